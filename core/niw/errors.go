@@ -1,0 +1,45 @@
+package niw
+
+import (
+	"fmt"
+	"math"
+)
+
+// DimensionError reports a vector or matrix of the wrong size.
+type DimensionError struct {
+	Name      string // what was handed over, for example "embedding"
+	Got, Want int
+}
+
+func (e *DimensionError) Error() string {
+	return fmt.Sprintf("%s has %d numbers, want %d: use the feature extractor the prior was made for", e.Name, e.Got, e.Want)
+}
+
+// ValueError reports a number outside its domain.
+type ValueError struct {
+	Name  string  // the quantity, for example "kappa" or "embedding"
+	Index int     // position in the quantity, -1 for a scalar
+	Value float64 // the offending value
+	Want  string  // the domain and the remedy
+}
+
+func (e *ValueError) Error() string {
+	if e.Index < 0 {
+		return fmt.Sprintf("%s is %v: want %s", e.Name, e.Value, e.Want)
+	}
+	return fmt.Sprintf("%s[%d] is %v: want %s", e.Name, e.Index, e.Value, e.Want)
+}
+
+// CheckVector returns a *[DimensionError] if x does not have length d and a
+// *[ValueError] naming the first entry that is NaN or infinite.
+func CheckVector(name string, x []float64, d int) error {
+	if len(x) != d {
+		return &DimensionError{Name: name, Got: len(x), Want: d}
+	}
+	for i, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return &ValueError{Name: name, Index: i, Value: v, Want: "a finite number: leave this example out"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package niw
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// solveBlock is the edge of the diagonal blocks in [SolveRowsTo]: small enough
+// that a block of L stays in the first-level cache, large enough that nearly
+// all work is matrix products.
+const solveBlock = 64
+
+// WhitenTo stores w = L⁻¹(x-m) in dst. Both have length d and may be the same
+// slice. Cost d²/2 multiply-adds, one pass over L. It panics on other lengths.
+func (p *Prior) WhitenTo(dst, x []float64) {
+	d := p.Dim()
+	if len(dst) != d || len(x) != d {
+		panic("niw: vector of wrong length")
+	}
+	floats.SubTo(dst, x, p.M)
+	blas64.Trsv(blas.NoTrans, p.L.RawTriangular(), blas64.Vector{N: d, Data: dst, Inc: 1})
+}
+
+// WhitenRowsTo whitens every row of x, n×d, into the rows of dst, which must
+// have the same shape and may be x itself. Cost n d²/2 multiply-adds, almost
+// all of them in matrix products.
+func (p *Prior) WhitenRowsTo(dst *mat.Dense, x mat.Matrix) {
+	n, d := x.Dims()
+	if r, c := dst.Dims(); r != n || c != d || d != p.Dim() {
+		panic("niw: matrix of wrong shape")
+	}
+	if m, ok := x.(*mat.Dense); !ok || m != dst {
+		dst.Copy(x)
+	}
+	for i := range n {
+		floats.Sub(dst.RawRowView(i), p.M)
+	}
+	SolveRowsTo(dst.RawMatrix(), p.L.RawTriangular())
+}
+
+// SolveRowsTo overwrites the rows y of b, n×d, with L⁻¹y.
+//
+// It works on blocks of columns J: first b_J -= b_<J (L_J,<J)ᵀ, a matrix
+// product, then the small triangular solve with L_JJ.
+func SolveRowsTo(b blas64.General, l blas64.Triangular) {
+	for j := 0; j < l.N; j += solveBlock {
+		nb := min(solveBlock, l.N-j)
+		bj := columns(b, j, nb)
+		if j > 0 {
+			blas64.Gemm(blas.NoTrans, blas.Trans, -1, columns(b, 0, j), below(l, j, nb), 1, bj)
+		}
+		blas64.Trsm(blas.Right, blas.Trans, 1, diagonal(l, j, nb), bj)
+	}
+}
+
+// SolveTransRowsTo overwrites the rows y of b, n×d, with L⁻ᵀy, the step that
+// carries gradients from whitened points back to embeddings. Same cost and
+// blocking as [SolveRowsTo], from the last block to the first.
+func SolveTransRowsTo(b blas64.General, l blas64.Triangular) {
+	last := (l.N - 1) / solveBlock * solveBlock
+	for j := last; j >= 0; j -= solveBlock {
+		nb := min(solveBlock, l.N-j)
+		bj := columns(b, j, nb)
+		blas64.Trsm(blas.Right, blas.NoTrans, 1, diagonal(l, j, nb), bj)
+		if j > 0 {
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, bj, below(l, j, nb), 1, columns(b, 0, j))
+		}
+	}
+}
+
+// columns returns the n columns of b that begin at j.
+func columns(b blas64.General, j, n int) blas64.General {
+	return blas64.General{Rows: b.Rows, Cols: n, Stride: b.Stride, Data: b.Data[j:]}
+}
+
+// below returns rows j..j+n of l left of the diagonal block.
+func below(l blas64.Triangular, j, n int) blas64.General {
+	return blas64.General{Rows: n, Cols: j, Stride: l.Stride, Data: l.Data[j*l.Stride:]}
+}
+
+// diagonal returns the n×n diagonal block of l that begins at j.
+func diagonal(l blas64.Triangular, j, n int) blas64.Triangular {
+	return blas64.Triangular{Uplo: l.Uplo, Diag: l.Diag, N: n, Stride: l.Stride, Data: l.Data[j*l.Stride+j:]}
+}
