@@ -1,0 +1,164 @@
+package dataset
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// labelColumns are the headings that mark the column of class names.
+var labelColumns = []string{"label", "class", "target", "y"}
+
+// DecodeCSV decodes one example per line. The column of class names is the one
+// headed label, class, target or y; without a heading it is the only column
+// that is not a number. Rows in messages count the examples from 0. file is
+// used in messages, meta may be nil.
+func DecodeCSV(file string, r io.Reader, meta *Meta) (*Set, error) {
+	c := csv.NewReader(r)
+	c.ReuseRecord = true
+	first, err := c.Read()
+	if err != nil {
+		return nil, damaged(file, "is no CSV with a label column", err)
+	}
+	first = append([]string(nil), first...)
+	p := csvParser{file: file, index: map[string]int{}}
+	header, err := p.findLabel(first)
+	if err != nil {
+		return nil, err
+	}
+	if !header {
+		if err := p.add(first); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		record, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, damaged(file, "breaks off ("+err.Error()+")", err)
+		}
+		if err := p.add(record); err != nil {
+			return nil, err
+		}
+	}
+	return p.set(meta)
+}
+
+type csvParser struct {
+	file   string
+	column int // of the label
+	x      []float32
+	names  []string // class name of each row
+	index  map[string]int
+	dim    int
+}
+
+// findLabel settles the label column from the first line and says whether that
+// line is a heading.
+func (p *csvParser) findLabel(first []string) (header bool, err error) {
+	words := 0
+	for i, field := range first {
+		for _, name := range labelColumns {
+			if strings.EqualFold(strings.TrimSpace(field), name) {
+				p.column = i
+				p.dim = len(first) - 1
+				return true, nil
+			}
+		}
+		if _, err := strconv.ParseFloat(strings.TrimSpace(field), 64); err != nil {
+			p.column = i
+			words++
+		}
+	}
+	if words != 1 {
+		return false, &FileError{File: p.file, Row: -1, Problem: "does not say which column holds the classes",
+			Remedy: "add a first line of headings with one column called label"}
+	}
+	p.dim = len(first) - 1
+	return false, nil
+}
+
+func (p *csvParser) add(record []string) error {
+	row := len(p.names)
+	for i, field := range record {
+		field = strings.TrimSpace(field)
+		if i == p.column {
+			p.names = append(p.names, field)
+			p.index[field] = 0
+			continue
+		}
+		v, err := strconv.ParseFloat(field, 64)
+		if err != nil || math.IsNaN(v) || math.Abs(v) > math.MaxFloat32 {
+			return &FileError{File: p.file, Row: row, Problem: fmt.Sprintf("column %d is %q", i, field),
+				Remedy: "every value but the label must be a finite number: correct or remove the row"}
+		}
+		p.x = append(p.x, float32(v))
+	}
+	return nil
+}
+
+func (p *csvParser) set(meta *Meta) (*Set, error) {
+	s := &Set{Name: baseName(p.file), Dim: p.dim, X: p.x, file: p.file}
+	if meta != nil && meta.Classes != nil {
+		s.Classes = meta.Classes
+	} else {
+		s.Classes = sortedKeys(p.index)
+	}
+	for c, name := range s.Classes {
+		p.index[name] = c + 1 // 0 is left for names the .json does not have
+	}
+	for row, name := range p.names {
+		c := p.index[name] - 1
+		if c < 0 {
+			return nil, &FileError{File: p.file, Row: row, Problem: fmt.Sprintf("class %q is not among the classes of the .json beside it", name),
+				Remedy: "add the class there or correct the row"}
+		}
+		s.Labels = append(s.Labels, c)
+	}
+	if err := s.describe(meta, besides(p.file, ".json")); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// ReadNames returns the class names of a split list: one name a line, or a
+// CSV with a column called label (names may repeat there).
+func readNames(file string, r io.Reader) ([]string, error) {
+	c := csv.NewReader(r)
+	c.FieldsPerRecord = -1
+	records, err := c.ReadAll()
+	if err != nil {
+		return nil, damaged(file, "is no list of classes ("+err.Error()+")", err)
+	}
+	column := 0
+	if len(records) > 0 {
+		for i, field := range records[0] {
+			if strings.EqualFold(strings.TrimSpace(field), "label") {
+				column = i
+				records = records[1:]
+				break
+			}
+		}
+	}
+	seen := map[string]bool{}
+	var names []string
+	for row, record := range records {
+		if column >= len(record) {
+			return nil, &FileError{File: file, Row: row, Problem: "has no label", Remedy: "write one class name a line"}
+		}
+		name := strings.TrimSpace(record[column])
+		if name != "" && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return names, nil
+}

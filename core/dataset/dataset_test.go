@@ -1,0 +1,274 @@
+package dataset
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const fixtures = "../../testdata/dataset/"
+
+// The fixtures were written by numpy: 12 rows of 5 numbers, entry (i, j) is
+// (5i + j - 20) / 8, three rows for each of four classes.
+func checkCounted(t *testing.T, s *Set) {
+	t.Helper()
+	if s.Len() != 12 || s.Dim != 5 {
+		t.Fatalf("got %d x %d, want 12 x 5", s.Len(), s.Dim)
+	}
+	row := make([]float64, 5)
+	for i := range 12 {
+		for j, v := range s.RowTo(row, i) {
+			if want := float64(5*i+j-20) / 8; v != want {
+				t.Errorf("row %d column %d: got %v, want %v", i, j, v, want)
+			}
+		}
+		if s.Labels[i] != i/3 {
+			t.Errorf("label of row %d: got %d, want %d", i, s.Labels[i], i/3)
+		}
+	}
+	if got := s.ClassRows(2); len(got) != 3 || got[0] != 6 || got[2] != 8 {
+		t.Errorf("rows of class 2: got %v, want [6 7 8]", got)
+	}
+}
+
+func TestLoadReadsWhatNumpyWrote(t *testing.T) {
+	for _, name := range []string{"float32.npz", "float64-fortran.npz", "float16-bigendian.npz", "plain.npy"} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Load(fixtures + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCounted(t, s)
+		})
+	}
+}
+
+func TestLoadJoinsTheDescription(t *testing.T) {
+	s, err := Load(fixtures + "plain.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "plain" || s.Extractor != "numbers counted in eighths" {
+		t.Errorf("got name %q and extractor %q", s.Name, s.Extractor)
+	}
+	for split, want := range map[string]string{"train": "[0 2]", "val": "[1]", "test": "[3]", "all": "[0 1 2 3]", "val,test": "[1 3]"} {
+		got, err := s.Split(split)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("split %q: got %v, %v, want %v", split, got, err, want)
+		}
+	}
+	if got := s.Mean(s.ClassRows(0)); got[0] != (-20.0-15-10)/8/3 {
+		t.Errorf("mean of class 0 starts with %v", got[0])
+	}
+	if got := s.Rows([]int{3, 0}); fmt.Sprint(got) != "[9 10 11 0 1 2]" {
+		t.Errorf("rows of classes 3 and 0: %v", got)
+	}
+}
+
+func TestHalfAgreesWithItsDefinition(t *testing.T) {
+	for h, want := range map[uint16]float64{0: 0, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x0001: math.Ldexp(1, -24),
+		0x0400: math.Ldexp(1, -14), 0x3555: 0.333251953125, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
+		if got := half(h); got != want {
+			t.Errorf("half(%#04x) = %v, want %v", h, got, want)
+		}
+	}
+	if !math.IsNaN(half(0x7e00)) {
+		t.Error("half(0x7e00) is a number")
+	}
+}
+
+func TestDecodeCSV(t *testing.T) {
+	for name, text := range map[string]string{
+		"heading in the middle": "a,label,b\n1,cat,2\n3,dog,4\n5,cat,6\n",
+		"no heading":            "1,2,cat\n3,4,dog\n5,6,cat\n",
+	} {
+		s, err := DecodeCSV("x.csv", strings.NewReader(text), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if fmt.Sprint(s.X, s.Labels, s.Classes) != "[1 2 3 4 5 6] [0 1 0] [cat dog]" {
+			t.Errorf("%s: got %v %v %v", name, s.X, s.Labels, s.Classes)
+		}
+	}
+}
+
+func TestDecodeCSVKeepsTheOrderOfTheDescription(t *testing.T) {
+	meta := &Meta{Classes: []string{"dog", "cat"}}
+	s, err := DecodeCSV("x.csv", strings.NewReader("label,a\ncat,1\ndog,2\n"), meta)
+	if err != nil || fmt.Sprint(s.Labels) != "[1 0]" {
+		t.Errorf("got %v, %v, want labels [1 0]", s, err)
+	}
+}
+
+// Each bad input must give an error that names the file, the row where there
+// is one, and a remedy.
+func TestBadInputIsNamed(t *testing.T) {
+	good := []float32{1, 2, 3, 4}
+	nan := []float32{1, 2, float32(math.NaN()), 4}
+	inf := []float32{1, 2, 3, float32(math.Inf(1))}
+	meta := func(text string) *Meta {
+		m, err := DecodeMeta("x.json", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	npz := func(x []float32, labels []int32, m *Meta) func() error {
+		return func() error { _, err := DecodeNPZ("x.npz", writeNPZ(t, x, 2, labels), m); return err }
+	}
+	csv := func(text string, m *Meta) func() error {
+		return func() error { _, err := DecodeCSV("x.csv", strings.NewReader(text), m); return err }
+	}
+	for _, c := range []struct {
+		name string
+		do   func() error
+		row  int
+		want string
+	}{
+		{"NaN", npz(nan, []int32{0, 1}, nil), 1, "column 0 is NaN"},
+		{"infinity", npz(inf, []int32{0, 1}, nil), 1, "column 1 is +Inf"},
+		{"too few labels", npz(good, []int32{0}, nil), -1, "2 embeddings but 1 labels"},
+		{"negative label", npz(good, []int32{0, -1}, nil), 1, "label -1"},
+		{"label without class", npz(good, []int32{0, 2}, meta(`{"classes":["a","b"]}`)), 1, "label 2 is outside 0..1"},
+		{"absurd label", npz(good, []int32{0, 2000000000}, nil), 1, "label 2000000000"},
+		{"dimension", npz(good, []int32{0, 1}, meta(`{"dimension":3}`)), -1, "2 numbers in a row but x.json says 3"},
+		{"empty", npz(nil, nil, nil), -1, "no embeddings"},
+		{"unknown class in split", npz(good, []int32{0, 1}, meta(`{"classes":["a","b"],"splits":{"test":["c"]}}`)), -1, `split "test" names the class "c"`},
+		{"class in two splits", npz(good, []int32{0, 1}, meta(`{"classes":["a","b"],"splits":{"test":["a"],"train":["a"]}}`)), -1, "keep every class in one split"},
+		{"not a zip", func() error { _, err := DecodeNPZ("x.npz", []byte("hello"), nil); return err }, -1, "no .npz"},
+		{"csv without label", csv("1,2\n3,4\n", nil), -1, "first line of headings"},
+		{"csv with a word", csv("label,a\nx,1\ny,oops\n", nil), 1, `"oops"`},
+		{"csv with NaN", csv("label,a\nx,NaN\n", nil), 0, `"NaN"`},
+		{"csv ragged", csv("label,a\nx,1\ny,1,2\n", nil), -1, "wrong number of fields"},
+		{"csv foreign class", csv("label,a\nx,1\ny,2\n", meta(`{"classes":["x"]}`)), 1, `class "y"`},
+		{"no such file", func() error { _, err := Load("nowhere.npz"); return err }, -1, "does not exist"},
+		{"other kind", func() error { _, err := Load("dataset_test.go"); return err }, -1, ".npz, .npy or .csv"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.do()
+			var f *FileError
+			if !errors.As(err, &f) {
+				t.Fatalf("got %v, want a *FileError", err)
+			}
+			if f.File == "" || f.Remedy == "" || f.Row != c.row || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got row %d, %q; want row %d and %q", f.Row, err, c.row, c.want)
+			}
+		})
+	}
+}
+
+func TestDuplicateClassNamesAreRefused(t *testing.T) {
+	if _, err := DecodeMeta("x.json", []byte(`{"classes":["a","a"]}`)); err == nil {
+		t.Error("two classes of one name were accepted")
+	}
+}
+
+func TestMissingSplitSaysWhichThereAre(t *testing.T) {
+	s, err := Load(fixtures + "plain.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.Split("evaluation"); err == nil || !strings.Contains(err.Error(), "all, test, train, val") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestReadSplits(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	file := write("s.json", `{"test": ["b", "c"]}`)
+	write("train.txt", "a\nd\n")
+	write("test.csv", "filename,label\n1.jpg,c\n2.jpg,c\n3.jpg,b\n")
+	for path, want := range map[string]string{file: "map[test:[1 2]]", dir: "map[test:[1 2] train:[0 3]]"} {
+		s, err := Load(fixtures + "plain.npy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.ReadSplits(path); err != nil || fmt.Sprint(s.Splits) != want {
+			t.Errorf("%s: got %v, %v, want %s", path, s.Splits, err, want)
+		}
+	}
+}
+
+// A header that promises more than the file can hold must cost no memory.
+func TestHugeShapeIsRefused(t *testing.T) {
+	head := "{'descr': '<f4', 'fortran_order': False, 'shape': (4000000, 4000), }\n"
+	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
+	b = append(b, head...)
+	if _, err := DecodeNPY("x.npy", b, b, nil); err == nil {
+		t.Error("an array of 64 GB was read from 80 bytes")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, name := range []string{"float32.npz", "float64-fortran.npz", "float16-bigendian.npz", "plain.npy"} {
+		data, err := os.ReadFile(fixtures + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte("label,a\nx,1\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		check := func(s *Set, err error) {
+			if err != nil {
+				if s != nil {
+					t.Error("a set and an error")
+				}
+				return
+			}
+			if len(s.X) != s.Len()*s.Dim {
+				t.Errorf("%d numbers for %d x %d", len(s.X), s.Len(), s.Dim)
+			}
+			for c := range s.Classes {
+				for _, i := range s.ClassRows(c) {
+					if s.Labels[i] != c || math.IsNaN(float64(s.Row(i)[0])) {
+						t.Errorf("row %d of class %d", i, c)
+					}
+				}
+			}
+		}
+		check(DecodeNPZ("f.npz", data, nil))
+		check(DecodeNPY("f.npy", data, data, nil))
+		check(DecodeCSV("f.csv", bytes.NewReader(data), nil))
+		_, _ = DecodeMeta("f.json", data)
+	})
+}
+
+// writeNPZ is an encoder of its own, so that the decoder is not checked
+// against itself.
+func writeNPZ(t *testing.T, x []float32, dim int, labels []int32) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	z := zip.NewWriter(&buf)
+	put := func(name, descr string, shape string, data any) {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape)
+		w.Write([]byte("\x93NUMPY\x01\x00"))
+		binary.Write(w, binary.LittleEndian, uint16(len(head)))
+		w.Write([]byte(head))
+		binary.Write(w, binary.LittleEndian, data)
+	}
+	put("embeddings.npy", "<f4", fmt.Sprintf("(%d, %d)", len(x)/dim, dim), x)
+	put("labels.npy", "<i4", fmt.Sprintf("(%d,)", len(labels)), labels)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}

@@ -1,0 +1,17 @@
+// Package dataset reads labelled embeddings: one row of numbers for each
+// example, the class of each row, and which classes belong to which split.
+//
+// Three layouts are read:
+//
+//	NAME.npz            arrays "embeddings" (N x d) and "labels" (N), with NAME.json beside it
+//	NAME.npy            embeddings, labels in NAME.labels.npy, NAME.json beside it
+//	NAME.csv            one row per example, one column of class names, NAME.json optional
+//
+// NAME.json holds {"name", "dimension", "classes", "splits", "extractor"}.
+// "splits" maps a split's name to its class names; splits may also come from a
+// separate file or folder, see [ReadSplits].
+//
+// Everything read is checked before it is handed out: a [Set] has finite rows
+// of one length, labels within its classes and splits that share no class. It
+// is not a place for pictures or for preprocessing; see core/embed.
+package dataset

@@ -1,0 +1,51 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// FileError says what is wrong with a file, where, and what to do about it.
+type FileError struct {
+	File    string // path as given
+	Row     int    // row counted from 0, or -1 when the whole file is meant
+	Problem string // continues "FILE ..." or "FILE, row N: ..."
+	Remedy  string // what the person can do
+	Err     error  // cause, or nil
+}
+
+// Error returns one sentence.
+func (e *FileError) Error() string {
+	where := e.File
+	if e.Row >= 0 {
+		where = fmt.Sprintf("%s, row %d:", e.File, e.Row)
+	}
+	return fmt.Sprintf("%s %s; %s", where, e.Problem, e.Remedy)
+}
+
+// Unwrap returns the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// unreadable wraps an error of the file system.
+func unreadable(file string, err error) error {
+	problem, remedy := "cannot be read ("+reason(err)+")", "check the file and its permissions"
+	if errors.Is(err, fs.ErrNotExist) {
+		problem, remedy = "does not exist", "check the path"
+	}
+	return &FileError{File: file, Row: -1, Problem: problem, Remedy: remedy, Err: err}
+}
+
+// reason returns the innermost message, without the path that stands before it.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// damaged says that the bytes are not what the format asks for.
+func damaged(file, what string, err error) error {
+	return &FileError{File: file, Row: -1, Problem: what, Remedy: "write the file again, it is damaged or of another kind", Err: err}
+}

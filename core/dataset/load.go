@@ -1,0 +1,118 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Load reads a data set by its path: .npz, .npy or .csv, with the .json beside
+// it where there is one.
+func Load(path string) (*Set, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	meta, err := loadMeta(besides(path, ".json"))
+	if err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npz":
+		return DecodeNPZ(path, data, meta)
+	case ".npy":
+		labels, err := os.ReadFile(besides(path, ".labels.npy"))
+		if err != nil {
+			return nil, unreadable(besides(path, ".labels.npy"), err)
+		}
+		return DecodeNPY(path, data, labels, meta)
+	case ".csv":
+		return DecodeCSV(path, bytes.NewReader(data), meta)
+	}
+	return nil, &FileError{File: path, Row: -1, Problem: "is of no kind that can be read", Remedy: "give a .npz, .npy or .csv file"}
+}
+
+func loadMeta(path string) (*Meta, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	return DecodeMeta(path, data)
+}
+
+// ReadSplits replaces the splits of the set by those of a file or folder:
+//
+//	splits.json      {"train": [...], "val": [...], "test": [...]}, or a whole NAME.json
+//	folder           train.txt, val.txt, test.txt (one class a line), or the
+//	                 same as .csv with a column called label
+func (s *Set) ReadSplits(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return unreadable(path, err)
+	}
+	if info.IsDir() {
+		return s.readSplitFolder(path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return unreadable(path, err)
+	}
+	splits, err := decodeSplits(path, data)
+	if err != nil {
+		return err
+	}
+	return s.setSplits(path, splits)
+}
+
+func decodeSplits(file string, data []byte) (map[string][]string, error) {
+	var whole struct {
+		Splits map[string][]string `json:"splits"`
+	}
+	if err := json.Unmarshal(data, &whole); err == nil && whole.Splits != nil {
+		return whole.Splits, nil
+	}
+	var splits map[string][]string
+	if err := json.Unmarshal(data, &splits); err != nil || len(splits) == 0 {
+		return nil, damaged(file, `is no split file like {"train": ["class", ...], "test": [...]}`, err)
+	}
+	return splits, nil
+}
+
+func (s *Set) readSplitFolder(dir string) error {
+	splits := map[string][]string{}
+	for _, name := range []string{"train", "val", "test"} {
+		for _, ext := range []string{".txt", ".csv"} {
+			file := filepath.Join(dir, name+ext)
+			data, err := os.ReadFile(file)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return unreadable(file, err)
+			}
+			if splits[name], err = readNames(file, bytes.NewReader(data)); err != nil {
+				return err
+			}
+		}
+	}
+	if len(splits) == 0 {
+		return &FileError{File: dir, Row: -1, Problem: "holds no split", Remedy: "put train.txt, val.txt and test.txt there, one class a line"}
+	}
+	return s.setSplits(dir, splits)
+}
+
+// baseName returns the file's name without folder and ending.
+func baseName(file string) string {
+	name := filepath.Base(file)
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
+// besides returns the path with another ending.
+func besides(file, ext string) string { return strings.TrimSuffix(file, filepath.Ext(file)) + ext }

@@ -1,0 +1,72 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// Meta is the content of the .json beside the data.
+type Meta struct {
+	Name      string              `json:"name"`
+	Dimension int                 `json:"dimension"`
+	Classes   []string            `json:"classes"`
+	Splits    map[string][]string `json:"splits"`
+	Extractor string              `json:"extractor"`
+}
+
+// DecodeMeta decodes the .json beside the data. file is used in messages.
+func DecodeMeta(file string, data []byte) (*Meta, error) {
+	m := new(Meta)
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(m); err != nil {
+		return nil, damaged(file, "is not the JSON that describes a data set ("+err.Error()+")", err)
+	}
+	if len(m.Classes) > 0 {
+		if err := checkClasses(file, m.Classes); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// describe joins the numbers with what the .json says about them.
+func (s *Set) describe(m *Meta, metaFile string) error {
+	if m == nil {
+		m = &Meta{}
+	}
+	if m.Name != "" {
+		s.Name = m.Name
+	}
+	s.Extractor = m.Extractor
+	if m.Dimension != 0 && m.Dimension != s.Dim {
+		return &FileError{File: s.file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %s says %d", s.Dim, metaFile, m.Dimension),
+			Remedy: "correct \"dimension\" or use the .json that belongs to the data"}
+	}
+	if s.Classes == nil {
+		s.Classes = m.Classes
+	}
+	if s.Classes == nil {
+		s.Classes = numbered(s.Labels)
+	}
+	if err := s.check(); err != nil {
+		return err
+	}
+	return s.setSplits(metaFile, m.Splits)
+}
+
+// numbered names classes by their numbers when nothing else is known. Absurd
+// labels are left for check to report.
+func numbered(labels []int) []string {
+	top := -1
+	for _, c := range labels {
+		if c > top && c < len(labels)*1000 {
+			top = c
+		}
+	}
+	names := make([]string, top+1)
+	for c := range names {
+		names[c] = strconv.Itoa(c)
+	}
+	return names
+}

@@ -1,0 +1,257 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/sbinet/npyio/npy"
+)
+
+// maxHeader bounds the text header of a .npy file. Real ones take 128 bytes.
+const maxHeader = 1 << 16
+
+// maxReserve bounds the elements reserved before any has been read.
+const maxReserve = 1 << 26
+
+// array is a decoded .npy header and the bytes that follow it.
+type array struct {
+	shape   []int
+	fortran bool // first index runs fastest
+	kind    elementKind
+	data    io.Reader // the elements
+}
+
+// openArray reads the header of a .npy stream. The header is parsed by npyio;
+// the elements are decoded here, a block at a time, so that neither the shape
+// nor the header of a hostile file decides how much memory is taken.
+func openArray(r io.Reader) (*array, error) {
+	head, err := readHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	h, err := parseHeader(head)
+	if err != nil {
+		return nil, err
+	}
+	a := &array{shape: h.Descr.Shape, fortran: h.Descr.Fortran, data: r}
+	if a.kind, err = parseElement(h.Descr.Type); err != nil {
+		return nil, err
+	}
+	if _, err := a.elements(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// readHeader returns magic, version, length and header text of a .npy stream.
+func readHeader(r io.Reader) ([]byte, error) {
+	head := make([]byte, 8, 128)
+	if _, err := io.ReadFull(r, head); err != nil || !bytes.Equal(head[:6], npy.Magic[:]) {
+		return nil, errors.New("is no .npy array")
+	}
+	width := 2
+	if head[6] >= 2 {
+		width = 4
+	}
+	head = append(head, make([]byte, width)...)
+	if _, err := io.ReadFull(r, head[8:]); err != nil {
+		return nil, errors.New("ends within its header")
+	}
+	n := int(binary.LittleEndian.Uint16(head[8:]))
+	if width == 4 {
+		n = int(binary.LittleEndian.Uint32(head[8:]))
+	}
+	if n > maxHeader {
+		return nil, fmt.Errorf("has a header of %d bytes", n)
+	}
+	head = append(head, make([]byte, n)...)
+	if _, err := io.ReadFull(r, head[8+width:]); err != nil {
+		return nil, errors.New("ends within its header")
+	}
+	return head, nil
+}
+
+// parseHeader leaves the text to npyio, which indexes into it unchecked and so
+// may panic on text that is not a header.
+func parseHeader(head []byte) (h npy.Header, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("has a header that cannot be understood")
+		}
+	}()
+	r, err := npy.NewReader(bytes.NewReader(head))
+	if err != nil {
+		return h, err
+	}
+	return r.Header, nil
+}
+
+// elements returns the product of the shape.
+func (a *array) elements() (int, error) {
+	n := 1
+	for _, k := range a.shape {
+		if k < 0 || (k > 0 && n > math.MaxInt32*64/k) {
+			return 0, fmt.Errorf("has the impossible shape %v", a.shape)
+		}
+		n *= k
+	}
+	return n, nil
+}
+
+// blocks calls f with the bytes of successive elements, a block at a time.
+func (a *array) blocks(f func(b []byte)) error {
+	n, err := a.elements()
+	if err != nil {
+		return err
+	}
+	size := a.kind.size
+	block := make([]byte, 1<<16)
+	for done := 0; done < n; {
+		b := block[:min(len(block), (n-done)*size)]
+		if _, err := io.ReadFull(a.data, b); err != nil {
+			return fmt.Errorf("ends before its %d numbers are complete", n)
+		}
+		done += len(b) / size
+		f(b)
+	}
+	return nil
+}
+
+// elementKind is a numpy element type.
+type elementKind struct {
+	size   int // bytes
+	name   string
+	order  binary.ByteOrder
+	whole  bool
+	decode func(b []byte, o binary.ByteOrder) float64
+}
+
+var elementKinds = map[string]elementKind{
+	"f2": {size: 2, decode: func(b []byte, o binary.ByteOrder) float64 { return half(o.Uint16(b)) }},
+	"f4": {size: 4, decode: func(b []byte, o binary.ByteOrder) float64 { return float64(math.Float32frombits(o.Uint32(b))) }},
+	"f8": {size: 8, decode: func(b []byte, o binary.ByteOrder) float64 { return math.Float64frombits(o.Uint64(b)) }},
+	"i1": {size: 1, whole: true, decode: func(b []byte, _ binary.ByteOrder) float64 { return float64(int8(b[0])) }},
+	"u1": {size: 1, whole: true, decode: func(b []byte, _ binary.ByteOrder) float64 { return float64(b[0]) }},
+	"i2": {size: 2, whole: true, decode: func(b []byte, o binary.ByteOrder) float64 { return float64(int16(o.Uint16(b))) }},
+	"u2": {size: 2, whole: true, decode: func(b []byte, o binary.ByteOrder) float64 { return float64(o.Uint16(b)) }},
+	"i4": {size: 4, whole: true, decode: func(b []byte, o binary.ByteOrder) float64 { return float64(int32(o.Uint32(b))) }},
+	"u4": {size: 4, whole: true, decode: func(b []byte, o binary.ByteOrder) float64 { return float64(o.Uint32(b)) }},
+	"i8": {size: 8, whole: true, decode: func(b []byte, o binary.ByteOrder) float64 { return float64(int64(o.Uint64(b))) }},
+	"u8": {size: 8, whole: true, decode: func(b []byte, o binary.ByteOrder) float64 { return float64(o.Uint64(b)) }},
+}
+
+// parseElement understands numpy's type strings such as "<f4".
+func parseElement(descr string) (elementKind, error) {
+	name := descr
+	var order binary.ByteOrder = binary.LittleEndian
+	if len(name) == 3 {
+		if name[0] == '>' {
+			order = binary.BigEndian
+		}
+		name = name[1:]
+	}
+	kind, ok := elementKinds[name]
+	if !ok {
+		return kind, fmt.Errorf("holds elements of type %q, not real numbers", descr)
+	}
+	kind.name, kind.order = name, order
+	return kind, nil
+}
+
+// half decodes an IEEE 754 binary16.
+func half(h uint16) float64 {
+	sign := 1.0
+	if h&0x8000 != 0 {
+		sign = -1
+	}
+	exp, frac := int(h>>10&0x1f), float64(h&0x3ff)
+	switch exp {
+	case 0:
+		return sign * math.Ldexp(frac, -24)
+	case 0x1f:
+		if frac != 0 {
+			return math.NaN()
+		}
+		return math.Inf(int(sign))
+	}
+	return sign * math.Ldexp(1024+frac, exp-25)
+}
+
+// matrix decodes an N x d array into float32, row after row. limit is the
+// number of bytes the array can have: what a file can hold bounds the memory,
+// not what its header claims.
+func (a *array) matrix(limit int) (x []float32, dim int, err error) {
+	if len(a.shape) != 2 {
+		return nil, 0, fmt.Errorf("has shape %v, not rows x numbers", a.shape)
+	}
+	n, err := a.elements()
+	if err != nil {
+		return nil, 0, err
+	}
+	x = make([]float32, 0, min(n, limit/a.kind.size+1, maxReserve))
+	if err := a.blocks(func(b []byte) { x = a.appendFloats(x, b) }); err != nil {
+		return nil, 0, err
+	}
+	if a.fortran {
+		x = transposed(x, a.shape[1], a.shape[0])
+	}
+	return x, a.shape[1], nil
+}
+
+// appendFloats decodes the elements in b. The common type has a loop of its
+// own: a call for each of millions of numbers would take as long as inflating
+// them.
+func (a *array) appendFloats(x []float32, b []byte) []float32 {
+	if a.kind.name == "f4" && a.kind.order == binary.LittleEndian {
+		for ; len(b) >= 4; b = b[4:] {
+			x = append(x, math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		}
+		return x
+	}
+	for ; len(b) > 0; b = b[a.kind.size:] {
+		x = append(x, float32(a.kind.decode(b, a.kind.order)))
+	}
+	return x
+}
+
+// transposed returns the transpose of the r x c matrix x. It goes by tiles so
+// that both sides stay in the cache.
+func transposed(x []float32, r, c int) []float32 {
+	const tile = 64
+	t := make([]float32, len(x))
+	for i0 := 0; i0 < r; i0 += tile {
+		for j0 := 0; j0 < c; j0 += tile {
+			for i := i0; i < min(i0+tile, r); i++ {
+				for j := j0; j < min(j0+tile, c); j++ {
+					t[j*r+i] = x[i*c+j]
+				}
+			}
+		}
+	}
+	return t
+}
+
+// integers decodes an array of whole numbers.
+func (a *array) integers(limit int) ([]int, error) {
+	if !a.kind.whole {
+		return nil, errors.New("does not hold whole numbers")
+	}
+	n, err := a.elements()
+	if err != nil {
+		return nil, err
+	}
+	if len(a.shape) == 0 || a.shape[0] != n {
+		return nil, fmt.Errorf("has shape %v, not one number for each row", a.shape)
+	}
+	v := make([]int, 0, min(n, limit/a.kind.size+1, maxReserve))
+	err = a.blocks(func(b []byte) {
+		for ; len(b) > 0; b = b[a.kind.size:] {
+			v = append(v, int(a.kind.decode(b, a.kind.order)))
+		}
+	})
+	return v, err
+}
