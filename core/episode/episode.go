@@ -1,0 +1,137 @@
+// Package episode draws few-shot tasks from the rows of a data set.
+//
+// Episode i of a sampler is drawn with a random generator of its own, seeded
+// by (seed, i). It does not depend on which episodes were drawn before: any
+// machine, core or shard that draws episode i gets the same one.
+//
+// The package knows nothing but row numbers; the numbers in the rows are the
+// business of core/dataset.
+package episode
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// Unseen labels a query whose class is none of the episode's classes.
+const Unseen = -1
+
+// Pool is a population of classes to draw episodes from.
+type Pool struct {
+	Name    string   // for messages, e.g. the file of the data set
+	Classes []string // class names, for messages
+	Rows    [][]int  // rows of each class
+}
+
+// Episode is one few-shot task.
+type Episode struct {
+	Pool       int     // index of the pool it was drawn from
+	Classes    []int   // way: indices into the pool's classes
+	Support    [][]int // support rows of each class of the episode
+	Query      []int   // query rows
+	QueryLabel []int   // class of each query, index into Classes, or Unseen
+}
+
+// Way returns the number of classes of the episode.
+func (e *Episode) Way() int { return len(e.Classes) }
+
+// Sampler draws episodes. Episode must be safe for concurrent use.
+type Sampler interface {
+	Episode(i int) Episode
+}
+
+// Range is an interval of whole numbers, both ends included.
+type Range struct{ Min, Max int }
+
+// Exactly returns the range that holds n alone.
+func Exactly(n int) Range { return Range{n, n} }
+
+func (r Range) draw(rng *rand.Rand) int { return r.Min + rng.IntN(r.Max-r.Min+1) }
+
+// TooFewError says that a pool cannot supply what an episode asks for.
+type TooFewError struct {
+	Pool  string // name of the pool
+	Class string // the class that is too small, or "" when classes are too few
+	Have  int    // rows of the class, or classes of the pool
+	Need  int
+}
+
+// Error returns one sentence.
+func (e *TooFewError) Error() string {
+	if e.Class == "" {
+		return fmt.Sprintf("%s has %d classes where the episode needs %d; ask for fewer classes or choose a larger split", e.Pool, e.Have, e.Need)
+	}
+	return fmt.Sprintf("%s: class %q has %d rows where support and queries need %d; ask for fewer shots or queries, or leave the class out of the split",
+		e.Pool, e.Class, e.Have, e.Need)
+}
+
+// ConfigError says which number of a configuration makes no sense.
+type ConfigError struct {
+	Name  string
+	Value int
+	Want  string
+}
+
+// Error returns one sentence.
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("%s is %d; it must be %s", e.Name, e.Value, e.Want)
+}
+
+// generator returns the random generator of episode i.
+//
+// PCG starts from its seed as it stands, and neighbouring seeds give related
+// first numbers; splitmix64 takes the neighbours apart.
+func generator(seed uint64, i int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, splitmix(uint64(i))))
+}
+
+// splitmix is the output function of Steele, Lea and Flood's SplitMix64.
+func splitmix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// choose returns k of 0..n-1 in random order: the head of a Fisher-Yates
+// shuffle.
+func choose(rng *rand.Rand, n, k int) []int {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	for i := range k {
+		j := i + rng.IntN(n-i)
+		p[i], p[j] = p[j], p[i]
+	}
+	return p[:k:k]
+}
+
+// pick returns k rows of the class in random order.
+func pick(rng *rand.Rand, rows []int, k int) []int {
+	p := choose(rng, len(rows), k)
+	for i, j := range p {
+		p[i] = rows[j]
+	}
+	return p
+}
+
+// need returns an error when a class has fewer rows than an episode may take.
+func (p *Pool) need(classes, rows int) error {
+	if len(p.Rows) < classes {
+		return &TooFewError{Pool: p.Name, Have: len(p.Rows), Need: classes}
+	}
+	for c, r := range p.Rows {
+		if len(r) < rows {
+			return &TooFewError{Pool: p.Name, Class: p.className(c), Have: len(r), Need: rows}
+		}
+	}
+	return nil
+}
+
+func (p *Pool) className(c int) string {
+	if c < len(p.Classes) {
+		return p.Classes[c]
+	}
+	return fmt.Sprint(c)
+}

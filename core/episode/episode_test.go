@@ -1,0 +1,277 @@
+package episode
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// pool returns classes of the given sizes; row 1000 c + i is the i-th of class c.
+func pool(sizes ...int) Pool {
+	p := Pool{Name: "toy"}
+	for c, n := range sizes {
+		var rows []int
+		for i := range n {
+			rows = append(rows, 1000*c+i)
+		}
+		p.Rows = append(p.Rows, rows)
+	}
+	return p
+}
+
+func equalSizes(classes, n int) []int {
+	sizes := make([]int, classes)
+	for c := range sizes {
+		sizes[c] = n
+	}
+	return sizes
+}
+
+// checkEpisode verifies what every episode promises: rows belong to their
+// class and none is used twice.
+func checkEpisode(t *testing.T, e Episode) {
+	t.Helper()
+	used := map[int]bool{}
+	use := func(row int) {
+		if used[row] {
+			t.Errorf("row %d is used twice", row)
+		}
+		used[row] = true
+	}
+	own := map[int]bool{}
+	for j, c := range e.Classes {
+		if own[c] {
+			t.Errorf("class %d stands twice in the episode", c)
+		}
+		own[c] = true
+		for _, row := range e.Support[j] {
+			use(row)
+			if row/1000 != c {
+				t.Errorf("support row %d is not of class %d", row, c)
+			}
+		}
+	}
+	for i, row := range e.Query {
+		use(row)
+		label := e.QueryLabel[i]
+		if label == Unseen && own[row/1000] {
+			t.Errorf("query %d is called unseen but its class is in the episode", row)
+		}
+		if label != Unseen && e.Classes[label] != row/1000 {
+			t.Errorf("query %d is labelled with class %d", row, e.Classes[label])
+		}
+	}
+}
+
+func TestUniformKeepsItsCounts(t *testing.T) {
+	c := Config{Way: Range{2, 6}, Shot: Range{1, 4}, Query: Range{3, 5}, Imbalanced: true, Strangers: 2}
+	s, err := NewUniform(pool(equalSizes(10, 12)...), c, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ways, shots := map[int]bool{}, map[int]bool{}
+	unequal := false
+	for i := range 300 {
+		e := s.Episode(i)
+		checkEpisode(t, e)
+		ways[e.Way()] = true
+		for _, rows := range e.Support {
+			shots[len(rows)] = true
+			unequal = unequal || len(rows) != len(e.Support[0])
+		}
+		if q := len(e.Query); q%(e.Way()+2) != 0 || q/(e.Way()+2) < 3 || q/(e.Way()+2) > 5 {
+			t.Fatalf("%d queries for %d classes and 2 strangers", q, e.Way())
+		}
+	}
+	if len(ways) != 5 || len(shots) != 4 || !unequal {
+		t.Errorf("300 episodes had ways %v and shots %v, unequal %v", ways, shots, unequal)
+	}
+}
+
+func TestEpisodeDependsOnSeedAndNumberOnly(t *testing.T) {
+	p := pool(equalSizes(20, 20)...)
+	a, _ := NewUniform(p, Fixed(5, 1, 15), 3)
+	b, _ := NewUniform(p, Fixed(5, 1, 15), 3)
+	want := make([]Episode, 50)
+	for i := range want {
+		want[i] = a.Episode(i)
+	}
+	var wg sync.WaitGroup
+	for i := range want {
+		wg.Go(func() {
+			if got := b.Episode(49 - i); !reflect.DeepEqual(got, want[49-i]) {
+				t.Errorf("episode %d differs when drawn out of order", 49-i)
+			}
+		})
+	}
+	wg.Wait()
+	other, _ := NewUniform(p, Fixed(5, 1, 15), 4)
+	if reflect.DeepEqual(other.Episode(0), want[0]) || reflect.DeepEqual(want[0], want[1]) {
+		t.Error("another seed or number drew the same episode")
+	}
+}
+
+// Every class must come equally often, every row too. 20,000 draws of 5 of 20
+// give each class 5,000 times with a standard deviation of 61; five of them
+// are a failure once in 100,000 tests, and the seed is fixed.
+func TestUniformIsUniform(t *testing.T) {
+	s, err := NewUniform(pool(equalSizes(20, 10)...), Fixed(5, 1, 2), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	class, row := make([]int, 20), make([]int, 10)
+	for i := range 20000 {
+		e := s.Episode(i)
+		for j, c := range e.Classes {
+			class[c]++
+			row[e.Support[j][0]%1000]++
+		}
+	}
+	for c, n := range class {
+		if math.Abs(float64(n-5000)) > 5*61 {
+			t.Errorf("class %d came %d times in 20000, want 5000", c, n)
+		}
+	}
+	for r, n := range row {
+		if math.Abs(float64(n-10000)) > 5*95 {
+			t.Errorf("row %d was support %d times in 100000, want 10000", r, n)
+		}
+	}
+}
+
+func TestTooSmallPoolsAreRefused(t *testing.T) {
+	var few *TooFewError
+	if _, err := NewUniform(pool(equalSizes(4, 20)...), Fixed(5, 1, 1), 0); !errors.As(err, &few) || few.Have != 4 || few.Need != 5 {
+		t.Errorf("four classes for five ways: %v", err)
+	}
+	if _, err := NewUniform(pool(20, 20, 20, 20, 15), Fixed(5, 1, 15), 0); !errors.As(err, &few) || few.Class != "4" || few.Have != 15 || few.Need != 16 {
+		t.Errorf("15 rows for 16: %v", err)
+	}
+	if _, err := NewMetaDataset(pool(9, 9, 9, 9, 1), 0); !errors.As(err, &few) {
+		t.Errorf("one row for support and query: %v", err)
+	}
+	var bad *ConfigError
+	for _, c := range []Config{Fixed(0, 1, 1), Fixed(1, 0, 1), Fixed(1, 1, -1), {Way: Range{3, 2}, Shot: Exactly(1)}, {Way: Exactly(1), Shot: Exactly(1), Strangers: -1}} {
+		if _, err := NewUniform(pool(20, 20), c, 0); !errors.As(err, &bad) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestMixtureFollowsItsWeights(t *testing.T) {
+	a, _ := NewUniform(pool(equalSizes(6, 9)...), Fixed(2, 1, 1), 1)
+	b, _ := NewUniform(pool(equalSizes(3, 9)...), Fixed(3, 1, 1), 1)
+	m, err := NewMixture([]Sampler{a, b}, []float64{3, 1}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i := range 4000 {
+		e := m.Episode(i)
+		n += e.Pool
+		if e.Way() != e.Pool+2 {
+			t.Fatalf("pool %d gave %d ways", e.Pool, e.Way())
+		}
+	}
+	if math.Abs(float64(n-1000)) > 5*27.4 {
+		t.Errorf("second sampler asked %d times of 4000, want 1000", n)
+	}
+	for _, w := range [][]float64{{1}, {0, 0}, {-1, 2}, {math.NaN(), 1}} {
+		if _, err := NewMixture([]Sampler{a, b}, w, 0); err == nil {
+			t.Errorf("weights %v were accepted", w)
+		}
+	}
+}
+
+func TestMetaDatasetStaysWithinTheBenchmarksBounds(t *testing.T) {
+	sizes := make([]int, 60)
+	for c := range sizes {
+		sizes[c] = 4 + 7*c
+	}
+	s, err := NewMetaDataset(pool(sizes...), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ways := map[int]int{}
+	for i := range 500 {
+		e := s.Episode(i)
+		checkEpisode(t, e)
+		ways[e.Way()]++
+		smallest := slices.Min(sizesOf(sizes, e.Classes))
+		query := min(10, smallest/2)
+		if len(e.Query) != query*e.Way() {
+			t.Fatalf("%d queries for way %d, smallest class %d", len(e.Query), e.Way(), smallest)
+		}
+		total := 0
+		for j, rows := range e.Support {
+			total += len(rows)
+			if len(rows) < 1 || len(rows) > sizes[e.Classes[j]]-query {
+				t.Fatalf("%d shots of a class with %d rows", len(rows), sizes[e.Classes[j]])
+			}
+		}
+		if total > 500 {
+			t.Fatalf("support of %d rows", total)
+		}
+	}
+	for w := range ways {
+		if w < 5 || w > 50 {
+			t.Errorf("way %d", w)
+		}
+	}
+	if len(ways) < 40 {
+		t.Errorf("only %d different ways in 500 episodes", len(ways))
+	}
+}
+
+func sizesOf(sizes, classes []int) []int {
+	var s []int
+	for _, c := range classes {
+		s = append(s, sizes[c])
+	}
+	return s
+}
+
+func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
+	c := Incremental{Way: 5, Shot: 5, HeldOut: 4}
+	base, novel := pool(equalSizes(8, 20)...), pool(equalSizes(12, 20)...)
+	for k := range novel.Rows {
+		for i := range novel.Rows[k] {
+			novel.Rows[k][i] += 100000
+		}
+	}
+	runs := make([][]Session, 2)
+	for r := range runs {
+		var err error
+		if runs[r], err = c.Sessions(base, novel, 9, r); err != nil {
+			t.Fatal(err)
+		}
+		if len(runs[r]) != 3 || len(runs[r][0].Classes) != 8 || len(runs[r][2].Classes) != 5 {
+			t.Fatalf("%d sessions", len(runs[r]))
+		}
+		used := map[int]bool{}
+		classes := map[int]bool{}
+		for n, s := range runs[r] {
+			for j, k := range s.Classes {
+				if n > 0 && classes[k] {
+					t.Errorf("class %d is added twice", k)
+				}
+				classes[k] = n > 0 || classes[k]
+				if len(s.Query[j]) != 4 || (n > 0 && len(s.Support[j]) != 5) || (n == 0 && len(s.Support[j]) != 16) {
+					t.Errorf("session %d: %d support and %d query rows", n, len(s.Support[j]), len(s.Query[j]))
+				}
+				for _, row := range append(slices.Clone(s.Support[j]), s.Query[j]...) {
+					if used[row] {
+						t.Errorf("row %d is used twice", row)
+					}
+					used[row] = true
+				}
+			}
+		}
+	}
+	if !reflect.DeepEqual(runs[0][0], runs[1][0]) || reflect.DeepEqual(runs[0][1], runs[1][1]) {
+		t.Error("runs must share the base session and differ in the others")
+	}
+}

@@ -1,0 +1,139 @@
+package episode
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// Config describes C-way K-shot episodes.
+type Config struct {
+	Way   Range // classes of an episode
+	Shot  Range // support rows of a class
+	Query Range // query rows of a class
+
+	// Imbalanced draws the shot for each class; otherwise all classes of an
+	// episode have the same.
+	Imbalanced bool
+
+	// Strangers is the number of classes outside the episode that supply
+	// queries labelled Unseen, as many from each as from the episode's own.
+	Strangers int
+}
+
+// Fixed returns the configuration with exact counts.
+func Fixed(way, shot, query int) Config {
+	return Config{Way: Exactly(way), Shot: Exactly(shot), Query: Exactly(query)}
+}
+
+// Uniform draws classes uniformly without replacement, then rows uniformly
+// without replacement.
+type Uniform struct {
+	pool Pool
+	c    Config
+	seed uint64
+}
+
+// NewUniform returns a sampler over the pool. It fails when the pool cannot
+// serve the largest episode of the configuration.
+func NewUniform(pool Pool, c Config, seed uint64) (*Uniform, error) {
+	for _, r := range []struct {
+		name string
+		Range
+		low int
+	}{{"way", c.Way, 1}, {"shot", c.Shot, 1}, {"queries per class", c.Query, 0}} {
+		if r.Min < r.low {
+			return nil, &ConfigError{r.name, r.Min, fmt.Sprintf("at least %d", r.low)}
+		}
+		if r.Max < r.Min {
+			return nil, &ConfigError{r.name, r.Max, "no less than the smallest of its range"}
+		}
+	}
+	if c.Strangers < 0 {
+		return nil, &ConfigError{"unseen classes", c.Strangers, "at least 0"}
+	}
+	if err := pool.need(c.Way.Max+c.Strangers, c.Shot.Max+c.Query.Max); err != nil {
+		return nil, err
+	}
+	return &Uniform{pool, c, seed}, nil
+}
+
+// Episode returns episode i.
+func (s *Uniform) Episode(i int) Episode { return s.draw(generator(s.seed, i)) }
+
+func (s *Uniform) draw(rng *rand.Rand) Episode {
+	way := s.c.Way.draw(rng)
+	shot := s.c.Shot.draw(rng)
+	query := s.c.Query.draw(rng)
+	classes := choose(rng, len(s.pool.Rows), way+s.c.Strangers)
+	var e Episode
+	for j, c := range classes {
+		if j >= way {
+			e.addQueries(pick(rng, s.pool.Rows[c], query), Unseen)
+			continue
+		}
+		if s.c.Imbalanced && j > 0 {
+			shot = s.c.Shot.draw(rng)
+		}
+		rows := pick(rng, s.pool.Rows[c], shot+query)
+		e.Classes = append(e.Classes, c)
+		e.Support = append(e.Support, rows[:shot:shot])
+		e.addQueries(rows[shot:], j)
+	}
+	return e
+}
+
+func (e *Episode) addQueries(rows []int, label int) {
+	for _, r := range rows {
+		e.Query = append(e.Query, r)
+		e.QueryLabel = append(e.QueryLabel, label)
+	}
+}
+
+// Mixture draws every episode from one of several samplers, chosen with
+// probability proportional to its weight.
+type Mixture struct {
+	samplers   []Sampler
+	cumulative []float64
+	seed       uint64
+}
+
+// NewMixture returns a mixture with the given weights; nil weights are equal.
+// The samplers' own seeds decide what an episode of theirs looks like, seed
+// decides which of them is asked.
+func NewMixture(samplers []Sampler, weights []float64, seed uint64) (*Mixture, error) {
+	if len(samplers) == 0 {
+		return nil, &ConfigError{"data sets", 0, "at least 1"}
+	}
+	if weights != nil && len(weights) != len(samplers) {
+		return nil, &ConfigError{"weights", len(weights), "one for each data set"}
+	}
+	m := &Mixture{samplers: samplers, seed: seed, cumulative: make([]float64, len(samplers))}
+	total := 0.0
+	for j := range samplers {
+		w := 1.0
+		if weights != nil {
+			w = weights[j]
+		}
+		if !(w >= 0) {
+			return nil, &ConfigError{"weight of data set", j, "given a weight of 0 or more"}
+		}
+		total += w
+		m.cumulative[j] = total
+	}
+	if !(total > 0) {
+		return nil, &ConfigError{"sum of the weights", 0, "positive"}
+	}
+	return m, nil
+}
+
+// Episode returns episode i; its Pool says which sampler drew it.
+func (m *Mixture) Episode(i int) Episode {
+	u := generator(^m.seed, i).Float64() * m.cumulative[len(m.cumulative)-1]
+	j := 0
+	for u >= m.cumulative[j] {
+		j++
+	}
+	e := m.samplers[j].Episode(i)
+	e.Pool = j
+	return e
+}
