@@ -1,0 +1,98 @@
+// Package metrics measures classifiers: accuracy with its interval,
+// calibration with and without a temperature, and the detection of unseen
+// classes.
+//
+// Scores are unnormalised log probabilities; the probabilities are
+// softmax(scores / T) with the temperature T.
+package metrics
+
+import "math"
+
+// SoftmaxTo sets dst = softmax(scores / t). dst may alias scores.
+func SoftmaxTo(dst, scores []float64, t float64) {
+	if len(dst) != len(scores) {
+		panic("metrics: wrong length of dst")
+	}
+	top := math.Inf(-1)
+	for _, s := range scores {
+		top = math.Max(top, s)
+	}
+	if math.IsInf(top, -1) { // nothing is possible: all alike
+		top = 0
+		scores = make([]float64, len(scores))
+	}
+	sum := 0.0
+	for j, s := range scores {
+		dst[j] = math.Exp((s - top) / t)
+		sum += dst[j]
+	}
+	for j := range dst {
+		dst[j] /= sum
+	}
+}
+
+// LogSumExp returns log sum_j exp(scores_j / t) without overflow.
+func LogSumExp(scores []float64, t float64) float64 {
+	top := math.Inf(-1)
+	for _, s := range scores {
+		top = math.Max(top, s/t)
+	}
+	if math.IsInf(top, 0) {
+		return top
+	}
+	sum := 0.0
+	for _, s := range scores {
+		sum += math.Exp(s/t - top)
+	}
+	return top + math.Log(sum)
+}
+
+// Best returns the index of the largest score, the first among equals.
+func Best(scores []float64) int {
+	best := 0
+	for j, s := range scores {
+		if s > scores[best] {
+			best = j
+		}
+	}
+	return best
+}
+
+// Loss returns the negative log probability of the label in nats. A
+// probability below 1e-12 counts as 1e-12: methods that answer 0, such as
+// nearest neighbours by votes, would lose everything by one query otherwise.
+func Loss(scores []float64, label int, t float64) float64 {
+	return math.Min(LogSumExp(scores, t)-scores[label]/t, -math.Log(1e-12))
+}
+
+// BrierScore returns sum_j (p_j - [j = label])^2, in [0, 2].
+func BrierScore(p []float64, label int) float64 {
+	sum := 0.0
+	for j, v := range p {
+		if j == label {
+			v--
+		}
+		sum += v * v
+	}
+	return sum
+}
+
+// MeanCI returns the mean of x and the half-width of its 95 % confidence
+// interval, 1.96 sd / sqrt(n) with the sample standard deviation, as the
+// few-shot literature gives it. One value has no interval: 0. None has no
+// mean: NaN.
+func MeanCI(x []float64) (mean, ci float64) {
+	n := float64(len(x))
+	for _, v := range x {
+		mean += v
+	}
+	mean /= n
+	if len(x) < 2 {
+		return mean, 0
+	}
+	ss := 0.0
+	for _, v := range x {
+		ss += (v - mean) * (v - mean)
+	}
+	return mean, 1.96 * math.Sqrt(ss/(n-1)/n)
+}

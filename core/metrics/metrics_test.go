@@ -1,0 +1,228 @@
+package metrics
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+)
+
+func relative(got, want float64) float64 { return math.Abs(got-want) / math.Abs(want) }
+
+// The oracle is 4,000 five-class predictions scored in Python.
+func TestCalibrationOracle(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/calibration.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o struct {
+		Logits       [][]float64 `json:"logits"`
+		Label        []int       `json:"label"`
+		Bins         int         `json:"bins"`
+		ECE          float64     `json:"ece"`
+		NLL          float64     `json:"nll"`
+		Brier        float64     `json:"brier"`
+		Accuracy     float64     `json:"accuracy"`
+		Temperature  float64     `json:"temperature_min_nll"`
+		ECETempered  float64     `json:"ece_at_temperature"`
+		LossTempered float64     `json:"nll_at_temperature"`
+	}
+	if err := json.Unmarshal(data, &o); err != nil {
+		t.Fatal(err)
+	}
+	at := func(temperature float64) *Tally {
+		a, p := NewTally(o.Bins), make([]float64, 5)
+		for i, s := range o.Logits {
+			a.Add(s, o.Label[i], temperature, p)
+		}
+		return a
+	}
+	raw, temperature := at(1), FitTemperature(o.Logits, o.Label)
+	tempered := at(temperature)
+	for name, v := range map[string][2]float64{
+		"ece": {raw.Bins.ECE(), o.ECE}, "nll": {raw.MeanLoss(), o.NLL}, "brier": {raw.MeanBrier(), o.Brier},
+		"accuracy": {raw.Accuracy(), o.Accuracy}, "temperature": {temperature, o.Temperature},
+		"ece at temperature": {tempered.Bins.ECE(), o.ECETempered}, "nll at temperature": {tempered.MeanLoss(), o.LossTempered},
+	} {
+		if e := relative(v[0], v[1]); !(e < 1e-8) {
+			t.Errorf("%s: got %.17g, want %.17g, relative error %.1e", name, v[0], v[1], e)
+		}
+	}
+}
+
+func TestFitTemperatureIsAMinimum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, scale := range []float64{0.01, 1, 300} {
+		var scores [][]float64
+		var labels []int
+		for range 500 {
+			s := make([]float64, 4)
+			y := rng.IntN(4)
+			for j := range s {
+				s[j] = rng.NormFloat64() * scale
+			}
+			s[y] += scale
+			scores, labels = append(scores, s), append(labels, y)
+		}
+		loss := func(t float64) (sum float64) {
+			for i, s := range scores {
+				sum += LogSumExp(s, t) - s[labels[i]]/t
+			}
+			return sum
+		}
+		best := FitTemperature(scores, labels)
+		for _, f := range []float64{0.9, 0.999, 1.001, 1.1} {
+			if !(loss(best) < loss(best*f)) {
+				t.Errorf("scale %v: loss at %v is not below that at %v times it", scale, best, f)
+			}
+		}
+	}
+}
+
+func TestFitTemperatureStaysBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		scores [][]float64
+		labels []int
+	}{
+		"all right":     {[][]float64{{1, 0}, {0, 1}}, []int{0, 1}},
+		"all wrong":     {[][]float64{{1, 0}, {0, 1}}, []int{1, 0}},
+		"all equal":     {[][]float64{{0, 0}, {0, 0}}, []int{1, 0}},
+		"impossible":    {[][]float64{{0, math.Inf(-1)}, {0, 1}}, []int{1, 0}},
+		"none":          {nil, nil},
+		"huge margins":  {[][]float64{{1e9, 0}, {0, 1e9}, {0, 1e9}}, []int{0, 1, 0}},
+		"single column": {[][]float64{{3}}, []int{0}},
+	} {
+		if got := FitTemperature(c.scores, c.labels); !(got >= minTemperature/2 && got <= maxTemperature*1.0001) && got < 1e9 {
+			t.Errorf("%s: temperature %v", name, got)
+		} else if math.IsNaN(got) || math.IsInf(got, 0) {
+			t.Errorf("%s: temperature %v", name, got)
+		}
+	}
+}
+
+func TestReliabilityByHand(t *testing.T) {
+	r := NewReliability(4)
+	for _, p := range []struct {
+		confidence float64
+		correct    bool
+	}{{0.3, true}, {0.4, false}, {1, true}, {0.9, true}, {0.75, false}} {
+		r.Add(p.confidence, p.correct)
+	}
+	// Bin 1: |1 - 0.7| = 0.3 of 5; bin 3: |2 - 2.65| = 0.65 of 5.
+	if got := r.ECE(); math.Abs(got-0.19) > 1e-15 {
+		t.Errorf("ECE %v, want 0.19", got)
+	}
+	if got := r.MCE(); math.Abs(got-0.65/3) > 1e-15 {
+		t.Errorf("MCE %v, want %v", got, 0.65/3)
+	}
+	if NewReliability(3).ECE() != 0 {
+		t.Error("ECE of nothing is not 0")
+	}
+}
+
+// Pairwise comparison is the definition of the area under the ROC curve.
+func TestAUROCEqualsPairwiseComparison(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range 20 {
+		var pos, neg []float64
+		for range 1 + rng.IntN(30) {
+			pos = append(pos, float64(rng.IntN(8)+1))
+		}
+		for range 1 + rng.IntN(30) {
+			neg = append(neg, float64(rng.IntN(8)))
+		}
+		want := 0.0
+		for _, p := range pos {
+			for _, n := range neg {
+				if p > n {
+					want++
+				} else if p == n {
+					want += 0.5
+				}
+			}
+		}
+		want /= float64(len(pos) * len(neg))
+		if got := AUROC(pos, neg); math.Abs(got-want) > 1e-12 {
+			t.Errorf("AUROC %v, want %v", got, want)
+		}
+	}
+	if !math.IsNaN(AUROC(nil, []float64{1})) {
+		t.Error("AUROC without positives is a number")
+	}
+}
+
+func TestAUPRByHand(t *testing.T) {
+	for name, c := range map[string]struct {
+		pos, neg []float64
+		want     float64
+	}{
+		"perfect":    {[]float64{3, 4}, []float64{1, 2}, 1},
+		"all tied":   {[]float64{1, 1}, []float64{1, 1, 1}, 0.4},
+		"alternates": {[]float64{4, 2}, []float64{3, 1}, 0.5*1 + 0.5*2/3.0},
+		"worst":      {[]float64{0}, []float64{1, 2, 3}, 0.25},
+	} {
+		if got := AUPR(c.pos, c.neg); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestMeanCI(t *testing.T) {
+	mean, ci := MeanCI([]float64{1, 2, 3, 4})
+	if want := 1.96 * math.Sqrt(5.0/3/4); mean != 2.5 || math.Abs(ci-want) > 1e-15 {
+		t.Errorf("got %v and %v, want 2.5 and %v", mean, ci, want)
+	}
+	if _, ci := MeanCI([]float64{7}); ci != 0 {
+		t.Errorf("one value has the interval %v", ci)
+	}
+}
+
+func TestSoftmaxAtTheEdges(t *testing.T) {
+	p := make([]float64, 2)
+	for _, c := range []struct{ scores, want []float64 }{
+		{[]float64{-1e308, 1e308}, []float64{0, 1}},
+		{[]float64{math.Inf(-1), 0}, []float64{0, 1}},
+		{[]float64{math.Inf(-1), math.Inf(-1)}, []float64{0.5, 0.5}},
+		{[]float64{1e6, 1e6}, []float64{0.5, 0.5}},
+	} {
+		if SoftmaxTo(p, c.scores, 1); p[0] != c.want[0] || p[1] != c.want[1] {
+			t.Errorf("softmax%v = %v, want %v", c.scores, p, c.want)
+		}
+	}
+	if got := Loss([]float64{math.Inf(-1), 0}, 0, 1); got != -math.Log(1e-12) {
+		t.Errorf("loss of an impossible label is %v", got)
+	}
+}
+
+func TestTalliesMergedInOrderAreTheWhole(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	parts := make([]*Tally, 9)
+	p := make([]float64, 3)
+	for i := range parts {
+		parts[i] = NewTally(DefaultBins)
+		for range 20 {
+			parts[i].Add([]float64{rng.NormFloat64(), rng.NormFloat64(), 0}, rng.IntN(3), 0.7, p)
+		}
+	}
+	merged := NewTally(DefaultBins)
+	for _, a := range parts {
+		// The trip through JSON is what a shard's tally makes.
+		text, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := new(Tally)
+		if err := json.Unmarshal(text, back); err != nil {
+			t.Fatal(err)
+		}
+		merged.Merge(back)
+	}
+	whole := NewTally(DefaultBins)
+	for _, a := range parts {
+		whole.Merge(a)
+	}
+	if merged.Loss != whole.Loss || merged.Brier != whole.Brier || merged.Bins.ECE() != whole.Bins.ECE() || merged.Queries != 180 {
+		t.Errorf("merged %+v, whole %+v", merged, whole)
+	}
+}
