@@ -1,0 +1,133 @@
+// @ts-check
+/**
+ * Fetches the extractor's files with progress in bytes. The totals are the
+ * uncompressed sizes written down at build time: Content-Length is wrong
+ * whenever the server compresses.
+ */
+import { ExtractorError } from './errors.js';
+
+/**
+ * @typedef {object} ExtractorRecord contents of extractor.json
+ * @property {string} id @property {string} sha256 over model.json followed by weights.bin
+ * @property {number} dimension @property {number} inputSize
+ * @property {Record<string, number>} bytes uncompressed size by file name
+ * @property {{simd: string, plain: string}} wasm
+ */
+
+/** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes */
+
+/** (module (func (result v128) i32.const 0 i8x16.splat)): valid only where SIMD is. */
+const simdProbe = Uint8Array.of(
+  0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, // magic, version
+  0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b, // type: [] -> [v128]
+  0x03, 0x02, 0x01, 0x00, // one function of it
+  0x0a, 0x08, 0x01, 0x06, 0x00, 0x41, 0x00, 0xfd, 0x0f, 0x0b, // its body
+);
+
+/** @returns {boolean} */
+export function hasSimd() {
+  return WebAssembly.validate(simdProbe);
+}
+
+/** @param {URL} base folder of the extractor @returns {Promise<ExtractorRecord>} */
+export async function fetchRecord(base) {
+  const response = await get(new URL('extractor.json', base));
+  return response.json();
+}
+
+/**
+ * @param {URL} base @param {ExtractorRecord} record @param {OnProgress} [onProgress]
+ * @returns {Promise<import('./session.js').ExtractorFiles>}
+ */
+export async function fetchFiles(base, record, onProgress) {
+  if (typeof WebAssembly !== 'object') {
+    throw new ExtractorError('no-webassembly', 'This browser has no WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
+  }
+  const wasmName = hasSimd() ? record.wasm.simd : record.wasm.plain;
+  const names = ['model.json', 'weights.bin', wasmName];
+  const meter = new Meter(names.map((name) => record.bytes[name]), onProgress);
+  const [model, weights, wasm] = await Promise.all(
+    names.map((name, i) => download(new URL(name, base), (n) => meter.set(i, n))));
+  await verify(record, model, weights);
+  const { inputSize, dimension } = record;
+  return { inputSize, dimension, model: JSON.parse(new TextDecoder().decode(model)), weights: buffer(weights), wasm: buffer(wasm) };
+}
+
+/** Sums the bytes of several downloads. */
+class Meter {
+  /** @param {number[]} totals @param {OnProgress} [onProgress] */
+  constructor(totals, onProgress) {
+    this.totals = totals;
+    this.loaded = totals.map(() => 0);
+    this.onProgress = onProgress;
+  }
+
+  /** @param {number} i @param {number} bytes */
+  set(i, bytes) {
+    this.loaded[i] = Math.min(bytes, this.totals[i]);
+    this.onProgress?.({ loaded: sum(this.loaded), total: sum(this.totals) });
+  }
+}
+
+/** @param {number[]} numbers */
+const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+
+/** @param {Uint8Array} bytes a whole buffer's view */
+const buffer = (bytes) => /** @type {ArrayBuffer} */ (bytes.buffer);
+
+/** @param {URL} url @param {(loaded: number) => void} report @returns {Promise<Uint8Array>} */
+async function download(url, report) {
+  const response = await get(url);
+  if (!response.body) return new Uint8Array(await response.arrayBuffer());
+  const reader = response.body.getReader();
+  /** @type {Uint8Array[]} */
+  const parts = [];
+  let loaded = 0;
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => { throw unreachable(url); });
+    if (done) break;
+    parts.push(value);
+    loaded += value.length;
+    report(loaded);
+  }
+  const whole = new Uint8Array(loaded);
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+/** @param {URL} url */
+async function get(url) {
+  const response = await fetch(url).catch(() => { throw unreachable(url); });
+  if (!response.ok) throw unreachable(url, response.status);
+  return response;
+}
+
+/** @param {URL} url @param {number} [status] */
+function unreachable(url, status) {
+  const name = url.pathname.split('/').pop();
+  const why = status ? `the server answered ${status}` : 'the connection failed';
+  return new ExtractorError('extractor-unreachable',
+    `The feature extractor's file ${name} could not be fetched (${why}); check the connection and reload the page.`);
+}
+
+/**
+ * Another graph would give embeddings that do not fit the stored ones.
+ * Only secure contexts can compute the hash; elsewhere it is skipped.
+ * @param {ExtractorRecord} record @param {Uint8Array} model @param {Uint8Array} weights
+ */
+async function verify(record, model, weights) {
+  if (!globalThis.crypto?.subtle) return;
+  const joined = new Uint8Array(model.length + weights.length);
+  joined.set(model);
+  joined.set(weights, model.length);
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', joined));
+  const hex = Array.from(digest, (b) => b.toString(16).padStart(2, '0')).join('');
+  if (hex !== record.sha256) {
+    throw new ExtractorError('extractor-mismatch',
+      `The feature extractor's files do not belong together (sha256 ${hex.slice(0, 12)}, expected ${record.sha256.slice(0, 12)}); reload the page.`);
+  }
+}

@@ -1,0 +1,91 @@
+// @ts-check
+/**
+ * An extractor that is a TensorFlow.js graph: runs in a worker, and in the
+ * window when the worker does not start or hangs (some iOS versions do).
+ */
+import { WorkerClient } from './client.js';
+import { fetchFiles, fetchRecord } from './download.js';
+import { ExtractorError } from './errors.js';
+import { createSession } from './session.js';
+
+/** A graph starts within a second; a phone may take ten. */
+const defaultPatience = 30_000;
+
+/** @typedef {{name: 'worker' | 'window', embed: (picture: import('./index.js').Picture) => Promise<Float32Array>, close: () => void}} Place */
+
+/** @type {import('./index.js').Loader} */
+export async function loadGraphExtractor({ onProgress, base, worker = true, patience = defaultPatience }) {
+  const folder = new URL(base ?? 'extractor/', document.baseURI);
+  const record = await fetchRecord(folder);
+  let place = await firstPlace(folder, record, onProgress, worker ? patience : 0);
+  /** @type {Promise<Place> | null} */
+  let moving = null;
+  let closed = false;
+
+  return {
+    id: record.id,
+    sha256: record.sha256,
+    dimension: record.dimension,
+    get place() { return place.name; },
+    async embed(picture) {
+      if (closed) throw new ExtractorError('extractor-closed', 'The feature extractor has been closed; reload the page.');
+      try {
+        return await place.embed(picture);
+      } catch (error) {
+        if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
+        moving ??= fetchFiles(folder, record).then((files) => startInWindow(folder, files));
+        place = await moving;
+        return place.embed(picture);
+      }
+    },
+    close() {
+      closed = true;
+      place.close();
+    },
+  };
+}
+
+/**
+ * @param {URL} folder @param {import('./download.js').ExtractorRecord} record
+ * @param {import('./download.js').OnProgress | undefined} onProgress
+ * @param {number} patience 0: no worker
+ * @returns {Promise<Place>}
+ */
+async function firstPlace(folder, record, onProgress, patience) {
+  const files = await fetchFiles(folder, record, onProgress);
+  if (patience > 0) {
+    try {
+      return await startInWorker(folder, files, patience);
+    } catch {
+      // No module workers, or one that hangs: the window can do the same work.
+    }
+  }
+  return startInWindow(folder, files);
+}
+
+/**
+ * @param {URL} folder @param {import('./session.js').ExtractorFiles} files @param {number} patience
+ * @returns {Promise<Place>}
+ */
+async function startInWorker(folder, files, patience) {
+  const client = new WorkerClient(new URL('worker.js', folder), patience);
+  await client.ask('load', files).catch((error) => {
+    client.fail('The extractor did not start in its worker.');
+    throw error;
+  });
+  return {
+    name: 'worker',
+    // Cloned, not transferred: the caller may still draw a thumbnail from it.
+    embed: (picture) => client.ask('embed', picture),
+    close: () => client.fail('The feature extractor has been closed.'),
+  };
+}
+
+/** @param {URL} folder @param {import('./session.js').ExtractorFiles} files @returns {Promise<Place>} */
+async function startInWindow(folder, files) {
+  const { createRuntime } = await import(new URL('runtime.js', folder).href);
+  return { name: 'window', ...await createSession(createRuntime, files, nextTask) };
+}
+
+/** Lets the window paint and take input. @returns {Promise<void>} */
+const nextTask = () => new Promise((resolve) => { setTimeout(resolve, 0); });

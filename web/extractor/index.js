@@ -1,0 +1,57 @@
+// @ts-check
+/**
+ * Feature extractors behind one interface. An extractor turns a picture into an
+ * embedding; the rest of the page knows no more of it than this file's types.
+ * Another one takes its place by `registerExtractor(id, load)`.
+ */
+import { loadGraphExtractor } from './graph.js';
+
+export { ExtractorError } from './errors.js';
+export { decodePicture } from './pixels.js';
+
+/** @typedef {Blob | ImageBitmap | ImageData} Picture */
+
+/**
+ * @typedef {object} Extractor
+ * @property {string} id names network and version; priors and sessions are bound to it
+ * @property {string} sha256 of the network's files
+ * @property {number} dimension length of an embedding
+ * @property {'worker' | 'window'} place where it runs
+ * @property {(picture: Picture) => Promise<Float32Array>} embed
+ *   answers `dimension` finite numbers, the same for the same picture; leaves the
+ *   picture usable; rejects with an ExtractorError (code, sentence)
+ * @property {() => void} close
+ */
+
+/**
+ * @typedef {object} LoadOptions
+ * @property {string} [id] which extractor; the default one if left out
+ * @property {import('./download.js').OnProgress} [onProgress] bytes loaded of bytes in all
+ * @property {URL | string} [base] folder of the built files; `extractor/` beside the page if left out
+ * @property {boolean} [worker] false runs it in the window at once
+ * @property {number} [patience] milliseconds after which a silent worker counts as hung
+ */
+
+/** @typedef {(options: LoadOptions) => Promise<Extractor>} Loader */
+
+export const defaultExtractor = 'centernet-mobilenetv3-160@3.3.6';
+
+/** @type {Map<string, Loader>} */
+const loaders = new Map([[defaultExtractor, loadGraphExtractor]]);
+
+/** @param {string} id @param {Loader} load */
+export function registerExtractor(id, load) {
+  loaders.set(id, load);
+}
+
+/** @param {LoadOptions} [options] @returns {Promise<Extractor>} */
+export async function loadExtractor(options = {}) {
+  const id = options.id ?? defaultExtractor;
+  const load = loaders.get(id);
+  if (!load) throw new RangeError(`There is no feature extractor '${id}'; known: ${[...loaders.keys()].join(', ')}.`);
+  const extractor = await load(options);
+  if (extractor.id !== id) {
+    throw new RangeError(`The files are those of the feature extractor '${extractor.id}', not '${id}'; rebuild the site.`);
+  }
+  return extractor;
+}

@@ -1,0 +1,46 @@
+// @ts-check
+/**
+ * One loaded extractor, wherever it runs: in the worker or, as a fallback, in
+ * the window. The runtime is handed in, because the worker bundles beside it and
+ * the window imports it only when needed.
+ */
+import { ExtractorError } from './errors.js';
+import { pixelsOf } from './pixels.js';
+
+/**
+ * @typedef {object} ExtractorFiles
+ * @property {number} inputSize edge of the square the graph is fed
+ * @property {number} dimension length of an embedding
+ * @property {any} model @property {ArrayBuffer} weights @property {ArrayBuffer} wasm
+ */
+
+/** @typedef {(files: {model: any, weights: ArrayBuffer, wasm: ArrayBuffer}) =>
+ *   Promise<{run: (pixels: Float32Array, size: number) => Float32Array, close: () => void}>} CreateRuntime */
+
+/**
+ * @param {CreateRuntime} createRuntime
+ * @param {ExtractorFiles} files
+ * @param {() => Promise<void>} [pause]
+ */
+export async function createSession(createRuntime, files, pause) {
+  const { inputSize, dimension } = files;
+  const runtime = await createRuntime(files);
+  // The first run compiles; it also proves the whole path before anyone waits for it.
+  check(runtime.run(new Float32Array(3 * inputSize * inputSize), inputSize), dimension);
+  return {
+    /** @param {Blob | ImageBitmap | ImageData} source @returns {Promise<Float32Array>} */
+    async embed(source) {
+      return check(runtime.run(await pixelsOf(source, inputSize, pause), inputSize), dimension);
+    },
+    close: runtime.close,
+  };
+}
+
+/** @param {Float32Array} embedding @param {number} dimension */
+function check(embedding, dimension) {
+  if (embedding.length !== dimension || !embedding.every(Number.isFinite)) {
+    throw new ExtractorError('bad-embedding',
+      `The feature extractor answered ${embedding.length} numbers, not ${dimension} finite ones; reload the page.`);
+  }
+  return embedding;
+}
