@@ -1,0 +1,162 @@
+// Command chromium prints the path of a Chromium or Chrome that can be run, for
+// the browser tests. It looks at the variable CHROMIUM, at the usual names in
+// the path and at the usual places of macOS and Windows. With -install it
+// installs Debian's package where there is none and apt-get can be had as root
+// or by a sudo that asks for no password.
+//
+//	CHROMIUM=$(go run ./scripts/chromium -install)
+//
+// Only the path goes to standard output. Exit status 1 means that there is none
+// after all; what to do about it is said on standard error.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+func main() {
+	install := flag.Bool("install", false, "install Debian's package where no browser is found")
+	flag.Parse()
+	s := system{getenv: os.Getenv, lookPath: exec.LookPath, goos: runtime.GOOS, run: runCommand, works: works, root: os.Geteuid() == 0, log: os.Stderr}
+	path, err := s.browser(*install)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "chromium: %v\n", err)
+		os.Exit(1)
+	}
+	fmt.Println(path)
+}
+
+// A system is the machine as this command sees it; tests put another in place.
+type system struct {
+	getenv   func(string) string
+	lookPath func(string) (string, error)
+	goos     string
+	run      func(log io.Writer, name string, args ...string) error
+	works    func(path string) error // whether the program at path is a browser that starts
+	root     bool
+	log      io.Writer
+}
+
+// errNone means that the machine has no browser.
+var errNone = errors.New("no Chromium or Chrome found")
+
+// browser finds a browser, installing one if asked to and possible.
+func (s *system) browser(install bool) (string, error) {
+	path, err := s.find()
+	if !errors.Is(err, errNone) || !install {
+		return path, s.advise(err)
+	}
+	if err := s.aptInstall(); err != nil {
+		return "", s.advise(err)
+	}
+	path, err = s.find()
+	return path, s.advise(err)
+}
+
+// find returns the first browser that starts. A browser named by the variable
+// CHROMIUM must start: it is not passed over in silence.
+func (s *system) find() (string, error) {
+	if named := s.getenv("CHROMIUM"); named != "" {
+		path, err := s.lookPath(named)
+		if err == nil {
+			err = s.works(path)
+		}
+		if err != nil {
+			return "", fmt.Errorf("the variable CHROMIUM names %s, which does not start (%w)", named, err)
+		}
+		return path, nil
+	}
+	for _, candidate := range s.candidates() {
+		if path, err := s.lookPath(candidate); err == nil && s.works(path) == nil {
+			return path, nil
+		}
+	}
+	return "", errNone
+}
+
+// candidates are the names and places to look at, in this order.
+func (s *system) candidates() []string {
+	names := []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
+	switch s.goos {
+	case "darwin":
+		return append(names, "/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+	case "windows":
+		for _, variable := range []string{"ProgramFiles", "ProgramFiles(x86)", "LocalAppData"} {
+			names = append(names, s.getenv(variable)+`\Google\Chrome\Application\chrome.exe`)
+		}
+	}
+	return names
+}
+
+// aptInstall installs Debian's package chromium.
+func (s *system) aptInstall() error {
+	if _, err := s.lookPath("apt-get"); err != nil {
+		return errNone
+	}
+	prefix := []string{"env", "DEBIAN_FRONTEND=noninteractive"}
+	if !s.root {
+		if s.run(io.Discard, "sudo", "-n", "true") != nil {
+			return errNone
+		}
+		prefix = append([]string{"sudo", "-n"}, prefix...)
+	}
+	fmt.Fprintln(s.log, "chromium: none found, installing Debian's package with apt-get (a few minutes)")
+	for _, step := range [][]string{{"apt-get", "update", "-q"}, {"apt-get", "install", "-q", "-y", "--no-install-recommends", "chromium"}} {
+		command := append(prefix[:len(prefix):len(prefix)], step...)
+		if err := s.run(s.log, command[0], command[1:]...); err != nil {
+			return fmt.Errorf("'%s' failed: %w", strings.Join(step, " "), err)
+		}
+	}
+	return nil
+}
+
+// advise adds the remedy to an error.
+func (s *system) advise(err error) error {
+	if err == nil {
+		return nil
+	}
+	remedy := "install Chromium or Chrome and, where it is in an unusual place, name it: CHROMIUM=/path/to/chromium make test"
+	switch s.goos {
+	case "linux":
+		remedy = "install it, for example with 'sudo apt-get install chromium', or name one: CHROMIUM=/path/to/chromium make test"
+	case "darwin":
+		remedy = "install Chrome or Chromium in Applications, or name one: CHROMIUM=/path/to/chromium make test"
+	}
+	return fmt.Errorf("%w: %s", err, remedy)
+}
+
+// works reports whether the program at path says that it is a Chromium or a
+// Chrome. (Ubuntu's chromium-browser may be a script that only tells how to get
+// the real one.) On Windows a Chrome asked for its version opens a window
+// instead, so there the file is taken at its name.
+func works(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return fmt.Errorf("%s --version: %w", path, err)
+	}
+	if !strings.Contains(string(out), "Chrom") {
+		return fmt.Errorf("%s --version says %q, not a Chromium or Chrome", path, out)
+	}
+	return nil
+}
+
+// runCommand runs a command with its output on log.
+func runCommand(log io.Writer, name string, args ...string) error {
+	command := exec.Command(name, args...)
+	command.Stdout, command.Stderr = log, log
+	return command.Run()
+}
