@@ -1,0 +1,64 @@
+//go:build js && wasm
+
+package simd
+
+import (
+	"fmt"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// BenchmarkRoutines times every routine at the dimensions of embeddings, with
+// the kernels and with gonum's own code, in GFLOP/s.
+func BenchmarkRoutines(b *testing.B) {
+	for _, side := range []int{64, 256, 640, 1280} {
+		if Available() {
+			benchmark(b, "simd", side, of64(BLAS{}), newRand64())
+			benchmark(b, "simd32", side, of32(BLAS{}), newRand32())
+		}
+		benchmark(b, "gonum", side, of64(gonum.Implementation{}), newRand64())
+		benchmark(b, "gonum32", side, of32(gonum.Implementation{}), newRand32())
+	}
+}
+
+func newRand64() pair[float64] { return pair[float64]{rnd: newRand()} }
+func newRand32() pair[float32] { return pair[float32]{rnd: newRand()} }
+
+// rows is the number of right-hand sides and of rows in products: an episode's worth of points.
+const rows = 100
+
+func benchmark[T float32 | float64](b *testing.B, name string, n int, r routines[T], p pair[T]) {
+	a, l, x, y := p.vector(n*n), p.triangle(n, n), p.vector(rows*n), p.vector(rows*n)
+	c := make([]T, max(rows*rows, rows*n))
+	tri := func(s blas.Side, t blas.Transpose) func() {
+		return func() { copy(c, x); r.trsm(s, blas.Lower, t, blas.NonUnit, rows, n, 1, l, n, c, n) }
+	}
+	for _, c := range []struct {
+		routine string
+		flops   int
+		run     func()
+	}{
+		{"dot", 2 * n, func() { r.dot(n, x, 1, y, 1) }},
+		{"axpy", 2 * n, func() { r.axpy(n, 1e-9, x, 1, y, 1) }},
+		{"gemvN", 2 * n * n, func() { r.gemv(blas.NoTrans, n, n, 1, a, n, x, 1, 0, c, 1) }},
+		{"gemvT", 2 * n * n, func() { r.gemv(blas.Trans, n, n, 1, a, n, x, 1, 0, c, 1) }},
+		{"trsvN", n * n, func() { copy(c[:n], x); r.trsv(blas.Lower, blas.NoTrans, blas.NonUnit, n, l, n, c, 1) }},
+		{"trsvT", n * n, func() { copy(c[:n], x); r.trsv(blas.Lower, blas.Trans, blas.NonUnit, n, l, n, c, 1) }},
+		{"gemmNN", 2 * rows * n * n, func() { r.gemm(blas.NoTrans, blas.NoTrans, rows, n, n, 1, x, n, a, n, 0, c, n) }},
+		{"gemmNT", 2 * rows * rows * n, func() { r.gemm(blas.NoTrans, blas.Trans, rows, rows, n, 1, x, n, y, n, 0, c, rows) }},
+		{"gemmTN", 2 * rows * n * n, func() { r.gemm(blas.Trans, blas.NoTrans, n, n, rows, 1, x, n, y, n, 0, a, n) }},
+		{"syrk", rows * rows * n, func() { r.syrk(blas.Lower, blas.NoTrans, rows, n, 1, x, n, 0, c, rows) }},
+		{"trsmRT", rows * n * n, tri(blas.Right, blas.Trans)},
+		{"trsmRN", rows * n * n, tri(blas.Right, blas.NoTrans)},
+	} {
+		b.Run(fmt.Sprintf("%s/%s/%d", c.routine, name, n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.run()
+			}
+			b.ReportMetric(float64(c.flops)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+		})
+	}
+}

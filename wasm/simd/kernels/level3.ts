@@ -1,0 +1,206 @@
+// Level 3: matrix products and triangular systems with many right-hand sides,
+// in the manner of Goto and van de Geijn, "Anatomy of High-Performance Matrix
+// Multiplication", ACM TOMS 34(3), 2008: panels of both factors are packed so
+// that the innermost kernel reads them contiguously, and zero padding makes
+// every tile a full one.
+//
+// Operands have a row step and a column step in numbers, so that one routine
+// serves plain, transposed and (with negative steps) reversed matrices.
+import { VECTOR, bytes, lanes } from "./lanes";
+
+/** Rows of a register tile. */
+const MR: i32 = 4;
+/** Block sizes: KC x NR panels stay in the first-level cache, MC x KC in the second. */
+const MC: i32 = 64, KC: i32 = 256, NC: i32 = 256;
+
+/** Which part of the result gemm touches. */
+const LOWER: i32 = 1, UPPER: i32 = 2;
+
+/** Columns of a register tile: two vectors. */
+// @ts-ignore: decorator
+@inline
+function NR<T>(): i32 {
+  return 2 * lanes<T>();
+}
+
+/** n rounded up to a multiple of step, a power of two. */
+// @ts-ignore: decorator
+@inline
+function roundUp(n: i32, step: i32): i32 {
+  return (n + step - 1) & -step;
+}
+
+/**
+ * tile (MR x NR) = sum over p < k of the outer products of a's and b's p-th slices;
+ * a holds MR, b NR numbers per slice. Eight vector accumulators stay in registers.
+ */
+function micro<T>(k: i32, a: usize, b: usize, tile: usize): void {
+  let s0 = v128.splat<T>(0 as T), s1 = s0, s2 = s0, s3 = s0;
+  let t0 = s0, t1 = s0, t2 = s0, t3 = s0;
+  const end = b + (k as usize) * (2 * VECTOR);
+  while (b < end) {
+    const b0 = v128.load(b), b1 = v128.load(b, 16);
+    const a0 = v128.load_splat<T>(a), a1 = v128.load_splat<T>(a, sizeof<T>());
+    s0 = v128.add<T>(s0, v128.mul<T>(a0, b0));
+    t0 = v128.add<T>(t0, v128.mul<T>(a0, b1));
+    s1 = v128.add<T>(s1, v128.mul<T>(a1, b0));
+    t1 = v128.add<T>(t1, v128.mul<T>(a1, b1));
+    const a2 = v128.load_splat<T>(a, 2 * sizeof<T>()), a3 = v128.load_splat<T>(a, 3 * sizeof<T>());
+    s2 = v128.add<T>(s2, v128.mul<T>(a2, b0));
+    t2 = v128.add<T>(t2, v128.mul<T>(a2, b1));
+    s3 = v128.add<T>(s3, v128.mul<T>(a3, b0));
+    t3 = v128.add<T>(t3, v128.mul<T>(a3, b1));
+    a += MR * sizeof<T>();
+    b += 2 * VECTOR;
+  }
+  v128.store(tile, s0);
+  v128.store(tile, t0, 16);
+  v128.store(tile, s1, 32);
+  v128.store(tile, t1, 48);
+  v128.store(tile, s2, 64);
+  v128.store(tile, t2, 80);
+  v128.store(tile, s3, 96);
+  v128.store(tile, t3, 112);
+}
+
+/**
+ * Copies alpha times an n x k matrix into panels of `width` rows, each panel slice by slice
+ * (k slices of `width` numbers); missing rows of the last panel become zero.
+ */
+function pack<T>(width: i32, n: i32, k: i32, alpha: T, a: usize, rowStep: i32, colStep: i32, dst: usize): void {
+  const row = bytes<T>(rowStep), col = bytes<T>(colStep);
+  const slice = bytes<T>(width);
+  for (let i = 0; i < n; i += width) {
+    for (let r = 0; r < width; r++) {
+      let to = dst + bytes<T>(r), from = a + ((i + r) as usize) * row;
+      const end = to + (k as usize) * slice;
+      if (i + r < n) {
+        for (; to < end; to += slice, from += col) store<T>(to, (alpha * load<T>(from)) as T);
+      } else {
+        for (; to < end; to += slice) store<T>(to, 0 as T);
+      }
+    }
+    dst += (k as usize) * slice;
+  }
+}
+
+/** Adds a whole tile to c. */
+function addTile<T>(tile: usize, c: usize, ldc: i32): void {
+  for (const end = tile + 8 * VECTOR; tile < end; tile += 2 * VECTOR) {
+    v128.store(c, v128.add<T>(v128.load(c), v128.load(tile)));
+    v128.store(c, v128.add<T>(v128.load(c, 16), v128.load(tile, 16)), 16);
+    c += bytes<T>(ldc);
+  }
+}
+
+/** Adds the first m x n numbers of a tile to c, only where i + diagonal allows it under `part`. */
+function addPart<T>(tile: usize, m: i32, n: i32, c: usize, ldc: i32, part: i32, diagonal: i32): void {
+  for (let i = 0; i < m; i++) {
+    // Row i of the tile meets the diagonal of C at column i + diagonal.
+    const from = part == UPPER ? max(0, i + diagonal) : 0;
+    const to = part == LOWER ? min(n, i + diagonal + 1) : n;
+    for (let j = from; j < to; j++) {
+      const cij = c + bytes<T>(i * ldc + j);
+      store<T>(cij, (load<T>(cij) + load<T>(tile + bytes<T>(i * NR<T>() + j))) as T);
+    }
+  }
+}
+
+/**
+ * C += alpha A B with A m x k, B k x n; part 0 all of C, 1 its lower, 2 its upper triangle.
+ * scratch holds min(KC, k) (roundUp(min(MC, m), 4) + roundUp(min(NC, n), NR)) + 4 NR numbers.
+ */
+export function gemm<T>(
+  part: i32, m: i32, n: i32, k: i32, alpha: T,
+  a: usize, aRow: i32, aCol: i32, b: usize, bRow: i32, bCol: i32, c: usize, ldc: i32, scratch: usize,
+): void {
+  const tile = scratch, packedA = tile + 8 * VECTOR;
+  const packedB = packedA + bytes<T>(roundUp(min(MC, m), MR) * min(KC, k));
+  for (let j = 0; j < n; j += NC) {
+    const nc = min(NC, n - j);
+    for (let p = 0; p < k; p += KC) {
+      const kc = min(KC, k - p);
+      pack<T>(NR<T>(), nc, kc, 1 as T, b + bytes<T>(p * bRow + j * bCol), bCol, bRow, packedB);
+      for (let i = 0; i < m; i += MC) {
+        const mc = min(MC, m - i);
+        if (outside(part, i, mc, j, nc)) continue;
+        pack<T>(MR, mc, kc, alpha, a + bytes<T>(i * aRow + p * aCol), aRow, aCol, packedA);
+        block<T>(part, i - j, mc, nc, kc, packedA, packedB, c + bytes<T>(i * ldc + j), ldc, tile);
+      }
+    }
+  }
+}
+
+/** Tells whether rows i..i+m, columns j..j+n lie wholly outside the wanted part of C. */
+// @ts-ignore: decorator
+@inline
+function outside(part: i32, i: i32, m: i32, j: i32, n: i32): bool {
+  return (part == LOWER && i + m <= j) || (part == UPPER && j + n <= i);
+}
+
+/** Multiplies one packed block: all tiles of an m x n part of C, whose (0, 0) has row - column = shift. */
+function block<T>(
+  part: i32, shift: i32, m: i32, n: i32, k: i32, a: usize, b: usize, c: usize, ldc: i32, tile: usize,
+): void {
+  for (let j = 0; j < n; j += NR<T>()) {
+    for (let i = 0; i < m; i += MR) {
+      if (outside(part, i + shift, MR, j, NR<T>())) continue;
+      const cij = c + bytes<T>(i * ldc + j);
+      micro<T>(k, a + bytes<T>(i * k), b + bytes<T>(j * k), tile);
+      const diagonal = i + shift - j;
+      const whole = part == 0 || (part == LOWER ? diagonal >= NR<T>() - 1 : diagonal <= 1 - MR);
+      if (whole && m - i >= MR && n - j >= NR<T>()) addTile<T>(tile, cij, ldc);
+      else addPart<T>(tile, min(MR, m - i), min(NR<T>(), n - j), cij, ldc, part, diagonal);
+    }
+  }
+}
+
+/**
+ * Solves L X = B in place for one diagonal block: L m x m lower triangular, B m x n.
+ * Upper triangles come in reversed, their steps negative. Each strip of NR columns is packed as
+ * gemm packs B, so that the work above the diagonal of four rows is one call of micro.
+ * scratch holds roundUp(m, 4) (roundUp(m, 4) + NR) + 4 NR numbers.
+ */
+export function trsmBlock<T>(
+  unit: bool, m: i32, n: i32, a: usize, aRow: i32, aCol: i32, b: usize, bRow: i32, bCol: i32, scratch: usize,
+): void {
+  const rows = roundUp(m, MR), row = bytes<T>(bRow), col = bytes<T>(bCol);
+  const tile = scratch, strip = tile + 8 * VECTOR, packedA = strip + bytes<T>(rows * NR<T>());
+  pack<T>(MR, m, m, 1 as T, a, aRow, aCol, packedA);
+  for (let j = 0; j < n; j += NR<T>()) {
+    const width = min(NR<T>(), n - j);
+    const bj = b + (j as usize) * col;
+    pack<T>(NR<T>(), width, m, 1 as T, bj, bCol, bRow, strip);
+    for (let i = 0; i < m; i += MR) {
+      const ai = packedA + bytes<T>(i * m);
+      micro<T>(i, ai, strip, tile);
+      substitute<T>(unit, min(MR, m - i), ai + bytes<T>(i * MR), tile, strip + bytes<T>(i * NR<T>()));
+    }
+    for (let i = 0; i < m; i++) {
+      for (let r = 0; r < width; r++) {
+        store<T>(bj + (i as usize) * row + (r as usize) * col, load<T>(strip + bytes<T>(i * NR<T>() + r)));
+      }
+    }
+  }
+}
+
+/** x_r = (x_r - tile_r - sum_{s<r} l[r][s] x_s) / l[r][r] for the m <= 4 rows of a strip; l packed. */
+function substitute<T>(unit: bool, m: usize, l: usize, tile: usize, x: usize): void {
+  for (let r: usize = 0; r < m; r++) {
+    const xr = x + r * (2 * VECTOR), tr = tile + r * (2 * VECTOR), lr = l + r * sizeof<T>();
+    let v = v128.sub<T>(v128.load(xr), v128.load(tr));
+    let w = v128.sub<T>(v128.load(xr, 16), v128.load(tr, 16));
+    for (let s: usize = 0; s < r; s++) {
+      const f = v128.load_splat<T>(lr + s * MR * sizeof<T>()), xs = x + s * (2 * VECTOR);
+      v = v128.sub<T>(v, v128.mul<T>(f, v128.load(xs)));
+      w = v128.sub<T>(w, v128.mul<T>(f, v128.load(xs, 16)));
+    }
+    if (!unit) {
+      const d = v128.load_splat<T>(lr + r * MR * sizeof<T>());
+      v = v128.div<T>(v, d);
+      w = v128.div<T>(w, d);
+    }
+    v128.store(xr, v);
+    v128.store(xr, w, 16);
+  }
+}

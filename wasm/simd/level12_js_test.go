@@ -1,0 +1,210 @@
+//go:build js && wasm
+
+package simd
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+)
+
+const maxSize = 67 // more than two blocks of every kind of unrolling, and all remainders
+
+// variants are the ways operands are prepared: 0 plain, 1 with NaN or an
+// infinity in the first operand, 2 in the second, 3 with zeros of both signs.
+const variants = 4
+
+func (p pair[T]) prepare(variant int, operands ...[]T) {
+	switch variant {
+	case 1, 2:
+		p.spoil(operands[variant-1])
+	case 3:
+		for _, x := range operands {
+			p.zeros(x)
+		}
+	}
+}
+
+func TestVectorRoutines(t *testing.T) {
+	both(t, testVectors[float64], testVectors[float32])
+}
+
+func testVectors[T float32 | float64](t *testing.T, p pair[T]) {
+	for n := 0; n <= maxSize; n++ {
+		for _, inc := range [][2]int{{1, 1}, {2, 1}, {1, 3}, {-1, 1}, {2, -2}} {
+			for variant := range variants {
+				x, y := p.vector(max(1, n)*max(inc[0], -inc[0])+3), p.vector(max(1, n)*max(inc[1], -inc[1])+3)
+				p.prepare(variant, x, y)
+				tol := 4 * p.eps * float64(n+1)
+				got, want := p.got.dot(n, x, inc[0], y, inc[1]), p.want.dot(n, x, inc[0], y, inc[1])
+				compare(t, []T{got}, []T{want}, tol, "dot n=%d inc=%v variant %d", n, inc, variant)
+				if inc[0] > 0 {
+					compare(t, []T{p.got.nrm2(n, x, inc[0])}, []T{p.want.nrm2(n, x, inc[0])}, tol, "nrm2 n=%d", n)
+				}
+				for _, alpha := range []T{0, 1, -0.5, T(math.NaN())} {
+					g, w := clone(y), clone(y)
+					p.got.axpy(n, alpha, x, inc[0], g, inc[1])
+					p.want.axpy(n, alpha, x, inc[0], w, inc[1])
+					identical(t, g, w, "axpy n=%d alpha=%v inc=%v", n, alpha, inc)
+					g, w = clone(x), clone(x)
+					p.got.scal(n, alpha, g, inc[0])
+					p.want.scal(n, alpha, w, inc[0])
+					identical(t, g, w, "scal n=%d alpha=%v inc=%v", n, alpha, inc)
+				}
+			}
+		}
+	}
+}
+
+// identical requires the same bits but for the payload of NaN, so that the signs of zeros count.
+func identical[T float32 | float64](t *testing.T, got, want []T, format string, args ...any) {
+	t.Helper()
+	for i := range want {
+		g, w := float64(got[i]), float64(want[i])
+		if math.Float64bits(g) != math.Float64bits(w) && !(math.IsNaN(g) && math.IsNaN(w)) {
+			t.Fatalf(format+": number %d is %v, want %v", append(args, i, g, w)...)
+		}
+	}
+}
+
+func TestNrm2OutsideTheRangeOfSquares(t *testing.T) {
+	both(t, testNrm2[float64], testNrm2[float32])
+}
+
+func testNrm2[T float32 | float64](t *testing.T, p pair[T]) {
+	large, small := T(math.MaxFloat32/1e3), T(1e-30)
+	if p.eps < 1e-10 {
+		large, small = T(math.Sqrt(math.MaxFloat64)*1e3), T(math.Sqrt(1e-320))
+	}
+	for _, v := range []T{large, small} {
+		x := make([]T, 20)
+		for i := range x {
+			x[i] = v
+		}
+		want := v * T(math.Sqrt(20))
+		if got := p.got.nrm2(len(x), x, 1); math.Abs(float64(got/want-1)) > 1e-6 {
+			t.Errorf("norm of twenty %v = %v, want %v", v, got, want)
+		}
+	}
+}
+
+func TestGemv(t *testing.T) {
+	both(t, testGemv[float64], testGemv[float32])
+}
+
+func testGemv[T float32 | float64](t *testing.T, p pair[T]) {
+	for m := 0; m <= maxSize; m++ {
+		for n := 0; n <= maxSize; n++ {
+			for i, trans := range []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans} {
+				inc := [][2]int{{1, 1}, {1, 1}, {1, 2}, {-3, 1}}[(m+n+i)%4]
+				checkGemv(t, p, trans, m, n, (m+2*n+i)%variants, inc)
+			}
+		}
+	}
+	checkGemv(t, p, blas.NoTrans, 301, 517, 0, [2]int{1, 1})
+	checkGemv(t, p, blas.Trans, 301, 517, 0, [2]int{1, 1})
+}
+
+func checkGemv[T float32 | float64](t *testing.T, p pair[T], trans blas.Transpose, m, n, variant int, inc [2]int) {
+	t.Helper()
+	lda := n + 1 + p.rnd.IntN(3)
+	lenX, lenY := n, m
+	if trans != blas.NoTrans {
+		lenX, lenY = m, n
+	}
+	a, x := p.vector(max(1, m)*lda), p.vector(max(1, lenX)*max(inc[0], -inc[0]))
+	y := p.vector(max(1, lenY)*max(inc[1], -inc[1]) + 5)
+	gap := max(1, lenY) * max(inc[1], -inc[1])
+	p.prepare(variant, a, x)
+	if variant == 3 {
+		p.zeros(y)
+	}
+	for _, alpha := range []T{0, 1, -0.5} {
+		for _, beta := range []T{0, 1, -0.5} {
+			if beta == 0 {
+				y[0] = T(math.NaN()) // must be overwritten
+			}
+			g, w := clone(y), clone(y)
+			p.got.gemv(trans, m, n, alpha, a, lda, x, inc[0], beta, g, inc[1])
+			p.want.gemv(trans, m, n, alpha, a, lda, x, inc[0], beta, w, inc[1])
+			if beta == 0 {
+				g, w = g[:gap], w[:gap] // gonum's portable code clears y past its end
+			}
+			compare(t, g, w, 4*p.eps*float64(lenX+1), "gemv %c %dx%d alpha=%v beta=%v variant %d", trans, m, n, alpha, beta, variant)
+		}
+	}
+}
+
+// triangles calls f for every kind of triangular argument.
+func triangles(f func(ul blas.Uplo, t blas.Transpose, d blas.Diag)) {
+	for _, ul := range []blas.Uplo{blas.Lower, blas.Upper} {
+		for _, t := range []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans} {
+			for _, d := range []blas.Diag{blas.NonUnit, blas.Unit} {
+				f(ul, t, d)
+			}
+		}
+	}
+}
+
+func TestTrsv(t *testing.T) {
+	both(t, testTrsv[float64], testTrsv[float32])
+}
+
+func testTrsv[T float32 | float64](t *testing.T, p pair[T]) {
+	sizes := []int{128, 301, 640}
+	for n := 0; n <= maxSize; n++ {
+		sizes = append(sizes, n)
+	}
+	for _, n := range sizes {
+		triangles(func(ul blas.Uplo, trans blas.Transpose, d blas.Diag) {
+			for variant := range variants {
+				for _, inc := range []int{1, 2} {
+					checkTrsv(t, p, ul, trans, d, n, variant, inc)
+				}
+			}
+		})
+	}
+}
+
+func checkTrsv[T float32 | float64](t *testing.T, p pair[T], ul blas.Uplo, trans blas.Transpose, d blas.Diag, n, variant, inc int) {
+	t.Helper()
+	lda := n + 1 + p.rnd.IntN(3)
+	a, x := p.triangle(n, lda), p.vector(n*inc+5)
+	switch variant {
+	case 1:
+		p.spoil(wanted(ul, n, a, lda))
+	case 2:
+		p.spoil(x[:n*inc])
+	case 3:
+		p.zeros(x)
+	}
+	fillOther(ul, d, n, a, lda)
+	g, w := clone(x), clone(x)
+	p.got.trsv(ul, trans, d, n, a, lda, g, inc)
+	p.want.trsv(ul, trans, d, n, a, lda, w, inc)
+	compare(t, g, w, 16*p.eps*float64(n+1), "trsv %c %c %c n=%d inc=%d variant %d", ul, trans, d, n, inc, variant)
+}
+
+// wanted returns a row of the triangle that holds at least one number.
+func wanted[T float32 | float64](ul blas.Uplo, n int, a []T, lda int) []T {
+	if n == 0 {
+		return nil
+	}
+	i := n / 2
+	if ul == blas.Lower {
+		return a[i*lda : i*lda+i+1]
+	}
+	return a[i*lda+i : i*lda+n]
+}
+
+// fillOther makes what a triangular routine must not read NaN: the other
+// triangle, the gap between rows and a unit diagonal.
+func fillOther[T float32 | float64](ul blas.Uplo, d blas.Diag, n int, a []T, lda int) {
+	for at := range a {
+		i, j := at/lda, at%lda
+		if j >= n || (ul == blas.Lower && j > i) || (ul == blas.Upper && j < i) || (i == j && d == blas.Unit) {
+			a[at] = T(math.NaN())
+		}
+	}
+}
