@@ -1,0 +1,352 @@
+package metatrain
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+)
+
+type oracle struct {
+	D        int
+	Mode     string
+	LossKind string `json:"loss_kind"`
+	Prior    struct {
+		M         []float64
+		Kappa, Nu float64
+		L         [][]float64
+	}
+	Support [][][]float64
+	Query   [][]float64
+	Label   []int
+	Loss    float64
+	Grad    struct {
+		M         []float64
+		Kappa, Nu float64
+		L         [][]float64
+	}
+}
+
+func (o *oracle) params() *Params {
+	l := mat.NewTriDense(o.D, mat.Lower, nil)
+	for i, row := range o.Prior.L {
+		for j := 0; j <= i; j++ {
+			l.SetTri(i, j, row[j])
+		}
+	}
+	return &Params{Prior: &niw.Prior{M: o.Prior.M, Kappa: o.Prior.Kappa, L: l, Nu: o.Prior.Nu}}
+}
+
+func (o *oracle) task() *Task {
+	t := &Task{Dim: o.D, Labels: o.Label}
+	for _, c := range o.Support {
+		t.Shots = append(t.Shots, len(c))
+		for _, x := range c {
+			t.X = append(t.X, x...)
+		}
+	}
+	for _, x := range o.Query {
+		t.X = append(t.X, x...)
+	}
+	return t
+}
+
+// The oracle was computed by automatic differentiation of the dense formulas.
+func TestGradientOracle(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/gradient.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []oracle
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Fatal("no cases")
+	}
+	for i, o := range cases {
+		t.Run(fmt.Sprint(i, o.Mode, o.LossKind), func(t *testing.T) { checkOracle(t, &o) })
+	}
+}
+
+func checkOracle(t *testing.T, o *oracle) {
+	inf, err := niw.ParseInference(o.Mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, err := ParseLoss(o.LossKind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewEngine(o.D, Objective{Inference: inf, Loss: loss})
+	e.Set(o.params())
+	g := NewGradient(o.D)
+	got := e.Gradient(g, &Workspace{}, o.task())
+	check := func(name string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-8*math.Max(1, math.Abs(want)) {
+			t.Errorf("%s: got %.12g, want %.12g", name, got, want)
+		}
+	}
+	check("loss", got, o.Loss)
+	check("kappa", g.Kappa, o.Grad.Kappa)
+	check("nu", g.Nu, o.Grad.Nu)
+	for i, v := range o.Grad.M {
+		check(fmt.Sprintf("m[%d]", i), g.M[i], v)
+	}
+	for i, row := range o.Grad.L {
+		for j, v := range row {
+			check(fmt.Sprintf("L[%d,%d]", i, j), g.L[i*o.D+j], v)
+		}
+	}
+}
+
+// randomParams returns a prior with nothing special about it.
+func randomParams(rng *rand.Rand, d int) *Params {
+	p := niw.HandCrafted(d, 1)
+	p.Kappa, p.Nu = 0.4+rng.Float64(), float64(d)-0.5+3*rng.Float64()
+	for i := range d {
+		p.M[i] = 0.3 * rng.NormFloat64()
+		for j := range i {
+			p.L.SetTri(i, j, 0.2*rng.NormFloat64())
+		}
+		p.L.SetTri(i, i, 0.7+rng.Float64())
+	}
+	h := Head{LogT: [Degree]float64{0.4, -0.2, 0.1}, Bias: [Degree]float64{0.3, 0.2, -0.1}, None: [3]float64{-0.5, 0.3, 0.2}}
+	return &Params{Prior: p, Head: h}
+}
+
+// randomTask draws classes around random means, and with strangers a class
+// more of queries that belongs to none.
+func randomTask(rng *rand.Rand, d int, shots []int, queries int, strangers bool) *Task {
+	t := &Task{Dim: d, Shots: shots}
+	var support, query []float64
+	classes := len(shots)
+	if strangers {
+		classes++
+	}
+	for j := range classes {
+		mean := make([]float64, d)
+		for i := range mean {
+			mean[i] = 0.7 * rng.NormFloat64()
+		}
+		draw := func(dst []float64) []float64 {
+			for _, m := range mean {
+				dst = append(dst, m+rng.NormFloat64())
+			}
+			return dst
+		}
+		for range queries {
+			query = draw(query)
+			if j == len(shots) {
+				t.Labels = append(t.Labels, None)
+			} else {
+				t.Labels = append(t.Labels, j)
+			}
+		}
+		if j == len(shots) {
+			continue
+		}
+		for range shots[j] {
+			support = draw(support)
+		}
+	}
+	t.X = append(support, query...)
+	return t
+}
+
+// flatten and unflatten give the finite differences one vector of everything.
+func flatten(p *Params) []float64 {
+	d := p.Prior.Dim()
+	v := append([]float64{p.Prior.Kappa, p.Prior.Nu}, p.Prior.M...)
+	for i := range d {
+		for j := 0; j <= i; j++ {
+			v = append(v, p.Prior.L.At(i, j))
+		}
+	}
+	h := p.Head.values()
+	return append(v, h[:]...)
+}
+
+func unflatten(v []float64, d int) *Params {
+	p := &Params{Prior: niw.HandCrafted(d, 1)}
+	p.Prior.Kappa, p.Prior.Nu = v[0], v[1]
+	copy(p.Prior.M, v[2:])
+	v = v[2+d:]
+	for i := range d {
+		for j := 0; j <= i; j++ {
+			p.Prior.L.SetTri(i, j, v[j])
+		}
+		v = v[i+1:]
+	}
+	p.Head.setValues(v)
+	return p
+}
+
+func flattenGradient(g *Gradient, d int) []float64 {
+	v := append([]float64{g.Kappa, g.Nu}, g.M...)
+	for i := range d {
+		v = append(v, g.L[i*d:i*d+i+1]...)
+	}
+	h := g.Head.values()
+	return append(v, h[:]...)
+}
+
+func TestGradientFiniteDifferences(t *testing.T) {
+	shots := map[string][]int{
+		"one shot": {1, 1, 1}, "uneven": {1, 4, 2}, "more examples than dimensions": {9, 8}, "one class": {3}, "a class without examples": {0, 2},
+	}
+	const d = 5
+	for name, k := range shots {
+		for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+			for _, loss := range []Loss{CrossEntropy, NLL, OpenSet} {
+				t.Run(fmt.Sprint(name, " ", inf, " ", loss), func(t *testing.T) {
+					rng := rand.New(rand.NewPCG(1, 2))
+					o := Objective{Inference: inf, Loss: loss, NonePrior: 0.3, PerWay: inf == niw.FB}
+					p, task := randomParams(rng, d), randomTask(rng, d, k, 2, true)
+					checkDifferences(t, o, p, task)
+				})
+			}
+		}
+	}
+}
+
+func checkDifferences(t *testing.T, o Objective, p *Params, task *Task) {
+	t.Helper()
+	d := task.Dim
+	e, w, g := NewEngine(d, o), &Workspace{}, NewGradient(d)
+	f := func(v []float64) float64 {
+		e.Set(unflatten(v, d))
+		e.Forward(w, task)
+		return e.lossGradient(w, task)
+	}
+	want := fd.Gradient(nil, f, flatten(p), &fd.Settings{Formula: fd.Central, Step: 1e-5})
+	e.Set(p)
+	e.Gradient(g, w, task)
+	for i, got := range flattenGradient(g, d) {
+		if math.Abs(got-want[i]) > 2e-7*math.Max(1, math.Abs(want[i])) {
+			t.Errorf("value %d: got %.10g, finite differences %.10g", i, got, want[i])
+		}
+	}
+}
+
+// Blocked solves and products have edges at multiples of the block sizes.
+func TestGradientAcrossBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, d := range []int{1, 31, 32, 33, 64, 65, 130} {
+		p := randomParams(rng, d)
+		for i := range d {
+			for j := range i {
+				p.Prior.L.SetTri(i, j, 0.05*rng.NormFloat64())
+			}
+		}
+		task := randomTask(rng, d, []int{3, 2, 40}, 45, false)
+		o := Objective{Loss: CrossEntropy}
+		e, w, g := NewEngine(d, o), &Workspace{}, NewGradient(d)
+		e.Set(p)
+		e.Gradient(g, w, task)
+		// A directional derivative along a random direction touches every entry.
+		v, dir := flatten(p), flattenGradient(g, d)
+		var slope, along float64
+		step := make([]float64, len(v))
+		for i := range step {
+			step[i] = rng.NormFloat64()
+			slope += step[i] * dir[i]
+		}
+		loss := func(h float64) float64 {
+			x := make([]float64, len(v))
+			for i := range x {
+				x[i] = v[i] + h*step[i]
+			}
+			e.Set(unflatten(x, d))
+			e.Forward(w, task)
+			return e.lossGradient(w, task)
+		}
+		const h = 1e-6
+		along = (loss(h) - loss(-h)) / (2 * h)
+		if math.Abs(along-slope) > 1e-5*math.Max(1, math.Abs(slope)) {
+			t.Errorf("d=%d: slope %.10g, finite difference %.10g", d, slope, along)
+		}
+	}
+}
+
+// Log densities agree with the classifier's own code path.
+func TestForwardAgreesWithGroup(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const d = 7
+	p, task := randomParams(rng, d), randomTask(rng, d, []int{2, 9, 0}, 2, false)
+	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+		e, w := NewEngine(d, Objective{Inference: inf}), &Workspace{}
+		e.Set(p)
+		e.Forward(w, task)
+		white := mat.NewDense(task.Rows(), d, nil)
+		p.Prior.WhitenRowsTo(white, mat.NewDense(task.Rows(), d, task.X))
+		off := 0
+		for j, k := range task.Shots {
+			var g niw.Group
+			var gram *mat.SymDense
+			if k > 0 {
+				gram = mat.NewSymDense(k, nil)
+				gram.SymOuterK(1, white.Slice(off, off+k, 0, d))
+			}
+			g.Fit(p.Prior, gram)
+			for i := range task.Labels {
+				z := white.RowView(task.Support() + i)
+				cross := make([]float64, k)
+				for r := range cross {
+					cross[r] = mat.Dot(white.RowView(off+r), z)
+				}
+				want := g.LogProb(inf, mat.Dot(z, z), cross)
+				if got := w.logp[i*len(task.Shots)+j]; math.Abs(got-want) > 1e-10*math.Abs(want) {
+					t.Errorf("%v class %d query %d: got %v, want %v", inf, j, i, got, want)
+				}
+			}
+			off += k
+		}
+	}
+}
+
+// Identical examples, and examples at the prior mean, are no special case.
+func TestGradientDegenerate(t *testing.T) {
+	const d = 4
+	for name, task := range map[string]*Task{
+		"one example, one query, the same": {Dim: d, X: []float64{1, 2, 3, 4, 1, 2, 3, 4}, Shots: []int{1}, Labels: []int{0}},
+		"identical examples in both classes": {Dim: d, X: []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+			Shots: []int{2, 2}, Labels: []int{1}},
+		"all at the prior mean": {Dim: d, X: make([]float64, 3*d), Shots: []int{1, 1}, Labels: []int{0}},
+		"far away":              {Dim: d, X: []float64{1e6, 0, 0, 0, -1e6, 0, 0, 0, 1e6, 1, 0, 0}, Shots: []int{1, 1}, Labels: []int{0}},
+	} {
+		for _, loss := range []Loss{CrossEntropy, NLL, OpenSet} {
+			e, g := NewEngine(d, Objective{Loss: loss, NonePrior: 0.2}), NewGradient(d)
+			e.Set(&Params{Prior: niw.HandCrafted(d, 1)})
+			l := e.Gradient(g, &Workspace{}, task)
+			for _, v := range append(flattenGradient(g, d), l) {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("%s, %v: loss %v, gradient %v", name, loss, l, g)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkTrainingEpisode(b *testing.B) {
+	for _, d := range []int{256, 640, 1104, 1280} {
+		b.Run(fmt.Sprint("d=", d), func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(7, 8))
+			task := randomTask(rng, d, []int{5, 5, 5, 5, 5}, 15, false)
+			e, w, g := NewEngine(d, Objective{}), &Workspace{}, NewGradient(d)
+			e.Set(&Params{Prior: niw.HandCrafted(d, 1)})
+			for b.Loop() {
+				e.update()
+				e.Gradient(g, w, task)
+			}
+		})
+	}
+}

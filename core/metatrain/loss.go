@@ -1,0 +1,89 @@
+package metatrain
+
+import (
+	"fmt"
+	"math"
+)
+
+// Loss is what a step makes small, a mean over the queries of a task.
+type Loss int
+
+const (
+	// CrossEntropy is -ln p(y | x) among the classes of the task. Queries of
+	// none of the classes do not count.
+	CrossEntropy Loss = iota
+	// NLL is -l_y, the negative log density under the query's own class
+	// (eq:map-likelihood and eq:full-likelihood of the paper). The head does not
+	// enter.
+	NLL
+	// OpenSet is -ln p(y | x) with none of these as one more hypothesis.
+	OpenSet
+)
+
+var lossNames = [...]string{CrossEntropy: "cross_entropy", NLL: "nll", OpenSet: "open_set"}
+
+// String returns the name used by flags and files.
+func (l Loss) String() string { return lossNames[l] }
+
+// ParseLoss is the inverse of [Loss.String].
+func ParseLoss(s string) (Loss, error) {
+	for l, name := range lossNames {
+		if s == name {
+			return Loss(l), nil
+		}
+	}
+	return 0, fmt.Errorf("loss %q: want cross_entropy, nll or open_set", s)
+}
+
+// Score is what a task measured: sums over its queries, so that scores of
+// tasks add up.
+type Score struct {
+	Loss    float64 // sum of the losses
+	Correct float64 // queries whose most probable hypothesis is the right one
+	Queries float64 // queries that count
+}
+
+// Add adds s.
+func (a *Score) Add(s Score) {
+	a.Loss += s.Loss
+	a.Correct += s.Correct
+	a.Queries += s.Queries
+}
+
+// query computes loss and gradient of one query. logits, of length C or C+1,
+// is overwritten by the gradient by the logits; for NLL the gradient is that
+// by the log densities l instead. It reports whether the query counts.
+func (loss Loss) query(logits, l []float64, label int) (s Score, counts bool) {
+	best := argmax(logits)
+	y := label
+	if label == None {
+		y = len(l)
+	}
+	if y >= len(logits) {
+		clear(logits)
+		return Score{}, false
+	}
+	s.Queries = 1
+	if best == y {
+		s.Correct = 1
+	}
+	if loss == NLL {
+		clear(logits)
+		logits[y], s.Loss = -1, -l[y]
+		return s, true
+	}
+	own := logits[y]
+	s.Loss = softmax(logits) - own
+	logits[y]--
+	return s, true
+}
+
+func argmax(x []float64) int {
+	best, top := 0, math.Inf(-1)
+	for i, v := range x {
+		if v > top {
+			best, top = i, v
+		}
+	}
+	return best
+}
