@@ -1,0 +1,71 @@
+package baseline
+
+import (
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Neighbours is K-nearest-neighbours: the share of a class among the K support
+// rows nearest to the query by Euclidean distance, which on rows of length one
+// is the order of their cosines.
+//
+// score_c = log(votes_c / K), log 1e-12 for a class without a vote. Among
+// equals the class whose nearest row is nearer wins, or with AtMostShot false,
+// the rule of TensorFlow.js's KNN classifier, the first.
+type Neighbours struct {
+	K          int
+	AtMostShot bool // K is at most the rows of the smallest class
+
+	t Task
+	k int
+}
+
+// Fit keeps the support.
+func (m *Neighbours) Fit(t Task) error {
+	t.check()
+	m.t = t
+	m.k = min(m.K, len(t.Labels))
+	if m.AtMostShot {
+		_, count := t.means()
+		for _, n := range count {
+			m.k = max(1, min(m.k, n))
+		}
+	}
+	return nil
+}
+
+// ScoresTo stores the logarithms of the shares of the votes.
+func (m *Neighbours) ScoresTo(dst, queries *mat.Dense) {
+	q, _ := queries.Dims()
+	n := len(m.t.Labels)
+	order, distance := make([]int, n), make([]float64, n)
+	for i := range q {
+		for s := range n {
+			order[s] = s
+			distance[s] = squaredDistance(queries.RawRowView(i), m.t.Support.RawRowView(s))
+		}
+		sort.SliceStable(order, func(a, b int) bool { return distance[order[a]] < distance[order[b]] })
+		m.vote(dst.RawRowView(i), order[:m.k])
+	}
+}
+
+// tieBreak is added for the nearest row's class: enough to decide among equal
+// votes, too little to matter as a probability.
+const tieBreak = 1e-9
+
+func (m *Neighbours) vote(scores []float64, nearest []int) {
+	clear(scores)
+	for _, s := range nearest {
+		scores[m.t.Labels[s]]++
+	}
+	if m.AtMostShot {
+		for r, s := range nearest {
+			scores[m.t.Labels[s]] += tieBreak / float64(int(1)<<r)
+		}
+	}
+	for c, v := range scores {
+		scores[c] = math.Log(math.Max(v/float64(len(nearest)), 1e-12))
+	}
+}
