@@ -97,7 +97,8 @@ func (s *system) candidates() []string {
 	return names
 }
 
-// aptInstall installs Debian's package chromium.
+// aptInstall installs Debian's package chromium, and fonts, without which a page has
+// no text.
 func (s *system) aptInstall() error {
 	if _, err := s.lookPath("apt-get"); err != nil {
 		return errNone
@@ -110,7 +111,7 @@ func (s *system) aptInstall() error {
 		prefix = append([]string{"sudo", "-n"}, prefix...)
 	}
 	fmt.Fprintln(s.log, "chromium: none found, installing Debian's package with apt-get (a few minutes)")
-	for _, step := range [][]string{{"apt-get", "update", "-q"}, {"apt-get", "install", "-q", "-y", "--no-install-recommends", "chromium"}} {
+	for _, step := range [][]string{{"apt-get", "update", "-q"}, {"apt-get", "install", "-q", "-y", "--no-install-recommends", "fonts-liberation", "chromium"}} {
 		command := append(prefix[:len(prefix):len(prefix)], step...)
 		if err := s.run(s.log, command[0], command[1:]...); err != nil {
 			return fmt.Errorf("'%s' failed: %w", strings.Join(step, " "), err)

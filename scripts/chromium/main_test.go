@@ -92,7 +92,7 @@ func TestDebianInstallsItsPackage(t *testing.T) {
 		if err != nil || got != "found:chromium" {
 			t.Errorf("root %v: %q, %v", c.root, got, err)
 		}
-		for i, step := range []string{"apt-get update -q", "apt-get install -q -y --no-install-recommends chromium"} {
+		for i, step := range []string{"apt-get update -q", "apt-get install -q -y --no-install-recommends fonts-liberation chromium"} {
 			want := c.prefix + "env DEBIAN_FRONTEND=noninteractive " + step
 			if at := len(machine.ran) - 2 + i; at < 0 || machine.ran[at] != want {
 				t.Errorf("root %v: ran %q, want %q among them", c.root, machine.ran, want)

@@ -181,7 +181,7 @@ var parts = []string{"engine", "prior", "extractor", "page", "samples"}
 // partOf names the part that a file belongs to.
 func partOf(name string) string {
 	switch top, _, nested := strings.Cut(name, "/"); {
-	case name == "metaqda.wasm" || name == "wasm_exec.js":
+	case name == "metaqda.wasm" || name == "metaqda-simd.wasm" || name == "wasm_exec.js":
 		return "engine"
 	case name == "prior.safetensors":
 		return "prior"

@@ -11,11 +11,15 @@
 // exceeds limit", which the environment of a desktop or of a CI machine easily
 // does.
 //
+// -start names another script that loads the program, in place of the
+// distribution's wasm_exec_node.js: wasm/simd/exec.mjs adds the SIMD kernels.
+//
 // The exit status is that of the program, or 2 when it could not be started.
 package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,11 +29,13 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: wasmtest PROGRAM [ARGUMENT]...")
+	start := flag.String("start", "", "script that loads the program (default: wasm_exec_node.js of the Go distribution)")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "usage: wasmtest [-start SCRIPT] PROGRAM [ARGUMENT]...")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1:], os.Environ()); err != nil {
+	if err := run(*start, flag.Args(), os.Environ()); err != nil {
 		var ended *exec.ExitError
 		if errors.As(err, &ended) && ended.ExitCode() > 0 {
 			os.Exit(ended.ExitCode())
@@ -39,18 +45,20 @@ func main() {
 	}
 }
 
-// run runs the program args[0] with the arguments args[1:] and what is needed
-// of the environment.
-func run(args, environment []string) error {
+// run lets the script start load the program args[0] with the arguments
+// args[1:] and what is needed of the environment.
+func run(start string, args, environment []string) error {
 	node, err := exec.LookPath(nodeName(environment))
 	if err != nil {
 		return fmt.Errorf("%w: install Node.js 20 or newer, or name it in the variable NODE", err)
 	}
-	goroot, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		return fmt.Errorf("go env GOROOT: %w", err)
+	if start == "" {
+		goroot, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			return fmt.Errorf("go env GOROOT: %w", err)
+		}
+		start = filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm", "wasm_exec_node.js")
 	}
-	start := filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm", "wasm_exec_node.js")
 	// The stack is that of go_js_wasm_exec; V8's own default is too small for
 	// deep recursion in Go.
 	command := exec.Command(node, append([]string{"--stack-size=8192", start}, args...)...)

@@ -51,6 +51,22 @@ func TestAProgramRunsInALargeEnvironment(t *testing.T) {
 	}
 }
 
+func TestAnotherScriptCanLoadTheProgram(t *testing.T) {
+	if _, err := exec.LookPath(nodeName(os.Environ())); err != nil {
+		t.Skip("no Node.js here")
+	}
+	dir := t.TempDir()
+	runner, script := filepath.Join(dir, "wasmtest"), filepath.Join(dir, "start.mjs")
+	compile(t, runner, ".")
+	if err := os.WriteFile(script, []byte("console.log(process.argv.slice(2).join())"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(runner, "-start", script, "program", "-start", "x").CombinedOutput()
+	if want := "program,-start,x\n"; err != nil || string(out) != want {
+		t.Errorf("printed %q, %v, want %q", out, err, want)
+	}
+}
+
 // compile builds a Go program for the target that the variables name.
 func compile(t *testing.T, out, source string, variables ...string) {
 	t.Helper()

@@ -1,0 +1,147 @@
+# The one script runner. 'make' lists the targets; 'make run' is where to start.
+#
+# Needed: Go, Node.js 20.11 or newer with npm, make, git. Everything else is
+# fetched by 'make deps', which the other targets call themselves. All output
+# goes to build/; the site that is served is build/site.
+#
+# Go steps run every time: Go knows best what has to be compiled again, and
+# takes under a second when nothing has. Node steps run when a file that they
+# depend on is newer than their result.
+
+PORT    ?= 8080
+DATA    ?= ../shared/data
+GO      ?= go
+NODE    ?= node
+NPM     ?= npm
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+
+SITE := build/site
+BIN  := build/bin
+WASM := GOOS=js GOARCH=wasm
+# The commands that the targets below use, compiled once.
+TOOLS := serve site wasmtest chromium checkimports checktree
+
+MODULES  := build/.modules
+PACKAGES := web/node_modules/.package-lock.json
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# ---- dependencies -----------------------------------------------------------
+
+.PHONY: deps
+deps: $(MODULES) $(PACKAGES) ## fetch what the build needs (Go modules, npm packages)
+
+build/.needed:
+	@command -v $(GO) >/dev/null || { echo "make: Go is missing: install it (go.dev/dl) and try again" >&2; exit 1; }
+	@command -v $(NODE) >/dev/null && command -v $(NPM) >/dev/null || { echo "make: Node.js or npm is missing: install Node.js 20.11 or newer (nodejs.org) and try again" >&2; exit 1; }
+	@$(NODE) -e 'const [major, minor] = process.versions.node.split("."); process.exit(major > 20 || major == 20 && minor >= 11 ? 0 : 1)' \
+		|| { echo "make: Node.js $$($(NODE) --version) is too old: install 20.11 or newer (nodejs.org) and try again" >&2; exit 1; }
+	@mkdir -p build && touch $@
+
+$(MODULES): go.mod go.sum | build/.needed
+	$(GO) mod download
+	@touch $@
+
+$(PACKAGES): web/package.json web/package-lock.json | build/.needed
+	cd web && $(NPM) ci --no-audit --no-fund
+	@touch $@
+
+# ---- the site ---------------------------------------------------------------
+
+.PHONY: build
+build: site $(BIN)/tools ## build everything into build/
+
+.PHONY: run
+run: build ## build and serve the page on http://localhost:8080 (PORT=8081 for another port)
+	@exec $(BIN)/serve -dir $(SITE) -addr localhost:$(PORT)
+
+.PHONY: $(BIN)/tools
+$(BIN)/tools: $(MODULES)
+	@mkdir -p $(BIN)
+	@$(GO) build -trimpath -o $(BIN)/ $(TOOLS:%=./scripts/%)
+
+.PHONY: $(SITE)/metaqda.wasm
+$(SITE)/metaqda.wasm: $(MODULES)
+	@mkdir -p $(@D)
+	$(WASM) $(GO) build -trimpath -ldflags='-s -w' -o $@ ./wasm
+
+$(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
+	$(NODE) web/build/simd.mjs
+
+$(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/prune.mjs web/build/slim-tfjs.mjs web/extractor/*.js) $(PACKAGES)
+	$(NODE) web/build/extractor.mjs
+	@touch $@
+
+$(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.js) $(PACKAGES)
+	$(NODE) web/build/samples.mjs
+	@touch $@
+
+.PHONY: site
+site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/samples/samples.json $(SITE)/prior.safetensors
+	@$(BIN)/site -root . -out $(SITE) -cache build/cache/twins
+
+# ---- tests ------------------------------------------------------------------
+# Two processes at a time: the machines that run this have two processors.
+
+.PHONY: test
+test: build test-go test-wasm test-js test-browser ## run every test: Go, Go as WebAssembly, JavaScript, browser
+	@echo "make test: every stage passed (Go, Go as WebAssembly, JavaScript, browser)"
+
+.PHONY: test-go
+test-go: $(MODULES) ## run the Go tests natively
+	@echo "== Go, native"
+	$(GO) test -p 2 -timeout 5m ./...
+
+# The packages below wasm/ run in a loader that has the SIMD kernels, once with
+# and once without them; the results depend on files that Go does not know of,
+# hence no cached ones.
+.PHONY: test-wasm
+test-wasm: $(BIN)/tools $(SITE)/metaqda-simd.wasm ## run the Go tests as WebAssembly in Node.js
+	@echo "== Go as WebAssembly, in Node.js"
+	$(WASM) $(GO) test -p 2 -timeout 8m -exec "'$(CURDIR)/$(BIN)/wasmtest'" ./core/...
+	for simd in 1 0; do \
+		METAQDA_SIMD=$$simd $(WASM) $(GO) test -p 2 -timeout 5m -count=1 \
+			-exec "'$(CURDIR)/$(BIN)/wasmtest' -start '$(CURDIR)/wasm/simd/exec.mjs'" ./wasm/... || exit 1; \
+	done
+
+.PHONY: test-js
+test-js: $(PACKAGES) ## run the JavaScript unit tests in Node.js
+	@echo "== JavaScript, in Node.js"
+	@files=$$(find web/test/unit -name '*.test.*js' | sort) && test -n "$$files" && \
+	$(NODE) --test --test-concurrency=2 --test-timeout=120000 --test-reporter=spec $$files
+
+# One file at a time: a browser takes both processors.
+.PHONY: test-browser
+test-browser: build ## run the browser tests in headless Chromium, installing it where apt-get can
+	@echo "== Browser, in headless Chromium"
+	@chromium=$$($(BIN)/chromium -install) && \
+	files=$$(find web/test/browser -name '*.test.*js' | sort) && test -n "$$files" && \
+	CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=1 --test-timeout=600000 --test-reporter=spec $$files
+
+# ---- checks -----------------------------------------------------------------
+
+.PHONY: check
+check: $(BIN)/tools $(PACKAGES) ## format, vet, staticcheck (native and wasm), tsc, import direction, tree
+	@echo "== gofmt"
+	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l core scripts wasm) && test -z "$$bad" || { echo "run gofmt -w on: $$bad" >&2; exit 1; }
+	@echo "== vet"
+	@$(GO) vet ./...
+	@$(WASM) $(GO) vet ./core/... ./wasm/...
+	@echo "== staticcheck"
+	@$(GO) build -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
+	@$(BIN)/staticcheck ./...
+	@$(WASM) $(BIN)/staticcheck ./core/... ./wasm/...
+	@echo "== tsc"
+	@cd web && $(NPM) run --silent check
+	@echo "== imports and tree"
+	@$(BIN)/checkimports
+	@$(BIN)/checktree
+	@echo "make check: every check passed"
+
+.PHONY: clean
+clean: ## remove build/ (web/node_modules stays)
+	rm -rf build
