@@ -1,0 +1,116 @@
+// Package embed turns the output of a feature extractor into the vector the
+// classifier models: nothing, length one, or centred and then length one
+// (CL2N of Wang et al., SimpleShot, 2019), each optionally after a signed power
+// that tames heavy tails.
+package embed
+
+import (
+	"fmt"
+	"math"
+
+	"metaqda/core/niw"
+)
+
+// Kind names a feature transform.
+type Kind string
+
+const (
+	None Kind = "none" // as extracted
+	L2   Kind = "l2"   // x/|x|
+	CL2N Kind = "cl2n" // (x-c)/|x-c|, c the mean of the training classes
+)
+
+// Transform maps an embedding x of length d to
+//
+//	y_i = sign(x_i) |x_i|^Power,   then   y,   y/|y|   or   (y-Center)/|y-Center|
+//
+// by Kind. Power 0 and 1 leave x as it is. A vector of length zero stays zero.
+type Transform struct {
+	Kind   Kind
+	Center []float64 // of length d, for CL2N: the mean of the powered embeddings
+	Power  float64
+}
+
+// ParseKind returns the kind of the given name, or an error that lists them.
+func ParseKind(s string) (Kind, error) {
+	switch k := Kind(s); k {
+	case None, L2, CL2N:
+		return k, nil
+	}
+	return None, fmt.Errorf("transform %q: want none, l2 or cl2n", s)
+}
+
+// Validate checks t for embeddings of length d.
+func (t *Transform) Validate(d int) error {
+	if _, err := ParseKind(string(t.Kind)); err != nil {
+		return err
+	}
+	if t.Power < 0 || t.Power > 4 || math.IsNaN(t.Power) {
+		return &niw.ValueError{Name: "power", Index: -1, Value: t.Power, Want: "a number from 0 to 4"}
+	}
+	if t.Kind != CL2N {
+		return nil
+	}
+	return niw.CheckVector("centre", t.Center, d)
+}
+
+// Apply stores the transform of x in dst, which has the same length and may be
+// x itself. It returns a *[niw.DimensionError] or a *[niw.ValueError] if x does
+// not fit the centre, is not finite or overflows. Cost O(d).
+func (t *Transform) Apply(dst, x []float64) error {
+	if len(dst) != len(x) {
+		panic("embed: destination of wrong length")
+	}
+	want := len(x)
+	if t.Kind == CL2N {
+		want = len(t.Center)
+	}
+	if err := niw.CheckVector("embedding", x, want); err != nil {
+		return err
+	}
+	t.power(dst, x)
+	if t.Kind == None {
+		return niw.CheckVector("transformed embedding", dst, want)
+	}
+	if t.Kind == CL2N {
+		for i, c := range t.Center {
+			dst[i] -= c
+		}
+	}
+	return normalize(dst)
+}
+
+func (t *Transform) power(dst, x []float64) {
+	if t.Power == 0 || t.Power == 1 {
+		copy(dst, x)
+		return
+	}
+	for i, v := range x {
+		dst[i] = math.Copysign(math.Pow(math.Abs(v), t.Power), v)
+	}
+}
+
+// normalize scales y to length one. The largest entry is divided out first, so
+// that squares neither overflow nor vanish.
+func normalize(y []float64) error {
+	var top float64
+	for i, v := range y {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return &niw.ValueError{Name: "transformed embedding", Index: i, Value: v, Want: "a smaller number: leave this example out"}
+		}
+		top = math.Max(top, math.Abs(v))
+	}
+	if top == 0 {
+		return nil
+	}
+	var sum float64
+	for i := range y {
+		y[i] /= top
+		sum += y[i] * y[i]
+	}
+	scale := 1 / math.Sqrt(sum)
+	for i := range y {
+		y[i] *= scale
+	}
+	return nil
+}

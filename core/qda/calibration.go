@@ -1,0 +1,83 @@
+package qda
+
+import (
+	"math"
+
+	"metaqda/core/niw"
+)
+
+// Calibration turns log densities into the log odds they deserve. Embeddings
+// are not drawn from the model, so at d in the hundreds its log densities are
+// far too sure of themselves. With l_j the log density of class j, l_0 that of
+// the prior predictive, K_j the number of examples of class j, K the mean of
+// the K_j and C the number of classes that have examples,
+//
+//	logit_j    = ln p(y=j) + (l_j - l_0)/T(K_j) + b(K_j)
+//	logit_none = ln p(none) + o(K, C)
+//
+//	ln T(K) = Σ_i LogT[i] (ln K)^i,   b(K) = Σ_i Offset[i] (ln K)^i
+//	o(K, C) = None[0] + None[1] ln K + None[2] ln C
+//
+// Missing coefficients are zero, so that the zero Calibration is Bayes' rule as
+// it stands: T = 1, no offsets. Measuring against l_0 keeps classes with
+// different numbers of examples comparable when T depends on that number.
+type Calibration struct {
+	LogT   []float64 `json:"logT,omitempty"`
+	Offset []float64 `json:"offset,omitempty"`
+	None   []float64 `json:"none,omitempty"`
+}
+
+// maxCoefficients bounds the degree of the polynomials; a file that asks for
+// more is not ours.
+const maxCoefficients = 8
+
+// Validate returns a *[niw.ValueError] if a coefficient is not finite or absurdly
+// large, or a *[niw.DimensionError] if there are too many of them.
+func (c *Calibration) Validate() error {
+	for _, p := range []struct {
+		name string
+		c    []float64
+		most int
+	}{{"temperature", c.LogT, maxCoefficients}, {"class offset", c.Offset, maxCoefficients}, {"none-of-these offset", c.None, 3}} {
+		if len(p.c) > p.most {
+			return &niw.DimensionError{Name: "calibration: " + p.name, Got: len(p.c), Want: p.most}
+		}
+		for i, v := range p.c {
+			if math.IsNaN(v) || math.Abs(v) > 1e3 {
+				return &niw.ValueError{Name: "calibration: " + p.name, Index: i, Value: v, Want: "a number of magnitude at most 1000"}
+			}
+		}
+	}
+	return nil
+}
+
+// Temperature returns T(K) for a class with k > 0 examples.
+func (c *Calibration) Temperature(k int) float64 {
+	return math.Exp(bounded(polynomial(c.LogT, math.Log(float64(k)))))
+}
+
+// ClassOffset returns b(K).
+func (c *Calibration) ClassOffset(k int) float64 {
+	return polynomial(c.Offset, math.Log(float64(k)))
+}
+
+// NoneOffset returns o(K, C) for a mean of k examples in each of n classes.
+func (c *Calibration) NoneOffset(k float64, n int) float64 {
+	var s float64
+	for i, v := range c.None {
+		s += v * [3]float64{1, math.Log(k), math.Log(float64(n))}[i]
+	}
+	return s
+}
+
+// polynomial evaluates Σ c_i x^i by Horner's rule.
+func polynomial(c []float64, x float64) float64 {
+	var s float64
+	for i := len(c) - 1; i >= 0; i-- {
+		s = s*x + c[i]
+	}
+	return s
+}
+
+// bounded keeps exp of x and its inverse finite for any coefficients.
+func bounded(x float64) float64 { return math.Max(-300, math.Min(300, x)) }

@@ -1,0 +1,270 @@
+// Package qda is the few-shot classifier: named classes, each with the
+// conjugate posterior of its examples, and probabilities that always include
+// the possibility that a query belongs to none of them.
+//
+// Vectors handed in are transformed embeddings (package embed). Adding and
+// removing an example are exact, whatever their order; nothing drifts.
+package qda
+
+import (
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+)
+
+// Options choose how densities become probabilities.
+type Options struct {
+	Inference   niw.Inference // FB (the default) or MAP
+	Pooled      bool          // one scale matrix for all classes (LDA) instead of one each
+	NonePrior   float64       // prior probability of none of these, in [0, 1); 0 is the closed set
+	Calibration Calibration
+}
+
+func (o *Options) validate() error {
+	if !(o.NonePrior >= 0 && o.NonePrior < 1) {
+		return &niw.ValueError{Name: "prior probability of none of these", Index: -1, Value: o.NonePrior, Want: "a number from 0 to below 1"}
+	}
+	return o.Calibration.Validate()
+}
+
+// Classifier holds C classes over embeddings of length d. It is not safe for
+// use by several goroutines at once: predictions share scratch space.
+type Classifier struct {
+	prior   *niw.Prior
+	empty   niw.Posterior // constants of the prior
+	options Options
+	classes []*class
+	index   map[string]int
+	pool    *pool // nil when out of date or not in use
+	taught  []*class
+	z       []float64
+	scratch []float64
+	logits  []float64
+}
+
+// New returns a classifier without classes. It takes over the prior, which must
+// not change afterwards. It returns the error of [niw.Prior.Validate] or a
+// *[niw.ValueError] about the options.
+func New(p *niw.Prior, o Options) (*Classifier, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	d := p.Dim()
+	return &Classifier{
+		prior:   p,
+		empty:   niw.Posterior{Dim: d, Kappa: p.Kappa, Nu: p.Nu, LogDetS: p.LogDetS()},
+		options: o,
+		index:   map[string]int{},
+		z:       make([]float64, d),
+		scratch: make([]float64, d),
+	}, nil
+}
+
+// Dim returns d.
+func (c *Classifier) Dim() int { return c.empty.Dim }
+
+// Options returns the options in force.
+func (c *Classifier) Options() Options { return c.options }
+
+// SetOptions replaces the options; the examples stay. Cost O(1).
+func (c *Classifier) SetOptions(o Options) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	c.options = o
+	return nil
+}
+
+// Labels returns the C labels in the order the classes were added.
+func (c *Classifier) Labels() []string {
+	labels := make([]string, len(c.classes))
+	for i, k := range c.classes {
+		labels[i] = k.label
+	}
+	return labels
+}
+
+// Count returns the number of examples of a class, 0 if there is no such class.
+func (c *Classifier) Count(label string) int {
+	if i, ok := c.index[label]; ok {
+		return c.classes[i].count()
+	}
+	return 0
+}
+
+// AddClass adds a class without examples. It returns a *[LabelError] if the
+// label is blank or taken.
+func (c *Classifier) AddClass(label string) error {
+	if err := c.checkNew(label); err != nil {
+		return err
+	}
+	c.index[label] = len(c.classes)
+	c.classes = append(c.classes, newClass(label, c.empty))
+	c.logits = append(c.logits, 0)
+	return nil
+}
+
+// RenameClass changes a label and nothing else.
+func (c *Classifier) RenameClass(label, to string) error {
+	k, err := c.class(label)
+	if err != nil || label == to {
+		return err
+	}
+	if err := c.checkNew(to); err != nil {
+		return err
+	}
+	c.index[to] = c.index[label]
+	delete(c.index, label)
+	k.label = to
+	return nil
+}
+
+// RemoveClass deletes a class with its examples. The others are not touched.
+func (c *Classifier) RemoveClass(label string) error {
+	if _, err := c.class(label); err != nil {
+		return err
+	}
+	i := c.index[label]
+	c.classes = slices.Delete(c.classes, i, i+1)
+	c.logits = c.logits[:len(c.classes)]
+	delete(c.index, label)
+	for ; i < len(c.classes); i++ {
+		c.index[c.classes[i].label] = i
+	}
+	c.changed()
+	return nil
+}
+
+// Add appends the example x, of length d, to a class. It returns a *[LabelError]
+// for an unknown class, a *[niw.DimensionError] or a *[niw.ValueError] for an x
+// that has the wrong length, is not finite or is too large for its square.
+// Cost d²/2 to whiten x and K d for its inner products.
+func (c *Classifier) Add(label string, x []float64) error {
+	k, err := c.class(label)
+	if err != nil {
+		return err
+	}
+	if _, err := c.whiten(x); err != nil {
+		return err
+	}
+	k.add(c.z)
+	c.changed()
+	return nil
+}
+
+// AddRows appends the rows of x, n×d, to a class: the same result as [Classifier.Add]
+// row by row, with the whitening done as one matrix product. Either all rows
+// are added or, on error, none.
+func (c *Classifier) AddRows(label string, x *mat.Dense) error {
+	k, err := c.class(label)
+	if err != nil {
+		return err
+	}
+	n, d := x.Dims()
+	for i := range n {
+		if err := niw.CheckVector("embedding", x.RawRowView(i), c.Dim()); err != nil {
+			return err
+		}
+	}
+	w := mat.NewDense(n, d, nil)
+	c.prior.WhitenRowsTo(w, x)
+	for i := range n {
+		if _, err := checkedNorm2(w.RawRowView(i)); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		k.add(w.RawRowView(i))
+	}
+	c.changed()
+	return nil
+}
+
+// Remove deletes the i-th example of a class, counted from 0 in the order they
+// were added. What is left answers as if the example had never been there.
+// Cost O(K d + K³).
+func (c *Classifier) Remove(label string, i int) error {
+	k, err := c.class(label)
+	if err != nil {
+		return err
+	}
+	if i < 0 || i >= k.count() {
+		return &ExampleError{Label: label, Index: i, Count: k.count()}
+	}
+	k.remove(i, c.empty)
+	c.changed()
+	return nil
+}
+
+// SetClassPrior gives a class the prior probability weight/Σ weights. All
+// weights are 1 at first.
+func (c *Classifier) SetClassPrior(label string, weight float64) error {
+	k, err := c.class(label)
+	if err != nil {
+		return err
+	}
+	if !(weight >= 1e-100 && weight <= 1e100) {
+		return &niw.ValueError{Name: "class prior of " + label, Index: -1, Value: weight, Want: "a number from 1e-100 to 1e100"}
+	}
+	k.weight = weight
+	return nil
+}
+
+func (c *Classifier) class(label string) (*class, error) {
+	i, ok := c.index[label]
+	if !ok {
+		return nil, &LabelError{Label: label, Reason: "does not exist: add it first"}
+	}
+	return c.classes[i], nil
+}
+
+func (c *Classifier) checkNew(label string) error {
+	if strings.TrimSpace(label) == "" {
+		return &LabelError{Label: label, Reason: "has no visible name: give it one"}
+	}
+	if _, ok := c.index[label]; ok {
+		return &LabelError{Label: label, Reason: "exists already: choose another name"}
+	}
+	return nil
+}
+
+// changed notes that examples came or went.
+func (c *Classifier) changed() {
+	c.pool = nil
+	c.taught = c.taught[:0]
+	for _, k := range c.classes {
+		if k.count() > 0 {
+			c.taught = append(c.taught, k)
+		}
+	}
+}
+
+// whiten stores L⁻¹(x-m) in c.z and returns its squared length.
+func (c *Classifier) whiten(x []float64) (r2 float64, err error) {
+	if err := niw.CheckVector("embedding", x, c.Dim()); err != nil {
+		return 0, err
+	}
+	c.prior.WhitenTo(c.z, x)
+	return checkedNorm2(c.z)
+}
+
+// maxNorm2 keeps products of squared lengths, and sums of many, finite.
+const maxNorm2 = 1e140
+
+// checkedNorm2 returns |z|², or an error if it is too large to calculate with.
+func checkedNorm2(z []float64) (float64, error) {
+	var s float64
+	for _, v := range z {
+		s += v * v
+	}
+	if !(s <= maxNorm2) {
+		return 0, &niw.ValueError{Name: "squared distance of the embedding from the prior mean", Index: -1, Value: s, Want: "at most 1e140: check the embedding's scale"}
+	}
+	return s, nil
+}

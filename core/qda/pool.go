@@ -1,0 +1,191 @@
+package qda
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"metaqda/core/niw"
+)
+
+// pool is the posterior of the pooled variant (linear discriminant analysis):
+// one scale matrix for all classes,
+//
+//	S' = S + Σ_j (scatter of class j),   nu' = nu + N,   N = Σ_j K_j
+//
+// and a mean per class. In whitened space S' = L (I + Wᵀ B W) Lᵀ where W stacks
+// all N examples and B is block diagonal with the B_j of [niw.Group], so the
+// same identities hold with
+//
+//	M = B⁻¹ + W Wᵀ,   u_j = W z - G e_j/(kappa+K_j)
+//
+// e_j the indicator of class j. M and u_j depend on the classifier only through
+// C⁻¹, M = C Cᵀ, so a query costs one N×N solve for all classes together. When
+// N >= d the d×d matrix is the smaller one and takes over.
+type pool struct {
+	post  niw.Posterior // without a class's own kappa
+	kappa float64
+	w     blas64.General // N×d, nil in the dense form
+	chol  blas64.Triangular
+	dense niw.Scatter
+	useD  bool
+	// Per class with examples, in the order of the classifier's classes:
+	first  []int          // first row of the class in w
+	counts []int          // K_j
+	shift  blas64.General // low rank: C⁻¹ G e_j/(kappa+K_j), N long; dense: C⁻¹ m_j, d long
+	self   []float64      // e_jᵀ G e_j/(kappa+K_j)²
+	cross  []float64      // scratch: W z
+	solved []float64      // scratch: C⁻¹ W z, or C⁻¹ z
+}
+
+// newPool builds the pool for the given classes. Cost O(N² d + N³) or O(N d² + d³).
+func newPool(p *niw.Prior, classes []*class) *pool {
+	q := &pool{kappa: p.Kappa}
+	n := 0
+	for _, c := range classes {
+		q.first = append(q.first, n)
+		q.counts = append(q.counts, c.count())
+		n += c.count()
+	}
+	q.useD = n >= p.Dim()
+	if q.useD {
+		q.buildDense(p, classes)
+	} else {
+		q.buildLowRank(p, classes, n)
+	}
+	return q
+}
+
+func (q *pool) buildDense(p *niw.Prior, classes []*class) {
+	d := p.Dim()
+	q.dense.Reset(p)
+	q.shift = blas64.General{Rows: len(classes), Cols: d, Stride: d, Data: make([]float64, len(classes)*d)}
+	for _, c := range classes {
+		q.dense.Add(c.w)
+	}
+	if !q.dense.Factorize() {
+		panic("qda: scatter of finite examples not positive definite")
+	}
+	for j, c := range classes {
+		m := q.shift.Data[j*d : (j+1)*d]
+		posteriorMean(m, c.w, p.Kappa)
+		q.dense.SolveTo(m)
+	}
+	q.post = q.dense.Posterior(0)
+	q.solved = make([]float64, d)
+}
+
+func (q *pool) buildLowRank(p *niw.Prior, classes []*class, n int) {
+	d := p.Dim()
+	q.w = blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, 0, n*d)}
+	for _, c := range classes {
+		q.w.Data = append(q.w.Data, c.w.Data...)
+	}
+	gram := blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: make([]float64, n*n)}
+	blas64.Syrk(blas.NoTrans, 1, q.w, 0, gram)
+	mirror(gram)
+	q.cross, q.solved = make([]float64, n), make([]float64, n)
+	q.shift = blas64.General{Rows: len(classes), Cols: n, Stride: n, Data: make([]float64, len(classes)*n)}
+	q.self = make([]float64, len(classes))
+	logDet := q.factorize(gram, p)
+	for j, k := range q.counts {
+		logDet += math.Log(p.Kappa / (p.Kappa + float64(k)))
+		q.shiftClass(j, gram)
+	}
+	q.post = niw.Posterior{Dim: d, Kappa: p.Kappa, Nu: p.Nu + float64(n), LogDetS: p.LogDetS() + logDet}
+}
+
+// factorize stores the Cholesky factor of M and returns log det M.
+func (q *pool) factorize(gram blas64.Symmetric, p *niw.Prior) float64 {
+	n := gram.N
+	m := blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: append([]float64(nil), gram.Data...)}
+	for j, k := range q.counts {
+		for r := q.first[j]; r < q.first[j]+k; r++ {
+			for s := q.first[j]; s < q.first[j]+k; s++ {
+				m.Data[r*n+s] += 1 / p.Kappa
+			}
+			m.Data[r*n+r]++
+		}
+	}
+	t, ok := lapack64.Potrf(m)
+	if !ok {
+		panic("qda: Gram matrix of finite examples not positive definite")
+	}
+	q.chol = t
+	var logDet float64
+	for i := range n {
+		logDet += 2 * math.Log(t.Data[i*t.Stride+i])
+	}
+	return logDet
+}
+
+// shiftClass computes what [pool.quad] subtracts for class j.
+func (q *pool) shiftClass(j int, gram blas64.Symmetric) {
+	n, kj := gram.N, q.kappa+float64(q.counts[j])
+	row := q.shift.Data[j*n : (j+1)*n]
+	for r := q.first[j]; r < q.first[j]+q.counts[j]; r++ {
+		floats.AddScaled(row, 1/kj, gram.Data[r*n:(r+1)*n])
+	}
+	q.self[j] = floats.Sum(row[q.first[j]:q.first[j]+q.counts[j]]) / kj
+	blas64.Trsv(blas.NoTrans, q.chol, blas64.Vector{N: n, Data: row, Inc: 1})
+}
+
+// prepare takes the whitened query z. Cost O(N d + N²) or O(d²).
+func (q *pool) prepare(z []float64) {
+	if q.useD {
+		copy(q.solved, z)
+		q.dense.SolveTo(q.solved)
+		return
+	}
+	gemv(q.w, z, q.cross)
+	copy(q.solved, q.cross)
+	blas64.Trsv(blas.NoTrans, q.chol, blas64.Vector{N: len(q.solved), Data: q.solved, Inc: 1})
+}
+
+// logProb returns the log density of the prepared query under the j-th class
+// with examples, or of a class never seen when j < 0.
+func (q *pool) logProb(j int, inf niw.Inference, r2 float64) float64 {
+	post := q.post
+	if j >= 0 {
+		post.Kappa += float64(q.counts[j])
+	}
+	return post.LogProb(inf, math.Max(q.quad(j, r2), 0))
+}
+
+func (q *pool) quad(j int, r2 float64) float64 {
+	if j < 0 {
+		n2 := floats.Dot(q.solved, q.solved)
+		if q.useD {
+			return n2
+		}
+		return r2 - n2
+	}
+	n2 := distance2(q.solved, q.shift.Data[j*q.shift.Stride:j*q.shift.Stride+q.shift.Cols])
+	if q.useD {
+		return n2
+	}
+	kj := q.kappa + float64(q.counts[j])
+	sum := floats.Sum(q.cross[q.first[j] : q.first[j]+q.counts[j]])
+	return r2 - 2*sum/kj + q.self[j] - n2
+}
+
+// distance2 returns |a-b|².
+func distance2(a, b []float64) float64 {
+	var s float64
+	for i, v := range a {
+		s += (v - b[i]) * (v - b[i])
+	}
+	return s
+}
+
+// mirror copies the lower triangle to the upper one.
+func mirror(a blas64.Symmetric) {
+	for i := range a.N {
+		for j := range i {
+			a.Data[j*a.Stride+i] = a.Data[i*a.Stride+j]
+		}
+	}
+}

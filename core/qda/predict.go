@@ -1,0 +1,113 @@
+package qda
+
+import "math"
+
+// LogDensitiesTo stores the log density of x under each class in dst, of length
+// C, and returns that under a class never seen. Classes without examples get
+// the latter too. Errors and cost are those of [Classifier.ProbabilitiesTo].
+func (c *Classifier) LogDensitiesTo(dst, x []float64) (none float64, err error) {
+	if len(dst) != len(c.classes) {
+		panic("qda: destination of wrong length")
+	}
+	r2, err := c.whiten(x)
+	if err != nil {
+		return 0, err
+	}
+	return c.densities(dst, r2), nil
+}
+
+// densities scores the query in c.z.
+func (c *Classifier) densities(dst []float64, r2 float64) (none float64) {
+	inf := c.options.Inference
+	if c.options.Pooled && len(c.taught) > 0 {
+		return c.pooledDensities(dst, r2)
+	}
+	none = c.empty.LogProb(inf, r2)
+	for i, k := range c.classes {
+		dst[i] = none
+		if k.count() > 0 {
+			dst[i] = k.logProb(c.prior, inf, c.z, r2, c.scratch)
+		}
+	}
+	return none
+}
+
+func (c *Classifier) pooledDensities(dst []float64, r2 float64) (none float64) {
+	inf := c.options.Inference
+	if c.pool == nil {
+		c.pool = newPool(c.prior, c.taught)
+	}
+	c.pool.prepare(c.z)
+	none = c.pool.logProb(-1, inf, r2)
+	taught := 0
+	for i, k := range c.classes {
+		dst[i] = none
+		if k.count() > 0 {
+			dst[i] = c.pool.logProb(taught, inf, r2)
+			taught++
+		}
+	}
+	return none
+}
+
+// ProbabilitiesTo stores p(y=j | x) in dst, of length C in the order of
+// [Classifier.Labels], and returns the probability that x belongs to none of
+// the classes. They sum to one; classes without examples get zero. It returns
+// [ErrNoExamples] when all classes are empty, and a *[niw.DimensionError] or a
+// *[niw.ValueError] for an x that is not a finite embedding of length d.
+//
+// Cost d²/2 + N d multiply-adds for N examples in all, without allocation once
+// the classifier has settled.
+func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
+	if len(dst) != len(c.classes) {
+		panic("qda: destination of wrong length")
+	}
+	r2, err := c.whiten(x)
+	if err != nil {
+		return 0, err
+	}
+	if len(c.taught) == 0 {
+		return 0, ErrNoExamples
+	}
+	l0 := c.densities(c.logits, r2)
+	noneLogit := c.logitsFrom(c.logits, l0)
+	return softmax(dst, c.logits, noneLogit), nil
+}
+
+// logitsFrom overwrites log densities with calibrated logits (see
+// [Calibration]) and returns the one of none of these.
+func (c *Classifier) logitsFrom(l []float64, l0 float64) (none float64) {
+	cal, p0 := &c.options.Calibration, c.options.NonePrior
+	var weights, count float64
+	for _, k := range c.taught {
+		weights += k.weight
+		count += float64(k.count())
+	}
+	for i, k := range c.classes {
+		if k.count() == 0 {
+			l[i] = math.Inf(-1)
+			continue
+		}
+		l[i] = math.Log((1-p0)*k.weight/weights) + (l[i]-l0)/cal.Temperature(k.count()) + cal.ClassOffset(k.count())
+	}
+	n := len(c.taught)
+	return math.Log(p0) + cal.NoneOffset(count/float64(n), n)
+}
+
+// softmax stores exp(l_i)/Z in dst and returns exp(none)/Z, where Z sums all of
+// them. At least one entry is finite.
+func softmax(dst, l []float64, none float64) float64 {
+	top := none
+	for _, v := range l {
+		top = math.Max(top, v)
+	}
+	z := math.Exp(none - top)
+	for i, v := range l {
+		dst[i] = math.Exp(v - top)
+		z += dst[i]
+	}
+	for i := range dst {
+		dst[i] /= z
+	}
+	return math.Exp(none-top) / z
+}
