@@ -1,9 +1,10 @@
 // @ts-check
 /**
  * Renders the sample pictures: emoji in several art styles, PNG on white.
- *   node build/samples.mjs         the ones the page ships  -> build/site/samples
- *   node build/samples.mjs --all   every concept            -> build/samples-all
- * Both hold STYLE/CONCEPT.png and samples.json {styles, concepts}.
+ *   node build/samples.mjs         the ones the page ships -> build/site/samples/STYLE/CONCEPT.png
+ *   node build/samples.mjs --all   every concept           -> build/samples-all/CONCEPT/STYLE.png,
+ *                                  a class a folder, as scripts/embed reads it
+ * Both hold samples.json {styles, concepts}.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,17 +21,19 @@ const margin = 12;
 /**
  * @param {string} out folder to fill
  * @param {import('../samples/concepts.js').Concept[]} concepts
+ * @param {(style: string, concept: string) => string} place path of a picture in the folder
  * @returns {Promise<number>} bytes of all pictures
  */
-export async function buildSamples(out, concepts) {
+export async function buildSamples(out, concepts, place) {
   await rm(out, { recursive: true, force: true });
   let bytes = 0;
   for (const style of styles) {
     const set = JSON.parse(await readFile(path.join(web, `node_modules/@iconify-json/${style.id}/icons.json`), 'utf8'));
-    await mkdir(path.join(out, style.id), { recursive: true });
     for (const concept of concepts) {
       const png = await render(svgOf(set, concept.id));
-      await writeFile(path.join(out, style.id, `${concept.id}.png`), png);
+      const file = path.join(out, place(style.id, concept.id));
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, png);
       bytes += png.length;
     }
   }
@@ -62,6 +65,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   const all = process.argv.includes('--all');
   const folder = path.join(web, all ? '../build/samples-all' : '../build/site/samples');
   const concepts = all ? allConcepts : shippedConcepts;
-  const bytes = await buildSamples(folder, concepts);
+  const bytes = await buildSamples(folder, concepts,
+    (style, concept) => (all ? `${concept}/${style}.png` : `${style}/${concept}.png`));
   console.log(`${concepts.length} concepts in ${styles.length} styles: ${bytes} bytes in ${path.relative(process.cwd(), folder)}`);
 }

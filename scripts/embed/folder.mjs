@@ -1,0 +1,68 @@
+// @ts-check
+/** Which pictures a folder holds, which classes they belong to, and how classes are split. */
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Complaint } from './complaint.mjs';
+
+/** @typedef {{file: string, label: number}} Picture */
+/** @typedef {{train: string[], val: string[], test: string[]}} Splits */
+
+/**
+ * @param {string} folder one subfolder per class
+ * @returns {Promise<{classes: string[], pictures: Picture[]}>} both in the order of their names
+ */
+export async function listPictures(folder) {
+  const classes = (await entries(folder)).filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
+  if (classes.length === 0) throw new Complaint(`'${folder}' has no subfolders; put the pictures of each class into one of its own.`);
+  /** @type {Picture[]} */
+  const pictures = [];
+  for (const [label, name] of classes.entries()) {
+    const inside = path.join(folder, name);
+    const files = (await entries(inside)).filter((entry) => !entry.isDirectory()).map((entry) => entry.name).sort();
+    if (files.length === 0) throw new Complaint(`The class folder '${inside}' has no pictures; add some or remove it.`);
+    pictures.push(...files.map((file) => ({ file: path.join(inside, file), label })));
+  }
+  return { classes, pictures };
+}
+
+/** @param {string} folder */
+async function entries(folder) {
+  try {
+    return (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !name.startsWith('.'));
+  } catch {
+    throw new Complaint(`The folder '${folder}' cannot be read; check its name.`);
+  }
+}
+
+/**
+ * @param {string | undefined} file @param {string[]} classes
+ * @returns {Promise<Splits>}
+ */
+export async function readSplits(file, classes) {
+  if (file === undefined) return { train: [], val: [], test: classes };
+  /** @type {any} */
+  let given;
+  try {
+    given = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new Complaint(`The splits in '${file}' cannot be read (${/** @type {Error} */ (error).message}); see --help for their form.`);
+  }
+  const { train = [], val = [], test = [] } = given ?? {};
+  if (![train, val, test].every(Array.isArray)) {
+    throw new Complaint(`The splits in '${file}' are not three lists train, val and test; see --help for their form.`);
+  }
+  checkCover(file, [...train, ...val, ...test], classes);
+  return { train, val, test };
+}
+
+/** @param {string} file @param {unknown[]} named @param {string[]} classes */
+function checkCover(file, named, classes) {
+  const seen = new Set();
+  for (const name of named) {
+    if (!classes.includes(/** @type {string} */ (name))) throw new Complaint(`'${file}' names the class '${name}', which has no folder; remove it.`);
+    if (seen.has(name)) throw new Complaint(`'${file}' names the class '${name}' twice; keep it in one split.`);
+    seen.add(name);
+  }
+  const missing = classes.find((name) => !seen.has(name));
+  if (missing !== undefined) throw new Complaint(`'${file}' leaves out the class '${missing}'; put it into one split.`);
+}
