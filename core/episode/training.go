@@ -1,0 +1,115 @@
+package episode
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Tasks describes the episodes to learn from: every number is drawn from a
+// range, log-uniformly, so that every doubling is equally common, and cut
+// to what the pool holds.
+type Tasks struct {
+	Way       Range // classes of an episode
+	Shot      Range // support rows of a class
+	Query     Range // query rows of a class
+	Strangers Range // classes outside the episode that supply queries labelled Unseen
+
+	// Imbalanced draws the shot for each class; otherwise all classes of an
+	// episode have the same.
+	Imbalanced bool
+
+	// MaxRows bounds support and queries together, 0 for no bound: shots and
+	// queries per class shrink until they fit.
+	MaxRows int
+}
+
+// Training draws episodes from several pools in turn, each pool as often as
+// the others whatever its size.
+type Training struct {
+	pools []Pool
+	c     Tasks
+	seed  uint64
+}
+
+// NewTraining returns a sampler over the pools. It fails when a range is empty
+// or a pool has too few classes, or a class with less than one row for the
+// support and one for the queries.
+func NewTraining(pools []Pool, c Tasks, seed uint64) (*Training, error) {
+	if len(pools) == 0 {
+		return nil, &ConfigError{"data sets", 0, "at least 1"}
+	}
+	for _, r := range []struct {
+		name string
+		Range
+		low  int
+		want string
+	}{{"way", c.Way, 1, "at least 1"}, {"shot", c.Shot, 1, "at least 1"}, {"queries per class", c.Query, 1, "at least 1"}, {"unseen classes", c.Strangers, 0, "at least 0"}} {
+		if r.Min < r.low {
+			return nil, &ConfigError{r.name, r.Min, r.want}
+		}
+		if r.Max < r.Min {
+			return nil, &ConfigError{r.name, r.Max, "no less than the smallest of its range"}
+		}
+	}
+	if c.MaxRows < 0 {
+		return nil, &ConfigError{"rows of an episode", c.MaxRows, "at least 0, where 0 is no bound"}
+	}
+	for i := range pools {
+		if err := pools[i].need(c.Way.Min+c.Strangers.Min, 2); err != nil {
+			return nil, err
+		}
+	}
+	return &Training{pools, c, seed}, nil
+}
+
+// Episode returns episode i, from pool i modulo the number of pools.
+func (s *Training) Episode(i int) Episode {
+	rng := generator(s.seed, i)
+	e := Episode{Pool: i % len(s.pools)}
+	pool := &s.pools[e.Pool]
+	strangers := s.c.Strangers.logUniform(rng)
+	way := min(s.c.Way.logUniform(rng), len(pool.Rows)-strangers)
+	shot, query := s.c.Shot.logUniform(rng), s.c.Query.logUniform(rng)
+	shot, query = s.fit(way, strangers, shot, query)
+	classes := choose(rng, len(pool.Rows), way+strangers)
+	for j, c := range classes {
+		if j >= way {
+			e.addQueries(pick(rng, pool.Rows[c], min(query, len(pool.Rows[c]))), Unseen)
+			continue
+		}
+		k := shot
+		if s.c.Imbalanced {
+			k = min(s.c.Shot.logUniform(rng), shot)
+		}
+		k = min(k, len(pool.Rows[c])-1)
+		rows := pick(rng, pool.Rows[c], min(k+query, len(pool.Rows[c])))
+		e.Classes = append(e.Classes, c)
+		e.Support = append(e.Support, rows[:k:k])
+		e.addQueries(rows[k:], j)
+	}
+	return e
+}
+
+// fit shrinks shot and query, the larger first, until the episode has no more
+// than MaxRows rows or one of each is left.
+func (s *Training) fit(way, strangers, shot, query int) (int, int) {
+	for s.c.MaxRows > 0 && way*shot+(way+strangers)*query > s.c.MaxRows && shot+query > 2 {
+		if query > shot {
+			query--
+		} else {
+			shot--
+		}
+	}
+	return shot, query
+}
+
+// logUniform draws a whole number n of the range with probability proportional
+// to ln((n+1)/n): the whole part of a number whose logarithm is uniform.
+func (r Range) logUniform(rng *rand.Rand) int {
+	if r.Min == r.Max {
+		return r.Min
+	}
+	lo, hi := math.Log(math.Max(float64(r.Min), 0.5)), math.Log(float64(r.Max)+1)
+	n := int(math.Exp(lo + rng.Float64()*(hi-lo)))
+	return max(r.Min, min(n, r.Max))
+}

@@ -1,0 +1,101 @@
+package episode
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+)
+
+// uneven returns a pool of n classes; class c has 2 + c rows.
+func uneven(n int) Pool {
+	p := Pool{Name: "uneven"}
+	row := 0
+	for c := range n {
+		var rows []int
+		for range 2 + c {
+			rows = append(rows, row)
+			row++
+		}
+		p.Rows = append(p.Rows, rows)
+	}
+	return p
+}
+
+func TestTrainingStaysWithinItsBounds(t *testing.T) {
+	pools := []Pool{uneven(12), uneven(30)}
+	c := Tasks{Way: Range{5, 20}, Shot: Range{1, 10}, Query: Range{2, 5}, Strangers: Range{0, 3}, Imbalanced: true, MaxRows: 120}
+	s, err := NewTraining(pools, c, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 400 {
+		e := s.Episode(i)
+		if e.Pool != i%2 {
+			t.Fatalf("episode %d from pool %d", i, e.Pool)
+		}
+		seen := map[int]bool{}
+		rows := 0
+		take := func(r int) {
+			if seen[r] {
+				t.Fatalf("episode %d takes row %d twice", i, r)
+			}
+			seen[r] = true
+			rows++
+		}
+		for j, support := range e.Support {
+			if len(support) < 1 || len(support) > 10 {
+				t.Fatalf("episode %d: class %d has %d shots", i, j, len(support))
+			}
+			for _, r := range support {
+				take(r)
+			}
+		}
+		for _, r := range e.Query {
+			take(r)
+		}
+		if rows > 120 || e.Way() < 5 || e.Way() > 20 {
+			t.Fatalf("episode %d: %d rows, %d ways", i, rows, e.Way())
+		}
+		if !reflect.DeepEqual(e, s.Episode(i)) {
+			t.Fatal("an episode drawn twice differs")
+		}
+	}
+}
+
+func TestLogUniform(t *testing.T) {
+	rng := generator(1, 2)
+	r := Range{1, 8}
+	count := make([]float64, 9)
+	const n = 60000
+	for range n {
+		count[r.logUniform(rng)]++
+	}
+	for k := 1; k <= 8; k++ {
+		want := math.Log((float64(k)+1)/float64(k)) / math.Log(9)
+		if got := count[k] / n; math.Abs(got-want) > 0.01 {
+			t.Errorf("%d: drawn with frequency %.3f, want %.3f", k, got, want)
+		}
+	}
+}
+
+func TestTrainingRejects(t *testing.T) {
+	ok := Tasks{Way: Exactly(5), Shot: Exactly(1), Query: Exactly(2)}
+	var few *TooFewError
+	if _, err := NewTraining([]Pool{uneven(4)}, ok, 0); !errors.As(err, &few) {
+		t.Errorf("four classes for five ways: got %v", err)
+	}
+	if _, err := NewTraining([]Pool{{Rows: [][]int{{1}, {2}, {3}, {4}, {5}}}}, ok, 0); !errors.As(err, &few) {
+		t.Errorf("one row a class: got %v", err)
+	}
+	for _, bad := range []Tasks{
+		{Way: Range{0, 1}, Shot: Exactly(1), Query: Exactly(1)}, {Way: Range{5, 4}, Shot: Exactly(1), Query: Exactly(1)},
+		{Way: Exactly(5), Shot: Exactly(0), Query: Exactly(1)}, {Way: Exactly(5), Shot: Exactly(1), Query: Exactly(0)},
+		{Way: Exactly(5), Shot: Exactly(1), Query: Exactly(1), Strangers: Range{-1, 0}}, {Way: Exactly(5), Shot: Exactly(1), Query: Exactly(1), MaxRows: -1},
+	} {
+		var config *ConfigError
+		if _, err := NewTraining([]Pool{uneven(9)}, bad, 0); !errors.As(err, &config) {
+			t.Errorf("%+v: got %v", bad, err)
+		}
+	}
+}
