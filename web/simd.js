@@ -56,32 +56,31 @@ export async function loadSimd(url, enabled = true) {
 export function simdImports(module) {
   /** @type {Kernels} */
   let k = {};
-  const imports = { simd: { available: () => (module ? 1 : 0), ...trampolines(() => k) } };
+  // Written out one by one: a look-up by name and rest parameters would cost more than the call itself.
+  /** @type {Kernels} */
+  const simd = {
+    available: () => (module ? 1 : 0),
+    ddot: (n, x, y) => k.ddot(n, x, y),
+    sdot: (n, x, y) => k.sdot(n, x, y),
+    daxpy: (n, alpha, x, y) => k.daxpy(n, alpha, x, y),
+    saxpy: (n, alpha, x, y) => k.saxpy(n, alpha, x, y),
+    dscal: (n, alpha, x) => k.dscal(n, alpha, x),
+    sscal: (n, alpha, x) => k.sscal(n, alpha, x),
+    dgemv: (trans, m, n, alpha, a, lda, x, y) => k.dgemv(trans, m, n, alpha, a, lda, x, y),
+    sgemv: (trans, m, n, alpha, a, lda, x, y) => k.sgemv(trans, m, n, alpha, a, lda, x, y),
+    dtrsv: (lower, trans, unit, n, a, lda, x) => k.dtrsv(lower, trans, unit, n, a, lda, x),
+    strsv: (lower, trans, unit, n, a, lda, x) => k.strsv(lower, trans, unit, n, a, lda, x),
+    dgemm: (part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s) => k.dgemm(part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s),
+    sgemm: (part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s) => k.sgemm(part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s),
+    dtrsm: (unit, m, n, a, ar, ac, b, br, bc, s) => k.dtrsm(unit, m, n, a, ar, ac, b, br, bc, s),
+    strsm: (unit, m, n, a, ar, ac, b, br, bc, s) => k.strsm(unit, m, n, a, ar, ac, b, br, bc, s),
+  };
   return {
-    imports,
+    imports: { simd },
     attach(instance) {
-      if (module) k = /** @type {any} */ (new WebAssembly.Instance(module, { env: { memory: instance.exports.mem } }).exports);
+      if (!module) return;
+      const { exports } = new WebAssembly.Instance(module, { env: { memory: instance.exports.mem } });
+      k = { .../** @type {any} */ (exports) }; // A plain object: its properties are found faster.
     },
   };
-}
-
-/**
- * One function per kernel, with its arguments written out: rest parameters would cost an array per call.
- * @param {() => Kernels} get
- * @returns {Kernels}
- */
-function trampolines(get) {
-  /** @type {Kernels} */
-  const all = {};
-  for (const p of ['d', 's']) {
-    const [dot, axpy, scal, gemv, trsv, gemm, trsm] = ['dot', 'axpy', 'scal', 'gemv', 'trsv', 'gemm', 'trsm'].map((name) => p + name);
-    all[dot] = (n, x, y) => get()[dot](n, x, y);
-    all[axpy] = (n, alpha, x, y) => get()[axpy](n, alpha, x, y);
-    all[scal] = (n, alpha, x) => get()[scal](n, alpha, x);
-    all[gemv] = (t, m, n, alpha, a, lda, x, y) => get()[gemv](t, m, n, alpha, a, lda, x, y);
-    all[trsv] = (l, t, u, n, a, lda, x) => get()[trsv](l, t, u, n, a, lda, x);
-    all[gemm] = (part, m, n, k, alpha, a, ar, ac, b, br, bc, c, ldc, s) => get()[gemm](part, m, n, k, alpha, a, ar, ac, b, br, bc, c, ldc, s);
-    all[trsm] = (u, m, n, a, ar, ac, b, br, bc, s) => get()[trsm](u, m, n, a, ar, ac, b, br, bc, s);
-  }
-  return all;
 }

@@ -1,0 +1,97 @@
+// @ts-check
+/** What the page says: a status line, toasts with an action, and the undo they offer. */
+import { byId, el, icon } from './dom.js';
+
+/** How long a toast stays, in milliseconds, unless it is hovered or focused. */
+const STAY = 12000;
+
+/**
+ * Says one sentence in the live region at the top of the page.
+ *
+ * @param {string} text
+ */
+export function say(text) {
+  const status = byId('status', HTMLElement);
+  if (status.textContent !== text) status.textContent = text;
+}
+
+/**
+ * Shows a notice at the foot of the page. A toast with the same key replaces its
+ * predecessor. Notices with `stay` remain until they are dismissed.
+ *
+ * @param {{text: string, key?: string, action?: string, onAction?: () => void, stay?: boolean}} notice
+ * @returns {() => void} closes it
+ */
+export function toast({ text, key = '', action, onAction, stay = false }) {
+  const toasts = byId('toasts', HTMLElement);
+  if (key) toasts.querySelector(`[data-key="${CSS.escape(key)}"]`)?.remove();
+  const close = () => {
+    clearTimeout(timer);
+    box.remove();
+  };
+  const box = el('div', { class: 'toast', 'data-key': key },
+    el('p', { role: 'status' }, text),
+    action
+      ? el('button', { class: 'button primary', type: 'button', onclick: () => { close(); onAction?.(); } }, action)
+      : null,
+    el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Dismiss', onclick: close }, icon('close')));
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  let timer;
+  const arm = () => { if (!stay) timer = setTimeout(close, STAY); };
+  for (const type of ['pointerenter', 'focusin']) box.addEventListener(type, () => clearTimeout(timer));
+  for (const type of ['pointerleave', 'focusout']) box.addEventListener(type, () => { clearTimeout(timer); arm(); });
+  toasts.append(box);
+  arm();
+  return close;
+}
+
+/**
+ * The last things that can be undone, newest last. Offering one shows a toast;
+ * Ctrl+Z or Command+Z takes back the newest even after its toast has gone.
+ */
+export class UndoStack {
+  /** @type {{text: string, undo: () => Promise<void>, close: () => void}[]} */
+  #steps = [];
+
+  /**
+   * @param {string} text what was done
+   * @param {() => Promise<void>} undo
+   */
+  offer(text, undo) {
+    const step = { text, undo, close: () => {} };
+    this.#steps.push(step);
+    step.close = toast({ text, key: 'undo', action: 'Undo', onAction: () => void this.#take(step) });
+  }
+
+  /** Takes back the newest step, if there is one. */
+  async undo() {
+    const step = this.#steps.at(-1);
+    if (step) await this.#take(step);
+  }
+
+  /** Forgets everything: after another session was opened nothing can be taken back. */
+  clear() {
+    for (const step of this.#steps) step.close();
+    this.#steps = [];
+  }
+
+  /** @param {{text: string, undo: () => Promise<void>, close: () => void}} step */
+  async #take(step) {
+    const at = this.#steps.indexOf(step);
+    if (at < 0) return;
+    this.#steps.splice(at, 1);
+    step.close();
+    await step.undo();
+  }
+}
+
+/**
+ * Shows or hides a sentence in an alert element.
+ *
+ * @param {HTMLElement} element
+ * @param {string} text empty hides it
+ */
+export function complain(element, text) {
+  element.textContent = text;
+  element.hidden = text === '';
+}

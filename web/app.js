@@ -1,0 +1,126 @@
+// @ts-check
+/** Starts the page: loads engine and extractor, joins them with the views. */
+import { buildAbout } from './about.js';
+import { complain, say, UndoStack } from './announce.js';
+import { ClassList } from './classes.js';
+import { byId, sentence } from './dom.js';
+import { catchMisses, catchPaste } from './drop.js';
+import { loadEngine } from './engine.js';
+import { loadExtractor } from './extractor/index.js';
+import { Lessons } from './lessons.js';
+import { LoadProgress, megabytes } from './loading.js';
+import { workOffline } from './offline.js';
+import { Recogniser } from './recognise.js';
+import { Samples } from './samples.js';
+import { SessionsDialog } from './sessions.js';
+import { SettingsDialog } from './settings.js';
+
+/** @typedef {import('./types.js').Engine} Engine */
+/** @typedef {import('./types.js').Extractor} Extractor */
+/** @typedef {{version: string, files: {path: string, bytes: number, sha256: string}[]}} Manifest */
+
+/** Sizes to expect before the downloads tell their own, in bytes. */
+const EXPECTED = { engine: 5e6, extractor: 2.6e6 };
+
+/** @returns {Promise<Manifest>} */
+async function fetchManifest() {
+  const response = await fetch('manifest.json', { cache: 'no-cache' });
+  if (!response.ok) throw new Error(`The list of the site's files could not be fetched (status ${response.status}): reload the page.`);
+  return response.json();
+}
+
+/** The bar under the header and the words beside it. */
+function progressBar() {
+  const bar = byId('loading', HTMLProgressElement);
+  return new LoadProgress((loaded, total) => {
+    bar.max = total;
+    bar.value = loaded;
+    say(`Loading, ${megabytes(loaded, total)}`);
+  });
+}
+
+/**
+ * Calls `show` after each change, once at a time, and once more when something
+ * changed meanwhile.
+ *
+ * @param {() => Promise<void>} show
+ */
+function coalesced(show) {
+  let running = false;
+  let dirty = false;
+  return async () => {
+    dirty = true;
+    if (running) return;
+    running = true;
+    while (dirty) {
+      dirty = false;
+      await show().catch((error) => say(sentence(error)));
+    }
+    running = false;
+  };
+}
+
+/**
+ * Joins the views with the engine.
+ *
+ * @param {Engine} engine
+ * @param {Promise<Extractor>} extractor
+ */
+async function build(engine, extractor) {
+  const undo = new UndoStack();
+  const lessons = new Lessons(engine, extractor);
+  const classes = new ClassList({ engine, lessons, undo });
+  const recogniser = new Recogniser({ engine, lessons });
+  const onReplaced = () => {
+    undo.clear();
+    void recogniser.clear();
+  };
+  const settings = new SettingsDialog({ engine, onReplaced });
+  const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
+  new Samples({ engine, lessons, recognise: (files) => recogniser.recogniseFiles(files) });
+  const refresh = coalesced(async () => {
+    const state = await engine.state();
+    classes.show(state.classes);
+    settings.show(state);
+    await sessions.show(state.sessionId);
+  });
+  engine.on('change', () => void refresh());
+  await refresh();
+  catchPaste(document, (files, where) => {
+    const card = classes.cardAround(where);
+    void (card ? card.addFiles(files) : recogniser.recogniseFiles(files));
+  });
+  catchMisses(document, () => say('Drop files on a class to teach it, or on Recognise.'));
+  document.addEventListener('keydown', (event) => {
+    const field = event.target instanceof HTMLInputElement && event.target.type === 'text';
+    if (event.key !== 'z' || event.shiftKey || !(event.ctrlKey || event.metaKey) || field) return;
+    event.preventDefault();
+    void undo.undo().catch((error) => say(sentence(error)));
+  });
+}
+
+async function start() {
+  const progress = progressBar();
+  const extractor = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
+  extractor.catch(() => {}); // awaited below, after the engine
+  const manifest = fetchManifest();
+  const engine = /** @type {Engine} */ (await loadEngine({ onProgress: progress.part('engine', EXPECTED.engine) }));
+  const { version, files } = await manifest;
+  const prior = files.find(({ path }) => path === 'prior.safetensors');
+  if (prior) await engine.usePrior({ url: prior.path, sha256: prior.sha256 });
+  await build(engine, /** @type {Promise<Extractor>} */ (extractor));
+  buildAbout(version);
+  await extractor;
+  byId('loading', HTMLElement).hidden = true;
+  document.body.dataset.ready = 'true';
+  say('Ready.');
+}
+
+try {
+  await start();
+  await workOffline();
+} catch (error) {
+  byId('loading', HTMLElement).hidden = true;
+  complain(byId('trouble', HTMLElement), sentence(error));
+  say('');
+}

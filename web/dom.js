@@ -1,0 +1,75 @@
+// @ts-check
+/** Small helpers to build and find elements. Text always goes in as text, never as markup. */
+
+/**
+ * Makes an element. Keys that start with `on` add listeners, `class` sets the class
+ * list, true and false set and leave out an attribute, all others are attributes.
+ *
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, string|number|boolean|EventListener>} [attributes]
+ * @param {...(Node|string|null)} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, '');
+    else if (value !== false) element.setAttribute(key, String(value));
+  }
+  for (const child of children) if (child !== null) element.append(child);
+  return element;
+}
+
+/**
+ * The element with this id; its absence from index.html is a programmer's mistake.
+ *
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @param {new () => T} type
+ * @returns {T}
+ */
+export function byId(id, type) {
+  const element = document.getElementById(id);
+  if (!(element instanceof type)) throw new Error(`page: index.html lacks #${id}`);
+  return element;
+}
+
+/**
+ * One of the icons drawn in index.html, hidden from assistive technology: the
+ * control around it carries the name.
+ *
+ * @param {string} name
+ */
+export function icon(name) {
+  const space = 'http://www.w3.org/2000/svg';
+  const svg = document.createElementNS(space, 'svg');
+  svg.setAttribute('class', 'icon');
+  svg.setAttribute('aria-hidden', 'true');
+  const use = document.createElementNS(space, 'use');
+  use.setAttribute('href', `#icon-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/**
+ * "1 picture", "2 pictures".
+ *
+ * @param {number} count
+ * @param {string} one
+ * @param {string} [many]
+ */
+export function counted(count, one, many = `${one}s`) {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/**
+ * The sentence to show for anything thrown.
+ *
+ * @param {unknown} error
+ */
+export function sentence(error) {
+  if (error instanceof Error && error.message) return error.message;
+  return String(error) || 'Something went wrong. Reload the page and try again.';
+}

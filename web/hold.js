@@ -1,0 +1,67 @@
+// @ts-check
+/** Press and hold, by finger, mouse, pen or keyboard. */
+
+/**
+ * Calls `tick` again and again while the button is held: at least once per press,
+ * never two at a time, and no faster than every `interval` milliseconds. A click that
+ * comes from neither a pointer nor a key (a screen reader's, say) counts as one press.
+ *
+ * @param {HTMLElement} button
+ * @param {() => Promise<unknown>} tick
+ * @param {{interval?: number, onHold?: (held: boolean) => void}} [options]
+ */
+export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
+  let held = false;
+  let running = false;
+  let pressed = false; // a pointer or key press came before the click
+
+  const loop = async () => {
+    if (running) return;
+    running = true;
+    onHold?.(true);
+    try {
+      do {
+        const next = performance.now() + interval;
+        await tick();
+        await wait(next - performance.now());
+      } while (held);
+    } finally {
+      running = false;
+      held = false;
+      onHold?.(false);
+    }
+  };
+  const start = () => {
+    held = pressed = true;
+    void loop();
+  };
+  const stop = () => {
+    held = false;
+    // The press's own click, if one follows, is dispatched before this timer.
+    setTimeout(() => { pressed = held; }, 0);
+  };
+
+  button.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return;
+    button.setPointerCapture?.(event.pointerId);
+    start();
+  });
+  for (const type of ['pointerup', 'pointercancel', 'lostpointercapture', 'blur']) button.addEventListener(type, stop);
+  button.addEventListener('keydown', (event) => {
+    if (event.key !== ' ' && event.key !== 'Enter') return;
+    event.preventDefault();
+    if (!event.repeat) start();
+  });
+  button.addEventListener('keyup', (event) => {
+    if (event.key === ' ' || event.key === 'Enter') stop();
+  });
+  button.addEventListener('click', () => {
+    if (!pressed) void loop();
+  });
+  button.addEventListener('contextmenu', (event) => event.preventDefault());
+}
+
+/** @param {number} ms */
+function wait(ms) {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
+}

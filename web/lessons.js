@@ -1,0 +1,90 @@
+// @ts-check
+/** Teaching: one picture, file or frame, through the extractor into a class. */
+import { decode, thumbnail } from './pictures.js';
+
+/** @typedef {import('./types.js').Engine} Engine */
+/** @typedef {import('./types.js').Extractor} Extractor */
+
+/** Joins the engine with an extractor that may still be loading. */
+export class Lessons {
+  /**
+   * @param {Engine} engine
+   * @param {Promise<Extractor>} extractor
+   */
+  constructor(engine, extractor) {
+    this.engine = engine;
+    this.extractor = extractor;
+  }
+
+  /**
+   * Adds a file to a class.
+   *
+   * @param {string} classId
+   * @param {File} file
+   * @returns {Promise<string>} the id of the example
+   */
+  async addFile(classId, file) {
+    return this.#use(await decode(file), (bitmap) => this.#add(classId, bitmap));
+  }
+
+  /**
+   * Adds a video frame to a class.
+   *
+   * @param {string} classId
+   * @param {ImageBitmap} frame closed afterwards
+   */
+  addFrame(classId, frame) {
+    return this.#use(frame, (bitmap) => this.#add(classId, bitmap));
+  }
+
+  /**
+   * The embedding of a file, and a larger picture of what was looked at.
+   *
+   * @param {File} file
+   * @param {number} edge of the picture, in pixels
+   */
+  async look(file, edge) {
+    return this.#use(await decode(file), async (bitmap) => {
+      const picture = await thumbnail(bitmap, edge);
+      return { embedding: await this.#embed(bitmap), picture };
+    });
+  }
+
+  /**
+   * The embedding of a video frame.
+   *
+   * @param {ImageBitmap} frame closed afterwards
+   */
+  lookFrame(frame) {
+    return this.#use(frame, (bitmap) => this.#embed(bitmap));
+  }
+
+  /**
+   * @template T
+   * @param {ImageBitmap} bitmap
+   * @param {(bitmap: ImageBitmap) => Promise<T>} work
+   */
+  async #use(bitmap, work) {
+    try {
+      return await work(bitmap);
+    } finally {
+      bitmap.close();
+    }
+  }
+
+  /** @param {ImageBitmap} bitmap */
+  async #embed(bitmap) {
+    return (await this.extractor).embed(bitmap);
+  }
+
+  /**
+   * @param {string} classId
+   * @param {ImageBitmap} bitmap
+   */
+  async #add(classId, bitmap) {
+    // The thumbnail is drawn first: the extractor may transfer the bitmap away.
+    const small = await thumbnail(bitmap);
+    const embedding = await this.#embed(bitmap);
+    return (await this.engine.addExample(classId, embedding, small)).id;
+  }
+}

@@ -1,0 +1,126 @@
+// @ts-check
+/** From a file or a video frame to pixels, and from pixels to a small thumbnail. */
+import { decodePicture } from './extractor/pixels.js';
+import { centreSquare } from './extractor/preprocess.js';
+
+/** Edge of a thumbnail in pixels. */
+export const THUMBNAIL = 96;
+
+/** Drawings without pixels of their own (SVG) are drawn no larger than this edge. */
+const LARGEST = 1024;
+
+const HEIC = /\.(heic|heif)$/i;
+const PICTURE = /\.(jpe?g|png|gif|webp|avif|bmp|svg|ico|tiff?|heic|heif|jxl)$/i;
+
+/** A picture that cannot be used; its message is one sentence that names the file. */
+export class PictureError extends Error {
+  /** @param {string} message */
+  constructor(message) {
+    super(message);
+    this.name = 'PictureError';
+    this.code = 'picture';
+  }
+}
+
+/**
+ * Whether a file claims to be a picture, by its type or, where the system gives
+ * none, by its name.
+ *
+ * @param {{name: string, type: string}} file
+ */
+export function claimsPicture(file) {
+  return file.type.startsWith('image/') || (file.type === '' && PICTURE.test(file.name));
+}
+
+/**
+ * The one sentence for a file that could not be decoded.
+ *
+ * @param {{name: string, type: string, size: number}} file
+ */
+export function refusal(file) {
+  const name = `“${file.name || 'The pasted picture'}”`;
+  if (file.size === 0) return `${name} is empty, so there is no picture in it.`;
+  if (HEIC.test(file.name) || /hei[cf]/.test(file.type)) {
+    return `${name} is a HEIC picture, which this browser cannot open: save it as JPEG or PNG and add that.`;
+  }
+  if (!claimsPicture(file)) return `${name} is not a picture: choose a JPEG, PNG or WebP file.`;
+  return `${name} could not be read as a picture: it may be damaged, or in a format this browser does not know.`;
+}
+
+/**
+ * Decodes a file, upright as its EXIF data says.
+ *
+ * @param {File} file
+ * @returns {Promise<ImageBitmap>} the caller closes it
+ * @throws {PictureError} one sentence naming the file
+ */
+export async function decode(file) {
+  if (file.size === 0 || !(claimsPicture(file) || file.type === '')) throw new PictureError(refusal(file));
+  try {
+    return await decodePicture(file);
+  } catch {
+    // SVG has no ImageBitmap decoder in some browsers, but an <img> draws it.
+    return decodeByElement(file);
+  }
+}
+
+/**
+ * @param {File} file
+ * @returns {Promise<ImageBitmap>}
+ */
+async function decodeByElement(file) {
+  const url = URL.createObjectURL(file);
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const scale = Math.min(1, LARGEST / Math.max(image.naturalWidth, image.naturalHeight, 1));
+    const width = Math.max(1, Math.round((image.naturalWidth || THUMBNAIL) * scale));
+    const height = Math.max(1, Math.round((image.naturalHeight || THUMBNAIL) * scale));
+    return await createImageBitmap(image, { resizeWidth: width, resizeHeight: height });
+  } catch {
+    throw new PictureError(refusal(file));
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+/**
+ * Encodes the centre square as a small JPEG on white.
+ *
+ * @param {ImageBitmap} bitmap
+ * @param {number} [edge] pixels
+ * @returns {Promise<Uint8Array>}
+ */
+export async function thumbnail(bitmap, edge = THUMBNAIL) {
+  const { x, y, side } = centreSquare(bitmap.width, bitmap.height);
+  const canvas = canvasOf(edge);
+  const context = /** @type {OffscreenCanvasRenderingContext2D|CanvasRenderingContext2D|null} */ (
+    canvas.getContext('2d'));
+  if (!context) throw new PictureError('This browser refused to draw a thumbnail. Close other tabs and try again.');
+  context.fillStyle = '#fff';
+  context.fillRect(0, 0, edge, edge);
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(bitmap, x, y, side, side, 0, 0, edge, edge);
+  return new Uint8Array(await (await encode(canvas)).arrayBuffer());
+}
+
+/** @param {number} edge */
+function canvasOf(edge) {
+  if (typeof OffscreenCanvas === 'function') return new OffscreenCanvas(edge, edge);
+  const canvas = document.createElement('canvas');
+  canvas.width = canvas.height = edge;
+  return canvas;
+}
+
+/**
+ * @param {OffscreenCanvas|HTMLCanvasElement} canvas
+ * @returns {Promise<Blob>}
+ */
+function encode(canvas) {
+  if (!(canvas instanceof HTMLCanvasElement)) return canvas.convertToBlob({ type: 'image/jpeg', quality: 0.82 });
+  return new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new PictureError('The thumbnail could not be encoded.'))),
+      'image/jpeg', 0.82);
+  });
+}

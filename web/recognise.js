@@ -1,0 +1,153 @@
+// @ts-check
+/** Recognising: a picture, or the live camera, and the picture that was looked at. */
+import { complain, say } from './announce.js';
+import { Camera, cameraError, leaveCamera, takeCamera } from './camera.js';
+import { byId, sentence } from './dom.js';
+import { dropZone } from './drop.js';
+
+/** @typedef {import('./types.js').Engine} Engine */
+/** @typedef {import('./lessons.js').Lessons} Lessons */
+
+/** Edge of the picture shown as the query, in pixels. */
+const EDGE = 320;
+/** Least time between two live frames, in milliseconds. */
+const LIVE_INTERVAL = 150;
+
+/** The right-hand part of the page, but for the prediction, which the engine draws. */
+export class Recogniser {
+  /** @type {Camera|null} */
+  #camera = null;
+  #url = '';
+  #turn = 0; // of several pictures in flight only the newest counts
+
+  /** @param {{engine: Engine, lessons: Lessons}} parts */
+  constructor({ engine, lessons }) {
+    this.engine = engine;
+    this.lessons = lessons;
+    this.picture = byId('query-picture', HTMLImageElement);
+    this.error = byId('query-error', HTMLElement);
+    this.live = byId('live', HTMLElement);
+    this.liveButton = byId('live-button', HTMLButtonElement);
+    this.clearButton = byId('clear-button', HTMLButtonElement);
+    this.#wire();
+  }
+
+  /**
+   * Recognises the first of these files.
+   *
+   * @param {File[]} files
+   */
+  async recogniseFiles(files) {
+    const [file] = files;
+    if (!file) return;
+    this.closeCamera();
+    const turn = ++this.#turn;
+    complain(this.error, '');
+    try {
+      const { embedding, picture } = await this.lessons.look(file, EDGE);
+      if (turn !== this.#turn) return;
+      this.#show(picture, file.name);
+      await this.engine.recognise(embedding);
+      say(files.length > 1 ? `Recognised “${file.name}”, the first of ${files.length} pictures.` : `Recognised “${file.name}”.`);
+    } catch (error) {
+      if (turn === this.#turn) complain(this.error, sentence(error));
+    }
+  }
+
+  /** Takes the picture and its prediction away. */
+  async clear() {
+    this.#turn++;
+    this.closeCamera();
+    this.#show(null, '');
+    complain(this.error, '');
+    await this.engine.recognise(null);
+  }
+
+  closeCamera = () => {
+    this.#camera?.close();
+    this.#camera = null;
+    leaveCamera(this.closeCamera);
+    this.live.hidden = true;
+    this.live.replaceChildren();
+    this.liveButton.setAttribute('aria-pressed', 'false');
+  };
+
+  #wire() {
+    const field = byId('query-file', HTMLInputElement);
+    field.addEventListener('change', () => {
+      const files = [...field.files ?? []];
+      field.value = '';
+      void this.recogniseFiles(files);
+    });
+    dropZone(byId('recognise', HTMLElement), (files) => void this.recogniseFiles(files));
+    this.liveButton.addEventListener('click', () => {
+      if (this.#camera) this.closeCamera();
+      else void this.#openCamera();
+    });
+    this.clearButton.addEventListener('click', () => {
+      void this.clear();
+      field.focus({ preventScroll: true });
+    });
+  }
+
+  /** @param {Uint8Array|null} picture encoded @param {string} name */
+  #show(picture, name) {
+    if (this.#url) URL.revokeObjectURL(this.#url);
+    this.#url = picture ? URL.createObjectURL(new Blob([new Uint8Array(picture)])) : '';
+    if (picture) {
+      this.picture.src = this.#url;
+      this.picture.alt = `Picture being recognised: ${name}`;
+    }
+    this.picture.hidden = !picture;
+    this.clearButton.hidden = !picture;
+  }
+
+  async #openCamera() {
+    takeCamera(this.closeCamera);
+    complain(this.error, '');
+    this.#turn++;
+    const fail = (/** @type {unknown} */ error) => {
+      if (this.#camera !== camera) return;
+      this.closeCamera();
+      complain(this.error, cameraError(error).message);
+    };
+    const camera = new Camera({ onLost: fail });
+    this.#camera = camera;
+    this.live.replaceChildren(camera.video, camera.switchButton);
+    this.live.hidden = false;
+    this.liveButton.setAttribute('aria-pressed', 'true');
+    try {
+      await camera.start();
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    this.#show(null, '');
+    say('Recognising what the camera sees.');
+    await this.#watch(camera);
+  }
+
+  /**
+   * Looks at one frame after the other while the camera is open: the next is only
+   * taken when the last has been recognised, so nothing ever queues up.
+   *
+   * @param {Camera} camera
+   */
+  async #watch(camera) {
+    while (this.#camera === camera) {
+      const next = performance.now() + LIVE_INTERVAL;
+      try {
+        if (camera.open && !document.hidden) {
+          const embedding = await this.lessons.lookFrame(await camera.frame());
+          if (this.#camera !== camera) return;
+          await this.engine.recognise(embedding);
+        }
+      } catch (error) {
+        complain(this.error, sentence(error));
+        if (this.#camera === camera) this.closeCamera();
+        return;
+      }
+      await new Promise((resolve) => { setTimeout(resolve, Math.max(0, next - performance.now())); });
+    }
+  }
+}

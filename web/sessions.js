@@ -1,0 +1,153 @@
+// @ts-check
+/** The sessions dialog: several classifiers side by side, one open at a time. */
+import { complain, say } from './announce.js';
+import { byId, counted, el, sentence } from './dom.js';
+import { dialogHead } from './settings.js';
+
+/** @typedef {import('./types.js').Engine} Engine */
+/** @typedef {import('./types.js').SessionInfo} SessionInfo */
+
+/** The sessions dialog and the name of the open session in the bar. */
+export class SessionsDialog {
+  #current = '';
+
+  /** @param {{engine: Engine, onSwitched: () => void}} parts */
+  constructor({ engine, onSwitched }) {
+    this.engine = engine;
+    this.onSwitched = onSwitched;
+    this.dialog = byId('sessions', HTMLDialogElement);
+    this.error = el('p', { class: 'error', role: 'alert', hidden: true });
+    this.list = el('ul', { class: 'session-list', 'aria-label': 'Sessions' });
+    this.field = el('input', { class: 'field', type: 'text', id: 'new-session', maxlength: 80, placeholder: 'Name of a new session', autocomplete: 'off' });
+    this.dialog.append(dialogHead(this.dialog, 'sessions-title', 'Sessions'),
+      el('p', { class: 'muted' }, 'Each session has its own classes, pictures and settings.'),
+      this.error, this.list,
+      el('form', { class: 'add-class', onsubmit: (event) => { event.preventDefault(); void this.#try(() => this.#create()); } },
+        el('label', { class: 'vh', for: 'new-session' }, 'Name of a new session'), this.field,
+        el('button', { class: 'button primary', type: 'submit' }, 'New session')));
+    byId('session-button', HTMLElement).addEventListener('click', () => void this.#open());
+  }
+
+  /** @param {string} sessionId the one that is open now */
+  async show(sessionId) {
+    this.#current = sessionId;
+    const sessions = await this.engine.sessions();
+    byId('session-name', HTMLElement).textContent = sessions.find(({ id }) => id === sessionId)?.name ?? 'Session';
+    if (this.dialog.open) this.#fill(sessions);
+  }
+
+  async #open() {
+    complain(this.error, '');
+    this.#fill(await this.engine.sessions());
+    this.dialog.showModal();
+  }
+
+  /** @param {SessionInfo[]} sessions */
+  #fill(sessions) {
+    this.list.replaceChildren(...sessions.map((session) => this.#row(session, sessions.length > 1)));
+  }
+
+  /** @param {SessionInfo} session @param {boolean} deletable */
+  #row(session, deletable) {
+    const open = session.id === this.#current;
+    const name = el('input', {
+      class: 'card-name', type: 'text', maxlength: 80, value: session.name, 'aria-label': `Name of the session ${session.name}`,
+      onchange: () => void this.#try(() => this.#rename(session, name)),
+      onkeydown: (event) => { if (/** @type {KeyboardEvent} */ (event).key === 'Enter') name.blur(); },
+    });
+    const row = el('li', { class: open ? 'session open' : 'session' },
+      el('div', { class: 'session-text' }, name, el('span', { class: 'small muted' }, describe(session))),
+      open
+        ? el('span', { class: 'badge' }, 'Open')
+        : el('button', { class: 'button', type: 'button', 'aria-label': `Open ${session.name}`, onclick: () => void this.#try(() => this.#switch(session)) }, 'Open'),
+      deletable
+        ? el('button', { class: 'button quiet', type: 'button', 'aria-label': `Delete ${session.name}`, onclick: () => this.#confirm(row, session) }, 'Delete')
+        : null);
+    return row;
+  }
+
+  /**
+   * Deleting a session cannot be undone, so it is asked for once more in its place.
+   *
+   * @param {HTMLElement} row
+   * @param {SessionInfo} session
+   */
+  #confirm(row, session) {
+    const keep = el('button', { class: 'button', type: 'button', onclick: () => void this.#refresh() }, 'Keep');
+    row.replaceChildren(
+      el('p', { class: 'session-text' }, `Delete “${session.name}” with ${counted(session.examples, 'picture')} for good?`),
+      el('button', { class: 'button danger', type: 'button', onclick: () => void this.#try(() => this.#delete(session)) }, 'Delete'), keep);
+    keep.focus();
+  }
+
+  async #create() {
+    const name = this.field.value.trim();
+    if (!name) throw new Error('Give the new session a name first.');
+    await this.engine.newSession(name);
+    this.field.value = '';
+    this.#leave(`The new session “${name}” is open.`);
+  }
+
+  /** @param {SessionInfo} session */
+  async #switch(session) {
+    await this.engine.openSession(session.id);
+    this.#leave(`The session “${session.name}” is open.`);
+  }
+
+  /** @param {SessionInfo} session */
+  async #delete(session) {
+    await this.engine.deleteSession(session.id);
+    if (session.id === this.#current) this.onSwitched();
+    say(`The session “${session.name}” was deleted.`);
+    await this.#refresh();
+  }
+
+  /** @param {SessionInfo} session @param {HTMLInputElement} field */
+  async #rename(session, field) {
+    const name = field.value.trim();
+    try {
+      if (!name) throw new Error('A session needs a name.');
+      await this.engine.renameSession(session.id, name);
+    } catch (error) {
+      field.value = session.name;
+      throw error;
+    }
+    await this.#refresh();
+  }
+
+  async #refresh() {
+    this.#current = (await this.engine.state()).sessionId;
+    await this.show(this.#current);
+  }
+
+  /** @param {string} text */
+  #leave(text) {
+    this.dialog.close();
+    this.onSwitched();
+    say(text);
+  }
+
+  /** @param {() => Promise<void>} work */
+  async #try(work) {
+    try {
+      await work();
+      complain(this.error, '');
+    } catch (error) {
+      complain(this.error, sentence(error));
+    }
+  }
+}
+
+/**
+ * "5 classes, 15 pictures, 21 Nov".
+ *
+ * @param {SessionInfo} session
+ */
+export function describe({ classes, examples, updated }) {
+  const parts = [counted(classes, 'class', 'classes'), counted(examples, 'picture')];
+  const time = new Date(updated);
+  if (updated && !Number.isNaN(time.getTime())) {
+    parts.push(time.toLocaleDateString(undefined, { day: 'numeric', month: 'short' }));
+  }
+  return parts.join(', ');
+}

@@ -1,0 +1,162 @@
+// @ts-check
+/** The settings dialog: how probabilities are computed and shown, and the files. */
+import { complain, say } from './announce.js';
+import { byId, el, icon, sentence } from './dom.js';
+
+/** @typedef {import('./types.js').Engine} Engine */
+/** @typedef {import('./types.js').EngineState} EngineState */
+
+/** Largest prior probability of none-of-these that the slider offers. */
+const MOST_NONE = 0.5;
+
+/** The settings dialog. */
+export class SettingsDialog {
+  /** @param {{engine: Engine, onReplaced: () => void}} parts */
+  constructor({ engine, onReplaced }) {
+    this.engine = engine;
+    this.onReplaced = onReplaced;
+    this.dialog = byId('settings', HTMLDialogElement);
+    this.error = el('p', { class: 'error', role: 'alert', hidden: true });
+    this.none = el('input', {
+      type: 'range', id: 'none-prior', min: 0, max: MOST_NONE, step: 0.01,
+      oninput: () => this.#showNone(), onchange: () => this.#set({ nonePrior: Number(this.none.value) }),
+    });
+    this.noneText = el('output', { for: 'none-prior' });
+    this.priorText = el('p', { class: 'small muted' });
+    this.#build();
+    byId('settings-button', HTMLElement).addEventListener('click', () => this.dialog.showModal());
+  }
+
+  /** @param {EngineState} state */
+  show(state) {
+    for (const [name, value] of Object.entries({ inference: state.inference, sort: state.sort })) {
+      for (const choice of this.dialog.querySelectorAll(`input[name="${name}"]`)) {
+        if (choice instanceof HTMLInputElement) choice.checked = choice.value === value;
+      }
+    }
+    if (document.activeElement !== this.none) this.none.value = String(state.nonePrior);
+    this.#showNone();
+    this.priorText.textContent = describePrior(state);
+  }
+
+  #build() {
+    this.dialog.append(dialogHead(this.dialog, 'settings-title', 'Settings'), this.error,
+      this.#choice('inference', 'How sure to be', [
+        ['fb', 'Fully Bayesian', 'Averages over everything the pictures leave open. Honest with few pictures.'],
+        ['map', 'Point estimate (MAP)', 'Takes the single most probable model. Bolder, for comparison.'],
+      ]),
+      this.#choice('sort', 'Order of the classes', [
+        ['probability', 'Most probable first', ''],
+        ['taught', 'As taught', ''],
+      ]),
+      el('fieldset', {}, el('legend', {}, 'None of these'),
+        el('div', { class: 'slider' }, el('label', { for: 'none-prior' }, 'How often to expect something unknown'), this.noneText),
+        this.none,
+        el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes.')),
+      el('fieldset', {}, el('legend', {}, 'Prior'), this.priorText,
+        el('div', { class: 'actions' },
+          this.#load('Import a prior', async (bytes) => { await this.engine.importPrior(bytes); say('The prior was imported.'); }),
+          this.#button('Export the prior', async () => save(await this.engine.exportPrior(), 'prior.safetensors')),
+          this.#button('Back to the built-in prior', async () => { await this.engine.resetPrior(); say('The built-in prior is in use.'); }))),
+      el('fieldset', {}, el('legend', {}, 'Classifier file'),
+        el('p', { class: 'small muted' }, 'Everything taught in this session in one file, to keep or to use on another device.'),
+        el('div', { class: 'actions' },
+          this.#load('Import a classifier', async (bytes) => {
+            await this.engine.importSession(bytes);
+            this.onReplaced();
+            say('The classifier was imported.');
+          }),
+          this.#button('Export the classifier', async () => save(await this.engine.exportSession(), 'classifier.safetensors')))));
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} legend
+   * @param {[value: string, label: string, hint: string][]} choices
+   */
+  #choice(name, legend, choices) {
+    return el('fieldset', {}, el('legend', {}, legend), ...choices.map(([value, label, hint]) =>
+      el('label', { class: 'choice' },
+        el('input', { type: 'radio', name, value, onchange: () => this.#set({ [name]: value }) }),
+        el('span', {}, label, hint ? el('span', { class: 'small muted block' }, hint) : null))));
+  }
+
+  /** @param {string} label @param {() => Promise<void>} work */
+  #button(label, work) {
+    return el('button', { class: 'button', type: 'button', onclick: () => void this.#try(work) }, label);
+  }
+
+  /** @param {string} label @param {(bytes: Uint8Array) => Promise<void>} work */
+  #load(label, work) {
+    const field = el('input', {
+      type: 'file', accept: '.safetensors',
+      onchange: () => {
+        const file = field.files?.[0];
+        if (file) void this.#try(async () => work(new Uint8Array(await file.arrayBuffer())));
+        field.value = '';
+      },
+    });
+    return el('label', { class: 'button file-button' }, label, field);
+  }
+
+  /** @param {import('./types.js').Settings} settings */
+  #set(settings) {
+    void this.#try(async () => { await this.engine.configure(settings); });
+  }
+
+  #showNone() {
+    this.noneText.textContent = `${Math.round(Number(this.none.value) * 100)} %`;
+    this.none.setAttribute('aria-valuetext', this.noneText.textContent);
+  }
+
+  /** @param {() => Promise<void>} work */
+  async #try(work) {
+    try {
+      await work();
+      complain(this.error, '');
+    } catch (error) {
+      complain(this.error, sentence(error));
+      this.error.scrollIntoView({ block: 'nearest' });
+    }
+  }
+}
+
+/**
+ * The title row of a dialog with its close button; a press beside the dialog
+ * closes it too.
+ *
+ * @param {HTMLDialogElement} dialog
+ * @param {string} id of the title
+ * @param {string} title
+ */
+export function dialogHead(dialog, id, title) {
+  dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
+  return el('div', { class: 'dialog-head' }, el('h2', { id }, title),
+    el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close')));
+}
+
+/**
+ * One line about the prior in use.
+ *
+ * @param {Pick<EngineState, 'prior'|'dimension'>} state
+ */
+export function describePrior({ prior, dimension }) {
+  const print = prior.sha256 ? `, sha256 ${prior.sha256.slice(0, 12)}…` : '';
+  return `${prior.name || 'Built-in prior'}: ${dimension} numbers per picture${print}`;
+}
+
+/**
+ * Offers bytes as a download.
+ *
+ * @param {Uint8Array} bytes
+ * @param {string} name
+ */
+export function save(bytes, name) {
+  const url = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/octet-stream' }));
+  const link = el('a', { href: url, download: name, hidden: true });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  // The download has its own hold on the bytes once it has started.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,84 @@
+// @ts-check
+/**
+ * The contracts between the page and its parts, as types only: nothing here runs.
+ *
+ * Every method of Engine returns a promise; a refusal rejects with an Error whose
+ * `code` is a short word and whose `message` is a sentence that names the remedy.
+ *
+ * @typedef {'fb'|'map'} Inference
+ * @typedef {'probability'|'taught'} SortOrder
+ *
+ * @typedef {object} Example
+ * @property {string} id
+ * @property {Uint8Array|null} thumbnail encoded picture bytes (JPEG, PNG or WebP)
+ *
+ * @typedef {object} ClassState
+ * @property {string} id
+ * @property {string} name
+ * @property {Example[]} examples in the order taught
+ *
+ * @typedef {object} PriorState
+ * @property {string} sha256
+ * @property {string} name
+ * @property {Record<string, string>} facts
+ *
+ * @typedef {object} EngineState
+ * @property {string} sessionId
+ * @property {Inference} inference
+ * @property {SortOrder} sort
+ * @property {number} nonePrior prior probability of none-of-these, in [0, 1)
+ * @property {number} dimension numbers per embedding
+ * @property {PriorState} prior
+ * @property {ClassState[]} classes
+ *
+ * @typedef {object} SessionInfo
+ * @property {string} id
+ * @property {string} name
+ * @property {number|string} updated time of the last change
+ * @property {number} classes
+ * @property {number} examples
+ *
+ * @typedef {object} Prediction
+ * @property {{id: string, name: string, probability: number}[]} classes
+ * @property {number} none
+ *
+ * @typedef {object} Settings
+ * @property {Inference} [inference]
+ * @property {SortOrder} [sort]
+ * @property {number} [nonePrior]
+ * @property {boolean} [pooled]
+ *
+ * @typedef {object} Engine
+ * @property {() => Promise<EngineState>} state
+ * @property {(name: string) => Promise<{id: string, name: string}>} addClass
+ * @property {(id: string, name: string) => Promise<unknown>} renameClass
+ * @property {(id: string) => Promise<{undo: string}>} removeClass
+ * @property {(classId: string, embedding: Float32Array, thumbnail: Uint8Array|null) => Promise<{id: string}>} addExample
+ * @property {(classId: string, exampleId: string) => Promise<{undo: string}>} removeExample
+ * @property {(token: string) => Promise<unknown>} undo
+ * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} recognise
+ * @property {(embedding: Float32Array) => Promise<Prediction|null>} probabilities
+ * @property {(settings: Settings) => Promise<unknown>} configure
+ * @property {() => Promise<SessionInfo[]>} sessions
+ * @property {(name: string) => Promise<unknown>} newSession
+ * @property {(id: string) => Promise<unknown>} openSession
+ * @property {(id: string) => Promise<unknown>} deleteSession
+ * @property {(id: string, name: string) => Promise<unknown>} renameSession
+ * @property {() => Promise<Uint8Array>} exportSession
+ * @property {(bytes: Uint8Array) => Promise<unknown>} importSession
+ * @property {(source: {url: string, sha256: string}) => Promise<unknown>} usePrior
+ * @property {(bytes: Uint8Array) => Promise<unknown>} importPrior
+ * @property {() => Promise<Uint8Array>} exportPrior
+ * @property {() => Promise<unknown>} resetPrior
+ * @property {(event: 'change', listener: () => void) => unknown} on
+ *
+ * @typedef {object} Extractor
+ * @property {string} id
+ * @property {string} sha256
+ * @property {number} dimension
+ * @property {(picture: ImageBitmap|ImageData) => Promise<Float32Array>} embed
+ * @property {() => void} close
+ *
+ * @typedef {(progress: {loaded: number, total: number}) => void} OnProgress
+ */
+export {};
