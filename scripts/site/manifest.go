@@ -66,7 +66,7 @@ func (m *manifest) paths() []string {
 	return paths
 }
 
-// encode returns the manifest as JSON, one file a line.
+// encode returns the manifest as JSON that a person can read.
 func (m *manifest) encode() ([]byte, error) {
 	text, err := json.MarshalIndent(m, "", " ")
 	return append(text, '\n'), err
