@@ -1,0 +1,138 @@
+// @ts-check
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import sharp from 'sharp';
+import { buildExtractor } from '../../build/extractor.mjs';
+import { decodePicture } from '../../../scripts/embed/decode.mjs';
+import { loadExtractor } from '../../../scripts/embed/extractor.mjs';
+import { decodeNPZ, encodeNPZ } from '../../../scripts/embed/npz.mjs';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const parity = path.join(root, 'testdata/parity');
+/** @type {string} */
+let temporary;
+/** @type {string} */
+let built;
+
+before(async () => {
+  temporary = await mkdtemp(path.join(os.tmpdir(), 'embed-'));
+  built = path.join(temporary, 'extractor');
+  await buildExtractor(built);
+});
+after(() => rm(temporary, { recursive: true, force: true }));
+
+/** @param {string[]} args @returns {Promise<{code: number, stdout: string, stderr: string}>} */
+function embed(...args) {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [path.join(root, 'scripts/embed/embed.mjs'), ...args], (error, stdout, stderr) => {
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr });
+    });
+  });
+}
+
+/** Two classes of two pictures. @param {string} name */
+async function pictureFolder(name) {
+  const folder = path.join(temporary, name);
+  const files = { insect: ['ant_image_0011.jpg', 'tick_image_0006.jpg'], bird: ['ibis_image_0036.jpg', 'gerenuk_image_0029.jpg'] };
+  for (const [label, pictures] of Object.entries(files)) {
+    await mkdir(path.join(folder, label), { recursive: true });
+    for (const picture of pictures) await copyFile(path.join(parity, picture), path.join(folder, label, picture));
+  }
+  await writeFile(path.join(folder, 'insect', '.hidden'), 'not a picture');
+  return folder;
+}
+
+test('a folder of classes becomes embeddings, labels and their facts', async () => {
+  const folder = await pictureFolder('good');
+  const splits = path.join(temporary, 'splits.json');
+  await writeFile(splits, JSON.stringify({ train: ['insect'], test: ['bird'] }));
+  const out = path.join(temporary, 'good.npz');
+  const { code, stderr } = await embed(folder, '--out', out, '--splits', splits, '--extractor', built);
+  assert.equal(code, 0, stderr);
+  const { embeddings, labels } = decodeNPZ(new Uint8Array(await readFile(out)));
+  const facts = JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8'));
+  const extractor = await loadExtractor(built);
+  assert.deepEqual(facts, {
+    name: 'good', dimension: 1104, classes: ['bird', 'insect'], splits: { train: ['insect'], val: [], test: ['bird'] },
+    extractor: extractor.id, extractor_sha256: extractor.sha256,
+  });
+  assert.deepEqual(labels, { shape: [4], data: Int32Array.of(0, 0, 1, 1) });
+  assert.deepEqual(embeddings.shape, [4, 1104]);
+  const tick = extractor.embed(await decodePicture(path.join(parity, 'tick_image_0006.jpg')));
+  assert.deepEqual(embeddings.data.slice(3 * 1104), tick);
+});
+
+/** @param {string} name @param {RegExp} sentence @param {(folder: string) => Promise<string[] | void>} spoil */
+function refuses(name, sentence, spoil) {
+  test(`${name}: one sentence, status 2 and nothing written`, async () => {
+    const folder = await pictureFolder(name.replace(/\W+/g, '-'));
+    const extra = (await spoil(folder)) ?? [];
+    const target = await mkdtemp(path.join(temporary, 'out-'));
+    const { code, stdout, stderr } = await embed(folder, '--out', path.join(target, 'x.npz'), '--extractor', built, '--quiet', ...extra);
+    assert.equal(code, 2, stderr);
+    assert.equal(stdout, '');
+    assert.match(stderr, sentence);
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+    assert.deepEqual(await readdir(target), []);
+  });
+}
+
+refuses('a text file among the pictures', /bird\/notes\.txt' is not a picture .*take it out/, (folder) =>
+  writeFile(path.join(folder, 'bird/notes.txt'), 'hello'));
+refuses('a picture cut short', /tick_image_0006\.jpg' is not a picture .*repair it/, (folder) =>
+  truncate(path.join(folder, 'insect/tick_image_0006.jpg'), 3000));
+refuses('an empty class', /'.*empty' has no pictures; add some or remove it/, async (folder) => {
+  await mkdir(path.join(folder, 'empty'));
+});
+refuses('a split with an unknown class', /names the class 'fish', which has no folder/, async (folder) => {
+  await writeFile(path.join(folder, 'splits.json'), '{"train": ["fish"]}');
+  return ['--splits', path.join(folder, 'splits.json')];
+});
+refuses('a split that leaves a class out', /leaves out the class 'insect'/, async (folder) => {
+  await writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"]}');
+  return ['--splits', path.join(folder, 'splits.json')];
+});
+refuses('a class in two splits', /names the class 'bird' twice/, async (folder) => {
+  await writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"], "test": ["bird", "insect"]}');
+  return ['--splits', path.join(folder, 'splits.json')];
+});
+refuses('an extractor that was not built', /cannot be loaded .*run 'make build' first/, async () => ['--extractor', path.join(temporary, 'none')]);
+
+test('wrong arguments are explained', async () => {
+  assert.match((await embed('--help')).stdout, /^Usage: /);
+  for (const args of [[], ['a', 'b', '--out', 'x.npz'], ['a'], ['a', '--out', 'x.txt'], ['a', '--out', 'x.npz', '--what']]) {
+    const { code, stderr } = await embed(...args);
+    assert.equal(code, 2);
+    assert.match(stderr, /see --help\.$/m);
+  }
+  assert.match((await embed(path.join(temporary, 'nowhere'), '--out', 'x.npz')).stderr, /cannot be read; check its name/);
+});
+
+test('grey, transparent and turned pictures decode as a browser shows them', async () => {
+  const grey = await decodePicture(path.join(parity, 'ant_image_0011.jpg'));
+  assert.deepEqual([grey.width, grey.height, grey.data.length], [300, 200, 4 * 300 * 200]);
+  for (let i = 0; i < grey.data.length; i += 4) {
+    assert.ok(grey.data[i] === grey.data[i + 1] && grey.data[i] === grey.data[i + 2] && grey.data[i + 3] === 255);
+  }
+  const rgba = { raw: { width: 2, height: 1, channels: /** @type {4} */ (4) } };
+  const png = await sharp(Uint8Array.of(255, 0, 0, 128, 0, 0, 255, 255), rgba).png().toBuffer();
+  assert.deepEqual([...(await decodePicture(png)).data], [255, 0, 0, 128, 0, 0, 255, 255]);
+  const turned = await sharp(Uint8Array.of(9, 9, 9, 255, 200, 200, 200, 255), rgba).withMetadata({ orientation: 8 }).png().toBuffer();
+  const upright = await decodePicture(turned);
+  assert.deepEqual([upright.width, upright.height, upright.data[0], upright.data[4]], [1, 2, 200, 9]);
+});
+
+test('npz files are repeatable and come back as they were', () => {
+  const arrays = {
+    embeddings: { shape: [2, 3], data: Float32Array.of(1, -2.5, 3e-8, 4, 5, 6e30) },
+    labels: { shape: [2], data: Int32Array.of(7, -1) },
+  };
+  const bytes = encodeNPZ(arrays);
+  assert.deepEqual(decodeNPZ(bytes), arrays);
+  assert.deepEqual(encodeNPZ(arrays), bytes);
+});
