@@ -1,7 +1,7 @@
 // Package embed turns the output of a feature extractor into the vector the
 // classifier models: nothing, length one, or centred and then length one
-// (CL2N of Wang et al., SimpleShot, 2019), each optionally after a signed power
-// that tames heavy tails.
+// (CL2N of Wang et al., SimpleShot, 2019), each optionally after a power that
+// tames heavy tails.
 package embed
 
 import (
@@ -22,13 +22,20 @@ const (
 
 // Transform maps an embedding x of length d to
 //
-//	y_i = sign(x_i) |x_i|^Power,   then   y,   y/|y|   or   (y-Center)/|y-Center|
+//	y_i = sign(x_i) |x_i|^Power            if Shift = 0
+//	y_i = max(x_i + Shift, 0)^Power        if Shift > 0
 //
-// by Kind. Power 0 and 1 leave x as it is. A vector of length zero stays zero.
+// and then to y, y/|y| or (y-Center)/|y-Center| by Kind. Power 0 counts as 1. A
+// vector of length zero stays zero.
+//
+// The shift is for activations bounded below by a negative constant, such as
+// averages of hard-swish (>= -0.375), whose spread grows with their height: a
+// square root after the shift evens it out.
 type Transform struct {
-	Kind   Kind
-	Center []float64 // of length d, for CL2N: the mean of the powered embeddings
-	Power  float64
+	Kind   Kind      `json:"kind"`
+	Power  float64   `json:"power,omitempty"`
+	Shift  float64   `json:"shift,omitempty"`
+	Center []float64 `json:"-"` // of length d, for CL2N: the mean of the y above
 }
 
 // ParseKind returns the kind of the given name, or an error that lists them.
@@ -47,6 +54,9 @@ func (t *Transform) Validate(d int) error {
 	}
 	if t.Power < 0 || t.Power > 4 || math.IsNaN(t.Power) {
 		return &niw.ValueError{Name: "power", Index: -1, Value: t.Power, Want: "a number from 0 to 4"}
+	}
+	if !(t.Shift >= 0 && t.Shift <= 1e6) {
+		return &niw.ValueError{Name: "shift", Index: -1, Value: t.Shift, Want: "a number from 0 to 1e6"}
 	}
 	if t.Kind != CL2N {
 		return nil
@@ -68,7 +78,7 @@ func (t *Transform) Apply(dst, x []float64) error {
 	if err := niw.CheckVector("embedding", x, want); err != nil {
 		return err
 	}
-	t.power(dst, x)
+	t.spread(dst, x)
 	if t.Kind == None {
 		return niw.CheckVector("transformed embedding", dst, want)
 	}
@@ -80,14 +90,24 @@ func (t *Transform) Apply(dst, x []float64) error {
 	return normalize(dst)
 }
 
-func (t *Transform) power(dst, x []float64) {
-	if t.Power == 0 || t.Power == 1 {
-		copy(dst, x)
-		return
-	}
+// spread stores the shifted and powered x in dst.
+func (t *Transform) spread(dst, x []float64) {
 	for i, v := range x {
-		dst[i] = math.Copysign(math.Pow(math.Abs(v), t.Power), v)
+		if t.Shift > 0 {
+			v = math.Max(v+t.Shift, 0)
+		}
+		dst[i] = t.signedPower(v)
 	}
+}
+
+func (t *Transform) signedPower(v float64) float64 {
+	switch t.Power {
+	case 0, 1:
+		return v
+	case 0.5:
+		return math.Copysign(math.Sqrt(math.Abs(v)), v)
+	}
+	return math.Copysign(math.Pow(math.Abs(v), t.Power), v)
 }
 
 // normalize scales y to length one. The largest entry is divided out first, so

@@ -19,6 +19,8 @@ func TestApply(t *testing.T) {
 		{"l2", Transform{Kind: L2}, []float64{3, -4}, []float64{0.6, -0.8}},
 		{"cl2n", Transform{Kind: CL2N, Center: []float64{1, 1}}, []float64{4, -3}, []float64{0.6, -0.8}},
 		{"signed root then l2", Transform{Kind: L2, Power: 0.5}, []float64{9, -16}, []float64{0.6, -0.8}},
+		{"shifted root", Transform{Kind: None, Power: 0.5, Shift: 1}, []float64{8, -5}, []float64{3, 0}},
+		{"cube root", Transform{Kind: None, Power: 1. / 3}, []float64{27, -8}, []float64{3, -2}},
 		{"at the centre", Transform{Kind: CL2N, Center: []float64{4, -3}}, []float64{4, -3}, []float64{0, 0}},
 		{"zero", Transform{Kind: L2}, []float64{0, 0}, []float64{0, 0}},
 		{"huge", Transform{Kind: L2}, []float64{3e300, -4e300}, []float64{0.6, -0.8}},
@@ -66,7 +68,7 @@ func TestApplyInPlace(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for _, bad := range []Transform{
-		{Kind: "zscore"}, {Kind: CL2N}, {Kind: CL2N, Center: []float64{1, math.NaN()}}, {Kind: L2, Power: -1}, {Kind: L2, Power: math.NaN()},
+		{Kind: "zscore"}, {Kind: CL2N}, {Kind: CL2N, Center: []float64{1, math.NaN()}}, {Kind: L2, Power: -1}, {Kind: L2, Power: math.NaN()}, {Kind: L2, Shift: -1},
 	} {
 		if bad.Validate(2) == nil {
 			t.Errorf("%+v passed", bad)

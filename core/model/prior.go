@@ -1,0 +1,267 @@
+// Package model defines the files of metaqda: priors and taught classifiers,
+// both in the safetensors format, which Python and JavaScript read as they are.
+//
+// A prior file holds the tensors m (d), L (the lower triangle of the factor row
+// by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). Its metadata
+// name the format and its version, the feature extractor with its sha256, the
+// transform, the calibration and the facts of its making.
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/embed"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+)
+
+const (
+	priorFormat      = "metaqda.prior"
+	classifierFormat = "metaqda.classifier"
+	version          = "1"
+	factPrefix       = "fact."
+
+	// maxDimension keeps d(d+1)/2 numbers within what a browser tab can hold.
+	maxDimension = 8192
+)
+
+// Extractor names the network whose embeddings a file is about.
+type Extractor struct {
+	ID     string `json:"id"`
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// Prior is the content of a prior file.
+type Prior struct {
+	NIW         *niw.Prior
+	Transform   embed.Transform
+	Calibration qda.Calibration // of the fully Bayesian predictive
+	// MAP is the calibration of the plug-in predictive, whose densities differ.
+	MAP       qda.Calibration
+	Extractor Extractor
+	Facts     map[string]string // how the prior was made: data, seed, command
+	Precision string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
+}
+
+// CalibrationFor returns the calibration that belongs to an inference.
+func (p *Prior) CalibrationFor(inf niw.Inference) qda.Calibration {
+	if inf == niw.MAP {
+		return p.MAP
+	}
+	return p.Calibration
+}
+
+// Validate checks the whole content.
+func (p *Prior) Validate() error {
+	if err := p.NIW.Validate(); err != nil {
+		return err
+	}
+	if err := p.Transform.Validate(p.NIW.Dim()); err != nil {
+		return err
+	}
+	if err := p.MAP.Validate(); err != nil {
+		return err
+	}
+	return p.Calibration.Validate()
+}
+
+// Sum returns the sha256 of the bytes of a file, in hexadecimal.
+func Sum(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
+
+// EncodePrior returns the bytes of a prior file. It returns an error if p is
+// not valid or does not survive rounding to its precision. Equal priors give
+// equal bytes.
+func EncodePrior(p *Prior) ([]byte, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	b := encodePrior(p)
+	if _, err := DecodePrior(b); err != nil {
+		return nil, fmt.Errorf("prior cannot be written with precision %q: %w", p.Precision, err)
+	}
+	return b, nil
+}
+
+func encodePrior(p *Prior) []byte {
+	dtype := p.Precision
+	if dtype == "" {
+		dtype = "F32"
+	}
+	d := p.NIW.Dim()
+	packed := packLower(p.NIW.L)
+	tensors := map[string]tensor{
+		"m":     floatTensor(dtype, p.NIW.M, d),
+		"L":     floatTensor(dtype, packed, len(packed)),
+		"kappa": floatTensor("F64", []float64{p.NIW.Kappa}, 1),
+		"nu":    floatTensor("F64", []float64{p.NIW.Nu}, 1),
+	}
+	if p.Transform.Kind == embed.CL2N {
+		tensors["center"] = floatTensor(dtype, p.Transform.Center, d)
+	}
+	return encodeTensors(tensors, priorMetadata(p))
+}
+
+func priorMetadata(p *Prior) map[string]string {
+	m := map[string]string{
+		"format":      priorFormat,
+		"version":     version,
+		"extractor":   mustJSON(p.Extractor),
+		"transform":   mustJSON(p.Transform),
+		"calibration": mustJSON(p.Calibration),
+		"map":         mustJSON(p.MAP),
+	}
+	for k, v := range p.Facts {
+		m[factPrefix+k] = v
+	}
+	return m
+}
+
+// DecodePrior reads a prior file. Whatever the bytes, it returns a valid prior
+// or a *[FormatError].
+func DecodePrior(b []byte) (*Prior, error) {
+	tensors, metadata, err := decodeTensors(b)
+	if err == nil {
+		err = checkFormat(metadata, priorFormat)
+	}
+	var p *Prior
+	if err == nil {
+		p, err = decodePrior(tensors, metadata)
+	}
+	if err == nil {
+		err = p.Validate()
+	}
+	if err != nil {
+		return nil, &FormatError{Format: "prior", Reason: err.Error()}
+	}
+	return p, nil
+}
+
+func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior, error) {
+	p := &Prior{Facts: map[string]string{}, NIW: &niw.Prior{}}
+	for key, dst := range map[string]any{"extractor": &p.Extractor, "transform": &p.Transform, "calibration": &p.Calibration, "map": &p.MAP} {
+		if err := fromMetadata(metadata, key, dst); err != nil {
+			return nil, err
+		}
+	}
+	for k, v := range metadata {
+		if name, ok := strings.CutPrefix(k, factPrefix); ok {
+			p.Facts[name] = v
+		}
+	}
+	r := reader{tensors: tensors}
+	p.NIW.M = r.vector("m", -1)
+	d := len(p.NIW.M)
+	if d > maxDimension {
+		return nil, fmt.Errorf("its dimension is %d, the most allowed is %d", d, maxDimension)
+	}
+	p.Precision = tensors["m"].dtype
+	packed := r.vector("L", d*(d+1)/2)
+	p.NIW.Kappa = r.scalar("kappa")
+	p.NIW.Nu = r.scalar("nu")
+	if p.Transform.Kind == embed.CL2N {
+		p.Transform.Center = r.vector("center", d)
+	}
+	if r.err == nil && d == 0 {
+		r.err = fmt.Errorf("its dimension is zero")
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	p.NIW.L = unpackLower(packed, d)
+	return p, nil
+}
+
+// reader collects tensors and keeps the first error.
+type reader struct {
+	tensors map[string]tensor
+	err     error
+}
+
+// vector returns the numbers of a tensor of one axis, of length n unless n < 0.
+func (r *reader) vector(name string, n int) []float64 {
+	if r.err != nil {
+		return nil
+	}
+	t, ok := r.tensors[name]
+	if !ok {
+		r.err = fmt.Errorf("the tensor %q is missing", name)
+		return nil
+	}
+	if len(t.shape) != 1 || n >= 0 && t.shape[0] != n {
+		r.err = fmt.Errorf("the tensor %q has shape %v, want [%d]", name, t.shape, n)
+		return nil
+	}
+	v, err := t.floats()
+	if err != nil {
+		r.err = err
+	}
+	return v
+}
+
+func (r *reader) scalar(name string) float64 {
+	if v := r.vector(name, 1); len(v) == 1 {
+		return v[0]
+	}
+	return math.NaN()
+}
+
+func checkFormat(metadata map[string]string, format string) error {
+	if got := metadata["format"]; got != format {
+		return fmt.Errorf("its format is %q, want %q", got, format)
+	}
+	if got := metadata["version"]; got != version {
+		return fmt.Errorf("its version is %q and this program reads %q: use a program as new as the file", got, version)
+	}
+	return nil
+}
+
+// fromMetadata parses the JSON under key into dst; a missing key leaves dst.
+func fromMetadata(metadata map[string]string, key string, dst any) error {
+	text, ok := metadata[key]
+	if !ok {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), dst); err != nil {
+		return fmt.Errorf("its metadata %q are malformed", key)
+	}
+	return nil
+}
+
+func mustJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("model: metadata not encodable")
+	}
+	return string(b)
+}
+
+// packLower returns the rows of the lower triangle one after the other.
+func packLower(l *mat.TriDense) []float64 {
+	raw := l.RawTriangular()
+	v := make([]float64, 0, raw.N*(raw.N+1)/2)
+	for i := range raw.N {
+		v = append(v, raw.Data[i*raw.Stride:i*raw.Stride+i+1]...)
+	}
+	return v
+}
+
+// unpackLower is the inverse of packLower.
+func unpackLower(v []float64, d int) *mat.TriDense {
+	l := mat.NewTriDense(d, mat.Lower, nil)
+	raw := l.RawTriangular()
+	for i := range d {
+		copy(raw.Data[i*raw.Stride:i*raw.Stride+i+1], v)
+		v = v[i+1:]
+	}
+	return l
+}
