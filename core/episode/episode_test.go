@@ -242,6 +242,7 @@ func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
 			novel.Rows[k][i] += 100000
 		}
 	}
+	heldOut := map[int]bool{}
 	runs := make([][]Session, 2)
 	for r := range runs {
 		var err error
@@ -262,6 +263,9 @@ func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
 				if len(s.Query[j]) != 4 || (n > 0 && len(s.Support[j]) != 5) || (n == 0 && len(s.Support[j]) != 16) {
 					t.Errorf("session %d: %d support and %d query rows", n, len(s.Support[j]), len(s.Query[j]))
 				}
+				for _, row := range s.Query[j] {
+					heldOut[row] = true
+				}
 				for _, row := range append(slices.Clone(s.Support[j]), s.Query[j]...) {
 					if used[row] {
 						t.Errorf("row %d is used twice", row)
@@ -270,6 +274,9 @@ func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
 				}
 			}
 		}
+	}
+	if most := (8 + 12) * 4; len(heldOut) > most {
+		t.Errorf("%d rows are held out over two runs, want the same %d at most", len(heldOut), most)
 	}
 	if !reflect.DeepEqual(runs[0][0], runs[1][0]) || reflect.DeepEqual(runs[0][1], runs[1][1]) {
 		t.Error("runs must share the base session and differ in the others")

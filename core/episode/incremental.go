@@ -18,8 +18,9 @@ type Session struct {
 }
 
 // Sessions returns the run-th run: as many sessions as the novel classes
-// allow. The base session is the same in every run, so that what was learned
-// from it may be kept; order and support of the novel classes differ.
+// allow. The base session and the held-out rows of every class are the same in
+// all runs, as are the training and test pictures of the benchmark; which
+// novel class comes when, and which of its other rows teach it, differ.
 // It fails when a class is too small, or there are too few novel classes for
 // one session.
 func (c Incremental) Sessions(base, novel Pool, seed uint64, run int) ([]Session, error) {
@@ -27,19 +28,22 @@ func (c Incremental) Sessions(base, novel Pool, seed uint64, run int) ([]Session
 		return nil, err
 	}
 	rng := generator(seed, -1)
-	var s Session
-	for k := range base.Rows {
-		rows := pick(rng, base.Rows[k], len(base.Rows[k]))
-		s.add(k, rows[c.HeldOut:], rows[:c.HeldOut])
+	var first Session
+	for k, rows := range base.Rows {
+		rows = pick(rng, rows, len(rows))
+		first.add(k, rows[c.HeldOut:], rows[:c.HeldOut])
 	}
-	sessions := []Session{s}
+	shuffled := make([][]int, len(novel.Rows))
+	for k, rows := range novel.Rows {
+		shuffled[k] = pick(rng, rows, len(rows))
+	}
+	sessions := []Session{first}
 	rng = generator(seed, run)
 	order := choose(rng, len(novel.Rows), len(novel.Rows))
 	for ; len(order) >= c.Way; order = order[c.Way:] {
 		var s Session
 		for _, k := range order[:c.Way] {
-			rows := pick(rng, novel.Rows[k], c.Shot+c.HeldOut)
-			s.add(k, rows[:c.Shot], rows[c.Shot:])
+			s.add(k, pick(rng, shuffled[k][c.HeldOut:], c.Shot), shuffled[k][:c.HeldOut])
 		}
 		sessions = append(sessions, s)
 	}
