@@ -1,0 +1,279 @@
+package model
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"metaqda/core/embed"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+)
+
+// samplePrior has numbers that F16 holds exactly, so that every precision must
+// give them back.
+func samplePrior(d int, precision string) *Prior {
+	rng := rand.New(rand.NewPCG(1, 2))
+	p := niw.HandCrafted(d, 1)
+	p.Kappa, p.Nu = 0.1234567890123, float64(d)+math.Pi
+	center := make([]float64, d)
+	for i := range d {
+		p.M[i] = float64(rng.IntN(2048)-1024) / 512
+		center[i] = float64(rng.IntN(2048)) / 1024
+		for j := range i {
+			p.L.SetTri(i, j, float64(rng.IntN(2048)-1024)/4096)
+		}
+	}
+	return &Prior{
+		NIW:         p,
+		Transform:   embed.Transform{Kind: embed.CL2N, Power: 0.5, Shift: 0.377, Center: center},
+		Calibration: qda.Calibration{LogT: []float64{1.5, -0.25}, None: []float64{-3}},
+		MAP:         qda.Calibration{LogT: []float64{2}},
+		Extractor:   Extractor{ID: "test", SHA256: "00ff"},
+		Facts:       map[string]string{"seed": "7", "data": "a, b"},
+		Precision:   precision,
+	}
+}
+
+func sampleClassifier() *Classifier {
+	return &Classifier{
+		Name: "kitchen", Extractor: Extractor{ID: "test"}, PriorSum: strings.Repeat("ab", 32),
+		Settings: Settings{Inference: "map", NonePrior: 0.1, Sort: "taught"},
+		Classes: []Class{
+			{Label: "Tasse ☕", Weight: 1, Examples: []Example{{Embedding: []float32{1, 2.5}, Thumbnail: []byte("png")}, {Embedding: []float32{-1, 0}}}},
+			{Label: "empty", Weight: 2},
+			{Label: "pot", Weight: 0.5, Examples: []Example{{Embedding: []float32{0, 3e30}, Thumbnail: []byte{0, 1}}}},
+		},
+	}
+}
+
+func TestPriorRoundTrip(t *testing.T) {
+	for _, precision := range []string{"F64", "F32", "F16"} {
+		want := samplePrior(5, precision)
+		b, err := EncodePrior(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := DecodePrior(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, want %+v", precision, got, want)
+		}
+	}
+}
+
+func TestClassifierRoundTrip(t *testing.T) {
+	want := sampleClassifier()
+	b, err := EncodeClassifier(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeClassifier(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := EncodeClassifier(got)
+	if err != nil || !bytes.Equal(b, again) {
+		t.Errorf("encoding what was decoded gives other bytes (%v)", err)
+	}
+	if got.Classes[0].Label != "Tasse ☕" || string(got.Classes[0].Examples[0].Thumbnail) != "png" || got.Classes[2].Examples[0].Embedding[1] != 3e30 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// The layout is read here by hand, as a program in another language would.
+func TestPriorFileIsSafetensors(t *testing.T) {
+	b, err := EncodePrior(samplePrior(3, "F32"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := binary.LittleEndian.Uint64(b)
+	if n%8 != 0 {
+		t.Errorf("header of %d bytes leaves the data unaligned", n)
+	}
+	var header map[string]struct {
+		Dtype   string `json:"dtype"`
+		Shape   []int  `json:"shape"`
+		Offsets [2]int `json:"data_offsets"`
+		Format  string `json:"format"`
+	}
+	if err := json.Unmarshal(b[8:8+n], &header); err != nil {
+		t.Fatal(err)
+	}
+	l := header["L"]
+	if l.Dtype != "F32" || len(l.Shape) != 1 || l.Shape[0] != 6 || header["__metadata__"].Format != "metaqda.prior" {
+		t.Fatalf("header %+v", header)
+	}
+	first := math.Float32frombits(binary.LittleEndian.Uint32(b[8+int(n)+l.Offsets[0]:]))
+	if first != 1 {
+		t.Errorf("first number of L is %v, want 1", first)
+	}
+}
+
+func TestDecodeRejects(t *testing.T) {
+	prior, _ := EncodePrior(samplePrior(3, "F32"))
+	classifier, _ := EncodeClassifier(sampleClassifier())
+	edit := func(b []byte, old, new string) []byte {
+		if len(old) != len(new) || !bytes.Contains(b, []byte(old)) {
+			t.Fatalf("edit %q to %q does not fit", old, new)
+		}
+		return bytes.Replace(b, []byte(old), []byte(new), 1)
+	}
+	cases := map[string][]byte{
+		"empty":             {},
+		"header cut":        prior[:7],
+		"header past end":   prior[:40],
+		"data cut":          prior[:len(prior)-1],
+		"bytes left over":   append(append([]byte{}, prior...), 0),
+		"huge header":       append([]byte{255, 255, 255, 255, 255, 255, 255, 127}, prior[8:]...),
+		"wrong version":     edit(prior, `"version":"1"`, `"version":"2"`),
+		"wrong format":      edit(prior, "metaqda.prior", "metaqda.prayr"),
+		"unknown dtype":     edit(prior, `"dtype":"F32"`, `"dtype":"Q32"`),
+		"negative shape":    edit(prior, `"shape":[6]`, `"shape":-1 `),
+		"missing tensor":    edit(prior, `"nu"`, `"nx"`),
+		"unknown transform": edit(prior, `cl2n`, `cl3n`),
+		"classifier":        classifier,
+	}
+	for name, b := range cases {
+		var format *FormatError
+		if _, err := DecodePrior(b); !errors.As(err, &format) {
+			t.Errorf("prior, %s: got %v, want a FormatError", name, err)
+		}
+	}
+	for name, b := range map[string][]byte{
+		"prior":           prior,
+		"cut":             classifier[:len(classifier)-1],
+		"inference":       edit(classifier, `:\"map`, `:\"mop`),
+		"none prior":      edit(classifier, `nonePrior\":0.1`, `nonePrior\":1.1`),
+		"labels not JSON": edit(classifier, `[{\"label`, `({\"label`),
+	} {
+		var format *FormatError
+		if _, err := DecodeClassifier(b); !errors.As(err, &format) {
+			t.Errorf("classifier, %s: got %v, want a FormatError", name, err)
+		}
+	}
+	twice := sampleClassifier()
+	twice.Classes[1].Label = "pot"
+	if _, err := EncodeClassifier(twice); err == nil {
+		t.Error("a label that stands twice was written")
+	}
+}
+
+func TestDecodeRejectsBadNumbers(t *testing.T) {
+	for name, spoil := range map[string]func(*Prior){
+		"kappa zero":          func(p *Prior) { p.NIW.Kappa = 0 },
+		"nu at its bound":     func(p *Prior) { p.NIW.Nu = 2 },
+		"nan in m":            func(p *Prior) { p.NIW.M[1] = math.NaN() },
+		"negative diagonal":   func(p *Prior) { p.NIW.L.SetTri(1, 1, -1) },
+		"infinite centre":     func(p *Prior) { p.Transform.Center[0] = math.Inf(1) },
+		"absurd temperature":  func(p *Prior) { p.Calibration.LogT = []float64{1e9} },
+		"too many parameters": func(p *Prior) { p.Calibration.None = make([]float64, 4) },
+	} {
+		p := samplePrior(3, "F64")
+		spoil(p)
+		if _, err := EncodePrior(p); err == nil {
+			t.Errorf("%s: encoded", name)
+		}
+		if strings.Contains(name, "temperature") || strings.Contains(name, "parameters") {
+			continue
+		}
+		if _, err := DecodePrior(encodePrior(p)); err == nil {
+			t.Errorf("%s: decoded", name)
+		}
+	}
+}
+
+func TestEncodeRejectsWhatRoundingRuins(t *testing.T) {
+	p := samplePrior(3, "F16")
+	p.NIW.L.SetTri(2, 2, 1e-9) // rounds to zero
+	if _, err := EncodePrior(p); err == nil {
+		t.Error("a diagonal that rounds to zero was written")
+	}
+	p.Precision = "F32"
+	if _, err := EncodePrior(p); err != nil {
+		t.Errorf("with F32: %v", err)
+	}
+}
+
+// Every binary16 number survives, and numbers between two neighbours go to the
+// nearer, ties to the even one.
+func TestHalf(t *testing.T) {
+	for h := range 0x7c00 {
+		x, next := fromHalf(uint16(h)), fromHalf(uint16(h+1))
+		if toHalf(x) != uint16(h) || toHalf(-x) != uint16(h)|1<<15 {
+			t.Fatalf("%#x: %v came back as %#x", h, x, toHalf(x))
+		}
+		if h == 0x7bff {
+			next = 65536
+		}
+		middle := (x + next) / 2
+		if got := toHalf(math.Nextafter(middle, 0)); got != uint16(h) {
+			t.Fatalf("below the middle of %#x: %#x", h, got)
+		}
+		if got := toHalf(math.Nextafter(middle, 1e9)); got != uint16(h+1) {
+			t.Fatalf("above the middle of %#x: %#x", h, got)
+		}
+		if got := toHalf(middle); got != uint16(h+h&1) {
+			t.Fatalf("tie above %#x: %#x", h, got)
+		}
+	}
+	if toHalf(math.Inf(-1)) != 0xfc00 || !math.IsNaN(fromHalf(toHalf(math.NaN()))) {
+		t.Error("infinity or NaN lost")
+	}
+}
+
+func FuzzDecodePrior(f *testing.F) {
+	for _, precision := range []string{"F64", "F32", "F16"} {
+		b, _ := EncodePrior(samplePrior(3, precision))
+		f.Add(b)
+		f.Add(b[:len(b)/2])
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := DecodePrior(b)
+		if err != nil {
+			return
+		}
+		once, err := EncodePrior(p)
+		if err != nil {
+			t.Fatalf("decoded but not encodable: %v", err)
+		}
+		again, err := DecodePrior(once)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if twice, _ := EncodePrior(again); !bytes.Equal(once, twice) {
+			t.Fatal("encoding is not a fixed point")
+		}
+	})
+}
+
+func FuzzDecodeClassifier(f *testing.F) {
+	b, _ := EncodeClassifier(sampleClassifier())
+	f.Add(b)
+	f.Add(b[:len(b)/2])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := DecodeClassifier(b)
+		if err != nil {
+			return
+		}
+		once, err := EncodeClassifier(c)
+		if err != nil {
+			t.Fatalf("decoded but not encodable: %v", err)
+		}
+		again, err := DecodeClassifier(once)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if twice, _ := EncodeClassifier(again); !bytes.Equal(once, twice) {
+			t.Fatal("encoding is not a fixed point")
+		}
+	})
+}
