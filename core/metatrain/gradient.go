@@ -372,3 +372,10 @@ func (e *Engine) Gradient(g *Gradient, w *Workspace, t *Task) float64 {
 	e.accumulate(g, w, 1)
 	return loss
 }
+
+// whitenRows overwrites n rows, from which m is subtracted already, with L⁻¹ of
+// themselves.
+func (e *Engine) whitenRows(rows []float64, n int) {
+	d := e.factor.d
+	e.factor.whiten(blas64.General{Rows: n, Cols: d, Stride: d, Data: rows})
+}

@@ -1,0 +1,63 @@
+package metatrain
+
+import (
+	"metaqda/core/episode"
+)
+
+// Domain is one data set to draw tasks from: rows already transformed as at
+// prediction. float32 halves the memory and keeps all that extractors give.
+type Domain struct {
+	Name string
+	Dim  int
+	X    []float32 // N×Dim, row-major
+}
+
+// Row returns row i, a view.
+func (d *Domain) Row(i int) []float32 { return d.X[i*d.Dim : (i+1)*d.Dim] }
+
+// FillTo makes t the task of episode e.
+func (d *Domain) FillTo(t *Task, e *episode.Episode) {
+	t.Shots = t.Shots[:0]
+	rows := len(e.Query)
+	for _, s := range e.Support {
+		t.Shots = append(t.Shots, len(s))
+		rows += len(s)
+	}
+	t.resize(d.Dim, rows)
+	at := 0
+	put := func(row int) {
+		dst := t.X[at*d.Dim : (at+1)*d.Dim]
+		for i, v := range d.Row(row) {
+			dst[i] = float64(v)
+		}
+		at++
+	}
+	for _, s := range e.Support {
+		for _, r := range s {
+			put(r)
+		}
+	}
+	t.Labels = append(t.Labels[:0], e.QueryLabel...)
+	for _, r := range e.Query {
+		put(r)
+	}
+}
+
+// Source gives the tasks to learn from. Task makes t the i-th task; the same i
+// always gives the same task. It must be safe for concurrent use.
+type Source interface {
+	Task(i int, t *Task)
+}
+
+// Episodes is the Source of a sampler over domains: the Pool of an episode is
+// an index into Domains.
+type Episodes struct {
+	Domains []*Domain
+	Sampler episode.Sampler
+}
+
+// Task makes t the i-th task.
+func (s *Episodes) Task(i int, t *Task) {
+	e := s.Sampler.Episode(i)
+	s.Domains[e.Pool].FillTo(t, &e)
+}

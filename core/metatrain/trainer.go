@@ -1,0 +1,406 @@
+package metatrain
+
+import (
+	"context"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+)
+
+// Scalars of the parameter vector, learned without constraint:
+// ln kappa, ln(nu-d+1), then the head's values.
+const (
+	atKappa = iota
+	atNu
+	atHead
+	scalarCount = atHead + headSize
+)
+
+// floorShare bounds the diagonal of L from below, as a share of the start's.
+// A step that would cross it stops there: L keeps its positive diagonal.
+const floorShare = 0.01
+
+// Trainer is Algorithm 1 of the paper, a step at a time. Between two calls its
+// whole state is [Trainer.State]; which bytes it reaches does not depend on the
+// number of workers nor on where a run was interrupted and resumed.
+//
+// The parameters are m, the lower triangle of L and the scalars above; kappa
+// and nu-d+1 are positive by their logarithms, the diagonal of L by clipping.
+type Trainer struct {
+	config    Config
+	source    Source
+	validator *Validator
+	workers   int
+
+	engine  *Engine // holds m and L
+	scalars [scalarCount]float64
+	learned [scalarCount]bool
+	moments *moments
+	floor   float64
+
+	step    int
+	lossSum float64 // since the last point of the history
+	lossN   float64
+	history []Point
+	best    []float64 // packed parameters of the best validation
+	bestAt  int       // its index in the history, -1 for none
+
+	grad  *Gradient
+	tasks []Task
+	works []Workspace
+	loss  []float64
+	norms []float64
+}
+
+// Point is one entry of the training curve.
+type Point struct {
+	Step       int         `json:"step"`
+	Loss       float64     `json:"loss"` // mean training loss since the point before
+	Validation *Validation `json:"validation,omitempty"`
+}
+
+// Progress is what one call of [Trainer.Step] did.
+type Progress struct {
+	Step     int
+	Loss     float64 // of the step's tasks; zero where the call only validated
+	GradNorm float64 // of m and L, before clipping
+	Point    *Point  // set where the call added a point to the curve
+	Best     bool    // the point is the best so far
+	Done     bool    // nothing is left to do
+}
+
+// NewTrainer returns a trainer at step 0 for embeddings of dimension d. A nil
+// validator leaves the last parameters as the result. workers bounds the
+// goroutines and does not change any result.
+func NewTrainer(d int, c Config, s Source, v *Validator, workers int) (*Trainer, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	t := &Trainer{config: c, source: s, validator: v, workers: max(workers, 1), bestAt: -1,
+		engine: NewEngine(d, c.Objective), grad: NewGradient(d), floor: floorShare * c.Start.Scale,
+		moments: newMoments(c.Optimiser, packedSize(d)),
+		tasks:   make([]Task, c.Batch), works: make([]Workspace, c.Batch), loss: make([]float64, c.Batch),
+		norms: make([]float64, blockRows(d))}
+	for i := range d {
+		t.engine.factor.lower[i*d+i] = c.Start.Scale
+	}
+	t.scalars[atKappa], t.scalars[atNu] = math.Log(c.Start.Kappa), math.Log(c.Start.NuExcess)
+	t.scalars[atHead] = math.Log(c.Start.Temperature)
+	t.chooseLearned()
+	t.refresh()
+	return t, nil
+}
+
+// chooseLearned marks the scalars that training moves.
+func (t *Trainer) chooseLearned() {
+	for i := range t.learned {
+		name := "none"
+		switch {
+		case i == atKappa:
+			name = "kappa"
+		case i == atNu:
+			name = "nu"
+		case i == atHead:
+			name = "temperature"
+		case i < atHead+Degree:
+			name = "temperature-shape"
+		case i < atHead+2*Degree:
+			name = "bias"
+		}
+		t.learned[i] = !t.config.fixed(name)
+		if name == "temperature-shape" && t.config.fixed("temperature") {
+			t.learned[i] = false
+		}
+	}
+}
+
+// refresh brings the engine up to date with the parameters.
+func (t *Trainer) refresh() {
+	e, d := t.engine, float64(t.engine.factor.d)
+	e.prior = niw.Posterior{Dim: e.factor.d, Kappa: math.Exp(t.scalars[atKappa]), Nu: d - 1 + math.Exp(t.scalars[atNu])}
+	e.head.setValues(t.scalars[atHead:])
+	e.update()
+}
+
+// Config returns the configuration.
+func (t *Trainer) Config() Config { return t.config }
+
+// StepCount returns the number of gradient steps done.
+func (t *Trainer) StepCount() int { return t.step }
+
+// History returns the training curve so far. It is a view.
+func (t *Trainer) History() []Point { return t.history }
+
+// Best returns the point of the best validation, or nil.
+func (t *Trainer) Best() *Point {
+	if t.bestAt < 0 {
+		return nil
+	}
+	return &t.history[t.bestAt]
+}
+
+// Done reports whether training is over: all steps are done and validated, or
+// Patience validations in a row were no better than the best.
+func (t *Trainer) Done() bool {
+	if t.pointDue() {
+		return false
+	}
+	if t.step >= t.config.Steps {
+		return true
+	}
+	return t.config.Patience > 0 && t.bestAt >= 0 && len(t.history)-1-t.bestAt >= t.config.Patience
+}
+
+// pointDue reports whether the curve needs a point at this step.
+func (t *Trainer) pointDue() bool {
+	if t.step%t.config.ValidateEvery != 0 && t.step < t.config.Steps {
+		return false
+	}
+	return len(t.history) == 0 || t.history[len(t.history)-1].Step != t.step
+}
+
+// Step does the next piece of work, a validation or a gradient step. When ctx
+// ends during a validation, or the step would leave the finite numbers, it
+// returns an error and the trainer stays where it was.
+func (t *Trainer) Step(ctx context.Context) (Progress, error) {
+	if err := ctx.Err(); err != nil {
+		return Progress{}, err
+	}
+	if t.pointDue() {
+		return t.addPoint(ctx)
+	}
+	if t.Done() {
+		return Progress{Step: t.step, Done: true}, nil
+	}
+	return t.descend()
+}
+
+// Run steps until training is done or ctx ends, calling report after each.
+func (t *Trainer) Run(ctx context.Context, report func(Progress)) error {
+	for !t.Done() {
+		p, err := t.Step(ctx)
+		if err != nil {
+			return err
+		}
+		if report != nil {
+			report(p)
+		}
+	}
+	return nil
+}
+
+// addPoint validates and adds a point to the curve.
+func (t *Trainer) addPoint(ctx context.Context) (Progress, error) {
+	p := Point{Step: t.step, Loss: t.lossSum / math.Max(t.lossN, 1)}
+	if t.validator != nil {
+		v, err := t.validator.run(ctx, t.engine, t.workers)
+		if err != nil {
+			return Progress{}, err
+		}
+		p.Validation = v
+	}
+	t.lossSum, t.lossN = 0, 0
+	t.history = append(t.history, p)
+	better := t.bestAt < 0 || t.validator == nil || p.Validation.betterThan(t.history[t.bestAt].Validation, t.config.Select)
+	if better {
+		t.bestAt = len(t.history) - 1
+		t.best = grown(t.best, packedSize(t.engine.factor.d))
+		t.pack(t.best)
+	}
+	return Progress{Step: t.step, Point: &t.history[len(t.history)-1], Best: better, Done: t.Done()}, nil
+}
+
+// descend does one gradient step.
+func (t *Trainer) descend() (Progress, error) {
+	loss := t.gradient()
+	norm, scalarNorm := t.gradNorms()
+	if bad(loss) || bad(norm) || bad(scalarNorm) {
+		return Progress{}, &DivergedError{Step: t.step, Loss: loss}
+	}
+	t.move(t.config.rateAt(t.step), t.clip(norm), t.clip(scalarNorm))
+	t.step++
+	t.lossSum += loss
+	t.lossN++
+	t.refresh()
+	return Progress{Step: t.step, Loss: loss, GradNorm: norm, Done: t.Done()}, nil
+}
+
+func bad(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+
+// clip returns the factor that makes the gradient the mean over the batch with
+// a norm of at most Clip, given the norm of that mean.
+func (t *Trainer) clip(norm float64) float64 {
+	f := 1 / float64(t.config.Batch)
+	if t.config.Clip > 0 && norm > t.config.Clip {
+		f *= t.config.Clip / norm
+	}
+	return f
+}
+
+// gradient sums the gradients of the step's tasks, in their order, and returns
+// the mean loss. Tasks run in parallel, then block rows of L.
+func (t *Trainer) gradient() float64 {
+	batch, g := t.config.Batch, t.grad
+	parallel(batch, t.workers, func(b int) {
+		t.source.Task(t.step*batch+b, &t.tasks[b])
+		t.engine.Forward(&t.works[b], &t.tasks[b])
+		t.loss[b] = t.engine.Backward(&t.works[b], &t.tasks[b])
+	})
+	g.reset()
+	if !t.config.fixed("scale") {
+		parallel(blockRows(len(g.M)), t.workers, func(row int) {
+			for b := range batch {
+				t.engine.accumulateBlock(g, &t.works[b], row)
+			}
+		})
+	}
+	var sum float64
+	for b := range batch {
+		t.engine.accumulate(g, &t.works[b], 1)
+		sum += t.loss[b]
+	}
+	return sum / float64(batch)
+}
+
+// gradNorms returns the norms of the batch's mean gradient by m and L and by
+// the learned scalars. The scalars' gradient is first carried over to their
+// logarithms.
+func (t *Trainer) gradNorms() (matrix, scalar float64) {
+	g, d := t.grad, len(t.grad.M)
+	if t.config.fixed("mean") {
+		clear(g.M)
+	}
+	if t.config.fixed("scale") {
+		clear(g.L)
+	}
+	parallel(len(t.norms), t.workers, func(b int) {
+		var s float64
+		for i := b * gradBlock; i < min((b+1)*gradBlock, d); i++ {
+			row := g.L[i*d : i*d+i+1]
+			s += dot(row, row)
+		}
+		t.norms[b] = s
+	})
+	sum := dot(g.M, g.M)
+	for _, s := range t.norms {
+		sum += s
+	}
+	s := t.scalarGradient()
+	return math.Sqrt(sum) / float64(t.config.Batch), math.Sqrt(dot(s[:], s[:])) / float64(t.config.Batch)
+}
+
+// scalarGradient returns the gradient by the learned scalars:
+// d/d ln kappa = kappa d/dkappa, d/d ln(nu-d+1) = (nu-d+1) d/dnu.
+func (t *Trainer) scalarGradient() (s [scalarCount]float64) {
+	s[atKappa] = t.grad.Kappa * math.Exp(t.scalars[atKappa])
+	s[atNu] = t.grad.Nu * math.Exp(t.scalars[atNu])
+	h := t.grad.Head.values()
+	copy(s[atHead:], h[:])
+	for i, learned := range t.learned {
+		if !learned {
+			s[i] = 0
+		}
+	}
+	return s
+}
+
+// move applies the optimiser to every learned parameter.
+func (t *Trainer) move(factor, clip, scalarClip float64) {
+	c, e, d := &t.config, t.engine, t.engine.factor.d
+	rate, step := c.Rate*factor, t.step+1
+	if !c.fixed("mean") {
+		c.update(t.moments, 0, e.m, t.grad.M, clip, rate, step)
+	}
+	if !c.fixed("scale") {
+		parallel(blockRows(d), t.workers, func(b int) {
+			for i := b * gradBlock; i < min((b+1)*gradBlock, d); i++ {
+				row := e.factor.lower[i*d : i*d+i+1]
+				c.update(t.moments, rowAt(d, i), row, t.grad.L[i*d:i*d+i+1], clip, rate, step)
+				row[i] = math.Max(row[i], t.floor)
+			}
+		})
+	}
+	scalars := *c
+	scalars.WeightDecay = 0
+	s := t.scalarGradient()
+	at := rowAt(d, d)
+	for i, learned := range t.learned {
+		if learned {
+			scalars.update(t.moments, at+i, t.scalars[i:i+1], s[i:i+1], scalarClip, c.ScalarRate*factor, step)
+		}
+	}
+}
+
+// packedSize is the length of the packed parameters: m, the rows of the lower
+// triangle of L, the scalars.
+func packedSize(d int) int { return rowAt(d, d) + scalarCount }
+
+// rowAt is where row i of L begins in the packed parameters.
+func rowAt(d, i int) int { return d + i*(i+1)/2 }
+
+func (t *Trainer) pack(dst []float64) {
+	e, d := t.engine, t.engine.factor.d
+	copy(dst, e.m)
+	for i := range d {
+		copy(dst[rowAt(d, i):], e.factor.lower[i*d:i*d+i+1])
+	}
+	copy(dst[rowAt(d, d):], t.scalars[:])
+}
+
+func (t *Trainer) unpack(src []float64) {
+	e, d := t.engine, t.engine.factor.d
+	copy(e.m, src)
+	for i := range d {
+		copy(e.factor.lower[i*d:i*d+i+1], src[rowAt(d, i):])
+	}
+	copy(t.scalars[:], src[rowAt(d, d):])
+	t.refresh()
+}
+
+// Result returns the parameters of the best validation, or the present ones
+// where none has been done. The copy is the caller's.
+func (t *Trainer) Result() *Params {
+	v := t.best
+	if t.bestAt < 0 {
+		v = make([]float64, packedSize(t.engine.factor.d))
+		t.pack(v)
+	}
+	return unpackParams(v, t.engine.factor.d)
+}
+
+func unpackParams(v []float64, d int) *Params {
+	s := v[rowAt(d, d):]
+	l := mat.NewTriDense(d, mat.Lower, nil)
+	for i := range d {
+		copy(l.RawTriangular().Data[i*d:i*d+i+1], v[rowAt(d, i):])
+	}
+	p := &Params{Prior: &niw.Prior{M: append([]float64(nil), v[:d]...), L: l,
+		Kappa: math.Exp(s[atKappa]), Nu: float64(d) - 1 + math.Exp(s[atNu])}}
+	p.Head.setValues(s[atHead:])
+	return p
+}
+
+// parallel calls f(0), ..., f(n-1) on at most workers goroutines. With one it
+// stays on the caller's.
+func parallel(n, workers int, f func(i int)) {
+	if workers = min(workers, n); workers <= 1 {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,442 @@
+package metatrain
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/episode"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+)
+
+// world is a data set drawn from a hierarchical model: each class has a mean
+// from N(0, Sigma/kappa) and n rows from N(mean, Sigma).
+type world struct {
+	domain Domain
+	pool   episode.Pool
+}
+
+// newWorld draws a world whose Sigma has standard deviations sd.
+func newWorld(seed uint64, classes, n int, kappa float64, sd []float64) *world {
+	rng := rand.New(rand.NewPCG(seed, 99))
+	w := &world{domain: Domain{Name: "world", Dim: len(sd)}}
+	for range classes {
+		mean := make([]float64, len(sd))
+		for i := range mean {
+			mean[i] = sd[i] / math.Sqrt(kappa) * rng.NormFloat64()
+		}
+		var rows []int
+		for range n {
+			rows = append(rows, len(w.domain.X)/len(sd))
+			for i := range mean {
+				w.domain.X = append(w.domain.X, float32(mean[i]+sd[i]*rng.NormFloat64()))
+			}
+		}
+		w.pool.Rows = append(w.pool.Rows, rows)
+	}
+	return w
+}
+
+// spread returns d standard deviations from 3 down to 0.1: a world where the
+// identity is a poor guess of the scale.
+func spread(d int) []float64 {
+	sd := make([]float64, d)
+	for i := range sd {
+		sd[i] = 3 * math.Pow(0.1/3, float64(i)/float64(d-1))
+	}
+	return sd
+}
+
+func (w *world) source(t *testing.T, tasks episode.Tasks) Source {
+	t.Helper()
+	s, err := episode.NewTraining([]episode.Pool{w.pool}, tasks, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Episodes{Domains: []*Domain{&w.domain}, Sampler: s}
+}
+
+func (w *world) validator(t *testing.T, n int, c episode.Config) *Validator {
+	t.Helper()
+	s, err := episode.NewUniform(w.pool, c, 77)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := NewValidator([]*Domain{&w.domain}, [][]episode.Sampler{{s}}, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func smallConfig() Config {
+	c := DefaultConfig()
+	c.Start = Start{Scale: 1, Kappa: 1, NuExcess: 1, Temperature: 1}
+	c.Steps, c.ValidateEvery, c.WarmUp, c.Batch = 60, 20, 5, 3
+	c.Rate, c.Fixed = 0.02, ""
+	return c
+}
+
+var smallTasks = episode.Tasks{Way: episode.Range{Min: 3, Max: 6}, Shot: episode.Range{Min: 1, Max: 4}, Query: episode.Exactly(3), Imbalanced: true}
+
+func newTrainer(t *testing.T, c Config, workers int) *Trainer {
+	t.Helper()
+	train, val := newWorld(1, 30, 12, 0.5, spread(10)), newWorld(2, 15, 12, 0.5, spread(10))
+	tr, err := NewTrainer(10, c, train.source(t, smallTasks), val.validator(t, 40, episode.Fixed(5, 1, 5)), workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func run(t *testing.T, tr *Trainer) *Trainer {
+	t.Helper()
+	if err := tr.Run(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func TestTrainingImprovesValidationAccuracy(t *testing.T) {
+	for _, o := range []Optimiser{SGD, Adam} {
+		for _, loss := range []Loss{CrossEntropy, NLL} {
+			for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+				c := smallConfig()
+				c.Optimiser, c.Objective.Loss, c.Objective.Inference = o, loss, inf
+				c.Steps = 200
+				tr := run(t, newTrainer(t, c, 1))
+				first, best := tr.History()[0].Validation, tr.Best().Validation
+				if best.Accuracy < first.Accuracy+0.03 {
+					t.Errorf("%s %v %v: accuracy from %.3f to %.3f", o, loss, inf, first.Accuracy, best.Accuracy)
+				}
+				if err := tr.Result().Prior.Validate(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// Maximum likelihood finds the kappa the world was made with, from either side.
+func TestKappaIsRecovered(t *testing.T) {
+	const truth = 0.3
+	w := newWorld(3, 400, 10, truth, []float64{1, 1, 1, 1, 1, 1})
+	for _, start := range []float64{0.05, 3} {
+		c := smallConfig()
+		c.Objective.Loss, c.Optimiser, c.Fixed = NLL, Adam, ""
+		c.Start.Kappa, c.Start.NuExcess = start, 20
+		c.Start.Scale = math.Sqrt(20 + 6 - 1) // E[Sigma] = S/(nu-d-1) close to I
+		c.Steps, c.ScalarRate, c.Rate, c.Clip, c.ValidateEvery = 500, 0.03, 0.01, 0, 1000
+		tr, err := NewTrainer(6, c, w.source(t, episode.Tasks{Way: episode.Exactly(10), Shot: episode.Range{Min: 1, Max: 3}, Query: episode.Exactly(4)}), nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := run(t, tr).Result().Prior.Kappa
+		if math.Abs(math.Log(got/truth)) > 0.25 {
+			t.Errorf("from %v: kappa %.3f, want about %v", start, got, truth)
+		}
+	}
+}
+
+func TestSameSeedSameBytes(t *testing.T) {
+	a, b := run(t, newTrainer(t, smallConfig(), 1)), run(t, newTrainer(t, smallConfig(), 4))
+	if !bytes.Equal(a.State(), b.State()) {
+		t.Fatal("one and four workers reach different states")
+	}
+}
+
+// A run interrupted after any number of steps and resumed in a new trainer
+// ends in the same bytes.
+func TestResume(t *testing.T) {
+	for _, o := range []Optimiser{SGD, Adam} {
+		c := smallConfig()
+		c.Optimiser = o
+		want := run(t, newTrainer(t, c, 1)).State()
+		for _, stop := range []int{0, 1, 7, 20, 21, 63} {
+			tr := newTrainer(t, c, 1)
+			for range stop {
+				if _, err := tr.Step(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			resumed := newTrainer(t, c, 2)
+			if err := resumed.LoadState(tr.State()); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(run(t, resumed).State(), want) {
+				t.Errorf("%s: resumed after %d calls differs", o, stop)
+			}
+		}
+	}
+}
+
+func TestCancelLeavesTheStateWhole(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	tr := newTrainer(t, smallConfig(), 2)
+	n := 0
+	err := tr.Run(ctx, func(Progress) {
+		if n++; n == 13 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || n != 13 {
+		t.Fatalf("after %d reports: %v", n, err)
+	}
+	want := run(t, newTrainer(t, smallConfig(), 1)).State()
+	if !bytes.Equal(run(t, tr).State(), want) {
+		t.Error("a cancelled and continued run differs")
+	}
+}
+
+func TestLoadStateRejects(t *testing.T) {
+	tr := newTrainer(t, smallConfig(), 1)
+	good := tr.State()
+	other := smallConfig()
+	other.Rate = 0.5
+	for name, state := range map[string][]byte{
+		"empty": nil, "truncated": good[:len(good)-9], "not a state": []byte("hello, this is no checkpoint at all, nor was it ever one"),
+		"flipped bit": append(append([]byte(nil), good[:200]...), append([]byte{good[200] ^ 1}, good[201:]...)...),
+		"other flags": newTrainer(t, other, 1).State(),
+	} {
+		var bad *StateError
+		if err := tr.LoadState(state); !errors.As(err, &bad) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if !bytes.Equal(tr.State(), good) {
+			t.Fatalf("%s: changed the trainer", name)
+		}
+	}
+}
+
+func TestFixedStaysFixed(t *testing.T) {
+	c := smallConfig()
+	c.Fixed = "mean,scale,kappa,nu,temperature,bias,none"
+	got := run(t, newTrainer(t, c, 1)).Result()
+	want := niw.HandCrafted(10, 1)
+	if !mat.Equal(got.Prior.L, want.L) || !mat.Equal(mat.NewVecDense(10, got.Prior.M), mat.NewVecDense(10, want.M)) ||
+		got.Prior.Kappa != 1 || got.Prior.Nu != 10 || got.Head != (Head{}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestDivergenceIsAnError(t *testing.T) {
+	c := smallConfig()
+	c.Clip, c.Rate, c.Objective.Loss = 0, 1e300, NLL
+	var bad *DivergedError
+	if err := newTrainer(t, c, 1).Run(context.Background(), nil); !errors.As(err, &bad) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestEarlyStopping(t *testing.T) {
+	c := smallConfig()
+	c.Fixed, c.Patience, c.Steps = "mean,scale,kappa,nu,temperature,bias,none", 2, 1000
+	tr := run(t, newTrainer(t, c, 1))
+	if tr.StepCount() != 2*c.ValidateEvery || tr.Best().Step != 0 {
+		t.Errorf("stopped at step %d, best %d", tr.StepCount(), tr.Best().Step)
+	}
+}
+
+func TestConfigRejects(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"scale": func(c *Config) { c.Start.Scale = 0 }, "kappa": func(c *Config) { c.Start.Kappa = math.NaN() }, "nu": func(c *Config) { c.Start.NuExcess = -1 },
+		"rate": func(c *Config) { c.Rate = math.Inf(1) }, "optimiser": func(c *Config) { c.Optimiser = "newton" }, "fixed": func(c *Config) { c.Fixed = "everything" },
+		"steps": func(c *Config) { c.Steps = 0 }, "schedule": func(c *Config) { c.Schedule = "" }, "none prior": func(c *Config) { c.Objective.NonePrior = 1 },
+	} {
+		c := smallConfig()
+		change(&c)
+		if c.Validate() == nil {
+			t.Errorf("%s passed", name)
+		}
+	}
+}
+
+// Adam's first step is the rate times the sign of the gradient, and momentum
+// sums a constant gradient geometrically.
+func TestUpdateRules(t *testing.T) {
+	c := DefaultConfig()
+	c.Optimiser = Adam
+	x := []float64{1, 1}
+	c.update(newMoments(Adam, 2), 0, x, []float64{0.3, -7}, 1, 0.1, 1)
+	if math.Abs(x[0]-0.9) > 1e-6 || math.Abs(x[1]-1.1) > 1e-6 {
+		t.Errorf("adam: %v", x)
+	}
+	c.Optimiser, c.Momentum = SGD, 0.5
+	m, y := newMoments(SGD, 1), []float64{0}
+	for i := range 3 {
+		c.update(m, 0, y, []float64{1}, 1, 1, i+1)
+	}
+	if want := -(1 + 1.5 + 1.75); y[0] != want {
+		t.Errorf("momentum: got %v, want %v", y[0], want)
+	}
+}
+
+func TestSchedules(t *testing.T) {
+	c := Config{Schedule: Cosine, Steps: 100}
+	for step, want := range map[int]float64{0: 1, 50: 0.5, 100: 0} {
+		if got := c.rateAt(step); math.Abs(got-want) > 1e-12 {
+			t.Errorf("cosine at %d: got %v, want %v", step, got, want)
+		}
+	}
+	c = Config{Schedule: Stepped, StepEvery: 10, StepFactor: 0.1, WarmUp: 4}
+	for step, want := range map[int]float64{0: 0.25, 3: 1, 9: 1, 10: 0.1, 25: 0.01} {
+		if got := c.rateAt(step); math.Abs(got-want) > 1e-12 {
+			t.Errorf("step at %d: got %v, want %v", step, got, want)
+		}
+	}
+}
+
+// Training on whitened rows and composing gives the densities of the whitened
+// rows, but for the volume of the base.
+func TestComposeUndoesTheBase(t *testing.T) {
+	w := newWorld(4, 8, 10, 0.5, spread(6))
+	base, ok := NewBase(6, []Labelled{{&w.domain, w.pool.Rows}}, 0.3, 2)
+	if !ok {
+		t.Fatal("base not positive definite")
+	}
+	white := base.Whiten(&w.domain, 2)
+	p := randomParams(rand.New(rand.NewPCG(1, 1)), 6)
+	full := base.Compose(p)
+	e := w.source(t, smallTasks).(*Episodes).Sampler.Episode(0)
+	var a, b Task
+	white.FillTo(&a, &e)
+	w.domain.FillTo(&b, &e)
+	inner, outer := NewEngine(6, Objective{}), NewEngine(6, Objective{})
+	inner.Set(p)
+	outer.Set(full)
+	var wa, wb Workspace
+	inner.Forward(&wa, &a)
+	outer.Forward(&wb, &b)
+	volume := (full.Prior.LogDetS() - p.Prior.LogDetS()) / 2
+	for i := range wa.logp {
+		if math.Abs(wa.logp[i]-volume-wb.logp[i]) > 1e-3 { // rows of float32
+			t.Fatalf("log density %d: %v whitened, %v composed", i, wa.logp[i]-volume, wb.logp[i])
+		}
+	}
+}
+
+// W of a world with known standard deviations, by the dense textbook formula.
+func TestBaseIsTheShrunkWithinCovariance(t *testing.T) {
+	w := newWorld(5, 5, 40, 0.5, spread(4))
+	const shrink = 0.25
+	base, ok := NewBase(4, []Labelled{{&w.domain, w.pool.Rows}}, shrink, 1)
+	if !ok {
+		t.Fatal("base not positive definite")
+	}
+	want := mat.NewDense(4, 4, nil)
+	for _, rows := range w.pool.Rows {
+		x := mat.NewDense(len(rows), 4, nil)
+		for i, r := range rows {
+			for c, v := range w.domain.Row(r) {
+				x.Set(i, c, float64(v))
+			}
+		}
+		for c := range 4 {
+			col := mat.Col(nil, c, x)
+			mean := mat.Sum(x.ColView(c)) / float64(len(rows))
+			for i := range col {
+				x.Set(i, c, col[i]-mean)
+			}
+		}
+		var s mat.Dense
+		s.Mul(x.T(), x)
+		want.Add(want, &s)
+	}
+	want.Scale((1-shrink)*4/mat.Trace(want), want)
+	for i := range 4 {
+		want.Set(i, i, want.At(i, i)+shrink)
+	}
+	l := mat.NewDense(4, 4, base.l.lower)
+	var got mat.Dense
+	got.Mul(l, l.T())
+	if !mat.EqualApprox(&got, want, 1e-12) {
+		t.Errorf("got %v\nwant %v", mat.Formatted(&got), mat.Formatted(want))
+	}
+}
+
+// The head of training and the calibration of the classifier are the same
+// function.
+func TestHeadAgreesWithClassifier(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	const d, pi = 5, 0.3
+	p, task := randomParams(rng, d), randomTask(rng, d, []int{1, 4, 2}, 2, true)
+	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+		c, err := qda.New(p.Prior, qda.Options{Inference: inf, NonePrior: pi, Calibration: p.Head.Calibration()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := 0
+		for j, k := range task.Shots {
+			if err := c.AddClass(fmt.Sprint(j)); err != nil {
+				t.Fatal(err)
+			}
+			for range k {
+				if err := c.Add(fmt.Sprint(j), task.X[row*d:(row+1)*d]); err != nil {
+					t.Fatal(err)
+				}
+				row++
+			}
+		}
+		e, w := NewEngine(d, Objective{Inference: inf, Loss: OpenSet, NonePrior: pi}), &Workspace{}
+		e.Set(p)
+		e.Forward(w, task)
+		loss, want := e.lossGradient(w, task), 0.0
+		prob := make([]float64, 3)
+		for i, y := range task.Labels {
+			none, err := c.ProbabilitiesTo(prob, task.X[(row+i)*d:(row+i+1)*d])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if y != None {
+				none = prob[y]
+			}
+			want -= math.Log(none) / float64(len(task.Labels))
+		}
+		if math.Abs(loss-want) > 1e-9 {
+			t.Errorf("%v: loss %v, by the classifier %v", inf, loss, want)
+		}
+	}
+}
+
+// Scaling all log densities by T makes the fitted temperature T, and the
+// fitted none-of-these offset leaves as many queries unrecognised as there are.
+func TestFitHead(t *testing.T) {
+	w := newWorld(6, 40, 20, 0.2, []float64{1, 1, 1, 1, 1, 1})
+	c := episode.Fixed(4, 2, 5)
+	c.Strangers = 4
+	v := w.validator(t, 60, c)
+	p := &Params{Prior: niw.HandCrafted(6, math.Sqrt(20))}
+	p.Prior.Nu, p.Prior.Kappa = 25, 0.2
+	o := Objective{}
+	before, err := v.Validate(context.Background(), p, o, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := *p
+	wrong.Head = Head{LogT: [Degree]float64{2.5}, None: [3]float64{6}}
+	h, err := FitHead(context.Background(), v, &wrong, o, 1, 0.5, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(h.LogT[0]) > 0.15 {
+		t.Errorf("T = %.3f for a model that is true", math.Exp(h.LogT[0]))
+	}
+	if math.Abs(h.None[0]) > 0.5 || h.None[1] != 0 || h.None[2] != 0 {
+		t.Errorf("none offset %v for a model that is true", h.None)
+	}
+	wrong.Head = h
+	after, err := v.Validate(context.Background(), &wrong, o, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Loss > before.Loss+1e-4 {
+		t.Errorf("loss %v fitted, %v at T = 1", after.Loss, before.Loss)
+	}
+}
