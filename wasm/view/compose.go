@@ -1,0 +1,163 @@
+// Package view shows a prediction: one meter per class, one for none of these,
+// and a sentence that says no more than the numbers do.
+//
+// What is shown is decided here, in plain Go; the DOM is touched in dom_js.go
+// and nowhere else.
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
+
+// Sort is the order of the meters.
+type Sort string
+
+const (
+	ByProbability Sort = "probability" // most probable first, none of these among them
+	AsTaught      Sort = "taught"      // in the order the classes were added, none of these last
+)
+
+// NoneName is what the meter of the open set is called.
+const NoneName = "None of these"
+
+// noneID tells the row of the open set from those of classes, whose ids are
+// never empty.
+const noneID = ""
+
+// Class is one class of the session with its share of the query.
+type Class struct {
+	ID, Name    string
+	Examples    int
+	Probability float64 // in [0, 1]
+}
+
+// Input is all that a prediction's picture depends on.
+type Input struct {
+	Classes []Class // in the order taught
+	None    float64 // probability of none of these
+	Open    bool    // none of these is a hypothesis at all
+	Query   bool    // there is something to recognise
+	Sort    Sort
+}
+
+// Row is one meter.
+type Row struct {
+	ID    string  // of the class, empty for none of these
+	Name  string  // what the meter is called
+	Now   string  // probability as the shortest decimal that reads back the same
+	Text  string  // probability as people say it, or why there is none
+	Share float64 // probability, for the length of the bar
+	Best  bool
+	None  bool
+}
+
+// Frame is what the page shows.
+type Frame struct {
+	Verdict string
+	Rows    []Row // none without a query
+}
+
+// Compose decides what to show.
+func Compose(in Input) Frame {
+	if text := missing(in); text != "" {
+		return Frame{Verdict: text}
+	}
+	rows := make([]Row, 0, len(in.Classes)+1)
+	for _, c := range in.Classes {
+		r := newRow(c.ID, c.Name, c.Probability)
+		if c.Examples == 0 {
+			r.Text = "no pictures yet"
+		}
+		rows = append(rows, r)
+	}
+	none := newRow(noneID, NoneName, in.None)
+	none.None = true
+	rows = append(rows, none)
+	ranked := slices.Clone(rows)
+	slices.SortStableFunc(ranked, func(a, b Row) int { return cmp.Compare(b.Share, a.Share) })
+	best := ranked[0].ID
+	if in.Sort != AsTaught {
+		rows = ranked
+	}
+	for i := range rows {
+		rows[i].Best = rows[i].ID == best
+	}
+	return Frame{Verdict: verdict(in, ranked), Rows: rows}
+}
+
+func newRow(id, name string, p float64) Row {
+	return Row{ID: id, Name: name, Now: strconv.FormatFloat(p, 'f', -1, 64), Text: Percent(p), Share: p}
+}
+
+// missing says what to do before there is anything to show, or nothing.
+func missing(in Input) string {
+	switch taught := taughtClasses(in.Classes); {
+	case len(in.Classes) == 0:
+		return "Add a class and a few pictures of it to begin."
+	case taught == 0 && len(in.Classes) == 1:
+		return "Add a few pictures to “" + in.Classes[0].Name + "”."
+	case taught == 0:
+		return "Add a few pictures to each class."
+	case !in.Query:
+		return "Choose a picture to recognise."
+	}
+	return ""
+}
+
+func taughtClasses(classes []Class) int {
+	n := 0
+	for _, c := range classes {
+		if c.Examples > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// The verdict speaks of one class from probable on, and drops the doubt only
+// when almost nothing is left for all other possibilities together. A runner-up
+// is named when it is at least half as probable as the best.
+const (
+	probable  = 0.6
+	nearSure  = 0.97
+	alsoNamed = 0.5
+)
+
+// verdict puts the ranked rows, at least two, into one sentence.
+func verdict(in Input, ranked []Row) string {
+	best, next := ranked[0], ranked[1]
+	switch {
+	case taughtClasses(in.Classes) == 1 && !in.Open:
+		return "Only “" + best.Name + "” has pictures: teach a second class to compare with."
+	case best.None && best.Share >= probable:
+		return "None of these, most likely: " + best.Text
+	case best.Share >= nearSure:
+		return "Almost certainly " + best.Name + ": " + best.Text
+	case best.Share >= probable:
+		return "Probably " + best.Name + ": " + best.Text
+	case next.Share >= alsoNamed*best.Share:
+		return "Not sure: " + spoken(best) + " or " + spoken(next)
+	}
+	return "Not sure, perhaps " + spoken(best)
+}
+
+func spoken(r Row) string {
+	if r.None {
+		return "none of these " + r.Text
+	}
+	return r.Name + " " + r.Text
+}
+
+// Percent rounds p in [0, 1] to whole percents, but calls nothing certain or
+// impossible that is not exactly so.
+func Percent(p float64) string {
+	switch {
+	case p > 0 && p < 0.005:
+		return "< 1 %"
+	case p < 1 && p >= 0.995:
+		return "> 99 %"
+	}
+	return strconv.Itoa(int(p*100+0.5)) + " %"
+}

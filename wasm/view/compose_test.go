@@ -1,0 +1,97 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestPercentIsHonestAtTheEnds(t *testing.T) {
+	for p, want := range map[float64]string{
+		0: "0 %", 1e-300: "< 1 %", 0.00499: "< 1 %", 0.005: "1 %", 0.83: "83 %",
+		0.9949: "99 %", 0.995: "> 99 %", 1 - 1e-16: "> 99 %", 1: "100 %",
+	} {
+		if got := Percent(p); got != want {
+			t.Errorf("Percent(%v) = %q, want %q", p, got, want)
+		}
+	}
+}
+
+func classes(p ...float64) []Class {
+	var all []Class
+	for i, v := range p {
+		all = append(all, Class{ID: strconv.Itoa(i), Name: []string{"cat", "dog", "hen", "owl"}[i], Examples: 2, Probability: v})
+	}
+	return all
+}
+
+func TestVerdict(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   Input
+		want string
+	}{
+		{"no classes", Input{Query: true}, "Add a class and"},
+		{"one class without pictures", Input{Classes: []Class{{ID: "a", Name: "cat"}}}, "Add a few pictures to “cat”"},
+		{"classes without pictures", Input{Classes: []Class{{ID: "a"}, {ID: "b"}}, Query: true}, "Add a few pictures to each"},
+		{"no query", Input{Classes: classes(0, 0)}, "Choose a picture"},
+		{"probable", Input{Classes: classes(.83, .1), None: .07, Open: true, Query: true}, "Probably cat: 83 %"},
+		{"almost certain", Input{Classes: classes(.001, .998), None: .001, Open: true, Query: true}, "Almost certainly dog: > 99 %"},
+		{"none", Input{Classes: classes(.1, .2), None: .7, Open: true, Query: true}, "None of these, most likely: 70 %"},
+		{"two alike", Input{Classes: classes(.45, .41), None: .14, Open: true, Query: true}, "Not sure: cat 45 % or dog 41 %"},
+		{"class or none", Input{Classes: classes(.3, .22), None: .48, Open: true, Query: true}, "Not sure: none of these 48 % or cat 30 %"},
+		{"weak but alone", Input{Classes: classes(.5, .17, .17), None: .16, Open: true, Query: true}, "Not sure, perhaps cat 50 %"},
+		{"one class, closed set", Input{Classes: classes(1), Query: true}, "Only “cat” has pictures"},
+		{"one class, open set", Input{Classes: classes(.7), None: .3, Open: true, Query: true}, "Probably cat: 70 %"},
+	} {
+		if got := Compose(c.in).Verdict; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: verdict %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func order(f Frame) string {
+	var s []string
+	for _, r := range f.Rows {
+		s = append(s, r.Name)
+	}
+	return strings.Join(s, " ")
+}
+
+func TestOrder(t *testing.T) {
+	in := Input{Classes: classes(.1, .5, .1), None: .3, Query: true}
+	in.Sort = ByProbability
+	if got, want := order(Compose(in)), "dog None of these cat hen"; got != want {
+		t.Errorf("by probability: %q, want %q", got, want)
+	}
+	in.Sort = AsTaught
+	f := Compose(in)
+	if got, want := order(f), "cat dog hen None of these"; got != want {
+		t.Errorf("as taught: %q, want %q", got, want)
+	}
+	for _, r := range f.Rows {
+		if r.Best != (r.Name == "dog") || r.None != (r.ID == "") {
+			t.Errorf("row %+v marked wrongly", r)
+		}
+	}
+}
+
+func TestMetersReadBackExactly(t *testing.T) {
+	p := []float64{1.0 / 3, 1e-9, 0.1}
+	for i, r := range Compose(Input{Classes: classes(p...), Query: true, Sort: AsTaught}).Rows[:3] {
+		if v, err := strconv.ParseFloat(r.Now, 64); err != nil || v != p[i] {
+			t.Errorf("%q reads %v, %v, want %v", r.Now, v, err, p[i])
+		}
+		if strings.ContainsAny(r.Now, "eE") {
+			t.Errorf("%q is no plain decimal", r.Now)
+		}
+	}
+}
+
+func TestClassWithoutPicturesSaysSo(t *testing.T) {
+	in := Input{Classes: classes(1, 0), Query: true, Sort: AsTaught}
+	in.Classes[1].Examples = 0
+	if got := Compose(in).Rows[1].Text; got != "no pictures yet" {
+		t.Errorf("text %q", got)
+	}
+}

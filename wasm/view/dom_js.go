@@ -1,0 +1,156 @@
+package view
+
+import (
+	"strconv"
+	"syscall/js"
+
+	"honnef.co/go/js/dom/v2"
+)
+
+// DOM draws frames into the section #prediction of the page, in which #verdict
+// and #meters stand. Nodes are made once per class and changed in place, so that
+// nothing flickers, transitions run and a screen reader keeps its place.
+type DOM struct {
+	document dom.Document
+	verdict  dom.Element
+	meters   dom.Element
+	rows     map[string]*row
+	shown    []string // ids in the order of the document
+	text     string
+}
+
+// row is one meter with what it shows, so that only changes reach the document.
+type row struct {
+	item, meter, bar, name, value dom.Element
+	last                          Row
+	drawn                         bool
+}
+
+// NewDOM finds the page's prediction section, or returns nil where there is no
+// document or no such section.
+func NewDOM() *DOM {
+	if !js.Global().Get("document").Truthy() {
+		return nil
+	}
+	document := dom.GetWindow().Document()
+	verdict, meters := document.GetElementByID("verdict"), document.GetElementByID("meters")
+	if verdict == nil || meters == nil {
+		return nil
+	}
+	return &DOM{document: document, verdict: verdict, meters: meters, rows: map[string]*row{}}
+}
+
+// Show makes the page show the frame.
+func (d *DOM) Show(f Frame) {
+	if f.Verdict != d.text {
+		d.verdict.SetTextContent(f.Verdict)
+		d.text = f.Verdict
+	}
+	keep := make(map[string]bool, len(f.Rows))
+	for _, r := range f.Rows {
+		keep[r.ID] = true
+		if d.rows[r.ID] == nil {
+			d.rows[r.ID] = d.newRow()
+		}
+		d.rows[r.ID].draw(r)
+	}
+	for id, r := range d.rows {
+		if !keep[id] {
+			r.item.Remove()
+			delete(d.rows, id)
+		}
+	}
+	d.arrange(f.Rows)
+}
+
+// arrange moves the items into the order of the rows, touching the document
+// only where it differs, and gives the focus back if a move took it.
+func (d *DOM) arrange(rows []Row) {
+	same := len(rows) == len(d.shown)
+	for i := 0; same && i < len(rows); i++ {
+		same = rows[i].ID == d.shown[i]
+	}
+	if same {
+		return
+	}
+	focused := d.document.Underlying().Get("activeElement")
+	inside := focused.Truthy() && d.meters.Underlying().Call("contains", focused).Bool()
+	d.shown = d.shown[:0]
+	at := d.meters.Underlying().Get("firstElementChild")
+	for _, r := range rows {
+		d.shown = append(d.shown, r.ID)
+		item := d.rows[r.ID].item.Underlying()
+		if item.Equal(at) {
+			at = at.Get("nextElementSibling")
+			continue
+		}
+		d.meters.Underlying().Call("insertBefore", item, at)
+	}
+	if inside && !focused.Equal(d.document.Underlying().Get("activeElement")) {
+		focused.Call("focus", map[string]any{"preventScroll": true})
+	}
+}
+
+// newRow makes
+//
+//	<li><div class="meter" role="meter" …>
+//	  <span class="meter-bar"></span>
+//	  <span class="meter-name">…</span>
+//	  <span class="meter-value">…</span>
+//	</div></li>
+//
+// What is inside a meter is for the eye alone: its label and value speak for it.
+func (d *DOM) newRow() *row {
+	r := &row{item: d.element("li", ""), meter: d.element("div", "meter"), bar: d.element("span", "meter-bar"),
+		name: d.element("span", "meter-name"), value: d.element("span", "meter-value")}
+	r.meter.SetAttribute("role", "meter")
+	r.meter.SetAttribute("aria-valuemin", "0")
+	r.meter.SetAttribute("aria-valuemax", "1")
+	for _, e := range []dom.Element{r.bar, r.name, r.value} {
+		r.meter.AppendChild(e)
+	}
+	r.item.AppendChild(r.meter)
+	return r
+}
+
+func (d *DOM) element(name, class string) dom.Element {
+	e := d.document.CreateElement(name)
+	if class != "" {
+		e.SetAttribute("class", class)
+	}
+	return e
+}
+
+// draw changes what differs from the last time.
+func (r *row) draw(to Row) {
+	if r.drawn && r.last == to {
+		return
+	}
+	if !r.drawn || r.last.Best != to.Best {
+		r.meter.SetAttribute("class", classOf(to))
+	}
+	if !r.drawn || r.last.Name != to.Name {
+		r.name.SetTextContent(to.Name)
+		r.meter.SetAttribute("aria-label", to.Name)
+	}
+	if !r.drawn || r.last.Text != to.Text {
+		r.value.SetTextContent(to.Text)
+		r.meter.SetAttribute("aria-valuetext", to.Text)
+	}
+	if !r.drawn || r.last.Now != to.Now {
+		r.meter.SetAttribute("aria-valuenow", to.Now)
+		r.bar.Underlying().Get("style").Set("width", strconv.FormatFloat(100*to.Share, 'f', 2, 64)+"%")
+	}
+	r.last, r.drawn = to, true
+}
+
+func classOf(r Row) string {
+	class := "meter"
+	if r.None {
+		class += " meter-none"
+	}
+	if r.Best {
+		class += " meter-best"
+	}
+	return class
+}
