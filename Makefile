@@ -72,11 +72,11 @@ $(SITE)/metaqda.wasm: $(MODULES)
 $(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
 	$(NODE) web/build/simd.mjs
 
-$(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/prune.mjs web/build/slim-tfjs.mjs web/extractor/*.js) $(PACKAGES)
+$(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/prune.mjs web/build/slim-tfjs.mjs web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
 	$(NODE) web/build/extractor.mjs
 	@touch $@
 
-$(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.js) $(PACKAGES)
+$(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs) $(PACKAGES)
 	$(NODE) web/build/samples.mjs
 	@touch $@
 

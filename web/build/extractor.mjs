@@ -58,7 +58,7 @@ async function bundle(out) {
   });
   await build({
     ...common,
-    entryPoints: [path.join(web, 'extractor/runtime.js')],
+    entryPoints: [path.join(web, 'extractor/runtime.mjs')],
     outfile: path.join(out, 'runtime.js'),
     // The bundle must not know where it runs: no Node branch, no require().
     define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined' },
@@ -66,7 +66,7 @@ async function bundle(out) {
   });
   await build({
     ...common,
-    entryPoints: [path.join(web, 'extractor/worker.js')],
+    entryPoints: [path.join(web, 'extractor/worker.mjs')],
     outfile: path.join(out, 'worker.js'),
     external: ['./runtime.js'],
   });

@@ -10,7 +10,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import sharp from 'sharp';
-import { allConcepts, shippedConcepts, styles } from '../samples/concepts.js';
+import { allConcepts, shippedConcepts, styles } from '../samples/concepts.mjs';
 
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
@@ -20,7 +20,7 @@ const margin = 12;
 
 /**
  * @param {string} out folder to fill
- * @param {import('../samples/concepts.js').Concept[]} concepts
+ * @param {import('../samples/concepts.mjs').Concept[]} concepts
  * @param {(style: string, concept: string) => string} place path of a picture in the folder
  * @returns {Promise<number>} bytes of all pictures
  */

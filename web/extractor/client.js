@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The window's end of the extractor's worker. Messages, both ways (the other
- * side is worker.js):
+ * side is worker.mjs):
  *   {type, id, args} -> {type, id, result} | {type: 'error', id, error: {code, message}}
  *     load  args: ExtractorFiles                     result: true
  *     embed args: Blob | ImageBitmap | ImageData     result: Float32Array (transferred)

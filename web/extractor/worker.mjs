@@ -6,7 +6,7 @@
  *     embed args: Blob | ImageBitmap | ImageData     result: Float32Array (transferred)
  */
 import { envelopeOf } from './errors.js';
-// @ts-ignore: the bundle built from ./runtime.js stands beside the built worker
+// @ts-ignore: the bundle built from runtime.mjs stands beside the built worker
 import { createRuntime } from './runtime.js';
 import { createSession } from './session.js';
 
