@@ -118,7 +118,8 @@ async function start() {
 
 try {
   await start();
-  await workOffline();
+  // Without a service worker (a private window, say) all works but offline use.
+  workOffline().catch((error) => console.warn(sentence(error)));
 } catch (error) {
   byId('loading', HTMLElement).hidden = true;
   complain(byId('trouble', HTMLElement), sentence(error));

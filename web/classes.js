@@ -100,8 +100,9 @@ export class ClassList {
   async remove(state) {
     const at = [...this.element.children].findIndex((card) => card.getAttribute('data-class') === state.id);
     const { undo } = await this.engine.removeClass(state.id);
-    const next = this.element.querySelectorAll('.card:not([data-class="' + CSS.escape(state.id) + '"]) .card-name');
-    const target = next[Math.min(at, next.length - 1)] ?? byId('class-name', HTMLElement);
+    // Where the card was is now its successor; a field would open a phone's keyboard.
+    const left = [...this.element.children].filter((card) => card.getAttribute('data-class') !== state.id);
+    const target = left[Math.min(at, left.length - 1)] ?? byId('samples-button', HTMLElement);
     if (target instanceof HTMLElement) target.focus({ preventScroll: true });
     this.undo.offer(`Deleted “${state.name}” with ${counted(state.examples.length, 'picture')}.`, async () => {
       await this.engine.undo(undo);
@@ -153,7 +154,7 @@ class ClassCard {
     this.forName = el('span', { class: 'vh' });
     this.file = el('input', { type: 'file', accept: 'image/*', multiple: true, onchange: () => this.#pick() });
     this.cameraButton = el('button', {
-      class: 'button', type: 'button', 'aria-pressed': 'false', onclick: () => this.toggleCamera(),
+      class: 'tile', type: 'button', 'aria-pressed': 'false', onclick: () => this.toggleCamera(),
     }, icon('camera'), 'Camera');
     this.cameraBox = el('div', { class: 'card-camera', hidden: true });
     this.progress = el('progress', { max: 1, value: 0 });
@@ -161,12 +162,13 @@ class ClassCard {
     this.batchBox = el('div', { class: 'card-batch', hidden: true }, this.progress, this.progressText,
       el('button', { class: 'button quiet', type: 'button', onclick: () => this.#batch?.abort() }, 'Cancel'));
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
-    this.element = el('li', { class: 'card', 'data-class': state.id },
+    this.element = el('li', { class: 'card', 'data-class': state.id, tabindex: -1 },
       el('div', { class: 'card-head' }, this.name, this.count, this.deleteButton),
-      this.thumbs, this.cameraBox, this.batchBox, this.error,
-      el('div', { class: 'actions' },
-        el('label', { class: 'button file-button' }, icon('picture'), el('span', {}, 'Add pictures', this.forName), this.file),
-        this.cameraButton));
+      el('div', { class: 'pictures' }, this.thumbs,
+        el('div', { class: 'tiles' },
+          el('label', { class: 'tile file-button' }, icon('plus'), el('span', {}, 'Add', this.forName), this.file),
+          this.cameraButton)),
+      this.cameraBox, this.batchBox, this.error);
     dropZone(this.element, (files) => void this.addFiles(files));
   }
 
@@ -179,7 +181,7 @@ class ClassCard {
     this.deleteButton.setAttribute('aria-label', `Delete ${state.name}`);
     this.deleteButton.title = `Delete ${state.name}`;
     this.thumbs.setAttribute('aria-label', `Pictures of ${state.name}`);
-    this.forName.textContent = ` to ${state.name}`;
+    this.forName.textContent = ` pictures to ${state.name}`;
     this.progress.setAttribute('aria-label', `Adding pictures to ${state.name}`);
     this.cameraButton.setAttribute('aria-label', `Camera for ${state.name}`);
     this.#showThumbs(state.examples);

@@ -48,6 +48,7 @@ export class Recogniser {
       if (turn !== this.#turn) return;
       this.#show(picture, file.name);
       await this.engine.recognise(embedding);
+      byId('prediction', HTMLElement).scrollIntoView({ block: 'nearest' });
       say(files.length > 1 ? `Recognised “${file.name}”, the first of ${files.length} pictures.` : `Recognised “${file.name}”.`);
     } catch (error) {
       if (turn === this.#turn) complain(this.error, sentence(error));

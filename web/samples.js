@@ -6,7 +6,7 @@ import { byId, el, sentence } from './dom.js';
 /** @typedef {import('./types.js').Engine} Engine */
 /** @typedef {import('./lessons.js').Lessons} Lessons */
 /** @typedef {{id: string, name: string, author: string, licence: string, url: string}} Style */
-/** @typedef {{styles: Style[], concepts: {id: string, name: string}[]}} Catalogue */
+/** @typedef {{styles: Style[], concepts: {id: string, name: string}[]}} Catalog contents of samples.json */
 
 /** What the samples teach, and one thing they do not. */
 const TAUGHT = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
@@ -30,9 +30,9 @@ export class Samples {
   async #start() {
     this.button.disabled = true;
     try {
-      const catalogue = await fetchCatalogue();
-      await this.#teach(catalogue);
-      this.#offer(catalogue);
+      const catalog = await loadCatalog();
+      await this.#teach(catalog);
+      this.#offer(catalog);
       say('The samples are in. Now press one of the pictures to recognise.');
     } catch (error) {
       complain(byId('add-class-error', HTMLElement), sentence(error));
@@ -41,10 +41,10 @@ export class Samples {
     }
   }
 
-  /** @param {Catalogue} catalogue */
-  async #teach({ concepts }) {
+  /** @param {Catalog} catalog */
+  async #teach(catalog) {
     const { classes } = await this.engine.state();
-    const missing = concepts.filter(({ id, name }) =>
+    const missing = catalog.concepts.filter(({ id, name }) =>
       TAUGHT.includes(id) && !classes.some((known) => known.name === name && known.examples.length > 0));
     missing.sort((a, b) => TAUGHT.indexOf(a.id) - TAUGHT.indexOf(b.id));
     const total = missing.length * TEACH_STYLES.length;
@@ -54,21 +54,32 @@ export class Samples {
       const classId = known?.id ?? (await this.engine.addClass(name)).id;
       for (const style of TEACH_STYLES) {
         say(`Adding sample ${++done} of ${total}.`);
-        await this.lessons.addFile(classId, await fetchSample(style, id));
+        await this.lessons.addFile(classId, await fetchSample(pictureURL(style, id), name));
       }
     }
   }
 
-  /** @param {Catalogue} catalogue */
-  #offer({ styles, concepts }) {
-    const shown = [...TAUGHT, UNKNOWN].flatMap((id) => concepts.filter((concept) => concept.id === id));
+  /** @param {Catalog} catalog */
+  #offer(catalog) {
+    const shown = [...TAUGHT, UNKNOWN].flatMap((id) => catalog.concepts.filter((concept) => concept.id === id));
     byId('sample-list', HTMLElement).replaceChildren(...shown.map(({ id, name }) =>
-      el('li', {}, el('button', {
-        class: 'sample', type: 'button', 'aria-label': `Recognise the ${name.toLowerCase()}`,
-        onclick: () => void fetchSample(QUERY_STYLE, id).then((file) => this.recognise([file]), () => {}),
-      }, el('img', { src: address(QUERY_STYLE, id), alt: '', width: 48, height: 48 })))));
-    byId('sample-credit', HTMLElement).textContent = credit(styles);
+      el('li', {}, this.#question(pictureURL(QUERY_STYLE, id), name))));
+    byId('sample-note', HTMLElement).textContent = credit(catalog.styles);
     byId('sample-queries', HTMLElement).hidden = false;
+    byId('recognise', HTMLElement).scrollIntoView({ block: 'nearest' });
+  }
+
+  /** @param {string} url @param {string} name */
+  #question(url, name) {
+    const ask = async () => {
+      try {
+        await this.recognise([await fetchSample(url, name)]);
+      } catch (error) {
+        complain(byId('query-error', HTMLElement), sentence(error));
+      }
+    };
+    return el('button', { class: 'sample', type: 'button', 'aria-label': `Recognise the ${name.toLowerCase()}`, onclick: () => void ask() },
+      el('img', { src: url, alt: '', width: 40, height: 40 }));
   }
 }
 
@@ -83,24 +94,24 @@ export function credit(styles) {
 }
 
 /** @param {string} style @param {string} concept */
-function address(style, concept) {
+function pictureURL(style, concept) {
   return `samples/${style}/${concept}.png`;
 }
 
-/** @returns {Promise<Catalogue>} */
-async function fetchCatalogue() {
+/** @returns {Promise<Catalog>} */
+async function loadCatalog() {
   return (await get('samples/samples.json')).json();
 }
 
-/** @param {string} style @param {string} concept */
-async function fetchSample(style, concept) {
-  const blob = await (await get(address(style, concept))).blob();
-  return new File([blob], `${concept}, ${style}.png`, { type: 'image/png' });
+/** @param {string} url @param {string} name */
+async function fetchSample(url, name) {
+  const blob = await (await get(url)).blob();
+  return new File([blob], `${name.toLowerCase()}.png`, { type: 'image/png' });
 }
 
 /** @param {string} url */
 async function get(url) {
   const response = await fetch(url).catch(() => null);
-  if (!response?.ok) throw new Error('The samples could not be fetched: check the connection and try again.');
+  if (!response?.ok) throw new Error('The sample pictures could not be fetched: check the connection and try again.');
   return response;
 }

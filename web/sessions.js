@@ -1,7 +1,7 @@
 // @ts-check
 /** The sessions dialog: several classifiers side by side, one open at a time. */
 import { complain, say } from './announce.js';
-import { byId, counted, el, sentence } from './dom.js';
+import { byId, counted, el, icon, sentence } from './dom.js';
 import { dialogHead } from './settings.js';
 
 /** @typedef {import('./types.js').Engine} Engine */
@@ -61,7 +61,9 @@ export class SessionsDialog {
         ? el('span', { class: 'badge' }, 'Open')
         : el('button', { class: 'button', type: 'button', 'aria-label': `Open ${session.name}`, onclick: () => void this.#try(() => this.#switch(session)) }, 'Open'),
       deletable
-        ? el('button', { class: 'button quiet', type: 'button', 'aria-label': `Delete ${session.name}`, onclick: () => this.#confirm(row, session) }, 'Delete')
+        ? el('button', {
+          class: 'button quiet square', type: 'button', 'aria-label': `Delete ${session.name}`, onclick: () => this.#confirm(row, session),
+        }, icon('trash'))
         : null);
     return row;
   }

@@ -41,7 +41,7 @@ export class SettingsDialog {
 
   #build() {
     this.dialog.append(dialogHead(this.dialog, 'settings-title', 'Settings'), this.error,
-      this.#choice('inference', 'How sure to be', [
+      this.#choice('inference', 'Method', [
         ['fb', 'Fully Bayesian', 'Averages over everything the pictures leave open. Honest with few pictures.'],
         ['map', 'Point estimate (MAP)', 'Takes the single most probable model. Bolder, for comparison.'],
       ]),
@@ -50,7 +50,7 @@ export class SettingsDialog {
         ['taught', 'As taught', ''],
       ]),
       el('fieldset', {}, el('legend', {}, 'None of these'),
-        el('div', { class: 'slider' }, el('label', { for: 'none-prior' }, 'How often to expect something unknown'), this.noneText),
+        el('div', { class: 'slider' }, el('label', { for: 'none-prior' }, 'Chance of something unknown'), this.noneText),
         this.none,
         el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes.')),
       el('fieldset', {}, el('legend', {}, 'Prior'), this.priorText,
