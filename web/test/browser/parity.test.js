@@ -18,7 +18,7 @@ import { loadExtractor } from '../../../scripts/embed/extractor.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const parity = path.join(root, 'testdata/parity');
-const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:; worker-src 'self'";
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:; worker-src 'self'";
 /** @type {Record<string, string>} */
 const types = { '.js': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm', '.html': 'text/html' };
 
