@@ -112,3 +112,39 @@ func mean(dst []float64, w blas64.General) {
 	}
 	floats.Scale(1/float64(w.Rows), dst)
 }
+
+// Update returns the posterior of one class as a prior in its own right, for
+// the K examples in the rows of x, K×d:
+//
+//	kappa_j = kappa + K,   nu_j = nu + K,   m_j = (kappa m + K x̄)/(kappa+K)
+//	S_j = S + Σ_i (x_i-x̄)(x_i-x̄)ᵀ + kappa K/(kappa+K) (x̄-m)(x̄-m)ᵀ
+//
+// (eq:update-rule, whose m_j lacks a kappa). Predictions do not need it; it
+// serves inspection and updating in several steps. ok is false if the examples
+// overflow. Cost O(K d² + d³).
+func (p *Prior) Update(x mat.Matrix) (post *Prior, ok bool) {
+	k, d := x.Dims()
+	w := mat.NewDense(k, d, nil)
+	p.WhitenRowsTo(w, x)
+	var s Scatter
+	s.Reset(p)
+	s.Add(w.RawMatrix())
+	ok = s.Factorize()
+	post = p.Clone()
+	post.Kappa += float64(k)
+	post.Nu += float64(k)
+	mean(s.centre, w.RawMatrix())
+	floats.Scale(float64(k)/post.Kappa, s.centre)
+	l := p.L.RawTriangular()
+	blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: d, Data: s.centre, Inc: 1})
+	floats.Add(post.M, s.centre)
+	// L_j = L C, both lower triangular.
+	lj := post.L.RawTriangular()
+	product := blas64.General{Rows: d, Cols: d, Stride: lj.Stride, Data: lj.Data}
+	for i := range d {
+		copy(product.Data[i*lj.Stride:i*lj.Stride+i+1], s.chol.Data[i*d:i*d+i+1])
+		clear(product.Data[i*lj.Stride+i+1 : (i+1)*lj.Stride])
+	}
+	blas64.Trmm(blas.Left, blas.NoTrans, 1, l, product)
+	return post, ok
+}

@@ -63,6 +63,7 @@ var layers = map[string]int{
 	"core/model":     3,
 	"core/metatrain": 4,
 	"core/baseline":  4,
+	"core/oracle":    5,
 }
 
 // systemPackages reach past the program: to JavaScript, files, network or

@@ -1,0 +1,377 @@
+package niw
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// randomPrior returns a prior with nothing special about it.
+func randomPrior(rng *rand.Rand, d int) *Prior {
+	p := HandCrafted(d, 1)
+	p.Kappa, p.Nu = 0.3+rng.Float64(), float64(d)-0.5+5*rng.Float64()
+	for i := range d {
+		p.M[i] = rng.NormFloat64()
+		for j := range i {
+			p.L.SetTri(i, j, 0.3*rng.NormFloat64())
+		}
+		p.L.SetTri(i, i, 0.5+rng.Float64())
+	}
+	return p
+}
+
+func randomRows(rng *rand.Rand, n, d int) *mat.Dense {
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, 0.5+rng.NormFloat64())
+		}
+	}
+	return x
+}
+
+// plainPosterior is the conjugate update as the textbook writes it, in dense
+// matrices and without whitening.
+func plainPosterior(p *Prior, x *mat.Dense) (m []float64, kappa, nu float64, s *mat.SymDense) {
+	k, d := x.Dims()
+	mean := make([]float64, d)
+	for i := range k {
+		for j := range d {
+			mean[j] += x.At(i, j) / float64(k)
+		}
+	}
+	kappa, nu = p.Kappa+float64(k), p.Nu+float64(k)
+	s = mat.NewSymDense(d, nil)
+	s.SymOuterK(1, p.L)
+	diff := mat.NewVecDense(d, nil)
+	for i := range k {
+		for j := range d {
+			diff.SetVec(j, x.At(i, j)-mean[j])
+		}
+		s.SymRankOne(s, 1, diff)
+	}
+	m = make([]float64, d)
+	for j := range d {
+		diff.SetVec(j, mean[j]-p.M[j])
+		m[j] = (p.Kappa*p.M[j] + float64(k)*mean[j]) / kappa
+	}
+	if k > 0 {
+		s.SymRankOne(s, p.Kappa*float64(k)/kappa, diff)
+	}
+	return m, kappa, nu, s
+}
+
+// plainLogProb is the predictive by gonum's distributions.
+func plainLogProb(t *testing.T, p *Prior, x *mat.Dense, inf Inference, query []float64) float64 {
+	t.Helper()
+	d := p.Dim()
+	m, kappa, nu, s := plainPosterior(p, x)
+	if inf == MAP {
+		s.ScaleSym(1/(nu+float64(d)+2), s)
+		n, ok := distmv.NewNormal(m, s, nil)
+		if !ok {
+			t.Fatal("oracle: covariance not positive definite")
+		}
+		return n.LogProb(query)
+	}
+	df := nu - float64(d) + 1
+	s.ScaleSym((kappa+1)/(kappa*df), s)
+	st, ok := distmv.NewStudentsT(m, s, df, nil)
+	if !ok {
+		t.Fatal("oracle: scale matrix not positive definite")
+	}
+	return st.LogProb(query)
+}
+
+// lowRank returns the group of the rows of x and its log density of the query.
+func lowRank(p *Prior, x *mat.Dense, inf Inference, query []float64) (*Group, float64) {
+	k, d := x.Dims()
+	z := make([]float64, d)
+	p.WhitenTo(z, query)
+	w, gram := mat.NewDense(k, d, nil), mat.NewSymDense(k, nil)
+	p.WhitenRowsTo(w, x)
+	gram.SymOuterK(1, w)
+	cross := mat.NewVecDense(k, nil)
+	cross.MulVec(w, mat.NewVecDense(d, z))
+	var g Group
+	g.Fit(p, gram)
+	return &g, g.LogProb(inf, mat.Dot(mat.NewVecDense(d, z), mat.NewVecDense(d, z)), cross.RawVector().Data)
+}
+
+func near(t *testing.T, what string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
+		t.Errorf("%s: got %.15g, want %.15g", what, got, want)
+	}
+}
+
+func TestLowRankMatchesGonumDistributions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, d := range []int{1, 2, 5, 17} {
+		for _, k := range []int{1, 2, 5, 20} {
+			p, x := randomPrior(rng, d), randomRows(rng, k, d)
+			query := randomRows(rng, 1, d).RawRowView(0)
+			for _, inf := range []Inference{FB, MAP} {
+				_, got := lowRank(p, x, inf, query)
+				near(t, inf.String(), got, plainLogProb(t, p, x, inf, query), 1e-11)
+			}
+		}
+	}
+}
+
+func TestDenseMatchesLowRank(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	for _, d := range []int{1, 3, 8} {
+		for _, k := range []int{1, 4, 12} {
+			p, x := randomPrior(rng, d), randomRows(rng, k, d)
+			query := randomRows(rng, 1, d).RawRowView(0)
+			_, want := lowRank(p, x, FB, query)
+			w := mat.NewDense(k, d, nil)
+			p.WhitenRowsTo(w, x)
+			var s Scatter
+			s.Reset(p)
+			s.Add(w.RawMatrix())
+			if !s.Factorize() {
+				t.Fatal("not positive definite")
+			}
+			post, _ := p.Update(x)
+			v := make([]float64, d)
+			for i := range v {
+				v[i] = query[i] - post.M[i] + p.M[i]
+			}
+			p.WhitenTo(v, v)
+			s.SolveTo(v)
+			vv := mat.NewVecDense(d, v)
+			sp := s.Posterior(k)
+			near(t, "dense", sp.LogProb(FB, mat.Dot(vv, vv)), want, 1e-11)
+		}
+	}
+}
+
+func TestPriorPredictiveIsTheEmptyGroup(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	p := randomPrior(rng, 4)
+	query := []float64{1, -2, 0.5, 3}
+	var g Group
+	g.Fit(p, nil)
+	z := make([]float64, 4)
+	p.WhitenTo(z, query)
+	zz := mat.NewVecDense(4, z)
+	s := mat.NewSymDense(4, nil)
+	s.SymOuterK(1, p.L)
+	df := p.Nu - 3
+	s.ScaleSym((p.Kappa+1)/(p.Kappa*df), s)
+	want, _ := distmv.NewStudentsT(p.M, s, df, nil)
+	near(t, "prior predictive", g.LogProb(FB, mat.Dot(zz, zz), nil), want.LogProb(query), 1e-12)
+}
+
+func TestOneDimensionIsTheUnivariateStudentT(t *testing.T) {
+	p := HandCrafted(1, 0.7)
+	p.M[0], p.Kappa, p.Nu = 0.2, 1.5, 2.5
+	x := mat.NewDense(3, 1, []float64{1, 2, 4})
+	m, kappa, nu, s := plainPosterior(p, x)
+	want := distuv.StudentsT{Mu: m[0], Sigma: math.Sqrt(s.At(0, 0) * (kappa + 1) / (kappa * nu)), Nu: nu}
+	for _, q := range []float64{-3, 0, 1.9, 50} {
+		_, got := lowRank(p, x, FB, []float64{q})
+		near(t, "d=1", got, want.LogProb(q), 1e-12)
+	}
+}
+
+// With nu and S growing together Sigma becomes certain, and the Student-t the
+// Normal N(m_j, Sigma (kappa_j+1)/kappa_j).
+func TestLargeNuApproachesTheNormal(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	p, x := randomPrior(rng, 3), randomRows(rng, 2, 3)
+	sigma := mat.NewSymDense(3, nil)
+	sigma.SymOuterK(1, p.L)
+	m, kappa, _, _ := plainPosterior(p, x)
+	sigma.ScaleSym((kappa+1)/kappa, sigma)
+	want, _ := distmv.NewNormal(m, sigma, nil)
+	p.Nu = 1e9
+	p.L.ScaleTri(math.Sqrt(p.Nu), p.L)
+	query := []float64{0.3, -1, 2}
+	_, got := lowRank(p, x, FB, query)
+	near(t, "nu to infinity", got, want.LogProb(query), 1e-6)
+}
+
+func TestMarginalIsTheProductOfSequentialPredictives(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	p, x := randomPrior(rng, 6), randomRows(rng, 9, 6)
+	var sum float64
+	var g Group
+	g.Fit(p, nil)
+	w := mat.NewDense(9, 6, nil)
+	p.WhitenRowsTo(w, x)
+	for i := range 9 {
+		cross := make([]float64, i+1)
+		for j := range cross {
+			cross[j] = mat.Dot(w.RowView(i), w.RowView(j))
+		}
+		sum += g.LogProb(FB, cross[i], cross[:i])
+		g.Append(cross)
+	}
+	near(t, "marginal likelihood", g.LogMarginal(), sum, 1e-12)
+}
+
+func TestAffineEquivariance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	const d = 4
+	p, x := randomPrior(rng, d), randomRows(rng, 3, d)
+	query := randomRows(rng, 1, d)
+	a := mat.NewTriDense(d, mat.Lower, nil) // keeps the factor triangular
+	for i := range d {
+		for j := range i {
+			a.SetTri(i, j, rng.NormFloat64())
+		}
+		a.SetTri(i, i, 1+rng.Float64())
+	}
+	shift := []float64{1e3, -5, 0.1, 7}
+	move := func(rows *mat.Dense) *mat.Dense {
+		n, _ := rows.Dims()
+		out := mat.NewDense(n, d, nil)
+		out.Mul(rows, a.T())
+		for i := range n {
+			for j := range d {
+				out.Set(i, j, out.At(i, j)+shift[j])
+			}
+		}
+		return out
+	}
+	moved := p.Clone()
+	moved.M = move(mat.NewDense(1, d, p.M)).RawRowView(0)
+	moved.L.MulTri(a, p.L)
+	for _, inf := range []Inference{FB, MAP} {
+		_, before := lowRank(p, x, inf, query.RawRowView(0))
+		_, after := lowRank(moved, move(x), inf, move(query).RawRowView(0))
+		near(t, inf.String(), after+math.Log(math.Abs(mat.Det(a))), before, 1e-10)
+	}
+}
+
+func TestRemoveUndoesAppendToTheBit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	const d, n = 12, 6
+	p := randomPrior(rng, d)
+	w := randomRows(rng, n, d)
+	dot := func(i, j int) float64 { return mat.Dot(w.RowView(i), w.RowView(j)) }
+	fit := func(rows []int) *Group {
+		var g Group
+		g.Reset(p)
+		for i := range rows {
+			cross := make([]float64, i+1)
+			for j := range cross {
+				cross[j] = dot(rows[i], rows[j])
+			}
+			g.Append(cross)
+		}
+		return &g
+	}
+	for out := range n {
+		all, left := []int{0, 1, 2, 3, 4, 5}, []int{}
+		for _, i := range all {
+			if i != out {
+				left = append(left, i)
+			}
+		}
+		g := fit(all)
+		g.Remove(out)
+		want := fit(left)
+		cross := []float64{1, 2, 3, 4, 5}
+		if got, want := g.LogProb(FB, 99, cross), want.LogProb(FB, 99, cross); got != want {
+			t.Errorf("without %d: got %v, want %v", out, got, want)
+		}
+	}
+}
+
+func TestWhitenRowsMatchesWhiten(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	for _, d := range []int{1, 63, 64, 65, 150} {
+		p, x := randomPrior(rng, d), randomRows(rng, 7, d)
+		p.L.ScaleTri(3, p.L)
+		for i := range d { // keep the random factor well conditioned
+			p.L.SetTri(i, i, 5)
+		}
+		rows, want := mat.NewDense(7, d, nil), make([]float64, d)
+		p.WhitenRowsTo(rows, x)
+		back := mat.NewDense(7, d, nil)
+		back.Copy(rows)
+		for i := range 7 {
+			p.WhitenTo(want, x.RawRowView(i))
+			for j, v := range want {
+				near(t, "row", rows.At(i, j), v, 1e-12)
+			}
+		}
+		SolveTransRowsTo(back.RawMatrix(), p.L.RawTriangular())
+		var product mat.Dense // rows of back are L⁻ᵀw, so back·L gives w again
+		product.Mul(back, p.L)
+		for i := range 7 {
+			for j := range d {
+				near(t, "transposed", product.At(i, j), rows.At(i, j), 1e-11)
+			}
+		}
+	}
+}
+
+func TestValidateNamesTheValue(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*Prior)
+		want  string
+	}{
+		"kappa zero":  {func(p *Prior) { p.Kappa = 0 }, "kappa"},
+		"kappa NaN":   {func(p *Prior) { p.Kappa = math.NaN() }, "kappa"},
+		"nu at bound": {func(p *Prior) { p.Nu = 1 }, "nu"},
+		"nu infinite": {func(p *Prior) { p.Nu = math.Inf(1) }, "nu"},
+		"m NaN":       {func(p *Prior) { p.M[1] = math.NaN() }, "prior mean m"},
+		"diagonal":    {func(p *Prior) { p.L.SetTri(1, 1, 0) }, "diagonal of L"},
+		"L infinite":  {func(p *Prior) { p.L.SetTri(1, 0, math.Inf(-1)) }, "factor L"},
+		"upper":       {func(p *Prior) { p.L = mat.NewTriDense(2, mat.Upper, []float64{1, 0, 0, 1}) }, "factor L"},
+	} {
+		p := HandCrafted(2, 1)
+		c.spoil(p)
+		var v *ValueError
+		if err := p.Validate(); !errors.As(err, &v) || v.Name != c.want {
+			t.Errorf("%s: got %v, want a ValueError for %s", name, err, c.want)
+		}
+	}
+	var dim *DimensionError
+	for _, p := range []*Prior{{}, {M: []float64{1}, Kappa: 1, Nu: 1}, {M: []float64{1}, Kappa: 1, Nu: 1, L: mat.NewTriDense(2, mat.Lower, nil)}} {
+		if err := p.Validate(); !errors.As(err, &dim) {
+			t.Errorf("%+v: got %v, want a DimensionError", p, err)
+		}
+	}
+	if err := HandCrafted(3, 0.5).Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUpdateInTwoStepsIsOneUpdate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	p, x := randomPrior(rng, 5), randomRows(rng, 7, 5)
+	once, ok := p.Update(x)
+	first, ok1 := p.Update(x.Slice(0, 3, 0, 5))
+	twice, ok2 := first.Update(x.Slice(3, 7, 0, 5))
+	if !ok || !ok1 || !ok2 {
+		t.Fatal("not positive definite")
+	}
+	near(t, "kappa", twice.Kappa, once.Kappa, 1e-14)
+	near(t, "nu", twice.Nu, once.Nu, 1e-14)
+	for i := range 5 {
+		near(t, "m", twice.M[i], once.M[i], 1e-12)
+		for j := range i + 1 {
+			near(t, "L", twice.L.At(i, j), once.L.At(i, j), 1e-11)
+		}
+	}
+}
+
+func TestLogProbDoesNotAllocate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 1))
+	g, _ := lowRank(randomPrior(rng, 9), randomRows(rng, 5, 9), FB, make([]float64, 9))
+	cross := make([]float64, 5)
+	if n := testing.AllocsPerRun(100, func() { g.LogProb(FB, 3, cross) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

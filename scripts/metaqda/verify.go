@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"metaqda/core/oracle"
+)
+
+var verifyCommand = command{
+	name:    "verify",
+	summary: "check this build against files of oracle vectors",
+	run:     runVerify,
+}
+
+const verifyAbout = `Compare this build with oracle vectors, JSON files of one of three kinds that is
+recognised from the content: posteriors and predictive densities, gradients,
+calibration measures. Files follow the flags. The largest absolute error per
+file and quantity is printed. The status is 1 if any error exceeds 1e-8,
+relative, or absolute for values below one.`
+
+func runVerify(_ context.Context, args []string, stdout, _ io.Writer) error {
+	flags := newFlags("verify FILE...", verifyAbout, stdout)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() == 0 {
+		return fmt.Errorf("no file given: name at least one file of oracle vectors")
+	}
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	failed := false
+	for _, name := range flags.Args() {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("%s cannot be read: %w", name, err)
+		}
+		report, err := oracle.Check(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		printReport(w, name, report)
+		failed = failed || !report.OK()
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if failed {
+		return exitStatus(1)
+	}
+	return nil
+}
+
+func printReport(w io.Writer, name string, r *oracle.Report) {
+	fmt.Fprintf(w, "%s\t%s vectors\t%d cases\t\n", name, r.Kind, r.Cases)
+	for _, row := range r.Rows {
+		verdict := "ok"
+		if row.MaxError > oracle.Tolerance {
+			verdict = "FAILED"
+		}
+		fmt.Fprintf(w, "  %s\t%d values\tmax abs error %.2e\t%s\n", row.Quantity, row.Values, row.MaxAbs, verdict)
+	}
+}
