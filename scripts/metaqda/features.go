@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/dataset"
+	"metaqda/core/embed"
+	"metaqda/core/niw"
+)
+
+// space is the rows of a data set seen through a transform, and for NIW
+// methods whitened by a prior. It is made once and read by all workers.
+type space struct {
+	x     *mat.Dense // rows x d
+	index []int32    // row of the set to row of x, -1 where it is not held
+	norm2 []float64  // |x_i|^2
+}
+
+// newSpace transforms the given rows of the set and, if whiten is not nil,
+// whitens them: O(n d^2) once instead of in every episode.
+func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prior) (*space, error) {
+	s := &space{x: mat.NewDense(len(rows), set.Dim, nil), index: make([]int32, set.Len())}
+	for i := range s.index {
+		s.index[i] = -1
+	}
+	for k, i := range rows {
+		row := set.RowTo(s.x.RawRowView(k), i)
+		if err := t.Apply(row, row); err != nil {
+			return nil, &dataset.FileError{File: set.File(), Row: i, Problem: "cannot be transformed (" + err.Error() + ")",
+				Remedy: "use a prior made for these embeddings", Err: err}
+		}
+		s.index[i] = int32(k)
+	}
+	if whiten != nil {
+		whiten.WhitenRowsTo(s.x, s.x)
+	}
+	s.norm2 = make([]float64, len(rows))
+	for k := range rows {
+		for _, v := range s.x.RawRowView(k) {
+			s.norm2[k] += v * v
+		}
+	}
+	return s, nil
+}
+
+// gather copies rows of the set into dst from row at on.
+func (s *space) gather(dst *mat.Dense, at int, rows []int) {
+	for k, i := range rows {
+		if s.index[i] < 0 {
+			panic("metaqda: row outside the prepared classes")
+		}
+		copy(dst.RawRowView(at+k), s.x.RawRowView(int(s.index[i])))
+	}
+}
+
+// source is one data set of an evaluation.
+type source struct {
+	set    *dataset.Set
+	prior  *learnedPrior // nil without --prior
+	centre []float64     // for CL2N, nil when there are no training classes
+	rows   []int         // rows that episodes may ask for
+	spaces map[string]*space
+}
+
+// space returns the rows under a feature transform, made on first use. It is
+// called while the methods are prepared, before workers start.
+func (s *source) space(kind embed.Kind) (*space, error) {
+	t := embed.Transform{Kind: kind, Power: 1}
+	if kind == embed.CL2N {
+		if s.centre == nil {
+			return nil, &dataset.FileError{File: s.set.File(), Row: -1, Problem: "has no split \"train\" to centre CL2N features on",
+				Remedy: "name the training classes in the .json beside it, or give a --prior, whose centre is used then"}
+		}
+		t.Center = s.centre
+	}
+	return s.cached("transform "+string(kind), &t, nil)
+}
+
+// whitened returns the rows transformed and whitened by a prior.
+func (s *source) whitened(key string, t *embed.Transform, p *niw.Prior) (*space, error) {
+	if p.Dim() != s.set.Dim {
+		return nil, &dataset.FileError{File: s.set.File(), Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but the prior is for %d", s.set.Dim, p.Dim()),
+			Remedy: "use embeddings of the extractor that the prior was learned for"}
+	}
+	return s.cached("whitened "+key, t, p)
+}
+
+func (s *source) cached(key string, t *embed.Transform, p *niw.Prior) (*space, error) {
+	if sp, ok := s.spaces[key]; ok {
+		return sp, nil
+	}
+	sp, err := newSpace(s.set, s.rows, t, p)
+	if err != nil {
+		return nil, err
+	}
+	if s.spaces == nil {
+		s.spaces = map[string]*space{}
+	}
+	s.spaces[key] = sp
+	return sp, nil
+}
