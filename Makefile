@@ -80,6 +80,10 @@ $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs
 	$(NODE) web/build/samples.mjs
 	@touch $@
 
+# The prior that the page begins with, for the embeddings that the extractor makes.
+$(SITE)/prior.safetensors: $(shell find core scripts/metaqda -name '*.go' -not -name '*_test.go') $(SITE)/extractor/extractor.json $(MODULES)
+	$(GO) run ./scripts/metaqda prior --out $@ $$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--dimension $${e.dimension} --extractor $${e.id}`')
+
 .PHONY: site
 site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/samples/samples.json $(SITE)/prior.safetensors
 	@$(BIN)/site -root . -out $(SITE) -cache build/cache/twins
