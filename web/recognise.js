@@ -43,6 +43,7 @@ export class Recogniser {
     this.closeCamera();
     const turn = ++this.#turn;
     complain(this.error, '');
+    say(`Looking at “${file.name}” …`);
     try {
       const { embedding, picture } = await this.lessons.look(file, EDGE);
       if (turn !== this.#turn) return;
@@ -51,7 +52,9 @@ export class Recogniser {
       byId('prediction', HTMLElement).scrollIntoView({ block: 'nearest' });
       say(files.length > 1 ? `Recognised “${file.name}”, the first of ${files.length} pictures.` : `Recognised “${file.name}”.`);
     } catch (error) {
-      if (turn === this.#turn) complain(this.error, sentence(error));
+      if (turn !== this.#turn) return;
+      complain(this.error, sentence(error));
+      say('');
     }
   }
 

@@ -1,0 +1,117 @@
+// @ts-check
+/** The page by keyboard alone, its names and roles, contrast and narrow screens. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import test from 'node:test';
+import { addPictures, card, meters, recognise, sample, status, teach, visit } from './harness.js';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** What axe finds wrong, one line each. @param {Page} page @returns {Promise<string[]>} */
+async function faults(page) {
+  // Evaluated by the debugger: the page's policy rightly refuses foreign scripts.
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const result = await /** @type {any} */ (window).axe.run(document, { resultTypes: ['violations'] });
+    return result.violations.flatMap((/** @type {any} */ rule) =>
+      rule.nodes.map((/** @type {any} */ node) => `${rule.id}: ${node.target} ${node.failureSummary}`));
+  });
+}
+
+for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+  test(`names, roles and contrast are right in the ${colorScheme} scheme`, () => visit({
+    context: { colorScheme, reducedMotion: 'reduce' },
+  }, async ({ page }) => {
+    assert.deepEqual(await faults(page), [], 'empty page');
+    await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
+    await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
+    await recognise(page, sample('emojione', 'cat'));
+    await page.getByRole('button', { name: 'Remove picture 1 of Rocket' }).click();
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+    await page.getByRole('button', { name: 'Add class' }).click();
+    assert.deepEqual(await faults(page), [], 'taught page');
+    for (const name of ['Settings', /^Session:/, 'About and licences']) {
+      await page.getByRole('button', { name }).click();
+      await page.getByRole('dialog').waitFor();
+      assert.deepEqual(await faults(page), [], `dialog ${name}`);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    }
+  }));
+}
+
+/** Presses Tab until the element with this name has the focus. @param {Page} page @param {string} name */
+async function tabTo(page, name) {
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press('Tab');
+    const now = await page.evaluate(() => {
+      const element = document.activeElement;
+      const label = element instanceof HTMLInputElement ? element.labels?.[0]?.textContent : null;
+      return (element?.getAttribute('aria-label') ?? label ?? element?.textContent ?? '').trim();
+    });
+    if (now === name) return;
+  }
+  assert.fail(`Tab never reached “${name}”`);
+}
+
+test('everything is done by keyboard alone', () => visit({}, async ({ page }) => {
+  for (const name of ['Cat', 'Rocket']) {
+    await tabTo(page, 'Name of a new class');
+    await page.keyboard.type(name);
+    await page.keyboard.press('Enter');
+    await card(page, name).waitFor();
+    await page.evaluate(() => { if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); });
+    await tabTo(page, `Add pictures to ${name}`);
+    const chooser = page.waitForEvent('filechooser');
+    await page.keyboard.press('Enter');
+    await (await chooser).setFiles(['noto', 'twemoji'].map((style) => sample(style, name.toLowerCase())));
+    await card(page, name).getByText('2 pictures').waitFor();
+  }
+  await tabTo(page, 'Picture to recognise');
+  const visible = await page.evaluate(() => {
+    const label = document.activeElement?.closest('label');
+    return label ? getComputedStyle(label).outlineStyle : 'none';
+  });
+  assert.notEqual(visible, 'none', 'the focus can be seen');
+  const chooser = page.waitForEvent('filechooser');
+  await page.keyboard.press('Enter');
+  await (await chooser).setFiles(sample('emojione', 'cat'));
+  await status(page, 'Recognised “cat.png”.');
+  assert.ok((await meters(page)).Cat > 0);
+
+  await tabTo(page, 'Remove picture 1 of Cat');
+  await page.keyboard.press('Enter');
+  await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Remove picture 1 of Cat', 'the focus stays near');
+  await tabTo(page, 'Undo');
+  await page.keyboard.press('Enter');
+  await card(page, 'Cat').getByText('2 pictures').waitFor();
+  await tabTo(page, 'Delete Rocket');
+  await page.keyboard.press('Enter');
+  await card(page, 'Rocket').waitFor({ state: 'detached' });
+  assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), 'BODY', 'the focus is not lost');
+  await tabTo(page, 'Settings');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Settings' }).waitFor();
+  await page.keyboard.press('Escape');
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'settings-button', 'the focus returns');
+}));
+
+test('a narrow screen shows everything without scrolling sideways', () => visit({
+  context: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
+}, async ({ page }) => {
+  await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
+  await addPictures(page, 'Cat', ['fxemoji', 'emojione'].map((style) => sample(style, 'cat')));
+  await teach(page, 'Umbrella', ['noto']);
+  await recognise(page, sample('emojione', 'cat'));
+  const { scroll, client } = await page.evaluate(() => ({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth }));
+  assert.ok(scroll <= client, `${scroll} pixels wide on a screen of ${client}`);
+  const small = await page.evaluate(() => [...document.querySelectorAll('button, label.button, label.tile, .jump a')]
+    .filter((one) => one.getClientRects().length && !one.classList.contains('thumb-remove') && !one.classList.contains('link'))
+    .map((one) => ({ text: one.textContent || one.getAttribute('aria-label'), height: one.getBoundingClientRect().height }))
+    .filter(({ height }) => height < 40));
+  assert.deepEqual(small, [], 'controls large enough for a thumb');
+}));

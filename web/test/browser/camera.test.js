@@ -1,0 +1,136 @@
+// @ts-check
+/** The camera, with Chromium's fake device playing a video of sample pictures. */
+import assert from 'node:assert/strict';
+import { mkdtemp, open as openFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import sharp from 'sharp';
+import { addClass, card, meters, most, sample, status, teach, visit } from './harness.js';
+
+const FAKE = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
+const WIDTH = 320;
+const HEIGHT = 240;
+
+/** @type {string} */
+let folder;
+before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'camera-')); });
+after(() => rm(folder, { recursive: true, force: true }));
+
+/**
+ * Writes an uncompressed Y4M video of pictures, each shown for some frames.
+ *
+ * @param {string} name
+ * @param {string[]} pictures
+ */
+async function video(name, pictures) {
+  const target = path.join(folder, name);
+  const file = await openFile(target, 'w');
+  await file.write(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F10:1 Ip A1:1 C420jpeg\n`);
+  for (const picture of pictures) {
+    const { data } = await sharp(picture).resize(WIDTH, HEIGHT, { fit: 'contain', background: '#fff' }).flatten({ background: '#fff' })
+      .removeAlpha().raw().toBuffer({ resolveWithObject: true });
+    const frame = Buffer.concat([Buffer.from('FRAME\n'), yuv(data)]);
+    for (let i = 0; i < 5; i++) await file.write(frame);
+  }
+  await file.close();
+  return target;
+}
+
+/** RGB to planar YCbCr 4:2:0, full range (JPEG). @param {Buffer} rgb */
+function yuv(rgb) {
+  const y = Buffer.alloc(WIDTH * HEIGHT);
+  const u = Buffer.alloc(WIDTH * HEIGHT / 4);
+  const v = Buffer.alloc(WIDTH * HEIGHT / 4);
+  for (let row = 0; row < HEIGHT; row++) {
+    for (let column = 0; column < WIDTH; column++) {
+      const at = row * WIDTH + column;
+      const [r, g, b] = [rgb[3 * at], rgb[3 * at + 1], rgb[3 * at + 2]];
+      y[at] = Math.round(0.299 * r + 0.587 * g + 0.114 * b);
+      if (row % 2 || column % 2) continue;
+      const half = row / 2 * (WIDTH / 2) + column / 2;
+      u[half] = Math.round(128 - 0.168736 * r - 0.331264 * g + 0.5 * b);
+      v[half] = Math.round(128 + 0.5 * r - 0.418688 * g - 0.081312 * b);
+    }
+  }
+  return Buffer.concat([y, u, v]);
+}
+
+test('the live camera recognises what it sees', async () => {
+  const film = await video('rocket.y4m', [sample('emojione', 'rocket')]);
+  await visit({ flags: [...FAKE, `--use-file-for-fake-video-capture=${film}`] }, async ({ page }) => {
+    await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
+    await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
+    const button = page.getByRole('button', { name: 'Live camera' });
+    await button.click();
+    await page.getByRole('meter', { name: 'Rocket' }).waitFor();
+    assert.equal(most(await meters(page)), 'Rocket');
+    const video = page.getByLabel('Camera', { exact: true });
+    assert.ok(await video.evaluate((one) => one instanceof HTMLVideoElement && one.muted && one.playsInline && one.isConnected));
+    const track = await video.evaluateHandle((one) => /** @type {MediaStream} */ (/** @type {HTMLVideoElement} */ (one).srcObject).getVideoTracks()[0]);
+    await button.click();
+    await video.waitFor({ state: 'detached' });
+    assert.equal(await track.evaluate((one) => one.readyState), 'ended', 'the camera is switched off');
+  });
+});
+
+test('holding the button captures again and again, by mouse and by keyboard', async () => {
+  const film = await video('mixed.y4m', ['noto', 'twemoji', 'openmoji', 'fxemoji'].map((style) => sample(style, 'banana')));
+  await visit({ flags: [...FAKE, `--use-file-for-fake-video-capture=${film}`] }, async ({ page }) => {
+    await addClass(page, 'Banana');
+    const box = card(page, 'Banana');
+    const toggle = page.getByRole('button', { name: 'Camera for Banana' });
+    await toggle.click();
+    const shutter = page.getByRole('button', { name: 'Hold to capture Banana' });
+    await shutter.and(page.locator(':enabled')).waitFor();
+    await shutter.hover();
+    await page.mouse.down();
+    await box.locator('.thumb').nth(2).waitFor();
+    await page.mouse.up();
+    await box.locator('.capturing').waitFor({ state: 'detached' });
+    const byMouse = await box.locator('.thumb').count();
+    assert.ok(byMouse >= 3);
+
+    await shutter.focus();
+    await page.keyboard.down('Space');
+    await box.locator('.thumb').nth(byMouse + 1).waitFor();
+    await page.keyboard.up('Space');
+    await box.locator('.capturing').waitFor({ state: 'detached' });
+    const byKey = await box.locator('.thumb').count();
+    await shutter.press('Enter');
+    await box.locator('.thumb').nth(byKey).waitFor();
+    assert.equal(await box.locator('.thumb').count(), byKey + 1, 'a short press takes one picture');
+    await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(sample('emojione', 'banana'));
+    await status(page, 'Recognised “banana.png”.');
+    await toggle.click();
+    await box.locator('video').waitFor({ state: 'detached' });
+  });
+});
+
+test('only one part of the page has the camera', () => visit({ flags: FAKE }, async ({ page }) => {
+  await addClass(page, 'A');
+  await addClass(page, 'B');
+  await page.getByRole('button', { name: 'Camera for A' }).click();
+  await card(page, 'A').locator('video').waitFor();
+  await page.getByRole('button', { name: 'Camera for B' }).click();
+  await card(page, 'B').locator('video').waitFor();
+  await card(page, 'A').locator('video').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Live camera' }).click();
+  await page.locator('#live video').waitFor();
+  await card(page, 'B').locator('video').waitFor({ state: 'detached' });
+}));
+
+test('without a camera a sentence says so', () => visit({}, async ({ page }) => {
+  await page.getByRole('button', { name: 'Live camera' }).click();
+  await page.getByRole('alert').filter({ hasText: 'No camera was found: connect one, or add pictures from files.' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Live camera' }).getAttribute('aria-pressed'), 'false');
+}));
+
+test('where the camera is refused a sentence says how to allow it', () => visit({
+  flags: ['--use-fake-device-for-media-stream', '--deny-permission-prompts'],
+}, async ({ page }) => {
+  await addClass(page, 'Cat');
+  await page.getByRole('button', { name: 'Camera for Cat' }).click();
+  await card(page, 'Cat').getByRole('alert').filter({ hasText: 'The browser may not use the camera: allow it for this page' }).waitFor();
+  await card(page, 'Cat').locator('video').waitFor({ state: 'detached' });
+}));

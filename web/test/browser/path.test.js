@@ -1,0 +1,151 @@
+// @ts-check
+/** The whole path: teach with pictures, recognise another, reload offline, take things back. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  addClass, addPictures, assertProbabilities, card, meters, most, offlineReady, open, PATIENCE, ready, recognise, sample,
+  serveSite, status, teach, visit,
+} from './harness.js';
+
+const names = ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle'];
+const taught = ['noto', 'twemoji', 'openmoji'];
+
+test('five classes of three styles recognise a fourth style, and offline after a reload with the same numbers', async () => {
+  const site = await serveSite();
+  try {
+    await visit({ site }, async ({ page, context }) => {
+      for (const name of names) await teach(page, name, taught);
+      let right = 0;
+      /** @type {Record<string, Record<string, number>>} */
+      const before = {};
+      for (const name of names) {
+        const odds = before[name] = await recognise(page, sample('emojione', name.toLowerCase()));
+        assert.deepEqual(Object.keys(odds).sort(), [...names, 'None of these'].sort());
+        assertProbabilities(odds);
+        if (most(odds) === name) right++;
+      }
+      assert.ok(right >= 4, `${right} of 5 recognised: ${JSON.stringify(before)}`);
+
+      await offlineReady(page);
+      await context.setOffline(true);
+      await site.stop();
+      await page.reload();
+      await ready(page);
+      for (const name of names) {
+        await card(page, name).getByText('3 pictures').waitFor();
+        assert.deepEqual(await recognise(page, sample('emojione', name.toLowerCase())), before[name], `${name} offline`);
+      }
+    });
+  } finally {
+    await site.stop();
+  }
+});
+
+test('a removed picture changes the odds, and undoing brings exactly the old ones back', () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', taught);
+  await teach(page, 'Rocket', taught);
+  const before = await recognise(page, sample('emojione', 'cat'));
+
+  await page.getByRole('button', { name: 'Remove picture 2 of Cat' }).click();
+  await card(page, 'Cat').getByText('2 pictures').waitFor();
+  const without = await meters(page);
+  assertProbabilities(without);
+  assert.notDeepEqual(without, before);
+
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await card(page, 'Cat').getByText('3 pictures').waitFor();
+  close(await meters(page), before);
+
+  await page.getByRole('button', { name: 'Delete Rocket' }).click();
+  await card(page, 'Rocket').waitFor({ state: 'detached' });
+  assert.deepEqual(Object.keys(await meters(page)).sort(), ['Cat', 'None of these']);
+  await page.keyboard.press('Control+z');
+  await card(page, 'Rocket').getByText('3 pictures').waitFor();
+  close(await meters(page), before);
+}));
+
+/** @param {Record<string, number>} got @param {Record<string, number>} want */
+function close(got, want) {
+  assert.deepEqual(Object.keys(got).sort(), Object.keys(want).sort());
+  for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < 1e-12, `${name}: ${got[name]}, was ${p}`);
+}
+
+test('settings change the prediction at once and survive a reload', () => visit({}, async ({ page, site }) => {
+  await teach(page, 'Cat', taught);
+  await teach(page, 'Rocket', taught);
+  const bayes = await recognise(page, sample('emojione', 'cat'));
+  const dialog = page.getByRole('dialog', { name: 'Settings' });
+
+  await page.getByRole('button', { name: 'Settings' }).click();
+  await dialog.getByRole('radio', { name: /^Point estimate/ }).check();
+  await page.waitForFunction((old) => document.querySelector('[role=meter][aria-label=Cat]')?.getAttribute('aria-valuenow') !== String(old), bayes.Cat);
+  const point = await meters(page);
+  assertProbabilities(point);
+  await dialog.getByRole('radio', { name: /^Fully Bayesian/ }).check();
+  await page.waitForFunction((old) => document.querySelector('[role=meter][aria-label=Cat]')?.getAttribute('aria-valuenow') !== String(old), point.Cat);
+  assert.deepEqual(await meters(page), bayes);
+
+  await dialog.getByRole('slider').fill('0');
+  await page.waitForFunction(() => Number(document.querySelector('[role=meter][aria-label="None of these"]')?.getAttribute('aria-valuenow')) === 0);
+  await dialog.getByRole('radio', { name: 'As taught' }).check();
+  await open(page, site);
+  await page.getByRole('button', { name: 'Settings' }).click();
+  assert.ok(await dialog.getByRole('radio', { name: 'As taught' }).isChecked());
+  assert.ok(await dialog.getByRole('radio', { name: /^Fully Bayesian/ }).isChecked());
+  assert.equal(await dialog.getByRole('slider').inputValue(), '0');
+}));
+
+test('classes are renamed, doubles and empty names refused in a sentence', () => visit({}, async ({ page }) => {
+  await addClass(page, 'Cat');
+  await addClass(page, 'Dog');
+  const field = card(page, 'Dog').getByRole('textbox');
+  await field.fill('Cat');
+  await field.press('Enter');
+  await card(page, 'Dog').getByRole('alert').filter({ hasText: 'Cat' }).waitFor();
+  assert.equal(await field.inputValue(), 'Dog');
+  await field.fill('Hound');
+  await field.press('Enter');
+  await card(page, 'Hound').waitFor();
+  await page.getByLabel('Add pictures to Hound', { exact: true }).waitFor({ state: 'attached' });
+  await page.getByRole('button', { name: 'Add class' }).click();
+  await page.getByRole('alert').filter({ hasText: 'Give the new class a name first.' }).waitFor();
+}));
+
+test('the sample button teaches five classes and offers pictures to recognise, credited', () => visit({}, async ({ page }) => {
+  await page.getByRole('button', { name: 'Try it with samples' }).click();
+  await status(page, 'The samples are in.');
+  for (const name of names) await card(page, name).getByText('3 pictures').waitFor();
+  await page.getByRole('button', { name: 'Recognise the rocket' }).click();
+  await status(page, 'Recognised “rocket.png”.');
+  assert.equal(most(await meters(page)), 'Rocket');
+  await page.getByText(/Noto Emoji by Google \(Apache-2\.0\)/).waitFor();
+  await page.getByRole('button', { name: 'Clear the picture' }).click();
+  await page.getByRole('meter').first().waitFor({ state: 'detached' });
+}));
+
+test('a classifier saved to a file gives the same odds where it is loaded', () => visit({}, async ({ page, context, site }) => {
+  await teach(page, 'Cat', taught);
+  await teach(page, 'Rocket', taught);
+  const before = await recognise(page, sample('emojione', 'rocket'));
+  await page.getByRole('button', { name: 'Settings' }).click();
+  const download = page.waitForEvent('download', { timeout: PATIENCE });
+  await page.getByRole('button', { name: 'Export the classifier' }).click();
+  const file = await (await download).path();
+  const other = await /** @type {import('playwright-core').Browser} */ (context.browser()).newContext();
+  try {
+    const fresh = await other.newPage();
+    await open(fresh, site);
+    await fresh.getByRole('button', { name: 'Settings' }).click();
+    await fresh.getByLabel('Import a classifier').setInputFiles(file);
+    await fresh.keyboard.press('Escape');
+    await card(fresh, 'Rocket').getByText('3 pictures').waitFor();
+    const after = await recognise(fresh, sample('emojione', 'rocket'));
+    close(after, before);
+    await addPictures(fresh, 'Rocket', [sample('fxemoji', 'rocket')]);
+    await fresh.getByRole('button', { name: 'Settings' }).click();
+    await fresh.getByLabel('Import a classifier').setInputFiles(sample('noto', 'cat'));
+    await fresh.getByRole('dialog').getByRole('alert').filter({ hasText: /\w/ }).waitFor();
+  } finally {
+    await other.close();
+  }
+}));

@@ -1,0 +1,102 @@
+// @ts-check
+/** Ways for pictures to come in, and pictures that are none. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test from 'node:test';
+import { addClass, card, meters, most, sample, status, teach, visit } from './harness.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** Dispatches a drop or a paste that carries files. @param {Page} page @param {string} selector @param {'drop'|'paste'} type @param {string[]} paths */
+async function hand(page, selector, type, paths) {
+  const files = await Promise.all(paths.map(async (path) => ({
+    name: path.split('/').slice(-2).join('-'), base64: (await readFile(path)).toString('base64'),
+  })));
+  await page.locator(selector).first().evaluate((target, { files, type }) => {
+    const data = new DataTransfer();
+    for (const { name, base64 } of files) {
+      data.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name, { type: 'image/png' }));
+    }
+    const options = { bubbles: true, cancelable: true };
+    if (type === 'drop') {
+      for (const step of ['dragenter', 'dragover', 'drop']) target.dispatchEvent(new DragEvent(step, { ...options, dataTransfer: data }));
+    } else {
+      target.dispatchEvent(new ClipboardEvent('paste', { ...options, clipboardData: data }));
+    }
+  }, { files, type });
+}
+
+test('files dropped on a card teach it, files dropped on Recognise are recognised', () => visit({}, async ({ page }) => {
+  await addClass(page, 'Cat');
+  await addClass(page, 'Rocket');
+  for (const name of ['cat', 'rocket']) {
+    await hand(page, `.card:has([aria-label="Name of the class ${name[0].toUpperCase()}${name.slice(1)}"])`, 'drop',
+      ['noto', 'twemoji', 'openmoji'].map((style) => sample(style, name)));
+  }
+  await card(page, 'Cat').getByText('3 pictures').waitFor();
+  await card(page, 'Rocket').getByText('3 pictures').waitFor();
+  await hand(page, '#stage', 'drop', [sample('emojione', 'rocket')]);
+  await status(page, 'Recognised “emojione-rocket.png”.');
+  assert.equal(most(await meters(page)), 'Rocket');
+  assert.equal(await page.locator('.drop-target').count(), 0);
+  await hand(page, 'footer', 'drop', [sample('noto', 'cat')]);
+  await status(page, 'Drop files on a class to teach it, or on Recognise.');
+}));
+
+test('a pasted picture goes to the class that has the focus, or is recognised', () => visit({}, async ({ page }) => {
+  await addClass(page, 'Cat');
+  await page.getByLabel('Add pictures to Cat', { exact: true }).focus();
+  await hand(page, 'body', 'paste', [sample('noto', 'cat')]);
+  await card(page, 'Cat').getByText('1 picture').waitFor();
+  await page.getByRole('button', { name: 'Settings' }).focus();
+  await hand(page, 'body', 'paste', [sample('twemoji', 'cat')]);
+  await status(page, 'Recognised “twemoji-cat.png”.');
+  await card(page, 'Cat').getByText('1 picture').waitFor();
+}));
+
+test('files that are no pictures are named in one sentence each, and the others go on', () => visit({}, async ({ page }) => {
+  await addClass(page, 'Cat');
+  const png = await readFile(sample('noto', 'cat'));
+  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles([
+    { name: 'good.png', mimeType: 'image/png', buffer: png },
+    { name: 'torn.png', mimeType: 'image/png', buffer: png.subarray(0, 40) },
+    { name: 'IMG_1.heic', mimeType: 'image/heic', buffer: Buffer.from('....ftypheic') },
+    { name: 'void.jpg', mimeType: 'image/jpeg', buffer: Buffer.alloc(0) },
+    { name: 'fine.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle cx="4" cy="4" r="3"/></svg>') },
+  ]);
+  await card(page, 'Cat').getByText('2 pictures').waitFor();
+  const alert = card(page, 'Cat').getByRole('alert');
+  await alert.filter({ hasText: '“torn.png” could not be read as a picture' }).waitFor();
+  const text = await alert.textContent();
+  assert.match(text ?? '', /“IMG_1\.heic” is a HEIC picture, which this browser cannot open/);
+  assert.match(text ?? '', /“void\.jpg” is empty/);
+  await status(page, '2 pictures added to “Cat”.');
+
+  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
+  await page.getByRole('alert').filter({ hasText: '“notes.txt” is not a picture' }).waitFor();
+}));
+
+test('a batch shows how far it is and can be cancelled', () => visit({}, async ({ page }) => {
+  await addClass(page, 'Cat');
+  const files = Array.from({ length: 40 }, (_, i) => sample(['noto', 'twemoji', 'openmoji', 'fxemoji'][i % 4], 'cat'));
+  const buffers = await Promise.all(files.map(async (file, i) => ({ name: `${i}.png`, mimeType: 'image/png', buffer: await readFile(file) })));
+  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(buffers);
+  const box = card(page, 'Cat');
+  await box.getByText(/^\d+ of 40$/).waitFor();
+  await box.getByRole('progressbar', { name: 'Adding pictures to Cat' }).waitFor();
+  await box.getByRole('button', { name: 'Cancel' }).click();
+  await status(page, /^Cancelled: \d+ pictures? added to “Cat”\.$/);
+  const shown = Number(/\d+/.exec(await page.locator('#status').textContent() ?? '')?.[0]);
+  assert.ok(shown >= 1 && shown < 40, `${shown} added`);
+  assert.equal(await box.locator('.thumb').count(), shown);
+}));
+
+test('what is shown as taught is the picture, small', () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', ['noto']);
+  const size = await card(page, 'Cat').getByRole('img', { name: 'Picture 1 of Cat' }).evaluate(async (image) => {
+    if (!(image instanceof HTMLImageElement)) throw new Error('no image');
+    await image.decode();
+    return [image.naturalWidth, image.naturalHeight];
+  });
+  assert.deepEqual(size, [96, 96]);
+}));
