@@ -101,7 +101,7 @@ func (s *Scatter) Posterior(k int) Posterior {
 // SolveTo overwrites v, a difference of two whitened points, with C⁻¹v where
 // A = C Cᵀ, so that |C⁻¹v|² is the quadratic form of S. Cost d²/2.
 func (s *Scatter) SolveTo(v []float64) {
-	blas64.Trsv(blas.NoTrans, s.chol, blas64.Vector{N: s.chol.N, Data: v, Inc: 1})
+	SolveTo(v, s.chol)
 }
 
 // mean stores the mean of the rows of w in dst.

@@ -130,7 +130,7 @@ func (q *pool) shiftClass(j int, gram blas64.Symmetric) {
 		floats.AddScaled(row, 1/kj, gram.Data[r*n:(r+1)*n])
 	}
 	q.self[j] = floats.Sum(row[q.first[j]:q.first[j]+q.counts[j]]) / kj
-	blas64.Trsv(blas.NoTrans, q.chol, blas64.Vector{N: n, Data: row, Inc: 1})
+	niw.SolveTo(row, q.chol)
 }
 
 // prepare takes the whitened query z. Cost O(N d + N²) or O(d²).
@@ -142,7 +142,7 @@ func (q *pool) prepare(z []float64) {
 	}
 	gemv(q.w, z, q.cross)
 	copy(q.solved, q.cross)
-	blas64.Trsv(blas.NoTrans, q.chol, blas64.Vector{N: len(q.solved), Data: q.solved, Inc: 1})
+	niw.SolveTo(q.solved, q.chol)
 }
 
 // logProb returns the log density of the prepared query under the j-th class
