@@ -1,0 +1,305 @@
+package engine
+
+import (
+	"slices"
+
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+	"metaqda/wasm/store"
+)
+
+// AddClass adds a class at the end and returns its id and its name as kept.
+func (e *Engine) AddClass(name string) (id, kept string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if name, err = e.freeName(name, ""); err != nil {
+		return "", "", err
+	}
+	c := &class{Class: store.Class{ID: newID(), Session: e.session.ID, Name: name, Order: e.lastOrder() + 1}}
+	if err := e.insertClass(c); err != nil {
+		return "", "", err
+	}
+	e.touch(putClass(c))
+	return c.ID, name, nil
+}
+
+// RenameClass changes the name of a class.
+func (e *Engine) RenameClass(id, name string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c, err := e.class(id)
+	if err != nil {
+		return err
+	}
+	if name, err = e.freeName(name, id); err != nil {
+		return err
+	}
+	c.Name = name
+	e.touch(putClass(c))
+	return nil
+}
+
+// RemoveClass removes a class with its examples and returns a token for
+// [Engine.Undo].
+func (e *Engine) RemoveClass(id string) (token string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c, err := e.class(id)
+	if err != nil {
+		return "", err
+	}
+	ops := []store.Op{{Table: store.Classes, Key: id}}
+	for _, x := range c.examples {
+		ops = append(ops, store.Op{Table: store.Examples, Key: x.ID})
+	}
+	e.classes = slices.DeleteFunc(e.classes, func(k *class) bool { return k == c })
+	if e.classifier != nil {
+		if err := e.classifier.RemoveClass(id); err != nil {
+			return "", err
+		}
+	}
+	e.touch(ops...)
+	return e.remember(func() error { return e.restoreClass(c) }), nil
+}
+
+// restoreClass is the undo of RemoveClass. The name may have been taken since.
+func (e *Engine) restoreClass(c *class) error {
+	name, err := e.freeName(c.Name, "")
+	if err != nil {
+		return err
+	}
+	c.Name = name
+	if err := e.insertClass(c); err != nil {
+		return err
+	}
+	ops := []store.Op{putClass(c)}
+	for _, x := range c.examples {
+		ops = append(ops, putExample(x))
+	}
+	e.touch(ops...)
+	return nil
+}
+
+// AddExample adds the picture with this embedding to a class, whose examples
+// keep the order they were added in. It keeps both slices.
+func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byte) (id string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c, err := e.class(classID)
+	if err != nil {
+		return "", err
+	}
+	x, err := e.transformed(embedding)
+	if err != nil {
+		return "", err
+	}
+	if err := e.classifier.Add(classID, x); err != nil {
+		return "", err
+	}
+	example := &store.Example{ID: newID(), Session: e.session.ID, Class: classID, Order: c.lastOrder() + 1, Embedding: embedding, Thumbnail: thumbnail}
+	c.examples = append(c.examples, example)
+	e.touch(putExample(example))
+	return example.ID, nil
+}
+
+// RemoveExample removes one example and returns a token for [Engine.Undo].
+func (e *Engine) RemoveExample(classID, exampleID string) (token string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c, err := e.class(classID)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(c.examples, func(x *store.Example) bool { return x.ID == exampleID })
+	if i < 0 {
+		return "", fail("example", "This picture is not in the class any more: it was removed, perhaps in another tab.")
+	}
+	if err := e.classifier.Remove(classID, i); err != nil {
+		return "", err
+	}
+	x := c.examples[i]
+	c.examples = slices.Delete(c.examples, i, i+1)
+	e.touch(store.Op{Table: store.Examples, Key: exampleID})
+	return e.remember(func() error { return e.restoreExample(x) }), nil
+}
+
+// restoreExample is the undo of RemoveExample: the example returns to its place
+// among the others. Those after it are taught again, so that the classifier is
+// the same to the last bit as if nothing had happened.
+func (e *Engine) restoreExample(x *store.Example) error {
+	c, err := e.class(x.Class)
+	if err != nil {
+		return fail("undo", "The picture's class is gone: bring the class back first.")
+	}
+	i := slices.IndexFunc(c.examples, func(y *store.Example) bool { return y.Order > x.Order })
+	if i < 0 {
+		i = len(c.examples)
+	}
+	for k := len(c.examples) - 1; k >= i; k-- {
+		if err := e.classifier.Remove(c.ID, k); err != nil {
+			return err
+		}
+	}
+	c.examples = slices.Insert(c.examples, i, x)
+	for _, y := range c.examples[i:] {
+		z, err := e.transformed(y.Embedding)
+		if err != nil {
+			return err
+		}
+		if err := e.classifier.Add(c.ID, z); err != nil {
+			return err
+		}
+	}
+	e.touch(putExample(x))
+	return nil
+}
+
+// Undo takes back the removal that gave the token. A token serves once, and
+// only while its session is open.
+func (e *Engine) Undo(token string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	step, ok := e.undo[token]
+	if !ok {
+		return fail("undo", "This cannot be undone any more: it was undone already, or another session was opened.")
+	}
+	if err := step(); err != nil {
+		return err
+	}
+	delete(e.undo, token)
+	return nil
+}
+
+// remember keeps an undo step and returns its token.
+func (e *Engine) remember(step func() error) string {
+	token := newID()
+	e.undo[token] = step
+	return token
+}
+
+// insertClass puts a class with its examples at its place, here and in the
+// classifier.
+func (e *Engine) insertClass(c *class) error {
+	if e.classifier != nil {
+		if err := teach(e.classifier, e.prior, c); err != nil {
+			return err
+		}
+	}
+	i := slices.IndexFunc(e.classes, func(k *class) bool { return k.Order > c.Order })
+	if i < 0 {
+		i = len(e.classes)
+	}
+	e.classes = slices.Insert(e.classes, i, c)
+	return nil
+}
+
+func (e *Engine) class(id string) (*class, error) {
+	for _, c := range e.classes {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	return nil, fail("class", "This class does not exist any more: it was removed, perhaps in another tab.")
+}
+
+// freeName cleans a class name and checks that no class but the given one has it.
+func (e *Engine) freeName(name, except string) (string, error) {
+	name, err := cleanName("class", name)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range e.classes {
+		if c.Name == name && c.ID != except {
+			return "", fail("label", "There is a class “"+name+"” already: choose another name.")
+		}
+	}
+	return name, nil
+}
+
+func (e *Engine) lastOrder() float64 {
+	if n := len(e.classes); n > 0 {
+		return e.classes[n-1].Order
+	}
+	return 0
+}
+
+func (c *class) lastOrder() float64 {
+	if n := len(c.examples); n > 0 {
+		return c.examples[n-1].Order
+	}
+	return 0
+}
+
+func (e *Engine) exampleCount() int {
+	n := 0
+	for _, c := range e.classes {
+		n += len(c.examples)
+	}
+	return n
+}
+
+// transformed returns what the classifier knows the embedding as, in scratch
+// space that the next call overwrites. It brings a classifier into being where
+// only the dimension was missing.
+func (e *Engine) transformed(x []float32) ([]float64, error) {
+	if err := e.ensureClassifier(len(x)); err != nil {
+		return nil, err
+	}
+	d := e.prior.dim()
+	if len(x) != d {
+		return nil, &niw.DimensionError{Name: "embedding", Got: len(x), Want: d}
+	}
+	if len(e.scratch) != d {
+		e.scratch = make([]float64, d)
+	}
+	for i, v := range x {
+		e.scratch[i] = float64(v)
+	}
+	return e.scratch, e.prior.file.Transform.Apply(e.scratch, e.scratch)
+}
+
+// newClassifier returns a classifier taught all classes under a prior.
+func newClassifier(p *prior, s store.Settings, classes []*class) (*qda.Classifier, error) {
+	q, err := qda.New(p.file.NIW, options(s, p))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range classes {
+		if err := teach(q, p, c); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// teach adds a class with its examples.
+func teach(q *qda.Classifier, p *prior, c *class) error {
+	if err := q.AddClass(c.ID); err != nil || len(c.examples) == 0 {
+		return err
+	}
+	rows, err := p.rows(c.examples)
+	if err == nil {
+		err = q.AddRows(c.ID, rows)
+	}
+	if err != nil {
+		q.RemoveClass(c.ID)
+	}
+	return err
+}
+
+// options returns the classifier's options under settings and a prior.
+func options(s store.Settings, p *prior) qda.Options {
+	inf, err := niw.ParseInference(s.Inference)
+	if err != nil {
+		inf = niw.FB
+	}
+	return qda.Options{Inference: inf, Pooled: s.Pooled, NonePrior: s.NonePrior, Calibration: p.file.CalibrationFor(inf)}
+}
+
+func putClass(c *class) store.Op {
+	return store.Op{Table: store.Classes, Key: c.ID, Value: c.Class}
+}
+
+func putExample(x *store.Example) store.Op {
+	return store.Op{Table: store.Examples, Key: x.ID, Value: *x}
+}

@@ -1,0 +1,199 @@
+// Package engine is the classifier that the page talks to: the open session
+// with its classes and examples, the prior in use, the last query, undo, and
+// what has to be stored. It is plain Go: storage, view, clock and network are
+// handed in, so that it runs natively in tests.
+//
+// Methods that only compute return at once and note what is to be stored;
+// [Engine.Flush] stores it. Methods that wait are marked so; they must not be
+// called from a JavaScript callback.
+package engine
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+	"metaqda/wasm/store"
+	"metaqda/wasm/view"
+)
+
+// Hooks connect an engine with the world around it.
+type Hooks struct {
+	Show    func(view.Frame)                 // draws a prediction
+	Changed func()                           // the state is not what it was
+	Stored  func(session string)             // a change of the session has been stored
+	Fetch   func(url string) ([]byte, error) // waits for the bytes behind a URL
+	Now     func() time.Time
+}
+
+// Engine holds one open session. Its methods may be called by several
+// goroutines.
+type Engine struct {
+	hooks Hooks
+
+	waiting  sync.Mutex // one operation that waits at a time, held while waiting
+	flushing sync.Mutex // one write at a time, held while waiting
+
+	mu         sync.Mutex // everything below; never held while waiting
+	store      store.Store
+	trouble    string     // why changes are not kept, empty when they are
+	pending    []store.Op // changes not stored yet, in order
+	session    store.Session
+	classes    []*class
+	site       *prior // the site's prior, nil until known
+	prior      *prior // in use, nil until the dimension is known
+	classifier *qda.Classifier
+	query      []float32 // nil without one
+	undo       map[string]func() error
+	scratch    []float64 // of length d
+	shares     []float64 // of length C
+}
+
+// class is one class; its id is its label in the classifier, so that a new name
+// is no change there.
+type class struct {
+	store.Class
+	examples []*store.Example // in the order of the classifier
+}
+
+// New returns an engine without a session: [Engine.Start] opens one. trouble
+// says why s does not last, or is empty.
+func New(s store.Store, trouble string, hooks Hooks) *Engine {
+	if hooks.Now == nil {
+		hooks.Now = time.Now
+	}
+	return &Engine{hooks: hooks, store: s, trouble: trouble, undo: map[string]func() error{}}
+}
+
+// State is what the page shows beside the prediction.
+type State struct {
+	SessionID, SessionName string
+	Settings               store.Settings
+	Dimension              int
+	Prior                  PriorInfo
+	Classes                []ClassInfo
+	Trouble                string // why changes are not kept, empty when they are
+}
+
+// PriorInfo tells which prior is in use.
+type PriorInfo struct {
+	Sum, Name string
+	Site      bool // it is the one that comes with the site
+	Facts     map[string]string
+}
+
+// ClassInfo is a class with its examples. They must not be changed.
+type ClassInfo struct {
+	ID, Name string
+	Examples []*store.Example
+}
+
+// State returns the state.
+func (e *Engine) State() State {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble}
+	if e.prior != nil {
+		s.Dimension = e.prior.dim()
+	}
+	for _, c := range e.classes {
+		s.Classes = append(s.Classes, ClassInfo{ID: c.ID, Name: c.Name, Examples: slices.Clone(c.examples)})
+	}
+	return s
+}
+
+// defaultSettings are those of a new session.
+func defaultSettings() store.Settings {
+	return store.Settings{Inference: niw.FB.String(), Sort: string(view.ByProbability), NonePrior: 0.2}
+}
+
+// Change names the settings to change; nil leaves one as it is.
+type Change struct {
+	Inference, Sort *string
+	NonePrior       *float64
+	Pooled          *bool
+}
+
+// Configure changes settings of the session, all or none.
+func (e *Engine) Configure(c Change) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.session.Settings
+	set(&s.Inference, c.Inference)
+	set(&s.Sort, c.Sort)
+	set(&s.NonePrior, c.NonePrior)
+	set(&s.Pooled, c.Pooled)
+	if err := checkSettings(s); err != nil {
+		return err
+	}
+	if e.classifier != nil {
+		if err := e.classifier.SetOptions(options(s, e.prior)); err != nil {
+			return err
+		}
+	}
+	e.session.Settings = s
+	e.touch()
+	return nil
+}
+
+func set[T any](dst *T, v *T) {
+	if v != nil {
+		*dst = *v
+	}
+}
+
+func checkSettings(s store.Settings) error {
+	if s.Inference != niw.FB.String() && s.Inference != niw.MAP.String() {
+		return fail("setting", "The inference “"+s.Inference+"” is unknown: choose fb or map.")
+	}
+	if s.Sort != string(view.ByProbability) && s.Sort != string(view.AsTaught) {
+		return fail("setting", "The order “"+s.Sort+"” is unknown: choose probability or taught.")
+	}
+	if !(s.NonePrior >= 0 && s.NonePrior < 1) {
+		return fail("setting", "The prior probability of none of these must be from 0 to below 1.")
+	}
+	return nil
+}
+
+// touch notes that the session changed, with the given further changes, and
+// shows the consequences.
+func (e *Engine) touch(ops ...store.Op) {
+	e.session.Updated = e.hooks.Now().UnixMilli()
+	e.pending = append(e.pending, ops...)
+	e.pending = append(e.pending, store.Op{Table: store.Sessions, Key: e.session.ID, Value: e.session})
+	e.refresh()
+	e.announce()
+}
+
+func (e *Engine) announce() {
+	if e.hooks.Changed != nil {
+		e.hooks.Changed()
+	}
+}
+
+// newID returns 64 random bits in hexadecimal.
+func newID() string {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// maxName is the longest name, in bytes.
+const maxName = 400
+
+// cleanName trims a name and checks its length.
+func cleanName(what, name string) (string, error) {
+	name = strings.TrimSpace(name)
+	if name == "" {
+		return "", fail("label", "The "+what+" needs a name.")
+	}
+	if len(name) > maxName {
+		return "", fail("label", "The name of the "+what+" is too long: choose a shorter one.")
+	}
+	return name, nil
+}

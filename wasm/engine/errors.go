@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"errors"
+	"strconv"
+
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+	"metaqda/wasm/store"
+)
+
+// Error is what a caller of the engine gets: a short code for programs and a
+// sentence for people that names the remedy.
+type Error struct {
+	Code    string
+	Message string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// fail returns an Error.
+func fail(code, message string) error { return &Error{Code: code, Message: message} }
+
+// Explain turns any error into an *Error: those of the core, of storage and of
+// the engine keep their own sentence.
+func Explain(err error) *Error {
+	var (
+		own       *Error
+		dimension *niw.DimensionError
+		value     *niw.ValueError
+		label     *qda.LabelError
+		example   *qda.ExampleError
+		format    *model.FormatError
+		storage   *store.Error
+	)
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &dimension):
+		return &Error{"dimension", "The " + dimension.Name + " has " + strconv.Itoa(dimension.Got) + " numbers where " + strconv.Itoa(dimension.Want) + " are expected: use one feature extractor for everything in a session, or begin a new session."}
+	case errors.As(err, &value):
+		return &Error{"value", value.Error()}
+	case errors.As(err, &label):
+		return &Error{"label", label.Error()}
+	case errors.As(err, &example):
+		return &Error{"example", example.Error()}
+	case errors.As(err, &format):
+		return &Error{"format", "This is " + format.Error() + ". Choose a file that was exported here."}
+	case errors.As(err, &storage):
+		return &Error{storage.Code, storage.Message}
+	}
+	return &Error{"failed", err.Error()}
+}

@@ -1,0 +1,291 @@
+package engine
+
+import (
+	"maps"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/embed"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/wasm/store"
+)
+
+// maxDimension is the longest embedding that prior files allow.
+const maxDimension = 8192
+
+// maxBuiltIn is the longest embedding for which a prior is made up: it takes
+// 8 d² bytes.
+const maxBuiltIn = 4096
+
+// Keys of the table Meta.
+const (
+	metaCurrent   = "current"    // id of the session to open
+	metaSitePrior = "site-prior" // sha256 of the site's prior
+)
+
+// prior is a prior with the hash of its file.
+type prior struct {
+	sum  string // empty for the built-in one
+	file *model.Prior
+}
+
+func (p *prior) dim() int { return p.file.NIW.Dim() }
+
+// rows returns the examples as the classifier knows them, n×d.
+func (p *prior) rows(examples []*store.Example) (*mat.Dense, error) {
+	d := p.dim()
+	m := mat.NewDense(len(examples), d, nil)
+	for i, x := range examples {
+		if len(x.Embedding) != d {
+			return nil, &niw.DimensionError{Name: "embedding", Got: len(x.Embedding), Want: d}
+		}
+		row := m.RawRowView(i)
+		for j, v := range x.Embedding {
+			row[j] = float64(v)
+		}
+		if err := p.file.Transform.Apply(row, row); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// builtIn is the prior for embeddings that no learned one is known for: vague,
+// S = 36 I on embeddings of length one.
+func builtIn(d int) (*prior, error) {
+	if d < 1 || d > maxBuiltIn {
+		return nil, fail("dimension", "There is no built-in prior for embeddings this long: import one that was learned for them.")
+	}
+	return &prior{file: &model.Prior{
+		NIW:       niw.HandCrafted(d, 6),
+		Transform: embed.Transform{Kind: embed.L2},
+		Facts:     map[string]string{"name": "Built-in", "made": "by hand: m = 0, S = 36 I, kappa = 1, nu = d"},
+	}}, nil
+}
+
+// decodePrior reads a prior file whose hash is known.
+func decodePrior(b []byte, sum string) (*prior, error) {
+	file, err := model.DecodePrior(b)
+	if err != nil {
+		return nil, err
+	}
+	return &prior{sum: sum, file: file}, nil
+}
+
+func (e *Engine) priorInfo() PriorInfo {
+	p := e.prior
+	if p == nil {
+		p = e.site
+	}
+	if p == nil {
+		return PriorInfo{Name: "Built-in", Facts: map[string]string{}}
+	}
+	info := PriorInfo{Sum: p.sum, Name: p.file.Facts["name"], Site: p == e.site, Facts: maps.Clone(p.file.Facts)}
+	if info.Name == "" {
+		info.Name = "Learned prior"
+	}
+	return info
+}
+
+// ensureClassifier makes a classifier for embeddings of length d if there is
+// none, or only a built-in one for another length that was taught nothing.
+func (e *Engine) ensureClassifier(d int) error {
+	unused := e.prior != nil && e.prior.sum == "" && e.prior.dim() != d && e.exampleCount() == 0
+	if e.classifier != nil && !unused {
+		return nil
+	}
+	if e.site != nil && e.site.dim() != d {
+		return &niw.DimensionError{Name: "embedding", Got: d, Want: e.site.dim()}
+	}
+	p, err := e.defaultPrior(d)
+	if err != nil {
+		return err
+	}
+	return e.use(p)
+}
+
+// defaultPrior returns the site's prior if it is for embeddings of length d, or
+// else the built-in one.
+func (e *Engine) defaultPrior(d int) (*prior, error) {
+	if e.site != nil && e.site.dim() == d {
+		return e.site, nil
+	}
+	return builtIn(d)
+}
+
+// use makes p the prior in use. On error everything stays as it was.
+func (e *Engine) use(p *prior) error {
+	q, err := newClassifier(p, e.session.Settings, e.classes)
+	if err != nil {
+		return err
+	}
+	e.prior, e.classifier = p, q
+	return nil
+}
+
+// UsePrior makes the prior with this sha256 the site's: the one that sessions
+// use unless another was chosen for them. It is taken from the store, or
+// fetched from the URL, checked and stored; the site's former prior is deleted
+// unless a session has chosen it. It waits.
+func (e *Engine) UsePrior(url, sum string) error {
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
+	e.mu.Lock()
+	former := e.site
+	e.mu.Unlock()
+	if former != nil && former.sum == sum {
+		return nil
+	}
+	p, bytes, err := e.findPrior(url, sum)
+	if err != nil {
+		return err
+	}
+	ops := []store.Op{{Table: store.Meta, Key: metaSitePrior, Value: sum}}
+	if bytes != nil {
+		ops = append(ops, store.Op{Table: store.Priors, Key: sum, Value: bytes})
+	}
+	if former != nil && !e.chosen(former.sum) {
+		ops = append(ops, store.Op{Table: store.Priors, Key: former.sum})
+	}
+	e.mu.Lock()
+	err = e.adoptSite(p, ops)
+	e.mu.Unlock()
+	e.Flush()
+	return err
+}
+
+// adoptSite makes p the site's prior and moves the session to it if it has not
+// chosen another. A session whose pictures p does not fit keeps what it has.
+func (e *Engine) adoptSite(p *prior, ops []store.Op) error {
+	e.site = p
+	e.pending = append(e.pending, ops...)
+	if e.session.Settings.Prior == "" && (e.exampleCount() == 0 || e.prior == nil || e.prior.dim() == p.dim()) {
+		if err := e.use(p); err != nil {
+			return err
+		}
+	}
+	e.refresh()
+	e.announce()
+	return nil
+}
+
+// findPrior returns the prior with this hash from the store, or else from the
+// URL and then with its bytes, which are still to be stored.
+func (e *Engine) findPrior(url, sum string) (*prior, []byte, error) {
+	if p, err := e.storedPrior(sum); err != nil || p != nil {
+		return p, nil, err
+	}
+	bytes, err := e.hooks.Fetch(url)
+	if err != nil {
+		return nil, nil, err
+	}
+	if got := model.Sum(bytes); got != sum {
+		return nil, nil, fail("prior-mismatch", "The prior at "+url+" is not the one that this site describes (sha256 "+got+"): reload the page, and if that does not help, tell whoever runs the site.")
+	}
+	p, err := decodePrior(bytes, sum)
+	return p, bytes, err
+}
+
+// storedPrior returns a prior from the store, or nil if it is not there or its
+// bytes are not what they were.
+func (e *Engine) storedPrior(sum string) (*prior, error) {
+	bytes, err := e.store.Bytes(store.Priors, sum)
+	if err != nil || bytes == nil || model.Sum(bytes) != sum {
+		return nil, err
+	}
+	return decodePrior(bytes, sum)
+}
+
+// chosen reports whether a session has chosen the prior for itself. If that
+// cannot be found out the answer is yes: nothing needed is deleted.
+func (e *Engine) chosen(sum string) bool {
+	all, err := e.store.Summaries()
+	if err != nil {
+		return true
+	}
+	for _, s := range all {
+		if s.Settings.Prior == sum {
+			return true
+		}
+	}
+	return false
+}
+
+// ImportPrior makes the session use the prior of a file, stores it and returns
+// a token with which [Engine.Undo] goes back to the one before. It waits.
+func (e *Engine) ImportPrior(bytes []byte) (token string, err error) {
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
+	p, err := decodePrior(bytes, model.Sum(bytes))
+	if err != nil {
+		return "", err
+	}
+	e.mu.Lock()
+	token, err = e.choose(p, store.Op{Table: store.Priors, Key: p.sum, Value: bytes})
+	e.mu.Unlock()
+	e.Flush()
+	return token, err
+}
+
+// choose makes p the session's own choice, or for the site's prior no choice.
+func (e *Engine) choose(p *prior, ops ...store.Op) (token string, err error) {
+	before, choice := e.prior, e.session.Settings.Prior
+	if err := e.use(p); err != nil {
+		return "", err
+	}
+	e.session.Settings.Prior = p.sum
+	if p == e.site {
+		e.session.Settings.Prior = ""
+	}
+	e.touch(ops...)
+	return e.remember(func() error {
+		if before != nil {
+			if err := e.use(before); err != nil {
+				return err
+			}
+		}
+		e.session.Settings.Prior = choice
+		e.touch()
+		return nil
+	}), nil
+}
+
+// ResetPrior makes the session use the site's prior again, or the built-in one
+// where there is none, and returns a token for [Engine.Undo].
+func (e *Engine) ResetPrior() (token string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.site
+	if p == nil && e.prior == nil {
+		e.session.Settings.Prior = ""
+		e.touch()
+		return e.remember(func() error { return nil }), nil
+	}
+	if p == nil {
+		if p, err = builtIn(e.prior.dim()); err != nil {
+			return "", err
+		}
+	}
+	return e.choose(p)
+}
+
+// ExportPrior returns the file of the prior in use. It waits.
+func (e *Engine) ExportPrior() ([]byte, error) {
+	e.mu.Lock()
+	p, s := e.prior, e.store
+	if p == nil {
+		p = e.site
+	}
+	e.mu.Unlock()
+	if p == nil {
+		return nil, fail("prior", "There is no prior to export yet: add a picture first.")
+	}
+	if p.sum != "" {
+		// The very bytes that came, so that their hash stays what it is.
+		if bytes, err := s.Bytes(store.Priors, p.sum); err == nil && bytes != nil && model.Sum(bytes) == p.sum {
+			return bytes, nil
+		}
+	}
+	return model.EncodePrior(p.file)
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"metaqda/core/niw"
+	"metaqda/wasm/view"
+)
+
+// Prediction is the answer to a query. It sums to one.
+type Prediction struct {
+	Classes []Probability // in the order taught
+	None    float64
+}
+
+// Probability is the share of one class.
+type Probability struct {
+	ID, Name string
+	P        float64
+}
+
+// Recognise makes x the query, or with nil clears it, and shows what becomes of
+// it now and after every later change. The answer is nil while there is nothing
+// to compare with. It keeps x.
+func (e *Engine) Recognise(x []float32) (*Prediction, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if x != nil {
+		if _, err := e.transformed(x); err != nil {
+			return nil, err
+		}
+	}
+	e.query = x
+	return e.refresh(), nil
+}
+
+// Probabilities returns what Recognise would, without making x the query.
+func (e *Engine) Probabilities(x []float32) (*Prediction, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.predict(x)
+}
+
+func (e *Engine) predict(x []float32) (*Prediction, error) {
+	z, err := e.transformed(x)
+	if err != nil || e.exampleCount() == 0 {
+		return nil, err
+	}
+	labels := e.classifier.Labels()
+	if len(e.shares) < len(labels) {
+		e.shares = make([]float64, 2*len(labels))
+	}
+	shares := e.shares[:len(labels)]
+	none, err := e.classifier.ProbabilitiesTo(shares, z)
+	if err != nil {
+		return nil, err
+	}
+	// The classifier has the classes in the order they came to it, which after
+	// an undo is not the order taught.
+	of := make(map[string]float64, len(labels))
+	for i, id := range labels {
+		of[id] = shares[i]
+	}
+	p := &Prediction{None: none, Classes: make([]Probability, len(e.classes))}
+	for i, c := range e.classes {
+		p.Classes[i] = Probability{ID: c.ID, Name: c.Name, P: of[c.ID]}
+	}
+	return p, nil
+}
+
+// refresh evaluates the query anew and shows the result.
+func (e *Engine) refresh() *Prediction {
+	var p *Prediction
+	if e.query != nil {
+		var err error
+		if p, err = e.predict(e.query); err != nil {
+			// The query was checked under another prior, whose dimension is gone.
+			e.query = nil
+		}
+	}
+	if e.hooks.Show != nil {
+		e.hooks.Show(view.Compose(e.input(p)))
+	}
+	return p
+}
+
+func (e *Engine) input(p *Prediction) view.Input {
+	s := e.session.Settings
+	in := view.Input{Query: e.query != nil, Open: s.NonePrior > 0, Sort: view.Sort(s.Sort), Classes: make([]view.Class, len(e.classes))}
+	for i, c := range e.classes {
+		in.Classes[i] = view.Class{ID: c.ID, Name: c.Name, Examples: len(c.examples)}
+		if p != nil {
+			in.Classes[i].Probability = p.Classes[i].P
+		}
+	}
+	if p != nil {
+		in.None = p.None
+	}
+	return in
+}
+
+// CheckEmbedding returns an error that names the first number that is not
+// finite, or a length that no embedding has.
+func CheckEmbedding(x []float32) error {
+	if len(x) == 0 || len(x) > maxDimension {
+		return fail("dimension", "An embedding must have between 1 and 8192 numbers.")
+	}
+	for i, v := range x {
+		if v-v != 0 { // an infinity or NaN
+			return &niw.ValueError{Name: "embedding", Index: i, Value: float64(v), Want: "a finite number: leave this picture out"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,371 @@
+package engine
+
+import (
+	"metaqda/core/model"
+	"metaqda/wasm/store"
+	"metaqda/wasm/view"
+)
+
+// Start opens the session that was open last, or a new one, with the site's
+// prior as far as it is known here. It waits.
+func (e *Engine) Start() error {
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
+	if sum, err := e.store.Text(metaSitePrior); err == nil && sum != "" {
+		if p, err := e.storedPrior(sum); err == nil && p != nil {
+			e.site = p
+		}
+	}
+	current, err := e.store.Text(metaCurrent)
+	if err != nil {
+		return err
+	}
+	return e.openAny(current)
+}
+
+// openAny opens the given session if it exists, or else the last changed one,
+// or else a new one.
+func (e *Engine) openAny(id string) error {
+	if id != "" {
+		if c, err := e.store.Contents(id); err != nil {
+			return err
+		} else if c != nil {
+			return e.open(c)
+		}
+	}
+	all, err := e.store.Summaries()
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return e.create("My classes")
+	}
+	c, err := e.store.Contents(all[0].ID)
+	if err != nil {
+		return err
+	}
+	if c == nil { // deleted in another tab this very moment
+		return e.create("My classes")
+	}
+	return e.open(c)
+}
+
+// Sessions lists all sessions, the last changed first. It waits.
+func (e *Engine) Sessions() ([]store.Summary, error) {
+	e.Flush()
+	all, err := e.store.Summaries()
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range all {
+		if s.ID == e.session.ID {
+			return all, nil
+		}
+	}
+	open := store.Summary{Session: e.session, Classes: len(e.classes), Examples: e.exampleCount()}
+	return append([]store.Summary{open}, all...), nil
+}
+
+// NewSession opens a new, empty session. It waits.
+func (e *Engine) NewSession(name string) (id string, err error) {
+	if name, err = cleanName("session", name); err != nil {
+		return "", err
+	}
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
+	e.Flush()
+	if err := e.create(name); err != nil {
+		return "", err
+	}
+	return e.State().SessionID, nil
+}
+
+// create opens a new session and stores it.
+func (e *Engine) create(name string) error {
+	now := e.hooks.Now().UnixMilli()
+	c := &store.Contents{Session: store.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}
+	return e.openStored(c)
+}
+
+// openStored stores contents that are not stored yet and opens them.
+func (e *Engine) openStored(c *store.Contents, more ...store.Op) error {
+	ops := append(more, store.Op{Table: store.Sessions, Key: c.Session.ID, Value: c.Session})
+	for _, k := range c.Classes {
+		ops = append(ops, store.Op{Table: store.Classes, Key: k.ID, Value: k})
+	}
+	for _, x := range c.Examples {
+		ops = append(ops, store.Op{Table: store.Examples, Key: x.ID, Value: x})
+	}
+	if err := e.openWith(c, ops); err != nil {
+		return err
+	}
+	e.Flush()
+	return nil
+}
+
+// OpenSession opens another session. It waits.
+func (e *Engine) OpenSession(id string) error {
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
+	e.Flush()
+	c, err := e.store.Contents(id)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return fail("session", "This session does not exist any more: it was deleted, perhaps in another tab.")
+	}
+	return e.open(c)
+}
+
+// open makes stored contents the open session.
+func (e *Engine) open(c *store.Contents) error {
+	if err := e.openWith(c, nil); err != nil {
+		return err
+	}
+	e.Flush()
+	return nil
+}
+
+// openWith makes contents the open session and notes the operations.
+func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
+	chosen := e.chosenPrior(c)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.swap(c, chosen); err != nil {
+		return err
+	}
+	e.undo = map[string]func() error{}
+	e.pending = append(e.pending, ops...)
+	e.pending = append(e.pending, store.Op{Table: store.Meta, Key: metaCurrent, Value: c.Session.ID})
+	e.refresh()
+	e.announce()
+	return nil
+}
+
+// chosenPrior returns the prior that a session has chosen, nil if it has chosen
+// none or its prior is not here any more.
+func (e *Engine) chosenPrior(c *store.Contents) *prior {
+	sum := c.Session.Settings.Prior
+	if sum == "" {
+		return nil
+	}
+	p, err := e.storedPrior(sum)
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+// swap replaces session, classes and classifier by those of contents, under the
+// chosen prior or else the one that fits. On error nothing has changed.
+func (e *Engine) swap(c *store.Contents, chosen *prior) error {
+	classes := classesOf(c)
+	p, err := e.priorFor(c, chosen)
+	if err != nil {
+		return err
+	}
+	former := e.session
+	e.session = repaired(c.Session)
+	if p == nil {
+		e.prior, e.classifier = nil, nil
+		e.classes = classes
+		return nil
+	}
+	q, err := newClassifier(p, e.session.Settings, classes)
+	if err != nil {
+		e.session = former
+		return err
+	}
+	e.prior, e.classifier, e.classes = p, q, classes
+	return nil
+}
+
+// priorFor returns the prior for contents, nil while nothing tells which.
+func (e *Engine) priorFor(c *store.Contents, chosen *prior) (*prior, error) {
+	if len(c.Examples) == 0 {
+		if chosen != nil {
+			return chosen, nil
+		}
+		return e.site, nil
+	}
+	d := len(c.Examples[0].Embedding)
+	if chosen != nil && chosen.dim() == d {
+		return chosen, nil
+	}
+	return e.defaultPrior(d)
+}
+
+// classesOf joins classes and examples. Examples that no classifier could take
+// are left out: what is stored came through the same checks, unless it was
+// damaged since.
+func classesOf(c *store.Contents) []*class {
+	byID := map[string]*class{}
+	var classes []*class
+	for _, k := range c.Classes {
+		byID[k.ID] = &class{Class: k}
+		classes = append(classes, byID[k.ID])
+	}
+	for i := range c.Examples {
+		x := &c.Examples[i]
+		if len(x.Embedding) == len(c.Examples[0].Embedding) && CheckEmbedding(x.Embedding) == nil {
+			byID[x.Class].examples = append(byID[x.Class].examples, x)
+		}
+	}
+	return classes
+}
+
+// repaired returns the session with settings that are in their domains.
+func repaired(s store.Session) store.Session {
+	if checkSettings(s.Settings) != nil {
+		prior := s.Settings.Prior
+		s.Settings = defaultSettings()
+		s.Settings.Prior = prior
+	}
+	return s
+}
+
+// RenameSession changes the name of any session. It waits.
+func (e *Engine) RenameSession(id, name string) error {
+	name, err := cleanName("session", name)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	if id == e.session.ID {
+		e.session.Name = name
+		e.touch()
+		e.mu.Unlock()
+		e.Flush()
+		return nil
+	}
+	e.mu.Unlock()
+	c, err := e.store.Contents(id)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return fail("session", "This session does not exist any more: it was deleted, perhaps in another tab.")
+	}
+	c.Session.Name = name
+	if err := e.store.Apply([]store.Op{{Table: store.Sessions, Key: id, Value: c.Session}}); err != nil {
+		return err
+	}
+	e.announce()
+	return nil
+}
+
+// DeleteSession deletes a session for good. If it is open, the last changed of
+// the others is opened, or a new one. It waits.
+func (e *Engine) DeleteSession(id string) error {
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
+	e.Flush()
+	if err := e.store.DeleteSession(id); err != nil {
+		return err
+	}
+	if e.State().SessionID == id {
+		return e.openAny("")
+	}
+	e.announce()
+	return nil
+}
+
+// Reload takes over what another tab has stored for the open session. It waits.
+func (e *Engine) Reload() error {
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
+	e.Flush()
+	id := e.State().SessionID
+	c, err := e.store.Contents(id)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return e.openAny("")
+	}
+	chosen := e.chosenPrior(c)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.session.ID != id || len(e.pending) > 0 {
+		return nil // changed here meanwhile; the next word from there will do
+	}
+	if err := e.swap(c, chosen); err != nil {
+		return err
+	}
+	e.refresh()
+	e.announce()
+	return nil
+}
+
+// ExportSession returns the file of the open session.
+func (e *Engine) ExportSession() ([]byte, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.session.Settings
+	c := &model.Classifier{
+		Name:     e.session.Name,
+		Settings: model.Settings{Inference: s.Inference, Pooled: s.Pooled, NonePrior: s.NonePrior, Sort: s.Sort},
+	}
+	if e.prior != nil {
+		c.PriorSum, c.Extractor = e.prior.sum, e.prior.file.Extractor
+	}
+	for _, k := range e.classes {
+		out := model.Class{Label: k.Name, Weight: 1}
+		for _, x := range k.examples {
+			out.Examples = append(out.Examples, model.Example{Embedding: x.Embedding, Thumbnail: x.Thumbnail})
+		}
+		c.Classes = append(c.Classes, out)
+	}
+	return model.EncodeClassifier(c)
+}
+
+// ImportSession opens a new session with the content of a file. It waits. The
+// file names the prior it was made with; if that is not here the site's serves.
+func (e *Engine) ImportSession(bytes []byte) (id string, err error) {
+	file, err := model.DecodeClassifier(bytes)
+	if err != nil {
+		return "", err
+	}
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
+	e.Flush()
+	c := contentsOf(file, e.hooks.Now().UnixMilli())
+	e.mu.Lock()
+	known := e.site != nil && e.site.sum == file.PriorSum
+	e.mu.Unlock()
+	if !known && file.PriorSum != "" {
+		if p, err := e.storedPrior(file.PriorSum); err == nil && p != nil {
+			c.Session.Settings.Prior = file.PriorSum
+		}
+	}
+	if err := e.openStored(c); err != nil {
+		return "", err
+	}
+	return c.Session.ID, nil
+}
+
+// contentsOf gives the content of a file ids and places.
+func contentsOf(file *model.Classifier, now int64) *store.Contents {
+	name, err := cleanName("session", file.Name)
+	if err != nil {
+		name = "Imported classes"
+	}
+	c := &store.Contents{Session: store.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}
+	s := &c.Session.Settings
+	s.Inference, s.Pooled, s.NonePrior = file.Settings.Inference, file.Settings.Pooled, file.Settings.NonePrior
+	if file.Settings.Sort == string(view.AsTaught) {
+		s.Sort = file.Settings.Sort
+	}
+	for i, k := range file.Classes {
+		class := store.Class{ID: newID(), Session: c.Session.ID, Name: k.Label, Order: float64(i + 1)}
+		c.Classes = append(c.Classes, class)
+		for j, x := range k.Examples {
+			c.Examples = append(c.Examples, store.Example{ID: newID(), Session: c.Session.ID, Class: class.ID, Order: float64(j + 1),
+				Embedding: x.Embedding, Thumbnail: x.Thumbnail})
+		}
+	}
+	return c
+}

@@ -1,0 +1,40 @@
+// Command wasm is the engine of the page: the classifier of package core with
+// storage, view and training, compiled to WebAssembly. It is started with
+//
+//	metaqda ROLE HANDOVER
+//
+// and hands the object that JavaScript works with to the global function of the
+// name HANDOVER. ROLE is page, for the classifier of a window, or trainer, for
+// a worker that learns priors. web/engine.js and web/trainer.js start it.
+package main
+
+import (
+	"fmt"
+	"os"
+	"syscall/js"
+
+	"metaqda/wasm/simd"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fail("want a role and the name of a function, have %d arguments", len(os.Args)-1)
+	}
+	simd.Install()
+	var api js.Value
+	switch role := os.Args[1]; role {
+	case "page":
+		api = startPage()
+	case "trainer":
+		api = startTrainer()
+	default:
+		fail("unknown role %q: want page or trainer", role)
+	}
+	js.Global().Call(os.Args[2], api)
+	select {} // the functions handed over keep working
+}
+
+func fail(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "metaqda: "+format+"\n", args...)
+	os.Exit(2)
+}
