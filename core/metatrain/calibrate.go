@@ -34,13 +34,14 @@ type scored struct {
 // FitHead returns the head that best explains the validator's episodes with the
 // prior held fixed, by BFGS from p's own head: first the coefficients of the
 // temperature, at most degree of them, by the closed-set cross-entropy of the queries of
-// taught classes (0 leaves it as it is); then, if the validator's episodes hold queries of unseen
-// classes, the offset of none-of-these by the open-set cross-entropy at prior
-// probability pi, the temperature held. Domains weigh the same.
+// taught classes (0 leaves it as it is); then, if the validator's episodes hold
+// queries of unseen classes, the offset of none-of-these by the open-set
+// cross-entropy, the temperature held and the prior probability of none of these
+// that of the episode. Domains weigh the same.
 //
 // Fitted on validation classes it corrects what training classes cannot show:
 // on classes of its own a prior is surer than it may be.
-func FitHead(ctx context.Context, v *Validator, p *Params, o Objective, degree int, pi float64, workers int) (Head, error) {
+func FitHead(ctx context.Context, v *Validator, p *Params, o Objective, degree, workers int) (Head, error) {
 	e := NewEngine(p.Prior.Dim(), o)
 	e.Set(p)
 	data, unseen, err := v.densities(ctx, e, workers)
@@ -51,10 +52,10 @@ func FitHead(ctx context.Context, v *Validator, p *Params, o Objective, degree i
 	temperature, offset := determined(data, degree)
 	if degree > 0 {
 		h.LogT[0] = startTemperature(&h, data)
-		minimise(&h, temperature, data, CrossEntropy, 0)
+		minimise(&h, temperature, data, CrossEntropy)
 	}
 	if unseen {
-		minimise(&h, offset, data, OpenSet, pi)
+		minimise(&h, offset, data, OpenSet)
 	}
 	return h, ctx.Err()
 }
@@ -90,10 +91,10 @@ func determined(data []scored, degree int) (temperature, offset []int) {
 // around the head's, so that the descent starts in the right valley.
 func startTemperature(h *Head, data []scored) float64 {
 	best, bestLoss := h.LogT[0], math.Inf(1)
-	for k := -8; k <= 8; k++ {
+	for k := -16; k <= 16; k++ {
 		g := *h
 		g.LogT[0] += float64(k) / 2
-		if loss := headLoss(&g, data, CrossEntropy, 0, nil); loss < bestLoss {
+		if loss := headLoss(&g, data, CrossEntropy, nil); loss < bestLoss {
 			best, bestLoss = g.LogT[0], loss
 		}
 	}
@@ -126,7 +127,7 @@ func (v *Validator) densities(ctx context.Context, e *Engine, workers int) (data
 const ridge = 1e-6
 
 // minimise moves the listed values of the head to the minimum of the loss.
-func minimise(h *Head, free []int, data []scored, loss Loss, pi float64) {
+func minimise(h *Head, free []int, data []scored, loss Loss) {
 	values := h.values()
 	at := func(x []float64) *Head {
 		v, g := values, &Head{}
@@ -142,11 +143,11 @@ func minimise(h *Head, free []int, data []scored, loss Loss, pi float64) {
 	}
 	problem := optimize.Problem{
 		Func: func(x []float64) float64 {
-			return headLoss(at(x), data, loss, pi, nil) + penalty(x, start, nil)
+			return headLoss(at(x), data, loss, nil) + penalty(x, start, nil)
 		},
 		Grad: func(grad, x []float64) {
 			var all [headSize]float64
-			headLoss(at(x), data, loss, pi, &all)
+			headLoss(at(x), data, loss, &all)
 			for i, k := range free {
 				grad[i] = all[k]
 			}
@@ -175,11 +176,12 @@ func penalty(x, start, grad []float64) (s float64) {
 
 // headLoss returns the weighted mean loss of the episodes under the head; grad,
 // if not nil, takes its gradient.
-func headLoss(h *Head, data []scored, loss Loss, pi float64, grad *[headSize]float64) (total float64) {
+func headLoss(h *Head, data []scored, loss Loss, grad *[headSize]float64) (total float64) {
 	var terms headTerms
+	o := Objective{Loss: loss}
 	var logits []float64
 	for _, s := range data {
-		h.prepare(&terms, s.shots, pi)
+		h.prepare(&terms, s.shots, o.pi(s.labels))
 		way := len(s.shots)
 		scale := s.weight / math.Max(countQueries(s.labels, loss), 1)
 		for i, y := range s.labels {

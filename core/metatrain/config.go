@@ -65,7 +65,7 @@ var FixedNames = []string{"mean", "scale", "kappa", "nu", "temperature", "temper
 // gradient from S = ¼ I and T = 30, nu fixed at d.
 func DefaultConfig() Config {
 	return Config{
-		Objective: Objective{Inference: niw.FB, Loss: CrossEntropy, NonePrior: 0.5, PerWay: true},
+		Objective: Objective{Inference: niw.FB, Loss: CrossEntropy, PerWay: true},
 		Start:     Start{Scale: 0.5, Kappa: 1, NuExcess: 1, Temperature: 30},
 		Optimiser: SGD, Rate: 0.01, ScalarRate: 0.02, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
 		Clip: 1, Schedule: Cosine, StepEvery: 300, StepFactor: 0.1, WarmUp: 50,
@@ -95,7 +95,7 @@ func (c *Config) Validate() error {
 		{"weight decay", c.WeightDecay, c.WeightDecay >= 0, "a number of 0 or more"},
 		{"gradient clip", c.Clip, c.Clip >= 0, "a number of 0 or more, where 0 is no bound"},
 		{"step factor", c.StepFactor, c.StepFactor > 0 && c.StepFactor <= 1, "a number above 0, at most 1"},
-		{"prior probability of none of these", c.Objective.NonePrior, c.Objective.NonePrior > 0 && c.Objective.NonePrior < 1, "a number between 0 and 1"},
+		{"prior probability of none of these", c.Objective.NonePrior, c.Objective.NonePrior >= 0 && c.Objective.NonePrior < 1, "a number from 0 (that of each episode) to below 1"},
 		{"steps of the schedule", float64(c.StepEvery), c.StepEvery > 0, "at least 1"},
 		{"warm-up", float64(c.WarmUp), c.WarmUp >= 0, "a number of steps of 0 or more"},
 		{"steps", float64(c.Steps), c.Steps > 0, "at least 1"},

@@ -13,19 +13,35 @@ import (
 type Objective struct {
 	Inference niw.Inference
 	Loss      Loss
-	NonePrior float64 // π of [Head], used by OpenSet only
+	// NonePrior is π of [Head], used by OpenSet only. 0 takes the share of queries
+	// of none of the classes in each task, so that the offset learned is that of a
+	// prior that is right.
+	NonePrior float64
 	// PerWay divides the loss of a task by ln C (ln(C+1) for OpenSet), its value
 	// for a guess, so that tasks of many classes do not outweigh the others.
 	PerWay bool
 }
 
-// pi returns the prior probability of none of these under the loss.
-func (o *Objective) pi() float64 {
-	if o.Loss == OpenSet {
+// pi returns the prior probability of none of these for a task under the loss.
+func (o *Objective) pi(labels []int) float64 {
+	if o.Loss != OpenSet {
+		return 0
+	}
+	if o.NonePrior > 0 {
 		return o.NonePrior
 	}
-	return 0
+	none := 0
+	for _, y := range labels {
+		if y == None {
+			none++
+		}
+	}
+	return math.Min(float64(none)/float64(len(labels)), mostNone)
 }
+
+// mostNone keeps the classes of a task possible where all its queries are of
+// none of them.
+const mostNone = 0.99
 
 // scale returns the factor that makes a sum over n queries the task's loss.
 func (o *Objective) scale(way int, n float64) float64 {
@@ -237,7 +253,7 @@ func (e *Engine) Backward(w *Workspace, t *Task) float64 {
 // lossGradient computes the task's loss and the gradient by the log densities.
 func (e *Engine) lossGradient(w *Workspace, t *Task) float64 {
 	nq, way, o := w.n-w.ns, len(t.Shots), &e.objective
-	e.head.prepare(&w.head, t.Shots, o.pi())
+	e.head.prepare(&w.head, t.Shots, o.pi(t.Labels))
 	w.dl, w.dr2 = grown(w.dl, way*nq), grown(w.dr2, nq)
 	w.logits = grown(w.logits, way+1)
 	w.dHead, w.pg, w.Score = [headSize]float64{}, priorGrad{}, Score{}

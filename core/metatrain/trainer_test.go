@@ -421,7 +421,7 @@ func TestFitHead(t *testing.T) {
 	}
 	wrong := *p
 	wrong.Head = Head{LogT: [Degree]float64{2.5}, None: [3]float64{6}}
-	h, err := FitHead(context.Background(), v, &wrong, o, 1, 0.5, 2)
+	h, err := FitHead(context.Background(), v, &wrong, o, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
