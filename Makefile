@@ -126,6 +126,12 @@ test-browser: build ## run the browser tests in headless Chromium, installing it
 	files=$$(find web/test/browser -name '*.test.*js' | sort) && test -n "$$files" && \
 	CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=1 --test-timeout=600000 --test-reporter=spec $$files
 
+# ---- speed ------------------------------------------------------------------
+
+.PHONY: bench
+bench: $(BIN)/tools $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium: a table and build/bench.json
+	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench
+
 # ---- checks -----------------------------------------------------------------
 
 .PHONY: check

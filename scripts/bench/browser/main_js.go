@@ -1,0 +1,116 @@
+//go:build js && wasm
+
+// Command browser is the part of the benchmark that runs in a page: it hands
+// the operations of package measure to web/test/bench/page.js as functions of
+// the global object metaqdaBench.
+//
+// predict and enrol take the bytes of a Float32Array of the page, predict answers
+// into the bytes of a Float64Array: their times include the way into Go and back.
+package main
+
+import (
+	"runtime"
+	"syscall/js"
+	"unsafe"
+
+	"metaqda/scripts/bench/measure"
+	"metaqda/wasm/simd"
+)
+
+// state is what the functions work on.
+type state struct {
+	w     *measure.Workload
+	x     []float32
+	reset func() // of the operation prepared last
+	op    func()
+	name  string
+}
+
+func main() {
+	var s state
+	api := map[string]any{"simd": simd.Install()}
+	for name, f := range map[string]func(args []js.Value) any{
+		"setup": s.setup, "predict": s.predict, "enrol": s.enrol, "remove": s.remove, "prepare": s.prepare, "run": s.run,
+		"bytes": s.bytes, "examples": s.examples, "query": s.query, "heap": s.heap,
+	} {
+		api[name] = js.FuncOf(func(_ js.Value, args []js.Value) any { return f(args) })
+	}
+	js.Global().Set("metaqdaBench", js.ValueOf(api))
+	select {}
+}
+
+// setup(dimension, classes, shots) makes the workload.
+func (s *state) setup(args []js.Value) any {
+	s.w = nil
+	runtime.GC()
+	s.w = measure.New(measure.Case{Dimension: args[0].Int(), Classes: args[1].Int(), Shots: args[2].Int()})
+	s.x = make([]float32, s.w.Dimension)
+	return nil
+}
+
+// take copies an embedding; both machines are little-endian.
+func (s *state) take(bytes js.Value) []float32 {
+	js.CopyBytesToGo(bytesOf(s.x), bytes)
+	return s.x
+}
+
+// predict(x, probabilities)
+func (s *state) predict(args []js.Value) any {
+	js.CopyBytesToJS(args[1], bytesOf(s.w.Predict(s.take(args[0]))))
+	return nil
+}
+
+// enrol(x) adds an example, remove() takes it out again.
+func (s *state) enrol(args []js.Value) any {
+	s.w.Enrol(s.take(args[0]))
+	return nil
+}
+
+func (s *state) remove([]js.Value) any {
+	s.w.Remove()
+	return nil
+}
+
+// prepare(name) chooses the operation of run and bytes; prepare("") leaves the
+// workload as it was.
+func (s *state) prepare(args []js.Value) any {
+	if s.name != "" {
+		s.w.Done(s.name)
+	}
+	if s.name = args[0].String(); s.name != "" {
+		s.op, s.reset = s.w.Operation(s.name)
+	}
+	return nil
+}
+
+func (s *state) run([]js.Value) any {
+	s.op()
+	return nil
+}
+
+// bytes(n) returns what the chosen operation allocates, the mean of n.
+func (s *state) bytes(args []js.Value) any { return measure.BytesPerOp(s.op, s.reset, args[0].Int()) }
+
+// examples() and query() return the embeddings, for others to classify.
+func (s *state) examples([]js.Value) any { return float32Array(s.w.Examples) }
+func (s *state) query([]js.Value) any    { return float32Array(s.w.Query) }
+
+// heap() returns the bytes in use after a collection.
+func (s *state) heap([]js.Value) any {
+	runtime.GC()
+	runtime.GC() // what the finalizers of the first one let go
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+func float32Array(x []float32) js.Value {
+	raw := js.Global().Get("Uint8Array").New(4 * len(x))
+	js.CopyBytesToJS(raw, bytesOf(x))
+	return js.Global().Get("Float32Array").New(raw.Get("buffer"))
+}
+
+// bytesOf returns the memory of a slice of numbers.
+func bytesOf[T float32 | float64](x []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(x[0])))
+}

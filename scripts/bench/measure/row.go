@@ -1,0 +1,89 @@
+// Package measure is what the benchmark times, natively and in the browser: the
+// same workload, by the same code, on the same numbers.
+package measure
+
+import (
+	"slices"
+	"time"
+)
+
+// A Row is one line of build/bench.json.
+type Row struct {
+	Name       string  `json:"name"`  // one of Operations
+	Where      string  `json:"where"` // native, browser, browser-nosimd or knn-classifier
+	Dimension  int     `json:"dimension"`
+	Classes    int     `json:"classes"`
+	Shots      int     `json:"shots"`
+	MedianMS   float64 `json:"median_ms"`
+	P95MS      float64 `json:"p95_ms"`
+	BytesPerOp float64 `json:"bytes_per_op"` // allocated by one operation, mean
+}
+
+// Operations are the names of rows:
+//
+//   - predict: an embedding as the extractor gives it (float32) to probabilities;
+//   - enrol: an embedding added to a class;
+//   - remove: an example taken out of a class;
+//   - train_episode: one step of meta-training, 5 classes x 5 shots, 15 queries
+//     a class: loss, gradient and update;
+//   - load: bytes of a prior file and of a session file to a classifier that answers.
+var Operations = []string{"predict", "enrol", "remove", "train_episode", "load"}
+
+// A Case is one size to measure.
+type Case struct {
+	Dimension int `json:"dimension"`
+	Classes   int `json:"classes"`
+	Shots     int `json:"shots"`
+}
+
+// Cases are all sizes of the benchmark: the dimensions of small and large
+// extractors, a handful to a thousand classes.
+func Cases() []Case {
+	var cases []Case
+	for _, d := range []int{64, 256, 640, 1280} {
+		for _, c := range []int{5, 100, 1000} {
+			cases = append(cases, Case{d, c, 5})
+		}
+	}
+	return cases
+}
+
+// Measures reports whether an operation is measured for a case: an episode's
+// size does not depend on the number of classes taught.
+func (c Case) Measures(operation string) bool { return operation != "train_episode" || c.Classes == 5 }
+
+// Row summarises the times of an operation.
+func (c Case) Row(operation, where string, times []time.Duration, bytes float64) Row {
+	slices.Sort(times)
+	at := func(share float64) float64 {
+		return float64(times[min(len(times)-1, int(share*float64(len(times))))].Nanoseconds()) / 1e6
+	}
+	return Row{operation, where, c.Dimension, c.Classes, c.Shots, at(0.5), at(0.95), bytes}
+}
+
+// Bounds of one measurement: it ends after budget, but not before least or
+// after most repetitions.
+const (
+	budget = 700 * time.Millisecond
+	least  = 3
+	most   = 2000
+)
+
+// Time repeats an operation and returns how long each repetition took. Between
+// repetitions it calls reset, untimed, unless that is nil.
+func Time(operation, reset func()) []time.Duration {
+	var times []time.Duration
+	operation()
+	if reset != nil {
+		reset()
+	}
+	for begin := time.Now(); len(times) < least || (len(times) < most && time.Since(begin) < budget); {
+		start := time.Now()
+		operation()
+		times = append(times, time.Since(start))
+		if reset != nil {
+			reset()
+		}
+	}
+	return times
+}

@@ -1,0 +1,253 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/embed"
+	"metaqda/core/metatrain"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+)
+
+// A Workload is a taught classifier with the bytes it was loaded from, a query
+// and a trainer.
+type Workload struct {
+	Case
+	Examples []float32 // classes*shots embeddings, class by class, row-major
+	Query    []float32 // one more embedding of class 0
+
+	prior, session []byte
+	transform      embed.Transform
+	classifier     *qda.Classifier
+	labels         []string
+	x              []float64
+	probabilities  []float64
+	trainer        *metatrain.Trainer
+	enrolled       string // label of the class that has one more example, or ""
+	at             int
+}
+
+// New makes the workload of a case. The numbers depend on the case alone.
+func New(c Case) *Workload {
+	rnd := rand.New(rand.NewPCG(uint64(c.Dimension), uint64(c.Classes)))
+	w := &Workload{Case: c, x: make([]float64, c.Dimension), probabilities: make([]float64, c.Classes)}
+	w.prior = priorFile(c.Dimension, rnd)
+	w.session = w.sessionFile(rnd)
+	if c.Measures("train_episode") {
+		w.trainer = newTrainer(c.Dimension, rnd)
+	}
+	w.Load()
+	return w
+}
+
+// priorFile is a prior like a learned one: S near a multiple of the identity, features CL2N.
+func priorFile(d int, rnd *rand.Rand) []byte {
+	center := make([]float64, d)
+	for i := range center {
+		center[i] = 0.1 * rnd.Float64()
+	}
+	p := &model.Prior{NIW: newPrior(d, rnd), Transform: embed.Transform{Kind: embed.CL2N, Center: center}, Facts: map[string]string{"data": "synthetic"}}
+	p.Calibration.LogT = []float64{3}
+	return must(model.EncodePrior(p))
+}
+
+func newPrior(d int, rnd *rand.Rand) *niw.Prior {
+	p := niw.HandCrafted(d, 0.6)
+	p.L = mat.NewTriDense(d, mat.Lower, nil)
+	for i := range d {
+		for j := range i {
+			p.L.SetTri(i, j, 0.1*rnd.NormFloat64()/math.Sqrt(float64(d)))
+		}
+		p.L.SetTri(i, i, 0.5+0.2*rnd.Float64())
+	}
+	return p
+}
+
+// sessionFile teaches every class examples around a centre of its own.
+func (w *Workload) sessionFile(rnd *rand.Rand) []byte {
+	s := &model.Classifier{Name: "bench", Settings: model.Settings{Inference: "fb", NonePrior: 0.2}}
+	s.PriorSum = model.Sum(w.prior)
+	centre := make([]float64, w.Dimension)
+	for c := range w.Classes {
+		for i := range centre {
+			centre[i] = rnd.NormFloat64()
+		}
+		class := model.Class{Label: fmt.Sprintf("class %d", c), Weight: 1}
+		for range w.Shots {
+			x := near(centre, rnd)
+			class.Examples = append(class.Examples, model.Example{Embedding: x})
+			w.Examples = append(w.Examples, x...)
+		}
+		if c == 0 {
+			w.Query = near(centre, rnd)
+		}
+		s.Classes = append(s.Classes, class)
+		w.labels = append(w.labels, class.Label)
+	}
+	return must(model.EncodeClassifier(s))
+}
+
+// near draws an embedding around a centre.
+func near(centre []float64, rnd *rand.Rand) []float32 {
+	x := make([]float32, len(centre))
+	for i, c := range centre {
+		x[i] = float32(c + 0.7*rnd.NormFloat64())
+	}
+	return x
+}
+
+// one is a Source of a single task.
+type one struct{ task metatrain.Task }
+
+func (s *one) Task(_ int, t *metatrain.Task) {
+	t.Dim, t.X = s.task.Dim, append(t.X[:0], s.task.X...)
+	t.Shots, t.Labels = append(t.Shots[:0], s.task.Shots...), append(t.Labels[:0], s.task.Labels...)
+}
+
+// newTrainer prepares steps of one episode each: 5 classes, 5 shots, 15 queries a class.
+func newTrainer(d int, rnd *rand.Rand) *metatrain.Trainer {
+	const way, shot, queries = 5, 5, 15
+	t := metatrain.Task{Dim: d}
+	centres := make([][]float64, way)
+	for c := range centres {
+		t.Shots = append(t.Shots, shot)
+		centres[c] = make([]float64, d)
+		for i := range d {
+			centres[c][i] = rnd.NormFloat64()
+		}
+	}
+	for i := range way * (shot + queries) {
+		c := i / shot
+		if i >= way*shot {
+			c = (i - way*shot) / queries
+			t.Labels = append(t.Labels, c)
+		}
+		t.X = append(t.X, unit(near(centres[c], rnd))...)
+	}
+	config := metatrain.DefaultConfig()
+	config.Steps, config.Batch, config.ValidateEvery = 1<<30, 1, 1<<30
+	trainer := must(metatrain.NewTrainer(d, config, &one{t}, nil, 1))
+	return trainer
+}
+
+func unit(x []float32) []float64 {
+	var n float64
+	for _, v := range x {
+		n += float64(v) * float64(v)
+	}
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v) / math.Sqrt(n)
+	}
+	return y
+}
+
+// Load makes the classifier from the bytes of prior and session.
+func (w *Workload) Load() {
+	p, s := must(model.DecodePrior(w.prior)), must(model.DecodeClassifier(w.session))
+	c := must(qda.New(p.NIW, qda.Options{NonePrior: s.Settings.NonePrior, Calibration: p.Calibration}))
+	for _, k := range s.Classes {
+		check(c.AddClass(k.Label))
+		x := mat.NewDense(len(k.Examples), w.Dimension, nil)
+		for i, e := range k.Examples {
+			widen(x.RawRowView(i), e.Embedding)
+			check(p.Transform.Apply(x.RawRowView(i), x.RawRowView(i)))
+		}
+		check(c.AddRows(k.Label, x))
+	}
+	w.transform, w.classifier, w.enrolled = p.Transform, c, ""
+}
+
+// Predict returns the probabilities of the classes for an embedding. The
+// result is good until the next call.
+func (w *Workload) Predict(x []float32) []float64 {
+	widen(w.x, x)
+	check(w.transform.Apply(w.x, w.x))
+	must(w.classifier.ProbabilitiesTo(w.probabilities, w.x))
+	return w.probabilities
+}
+
+// Enrol adds an embedding to the next class in turn. [Workload.Remove] takes it
+// out again.
+func (w *Workload) Enrol(x []float32) {
+	w.enrolled = w.labels[w.at%len(w.labels)]
+	w.at++
+	widen(w.x, x)
+	check(w.transform.Apply(w.x, w.x))
+	check(w.classifier.Add(w.enrolled, w.x))
+}
+
+// Remove takes out what Enrol added last.
+func (w *Workload) Remove() {
+	check(w.classifier.Remove(w.enrolled, w.classifier.Count(w.enrolled)-1))
+}
+
+// TrainEpisode does one step of meta-training.
+func (w *Workload) TrainEpisode() { must(w.trainer.Step(context.Background())) }
+
+// Operation returns what to time for a name, and what to do untimed before the
+// next repetition, or nil. The order of enrol and remove is up to the caller.
+func (w *Workload) Operation(name string) (operation, reset func()) {
+	switch name {
+	case "predict":
+		return func() { w.Predict(w.Query) }, nil
+	case "enrol":
+		return func() { w.Enrol(w.Query) }, w.Remove
+	case "remove":
+		w.Enrol(w.Query)
+		return w.Remove, func() { w.Enrol(w.Query) }
+	case "train_episode":
+		return w.TrainEpisode, nil
+	case "load":
+		return w.Load, nil
+	}
+	panic("measure: unknown operation " + name)
+}
+
+// Done undoes what [Workload.Operation] left for another repetition.
+func (w *Workload) Done(name string) {
+	if name == "remove" {
+		w.Remove()
+	}
+}
+
+// BytesPerOp returns what one operation allocates, the mean of n. What reset
+// allocates is not counted.
+func BytesPerOp(operation, reset func(), n int) float64 {
+	var total uint64
+	var before, after runtime.MemStats
+	for range n {
+		runtime.ReadMemStats(&before)
+		operation()
+		runtime.ReadMemStats(&after)
+		total += after.TotalAlloc - before.TotalAlloc
+		if reset != nil {
+			reset()
+		}
+	}
+	return float64(total) / float64(n)
+}
+
+func widen(dst []float64, x []float32) {
+	for i, v := range x {
+		dst[i] = float64(v)
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("measure: %v", err))
+	}
+}

@@ -1,0 +1,45 @@
+package measure
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestWorkloadAnswersAndReturnsToItsState(t *testing.T) {
+	w := New(Case{Dimension: 32, Classes: 5, Shots: 5})
+	before := slices.Clone(w.Predict(w.Query))
+	if best := slices.Index(before, slices.Max(before)); best != 0 {
+		t.Errorf("a query of class 0 is taken for class %d: %v", best, before)
+	}
+	for _, name := range Operations {
+		op, reset := w.Operation(name)
+		Time(op, reset)
+		w.Done(name)
+	}
+	if after := w.Predict(w.Query); !slices.Equal(before, after) {
+		t.Errorf("probabilities before %v, after every operation %v", before, after)
+	}
+	if again := New(w.Case).Predict(w.Query); !slices.Equal(before, again) {
+		t.Errorf("a second workload of the same case answers %v, not %v", again, before)
+	}
+}
+
+func TestPredictionAllocatesNothing(t *testing.T) {
+	w := New(Case{Dimension: 32, Classes: 5, Shots: 5})
+	if n := testing.AllocsPerRun(100, func() { w.Predict(w.Query) }); n != 0 {
+		t.Errorf("%v allocations a prediction", n)
+	}
+}
+
+func TestRowTakesMedianAndP95(t *testing.T) {
+	var times []time.Duration
+	for i := range 101 {
+		times = append(times, time.Duration(100-i)*time.Millisecond)
+	}
+	r := Case{64, 5, 5}.Row("predict", "native", times, 7)
+	if r.MedianMS != 50 || math.Abs(r.P95MS-95) > 1 || r.BytesPerOp != 7 || r.Dimension != 64 {
+		t.Errorf("got %+v", r)
+	}
+}

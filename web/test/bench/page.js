@@ -1,0 +1,157 @@
+// @ts-check
+// The page of the benchmark: times the operations of scripts/bench/browser in this browser. One
+// page measures with or without the SIMD kernels; run.mjs opens it and calls measure.
+import { loadSimd, simdImports } from '../../simd.js';
+import { knnRows } from './knn.js';
+
+/** @typedef {{ name: string, where: string, dimension: number, classes: number, shots: number, median_ms: number, p95_ms: number, bytes_per_op: number }} Row */
+/** @typedef {{ dimension: number, classes: number, shots: number }} Case */
+/** @typedef {{ least: number, most: number, budget: number }} Bounds how often and how long to repeat, in ms */
+
+const BOUNDS = { least: 3, most: 2000, budget: 700 };
+
+/** @type {any} */
+let bench;
+/** @type {WebAssembly.Memory} */
+let memory;
+
+/**
+ * Starts the program; returns how long that took in milliseconds.
+ * @param {boolean} simd
+ */
+export async function start(simd) {
+  const began = performance.now();
+  const go = new /** @type {any} */ (globalThis).Go();
+  const kernels = simdImports(await loadSimd('/metaqda-simd.wasm', simd));
+  Object.assign(go.importObject, kernels.imports);
+  const { instance } = await WebAssembly.instantiateStreaming(fetch('/bench.wasm'), go.importObject);
+  kernels.attach(instance);
+  go.run(instance);
+  bench = /** @type {any} */ (globalThis).metaqdaBench;
+  memory = /** @type {WebAssembly.Memory} */ (instance.exports.mem);
+  if (bench.simd !== simd) throw new Error(`kernels wanted ${simd}, installed ${bench.simd}`);
+  return performance.now() - began;
+}
+
+/**
+ * Measures every operation of one case.
+ * @param {Case} size
+ * @param {string} where
+ * @returns {Promise<{ rows: Row[], probabilities: number[] }>}
+ */
+export async function measure(size, where) {
+  bench.setup(size.dimension, size.classes, size.shots);
+  const x = bytesOf(bench.query());
+  const p = new Float64Array(size.classes);
+  const answer = bytesOf(p);
+  const times = {
+    predict: repeat(() => bench.predict(x, answer)),
+    ...pairs(x),
+    ...(size.classes === 5 && { train_episode: repeatNamed('train_episode') }),
+    load: repeatNamed('load'),
+  };
+  bench.predict(x, answer);
+  const rows = Object.entries(times).map(([name, samples]) => {
+    bench.prepare(name);
+    const bytes = bench.bytes(name === 'load' || name === 'train_episode' ? 2 : 50);
+    bench.prepare('');
+    return row(size, name, where, samples, bytes);
+  });
+  return { rows, probabilities: [...p] };
+}
+
+/** @param {ArrayBufferView} array */
+const bytesOf = (array) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+/**
+ * Measures knn-classifier on the embeddings of the case set up last.
+ * @param {Case} size
+ */
+export const measureKnn = (size) => knnRows(size, bench.examples(), bench.query(), repeatAsync);
+
+/**
+ * Times adding an example and removing it, in turn.
+ * @param {Uint8Array} x
+ */
+function pairs(x) {
+  /** @type {number[]} */ const enrol = [];
+  /** @type {number[]} */ const remove = [];
+  repeat(() => {
+    const began = performance.now();
+    bench.enrol(x);
+    const between = performance.now();
+    bench.remove();
+    enrol.push(between - began);
+    remove.push(performance.now() - between);
+  });
+  return { enrol: enrol.slice(1), remove: remove.slice(1) };
+}
+
+/** @param {string} name */
+function repeatNamed(name) {
+  bench.prepare(name);
+  const times = repeat(() => bench.run());
+  bench.prepare('');
+  return times;
+}
+
+/**
+ * Repeats an operation, after once to warm up, and returns how long each took in milliseconds.
+ * @param {() => void} operation
+ */
+function repeat(operation) {
+  /** @type {number[]} */ const times = [];
+  operation();
+  for (const end = performance.now() + BOUNDS.budget; times.length < BOUNDS.least || (times.length < BOUNDS.most && performance.now() < end);) {
+    const began = performance.now();
+    operation();
+    times.push(performance.now() - began);
+  }
+  return times;
+}
+
+/** @param {() => Promise<void>} operation */
+async function repeatAsync(operation) {
+  /** @type {number[]} */ const times = [];
+  await operation();
+  for (const end = performance.now() + BOUNDS.budget; times.length < BOUNDS.least || (times.length < BOUNDS.most && performance.now() < end);) {
+    const began = performance.now();
+    await operation();
+    times.push(performance.now() - began);
+  }
+  return times;
+}
+
+/**
+ * @param {Case} size
+ * @param {string} name
+ * @param {string} where
+ * @param {number[]} times
+ * @param {number} bytes
+ * @returns {Row}
+ */
+export function row(size, name, where, times, bytes) {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (/** @type {number} */ share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+  return { name, where, ...size, median_ms: at(0.5), p95_ms: at(0.95), bytes_per_op: bytes };
+}
+
+/**
+ * Predicts 10,000 times and adds and removes 1,000 examples, twice over, and tells what memory that took: Go's
+ * heap after a collection and the size of the WebAssembly memory, after the first round (warm) and the second.
+ * @param {Case} size
+ */
+export function memoryFlatness(size) {
+  bench.setup(size.dimension, size.classes, size.shots);
+  const x = bytesOf(bench.query());
+  const p = bytesOf(new Float64Array(size.classes));
+  const round = () => {
+    for (let i = 0; i < 10_000; i++) bench.predict(x, p);
+    for (let i = 0; i < 1_000; i++) {
+      bench.enrol(x);
+      bench.remove();
+    }
+    return { heap: bench.heap(), memory: memory.buffer.byteLength };
+  };
+  return { ...size, warm: round(), end: round() };
+}
