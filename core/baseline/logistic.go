@@ -25,7 +25,7 @@ type Logistic struct {
 // features have length one; see scripts/metaqda.
 const DefaultC = 10
 
-// Fit minimises J until its gradient is below 1e-6.
+// Fit minimises J until its gradient is below 1e-5.
 func (m *Logistic) Fit(t Task) error {
 	t.check()
 	_, d := t.Support.Dims()
@@ -35,7 +35,7 @@ func (m *Logistic) Fit(t Task) error {
 		Func: func(x []float64) float64 { return o.loss(nil, x) },
 		Grad: func(grad, x []float64) { o.loss(grad, x) },
 	}
-	settings := &optimize.Settings{GradientThreshold: 1e-6, MajorIterations: 500}
+	settings := &optimize.Settings{GradientThreshold: 1e-5, MajorIterations: 500}
 	res, err := optimize.Minimize(problem, make([]float64, t.Way*(d+1)), settings, &optimize.LBFGS{})
 	if res == nil {
 		return err

@@ -137,7 +137,7 @@ func writeReport(rep *report, tables []*table, jsonFile, markdownFile string) er
 	if jsonFile == "" {
 		return nil
 	}
-	text, err := encodeJSON(rep)
+	text, err := rep.encode()
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type command struct {
 }
 
 var commands = []command{
+	trainCommand,
 	evalCommand,
 	mergeCommand,
 	priorCommand,
@@ -83,12 +84,25 @@ func usage(w io.Writer) {
 // returned, not printed, so that they are told once and in one form.
 func newFlags(name, about string, stdout io.Writer) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
+	var complaint noted
+	f.SetOutput(&complaint)
 	f.Usage = func() {
+		if complaint { // a wrong flag, no question for help
+			return
+		}
 		fmt.Fprintf(stdout, "usage: metaqda %s [flags]\n\n%s\n\nflags:\n", name, about)
 		f.SetOutput(stdout)
 		f.PrintDefaults()
-		f.SetOutput(io.Discard)
+		f.SetOutput(&complaint)
 	}
 	return f
+}
+
+// noted is a writer that only remembers that something was written. Package
+// flag writes its complaints before it shows the usage.
+type noted bool
+
+func (n *noted) Write(p []byte) (int, error) {
+	*n = true
+	return len(p), nil
 }

@@ -99,8 +99,8 @@ func versions() map[string]string {
 // report is the whole result of an evaluation.
 type report struct {
 	*header
-	Results []*Result  `json:"results"`
-	Summary []*summary `json:"summary,omitempty"`
+	Results []*Result
+	Summary []*summary
 }
 
 // summary is one method over several data sets, as the paper's Meta-Dataset
@@ -172,14 +172,36 @@ func (r *report) on(data string) []*Result {
 	return on
 }
 
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("result holds a number that JSON cannot: %v; please report the command", err)
+// encode returns the report as JSON with one result a line.
+func (r *report) encode() ([]byte, error) {
+	head, err := json.Marshal(r.header)
+	if err != nil {
+		return nil, err
 	}
+	var b bytes.Buffer
+	b.Write(head[:len(head)-1]) // the closing brace comes last
+	b.WriteString(",\n\"results\": [")
+	for i, x := range r.Results {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		line, err := json.Marshal(x)
+		if err != nil {
+			return nil, fmt.Errorf("result of %s on %s holds a number that JSON cannot (%v); choose more tasks or queries", x.Method, x.Data, err)
+		}
+		b.WriteString("\n")
+		b.Write(line)
+	}
+	b.WriteString("\n]")
+	if r.Summary != nil {
+		text, err := json.Marshal(r.Summary)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(",\n\"summary\": ")
+		b.Write(text)
+	}
+	b.WriteString("}\n")
 	return b.Bytes(), nil
 }
 
