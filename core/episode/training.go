@@ -70,6 +70,9 @@ func (s *Training) Episode(i int) Episode {
 	strangers := s.c.Strangers.logUniform(rng)
 	way := min(s.c.Way.logUniform(rng), len(pool.Rows)-strangers)
 	shot, query := s.c.Shot.logUniform(rng), s.c.Query.logUniform(rng)
+	if s.c.Imbalanced {
+		shot = s.c.Shot.Max
+	}
 	shot, query = s.fit(way, strangers, shot, query)
 	classes := choose(rng, len(pool.Rows), way+strangers)
 	for j, c := range classes {
@@ -79,7 +82,7 @@ func (s *Training) Episode(i int) Episode {
 		}
 		k := shot
 		if s.c.Imbalanced {
-			k = min(s.c.Shot.logUniform(rng), shot)
+			k = Range{min(s.c.Shot.Min, shot), shot}.logUniform(rng)
 		}
 		k = min(k, len(pool.Rows[c])-1)
 		rows := pick(rng, pool.Rows[c], min(k+query, len(pool.Rows[c])))

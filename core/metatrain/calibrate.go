@@ -33,8 +33,10 @@ type scored struct {
 
 // FitHead returns the head that best explains the validator's episodes with the
 // prior held fixed, by BFGS from p's own head: first the coefficients of the
-// temperature, at most degree of them, by the closed-set cross-entropy of the queries of
-// taught classes (0 leaves it as it is); then, if the validator's episodes hold
+// temperature, at most degree of them, and where classes of one episode differ in
+// shots those of the class offset but the constant, by the closed-set
+// cross-entropy of the queries of taught classes (degree 0 leaves them as they
+// are); then, if the validator's episodes hold
 // queries of unseen classes, the offset of none-of-these by the open-set
 // cross-entropy, the temperature held and the prior probability of none of these
 // that of the episode. Domains weigh the same.
@@ -62,13 +64,15 @@ func FitHead(ctx context.Context, v *Validator, p *Params, o Objective, degree, 
 
 // determined returns the head's values that the episodes can tell apart: as many
 // coefficients of the temperature as there are different shots, at most degree
-// of them, and those of the none-of-these offset whose argument varies.
+// of them, those of the class offset if shots differ within an episode, and those
+// of the none-of-these offset whose argument varies.
 func determined(data []scored, degree int) (temperature, offset []int) {
-	shots, means, ways := map[int]bool{}, map[float64]bool{}, map[int]bool{}
+	shots, means, ways, uneven := map[int]bool{}, map[float64]bool{}, map[int]bool{}, false
 	for _, s := range data {
 		var total float64
 		for _, k := range s.shots {
 			shots[k] = true
+			uneven = uneven || k != s.shots[0]
 			total += float64(k)
 		}
 		means[total/float64(len(s.shots))] = true
@@ -76,6 +80,9 @@ func determined(data []scored, degree int) (temperature, offset []int) {
 	}
 	for i := range min(degree, Degree, len(shots)) {
 		temperature = append(temperature, i)
+	}
+	for i := 1; uneven && i < min(Degree, len(shots)); i++ {
+		temperature = append(temperature, Degree+i)
 	}
 	offset = []int{2 * Degree}
 	if len(means) > 1 {

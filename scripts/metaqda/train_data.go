@@ -269,8 +269,8 @@ func (r *trainRun) validator() (*metatrain.Validator, error) {
 }
 
 // calibrator returns the episodes that temperature and offset are fitted on:
-// all combinations of way and shot that the validation classes can serve, with
-// as many unseen classes as taught ones where there are.
+// all combinations of way and shot that the validation classes can serve, even
+// and uneven, with as many unseen classes as taught ones where there are.
 func (r *trainRun) calibrator() (*metatrain.Validator, error) {
 	o := r.options
 	samplers := make([][]episode.Sampler, len(r.valid))
@@ -282,6 +282,11 @@ func (r *trainRun) calibrator() (*metatrain.Validator, error) {
 				if s, err := episode.NewUniform(pool, c, o.seed^calibrationEpisodes); err == nil {
 					samplers[i] = append(samplers[i], s)
 				}
+			}
+			uneven := episode.Tasks{Way: episode.Exactly(way), Shot: episode.Range{Min: 1, Max: 10}, Query: episode.Exactly(5),
+				Strangers: episode.Exactly(max(0, min(way, len(pool.Rows)-way))), Imbalanced: true}
+			if s, err := episode.NewTraining([]episode.Pool{pool}, uneven, o.seed^calibrationEpisodes); err == nil {
+				samplers[i] = append(samplers[i], s)
 			}
 		}
 		if len(samplers[i]) == 0 {
