@@ -44,7 +44,7 @@ type toy struct {
 // write puts NAME.npz and NAME.json into a folder and returns the path of the
 // first. Classes are Gaussians about random means; the first half trains, of
 // the rest a third validates.
-func (y toy) write(t *testing.T, dir, name string) string {
+func (y toy) write(t testing.TB, dir, name string) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(len(name)), uint64(name[0])))
 	var x []float32
@@ -91,14 +91,14 @@ func (y toy) write(t *testing.T, dir, name string) string {
 	return path
 }
 
-func save(t *testing.T, path string, data []byte) {
+func save(t testing.TB, path string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func encodeNPZ(t *testing.T, x []float32, dim int, labels []int32) []byte {
+func encodeNPZ(t testing.TB, x []float32, dim int, labels []int32) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf)
@@ -142,7 +142,7 @@ func randomPrior(dim int) *model.Prior {
 		Facts:       map[string]string{"data": "alpha"}}
 }
 
-func writePrior(t *testing.T, path string, p *model.Prior) string {
+func writePrior(t testing.TB, path string, p *model.Prior) string {
 	t.Helper()
 	b, err := model.EncodePrior(p)
 	if err != nil {
