@@ -9,9 +9,9 @@
 package engine
 
 import (
-	"crypto/rand"
-	"encoding/hex"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -176,11 +176,10 @@ func (e *Engine) announce() {
 	}
 }
 
-// newID returns 64 random bits in hexadecimal.
+// newID returns 64 random bits in hexadecimal. Ids need not be secret, only
+// different, and crypto/rand would make the program larger.
 func newID() string {
-	var b [8]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
+	return strconv.FormatUint(rand.Uint64(), 16)
 }
 
 // maxName is the longest name, in bytes.

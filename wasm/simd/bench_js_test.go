@@ -49,6 +49,8 @@ func benchmark[T float32 | float64](b *testing.B, name string, n int, r routines
 		{"gemmNN", 2 * rows * n * n, func() { r.gemm(blas.NoTrans, blas.NoTrans, rows, n, n, 1, x, n, a, n, 0, c, n) }},
 		{"gemmNT", 2 * rows * rows * n, func() { r.gemm(blas.NoTrans, blas.Trans, rows, rows, n, 1, x, n, y, n, 0, c, rows) }},
 		{"gemmTN", 2 * rows * n * n, func() { r.gemm(blas.Trans, blas.NoTrans, n, n, rows, 1, x, n, y, n, 0, a, n) }},
+		{"gemmNT5", 2 * 5 * n * n, func() { r.gemm(blas.NoTrans, blas.Trans, 5, n, n, 1, x, n, a, n, 0, c, n) }},
+		{"gemmNN5", 2 * 5 * n * n, func() { r.gemm(blas.NoTrans, blas.NoTrans, 5, n, n, 1, x, n, a, n, 0, c, n) }},
 		{"syrk", rows * rows * n, func() { r.syrk(blas.Lower, blas.NoTrans, rows, n, 1, x, n, 0, c, rows) }},
 		{"trsmRT", rows * n * n, tri(blas.Right, blas.Trans)},
 		{"trsmRN", rows * n * n, tri(blas.Right, blas.NoTrans)},

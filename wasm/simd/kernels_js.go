@@ -17,6 +17,10 @@ const (
 	minProduct  = 64
 )
 
+// A product or system with at most this many rows is done row by row with the
+// matrix-vector kernels: packing the other factor would cost more than it saves.
+const fewRows = 8
+
 // Block sizes of the kernels (kernels/level3.ts), for the size of the scratch area.
 const (
 	tileRows  = 4
@@ -198,6 +202,12 @@ func (k *kernels[T]) doGemm(tA, tB blas.Transpose, m, n, p int, alpha T, a []T, 
 	aRow, aCol := steps(transA, lda)
 	bRow, bCol := steps(transB, ldb)
 	k.scaleRows(whole, m, n, beta, c, ldc)
+	if m <= fewRows && !transA {
+		for i := range m {
+			k.gemv(!transB, int32(rowsB), int32(colsB), alpha, &b[0], int32(ldb), &a[i*lda], &c[i*ldc])
+		}
+		return true
+	}
 	k.product(whole, m, n, p, alpha, a, aRow, aCol, b, bRow, bCol, c, ldc)
 	return true
 }

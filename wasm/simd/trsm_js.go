@@ -27,8 +27,8 @@ func (k *kernels[T]) doTrsm(s blas.Side, ul blas.Uplo, t blas.Transpose, d blas.
 		return false
 	}
 	k.scaleRows(whole, m, n, alpha, b, ldb)
-	if s == blas.Right && m < tileRows {
-		// A strip of the block kernel would be mostly padding. Row by row: op(A)ᵀ x = b.
+	if s == blas.Right && m <= fewRows {
+		// Row by row: op(A)ᵀ x = b.
 		for i := range m {
 			k.trsv(lower, !trans, unit, int32(n), &a[0], int32(lda), &b[i*ldb])
 		}

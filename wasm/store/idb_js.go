@@ -39,7 +39,7 @@ func Open() (*IndexedDB, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	ctx, cancel := limited(openTimeout)
 	defer cancel()
 	var failed error
 	request, err := factory.Open(ctx, databaseName, version, func(db *idb.Database, from, _ uint) error {
@@ -61,6 +61,17 @@ func Open() (*IndexedDB, error) {
 		return nil, explain(failed)
 	}
 	return &IndexedDB{db: db}, nil
+}
+
+// limited returns a context that ends after the given time. context.WithTimeout
+// would do the same and bring all of package time's formats into the program.
+func limited(d time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	timer := time.AfterFunc(d, cancel)
+	return ctx, func() {
+		timer.Stop()
+		cancel()
+	}
 }
 
 // lookUp returns the global indexedDB. Where storage is forbidden altogether
@@ -136,7 +147,7 @@ func explain(err error) error {
 // A transaction ends by itself as soon as the program waits for anything else,
 // so issue must only issue requests, or wait for those it has issued.
 func (s *IndexedDB) transact(mode idb.TransactionMode, tables []Table, issue func(ctx context.Context, stores map[Table]*idb.ObjectStore) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), transactionTimeout)
+	ctx, cancel := limited(transactionTimeout)
 	defer cancel()
 	names := make([]string, len(tables))
 	for i, t := range tables {

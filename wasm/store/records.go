@@ -4,8 +4,8 @@
 package store
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 )
 
 // Table names an object store of the database.
@@ -103,11 +103,11 @@ func (e *Error) Error() string { return e.Message }
 // tidy puts contents in order and drops examples whose class is gone: another
 // tab may have deleted it while an example was being added here.
 func tidy(c *Contents) {
-	slices.SortStableFunc(c.Classes, func(a, b Class) int {
-		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
+	sort.SliceStable(c.Classes, func(i, j int) bool {
+		return before(c.Classes[i].Order, c.Classes[j].Order, c.Classes[i].ID, c.Classes[j].ID)
 	})
-	slices.SortStableFunc(c.Examples, func(a, b Example) int {
-		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
+	sort.SliceStable(c.Examples, func(i, j int) bool {
+		return before(c.Examples[i].Order, c.Examples[j].Order, c.Examples[i].ID, c.Examples[j].ID)
 	})
 	known := make(map[string]bool, len(c.Classes))
 	for _, k := range c.Classes {
@@ -116,9 +116,9 @@ func tidy(c *Contents) {
 	c.Examples = slices.DeleteFunc(c.Examples, func(e Example) bool { return !known[e.Class] })
 }
 
+func before(a, b float64, idA, idB string) bool { return a < b || a == b && idA < idB }
+
 // newestFirst sorts summaries for a list.
 func newestFirst(s []Summary) {
-	slices.SortFunc(s, func(a, b Summary) int {
-		return cmp.Or(cmp.Compare(b.Updated, a.Updated), cmp.Compare(a.ID, b.ID))
-	})
+	sort.SliceStable(s, func(i, j int) bool { return before(float64(-s[i].Updated), float64(-s[j].Updated), s[i].ID, s[j].ID) })
 }

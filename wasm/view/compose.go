@@ -6,8 +6,8 @@
 package view
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"strconv"
 )
 
@@ -76,7 +76,7 @@ func Compose(in Input) Frame {
 	none.None = true
 	rows = append(rows, none)
 	ranked := slices.Clone(rows)
-	slices.SortStableFunc(ranked, func(a, b Row) int { return cmp.Compare(b.Share, a.Share) })
+	sort.SliceStable(ranked, func(i, j int) bool { return ranked[i].Share > ranked[j].Share })
 	best := ranked[0].ID
 	if in.Sort != AsTaught {
 		rows = ranked

@@ -10,10 +10,14 @@ import (
 // DOM draws frames into the section #prediction of the page, in which #verdict
 // and #meters stand. Nodes are made once per class and changed in place, so that
 // nothing flickers, transitions run and a screen reader keeps its place.
+//
+// Elements are [dom.BasicElement]s made here: the package's own constructors
+// find out the type of each by comparing it with some seventy globals, which is
+// slow and brings all of those types into the program.
 type DOM struct {
-	document dom.Document
-	verdict  dom.Element
-	meters   dom.Element
+	document js.Value
+	verdict  *dom.BasicElement
+	meters   *dom.BasicElement
 	rows     map[string]*row
 	shown    []string // ids in the order of the document
 	text     string
@@ -21,7 +25,7 @@ type DOM struct {
 
 // row is one meter with what it shows, so that only changes reach the document.
 type row struct {
-	item, meter, bar, name, value dom.Element
+	item, meter, bar, name, value *dom.BasicElement
 	last                          Row
 	drawn                         bool
 }
@@ -29,15 +33,19 @@ type row struct {
 // NewDOM finds the page's prediction section, or returns nil where there is no
 // document or no such section.
 func NewDOM() *DOM {
-	if !js.Global().Get("document").Truthy() {
+	document := js.Global().Get("document")
+	if !document.Truthy() {
 		return nil
 	}
-	document := dom.GetWindow().Document()
-	verdict, meters := document.GetElementByID("verdict"), document.GetElementByID("meters")
-	if verdict == nil || meters == nil {
+	verdict, meters := document.Call("getElementById", "verdict"), document.Call("getElementById", "meters")
+	if !verdict.Truthy() || !meters.Truthy() {
 		return nil
 	}
-	return &DOM{document: document, verdict: verdict, meters: meters, rows: map[string]*row{}}
+	return &DOM{document: document, verdict: wrap(verdict), meters: wrap(meters), rows: map[string]*row{}}
+}
+
+func wrap(v js.Value) *dom.BasicElement {
+	return &dom.BasicElement{BasicNode: &dom.BasicNode{Value: v}}
 }
 
 // Show makes the page show the frame.
@@ -73,7 +81,7 @@ func (d *DOM) arrange(rows []Row) {
 	if same {
 		return
 	}
-	focused := d.document.Underlying().Get("activeElement")
+	focused := d.document.Get("activeElement")
 	inside := focused.Truthy() && d.meters.Underlying().Call("contains", focused).Bool()
 	d.shown = d.shown[:0]
 	at := d.meters.Underlying().Get("firstElementChild")
@@ -86,7 +94,7 @@ func (d *DOM) arrange(rows []Row) {
 		}
 		d.meters.Underlying().Call("insertBefore", item, at)
 	}
-	if inside && !focused.Equal(d.document.Underlying().Get("activeElement")) {
+	if inside && !focused.Equal(d.document.Get("activeElement")) {
 		focused.Call("focus", map[string]any{"preventScroll": true})
 	}
 }
@@ -106,15 +114,15 @@ func (d *DOM) newRow() *row {
 	r.meter.SetAttribute("role", "meter")
 	r.meter.SetAttribute("aria-valuemin", "0")
 	r.meter.SetAttribute("aria-valuemax", "1")
-	for _, e := range []dom.Element{r.bar, r.name, r.value} {
+	for _, e := range []*dom.BasicElement{r.bar, r.name, r.value} {
 		r.meter.AppendChild(e)
 	}
 	r.item.AppendChild(r.meter)
 	return r
 }
 
-func (d *DOM) element(name, class string) dom.Element {
-	e := d.document.CreateElement(name)
+func (d *DOM) element(name, class string) *dom.BasicElement {
+	e := wrap(d.document.Call("createElement", name))
 	if class != "" {
 		e.SetAttribute("class", class)
 	}
