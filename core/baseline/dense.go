@@ -138,16 +138,17 @@ func scaledNormal(rng *rand.Rand, w []float64, fan int) {
 
 // adam is the optimiser of Kingma and Ba, 2015, with its published settings.
 type adam struct {
+	rate float64
 	m, v []float64
 	t    float64
 }
 
-func newAdam(n int) *adam { return &adam{m: make([]float64, n), v: make([]float64, n)} }
+func newAdam(n int) *adam { return &adam{rate: 1e-3, m: make([]float64, n), v: make([]float64, n)} }
 
 func (o *adam) step(params, grad []float64) {
-	const rate, beta1, beta2, tiny = 1e-3, 0.9, 0.999, 1e-7
+	const beta1, beta2, tiny = 0.9, 0.999, 1e-7
 	o.t++
-	scale := rate * math.Sqrt(1-math.Pow(beta2, o.t)) / (1 - math.Pow(beta1, o.t))
+	scale := o.rate * math.Sqrt(1-math.Pow(beta2, o.t)) / (1 - math.Pow(beta1, o.t))
 	for i, g := range grad {
 		o.m[i] = beta1*o.m[i] + (1-beta1)*g
 		o.v[i] = beta2*o.v[i] + (1-beta2)*g*g
