@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"metaqda/core/niw"
 )
 
@@ -83,21 +85,40 @@ func (t *Transform) Apply(dst, x []float64) error {
 		return niw.CheckVector("transformed embedding", dst, want)
 	}
 	if t.Kind == CL2N {
-		for i, c := range t.Center {
-			dst[i] -= c
-		}
+		blas64.Axpy(-1, vector(t.Center), vector(dst))
 	}
 	return normalize(dst)
 }
 
+// vector returns x in the form that BLAS takes.
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
+
 // spread stores the shifted and powered x in dst.
 func (t *Transform) spread(dst, x []float64) {
-	for i, v := range x {
-		if t.Shift > 0 {
-			v = math.Max(v+t.Shift, 0)
+	switch {
+	case t.Shift == 0 && (t.Power == 0 || t.Power == 1):
+		copy(dst, x)
+	case t.Shift > 0 && t.Power == 0.5:
+		for i, v := range x {
+			dst[i] = math.Sqrt(above(v + t.Shift))
 		}
-		dst[i] = t.signedPower(v)
+	case t.Shift > 0:
+		for i, v := range x {
+			dst[i] = t.signedPower(above(v + t.Shift))
+		}
+	default:
+		for i, v := range x {
+			dst[i] = t.signedPower(v)
+		}
 	}
+}
+
+// above returns v, or 0 for a negative v.
+func above(v float64) float64 {
+	if v > 0 {
+		return v
+	}
+	return 0
 }
 
 func (t *Transform) signedPower(v float64) float64 {
@@ -110,27 +131,32 @@ func (t *Transform) signedPower(v float64) float64 {
 	return math.Copysign(math.Pow(math.Abs(v), t.Power), v)
 }
 
-// normalize scales y to length one. The largest entry is divided out first, so
-// that squares neither overflow nor vanish.
+// normalize scales y to length one. Where the sum of squares is too small or
+// too large to trust, the largest entry is divided out first.
 func normalize(y []float64) error {
-	var top float64
+	const tiny, huge = 1e-280, 1e280
+	if s := blas64.Dot(vector(y), vector(y)); s > tiny && s < huge {
+		blas64.Scal(1/math.Sqrt(s), vector(y))
+		return nil
+	}
+	top, err := largest(y)
+	if err != nil || top == 0 {
+		return err
+	}
+	for i := range y {
+		y[i] /= top
+	}
+	blas64.Scal(1/math.Sqrt(blas64.Dot(vector(y), vector(y))), vector(y))
+	return nil
+}
+
+// largest returns the largest magnitude of y, or an error if it is not finite.
+func largest(y []float64) (top float64, err error) {
 	for i, v := range y {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return &niw.ValueError{Name: "transformed embedding", Index: i, Value: v, Want: "a smaller number: leave this example out"}
+			return 0, &niw.ValueError{Name: "transformed embedding", Index: i, Value: v, Want: "a smaller number: leave this example out"}
 		}
 		top = math.Max(top, math.Abs(v))
 	}
-	if top == 0 {
-		return nil
-	}
-	var sum float64
-	for i := range y {
-		y[i] /= top
-		sum += y[i] * y[i]
-	}
-	scale := 1 / math.Sqrt(sum)
-	for i := range y {
-		y[i] *= scale
-	}
-	return nil
+	return top, nil
 }

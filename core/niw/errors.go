@@ -3,6 +3,8 @@ package niw
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // DimensionError reports a vector or matrix of the wrong size.
@@ -35,6 +37,11 @@ func (e *ValueError) Error() string {
 func CheckVector(name string, x []float64, d int) error {
 	if len(x) != d {
 		return &DimensionError{Name: name, Got: len(x), Want: d}
+	}
+	// A finite sum of squares proves every number finite, and is quick to have.
+	v := blas64.Vector{N: d, Data: x, Inc: 1}
+	if s := blas64.Dot(v, v); s <= math.MaxFloat64 {
+		return nil
 	}
 	for i, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -19,7 +19,8 @@ func (p *Prior) WhitenTo(dst, x []float64) {
 	if len(dst) != d || len(x) != d {
 		panic("niw: vector of wrong length")
 	}
-	floats.SubTo(dst, x, p.M)
+	copy(dst, x)
+	blas64.Axpy(-1, blas64.Vector{N: d, Data: p.M, Inc: 1}, blas64.Vector{N: d, Data: dst, Inc: 1})
 	SolveTo(dst, p.L.RawTriangular())
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
@@ -259,10 +260,8 @@ const maxNorm2 = 1e140
 
 // checkedNorm2 returns |z|², or an error if it is too large to calculate with.
 func checkedNorm2(z []float64) (float64, error) {
-	var s float64
-	for _, v := range z {
-		s += v * v
-	}
+	v := blas64.Vector{N: len(z), Data: z, Inc: 1}
+	s := blas64.Dot(v, v)
 	if !(s <= maxNorm2) {
 		return 0, &niw.ValueError{Name: "squared distance of the embedding from the prior mean", Index: -1, Value: s, Want: "at most 1e140: check the embedding's scale"}
 	}
