@@ -440,3 +440,29 @@ func TestFitHead(t *testing.T) {
 		t.Errorf("loss %v fitted, %v at T = 1", after.Loss, before.Loss)
 	}
 }
+
+// A whole step at the size of DESIGN's target: 5-way 5-shot, 15 queries.
+func BenchmarkStep(b *testing.B) {
+	for _, o := range []Optimiser{SGD, Adam} {
+		for _, d := range []int{640, 1280} {
+			b.Run(fmt.Sprint(o, " d=", d), func(b *testing.B) {
+				w := newWorld(1, 10, 20, 0.5, spread(d))
+				s, err := episode.NewTraining([]episode.Pool{w.pool}, episode.Tasks{Way: episode.Exactly(5), Shot: episode.Exactly(5), Query: episode.Exactly(15)}, 1)
+				if err != nil {
+					b.Fatal(err)
+				}
+				c := DefaultConfig()
+				c.Optimiser, c.Steps, c.ValidateEvery, c.Rate = o, 1e9, 1e9, 1e-6
+				tr, err := NewTrainer(d, c, &Episodes{Domains: []*Domain{&w.domain}, Sampler: s}, nil, 1)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if _, err := tr.Step(context.Background()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

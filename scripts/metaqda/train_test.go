@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"metaqda/core/model"
+)
+
+// quick are flags that make a run take a moment.
+var quick = []string{"--steps", "40", "--validate-every", "20", "--n-way", "3-6", "--n-shot", "1-4", "--val-way", "4", "--val-tasks", "10", "--calibrate", "10", "--batch", "2"}
+
+func trainArgs(data, out string, more ...string) []string {
+	return append(append([]string{"train", "--data", data, "--out", out}, quick...), more...)
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
+	dir := t.TempDir()
+	a := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
+	b := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "beta")
+	out := filepath.Join(dir, "prior.safetensors")
+	log, svg := filepath.Join(dir, "log.jsonl"), filepath.Join(dir, "curve.svg")
+	mustRun(t, trainArgs(a+","+b, out, "--log", log, "--curve", svg, "--power", "0.5")...)
+	p, err := model.DecodePrior(readFile(t, out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.NIW.Dim() != 6 || len(p.Transform.Center) != 6 || p.Transform.Power != 0.5 || p.Facts["data"] != "alpha,beta" || p.Facts["seed"] != "0" {
+		t.Errorf("got %+v", p)
+	}
+	if len(p.Calibration.LogT) == 0 || len(p.Calibration.None) == 0 || len(p.MAP.LogT) == 0 {
+		t.Errorf("not calibrated: %+v", p.Calibration)
+	}
+	if !bytes.Contains(readFile(t, svg), []byte("</svg>")) {
+		t.Error("the curve is no SVG")
+	}
+	steps, points := 0, 0
+	for line := range bytes.Lines(readFile(t, log)) {
+		var entry logLine
+		if err := json.Unmarshal(line, &entry); err != nil {
+			t.Fatal(err)
+		}
+		if entry.Point != nil {
+			points++
+		} else {
+			steps++
+		}
+	}
+	if steps != 40 || points != 3 {
+		t.Errorf("log of %d steps and %d validations, want 40 and 3", steps, points)
+	}
+	mustRun(t, "eval", "--data", a, "--prior", out, "--methods", "fb,map", "--n-tasks", "5", "--n-query", "3", "--n-shot", "1")
+}
+
+// The bytes of the prior depend on neither the workers nor the run, but on the
+// seed.
+func TestTrainIsRepeatable(t *testing.T) {
+	dir := t.TempDir()
+	data := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
+	prior := func(name string, more ...string) []byte {
+		out := filepath.Join(dir, name)
+		mustRun(t, trainArgs(data, out, more...)...)
+		return readFile(t, out)
+	}
+	one := prior("one", "--workers", "1")
+	if !bytes.Equal(one, prior("three", "--workers", "3")) {
+		t.Error("one and three workers give different bytes")
+	}
+	if bytes.Equal(one, prior("seed", "--random-seed", "1")) {
+		t.Error("another seed gives the same bytes")
+	}
+}
+
+// stopWriter cancels once the text has been written to it.
+type stopWriter struct {
+	bytes.Buffer
+	text   string
+	cancel context.CancelFunc
+}
+
+func (w *stopWriter) Write(p []byte) (int, error) {
+	n, err := w.Buffer.Write(p)
+	if strings.Contains(w.String(), w.text) {
+		w.cancel()
+	}
+	return n, err
+}
+
+func TestTrainResumesToTheSameBytes(t *testing.T) {
+	dir := t.TempDir()
+	data := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
+	whole, parts := filepath.Join(dir, "whole"), filepath.Join(dir, "parts")
+	mustRun(t, trainArgs(data, whole, "--log", whole+".log", "--optimizer", "adam", "--learning-rate", "0.001")...)
+	args := trainArgs(data, parts, "--log", parts+".log", "--optimizer", "adam", "--learning-rate", "0.001")
+	for _, stop := range []string{" 0/40", " 20/40", "calibrating"} {
+		ctx, cancel := context.WithCancel(context.Background())
+		w := &stopWriter{text: stop, cancel: cancel}
+		if status := run(ctx, args, &bytes.Buffer{}, w); status != 130 || !strings.Contains(w.String(), "--resume") {
+			t.Fatalf("stopped at %q: status %d, %s", stop, status, w)
+		}
+		if _, err := os.Stat(parts); err == nil {
+			t.Fatal("an interrupted run left a prior")
+		}
+		if stop == " 0/40" {
+			args = append(args, "--resume")
+		}
+	}
+	mustRun(t, args...)
+	if !bytes.Equal(readFile(t, whole), readFile(t, parts)) {
+		t.Error("the resumed prior differs")
+	}
+	if !bytes.Equal(readFile(t, whole+".log"), readFile(t, parts+".log")) {
+		t.Error("the resumed log differs")
+	}
+	if _, err := os.Stat(parts + ".checkpoint"); err == nil {
+		t.Error("the checkpoint was left behind")
+	}
+}
+
+func TestTrainBadInput(t *testing.T) {
+	dir := t.TempDir()
+	good := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "good")
+	wide := toy{classes: 48, rows: 20, dim: 7}.write(t, dir, "wide")
+	nan := toy{classes: 48, rows: 20, dim: 6, spoil: func(x []float32, _ []int32) { x[6*17+2] = float32(math.NaN()) }}.write(t, dir, "nan")
+	few := toy{classes: 6, rows: 20, dim: 6}.write(t, dir, "few")
+	thin := toy{classes: 48, rows: 5, dim: 6}.write(t, dir, "thin")
+	bare := toy{classes: 48, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")
+	broken := filepath.Join(dir, "broken.checkpoint")
+	save(t, broken, []byte("MQTRAIN1 but no more than that, alas, and yet long enough to be looked into"))
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"no data", nil, []string{"--data", "required"}},
+		{"missing file", []string{"--data", filepath.Join(dir, "gone.npz")}, []string{"gone.npz", "check the path"}},
+		{"NaN", []string{"--data", nan}, []string{"nan.npz, row 17", "remove the row"}},
+		{"dimensions differ", []string{"--data", good + "," + wide}, []string{"wide.npz", "7 numbers", "good.npz has 6", "one extractor"}},
+		{"no split", []string{"--data", bare}, []string{"bare.npz", `no split "train"`}},
+		{"too few classes", []string{"--data", few}, []string{"few.npz", "1 classes", "fewer classes"}},
+		{"too few rows", []string{"--data", thin}, []string{"thin.npz", "5 rows", "fewer shots"}},
+		{"loss", []string{"--data", good, "--loss", "hinge"}, []string{`"hinge"`, "cross_entropy"}},
+		{"range", []string{"--data", good, "--n-way", "9-5"}, []string{"n-way", "9-5"}},
+		{"rate", []string{"--data", good, "--learning-rate", "-1"}, []string{"learning rate", "0 or more"}},
+		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "positive"}},
+		{"preset", []string{"--data", good, "--preset", "best"}, []string{`"best"`, "paper"}},
+		{"flag", []string{"--data", good, "--epochs", "4"}, []string{"epochs", "--help"}},
+		{"curve", []string{"--data", good, "--curve", "c.gif"}, []string{"c.gif", ".svg or .png"}},
+		{"nothing to resume", []string{"--data", good, "--resume"}, []string{"checkpoint", "leave out --resume"}},
+		{"broken checkpoint", []string{"--data", good, "--resume", "--checkpoint", broken}, []string{"broken.checkpoint", "begin anew"}},
+		{"diverges", []string{"--data", good, "--learning-rate", "1e308", "--warm-up", "0", "--clip", "0", "--loss", "nll", "--scalar-learning-rate", "1e308"}, []string{"diverged", "smaller learning rate"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := names(t, dir)
+			args := append(append([]string{"train", "--quiet", "--out", filepath.Join(dir, "out")}, quick...), c.args...)
+			status, stdout, stderr := metaqda(args...)
+			if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("status %d, output %q, errors %q", status, stdout, stderr)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("%q does not say %q", stderr, want)
+				}
+			}
+			if after := names(t, dir); after != before && c.name != "diverges" { // that one keeps its checkpoint
+				t.Errorf("files were left: %s", after)
+			}
+		})
+	}
+}
+
+func TestPaperPreset(t *testing.T) {
+	o, err := parseTrain([]string{"--data", "a.npz", "--out", "p", "--steps", "7", "--preset=paper"}, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := o.config
+	if o.start != "identity" || c.Start.Scale != 1 || c.Start.Temperature != 1 || c.Optimiser != "adam" || c.Rate != 3e-4 || c.WeightDecay != 1e-4 || c.Steps != 7 {
+		t.Errorf("got %+v", o)
+	}
+}
