@@ -162,8 +162,8 @@ func (e *Engine) chosenPrior(c *store.Contents) *prior {
 // swap replaces session, classes and classifier by those of contents, under the
 // chosen prior or else the one that fits. On error nothing has changed.
 func (e *Engine) swap(c *store.Contents, chosen *prior) error {
-	classes := classesOf(c)
-	p, err := e.priorFor(c, chosen)
+	classes, d := classesOf(c)
+	p, err := e.priorFor(d, chosen)
 	if err != nil {
 		return err
 	}
@@ -183,38 +183,37 @@ func (e *Engine) swap(c *store.Contents, chosen *prior) error {
 	return nil
 }
 
-// priorFor returns the prior for contents, nil while nothing tells which.
-func (e *Engine) priorFor(c *store.Contents, chosen *prior) (*prior, error) {
-	if len(c.Examples) == 0 {
-		if chosen != nil {
-			return chosen, nil
-		}
-		return e.site, nil
-	}
-	d := len(c.Examples[0].Embedding)
-	if chosen != nil && chosen.dim() == d {
+// priorFor returns the prior for embeddings of length d, 0 while no example
+// tells, and nil while nothing tells which.
+func (e *Engine) priorFor(d int, chosen *prior) (*prior, error) {
+	switch {
+	case chosen != nil && (d == 0 || chosen.dim() == d):
 		return chosen, nil
+	case d == 0:
+		return e.site, nil
 	}
 	return e.defaultPrior(d)
 }
 
-// classesOf joins classes and examples. Examples that no classifier could take
-// are left out: what is stored came through the same checks, unless it was
-// damaged since.
-func classesOf(c *store.Contents) []*class {
+// classesOf joins classes and examples and returns the length d of the
+// embeddings, 0 if there are none. Examples that no classifier could take are
+// left out: what is stored came through the same checks, unless it was damaged
+// since.
+func classesOf(c *store.Contents) (classes []*class, d int) {
 	byID := map[string]*class{}
-	var classes []*class
 	for _, k := range c.Classes {
 		byID[k.ID] = &class{Class: k}
 		classes = append(classes, byID[k.ID])
 	}
 	for i := range c.Examples {
 		x := &c.Examples[i]
-		if len(x.Embedding) == len(c.Examples[0].Embedding) && CheckEmbedding(x.Embedding) == nil {
-			byID[x.Class].examples = append(byID[x.Class].examples, x)
+		if CheckEmbedding(x.Embedding) != nil || d > 0 && len(x.Embedding) != d {
+			continue
 		}
+		d = len(x.Embedding)
+		byID[x.Class].examples = append(byID[x.Class].examples, x)
 	}
-	return classes
+	return classes, d
 }
 
 // repaired returns the session with settings that are in their domains.

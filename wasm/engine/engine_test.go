@@ -1,0 +1,459 @@
+package engine
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"metaqda/core/embed"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/wasm/store"
+	"metaqda/wasm/view"
+)
+
+const dim = 24
+
+// world is what a test engine lives in.
+type world struct {
+	*Engine
+	store   store.Store
+	files   map[string][]byte
+	fetched []string
+	frame   view.Frame
+	changes int
+	clock   int64
+}
+
+func newWorld(t *testing.T, s store.Store) *world {
+	t.Helper()
+	w := &world{store: s, files: map[string][]byte{}}
+	w.Engine = New(s, "", Hooks{
+		Show:    func(f view.Frame) { w.frame = f },
+		Changed: func() { w.changes++ },
+		Fetch: func(url string) ([]byte, error) {
+			w.fetched = append(w.fetched, url)
+			if b, ok := w.files[url]; ok {
+				return b, nil
+			}
+			return nil, errors.New("no answer")
+		},
+		Now: func() time.Time { w.clock++; return time.UnixMilli(w.clock) },
+	})
+	must(t, w.Start())
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func picture(r *rand.Rand, centre float64) []float32 {
+	x := make([]float32, dim)
+	for i := range x {
+		x[i] = float32(math.Sin(centre*float64(i+1)) + 0.3*r.NormFloat64())
+	}
+	return x
+}
+
+// teachAll adds the classes with three pictures each and returns their ids.
+func (w *world) teachAll(t *testing.T, names ...string) []string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	var ids []string
+	for k, name := range names {
+		id, _, err := w.AddClass(name)
+		must(t, err)
+		ids = append(ids, id)
+		for i := range 3 {
+			_, err := w.AddExample(id, picture(r, float64(k+1)), []byte{byte(k), byte(i)})
+			must(t, err)
+		}
+	}
+	return ids
+}
+
+func (w *world) ask(t *testing.T) Prediction {
+	t.Helper()
+	p, err := w.Probabilities(picture(rand.New(rand.NewPCG(3, 4)), 1))
+	must(t, err)
+	if p == nil {
+		t.Fatal("no prediction")
+	}
+	sum := p.None
+	for _, c := range p.Classes {
+		sum += c.P
+	}
+	if math.Abs(sum-1) > 1e-12 {
+		t.Fatalf("probabilities sum to %v", sum)
+	}
+	return *p
+}
+
+func same(t *testing.T, what string, got, want Prediction) {
+	t.Helper()
+	if got.None != want.None || len(got.Classes) != len(want.Classes) {
+		t.Fatalf("%s: %+v, want %+v", what, got, want)
+	}
+	for i, c := range want.Classes {
+		if got.Classes[i].P != c.P || got.Classes[i].Name != c.Name {
+			t.Fatalf("%s: %+v, want %+v", what, got, want)
+		}
+	}
+}
+
+// code returns the code under which JavaScript sees an error.
+func code(err error) string {
+	if err == nil {
+		return ""
+	}
+	return Explain(err).Code
+}
+
+func TestAnotherEngineOnTheSameStoreGivesTheSameNumbers(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	ids := w.teachAll(t, "cat", "dog", "hen")
+	token, err := w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
+	must(t, err)
+	must(t, w.Undo(token))
+	pooled, none := true, 0.3
+	must(t, w.Configure(Change{Pooled: &pooled, NonePrior: &none}))
+	w.Flush()
+	again := newWorld(t, w.store)
+	same(t, "reopened", again.ask(t), w.ask(t))
+	s := again.State()
+	if len(s.Classes) != 3 || s.Classes[1].Name != "dog" || string(s.Classes[2].Examples[1].Thumbnail) != "\x02\x01" || !s.Settings.Pooled || s.Settings.NonePrior != 0.3 {
+		t.Fatalf("state after reopening: %+v", s)
+	}
+}
+
+func TestUndoIsExact(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	ids := w.teachAll(t, "cat", "dog", "hen")
+	before := w.ask(t)
+	x := w.State().Classes[1].Examples[1].ID
+	token, err := w.RemoveExample(ids[1], x)
+	must(t, err)
+	if w.ask(t).Classes[1].P == before.Classes[1].P {
+		t.Fatal("removing an example changed nothing")
+	}
+	must(t, w.Undo(token))
+	same(t, "example back", w.ask(t), before)
+	if got := w.State().Classes[1].Examples[1].ID; got != x {
+		t.Fatalf("the example came back elsewhere")
+	}
+	if code(w.Undo(token)) != "undo" {
+		t.Fatal("a token served twice")
+	}
+	token, err = w.RemoveClass(ids[0])
+	must(t, err)
+	if n := len(w.State().Classes); n != 2 {
+		t.Fatalf("%d classes after removing one of three", n)
+	}
+	must(t, w.Undo(token))
+	after := w.ask(t)
+	for i, c := range after.Classes {
+		if math.Abs(c.P-before.Classes[i].P) > 1e-14 || c.Name != before.Classes[i].Name {
+			t.Fatalf("class back: %+v, want %+v", after, before)
+		}
+	}
+	w.Flush()
+	again := newWorld(t, w.store)
+	same(t, "stored", again.ask(t), before)
+}
+
+func TestRefusals(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	ids := w.teachAll(t, "cat", "dog")
+	before, frame := w.ask(t), w.frame
+	nan := float32(math.NaN())
+	fb := "bayes"
+	for name, c := range map[string]struct {
+		err  error
+		code string
+	}{
+		"taken name":        {second(w.AddClass(" cat ")), "label"},
+		"blank name":        {second(w.AddClass("  ")), "label"},
+		"long name":         {second(w.AddClass(strings.Repeat("x", 500))), "label"},
+		"rename to taken":   {w.RenameClass(ids[1], "cat"), "label"},
+		"unknown class":     {first(w.AddExample("nowhere", make([]float32, dim), nil)), "class"},
+		"wrong length":      {first(w.AddExample(ids[0], make([]float32, dim+1), nil)), "dimension"},
+		"not finite":        {CheckEmbedding([]float32{0, nan}), "value"},
+		"empty":             {CheckEmbedding(nil), "dimension"},
+		"unknown picture":   {first(w.RemoveExample(ids[0], "nowhere")), "example"},
+		"unknown token":     {w.Undo("nowhere"), "undo"},
+		"unknown inference": {w.Configure(Change{Inference: &fb}), "setting"},
+		"unknown session":   {w.OpenSession("nowhere"), "session"},
+		"broken prior":      {first(w.ImportPrior([]byte("nonsense"))), "format"},
+		"broken session":    {first(w.ImportSession([]byte("nonsense"))), "format"},
+	} {
+		if got := code(c.err); got != c.code {
+			t.Errorf("%s: code %q (%v), want %q", name, got, c.err, c.code)
+		} else if len(c.err.Error()) < 20 {
+			t.Errorf("%s: %q is no sentence with a remedy", name, c.err)
+		}
+	}
+	same(t, "after refusals", w.ask(t), before)
+	if w.frame.Verdict != frame.Verdict {
+		t.Errorf("a refusal changed the verdict to %q", w.frame.Verdict)
+	}
+	must(t, w.RenameClass(ids[0], "cat")) // its own name
+}
+
+func first[T any](_ T, err error) error     { return err }
+func second[T any](_, _ T, err error) error { return err }
+
+func TestEveryChangeShowsTheQueryAnew(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	if !strings.HasPrefix(w.frame.Verdict, "Add a class") {
+		t.Fatalf("empty session says %q", w.frame.Verdict)
+	}
+	q := picture(rand.New(rand.NewPCG(3, 4)), 1)
+	if p, err := w.Recognise(q); p != nil || err != nil {
+		t.Fatalf("recognising with nothing taught: %v, %v", p, err)
+	}
+	w.teachAll(t, "cat", "dog")
+	if len(w.frame.Rows) != 3 {
+		t.Fatalf("%d meters, want 3", len(w.frame.Rows))
+	}
+	verdict := w.frame.Verdict
+	if _, err := w.RemoveExample(w.State().Classes[0].ID, w.State().Classes[0].Examples[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if w.frame.Verdict == verdict {
+		t.Fatalf("removing an example left the verdict %q", verdict)
+	}
+	if p, err := w.Recognise(nil); p != nil || err != nil || len(w.frame.Rows) != 0 {
+		t.Fatalf("clearing the query: %v, %v, %d meters", p, err, len(w.frame.Rows))
+	}
+}
+
+// priorFile returns the file of a prior that differs by scale.
+func priorFile(t *testing.T, d int, scale float64) (b []byte, sum string) {
+	t.Helper()
+	b, err := model.EncodePrior(&model.Prior{NIW: niw.HandCrafted(d, scale), Transform: embed.Transform{Kind: embed.L2}, Facts: map[string]string{"name": "test"}})
+	must(t, err)
+	return b, model.Sum(b)
+}
+
+func TestSitePriorIsFetchedOnce(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	w.teachAll(t, "cat", "dog")
+	vague := w.ask(t)
+	b1, sum1 := priorFile(t, dim, 1)
+	b2, sum2 := priorFile(t, dim, 2)
+	w.files["prior"] = b1
+	must(t, w.UsePrior("prior", sum1))
+	must(t, w.UsePrior("prior", sum1))
+	with1 := w.ask(t)
+	if with1.Classes[0].P == vague.Classes[0].P {
+		t.Fatal("the prior changed nothing")
+	}
+	again := newWorld(t, w.store)
+	same(t, "offline", again.ask(t), with1)
+	must(t, again.UsePrior("prior", sum1))
+	if len(w.fetched) != 1 || len(again.fetched) != 0 {
+		t.Fatalf("fetched %v, and %v after reopening; want once in all", w.fetched, again.fetched)
+	}
+	if got := code(again.UsePrior("prior", sum2)); got != "failed" {
+		t.Fatalf("a prior that cannot be fetched: %q", got)
+	}
+	same(t, "after a failed fetch", again.ask(t), with1)
+	again.files["prior"] = b1
+	if got := code(again.UsePrior("prior", sum2)); got != "prior-mismatch" {
+		t.Fatalf("a prior with another hash: %q", got)
+	}
+	again.files["prior"] = b2
+	must(t, again.UsePrior("prior", sum2))
+	if b, _ := w.store.Bytes(store.Priors, sum1); b != nil {
+		t.Error("the former prior is still stored though no session uses it")
+	}
+	if b, _ := w.store.Bytes(store.Priors, sum2); b == nil {
+		t.Error("the new prior is not stored")
+	}
+}
+
+func TestDamagedPriorInTheStoreIsFetchedAnew(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	b, sum := priorFile(t, dim, 1)
+	must(t, w.store.Apply([]store.Op{{Table: store.Priors, Key: sum, Value: b[:len(b)-1]}}))
+	w.files["prior"] = b
+	must(t, w.UsePrior("prior", sum))
+	if len(w.fetched) != 1 {
+		t.Fatalf("fetched %d times, want once", len(w.fetched))
+	}
+}
+
+func TestChosenPriorStaysWithItsSession(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	site, siteSum := priorFile(t, dim, 1)
+	own, ownSum := priorFile(t, dim, 3)
+	w.files["prior"] = site
+	must(t, w.UsePrior("prior", siteSum))
+	w.teachAll(t, "cat", "dog")
+	withSite := w.ask(t)
+	token, err := w.ImportPrior(own)
+	must(t, err)
+	withOwn := w.ask(t)
+	if s := w.State(); s.Prior.Sum != ownSum || s.Prior.Site {
+		t.Fatalf("prior in use: %+v", s.Prior)
+	}
+	same(t, "reopened", newWorld(t, w.store).ask(t), withOwn)
+	exported, err := w.ExportPrior()
+	must(t, err)
+	if model.Sum(exported) != ownSum {
+		t.Error("the exported prior has another hash")
+	}
+	must(t, w.Undo(token))
+	same(t, "import undone", w.ask(t), withSite)
+	_, err = w.ImportPrior(own)
+	must(t, err)
+	first := w.State().SessionID
+	_, err = w.NewSession("other")
+	must(t, err)
+	if s := w.State(); s.Prior.Sum != siteSum || !s.Prior.Site {
+		t.Fatalf("a new session has prior %+v", s.Prior)
+	}
+	must(t, w.OpenSession(first))
+	same(t, "back", w.ask(t), withOwn)
+	_, err = w.ResetPrior()
+	must(t, err)
+	same(t, "reset", w.ask(t), withSite)
+	wrong, _ := priorFile(t, dim+1, 1)
+	if got := code(first2(w.ImportPrior(wrong))); got != "dimension" {
+		t.Fatalf("a prior for other embeddings: %q", got)
+	}
+	same(t, "after a refused prior", w.ask(t), withSite)
+}
+
+func first2[T any](_ T, err error) error { return err }
+
+func TestExportAndImport(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	w.teachAll(t, "cat", "dog")
+	inf := "map"
+	must(t, w.Configure(Change{Inference: &inf}))
+	want := w.ask(t)
+	b, err := w.ExportSession()
+	must(t, err)
+	other := newWorld(t, store.NewMemory())
+	_, err = other.ImportSession(b)
+	must(t, err)
+	same(t, "imported", other.ask(t), want)
+	again, err := other.ExportSession()
+	must(t, err)
+	if string(again) != string(b) {
+		t.Error("what was imported exports other bytes")
+	}
+	same(t, "stored", newWorld(t, other.store).ask(t), want)
+}
+
+func TestSessions(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	w.teachAll(t, "cat", "dog")
+	w.Flush()
+	first, want := w.State().SessionID, w.ask(t)
+	second, err := w.NewSession(" Garden ")
+	must(t, err)
+	all, err := w.Sessions()
+	must(t, err)
+	if len(all) != 2 || all[0].ID != second || all[0].Name != "Garden" || all[1].Classes != 2 || all[1].Examples != 6 {
+		t.Fatalf("sessions: %+v", all)
+	}
+	must(t, w.RenameSession(first, "Animals"))
+	must(t, w.DeleteSession(second))
+	if s := w.State(); s.SessionID != first || s.SessionName != "Animals" {
+		t.Fatalf("after deleting the open session %+v is open", s)
+	}
+	same(t, "reopened", w.ask(t), want)
+	must(t, w.DeleteSession(first))
+	if s := w.State(); s.SessionID == first || len(s.Classes) != 0 {
+		t.Fatalf("after deleting the last session %+v is open", s)
+	}
+}
+
+// full is a store that takes nothing for a while.
+type full struct {
+	*store.Memory
+	err error
+}
+
+func (f *full) Apply(ops []store.Op) error {
+	if f.err != nil {
+		return f.err
+	}
+	return f.Memory.Apply(ops)
+}
+
+func TestWhatCouldNotBeStoredIsStoredLater(t *testing.T) {
+	s := &full{Memory: store.NewMemory()}
+	w := newWorld(t, s)
+	s.err = &store.Error{Code: "quota", Message: "The storage is full: export the session."}
+	ids := w.teachAll(t, "cat", "dog")
+	w.Flush()
+	if w.State().Trouble != s.err.Error() {
+		t.Fatalf("trouble %q", w.State().Trouble)
+	}
+	want := w.ask(t)
+	s.err = nil
+	must(t, w.RenameClass(ids[0], "lion"))
+	w.Flush()
+	if w.State().Trouble != "" {
+		t.Fatalf("trouble %q after it was over", w.State().Trouble)
+	}
+	want.Classes[0].Name = "lion"
+	same(t, "reopened", newWorld(t, s.Memory).ask(t), want)
+}
+
+func TestTwoEnginesOnOneSession(t *testing.T) {
+	s := store.NewMemory()
+	a := newWorld(t, s)
+	ids := a.teachAll(t, "cat", "dog")
+	a.Flush()
+	b := newWorld(t, s)
+	_, err := a.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 1), nil)
+	must(t, err)
+	a.Flush()
+	_, err = b.RemoveClass(ids[1]) // b has not heard of it yet
+	must(t, err)
+	_, _, err = b.AddClass("hen")
+	must(t, err)
+	b.Flush()
+	_, err = a.AddExample(ids[1], picture(rand.New(rand.NewPCG(8, 8)), 2), nil) // to a class that is gone
+	must(t, err)
+	a.Flush()
+	must(t, a.Reload())
+	must(t, b.Reload())
+	same(t, "both", b.ask(t), a.ask(t))
+	state := a.State()
+	if len(state.Classes) != 2 || len(state.Classes[0].Examples) != 4 || state.Classes[1].Name != "hen" {
+		t.Fatalf("both together: %+v", state.Classes)
+	}
+	must(t, b.DeleteSession(state.SessionID))
+	must(t, a.Reload())
+	if a.State().SessionID == state.SessionID {
+		t.Fatal("a session that was deleted elsewhere is still open")
+	}
+}
+
+func TestDamagedRecordsAreLeftOut(t *testing.T) {
+	s := store.NewMemory()
+	w := newWorld(t, s)
+	ids := w.teachAll(t, "cat", "dog")
+	want := w.ask(t)
+	id := w.State().SessionID
+	w.Flush()
+	nan := float32(math.NaN())
+	must(t, s.Apply([]store.Op{
+		{Table: store.Examples, Key: "1", Value: store.Example{ID: "1", Session: id, Class: ids[0], Order: -9}},
+		{Table: store.Examples, Key: "2", Value: store.Example{ID: "2", Session: id, Class: ids[0], Order: 10, Embedding: append(make([]float32, dim-1), nan)}},
+		{Table: store.Examples, Key: "3", Value: store.Example{ID: "3", Session: id, Class: "gone", Order: 11, Embedding: make([]float32, dim)}},
+	}))
+	same(t, "without them", newWorld(t, s).ask(t), want)
+}
