@@ -31,6 +31,7 @@ type evalOptions struct {
 	shard     shard
 	workers   int
 	handScale float64
+	mamlTasks int
 	inDomain  []string
 	json      string
 	markdown  string
@@ -164,6 +165,7 @@ func parseEval(args []string, stdout io.Writer) (*evalOptions, error) {
 	shardText := f.String("shard", "", "do only part i of n, written i/n")
 	f.IntVar(&o.workers, "workers", 0, "tasks at a time (default: the number of cores); does not change the results")
 	f.Float64Var(&o.handScale, "hand-scale", 1, "s of the hand-crafted prior S = s^2 I")
+	f.IntVar(&o.mamlTasks, "maml-tasks", 1000, "tasks that maml-qda learns its start from")
 	inDomain := f.String("in-domain", "", "multi-domain: names of the data sets the prior was learned on (default: what the prior file says)")
 	f.StringVar(&o.json, "json", "", "write everything to this file")
 	f.StringVar(&o.markdown, "markdown", "", "write the tables to this file as Markdown")
@@ -196,7 +198,7 @@ func (o *evalOptions) complete(methods, ways, shots, shardText string) (err erro
 	for _, n := range []struct {
 		flag       string
 		value, low int
-	}{{"n-query", o.query, 1}, {"n-tasks", o.tasks, 1}, {"n-val-tasks", o.valTasks, 0}, {"repeat", o.repeat, 1}} {
+	}{{"n-query", o.query, 1}, {"n-tasks", o.tasks, 1}, {"n-val-tasks", o.valTasks, 0}, {"repeat", o.repeat, 1}, {"maml-tasks", o.mamlTasks, 0}} {
 		if n.value < n.low {
 			return fmt.Errorf("--%s is %d; give %d or more", n.flag, n.value, n.low)
 		}

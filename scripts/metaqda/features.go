@@ -62,6 +62,7 @@ type source struct {
 	centre []float64     // for CL2N, nil when there are no training classes
 	rows   []int         // rows that episodes may ask for
 	spaces map[string]*space
+	maml   *mat.TriDense // start of maml-qda, learned on first use
 }
 
 // space returns the rows under a feature transform, made on first use. It is

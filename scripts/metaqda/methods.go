@@ -94,7 +94,7 @@ func allMethods() []method {
 	for _, m := range baseline.Methods {
 		all = append(all, baselineMethod(m))
 	}
-	return all
+	return append(all, mamlMethod)
 }
 
 // parseMethods resolves a comma-separated list.

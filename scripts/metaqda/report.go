@@ -25,6 +25,7 @@ type header struct {
 	ValTasks int               `json:"n_val_tasks"`
 	Repeat   int               `json:"repeat"`
 	Methods  []string          `json:"methods"`
+	Settings map[string]any    `json:"settings"`
 	Data     []dataHeader      `json:"data"`
 	InDomain []string          `json:"in_domain,omitempty"`
 }
@@ -50,6 +51,7 @@ func newHeader(o *evalOptions, sources []*source) *header {
 	for _, m := range o.methods {
 		h.Methods = append(h.Methods, m.name)
 	}
+	h.Settings = map[string]any{"hand_scale": o.handScale, "maml_tasks": float64(o.mamlTasks)}
 	for _, s := range sources {
 		d := dataHeader{Name: s.set.Name, File: s.set.File(), Rows: s.set.Len(), Dimension: s.set.Dim, Extractor: s.set.Extractor}
 		if s.prior != nil {
