@@ -113,7 +113,7 @@ test-wasm: $(BIN)/tools $(SITE)/metaqda-simd.wasm ## run the Go tests as WebAsse
 	done
 
 .PHONY: test-js
-test-js: $(PACKAGES) ## run the JavaScript unit tests in Node.js
+test-js: site ## run the JavaScript unit tests in Node.js
 	@echo "== JavaScript, in Node.js"
 	@files=$$(find web/test/unit -name '*.test.*js' | sort) && test -n "$$files" && \
 	$(NODE) --test --test-concurrency=2 --test-timeout=120000 --test-reporter=spec $$files
