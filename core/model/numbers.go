@@ -27,18 +27,25 @@ func floatTensor(dtype string, v []float64, shape ...int) tensor {
 // floats unpacks a tensor of real numbers.
 func (t tensor) floats() ([]float64, error) {
 	size := dtypeSize[t.dtype]
-	v := make([]float64, 0, len(t.data)/size)
-	for b := t.data; len(b) > 0; b = b[size:] {
-		switch t.dtype {
-		case "F64":
-			v = append(v, math.Float64frombits(binary.LittleEndian.Uint64(b)))
-		case "F32":
-			v = append(v, float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
-		case "F16":
-			v = append(v, fromHalf(binary.LittleEndian.Uint16(b)))
-		default:
-			return nil, fmt.Errorf("a tensor of real numbers has dtype %q", t.dtype)
+	if size == 0 {
+		return nil, fmt.Errorf("a tensor of real numbers has dtype %q", t.dtype)
+	}
+	v := make([]float64, len(t.data)/size)
+	switch t.dtype {
+	case "F64":
+		for i := range v {
+			v[i] = math.Float64frombits(binary.LittleEndian.Uint64(t.data[8*i:]))
 		}
+	case "F32":
+		for i := range v {
+			v[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(t.data[4*i:])))
+		}
+	case "F16":
+		for i := range v {
+			v[i] = fromHalf(binary.LittleEndian.Uint16(t.data[2*i:]))
+		}
+	default:
+		return nil, fmt.Errorf("a tensor of real numbers has dtype %q", t.dtype)
 	}
 	return v, nil
 }
