@@ -51,9 +51,9 @@ func New(c Case) *Workload {
 func priorFile(d int, rnd *rand.Rand) []byte {
 	center := make([]float64, d)
 	for i := range center {
-		center[i] = 0.1 * rnd.Float64()
+		center[i] = 0.6 + 0.1*rnd.Float64()
 	}
-	p := &model.Prior{NIW: newPrior(d, rnd), Transform: embed.Transform{Kind: embed.CL2N, Center: center}, Facts: map[string]string{"data": "synthetic"}}
+	p := &model.Prior{NIW: newPrior(d, rnd), Transform: embed.Transform{Kind: embed.CL2N, Shift: 0.375, Power: 0.5, Center: center}, Facts: map[string]string{"data": "synthetic"}}
 	p.Calibration.LogT = []float64{3}
 	return must(model.EncodePrior(p))
 }
