@@ -107,6 +107,18 @@ func (g *Group) Remove(i int) {
 	g.update()
 }
 
+// CopyFrom makes g an independent copy of other. Cost O(K²).
+func (g *Group) CopyFrom(other *Group) {
+	g.n = 0
+	g.grow(other.n)
+	for i := range other.n {
+		copy(g.gram[i*g.stride:i*g.stride+i+1], other.gram[i*other.stride:])
+		copy(g.chol[i*g.stride:i*g.stride+i+1], other.chol[i*other.stride:])
+	}
+	g.prior, g.n = other.prior, other.n
+	g.update()
+}
+
 // LogProb returns the log density of a query with r2 = |z|² and cross = W z of
 // length K, in the order the examples were added. Cost O(K²), no allocation.
 func (g *Group) LogProb(inf Inference, r2 float64, cross []float64) float64 {

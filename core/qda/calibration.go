@@ -9,23 +9,49 @@ import (
 // Calibration turns log densities into the log odds they deserve. Embeddings
 // are not drawn from the model, so at d in the hundreds its log densities are
 // far too sure of themselves. With l_j the log density of class j, l_0 that of
-// the prior predictive, K_j the number of examples of class j, K the mean of
-// the K_j and C the number of classes that have examples,
+// the prior predictive and K_j the number of examples of class j,
 //
-//	logit_j    = ln p(y=j) + (l_j - l_0)/T(K_j) + b(K_j)
-//	logit_none = ln p(none) + o(K, C)
-//
+//	u_j  = (l_j - l_0)/T(K_j) + b(K_j)
 //	ln T(K) = Σ_i LogT[i] (ln K)^i,   b(K) = Σ_i Offset[i] (ln K)^i
-//	o(K, C) = None[0] + None[1] ln K + None[2] ln C
+//
+// are the calibrated log odds of the class against one never seen. Measuring
+// against l_0 keeps classes with different numbers of examples comparable.
+//
+// None of these has one of two forms. Without Known it is one more hypothesis
+// of Bayes' rule with a logit of its own, K the mean of the K_j and C the number
+// of classes that have examples:
+//
+//	logit_j    = ln p(y=j) + u_j
+//	logit_none = ln p(none) + None[0] + None[1] ln K + None[2] ln C
+//
+// How high an example of an unseen class scores differs by tens of nats from
+// one domain to the next, more than such an offset can follow. With Known the
+// level is therefore read off the session's own examples (see [levels]): the
+// evidence s = ln Σ_j exp(u_j) - ln C of a query is compared with what the
+// session's examples reach with and without their own class,
+//
+//	ln p(known)/p(none) = Known[case]·(1, z, z ln g, mean ln K_j, ln C, ln g) + ln (1-p0)/p0
+//	z = s - middle,   p(y=j) = p(known) softmax_j(ln p(y=j) + u_j)
+//
+// where g is the gap between the two levels and p0 the prior probability of
+// none of these.
 //
 // Missing coefficients are zero, so that the zero Calibration is Bayes' rule as
-// it stands: T = 1, no offsets. Measuring against l_0 keeps classes with
-// different numbers of examples comparable when T depends on that number.
+// it stands: T = 1, no offsets.
 type Calibration struct {
-	LogT   []float64 `json:"logT,omitempty"`
-	Offset []float64 `json:"offset,omitempty"`
-	None   []float64 `json:"none,omitempty"`
+	LogT   []float64   `json:"logT,omitempty"`
+	Offset []float64   `json:"offset,omitempty"`
+	None   []float64   `json:"none,omitempty"`
+	Known  [][]float64 `json:"known,omitempty"` // KnownCases rows of KnownFeatures coefficients
 }
+
+const (
+	// KnownCases is the number of rows of Calibration.Known, one for each
+	// combination of levels a session can show; see [Classifier.KnownFeatures].
+	KnownCases = 4
+	// KnownFeatures is the number of coefficients in each.
+	KnownFeatures = 6
+)
 
 // maxCoefficients bounds the degree of the polynomials; a file that asks for
 // more is not ours.
@@ -45,6 +71,19 @@ func (c *Calibration) Validate() error {
 		for i, v := range p.c {
 			if math.IsNaN(v) || math.Abs(v) > 1e3 {
 				return &niw.ValueError{Name: "calibration: " + p.name, Index: i, Value: v, Want: "a number of magnitude at most 1000"}
+			}
+		}
+	}
+	if n := len(c.Known); n != 0 && n != KnownCases {
+		return &niw.DimensionError{Name: "calibration: known", Got: n, Want: KnownCases}
+	}
+	for _, row := range c.Known {
+		if err := niw.CheckVector("calibration: known", row, KnownFeatures); err != nil {
+			return err
+		}
+		for i, v := range row {
+			if math.Abs(v) > 1e3 {
+				return &niw.ValueError{Name: "calibration: known", Index: i, Value: v, Want: "a number of magnitude at most 1000"}
 			}
 		}
 	}

@@ -18,6 +18,11 @@ type class struct {
 	dense  *niw.Scatter   // dense posterior, used while K >= d
 	mean   []float64      // whitened posterior mean, for the dense form
 	cross  []float64      // scratch: W z, length K
+
+	// What the calibration makes of it, by [Classifier.settle]:
+	invT      float64 // 1/T(K)
+	offset    float64 // b(K)
+	logWeight float64 // ln p(y=j)
 }
 
 func newClass(label string, prior niw.Posterior) *class {

@@ -39,8 +39,12 @@ type Classifier struct {
 	options Options
 	classes []*class
 	index   map[string]int
-	pool    *pool // nil when out of date or not in use
-	taught  []*class
+	pool    *pool    // nil when out of date or not in use
+	taught  []*class // classes with examples
+	settled bool     // count, session and the classes' calibration are up to date
+	count   float64  // examples in all
+	session *session // nil when not computed
+	loo     niw.Group
 	z       []float64
 	scratch []float64
 	logits  []float64
@@ -78,7 +82,7 @@ func (c *Classifier) SetOptions(o Options) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	c.options = o
+	c.options, c.settled = o, false
 	return nil
 }
 
@@ -213,7 +217,7 @@ func (c *Classifier) SetClassPrior(label string, weight float64) error {
 	if !(weight >= 1e-100 && weight <= 1e100) {
 		return &niw.ValueError{Name: "class prior of " + label, Index: -1, Value: weight, Want: "a number from 1e-100 to 1e100"}
 	}
-	k.weight = weight
+	k.weight, c.settled = weight, false
 	return nil
 }
 
@@ -237,7 +241,7 @@ func (c *Classifier) checkNew(label string) error {
 
 // changed notes that examples came or went.
 func (c *Classifier) changed() {
-	c.pool = nil
+	c.pool, c.settled = nil, false
 	c.taught = c.taught[:0]
 	for _, k := range c.classes {
 		if k.count() > 0 {

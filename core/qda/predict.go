@@ -70,28 +70,44 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 		return 0, ErrNoExamples
 	}
 	l0 := c.densities(c.logits, r2)
-	noneLogit := c.logitsFrom(c.logits, l0)
-	return softmax(dst, c.logits, noneLogit), nil
+	evidence := c.evidence(c.logits, l0)
+	cal, p0 := &c.options.Calibration, c.options.NonePrior
+	for i, k := range c.classes {
+		c.logits[i] += k.logWeight
+	}
+	if len(cal.Known) == 0 || c.options.Pooled || p0 == 0 {
+		n := float64(len(c.taught))
+		return softmax(dst, c.logits, math.Log(p0)+cal.NoneOffset(c.count/n, len(c.taught))-math.Log1p(-p0)), nil
+	}
+	s := c.sessionLevels()
+	logit := s.logit(cal.Known[s.form], evidence) + math.Log1p(-p0) - math.Log(p0)
+	known := 1 / (1 + math.Exp(-logit))
+	softmax(dst, c.logits, math.Inf(-1))
+	for i := range dst {
+		dst[i] *= known
+	}
+	return 1 / (1 + math.Exp(logit)), nil
 }
 
-// logitsFrom overwrites log densities with calibrated logits (see
-// [Calibration]) and returns the one of none of these.
-func (c *Classifier) logitsFrom(l []float64, l0 float64) (none float64) {
-	cal, p0 := &c.options.Calibration, c.options.NonePrior
-	var weights, count float64
+// settle computes what the classes contribute to every logit, once after each
+// change of examples or options.
+func (c *Classifier) settle() {
+	if c.settled {
+		return
+	}
+	cal := &c.options.Calibration
+	var weights float64
+	c.count = 0
 	for _, k := range c.taught {
 		weights += k.weight
-		count += float64(k.count())
+		c.count += float64(k.count())
 	}
-	for i, k := range c.classes {
-		if k.count() == 0 {
-			l[i] = math.Inf(-1)
-			continue
-		}
-		l[i] = math.Log((1-p0)*k.weight/weights) + (l[i]-l0)/cal.Temperature(k.count()) + cal.ClassOffset(k.count())
+	for _, k := range c.taught {
+		k.invT = 1 / cal.Temperature(k.count())
+		k.offset = cal.ClassOffset(k.count())
+		k.logWeight = math.Log(k.weight / weights)
 	}
-	n := len(c.taught)
-	return math.Log(p0) + cal.NoneOffset(count/float64(n), n)
+	c.session, c.settled = nil, true
 }
 
 // softmax stores exp(l_i)/Z in dst and returns exp(none)/Z, where Z sums all of

@@ -97,6 +97,8 @@ var variants = map[string]Options{
 	"map":        {Inference: niw.MAP, NonePrior: 0.2},
 	"pooled fb":  {Pooled: true, NonePrior: 0.2},
 	"pooled map": {Pooled: true, Inference: niw.MAP, NonePrior: 0.2},
+	"levels": {NonePrior: 0.3, Calibration: Calibration{LogT: []float64{0.5}, Offset: []float64{0, -0.2}, Known: [][]float64{
+		{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}}},
 	"calibrated": {NonePrior: 0.1, Calibration: Calibration{LogT: []float64{1, -0.2}, Offset: []float64{0, 0.3}, None: []float64{1, -0.5, 0.2}}},
 }
 
@@ -198,6 +200,97 @@ func TestCalibrationFormula(t *testing.T) {
 	}
 	want := []float64{math.Exp(logit[0]) / z, math.Exp(logit[1]) / z, math.Exp(logit[2]) / z}
 	same(t, "calibrated", ask(t, c, query), want, 1e-12)
+}
+
+// The levels are computed here from classifiers taught anew without the example
+// in question, by the definition.
+func TestLevelsByTeachingAnew(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 1))
+	o := variants["levels"]
+	for _, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}} {
+		p := randomPrior(rng, 30)
+		c, examples := teach(t, p, o, shots)
+		u := func(skipClass, skipRow int, x []float64) (s float64) {
+			d, err := New(p, o)
+			must(t, err)
+			for j, rows := range examples {
+				label := fmt.Sprint(j)
+				must(t, d.AddClass(label))
+				for i, r := range rows {
+					if j != skipClass || i != skipRow && skipRow >= 0 {
+						must(t, d.Add(label, r))
+					}
+				}
+			}
+			l := make([]float64, len(examples))
+			l0, err := d.LogDensitiesTo(l, x)
+			must(t, err)
+			n := 0
+			for j := range l {
+				if k := d.Count(fmt.Sprint(j)); k > 0 {
+					s += math.Exp((l[j]-l0)/math.Exp(0.5) - 0.2*math.Log(float64(k)))
+					n++
+				}
+			}
+			return math.Log(s / float64(n))
+		}
+		var unseen, known, known2, nu, nk, lnK float64
+		for j, rows := range examples {
+			lnK += math.Log(float64(len(rows))) / float64(len(shots))
+			for i, x := range rows {
+				if len(shots) > 1 {
+					unseen, nu = unseen+u(j, -1, x), nu+1
+				}
+				if len(rows) > 1 {
+					s := u(j, i, x)
+					known, known2, nk = known+s, known2+s*s, nk+1
+				}
+			}
+		}
+		unseen, known = unseen/nu, known/nk
+		form, gap, middle := 0, known-unseen, (known+unseen)/2
+		switch {
+		case nk == 0 && nu == 0:
+			form, gap, middle = 3, 1, 7
+		case nk == 0:
+			form, gap = 1, math.Sqrt(math.Max(unseen, 1))/2
+			middle = unseen + gap/2
+		case nu == 0:
+			form, gap = 2, 2*math.Sqrt(known2/nk-known*known)+1
+			middle = known - gap/2
+		}
+		gap = math.Max(gap, 0.2)
+		query := randomVector(rng, 30, 0.3)
+		z := u(-1, -1, query) - middle
+		want := []float64{1, z, z * math.Log(gap), lnK, math.Log(float64(len(shots))), math.Log(gap)}
+		gotForm, got, err := c.KnownFeatures(query)
+		must(t, err)
+		if gotForm != form {
+			t.Fatalf("%v: form %d, want %d", shots, gotForm, form)
+		}
+		same(t, fmt.Sprint(shots), got[:], want, 1e-9)
+		logit := math.Log(0.7 / 0.3)
+		for i, f := range want {
+			logit += o.Calibration.Known[form][i] * f
+		}
+		all := ask(t, c, query)
+		if none := 1 / (1 + math.Exp(logit)); math.Abs(all[len(shots)]-none) > 1e-9 {
+			t.Errorf("%v: none of these has %v, want %v", shots, all[len(shots)], none)
+		}
+	}
+}
+
+// A session of many classes is read off an even choice of them.
+func TestLevelsOfALargeSession(t *testing.T) {
+	shots := make([]int, 200)
+	for i := range shots {
+		shots[i] = 2
+	}
+	c, _ := teach(t, niw.HandCrafted(30, 1), variants["levels"], shots)
+	p := ask(t, c, make([]float64, 30))
+	if p[200] <= 0 || p[200] >= 1 {
+		t.Errorf("none of these has %v", p[200])
+	}
 }
 
 func TestOrderOfEnrolmentDoesNotMatter(t *testing.T) {
