@@ -26,7 +26,7 @@ import (
 //
 // How high an example of an unseen class scores differs by tens of nats from
 // one domain to the next, more than such an offset can follow. With Known the
-// level is therefore read off the session's own examples (see [levels]): the
+// level is therefore read off the session's own examples (see [Levels]): the
 // evidence s = ln Σ_j exp(u_j) - ln C of a query is compared with what the
 // session's examples reach with and without their own class,
 //
@@ -47,7 +47,7 @@ type Calibration struct {
 
 const (
 	// KnownCases is the number of rows of Calibration.Known, one for each
-	// combination of levels a session can show; see [Classifier.KnownFeatures].
+	// combination of levels a session can show; see [Session].
 	KnownCases = 4
 	// KnownFeatures is the number of coefficients in each.
 	KnownFeatures = 6

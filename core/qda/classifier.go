@@ -43,7 +43,7 @@ type Classifier struct {
 	taught  []*class // classes with examples
 	settled bool     // count, session and the classes' calibration are up to date
 	count   float64  // examples in all
-	session *session // nil when not computed
+	session *Session // nil when not computed
 	loo     niw.Group
 	z       []float64
 	scratch []float64

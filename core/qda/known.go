@@ -16,59 +16,89 @@ const (
 	leastGap = 0.2
 )
 
-// levels says how the session's own examples score, in calibrated evidence
+// Levels collects how a session's own examples score, in calibrated evidence
 // s = ln Σ_j exp(u_j) - ln C:
 //
 //	unseen  mean over examples of s without their own class: what a thing of an
 //	        unseen class reaches; needs two classes
 //	known   mean over examples of s where the example itself is left out of its
-//	        class; needs a class of two examples, and spread is their standard
-//	        deviation
+//	        class; needs a class of two examples; its standard deviation serves too
 //
-// All in closed form from inner products of whitened examples.
-type levels struct {
-	unseen, known, spread float64
-	hasUnseen, hasKnown   bool
+// All of it follows in closed form from inner products of whitened examples.
+// The zero Levels is empty.
+type Levels struct {
+	unseen, known, square float64 // sums
+	nUnseen, nKnown       int
 }
 
-// session holds what the probability of none of these needs besides the query.
-type session struct {
-	form   int     // 0: both levels, 1: no known, 2: no unseen, 3: neither
+// Add takes in one example. u holds its evidence under the C classes, of which
+// the entry of its own class is ignored and overwritten; without is its evidence
+// under its own class after taking it out, used if ok.
+func (v *Levels) Add(u []float64, own int, without float64, ok bool) {
+	u[own] = math.Inf(-1)
+	if n := len(u) - 1; n > 0 {
+		v.unseen += logSumExp(u) - math.Log(float64(n))
+		v.nUnseen++
+	}
+	if ok {
+		u[own] = without
+		s := Evidence(u)
+		v.known += s
+		v.square += s * s
+		v.nKnown++
+	}
+}
+
+// Evidence returns s = ln Σ_j exp(u_j) - ln C.
+func Evidence(u []float64) float64 { return logSumExp(u) - math.Log(float64(len(u))) }
+
+// Session holds what the probability of none of these needs besides the query.
+type Session struct {
+	Form   int     // row of Calibration.Known; 0: both levels, 1: no known, 2: no unseen, 3: neither
 	middle float64 // evidence half-way between the levels
 	logGap float64
 	logK   float64 // mean of ln K_j
 	logC   float64
 }
 
-// KnownFeatures returns the features (1, z, z ln g, mean ln K_j, ln C, ln g) of
-// the query x of which Calibration.Known weighs those of the returned form, to
-// fit it by logistic regression. The form is 0 when both levels of the session
-// are there, 1 when every class has one example, 2 when there is one class, 3
-// for one class of one example. Errors and cost are those of
-// [Classifier.ProbabilitiesTo].
-func (c *Classifier) KnownFeatures(x []float64) (form int, features [KnownFeatures]float64, err error) {
-	r2, err := c.whiten(x)
-	if err != nil {
-		return 0, features, err
+// Session returns the constants of a session whose C classes have the given
+// numbers of examples, all above zero.
+func (v *Levels) Session(shots []int) *Session {
+	s := &Session{logC: math.Log(float64(len(shots)))}
+	for _, k := range shots {
+		s.logK += math.Log(float64(k)) / float64(len(shots))
 	}
-	if len(c.taught) == 0 {
-		return 0, features, ErrNoExamples
+	unseen, known := v.unseen/float64(v.nUnseen), v.known/float64(v.nKnown)
+	var gap float64
+	switch {
+	case v.nUnseen > 0 && v.nKnown > 0:
+		gap, s.middle = known-unseen, (known+unseen)/2
+	case v.nUnseen > 0: // one example each: the gap grows with the level itself
+		s.Form, gap = 1, math.Sqrt(math.Max(unseen, 1))/2
+		s.middle = unseen + gap/2
+	case v.nKnown > 0: // one class: as far below as its own examples scatter
+		spread := math.Sqrt(math.Max(v.square/float64(v.nKnown)-known*known, 0))
+		s.Form, gap = 2, 2*spread+1
+		s.middle = known - gap/2
+	default:
+		s.Form, gap, s.middle = 3, 1, 7
 	}
-	l0 := c.densities(c.logits, r2)
-	s := c.sessionLevels()
-	return s.form, s.features(c.evidence(c.logits, l0)), nil
+	s.logGap = math.Log(math.Max(gap, leastGap))
+	return s
 }
 
-func (s *session) features(evidence float64) [KnownFeatures]float64 {
+// Features returns (1, z, z ln g, mean ln K_j, ln C, ln g) for a query of the
+// given evidence: what Calibration.Known weighs.
+func (s *Session) Features(evidence float64) [KnownFeatures]float64 {
 	z := evidence - s.middle
 	return [KnownFeatures]float64{1, z, z * s.logGap, s.logK, s.logC, s.logGap}
 }
 
-// logit returns ln p(known)/p(none) at even prior odds.
-func (s *session) logit(coefficients []float64, evidence float64) float64 {
+// LogOdds returns ln p(known)/p(none) at even prior odds.
+func (s *Session) LogOdds(known [][]float64, evidence float64) float64 {
 	var sum float64
-	for i, f := range s.features(evidence) {
-		sum += coefficients[i] * f
+	for i, f := range s.Features(evidence) {
+		sum += known[s.Form][i] * f
 	}
 	return sum
 }
@@ -87,71 +117,35 @@ func (c *Classifier) evidence(l []float64, l0 float64) float64 {
 	return logSumExp(l) - math.Log(float64(len(c.taught)))
 }
 
-// sessionLevels returns the session's constants, computed anew after a change.
-func (c *Classifier) sessionLevels() *session {
-	c.settle()
+// levels returns the session's constants, computed anew after a change from all
+// examples or an even choice of them.
+func (c *Classifier) levels() *Session {
 	if c.session != nil {
 		return c.session
 	}
-	s := &session{logC: math.Log(float64(len(c.taught)))}
-	for _, k := range c.taught {
-		s.logK += math.Log(float64(k.count())) / float64(len(c.taught))
-	}
-	v := c.measureLevels()
-	var gap float64
-	switch {
-	case v.hasUnseen && v.hasKnown:
-		gap = v.known - v.unseen
-		s.middle = (v.known + v.unseen) / 2
-	case v.hasUnseen: // one example each: the gap grows with the level itself
-		s.form, gap = 1, 0.5*math.Sqrt(math.Max(v.unseen, 1))
-		s.middle = v.unseen + gap/2
-	case v.hasKnown: // one class: as far below as its own examples scatter
-		s.form, gap = 2, 2*v.spread+1
-		s.middle = v.known - gap/2
-	default:
-		s.form, gap, s.middle = 3, 1, 7
-	}
-	s.logGap = math.Log(math.Max(gap, leastGap))
-	c.session = s
-	return s
-}
-
-// measureLevels scores the session's examples, or an even choice of them.
-func (c *Classifier) measureLevels() levels {
 	chosen := everyNth(c.taught, levelClasses)
-	u := make([]float64, len(chosen))
 	each := max(1, levelExamples/len(chosen))
-	var v levels
-	var unseen, known, known2, nUnseen, nKnown float64
-	logC := math.Log(float64(len(chosen)))
+	u := make([]float64, len(chosen))
+	var v Levels
 	for a, k := range chosen {
 		take := min(each, k.count())
 		for i := range take {
-			row := i * k.count() / take
-			own, ok := c.scoreExample(u, chosen, a, row)
-			if len(chosen) > 1 {
-				u[a] = math.Inf(-1)
-				unseen += logSumExp(u) - math.Log(float64(len(chosen)-1))
-				nUnseen++
-			}
-			if ok {
-				u[a] = own
-				s := logSumExp(u) - logC
-				known, known2, nKnown = known+s, known2+s*s, nKnown+1
-			}
+			without, ok := c.scoreExample(u, chosen, a, i*k.count()/take)
+			v.Add(u, a, without, ok)
 		}
 	}
-	v.hasUnseen, v.hasKnown = nUnseen > 0, nKnown > 0
-	v.unseen, v.known = unseen/nUnseen, known/nKnown
-	v.spread = math.Sqrt(math.Max(known2/nKnown-v.known*v.known, 0))
-	return v
+	shots := make([]int, len(c.taught))
+	for j, k := range c.taught {
+		shots[j] = k.count()
+	}
+	c.session = v.Session(shots)
+	return c.session
 }
 
 // scoreExample stores the evidence of example i of class a under all chosen
 // classes but its own in u, and returns that under its own class without it;
 // ok is false if nothing is left of the class then.
-func (c *Classifier) scoreExample(u []float64, chosen []*class, a, i int) (own float64, ok bool) {
+func (c *Classifier) scoreExample(u []float64, chosen []*class, a, i int) (without float64, ok bool) {
 	inf := c.options.Inference
 	z := chosen[a].row(i)
 	r2, _ := checkedNorm2(z)

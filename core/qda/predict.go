@@ -79,8 +79,7 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 		n := float64(len(c.taught))
 		return softmax(dst, c.logits, math.Log(p0)+cal.NoneOffset(c.count/n, len(c.taught))-math.Log1p(-p0)), nil
 	}
-	s := c.sessionLevels()
-	logit := s.logit(cal.Known[s.form], evidence) + math.Log1p(-p0) - math.Log(p0)
+	logit := c.levels().LogOdds(cal.Known, evidence) + math.Log1p(-p0) - math.Log(p0)
 	known := 1 / (1 + math.Exp(-logit))
 	softmax(dst, c.logits, math.Inf(-1))
 	for i := range dst {

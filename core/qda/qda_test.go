@@ -263,17 +263,16 @@ func TestLevelsByTeachingAnew(t *testing.T) {
 		query := randomVector(rng, 30, 0.3)
 		z := u(-1, -1, query) - middle
 		want := []float64{1, z, z * math.Log(gap), lnK, math.Log(float64(len(shots))), math.Log(gap)}
-		gotForm, got, err := c.KnownFeatures(query)
-		must(t, err)
-		if gotForm != form {
-			t.Fatalf("%v: form %d, want %d", shots, gotForm, form)
+		all := ask(t, c, query)
+		if c.session.Form != form {
+			t.Fatalf("%v: form %d, want %d", shots, c.session.Form, form)
 		}
+		got := c.session.Features(u(-1, -1, query))
 		same(t, fmt.Sprint(shots), got[:], want, 1e-9)
 		logit := math.Log(0.7 / 0.3)
 		for i, f := range want {
 			logit += o.Calibration.Known[form][i] * f
 		}
-		all := ask(t, c, query)
 		if none := 1 / (1 + math.Exp(logit)); math.Abs(all[len(shots)]-none) > 1e-9 {
 			t.Errorf("%v: none of these has %v, want %v", shots, all[len(shots)], none)
 		}
