@@ -1,0 +1,48 @@
+// @ts-check
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { CameraError, cameraError, leaveCamera, mediaDevices, takeCamera } from '../../camera.js';
+
+test('each way a camera fails has a sentence with a remedy', () => {
+  for (const [name, code, remedy] of [
+    ['NotAllowedError', 'denied', /allow it for this page/], ['SecurityError', 'denied', /allow it/],
+    ['NotFoundError', 'missing', /connect one/], ['OverconstrainedError', 'missing', /connect another/],
+    ['NotReadableError', 'busy', /close that program/], ['AbortError', 'busy', /try again/],
+    ['SomethingNew', 'failed', /try again/],
+  ]) {
+    const error = cameraError(new DOMException('Permission denied', /** @type {string} */ (name)));
+    assert.equal(error.code, code);
+    assert.match(error.message, /** @type {RegExp} */ (remedy));
+    assert.match(error.message, /\.$/);
+  }
+  assert.equal(cameraError('odd').code, 'failed');
+  const own = new CameraError('lost', 'Gone.');
+  assert.equal(cameraError(own), own);
+});
+
+test('an insecure page and a browser without cameras are told apart', () => {
+  const code = (/** @type {string} */ wanted) => (/** @type {unknown} */ error) => error instanceof CameraError && error.code === wanted;
+  assert.throws(() => mediaDevices({ isSecureContext: false, navigator: {} }), code('insecure'));
+  assert.throws(() => mediaDevices({ isSecureContext: true, navigator: {} }), code('missing'));
+  const devices = /** @type {MediaDevices} */ (/** @type {unknown} */ ({ getUserMedia() {} }));
+  assert.equal(mediaDevices({ isSecureContext: true, navigator: { mediaDevices: devices } }), devices);
+});
+
+test('taking the camera makes its former holder let go, once', () => {
+  /** @type {string[]} */
+  const log = [];
+  const a = () => { log.push('a'); };
+  const b = () => { log.push('b'); };
+  takeCamera(a);
+  takeCamera(a);
+  assert.deepEqual(log, []);
+  takeCamera(b);
+  assert.deepEqual(log, ['a']);
+  leaveCamera(a);
+  takeCamera(a);
+  assert.deepEqual(log, ['a', 'b']);
+  leaveCamera(a);
+  takeCamera(b);
+  assert.deepEqual(log, ['a', 'b']);
+  leaveCamera(b);
+});

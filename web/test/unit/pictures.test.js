@@ -1,0 +1,37 @@
+// @ts-check
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { claimsPicture, refusal } from '../../pictures.js';
+import { filesOf } from '../../drop.js';
+
+/** @param {string} name @param {string} type @param {number} [size] */
+const file = (name, type, size = 9) => ({ name, type, size });
+
+test('a file is taken for a picture by its type, or by its name where it has none', () => {
+  assert.ok(claimsPicture(file('x', 'image/png')));
+  assert.ok(claimsPicture(file('x.JPG', '')));
+  assert.ok(claimsPicture(file('x.heic', '')));
+  assert.ok(!claimsPicture(file('x.png.txt', '')));
+  assert.ok(!claimsPicture(file('x.png', 'text/plain')));
+  assert.ok(!claimsPicture(file('', '')));
+});
+
+test('each reason for refusing a file has its own sentence with the name in it', () => {
+  for (const [refused, expected] of /** @type {[ReturnType<typeof file>, RegExp][]} */ ([
+    [file('a.png', 'image/png', 0), /^“a\.png” is empty/],
+    [file('b.HEIC', ''), /^“b\.HEIC” is a HEIC picture.*JPEG or PNG/],
+    [file('c', 'image/heif'), /^“c” is a HEIC picture/],
+    [file('d.pdf', 'application/pdf'), /^“d\.pdf” is not a picture/],
+    [file('e.png', 'image/png'), /^“e\.png” could not be read as a picture/],
+    [file('', 'image/png'), /^“The pasted picture” could not/],
+  ])) {
+    const text = refusal(refused);
+    assert.match(text, expected);
+    assert.match(text, /\.$/);
+  }
+});
+
+test('a drop without files gives none', () => {
+  assert.deepEqual(filesOf(null), []);
+  assert.deepEqual(filesOf(/** @type {DataTransfer} */ (/** @type {unknown} */ ({ files: [] }))), []);
+});

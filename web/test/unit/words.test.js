@@ -1,0 +1,54 @@
+// @ts-check
+/** What the page's small functions say. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { counted, sentence } from '../../dom.js';
+import { LoadProgress, megabytes } from '../../loading.js';
+import { credit } from '../../samples.js';
+import { describe } from '../../sessions.js';
+import { describePrior } from '../../settings.js';
+
+test('counts have their plural', () => {
+  assert.equal(counted(1, 'picture'), '1 picture');
+  assert.equal(counted(0, 'picture'), '0 pictures');
+  assert.equal(counted(2, 'class', 'classes'), '2 classes');
+});
+
+test('anything thrown becomes a sentence', () => {
+  assert.equal(sentence(new Error('Try again.')), 'Try again.');
+  assert.equal(sentence('plain'), 'plain');
+  assert.match(sentence(''), /Reload/);
+});
+
+test('the bar counts what is expected before a part has begun, and never more than all', () => {
+  /** @type {[number, number][]} */
+  const seen = [];
+  const progress = new LoadProgress((loaded, total) => seen.push([loaded, total]));
+  const engine = progress.part('engine', 100);
+  const extractor = progress.part('extractor', 50);
+  engine({ loaded: 40, total: 120 });
+  extractor({ loaded: 60, total: 0 });
+  engine({ loaded: 120, total: 120 });
+  assert.deepEqual(seen, [[40, 170], [100, 180], [180, 180]]);
+  assert.equal(megabytes(1_234_567, 3_400_000), '1.2 of 3.4 MB');
+});
+
+test('a session is described by what it holds', () => {
+  const session = { id: '1', name: 'x', classes: 1, examples: 2, updated: 0 };
+  assert.equal(describe(session), '1 class, 2 pictures');
+  assert.match(describe({ ...session, updated: '2026-03-04T12:00:00Z' }), /^1 class, 2 pictures, .*4/);
+  assert.equal(describe({ ...session, updated: 'never' }), '1 class, 2 pictures');
+});
+
+test('the prior is described by name, size and hash', () => {
+  const prior = { sha256: 'abcdef0123456789', name: 'Learned', facts: {} };
+  assert.equal(describePrior({ prior, dimension: 7 }), 'Learned: 7 numbers per picture, sha256 abcdef012345…');
+  assert.equal(describePrior({ prior: { ...prior, sha256: '', name: '' }, dimension: 7 }), 'Built-in prior: 7 numbers per picture');
+});
+
+test('the credit names author and licence of each style that is used', () => {
+  const style = (/** @type {string} */ id) => ({ id, name: id.toUpperCase(), author: `${id}’s maker`, licence: 'L', url: '' });
+  const text = credit(['unused', 'noto', 'twemoji', 'openmoji', 'emojione'].map(style));
+  assert.equal(text, 'Pictures: NOTO by noto’s maker (L), TWEMOJI by twemoji’s maker (L), '
+    + 'OPENMOJI by openmoji’s maker (L), EMOJIONE by emojione’s maker (L).');
+});
