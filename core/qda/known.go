@@ -3,6 +3,8 @@ package qda
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"metaqda/core/niw"
 )
 
@@ -200,4 +202,54 @@ func logSumExp(x []float64) float64 {
 		s += math.Exp(v - top)
 	}
 	return top + math.Log(s)
+}
+
+// GramSession returns what [Classifier] would find for a session given by the
+// Gram matrix of its whitened examples, N×N, class by class with the given
+// numbers of examples, all above zero. It serves evaluation and fitting, where
+// whole data sets are whitened at once. Cost O(N Σ_j K_j² + Σ_j K_j⁴).
+func (c *Calibration) GramSession(prior niw.Posterior, inf niw.Inference, shots []int, gram blas64.General) *Session {
+	groups := make([]niw.Group, len(shots))
+	first := make([]int, len(shots))
+	at := 0
+	for j, k := range shots {
+		first[j] = at
+		groups[j].ResetFrom(prior)
+		for i := range k {
+			row := gram.Data[(at+i)*gram.Stride:]
+			groups[j].Append(row[at : at+i+1])
+		}
+		at += k
+	}
+	var v Levels
+	u := make([]float64, len(shots))
+	for a, k := range shots {
+		for i := range k {
+			row := gram.Data[(first[a]+i)*gram.Stride:][:at]
+			without, ok := c.scoreFromGram(u, groups, prior, inf, row, first, a, i)
+			v.Add(u, a, without, ok)
+		}
+	}
+	return v.Session(shots)
+}
+
+// scoreFromGram is [Classifier.scoreExample] for example i of class a with its
+// row of the Gram matrix.
+func (c *Calibration) scoreFromGram(u []float64, groups []niw.Group, prior niw.Posterior, inf niw.Inference, row []float64, first []int, a, i int) (without float64, ok bool) {
+	r2 := row[first[a]+i]
+	l0 := prior.LogProb(inf, r2)
+	for j := range groups {
+		if k := groups[j].Len(); j != a {
+			u[j] = (groups[j].LogProb(inf, r2, row[first[j]:first[j]+k])-l0)/c.Temperature(k) + c.ClassOffset(k)
+		}
+	}
+	n := groups[a].Len() - 1
+	if n < 1 {
+		return 0, false
+	}
+	var loo niw.Group
+	loo.CopyFrom(&groups[a])
+	loo.Remove(i)
+	cross := append(append(make([]float64, 0, n), row[first[a]:first[a]+i]...), row[first[a]+i+1:first[a]+n+1]...)
+	return (loo.LogProb(inf, r2, cross)-l0)/c.Temperature(n) + c.ClassOffset(n), true
 }

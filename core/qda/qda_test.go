@@ -279,6 +279,33 @@ func TestLevelsByTeachingAnew(t *testing.T) {
 	}
 }
 
+func TestGramSessionIsTheClassifiersOwn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 1))
+	for _, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}} {
+		p := randomPrior(rng, 30)
+		o := variants["levels"]
+		c, _ := teach(t, p, o, shots)
+		query := randomVector(rng, 30, 0.3)
+		ask(t, c, query)
+		var w mat.Dense
+		var rows [][]float64
+		for _, k := range c.classes {
+			for i := range k.count() {
+				rows = append(rows, k.row(i))
+			}
+		}
+		w = *mat.NewDense(len(rows), 30, nil)
+		for i, r := range rows {
+			w.SetRow(i, r)
+		}
+		var gram mat.Dense
+		gram.Mul(&w, w.T())
+		got := o.Calibration.GramSession(c.empty, o.Inference, shots, gram.RawMatrix()).Features(2)
+		want := c.session.Features(2)
+		same(t, fmt.Sprint(shots), got[:], want[:], 1e-9)
+	}
+}
+
 // A session of many classes is read off an even choice of them.
 func TestLevelsOfALargeSession(t *testing.T) {
 	shots := make([]int, 200)
