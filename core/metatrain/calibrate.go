@@ -23,118 +23,98 @@ func trimmed(c []float64) []float64 {
 	return append([]float64(nil), c[:n]...)
 }
 
-// scored is one episode's densities, all that fitting a head needs.
+// Scores are how episodes score under one prior: what fitting a temperature
+// needs. Scores under several priors, as of those that each leave one domain
+// out, may be joined with append.
+type Scores []scored
+
+// scored is one episode: log densities minus that of the prior predictive.
 type scored struct {
-	logp, logp0 []float64
-	shots       []int
-	labels      []int
-	weight      float64 // 1/(episodes of the domain × domains)
+	query  []float64 // queries×C
+	shots  []int
+	labels []int
+	weight float64 // of the episode
 }
 
-// FitHead returns the head that best explains the validator's episodes with the
-// prior held fixed, by BFGS from p's own head: first the coefficients of the
-// temperature, at most degree of them, and where classes of one episode differ in
-// shots those of the class offset but the constant, by the closed-set
-// cross-entropy of the queries of taught classes (degree 0 leaves them as they
-// are); then, if the validator's episodes hold
-// queries of unseen classes, the offset of none-of-these by the open-set
-// cross-entropy, the temperature held and the prior probability of none of these
-// that of the episode. Domains weigh the same.
-//
-// Fitted on validation classes it corrects what training classes cannot show:
-// on classes of its own a prior is surer than it may be.
-func FitHead(ctx context.Context, v *Validator, p *Params, o Objective, degree, workers int) (Head, error) {
+// Collect scores every episode of the validator under the prior of p. Domains
+// weigh the same. Cost N d²/2 for the N rows in use, then that of the episodes'
+// inner products.
+func (v *Validator) Collect(ctx context.Context, p *Params, o Objective, workers int) (Scores, error) {
 	e := NewEngine(p.Prior.Dim(), o)
 	e.Set(p)
-	data, unseen, err := v.densities(ctx, e, workers)
-	if err != nil {
-		return Head{}, err
+	var data Scores
+	for i := range v.domains {
+		part := make(Scores, len(v.episodes[i]))
+		err := v.forEach(ctx, e, i, workers, func(k int, w *Workspace, t *Task) {
+			way := len(t.Shots)
+			s := scored{query: append([]float64(nil), w.logp...), shots: append([]int(nil), t.Shots...), labels: append([]int(nil), t.Labels...), weight: 1 / float64(len(part))}
+			for i, l0 := range w.logp0 {
+				for j := range way {
+					s.query[i*way+j] -= l0
+				}
+			}
+			part[k] = s
+		})
+		if err != nil {
+			return nil, err
+		}
+		data = append(data, part...)
 	}
-	h := p.Head
-	temperature, offset := determined(data, degree)
-	if degree > 0 {
+	return data, nil
+}
+
+// FitTemperature returns the head that best explains the scores, from h: degree
+// coefficients of the temperature, and where classes of one episode differ in
+// shots degree-1 of the class offset, by the cross-entropy of the queries of
+// taught classes among these. Degree 0 returns h.
+//
+// Fitted on classes, or better domains, that the prior was not learned on, it
+// corrects what its own cannot show: there a prior is surer than it may be.
+func FitTemperature(data Scores, h Head, degree int) Head {
+	if free := determined(data, degree); len(free) > 0 {
 		h.LogT[0] = startTemperature(&h, data)
-		minimise(&h, temperature, data, CrossEntropy)
+		minimiseHead(&h, free, data)
 	}
-	if unseen {
-		minimise(&h, offset, data, OpenSet)
-	}
-	return h, ctx.Err()
+	return h
 }
 
 // determined returns the head's values that the episodes can tell apart: as many
 // coefficients of the temperature as there are different shots, at most degree
-// of them, those of the class offset if shots differ within an episode, and those
-// of the none-of-these offset whose argument varies.
-func determined(data []scored, degree int) (temperature, offset []int) {
-	shots, means, ways, uneven := map[int]bool{}, map[float64]bool{}, map[int]bool{}, false
+// of them, and of the class offset if shots differ within an episode.
+func determined(data Scores, degree int) (free []int) {
+	shots, uneven := map[int]bool{}, false
 	for _, s := range data {
-		var total float64
 		for _, k := range s.shots {
 			shots[k] = true
 			uneven = uneven || k != s.shots[0]
-			total += float64(k)
 		}
-		means[total/float64(len(s.shots))] = true
-		ways[len(s.shots)] = true
 	}
-	for i := range min(degree, Degree, len(shots)) {
-		temperature = append(temperature, i)
+	n := min(degree, Degree, len(shots))
+	for i := range n {
+		free = append(free, i)
 	}
-	for i := 1; uneven && i < min(Degree, len(shots)); i++ {
-		temperature = append(temperature, Degree+i)
+	for i := 1; uneven && i < n; i++ {
+		free = append(free, Degree+i)
 	}
-	offset = []int{2 * Degree}
-	if len(means) > 1 {
-		offset = append(offset, 2*Degree+1)
-	}
-	if len(ways) > 1 {
-		offset = append(offset, 2*Degree+2)
-	}
-	return temperature, offset
+	return free
 }
 
 // startTemperature returns the best of a grid of constant log temperatures
 // around the head's, so that the descent starts in the right valley.
-func startTemperature(h *Head, data []scored) float64 {
+func startTemperature(h *Head, data Scores) float64 {
 	best, bestLoss := h.LogT[0], math.Inf(1)
 	for k := -16; k <= 16; k++ {
 		g := *h
 		g.LogT[0] += float64(k) / 2
-		if loss := headLoss(&g, data, CrossEntropy, nil); loss < bestLoss {
+		if loss := headLoss(&g, data, nil); loss < bestLoss {
 			best, bestLoss = g.LogT[0], loss
 		}
 	}
 	return best
 }
 
-// densities scores every episode of the validator.
-func (v *Validator) densities(ctx context.Context, e *Engine, workers int) (data []scored, unseen bool, err error) {
-	for i := range v.domains {
-		part := make([]scored, len(v.episodes[i]))
-		weight := 1 / float64(len(part)*len(v.domains))
-		err := v.forEach(ctx, e, i, workers, func(k int, w *Workspace, t *Task) {
-			part[k] = scored{logp: append([]float64(nil), w.logp...), logp0: append([]float64(nil), w.logp0...),
-				shots: append([]int(nil), t.Shots...), labels: append([]int(nil), t.Labels...), weight: weight}
-		})
-		if err != nil {
-			return nil, false, err
-		}
-		for _, s := range part {
-			for _, y := range s.labels {
-				unseen = unseen || y == None
-			}
-		}
-		data = append(data, part...)
-	}
-	return data, unseen, nil
-}
-
-// ridge keeps coefficients that the data barely determines near their start.
-const ridge = 1e-6
-
-// minimise moves the listed values of the head to the minimum of the loss.
-func minimise(h *Head, free []int, data []scored, loss Loss) {
+// minimiseHead moves the listed values of the head to the minimum of the loss.
+func minimiseHead(h *Head, free []int, data Scores) {
 	values := h.values()
 	at := func(x []float64) *Head {
 		v, g := values, &Head{}
@@ -149,65 +129,48 @@ func minimise(h *Head, free []int, data []scored, loss Loss) {
 		start[i] = values[k]
 	}
 	problem := optimize.Problem{
-		Func: func(x []float64) float64 {
-			return headLoss(at(x), data, loss, nil) + penalty(x, start, nil)
-		},
+		Func: func(x []float64) float64 { return headLoss(at(x), data, nil) },
 		Grad: func(grad, x []float64) {
 			var all [headSize]float64
-			headLoss(at(x), data, loss, &all)
+			headLoss(at(x), data, &all)
 			for i, k := range free {
 				grad[i] = all[k]
 			}
-			penalty(x, start, grad)
 		},
 	}
 	// A line search that runs into rounding at the minimum reports an error beside
 	// the minimum it found; either way the location is the best seen.
-	result, _ := optimize.Minimize(problem, start, &optimize.Settings{MajorIterations: 200, GradientThreshold: 1e-9}, &optimize.BFGS{})
+	result, _ := optimize.Minimize(problem, start, &optimize.Settings{MajorIterations: 300, GradientThreshold: 1e-8}, &optimize.BFGS{})
 	if result != nil {
 		*h = *at(result.X)
 	}
 }
 
-// penalty returns ridge |x-start|² and adds its gradient to grad.
-func penalty(x, start, grad []float64) (s float64) {
-	for i := range x {
-		d := x[i] - start[i]
-		s += ridge * d * d
-		if grad != nil {
-			grad[i] += 2 * ridge * d
-		}
-	}
-	return s
-}
-
-// headLoss returns the weighted mean loss of the episodes under the head; grad,
+// headLoss returns the weighted mean cross-entropy of the taught queries; grad,
 // if not nil, takes its gradient.
-func headLoss(h *Head, data []scored, loss Loss, grad *[headSize]float64) (total float64) {
+func headLoss(h *Head, data Scores, grad *[headSize]float64) (total float64) {
 	var terms headTerms
-	o := Objective{Loss: loss}
 	var logits []float64
 	for _, s := range data {
-		h.prepare(&terms, s.shots, o.pi(s.labels))
+		h.prepare(&terms, s.shots, 0)
 		way := len(s.shots)
-		scale := s.weight / math.Max(countQueries(s.labels, loss), 1)
+		scale := s.weight / math.Max(countQueries(s.labels, CrossEntropy), 1)
+		logits = grown(logits, way)
 		for i, y := range s.labels {
-			logits = grown(logits, way+1)
-			x := logits[:way]
-			if terms.openWorld {
-				x = logits
-			}
-			l := s.logp[i*way : (i+1)*way]
-			terms.logits(x, l, s.logp0[i])
-			score, counts := loss.query(x, l, y)
-			total += scale * score.Loss
-			if grad == nil || !counts {
+			if y == None {
 				continue
 			}
-			for j := range x {
-				x[j] *= scale
+			e := s.query[i*way : (i+1)*way]
+			terms.logits(logits, e, 0)
+			score, _ := CrossEntropy.query(logits, e, y)
+			total += scale * score.Loss
+			if grad == nil {
+				continue
 			}
-			terms.reverse(x[:way], x, l, s.logp0[i], grad)
+			for j := range logits {
+				logits[j] *= scale
+			}
+			terms.reverse(logits, logits, e, 0, grad)
 		}
 	}
 	return total

@@ -405,39 +405,52 @@ func TestHeadAgreesWithClassifier(t *testing.T) {
 	}
 }
 
-// Scaling all log densities by T makes the fitted temperature T, and the
-// fitted none-of-these offset leaves as many queries unrecognised as there are.
-func TestFitHead(t *testing.T) {
+// Scaling all log densities by T makes the fitted temperature T; a model that is
+// true needs neither temperature nor offset.
+func TestFitTemperature(t *testing.T) {
 	w := newWorld(6, 40, 20, 0.2, []float64{1, 1, 1, 1, 1, 1})
-	c := episode.Fixed(4, 2, 5)
-	c.Strangers = 4
-	v := w.validator(t, 60, c)
+	ctx := context.Background()
 	p := &Params{Prior: niw.HandCrafted(6, math.Sqrt(20))}
 	p.Prior.Nu, p.Prior.Kappa = 25, 0.2
-	o := Objective{}
-	before, err := v.Validate(context.Background(), p, o, 1)
-	if err != nil {
-		t.Fatal(err)
+	uneven := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: 5}, Query: episode.Exactly(5), Imbalanced: true}
+	for name, c := range map[string]episode.Config{"even": episode.Fixed(4, 2, 5), "uneven": uneven} {
+		v := w.validator(t, 150, c)
+		before, err := v.Validate(ctx, p, Objective{}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores, err := v.Collect(ctx, p, Objective{}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, truth := range []float64{1, 20} {
+			scaled := append(Scores(nil), scores...)
+			for i := range scaled {
+				scaled[i].query = append([]float64(nil), scaled[i].query...)
+				for k := range scaled[i].query {
+					scaled[i].query[k] *= truth
+				}
+			}
+			h := FitTemperature(scaled, Head{LogT: [Degree]float64{1.7}}, 2)
+			if got := math.Exp(h.LogT[0]) / truth; math.Abs(math.Log(got)) > 0.2 {
+				t.Errorf("%s: T is %.3f times what it should be", name, got)
+			}
+			if name == "even" && (h.LogT[1] != 0 || h.Bias != [Degree]float64{}) || h.None != [3]float64{} {
+				t.Errorf("%s: fitted what the episodes cannot tell: %+v", name, h)
+			}
+			if truth == 1 {
+				after, err := v.Validate(ctx, &Params{Prior: p.Prior, Head: h}, Objective{}, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if after.Loss > before.Loss+1e-6 {
+					t.Errorf("%s: loss %v fitted, %v before", name, after.Loss, before.Loss)
+				}
+			}
+		}
 	}
-	wrong := *p
-	wrong.Head = Head{LogT: [Degree]float64{2.5}, None: [3]float64{6}}
-	h, err := FitHead(context.Background(), v, &wrong, o, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(h.LogT[0]) > 0.15 {
-		t.Errorf("T = %.3f for a model that is true", math.Exp(h.LogT[0]))
-	}
-	if math.Abs(h.None[0]) > 0.5 || h.None[1] != 0 || h.None[2] != 0 {
-		t.Errorf("none offset %v for a model that is true", h.None)
-	}
-	wrong.Head = h
-	after, err := v.Validate(context.Background(), &wrong, o, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if after.Loss > before.Loss+1e-4 {
-		t.Errorf("loss %v fitted, %v at T = 1", after.Loss, before.Loss)
+	if h := FitTemperature(nil, Head{Bias: [Degree]float64{3}}, 0); h.Bias[0] != 3 {
+		t.Error("degree 0 changed the head")
 	}
 }
 
