@@ -23,7 +23,6 @@ type niwScorer struct {
 // niwScratch is what niwScorer keeps between episodes.
 type niwScratch struct {
 	groups []niw.Group
-	logs   []float64
 	norm2  []float64
 }
 

@@ -70,11 +70,7 @@ func (o *evalOptions) domains(sources []*source) []string {
 	if len(o.inDomain) > 0 || sources[0].prior == nil {
 		return o.inDomain
 	}
-	var seen []string
-	for _, name := range list(sources[0].prior.facts["data"]) {
-		seen = append(seen, name)
-	}
-	return seen
+	return list(sources[0].prior.facts["data"])
 }
 
 // versions tells what computed the numbers. Different processors round

@@ -10,18 +10,17 @@ import (
 // workspace is what one worker needs to score episodes: matrices that are
 // reused, and products that several methods share within an episode.
 type workspace struct {
-	e      *episode.Episode
-	number int // of the episode, the seed of methods that draw numbers
-	gathered,
-	products *mat.Dense
-	scores  *mat.Dense
-	none    []float64
-	grams   map[*space]*mat.Dense
-	spans   map[*space]*reduced
-	full    map[*space]*reduced
-	rows    []int
-	labels  []int
-	densest niwScratch
+	e        *episode.Episode
+	number   int // of the episode, the seed of methods that draw numbers
+	gathered *mat.Dense
+	scores   *mat.Dense
+	none     []float64
+	grams    map[*space]*mat.Dense
+	spans    map[*space]*reduced
+	full     map[*space]*reduced
+	rows     []int
+	labels   []int
+	densest  niwScratch
 }
 
 // reduced is the support and the queries of an episode as matrices.
