@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -153,5 +154,21 @@ func (s *niwScorer) calibrate(w *workspace, dst *mat.Dense, none []float64) {
 			row[j] = (row[j]-none[i])/s.cal.Temperature(len(rows)) + s.cal.ClassOffset(len(rows))
 		}
 		none[i] = offset + math.Log(float64(way)) - metrics.LogSumExp(row, 1)
+	}
+	if len(s.cal.Known) > 0 && !s.pooled && slices.Contains(w.e.QueryLabel, -1) {
+		s.fromLevels(w, dst, none)
+	}
+}
+
+// fromLevels replaces the log odds of none of these by those from the levels of
+// the episode's support.
+func (s *niwScorer) fromLevels(w *workspace, dst *mat.Dense, none []float64) {
+	shots := make([]int, w.e.Way())
+	for j, rows := range w.e.Support {
+		shots[j] = len(rows)
+	}
+	session := s.cal.GramSession(s.prior, s.inf, shots, w.gram(s.space).RawMatrix())
+	for i := range none {
+		none[i] = -session.LogOdds(s.cal.Known, qda.Evidence(dst.RawRowView(i)))
 	}
 }
