@@ -184,6 +184,7 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 			return err
 		}
 	}
+	k.w.Data = slices.Grow(k.w.Data, n*d)
 	for i := range n {
 		k.add(w.RawRowView(i))
 	}
