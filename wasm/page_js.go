@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"syscall/js"
 	"time"
 
@@ -160,9 +162,9 @@ func (p *page) state(bridge.Args) (any, bridge.Later, error) {
 		classes[i] = map[string]any{"id": c.ID, "name": c.Name, "examples": examples}
 	}
 	p.thumbnails.Keep(keep)
-	facts := map[string]any{}
-	for k, v := range s.Prior.Facts {
-		facts[k] = v
+	facts := js.Global().Get("Object").New()
+	for _, k := range slices.Sorted(maps.Keys(s.Prior.Facts)) {
+		facts.Set(k, s.Prior.Facts[k])
 	}
 	return map[string]any{
 		"sessionId": s.SessionID, "sessionName": s.SessionName,

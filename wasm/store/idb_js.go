@@ -75,14 +75,14 @@ func limited(d time.Duration) (context.Context, func()) {
 }
 
 // lookUp returns the global indexedDB. Where storage is forbidden altogether
-// even looking at it throws.
+// even looking at it may throw, which Get would not survive.
 func lookUp() (v js.Value, err error) {
 	defer func() {
 		if recover() != nil || err == nil && !v.Truthy() {
 			err = &Error{"unavailable", "This browser window allows no storage, so nothing will be kept when it is closed: export the session before, or use a normal window."}
 		}
 	}()
-	return js.Global().Get("indexedDB"), nil
+	return js.Global().Get("Reflect").Call("get", js.Global(), "indexedDB"), nil
 }
 
 // steps bring the database from version i to i+1. Once released a step is never
@@ -127,7 +127,10 @@ func firstError(errs ...error) error {
 
 // explain turns what a browser reports into a sentence with a remedy.
 func explain(err error) error {
-	is := func(name string) bool { return errors.Is(err, idb.NewDOMException(name)) }
+	is := func(name string) bool {
+		var thrown js.Error // idb does not see through all of its wrappings
+		return errors.Is(err, idb.NewDOMException(name)) || errors.As(err, &thrown) && text(thrown.Value, "name") == name
+	}
 	switch {
 	case err == nil:
 		return nil

@@ -1,0 +1,372 @@
+// @ts-check
+/**
+ * The engine by itself in Chromium: storage, priors, several tabs, storage that
+ * fails, and what it draws. The pages here are blank but for the engine.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { serveSite, siteFolder, visit } from './harness.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** @type {import('./harness.js').Site} */
+let site;
+before(async () => { site = await serveSite(); });
+after(() => site.stop());
+
+const DIMENSION = 1104;
+
+/**
+ * Visits a blank page of the site.
+ *
+ * @param {(visit: import('./harness.js').Visit) => Promise<void>} check
+ */
+function blank(check) {
+  return visit({ site, open: false, expect: [/favicon/] }, async (visited) => {
+    await visited.page.goto(`${site.origin}/LICENSE.txt`);
+    await check(visited);
+  });
+}
+
+/**
+ * Starts an engine in the page, as the global `engine`, with some helpers.
+ *
+ * @param {Page} page
+ * @param {{simd?: boolean}} [options]
+ */
+async function start(page, options = {}) {
+  await page.evaluate(async ([dimension, settings]) => {
+    const scope = /** @type {any} */ (globalThis);
+    const { loadEngine } = await import(/** @type {any} */ ('/web/engine.js'));
+    scope.engine = await loadEngine({ base: `${location.origin}/`, .../** @type {object} */ (settings) });
+    // A picture of class k: the same numbers for the same arguments.
+    scope.picture = (/** @type {number} */ k, /** @type {number} */ i) =>
+      Float32Array.from({ length: /** @type {number} */ (dimension) }, (_, j) => Math.sin((k + 1) * (j + 1)) + 0.5 * Math.sin(i * 7919 + j * 1.3));
+    scope.teach = async (/** @type {string[]} */ names, shots = 3) => {
+      const ids = [];
+      for (const [k, name] of names.entries()) {
+        const { id } = await scope.engine.addClass(name);
+        ids.push(id);
+        for (let i = 0; i < shots; i++) await scope.engine.addExample(id, scope.picture(k, i), new Uint8Array([k, i]));
+      }
+      return ids;
+    };
+    scope.ask = () => scope.engine.probabilities(scope.picture(0, 50));
+    scope.refusal = (/** @type {Promise<unknown>} */ promise) => promise.then(() => null, (error) => ({ code: error.code, message: error.message }));
+  }, /** @type {const} */ ([DIMENSION, options]));
+}
+
+/** Evaluates in the page, where `engine`, `teach`, `ask`, `picture` and `refusal` are. @param {Page} page @param {string} code @returns {Promise<any>} */
+const run = (page, code) => page.evaluate(`(async () => { ${code} })()`);
+
+test('what was taught is there after a reload, with the same numbers', () => blank(async ({ page }) => {
+  await start(page);
+  const taught = await run(page, `
+    const ids = await teach(['cat', 'dog', 'hen']);
+    const { undo } = await engine.removeExample(ids[0], (await engine.state()).classes[0].examples[1].id);
+    await engine.undo(undo);
+    await engine.configure({ inference: 'map', sort: 'taught', nonePrior: 0.4, pooled: true });
+    return { odds: await ask(), state: await engine.state() };`);
+  await page.reload();
+  await start(page);
+  const found = await run(page, 'return { odds: await ask(), state: await engine.state() }');
+  assert.deepEqual(found, taught);
+  assert.equal(found.state.storage.kept, true);
+  const sum = found.odds.classes.reduce((/** @type {number} */ s, /** @type {any} */ c) => s + c.probability, found.odds.none);
+  assert.ok(Math.abs(sum - 1) < 1e-12, `sum ${sum}`);
+}));
+
+test('the answers with and without SIMD agree', () => blank(async ({ page }) => {
+  await start(page, { simd: true });
+  const fast = await run(page, `await teach(['cat', 'dog', 'hen'], 5); return { odds: await ask(), simd: (await engine.modules).kernels !== null }`);
+  await page.reload();
+  await start(page, { simd: false });
+  const slow = await run(page, `return { odds: await ask(), simd: (await engine.modules).kernels !== null }`);
+  assert.equal(fast.simd, true);
+  assert.equal(slow.simd, false);
+  for (const [i, c] of fast.odds.classes.entries()) assert.ok(Math.abs(c.probability - slow.odds.classes[i].probability) < 1e-9);
+  assert.ok(Math.abs(fast.odds.none - slow.odds.none) < 1e-9);
+}));
+
+test('a prior is fetched once while its hash stands, and a changed one replaces it', () => blank(async ({ page, requested }) => {
+  const file = await readFile(path.join(siteFolder, 'prior.safetensors'));
+  const sum = createHash('sha256').update(file).digest('hex');
+  const changed = Buffer.from(file);
+  const place = changed.indexOf('"fact.') + '"fact.'.length;
+  changed[place] = changed[place] === 120 ? 121 : 120; // another name for one fact
+  const changedSum = createHash('sha256').update(changed).digest('hex');
+  await page.route('**/changed.safetensors', (route) => route.fulfill({ body: changed }));
+  const fetches = () => requested.filter((name) => name.endsWith('.safetensors')).length;
+
+  await start(page);
+  await run(page, `await teach(['cat', 'dog']); await engine.usePrior({ url: '/prior.safetensors', sha256: '${sum}' });`);
+  assert.equal(fetches(), 1);
+  const before = await run(page, 'return { odds: await ask(), prior: (await engine.state()).prior }');
+  assert.equal(before.prior.sha256, sum);
+  await page.reload();
+  await start(page);
+  assert.deepEqual(await run(page, 'return { odds: await ask(), prior: (await engine.state()).prior }'), before);
+  await run(page, `await engine.usePrior({ url: '/prior.safetensors', sha256: '${sum}' })`);
+  assert.equal(fetches(), 1, 'fetched again though the hash stands');
+
+  const refused = await run(page, `return refusal(engine.usePrior({ url: '/prior.safetensors', sha256: '${changedSum}' }))`);
+  assert.equal(refused.code, 'prior-mismatch');
+  await run(page, `await engine.usePrior({ url: '/changed.safetensors', sha256: '${changedSum}' })`);
+  assert.equal((await run(page, 'return engine.state()')).prior.sha256, changedSum);
+  const stored = await run(page, `
+    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+    return new Promise((resolve) => { const r = db.transaction('priors').objectStore('priors').getAllKeys(); r.onsuccess = () => { db.close(); resolve(r.result); }; });`);
+  assert.deepEqual(stored, [changedSum]);
+}));
+
+test('a database of the first version is brought up to date with all that is in it', () => blank(async ({ page }) => {
+  await run(page, `
+    const db = await new Promise((resolve, reject) => {
+      const r = indexedDB.open('metaqda', 1);
+      r.onerror = () => reject(r.error);
+      r.onsuccess = () => resolve(r.result);
+      r.onupgradeneeded = () => {
+        for (const name of ['sessions', 'priors', 'meta']) r.result.createObjectStore(name);
+        for (const name of ['classes', 'examples']) r.result.createObjectStore(name).createIndex('session', 'session');
+      };
+    });
+    const t = db.transaction(['sessions', 'classes', 'examples', 'meta'], 'readwrite');
+    t.objectStore('sessions').put({ id: 's', name: 'Old', created: 1, updated: 2, inference: 'fb', sort: 'taught', nonePrior: 0.25, pooled: false, prior: '' }, 's');
+    t.objectStore('meta').put('s', 'current');
+    for (const [k, name] of ['cat', 'dog'].entries()) {
+      t.objectStore('classes').put({ id: name, session: 's', name, order: k + 1 }, name);
+      const embedding = new Uint8Array(Float32Array.from({ length: 6 }, (_, j) => (j === k ? 1 : 0)).buffer);
+      t.objectStore('examples').put({ id: 'x' + k, session: 's', class: name, order: 1, embedding, thumbnail: null }, 'x' + k);
+    }
+    await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
+    db.close();`);
+  await start(page);
+  const { state, odds, names } = await run(page, `
+    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+    const names = [...db.objectStoreNames];
+    db.close();
+    return { state: await engine.state(), odds: await engine.probabilities(new Float32Array([1, 0, 0, 0, 0, 0])), names };`);
+  assert.equal(state.sessionName, 'Old');
+  assert.equal(state.nonePrior, 0.25);
+  assert.deepEqual(state.classes.map((/** @type {any} */ c) => [c.name, c.examples.length]), [['cat', 1], ['dog', 1]]);
+  assert.ok(odds.classes[0].probability > odds.classes[1].probability);
+  assert.ok(names.includes('checkpoints'));
+}));
+
+test('a second tab sees what the first one teaches, and neither loses anything', () => blank(async ({ page, context }) => {
+  await start(page);
+  const [cat] = await run(page, `return teach(['cat', 'dog'])`);
+  const other = await context.newPage();
+  await other.goto(`${site.origin}/LICENSE.txt`);
+  await start(other);
+  await run(other, `globalThis.changed = new Promise((resolve) => engine.on('change', resolve))`);
+  await run(page, `await engine.addExample('${cat}', picture(0, 9), null)`);
+  await run(other, 'await changed');
+  assert.deepEqual(await run(other, 'return ask()'), await run(page, 'return ask()'));
+  // Both at once, without waiting for each other.
+  await Promise.all([
+    run(page, `for (let i = 10; i < 15; i++) await engine.addExample('${cat}', picture(0, i), null)`),
+    run(other, `const { id } = await engine.addClass('hen'); for (let i = 0; i < 5; i++) await engine.addExample(id, picture(2, i), null)`),
+  ]);
+  await page.reload();
+  await start(page);
+  const state = await run(page, 'return engine.state()');
+  assert.deepEqual(state.classes.map((/** @type {any} */ c) => [c.name, c.examples.length]), [['cat', 9], ['dog', 3], ['hen', 5]]);
+}));
+
+/** What an engine whose storage fails still does. @param {Page} page @param {RegExp} message */
+async function worksInMemory(page, message) {
+  const { odds, state } = await run(page, `await teach(['cat', 'dog']); return { odds: await ask(), state: await engine.state() }`);
+  assert.equal(state.storage.kept, false);
+  assert.match(state.storage.message, message);
+  assert.ok(odds.classes[0].probability > odds.classes[1].probability);
+}
+
+test('without IndexedDB everything works but says that nothing is kept', () => blank(async ({ page }) => {
+  await run(page, `Object.defineProperty(globalThis, 'indexedDB', { get() { throw new DOMException('no', 'SecurityError'); } })`);
+  await start(page);
+  await worksInMemory(page, /allows no storage.*export the session/);
+}));
+
+test('a database of a newer version is left alone', () => blank(async ({ page }) => {
+  await run(page, `await new Promise((resolve) => { const r = indexedDB.open('metaqda', 99); r.onsuccess = () => { r.result.close(); resolve(); }; })`);
+  await start(page);
+  await worksInMemory(page, /newer version of this page.*close all its tabs/);
+}));
+
+test('an engine lets go of the database when a newer version wants it, and says so', () => blank(async ({ page }) => {
+  await start(page);
+  await run(page, `
+    await engine.addClass('cat');
+    await new Promise((resolve, reject) => { const r = indexedDB.open('metaqda', 99); r.onblocked = () => reject(new Error('blocked')); r.onsuccess = () => { r.result.close(); resolve(); }; });`);
+  const { storage, classes } = await run(page, `await engine.addClass('dog'); return engine.state()`);
+  assert.equal(classes.length, 2);
+  assert.equal(storage.kept, false);
+  assert.match(storage.message, /storage was closed.*reload the page/);
+}));
+
+test('when the storage is full that is said, and what waited is stored once there is room', () => blank(async ({ page, context }) => {
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin: site.origin, quotaSize: 2e6 });
+  await start(page);
+  const full = await run(page, `
+    const [cat] = await teach(['cat', 'dog']);
+    await engine.addExample(cat, picture(0, 7), new Uint8Array(5e6));
+    return { odds: await ask(), storage: (await engine.state()).storage };`);
+  assert.equal(full.storage.kept, false);
+  assert.match(full.storage.message, /storage is full.*export the session/);
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin: site.origin });
+  const { storage } = await run(page, `const [cat] = (await engine.state()).classes; await engine.renameClass(cat.id, 'lion'); return engine.state()`);
+  assert.deepEqual(storage, { kept: true, message: '' });
+  await page.reload();
+  await start(page);
+  const odds = await run(page, 'return ask()');
+  assert.deepEqual(odds.classes.map((/** @type {any} */ c) => c.probability), full.odds.classes.map((/** @type {any} */ c) => c.probability));
+}));
+
+test('wrong arguments are refused with a code and a sentence, and nothing breaks', () => blank(async ({ page }) => {
+  await start(page);
+  const refusals = await run(page, `
+    const [cat] = await teach(['cat', 'dog']);
+    const before = [await ask(), await engine.state()];
+    const nan = picture(0, 0); nan[17] = NaN;
+    const infinite = picture(0, 0); infinite[0] = -Infinity;
+    const all = await Promise.all([
+      engine.addClass(), engine.addClass(7), engine.addClass('cat'), engine.renameClass(cat, ''), engine.removeClass('nowhere'),
+      engine.addExample(cat, [1, 2, 3], null), engine.addExample(cat, nan, null), engine.addExample(cat, infinite, null),
+      engine.addExample(cat, new Float32Array(3), null), engine.addExample(cat, new Float32Array(0), null), engine.addExample(cat, picture(0, 1), 'thumbnail'),
+      engine.recognise(new Float64Array(1104)), engine.probabilities(null), engine.configure({ nonePrior: 1 }), engine.configure({ pooled: 'yes' }), engine.configure(),
+      engine.openSession('nowhere'), engine.importSession(new Uint8Array(9)), engine.importPrior(new ArrayBuffer(9)), engine.undo('nowhere'), engine.usePrior(), engine.on('change'),
+    ].map(refusal));
+    return { all, before, after: [await ask(), await engine.state()] };`);
+  assert.deepEqual(refusals.all.map((/** @type {any} */ r) => r?.code), [
+    'argument', 'argument', 'label', 'label', 'class', 'argument', 'value', 'value', 'dimension', 'dimension', 'argument',
+    'argument', 'argument', 'setting', 'argument', 'argument', 'session', 'format', 'format', 'undo', 'argument', 'argument']);
+  for (const { message } of refusals.all) assert.ok(message.length > 20, message);
+  assert.deepEqual(refusals.after, refusals.before);
+}));
+
+test('a view of a larger buffer is taken as what it shows', () => blank(async ({ page }) => {
+  await start(page);
+  const [plain, view] = await run(page, `
+    await teach(['cat', 'dog']);
+    const x = picture(0.5, 3);
+    const buffer = new Float32Array(2000).fill(NaN);
+    buffer.set(x, 11);
+    return [await engine.probabilities(x), await engine.probabilities(buffer.subarray(11, 11 + x.length))];`);
+  assert.deepEqual(view, plain);
+}));
+
+test('sessions and priors go out as files and come in again', () => blank(async ({ page }) => {
+  await start(page);
+  const result = await run(page, `
+    await teach(['cat', 'dog']);
+    const before = await ask();
+    const file = await engine.exportSession();
+    const prior = await engine.exportPrior();
+    await engine.newSession('Empty');
+    const empty = (await engine.state()).classes.length;
+    await engine.importSession(file);
+    const { undo } = await engine.importPrior(prior);
+    const withPrior = await ask();
+    const again = await engine.exportPrior();
+    await engine.undo(undo);
+    await engine.resetPrior();
+    return { before, empty, withPrior, after: await ask(), sessions: (await engine.sessions()).length, thumbnail: (await engine.state()).classes[1].examples[2].thumbnail, same: again.length === prior.length && again.every((b, i) => b === prior[i]) };`);
+  const odds = (/** @type {any} */ p) => [...p.classes.map((/** @type {any} */ c) => c.probability), p.none];
+  assert.equal(result.empty, 0);
+  assert.deepEqual(odds(result.after), odds(result.before));
+  for (const [i, p] of odds(result.withPrior).entries()) assert.ok(Math.abs(p - odds(result.before)[i]) < 1e-6); // it was rounded to float32
+  assert.equal(result.sessions, 3);
+  assert.deepEqual(Object.values(result.thumbnail), [1, 2]);
+  assert.ok(result.same, 'an imported prior is exported as the bytes it came as');
+}));
+
+test('meters are changed in place, ordered as asked, and keep the focus', () => blank(async ({ page }) => {
+  await run(page, `
+    const verdict = document.createElement('p'); verdict.id = 'verdict';
+    const meters = document.createElement('ol'); meters.id = 'meters';
+    document.body.append(verdict, meters);`);
+  await start(page);
+  const seen = await run(page, `
+    const rows = () => [...document.querySelectorAll('#meters [role=meter]')];
+    const names = () => rows().map((m) => m.getAttribute('aria-label'));
+    const say = () => document.querySelector('#verdict').textContent;
+    const out = { empty: say() };
+    const [cat, dog] = await teach(['cat', 'dog']);
+    out.unasked = [say(), rows().length];
+    const p = await engine.recognise(picture(1, 40));
+    out.first = names();
+    out.now = rows().map((m) => Number(m.getAttribute('aria-valuenow')));
+    out.odds = [...p.classes.map((c) => c.probability), p.none].sort((a, b) => b - a);
+    out.complete = rows().every((m) => m.getAttribute('aria-valuemin') === '0' && m.getAttribute('aria-valuemax') === '1' && / %$/.test(m.getAttribute('aria-valuetext')));
+    const nodes = new Map(rows().map((m) => [m.getAttribute('aria-label'), m]));
+    const focused = nodes.get('cat');
+    focused.tabIndex = 0;
+    focused.focus();
+    await engine.recognise(picture(0, 41));
+    out.second = names();
+    out.kept = rows().every((m) => nodes.get(m.getAttribute('aria-label')) === m);
+    out.focus = document.activeElement === focused;
+    await engine.configure({ sort: 'taught' });
+    out.taught = names();
+    await engine.renameClass(dog, '<b>hound</b>');
+    out.renamed = names();
+    await engine.removeClass(dog);
+    out.removed = names();
+    await engine.recognise(null);
+    out.cleared = rows().length;
+    return out;`);
+  assert.match(seen.empty, /^Add a class/);
+  assert.deepEqual(seen.unasked, ['Choose a picture to recognise.', 0]);
+  assert.equal(seen.first[0], 'dog');
+  assert.deepEqual(seen.now, seen.odds);
+  assert.ok(seen.complete);
+  assert.equal(seen.second[0], 'cat');
+  assert.ok(seen.kept, 'the same nodes');
+  assert.ok(seen.focus, 'the focus stayed');
+  assert.deepEqual(seen.taught, ['cat', 'dog', 'None of these']);
+  assert.deepEqual(seen.renamed, ['cat', '<b>hound</b>', 'None of these']);
+  assert.deepEqual(seen.removed, ['cat', 'None of these']);
+  assert.equal(seen.cleared, 0);
+}));
+
+test('loading reports the bytes of the manifest', () => blank(async ({ page }) => {
+  const { steps, bytes } = await run(page, `
+    const { loadEngine } = await import('/web/engine.js');
+    const steps = [];
+    await loadEngine({ base: location.origin + '/', onProgress: (p) => steps.push(p) });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const { files } = await (await fetch('/manifest.json')).json();
+    return { steps, bytes: files.find((f) => f.path === 'metaqda.wasm').bytes };`);
+  assert.ok(steps.length > 1);
+  assert.deepEqual(steps.at(-1), { loaded: bytes, total: bytes });
+  for (const { loaded, total } of steps) assert.ok(loaded <= total && total === bytes);
+}));
+
+test('an engine that cannot be fetched says so', () => visit({ site, open: false, expect: [/404/, /favicon/] }, async ({ page }) => {
+  await page.goto(`${site.origin}/LICENSE.txt`);
+  const { code, message } = await run(page, `
+    const { loadEngine } = await import('/web/engine.js');
+    return loadEngine({ base: location.origin + '/nowhere/' }).then(() => ({}), ({ code, message }) => ({ code, message }));`);
+  assert.equal(code, 'fetch', message);
+}));
+
+test('at the extractor\'s dimension an answer and an example take little time', () => blank(async ({ page }) => {
+  await start(page);
+  const times = await run(page, `
+    const median = (t) => t.sort((a, b) => a - b)[t.length >> 1];
+    const ids = await teach(['a', 'b', 'c', 'd', 'e'], 5);
+    const time = async (n, f) => { const all = []; for (let i = 0; i < n; i++) { const t = performance.now(); await f(i); all.push(performance.now() - t); } return median(all); };
+    for (let i = 0; i < 50; i++) await ask();
+    const answer = await time(300, ask);
+    const recognise = await time(100, (i) => engine.recognise(picture(1, i)));
+    const undo = [];
+    const enrol = await time(20, (i) => engine.addExample(ids[0], picture(0, 100 + i), new Uint8Array(3000)));
+    return { answer, recognise, enrol };`);
+  console.log(`# d = ${DIMENSION}, 5 classes: answer ${times.answer.toFixed(3)} ms, with view ${times.recognise.toFixed(3)} ms, example with storage ${times.enrol.toFixed(2)} ms (medians)`);
+  assert.ok(times.answer < 50 && times.enrol < 500, JSON.stringify(times));
+}));
