@@ -4,7 +4,6 @@ package bridge
 
 import (
 	"fmt"
-	"os"
 	"runtime/debug"
 	"sync"
 	"syscall/js"
@@ -72,7 +71,8 @@ func promise(later Later) js.Value {
 func guarded(f Later) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(os.Stderr, "metaqda: %v\n%s", r, debug.Stack())
+			// Not through os.Stderr, which may wait for JavaScript.
+			print("metaqda: ", fmt.Sprint(r), "\n", string(debug.Stack()))
 			err = &engine.Error{Code: "internal", Message: fmt.Sprintf("This is a mistake in the program (%v): reload the page. What was taught is kept.", r)}
 		}
 	}()
