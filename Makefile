@@ -13,6 +13,7 @@ DATA    ?= ../shared/data
 GO      ?= go
 NODE    ?= node
 NPM     ?= npm
+PYTHON  ?= python3
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
@@ -131,6 +132,10 @@ test-browser: build ## run the browser tests in headless Chromium, installing it
 .PHONY: bench
 bench: $(BIN)/tools $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium: a table and build/bench.json
 	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench
+
+.PHONY: bench-torch
+bench-torch: ## time the dense formulation in numpy and torch (PYTHON=/usr/bin/python3 for another Python)
+	$(PYTHON) scripts/bench/dense.py
 
 # ---- checks -----------------------------------------------------------------
 
