@@ -54,6 +54,7 @@ type trainOptions struct {
 	valShots              []int
 	valTasks              int
 	calibrate             int
+	calibrateOn           string
 	degree                int
 	seed                  uint64
 	workers               int
@@ -116,8 +117,9 @@ func (o *trainOptions) modelFlags(f *flag.FlagSet, c *metatrain.Config) {
 	f.Float64Var(&o.nu, "nu", 0, "nu at the start; 0 for the dimension")
 	f.Float64Var(&c.Start.Temperature, "temperature", c.Start.Temperature, "temperature of the log densities at the start")
 	f.StringVar(&c.Fixed, "fixed", c.Fixed, "what is not learned, some of "+strings.Join(metatrain.FixedNames, ","))
-	f.IntVar(&o.calibrate, "calibrate", 100, "validation episodes of each data set, way and shot that the temperature and the none-of-these offset are fitted on at the end; 0 keeps the learned ones")
-	f.IntVar(&o.degree, "calibrate-degree", 3, "coefficients of the fitted temperature as polynomial in ln K, at most 3; 0 keeps the learned temperature")
+	f.IntVar(&o.calibrate, "calibrate", 40, "episodes of each data set, way and shot that temperature and none-of-these are fitted on at the end; 0 keeps what was learned")
+	f.StringVar(&o.calibrateOn, "calibrate-on", "val", "val (validation classes), left-out (each data set under a prior learned from the others; takes as many trainings more) or both")
+	f.IntVar(&o.degree, "calibrate-degree", 2, "coefficients of the fitted temperature as polynomial in ln K, at most 3; 0 keeps the learned temperature")
 }
 
 func (o *trainOptions) optimiserFlags(f *flag.FlagSet, c *metatrain.Config) {
@@ -214,6 +216,9 @@ func (o *trainOptions) check() (err error) {
 		return err
 	}
 	c.Optimiser, c.Schedule, c.Select = metatrain.Optimiser(o.optimiser), metatrain.Schedule(o.schedule), metatrain.Selection(o.selection)
+	if !slices.Contains([]string{"val", "left-out", "both"}, o.calibrateOn) {
+		return fmt.Errorf("--calibrate-on %q: want val, left-out or both", o.calibrateOn)
+	}
 	if o.start != "within" && o.start != "identity" {
 		return fmt.Errorf("--start %q: want within or identity", o.start)
 	}
@@ -345,6 +350,6 @@ func (o *trainOptions) facts() map[string]string {
 	}
 	return map[string]string{
 		"seed": strconv.FormatUint(o.seed, 10), "split": o.split, "config": text(o.config), "episodes": text(o.tasks),
-		"start": o.start, "shrink": strconv.FormatFloat(o.shrink, 'g', -1, 64),
+		"calibration": fmt.Sprintf("%s, %d episodes, degree %d", o.calibrateOn, o.calibrate, o.degree), "start": o.start, "shrink": strconv.FormatFloat(o.shrink, 'g', -1, 64),
 	}
 }

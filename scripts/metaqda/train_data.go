@@ -17,54 +17,88 @@ import (
 	"metaqda/core/metatrain"
 )
 
-// trainData is what training and validation draw from.
-type trainData struct {
-	dim           int
-	names         []string
-	extractor     string
-	train, val    []metatrain.Labelled
-	trainP, valP  []episode.Pool
-	fingerprint   string
-	trainingFacts string
+// trainSets are the data sets as read.
+type trainSets struct {
+	train, val []*dataset.Set
 }
 
-// load reads the sets, settles the transform's centre and transforms all rows.
-func (o *trainOptions) load() (*trainData, error) {
-	sets, err := loadAll(o.data, nil)
+// load reads the sets.
+func (o *trainOptions) load() (*trainSets, error) {
+	train, err := loadAll(o.data, nil)
 	if err != nil {
 		return nil, err
 	}
-	valSets := sets
+	s := &trainSets{train: train, val: train}
 	if len(o.valData) > 0 {
-		if valSets, err = loadAll(o.valData, sets); err != nil {
-			return nil, err
-		}
+		s.val, err = loadAll(o.valData, train)
 	}
-	d := &trainData{dim: sets[0].Dim, extractor: sets[0].Extractor}
-	if err := o.setCentre(sets); err != nil {
+	return s, err
+}
+
+// without returns the sets that leave the i-th domain out of training and keep
+// it for validation.
+func (s *trainSets) without(i int) *trainSets {
+	return &trainSets{train: slices.Delete(slices.Clone(s.train), i, i+1), val: s.train[i : i+1]}
+}
+
+// fold is one set of domains to learn from, another to validate on, and the
+// coordinates the first settle: transform, centre and base.
+type fold struct {
+	dim           int
+	names         []string
+	transform     embed.Transform
+	base          *metatrain.Base // nil for --start identity
+	train, val    []*metatrain.Domain
+	trainP, valP  []episode.Pool
+	fingerprint   string // of all of it
+	trainingFacts string // of what is learned from
+}
+
+// newFold settles the coordinates by the training classes and brings all rows
+// into them. Classes of the validation split with fewer than need rows are an
+// error.
+func (o *trainOptions) newFold(s *trainSets, valSplit string, need int) (*fold, error) {
+	f := &fold{dim: s.train[0].Dim, transform: o.transform}
+	if err := f.setCentre(s.train, o.split); err != nil {
 		return nil, err
 	}
 	h := sha256.New()
-	for _, s := range sets {
-		d.names = append(d.names, s.Name)
-		dom, pool, err := o.domain(s, o.split, 2, h)
+	var train []metatrain.Labelled
+	for _, set := range s.train {
+		f.names = append(f.names, set.Name)
+		dom, pool, err := f.domain(set, o.split, 2, h)
 		if err != nil {
 			return nil, err
 		}
-		d.train, d.trainP = append(d.train, dom), append(d.trainP, pool)
+		train, f.trainP = append(train, dom), append(f.trainP, pool)
 	}
-	d.trainingFacts = hex.EncodeToString(h.Sum(nil))
-	if o.valTasks > 0 || o.calibrate > 0 {
-		for _, s := range valSets {
-			dom, pool, err := o.domain(s, o.valSplit, slices.Max(o.valShots)+o.valQuery, h)
-			if err != nil {
-				return nil, err
-			}
-			d.val, d.valP = append(d.val, dom), append(d.valP, pool)
+	f.trainingFacts = hex.EncodeToString(h.Sum(nil))
+	if o.start == "within" {
+		var ok bool
+		if f.base, ok = metatrain.NewBase(f.dim, train, o.shrink, o.workers); !ok {
+			return nil, fmt.Errorf("the covariance within the classes of %s cannot be factorised with --shrink %v; choose a larger one", strings.Join(o.data, ","), o.shrink)
 		}
 	}
-	d.fingerprint = hex.EncodeToString(h.Sum(nil))
-	return d, nil
+	for _, dom := range train {
+		f.train = append(f.train, f.whiten(dom.Domain, o.workers))
+	}
+	for _, set := range s.val {
+		dom, pool, err := f.domain(set, valSplit, need, h)
+		if err != nil {
+			return nil, err
+		}
+		f.val, f.valP = append(f.val, f.whiten(dom.Domain, o.workers)), append(f.valP, pool)
+	}
+	f.fingerprint = hex.EncodeToString(h.Sum(nil))
+	return f, nil
+}
+
+// whiten brings a domain into the coordinates of training.
+func (f *fold) whiten(dom *metatrain.Domain, workers int) *metatrain.Domain {
+	if f.base == nil {
+		return dom
+	}
+	return f.base.Whiten(dom, workers)
 }
 
 // loadAll reads data sets that must have one dimension; with, if any, are read
@@ -98,14 +132,14 @@ func loadAll(paths []string, with []*dataset.Set) ([]*dataset.Set, error) {
 
 // setCentre makes the centre of CL2N the mean over the sets of the mean of each
 // one's training rows after the power: every set counts the same.
-func (o *trainOptions) setCentre(sets []*dataset.Set) error {
-	if o.transform.Kind != embed.CL2N {
+func (f *fold) setCentre(sets []*dataset.Set, split string) error {
+	if f.transform.Kind != embed.CL2N {
 		return nil
 	}
-	spread := embed.Transform{Kind: embed.None, Power: o.transform.Power, Shift: o.transform.Shift}
+	spread := embed.Transform{Kind: embed.None, Power: f.transform.Power, Shift: f.transform.Shift}
 	centre, row := make([]float64, sets[0].Dim), make([]float64, sets[0].Dim)
 	for _, s := range sets {
-		classes, err := s.Split(o.split)
+		classes, err := s.Split(split)
 		if err != nil {
 			return err
 		}
@@ -119,13 +153,13 @@ func (o *trainOptions) setCentre(sets []*dataset.Set) error {
 			}
 		}
 	}
-	o.transform.Center = centre
+	f.transform.Center = centre
 	return nil
 }
 
 // domain transforms the rows of a split. Classes with fewer rows than an
 // episode needs are an error that names the first.
-func (o *trainOptions) domain(s *dataset.Set, split string, need int, h hash.Hash) (metatrain.Labelled, episode.Pool, error) {
+func (f *fold) domain(s *dataset.Set, split string, need int, h hash.Hash) (metatrain.Labelled, episode.Pool, error) {
 	pool := episode.Pool{Name: fmt.Sprintf("%s (split %s)", s.File(), split)}
 	dom := metatrain.Labelled{Domain: &metatrain.Domain{Name: s.Name, Dim: s.Dim}}
 	classes, err := s.Split(split)
@@ -143,7 +177,7 @@ func (o *trainOptions) domain(s *dataset.Set, split string, need int, h hash.Has
 		}
 		var at []int
 		for _, i := range rows {
-			if err := o.transform.Apply(row, s.RowTo(row, i)); err != nil {
+			if err := f.transform.Apply(row, s.RowTo(row, i)); err != nil {
 				return dom, pool, &dataset.FileError{File: s.File(), Row: i, Problem: "cannot be transformed (" + err.Error() + ")", Remedy: "remove the row", Err: err}
 			}
 			at = append(at, len(dom.X)/s.Dim)
@@ -174,68 +208,60 @@ func digest(h hash.Hash, name string, classes []string, x []float32) {
 // trainRun is a run ready to go.
 type trainRun struct {
 	options *trainOptions
-	data    *trainData
-	base    *metatrain.Base // nil for --start identity
-	white   []*metatrain.Domain
-	valid   []*metatrain.Domain // validation rows, in the trainer's coordinates
+	sets    *trainSets
+	fold    *fold
 	trainer *metatrain.Trainer
 	log     *trainLog
 }
 
 // prepare loads the data and makes the trainer, at step 0 or resumed.
 func (o *trainOptions) prepare() (*trainRun, error) {
-	data, err := o.load()
+	sets, err := o.load()
 	if err != nil {
 		return nil, err
 	}
-	r := &trainRun{options: o, data: data}
-	if err := r.whiten(); err != nil {
+	if o.calibrateOn != "val" && o.calibrate > 0 && len(sets.train) < 2 {
+		return nil, fmt.Errorf("--calibrate-on %s needs two data sets or more; give more, or --calibrate-on val", o.calibrateOn)
+	}
+	need := 0
+	if o.valTasks > 0 {
+		need = slices.Max(o.valShots) + o.valQuery
+	}
+	r := &trainRun{options: o, sets: sets}
+	if !o.validates() {
+		sets.val = nil
+	}
+	if r.fold, err = o.newFold(sets, o.valSplit, need); err != nil {
 		return nil, err
 	}
 	if o.nu > 0 {
-		o.config.Start.NuExcess = o.nu - float64(data.dim) + 1
+		o.config.Start.NuExcess = o.nu - float64(r.fold.dim) + 1
 	}
 	sampling, _ := json.Marshal([]any{o.tasks, o.seed, o.start, o.shrink, o.valWay, o.valQuery, o.valShots, o.valTasks})
-	sum := sha256.Sum256(append(sampling, data.fingerprint...))
+	sum := sha256.Sum256(append(sampling, r.fold.fingerprint...))
 	o.config.Data = hex.EncodeToString(sum[:8])
-	sampler, err := episode.NewTraining(data.trainP, o.tasks, o.seed)
-	if err != nil {
-		return nil, err
-	}
 	validator, err := r.validator()
 	if err != nil {
 		return nil, err
 	}
-	source := &metatrain.Episodes{Domains: r.white, Sampler: sampler}
-	if r.trainer, err = metatrain.NewTrainer(data.dim, o.config, source, validator, o.workers); err != nil {
+	if r.trainer, err = o.trainer(r.fold, validator, o.config); err != nil {
 		return nil, err
 	}
 	return r, r.open()
 }
 
-// whiten brings all rows into the coordinates of training.
-func (r *trainRun) whiten() error {
-	o, d := r.options, r.data
-	if o.start == "within" {
-		base, ok := metatrain.NewBase(d.dim, d.train, o.shrink, o.workers)
-		if !ok {
-			return fmt.Errorf("the covariance within the classes of %s cannot be factorised with --shrink %v; choose a larger one", strings.Join(o.data, ","), o.shrink)
-		}
-		r.base = base
+// validates reports whether validation classes are needed.
+func (o *trainOptions) validates() bool {
+	return o.valTasks > 0 || o.calibrate > 0 && o.calibrateOn != "left-out"
+}
+
+// trainer returns a trainer on the fold.
+func (o *trainOptions) trainer(f *fold, v *metatrain.Validator, c metatrain.Config) (*metatrain.Trainer, error) {
+	sampler, err := episode.NewTraining(f.trainP, o.tasks, o.seed)
+	if err != nil {
+		return nil, err
 	}
-	bring := func(sets []metatrain.Labelled) (out []*metatrain.Domain) {
-		for _, s := range sets {
-			if r.base != nil {
-				out = append(out, r.base.Whiten(s.Domain, o.workers))
-				s.Domain.X = nil // only the whitened copy is needed from here
-				continue
-			}
-			out = append(out, s.Domain)
-		}
-		return out
-	}
-	r.white, r.valid = bring(d.train), bring(d.val)
-	return nil
+	return metatrain.NewTrainer(f.dim, c, &metatrain.Episodes{Domains: f.train, Sampler: sampler}, v, o.workers)
 }
 
 // validationEpisodes keeps the episodes of validation apart from those of
@@ -251,8 +277,8 @@ func (r *trainRun) validator() (*metatrain.Validator, error) {
 	if o.valTasks == 0 {
 		return nil, nil
 	}
-	samplers := make([][]episode.Sampler, len(r.valid))
-	for i, pool := range r.data.valP {
+	samplers := make([][]episode.Sampler, len(r.fold.val))
+	for i, pool := range r.fold.valP {
 		for _, k := range o.valShots {
 			c := episode.Fixed(o.valWay, k, o.valQuery)
 			if o.config.Objective.Loss == metatrain.OpenSet {
@@ -265,33 +291,5 @@ func (r *trainRun) validator() (*metatrain.Validator, error) {
 			samplers[i] = append(samplers[i], s)
 		}
 	}
-	return metatrain.NewValidator(r.valid, samplers, o.valTasks)
-}
-
-// calibrator returns the episodes that temperature and offset are fitted on:
-// all combinations of way and shot that the validation classes can serve, even
-// and uneven, with as many unseen classes as taught ones where there are.
-func (r *trainRun) calibrator() (*metatrain.Validator, error) {
-	o := r.options
-	samplers := make([][]episode.Sampler, len(r.valid))
-	for i, pool := range r.data.valP {
-		for _, way := range []int{2, 5, 10} {
-			for _, shot := range []int{1, 2, 3, 5, 10} {
-				c := episode.Fixed(way, shot, 5)
-				c.Strangers = max(0, min(way, len(pool.Rows)-way))
-				if s, err := episode.NewUniform(pool, c, o.seed^calibrationEpisodes); err == nil {
-					samplers[i] = append(samplers[i], s)
-				}
-			}
-			uneven := episode.Tasks{Way: episode.Exactly(way), Shot: episode.Range{Min: 1, Max: 10}, Query: episode.Exactly(5),
-				Strangers: episode.Exactly(max(0, min(way, len(pool.Rows)-way))), Imbalanced: true}
-			if s, err := episode.NewTraining([]episode.Pool{pool}, uneven, o.seed^calibrationEpisodes); err == nil {
-				samplers[i] = append(samplers[i], s)
-			}
-		}
-		if len(samplers[i]) == 0 {
-			return nil, fmt.Errorf("%s is too small to calibrate on: it takes two classes of six rows; give another --val-split or --calibrate 0", pool.Name)
-		}
-	}
-	return metatrain.NewValidator(r.valid, samplers, o.calibrate)
+	return metatrain.NewValidator(r.fold.val, samplers, o.valTasks)
 }

@@ -121,40 +121,29 @@ func (r *trainRun) summary() string {
 // prior returns the content of the prior file: the best parameters, calibrated
 // for both kinds of inference and carried back from the training coordinates.
 func (r *trainRun) prior(ctx context.Context, stderr io.Writer) (*model.Prior, error) {
-	o, best := r.options, r.trainer.Result()
-	heads := [2]metatrain.Head{niw.FB: best.Head, niw.MAP: best.Head}
-	if o.calibrate > 0 {
-		fmt.Fprintln(stderr, "calibrating on validation classes")
-		v, err := r.calibrator()
-		if err != nil {
-			return nil, err
-		}
-		for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
-			objective := o.config.Objective
-			objective.Inference = inf
-			if heads[inf], err = metatrain.FitHead(ctx, v, best, objective, o.degree, o.workers); err != nil {
-				return nil, err
-			}
-		}
+	best := r.trainer.Result()
+	c, err := r.calibrations(ctx, best, stderr)
+	if err != nil {
+		return nil, err
 	}
-	if r.base != nil {
-		best = r.base.Compose(best)
+	if r.fold.base != nil {
+		best = r.fold.base.Compose(best)
 	}
-	return &model.Prior{NIW: best.Prior, Transform: o.transform, Calibration: heads[niw.FB].Calibration(), MAP: heads[niw.MAP].Calibration(),
-		Extractor: r.extractor(), Facts: r.facts(), Precision: o.precision}, nil
+	return &model.Prior{NIW: best.Prior, Transform: r.fold.transform, Calibration: c[niw.FB], MAP: c[niw.MAP],
+		Extractor: r.extractor(), Facts: r.facts(), Precision: r.options.precision}, nil
 }
 
 func (r *trainRun) extractor() model.Extractor {
 	e := r.options.extractor
 	if e.ID == "" {
-		e.ID = r.data.extractor
+		e.ID = r.sets.train[0].Extractor
 	}
 	return e
 }
 
 func (r *trainRun) facts() map[string]string {
 	f := r.options.facts()
-	f["data"], f["data-sha256"] = strings.Join(r.data.names, ","), r.data.trainingFacts
+	f["data"], f["data-sha256"] = strings.Join(r.fold.names, ","), r.fold.trainingFacts
 	f["steps"] = strconv.Itoa(r.trainer.StepCount())
 	if best := r.trainer.Best(); best != nil && best.Validation != nil {
 		text, _ := json.Marshal(best)

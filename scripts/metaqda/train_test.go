@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"metaqda/core/model"
 )
 
@@ -43,7 +45,7 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	if p.NIW.Dim() != 6 || len(p.Transform.Center) != 6 || p.Transform.Power != 0.5 || p.Facts["data"] != "alpha,beta" || p.Facts["seed"] != "0" {
 		t.Errorf("got %+v", p)
 	}
-	if len(p.Calibration.LogT) == 0 || len(p.Calibration.None) == 0 || len(p.MAP.LogT) == 0 {
+	if len(p.Calibration.LogT) == 0 || len(p.Calibration.Known) == 0 || len(p.MAP.LogT) == 0 {
 		t.Errorf("not calibrated: %+v", p.Calibration)
 	}
 	if !bytes.Contains(readFile(t, svg), []byte("</svg>")) {
@@ -158,6 +160,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"range", []string{"--data", good, "--n-way", "9-5"}, []string{"n-way", "9-5"}},
 		{"rate", []string{"--data", good, "--learning-rate", "-1"}, []string{"learning rate", "0 or more"}},
 		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "positive"}},
+		{"left out", []string{"--data", good, "--calibrate-on", "left-out"}, []string{"two data sets", "--calibrate-on val"}},
 		{"preset", []string{"--data", good, "--preset", "best"}, []string{`"best"`, "paper"}},
 		{"flag", []string{"--data", good, "--epochs", "4"}, []string{"epochs", "--help"}},
 		{"curve", []string{"--data", good, "--curve", "c.gif"}, []string{"c.gif", ".svg or .png"}},
@@ -181,6 +184,32 @@ func TestTrainBadInput(t *testing.T) {
 				t.Errorf("files were left: %s", after)
 			}
 		})
+	}
+}
+
+// A rehearsal on domains left out learns from all others: it changes the
+// calibration and nothing else.
+func TestTrainCalibratesOnDomainsLeftOut(t *testing.T) {
+	dir := t.TempDir()
+	a := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
+	b := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "beta")
+	priors := map[string]*model.Prior{}
+	for _, on := range []string{"val", "left-out", "both"} {
+		out := filepath.Join(dir, on)
+		mustRun(t, trainArgs(a+","+b, out, "--calibrate-on", on)...)
+		p, err := model.DecodePrior(readFile(t, out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		priors[on] = p
+	}
+	for _, on := range []string{"left-out", "both"} {
+		if !mat.Equal(priors[on].NIW.L, priors["val"].NIW.L) || priors[on].NIW.Kappa != priors["val"].NIW.Kappa {
+			t.Errorf("%s changed the prior", on)
+		}
+		if priors[on].Calibration.LogT[0] == priors["val"].Calibration.LogT[0] || len(priors[on].Calibration.Known) == 0 {
+			t.Errorf("%s left the calibration: %+v", on, priors[on].Calibration)
+		}
 	}
 }
 
