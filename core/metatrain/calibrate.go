@@ -65,7 +65,7 @@ func (v *Validator) Collect(ctx context.Context, p *Params, o Objective, workers
 
 // FitTemperature returns the head that best explains the scores, from h: degree
 // coefficients of the temperature, and where classes of one episode differ in
-// shots degree-1 of the class offset, by the cross-entropy of the queries of
+// shots as many of the class offset but its constant, by the cross-entropy of the queries of
 // taught classes among these. Degree 0 returns h.
 //
 // Fitted on classes, or better domains, that the prior was not learned on, it
@@ -80,7 +80,8 @@ func FitTemperature(data Scores, h Head, degree int) Head {
 
 // determined returns the head's values that the episodes can tell apart: as many
 // coefficients of the temperature as there are different shots, at most degree
-// of them, and of the class offset if shots differ within an episode.
+// of them, and of the class offset but its constant if shots differ within an
+// episode.
 func determined(data Scores, degree int) (free []int) {
 	shots, uneven := map[int]bool{}, false
 	for _, s := range data {
@@ -93,7 +94,7 @@ func determined(data Scores, degree int) (free []int) {
 	for i := range n {
 		free = append(free, i)
 	}
-	for i := 1; uneven && i < n; i++ {
+	for i := 1; uneven && i <= min(n, Degree-1); i++ {
 		free = append(free, Degree+i)
 	}
 	return free
