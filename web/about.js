@@ -3,9 +3,10 @@
 import { byId, el } from './dom.js';
 import { dialogHead } from './settings.js';
 
-/** @param {string} version of the site, empty while unknown */
+/** @param {Promise<string>} version of the site */
 export function buildAbout(version) {
   const dialog = byId('about', HTMLDialogElement);
+  const stamp = el('p', { class: 'small muted' });
   dialog.replaceChildren(dialogHead(dialog, 'about-title', 'About metaqda'),
     el('p', {}, 'Few-shot recognition in the browser tab: a feature extractor turns each picture into numbers, and a Bayesian '
       + 'quadratic discriminant, meta-learned beforehand, turns a few examples into probabilities. It computes in Go, compiled to WebAssembly.'),
@@ -15,6 +16,7 @@ export function buildAbout(version) {
     el('ul', { class: 'plain' },
       el('li', {}, el('a', { href: 'LICENSE.txt' }, 'Licence (Apache-2.0)')),
       el('li', {}, el('a', { href: 'THIRD_PARTY.md' }, 'Third-party notices'))),
-    el('p', { class: 'small muted' }, version ? `Version ${version}` : ''));
+    stamp);
+  version.then((text) => { stamp.textContent = `Version ${text}`; }, () => {});
   byId('about-button', HTMLElement).addEventListener('click', () => dialog.showModal());
 }

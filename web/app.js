@@ -86,6 +86,7 @@ async function build(engine, extractor) {
   });
   engine.on('change', () => void refresh());
   await refresh();
+  for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   catchPaste(document, (files, where) => {
     const card = classes.cardAround(where);
     void (card ? card.addFiles(files) : recogniser.recogniseFiles(files));
@@ -104,12 +105,12 @@ async function start() {
   const extractor = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
   extractor.catch(() => {}); // awaited below, after the engine
   const manifest = fetchManifest();
+  buildAbout(manifest.then(({ version }) => version));
   const engine = /** @type {Engine} */ (await loadEngine({ onProgress: progress.part('engine', EXPECTED.engine) }));
-  const { version, files } = await manifest;
+  const { files } = await manifest;
   const prior = files.find(({ path }) => path === 'prior.safetensors');
   if (prior) await engine.usePrior({ url: prior.path, sha256: prior.sha256 });
   await build(engine, /** @type {Promise<Extractor>} */ (extractor));
-  buildAbout(version);
   await extractor;
   byId('loading', HTMLElement).hidden = true;
   document.body.dataset.ready = 'true';
