@@ -18,6 +18,7 @@ type evalOptions struct {
 	protocol  string
 	data      []string
 	priors    []string
+	mapPrior  string
 	methods   []method
 	ways      []int
 	shots     []int
@@ -152,6 +153,7 @@ func parseEval(args []string, stdout io.Writer) (*evalOptions, error) {
 	f.StringVar(&o.protocol, "protocol", "standard", "what to measure, see above")
 	data := f.String("data", "", "data sets, separated by commas (required)")
 	priors := f.String("prior", "", "prior file; one for all data sets, or one for each, separated by commas")
+	f.StringVar(&o.mapPrior, "prior-map", "", "another prior for the map methods, one that was learned for them (default: that of --prior)")
 	methods := f.String("methods", "", "methods, separated by commas (default: those of the protocol)")
 	ways := f.String("n-way", "5", "classes of a task, a list measures each")
 	shots := f.String("n-shot", "", "support rows of a class, a list measures each (default: of the protocol, mostly 1,5)")

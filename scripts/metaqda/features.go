@@ -63,6 +63,8 @@ type source struct {
 	rows   []int         // rows that episodes may ask for
 	spaces map[string]*space
 	maml   *mat.TriDense // start of maml-qda, learned on first use
+
+	mapPrior *learnedPrior // of --prior-map, nil without
 }
 
 // space returns the rows under a feature transform, made on first use. It is

@@ -31,8 +31,12 @@ type method struct {
 // niwMethod describes one of the MetaQDA family.
 func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) method {
 	return method{name, summary, func(s *source, o *evalOptions) (func() scorer, error) {
-		p := s.prior
+		p, key := s.prior, "learned"
+		if inf == niw.MAP && s.mapPrior != nil {
+			p, key = s.mapPrior, "learned for map"
+		}
 		if hand {
+			key = "hand-crafted"
 			var err error
 			if p, err = handCrafted(s, o.handScale); err != nil {
 				return nil, err
@@ -40,10 +44,6 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) metho
 		}
 		if p == nil {
 			return nil, fmt.Errorf("method %q needs a prior; give one with --prior FILE, or use %s-handcrafted", name, name)
-		}
-		key := "learned"
-		if hand {
-			key = "hand-crafted"
 		}
 		sp, err := s.whitened(key, &p.transform, p.niw)
 		if err != nil {

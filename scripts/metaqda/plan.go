@@ -70,6 +70,15 @@ func (o *evalOptions) load() ([]*source, error) {
 		}
 		sources = append(sources, s)
 	}
+	if o.mapPrior != "" {
+		p, err := loadPrior(o.mapPrior)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range sources {
+			s.mapPrior = p
+		}
+	}
 	o.setCentres(sources)
 	return sources, nil
 }

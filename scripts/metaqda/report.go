@@ -38,6 +38,7 @@ type dataHeader struct {
 	Extractor string `json:"extractor,omitempty"`
 	Prior     string `json:"prior,omitempty"`
 	PriorSum  string `json:"prior_sha256,omitempty"`
+	MapSum    string `json:"prior_map_sha256,omitempty"`
 }
 
 const (
@@ -56,6 +57,9 @@ func newHeader(o *evalOptions, sources []*source) *header {
 		d := dataHeader{Name: s.set.Name, File: s.set.File(), Rows: s.set.Len(), Dimension: s.set.Dim, Extractor: s.set.Extractor}
 		if s.prior != nil {
 			d.Prior, d.PriorSum = s.prior.file, s.prior.sha256
+		}
+		if s.mapPrior != nil {
+			d.MapSum = s.mapPrior.sha256
 		}
 		h.Data = append(h.Data, d)
 	}
