@@ -11,7 +11,7 @@ import (
 // cores, and a step allocates nothing.
 const (
 	rowBlock   = 128 // rows of a task handled at once
-	solveBlock = 8  // edge of the diagonal blocks of L that are solved row by row
+	solveBlock = 8   // edge of the diagonal blocks of L that are solved row by row
 	gradBlock  = 64  // edge of the blocks of the gradient of L
 )
 
