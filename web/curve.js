@@ -1,0 +1,78 @@
+// @ts-check
+/** The learning curve as SVG: training loss and validation loss over episodes. */
+
+/** @typedef {import('./types.js').TrainingPoint} TrainingPoint */
+/** @typedef {{x: number, y: number}} Place */
+
+const WIDTH = 320;
+const HEIGHT = 120;
+const MARGIN = 6;
+
+/**
+ * Where the points lie in a box of WIDTH x HEIGHT: episodes to the right, losses
+ * upwards, the range filling the box.
+ *
+ * @param {TrainingPoint[]} history
+ * @param {number} episodes the right-hand end
+ * @returns {{training: Place[], validation: Place[], low: number, high: number}}
+ */
+export function layOut(history, episodes) {
+  const finite = history.filter(({ loss }) => Number.isFinite(loss));
+  const measured = history.flatMap(({ episode, validation }) =>
+    (validation !== undefined && Number.isFinite(validation) ? [{ episode, loss: validation }] : []));
+  const losses = [...finite, ...measured].map(({ loss }) => loss);
+  const low = losses.length ? Math.min(...losses) : 0;
+  const high = losses.length ? Math.max(...losses) : 1;
+  const range = high - low || 1;
+  const place = (/** @type {{episode: number, loss: number}} */ { episode, loss }) => ({
+    x: MARGIN + (WIDTH - 2 * MARGIN) * Math.min(1, episode / Math.max(1, episodes)),
+    y: HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * (high === low ? 0.5 : (loss - low) / range),
+  });
+  return { training: finite.map(place), validation: measured.map(place), low, high };
+}
+
+/**
+ * What the curve says, for those who do not see it.
+ *
+ * @param {TrainingPoint[]} history
+ */
+export function tell(history) {
+  const measured = history.flatMap(({ validation }) => (validation !== undefined && Number.isFinite(validation) ? [validation] : []));
+  if (measured.length > 1) {
+    const best = Math.min(...measured);
+    return best < measured[0]
+      ? `The loss on held-out classes fell from ${measured[0].toFixed(2)} to ${best.toFixed(2)}.`
+      : `The loss on held-out classes has not fallen below its start, ${measured[0].toFixed(2)}.`;
+  }
+  return history.length ? 'Nothing has been measured on held-out classes yet.' : 'Nothing has been learned yet.';
+}
+
+/** The picture; `draw` brings it up to date. */
+export class Curve {
+  constructor() {
+    this.element = make('svg', { class: 'curve', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', preserveAspectRatio: 'none' });
+    this.training = make('polyline', { class: 'curve-training' });
+    this.validation = make('polyline', { class: 'curve-validation' });
+    this.element.append(this.training, this.validation);
+  }
+
+  /** @param {TrainingPoint[]} history @param {number} episodes */
+  draw(history, episodes) {
+    const { training, validation } = layOut(history, episodes);
+    this.training.setAttribute('points', points(training));
+    this.validation.setAttribute('points', points(validation));
+    this.element.setAttribute('aria-label', tell(history));
+  }
+}
+
+/** @param {Place[]} places */
+function points(places) {
+  return places.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
+}
+
+/** @param {string} tag @param {Record<string, string>} attributes */
+function make(tag, attributes) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}

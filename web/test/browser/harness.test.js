@@ -1,0 +1,47 @@
+// @ts-check
+/** The harness fails tests that ought to fail, and the page's policy holds. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { assertProbabilities, visit } from './harness.js';
+
+test('a request to another origin fails the test that makes it', async () => {
+  await assert.rejects(visit({ open: false, expect: [/.*/] }, async ({ page }) => {
+    await page.goto('http://outside.invalid/').catch(() => {});
+  }), /requests to another origin[^]*outside\.invalid/);
+});
+
+test('a complaint on the console fails the test', async () => {
+  await assert.rejects(visit({}, async ({ page }) => {
+    await page.evaluate(() => console.error('something broke'));
+  }), /complaints on the console[^]*something broke/);
+  await assert.rejects(visit({}, async ({ page }) => {
+    await Promise.all([page.waitForEvent('pageerror'), page.evaluate(() => { setTimeout(() => { throw new Error('late'); }); })]);
+  }), /complaints on the console[^]*late/);
+});
+
+test('numbers that are no probabilities are found', () => {
+  assertProbabilities({ a: 0.25, b: 0.75 });
+  assert.throws(() => assertProbabilities({ a: 0.25, b: 0.7500021 }), /sum to/);
+  assert.throws(() => assertProbabilities({ a: -0.25, b: 1.25 }), /no probability/);
+  assert.throws(() => assertProbabilities({ a: NaN }), /no probability/);
+});
+
+test('the page itself cannot send anything to another origin', () => visit({ expect: [/Content Security Policy/] }, async ({ page }) => {
+  const refused = await page.evaluate(async () => {
+    const broken = /** @type {string[]} */ ([]);
+    document.addEventListener('securitypolicyviolation', (event) => broken.push(event.effectiveDirective));
+    await fetch('http://outside.invalid/').catch(() => {});
+    await new Promise((resolve) => {
+      const image = new Image();
+      image.onerror = resolve;
+      image.src = 'http://outside.invalid/x.png';
+    });
+    navigator.sendBeacon('http://outside.invalid/');
+    const style = document.createElement('style');
+    style.textContent = 'body { color: red }';
+    document.head.append(style);
+    await new Promise((resolve) => { setTimeout(resolve); });
+    return [...new Set(broken)].sort();
+  });
+  assert.deepEqual(refused, ['connect-src', 'img-src', 'style-src-elem']);
+}));
