@@ -41,7 +41,7 @@ export class LearningPanel {
     this.pause = this.#button('Pause', async () => { await (await this.#ready()).pause(); });
     this.resume = this.#button('Resume', async () => { await (await this.#ready()).resume(); }, 'primary');
     this.cancel = this.#button('Cancel', async () => { await (await this.#ready()).cancel(); });
-    this.use = this.#button('Use the new prior', () => this.#use(), 'primary');
+    this.use = this.#button('Use the new prior', () => this.#use());
     this.keep = this.#button('Save it to a file', async () => save(await (await this.#ready()).prior(), 'learned-prior.safetensors'));
     this.revert = this.#button('Back to the former prior', () => this.#revert());
     this.run = el('div', { class: 'learning-run', hidden: true },
@@ -51,7 +51,7 @@ export class LearningPanel {
     this.panel.append(el('div', { class: 'learning-body' },
       el('p', { class: 'small muted' }, 'Learns what your kind of pictures have in common, so that new classes need fewer examples. '
         + 'It takes at least four classes with three pictures each, runs in the background and stays on this device.'),
-      this.begin, this.error, this.run));
+      this.error, this.run, this.begin));
     this.panel.addEventListener('toggle', () => { if (this.panel.open) void this.#try(async () => { await this.#ready(); }); });
   }
 
@@ -64,6 +64,7 @@ export class LearningPanel {
     this.resume.hidden = state !== 'paused';
     this.cancel.hidden = state !== 'running' && state !== 'paused';
     this.use.hidden = this.keep.hidden = state !== 'done' && !(state === 'paused' && history.length > 0);
+    this.use.classList.toggle('primary', state === 'done');
     this.progress.hidden = state === 'done';
     this.progress.max = Math.max(1, episodes);
     this.progress.value = episode;
