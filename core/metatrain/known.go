@@ -129,7 +129,7 @@ func fitLogistic(w []float64, rows []Evidence) {
 		Func: func(w []float64) float64 { return logisticLoss(w, rows, nil) },
 		Grad: func(grad, w []float64) { logisticLoss(w, rows, grad) },
 	}
-	// As in minimise, an error at the minimum leaves the best location.
+	// As in minimiseHead, an error at the minimum leaves the best location.
 	result, _ := optimize.Minimize(problem, w, &optimize.Settings{MajorIterations: 500, GradientThreshold: 1e-8}, &optimize.LBFGS{})
 	if result != nil {
 		copy(w, result.X)
