@@ -45,7 +45,7 @@ func drawCurve(history []metatrain.Point, path string) ([]byte, error) {
 func panel(title string, lines map[string]plotter.XYs) (*plot.Plot, error) {
 	p := plot.New()
 	p.X.Label.Text, p.Y.Label.Text = "step", title
-	p.X.Min, p.Y.Min = 0, 0
+	p.X.Min = 0
 	p.Add(plotter.NewGrid())
 	for _, name := range []string{"training", "validation", ""} {
 		if len(lines[name]) == 0 {
