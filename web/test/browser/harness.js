@@ -136,6 +136,7 @@ async function refuseAll() {
     response.writeHead(403).end();
   });
   proxy.on('connect', (request, socket) => {
+    socket.on('error', () => {}); // the browser may hang up first
     requests.push(request.url ?? '');
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
