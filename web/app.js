@@ -1,7 +1,7 @@
 // @ts-check
 /** Starts the page: loads engine and extractor, joins them with the views. */
 import { buildAbout } from './about.js';
-import { complain, say, UndoStack } from './announce.js';
+import { complain, say, toast, UndoStack } from './announce.js';
 import { ClassList } from './classes.js';
 import { byId, sentence } from './dom.js';
 import { catchMisses, catchPaste } from './drop.js';
@@ -78,8 +78,13 @@ async function build(engine, extractor) {
   const settings = new SettingsDialog({ engine, onReplaced });
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
   new Samples({ engine, lessons, recognise: (files) => recogniser.recogniseFiles(files) });
+  let warned = '';
   const refresh = coalesced(async () => {
     const state = await engine.state();
+    if (state.storage.message !== warned) {
+      warned = state.storage.message;
+      if (warned) toast({ text: warned, key: 'storage', stay: true });
+    }
     classes.show(state.classes);
     settings.show(state);
     await sessions.show(state.sessionId);

@@ -15,6 +15,7 @@ export class SettingsDialog {
   constructor({ engine, onReplaced }) {
     this.engine = engine;
     this.onReplaced = onReplaced;
+    this.working = 0;
     this.dialog = byId('settings', HTMLDialogElement);
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.none = el('input', {
@@ -23,6 +24,10 @@ export class SettingsDialog {
     });
     this.noneText = el('output', { for: 'none-prior' });
     this.priorText = el('p', { class: 'small muted' });
+    this.reset = this.#button('Back to the built-in prior', async () => {
+      await this.engine.resetPrior();
+      say('The built-in prior is in use.');
+    });
     this.#build();
     byId('settings-button', HTMLElement).addEventListener('click', () => this.dialog.showModal());
   }
@@ -37,6 +42,7 @@ export class SettingsDialog {
     if (document.activeElement !== this.none) this.none.value = String(state.nonePrior);
     this.#showNone();
     this.priorText.textContent = describePrior(state);
+    this.reset.hidden = state.prior.site;
   }
 
   #build() {
@@ -57,7 +63,7 @@ export class SettingsDialog {
         el('div', { class: 'actions' },
           this.#load('Import a prior', async (bytes) => { await this.engine.importPrior(bytes); say('The prior was imported.'); }),
           this.#button('Export the prior', async () => save(await this.engine.exportPrior(), 'prior.safetensors')),
-          this.#button('Back to the built-in prior', async () => { await this.engine.resetPrior(); say('The built-in prior is in use.'); }))),
+          this.reset)),
       el('fieldset', {}, el('legend', {}, 'Classifier file'),
         el('p', { class: 'small muted' }, 'Everything taught in this session in one file, to keep or to use on another device.'),
         el('div', { class: 'actions' },
@@ -109,14 +115,22 @@ export class SettingsDialog {
     this.none.setAttribute('aria-valuetext', this.noneText.textContent);
   }
 
-  /** @param {() => Promise<void>} work */
+  /**
+   * Does the work; the dialog is busy until what was chosen is stored.
+   *
+   * @param {() => Promise<void>} work
+   */
   async #try(work) {
+    this.working++;
+    this.dialog.setAttribute('aria-busy', 'true');
     try {
       await work();
       complain(this.error, '');
     } catch (error) {
       complain(this.error, sentence(error));
       this.error.scrollIntoView({ block: 'nearest' });
+    } finally {
+      if (--this.working === 0) this.dialog.removeAttribute('aria-busy');
     }
   }
 }
@@ -138,7 +152,7 @@ export function dialogHead(dialog, id, title) {
 /**
  * One line about the prior in use.
  *
- * @param {Pick<EngineState, 'prior'|'dimension'>} state
+ * @param {{prior: {sha256: string, name: string}, dimension: number}} state
  */
 export function describePrior({ prior, dimension }) {
   const print = prior.sha256 ? `, sha256 ${prior.sha256.slice(0, 12)}…` : '';

@@ -20,6 +20,7 @@
  * @typedef {object} PriorState
  * @property {string} sha256
  * @property {string} name
+ * @property {boolean} site whether it is the one that came with the page
  * @property {Record<string, string>} facts
  *
  * @typedef {object} EngineState
@@ -30,6 +31,7 @@
  * @property {number} dimension numbers per embedding
  * @property {PriorState} prior
  * @property {ClassState[]} classes
+ * @property {{kept: boolean, message: string}} storage whether changes outlive the tab, and if not, why
  *
  * @typedef {object} SessionInfo
  * @property {string} id

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { addClass, card, recognise, sample, serveSite, status, teach, visit } from './harness.js';
+import { addClass, card, open, recognise, sample, serveSite, status, teach, visit } from './harness.js';
 
 test('what one tab was taught is there after a restart of the browser', async () => {
   const site = await serveSite();
@@ -57,4 +57,25 @@ test('sessions are made, switched, renamed and deleted', () => visit({}, async (
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
   await dialog.getByRole('textbox', { name: 'Name of the session Birds' }).waitFor({ state: 'detached' });
   await card(page, 'Cat').waitFor();
+}));
+
+test('what one tab changes is seen in another', () => visit({}, async ({ page, context, site }) => {
+  await teach(page, 'Cat', ['noto']);
+  const other = await context.newPage();
+  await open(other, site);
+  await card(other, 'Cat').getByText('1 picture').waitFor();
+  await teach(other, 'Rocket', ['noto', 'twemoji']);
+  await card(page, 'Rocket').getByText('2 pictures').waitFor();
+}));
+
+test('where nothing can be kept the page says so and works all the same', () => visit({ open: false }, async ({ page, site }) => {
+  await page.addInitScript(() => {
+    const refuse = () => { throw new DOMException('refused', 'SecurityError'); };
+    Object.defineProperty(window, 'indexedDB', { value: { open: refuse } });
+  });
+  await open(page, site);
+  await page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: /\.$/ }).waitFor();
+  await teach(page, 'Cat', ['noto', 'twemoji']);
+  await teach(page, 'Rocket', ['noto', 'twemoji']);
+  await recognise(page, sample('emojione', 'cat'));
 }));

@@ -31,6 +31,17 @@ test('a new version is announced and comes with one press', () => onCopy((site) 
   await page.waitForFunction(async (name) => String(await window.caches.keys()) === name, `metaqda-${version}`);
 })));
 
+test('a tab that did not ask for the new version is told when another has', () => onCopy((site) => visit({ site }, async ({ page, context }) => {
+  await offlineReady(page);
+  const other = await context.newPage();
+  await open(other, site);
+  await changeFile(site.folder, 'web/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
+  await page.reload();
+  await page.getByText('A new version is ready.').waitFor();
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await other.getByText('Another tab has started a new version.').waitFor();
+})));
+
 /** @param {import('playwright-core').Page} page */
 function caches(page) {
   return page.evaluate(() => window.caches.keys());

@@ -48,3 +48,14 @@ test('every icon that is used is drawn', async () => {
   for (const icon of used) assert.ok(drawn.has(icon), icon);
   for (const icon of drawn) assert.ok(used.includes(icon), `${icon} is drawn but not used`);
 });
+
+test('the web app manifest names icons that are there, of the size it says', async () => {
+  const folder = path.join(root, 'web');
+  const manifest = JSON.parse(await readFile(path.join(folder, 'manifest.webmanifest'), 'utf8'));
+  for (const { src, sizes, type } of manifest.icons) {
+    const icon = await readFile(path.join(folder, src));
+    if (type !== 'image/png') continue;
+    assert.equal(`${icon.readUInt32BE(16)}x${icon.readUInt32BE(20)}`, sizes, src);
+  }
+  assert.equal(new URL(manifest.start_url, 'http://site/app/web/manifest.webmanifest').href, 'http://site/app/');
+});
