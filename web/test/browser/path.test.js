@@ -88,6 +88,7 @@ test('settings change the prediction at once and survive a reload', () => visit(
   await dialog.getByRole('slider').fill('0');
   await page.waitForFunction(() => Number(document.querySelector('[role=meter][aria-label="None of these"]')?.getAttribute('aria-valuenow')) === 0);
   await dialog.getByRole('radio', { name: 'As taught' }).check();
+  await page.locator('#settings:not([aria-busy])').waitFor();
   await open(page, site);
   await page.getByRole('button', { name: 'Settings' }).click();
   assert.ok(await dialog.getByRole('radio', { name: 'As taught' }).isChecked());
