@@ -316,3 +316,25 @@ export function assertProbabilities(odds) {
   const sum = values.reduce((a, b) => a + b, 0);
   assert.ok(Math.abs(sum - 1) < 1e-6, `the meters sum to ${sum}`);
 }
+
+/** What the settings say about the prior in use. @param {Page} page */
+export async function priorText(page) {
+  const dialog = page.getByRole('dialog', { name: 'Settings' });
+  if (!await dialog.isVisible()) await page.getByRole('button', { name: 'Settings' }).click();
+  return dialog.getByText(/sha256/).textContent();
+}
+
+/**
+ * Another prior with the same numbers: one letter of a fact in its header differs.
+ *
+ * @param {Buffer} file
+ */
+export function touchPrior(file) {
+  const changed = Buffer.from(file);
+  const header = file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString();
+  const fact = /"fact[^"]*":"[^"]*[a-z](?=")/.exec(header);
+  assert.ok(fact, `a fact to change in ${header.slice(0, 400)}`);
+  const at = 8 + Buffer.byteLength(header.slice(0, fact.index + fact[0].length)) - 1;
+  changed[at] = changed[at] === 0x7a ? 0x61 : changed[at] + 1;
+  return changed;
+}

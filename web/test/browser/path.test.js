@@ -1,10 +1,11 @@
 // @ts-check
 /** The whole path: teach with pictures, recognise another, reload offline, take things back. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import {
-  addClass, addPictures, assertProbabilities, card, meters, most, offlineReady, open, PATIENCE, ready, recognise, sample,
-  serveSite, status, teach, visit,
+  addClass, addPictures, assertProbabilities, card, meters, most, offlineReady, open, PATIENCE, priorText, ready, recognise, sample,
+  serveSite, status, teach, touchPrior, visit,
 } from './harness.js';
 
 const names = ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle'];
@@ -149,4 +150,25 @@ test('a classifier saved to a file gives the same odds where it is loaded', () =
   } finally {
     await other.close();
   }
+}));
+
+test('a prior is exported, another imported, and the built-in one brought back', () => visit({}, async ({ page }) => {
+  const dialog = page.getByRole('dialog', { name: 'Settings' });
+  const before = await priorText(page);
+  const back = dialog.getByRole('button', { name: 'Back to the built-in prior' });
+  await back.waitFor({ state: 'hidden' });
+  const download = page.waitForEvent('download', { timeout: PATIENCE });
+  await dialog.getByRole('button', { name: 'Export the prior' }).click();
+  const file = await readFile(await (await download).path());
+  await dialog.getByLabel('Import a prior').setInputFiles({ name: 'other.safetensors', mimeType: 'application/octet-stream', buffer: touchPrior(file) });
+  await status(page, 'The prior was imported.');
+  await back.waitFor();
+  assert.notEqual(await priorText(page), before);
+  await back.click();
+  await status(page, 'The built-in prior is in use.');
+  await back.waitFor({ state: 'hidden' });
+  assert.equal(await priorText(page), before);
+  await dialog.getByLabel('Import a prior').setInputFiles({ name: 'torn.safetensors', mimeType: 'application/octet-stream', buffer: file.subarray(0, 1000) });
+  await dialog.getByRole('alert').filter({ hasText: /\w/ }).waitFor();
+  assert.equal(await priorText(page), before);
 }));

@@ -2,7 +2,7 @@
 /** New versions of the site, and the prior that is fetched once. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { changeFile, copySite, offlineReady, open, ready, serveSite, visit } from './harness.js';
+import { changeFile, copySite, offlineReady, open, priorText, ready, serveSite, touchPrior, visit } from './harness.js';
 
 /** @param {(site: import('./harness.js').Site) => Promise<void>} check */
 async function onCopy(check) {
@@ -56,31 +56,10 @@ test('the prior is fetched once over reloads, and again only when its hash chang
   await open(page, site);
   assert.equal(fetches(), 1, 'after two reloads');
   const before = await priorText(page);
-  await changeFile(site.folder, 'prior.safetensors', touchMetadata);
+  await changeFile(site.folder, 'prior.safetensors', touchPrior);
   await open(page, site);
   assert.equal(fetches(), 2, 'after its hash changed');
   assert.notEqual(await priorText(page), before);
   await open(page, site);
   assert.equal(fetches(), 2, 'and not again');
 })));
-
-/** @param {import('playwright-core').Page} page */
-async function priorText(page) {
-  await page.getByRole('button', { name: 'Settings' }).click();
-  return page.getByRole('dialog').getByText(/sha256/).textContent();
-}
-
-/**
- * Another prior with the same numbers: one letter of a fact in its header differs.
- *
- * @param {Buffer} file
- */
-function touchMetadata(file) {
-  const changed = Buffer.from(file);
-  const header = file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString();
-  const fact = /"fact[^"]*":"[^"]*[a-z](?=")/.exec(header) ?? /"name":"[^"]*[a-z](?=")/.exec(header);
-  assert.ok(fact, `a fact to change in ${header.slice(0, 400)}`);
-  const at = 8 + Buffer.byteLength(header.slice(0, fact.index + fact[0].length)) - 1;
-  changed[at] = changed[at] === 0x7a ? 0x61 : changed[at] + 1;
-  return changed;
-}
