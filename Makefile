@@ -81,9 +81,25 @@ $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs
 	$(NODE) web/build/samples.mjs
 	@touch $@
 
-# The prior that the page begins with, for the embeddings that the extractor makes.
-$(SITE)/prior.safetensors: $(shell find core scripts/metaqda -name '*.go' -not -name '*_test.go') $(SITE)/extractor/extractor.json $(MODULES)
-	$(GO) run ./scripts/metaqda prior --out $@ $$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--dimension $${e.dimension} --extractor $${e.id}`')
+# The prior that the page begins with. It is in the repository; `make prior` learns
+# it anew from the embeddings in DATA, to the same bytes where the processor is of
+# the same kind.
+DEFAULT_PRIOR := web/prior/default.safetensors
+DATA ?= ../shared/data
+PRIOR_SETS := miniimagenet omniglot cifarfs caltech101
+comma := ,
+empty :=
+PRIOR_DATA = $(subst $(empty) $(empty),$(comma),$(PRIOR_SETS:%=$(DATA)/%-mobilenetv3.npz))
+
+$(SITE)/prior.safetensors: $(DEFAULT_PRIOR)
+	@mkdir -p $(@D)
+	cp $< $@
+
+.PHONY: prior
+prior: $(SITE)/extractor/extractor.json $(MODULES) ## learn the shipped prior anew from the embeddings in DATA
+	$(GO) run ./scripts/metaqda train --data $(PRIOR_DATA) --power 0.5 --shift 0.376 --shrink 0.6 --steps 2400 --learning-rate 0.007 \
+		--validate-every 400 --precision F16 --random-seed 0 --out $(DEFAULT_PRIOR) --curve build/prior-curve.svg --log build/prior-log.jsonl \
+		$$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--extractor $${e.id} --extractor-sha256 $${e.sha256}`')
 
 .PHONY: site
 site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/samples/samples.json $(SITE)/prior.safetensors
