@@ -42,6 +42,7 @@ Examples:
 type trainOptions struct {
 	data, valData         []string
 	split, valSplit       string
+	splits                string
 	out, resumeFrom       string
 	resume, quiet         bool
 	log, curve            string
@@ -83,6 +84,7 @@ func (o *trainOptions) flags(stdout io.Writer) *flag.FlagSet {
 	f.Var((*listFlag)(&o.data), "data", "data sets to learn from, separated by commas (required)")
 	f.Var((*listFlag)(&o.valData), "val-data", "data sets to select and calibrate on (default those of --data)")
 	f.StringVar(&o.split, "split", "train", "split to learn from; several separated by commas, or all")
+	f.StringVar(&o.splits, "splits", "", "file or folder with the splits, instead of those in the .json beside the data")
 	f.StringVar(&o.valSplit, "val-split", "val", "split to select and calibrate on")
 	f.StringVar(&o.out, "out", "", "prior file to write (required)")
 	f.String("preset", "default", "set of values that other flags override: default, or paper (Algorithm 1 as published)")

@@ -24,13 +24,13 @@ type trainSets struct {
 
 // load reads the sets.
 func (o *trainOptions) load() (*trainSets, error) {
-	train, err := loadAll(o.data, nil)
+	train, err := loadAll(o.data, nil, o.splits)
 	if err != nil {
 		return nil, err
 	}
 	s := &trainSets{train: train, val: train}
 	if len(o.valData) > 0 {
-		s.val, err = loadAll(o.valData, train)
+		s.val, err = loadAll(o.valData, train, o.splits)
 	}
 	return s, err
 }
@@ -102,8 +102,8 @@ func (f *fold) whiten(dom *metatrain.Domain, workers int) *metatrain.Domain {
 }
 
 // loadAll reads data sets that must have one dimension; with, if any, are read
-// already.
-func loadAll(paths []string, with []*dataset.Set) ([]*dataset.Set, error) {
+// already. A path of splits replaces those beside the data.
+func loadAll(paths []string, with []*dataset.Set, splits string) ([]*dataset.Set, error) {
 	var sets []*dataset.Set
 	for _, path := range paths {
 		i := slices.IndexFunc(with, func(s *dataset.Set) bool { return s.File() == path })
@@ -114,6 +114,11 @@ func loadAll(paths []string, with []*dataset.Set) ([]*dataset.Set, error) {
 		s, err := dataset.Load(path)
 		if err != nil {
 			return nil, err
+		}
+		if splits != "" {
+			if err := s.ReadSplits(splits); err != nil {
+				return nil, err
+			}
 		}
 		first := s
 		if len(with) > 0 {

@@ -142,6 +142,8 @@ func TestTrainBadInput(t *testing.T) {
 	few := toy{classes: 6, rows: 20, dim: 6}.write(t, dir, "few")
 	thin := toy{classes: 48, rows: 5, dim: 6}.write(t, dir, "thin")
 	bare := toy{classes: 48, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")
+	split := filepath.Join(dir, "split.json")
+	save(t, split, []byte(`{"train": ["zebra"]}`))
 	broken := filepath.Join(dir, "broken.checkpoint")
 	save(t, broken, []byte("MQTRAIN1 but no more than that, alas, and yet long enough to be looked into"))
 	for _, c := range []struct {
@@ -161,6 +163,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"rate", []string{"--data", good, "--learning-rate", "-1"}, []string{"learning rate", "0 or more"}},
 		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "positive"}},
 		{"left out", []string{"--data", good, "--calibrate-on", "left-out"}, []string{"two data sets", "--calibrate-on val"}},
+		{"unknown class in split file", []string{"--data", good, "--splits", split}, []string{"split.json", "zebra", "correct the name"}},
 		{"preset", []string{"--data", good, "--preset", "best"}, []string{`"best"`, "paper"}},
 		{"flag", []string{"--data", good, "--epochs", "4"}, []string{"epochs", "--help"}},
 		{"curve", []string{"--data", good, "--curve", "c.gif"}, []string{"c.gif", ".svg or .png"}},
