@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/baseline"
+	"metaqda/core/dataset"
 	"metaqda/core/episode"
 	"metaqda/core/metrics"
 	"metaqda/core/niw"
@@ -22,12 +23,19 @@ func (o *evalOptions) incremental(ctx context.Context, sources []*source) ([]*bl
 	}
 	var blocks []*block
 	for _, s := range sources {
-		r, err := o.newIncrementalRun(s)
+		test, err := o.newIncrementalRun(s, o.split, o.repeat)
 		if err != nil {
 			return nil, err
 		}
+		val := o.validationRun(s)
+		s.rows = test.rows()
+		if val != nil {
+			s.rows = append(s.rows, val.rows()...)
+		}
+		slices.Sort(s.rows)
+		s.rows = slices.Compact(s.rows)
 		for _, m := range o.methods {
-			got, err := r.method(ctx, m)
+			got, err := test.method(ctx, m, val)
 			if err != nil {
 				return nil, err
 			}
@@ -42,7 +50,6 @@ type incrementalRun struct {
 	o        *evalOptions
 	s        *source
 	sessions [][]episode.Session // by run
-	runs     []int               // the shard's
 	base     episode.Pool
 	novel    episode.Pool
 }
@@ -51,13 +58,13 @@ type incrementalRun struct {
 // pictures 100 as in the benchmark.
 const heldOutShare, heldOutMost = 6, 100
 
-func (o *evalOptions) newIncrementalRun(s *source) (*incrementalRun, error) {
+func (o *evalOptions) newIncrementalRun(s *source, split string, runs int) (*incrementalRun, error) {
 	r := &incrementalRun{o: o, s: s}
 	var err error
 	if r.base, err = s.pool("train"); err != nil {
 		return nil, err
 	}
-	if r.novel, err = s.pool(o.split); err != nil {
+	if r.novel, err = s.pool(split); err != nil {
 		return nil, err
 	}
 	smallest := s.set.Len()
@@ -65,24 +72,39 @@ func (o *evalOptions) newIncrementalRun(s *source) (*incrementalRun, error) {
 		smallest = min(smallest, len(rows))
 	}
 	c := episode.Incremental{Way: o.ways[0], Shot: o.shots[0], HeldOut: max(1, min(heldOutMost, smallest/heldOutShare))}
-	for run := range o.repeat {
+	for run := range runs {
 		sessions, err := c.Sessions(r.base, r.novel, o.seed, run)
 		if err != nil {
 			return nil, err
 		}
 		r.sessions = append(r.sessions, sessions)
-		if o.shard.has(run) {
-			r.runs = append(r.runs, run)
-		}
 	}
-	s.rows = slices.Concat(append(slices.Clone(r.base.Rows), r.novel.Rows...)...)
-	slices.Sort(s.rows)
-	s.rows = slices.Compact(s.rows)
 	return r, nil
 }
 
+// validationRuns is how many runs the balance of base and new classes is fitted
+// on.
+const validationRuns = 3
+
+// validationRun returns sessions that add the validation classes, nil where
+// there are none or they are what is tested.
+func (o *evalOptions) validationRun(s *source) *incrementalRun {
+	if o.valTasks == 0 || slices.Contains(list(o.split), "val") || slices.Contains(list(o.split), dataset.SplitAll) {
+		return nil
+	}
+	r, err := o.newIncrementalRun(s, "val", validationRuns)
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+func (r *incrementalRun) rows() []int {
+	return slices.Concat(slices.Concat(r.base.Rows...), slices.Concat(r.novel.Rows...))
+}
+
 // method scores one method: the base classes once, then each run's own.
-func (r *incrementalRun) method(ctx context.Context, m method) ([]*block, error) {
+func (r *incrementalRun) method(ctx context.Context, m method, val *incrementalRun) ([]*block, error) {
 	make, err := m.prepare(r.s, r.o)
 	if err != nil {
 		return nil, err
@@ -91,17 +113,23 @@ func (r *incrementalRun) method(ctx context.Context, m method) ([]*block, error)
 	if !ok || !learner.independent() {
 		return nil, fmt.Errorf("method %q cannot add classes one session at a time; incremental takes fb, map, their handcrafted forms, ncc-un, ncc-l2n and ncc-cl2n", m.name)
 	}
-	base := r.sessions[0][0]
+	var fit *balance
+	if val != nil {
+		fit = val.fitBalance(learner)
+	}
 	queries := r.allQueries()
-	baseScores := learner.classScores(base.Support, queries, r.o.workers)
-	records := make2(len(r.sessions[0]), len(r.runs))
-	for k, run := range r.runs {
+	base := learner.classScores(r.sessions[0][0].Support, queries, r.o.workers)
+	records := make2(len(r.sessions[0]), 0)
+	for run, sessions := range r.sessions {
+		if !r.o.shard.has(run) {
+			continue
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for n, rec := range r.score(learner, baseScores, queries, r.sessions[run]) {
+		for n, rec := range r.score(learner, base, queries, sessions, fit) {
 			rec.Episode = run
-			records[n][k] = rec
+			records[n] = append(records[n], rec)
 		}
 	}
 	return r.blocks(m, records), nil
@@ -138,40 +166,58 @@ func (r *incrementalRun) allQueries() []int {
 // score returns one record for each session of a run. The scores of a class
 // are computed when it is added and never again: later classes do not touch
 // them.
-func (r *incrementalRun) score(learner incrementalScorer, base *mat.Dense, queries []int, sessions []episode.Session) []*record {
+func (r *incrementalRun) score(learner incrementalScorer, base *mat.Dense, queries []int, sessions []episode.Session, fit *balance) []*record {
 	at := make(map[int]int, len(queries))
 	for i, row := range queries {
 		at[row] = i
 	}
-	columns := []*mat.Dense{base}
-	var test, labels []int // index into queries, class in order of appearance
+	scores := []*mat.Dense{base}
+	var test []labelled
 	classes := 0
 	var records []*record
 	for n, s := range sessions {
 		if n > 0 {
-			columns = append(columns, learner.classScores(s.Support, queries, r.o.workers))
+			scores = append(scores, learner.classScores(s.Support, queries, r.o.workers))
 		}
 		for j, rows := range s.Query {
 			for _, row := range rows {
-				test = append(test, at[row])
-				labels = append(labels, classes+j)
+				test = append(test, labelled{at[row], classes + j})
 			}
 		}
 		classes += len(s.Classes)
-		records = append(records, tallySession(columns, classes, test, labels))
+		records = append(records, tallySession(scores, classes, test, fit))
 	}
 	return records
 }
 
-func tallySession(columns []*mat.Dense, classes int, test, labels []int) *record {
+// labelled is a query, by its row in the score matrices, and its class in order
+// of appearance.
+type labelled struct{ query, class int }
+
+// tallySession measures one session: the scores as they are and, with a fit,
+// balanced.
+func tallySession(scores []*mat.Dense, classes int, test []labelled, fit *balance) *record {
 	rec := &record{Raw: metrics.NewTally(metrics.DefaultBins)}
-	scores, p := make([]float64, 0, classes), make([]float64, classes)
-	for k, i := range test {
-		scores = scores[:0]
-		for _, c := range columns {
-			scores = append(scores, c.RawRowView(i)...)
+	if fit != nil {
+		rec.Scaled = metrics.NewTally(metrics.DefaultBins)
+	}
+	_, base := scores[0].Dims()
+	row, p := make([]float64, 0, classes), make([]float64, classes)
+	for _, q := range test {
+		row = row[:0]
+		for _, c := range scores {
+			row = append(row, c.RawRowView(q.query)...)
 		}
-		rec.Raw.Add(scores, labels[k], 1, p)
+		rec.Raw.Add(row, q.class, 1, p)
+		hit := metrics.Best(row) == q.class
+		if fit != nil {
+			fit.apply(row, base)
+			rec.Scaled.Add(row, q.class, 1, p)
+			hit = metrics.Best(row) == q.class
+		}
+		if q.class >= base {
+			rec.Novel.count(hit)
+		}
 	}
 	return rec
 }

@@ -29,6 +29,7 @@ var commands = []command{
 	trainCommand,
 	evalCommand,
 	mergeCommand,
+	reproduceCommand,
 	priorCommand,
 	verifyCommand,
 }
@@ -75,7 +76,7 @@ func status(c command, err error, stderr io.Writer) int {
 func usage(w io.Writer) {
 	fmt.Fprint(w, "metaqda: Bayesian meta-learning of quadratic discriminant analysis\n\nusage: metaqda COMMAND [flags]\n\n")
 	for _, c := range commands {
-		fmt.Fprintf(w, "  %-8s %s\n", c.name, c.summary)
+		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
 	}
 	fmt.Fprint(w, "\n`metaqda COMMAND --help` tells the flags of a command.\n")
 }

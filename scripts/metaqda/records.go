@@ -18,6 +18,20 @@ type record struct {
 	Raw     *metrics.Tally `json:"raw"`
 	Scaled  *metrics.Tally `json:"scaled,omitempty"` // at the temperature fitted on validation tasks
 	Open    *openRecord    `json:"open,omitempty"`
+	Novel   share          `json:"novel,omitzero"` // queries of classes added in sessions
+}
+
+// share counts how often something was so.
+type share struct {
+	Queries int `json:"queries"`
+	Correct int `json:"correct"`
+}
+
+func (s *share) count(hit bool) {
+	s.Queries++
+	if hit {
+		s.Correct++
+	}
 }
 
 // openRecord is the detection of unseen classes in one episode. Scores grow
@@ -118,6 +132,11 @@ type Result struct {
 	BrierNone    *float64 `json:"brier_none"`              // (p_none - [unseen])^2, in [0, 1]
 	AccuracyNone *float64 `json:"accuracy_none,omitempty"` // decisions none or not that are right
 
+	// Of incremental learning, where base and new classes are balanced on
+	// validation classes: the accuracy without that, and on new classes alone.
+	AccuracyAsIs  *Interval `json:"accuracy_as_is,omitempty"`
+	AccuracyNovel *float64  `json:"accuracy_novel,omitempty"`
+
 	EpisodeAccuracy []float64           `json:"episode_accuracy"`
 	Bins            metrics.Reliability `json:"bins"`
 	BinsTS          metrics.Reliability `json:"bins_ts,omitempty"`
@@ -127,8 +146,12 @@ type Result struct {
 func (b *block) result() *Result {
 	r := &Result{Method: b.Method, Data: b.Data, Way: positive(b.Way), Shot: positive(b.Shot), Session: b.Session,
 		Classes: positive(b.Classes), Tasks: len(b.Records), Temperature: b.Temperature}
+	records := b.Records
+	if b.Session != nil {
+		records = r.addSession(records)
+	}
 	raw, scaled := metrics.NewTally(metrics.DefaultBins), metrics.NewTally(metrics.DefaultBins)
-	for _, e := range b.Records {
+	for _, e := range records {
 		raw.Merge(e.Raw)
 		if e.Scaled != nil {
 			scaled.Merge(e.Scaled)
@@ -143,8 +166,31 @@ func (b *block) result() *Result {
 		r.NLLTS, r.BrierTS = pointer(scaled.MeanLoss()), pointer(scaled.MeanBrier())
 		r.ECETS, r.MCETS = pointer(scaled.Bins.ECE()), pointer(scaled.Bins.MCE())
 	}
-	r.addOpen(b.Records)
+	r.addOpen(records)
 	return r
+}
+
+// addSession adds what only incremental learning has and returns the records
+// with the balanced scores as the ones that count.
+func (r *Result) addSession(records []*record) []*record {
+	var asIs []float64
+	var novel share
+	balanced := make([]*record, len(records))
+	for i, e := range records {
+		asIs = append(asIs, e.Raw.Accuracy())
+		novel.Queries += e.Novel.Queries
+		novel.Correct += e.Novel.Correct
+		balanced[i] = &record{Episode: e.Episode, Raw: e.Raw}
+		if e.Scaled != nil {
+			balanced[i].Raw = e.Scaled
+		}
+	}
+	r.AccuracyAsIs = &Interval{}
+	r.AccuracyAsIs.Mean, r.AccuracyAsIs.CI95 = metrics.MeanCI(asIs)
+	if novel.Queries > 0 {
+		r.AccuracyNovel = pointer(float64(novel.Correct) / float64(novel.Queries))
+	}
+	return balanced
 }
 
 // addOpen adds the measures of the detection of unseen classes.

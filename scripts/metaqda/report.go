@@ -327,16 +327,20 @@ func (r *report) incrementalTables() []*table {
 				}
 			}
 			sort.Slice(sessions, func(i, j int) bool { return *sessions[i].Session < *sessions[j].Session })
-			row := []string{m}
+			row, asIs, novel := []string{m}, []string{m + ", unbalanced"}, []string{m + ", new classes"}
 			for i, x := range sessions {
 				if len(t.header) <= i+1 {
 					t.header = append(t.header, fmt.Sprintf("%d (%d)", i, *x.Classes))
 				}
 				row = append(row, percent(x.Accuracy.Mean))
+				asIs = append(asIs, percent(x.AccuracyAsIs.Mean))
+				novel = append(novel, optional(x.AccuracyNovel))
 			}
 			t.add(row...)
+			t.add(asIs...)
+			t.add(novel...)
 		}
-		t.note = "columns: session (classes seen)"
+		t.note = "columns: session (classes seen); scores of base and new classes are balanced on validation classes where there are any"
 		tables = append(tables, t)
 	}
 	return tables

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"metaqda/core/metrics"
 )
 
 // table is text in rows and columns, for the terminal and for Markdown.
@@ -83,4 +85,14 @@ func optional(v *float64) string {
 		return "-"
 	}
 	return percent(*v)
+}
+
+// pairedDifference returns the mean difference of two results over the same
+// tasks, with its 95 % interval: much narrower than theirs.
+func pairedDifference(a, b *Result) (mean, ci float64) {
+	d := make([]float64, len(a.EpisodeAccuracy))
+	for i := range d {
+		d[i] = a.EpisodeAccuracy[i] - b.EpisodeAccuracy[i]
+	}
+	return metrics.MeanCI(d)
 }
