@@ -153,6 +153,14 @@ bench: $(BIN)/tools $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core nativ
 bench-torch: ## time the dense formulation in numpy and torch (PYTHON=/usr/bin/python3 for another Python)
 	$(PYTHON) scripts/bench/dense.py
 
+# ---- the paper --------------------------------------------------------------
+
+.PHONY: reproduce
+reproduce: $(MODULES) ## learn priors on the data sets in DATA and print the paper's tables: half an hour, into build/reproduce
+	@mkdir -p $(BIN)
+	@$(GO) build -trimpath -o $(BIN)/metaqda ./scripts/metaqda
+	@$(BIN)/metaqda reproduce --data $(DATA) --out build/reproduce
+
 # ---- checks -----------------------------------------------------------------
 
 .PHONY: check
