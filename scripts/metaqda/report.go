@@ -221,7 +221,59 @@ func (r *report) tables() []*table {
 			tables = append(tables, r.cellTable(d, way))
 		}
 	}
+	if r.Protocol == "leave-one-domain-out" {
+		tables = append(tables, r.marginTables()...)
+	}
 	return tables
+}
+
+// marginTables say for each MetaQDA method how far its accuracy is above the
+// better of its competitors in every cell, and on average.
+func (r *report) marginTables() []*table {
+	var tables []*table
+	for _, m := range r.Methods {
+		if !isMetaQDA(m) {
+			continue
+		}
+		t := &table{title: m + ": accuracy above the best competitor, points", header: []string{"data, way"}}
+		for _, shot := range r.Shot {
+			t.header = append(t.header, fmt.Sprintf("%d-shot", shot))
+		}
+		var all []float64
+		for _, d := range r.Data {
+			for _, way := range r.Way {
+				row := []string{fmt.Sprintf("%s, %d", d.Name, way)}
+				for _, shot := range r.Shot {
+					cell, ok := r.margin(m, d.Name, way, shot)
+					if !ok {
+						return nil
+					}
+					all = append(all, cell)
+					row = append(row, fmt.Sprintf("%+.2f", cell))
+				}
+				t.add(row...)
+			}
+		}
+		t.note = fmt.Sprintf("mean %+.2f, worst %+.2f", *mean(all), slices.Min(all))
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+// margin is one cell of marginTables; ok is false without competitors.
+func (r *report) margin(method, data string, way, shot int) (points float64, ok bool) {
+	best := 0.0
+	for _, m := range r.Methods {
+		if !isMetaQDA(m) {
+			best, ok = max(best, r.find(m, data, way, shot).Accuracy.Mean), true
+		}
+	}
+	return 100 * (r.find(method, data, way, shot).Accuracy.Mean - best), ok
+}
+
+// isMetaQDA reports whether a method has a NIW prior.
+func isMetaQDA(method string) bool {
+	return strings.HasPrefix(method, "fb") || strings.HasPrefix(method, "map")
 }
 
 // column is one measure of a cell.
