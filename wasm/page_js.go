@@ -39,6 +39,7 @@ func startPage() js.Value {
 		"renameSession": p.renameSession, "deleteSession": p.deleteSession,
 		"exportSession": p.exportSession, "importSession": p.importSession,
 		"usePrior": p.usePrior, "importPrior": p.importPrior, "exportPrior": p.exportPrior, "resetPrior": p.resetPrior,
+		"trainingInput": p.trainingInput,
 	}
 	api := js.ValueOf(map[string]any{"simd": simd.Available()})
 	for name, m := range methods {
@@ -372,6 +373,22 @@ func (p *page) exportPrior(bridge.Args) (any, bridge.Later, error) {
 			return nil, err
 		}
 		return bridge.Bytes(b), nil
+	})
+}
+
+// trainingInput returns what a trainer needs to learn on the open session.
+func (p *page) trainingInput(bridge.Args) (any, bridge.Later, error) {
+	classifier, err := p.engine.ExportSession()
+	return waiting(err, func() (any, error) {
+		prior, err := p.engine.LearnedPrior()
+		if err != nil {
+			return nil, err
+		}
+		input := map[string]any{"session": p.engine.State().SessionID, "classifier": bridge.Bytes(classifier), "prior": nil}
+		if prior != nil {
+			input["prior"] = bridge.Bytes(prior)
+		}
+		return input, nil
 	})
 }
 

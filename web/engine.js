@@ -14,6 +14,12 @@ import { loadSimd, simdImports } from './simd.js';
 /** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
 /** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean}} GoProgram */
 
+/**
+ * The engine of a page, with what its trainer needs of it.
+ *
+ * @typedef {Engine & {modules: Modules, trainingInput: () => Promise<{session: string, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ */
+
 /** Bytes to expect of the engine where the manifest does not say. */
 const EXPECTED = 6.5e6;
 
@@ -32,7 +38,7 @@ function failure(code, message) {
  *
  * @param {{onProgress?: OnProgress, base?: string, simd?: boolean}} [options] `base` is the folder of
  *   metaqda.wasm; `simd: false`, or `?simd=0` in the page's address, does without SIMD
- * @returns {Promise<Engine & {modules: Modules}>}
+ * @returns {Promise<LoadedEngine>}
  */
 export async function loadEngine({ onProgress = () => {}, base = document.baseURI, simd = simdWanted() } = {}) {
   if (typeof WebAssembly !== 'object') throw failure('unsupported', 'This browser cannot run WebAssembly: use a current version of Firefox, Chrome, Edge or Safari.');

@@ -5,6 +5,7 @@ package bridge
 import (
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"syscall/js"
 	"unsafe"
@@ -181,21 +182,33 @@ func (a Args) Bytes(i int, what string) ([]byte, error) {
 	return b, nil
 }
 
-// Floats copies argument i, which must be a Float32Array of finite numbers, at
-// once through a view of its bytes.
+// Floats copies argument i, an embedding: a Float32Array of finite numbers.
 func (a Args) Floats(i int, what string) ([]float32, error) {
+	x, err := a.Numbers(i, what, engine.MaxDimension)
+	if err != nil {
+		return nil, err
+	}
+	return x, engine.CheckEmbedding(x)
+}
+
+// Numbers copies argument i, which must be a Float32Array of at most most
+// numbers, at once through a view of its bytes.
+func (a Args) Numbers(i int, what string, most int) ([]float32, error) {
 	v := a.at(i)
 	if v.Type() != js.TypeObject || !v.InstanceOf(jsFloat32Array) {
 		return nil, mistyped(what, "a Float32Array")
 	}
 	n := v.Length()
+	if n > most {
+		return nil, &engine.Error{Code: "dimension", Message: "The " + what + " have " + strconv.Itoa(n) + " numbers, the most that fit here are " + strconv.Itoa(most) + "."}
+	}
 	if n == 0 {
-		return nil, engine.CheckEmbedding(nil)
+		return nil, nil
 	}
 	x := make([]float32, n)
 	view := jsUint8Array.New(v.Get("buffer"), v.Get("byteOffset"), 4*n)
 	js.CopyBytesToGo(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*n), view)
-	return x, engine.CheckEmbedding(x)
+	return x, nil
 }
 
 // Missing reports whether argument i is missing, undefined or null.

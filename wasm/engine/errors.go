@@ -4,9 +4,11 @@ import (
 	"errors"
 	"strconv"
 
+	"metaqda/core/metatrain"
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
+	"metaqda/wasm/learn"
 	"metaqda/wasm/store"
 )
 
@@ -33,6 +35,9 @@ func Explain(err error) *Error {
 		example   *qda.ExampleError
 		format    *model.FormatError
 		storage   *store.Error
+		state     *metatrain.StateError
+		diverged  *metatrain.DivergedError
+		little    *learn.TooLittleError
 	)
 	switch {
 	case errors.As(err, &own):
@@ -47,6 +52,12 @@ func Explain(err error) *Error {
 		return &Error{"example", example.Error()}
 	case errors.As(err, &format):
 		return &Error{"format", "This is " + format.Error() + ". Choose a file that was exported here."}
+	case errors.As(err, &little):
+		return &Error{"too-little", little.Error()}
+	case errors.As(err, &state):
+		return &Error{"checkpoint", "The " + state.Error() + "."}
+	case errors.As(err, &diverged):
+		return &Error{"diverged", "Learning left the finite numbers: the embeddings do not fit the prior in use. Go back to the site's prior and try again."}
 	case errors.As(err, &storage):
 		return &Error{storage.Code, storage.Message}
 	}

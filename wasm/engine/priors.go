@@ -11,8 +11,8 @@ import (
 	"metaqda/wasm/store"
 )
 
-// maxDimension is the longest embedding that prior files allow.
-const maxDimension = 8192
+// MaxDimension is the longest embedding that prior files allow.
+const MaxDimension = 8192
 
 // maxBuiltIn is the longest embedding for which a prior is made up: it takes
 // 8 d² bytes.
@@ -51,17 +51,25 @@ func (p *prior) rows(examples []*store.Example) (*mat.Dense, error) {
 	return m, nil
 }
 
-// builtIn is the prior for embeddings that no learned one is known for: vague,
+// BuiltIn is the prior for embeddings that no learned one is known for: vague,
 // S = 36 I on embeddings of length one.
-func builtIn(d int) (*prior, error) {
+func BuiltIn(d int) (*model.Prior, error) {
 	if d < 1 || d > maxBuiltIn {
 		return nil, fail("dimension", "There is no built-in prior for embeddings this long: import one that was learned for them.")
 	}
-	return &prior{file: &model.Prior{
+	return &model.Prior{
 		NIW:       niw.HandCrafted(d, 6),
 		Transform: embed.Transform{Kind: embed.L2},
 		Facts:     map[string]string{"name": "Built-in", "made": "by hand: m = 0, S = 36 I, kappa = 1, nu = d"},
-	}}, nil
+	}, nil
+}
+
+func builtIn(d int) (*prior, error) {
+	file, err := BuiltIn(d)
+	if err != nil {
+		return nil, err
+	}
+	return &prior{file: file}, nil
 }
 
 // decodePrior reads a prior file whose hash is known.
@@ -268,6 +276,18 @@ func (e *Engine) ResetPrior() (token string, err error) {
 		}
 	}
 	return e.choose(p)
+}
+
+// LearnedPrior returns the file of the prior in use as [Engine.ExportPrior]
+// does, but nil for the built-in one, which [BuiltIn] makes faster. It waits.
+func (e *Engine) LearnedPrior() ([]byte, error) {
+	e.mu.Lock()
+	p := e.prior
+	e.mu.Unlock()
+	if p == nil || p.sum == "" {
+		return nil, nil
+	}
+	return e.ExportPrior()
 }
 
 // ExportPrior returns the file of the prior in use. It waits.

@@ -100,7 +100,7 @@ func (e *Engine) input(p *Prediction) view.Input {
 // CheckEmbedding returns an error that names the first number that is not
 // finite, or a length that no embedding has.
 func CheckEmbedding(x []float32) error {
-	if len(x) == 0 || len(x) > maxDimension {
+	if len(x) == 0 || len(x) > MaxDimension {
 		return fail("dimension", "An embedding must have between 1 and 8192 numbers.")
 	}
 	for i, v := range x {

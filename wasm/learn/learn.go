@@ -49,7 +49,7 @@ const (
 
 	validateShare  = 3  // one class in so many is kept for validation
 	maxValidate    = 40 // classes
-	validations    = 10 // during a run
+	validations    = 20 // during a run
 	episodes       = 30 // of each validation, per shot
 	mostRows       = 150
 	typicalShots   = 3 // at which the calibration's temperature is taken

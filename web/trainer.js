@@ -1,0 +1,175 @@
+// @ts-check
+/**
+ * Learning a prior on the person's own classes, in a worker, so that the page stays
+ * responsive. The worker gets the compiled program by message and keeps its checkpoints
+ * in IndexedDB itself.
+ *
+ *   page -> worker  {type, id, args}: start {modules, runtime}; begin {session, steps, classifier | dataset, prior};
+ *                   resume, pending, forget with the id of a session; pause, proceed, cancel, finished
+ *   worker -> page  {type, id, result} or {type: 'error', id, error: {code, message}} in answer,
+ *                   {type: 'progress', progress} in between
+ */
+
+/** @typedef {import('./engine.js').LoadedEngine} FullEngine */
+/** @typedef {import('./npz.js').Dataset} Dataset */
+/**
+ * One point of the training curve; losses are cross-entropies in nats.
+ *
+ * @typedef {{step: number, loss: number, validation: {loss: number, accuracy: number}|null}} Point
+ */
+/**
+ * @typedef {object} Progress
+ * @property {number} step
+ * @property {number} steps
+ * @property {number} loss mean over the steps since the last message
+ * @property {number} secondsLeft Infinity while nothing tells
+ * @property {boolean} paused
+ * @property {boolean} done
+ * @property {Point|null} point set where one was added to the curve
+ * @property {boolean} best that point is the best so far
+ * @property {{code: string, message: string}|null} [error] why it ends early; finished() rejects with it too
+ */
+/** @typedef {{step: number, steps: number, history: Point[]}} Started */
+/** @typedef {{prior: Uint8Array, before: Point, best: Point}} Learned `before` is the prior that learning began at */
+
+/** Learns one prior at a time. */
+export class Trainer {
+  /** @type {Worker|null} */
+  #worker = null;
+  /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
+  #waiting = new Map();
+  #lastId = 0;
+  #session = '';
+
+  /**
+   * @param {FullEngine} engine
+   * @param {{onProgress?: (progress: Progress) => void, base?: string}} [options] `base` is the folder of wasm_exec.js
+   */
+  constructor(engine, { onProgress = () => {}, base = document.baseURI } = {}) {
+    this.engine = engine;
+    this.onProgress = onProgress;
+    this.base = base;
+  }
+
+  /**
+   * Begins to learn on the classes of the open session, or on a data set, from the
+   * prior in use.
+   *
+   * @param {{steps?: number, dataset?: Dataset}} [options]
+   * @returns {Promise<Started>}
+   */
+  async begin({ steps = 300, dataset } = {}) {
+    const { session, classifier, prior } = await this.engine.trainingInput();
+    this.#session = session;
+    if (!dataset) return this.#ask('begin', { session, steps, prior, classifier });
+    // Embeddings of another kind than the session's begin at the built-in prior.
+    const fits = dataset.dimension === (await this.engine.state()).dimension;
+    return this.#ask('begin', { session, steps, prior: fits ? prior : null, dataset });
+  }
+
+  /**
+   * Tells whether learning on the open session was interrupted, by a reload perhaps.
+   *
+   * @returns {Promise<{steps: number, done: number}|null>}
+   */
+  async pending() {
+    return this.#ask('pending', (await this.engine.state()).sessionId);
+  }
+
+  /** Goes on where it was interrupted. @returns {Promise<Started>} */
+  async resume() {
+    this.#session = (await this.engine.state()).sessionId;
+    return this.#ask('resume', this.#session);
+  }
+
+  /** Stops after the step under way, once everything is stored. */
+  async pause() {
+    await this.#ask('pause');
+  }
+
+  /** Ends a pause. */
+  async proceed() {
+    await this.#ask('proceed');
+  }
+
+  /** Ends learning for good; the prior in use stays. */
+  async cancel() {
+    await this.#ask('cancel');
+  }
+
+  /** Waits for the end. Rejects with code 'cancelled' after cancel. @returns {Promise<Learned>} */
+  async finished() {
+    return this.#ask('finished');
+  }
+
+  /**
+   * Makes the session use what was learned.
+   *
+   * @param {Learned} learned
+   * @returns {Promise<{undo: string}>} goes back to the prior before
+   */
+  async use({ prior }) {
+    const result = /** @type {{undo: string}} */ (await this.engine.importPrior(prior));
+    await this.forget();
+    return result;
+  }
+
+  /** Drops what could be resumed. */
+  async forget() {
+    await this.#ask('forget', this.#session || (await this.engine.state()).sessionId);
+  }
+
+  /** Ends the worker. What was learned since the last checkpoint is lost. */
+  close() {
+    this.#worker?.terminate();
+    this.#worker = null;
+    this.#fail('The trainer was closed.');
+  }
+
+  /** @param {string} type @param {unknown} [args] @returns {Promise<any>} */
+  async #ask(type, args) {
+    if (!this.#worker) {
+      this.#worker = this.#start();
+      await this.#post('start', { modules: this.engine.modules, runtime: new URL('wasm_exec.js', this.base).href });
+    }
+    return this.#post(type, args);
+  }
+
+  #start() {
+    const worker = new Worker(new URL('./trainer-worker.js', import.meta.url), { type: 'module' });
+    worker.addEventListener('message', ({ data }) => this.#receive(data));
+    worker.addEventListener('error', (event) => {
+      this.#worker = null;
+      this.#fail(`The trainer ended (${event.message || 'it could not be loaded'}): reload the page to go on.`);
+    });
+    return worker;
+  }
+
+  /** @param {string} type @param {unknown} [args] @returns {Promise<any>} */
+  #post(type, args) {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      if (!this.#worker) throw Object.assign(new Error('The trainer was closed.'), { code: 'internal' });
+      this.#waiting.set(id, { resolve, reject });
+      this.#worker.postMessage({ type, id, args });
+    });
+  }
+
+  /** @param {{type: string, id: number, result?: unknown, error?: {code: string, message: string}, progress?: Progress}} message */
+  #receive({ type, id, result, error, progress }) {
+    if (type === 'progress') {
+      this.onProgress(/** @type {Progress} */ (progress));
+      return;
+    }
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error) waiting?.reject(Object.assign(new Error(error.message), { code: error.code }));
+    else waiting?.resolve(result);
+  }
+
+  /** @param {string} message */
+  #fail(message) {
+    for (const { reject } of this.#waiting.values()) reject(Object.assign(new Error(message), { code: 'internal' }));
+    this.#waiting.clear();
+  }
+}
