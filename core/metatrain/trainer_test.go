@@ -361,6 +361,34 @@ func TestBaseIsTheShrunkWithinCovariance(t *testing.T) {
 	}
 }
 
+// All rows alike, one row a class for the support and one for the queries: no
+// class can be told from another, and nothing else happens.
+func TestDegenerateWorld(t *testing.T) {
+	w := &world{domain: Domain{Name: "alike", Dim: 4}}
+	for c := range 6 {
+		w.domain.X = append(w.domain.X, 1, 1, 1, 1, 1, 1, 1, 1)
+		w.pool.Rows = append(w.pool.Rows, []int{2 * c, 2*c + 1})
+	}
+	base, ok := NewBase(4, []Labelled{{&w.domain, w.pool.Rows}}, 0.6, 1)
+	if !ok {
+		t.Fatal("no base without scatter")
+	}
+	w.domain = *base.Whiten(&w.domain, 1)
+	c := smallConfig()
+	tasks := episode.Tasks{Way: episode.Exactly(3), Shot: episode.Exactly(1), Query: episode.Exactly(1)}
+	tr, err := NewTrainer(4, c, w.source(t, tasks), w.validator(t, 5, episode.Fixed(3, 1, 1)), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := base.Compose(run(t, tr).Result())
+	if err := p.Prior.Validate(); err != nil {
+		t.Error(err)
+	}
+	if v := tr.Best().Validation; math.Abs(v.Loss-math.Log(3)) > 1e-6 {
+		t.Errorf("loss %v, want ln 3", v.Loss)
+	}
+}
+
 // The head of training and the calibration of the classifier are the same
 // function.
 func TestHeadAgreesWithClassifier(t *testing.T) {
