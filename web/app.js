@@ -7,6 +7,7 @@ import { byId, sentence } from './dom.js';
 import { catchMisses, catchPaste } from './drop.js';
 import { loadEngine } from './engine.js';
 import { loadExtractor } from './extractor/index.js';
+import { LearningPanel } from './learning.js';
 import { Lessons } from './lessons.js';
 import { LoadProgress, megabytes } from './loading.js';
 import { workOffline } from './offline.js';
@@ -15,7 +16,7 @@ import { Samples } from './samples.js';
 import { SessionsDialog } from './sessions.js';
 import { SettingsDialog } from './settings.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
+/** @typedef {import('./trainer.js').FullEngine} Engine */
 /** @typedef {import('./types.js').Extractor} Extractor */
 /** @typedef {{version: string, files: {path: string, bytes: number, sha256: string}[]}} Manifest */
 
@@ -71,8 +72,10 @@ async function build(engine, extractor) {
   const lessons = new Lessons(engine, extractor);
   const classes = new ClassList({ engine, lessons, undo });
   const recogniser = new Recogniser({ engine, lessons });
+  const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     undo.clear();
+    learning.reset();
     void recogniser.clear();
   };
   const settings = new SettingsDialog({ engine, onReplaced });

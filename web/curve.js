@@ -1,7 +1,12 @@
 // @ts-check
-/** The learning curve as SVG: training loss and validation loss over episodes. */
+/** The learning curve as SVG: training loss and validation loss over steps. */
 
-/** @typedef {import('./types.js').TrainingPoint} TrainingPoint */
+/**
+ * @typedef {object} TrainingPoint losses are cross-entropies in nats
+ * @property {number} step
+ * @property {number} loss of learning, smoothed
+ * @property {number} [validation] loss on held-out classes, where it was measured
+ */
 /** @typedef {{x: number, y: number}} Place */
 
 const WIDTH = 320;
@@ -9,23 +14,23 @@ const HEIGHT = 120;
 const MARGIN = 6;
 
 /**
- * Where the points lie in a box of WIDTH x HEIGHT: episodes to the right, losses
+ * Where the points lie in a box of WIDTH x HEIGHT: steps to the right, losses
  * upwards, the range filling the box.
  *
  * @param {TrainingPoint[]} history
- * @param {number} episodes the right-hand end
+ * @param {number} steps the right-hand end
  * @returns {{training: Place[], validation: Place[], low: number, high: number}}
  */
-export function layOut(history, episodes) {
+export function layOut(history, steps) {
   const finite = history.filter(({ loss }) => Number.isFinite(loss));
-  const measured = history.flatMap(({ episode, validation }) =>
-    (validation !== undefined && Number.isFinite(validation) ? [{ episode, loss: validation }] : []));
+  const measured = history.flatMap(({ step, validation }) =>
+    (validation !== undefined && Number.isFinite(validation) ? [{ step, loss: validation }] : []));
   const losses = [...finite, ...measured].map(({ loss }) => loss);
   const low = losses.length ? Math.min(...losses) : 0;
   const high = losses.length ? Math.max(...losses) : 1;
   const range = high - low || 1;
-  const place = (/** @type {{episode: number, loss: number}} */ { episode, loss }) => ({
-    x: MARGIN + (WIDTH - 2 * MARGIN) * Math.min(1, episode / Math.max(1, episodes)),
+  const place = (/** @type {{step: number, loss: number}} */ { step, loss }) => ({
+    x: MARGIN + (WIDTH - 2 * MARGIN) * Math.min(1, step / Math.max(1, steps)),
     y: HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * (high === low ? 0.5 : (loss - low) / range),
   });
   return { training: finite.map(place), validation: measured.map(place), low, high };
@@ -56,9 +61,9 @@ export class Curve {
     this.element.append(this.training, this.validation);
   }
 
-  /** @param {TrainingPoint[]} history @param {number} episodes */
-  draw(history, episodes) {
-    const { training, validation } = layOut(history, episodes);
+  /** @param {TrainingPoint[]} history @param {number} steps */
+  draw(history, steps) {
+    const { training, validation } = layOut(history, steps);
     this.training.setAttribute('points', points(training));
     this.validation.setAttribute('points', points(validation));
     this.element.setAttribute('aria-label', tell(history));

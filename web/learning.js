@@ -3,125 +3,255 @@
 import { complain, say } from './announce.js';
 import { Curve, tell } from './curve.js';
 import { byId, counted, el, sentence } from './dom.js';
+import { readNpz } from './npz.js';
 import { save } from './settings.js';
+import { Trainer } from './trainer.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./types.js').Trainer} Trainer */
-/** @typedef {import('./types.js').Training} Training */
+/** @typedef {import('./curve.js').TrainingPoint} TrainingPoint */
+/** @typedef {import('./trainer.js').FullEngine} FullEngine */
+/** @typedef {import('./trainer.js').Learned} Learned */
+/** @typedef {import('./trainer.js').Point} Point */
+/** @typedef {import('./trainer.js').Progress} Progress */
+/** @typedef {'idle'|'running'|'paused'|'interrupted'|'done'} Stage */
 
-/** How long to learn: label and episodes. @type {[string, number][]} */
-const EFFORTS = [['Short', 200], ['Medium', 1000], ['Long', 5000]];
+/**
+ * What the panel shows.
+ *
+ * @typedef {object} Learning
+ * @property {Stage} stage
+ * @property {number} step
+ * @property {number} steps
+ * @property {number} secondsLeft Infinity while nothing tells
+ * @property {TrainingPoint[]} history
+ */
 
-/** The panel. The trainer is loaded when the panel is first opened. */
+/** How long to learn: label and steps. @type {[string, number][]} */
+const EFFORTS = [['Short', 100], ['Medium', 300], ['Long', 1000]];
+
+/** Share of the newest loss in the smoothed one: single steps jump about. */
+const NEWEST = 0.15;
+
+/** The most points of the curve; beyond, every other is dropped. */
+const MOST_POINTS = 400;
+
+/** @type {Learning} */
+const NOTHING = { stage: 'idle', step: 0, steps: 1, secondsLeft: Infinity, history: [] };
+
+/**
+ * What is shown after the worker has told how far it is.
+ *
+ * @param {Learning} before
+ * @param {Progress} progress
+ * @returns {Learning}
+ */
+export function follow(before, { step, steps, loss, secondsLeft, paused, done, point }) {
+  const last = before.history.at(-1);
+  const history = before.history.slice();
+  if (point && Number.isFinite(point.loss)) history.push(pointOf(point));
+  else if (Number.isFinite(loss) && loss > 0 && step > (last?.step ?? -1)) {
+    history.push({ step, loss: last ? last.loss + NEWEST * (loss - last.loss) : loss });
+  }
+  return { stage: done ? 'done' : paused ? 'paused' : 'running', step, steps, secondsLeft, history: thinned(history) };
+}
+
+/** @param {Point} point @returns {TrainingPoint} */
+function pointOf({ step, loss, validation }) {
+  return validation ? { step, loss, validation: validation.loss } : { step, loss };
+}
+
+/**
+ * Drops every other point that was not measured on held-out classes.
+ *
+ * @param {TrainingPoint[]} history
+ */
+function thinned(history) {
+  if (history.length <= MOST_POINTS) return history;
+  return history.filter(({ validation }, i) => validation !== undefined || i % 2 === 0);
+}
+
+/**
+ * "Step 120 of 300, about 40 seconds left."
+ *
+ * @param {Learning} learning
+ */
+export function describeLearning({ stage, step, steps, secondsLeft, history }) {
+  const at = `Step ${step.toLocaleString('en')} of ${steps.toLocaleString('en')}`;
+  switch (stage) {
+    case 'paused': return `${at}, paused.`;
+    case 'interrupted': return `${at}, interrupted.`;
+    case 'done': return tell(history);
+    case 'running': return Number.isFinite(secondsLeft) ? `${at}, about ${duration(secondsLeft)} left.` : `${at}.`;
+    default: return '';
+  }
+}
+
+/** @param {number} seconds */
+function duration(seconds) {
+  if (seconds < 90) return counted(Math.max(1, Math.round(seconds)), 'second');
+  return counted(Math.round(seconds / 60), 'minute');
+}
+
+/** The panel. The worker starts when the panel is first opened. */
 export class LearningPanel {
-  /** @type {Promise<Trainer>|null} */
-  #trainer = null;
-  /** @type {Uint8Array|null} the prior that was in use before the learned one */
-  #former = null;
+  /** @type {Learning} */
+  #now = NOTHING;
+  /** @type {Learned|null} */
+  #learned = null;
+  /** Takes the learned prior out of use again; empty while it is not in use. */
+  #undo = '';
 
-  /**
-   * @param {{engine: Engine, loadTrainer: () => Promise<Trainer>}} parts
-   */
-  constructor({ engine, loadTrainer }) {
+  /** @param {{engine: FullEngine}} parts */
+  constructor({ engine }) {
     this.engine = engine;
-    this.loadTrainer = loadTrainer;
+    this.trainer = this.#newTrainer();
     this.panel = byId('learning', HTMLDetailsElement);
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.curve = new Curve();
     this.progress = el('progress', { max: 1, value: 0, 'aria-label': 'Learning' });
-    this.text = el('p', { class: 'small', id: 'learning-text' });
-    this.effort = el('select', { id: 'learning-effort', class: 'field' },
-      ...EFFORTS.map(([label, episodes]) => el('option', { value: episodes }, `${label}: ${episodes.toLocaleString()} rounds`)));
-    this.file = el('input', { type: 'file', accept: '.npz', onchange: () => void this.#try(() => this.#startFile()) });
-    this.begin = el('div', { class: 'learning-begin' },
-      el('label', { for: 'learning-effort' }, 'How long'), this.effort,
-      el('div', { class: 'actions' },
-        this.#button('Learn from this session', () => this.#start({}), 'primary'),
-        el('label', { class: 'button file-button' }, 'Learn from a file of embeddings (.npz)', this.file)));
-    this.pause = this.#button('Pause', async () => { await (await this.#ready()).pause(); });
-    this.resume = this.#button('Resume', async () => { await (await this.#ready()).resume(); }, 'primary');
-    this.cancel = this.#button('Cancel', async () => { await (await this.#ready()).cancel(); });
-    this.use = this.#button('Use the new prior', () => this.#use());
-    this.keep = this.#button('Save it to a file', async () => save(await (await this.#ready()).prior(), 'learned-prior.safetensors'));
+    this.text = el('p', { class: 'small' });
+    this.pause = this.#button('Pause', () => this.trainer.pause());
+    this.resume = this.#button('Resume', () => this.#resume(), 'primary');
+    this.cancel = this.#button('Cancel', () => this.#cancel());
+    this.use = this.#button('Use the new prior', () => this.#use(), 'primary');
+    this.keep = this.#button('Save it to a file', async () => {
+      if (this.#learned) save(this.#learned.prior, 'learned-prior.safetensors');
+    });
     this.revert = this.#button('Back to the former prior', () => this.#revert());
+    this.figure = el('figure', { class: 'curve-figure' }, this.curve.element,
+      el('figcaption', { class: 'small muted' },
+        el('span', { class: 'key key-training' }, 'while learning'), el('span', { class: 'key key-validation' }, 'held-out classes')));
     this.run = el('div', { class: 'learning-run', hidden: true },
-      this.#figure(), this.progress, this.text,
+      this.figure, this.progress, this.text,
       el('div', { class: 'actions' }, this.pause, this.resume, this.use, this.keep, this.revert, this.cancel));
-    this.revert.hidden = true;
+    this.effort = el('select', { id: 'learning-effort', class: 'field' },
+      ...EFFORTS.map(([label, steps]) => el('option', { value: steps, selected: label === 'Medium' }, `${label}: ${steps.toLocaleString('en')} steps`)));
+    this.file = el('input', { type: 'file', accept: '.npz', onchange: () => void this.#try(() => this.#startFile()) });
+    this.begin = this.#beginning();
     this.panel.append(el('div', { class: 'learning-body' },
       el('p', { class: 'small muted' }, 'Learns what your kind of pictures have in common, so that new classes need fewer examples. '
         + 'It takes at least four classes with three pictures each, runs in the background and stays on this device.'),
       this.error, this.run, this.begin));
-    this.panel.addEventListener('toggle', () => { if (this.panel.open) void this.#try(async () => { await this.#ready(); }); });
+    this.panel.addEventListener('toggle', () => { if (this.panel.open) void this.#try(() => this.#look()); });
   }
 
-  /** @param {Training} training */
-  show(training) {
-    const { state, episode, episodes, secondsLeft, history, message } = training;
-    this.run.hidden = state === 'idle' || state === 'failed';
-    this.begin.hidden = state === 'running' || state === 'paused';
-    this.pause.hidden = state !== 'running';
-    this.resume.hidden = state !== 'paused';
-    this.cancel.hidden = state !== 'running' && state !== 'paused';
-    this.use.hidden = this.keep.hidden = state !== 'done' && !(state === 'paused' && history.length > 0);
-    this.use.classList.toggle('primary', state === 'done');
-    this.progress.hidden = state === 'done';
-    this.progress.max = Math.max(1, episodes);
-    this.progress.value = episode;
-    this.text.textContent = describeTraining(training);
-    this.curve.draw(history, episodes);
-    if (state === 'failed') complain(this.error, message || 'Learning failed: try again with more pictures.');
-    if (state === 'done') say(`Learning is done. ${tell(history)}`);
+  /** Starts afresh after another session was opened; what was running there can be resumed there. */
+  reset() {
+    this.trainer.close();
+    this.trainer = this.#newTrainer();
+    this.#learned = null;
+    this.#undo = '';
+    this.#show(NOTHING);
+    if (this.panel.open) void this.#try(() => this.#look());
   }
 
-  /** @returns {Promise<Trainer>} */
-  async #ready() {
-    this.#trainer ??= this.loadTrainer().then(async (trainer) => {
-      trainer.onChange((training) => this.show(training));
-      this.show(await trainer.training());
-      return trainer;
+  #newTrainer() {
+    /** @type {Trainer} */
+    const trainer = new Trainer(this.engine, {
+      onProgress: (progress) => {
+        if (trainer !== this.trainer || progress.done) return; // the end is told by finished()
+        this.#show(follow(this.#now, progress));
+      },
     });
-    try {
-      return await this.#trainer;
-    } catch (error) {
-      this.#trainer = null; // so that it can be tried again
-      throw error;
+    return trainer;
+  }
+
+  /** Finds what a reload has interrupted. */
+  async #look() {
+    if (this.#now.stage !== 'idle') return;
+    const pending = await this.trainer.pending();
+    if (pending && this.#now.stage === 'idle') {
+      this.#show({ ...NOTHING, stage: 'interrupted', step: pending.done, steps: pending.steps });
     }
   }
 
-  /** @param {{embeddings?: Uint8Array}} source */
-  async #start(source) {
-    await (await this.#ready()).start({ ...source, episodes: Number(this.effort.value) });
+  /** @param {import('./trainer.js').Dataset} [dataset] */
+  async #start(dataset) {
+    await this.#follow(await this.trainer.begin({ steps: Number(this.effort.value), dataset }));
   }
 
   async #startFile() {
     const file = this.file.files?.[0];
     if (!file) return;
-    const embeddings = new Uint8Array(await file.arrayBuffer());
+    const bytes = new Uint8Array(await file.arrayBuffer());
     this.file.value = '';
-    await this.#start({ embeddings });
+    await this.#start(await readNpz(bytes));
+  }
+
+  async #resume() {
+    if (this.#now.stage === 'interrupted') await this.#follow(await this.trainer.resume());
+    else await this.trainer.proceed();
+  }
+
+  async #cancel() {
+    if (this.#now.stage === 'interrupted') await this.trainer.forget();
+    else await this.trainer.cancel();
+    this.#show(NOTHING);
+    say('Learning was cancelled. The prior in use stays.');
+  }
+
+  /**
+   * Follows a run to its end.
+   *
+   * @param {import('./trainer.js').Started} started
+   */
+  async #follow({ step, steps, history }) {
+    const { trainer } = this;
+    this.#learned = null;
+    this.#undo = '';
+    this.#show({ stage: 'running', step, steps, secondsLeft: Infinity, history: history.map(pointOf) });
+    try {
+      const learned = await trainer.finished();
+      if (trainer !== this.trainer) return;
+      this.#learned = learned;
+      this.#show({ ...this.#now, stage: 'done', step: steps, history: [...this.#now.history, pointOf(learned.best)].sort((a, b) => a.step - b.step) });
+      say(`Learning is done. ${tell(this.#now.history)}`);
+    } catch (error) {
+      if (trainer !== this.trainer) return;
+      this.#show(NOTHING);
+      if (/** @type {{code?: string}} */ (error).code !== 'cancelled') throw error;
+    }
   }
 
   async #use() {
-    const learned = await (await this.#ready()).prior();
-    this.#former ??= await this.engine.exportPrior();
-    await this.engine.importPrior(learned);
-    this.revert.hidden = false;
+    if (!this.#learned) return;
+    this.#undo = (await this.trainer.use(this.#learned)).undo;
+    this.#show(this.#now);
     say('The new prior is in use.');
   }
 
   async #revert() {
-    if (!this.#former) return;
-    await this.engine.importPrior(this.#former);
-    this.#former = null;
-    this.revert.hidden = true;
+    await this.engine.undo(this.#undo);
+    this.#undo = '';
+    this.#show(this.#now);
     say('The former prior is in use again.');
   }
 
-  #figure() {
-    return el('figure', { class: 'curve-figure' }, this.curve.element,
-      el('figcaption', { class: 'small muted' },
-        el('span', { class: 'key key-training' }, 'while learning'), el('span', { class: 'key key-validation' }, 'held-out classes')));
+  /** @param {Learning} learning */
+  #show(learning) {
+    this.#now = learning;
+    const { stage, step, steps, history } = learning;
+    const alive = stage === 'running' || stage === 'paused' || stage === 'interrupted';
+    this.run.hidden = stage === 'idle';
+    this.begin.hidden = alive;
+    this.pause.hidden = stage !== 'running';
+    this.resume.hidden = stage !== 'paused' && stage !== 'interrupted';
+    this.cancel.hidden = this.progress.hidden = !alive;
+    this.figure.hidden = history.length === 0;
+    this.use.hidden = stage !== 'done' || this.#undo !== '';
+    this.keep.hidden = stage !== 'done';
+    this.revert.hidden = this.#undo === '';
+    this.progress.max = Math.max(1, steps);
+    this.progress.value = step;
+    this.text.textContent = describeLearning(learning);
+    this.curve.draw(history, steps);
+  }
+
+  #beginning() {
+    return el('div', { class: 'learning-begin' },
+      el('label', { for: 'learning-effort' }, 'How long'), this.effort,
+      el('div', { class: 'actions' },
+        this.#button('Learn from this session', () => this.#start(), 'primary'),
+        el('label', { class: 'button file-button' }, 'Learn from a file of embeddings (.npz)', this.file)));
   }
 
   /** @param {string} label @param {() => Promise<void>} work @param {string} [kind] */
@@ -138,23 +268,4 @@ export class LearningPanel {
       complain(this.error, sentence(error));
     }
   }
-}
-
-/**
- * "Round 120 of 1,000, about 40 seconds left."
- *
- * @param {Training} training
- */
-export function describeTraining({ state, episode, episodes, secondsLeft, history }) {
-  const at = `Round ${episode.toLocaleString()} of ${episodes.toLocaleString()}`;
-  if (state === 'paused') return `${at}, paused.`;
-  if (state === 'done') return tell(history);
-  if (state !== 'running') return '';
-  return secondsLeft === null ? `${at}.` : `${at}, about ${duration(secondsLeft)} left.`;
-}
-
-/** @param {number} seconds */
-function duration(seconds) {
-  if (seconds < 90) return counted(Math.max(1, Math.round(seconds)), 'second');
-  return counted(Math.round(seconds / 60), 'minute');
 }

@@ -81,34 +81,6 @@
  * @property {(picture: ImageBitmap|ImageData) => Promise<Float32Array>} embed
  * @property {() => void} close
  *
- * Learning a prior in a worker: `loadTrainer(engine.modules)` of web/trainer.js answers a Trainer.
- *
- * @typedef {object} LessonPlan
- * @property {Uint8Array} [embeddings] a .npz file; the open session's own classes if left out
- * @property {number} episodes how many to train on
- *
- * @typedef {object} TrainingPoint
- * @property {number} episode
- * @property {number} loss training loss, smoothed, in nats per query
- * @property {number} [validation] loss on held-out pictures or classes, where it was measured
- *
- * @typedef {object} Training
- * @property {'idle'|'running'|'paused'|'done'|'failed'} state
- * @property {number} episode
- * @property {number} episodes
- * @property {number|null} secondsLeft
- * @property {TrainingPoint[]} history from the first episode on, thinned to at most a few hundred points
- * @property {string} [message] why it failed
- *
- * @typedef {object} Trainer
- * @property {() => Promise<Training>} training present state; a checkpoint found in storage counts as paused
- * @property {(plan: LessonPlan) => Promise<unknown>} start rejects where there is too little to learn from
- * @property {() => Promise<unknown>} pause after a checkpoint was written
- * @property {() => Promise<unknown>} resume from the last checkpoint, after a reload too
- * @property {() => Promise<unknown>} cancel forgets the checkpoint
- * @property {() => Promise<Uint8Array>} prior the best prior so far, as bytes of a prior file
- * @property {(listener: (training: Training) => void) => unknown} onChange
- *
  * @typedef {(progress: {loaded: number, total: number}) => void} OnProgress
  */
 export {};

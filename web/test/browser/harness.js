@@ -317,6 +317,18 @@ export function assertProbabilities(odds) {
   assert.ok(Math.abs(sum - 1) < 1e-6, `the meters sum to ${sum}`);
 }
 
+/**
+ * Fails unless both say the same, up to the rounding of sums in another order.
+ *
+ * @param {Record<string, number>} got
+ * @param {Record<string, number>} want
+ * @param {string} [what]
+ */
+export function assertSame(got, want, what = 'the odds') {
+  assert.deepEqual(Object.keys(got).sort(), Object.keys(want).sort(), what);
+  for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < 1e-10, `${what}: ${name} ${got[name]}, was ${p}`);
+}
+
 /** What the settings say about the prior in use. @param {Page} page */
 export async function priorText(page) {
   const dialog = page.getByRole('dialog', { name: 'Settings' });

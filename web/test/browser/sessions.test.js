@@ -1,11 +1,10 @@
 // @ts-check
 /** Sessions: kept over restarts of the browser, several side by side. */
-import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { addClass, card, open, recognise, sample, serveSite, status, teach, visit } from './harness.js';
+import { addClass, assertSame, card, open, recognise, sample, serveSite, status, teach, visit } from './harness.js';
 
 test('what one tab was taught is there after a restart of the browser', async () => {
   const site = await serveSite();
@@ -21,7 +20,7 @@ test('what one tab was taught is there after a restart of the browser', async ()
     await visit({ site, profile }, async ({ page }) => {
       await card(page, 'Cat').getByText('2 pictures').waitFor();
       await card(page, 'Rocket').getByRole('img', { name: 'Picture 2 of Rocket' }).waitFor();
-      assert.deepEqual(await recognise(page, sample('emojione', 'rocket')), before);
+      assertSame(await recognise(page, sample('emojione', 'rocket')), before);
     });
   } finally {
     await site.stop();

@@ -1,0 +1,75 @@
+// @ts-check
+/** Learning a prior on the session's own classes, in the panel of the page. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test from 'node:test';
+import { assertProbabilities, assertSame, open, PATIENCE, priorText, recognise, sample, status, teach, visit } from './harness.js';
+
+const names = ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle', 'Guitar'];
+const styles = ['noto', 'twemoji', 'openmoji', 'fxemoji'];
+
+/** Opens the panel. @param {import('playwright-core').Page} page */
+async function panel(page) {
+  await page.getByText('Learn from my pictures').click();
+  return page.locator('#learning');
+}
+
+test('a prior is learned on the session, over a pause and a reload, used, saved and taken back', () => visit({}, async ({ page, site }) => {
+  for (const name of names) await teach(page, name, styles);
+  const before = await priorText(page);
+  await page.keyboard.press('Escape');
+  const odds = await recognise(page, sample('emojione', 'cat'));
+
+  let box = await panel(page);
+  await box.getByLabel('How long').selectOption({ label: 'Short: 100 steps' });
+  await box.getByRole('button', { name: 'Learn from this session' }).click();
+  await box.getByText(/^Step [1-9]\d* of 100/).waitFor();
+  await box.getByRole('button', { name: 'Pause' }).click();
+  await box.getByText(/^Step \d+ of 100, paused\.$/).waitFor();
+  await box.getByRole('img', { name: /held-out classes/ }).waitFor();
+  await box.getByRole('button', { name: 'Resume' }).click();
+  await box.getByRole('button', { name: 'Pause' }).click();
+  await box.getByText(/^Step \d+ of 100, paused\.$/).waitFor();
+
+  await open(page, site);
+  box = await panel(page);
+  await box.getByText(/^Step \d+ of 100, interrupted\.$/).waitFor();
+  await box.getByRole('button', { name: 'Resume' }).click();
+  await box.getByRole('button', { name: 'Use the new prior' }).waitFor({ timeout: 4 * PATIENCE });
+  await box.getByText(/^The loss on held-out classes (fell from|has not fallen)/).first().waitFor();
+
+  const download = page.waitForEvent('download', { timeout: PATIENCE });
+  await box.getByRole('button', { name: 'Save it to a file' }).click();
+  const saved = await readFile(await (await download).path());
+  assert.match(saved.subarray(8, 4000).toString(), /metaqda/);
+
+  await box.getByRole('button', { name: 'Use the new prior' }).click();
+  await status(page, 'The new prior is in use.');
+  assert.notEqual(await priorText(page), before);
+  await page.keyboard.press('Escape');
+  assertProbabilities(await recognise(page, sample('emojione', 'cat')));
+  await box.getByRole('button', { name: 'Back to the former prior' }).click();
+  await status(page, 'The former prior is in use again.');
+  assert.equal(await priorText(page), before);
+  await page.keyboard.press('Escape');
+  assertSame(await recognise(page, sample('emojione', 'cat')), odds);
+}));
+
+test('too little to learn from is said in a sentence, and cancelling leaves everything as it was', () => visit({}, async ({ page, site }) => {
+  await teach(page, 'Cat', styles);
+  let box = await panel(page);
+  await box.getByRole('button', { name: 'Learn from this session' }).click();
+  await box.getByRole('alert').filter({ hasText: 'at least 4 classes with 3 pictures each' }).waitFor();
+  for (const name of names.slice(1)) await teach(page, name, styles);
+  await box.getByLabel('How long').selectOption({ label: 'Long: 1,000 steps' });
+  await box.getByRole('button', { name: 'Learn from this session' }).click();
+  await box.getByText(/^Step [1-9]\d* of 1,000/).waitFor();
+  await box.getByRole('button', { name: 'Cancel' }).click();
+  await status(page, 'Learning was cancelled.');
+  await box.getByRole('button', { name: 'Learn from this session' }).waitFor();
+  await open(page, site);
+  box = await panel(page);
+  await box.getByRole('button', { name: 'Learn from this session' }).waitFor();
+  await box.getByLabel('Learn from a file of embeddings (.npz)').setInputFiles({ name: 'x.npz', mimeType: 'application/zip', buffer: Buffer.from('no zip') });
+  await box.getByRole('alert').filter({ hasText: 'This data set cannot be used' }).waitFor();
+}));
