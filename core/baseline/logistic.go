@@ -21,9 +21,12 @@ type Logistic struct {
 	way int
 }
 
-// DefaultC was chosen on the validation classes of the development sets, where
-// features have length one; see scripts/metaqda.
-const DefaultC = 10
+// DefaultC was chosen on validation classes of four data sets with features of
+// length one, 300 tasks at 1 and 5 shots: accuracy is the same within 0.3
+// points from 10 to 1000 (mean 74.3 %), the negative log likelihood falls from
+// 0.91 at 10 to 0.76 at 100 and 0.71 at 1000, the 5-shot ECE from 20.8 to 6.6
+// and 4.7 %.
+const DefaultC = 100
 
 // Fit minimises J until its gradient is below 1e-5.
 func (m *Logistic) Fit(t Task) error {
