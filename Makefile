@@ -101,6 +101,15 @@ prior: $(SITE)/extractor/extractor.json $(MODULES) ## learn the shipped prior an
 		--validate-every 400 --precision F16 --random-seed 0 --out $(DEFAULT_PRIOR) --curve build/prior-curve.svg --log build/prior-log.jsonl \
 		$$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--extractor $${e.id} --extractor-sha256 $${e.sha256}`')
 
+build/emoji.npz: $(SITE)/extractor/extractor.json $(wildcard web/build/samples.mjs web/samples/*.mjs web/extractor/*.js scripts/embed/*.mjs)
+	$(NODE) web/build/samples.mjs --all
+	$(NODE) scripts/embed/embed.mjs build/samples-all --out $@ --quiet
+
+.PHONY: emoji
+emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art style that was not taught
+	$(GO) run ./scripts/metaqda eval --protocol standard --data build/emoji.npz --split all --prior $(DEFAULT_PRIOR) \
+		--methods fb,map,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
+
 .PHONY: site
 site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/samples/samples.json $(SITE)/prior.safetensors
 	@$(BIN)/site -root . -out $(SITE) -cache build/cache/twins

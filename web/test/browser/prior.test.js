@@ -57,6 +57,7 @@ async function measure({ episodes, way, shots, shipped }) {
     for (let episode = 0; episode < episodes; episode++) {
       const concepts = shuffled(pictures.length).slice(0, way);
       const styles = shuffled(catalog.styles.length);
+      /** @type {string[]} */
       const ids = [];
       for (const concept of concepts) {
         const { id } = await engine.addClass(`class ${concept}`);
