@@ -32,6 +32,9 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await page.getByRole('button', { name: 'Remove picture 1 of Rocket' }).click();
     await page.getByRole('button', { name: 'Undo' }).waitFor();
     await page.getByRole('button', { name: 'Add class' }).click();
+    await page.getByText('Learn from my pictures').click();
+    await page.getByRole('button', { name: 'Learn from this session' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Learning a prior takes' }).waitFor();
     assert.deepEqual(await faults(page), [], 'taught page');
     for (const name of ['Settings', /^Session:/, 'About and licences']) {
       await page.getByRole('button', { name }).click();
