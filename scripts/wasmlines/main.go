@@ -12,13 +12,15 @@
 // The tables (package runtime, symtab.go) lie in the program's data, in pclntab:
 //
 //	header    magic, sizes and the offsets of what follows
+//	cutab     for each package where its files' names are
+//	filetab   names of files
 //	pctab     tables of values that change along a function: stack depth, file,
 //	          line, safe points and the like, most of them shared
 //	functab   for each function the offset of its record, which holds the
 //	          offsets of its tables; 0 is no table
 //
-// The records' offsets of file and line become 0, and so do the tables that
-// nothing else uses. Nothing moves, and zeros compress to nothing.
+// The records' offsets of file and line become 0, and so do the names of files
+// and the tables that nothing else uses. Nothing moves, and zeros compress to nothing.
 package main
 
 import (
@@ -182,7 +184,8 @@ func (r *reader) leb() (v, bits int) {
 type pclntab struct {
 	memory    []byte
 	functions int // number
-	pctab     int // addresses
+	cutab     int // addresses
+	pctab     int
 	functab   int
 }
 
@@ -193,6 +196,7 @@ var magic = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 // Offsets in the header and in a function's record.
 const (
 	headerFunctions = 8
+	headerCutab     = 8 + 4*8
 	headerPctab     = 8 + 6*8
 	headerFunctab   = 8 + 7*8
 	headerSize      = 8 + 8*8
@@ -219,7 +223,7 @@ func findTable(memory []byte) (*pclntab, error) {
 			break
 		}
 		word := func(offset int) int { return int(binary.LittleEndian.Uint64(memory[at+offset:])) }
-		t := &pclntab{memory: memory, functions: word(headerFunctions), pctab: at + word(headerPctab), functab: at + word(headerFunctab)}
+		t := &pclntab{memory: memory, functions: word(headerFunctions), cutab: at + word(headerCutab), pctab: at + word(headerPctab), functab: at + word(headerFunctab)}
 		if !t.plausible(at) {
 			continue
 		}
@@ -235,7 +239,7 @@ func findTable(memory []byte) (*pclntab, error) {
 }
 
 func (t *pclntab) plausible(at int) bool {
-	return t.functions > 0 && t.functions < len(t.memory)/8 && t.pctab > at && t.functab > t.pctab && t.functab+8*t.functions < len(t.memory)
+	return t.functions > 0 && t.functions < len(t.memory)/8 && t.cutab > at && t.pctab > t.cutab && t.functab > t.pctab && t.functab+8*t.functions < len(t.memory)
 }
 
 // clearLines removes file and line of every function.
@@ -262,6 +266,7 @@ func (t *pclntab) clearLines() error {
 	if err := t.clearTables(dropped, kept); err != nil {
 		return err
 	}
+	clear(t.memory[t.cutab:t.pctab])
 	for _, record := range records {
 		clear(t.memory[record+recordFile : record+recordLine+4])
 	}
