@@ -22,7 +22,7 @@ SITE := build/site
 BIN  := build/bin
 WASM := GOOS=js GOARCH=wasm
 # The commands that the targets below use, compiled once.
-TOOLS := serve site wasmtest chromium checkimports checktree
+TOOLS := serve site wasmlines wasmtest chromium checkimports checktree
 
 MODULES  := build/.modules
 PACKAGES := web/node_modules/.package-lock.json
@@ -65,10 +65,16 @@ $(BIN)/tools: $(MODULES)
 	@mkdir -p $(BIN)
 	@$(GO) build -trimpath -o $(BIN)/ $(TOOLS:%=./scripts/%)
 
+# Functions are put in the place of their calls where numbers are computed and
+# where JavaScript is called; elsewhere that only makes the program larger to
+# download. What matches last counts.
+INLINED := metaqda/... gonum.org/... math math/bits sort syscall/js internal/runtime/...
+
 .PHONY: $(SITE)/metaqda.wasm
-$(SITE)/metaqda.wasm: $(MODULES)
+$(SITE)/metaqda.wasm: $(BIN)/tools $(MODULES)
 	@mkdir -p $(@D)
-	$(WASM) $(GO) build -trimpath -ldflags='-s -w' -o $@ ./wasm
+	$(WASM) $(GO) build -trimpath -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=) -o $@.new ./wasm
+	@$(BIN)/wasmlines $@.new && mv $@.new $@
 
 $(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
 	$(NODE) web/build/simd.mjs
