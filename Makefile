@@ -162,7 +162,7 @@ test-browser: build ## run the browser tests in headless Chromium, installing it
 
 .PHONY: bench
 bench: $(BIN)/tools $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium: a table and build/bench.json
-	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench
+	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench -compile "-gcflags=all=-l $(INLINED:%=-gcflags=%=)"
 
 .PHONY: bench-torch
 bench-torch: ## time the dense formulation in numpy and torch (PYTHON=/usr/bin/python3 for another Python)

@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +28,9 @@ import (
 func main() {
 	root := flag.String("root", ".", "the source tree; results go to its build folder")
 	quick := flag.Bool("quick", false, "only 5 and 100 classes, and no d = 256")
+	compile := flag.String("compile", "", "options of go build for the browser's program, as for the engine")
 	flag.Parse()
-	if err := run(*root, *quick); err != nil {
+	if err := run(*root, *quick, strings.Fields(*compile)); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(1)
 	}
@@ -73,13 +75,13 @@ type page struct {
 	Probabilities [][]float64 `json:"probabilities"`
 }
 
-func run(root string, quick bool) error {
+func run(root string, quick bool, compile []string) error {
 	cases := measure.Cases()
 	if quick {
 		cases = quickCases(cases)
 	}
 	rows, probabilities := native(cases)
-	p, err := browser(root, cases)
+	p, err := browser(root, cases, compile)
 	if err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func native(cases []measure.Case) (rows []measure.Row, probabilities [][]float64
 			}
 			op, reset := w.Operation(name)
 			times := measure.Time(op, reset)
-			rows = append(rows, c.Row(name, "native", times, measure.BytesPerOp(op, reset, 3)))
+			rows = append(rows, c.Row(name, "native", times, measure.BytesPerOp(op, reset, 1)))
 			w.Done(name)
 		}
 		probabilities = append(probabilities, append([]float64(nil), w.Predict(w.Query)...))
@@ -123,7 +125,7 @@ func native(cases []measure.Case) (rows []measure.Row, probabilities [][]float64
 }
 
 // browser builds the program and runs it in headless Chromium.
-func browser(root string, cases []measure.Case) (*page, error) {
+func browser(root string, cases []measure.Case, compile []string) (*page, error) {
 	dir := filepath.Join(root, "build", "bench")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -132,7 +134,7 @@ func browser(root string, cases []measure.Case) (*page, error) {
 	if err := writeJSON(list, cases); err != nil {
 		return nil, err
 	}
-	build := command(root, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./scripts/bench/browser")
+	build := command(root, "go", slices.Concat([]string{"build", "-trimpath", "-ldflags=-s -w"}, compile, []string{"-o", program, "./scripts/bench/browser"})...)
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("building the program: %w", err)

@@ -61,29 +61,34 @@ func (c Case) Row(operation, where string, times []time.Duration, bytes float64)
 	return Row{operation, where, c.Dimension, c.Classes, c.Shots, at(0.5), at(0.95), bytes}
 }
 
-// Bounds of one measurement: it ends after budget, but not before least or
-// after most repetitions.
+// Bounds of one measurement: it ends after budget, but not before least or after
+// most repetitions; what takes longer than slow is done once.
 const (
 	budget = 700 * time.Millisecond
+	slow   = 2 * time.Second
 	least  = 3
 	most   = 2000
 )
 
-// Time repeats an operation and returns how long each repetition took. Between
-// repetitions it calls reset, untimed, unless that is nil.
+// Time repeats an operation and returns how long each repetition took, after
+// one that does not count. Between repetitions it calls reset, untimed, unless
+// that is nil.
 func Time(operation, reset func()) []time.Duration {
-	var times []time.Duration
-	operation()
-	if reset != nil {
-		reset()
-	}
-	for begin := time.Now(); len(times) < least || (len(times) < most && time.Since(begin) < budget); {
+	once := func() time.Duration {
 		start := time.Now()
 		operation()
-		times = append(times, time.Since(start))
+		took := time.Since(start)
 		if reset != nil {
 			reset()
 		}
+		return took
+	}
+	if first := once(); first > slow {
+		return []time.Duration{first}
+	}
+	var times []time.Duration
+	for begin := time.Now(); len(times) < least || (len(times) < most && time.Since(begin) < budget); {
+		times = append(times, once())
 	}
 	return times
 }

@@ -6,9 +6,9 @@ import { knnRows } from './knn.js';
 
 /** @typedef {{ name: string, where: string, dimension: number, classes: number, shots: number, median_ms: number, p95_ms: number, bytes_per_op: number }} Row */
 /** @typedef {{ dimension: number, classes: number, shots: number }} Case */
-/** @typedef {{ least: number, most: number, budget: number }} Bounds how often and how long to repeat, in ms */
 
-const BOUNDS = { least: 3, most: 2000, budget: 700 };
+/** As in scripts/bench/measure: how often and how long (ms) to repeat; what takes longer than slow is done once. */
+const BOUNDS = { least: 3, most: 2000, budget: 700, slow: 2000 };
 
 /** @type {any} */
 let bench;
@@ -53,7 +53,7 @@ export async function measure(size, where) {
   bench.predict(x, answer);
   const rows = Object.entries(times).map(([name, samples]) => {
     bench.prepare(name);
-    const bytes = bench.bytes(name === 'load' || name === 'train_episode' ? 2 : 50);
+    const bytes = bench.bytes(name === 'load' || name === 'train_episode' ? 1 : 50);
     bench.prepare('');
     return row(size, name, where, samples, bytes);
   });
@@ -96,17 +96,19 @@ function repeatNamed(name) {
 }
 
 /**
- * Repeats an operation, after once to warm up, and returns how long each took in milliseconds.
+ * Repeats an operation and returns how long each repetition took in milliseconds, after one that does not count.
  * @param {() => void} operation
  */
 function repeat(operation) {
-  /** @type {number[]} */ const times = [];
-  operation();
-  for (const end = performance.now() + BOUNDS.budget; times.length < BOUNDS.least || (times.length < BOUNDS.most && performance.now() < end);) {
+  const once = () => {
     const began = performance.now();
     operation();
-    times.push(performance.now() - began);
-  }
+    return performance.now() - began;
+  };
+  const first = once();
+  if (first > BOUNDS.slow) return [first];
+  /** @type {number[]} */ const times = [];
+  for (const end = performance.now() + BOUNDS.budget; goesOn(times, end);) times.push(once());
   return times;
 }
 
@@ -114,13 +116,19 @@ function repeat(operation) {
 async function repeatAsync(operation) {
   /** @type {number[]} */ const times = [];
   await operation();
-  for (const end = performance.now() + BOUNDS.budget; times.length < BOUNDS.least || (times.length < BOUNDS.most && performance.now() < end);) {
+  for (const end = performance.now() + BOUNDS.budget; goesOn(times, end);) {
     const began = performance.now();
     await operation();
     times.push(performance.now() - began);
   }
   return times;
 }
+
+/**
+ * @param {number[]} times
+ * @param {number} end
+ */
+const goesOn = (times, end) => times.length < BOUNDS.least || (times.length < BOUNDS.most && performance.now() < end);
 
 /**
  * @param {Case} size
