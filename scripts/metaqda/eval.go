@@ -50,7 +50,10 @@ protocols:
                         averages within and outside the prior's domains, average rank
   incremental           classes of the split "train" with all their rows but a sixth
                         (at most 100), then sessions of --n-way (5) new classes of --split
-                        with --n-shot (5) rows; accuracy over all classes seen; 10 runs
+                        with --n-shot (5) rows; accuracy over all classes seen; 10 runs.
+                        Scale and offset between base and new classes are fitted on
+                        sessions of validation classes, for every method; the accuracy
+                        without that is reported too
   calibration           ECE, MCE, Brier and NLL without and with temperature
   ablation              LDA and QDA without, with hand-crafted and with learned prior
   open-set              as many queries from unseen classes as from the task's own:
