@@ -9,6 +9,10 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"metaqda/scripts/fastblas"
 )
 
 // header says what was run: everything that decides the numbers.
@@ -81,6 +85,10 @@ func (o *evalOptions) domains(sources []*source) []string {
 // differently.
 func versions() map[string]string {
 	v := map[string]string{"metaqda": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+	v["blas"] = "gonum"
+	if _, ok := blas64.Implementation().(fastblas.Implementation); ok {
+		v["blas"] = "gonum with AVX2 product"
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
