@@ -20,7 +20,8 @@ type page struct {
 	engine     *engine.Engine
 	listeners  map[string][]js.Value // by event
 	thumbnails bridge.Cache
-	channel    js.Value // to the other tabs; undefined where there is none
+	query      []float32 // buffer for what is asked about
+	channel    js.Value  // to the other tabs; undefined where there is none
 	reload     chan struct{}
 }
 
@@ -211,7 +212,7 @@ func (p *page) addExample(a bridge.Args) (any, bridge.Later, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	embedding, err := a.Floats(1, "embedding")
+	embedding, err := a.Floats(1, "embedding", nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -251,19 +252,20 @@ func (p *page) recognise(a bridge.Args) (any, bridge.Later, error) {
 		_, err := p.engine.Recognise(nil)
 		return nil, nil, err
 	}
-	return answer(a, p.engine.Recognise)
+	return p.answer(a, p.engine.Recognise)
 }
 
 func (p *page) probabilities(a bridge.Args) (any, bridge.Later, error) {
-	return answer(a, p.engine.Probabilities)
+	return p.answer(a, p.engine.Probabilities)
 }
 
 // answer asks about the embedding in the first argument.
-func answer(a bridge.Args, ask func([]float32) (*engine.Prediction, error)) (any, bridge.Later, error) {
-	x, err := a.Floats(0, "embedding")
+func (p *page) answer(a bridge.Args, ask func([]float32) (*engine.Prediction, error)) (any, bridge.Later, error) {
+	x, err := a.Floats(0, "embedding", p.query)
 	if err != nil {
 		return nil, nil, err
 	}
+	p.query = x
 	q, err := ask(x)
 	if err != nil || q == nil {
 		return nil, nil, err

@@ -38,6 +38,7 @@ type running struct {
 	busy  time.Duration // spent on steps
 	first int           // step at which this worker began
 	told  time.Time     // when progress was last told
+	saved time.Time     // when the state was last saved
 	loss  float64       // sum over the steps since then
 	steps int           // number of these
 }
@@ -60,6 +61,7 @@ type job struct {
 const (
 	defaultSteps = 300
 	tellEvery    = 100 * time.Millisecond
+	saveEvery    = 5 * time.Second // a state of some megabytes takes a while
 	// breath lets messages in between steps: waiting for no time at all would
 	// not return to the event loop.
 	breath = time.Microsecond
@@ -272,6 +274,7 @@ func encodeJob(j job) []byte {
 // reload.
 func (t *trainer) save(r *running) {
 	done, all := r.Steps()
+	r.saved = time.Now()
 	_ = t.store.Apply([]store.Op{
 		{Table: store.Checkpoints, Key: r.session + partState, Value: r.State()},
 		{Table: store.Checkpoints, Key: r.session + partJob, Value: encodeJob(job{Steps: all, Done: done})},
@@ -296,7 +299,7 @@ func (t *trainer) loop(r *running) {
 			t.tell(r, p, true)
 			return
 		}
-		if p.Point != nil {
+		if p.Point != nil && (r.done() || time.Since(r.saved) > saveEvery) {
 			t.save(r)
 		}
 		t.tell(r, p, p.Point != nil)
@@ -457,7 +460,7 @@ func dataset(v js.Value) (*model.Classifier, error) {
 	wrong := func(what string) error {
 		return &engine.Error{Code: "format", Message: "The data set cannot be used: " + what + "."}
 	}
-	x, err := bridge.Args{v.Get("embeddings")}.Numbers(0, "embeddings", mostNumbers)
+	x, err := bridge.Args{v.Get("embeddings")}.Numbers(0, "embeddings", mostNumbers, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,9 @@ import { loadSimd, simdImports } from './simd.js';
 /**
  * The engine of a page, with what its trainer needs of it.
  *
- * @typedef {Engine & {modules: Modules, trainingInput: () => Promise<{session: string, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ * `memory` tells the bytes that the program holds.
+ *
+ * @typedef {Engine & {modules: Modules, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
  */
 
 /** Bytes to expect of the engine where the manifest does not say. */
@@ -142,7 +144,8 @@ export async function startProgram({ engine, kernels }, role) {
     go.run(instance).then(ended, ended);
   });
   delete scope[handover];
-  return guarded(methods, go);
+  const memory = /** @type {WebAssembly.Memory} */ (instance.exports.mem);
+  return guarded({ ...methods, memory: () => memory.buffer.byteLength }, go);
 }
 
 /**

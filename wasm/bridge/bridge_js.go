@@ -182,9 +182,10 @@ func (a Args) Bytes(i int, what string) ([]byte, error) {
 	return b, nil
 }
 
-// Floats copies argument i, an embedding: a Float32Array of finite numbers.
-func (a Args) Floats(i int, what string) ([]float32, error) {
-	x, err := a.Numbers(i, what, engine.MaxDimension)
+// Floats copies argument i, an embedding: a Float32Array of finite numbers. The
+// memory of dst is used again if there is enough.
+func (a Args) Floats(i int, what string, dst []float32) ([]float32, error) {
+	x, err := a.Numbers(i, what, engine.MaxDimension, dst)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +194,7 @@ func (a Args) Floats(i int, what string) ([]float32, error) {
 
 // Numbers copies argument i, which must be a Float32Array of at most most
 // numbers, at once through a view of its bytes.
-func (a Args) Numbers(i int, what string, most int) ([]float32, error) {
+func (a Args) Numbers(i int, what string, most int, dst []float32) ([]float32, error) {
 	v := a.at(i)
 	if v.Type() != js.TypeObject || !v.InstanceOf(jsFloat32Array) {
 		return nil, mistyped(what, "a Float32Array")
@@ -205,10 +206,13 @@ func (a Args) Numbers(i int, what string, most int) ([]float32, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	x := make([]float32, n)
+	if cap(dst) < n {
+		dst = make([]float32, n)
+	}
+	dst = dst[:n]
 	view := jsUint8Array.New(v.Get("buffer"), v.Get("byteOffset"), 4*n)
-	js.CopyBytesToGo(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*n), view)
-	return x, nil
+	js.CopyBytesToGo(unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), 4*n), view)
+	return dst, nil
 }
 
 // Missing reports whether argument i is missing, undefined or null.

@@ -88,24 +88,27 @@ func TestFloats(t *testing.T) {
 	for i := range 5 {
 		array.SetIndex(i, float64(i)+0.5)
 	}
-	x, err := Args{array}.Floats(0, "embedding")
+	x, err := Args{array}.Floats(0, "embedding", nil)
 	if err != nil || len(x) != 5 || x[3] != 3.5 {
 		t.Fatalf("floats %v, %v", x, err)
 	}
-	part, err := Args{array.Call("subarray", 2, 4)}.Floats(0, "embedding")
+	part, err := Args{array.Call("subarray", 2, 4)}.Floats(0, "embedding", nil)
 	if err != nil || len(part) != 2 || part[0] != 2.5 {
 		t.Fatalf("part %v, %v", part, err)
+	}
+	if y, err := (Args{array}).Floats(0, "embedding", x); err != nil || &y[0] != &x[0] {
+		t.Errorf("memory that is large enough is not used again: %v", err)
 	}
 	array.SetIndex(1, math.Inf(1))
 	for name, v := range map[string]js.Value{
 		"infinite": array, "empty": jsFloat32Array.New(0), "doubles": js.Global().Get("Float64Array").New(5),
 		"list": js.ValueOf([]any{1, 2}), "null": js.Null(), "number": js.ValueOf(3),
 	} {
-		if _, err := (Args{v}).Floats(0, "embedding"); err == nil || len(err.Error()) < 20 {
+		if _, err := (Args{v}).Floats(0, "embedding", nil); err == nil || len(err.Error()) < 20 {
 			t.Errorf("%s: error %v, want a sentence", name, err)
 		}
 	}
-	if _, err := (Args{}).Floats(0, "embedding"); err == nil {
+	if _, err := (Args{}).Floats(0, "embedding", nil); err == nil {
 		t.Error("a missing argument was taken")
 	}
 }

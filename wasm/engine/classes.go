@@ -161,7 +161,7 @@ func (e *Engine) Undo(token string) error {
 	defer e.mu.Unlock()
 	step, ok := e.undo[token]
 	if !ok {
-		return fail("undo", "This cannot be undone any more: it was undone already, or another session was opened.")
+		return fail("undo", "This cannot be undone any more: it was undone already, too much has been removed since, or another session was opened.")
 	}
 	if err := step(); err != nil {
 		return err
@@ -170,10 +170,19 @@ func (e *Engine) Undo(token string) error {
 	return nil
 }
 
-// remember keeps an undo step and returns its token.
+// maxUndo is how many removals can be undone: what was removed is kept for it.
+const maxUndo = 100
+
+// remember keeps an undo step, forgets the oldest beyond maxUndo and returns the
+// step's token.
 func (e *Engine) remember(step func() error) string {
 	token := newID()
 	e.undo[token] = step
+	e.tokens = append(e.tokens, token)
+	if n := len(e.tokens); n > maxUndo {
+		delete(e.undo, e.tokens[0])
+		e.tokens = slices.Delete(e.tokens, 0, 1)
+	}
 	return token
 }
 

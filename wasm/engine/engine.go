@@ -48,10 +48,11 @@ type Engine struct {
 	site       *prior // the site's prior, nil until known
 	prior      *prior // in use, nil until the dimension is known
 	classifier *qda.Classifier
-	query      []float32 // nil without one
-	undo       map[string]func() error
-	scratch    []float64 // of length d
-	shares     []float64 // of length C
+	query      []float32               // nil without one
+	undo       map[string]func() error // by token
+	tokens     []string                // of undo, oldest first
+	scratch    []float64               // of length d
+	shares     []float64               // of length C
 }
 
 // class is one class; its id is its label in the classifier, so that a new name

@@ -168,6 +168,24 @@ func TestUndoIsExact(t *testing.T) {
 	same(t, "stored", again.ask(t), before)
 }
 
+func TestOnlyTheLastRemovalsCanBeUndone(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	ids := w.teachAll(t, "cat", "dog")
+	var tokens []string
+	for range maxUndo + 1 {
+		id, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)
+		must(t, err)
+		token, err := w.RemoveExample(ids[0], id)
+		must(t, err)
+		tokens = append(tokens, token)
+	}
+	if code(w.Undo(tokens[0])) != "undo" {
+		t.Error("the oldest removal can still be undone")
+	}
+	must(t, w.Undo(tokens[1]))
+	must(t, w.Undo(tokens[maxUndo]))
+}
+
 func TestRefusals(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")

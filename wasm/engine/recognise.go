@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"metaqda/core/niw"
 	"metaqda/wasm/view"
 )
@@ -19,16 +21,18 @@ type Probability struct {
 
 // Recognise makes x the query, or with nil clears it, and shows what becomes of
 // it now and after every later change. The answer is nil while there is nothing
-// to compare with. It keeps x.
+// to compare with. x may change afterwards.
 func (e *Engine) Recognise(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if x != nil {
-		if _, err := e.transformed(x); err != nil {
-			return nil, err
-		}
+	if x == nil {
+		e.query = nil
+		return e.refresh(), nil
 	}
-	e.query = x
+	if _, err := e.transformed(x); err != nil {
+		return nil, err
+	}
+	e.query = append(e.query[:0], x...)
 	return e.refresh(), nil
 }
 
@@ -53,15 +57,13 @@ func (e *Engine) predict(x []float32) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The classifier has the classes in the order they came to it, which after
-	// an undo is not the order taught.
-	of := make(map[string]float64, len(labels))
-	for i, id := range labels {
-		of[id] = shares[i]
-	}
 	p := &Prediction{None: none, Classes: make([]Probability, len(e.classes))}
 	for i, c := range e.classes {
-		p.Classes[i] = Probability{ID: c.ID, Name: c.Name, P: of[c.ID]}
+		k := i
+		if labels[k] != c.ID { // after an undo the classifier has another order
+			k = slices.Index(labels, c.ID)
+		}
+		p.Classes[i] = Probability{ID: c.ID, Name: c.Name, P: shares[k]}
 	}
 	return p, nil
 }

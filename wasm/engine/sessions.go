@@ -137,7 +137,7 @@ func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 	if err := e.swap(c, chosen); err != nil {
 		return err
 	}
-	e.undo = map[string]func() error{}
+	e.undo, e.tokens = map[string]func() error{}, nil
 	e.pending = append(e.pending, ops...)
 	e.pending = append(e.pending, store.Op{Table: store.Meta, Key: metaCurrent, Value: c.Session.ID})
 	e.refresh()

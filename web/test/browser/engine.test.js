@@ -370,3 +370,20 @@ test('at the extractor\'s dimension an answer and an example take little time', 
   console.log(`# d = ${DIMENSION}, 5 classes: answer ${times.answer.toFixed(3)} ms, with view ${times.recognise.toFixed(3)} ms, example with storage ${times.enrol.toFixed(2)} ms (medians)`);
   assert.ok(times.answer < 50 && times.enrol < 500, JSON.stringify(times));
 }));
+
+test('memory stays as it is over 10,000 answers and 1,000 pictures that come and go', () => blank(async ({ page }) => {
+  await start(page);
+  const [warm, after] = await run(page, `
+    const [cat] = await teach(['cat', 'dog', 'hen'], 5);
+    const round = async () => {
+      for (let i = 0; i < 10000; i++) await ask();
+      for (let i = 0; i < 1000; i++) {
+        const { id } = await engine.addExample(cat, picture(0, i), new Uint8Array(2000));
+        await engine.removeExample(cat, id);
+      }
+      return engine.memory();
+    };
+    return [await round(), await round()];`);
+  console.log(`# memory ${(warm / 1e6).toFixed(1)} MB after the first round, ${(after / 1e6).toFixed(1)} MB after the second`);
+  assert.ok(after <= warm * 1.05, `${warm} bytes before, ${after} after`);
+}));
