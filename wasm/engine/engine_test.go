@@ -24,6 +24,7 @@ type world struct {
 	files   map[string][]byte
 	fetched []string
 	frame   view.Frame
+	stored  []string // sessions that other tabs would hear of
 	changes int
 	clock   int64
 }
@@ -34,6 +35,7 @@ func newWorld(t *testing.T, s store.Store) *world {
 	w.Engine = New(s, "", Hooks{
 		Show:    func(f view.Frame) { w.frame = f },
 		Changed: func() { w.changes++ },
+		Stored:  func(session string) { w.stored = append(w.stored, session) },
 		Fetch: func(url string) ([]byte, error) {
 			w.fetched = append(w.fetched, url)
 			if b, ok := w.files[url]; ok {
@@ -453,7 +455,11 @@ func TestTwoEnginesOnOneSession(t *testing.T) {
 	if len(state.Classes) != 2 || len(state.Classes[0].Examples) != 4 || state.Classes[1].Name != "hen" {
 		t.Fatalf("both together: %+v", state.Classes)
 	}
+	b.stored = nil
 	must(t, b.DeleteSession(state.SessionID))
+	if len(b.stored) == 0 || b.stored[0] != state.SessionID {
+		t.Fatalf("other tabs hear of %q", b.stored)
+	}
 	must(t, a.Reload())
 	if a.State().SessionID == state.SessionID {
 		t.Fatal("a session that was deleted elsewhere is still open")

@@ -30,7 +30,14 @@ func (e *Engine) Flush() {
 	if changed {
 		e.announce()
 	}
-	if err == nil && e.hooks.Stored != nil {
+	if err == nil {
+		e.stored(session)
+	}
+}
+
+// stored tells the other tabs that a session is stored otherwise than before.
+func (e *Engine) stored(session string) {
+	if e.hooks.Stored != nil {
 		e.hooks.Stored(session)
 	}
 }

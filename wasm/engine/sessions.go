@@ -252,6 +252,7 @@ func (e *Engine) RenameSession(id, name string) error {
 	if err := e.store.Apply([]store.Op{{Table: store.Sessions, Key: id, Value: c.Session}}); err != nil {
 		return err
 	}
+	e.stored(id)
 	e.announce()
 	return nil
 }
@@ -265,6 +266,7 @@ func (e *Engine) DeleteSession(id string) error {
 	if err := e.store.DeleteSession(id); err != nil {
 		return err
 	}
+	e.stored(id)
 	if e.State().SessionID == id {
 		return e.openAny("")
 	}
