@@ -341,14 +341,40 @@ func (r *reproduction) calibration(name, fb, mapped string, maml bool) error {
 			r.lower(name, shot, e.find(m, name, shot), e.find("ncc-cl2n", name, shot))
 		}
 	}
-	if !maml {
-		return nil
+	if err := r.samePrior(name, fb); err != nil || !maml {
+		return err
 	}
 	against := []paperRow{{"MAML", "maml-qda", [2]figure{{54.33, 0.78}, {69.17, 0.77}}}, {"MetaQDA-MAP", "map", [2]figure{}}, {"MetaQDA-FB", "fb", [2]figure{{56.41, 0.80}, {72.64, 0.62}}}}
 	r.beside("Bayesian against MAML, "+name+", accuracy in percent", note, e, name, against, accuracyOf)
 	for _, shot := range []int{1, 5} {
 		r.above(e, name, shot, "fb", "maml-qda")
 		r.lower(name, shot, e.find("fb", name, shot), e.find("maml-qda", name, shot))
+	}
+	return nil
+}
+
+// samePrior sets the two inferences side by side on one prior. Priors of their
+// own make up for what the inference lacks: the one learned with MAP is wider.
+// Which of the two is nearer to the truth then depends on how hard the test
+// classes are beside the training classes.
+func (r *reproduction) samePrior(name, prior string) error {
+	e, err := r.eval(name+"-same-prior", "--protocol", "calibration", "--data", r.npz(name), "--prior", prior, "--methods", "map,fb")
+	if err != nil {
+		return err
+	}
+	t := &table{title: "Inference alone, " + name + ": both with the prior that was learned with FB", header: []string{"method", "1-shot ECE", "1-shot NLL", "5-shot ECE", "5-shot NLL"}}
+	for _, m := range []string{"map", "fb"} {
+		row := []string{m}
+		for _, shot := range []int{1, 5} {
+			x := e.find(m, name, shot)
+			row = append(row, percent(x.ECE), fmt.Sprintf("%.3f", x.NLL))
+		}
+		t.add(row...)
+	}
+	r.print(t)
+	for _, shot := range []int{1, 5} {
+		a, b := e.find("fb", name, shot), e.find("map", name, shot)
+		r.orders = append(r.orders, order{fmt.Sprintf("%s, %d-shot ECE with one prior for both: fb %.2f below map %.2f", name, shot, 100*a.ECE, 100*b.ECE), a.ECE < b.ECE})
 	}
 	return nil
 }
@@ -381,7 +407,7 @@ func (r *reproduction) incremental(name, prior string) error {
 		return err
 	}
 	t := &table{title: "Class-incremental learning, " + name + ", accuracy in percent over all classes seen", header: []string{"method"},
-		note: "Columns: session (classes). Scores of base and new classes are balanced on sessions of validation classes, those of every method. The base classes trained the backbone, their held-out pictures included: session 0 is flattered."}
+		note: "Columns: session (classes). The paper's figures (ResNet-18, miniImageNet) are within 0.04 of 59.57 60/(60+5n) from session 0 to 8: hardly a new class was recognised. Scores of base and new classes are balanced on sessions of validation classes, those of every method. The base classes trained the backbone, their held-out pictures included: session 0 is flattered."}
 	for _, m := range []string{"ncc-cl2n", "map", "fb"} {
 		row, asIs, novel := []string{m}, []string{m + ", unbalanced"}, []string{m + ", new classes alone"}
 		for _, x := range e.Results {
