@@ -175,6 +175,12 @@ test('a second tab sees what the first one teaches, and neither loses anything',
   await start(page);
   const state = await run(page, 'return engine.state()');
   assert.deepEqual(state.classes.map((/** @type {any} */ c) => [c.name, c.examples.length]), [['cat', 9], ['dog', 3], ['hen', 5]]);
+  // What is open in one tab is deleted in the other.
+  await run(other, `
+    await new Promise((resolve) => { const look = async () => ((await engine.state()).classes.length === 3 ? resolve() : setTimeout(look, 20)); look(); });
+    await engine.deleteSession('${state.sessionId}');`);
+  await run(page, `await new Promise((resolve) => { const look = async () => ((await engine.state()).sessionId === '${state.sessionId}' ? setTimeout(look, 20) : resolve()); look(); })`);
+  assert.deepEqual((await run(page, 'return engine.sessions()')).map((/** @type {any} */ s) => s.examples), [0]);
 }));
 
 /** What an engine whose storage fails still does. @param {Page} page @param {RegExp} message */
