@@ -39,7 +39,7 @@ func KnownEvidence(ctx context.Context, v *Validator, p *Params, o Objective, c 
 	for i := range v.domains {
 		part := make([]*Evidence, len(v.episodes[i]))
 		err := v.forEach(ctx, e, i, workers, func(k int, w *Workspace, t *Task) {
-			part[k] = taskEvidence(w, t, prior, o.Inference, c)
+			part[k] = taskEvidence(w, t, prior, &o, c)
 		})
 		if err != nil {
 			return nil, err
@@ -61,7 +61,7 @@ func KnownEvidence(ctx context.Context, v *Validator, p *Params, o Objective, c 
 }
 
 // taskEvidence turns one scored episode into evidence, nil if it has none.
-func taskEvidence(w *Workspace, t *Task, prior niw.Posterior, inf niw.Inference, c *qda.Calibration) *Evidence {
+func taskEvidence(w *Workspace, t *Task, prior niw.Posterior, o *Objective, c *qda.Calibration) *Evidence {
 	unseen := false
 	for _, y := range t.Labels {
 		unseen = unseen || y == None
@@ -74,7 +74,7 @@ func taskEvidence(w *Workspace, t *Task, prior niw.Posterior, inf niw.Inference,
 	if !unseen {
 		return nil
 	}
-	session := c.GramSession(prior, inf, t.Shots, supportGram(t))
+	session := c.GramSession(prior, o.Inference, t.Shots, supportGram(t), qda.GramBlend{RegParam: o.RegParam, Gram: w.supportBlend(o)})
 	e := &Evidence{Form: session.Form}
 	way := len(t.Shots)
 	u := make([]float64, way)
@@ -91,7 +91,12 @@ func taskEvidence(w *Workspace, t *Task, prior niw.Posterior, inf niw.Inference,
 // supportGram returns the Gram matrix of the whitened support.
 func supportGram(t *Task) blas64.General {
 	n := t.Support()
-	x := blas64.General{Rows: n, Cols: t.Dim, Stride: t.Dim, Data: t.X}
+	return outer(blas64.General{Rows: n, Cols: t.Dim, Stride: t.Dim, Data: t.X})
+}
+
+// outer returns x xᵀ.
+func outer(x blas64.General) blas64.General {
+	n := x.Rows
 	g := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, g)
 	return g

@@ -70,6 +70,29 @@ func TestPriorRoundTrip(t *testing.T) {
 	}
 }
 
+// Without a blend the file says nothing of it, so that older files keep their
+// bytes.
+func TestPriorWithABlendRoundTrip(t *testing.T) {
+	want := samplePrior(5, "F32")
+	before, err := EncodePrior(want)
+	if err != nil || bytes.Contains(before, []byte("regParam")) {
+		t.Errorf("without a blend: %v, %.300q", err, before)
+	}
+	want.RegParam = 0.5
+	b, err := EncodePrior(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodePrior(b)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v: got %+v, want %+v", err, got, want)
+	}
+	var format *FormatError
+	if _, err := DecodePrior(bytes.Replace(b, []byte(`"regParam":"0.5"`), []byte(`"regParam":"1.5"`), 1)); !errors.As(err, &format) {
+		t.Errorf("a share of 1.5: %v", err)
+	}
+}
+
 func TestClassifierRoundTrip(t *testing.T) {
 	want := sampleClassifier()
 	b, err := EncodeClassifier(want)
@@ -174,6 +197,7 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 		"nan in m":            func(p *Prior) { p.NIW.M[1] = math.NaN() },
 		"negative diagonal":   func(p *Prior) { p.NIW.L.SetTri(1, 1, -1) },
 		"infinite centre":     func(p *Prior) { p.Transform.Center[0] = math.Inf(1) },
+		"share of one":        func(p *Prior) { p.RegParam = 1 },
 		"absurd temperature":  func(p *Prior) { p.Calibration.LogT = []float64{1e9} },
 		"too many parameters": func(p *Prior) { p.Calibration.None = make([]float64, 4) },
 	} {

@@ -4,7 +4,8 @@
 // A prior file holds the tensors m (d), L (the lower triangle of the factor row
 // by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). Its metadata
 // name the format and its version, the feature extractor with its sha256, the
-// transform, the calibration and the facts of its making.
+// transform, the calibration, the facts of its making and, where it is not zero,
+// the share of the identity in the precision.
 package model
 
 import (
@@ -44,7 +45,10 @@ type Prior struct {
 	Transform   embed.Transform
 	Calibration qda.Calibration // of the fully Bayesian predictive
 	// MAP is the calibration of the plug-in predictive, whose densities differ.
-	MAP       qda.Calibration
+	MAP qda.Calibration
+	// RegParam is the share of the identity in the precision that the prior was
+	// learned with, see [niw.Posterior.Blend].
+	RegParam  float64
 	Extractor Extractor
 	Facts     map[string]string // how the prior was made: data, seed, command
 	Precision string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
@@ -64,6 +68,9 @@ func (p *Prior) Validate() error {
 		return err
 	}
 	if err := p.Transform.Validate(p.NIW.Dim()); err != nil {
+		return err
+	}
+	if err := niw.CheckRegParam(p.RegParam); err != nil {
 		return err
 	}
 	if err := p.MAP.Validate(); err != nil {
@@ -120,6 +127,9 @@ func priorMetadata(p *Prior) map[string]string {
 		"calibration": mustJSON(p.Calibration),
 		"map":         mustJSON(p.MAP),
 	}
+	if p.RegParam != 0 { // files without a blend keep their bytes
+		m["regParam"] = mustJSON(p.RegParam)
+	}
 	for k, v := range p.Facts {
 		m[factPrefix+k] = v
 	}
@@ -148,7 +158,7 @@ func DecodePrior(b []byte) (*Prior, error) {
 
 func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior, error) {
 	p := &Prior{Facts: map[string]string{}, NIW: &niw.Prior{}}
-	for key, dst := range map[string]any{"extractor": &p.Extractor, "transform": &p.Transform, "calibration": &p.Calibration, "map": &p.MAP} {
+	for key, dst := range map[string]any{"extractor": &p.Extractor, "transform": &p.Transform, "calibration": &p.Calibration, "map": &p.MAP, "regParam": &p.RegParam} {
 		if err := fromMetadata(metadata, key, dst); err != nil {
 			return nil, err
 		}

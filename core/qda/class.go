@@ -19,6 +19,10 @@ type class struct {
 	mean   []float64      // whitened posterior mean, for the dense form
 	cross  []float64      // scratch: W z, length K
 
+	// For the precision blend:
+	shift   []float64 // m_j-m, the posterior mean not whitened
+	shifted bool      // shift matches w
+
 	// What the calibration makes of it, by [Classifier.settle]:
 	invT      float64 // 1/T(K)
 	offset    float64 // b(K)
@@ -42,7 +46,7 @@ func (c *class) add(w []float64) {
 	c.w.Data = append(c.w.Data, w...)
 	c.w.Rows++
 	c.cross = append(c.cross, 0)
-	c.stale = true
+	c.stale, c.shifted = true, false
 	if c.lowRank() {
 		c.appendToGroup(c.w.Rows - 1)
 	}
@@ -64,7 +68,7 @@ func (c *class) remove(i int, prior niw.Posterior) {
 	c.w.Rows--
 	c.w.Data = c.w.Data[:c.w.Rows*d]
 	c.cross = c.cross[:c.w.Rows]
-	c.stale = true
+	c.stale, c.shifted = true, false
 	switch {
 	case wasLowRank:
 		c.group.Remove(i)
@@ -78,18 +82,27 @@ func (c *class) remove(i int, prior niw.Posterior) {
 
 func (c *class) row(i int) []float64 { return c.w.Data[i*c.w.Stride : i*c.w.Stride+c.w.Cols] }
 
-// logProb returns the log density of the whitened query z with r2 = |z|².
-// scratch has length d.
-func (c *class) logProb(p *niw.Prior, inf niw.Inference, z []float64, r2 float64, scratch []float64) float64 {
+// logProb returns the log density of the whitened query z with r2 = |z|² and,
+// for a blend, x-m in of.y.
+func (c *class) logProb(of *Classifier, z []float64, r2 float64) float64 {
+	inf := of.options.Inference
 	if c.lowRank() {
 		gemv(c.w, z, c.cross)
-		return c.group.LogProb(inf, r2, c.cross)
+		q := c.group.Quad(r2, c.cross)
+		if of.blends() {
+			post := c.group.Posterior()
+			q = of.blend(&post, c, q)
+		}
+		return c.group.LogProbAt(inf, q)
 	}
-	c.refresh(p)
-	floats.SubTo(scratch, z, c.mean)
-	c.dense.SolveTo(scratch)
-	post := c.dense.Posterior(c.w.Rows)
-	return post.LogProb(inf, floats.Dot(scratch, scratch))
+	c.refresh(of.prior)
+	floats.SubTo(of.scratch, z, c.mean)
+	c.dense.SolveTo(of.scratch)
+	post, q := c.dense.Posterior(c.w.Rows), floats.Dot(of.scratch, of.scratch)
+	if of.blends() {
+		q = of.blend(&post, c, q)
+	}
+	return post.LogProb(inf, q)
 }
 
 // refresh factorises the dense posterior if the examples have changed. Cost

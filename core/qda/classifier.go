@@ -21,12 +21,19 @@ type Options struct {
 	Inference   niw.Inference // FB (the default) or MAP
 	Pooled      bool          // one scale matrix for all classes (LDA) instead of one each
 	NonePrior   float64       // prior probability of none of these, in [0, 1); 0 is the closed set
+	RegParam    float64       // share of the identity in the precision, in [0, 1), see [niw.Posterior.Blend]; 0 for none
 	Calibration Calibration
 }
 
-func (o *Options) validate() error {
+func (o *Options) validate(p *niw.Prior) error {
 	if !(o.NonePrior >= 0 && o.NonePrior < 1) {
 		return &niw.ValueError{Name: "prior probability of none of these", Index: -1, Value: o.NonePrior, Want: "a number from 0 to below 1"}
+	}
+	if err := niw.CheckRegParam(o.RegParam); err != nil {
+		return err
+	}
+	if err := checkBlend(p, o); err != nil {
+		return err
 	}
 	return o.Calibration.Validate()
 }
@@ -46,6 +53,7 @@ type Classifier struct {
 	session *Session // nil when not computed
 	loo     niw.Group
 	z       []float64
+	y       []float64 // x-m, for the precision blend
 	scratch []float64
 	logits  []float64
 }
@@ -57,7 +65,7 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if err := o.validate(); err != nil {
+	if err := o.validate(p); err != nil {
 		return nil, err
 	}
 	d := p.Dim()
@@ -77,9 +85,10 @@ func (c *Classifier) Dim() int { return c.empty.Dim }
 // Options returns the options in force.
 func (c *Classifier) Options() Options { return c.options }
 
-// SetOptions replaces the options; the examples stay. Cost O(1).
+// SetOptions replaces the options; the examples stay. Cost O(1), with a RegParam
+// O(d²).
 func (c *Classifier) SetOptions(o Options) error {
-	if err := o.validate(); err != nil {
+	if err := o.validate(c.prior); err != nil {
 		return err
 	}
 	c.options, c.settled = o, false
@@ -176,6 +185,11 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 		if err := niw.CheckVector("embedding", x.RawRowView(i), c.Dim()); err != nil {
 			return err
 		}
+		if c.blends() {
+			if err := c.centre(x.RawRowView(i)); err != nil {
+				return err
+			}
+		}
 	}
 	w := mat.NewDense(n, d, nil)
 	c.prior.WhitenRowsTo(w, x)
@@ -251,10 +265,16 @@ func (c *Classifier) changed() {
 	}
 }
 
-// whiten stores L⁻¹(x-m) in c.z and returns its squared length.
+// whiten stores L⁻¹(x-m) in c.z and returns its squared length. For a blend
+// x-m is left in c.y.
 func (c *Classifier) whiten(x []float64) (r2 float64, err error) {
 	if err := niw.CheckVector("embedding", x, c.Dim()); err != nil {
 		return 0, err
+	}
+	if c.blends() {
+		if err := c.centre(x); err != nil {
+			return 0, err
+		}
 	}
 	c.prior.WhitenTo(c.z, x)
 	return checkedNorm2(c.z)

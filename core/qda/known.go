@@ -1,12 +1,6 @@
 package qda
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"metaqda/core/niw"
-)
+import "math"
 
 const (
 	// levelClasses and levelExamples bound the work of reading the levels off a
@@ -148,13 +142,15 @@ func (c *Classifier) levels() *Session {
 // classes but its own in u, and returns that under its own class without it;
 // ok is false if nothing is left of the class then.
 func (c *Classifier) scoreExample(u []float64, chosen []*class, a, i int) (without float64, ok bool) {
-	inf := c.options.Inference
 	z := chosen[a].row(i)
 	r2, _ := checkedNorm2(z)
-	l0 := c.empty.LogProb(inf, r2)
+	if c.blends() {
+		c.centreWhitened(z)
+	}
+	l0 := c.logNone(r2)
 	for j, k := range chosen {
 		if j != a {
-			u[j] = (k.logProb(c.prior, inf, z, r2, c.scratch)-l0)*k.invT + k.offset
+			u[j] = (k.logProb(c, z, r2)-l0)*k.invT + k.offset
 		}
 	}
 	k := chosen[a]
@@ -162,21 +158,27 @@ func (c *Classifier) scoreExample(u []float64, chosen []*class, a, i int) (witho
 		return 0, false
 	}
 	cal, n := &c.options.Calibration, k.count()-1
-	return (k.logProbWithout(c, inf, i, r2)-l0)/cal.Temperature(n) + cal.ClassOffset(n), true
+	return (k.logProbWithout(c, i, r2)-l0)/cal.Temperature(n) + cal.ClassOffset(n), true
 }
 
 // logProbWithout returns the log density of the class's own example i, with
-// r2 = |w_i|², after taking it out. A class in dense form has so many examples
-// that one hardly counts; there it stays in. Cost O(K d + K³).
-func (k *class) logProbWithout(c *Classifier, inf niw.Inference, i int, r2 float64) float64 {
+// r2 = |w_i|² and for a blend x-m in c.y, after taking it out. A class in dense
+// form has so many examples that one hardly counts; there it stays in. Cost
+// O(K d + K³).
+func (k *class) logProbWithout(c *Classifier, i int, r2 float64) float64 {
 	if !k.lowRank() {
-		return k.logProb(c.prior, inf, k.row(i), r2, c.scratch)
+		return k.logProb(c, k.row(i), r2)
 	}
 	gemv(k.w, k.row(i), k.cross)
 	c.loo.CopyFrom(&k.group)
 	c.loo.Remove(i)
 	copy(k.cross[i:], k.cross[i+1:])
-	return c.loo.LogProb(inf, r2, k.cross[:k.count()-1])
+	q := c.loo.Quad(r2, k.cross[:k.count()-1])
+	if c.blends() {
+		post := c.loo.Posterior()
+		q = c.blendWithout(&post, k, q)
+	}
+	return c.loo.LogProbAt(c.options.Inference, q)
 }
 
 // everyNth returns at most n of the classes, evenly spaced.
@@ -202,54 +204,4 @@ func logSumExp(x []float64) float64 {
 		s += math.Exp(v - top)
 	}
 	return top + math.Log(s)
-}
-
-// GramSession returns what [Classifier] would find for a session given by the
-// Gram matrix of its whitened examples, N×N, class by class with the given
-// numbers of examples, all above zero. It serves evaluation and fitting, where
-// whole data sets are whitened at once. Cost O(N Σ_j K_j² + Σ_j K_j⁴).
-func (c *Calibration) GramSession(prior niw.Posterior, inf niw.Inference, shots []int, gram blas64.General) *Session {
-	groups := make([]niw.Group, len(shots))
-	first := make([]int, len(shots))
-	at := 0
-	for j, k := range shots {
-		first[j] = at
-		groups[j].ResetFrom(prior)
-		for i := range k {
-			row := gram.Data[(at+i)*gram.Stride:]
-			groups[j].Append(row[at : at+i+1])
-		}
-		at += k
-	}
-	var v Levels
-	u := make([]float64, len(shots))
-	for a, k := range shots {
-		for i := range k {
-			row := gram.Data[(first[a]+i)*gram.Stride:][:at]
-			without, ok := c.scoreFromGram(u, groups, prior, inf, row, first, a, i)
-			v.Add(u, a, without, ok)
-		}
-	}
-	return v.Session(shots)
-}
-
-// scoreFromGram is [Classifier.scoreExample] for example i of class a with its
-// row of the Gram matrix.
-func (c *Calibration) scoreFromGram(u []float64, groups []niw.Group, prior niw.Posterior, inf niw.Inference, row []float64, first []int, a, i int) (without float64, ok bool) {
-	r2 := row[first[a]+i]
-	l0 := prior.LogProb(inf, r2)
-	for j := range groups {
-		if k := groups[j].Len(); j != a {
-			u[j] = (groups[j].LogProb(inf, r2, row[first[j]:first[j]+k])-l0)/c.Temperature(k) + c.ClassOffset(k)
-		}
-	}
-	n := groups[a].Len() - 1
-	if n < 1 {
-		return 0, false
-	}
-	var loo niw.Group
-	loo.CopyFrom(&groups[a])
-	loo.Remove(i)
-	cross := append(append(make([]float64, 0, n), row[first[a]:first[a]+i]...), row[first[a]+i+1:first[a]+n+1]...)
-	return (loo.LogProb(inf, r2, cross)-l0)/c.Temperature(n) + c.ClassOffset(n), true
 }

@@ -18,32 +18,38 @@ func (c *Classifier) LogDensitiesTo(dst, x []float64) (none float64, err error) 
 
 // densities scores the query in c.z.
 func (c *Classifier) densities(dst []float64, r2 float64) (none float64) {
-	inf := c.options.Inference
 	if c.options.Pooled && len(c.taught) > 0 {
 		return c.pooledDensities(dst, r2)
 	}
-	none = c.empty.LogProb(inf, r2)
+	none = c.logNone(r2)
 	for i, k := range c.classes {
 		dst[i] = none
 		if k.count() > 0 {
-			dst[i] = k.logProb(c.prior, inf, c.z, r2, c.scratch)
+			dst[i] = k.logProb(c, c.z, r2)
 		}
 	}
 	return none
 }
 
+// logNone returns the log density under a class never seen.
+func (c *Classifier) logNone(r2 float64) float64 {
+	if c.blends() {
+		r2 = c.blend(&c.empty, nil, r2)
+	}
+	return c.empty.LogProb(c.options.Inference, r2)
+}
+
 func (c *Classifier) pooledDensities(dst []float64, r2 float64) (none float64) {
-	inf := c.options.Inference
 	if c.pool == nil {
 		c.pool = newPool(c.prior, c.taught)
 	}
 	c.pool.prepare(c.z)
-	none = c.pool.logProb(-1, inf, r2)
+	none = c.pool.logProb(-1, c, nil, r2)
 	taught := 0
 	for i, k := range c.classes {
 		dst[i] = none
 		if k.count() > 0 {
-			dst[i] = c.pool.logProb(taught, inf, r2)
+			dst[i] = c.pool.logProb(taught, c, k, r2)
 			taught++
 		}
 	}

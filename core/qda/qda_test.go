@@ -99,7 +99,11 @@ var variants = map[string]Options{
 	"pooled map": {Pooled: true, Inference: niw.MAP, NonePrior: 0.2},
 	"levels": {NonePrior: 0.3, Calibration: Calibration{LogT: []float64{0.5}, Offset: []float64{0, -0.2}, Known: [][]float64{
 		{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}}},
-	"calibrated": {NonePrior: 0.1, Calibration: Calibration{LogT: []float64{1, -0.2}, Offset: []float64{0, 0.3}, None: []float64{1, -0.5, 0.2}}},
+	"blend fb":         {NonePrior: 0.2, RegParam: 0.5},
+	"blend map":        {Inference: niw.MAP, NonePrior: 0.2, RegParam: 0.5},
+	"blend pooled fb":  {Pooled: true, NonePrior: 0.2, RegParam: 0.5},
+	"blend pooled map": {Pooled: true, Inference: niw.MAP, NonePrior: 0.2, RegParam: 0.5},
+	"calibrated":       {NonePrior: 0.1, Calibration: Calibration{LogT: []float64{1, -0.2}, Offset: []float64{0, 0.3}, None: []float64{1, -0.5, 0.2}}},
 }
 
 // pooledOracle is the pooled predictive by gonum's dense Student-t.
@@ -205,8 +209,15 @@ func TestCalibrationFormula(t *testing.T) {
 // The levels are computed here from classifiers taught anew without the example
 // in question, by the definition.
 func TestLevelsByTeachingAnew(t *testing.T) {
+	for _, share := range []float64{0, 0.5} {
+		o := variants["levels"]
+		o.RegParam = share
+		levelsByTeachingAnew(t, o)
+	}
+}
+
+func levelsByTeachingAnew(t *testing.T, o Options) {
 	rng := rand.New(rand.NewPCG(12, 1))
-	o := variants["levels"]
 	for _, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}} {
 		p := randomPrior(rng, 30)
 		c, examples := teach(t, p, o, shots)
@@ -281,26 +292,30 @@ func TestLevelsByTeachingAnew(t *testing.T) {
 
 func TestGramSessionIsTheClassifiersOwn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 1))
-	for _, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}} {
-		p := randomPrior(rng, 30)
+	const d = 30
+	for i, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}, {2, 3, 1}, {1, 1}, {4}, {1}} {
+		p := randomPrior(rng, d)
 		o := variants["levels"]
-		c, _ := teach(t, p, o, shots)
-		query := randomVector(rng, 30, 0.3)
+		if i >= 4 {
+			o.RegParam, o.Inference = 0.5, niw.Inference(i%2)
+		}
+		c, examples := teach(t, p, o, shots)
+		query := randomVector(rng, d, 0.3)
 		ask(t, c, query)
-		var w mat.Dense
-		var rows [][]float64
-		for _, k := range c.classes {
-			for i := range k.count() {
-				rows = append(rows, k.row(i))
+		var w, y []float64
+		for j, k := range c.classes {
+			for i, x := range examples[j] {
+				w = append(w, k.row(i)...)
+				for r, v := range x {
+					y = append(y, v-p.M[r])
+				}
 			}
 		}
-		w = *mat.NewDense(len(rows), 30, nil)
-		for i, r := range rows {
-			w.SetRow(i, r)
-		}
-		var gram mat.Dense
-		gram.Mul(&w, w.T())
-		got := o.Calibration.GramSession(c.empty, o.Inference, shots, gram.RawMatrix()).Features(2)
+		var gram, plain mat.Dense
+		white, centred := mat.NewDense(len(w)/d, d, w), mat.NewDense(len(y)/d, d, y)
+		gram.Mul(white, white.T())
+		plain.Mul(centred, centred.T())
+		got := o.Calibration.GramSession(c.empty, o.Inference, shots, gram.RawMatrix(), GramBlend{o.RegParam, plain.RawMatrix()}).Features(2)
 		want := c.session.Features(2)
 		same(t, fmt.Sprint(shots), got[:], want[:], 1e-9)
 	}

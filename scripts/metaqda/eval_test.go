@@ -275,7 +275,14 @@ func sourceOf(t *testing.T, classes, rows, dim int) (*source, *evalOptions) {
 // The evaluation scores from Gram products of a data set whitened once. The
 // oracle is the classifier that the page uses, taught one example at a time.
 func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
+	for _, share := range []float64{0, 0.5} {
+		evaluationAgrees(t, share)
+	}
+}
+
+func evaluationAgrees(t *testing.T, regParam float64) {
 	s, o := sourceOf(t, 24, 20, 9)
+	s.prior.regParam = regParam
 	pool, err := s.pool("test")
 	if err != nil {
 		t.Fatal(err)
@@ -307,7 +314,7 @@ func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
 			if _, err := scorer.score(&w, w.scores, w.none); err != nil {
 				t.Fatal(err)
 			}
-			compareWithClassifier(t, c.method, s, &e, &w, qda.Options{Inference: c.inf, Pooled: c.pooled, NonePrior: 0.5, Calibration: s.prior.calibration(c.inf)})
+			compareWithClassifier(t, c.method, s, &e, &w, qda.Options{Inference: c.inf, Pooled: c.pooled, NonePrior: 0.5, RegParam: regParam, Calibration: s.prior.calibration(c.inf)})
 		}
 	}
 }
@@ -356,7 +363,14 @@ func compareWithClassifier(t *testing.T, method string, s *source, e *episode.Ep
 
 // Classes with fewer and with more rows than dimensions go different ways.
 func TestIncrementalScoresAgreeWithTheClassifier(t *testing.T) {
+	for _, share := range []float64{0, 0.5} {
+		incrementalAgrees(t, share)
+	}
+}
+
+func incrementalAgrees(t *testing.T, regParam float64) {
 	s, o := sourceOf(t, 24, 30, 8)
+	s.prior.regParam = regParam
 	o.ways, o.shots, o.repeat = []int{3}, []int{4}, 1
 	r, err := o.newIncrementalRun(s, o.split, o.repeat)
 	if err != nil {
@@ -383,7 +397,7 @@ func TestIncrementalScoresAgreeWithTheClassifier(t *testing.T) {
 		for i := range w.none { // not scored here
 			w.none[i] = math.NaN()
 		}
-		compareClosed(t, s, &e, scores, qda.Options{Inference: inf, Calibration: s.prior.calibration(inf)})
+		compareClosed(t, s, &e, scores, qda.Options{Inference: inf, RegParam: regParam, Calibration: s.prior.calibration(inf)})
 	}
 }
 

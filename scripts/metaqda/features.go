@@ -90,6 +90,14 @@ func (s *source) whitened(key string, t *embed.Transform, p *niw.Prior) (*space,
 	return s.cached("whitened "+key, t, p)
 }
 
+// centred returns the rows transformed, less the mean of a prior: whitened by
+// the identity in place of its scale matrix.
+func (s *source) centred(key string, t *embed.Transform, p *niw.Prior) (*space, error) {
+	identity := niw.HandCrafted(p.Dim(), 1)
+	identity.M = p.M
+	return s.cached("centred "+key, t, identity)
+}
+
 func (s *source) cached(key string, t *embed.Transform, p *niw.Prior) (*space, error) {
 	if sp, ok := s.spaces[key]; ok {
 		return sp, nil

@@ -129,7 +129,7 @@ func (r *trainRun) prior(ctx context.Context, stderr io.Writer) (*model.Prior, e
 	if r.fold.base != nil {
 		best = r.fold.base.Compose(best)
 	}
-	return &model.Prior{NIW: best.Prior, Transform: r.fold.transform, Calibration: c[niw.FB], MAP: c[niw.MAP],
+	return &model.Prior{NIW: best.Prior, Transform: r.fold.transform, Calibration: c[niw.FB], MAP: c[niw.MAP], RegParam: r.options.config.Objective.RegParam,
 		Extractor: r.extractor(), Facts: r.facts(), Precision: r.options.precision}, nil
 }
 
