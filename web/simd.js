@@ -72,6 +72,8 @@ export function simdImports(module) {
     strsv: (lower, trans, unit, n, a, lda, x) => k.strsv(lower, trans, unit, n, a, lda, x),
     dgemm: (part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s) => k.dgemm(part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s),
     sgemm: (part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s) => k.sgemm(part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s),
+    dgemmNT: (m, n, p, alpha, a, lda, b, ldb, c, ldc) => k.dgemmNT(m, n, p, alpha, a, lda, b, ldb, c, ldc),
+    sgemmNT: (m, n, p, alpha, a, lda, b, ldb, c, ldc) => k.sgemmNT(m, n, p, alpha, a, lda, b, ldb, c, ldc),
     dtrsm: (unit, m, n, a, ar, ac, b, br, bc, s) => k.dtrsm(unit, m, n, a, ar, ac, b, br, bc, s),
     strsm: (unit, m, n, a, ar, ac, b, br, bc, s) => k.strsm(unit, m, n, a, ar, ac, b, br, bc, s),
   };

@@ -57,6 +57,14 @@ func dgemm(part, m, n, k int32, alpha float64, a *float64, aRow, aCol int32, b *
 //go:noescape
 func sgemm(part, m, n, k int32, alpha float32, a *float32, aRow, aCol int32, b *float32, bRow, bCol int32, c *float32, ldc int32, scratch *float32)
 
+//go:wasmimport simd dgemmNT
+//go:noescape
+func dgemmNT(m, n, k int32, alpha float64, a *float64, lda int32, b *float64, ldb int32, c *float64, ldc int32)
+
+//go:wasmimport simd sgemmNT
+//go:noescape
+func sgemmNT(m, n, k int32, alpha float32, a *float32, lda int32, b *float32, ldb int32, c *float32, ldc int32)
+
 //go:wasmimport simd dtrsm
 //go:noescape
 func dtrsm(unit bool, m, n int32, a *float64, aRow, aCol int32, b *float64, bRow, bCol int32, scratch *float64)

@@ -21,10 +21,15 @@ const (
 // matrix-vector kernels: packing the other factor would cost more than it saves.
 const fewRows = 8
 
+// A product A Bᵀ is done without packing while B has at most this many numbers
+// and so stays in the second-level cache.
+const cached = 96 << 10
+
 // Block sizes of the kernels (kernels/level3.ts), for the size of the scratch area.
 const (
 	tileRows  = 4
 	maxTile   = 8 // columns: 4 for float64, 8 for float32
+	maxLanes  = 4 // numbers of a vector: 2 for float64, 4 for float32
 	blockM    = 64
 	blockK    = 256
 	blockN    = 256
@@ -48,6 +53,7 @@ type kernels[T float32 | float64] struct {
 	gemv func(trans bool, m, n int32, alpha T, a *T, lda int32, x, y *T)
 	trsv func(lower, trans, unit bool, n int32, a *T, lda int32, x *T)
 	gemm func(part, m, n, k int32, alpha T, a *T, aRow, aCol int32, b *T, bRow, bCol int32, c *T, ldc int32, scratch *T)
+	nt   func(m, n, k int32, alpha T, a *T, lda int32, b *T, ldb int32, c *T, ldc int32)
 	trsm func(unit bool, m, n int32, a *T, aRow, aCol int32, b *T, bRow, bCol int32, scratch *T)
 
 	minSquare, maxSquare T // a sum of squares between these has neither under- nor overflowed
@@ -56,9 +62,9 @@ type kernels[T float32 | float64] struct {
 }
 
 var (
-	float64s = kernels[float64]{dot: ddot, axpy: daxpy, scal: dscal, gemv: dgemv, trsv: dtrsv, gemm: dgemm, trsm: dtrsm,
+	float64s = kernels[float64]{dot: ddot, axpy: daxpy, scal: dscal, gemv: dgemv, trsv: dtrsv, gemm: dgemm, nt: dgemmNT, trsm: dtrsm,
 		minSquare: 1e-280, maxSquare: math.MaxFloat64}
-	float32s = kernels[float32]{dot: sdot, axpy: saxpy, scal: sscal, gemv: sgemv, trsv: strsv, gemm: sgemm, trsm: strsm,
+	float32s = kernels[float32]{dot: sdot, axpy: saxpy, scal: sscal, gemv: sgemv, trsv: strsv, gemm: sgemm, nt: sgemmNT, trsm: strsm,
 		minSquare: 1e-24, maxSquare: math.MaxFloat32}
 )
 
@@ -202,14 +208,29 @@ func (k *kernels[T]) doGemm(tA, tB blas.Transpose, m, n, p int, alpha T, a []T, 
 	aRow, aCol := steps(transA, lda)
 	bRow, bCol := steps(transB, ldb)
 	k.scaleRows(whole, m, n, beta, c, ldc)
-	if m <= fewRows && !transA {
+	switch {
+	case !transA && transB && m >= tileRows && n*p <= cached:
+		k.productNT(m, n, p, alpha, a, lda, b, ldb, c, ldc)
+	case !transA && m <= fewRows:
 		for i := range m {
 			k.gemv(!transB, int32(rowsB), int32(colsB), alpha, &b[0], int32(ldb), &a[i*lda], &c[i*ldc])
 		}
-		return true
+	default:
+		k.product(whole, m, n, p, alpha, a, aRow, aCol, b, bRow, bCol, c, ldc)
 	}
-	k.product(whole, m, n, p, alpha, a, aRow, aCol, b, bRow, bCol, c, ldc)
 	return true
+}
+
+// productNT computes C += alpha A Bᵀ as the factors lie. The kernel sums whole
+// vectors; what is left of the p terms is a thin product of its own.
+func (k *kernels[T]) productNT(m, n, p int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+	body := p &^ (maxLanes - 1)
+	if body > 0 {
+		k.nt(int32(m), int32(n), int32(body), alpha, &a[0], int32(lda), &b[0], int32(ldb), &c[0], int32(ldc))
+	}
+	if body < p {
+		k.product(whole, m, n, p-body, alpha, a[body:], lda, 1, b[body:], 1, ldb, c, ldc)
+	}
 }
 
 // doSyrk computes one triangle of alpha A Aᵀ + beta C, or of alpha Aᵀ A + beta C.

@@ -3,7 +3,7 @@
 // heap, no data segment, no state. Arguments are trusted; the Go side checks.
 import { axpy, dot, scal } from "./level1";
 import { gemvN, gemvT, trsv } from "./level2";
-import { gemm, trsmBlock } from "./level3";
+import { gemm, gemmNT, trsmBlock } from "./level3";
 
 export function ddot(n: i32, x: usize, y: usize): f64 {
   return dot<f64>(n, x, y);
@@ -58,4 +58,10 @@ export function strsm(
   unit: bool, m: i32, n: i32, a: usize, aRow: i32, aCol: i32, b: usize, bRow: i32, bCol: i32, scratch: usize,
 ): void {
   trsmBlock<f32>(unit, m, n, a, aRow, aCol, b, bRow, bCol, scratch);
+}
+export function dgemmNT(m: i32, n: i32, k: i32, alpha: f64, a: usize, lda: i32, b: usize, ldb: i32, c: usize, ldc: i32): void {
+  gemmNT<f64>(m, n, k, alpha, a, lda, b, ldb, c, ldc);
+}
+export function sgemmNT(m: i32, n: i32, k: i32, alpha: f32, a: usize, lda: i32, b: usize, ldb: i32, c: usize, ldc: i32): void {
+  gemmNT<f32>(m, n, k, alpha, a, lda, b, ldb, c, ldc);
 }

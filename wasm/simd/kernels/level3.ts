@@ -6,7 +6,8 @@
 //
 // Operands have a row step and a column step in numbers, so that one routine
 // serves plain, transposed and (with negative steps) reversed matrices.
-import { VECTOR, bytes, lanes } from "./lanes";
+import { VECTOR, bytes, lanes, sum } from "./lanes";
+import { gemvN } from "./level2";
 
 /** Rows of a register tile. */
 const MR: i32 = 4;
@@ -203,4 +204,68 @@ function substitute<T>(unit: bool, m: usize, l: usize, tile: usize, x: usize): v
     v128.store(xr, v);
     v128.store(xr, w, 16);
   }
+}
+
+/**
+ * C += alpha A Bᵀ with A m x k and B n x k, both of contiguous rows and k a multiple of the lanes: inner
+ * products of four rows of A with two of B at a time, as they lie. It saves the packing of gemm, which weighs
+ * most where m or n is small.
+ */
+export function gemmNT<T>(m: i32, n: i32, k: i32, alpha: T, a: usize, lda: i32, b: usize, ldb: i32, c: usize, ldc: i32): void {
+  const rowA = bytes<T>(lda), rowB = bytes<T>(ldb), rowC = bytes<T>(ldc);
+  for (; m >= 4; m -= 4) {
+    let bj = b, cj = c;
+    for (let j = 1; j < n; j += 2) {
+      tileNT<T>(k, alpha, a, rowA, bj, rowB, cj, rowC);
+      bj += 2 * rowB;
+      cj += 2 * sizeof<T>();
+    }
+    if (n & 1) {
+      for (let r: usize = 0; r < 4; r++) gemvN<T>(1, k, alpha, bj, ldb, a + r * rowA, cj + r * rowC);
+    }
+    a += 4 * rowA;
+    c += 4 * rowC;
+  }
+  for (; m > 0; m--) {
+    gemvN<T>(n, k, alpha, b, ldb, a, c);
+    a += rowA;
+    c += rowC;
+  }
+}
+
+/** One 4 x 2 tile of gemmNT. */
+function tileNT<T>(k: i32, alpha: T, a: usize, rowA: usize, b: usize, rowB: usize, c: usize, rowC: usize): void {
+  let s0 = v128.splat<T>(0 as T), s1 = s0, s2 = s0, s3 = s0;
+  let t0 = s0, t1 = s0, t2 = s0, t3 = s0;
+  let a1 = a + rowA, a2 = a1 + rowA, a3 = a2 + rowA, b1 = b + rowB;
+  const end = b + bytes<T>(k);
+  while (b < end) {
+    const x = v128.load(b), y = v128.load(b1);
+    const v0 = v128.load(a), v1 = v128.load(a1);
+    s0 = v128.add<T>(s0, v128.mul<T>(v0, x));
+    t0 = v128.add<T>(t0, v128.mul<T>(v0, y));
+    s1 = v128.add<T>(s1, v128.mul<T>(v1, x));
+    t1 = v128.add<T>(t1, v128.mul<T>(v1, y));
+    const v2 = v128.load(a2), v3 = v128.load(a3);
+    s2 = v128.add<T>(s2, v128.mul<T>(v2, x));
+    t2 = v128.add<T>(t2, v128.mul<T>(v2, y));
+    s3 = v128.add<T>(s3, v128.mul<T>(v3, x));
+    t3 = v128.add<T>(t3, v128.mul<T>(v3, y));
+    a += VECTOR;
+    a1 += VECTOR;
+    a2 += VECTOR;
+    a3 += VECTOR;
+    b += VECTOR;
+    b1 += VECTOR;
+  }
+  addPair<T>(c, alpha, s0, t0);
+  addPair<T>(c + rowC, alpha, s1, t1);
+  addPair<T>(c + 2 * rowC, alpha, s2, t2);
+  addPair<T>(c + 3 * rowC, alpha, s3, t3);
+}
+
+/** c[0] += alpha times the sum of s, c[1] += alpha times the sum of t. */
+function addPair<T>(c: usize, alpha: T, s: v128, t: v128): void {
+  store<T>(c, (load<T>(c) + alpha * sum<T>(s)) as T);
+  store<T>(c, (load<T>(c, sizeof<T>()) + alpha * sum<T>(t)) as T, sizeof<T>());
 }
