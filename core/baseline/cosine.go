@@ -56,30 +56,37 @@ func (m *Cosine) Fit(t Task) error {
 }
 
 // loss returns the cross-entropy summed over the support and stores its
-// gradient: with u = w/|w|, d cos/dw = (x - (u.x) u)/|w|.
+// gradient: with u = w/|w|, d cos/dw = (x - (u.x) u)/|w|, summed over the rows
+// as one product P^T X less a multiple of w.
 func (m *Cosine) loss(grad *mat.Dense, t Task) float64 {
-	grad.Zero()
-	n, d := t.Support.Dims()
-	cos, p := make([]float64, m.way), make([]float64, m.way)
+	n, _ := t.Support.Dims()
 	norm := make([]float64, m.way)
 	for c := range norm {
 		norm[c] = length(m.w.RawRowView(c))
 	}
+	cos := mat.NewDense(n, m.way, nil)
+	cos.Mul(t.Support, m.w.T())
+	p := mat.NewDense(n, m.way, nil)
+	along := make([]float64, m.way) // sum of p cos
 	sum := 0.0
 	for i := range n {
-		x := t.Support.RawRowView(i)
-		for c := range m.way {
-			cos[c] = dot(m.w.RawRowView(c), x) / norm[c]
-			p[c] = cosineScale * cos[c]
+		row, scores := cos.RawRowView(i), p.RawRowView(i)
+		for c := range row {
+			row[c] /= norm[c]
+			scores[c] = cosineScale * row[c]
 		}
-		sum += metrics.LogSumExp(p, 1) - p[t.Labels[i]]
-		metrics.SoftmaxTo(p, p, 1)
-		p[t.Labels[i]]--
-		for c := range m.way {
-			g, w, f := grad.RawRowView(c), m.w.RawRowView(c), cosineScale*p[c]/norm[c]
-			for j := range d {
-				g[j] += f * (x[j] - cos[c]/norm[c]*w[j])
-			}
+		sum += metrics.LogSumExp(scores, 1) - scores[t.Labels[i]]
+		metrics.SoftmaxTo(scores, scores, 1)
+		scores[t.Labels[i]]--
+		for c, v := range scores {
+			along[c] += v * row[c]
+		}
+	}
+	grad.Mul(p.T(), t.Support)
+	for c := range m.way {
+		g, w := grad.RawRowView(c), m.w.RawRowView(c)
+		for j := range g {
+			g[j] = cosineScale / norm[c] * (g[j] - along[c]/norm[c]*w[j])
 		}
 	}
 	return sum

@@ -82,7 +82,7 @@ type protocolDefaults struct {
 var protocols = map[string]protocolDefaults{
 	"standard":             {"fb,map,ncc-un,ncc-cl2n,linear,cosine,knn,lda,qda", "1,5", 1},
 	"cross-domain":         {"fb,map,ncc-un,ncc-cl2n,linear,cosine,knn,lda,qda", "1,5", 1},
-	"multi-domain":         {"fb,map,ncc-cl2n,linear,cosine,knn", "0", 1},
+	"multi-domain":         {"fb,map,ncc-un,ncc-cl2n,knn", "0", 1},
 	"incremental":          {"fb,ncc-cl2n", "5", 10},
 	"calibration":          {"fb,map,linear,ncc-cl2n,qda", "1,5", 1},
 	"ablation":             {"lda,qda,fb-lda-handcrafted,fb-handcrafted,fb-lda,map,fb", "1,5", 1},

@@ -525,7 +525,7 @@ func (r *reproduction) multiDomain() error {
 		return err
 	}
 	e, err := r.eval("multi-domain", "--protocol", "multi-domain", "--data", strings.Join(files, ","), "--prior", prior,
-		"--in-domain", strings.Join(seen, ","), "--methods", "ncc-cl2n,cosine,fb")
+		"--in-domain", strings.Join(seen, ","), "--methods", "ncc-un,ncc-cl2n,knn,map,fb")
 	if err != nil {
 		return err
 	}
