@@ -22,7 +22,7 @@ SITE := build/site
 BIN  := build/bin
 WASM := GOOS=js GOARCH=wasm
 # The commands that the targets below use, compiled once.
-TOOLS := serve site wasmlines wasmtest chromium checkimports checktree
+TOOLS := serve site wasmshrink wasmtest chromium checkimports checktree
 
 MODULES  := build/.modules
 PACKAGES := web/node_modules/.package-lock.json
@@ -74,7 +74,7 @@ INLINED := metaqda/... gonum.org/... math math/bits sort syscall/js internal/run
 $(SITE)/metaqda.wasm: $(BIN)/tools $(MODULES)
 	@mkdir -p $(@D)
 	$(WASM) $(GO) build -trimpath -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=) -o $@.new ./wasm
-	@$(BIN)/wasmlines $@.new && mv $@.new $@
+	@$(BIN)/wasmshrink $@.new && mv $@.new $@
 
 $(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
 	$(NODE) web/build/simd.mjs

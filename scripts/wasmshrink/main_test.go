@@ -44,34 +44,69 @@ func run(t *testing.T, program []byte, script string) string {
 	return string(out)
 }
 
-func TestProgramRunsWithoutLines(t *testing.T) {
+func TestProgramRunsAsBefore(t *testing.T) {
 	program, script := probe(t)
 	const want = "12406 runtime error: index out of range [0] with length 0 main.main "
 	if got := run(t, program, script); got != want+"true true\n" {
 		t.Fatalf("before: %q", got)
 	}
-	stripped := bytes.Clone(program)
-	if err := withoutLines(stripped); err != nil {
+	before := bytes.Clone(program)
+	small, err := shrink(program)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := run(t, stripped, script); got != want+"false false\n" {
+	if !bytes.Equal(program, before) {
+		t.Error("what was handed in has changed")
+	}
+	if got := run(t, small, script); got != want+"false false\n" {
 		t.Errorf("after: %q", got)
 	}
+	again, err := shrink(small)
+	if err != nil || !bytes.Equal(again, small) {
+		t.Errorf("a second time: %v", err)
+	}
+	compareMemory(t, program, small)
+}
+
+// compareMemory checks that the initial memories differ by zeros alone, and that
+// few segments are left.
+func compareMemory(t *testing.T, program, small []byte) {
+	t.Helper()
+	a, err := findData(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := findData(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := a.image(program), b.image(small)
+	if len(before) != len(after) || len(b.segments)*20 > len(a.segments) {
+		t.Fatalf("%d bytes in %d segments became %d in %d", len(before), len(a.segments), len(after), len(b.segments))
+	}
 	changed := 0
-	for i := range program {
-		if program[i] != stripped[i] {
+	for i := range before {
+		if before[i] != after[i] {
 			changed++
-			if recordOnly := stripped[i] != 0; recordOnly {
-				t.Fatalf("byte %d became %d: only zeros may be written", i, stripped[i])
+			if after[i] != 0 {
+				t.Fatalf("address %d became %d: only zeros may be written", i, after[i])
 			}
 		}
 	}
-	if changed < len(program)/100 {
-		t.Errorf("%d bytes of %d were cleared", changed, len(program))
+	if changed < len(before)/100 {
+		t.Errorf("%d bytes of %d were cleared", changed, len(before))
 	}
-	again := bytes.Clone(stripped)
-	if err := withoutLines(again); err != nil || !bytes.Equal(again, stripped) {
-		t.Errorf("a second time: %v", err)
+	if !bytes.Equal(program[:a.from], small[:b.from]) || !bytes.Equal(program[a.to:], small[b.to:]) {
+		t.Error("other sections have changed")
+	}
+}
+
+func TestSignedNumbersReadBack(t *testing.T) {
+	for _, v := range []int{0, 1, 63, 64, 127, 128, 8191, 8192, 1<<20 - 1, 1 << 27, 1<<31 - 1} {
+		r := &reader{b: appendSigned(nil, v)}
+		if got := r.uvarintSigned(); got != v || r.at != len(r.b) || r.err != nil {
+			t.Errorf("%d reads as %d", v, got)
+		}
 	}
 }
 
@@ -84,7 +119,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 		"other data": append([]byte("\x00asm\x01\x00\x00\x00\x0b\x07\x01\x00\x41\x10\x0b\x01"), 7),
 	} {
 		before := bytes.Clone(content)
-		if err := withoutLines(content); err == nil || !bytes.Equal(content, before) {
+		if _, err := shrink(content); err == nil || !bytes.Equal(content, before) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -92,10 +127,10 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	if err := os.WriteFile(name, []byte("no program"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := strip(name); err == nil {
+	if err := shrinkFile(name); err == nil {
 		t.Error("a file that is no program was taken")
 	}
-	if err := strip(name + ".missing"); err == nil {
+	if err := shrinkFile(name + ".missing"); err == nil {
 		t.Error("a missing file was taken")
 	}
 }
