@@ -171,7 +171,7 @@ bench-torch: ## time the dense formulation in numpy and torch (PYTHON=/usr/bin/p
 # ---- the paper --------------------------------------------------------------
 
 .PHONY: reproduce
-reproduce: $(MODULES) ## learn priors on the data sets in DATA and print the paper's tables: half an hour, into build/reproduce
+reproduce: $(MODULES) ## learn priors on the data sets in DATA and print the paper's tables: ten minutes on two cores, into build/reproduce
 	@mkdir -p $(BIN)
 	@$(GO) build -trimpath -o $(BIN)/metaqda ./scripts/metaqda
 	@$(BIN)/metaqda reproduce --data $(DATA) --out build/reproduce
