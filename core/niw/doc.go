@@ -9,11 +9,11 @@
 // lower triangular Cholesky factor L, kappa > 0 and nu > d-1. With nu > d+1 the
 // expected covariance is E[Sigma] = S/(nu-d-1).
 //
-// Nothing of size d×d is ever factorised. An example x is whitened once,
+// Nothing of size d×d is factorised while K < d. An example x is whitened once,
 // w = L⁻¹(x-m); in that space the prior scale is the identity, and the
 // posterior of a class with K examples needs only their K×K Gram matrix (see
 // [Group]). When K >= d the posterior scale matrix itself is the smaller object
-// (see [Dense]). Both give the same densities.
+// (see [Scatter]). Both give the same densities.
 //
 // The model is that of Zhang, Meng, Gouk and Hospedales, Shallow Bayesian Meta
 // Learning for Real-World Few-Shot Recognition, ICCV 2021, with two misprints
