@@ -1,5 +1,3 @@
-// NOTE for the owner of this package: draft of the fit of qda.Calibration.Known; adapt to Scores, wire into train. See the end of the research notes.
-
 package metatrain
 
 import (
