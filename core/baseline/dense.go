@@ -18,10 +18,11 @@ import (
 // 100 hidden units, no offsets in the last layer, cross-entropy, Adam with
 // rate 1e-3, 50 epochs of shuffled batches of 16; weights start from a
 // truncated normal of variance 1/fan-in. It needs the features themselves:
-// Adam's steps depend on the coordinates.
+// Adam's steps depend on the coordinates. The two large products, x A and the
+// gradient of A, are brought into the form P Qᵀ, for which there are kernels.
 // Source: github.com/googlecreativelab/teachablemachine-community, libraries/image.
 type Dense struct {
-	params []float64 // A (d x hidden), a (hidden), B (hidden x way)
+	params []float64 // Aᵀ (hidden x d), a (hidden), B (hidden x way)
 	d, way int
 }
 
@@ -38,8 +39,10 @@ func (m *Dense) Fit(t Task) error {
 	m.d, m.way = d, t.Way
 	rng := rand.New(rand.NewPCG(t.Seed, 0x7eac4ab1e))
 	m.params = make([]float64, d*denseHidden+denseHidden+denseHidden*t.Way)
-	a, _, b := m.layers(m.params)
+	at, _, b := m.layers(m.params)
+	a := general(d, denseHidden)
 	scaledNormal(rng, a.Data, d)
+	transpose(at, a)
 	scaledNormal(rng, b.Data, denseHidden)
 	grad := make([]float64, len(m.params))
 	opt := newAdam(len(m.params))
@@ -56,22 +59,22 @@ func (m *Dense) Fit(t Task) error {
 }
 
 // layers returns views of the parameters.
-func (m *Dense) layers(p []float64) (a blas64.General, bias []float64, b blas64.General) {
+func (m *Dense) layers(p []float64) (at blas64.General, bias []float64, b blas64.General) {
 	h := denseHidden
-	a = blas64.General{Rows: m.d, Cols: h, Stride: h, Data: p[:m.d*h]}
+	at = blas64.General{Rows: h, Cols: m.d, Stride: m.d, Data: p[:m.d*h]}
 	bias = p[m.d*h : m.d*h+h]
 	b = blas64.General{Rows: h, Cols: m.way, Stride: m.way, Data: p[m.d*h+h:]}
-	return a, bias, b
+	return at, bias, b
 }
 
 // forward returns hidden activations and scores of the rows of x.
 func (m *Dense) forward(x blas64.General) (h, scores blas64.General) {
-	a, bias, b := m.layers(m.params)
+	at, bias, b := m.layers(m.params)
 	h, scores = general(x.Rows, denseHidden), general(x.Rows, m.way)
 	for i := range x.Rows {
 		copy(h.Data[i*h.Stride:], bias)
 	}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, x, a, 1, h)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, at, 1, h)
 	for i, v := range h.Data {
 		h.Data[i] = math.Max(v, 0)
 	}
@@ -98,7 +101,7 @@ func (m *Dense) loss(grad []float64, t Task, batch []int) float64 {
 		}
 	}
 	_, _, b := m.layers(m.params)
-	ga, gbias, gb := m.layers(grad)
+	gat, gbias, gb := m.layers(grad)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, h, g, 0, gb)
 	back := general(len(batch), denseHidden)
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, g, b, 0, back)
@@ -109,7 +112,10 @@ func (m *Dense) loss(grad []float64, t Task, batch []int) float64 {
 		}
 		gbias[i%denseHidden] += back.Data[i]
 	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, x, back, 0, ga)
+	xt, backT := general(m.d, len(batch)), general(denseHidden, len(batch))
+	transpose(xt, x)
+	transpose(backT, back)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, backT, xt, 0, gat)
 	return sum / float64(len(batch))
 }
 
@@ -121,6 +127,14 @@ func (m *Dense) ScoresTo(dst, queries *mat.Dense) {
 
 func general(r, c int) blas64.General {
 	return blas64.General{Rows: r, Cols: c, Stride: c, Data: make([]float64, r*c)}
+}
+
+func transpose(dst, src blas64.General) {
+	for i := range src.Rows {
+		for j, v := range src.Data[i*src.Stride : i*src.Stride+src.Cols] {
+			dst.Data[j*dst.Stride+i] = v
+		}
+	}
 }
 
 // scaledNormal fills w from a normal of variance 1/fan, cut at two standard
