@@ -121,8 +121,10 @@ func mean(dst []float64, w blas64.General) {
 //
 // (eq:update-rule, whose m_j lacks a kappa). Predictions do not need it; it
 // serves inspection and updating in several steps. ok is false if the examples
-// overflow. Cost O(K d² + d³).
+// overflow. S_j has full rank, so a spiked prior becomes one with a factor L.
+// Cost O(K d² + d³).
 func (p *Prior) Update(x mat.Matrix) (post *Prior, ok bool) {
+	p = p.Dense()
 	k, d := x.Dims()
 	w := mat.NewDense(k, d, nil)
 	p.WhitenRowsTo(w, x)
@@ -130,13 +132,11 @@ func (p *Prior) Update(x mat.Matrix) (post *Prior, ok bool) {
 	s.Reset(p)
 	s.Add(w.RawMatrix())
 	ok = s.Factorize()
-	post = p.Clone()
-	post.Kappa += float64(k)
-	post.Nu += float64(k)
+	post = &Prior{M: append([]float64(nil), p.M...), Kappa: p.Kappa + float64(k), L: mat.NewTriDense(d, mat.Lower, nil), Nu: p.Nu + float64(k)}
 	mean(s.centre, w.RawMatrix())
 	floats.Scale(float64(k)/post.Kappa, s.centre)
 	l := p.L.RawTriangular()
-	blas64.Trmv(blas.NoTrans, l, blas64.Vector{N: d, Data: s.centre, Inc: 1})
+	p.UnwhitenTo(s.centre)
 	floats.Add(post.M, s.centre)
 	// L_j = L C, both lower triangular.
 	lj := post.L.RawTriangular()

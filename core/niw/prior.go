@@ -3,6 +3,7 @@ package niw
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -11,13 +12,16 @@ import (
 //	Sigma ~ IW(L Lᵀ, Nu),   mu | Sigma ~ N(M, Sigma/Kappa)
 //
 // where M has length d, Kappa > 0, L is d×d lower triangular with a positive
-// diagonal and Nu > d-1. [Prior.Validate] checks all of it; the other methods
+// diagonal and Nu > d-1. In place of L a prior may have Spiked, a scale matrix
+// of few numbers; whitened points then differ from those of L by a rotation,
+// which no density notices. [Prior.Validate] checks all of it; the other methods
 // assume it.
 type Prior struct {
-	M     []float64
-	Kappa float64
-	L     *mat.TriDense
-	Nu    float64
+	M      []float64
+	Kappa  float64
+	L      *mat.TriDense // nil if Spiked is not
+	Spiked *Spiked       // nil if L is not
+	Nu     float64
 }
 
 // HandCrafted returns the prior of dimension d that nothing was learned for:
@@ -41,11 +45,23 @@ func HandCrafted(d int, s float64) *Prior {
 // Dim returns d.
 func (p *Prior) Dim() int { return len(p.M) }
 
-// Clone returns a deep copy.
+// Clone returns a copy that shares nothing that may be changed.
 func (p *Prior) Clone() *Prior {
-	l := mat.NewTriDense(p.Dim(), mat.Lower, nil)
-	l.Copy(p.L)
-	return &Prior{M: append([]float64(nil), p.M...), Kappa: p.Kappa, L: l, Nu: p.Nu}
+	c := &Prior{M: append([]float64(nil), p.M...), Kappa: p.Kappa, Spiked: p.Spiked, Nu: p.Nu}
+	if p.L != nil {
+		c.L = mat.NewTriDense(p.Dim(), mat.Lower, nil)
+		c.L.Copy(p.L)
+	}
+	return c
+}
+
+// Dense returns a prior with the factor L: p itself if it has one, else a copy
+// that shares m. Cost O(d³) for a spiked prior.
+func (p *Prior) Dense() *Prior {
+	if p.Spiked == nil {
+		return p
+	}
+	return &Prior{M: p.M, Kappa: p.Kappa, L: p.Spiked.factor(), Nu: p.Nu}
 }
 
 // Validate returns nil if p is a proper prior, else a *[DimensionError] or a
@@ -64,7 +80,16 @@ func (p *Prior) Validate() error {
 	if !(p.Nu > float64(d-1)) || math.IsInf(p.Nu, 1) {
 		return &ValueError{Name: "nu", Index: -1, Value: p.Nu, Want: "a finite number above d-1, one less than the dimension"}
 	}
-	return p.validateL(d)
+	if p.Spiked == nil {
+		return p.validateL(d)
+	}
+	if p.L != nil {
+		return &ValueError{Name: "factor L", Index: -1, Value: math.NaN(), Want: "none beside a spiked scale matrix"}
+	}
+	if n := len(p.Spiked.Scale); n != d {
+		return &DimensionError{Name: "scale of S", Got: n, Want: d}
+	}
+	return nil
 }
 
 func (p *Prior) validateL(d int) error {
@@ -93,10 +118,36 @@ func (p *Prior) validateL(d int) error {
 
 // LogDetS returns log det S = 2 Σ log L_ii. Cost O(d).
 func (p *Prior) LogDetS() float64 {
+	if p.Spiked != nil {
+		return p.Spiked.logDet()
+	}
 	var s float64
 	raw := p.L.RawTriangular()
 	for i := range raw.N {
 		s += math.Log(raw.Data[i*raw.Stride+i])
 	}
 	return 2 * s
+}
+
+// TraceS returns the trace of S, the sum of the squares of L. Cost d²/2, or r d
+// for a spiked prior of rank r.
+func (p *Prior) TraceS() float64 {
+	var t float64
+	if s := p.Spiked; s != nil {
+		for _, v := range s.Scale {
+			t += v * v
+		}
+		for k, lambda := range s.Lambda {
+			for i, v := range s.row(k) {
+				t += (lambda - 1) * v * v * s.Scale[i] * s.Scale[i]
+			}
+		}
+		return t
+	}
+	raw := p.L.RawTriangular()
+	for i := range raw.N {
+		row := raw.Data[i*raw.Stride : i*raw.Stride+i+1]
+		t += floats.Dot(row, row)
+	}
+	return t
 }

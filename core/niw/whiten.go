@@ -12,8 +12,10 @@ import (
 // all work is matrix products.
 const solveBlock = 64
 
-// WhitenTo stores w = L⁻¹(x-m) in dst. Both have length d and may be the same
-// slice. Cost d²/2 multiply-adds, one pass over L. It panics on other lengths.
+// WhitenTo stores w = L⁻¹(x-m), or what a spiked prior has in its place, in
+// dst. Both have length d and may be the same slice. Cost d²/2 multiply-adds and
+// one pass over L, for a spiked prior of rank r 2 r d and one pass over Q. It
+// panics on other lengths.
 func (p *Prior) WhitenTo(dst, x []float64) {
 	d := p.Dim()
 	if len(dst) != d || len(x) != d {
@@ -21,7 +23,23 @@ func (p *Prior) WhitenTo(dst, x []float64) {
 	}
 	copy(dst, x)
 	blas64.Axpy(-1, blas64.Vector{N: d, Data: p.M, Inc: 1}, blas64.Vector{N: d, Data: dst, Inc: 1})
+	if s := p.Spiked; s != nil {
+		floats.Div(dst, s.Scale)
+		s.apply(dst, s.whiten)
+		return
+	}
 	SolveTo(dst, p.L.RawTriangular())
+}
+
+// UnwhitenTo overwrites w, of length d, with x-m where w is x whitened. Same
+// cost as [Prior.WhitenTo].
+func (p *Prior) UnwhitenTo(w []float64) {
+	if s := p.Spiked; s != nil {
+		s.apply(w, s.unwhiten)
+		floats.Mul(w, s.Scale)
+		return
+	}
+	blas64.Trmv(blas.NoTrans, p.L.RawTriangular(), blas64.Vector{N: len(w), Data: w, Inc: 1})
 }
 
 // vectorBlock is the edge of the diagonal blocks in [SolveTo].
@@ -43,8 +61,8 @@ func SolveTo(y []float64, l blas64.Triangular) {
 }
 
 // WhitenRowsTo whitens every row of x, n×d, into the rows of dst, which must
-// have the same shape and may be x itself. Cost n d²/2 multiply-adds, almost
-// all of them in matrix products.
+// have the same shape and may be x itself. Cost n d²/2 multiply-adds, 2 n r d for
+// a spiked prior, almost all of them in matrix products.
 func (p *Prior) WhitenRowsTo(dst *mat.Dense, x mat.Matrix) {
 	n, d := x.Dims()
 	if r, c := dst.Dims(); r != n || c != d || d != p.Dim() {
@@ -55,6 +73,13 @@ func (p *Prior) WhitenRowsTo(dst *mat.Dense, x mat.Matrix) {
 	}
 	for i := range n {
 		floats.Sub(dst.RawRowView(i), p.M)
+	}
+	if s := p.Spiked; s != nil {
+		for i := range n {
+			floats.Div(dst.RawRowView(i), s.Scale)
+		}
+		s.applyRows(dst.RawMatrix(), s.whiten)
+		return
 	}
 	SolveRowsTo(dst.RawMatrix(), p.L.RawTriangular())
 }

@@ -1,8 +1,6 @@
 package qda
 
 import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"metaqda/core/niw"
@@ -33,7 +31,7 @@ func (c *Classifier) centre(x []float64) error {
 func (c *Classifier) centreWhitened(z []float64) {
 	c.y = sized(c.y, len(z))
 	copy(c.y, z)
-	unwhiten(c.y, c.prior)
+	c.prior.UnwhitenTo(c.y)
 }
 
 // blend returns q' of the class k, or of a class never seen when k is nil, for
@@ -70,15 +68,10 @@ func (k *class) meanShift(p *niw.Prior) []float64 {
 	if !k.shifted {
 		k.shift = sized(k.shift, k.w.Cols)
 		posteriorMean(k.shift, k.w, p.Kappa)
-		unwhiten(k.shift, p)
+		p.UnwhitenTo(k.shift)
 		k.shifted = true
 	}
 	return k.shift
-}
-
-// unwhiten overwrites w with L w.
-func unwhiten(w []float64, p *niw.Prior) {
-	blas64.Trmv(blas.NoTrans, p.L.RawTriangular(), blas64.Vector{N: len(w), Data: w, Inc: 1})
 }
 
 // checkBlend returns an error if the options ask for a blend and products with L
@@ -87,14 +80,8 @@ func checkBlend(p *niw.Prior, o *Options) error {
 	if o.RegParam == 0 {
 		return nil
 	}
-	var s float64
-	l := p.L.RawTriangular()
-	for i := range l.N {
-		row := l.Data[i*l.Stride : i*l.Stride+i+1]
-		s += floats.Dot(row, row)
-	}
-	if !(s <= maxNorm2) {
-		return &niw.ValueError{Name: "sum of the squares of L", Index: -1, Value: s, Want: "at most 1e140 for a blended precision: check the embeddings' scale"}
+	if s := p.TraceS(); !(s <= maxNorm2) {
+		return &niw.ValueError{Name: "trace of S", Index: -1, Value: s, Want: "at most 1e140 for a blended precision: check the embeddings' scale"}
 	}
 	return nil
 }
