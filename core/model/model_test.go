@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"metaqda/core/embed"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
@@ -41,6 +43,27 @@ func samplePrior(d int, precision string) *Prior {
 	}
 }
 
+// sampleSpiked is samplePrior with a spiked scale matrix.
+func sampleSpiked(d int, precision string) *Prior {
+	p := samplePrior(d, precision)
+	scale := make([]float64, d)
+	for i := range scale {
+		scale[i] = 1 / float64(i+3) // not exact in F32
+	}
+	q := mat.NewDense(2, d, nil)
+	q.Set(0, 0, 0.6)
+	q.Set(0, 1, 0.8)
+	q.Set(1, 0, 0.8)
+	q.Set(1, 1, -0.6)
+	q.Apply(func(_, _ int, v float64) float64 { return fromHalf(toHalf(v)) }, q)
+	s, err := niw.NewSpiked(scale, q, []float64{0.1, 3})
+	if err != nil {
+		panic(err)
+	}
+	p.NIW.L, p.NIW.Spiked = nil, s
+	return p
+}
+
 func sampleClassifier() *Classifier {
 	return &Classifier{
 		Name: "kitchen", Extractor: Extractor{ID: "test"}, PriorSum: strings.Repeat("ab", 32),
@@ -55,17 +78,18 @@ func sampleClassifier() *Classifier {
 
 func TestPriorRoundTrip(t *testing.T) {
 	for _, precision := range []string{"F64", "F32", "F16"} {
-		want := samplePrior(5, precision)
-		b, err := EncodePrior(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := DecodePrior(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: got %+v, want %+v", precision, got, want)
+		for _, want := range []*Prior{samplePrior(5, precision), sampleSpiked(5, precision)} {
+			b, err := EncodePrior(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := DecodePrior(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got %+v, want %+v", precision, got, want)
+			}
 		}
 	}
 }
@@ -215,6 +239,43 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 	}
 }
 
+func TestDecodeRejectsBadSpikes(t *testing.T) {
+	encode := func(change func(tensors map[string]tensor)) []byte {
+		p := sampleSpiked(4, "F64")
+		tensors, metadata, err := decodeTensors(must(EncodePrior(p)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(tensors)
+		return encodeTensors(tensors, metadata)
+	}
+	for want, change := range map[string]func(map[string]tensor){
+		`"lambda" is missing`:              func(m map[string]tensor) { delete(m, "lambda") },
+		`"directions" has shape [2 4]`:     func(m map[string]tensor) { m["lambda"] = floatTensor("F64", []float64{2}, 1) },
+		`"directions" has shape [1 4]`:     func(m map[string]tensor) { m["directions"] = floatTensor("F64", []float64{1, 0, 0, 0}, 1, 4) },
+		`"scale" has shape [3]`:            func(m map[string]tensor) { m["scale"] = floatTensor("F64", []float64{1, 1, 1}, 3) },
+		"rank is 5":                        func(m map[string]tensor) { m["lambda"] = floatTensor("F64", []float64{2, 2, 2, 2, 2}, 5) },
+		"eigenvalue of S":                  func(m map[string]tensor) { m["lambda"] = floatTensor("F64", []float64{2, -1}, 2) },
+		"inner product of directions of S": func(m map[string]tensor) { m["directions"] = floatTensor("F64", make([]float64, 8), 2, 4) },
+	} {
+		_, err := DecodePrior(encode(change))
+		var format *FormatError
+		if !errors.As(err, &format) || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error about %s, got %v", want, err)
+		}
+	}
+	if _, err := DecodePrior(encode(func(map[string]tensor) {})); err != nil {
+		t.Errorf("unchanged: %v", err)
+	}
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
 func TestEncodeRejectsWhatRoundingRuins(t *testing.T) {
 	p := samplePrior(3, "F16")
 	p.NIW.L.SetTri(2, 2, 1e-9) // rounds to zero
@@ -256,9 +317,11 @@ func TestHalf(t *testing.T) {
 
 func FuzzDecodePrior(f *testing.F) {
 	for _, precision := range []string{"F64", "F32", "F16"} {
-		b, _ := EncodePrior(samplePrior(3, precision))
-		f.Add(b)
-		f.Add(b[:len(b)/2])
+		for _, p := range []*Prior{samplePrior(3, precision), sampleSpiked(3, precision)} {
+			b, _ := EncodePrior(p)
+			f.Add(b)
+			f.Add(b[:len(b)/2])
+		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := DecodePrior(b)

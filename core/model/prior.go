@@ -2,7 +2,8 @@
 // both in the safetensors format, which Python and JavaScript read as they are.
 //
 // A prior file holds the tensors m (d), L (the lower triangle of the factor row
-// by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). Its metadata
+// by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). A spiked prior
+// of rank r has scale (d), directions (r×d) and lambda (r) in place of L. The metadata
 // name the format and its version, the feature extractor with its sha256, the
 // transform, the calibration, the facts of its making and, where it is not zero,
 // the share of the identity in the precision.
@@ -14,6 +15,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -105,12 +107,22 @@ func encodePrior(p *Prior) []byte {
 		dtype = "F32"
 	}
 	d := p.NIW.Dim()
-	packed := packLower(p.NIW.L)
 	tensors := map[string]tensor{
 		"m":     floatTensor(dtype, p.NIW.M, d),
-		"L":     floatTensor(dtype, packed, len(packed)),
 		"kappa": floatTensor("F64", []float64{p.NIW.Kappa}, 1),
 		"nu":    floatTensor("F64", []float64{p.NIW.Nu}, 1),
+	}
+	if s := p.NIW.Spiked; s != nil {
+		var q []float64
+		for i := range s.Rank() {
+			q = append(q, s.Directions.RawRowView(i)...)
+		}
+		tensors["directions"] = floatTensor(dtype, q, s.Rank(), d)
+		tensors["scale"] = floatTensor("F64", s.Scale, d)
+		tensors["lambda"] = floatTensor("F64", s.Lambda, s.Rank())
+	} else {
+		packed := packLower(p.NIW.L)
+		tensors["L"] = floatTensor(dtype, packed, len(packed))
 	}
 	if p.Transform.Kind == embed.CL2N {
 		tensors["center"] = floatTensor(dtype, p.Transform.Center, d)
@@ -175,7 +187,14 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 		return nil, fmt.Errorf("its dimension is %d, the most allowed is %d", d, maxDimension)
 	}
 	p.Precision = tensors["m"].dtype
-	packed := r.vector("L", d*(d+1)/2)
+	if _, full := tensors["L"]; full {
+		packed := r.vector("L", d*(d+1)/2)
+		if r.err == nil {
+			p.NIW.L = unpackLower(packed, d)
+		}
+	} else {
+		p.NIW.Spiked = r.spiked(d)
+	}
 	p.NIW.Kappa = r.scalar("kappa")
 	p.NIW.Nu = r.scalar("nu")
 	if p.Transform.Kind == embed.CL2N {
@@ -187,7 +206,6 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 	if r.err != nil {
 		return nil, r.err
 	}
-	p.NIW.L = unpackLower(packed, d)
 	return p, nil
 }
 
@@ -199,6 +217,14 @@ type reader struct {
 
 // vector returns the numbers of a tensor of one axis, of length n unless n < 0.
 func (r *reader) vector(name string, n int) []float64 {
+	if t, ok := r.tensors[name]; ok && n < 0 && len(t.shape) == 1 {
+		n = t.shape[0]
+	}
+	return r.floats(name, n)
+}
+
+// floats returns the numbers of a tensor of the given shape.
+func (r *reader) floats(name string, shape ...int) []float64 {
 	if r.err != nil {
 		return nil
 	}
@@ -207,15 +233,40 @@ func (r *reader) vector(name string, n int) []float64 {
 		r.err = fmt.Errorf("the tensor %q is missing", name)
 		return nil
 	}
-	if len(t.shape) != 1 || n >= 0 && t.shape[0] != n {
-		r.err = fmt.Errorf("the tensor %q has shape %v, want [%d]", name, t.shape, n)
+	if !slices.Equal(t.shape, shape) {
+		r.err = fmt.Errorf("the tensor %q has shape %v, want %v", name, t.shape, shape)
 		return nil
 	}
 	v, err := t.floats()
-	if err != nil {
+	r.fail(err)
+	return v
+}
+
+// spiked returns the scale matrix of a file without L.
+func (r *reader) spiked(d int) *niw.Spiked {
+	lambda := r.vector("lambda", -1)
+	if len(lambda) > d {
+		r.fail(fmt.Errorf("its rank is %d, above the dimension %d", len(lambda), d))
+	}
+	scale := r.vector("scale", d)
+	q := r.floats("directions", len(lambda), d)
+	if r.err != nil {
+		return nil
+	}
+	var rows *mat.Dense
+	if len(lambda) > 0 && d > 0 {
+		rows = mat.NewDense(len(lambda), d, q)
+	}
+	s, err := niw.NewSpiked(scale, rows, lambda)
+	r.fail(err)
+	return s
+}
+
+// fail keeps the first error.
+func (r *reader) fail(err error) {
+	if r.err == nil {
 		r.err = err
 	}
-	return v
 }
 
 func (r *reader) scalar(name string) float64 {
