@@ -59,7 +59,7 @@ protocols:
   open-set              as many queries from unseen classes as from the task's own:
                         detection of none-of-these
   leave-one-domain-out  one --prior for each data set, in the same order, that was
-                        learned without it
+                        learned without it; how far MetaQDA is above each competitor
 
 data:
   NAME.npz with arrays "embeddings" (N x d) and "labels" (N), NAME.npy with
@@ -70,7 +70,8 @@ Competitors see features centred on the prior file's centre, or without one on
 the mean of the data's own training classes.
 
 With --shard i/n one process does every n-th task; write --json and put the
-files together with metaqda merge: the result is that of one process.`
+files together with metaqda merge: the result is that of one process. Methods
+may be run apart likewise.`
 
 // protocolDefaults are the values of flags that were not given.
 type protocolDefaults struct {

@@ -678,7 +678,7 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		{[]string{"a0", "a1"}, "shard 2/3 is missing"},
 		{[]string{"a0", "a1", "a1"}, "the same shard"},
 		{[]string{"a0", "b1", "a2"}, "not shards of one evaluation"},
-		{[]string{"a0", "other"}, "is no shard"},
+		{[]string{"a0", "other"}, "is neither shard nor evaluation"},
 		{[]string{"gone"}, "check the path"},
 	} {
 		args := []string{"merge", "--json", file("out")}
@@ -760,16 +760,5 @@ func TestBalanceIsFound(t *testing.T) {
 	got := l.minimise()
 	if got == nil || math.Abs(got.base-truth.base) > 0.05 || math.Abs(got.novel-truth.novel) > 0.1 || math.Abs(got.offset-truth.offset) > 0.2 {
 		t.Errorf("got %+v, want about %+v", got, truth)
-	}
-}
-
-func TestMargins(t *testing.T) {
-	r := &report{header: &header{Protocol: "leave-one-domain-out", Methods: []string{"fb", "ncc-un", "linear"}, Data: []dataHeader{{Name: "x"}}, Way: []int{5}, Shot: []int{1, 5}}}
-	for i, accuracy := range []float64{0.5, 0.48, 0.45, 0.7, 0.6, 0.71} {
-		r.Results = append(r.Results, &Result{Method: r.Methods[i%3], Data: "x", Way: pointer(5), Shot: pointer(r.Shot[i/3]), Accuracy: Interval{Mean: accuracy}})
-	}
-	tables := r.marginTables()
-	if len(tables) != 1 || fmt.Sprint(tables[0].rows) != "[[x, 5 +2.00 -1.00]]" || tables[0].note != "mean +0.50, worst -1.00" {
-		t.Errorf("got %+v", tables)
 	}
 }

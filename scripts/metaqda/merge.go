@@ -10,19 +10,25 @@ import (
 	"sort"
 )
 
-var mergeCommand = command{"merge", "put the shards of an evaluation together", runMerge}
+var mergeCommand = command{"merge", "put the shards or the methods of an evaluation together", runMerge}
 
-const mergeAbout = `Puts the files together that "metaqda eval --shard i/n --json FILE" wrote, all n
-of one evaluation, in any order, and prints and writes what the undivided
-evaluation would have.
+const mergeAbout = `Puts files of one evaluation together and prints and writes what the undivided
+evaluation would have:
+
+  shards    that "metaqda eval --shard i/n --json FILE" wrote, all n, in any order
+  methods   that "metaqda eval --json FILE" ran apart, with the same flags but for
+            --methods and --n-tasks: a slow method may have fewer tasks, which are
+            the first of the others'. For protocols with fixed ways and shots
 
 usage: metaqda merge --json OUT FILE...`
 
-// shardFile is what one shard hands over.
+// shardFile is what one shard hands over: blocks. A whole evaluation's file has
+// results in their place.
 type shardFile struct {
 	*header
-	Shard  shard    `json:"shard"`
-	Blocks []*block `json:"blocks"`
+	Shard   shard     `json:"shard"`
+	Blocks  []*block  `json:"blocks"`
+	Results []*Result `json:"results,omitempty"`
 }
 
 func deliverShard(o *evalOptions, h *header, blocks []*block, stdout io.Writer) error {
@@ -30,7 +36,7 @@ func deliverShard(o *evalOptions, h *header, blocks []*block, stdout io.Writer) 
 		return fmt.Errorf("--shard without --json computes for nothing; name a file with --json OUT")
 	}
 	h.Format = shardFormat
-	text, err := json.Marshal(shardFile{h, o.shard, blocks})
+	text, err := json.Marshal(shardFile{header: h, Shard: o.shard, Blocks: blocks})
 	if err != nil {
 		return err
 	}
@@ -50,7 +56,7 @@ func runMerge(_ context.Context, args []string, stdout, _ io.Writer) error {
 		return err
 	}
 	if f.NArg() == 0 {
-		return fmt.Errorf("no shards given; name the files that `metaqda eval --shard` wrote")
+		return fmt.Errorf("no shards given; name the files that `metaqda eval --json` wrote")
 	}
 	if err := checkWritable(*out, *markdown); err != nil {
 		return err
@@ -58,19 +64,10 @@ func runMerge(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if err := checkFolder(*pictures); err != nil {
 		return err
 	}
-	var shards []*shardFile
-	for _, path := range f.Args() {
-		s, err := readShard(path)
-		if err != nil {
-			return err
-		}
-		shards = append(shards, s)
-	}
-	h, blocks, err := merge(shards, f.Args())
+	rep, err := mergeFiles(f.Args())
 	if err != nil {
 		return err
 	}
-	rep := newReport(h, blocks)
 	tables := rep.tables()
 	for _, t := range tables {
 		fmt.Fprintln(stdout, t.text())
@@ -83,14 +80,35 @@ func runMerge(_ context.Context, args []string, stdout, _ io.Writer) error {
 	return writeReport(rep, tables, *out, *markdown)
 }
 
+// mergeFiles reads the files and joins them, shards or evaluations as the first
+// one is.
+func mergeFiles(names []string) (*report, error) {
+	var files []*shardFile
+	for _, path := range names {
+		f, err := readShard(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	if files[0].Format == evalFormat {
+		return mergeMethods(files, names)
+	}
+	h, blocks, err := merge(files, names)
+	if err != nil {
+		return nil, err
+	}
+	return newReport(h, blocks), nil
+}
+
 func readShard(path string) (*shardFile, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read (%v); check the path", path, reason(err))
 	}
 	s := &shardFile{header: &header{}}
-	if err := json.Unmarshal(text, s); err != nil || s.Format != shardFormat || s.Shard.Of < 1 {
-		return nil, fmt.Errorf("%s is no shard; name files that `metaqda eval --shard i/n --json FILE` wrote", path)
+	if err := json.Unmarshal(text, s); err != nil || s.Format != evalFormat && (s.Format != shardFormat || s.Shard.Of < 1) {
+		return nil, fmt.Errorf("%s is neither shard nor evaluation; name files that `metaqda eval --json FILE` wrote", path)
 	}
 	for _, b := range s.Blocks {
 		for _, r := range b.Records {

@@ -109,8 +109,9 @@ func versions() map[string]string {
 // report is the whole result of an evaluation.
 type report struct {
 	*header
-	Results []*Result
-	Summary []*summary
+	Results []*Result  `json:"results"`
+	Summary []*summary `json:"summary"`
+	Margins []*margin  `json:"margins"`
 }
 
 // summary is one method over several data sets, as the paper's Meta-Dataset
@@ -128,10 +129,18 @@ func newReport(h *header, blocks []*block) *report {
 	for _, b := range blocks {
 		r.Results = append(r.Results, b.result())
 	}
-	if h.Protocol == "multi-domain" {
-		r.summarise()
-	}
+	r.sumUp()
 	return r
+}
+
+// sumUp adds what some protocols say over all results.
+func (r *report) sumUp() {
+	switch r.Protocol {
+	case "multi-domain":
+		r.summarise()
+	case foreign:
+		r.addMargins()
+	}
 }
 
 // summarise averages over the data sets, each counting alike. Ranks go by the
@@ -203,13 +212,19 @@ func (r *report) encode() ([]byte, error) {
 		b.Write(line)
 	}
 	b.WriteString("\n]")
-	if r.Summary != nil {
-		text, err := json.Marshal(r.Summary)
+	for _, part := range []struct {
+		name  string
+		value any
+		has   bool
+	}{{"summary", r.Summary, r.Summary != nil}, {"margins", r.Margins, r.Margins != nil}} {
+		if !part.has {
+			continue
+		}
+		text, err := json.Marshal(part.value)
 		if err != nil {
 			return nil, err
 		}
-		b.WriteString(",\n\"summary\": ")
-		b.Write(text)
+		fmt.Fprintf(&b, ",\n%q: %s", part.name, text)
 	}
 	b.WriteString("}\n")
 	return b.Bytes(), nil
@@ -229,59 +244,10 @@ func (r *report) tables() []*table {
 			tables = append(tables, r.cellTable(d, way))
 		}
 	}
-	if r.Protocol == "leave-one-domain-out" {
-		tables = append(tables, r.marginTables()...)
+	if r.Protocol == foreign {
+		tables = append(tables, r.foreignTables()...)
 	}
 	return tables
-}
-
-// marginTables say for each MetaQDA method how far its accuracy is above the
-// better of its competitors in every cell, and on average.
-func (r *report) marginTables() []*table {
-	var tables []*table
-	for _, m := range r.Methods {
-		if !isMetaQDA(m) {
-			continue
-		}
-		t := &table{title: m + ": accuracy above the best competitor, points", header: []string{"data, way"}}
-		for _, shot := range r.Shot {
-			t.header = append(t.header, fmt.Sprintf("%d-shot", shot))
-		}
-		var all []float64
-		for _, d := range r.Data {
-			for _, way := range r.Way {
-				row := []string{fmt.Sprintf("%s, %d", d.Name, way)}
-				for _, shot := range r.Shot {
-					cell, ok := r.margin(m, d.Name, way, shot)
-					if !ok {
-						return nil
-					}
-					all = append(all, cell)
-					row = append(row, fmt.Sprintf("%+.2f", cell))
-				}
-				t.add(row...)
-			}
-		}
-		t.note = fmt.Sprintf("mean %+.2f, worst %+.2f", *mean(all), slices.Min(all))
-		tables = append(tables, t)
-	}
-	return tables
-}
-
-// margin is one cell of marginTables; ok is false without competitors.
-func (r *report) margin(method, data string, way, shot int) (points float64, ok bool) {
-	best := 0.0
-	for _, m := range r.Methods {
-		if !isMetaQDA(m) {
-			best, ok = max(best, r.find(m, data, way, shot).Accuracy.Mean), true
-		}
-	}
-	return 100 * (r.find(method, data, way, shot).Accuracy.Mean - best), ok
-}
-
-// isMetaQDA reports whether a method has a NIW prior.
-func isMetaQDA(method string) bool {
-	return strings.HasPrefix(method, "fb") || strings.HasPrefix(method, "map")
 }
 
 // column is one measure of a cell.
@@ -316,7 +282,7 @@ func (r *report) columns() []column {
 			{"AUROC 1-max", func(x *Result) string { return optional(x.AUROCMaxProb) }},
 			{"ECE none", func(x *Result) string { return optional(x.ECENone) }},
 			{"Brier none", func(x *Result) string { return optional(x.BrierNone) }}}
-	case "ablation":
+	case "ablation", foreign:
 		return []column{accuracyColumn, eceColumn}
 	}
 	return []column{accuracyColumn, eceColumn, eceTSColumn, nllColumn}
@@ -332,7 +298,7 @@ func (r *report) cellTable(d dataHeader, way int) *table {
 		}
 	}
 	for _, m := range r.Methods {
-		row := []string{m}
+		row := []string{r.label(m)}
 		for _, shot := range r.Shot {
 			x := r.find(m, d.Name, way, shot)
 			for _, c := range r.columns() {
@@ -344,13 +310,32 @@ func (r *report) cellTable(d dataHeader, way int) *table {
 	return t
 }
 
+// label is a method's name, with the number of its tasks where that is not the
+// one of the others.
+func (r *report) label(method string) string {
+	for _, x := range r.Results {
+		if x.Method == method && x.Tasks != r.Tasks*r.Repeat {
+			return fmt.Sprintf("%s (%d tasks)", method, x.Tasks)
+		}
+	}
+	return method
+}
+
 func (r *report) find(method, data string, way, shot int) *Result {
+	if x := r.lookup(method, data, way, shot); x != nil {
+		return x
+	}
+	panic("metaqda: result missing from the report")
+}
+
+// lookup is find for what may be missing.
+func (r *report) lookup(method, data string, way, shot int) *Result {
 	for _, x := range r.Results {
 		if x.Method == method && x.Data == data && x.Way != nil && *x.Way == way && x.Shot != nil && *x.Shot == shot {
 			return x
 		}
 	}
-	panic("metaqda: result missing from the report")
+	return nil
 }
 
 func (r *report) multiDomainTable() *table {

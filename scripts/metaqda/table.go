@@ -88,9 +88,10 @@ func optional(v *float64) string {
 }
 
 // pairedDifference returns the mean difference of two results over the same
-// tasks, with its 95 % interval: much narrower than theirs.
+// tasks, with its 95 % interval: much narrower than theirs. Of unequal numbers of
+// tasks the fewer are the first of the more.
 func pairedDifference(a, b *Result) (mean, ci float64) {
-	d := make([]float64, len(a.EpisodeAccuracy))
+	d := make([]float64, min(len(a.EpisodeAccuracy), len(b.EpisodeAccuracy)))
 	for i := range d {
 		d[i] = a.EpisodeAccuracy[i] - b.EpisodeAccuracy[i]
 	}
