@@ -57,7 +57,10 @@ protocols:
   calibration           ECE, MCE, Brier and NLL without and with temperature
   ablation              LDA and QDA without, with hand-crafted and with learned prior
   open-set              as many queries from unseen classes as from the task's own:
-                        detection of none-of-these
+                        detection of none-of-these, how much better (gain) than by one
+                        minus the largest probability of the same model, and its
+                        calibration as a probability at even odds; --n-way 1 asks
+                        'is it this, or not?'
   leave-one-domain-out  one --prior for each data set, in the same order, that was
                         learned without it; how far MetaQDA is above each competitor
 

@@ -544,6 +544,35 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 	}
 }
 
+// A single class leaves nothing to the largest probability, which is one.
+func TestOpenSetTellsTheGain(t *testing.T) {
+	dir := t.TempDir()
+	data := toy{classes: 36, rows: 24, dim: 12}.write(t, dir, "alpha")
+	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), randomPrior(12))
+	out := filepath.Join(dir, "out.json")
+	text := mustRun(t, "eval", "--protocol", "open-set", "--data", data, "--prior", prior, "--methods", "fb,map,ncc-un,linear,knn-tfjs", "--n-way", "1,3", "--n-shot", "2",
+		"--n-query", "5", "--n-tasks", "20", "--json", out)
+	for _, name := range []string{"2-shot AUROC  ", "2-shot AUROC 1-max", "2-shot gain", "2-shot ECE none", "2-shot Brier none"} {
+		if strings.Count(text, name) != 2 {
+			t.Errorf("not one column %q for each way:\n%s", name, text)
+		}
+	}
+	for _, v := range readReport(t, out)["results"].([]any) {
+		x := v.(map[string]any)
+		_, has := x["ece_none"].(float64)
+		if bayes := isMetaQDA(x["method"].(string)); has != bayes {
+			t.Errorf("%v: ece_none %v", x["method"], x["ece_none"])
+		}
+		if x["way"] == 1.0 && (x["auroc_max_probability"] != 0.5 || x["accuracy"].(map[string]any)["mean"] != 1.0) {
+			t.Errorf("%v with one class: accuracy %v, AUROC of 1 - max %v", x["method"], x["accuracy"], x["auroc_max_probability"])
+		}
+	}
+	none, most, ece := 0.85, 0.7, 0.03
+	if got := gain(&Result{AUROCNone: &none, AUROCMaxProb: &most, ECENone: &ece}); got != "+15.00" {
+		t.Errorf("gain %s", got)
+	}
+}
+
 func TestMultiDomainSummary(t *testing.T) {
 	r := &report{header: &header{Protocol: "multi-domain", Methods: []string{"a", "b"}, Data: []dataHeader{{Name: "x"}, {Name: "y"}}, InDomain: []string{"x"}}}
 	for _, v := range []struct {

@@ -263,6 +263,15 @@ var (
 	nllColumn      = column{"NLL", func(x *Result) string { return fmt.Sprintf("%.3f", x.NLL) }}
 )
 
+// gain is by how many points none-of-these detects better than one minus the
+// largest probability of the same model; nothing for methods that have no other.
+func gain(x *Result) string {
+	if x.ECENone == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%+.2f", 100*(*x.AUROCNone-*x.AUROCMaxProb))
+}
+
 func (r *report) columns() []column {
 	switch r.Protocol {
 	case "calibration":
@@ -278,8 +287,9 @@ func (r *report) columns() []column {
 	case "open-set":
 		return []column{accuracyColumn,
 			{"AUROC", func(x *Result) string { return optional(x.AUROCNone) }},
-			{"AUPR", func(x *Result) string { return optional(x.AUPRNone) }},
 			{"AUROC 1-max", func(x *Result) string { return optional(x.AUROCMaxProb) }},
+			{"gain", gain},
+			{"AUPR", func(x *Result) string { return optional(x.AUPRNone) }},
 			{"ECE none", func(x *Result) string { return optional(x.ECENone) }},
 			{"Brier none", func(x *Result) string { return optional(x.BrierNone) }}}
 	case "ablation", foreign:
