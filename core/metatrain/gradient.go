@@ -97,9 +97,9 @@ func NewEngine(d int, o Objective) *Engine {
 	return &Engine{objective: o, factor: newFactor(d), m: make([]float64, d)}
 }
 
-// Set takes over a copy of the parameters. Cost O(d²).
+// Set takes over a copy of the parameters. Cost O(d²), O(d³) for a spiked prior.
 func (e *Engine) Set(p *Params) {
-	raw := p.Prior.L.RawTriangular()
+	raw := p.Prior.Dense().L.RawTriangular()
 	for i := range raw.N {
 		copy(e.factor.lower[i*raw.N:i*raw.N+i+1], raw.Data[i*raw.Stride:])
 	}

@@ -304,6 +304,17 @@ func TestComposeUndoesTheBase(t *testing.T) {
 	white := base.Whiten(&w.domain, 2)
 	p := randomParams(rand.New(rand.NewPCG(1, 1)), 6)
 	full := base.Compose(p)
+	back := base.Relative(full)
+	for i := range 6 {
+		if math.Abs(back.Prior.M[i]-p.Prior.M[i]) > 1e-9 {
+			t.Errorf("m[%d] came back as %v, was %v", i, back.Prior.M[i], p.Prior.M[i])
+		}
+		for j := range i + 1 {
+			if math.Abs(back.Prior.L.At(i, j)-p.Prior.L.At(i, j)) > 1e-9 {
+				t.Errorf("L[%d,%d] came back as %v, was %v", i, j, back.Prior.L.At(i, j), p.Prior.L.At(i, j))
+			}
+		}
+	}
 	e := w.source(t, smallTasks).(*Episodes).Sampler.Episode(0)
 	var a, b Task
 	white.FillTo(&a, &e)

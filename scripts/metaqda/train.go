@@ -60,6 +60,7 @@ type trainOptions struct {
 	seed                  uint64
 	workers               int
 	precision             string
+	rank                  int
 	extractor             model.Extractor
 	config                metatrain.Config
 	inference, loss, kind string
@@ -96,6 +97,7 @@ func (o *trainOptions) flags(stdout io.Writer) *flag.FlagSet {
 	f.StringVar(&o.curve, "curve", "", "picture of the training curve, .svg or .png")
 	f.BoolVar(&o.quiet, "quiet", false, "no progress on the terminal")
 	f.StringVar(&o.precision, "precision", "F32", "numbers of the prior file: F16, F32 or F64")
+	f.IntVar(&o.rank, "rank", 0, "directions of a spiked S: diagonal but for so many, a smaller file and quicker predictions; 0 keeps S as learned")
 	f.StringVar(&o.extractor.ID, "extractor", "", "name of the feature extractor to store in the prior (default what the data's .json says)")
 	f.StringVar(&o.extractor.SHA256, "extractor-sha256", "", "its checksum")
 	o.modelFlags(f, c)

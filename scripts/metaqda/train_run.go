@@ -118,19 +118,33 @@ func (r *trainRun) summary() string {
 	return fmt.Sprintf("step %d, validation accuracy %.2f %%, ", best.Step, 100*best.Validation.Accuracy)
 }
 
-// prior returns the content of the prior file: the best parameters, calibrated
-// for both kinds of inference and carried back from the training coordinates.
+// prior returns the content of the prior file: the best parameters, carried back
+// from the training coordinates, with a spiked S if asked for, and calibrated as
+// they are then for both kinds of inference.
 func (r *trainRun) prior(ctx context.Context, stderr io.Writer) (*model.Prior, error) {
-	best := r.trainer.Result()
+	best, facts := r.trainer.Result(), r.facts()
+	shipped := best
+	if r.fold.base != nil {
+		shipped = r.fold.base.Compose(best)
+	}
+	if rank := r.options.rank; rank > 0 {
+		q, rest, ok := niw.Spike(shipped.Prior, min(rank, shipped.Prior.Dim()))
+		if !ok {
+			return nil, fmt.Errorf("the eigenvalues of the learned S cannot be found; leave out --rank")
+		}
+		shipped = &metatrain.Params{Prior: q, Head: best.Head}
+		best = shipped
+		if r.fold.base != nil {
+			best = r.fold.base.Relative(shipped)
+		}
+		facts["rank"] = fmt.Sprintf("%d; the other eigenvalues had a standard deviation of %.3f of their logarithms", q.Spiked.Rank(), rest)
+	}
 	c, err := r.calibrations(ctx, best, stderr)
 	if err != nil {
 		return nil, err
 	}
-	if r.fold.base != nil {
-		best = r.fold.base.Compose(best)
-	}
-	return &model.Prior{NIW: best.Prior, Transform: r.fold.transform, Calibration: c[niw.FB], MAP: c[niw.MAP], RegParam: r.options.config.Objective.RegParam,
-		Extractor: r.extractor(), Facts: r.facts(), Precision: r.options.precision}, nil
+	return &model.Prior{NIW: shipped.Prior, Transform: r.fold.transform, Calibration: c[niw.FB], MAP: c[niw.MAP], RegParam: r.options.config.Objective.RegParam,
+		Extractor: r.extractor(), Facts: facts, Precision: r.options.precision}, nil
 }
 
 func (r *trainRun) extractor() model.Extractor {

@@ -69,6 +69,40 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	mustRun(t, "eval", "--data", a, "--prior", out, "--methods", "fb,map", "--n-tasks", "5", "--n-query", "3", "--n-shot", "1")
 }
 
+// At full rank a spiked S is the learned one, calibration included; at less it
+// is another of the same determinant.
+func TestTrainWithASpikedScale(t *testing.T) {
+	dir := t.TempDir()
+	data := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
+	train := func(name string, more ...string) *model.Prior {
+		out := filepath.Join(dir, name)
+		mustRun(t, trainArgs(data, out, append(more, "--precision", "F64")...)...)
+		p, err := model.DecodePrior(readFile(t, out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for _, start := range []string{"within", "identity"} {
+		plain, full, few := train("plain", "--start", start), train("full", "--start", start, "--rank", "6"), train("few", "--start", start, "--rank", "2")
+		var want, got mat.SymDense
+		want.SymOuterK(1, plain.NIW.L)
+		got.SymOuterK(1, full.NIW.Dense().L)
+		if full.NIW.Spiked == nil || !mat.EqualApprox(&want, &got, 1e-9) {
+			t.Errorf("start %s: S at full rank is not the learned one", start)
+		}
+		for i, v := range plain.Calibration.LogT {
+			if math.Abs(full.Calibration.LogT[i]-v) > 1e-3 {
+				t.Errorf("start %s: log T %v at full rank, %v as learned", start, full.Calibration.LogT, plain.Calibration.LogT)
+			}
+		}
+		if few.NIW.Spiked == nil || few.NIW.Spiked.Rank() != 2 || math.Abs(few.NIW.LogDetS()-plain.NIW.LogDetS()) > 1e-8 || !strings.HasPrefix(few.Facts["rank"], "2;") {
+			t.Errorf("start %s: rank 2 gave %+v", start, few.NIW.Spiked)
+		}
+		mustRun(t, "eval", "--data", data, "--prior", filepath.Join(dir, "few"), "--methods", "fb,map,fb-lda", "--n-tasks", "5", "--n-query", "3", "--n-shot", "1")
+	}
+}
+
 // The precision blend goes from the flag by the file to the scores of eval.
 func TestTrainWithABlendedPrecision(t *testing.T) {
 	dir := t.TempDir()
