@@ -14,10 +14,6 @@ import (
 // MaxDimension is the longest embedding that prior files allow.
 const MaxDimension = 8192
 
-// maxBuiltIn is the longest embedding for which a prior is made up: it takes
-// 8 d² bytes.
-const maxBuiltIn = 4096
-
 // Keys of the table Meta.
 const (
 	metaCurrent   = "current"    // id of the session to open
@@ -54,11 +50,19 @@ func (p *prior) rows(examples []*store.Example) (*mat.Dense, error) {
 // BuiltIn is the prior for embeddings that no learned one is known for: vague,
 // S = 36 I on embeddings of length one.
 func BuiltIn(d int) (*model.Prior, error) {
-	if d < 1 || d > maxBuiltIn {
+	if d < 1 || d > MaxDimension {
 		return nil, fail("dimension", "There is no built-in prior for embeddings this long: import one that was learned for them.")
 	}
+	scale := make([]float64, d)
+	for i := range scale {
+		scale[i] = 6
+	}
+	s, err := niw.NewSpiked(scale, nil, nil)
+	if err != nil {
+		return nil, err
+	}
 	return &model.Prior{
-		NIW:       niw.HandCrafted(d, 6),
+		NIW:       &niw.Prior{M: make([]float64, d), Kappa: 1, Spiked: s, Nu: float64(d)},
 		Transform: embed.Transform{Kind: embed.L2},
 		Facts:     map[string]string{"name": "Built-in", "made": "by hand: m = 0, S = 36 I, kappa = 1, nu = d"},
 	}, nil

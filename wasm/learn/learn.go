@@ -87,7 +87,7 @@ type Run struct {
 	trainer *metatrain.Trainer
 }
 
-// New prepares a run. Cost N d²/2 for N pictures. It returns a *[TooLittleError],
+// New prepares a run. Cost N d²/2 for N pictures, d³/3 for a spiked prior. It returns a *[TooLittleError],
 // a *[niw.DimensionError], a *[niw.ValueError] or the error of the transform.
 func New(job Job) (*Run, error) {
 	usable := usableClasses(job.Classes)
@@ -98,6 +98,9 @@ func New(job Job) (*Run, error) {
 		return nil, &niw.ValueError{Name: "number of steps", Index: -1, Value: float64(job.Steps), Want: "a whole number from 1 to " + strconv.Itoa(MaxSteps)}
 	}
 	shuffle(usable, job.Seed)
+	full := *job.Prior // what is learned fills S, so it begins from a full one
+	full.NIW = full.NIW.Dense()
+	job.Prior = &full
 	r := &Run{job: job, dim: job.Prior.NIW.Dim()}
 	held := min(max(len(usable)/validateShare, 2), maxValidate)
 	train, trainPool, err := r.domain("classes to learn from", usable[held:])

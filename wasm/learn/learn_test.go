@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"metaqda/core/embed"
 	"metaqda/core/metatrain"
 	"metaqda/core/model"
@@ -131,6 +133,29 @@ func TestLearnsWhatClassesHaveInCommon(t *testing.T) {
 	}
 	if got := len(r.History()); got != validations+1 {
 		t.Errorf("%d points of the curve, want %d", got, validations+1)
+	}
+}
+
+func TestBeginsAtASpikedPrior(t *testing.T) {
+	j := job(50)
+	q := mat.NewDense(1, dim, nil)
+	q.Set(0, 1, 0.6)
+	q.Set(0, 3, -0.8)
+	scale := make([]float64, dim)
+	for i := range scale {
+		scale[i] = 1 + float64(i)/10
+	}
+	s, err := niw.NewSpiked(scale, q, []float64{5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Prior.NIW.L, j.Prior.NIW.Spiked = nil, s
+	r := newRun(t, j)
+	if _, err := r.Step(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := r.Prior().NIW.L, j.Prior.NIW.Dense().L; !mat.EqualApprox(got, want, 1e-14) || j.Prior.NIW.Spiked != s {
+		t.Errorf("L = %v, want %v", mat.Formatted(got), mat.Formatted(want))
 	}
 }
 
