@@ -120,12 +120,6 @@ func (r *reproduction) command(args ...string) error {
 	return c.run(r.ctx, args[1:], io.Discard, r.stderr)
 }
 
-// Training as the paper describes it but from S = 25 I: with features of
-// length one the paper's S = I learns half as much. A temperature is fitted on
-// validation classes. Chosen on the validation classes of cifarfs-conv4.
-var paperTraining = []string{"--optimizer", "adam", "--learning-rate", "0.001", "--start", "identity", "--scale", "5",
-	"--temperature", "1", "--n-way", "5", "--n-shot", "1-5", "--n-query", "15", "--val-tasks", "200"}
-
 // plainly keeps the model to the paper's: m, kappa and S are learned, nu stays
 // d, there is no temperature.
 var plainly = []string{"--fixed", "nu,temperature,temperature-shape,bias", "--calibrate", "0", "--calibrate-degree", "0"}
@@ -185,15 +179,15 @@ func (r *reproduction) conv4(name string, steps int, full bool) error {
 		return nil
 	}
 	own := []string{name}
-	learned, err := r.train(name, steps, own, paperTraining...)
+	learned, err := r.train(name, steps, own, "--preset", "conv4")
 	if err != nil {
 		return err
 	}
-	fb, err := r.train(name+"-fb", steps, own, append(append([]string{}, paperTraining...), plainly...)...)
+	fb, err := r.train(name+"-fb", steps, own, append([]string{"--preset", "conv4"}, plainly...)...)
 	if err != nil {
 		return err
 	}
-	mapped, err := r.train(name+"-map", steps, own, append(append([]string{"--inference", "map"}, paperTraining...), plainly...)...)
+	mapped, err := r.train(name+"-map", steps, own, append([]string{"--preset", "conv4", "--inference", "map"}, plainly...)...)
 	if err != nil {
 		return err
 	}

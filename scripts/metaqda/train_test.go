@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core/episode"
 	"metaqda/core/model"
 )
 
@@ -280,13 +281,21 @@ func TestTrainCalibratesOnDomainsLeftOut(t *testing.T) {
 	}
 }
 
-func TestPaperPreset(t *testing.T) {
-	o, err := parseTrain([]string{"--data", "a.npz", "--out", "p", "--steps", "7", "--preset=paper"}, &bytes.Buffer{})
-	if err != nil {
-		t.Fatal(err)
+func TestPresets(t *testing.T) {
+	parse := func(preset string) *trainOptions {
+		o, err := parseTrain([]string{"--data", "a.npz", "--out", "p", "--steps", "7", preset}, &bytes.Buffer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.start != "identity" || o.config.Start.Temperature != 1 || o.config.Optimiser != "adam" || o.config.Steps != 7 {
+			t.Errorf("%s: got %+v", preset, o)
+		}
+		return o
 	}
-	c := o.config
-	if o.start != "identity" || c.Start.Scale != 1 || c.Start.Temperature != 1 || c.Optimiser != "adam" || c.Rate != 3e-4 || c.WeightDecay != 1e-4 || c.Steps != 7 {
-		t.Errorf("got %+v", o)
+	if c := parse("--preset=paper").config; c.Start.Scale != 1 || c.Rate != 3e-4 || c.WeightDecay != 1e-4 {
+		t.Errorf("paper: got %+v", c)
+	}
+	if o := parse("--preset=conv4"); o.config.Start.Scale != 5 || o.config.Rate != 1e-3 || o.tasks.Shot != (episode.Range{Min: 1, Max: 5}) || o.calibrate == 0 {
+		t.Errorf("conv4: got %+v", o)
 	}
 }
