@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// foreign is the protocol that has margins.
-const foreign = "leave-one-domain-out"
-
 // tolerated is how far below a competitor still counts as level with it.
 const tolerated = 0.003
 

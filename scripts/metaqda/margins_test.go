@@ -13,7 +13,7 @@ import (
 // foreignReport has the given accuracies, on two tasks 0.02 to either side: by
 // method, then by data set, way and shot.
 func foreignReport(methods []string, accuracy map[string][]float64) *report {
-	r := &report{header: &header{Protocol: foreign, Methods: methods, Data: []dataHeader{{Name: "x"}, {Name: "y"}},
+	r := &report{header: &header{Protocol: "leave-one-domain-out", Methods: methods, Data: []dataHeader{{Name: "x"}, {Name: "y"}},
 		Way: []int{5, 20}, Shot: []int{1, 5}, Tasks: 2, Repeat: 1}}
 	for _, m := range methods {
 		for i, a := range accuracy[m] {
@@ -76,7 +76,7 @@ func TestMethodsMergeToTheWhole(t *testing.T) {
 	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), randomPrior(6))
 	file := func(name string) string { return filepath.Join(dir, name) }
 	eval := func(name, methods, tasks string) string {
-		return mustRun(t, "eval", "--protocol", foreign, "--data", a+","+b, "--prior", prior+","+prior, "--methods", methods, "--n-way", "3,5", "--n-shot", "1,2",
+		return mustRun(t, "eval", "--protocol", "leave-one-domain-out", "--data", a+","+b, "--prior", prior+","+prior, "--methods", methods, "--n-way", "3,5", "--n-shot", "1,2",
 			"--n-query", "4", "--n-tasks", tasks, "--n-val-tasks", "0", "--json", file(name))
 	}
 	whole := eval("whole", "fb,ncc-cl2n,linear", "8")

@@ -138,7 +138,7 @@ func (r *report) sumUp() {
 	switch r.Protocol {
 	case "multi-domain":
 		r.summarise()
-	case foreign:
+	case "leave-one-domain-out":
 		r.addMargins()
 	}
 }
@@ -244,7 +244,7 @@ func (r *report) tables() []*table {
 			tables = append(tables, r.cellTable(d, way))
 		}
 	}
-	if r.Protocol == foreign {
+	if r.Protocol == "leave-one-domain-out" {
 		tables = append(tables, r.foreignTables()...)
 	}
 	return tables
@@ -292,7 +292,7 @@ func (r *report) columns() []column {
 			{"AUPR", func(x *Result) string { return optional(x.AUPRNone) }},
 			{"ECE none", func(x *Result) string { return optional(x.ECENone) }},
 			{"Brier none", func(x *Result) string { return optional(x.BrierNone) }}}
-	case "ablation", foreign:
+	case "ablation", "leave-one-domain-out":
 		return []column{accuracyColumn, eceColumn}
 	}
 	return []column{accuracyColumn, eceColumn, eceTSColumn, nllColumn}
