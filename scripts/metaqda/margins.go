@@ -170,5 +170,5 @@ func (r *report) verdict(method string) string {
 	if len(m.Below) > 0 {
 		text += ": " + strings.Join(m.Below, "; ")
 	}
-	return text + fmt.Sprintf("; on average %.2f above the better of them", 100*m.Mean)
+	return text + fmt.Sprintf("; on average %+.2f points from the better", 100*m.Mean)
 }

@@ -55,7 +55,7 @@ func TestMargins(t *testing.T) {
 	if grid := tables[4]; fmt.Sprint(grid.rows) != "[[x, 5 +2.00 -1.00] [x, 20 +2.00 +1.00] [y, 5 +2.00 -0.20] [y, 20 +2.00 +1.00]]" {
 		t.Errorf("above the heads: %v", grid.rows)
 	}
-	if want := "fb is more than 0.3 points below ncc-cl2n or linear in 1 of 8 cells: x, 5-way 5-shot; on average 1.10 above the better of them"; tables[7].note != want {
+	if want := "fb is more than 0.3 points below ncc-cl2n or linear in 1 of 8 cells: x, 5-way 5-shot; on average +1.10 points from the better"; tables[7].note != want {
 		t.Errorf("got %q, want %q", tables[7].note, want)
 	}
 }
