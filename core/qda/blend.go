@@ -23,7 +23,7 @@ func (c *Classifier) blends() bool { return c.options.RegParam > 0 }
 func (c *Classifier) centre(x []float64) error {
 	c.y = sized(c.y, len(x))
 	floats.SubTo(c.y, x, c.prior.M)
-	_, err := checkedNorm2(c.y)
+	_, err := checkedNorm2(squaredNorm(c.y))
 	return err
 }
 

@@ -1,6 +1,8 @@
 package qda
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -13,6 +15,7 @@ type class struct {
 	label  string
 	weight float64        // p(y=j) up to normalisation
 	w      blas64.General // K×d whitened examples in the order they were added
+	b      blas64.General // K×r their partners, for queries whitened in part
 	group  niw.Group      // low-rank posterior, kept while K < d
 	stale  bool           // the dense posterior does not match w
 	dense  *niw.Scatter   // dense posterior, used while K >= d
@@ -29,9 +32,16 @@ type class struct {
 	logWeight float64 // ln p(y=j)
 }
 
-func newClass(label string, prior niw.Posterior) *class {
+// point is a whitened point, whole or in part; see [niw.Prior.WhitenPartTo].
+type point struct {
+	z []float64 // d: the whitened point, or y
+	a []float64 // r, or nil if z is whole
+}
+
+func newClass(label string, prior niw.Posterior, rank int) *class {
 	c := &class{label: label, weight: 1}
 	c.w = blas64.General{Cols: prior.Dim, Stride: prior.Dim}
+	c.b = blas64.General{Cols: rank, Stride: rank}
 	c.group.ResetFrom(prior)
 	return c
 }
@@ -41,10 +51,15 @@ func (c *class) count() int { return c.w.Rows }
 // lowRank tells which of the two forms serves: the smaller one.
 func (c *class) lowRank() bool { return c.w.Rows < c.w.Cols }
 
-// add appends one whitened example of length d. Cost O(K d).
-func (c *class) add(w []float64) {
+// add appends one whitened example of length d. Cost O((K+r) d).
+func (c *class) add(w []float64, p *niw.Prior) {
 	c.w.Data = append(c.w.Data, w...)
 	c.w.Rows++
+	if r := c.b.Cols; r > 0 {
+		c.b.Data = slices.Grow(c.b.Data, r)[:len(c.b.Data)+r]
+		c.b.Rows++
+		p.PartnerTo(c.b.Data[len(c.b.Data)-r:], w)
+	}
 	c.cross = append(c.cross, 0)
 	c.stale, c.shifted = true, false
 	if c.lowRank() {
@@ -56,17 +71,17 @@ func (c *class) add(w []float64) {
 func (c *class) appendToGroup(k int) {
 	cross := c.cross[:k+1]
 	rows := blas64.General{Rows: k + 1, Cols: c.w.Cols, Stride: c.w.Stride, Data: c.w.Data}
-	gemv(rows, c.row(k), cross)
+	gemv(rows, c.row(k), 0, cross)
 	c.group.Append(cross)
 }
 
 // remove deletes the i-th example. Cost O(K d + K³).
 func (c *class) remove(i int, prior niw.Posterior) {
 	wasLowRank := c.lowRank()
-	d := c.w.Cols
-	copy(c.w.Data[i*d:], c.w.Data[(i+1)*d:c.w.Rows*d])
-	c.w.Rows--
-	c.w.Data = c.w.Data[:c.w.Rows*d]
+	deleteRow(&c.w, i)
+	if c.b.Cols > 0 {
+		deleteRow(&c.b, i)
+	}
 	c.cross = c.cross[:c.w.Rows]
 	c.stale, c.shifted = true, false
 	switch {
@@ -80,14 +95,24 @@ func (c *class) remove(i int, prior niw.Posterior) {
 	}
 }
 
+// deleteRow takes the i-th row out of a matrix without gaps.
+func deleteRow(m *blas64.General, i int) {
+	n := m.Cols
+	m.Data = append(m.Data[:i*n], m.Data[(i+1)*n:]...)
+	m.Rows--
+}
+
 func (c *class) row(i int) []float64 { return c.w.Data[i*c.w.Stride : i*c.w.Stride+c.w.Cols] }
 
-// logProb returns the log density of the whitened query z with r2 = |z|² and,
-// for a blend, x-m in of.y.
-func (c *class) logProb(of *Classifier, z []float64, r2 float64) float64 {
+// logProb returns the log density of the whitened query x with r2 = |w|² and,
+// for a blend, x-m in of.y. A class in dense form wants the query whole.
+func (c *class) logProb(of *Classifier, x point, r2 float64) float64 {
 	inf := of.options.Inference
 	if c.lowRank() {
-		gemv(c.w, z, c.cross)
+		gemv(c.w, x.z, 0, c.cross)
+		if x.a != nil {
+			gemv(c.b, x.a, 1, c.cross)
+		}
 		q := c.group.Quad(r2, c.cross)
 		if of.blends() {
 			post := c.group.Posterior()
@@ -96,7 +121,7 @@ func (c *class) logProb(of *Classifier, z []float64, r2 float64) float64 {
 		return c.group.LogProbAt(inf, q)
 	}
 	c.refresh(of.prior)
-	floats.SubTo(of.scratch, z, c.mean)
+	floats.SubTo(of.scratch, x.z, c.mean)
 	c.dense.SolveTo(of.scratch)
 	post, q := c.dense.Posterior(c.w.Rows), floats.Dot(of.scratch, of.scratch)
 	if of.blends() {
@@ -132,10 +157,10 @@ func posteriorMean(dst []float64, w blas64.General, kappa float64) {
 	floats.Scale(1/(kappa+float64(w.Rows)), dst)
 }
 
-// gemv stores a x in y.
-func gemv(a blas64.General, x, y []float64) {
+// gemv stores a x + beta y in y.
+func gemv(a blas64.General, x []float64, beta float64, y []float64) {
 	if a.Rows == 0 {
 		return
 	}
-	blas64.Gemv(blas.NoTrans, 1, a, blas64.Vector{N: a.Cols, Data: x, Inc: 1}, 0, blas64.Vector{N: a.Rows, Data: y, Inc: 1})
+	blas64.Gemv(blas.NoTrans, 1, a, blas64.Vector{N: a.Cols, Data: x, Inc: 1}, beta, blas64.Vector{N: a.Rows, Data: y, Inc: 1})
 }

@@ -53,6 +53,8 @@ type Classifier struct {
 	session *Session // nil when not computed
 	loo     niw.Group
 	z       []float64
+	a       []float64 // what a query whitened in part has beside z
+	dense   bool      // a class has too many examples for the low-rank form
 	y       []float64 // x-m, for the precision blend
 	scratch []float64
 	logits  []float64
@@ -75,6 +77,7 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 		options: o,
 		index:   map[string]int{},
 		z:       make([]float64, d),
+		a:       make([]float64, p.Rank()),
 		scratch: make([]float64, d),
 	}, nil
 }
@@ -119,7 +122,7 @@ func (c *Classifier) AddClass(label string) error {
 		return err
 	}
 	c.index[label] = len(c.classes)
-	c.classes = append(c.classes, newClass(label, c.empty))
+	c.classes = append(c.classes, newClass(label, c.empty, c.prior.Rank()))
 	c.logits = append(c.logits, 0)
 	return nil
 }
@@ -158,7 +161,8 @@ func (c *Classifier) RemoveClass(label string) error {
 // Add appends the example x, of length d, to a class. It returns a *[LabelError]
 // for an unknown class, a *[niw.DimensionError] or a *[niw.ValueError] for an x
 // that has the wrong length, is not finite or is too large for its square.
-// Cost d²/2 to whiten x and K d for its inner products.
+// Cost d²/2 to whiten x, 3 r d with a spiked prior of rank r, and K d for its
+// inner products.
 func (c *Classifier) Add(label string, x []float64) error {
 	k, err := c.class(label)
 	if err != nil {
@@ -167,7 +171,7 @@ func (c *Classifier) Add(label string, x []float64) error {
 	if _, err := c.whiten(x); err != nil {
 		return err
 	}
-	k.add(c.z)
+	k.add(c.z, c.prior)
 	c.changed()
 	return nil
 }
@@ -194,13 +198,13 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 	w := mat.NewDense(n, d, nil)
 	c.prior.WhitenRowsTo(w, x)
 	for i := range n {
-		if _, err := checkedNorm2(w.RawRowView(i)); err != nil {
+		if _, err := checkedNorm2(squaredNorm(w.RawRowView(i))); err != nil {
 			return err
 		}
 	}
 	k.w.Data = slices.Grow(k.w.Data, n*d)
 	for i := range n {
-		k.add(w.RawRowView(i))
+		k.add(w.RawRowView(i), c.prior)
 	}
 	c.changed()
 	return nil
@@ -256,11 +260,12 @@ func (c *Classifier) checkNew(label string) error {
 
 // changed notes that examples came or went.
 func (c *Classifier) changed() {
-	c.pool, c.settled = nil, false
+	c.pool, c.settled, c.dense = nil, false, false
 	c.taught = c.taught[:0]
 	for _, k := range c.classes {
 		if k.count() > 0 {
 			c.taught = append(c.taught, k)
+			c.dense = c.dense || !k.lowRank()
 		}
 	}
 }
@@ -277,16 +282,20 @@ func (c *Classifier) whiten(x []float64) (r2 float64, err error) {
 		}
 	}
 	c.prior.WhitenTo(c.z, x)
-	return checkedNorm2(c.z)
+	return checkedNorm2(squaredNorm(c.z))
 }
 
 // maxNorm2 keeps products of squared lengths, and sums of many, finite.
 const maxNorm2 = 1e140
 
-// checkedNorm2 returns |z|², or an error if it is too large to calculate with.
-func checkedNorm2(z []float64) (float64, error) {
+func squaredNorm(z []float64) float64 {
 	v := blas64.Vector{N: len(z), Data: z, Inc: 1}
-	s := blas64.Dot(v, v)
+	return blas64.Dot(v, v)
+}
+
+// checkedNorm2 returns the squared length s of a whitened point, or an error if
+// it is too large to calculate with.
+func checkedNorm2(s float64) (float64, error) {
 	if !(s <= maxNorm2) {
 		return 0, &niw.ValueError{Name: "squared distance of the embedding from the prior mean", Index: -1, Value: s, Want: "at most 1e140: check the embedding's scale"}
 	}

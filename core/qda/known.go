@@ -143,14 +143,14 @@ func (c *Classifier) levels() *Session {
 // ok is false if nothing is left of the class then.
 func (c *Classifier) scoreExample(u []float64, chosen []*class, a, i int) (without float64, ok bool) {
 	z := chosen[a].row(i)
-	r2, _ := checkedNorm2(z)
+	r2 := squaredNorm(z) // checked when it was added
 	if c.blends() {
 		c.centreWhitened(z)
 	}
 	l0 := c.logNone(r2)
 	for j, k := range chosen {
 		if j != a {
-			u[j] = (k.logProb(c, z, r2)-l0)*k.invT + k.offset
+			u[j] = (k.logProb(c, point{z: z}, r2)-l0)*k.invT + k.offset
 		}
 	}
 	k := chosen[a]
@@ -167,9 +167,9 @@ func (c *Classifier) scoreExample(u []float64, chosen []*class, a, i int) (witho
 // O(K d + K³).
 func (k *class) logProbWithout(c *Classifier, i int, r2 float64) float64 {
 	if !k.lowRank() {
-		return k.logProb(c, k.row(i), r2)
+		return k.logProb(c, point{z: k.row(i)}, r2)
 	}
-	gemv(k.w, k.row(i), k.cross)
+	gemv(k.w, k.row(i), 0, k.cross)
 	c.loo.CopyFrom(&k.group)
 	c.loo.Remove(i)
 	copy(k.cross[i:], k.cross[i+1:])

@@ -140,7 +140,7 @@ func (q *pool) prepare(z []float64) {
 		q.dense.SolveTo(q.solved)
 		return
 	}
-	gemv(q.w, z, q.cross)
+	gemv(q.w, z, 0, q.cross)
 	copy(q.solved, q.cross)
 	niw.SolveTo(q.solved, q.chol)
 }

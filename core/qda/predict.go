@@ -1,6 +1,10 @@
 package qda
 
-import "math"
+import (
+	"math"
+
+	"metaqda/core/niw"
+)
 
 // LogDensitiesTo stores the log density of x under each class in dst, of length
 // C, and returns that under a class never seen. Classes without examples get
@@ -9,15 +13,29 @@ func (c *Classifier) LogDensitiesTo(dst, x []float64) (none float64, err error) 
 	if len(dst) != len(c.classes) {
 		panic("qda: destination of wrong length")
 	}
-	r2, err := c.whiten(x)
+	q, r2, err := c.query(x)
 	if err != nil {
 		return 0, err
 	}
-	return c.densities(dst, r2), nil
+	return c.densities(dst, q, r2), nil
 }
 
-// densities scores the query in c.z.
-func (c *Classifier) densities(dst []float64, r2 float64) (none float64) {
+// query whitens x, in part where that is enough, and returns |w|². For a blend
+// x-m is left in c.y.
+func (c *Classifier) query(x []float64) (q point, r2 float64, err error) {
+	if len(c.a) == 0 || c.options.Pooled || c.blends() || c.dense {
+		r2, err = c.whiten(x)
+		return point{z: c.z}, r2, err
+	}
+	if err := niw.CheckVector("embedding", x, c.Dim()); err != nil {
+		return q, 0, err
+	}
+	r2, err = checkedNorm2(c.prior.WhitenPartTo(c.z, c.a, x))
+	return point{c.z, c.a}, r2, err
+}
+
+// densities scores a whitened query.
+func (c *Classifier) densities(dst []float64, q point, r2 float64) (none float64) {
 	if c.options.Pooled && len(c.taught) > 0 {
 		return c.pooledDensities(dst, r2)
 	}
@@ -25,7 +43,7 @@ func (c *Classifier) densities(dst []float64, r2 float64) (none float64) {
 	for i, k := range c.classes {
 		dst[i] = none
 		if k.count() > 0 {
-			dst[i] = k.logProb(c, c.z, r2)
+			dst[i] = k.logProb(c, q, r2)
 		}
 	}
 	return none
@@ -62,20 +80,20 @@ func (c *Classifier) pooledDensities(dst []float64, r2 float64) (none float64) {
 // [ErrNoExamples] when all classes are empty, and a *[niw.DimensionError] or a
 // *[niw.ValueError] for an x that is not a finite embedding of length d.
 //
-// Cost d²/2 + N d multiply-adds for N examples in all, without allocation once
-// the classifier has settled.
+// Cost d²/2 + N d multiply-adds for N examples in all, r d + N (d+r) with a spiked
+// prior of rank r, without allocation once the classifier has settled.
 func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("qda: destination of wrong length")
 	}
-	r2, err := c.whiten(x)
+	q, r2, err := c.query(x)
 	if err != nil {
 		return 0, err
 	}
 	if len(c.taught) == 0 {
 		return 0, ErrNoExamples
 	}
-	l0 := c.densities(c.logits, r2)
+	l0 := c.densities(c.logits, q, r2)
 	evidence := c.evidence(c.logits, l0)
 	cal, p0 := &c.options.Calibration, c.options.NonePrior
 	for i, k := range c.classes {
