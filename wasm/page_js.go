@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"metaqda/wasm/bridge"
+	"metaqda/wasm/direct"
 	"metaqda/wasm/engine"
 	"metaqda/wasm/simd"
 	"metaqda/wasm/store"
@@ -23,6 +24,7 @@ type page struct {
 	query      []float32 // buffer for what is asked about
 	channel    js.Value  // to the other tabs; undefined where there is none
 	reload     chan struct{}
+	revision   uint32 // changes with the state
 }
 
 // startPage opens the store and the last session and returns the object for
@@ -31,6 +33,7 @@ func startPage() js.Value {
 	p := &page{listeners: map[string][]js.Value{}, reload: make(chan struct{}, 1)}
 	p.engine = newEngine(p)
 	p.connectTabs()
+	direct.Answer(p.shares, func() uint32 { return p.revision })
 	methods := map[string]bridge.Method{
 		"state": p.state, "on": p.on,
 		"addClass": p.addClass, "renameClass": p.renameClass, "removeClass": p.removeClass,
@@ -52,10 +55,13 @@ func startPage() js.Value {
 // newEngine starts an engine on IndexedDB, or in memory where that fails.
 func newEngine(p *page) *engine.Engine {
 	hooks := engine.Hooks{
-		Changed: func() { p.emit("change") },
-		Stored:  p.tellTabs,
-		Fetch:   bridge.Fetch,
-		Now:     time.Now,
+		Changed: func() {
+			p.revision++
+			p.emit("change")
+		},
+		Stored: p.tellTabs,
+		Fetch:  bridge.Fetch,
+		Now:    time.Now,
 	}
 	if d := view.NewDOM(); d != nil {
 		hooks.Show = d.Show
@@ -257,6 +263,19 @@ func (p *page) recognise(a bridge.Args) (any, bridge.Later, error) {
 
 func (p *page) probabilities(a bridge.Args) (any, bridge.Later, error) {
 	return p.answer(a, p.engine.Probabilities)
+}
+
+// shares answers the questions of package direct. Errors are told by
+// probabilities, which is asked again.
+func (p *page) shares(x []float32) []float64 {
+	if engine.CheckEmbedding(x) != nil {
+		return nil
+	}
+	shares, err := p.engine.Shares(x)
+	if err != nil {
+		return nil
+	}
+	return shares
 }
 
 // answer asks about the embedding in the first argument.

@@ -11,7 +11,7 @@ let methods = null;
 /** @param {{modules: import('./engine.js').Modules, runtime: string}} args */
 async function start({ modules, runtime }) {
   await loadRuntime(new URL(runtime));
-  const started = await startProgram(modules, 'trainer');
+  const { methods: started } = await startProgram(modules, 'trainer');
   await started.on((/** @type {import('./trainer.js').Progress} */ progress) => postMessage({ type: 'progress', progress }));
   return started;
 }

@@ -107,6 +107,17 @@ func (c *Classifier) Labels() []string {
 	return labels
 }
 
+// Label returns the i-th label.
+func (c *Classifier) Label(i int) string { return c.classes[i].label }
+
+// Index returns where a label stands among the labels, -1 if nowhere.
+func (c *Classifier) Index(label string) int {
+	if i, ok := c.index[label]; ok {
+		return i
+	}
+	return -1
+}
+
 // Count returns the number of examples of a class, 0 if there is no such class.
 func (c *Classifier) Count(label string) int {
 	if i, ok := c.index[label]; ok {

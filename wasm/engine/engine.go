@@ -52,7 +52,7 @@ type Engine struct {
 	undo       map[string]func() error // by token
 	tokens     []string                // of undo, oldest first
 	scratch    []float64               // of length d
-	shares     []float64               // of length C
+	shares     []float64               // of the last answer, and scratch
 }
 
 // class is one class; its id is its label in the classifier, so that a new name

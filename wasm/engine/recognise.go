@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"metaqda/core/niw"
 	"metaqda/wasm/view"
 )
@@ -43,27 +41,46 @@ func (e *Engine) Probabilities(x []float32) (*Prediction, error) {
 	return e.predict(x)
 }
 
-func (e *Engine) predict(x []float32) (*Prediction, error) {
+// Shares returns what Probabilities does as bare numbers: that of none of these
+// and then those of the classes in the order taught, nil while there is nothing
+// to compare with. They are good until the next call. It allocates nothing.
+func (e *Engine) Shares(x []float32) ([]float64, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.predictShares(x)
+}
+
+func (e *Engine) predictShares(x []float32) ([]float64, error) {
 	z, err := e.transformed(x)
 	if err != nil || e.exampleCount() == 0 {
 		return nil, err
 	}
-	labels := e.classifier.Labels()
-	if len(e.shares) < len(labels) {
-		e.shares = make([]float64, 2*len(labels))
+	n := len(e.classes)
+	if len(e.shares) < 2*n+1 {
+		e.shares = make([]float64, 4*n+1)
 	}
-	shares := e.shares[:len(labels)]
-	none, err := e.classifier.ProbabilitiesTo(shares, z)
-	if err != nil {
+	answer, raw := e.shares[:n+1], e.shares[n+1:2*n+1]
+	if answer[0], err = e.classifier.ProbabilitiesTo(raw, z); err != nil {
 		return nil, err
 	}
-	p := &Prediction{None: none, Classes: make([]Probability, len(e.classes))}
 	for i, c := range e.classes {
 		k := i
-		if labels[k] != c.ID { // after an undo the classifier has another order
-			k = slices.Index(labels, c.ID)
+		if e.classifier.Label(k) != c.ID { // after an undo the classifier has another order
+			k = e.classifier.Index(c.ID)
 		}
-		p.Classes[i] = Probability{ID: c.ID, Name: c.Name, P: shares[k]}
+		answer[i+1] = raw[k]
+	}
+	return answer, nil
+}
+
+func (e *Engine) predict(x []float32) (*Prediction, error) {
+	shares, err := e.predictShares(x)
+	if shares == nil {
+		return nil, err
+	}
+	p := &Prediction{None: shares[0], Classes: make([]Probability, len(e.classes))}
+	for i, c := range e.classes {
+		p.Classes[i] = Probability{ID: c.ID, Name: c.Name, P: shares[i+1]}
 	}
 	return p, nil
 }

@@ -266,6 +266,38 @@ test('a view of a larger buffer is taken as what it shows', () => blank(async ({
   assert.deepEqual(view, plain);
 }));
 
+// recognise goes through syscall/js, the second and third probabilities through exported functions.
+test('the quick way to probabilities follows every change', () => blank(async ({ page }) => {
+  await start(page);
+  const result = await run(page, `
+    const answers = [];
+    const both = async () => {
+      const x = picture(0.3, answers.length);
+      const all = [await engine.recognise(x), await engine.probabilities(x), await engine.probabilities(x), await engine.probabilities(x.slice())];
+      answers.push(all.map((answer) => JSON.stringify(answer && [answer.none, ...answer.classes.map(({ id, name, probability }) => [id, name, probability])])));
+    };
+    await both();
+    const [cat, dog] = await teach(['cat', 'dog', 'hen']);
+    await both();
+    await engine.renameClass(cat, 'lion');
+    await both();
+    await engine.configure({ nonePrior: 0.5 });
+    await both();
+    const { undo } = await engine.removeClass(cat);
+    await both();
+    await engine.undo(undo);
+    await both();
+    await teach(Array.from({ length: 60 }, (_, i) => 'class ' + i), 12); // the program's memory grows
+    await both();
+    const nan = picture(0, 0); nan[17] = NaN;
+    const refusals = await Promise.all([nan, new Float32Array(3), new Float32Array(0)].map((x) => refusal(engine.probabilities(x))));
+    await both();
+    return { answers, refusals };`);
+  for (const [i, all] of result.answers.entries()) assert.equal(new Set(all).size, 1, `change ${i}: ${all.join(' ')}`.slice(0, 500));
+  assert.equal(new Set(result.answers.map((/** @type {string[]} */ all) => all[0])).size, result.answers.length);
+  assert.deepEqual(result.refusals.map((/** @type {any} */ r) => r?.code), ['value', 'dimension', 'dimension']);
+}));
+
 test('sessions and priors go out as files and come in again', () => blank(async ({ page }) => {
   await start(page);
   const result = await run(page, `
