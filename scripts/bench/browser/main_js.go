@@ -4,8 +4,8 @@
 // the operations of package measure to web/test/bench/page.js as functions of
 // the global object metaqdaBench.
 //
-// predict and enrol take the bytes of a Float32Array of the page, predict answers
-// into the bytes of a Float64Array: their times include the way into Go and back.
+// Predictions go the way of the engine's page, through package direct: their
+// times include the way into Go and back. enrol takes the bytes of a Float32Array.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"metaqda/scripts/bench/measure"
+	"metaqda/wasm/direct"
 	"metaqda/wasm/simd"
 )
 
@@ -30,11 +31,12 @@ func main() {
 	var s state
 	api := map[string]any{"simd": simd.Install()}
 	for name, f := range map[string]func(args []js.Value) any{
-		"setup": s.setup, "predict": s.predict, "enrol": s.enrol, "remove": s.remove, "prepare": s.prepare, "run": s.run,
+		"setup": s.setup, "enrol": s.enrol, "remove": s.remove, "prepare": s.prepare, "run": s.run,
 		"bytes": s.bytes, "examples": s.examples, "query": s.query, "heap": s.heap,
 	} {
 		api[name] = js.FuncOf(func(_ js.Value, args []js.Value) any { return f(args) })
 	}
+	direct.Answer(func(x []float32) []float64 { return s.w.Predict(x) }, func() uint32 { return 0 })
 	js.Global().Set("metaqdaBench", js.ValueOf(api))
 	select {}
 }
@@ -52,12 +54,6 @@ func (s *state) setup(args []js.Value) any {
 func (s *state) take(bytes js.Value) []float32 {
 	js.CopyBytesToGo(bytesOf(s.x), bytes)
 	return s.x
-}
-
-// predict(x, probabilities)
-func (s *state) predict(args []js.Value) any {
-	js.CopyBytesToJS(args[1], bytesOf(s.w.Predict(s.take(args[0]))))
-	return nil
 }
 
 // enrol(x) adds an example, remove() takes it out again.

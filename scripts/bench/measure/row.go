@@ -21,13 +21,15 @@ type Row struct {
 
 // Operations are the names of rows:
 //
-//   - predict: an embedding as the extractor gives it (float32) to probabilities;
+//   - predict: an embedding as the extractor gives it (float32) to probabilities,
+//     with a spiked prior as the one that ships;
+//   - predict-full: the same with a full factor L, as one learned in the tab has;
 //   - enrol: an embedding added to a class;
 //   - remove: an example taken out of a class;
 //   - train_episode: one step of meta-training, 5 classes x 5 shots, 15 queries
 //     a class: loss, gradient and update;
 //   - load: bytes of a prior file and of a session file to a classifier that answers.
-var Operations = []string{"predict", "enrol", "remove", "train_episode", "load"}
+var Operations = []string{"predict", "predict-full", "enrol", "remove", "train_episode", "load"}
 
 // A Case is one size to measure.
 type Case struct {
@@ -49,8 +51,11 @@ func Cases() []Case {
 }
 
 // Measures reports whether an operation is measured for a case: an episode's
-// size does not depend on the number of classes taught.
-func (c Case) Measures(operation string) bool { return operation != "train_episode" || c.Classes == 5 }
+// size does not depend on the number of classes taught, and neither does what a
+// full factor adds.
+func (c Case) Measures(operation string) bool {
+	return c.Classes == 5 || operation != "train_episode" && operation != "predict-full"
+}
 
 // Row summarises the times of an operation.
 func (c Case) Row(operation, where string, times []time.Duration, bytes float64) Row {

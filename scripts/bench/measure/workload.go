@@ -47,7 +47,7 @@ func New(c Case) *Workload {
 	return w
 }
 
-// priorFile is a prior like a learned one: S near a multiple of the identity, features CL2N.
+// priorFile is a prior like the one that ships: a spiked S near a multiple of the identity, features CL2N.
 func priorFile(d int, rnd *rand.Rand) []byte {
 	center := make([]float64, d)
 	for i := range center {
@@ -58,16 +58,23 @@ func priorFile(d int, rnd *rand.Rand) []byte {
 	return must(model.EncodePrior(p))
 }
 
+// newPrior has the rank of the shipped prior, less where there is no room for it.
 func newPrior(d int, rnd *rand.Rand) *niw.Prior {
-	p := niw.HandCrafted(d, 0.6)
-	p.L = mat.NewTriDense(d, mat.Lower, nil)
-	for i := range d {
-		for j := range i {
-			p.L.SetTri(i, j, 0.1*rnd.NormFloat64()/math.Sqrt(float64(d)))
-		}
-		p.L.SetTri(i, i, 0.5+0.2*rnd.Float64())
+	scale, lambda := make([]float64, d), make([]float64, min(128, d/4))
+	for i := range scale {
+		scale[i] = 0.5 + 0.2*rnd.Float64()
 	}
-	return p
+	for i := range lambda {
+		lambda[i] = math.Exp(0.5 * rnd.NormFloat64())
+	}
+	x := mat.NewDense(d, len(lambda), nil)
+	x.Apply(func(int, int, float64) float64 { return rnd.NormFloat64() }, x)
+	var qr mat.QR
+	qr.Factorize(x)
+	var q mat.Dense
+	qr.QTo(&q)
+	directions := mat.DenseCopyOf(q.Slice(0, d, 0, len(lambda)).T())
+	return &niw.Prior{M: make([]float64, d), Kappa: 1, Spiked: must(niw.NewSpiked(scale, directions, lambda)), Nu: float64(d)}
 }
 
 // sessionFile teaches every class examples around a centre of its own.
@@ -151,7 +158,21 @@ func unit(x []float32) []float64 {
 
 // Load makes the classifier from the bytes of prior and session.
 func (w *Workload) Load() {
-	p, s := must(model.DecodePrior(w.prior)), must(model.DecodeClassifier(w.session))
+	p := must(model.DecodePrior(w.prior))
+	w.load(p)
+}
+
+// Full makes predictions use the prior's full factor L, or as before without.
+func (w *Workload) Full(full bool) {
+	p := must(model.DecodePrior(w.prior))
+	if full {
+		p.NIW = p.NIW.Dense()
+	}
+	w.load(p)
+}
+
+func (w *Workload) load(p *model.Prior) {
+	s := must(model.DecodeClassifier(w.session))
 	c := must(qda.New(p.NIW, qda.Options{NonePrior: s.Settings.NonePrior, Calibration: p.Calibration}))
 	for _, k := range s.Classes {
 		check(c.AddClass(k.Label))
@@ -198,6 +219,9 @@ func (w *Workload) Operation(name string) (operation, reset func()) {
 	switch name {
 	case "predict":
 		return func() { w.Predict(w.Query) }, nil
+	case "predict-full":
+		w.Full(true)
+		return func() { w.Predict(w.Query) }, nil
 	case "enrol":
 		return func() { w.Enrol(w.Query) }, w.Remove
 	case "remove":
@@ -213,8 +237,11 @@ func (w *Workload) Operation(name string) (operation, reset func()) {
 
 // Done undoes what [Workload.Operation] left for another repetition.
 func (w *Workload) Done(name string) {
-	if name == "remove" {
+	switch name {
+	case "remove":
 		w.Remove()
+	case "predict-full":
+		w.Full(false)
 	}
 }
 

@@ -26,6 +26,17 @@ func TestWorkloadAnswersAndReturnsToItsState(t *testing.T) {
 	}
 }
 
+func TestFullFactorAnswersTheSame(t *testing.T) {
+	w := New(Case{Dimension: 32, Classes: 5, Shots: 5})
+	spiked := slices.Clone(w.Predict(w.Query))
+	w.Full(true)
+	for i, p := range w.Predict(w.Query) {
+		if math.Abs(p-spiked[i]) > 1e-9 {
+			t.Errorf("class %d: %v with a full factor, %v with a spiked one", i, p, spiked[i])
+		}
+	}
+}
+
 func TestPredictionAllocatesNothing(t *testing.T) {
 	w := New(Case{Dimension: 32, Classes: 5, Shots: 5})
 	if n := testing.AllocsPerRun(100, func() { w.Predict(w.Query) }); n != 0 {

@@ -1,6 +1,7 @@
 // @ts-check
 // The page of the benchmark: times the operations of scripts/bench/browser in this browser. One
 // page measures with or without the SIMD kernels; run.mjs opens it and calls measure.
+import { direct } from '../../direct.js';
 import { loadSimd, simdImports } from '../../simd.js';
 import { knnRows } from './knn.js';
 
@@ -12,6 +13,8 @@ const BOUNDS = { least: 3, most: 2000, budget: 700, slow: 2000 };
 
 /** @type {any} */
 let bench;
+/** @type {ReturnType<typeof direct>} */
+let engine;
 /** @type {WebAssembly.Memory} */
 let memory;
 
@@ -28,6 +31,7 @@ export async function start(simd) {
   kernels.attach(instance);
   go.run(instance);
   bench = /** @type {any} */ (globalThis).metaqdaBench;
+  engine = direct(instance);
   memory = /** @type {WebAssembly.Memory} */ (instance.exports.mem);
   if (bench.simd !== simd) throw new Error(`kernels wanted ${simd}, installed ${bench.simd}`);
   return performance.now() - began;
@@ -41,23 +45,23 @@ export async function start(simd) {
  */
 export async function measure(size, where) {
   bench.setup(size.dimension, size.classes, size.shots);
-  const x = bytesOf(bench.query());
-  const p = new Float64Array(size.classes);
-  const answer = bytesOf(p);
+  const query = bench.query();
+  const x = bytesOf(query);
   const times = {
-    predict: repeat(() => bench.predict(x, answer)),
+    predict: repeat(() => engine.ask(query)),
+    ...(size.classes === 5 && { 'predict-full': prepared('predict-full', () => engine.ask(query)) }),
     ...pairs(x),
     ...(size.classes === 5 && { train_episode: repeatNamed('train_episode') }),
     load: repeatNamed('load'),
   };
-  bench.predict(x, answer);
+  const probabilities = [...engine.ask(query) ?? []];
   const rows = Object.entries(times).map(([name, samples]) => {
     bench.prepare(name);
     const bytes = bench.bytes(name === 'load' || name === 'train_episode' ? 1 : 50);
     bench.prepare('');
     return row(size, name, where, samples, bytes);
   });
-  return { rows, probabilities: [...p] };
+  return { rows, probabilities };
 }
 
 /** @param {ArrayBufferView} array */
@@ -88,9 +92,15 @@ function pairs(x) {
 }
 
 /** @param {string} name */
-function repeatNamed(name) {
+const repeatNamed = (name) => prepared(name, () => bench.run());
+
+/**
+ * @param {string} name what the program is to prepare
+ * @param {() => void} operation
+ */
+function prepared(name, operation) {
   bench.prepare(name);
-  const times = repeat(() => bench.run());
+  const times = repeat(operation);
   bench.prepare('');
   return times;
 }
@@ -151,10 +161,10 @@ export function row(size, name, where, times, bytes) {
  */
 export function memoryFlatness(size) {
   bench.setup(size.dimension, size.classes, size.shots);
-  const x = bytesOf(bench.query());
-  const p = bytesOf(new Float64Array(size.classes));
+  const query = bench.query();
+  const x = bytesOf(query);
   const round = () => {
-    for (let i = 0; i < 10_000; i++) bench.predict(x, p);
+    for (let i = 0; i < 10_000; i++) engine.ask(query);
     for (let i = 0; i < 1_000; i++) {
       bench.enrol(x);
       bench.remove();

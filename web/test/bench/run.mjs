@@ -36,6 +36,7 @@ async function files() {
     '/': ['text/html', Buffer.from('<!doctype html><title>benchmark</title>')],
     '/wasm_exec.js': [script, readFileSync(join(root, 'lib/wasm/wasm_exec.js'))],
     '/simd.js': [script, readFileSync(join(HERE, '../../simd.js'))],
+    '/direct.js': [script, readFileSync(join(HERE, '../../direct.js'))],
     '/page.js': [script, readFileSync(join(HERE, 'page.js'))],
     '/knn.js': [script, await bundleKnn()],
     '/bench.wasm': [wasm, readFileSync(program)],
