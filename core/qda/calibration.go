@@ -31,10 +31,16 @@ import (
 // session's examples reach with and without their own class,
 //
 //	ln p(known)/p(none) = Known[case]·(1, z, z ln g, mean ln K_j, ln C, ln g) + ln (1-p0)/p0
-//	z = s - middle,   p(y=j) = p(known) softmax_j(ln p(y=j) + u_j)
+//	z = s - middle,   p(y=j) = p(known) softmax_j(ln p(y=j) + u_j/τ)
 //
 // where g is the gap between the two levels and p0 the prior probability of
-// none of these.
+// none of these. The gap also tells how hard the session is, so that one
+// temperature for all domains need not do for each: where a session shows both
+// levels,
+//
+//	ln τ = Gap[0] + Gap[1] ln g
+//
+// and τ = 1 elsewhere, in a session of one example each above all.
 //
 // Missing coefficients are zero, so that the zero Calibration is Bayes' rule as
 // it stands: T = 1, no offsets.
@@ -43,6 +49,7 @@ type Calibration struct {
 	Offset []float64   `json:"offset,omitempty"`
 	None   []float64   `json:"none,omitempty"`
 	Known  [][]float64 `json:"known,omitempty"` // KnownCases rows of KnownFeatures coefficients
+	Gap    []float64   `json:"gap,omitempty"`   // none or two; takes Known
 }
 
 const (
@@ -87,7 +94,31 @@ func (c *Calibration) Validate() error {
 			}
 		}
 	}
+	return c.validateGap()
+}
+
+func (c *Calibration) validateGap() error {
+	if len(c.Gap) == 0 {
+		return nil
+	}
+	if len(c.Known) == 0 {
+		return &niw.DimensionError{Name: "calibration: known, beside gap", Got: 0, Want: KnownCases}
+	}
+	if err := niw.CheckVector("calibration: gap", c.Gap, 2); err != nil {
+		return err
+	}
+	for i, v := range c.Gap {
+		if math.Abs(v) > 1e3 {
+			return &niw.ValueError{Name: "calibration: gap", Index: i, Value: v, Want: "a number of magnitude at most 1000"}
+		}
+	}
 	return nil
+}
+
+// LogOdds returns u_j of a class with k > 0 examples under which a query has the
+// log density e more than under the prior predictive.
+func (c *Calibration) LogOdds(e float64, k int) float64 {
+	return e/c.Temperature(k) + c.ClassOffset(k)
 }
 
 // Temperature returns T(K) for a class with k > 0 examples.

@@ -18,7 +18,6 @@ type GramBlend struct {
 
 // gramSession scores the examples of a session given by Gram matrices.
 type gramSession struct {
-	cal    *Calibration
 	prior  niw.Posterior
 	inf    niw.Inference
 	gram   blas64.General
@@ -28,25 +27,60 @@ type gramSession struct {
 	total  []float64 // 1ᵀE1 of each class, E its block of blend.Gram
 }
 
-// GramSession returns what [Classifier] would find for a session given by the
-// Gram matrix of its whitened examples, N×N, class by class with the given
-// numbers of examples, all above zero. It serves evaluation and fitting, where
-// whole data sets are whitened at once. Cost O(N Σ_j K_j² + Σ_j K_j⁴).
-func (c *Calibration) GramSession(prior niw.Posterior, inf niw.Inference, shots []int, gram blas64.General, blend GramBlend) *Session {
-	g := newGramSession(c, prior, inf, shots, gram, blend)
-	var v Levels
-	u := make([]float64, len(shots))
-	for a, k := range shots {
-		for i := range k {
-			without, ok := g.score(u, a, i)
-			v.Add(u, a, without, ok)
-		}
-	}
-	return v.Session(shots)
+// Support holds how a session's own examples score before any calibration: row
+// i of e, N×C, has l_j-l_0 of example i under each class, under its own class
+// after taking it out. That entry has no meaning where nothing is left of the
+// class then.
+type Support struct {
+	shots []int
+	e     []float64
 }
 
-func newGramSession(c *Calibration, prior niw.Posterior, inf niw.Inference, shots []int, gram blas64.General, blend GramBlend) *gramSession {
-	g := &gramSession{cal: c, prior: prior, inf: inf, gram: gram, blend: blend,
+// GramSupport returns the scores of a session given by the Gram matrix of its
+// whitened examples, N×N, class by class with the given numbers of examples, all
+// above zero. It serves evaluation and fitting, where whole data sets are
+// whitened at once. Cost O(N Σ_j K_j² + Σ_j K_j⁴).
+func GramSupport(prior niw.Posterior, inf niw.Inference, shots []int, gram blas64.General, blend GramBlend) *Support {
+	g := newGramSession(prior, inf, shots, gram, blend)
+	s := &Support{shots: append([]int(nil), shots...), e: make([]float64, gram.Rows*len(shots))}
+	row := s.e
+	for a, k := range shots {
+		for i := range k {
+			g.score(row[:len(shots)], a, i)
+			row = row[len(shots):]
+		}
+	}
+	return s
+}
+
+// Session returns what [Classifier] would find for the session.
+func (c *Calibration) Session(s *Support) *Session {
+	way := len(s.shots)
+	u, row := make([]float64, way), s.e
+	var v Levels
+	for a, k := range s.shots {
+		for range k {
+			for j, e := range row[:way] {
+				u[j] = c.LogOdds(e, s.shots[j])
+			}
+			without := 0.0
+			if k > 1 {
+				without = c.LogOdds(row[a], k-1)
+			}
+			v.Add(u, a, without, k > 1)
+			row = row[way:]
+		}
+	}
+	return v.Session(s.shots)
+}
+
+// GramSession returns the session of [GramSupport].
+func (c *Calibration) GramSession(prior niw.Posterior, inf niw.Inference, shots []int, gram blas64.General, blend GramBlend) *Session {
+	return c.Session(GramSupport(prior, inf, shots, gram, blend))
+}
+
+func newGramSession(prior niw.Posterior, inf niw.Inference, shots []int, gram blas64.General, blend GramBlend) *gramSession {
+	g := &gramSession{prior: prior, inf: inf, gram: gram, blend: blend,
 		groups: make([]niw.Group, len(shots)), first: make([]int, len(shots)), total: make([]float64, len(shots))}
 	at := 0
 	for j, k := range shots {
@@ -72,8 +106,9 @@ func sum(x []float64) (s float64) {
 	return s
 }
 
-// score is [Classifier.scoreExample] for example i of class a.
-func (g *gramSession) score(u []float64, a, i int) (without float64, ok bool) {
+// score stores the log densities of example i of class a in e, less that under
+// the prior; under its own class after taking it out, if anything is left then.
+func (g *gramSession) score(e []float64, a, i int) {
 	at := g.first[a] + i
 	row := rowOf(g.gram, at)
 	r2 := row[at]
@@ -84,20 +119,18 @@ func (g *gramSession) score(u []float64, a, i int) (without float64, ok bool) {
 	l0 := g.prior.LogProb(g.inf, q0)
 	for j := range g.groups {
 		if k := g.groups[j].Len(); j != a {
-			l := g.logProb(&g.groups[j], r2, row[g.first[j]:g.first[j]+k], func() float64 { return g.distance(j, at) })
-			u[j] = (l-l0)/g.cal.Temperature(k) + g.cal.ClassOffset(k)
+			e[j] = g.logProb(&g.groups[j], r2, row[g.first[j]:g.first[j]+k], func() float64 { return g.distance(j, at) }) - l0
 		}
 	}
 	n := g.groups[a].Len() - 1
 	if n < 1 {
-		return 0, false
+		return
 	}
 	var loo niw.Group
 	loo.CopyFrom(&g.groups[a])
 	loo.Remove(i)
 	cross := append(append(make([]float64, 0, n), row[g.first[a]:at]...), row[at+1:g.first[a]+n+1]...)
-	l := g.logProb(&loo, r2, cross, func() float64 { return withoutOne(g.distance(a, at), g.groups[a].Posterior().Kappa) })
-	return (l-l0)/g.cal.Temperature(n) + g.cal.ClassOffset(n), true
+	e[a] = g.logProb(&loo, r2, cross, func() float64 { return withoutOne(g.distance(a, at), g.groups[a].Posterior().Kappa) }) - l0
 }
 
 // logProb is [niw.Group.LogProb] with the blend; e gives |x-m_j|² and is called

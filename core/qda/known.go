@@ -51,8 +51,8 @@ func Evidence(u []float64) float64 { return logSumExp(u) - math.Log(float64(len(
 // Session holds what the probability of none of these needs besides the query.
 type Session struct {
 	Form   int     // row of Calibration.Known; 0: both levels, 1: no known, 2: no unseen, 3: neither
+	LogGap float64 // ln g
 	middle float64 // evidence half-way between the levels
-	logGap float64
 	logK   float64 // mean of ln K_j
 	logC   float64
 }
@@ -79,7 +79,7 @@ func (v *Levels) Session(shots []int) *Session {
 	default:
 		s.Form, gap, s.middle = 3, 1, 7
 	}
-	s.logGap = math.Log(math.Max(gap, leastGap))
+	s.LogGap = math.Log(math.Max(gap, leastGap))
 	return s
 }
 
@@ -87,7 +87,7 @@ func (v *Levels) Session(shots []int) *Session {
 // given evidence: what Calibration.Known weighs.
 func (s *Session) Features(evidence float64) [KnownFeatures]float64 {
 	z := evidence - s.middle
-	return [KnownFeatures]float64{1, z, z * s.logGap, s.logK, s.logC, s.logGap}
+	return [KnownFeatures]float64{1, z, z * s.LogGap, s.logK, s.logC, s.LogGap}
 }
 
 // LogOdds returns ln p(known)/p(none) at even prior odds.
@@ -97,6 +97,18 @@ func (s *Session) LogOdds(known [][]float64, evidence float64) float64 {
 		sum += known[s.Form][i] * f
 	}
 	return sum
+}
+
+// maxSharpening bounds ln τ, whatever the gap of a strange session.
+const maxSharpening = 3
+
+// Sharpness returns 1/τ, by which the session's log odds u_j are multiplied; 1
+// without coefficients.
+func (s *Session) Sharpness(gap []float64) float64 {
+	if len(gap) == 0 || s.Form != 0 {
+		return 1
+	}
+	return math.Exp(-math.Max(-maxSharpening, math.Min(maxSharpening, gap[0]+gap[1]*s.LogGap)))
 }
 
 // evidence turns the log densities l into u, classes without examples into
@@ -157,8 +169,7 @@ func (c *Classifier) scoreExample(u []float64, chosen []*class, a, i int) (witho
 	if k.count() < 2 {
 		return 0, false
 	}
-	cal, n := &c.options.Calibration, k.count()-1
-	return (k.logProbWithout(c, i, r2)-l0)/cal.Temperature(n) + cal.ClassOffset(n), true
+	return c.options.Calibration.LogOdds(k.logProbWithout(c, i, r2)-l0, k.count()-1), true
 }
 
 // logProbWithout returns the log density of the class's own example i, with

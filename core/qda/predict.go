@@ -96,10 +96,15 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 	l0 := c.densities(c.logits, q, r2)
 	evidence := c.evidence(c.logits, l0)
 	cal, p0 := &c.options.Calibration, c.options.NonePrior
-	for i, k := range c.classes {
-		c.logits[i] += k.logWeight
+	byLevels := len(cal.Known) > 0 && !c.options.Pooled
+	sharpness := 1.0
+	if byLevels && len(cal.Gap) > 0 {
+		sharpness = c.levels().Sharpness(cal.Gap)
 	}
-	if len(cal.Known) == 0 || c.options.Pooled || p0 == 0 {
+	for i, k := range c.classes {
+		c.logits[i] = c.logits[i]*sharpness + k.logWeight
+	}
+	if !byLevels || p0 == 0 {
 		n := float64(len(c.taught))
 		return softmax(dst, c.logits, math.Log(p0)+cal.NoneOffset(c.count/n, len(c.taught))-math.Log1p(-p0)), nil
 	}

@@ -98,7 +98,7 @@ var variants = map[string]Options{
 	"pooled fb":  {Pooled: true, NonePrior: 0.2},
 	"pooled map": {Pooled: true, Inference: niw.MAP, NonePrior: 0.2},
 	"levels": {NonePrior: 0.3, Calibration: Calibration{LogT: []float64{0.5}, Offset: []float64{0, -0.2}, Known: [][]float64{
-		{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}}},
+		{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}, Gap: []float64{0.4, -0.3}}},
 	"blend fb":         {NonePrior: 0.2, RegParam: 0.5},
 	"blend map":        {Inference: niw.MAP, NonePrior: 0.2, RegParam: 0.5},
 	"blend pooled fb":  {Pooled: true, NonePrior: 0.2, RegParam: 0.5},
@@ -221,6 +221,7 @@ func levelsByTeachingAnew(t *testing.T, o Options) {
 	for _, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}} {
 		p := randomPrior(rng, 30)
 		c, examples := teach(t, p, o, shots)
+		var odds []float64
 		u := func(skipClass, skipRow int, x []float64) (s float64) {
 			d, err := New(p, o)
 			must(t, err)
@@ -233,13 +234,14 @@ func levelsByTeachingAnew(t *testing.T, o Options) {
 					}
 				}
 			}
-			l := make([]float64, len(examples))
-			l0, err := d.LogDensitiesTo(l, x)
+			odds = make([]float64, len(examples))
+			l0, err := d.LogDensitiesTo(odds, x)
 			must(t, err)
 			n := 0
-			for j := range l {
+			for j := range odds {
 				if k := d.Count(fmt.Sprint(j)); k > 0 {
-					s += math.Exp((l[j]-l0)/math.Exp(0.5) - 0.2*math.Log(float64(k)))
+					odds[j] = (odds[j]-l0)/math.Exp(0.5) - 0.2*math.Log(float64(k))
+					s += math.Exp(odds[j])
 					n++
 				}
 			}
@@ -284,9 +286,28 @@ func levelsByTeachingAnew(t *testing.T, o Options) {
 		for i, f := range want {
 			logit += o.Calibration.Known[form][i] * f
 		}
-		if none := 1 / (1 + math.Exp(logit)); math.Abs(all[len(shots)]-none) > 1e-9 {
+		none := 1 / (1 + math.Exp(logit))
+		if math.Abs(all[len(shots)]-none) > 1e-9 {
 			t.Errorf("%v: none of these has %v, want %v", shots, all[len(shots)], none)
 		}
+		tau := 1.0
+		if form == 0 {
+			tau = math.Exp(0.4 - 0.3*math.Log(gap))
+		}
+		var sum float64
+		for _, v := range odds { // of the query, with equal weights
+			sum += math.Exp(v / tau)
+		}
+		share := make([]float64, len(shots))
+		for j, v := range odds {
+			share[j] = math.Exp(v/tau) / sum
+			all[j] /= 1 - none
+		}
+		same(t, fmt.Sprint(shots, " classes"), all, share, 1e-9)
+		closed := o
+		closed.NonePrior = 0
+		must(t, c.SetOptions(closed))
+		same(t, fmt.Sprint(shots, " closed set"), ask(t, c, query), share, 1e-9)
 	}
 }
 
@@ -588,7 +609,8 @@ func TestErrorsNameTheTrouble(t *testing.T) {
 	if err := c.SetClassPrior("a", 0); !errors.As(err, &value) {
 		t.Errorf("weight zero: %v", err)
 	}
-	for _, bad := range []Options{{NonePrior: 1}, {NonePrior: -0.1}, {NonePrior: math.NaN()}, {Calibration: Calibration{LogT: []float64{math.NaN()}}}} {
+	for _, bad := range []Options{{NonePrior: 1}, {NonePrior: -0.1}, {NonePrior: math.NaN()}, {Calibration: Calibration{LogT: []float64{math.NaN()}}},
+		{Calibration: Calibration{Gap: []float64{0, 0}}}, gapOf(0), gapOf(math.NaN(), 0), gapOf(0, 1001), gapOf(0, 0, 0)} {
 		if c.SetOptions(bad) == nil {
 			t.Errorf("options %+v passed", bad)
 		}
@@ -597,6 +619,32 @@ func TestErrorsNameTheTrouble(t *testing.T) {
 	bad.Kappa = -1
 	if _, err := New(bad, Options{}); !errors.As(err, &value) || value.Name != "kappa" {
 		t.Errorf("kappa -1: %v", err)
+	}
+}
+
+// gapOf returns options that would do but for their coefficients of the gap.
+func gapOf(gap ...float64) Options {
+	o := variants["levels"]
+	o.Calibration.Gap = gap
+	return o
+}
+
+// No coefficients that pass turn a session into anything but probabilities, and
+// the order of its classes stays.
+func TestExtremeSharpness(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 1))
+	p, query := randomPrior(rng, 30), randomVector(rng, 30, 0.3)
+	plain, _ := teach(t, p, gapOf(), []int{2, 2})
+	want := ask(t, plain, query)
+	for _, g := range []float64{1000, -1000} {
+		for _, logT := range []float64{1000, -1000, 0.5} {
+			o := gapOf(g, g)
+			o.Calibration.LogT = []float64{logT}
+			c, _ := teach(t, p, o, []int{2, 2})
+			if got := ask(t, c, query); logT == 0.5 && (got[0] > got[1]) != (want[0] > want[1]) {
+				t.Errorf("gap %v: %v, without it %v", g, got, want)
+			}
+		}
 	}
 }
 

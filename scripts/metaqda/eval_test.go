@@ -275,19 +275,24 @@ func sourceOf(t *testing.T, classes, rows, dim int) (*source, *evalOptions) {
 // The evaluation scores from Gram products of a data set whitened once. The
 // oracle is the classifier that the page uses, taught one example at a time.
 func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
+	offset := randomPrior(9).Calibration
+	levels := qda.Calibration{LogT: []float64{0.4, 0.2}, Offset: []float64{0, -0.05}, Gap: []float64{0.3, -0.2},
+		Known: [][]float64{{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}}
 	for _, share := range []float64{0, 0.5} {
-		evaluationAgrees(t, share)
+		evaluationAgrees(t, share, 12, offset) // classes of more rows than dimensions among them
+		evaluationAgrees(t, share, 5, levels)
 	}
 }
 
-func evaluationAgrees(t *testing.T, regParam float64) {
+func evaluationAgrees(t *testing.T, regParam float64, shots int, cal qda.Calibration) {
 	s, o := sourceOf(t, 24, 20, 9)
 	s.prior.regParam = regParam
+	s.prior.calibration = func(niw.Inference) qda.Calibration { return cal }
 	pool, err := s.pool("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: 12}, Query: episode.Exactly(3), Imbalanced: true, Strangers: 2}
+	config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: shots}, Query: episode.Exactly(3), Imbalanced: true, Strangers: 2}
 	sampler, err := episode.NewUniform(pool, config, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -196,17 +196,17 @@ func (s *niwScorer) calibrate(w *workspace, dst *mat.Dense, none []float64) {
 	for i := range w.e.Query {
 		row := dst.RawRowView(i)
 		for j, rows := range w.e.Support {
-			row[j] = (row[j]-none[i])/s.cal.Temperature(len(rows)) + s.cal.ClassOffset(len(rows))
+			row[j] = s.cal.LogOdds(row[j]-none[i], len(rows))
 		}
 		none[i] = offset + math.Log(float64(way)) - metrics.LogSumExp(row, 1)
 	}
-	if len(s.cal.Known) > 0 && !s.pooled && slices.Contains(w.e.QueryLabel, -1) {
+	if len(s.cal.Known) > 0 && !s.pooled && (len(s.cal.Gap) > 0 || slices.Contains(w.e.QueryLabel, -1)) {
 		s.fromLevels(w, dst, none)
 	}
 }
 
 // fromLevels replaces the log odds of none of these by those from the levels of
-// the episode's support.
+// the episode's support, and sharpens those of the classes by their gap.
 func (s *niwScorer) fromLevels(w *workspace, dst *mat.Dense, none []float64) {
 	shots := make([]int, w.e.Way())
 	for j, rows := range w.e.Support {
@@ -220,4 +220,5 @@ func (s *niwScorer) fromLevels(w *workspace, dst *mat.Dense, none []float64) {
 	for i := range none {
 		none[i] = -session.LogOdds(s.cal.Known, qda.Evidence(dst.RawRowView(i)))
 	}
+	dst.Scale(session.Sharpness(s.cal.Gap), dst)
 }
