@@ -3,9 +3,11 @@ package metatrain
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/optimize"
 
+	"metaqda/core/niw"
 	"metaqda/core/qda"
 )
 
@@ -23,37 +25,33 @@ func trimmed(c []float64) []float64 {
 	return append([]float64(nil), c[:n]...)
 }
 
-// Scores are how episodes score under one prior: what fitting a temperature
+// Scores are how episodes score under one prior: what fitting a calibration
 // needs. Scores under several priors, as of those that each leave one domain
 // out, may be joined with append.
 type Scores []scored
 
 // scored is one episode: log densities minus that of the prior predictive.
 type scored struct {
-	query  []float64 // queries×C
-	shots  []int
-	labels []int
-	weight float64 // of the episode
+	query   []float64 // queries×C
+	shots   []int
+	labels  []int
+	support *qda.Support // nil if a class has no examples
+	weight  float64      // of the episode
 }
 
 // Collect scores every episode of the validator under the prior of p. Domains
-// weigh the same. Cost N d²/2 for the N rows in use, then that of the episodes'
-// inner products.
-func (v *Validator) Collect(ctx context.Context, p *Params, o Objective, workers int) (Scores, error) {
+// weigh the same, share in all. Cost N d²/2 for the N rows in use, then that of
+// the episodes' inner products.
+func (v *Validator) Collect(ctx context.Context, p *Params, o Objective, share float64, workers int) (Scores, error) {
 	e := NewEngine(p.Prior.Dim(), o)
 	e.Set(p)
+	prior := niw.Posterior{Dim: p.Prior.Dim(), Kappa: p.Prior.Kappa, Nu: p.Prior.Nu, LogDetS: p.Prior.LogDetS()}
 	var data Scores
 	for i := range v.domains {
 		part := make(Scores, len(v.episodes[i]))
 		err := v.forEach(ctx, e, i, workers, func(k int, w *Workspace, t *Task) {
-			way := len(t.Shots)
-			s := scored{query: append([]float64(nil), w.logp...), shots: append([]int(nil), t.Shots...), labels: append([]int(nil), t.Labels...), weight: 1 / float64(len(part))}
-			for i, l0 := range w.logp0 {
-				for j := range way {
-					s.query[i*way+j] -= l0
-				}
-			}
-			part[k] = s
+			part[k] = newScored(w, t, prior, &o)
+			part[k].weight = share / float64(len(v.domains)*len(part))
 		})
 		if err != nil {
 			return nil, err
@@ -61,6 +59,28 @@ func (v *Validator) Collect(ctx context.Context, p *Params, o Objective, workers
 		data = append(data, part...)
 	}
 	return data, nil
+}
+
+// newScored copies the scores of one episode.
+func newScored(w *Workspace, t *Task, prior niw.Posterior, o *Objective) scored {
+	s := scored{query: append([]float64(nil), w.logp...), shots: append([]int(nil), t.Shots...), labels: append([]int(nil), t.Labels...)}
+	way := len(t.Shots)
+	for i, l0 := range w.logp0 {
+		for j := range way {
+			s.query[i*way+j] -= l0
+		}
+	}
+	if !slices.Contains(t.Shots, 0) {
+		s.support = qda.GramSupport(prior, o.Inference, t.Shots, supportGram(t), qda.GramBlend{RegParam: o.RegParam, Gram: w.supportBlend(o)})
+	}
+	return s
+}
+
+// logOdds stores the calibrated log odds u_j of query i in dst, of length C.
+func (s *scored) logOdds(dst []float64, c *qda.Calibration, i int) {
+	for j, k := range s.shots {
+		dst[j] = c.LogOdds(s.query[i*len(s.shots)+j], k)
+	}
 }
 
 // FitTemperature returns the head that best explains the scores, from h: degree

@@ -1,14 +1,13 @@
 package metatrain
 
 import (
-	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/optimize"
 
-	"metaqda/core/niw"
 	"metaqda/core/qda"
 )
 
@@ -24,62 +23,24 @@ type Evidence struct {
 	Weight   float64 // of the episode; its queries share it
 }
 
-// KnownEvidence collects the evidence of the validator's episodes under the
-// parameters p and the calibration c, in the order of the episodes. Episodes
-// with a class without examples, or without queries of unseen classes, are left
-// out. Domains weigh the same. Cost n N d per episode of N examples and n
-// queries once the rows are whitened.
-func KnownEvidence(ctx context.Context, v *Validator, p *Params, o Objective, c *qda.Calibration, workers int) ([]Evidence, error) {
-	e := NewEngine(p.Prior.Dim(), o)
-	e.Set(p)
-	prior := niw.Posterior{Dim: p.Prior.Dim(), Kappa: p.Prior.Kappa, Nu: p.Prior.Nu, LogDetS: p.Prior.LogDetS()}
+// Evidence returns what the episodes show under the calibration c. Episodes with
+// a class without examples, or without queries of unseen classes, are left out.
+func (data Scores) Evidence(c *qda.Calibration) []Evidence {
 	var all []Evidence
-	for i := range v.domains {
-		part := make([]*Evidence, len(v.episodes[i]))
-		err := v.forEach(ctx, e, i, workers, func(k int, w *Workspace, t *Task) {
-			part[k] = taskEvidence(w, t, prior, &o, c)
-		})
-		if err != nil {
-			return nil, err
-		}
-		n := 0
-		for _, x := range part {
-			if x != nil {
-				n++
-			}
-		}
-		for _, x := range part {
-			if x != nil {
-				x.Weight = 1 / float64(n)
-				all = append(all, *x)
-			}
+	for i := range data {
+		if s := &data[i]; s.support != nil && slices.Contains(s.labels, None) {
+			all = append(all, s.evidence(c))
 		}
 	}
-	return all, nil
+	return all
 }
 
-// taskEvidence turns one scored episode into evidence, nil if it has none.
-func taskEvidence(w *Workspace, t *Task, prior niw.Posterior, o *Objective, c *qda.Calibration) *Evidence {
-	unseen := false
-	for _, y := range t.Labels {
-		unseen = unseen || y == None
-	}
-	for _, k := range t.Shots {
-		if k == 0 {
-			return nil
-		}
-	}
-	if !unseen {
-		return nil
-	}
-	session := c.GramSession(prior, o.Inference, t.Shots, supportGram(t), qda.GramBlend{RegParam: o.RegParam, Gram: w.supportBlend(o)})
-	e := &Evidence{Form: session.Form}
-	way := len(t.Shots)
-	u := make([]float64, way)
-	for i, y := range t.Labels {
-		for j, l := range w.logp[i*way : (i+1)*way] {
-			u[j] = (l-w.logp0[i])/c.Temperature(t.Shots[j]) + c.ClassOffset(t.Shots[j])
-		}
+func (s *scored) evidence(c *qda.Calibration) Evidence {
+	session := c.Session(s.support)
+	e := Evidence{Form: session.Form, Weight: s.weight}
+	u := make([]float64, len(s.shots))
+	for i, y := range s.labels {
+		s.logOdds(u, c, i)
 		e.Features = append(e.Features, session.Features(qda.Evidence(u)))
 		e.Known = append(e.Known, y != None)
 	}

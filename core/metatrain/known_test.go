@@ -35,7 +35,8 @@ func TestKnownEvidenceIsTheClassifiers(t *testing.T) {
 		e.Set(p)
 		e.Forward(w, task)
 		white := &Task{Dim: d, X: w.rows, Shots: task.Shots, Labels: task.Labels}
-		got := taskEvidence(w, white, e.prior, &o, &c)
+		scores := newScored(w, white, e.prior, &o)
+		got := scores.evidence(&c)
 		want := teach(t, p, qda.Options{NonePrior: 0.5, RegParam: o.RegParam, Calibration: c}, task)
 		for i, x := range got.Features {
 			none := 1 / (1 + math.Exp(dot(c.Known[got.Form], x[:])))
@@ -129,11 +130,11 @@ func TestKnownIsCalibrated(t *testing.T) {
 	c := episode.Config{Way: episode.Range{Min: 2, Max: 6}, Shot: episode.Range{Min: 1, Max: 5}, Query: episode.Exactly(4), Strangers: 4}
 	var cal qda.Calibration
 	collect := func(w *world) []Evidence {
-		e, err := KnownEvidence(context.Background(), w.validator(t, 200, c), p, Objective{}, &cal, 2)
+		scores, err := w.validator(t, 200, c).Collect(context.Background(), p, Objective{}, 1, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e
+		return scores.Evidence(&cal)
 	}
 	known := FitKnown(collect(fit))
 	var bias, n float64

@@ -12,10 +12,12 @@ import (
 	"metaqda/core/qda"
 )
 
-// probe is a prior with episodes on classes it was not learned on.
+// probe is a prior with episodes on classes it was not learned on, which weigh
+// share in all.
 type probe struct {
 	params    *metatrain.Params
 	validator *metatrain.Validator
+	share     float64
 }
 
 // calibrations returns the calibration of both kinds of inference, fitted on
@@ -38,14 +40,15 @@ func (r *trainRun) calibrations(ctx context.Context, best *metatrain.Params, std
 	return c, nil
 }
 
-// calibration fits temperature and offset, then with them none of these.
+// calibration fits temperature and offset, then with them none of these and what
+// the gap between a session's levels tells.
 func (r *trainRun) calibration(ctx context.Context, probes []probe, h metatrain.Head, inf niw.Inference) (qda.Calibration, error) {
 	o := r.options
 	objective := o.config.Objective
 	objective.Inference = inf
 	var scores metatrain.Scores
 	for _, p := range probes {
-		s, err := p.validator.Collect(ctx, p.params, objective, o.workers)
+		s, err := p.validator.Collect(ctx, p.params, objective, p.share, o.workers)
 		if err != nil {
 			return qda.Calibration{}, err
 		}
@@ -53,16 +56,9 @@ func (r *trainRun) calibration(ctx context.Context, probes []probe, h metatrain.
 	}
 	h = metatrain.FitTemperature(scores, h, o.degree)
 	c := h.Calibration()
-	var evidence []metatrain.Evidence
-	for _, p := range probes {
-		e, err := metatrain.KnownEvidence(ctx, p.validator, p.params, objective, &c, o.workers)
-		if err != nil {
-			return c, err
-		}
-		evidence = append(evidence, e...)
-	}
-	if known := metatrain.FitKnown(evidence); known != nil {
+	if known := metatrain.FitKnown(scores.Evidence(&c)); known != nil {
 		c.Known, c.None = known, nil
+		c.Gap = metatrain.FitGap(scores, &c)
 	}
 	return c, nil
 }
@@ -71,14 +67,15 @@ func (r *trainRun) calibration(ctx context.Context, probes []probe, h metatrain.
 // for each domain the prior of all others with episodes of that domain, or both.
 func (r *trainRun) probes(ctx context.Context, best *metatrain.Params, stderr io.Writer) ([]probe, error) {
 	var probes []probe
-	if r.options.calibrateOn != "left-out" {
+	share := r.options.leftOutShare()
+	if share < 1 {
 		v, err := r.options.calibrator(r.fold)
 		if err != nil {
 			return nil, err
 		}
-		probes = append(probes, probe{best, v})
+		probes = append(probes, probe{best, v, 1 - share})
 	}
-	if r.options.calibrateOn == "val" {
+	if share == 0 {
 		return probes, nil
 	}
 	for i := range r.sets.train {
@@ -86,9 +83,18 @@ func (r *trainRun) probes(ctx context.Context, best *metatrain.Params, stderr io
 		if err != nil {
 			return nil, err
 		}
+		p.share = share / float64(len(r.sets.train))
 		probes = append(probes, p)
 	}
 	return probes, nil
+}
+
+// leftOutShare returns the weight of domains left out in the calibration, of one
+// in all. A quarter brought domains never seen within 6 % ECE at one shot, where
+// seen ones lost 0.4; half gained as much again on the hardest and lost it on
+// the easiest.
+func (o *trainOptions) leftOutShare() float64 {
+	return map[string]float64{"val": 0, "left-out": 1, "both": 0.25}[o.calibrateOn]
 }
 
 // leftOut learns a prior without the i-th domain, as the prior proper is learned
@@ -116,8 +122,12 @@ func (r *trainRun) leftOut(ctx context.Context, i int, stderr io.Writer) (probe,
 	if err := t.Run(ctx, bar.report); err != nil {
 		return probe{}, err
 	}
+	params, _, _, err := o.shipped(f, t.Result())
+	if err != nil {
+		return probe{}, err
+	}
 	v, err := o.calibrator(f)
-	return probe{t.Result(), v}, err
+	return probe{params: params, validator: v}, err
 }
 
 // calibrator returns the episodes that temperature and none-of-these are fitted

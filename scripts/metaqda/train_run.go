@@ -118,26 +118,16 @@ func (r *trainRun) summary() string {
 	return fmt.Sprintf("step %d, validation accuracy %.2f %%, ", best.Step, 100*best.Validation.Accuracy)
 }
 
-// prior returns the content of the prior file: the best parameters, carried back
-// from the training coordinates, with a spiked S if asked for, and calibrated as
-// they are then for both kinds of inference.
+// prior returns the content of the prior file: the best parameters as
+// [trainOptions.shipped] has them, calibrated for both kinds of inference.
 func (r *trainRun) prior(ctx context.Context, stderr io.Writer) (*model.Prior, error) {
-	best, facts := r.trainer.Result(), r.facts()
-	shipped := best
-	if r.fold.base != nil {
-		shipped = r.fold.base.Compose(best)
+	best, shipped, rest, err := r.options.shipped(r.fold, r.trainer.Result())
+	if err != nil {
+		return nil, err
 	}
-	if rank := r.options.rank; rank > 0 {
-		q, rest, ok := niw.Spike(shipped.Prior, min(rank, shipped.Prior.Dim()))
-		if !ok {
-			return nil, fmt.Errorf("the eigenvalues of the learned S cannot be found; leave out --rank")
-		}
-		shipped = &metatrain.Params{Prior: q, Head: best.Head}
-		best = shipped
-		if r.fold.base != nil {
-			best = r.fold.base.Relative(shipped)
-		}
-		facts["rank"] = fmt.Sprintf("%d; the other eigenvalues had a standard deviation of %.3f of their logarithms", q.Spiked.Rank(), rest)
+	facts := r.facts()
+	if q := shipped.Prior.Spiked; q != nil {
+		facts["rank"] = fmt.Sprintf("%d; the other eigenvalues had a standard deviation of %.3f of their logarithms", q.Rank(), rest)
 	}
 	c, err := r.calibrations(ctx, best, stderr)
 	if err != nil {
@@ -145,6 +135,29 @@ func (r *trainRun) prior(ctx context.Context, stderr io.Writer) (*model.Prior, e
 	}
 	return &model.Prior{NIW: shipped.Prior, Transform: r.fold.transform, Calibration: c[niw.FB], MAP: c[niw.MAP], RegParam: r.options.config.Objective.RegParam,
 		Extractor: r.extractor(), Facts: facts, Precision: r.options.precision}, nil
+}
+
+// shipped returns what training found carried back from its coordinates, with a
+// spiked S if asked for, and the same in the training coordinates; rest is the
+// standard deviation of the logarithms of the eigenvalues that are not spikes.
+func (o *trainOptions) shipped(f *fold, found *metatrain.Params) (relative, shipped *metatrain.Params, rest float64, err error) {
+	relative, shipped = found, found
+	if f.base != nil {
+		shipped = f.base.Compose(found)
+	}
+	if o.rank == 0 {
+		return relative, shipped, 0, nil
+	}
+	q, rest, ok := niw.Spike(shipped.Prior, min(o.rank, shipped.Prior.Dim()))
+	if !ok {
+		return nil, nil, 0, fmt.Errorf("the eigenvalues of the learned S cannot be found; leave out --rank")
+	}
+	shipped = &metatrain.Params{Prior: q, Head: found.Head}
+	relative = shipped
+	if f.base != nil {
+		relative = f.base.Relative(shipped)
+	}
+	return relative, shipped, rest, nil
 }
 
 func (r *trainRun) extractor() model.Extractor {
