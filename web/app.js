@@ -25,9 +25,53 @@ const EXPECTED = { engine: 5e6, extractor: 2.6e6 };
 
 /** @returns {Promise<Manifest>} */
 async function fetchManifest() {
-  const response = await fetch('manifest.json', { cache: 'no-cache' });
-  if (!response.ok) throw new Error(`The list of the site's files could not be fetched (status ${response.status}): reload the page.`);
+  const response = await fetch('manifest.json', { cache: 'no-cache' }).catch(() => null);
+  if (!response?.ok) throw new Error(`The list of the site's files could not be fetched (${response ? `status ${response.status}` : 'no answer'}): reload the page.`);
   return response.json();
+}
+
+/**
+ * Has the engine use the prior that came with the page. Where it cannot be had
+ * the page works with what it has, and says so.
+ *
+ * @param {Engine} engine
+ * @param {Promise<Manifest>} manifest
+ */
+async function usePagePrior(engine, manifest) {
+  try {
+    const prior = (await manifest).files.find(({ path }) => path === 'prior.safetensors');
+    if (prior) await engine.usePrior({ url: prior.path, sha256: prior.sha256 });
+  } catch (error) {
+    toast({
+      text: `${sentence(error)} ${meanwhile((await engine.state()).prior)}`, key: 'page-prior', stay: true,
+      action: 'Try again', onAction: () => void usePagePrior(engine, fetchManifest()),
+    });
+  }
+}
+
+/** @param {import('./types.js').PriorState} prior in use */
+function meanwhile({ site, sha256 }) {
+  if (!site) return 'Until then this session works with the prior that was chosen for it.';
+  if (sha256) return 'Until then the prior of the last visit is in use.';
+  return 'Until then a prior that was not learned is in use: its answers are less sure.';
+}
+
+/**
+ * A notice at the foot of the page that stands as long as there is something to
+ * tell, or until it is dismissed.
+ *
+ * @param {string} key
+ * @returns {(text: string) => void}
+ */
+function standing(key) {
+  let told = '';
+  let close = () => {};
+  return (text) => {
+    if (text === told) return;
+    told = text;
+    close();
+    if (text) close = toast({ text, key, stay: true });
+  };
 }
 
 /** The bar under the header and the words beside it. */
@@ -81,13 +125,10 @@ async function build(engine, extractor) {
   const settings = new SettingsDialog({ engine, onReplaced });
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
   new Samples({ engine, lessons, recognise: (files) => recogniser.recogniseFiles(files) });
-  let warned = '';
+  const tellStorage = standing('storage');
   const refresh = coalesced(async () => {
     const state = await engine.state();
-    if (state.storage.message !== warned) {
-      warned = state.storage.message;
-      if (warned) toast({ text: warned, key: 'storage', stay: true });
-    }
+    tellStorage(state.storage.message);
     classes.show(state.classes);
     settings.show(state);
     await sessions.show(state.sessionId);
@@ -115,9 +156,7 @@ async function start() {
   const manifest = fetchManifest();
   buildAbout(manifest.then(({ version }) => version));
   const engine = /** @type {Engine} */ (await loadEngine({ onProgress: progress.part('engine', EXPECTED.engine) }));
-  const { files } = await manifest;
-  const prior = files.find(({ path }) => path === 'prior.safetensors');
-  if (prior) await engine.usePrior({ url: prior.path, sha256: prior.sha256 });
+  await usePagePrior(engine, manifest);
   await build(engine, /** @type {Promise<Extractor>} */ (extractor));
   await extractor;
   byId('loading', HTMLElement).hidden = true;

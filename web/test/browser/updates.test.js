@@ -1,8 +1,11 @@
 // @ts-check
 /** New versions of the site, and the prior that is fetched once. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
 import test from 'node:test';
-import { changeFile, copySite, offlineReady, open, priorText, ready, serveSite, touchPrior, visit } from './harness.js';
+import { assertSame, changeFile, copySite, most, offlineReady, open, priorText, ready, recognise, sample, serveSite, teach, touchPrior, visit } from './harness.js';
 
 /** @param {(site: import('./harness.js').Site) => Promise<void>} check */
 async function onCopy(check) {
@@ -63,3 +66,53 @@ test('the prior is fetched once over reloads, and again only when its hash chang
   await open(page, site);
   assert.equal(fetches(), 2, 'and not again');
 })));
+
+const later = { expect: [/404/], context: { serviceWorkers: /** @type {const} */ ('block') } };
+
+test('where the new prior cannot be fetched the page goes on with the former one', () => onCopy((site) => visit({ site, ...later }, async ({ page }) => {
+  await teach(page, 'Cat', ['noto', 'twemoji']);
+  await teach(page, 'Rocket', ['noto', 'twemoji']);
+  const odds = await recognise(page, sample('emojione', 'cat'));
+  const before = await priorText(page);
+  await changeFile(site.folder, 'prior.safetensors', touchPrior);
+  const away = await hide(site.folder, 'prior.safetensors');
+  await open(page, site);
+  await notice(page, /prior\.safetensors could not be fetched \(status 404\).* the prior of the last visit is in use\./).waitFor();
+  assertSame(await recognise(page, sample('emojione', 'cat')), odds);
+  assert.equal(await priorText(page), before);
+  await page.keyboard.press('Escape');
+  await away();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await notice(page, /prior\.safetensors/).waitFor({ state: 'detached' });
+  await page.waitForFunction((text) => document.querySelector('#settings')?.textContent?.includes(text) === false, before);
+})));
+
+test('where no prior could ever be fetched the page works with one that was not learned', () => onCopy((site) => visit({ site, ...later, open: false }, async ({ page }) => {
+  const back = await hide(site.folder, 'prior.safetensors');
+  await open(page, site);
+  await notice(page, /prior that was not learned is in use/).waitFor();
+  await teach(page, 'Cat', ['noto', 'twemoji']);
+  await teach(page, 'Rocket', ['noto', 'twemoji']);
+  assert.equal(most(await recognise(page, sample('emojione', 'cat'))), 'Cat');
+  await back();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  assert.match(await priorText(page) ?? '', /sha256/);
+})));
+
+/** @param {import('playwright-core').Page} page @param {RegExp} text */
+function notice(page, text) {
+  return page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: text });
+}
+
+/**
+ * Takes a file away from a site.
+ *
+ * @param {string} folder
+ * @param {string} name
+ * @returns {Promise<() => Promise<void>>} brings it back
+ */
+async function hide(folder, name) {
+  const files = ['', '.br', '.gz'].map((suffix) => path.join(folder, name + suffix)).filter((file) => existsSync(file));
+  for (const file of files) await rename(file, `${file}.hidden`);
+  return async () => { for (const file of files) await rename(`${file}.hidden`, file); };
+}
