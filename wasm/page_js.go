@@ -178,7 +178,7 @@ func (p *page) state(bridge.Args) (any, bridge.Later, error) {
 		"sessionId": s.SessionID, "sessionName": s.SessionName,
 		"inference": s.Settings.Inference, "sort": s.Settings.Sort, "nonePrior": s.Settings.NonePrior, "pooled": s.Settings.Pooled,
 		"dimension": s.Dimension, "classes": classes,
-		"prior":   map[string]any{"sha256": s.Prior.Sum, "name": s.Prior.Name, "site": s.Prior.Site, "facts": facts},
+		"prior":   map[string]any{"sha256": s.Prior.Sum, "name": s.Prior.Name, "site": s.Prior.Site, "facts": facts, "message": s.Prior.Trouble},
 		"storage": map[string]any{"kept": s.Trouble == "", "message": s.Trouble},
 	}, nil, nil
 }

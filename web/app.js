@@ -126,9 +126,11 @@ async function build(engine, extractor) {
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
   new Samples({ engine, lessons, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage');
+  const tellPrior = standing('prior');
   const refresh = coalesced(async () => {
     const state = await engine.state();
     tellStorage(state.storage.message);
+    tellPrior(state.prior.message);
     classes.show(state.classes);
     settings.show(state);
     await sessions.show(state.sessionId);

@@ -24,6 +24,7 @@ export class SettingsDialog {
     });
     this.noneText = el('output', { for: 'none-prior' });
     this.priorText = el('p', { class: 'small muted' });
+    this.priorMessage = el('p', { class: 'small', hidden: true });
     this.reset = this.#button('Back to the built-in prior', async () => {
       await this.engine.resetPrior();
       say('The built-in prior is in use.');
@@ -42,7 +43,8 @@ export class SettingsDialog {
     if (document.activeElement !== this.none) this.none.value = String(state.nonePrior);
     this.#showNone();
     this.priorText.textContent = describePrior(state);
-    this.reset.hidden = state.prior.site;
+    this.reset.hidden = state.prior.site && !state.prior.message;
+    complain(this.priorMessage, state.prior.message);
   }
 
   #build() {
@@ -59,7 +61,7 @@ export class SettingsDialog {
         el('div', { class: 'slider' }, el('label', { for: 'none-prior' }, 'Chance of something unknown'), this.noneText),
         this.none,
         el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes.')),
-      el('fieldset', {}, el('legend', {}, 'Prior'), this.priorText,
+      el('fieldset', {}, el('legend', {}, 'Prior'), this.priorText, this.priorMessage,
         el('div', { class: 'actions' },
           this.#load('Import a prior', async (bytes) => { await this.engine.importPrior(bytes); say('The prior was imported.'); }),
           this.#button('Export the prior', async () => save(await this.engine.exportPrior(), 'prior.safetensors')),

@@ -20,8 +20,9 @@
  * @typedef {object} PriorState
  * @property {string} sha256
  * @property {string} name
- * @property {boolean} site whether it is the one that came with the page
+ * @property {boolean} site whether it is the one for sessions that chose none: that of the page, where it is known
  * @property {Record<string, string>} facts
+ * @property {string} message why it is not the one that the session chose, empty when it is
  *
  * @typedef {object} EngineState
  * @property {string} sessionId

@@ -84,8 +84,9 @@ type State struct {
 // PriorInfo tells which prior is in use.
 type PriorInfo struct {
 	Sum, Name string
-	Site      bool // it is the one that comes with the site
+	Site      bool // it is what a session has that chose none
 	Facts     map[string]string
+	Trouble   string // why it is not the one that the session chose, empty when it is
 }
 
 // ClassInfo is a class with its examples. They must not be changed.

@@ -481,3 +481,51 @@ func TestDamagedRecordsAreLeftOut(t *testing.T) {
 	}))
 	same(t, "without them", newWorld(t, s).ask(t), want)
 }
+
+func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	site, siteSum := priorFile(t, dim, 1)
+	own, ownSum := priorFile(t, dim, 3)
+	w.files["prior"] = site
+	must(t, w.UsePrior("prior", siteSum))
+	ids := w.teachAll(t, "cat", "dog")
+	withSite := w.ask(t)
+	_, err := w.ImportPrior(own)
+	must(t, err)
+	withOwn := w.ask(t)
+	if s := w.State(); s.Prior.Trouble != "" {
+		t.Fatalf("the chosen prior is in use, and yet: %s", s.Prior.Trouble)
+	}
+	must(t, w.store.Apply([]store.Op{{Table: store.Priors, Key: ownSum}}))
+
+	again := newWorld(t, w.store)
+	if p := again.State().Prior; p.Sum != siteSum || !strings.Contains(p.Trouble, ownSum[:12]) {
+		t.Fatalf("with the chosen prior deleted: %+v", p)
+	}
+	same(t, "site's prior in its stead", again.ask(t), withSite)
+	id, err := again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), nil)
+	must(t, err)
+	_, err = again.RemoveExample(ids[0], id)
+	must(t, err)
+	_, err = again.NewSession("other")
+	must(t, err)
+	if p := again.State().Prior; p.Trouble != "" {
+		t.Fatalf("a session that chose nothing: %s", p.Trouble)
+	}
+	must(t, again.OpenSession(w.State().SessionID))
+	token, err := again.ResetPrior()
+	must(t, err)
+	if p := again.State().Prior; p.Trouble != "" || !p.Site {
+		t.Fatalf("after the choice was given up: %+v", p)
+	}
+	must(t, again.Undo(token))
+	if again.State().Prior.Trouble == "" {
+		t.Fatal("the choice is back, and nothing is said")
+	}
+	_, err = again.ImportPrior(own)
+	must(t, err)
+	if p := again.State().Prior; p.Trouble != "" {
+		t.Fatalf("with the prior imported anew: %s", p.Trouble)
+	}
+	same(t, "imported anew", again.ask(t), withOwn)
+}

@@ -91,14 +91,29 @@ func (e *Engine) priorInfo() PriorInfo {
 		p = e.site
 	}
 	if p == nil {
-		return PriorInfo{Name: "Built-in", Facts: map[string]string{}}
+		return PriorInfo{Name: "Built-in", Site: true, Facts: map[string]string{}, Trouble: e.priorTrouble("")}
 	}
-	info := PriorInfo{Sum: p.sum, Name: p.file.Facts["name"], Site: p == e.site, Facts: maps.Clone(p.file.Facts)}
+	info := PriorInfo{Sum: p.sum, Name: p.file.Facts["name"], Facts: maps.Clone(p.file.Facts), Trouble: e.priorTrouble(p.sum)}
+	info.Site = p == e.site || e.site == nil && p.sum == ""
 	if info.Name == "" {
 		info.Name = "Learned prior"
 	}
 	return info
 }
+
+// priorTrouble says why the session does not use the prior that it chose, or
+// nothing where it does. The choice is kept: the prior may come back.
+func (e *Engine) priorTrouble(used string) string {
+	chosen := e.session.Settings.Prior
+	if chosen == "" || chosen == used {
+		return ""
+	}
+	return "The prior chosen for this session (sha256 " + short(chosen) + ") is no longer kept on this device or does not fit its pictures: " +
+		"the built-in one serves instead. Import the file of the prior to have it back."
+}
+
+// short returns enough of a hash to tell files apart by.
+func short(sum string) string { return sum[:min(12, len(sum))] + "…" }
 
 // ensureClassifier makes a classifier for embeddings of length d if there is
 // none, or only a built-in one for another length that was taught nothing.

@@ -333,7 +333,7 @@ export function assertSame(got, want, what = 'the odds') {
 export async function priorText(page) {
   const dialog = page.getByRole('dialog', { name: 'Settings' });
   if (!await dialog.isVisible()) await page.getByRole('button', { name: 'Settings' }).click();
-  return dialog.getByText(/sha256/).textContent();
+  return dialog.getByText(/numbers per picture/).textContent();
 }
 
 /**

@@ -1,0 +1,51 @@
+// @ts-check
+/** Files of priors in the settings, and a prior that was chosen and is gone. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'node:test';
+import { assertSame, open, priorText, recognise, sample, siteFolder, status, teach, touchPrior, visit } from './harness.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const shipped = await readFile(path.join(siteFolder, 'prior.safetensors'));
+
+/** Opens the settings and chooses a file. @param {Page} page @param {string} what @param {Buffer} buffer */
+async function load(page, what, buffer) {
+  const dialog = page.getByRole('dialog', { name: 'Settings' });
+  if (!await dialog.isVisible()) await page.getByRole('button', { name: 'Settings' }).click();
+  await dialog.getByLabel(`Import a ${what}`).setInputFiles({ name: `${what}.safetensors`, mimeType: 'application/octet-stream', buffer });
+  return dialog;
+}
+
+test('a chosen prior that is gone is told, and the session works without it', () => visit({}, async ({ page, site }) => {
+  await teach(page, 'Cat', ['noto', 'twemoji']);
+  await teach(page, 'Rocket', ['noto', 'twemoji']);
+  const built = await priorText(page);
+  const dialog = await load(page, 'prior', touchPrior(shipped));
+  await status(page, 'The prior was imported.');
+  assert.notEqual(await priorText(page), built);
+  const chosen = /sha256 (\w{12})/.exec(await priorText(page) ?? '')?.[1] ?? '';
+  await page.keyboard.press('Escape');
+  const odds = await recognise(page, sample('emojione', 'cat'));
+  await page.evaluate((sum) => new Promise((resolve, reject) => {
+    const request = indexedDB.open('metaqda');
+    request.onsuccess = () => {
+      const records = request.result.transaction('priors', 'readwrite');
+      const store = records.objectStore('priors');
+      const keys = store.getAllKeys();
+      keys.onsuccess = () => { for (const key of keys.result) if (String(key).startsWith(sum)) store.delete(key); };
+      records.oncomplete = () => { request.result.close(); resolve(undefined); };
+    };
+    request.onerror = reject;
+  }), chosen);
+  await open(page, site);
+  const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: chosen });
+  await notice.filter({ hasText: 'the built-in one serves instead' }).waitFor();
+  assertSame(await recognise(page, sample('emojione', 'cat')), odds); // the numbers of both are the same
+  assert.equal(await priorText(page), built);
+  await dialog.getByText('no longer kept on this device').waitFor();
+  await dialog.getByRole('button', { name: 'Back to the built-in prior' }).click();
+  await notice.waitFor({ state: 'detached' });
+  await dialog.getByText('no longer kept on this device').waitFor({ state: 'hidden' });
+}));
