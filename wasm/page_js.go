@@ -7,6 +7,7 @@ import (
 	"syscall/js"
 	"time"
 
+	"metaqda/core/model"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/direct"
 	"metaqda/wasm/engine"
@@ -359,9 +360,10 @@ func (p *page) exportSession(bridge.Args) (any, bridge.Later, error) {
 
 func (p *page) importSession(a bridge.Args) (any, bridge.Later, error) {
 	b, err := a.Bytes(0, "file")
+	here := extractor(a.Value(1))
 	return waiting(err, func() (any, error) {
-		id, err := p.engine.ImportSession(b)
-		return map[string]any{"id": id}, err
+		id, notice, err := p.engine.ImportSession(b, here)
+		return map[string]any{"id": id, "notice": notice}, err
 	})
 }
 
@@ -381,10 +383,26 @@ func (p *page) usePrior(a bridge.Args) (any, bridge.Later, error) {
 
 func (p *page) importPrior(a bridge.Args) (any, bridge.Later, error) {
 	b, err := a.Bytes(0, "file")
+	here := extractor(a.Value(1))
 	return waiting(err, func() (any, error) {
-		token, err := p.engine.ImportPrior(b)
-		return undoable(token), err
+		token, notice, err := p.engine.ImportPrior(b, here)
+		return map[string]any{"undo": token, "notice": notice}, err
 	})
+}
+
+// extractor returns the identity in an object {id, sha256}; what is missing stays
+// empty.
+func extractor(v js.Value) model.Extractor {
+	if v.Type() != js.TypeObject {
+		return model.Extractor{}
+	}
+	text := func(name string) string {
+		if f := v.Get(name); f.Type() == js.TypeString {
+			return f.String()
+		}
+		return ""
+	}
+	return model.Extractor{ID: text("id"), SHA256: text("sha256")}
 }
 
 func (p *page) exportPrior(bridge.Args) (any, bridge.Later, error) {

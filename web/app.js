@@ -122,7 +122,7 @@ async function build(engine, extractor) {
     learning.reset();
     void recogniser.clear();
   };
-  const settings = new SettingsDialog({ engine, onReplaced });
+  const settings = new SettingsDialog({ engine, extractor, onReplaced });
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
   new Samples({ engine, lessons, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage');

@@ -1,6 +1,6 @@
 // @ts-check
 /** The settings dialog: how probabilities are computed and shown, and the files. */
-import { complain, say } from './announce.js';
+import { complain, say, toast } from './announce.js';
 import { byId, el, icon, sentence } from './dom.js';
 
 /** @typedef {import('./types.js').Engine} Engine */
@@ -11,9 +11,10 @@ const MOST_NONE = 0.5;
 
 /** The settings dialog. */
 export class SettingsDialog {
-  /** @param {{engine: Engine, onReplaced: () => void}} parts */
-  constructor({ engine, onReplaced }) {
+  /** @param {{engine: Engine, extractor: Promise<import('./types.js').Identity>, onReplaced: () => void}} parts */
+  constructor({ engine, extractor, onReplaced }) {
     this.engine = engine;
+    this.extractor = extractor;
     this.onReplaced = onReplaced;
     this.working = 0;
     this.dialog = byId('settings', HTMLDialogElement);
@@ -63,16 +64,19 @@ export class SettingsDialog {
         el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes.')),
       el('fieldset', {}, el('legend', {}, 'Prior'), this.priorText, this.priorMessage,
         el('div', { class: 'actions' },
-          this.#load('Import a prior', async (bytes) => { await this.engine.importPrior(bytes); say('The prior was imported.'); }),
+          this.#load('Import a prior', async (bytes) => {
+            const { notice } = await this.engine.importPrior(bytes, await this.extractor);
+            tell('The prior was imported.', notice);
+          }),
           this.#button('Export the prior', async () => save(await this.engine.exportPrior(), 'prior.safetensors')),
           this.reset)),
       el('fieldset', {}, el('legend', {}, 'Classifier file'),
         el('p', { class: 'small muted' }, 'Everything taught in this session in one file, to keep or to use on another device.'),
         el('div', { class: 'actions' },
           this.#load('Import a classifier', async (bytes) => {
-            await this.engine.importSession(bytes);
+            const { notice } = await this.engine.importSession(bytes, await this.extractor);
             this.onReplaced();
-            say('The classifier was imported.');
+            tell('The classifier was imported.', notice);
           }),
           this.#button('Export the classifier', async () => save(await this.engine.exportSession(), 'classifier.safetensors')))));
   }
@@ -149,6 +153,17 @@ export function dialogHead(dialog, id, title) {
   dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
   return el('div', { class: 'dialog-head' }, el('h2', { id }, title),
     el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close')));
+}
+
+/**
+ * Says what was done, and shows a notice that goes with it.
+ *
+ * @param {string} done
+ * @param {string} notice may be empty
+ */
+function tell(done, notice) {
+  say(done);
+  if (notice) toast({ text: notice, key: 'imported', stay: true });
 }
 
 /**

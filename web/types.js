@@ -68,12 +68,15 @@
  * @property {(id: string) => Promise<unknown>} deleteSession
  * @property {(id: string, name: string) => Promise<unknown>} renameSession
  * @property {() => Promise<Uint8Array>} exportSession
- * @property {(bytes: Uint8Array) => Promise<unknown>} importSession
+ * @property {(bytes: Uint8Array, extractor?: Identity) => Promise<{id: string, notice: string}>} importSession
+ *   refuses a file of another extractor than the given one; the notice is empty or a sentence to tell
  * @property {(source: {url: string, sha256: string}) => Promise<unknown>} usePrior
- * @property {(bytes: Uint8Array) => Promise<unknown>} importPrior
+ * @property {(bytes: Uint8Array, extractor?: Identity) => Promise<{undo: string, notice: string}>} importPrior as importSession
  * @property {() => Promise<Uint8Array>} exportPrior
  * @property {() => Promise<unknown>} resetPrior
  * @property {(event: 'change', listener: () => void) => unknown} on
+ *
+ * @typedef {{id: string, sha256: string}} Identity of an extractor
  *
  * @typedef {object} Extractor
  * @property {string} id

@@ -210,8 +210,8 @@ func TestRefusals(t *testing.T) {
 		"unknown token":     {w.Undo("nowhere"), "undo"},
 		"unknown inference": {w.Configure(Change{Inference: &fb}), "setting"},
 		"unknown session":   {w.OpenSession("nowhere"), "session"},
-		"broken prior":      {first(w.ImportPrior([]byte("nonsense"))), "format"},
-		"broken session":    {first(w.ImportSession([]byte("nonsense"))), "format"},
+		"broken prior":      {third(w.ImportPrior([]byte("nonsense"), here)), "format"},
+		"broken session":    {third(w.ImportSession([]byte("nonsense"), here)), "format"},
 	} {
 		if got := code(c.err); got != c.code {
 			t.Errorf("%s: code %q (%v), want %q", name, got, c.err, c.code)
@@ -318,7 +318,7 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	must(t, w.UsePrior("prior", siteSum))
 	w.teachAll(t, "cat", "dog")
 	withSite := w.ask(t)
-	token, err := w.ImportPrior(own)
+	token, _, err := w.ImportPrior(own, here)
 	must(t, err)
 	withOwn := w.ask(t)
 	if s := w.State(); s.Prior.Sum != ownSum || s.Prior.Site {
@@ -332,7 +332,7 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	}
 	must(t, w.Undo(token))
 	same(t, "import undone", w.ask(t), withSite)
-	_, err = w.ImportPrior(own)
+	_, _, err = w.ImportPrior(own, here)
 	must(t, err)
 	first := w.State().SessionID
 	_, err = w.NewSession("other")
@@ -346,13 +346,16 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	must(t, err)
 	same(t, "reset", w.ask(t), withSite)
 	wrong, _ := priorFile(t, dim+1, 1)
-	if got := code(first2(w.ImportPrior(wrong))); got != "dimension" {
+	if got := code(third(w.ImportPrior(wrong, here))); got != "dimension" {
 		t.Fatalf("a prior for other embeddings: %q", got)
 	}
 	same(t, "after a refused prior", w.ask(t), withSite)
 }
 
-func first2[T any](_ T, err error) error { return err }
+// here is the extractor of the page in tests.
+var here = model.Extractor{ID: "net@2", SHA256: strings.Repeat("ab", 32)}
+
+func third[A, B any](_ A, _ B, err error) error { return err }
 
 func TestExportAndImport(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
@@ -363,7 +366,7 @@ func TestExportAndImport(t *testing.T) {
 	b, err := w.ExportSession()
 	must(t, err)
 	other := newWorld(t, store.NewMemory())
-	_, err = other.ImportSession(b)
+	_, _, err = other.ImportSession(b, here)
 	must(t, err)
 	same(t, "imported", other.ask(t), want)
 	again, err := other.ExportSession()
@@ -490,7 +493,7 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	must(t, w.UsePrior("prior", siteSum))
 	ids := w.teachAll(t, "cat", "dog")
 	withSite := w.ask(t)
-	_, err := w.ImportPrior(own)
+	_, _, err := w.ImportPrior(own, here)
 	must(t, err)
 	withOwn := w.ask(t)
 	if s := w.State(); s.Prior.Trouble != "" {
@@ -522,10 +525,59 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	if again.State().Prior.Trouble == "" {
 		t.Fatal("the choice is back, and nothing is said")
 	}
-	_, err = again.ImportPrior(own)
+	_, _, err = again.ImportPrior(own, here)
 	must(t, err)
 	if p := again.State().Prior; p.Trouble != "" {
 		t.Fatalf("with the prior imported anew: %s", p.Trouble)
 	}
 	same(t, "imported anew", again.ask(t), withOwn)
+}
+
+func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
+	hash := strings.Repeat("cd", 32)
+	for name, c := range map[string]struct {
+		made         model.Extractor
+		code, notice string
+	}{
+		"of nobody knows what": {},
+		"the same":             {made: here},
+		"without a hash":       {made: model.Extractor{ID: here.ID}},
+		"another network":      {made: model.Extractor{ID: "net@1", SHA256: hash}, code: "extractor"},
+		"other files of it":    {made: model.Extractor{ID: here.ID, SHA256: hash}, notice: hash[:12]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, store.NewMemory())
+			file, err := BuiltIn(dim)
+			must(t, err)
+			file.Extractor = c.made
+			prior, err := model.EncodePrior(file)
+			must(t, err)
+			w.teachAll(t, "cat", "dog")
+			before := w.State()
+			check := func(what, notice string, err error) {
+				t.Helper()
+				if code(err) != c.code || (notice != "") != (c.notice != "") || !strings.Contains(notice, c.notice) {
+					t.Errorf("%s: error %v, notice %q", what, err, notice)
+				}
+				if err == nil {
+					return
+				}
+				if text := err.Error(); !strings.Contains(text, c.made.ID) || !strings.Contains(text, here.ID) {
+					t.Errorf("%s: the refusal does not name both: %s", what, text)
+				}
+				if s := w.State(); s.SessionID != before.SessionID || s.Prior.Sum != before.Prior.Sum {
+					t.Errorf("%s was refused, and yet changed something", what)
+				}
+			}
+			_, notice, err := w.ImportPrior(prior, here)
+			check("the prior", notice, err)
+			session, err := model.EncodeClassifier(&model.Classifier{
+				Extractor: c.made, Settings: model.Settings{Inference: "fb", NonePrior: 0.2, Sort: "probability"},
+				Classes: []model.Class{{Label: "cat", Weight: 1, Examples: []model.Example{{Embedding: make([]float32, dim)}}}},
+			})
+			must(t, err)
+			_, notice, err = w.ImportSession(session, here)
+			check("the classifier", notice, err)
+		})
+	}
 }

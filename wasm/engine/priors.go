@@ -240,19 +240,25 @@ func (e *Engine) chosen(sum string) bool {
 }
 
 // ImportPrior makes the session use the prior of a file, stores it and returns
-// a token with which [Engine.Undo] goes back to the one before. It waits.
-func (e *Engine) ImportPrior(bytes []byte) (token string, err error) {
+// a token with which [Engine.Undo] goes back to the one before. A prior for
+// another extractor than the one here is refused; notice is empty or a sentence
+// to tell. It waits.
+func (e *Engine) ImportPrior(bytes []byte, here model.Extractor) (token, notice string, err error) {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	p, err := decodePrior(bytes, model.Sum(bytes))
 	if err != nil {
-		return "", err
+		return "", "", err
+	}
+	notice, err = compare(p.file.Extractor, here, "This prior was learned with", "Choose a prior that was learned for the extractor of this page, or go on with the one in use.")
+	if err != nil {
+		return "", "", err
 	}
 	e.mu.Lock()
 	token, err = e.choose(p, store.Op{Table: store.Priors, Key: p.sum, Value: bytes})
 	e.mu.Unlock()
 	e.Flush()
-	return token, err
+	return token, notice, err
 }
 
 // choose makes p the session's own choice, or for the site's prior no choice.

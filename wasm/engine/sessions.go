@@ -325,10 +325,16 @@ func (e *Engine) ExportSession() ([]byte, error) {
 
 // ImportSession opens a new session with the content of a file. It waits. The
 // file names the prior it was made with; if that is not here the site's serves.
-func (e *Engine) ImportSession(bytes []byte) (id string, err error) {
+// A file with embeddings of another extractor than the one here is refused;
+// notice is empty or a sentence to tell.
+func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice string, err error) {
 	file, err := model.DecodeClassifier(bytes)
 	if err != nil {
-		return "", err
+		return "", "", err
+	}
+	notice, err = compare(file.Extractor, here, "This classifier was made with", "Open it on a page that uses the former, or teach its classes here from their pictures.")
+	if err != nil {
+		return "", "", err
 	}
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
@@ -343,9 +349,9 @@ func (e *Engine) ImportSession(bytes []byte) (id string, err error) {
 		}
 	}
 	if err := e.openStored(c); err != nil {
-		return "", err
+		return "", "", err
 	}
-	return c.Session.ID, nil
+	return c.Session.ID, notice, nil
 }
 
 // contentsOf gives the content of a file ids and places.

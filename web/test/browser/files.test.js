@@ -1,16 +1,32 @@
 // @ts-check
-/** Files of priors in the settings, and a prior that was chosen and is gone. */
+/** Files of priors and classifiers in the settings, and a prior that was chosen and is gone. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { assertSame, open, priorText, recognise, sample, siteFolder, status, teach, touchPrior, visit } from './harness.js';
+import { assertSame, card, open, priorText, recognise, sample, siteFolder, status, teach, touchPrior, visit } from './harness.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
 const shipped = await readFile(path.join(siteFolder, 'prior.safetensors'));
 
-/** Opens the settings and chooses a file. @param {Page} page @param {string} what @param {Buffer} buffer */
+/**
+ * A file as another version of the extractor would have made it: one digit of
+ * the version in its header differs.
+ *
+ * @param {Buffer} file
+ * @returns {{bytes: Buffer, id: string}}
+ */
+function ofAnotherExtractor(file) {
+  const found = /\\"id\\":\\"([^"\\]+)\\"/.exec(file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString());
+  assert.ok(found, 'the header names the extractor');
+  const bytes = Buffer.from(file);
+  const at = bytes.indexOf(found[1]) + found[1].length - 1;
+  bytes[at] = bytes[at] === 0x39 ? 0x38 : bytes[at] + 1;
+  return { bytes, id: bytes.subarray(at - found[1].length + 1, at + 1).toString() };
+}
+
+/** Opens the settings and chooses a file. @param {Page} page @param {'prior'|'classifier'} what @param {Buffer} buffer */
 async function load(page, what, buffer) {
   const dialog = page.getByRole('dialog', { name: 'Settings' });
   if (!await dialog.isVisible()) await page.getByRole('button', { name: 'Settings' }).click();
@@ -48,4 +64,22 @@ test('a chosen prior that is gone is told, and the session works without it', ()
   await dialog.getByRole('button', { name: 'Back to the built-in prior' }).click();
   await notice.waitFor({ state: 'detached' });
   await dialog.getByText('no longer kept on this device').waitFor({ state: 'hidden' });
+}));
+
+test('files of another feature extractor are refused in a sentence that names both', () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', ['noto', 'twemoji']);
+  const before = await priorText(page);
+  const prior = ofAnotherExtractor(shipped);
+  const dialog = await load(page, 'prior', prior.bytes);
+  await dialog.getByRole('alert').filter({ hasText: prior.id }).filter({ hasText: prior.id.replace(/.$/, '') }).waitFor();
+  assert.equal(await priorText(page), before);
+
+  const download = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Export the classifier' }).click();
+  const exported = await readFile(await (await download).path());
+  await load(page, 'classifier', ofAnotherExtractor(exported).bytes);
+  await dialog.getByRole('alert').filter({ hasText: `This classifier was made with the feature extractor “${prior.id}”` }).waitFor();
+  await card(page, 'Cat').getByText('2 pictures').waitFor();
+  await load(page, 'classifier', exported);
+  await status(page, 'The classifier was imported.');
 }));
