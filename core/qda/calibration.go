@@ -34,13 +34,13 @@ import (
 //	z = s - middle,   p(y=j) = p(known) softmax_j(ln p(y=j) + u_j/τ)
 //
 // where g is the gap between the two levels and p0 the prior probability of
-// none of these. The gap also tells how hard the session is, so that one
-// temperature for all domains need not do for each: where a session shows both
-// levels,
+// none of these. The gap also tells how hard the session is, so that domains
+// need not share one temperature:
 //
-//	ln τ = Gap[0] + Gap[1] ln g
+//	ln τ = Tau[0]                                       with one example a class
+//	ln τ = Tau[1] + Tau[2] mean ln K_j + Tau[3] ln g    with two of some class
 //
-// and τ = 1 elsewhere, in a session of one example each above all.
+// and τ = 1 without Tau or with one class.
 //
 // Missing coefficients are zero, so that the zero Calibration is Bayes' rule as
 // it stands: T = 1, no offsets.
@@ -49,7 +49,7 @@ type Calibration struct {
 	Offset []float64   `json:"offset,omitempty"`
 	None   []float64   `json:"none,omitempty"`
 	Known  [][]float64 `json:"known,omitempty"` // KnownCases rows of KnownFeatures coefficients
-	Gap    []float64   `json:"gap,omitempty"`   // none or two; takes Known
+	Tau    []float64   `json:"tau,omitempty"`   // none or TauCoefficients; takes Known
 }
 
 const (
@@ -58,6 +58,8 @@ const (
 	KnownCases = 4
 	// KnownFeatures is the number of coefficients in each.
 	KnownFeatures = 6
+	// TauCoefficients is the length of Calibration.Tau.
+	TauCoefficients = 4
 )
 
 // maxCoefficients bounds the degree of the polynomials; a file that asks for
@@ -94,22 +96,22 @@ func (c *Calibration) Validate() error {
 			}
 		}
 	}
-	return c.validateGap()
+	return c.validateTau()
 }
 
-func (c *Calibration) validateGap() error {
-	if len(c.Gap) == 0 {
+func (c *Calibration) validateTau() error {
+	if len(c.Tau) == 0 {
 		return nil
 	}
 	if len(c.Known) == 0 {
-		return &niw.DimensionError{Name: "calibration: known, beside gap", Got: 0, Want: KnownCases}
+		return &niw.DimensionError{Name: "calibration: known, beside tau", Got: 0, Want: KnownCases}
 	}
-	if err := niw.CheckVector("calibration: gap", c.Gap, 2); err != nil {
+	if err := niw.CheckVector("calibration: tau", c.Tau, TauCoefficients); err != nil {
 		return err
 	}
-	for i, v := range c.Gap {
+	for i, v := range c.Tau {
 		if math.Abs(v) > 1e3 {
-			return &niw.ValueError{Name: "calibration: gap", Index: i, Value: v, Want: "a number of magnitude at most 1000"}
+			return &niw.ValueError{Name: "calibration: tau", Index: i, Value: v, Want: "a number of magnitude at most 1000"}
 		}
 	}
 	return nil

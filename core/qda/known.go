@@ -51,8 +51,8 @@ func Evidence(u []float64) float64 { return logSumExp(u) - math.Log(float64(len(
 // Session holds what the probability of none of these needs besides the query.
 type Session struct {
 	Form   int     // row of Calibration.Known; 0: both levels, 1: no known, 2: no unseen, 3: neither
-	LogGap float64 // ln g
 	middle float64 // evidence half-way between the levels
+	logGap float64
 	logK   float64 // mean of ln K_j
 	logC   float64
 }
@@ -79,7 +79,7 @@ func (v *Levels) Session(shots []int) *Session {
 	default:
 		s.Form, gap, s.middle = 3, 1, 7
 	}
-	s.LogGap = math.Log(math.Max(gap, leastGap))
+	s.logGap = math.Log(math.Max(gap, leastGap))
 	return s
 }
 
@@ -87,7 +87,7 @@ func (v *Levels) Session(shots []int) *Session {
 // given evidence: what Calibration.Known weighs.
 func (s *Session) Features(evidence float64) [KnownFeatures]float64 {
 	z := evidence - s.middle
-	return [KnownFeatures]float64{1, z, z * s.LogGap, s.logK, s.logC, s.LogGap}
+	return [KnownFeatures]float64{1, z, z * s.logGap, s.logK, s.logC, s.logGap}
 }
 
 // LogOdds returns ln p(known)/p(none) at even prior odds.
@@ -99,16 +99,29 @@ func (s *Session) LogOdds(known [][]float64, evidence float64) float64 {
 	return sum
 }
 
-// maxSharpening bounds ln τ, whatever the gap of a strange session.
-const maxSharpening = 3
+// maxLogTau bounds ln τ, whatever the gap of a strange session.
+const maxLogTau = 3
+
+// TauFeatures returns what Calibration.Tau weighs.
+func (s *Session) TauFeatures() [TauCoefficients]float64 {
+	switch s.Form {
+	case 0:
+		return [TauCoefficients]float64{0, 1, s.logK, s.logGap}
+	case 1:
+		return [TauCoefficients]float64{1}
+	}
+	return [TauCoefficients]float64{}
+}
 
 // Sharpness returns 1/τ, by which the session's log odds u_j are multiplied; 1
 // without coefficients.
-func (s *Session) Sharpness(gap []float64) float64 {
-	if len(gap) == 0 || s.Form != 0 {
-		return 1
+func (s *Session) Sharpness(tau []float64) float64 {
+	var logTau float64
+	x := s.TauFeatures()
+	for i, c := range tau {
+		logTau += c * x[i]
 	}
-	return math.Exp(-math.Max(-maxSharpening, math.Min(maxSharpening, gap[0]+gap[1]*s.LogGap)))
+	return math.Exp(-math.Max(-maxLogTau, math.Min(maxLogTau, logTau)))
 }
 
 // evidence turns the log densities l into u, classes without examples into

@@ -98,8 +98,8 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 	cal, p0 := &c.options.Calibration, c.options.NonePrior
 	byLevels := len(cal.Known) > 0 && !c.options.Pooled
 	sharpness := 1.0
-	if byLevels && len(cal.Gap) > 0 {
-		sharpness = c.levels().Sharpness(cal.Gap)
+	if byLevels && len(cal.Tau) > 0 {
+		sharpness = c.levels().Sharpness(cal.Tau)
 	}
 	for i, k := range c.classes {
 		c.logits[i] = c.logits[i]*sharpness + k.logWeight

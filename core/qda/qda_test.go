@@ -98,7 +98,7 @@ var variants = map[string]Options{
 	"pooled fb":  {Pooled: true, NonePrior: 0.2},
 	"pooled map": {Pooled: true, Inference: niw.MAP, NonePrior: 0.2},
 	"levels": {NonePrior: 0.3, Calibration: Calibration{LogT: []float64{0.5}, Offset: []float64{0, -0.2}, Known: [][]float64{
-		{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}, Gap: []float64{0.4, -0.3}}},
+		{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}, Tau: []float64{0.2, 0.4, 0.1, -0.3}}},
 	"blend fb":         {NonePrior: 0.2, RegParam: 0.5},
 	"blend map":        {Inference: niw.MAP, NonePrior: 0.2, RegParam: 0.5},
 	"blend pooled fb":  {Pooled: true, NonePrior: 0.2, RegParam: 0.5},
@@ -291,8 +291,11 @@ func levelsByTeachingAnew(t *testing.T, o Options) {
 			t.Errorf("%v: none of these has %v, want %v", shots, all[len(shots)], none)
 		}
 		tau := 1.0
-		if form == 0 {
-			tau = math.Exp(0.4 - 0.3*math.Log(gap))
+		switch form {
+		case 0:
+			tau = math.Exp(0.4 + 0.1*lnK - 0.3*math.Log(gap))
+		case 1:
+			tau = math.Exp(0.2)
 		}
 		var sum float64
 		for _, v := range odds { // of the query, with equal weights
@@ -610,7 +613,7 @@ func TestErrorsNameTheTrouble(t *testing.T) {
 		t.Errorf("weight zero: %v", err)
 	}
 	for _, bad := range []Options{{NonePrior: 1}, {NonePrior: -0.1}, {NonePrior: math.NaN()}, {Calibration: Calibration{LogT: []float64{math.NaN()}}},
-		{Calibration: Calibration{Gap: []float64{0, 0}}}, gapOf(0), gapOf(math.NaN(), 0), gapOf(0, 1001), gapOf(0, 0, 0)} {
+		{Calibration: Calibration{Tau: make([]float64, 4)}}, tauOf(0), tauOf(math.NaN(), 0, 0, 0), tauOf(0, 0, 0, 1001), tauOf(0, 0, 0, 0, 0)} {
 		if c.SetOptions(bad) == nil {
 			t.Errorf("options %+v passed", bad)
 		}
@@ -622,10 +625,10 @@ func TestErrorsNameTheTrouble(t *testing.T) {
 	}
 }
 
-// gapOf returns options that would do but for their coefficients of the gap.
-func gapOf(gap ...float64) Options {
+// tauOf returns options that would do but for their coefficients of τ.
+func tauOf(tau ...float64) Options {
 	o := variants["levels"]
-	o.Calibration.Gap = gap
+	o.Calibration.Tau = tau
 	return o
 }
 
@@ -634,15 +637,15 @@ func gapOf(gap ...float64) Options {
 func TestExtremeSharpness(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 1))
 	p, query := randomPrior(rng, 30), randomVector(rng, 30, 0.3)
-	plain, _ := teach(t, p, gapOf(), []int{2, 2})
+	plain, _ := teach(t, p, tauOf(), []int{2, 2})
 	want := ask(t, plain, query)
 	for _, g := range []float64{1000, -1000} {
 		for _, logT := range []float64{1000, -1000, 0.5} {
-			o := gapOf(g, g)
+			o := tauOf(g, g, g, g)
 			o.Calibration.LogT = []float64{logT}
 			c, _ := teach(t, p, o, []int{2, 2})
 			if got := ask(t, c, query); logT == 0.5 && (got[0] > got[1]) != (want[0] > want[1]) {
-				t.Errorf("gap %v: %v, without it %v", g, got, want)
+				t.Errorf("tau %v: %v, without it %v", g, got, want)
 			}
 		}
 	}

@@ -276,7 +276,7 @@ func sourceOf(t *testing.T, classes, rows, dim int) (*source, *evalOptions) {
 // oracle is the classifier that the page uses, taught one example at a time.
 func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
 	offset := randomPrior(9).Calibration
-	levels := qda.Calibration{LogT: []float64{0.4, 0.2}, Offset: []float64{0, -0.05}, Gap: []float64{0.3, -0.2},
+	levels := qda.Calibration{LogT: []float64{0.4, 0.2}, Offset: []float64{0, -0.05}, Tau: []float64{0.2, 0.3, 0.1, -0.2},
 		Known: [][]float64{{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}}
 	for _, share := range []float64{0, 0.5} {
 		evaluationAgrees(t, share, 12, offset) // classes of more rows than dimensions among them

@@ -275,8 +275,8 @@ func (s *space) rowsOf(rows []int) *mat.Dense {
 func (s *niwScorer) independent() bool { return !s.pooled }
 
 // classScores uses the smaller of the two forms for each class: Gram products
-// of its rows, or the d x d scatter where rows outnumber dimensions. The gap
-// between the levels, which keeps the order of the classes, is left out.
+// of its rows, or the d x d scatter where rows outnumber dimensions. τ,
+// which keeps the order of the classes, is left out.
 func (s *niwScorer) classScores(support [][]int, queries []int, workers int) *mat.Dense {
 	z := s.space.rowsOf(queries)
 	dst := mat.NewDense(len(queries), len(support), nil)

@@ -200,13 +200,13 @@ func (s *niwScorer) calibrate(w *workspace, dst *mat.Dense, none []float64) {
 		}
 		none[i] = offset + math.Log(float64(way)) - metrics.LogSumExp(row, 1)
 	}
-	if len(s.cal.Known) > 0 && !s.pooled && (len(s.cal.Gap) > 0 || slices.Contains(w.e.QueryLabel, -1)) {
+	if len(s.cal.Known) > 0 && !s.pooled && (len(s.cal.Tau) > 0 || slices.Contains(w.e.QueryLabel, -1)) {
 		s.fromLevels(w, dst, none)
 	}
 }
 
 // fromLevels replaces the log odds of none of these by those from the levels of
-// the episode's support, and sharpens those of the classes by their gap.
+// the episode's support, and divides those of the classes by τ.
 func (s *niwScorer) fromLevels(w *workspace, dst *mat.Dense, none []float64) {
 	shots := make([]int, w.e.Way())
 	for j, rows := range w.e.Support {
@@ -220,5 +220,5 @@ func (s *niwScorer) fromLevels(w *workspace, dst *mat.Dense, none []float64) {
 	for i := range none {
 		none[i] = -session.LogOdds(s.cal.Known, qda.Evidence(dst.RawRowView(i)))
 	}
-	dst.Scale(session.Sharpness(s.cal.Gap), dst)
+	dst.Scale(session.Sharpness(s.cal.Tau), dst)
 }
