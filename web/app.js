@@ -133,6 +133,7 @@ async function build(engine, extractor) {
     tellPrior(state.prior.message);
     classes.show(state.classes);
     settings.show(state);
+    learning.showPrior(state.prior);
     await sessions.show(state.sessionId);
   });
   engine.on('change', () => void refresh());

@@ -99,6 +99,8 @@ export class LearningPanel {
   #learned = null;
   /** Takes the learned prior out of use again; empty while it is not in use. */
   #undo = '';
+  /** The sha256 of the learned prior in use. */
+  #used = '';
 
   /** @param {{engine: FullEngine}} parts */
   constructor({ engine }) {
@@ -142,6 +144,17 @@ export class LearningPanel {
     this.#undo = '';
     this.#show(NOTHING);
     if (this.panel.open) void this.#try(() => this.#look());
+  }
+
+  /**
+   * Offers what was learned for use again once another prior has taken its place.
+   *
+   * @param {{sha256: string}} prior in use
+   */
+  showPrior({ sha256 }) {
+    if (this.#undo === '' || sha256 === this.#used) return;
+    this.#undo = '';
+    this.#show(this.#now);
   }
 
   #newTrainer() {
@@ -214,7 +227,9 @@ export class LearningPanel {
 
   async #use() {
     if (!this.#learned) return;
-    this.#undo = (await this.trainer.use(this.#learned)).undo;
+    const { undo } = await this.trainer.use(this.#learned);
+    this.#used = (await this.engine.state()).prior.sha256;
+    this.#undo = undo;
     this.#show(this.#now);
     say('The new prior is in use.');
   }

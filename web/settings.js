@@ -25,6 +25,7 @@ export class SettingsDialog {
     });
     this.noneText = el('output', { for: 'none-prior' });
     this.priorText = el('p', { class: 'small muted' });
+    this.priorFile = '';
     this.priorMessage = el('p', { class: 'small', hidden: true });
     this.reset = this.#button('Back to the built-in prior', async () => {
       await this.engine.resetPrior();
@@ -44,6 +45,7 @@ export class SettingsDialog {
     if (document.activeElement !== this.none) this.none.value = String(state.nonePrior);
     this.#showNone();
     this.priorText.textContent = describePrior(state);
+    this.priorFile = state.prior.facts['learned-on'] ? 'learned-prior.safetensors' : 'prior.safetensors';
     this.reset.hidden = state.prior.site && !state.prior.message;
     complain(this.priorMessage, state.prior.message);
   }
@@ -68,7 +70,7 @@ export class SettingsDialog {
             const { notice } = await this.engine.importPrior(bytes, await this.extractor);
             tell('The prior was imported.', notice);
           }),
-          this.#button('Export the prior', async () => save(await this.engine.exportPrior(), 'prior.safetensors')),
+          this.#button('Export the prior', async () => save(await this.engine.exportPrior(), this.priorFile)),
           this.reset)),
       el('fieldset', {}, el('legend', {}, 'Classifier file'),
         el('p', { class: 'small muted' }, 'Everything taught in this session in one file, to keep or to use on another device.'),
@@ -169,11 +171,21 @@ function tell(done, notice) {
 /**
  * One line about the prior in use.
  *
- * @param {{prior: {sha256: string, name: string}, dimension: number}} state
+ * @typedef {Pick<import('./types.js').PriorState, 'site'|'sha256'|'name'|'facts'>} PriorLine
+ * @param {{prior: PriorLine, dimension: number}} state
  */
 export function describePrior({ prior, dimension }) {
-  const print = prior.sha256 ? `, sha256 ${prior.sha256.slice(0, 12)}…` : '';
-  return `${prior.name || 'Built-in prior'}: ${dimension} numbers per picture${print}`;
+  const parts = [];
+  if (dimension) parts.push(`${dimension.toLocaleString('en')} numbers per picture`);
+  if (prior.sha256) parts.push(`sha256 ${prior.sha256.slice(0, 12)}…`);
+  return [priorName(prior), parts.join(', ')].filter(Boolean).join(': ');
+}
+
+/** @param {PriorLine} prior */
+function priorName({ site, sha256, name, facts }) {
+  if (site) return sha256 ? 'Built-in prior' : 'Built-in prior, not learned';
+  const on = facts['learned-on'];
+  return on ? `Learned in a browser tab from ${on}, ${facts['learned-steps'] ?? '?'} steps` : name || 'Imported prior';
 }
 
 /**
