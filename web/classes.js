@@ -118,11 +118,23 @@ export class ClassList {
    */
   async removeExample(state, exampleId) {
     const { undo } = await this.engine.removeExample(state.id, exampleId);
-    this.undo.offer(`Removed a picture of “${state.name}”.`, async () => {
+    this.undo.offer(removed(state.name, state.examples.length - 1), async () => {
       await this.engine.undo(undo);
       say(`The picture of “${state.name}” is back.`);
     });
   }
+}
+
+/**
+ * What a removal did: with fewer pictures a class is known less well, and its
+ * odds may move more than one expects.
+ *
+ * @param {string} name of the class
+ * @param {number} left pictures of it
+ */
+export function removed(name, left) {
+  if (left === 0) return `Removed the last picture of “${name}”.`;
+  return `Removed a picture of “${name}”: its odds now rest on ${counted(left, 'picture')}.`;
 }
 
 /** One class. */

@@ -2,6 +2,7 @@
 /** What the page's small functions say. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { removed } from '../../classes.js';
 import { counted, sentence } from '../../dom.js';
 import { LoadProgress, megabytes } from '../../loading.js';
 import { credit } from '../../samples.js';
@@ -38,6 +39,12 @@ test('a session is described by what it holds', () => {
   assert.equal(describe(session), '1 class, 2 pictures');
   assert.match(describe({ ...session, updated: '2026-03-04T12:00:00Z' }), /^1 class, 2 pictures, .*4/);
   assert.equal(describe({ ...session, updated: 'never' }), '1 class, 2 pictures');
+});
+
+test('a removal tells what the odds rest on', () => {
+  assert.equal(removed('Cat', 2), 'Removed a picture of “Cat”: its odds now rest on 2 pictures.');
+  assert.equal(removed('Cat', 1), 'Removed a picture of “Cat”: its odds now rest on 1 picture.');
+  assert.equal(removed('Cat', 0), 'Removed the last picture of “Cat”.');
 });
 
 test('the prior is described by name, size and hash', () => {
