@@ -18,7 +18,7 @@ export class SessionsDialog {
     this.dialog = byId('sessions', HTMLDialogElement);
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.list = el('ul', { class: 'session-list', 'aria-label': 'Sessions' });
-    this.field = el('input', { class: 'field', type: 'text', id: 'new-session', maxlength: 80, placeholder: 'Name, such as Garden', autocomplete: 'off' });
+    this.field = el('input', { class: 'field', type: 'text', id: 'new-session', maxlength: 80, placeholder: 'Such as Garden', autocomplete: 'off' });
     this.dialog.append(dialogHead(this.dialog, 'sessions-title', 'Sessions'),
       el('p', { class: 'muted' }, 'Each session has its own classes, pictures and settings.'),
       this.error, this.list,
