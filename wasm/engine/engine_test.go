@@ -581,3 +581,27 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	own, sum := priorFile(t, dim, 3)
+	_, _, err := w.ImportPrior(own, here)
+	must(t, err)
+	w.teachAll(t, "cat", "dog")
+	b, err := w.ExportSession()
+	must(t, err)
+	_, notice, err := w.ImportSession(b, here)
+	must(t, err)
+	if notice != "" {
+		t.Errorf("the prior is here, and yet: %s", notice)
+	}
+	other := newWorld(t, store.NewMemory())
+	_, notice, err = other.ImportSession(b, here)
+	must(t, err)
+	if !strings.Contains(notice, sum[:12]) {
+		t.Errorf("the prior is not here, and what is told is %q", notice)
+	}
+	_, _, err = other.ImportPrior(own, here)
+	must(t, err)
+	same(t, "with the prior", other.ask(t), w.ask(t))
+}

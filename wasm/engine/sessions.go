@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"strings"
+
 	"metaqda/core/model"
 	"metaqda/wasm/store"
 	"metaqda/wasm/view"
@@ -346,6 +348,9 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	if !known && file.PriorSum != "" {
 		if p, err := e.storedPrior(file.PriorSum); err == nil && p != nil {
 			c.Session.Settings.Prior = file.PriorSum
+		} else {
+			notice = strings.TrimSpace(notice + " This classifier was made with a prior (sha256 " + short(file.PriorSum) +
+				") that is not on this device: the built-in one serves instead, and answers may differ. Import the file of the prior to have the same.")
 		}
 	}
 	if err := e.openStored(c); err != nil {
