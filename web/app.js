@@ -26,7 +26,10 @@ const EXPECTED = { engine: 5e6, extractor: 2.6e6 };
 /** @returns {Promise<Manifest>} */
 async function fetchManifest() {
   const response = await fetch('manifest.json', { cache: 'no-cache' }).catch(() => null);
-  if (!response?.ok) throw new Error(`The list of the site's files could not be fetched (${response ? `status ${response.status}` : 'no answer'}): reload the page.`);
+  if (!response?.ok) {
+    const why = response ? `status ${response.status}` : 'no answer';
+    throw Object.assign(new Error(`The list of the site's files could not be fetched (${why}): reload the page.`), { code: 'fetch' });
+  }
   return response.json();
 }
 
@@ -42,8 +45,10 @@ async function usePagePrior(engine, manifest) {
     const prior = (await manifest).files.find(({ path }) => path === 'prior.safetensors');
     if (prior) await engine.usePrior({ url: prior.path, sha256: prior.sha256 });
   } catch (error) {
+    const missing = /** @type {{code?: string}} */ (error).code === 'fetch';
+    const why = missing ? 'The page’s prior could not be fetched.' : sentence(error);
     toast({
-      text: `${sentence(error)} ${meanwhile((await engine.state()).prior)}`, key: 'page-prior', stay: true,
+      text: `${why} ${meanwhile((await engine.state()).prior)}`, key: 'page-prior', stay: true,
       action: 'Try again', onAction: () => void usePagePrior(engine, fetchManifest()),
     });
   }
@@ -51,9 +56,9 @@ async function usePagePrior(engine, manifest) {
 
 /** @param {import('./types.js').PriorState} prior in use */
 function meanwhile({ site, sha256 }) {
-  if (!site) return 'Until then this session works with the prior that was chosen for it.';
-  if (sha256) return 'Until then the prior of the last visit is in use.';
-  return 'Until then a prior that was not learned is in use: its answers are less sure.';
+  if (!site) return 'This session has a prior of its own and does not need it.';
+  if (sha256) return 'That of the last visit is in use.';
+  return 'A plain one is in use: answers are less sure.';
 }
 
 /**

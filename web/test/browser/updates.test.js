@@ -77,20 +77,20 @@ test('where the new prior cannot be fetched the page goes on with the former one
   await changeFile(site.folder, 'prior.safetensors', touchPrior);
   const away = await hide(site.folder, 'prior.safetensors');
   await open(page, site);
-  await notice(page, /prior\.safetensors could not be fetched \(status 404\).* the prior of the last visit is in use\./).waitFor();
+  await notice(page, 'The page’s prior could not be fetched. That of the last visit is in use.').waitFor();
   assertSame(await recognise(page, sample('emojione', 'cat')), odds);
   assert.equal(await priorText(page), before);
   await page.keyboard.press('Escape');
   await away();
   await page.getByRole('button', { name: 'Try again' }).click();
-  await notice(page, /prior\.safetensors/).waitFor({ state: 'detached' });
+  await notice(page, 'The page’s prior').waitFor({ state: 'detached' });
   await page.waitForFunction((text) => document.querySelector('#settings')?.textContent?.includes(text) === false, before);
 })));
 
 test('where no prior could ever be fetched the page works with one that was not learned', () => onCopy((site) => visit({ site, ...later, open: false }, async ({ page }) => {
   const back = await hide(site.folder, 'prior.safetensors');
   await open(page, site);
-  await notice(page, /prior that was not learned is in use/).waitFor();
+  await notice(page, 'The page’s prior could not be fetched. A plain one is in use').waitFor();
   await teach(page, 'Cat', ['noto', 'twemoji']);
   await teach(page, 'Rocket', ['noto', 'twemoji']);
   assert.equal(most(await recognise(page, sample('emojione', 'cat'))), 'Cat');
@@ -99,7 +99,7 @@ test('where no prior could ever be fetched the page works with one that was not 
   assert.match(await priorText(page) ?? '', /sha256/);
 })));
 
-/** @param {import('playwright-core').Page} page @param {RegExp} text */
+/** @param {import('playwright-core').Page} page @param {string} text */
 function notice(page, text) {
   return page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: text });
 }
