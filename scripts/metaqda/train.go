@@ -129,7 +129,7 @@ func (o *trainOptions) modelFlags(f *flag.FlagSet, c *metatrain.Config) {
 	f.Float64Var(&c.Start.Temperature, "temperature", c.Start.Temperature, "temperature of the log densities at the start")
 	f.StringVar(&c.Fixed, "fixed", c.Fixed, "what is not learned, some of "+strings.Join(metatrain.FixedNames, ","))
 	f.IntVar(&o.calibrate, "calibrate", 40, "episodes of each data set, way and shot that temperature and none-of-these are fitted on at the end; 0 keeps what was learned")
-	f.StringVar(&o.calibrateOn, "calibrate-on", "val", "val (validation classes), left-out (each data set under a prior learned from the others; takes as many trainings more) or both, a quarter on left-out")
+	f.StringVar(&o.calibrateOn, "calibrate-on", "val", "val (validation classes), left-out (each data set under a prior learned from the others; takes as many trainings more) or both, a third of the weight on left-out")
 	f.IntVar(&o.degree, "calibrate-degree", 2, "coefficients of the fitted temperature as polynomial in ln K, at most 3; 0 keeps the learned temperature")
 }
 
