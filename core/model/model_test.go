@@ -61,6 +61,8 @@ func sampleSpiked(d int, precision string) *Prior {
 		panic(err)
 	}
 	p.NIW.L, p.NIW.Spiked = nil, s
+	p.Calibration.Known = [][]float64{{1, 2, 3, 4, 5, 6}, {0, 1, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}}
+	p.Calibration.Tau = []float64{0.5, -0.25, 0.125, 1}
 	return p
 }
 
