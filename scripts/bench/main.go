@@ -39,6 +39,7 @@ func main() {
 // A report is build/bench.json.
 type report struct {
 	Rows    []measure.Row      `json:"rows"`
+	Full    []measure.Row      `json:"full_factor"` // predictions with a full factor L
 	Machine string             `json:"machine"`
 	Go      string             `json:"go"`
 	Browser string             `json:"browser"`
@@ -86,7 +87,15 @@ func run(root string, quick bool, compile []string) error {
 		return err
 	}
 	r := p.report
-	r.Rows = append(rows, r.Rows...)
+	var all []measure.Row
+	for _, row := range append(rows, r.Rows...) {
+		if row.Name == "predict-full" {
+			r.Full = append(r.Full, row)
+		} else {
+			all = append(all, row)
+		}
+	}
+	r.Rows = all
 	r.Browser, r.Go, r.Machine = "Chromium "+r.Browser, runtime.Version(), machine()
 	r.Date = time.Now().UTC().Format(time.DateOnly)
 	if r.Worst, err = compare(probabilities, p.Probabilities); err != nil {

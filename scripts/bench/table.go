@@ -37,7 +37,7 @@ func printTable(out io.Writer, r *report) {
 	fmt.Fprintf(out, "%s; %s; %s. Milliseconds: median (95th percentile), bytes allocated per operation.\n", r.Machine, r.Go, r.Browser)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "operation\td\tclasses\tshots\tnative\tbytes\tbrowser\tbytes\tratio\tbrowser-nosimd\tbytes\tratio\tknn-classifier\tbytes\t")
-	order, cells := index(r.Rows)
+	order, cells := index(append(r.Rows[:len(r.Rows):len(r.Rows)], r.Full...))
 	for _, k := range order {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t", k.name, k.Dimension, k.Classes, k.Shots)
 		native := cells[k]["native"]
