@@ -90,8 +90,8 @@ var protocols = map[string]protocolDefaults{
 	"incremental":          {"fb,ncc-cl2n", "5", 10},
 	"calibration":          {"fb,map,linear,ncc-cl2n,qda", "1,5", 1},
 	"ablation":             {"lda,qda,fb-lda-handcrafted,fb-handcrafted,fb-lda,map,fb", "1,5", 1},
-	"open-set":             {"fb,map,ncc-cl2n,linear", "1,5", 1},
-	"leave-one-domain-out": {"fb,ncc-cl2n,linear,knn-tfjs", "1,2,5,10", 1},
+	"open-set":             {"fb,map,ncc-cl2n,linear,cosine,knn,knn-tfjs,teachable", "1,5", 1},
+	"leave-one-domain-out": {"fb,ncc-cl2n,linear,cosine,knn,knn-tfjs,teachable", "1,2,5,10", 1},
 }
 
 func runEval(ctx context.Context, args []string, stdout, stderr io.Writer) error {
