@@ -516,7 +516,7 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 		"incremental":          {"--n-way", "3", "--repeat", "2"},
 		"calibration":          {"--pictures", filepath.Join(dir, "pictures")},
 		"ablation":             {},
-		"open-set":             {},
+		"open-set":             {"--methods", "fb,map,ncc-cl2n,linear,cosine,teachable"},
 		"leave-one-domain-out": {"--n-shot", "1,2", "--methods", "fb,ncc-cl2n,linear"},
 	} {
 		t.Run(protocol, func(t *testing.T) {
