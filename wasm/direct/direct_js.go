@@ -28,8 +28,11 @@ func Answer(ask func(x []float32) []float64, revision func() uint32) {
 	state.ask, state.revision = ask, revision
 }
 
+// Place returns the address of room for an embedding of n numbers, 0 for a
+// length that none has.
+//
 //go:wasmexport metaqda_place
-func place(n int32) unsafe.Pointer {
+func Place(n int32) unsafe.Pointer {
 	if n < 1 || n > maxDirect {
 		return nil
 	}
@@ -40,8 +43,11 @@ func place(n int32) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(state.x))
 }
 
+// Ask answers about the embedding there and returns the length of the answer, 0
+// where it has to be asked the ordinary way.
+//
 //go:wasmexport metaqda_ask
-func question() (n int32) {
+func Ask() (n int32) {
 	defer func() {
 		if recover() != nil { // the ordinary way panics too, and says so
 			state.y, n = nil, 0
@@ -54,11 +60,15 @@ func question() (n int32) {
 	return int32(len(state.y))
 }
 
+// Address returns where the last answer lies.
+//
 //go:wasmexport metaqda_answer
-func answerAddress() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.y)) }
+func Address() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.y)) }
 
+// Revision returns the number that Answer was told of.
+//
 //go:wasmexport metaqda_revision
-func revisionNumber() uint32 {
+func Revision() uint32 {
 	if state.revision == nil {
 		return 0
 	}

@@ -84,7 +84,7 @@ test('where the new prior cannot be fetched the page goes on with the former one
   await away();
   await page.getByRole('button', { name: 'Try again' }).click();
   await notice(page, 'The page’s prior').waitFor({ state: 'detached' });
-  await page.waitForFunction((text) => document.querySelector('#settings')?.textContent?.includes(text) === false, before);
+  await page.waitForFunction((text) => document.querySelector('#settings')?.textContent?.includes(text) === false, /** @type {string} */ (before));
 })));
 
 test('where no prior could ever be fetched the page works with one that was not learned', () => onCopy((site) => visit({ site, ...later, open: false }, async ({ page }) => {
