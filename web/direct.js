@@ -14,13 +14,13 @@
 export function direct(instance) {
   const program = /** @type {Exports} */ (/** @type {unknown} */ (instance.exports));
   let place = 0;
-  let length = 0;
+  let length = -1; // of what there is room for; -1 for none
   /** @type {Float32Array} */ let room = new Float32Array(0);
   return {
     ask(x) {
       if (x.length !== length) {
         place = program.metaqda_place(x.length);
-        length = place ? x.length : 0;
+        length = place ? x.length : -1;
         if (!place) return null;
         room = new Float32Array(0);
       }

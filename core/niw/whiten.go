@@ -51,7 +51,7 @@ func (p *Prior) Rank() int {
 //
 // It panics on other lengths and for a prior without Spiked.
 func (p *Prior) WhitenPartTo(y, a, x []float64) (r2 float64) {
-	s := p.Spiked
+	s := p.spiked()
 	if len(y) != p.Dim() || len(x) != len(y) || len(a) != s.Rank() {
 		panic("niw: vector of wrong length")
 	}
@@ -68,10 +68,17 @@ func (p *Prior) WhitenPartTo(y, a, x []float64) (r2 float64) {
 	return r2
 }
 
+func (p *Prior) spiked() *Spiked {
+	if p.Spiked == nil {
+		panic("niw: prior without a spiked scale matrix")
+	}
+	return p.Spiked
+}
+
 // PartnerTo stores b = (Λ^-½ - I) Q v, of length r, for the whitened point v;
 // see [Prior.WhitenPartTo]. Cost r d.
 func (p *Prior) PartnerTo(b, v []float64) {
-	s := p.Spiked
+	s := p.spiked()
 	if len(v) != p.Dim() || len(b) != s.Rank() {
 		panic("niw: vector of wrong length")
 	}

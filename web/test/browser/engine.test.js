@@ -290,12 +290,15 @@ test('the quick way to probabilities follows every change', () => blank(async ({
     await teach(Array.from({ length: 60 }, (_, i) => 'class ' + i), 12); // the program's memory grows
     await both();
     const nan = picture(0, 0); nan[17] = NaN;
-    const refusals = await Promise.all([nan, new Float32Array(3), new Float32Array(0)].map((x) => refusal(engine.probabilities(x))));
+    const refusals = [];
+    for (const x of [nan, nan, new Float32Array(3), new Float32Array(3), picture(0, 1), new Float32Array(0), new Float32Array(0), new Float32Array(70000), new Float32Array(70000)]) {
+      refusals.push(await refusal(engine.probabilities(x)));
+    }
     await both();
     return { answers, refusals };`);
   for (const [i, all] of result.answers.entries()) assert.equal(new Set(all).size, 1, `change ${i}: ${all.join(' ')}`.slice(0, 500));
   assert.equal(new Set(result.answers.map((/** @type {string[]} */ all) => all[0])).size, result.answers.length);
-  assert.deepEqual(result.refusals.map((/** @type {any} */ r) => r?.code), ['value', 'dimension', 'dimension']);
+  assert.deepEqual(result.refusals.map((/** @type {any} */ r) => r?.code), ['value', 'value', 'dimension', 'dimension', undefined, 'dimension', 'dimension', 'dimension', 'dimension']);
 }));
 
 test('sessions and priors go out as files and come in again', () => blank(async ({ page }) => {
