@@ -37,10 +37,15 @@ import (
 // none of these. The gap also tells how hard the session is, so that domains
 // need not share one temperature:
 //
-//	ln τ = Tau[0]                                       with one example a class
-//	ln τ = Tau[1] + Tau[2] mean ln K_j + Tau[3] ln g    with two of some class
+//	ln τ = Tau[0] + Tau[4] s                                       with one example a class
+//	ln τ = Tau[1] + Tau[2] mean ln K_j + Tau[3] ln g + Tau[4] s    with two of some class
 //
 // and τ = 1 without Tau or with one class.
+//
+// A prior that was learned from several domains may hold Known and Tau of each.
+// A session that [Domains] finds to be of domain t with probability π_t then uses
+// Σ_t π_t Domains[t] + (1 - Σ_t π_t) Known, and Tau likewise: those of its own
+// serve domains never seen.
 //
 // Missing coefficients are zero, so that the zero Calibration is Bayes' rule as
 // it stands: T = 1, no offsets.
@@ -49,7 +54,15 @@ type Calibration struct {
 	Offset []float64   `json:"offset,omitempty"`
 	None   []float64   `json:"none,omitempty"`
 	Known  [][]float64 `json:"known,omitempty"` // KnownCases rows of KnownFeatures coefficients
-	Tau    []float64   `json:"tau,omitempty"`   // none or TauCoefficients; takes Known
+	Tau    []float64   `json:"tau,omitempty"`   // at most TauCoefficients; takes Known
+
+	Domains []DomainCalibration `json:"domains,omitempty"` // none or one for each of [Domains]; takes Known and Tau
+}
+
+// DomainCalibration is what serves the sessions of one domain.
+type DomainCalibration struct {
+	Known [][]float64 `json:"known"`
+	Tau   []float64   `json:"tau"`
 }
 
 const (
@@ -58,8 +71,8 @@ const (
 	KnownCases = 4
 	// KnownFeatures is the number of coefficients in each.
 	KnownFeatures = 6
-	// TauCoefficients is the length of Calibration.Tau.
-	TauCoefficients = 4
+	// TauCoefficients is the most that Calibration.Tau can hold.
+	TauCoefficients = 5
 )
 
 // maxCoefficients bounds the degree of the polynomials; a file that asks for
@@ -83,35 +96,60 @@ func (c *Calibration) Validate() error {
 			}
 		}
 	}
-	if n := len(c.Known); n != 0 && n != KnownCases {
-		return &niw.DimensionError{Name: "calibration: known", Got: n, Want: KnownCases}
-	}
-	for _, row := range c.Known {
-		if err := niw.CheckVector("calibration: known", row, KnownFeatures); err != nil {
+	if len(c.Known) > 0 {
+		if err := checkKnown(c.Known); err != nil {
 			return err
 		}
-		for i, v := range row {
-			if math.Abs(v) > 1e3 {
-				return &niw.ValueError{Name: "calibration: known", Index: i, Value: v, Want: "a number of magnitude at most 1000"}
-			}
+	}
+	if len(c.Tau) > 0 {
+		if len(c.Known) == 0 {
+			return &niw.DimensionError{Name: "calibration: known, beside tau", Got: 0, Want: KnownCases}
+		}
+		if err := checkTau(c.Tau); err != nil {
+			return err
 		}
 	}
-	return c.validateTau()
+	return c.validateDomains()
 }
 
-func (c *Calibration) validateTau() error {
-	if len(c.Tau) == 0 {
-		return nil
+func (c *Calibration) validateDomains() error {
+	if len(c.Domains) > 0 && len(c.Tau) == 0 {
+		return &niw.DimensionError{Name: "calibration: tau, beside domains", Got: 0, Want: TauCoefficients}
 	}
-	if len(c.Known) == 0 {
-		return &niw.DimensionError{Name: "calibration: known, beside tau", Got: 0, Want: KnownCases}
+	for i := range c.Domains {
+		if err := checkKnown(c.Domains[i].Known); err != nil {
+			return err
+		}
+		if err := checkTau(c.Domains[i].Tau); err != nil {
+			return err
+		}
 	}
-	if err := niw.CheckVector("calibration: tau", c.Tau, TauCoefficients); err != nil {
+	return nil
+}
+
+func checkTau(tau []float64) error {
+	return checkCoefficients("calibration: tau", tau, min(len(tau), TauCoefficients))
+}
+
+func checkKnown(known [][]float64) error {
+	if len(known) != KnownCases {
+		return &niw.DimensionError{Name: "calibration: known", Got: len(known), Want: KnownCases}
+	}
+	for _, row := range known {
+		if err := checkCoefficients("calibration: known", row, KnownFeatures); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkCoefficients(name string, c []float64, n int) error {
+	if err := niw.CheckVector(name, c, n); err != nil {
 		return err
 	}
-	for i, v := range c.Tau {
+	for i, v := range c {
 		if math.Abs(v) > 1e3 {
-			return &niw.ValueError{Name: "calibration: tau", Index: i, Value: v, Want: "a number of magnitude at most 1000"}
+			return &niw.ValueError{Name: name, Index: i, Value: v, Want: "a number of magnitude at most 1000"}
 		}
 	}
 	return nil

@@ -23,6 +23,7 @@ type Options struct {
 	NonePrior   float64       // prior probability of none of these, in [0, 1); 0 is the closed set
 	RegParam    float64       // share of the identity in the precision, in [0, 1), see [niw.Posterior.Blend]; 0 for none
 	Calibration Calibration
+	Domains     *Domains // how to recognise those of Calibration.Domains; nil to use what serves all others
 }
 
 func (o *Options) validate(p *niw.Prior) error {
@@ -35,7 +36,10 @@ func (o *Options) validate(p *niw.Prior) error {
 	if err := checkBlend(p, o); err != nil {
 		return err
 	}
-	return o.Calibration.Validate()
+	if err := o.Calibration.Validate(); err != nil {
+		return err
+	}
+	return o.Domains.Check(p.Dim(), &o.Calibration)
 }
 
 // Classifier holds C classes over embeddings of length d. It is not safe for

@@ -55,6 +55,10 @@ type Session struct {
 	logGap float64
 	logK   float64 // mean of ln K_j
 	logC   float64
+
+	// Domains has the probabilities of [Domains.Recognise]; nil if the domain is
+	// not asked for.
+	Domains []float64
 }
 
 // Session returns the constants of a session whose C classes have the given
@@ -90,37 +94,62 @@ func (s *Session) Features(evidence float64) [KnownFeatures]float64 {
 	return [KnownFeatures]float64{1, z, z * s.logGap, s.logK, s.logC, s.logGap}
 }
 
-// LogOdds returns ln p(known)/p(none) at even prior odds.
-func (s *Session) LogOdds(known [][]float64, evidence float64) float64 {
-	var sum float64
-	for i, f := range s.Features(evidence) {
-		sum += known[s.Form][i] * f
+// KnownLogOdds returns ln p(known)/p(none) of a query of the given evidence in a
+// session, at even prior odds.
+func (c *Calibration) KnownLogOdds(s *Session, evidence float64) float64 {
+	x := s.Features(evidence)
+	own, sum := 1.0, 0.0
+	for t, p := range s.shares(c) {
+		own -= p
+		sum += p * dot(c.Domains[t].Known[s.Form], x[:])
 	}
-	return sum
+	return sum + own*dot(c.Known[s.Form], x[:])
+}
+
+// shares returns the probabilities of the domains that c knows, in their order.
+func (s *Session) shares(c *Calibration) []float64 {
+	return s.Domains[:min(len(s.Domains), len(c.Domains))]
+}
+
+func dot(a, b []float64) (s float64) {
+	for i, v := range a {
+		s += v * b[i]
+	}
+	return s
 }
 
 // maxLogTau bounds ln τ, whatever the gap of a strange session.
 const maxLogTau = 3
 
-// TauFeatures returns what Calibration.Tau weighs.
-func (s *Session) TauFeatures() [TauCoefficients]float64 {
+// TauFeatures returns what Calibration.Tau weighs for a query of the given
+// evidence.
+func (s *Session) TauFeatures(evidence float64) [TauCoefficients]float64 {
 	switch s.Form {
 	case 0:
-		return [TauCoefficients]float64{0, 1, s.logK, s.logGap}
+		return [TauCoefficients]float64{0, 1, s.logK, s.logGap, evidence}
 	case 1:
-		return [TauCoefficients]float64{1}
+		return [TauCoefficients]float64{1, 0, 0, 0, evidence}
 	}
 	return [TauCoefficients]float64{}
 }
 
-// Sharpness returns 1/τ, by which the session's log odds u_j are multiplied; 1
-// without coefficients.
-func (s *Session) Sharpness(tau []float64) float64 {
-	var logTau float64
-	x := s.TauFeatures()
-	for i, c := range tau {
-		logTau += c * x[i]
+// Sharpness returns 1/τ, by which the log odds u_j of a query of the given
+// evidence are multiplied; 1 without coefficients.
+func (c *Calibration) Sharpness(s *Session, evidence float64) float64 {
+	if len(c.Tau) == 0 {
+		return 1
 	}
+	x := s.TauFeatures(evidence)
+	own, logTau := 1.0, 0.0
+	for t, p := range s.shares(c) {
+		own -= p
+		logTau += p * dot(c.Domains[t].Tau, x[:])
+	}
+	return sharpness(logTau + own*dot(c.Tau, x[:]))
+}
+
+// sharpness returns 1/τ within bounds.
+func sharpness(logTau float64) float64 {
 	return math.Exp(-math.Max(-maxLogTau, math.Min(maxLogTau, logTau)))
 }
 
@@ -160,6 +189,7 @@ func (c *Classifier) levels() *Session {
 		shots[j] = k.count()
 	}
 	c.session = v.Session(shots)
+	c.session.Domains = c.recognise(chosen, each)
 	return c.session
 }
 

@@ -99,7 +99,7 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 	byLevels := len(cal.Known) > 0 && !c.options.Pooled
 	sharpness := 1.0
 	if byLevels && len(cal.Tau) > 0 {
-		sharpness = c.levels().Sharpness(cal.Tau)
+		sharpness = cal.Sharpness(c.levels(), evidence)
 	}
 	for i, k := range c.classes {
 		c.logits[i] = c.logits[i]*sharpness + k.logWeight
@@ -108,7 +108,7 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 		n := float64(len(c.taught))
 		return softmax(dst, c.logits, math.Log(p0)+cal.NoneOffset(c.count/n, len(c.taught))-math.Log1p(-p0)), nil
 	}
-	logit := c.levels().LogOdds(cal.Known, evidence) + math.Log1p(-p0) - math.Log(p0)
+	logit := cal.KnownLogOdds(c.levels(), evidence) + math.Log1p(-p0) - math.Log(p0)
 	known := 1 / (1 + math.Exp(-logit))
 	softmax(dst, c.logits, math.Inf(-1))
 	for i := range dst {

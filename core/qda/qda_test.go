@@ -98,7 +98,7 @@ var variants = map[string]Options{
 	"pooled fb":  {Pooled: true, NonePrior: 0.2},
 	"pooled map": {Pooled: true, Inference: niw.MAP, NonePrior: 0.2},
 	"levels": {NonePrior: 0.3, Calibration: Calibration{LogT: []float64{0.5}, Offset: []float64{0, -0.2}, Known: [][]float64{
-		{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}, Tau: []float64{0.2, 0.4, 0.1, -0.3}}},
+		{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}, Tau: []float64{0.2, 0.4, 0.1, -0.3, 0.05}}},
 	"blend fb":         {NonePrior: 0.2, RegParam: 0.5},
 	"blend map":        {Inference: niw.MAP, NonePrior: 0.2, RegParam: 0.5},
 	"blend pooled fb":  {Pooled: true, NonePrior: 0.2, RegParam: 0.5},
@@ -293,9 +293,9 @@ func levelsByTeachingAnew(t *testing.T, o Options) {
 		tau := 1.0
 		switch form {
 		case 0:
-			tau = math.Exp(0.4 + 0.1*lnK - 0.3*math.Log(gap))
+			tau = math.Exp(0.4 + 0.1*lnK - 0.3*math.Log(gap) + 0.05*u(-1, -1, query))
 		case 1:
-			tau = math.Exp(0.2)
+			tau = math.Exp(0.2 + 0.05*u(-1, -1, query))
 		}
 		var sum float64
 		for _, v := range odds { // of the query, with equal weights
@@ -613,7 +613,7 @@ func TestErrorsNameTheTrouble(t *testing.T) {
 		t.Errorf("weight zero: %v", err)
 	}
 	for _, bad := range []Options{{NonePrior: 1}, {NonePrior: -0.1}, {NonePrior: math.NaN()}, {Calibration: Calibration{LogT: []float64{math.NaN()}}},
-		{Calibration: Calibration{Tau: make([]float64, 4)}}, tauOf(0), tauOf(math.NaN(), 0, 0, 0), tauOf(0, 0, 0, 1001), tauOf(0, 0, 0, 0, 0)} {
+		{Calibration: Calibration{Tau: make([]float64, 4)}}, tauOf(math.NaN(), 0, 0, 0), tauOf(0, 0, 0, 1001), tauOf(0, 0, 0, 0, 0, 0)} {
 		if c.SetOptions(bad) == nil {
 			t.Errorf("options %+v passed", bad)
 		}
@@ -641,7 +641,7 @@ func TestExtremeSharpness(t *testing.T) {
 	want := ask(t, plain, query)
 	for _, g := range []float64{1000, -1000} {
 		for _, logT := range []float64{1000, -1000, 0.5} {
-			o := tauOf(g, g, g, g)
+			o := tauOf(g, g, g, g, g)
 			o.Calibration.LogT = []float64{logT}
 			c, _ := teach(t, p, o, []int{2, 2})
 			if got := ask(t, c, query); logT == 0.5 && (got[0] > got[1]) != (want[0] > want[1]) {
