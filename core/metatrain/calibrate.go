@@ -37,6 +37,24 @@ type scored struct {
 	labels  []int
 	support *qda.Support // nil if a class has no examples
 	weight  float64      // of the episode
+	domain  int          // of the validator
+}
+
+// Of returns the scores of domain i of the validators they were collected by,
+// with weights that add up to one.
+func (data Scores) Of(i int) Scores {
+	var part Scores
+	var total float64
+	for _, s := range data {
+		if s.domain == i {
+			part = append(part, s)
+			total += s.weight
+		}
+	}
+	for k := range part {
+		part[k].weight /= total
+	}
+	return part
 }
 
 // Collect scores every episode of the validator under the prior of p. Domains
@@ -51,7 +69,7 @@ func (v *Validator) Collect(ctx context.Context, p *Params, o Objective, share f
 		part := make(Scores, len(v.episodes[i]))
 		err := v.forEach(ctx, e, i, workers, func(k int, w *Workspace, t *Task) {
 			part[k] = newScored(w, t, prior, &o)
-			part[k].weight = share / float64(len(v.domains)*len(part))
+			part[k].weight, part[k].domain = share/float64(len(v.domains)*len(part)), i
 		})
 		if err != nil {
 			return nil, err

@@ -11,23 +11,28 @@ const tauRidge = 1e-5
 
 // tauSession is an episode whose sharpness its support decides.
 type tauSession struct {
-	u       []float64 // calibrated log odds of the queries of taught classes, n×C
-	labels  []int     // n
-	session *qda.Session
-	weight  float64 // of each query
+	u        []float64 // calibrated log odds of the queries of taught classes, n×C
+	labels   []int     // n
+	evidence []float64 // n
+	session  *qda.Session
+	weight   float64 // of each query
 }
 
-// FitTau returns Calibration.Tau, which sharpens or softens each session by what
-// its support shows: the minimum of the cross-entropy of the queries of taught
-// classes, by BFGS, with temperature and offset of c as they are. Those compare
-// classes of unequal shots above all; how sure a session may be is decided here.
-// It returns nil without episodes of two classes that all have examples.
-func FitTau(data Scores, c *qda.Calibration) []float64 {
+// FitTau returns the first n coefficients of Calibration.Tau, which sharpens or
+// softens each session by what its support shows: the minimum of the
+// cross-entropy of the queries of taught classes, by BFGS, with temperature and
+// offset of c as they are. Those compare classes of unequal shots above all; how
+// sure a session may be is decided here. It returns nil without episodes of two
+// classes that all have examples. It panics if n is out of range.
+func FitTau(data Scores, c *qda.Calibration, n int) []float64 {
+	if n < 1 || n > qda.TauCoefficients {
+		panic("metatrain: number of coefficients out of range")
+	}
 	sessions := tauSessions(data, c)
 	if len(sessions) == 0 {
 		return nil
 	}
-	tau := make([]float64, qda.TauCoefficients)
+	tau := make([]float64, n)
 	problem := optimize.Problem{
 		Func: func(x []float64) float64 { return tauLoss(x, sessions, nil) },
 		Grad: func(grad, x []float64) { tauLoss(x, sessions, grad) },
@@ -54,7 +59,7 @@ func tauSessions(data Scores, c *qda.Calibration) (sessions []tauSession) {
 			}
 			u := make([]float64, len(s.shots))
 			s.logOdds(u, c, k)
-			x.u, x.labels = append(x.u, u...), append(x.labels, y)
+			x.u, x.labels, x.evidence = append(x.u, u...), append(x.labels, y), append(x.evidence, qda.Evidence(u))
 		}
 		sessions = append(sessions, x)
 	}
@@ -73,25 +78,27 @@ func tauLoss(x []float64, sessions []tauSession, grad []float64) (loss float64) 
 		}
 	}
 	var p []float64
+	c := &qda.Calibration{Tau: x}
 	for _, s := range sessions {
-		sharpness, way := s.session.Sharpness(x), len(s.u)/len(s.labels)
+		way := len(s.u) / len(s.labels)
 		p = grown(p, way)
-		var slope float64
 		for i, y := range s.labels {
-			u := s.u[i*way : (i+1)*way]
+			u, sharpness := s.u[i*way:(i+1)*way], c.Sharpness(s.session, s.evidence[i])
 			for j := range p {
 				p[j] = u[j] * sharpness
 			}
 			own := u[y] * sharpness
 			loss += s.weight * (softmax(p) - own)
-			slope += own
+			if grad == nil {
+				continue
+			}
+			slope := own
 			for j := range p {
 				slope -= p[j] * u[j] * sharpness
 			}
-		}
-		if grad != nil {
-			for r, f := range s.session.TauFeatures() {
-				grad[r] += s.weight * slope * f
+			f := s.session.TauFeatures(s.evidence[i])
+			for r := range grad {
+				grad[r] += s.weight * slope * f[r]
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func TestTauGradient(t *testing.T) {
 	if forms[0] < 5 || forms[1] < 5 {
 		t.Fatalf("%d sessions with both levels, %d with one", forms[0], forms[1])
 	}
-	for _, x := range [][]float64{{0, 0, 0, 0}, {0.3, -0.2, 0.1, 0.2}, {-0.5, 0.1, -0.2, -0.1}} {
+	for _, x := range [][]float64{{0, 0, 0, 0}, {0.3, -0.2, 0.1, 0.2}, {-0.5, 0.1, -0.2, -0.1, 0.05}} {
 		got := make([]float64, len(x))
 		tauLoss(x, sessions, got)
 		want := fd.Gradient(nil, func(x []float64) float64 { return tauLoss(x, sessions, nil) }, x, &fd.Settings{Formula: fd.Central})
@@ -56,7 +56,7 @@ func TestTauGradient(t *testing.T) {
 func TestFitTauRecoversTheModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 44))
 	data, c := tauWorld(t, 42, 1500)
-	truth := []float64{-0.3, 0.5, 0.2, -0.4}
+	truth := []float64{-0.3, 0.5, 0.2, -0.4, 0.03}
 	for i := range data {
 		s := &data[i]
 		session := c.Session(s.support)
@@ -66,14 +66,15 @@ func TestFitTauRecoversTheModel(t *testing.T) {
 				continue
 			}
 			s.logOdds(u, &c, k)
+			sharpness := (&qda.Calibration{Tau: truth}).Sharpness(session, qda.Evidence(u))
 			for j := range u {
-				u[j] *= session.Sharpness(truth)
+				u[j] *= sharpness
 			}
 			softmax(u)
 			s.labels[k] = draw(rng, u)
 		}
 	}
-	got := FitTau(data, &c)
+	got := FitTau(data, &c, len(truth))
 	for r, v := range truth {
 		if math.Abs(got[r]-v) > 0.1 {
 			t.Errorf("coefficient %d: got %.3f, want %.3f", r, got[r], v)
@@ -94,10 +95,10 @@ func draw(rng *rand.Rand, p []float64) int {
 func TestFitTauByWhatThereIs(t *testing.T) {
 	data, c := tauWorld(t, 45, 40)
 	one := slices.DeleteFunc(slices.Clone(data), func(s scored) bool { return slices.Max(s.shots) > 1 })
-	if got := FitTau(one, &c); got[0] == 0 || got[1] != 0 || got[2] != 0 || got[3] != 0 {
+	if got := FitTau(one, &c, 4); len(got) != 4 || got[0] == 0 || got[1] != 0 || got[2] != 0 || got[3] != 0 {
 		t.Errorf("one example each: %v", got)
 	}
-	if got := FitTau(nil, &c); got != nil {
+	if got := FitTau(nil, &c, 4); got != nil {
 		t.Errorf("no episodes: %v", got)
 	}
 }

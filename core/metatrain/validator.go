@@ -10,12 +10,11 @@ import (
 
 // Validator measures parameters on episodes that stay the same throughout a
 // run, so that two validations differ by the parameters alone. Each domain's
-// rows are whitened once for all its episodes.
+// rows are whitened once for all its episodes. Several goroutines may use it at once.
 type Validator struct {
 	domains  []*Domain
 	episodes [][]episode.Episode // by domain
 	rows     [][]int             // rows of each domain that some episode uses, ascending
-	white    []float64
 }
 
 // Validation is the outcome: means over the episodes of a domain, then over
@@ -141,18 +140,18 @@ func (v *Validator) forEach(ctx context.Context, e *Engine, i, workers int, f fu
 // are independent.
 func (v *Validator) whiten(e *Engine, i, workers int) []float64 {
 	d, rows := e.factor.d, v.rows[i]
-	v.white = grown(v.white, len(rows)*d)
+	white := make([]float64, len(rows)*d)
 	parallel((len(rows)+rowBlock-1)/rowBlock, workers, func(b int) {
 		lo, hi := b*rowBlock, min((b+1)*rowBlock, len(rows))
 		for k := lo; k < hi; k++ {
-			dst := v.white[k*d : (k+1)*d]
+			dst := white[k*d : (k+1)*d]
 			for c, x := range v.domains[i].Row(rows[k]) {
 				dst[c] = float64(x) - e.m[c]
 			}
 		}
-		e.whitenRows(v.white[lo*d:hi*d], hi-lo)
+		e.whitenRows(white[lo*d:hi*d], hi-lo)
 	})
-	return v.white
+	return white
 }
 
 // scratch is the memory one worker measures episodes with.
