@@ -63,6 +63,14 @@ func sampleSpiked(d int, precision string) *Prior {
 	p.NIW.L, p.NIW.Spiked = nil, s
 	p.Calibration.Known = [][]float64{{1, 2, 3, 4, 5, 6}, {0, 1, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}}
 	p.Calibration.Tau = []float64{0.5, -0.25, 0.125, 1}
+	w := mat.NewDense(1, d, nil)
+	w.Set(0, 1, -1.5)
+	if p.Domains, err = qda.NewDomains([]string{"a", "b"}, w, [][]float64{{1. / 3}, {-0.1}}, [][]float64{{0.7}, {2}}); err != nil {
+		panic(err)
+	}
+	for range 2 {
+		p.Calibration.Domains = append(p.Calibration.Domains, qda.DomainCalibration{Known: p.Calibration.Known, Tau: []float64{1, 2, 3, 4, 5}})
+	}
 	return p
 }
 
@@ -268,6 +276,44 @@ func TestDecodeRejectsBadSpikes(t *testing.T) {
 	}
 	if _, err := DecodePrior(encode(func(map[string]tensor) {})); err != nil {
 		t.Errorf("unchanged: %v", err)
+	}
+}
+
+func TestDecodeRejectsBadDomains(t *testing.T) {
+	encode := func(change func(tensors map[string]tensor, metadata map[string]string)) []byte {
+		tensors, metadata, err := decodeTensors(must(EncodePrior(sampleSpiked(4, "F64"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(tensors, metadata)
+		return encodeTensors(tensors, metadata)
+	}
+	for want, change := range map[string]func(map[string]tensor, map[string]string){
+		`"domain_directions" has shape [4 1]`: func(m map[string]tensor, _ map[string]string) {
+			m["domain_directions"] = floatTensor("F64", []float64{1, 0, 0, 0}, 4, 1)
+		},
+		`"domain_directions" is empty`: func(m map[string]tensor, _ map[string]string) {
+			m["domain_directions"] = floatTensor("F64", nil, 0, 4)
+		},
+		`"domains" are malformed`: func(_ map[string]tensor, m map[string]string) { m["domains"] = "{" },
+		"domains":                 func(_ map[string]tensor, m map[string]string) { delete(m, "domains") },
+		"variance of a domain": func(_ map[string]tensor, m map[string]string) {
+			m["domains"] = `{"names":["a","b"],"mean":[[0],[1]],"cov":[[1],[0]]}`
+		},
+		"calibration: domains": func(_ map[string]tensor, m map[string]string) {
+			m["domains"] = `{"names":["a","b","c"],"mean":[[0],[1],[2]],"cov":[[1],[1],[1]]}`
+		},
+	} {
+		_, err := DecodePrior(encode(change))
+		var format *FormatError
+		if !errors.As(err, &format) || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error about %s, got %v", want, err)
+		}
+	}
+	// Without the directions there is nothing to recognise, and all is as without.
+	b := encode(func(m map[string]tensor, _ map[string]string) { delete(m, "domain_directions") })
+	if p, err := DecodePrior(b); err != nil || p.Domains != nil {
+		t.Errorf("without directions: %v, %+v", err, p)
 	}
 }
 

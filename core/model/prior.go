@@ -3,7 +3,8 @@
 //
 // A prior file holds the tensors m (d), L (the lower triangle of the factor row
 // by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). A spiked prior
-// of rank r has scale (d), directions (r×d) and lambda (r) in place of L. The metadata
+// of rank r has scale (d), directions (r×d) and lambda (r) in place of L, one
+// that recognises its domains domain_directions (R×d). The metadata
 // name the format and its version, the feature extractor with its sha256, the
 // transform, the calibration, the facts of its making and, where it is not zero,
 // the share of the identity in the precision.
@@ -48,6 +49,9 @@ type Prior struct {
 	Calibration qda.Calibration // of the fully Bayesian predictive
 	// MAP is the calibration of the plug-in predictive, whose densities differ.
 	MAP qda.Calibration
+	// Domains tells the domains that the prior was learned from by a session's
+	// examples; nil if it cannot.
+	Domains *qda.Domains
 	// RegParam is the share of the identity in the precision that the prior was
 	// learned with, see [niw.Posterior.Blend].
 	RegParam  float64
@@ -78,7 +82,10 @@ func (p *Prior) Validate() error {
 	if err := p.MAP.Validate(); err != nil {
 		return err
 	}
-	return p.Calibration.Validate()
+	if err := p.Calibration.Validate(); err != nil {
+		return err
+	}
+	return p.Domains.Check(p.NIW.Dim(), &p.Calibration, &p.MAP)
 }
 
 // Sum returns the sha256 of the bytes of a file, in hexadecimal.
@@ -127,7 +134,18 @@ func encodePrior(p *Prior) []byte {
 	if p.Transform.Kind == embed.CL2N {
 		tensors["center"] = floatTensor(dtype, p.Transform.Center, d)
 	}
+	if p.Domains != nil {
+		tensors["domain_directions"] = floatTensor(dtype, p.Domains.Directions.RawMatrix().Data, p.Domains.Rank(), d)
+	}
 	return encodeTensors(tensors, priorMetadata(p))
+}
+
+// domainsMetadata is how [qda.Domains] without its directions stand in the
+// metadata.
+type domainsMetadata struct {
+	Names []string    `json:"names"`
+	Mean  [][]float64 `json:"mean"`
+	Cov   [][]float64 `json:"cov"`
 }
 
 func priorMetadata(p *Prior) map[string]string {
@@ -141,6 +159,9 @@ func priorMetadata(p *Prior) map[string]string {
 	}
 	if p.RegParam != 0 { // files without a blend keep their bytes
 		m["regParam"] = mustJSON(p.RegParam)
+	}
+	if q := p.Domains; q != nil {
+		m["domains"] = mustJSON(domainsMetadata{q.Names, q.Mean, q.Cov})
 	}
 	for k, v := range p.Facts {
 		m[factPrefix+k] = v
@@ -199,6 +220,9 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 	p.NIW.Nu = r.scalar("nu")
 	if p.Transform.Kind == embed.CL2N {
 		p.Transform.Center = r.vector("center", d)
+	}
+	if _, ok := tensors["domain_directions"]; ok {
+		p.Domains = r.domains(metadata, d)
 	}
 	if r.err == nil && d == 0 {
 		r.err = fmt.Errorf("its dimension is zero")
@@ -260,6 +284,26 @@ func (r *reader) spiked(d int) *niw.Spiked {
 	s, err := niw.NewSpiked(scale, rows, lambda)
 	r.fail(err)
 	return s
+}
+
+// domains returns the description of the domains.
+func (r *reader) domains(metadata map[string]string, d int) *qda.Domains {
+	var m domainsMetadata
+	r.fail(fromMetadata(metadata, "domains", &m))
+	var rank int
+	if shape := r.tensors["domain_directions"].shape; len(shape) > 0 {
+		rank = shape[0]
+	}
+	w := r.floats("domain_directions", rank, d)
+	if r.err == nil && len(w) == 0 {
+		r.fail(fmt.Errorf("the tensor \"domain_directions\" is empty"))
+	}
+	if r.err != nil {
+		return nil
+	}
+	q, err := qda.NewDomains(m.Names, mat.NewDense(rank, d, w), m.Mean, m.Cov)
+	r.fail(err)
+	return q
 }
 
 // fail keeps the first error.
