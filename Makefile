@@ -94,7 +94,7 @@ DEFAULT_PRIOR := web/prior/default.safetensors
 PRIOR_SETS := miniimagenet omniglot cifarfs caltech101
 comma := ,
 empty :=
-PRIOR_RECIPE := --power 0.5 --shift 0.376 --shrink 0.6 --steps 2400 --learning-rate 0.007 --validate-every 400 --precision F16 --rank 128 --calibrate-on both --random-seed 0
+PRIOR_RECIPE := --power 0.5 --shift 0.376 --shrink 0.6 --steps 2400 --learning-rate 0.007 --validate-every 400 --precision F16 --rank 128 --calibrate-on left-out --random-seed 0
 commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 files = $(1:%=$(DATA)/%-mobilenetv3.npz)
 

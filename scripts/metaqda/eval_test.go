@@ -281,13 +281,34 @@ func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
 	for _, share := range []float64{0, 0.5} {
 		evaluationAgrees(t, share, 12, offset) // classes of more rows than dimensions among them
 		evaluationAgrees(t, share, 5, levels)
+		told := levels
+		for k := range 2 {
+			told.Domains = append(told.Domains, qda.DomainCalibration{Known: levels.Known[1:], Tau: []float64{0.1 * float64(k), -0.3, 0.2, 0.1, 0.02}})
+			told.Domains[k].Known = append(told.Domains[k].Known[:3:3], levels.Known[k])
+		}
+		evaluationAgrees(t, share, 5, told)
 	}
+}
+
+// twoDomains lie apart in the first direction of embeddings of length d.
+func twoDomains(t *testing.T, d int) *qda.Domains {
+	t.Helper()
+	w := mat.NewDense(1, d, nil)
+	w.Set(0, 0, 1)
+	m, err := qda.NewDomains([]string{"alpha", "beta"}, w, [][]float64{{-0.3}, {0.4}}, [][]float64{{0.2}, {0.1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 func evaluationAgrees(t *testing.T, regParam float64, shots int, cal qda.Calibration) {
 	s, o := sourceOf(t, 24, 20, 9)
 	s.prior.regParam = regParam
 	s.prior.calibration = func(niw.Inference) qda.Calibration { return cal }
+	if len(cal.Domains) > 0 {
+		s.prior.domains = twoDomains(t, 9)
+	}
 	pool, err := s.pool("test")
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +340,7 @@ func evaluationAgrees(t *testing.T, regParam float64, shots int, cal qda.Calibra
 			if _, err := scorer.score(&w, w.scores, w.none); err != nil {
 				t.Fatal(err)
 			}
-			compareWithClassifier(t, c.method, s, &e, &w, qda.Options{Inference: c.inf, Pooled: c.pooled, NonePrior: 0.5, RegParam: regParam, Calibration: s.prior.calibration(c.inf)})
+			compareWithClassifier(t, c.method, s, &e, &w, qda.Options{Inference: c.inf, Pooled: c.pooled, NonePrior: 0.5, RegParam: regParam, Calibration: s.prior.calibration(c.inf), Domains: s.prior.domains})
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/embed"
 	"metaqda/core/niw"
+	"metaqda/core/qda"
 )
 
 // space is the rows of a data set seen through a transform, and for NIW
@@ -16,11 +17,12 @@ type space struct {
 	x     *mat.Dense // rows x d
 	index []int32    // row of the set to row of x, -1 where it is not held
 	norm2 []float64  // |x_i|^2
+	z     *mat.Dense // rows x R, coordinates that tell the prior's domains apart; nil without
 }
 
 // newSpace transforms the given rows of the set and, if whiten is not nil,
 // whitens them: O(n d^2) once instead of in every episode.
-func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prior) (*space, error) {
+func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prior, domains *qda.Domains) (*space, error) {
 	s := &space{x: mat.NewDense(len(rows), set.Dim, nil), index: make([]int32, set.Len())}
 	for i := range s.index {
 		s.index[i] = -1
@@ -32,6 +34,10 @@ func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prio
 				Remedy: "use a prior made for these embeddings", Err: err}
 		}
 		s.index[i] = int32(k)
+	}
+	if domains != nil {
+		s.z = mat.NewDense(len(rows), domains.Rank(), nil)
+		s.z.Mul(s.x, domains.Directions.T())
 	}
 	if whiten != nil {
 		whiten.WhitenRowsTo(s.x, s.x)
@@ -78,16 +84,16 @@ func (s *source) space(kind embed.Kind) (*space, error) {
 		}
 		t.Center = s.centre
 	}
-	return s.cached("transform "+string(kind), &t, nil)
+	return s.cached("transform "+string(kind), &t, nil, nil)
 }
 
 // whitened returns the rows transformed and whitened by a prior.
-func (s *source) whitened(key string, t *embed.Transform, p *niw.Prior) (*space, error) {
+func (s *source) whitened(key string, t *embed.Transform, p *niw.Prior, domains *qda.Domains) (*space, error) {
 	if p.Dim() != s.set.Dim {
 		return nil, &dataset.FileError{File: s.set.File(), Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but the prior is for %d", s.set.Dim, p.Dim()),
 			Remedy: "use embeddings of the extractor that the prior was learned for"}
 	}
-	return s.cached("whitened "+key, t, p)
+	return s.cached("whitened "+key, t, p, domains)
 }
 
 // centred returns the rows transformed, less the mean of a prior: whitened by
@@ -95,14 +101,14 @@ func (s *source) whitened(key string, t *embed.Transform, p *niw.Prior) (*space,
 func (s *source) centred(key string, t *embed.Transform, p *niw.Prior) (*space, error) {
 	identity := niw.HandCrafted(p.Dim(), 1)
 	identity.M = p.M
-	return s.cached("centred "+key, t, identity)
+	return s.cached("centred "+key, t, identity, nil)
 }
 
-func (s *source) cached(key string, t *embed.Transform, p *niw.Prior) (*space, error) {
+func (s *source) cached(key string, t *embed.Transform, p *niw.Prior, domains *qda.Domains) (*space, error) {
 	if sp, ok := s.spaces[key]; ok {
 		return sp, nil
 	}
-	sp, err := newSpace(s.set, s.rows, t, p)
+	sp, err := newSpace(s.set, s.rows, t, p, domains)
 	if err != nil {
 		return nil, err
 	}

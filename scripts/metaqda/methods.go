@@ -45,7 +45,7 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) metho
 		if p == nil {
 			return nil, fmt.Errorf("method %q needs a prior; give one with --prior FILE, or use %s-handcrafted", name, name)
 		}
-		sp, err := s.whitened(key, &p.transform, p.niw)
+		sp, err := s.whitened(key, &p.transform, p.niw, p.domains)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) metho
 		}
 		base := niw.Posterior{Dim: p.niw.Dim(), Kappa: p.niw.Kappa, Nu: p.niw.Nu, LogDetS: p.niw.LogDetS()}
 		cal := p.calibration(inf)
-		return func() scorer { return &niwScorer{sp, p.niw, base, inf, pooled, &cal, plain, p.regParam} }, nil
+		return func() scorer { return &niwScorer{sp, p.niw, base, inf, pooled, &cal, p.domains, plain, p.regParam} }, nil
 	}}
 }
 

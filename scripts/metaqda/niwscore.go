@@ -21,6 +21,8 @@ type niwScorer struct {
 	pooled bool
 	cal    *qda.Calibration
 
+	domains *qda.Domains // nil if not told apart
+
 	plain    *space  // rows less m, not whitened; nil without a precision blend
 	regParam float64 // share of the identity in the precision
 }
@@ -217,8 +219,25 @@ func (s *niwScorer) fromLevels(w *workspace, dst *mat.Dense, none []float64) {
 		blend = qda.GramBlend{RegParam: s.regParam, Gram: w.gram(s.plain).RawMatrix()}
 	}
 	session := s.cal.GramSession(s.prior, s.inf, shots, w.gram(s.space).RawMatrix(), blend)
-	for i := range none {
-		none[i] = -session.LogOdds(s.cal.Known, qda.Evidence(dst.RawRowView(i)))
+	if s.domains != nil && len(s.cal.Domains) > 0 {
+		session.Domains = s.domains.Recognise(s.meanCoordinates(w), w.e.Way())
 	}
-	dst.Scale(session.Sharpness(s.cal.Tau), dst)
+	for i := range none {
+		row := dst.RawRowView(i)
+		evidence := qda.Evidence(row)
+		none[i] = -s.cal.KnownLogOdds(session, evidence)
+		floats.Scale(s.cal.Sharpness(session, evidence), row)
+	}
+}
+
+// meanCoordinates returns the mean over the classes of the mean coordinates of
+// their examples.
+func (s *niwScorer) meanCoordinates(w *workspace) []float64 {
+	z := make([]float64, s.domains.Rank())
+	for _, rows := range w.e.Support {
+		for _, i := range rows {
+			floats.AddScaled(z, 1/float64(len(rows)*w.e.Way()), s.space.z.RawRowView(int(s.space.index[i])))
+		}
+	}
+	return z
 }

@@ -129,7 +129,7 @@ func (o *trainOptions) modelFlags(f *flag.FlagSet, c *metatrain.Config) {
 	f.Float64Var(&c.Start.Temperature, "temperature", c.Start.Temperature, "temperature of the log densities at the start")
 	f.StringVar(&c.Fixed, "fixed", c.Fixed, "what is not learned, some of "+strings.Join(metatrain.FixedNames, ","))
 	f.IntVar(&o.calibrate, "calibrate", 40, "episodes of each data set, way and shot that temperature and none-of-these are fitted on at the end; 0 keeps what was learned")
-	f.StringVar(&o.calibrateOn, "calibrate-on", "val", "val (validation classes), left-out (each data set under a prior learned from the others; takes as many trainings more) or both, a third of the weight on left-out")
+	f.StringVar(&o.calibrateOn, "calibrate-on", "val", "val (validation classes) or left-out (a quarter of the training classes at a time and, of several data sets, each in turn, under priors learned without them; takes four trainings more, and one for each data set)")
 	f.IntVar(&o.degree, "calibrate-degree", 2, "coefficients of the fitted temperature as polynomial in ln K, at most 3; 0 keeps the learned temperature")
 }
 
@@ -227,8 +227,8 @@ func (o *trainOptions) check() (err error) {
 		return err
 	}
 	c.Optimiser, c.Schedule, c.Select = metatrain.Optimiser(o.optimiser), metatrain.Schedule(o.schedule), metatrain.Selection(o.selection)
-	if !slices.Contains([]string{"val", "left-out", "both"}, o.calibrateOn) {
-		return fmt.Errorf("--calibrate-on %q: want val, left-out or both", o.calibrateOn)
+	if !slices.Contains([]string{"val", "left-out"}, o.calibrateOn) {
+		return fmt.Errorf("--calibrate-on %q: want val or left-out", o.calibrateOn)
 	}
 	if o.start != "within" && o.start != "identity" {
 		return fmt.Errorf("--start %q: want within or identity", o.start)

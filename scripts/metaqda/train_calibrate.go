@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"metaqda/core/episode"
 	"metaqda/core/metatrain"
@@ -13,130 +15,197 @@ import (
 	"metaqda/core/qda"
 )
 
-// probe is a prior with episodes on classes it was not learned on, which weigh
-// share in all.
+const (
+	// classFolds is the number of parts of the training classes that are left out in
+	// turn.
+	classFolds = 4
+
+	// leftOutShare is the weight of left-out domains in what is to serve domains
+	// never seen, of one in all; left-out classes have the rest. A third is where
+	// domains that had no part in it were predicted best.
+	leftOutShare = 1.0 / 3
+
+	// sessionTau is the number of coefficients of τ that do not look at the query.
+	// How its evidence bends the odds is alike within a domain but not between them.
+	sessionTau = 4
+)
+
+// calibrations returns the calibration of both kinds of inference: that of
+// training itself with --calibrate 0, else fitted on episodes of validation
+// classes or of what was left out. Then domains, if not nil, tells the domains
+// apart that the calibrations distinguish.
+func (r *trainRun) calibrations(ctx context.Context, best *metatrain.Params, stderr io.Writer) (c [2]qda.Calibration, domains *qda.Domains, err error) {
+	c = [2]qda.Calibration{niw.FB: best.Head.Calibration(), niw.MAP: best.Head.Calibration()}
+	o := r.options
+	if o.calibrate == 0 {
+		return c, nil, nil
+	}
+	var classes, others []probe
+	if o.calibrateOn == "val" {
+		v, err := o.calibrator(r.fold)
+		if err != nil {
+			return c, nil, err
+		}
+		classes = []probe{{best, v}}
+	} else {
+		if classes, others, err = r.rehearsals(ctx, stderr); err != nil {
+			return c, nil, err
+		}
+		domains, _ = metatrain.NewDomains(r.fold.dim, r.fold.labelled, o.workers)
+	}
+	fmt.Fprintln(stderr, "calibrating")
+	var errs [2]error
+	var both sync.WaitGroup
+	for inf := range c {
+		both.Go(func() {
+			c[inf], errs[inf] = r.calibration(ctx, classes, others, domains, best.Head, niw.Inference(inf))
+		})
+	}
+	both.Wait()
+	return c, domains, errors.Join(errs[:]...)
+}
+
+// probe is a prior with episodes of what it was not learned from.
 type probe struct {
 	params    *metatrain.Params
 	validator *metatrain.Validator
-	share     float64
-	leftOut   bool // its domain was not learned from
 }
 
-// calibrations returns the calibration of both kinds of inference, fitted on
-// all probes together: that of training itself without any.
-func (r *trainRun) calibrations(ctx context.Context, best *metatrain.Params, stderr io.Writer) (c [2]qda.Calibration, err error) {
-	c = [2]qda.Calibration{niw.FB: best.Head.Calibration(), niw.MAP: best.Head.Calibration()}
-	if r.options.calibrate == 0 {
-		return c, nil
-	}
-	probes, err := r.probes(ctx, best, stderr)
-	if err != nil {
-		return c, err
-	}
-	fmt.Fprintln(stderr, "calibrating")
-	for inf := range c {
-		if c[inf], err = r.calibration(ctx, probes, best.Head, niw.Inference(inf)); err != nil {
-			return c, err
+// collect scores the episodes of probes, which weigh share in all, with half of
+// the cores: the other kind of inference has the others.
+func (r *trainRun) collect(ctx context.Context, probes []probe, inf niw.Inference, share float64) (scores metatrain.Scores, err error) {
+	objective := r.options.config.Objective
+	objective.Inference = inf
+	for _, p := range probes {
+		s, err := p.validator.Collect(ctx, p.params, objective, share/float64(len(probes)), max(1, r.options.workers/2))
+		if err != nil {
+			return nil, err
 		}
+		scores = append(scores, s...)
 	}
-	return c, nil
+	return scores, nil
 }
 
 // calibration fits temperature and offset, then with them none of these and how
-// sharp a session may be.
-func (r *trainRun) calibration(ctx context.Context, probes []probe, h metatrain.Head, inf niw.Inference) (qda.Calibration, error) {
-	o := r.options
-	objective := o.config.Objective
-	objective.Inference = inf
-	var scores metatrain.Scores
-	own := 0 // of them, those under the prior itself
-	for _, p := range probes {
-		s, err := p.validator.Collect(ctx, p.params, objective, p.share, o.workers)
-		if err != nil {
-			return qda.Calibration{}, err
-		}
-		if scores = append(scores, s...); !p.leftOut {
-			own = len(scores)
-		}
+// sharp a session may be: on left-out classes and domains together for a session
+// of a domain never seen, and on the left-out classes of each domain for its own.
+func (r *trainRun) calibration(ctx context.Context, classes, others []probe, domains *qda.Domains, h metatrain.Head, inf niw.Inference) (c qda.Calibration, err error) {
+	share := leftOutShare
+	if len(others) == 0 {
+		share = 0
 	}
-	h = metatrain.FitTemperature(scores, h, o.degree)
-	c := h.Calibration()
-	if known := metatrain.FitKnown(evidence(scores[:own], scores[own:], &c)); known != nil {
-		c.Known, c.None = known, nil
-		c.Tau = metatrain.FitTau(scores, &c)
+	own, err := r.collect(ctx, classes, inf, 1-share)
+	if err != nil {
+		return c, err
+	}
+	foreign, err := r.collect(ctx, others, inf, share)
+	if err != nil {
+		return c, err
+	}
+	all := slices.Concat(own, foreign)
+	h = metatrain.FitTemperature(all, h, r.options.degree)
+	c = h.Calibration()
+	known := metatrain.FitKnown(all.Evidence(&c))
+	if known == nil {
+		return c, nil
+	}
+	c.Known, c.None = known, nil
+	c.Tau = metatrain.FitTau(all, &c, sessionTau)
+	if domains == nil || c.Tau == nil {
+		return c, nil
+	}
+	for i := range domains.Names {
+		part := own.Of(i)
+		d := qda.DomainCalibration{Known: metatrain.FitKnown(part.Evidence(&c)), Tau: metatrain.FitTau(part, &c, qda.TauCoefficients)}
+		if d.Known == nil || d.Tau == nil {
+			d = qda.DomainCalibration{Known: c.Known, Tau: c.Tau}
+		}
+		c.Domains = append(c.Domains, d)
 	}
 	return c, nil
 }
 
-// evidence joins what both show about known and unseen classes. Where each class
-// has one example the level is the domain's own: there left-out domains helped no
-// other (ECE of none 11 % with and without them) and harmed those seen (5.9 to
-// 6.6 %), so that they are used only without the others.
-func evidence(own, leftOut metatrain.Scores, c *qda.Calibration) []metatrain.Evidence {
-	e := leftOut.Evidence(c)
-	if len(own) > 0 {
-		e = slices.DeleteFunc(e, func(e metatrain.Evidence) bool { return e.Form == 1 })
-	}
-	return append(own.Evidence(c), e...)
+// rehearsal is a training without what its prior is then asked about.
+type rehearsal struct {
+	without     string // for people
+	sets        *trainSets
+	split, held string
+	steps       int
 }
 
-// probes returns the prior itself with episodes of its validation classes, or
-// for each domain the prior of all others with episodes of that domain, or both.
-func (r *trainRun) probes(ctx context.Context, best *metatrain.Params, stderr io.Writer) ([]probe, error) {
-	var probes []probe
-	share := r.options.leftOutShare()
-	if share < 1 {
-		v, err := r.options.calibrator(r.fold)
-		if err != nil {
-			return nil, err
-		}
-		probes = append(probes, probe{params: best, validator: v, share: 1 - share})
-	}
-	if share == 0 {
-		return probes, nil
-	}
-	for i := range r.sets.train {
-		p, err := r.leftOut(ctx, i, stderr)
-		if err != nil {
-			return nil, err
-		}
-		p.share = share / float64(len(r.sets.train))
-		probes = append(probes, p)
-	}
-	return probes, nil
-}
-
-// leftOutShare returns the weight of domains left out in the calibration, of one
-// in all. A third is where domains that had no part in it were predicted best;
-// it took their ECE at one shot from 6.8 to 4.7 % (five ways, mean of four sets),
-// that of seen ones from 2.8 to 3.8 %.
-func (o *trainOptions) leftOutShare() float64 {
-	return map[string]float64{"val": 0, "left-out": 1, "both": 1.0 / 3}[o.calibrateOn]
-}
-
-// leftOut learns a prior without the i-th domain, as the prior proper is learned
-// but for model selection, and takes episodes of that domain: a rehearsal of
-// what a person's own pictures will be to the prior proper.
-func (r *trainRun) leftOut(ctx context.Context, i int, stderr io.Writer) (probe, error) {
+// rehearsals leaves out classes and, of several domains, each of them in turn:
+// what a session of a known domain and a person's own pictures will be to the
+// prior proper. Classes that the prior was selected by have no part in it. With
+// fewer classes training takes fewer steps, so that each is seen as often.
+func (r *trainRun) rehearsals(ctx context.Context, stderr io.Writer) (classes, domains []probe, err error) {
 	o := r.options
-	fmt.Fprintf(stderr, "learning without %s\n", r.sets.train[i].Name)
-	split := o.split
-	if _, err := r.sets.train[i].Split(o.valSplit); err == nil && !strings.Contains(","+split+",", ","+o.valSplit+",") {
-		split += "," + o.valSplit
+	var plan []rehearsal
+	for k := range classFolds {
+		sets, err := r.sets.withoutClasses(o.split, o.seed, k, classFolds)
+		if err != nil {
+			return nil, nil, err
+		}
+		plan = append(plan, rehearsal{fmt.Sprintf("part %d of %d of the classes", k+1, classFolds), sets, learnSplit, heldSplit,
+			max(1, o.config.Steps*(classFolds-1)/classFolds)})
 	}
-	f, err := o.newFold(r.sets.without(i), split, 0)
+	for i := 0; i < len(r.sets.train) && len(r.sets.train) > 1; i++ {
+		held := o.split
+		if _, err := r.sets.train[i].Split(o.valSplit); err == nil && !strings.Contains(","+held+",", ","+o.valSplit+",") {
+			held += "," + o.valSplit
+		}
+		plan = append(plan, rehearsal{r.sets.train[i].Name, r.sets.without(i), o.split, held, o.config.Steps})
+	}
+	probes, err := r.rehearseAll(ctx, plan, stderr)
+	if err != nil {
+		return nil, nil, err
+	}
+	return probes[:classFolds], probes[classFolds:], nil
+}
+
+// rehearseAll does the rehearsals on all cores, one each: a training cannot use
+// two of them half as well.
+func (r *trainRun) rehearseAll(ctx context.Context, plan []rehearsal, stderr io.Writer) ([]probe, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	probes, errs := make([]probe, len(plan)), make([]error, len(plan))
+	slots := make(chan struct{}, r.options.workers)
+	var all sync.WaitGroup
+	for i := range plan {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		fmt.Fprintf(stderr, "rehearsal %d of %d: learning without %s\n", i+1, len(plan), plan[i].without)
+		all.Go(func() {
+			defer func() { <-slots }()
+			if probes[i], errs[i] = r.rehearse(ctx, &plan[i]); errs[i] != nil {
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return nil, err
+		}
+	}
+	return probes, ctx.Err()
+}
+
+// rehearse learns a prior as the prior proper is learned but for model selection,
+// and takes episodes of what it was not learned from.
+func (r *trainRun) rehearse(ctx context.Context, plan *rehearsal) (probe, error) {
+	o := *r.options
+	o.split, o.workers, o.config.Steps, o.config.ValidateEvery = plan.split, 1, plan.steps, plan.steps
+	f, err := o.newFold(plan.sets, plan.held, 0)
 	if err != nil {
 		return probe{}, err
 	}
-	c := o.config
-	c.ValidateEvery = c.Steps
-	t, err := o.trainer(f, nil, c)
+	t, err := o.trainer(f, nil, o.config)
 	if err != nil {
 		return probe{}, err
 	}
-	bar := newTrainBar(stderr, t)
-	defer bar.end()
-	if err := t.Run(ctx, bar.report); err != nil {
+	if err := t.Run(ctx, nil); err != nil {
 		return probe{}, err
 	}
 	params, _, _, err := o.shipped(f, t.Result())
@@ -144,7 +213,7 @@ func (r *trainRun) leftOut(ctx context.Context, i int, stderr io.Writer) (probe,
 		return probe{}, err
 	}
 	v, err := o.calibrator(f)
-	return probe{params: params, validator: v, leftOut: true}, err
+	return probe{params, v}, err
 }
 
 // calibrator returns the episodes that temperature and none-of-these are fitted
@@ -157,7 +226,7 @@ func (o *trainOptions) calibrator(f *fold) (*metatrain.Validator, error) {
 			samplers[i] = append(samplers[i], o.calibrationSamplers(pool, way)...)
 		}
 		if len(samplers[i]) == 0 {
-			return nil, fmt.Errorf("%s is too small to calibrate on: it takes two classes of six rows; give another --val-split or --calibrate 0", pool.Name)
+			return nil, fmt.Errorf("%s is too small to calibrate on: it takes two classes of six rows; give another --val-split, or --calibrate 0", pool.Name)
 		}
 	}
 	return metatrain.NewValidator(f.val, samplers, o.calibrate)

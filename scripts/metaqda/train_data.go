@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -41,13 +42,45 @@ func (s *trainSets) without(i int) *trainSets {
 	return &trainSets{train: slices.Delete(slices.Clone(s.train), i, i+1), val: s.train[i : i+1]}
 }
 
+// Splits of [trainSets.withoutClasses], and what keeps its draw apart from others.
+const (
+	learnSplit = "learn"
+	heldSplit  = "held"
+	classParts = 0x636c617373657320
+)
+
+// withoutClasses returns the sets with the classes of a split in two: the k-th of
+// n parts, drawn by the seed, is held, the others are there to learn from.
+func (s *trainSets) withoutClasses(split string, seed uint64, k, n int) (*trainSets, error) {
+	parts := &trainSets{}
+	for _, set := range s.train {
+		classes, err := set.Split(split)
+		if err != nil {
+			return nil, err
+		}
+		part := *set
+		part.Splits = map[string][]int{}
+		for i, at := range rand.New(rand.NewPCG(seed, classParts)).Perm(len(classes)) {
+			name := learnSplit
+			if i%n == k {
+				name = heldSplit
+			}
+			part.Splits[name] = append(part.Splits[name], classes[at])
+		}
+		parts.train = append(parts.train, &part)
+	}
+	parts.val = parts.train
+	return parts, nil
+}
+
 // fold is one set of domains to learn from, another to validate on, and the
 // coordinates the first settle: transform, centre and base.
 type fold struct {
 	dim           int
 	names         []string
 	transform     embed.Transform
-	base          *metatrain.Base // nil for --start identity
+	base          *metatrain.Base      // nil for --start identity
+	labelled      []metatrain.Labelled // what is learned from, before base
 	train, val    []*metatrain.Domain
 	trainP, valP  []episode.Pool
 	fingerprint   string // of all of it
@@ -63,23 +96,22 @@ func (o *trainOptions) newFold(s *trainSets, valSplit string, need int) (*fold, 
 		return nil, err
 	}
 	h := sha256.New()
-	var train []metatrain.Labelled
 	for _, set := range s.train {
 		f.names = append(f.names, set.Name)
 		dom, pool, err := f.domain(set, o.split, 2, h)
 		if err != nil {
 			return nil, err
 		}
-		train, f.trainP = append(train, dom), append(f.trainP, pool)
+		f.labelled, f.trainP = append(f.labelled, dom), append(f.trainP, pool)
 	}
 	f.trainingFacts = hex.EncodeToString(h.Sum(nil))
 	if o.start == "within" {
 		var ok bool
-		if f.base, ok = metatrain.NewBase(f.dim, train, o.shrink, o.workers); !ok {
+		if f.base, ok = metatrain.NewBase(f.dim, f.labelled, o.shrink, o.workers); !ok {
 			return nil, fmt.Errorf("the covariance within the classes of %s cannot be factorised with --shrink %v; choose a larger one", strings.Join(o.data, ","), o.shrink)
 		}
 	}
-	for _, dom := range train {
+	for _, dom := range f.labelled {
 		f.train = append(f.train, f.whiten(dom.Domain, o.workers))
 	}
 	for _, set := range s.val {
@@ -224,9 +256,6 @@ func (o *trainOptions) prepare() (*trainRun, error) {
 	sets, err := o.load()
 	if err != nil {
 		return nil, err
-	}
-	if o.calibrateOn != "val" && o.calibrate > 0 && len(sets.train) < 2 {
-		return nil, fmt.Errorf("--calibrate-on %s needs two data sets or more; give more, or --calibrate-on val", o.calibrateOn)
 	}
 	need := 0
 	if o.valTasks > 0 {

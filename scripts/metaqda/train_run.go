@@ -129,11 +129,11 @@ func (r *trainRun) prior(ctx context.Context, stderr io.Writer) (*model.Prior, e
 	if q := shipped.Prior.Spiked; q != nil {
 		facts["rank"] = fmt.Sprintf("%d; the other eigenvalues had a standard deviation of %.3f of their logarithms", q.Rank(), rest)
 	}
-	c, err := r.calibrations(ctx, best, stderr)
+	c, domains, err := r.calibrations(ctx, best, stderr)
 	if err != nil {
 		return nil, err
 	}
-	return &model.Prior{NIW: shipped.Prior, Transform: r.fold.transform, Calibration: c[niw.FB], MAP: c[niw.MAP], RegParam: r.options.config.Objective.RegParam,
+	return &model.Prior{NIW: shipped.Prior, Transform: r.fold.transform, Calibration: c[niw.FB], MAP: c[niw.MAP], Domains: domains, RegParam: r.options.config.Objective.RegParam,
 		Extractor: r.extractor(), Facts: facts, Precision: r.options.precision}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 
 	"metaqda/core/episode"
 	"metaqda/core/model"
+	"metaqda/core/qda"
 )
 
 // quick are flags that make a run take a moment.
@@ -225,7 +227,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"range", []string{"--data", good, "--n-way", "9-5"}, []string{"n-way", "9-5"}},
 		{"rate", []string{"--data", good, "--learning-rate", "-1"}, []string{"learning rate", "0 or more"}},
 		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "positive"}},
-		{"left out", []string{"--data", good, "--calibrate-on", "left-out"}, []string{"two data sets", "--calibrate-on val"}},
+		{"left out", []string{"--data", good, "--calibrate-on", "both"}, []string{`"both"`, "val or left-out"}},
 		{"unknown class in split file", []string{"--data", good, "--splits", split}, []string{"split.json", "zebra", "correct the name"}},
 		{"blend in whitened coordinates", []string{"--data", good, "--reg-param", "0.5"}, []string{"--reg-param 0.5", "--start identity"}},
 		{"blend out of range", []string{"--data", good, "--start", "identity", "--reg-param", "1"}, []string{"identity in the precision", "below 1"}},
@@ -255,28 +257,93 @@ func TestTrainBadInput(t *testing.T) {
 	}
 }
 
-// A rehearsal on domains left out learns from all others: it changes the
-// calibration and nothing else.
-func TestTrainCalibratesOnDomainsLeftOut(t *testing.T) {
+// Rehearsals without classes and without domains change the calibration and
+// nothing else, and tell domains apart where there are several.
+func TestTrainCalibratesOnWhatIsLeftOut(t *testing.T) {
 	dir := t.TempDir()
-	a := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
-	b := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "beta")
-	priors := map[string]*model.Prior{}
-	for _, on := range []string{"val", "left-out", "both"} {
-		out := filepath.Join(dir, on)
-		mustRun(t, trainArgs(a+","+b, out, "--calibrate-on", on)...)
+	a := toy{classes: 96, rows: 20, dim: 6}.write(t, dir, "alpha")
+	b := toy{classes: 96, rows: 20, dim: 6}.write(t, dir, "beta")
+	learn := func(name, data string, extra ...string) *model.Prior {
+		out := filepath.Join(dir, name)
+		mustRun(t, trainArgs(data, out, append([]string{"--calibrate", "3"}, extra...)...)...)
 		p, err := model.DecodePrior(readFile(t, out))
 		if err != nil {
 			t.Fatal(err)
 		}
-		priors[on] = p
+		return p
 	}
-	for _, on := range []string{"left-out", "both"} {
-		if !mat.Equal(priors[on].NIW.L, priors["val"].NIW.L) || priors[on].NIW.Kappa != priors["val"].NIW.Kappa {
-			t.Errorf("%s changed the prior", on)
+	for name, data := range map[string]string{"one": a, "two": a + "," + b} {
+		val := learn(name+" val", data)
+		left := learn(name+" left out", data, "--calibrate-on", "left-out", "--workers", "1")
+		if !mat.Equal(left.NIW.L, val.NIW.L) || left.NIW.Kappa != val.NIW.Kappa {
+			t.Errorf("%s: the prior changed", name)
 		}
-		if priors[on].Calibration.LogT[0] == priors["val"].Calibration.LogT[0] || len(priors[on].Calibration.Known) == 0 {
-			t.Errorf("%s left the calibration: %+v", on, priors[on].Calibration)
+		if left.Calibration.LogT[0] == val.Calibration.LogT[0] || len(left.Calibration.Known) == 0 || len(left.Calibration.Tau) != sessionTau {
+			t.Errorf("%s: the calibration is %+v", name, left.Calibration)
+		}
+		if val.Domains != nil || len(val.Calibration.Domains) != 0 {
+			t.Errorf("%s: validation classes tell domains apart", name)
+		}
+		if name == "one" {
+			if left.Domains != nil || len(left.Calibration.Domains) != 0 {
+				t.Errorf("one data set is told apart: %+v", left.Domains)
+			}
+			continue
+		}
+		if left.Domains == nil || strings.Join(left.Domains.Names, " ") != "alpha beta" {
+			t.Fatalf("the domains are %+v", left.Domains)
+		}
+		for inf, c := range map[string]qda.Calibration{"fb": left.Calibration, "map": left.MAP} {
+			if len(c.Domains) != 2 || len(c.Domains[0].Tau) != qda.TauCoefficients || c.Domains[0].Tau[0] == c.Domains[1].Tau[0] || c.Domains[0].Tau[0] == c.Tau[0] {
+				t.Errorf("%s: the domains' calibrations are %+v", inf, c.Domains)
+			}
+		}
+		learn("two at once", data, "--calibrate-on", "left-out", "--workers", "3")
+		if !bytes.Equal(readFile(t, filepath.Join(dir, "two at once")), readFile(t, filepath.Join(dir, name+" left out"))) {
+			t.Error("another number of workers, other bytes")
+		}
+	}
+}
+
+// Each class is held in one part and learned from in all others.
+func TestClassesAreHeldOnce(t *testing.T) {
+	dir := t.TempDir()
+	sets, err := loadAll([]string{toy{classes: 22, rows: 4, dim: 3}.write(t, dir, "alpha")}, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &trainSets{train: sets, val: sets}
+	want, err := sets[0].Split("train")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := map[int]int{}
+	for k := range 4 {
+		parts, err := s.withoutClasses("train", 7, k, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learn, err := parts.train[0].Split(learnSplit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := parts.train[0].Split(heldSplit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range out {
+			held[c]++
+			if slices.Contains(learn, c) {
+				t.Errorf("part %d: class %d is held and learned from", k, c)
+			}
+		}
+		if len(learn)+len(out) != len(want) || len(out) < len(want)/4 {
+			t.Errorf("part %d: %d and %d classes of %d", k, len(learn), len(out), len(want))
+		}
+	}
+	for _, c := range want {
+		if held[c] != 1 {
+			t.Errorf("class %d is held %d times", c, held[c])
 		}
 	}
 }
