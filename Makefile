@@ -200,7 +200,7 @@ $(LODO_PRIORS): $(LODO)/without-%.safetensors: Makefile $(shell find core script
 	$(BIN)/metaqda train --data $(call commas,$(call files,$(filter-out $*,$(PRIOR_SETS)))) $(PRIOR_RECIPE) --out $@ --quiet
 
 .PHONY: lodo
-lodo: $(BIN)/metaqda $(LODO_PRIORS) ## accuracy and ECE on domains that the prior never saw: half an hour on two cores (TASKS=100 for a quarter), into build/lodo
+lodo: $(BIN)/metaqda $(LODO_PRIORS) ## accuracy and ECE on domains that the prior never saw: forty minutes on two cores (TASKS=100 for half of it), into build/lodo
 	$(LODO_EVAL) --methods fb,ncc-cl2n,linear,knn,knn-tfjs --n-tasks $(TASKS) --json $(LODO)/most.json >/dev/null
 	$(LODO_EVAL) --methods teachable --n-tasks $(SLOW_TASKS) --json $(LODO)/teachable.json >/dev/null
 	@$(BIN)/metaqda merge --json $(LODO)/lodo.json --markdown $(LODO)/lodo.md $(LODO)/most.json $(LODO)/teachable.json
