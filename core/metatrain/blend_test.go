@@ -62,7 +62,7 @@ func TestBlendInValidation(t *testing.T) {
 	p, world := randomParams(rng, d), newWorld(1, 8, 10, 0.5, spread(d))
 	o := Objective{RegParam: 0.5}
 	v := world.validator(t, 3, episode.Fixed(3, 2, 4))
-	scores, err := v.Collect(context.Background(), p, o, 1, 2)
+	scores, err := v.Collect(context.Background(), p, nil, o, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,14 @@ import (
 	"metaqda/core/qda"
 )
 
+// mean returns that of a list that is not empty.
+func mean(x []float64) (m float64) {
+	for _, v := range x {
+		m += v / float64(len(x))
+	}
+	return m
+}
+
 // Calibration returns the head in the form the classifier evaluates, without
 // trailing zeros.
 func (h *Head) Calibration() qda.Calibration {
@@ -32,12 +40,13 @@ type Scores []scored
 
 // scored is one episode: log densities minus that of the prior predictive.
 type scored struct {
-	query   []float64 // queries×C
-	shots   []int
-	labels  []int
-	support *qda.Support // nil if a class has no examples
-	weight  float64      // of the episode
-	domain  int          // of the validator
+	query      []float64 // queries×C
+	shots      []int
+	labels     []int
+	support    *qda.Support // nil if a class has no examples
+	background []float64    // of the queries; nil without one
+	weight     float64      // of the episode
+	domain     int          // of the validator
 }
 
 // Of returns the scores of domain i of the validators they were collected by,
@@ -57,17 +66,21 @@ func (data Scores) Of(i int) Scores {
 	return part
 }
 
-// Collect scores every episode of the validator under the prior of p. Domains
-// weigh the same, share in all. Cost N d²/2 for the N rows in use, then that of
-// the episodes' inner products.
-func (v *Validator) Collect(ctx context.Context, p *Params, o Objective, share float64, workers int) (Scores, error) {
+// Collect scores every episode of the validator under the prior of p, and against
+// its background if that is not nil. Domains weigh the same, share in all. Cost N
+// d²/2 for the N rows in use, then that of the episodes' inner products.
+func (v *Validator) Collect(ctx context.Context, p *Params, background *qda.Background, o Objective, share float64, workers int) (Scores, error) {
 	e := NewEngine(p.Prior.Dim(), o)
 	e.Set(p)
 	prior := niw.Posterior{Dim: p.Prior.Dim(), Kappa: p.Prior.Kappa, Nu: p.Prior.Nu, LogDetS: p.Prior.LogDetS()}
 	var data Scores
+	var whitened *qda.WhitenedBackground
+	if background != nil {
+		whitened = background.Under(p.Prior.Dense()) // as the engine whitens
+	}
 	for i := range v.domains {
 		part := make(Scores, len(v.episodes[i]))
-		err := v.forEach(ctx, e, i, workers, func(k int, w *Workspace, t *Task) {
+		err := v.forEach(ctx, e, i, workers, whitened, func(k int, w *Workspace, t *Task) {
 			part[k] = newScored(w, t, prior, &o)
 			part[k].weight, part[k].domain = share/float64(len(v.domains)*len(part)), i
 		})
@@ -90,6 +103,10 @@ func newScored(w *Workspace, t *Task, prior niw.Posterior, o *Objective) scored 
 	}
 	if !slices.Contains(t.Shots, 0) {
 		s.support = qda.GramSupport(prior, o.Inference, t.Shots, supportGram(t), qda.GramBlend{RegParam: o.RegParam, Gram: w.supportBlend(o)})
+		if n := t.Support(); len(t.background) > 0 {
+			s.support.Background = mean(t.background[:n])
+			s.background = append([]float64(nil), t.background[n:]...)
+		}
 	}
 	return s
 }

@@ -41,7 +41,11 @@ func (s *scored) evidence(c *qda.Calibration) Evidence {
 	u := make([]float64, len(s.shots))
 	for i, y := range s.labels {
 		s.logOdds(u, c, i)
-		e.Features = append(e.Features, session.Features(qda.Evidence(u)))
+		var background float64
+		if s.background != nil {
+			background = s.background[i]
+		}
+		e.Features = append(e.Features, session.Features(qda.Evidence(u), background))
 		e.Known = append(e.Known, y != None)
 	}
 	return e
@@ -124,8 +128,8 @@ func logisticLoss(w []float64, rows []Evidence, grad []float64) float64 {
 			}
 			scale := e.Weight / total / 2 / float64(n)
 			var logit float64
-			for k, v := range x {
-				logit += w[k] * v
+			for k, v := range w {
+				logit += v * x[k]
 			}
 			loss += scale * softplus(-sign*logit)
 			for k := range grad {

@@ -85,7 +85,7 @@ func teach(t *testing.T, p *Params, o qda.Options, task *Task) (none []float64) 
 // Answers drawn from a logistic model give back its weights.
 func TestFitKnownRecoversTheModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 24))
-	truth := []float64{0.4, 1.5, -0.7, 0.3, -0.5, 0.6}
+	truth := []float64{0.4, 1.5, -0.7, 0.3, -0.5, 0.6, -0.4, 0.2}
 	var evidence []Evidence
 	for range 400 {
 		e := Evidence{Form: 2, Weight: 1}
@@ -130,7 +130,7 @@ func TestKnownIsCalibrated(t *testing.T) {
 	c := episode.Config{Way: episode.Range{Min: 2, Max: 6}, Shot: episode.Range{Min: 1, Max: 5}, Query: episode.Exactly(4), Strangers: 4}
 	var cal qda.Calibration
 	collect := func(w *world) []Evidence {
-		scores, err := w.validator(t, 200, c).Collect(context.Background(), p, Objective{}, 1, 2)
+		scores, err := w.validator(t, 200, c).Collect(context.Background(), p, nil, Objective{}, 1, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,8 @@ type Task struct {
 	X      []float64 // (support + queries)×Dim row-major: the support class by class, then the queries
 	Shots  []int     // K_j of each class, their sum is the number of support rows
 	Labels []int     // class of each query, or None
+
+	background []float64 // of each row, if it was asked for
 }
 
 // Support returns the number of support rows, the sum of the shots.

@@ -21,7 +21,7 @@ func tauWorld(t *testing.T, seed uint64, n int) (data Scores, c qda.Calibration)
 	w := newWorld(seed, 40, 20, 0.2, spread(8))
 	for _, most := range []int{1, 4} {
 		v := w.validator(t, n, episode.Config{Way: episode.Range{Min: 2, Max: 5}, Shot: episode.Range{Min: 1, Max: most}, Query: episode.Exactly(5), Imbalanced: most > 1, Strangers: 1})
-		part, err := v.Collect(context.Background(), &Params{Prior: niw.HandCrafted(8, 1)}, Objective{}, 1, 2)
+		part, err := v.Collect(context.Background(), &Params{Prior: niw.HandCrafted(8, 1)}, nil, Objective{}, 1, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

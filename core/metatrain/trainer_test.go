@@ -458,7 +458,7 @@ func TestFitTemperature(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, err := v.Collect(ctx, p, Objective{}, 1, 2)
+		scores, err := v.Collect(ctx, p, nil, Objective{}, 1, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

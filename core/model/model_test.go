@@ -61,11 +61,17 @@ func sampleSpiked(d int, precision string) *Prior {
 		panic(err)
 	}
 	p.NIW.L, p.NIW.Spiked = nil, s
-	p.Calibration.Known = [][]float64{{1, 2, 3, 4, 5, 6}, {0, 1, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}}
+	p.Calibration.Known = [][]float64{{1, 2, 3, 4, 5, 6, 7, 8}, {0, 1, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}}
 	p.Calibration.Tau = []float64{0.5, -0.25, 0.125, 1}
 	w := mat.NewDense(1, d, nil)
 	w.Set(0, 1, -1.5)
 	if p.Domains, err = qda.NewDomains([]string{"a", "b"}, w, [][]float64{{1. / 3}, {-0.1}}, [][]float64{{0.7}, {2}}); err != nil {
+		panic(err)
+	}
+	v := mat.NewDense(2, d, nil)
+	v.Set(0, 1, -1.5)
+	v.Set(1, 2, 0.25)
+	if p.Background, err = qda.NewBackground(v, mat.NewDense(3, 2, []float64{1, 0.5, -2, 0, 0.125, 4}), 1./3); err != nil {
 		panic(err)
 	}
 	for range 2 {
@@ -313,6 +319,41 @@ func TestDecodeRejectsBadDomains(t *testing.T) {
 	// Without the directions there is nothing to recognise, and all is as without.
 	b := encode(func(m map[string]tensor, _ map[string]string) { delete(m, "domain_directions") })
 	if p, err := DecodePrior(b); err != nil || p.Domains != nil {
+		t.Errorf("without directions: %v, %+v", err, p)
+	}
+}
+
+func TestDecodeRejectsABadBackground(t *testing.T) {
+	encode := func(change func(tensors map[string]tensor, metadata map[string]string)) []byte {
+		tensors, metadata, err := decodeTensors(must(EncodePrior(sampleSpiked(4, "F64"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(tensors, metadata)
+		return encodeTensors(tensors, metadata)
+	}
+	for want, change := range map[string]func(map[string]tensor, map[string]string){
+		`"background_directions" has shape [4 1]`: func(m map[string]tensor, _ map[string]string) {
+			m["background_directions"] = floatTensor("F64", []float64{1, 0, 0, 0}, 4, 1)
+		},
+		`"background_directions" is empty`: func(m map[string]tensor, _ map[string]string) {
+			m["background_directions"] = floatTensor("F64", nil, 0, 4)
+		},
+		`"background_classes" has shape [2 1]`: func(m map[string]tensor, _ map[string]string) {
+			m["background_classes"] = floatTensor("F64", []float64{1, 2}, 2, 1)
+		},
+		`"background_classes" is missing`:       func(m map[string]tensor, _ map[string]string) { delete(m, "background_classes") },
+		"temperature of the background":         func(_ map[string]tensor, m map[string]string) { delete(m, "backgroundTemperature") },
+		`"backgroundTemperature" are malformed`: func(_ map[string]tensor, m map[string]string) { m["backgroundTemperature"] = "hot" },
+	} {
+		_, err := DecodePrior(encode(change))
+		var format *FormatError
+		if !errors.As(err, &format) || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error about %s, got %v", want, err)
+		}
+	}
+	b := encode(func(m map[string]tensor, _ map[string]string) { delete(m, "background_directions") })
+	if p, err := DecodePrior(b); err != nil || p.Background != nil {
 		t.Errorf("without directions: %v, %+v", err, p)
 	}
 }

@@ -4,7 +4,8 @@
 // A prior file holds the tensors m (d), L (the lower triangle of the factor row
 // by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). A spiked prior
 // of rank r has scale (d), directions (r×d) and lambda (r) in place of L, one
-// that recognises its domains domain_directions (R×d). The metadata
+// that recognises its domains domain_directions (R×d), one with a background
+// background_directions (R×d) and background_classes (n×R). The metadata
 // name the format and its version, the feature extractor with its sha256, the
 // transform, the calibration, the facts of its making and, where it is not zero,
 // the share of the identity in the precision.
@@ -52,6 +53,9 @@ type Prior struct {
 	// Domains tells the domains that the prior was learned from by a session's
 	// examples; nil if it cannot.
 	Domains *qda.Domains
+	// Background is what queries are compared with beside the taught classes; nil
+	// for nothing.
+	Background *qda.Background
 	// RegParam is the share of the identity in the precision that the prior was
 	// learned with, see [niw.Posterior.Blend].
 	RegParam  float64
@@ -83,6 +87,9 @@ func (p *Prior) Validate() error {
 		return err
 	}
 	if err := p.Calibration.Validate(); err != nil {
+		return err
+	}
+	if err := p.Background.Check(p.NIW.Dim()); err != nil {
 		return err
 	}
 	return p.Domains.Check(p.NIW.Dim(), &p.Calibration, &p.MAP)
@@ -137,6 +144,11 @@ func encodePrior(p *Prior) []byte {
 	if p.Domains != nil {
 		tensors["domain_directions"] = floatTensor(dtype, p.Domains.Directions.RawMatrix().Data, p.Domains.Rank(), d)
 	}
+	if b := p.Background; b != nil {
+		n, r := b.Coordinates.Dims()
+		tensors["background_directions"] = floatTensor(dtype, b.Directions.RawMatrix().Data, r, d)
+		tensors["background_classes"] = floatTensor(dtype, b.Coordinates.RawMatrix().Data, n, r)
+	}
 	return encodeTensors(tensors, priorMetadata(p))
 }
 
@@ -162,6 +174,9 @@ func priorMetadata(p *Prior) map[string]string {
 	}
 	if q := p.Domains; q != nil {
 		m["domains"] = mustJSON(domainsMetadata{q.Names, q.Mean, q.Cov})
+	}
+	if b := p.Background; b != nil {
+		m["backgroundTemperature"] = mustJSON(b.Temperature)
 	}
 	for k, v := range p.Facts {
 		m[factPrefix+k] = v
@@ -223,6 +238,9 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 	}
 	if _, ok := tensors["domain_directions"]; ok {
 		p.Domains = r.domains(metadata, d)
+	}
+	if _, ok := tensors["background_directions"]; ok {
+		p.Background = r.background(metadata, d)
 	}
 	if r.err == nil && d == 0 {
 		r.err = fmt.Errorf("its dimension is zero")
@@ -290,20 +308,46 @@ func (r *reader) spiked(d int) *niw.Spiked {
 func (r *reader) domains(metadata map[string]string, d int) *qda.Domains {
 	var m domainsMetadata
 	r.fail(fromMetadata(metadata, "domains", &m))
-	var rank int
-	if shape := r.tensors["domain_directions"].shape; len(shape) > 0 {
-		rank = shape[0]
+	w := r.matrix("domain_directions", d)
+	if r.err != nil {
+		return nil
 	}
-	w := r.floats("domain_directions", rank, d)
-	if r.err == nil && len(w) == 0 {
-		r.fail(fmt.Errorf("the tensor \"domain_directions\" is empty"))
+	q, err := qda.NewDomains(m.Names, w, m.Mean, m.Cov)
+	r.fail(err)
+	return q
+}
+
+// background returns the background.
+func (r *reader) background(metadata map[string]string, d int) *qda.Background {
+	var temperature float64
+	r.fail(fromMetadata(metadata, "backgroundTemperature", &temperature))
+	v := r.matrix("background_directions", d)
+	if r.err != nil {
+		return nil
+	}
+	c := r.matrix("background_classes", v.RawMatrix().Rows)
+	if r.err != nil {
+		return nil
+	}
+	b, err := qda.NewBackground(v, c, temperature)
+	r.fail(err)
+	return b
+}
+
+// matrix returns a tensor of any number of rows, one at least, with n columns.
+func (r *reader) matrix(name string, n int) *mat.Dense {
+	var rows int
+	if shape := r.tensors[name].shape; len(shape) > 0 {
+		rows = shape[0]
+	}
+	x := r.floats(name, rows, n)
+	if r.err == nil && len(x) == 0 {
+		r.fail(fmt.Errorf("the tensor %q is empty", name))
 	}
 	if r.err != nil {
 		return nil
 	}
-	q, err := qda.NewDomains(m.Names, mat.NewDense(rank, d, w), m.Mean, m.Cov)
-	r.fail(err)
-	return q
+	return mat.NewDense(rows, n, x)
 }
 
 // fail keeps the first error.

@@ -30,12 +30,13 @@ import (
 // evidence s = ln Σ_j exp(u_j) - ln C of a query is compared with what the
 // session's examples reach with and without their own class,
 //
-//	ln p(known)/p(none) = Known[case]·(1, z, z ln g, mean ln K_j, ln C, ln g) + ln (1-p0)/p0
+//	ln p(known)/p(none) = Known[case]·(1, z, z ln g, mean ln K_j, ln C, ln g, v, v ln g) + ln (1-p0)/p0
 //	z = s - middle,   p(y=j) = p(known) softmax_j(ln p(y=j) + u_j/τ)
 //
-// where g is the gap between the two levels and p0 the prior probability of
-// none of these. The gap also tells how hard the session is, so that domains
-// need not share one temperature:
+// where g is the gap between the two levels, p0 the prior probability of
+// none of these, and v how much more the query resembles the [Background] than the
+// session's examples do in the mean, 0 without one. The gap also tells how hard
+// the session is, so that domains need not share one temperature:
 //
 //	ln τ = Tau[0] + Tau[4] s                                       with one example a class
 //	ln τ = Tau[1] + Tau[2] mean ln K_j + Tau[3] ln g + Tau[4] s    with two of some class
@@ -43,9 +44,10 @@ import (
 // and τ = 1 without Tau or with one class.
 //
 // A prior that was learned from several domains may hold Known and Tau of each.
-// A session that [Domains] finds to be of domain t with probability π_t then uses
-// Σ_t π_t Domains[t] + (1 - Σ_t π_t) Known, and Tau likewise: those of its own
-// serve domains never seen.
+// A session that [Domains] finds to be of domain t with probability π_t then has
+// the mixture of the p(known) that Domains[t] and, with 1 - Σ_t π_t, its own Known
+// give at even odds, and the mean of the coefficients Tau: those of its own serve
+// domains never seen.
 //
 // Missing coefficients are zero, so that the zero Calibration is Bayes' rule as
 // it stands: T = 1, no offsets.
@@ -53,7 +55,7 @@ type Calibration struct {
 	LogT   []float64   `json:"logT,omitempty"`
 	Offset []float64   `json:"offset,omitempty"`
 	None   []float64   `json:"none,omitempty"`
-	Known  [][]float64 `json:"known,omitempty"` // KnownCases rows of KnownFeatures coefficients
+	Known  [][]float64 `json:"known,omitempty"` // KnownCases rows of at most KnownFeatures coefficients
 	Tau    []float64   `json:"tau,omitempty"`   // at most TauCoefficients; takes Known
 
 	Domains []DomainCalibration `json:"domains,omitempty"` // none or one for each of [Domains]; takes Known and Tau
@@ -69,11 +71,15 @@ const (
 	// KnownCases is the number of rows of Calibration.Known, one for each
 	// combination of levels a session can show; see [Session].
 	KnownCases = 4
-	// KnownFeatures is the number of coefficients in each.
-	KnownFeatures = 6
+	// KnownFeatures is the most coefficients that each can hold.
+	KnownFeatures = 8
 	// TauCoefficients is the most that Calibration.Tau can hold.
 	TauCoefficients = 5
 )
+
+// leastFeatures is the number without those of a background: files from before
+// there was one.
+const leastFeatures = 6
 
 // maxCoefficients bounds the degree of the polynomials; a file that asks for
 // more is not ours.
@@ -136,7 +142,7 @@ func checkKnown(known [][]float64) error {
 		return &niw.DimensionError{Name: "calibration: known", Got: len(known), Want: KnownCases}
 	}
 	for _, row := range known {
-		if err := checkCoefficients("calibration: known", row, KnownFeatures); err != nil {
+		if err := checkCoefficients("calibration: known", row, min(max(len(row), leastFeatures), KnownFeatures)); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,8 @@ type Options struct {
 	NonePrior   float64       // prior probability of none of these, in [0, 1); 0 is the closed set
 	RegParam    float64       // share of the identity in the precision, in [0, 1), see [niw.Posterior.Blend]; 0 for none
 	Calibration Calibration
-	Domains     *Domains // how to recognise those of Calibration.Domains; nil to use what serves all others
+	Domains     *Domains    // how to recognise those of Calibration.Domains; nil to use what serves all others
+	Background  *Background // what queries are compared with beside the classes; nil for nothing
 }
 
 func (o *Options) validate(p *niw.Prior) error {
@@ -39,29 +40,33 @@ func (o *Options) validate(p *niw.Prior) error {
 	if err := o.Calibration.Validate(); err != nil {
 		return err
 	}
+	if err := o.Background.Check(p.Dim()); err != nil {
+		return err
+	}
 	return o.Domains.Check(p.Dim(), &o.Calibration)
 }
 
 // Classifier holds C classes over embeddings of length d. It is not safe for
 // use by several goroutines at once: predictions share scratch space.
 type Classifier struct {
-	prior   *niw.Prior
-	empty   niw.Posterior // constants of the prior
-	options Options
-	classes []*class
-	index   map[string]int
-	pool    *pool    // nil when out of date or not in use
-	taught  []*class // classes with examples
-	settled bool     // count, session and the classes' calibration are up to date
-	count   float64  // examples in all
-	session *Session // nil when not computed
-	loo     niw.Group
-	z       []float64
-	a       []float64 // what a query whitened in part has beside z
-	dense   bool      // a class has too many examples for the low-rank form
-	y       []float64 // x-m, for the precision blend
-	scratch []float64
-	logits  []float64
+	prior      *niw.Prior
+	empty      niw.Posterior // constants of the prior
+	options    Options
+	classes    []*class
+	index      map[string]int
+	pool       *pool       // nil when out of date or not in use
+	taught     []*class    // classes with examples
+	settled    bool        // count, session and the classes' calibration are up to date
+	count      float64     // examples in all
+	session    *Session    // nil when not computed
+	background *background // nil without one
+	loo        niw.Group
+	z          []float64
+	a          []float64 // what a query whitened in part has beside z
+	dense      bool      // a class has too many examples for the low-rank form
+	y          []float64 // x-m, for the precision blend
+	scratch    []float64
+	logits     []float64
 }
 
 // New returns a classifier without classes. It takes over the prior, which must
@@ -75,15 +80,31 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 		return nil, err
 	}
 	d := p.Dim()
-	return &Classifier{
+	c := &Classifier{
 		prior:   p,
-		empty:   niw.Posterior{Dim: d, Kappa: p.Kappa, Nu: p.Nu, LogDetS: p.LogDetS()},
-		options: o,
+		empty:   emptyClass(p),
 		index:   map[string]int{},
 		z:       make([]float64, d),
 		a:       make([]float64, p.Rank()),
 		scratch: make([]float64, d),
-	}, nil
+	}
+	c.use(o)
+	return c, nil
+}
+
+// emptyClass returns the constants of a class without examples.
+func emptyClass(p *niw.Prior) niw.Posterior {
+	return niw.Posterior{Dim: p.Dim(), Kappa: p.Kappa, Nu: p.Nu, LogDetS: p.LogDetS()}
+}
+
+// use takes options that are valid.
+func (c *Classifier) use(o Options) {
+	if o.Background == nil {
+		c.background = nil
+	} else if o.Background != c.options.Background {
+		c.background = newBackground(o.Background, c.prior)
+	}
+	c.options, c.settled = o, false
 }
 
 // Dim returns d.
@@ -93,12 +114,12 @@ func (c *Classifier) Dim() int { return c.empty.Dim }
 func (c *Classifier) Options() Options { return c.options }
 
 // SetOptions replaces the options; the examples stay. Cost O(1), with a RegParam
-// O(d²).
+// O(d²), with another background of rank R O(R r d).
 func (c *Classifier) SetOptions(o Options) error {
 	if err := o.validate(c.prior); err != nil {
 		return err
 	}
-	c.options, c.settled = o, false
+	c.use(o)
 	return nil
 }
 

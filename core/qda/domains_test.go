@@ -129,7 +129,8 @@ func TestRecogniseIsAffine(t *testing.T) {
 	same(t, "affine", other.Recognise(v, 3), m.Recognise(z, 3), 1e-12)
 }
 
-// With domains the answer is that of the mixture of their coefficients in
+// With domains none of these has the mixture of the probabilities that each gives
+// at even odds, and the classes have the mean of the coefficients of τ, in
 // proportion to what the examples say, for every form of session and of prior.
 func TestSessionUsesWhatItsDomainsDo(t *testing.T) {
 	const d = 8
@@ -153,28 +154,27 @@ func TestSessionUsesWhatItsDomainsDo(t *testing.T) {
 			for i, v := range pi {
 				seen[i] += v
 			}
-			mixed := Calibration{LogT: cal.LogT, Offset: cal.Offset, Tau: make([]float64, TauCoefficients)}
-			add := func(p float64, known [][]float64, tau []float64) {
-				for k, row := range known {
-					if len(mixed.Known) <= k {
-						mixed.Known = append(mixed.Known, make([]float64, KnownFeatures))
-					}
-					for i, v := range row {
-						mixed.Known[k][i] += p * v
-					}
-				}
-				for i, v := range tau {
-					mixed.Tau[i] += p * v
-				}
-			}
-			add(pi[3], cal.Known, cal.Tau)
-			for k := range 3 {
-				add(pi[k], cal.Domains[k].Known, cal.Domains[k].Tau)
-			}
-			plain, _ := teach(t, p, Options{NonePrior: 0.3, Calibration: mixed}, shots)
 			query := randomVector(rng, d, 0.3)
+			each := append(slices.Clone(cal.Domains), DomainCalibration{cal.Known, cal.Tau})
+			tau, known, want := make([]float64, TauCoefficients), 0.0, []float64(nil)
+			for k, domain := range each {
+				for i, v := range domain.Tau {
+					tau[i] += pi[k] * v
+				}
+			}
+			for k, domain := range each {
+				one := Calibration{LogT: cal.LogT, Offset: cal.Offset, Known: domain.Known, Tau: tau}
+				plain, _ := teach(t, p, Options{NonePrior: 0.5, Calibration: one}, shots)
+				want = ask(t, plain, query)
+				known += pi[k] * (1 - want[len(shots)])
+			}
+			odds := known / (1 - known) * 0.7 / 0.3
+			for i := range shots {
+				want[i] *= odds / (1 + odds) / (1 - want[len(shots)])
+			}
+			want[len(shots)] = 1 / (1 + odds)
 			before := ask(t, c, query)
-			same(t, fmt.Sprint(shots), before, ask(t, plain, query), 1e-10)
+			same(t, fmt.Sprint(shots), before, want, 1e-10)
 			must(t, c.Add("c0", query))
 			ask(t, c, query)
 			must(t, c.Remove("c0", shots[0]))
@@ -184,7 +184,7 @@ func TestSessionUsesWhatItsDomainsDo(t *testing.T) {
 			o.Domains = nil
 			must(t, c.SetOptions(o))
 			own := Calibration{LogT: cal.LogT, Offset: cal.Offset, Known: cal.Known, Tau: cal.Tau}
-			plain, _ = teach(t, p, Options{NonePrior: 0.3, Calibration: own}, shots)
+			plain, _ := teach(t, p, Options{NonePrior: 0.3, Calibration: own}, shots)
 			same(t, "domains not told apart", ask(t, c, query), ask(t, plain, query), 1e-12)
 		}
 	}

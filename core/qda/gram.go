@@ -34,6 +34,9 @@ type gramSession struct {
 type Support struct {
 	shots []int
 	e     []float64
+
+	// Background is that of the [Session]; the caller's to set.
+	Background float64
 }
 
 // GramSupport returns the scores of a session given by the Gram matrix of its
@@ -71,7 +74,9 @@ func (c *Calibration) Session(s *Support) *Session {
 			row = row[way:]
 		}
 	}
-	return v.Session(s.shots)
+	session := v.Session(s.shots)
+	session.Background = s.Background
+	return session
 }
 
 // GramSession returns the session of [GramSupport].

@@ -56,6 +56,10 @@ type Session struct {
 	logK   float64 // mean of ln K_j
 	logC   float64
 
+	// Background is the mean over the session's examples of their score against
+	// the [Background], 0 without one.
+	Background float64
+
 	// Domains has the probabilities of [Domains.Recognise]; nil if the domain is
 	// not asked for.
 	Domains []float64
@@ -87,24 +91,37 @@ func (v *Levels) Session(shots []int) *Session {
 	return s
 }
 
-// Features returns (1, z, z ln g, mean ln K_j, ln C, ln g) for a query of the
-// given evidence: what Calibration.Known weighs.
-func (s *Session) Features(evidence float64) [KnownFeatures]float64 {
-	z := evidence - s.middle
-	return [KnownFeatures]float64{1, z, z * s.logGap, s.logK, s.logC, s.logGap}
+// Features returns (1, z, z ln g, mean ln K_j, ln C, ln g, v, v ln g) for a query
+// of the given evidence and score against the background: what Calibration.Known
+// weighs.
+func (s *Session) Features(evidence, background float64) [KnownFeatures]float64 {
+	z, v := evidence-s.middle, background-s.Background
+	return [KnownFeatures]float64{1, z, z * s.logGap, s.logK, s.logC, s.logGap, v, v * s.logGap}
 }
 
-// KnownLogOdds returns ln p(known)/p(none) of a query of the given evidence in a
-// session, at even prior odds.
-func (c *Calibration) KnownLogOdds(s *Session, evidence float64) float64 {
-	x := s.Features(evidence)
-	own, sum := 1.0, 0.0
-	for t, p := range s.shares(c) {
-		own -= p
-		sum += p * dot(c.Domains[t].Known[s.Form], x[:])
+// KnownLogOdds returns ln p(known)/p(none) of a query of the given evidence and
+// score against the background, 0 without one, in a session, at even prior odds.
+func (c *Calibration) KnownLogOdds(s *Session, evidence, background float64) float64 {
+	x := s.Features(evidence, background)
+	shares := s.shares(c)
+	if len(shares) == 0 {
+		return dot(c.Known[s.Form], x[:])
 	}
-	return sum + own*dot(c.Known[s.Form], x[:])
+	own, known, none := 1.0, 0.0, 0.0
+	add := func(share, logit float64) {
+		known += share / (1 + math.Exp(-logit))
+		none += share / (1 + math.Exp(logit))
+	}
+	for t, p := range shares {
+		own -= p
+		add(p, dot(c.Domains[t].Known[s.Form], x[:]))
+	}
+	add(math.Max(own, 0), dot(c.Known[s.Form], x[:]))
+	return math.Max(-maxLogOdds, math.Min(maxLogOdds, math.Log(known)-math.Log(none)))
 }
+
+// maxLogOdds bounds what the domains say together.
+const maxLogOdds = 300
 
 // shares returns the probabilities of the domains that c knows, in their order.
 func (s *Session) shares(c *Calibration) []float64 {
@@ -189,6 +206,7 @@ func (c *Classifier) levels() *Session {
 		shots[j] = k.count()
 	}
 	c.session = v.Session(shots)
+	c.session.Background = c.background.mean(chosen, each)
 	c.session.Domains = c.recognise(chosen, each)
 	return c.session
 }

@@ -81,7 +81,7 @@ func (c *Classifier) pooledDensities(dst []float64, r2 float64) (none float64) {
 // *[niw.ValueError] for an x that is not a finite embedding of length d.
 //
 // Cost d²/2 + N d multiply-adds for N examples in all, r d + N (d+r) with a spiked
-// prior of rank r, without allocation once the classifier has settled.
+// prior of rank r, and R (d+n) beside it with a background of n classes, without allocation once the classifier has settled.
 func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("qda: destination of wrong length")
@@ -97,7 +97,10 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 	evidence := c.evidence(c.logits, l0)
 	cal, p0 := &c.options.Calibration, c.options.NonePrior
 	byLevels := len(cal.Known) > 0 && !c.options.Pooled
-	sharpness := 1.0
+	sharpness, background := 1.0, 0.0
+	if byLevels && p0 > 0 { // before the levels use the scratch that q lies in
+		background = c.background.score(q, r2)
+	}
 	if byLevels && len(cal.Tau) > 0 {
 		sharpness = cal.Sharpness(c.levels(), evidence)
 	}
@@ -108,7 +111,7 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 		n := float64(len(c.taught))
 		return softmax(dst, c.logits, math.Log(p0)+cal.NoneOffset(c.count/n, len(c.taught))-math.Log1p(-p0)), nil
 	}
-	logit := cal.KnownLogOdds(c.levels(), evidence) + math.Log1p(-p0) - math.Log(p0)
+	logit := cal.KnownLogOdds(c.levels(), evidence, background) + math.Log1p(-p0) - math.Log(p0)
 	known := 1 / (1 + math.Exp(-logit))
 	softmax(dst, c.logits, math.Inf(-1))
 	for i := range dst {

@@ -275,16 +275,16 @@ func levelsByTeachingAnew(t *testing.T, o Options) {
 		gap = math.Max(gap, 0.2)
 		query := randomVector(rng, 30, 0.3)
 		z := u(-1, -1, query) - middle
-		want := []float64{1, z, z * math.Log(gap), lnK, math.Log(float64(len(shots))), math.Log(gap)}
+		want := []float64{1, z, z * math.Log(gap), lnK, math.Log(float64(len(shots))), math.Log(gap), 0, 0}
 		all := ask(t, c, query)
 		if c.session.Form != form {
 			t.Fatalf("%v: form %d, want %d", shots, c.session.Form, form)
 		}
-		got := c.session.Features(u(-1, -1, query))
+		got := c.session.Features(u(-1, -1, query), 0)
 		same(t, fmt.Sprint(shots), got[:], want, 1e-9)
 		logit := math.Log(0.7 / 0.3)
-		for i, f := range want {
-			logit += o.Calibration.Known[form][i] * f
+		for i, weight := range o.Calibration.Known[form] {
+			logit += weight * want[i]
 		}
 		none := 1 / (1 + math.Exp(logit))
 		if math.Abs(all[len(shots)]-none) > 1e-9 {
@@ -339,8 +339,8 @@ func TestGramSessionIsTheClassifiersOwn(t *testing.T) {
 		white, centred := mat.NewDense(len(w)/d, d, w), mat.NewDense(len(y)/d, d, y)
 		gram.Mul(white, white.T())
 		plain.Mul(centred, centred.T())
-		got := o.Calibration.GramSession(c.empty, o.Inference, shots, gram.RawMatrix(), GramBlend{o.RegParam, plain.RawMatrix()}).Features(2)
-		want := c.session.Features(2)
+		got := o.Calibration.GramSession(c.empty, o.Inference, shots, gram.RawMatrix(), GramBlend{o.RegParam, plain.RawMatrix()}).Features(2, 0)
+		want := c.session.Features(2, 0)
 		same(t, fmt.Sprint(shots), got[:], want[:], 1e-9)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -287,6 +288,10 @@ func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
 			told.Domains[k].Known = append(told.Domains[k].Known[:3:3], levels.Known[k])
 		}
 		evaluationAgrees(t, share, 5, told)
+		for k := range told.Domains {
+			told.Domains[k].Known[0] = append(slices.Clone(told.Domains[k].Known[0]), 0.3, -0.2)
+		}
+		evaluationAgrees(t, share, 5, told)
 	}
 }
 
@@ -302,12 +307,27 @@ func twoDomains(t *testing.T, d int) *qda.Domains {
 	return m
 }
 
+// someBackground has five classes in two directions.
+func someBackground(t *testing.T, d int) *qda.Background {
+	t.Helper()
+	v := mat.NewDense(2, d, nil)
+	v.Apply(func(i, j int, _ float64) float64 { return math.Sin(float64(1 + i + 3*j)) }, v)
+	b, err := qda.NewBackground(v, mat.NewDense(5, 2, []float64{1, 0, 0, 1, -1, 0.5, 0.3, 0.3, 0, -2}), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func evaluationAgrees(t *testing.T, regParam float64, shots int, cal qda.Calibration) {
 	s, o := sourceOf(t, 24, 20, 9)
 	s.prior.regParam = regParam
 	s.prior.calibration = func(niw.Inference) qda.Calibration { return cal }
 	if len(cal.Domains) > 0 {
 		s.prior.domains = twoDomains(t, 9)
+	}
+	if n := len(cal.Domains); n > 0 && len(cal.Domains[0].Known[0]) == qda.KnownFeatures {
+		s.prior.background = someBackground(t, 9)
 	}
 	pool, err := s.pool("test")
 	if err != nil {
@@ -340,7 +360,7 @@ func evaluationAgrees(t *testing.T, regParam float64, shots int, cal qda.Calibra
 			if _, err := scorer.score(&w, w.scores, w.none); err != nil {
 				t.Fatal(err)
 			}
-			compareWithClassifier(t, c.method, s, &e, &w, qda.Options{Inference: c.inf, Pooled: c.pooled, NonePrior: 0.5, RegParam: regParam, Calibration: s.prior.calibration(c.inf), Domains: s.prior.domains})
+			compareWithClassifier(t, c.method, s, &e, &w, qda.Options{Inference: c.inf, Pooled: c.pooled, NonePrior: 0.5, RegParam: regParam, Calibration: s.prior.calibration(c.inf), Domains: s.prior.domains, Background: s.prior.background})
 		}
 	}
 }

@@ -18,6 +18,8 @@ type space struct {
 	index []int32    // row of the set to row of x, -1 where it is not held
 	norm2 []float64  // |x_i|^2
 	z     *mat.Dense // rows x R, coordinates that tell the prior's domains apart; nil without
+
+	background []float64 // scores against the prior's background; nil without
 }
 
 // newSpace transforms the given rows of the set and, if whiten is not nil,
@@ -87,13 +89,24 @@ func (s *source) space(kind embed.Kind) (*space, error) {
 	return s.cached("transform "+string(kind), &t, nil, nil)
 }
 
-// whitened returns the rows transformed and whitened by a prior.
-func (s *source) whitened(key string, t *embed.Transform, p *niw.Prior, domains *qda.Domains) (*space, error) {
-	if p.Dim() != s.set.Dim {
-		return nil, &dataset.FileError{File: s.set.File(), Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but the prior is for %d", s.set.Dim, p.Dim()),
+// whitened returns the rows transformed and whitened by a prior, and scored
+// against its background.
+func (s *source) whitened(key string, p *learnedPrior) (*space, error) {
+	if p.niw.Dim() != s.set.Dim {
+		return nil, &dataset.FileError{File: s.set.File(), Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but the prior is for %d", s.set.Dim, p.niw.Dim()),
 			Remedy: "use embeddings of the extractor that the prior was learned for"}
 	}
-	return s.cached("whitened "+key, t, p, domains)
+	sp, err := s.cached("whitened "+key, &p.transform, p.niw, p.domains)
+	if err == nil && p.background != nil && sp.background == nil {
+		sp.compare(p)
+	}
+	return sp, err
+}
+
+// compare scores the rows against the background of the prior they are whitened by.
+func (s *space) compare(p *learnedPrior) {
+	s.background = make([]float64, len(s.norm2))
+	p.background.Under(p.niw).ScoresTo(s.background, s.x.RawMatrix())
 }
 
 // centred returns the rows transformed, less the mean of a prior: whitened by

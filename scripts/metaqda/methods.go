@@ -45,7 +45,7 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) metho
 		if p == nil {
 			return nil, fmt.Errorf("method %q needs a prior; give one with --prior FILE, or use %s-handcrafted", name, name)
 		}
-		sp, err := s.whitened(key, &p.transform, p.niw, p.domains)
+		sp, err := s.whitened(key, p)
 		if err != nil {
 			return nil, err
 		}

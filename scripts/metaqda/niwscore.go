@@ -219,15 +219,33 @@ func (s *niwScorer) fromLevels(w *workspace, dst *mat.Dense, none []float64) {
 		blend = qda.GramBlend{RegParam: s.regParam, Gram: w.gram(s.plain).RawMatrix()}
 	}
 	session := s.cal.GramSession(s.prior, s.inf, shots, w.gram(s.space).RawMatrix(), blend)
+	session.Background = s.meanBackground(w)
 	if s.domains != nil && len(s.cal.Domains) > 0 {
 		session.Domains = s.domains.Recognise(s.meanCoordinates(w), w.e.Way())
 	}
 	for i := range none {
 		row := dst.RawRowView(i)
 		evidence := qda.Evidence(row)
-		none[i] = -s.cal.KnownLogOdds(session, evidence)
+		none[i] = -s.cal.KnownLogOdds(session, evidence, s.background(w.e.Query[i]))
 		floats.Scale(s.cal.Sharpness(session, evidence), row)
 	}
+}
+
+// background returns the score of a row of the set against the prior's
+// background, 0 without one.
+func (s *niwScorer) background(row int) float64 {
+	if s.space.background == nil {
+		return 0
+	}
+	return s.space.background[s.space.index[row]]
+}
+
+// meanBackground returns the mean score of the support.
+func (s *niwScorer) meanBackground(w *workspace) (mean float64) {
+	for _, row := range w.rows {
+		mean += s.background(row) / float64(len(w.rows))
+	}
+	return mean
 }
 
 // meanCoordinates returns the mean over the classes of the mean coordinates of

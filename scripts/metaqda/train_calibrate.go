@@ -11,6 +11,7 @@ import (
 
 	"metaqda/core/episode"
 	"metaqda/core/metatrain"
+	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 )
@@ -21,54 +22,76 @@ const (
 	classFolds = 4
 
 	// leftOutShare is the weight of left-out domains in what is to serve domains
-	// never seen, of one in all; left-out classes have the rest. A third is where
-	// domains that had no part in it were predicted best.
-	leftOutShare = 1.0 / 3
+	// never seen, of one in all; left-out classes have the rest. Between a third
+	// and this domains that had no part in it were predicted best; more here takes
+	// from the hard ones' error what it adds to that of the easy ones.
+	leftOutShare = 0.4
 
 	// sessionTau is the number of coefficients of τ that do not look at the query.
 	// How its evidence bends the odds is alike within a domain but not between them.
 	sessionTau = 4
 )
 
-// calibrations returns the calibration of both kinds of inference: that of
-// training itself with --calibrate 0, else fitted on episodes of validation
-// classes or of what was left out. Then domains, if not nil, tells the domains
-// apart that the calibrations distinguish.
-func (r *trainRun) calibrations(ctx context.Context, best *metatrain.Params, stderr io.Writer) (c [2]qda.Calibration, domains *qda.Domains, err error) {
-	c = [2]qda.Calibration{niw.FB: best.Head.Calibration(), niw.MAP: best.Head.Calibration()}
+// calibrations sets the calibration of both kinds of inference: that of training
+// itself with --calibrate 0, else fitted on episodes of validation classes or of
+// what was left out. Then the domains, if not nil, tell apart what the
+// calibrations distinguish, and the background is what queries are compared with.
+func (r *trainRun) calibrations(ctx context.Context, best *metatrain.Params, to *model.Prior, stderr io.Writer) error {
+	to.Calibration, to.MAP = best.Head.Calibration(), best.Head.Calibration()
 	o := r.options
 	if o.calibrate == 0 {
-		return c, nil, nil
+		return nil
 	}
 	var classes, others []probe
+	var err error
 	if o.calibrateOn == "val" {
 		v, err := o.calibrator(r.fold)
 		if err != nil {
-			return c, nil, err
+			return err
 		}
-		classes = []probe{{best, v}}
+		classes = []probe{{best, r.fold.background(best), v}}
 	} else {
 		if classes, others, err = r.rehearsals(ctx, stderr); err != nil {
-			return c, nil, err
+			return err
 		}
-		domains, _ = metatrain.NewDomains(r.fold.dim, r.fold.labelled, o.workers)
+		to.Domains, _ = metatrain.NewDomains(r.fold.dim, r.fold.labelled, o.workers)
 	}
+	to.Background, _ = metatrain.NewBackground(to.NIW, r.fold.labelled, backgroundTemperature(best))
 	fmt.Fprintln(stderr, "calibrating")
 	var errs [2]error
 	var both sync.WaitGroup
-	for inf := range c {
+	for inf, c := range map[niw.Inference]*qda.Calibration{niw.FB: &to.Calibration, niw.MAP: &to.MAP} {
 		both.Go(func() {
-			c[inf], errs[inf] = r.calibration(ctx, classes, others, domains, best.Head, niw.Inference(inf))
+			*c, errs[inf] = r.calibration(ctx, classes, others, to.Domains, best.Head, inf)
 		})
 	}
 	both.Wait()
-	return c, domains, errors.Join(errs[:]...)
+	return errors.Join(errs[:]...)
+}
+
+// backgroundTemperature is what training found for as many examples as a class of
+// the background counts for.
+func backgroundTemperature(p *metatrain.Params) float64 {
+	c := p.Head.Calibration()
+	return c.Temperature(qda.BackgroundShots)
+}
+
+// background returns that of what was learned from, under parameters in the
+// coordinates of training; nil where there is none.
+func (f *fold) background(p *metatrain.Params) *qda.Background {
+	var domains []metatrain.Labelled
+	for i, dom := range f.train {
+		domains = append(domains, metatrain.Labelled{Domain: dom, Classes: f.labelled[i].Classes})
+	}
+	b, _ := metatrain.NewBackground(p.Prior, domains, backgroundTemperature(p))
+	return b
 }
 
 // probe is a prior with episodes of what it was not learned from.
 type probe struct {
-	params    *metatrain.Params
-	validator *metatrain.Validator
+	params     *metatrain.Params
+	background *qda.Background
+	validator  *metatrain.Validator
 }
 
 // collect scores the episodes of probes, which weigh share in all, with half of
@@ -77,7 +100,7 @@ func (r *trainRun) collect(ctx context.Context, probes []probe, inf niw.Inferenc
 	objective := r.options.config.Objective
 	objective.Inference = inf
 	for _, p := range probes {
-		s, err := p.validator.Collect(ctx, p.params, objective, share/float64(len(probes)), max(1, r.options.workers/2))
+		s, err := p.validator.Collect(ctx, p.params, p.background, objective, share/float64(len(probes)), max(1, r.options.workers/2))
 		if err != nil {
 			return nil, err
 		}
@@ -213,7 +236,7 @@ func (r *trainRun) rehearse(ctx context.Context, plan *rehearsal) (probe, error)
 		return probe{}, err
 	}
 	v, err := o.calibrator(f)
-	return probe{params, v}, err
+	return probe{params, f.background(params), v}, err
 }
 
 // calibrator returns the episodes that temperature and none-of-these are fitted

@@ -129,12 +129,9 @@ func (r *trainRun) prior(ctx context.Context, stderr io.Writer) (*model.Prior, e
 	if q := shipped.Prior.Spiked; q != nil {
 		facts["rank"] = fmt.Sprintf("%d; the other eigenvalues had a standard deviation of %.3f of their logarithms", q.Rank(), rest)
 	}
-	c, domains, err := r.calibrations(ctx, best, stderr)
-	if err != nil {
-		return nil, err
-	}
-	return &model.Prior{NIW: shipped.Prior, Transform: r.fold.transform, Calibration: c[niw.FB], MAP: c[niw.MAP], Domains: domains, RegParam: r.options.config.Objective.RegParam,
-		Extractor: r.extractor(), Facts: facts, Precision: r.options.precision}, nil
+	p := &model.Prior{NIW: shipped.Prior, Transform: r.fold.transform, RegParam: r.options.config.Objective.RegParam,
+		Extractor: r.extractor(), Facts: facts, Precision: r.options.precision}
+	return p, r.calibrations(ctx, best, p, stderr)
 }
 
 // shipped returns what training found carried back from its coordinates, with a

@@ -281,6 +281,16 @@ func TestTrainCalibratesOnWhatIsLeftOut(t *testing.T) {
 		if left.Calibration.LogT[0] == val.Calibration.LogT[0] || len(left.Calibration.Known) == 0 || len(left.Calibration.Tau) != sessionTau {
 			t.Errorf("%s: the calibration is %+v", name, left.Calibration)
 		}
+		for _, p := range []*model.Prior{val, left} {
+			if p.Background == nil || p.Background.Dim() != 6 || p.Background.Temperature <= 0 {
+				t.Errorf("%s: the background is %+v", name, p.Background)
+			}
+			for inf, c := range map[string]qda.Calibration{"fb": p.Calibration, "map": p.MAP} {
+				if len(c.Known[0]) != qda.KnownFeatures || c.Known[0][6] == 0 || c.Known[1][6] == 0 {
+					t.Errorf("%s, %s: the background has no part in %v", name, inf, c.Known)
+				}
+			}
+		}
 		if val.Domains != nil || len(val.Calibration.Domains) != 0 {
 			t.Errorf("%s: validation classes tell domains apart", name)
 		}
