@@ -47,7 +47,8 @@ func New(c Case) *Workload {
 	return w
 }
 
-// priorFile is a prior like the one that ships: a spiked S near a multiple of the identity, features CL2N.
+// priorFile is a prior like the one that ships: a spiked S near a multiple of the
+// identity, features CL2N, four domains that it tells apart and a background.
 func priorFile(d int, rnd *rand.Rand) []byte {
 	center := make([]float64, d)
 	for i := range center {
@@ -55,7 +56,37 @@ func priorFile(d int, rnd *rand.Rand) []byte {
 	}
 	p := &model.Prior{NIW: newPrior(d, rnd), Transform: embed.Transform{Kind: embed.CL2N, Shift: 0.375, Power: 0.5, Center: center}, Facts: map[string]string{"data": "synthetic"}}
 	p.Calibration.LogT = []float64{3}
+	calibrate(p, rnd)
 	return must(model.EncodePrior(p))
+}
+
+// calibrate gives the prior all that a prediction may have to do.
+func calibrate(p *model.Prior, rnd *rand.Rand) {
+	const domains, classes = 4, 252
+	d := p.NIW.Dim()
+	random := func(rows, columns int) *mat.Dense {
+		x := mat.NewDense(rows, columns, nil)
+		x.Apply(func(int, int, float64) float64 { return rnd.NormFloat64() / math.Sqrt(float64(columns)) }, x)
+		return x
+	}
+	known, tau := make([][]float64, qda.KnownCases), []float64{0.1, 0.1, -0.1, -0.1, 0.05}
+	for form := range known {
+		known[form] = []float64{0.1, 0.5, 0.1, 0.2, -0.1, 0.1, -0.4, -0.1}
+	}
+	c, names, means, cov := &p.Calibration, []string(nil), [][]float64(nil), [][]float64(nil)
+	c.Known, c.Tau = known, tau
+	one := mat.NewDiagDense(domains-1, nil)
+	for i := range domains - 1 {
+		one.SetDiag(i, 1)
+	}
+	for i := range domains {
+		names, means = append(names, fmt.Sprint("domain ", i)), append(means, random(1, domains-1).RawRowView(0))
+		cov = append(cov, mat.DenseCopyOf(one).RawMatrix().Data)
+		c.Domains = append(c.Domains, qda.DomainCalibration{Known: known, Tau: tau})
+	}
+	p.Domains = must(qda.NewDomains(names, random(domains-1, d), means, cov))
+	rank := min(32, d)
+	p.Background = must(qda.NewBackground(random(rank, d), random(classes, rank), 20))
 }
 
 // newPrior has the rank of the shipped prior, less where there is no room for it.
@@ -173,7 +204,7 @@ func (w *Workload) Full(full bool) {
 
 func (w *Workload) load(p *model.Prior) {
 	s := must(model.DecodeClassifier(w.session))
-	c := must(qda.New(p.NIW, qda.Options{NonePrior: s.Settings.NonePrior, Calibration: p.Calibration}))
+	c := must(qda.New(p.NIW, qda.Options{NonePrior: s.Settings.NonePrior, Calibration: p.Calibration, Domains: p.Domains, Background: p.Background}))
 	for _, k := range s.Classes {
 		check(c.AddClass(k.Label))
 		x := mat.NewDense(len(k.Examples), w.Dimension, nil)
