@@ -151,15 +151,42 @@ func (s *WhitenedBackground) Scorer() *BackgroundScorer {
 }
 
 // Score returns b of a whitened point w with z = V w, of length R, and r2 = |w|².
-// Cost n R multiply-adds and n logarithms and exponentials.
+// Cost n R multiply-adds and n exponentials: with q_0 the least of the q_k and
+// c = kappa_j/(kappa_j+1)
+//
+//	b = (l(q_0) - l_0(r²))/T + ln 1/n Σ_k exp(-(nu_j+1)/2T ln (1+c q_k)/(1+c q_0))
 func (s *BackgroundScorer) Score(z []float64, r2 float64) float64 {
 	gemv(s.coordinates, z, 0, s.along)
-	l0 := s.prior.LogKernel(niw.FB, r2)
+	least := math.Inf(1)
 	for k, v := range s.along {
-		q := math.Max(r2+v+s.norm2[k], 0)
-		s.along[k] = (s.norm + s.post.LogKernel(niw.FB, q) - l0) / s.temperature
+		q := r2 + v + s.norm2[k]
+		if q < 0 {
+			q = 0
+		}
+		if q < least {
+			least = q
+		}
+		s.along[k] = q
 	}
-	return Evidence(s.along)
+	c, power := s.post.Kappa/(s.post.Kappa+1), (s.post.Nu+1)/2/s.temperature
+	scale := c / (1 + c*least)
+	var sum float64
+	for _, q := range s.along {
+		sum += math.Exp(-power * logOnePlus((q-least)*scale))
+	}
+	return (s.norm+s.post.LogKernel(niw.FB, least)-s.prior.LogKernel(niw.FB, r2))/s.temperature + math.Log(sum/float64(len(s.along)))
+}
+
+// logOnePlus returns ln(1+x) for x >= 0, with a relative error below 1e-12. Nearly
+// all classes of a background are nearly as far as the nearest; there the series of
+// 2 artanh(x/(2+x)) takes a third of the time of the library's.
+func logOnePlus(x float64) float64 {
+	t := x / (2 + x)
+	if t > 0.15 {
+		return math.Log1p(x)
+	}
+	y := t * t
+	return 2 * t * (1 + y*(1./3+y*(1./5+y*(1./7+y*(1./9+y*(1./11+y/13))))))
 }
 
 // background is what a classifier needs to score queries: the scorer with the

@@ -81,6 +81,17 @@ func TestBackgroundIsAMixtureOfStudents(t *testing.T) {
 	}
 }
 
+func TestLogOnePlus(t *testing.T) {
+	for x := 1e-9; x < 1e12; x *= 1.07 {
+		if got, want := logOnePlus(x), math.Log1p(x); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("ln(1+%v) is %v, want %v", x, got, want)
+		}
+	}
+	if got := logOnePlus(0); got != 0 {
+		t.Errorf("ln 1 is %v", got)
+	}
+}
+
 // A query that resembles the background more than another of the same evidence
 // is the more likely a stranger where the weight says so; one half whitened
 // scores as one whitened whole, and nothing is left behind by an example or by
