@@ -22,8 +22,9 @@ const (
 
 // NewBackground returns the background of the domains under a prior: the means of
 // at most 64 classes of each, evenly chosen, in the space of their 32 principal
-// directions about the prior's mean, by their lengths when whitened. ok is false where they do not
-// differ from it. Cost N d for the N rows of these classes, n d² for n of them.
+// directions about the prior's mean, by their lengths when whitened. ok is false
+// where they do not differ from it. Cost N d for the N rows of these classes, n d²
+// for n of them.
 func NewBackground(p *niw.Prior, domains []Labelled, temperature float64) (b *qda.Background, ok bool) {
 	d := p.Dim()
 	var rows []float64

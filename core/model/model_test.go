@@ -285,15 +285,28 @@ func TestDecodeRejectsBadSpikes(t *testing.T) {
 	}
 }
 
-func TestDecodeRejectsBadDomains(t *testing.T) {
-	encode := func(change func(tensors map[string]tensor, metadata map[string]string)) []byte {
-		tensors, metadata, err := decodeTensors(must(EncodePrior(sampleSpiked(4, "F64"))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		change(tensors, metadata)
-		return encodeTensors(tensors, metadata)
+// spikedWith returns the bytes of a spiked prior after a change.
+func spikedWith(t *testing.T, change func(tensors map[string]tensor, metadata map[string]string)) []byte {
+	t.Helper()
+	tensors, metadata, err := decodeTensors(must(EncodePrior(sampleSpiked(4, "F64"))))
+	if err != nil {
+		t.Fatal(err)
 	}
+	change(tensors, metadata)
+	return encodeTensors(tensors, metadata)
+}
+
+// rejects checks that bytes are no prior, for a reason that has words in it.
+func rejects(t *testing.T, b []byte, words string) {
+	t.Helper()
+	_, err := DecodePrior(b)
+	var format *FormatError
+	if !errors.As(err, &format) || !strings.Contains(err.Error(), words) {
+		t.Errorf("want an error about %s, got %v", words, err)
+	}
+}
+
+func TestDecodeRejectsBadDomains(t *testing.T) {
 	for want, change := range map[string]func(map[string]tensor, map[string]string){
 		`"domain_directions" has shape [4 1]`: func(m map[string]tensor, _ map[string]string) {
 			m["domain_directions"] = floatTensor("F64", []float64{1, 0, 0, 0}, 4, 1)
@@ -310,28 +323,16 @@ func TestDecodeRejectsBadDomains(t *testing.T) {
 			m["domains"] = `{"names":["a","b","c"],"mean":[[0],[1],[2]],"cov":[[1],[1],[1]]}`
 		},
 	} {
-		_, err := DecodePrior(encode(change))
-		var format *FormatError
-		if !errors.As(err, &format) || !strings.Contains(err.Error(), want) {
-			t.Errorf("want an error about %s, got %v", want, err)
-		}
+		rejects(t, spikedWith(t, change), want)
 	}
 	// Without the directions there is nothing to recognise, and all is as without.
-	b := encode(func(m map[string]tensor, _ map[string]string) { delete(m, "domain_directions") })
+	b := spikedWith(t, func(m map[string]tensor, _ map[string]string) { delete(m, "domain_directions") })
 	if p, err := DecodePrior(b); err != nil || p.Domains != nil {
 		t.Errorf("without directions: %v, %+v", err, p)
 	}
 }
 
 func TestDecodeRejectsABadBackground(t *testing.T) {
-	encode := func(change func(tensors map[string]tensor, metadata map[string]string)) []byte {
-		tensors, metadata, err := decodeTensors(must(EncodePrior(sampleSpiked(4, "F64"))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		change(tensors, metadata)
-		return encodeTensors(tensors, metadata)
-	}
 	for want, change := range map[string]func(map[string]tensor, map[string]string){
 		`"background_directions" has shape [4 1]`: func(m map[string]tensor, _ map[string]string) {
 			m["background_directions"] = floatTensor("F64", []float64{1, 0, 0, 0}, 4, 1)
@@ -346,13 +347,9 @@ func TestDecodeRejectsABadBackground(t *testing.T) {
 		"temperature of the background":         func(_ map[string]tensor, m map[string]string) { delete(m, "backgroundTemperature") },
 		`"backgroundTemperature" are malformed`: func(_ map[string]tensor, m map[string]string) { m["backgroundTemperature"] = "hot" },
 	} {
-		_, err := DecodePrior(encode(change))
-		var format *FormatError
-		if !errors.As(err, &format) || !strings.Contains(err.Error(), want) {
-			t.Errorf("want an error about %s, got %v", want, err)
-		}
+		rejects(t, spikedWith(t, change), want)
 	}
-	b := encode(func(m map[string]tensor, _ map[string]string) { delete(m, "background_directions") })
+	b := spikedWith(t, func(m map[string]tensor, _ map[string]string) { delete(m, "background_directions") })
 	if p, err := DecodePrior(b); err != nil || p.Background != nil {
 		t.Errorf("without directions: %v, %+v", err, p)
 	}

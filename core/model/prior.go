@@ -5,10 +5,10 @@
 // by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). A spiked prior
 // of rank r has scale (d), directions (r×d) and lambda (r) in place of L, one
 // that recognises its domains domain_directions (R×d), one with a background
-// background_directions (R×d) and background_classes (n×R). The metadata
-// name the format and its version, the feature extractor with its sha256, the
-// transform, the calibration, the facts of its making and, where it is not zero,
-// the share of the identity in the precision.
+// background_directions (R×d) and background_classes (n×R). The metadata name the
+// format and its version, the feature extractor with its sha256, the transform,
+// the calibration, the facts of its making and, where it is not zero, the share of
+// the identity in the precision.
 package model
 
 import (

@@ -81,7 +81,8 @@ func (c *Classifier) pooledDensities(dst []float64, r2 float64) (none float64) {
 // *[niw.ValueError] for an x that is not a finite embedding of length d.
 //
 // Cost d²/2 + N d multiply-adds for N examples in all, r d + N (d+r) with a spiked
-// prior of rank r, and R (d+n) beside it with a background of n classes, without allocation once the classifier has settled.
+// prior of rank r, and R (d+n) beside it with a background of n classes, without
+// allocation once the classifier has settled.
 func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("qda: destination of wrong length")
