@@ -127,8 +127,8 @@ func (b *Background) Under(p *niw.Prior) *WhitenedBackground {
 	return s
 }
 
-// ScoresTo stores b of the whitened rows of w, n×d, in dst, of length n, and has
-// the scratch to itself. Cost that of [BackgroundScorer.Score], and R d, for each.
+// ScoresTo stores b of the whitened rows of w, n×d, in dst, of length n, with
+// scratch of its own. Cost that of [BackgroundScorer.Score], and R d, for each.
 func (s *WhitenedBackground) ScoresTo(dst []float64, w blas64.General) {
 	scorer, z := s.Scorer(), make([]float64, s.Directions.RawMatrix().Rows)
 	for i := range dst {

@@ -180,6 +180,23 @@ func TestBackgroundErrorsNameTheTrouble(t *testing.T) {
 	}
 }
 
+func TestBackgroundDoesNotAllocate(t *testing.T) {
+	const d = 8
+	rng := rand.New(rand.NewPCG(64, 1))
+	o := Options{NonePrior: 0.3, Calibration: domainCalibration(3), Domains: threeDomains(t, d), Background: someBackground(t, d, 4, 6)}
+	c, examples := teach(t, spikedPrior(t, rng, d, 3), o, []int{2, 1, 3})
+	probabilities := make([]float64, 3)
+	predict := func() {
+		if _, err := c.ProbabilitiesTo(probabilities, examples[0][0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	predict()
+	if n := testing.AllocsPerRun(100, predict); n != 0 {
+		t.Errorf("%v allocations per prediction", n)
+	}
+}
+
 // Neither far points nor extreme files make NaN.
 func TestBackgroundOfExtremes(t *testing.T) {
 	for _, scale := range []float64{1e-12, 1, 1e12} {
