@@ -110,26 +110,32 @@ func TestPriorRoundTrip(t *testing.T) {
 	}
 }
 
-// Without a blend the file says nothing of it, so that older files keep their
-// bytes.
-func TestPriorWithABlendRoundTrip(t *testing.T) {
+// Files may say that nothing is blended into the precision, but not otherwise.
+func TestPriorWithABlendIsRefused(t *testing.T) {
 	want := samplePrior(5, "F32")
-	before, err := EncodePrior(want)
-	if err != nil || bytes.Contains(before, []byte("regParam")) {
-		t.Errorf("without a blend: %v, %.300q", err, before)
-	}
-	want.RegParam = 0.5
 	b, err := EncodePrior(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodePrior(b)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v: got %+v, want %+v", err, got, want)
+	tensors, metadata, err := decodeTensors(b)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var format *FormatError
-	if _, err := DecodePrior(bytes.Replace(b, []byte(`"regParam":"0.5"`), []byte(`"regParam":"1.5"`), 1)); !errors.As(err, &format) {
-		t.Errorf("a share of 1.5: %v", err)
+	decode := func(share string) (*Prior, error) {
+		metadata["regParam"] = share
+		return DecodePrior(encodeTensors(tensors, metadata))
+	}
+	if got, err := decode("0"); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("a share of 0: %v, got %+v, want %+v", err, got, want)
+	}
+	for share, say := range map[string]string{"0.5": "is 0.5", "-1": "is -1", `"half"`: "malformed"} {
+		var format *FormatError
+		if _, err := decode(share); !errors.As(err, &format) || !strings.Contains(format.Reason, say) {
+			t.Errorf("a share of %s: %v", share, err)
+		}
+	}
+	if _, err := decode("0.5"); !strings.Contains(err.Error(), "learn the prior anew") {
+		t.Errorf("%v names no remedy", err)
 	}
 }
 
@@ -237,7 +243,6 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 		"nan in m":            func(p *Prior) { p.NIW.M[1] = math.NaN() },
 		"negative diagonal":   func(p *Prior) { p.NIW.L.SetTri(1, 1, -1) },
 		"infinite centre":     func(p *Prior) { p.Transform.Center[0] = math.Inf(1) },
-		"share of one":        func(p *Prior) { p.RegParam = 1 },
 		"absurd temperature":  func(p *Prior) { p.Calibration.LogT = []float64{1e9} },
 		"too many parameters": func(p *Prior) { p.Calibration.None = make([]float64, 4) },
 	} {

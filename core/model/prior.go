@@ -7,8 +7,7 @@
 // that recognises its domains domain_directions (R×d), one with a background
 // background_directions (R×d) and background_classes (n×R). The metadata name the
 // format and its version, the feature extractor with its sha256, the transform,
-// the calibration, the facts of its making and, where it is not zero, the share of
-// the identity in the precision.
+// the calibration and the facts of its making.
 package model
 
 import (
@@ -56,12 +55,9 @@ type Prior struct {
 	// Background is what queries are compared with beside the taught classes; nil
 	// for nothing.
 	Background *qda.Background
-	// RegParam is the share of the identity in the precision that the prior was
-	// learned with, see [niw.Posterior.Blend].
-	RegParam  float64
-	Extractor Extractor
-	Facts     map[string]string // how the prior was made: data, seed, command
-	Precision string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
+	Extractor  Extractor
+	Facts      map[string]string // how the prior was made: data, seed, command
+	Precision  string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
 }
 
 // CalibrationFor returns the calibration that belongs to an inference.
@@ -78,9 +74,6 @@ func (p *Prior) Validate() error {
 		return err
 	}
 	if err := p.Transform.Validate(p.NIW.Dim()); err != nil {
-		return err
-	}
-	if err := niw.CheckRegParam(p.RegParam); err != nil {
 		return err
 	}
 	if err := p.MAP.Validate(); err != nil {
@@ -169,9 +162,6 @@ func priorMetadata(p *Prior) map[string]string {
 		"calibration": mustJSON(p.Calibration),
 		"map":         mustJSON(p.MAP),
 	}
-	if p.RegParam != 0 { // files without a blend keep their bytes
-		m["regParam"] = mustJSON(p.RegParam)
-	}
 	if q := p.Domains; q != nil {
 		m["domains"] = mustJSON(domainsMetadata{q.Names, q.Mean, q.Cov})
 	}
@@ -206,10 +196,13 @@ func DecodePrior(b []byte) (*Prior, error) {
 
 func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior, error) {
 	p := &Prior{Facts: map[string]string{}, NIW: &niw.Prior{}}
-	for key, dst := range map[string]any{"extractor": &p.Extractor, "transform": &p.Transform, "calibration": &p.Calibration, "map": &p.MAP, "regParam": &p.RegParam} {
+	for key, dst := range map[string]any{"extractor": &p.Extractor, "transform": &p.Transform, "calibration": &p.Calibration, "map": &p.MAP} {
 		if err := fromMetadata(metadata, key, dst); err != nil {
 			return nil, err
 		}
+	}
+	if err := checkUnblended(metadata); err != nil {
+		return nil, err
 	}
 	for k, v := range metadata {
 		if name, ok := strings.CutPrefix(k, factPrefix); ok {
@@ -370,6 +363,20 @@ func checkFormat(metadata map[string]string, format string) error {
 	}
 	if got := metadata["version"]; got != version {
 		return fmt.Errorf("its version is %q and this program reads %q: use a program as new as the file", got, version)
+	}
+	return nil
+}
+
+// checkUnblended refuses a file of a time when a share of the identity could be
+// blended into the precision: without it the prior would score otherwise than it
+// was learned to.
+func checkUnblended(metadata map[string]string) error {
+	var share float64
+	if err := fromMetadata(metadata, "regParam", &share); err != nil {
+		return err
+	}
+	if share != 0 {
+		return &niw.ValueError{Name: "share of the identity in the precision (regParam)", Index: -1, Value: share, Want: "0, as nothing is blended in here: learn the prior anew"}
 	}
 	return nil
 }

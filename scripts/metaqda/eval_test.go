@@ -279,20 +279,18 @@ func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
 	offset := randomPrior(9).Calibration
 	levels := qda.Calibration{LogT: []float64{0.4, 0.2}, Offset: []float64{0, -0.05}, Tau: []float64{0.2, 0.3, 0.1, -0.2},
 		Known: [][]float64{{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}}
-	for _, share := range []float64{0, 0.5} {
-		evaluationAgrees(t, share, 12, offset) // classes of more rows than dimensions among them
-		evaluationAgrees(t, share, 5, levels)
-		told := levels
-		for k := range 2 {
-			told.Domains = append(told.Domains, qda.DomainCalibration{Known: levels.Known[1:], Tau: []float64{0.1 * float64(k), -0.3, 0.2, 0.1, 0.02}})
-			told.Domains[k].Known = append(told.Domains[k].Known[:3:3], levels.Known[k])
-		}
-		evaluationAgrees(t, share, 5, told)
-		for k := range told.Domains {
-			told.Domains[k].Known[0] = append(slices.Clone(told.Domains[k].Known[0]), 0.3, -0.2)
-		}
-		evaluationAgrees(t, share, 5, told)
+	evaluationAgrees(t, 12, offset) // classes of more rows than dimensions among them
+	evaluationAgrees(t, 5, levels)
+	told := levels
+	for k := range 2 {
+		told.Domains = append(told.Domains, qda.DomainCalibration{Known: levels.Known[1:], Tau: []float64{0.1 * float64(k), -0.3, 0.2, 0.1, 0.02}})
+		told.Domains[k].Known = append(told.Domains[k].Known[:3:3], levels.Known[k])
 	}
+	evaluationAgrees(t, 5, told)
+	for k := range told.Domains {
+		told.Domains[k].Known[0] = append(slices.Clone(told.Domains[k].Known[0]), 0.3, -0.2)
+	}
+	evaluationAgrees(t, 5, told)
 }
 
 // twoDomains lie apart in the first direction of embeddings of length d.
@@ -319,9 +317,8 @@ func someBackground(t *testing.T, d int) *qda.Background {
 	return b
 }
 
-func evaluationAgrees(t *testing.T, regParam float64, shots int, cal qda.Calibration) {
+func evaluationAgrees(t *testing.T, shots int, cal qda.Calibration) {
 	s, o := sourceOf(t, 24, 20, 9)
-	s.prior.regParam = regParam
 	s.prior.calibration = func(niw.Inference) qda.Calibration { return cal }
 	if len(cal.Domains) > 0 {
 		s.prior.domains = twoDomains(t, 9)
@@ -360,7 +357,7 @@ func evaluationAgrees(t *testing.T, regParam float64, shots int, cal qda.Calibra
 			if _, err := scorer.score(&w, w.scores, w.none); err != nil {
 				t.Fatal(err)
 			}
-			compareWithClassifier(t, c.method, s, &e, &w, qda.Options{Inference: c.inf, Pooled: c.pooled, NonePrior: 0.5, RegParam: regParam, Calibration: s.prior.calibration(c.inf), Domains: s.prior.domains, Background: s.prior.background})
+			compareWithClassifier(t, c.method, s, &e, &w, qda.Options{Inference: c.inf, Pooled: c.pooled, NonePrior: 0.5, Calibration: s.prior.calibration(c.inf), Domains: s.prior.domains, Background: s.prior.background})
 		}
 	}
 }
@@ -409,14 +406,7 @@ func compareWithClassifier(t *testing.T, method string, s *source, e *episode.Ep
 
 // Classes with fewer and with more rows than dimensions go different ways.
 func TestIncrementalScoresAgreeWithTheClassifier(t *testing.T) {
-	for _, share := range []float64{0, 0.5} {
-		incrementalAgrees(t, share)
-	}
-}
-
-func incrementalAgrees(t *testing.T, regParam float64) {
 	s, o := sourceOf(t, 24, 30, 8)
-	s.prior.regParam = regParam
 	o.ways, o.shots, o.repeat = []int{3}, []int{4}, 1
 	r, err := o.newIncrementalRun(s, o.split, o.repeat)
 	if err != nil {
@@ -443,7 +433,7 @@ func incrementalAgrees(t *testing.T, regParam float64) {
 		for i := range w.none { // not scored here
 			w.none[i] = math.NaN()
 		}
-		compareClosed(t, s, &e, scores, qda.Options{Inference: inf, RegParam: regParam, Calibration: s.prior.calibration(inf)})
+		compareClosed(t, s, &e, scores, qda.Options{Inference: inf, Calibration: s.prior.calibration(inf)})
 	}
 }
 

@@ -109,14 +109,6 @@ func (s *space) compare(p *learnedPrior) {
 	p.background.Under(p.niw).ScoresTo(s.background, s.x.RawMatrix())
 }
 
-// centred returns the rows transformed, less the mean of a prior: whitened by
-// the identity in place of its scale matrix.
-func (s *source) centred(key string, t *embed.Transform, p *niw.Prior) (*space, error) {
-	identity := niw.HandCrafted(p.Dim(), 1)
-	identity.M = p.M
-	return s.cached("centred "+key, t, identity, nil)
-}
-
 func (s *source) cached(key string, t *embed.Transform, p *niw.Prior, domains *qda.Domains) (*space, error) {
 	if sp, ok := s.spaces[key]; ok {
 		return sp, nil

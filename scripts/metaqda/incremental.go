@@ -284,57 +284,22 @@ func (s *niwScorer) classScores(support [][]int, queries []int, workers int) *ma
 	empty.ResetFrom(s.prior)
 	eachClass(len(support), workers, func(c int) {
 		w := s.space.rowsOf(support[c])
-		density := s.classDensity(w, z, s.classBlend(support[c], queries))
+		density := s.classDensity(w, z)
 		t, b := s.cal.Temperature(len(support[c])), s.cal.ClassOffset(len(support[c]))
 		for i, row := range queries {
-			none := empty.LogProbAt(s.inf, s.noneQuad(row))
+			none := empty.LogProb(s.inf, s.space.norm2[s.space.index[row]], nil)
 			dst.Set(i, c, (density(i)-none)/t+b)
 		}
 	})
 	return dst
 }
 
-// noneQuad returns the quadratic form of a row of the data under the prior
-// predictive.
-func (s *niwScorer) noneQuad(row int) float64 {
-	q := s.space.norm2[s.space.index[row]]
-	if s.plain == nil {
-		return q
-	}
-	return s.prior.Blend(s.inf, s.regParam, q, s.plain.norm2[s.plain.index[row]])
-}
-
-// classBlend returns what makes of the quadratic form q of the i-th query under
-// a class that of the blended precision: q itself without a blend.
-func (s *niwScorer) classBlend(support, queries []int) func(post niw.Posterior, i int, q float64) float64 {
-	if s.plain == nil {
-		return func(_ niw.Posterior, _ int, q float64) float64 { return q }
-	}
-	centre := s.posteriorMean(s.plain.rowsOf(support))
-	return func(post niw.Posterior, i int, q float64) float64 {
-		y := s.plain.x.RawRowView(int(s.plain.index[queries[i]]))
-		e := floats.Distance(y, centre, 2)
-		return post.Blend(s.inf, s.regParam, q, e*e)
-	}
-}
-
-// posteriorMean returns the sum of the rows of w over kappa_j.
-func (s *niwScorer) posteriorMean(w *mat.Dense) []float64 {
-	k, d := w.Dims()
-	centre := make([]float64, d)
-	for i := range k {
-		floats.Add(centre, w.RawRowView(i))
-	}
-	floats.Scale(1/(s.prior.Kappa+float64(k)), centre)
-	return centre
-}
-
 // classDensity returns the log density of the i-th row of z under a class with
 // the whitened rows w.
-func (s *niwScorer) classDensity(w, z *mat.Dense, blend func(post niw.Posterior, i int, q float64) float64) func(i int) float64 {
+func (s *niwScorer) classDensity(w, z *mat.Dense) func(i int) float64 {
 	k, d := w.Dims()
 	if k >= d {
-		return s.denseDensity(w, z, blend)
+		return s.denseDensity(w, z)
 	}
 	var gram, cross mat.Dense
 	gram.Mul(w, w.T())
@@ -346,12 +311,11 @@ func (s *niwScorer) classDensity(w, z *mat.Dense, blend func(post niw.Posterior,
 	}
 	return func(i int) float64 {
 		row := z.RawRowView(i)
-		q := g.Quad(floats.Dot(row, row), cross.RawRowView(i))
-		return g.LogProbAt(s.inf, blend(g.Posterior(), i, q))
+		return g.LogProb(s.inf, floats.Dot(row, row), cross.RawRowView(i))
 	}
 }
 
-func (s *niwScorer) denseDensity(w, z *mat.Dense, blend func(post niw.Posterior, i int, q float64) float64) func(i int) float64 {
+func (s *niwScorer) denseDensity(w, z *mat.Dense) func(i int) float64 {
 	k, d := w.Dims()
 	var scatter niw.Scatter
 	scatter.Reset(s.niw)
@@ -359,13 +323,17 @@ func (s *niwScorer) denseDensity(w, z *mat.Dense, blend func(post niw.Posterior,
 	if !scatter.Factorize() {
 		panic("metaqda: scatter of finite rows is not positive definite")
 	}
-	centre := s.posteriorMean(w)
+	centre := make([]float64, d)
+	for i := range k {
+		floats.Add(centre, w.RawRowView(i))
+	}
+	floats.Scale(1/(s.prior.Kappa+float64(k)), centre)
 	post := scatter.Posterior(k)
 	diff := make([]float64, d)
 	return func(i int) float64 {
 		floats.SubTo(diff, z.RawRowView(i), centre)
 		scatter.SolveTo(diff)
-		return post.LogProb(s.inf, blend(post, i, floats.Dot(diff, diff)))
+		return post.LogProb(s.inf, floats.Dot(diff, diff))
 	}
 }
 

@@ -49,15 +49,9 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) metho
 		if err != nil {
 			return nil, err
 		}
-		var plain *space
-		if p.regParam > 0 {
-			if plain, err = s.centred(key, &p.transform, p.niw); err != nil {
-				return nil, err
-			}
-		}
 		base := niw.Posterior{Dim: p.niw.Dim(), Kappa: p.niw.Kappa, Nu: p.niw.Nu, LogDetS: p.niw.LogDetS()}
 		cal := p.calibration(inf)
-		return func() scorer { return &niwScorer{sp, p.niw, base, inf, pooled, &cal, p.domains, plain, p.regParam} }, nil
+		return func() scorer { return &niwScorer{sp, p.niw, base, inf, pooled, &cal, p.domains} }, nil
 	}}
 }
 

@@ -22,16 +22,12 @@ type niwScorer struct {
 	cal    *qda.Calibration
 
 	domains *qda.Domains // nil if not told apart
-
-	plain    *space  // rows less m, not whitened; nil without a precision blend
-	regParam float64 // share of the identity in the precision
 }
 
 // niwScratch is what niwScorer keeps between episodes.
 type niwScratch struct {
-	groups   []niw.Group
-	norm2    []float64
-	distance *mat.Dense // for a blend: |x-m|², then |x-m_j|² of each class, by query
+	groups []niw.Group
+	norm2  []float64
 }
 
 func (s *niwScorer) score(w *workspace, dst *mat.Dense, none []float64) (bool, error) {
@@ -42,9 +38,6 @@ func (s *niwScorer) score(w *workspace, dst *mat.Dense, none []float64) (bool, e
 	d.norm2 = d.norm2[:len(w.e.Query)]
 	for i, row := range w.e.Query {
 		d.norm2[i] = s.space.norm2[s.space.index[row]]
-	}
-	if s.plain != nil {
-		d.distance = s.distances(w, d.distance)
 	}
 	if s.pooled {
 		s.pooledDensities(w, dst, none)
@@ -66,7 +59,7 @@ func (s *niwScorer) densities(w *workspace, dst *mat.Dense, none []float64) {
 	var empty niw.Group
 	empty.ResetFrom(s.prior)
 	for i := range w.e.Query {
-		none[i] = empty.LogProbAt(s.inf, s.blend(d, s.prior, i, 0, d.norm2[i]))
+		none[i] = empty.LogProb(s.inf, d.norm2[i], nil)
 	}
 	first := 0
 	for j, rows := range w.e.Support {
@@ -77,47 +70,10 @@ func (s *niwScorer) densities(w *workspace, dst *mat.Dense, none []float64) {
 		}
 		for i := range w.e.Query {
 			cross := gram.RawRowView(n + i)[first : first+len(rows)]
-			dst.Set(i, j, g.LogProbAt(s.inf, s.blend(d, g.Posterior(), i, j+1, g.Quad(d.norm2[i], cross))))
+			dst.Set(i, j, g.LogProb(s.inf, d.norm2[i], cross))
 		}
 		first += len(rows)
 	}
-}
-
-// distances returns |x-m_j|² of the queries from the posterior means, not
-// whitened, with that from m in column 0:
-//
-//	|y|² - 2 (1ᵀh)/kappa_j + 1ᵀE1/kappa_j²,   y = x-m
-//
-// h the inner products of y with the class's rows less m, E their Gram matrix.
-func (s *niwScorer) distances(w *workspace, dst *mat.Dense) *mat.Dense {
-	dst = grow(dst, len(w.e.Query), 1+w.e.Way())
-	gram, n := w.gram(s.plain), len(w.rows)
-	for i, row := range w.e.Query {
-		dst.Set(i, 0, s.plain.norm2[s.plain.index[row]])
-	}
-	first := 0
-	for j, rows := range w.e.Support {
-		last, kj := first+len(rows), s.prior.Kappa+float64(len(rows))
-		var total float64
-		for r := first; r < last; r++ {
-			total += floats.Sum(gram.RawRowView(r)[first:last])
-		}
-		for i := range w.e.Query {
-			h := floats.Sum(gram.RawRowView(n + i)[first:last])
-			dst.Set(i, j+1, math.Max(dst.At(i, 0)-2*h/kj+total/(kj*kj), 0))
-		}
-		first = last
-	}
-	return dst
-}
-
-// blend returns the quadratic form of query i with the precision blended, where
-// d.distance has the class in the given column; q itself without a blend.
-func (s *niwScorer) blend(d *niwScratch, post niw.Posterior, i, column int, q float64) float64 {
-	if s.plain == nil {
-		return q
-	}
-	return post.Blend(s.inf, s.regParam, q, d.distance.At(i, column))
 }
 
 // pooledDensities is the LDA form: S_j = L A L^T with one A for all classes,
@@ -179,11 +135,11 @@ func (s *niwScorer) pooledScores(w *workspace, dst *mat.Dense, none []float64, r
 			outside -= v * v
 		}
 		outside = math.Max(outside, 0)
-		none[i] = post.LogProb(s.inf, s.blend(&w.densest, post, i, 0, quad(x, zero, outside)))
+		none[i] = post.LogProb(s.inf, quad(x, zero, outside))
 		for j, rows := range w.e.Support {
 			p := post
 			p.Kappa += float64(len(rows))
-			dst.Set(i, j, p.LogProb(s.inf, s.blend(&w.densest, p, i, j+1, quad(x, means.RawRowView(j), outside))))
+			dst.Set(i, j, p.LogProb(s.inf, quad(x, means.RawRowView(j), outside)))
 		}
 	}
 }
@@ -214,11 +170,7 @@ func (s *niwScorer) fromLevels(w *workspace, dst *mat.Dense, none []float64) {
 	for j, rows := range w.e.Support {
 		shots[j] = len(rows)
 	}
-	var blend qda.GramBlend
-	if s.plain != nil {
-		blend = qda.GramBlend{RegParam: s.regParam, Gram: w.gram(s.plain).RawMatrix()}
-	}
-	session := s.cal.GramSession(s.prior, s.inf, shots, w.gram(s.space).RawMatrix(), blend)
+	session := s.cal.GramSession(s.prior, s.inf, shots, w.gram(s.space).RawMatrix(), qda.GramBlend{})
 	session.Background = s.meanBackground(w)
 	if s.domains != nil && len(s.cal.Domains) > 0 {
 		session.Domains = s.domains.Recognise(s.meanCoordinates(w), w.e.Way())

@@ -19,7 +19,6 @@ type learnedPrior struct {
 	calibration func(niw.Inference) qda.Calibration
 	domains     *qda.Domains
 	background  *qda.Background
-	regParam    float64 // share of the identity in the precision
 	file        string
 	sha256      string
 	facts       map[string]string
@@ -36,7 +35,7 @@ func loadPrior(path string) (*learnedPrior, error) {
 		return nil, &dataset.FileError{File: path, Row: -1, Problem: "is no usable prior (" + err.Error() + ")",
 			Remedy: "make one with `metaqda train`", Err: err}
 	}
-	return &learnedPrior{niw: p.NIW, transform: p.Transform, calibration: p.CalibrationFor, domains: p.Domains, background: p.Background, regParam: p.RegParam, file: path,
+	return &learnedPrior{niw: p.NIW, transform: p.Transform, calibration: p.CalibrationFor, domains: p.Domains, background: p.Background, file: path,
 		sha256: model.Sum(data), facts: p.Facts}, nil
 }
 

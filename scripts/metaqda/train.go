@@ -119,7 +119,6 @@ func (o *trainOptions) modelFlags(f *flag.FlagSet, c *metatrain.Config) {
 	f.StringVar(&o.inference, "inference", "fb", "fb (Student-t, fully Bayesian) or map (Gaussian)")
 	f.StringVar(&o.loss, "loss", "cross_entropy", "cross_entropy, nll or open_set (queries of unseen classes belong to none of these)")
 	f.Float64Var(&c.Objective.NonePrior, "none-prior", 0, "prior probability of none of these in open_set; 0 takes each episode's share")
-	f.Float64Var(&c.Objective.RegParam, "reg-param", 0, "share of the identity that each class's precision is blended with, 0 to below 1; takes --start identity")
 	f.BoolVar(&c.Objective.PerWay, "per-way", true, "divide an episode's loss by the log of its number of classes")
 	f.StringVar(&o.start, "start", "within", "within (S from the covariance within the training classes) or identity")
 	f.Float64Var(&o.shrink, "shrink", 0.6, "share of the identity in --start within, 0 to 1")
@@ -232,9 +231,6 @@ func (o *trainOptions) check() (err error) {
 	}
 	if o.start != "within" && o.start != "identity" {
 		return fmt.Errorf("--start %q: want within or identity", o.start)
-	}
-	if r := c.Objective.RegParam; r != 0 && o.start != "identity" {
-		return fmt.Errorf("--reg-param %v blends with the identity of the embeddings, which --start %s does not train in; add --start identity", r, o.start)
 	}
 	if !(o.shrink > 0 && o.shrink <= 1) {
 		return fmt.Errorf("--shrink %v: want a number above 0, at most 1", o.shrink)

@@ -106,34 +106,6 @@ func TestTrainWithASpikedScale(t *testing.T) {
 	}
 }
 
-// The precision blend goes from the flag by the file to the scores of eval.
-func TestTrainWithABlendedPrecision(t *testing.T) {
-	dir := t.TempDir()
-	data := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
-	out, plain := filepath.Join(dir, "blend"), filepath.Join(dir, "plain")
-	mustRun(t, trainArgs(data, out, "--start", "identity", "--reg-param", "0.5")...)
-	p, err := model.DecodePrior(readFile(t, out))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.RegParam != 0.5 || !strings.Contains(p.Facts["config"], `"RegParam":0.5`) {
-		t.Errorf("share %v, facts %v", p.RegParam, p.Facts)
-	}
-	evaluate := func(prior string) string {
-		return mustRun(t, "eval", "--data", data, "--prior", prior, "--methods", "fb,map,fb-lda", "--n-tasks", "20", "--n-query", "3", "--n-shot", "2")
-	}
-	blended := evaluate(out)
-	p.RegParam = 0
-	b, err := model.EncodePrior(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	save(t, plain, b)
-	if bytes.Contains(b, []byte("regParam")) || evaluate(plain) == blended {
-		t.Error("the file does not decide about the blend")
-	}
-}
-
 // The bytes of the prior depend on neither the workers nor the run, but on the
 // seed.
 func TestTrainIsRepeatable(t *testing.T) {
@@ -229,8 +201,6 @@ func TestTrainBadInput(t *testing.T) {
 		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "positive"}},
 		{"left out", []string{"--data", good, "--calibrate-on", "both"}, []string{`"both"`, "val or left-out"}},
 		{"unknown class in split file", []string{"--data", good, "--splits", split}, []string{"split.json", "zebra", "correct the name"}},
-		{"blend in whitened coordinates", []string{"--data", good, "--reg-param", "0.5"}, []string{"--reg-param 0.5", "--start identity"}},
-		{"blend out of range", []string{"--data", good, "--start", "identity", "--reg-param", "1"}, []string{"identity in the precision", "below 1"}},
 		{"preset", []string{"--data", good, "--preset", "best"}, []string{`"best"`, "paper"}},
 		{"flag", []string{"--data", good, "--epochs", "4"}, []string{"epochs", "--help"}},
 		{"curve", []string{"--data", good, "--curve", "c.gif"}, []string{"c.gif", ".svg or .png"}},

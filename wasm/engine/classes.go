@@ -302,7 +302,7 @@ func options(s store.Settings, p *prior) qda.Options {
 	if err != nil {
 		inf = niw.FB
 	}
-	return qda.Options{Inference: inf, Pooled: s.Pooled, NonePrior: s.NonePrior, RegParam: p.file.RegParam, Calibration: p.file.CalibrationFor(inf), Domains: p.file.Domains, Background: p.file.Background}
+	return qda.Options{Inference: inf, Pooled: s.Pooled, NonePrior: s.NonePrior, Calibration: p.file.CalibrationFor(inf), Domains: p.file.Domains, Background: p.file.Background}
 }
 
 func putClass(c *class) store.Op {
