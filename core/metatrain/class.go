@@ -29,10 +29,8 @@ type class struct {
 	a      []float64 // queries×K
 	sum    []float64 // 1ᵀg of each query
 	q      []float64 // quadratic form of each query
-	mixed  []float64 // the same with the precision blend; q itself without
 	dM, dG []float64 // K×K, reverse pass
 	dr, du []float64 // K, reverse pass
-	euclid euclid
 }
 
 // fit takes in the Gram matrix already in c.gram. Cost O(K³).
@@ -115,8 +113,8 @@ func (c *class) reverse(inf niw.Inference, dl []float64, dcross blas64.General, 
 	clear(c.dr)
 	var dTotal, dKappaJ, dNuJ, dLogDet float64
 	for i, l := range dl {
-		p := c.norm.at(inf, &c.post, c.mixed[i])
-		dq, a := c.unmix(inf, i, l*p.q, pg), c.a[i*k:(i+1)*k]
+		p := c.norm.at(inf, &c.post, c.q[i])
+		dq, a := l*p.q, c.a[i*k:(i+1)*k]
 		dNuJ += l * p.nu
 		dLogDet += l * p.logDet
 		dr2[i] += dq

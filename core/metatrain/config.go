@@ -107,9 +107,6 @@ func (c *Config) Validate() error {
 			return &niw.ValueError{Name: v.name, Index: -1, Value: v.x, Want: v.want}
 		}
 	}
-	if err := niw.CheckRegParam(c.Objective.RegParam); err != nil {
-		return err
-	}
 	return c.validateNames()
 }
 

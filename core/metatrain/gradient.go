@@ -20,10 +20,6 @@ type Objective struct {
 	// PerWay divides the loss of a task by ln C (ln(C+1) for OpenSet), its value
 	// for a guess, so that tasks of many classes do not outweigh the others.
 	PerWay bool
-	// RegParam is the share of the identity in the precision, in [0, 1), see
-	// [niw.Posterior.Blend]; the reference code of the paper's authors has 0.5. The
-	// Euclidean distances in it are of the rows as tasks hold them.
-	RegParam float64 `json:",omitempty"`
 }
 
 // pi returns the prior probability of none of these for a task under the loss.
@@ -139,12 +135,6 @@ type Workspace struct {
 	head   headTerms
 	dHead  [headSize]float64
 	pg     priorGrad
-	mixed0 []float64 // q' of each query under the prior predictive; r2 without a blend
-	plain  []float64 // for a blend, n×d: support, then queries, less m, not whitened
-	e0     []float64 // |x-m|² of each query
-	de0    []float64
-	q0     []float64
-	dMean  []float64 // gradient by m besides that by the whitened rows
 	d, n   int
 	ns     int // support rows
 	Score  Score
@@ -165,17 +155,12 @@ func (e *Engine) Forward(w *Workspace, t *Task) {
 			dst[k] = src[k] - m
 		}
 	}
-	if e.objective.RegParam > 0 {
-		w.plain = grown(w.plain, w.n*d)
-		copy(w.plain, w.rows)
-	}
 	e.factor.whiten(w.matrix(w.rows, 0, w.n))
 	e.densities(w, t)
 }
 
 // ForwardWhitened is Forward for a task whose rows are whitened already, as
-// for many tasks with one prior. For a blend w.plain must hold the rows less m.
-// Cost n K d for K support rows.
+// for many tasks with one prior. Cost n K d for K support rows.
 func (e *Engine) ForwardWhitened(w *Workspace, t *Task) {
 	w.d, w.n, w.ns = t.Dim, t.Rows(), t.Support()
 	w.rows = grown(w.rows, w.n*t.Dim)
@@ -197,14 +182,12 @@ func (e *Engine) densities(w *Workspace, t *Task) {
 		w.fitGram(c)
 		c.fit(e.objective.Inference, e.prior)
 		c.score(w.general(w.cross, nq, w.ns), w.r2)
-		c.mix(&e.objective, e.plainRows(w), w.ns)
-		for i, q := range c.mixed {
+		for i, q := range c.q {
 			w.logp[i*way+j] = c.norm.logNorm + c.post.LogKernel(e.objective.Inference, q)
 		}
 	}
-	w.mixPrior(e)
-	for i, q := range w.mixed0 {
-		w.logp0[i] = e.norm.logNorm + e.prior.LogKernel(e.objective.Inference, q)
+	for i, r2 := range w.r2 {
+		w.logp0[i] = e.norm.logNorm + e.prior.LogKernel(e.objective.Inference, r2)
 	}
 }
 
@@ -257,7 +240,6 @@ func (e *Engine) Backward(w *Workspace, t *Task) float64 {
 	w.grad = grown(w.grad, w.n*w.d)
 	clear(w.grad)
 	e.reverseClasses(w, nq)
-	w.reverseMean(e)
 	e.reverseRows(w, nq)
 	n := w.n
 	v, rows := w.matrix(w.grad, 0, n), w.matrix(w.rows, 0, n)
@@ -312,14 +294,11 @@ func (w *Workspace) queryGradient(loss Loss, i, y, way int, scale float64, e *En
 // predictive back to its squared length and the prior's scalars.
 func (w *Workspace) reversePrior(i int, dl0 float64, e *Engine) {
 	w.dr2[i] = 0
-	if e.objective.RegParam > 0 {
-		w.de0[i] = 0
-	}
 	if dl0 == 0 {
 		return
 	}
-	p := e.norm.at(e.objective.Inference, &e.prior, w.mixed0[i])
-	w.dr2[i] = w.unmixPrior(e, i, dl0*p.q)
+	p := e.norm.at(e.objective.Inference, &e.prior, w.r2[i])
+	w.dr2[i] = dl0 * p.q
 	w.pg.kappa += dl0 * p.kappa
 	w.pg.nu += dl0 * p.nu
 	w.pg.logDet += dl0 * p.logDet
@@ -376,9 +355,6 @@ func (e *Engine) accumulate(g *Gradient, w *Workspace, weight float64) {
 		for k, v := range w.grad[i*d : (i+1)*d] {
 			g.M[k] -= weight * v
 		}
-	}
-	if e.objective.RegParam > 0 {
-		blas64.Axpy(weight, vector(w.dMean), vector(g.M))
 	}
 	for i := range d {
 		g.L[i*d+i] += weight * 2 * w.pg.logDet / e.factor.lower[i*d+i]

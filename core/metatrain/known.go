@@ -54,12 +54,7 @@ func (s *scored) evidence(c *qda.Calibration) Evidence {
 // supportGram returns the Gram matrix of the whitened support.
 func supportGram(t *Task) blas64.General {
 	n := t.Support()
-	return outer(blas64.General{Rows: n, Cols: t.Dim, Stride: t.Dim, Data: t.X})
-}
-
-// outer returns x xᵀ.
-func outer(x blas64.General) blas64.General {
-	n := x.Rows
+	x := blas64.General{Rows: n, Cols: t.Dim, Stride: t.Dim, Data: t.X}
 	g := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, g)
 	return g

@@ -132,9 +132,7 @@ func difference(a, b Config) string {
 }
 
 func firstDifference(path string, a, b map[string]any) string {
-	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b)) // zeros may be left out of either
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(a)) {
 		am, nested := a[k].(map[string]any)
 		if nested {
 			bm, _ := b[k].(map[string]any)
@@ -144,16 +142,8 @@ func firstDifference(path string, a, b map[string]any) string {
 			continue
 		}
 		if a[k] != b[k] {
-			return fmt.Sprintf("%s%s %v there, %v here", path, k, orZero(a[k]), orZero(b[k]))
+			return fmt.Sprintf("%s%s %v there, %v here", path, k, a[k], b[k])
 		}
 	}
 	return ""
-}
-
-// orZero stands in for a number that was left out because it is zero.
-func orZero(v any) any {
-	if v == nil {
-		return 0
-	}
-	return v
 }

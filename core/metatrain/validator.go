@@ -129,9 +129,6 @@ func (v *Validator) forEach(ctx context.Context, e *Engine, i, workers int, back
 		}
 		s := <-pool
 		s.fill(&v.episodes[i][k], e.factor.d, white, scores, index)
-		if e.objective.RegParam > 0 {
-			s.fillPlain(&v.episodes[i][k], v.domains[i], e.m)
-		}
 		e.ForwardWhitened(&s.work, &s.task)
 		f(k, &s.work, &s.task)
 		pool <- s
