@@ -102,7 +102,7 @@ func newScored(w *Workspace, t *Task, prior niw.Posterior, o *Objective) scored 
 		}
 	}
 	if !slices.Contains(t.Shots, 0) {
-		s.support = qda.GramSupport(prior, o.Inference, t.Shots, supportGram(t), qda.GramBlend{})
+		s.support = qda.GramSupport(prior, o.Inference, t.Shots, supportGram(t))
 		if n := t.Support(); len(t.background) > 0 {
 			s.support.Background = mean(t.background[:n])
 			s.background = append([]float64(nil), t.background[n:]...)

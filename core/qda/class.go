@@ -22,10 +22,6 @@ type class struct {
 	mean   []float64      // whitened posterior mean, for the dense form
 	cross  []float64      // scratch: W z, length K
 
-	// For the precision blend:
-	shift   []float64 // m_j-m, the posterior mean not whitened
-	shifted bool      // shift matches w
-
 	// What the calibration makes of it, by [Classifier.settle]:
 	invT      float64 // 1/T(K)
 	offset    float64 // b(K)
@@ -61,7 +57,7 @@ func (c *class) add(w []float64, p *niw.Prior) {
 		p.PartnerTo(c.b.Data[len(c.b.Data)-r:], w)
 	}
 	c.cross = append(c.cross, 0)
-	c.stale, c.shifted = true, false
+	c.stale = true
 	if c.lowRank() {
 		c.appendToGroup(c.w.Rows - 1)
 	}
@@ -83,7 +79,7 @@ func (c *class) remove(i int, prior niw.Posterior) {
 		deleteRow(&c.b, i)
 	}
 	c.cross = c.cross[:c.w.Rows]
-	c.stale, c.shifted = true, false
+	c.stale = true
 	switch {
 	case wasLowRank:
 		c.group.Remove(i)
@@ -104,8 +100,8 @@ func deleteRow(m *blas64.General, i int) {
 
 func (c *class) row(i int) []float64 { return c.w.Data[i*c.w.Stride : i*c.w.Stride+c.w.Cols] }
 
-// logProb returns the log density of the whitened query x with r2 = |w|² and,
-// for a blend, x-m in of.y. A class in dense form wants the query whole.
+// logProb returns the log density of the whitened query x with r2 = |w|². A class
+// in dense form wants the query whole.
 func (c *class) logProb(of *Classifier, x point, r2 float64) float64 {
 	inf := of.options.Inference
 	if c.lowRank() {
@@ -113,21 +109,13 @@ func (c *class) logProb(of *Classifier, x point, r2 float64) float64 {
 		if x.a != nil {
 			gemv(c.b, x.a, 1, c.cross)
 		}
-		q := c.group.Quad(r2, c.cross)
-		if of.blends() {
-			post := c.group.Posterior()
-			q = of.blend(&post, c, q)
-		}
-		return c.group.LogProbAt(inf, q)
+		return c.group.LogProb(inf, r2, c.cross)
 	}
 	c.refresh(of.prior)
 	floats.SubTo(of.scratch, x.z, c.mean)
 	c.dense.SolveTo(of.scratch)
-	post, q := c.dense.Posterior(c.w.Rows), floats.Dot(of.scratch, of.scratch)
-	if of.blends() {
-		q = of.blend(&post, c, q)
-	}
-	return post.LogProb(inf, q)
+	post := c.dense.Posterior(c.w.Rows)
+	return post.LogProb(inf, floats.Dot(of.scratch, of.scratch))
 }
 
 // refresh factorises the dense posterior if the examples have changed. Cost

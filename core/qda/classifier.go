@@ -21,29 +21,22 @@ type Options struct {
 	Inference   niw.Inference // FB (the default) or MAP
 	Pooled      bool          // one scale matrix for all classes (LDA) instead of one each
 	NonePrior   float64       // prior probability of none of these, in [0, 1); 0 is the closed set
-	RegParam    float64       // share of the identity in the precision, in [0, 1), see [niw.Posterior.Blend]; 0 for none
 	Calibration Calibration
 	Domains     *Domains    // how to recognise those of Calibration.Domains; nil to use what serves all others
 	Background  *Background // what queries are compared with beside the classes; nil for nothing
 }
 
-func (o *Options) validate(p *niw.Prior) error {
+func (o *Options) validate(d int) error {
 	if !(o.NonePrior >= 0 && o.NonePrior < 1) {
 		return &niw.ValueError{Name: "prior probability of none of these", Index: -1, Value: o.NonePrior, Want: "a number from 0 to below 1"}
-	}
-	if err := niw.CheckRegParam(o.RegParam); err != nil {
-		return err
-	}
-	if err := checkBlend(p, o); err != nil {
-		return err
 	}
 	if err := o.Calibration.Validate(); err != nil {
 		return err
 	}
-	if err := o.Background.Check(p.Dim()); err != nil {
+	if err := o.Background.Check(d); err != nil {
 		return err
 	}
-	return o.Domains.Check(p.Dim(), &o.Calibration)
+	return o.Domains.Check(d, &o.Calibration)
 }
 
 // Classifier holds C classes over embeddings of length d. It is not safe for
@@ -64,7 +57,6 @@ type Classifier struct {
 	z          []float64
 	a          []float64 // what a query whitened in part has beside z
 	dense      bool      // a class has too many examples for the low-rank form
-	y          []float64 // x-m, for the precision blend
 	scratch    []float64
 	logits     []float64
 }
@@ -76,10 +68,10 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if err := o.validate(p); err != nil {
+	d := p.Dim()
+	if err := o.validate(d); err != nil {
 		return nil, err
 	}
-	d := p.Dim()
 	c := &Classifier{
 		prior:   p,
 		empty:   emptyClass(p),
@@ -113,10 +105,10 @@ func (c *Classifier) Dim() int { return c.empty.Dim }
 // Options returns the options in force.
 func (c *Classifier) Options() Options { return c.options }
 
-// SetOptions replaces the options; the examples stay. Cost O(1), with a RegParam
-// O(d²), with another background of rank R O(R r d).
+// SetOptions replaces the options; the examples stay. Cost O(1), with another
+// background of rank R O(R r d).
 func (c *Classifier) SetOptions(o Options) error {
-	if err := o.validate(c.prior); err != nil {
+	if err := o.validate(c.Dim()); err != nil {
 		return err
 	}
 	c.use(o)
@@ -225,11 +217,6 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 		if err := niw.CheckVector("embedding", x.RawRowView(i), c.Dim()); err != nil {
 			return err
 		}
-		if c.blends() {
-			if err := c.centre(x.RawRowView(i)); err != nil {
-				return err
-			}
-		}
 	}
 	w := mat.NewDense(n, d, nil)
 	c.prior.WhitenRowsTo(w, x)
@@ -306,16 +293,10 @@ func (c *Classifier) changed() {
 	}
 }
 
-// whiten stores L⁻¹(x-m) in c.z and returns its squared length. For a blend
-// x-m is left in c.y.
+// whiten stores L⁻¹(x-m) in c.z and returns its squared length.
 func (c *Classifier) whiten(x []float64) (r2 float64, err error) {
 	if err := niw.CheckVector("embedding", x, c.Dim()); err != nil {
 		return 0, err
-	}
-	if c.blends() {
-		if err := c.centre(x); err != nil {
-			return 0, err
-		}
 	}
 	c.prior.WhitenTo(c.z, x)
 	return checkedNorm2(squaredNorm(c.z))

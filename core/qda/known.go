@@ -217,10 +217,7 @@ func (c *Classifier) levels() *Session {
 func (c *Classifier) scoreExample(u []float64, chosen []*class, a, i int) (without float64, ok bool) {
 	z := chosen[a].row(i)
 	r2 := squaredNorm(z) // checked when it was added
-	if c.blends() {
-		c.centreWhitened(z)
-	}
-	l0 := c.logNone(r2)
+	l0 := c.empty.LogProb(c.options.Inference, r2)
 	for j, k := range chosen {
 		if j != a {
 			u[j] = (k.logProb(c, point{z: z}, r2)-l0)*k.invT + k.offset
@@ -234,9 +231,8 @@ func (c *Classifier) scoreExample(u []float64, chosen []*class, a, i int) (witho
 }
 
 // logProbWithout returns the log density of the class's own example i, with
-// r2 = |w_i|² and for a blend x-m in c.y, after taking it out. A class in dense
-// form has so many examples that one hardly counts; there it stays in. Cost
-// O(K d + K³).
+// r2 = |w_i|², after taking it out. A class in dense form has so many examples
+// that one hardly counts; there it stays in. Cost O(K d + K³).
 func (k *class) logProbWithout(c *Classifier, i int, r2 float64) float64 {
 	if !k.lowRank() {
 		return k.logProb(c, point{z: k.row(i)}, r2)
@@ -245,12 +241,7 @@ func (k *class) logProbWithout(c *Classifier, i int, r2 float64) float64 {
 	c.loo.CopyFrom(&k.group)
 	c.loo.Remove(i)
 	copy(k.cross[i:], k.cross[i+1:])
-	q := c.loo.Quad(r2, k.cross[:k.count()-1])
-	if c.blends() {
-		post := c.loo.Posterior()
-		q = c.blendWithout(&post, k, q)
-	}
-	return c.loo.LogProbAt(c.options.Inference, q)
+	return c.loo.LogProb(c.options.Inference, r2, k.cross[:k.count()-1])
 }
 
 // everyNth returns at most n of the classes, evenly spaced.

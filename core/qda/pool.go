@@ -145,18 +145,14 @@ func (q *pool) prepare(z []float64) {
 	niw.SolveTo(q.solved, q.chol)
 }
 
-// logProb returns the log density of the prepared query under k, the j-th class
-// of c with examples, or of a class never seen when j < 0 and k is nil.
-func (q *pool) logProb(j int, c *Classifier, k *class, r2 float64) float64 {
+// logProb returns the log density of the prepared query under the j-th class
+// with examples, or of a class never seen when j < 0.
+func (q *pool) logProb(j int, inf niw.Inference, r2 float64) float64 {
 	post := q.post
 	if j >= 0 {
 		post.Kappa += float64(q.counts[j])
 	}
-	quad := math.Max(q.quad(j, r2), 0)
-	if c.blends() {
-		quad = c.blend(&post, k, quad)
-	}
-	return post.LogProb(c.options.Inference, quad)
+	return post.LogProb(inf, math.Max(q.quad(j, r2), 0))
 }
 
 func (q *pool) quad(j int, r2 float64) float64 {

@@ -20,10 +20,9 @@ func (c *Classifier) LogDensitiesTo(dst, x []float64) (none float64, err error) 
 	return c.densities(dst, q, r2), nil
 }
 
-// query whitens x, in part where that is enough, and returns |w|². For a blend
-// x-m is left in c.y.
+// query whitens x, in part where that is enough, and returns |w|².
 func (c *Classifier) query(x []float64) (q point, r2 float64, err error) {
-	if len(c.a) == 0 || c.options.Pooled || c.blends() || c.dense {
+	if len(c.a) == 0 || c.options.Pooled || c.dense {
 		r2, err = c.whiten(x)
 		return point{z: c.z}, r2, err
 	}
@@ -39,7 +38,7 @@ func (c *Classifier) densities(dst []float64, q point, r2 float64) (none float64
 	if c.options.Pooled && len(c.taught) > 0 {
 		return c.pooledDensities(dst, r2)
 	}
-	none = c.logNone(r2)
+	none = c.empty.LogProb(c.options.Inference, r2)
 	for i, k := range c.classes {
 		dst[i] = none
 		if k.count() > 0 {
@@ -49,25 +48,18 @@ func (c *Classifier) densities(dst []float64, q point, r2 float64) (none float64
 	return none
 }
 
-// logNone returns the log density under a class never seen.
-func (c *Classifier) logNone(r2 float64) float64 {
-	if c.blends() {
-		r2 = c.blend(&c.empty, nil, r2)
-	}
-	return c.empty.LogProb(c.options.Inference, r2)
-}
-
 func (c *Classifier) pooledDensities(dst []float64, r2 float64) (none float64) {
 	if c.pool == nil {
 		c.pool = newPool(c.prior, c.taught)
 	}
+	inf := c.options.Inference
 	c.pool.prepare(c.z)
-	none = c.pool.logProb(-1, c, nil, r2)
+	none = c.pool.logProb(-1, inf, r2)
 	taught := 0
 	for i, k := range c.classes {
 		dst[i] = none
 		if k.count() > 0 {
-			dst[i] = c.pool.logProb(taught, c, k, r2)
+			dst[i] = c.pool.logProb(taught, inf, r2)
 			taught++
 		}
 	}

@@ -99,11 +99,7 @@ var variants = map[string]Options{
 	"pooled map": {Pooled: true, Inference: niw.MAP, NonePrior: 0.2},
 	"levels": {NonePrior: 0.3, Calibration: Calibration{LogT: []float64{0.5}, Offset: []float64{0, -0.2}, Known: [][]float64{
 		{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}, Tau: []float64{0.2, 0.4, 0.1, -0.3, 0.05}}},
-	"blend fb":         {NonePrior: 0.2, RegParam: 0.5},
-	"blend map":        {Inference: niw.MAP, NonePrior: 0.2, RegParam: 0.5},
-	"blend pooled fb":  {Pooled: true, NonePrior: 0.2, RegParam: 0.5},
-	"blend pooled map": {Pooled: true, Inference: niw.MAP, NonePrior: 0.2, RegParam: 0.5},
-	"calibrated":       {NonePrior: 0.1, Calibration: Calibration{LogT: []float64{1, -0.2}, Offset: []float64{0, 0.3}, None: []float64{1, -0.5, 0.2}}},
+	"calibrated": {NonePrior: 0.1, Calibration: Calibration{LogT: []float64{1, -0.2}, Offset: []float64{0, 0.3}, None: []float64{1, -0.5, 0.2}}},
 }
 
 // pooledOracle is the pooled predictive by gonum's dense Student-t.
@@ -171,6 +167,23 @@ func TestPooledMatchesDenseStudentT(t *testing.T) {
 	}
 }
 
+// A scale matrix pooled of one class is the class's own.
+func TestClassMatchesDenseStudentT(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 1))
+	for _, d := range []int{1, 4, 20} { // 20: low rank; 4: one class of each form
+		p := randomPrior(rng, d)
+		c, examples := teach(t, p, Options{}, []int{2, 7})
+		query, got := randomVector(rng, d, 0.4), make([]float64, 2)
+		_, err := c.LogDensitiesTo(got, query)
+		must(t, err)
+		for j, g := range got {
+			if want := pooledOracle(t, p, examples[j:j+1], query)[0]; math.Abs(g-want) > 1e-10*math.Max(1, math.Abs(want)) {
+				t.Errorf("d=%d [%d]: got %.12g, want %.12g", d, j, g, want)
+			}
+		}
+	}
+}
+
 func TestProbabilitiesAreBayesRule(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	c, _ := teach(t, randomPrior(rng, 3), Options{NonePrior: 0.25}, []int{2, 4})
@@ -209,15 +222,8 @@ func TestCalibrationFormula(t *testing.T) {
 // The levels are computed here from classifiers taught anew without the example
 // in question, by the definition.
 func TestLevelsByTeachingAnew(t *testing.T) {
-	for _, share := range []float64{0, 0.5} {
-		o := variants["levels"]
-		o.RegParam = share
-		levelsByTeachingAnew(t, o)
-	}
-}
-
-func levelsByTeachingAnew(t *testing.T, o Options) {
 	rng := rand.New(rand.NewPCG(12, 1))
+	o := variants["levels"]
 	for _, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}} {
 		p := randomPrior(rng, 30)
 		c, examples := teach(t, p, o, shots)
@@ -317,31 +323,23 @@ func levelsByTeachingAnew(t *testing.T, o Options) {
 func TestGramSessionIsTheClassifiersOwn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 1))
 	const d = 30
-	for i, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}, {2, 3, 1}, {1, 1}, {4}, {1}} {
-		p := randomPrior(rng, d)
-		o := variants["levels"]
-		if i >= 4 {
-			o.RegParam, o.Inference = 0.5, niw.Inference(i%2)
-		}
-		c, examples := teach(t, p, o, shots)
-		query := randomVector(rng, d, 0.3)
-		ask(t, c, query)
-		var w, y []float64
-		for j, k := range c.classes {
-			for i, x := range examples[j] {
-				w = append(w, k.row(i)...)
-				for r, v := range x {
-					y = append(y, v-p.M[r])
-				}
+	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+		for _, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}} {
+			o := variants["levels"]
+			o.Inference = inf
+			c, _ := teach(t, randomPrior(rng, d), o, shots)
+			ask(t, c, randomVector(rng, d, 0.3))
+			var rows []float64
+			for _, k := range c.classes {
+				rows = append(rows, k.w.Data...)
 			}
+			var gram mat.Dense
+			w := mat.NewDense(len(rows)/d, d, rows)
+			gram.Mul(w, w.T())
+			got := o.Calibration.GramSession(c.empty, inf, shots, gram.RawMatrix()).Features(2, 0)
+			want := c.session.Features(2, 0)
+			same(t, fmt.Sprint(inf, shots), got[:], want[:], 1e-9)
 		}
-		var gram, plain mat.Dense
-		white, centred := mat.NewDense(len(w)/d, d, w), mat.NewDense(len(y)/d, d, y)
-		gram.Mul(white, white.T())
-		plain.Mul(centred, centred.T())
-		got := o.Calibration.GramSession(c.empty, o.Inference, shots, gram.RawMatrix(), GramBlend{o.RegParam, plain.RawMatrix()}).Features(2, 0)
-		want := c.session.Features(2, 0)
-		same(t, fmt.Sprint(shots), got[:], want[:], 1e-9)
 	}
 }
 

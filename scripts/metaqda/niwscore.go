@@ -170,7 +170,7 @@ func (s *niwScorer) fromLevels(w *workspace, dst *mat.Dense, none []float64) {
 	for j, rows := range w.e.Support {
 		shots[j] = len(rows)
 	}
-	session := s.cal.GramSession(s.prior, s.inf, shots, w.gram(s.space).RawMatrix(), qda.GramBlend{})
+	session := s.cal.GramSession(s.prior, s.inf, shots, w.gram(s.space).RawMatrix())
 	session.Background = s.meanBackground(w)
 	if s.domains != nil && len(s.cal.Domains) > 0 {
 		session.Domains = s.domains.Recognise(s.meanCoordinates(w), w.e.Way())
