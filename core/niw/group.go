@@ -122,13 +122,7 @@ func (g *Group) CopyFrom(other *Group) {
 // LogProb returns the log density of a query with r2 = |z|² and cross = W z of
 // length K, in the order the examples were added. Cost O(K²), no allocation.
 func (g *Group) LogProb(inf Inference, r2 float64, cross []float64) float64 {
-	return g.LogProbAt(inf, g.Quad(r2, cross))
-}
-
-// LogProbAt is [Group.LogProb] at the quadratic form q, for those who change
-// what [Group.Quad] returns, as [Posterior.Blend] does.
-func (g *Group) LogProbAt(inf Inference, q float64) float64 {
-	return g.norm[inf] + g.post.LogKernel(inf, q)
+	return g.norm[inf] + g.post.LogKernel(inf, g.Quad(r2, cross))
 }
 
 // Quad returns (x-m_j)ᵀ S_j⁻¹ (x-m_j) = r2 - uᵀM⁻¹u for the query of

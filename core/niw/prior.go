@@ -3,7 +3,6 @@ package niw
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -127,27 +126,4 @@ func (p *Prior) LogDetS() float64 {
 		s += math.Log(raw.Data[i*raw.Stride+i])
 	}
 	return 2 * s
-}
-
-// TraceS returns the trace of S, the sum of the squares of L. Cost d²/2, or r d
-// for a spiked prior of rank r.
-func (p *Prior) TraceS() float64 {
-	var t float64
-	if s := p.Spiked; s != nil {
-		for _, v := range s.Scale {
-			t += v * v
-		}
-		for k, lambda := range s.Lambda {
-			for i, v := range s.row(k) {
-				t += (lambda - 1) * v * v * s.Scale[i] * s.Scale[i]
-			}
-		}
-		return t
-	}
-	raw := p.L.RawTriangular()
-	for i := range raw.N {
-		row := raw.Data[i*raw.Stride : i*raw.Stride+i+1]
-		t += floats.Dot(row, row)
-	}
-	return t
 }
