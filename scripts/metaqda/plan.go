@@ -143,7 +143,7 @@ func (s *source) pool(split string) (episode.Pool, error) {
 	if err != nil {
 		return episode.Pool{}, err
 	}
-	p := episode.Pool{Name: fmt.Sprintf("%s (split %s)", s.set.File(), split)}
+	p := episode.Pool{Name: fmt.Sprintf("%s (split %s)", s.set.File(), split), Groups: s.set.Groups}
 	for _, c := range classes {
 		p.Classes = append(p.Classes, s.set.Classes[c])
 		p.Rows = append(p.Rows, s.set.ClassRows(c))

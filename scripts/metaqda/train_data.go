@@ -218,6 +218,9 @@ func (f *fold) domain(s *dataset.Set, split string, need int, h hash.Hash) (meta
 				return dom, pool, &dataset.FileError{File: s.File(), Row: i, Problem: "cannot be transformed (" + err.Error() + ")", Remedy: "remove the row", Err: err}
 			}
 			at = append(at, len(dom.X)/s.Dim)
+			if s.Groups != nil {
+				pool.Groups = append(pool.Groups, s.Groups[i])
+			}
 			for _, v := range row {
 				dom.X = append(dom.X, float32(v))
 			}
