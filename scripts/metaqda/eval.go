@@ -64,13 +64,19 @@ protocols:
   leave-one-domain-out  one --prior for each data set, in the same order, that was
                         learned without it; how far MetaQDA is above each competitor
 
+Of a data set without splits every class is a test class, where there is a
+--prior.
+
 data:
   NAME.npz with arrays "embeddings" (N x d) and "labels" (N), NAME.npy with
   NAME.labels.npy, or NAME.csv with a column "label"; NAME.json beside it tells
   {"classes": [...], "splits": {"train": [...], "val": [...], "test": [...]}}.
+  An array "groups" (N), or NAME.groups.npy, tells which rows are frames of one
+  burst or views of one thing: no task asks about a group that it taught.
 
-Competitors see features centred on the prior file's centre, or without one on
-the mean of the data's own training classes.
+Competitors see features centred on the prior file's centre, without one on the
+mean of the data's own training classes, without these on the mean of what the
+prior was learned from.
 
 With --shard i/n one process does every n-th task; write --json and put the
 files together with metaqda merge: the result is that of one process. Methods

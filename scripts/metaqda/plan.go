@@ -62,7 +62,7 @@ func (o *evalOptions) load() ([]*source, error) {
 				return nil, fmt.Errorf("%s and %s are both called %q; give each data set another name in its .json", other.set.File(), path, set.Name)
 			}
 		}
-		s := &source{set: set}
+		s := &source{set: set, split: o.splitOf(set)}
 		if len(o.priors) > 0 {
 			if s.prior, err = o.prior(i, sources); err != nil {
 				return nil, err
@@ -83,6 +83,15 @@ func (o *evalOptions) load() ([]*source, error) {
 	return sources, nil
 }
 
+// splitOf returns the split that tasks are drawn from: that of --split, but of a
+// set without any all classes, where a prior was learned elsewhere.
+func (o *evalOptions) splitOf(set *dataset.Set) string {
+	if o.split == "test" && len(set.Splits) == 0 && len(o.priors) > 0 {
+		return dataset.SplitAll
+	}
+	return o.split
+}
+
 // prior loads the prior of the i-th data set, or takes the one they share.
 func (o *evalOptions) prior(i int, sources []*source) (*learnedPrior, error) {
 	if len(o.priors) == 1 && i > 0 {
@@ -94,7 +103,8 @@ func (o *evalOptions) prior(i int, sources []*source) (*learnedPrior, error) {
 // setCentres settles the mean that CL2N competitors subtract: the prior's where
 // it has one for plain features, so that all see the same, else the mean of the
 // training classes. A domain that is left out has none: there it is the mean of
-// the other domains' training classes, each domain counting alike.
+// the other domains' training classes, each domain counting alike. Nor has a set
+// without splits: there it is the mean of what the prior was learned from.
 func (o *evalOptions) setCentres(sources []*source) {
 	own := make([][]float64, len(sources))
 	for i, s := range sources {
@@ -109,6 +119,9 @@ func (o *evalOptions) setCentres(sources []*source) {
 		}
 		if s.centre == nil {
 			s.centre = own[i]
+		}
+		if s.centre == nil {
+			s.centre = s.prior.mean()
 		}
 		if len(s.centre) != s.set.Dim {
 			s.centre = own[i] // the prior is for other embeddings; methods that need it will say so
@@ -157,14 +170,14 @@ const validationSeed = 0x76616c6964617465
 
 // cells returns the columns of a data set.
 func (o *evalOptions) cells(s *source) ([]*cell, error) {
-	test, err := s.pool(o.split)
+	test, err := s.pool(s.split)
 	if err != nil {
 		return nil, err
 	}
 	val, err := s.pool("val")
 	hasVal := err == nil && o.valTasks > 0
 	s.rows = slices.Concat(test.Rows...)
-	if hasVal && o.split != "val" && o.split != dataset.SplitAll {
+	if hasVal && s.split != "val" && s.split != dataset.SplitAll {
 		s.rows = append(s.rows, slices.Concat(val.Rows...)...)
 	}
 	slices.Sort(s.rows)

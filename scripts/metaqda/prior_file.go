@@ -19,7 +19,8 @@ type learnedPrior struct {
 	calibration func(niw.Inference) qda.Calibration
 	domains     *qda.Domains
 	background  *qda.Background
-	regParam    float64 // share of the identity in the precision
+	dataMean    []float64 // of the embeddings it was learned from; nil if the file does not tell
+	regParam    float64   // share of the identity in the precision
 	file        string
 	sha256      string
 	facts       map[string]string
@@ -36,7 +37,7 @@ func loadPrior(path string) (*learnedPrior, error) {
 		return nil, &dataset.FileError{File: path, Row: -1, Problem: "is no usable prior (" + err.Error() + ")",
 			Remedy: "make one with `metaqda train`", Err: err}
 	}
-	return &learnedPrior{niw: p.NIW, transform: p.Transform, calibration: p.CalibrationFor, domains: p.Domains, background: p.Background, regParam: p.RegParam, file: path,
+	return &learnedPrior{niw: p.NIW, transform: p.Transform, calibration: p.CalibrationFor, domains: p.Domains, background: p.Background, dataMean: p.DataMean, regParam: p.RegParam, file: path,
 		sha256: model.Sum(data), facts: p.Facts}, nil
 }
 
@@ -47,6 +48,15 @@ func (p *learnedPrior) centre() []float64 {
 		return nil
 	}
 	return p.transform.Center
+}
+
+// mean returns the mean of the embeddings that the prior was learned from, nil if
+// that is not known.
+func (p *learnedPrior) mean() []float64 {
+	if p == nil {
+		return nil
+	}
+	return p.dataMean
 }
 
 // reason returns the innermost message of an error of the file system.

@@ -39,6 +39,7 @@ type dataHeader struct {
 	File      string `json:"file"`
 	Rows      int    `json:"rows"`
 	Dimension int    `json:"dimension"`
+	Split     string `json:"split,omitempty"` // where it is not that of all
 	Extractor string `json:"extractor,omitempty"`
 	Prior     string `json:"prior,omitempty"`
 	PriorSum  string `json:"prior_sha256,omitempty"`
@@ -59,6 +60,9 @@ func newHeader(o *evalOptions, sources []*source) *header {
 	h.Settings = map[string]any{"hand_scale": o.handScale, "maml_tasks": float64(o.mamlTasks)}
 	for _, s := range sources {
 		d := dataHeader{Name: s.set.Name, File: s.set.File(), Rows: s.set.Len(), Dimension: s.set.Dim, Extractor: s.set.Extractor}
+		if s.split != o.split {
+			d.Split = s.split
+		}
 		if s.prior != nil {
 			d.Prior, d.PriorSum = s.prior.file, s.prior.sha256
 		}
@@ -300,7 +304,7 @@ func (r *report) columns() []column {
 
 // cellTable is one data set at one way: methods down, shots across.
 func (r *report) cellTable(d dataHeader, way int) *table {
-	t := &table{title: fmt.Sprintf("%s, split %s, %d-way, %d queries a class, %d tasks, seed %d", d.Name, r.Split, way, r.Query, r.Tasks*r.Repeat, r.Seed),
+	t := &table{title: fmt.Sprintf("%s, split %s, %d-way, %d queries a class, %d tasks, seed %d", d.Name, orDefault(d.Split, r.Split), way, r.Query, r.Tasks*r.Repeat, r.Seed),
 		header: []string{"method"}}
 	for _, shot := range r.Shot {
 		for _, c := range r.columns() {
