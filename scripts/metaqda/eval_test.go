@@ -206,6 +206,7 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 		"standard":     {"--methods", "fb,map,ncc-cl2n,linear,knn,qda,fb-lda,teachable"},
 		"open-set":     {"--methods", "fb,ncc-cl2n"},
 		"multi-domain": {"--methods", "fb,ncc-cl2n"},
+		"sessions":     {"--methods", "fb,map,ncc-cl2n,linear,knn,knn-tfjs"},
 		"incremental":  {"--methods", "fb,ncc-cl2n", "--n-way", "3", "--repeat", "6"},
 	} {
 		t.Run(protocol, func(t *testing.T) {
@@ -571,6 +572,7 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 		"calibration":          {"--pictures", filepath.Join(dir, "pictures")},
 		"ablation":             {},
 		"open-set":             {"--methods", "fb,map,ncc-cl2n,linear,cosine,teachable"},
+		"sessions":             {"--methods", "fb,map,ncc-cl2n,linear,teachable"},
 		"leave-one-domain-out": {"--n-shot", "1,2", "--methods", "fb,ncc-cl2n,linear"},
 	} {
 		t.Run(protocol, func(t *testing.T) {

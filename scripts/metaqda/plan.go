@@ -32,7 +32,10 @@ func (o *evalOptions) evaluate(ctx context.Context, progress func(what string, d
 	for _, c := range cells {
 		b := &bench{methods: o.methods, tasks: o.tasks * o.repeat, valTasks: o.valTasks, shard: o.shard, workers: o.workers, options: o}
 		if progress != nil {
-			what := fmt.Sprintf("%s %d-way %d-shot", c.source.set.Name, c.way, c.shot)
+			what := c.source.set.Name
+			if c.way > 0 {
+				what += fmt.Sprintf(" %d-way %d-shot", c.way, c.shot)
+			}
 			b.progress = func(done, total int) { progress(what, done, total) }
 		}
 		got, err := b.run(ctx, c)
@@ -84,9 +87,10 @@ func (o *evalOptions) load() ([]*source, error) {
 }
 
 // splitOf returns the split that tasks are drawn from: that of --split, but of a
-// set without any all classes, where a prior was learned elsewhere.
+// set without any all classes, whose prior was learned elsewhere. Sessions ask
+// for no prior.
 func (o *evalOptions) splitOf(set *dataset.Set) string {
-	if o.split == "test" && len(set.Splits) == 0 && len(o.priors) > 0 {
+	if o.split == "test" && len(set.Splits) == 0 && (len(o.priors) > 0 || o.protocol == "sessions") {
 		return dataset.SplitAll
 	}
 	return o.split
@@ -182,6 +186,9 @@ func (o *evalOptions) cells(s *source) ([]*cell, error) {
 	}
 	slices.Sort(s.rows)
 	s.rows = slices.Compact(s.rows)
+	if o.protocol == "sessions" {
+		return o.sessionsCell(s, test)
+	}
 	if o.protocol == "multi-domain" {
 		return o.multiDomainCells(s, test, val, hasVal)
 	}
