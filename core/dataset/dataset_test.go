@@ -107,6 +107,41 @@ func TestDecodeCSVKeepsTheOrderOfTheDescription(t *testing.T) {
 	}
 }
 
+// Groups may be any whole numbers of 32 bits, in a .npz or beside a .npy.
+func TestGroups(t *testing.T) {
+	x, labels := []float32{1, 2, 3, 4, 5, 6}, []int32{0, 1, 1}
+	s, err := DecodeNPZ("x.npz", writeNPZ(t, x, 2, labels), nil)
+	if err != nil || s.Groups != nil {
+		t.Errorf("without groups: %v, %v", s, err)
+	}
+	want := fmt.Sprint([]int32{7, -1, math.MaxInt32})
+	for _, groups := range []any{[]int32{7, -1, math.MaxInt32}, []int64{7, -1, math.MaxInt32}} {
+		s, err = DecodeNPZ("x.npz", writeNPZ(t, x, 2, labels, groups), nil)
+		if err != nil || fmt.Sprint(s.Groups) != want {
+			t.Errorf("%T: %v, %v", groups, s, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.npy")
+	write := func(groups any) {
+		for name, data := range map[string][]byte{"x.npy": npyBytes("<f4", "(3, 2)", x), "x.labels.npy": npyBytes("<i4", "(3,)", labels), "x.groups.npy": npyOf(groups)} {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write([]int32{7, -1, math.MaxInt32})
+	if s, err = Load(path); err != nil || fmt.Sprint(s.Groups) != want {
+		t.Errorf("beside a .npy: %v, %v", s, err)
+	}
+	for _, bad := range []any{[]int32{1, 2}, []float32{1, 2, 3}} {
+		write(bad)
+		var f *FileError
+		if _, err = Load(path); !errors.As(err, &f) || !strings.Contains(f.File, "x.groups.npy") || f.Remedy == "" {
+			t.Errorf("groups %v beside a .npy: %v", bad, err)
+		}
+	}
+}
+
 // Each bad input must give an error that names the file, the row where there
 // is one, and a remedy.
 func TestBadInputIsNamed(t *testing.T) {
@@ -122,6 +157,12 @@ func TestBadInputIsNamed(t *testing.T) {
 	}
 	npz := func(x []float32, labels []int32, m *Meta) func() error {
 		return func() error { _, err := DecodeNPZ("x.npz", writeNPZ(t, x, 2, labels), m); return err }
+	}
+	grouped := func(groups any) func() error {
+		return func() error {
+			_, err := DecodeNPZ("x.npz", writeNPZ(t, good, 2, []int32{0, 1}, groups), nil)
+			return err
+		}
 	}
 	csv := func(text string, m *Meta) func() error {
 		return func() error { _, err := DecodeCSV("x.csv", strings.NewReader(text), m); return err }
@@ -139,6 +180,11 @@ func TestBadInputIsNamed(t *testing.T) {
 		{"label without class", npz(good, []int32{0, 2}, meta(`{"classes":["a","b"]}`)), 1, "label 2 is outside 0..1"},
 		{"absurd label", npz(good, []int32{0, 2000000000}, nil), 1, "label 2000000000"},
 		{"dimension", npz(good, []int32{0, 1}, meta(`{"dimension":3}`)), -1, "2 numbers in a row but x.json says 3"},
+		{"too few groups", grouped([]int32{1}), -1, "has 1 groups for 2 embeddings"},
+		{"too many groups", grouped([]int32{1, 2, 3}), -1, "has 3 groups for 2 embeddings"},
+		{"no groups", grouped([]int32{}), -1, "has 0 groups for 2 embeddings"},
+		{"groups that are not whole", grouped([]float32{1, 2}), -1, `array "groups" does not hold whole numbers`},
+		{"groups beyond 32 bits", grouped([]int64{1, 1 << 31}), -1, `array "groups" holds 2147483648 in row 1`},
 		{"empty", npz(nil, nil, nil), -1, "no embeddings"},
 		{"unknown class in split", npz(good, []int32{0, 1}, meta(`{"classes":["a","b"],"splits":{"test":["c"]}}`)), -1, `split "test" names the class "c"`},
 		{"class in two splits", npz(good, []int32{0, 1}, meta(`{"classes":["a","b"],"splits":{"test":["a"],"train":["a"]}}`)), -1, "keep every class in one split"},
@@ -230,6 +276,9 @@ func FuzzDecode(f *testing.F) {
 				}
 				return
 			}
+			if s.Groups != nil && len(s.Groups) != s.Len() {
+				t.Errorf("%d groups of %d rows", len(s.Groups), s.Len())
+			}
 			if len(s.X) != s.Len()*s.Dim {
 				t.Errorf("%d numbers for %d x %d", len(s.X), s.Len(), s.Dim)
 			}
@@ -250,25 +299,47 @@ func FuzzDecode(f *testing.F) {
 
 // writeNPZ is an encoder of its own, so that the decoder is not checked
 // against itself.
-func writeNPZ(t *testing.T, x []float32, dim int, labels []int32) []byte {
+func writeNPZ(t *testing.T, x []float32, dim int, labels []int32, groups ...any) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf)
-	put := func(name, descr string, shape string, data any) {
+	put := func(name string, data []byte) {
 		w, err := z.Create(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape)
-		w.Write([]byte("\x93NUMPY\x01\x00"))
-		binary.Write(w, binary.LittleEndian, uint16(len(head)))
-		w.Write([]byte(head))
-		binary.Write(w, binary.LittleEndian, data)
+		w.Write(data)
 	}
-	put("embeddings.npy", "<f4", fmt.Sprintf("(%d, %d)", len(x)/dim, dim), x)
-	put("labels.npy", "<i4", fmt.Sprintf("(%d,)", len(labels)), labels)
+	put("embeddings.npy", npyBytes("<f4", fmt.Sprintf("(%d, %d)", len(x)/dim, dim), x))
+	put("labels.npy", npyOf(labels))
+	for _, g := range groups {
+		put("groups.npy", npyOf(g))
+	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return buf.Bytes()
+}
+
+// npyOf encodes an array of one axis.
+func npyOf(v any) []byte {
+	switch v := v.(type) {
+	case []int32:
+		return npyBytes("<i4", fmt.Sprintf("(%d,)", len(v)), v)
+	case []int64:
+		return npyBytes("<i8", fmt.Sprintf("(%d,)", len(v)), v)
+	case []float32:
+		return npyBytes("<f4", fmt.Sprintf("(%d,)", len(v)), v)
+	}
+	panic("no array")
+}
+
+func npyBytes(descr, shape string, data any) []byte {
+	var w bytes.Buffer
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape)
+	w.WriteString("\x93NUMPY\x01\x00")
+	binary.Write(&w, binary.LittleEndian, uint16(len(head)))
+	w.WriteString(head)
+	binary.Write(&w, binary.LittleEndian, data)
+	return w.Bytes()
 }

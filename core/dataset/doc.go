@@ -7,6 +7,10 @@
 //	NAME.npy            embeddings, labels in NAME.labels.npy, NAME.json beside it
 //	NAME.csv            one row per example, one column of class names, NAME.json optional
 //
+// A .npz may hold a third array "groups" (N), which beside a .npy is
+// NAME.groups.npy: rows of one group are frames of one burst or views of one
+// thing. A task never asks about a group that it taught.
+//
 // NAME.json holds {"name", "dimension", "classes", "splits", "extractor"}.
 // "splits" maps a split's name to its class names; splits may also come from a
 // separate file or folder, see [ReadSplits].

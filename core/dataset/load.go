@@ -29,7 +29,14 @@ func Load(path string) (*Set, error) {
 		if err != nil {
 			return nil, unreadable(besides(path, ".labels.npy"), err)
 		}
-		return DecodeNPY(path, data, labels, meta)
+		s, err := DecodeNPY(path, data, labels, meta)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.loadGroups(besides(path, ".groups.npy")); err != nil {
+			return nil, err
+		}
+		return s, nil
 	case ".csv":
 		return DecodeCSV(path, bytes.NewReader(data), meta)
 	}
@@ -45,6 +52,18 @@ func loadMeta(path string) (*Meta, error) {
 		return nil, unreadable(path, err)
 	}
 	return DecodeMeta(path, data)
+}
+
+// loadGroups reads the groups from a file, where there is one.
+func (s *Set) loadGroups(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return unreadable(path, err)
+	}
+	return s.decodeGroups(path, data)
 }
 
 // ReadSplits replaces the splits of the set by those of a file or folder:

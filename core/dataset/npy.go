@@ -255,3 +255,18 @@ func (a *array) integers(limit int) ([]int, error) {
 	})
 	return v, err
 }
+
+// groups decodes an array of whole numbers of 32 bits. It is not nil.
+func (a *array) groups(limit int) ([]int32, error) {
+	v, err := a.integers(limit)
+	if err != nil {
+		return nil, err
+	}
+	g := make([]int32, len(v))
+	for i, k := range v {
+		if g[i] = int32(k); int(g[i]) != k {
+			return nil, fmt.Errorf("holds %d in row %d, no whole number of 32 bits", k, i)
+		}
+	}
+	return g, nil
+}

@@ -8,18 +8,20 @@ import (
 	"strings"
 )
 
-// Names under which the two arrays of a .npz are looked for.
+// Names under which the arrays of a .npz are looked for.
 var (
 	embeddingNames = []string{"embeddings", "features", "X", "x"}
 	labelNames     = []string{"labels", "targets", "y"}
+	groupNames     = []string{"groups"}
 )
 
 // inflation is the most that deflate can expand its input.
 const inflation = 1032
 
 // DecodeNPZ decodes a .npz: a zip of the arrays "embeddings" (N x d, real) and
-// "labels" (N, whole numbers). meta may be nil: then classes are named by
-// their numbers and there is no split but "all". file is used in messages.
+// "labels" (N, whole numbers), with or without "groups" (N, whole numbers of 32
+// bits). meta may be nil: then classes are named by their numbers and there is
+// no split but "all". file is used in messages.
 func DecodeNPZ(file string, data []byte, meta *Meta) (*Set, error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -39,6 +41,15 @@ func DecodeNPZ(file string, data []byte, meta *Meta) (*Set, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if find(z, groupNames) != nil {
+		err = member(file, z, len(data), groupNames, func(a *array, limit int) (err error) {
+			s.Groups, err = a.groups(limit)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	if err := s.describe(meta, besides(file, ".json")); err != nil {
 		return nil, err
@@ -106,4 +117,16 @@ func DecodeNPY(file string, embeddings, labels []byte, meta *Meta) (*Set, error)
 		return nil, err
 	}
 	return s, nil
+}
+
+// decodeGroups adds the groups of a .npy file to a set.
+func (s *Set) decodeGroups(file string, data []byte) error {
+	a, err := openArray(bytes.NewReader(data))
+	if err == nil {
+		s.Groups, err = a.groups(len(data))
+	}
+	if err != nil {
+		return damaged(file, err.Error(), err)
+	}
+	return s.checkGroups(file)
 }

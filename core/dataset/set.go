@@ -16,6 +16,7 @@ type Set struct {
 	Dim       int              // d, the numbers in a row
 	X         []float32        // N x d, row-major
 	Labels    []int            // N, index into Classes
+	Groups    []int32          // N, rows of one group show one thing; nil: every row is a group of its own
 	Classes   []string         // class names
 	Splits    map[string][]int // split name to class indices, in file order
 	Extractor string           // how the embeddings were made, in words
@@ -142,6 +143,14 @@ func (s *Set) checkShape() error {
 	if n := len(s.X) / s.Dim; n != len(s.Labels) {
 		return &FileError{File: s.file, Row: -1, Problem: fmt.Sprintf("has %d embeddings but %d labels", n, len(s.Labels)),
 			Remedy: "write one label for each row"}
+	}
+	return s.checkGroups(s.file)
+}
+
+func (s *Set) checkGroups(file string) error {
+	if s.Groups != nil && len(s.Groups) != len(s.Labels) {
+		return &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d groups for %d embeddings", len(s.Groups), len(s.Labels)),
+			Remedy: "write one group for each row, or leave the groups out"}
 	}
 	return nil
 }

@@ -4,6 +4,8 @@
 // by (seed, i). It does not depend on which episodes were drawn before: any
 // machine, core or shard that draws episode i gets the same one.
 //
+// Where a pool has groups, no sampler asks about a group that it taught.
+//
 // The package knows nothing but row numbers; the numbers in the rows are the
 // business of core/dataset.
 package episode
@@ -21,6 +23,7 @@ type Pool struct {
 	Name    string   // for messages, e.g. the file of the data set
 	Classes []string // class names, for messages
 	Rows    [][]int  // rows of each class
+	Groups  []int32  // group of each row, indexed by the row; nil: every row is a group of its own
 }
 
 // Episode is one few-shot task.
@@ -54,12 +57,20 @@ type TooFewError struct {
 	Class string // the class that is too small, or "" when classes are too few
 	Have  int    // rows of the class, or classes of the pool
 	Need  int
+
+	// Grouped says that the class has the rows, but not in groups that can be
+	// kept apart: Have of them are sure to be found.
+	Grouped bool
 }
 
 // Error returns one sentence.
 func (e *TooFewError) Error() string {
 	if e.Class == "" {
 		return fmt.Sprintf("%s has %d classes where the episode needs %d; ask for fewer classes or choose a larger split", e.Pool, e.Have, e.Need)
+	}
+	if e.Grouped {
+		return fmt.Sprintf("%s: class %q has %d rows for support and queries that share no group where %d are needed; ask for fewer shots or queries, or leave the class out of the split",
+			e.Pool, e.Class, e.Have, e.Need)
 	}
 	return fmt.Sprintf("%s: class %q has %d rows where support and queries need %d; ask for fewer shots or queries, or leave the class out of the split",
 		e.Pool, e.Class, e.Have, e.Need)
@@ -116,14 +127,18 @@ func pick(rng *rand.Rand, rows []int, k int) []int {
 	return p
 }
 
-// need returns an error when a class has fewer rows than an episode may take.
-func (p *Pool) need(classes, rows int) error {
+// need returns an error when a class has fewer rows than an episode may take for
+// support and queries.
+func (p *Pool) need(classes, shot, query int) error {
 	if len(p.Rows) < classes {
 		return &TooFewError{Pool: p.Name, Have: len(p.Rows), Need: classes}
 	}
 	for c, r := range p.Rows {
-		if len(r) < rows {
-			return &TooFewError{Pool: p.Name, Class: p.className(c), Have: len(r), Need: rows}
+		if len(r) < shot+query {
+			return &TooFewError{Pool: p.Name, Class: p.className(c), Have: len(r), Need: shot + query}
+		}
+		if have := p.teachable(c, query); have < shot {
+			return &TooFewError{Pool: p.Name, Class: p.className(c), Have: have + query, Need: shot + query, Grouped: true}
 		}
 	}
 	return nil

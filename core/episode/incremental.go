@@ -1,5 +1,7 @@
 package episode
 
+import "math/rand/v2"
+
 // Incremental describes few-shot class-incremental learning: base classes
 // with all their rows, then sessions that each add a few new classes with a
 // few rows.
@@ -24,18 +26,20 @@ type Session struct {
 // It fails when a class is too small, or there are too few novel classes for
 // one session.
 func (c Incremental) Sessions(base, novel Pool, seed uint64, run int) ([]Session, error) {
+	pools := separated(base, novel)
+	base, novel = pools[0], pools[1]
 	if err := c.check(base, novel); err != nil {
 		return nil, err
 	}
 	rng := generator(seed, -1)
 	var first Session
-	for k, rows := range base.Rows {
-		rows = pick(rng, rows, len(rows))
-		first.add(k, rows[c.HeldOut:], rows[:c.HeldOut])
+	for k := range base.Rows {
+		rest, held := base.holdOut(rng, k, c.HeldOut)
+		first.add(k, rest, held)
 	}
-	shuffled := make([][]int, len(novel.Rows))
-	for k, rows := range novel.Rows {
-		shuffled[k] = pick(rng, rows, len(rows))
+	rest, held := make([][]int, len(novel.Rows)), make([][]int, len(novel.Rows))
+	for k := range novel.Rows {
+		rest[k], held[k] = novel.holdOut(rng, k, c.HeldOut)
 	}
 	sessions := []Session{first}
 	rng = generator(seed, run)
@@ -43,7 +47,7 @@ func (c Incremental) Sessions(base, novel Pool, seed uint64, run int) ([]Session
 	for ; len(order) >= c.Way; order = order[c.Way:] {
 		var s Session
 		for _, k := range order[:c.Way] {
-			s.add(k, pick(rng, shuffled[k][c.HeldOut:], c.Shot), shuffled[k][:c.HeldOut])
+			s.add(k, pick(rng, rest[k], c.Shot), held[k])
 		}
 		sessions = append(sessions, s)
 	}
@@ -59,10 +63,20 @@ func (c Incremental) check(base, novel Pool) error {
 			return &ConfigError{v.name, v.value, "at least 1"}
 		}
 	}
-	if err := base.need(1, c.HeldOut+1); err != nil {
+	if err := base.need(1, 1, c.HeldOut); err != nil {
 		return err
 	}
-	return novel.need(c.Way, c.Shot+c.HeldOut)
+	return novel.need(c.Way, c.Shot, c.HeldOut)
+}
+
+// holdOut shuffles the rows of class c and keeps n of them for queries; of the
+// rest those that share no group with them may teach.
+func (p *Pool) holdOut(rng *rand.Rand, c, n int) (rest, held []int) {
+	if p.grouped() {
+		return p.divide(rng, c, len(p.Rows[c]), n, n)
+	}
+	rows := pick(rng, p.Rows[c], len(p.Rows[c]))
+	return rows[n:], rows[:n]
 }
 
 func (s *Session) add(class int, support, query []int) {

@@ -33,9 +33,11 @@ const (
 )
 
 // NewMetaDataset returns a sampler over the pool, which needs at least five
-// classes of at least two rows.
+// classes of at least two rows, of two groups where there are groups. Of classes
+// in few groups a support may have fewer rows than its shot.
 func NewMetaDataset(pool Pool, seed uint64) (*MetaDataset, error) {
-	if err := pool.need(metaWayMin, 2); err != nil {
+	pool = separated(pool)[0]
+	if err := pool.need(metaWayMin, 1, 1); err != nil {
 		return nil, err
 	}
 	return &MetaDataset{pool, seed}, nil
@@ -53,9 +55,9 @@ func (s *MetaDataset) Episode(i int) Episode {
 	query := metaQuery(size)
 	shots := metaShots(rng, size, query)
 	for j, c := range e.Classes {
-		rows := pick(rng, s.pool.Rows[c], shots[j]+query)
-		e.Support = append(e.Support, rows[:shots[j]:shots[j]])
-		e.addQueries(rows[shots[j]:], j)
+		support, queries := s.pool.divide(rng, c, shots[j], query, query)
+		e.Support = append(e.Support, support)
+		e.addQueries(queries, j)
 	}
 	return e
 }

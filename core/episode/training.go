@@ -3,6 +3,7 @@ package episode
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Tasks describes the episodes to learn from: every number is drawn from a
@@ -54,8 +55,10 @@ func NewTraining(pools []Pool, c Tasks, seed uint64) (*Training, error) {
 	if c.MaxRows < 0 {
 		return nil, &ConfigError{"rows of an episode", c.MaxRows, "at least 0, where 0 is no bound"}
 	}
+	pools = slices.Clone(pools)
 	for i := range pools {
-		if err := pools[i].need(c.Way.Min+c.Strangers.Min, 2); err != nil {
+		pools[i] = separated(pools[i])[0]
+		if err := pools[i].need(c.Way.Min+c.Strangers.Min, 1, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -84,11 +87,10 @@ func (s *Training) Episode(i int) Episode {
 		if s.c.Imbalanced {
 			k = Range{min(s.c.Shot.Min, shot), shot}.logUniform(rng)
 		}
-		k = min(k, len(pool.Rows[c])-1)
-		rows := pick(rng, pool.Rows[c], min(k+query, len(pool.Rows[c])))
+		support, queries := pool.divide(rng, c, k, query, 1)
 		e.Classes = append(e.Classes, c)
-		e.Support = append(e.Support, rows[:k:k])
-		e.addQueries(rows[k:], j)
+		e.Support = append(e.Support, support)
+		e.addQueries(queries, j)
 	}
 	return e
 }

@@ -51,7 +51,8 @@ func NewUniform(pool Pool, c Config, seed uint64) (*Uniform, error) {
 	if c.Strangers < 0 {
 		return nil, &ConfigError{"unseen classes", c.Strangers, "at least 0"}
 	}
-	if err := pool.need(c.Way.Max+c.Strangers, c.Shot.Max+c.Query.Max); err != nil {
+	pool = separated(pool)[0]
+	if err := pool.need(c.Way.Max+c.Strangers, c.Shot.Max, c.Query.Max); err != nil {
 		return nil, err
 	}
 	return &Uniform{pool, c, seed}, nil
@@ -74,10 +75,10 @@ func (s *Uniform) draw(rng *rand.Rand) Episode {
 		if s.c.Imbalanced && j > 0 {
 			shot = s.c.Shot.draw(rng)
 		}
-		rows := pick(rng, s.pool.Rows[c], shot+query)
+		support, queries := s.pool.divide(rng, c, shot, query, query)
 		e.Classes = append(e.Classes, c)
-		e.Support = append(e.Support, rows[:shot:shot])
-		e.addQueries(rows[shot:], j)
+		e.Support = append(e.Support, support)
+		e.addQueries(queries, j)
 	}
 	return e
 }

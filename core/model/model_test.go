@@ -94,7 +94,9 @@ func sampleClassifier() *Classifier {
 
 func TestPriorRoundTrip(t *testing.T) {
 	for _, precision := range []string{"F64", "F32", "F16"} {
-		for _, want := range []*Prior{samplePrior(5, precision), sampleSpiked(5, precision)} {
+		withMean := samplePrior(5, precision)
+		withMean.DataMean = []float64{0.25, -1e6, 0, 3, 1}
+		for _, want := range []*Prior{samplePrior(5, precision), sampleSpiked(5, precision), withMean} {
 			b, err := EncodePrior(want)
 			if err != nil {
 				t.Fatal(err)
@@ -107,6 +109,32 @@ func TestPriorRoundTrip(t *testing.T) {
 				t.Errorf("%s: got %+v, want %+v", precision, got, want)
 			}
 		}
+	}
+}
+
+// A file without the mean of its data keeps its bytes; one of another length or
+// without end is refused.
+func TestDataMeanOfAPrior(t *testing.T) {
+	p := samplePrior(4, "F16")
+	without, err := EncodePrior(p)
+	if err != nil || bytes.Contains(without, []byte("data_mean")) {
+		t.Errorf("without a mean: %v, %.300q", err, without)
+	}
+	for _, bad := range [][]float64{{}, {1, 2, 3}, {1, 2, 3, 4, 5}, {1, 2, math.NaN(), 4}, {1e300, 2, 3, 4}} {
+		p.DataMean = bad
+		if _, err := EncodePrior(p); err == nil {
+			t.Errorf("the mean %v was written", bad)
+		}
+	}
+	p.DataMean = []float64{1, 2, 3, 4}
+	b, err := EncodePrior(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var format *FormatError
+	torn := bytes.Replace(b, []byte(`"data_mean":{"dtype":"F32","shape":[4]`), []byte(`"data_mean":{"dtype":"F32","shape":[3]`), 1)
+	if _, err := DecodePrior(torn); bytes.Equal(torn, b) || !errors.As(err, &format) {
+		t.Errorf("a mean of another length: %v", err)
 	}
 }
 

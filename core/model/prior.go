@@ -5,7 +5,8 @@
 // by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). A spiked prior
 // of rank r has scale (d), directions (r×d) and lambda (r) in place of L, one
 // that recognises its domains domain_directions (R×d), one with a background
-// background_directions (R×d) and background_classes (n×R). The metadata name the
+// background_directions (R×d) and background_classes (n×R). One that was learned
+// by `metaqda train` has data_mean (d) too. The metadata name the
 // format and its version, the feature extractor with its sha256, the transform,
 // the calibration and the facts of its making.
 package model
@@ -55,9 +56,13 @@ type Prior struct {
 	// Background is what queries are compared with beside the taught classes; nil
 	// for nothing.
 	Background *qda.Background
-	Extractor  Extractor
-	Facts      map[string]string // how the prior was made: data, seed, command
-	Precision  string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
+	// DataMean is the mean of the embeddings that the prior was learned from, as
+	// they are, each data set counting alike; nil if not known. What knows no prior
+	// may be centred on it, no prediction of the prior depends on it.
+	DataMean []float64
+	Extractor Extractor
+	Facts     map[string]string // how the prior was made: data, seed, command
+	Precision string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
 }
 
 // CalibrationFor returns the calibration that belongs to an inference.
@@ -84,6 +89,11 @@ func (p *Prior) Validate() error {
 	}
 	if err := p.Background.Check(p.NIW.Dim()); err != nil {
 		return err
+	}
+	if p.DataMean != nil {
+		if err := niw.CheckVector("mean of the data", p.DataMean, p.NIW.Dim()); err != nil {
+			return err
+		}
 	}
 	return p.Domains.Check(p.NIW.Dim(), &p.Calibration, &p.MAP)
 }
@@ -133,6 +143,9 @@ func encodePrior(p *Prior) []byte {
 	}
 	if p.Transform.Kind == embed.CL2N {
 		tensors["center"] = floatTensor(dtype, p.Transform.Center, d)
+	}
+	if p.DataMean != nil {
+		tensors["data_mean"] = floatTensor("F32", p.DataMean, d) // embeddings may be too large for F16
 	}
 	if p.Domains != nil {
 		tensors["domain_directions"] = floatTensor(dtype, p.Domains.Directions.RawMatrix().Data, p.Domains.Rank(), d)
@@ -228,6 +241,9 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 	p.NIW.Nu = r.scalar("nu")
 	if p.Transform.Kind == embed.CL2N {
 		p.Transform.Center = r.vector("center", d)
+	}
+	if _, ok := tensors["data_mean"]; ok {
+		p.DataMean = r.vector("data_mean", d)
 	}
 	if _, ok := tensors["domain_directions"]; ok {
 		p.Domains = r.domains(metadata, d)

@@ -18,9 +18,11 @@ const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--spli
 Turns pictures into embeddings with the page's own feature extractor.
 FOLDER holds one subfolder per class, each with that class's pictures
 (JPEG, PNG, WebP, GIF, AVIF, TIFF). Names that begin with a dot are left out.
+Where a class folder has subfolders, the pictures of each of them are one group:
+frames of one burst, or views of one thing.
 
-Writes NAME.npz with embeddings (float32, N x d) and labels (int32, N), and
-NAME.json beside it with the class names that labels count, the splits, and the
+Writes NAME.npz with embeddings (float32, N x d) and labels (int32, N), with
+groups (int32, N) where some class has subfolders, and NAME.json beside it with the class names that labels count, the splits, and the
 extractor's id and sha256. Classes and pictures are taken in the order of their names.
 
   --out NAME.npz     where to write; both files appear whole or not at all
@@ -54,7 +56,7 @@ async function main(args) {
   if (values.help) return console.log(usage);
   if (positionals.length !== 1) throw new Complaint(`Name one folder of pictures, not ${positionals.length}; see --help.`);
   if (!values.out?.endsWith('.npz')) throw new Complaint('Say where to write with --out NAME.npz; see --help.');
-  const { classes, pictures } = await listPictures(positionals[0]);
+  const { classes, pictures, grouped } = await listPictures(positionals[0]);
   const splits = await readSplits(values.splits, classes);
   const extractor = await loadExtractor(values.extractor).catch((error) => {
     throw new Complaint(`The feature extractor in '${values.extractor}' cannot be loaded (${error.message}); run 'make build' first.`);
@@ -67,6 +69,7 @@ async function main(args) {
   const arrays = {
     embeddings: { shape: [pictures.length, extractor.dimension], data: embeddings },
     labels: { shape: [pictures.length], data: Int32Array.from(pictures, ({ label }) => label) },
+    ...(grouped && { groups: { shape: [pictures.length], data: Int32Array.from(pictures, ({ group }) => group) } }),
   };
   await writeWhole([
     [values.out, encodeNPZ(arrays)],

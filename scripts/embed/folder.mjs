@@ -4,25 +4,49 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Complaint } from './complaint.mjs';
 
-/** @typedef {{file: string, label: number}} Picture */
+/** @typedef {{file: string, label: number, group: number}} Picture pictures of one group show one thing */
 /** @typedef {{train: string[], val: string[], test: string[]}} Splits */
 
 /**
+ * A picture in a class folder is a group of its own, those of a subfolder are one.
  * @param {string} folder one subfolder per class
- * @returns {Promise<{classes: string[], pictures: Picture[]}>} both in the order of their names
+ * @returns {Promise<{classes: string[], pictures: Picture[], grouped: boolean}>} both in the order
+ *   of their names; grouped where some class has a subfolder
  */
 export async function listPictures(folder) {
   const classes = (await entries(folder)).filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
   if (classes.length === 0) throw new Complaint(`'${folder}' has no subfolders; put the pictures of each class into one of its own.`);
   /** @type {Picture[]} */
   const pictures = [];
+  let [group, grouped] = [0, false];
   for (const [label, name] of classes.entries()) {
     const inside = path.join(folder, name);
-    const files = (await entries(inside)).filter((entry) => !entry.isDirectory()).map((entry) => entry.name).sort();
-    if (files.length === 0) throw new Complaint(`The class folder '${inside}' has no pictures; add some or remove it.`);
-    pictures.push(...files.map((file) => ({ file: path.join(inside, file), label })));
+    for (const files of await listGroups(inside)) {
+      grouped ||= path.dirname(files[0]) !== inside;
+      pictures.push(...files.map((file) => ({ file, label, group })));
+      group++;
+    }
   }
-  return { classes, pictures };
+  return { classes, pictures, grouped };
+}
+
+/** @param {string} folder of one class @returns {Promise<string[][]>} the files of each group */
+async function listGroups(folder) {
+  const inside = (await entries(folder)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (inside.length === 0) throw new Complaint(`The class folder '${folder}' has no pictures; add some or remove it.`);
+  return Promise.all(inside.map((entry) => {
+    const place = path.join(folder, entry.name);
+    return entry.isDirectory() ? listBurst(place) : [place];
+  }));
+}
+
+/** @param {string} folder of one burst */
+async function listBurst(folder) {
+  const inside = await entries(folder);
+  const deeper = inside.find((entry) => entry.isDirectory());
+  if (deeper) throw new Complaint(`The folder '${path.join(folder, deeper.name)}' lies too deep; put its pictures into '${folder}'.`);
+  if (inside.length === 0) throw new Complaint(`The folder '${folder}' has no pictures; add some or remove it.`);
+  return inside.map(({ name }) => path.join(folder, name)).sort();
 }
 
 /** @param {string} folder */

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"metaqda/core/episode"
 )
 
 var evalCommand = command{"eval", "score a prior and its competitors by one of the paper's protocols", runEval}
@@ -61,16 +63,27 @@ protocols:
                         minus the largest probability of the same model, and its
                         calibration as a probability at even odds; --n-way 1 asks
                         'is it this, or not?'
+  sessions              as people make them: 1 to 8 classes of 1 to 12 examples each, a
+                        third of them taught by one to three bursts where the data has
+                        groups; 10 queries of taught classes and 10 of strangers. Ways,
+                        shots and queries are not asked for, no temperature is fitted.
+                        What knows no none-of-these has one minus the largest probability
   leave-one-domain-out  one --prior for each data set, in the same order, that was
                         learned without it; how far MetaQDA is above each competitor
+
+Of a data set without splits every class is a test class, in sessions and with
+a --prior.
 
 data:
   NAME.npz with arrays "embeddings" (N x d) and "labels" (N), NAME.npy with
   NAME.labels.npy, or NAME.csv with a column "label"; NAME.json beside it tells
   {"classes": [...], "splits": {"train": [...], "val": [...], "test": [...]}}.
+  An array "groups" (N), or NAME.groups.npy, tells which rows are frames of one
+  burst or views of one thing: no task asks about a group that it taught.
 
-Competitors see features centred on the prior file's centre, or without one on
-the mean of the data's own training classes.
+Competitors see features centred on the prior file's centre, without one on the
+mean of the data's own training classes, without these on the mean of what the
+prior was learned from.
 
 With --shard i/n one process does every n-th task; write --json and put the
 files together with metaqda merge: the result is that of one process. Methods
@@ -91,6 +104,7 @@ var protocols = map[string]protocolDefaults{
 	"calibration":          {"fb,map,linear,ncc-cl2n,qda", "1,5", 1},
 	"ablation":             {"lda,qda,fb-lda-handcrafted,fb-handcrafted,fb-lda,map,fb", "1,5", 1},
 	"open-set":             {"fb,map,ncc-cl2n,linear,cosine,knn,knn-tfjs,teachable", "1,5", 1},
+	"sessions":             {"fb,ncc-cl2n,linear,teachable,knn,knn-tfjs", "1", 1},
 	"leave-one-domain-out": {"fb,ncc-cl2n,linear,cosine,knn,knn-tfjs,teachable", "1,2,5,10", 1},
 }
 
@@ -196,7 +210,7 @@ func parseEval(args []string, stdout io.Writer) (*evalOptions, error) {
 func (o *evalOptions) complete(methods, ways, shots, shardText string) (err error) {
 	d, ok := protocols[o.protocol]
 	if !ok {
-		return fmt.Errorf("there is no protocol %q; choose standard, cross-domain, multi-domain, incremental, calibration, ablation, open-set or leave-one-domain-out", o.protocol)
+		return fmt.Errorf("there is no protocol %q; choose standard, cross-domain, multi-domain, incremental, calibration, ablation, open-set, sessions or leave-one-domain-out", o.protocol)
 	}
 	if o.repeat == 0 {
 		o.repeat = d.repeat
@@ -230,6 +244,9 @@ func (o *evalOptions) complete(methods, ways, shots, shardText string) (err erro
 	}
 	if o.shard, err = parseShard(shardText); err != nil {
 		return err
+	}
+	if o.protocol == "sessions" { // draws all of these
+		o.ways, o.shots, o.query, o.valTasks = nil, nil, episode.AsPeopleMake().Queries, 0
 	}
 	return o.checkPriors()
 }

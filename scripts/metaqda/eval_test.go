@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 type toy struct {
 	classes, rows, dim int
 	spoil              func(x []float32, labels []int32)
+	burst              int    // rows of a group; 0: no groups
 	meta               string // replaces the .json; "-" leaves it away
 }
 
@@ -79,7 +80,14 @@ func (y toy) write(t testing.TB, dir, name string) string {
 		y.spoil(x, labels)
 	}
 	path := filepath.Join(dir, name+".npz")
-	save(t, path, encodeNPZ(t, x, y.dim, labels))
+	var groups [][]int32
+	if y.burst > 0 {
+		groups = append(groups, make([]int32, len(labels)))
+		for i := range labels {
+			groups[0][i] = int32(i / y.burst)
+		}
+	}
+	save(t, path, encodeNPZ(t, x, y.dim, labels, groups...))
 	meta, err := json.Marshal(map[string]any{"name": name, "dimension": y.dim, "classes": classes, "splits": splits})
 	if err != nil {
 		t.Fatal(err)
@@ -100,14 +108,19 @@ func save(t testing.TB, path string, data []byte) {
 	}
 }
 
-func encodeNPZ(t testing.TB, x []float32, dim int, labels []int32) []byte {
+func encodeNPZ(t testing.TB, x []float32, dim int, labels []int32, groups ...[]int32) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf)
-	for _, a := range []struct {
+	type array struct {
 		name, descr, shape string
 		data               any
-	}{{"embeddings.npy", "<f4", fmt.Sprintf("(%d, %d)", len(x)/dim, dim), x}, {"labels.npy", "<i4", fmt.Sprintf("(%d,)", len(labels)), labels}} {
+	}
+	arrays := []array{{"embeddings.npy", "<f4", fmt.Sprintf("(%d, %d)", len(x)/dim, dim), x}, {"labels.npy", "<i4", fmt.Sprintf("(%d,)", len(labels)), labels}}
+	for _, g := range groups {
+		arrays = append(arrays, array{"groups.npy", "<i4", fmt.Sprintf("(%d,)", len(g)), g})
+	}
+	for _, a := range arrays {
 		w, err := z.Create(a.name)
 		if err != nil {
 			t.Fatal(err)
@@ -193,6 +206,7 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 		"standard":     {"--methods", "fb,map,ncc-cl2n,linear,knn,qda,fb-lda,teachable"},
 		"open-set":     {"--methods", "fb,ncc-cl2n"},
 		"multi-domain": {"--methods", "fb,ncc-cl2n"},
+		"sessions":     {"--methods", "fb,map,ncc-cl2n,linear,knn,knn-tfjs"},
 		"incremental":  {"--methods", "fb,ncc-cl2n", "--n-way", "3", "--repeat", "6"},
 	} {
 		t.Run(protocol, func(t *testing.T) {
@@ -548,6 +562,7 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 		"calibration":          {"--pictures", filepath.Join(dir, "pictures")},
 		"ablation":             {},
 		"open-set":             {"--methods", "fb,map,ncc-cl2n,linear,cosine,teachable"},
+		"sessions":             {"--methods", "fb,map,ncc-cl2n,linear,teachable"},
 		"leave-one-domain-out": {"--n-shot", "1,2", "--methods", "fb,ncc-cl2n,linear"},
 	} {
 		t.Run(protocol, func(t *testing.T) {

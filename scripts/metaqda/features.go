@@ -68,6 +68,7 @@ type source struct {
 	set    *dataset.Set
 	prior  *learnedPrior // nil without --prior
 	centre []float64     // for CL2N, nil when there are no training classes
+	split  string        // whose classes tasks are drawn from
 	rows   []int         // rows that episodes may ask for
 	spaces map[string]*space
 	maml   *mat.TriDense // start of maml-qda, learned on first use
@@ -81,20 +82,37 @@ func (s *source) space(kind embed.Kind) (*space, error) {
 	t := embed.Transform{Kind: kind, Power: 1}
 	if kind == embed.CL2N {
 		if s.centre == nil {
-			return nil, &dataset.FileError{File: s.set.File(), Row: -1, Problem: "has no split \"train\" to centre CL2N features on",
-				Remedy: "name the training classes in the .json beside it, or give a --prior, whose centre is used then"}
+			return nil, s.noCentre()
 		}
 		t.Center = s.centre
 	}
 	return s.cached("transform "+string(kind), &t, nil, nil)
 }
 
+// noCentre says what CL2N features of the set could be centred on.
+func (s *source) noCentre() error {
+	e := &dataset.FileError{File: s.set.File(), Row: -1, Problem: "has no split \"train\" to centre CL2N features on",
+		Remedy: "name the training classes in the .json beside it, or give a --prior, which keeps the mean of what it was learned from"}
+	if s.prior != nil && s.prior.niw.Dim() != s.set.Dim {
+		return s.wrongDimension(s.prior)
+	}
+	if s.prior != nil {
+		e.Problem += ", and " + s.prior.file + " keeps no mean of what it was learned from"
+		e.Remedy = "name the training classes in the .json beside the data, learn the --prior again with `metaqda train`, or leave out the methods that centre"
+	}
+	return e
+}
+
+func (s *source) wrongDimension(p *learnedPrior) error {
+	return &dataset.FileError{File: s.set.File(), Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but the prior is for %d", s.set.Dim, p.niw.Dim()),
+		Remedy: "use embeddings of the extractor that the prior was learned for"}
+}
+
 // whitened returns the rows transformed and whitened by a prior, and scored
 // against its background.
 func (s *source) whitened(key string, p *learnedPrior) (*space, error) {
 	if p.niw.Dim() != s.set.Dim {
-		return nil, &dataset.FileError{File: s.set.File(), Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but the prior is for %d", s.set.Dim, p.niw.Dim()),
-			Remedy: "use embeddings of the extractor that the prior was learned for"}
+		return nil, s.wrongDimension(p)
 	}
 	sp, err := s.cached("whitened "+key, &p.transform, p.niw, p.domains)
 	if err == nil && p.background != nil && sp.background == nil {

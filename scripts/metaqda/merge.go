@@ -18,7 +18,8 @@ evaluation would have:
   shards    that "metaqda eval --shard i/n --json FILE" wrote, all n, in any order
   methods   that "metaqda eval --json FILE" ran apart, with the same flags but for
             --methods and --n-tasks: a slow method may have fewer tasks, which are
-            the first of the others'. For protocols with fixed ways and shots
+            the first of the others'. For protocols with fixed ways and shots, and
+            for sessions
 
 usage: metaqda merge --json OUT FILE...`
 
@@ -112,7 +113,7 @@ func readShard(path string) (*shardFile, error) {
 	}
 	for _, b := range s.Blocks {
 		for _, r := range b.Records {
-			if r == nil || r.Raw == nil || r.Raw.Queries < 1 || len(r.Raw.Bins) == 0 {
+			if r == nil || r.Raw == nil || r.Raw.Queries < 1 || len(r.Raw.Bins) == 0 || s.Protocol == "sessions" && r.Open == nil {
 				return nil, fmt.Errorf("%s is damaged; compute the shard again", path)
 			}
 		}

@@ -51,6 +51,9 @@ func checkResults(f *shardFile, name string) error {
 	r := &report{header: f.header, Results: f.Results}
 	for _, m := range f.Methods {
 		for _, d := range f.Data {
+			if x := r.sessionsOf(m, d.Name); f.Protocol == "sessions" && (x == nil || len(x.EpisodeAccuracy) == 0) {
+				return fmt.Errorf("%s is damaged: it has no result of %s on %s; compute it again", name, m, d.Name)
+			}
 			for _, way := range f.Way {
 				for _, shot := range f.Shot {
 					if x := r.lookup(m, d.Name, way, shot); x == nil || len(x.EpisodeAccuracy) == 0 {

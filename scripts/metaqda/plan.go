@@ -32,7 +32,10 @@ func (o *evalOptions) evaluate(ctx context.Context, progress func(what string, d
 	for _, c := range cells {
 		b := &bench{methods: o.methods, tasks: o.tasks * o.repeat, valTasks: o.valTasks, shard: o.shard, workers: o.workers, options: o}
 		if progress != nil {
-			what := fmt.Sprintf("%s %d-way %d-shot", c.source.set.Name, c.way, c.shot)
+			what := c.source.set.Name
+			if c.way > 0 {
+				what += fmt.Sprintf(" %d-way %d-shot", c.way, c.shot)
+			}
 			b.progress = func(done, total int) { progress(what, done, total) }
 		}
 		got, err := b.run(ctx, c)
@@ -62,7 +65,7 @@ func (o *evalOptions) load() ([]*source, error) {
 				return nil, fmt.Errorf("%s and %s are both called %q; give each data set another name in its .json", other.set.File(), path, set.Name)
 			}
 		}
-		s := &source{set: set}
+		s := &source{set: set, split: o.splitOf(set)}
 		if len(o.priors) > 0 {
 			if s.prior, err = o.prior(i, sources); err != nil {
 				return nil, err
@@ -83,6 +86,16 @@ func (o *evalOptions) load() ([]*source, error) {
 	return sources, nil
 }
 
+// splitOf returns the split that tasks are drawn from: that of --split, but of a
+// set without any all classes, whose prior was learned elsewhere. Sessions ask
+// for no prior.
+func (o *evalOptions) splitOf(set *dataset.Set) string {
+	if o.split == "test" && len(set.Splits) == 0 && (len(o.priors) > 0 || o.protocol == "sessions") {
+		return dataset.SplitAll
+	}
+	return o.split
+}
+
 // prior loads the prior of the i-th data set, or takes the one they share.
 func (o *evalOptions) prior(i int, sources []*source) (*learnedPrior, error) {
 	if len(o.priors) == 1 && i > 0 {
@@ -94,7 +107,8 @@ func (o *evalOptions) prior(i int, sources []*source) (*learnedPrior, error) {
 // setCentres settles the mean that CL2N competitors subtract: the prior's where
 // it has one for plain features, so that all see the same, else the mean of the
 // training classes. A domain that is left out has none: there it is the mean of
-// the other domains' training classes, each domain counting alike.
+// the other domains' training classes, each domain counting alike. Nor has a set
+// without splits: there it is the mean of what the prior was learned from.
 func (o *evalOptions) setCentres(sources []*source) {
 	own := make([][]float64, len(sources))
 	for i, s := range sources {
@@ -109,6 +123,9 @@ func (o *evalOptions) setCentres(sources []*source) {
 		}
 		if s.centre == nil {
 			s.centre = own[i]
+		}
+		if s.centre == nil {
+			s.centre = s.prior.mean()
 		}
 		if len(s.centre) != s.set.Dim {
 			s.centre = own[i] // the prior is for other embeddings; methods that need it will say so
@@ -143,7 +160,7 @@ func (s *source) pool(split string) (episode.Pool, error) {
 	if err != nil {
 		return episode.Pool{}, err
 	}
-	p := episode.Pool{Name: fmt.Sprintf("%s (split %s)", s.set.File(), split)}
+	p := episode.Pool{Name: fmt.Sprintf("%s (split %s)", s.set.File(), split), Groups: s.set.Groups}
 	for _, c := range classes {
 		p.Classes = append(p.Classes, s.set.Classes[c])
 		p.Rows = append(p.Rows, s.set.ClassRows(c))
@@ -157,18 +174,21 @@ const validationSeed = 0x76616c6964617465
 
 // cells returns the columns of a data set.
 func (o *evalOptions) cells(s *source) ([]*cell, error) {
-	test, err := s.pool(o.split)
+	test, err := s.pool(s.split)
 	if err != nil {
 		return nil, err
 	}
 	val, err := s.pool("val")
 	hasVal := err == nil && o.valTasks > 0
 	s.rows = slices.Concat(test.Rows...)
-	if hasVal && o.split != "val" && o.split != dataset.SplitAll {
+	if hasVal && s.split != "val" && s.split != dataset.SplitAll {
 		s.rows = append(s.rows, slices.Concat(val.Rows...)...)
 	}
 	slices.Sort(s.rows)
 	s.rows = slices.Compact(s.rows)
+	if o.protocol == "sessions" {
+		return o.sessionsCell(s, test)
+	}
 	if o.protocol == "multi-domain" {
 		return o.multiDomainCells(s, test, val, hasVal)
 	}

@@ -19,6 +19,7 @@ type learnedPrior struct {
 	calibration func(niw.Inference) qda.Calibration
 	domains     *qda.Domains
 	background  *qda.Background
+	dataMean    []float64 // of the embeddings it was learned from; nil if the file does not tell
 	file        string
 	sha256      string
 	facts       map[string]string
@@ -35,7 +36,7 @@ func loadPrior(path string) (*learnedPrior, error) {
 		return nil, &dataset.FileError{File: path, Row: -1, Problem: "is no usable prior (" + err.Error() + ")",
 			Remedy: "make one with `metaqda train`", Err: err}
 	}
-	return &learnedPrior{niw: p.NIW, transform: p.Transform, calibration: p.CalibrationFor, domains: p.Domains, background: p.Background, file: path,
+	return &learnedPrior{niw: p.NIW, transform: p.Transform, calibration: p.CalibrationFor, domains: p.Domains, background: p.Background, dataMean: p.DataMean, file: path,
 		sha256: model.Sum(data), facts: p.Facts}, nil
 }
 
@@ -46,6 +47,15 @@ func (p *learnedPrior) centre() []float64 {
 		return nil
 	}
 	return p.transform.Center
+}
+
+// mean returns the mean of the embeddings that the prior was learned from, nil if
+// that is not known.
+func (p *learnedPrior) mean() []float64 {
+	if p == nil {
+		return nil
+	}
+	return p.dataMean
 }
 
 // reason returns the innermost message of an error of the file system.

@@ -132,6 +132,14 @@ type Result struct {
 	BrierNone    *float64 `json:"brier_none"`              // (p_none - [unseen])^2, in [0, 1]
 	AccuracyNone *float64 `json:"accuracy_none,omitempty"` // decisions none or not that are right
 
+	// Of sessions as people make them: none of these at even odds, by those that
+	// do not know it one minus the largest probability.
+	NoneAUROC    *float64 `json:"none_auroc,omitempty"`    // mean over the tasks
+	NoneECE      *float64 `json:"none_ece,omitempty"`      // of the probability of none
+	NoneBrier    *float64 `json:"none_brier,omitempty"`    // (p_none - [stranger])^2, in [0, 1]
+	WronglyNone  *float64 `json:"wrongly_none,omitempty"`  // share of the queries of taught classes with p_none > 1/2
+	WronglyKnown *float64 `json:"wrongly_known,omitempty"` // share of the strangers with p_none < 1/2
+
 	// Of incremental learning, where base and new classes are balanced on
 	// validation classes: the accuracy without that, and on new classes alone.
 	AccuracyAsIs  *Interval `json:"accuracy_as_is,omitempty"`

@@ -39,6 +39,7 @@ type dataHeader struct {
 	File      string `json:"file"`
 	Rows      int    `json:"rows"`
 	Dimension int    `json:"dimension"`
+	Split     string `json:"split,omitempty"` // where it is not that of all
 	Extractor string `json:"extractor,omitempty"`
 	Prior     string `json:"prior,omitempty"`
 	PriorSum  string `json:"prior_sha256,omitempty"`
@@ -59,6 +60,9 @@ func newHeader(o *evalOptions, sources []*source) *header {
 	h.Settings = map[string]any{"hand_scale": o.handScale, "maml_tasks": float64(o.mamlTasks)}
 	for _, s := range sources {
 		d := dataHeader{Name: s.set.Name, File: s.set.File(), Rows: s.set.Len(), Dimension: s.set.Dim, Extractor: s.set.Extractor}
+		if s.split != o.split {
+			d.Split = s.split
+		}
 		if s.prior != nil {
 			d.Prior, d.PriorSum = s.prior.file, s.prior.sha256
 		}
@@ -127,7 +131,11 @@ type summary struct {
 func newReport(h *header, blocks []*block) *report {
 	r := &report{header: h}
 	for _, b := range blocks {
-		r.Results = append(r.Results, b.result())
+		x := b.result()
+		if h.Protocol == "sessions" {
+			x.addDoubts(b.Records)
+		}
+		r.Results = append(r.Results, x)
 	}
 	r.sumUp()
 	return r
@@ -240,6 +248,9 @@ func (r *report) tables() []*table {
 	}
 	var tables []*table
 	for _, d := range r.Data {
+		if r.Protocol == "sessions" {
+			tables = append(tables, r.sessionsTable(d))
+		}
 		for _, way := range r.Way {
 			tables = append(tables, r.cellTable(d, way))
 		}
@@ -292,6 +303,13 @@ func (r *report) columns() []column {
 			{"AUPR", func(x *Result) string { return optional(x.AUPRNone) }},
 			{"ECE none", func(x *Result) string { return optional(x.ECENone) }},
 			{"Brier none", func(x *Result) string { return optional(x.BrierNone) }}}
+	case "sessions":
+		return []column{accuracyColumn, eceColumn, nllColumn,
+			{"none AUROC", func(x *Result) string { return optional(x.NoneAUROC) }},
+			{"none ECE", func(x *Result) string { return optional(x.NoneECE) }},
+			{"none Brier", func(x *Result) string { return optional(x.NoneBrier) }},
+			{"wrongly none", func(x *Result) string { return optional(x.WronglyNone) }},
+			{"wrongly known", func(x *Result) string { return optional(x.WronglyKnown) }}}
 	case "ablation", "leave-one-domain-out":
 		return []column{accuracyColumn, eceColumn}
 	}
@@ -300,7 +318,7 @@ func (r *report) columns() []column {
 
 // cellTable is one data set at one way: methods down, shots across.
 func (r *report) cellTable(d dataHeader, way int) *table {
-	t := &table{title: fmt.Sprintf("%s, split %s, %d-way, %d queries a class, %d tasks, seed %d", d.Name, r.Split, way, r.Query, r.Tasks*r.Repeat, r.Seed),
+	t := &table{title: fmt.Sprintf("%s, split %s, %d-way, %d queries a class, %d tasks, seed %d", d.Name, r.splitOf(d), way, r.Query, r.Tasks*r.Repeat, r.Seed),
 		header: []string{"method"}}
 	for _, shot := range r.Shot {
 		for _, c := range r.columns() {

@@ -19,6 +19,7 @@ type cell struct {
 	way, shot int // 0 where they are drawn
 	test      episode.Sampler
 	val       episode.Sampler // for the temperature; nil: none is fitted
+	doubts    bool            // methods that know no none of these doubt by one minus the largest probability
 }
 
 // bench runs cells.
@@ -55,6 +56,9 @@ func (b *bench) run(ctx context.Context, c *cell) ([]*block, error) {
 		e := c.test.Episode(numbers[k])
 		records[k] = make([]*record, len(b.methods))
 		return w.score(&e, numbers[k], func(m int, scores *mat.Dense, none []float64) {
+			if c.doubts && none == nil {
+				none = notBestTo(w.none, scores)
+			}
 			records[k][m] = newRecord(numbers[k], &e, scores, none, temperatures[m])
 		})
 	})

@@ -83,8 +83,9 @@ type fold struct {
 	labelled      []metatrain.Labelled // what is learned from, before base
 	train, val    []*metatrain.Domain
 	trainP, valP  []episode.Pool
-	fingerprint   string // of all of it
-	trainingFacts string // of what is learned from
+	dataMean      []float64 // of the embeddings that are learned from, each set counting alike
+	fingerprint   string    // of all of it
+	trainingFacts string    // of what is learned from
 }
 
 // newFold settles the coordinates by the training classes and brings all rows
@@ -92,6 +93,10 @@ type fold struct {
 // error.
 func (o *trainOptions) newFold(s *trainSets, valSplit string, need int) (*fold, error) {
 	f := &fold{dim: s.train[0].Dim, transform: o.transform}
+	var err error
+	if f.dataMean, err = meanOfMeans(s.train, o.split, &embed.Transform{Kind: embed.None, Power: 1}); err != nil {
+		return nil, err
+	}
 	if err := f.setCentre(s.train, o.split); err != nil {
 		return nil, err
 	}
@@ -174,24 +179,31 @@ func (f *fold) setCentre(sets []*dataset.Set, split string) error {
 		return nil
 	}
 	spread := embed.Transform{Kind: embed.None, Power: f.transform.Power, Shift: f.transform.Shift}
-	centre, row := make([]float64, sets[0].Dim), make([]float64, sets[0].Dim)
+	var err error
+	f.transform.Center, err = meanOfMeans(sets, split, &spread)
+	return err
+}
+
+// meanOfMeans returns the mean over the sets of the mean of each one's rows of a
+// split under a transform.
+func meanOfMeans(sets []*dataset.Set, split string, t *embed.Transform) ([]float64, error) {
+	mean, row := make([]float64, sets[0].Dim), make([]float64, sets[0].Dim)
 	for _, s := range sets {
 		classes, err := s.Split(split)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rows := s.Rows(classes)
 		for _, i := range rows {
-			if err := spread.Apply(row, s.RowTo(row, i)); err != nil {
-				return &dataset.FileError{File: s.File(), Row: i, Problem: "cannot be transformed (" + err.Error() + ")", Remedy: "remove the row", Err: err}
+			if err := t.Apply(row, s.RowTo(row, i)); err != nil {
+				return nil, &dataset.FileError{File: s.File(), Row: i, Problem: "cannot be transformed (" + err.Error() + ")", Remedy: "remove the row", Err: err}
 			}
 			for k, v := range row {
-				centre[k] += v / float64(len(rows)*len(sets))
+				mean[k] += v / float64(len(rows)*len(sets))
 			}
 		}
 	}
-	f.transform.Center = centre
-	return nil
+	return mean, nil
 }
 
 // domain transforms the rows of a split. Classes with fewer rows than an
@@ -218,6 +230,9 @@ func (f *fold) domain(s *dataset.Set, split string, need int, h hash.Hash) (meta
 				return dom, pool, &dataset.FileError{File: s.File(), Row: i, Problem: "cannot be transformed (" + err.Error() + ")", Remedy: "remove the row", Err: err}
 			}
 			at = append(at, len(dom.X)/s.Dim)
+			if s.Groups != nil {
+				pool.Groups = append(pool.Groups, s.Groups[i])
+			}
 			for _, v := range row {
 				dom.X = append(dom.X, float32(v))
 			}
@@ -226,6 +241,9 @@ func (f *fold) domain(s *dataset.Set, split string, need int, h hash.Hash) (meta
 	}
 	dom.Classes = pool.Rows
 	digest(h, s.Name, pool.Classes, dom.X)
+	if pool.Groups != nil {
+		fmt.Fprint(h, pool.Groups)
+	}
 	return dom, pool, nil
 }
 

@@ -129,7 +129,7 @@ func (r *trainRun) prior(ctx context.Context, stderr io.Writer) (*model.Prior, e
 	if q := shipped.Prior.Spiked; q != nil {
 		facts["rank"] = fmt.Sprintf("%d; the other eigenvalues had a standard deviation of %.3f of their logarithms", q.Rank(), rest)
 	}
-	p := &model.Prior{NIW: shipped.Prior, Transform: r.fold.transform,
+	p := &model.Prior{NIW: shipped.Prior, Transform: r.fold.transform, DataMean: r.fold.dataMean,
 		Extractor: r.extractor(), Facts: facts, Precision: r.options.precision}
 	return p, r.calibrations(ctx, best, p, stderr)
 }

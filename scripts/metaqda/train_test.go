@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"math"
 	"os"
@@ -11,8 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core/dataset"
+	"metaqda/core/embed"
 	"metaqda/core/episode"
 	"metaqda/core/model"
 	"metaqda/core/qda"
@@ -48,6 +52,9 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	if p.NIW.Dim() != 6 || len(p.Transform.Center) != 6 || p.Transform.Power != 0.5 || p.Facts["data"] != "alpha,beta" || p.Facts["seed"] != "0" {
 		t.Errorf("got %+v", p)
 	}
+	if want := meanOfTraining(t, a, b); !slices.EqualFunc(p.DataMean, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }) {
+		t.Errorf("the mean of the data is %v, want %v", p.DataMean, want)
+	}
 	if len(p.Calibration.LogT) == 0 || len(p.Calibration.Known) == 0 || len(p.MAP.LogT) == 0 {
 		t.Errorf("not calibrated: %+v", p.Calibration)
 	}
@@ -70,6 +77,28 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 		t.Errorf("log of %d steps and %d validations, want 40 and 3", steps, points)
 	}
 	mustRun(t, "eval", "--data", a, "--prior", out, "--methods", "fb,map", "--n-tasks", "5", "--n-query", "3", "--n-shot", "1")
+}
+
+// meanOfTraining returns the mean of the sets' means of their training rows.
+func meanOfTraining(t *testing.T, paths ...string) []float64 {
+	t.Helper()
+	var mean []float64
+	for _, path := range paths {
+		s, err := dataset.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		classes, err := s.Split("train")
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := s.Mean(s.Rows(classes))
+		if mean == nil {
+			mean = make([]float64, len(own))
+		}
+		floats.AddScaled(mean, 1/float64(len(paths)), own)
+	}
+	return mean
 }
 
 // At full rank a spiked S is the learned one, calibration included; at less it
@@ -281,6 +310,28 @@ func TestTrainCalibratesOnWhatIsLeftOut(t *testing.T) {
 		learn("two at once", data, "--calibrate-on", "left-out", "--workers", "3")
 		if !bytes.Equal(readFile(t, filepath.Join(dir, "two at once")), readFile(t, filepath.Join(dir, name+" left out"))) {
 			t.Error("another number of workers, other bytes")
+		}
+	}
+}
+
+// The rows of a split are numbered anew; each keeps its group.
+func TestTrainingKeepsGroups(t *testing.T) {
+	s, err := dataset.Load(toy{classes: 12, rows: 8, dim: 3, burst: 4}.write(t, t.TempDir(), "bursts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f fold
+	f.transform.Kind = embed.None
+	_, pool, err := f.domain(s, "test", 2, sha256.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, _ := s.Split("test")
+	for k, rows := range pool.Rows {
+		for i, row := range rows {
+			if want := s.Groups[s.ClassRows(classes[k])[i]]; pool.Groups[row] != want {
+				t.Errorf("row %d of class %d is of group %d, want %d", i, k, pool.Groups[row], want)
+			}
 		}
 	}
 }

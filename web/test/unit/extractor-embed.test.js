@@ -10,6 +10,7 @@ import sharp from 'sharp';
 import { buildExtractor } from '../../build/extractor.mjs';
 import { decodePicture } from '../../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../../scripts/embed/extractor.mjs';
+import { listPictures } from '../../../scripts/embed/folder.mjs';
 import { decodeNPZ, encodeNPZ } from '../../../scripts/embed/npz.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -67,6 +68,32 @@ test('a folder of classes becomes embeddings, labels and their facts', async () 
   assert.deepEqual(embeddings.data.slice(3 * 1104), tick);
 });
 
+test('subfolders of a class are groups, a picture beside them is one of its own', async () => {
+  const folder = await pictureFolder('bursts');
+  assert.equal((await listPictures(folder)).grouped, false);
+  for (const burst of ['b', 'j']) await mkdir(path.join(folder, 'insect', burst));
+  for (const file of ['b/2.jpg', 'b/1.jpg', 'j/1.jpg']) await copyFile(path.join(parity, 'ant_image_0011.jpg'), path.join(folder, 'insect', file));
+  await writeFile(path.join(folder, 'insect/b/.hidden'), 'not a picture');
+  const out = path.join(temporary, 'bursts.npz');
+  const { code, stderr } = await embed(folder, '--out', out, '--extractor', built);
+  assert.equal(code, 0, stderr);
+  const { labels, groups } = decodeNPZ(new Uint8Array(await readFile(out)));
+  assert.deepEqual(labels, { shape: [7], data: Int32Array.of(0, 0, 1, 1, 1, 1, 1) });
+  // bird/gerenuk, bird/ibis; insect/ant, insect/b/1, insect/b/2, insect/j/1, insect/tick
+  assert.deepEqual(groups, { shape: [7], data: Int32Array.of(0, 1, 2, 3, 3, 4, 5) });
+  const { pictures } = await listPictures(folder);
+  assert.deepEqual(pictures.map(({ file }) => path.relative(folder, file)).slice(2),
+    ['insect/ant_image_0011.jpg', 'insect/b/1.jpg', 'insect/b/2.jpg', 'insect/j/1.jpg', 'insect/tick_image_0006.jpg']);
+});
+
+test('a subfolder of one picture counts as one', async () => {
+  const folder = path.join(temporary, 'single');
+  await mkdir(path.join(folder, 'insect', 'b'), { recursive: true });
+  await copyFile(path.join(parity, 'ant_image_0011.jpg'), path.join(folder, 'insect/b/1.jpg'));
+  const { pictures, grouped } = await listPictures(folder);
+  assert.deepEqual([pictures.map(({ group }) => group), grouped], [[0], true]);
+});
+
 /** @param {string} name @param {RegExp} sentence @param {(folder: string) => Promise<string[] | void>} spoil */
 function refuses(name, sentence, spoil) {
   test(`${name}: one sentence, status 2 and nothing written`, async () => {
@@ -88,6 +115,12 @@ refuses('a picture cut short', /tick_image_0006\.jpg' is not a picture .*repair 
   truncate(path.join(folder, 'insect/tick_image_0006.jpg'), 3000));
 refuses('an empty class', /'.*empty' has no pictures; add some or remove it/, async (folder) => {
   await mkdir(path.join(folder, 'empty'));
+});
+refuses('an empty burst', /'.*bird\/empty' has no pictures; add some or remove it/, async (folder) => {
+  await mkdir(path.join(folder, 'bird/empty'));
+});
+refuses('a folder within a burst', /'.*bird\/one\/two' lies too deep; put its pictures into '.*bird\/one'/, async (folder) => {
+  await mkdir(path.join(folder, 'bird/one/two'), { recursive: true });
 });
 refuses('a split with an unknown class', /names the class 'fish', which has no folder/, async (folder) => {
   await writeFile(path.join(folder, 'splits.json'), '{"train": ["fish"]}');

@@ -1,0 +1,125 @@
+package episode
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// grouped reports whether rows belong to groups.
+func (p *Pool) grouped() bool { return p.Groups != nil }
+
+// separated returns pools in which no group has rows of two classes, which
+// would let a task ask about one class what it taught as another: of such a
+// group only the rows of the first class are kept. Pools without groups are
+// returned as they are.
+func separated(pools ...Pool) []Pool {
+	type place struct{ pool, class int }
+	owner := map[int32]place{}
+	out := slices.Clone(pools)
+	for k := range out {
+		p := &out[k]
+		if !p.grouped() {
+			continue
+		}
+		p.Rows = slices.Clone(p.Rows)
+		for c, rows := range p.Rows {
+			p.Rows[c] = slices.DeleteFunc(slices.Clone(rows), func(row int) bool {
+				first, taken := owner[p.Groups[row]]
+				if !taken {
+					owner[p.Groups[row]] = place{k, c}
+				}
+				return taken && first != place{k, c}
+			})
+		}
+	}
+	return out
+}
+
+// divide draws at most shot support rows of class c in random order and at most
+// query other rows of which none shares a group with them. At least least rows
+// are left to ask about: a row joins the support only where its group, taught
+// whole, leaves them. Without groups these are the first rows of one shuffle.
+func (p *Pool) divide(rng *rand.Rand, c, shot, query, least int) (support, queries []int) {
+	rows := p.Rows[c]
+	if !p.grouped() {
+		shot = min(shot, len(rows)-least)
+		rows = pick(rng, rows, min(shot+query, len(rows)))
+		return rows[:shot:shot], rows[shot:]
+	}
+	size := p.groupSizes(c)
+	left := len(rows) - least
+	taught := map[int32]bool{}
+	rows = pick(rng, rows, len(rows))
+	for _, row := range rows {
+		g := p.Groups[row]
+		if len(support) == shot || !taught[g] && size[g] > left {
+			continue
+		}
+		if !taught[g] {
+			taught[g] = true
+			left -= size[g]
+		}
+		support = append(support, row)
+	}
+	for _, row := range rows {
+		if len(queries) < query && !taught[p.Groups[row]] {
+			queries = append(queries, row)
+		}
+	}
+	return support, queries
+}
+
+// groupSizes returns the number of rows in each group of class c.
+func (p *Pool) groupSizes(c int) map[int32]int {
+	size := map[int32]int{}
+	for _, row := range p.Rows[c] {
+		size[p.Groups[row]]++
+	}
+	return size
+}
+
+// teachable returns the most support rows of class c that [Pool.divide] is sure
+// to find where least rows are to be left, 0 or less for none.
+func (p *Pool) teachable(c, least int) int {
+	most := len(p.Rows[c]) - least
+	if !p.grouped() || most <= 0 {
+		return most
+	}
+	var sizes []int
+	for _, n := range p.groupSizes(c) {
+		sizes = append(sizes, n)
+	}
+	return leastFull(sizes, most)
+}
+
+// leastFull returns the least total of some of the sizes that leaves room for no
+// other of them within most: what a knapsack holds that is packed in the worst
+// order. Let i be the smallest that is left out; then all before it, in ascending
+// order, are in, and with some of those after it more than most - size_i is full.
+// Cost O(len(sizes) most).
+func leastFull(sizes []int, most int) int {
+	slices.Sort(sizes)
+	before := 0
+	for _, n := range sizes {
+		before += n
+	}
+	if before <= most {
+		return before
+	}
+	least := most
+	sums := make([]bool, most+1) // of some of the sizes after i
+	sums[0] = true
+	for i := len(sizes) - 1; i >= 0; i-- {
+		n := sizes[i]
+		before -= n
+		for t := max(0, most-n-before+1); before+t < least; t++ {
+			if sums[t] {
+				least = before + t
+			}
+		}
+		for t := most; t >= n; t-- {
+			sums[t] = sums[t] || sums[t-n]
+		}
+	}
+	return least
+}

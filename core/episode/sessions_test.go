@@ -1,0 +1,205 @@
+package episode
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// checkSession verifies what every session promises.
+func checkSession(t *testing.T, p *Pool, e Episode) (known, unseen int) {
+	t.Helper()
+	class := map[int]int{}
+	for c, rows := range p.Rows {
+		for _, row := range rows {
+			class[row] = c
+		}
+	}
+	used := map[int]bool{}
+	own := map[int]bool{}
+	for j, c := range e.Classes {
+		own[c] = true
+		if n := len(e.Support[j]); n < 1 || n > 12 {
+			t.Errorf("a class is taught by %d rows", n)
+		}
+		for _, row := range e.Support[j] {
+			if used[row] || class[row] != c {
+				t.Errorf("support row %d of class %d is used twice or of class %d", row, c, class[row])
+			}
+			used[row] = true
+		}
+	}
+	for i, row := range e.Query {
+		if used[row] {
+			t.Errorf("query %d is used twice", row)
+		}
+		used[row] = true
+		if label := e.QueryLabel[i]; label == Unseen {
+			unseen++
+			if own[class[row]] {
+				t.Errorf("query %d is called a stranger but its class is taught", row)
+			}
+		} else {
+			known++
+			if e.Classes[label] != class[row] {
+				t.Errorf("query %d of class %d is labelled %d", row, class[row], e.Classes[label])
+			}
+		}
+	}
+	if known != unseen || known < 1 || known > 10 || len(own) != e.Way() {
+		t.Errorf("%d queries of taught classes, %d of strangers, %d classes of %d", known, unseen, len(own), e.Way())
+	}
+	if p.Groups != nil {
+		checkGroups(t, p, e.Support, e.Query)
+	}
+	return known, unseen
+}
+
+func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
+	p := pool(equalSizes(20, 30)...)
+	s, err := NewSessions(p, AsPeopleMake(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ways, shots := make([]int, 9), make([]int, 13)
+	classes := 0.0
+	for i := range 4000 {
+		e := s.Episode(i)
+		checkEpisode(t, e)
+		if known, _ := checkSession(t, &p, e); known != 10 {
+			t.Fatalf("session %d has %d queries of taught classes", i, known)
+		}
+		if !reflect.DeepEqual(e, s.Episode(i)) {
+			t.Fatal("a session drawn twice differs")
+		}
+		ways[e.Way()]++
+		for _, rows := range e.Support {
+			shots[len(rows)]++
+			classes++
+		}
+		perClass := make([]int, e.Way())
+		for _, label := range e.QueryLabel {
+			if label != Unseen {
+				perClass[label]++
+			}
+		}
+		if slices.Max(perClass)-slices.Min(perClass) > 1 {
+			t.Fatalf("queries of the classes: %v", perClass)
+		}
+	}
+	for way := 1; way <= 8; way++ { // 500 with a standard deviation of 21
+		if math.Abs(float64(ways[way])-500) > 5*21 {
+			t.Errorf("%d sessions of %d classes, want about 500", ways[way], way)
+		}
+	}
+	for shot := 1; shot <= 12; shot++ {
+		if got := float64(shots[shot]) / classes; math.Abs(got-1./12) > 0.012 {
+			t.Errorf("%d examples with frequency %.4f, want 1/12", shot, got)
+		}
+	}
+	other, _ := NewSessions(p, AsPeopleMake(), 4)
+	if reflect.DeepEqual(other.Episode(0), s.Episode(0)) {
+		t.Error("another seed drew the same session")
+	}
+}
+
+func TestSessionsTeachAThirdByBursts(t *testing.T) {
+	p := groupsOf(repeated(12, 1, 1, 1, 1, 1, 5, 5, 5, 14, 1, 1, 1, 1, 1, 1, 1, 1, 1)...)
+	s, err := NewSessions(p, AsPeopleMake(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var classes, bursts float64
+	number := make([]int, 4)
+	for i := range 2000 {
+		e := s.Episode(i)
+		checkSession(t, &p, e)
+		for j, rows := range e.Support {
+			classes++
+			count := burstsIn(&p, e.Classes[j], rows)
+			if count == 0 {
+				continue
+			}
+			bursts++
+			number[count]++
+		}
+	}
+	// Single examples are whole bursts by chance once in a hundred times.
+	if share := bursts / classes; math.Abs(share-1./3) > 0.03 {
+		t.Errorf("a share of %.3f of the classes is taught by bursts, want 1/3", share)
+	}
+	if number[1] == 0 || number[2] == 0 || number[3] == 0 || number[0] != 0 {
+		t.Errorf("classes by their number of bursts: %v", number)
+	}
+}
+
+// burstsIn returns how many bursts of class c the rows are, 0 where they are
+// anything else. A burst may lack its last rows only where there are twelve.
+func burstsIn(p *Pool, c int, rows []int) int {
+	frames, count := map[int32][]int{}, map[int32]int{}
+	for _, row := range p.Rows[c] {
+		frames[p.Groups[row]] = append(frames[p.Groups[row]], row)
+	}
+	for _, row := range rows {
+		g := p.Groups[row]
+		if len(frames[g]) < 2 || row != frames[g][count[g]] {
+			return 0
+		}
+		count[g]++
+	}
+	for g, n := range count {
+		if n != len(frames[g]) && len(rows) != 12 {
+			return 0
+		}
+	}
+	return len(count)
+}
+
+// Degenerate data: the fewest there can be of everything.
+func TestSessionsOfLittleData(t *testing.T) {
+	for name, p := range map[string]Pool{
+		"two classes of two rows":                   pool(2, 2),
+		"one class to teach, one row of a stranger": pool(5, 1),
+		"a class without rows":                      pool(4, 0, 3),
+		"two bursts a class":                        groupsOf(repeated(3, 12, 12)...),
+		"a burst and one picture":                   groupsOf(repeated(3, 12, 1)...),
+		"one burst of a class and a stranger":       groupsOf([]int{2, 2}, []int{9}),
+		"long bursts":                               groupsOf(repeated(9, 40, 40, 40)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := NewSessions(p, AsPeopleMake(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 200 {
+				e := s.Episode(i)
+				checkSession(t, &p, e)
+				if e.Way() >= len(s.asked) {
+					t.Fatalf("%d of %d classes are taught", e.Way(), len(s.asked))
+				}
+			}
+		})
+	}
+}
+
+func TestSessionsReject(t *testing.T) {
+	var few *TooFewError
+	for name, p := range map[string]Pool{"one class": pool(20), "classes of one row": pool(1, 1, 1), "one group a class": groupsOf(repeated(4, 9)...), "nothing": {}} {
+		if _, err := NewSessions(p, AsPeopleMake(), 0); !errors.As(err, &few) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, change := range []func(c *SessionConfig){
+		func(c *SessionConfig) { c.Way.Min = 0 }, func(c *SessionConfig) { c.Shot = Range{3, 2} }, func(c *SessionConfig) { c.Bursts = Range{0, 1} },
+		func(c *SessionConfig) { c.Queries = 0 }, func(c *SessionConfig) { c.Burst = 1.5 }, func(c *SessionConfig) { c.Burst = math.NaN() },
+	} {
+		c := AsPeopleMake()
+		change(&c)
+		var config *ConfigError
+		if _, err := NewSessions(pool(9, 9), c, 0); !errors.As(err, &config) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
