@@ -33,7 +33,7 @@ type Group struct {
 	n       int
 	stride  int
 	gram    []float64 // G, row-major, lower part, n×stride
-	chol    []float64 // Cholesky factor of M, row-major, lower part, n×stride
+	chol    factor    // of M
 	rowSum  []float64 // G1
 	total   float64   // 1ᵀG1
 	scratch []float64
@@ -48,6 +48,7 @@ func (g *Group) Reset(p *Prior) {
 // ResetFrom is [Group.Reset] with the constants of the prior given.
 func (g *Group) ResetFrom(prior Posterior) {
 	g.prior, g.n, g.total = prior, 0, 0
+	g.chol.empty()
 	g.update()
 }
 
@@ -83,38 +84,93 @@ func (g *Group) Append(cross []float64) {
 	g.grow(g.n + 1)
 	k := g.n
 	copy(g.gram[k*g.stride:], cross)
-	g.factorRow(k)
 	g.n++
+	g.chol.n++
+	g.setFrom(k, 0)
 	g.update()
 }
 
-// Remove takes the i-th example out. The Cholesky factor is computed anew from
-// the Gram matrix in the order of the examples left, so that adding an example
-// and removing it again gives back the same bits. Cost O(K³/3).
+// exactWork bounds what a change of the i-th of K examples may cost for the sake
+// of the same bits: (K-i) K², which for up to 256 examples is always within it.
+const exactWork = 1 << 24
+
+// exact tells whether the rows of the Cholesky factor from i on are computed anew.
+func (g *Group) exact(i int) bool { return (g.n-i)*g.n*g.n <= exactWork }
+
+// Remove takes the i-th example out. In a group of up to 256, and among the last
+// examples of a larger one, the Cholesky factor is computed anew from the Gram
+// matrix in the order of the examples left, so that adding an example and
+// removing it again gives back the same bits. Elsewhere rotations take the
+// example out of the factor, to rounding. Cost O(K²) to O(K³/3), bounded by a
+// constant for the latter.
 func (g *Group) Remove(i int) {
-	if i < 0 || i >= g.n {
-		panic("niw: example out of range")
-	}
+	g.check(i)
+	exact := g.exact(i + 1)
 	for r := i + 1; r < g.n; r++ {
 		src, dst := g.gram[r*g.stride:], g.gram[(r-1)*g.stride:]
 		copy(dst[:i], src[:i])
 		copy(dst[i:r], src[i+1:r+1])
 	}
 	g.n--
-	for r := i; r < g.n; r++ {
-		g.factorRow(r)
+	if exact {
+		g.chol.cut(i)
+		g.setFrom(i, i)
+	} else {
+		g.chol.remove(i)
 	}
 	g.update()
+}
+
+// Replace changes the i-th example to one with the given inner products with the
+// K examples, in their order; cross[i] is that with itself. Bits and cost are
+// those of [Group.Remove].
+func (g *Group) Replace(i int, cross []float64) {
+	g.check(i)
+	if len(cross) != g.n {
+		panic("niw: cross products of wrong length")
+	}
+	copy(g.gram[i*g.stride:], cross[:i+1])
+	for r := i + 1; r < g.n; r++ {
+		g.gram[r*g.stride+i] = cross[r]
+	}
+	if g.exact(i) || i == g.n-1 {
+		g.chol.forget(i)
+		g.chol.set(i, 0, g.gram[i*g.stride:], 1/g.prior.Kappa)
+		g.setFrom(i+1, i)
+	} else {
+		last := g.scratch[:0]
+		last = append(append(append(last, cross[:i]...), cross[i+1:]...), cross[i])
+		g.chol.remove(i)
+		g.chol.n++
+		g.chol.set(g.n-1, 0, last, 1/g.prior.Kappa)
+		g.chol.moveLast(i)
+	}
+	g.update()
+}
+
+func (g *Group) check(i int) {
+	if i < 0 || i >= g.n {
+		panic("niw: example out of range")
+	}
+}
+
+// setFrom computes the rows of the factor of M from k on, from the given column
+// on.
+func (g *Group) setFrom(k, column int) {
+	for r := k; r < g.n; r++ {
+		g.chol.set(r, column, g.gram[r*g.stride:], 1/g.prior.Kappa)
+	}
 }
 
 // CopyFrom makes g an independent copy of other. Cost O(K²).
 func (g *Group) CopyFrom(other *Group) {
 	g.n = 0
+	g.chol.empty()
 	g.grow(other.n)
 	for i := range other.n {
 		copy(g.gram[i*g.stride:i*g.stride+i+1], other.gram[i*other.stride:])
-		copy(g.chol[i*g.stride:i*g.stride+i+1], other.chol[i*other.stride:])
 	}
+	g.chol.copyFrom(&other.chol)
 	g.prior, g.n = other.prior, other.n
 	g.update()
 }
@@ -148,7 +204,7 @@ func (g *Group) explained(cross []float64, kj float64) float64 {
 	y := g.scratch[:g.n]
 	var norm2 float64
 	for i := range y {
-		row := g.chol[i*g.stride : i*g.stride+i+1]
+		row := g.chol.row(i)[:i+1]
 		s := cross[i] - g.rowSum[i]/kj
 		for j, c := range row[:i] {
 			s -= c * y[j]
@@ -160,35 +216,12 @@ func (g *Group) explained(cross []float64, kj float64) float64 {
 	return norm2
 }
 
-// factorRow computes row k of the Cholesky factor of M from row k of G and the
-// rows above.
-func (g *Group) factorRow(k int) {
-	row, gram := g.chol[k*g.stride:], g.gram[k*g.stride:]
-	inv := 1 / g.prior.Kappa
-	for i := 0; i <= k; i++ {
-		s := gram[i] + inv
-		if i == k {
-			s++
-		}
-		above := g.chol[i*g.stride:]
-		for j := range i {
-			s -= row[j] * above[j]
-		}
-		if i == k {
-			// The Schur complement of M is at least one; rounding may say otherwise.
-			row[k] = math.Sqrt(math.Max(s, 1))
-		} else {
-			row[i] = s / above[i]
-		}
-	}
-}
-
 // update brings all that follows from G and the factor up to date.
 func (g *Group) update() {
 	g.sums()
 	var logDet float64
 	for i := range g.n {
-		logDet += math.Log(g.chol[i*g.stride+i])
+		logDet += math.Log(g.chol.row(i)[i])
 	}
 	k := float64(g.n)
 	g.post = g.prior
@@ -221,12 +254,12 @@ func (g *Group) grow(n int) {
 		return
 	}
 	stride := max(4, 2*g.stride, n)
-	gram, chol := make([]float64, stride*stride), make([]float64, stride*stride)
+	gram := make([]float64, stride*stride)
 	for i := range g.n {
 		copy(gram[i*stride:], g.gram[i*g.stride:i*g.stride+i+1])
-		copy(chol[i*stride:], g.chol[i*g.stride:i*g.stride+i+1])
 	}
-	g.gram, g.chol, g.stride = gram, chol, stride
+	g.gram, g.stride = gram, stride
+	g.chol.grow(stride)
 	sum := make([]float64, 2*stride)
 	copy(sum, g.rowSum[:g.n])
 	g.rowSum, g.scratch = sum[:stride:stride], sum[stride:]

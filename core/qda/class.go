@@ -111,11 +111,17 @@ func (c *class) logProb(of *Classifier, x point, r2 float64) float64 {
 		}
 		return c.group.LogProb(inf, r2, c.cross)
 	}
-	c.refresh(of.prior)
-	floats.SubTo(of.scratch, x.z, c.mean)
-	c.dense.SolveTo(of.scratch)
+	q := c.denseQuad(of, x.z)
 	post := c.dense.Posterior(c.w.Rows)
-	return post.LogProb(inf, floats.Dot(of.scratch, of.scratch))
+	return post.LogProb(inf, q)
+}
+
+// denseQuad returns the quadratic form of a whitened point z in dense form.
+func (c *class) denseQuad(of *Classifier, z []float64) float64 {
+	c.refresh(of.prior)
+	floats.SubTo(of.scratch, z, c.mean)
+	c.dense.SolveTo(of.scratch)
+	return floats.Dot(of.scratch, of.scratch)
 }
 
 // refresh factorises the dense posterior if the examples have changed. Cost

@@ -53,7 +53,6 @@ type Classifier struct {
 	count      float64     // examples in all
 	session    *Session    // nil when not computed
 	background *background // nil without one
-	loo        niw.Group
 	z          []float64
 	a          []float64 // what a query whitened in part has beside z
 	dense      bool      // a class has too many examples for the low-rank form

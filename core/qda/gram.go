@@ -30,7 +30,7 @@ type Support struct {
 // GramSupport returns the scores of a session given by the Gram matrix of its
 // whitened examples, N×N, class by class with the given numbers of examples, all
 // above zero. It serves evaluation and fitting, where whole data sets are
-// whitened at once. Cost O(N Σ_j K_j² + Σ_j K_j⁴).
+// whitened at once. Cost O(N Σ_j K_j²).
 func GramSupport(prior niw.Posterior, inf niw.Inference, shots []int, gram blas64.General) *Support {
 	g := newGramSession(prior, inf, shots, gram)
 	s := &Support{shots: append([]int(nil), shots...), e: make([]float64, gram.Rows*len(shots))}
@@ -100,13 +100,7 @@ func (g *gramSession) score(e []float64, a, i int) {
 			e[j] = g.groups[j].LogProb(g.inf, r2, row[g.first[j]:g.first[j]+k]) - l0
 		}
 	}
-	n := g.groups[a].Len() - 1
-	if n < 1 {
-		return
+	if g.groups[a].Len() > 1 {
+		e[a] = g.groups[a].LogProbWithout(g.inf, i) - l0
 	}
-	var loo niw.Group
-	loo.CopyFrom(&g.groups[a])
-	loo.Remove(i)
-	cross := append(append(make([]float64, 0, n), row[g.first[a]:at]...), row[at+1:g.first[a]+n+1]...)
-	e[a] = loo.LogProb(g.inf, r2, cross) - l0
 }

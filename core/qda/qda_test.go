@@ -703,3 +703,24 @@ func FuzzProbabilities(f *testing.F) {
 		}
 	})
 }
+
+// An example left out of its class in closed form, whichever form the class has,
+// scores as under a class that never had it.
+func TestLeavingOutIsRemoving(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 1))
+	for _, d := range []int{3, 7, 40} {
+		for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+			p := randomPrior(rng, d)
+			for i := range 7 {
+				c, examples := teach(t, p, Options{Inference: inf}, []int{7})
+				k := c.classes[0]
+				got := k.logProbWithout(c, i, squaredNorm(k.row(i)))
+				must(t, c.Remove("c0", i))
+				want := make([]float64, 1)
+				_, err := c.LogDensitiesTo(want, examples[0][i])
+				must(t, err)
+				same(t, fmt.Sprint("d=", d, " ", inf), []float64{got}, want, 1e-10)
+			}
+		}
+	}
+}
