@@ -84,8 +84,7 @@ func (g *Group) Append(cross []float64) {
 	g.grow(g.n + 1)
 	k := g.n
 	copy(g.gram[k*g.stride:], cross)
-	g.n++
-	g.chol.n++
+	g.n, g.chol.n = g.n+1, k+1
 	g.setFrom(k, 0)
 	g.update()
 }
@@ -138,14 +137,46 @@ func (g *Group) Replace(i int, cross []float64) {
 		g.chol.set(i, 0, g.gram[i*g.stride:], 1/g.prior.Kappa)
 		g.setFrom(i+1, i)
 	} else {
-		last := g.scratch[:0]
-		last = append(append(append(last, cross[:i]...), cross[i+1:]...), cross[i])
 		g.chol.remove(i)
-		g.chol.n++
-		g.chol.set(g.n-1, 0, last, 1/g.prior.Kappa)
-		g.chol.moveLast(i)
+		g.rotateIn(i, cross)
 	}
 	g.update()
+}
+
+// Insert adds an example as the i-th. Its inner products with the K+1 examples
+// there are then come in their order; cross[i] is that with itself. Bits and cost
+// are those of [Group.Remove].
+func (g *Group) Insert(i int, cross []float64) {
+	if len(cross) != g.n+1 {
+		panic("niw: cross products of wrong length")
+	}
+	g.grow(g.n + 1)
+	g.n++
+	g.check(i)
+	for r := g.n - 1; r > i; r-- {
+		src, dst := g.gram[(r-1)*g.stride:], g.gram[r*g.stride:]
+		copy(dst[i+1:r+1], src[i:r])
+		copy(dst[:i], src[:i])
+		dst[i] = cross[r]
+	}
+	copy(g.gram[i*g.stride:], cross[:i+1])
+	if g.exact(i) || i == g.n-1 {
+		g.chol.forget(i)
+		g.chol.n++
+		g.setFrom(i, 0)
+	} else {
+		g.rotateIn(i, cross)
+	}
+	g.update()
+}
+
+// rotateIn adds an example to the factor as the i-th.
+func (g *Group) rotateIn(i int, cross []float64) {
+	last := append(g.scratch[:0], cross[:i]...)
+	last = append(append(last, cross[i+1:]...), cross[i])
+	g.chol.n++
+	g.chol.set(g.n-1, 0, last, 1/g.prior.Kappa)
+	g.chol.moveLast(i)
 }
 
 func (g *Group) check(i int) {

@@ -195,6 +195,24 @@ func TestReplaceIsAsIfAlwaysThere(t *testing.T) {
 	}
 }
 
+func TestInsertIsAsIfAlwaysThere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(27, 1))
+	for _, n := range []int{6, 300} {
+		p, w := randomPrior(rng, 9), randomRows(rng, n+1, 9)
+		want := groupOf(p, w, sequence(n+1))
+		for _, i := range []int{0, n / 2, n} {
+			g := groupOf(p, w, except(sequence(n+1), i))
+			g.LogProbWithout(FB, 0)
+			g.Insert(i, crossOf(w, i, sequence(n+1)))
+			if n < 256 {
+				sameBits(t, fmt.Sprint("example ", i), g, want)
+			}
+			near(t, "log det", g.Posterior().LogDetS, want.Posterior().LogDetS, 1e-12)
+			sameFactor(t, fmt.Sprint(i, " of ", n), &g.chol, &want.chol, 1e-11)
+		}
+	}
+}
+
 func sameBits(t *testing.T, what string, got, want *Group) {
 	t.Helper()
 	if got.Len() != want.Len() || got.Posterior() != want.Posterior() {

@@ -10,11 +10,13 @@ import (
 	"metaqda/core/niw"
 )
 
-// class is one taught class: its whitened examples and what follows from them.
+// class is one taught class: its whitened examples and what follows from them. An
+// example is a burst, most often of one picture.
 type class struct {
 	label  string
 	weight float64        // p(y=j) up to normalisation
-	w      blas64.General // K×d whitened examples in the order they were added
+	bursts                // which picture is in which example
+	w      blas64.General // K×d whitened examples in the order they were begun
 	b      blas64.General // K×r their partners, for queries whitened in part
 	group  niw.Group      // low-rank posterior, kept while K < d
 	stale  bool           // the dense posterior does not match w
@@ -34,8 +36,8 @@ type point struct {
 	a []float64 // r, or nil if z is whole
 }
 
-func newClass(label string, prior niw.Posterior, rank int) *class {
-	c := &class{label: label, weight: 1}
+func newClass(label string, prior niw.Posterior, rank int, near float64) *class {
+	c := &class{label: label, weight: 1, bursts: bursts{near: near}}
 	c.w = blas64.General{Cols: prior.Dim, Stride: prior.Dim}
 	c.b = blas64.General{Cols: rank, Stride: rank}
 	c.group.ResetFrom(prior)
@@ -47,31 +49,41 @@ func (c *class) count() int { return c.w.Rows }
 // lowRank tells which of the two forms serves: the smaller one.
 func (c *class) lowRank() bool { return c.w.Rows < c.w.Cols }
 
-// add appends one whitened example of length d. Cost O((K+r) d).
-func (c *class) add(w []float64, p *niw.Prior) {
-	c.w.Data = append(c.w.Data, w...)
-	c.w.Rows++
-	if r := c.b.Cols; r > 0 {
-		c.b.Data = slices.Grow(c.b.Data, r)[:len(c.b.Data)+r]
-		c.b.Rows++
-		p.PartnerTo(c.b.Data[len(c.b.Data)-r:], w)
+// insert makes the whitened v, of length d, the i-th example. Cost O((K+r) d), and
+// that of [niw.Group.Insert].
+func (c *class) insert(i int, v []float64, p *niw.Prior) {
+	insertRow(&c.w, i, v)
+	if c.b.Cols > 0 {
+		insertRow(&c.b, i, nil)
+		p.PartnerTo(rowOf(c.b, i), v)
 	}
 	c.cross = append(c.cross, 0)
 	c.stale = true
 	if c.lowRank() {
-		c.appendToGroup(c.w.Rows - 1)
+		c.group.Insert(i, c.products(i, c.w.Rows))
 	}
 }
 
-// appendToGroup adds the inner products of row k with the rows up to k.
-func (c *class) appendToGroup(k int) {
-	cross := c.cross[:k+1]
-	rows := blas64.General{Rows: k + 1, Cols: c.w.Cols, Stride: c.w.Stride, Data: c.w.Data}
-	gemv(rows, c.row(k), 0, cross)
-	c.group.Append(cross)
+// replace changes the i-th example to v. Cost as for [class.insert].
+func (c *class) replace(i int, v []float64, p *niw.Prior) {
+	copy(c.row(i), v)
+	if c.b.Cols > 0 {
+		p.PartnerTo(rowOf(c.b, i), v)
+	}
+	c.stale = true
+	if c.lowRank() {
+		c.group.Replace(i, c.products(i, c.w.Rows))
+	}
 }
 
-// remove deletes the i-th example. Cost O(K d + K³).
+// products returns the inner products of row i with the first n rows.
+func (c *class) products(i, n int) []float64 {
+	rows := blas64.General{Rows: n, Cols: c.w.Cols, Stride: c.w.Stride, Data: c.w.Data}
+	gemv(rows, c.row(i), 0, c.cross[:n])
+	return c.cross[:n]
+}
+
+// remove deletes the i-th example. Cost O(K d), and that of [niw.Group.Remove].
 func (c *class) remove(i int, prior niw.Posterior) {
 	wasLowRank := c.lowRank()
 	deleteRow(&c.w, i)
@@ -86,9 +98,19 @@ func (c *class) remove(i int, prior niw.Posterior) {
 	case c.lowRank():
 		c.group.ResetFrom(prior)
 		for k := range c.w.Rows {
-			c.appendToGroup(k)
+			c.group.Append(c.products(k, k+1))
 		}
 	}
+}
+
+// insertRow makes v, nil for one to be filled in, the i-th row of a matrix
+// without gaps.
+func insertRow(m *blas64.General, i int, v []float64) {
+	n := m.Cols
+	m.Data = slices.Grow(m.Data, n)[:len(m.Data)+n]
+	copy(m.Data[(i+1)*n:], m.Data[i*n:])
+	copy(m.Data[i*n:], v)
+	m.Rows++
 }
 
 // deleteRow takes the i-th row out of a matrix without gaps.

@@ -7,6 +7,7 @@
 package qda
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type Options struct {
 	Inference   niw.Inference // FB (the default) or MAP
 	Pooled      bool          // one scale matrix for all classes (LDA) instead of one each
 	NonePrior   float64       // prior probability of none of these, in [0, 1); 0 is the closed set
+	Near        float64       // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
 	Calibration Calibration
 	Domains     *Domains    // how to recognise those of Calibration.Domains; nil to use what serves all others
 	Background  *Background // what queries are compared with beside the classes; nil for nothing
@@ -29,6 +31,9 @@ type Options struct {
 func (o *Options) validate(d int) error {
 	if !(o.NonePrior >= 0 && o.NonePrior < 1) {
 		return &niw.ValueError{Name: "prior probability of none of these", Index: -1, Value: o.NonePrior, Want: "a number from 0 to below 1"}
+	}
+	if !(o.Near >= 0 && o.Near <= math.MaxFloat64) {
+		return &niw.ValueError{Name: "squared distance of two frames of a burst", Index: -1, Value: o.Near, Want: "a finite number from 0"}
 	}
 	if err := o.Calibration.Validate(); err != nil {
 		return err
@@ -95,7 +100,11 @@ func (c *Classifier) use(o Options) {
 	} else if o.Background != c.options.Background {
 		c.background = newBackground(o.Background, c.prior)
 	}
+	near := c.options.Near
 	c.options, c.settled = o, false
+	if o.Near != near {
+		c.replay()
+	}
 }
 
 // Dim returns d.
@@ -104,8 +113,8 @@ func (c *Classifier) Dim() int { return c.empty.Dim }
 // Options returns the options in force.
 func (c *Classifier) Options() Options { return c.options }
 
-// SetOptions replaces the options; the examples stay. Cost O(1), with another
-// background of rank R O(R r d).
+// SetOptions replaces the options; the pictures stay. Cost O(1), with another
+// background of rank R O(R r d), with another Near that of adding all pictures anew.
 func (c *Classifier) SetOptions(o Options) error {
 	if err := o.validate(c.Dim()); err != nil {
 		return err
@@ -134,12 +143,33 @@ func (c *Classifier) Index(label string) int {
 	return -1
 }
 
-// Count returns the number of examples of a class, 0 if there is no such class.
+// Count returns the number of pictures of a class, 0 if there is no such class.
 func (c *Classifier) Count(label string) int {
+	if i, ok := c.index[label]; ok {
+		return c.classes[i].pictures()
+	}
+	return 0
+}
+
+// Bursts returns the number K of examples of a class, a burst being one: what
+// [Classifier.Count] returns if Options.Near is 0.
+func (c *Classifier) Bursts(label string) int {
 	if i, ok := c.index[label]; ok {
 		return c.classes[i].count()
 	}
 	return 0
+}
+
+// BurstOf returns which burst of its class the i-th picture is in, counted from 0
+// in the order they were begun, and how many pictures it has. It returns -1 and 0
+// if there is no such picture.
+func (c *Classifier) BurstOf(label string, i int) (burst, size int) {
+	j, ok := c.index[label]
+	if !ok || i < 0 || i >= c.classes[j].pictures() {
+		return -1, 0
+	}
+	k := c.classes[j]
+	return k.of[i], len(k.list[k.of[i]].pictures)
 }
 
 // AddClass adds a class without examples. It returns a *[LabelError] if the
@@ -149,7 +179,7 @@ func (c *Classifier) AddClass(label string) error {
 		return err
 	}
 	c.index[label] = len(c.classes)
-	c.classes = append(c.classes, newClass(label, c.empty, c.prior.Rank()))
+	c.classes = append(c.classes, newClass(label, c.empty, c.prior.Rank(), c.options.Near))
 	c.logits = append(c.logits, 0)
 	return nil
 }
@@ -185,11 +215,12 @@ func (c *Classifier) RemoveClass(label string) error {
 	return nil
 }
 
-// Add appends the example x, of length d, to a class. It returns a *[LabelError]
+// Add appends the picture x, of length d, to a class: an example of its own, or a
+// frame of a burst if Options.Near says so. It returns a *[LabelError]
 // for an unknown class, a *[niw.DimensionError] or a *[niw.ValueError] for an x
 // that has the wrong length, is not finite or is too large for its square.
 // Cost d²/2 to whiten x, 3 r d with a spiked prior of rank r, and K d for its
-// inner products.
+// inner products, with bursts 2 K d and O(K²).
 func (c *Classifier) Add(label string, x []float64) error {
 	k, err := c.class(label)
 	if err != nil {
@@ -232,18 +263,19 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 	return nil
 }
 
-// Remove deletes the i-th example of a class, counted from 0 in the order they
-// were added. What is left answers as if the example had never been there.
-// Cost O(K d + K³).
+// Remove deletes the i-th picture of a class, counted from 0 in the order they
+// were added. What is left answers as if the picture had never been there. Cost
+// O(K d + K²); if others follow it into its burst, that for each of them that now
+// begins one.
 func (c *Classifier) Remove(label string, i int) error {
 	k, err := c.class(label)
 	if err != nil {
 		return err
 	}
-	if i < 0 || i >= k.count() {
-		return &ExampleError{Label: label, Index: i, Count: k.count()}
+	if i < 0 || i >= k.pictures() {
+		return &ExampleError{Label: label, Index: i, Count: k.pictures()}
 	}
-	k.remove(i, c.empty)
+	k.takeOut(i, c.prior, c.empty)
 	c.changed()
 	return nil
 }

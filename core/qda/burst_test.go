@@ -1,0 +1,303 @@
+package qda
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+)
+
+// groupedNaively returns the pictures of each burst by the definition.
+func groupedNaively(w [][]float64, near float64) (list [][]int) {
+next:
+	for i, x := range w {
+		for b, members := range list {
+			var s float64
+			for k, v := range w[members[0]] {
+				s += (v - x[k]) * (v - x[k])
+			}
+			if s < near {
+				list[b] = append(list[b], i)
+				continue next
+			}
+		}
+		list = append(list, []int{i})
+	}
+	return list
+}
+
+// taughtOne returns a classifier with the pictures in one class and one picture
+// in another.
+func taughtOne(t testing.TB, p *niw.Prior, o Options, pictures [][]float64) *Classifier {
+	t.Helper()
+	c, err := New(p, o)
+	must(t, err)
+	must(t, c.AddClass("it"))
+	must(t, c.AddClass("other"))
+	must(t, c.Add("other", randomVector(rand.New(rand.NewPCG(1, 2)), p.Dim(), 2)))
+	for _, x := range pictures {
+		must(t, c.Add("it", x))
+	}
+	return c
+}
+
+// sameState compares the class "it" with what replaying its pictures makes of it.
+func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, query []float64, tol float64) {
+	t.Helper()
+	k := c.classes[0]
+	w := make([][]float64, len(pictures))
+	for i, x := range pictures {
+		w[i] = make([]float64, len(x))
+		c.prior.WhitenTo(w[i], x)
+		if !slices.Equal(k.picture(i), w[i]) {
+			t.Fatalf("%s: picture %d is not what was added", what, i)
+		}
+	}
+	want := groupedNaively(w, c.options.Near)
+	if c.Count("it") != len(pictures) || c.Bursts("it") != len(want) || len(k.list) != len(want) {
+		t.Fatalf("%s: %d pictures in %d bursts, want %d in %d", what, c.Count("it"), c.Bursts("it"), len(pictures), len(want))
+	}
+	for b, members := range want {
+		if s := k.list[b]; !slices.Equal(s.pictures, members) || (s.frames == nil) != (len(members) == 1) {
+			t.Fatalf("%s: burst %d has %v, want %v", what, b, s.pictures, members)
+		}
+		for _, i := range members {
+			if burst, size := c.BurstOf("it", i); burst != b || size != len(members) {
+				t.Fatalf("%s: picture %d is in burst %d of %d, want %d of %d", what, i, burst, size, b, len(members))
+			}
+		}
+	}
+	fresh := taughtOne(t, c.prior, c.options, pictures)
+	for b := range want {
+		if !slices.Equal(k.row(b), fresh.classes[0].row(b)) {
+			t.Fatalf("%s: burst %d has another mean", what, b)
+		}
+	}
+	if len(pictures) == 0 {
+		return
+	}
+	got, again := make([]float64, 2), make([]float64, 2)
+	none, err := c.ProbabilitiesTo(got, query)
+	must(t, err)
+	other, err := fresh.ProbabilitiesTo(again, query)
+	must(t, err)
+	for i, v := range append(again, other) {
+		if g := append(got, none)[i]; !(math.Abs(g-v) <= tol) {
+			t.Fatalf("%s: [%d] is %.17g, want %.17g", what, i, g, v)
+		}
+	}
+}
+
+// drift returns pictures along a walk that now and then goes back or stands
+// still, so that bursts overlap.
+func drift(rng *rand.Rand, n, d int) [][]float64 {
+	pictures := make([][]float64, n)
+	for i := range pictures {
+		from := make([]float64, d)
+		if i > 0 {
+			from = pictures[rng.IntN(i)]
+		}
+		pictures[i] = slices.Clone(from)
+		if rng.IntN(5) > 0 {
+			pictures[i][rng.IntN(min(d, 2))] += rng.NormFloat64()
+		}
+	}
+	return pictures
+}
+
+// whatever is what a person may do to a class, one byte a step.
+func whatever(t testing.TB, o Options, p *niw.Prior, pictures [][]float64, steps []byte) {
+	c := taughtOne(t, p, o, nil)
+	var left [][]float64
+	query := randomVector(rand.New(rand.NewPCG(1, 3)), p.Dim(), 0.5)
+	for n, step := range steps {
+		if len(left) == 0 || step%3 > 0 {
+			x := pictures[int(step)%len(pictures)]
+			must(t, c.Add("it", x))
+			left = append(left, x)
+		} else {
+			i := int(step/3) % len(left)
+			must(t, c.Remove("it", i))
+			left = slices.Delete(left, i, i+1)
+		}
+		sameState(t, fmt.Sprint("step ", n), c, left, query, 1e-9)
+	}
+}
+
+func TestBurstsAreAReplay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(40, 1))
+	for name, o := range variants {
+		for _, d := range []int{3, 30} { // 3: in and out of the dense form
+			for _, o.Near = range []float64{0, 0.3, 2} {
+				steps := make([]byte, 60)
+				for i := range steps {
+					steps[i] = byte(rng.IntN(256))
+				}
+				t.Run(fmt.Sprint(name, " d=", d, " near ", o.Near), func(t *testing.T) {
+					whatever(t, o, randomPrior(rng, d), drift(rng, 60, d), steps)
+				})
+			}
+		}
+	}
+}
+
+func FuzzBursts(f *testing.F) {
+	f.Add([]byte{1, 2, 4, 5, 7, 0, 3}, uint8(3), 0.5)
+	f.Add([]byte{1, 1, 1, 2, 2, 0, 0, 0}, uint8(2), 1e300)
+	f.Fuzz(func(t *testing.T, steps []byte, d uint8, near float64) {
+		if !(near >= 0 && near <= math.MaxFloat64) || len(steps) > 80 {
+			return
+		}
+		rng := rand.New(rand.NewPCG(41, uint64(d)))
+		n := int(d)%12 + 1
+		whatever(t, Options{NonePrior: 0.1, Near: near}, randomPrior(rng, n), drift(rng, 40, n), steps)
+	})
+}
+
+// Every picture of a class goes once, the leaders of all first.
+func TestBurstsOfDegenerateClasses(t *testing.T) {
+	const d = 6
+	at := func(x float64) []float64 { v := make([]float64, d); v[0] = x; return v }
+	for name, of := range map[string]struct {
+		pictures []float64
+		near     float64
+		want     int
+	}{
+		"all identical":     {[]float64{1, 1, 1, 1, 1, 1, 1, 1}, 0.1, 1},
+		"alternating":       {[]float64{1, 5, 1, 5, 1, 5, 1, 5}, 0.1, 2},
+		"near huge":         {[]float64{1, -5, 1e6, 3, 4}, 1e300, 1},
+		"near tiny":         {[]float64{1, 1, 2, 2}, 5e-324, 2},
+		"exactly near":      {[]float64{0, 1, 2}, 1, 3},
+		"chain":             {[]float64{0, 0.9, 1.8, 2.7, 3.6, 4.5}, 1, 3},
+		"chain backwards":   {[]float64{4.5, 3.6, 2.7, 1.8, 0.9, 0}, 1, 3},
+		"between two":       {[]float64{0, 1.5, 0.8, 0.7}, 1, 2},
+		"a leader demotes":  {[]float64{0, 0.9, 1.5, 2.3, 1.6}, 1, 2},
+		"no bursts at all":  {[]float64{1, 1, 2, 2}, 0, 4},
+		"one picture alone": {[]float64{1}, 1, 1},
+	} {
+		p := niw.HandCrafted(d, 1)
+		scale := make([]float64, d)
+		p.WhitenTo(scale, at(1))
+		o := Options{NonePrior: 0.2, Near: of.near}
+		var pictures [][]float64
+		for _, x := range of.pictures {
+			pictures = append(pictures, at(x/scale[0]))
+		}
+		for out := range pictures {
+			c := taughtOne(t, p, o, pictures)
+			if got := c.Bursts("it"); got != of.want {
+				t.Errorf("%s: %d bursts, want %d", name, got, of.want)
+			}
+			left := slices.Clone(pictures)
+			for i := out; len(left) > 0; i = 0 {
+				must(t, c.Remove("it", i))
+				left = slices.Delete(left, i, i+1)
+				sameState(t, name, c, left, at(0.5), 1e-12)
+			}
+		}
+	}
+}
+
+func TestIdenticalFramesAreOnePicture(t *testing.T) {
+	rng := rand.New(rand.NewPCG(42, 1))
+	for name, o := range variants {
+		o.Near = 1e-9
+		for _, d := range []int{1, 2, 24} {
+			p := randomPrior(rng, d)
+			pictures := [][]float64{randomVector(rng, d, 0), randomVector(rng, d, 0), randomVector(rng, d, 0)}
+			c, query := taughtOne(t, p, o, pictures), randomVector(rng, d, 0.3)
+			want := ask(t, c, query)
+			for range 13 {
+				must(t, c.Add("it", pictures[1]))
+			}
+			same(t, name, ask(t, c, query), want, 0)
+		}
+	}
+}
+
+func TestAddThenRemoveOfAFrameGivesTheSameBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 1))
+	for _, d := range []int{2, 24} {
+		pictures := drift(rng, 15, d)
+		c := taughtOne(t, randomPrior(rng, d), Options{NonePrior: 0.2, Near: 0.8}, pictures)
+		query := randomVector(rng, d, 0.3)
+		want := ask(t, c, query)
+		for i, x := range pictures {
+			y := slices.Clone(x)
+			y[0] += 0.01
+			must(t, c.Add("it", y))
+			ask(t, c, query)
+			must(t, c.Remove("it", len(pictures)))
+			same(t, fmt.Sprint("frame like ", i), ask(t, c, query), want, 0)
+		}
+	}
+}
+
+func TestFramesTogetherEqualFramesOneByOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(44, 1))
+	const d = 30
+	p, pictures, o := randomPrior(rng, d), drift(rng, 25, d), Options{NonePrior: 0.2, Near: 0.8}
+	c, other := taughtOne(t, p, o, pictures), taughtOne(t, p, o, nil)
+	x := mat.NewDense(len(pictures), d, nil)
+	for i, r := range pictures {
+		x.SetRow(i, r)
+	}
+	must(t, other.AddRows("it", x))
+	if c.Bursts("it") == c.Count("it") || other.Bursts("it") != c.Bursts("it") {
+		t.Errorf("%d bursts, want %d", other.Bursts("it"), c.Bursts("it"))
+	}
+	query := randomVector(rng, d, 0.1)
+	same(t, "batch", ask(t, other, query), ask(t, c, query), 1e-10)
+}
+
+func TestAnotherNearReplaysEverything(t *testing.T) {
+	rng := rand.New(rand.NewPCG(45, 1))
+	for _, d := range []int{4, 30} {
+		pictures, o := drift(rng, 25, d), Options{NonePrior: 0.2}
+		p, query := randomPrior(rng, d), randomVector(rng, d, 0.3)
+		c := taughtOne(t, p, o, pictures)
+		must(t, c.SetClassPrior("it", 3))
+		want := ask(t, c, query)
+		for _, o.Near = range []float64{0.5, 3, 1e9, 0.1} {
+			must(t, c.SetOptions(o))
+			must(t, c.SetClassPrior("it", 1))
+			sameState(t, fmt.Sprint("near ", o.Near), c, pictures, query, 0)
+		}
+		o.Near = 0
+		must(t, c.SetOptions(o))
+		must(t, c.SetClassPrior("it", 3))
+		same(t, "back again", ask(t, c, query), want, 0)
+	}
+}
+
+func TestBurstsOfASpikedPrior(t *testing.T) {
+	rng := rand.New(rand.NewPCG(46, 1))
+	p := spikedPrior(t, rng, 20, 3)
+	steps := make([]byte, 50)
+	for i := range steps {
+		steps[i] = byte(rng.IntN(256))
+	}
+	whatever(t, Options{NonePrior: 0.2, Near: 1}, p, drift(rng, 60, 20), steps)
+}
+
+func TestNearIsANumberFromZero(t *testing.T) {
+	for _, near := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := New(niw.HandCrafted(2, 1), Options{Near: near}); err == nil {
+			t.Errorf("near %v is taken", near)
+		}
+	}
+	c := taughtOne(t, niw.HandCrafted(2, 1), Options{}, nil)
+	for _, i := range []int{-1, 0, 7} {
+		if burst, size := c.BurstOf("it", i); burst != -1 || size != 0 {
+			t.Errorf("no picture %d, but burst %d of %d", i, burst, size)
+		}
+	}
+	if burst, size := c.BurstOf("nobody", 0); burst != -1 || size != 0 || c.Bursts("nobody") != 0 {
+		t.Errorf("a class that is not there has burst %d of %d", burst, size)
+	}
+}
