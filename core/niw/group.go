@@ -264,15 +264,16 @@ func (g *Group) update() {
 
 // sums computes G1 and 1ᵀG1 from the lower triangle.
 func (g *Group) sums() {
-	clear(g.rowSum[:g.n])
 	g.total = 0
 	for i := range g.n {
 		row := g.gram[i*g.stride : i*g.stride+i+1]
+		before := g.rowSum[:i]
+		var s float64
 		for j, v := range row[:i] {
-			g.rowSum[i] += v
-			g.rowSum[j] += v
+			s += v
+			before[j] += v
 		}
-		g.rowSum[i] += row[i]
+		g.rowSum[i] = s + row[i]
 	}
 	for _, v := range g.rowSum[:g.n] {
 		g.total += v

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"metaqda/core/niw"
 )
 
 // The core path of a prediction, whitening included, and of adding and removing
@@ -44,4 +46,78 @@ func BenchmarkAddRemove(b *testing.B) {
 			must(b, c.Remove("c0", 5))
 		}
 	})
+}
+
+// A class of a thousand pictures, d = 1104: what one more costs, one less, and to
+// score all of them with each left out of its class.
+func BenchmarkLargeClass(b *testing.B) {
+	const n, d = 1000, 1104
+	rng := rand.New(rand.NewPCG(2, d))
+	for _, near := range []float64{0, 1} {
+		c, _ := teach(b, niw.HandCrafted(d, 1), Options{NonePrior: 0.1, Near: near}, []int{n})
+		k, all := c.classes[0], 0.0
+		without := func() {
+			for i := range k.count() {
+				all += k.logProbWithout(c, i, 0)
+			}
+		}
+		without()
+		measure := func(name string, change, undo func()) {
+			b.Run(fmt.Sprint("near=", near, "/", name), func(b *testing.B) {
+				for b.Loop() {
+					change()
+					k.logProbWithout(c, 0, 0)
+					b.StopTimer()
+					undo()
+					b.StartTimer()
+				}
+			})
+		}
+		x := randomVector(rng, d, 0)
+		add := func() { must(b, c.Add("c0", x)) }
+		removeLast := func() { must(b, c.Remove("c0", n)) }
+		measure("Add", add, removeLast)
+		add()
+		measure("RemoveLast", removeLast, add)
+		removeLast()
+		for _, i := range []int{0, 500, 980} {
+			measure(fmt.Sprint("Remove=", i), func() { must(b, c.Remove("c0", i)) }, add)
+		}
+		measure("LogProbWithoutAll", without, func() {})
+		if near == 0 {
+			continue
+		}
+		frame := make([]float64, d)
+		c.prior.UnwhitenTo(append(frame[:0], k.row(0)...))
+		for i, v := range c.prior.M {
+			frame[i] += v
+		}
+		frame[0] += 0.1
+		measure("AddFrameOfFirst", func() { must(b, c.Add("c0", frame)) }, removeLast)
+	}
+}
+
+// A class of a thousand bursts of two pictures loses its first burst, of which
+// the second picture leads for a while.
+func BenchmarkPromote(b *testing.B) {
+	const n, d = 1000, 1104
+	rng := rand.New(rand.NewPCG(3, d))
+	c, err := New(niw.HandCrafted(d, 1), Options{NonePrior: 0.1, Near: 1e-9})
+	must(b, err)
+	must(b, c.AddClass("it"))
+	addPair := func() {
+		x := randomVector(rng, d, 0)
+		must(b, c.Add("it", x))
+		must(b, c.Add("it", x))
+	}
+	for range n {
+		addPair()
+	}
+	for b.Loop() {
+		must(b, c.Remove("it", 0))
+		must(b, c.Remove("it", 0))
+		b.StopTimer()
+		addPair()
+		b.StartTimer()
+	}
 }
