@@ -100,8 +100,7 @@ func (g *Group) exact(i int) bool { return (g.n-i)*g.n*g.n <= exactWork }
 // examples of a larger one, the Cholesky factor is computed anew from the Gram
 // matrix in the order of the examples left, so that adding an example and
 // removing it again gives back the same bits. Elsewhere rotations take the
-// example out of the factor, to rounding. Cost O(K²) to O(K³/3), bounded by a
-// constant for the latter.
+// example out of the factor, to rounding. Cost O(K²), or what [exactWork] allows.
 func (g *Group) Remove(i int) {
 	g.check(i)
 	exact := g.exact(i + 1)
@@ -143,9 +142,9 @@ func (g *Group) Replace(i int, cross []float64) {
 	g.update()
 }
 
-// Insert adds an example as the i-th. Its inner products with the K+1 examples
-// there are then come in their order; cross[i] is that with itself. Bits and cost
-// are those of [Group.Remove].
+// Insert adds an example as the i-th, given its inner products with the K+1
+// examples that there are then, in their order; cross[i] is that with itself.
+// Bits and cost are those of [Group.Remove].
 func (g *Group) Insert(i int, cross []float64) {
 	if len(cross) != g.n+1 {
 		panic("niw: cross products of wrong length")
