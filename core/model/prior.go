@@ -59,7 +59,7 @@ type Prior struct {
 	// DataMean is the mean of the embeddings that the prior was learned from, as
 	// they are, each data set counting alike; nil if not known. What knows no prior
 	// may be centred on it, no prediction of the prior depends on it.
-	DataMean []float64
+	DataMean  []float64
 	Extractor Extractor
 	Facts     map[string]string // how the prior was made: data, seed, command
 	Precision string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
