@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
 )
 
 // Pictures that came together are the same as one by one, in and out of the dense
@@ -14,7 +16,7 @@ import (
 func TestManyPicturesTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(62, 1))
 	for _, d := range []int{300, 450} {
-		p, s := randomPrior(rng, d), randomSession(rng, d, 420)
+		p, s := niw.HandCrafted(d, 1), randomSession(rng, d, 420)
 		x := mat.NewDense(420, d, nil)
 		for i, r := range s[0] {
 			x.SetRow(i, r)
@@ -30,7 +32,7 @@ func TestManyPicturesTogether(t *testing.T) {
 			must(t, many.AddRows("c0", x.Slice(0, 40, 0, d).(*mat.Dense)))
 			must(t, many.AddRows("c0", x.Slice(40, 420, 0, d).(*mat.Dense)))
 			what := fmt.Sprint("d=", d, " near ", near)
-			same(t, what, everything(t, many, query), everything(t, one, query), 1e-7)
+			same(t, what, everything(t, many, query), everything(t, one, query), 1e-9)
 			if a, b := many.classes[0], one.classes[0]; !slices.Equal(a.of, b.of) || a.lowRank() && a.group.Len() != a.count() {
 				t.Errorf("%s: %d examples of %d in other bursts", what, a.group.Len(), a.count())
 			}
@@ -38,7 +40,7 @@ func TestManyPicturesTogether(t *testing.T) {
 				must(t, one.Remove("c0", 280))
 				must(t, many.Remove("c0", 280))
 			}
-			same(t, what+", less", everything(t, many, query), everything(t, one, query), 1e-7)
+			same(t, what+", less", everything(t, many, query), everything(t, one, query), 1e-9)
 			if k := many.classes[0]; k.lowRank() && k.group.Len() != k.count() {
 				t.Errorf("%s: %d examples of %d", what, k.group.Len(), k.count())
 			}
