@@ -40,6 +40,28 @@ func BenchmarkPredict(b *testing.B) {
 	})
 }
 
+// A prediction among five classes of five pictures with the session's own mean and
+// without.
+func BenchmarkPredictWithCentre(b *testing.B) {
+	const d = 1104
+	rng := rand.New(rand.NewPCG(5, d))
+	for name, p := range map[string]*niw.Prior{"full": niw.HandCrafted(d, 1), "spiked": spikedPrior(b, rng, d, 128)} {
+		for _, centre := range []float64{0, 1} {
+			b.Run(fmt.Sprint(name, "/centre=", centre), func(b *testing.B) {
+				o := variants["levels"]
+				o.Centre = centre
+				c, examples := teach(b, p, o, []int{5, 5, 5, 5, 5})
+				out := make([]float64, 5)
+				b.ReportAllocs()
+				for b.Loop() {
+					_, err := c.ProbabilitiesTo(out, examples[0][0])
+					must(b, err)
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkAddRemove(b *testing.B) {
 	benchmark(b, func(b *testing.B, c *Classifier, x []float64) {
 		b.ReportAllocs()
@@ -141,7 +163,9 @@ func BenchmarkLoadLargeClass(b *testing.B) {
 		must(b, c.Add("other", query))
 		return c
 	}
-	for _, o := range []Options{{NonePrior: 0.1}, {NonePrior: 0.1, Centre: 1}, {NonePrior: 0.1, Near: 1}} {
+	for _, with := range []Options{{}, {Centre: 1}, {Near: 1}, {Near: 1, Centre: 1}} {
+		o := variants["levels"]
+		o.Near, o.Centre = with.Near, with.Centre
 		name := fmt.Sprint("near=", o.Near, "/centre=", o.Centre, "/")
 		out := make([]float64, 2)
 		ask := func(c *Classifier) {
@@ -154,13 +178,12 @@ func BenchmarkLoadLargeClass(b *testing.B) {
 			}
 		})
 		c := load(o)
-		b.Run(name+"FirstLogProbWithout", func(b *testing.B) {
+		b.Run(name+"FirstPredict", func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				c = load(o)
-				ask(c)
 				b.StartTimer()
-				c.classes[0].logProbWithout(c, 0, 0)
+				ask(c)
 			}
 		})
 		b.Run(name+"AddAndPredict", func(b *testing.B) {
