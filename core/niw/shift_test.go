@@ -90,8 +90,8 @@ func TestShiftOfALargeGroup(t *testing.T) {
 	for i := range n + 1 {
 		w.Set(i, 0, w.At(i, 0)+30) // as far from the prior mean as sessions are
 	}
+	g := groupOf(p, w, sequence(n))
 	for name, delta := range deltas(rng, w, n) {
-		g := groupOf(p, w, sequence(n))
 		g.shiftBy(w, sequence(n), delta)
 		s := shifted(w, delta)
 		tol := 1e-9

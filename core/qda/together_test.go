@@ -15,9 +15,9 @@ import (
 // form and where blocks begin, bursts or not.
 func TestManyPicturesTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(62, 1))
-	for _, d := range []int{300, 450} {
-		p, s := niw.HandCrafted(d, 1), randomSession(rng, d, 420)
-		x := mat.NewDense(420, d, nil)
+	for _, d := range []int{290, 360} {
+		p, s := niw.HandCrafted(d, 1), randomSession(rng, d, 340)
+		x := mat.NewDense(340, d, nil)
 		for i, r := range s[0] {
 			x.SetRow(i, r)
 		}
@@ -30,13 +30,13 @@ func TestManyPicturesTogether(t *testing.T) {
 			must(t, err)
 			must(t, many.AddClass("c0"))
 			must(t, many.AddRows("c0", x.Slice(0, 40, 0, d).(*mat.Dense)))
-			must(t, many.AddRows("c0", x.Slice(40, 420, 0, d).(*mat.Dense)))
+			must(t, many.AddRows("c0", x.Slice(40, 340, 0, d).(*mat.Dense)))
 			what := fmt.Sprint("d=", d, " near ", near)
 			same(t, what, everything(t, many, query), everything(t, one, query), 1e-9)
 			if a, b := many.classes[0], one.classes[0]; !slices.Equal(a.of, b.of) || a.lowRank() && a.group.Len() != a.count() {
 				t.Errorf("%s: %d examples of %d in other bursts", what, a.group.Len(), a.count())
 			}
-			for range 130 { // low rank again where it was not
+			for range 60 { // low rank again where it was not
 				must(t, one.Remove("c0", 280))
 				must(t, many.Remove("c0", 280))
 			}
