@@ -1,7 +1,7 @@
 // @ts-check
 /** From a file or a video frame to pixels, and from pixels to a small thumbnail. */
 import { decodePicture } from './extractor/pixels.js';
-import { centreSquare } from './extractor/preprocess.js';
+import { rectangleOf } from './extractor/preprocess.js';
 
 /** Edge of a thumbnail in pixels. */
 export const THUMBNAIL = 96;
@@ -93,7 +93,7 @@ async function decodeByElement(file) {
  * @returns {Promise<Uint8Array>}
  */
 export async function thumbnail(bitmap, edge = THUMBNAIL) {
-  const { x, y, side } = centreSquare(bitmap.width, bitmap.height);
+  const { x, y, width, height } = rectangleOf({ name: 'square', share: 1 }, bitmap.width, bitmap.height);
   const canvas = canvasOf(edge);
   const context = /** @type {OffscreenCanvasRenderingContext2D|CanvasRenderingContext2D|null} */ (
     canvas.getContext('2d'));
@@ -101,7 +101,7 @@ export async function thumbnail(bitmap, edge = THUMBNAIL) {
   context.fillStyle = '#fff';
   context.fillRect(0, 0, edge, edge);
   context.imageSmoothingQuality = 'high';
-  context.drawImage(bitmap, x, y, side, side, 0, 0, edge, edge);
+  context.drawImage(bitmap, x, y, width, height, 0, 0, edge, edge);
   return new Uint8Array(await (await encode(canvas)).arrayBuffer());
 }
 

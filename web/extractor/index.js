@@ -13,8 +13,8 @@ export { decodePicture } from './pixels.js';
 
 /**
  * @typedef {object} Extractor
- * @property {string} id names network and version; priors and sessions are bound to it
- * @property {string} sha256 of the network's files
+ * @property {string} id names network, version and views; priors and sessions are bound to it
+ * @property {string} sha256 of the network's files and of how pictures are laid before it
  * @property {number} dimension length of an embedding
  * @property {'worker' | 'window'} place where it runs
  * @property {(picture: Picture) => Promise<Float32Array>} embed
@@ -34,7 +34,7 @@ export { decodePicture } from './pixels.js';
 
 /** @typedef {(options: LoadOptions) => Promise<Extractor>} Loader */
 
-export const defaultExtractor = 'centernet-mobilenetv3-160@3.3.6';
+export const defaultExtractor = 'centernet-mobilenetv3-224-2@3.3.6';
 
 /** @type {Map<string, Loader>} */
 const loaders = new Map([[defaultExtractor, loadGraphExtractor]]);
