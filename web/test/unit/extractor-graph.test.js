@@ -103,6 +103,12 @@ test('the hash covers graph, weights and recipe', async () => {
   assert.notEqual(await hash({ ...record, views: record.views.slice(1) }), record.sha256);
 });
 
+test('the shipped prior was learned with the extractor that is built', async () => {
+  const file = await readFile(new URL('../../prior/default.safetensors', import.meta.url));
+  const header = JSON.parse(file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString());
+  assert.deepEqual(JSON.parse(header.__metadata__.extractor), { id: record.id, sha256: record.sha256 });
+});
+
 test('the same picture gives the same numbers, after any other', async () => {
   const extractor = await loadExtractor(folder);
   const [first, second] = await Promise.all(
