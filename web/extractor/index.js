@@ -17,7 +17,9 @@ export { decodePicture } from './pixels.js';
  * @property {string} sha256 of the network's files and of how pictures are laid before it
  * @property {number} dimension length of an embedding
  * @property {'worker' | 'window'} place where it runs
- * @property {(picture: Picture) => Promise<Float32Array>} embed
+ * @property {number} views how many views of a picture an embedding is the mean of
+ * @property {(picture: Picture, views?: number) => Promise<Float32Array>} embed
+ *   of all views, or sooner and more coarsely of the first so many;
  *   answers `dimension` finite numbers, the same for the same picture; leaves the
  *   picture usable; rejects with an ExtractorError (code, sentence)
  * @property {() => void} close

@@ -30,9 +30,12 @@ export async function createSession(createRuntime, files, pause) {
   // The first run compiles; it also proves the whole path before anyone waits for it.
   check(runtime.run(new Float32Array(3 * inputSize * inputSize), inputSize), dimension);
   return {
-    /** @param {Blob | ImageBitmap | ImageData} source @returns {Promise<Float32Array>} */
-    async embed(source) {
-      return check(meanOf(runtime.run, await pixelsOf(source, inputSize, views, pause), inputSize), dimension);
+    /**
+     * @param {Blob | ImageBitmap | ImageData} source @param {number} [count] of views, the first ones
+     * @returns {Promise<Float32Array>}
+     */
+    async embed(source, count = views.length) {
+      return check(meanOf(runtime.run, await pixelsOf(source, inputSize, views.slice(0, count), pause), inputSize), dimension);
     },
     close: runtime.close,
   };
