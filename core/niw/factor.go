@@ -74,6 +74,17 @@ func (f *factor) set(k, from int, gram []float64, shift float64) {
 	}
 }
 
+// solve overwrites y, of length n, with C⁻¹y. Cost n²/2.
+func (f *factor) solve(y []float64) {
+	for i, s := range y {
+		row := f.row(i)[:i+1]
+		for j, c := range row[:i] {
+			s -= c * y[j]
+		}
+		y[i] = s / row[i]
+	}
+}
+
 // inverseDiagonal returns (M⁻¹)_ii. Cost O(n²) for every row that came or
 // changed since the last call.
 func (f *factor) inverseDiagonal(i int) float64 {

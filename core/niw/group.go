@@ -24,6 +24,8 @@ import (
 // identity, so its Cholesky factor always exists. An empty Group, K = 0, is the
 // predictive of the prior: the density of an example of a class never seen.
 //
+// [Group.Shift] moves the prior mean; every change of the examples undoes it.
+//
 // The zero Group is not usable; begin with [Group.Reset] or [Group.Fit]. A
 // Group holds scratch space and must not be used from two goroutines at once.
 type Group struct {
@@ -36,6 +38,8 @@ type Group struct {
 	chol    factor    // of M
 	rowSum  []float64 // G1
 	total   float64   // 1ᵀG1
+	logDetS float64   // log det S_j without a shift
+	shift   shift
 	scratch []float64
 }
 
@@ -192,7 +196,7 @@ func (g *Group) setFrom(k, column int) {
 	}
 }
 
-// CopyFrom makes g an independent copy of other. Cost O(K²).
+// CopyFrom makes g an independent copy of other, without its shift. Cost O(K²).
 func (g *Group) CopyFrom(other *Group) {
 	g.n = 0
 	g.chol.empty()
@@ -217,6 +221,9 @@ func (g *Group) Quad(r2 float64, cross []float64) float64 {
 	if len(cross) != g.n {
 		panic("niw: cross products of wrong length")
 	}
+	if g.shift.on {
+		panic("niw: group with a shift")
+	}
 	if g.n == 0 {
 		return r2
 	}
@@ -232,16 +239,13 @@ func (g *Group) Quad(r2 float64, cross []float64) float64 {
 // explained returns uᵀM⁻¹u = |C⁻¹u|² where M = C Cᵀ.
 func (g *Group) explained(cross []float64, kj float64) float64 {
 	y := g.scratch[:g.n]
+	for i, v := range cross {
+		y[i] = v - g.rowSum[i]/kj
+	}
+	g.chol.solve(y)
 	var norm2 float64
-	for i := range y {
-		row := g.chol.row(i)[:i+1]
-		s := cross[i] - g.rowSum[i]/kj
-		for j, c := range row[:i] {
-			s -= c * y[j]
-		}
-		s /= row[i]
-		y[i] = s
-		norm2 += s * s
+	for _, v := range y {
+		norm2 += v * v
 	}
 	return norm2
 }
@@ -258,6 +262,12 @@ func (g *Group) update() {
 	g.post.Kappa += k
 	g.post.Nu += k
 	g.post.LogDetS += 2*logDet + math.Log(g.prior.Kappa/g.post.Kappa)
+	g.logDetS, g.shift.on = g.post.LogDetS, false
+	g.renorm()
+}
+
+// renorm computes what does not depend on the query from the posterior.
+func (g *Group) renorm() {
 	g.norm = [2]float64{FB: g.post.LogNorm(FB), MAP: g.post.LogNorm(MAP)}
 }
 

@@ -21,16 +21,20 @@ import "math"
 // where no difference of large numbers can turn negative: 0 < (M⁻¹)_ii <= c. It is
 // what leaving one out of a Gaussian process comes to (Rasmussen and Williams
 // 2006, eq. 5.10-5.12). Of the only example it is the predictive of the prior.
-// Cost O(1) after the first call since a change, which takes O(K²) for each
-// example that came or changed.
+// A shifted group answers for the shifted mean, which stays where it is when the
+// example goes. Cost O(1) after the first call since a change, which takes O(K²) for
+// each example that came or changed, and O(K²) once for a shift.
 func (g *Group) LogProbWithout(inf Inference, i int) float64 {
 	g.check(i)
+	if g.shift.on {
+		return g.prior.without(inf, &g.post, g.n, g.shift.inverseDiagonal(g, i))
+	}
 	return g.prior.without(inf, &g.post, g.n, g.chol.inverseDiagonal(i))
 }
 
 // LogProbWithout is that of [Group.LogProbWithout] for one of the k examples of a
 // class in dense form, of which q = (x-m_j)ᵀ S_j⁻¹ (x-m_j) and r2 = |w|² are
-// given. Here (M⁻¹)_ii = c - q, and (M⁻¹)_ii >= 1/M_ii bounds what rounding does to
+// given, r2 = |w-δ|² after [Scatter.AddShifted]. Here (M⁻¹)_ii = c - q, and (M⁻¹)_ii >= 1/M_ii bounds what rounding does to
 // an example far away from all others.
 func (s *Scatter) LogProbWithout(inf Inference, k int, q, r2 float64) float64 {
 	post := s.Posterior(k)

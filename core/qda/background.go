@@ -208,7 +208,7 @@ func newBackground(b *Background, p *niw.Prior) *background {
 }
 
 // score returns b of a whitened point; 0 without a background.
-func (g *background) score(x point, r2 float64) float64 {
+func (g *background) score(x point) float64 {
 	if g == nil {
 		return 0
 	}
@@ -216,7 +216,7 @@ func (g *background) score(x point, r2 float64) float64 {
 	if x.a != nil {
 		gemv(g.partners, x.a, 1, g.z)
 	}
-	return g.Score(g.z, r2)
+	return g.Score(g.z, x.r2)
 }
 
 // mean returns that of b over the examples of the chosen classes, at most each of
@@ -230,7 +230,7 @@ func (g *background) mean(chosen []*class, each int) float64 {
 		take := min(each, k.count())
 		for i := range take {
 			w := k.row(i * k.count() / take)
-			sum += g.score(point{z: w}, squaredNorm(w))
+			sum += g.score(point{z: w, r2: squaredNorm(w)})
 			n++
 		}
 	}

@@ -19,7 +19,7 @@ type class struct {
 	w      blas64.General // K×d whitened examples in the order they were begun
 	b      blas64.General // K×r their partners, for queries whitened in part
 	group  niw.Group      // low-rank posterior, kept while K < d
-	stale  bool           // the dense posterior does not match w
+	stale  bool           // the dense posterior does not match w or δ
 	dense  *niw.Scatter   // dense posterior, used while K >= d
 	mean   []float64      // whitened posterior mean, for the dense form
 	cross  []float64      // scratch: W z, length K
@@ -30,10 +30,12 @@ type class struct {
 	logWeight float64 // ln p(y=j)
 }
 
-// point is a whitened point, whole or in part; see [niw.Prior.WhitenPartTo].
+// point is a whitened point w, whole or in part; see [niw.Prior.WhitenPartTo].
 type point struct {
-	z []float64 // d: the whitened point, or y
-	a []float64 // r, or nil if z is whole
+	z     []float64 // d: the whitened point, or y
+	a     []float64 // r, or nil if z is whole
+	r2    float64   // |w|²
+	along float64   // wᵀδ, δ that of the session's [centre]
 }
 
 func newClass(label string, prior niw.Posterior, rank int, near float64) *class {
@@ -122,16 +124,19 @@ func deleteRow(m *blas64.General, i int) {
 
 func (c *class) row(i int) []float64 { return c.w.Data[i*c.w.Stride : i*c.w.Stride+c.w.Cols] }
 
-// logProb returns the log density of the whitened query x with r2 = |w|². A class
-// in dense form wants the query whole.
-func (c *class) logProb(of *Classifier, x point, r2 float64) float64 {
+// logProb returns the log density of the whitened query x. A class in dense form
+// wants the query whole.
+func (c *class) logProb(of *Classifier, x point) float64 {
 	inf := of.options.Inference
 	if c.lowRank() {
 		gemv(c.w, x.z, 0, c.cross)
 		if x.a != nil {
 			gemv(c.b, x.a, 1, c.cross)
 		}
-		return c.group.LogProb(inf, r2, c.cross)
+		if of.centre.on {
+			return c.group.LogProbShifted(inf, x.r2, c.cross, x.along)
+		}
+		return c.group.LogProb(inf, x.r2, c.cross)
 	}
 	q := c.denseQuad(of, x.z)
 	post := c.dense.Posterior(c.w.Rows)
@@ -140,15 +145,15 @@ func (c *class) logProb(of *Classifier, x point, r2 float64) float64 {
 
 // denseQuad returns the quadratic form of a whitened point z in dense form.
 func (c *class) denseQuad(of *Classifier, z []float64) float64 {
-	c.refresh(of.prior)
+	c.refresh(of.prior, of.centre.shift())
 	floats.SubTo(of.scratch, z, c.mean)
 	c.dense.SolveTo(of.scratch)
 	return floats.Dot(of.scratch, of.scratch)
 }
 
-// refresh factorises the dense posterior if the examples have changed. Cost
-// O(K d² + d³).
-func (c *class) refresh(p *niw.Prior) {
+// refresh factorises the dense posterior if the examples have changed, or δ, nil for
+// zero. Cost O(K d² + d³).
+func (c *class) refresh(p *niw.Prior, delta []float64) {
 	if !c.stale {
 		return
 	}
@@ -156,11 +161,14 @@ func (c *class) refresh(p *niw.Prior) {
 		c.dense, c.mean = new(niw.Scatter), make([]float64, c.w.Cols)
 	}
 	c.dense.Reset(p)
-	c.dense.Add(c.w)
+	c.dense.AddShifted(c.w, delta)
 	if !c.dense.Factorize() {
 		panic("qda: scatter of finite examples not positive definite")
 	}
 	posteriorMean(c.mean, c.w, p.Kappa)
+	if delta != nil {
+		floats.AddScaled(c.mean, p.Kappa/(p.Kappa+float64(c.w.Rows)), delta)
+	}
 	c.stale = false
 }
 

@@ -25,6 +25,7 @@ type Options struct {
 	Pooled      bool          // one scale matrix for all classes (LDA) instead of one each
 	NonePrior   float64       // prior probability of none of these, in [0, 1); 0 is the closed set
 	Near        float64       // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
+	Centre      float64       // kappa_d, the larger the closer the session's own mean keeps to m; 0 for m itself, as Pooled has it in any case
 	Calibration Calibration
 	Domains     *Domains    // how to recognise those of Calibration.Domains; nil to use what serves all others
 	Background  *Background // what queries are compared with beside the classes; nil for nothing
@@ -36,6 +37,9 @@ func (o *Options) validate(d int) error {
 	}
 	if !(o.Near >= 0 && o.Near <= math.MaxFloat64) {
 		return &niw.ValueError{Name: "squared distance of two frames of a burst", Index: -1, Value: o.Near, Want: "a finite number from 0"}
+	}
+	if !(o.Centre >= 0 && o.Centre <= math.MaxFloat64) {
+		return &niw.ValueError{Name: "kappa of the session's mean", Index: -1, Value: o.Centre, Want: "a finite number from 0"}
 	}
 	if err := o.Calibration.Validate(); err != nil {
 		return err
@@ -58,6 +62,7 @@ type Classifier struct {
 	taught     []*class    // classes with examples
 	settled    bool        // count, session and the classes' calibration are up to date
 	count      float64     // examples in all
+	centre     centre      // mean of the session
 	session    *Session    // nil when not computed
 	background *background // nil without one
 	z          []float64

@@ -173,7 +173,6 @@ func sharpness(logTau float64) float64 {
 // evidence turns the log densities l into u, classes without examples into
 // -Inf, and returns s.
 func (c *Classifier) evidence(l []float64, l0 float64) float64 {
-	c.settle()
 	for i, k := range c.classes {
 		if k.count() == 0 {
 			l[i] = math.Inf(-1)
@@ -215,23 +214,27 @@ func (c *Classifier) levels() *Session {
 // classes but its own in u, and returns that under its own class without it;
 // ok is false if nothing is left of the class then.
 func (c *Classifier) scoreExample(u []float64, chosen []*class, a, i int) (without float64, ok bool) {
-	z := chosen[a].row(i)
-	r2 := squaredNorm(z) // checked when it was added
-	l0 := c.empty.LogProb(c.options.Inference, r2)
+	x := c.whole(chosen[a].row(i))
+	l0 := c.empty.LogProb(c.options.Inference, c.centre.r2(x))
 	for j, k := range chosen {
 		if j != a {
-			u[j] = (k.logProb(c, point{z: z}, r2)-l0)*k.invT + k.offset
+			u[j] = (k.logProb(c, x)-l0)*k.invT + k.offset
 		}
 	}
 	k := chosen[a]
 	if k.count() < 2 {
 		return 0, false
 	}
-	return c.options.Calibration.LogOdds(k.logProbWithout(c, i, r2)-l0, k.count()-1), true
+	return c.options.Calibration.LogOdds(k.logProbWithout(c, i, c.centre.r2(x))-l0, k.count()-1), true
+}
+
+// whole returns the point w, whitened and checked when it was added.
+func (c *Classifier) whole(w []float64) point {
+	return point{z: w, r2: squaredNorm(w), along: c.centre.along(w, nil)}
 }
 
 // logProbWithout returns the log density of the class's own example i, with
-// r2 = |w_i|², after taking it out. Cost O(1), after a change O(K³) or O(K d² + d³)
+// r2 = |w_i-δ|², after taking it out; δ stays where it is. Cost O(1), after a change O(K³) or O(K d² + d³)
 // once, and d²/2 in dense form.
 func (k *class) logProbWithout(c *Classifier, i int, r2 float64) float64 {
 	if k.lowRank() {

@@ -13,36 +13,39 @@ func (c *Classifier) LogDensitiesTo(dst, x []float64) (none float64, err error) 
 	if len(dst) != len(c.classes) {
 		panic("qda: destination of wrong length")
 	}
-	q, r2, err := c.query(x)
+	q, err := c.query(x)
 	if err != nil {
 		return 0, err
 	}
-	return c.densities(dst, q, r2), nil
+	return c.densities(dst, q), nil
 }
 
-// query whitens x, in part where that is enough, and returns |w|².
-func (c *Classifier) query(x []float64) (q point, r2 float64, err error) {
+// query whitens x, in part where that is enough.
+func (c *Classifier) query(x []float64) (q point, err error) {
+	c.settle()
+	q.z = c.z
 	if len(c.a) == 0 || c.options.Pooled || c.dense {
-		r2, err = c.whiten(x)
-		return point{z: c.z}, r2, err
+		q.r2, err = c.whiten(x)
+	} else if err = niw.CheckVector("embedding", x, c.Dim()); err == nil {
+		q.a = c.a
+		q.r2, err = checkedNorm2(c.prior.WhitenPartTo(c.z, c.a, x))
 	}
-	if err := niw.CheckVector("embedding", x, c.Dim()); err != nil {
-		return q, 0, err
+	if err == nil {
+		q.along = c.centre.along(q.z, q.a)
 	}
-	r2, err = checkedNorm2(c.prior.WhitenPartTo(c.z, c.a, x))
-	return point{c.z, c.a}, r2, err
+	return q, err
 }
 
 // densities scores a whitened query.
-func (c *Classifier) densities(dst []float64, q point, r2 float64) (none float64) {
+func (c *Classifier) densities(dst []float64, q point) (none float64) {
 	if c.options.Pooled && len(c.taught) > 0 {
-		return c.pooledDensities(dst, r2)
+		return c.pooledDensities(dst, q.r2)
 	}
-	none = c.empty.LogProb(c.options.Inference, r2)
+	none = c.empty.LogProb(c.options.Inference, c.centre.r2(q))
 	for i, k := range c.classes {
 		dst[i] = none
 		if k.count() > 0 {
-			dst[i] = k.logProb(c, q, r2)
+			dst[i] = k.logProb(c, q)
 		}
 	}
 	return none
@@ -74,25 +77,25 @@ func (c *Classifier) pooledDensities(dst []float64, r2 float64) (none float64) {
 //
 // Cost d²/2 + N d multiply-adds for N examples in all, r d + N (d+r) with a spiked
 // prior of rank r, and R (d+n) beside it with a background of n classes, without
-// allocation once the classifier has settled.
+// allocation once the classifier has settled. With Options.Centre it is d more.
 func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("qda: destination of wrong length")
 	}
-	q, r2, err := c.query(x)
+	q, err := c.query(x)
 	if err != nil {
 		return 0, err
 	}
 	if len(c.taught) == 0 {
 		return 0, ErrNoExamples
 	}
-	l0 := c.densities(c.logits, q, r2)
+	l0 := c.densities(c.logits, q)
 	evidence := c.evidence(c.logits, l0)
 	cal, p0 := &c.options.Calibration, c.options.NonePrior
 	byLevels := len(cal.Known) > 0 && !c.options.Pooled
 	sharpness, background := 1.0, 0.0
 	if byLevels && p0 > 0 { // before the levels use the scratch that q lies in
-		background = c.background.score(q, r2)
+		background = c.background.score(q)
 	}
 	if byLevels && len(cal.Tau) > 0 {
 		sharpness = cal.Sharpness(c.levels(), evidence)
@@ -113,8 +116,8 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 	return 1 / (1 + math.Exp(logit)), nil
 }
 
-// settle computes what the classes contribute to every logit, once after each
-// change of examples or options.
+// settle computes what the classes contribute to every logit and the mean of the
+// session, once after each change of examples or options.
 func (c *Classifier) settle() {
 	if c.settled {
 		return
@@ -131,6 +134,7 @@ func (c *Classifier) settle() {
 		k.offset = cal.ClassOffset(k.count())
 		k.logWeight = math.Log(k.weight / weights)
 	}
+	c.recentre()
 	c.session, c.settled = nil, true
 }
 
