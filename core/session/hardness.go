@@ -38,7 +38,7 @@ func (p *Population) inferHardness(s *Support, u []float64) (q hardness) {
 	c := s.Way()
 	var l [hardNodes]float64
 	for k, x := range hardX {
-		q.sharpness[k], l[k] = math.Exp(-p.Hardness.SD*x), hardLogW[k]
+		q.sharpness[k], l[k] = bounded(-p.Hardness.SD*x, 30), hardLogW[k]
 	}
 	if c > 1 && p.Hardness.Weight > 0 {
 		for i, y := range s.Class {

@@ -30,7 +30,7 @@ func (p *Population) inferKnown(unknown, own []float64, meanLogShots float64) (q
 		for j, y := range knownX {
 			k := i*knownNodes + j
 			a := p.Known.Threshold.Mean + sd*(rho*y+rest*x)
-			slope := math.Exp(p.Known.Slope.Mean + p.Known.Slope.SD*y)
+			slope := bounded(p.Known.Slope.Mean+p.Known.Slope.SD*y, 30)
 			q.lines[k] = line{slope / spread, -slope * (level/spread + a)}
 			l[k] = knownLogW[i] + knownLogW[j]
 			if p.Known.Weight > 0 {

@@ -90,10 +90,10 @@ func (p *Population) Validate() error {
 
 // Temperature returns T(K) for a class of k > 0 examples.
 func (p *Population) Temperature(k float64) float64 {
-	return math.Exp(p.LogT[0] + p.LogT[1]*math.Log(k))
+	return bounded(p.LogT[0]+p.LogT[1]*math.Log(k), 300)
 }
 
-// Offset returns b(K) for a class of k > 0 examples.
+// ClassOffset returns b(K) for a class of k > 0 examples.
 func (p *Population) ClassOffset(k float64) float64 {
 	l := math.Log(k)
 	return l * (p.Offset[0] + l*p.Offset[1])
@@ -136,3 +136,7 @@ func (p *Population) list() []coefficient {
 		{"correlation", &k.Correlation, correlation}, {"weight of known", &k.Weight, positive},
 	}
 }
+
+// bounded returns exp(x) for an x of magnitude at most b: absurd coefficients, which
+// a file may hold, must not make infinities.
+func bounded(x, b float64) float64 { return math.Exp(math.Max(-b, math.Min(b, x))) }

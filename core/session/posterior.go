@@ -1,6 +1,10 @@
 package session
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Posterior is what a session knows of itself: the distribution of its theta.
 type Posterior struct {
@@ -25,7 +29,8 @@ func (q *Posterior) ProbabilitiesTo(dst, u, logPrior []float64, none float64, sc
 	if none == 0 {
 		return 0
 	}
-	in, out := q.known.at(Score(u), math.Log1p(-none)-math.Log(none))
+	floats.AddTo(scratch, u, logPrior)
+	in, out := q.known.at(floats.LogSumExp(scratch), math.Log1p(-none)-math.Log(none))
 	for j := range dst {
 		dst[j] *= in
 	}
