@@ -44,7 +44,7 @@ func startPage() js.Value {
 		"renameSession": p.renameSession, "deleteSession": p.deleteSession,
 		"exportSession": p.exportSession, "importSession": p.importSession,
 		"usePrior": p.usePrior, "importPrior": p.importPrior, "exportPrior": p.exportPrior, "resetPrior": p.resetPrior,
-		"trainingInput": p.trainingInput,
+		"useExtractor": p.useExtractor, "trainingInput": p.trainingInput,
 	}
 	api := js.ValueOf(map[string]any{"simd": simd.Available()})
 	for name, m := range methods {
@@ -179,8 +179,9 @@ func (p *page) state(bridge.Args) (any, bridge.Later, error) {
 		"sessionId": s.SessionID, "sessionName": s.SessionName,
 		"inference": s.Settings.Inference, "sort": s.Settings.Sort, "nonePrior": s.Settings.NonePrior, "pooled": s.Settings.Pooled,
 		"dimension": s.Dimension, "classes": classes,
-		"prior":   map[string]any{"sha256": s.Prior.Sum, "name": s.Prior.Name, "site": s.Prior.Site, "facts": facts, "message": s.Prior.Trouble},
-		"storage": map[string]any{"kept": s.Trouble == "", "message": s.Trouble},
+		"prior":     map[string]any{"sha256": s.Prior.Sum, "name": s.Prior.Name, "site": s.Prior.Site, "facts": facts, "message": s.Prior.Trouble},
+		"extractor": map[string]any{"message": s.Foreign},
+		"storage":   map[string]any{"kept": s.Trouble == "", "message": s.Trouble},
 	}, nil, nil
 }
 
@@ -415,8 +416,15 @@ func (p *page) exportPrior(bridge.Args) (any, bridge.Later, error) {
 	})
 }
 
+func (p *page) useExtractor(a bridge.Args) (any, bridge.Later, error) {
+	return nil, nil, p.engine.UseExtractor(extractor(a.Value(0)))
+}
+
 // trainingInput returns what a trainer needs to learn on the open session.
 func (p *page) trainingInput(bridge.Args) (any, bridge.Later, error) {
+	if err := p.engine.CheckExtractor(); err != nil {
+		return nil, nil, err
+	}
 	classifier, err := p.engine.ExportSession()
 	return waiting(err, func() (any, error) {
 		prior, err := p.engine.LearnedPrior()

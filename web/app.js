@@ -132,10 +132,12 @@ async function build(engine, extractor) {
   new Samples({ engine, lessons, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage');
   const tellPrior = standing('prior');
+  const tellExtractor = standing('extractor');
   const refresh = coalesced(async () => {
     const state = await engine.state();
     tellStorage(state.storage.message);
     tellPrior(state.prior.message);
+    tellExtractor(state.extractor.message);
     classes.show(state.classes);
     settings.show(state);
     learning.showPrior(state.prior);
@@ -159,12 +161,17 @@ async function build(engine, extractor) {
 
 async function start() {
   const progress = progressBar();
-  const extractor = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
-  extractor.catch(() => {}); // awaited below, after the engine
+  const loading = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
+  loading.catch(() => {}); // awaited below, after the engine
   const manifest = fetchManifest();
   buildAbout(manifest.then(({ version }) => version));
   const engine = /** @type {Engine} */ (await loadEngine({ onProgress: progress.part('engine', EXPECTED.engine) }));
   await usePagePrior(engine, manifest);
+  const extractor = loading.then(async (loaded) => {
+    await engine.useExtractor({ id: loaded.id, sha256: loaded.sha256 });
+    return loaded;
+  });
+  extractor.catch(() => {}); // awaited below, after the views
   await build(engine, /** @type {Promise<Extractor>} */ (extractor));
   await extractor;
   byId('loading', HTMLElement).hidden = true;

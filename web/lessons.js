@@ -1,6 +1,6 @@
 // @ts-check
 /** Teaching: one picture, file or frame, through the extractor into a class. */
-import { decode, thumbnail } from './pictures.js';
+import { decode, preview, thumbnail } from './pictures.js';
 
 /** @typedef {import('./types.js').Engine} Engine */
 /** @typedef {import('./types.js').Extractor} Extractor */
@@ -45,18 +45,26 @@ export class Lessons {
    */
   async look(file, edge) {
     return this.#use(await decode(file), async (bitmap) => {
-      const picture = await thumbnail(bitmap, edge);
+      const picture = await preview(bitmap, edge);
       return { embedding: await this.#embed(bitmap), picture };
     });
   }
 
   /**
-   * The embedding of a video frame.
+   * The embedding of a video frame, by all views or only the first.
    *
    * @param {ImageBitmap} frame closed afterwards
+   * @param {import('./pace.js').Pace} pace says which, and is told how long it took
    */
-  lookFrame(frame) {
-    return this.#use(frame, (bitmap) => this.#embed(bitmap));
+  lookFrame(frame, pace) {
+    return this.#use(frame, async (bitmap) => {
+      const extractor = await this.extractor;
+      const views = pace.all ? extractor.views : 1;
+      const begun = performance.now();
+      const embedding = await extractor.embed(bitmap, views);
+      pace.took((performance.now() - begun) * extractor.views / views, embedding);
+      return embedding;
+    });
   }
 
   /**

@@ -1,7 +1,7 @@
 // @ts-check
 /** From a file or a video frame to pixels, and from pixels to a small thumbnail. */
 import { decodePicture } from './extractor/pixels.js';
-import { centreSquare } from './extractor/preprocess.js';
+import { rectangleOf } from './extractor/preprocess.js';
 
 /** Edge of a thumbnail in pixels. */
 export const THUMBNAIL = 96;
@@ -89,28 +89,49 @@ async function decodeByElement(file) {
  * Encodes the centre square as a small JPEG on white.
  *
  * @param {ImageBitmap} bitmap
- * @param {number} [edge] pixels
  * @returns {Promise<Uint8Array>}
  */
-export async function thumbnail(bitmap, edge = THUMBNAIL) {
-  const { x, y, side } = centreSquare(bitmap.width, bitmap.height);
-  const canvas = canvasOf(edge);
+export function thumbnail(bitmap) {
+  const square = rectangleOf({ name: 'square', share: 1 }, bitmap.width, bitmap.height);
+  return reduce(bitmap, square, THUMBNAIL, THUMBNAIL);
+}
+
+/**
+ * Encodes the whole picture, as large as fits a square, as a JPEG on white.
+ *
+ * @param {ImageBitmap} bitmap
+ * @param {number} edge of the square, in pixels
+ * @returns {Promise<Uint8Array>}
+ */
+export function preview(bitmap, edge) {
+  const { width, height } = bitmap;
+  const scale = edge / Math.max(width, height);
+  const pixels = (/** @type {number} */ side) => Math.max(1, Math.round(scale * side));
+  return reduce(bitmap, { x: 0, y: 0, width, height }, pixels(width), pixels(height));
+}
+
+/**
+ * @param {ImageBitmap} bitmap
+ * @param {import('./extractor/preprocess.js').Rectangle} part
+ * @param {number} width of the result, in pixels
+ * @param {number} height
+ */
+async function reduce(bitmap, part, width, height) {
+  const canvas = canvasOf(width, height);
   const context = /** @type {OffscreenCanvasRenderingContext2D|CanvasRenderingContext2D|null} */ (
     canvas.getContext('2d'));
   if (!context) throw new PictureError('This browser refused to draw a thumbnail. Close other tabs and try again.');
   context.fillStyle = '#fff';
-  context.fillRect(0, 0, edge, edge);
+  context.fillRect(0, 0, width, height);
   context.imageSmoothingQuality = 'high';
-  context.drawImage(bitmap, x, y, side, side, 0, 0, edge, edge);
+  context.drawImage(bitmap, part.x, part.y, part.width, part.height, 0, 0, width, height);
   return new Uint8Array(await (await encode(canvas)).arrayBuffer());
 }
 
-/** @param {number} edge */
-function canvasOf(edge) {
-  if (typeof OffscreenCanvas === 'function') return new OffscreenCanvas(edge, edge);
-  const canvas = document.createElement('canvas');
-  canvas.width = canvas.height = edge;
-  return canvas;
+/** @param {number} width @param {number} height */
+function canvasOf(width, height) {
+  if (typeof OffscreenCanvas === 'function') return new OffscreenCanvas(width, height);
+  return Object.assign(document.createElement('canvas'), { width, height });
 }
 
 /**

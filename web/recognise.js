@@ -4,6 +4,7 @@ import { complain, say } from './announce.js';
 import { Camera, cameraError, leaveCamera, takeCamera } from './camera.js';
 import { byId, sentence } from './dom.js';
 import { dropZone } from './drop.js';
+import { Pace } from './pace.js';
 
 /** @typedef {import('./types.js').Engine} Engine */
 /** @typedef {import('./lessons.js').Lessons} Lessons */
@@ -138,11 +139,12 @@ export class Recogniser {
    * @param {Camera} camera
    */
   async #watch(camera) {
+    const pace = new Pace();
     while (this.#camera === camera) {
       const next = performance.now() + LIVE_INTERVAL;
       try {
         if (camera.open && !document.hidden) {
-          const embedding = await this.lessons.lookFrame(await camera.frame());
+          const embedding = await this.lessons.lookFrame(await camera.frame(), pace);
           if (this.#camera !== camera) return;
           await this.engine.recognise(embedding);
         }

@@ -32,6 +32,7 @@
  * @property {number} dimension numbers per embedding
  * @property {PriorState} prior
  * @property {ClassState[]} classes
+ * @property {{message: string}} extractor why pictures of the session cannot be compared with new ones, empty when they can
  * @property {{kept: boolean, message: string}} storage whether changes outlive the tab, and if not, why
  *
  * @typedef {object} SessionInfo
@@ -68,6 +69,8 @@
  * @property {(id: string) => Promise<unknown>} deleteSession
  * @property {(id: string, name: string) => Promise<unknown>} renameSession
  * @property {() => Promise<Uint8Array>} exportSession
+ * @property {(extractor: Identity) => Promise<unknown>} useExtractor tells which one reads the pictures from now on: a session
+ *   that another one read is kept, but refuses to add and to recognise with the code 'extractor'
  * @property {(bytes: Uint8Array, extractor?: Identity) => Promise<{id: string, notice: string}>} importSession
  *   refuses a file of another extractor than the given one; the notice is empty or a sentence to tell
  * @property {(source: {url: string, sha256: string}) => Promise<unknown>} usePrior
@@ -82,7 +85,8 @@
  * @property {string} id
  * @property {string} sha256
  * @property {number} dimension
- * @property {(picture: ImageBitmap|ImageData) => Promise<Float32Array>} embed
+ * @property {number} views how many views of a picture an embedding is the mean of
+ * @property {(picture: ImageBitmap|ImageData, views?: number) => Promise<Float32Array>} embed of the first so many views, or all
  * @property {() => void} close
  *
  * @typedef {(progress: {loaded: number, total: number}) => void} OnProgress

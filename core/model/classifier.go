@@ -121,7 +121,7 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 		tensors["thumbnail_end"] = intTensor("I64", ends)
 	}
 	return encodeTensors(tensors, map[string]string{
-		"format": classifierFormat, "version": version, "name": c.Name, "prior": c.PriorSum,
+		"format": classifierFormat, "version": classifierVersion, "name": c.Name, "prior": c.PriorSum,
 		"extractor": mustJSON(c.Extractor), "settings": mustJSON(c.Settings), "classes": mustJSON(classes),
 	}), nil
 }
@@ -131,7 +131,7 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 func DecodeClassifier(b []byte) (*Classifier, error) {
 	tensors, metadata, err := decodeTensors(b)
 	if err == nil {
-		err = checkFormat(metadata, classifierFormat)
+		err = checkFormat(metadata, classifierFormat, classifierVersion, "teach it again")
 	}
 	var c *Classifier
 	if err == nil {

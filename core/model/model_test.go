@@ -15,7 +15,7 @@ import (
 
 	"metaqda/core/embed"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
+	"metaqda/core/session"
 )
 
 // samplePrior has numbers that F16 holds exactly, so that every precision must
@@ -33,13 +33,20 @@ func samplePrior(d int, precision string) *Prior {
 		}
 	}
 	return &Prior{
-		NIW:         p,
-		Transform:   embed.Transform{Kind: embed.CL2N, Power: 0.5, Shift: 0.377, Center: center},
-		Calibration: qda.Calibration{LogT: []float64{1.5, -0.25}, None: []float64{-3}},
-		MAP:         qda.Calibration{LogT: []float64{2}},
-		Extractor:   Extractor{ID: "test", SHA256: "00ff"},
-		Facts:       map[string]string{"seed": "7", "data": "a, b"},
-		Precision:   precision,
+		NIW:       p,
+		Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Shift: 0.377, Center: center},
+		Session:   Session{Near: 0.5, Centre: 1.5, FB: samplePopulation(1.5), MAP: samplePopulation(2)},
+		Extractor: Extractor{ID: "test", SHA256: "00ff"},
+		Facts:     map[string]string{"seed": "7", "data": "a, b"},
+		Precision: precision,
+	}
+}
+
+func samplePopulation(logT float64) *session.Population {
+	return &session.Population{
+		LogT: [2]float64{logT, -0.25}, Offset: [2]float64{-3, 1. / 3}, Hardness: session.Hardness{SD: 0.5, Weight: 0.7},
+		Level: session.Level{Mean: [2]float64{4, 1}, SD: 2, Count: 3}, Spread: session.Spread{SD: 2, Count: 1},
+		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.25}, Slope: session.Normal{Mean: 0.1, SD: 0.2}, Correlation: -0.3, Weight: 0.3},
 	}
 }
 
@@ -61,22 +68,6 @@ func sampleSpiked(d int, precision string) *Prior {
 		panic(err)
 	}
 	p.NIW.L, p.NIW.Spiked = nil, s
-	p.Calibration.Known = [][]float64{{1, 2, 3, 4, 5, 6, 7, 8}, {0, 1, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}, {0, 1, 0, 0, 0, 0}}
-	p.Calibration.Tau = []float64{0.5, -0.25, 0.125, 1}
-	w := mat.NewDense(1, d, nil)
-	w.Set(0, 1, -1.5)
-	if p.Domains, err = qda.NewDomains([]string{"a", "b"}, w, [][]float64{{1. / 3}, {-0.1}}, [][]float64{{0.7}, {2}}); err != nil {
-		panic(err)
-	}
-	v := mat.NewDense(2, d, nil)
-	v.Set(0, 1, -1.5)
-	v.Set(1, 2, 0.25)
-	if p.Background, err = qda.NewBackground(v, mat.NewDense(3, 2, []float64{1, 0.5, -2, 0, 0.125, 4}), 1./3); err != nil {
-		panic(err)
-	}
-	for range 2 {
-		p.Calibration.Domains = append(p.Calibration.Domains, qda.DomainCalibration{Known: p.Calibration.Known, Tau: []float64{1, 2, 3, 4, 5}})
-	}
 	return p
 }
 
@@ -138,32 +129,36 @@ func TestDataMeanOfAPrior(t *testing.T) {
 	}
 }
 
-// Files may say that nothing is blended into the precision, but not otherwise.
-func TestPriorWithABlendIsRefused(t *testing.T) {
-	want := samplePrior(5, "F32")
-	b, err := EncodePrior(want)
+// A file of the version before is refused with the remedy, one of a later version
+// with another.
+func TestPriorOfAnotherVersionIsRefused(t *testing.T) {
+	tensors, metadata, err := decodeTensors(must(EncodePrior(samplePrior(5, "F32"))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tensors, metadata, err := decodeTensors(b)
-	if err != nil {
-		t.Fatal(err)
+	for version, remedy := range map[string]string{"1": "learn it anew", "3": "as new as the file", "": "as new as the file"} {
+		metadata["version"] = version
+		rejects(t, encodeTensors(tensors, metadata), remedy)
 	}
-	decode := func(share string) (*Prior, error) {
-		metadata["regParam"] = share
-		return DecodePrior(encodeTensors(tensors, metadata))
+}
+
+// A prior without a session model takes densities at their word.
+func TestPriorWithoutASessionModel(t *testing.T) {
+	want := samplePrior(4, "F32")
+	want.Session = Session{}
+	got, err := DecodePrior(must(EncodePrior(want)))
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%v, %+v", err, got)
 	}
-	if got, err := decode("0"); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("a share of 0: %v, got %+v, want %+v", err, got, want)
+	if o := got.Session.Options(niw.MAP); o.Population != nil || o.Inference != niw.MAP {
+		t.Errorf("options %+v", o)
 	}
-	for share, say := range map[string]string{"0.5": "is 0.5", "-1": "is -1", `"half"`: "malformed"} {
-		var format *FormatError
-		if _, err := decode(share); !errors.As(err, &format) || !strings.Contains(format.Reason, say) {
-			t.Errorf("a share of %s: %v", share, err)
-		}
-	}
-	if _, err := decode("0.5"); !strings.Contains(err.Error(), "learn the prior anew") {
-		t.Errorf("%v names no remedy", err)
+}
+
+// The shipped file says all of the session model in at most forty numbers.
+func TestCoefficientsAreFew(t *testing.T) {
+	if n := 2*session.Size + 2; n > 40 {
+		t.Errorf("%d coefficients", n)
 	}
 }
 
@@ -231,7 +226,7 @@ func TestDecodeRejects(t *testing.T) {
 		"data cut":          prior[:len(prior)-1],
 		"bytes left over":   append(append([]byte{}, prior...), 0),
 		"huge header":       append([]byte{255, 255, 255, 255, 255, 255, 255, 127}, prior[8:]...),
-		"wrong version":     edit(prior, `"version":"1"`, `"version":"2"`),
+		"wrong version":     edit(prior, `"version":"2"`, `"version":"3"`),
 		"wrong format":      edit(prior, "metaqda.prior", "metaqda.prayr"),
 		"unknown dtype":     edit(prior, `"dtype":"F32"`, `"dtype":"Q32"`),
 		"negative shape":    edit(prior, `"shape":[6]`, `"shape":-1 `),
@@ -266,21 +261,20 @@ func TestDecodeRejects(t *testing.T) {
 
 func TestDecodeRejectsBadNumbers(t *testing.T) {
 	for name, spoil := range map[string]func(*Prior){
-		"kappa zero":          func(p *Prior) { p.NIW.Kappa = 0 },
-		"nu at its bound":     func(p *Prior) { p.NIW.Nu = 2 },
-		"nan in m":            func(p *Prior) { p.NIW.M[1] = math.NaN() },
-		"negative diagonal":   func(p *Prior) { p.NIW.L.SetTri(1, 1, -1) },
-		"infinite centre":     func(p *Prior) { p.Transform.Center[0] = math.Inf(1) },
-		"absurd temperature":  func(p *Prior) { p.Calibration.LogT = []float64{1e9} },
-		"too many parameters": func(p *Prior) { p.Calibration.None = make([]float64, 4) },
+		"kappa zero":         func(p *Prior) { p.NIW.Kappa = 0 },
+		"nu at its bound":    func(p *Prior) { p.NIW.Nu = 2 },
+		"nan in m":           func(p *Prior) { p.NIW.M[1] = math.NaN() },
+		"negative diagonal":  func(p *Prior) { p.NIW.L.SetTri(1, 1, -1) },
+		"infinite centre":    func(p *Prior) { p.Transform.Center[0] = math.Inf(1) },
+		"absurd temperature": func(p *Prior) { p.Session.FB.LogT[0] = 1e9 },
+		"spread of zero":     func(p *Prior) { p.Session.MAP.Spread.SD = 0 },
+		"negative near":      func(p *Prior) { p.Session.Near = -1 },
+		"negative centre":    func(p *Prior) { p.Session.Centre = -1 },
 	} {
 		p := samplePrior(3, "F64")
 		spoil(p)
 		if _, err := EncodePrior(p); err == nil {
 			t.Errorf("%s: encoded", name)
-		}
-		if strings.Contains(name, "temperature") || strings.Contains(name, "parameters") {
-			continue
 		}
 		if _, err := DecodePrior(encodePrior(p)); err == nil {
 			t.Errorf("%s: decoded", name)
@@ -336,55 +330,6 @@ func rejects(t *testing.T, b []byte, words string) {
 	var format *FormatError
 	if !errors.As(err, &format) || !strings.Contains(err.Error(), words) {
 		t.Errorf("want an error about %s, got %v", words, err)
-	}
-}
-
-func TestDecodeRejectsBadDomains(t *testing.T) {
-	for want, change := range map[string]func(map[string]tensor, map[string]string){
-		`"domain_directions" has shape [4 1]`: func(m map[string]tensor, _ map[string]string) {
-			m["domain_directions"] = floatTensor("F64", []float64{1, 0, 0, 0}, 4, 1)
-		},
-		`"domain_directions" is empty`: func(m map[string]tensor, _ map[string]string) {
-			m["domain_directions"] = floatTensor("F64", nil, 0, 4)
-		},
-		`"domains" are malformed`: func(_ map[string]tensor, m map[string]string) { m["domains"] = "{" },
-		"domains":                 func(_ map[string]tensor, m map[string]string) { delete(m, "domains") },
-		"variance of a domain": func(_ map[string]tensor, m map[string]string) {
-			m["domains"] = `{"names":["a","b"],"mean":[[0],[1]],"cov":[[1],[0]]}`
-		},
-		"calibration: domains": func(_ map[string]tensor, m map[string]string) {
-			m["domains"] = `{"names":["a","b","c"],"mean":[[0],[1],[2]],"cov":[[1],[1],[1]]}`
-		},
-	} {
-		rejects(t, spikedWith(t, change), want)
-	}
-	// Without the directions there is nothing to recognise, and all is as without.
-	b := spikedWith(t, func(m map[string]tensor, _ map[string]string) { delete(m, "domain_directions") })
-	if p, err := DecodePrior(b); err != nil || p.Domains != nil {
-		t.Errorf("without directions: %v, %+v", err, p)
-	}
-}
-
-func TestDecodeRejectsABadBackground(t *testing.T) {
-	for want, change := range map[string]func(map[string]tensor, map[string]string){
-		`"background_directions" has shape [4 1]`: func(m map[string]tensor, _ map[string]string) {
-			m["background_directions"] = floatTensor("F64", []float64{1, 0, 0, 0}, 4, 1)
-		},
-		`"background_directions" is empty`: func(m map[string]tensor, _ map[string]string) {
-			m["background_directions"] = floatTensor("F64", nil, 0, 4)
-		},
-		`"background_classes" has shape [2 1]`: func(m map[string]tensor, _ map[string]string) {
-			m["background_classes"] = floatTensor("F64", []float64{1, 2}, 2, 1)
-		},
-		`"background_classes" is missing`:       func(m map[string]tensor, _ map[string]string) { delete(m, "background_classes") },
-		"temperature of the background":         func(_ map[string]tensor, m map[string]string) { delete(m, "backgroundTemperature") },
-		`"backgroundTemperature" are malformed`: func(_ map[string]tensor, m map[string]string) { m["backgroundTemperature"] = "hot" },
-	} {
-		rejects(t, spikedWith(t, change), want)
-	}
-	b := spikedWith(t, func(m map[string]tensor, _ map[string]string) { delete(m, "background_directions") })
-	if p, err := DecodePrior(b); err != nil || p.Background != nil {
-		t.Errorf("without directions: %v, %+v", err, p)
 	}
 }
 

@@ -3,12 +3,10 @@
 //
 // A prior file holds the tensors m (d), L (the lower triangle of the factor row
 // by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). A spiked prior
-// of rank r has scale (d), directions (r×d) and lambda (r) in place of L, one
-// that recognises its domains domain_directions (R×d), one with a background
-// background_directions (R×d) and background_classes (n×R). One that was learned
-// by `metaqda train` has data_mean (d) too. The metadata name the
+// of rank r has scale (d), directions (r×d) and lambda (r) in place of L. One that
+// was learned by `metaqda train` has data_mean (d) too. The metadata name the
 // format and its version, the feature extractor with its sha256, the transform,
-// the calibration and the facts of its making.
+// the session model and the facts of its making.
 package model
 
 import (
@@ -25,13 +23,16 @@ import (
 	"metaqda/core/embed"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
+	"metaqda/core/session"
 )
 
 const (
 	priorFormat      = "metaqda.prior"
 	classifierFormat = "metaqda.classifier"
-	version          = "1"
-	factPrefix       = "fact."
+
+	priorVersion      = "2" // 1 had a calibration that is no more
+	classifierVersion = "1"
+	factPrefix        = "fact."
 
 	// maxDimension keeps d(d+1)/2 numbers within what a browser tab can hold.
 	maxDimension = 8192
@@ -45,17 +46,9 @@ type Extractor struct {
 
 // Prior is the content of a prior file.
 type Prior struct {
-	NIW         *niw.Prior
-	Transform   embed.Transform
-	Calibration qda.Calibration // of the fully Bayesian predictive
-	// MAP is the calibration of the plug-in predictive, whose densities differ.
-	MAP qda.Calibration
-	// Domains tells the domains that the prior was learned from by a session's
-	// examples; nil if it cannot.
-	Domains *qda.Domains
-	// Background is what queries are compared with beside the taught classes; nil
-	// for nothing.
-	Background *qda.Background
+	NIW       *niw.Prior
+	Transform embed.Transform
+	Session   Session // how densities become probabilities
 	// DataMean is the mean of the embeddings that the prior was learned from, as
 	// they are, each data set counting alike; nil if not known. What knows no prior
 	// may be centred on it, no prediction of the prior depends on it.
@@ -65,12 +58,33 @@ type Prior struct {
 	Precision string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
 }
 
-// CalibrationFor returns the calibration that belongs to an inference.
-func (p *Prior) CalibrationFor(inf niw.Inference) qda.Calibration {
+// Session is what a prior says of the sessions it will be used in; the zero Session
+// takes densities at their word.
+type Session struct {
+	Near   float64             `json:"near,omitempty"`   // Options.Near of package qda
+	Centre float64             `json:"centre,omitempty"` // Options.Centre
+	FB     *session.Population `json:"fb,omitempty"`     // of the fully Bayesian predictive; nil for Bayes' rule as it stands
+	MAP    *session.Population `json:"map,omitempty"`    // of the plug-in predictive, whose densities differ
+}
+
+// Options returns the classifier's options for an inference.
+func (s *Session) Options(inf niw.Inference) qda.Options {
+	o := qda.Options{Inference: inf, Near: s.Near, Centre: s.Centre, Population: s.FB}
 	if inf == niw.MAP {
-		return p.MAP
+		o.Population = s.MAP
 	}
-	return p.Calibration
+	return o
+}
+
+// Validate returns a *[niw.ValueError] that names what is out of range.
+func (s *Session) Validate() error {
+	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+		o := s.Options(inf)
+		if err := o.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Validate checks the whole content.
@@ -81,21 +95,12 @@ func (p *Prior) Validate() error {
 	if err := p.Transform.Validate(p.NIW.Dim()); err != nil {
 		return err
 	}
-	if err := p.MAP.Validate(); err != nil {
-		return err
-	}
-	if err := p.Calibration.Validate(); err != nil {
-		return err
-	}
-	if err := p.Background.Check(p.NIW.Dim()); err != nil {
-		return err
-	}
 	if p.DataMean != nil {
 		if err := niw.CheckVector("mean of the data", p.DataMean, p.NIW.Dim()); err != nil {
 			return err
 		}
 	}
-	return p.Domains.Check(p.NIW.Dim(), &p.Calibration, &p.MAP)
+	return p.Session.Validate()
 }
 
 // Sum returns the sha256 of the bytes of a file, in hexadecimal.
@@ -147,39 +152,16 @@ func encodePrior(p *Prior) []byte {
 	if p.DataMean != nil {
 		tensors["data_mean"] = floatTensor("F32", p.DataMean, d) // embeddings may be too large for F16
 	}
-	if p.Domains != nil {
-		tensors["domain_directions"] = floatTensor(dtype, p.Domains.Directions.RawMatrix().Data, p.Domains.Rank(), d)
-	}
-	if b := p.Background; b != nil {
-		n, r := b.Coordinates.Dims()
-		tensors["background_directions"] = floatTensor(dtype, b.Directions.RawMatrix().Data, r, d)
-		tensors["background_classes"] = floatTensor(dtype, b.Coordinates.RawMatrix().Data, n, r)
-	}
 	return encodeTensors(tensors, priorMetadata(p))
-}
-
-// domainsMetadata is how [qda.Domains] without its directions stand in the
-// metadata.
-type domainsMetadata struct {
-	Names []string    `json:"names"`
-	Mean  [][]float64 `json:"mean"`
-	Cov   [][]float64 `json:"cov"`
 }
 
 func priorMetadata(p *Prior) map[string]string {
 	m := map[string]string{
-		"format":      priorFormat,
-		"version":     version,
-		"extractor":   mustJSON(p.Extractor),
-		"transform":   mustJSON(p.Transform),
-		"calibration": mustJSON(p.Calibration),
-		"map":         mustJSON(p.MAP),
-	}
-	if q := p.Domains; q != nil {
-		m["domains"] = mustJSON(domainsMetadata{q.Names, q.Mean, q.Cov})
-	}
-	if b := p.Background; b != nil {
-		m["backgroundTemperature"] = mustJSON(b.Temperature)
+		"format":    priorFormat,
+		"version":   priorVersion,
+		"extractor": mustJSON(p.Extractor),
+		"transform": mustJSON(p.Transform),
+		"session":   mustJSON(p.Session),
 	}
 	for k, v := range p.Facts {
 		m[factPrefix+k] = v
@@ -192,7 +174,7 @@ func priorMetadata(p *Prior) map[string]string {
 func DecodePrior(b []byte) (*Prior, error) {
 	tensors, metadata, err := decodeTensors(b)
 	if err == nil {
-		err = checkFormat(metadata, priorFormat)
+		err = checkFormat(metadata, priorFormat, priorVersion, "learn it anew with `metaqda train`, or take the one that comes with this program")
 	}
 	var p *Prior
 	if err == nil {
@@ -209,13 +191,10 @@ func DecodePrior(b []byte) (*Prior, error) {
 
 func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior, error) {
 	p := &Prior{Facts: map[string]string{}, NIW: &niw.Prior{}}
-	for key, dst := range map[string]any{"extractor": &p.Extractor, "transform": &p.Transform, "calibration": &p.Calibration, "map": &p.MAP} {
+	for key, dst := range map[string]any{"extractor": &p.Extractor, "transform": &p.Transform, "session": &p.Session} {
 		if err := fromMetadata(metadata, key, dst); err != nil {
 			return nil, err
 		}
-	}
-	if err := checkUnblended(metadata); err != nil {
-		return nil, err
 	}
 	for k, v := range metadata {
 		if name, ok := strings.CutPrefix(k, factPrefix); ok {
@@ -244,12 +223,6 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 	}
 	if _, ok := tensors["data_mean"]; ok {
 		p.DataMean = r.vector("data_mean", d)
-	}
-	if _, ok := tensors["domain_directions"]; ok {
-		p.Domains = r.domains(metadata, d)
-	}
-	if _, ok := tensors["background_directions"]; ok {
-		p.Background = r.background(metadata, d)
 	}
 	if r.err == nil && d == 0 {
 		r.err = fmt.Errorf("its dimension is zero")
@@ -313,52 +286,6 @@ func (r *reader) spiked(d int) *niw.Spiked {
 	return s
 }
 
-// domains returns the description of the domains.
-func (r *reader) domains(metadata map[string]string, d int) *qda.Domains {
-	var m domainsMetadata
-	r.fail(fromMetadata(metadata, "domains", &m))
-	w := r.matrix("domain_directions", d)
-	if r.err != nil {
-		return nil
-	}
-	q, err := qda.NewDomains(m.Names, w, m.Mean, m.Cov)
-	r.fail(err)
-	return q
-}
-
-// background returns the background.
-func (r *reader) background(metadata map[string]string, d int) *qda.Background {
-	var temperature float64
-	r.fail(fromMetadata(metadata, "backgroundTemperature", &temperature))
-	v := r.matrix("background_directions", d)
-	if r.err != nil {
-		return nil
-	}
-	c := r.matrix("background_classes", v.RawMatrix().Rows)
-	if r.err != nil {
-		return nil
-	}
-	b, err := qda.NewBackground(v, c, temperature)
-	r.fail(err)
-	return b
-}
-
-// matrix returns a tensor of any number of rows, one at least, with n columns.
-func (r *reader) matrix(name string, n int) *mat.Dense {
-	var rows int
-	if shape := r.tensors[name].shape; len(shape) > 0 {
-		rows = shape[0]
-	}
-	x := r.floats(name, rows, n)
-	if r.err == nil && len(x) == 0 {
-		r.fail(fmt.Errorf("the tensor %q is empty", name))
-	}
-	if r.err != nil {
-		return nil
-	}
-	return mat.NewDense(rows, n, x)
-}
-
 // fail keeps the first error.
 func (r *reader) fail(err error) {
 	if r.err == nil {
@@ -373,28 +300,19 @@ func (r *reader) scalar(name string) float64 {
 	return math.NaN()
 }
 
-func checkFormat(metadata map[string]string, format string) error {
+// checkFormat compares format and version; remedy helps with a file that is older.
+func checkFormat(metadata map[string]string, format, version, remedy string) error {
 	if got := metadata["format"]; got != format {
 		return fmt.Errorf("its format is %q, want %q", got, format)
 	}
-	if got := metadata["version"]; got != version {
+	switch got := metadata["version"]; {
+	case got == version:
+		return nil
+	case len(got) == len(version) && got < version:
+		return fmt.Errorf("its version is %q and this program reads %q: %s", got, version, remedy)
+	default:
 		return fmt.Errorf("its version is %q and this program reads %q: use a program as new as the file", got, version)
 	}
-	return nil
-}
-
-// checkUnblended refuses a file of a time when a share of the identity could be
-// blended into the precision: without it the prior would score otherwise than it
-// was learned to.
-func checkUnblended(metadata map[string]string) error {
-	var share float64
-	if err := fromMetadata(metadata, "regParam", &share); err != nil {
-		return err
-	}
-	if share != 0 {
-		return &niw.ValueError{Name: "share of the identity in the precision (regParam)", Index: -1, Value: share, Want: "0, as nothing is blended in here: learn the prior anew"}
-	}
-	return nil
 }
 
 // fromMetadata parses the JSON under key into dst; a missing key leaves dst.

@@ -48,7 +48,7 @@ func BenchmarkPredictWithCentre(b *testing.B) {
 	for name, p := range map[string]*niw.Prior{"full": niw.HandCrafted(d, 1), "spiked": spikedPrior(b, rng, d, 128)} {
 		for _, centre := range []float64{0, 1} {
 			b.Run(fmt.Sprint(name, "/centre=", centre), func(b *testing.B) {
-				o := variants["levels"]
+				o := variants["session"]
 				o.Centre = centre
 				c, examples := teach(b, p, o, []int{5, 5, 5, 5, 5})
 				out := make([]float64, 5)
@@ -164,7 +164,7 @@ func BenchmarkLoadLargeClass(b *testing.B) {
 		return c
 	}
 	for _, with := range []Options{{}, {Centre: 1}, {Near: 1}, {Near: 1, Centre: 1}} {
-		o := variants["levels"]
+		o := variants["session"]
 		o.Near, o.Centre = with.Near, with.Centre
 		name := fmt.Sprint("near=", o.Near, "/centre=", o.Centre, "/")
 		out := make([]float64, 2)

@@ -30,10 +30,18 @@ const (
 // its own, and that it knows the example which is left out of a class, is neglected.
 type centre struct {
 	on      bool      // not at m
+	moved   bool      // since [centre.takeMoved]
 	delta   []float64 // d
 	partner []float64 // r: of delta, for queries whitened in part
 	norm2   float64   // |δ|²
 	next    []float64 // scratch
+}
+
+// takeMoved tells whether δ has moved since it was asked last.
+func (c *centre) takeMoved() bool {
+	moved := c.moved
+	c.moved = false
+	return moved
 }
 
 // along returns wᵀδ of a whitened point, 0 where the session has no mean of its own.
@@ -111,6 +119,7 @@ func (c *Classifier) recentre() {
 		kappaD = 0
 	}
 	moved := c.centre.move(kappaD, c.prior, c.taught)
+	c.centre.moved = c.centre.moved || moved
 	for _, k := range c.taught {
 		k.stale = k.stale || moved
 		if !k.lowRank() {

@@ -16,12 +16,12 @@ import (
 )
 
 // session is a number of classes of raw pictures.
-type session [][][]float64
+type scene [][][]float64
 
 // randomSession draws classes about a point far from the prior mean, of which
 // some pictures are frames of a burst.
-func randomSession(rng *rand.Rand, d int, shots ...int) session {
-	s := make(session, len(shots))
+func randomScene(rng *rand.Rand, d int, shots ...int) scene {
+	s := make(scene, len(shots))
 	middle := randomVector(rng, d, 2)
 	for j, k := range shots {
 		centre := randomVector(rng, d, 0)
@@ -39,7 +39,7 @@ func randomSession(rng *rand.Rand, d int, shots ...int) session {
 	return s
 }
 
-func (s session) teach(t testing.TB, p *niw.Prior, o Options) *Classifier {
+func (s scene) teach(t testing.TB, p *niw.Prior, o Options) *Classifier {
 	t.Helper()
 	c, err := New(p, o)
 	must(t, err)
@@ -53,7 +53,7 @@ func (s session) teach(t testing.TB, p *niw.Prior, o Options) *Classifier {
 }
 
 // sessionMean is m_s by its definition, from raw pictures.
-func (s session) mean(c *Classifier) []float64 {
+func (s scene) mean(c *Classifier) []float64 {
 	p, total := c.prior, c.options.Centre
 	m, classes := make([]float64, p.Dim()), 0
 	for j, pictures := range s {
@@ -105,7 +105,7 @@ func TestCentreIsAnotherPriorMean(t *testing.T) {
 	rng := rand.New(rand.NewPCG(50, 1))
 	for priorName, p := range priors(t, rng) {
 		for sessionName, shots := range sessions {
-			s := randomSession(rng, p.Dim(), shots...)
+			s := randomScene(rng, p.Dim(), shots...)
 			for variant, o := range variants {
 				for _, o.Near = range []float64{0, 0.01} {
 					for _, o.Centre = range []float64{0.05, 1, 20} {
@@ -130,7 +130,7 @@ func TestCentreIsAnotherPriorMean(t *testing.T) {
 func TestCentreOffIsOffToTheBit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 1))
 	for _, p := range priors(t, rng) {
-		s, x := randomSession(rng, p.Dim(), 3, 9, 1), randomVector(rng, p.Dim(), 1)
+		s, x := randomScene(rng, p.Dim(), 3, 9, 1), randomVector(rng, p.Dim(), 1)
 		for variant, o := range variants {
 			c := s.teach(t, p, o)
 			off := everything(t, c, x)
@@ -152,11 +152,11 @@ func TestCentreOffIsOffToTheBit(t *testing.T) {
 func TestCentreDoesNotKnowTheOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(52, 1))
 	for name, p := range priors(t, rng) {
-		s, x := randomSession(rng, p.Dim(), 3, 8, 2), randomVector(rng, p.Dim(), 1)
+		s, x := randomScene(rng, p.Dim(), 3, 8, 2), randomVector(rng, p.Dim(), 1)
 		for variant, o := range variants {
 			o.Centre = 0.7
 			want := ask(t, s.teach(t, p, o), x)
-			turned := session{slices.Clone(s[2]), slices.Clone(s[0]), slices.Clone(s[1])}
+			turned := scene{slices.Clone(s[2]), slices.Clone(s[0]), slices.Clone(s[1])}
 			for _, k := range turned {
 				slices.Reverse(k)
 			}
@@ -170,7 +170,7 @@ func TestCentreComesToRest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(53, 1))
 	const d = 12
 	p, shots := randomPrior(rng, d), slices.Repeat([]int{centreExamples}, centreClasses)
-	s, x := randomSession(rng, d, shots...), randomVector(rng, d, 1)
+	s, x := randomScene(rng, d, shots...), randomVector(rng, d, 1)
 	c := s.teach(t, p, Options{NonePrior: 0.2, Centre: 1})
 	ask(t, c, x)
 	want := slices.Clone(c.centre.delta)
@@ -193,8 +193,8 @@ func TestAddThenRemoveWithACentreGivesTheSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(54, 1))
 	for name, p := range priors(t, rng) {
 		for _, near := range []float64{0, 0.01} {
-			s, x := randomSession(rng, p.Dim(), 3, 1, p.Dim()-1, 11), randomVector(rng, p.Dim(), 1)
-			o := variants["levels"]
+			s, x := randomScene(rng, p.Dim(), 3, 1, p.Dim()-1, 11), randomVector(rng, p.Dim(), 1)
+			o := variants["session"]
 			o.Near, o.Centre = near, 0.5
 			c := s.teach(t, p, o)
 			want := everything(t, c, x)
@@ -218,8 +218,8 @@ func TestAddThenRemoveWithACentreGivesTheSameBits(t *testing.T) {
 func TestCentreOfAnEditedSession(t *testing.T) {
 	rng := rand.New(rand.NewPCG(55, 1))
 	for name, p := range priors(t, rng) {
-		s := randomSession(rng, p.Dim(), 4, 9, 2)
-		o := variants["levels"]
+		s := randomScene(rng, p.Dim(), 4, 9, 2)
+		o := variants["session"]
 		o.Centre = 2
 		c, x := s.teach(t, p, o), randomVector(rng, p.Dim(), 1)
 		for j, i := range []int{2, 0, 1} {
@@ -234,7 +234,7 @@ func TestCentreOfAnEditedSession(t *testing.T) {
 func TestCentreIsEquivariant(t *testing.T) {
 	rng := rand.New(rand.NewPCG(56, 1))
 	for _, d := range []int{1, 4, 15} {
-		p, s, x := randomPrior(rng, d), randomSession(rng, d, 3, 6, 1), randomVector(rng, d, 1)
+		p, s, x := randomPrior(rng, d), randomScene(rng, d, 3, 6, 1), randomVector(rng, d, 1)
 		a, shift := randomPrior(rng, d).L.RawTriangular(), randomVector(rng, d, -3)
 		transform := func(v []float64) []float64 {
 			v = slices.Clone(v)
@@ -252,7 +252,7 @@ func TestCentreIsEquivariant(t *testing.T) {
 				q.L.SetTri(i, j, l.At(i, j))
 			}
 		}
-		other := make(session, len(s))
+		other := make(scene, len(s))
 		for j, pictures := range s {
 			for _, v := range pictures {
 				other[j] = append(other[j], transform(v))
@@ -268,7 +268,7 @@ func TestCentreIsEquivariant(t *testing.T) {
 func TestCentreOfDegenerateSessions(t *testing.T) {
 	const d = 6
 	all := func(v float64) []float64 { return slices.Repeat([]float64{v}, d) }
-	for name, s := range map[string]session{
+	for name, s := range map[string]scene{
 		"one example":            {{all(2)}},
 		"identical examples":     {slices.Repeat([][]float64{all(2)}, 9), {all(-1)}},
 		"identical classes":      {{all(2), all(2)}, {all(2), all(2)}},
@@ -309,9 +309,9 @@ func TestCentreOfDegenerateSessions(t *testing.T) {
 func TestCentreDoesNotAllocate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(57, 1))
 	for name, p := range map[string]*niw.Prior{"full": randomPrior(rng, 20), "spiked": spikedPrior(t, rng, 20, 4)} {
-		o := variants["levels"]
+		o := variants["session"]
 		o.Centre = 1
-		c, x := randomSession(rng, 20, 5, 5, 5).teach(t, p, o), randomVector(rng, 20, 1)
+		c, x := randomScene(rng, 20, 5, 5, 5).teach(t, p, o), randomVector(rng, 20, 1)
 		out := make([]float64, 3)
 		if n := testing.AllocsPerRun(100, func() { _, _ = c.ProbabilitiesTo(out, x) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)

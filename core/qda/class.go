@@ -13,22 +13,20 @@ import (
 // class is one taught class: its whitened examples and what follows from them. An
 // example is a burst, most often of one picture.
 type class struct {
-	label  string
-	weight float64        // p(y=j) up to normalisation
-	bursts                // which picture is in which example
-	w      blas64.General // K×d whitened examples in the order they were begun
-	b      blas64.General // K×r their partners, for queries whitened in part
-	group  niw.Group      // low-rank posterior, kept while K < d
-	later  bool           // examples beyond the first ones wait for catchUp
-	stale  bool           // the dense posterior does not match w or δ
-	dense  *niw.Scatter   // dense posterior, used while K >= d
-	mean   []float64      // whitened posterior mean, for the dense form
-	cross  []float64      // scratch: W z, length K
+	label   string
+	weight  float64        // p(y=j) up to normalisation
+	bursts                 // which picture is in which example
+	w       blas64.General // K×d whitened examples in the order they were begun
+	b       blas64.General // K×r their partners, for queries whitened in part
+	group   niw.Group      // low-rank posterior, kept while K < d
+	later   bool           // examples beyond the first ones wait for catchUp
+	version int            // counts changes of the examples
+	stale   bool           // the dense posterior does not match w or δ
+	dense   *niw.Scatter   // dense posterior, used while K >= d
+	mean    []float64      // whitened posterior mean, for the dense form
+	cross   []float64      // scratch: W z, length K
 
-	// What the calibration makes of it, by [Classifier.settle]:
-	invT      float64 // 1/T(K)
-	offset    float64 // b(K)
-	logWeight float64 // ln p(y=j)
+	slope, offset float64 // u = slope e + offset, by [Classifier.settle]
 }
 
 // point is a whitened point w, whole or in part; see [niw.Prior.WhitenPartTo].
@@ -49,6 +47,12 @@ func newClass(label string, prior niw.Posterior, rank int, near float64) *class 
 
 func (c *class) count() int { return c.w.Rows }
 
+// touch notes that the examples have changed.
+func (c *class) touch() {
+	c.stale = true
+	c.version++
+}
+
 // lowRank tells which of the two forms serves: the smaller one.
 func (c *class) lowRank() bool { return c.w.Rows < c.w.Cols }
 
@@ -61,7 +65,7 @@ func (c *class) insert(i int, v []float64, p *niw.Prior) {
 		p.PartnerTo(rowOf(c.b, i), v)
 	}
 	c.cross = append(c.cross, 0)
-	c.stale = true
+	c.touch()
 	if c.lowRank() && !(c.later && c.group.Len() >= oneByOne) {
 		c.group.Insert(i, c.products(i, c.w.Rows))
 	}
@@ -73,7 +77,7 @@ func (c *class) replace(i int, v []float64, p *niw.Prior) {
 	if c.b.Cols > 0 {
 		p.PartnerTo(rowOf(c.b, i), v)
 	}
-	c.stale = true
+	c.touch()
 	if c.lowRank() && i < c.group.Len() {
 		c.group.Replace(i, c.products(i, c.group.Len()))
 	}
@@ -136,7 +140,7 @@ func (c *class) remove(i int, prior niw.Posterior) {
 		deleteRow(&c.b, i)
 	}
 	c.cross = c.cross[:c.w.Rows]
-	c.stale = true
+	c.touch()
 	switch {
 	case wasLowRank:
 		c.group.Remove(i)

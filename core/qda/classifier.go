@@ -17,21 +17,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/session"
 )
 
 // Options choose how densities become probabilities.
 type Options struct {
-	Inference   niw.Inference // FB (the default) or MAP
-	Pooled      bool          // one scale matrix for all classes (LDA) instead of one each
-	NonePrior   float64       // prior probability of none of these, in [0, 1); 0 is the closed set
-	Near        float64       // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
-	Centre      float64       // kappa_d, the larger the closer the session's own mean keeps to m; 0 for m itself, as Pooled has it in any case
-	Calibration Calibration
-	Domains     *Domains    // how to recognise those of Calibration.Domains; nil to use what serves all others
-	Background  *Background // what queries are compared with beside the classes; nil for nothing
+	Inference  niw.Inference       // FB (the default) or MAP
+	Pooled     bool                // one scale matrix for all classes (LDA) instead of one each
+	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
+	Near       float64             // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
+	Centre     float64             // kappa_d, the larger the closer the session's own mean keeps to m; 0 for m itself, as Pooled has it in any case
+	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
 }
 
-func (o *Options) validate(d int) error {
+// Validate returns a *[niw.ValueError] that names what is out of range.
+func (o *Options) Validate() error {
 	if !(o.NonePrior >= 0 && o.NonePrior < 1) {
 		return &niw.ValueError{Name: "prior probability of none of these", Index: -1, Value: o.NonePrior, Want: "a number from 0 to below 1"}
 	}
@@ -41,35 +41,32 @@ func (o *Options) validate(d int) error {
 	if !(o.Centre >= 0 && o.Centre <= math.MaxFloat64) {
 		return &niw.ValueError{Name: "kappa of the session's mean", Index: -1, Value: o.Centre, Want: "a finite number from 0"}
 	}
-	if err := o.Calibration.Validate(); err != nil {
-		return err
+	if o.Population == nil {
+		return nil
 	}
-	if err := o.Background.Check(d); err != nil {
-		return err
-	}
-	return o.Domains.Check(d, &o.Calibration)
+	return o.Population.Validate()
 }
 
 // Classifier holds C classes over embeddings of length d. It is not safe for
 // use by several goroutines at once: predictions share scratch space.
 type Classifier struct {
-	prior      *niw.Prior
-	empty      niw.Posterior // constants of the prior
-	options    Options
-	classes    []*class
-	index      map[string]int
-	pool       *pool       // nil when out of date or not in use
-	taught     []*class    // classes with examples
-	settled    bool        // count, session and the classes' calibration are up to date
-	count      float64     // examples in all
-	centre     centre      // mean of the session
-	session    *Session    // nil when not computed
-	background *background // nil without one
-	z          []float64
-	a          []float64 // what a query whitened in part has beside z
-	dense      bool      // a class has too many examples for the low-rank form
-	scratch    []float64
-	logits     []float64
+	prior     *niw.Prior
+	empty     niw.Posterior // constants of the prior
+	options   Options
+	classes   []*class
+	index     map[string]int
+	pool      *pool    // nil when out of date or not in use
+	taught    []*class // classes with examples
+	settled   bool     // what follows is up to date
+	centre    centre   // mean of the session
+	support   support
+	posterior *session.Posterior // nil when not computed
+	work      work
+	z         []float64
+	a         []float64 // what a query whitened in part has beside z
+	dense     bool      // a class has too many examples for the low-rank form
+	scratch   []float64
+	logits    []float64
 }
 
 // New returns a classifier without classes. It takes over the prior, which must
@@ -80,7 +77,7 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 		return nil, err
 	}
 	d := p.Dim()
-	if err := o.validate(d); err != nil {
+	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	c := &Classifier{
@@ -102,13 +99,11 @@ func emptyClass(p *niw.Prior) niw.Posterior {
 
 // use takes options that are valid.
 func (c *Classifier) use(o Options) {
-	if o.Background == nil {
-		c.background = nil
-	} else if o.Background != c.options.Background {
-		c.background = newBackground(o.Background, c.prior)
-	}
-	near := c.options.Near
+	near, inference := c.options.Near, c.options.Inference
 	c.options, c.settled = o, false
+	if o.Inference != inference {
+		c.support.columns = nil
+	}
 	if o.Near != near {
 		c.replay()
 	}
@@ -120,10 +115,10 @@ func (c *Classifier) Dim() int { return c.empty.Dim }
 // Options returns the options in force.
 func (c *Classifier) Options() Options { return c.options }
 
-// SetOptions replaces the options; the pictures stay. Cost O(1), with another
-// background of rank R O(R r d), with another Near that of adding all pictures anew.
+// SetOptions replaces the options; the pictures stay. Cost O(1), with another Near
+// that of adding all pictures anew.
 func (c *Classifier) SetOptions(o Options) error {
-	if err := o.validate(c.Dim()); err != nil {
+	if err := o.Validate(); err != nil {
 		return err
 	}
 	c.use(o)

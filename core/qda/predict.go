@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"metaqda/core/niw"
+	"metaqda/core/session"
 )
 
 // LogDensitiesTo stores the log density of x under each class in dst, of length
@@ -76,82 +77,88 @@ func (c *Classifier) pooledDensities(dst []float64, r2 float64) (none float64) {
 // *[niw.ValueError] for an x that is not a finite embedding of length d.
 //
 // Cost d²/2 + N d multiply-adds for N examples in all, r d + N (d+r) with a spiked
-// prior of rank r, and R (d+n) beside it with a background of n classes, without
-// allocation once the classifier has settled. With Options.Centre it is d more.
+// prior of rank r, without allocation once the classifier has settled. With
+// Options.Centre it is d more.
 func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("qda: destination of wrong length")
 	}
+	if len(c.taught) == 0 {
+		if err := niw.CheckVector("embedding", x, c.Dim()); err != nil {
+			return 0, err
+		}
+		return 0, ErrNoExamples
+	}
+	posterior := c.Session() // before the query takes the scratch space
 	q, err := c.query(x)
 	if err != nil {
 		return 0, err
 	}
-	if len(c.taught) == 0 {
-		return 0, ErrNoExamples
-	}
+	w := &c.work
 	l0 := c.densities(c.logits, q)
-	evidence := c.evidence(c.logits, l0)
-	cal, p0 := &c.options.Calibration, c.options.NonePrior
-	byLevels := len(cal.Known) > 0 && !c.options.Pooled
-	sharpness, background := 1.0, 0.0
-	if byLevels && p0 > 0 { // before the levels use the scratch that q lies in
-		background = c.background.score(q)
+	for i, j := 0, 0; i < len(c.classes); i++ {
+		if k := c.classes[i]; k.count() > 0 {
+			w.u[j] = k.slope*(c.logits[i]-l0) + k.offset
+			j++
+		}
 	}
-	if byLevels && len(cal.Tau) > 0 {
-		sharpness = cal.Sharpness(c.levels(), evidence)
+	none = posterior.ProbabilitiesTo(w.p, w.u, w.logPrior, c.options.NonePrior, w.scratch)
+	for i, j := 0, 0; i < len(c.classes); i++ {
+		dst[i] = 0
+		if c.classes[i].count() > 0 {
+			dst[i] = w.p[j]
+			j++
+		}
 	}
-	for i, k := range c.classes {
-		c.logits[i] = c.logits[i]*sharpness + k.logWeight
-	}
-	if !byLevels || p0 == 0 {
-		n := float64(len(c.taught))
-		return softmax(dst, c.logits, math.Log(p0)+cal.NoneOffset(c.count/n, len(c.taught))-math.Log1p(-p0)), nil
-	}
-	logit := cal.KnownLogOdds(c.levels(), evidence, background) + math.Log1p(-p0) - math.Log(p0)
-	known := 1 / (1 + math.Exp(-logit))
-	softmax(dst, c.logits, math.Inf(-1))
-	for i := range dst {
-		dst[i] *= known
-	}
-	return 1 / (1 + math.Exp(logit)), nil
+	return none, nil
 }
 
-// settle computes what the classes contribute to every logit and the mean of the
+// Session returns what the session's own examples say of it, brought up to date
+// after a change: the posterior over which [Classifier.ProbabilitiesTo] averages.
+// The pooled variant keeps to the population. It panics without examples. Cost
+// that of [Classifier.Support], and of [session.Population.Infer].
+func (c *Classifier) Session() *session.Posterior {
+	c.settle()
+	if c.posterior == nil {
+		s := c.Support()
+		if c.options.Pooled {
+			s = &session.Support{Shots: s.Shots}
+		}
+		c.posterior = c.population().Infer(s)
+	}
+	return c.posterior
+}
+
+// population returns that of the options, or Bayes' rule.
+func (c *Classifier) population() *session.Population {
+	if p := c.options.Population; p != nil {
+		return p
+	}
+	return bayes
+}
+
+var bayes = session.Bayes()
+
+// work is the scratch space of a prediction, by classes with examples.
+type work struct{ u, p, logPrior, scratch []float64 }
+
+// settle computes what the classes contribute to every query and the mean of the
 // session, once after each change of examples or options.
 func (c *Classifier) settle() {
 	if c.settled {
 		return
 	}
-	cal := &c.options.Calibration
+	n := len(c.taught)
+	buffer := make([]float64, 4*n)
+	c.work = work{buffer[:n], buffer[n : 2*n], buffer[2*n : 3*n], buffer[3*n:]}
 	var weights float64
-	c.count = 0
 	for _, k := range c.taught {
 		weights += k.weight
-		c.count += float64(k.count())
 	}
-	for _, k := range c.taught {
-		k.invT = 1 / cal.Temperature(k.count())
-		k.offset = cal.ClassOffset(k.count())
-		k.logWeight = math.Log(k.weight / weights)
+	for j, k := range c.taught {
+		k.slope, k.offset = c.population().Line(float64(k.count()))
+		c.work.logPrior[j] = math.Log(k.weight / weights)
 	}
 	c.recentre()
-	c.session, c.settled = nil, true
-}
-
-// softmax stores exp(l_i)/Z in dst and returns exp(none)/Z, where Z sums all of
-// them. At least one entry is finite.
-func softmax(dst, l []float64, none float64) float64 {
-	top := none
-	for _, v := range l {
-		top = math.Max(top, v)
-	}
-	z := math.Exp(none - top)
-	for i, v := range l {
-		dst[i] = math.Exp(v - top)
-		z += dst[i]
-	}
-	for i := range dst {
-		dst[i] /= z
-	}
-	return math.Exp(none-top) / z
+	c.posterior, c.settled = nil, true
 }

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"metaqda/core/niw"
+	"metaqda/core/session"
 )
 
 func randomPrior(rng *rand.Rand, d int) *niw.Prior {
@@ -97,9 +100,7 @@ var variants = map[string]Options{
 	"map":        {Inference: niw.MAP, NonePrior: 0.2},
 	"pooled fb":  {Pooled: true, NonePrior: 0.2},
 	"pooled map": {Pooled: true, Inference: niw.MAP, NonePrior: 0.2},
-	"levels": {NonePrior: 0.3, Calibration: Calibration{LogT: []float64{0.5}, Offset: []float64{0, -0.2}, Known: [][]float64{
-		{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}, Tau: []float64{0.2, 0.4, 0.1, -0.3, 0.05}}},
-	"calibrated": {NonePrior: 0.1, Calibration: Calibration{LogT: []float64{1, -0.2}, Offset: []float64{0, 0.3}, None: []float64{1, -0.5, 0.2}}},
+	"session":    {NonePrior: 0.3, Population: somePopulation()},
 }
 
 // pooledOracle is the pooled predictive by gonum's dense Student-t.
@@ -197,162 +198,132 @@ func TestProbabilitiesAreBayesRule(t *testing.T) {
 	same(t, "Bayes", ask(t, c, query), []float64{a / z, b / z, n / z}, 1e-13)
 }
 
-func TestCalibrationFormula(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 1))
-	o := variants["calibrated"]
-	c, _ := teach(t, randomPrior(rng, 20), o, []int{1, 4})
-	query := randomVector(rng, 20, 0.3)
-	l := make([]float64, 2)
-	l0, err := c.LogDensitiesTo(l, query)
-	must(t, err)
-	ln4 := math.Log(4)
-	logit := []float64{
-		math.Log(0.45) + (l[0]-l0)/math.E,
-		math.Log(0.45) + (l[1]-l0)/math.Exp(1-0.2*ln4) + 0.3*ln4,
-		math.Log(0.1) + 1 - 0.5*math.Log(2.5) + 0.2*math.Ln2,
+// somePopulation has every coefficient away from where it would do nothing.
+func somePopulation() *session.Population {
+	return &session.Population{
+		LogT: [2]float64{1, -0.2}, Offset: [2]float64{-0.3, 0.05},
+		Hardness: session.Hardness{SD: 0.5, Weight: 0.6},
+		Level:    session.Level{Mean: [2]float64{0.5, 0.2}, SD: 0.7, Count: 3}, Spread: session.Spread{SD: 2, Count: 1.5},
+		Known: session.Known{Threshold: session.Normal{Mean: 0.4, SD: 0.6}, Slope: session.Normal{Mean: 0.3, SD: 0.4}, Correlation: -0.3, Weight: 0.3},
 	}
-	var z float64
-	for _, v := range logit {
-		z += math.Exp(v)
-	}
-	want := []float64{math.Exp(logit[0]) / z, math.Exp(logit[1]) / z, math.Exp(logit[2]) / z}
-	same(t, "calibrated", ask(t, c, query), want, 1e-12)
 }
 
-// The levels are computed here from classifiers taught anew without the example
-// in question, by the definition.
-func TestLevelsByTeachingAnew(t *testing.T) {
+// What the session says is what classifiers taught anew say, each without the
+// example in question; the probabilities are those of package session for it.
+func TestSupportByTeachingAnew(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
-	o := variants["levels"]
-	for _, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}} {
-		p := randomPrior(rng, 30)
-		c, examples := teach(t, p, o, shots)
-		var odds []float64
-		u := func(skipClass, skipRow int, x []float64) (s float64) {
-			d, err := New(p, o)
-			must(t, err)
-			for j, rows := range examples {
-				label := fmt.Sprint(j)
-				must(t, d.AddClass(label))
-				for i, r := range rows {
-					if j != skipClass || i != skipRow && skipRow >= 0 {
-						must(t, d.Add(label, r))
-					}
-				}
-			}
-			odds = make([]float64, len(examples))
-			l0, err := d.LogDensitiesTo(odds, x)
-			must(t, err)
-			n := 0
-			for j := range odds {
-				if k := d.Count(fmt.Sprint(j)); k > 0 {
-					odds[j] = (odds[j]-l0)/math.Exp(0.5) - 0.2*math.Log(float64(k))
-					s += math.Exp(odds[j])
-					n++
-				}
-			}
-			return math.Log(s / float64(n))
-		}
-		var unseen, known, known2, nu, nk, lnK float64
-		for j, rows := range examples {
-			lnK += math.Log(float64(len(rows))) / float64(len(shots))
-			for i, x := range rows {
-				if len(shots) > 1 {
-					unseen, nu = unseen+u(j, -1, x), nu+1
-				}
-				if len(rows) > 1 {
-					s := u(j, i, x)
-					known, known2, nk = known+s, known2+s*s, nk+1
-				}
-			}
-		}
-		unseen, known = unseen/nu, known/nk
-		form, gap, middle := 0, known-unseen, (known+unseen)/2
-		switch {
-		case nk == 0 && nu == 0:
-			form, gap, middle = 3, 1, 7
-		case nk == 0:
-			form, gap = 1, math.Sqrt(math.Max(unseen, 1))/2
-			middle = unseen + gap/2
-		case nu == 0:
-			form, gap = 2, 2*math.Sqrt(known2/nk-known*known)+1
-			middle = known - gap/2
-		}
-		gap = math.Max(gap, 0.2)
-		query := randomVector(rng, 30, 0.3)
-		z := u(-1, -1, query) - middle
-		want := []float64{1, z, z * math.Log(gap), lnK, math.Log(float64(len(shots))), math.Log(gap), 0, 0}
-		all := ask(t, c, query)
-		if c.session.Form != form {
-			t.Fatalf("%v: form %d, want %d", shots, c.session.Form, form)
-		}
-		got := c.session.Features(u(-1, -1, query), 0)
-		same(t, fmt.Sprint(shots), got[:], want, 1e-9)
-		logit := math.Log(0.7 / 0.3)
-		for i, weight := range o.Calibration.Known[form] {
-			logit += weight * want[i]
-		}
-		none := 1 / (1 + math.Exp(logit))
-		if math.Abs(all[len(shots)]-none) > 1e-9 {
-			t.Errorf("%v: none of these has %v, want %v", shots, all[len(shots)], none)
-		}
-		tau := 1.0
-		switch form {
-		case 0:
-			tau = math.Exp(0.4 + 0.1*lnK - 0.3*math.Log(gap) + 0.05*u(-1, -1, query))
-		case 1:
-			tau = math.Exp(0.2 + 0.05*u(-1, -1, query))
-		}
-		var sum float64
-		for _, v := range odds { // of the query, with equal weights
-			sum += math.Exp(v / tau)
-		}
-		share := make([]float64, len(shots))
-		for j, v := range odds {
-			share[j] = math.Exp(v/tau) / sum
-			all[j] /= 1 - none
-		}
-		same(t, fmt.Sprint(shots, " classes"), all, share, 1e-9)
-		closed := o
-		closed.NonePrior = 0
-		must(t, c.SetOptions(closed))
-		same(t, fmt.Sprint(shots, " closed set"), ask(t, c, query), share, 1e-9)
-	}
-}
-
-func TestGramSessionIsTheClassifiersOwn(t *testing.T) {
-	rng := rand.New(rand.NewPCG(13, 1))
-	const d = 30
 	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
 		for _, shots := range [][]int{{2, 3, 1}, {1, 1}, {4}, {1}} {
-			o := variants["levels"]
-			o.Inference = inf
-			c, _ := teach(t, randomPrior(rng, d), o, shots)
-			ask(t, c, randomVector(rng, d, 0.3))
-			var rows []float64
-			for _, k := range c.classes {
-				rows = append(rows, k.w.Data...)
+			p, o := randomPrior(rng, 30), Options{Inference: inf, NonePrior: 0.3, Population: somePopulation()}
+			c, examples := teach(t, p, o, shots)
+			want := &session.Support{}
+			for j, rows := range examples {
+				want.Shots = append(want.Shots, float64(len(rows)))
+				for i, x := range rows {
+					want.Class = append(want.Class, j)
+					want.Scores = append(want.Scores, scoresWithout(t, p, inf, examples, j, i, x)...)
+				}
 			}
-			var gram mat.Dense
-			w := mat.NewDense(len(rows)/d, d, rows)
-			gram.Mul(w, w.T())
-			got := o.Calibration.GramSession(c.empty, inf, shots, gram.RawMatrix()).Features(2, 0)
-			want := c.session.Features(2, 0)
-			same(t, fmt.Sprint(inf, shots), got[:], want[:], 1e-9)
+			name := fmt.Sprint(inf, shots)
+			got := c.Support()
+			same(t, name+" shots", got.Shots, want.Shots, 0)
+			same(t, name+" scores", got.Scores, want.Scores, 1e-9)
+			query := randomVector(rng, 30, 0.3)
+			e := make([]float64, len(shots))
+			must(t, c.ScoresTo(e, query))
+			prior := make([]float64, len(shots))
+			for j, k := range want.Shots {
+				slope, offset := o.Population.Line(k)
+				e[j] = slope*e[j] + offset
+				prior[j] = -math.Log(float64(len(shots)))
+			}
+			probability := make([]float64, len(shots)+1)
+			probability[len(shots)] = o.Population.Infer(want).ProbabilitiesTo(probability[:len(shots)], e, prior, 0.3, make([]float64, len(shots)))
+			same(t, name, ask(t, c, query), probability, 1e-9)
 		}
 	}
 }
 
-// A session of many classes is read off an even choice of them.
-func TestLevelsOfALargeSession(t *testing.T) {
+// scoresWithout returns the scores of x, the i-th example of class own, under all
+// classes without it; zero where nothing is left.
+func scoresWithout(t *testing.T, p *niw.Prior, inf niw.Inference, examples [][][]float64, own, i int, x []float64) []float64 {
+	t.Helper()
+	c, err := New(p, Options{Inference: inf})
+	must(t, err)
+	for j, rows := range examples {
+		label := fmt.Sprint(j)
+		must(t, c.AddClass(label))
+		for k, r := range rows {
+			if j != own || k != i {
+				must(t, c.Add(label, r))
+			}
+		}
+	}
+	l := make([]float64, len(examples))
+	l0, err := c.LogDensitiesTo(l, x)
+	must(t, err)
+	for j := range l {
+		l[j] -= l0
+	}
+	return l
+}
+
+// The scores that are kept from change to change are those of a classifier that
+// is asked for the first time.
+func TestSupportFollowsEveryChange(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 1))
+	for _, o := range []Options{{}, {Centre: 1.5}, {Near: 0.5, Centre: 2}} {
+		p := randomPrior(rng, 20)
+		c, err := New(p, o)
+		must(t, err)
+		var labels []string
+		taught := map[string][][]float64{}
+		for step := range 150 {
+			switch label := fmt.Sprint(rng.IntN(6)); {
+			case c.Index(label) < 0:
+				must(t, c.AddClass(label))
+				labels, taught[label] = append(labels, label), nil
+			case rng.IntN(12) == 0:
+				must(t, c.RemoveClass(label))
+				labels = slices.DeleteFunc(labels, func(l string) bool { return l == label })
+				delete(taught, label)
+			case rng.IntN(4) == 0 && len(taught[label]) > 0:
+				i := rng.IntN(len(taught[label]))
+				must(t, c.Remove(label, i))
+				taught[label] = slices.Delete(taught[label], i, i+1)
+			default:
+				x := randomVector(rng, 20, 0.2)
+				must(t, c.Add(label, x))
+				taught[label] = append(taught[label], x)
+			}
+			if step%3 == 0 {
+				continue // several changes between two questions
+			}
+			fresh, err := New(p, o)
+			must(t, err)
+			for _, label := range labels {
+				must(t, fresh.AddClass(label))
+				for _, x := range taught[label] {
+					must(t, fresh.Add(label, x))
+				}
+			}
+			got, want := c.Support(), fresh.Support()
+			same(t, fmt.Sprint("step ", step), got.Scores, want.Scores, 1e-9)
+			same(t, "shots", got.Shots, want.Shots, 0)
+		}
+	}
+}
+
+// A session of many classes asks a bounded number of its examples.
+func TestSupportOfALargeSession(t *testing.T) {
 	shots := make([]int, 200)
 	for i := range shots {
 		shots[i] = 2
 	}
-	c, _ := teach(t, niw.HandCrafted(30, 1), variants["levels"], shots)
-	p := ask(t, c, make([]float64, 30))
-	if p[200] <= 0 || p[200] >= 1 {
-		t.Errorf("none of these has %v", p[200])
+	c, _ := teach(t, niw.HandCrafted(30, 1), Options{NonePrior: 0.1, Population: somePopulation()}, shots)
+	s := c.Support()
+	if len(s.Class) != supportExamples || s.Way() != 200 || s.Class[63] != 31 {
+		t.Errorf("%d examples of %d classes, the last of class %d", len(s.Class), s.Way(), s.Class[len(s.Class)-1])
 	}
 }
 
@@ -610,8 +581,14 @@ func TestErrorsNameTheTrouble(t *testing.T) {
 	if err := c.SetClassPrior("a", 0); !errors.As(err, &value) {
 		t.Errorf("weight zero: %v", err)
 	}
-	for _, bad := range []Options{{NonePrior: 1}, {NonePrior: -0.1}, {NonePrior: math.NaN()}, {Calibration: Calibration{LogT: []float64{math.NaN()}}},
-		{Calibration: Calibration{Tau: make([]float64, 4)}}, tauOf(math.NaN(), 0, 0, 0), tauOf(0, 0, 0, 1001), tauOf(0, 0, 0, 0, 0, 0)} {
+	spoilt := func(spoil func(*session.Population)) Options {
+		p := somePopulation()
+		spoil(p)
+		return Options{Population: p}
+	}
+	for _, bad := range []Options{{NonePrior: 1}, {NonePrior: -0.1}, {NonePrior: math.NaN()},
+		spoilt(func(p *session.Population) { p.LogT[0] = math.NaN() }), spoilt(func(p *session.Population) { p.Known.Slope.Mean = 1001 }),
+		spoilt(func(p *session.Population) { p.Hardness.SD = -1 }), spoilt(func(p *session.Population) { p.Spread.SD = 0 })} {
 		if c.SetOptions(bad) == nil {
 			t.Errorf("options %+v passed", bad)
 		}
@@ -623,30 +600,45 @@ func TestErrorsNameTheTrouble(t *testing.T) {
 	}
 }
 
-// tauOf returns options that would do but for their coefficients of τ.
-func tauOf(tau ...float64) Options {
-	o := variants["levels"]
-	o.Calibration.Tau = tau
-	return o
-}
-
-// No coefficients that pass turn a session into anything but probabilities, and
-// the order of its classes stays.
-func TestExtremeSharpness(t *testing.T) {
+// No coefficients that pass turn a session into anything but probabilities.
+func TestExtremePopulations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 1))
 	p, query := randomPrior(rng, 30), randomVector(rng, 30, 0.3)
-	plain, _ := teach(t, p, tauOf(), []int{2, 2})
-	want := ask(t, plain, query)
-	for _, g := range []float64{1000, -1000} {
-		for _, logT := range []float64{1000, -1000, 0.5} {
-			o := tauOf(g, g, g, g, g)
-			o.Calibration.LogT = []float64{logT}
-			c, _ := teach(t, p, o, []int{2, 2})
-			if got := ask(t, c, query); logT == 0.5 && (got[0] > got[1]) != (want[0] > want[1]) {
-				t.Errorf("tau %v: %v, without it %v", g, got, want)
+	for _, v := range []float64{1000, -1000, 1e-300} {
+		for i := range session.Size {
+			population := somePopulation()
+			numbers(population)[i].Set(reflect.ValueOf(v))
+			o := Options{NonePrior: 0.1, Population: population}
+			if population.Validate() != nil {
+				continue
+			}
+			for _, shots := range [][]int{{2, 2}, {1}, {1, 3}} {
+				c, _ := teach(t, p, o, shots)
+				ask(t, c, query) // probabilities that sum to one, none of them NaN
 			}
 		}
 	}
+}
+
+// numbers returns the coefficients of a population in their order.
+func numbers(p *session.Population) (list []reflect.Value) {
+	var walk func(v reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Float64:
+			list = append(list, v)
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(v.Field(i))
+			}
+		case reflect.Array:
+			for i := range v.Len() {
+				walk(v.Index(i))
+			}
+		}
+	}
+	walk(reflect.ValueOf(p).Elem())
+	return list
 }
 
 func TestEmptyClassIsLeftOut(t *testing.T) {

@@ -86,7 +86,7 @@ func TestSpikedPriorRejectsWhatOverflows(t *testing.T) {
 
 func TestSpikedPredictionDoesNotAllocate(t *testing.T) {
 	p := spikedPrior(t, rand.New(rand.NewPCG(7, 3)), 40, 10)
-	c, examples := teach(t, p, variants["levels"], []int{5, 5, 5})
+	c, examples := teach(t, p, variants["session"], []int{5, 5, 5})
 	out := make([]float64, 3)
 	if n := testing.AllocsPerRun(100, func() { _, _ = c.ProbabilitiesTo(out, examples[0][0]) }); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -16,14 +16,14 @@ import (
 func TestManyPicturesTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(62, 1))
 	for _, d := range []int{290, 360} {
-		p, s := niw.HandCrafted(d, 1), randomSession(rng, d, 340)
+		p, s := niw.HandCrafted(d, 1), randomScene(rng, d, 340)
 		x := mat.NewDense(340, d, nil)
 		for i, r := range s[0] {
 			x.SetRow(i, r)
 		}
 		query := s[0][7]
 		for _, near := range []float64{0, 0.01} {
-			o := variants["levels"]
+			o := variants["session"]
 			o.Near, o.Centre = near, 1
 			one := s.teach(t, p, o)
 			many, err := New(p, o)

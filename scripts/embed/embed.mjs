@@ -7,13 +7,13 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { decodePicture } from './decode.mjs';
-import { builtExtractor, loadExtractor } from './extractor.mjs';
+import { builtExtractor } from './extractor.mjs';
 import { listPictures, readSplits } from './folder.mjs';
 import { encodeNPZ } from './npz.mjs';
+import { Pool } from './pool.mjs';
 import { Complaint } from './complaint.mjs';
 
-const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE] [--extractor FOLDER] [--quiet]
+const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE] [--extractor FOLDER] [--workers N] [--quiet]
 
 Turns pictures into embeddings with the page's own feature extractor.
 FOLDER holds one subfolder per class, each with that class's pictures
@@ -29,6 +29,7 @@ extractor's id and sha256. Classes and pictures are taken in the order of their 
   --splits FILE      JSON {"train": [CLASS, ...], "val": [...], "test": [...]} that
                      names every class once; without it every class is a test class
   --extractor FOLDER built extractor (default: build/site/extractor, from 'make build')
+  --workers N        threads that embed (default 2); the result does not depend on it
   --quiet            no progress on standard error
   --help             this text
 
@@ -42,6 +43,7 @@ function parse(args) {
       allowPositionals: true,
       options: {
         out: { type: 'string' }, splits: { type: 'string' }, extractor: { type: 'string', default: builtExtractor },
+        workers: { type: 'string', default: '2' },
         quiet: { type: 'boolean', default: false }, help: { type: 'boolean', default: false },
       },
     });
@@ -56,12 +58,17 @@ async function main(args) {
   if (values.help) return console.log(usage);
   if (positionals.length !== 1) throw new Complaint(`Name one folder of pictures, not ${positionals.length}; see --help.`);
   if (!values.out?.endsWith('.npz')) throw new Complaint('Say where to write with --out NAME.npz; see --help.');
+  const workers = Number(values.workers);
+  if (!(Number.isInteger(workers) && workers > 0 && workers <= 256)) throw new Complaint(`--workers is ${values.workers}, not a number of threads from 1 to 256; see --help.`);
   const { classes, pictures, grouped } = await listPictures(positionals[0]);
   const splits = await readSplits(values.splits, classes);
-  const extractor = await loadExtractor(values.extractor).catch((error) => {
+  const pool = await Pool.start(values.extractor, Math.min(workers, pictures.length)).catch((error) => {
     throw new Complaint(`The feature extractor in '${values.extractor}' cannot be loaded (${error.message}); run 'make build' first.`);
   });
-  const embeddings = await embedAll(extractor, pictures, values.quiet);
+  const { extractor } = pool;
+  const embeddings = await pool.embedAll(pictures.map(({ file }) => file), (done) => {
+    if (!values.quiet && done % 100 === 0) console.error(`${done} of ${pictures.length} pictures`);
+  }).finally(() => pool.close());
   const facts = {
     name: path.basename(values.out, '.npz'), dimension: extractor.dimension, classes, splits,
     extractor: extractor.id, extractor_sha256: extractor.sha256,
@@ -77,25 +84,6 @@ async function main(args) {
   ]);
   if (!values.quiet) console.error(`${pictures.length} pictures of ${classes.length} classes in ${values.out}`);
 }
-
-/**
- * @param {Awaited<ReturnType<typeof loadExtractor>>} extractor
- * @param {import('./folder.mjs').Picture[]} pictures @param {boolean} quiet
- */
-async function embedAll(extractor, pictures, quiet) {
-  const all = new Float32Array(pictures.length * extractor.dimension);
-  for (const [i, { file }] of pictures.entries()) {
-    const pixels = await decodePicture(file).catch((error) => {
-      throw new Complaint(`'${file}' is not a picture that can be read (${firstLine(error)}); repair it or take it out of the folder.`);
-    });
-    all.set(extractor.embed(pixels), i * extractor.dimension);
-    if (!quiet && ((i + 1) % 100 === 0)) console.error(`${i + 1} of ${pictures.length} pictures`);
-  }
-  return all;
-}
-
-/** @param {Error} error */
-const firstLine = (error) => error.message.split('\n')[0].trim();
 
 /**
  * Writes every file beside its place and moves them there only when all are complete.

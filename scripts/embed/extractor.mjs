@@ -4,15 +4,17 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { hasSimd } from '../../web/extractor/download.js';
+import { meanOf } from '../../web/extractor/mean.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
 
 export const builtExtractor = fileURLToPath(new URL('../../build/site/extractor', import.meta.url));
 
 /**
  * @param {string} [folder] what web/build/extractor.mjs wrote
- * @param {{simd?: boolean}} [options] simd false takes the plain binary
+ * @param {{simd?: boolean, recipe?: import('../../web/extractor/preprocess.js').Recipe}} [options]
+ *   simd false takes the plain binary; a recipe in place of the built one
  */
-export async function loadExtractor(folder = builtExtractor, { simd = hasSimd() } = {}) {
+export async function loadExtractor(folder = builtExtractor, { simd = hasSimd(), recipe } = {}) {
   const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(path.join(folder, name)));
   const text = async (/** @type {string} */ name) => JSON.parse(await readFile(path.join(folder, name), 'utf8'));
   /** @type {import('../../web/extractor/download.js').ExtractorRecord} */
@@ -23,10 +25,11 @@ export async function loadExtractor(folder = builtExtractor, { simd = hasSimd() 
     weights: (await read('weights.bin')).buffer,
     wasm: (await read(simd ? record.wasm.simd : record.wasm.plain)).buffer,
   });
-  const { id, sha256, dimension, inputSize } = record;
+  const { id, sha256, dimension } = record;
+  const { inputSize, views } = recipe ?? record;
   return {
-    id, sha256, dimension, inputSize,
+    id, sha256, dimension,
     /** @param {import('../../web/extractor/preprocess.js').Pixels} pixels @returns {Float32Array} */
-    embed: (pixels) => runtime.run(preprocess(pixels, inputSize), inputSize),
+    embed: (pixels) => meanOf(runtime.run, preprocess(pixels, inputSize, views), inputSize),
   };
 }

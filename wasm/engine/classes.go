@@ -89,7 +89,15 @@ func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byt
 	if err != nil {
 		return "", err
 	}
+	if err := e.foreign(); err != nil {
+		return "", err
+	}
 	x, err := e.transformed(embedding)
+	if err == nil && e.unrecorded() {
+		if err = e.record(); err == nil {
+			x, err = e.transformed(embedding) // under the prior that serves now
+		}
+	}
 	if err != nil {
 		return "", err
 	}
@@ -185,6 +193,9 @@ func (e *Engine) remember(step func() error) string {
 	}
 	return token
 }
+
+// forgetUndo lets nothing be undone that was removed until now.
+func (e *Engine) forgetUndo() { e.undo, e.tokens = map[string]func() error{}, nil }
 
 // insertClass puts a class with its examples at its place, here and in the
 // classifier.

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/wasm/store"
@@ -41,8 +42,9 @@ type Engine struct {
 
 	mu         sync.Mutex // everything below; never held while waiting
 	store      store.Store
-	trouble    string     // why changes are not kept, empty when they are
-	pending    []store.Op // changes not stored yet, in order
+	trouble    string          // why changes are not kept, empty when they are
+	pending    []store.Op      // changes not stored yet, in order
+	here       model.Extractor // reads the pictures, empty while unknown
 	session    store.Session
 	classes    []*class
 	site       *prior // the site's prior, nil until known
@@ -79,6 +81,7 @@ type State struct {
 	Prior                  PriorInfo
 	Classes                []ClassInfo
 	Trouble                string // why changes are not kept, empty when they are
+	Foreign                string // why its pictures cannot be compared with new ones, empty when they can
 }
 
 // PriorInfo tells which prior is in use.
@@ -102,6 +105,9 @@ func (e *Engine) State() State {
 	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble}
 	if e.prior != nil {
 		s.Dimension = e.prior.dim()
+	}
+	if err := e.foreign(); err != nil {
+		s.Foreign = err.Error()
 	}
 	for _, c := range e.classes {
 		s.Classes = append(s.Classes, ClassInfo{ID: c.ID, Name: c.Name, Examples: slices.Clone(c.examples)})

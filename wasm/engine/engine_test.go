@@ -605,3 +605,127 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	must(t, err)
 	same(t, "with the prior", other.ask(t), w.ask(t))
 }
+
+func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after model.Extractor
+		code, export  string
+	}{
+		"the same":                {before: here, after: here, export: here.ID},
+		"another network":         {before: model.Extractor{ID: "net@1", SHA256: here.SHA256}, after: here, code: "extractor", export: "net@1"},
+		"other files of it":       {before: model.Extractor{ID: here.ID, SHA256: strings.Repeat("cd", 32)}, after: here, code: "extractor", export: here.ID},
+		"from before it was kept": {after: here, code: "extractor", export: earlier.ID},
+		"nobody says now":         {before: here, export: here.ID},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, store.NewMemory())
+			must(t, w.UseExtractor(c.before))
+			ids := w.teachAll(t, "cat", "dog")
+			_, err := w.Recognise(picture(rand.New(rand.NewPCG(3, 4)), 1))
+			must(t, err)
+			want := w.ask(t)
+			w.Flush()
+
+			again := newWorld(t, w.store)
+			must(t, again.UseExtractor(c.after))
+			x := picture(rand.New(rand.NewPCG(3, 4)), 1)
+			for what, err := range map[string]error{
+				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)),
+				"recognising":   first(again.Recognise(x)),
+				"probabilities": first(again.Probabilities(x)),
+				"shares":        first(again.Shares(x)),
+				"learning":      again.CheckExtractor(),
+			} {
+				if code(err) != c.code {
+					t.Errorf("%s: %v, want code %q", what, err, c.code)
+				}
+			}
+			if told := again.State().Foreign; (told != "") != (c.code != "") {
+				t.Errorf("the state tells %q", told)
+			}
+			b, err := again.ExportSession()
+			must(t, err)
+			file, err := model.DecodeClassifier(b)
+			must(t, err)
+			if file.Extractor.ID != c.export {
+				t.Errorf("the export names %q, want %q", file.Extractor.ID, c.export)
+			}
+			if c.code == "" {
+				return
+			}
+			if n := len(again.State().Classes[0].Examples); n != 3 {
+				t.Errorf("a refusal left %d pictures of 3", n)
+			}
+			must(t, again.UseExtractor(c.before))
+			if c.before.ID != "" {
+				same(t, "where it was read", again.ask(t), want)
+			}
+			must(t, again.UseExtractor(c.after))
+			must(t, again.DeleteSession(again.State().SessionID))
+		})
+	}
+}
+
+func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	must(t, w.UseExtractor(model.Extractor{ID: "net@1"}))
+	learned, err := BuiltIn(dim)
+	must(t, err)
+	learned.Extractor = model.Extractor{ID: "net@1"}
+	b, err := model.EncodePrior(learned)
+	must(t, err)
+	_, _, err = w.ImportPrior(b, model.Extractor{ID: "net@1"})
+	must(t, err)
+	ids := w.teachAll(t, "cat")
+	must(t, w.UseExtractor(here))
+	var tokens []string
+	for _, x := range w.State().Classes[0].Examples {
+		token, err := w.RemoveExample(ids[0], x.ID)
+		must(t, err)
+		tokens = append(tokens, token)
+	}
+	if told := w.State().Foreign; told != "" {
+		t.Errorf("without pictures the session is of nobody, and yet: %s", told)
+	}
+	must(t, w.Undo(tokens[2])) // its own picture, and nothing to mix it with
+	if w.State().Foreign == "" {
+		t.Error("the picture is back, and nothing is told")
+	}
+	_, err = w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
+	must(t, err)
+	_, err = w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)
+	must(t, err)
+	if got := code(w.Undo(tokens[0])); got != "undo" {
+		t.Errorf("a picture of the other extractor returns among the new: %q", got)
+	}
+	w.Flush()
+	again := newWorld(t, w.store)
+	must(t, again.UseExtractor(here))
+	for what, s := range map[string]State{"shown again": w.State(), "reopened": again.State()} {
+		if s.Prior.Sum != "" || s.Prior.Trouble == "" || s.Foreign != "" {
+			t.Errorf("%s: the prior of the other extractor serves, or nothing is told of it: %+v", what, s.Prior)
+		}
+	}
+	same(t, "reopened", again.ask(t), w.ask(t))
+}
+
+func TestAnImportedClassifierIsOfTheExtractorHere(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	must(t, w.UseExtractor(here))
+	w.teachAll(t, "cat", "dog")
+	want := w.ask(t)
+	b, err := w.ExportSession()
+	must(t, err)
+	other := newWorld(t, store.NewMemory())
+	must(t, other.UseExtractor(here))
+	_, notice, err := other.ImportSession(b, here)
+	must(t, err)
+	if notice != "" {
+		t.Errorf("notice %q", notice)
+	}
+	same(t, "imported", other.ask(t), want)
+	must(t, other.UseExtractor(model.Extractor{ID: "net@3"}))
+	if code(other.CheckExtractor()) != "extractor" {
+		t.Error("the imported session does not say what read it")
+	}
+}

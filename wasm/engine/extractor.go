@@ -2,6 +2,92 @@ package engine
 
 import "metaqda/core/model"
 
+// earlier is what pages used before sessions recorded their extractor.
+var earlier = model.Extractor{ID: "centernet-mobilenetv3-160@3.3.6"}
+
+// UseExtractor tells which extractor reads the pictures from now on. A session
+// that another one read stays as it is, to be looked at, exported or deleted:
+// nothing is added to it and nothing compared with it. Before the first call
+// anything is taken.
+func (e *Engine) UseExtractor(here model.Extractor) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.here = here
+	if err := e.record(); err != nil {
+		return err
+	}
+	e.refresh()
+	e.announce()
+	return nil
+}
+
+// CheckExtractor returns an error if the open session's pictures were read by
+// another extractor than the one here.
+func (e *Engine) CheckExtractor() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.foreign()
+}
+
+// foreign returns why the session's pictures cannot be compared with those read
+// here, nil if they can.
+func (e *Engine) foreign() error {
+	if e.here.ID == "" || e.session.Extractor == e.here || e.exampleCount() == 0 {
+		return nil
+	}
+	return fail("extractor", "The pictures of this session were read by another feature extractor than this page uses now, so new ones cannot be compared with them: "+
+		"show them again in a new session, or remove them here and show them again. Until then the session can still be exported or deleted.")
+}
+
+// record notes in a session without pictures which extractor will read them.
+// Where another one read those that were removed, they do not return, and a
+// prior that was learned from its numbers does not serve.
+func (e *Engine) record() error {
+	if !e.unrecorded() {
+		return nil
+	}
+	if e.prior != nil && e.prior != e.site && e.prior.ofAnother(e.here) {
+		p, err := e.defaultPrior(e.prior.dim())
+		if err == nil {
+			err = e.use(p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	e.session.Extractor = e.here
+	e.forgetUndo()
+	return nil
+}
+
+// unrecorded reports whether the session is still to be told which extractor
+// reads its pictures.
+func (e *Engine) unrecorded() bool {
+	return e.session.Extractor != e.here && e.exampleCount() == 0
+}
+
+// ofAnother reports whether the prior says that it was learned with another
+// extractor.
+func (p *prior) ofAnother(here model.Extractor) bool {
+	made := p.file.Extractor.ID
+	return made != "" && here.ID != "" && made != here.ID
+}
+
+// madeWith returns the extractor that an export of the session names.
+func (e *Engine) madeWith() model.Extractor {
+	switch {
+	case e.session.Extractor.ID != "" && e.exampleCount() > 0:
+		return e.session.Extractor
+	case e.foreign() != nil:
+		return earlier
+	case e.here.ID != "":
+		return e.here
+	case e.prior != nil:
+		return e.prior.file.Extractor
+	}
+	return model.Extractor{}
+}
+
 // compare tells whether what a file holds was made with the extractor here.
 // Another network is an error; other files of the same one give a notice, since
 // their numbers may differ a little. Where either side does not say what it is,

@@ -27,6 +27,9 @@ func (e *Engine) Recognise(x []float32) (*Prediction, error) {
 		e.query = nil
 		return e.refresh(), nil
 	}
+	if err := e.foreign(); err != nil {
+		return nil, err
+	}
 	if _, err := e.transformed(x); err != nil {
 		return nil, err
 	}
@@ -51,6 +54,9 @@ func (e *Engine) Shares(x []float32) ([]float64, error) {
 }
 
 func (e *Engine) predictShares(x []float32) ([]float64, error) {
+	if err := e.foreign(); err != nil {
+		return nil, err
+	}
 	z, err := e.transformed(x)
 	if err != nil || e.exampleCount() == 0 {
 		return nil, err
@@ -91,7 +97,8 @@ func (e *Engine) refresh() *Prediction {
 	if e.query != nil {
 		var err error
 		if p, err = e.predict(e.query); err != nil {
-			// The query was checked under another prior, whose dimension is gone.
+			// The query was checked under another prior, whose dimension is gone,
+			// or in another session.
 			e.query = nil
 		}
 	}

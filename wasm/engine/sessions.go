@@ -139,7 +139,7 @@ func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 	if err := e.swap(c, chosen); err != nil {
 		return err
 	}
-	e.undo, e.tokens = map[string]func() error{}, nil
+	e.forgetUndo()
 	e.pending = append(e.pending, ops...)
 	e.pending = append(e.pending, store.Op{Table: store.Meta, Key: metaCurrent, Value: c.Session.ID})
 	e.refresh()
@@ -165,6 +165,9 @@ func (e *Engine) chosenPrior(c *store.Contents) *prior {
 // chosen prior or else the one that fits. On error nothing has changed.
 func (e *Engine) swap(c *store.Contents, chosen *prior) error {
 	classes, d := classesOf(c)
+	if chosen != nil && chosen.ofAnother(c.Session.Extractor) {
+		chosen = nil
+	}
 	p, err := e.priorFor(d, chosen)
 	if err != nil {
 		return err
@@ -174,7 +177,7 @@ func (e *Engine) swap(c *store.Contents, chosen *prior) error {
 	if p == nil {
 		e.prior, e.classifier = nil, nil
 		e.classes = classes
-		return nil
+		return e.record()
 	}
 	q, err := newClassifier(p, e.session.Settings, classes)
 	if err != nil {
@@ -182,7 +185,7 @@ func (e *Engine) swap(c *store.Contents, chosen *prior) error {
 		return err
 	}
 	e.prior, e.classifier, e.classes = p, q, classes
-	return nil
+	return e.record()
 }
 
 // priorFor returns the prior for embeddings of length d, 0 while no example
@@ -312,8 +315,9 @@ func (e *Engine) ExportSession() ([]byte, error) {
 		Name:     e.session.Name,
 		Settings: model.Settings{Inference: s.Inference, Pooled: s.Pooled, NonePrior: s.NonePrior, Sort: s.Sort},
 	}
+	c.Extractor = e.madeWith()
 	if e.prior != nil {
-		c.PriorSum, c.Extractor = e.prior.sum, e.prior.file.Extractor
+		c.PriorSum = e.prior.sum
 	}
 	for _, k := range e.classes {
 		out := model.Class{Label: k.Name, Weight: 1}
@@ -343,6 +347,9 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	e.Flush()
 	c := contentsOf(file, e.hooks.Now().UnixMilli())
 	e.mu.Lock()
+	if len(c.Examples) > 0 {
+		c.Session.Extractor = e.here // the file passed for its pictures
+	}
 	known := e.site != nil && e.site.sum == file.PriorSum
 	e.mu.Unlock()
 	if !known && file.PriorSum != "" {

@@ -3,6 +3,8 @@ package store
 import (
 	"syscall/js"
 	"unsafe"
+
+	"metaqda/core/model"
 )
 
 var (
@@ -18,7 +20,8 @@ func encode(v any) js.Value {
 	case Session:
 		s := v.Settings
 		return object("id", v.ID, "name", v.Name, "created", float64(v.Created), "updated", float64(v.Updated),
-			"inference", s.Inference, "sort", s.Sort, "nonePrior", s.NonePrior, "pooled", s.Pooled, "prior", s.Prior)
+			"inference", s.Inference, "sort", s.Sort, "nonePrior", s.NonePrior, "pooled", s.Pooled, "prior", s.Prior,
+			"extractor", v.Extractor.ID, "extractorSum", v.Extractor.SHA256)
 	case Class:
 		return object("id", v.ID, "session", v.Session, "name", v.Name, "order", v.Order)
 	case Example:
@@ -86,7 +89,8 @@ func floatBytes(x []float32) []byte {
 func decodeSession(v js.Value) Session {
 	return Session{ID: text(v, "id"), Name: text(v, "name"), Created: int64(number(v, "created")), Updated: int64(number(v, "updated")),
 		Settings: Settings{Inference: text(v, "inference"), Sort: text(v, "sort"), NonePrior: number(v, "nonePrior"),
-			Pooled: v.Get("pooled").Truthy(), Prior: text(v, "prior")}}
+			Pooled: v.Get("pooled").Truthy(), Prior: text(v, "prior")},
+		Extractor: model.Extractor{ID: text(v, "extractor"), SHA256: text(v, "extractorSum")}}
 }
 
 func decodeClass(v js.Value) Class {

@@ -6,6 +6,8 @@ package store
 import (
 	"slices"
 	"sort"
+
+	"metaqda/core/model"
 )
 
 // Table names an object store of the database.
@@ -28,6 +30,9 @@ type Session struct {
 	ID, Name         string
 	Created, Updated int64 // milliseconds since 1970 UTC
 	Settings         Settings
+	// Extractor read the pictures. It is empty before the first picture, where
+	// nobody said which it was, and in sessions from before it was recorded.
+	Extractor model.Extractor
 }
 
 // Settings are the choices that turn examples into predictions.

@@ -4,7 +4,8 @@
  * side is worker.mjs):
  *   {type, id, args} -> {type, id, result} | {type: 'error', id, error: {code, message}}
  *     load  args: ExtractorFiles                     result: true
- *     embed args: Blob | ImageBitmap | ImageData     result: Float32Array (transferred)
+ *     embed args: {picture, views}                   result: Float32Array (transferred)
+ *           picture: Blob | ImageBitmap | ImageData; views: how many, all of them if undefined
  * A worker that fails to start or stays silent rejects with code 'worker-failed'
  * and is ended; the caller then goes on in the window.
  */

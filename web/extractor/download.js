@@ -5,11 +5,13 @@
  * whenever the server compresses.
  */
 import { ExtractorError } from './errors.js';
+import { recipeText } from './preprocess.js';
 
 /**
  * @typedef {object} ExtractorRecord contents of extractor.json
- * @property {string} id @property {string} sha256 over model.json followed by weights.bin
- * @property {number} dimension @property {number} inputSize
+ * @property {string} id
+ * @property {string} sha256 over model.json, weights.bin and the text of the recipe, one after the other
+ * @property {number} dimension @property {number} inputSize @property {import('./preprocess.js').View[]} views
  * @property {Record<string, number>} bytes uncompressed size by file name
  * @property {{simd: string, plain: string}} wasm
  */
@@ -49,8 +51,8 @@ export async function fetchFiles(base, record, onProgress) {
   const [model, weights, wasm] = await Promise.all(
     names.map((name, i) => download(new URL(name, base), (n) => meter.set(i, n))));
   await verify(record, model, weights);
-  const { inputSize, dimension } = record;
-  return { inputSize, dimension, model: JSON.parse(new TextDecoder().decode(model)), weights: buffer(weights), wasm: buffer(wasm) };
+  const { inputSize, views, dimension } = record;
+  return { inputSize, views, dimension, model: JSON.parse(new TextDecoder().decode(model)), weights: buffer(weights), wasm: buffer(wasm) };
 }
 
 /** Sums the bytes of several downloads. */
@@ -115,16 +117,14 @@ function unreachable(url, status) {
 }
 
 /**
- * Another graph would give embeddings that do not fit the stored ones.
+ * Another graph, or other views, would give embeddings that do not fit the stored ones.
  * Only secure contexts can compute the hash; elsewhere it is skipped.
  * @param {ExtractorRecord} record @param {Uint8Array} model @param {Uint8Array} weights
  */
 async function verify(record, model, weights) {
   if (!globalThis.crypto?.subtle) return;
-  const joined = new Uint8Array(model.length + weights.length);
-  joined.set(model);
-  joined.set(weights, model.length);
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', joined));
+  const joined = new Blob([/** @type {BlobPart} */ (model), /** @type {BlobPart} */ (weights), recipeText(record)]);
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await joined.arrayBuffer()));
   const hex = Array.from(digest, (b) => b.toString(16).padStart(2, '0')).join('');
   if (hex !== record.sha256) {
     throw new ExtractorError('extractor-mismatch',

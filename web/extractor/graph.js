@@ -11,7 +11,7 @@ import { createSession } from './session.js';
 /** A graph starts within a second; a phone may take ten. */
 const defaultPatience = 30_000;
 
-/** @typedef {{name: 'worker' | 'window', embed: (picture: import('./index.js').Picture) => Promise<Float32Array>, close: () => void}} Place */
+/** @typedef {{name: 'worker' | 'window', embed: import('./index.js').Extractor['embed'], close: () => void}} Place */
 
 /** @type {import('./index.js').Loader} */
 export async function loadGraphExtractor({ onProgress, base, worker = true, patience = defaultPatience }) {
@@ -26,16 +26,17 @@ export async function loadGraphExtractor({ onProgress, base, worker = true, pati
     id: record.id,
     sha256: record.sha256,
     dimension: record.dimension,
+    views: record.views.length,
     get place() { return place.name; },
-    async embed(picture) {
+    async embed(picture, views) {
       if (closed) throw new ExtractorError('extractor-closed', 'The feature extractor has been closed; reload the page.');
       try {
-        return await place.embed(picture);
+        return await place.embed(picture, views);
       } catch (error) {
         if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
         moving ??= fetchFiles(folder, record).then((files) => startInWindow(folder, files));
         place = await moving;
-        return place.embed(picture);
+        return place.embed(picture, views);
       }
     },
     close() {
@@ -76,7 +77,7 @@ async function startInWorker(folder, files, patience) {
   return {
     name: 'worker',
     // Cloned, not transferred: the caller may still draw a thumbnail from it.
-    embed: (picture) => client.ask('embed', picture),
+    embed: (picture, views) => client.ask('embed', { picture, views }),
     close: () => client.fail('The feature extractor has been closed.'),
   };
 }

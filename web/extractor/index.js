@@ -13,11 +13,13 @@ export { decodePicture } from './pixels.js';
 
 /**
  * @typedef {object} Extractor
- * @property {string} id names network and version; priors and sessions are bound to it
- * @property {string} sha256 of the network's files
+ * @property {string} id names network, version and views; priors and sessions are bound to it
+ * @property {string} sha256 of the network's files and of how pictures are laid before it
  * @property {number} dimension length of an embedding
  * @property {'worker' | 'window'} place where it runs
- * @property {(picture: Picture) => Promise<Float32Array>} embed
+ * @property {number} views how many views of a picture an embedding is the mean of
+ * @property {(picture: Picture, views?: number) => Promise<Float32Array>} embed
+ *   of all views, or sooner and more coarsely of the first so many;
  *   answers `dimension` finite numbers, the same for the same picture; leaves the
  *   picture usable; rejects with an ExtractorError (code, sentence)
  * @property {() => void} close
@@ -34,7 +36,7 @@ export { decodePicture } from './pixels.js';
 
 /** @typedef {(options: LoadOptions) => Promise<Extractor>} Loader */
 
-export const defaultExtractor = 'centernet-mobilenetv3-160@3.3.6';
+export const defaultExtractor = 'centernet-mobilenetv3-224-2@3.3.6';
 
 /** @type {Map<string, Loader>} */
 const loaders = new Map([[defaultExtractor, loadGraphExtractor]]);

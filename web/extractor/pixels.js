@@ -5,7 +5,7 @@
  * Works in a worker and in a window.
  */
 import { ExtractorError } from './errors.js';
-import { Reducer, centreSquare, preprocess } from './preprocess.js';
+import { Reducer, preprocess } from './preprocess.js';
 
 /** Pixels read back at a time: 4 MB of RGBA. */
 const bandPixels = 1 << 20;
@@ -46,16 +46,17 @@ function unreadable(blob) {
 /**
  * @param {Blob | ImageBitmap | ImageData} source
  * @param {number} size edge of the extractor's input
+ * @param {import('./preprocess.js').View[]} views
  * @param {() => Promise<void>} [pause] called between bands, so that a window stays responsive
- * @returns {Promise<Float32Array>} size*size*3
+ * @returns {Promise<Float32Array[]>} for each view size*size*3
  */
-export async function pixelsOf(source, size, pause = async () => {}) {
-  if (source instanceof ImageData) return preprocess(source, size);
-  if (source instanceof ImageBitmap) return reduceBitmap(source, size, pause);
+export async function pixelsOf(source, size, views, pause = async () => {}) {
+  if (source instanceof ImageData) return preprocess(source, size, views);
+  if (source instanceof ImageBitmap) return reduceBitmap(source, size, views, pause);
   if (source instanceof Blob) {
     const bitmap = await decodePicture(source);
     try {
-      return await reduceBitmap(bitmap, size, pause);
+      return await reduceBitmap(bitmap, size, views, pause);
     } finally {
       bitmap.close();
     }
@@ -63,21 +64,24 @@ export async function pixelsOf(source, size, pause = async () => {}) {
   throw new ExtractorError('unreadable-picture', 'Give the extractor a picture: a file, an ImageBitmap or an ImageData.');
 }
 
-/** @param {ImageBitmap} bitmap @param {number} size @param {() => Promise<void>} pause */
-async function reduceBitmap(bitmap, size, pause) {
-  if (bitmap.width === 0) {
+/**
+ * @param {ImageBitmap} bitmap @param {number} size
+ * @param {import('./preprocess.js').View[]} views @param {() => Promise<void>} pause
+ */
+async function reduceBitmap(bitmap, size, views, pause) {
+  const { width, height } = bitmap;
+  if (width === 0) {
     throw new ExtractorError('unreadable-picture', 'This picture has been closed already; add it once more.');
   }
-  const { x, y, side } = centreSquare(bitmap.width, bitmap.height);
-  const reducer = new Reducer(side, size);
-  const rows = Math.min(side, Math.max(1, Math.floor(bandPixels / side)));
-  const context = context2d(side, rows);
-  for (let row = 0; row < side; row += rows) {
+  const reducer = new Reducer(width, height, size, views);
+  const rows = Math.min(height, Math.max(1, Math.floor(bandPixels / width)));
+  const context = context2d(width, rows);
+  for (let row = 0; row < height; row += rows) {
     if (row > 0) await pause();
-    const count = Math.min(rows, side - row);
-    context.clearRect(0, 0, side, rows);
-    context.drawImage(bitmap, x, y + row, side, count, 0, 0, side, count);
-    reducer.addRows(context.getImageData(0, 0, side, count).data, count);
+    const count = Math.min(rows, height - row);
+    context.clearRect(0, 0, width, rows);
+    context.drawImage(bitmap, 0, row, width, count, 0, 0, width, count);
+    reducer.addRows(context.getImageData(0, 0, width, count).data, count);
   }
   return reducer.finish();
 }

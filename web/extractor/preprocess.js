@@ -1,86 +1,133 @@
 // @ts-check
 /**
- * From pixels to the extractor's input: centre square crop, alpha over white,
- * bilinear reduction to size x size, RGB in 0..255 and nothing else.
+ * From pixels to the extractor's inputs, one for each of its views: a rectangle
+ * of the picture, alpha over white, reduced or enlarged to size x size, RGB in
+ * 0..255 and nothing else.
  *
- * The filter is the antialiased triangle: a tap at source pixel j weighs
+ * The filter is the antialiased triangle, on each axis its own: a tap at source
+ * pixel j weighs
  *     w_ij = max(0, 1 - |j + 1/2 - c_i| / max(1, r)),  c_i = (i + 1/2) r,  r = side/size,
- * normalised over j; for r <= 1 that is plain bilinear interpolation with
- * half-pixel centres. Rows first, then columns, each rounded to whole numbers:
- * of eight variants tried this one repeats the reference embeddings best
- * (smallest cosine similarity 0.99996; without antialiasing 0.987).
+ * where side is the rectangle's extent on that axis, normalised over j; for
+ * r <= 1 that is plain bilinear interpolation with half-pixel centres. Rows
+ * first, then columns, each rounded to whole numbers: of eight variants tried
+ * this one repeats the reference embeddings best (smallest cosine similarity
+ * 0.99996; without antialiasing 0.987).
  *
  * Pure and without a document, so the page and Node share every bit of it.
- * Pictures come in bands of rows, so that a 50-megapixel photograph never has
- * to stand in memory a second time.
+ * Pictures come in bands of rows, each read once for all views, so that a
+ * 50-megapixel photograph never has to stand in memory a second time.
  */
 
 /** @typedef {{data: Uint8Array | Uint8ClampedArray, width: number, height: number}} Pixels RGBA, row major */
 
 /**
- * The largest centred square.
- * @param {number} width @param {number} height
- * @returns {{x: number, y: number, side: number}}
+ * What of a picture is looked at: all of it, squeezed into a square, or with
+ * `share` the centred square of this share of the largest one's side.
+ * @typedef {{name: string, share?: number}} View
  */
-export function centreSquare(width, height) {
-  if (!(Number.isInteger(width) && Number.isInteger(height) && width > 0 && height > 0)) {
-    throw new RangeError(`A picture of ${width} x ${height} pixels has nothing to see; choose another.`);
-  }
-  const side = Math.min(width, height);
-  return { x: Math.floor((width - side) / 2), y: Math.floor((height - side) / 2), side };
+
+/** @typedef {{inputSize: number, views: View[]}} Recipe edge of the square that the network is fed, and with what */
+
+/** @typedef {{x: number, y: number, width: number, height: number}} Rectangle */
+
+/** Names the arithmetic below: another one gives other embeddings. */
+const filter = 'triangle-1';
+
+/**
+ * All that the numbers depend on beside the network, as text to be hashed.
+ * @param {Recipe} recipe
+ */
+export function recipeText({ inputSize, views }) {
+  return JSON.stringify({ filter, inputSize, views: views.map(({ name, share }) => ({ name, share })) });
 }
 
 /**
- * Whole picture at once. Cost: about 6 side^2 multiplications.
- * @param {Pixels} pixels data holds 4 width height bytes
- * @param {number} size edge of the square to answer
- * @returns {Float32Array} size*size*3, row major, RGB
+ * Where a view looks in a picture of width x height.
+ * @param {View} view @param {number} width @param {number} height
+ * @returns {Rectangle}
  */
-export function preprocess({ data, width, height }, size) {
-  const { x, y, side } = centreSquare(width, height);
+export function rectangleOf({ share }, width, height) {
+  if (!(Number.isInteger(width) && Number.isInteger(height) && width > 0 && height > 0)) {
+    throw new RangeError(`A picture of ${width} x ${height} pixels has nothing to see; choose another.`);
+  }
+  if (share === undefined) return { x: 0, y: 0, width, height };
+  const side = Math.max(1, Math.round(share * Math.min(width, height)));
+  return { x: Math.floor((width - side) / 2), y: Math.floor((height - side) / 2), width: side, height: side };
+}
+
+/**
+ * Whole picture at once. Cost: about 6 multiplications for each pixel of each view.
+ * @param {Pixels} pixels data holds 4 width height bytes
+ * @param {number} size edge of the squares to answer
+ * @param {View[]} views
+ * @returns {Float32Array[]} for each view size*size*3, row major, RGB
+ */
+export function preprocess({ data, width, height }, size, views) {
+  const reducer = new Reducer(width, height, size, views);
   if (data.length !== 4 * width * height) {
     throw new RangeError(`A picture of ${width} x ${height} pixels needs ${4 * width * height} bytes, got ${data.length}.`);
   }
-  const reducer = new Reducer(side, size);
-  for (let row = 0; row < side; row++) {
-    const start = 4 * ((y + row) * width + x);
-    reducer.addRows(data.subarray(start, start + 4 * side), 1);
-  }
+  reducer.addRows(data, height);
   return reducer.finish();
 }
 
-/** Reduces one square picture that arrives from top to bottom. */
+/** Reduces one picture that arrives from top to bottom to all its views. */
 export class Reducer {
-  /** @param {number} side edge of the source @param {number} size edge of the result */
-  constructor(side, size) {
-    this.side = side;
-    this.size = size;
-    this.taps = triangleTaps(side, size);
+  /**
+   * @param {number} width @param {number} height of the picture
+   * @param {number} size edge of the results @param {View[]} views
+   */
+  constructor(width, height, size, views) {
+    this.width = width;
+    this.height = height;
+    this.parts = views.map((view) => new Part(rectangleOf(view, width, height), size));
     this.rows = 0;
-    this.line = new Uint8Array(3 * side);
-    /** Rows already reduced in width: side x size x 3. */
-    this.narrow = new Uint8Array(3 * side * size);
+    this.line = new Uint8Array(3 * width);
   }
 
-  /** @param {Uint8Array | Uint8ClampedArray} rgba count rows of side pixels @param {number} count */
+  /** @param {Uint8Array | Uint8ClampedArray} rgba count rows of width pixels @param {number} count */
   addRows(rgba, count) {
-    const { side, size, taps, line, narrow } = this;
     for (let row = 0; row < count; row++, this.rows++) {
-      overWhite(line, rgba, 4 * side * row);
-      let at = 3 * size * this.rows;
-      for (let i = 0; i < size; i++, at += 3) weigh(narrow, at, line, 3 * taps.first[i], 3, taps, i);
+      overWhite(this.line, rgba, 4 * this.width * row);
+      for (const part of this.parts) part.addRow(this.line, this.rows);
     }
+  }
+
+  /** @returns {Float32Array[]} for each view size*size*3 */
+  finish() {
+    if (this.rows !== this.height) throw new RangeError(`Got ${this.rows} of ${this.height} rows of the picture.`);
+    return this.parts.map((part) => part.finish());
+  }
+}
+
+/** One rectangle of the picture on its way to a square. */
+class Part {
+  /** @param {Rectangle} rectangle @param {number} size */
+  constructor(rectangle, size) {
+    this.rectangle = rectangle;
+    this.size = size;
+    this.across = triangleTaps(rectangle.width, size);
+    this.down = triangleTaps(rectangle.height, size);
+    /** Rows already reduced in width: height x size x 3. */
+    this.narrow = new Uint8Array(3 * rectangle.height * size);
+  }
+
+  /** @param {Uint8Array} line the picture's row, RGB @param {number} row its number */
+  addRow(line, row) {
+    const { rectangle: { x, y, height }, size, across, narrow } = this;
+    if (row < y || row >= y + height) return;
+    let at = 3 * size * (row - y);
+    for (let i = 0; i < size; i++, at += 3) weigh(narrow, at, line, 3 * (x + across.first[i]), 3, across, i);
   }
 
   /** @returns {Float32Array} size*size*3 */
   finish() {
-    const { side, size, taps, narrow } = this;
-    if (this.rows !== side) throw new RangeError(`Got ${this.rows} of ${side} rows of the picture.`);
+    const { size, down, narrow } = this;
     const result = new Float32Array(3 * size * size);
     const stride = 3 * size;
     for (let j = 0; j < size; j++) {
       for (let at = 0; at < stride; at += 3) {
-        weigh(result, j * stride + at, narrow, taps.first[j] * stride + at, stride, taps, j);
+        weigh(result, j * stride + at, narrow, down.first[j] * stride + at, stride, down, j);
       }
     }
     return result;

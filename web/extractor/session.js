@@ -5,11 +5,13 @@
  * the window imports it only when needed.
  */
 import { ExtractorError } from './errors.js';
+import { meanOf } from './mean.js';
 import { pixelsOf } from './pixels.js';
 
 /**
  * @typedef {object} ExtractorFiles
  * @property {number} inputSize edge of the square the graph is fed
+ * @property {import('./preprocess.js').View[]} views what it is fed of each picture
  * @property {number} dimension length of an embedding
  * @property {any} model @property {ArrayBuffer} weights @property {ArrayBuffer} wasm
  */
@@ -23,14 +25,17 @@ import { pixelsOf } from './pixels.js';
  * @param {() => Promise<void>} [pause]
  */
 export async function createSession(createRuntime, files, pause) {
-  const { inputSize, dimension } = files;
+  const { inputSize, views, dimension } = files;
   const runtime = await createRuntime(files);
   // The first run compiles; it also proves the whole path before anyone waits for it.
   check(runtime.run(new Float32Array(3 * inputSize * inputSize), inputSize), dimension);
   return {
-    /** @param {Blob | ImageBitmap | ImageData} source @returns {Promise<Float32Array>} */
-    async embed(source) {
-      return check(runtime.run(await pixelsOf(source, inputSize, pause), inputSize), dimension);
+    /**
+     * @param {Blob | ImageBitmap | ImageData} source @param {number} [count] of views, the first ones
+     * @returns {Promise<Float32Array>}
+     */
+    async embed(source, count = views.length) {
+      return check(meanOf(runtime.run, await pixelsOf(source, inputSize, views.slice(0, count), pause), inputSize), dimension);
     },
     close: runtime.close,
   };

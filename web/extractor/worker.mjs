@@ -3,7 +3,8 @@
  * The extractor's worker. Messages, both ways (the other side is client.js):
  *   {type, id, args} -> {type, id, result} | {type: 'error', id, error: {code, message}}
  *     load  args: ExtractorFiles                     result: true
- *     embed args: Blob | ImageBitmap | ImageData     result: Float32Array (transferred)
+ *     embed args: {picture, views}                   result: Float32Array (transferred)
+ *           picture: Blob | ImageBitmap | ImageData; views: how many, all of them if undefined
  */
 import { envelopeOf } from './errors.js';
 // @ts-ignore: the bundle built from runtime.mjs stands beside the built worker
@@ -20,12 +21,12 @@ const handlers = {
     session = await createSession(createRuntime, files);
     return true;
   },
-  async embed(source) {
+  async embed({ picture, views }) {
     if (!session) throw new Error('The feature extractor was asked before it was loaded.');
     try {
-      return await session.embed(source);
+      return await session.embed(picture, views);
     } finally {
-      if (source instanceof ImageBitmap) source.close(); // our copy: free its memory now
+      if (picture instanceof ImageBitmap) picture.close(); // our copy: free its memory now
     }
   },
 };

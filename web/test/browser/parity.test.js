@@ -194,6 +194,25 @@ test('ImageBitmap, ImageData and file give the same numbers and stay usable', as
   });
 });
 
+test('asked for one view the page gives that of scripts/embed', async () => {
+  const { views, inputSize } = JSON.parse(await readFile(path.join(folder, 'extractor.json'), 'utf8'));
+  const first = await loadExtractor(folder, { recipe: { inputSize, views: views.slice(0, 1) } });
+  const expected = first.embed(await decodePicture(path.join(parity, 'ant_image_0011.jpg')));
+  for (const worker of [true, false]) {
+    await inPage(async (page) => {
+      const [one, all] = await page.evaluate(async ({ url, worker }) => {
+        const module = '/web/extractor/index.js';
+        const { loadExtractor } = await import(module);
+        const extractor = await loadExtractor({ worker });
+        const blob = await (await fetch(url)).blob();
+        return [Array.from(await extractor.embed(blob, 1)), Array.from(await extractor.embed(blob, extractor.views))];
+      }, { url: ant, worker });
+      assert.ok(farthest(one, expected) <= 1e-4);
+      assert.ok(farthest(all, await nativeAnt()) <= 1e-4);
+    });
+  }
+});
+
 test('without SIMD the plain binary answers nearly the same', async () => {
   await inPage(async (page) => {
     /** @type {string[]} */

@@ -67,6 +67,76 @@ test('what one tab changes is seen in another', () => visit({}, async ({ page, c
   await card(page, 'Rocket').getByText('2 pictures').waitFor();
 }));
 
+/**
+ * Makes all sessions ones from before they recorded their extractor, or of another one.
+ *
+ * @param {import('playwright-core').Page} page
+ * @param {string|undefined} extractor
+ */
+function rewriteExtractor(page, extractor) {
+  return page.evaluate((extractor) => new Promise((resolve, reject) => {
+    const request = indexedDB.open('metaqda');
+    request.onerror = reject;
+    request.onsuccess = () => {
+      const change = request.result.transaction('sessions', 'readwrite');
+      change.onerror = reject;
+      const all = change.objectStore('sessions').openCursor();
+      all.onsuccess = () => {
+        if (!all.result) return;
+        const { extractor: _, extractorSum: __, ...rest } = all.result.value;
+        all.result.update(extractor ? { ...rest, extractor, extractorSum: '00' } : rest);
+        all.result.continue();
+      };
+      change.oncomplete = () => { request.result.close(); resolve(undefined); };
+    };
+  }), extractor);
+}
+
+for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['another one', 'net@1'], ['one that was not recorded', undefined]])) {
+  test(`a session that ${name} read is told, refuses to mix, and can be exported, left and deleted`, () => visit({}, async ({ page, site }) => {
+    await teach(page, 'Cat', ['noto', 'twemoji']);
+    await teach(page, 'Rocket', ['noto', 'twemoji']);
+    const own = await recognise(page, sample('emojione', 'cat'));
+    await open(page, site);
+    assertSame(await recognise(page, sample('emojione', 'cat')), own);
+    const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: 'read by another feature extractor' });
+    await notice.waitFor({ state: 'detached' });
+
+    await rewriteExtractor(page, extractor);
+    await open(page, site);
+    await notice.filter({ hasText: 'show them again in a new session, or remove them here' }).waitFor();
+    await card(page, 'Cat').getByText('2 pictures').waitFor();
+    await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(sample('emojione', 'cat'));
+    await page.locator('#query-error').filter({ hasText: 'read by another feature extractor' }).waitFor();
+    await card(page, 'Cat').locator('input[type=file]').setInputFiles(sample('openmoji', 'cat'));
+    await card(page, 'Cat').getByRole('alert').filter({ hasText: 'read by another feature extractor' }).waitFor();
+    await card(page, 'Cat').getByText('2 pictures').waitFor();
+
+    await page.getByRole('button', { name: 'Settings' }).click();
+    const settings = page.getByRole('dialog', { name: 'Settings' });
+    const download = page.waitForEvent('download');
+    await settings.getByRole('button', { name: 'Export the classifier' }).click();
+    const file = await (await download).path();
+    await settings.getByLabel('Import a classifier').setInputFiles(file);
+    await settings.getByRole('alert').filter({ hasText: 'This classifier was made with the feature extractor' }).waitFor();
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('button', { name: /^Session:/ }).click();
+    const sessions = page.getByRole('dialog', { name: 'Sessions' });
+    await sessions.getByRole('textbox', { name: 'Name of a new session' }).fill('Anew');
+    await sessions.getByRole('button', { name: 'New session' }).click();
+    await notice.waitFor({ state: 'detached' });
+    await teach(page, 'Cat', ['noto', 'twemoji']);
+    await teach(page, 'Rocket', ['noto', 'twemoji']);
+    assertSame(await recognise(page, sample('emojione', 'cat')), own);
+
+    await page.getByRole('button', { name: /^Session:/ }).click();
+    await sessions.getByRole('button', { name: 'Delete My classes' }).click();
+    await sessions.getByRole('button', { name: 'Delete', exact: true }).click();
+    await sessions.getByRole('textbox', { name: 'Name of the session My classes' }).waitFor({ state: 'detached' });
+  }));
+}
+
 test('where nothing can be kept the page says so and works all the same', () => visit({ open: false }, async ({ page, site }) => {
   await page.addInitScript(() => {
     const refuse = () => { throw new DOMException('refused', 'SecurityError'); };

@@ -68,6 +68,27 @@ test('a folder of classes becomes embeddings, labels and their facts', async () 
   assert.deepEqual(embeddings.data.slice(3 * 1104), tick);
 });
 
+test('the result does not depend on the number of threads', async () => {
+  const folder = await pictureFolder('threads');
+  const files = await Promise.all(['1', '2', '3', '9'].map(async (workers) => {
+    const out = path.join(temporary, `threads-${workers}.npz`);
+    const { code, stderr } = await embed(folder, '--out', out, '--extractor', built, '--workers', workers);
+    assert.equal(code, 0, stderr);
+    return readFile(out);
+  }));
+  for (const file of files) assert.deepEqual(file, files[0]);
+});
+
+test('of several pictures that cannot be read the first is named, whichever thread finds it', async () => {
+  const folder = await pictureFolder('several');
+  for (const name of ['bird/ibis_image_0036.jpg', 'insect/ant_image_0011.jpg', 'insect/tick_image_0006.jpg']) await truncate(path.join(folder, name), 3000);
+  for (const workers of ['1', '2', '4']) {
+    const { code, stderr } = await embed(folder, '--out', path.join(temporary, 'x.npz'), '--extractor', built, '--workers', workers);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /^'.*ibis_image_0036\.jpg' is not a picture/);
+  }
+});
+
 test('subfolders of a class are groups, a picture beside them is one of its own', async () => {
   const folder = await pictureFolder('bursts');
   assert.equal((await listPictures(folder)).grouped, false);
@@ -138,7 +159,7 @@ refuses('an extractor that was not built', /cannot be loaded .*run 'make build' 
 
 test('wrong arguments are explained', async () => {
   assert.match((await embed('--help')).stdout, /^Usage: /);
-  for (const args of [[], ['a', 'b', '--out', 'x.npz'], ['a'], ['a', '--out', 'x.txt'], ['a', '--out', 'x.npz', '--what']]) {
+  for (const args of [[], ['a', 'b', '--out', 'x.npz'], ['a'], ['a', '--out', 'x.txt'], ['a', '--out', 'x.npz', '--what'], ['a', '--out', 'x.npz', '--workers', '0'], ['a', '--out', 'x.npz', '--workers', 'two']]) {
     const { code, stderr } = await embed(...args);
     assert.equal(code, 2);
     assert.match(stderr, /see --help\.$/m);

@@ -1,10 +1,12 @@
 // @ts-check
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { recipeText } from '../../extractor/preprocess.js';
 import { buildExtractor } from '../../build/extractor.mjs';
 import { pruneGraph } from '../../build/prune.mjs';
 import { decodePicture } from '../../../scripts/embed/decode.mjs';
@@ -68,7 +70,8 @@ test('nothing in the bundles evaluates text or asks another host', async () => {
 });
 
 test('embeddings agree with references made with another decoder and runtime', async (t) => {
-  const extractor = await loadExtractor(folder);
+  // They are of one view, the largest centred square at 160 pixels.
+  const extractor = await loadExtractor(folder, { recipe: { inputSize: 160, views: [{ name: 'square', share: 1 }] } });
   const references = JSON.parse(await readFile(path.join(parity, 'embeddings.json'), 'utf8'));
   assert.equal(references.length, 10);
   let worst = 1;
@@ -78,6 +81,32 @@ test('embeddings agree with references made with another decoder and runtime', a
     worst = Math.min(worst, similarity);
   }
   t.diagnostic(`smallest cosine similarity ${worst.toFixed(6)}`);
+});
+
+test('an embedding is the mean of what each view alone gives', async () => {
+  const extractor = await loadExtractor(folder);
+  const pixels = await decodePicture(path.join(parity, 'ibis_image_0036.jpg'));
+  const { inputSize, views } = record;
+  assert.deepEqual(views.map(({ name }) => name), ['whole', 'middle']);
+  const [whole, middle] = await Promise.all(views.map(async (view) =>
+    (await loadExtractor(folder, { recipe: { inputSize, views: [view] } })).embed(pixels)));
+  assert.ok(cosine(whole, middle) < 0.99, 'the views differ');
+  assert.deepEqual(extractor.embed(pixels), whole.map((value, i) => (value + middle[i]) / 2));
+});
+
+test('the hash covers graph, weights and recipe', async () => {
+  const read = (/** @type {string} */ name) => readFile(path.join(folder, name));
+  const hash = async (/** @type {import('../../extractor/preprocess.js').Recipe} */ recipe) =>
+    createHash('sha256').update(await read('model.json')).update(await read('weights.bin')).update(recipeText(recipe)).digest('hex');
+  assert.equal(await hash(record), record.sha256);
+  assert.notEqual(await hash({ ...record, inputSize: 160 }), record.sha256);
+  assert.notEqual(await hash({ ...record, views: record.views.slice(1) }), record.sha256);
+});
+
+test('the shipped prior was learned with the extractor that is built', async () => {
+  const file = await readFile(new URL('../../prior/default.safetensors', import.meta.url));
+  const header = JSON.parse(file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString());
+  assert.deepEqual(JSON.parse(header.__metadata__.extractor), { id: record.id, sha256: record.sha256 });
 });
 
 test('the same picture gives the same numbers, after any other', async () => {

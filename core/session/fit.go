@@ -1,0 +1,244 @@
+package session
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// Sample is a session with queries whose answers are known: what [Fit] learns
+// from.
+type Sample struct {
+	Support
+	Query  []float64 // Q×C log densities less that of the prior predictive
+	Answer []int     // class of each query, Unknown for none of them
+	Domain int       // each counts the same
+}
+
+// Unknown is the answer of a query that belongs to no class of its session.
+const Unknown = -1
+
+// Fit returns the population that makes the answers of the samples most
+// probable, section 5, each domain counting the same: first what settles the
+// probabilities among the classes, then what settles that of none of them. The
+// result depends on the samples alone. start may be nil. It returns an error if
+// there is no session of two classes, or no query of an unknown.
+func Fit(samples []Sample, start *Population, workers int) (*Population, error) {
+	p := initial()
+	if start != nil {
+		*p = *start
+	}
+	closed, open := closedTerms(samples), 0
+	for i := range samples {
+		open += len(samples[i].Answer) - samples[i].knownQueries()
+	}
+	if len(closed) == 0 || open == 0 {
+		return nil, fmt.Errorf("calibration on %d sessions: want some of two classes and queries of unknown classes among them", len(samples))
+	}
+	if start == nil {
+		p.LogT[0] = p.startTemperature(closed, workers)
+	}
+	p.minimise(0, closedSize, func(p *Population) float64 { return meanLoss(closed, workers, p.closedLoss) })
+	terms := p.openTerms(samples, workers)
+	p.minimise(closedSize, Size, func(p *Population) float64 { return meanLoss(terms, workers, p.openLoss) })
+	return p, p.Validate()
+}
+
+// initial is where fitting begins.
+func initial() *Population {
+	return &Population{LogT: [2]float64{3, 0}, Offset: [2]float64{-3.5, 0.3}, Hardness: Hardness{SD: 0.45, Weight: 0.7},
+		Level: Level{Mean: [2]float64{4, 1.5}, SD: 1, Count: 3}, Spread: Spread{SD: 2, Count: 2},
+		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.2, 0.4}, Correlation: 0.3, Weight: 0.35}}
+}
+
+func (s *Sample) knownQueries() (n int) {
+	for _, y := range s.Answer {
+		if y != Unknown {
+			n++
+		}
+	}
+	return n
+}
+
+// term is the part of a sample that a loss needs.
+type term struct {
+	*Sample
+	unknown, own    []float64 // scores of the examples
+	logShots        float64
+	score           []float64 // of the queries
+	weight, queries float64
+}
+
+// closedTerms are the sessions of several classes.
+func closedTerms(samples []Sample) (terms []term) {
+	for i := range samples {
+		if s := &samples[i]; s.Way() > 1 && s.knownQueries() > 0 {
+			terms = append(terms, term{Sample: s, queries: float64(s.knownQueries())})
+		}
+	}
+	return weigh(terms)
+}
+
+// openTerms are the sessions that were asked about unknowns, at fixed T and b.
+func (p *Population) openTerms(samples []Sample, workers int) (terms []term) {
+	for i := range samples {
+		if s := &samples[i]; s.knownQueries() < len(s.Answer) {
+			terms = append(terms, term{Sample: s, queries: float64(len(s.Answer)), logShots: s.meanLogShots()})
+		}
+	}
+	each(len(terms), workers, func(i int) {
+		t := &terms[i]
+		t.unknown, t.own = t.scores(t.logOdds(p))
+		lines, u := p.lines(t.Shots, 0), make([]float64, t.Way())
+		for k := range t.Answer {
+			t.queryTo(u, lines, k)
+			t.score = append(t.score, Score(u))
+		}
+	})
+	return weigh(terms)
+}
+
+// weigh makes the domains count the same and the weights sum to one.
+func weigh(terms []term) []term {
+	number := map[int]float64{}
+	for i := range terms {
+		number[terms[i].Domain]++
+	}
+	for i := range terms {
+		terms[i].weight = 1 / (number[terms[i].Domain] * float64(len(number)))
+	}
+	return terms
+}
+
+// queryTo stores u of query k in dst.
+func (s *Sample) queryTo(dst []float64, lines []line, k int) {
+	c := s.Way()
+	for j, e := range s.Query[k*c : (k+1)*c] {
+		dst[j] = lines[j].at(e)
+	}
+}
+
+// leastProbability bounds the loss of one query.
+const leastProbability = 1e-9
+
+// closedLoss returns the mean negative log probability of the right class.
+func (p *Population) closedLoss(t *term) (loss float64) {
+	c := t.Way()
+	q := p.inferHardness(&t.Support, t.logOdds(p))
+	lines := p.lines(t.Shots, 0)
+	buffer := make([]float64, 4*c)
+	u, probability, even, scratch := buffer[:c], buffer[c:2*c], buffer[2*c:3*c], buffer[3*c:]
+	for k, y := range t.Answer {
+		if y != Unknown {
+			t.queryTo(u, lines, k)
+			q.classesTo(probability, u, even, scratch)
+			loss -= math.Log(math.Max(probability[y], leastProbability))
+		}
+	}
+	return loss / t.queries
+}
+
+// openLoss returns that of known and unknown, half each.
+func (p *Population) openLoss(t *term) (loss float64) {
+	q := p.inferKnown(t.unknown, t.own, t.logShots)
+	for k, y := range t.Answer {
+		probability, none := q.at(t.score[k], 0)
+		if y == Unknown {
+			probability = none
+		}
+		loss -= math.Log(math.Max(probability, leastProbability))
+	}
+	return loss / t.queries
+}
+
+// meanLoss sums in the order of the terms, whoever worked on them.
+func meanLoss(terms []term, workers int, loss func(*term) float64) (sum float64) {
+	losses := make([]float64, len(terms))
+	each(len(terms), workers, func(i int) { losses[i] = terms[i].weight * loss(&terms[i]) })
+	return floats.Sum(losses)
+}
+
+// each calls f(0) to f(n-1) on several goroutines.
+func each(n, workers int, f func(i int)) {
+	var group sync.WaitGroup
+	workers = max(1, workers)
+	for w := range workers {
+		group.Go(func() {
+			for i := w; i < n; i += workers {
+				f(i)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// startTemperature returns the best of a grid of constant log-temperatures.
+func (p *Population) startTemperature(closed []term, workers int) (best float64) {
+	least := math.Inf(1)
+	for x := -2.0; x <= 8; x += 0.5 {
+		q := *p
+		q.LogT[0] = x
+		if loss := meanLoss(closed, workers, q.closedLoss); loss < least {
+			best, least = x, loss
+		}
+	}
+	return best
+}
+
+// ridge draws coefficients that the sessions do not settle to where they began.
+const ridge = 1e-4
+
+// minimise moves the coefficients from lo to below hi to the minimum of the loss.
+func (p *Population) minimise(lo, hi int, loss func(*Population) float64) {
+	start := make([]float64, hi-lo)
+	for i, c := range p.list()[lo:hi] {
+		start[i] = c.free()
+	}
+	at := func(x []float64) *Population {
+		q := *p
+		for i, c := range q.list()[lo:hi] {
+			c.setFree(x[i])
+		}
+		return &q
+	}
+	objective := func(x []float64) float64 {
+		d := floats.Distance(x, start, 2)
+		return loss(at(x)) + ridge*d*d
+	}
+	problem := optimize.Problem{Func: objective, Grad: func(grad, x []float64) {
+		fd.Gradient(grad, objective, x, &fd.Settings{Formula: fd.Central, Step: 1e-4})
+	}}
+	// A line search that runs into rounding at the minimum reports an error beside
+	// the minimum it found; either way the location is the best seen.
+	result, _ := optimize.Minimize(problem, start, &optimize.Settings{MajorIterations: 40, GradientThreshold: 1e-5}, &optimize.BFGS{})
+	if result != nil {
+		*p = *at(result.X)
+	}
+}
+
+// free returns the coefficient as a number without bounds.
+func (c *coefficient) free() float64 {
+	switch c.kind {
+	case positive, count:
+		return math.Log(math.Max(*c.at, 1e-6))
+	case correlation:
+		return math.Atanh(math.Max(-0.99, math.Min(0.99, *c.at)))
+	}
+	return *c.at
+}
+
+// setFree is the inverse of free, within bounds.
+func (c *coefficient) setFree(x float64) {
+	switch c.kind {
+	case positive, count:
+		*c.at = math.Exp(math.Max(-12, math.Min(6, x)))
+	case correlation:
+		*c.at = math.Tanh(math.Max(-2.5, math.Min(2.5, x)))
+	default:
+		*c.at = math.Max(-900, math.Min(900, x))
+	}
+}

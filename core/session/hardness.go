@@ -1,0 +1,103 @@
+package session
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// hardNodes at equal steps serve the quadrature over h, section 3.
+const (
+	hardNodes = 9
+	hardStep  = 0.7
+)
+
+// grid returns n abscissae of the standard normal distribution and the
+// logarithms of their weights.
+func grid(n int, step float64) (x, logW []float64) {
+	for i := range n {
+		v := (float64(i) - float64(n-1)/2) * step
+		x, logW = append(x, v), append(logW, -v*v/2)
+	}
+	floats.AddConst(-floats.LogSumExp(logW), logW)
+	return x, logW
+}
+
+var hardX, hardLogW = grid(hardNodes, hardStep)
+
+// hardness is the posterior of h: nodes of e^-h and their probabilities.
+type hardness struct {
+	sharpness, weight [hardNodes]float64
+}
+
+// inferHardness weighs each node by the likelihood of the examples' own labels,
+// each left out of its class:
+//
+//	ln p(h | session) = ln N(h; 0, SD²) + Weight Σ_i ln softmax_{y_i}(u_i e^-h) + const
+func (p *Population) inferHardness(s *Support, u []float64) (q hardness) {
+	c := s.Way()
+	var l [hardNodes]float64
+	for k, x := range hardX {
+		q.sharpness[k], l[k] = bounded(-p.Hardness.SD*x, 30), hardLogW[k]
+	}
+	if c > 1 && p.Hardness.Weight > 0 {
+		for i, y := range s.Class {
+			if s.left(i) {
+				q.addLikelihood(&l, u[i*c:(i+1)*c], y, p.Hardness.Weight)
+			}
+		}
+	}
+	normalise(q.weight[:], l[:])
+	return q
+}
+
+func (q *hardness) addLikelihood(l *[hardNodes]float64, u []float64, y int, weight float64) {
+	top := floats.Max(u)
+	for k, f := range q.sharpness {
+		var z float64
+		for _, v := range u {
+			z += math.Exp((v - top) * f)
+		}
+		l[k] += weight * ((u[y]-top)*f - math.Log(z))
+	}
+}
+
+// normalise stores exp(l)/Σ exp(l) in dst. One that hardly counts becomes zero,
+// which spares predictions its work.
+func normalise(dst, l []float64) {
+	const least = 1e-4
+	z := floats.LogSumExp(l)
+	var sum float64
+	for k, v := range l {
+		if dst[k] = math.Exp(v - z); dst[k] < least {
+			dst[k] = 0
+		}
+		sum += dst[k]
+	}
+	floats.Scale(1/sum, dst)
+}
+
+// classesTo stores the mean over h of softmax_j(ln π_j + u_j e^-h) in dst. scratch
+// has the length of both.
+func (q *hardness) classesTo(dst, u, logPrior, scratch []float64) {
+	clear(dst)
+	for k, w := range q.weight {
+		if w == 0 {
+			continue
+		}
+		f, top := q.sharpness[k], math.Inf(-1)
+		for j, v := range u {
+			scratch[j] = v*f + logPrior[j]
+			top = math.Max(top, scratch[j])
+		}
+		var z float64
+		for j, v := range scratch {
+			scratch[j] = math.Exp(v - top)
+			z += scratch[j]
+		}
+		w /= z
+		for j, v := range scratch {
+			dst[j] += w * v
+		}
+	}
+}

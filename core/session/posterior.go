@@ -1,0 +1,47 @@
+package session
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Posterior is what a session knows of itself: the distribution of its theta.
+type Posterior struct {
+	hardness hardness
+	known    known
+}
+
+// Infer returns the posterior of the session, sections 3 and 4. Without examples
+// it is the population. Cost O(N C) exponentials a node.
+func (p *Population) Infer(s *Support) *Posterior {
+	u := s.logOdds(p)
+	unknown, own := s.scores(u)
+	return &Posterior{p.inferHardness(s, u), p.inferKnown(unknown, own, s.meanLogShots())}
+}
+
+// ProbabilitiesTo stores p(y=j | x) in dst for a query of log odds u, class prior
+// probabilities exp(logPrior) and the prior probability none of its being of no
+// class, and returns the probability of that; all of them sum to one. scratch has
+// the length of dst. Cost C exponentials a node of h, without allocation.
+func (q *Posterior) ProbabilitiesTo(dst, u, logPrior []float64, none float64, scratch []float64) float64 {
+	q.hardness.classesTo(dst, u, logPrior, scratch)
+	if none == 0 {
+		return 0
+	}
+	floats.AddTo(scratch, u, logPrior)
+	in, out := q.known.at(floats.LogSumExp(scratch), math.Log1p(-none)-math.Log(none))
+	for j := range dst {
+		dst[j] *= in
+	}
+	return out
+}
+
+// Hardness returns the mean of h: above zero where the session's classes are
+// harder to tell apart than those of most sessions.
+func (q *Posterior) Hardness() (h float64) {
+	for k, w := range q.hardness.weight {
+		h -= w * math.Log(q.hardness.sharpness[k])
+	}
+	return h
+}

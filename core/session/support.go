@@ -1,0 +1,95 @@
+package session
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Support is what a session's own examples say, before any calibration. Row i
+// has the log density of example i under each class less that under the prior
+// predictive, under its own class after taking it out. The examples may be a part
+// of the session's; a burst counts as one.
+type Support struct {
+	Shots  []float64 // K_j of the C classes, at least one each
+	Class  []int     // of each of the N examples
+	Scores []float64 // N×C; without meaning for an only example under its own class
+}
+
+// Way returns C.
+func (s *Support) Way() int { return len(s.Shots) }
+
+// left reports whether anything is left of the class of example i without it.
+func (s *Support) left(i int) bool { return s.Shots[s.Class[i]] > 1 }
+
+// logOdds returns u of all examples, N×C (section 1): minus infinity where
+// nothing is left of a class.
+func (s *Support) logOdds(p *Population) []float64 {
+	c := s.Way()
+	all, without := p.lines(s.Shots, 0), p.lines(s.Shots, 1)
+	u := make([]float64, len(s.Scores))
+	for i, y := range s.Class {
+		row, e := u[i*c:(i+1)*c], s.Scores[i*c:(i+1)*c]
+		for j := range row {
+			row[j] = all[j].at(e[j])
+		}
+		if row[y] = math.Inf(-1); s.left(i) {
+			row[y] = without[y].at(e[y])
+		}
+	}
+	return u
+}
+
+// line is u as a function of e for one class.
+type line struct{ slope, offset float64 }
+
+func (l line) at(e float64) float64 { return l.slope*e + l.offset }
+
+// lines returns those of classes with the given numbers of examples less some.
+func (p *Population) lines(shots []float64, less float64) []line {
+	l := make([]line, len(shots))
+	for j, k := range shots {
+		if k > less {
+			l[j] = line{1 / p.Temperature(k-less), p.ClassOffset(k - less)}
+		}
+	}
+	return l
+}
+
+// Line returns slope and offset of u = slope e + offset for a class of k > 0
+// examples.
+func (p *Population) Line(k float64) (slope, offset float64) {
+	return 1 / p.Temperature(k), p.ClassOffset(k)
+}
+
+// Score returns s = ln 1/C Σ_j exp(u_j), what is known of a query beside its
+// class.
+func Score(u []float64) float64 {
+	return floats.LogSumExp(u) - math.Log(float64(len(u)))
+}
+
+// scores returns those of the examples without their own class, as unknowns
+// score, and of those that leave something of their class, as known ones do.
+func (s *Support) scores(u []float64) (unknown, known []float64) {
+	c := s.Way()
+	row := make([]float64, c)
+	for i, y := range s.Class {
+		copy(row, u[i*c:])
+		if s.left(i) {
+			known = append(known, Score(row))
+		}
+		if c > 1 {
+			row[y] = math.Inf(-1)
+			unknown = append(unknown, floats.LogSumExp(row)-math.Log(float64(c-1)))
+		}
+	}
+	return unknown, known
+}
+
+// meanLogShots returns the mean of ln K_j.
+func (s *Support) meanLogShots() (m float64) {
+	for _, k := range s.Shots {
+		m += math.Log(k) / float64(len(s.Shots))
+	}
+	return m
+}

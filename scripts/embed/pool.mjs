@@ -1,0 +1,63 @@
+// @ts-check
+/**
+ * Embeds pictures in several threads. What a thread (thread.mjs) is sent and answers:
+ *   nothing -> {extractor} once it is ready
+ *   file    -> {embedding} | {why: what is wrong with the picture}
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Complaint } from './complaint.mjs';
+
+/** @typedef {{id: string, sha256: string, dimension: number}} Facts of the extractor */
+
+export class Pool {
+  /** @param {Worker[]} threads @param {Facts} extractor */
+  constructor(threads, extractor) {
+    this.threads = threads;
+    this.extractor = extractor;
+  }
+
+  /** @param {string} folder of the built extractor @param {number} count of threads @returns {Promise<Pool>} */
+  static async start(folder, count) {
+    const threads = Array.from({ length: count }, () => new Worker(new URL('thread.mjs', import.meta.url), { workerData: folder }));
+    try {
+      const [[{ extractor }]] = await Promise.all(threads.map((thread) => once(thread, 'message')));
+      return new Pool(threads, extractor);
+    } catch (error) {
+      await Promise.all(threads.map((thread) => thread.terminate()));
+      throw error;
+    }
+  }
+
+  /**
+   * Each thread takes the next picture when it has done one, so that of several
+   * that cannot be read the first in order is the one complained of.
+   * @param {string[]} files @param {(done: number) => void} report
+   * @returns {Promise<Float32Array>} the embeddings in the order of the files
+   */
+  async embedAll(files, report) {
+    const { dimension } = this.extractor;
+    const all = new Float32Array(files.length * dimension);
+    let [next, done, bad] = [0, 0, files.length];
+    let reason = '';
+    await Promise.all(this.threads.map(async (thread) => {
+      while (next < bad) {
+        const index = next++;
+        thread.postMessage(files[index]);
+        const [{ embedding, why }] = await once(thread, 'message');
+        if (why === undefined) {
+          all.set(embedding, index * dimension);
+          report(++done);
+        } else if (index < bad) {
+          [bad, reason] = [index, why];
+        }
+      }
+    }));
+    if (reason) throw new Complaint(`'${files[bad]}' is not a picture that can be read (${reason}); repair it or take it out of the folder.`);
+    return all;
+  }
+
+  async close() {
+    await Promise.all(this.threads.map((thread) => thread.terminate()));
+  }
+}
