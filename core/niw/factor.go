@@ -88,19 +88,26 @@ func (f *factor) solve(y []float64) {
 // inverseDiagonal returns (M⁻¹)_ii. Cost O(n²) for every row that came or
 // changed since the last call.
 func (f *factor) inverseDiagonal(i int) float64 {
-	for ; f.known < f.n; f.known++ {
-		f.invertRow(f.known)
+	for f.known < f.n {
+		nb := 1
+		if f.known < oneByOne || f.n-f.known < fewRows {
+			f.invertRow(f.known, 0)
+		} else {
+			nb = min(factorBlock, f.n-f.known)
+			f.invertBlock(f.known, nb)
+		}
+		f.known += nb
 	}
 	return f.diag[i]
 }
 
-// invertRow computes row k of T: with l what C has there before the diagonal,
+// invertRow computes row k of T, from the given column on: with l what C has there before the diagonal,
 //
 //	T_k. = -lᵀ T / C_kk,   T_kk = 1/C_kk
-func (f *factor) invertRow(k int) {
+func (f *factor) invertRow(k, from int) {
 	l := f.row(k)
 	pivot := 1 / l[k]
-	for i := range k {
+	for i := from; i < k; i++ {
 		t := f.row(i)
 		v := l[i]/t[i] + floats.Dot(t[i+1:k], l[i+1:k])
 		t[k] = -v * pivot

@@ -3,6 +3,7 @@ package niw
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -64,13 +65,13 @@ func (g *Group) Fit(p *Prior, gram *mat.SymDense) {
 		return
 	}
 	k := gram.SymmetricDim()
-	row := make([]float64, k)
+	cross := blas64.General{Rows: k, Cols: k, Stride: k, Data: make([]float64, k*k)}
 	for i := range k {
 		for j := 0; j <= i; j++ {
-			row[j] = gram.At(i, j)
+			cross.Data[i*k+j] = gram.At(i, j)
 		}
-		g.Append(row[:i+1])
 	}
+	g.AppendRows(cross)
 }
 
 // Len returns K.

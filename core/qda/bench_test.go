@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"metaqda/core/niw"
 )
 
@@ -36,6 +38,28 @@ func BenchmarkPredict(b *testing.B) {
 			}
 		}
 	})
+}
+
+// A prediction among five classes of five pictures with the session's own mean and
+// without.
+func BenchmarkPredictWithCentre(b *testing.B) {
+	const d = 1104
+	rng := rand.New(rand.NewPCG(5, d))
+	for name, p := range map[string]*niw.Prior{"full": niw.HandCrafted(d, 1), "spiked": spikedPrior(b, rng, d, 128)} {
+		for _, centre := range []float64{0, 1} {
+			b.Run(fmt.Sprint(name, "/centre=", centre), func(b *testing.B) {
+				o := variants["levels"]
+				o.Centre = centre
+				c, examples := teach(b, p, o, []int{5, 5, 5, 5, 5})
+				out := make([]float64, 5)
+				b.ReportAllocs()
+				for b.Loop() {
+					_, err := c.ProbabilitiesTo(out, examples[0][0])
+					must(b, err)
+				}
+			})
+		}
+	}
 }
 
 func BenchmarkAddRemove(b *testing.B) {
@@ -119,5 +143,64 @@ func BenchmarkPromote(b *testing.B) {
 		b.StopTimer()
 		addPair()
 		b.StartTimer()
+	}
+}
+
+// A class of a thousand pictures, d = 1104, is loaded, asked for the first time and
+// grows by a picture that is asked about at once.
+func BenchmarkLoadLargeClass(b *testing.B) {
+	const n, d = 1000, 1104
+	rng := rand.New(rand.NewPCG(4, d))
+	x := mat.NewDense(n, d, nil)
+	x.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, x)
+	query := randomVector(rng, d, 0)
+	load := func(o Options) *Classifier {
+		c, err := New(niw.HandCrafted(d, 1), o)
+		must(b, err)
+		must(b, c.AddClass("it"))
+		must(b, c.AddClass("other"))
+		must(b, c.AddRows("it", x))
+		must(b, c.Add("other", query))
+		return c
+	}
+	for _, with := range []Options{{}, {Centre: 1}, {Near: 1}, {Near: 1, Centre: 1}} {
+		o := variants["levels"]
+		o.Near, o.Centre = with.Near, with.Centre
+		name := fmt.Sprint("near=", o.Near, "/centre=", o.Centre, "/")
+		out := make([]float64, 2)
+		ask := func(c *Classifier) {
+			_, err := c.ProbabilitiesTo(out, query)
+			must(b, err)
+		}
+		b.Run(name+"AddRows", func(b *testing.B) {
+			for b.Loop() {
+				load(o)
+			}
+		})
+		c := load(o)
+		b.Run(name+"FirstPredict", func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				c = load(o)
+				b.StartTimer()
+				ask(c)
+			}
+		})
+		b.Run(name+"AddAndPredict", func(b *testing.B) {
+			must(b, c.AddRows("it", x.Slice(0, 1, 0, d).(*mat.Dense))) // make room
+			must(b, c.Remove("it", n))
+			for b.Loop() {
+				must(b, c.Add("it", query))
+				ask(c)
+				b.StopTimer()
+				must(b, c.Remove("it", n))
+				b.StartTimer()
+			}
+		})
+		b.Run(name+"Predict", func(b *testing.B) {
+			for b.Loop() {
+				ask(c)
+			}
+		})
 	}
 }

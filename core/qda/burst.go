@@ -116,9 +116,11 @@ func (c *Classifier) replay() {
 	for _, k := range c.classes {
 		fresh := newClass(k.label, c.empty, c.prior.Rank(), c.options.Near)
 		fresh.weight = k.weight
-		for i := range k.of {
-			fresh.add(k.picture(i), c.prior)
-		}
+		fresh.together(func() {
+			for i := range k.of {
+				fresh.add(k.picture(i), c.prior)
+			}
+		})
 		*k = *fresh
 	}
 	c.changed()

@@ -19,6 +19,7 @@ type class struct {
 	w       blas64.General // K×d whitened examples in the order they were begun
 	b       blas64.General // K×r their partners, for queries whitened in part
 	group   niw.Group      // low-rank posterior, kept while K < d
+	later   bool           // examples beyond the first ones wait for catchUp
 	version int            // counts changes of the examples
 	stale   bool           // the dense posterior does not match w or δ
 	dense   *niw.Scatter   // dense posterior, used while K >= d
@@ -65,7 +66,7 @@ func (c *class) insert(i int, v []float64, p *niw.Prior) {
 	}
 	c.cross = append(c.cross, 0)
 	c.touch()
-	if c.lowRank() {
+	if c.lowRank() && !(c.later && c.group.Len() >= oneByOne) {
 		c.group.Insert(i, c.products(i, c.w.Rows))
 	}
 }
@@ -77,15 +78,57 @@ func (c *class) replace(i int, v []float64, p *niw.Prior) {
 		p.PartnerTo(rowOf(c.b, i), v)
 	}
 	c.touch()
-	if c.lowRank() {
-		c.group.Replace(i, c.products(i, c.w.Rows))
+	if c.lowRank() && i < c.group.Len() {
+		c.group.Replace(i, c.products(i, c.group.Len()))
 	}
+}
+
+const (
+	// oneByOne examples enter the posterior one by one even where many come
+	// together, so that its bits do not depend on it; see [niw.Group.AppendRows].
+	oneByOne = 256
+
+	// productRows are the rows of a block of inner products.
+	productRows = 64
+)
+
+// together takes in the changes that add makes, many examples at once.
+func (c *class) together(add func()) {
+	c.later = true
+	add()
+	c.later = false
+	if c.lowRank() {
+		c.catchUp()
+	}
+}
+
+// catchUp takes the last examples into the low-rank posterior.
+func (c *class) catchUp() {
+	for c.group.Len() < min(c.w.Rows, oneByOne) {
+		k := c.group.Len()
+		c.group.Append(c.products(k, k+1))
+	}
+	k, n := c.group.Len(), c.w.Rows
+	if k == n {
+		return
+	}
+	gram := blas64.General{Rows: n - k, Cols: n, Stride: n, Data: make([]float64, (n-k)*n)}
+	for j := k; j < n; j += productRows {
+		end := min(j+productRows, n)
+		part := blas64.General{Rows: end - j, Cols: end, Stride: n, Data: gram.Data[(j-k)*n:]}
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, c.rows(j, end), c.rows(0, end), 0, part)
+	}
+	c.group.AppendRows(gram)
+}
+
+// rows returns the rows of w from the first one up to, but not including, the last.
+func (c *class) rows(first, last int) blas64.General {
+	return blas64.General{Rows: last - first, Cols: c.w.Cols, Stride: c.w.Stride, Data: c.w.Data[first*c.w.Stride:]}
 }
 
 // products returns the inner products of row i with the first n rows.
 func (c *class) products(i, n int) []float64 {
-	rows := blas64.General{Rows: n, Cols: c.w.Cols, Stride: c.w.Stride, Data: c.w.Data}
-	gemv(rows, c.row(i), 0, c.cross[:n])
+	gemv(c.rows(0, n), c.row(i), 0, c.cross[:n])
 	return c.cross[:n]
 }
 
@@ -103,9 +146,7 @@ func (c *class) remove(i int, prior niw.Posterior) {
 		c.group.Remove(i)
 	case c.lowRank():
 		c.group.ResetFrom(prior)
-		for k := range c.w.Rows {
-			c.group.Append(c.products(k, k+1))
-		}
+		c.catchUp()
 	}
 }
 

@@ -260,9 +260,11 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 	if k.near == 0 {
 		k.w.Data = slices.Grow(k.w.Data, n*d)
 	}
-	for i := range n {
-		k.add(w.RawRowView(i), c.prior)
-	}
+	k.together(func() {
+		for i := range n {
+			k.add(w.RawRowView(i), c.prior)
+		}
+	})
 	c.changed()
 	return nil
 }
