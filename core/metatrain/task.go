@@ -18,7 +18,6 @@ type Task struct {
 	Shots  []int     // K_j of each class, their sum is the number of support rows
 	Labels []int     // class of each query, or None
 
-	background []float64 // of each row, if it was asked for
 }
 
 // Support returns the number of support rows, the sum of the shots.

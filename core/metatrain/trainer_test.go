@@ -400,14 +400,14 @@ func TestDegenerateWorld(t *testing.T) {
 	}
 }
 
-// The head of training and the calibration of the classifier are the same
-// function.
+// The head of training and the population made of it are the same function.
 func TestHeadAgreesWithClassifier(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	const d, pi = 5, 0.3
 	p, task := randomParams(rng, d), randomTask(rng, d, []int{1, 4, 2}, 2, true)
+	p.Head.LogT[2], p.Head.None[1], p.Head.None[2] = 0, 0, 0 // what a population has no place for
 	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
-		c, err := qda.New(p.Prior, qda.Options{Inference: inf, NonePrior: pi, Calibration: p.Head.Calibration()})
+		c, err := qda.New(p.Prior, qda.Options{Inference: inf, NonePrior: pi, Population: p.Head.Population()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -441,55 +441,6 @@ func TestHeadAgreesWithClassifier(t *testing.T) {
 		if math.Abs(loss-want) > 1e-9 {
 			t.Errorf("%v: loss %v, by the classifier %v", inf, loss, want)
 		}
-	}
-}
-
-// Scaling all log densities by T makes the fitted temperature T; a model that is
-// true needs neither temperature nor offset.
-func TestFitTemperature(t *testing.T) {
-	w := newWorld(6, 40, 20, 0.2, []float64{1, 1, 1, 1, 1, 1})
-	ctx := context.Background()
-	p := &Params{Prior: niw.HandCrafted(6, math.Sqrt(20))}
-	p.Prior.Nu, p.Prior.Kappa = 25, 0.2
-	uneven := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: 5}, Query: episode.Exactly(5), Imbalanced: true}
-	for name, c := range map[string]episode.Config{"even": episode.Fixed(4, 2, 5), "uneven": uneven} {
-		v := w.validator(t, 150, c)
-		before, err := v.Validate(ctx, p, Objective{}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		scores, err := v.Collect(ctx, p, nil, Objective{}, 1, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, truth := range []float64{1, 20} {
-			scaled := append(Scores(nil), scores...)
-			for i := range scaled {
-				scaled[i].query = append([]float64(nil), scaled[i].query...)
-				for k := range scaled[i].query {
-					scaled[i].query[k] *= truth
-				}
-			}
-			h := FitTemperature(scaled, Head{LogT: [Degree]float64{1.7}}, 2)
-			if got := math.Exp(h.LogT[0]) / truth; math.Abs(math.Log(got)) > 0.2 {
-				t.Errorf("%s: T is %.3f times what it should be", name, got)
-			}
-			if name == "even" && (h.LogT[1] != 0 || h.Bias != [Degree]float64{}) || h.None != [3]float64{} {
-				t.Errorf("%s: fitted what the episodes cannot tell: %+v", name, h)
-			}
-			if truth == 1 {
-				after, err := v.Validate(ctx, &Params{Prior: p.Prior, Head: h}, Objective{}, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if after.Loss > before.Loss+1e-6 {
-					t.Errorf("%s: loss %v fitted, %v before", name, after.Loss, before.Loss)
-				}
-			}
-		}
-	}
-	if h := FitTemperature(nil, Head{Bias: [Degree]float64{3}}, 0); h.Bias[0] != 3 {
-		t.Error("degree 0 changed the head")
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"metaqda/core/episode"
-	"metaqda/core/qda"
 )
 
 // Validator measures parameters on episodes that stay the same throughout a
@@ -96,7 +95,7 @@ func (v *Validator) run(ctx context.Context, e *Engine, workers int) (*Validatio
 // domain measures one domain. Scores are summed in the order of the episodes.
 func (v *Validator) domain(ctx context.Context, e *Engine, i, workers int) (DomainResult, error) {
 	scores := make([]Score, len(v.episodes[i]))
-	err := v.forEach(ctx, e, i, workers, nil, func(k int, w *Workspace, t *Task) {
+	err := v.forEach(ctx, e, i, workers, func(k int, w *Workspace, t *Task) {
 		e.lossGradient(w, t)
 		scores[k] = w.Score
 	})
@@ -110,11 +109,9 @@ func (v *Validator) domain(ctx context.Context, e *Engine, i, workers int) (Doma
 	return r, err
 }
 
-// forEach calls f for every episode of domain i, after Forward and, if background
-// is not nil, with the scores of its rows against that.
-func (v *Validator) forEach(ctx context.Context, e *Engine, i, workers int, background *qda.WhitenedBackground, f func(k int, w *Workspace, t *Task)) error {
+// forEach calls f for every episode of domain i, after Forward.
+func (v *Validator) forEach(ctx context.Context, e *Engine, i, workers int, f func(k int, w *Workspace, t *Task)) error {
 	white := v.whiten(e, i, workers)
-	scores := backgroundScores(background, e.factor.d, white, workers)
 	index := make(map[int]int, len(v.rows[i]))
 	for at, r := range v.rows[i] {
 		index[r] = at
@@ -128,7 +125,7 @@ func (v *Validator) forEach(ctx context.Context, e *Engine, i, workers int, back
 			return
 		}
 		s := <-pool
-		s.fill(&v.episodes[i][k], e.factor.d, white, scores, index)
+		s.fill(&v.episodes[i][k], e.factor.d, white, index)
 		e.ForwardWhitened(&s.work, &s.task)
 		f(k, &s.work, &s.task)
 		pool <- s
@@ -160,9 +157,8 @@ type scratch struct {
 	task Task
 }
 
-// fill makes the task from whitened rows and, where there are any, their scores
-// against a background.
-func (s *scratch) fill(e *episode.Episode, d int, white, scores []float64, index map[int]int) {
+// fill makes the task from whitened rows.
+func (s *scratch) fill(e *episode.Episode, d int, white []float64, index map[int]int) {
 	t := &s.task
 	t.Shots, t.Labels = t.Shots[:0], append(t.Labels[:0], e.QueryLabel...)
 	n := len(e.Query)
@@ -171,14 +167,10 @@ func (s *scratch) fill(e *episode.Episode, d int, white, scores []float64, index
 		n += len(rows)
 	}
 	t.resize(d, n)
-	t.background = t.background[:0]
 	at := 0
 	put := func(r int) {
 		copy(t.X[at*d:(at+1)*d], white[index[r]*d:])
 		at++
-		if scores != nil {
-			t.background = append(t.background, scores[index[r]])
-		}
 	}
 	for _, rows := range e.Support {
 		for _, r := range rows {

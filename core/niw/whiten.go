@@ -186,3 +186,17 @@ func below(l blas64.Triangular, j, n int) blas64.General {
 func diagonal(l blas64.Triangular, j, n int) blas64.Triangular {
 	return blas64.Triangular{Uplo: l.Uplo, Diag: l.Diag, N: n, Stride: l.Stride, Data: l.Data[j*l.Stride+j:]}
 }
+
+// Whitened returns the prior of points that p has whitened: m = 0 and S = I, with
+// the kappa and nu of p.
+func (p *Prior) Whitened() *Prior {
+	ones := make([]float64, p.Dim())
+	for i := range ones {
+		ones[i] = 1
+	}
+	s, err := NewSpiked(ones, nil, nil)
+	if err != nil {
+		panic("niw: dimension below one")
+	}
+	return &Prior{M: make([]float64, p.Dim()), Kappa: p.Kappa, Spiked: s, Nu: p.Nu}
+}

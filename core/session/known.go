@@ -51,30 +51,19 @@ func (p *Population) inferKnown(unknown, own []float64, meanLogShots float64) (q
 func (p *Population) reference(unknown []float64, meanLogShots float64) (level, spread, doubt float64) {
 	n := float64(len(unknown))
 	m0 := p.Level.Mean[0] + p.Level.Mean[1]*meanLogShots
-	share := share(n, p.Level.Count)
+	share := n / (n + p.Level.Count)
 	level = m0
 	for _, s := range unknown {
 		level += share * (s - m0) / n
 	}
 	variance := p.Spread.SD * p.Spread.SD
-	share1 := n * invert(n+p.Spread.Count)
 	var square float64
 	for _, s := range unknown {
 		square += (s - level) * (s - level) / n
 	}
-	variance += share1 * (square - variance)
+	variance += n / (n + p.Spread.Count) * (square - variance)
 	spread = math.Sqrt(math.Max(variance, 1e-12))
 	return level, spread, p.Level.SD * math.Sqrt(1-share) / spread
-}
-
-// share returns n/(n + count), also for an infinite count.
-func share(n, count float64) float64 { return n * invert(n+count) }
-
-func invert(x float64) float64 {
-	if math.IsInf(x, 1) {
-		return 0
-	}
-	return 1 / x
 }
 
 // logLikelihood returns Σ ln σ(l(s)) over own scores plus Σ ln σ(-l(s)) over

@@ -58,11 +58,14 @@ type Normal struct {
 	SD   float64 `json:"sd"`
 }
 
+// certain is a count beside which no session has any.
+const certain = 1e300
+
 // Bayes returns the population of a prior that is to be taken at its word:
 // temperature one, no offsets, nothing latent. A query is then of none of the
 // classes with the probability that Bayes' rule gives the prior predictive.
 func Bayes() *Population {
-	return &Population{Spread: Spread{SD: 1, Count: math.Inf(1)}, Level: Level{Count: math.Inf(1)}}
+	return &Population{Spread: Spread{SD: 1, Count: certain}, Level: Level{Count: certain}}
 }
 
 // Validate returns a *[niw.ValueError] that names a coefficient which is not
@@ -105,7 +108,7 @@ type kind int
 const (
 	plain       kind = iota
 	positive         // not negative
-	count            // of examples: not negative, perhaps infinite
+	count            // of examples: not negative, of any size
 	correlation      // from -1 to 1
 )
 

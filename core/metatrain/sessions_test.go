@@ -1,0 +1,190 @@
+package metatrain
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"metaqda/core/episode"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+	"metaqda/core/session"
+)
+
+// Sessions over whitened rows score as a classifier does that is taught the rows
+// themselves.
+func TestSessionsScoreAsTheClassifierDoes(t *testing.T) {
+	const d = 5
+	w := newWorld(1, 8, 10, 0.5, spread(d))
+	p := randomParams(rand.New(rand.NewPCG(43, 44)), d).Prior
+	c := episode.Fixed(3, 2, 4)
+	c.Strangers = 2
+	s, err := episode.NewUniform(w.pool, c, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []qda.Options{{}, {Inference: niw.MAP, Centre: 1.5, Near: 0.2}} {
+		samples, err := Sessions(context.Background(), p, o, &w.domain, []episode.Sampler{s}, 4, 7, 2)
+		if err != nil || len(samples) != 4 {
+			t.Fatal(err, len(samples))
+		}
+		for n, got := range samples {
+			e := s.Episode(n)
+			c := taughtRows(t, p, o, w, &e)
+			if got.Domain != 7 || got.Way() != 3 {
+				t.Fatalf("domain %d, %d classes", got.Domain, got.Way())
+			}
+			near(t, fmt.Sprint("support of ", n), got.Scores, c.Support().Scores)
+			var query []float64
+			for _, r := range e.Query {
+				row := make([]float64, 3)
+				if err := c.ScoresTo(row, wide(w.domain.Row(r))); err != nil {
+					t.Fatal(err)
+				}
+				query = append(query, row...)
+			}
+			near(t, fmt.Sprint("queries of ", n), got.Query, query)
+		}
+	}
+}
+
+func taughtRows(t *testing.T, p *niw.Prior, o qda.Options, w *world, e *episode.Episode) *qda.Classifier {
+	t.Helper()
+	c, err := qda.New(p.Clone(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, rows := range e.Support {
+		if err := c.AddClass(fmt.Sprint(j)); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if err := c.Add(fmt.Sprint(j), wide(w.domain.Row(r))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return c
+}
+
+func wide(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
+}
+
+func near(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= 1e-8*math.Max(1, math.Abs(want[i]))) {
+			t.Errorf("%s: [%d] is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// The mean squared distance within classes, pair by pair.
+func TestClassDistanceByPairs(t *testing.T) {
+	const d = 4
+	w := newWorld(2, 3, 5, 0.5, spread(d))
+	p := randomParams(rand.New(rand.NewPCG(3, 4)), d).Prior
+	var sum, n float64
+	a, b := make([]float64, d), make([]float64, d)
+	for _, rows := range w.pool.Rows {
+		for i, r := range rows {
+			for _, q := range rows[:i] {
+				p.WhitenTo(a, wide(w.domain.Row(r)))
+				p.WhitenTo(b, wide(w.domain.Row(q)))
+				for k := range a {
+					sum += (a[k] - b[k]) * (a[k] - b[k])
+				}
+				n++
+			}
+		}
+	}
+	got := ClassDistance(p, []Labelled{{&w.domain, w.pool.Rows}, {&Domain{Dim: d, X: make([]float32, d)}, [][]int{{0}}}}, 2)
+	if want := sum / n; math.Abs(got-want) > 1e-9*want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Of sessions whose log densities are T times too large and whose prior is right
+// the fit finds T; where the sessions of each domain have a temperature of their
+// own it finds that, and predicts better than one for all.
+func TestFitOfSampledWorlds(t *testing.T) {
+	var samples []session.Sample
+	for domain, sd := range []float64{0.6, 1, 2.2} {
+		w := newWorld(uint64(10+domain), 30, 14, 0.25, []float64{1, 1, 1, 1, 1, 1})
+		p := niw.HandCrafted(6, math.Sqrt(20))
+		p.Nu, p.Kappa = 25, 0.25
+		c := episode.Fixed(4, 5, 4)
+		c.Strangers = 4
+		s, err := episode.NewUniform(w.pool, c, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, err := Sessions(context.Background(), p, qda.Options{}, &w.domain, []episode.Sampler{s}, 40, domain, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range part {
+			for k := range part[i].Scores {
+				part[i].Scores[k] *= 3 * sd
+			}
+			for k := range part[i].Query {
+				part[i].Query[k] *= 3 * sd
+			}
+		}
+		samples = append(samples, part...)
+	}
+	p, err := session.Fit(samples, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Temperature(5) / 3; math.Abs(math.Log(got)) > 0.35 {
+		t.Errorf("T is %.3f times what it should be", got)
+	}
+	if p.Hardness.SD < 0.25 || p.Hardness.SD > 1.2 {
+		t.Errorf("hardness spreads by %.3f, made with 0.53", p.Hardness.SD)
+	}
+	one := *p
+	one.Hardness.SD = 0
+	if a, b := closedLoss(p, samples), closedLoss(&one, samples); a > b-0.002 {
+		t.Errorf("loss %.4f, with one temperature for all %.4f", a, b)
+	}
+	again, err := session.Fit(samples, nil, 1)
+	if err != nil || *again != *p {
+		t.Errorf("with one worker %+v, with two %+v", again, p)
+	}
+}
+
+// closedLoss is the mean negative log probability of the right class.
+func closedLoss(p *session.Population, samples []session.Sample) (loss float64) {
+	var n float64
+	for i := range samples {
+		s := &samples[i]
+		c := s.Way()
+		q := p.Infer(&s.Support)
+		buffer := make([]float64, 4*c)
+		u, even, dst, scratch := buffer[:c], buffer[c:2*c], buffer[2*c:3*c], buffer[3*c:]
+		for k, y := range s.Answer {
+			if y == session.Unknown {
+				continue
+			}
+			for j := range u {
+				slope, offset := p.Line(s.Shots[j])
+				u[j] = slope*s.Query[k*c+j] + offset
+			}
+			q.ProbabilitiesTo(dst, u, even, 0, scratch)
+			loss -= math.Log(dst[y])
+			n++
+		}
+	}
+	return loss / n
+}
