@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -22,6 +23,9 @@ type Sample struct {
 // Unknown is the answer of a query that belongs to no class of its session.
 const Unknown = -1
 
+// ErrTooFew says that sessions cannot settle a population.
+var ErrTooFew = errors.New("session: want sessions of two classes to fit on, and queries of unknown classes among them")
+
 // Fit returns the population that makes the answers of the samples most
 // probable, section 5, each domain counting the same: first what settles the
 // probabilities among the classes, then what settles that of none of them. The
@@ -34,10 +38,12 @@ func Fit(samples []Sample, start *Population, workers int) (*Population, error) 
 	}
 	closed, open := closedTerms(samples), 0
 	for i := range samples {
-		open += len(samples[i].Answer) - samples[i].knownQueries()
+		if samples[i].open() {
+			open++
+		}
 	}
 	if len(closed) == 0 || open == 0 {
-		return nil, fmt.Errorf("calibration on %d sessions: want some of two classes and queries of unknown classes among them", len(samples))
+		return nil, fmt.Errorf("%w, got %d", ErrTooFew, len(samples))
 	}
 	if start == nil {
 		p.LogT[0] = p.startTemperature(closed, workers)
@@ -64,6 +70,12 @@ func (s *Sample) knownQueries() (n int) {
 	return n
 }
 
+// open reports whether queries of both kinds were asked.
+func (s *Sample) open() bool {
+	n := s.knownQueries()
+	return n > 0 && n < len(s.Answer)
+}
+
 // term is the part of a sample that a loss needs.
 type term struct {
 	*Sample
@@ -86,8 +98,8 @@ func closedTerms(samples []Sample) (terms []term) {
 // openTerms are the sessions that were asked about unknowns, at fixed T and b.
 func (p *Population) openTerms(samples []Sample, workers int) (terms []term) {
 	for i := range samples {
-		if s := &samples[i]; s.knownQueries() < len(s.Answer) {
-			terms = append(terms, term{Sample: s, queries: float64(len(s.Answer)), logShots: s.meanLogShots()})
+		if s := &samples[i]; s.open() {
+			terms = append(terms, term{Sample: s, queries: float64(s.knownQueries()), logShots: s.meanLogShots()})
 		}
 	}
 	each(len(terms), workers, func(i int) {
@@ -142,17 +154,19 @@ func (p *Population) closedLoss(t *term) (loss float64) {
 	return loss / t.queries
 }
 
-// openLoss returns that of known and unknown, half each.
-func (p *Population) openLoss(t *term) (loss float64) {
+// openLoss returns that of known and unknown, half each, however many there are.
+func (p *Population) openLoss(t *term) float64 {
 	q := p.inferKnown(t.unknown, t.own, t.logShots)
+	var known, unknown float64
 	for k, y := range t.Answer {
-		probability, none := q.at(t.score[k], 0)
+		in, out := q.at(t.score[k], 0)
 		if y == Unknown {
-			probability = none
+			unknown -= math.Log(math.Max(out, leastProbability))
+		} else {
+			known -= math.Log(math.Max(in, leastProbability))
 		}
-		loss -= math.Log(math.Max(probability, leastProbability))
 	}
-	return loss / t.queries
+	return (known/t.queries + unknown/(float64(len(t.Answer))-t.queries)) / 2
 }
 
 // meanLoss sums in the order of the terms, whoever worked on them.
@@ -214,7 +228,8 @@ func (p *Population) minimise(lo, hi int, loss func(*Population) float64) {
 	}}
 	// A line search that runs into rounding at the minimum reports an error beside
 	// the minimum it found; either way the location is the best seen.
-	result, _ := optimize.Minimize(problem, start, &optimize.Settings{MajorIterations: 40, GradientThreshold: 1e-5}, &optimize.BFGS{})
+	result, _ := optimize.Minimize(problem, start, &optimize.Settings{MajorIterations: 40, GradientThreshold: 1e-4,
+		Converger: &optimize.FunctionConverge{Absolute: 2e-6, Iterations: 3}}, &optimize.BFGS{})
 	if result != nil {
 		*p = *at(result.X)
 	}

@@ -13,7 +13,7 @@ import { encodeNPZ } from './npz.mjs';
 import { Pool } from './pool.mjs';
 import { Complaint } from './complaint.mjs';
 
-const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE] [--extractor FOLDER] [--workers N] [--quiet]
+const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE | --split NAME] [--extractor FOLDER] [--workers N] [--quiet]
 
 Turns pictures into embeddings with the page's own feature extractor.
 FOLDER holds one subfolder per class, each with that class's pictures
@@ -27,7 +27,9 @@ extractor's id and sha256. Classes and pictures are taken in the order of their 
 
   --out NAME.npz     where to write; both files appear whole or not at all
   --splits FILE      JSON {"train": [CLASS, ...], "val": [...], "test": [...]} that
-                     names every class once; without it every class is a test class
+                     names every class once
+  --split NAME       without --splits: train, val or test, the split that every
+                     class is in (default test)
   --extractor FOLDER built extractor (default: build/site/extractor, from 'make build')
   --workers N        threads that embed (default 2); the result does not depend on it
   --quiet            no progress on standard error
@@ -42,7 +44,7 @@ function parse(args) {
       args,
       allowPositionals: true,
       options: {
-        out: { type: 'string' }, splits: { type: 'string' }, extractor: { type: 'string', default: builtExtractor },
+        out: { type: 'string' }, splits: { type: 'string' }, split: { type: 'string', default: 'test' }, extractor: { type: 'string', default: builtExtractor },
         workers: { type: 'string', default: '2' },
         quiet: { type: 'boolean', default: false }, help: { type: 'boolean', default: false },
       },
@@ -61,7 +63,7 @@ async function main(args) {
   const workers = Number(values.workers);
   if (!(Number.isInteger(workers) && workers > 0 && workers <= 256)) throw new Complaint(`--workers is ${values.workers}, not a number of threads from 1 to 256; see --help.`);
   const { classes, pictures, grouped } = await listPictures(positionals[0]);
-  const splits = await readSplits(values.splits, classes);
+  const splits = await readSplits(values.splits, values.split, classes);
   const pool = await Pool.start(values.extractor, Math.min(workers, pictures.length)).catch((error) => {
     throw new Complaint(`The feature extractor in '${values.extractor}' cannot be loaded (${error.message}); run 'make build' first.`);
   });

@@ -59,11 +59,14 @@ async function entries(folder) {
 }
 
 /**
- * @param {string | undefined} file @param {string[]} classes
+ * @param {string | undefined} file
+ * @param {string} split that all classes are in without a file
+ * @param {string[]} classes
  * @returns {Promise<Splits>}
  */
-export async function readSplits(file, classes) {
-  if (file === undefined) return { train: [], val: [], test: classes };
+export async function readSplits(file, split, classes) {
+  if (!['train', 'val', 'test'].includes(split)) throw new Complaint(`There is no split '${split}'; choose train, val or test.`);
+  if (file === undefined) return { train: [], val: [], test: [], [split]: classes };
   /** @type {any} */
   let given;
   try {

@@ -16,7 +16,7 @@ import (
 //	logit_c = b score_c + offset   for a new class
 //
 // which is what a temperature and an offset that depend on the shot
-// ([qda.Calibration]) come to at the two shots there are. Without it the many
+// ([session.Population]) come to at the two shots there are. Without it the many
 // rows of the base classes make their densities so sharp that no new class is
 // ever recognised: the figures the paper prints for its sessions are, within 0.04,
 // that of session 0 times the share of the base classes, 59.57 60/(60+5n).

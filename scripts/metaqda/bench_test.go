@@ -72,5 +72,5 @@ func benchSource(b *testing.B, dim int) (*source, *evalOptions) {
 	}
 	p := randomPrior(dim)
 	o := &evalOptions{protocol: "standard", split: "test", ways: []int{5}, query: 15, tasks: 600, workers: 1, shard: whole, handScale: 1, repeat: 1}
-	return &source{set: set, centre: p.Transform.Center, prior: &learnedPrior{niw: p.NIW, transform: p.Transform, calibration: p.CalibrationFor}}, o
+	return &source{set: set, centre: p.Transform.Center, prior: &learnedPrior{niw: p.NIW, transform: p.Transform, session: p.Session}}, o
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +24,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
+	"metaqda/core/session"
 )
 
 // TestMain lets the test binary be the command itself: the tests of shards run
@@ -153,8 +153,8 @@ func randomPrior(dim int) *model.Prior {
 		p.L.SetTri(i, i, 0.3+0.2*rng.Float64())
 	}
 	return &model.Prior{NIW: p, Transform: embed.Transform{Kind: embed.CL2N, Center: center},
-		Calibration: qda.Calibration{LogT: []float64{0.4, 0.2}, Offset: []float64{0.1, -0.05}, None: []float64{-1, 0.3, 0.2}},
-		Facts:       map[string]string{"data": "alpha"}}
+		Session: model.Session{Near: 0.1, Centre: 1.5, FB: somePopulation(0.4), MAP: somePopulation(0.6)},
+		Facts:   map[string]string{"data": "alpha"}}
 }
 
 func writePrior(t testing.TB, path string, p *model.Prior) string {
@@ -287,91 +287,53 @@ func sourceOf(t *testing.T, classes, rows, dim int) (*source, *evalOptions) {
 	return sources[0], o
 }
 
-// The evaluation scores from Gram products of a data set whitened once. The
-// oracle is the classifier that the page uses, taught one example at a time.
+// somePopulation has no special values.
+func somePopulation(logT float64) *session.Population {
+	return &session.Population{LogT: [2]float64{logT, 0.2}, Offset: [2]float64{0.1, -0.05}, Hardness: session.Hardness{SD: 0.4, Weight: 0.7},
+		Level: session.Level{Mean: [2]float64{1, 0.3}, SD: 0.8, Count: 3}, Spread: session.Spread{SD: 1.5, Count: 2},
+		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.6}, Slope: session.Normal{Mean: 0.2, SD: 0.3}, Correlation: 0.2, Weight: 0.4}}
+}
+
+// The evaluation whitens a data set once. The oracle is the classifier that the page
+// uses, with the prior as it is, taught one example at a time.
 func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
-	offset := randomPrior(9).Calibration
-	levels := qda.Calibration{LogT: []float64{0.4, 0.2}, Offset: []float64{0, -0.05}, Tau: []float64{0.2, 0.3, 0.1, -0.2},
-		Known: [][]float64{{-0.4, 0.5, 0.07, 0.1, 0.15, -0.02}, {-0.5, 0.6, 0.03, 0, 0.3, -0.1}, {0.2, 0.5, 0.03, 0.02, 0, 0.03}, {-0.4, 0.1, 0, 0, 0, 0}}}
-	evaluationAgrees(t, 12, offset) // classes of more rows than dimensions among them
-	evaluationAgrees(t, 5, levels)
-	told := levels
-	for k := range 2 {
-		told.Domains = append(told.Domains, qda.DomainCalibration{Known: levels.Known[1:], Tau: []float64{0.1 * float64(k), -0.3, 0.2, 0.1, 0.02}})
-		told.Domains[k].Known = append(told.Domains[k].Known[:3:3], levels.Known[k])
-	}
-	evaluationAgrees(t, 5, told)
-	for k := range told.Domains {
-		told.Domains[k].Known[0] = append(slices.Clone(told.Domains[k].Known[0]), 0.3, -0.2)
-	}
-	evaluationAgrees(t, 5, told)
-}
-
-// twoDomains lie apart in the first direction of embeddings of length d.
-func twoDomains(t *testing.T, d int) *qda.Domains {
-	t.Helper()
-	w := mat.NewDense(1, d, nil)
-	w.Set(0, 0, 1)
-	m, err := qda.NewDomains([]string{"alpha", "beta"}, w, [][]float64{{-0.3}, {0.4}}, [][]float64{{0.2}, {0.1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// someBackground has five classes in two directions.
-func someBackground(t *testing.T, d int) *qda.Background {
-	t.Helper()
-	v := mat.NewDense(2, d, nil)
-	v.Apply(func(i, j int, _ float64) float64 { return math.Sin(float64(1 + i + 3*j)) }, v)
-	b, err := qda.NewBackground(v, mat.NewDense(5, 2, []float64{1, 0, 0, 1, -1, 0.5, 0.3, 0.3, 0, -2}), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func evaluationAgrees(t *testing.T, shots int, cal qda.Calibration) {
-	s, o := sourceOf(t, 24, 20, 9)
-	s.prior.calibration = func(niw.Inference) qda.Calibration { return cal }
-	if len(cal.Domains) > 0 {
-		s.prior.domains = twoDomains(t, 9)
-	}
-	if n := len(cal.Domains); n > 0 && len(cal.Domains[0].Known[0]) == qda.KnownFeatures {
-		s.prior.background = someBackground(t, 9)
-	}
-	pool, err := s.pool("test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: shots}, Query: episode.Exactly(3), Imbalanced: true, Strangers: 2}
-	sampler, err := episode.NewUniform(pool, config, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.rows = s.set.Rows([]int{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})
-	for _, c := range []struct {
-		method string
-		inf    niw.Inference
-		pooled bool
-	}{{"fb", niw.FB, false}, {"map", niw.MAP, false}, {"fb-lda", niw.FB, true}, {"map-lda", niw.MAP, true}} {
-		methods, err := parseMethods(c.method)
+	for _, shots := range []int{12, 5} { // classes of more rows than dimensions among them
+		s, o := sourceOf(t, 24, 20, 9)
+		pool, err := s.pool("test")
 		if err != nil {
 			t.Fatal(err)
 		}
-		make, err := methods[0].prepare(s, o)
+		config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: shots}, Query: episode.Exactly(3), Imbalanced: true, Strangers: 2}
+		sampler, err := episode.NewUniform(pool, config, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var w workspace
-		scorer := make()
-		for i := range 10 {
-			e := sampler.Episode(i)
-			w.begin(&e, i)
-			if _, err := scorer.score(&w, w.scores, w.none); err != nil {
+		s.rows = s.set.Rows([]int{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})
+		for _, c := range []struct {
+			method string
+			inf    niw.Inference
+			pooled bool
+		}{{"fb", niw.FB, false}, {"map", niw.MAP, false}, {"fb-lda", niw.FB, true}, {"map-lda", niw.MAP, true}} {
+			options := s.prior.session.Options(c.inf)
+			options.Pooled, options.NonePrior = c.pooled, 0.5
+			methods, err := parseMethods(c.method)
+			if err != nil {
 				t.Fatal(err)
 			}
-			compareWithClassifier(t, c.method, s, &e, &w, qda.Options{Inference: c.inf, Pooled: c.pooled, NonePrior: 0.5, Calibration: s.prior.calibration(c.inf), Domains: s.prior.domains, Background: s.prior.background})
+			make, err := methods[0].prepare(s, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var w workspace
+			scorer := make()
+			for i := range 10 {
+				e := sampler.Episode(i)
+				w.begin(&e, i)
+				if _, err := scorer.score(&w, w.scores, w.none); err != nil {
+					t.Fatal(err)
+				}
+				compareWithClassifier(t, c.method, s, &e, &w, options)
+			}
 		}
 	}
 }
@@ -408,7 +370,7 @@ func compareWithClassifier(t *testing.T, method string, s *source, e *episode.Ep
 		}
 		metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
 		for j := range got {
-			if p := want[j] / (1 - none); math.Abs(got[j]-p) > 1e-8 {
+			if p := want[j] / (1 - none); math.Abs(got[j]-p) > 1e-7 {
 				t.Fatalf("%s: query %d class %d: %v, the classifier says %v", method, k, j, got[j], p)
 			}
 		}
@@ -447,7 +409,10 @@ func TestIncrementalScoresAgreeWithTheClassifier(t *testing.T) {
 		for i := range w.none { // not scored here
 			w.none[i] = math.NaN()
 		}
-		compareClosed(t, s, &e, scores, qda.Options{Inference: inf, Calibration: s.prior.calibration(inf)})
+		options := s.prior.session.Options(inf)
+		plain := *options.Population
+		plain.Hardness.SD = 0
+		compareClosed(t, s, &e, scores, qda.Options{Inference: inf, Population: &plain})
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/embed"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 )
 
 // space is the rows of a data set seen through a transform, and for NIW
@@ -17,14 +16,11 @@ type space struct {
 	x     *mat.Dense // rows x d
 	index []int32    // row of the set to row of x, -1 where it is not held
 	norm2 []float64  // |x_i|^2
-	z     *mat.Dense // rows x R, coordinates that tell the prior's domains apart; nil without
-
-	background []float64 // scores against the prior's background; nil without
 }
 
 // newSpace transforms the given rows of the set and, if whiten is not nil,
 // whitens them: O(n d^2) once instead of in every episode.
-func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prior, domains *qda.Domains) (*space, error) {
+func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prior) (*space, error) {
 	s := &space{x: mat.NewDense(len(rows), set.Dim, nil), index: make([]int32, set.Len())}
 	for i := range s.index {
 		s.index[i] = -1
@@ -36,10 +32,6 @@ func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prio
 				Remedy: "use a prior made for these embeddings", Err: err}
 		}
 		s.index[i] = int32(k)
-	}
-	if domains != nil {
-		s.z = mat.NewDense(len(rows), domains.Rank(), nil)
-		s.z.Mul(s.x, domains.Directions.T())
 	}
 	if whiten != nil {
 		whiten.WhitenRowsTo(s.x, s.x)
@@ -53,13 +45,18 @@ func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prio
 	return s, nil
 }
 
+// row returns a row of the set as it is here.
+func (s *space) row(i int) []float64 {
+	if s.index[i] < 0 {
+		panic("metaqda: row outside the prepared classes")
+	}
+	return s.x.RawRowView(int(s.index[i]))
+}
+
 // gather copies rows of the set into dst from row at on.
 func (s *space) gather(dst *mat.Dense, at int, rows []int) {
 	for k, i := range rows {
-		if s.index[i] < 0 {
-			panic("metaqda: row outside the prepared classes")
-		}
-		copy(dst.RawRowView(at+k), s.x.RawRowView(int(s.index[i])))
+		copy(dst.RawRowView(at+k), s.row(i))
 	}
 }
 
@@ -86,7 +83,7 @@ func (s *source) space(kind embed.Kind) (*space, error) {
 		}
 		t.Center = s.centre
 	}
-	return s.cached("transform "+string(kind), &t, nil, nil)
+	return s.cached("transform "+string(kind), &t, nil)
 }
 
 // noCentre says what CL2N features of the set could be centred on.
@@ -108,30 +105,19 @@ func (s *source) wrongDimension(p *learnedPrior) error {
 		Remedy: "use embeddings of the extractor that the prior was learned for"}
 }
 
-// whitened returns the rows transformed and whitened by a prior, and scored
-// against its background.
+// whitened returns the rows transformed and whitened by a prior.
 func (s *source) whitened(key string, p *learnedPrior) (*space, error) {
 	if p.niw.Dim() != s.set.Dim {
 		return nil, s.wrongDimension(p)
 	}
-	sp, err := s.cached("whitened "+key, &p.transform, p.niw, p.domains)
-	if err == nil && p.background != nil && sp.background == nil {
-		sp.compare(p)
-	}
-	return sp, err
+	return s.cached("whitened "+key, &p.transform, p.niw)
 }
 
-// compare scores the rows against the background of the prior they are whitened by.
-func (s *space) compare(p *learnedPrior) {
-	s.background = make([]float64, len(s.norm2))
-	p.background.Under(p.niw).ScoresTo(s.background, s.x.RawMatrix())
-}
-
-func (s *source) cached(key string, t *embed.Transform, p *niw.Prior, domains *qda.Domains) (*space, error) {
+func (s *source) cached(key string, t *embed.Transform, p *niw.Prior) (*space, error) {
 	if sp, ok := s.spaces[key]; ok {
 		return sp, nil
 	}
-	sp, err := newSpace(s.set, s.rows, t, p, domains)
+	sp, err := newSpace(s.set, s.rows, t, p)
 	if err != nil {
 		return nil, err
 	}

@@ -272,23 +272,25 @@ func (s *space) rowsOf(rows []int) *mat.Dense {
 	return m
 }
 
-func (s *niwScorer) independent() bool { return !s.pooled }
+func (s *niwScorer) independent() bool { return !s.options.Pooled }
 
 // classScores uses the smaller of the two forms for each class: Gram products
-// of its rows, or the d x d scatter where rows outnumber dimensions. τ,
-// which keeps the order of the classes, is left out.
+// of its rows, or the d x d scatter where rows outnumber dimensions. Classes come
+// and go here, so that nothing is left that they share: neither a mean of the
+// session nor its hardness, which keeps the order of the classes.
 func (s *niwScorer) classScores(support [][]int, queries []int, workers int) *mat.Dense {
 	z := s.space.rowsOf(queries)
 	dst := mat.NewDense(len(queries), len(support), nil)
 	var empty niw.Group
 	empty.ResetFrom(s.prior)
+	inf := s.options.Inference
 	eachClass(len(support), workers, func(c int) {
 		w := s.space.rowsOf(support[c])
 		density := s.classDensity(w, z)
-		t, b := s.cal.Temperature(len(support[c])), s.cal.ClassOffset(len(support[c]))
+		slope, offset := s.population().Line(float64(len(support[c])))
 		for i, row := range queries {
-			none := empty.LogProb(s.inf, s.space.norm2[s.space.index[row]], nil)
-			dst.Set(i, c, (density(i)-none)/t+b)
+			none := empty.LogProb(inf, s.space.norm2[s.space.index[row]], nil)
+			dst.Set(i, c, slope*(density(i)-none)+offset)
 		}
 	})
 	return dst
@@ -311,7 +313,7 @@ func (s *niwScorer) classDensity(w, z *mat.Dense) func(i int) float64 {
 	}
 	return func(i int) float64 {
 		row := z.RawRowView(i)
-		return g.LogProb(s.inf, floats.Dot(row, row), cross.RawRowView(i))
+		return g.LogProb(s.options.Inference, floats.Dot(row, row), cross.RawRowView(i))
 	}
 }
 
@@ -333,7 +335,7 @@ func (s *niwScorer) denseDensity(w, z *mat.Dense) func(i int) float64 {
 	return func(i int) float64 {
 		floats.SubTo(diff, z.RawRowView(i), centre)
 		scatter.SolveTo(diff)
-		return post.LogProb(s.inf, floats.Dot(diff, diff))
+		return post.LogProb(s.options.Inference, floats.Dot(diff, diff))
 	}
 }
 

@@ -42,7 +42,7 @@ func trainMAML(s *source, o *evalOptions) (*mat.TriDense, error) {
 	for _, class := range pool.Rows {
 		rows = append(rows, class...)
 	}
-	sp, err := newSpace(s.set, rows, &embed.Transform{Kind: embed.CL2N, Power: 1, Center: s.centre}, nil, nil)
+	sp, err := newSpace(s.set, rows, &embed.Transform{Kind: embed.CL2N, Power: 1, Center: s.centre}, nil)
 	if err != nil {
 		return nil, err
 	}

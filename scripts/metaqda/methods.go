@@ -9,7 +9,6 @@ import (
 	"metaqda/core/baseline"
 	"metaqda/core/embed"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 )
 
 // scorer scores the episodes of one data set by one method. It is made once
@@ -50,8 +49,9 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) metho
 			return nil, err
 		}
 		base := niw.Posterior{Dim: p.niw.Dim(), Kappa: p.niw.Kappa, Nu: p.niw.Nu, LogDetS: p.niw.LogDetS()}
-		cal := p.calibration(inf)
-		return func() scorer { return &niwScorer{sp, p.niw, base, inf, pooled, &cal, p.domains} }, nil
+		options := p.session.Options(inf)
+		options.Pooled, options.NonePrior = pooled, 0.5
+		return func() scorer { return &niwScorer{sp, p.niw, base, options} }, nil
 	}}
 }
 
@@ -63,9 +63,8 @@ func handCrafted(s *source, scale float64) (*learnedPrior, error) {
 		return nil, err
 	}
 	return &learnedPrior{
-		niw:         niw.HandCrafted(s.set.Dim, scale),
-		transform:   embed.Transform{Kind: embed.CL2N, Center: s.centre},
-		calibration: func(niw.Inference) qda.Calibration { return qda.Calibration{} },
+		niw:       niw.HandCrafted(s.set.Dim, scale),
+		transform: embed.Transform{Kind: embed.CL2N, Center: s.centre},
 	}, nil
 }
 

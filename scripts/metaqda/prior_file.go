@@ -9,20 +9,17 @@ import (
 	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 )
 
 // learnedPrior is a prior with all that goes with it.
 type learnedPrior struct {
-	niw         *niw.Prior
-	transform   embed.Transform
-	calibration func(niw.Inference) qda.Calibration
-	domains     *qda.Domains
-	background  *qda.Background
-	dataMean    []float64 // of the embeddings it was learned from; nil if the file does not tell
-	file        string
-	sha256      string
-	facts       map[string]string
+	niw       *niw.Prior
+	transform embed.Transform
+	session   model.Session
+	dataMean  []float64 // of the embeddings it was learned from; nil if the file does not tell
+	file      string
+	sha256    string
+	facts     map[string]string
 }
 
 // loadPrior reads a prior file.
@@ -36,7 +33,7 @@ func loadPrior(path string) (*learnedPrior, error) {
 		return nil, &dataset.FileError{File: path, Row: -1, Problem: "is no usable prior (" + err.Error() + ")",
 			Remedy: "make one with `metaqda train`", Err: err}
 	}
-	return &learnedPrior{niw: p.NIW, transform: p.Transform, calibration: p.CalibrationFor, domains: p.Domains, background: p.Background, dataMean: p.DataMean, file: path,
+	return &learnedPrior{niw: p.NIW, transform: p.Transform, session: p.Session, dataMean: p.DataMean, file: path,
 		sha256: model.Sum(data), facts: p.Facts}, nil
 }
 

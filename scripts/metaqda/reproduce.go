@@ -122,7 +122,7 @@ func (r *reproduction) command(args ...string) error {
 
 // plainly keeps the model to the paper's: m, kappa and S are learned, nu stays
 // d, there is no temperature.
-var plainly = []string{"--fixed", "nu,temperature,temperature-shape,bias", "--calibrate", "0", "--calibrate-degree", "0"}
+var plainly = []string{"--fixed", "nu,temperature,temperature-shape,bias", "--calibrate", "0"}
 
 // train learns a prior unless it is there.
 func (r *reproduction) train(name string, steps int, data []string, flags ...string) (string, error) {

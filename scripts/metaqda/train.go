@@ -57,7 +57,11 @@ type trainOptions struct {
 	valTasks              int
 	calibrate             int
 	calibrateOn           string
-	degree                int
+	near, centre          float64
+	familiesFile          string
+	families              families
+	folds                 int
+	foldsOut              string
 	seed                  uint64
 	workers               int
 	precision             string
@@ -127,9 +131,13 @@ func (o *trainOptions) modelFlags(f *flag.FlagSet, c *metatrain.Config) {
 	f.Float64Var(&o.nu, "nu", 0, "nu at the start; 0 for the dimension")
 	f.Float64Var(&c.Start.Temperature, "temperature", c.Start.Temperature, "temperature of the log densities at the start")
 	f.StringVar(&c.Fixed, "fixed", c.Fixed, "what is not learned, some of "+strings.Join(metatrain.FixedNames, ","))
-	f.IntVar(&o.calibrate, "calibrate", 40, "episodes of each data set, way and shot that temperature and none-of-these are fitted on at the end; 0 keeps what was learned")
-	f.StringVar(&o.calibrateOn, "calibrate-on", "val", "val (validation classes) or left-out (a quarter of the training classes at a time and, of several data sets, each in turn, under priors learned without them; takes four trainings more, and one for each data set)")
-	f.IntVar(&o.degree, "calibrate-degree", 2, "coefficients of the fitted temperature as polynomial in ln K, at most 3; 0 keeps the learned temperature")
+	f.IntVar(&o.calibrate, "calibrate", 10, "sessions of each data set and kind (nine kinds) that the session model is fitted on at the end; 0 keeps the temperature that was learned")
+	f.StringVar(&o.calibrateOn, "calibrate-on", "val", "val (validation classes) or left-out (families of domains, each in turn, under priors learned without them; takes a training more for each fold)")
+	f.StringVar(&o.familiesFile, "families", "", "file of lines \"SET FAMILY [DRAWS]\": which data sets are left out together, and how often each is drawn from in a round")
+	f.IntVar(&o.folds, "folds", 6, "most parts that families are dealt out to for --calibrate-on left-out")
+	f.StringVar(&o.foldsOut, "folds-out", "", "folder for the priors learned without each part, as without-SET.safetensors")
+	f.Float64Var(&o.near, "near", 0.25, "two pictures of a class are frames of one burst when their squared whitened distance is below this share of the mean one within classes; 0 for no bursts")
+	f.Float64Var(&o.centre, "centre", 1.67, "kappa_d of the session's own mean: the larger, the closer it keeps to that of the prior; 0 for none")
 }
 
 func (o *trainOptions) optimiserFlags(f *flag.FlagSet, c *metatrain.Config) {
@@ -229,6 +237,20 @@ func (o *trainOptions) check() (err error) {
 	if !slices.Contains([]string{"val", "left-out"}, o.calibrateOn) {
 		return fmt.Errorf("--calibrate-on %q: want val or left-out", o.calibrateOn)
 	}
+	if !(o.near >= 0 && o.near <= 1) {
+		return fmt.Errorf("--near %v: want a number from 0 to 1", o.near)
+	}
+	if !(o.centre >= 0 && o.centre <= 1e9) {
+		return fmt.Errorf("--centre %v: want a number from 0", o.centre)
+	}
+	if o.foldsOut != "" && o.calibrateOn != "left-out" {
+		return errors.New("--folds-out takes --calibrate-on left-out")
+	}
+	if o.familiesFile != "" {
+		if o.families, err = readFamilies(o.familiesFile); err != nil {
+			return err
+		}
+	}
 	if o.start != "within" && o.start != "identity" {
 		return fmt.Errorf("--start %q: want within or identity", o.start)
 	}
@@ -249,7 +271,7 @@ func (o *trainOptions) checkNumbers() error {
 		name       string
 		value, low int
 	}{{"--workers", o.workers, 1}, {"--val-way", o.valWay, 1}, {"--val-query", o.valQuery, 1}, {"--val-tasks", o.valTasks, 0}, {"--calibrate", o.calibrate, 0},
-		{"--calibrate-degree", o.degree, 0}, {"--n-way", o.tasks.Way.Min, 1}, {"--n-shot", o.tasks.Shot.Min, 1}, {"--n-query", o.tasks.Query.Min, 1}} {
+		{"--folds", o.folds, 2}, {"--n-way", o.tasks.Way.Min, 1}, {"--n-shot", o.tasks.Shot.Min, 1}, {"--n-query", o.tasks.Query.Min, 1}} {
 		if n.value < n.low {
 			return fmt.Errorf("%s is %d; it must be at least %d", n.name, n.value, n.low)
 		}
@@ -360,6 +382,6 @@ func (o *trainOptions) facts() map[string]string {
 	}
 	return map[string]string{
 		"seed": strconv.FormatUint(o.seed, 10), "split": o.split, "config": text(o.config), "episodes": text(o.tasks),
-		"calibration": fmt.Sprintf("%s, %d episodes, degree %d", o.calibrateOn, o.calibrate, o.degree), "start": o.start, "shrink": strconv.FormatFloat(o.shrink, 'g', -1, 64),
+		"calibration": fmt.Sprintf("%s, %d sessions a kind, near %v, centre %v", o.calibrateOn, o.calibrate, o.near, o.centre), "start": o.start, "shrink": strconv.FormatFloat(o.shrink, 'g', -1, 64),
 	}
 }

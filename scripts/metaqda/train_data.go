@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -33,44 +32,18 @@ func (o *trainOptions) load() (*trainSets, error) {
 	if len(o.valData) > 0 {
 		s.val, err = loadAll(o.valData, train, o.splits)
 	}
+	s.train = o.families.drawn(s.train)
 	return s, err
 }
 
-// without returns the sets that leave the i-th domain out of training and keep
-// it for validation.
-func (s *trainSets) without(i int) *trainSets {
-	return &trainSets{train: slices.Delete(slices.Clone(s.train), i, i+1), val: s.train[i : i+1]}
-}
-
-// Splits of [trainSets.withoutClasses], and what keeps its draw apart from others.
-const (
-	learnSplit = "learn"
-	heldSplit  = "held"
-	classParts = 0x636c617373657320
-)
-
-// withoutClasses returns the sets with the classes of a split in two: the k-th of
-// n parts, drawn by the seed, is held, the others are there to learn from.
-func (s *trainSets) withoutClasses(split string, seed uint64, k, n int) (*trainSets, error) {
-	parts := &trainSets{}
+// unique returns the sets to learn from, each once.
+func (s *trainSets) unique() (sets []*dataset.Set) {
 	for _, set := range s.train {
-		classes, err := set.Split(split)
-		if err != nil {
-			return nil, err
+		if !slices.Contains(sets, set) {
+			sets = append(sets, set)
 		}
-		part := *set
-		part.Splits = map[string][]int{}
-		for i, at := range rand.New(rand.NewPCG(seed, classParts)).Perm(len(classes)) {
-			name := learnSplit
-			if i%n == k {
-				name = heldSplit
-			}
-			part.Splits[name] = append(part.Splits[name], classes[at])
-		}
-		parts.train = append(parts.train, &part)
 	}
-	parts.val = parts.train
-	return parts, nil
+	return sets
 }
 
 // fold is one set of domains to learn from, another to validate on, and the
@@ -240,6 +213,9 @@ func (f *fold) domain(s *dataset.Set, split string, need int, h hash.Hash) (meta
 		pool.Classes, pool.Rows = append(pool.Classes, s.Classes[c]), append(pool.Rows, at)
 	}
 	dom.Classes = pool.Rows
+	if h == nil {
+		return dom, pool, nil
+	}
 	digest(h, s.Name, pool.Classes, dom.X)
 	if pool.Groups != nil {
 		fmt.Fprint(h, pool.Groups)

@@ -121,7 +121,8 @@ func (r *trainRun) summary() string {
 // prior returns the content of the prior file: the best parameters as
 // [trainOptions.shipped] has them, calibrated for both kinds of inference.
 func (r *trainRun) prior(ctx context.Context, stderr io.Writer) (*model.Prior, error) {
-	best, shipped, rest, err := r.options.shipped(r.fold, r.trainer.Result())
+	best := r.trainer.Result()
+	shipped, rest, err := r.options.shipped(r.fold, best)
 	if err != nil {
 		return nil, err
 	}
@@ -131,30 +132,25 @@ func (r *trainRun) prior(ctx context.Context, stderr io.Writer) (*model.Prior, e
 	}
 	p := &model.Prior{NIW: shipped.Prior, Transform: r.fold.transform, DataMean: r.fold.dataMean,
 		Extractor: r.extractor(), Facts: facts, Precision: r.options.precision}
-	return p, r.calibrations(ctx, best, p, stderr)
+	return p, r.sessionModel(ctx, best, p, stderr)
 }
 
 // shipped returns what training found carried back from its coordinates, with a
-// spiked S if asked for, and the same in the training coordinates; rest is the
-// standard deviation of the logarithms of the eigenvalues that are not spikes.
-func (o *trainOptions) shipped(f *fold, found *metatrain.Params) (relative, shipped *metatrain.Params, rest float64, err error) {
-	relative, shipped = found, found
+// spiked S if asked for; rest is the standard deviation of the logarithms of the
+// eigenvalues that are not spikes.
+func (o *trainOptions) shipped(f *fold, found *metatrain.Params) (shipped *metatrain.Params, rest float64, err error) {
+	shipped = found
 	if f.base != nil {
 		shipped = f.base.Compose(found)
 	}
 	if o.rank == 0 {
-		return relative, shipped, 0, nil
+		return shipped, 0, nil
 	}
 	q, rest, ok := niw.Spike(shipped.Prior, min(o.rank, shipped.Prior.Dim()))
 	if !ok {
-		return nil, nil, 0, fmt.Errorf("the eigenvalues of the learned S cannot be found; leave out --rank")
+		return nil, 0, fmt.Errorf("the eigenvalues of the learned S cannot be found; leave out --rank")
 	}
-	shipped = &metatrain.Params{Prior: q, Head: found.Head}
-	relative = shipped
-	if f.base != nil {
-		relative = f.base.Relative(shipped)
-	}
-	return relative, shipped, rest, nil
+	return &metatrain.Params{Prior: q, Head: found.Head}, rest, nil
 }
 
 func (r *trainRun) extractor() model.Extractor {

@@ -19,11 +19,11 @@ import (
 	"metaqda/core/embed"
 	"metaqda/core/episode"
 	"metaqda/core/model"
-	"metaqda/core/qda"
+	"metaqda/core/session"
 )
 
 // quick are flags that make a run take a moment.
-var quick = []string{"--steps", "40", "--validate-every", "20", "--n-way", "3-6", "--n-shot", "1-4", "--val-way", "4", "--val-tasks", "10", "--calibrate", "10", "--batch", "2"}
+var quick = []string{"--steps", "40", "--validate-every", "20", "--n-way", "3-6", "--n-shot", "1-4", "--val-way", "4", "--val-tasks", "10", "--calibrate", "3", "--batch", "2"}
 
 func trainArgs(data, out string, more ...string) []string {
 	return append(append([]string{"train", "--data", data, "--out", out}, quick...), more...)
@@ -55,8 +55,8 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	if want := meanOfTraining(t, a, b); !slices.EqualFunc(p.DataMean, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }) {
 		t.Errorf("the mean of the data is %v, want %v", p.DataMean, want)
 	}
-	if len(p.Calibration.LogT) == 0 || len(p.Calibration.Known) == 0 || len(p.MAP.LogT) == 0 {
-		t.Errorf("not calibrated: %+v", p.Calibration)
+	if p.Session.FB == nil || p.Session.FB.Hardness.SD <= 0 || p.Session.MAP == nil || *p.Session.MAP == *p.Session.FB || p.Session.Near <= 0 {
+		t.Errorf("no session model: %+v", p.Session)
 	}
 	if !bytes.Contains(readFile(t, svg), []byte("</svg>")) {
 		t.Error("the curve is no SVG")
@@ -123,10 +123,8 @@ func TestTrainWithASpikedScale(t *testing.T) {
 		if full.NIW.Spiked == nil || !mat.EqualApprox(&want, &got, 1e-9) {
 			t.Errorf("start %s: S at full rank is not the learned one", start)
 		}
-		for i, v := range plain.Calibration.LogT {
-			if math.Abs(full.Calibration.LogT[i]-v) > 1e-3 {
-				t.Errorf("start %s: log T %v at full rank, %v as learned", start, full.Calibration.LogT, plain.Calibration.LogT)
-			}
+		if got, want := full.Session.FB.LogT[0], plain.Session.FB.LogT[0]; math.Abs(got-want) > 1e-2 {
+			t.Errorf("start %s: log T %v at full rank, %v as learned", start, got, want)
 		}
 		if few.NIW.Spiked == nil || few.NIW.Spiked.Rank() != 2 || math.Abs(few.NIW.LogDetS()-plain.NIW.LogDetS()) > 1e-8 || !strings.HasPrefix(few.Facts["rank"], "2;") {
 			t.Errorf("start %s: rank 2 gave %+v", start, few.NIW.Spiked)
@@ -256,61 +254,90 @@ func TestTrainBadInput(t *testing.T) {
 	}
 }
 
-// Rehearsals without classes and without domains change the calibration and
-// nothing else, and tell domains apart where there are several.
-func TestTrainCalibratesOnWhatIsLeftOut(t *testing.T) {
+// Rehearsals without families change the session model and nothing else, and their
+// priors are written for each set that they were learned without.
+func TestRehearsals(t *testing.T) {
 	dir := t.TempDir()
-	a := toy{classes: 96, rows: 20, dim: 6}.write(t, dir, "alpha")
-	b := toy{classes: 96, rows: 20, dim: 6}.write(t, dir, "beta")
-	learn := func(name, data string, extra ...string) *model.Prior {
+	world := toy{classes: 48, rows: 20, dim: 6}
+	a, b, c := world.write(t, dir, "alpha"), world.write(t, dir, "beta"), world.write(t, dir, "gamma")
+	families := filepath.Join(dir, "families.txt")
+	save(t, families, []byte("alpha one 2 # drawn twice\n\nbeta two\ngamma two\n"))
+	learn := func(name string, extra ...string) *model.Prior {
 		out := filepath.Join(dir, name)
-		mustRun(t, trainArgs(data, out, append([]string{"--calibrate", "3"}, extra...)...)...)
+		mustRun(t, trainArgs(strings.Join([]string{a, b, c}, ","), out, append([]string{"--calibrate", "3", "--families", families}, extra...)...)...)
 		p, err := model.DecodePrior(readFile(t, out))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	for name, data := range map[string]string{"one": a, "two": a + "," + b} {
-		val := learn(name+" val", data)
-		left := learn(name+" left out", data, "--calibrate-on", "left-out", "--workers", "1")
-		if !mat.Equal(left.NIW.L, val.NIW.L) || left.NIW.Kappa != val.NIW.Kappa {
-			t.Errorf("%s: the prior changed", name)
+	folds := filepath.Join(dir, "folds")
+	val := learn("val")
+	left := learn("left out", "--calibrate-on", "left-out", "--workers", "1", "--folds-out", folds)
+	if !mat.Equal(left.NIW.L, val.NIW.L) || left.NIW.Kappa != val.NIW.Kappa || left.Session.Near != val.Session.Near {
+		t.Error("the prior changed")
+	}
+	for inf, p := range map[string][2]*session.Population{"fb": {left.Session.FB, val.Session.FB}, "map": {left.Session.MAP, val.Session.MAP}} {
+		if p[0].LogT[0] == p[1].LogT[0] || p[0].Known == p[1].Known || p[0].Hardness.SD <= 0 {
+			t.Errorf("%s: the population is %+v, of validation classes %+v", inf, p[0], p[1])
 		}
-		if left.Calibration.LogT[0] == val.Calibration.LogT[0] || len(left.Calibration.Known) == 0 || len(left.Calibration.Tau) != sessionTau {
-			t.Errorf("%s: the calibration is %+v", name, left.Calibration)
+	}
+	if left.Session.Near <= 0 || left.Session.Centre != 1.67 {
+		t.Errorf("near %v, centre %v", left.Session.Near, left.Session.Centre)
+	}
+	without := func(set string) *model.Prior {
+		p, err := model.DecodePrior(readFile(t, filepath.Join(folds, "without-"+set+".safetensors")))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, p := range []*model.Prior{val, left} {
-			if p.Background == nil || p.Background.Dim() != 6 || p.Background.Temperature <= 0 {
-				t.Errorf("%s: the background is %+v", name, p.Background)
-			}
-			for inf, c := range map[string]qda.Calibration{"fb": p.Calibration, "map": p.MAP} {
-				if len(c.Known[0]) != qda.KnownFeatures || c.Known[0][6] == 0 || c.Known[1][6] == 0 {
-					t.Errorf("%s, %s: the background has no part in %v", name, inf, c.Known)
-				}
-			}
+		return p
+	}
+	alpha, beta, gamma := without("alpha"), without("beta"), without("gamma")
+	if !mat.Equal(beta.NIW.L, gamma.NIW.L) || mat.Equal(alpha.NIW.L, beta.NIW.L) || mat.Equal(alpha.NIW.L, left.NIW.L) {
+		t.Error("a family was not left out as a whole")
+	}
+	if *alpha.Session.FB == *beta.Session.FB || beta.Facts["without"] != "beta, gamma" {
+		t.Errorf("without %q: %+v", beta.Facts["without"], beta.Session.FB)
+	}
+	learn("two at once", "--calibrate-on", "left-out", "--workers", "3")
+	if !bytes.Equal(readFile(t, filepath.Join(dir, "two at once")), readFile(t, filepath.Join(dir, "left out"))) {
+		t.Error("another number of workers, other bytes")
+	}
+}
+
+// Whole families are dealt out, the largest first.
+func TestFoldsOfFamilies(t *testing.T) {
+	var sets []*dataset.Set
+	f := families{}
+	for i, name := range strings.Fields("p1 p2 p3 h1 h2 a b c") {
+		sets = append(sets, &dataset.Set{Name: name})
+		if i < 5 {
+			f[name] = family{name[:1], 1}
 		}
-		if val.Domains != nil || len(val.Calibration.Domains) != 0 {
-			t.Errorf("%s: validation classes tell domains apart", name)
+	}
+	var got []string
+	for _, fold := range foldsOf(sets, f, 3) {
+		got = append(got, setNames(fold))
+	}
+	if s := strings.Join(got, "; "); s != "p1, p2, p3; h1, h2, c; a, b" {
+		t.Errorf("folds %s", s)
+	}
+	if n := len(foldsOf(sets, nil, 20)); n != 8 {
+		t.Errorf("%d folds of eight families", n)
+	}
+}
+
+func TestFamiliesFileIsChecked(t *testing.T) {
+	dir := t.TempDir()
+	for text, say := range map[string]string{"a": "line 1", "a b c": "line 1", "\na b 0": "line 2", "a b 1 2": "line 1"} {
+		path := filepath.Join(dir, "families")
+		save(t, path, []byte(text))
+		if _, err := readFamilies(path); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%q: %v", text, err)
 		}
-		if name == "one" {
-			if left.Domains != nil || len(left.Calibration.Domains) != 0 {
-				t.Errorf("one data set is told apart: %+v", left.Domains)
-			}
-			continue
-		}
-		if left.Domains == nil || strings.Join(left.Domains.Names, " ") != "alpha beta" {
-			t.Fatalf("the domains are %+v", left.Domains)
-		}
-		for inf, c := range map[string]qda.Calibration{"fb": left.Calibration, "map": left.MAP} {
-			if len(c.Domains) != 2 || len(c.Domains[0].Tau) != qda.TauCoefficients || c.Domains[0].Tau[0] == c.Domains[1].Tau[0] || c.Domains[0].Tau[0] == c.Tau[0] {
-				t.Errorf("%s: the domains' calibrations are %+v", inf, c.Domains)
-			}
-		}
-		learn("two at once", data, "--calibrate-on", "left-out", "--workers", "3")
-		if !bytes.Equal(readFile(t, filepath.Join(dir, "two at once")), readFile(t, filepath.Join(dir, name+" left out"))) {
-			t.Error("another number of workers, other bytes")
-		}
+	}
+	if _, err := readFamilies(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "--families") {
+		t.Errorf("a file that is not there: %v", err)
 	}
 }
 
@@ -332,49 +359,6 @@ func TestTrainingKeepsGroups(t *testing.T) {
 			if want := s.Groups[s.ClassRows(classes[k])[i]]; pool.Groups[row] != want {
 				t.Errorf("row %d of class %d is of group %d, want %d", i, k, pool.Groups[row], want)
 			}
-		}
-	}
-}
-
-// Each class is held in one part and learned from in all others.
-func TestClassesAreHeldOnce(t *testing.T) {
-	dir := t.TempDir()
-	sets, err := loadAll([]string{toy{classes: 22, rows: 4, dim: 3}.write(t, dir, "alpha")}, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &trainSets{train: sets, val: sets}
-	want, err := sets[0].Split("train")
-	if err != nil {
-		t.Fatal(err)
-	}
-	held := map[int]int{}
-	for k := range 4 {
-		parts, err := s.withoutClasses("train", 7, k, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		learn, err := parts.train[0].Split(learnSplit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := parts.train[0].Split(heldSplit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range out {
-			held[c]++
-			if slices.Contains(learn, c) {
-				t.Errorf("part %d: class %d is held and learned from", k, c)
-			}
-		}
-		if len(learn)+len(out) != len(want) || len(out) < len(want)/4 {
-			t.Errorf("part %d: %d and %d classes of %d", k, len(learn), len(out), len(want))
-		}
-	}
-	for _, c := range want {
-		if held[c] != 1 {
-			t.Errorf("class %d is held %d times", c, held[c])
 		}
 	}
 }

@@ -10,17 +10,14 @@ import (
 // workspace is what one worker needs to score episodes: matrices that are
 // reused, and products that several methods share within an episode.
 type workspace struct {
-	e        *episode.Episode
-	number   int // of the episode, the seed of methods that draw numbers
-	gathered *mat.Dense
-	scores   *mat.Dense
-	none     []float64
-	grams    map[*space]*mat.Dense
-	spans    map[*space]*reduced
-	full     map[*space]*reduced
-	rows     []int
-	labels   []int
-	densest  niwScratch
+	e      *episode.Episode
+	number int // of the episode, the seed of methods that draw numbers
+	scores *mat.Dense
+	none   []float64
+	spans  map[*space]*reduced
+	full   map[*space]*reduced
+	rows   []int
+	labels []int
 }
 
 // reduced is the support and the queries of an episode as matrices.
@@ -29,7 +26,7 @@ type reduced struct{ support, queries *mat.Dense }
 // begin takes up an episode and forgets the products of the last one.
 func (w *workspace) begin(e *episode.Episode, number int) {
 	w.e, w.number = e, number
-	w.grams, w.spans, w.full = map[*space]*mat.Dense{}, map[*space]*reduced{}, map[*space]*reduced{}
+	w.spans, w.full = map[*space]*reduced{}, map[*space]*reduced{}
 	w.rows, w.labels = w.rows[:0], w.labels[:0]
 	for j, rows := range e.Support {
 		for _, i := range rows {
@@ -42,23 +39,6 @@ func (w *workspace) begin(e *episode.Episode, number int) {
 		w.none = make([]float64, len(e.Query))
 	}
 	w.none = w.none[:len(e.Query)]
-}
-
-// gram returns the inner products ((n + q) x n) of support and queries with
-// the support, support rows first.
-func (w *workspace) gram(s *space) *mat.Dense {
-	if g, ok := w.grams[s]; ok {
-		return g
-	}
-	n, q := len(w.rows), len(w.e.Query)
-	_, d := s.x.Dims()
-	w.gathered = grow(w.gathered, n+q, d)
-	s.gather(w.gathered, 0, w.rows)
-	s.gather(w.gathered, n, w.e.Query)
-	g := mat.NewDense(n+q, n, nil)
-	g.Mul(w.gathered, w.gathered.Slice(0, n, 0, d).T())
-	w.grams[s] = g
-	return g
 }
 
 // features returns support and queries as they are.

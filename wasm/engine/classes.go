@@ -313,7 +313,9 @@ func options(s store.Settings, p *prior) qda.Options {
 	if err != nil {
 		inf = niw.FB
 	}
-	return qda.Options{Inference: inf, Pooled: s.Pooled, NonePrior: s.NonePrior, Calibration: p.file.CalibrationFor(inf), Domains: p.file.Domains, Background: p.file.Background}
+	o := p.file.Session.Options(inf)
+	o.Pooled, o.NonePrior = s.Pooled, s.NonePrior
+	return o
 }
 
 func putClass(c *class) store.Op {

@@ -10,7 +10,7 @@
 //
 //	m = m0 + L0 m',   L = L0 L'
 //
-// kappa, nu and the calibration stay: a session's few classes say too little
+// kappa, nu and the model of sessions stay: a session's few classes say too little
 // about them. The best step is chosen on classes that are not learned from; step
 // 0, the prior in use, is among the choices, so that learning cannot end with
 // what measures worse there.
@@ -52,7 +52,7 @@ const (
 	validations    = 20 // during a run
 	episodes       = 30 // of each validation, per shot
 	mostRows       = 150
-	typicalShots   = 3 // at which the calibration's temperature is taken
+	typicalShots   = 3 // at which the population's temperature is taken
 	learningRate   = 0.02
 	samplingSeed   = 0x6c6561726e
 	validationSeed = 0x76616c6964
@@ -198,7 +198,10 @@ func newValidator(dom *metatrain.Domain, pool episode.Pool) (*metatrain.Validato
 func (r *Run) config(data string) metatrain.Config {
 	c := metatrain.DefaultConfig()
 	p := r.job.Prior
-	c.Start = metatrain.Start{Scale: 1, Kappa: p.NIW.Kappa, NuExcess: p.NIW.Nu - float64(r.dim) + 1, Temperature: p.Calibration.Temperature(typicalShots)}
+	c.Start = metatrain.Start{Scale: 1, Kappa: p.NIW.Kappa, NuExcess: p.NIW.Nu - float64(r.dim) + 1, Temperature: 1}
+	if q := p.Session.FB; q != nil {
+		c.Start.Temperature = q.Temperature(typicalShots)
+	}
 	c.Rate = learningRate
 	c.Steps, c.WarmUp = r.job.Steps, min(c.WarmUp, r.job.Steps/10)
 	c.ValidateEvery = max(r.job.Steps/validations, 1)

@@ -16,6 +16,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
+	"metaqda/core/session"
 )
 
 const dim = 16
@@ -48,7 +49,7 @@ func world(classes, pictures int, seed uint64) []Class {
 
 func job(steps int) Job {
 	return Job{Classes: world(24, 12, 1), Steps: steps, Seed: 3, Prior: &model.Prior{NIW: niw.HandCrafted(dim, 1), Transform: embed.Transform{Kind: embed.None},
-		Calibration: qda.Calibration{LogT: []float64{0.7}}, Facts: map[string]string{"name": "before"}}}
+		Session: model.Session{FB: sessionOf(0.7)}, Facts: map[string]string{"name": "before"}}}
 }
 
 func newRun(t *testing.T, j Job) *Run {
@@ -79,7 +80,7 @@ func accuracy(t *testing.T, p *model.Prior) float64 {
 	right, all := 0, 0
 	for seed := range uint64(40) {
 		classes := world(5, 9, 100+seed)
-		c, err := qda.New(p.NIW, qda.Options{Calibration: p.Calibration})
+		c, err := qda.New(p.NIW, p.Session.Options(niw.FB))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +184,7 @@ func TestBeginsAtThePriorInUse(t *testing.T) {
 			}
 		}
 	}
-	if got.NIW.Kappa != j.Prior.NIW.Kappa || math.Abs(got.NIW.Nu-j.Prior.NIW.Nu) > 1e-12 || got.Calibration.LogT[0] != 0.7 || got.Facts["name"] == "before" || j.Prior.Facts["name"] != "before" {
+	if got.NIW.Kappa != j.Prior.NIW.Kappa || math.Abs(got.NIW.Nu-j.Prior.NIW.Nu) > 1e-12 || got.Session.FB.LogT[0] != 0.7 || got.Facts["name"] == "before" || j.Prior.Facts["name"] != "before" {
 		t.Errorf("prior %+v", got)
 	}
 }
@@ -310,4 +311,11 @@ func BenchmarkStep(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// sessionOf is Bayes' rule at another temperature.
+func sessionOf(logT float64) *session.Population {
+	p := session.Bayes()
+	p.LogT[0] = logT
+	return p
 }

@@ -14,6 +14,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
+	"metaqda/core/session"
 )
 
 // A Workload is a taught classifier with the bytes it was loaded from, a query
@@ -48,45 +49,22 @@ func New(c Case) *Workload {
 }
 
 // priorFile is a prior like the one that ships: a spiked S near a multiple of the
-// identity, features CL2N, four domains that it tells apart and a background.
+// identity, features CL2N and a model of sessions.
 func priorFile(d int, rnd *rand.Rand) []byte {
 	center := make([]float64, d)
 	for i := range center {
 		center[i] = 0.6 + 0.1*rnd.Float64()
 	}
 	p := &model.Prior{NIW: newPrior(d, rnd), Transform: embed.Transform{Kind: embed.CL2N, Shift: 0.375, Power: 0.5, Center: center}, Facts: map[string]string{"data": "synthetic"}}
-	p.Calibration.LogT = []float64{3}
-	calibrate(p, rnd)
+	p.Session = model.Session{Near: 0.5, Centre: 1.67, FB: population()}
 	return must(model.EncodePrior(p))
 }
 
-// calibrate gives the prior all that a prediction may have to do.
-func calibrate(p *model.Prior, rnd *rand.Rand) {
-	const domains, classes = 4, 252
-	d := p.NIW.Dim()
-	random := func(rows, columns int) *mat.Dense {
-		x := mat.NewDense(rows, columns, nil)
-		x.Apply(func(int, int, float64) float64 { return rnd.NormFloat64() / math.Sqrt(float64(columns)) }, x)
-		return x
-	}
-	known, tau := make([][]float64, qda.KnownCases), []float64{0.1, 0.1, -0.1, -0.1, 0.05}
-	for form := range known {
-		known[form] = []float64{0.1, 0.5, 0.1, 0.2, -0.1, 0.1, -0.4, -0.1}
-	}
-	c, names, means, cov := &p.Calibration, []string(nil), [][]float64(nil), [][]float64(nil)
-	c.Known, c.Tau = known, tau
-	one := mat.NewDiagDense(domains-1, nil)
-	for i := range domains - 1 {
-		one.SetDiag(i, 1)
-	}
-	for i := range domains {
-		names, means = append(names, fmt.Sprint("domain ", i)), append(means, random(1, domains-1).RawRowView(0))
-		cov = append(cov, mat.DenseCopyOf(one).RawMatrix().Data)
-		c.Domains = append(c.Domains, qda.DomainCalibration{Known: known, Tau: tau})
-	}
-	p.Domains = must(qda.NewDomains(names, random(domains-1, d), means, cov))
-	rank := min(32, d)
-	p.Background = must(qda.NewBackground(random(rank, d), random(classes, rank), 20))
+// population gives sessions all that a prediction may have to do.
+func population() *session.Population {
+	return &session.Population{LogT: [2]float64{3, 0.1}, Offset: [2]float64{-2.6, 0.3}, Hardness: session.Hardness{SD: 0.5, Weight: 0.6},
+		Level: session.Level{Mean: [2]float64{1.5, 4}, SD: 0.5, Count: 10}, Spread: session.Spread{SD: 6, Count: 1},
+		Known: session.Known{Threshold: session.Normal{Mean: 0.6, SD: 0.7}, Slope: session.Normal{Mean: 0.8, SD: 0.6}, Correlation: -0.3, Weight: 0.3}}
 }
 
 // newPrior has the rank of the shipped prior, less where there is no room for it.
@@ -204,7 +182,9 @@ func (w *Workload) Full(full bool) {
 
 func (w *Workload) load(p *model.Prior) {
 	s := must(model.DecodeClassifier(w.session))
-	c := must(qda.New(p.NIW, qda.Options{NonePrior: s.Settings.NonePrior, Calibration: p.Calibration, Domains: p.Domains, Background: p.Background}))
+	options := p.Session.Options(niw.FB)
+	options.NonePrior = s.Settings.NonePrior
+	c := must(qda.New(p.NIW, options))
 	for _, k := range s.Classes {
 		check(c.AddClass(k.Label))
 		x := mat.NewDense(len(k.Examples), w.Dimension, nil)
