@@ -1,0 +1,289 @@
+package session
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// population has every coefficient away from where it would do nothing.
+func population() *Population {
+	return &Population{
+		LogT: [2]float64{0.5, -0.2}, Offset: [2]float64{-0.3, 0.05}, Hardness: Hardness{SD: 0.4, Weight: 0.6},
+		Level: Level{Mean: [2]float64{0.5, 0.2}, SD: 0.7, Count: 3}, Spread: Spread{SD: 2, Count: 1.5},
+		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.1, 0.4}, Correlation: -0.3, Weight: 0.3},
+	}
+}
+
+// scene is a session of drawn scores.
+func scene(rng *rand.Rand, shots ...float64) *Support {
+	s := &Support{Shots: shots}
+	for y, k := range shots {
+		for range int(k) {
+			s.Class = append(s.Class, y)
+			for j := range shots {
+				e := 2 * rng.NormFloat64()
+				if j == y {
+					e += 4
+				}
+				s.Scores = append(s.Scores, e)
+			}
+		}
+	}
+	return s
+}
+
+func uniform(n int) []float64 {
+	p := make([]float64, n)
+	for j := range p {
+		p[j] = -math.Log(float64(n))
+	}
+	return p
+}
+
+func (q *Posterior) ask(u []float64, none float64) (p []float64) {
+	p = make([]float64, len(u)+1)
+	p[len(u)] = q.ProbabilitiesTo(p[:len(u)], u, uniform(len(u)), none, make([]float64, len(u)))
+	return p
+}
+
+func close(t *testing.T, what string, got, want []float64, tol float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tol) {
+			t.Errorf("%s: [%d] is %.12g, want %.12g", what, i, got[i], want[i])
+		}
+	}
+}
+
+// The classes' probabilities against the definition, integrated over h by gonum's
+// Gauss-Legendre rule instead of the grid: section 3 of MODEL.md.
+func TestClassesByGaussLegendre(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	p := population()
+	for _, shots := range [][]float64{{2, 3, 1}, {1, 1}, {6, 6, 6, 6}} {
+		s := scene(rng, shots...)
+		c := len(shots)
+		likelihood := func(h float64) (l float64) {
+			for i, y := range s.Class {
+				if shots[y] == 1 {
+					continue
+				}
+				u := make([]float64, c)
+				for j, k := range shots {
+					if j == y {
+						k--
+					}
+					u[j] = math.Exp(-h) * (s.Scores[i*c+j]/p.Temperature(k) + p.ClassOffset(k))
+				}
+				l += p.Hardness.Weight * (u[y] - logSum(u))
+			}
+			return l
+		}
+		prior := distuv.Normal{Sigma: p.Hardness.SD}
+		u := make([]float64, c)
+		for j := range u {
+			u[j] = 2 * rng.NormFloat64()
+		}
+		want, z := make([]float64, c), 0.0
+		integral := func(f func(h float64) float64) float64 {
+			return quad.Fixed(func(h float64) float64 { return math.Exp(prior.LogProb(h)+likelihood(h)) * f(h) }, -2.5, 2.5, 400, nil, 0)
+		}
+		z = integral(func(float64) float64 { return 1 })
+		for j := range want {
+			want[j] = integral(func(h float64) float64 {
+				v := make([]float64, c)
+				for i := range v {
+					v[i] = u[i] * math.Exp(-h)
+				}
+				return math.Exp(v[j] - logSum(v))
+			}) / z
+		}
+		got := p.Infer(s).ask(u, 0)
+		close(t, "classes", got[:c], want, 4e-3)
+	}
+}
+
+func logSum(u []float64) float64 {
+	var s float64
+	for _, v := range u {
+		s += math.Exp(v)
+	}
+	return math.Log(s)
+}
+
+// The probability of none of these against the definition, by drawing threshold and
+// slope from their prior and weighing them by the likelihood: section 4.
+func TestNoneByDrawing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	p := population()
+	for _, shots := range [][]float64{{2, 3, 1}, {1, 1}, {4}, {1}} {
+		s := scene(rng, shots...)
+		unknown, own := s.scores(s.logOdds(p))
+		n := float64(len(unknown))
+		m0 := p.Level.Mean[0] + p.Level.Mean[1]*s.meanLogShots()
+		level := p.Level.Count * m0
+		for _, v := range unknown {
+			level += v
+		}
+		level /= p.Level.Count + n
+		variance := p.Spread.Count * p.Spread.SD * p.Spread.SD
+		for _, v := range unknown {
+			variance += (v - level) * (v - level)
+		}
+		variance /= p.Spread.Count + n
+		sd := math.Sqrt(p.Known.Threshold.SD*p.Known.Threshold.SD + p.Level.SD*p.Level.SD*p.Level.Count/(p.Level.Count+n)/variance)
+		const none, score = 0.2, 1.3
+		var sum, weights float64
+		sigma := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+		for range 200000 {
+			g0, a0 := rng.NormFloat64(), rng.NormFloat64()
+			slope := math.Exp(p.Known.Slope.Mean + p.Known.Slope.SD*g0)
+			a := p.Known.Threshold.Mean + sd*(p.Known.Correlation*g0+math.Sqrt(1-p.Known.Correlation*p.Known.Correlation)*a0)
+			at := func(v float64) float64 { return slope * ((v-level)/math.Sqrt(variance) - a) }
+			var l float64
+			for _, v := range unknown {
+				l += math.Log(sigma(-at(v)))
+			}
+			for _, v := range own {
+				l += math.Log(sigma(at(v)))
+			}
+			w := math.Exp(p.Known.Weight * l)
+			sum, weights = sum+w*sigma(-at(score)-math.Log((1-none)/none)), weights+w
+		}
+		u := make([]float64, len(shots))
+		for j := range u {
+			u[j] = score // so that the mean of exp(u) is exp(score)
+		}
+		close(t, "none", p.Infer(s).ask(u, none)[len(u):], []float64{sum / weights}, 6e-3)
+	}
+}
+
+// Without a population Bayes' rule stands as it is.
+func TestBayes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	s := scene(rng, 2, 3)
+	u := []float64{0.3, -1.2}
+	a, b, n := 0.4*math.Exp(u[0]), 0.4*math.Exp(u[1]), 0.2
+	close(t, "Bayes", Bayes().Infer(s).ask(u, 0.2), []float64{a / (a + b + n), b / (a + b + n), n / (a + b + n)}, 1e-14)
+	if err := Bayes().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A session whose own examples are told apart surely is found easier than one
+// whose examples are mistaken for each other; without two examples of any class
+// nothing is found.
+func TestHardnessFollowsTheSession(t *testing.T) {
+	p := population()
+	session := func(own float64) *Support {
+		s := &Support{Shots: []float64{4, 4}}
+		for i := range 8 {
+			s.Class = append(s.Class, i/4)
+			row := []float64{0, 0}
+			row[i/4] = own
+			s.Scores = append(s.Scores, row...)
+		}
+		return s
+	}
+	easy, hard := p.Infer(session(3)).Hardness(), p.Infer(session(-3)).Hardness()
+	if !(easy < -0.05 && hard > 0.05) {
+		t.Errorf("hardness %.3f of an easy session, %.3f of a hard one", easy, hard)
+	}
+	if h := p.Infer(&Support{Shots: []float64{1, 1}, Class: []int{0, 1}, Scores: []float64{9, 0, 0, 9}}).Hardness(); math.Abs(h) > 1e-12 {
+		t.Errorf("hardness %v of a session that says nothing", h)
+	}
+}
+
+// One class of one picture has no example to go by: what it says of a query is the
+// population's, between what two sure sessions would say.
+func TestOnePictureSaysLittle(t *testing.T) {
+	p := population()
+	alone := p.Infer(&Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{0}})
+	sure := p.Infer(scene(rand.New(rand.NewPCG(5, 1)), 6, 6, 6))
+	spread := func(q *Posterior) float64 { return q.ask([]float64{9}, 0.5)[0] - q.ask([]float64{-9}, 0.5)[0] }
+	if !(spread(alone) < spread(sure)) {
+		t.Errorf("one picture moves the probability by %.3f, eighteen by %.3f", spread(alone), spread(sure))
+	}
+}
+
+// Neither the order of the classes nor that of the examples matters.
+func TestOrderDoesNotMatter(t *testing.T) {
+	p := population()
+	s := scene(rand.New(rand.NewPCG(6, 1)), 2, 3)
+	r := &Support{Shots: []float64{3, 2}}
+	for i := len(s.Class) - 1; i >= 0; i-- {
+		r.Class = append(r.Class, 1-s.Class[i])
+		r.Scores = append(r.Scores, s.Scores[2*i+1], s.Scores[2*i])
+	}
+	a, b := p.Infer(s).ask([]float64{1, -0.5}, 0.1), p.Infer(r).ask([]float64{-0.5, 1}, 0.1)
+	close(t, "turned round", []float64{b[1], b[0], b[2]}, a, 1e-12)
+}
+
+// The likelihood of many examples, multiplied up in parts, is the sum of logarithms.
+func TestLikelihoodOfManyExamples(t *testing.T) {
+	l := line{2, -1}
+	var unknown, own []float64
+	var want float64
+	for i := range 500 {
+		s := float64(i%41) - 20
+		unknown, own = append(unknown, s), append(own, -s)
+		want -= math.Log1p(math.Exp(l.at(s))) + math.Log1p(math.Exp(-l.at(-s)))
+	}
+	if got := l.logLikelihood(unknown, own); math.Abs(got-want) > 1e-9*math.Abs(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Every coefficient is listed once, and counted.
+func TestCoefficientsAreAllListed(t *testing.T) {
+	p := population()
+	n := 0
+	for _, c := range p.list() {
+		before := *c.at
+		*c.at = 0.123
+		n++
+		if x := c.free(); math.IsNaN(x) {
+			t.Errorf("%s: no free value of 0.123", c.name)
+		}
+		c.setFree(c.free())
+		if math.Abs(*c.at-0.123) > 1e-12 {
+			t.Errorf("%s: 0.123 came back as %v", c.name, *c.at)
+		}
+		*c.at = before
+	}
+	var count func(v reflect.Value) int
+	count = func(v reflect.Value) (n int) {
+		switch v.Kind() {
+		case reflect.Struct:
+			for i := range v.NumField() {
+				n += count(v.Field(i))
+			}
+		case reflect.Array:
+			n = v.Len()
+		default:
+			n = 1
+		}
+		return n
+	}
+	if m := count(reflect.ValueOf(*p)); n != Size || m != Size {
+		t.Errorf("%d listed, %d fields, Size %d", n, m, Size)
+	}
+}
+
+func TestFitWantsSessions(t *testing.T) {
+	if _, err := Fit(nil, nil, 1); err != ErrTooFew && err == nil {
+		t.Errorf("no sessions: %v", err)
+	}
+	one := Sample{Support: Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{0}}, Query: []float64{1}, Answer: []int{0}}
+	if _, err := Fit([]Sample{one}, nil, 1); err == nil {
+		t.Error("one class and no unknown were fitted")
+	}
+}
