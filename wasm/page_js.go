@@ -160,21 +160,6 @@ func (p *page) on(a bridge.Args) (any, bridge.Later, error) {
 
 func (p *page) state(bridge.Args) (any, bridge.Later, error) {
 	s := p.engine.State()
-	keep := map[string]bool{}
-	classes := make([]any, len(s.Classes))
-	for i, c := range s.Classes {
-		examples := make([]any, len(c.Examples))
-		for j, x := range c.Examples {
-			keep[x.ID] = true
-			examples[j] = map[string]any{"id": x.ID, "thumbnail": p.thumbnails.Get(x.ID, x.Thumbnail)}
-		}
-		bursts := make([]any, len(c.Bursts))
-		for j, n := range c.Bursts {
-			bursts[j] = n
-		}
-		classes[i] = map[string]any{"id": c.ID, "name": c.Name, "examples": examples, "bursts": bursts}
-	}
-	p.thumbnails.Keep(keep)
 	facts := js.Global().Get("Object").New()
 	for _, k := range slices.Sorted(maps.Keys(s.Prior.Facts)) {
 		facts.Set(k, s.Prior.Facts[k])
@@ -182,11 +167,61 @@ func (p *page) state(bridge.Args) (any, bridge.Later, error) {
 	return map[string]any{
 		"sessionId": s.SessionID, "sessionName": s.SessionName,
 		"inference": s.Settings.Inference, "sort": s.Settings.Sort, "nonePrior": s.Settings.NonePrior, "pooled": s.Settings.Pooled,
-		"dimension": s.Dimension, "classes": classes,
+		"dimension": s.Dimension, "classes": p.classes(s.Classes),
 		"prior":     map[string]any{"sha256": s.Prior.Sum, "name": s.Prior.Name, "site": s.Prior.Site, "facts": facts, "message": s.Prior.Trouble},
 		"extractor": map[string]any{"message": s.Foreign},
 		"storage":   map[string]any{"kept": s.Trouble == "", "message": s.Trouble},
 	}, nil, nil
+}
+
+type classState struct {
+	ID       string         `json:"id"`
+	Name     string         `json:"name"`
+	Examples []exampleState `json:"examples"`
+	Bursts   []int          `json:"bursts"`
+}
+
+type exampleState struct {
+	ID        string    `json:"id"`
+	Thumbnail *struct{} `json:"thumbnail"` // null until it is put in
+}
+
+// classes returns the classes for JavaScript. A thousand of them, made object by
+// object across the boundary, would keep the page waiting.
+func (p *page) classes(all []engine.ClassInfo) js.Value {
+	list := make([]classState, len(all))
+	for i, c := range all {
+		list[i] = classState{ID: c.ID, Name: c.Name, Examples: make([]exampleState, len(c.Examples)), Bursts: append([]int{}, c.Bursts...)}
+		for j, x := range c.Examples {
+			list[i].Examples[j].ID = x.ID
+		}
+	}
+	v := parsed(list)
+	keep := map[string]bool{}
+	for i, c := range all {
+		examples := js.Undefined()
+		for j, x := range c.Examples {
+			keep[x.ID] = true
+			if len(x.Thumbnail) == 0 {
+				continue
+			}
+			if examples.IsUndefined() {
+				examples = v.Index(i).Get("examples")
+			}
+			examples.Index(j).Set("thumbnail", p.thumbnails.Get(x.ID, x.Thumbnail))
+		}
+	}
+	p.thumbnails.Keep(keep)
+	return v
+}
+
+// parsed returns what JavaScript reads in the JSON of v, which must have one.
+func parsed(v any) js.Value {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("metaqda: a result does not encode: " + err.Error())
+	}
+	return js.Global().Get("JSON").Call("parse", string(b))
 }
 
 func (p *page) addClass(a bridge.Args) (any, bridge.Later, error) {
@@ -295,11 +330,7 @@ func (p *page) answer(a bridge.Args, ask func([]float32) (*engine.Prediction, er
 	if err != nil || q == nil {
 		return nil, nil, err
 	}
-	classes := make([]any, len(q.Classes))
-	for i, c := range q.Classes {
-		classes[i] = map[string]any{"id": c.ID, "name": c.Name, "probability": c.P}
-	}
-	return map[string]any{"classes": classes, "none": q.None}, nil, nil
+	return parsed(q), nil, nil
 }
 
 func (p *page) configure(a bridge.Args) (any, bridge.Later, error) {

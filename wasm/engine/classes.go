@@ -149,14 +149,12 @@ func (e *Engine) restoreExample(x *store.Example) error {
 		}
 	}
 	c.examples = slices.Insert(c.examples, i, x)
-	for _, y := range c.examples[i:] {
-		z, err := e.transformed(y.Embedding)
-		if err != nil {
-			return err
-		}
-		if err := e.classifier.Add(c.ID, z); err != nil {
-			return err
-		}
+	rows, err := e.prior.rows(c.examples[i:])
+	if err == nil {
+		err = e.classifier.AddRows(c.ID, rows)
+	}
+	if err != nil {
+		return err
 	}
 	e.touch(putExample(x))
 	return nil

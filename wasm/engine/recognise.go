@@ -7,14 +7,15 @@ import (
 
 // Prediction is the answer to a query. It sums to one.
 type Prediction struct {
-	Classes []Probability // in the order taught
-	None    float64
+	Classes []Probability `json:"classes"` // in the order taught
+	None    float64       `json:"none"`
 }
 
 // Probability is the share of one class.
 type Probability struct {
-	ID, Name string
-	P        float64
+	ID   string  `json:"id"`
+	Name string  `json:"name"`
+	P    float64 `json:"probability"`
 }
 
 // Recognise makes x the query, or with nil clears it, and shows what becomes of

@@ -276,12 +276,14 @@ func (e *Engine) DeleteSession(id string) error {
 	if err := e.store.DeleteSession(id); err != nil {
 		return err
 	}
-	e.stored(id)
+	var err error
 	if e.State().SessionID == id {
-		return e.openAny("")
+		err = e.openAny("")
+	} else {
+		e.announce()
 	}
-	e.announce()
-	return nil
+	e.stored(id) // now that there is a session to open: else both tabs would make one
+	return err
 }
 
 // Reload takes over what another tab has stored for the open session. It waits.
