@@ -312,17 +312,6 @@ func TestDecodeRejectsBadSpikes(t *testing.T) {
 	}
 }
 
-// spikedWith returns the bytes of a spiked prior after a change.
-func spikedWith(t *testing.T, change func(tensors map[string]tensor, metadata map[string]string)) []byte {
-	t.Helper()
-	tensors, metadata, err := decodeTensors(must(EncodePrior(sampleSpiked(4, "F64"))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	change(tensors, metadata)
-	return encodeTensors(tensors, metadata)
-}
-
 // rejects checks that bytes are no prior, for a reason that has words in it.
 func rejects(t *testing.T, b []byte, words string) {
 	t.Helper()
