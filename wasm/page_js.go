@@ -168,7 +168,11 @@ func (p *page) state(bridge.Args) (any, bridge.Later, error) {
 			keep[x.ID] = true
 			examples[j] = map[string]any{"id": x.ID, "thumbnail": p.thumbnails.Get(x.ID, x.Thumbnail)}
 		}
-		classes[i] = map[string]any{"id": c.ID, "name": c.Name, "examples": examples}
+		bursts := make([]any, len(c.Bursts))
+		for j, n := range c.Bursts {
+			bursts[j] = n
+		}
+		classes[i] = map[string]any{"id": c.ID, "name": c.Name, "examples": examples, "bursts": bursts}
 	}
 	p.thumbnails.Keep(keep)
 	facts := js.Global().Get("Object").New()

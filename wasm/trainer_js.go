@@ -158,6 +158,9 @@ func (t *trainer) resume(a bridge.Args) (any, bridge.Later, error) {
 			return nil, &engine.Error{Code: "checkpoint", Message: "There is nothing to go on with: begin anew."}
 		}
 		r, err := t.prepare(session, *j, parts[partClassifier], parts[partPrior])
+		if err != nil && engine.Explain(err).Code == "older" {
+			return nil, &engine.Error{Code: "checkpoint", Message: "What was being learned began at a prior of a former version of this page, whose numbers mean other things now: cancel it and begin anew."}
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -137,6 +137,24 @@ export function removed(name, left) {
   return `Removed a picture of “${name}”: its odds now rest on ${counted(left, 'picture')}.`;
 }
 
+/** The fewest near-copies that are worth a word. */
+const WORTH_SAYING = 3;
+
+/**
+ * What to say of a class most of whose pictures repeat others: they count as
+ * little more than one. Empty where a class shows its thing from enough sides.
+ *
+ * @param {number[]} bursts how many pictures are nearly the same, for each that is like none before
+ */
+export function repeated(bursts) {
+  const pictures = bursts.reduce((sum, n) => sum + n, 0);
+  const alike = bursts.filter((n) => n > 1);
+  const copies = alike.reduce((sum, n) => sum + n, 0);
+  if (copies < WORTH_SAYING || 2 * bursts.length >= pictures) return '';
+  const some = copies < pictures ? `${copies} of these ${pictures}` : `All ${pictures}`;
+  return `${some} ${alike.length > 1 ? 'nearly repeat one another' : 'are nearly the same picture'}: turn it, or change the background.`;
+}
+
 /** One class. */
 class ClassCard {
   /** @type {AbortController|null} the running batch */
@@ -174,13 +192,14 @@ class ClassCard {
     this.batchBox = el('div', { class: 'card-batch', hidden: true }, this.progress, this.progressText,
       el('button', { class: 'button quiet', type: 'button', onclick: () => this.#batch?.abort() }, 'Cancel'));
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
+    this.hint = el('div', { class: 'card-hint', 'aria-live': 'polite', 'aria-atomic': 'true' });
     this.element = el('li', { class: 'card', 'data-class': state.id, tabindex: -1 },
       el('div', { class: 'card-head' }, this.name, this.count, this.deleteButton),
       el('div', { class: 'pictures' }, this.thumbs,
         el('div', { class: 'tiles' },
           el('label', { class: 'tile file-button' }, icon('plus'), el('span', {}, 'Add', this.forName), this.file),
           this.cameraButton)),
-      this.cameraBox, this.batchBox, this.error);
+      this.cameraBox, this.hint, this.batchBox, this.error);
     dropZone(this.element, (files) => void this.addFiles(files));
   }
 
@@ -197,6 +216,19 @@ class ClassCard {
     this.progress.setAttribute('aria-label', `Adding pictures to ${state.name}`);
     this.cameraButton.setAttribute('aria-label', `Camera for ${state.name}`);
     this.#showThumbs(state.examples);
+    this.#showHint(repeated(state.bursts));
+  }
+
+  /**
+   * Shows what is to be said of the pictures. It is announced when it appears, not
+   * with every picture that changes its numbers.
+   *
+   * @param {string} text
+   */
+  #showHint(text) {
+    if (this.hint.textContent === text) return;
+    this.hint.setAttribute('aria-live', this.hint.textContent && text ? 'off' : 'polite');
+    this.hint.replaceChildren(...text ? [el('p', { class: 'small muted' }, text)] : []);
   }
 
   /**

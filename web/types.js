@@ -16,6 +16,7 @@
  * @property {string} id
  * @property {string} name
  * @property {Example[]} examples in the order taught
+ * @property {number[]} bursts how many of them are nearly the same picture, for each picture that is like none before
  *
  * @typedef {object} PriorState
  * @property {string} sha256

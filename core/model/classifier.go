@@ -141,7 +141,7 @@ func DecodeClassifier(b []byte) (*Classifier, error) {
 		err = c.Validate()
 	}
 	if err != nil {
-		return nil, &FormatError{Format: "classifier", Reason: err.Error()}
+		return nil, formatError("classifier", err)
 	}
 	return c, nil
 }

@@ -184,7 +184,7 @@ func DecodePrior(b []byte) (*Prior, error) {
 		err = p.Validate()
 	}
 	if err != nil {
-		return nil, &FormatError{Format: "prior", Reason: err.Error()}
+		return nil, formatError("prior", err)
 	}
 	return p, nil
 }
@@ -309,7 +309,7 @@ func checkFormat(metadata map[string]string, format, version, remedy string) err
 	case got == version:
 		return nil
 	case len(got) == len(version) && got < version:
-		return fmt.Errorf("its version is %q and this program reads %q: %s", got, version, remedy)
+		return &FormatError{Reason: fmt.Sprintf("its version is %q and this program reads %q: %s", got, version, remedy), Older: true}
 	default:
 		return fmt.Errorf("its version is %q and this program reads %q: use a program as new as the file", got, version)
 	}

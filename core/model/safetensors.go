@@ -23,9 +23,18 @@ const metadataKey = "__metadata__"
 type FormatError struct {
 	Format string // "prior" or "classifier"
 	Reason string // with the remedy
+	Older  bool   // a file of a former version, sound as it may be
 }
 
 func (e *FormatError) Error() string { return "not a usable " + e.Format + " file: " + e.Reason }
+
+// formatError says of a file of a format what err says of its content.
+func formatError(format string, err error) *FormatError {
+	if of, ok := err.(*FormatError); ok {
+		return &FormatError{Format: format, Reason: of.Reason, Older: of.Older}
+	}
+	return &FormatError{Format: format, Reason: err.Error()}
+}
 
 type tensor struct {
 	dtype string

@@ -172,20 +172,25 @@ func (c *class) row(i int) []float64 { return c.w.Data[i*c.w.Stride : i*c.w.Stri
 // logProb returns the log density of the whitened query x. A class in dense form
 // wants the query whole.
 func (c *class) logProb(of *Classifier, x point) float64 {
-	inf := of.options.Inference
 	if c.lowRank() {
 		gemv(c.w, x.z, 0, c.cross)
 		if x.a != nil {
 			gemv(c.b, x.a, 1, c.cross)
 		}
-		if of.centre.on {
-			return c.group.LogProbShifted(inf, x.r2, c.cross, x.along)
-		}
-		return c.group.LogProb(inf, x.r2, c.cross)
+		return c.logProbOf(of, x, c.cross)
 	}
 	q := c.denseQuad(of, x.z)
 	post := c.dense.Posterior(c.w.Rows)
-	return post.LogProb(inf, q)
+	return post.LogProb(of.options.Inference, q)
+}
+
+// logProbOf is logProb in low-rank form, given the inner products of x with the
+// examples.
+func (c *class) logProbOf(of *Classifier, x point, cross []float64) float64 {
+	if of.centre.on {
+		return c.group.LogProbShifted(of.options.Inference, x.r2, cross, x.along)
+	}
+	return c.group.LogProb(of.options.Inference, x.r2, cross)
 }
 
 // denseQuad returns the quadratic form of a whitened point z in dense form.

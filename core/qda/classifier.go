@@ -101,7 +101,7 @@ func emptyClass(p *niw.Prior) niw.Posterior {
 func (c *Classifier) use(o Options) {
 	near, inference := c.options.Near, c.options.Inference
 	c.options, c.settled = o, false
-	if o.Inference != inference {
+	if o.Inference != inference || o.Near != near {
 		c.support.columns = nil
 	}
 	if o.Near != near {

@@ -16,97 +16,142 @@ const (
 	supportExamples = 64
 )
 
-// support is a session's own examples under its own classes. The scores under a
-// class stay while neither it nor the examples nor the session's mean changes.
+// support is a session's own examples under its own classes. The inner products of
+// an example with those of a class stay while both do, the scores while the
+// session's mean does too.
 type support struct {
 	session.Support
-	examples blas64.General // n×d, whitened
-	owner    []*class       // of each
-	at       []int          // which example of that class it is
-	columns  map[*class]*column
+	asked   []*asked
+	columns map[*class]*column
 }
 
-// column holds the scores of the examples under one class.
+// asked is an example that is asked under all classes.
+type asked struct {
+	of    *class
+	at    int     // which example of it
+	point         // whole, a copy
+	moved float64 // |w-δ|²
+	none  float64 // log density under a class never seen
+}
+
+// column holds what the examples asked are to one class.
 type column struct {
-	version int
-	scores  []float64
+	version  int
+	products [][]float64 // K for each example of another class, nil in dense form
+	scores   []float64
 }
 
 // Support returns what the session's own examples say, at most 64 of them, of
 // classes that have examples; see [session.Support]. It must not be changed and
 // holds until the next change of the classifier. Cost, after a change of one
-// class of K examples, 64 K (d+K), and after one that moves the session's mean
-// that for all classes.
+// class of K examples, 64 K (d+K), and for each example that is newly asked N d;
+// after one that moves the session's mean 64 K² more for every class.
 func (c *Classifier) Support() *session.Support {
 	c.settle()
 	s := &c.support
 	moved := c.centre.takeMoved()
-	if s.choose(c.taught) || moved || s.columns == nil {
+	before := len(s.asked)
+	from := s.choose(c.taught)
+	if s.columns == nil {
 		s.columns = make(map[*class]*column, len(c.taught))
 	}
+	for _, x := range s.asked {
+		x.along = c.centre.along(x.z, nil)
+		x.moved = c.centre.r2(x.point)
+		x.none = c.empty.LogProb(c.options.Inference, x.moved)
+	}
+	others := len(from) != before || moved
+	for i, at := range from {
+		others = others || i != at
+	}
 	for j, k := range c.taught {
-		if col := s.columns[k]; col == nil || col.version != k.version {
-			s.columns[k] = &column{k.version, c.supportScores(j)}
+		col := s.columns[k]
+		changed := col == nil || col.version != k.version
+		if changed {
+			col = &column{version: k.version}
+			s.columns[k] = col
+		}
+		if changed || others {
+			c.fill(col, j, from, moved)
 		}
 	}
 	s.gather(c.taught)
 	return &s.Support
 }
 
-// choose settles which examples are asked and reports whether they are others
-// than before.
-func (s *support) choose(taught []*class) (changed bool) {
-	each := supportExamples / max(1, min(len(taught), supportClasses))
-	n := 0
-	s.Class = s.Class[:0]
-	for a, k := range taught[:min(len(taught), supportClasses)] {
-		for i := range min(each, k.count()) {
-			if s.put(n, k, i) {
-				changed = true
+// fill brings the column of the j-th class with examples up to date, after the
+// examples asked came from where choose says.
+func (c *Classifier) fill(col *column, j int, from []int, moved bool) {
+	k, s := c.taught[j], &c.support
+	if len(col.scores) == 0 {
+		from = slices.Repeat([]int{-1}, len(s.asked))
+	}
+	products, scores := make([][]float64, len(from)), make([]float64, len(from))
+	var fresh []float64
+	if k.lowRank() {
+		fresh = make([]float64, newIn(from)*k.count())
+	}
+	for i, x := range s.asked {
+		if from[i] >= 0 {
+			products[i], scores[i] = col.products[from[i]], col.scores[from[i]]
+			if !moved {
+				continue
 			}
-			s.Class = append(s.Class, a)
+		}
+		switch {
+		case s.Class[i] == j && k.count() > 1:
+			scores[i] = k.logProbWithout(c, x.at, x.moved) - x.none
+		case s.Class[i] == j:
+		case !k.lowRank():
+			scores[i] = k.logProb(c, x.point) - x.none
+		default:
+			if from[i] < 0 {
+				products[i], fresh = fresh[:k.count()], fresh[k.count():]
+				gemv(k.w, x.z, 0, products[i])
+			}
+			scores[i] = k.logProbOf(c, x.point, products[i]) - x.none
+		}
+	}
+	col.products, col.scores = products, scores
+}
+
+// newIn counts the examples that were not asked before.
+func newIn(from []int) (n int) {
+	for _, at := range from {
+		if at < 0 {
 			n++
 		}
 	}
-	changed = changed || n != s.examples.Rows
-	s.owner, s.at, s.examples.Rows = s.owner[:n], s.at[:n], n
-	return changed
+	return n
 }
 
-// put makes the i-th example of a class the n-th of those asked.
-func (s *support) put(n int, k *class, i int) (changed bool) {
-	row, d := k.row(i), k.w.Cols
-	s.examples.Cols, s.examples.Stride = d, d
-	if n == len(s.at) {
-		s.owner, s.at = append(s.owner, nil), append(s.at, 0)
-		s.examples.Data = append(s.examples.Data[:n*d], row...)
-	}
-	old := s.examples.Data[n*d : (n+1)*d]
-	if s.owner[n] == k && s.at[n] == i && slices.Equal(old, row) {
-		return false
-	}
-	s.owner[n], s.at[n] = k, i
-	copy(old, row)
-	return true
-}
-
-// supportScores returns the scores of the examples under the j-th class with
-// examples.
-func (c *Classifier) supportScores(j int) []float64 {
-	k, s := c.taught[j], &c.support
-	inf := c.options.Inference
-	scores := make([]float64, len(s.Class))
-	for i, y := range s.Class {
-		x := c.whole(rowOf(s.examples, i))
-		r2 := c.centre.r2(x)
-		switch none := c.empty.LogProb(inf, r2); {
-		case y != j:
-			scores[i] = k.logProb(c, x) - none
-		case k.count() > 1:
-			scores[i] = k.logProbWithout(c, s.at[i], r2) - none
+// choose settles which examples are asked and returns where each stood among those
+// asked before, -1 for a new one.
+func (s *support) choose(taught []*class) (from []int) {
+	each := supportExamples / max(1, min(len(taught), supportClasses))
+	var now []*asked
+	s.Class = s.Class[:0]
+	for a, k := range taught[:min(len(taught), supportClasses)] {
+		for i := range min(each, k.count()) {
+			x, at := s.find(k, i)
+			now, from = append(now, x), append(from, at)
+			s.Class = append(s.Class, a)
 		}
 	}
-	return scores
+	s.asked = now
+	return from
+}
+
+// find returns the i-th example of a class as it was asked before, and where it
+// stood, or else a new one and -1.
+func (s *support) find(k *class, i int) (x *asked, at int) {
+	row := k.row(i)
+	for at, x := range s.asked {
+		if x.of == k && x.at == i && slices.Equal(x.z, row) {
+			return x, at
+		}
+	}
+	return &asked{of: k, at: i, point: point{z: slices.Clone(row), r2: squaredNorm(row)}}, -1
 }
 
 // gather puts the columns together.
@@ -127,11 +172,6 @@ func (s *support) gather(taught []*class) {
 			}
 		}
 	}
-}
-
-// whole returns the point w, whitened and checked when it was added.
-func (c *Classifier) whole(w []float64) point {
-	return point{z: w, r2: squaredNorm(w), along: c.centre.along(w, nil)}
 }
 
 // logProbWithout returns the log density of the class's own example i, with

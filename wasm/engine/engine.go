@@ -51,6 +51,7 @@ type Engine struct {
 	prior      *prior // in use, nil until the dimension is known
 	classifier *qda.Classifier
 	query      []float32               // nil without one
+	unreadable string                  // why the prior that the session chose cannot be read, empty when it can or is not here
 	undo       map[string]func() error // by token
 	tokens     []string                // of undo, oldest first
 	scratch    []float64               // of length d
@@ -96,6 +97,7 @@ type PriorInfo struct {
 type ClassInfo struct {
 	ID, Name string
 	Examples []*store.Example
+	Bursts   []int // how many pictures each example for the classifier is made of, see qda.Options.Near
 }
 
 // State returns the state.
@@ -110,9 +112,20 @@ func (e *Engine) State() State {
 		s.Foreign = err.Error()
 	}
 	for _, c := range e.classes {
-		s.Classes = append(s.Classes, ClassInfo{ID: c.ID, Name: c.Name, Examples: slices.Clone(c.examples)})
+		s.Classes = append(s.Classes, ClassInfo{ID: c.ID, Name: c.Name, Examples: slices.Clone(c.examples), Bursts: e.bursts(c)})
 	}
 	return s
+}
+
+// bursts returns the sizes of a class's bursts, in the order they were begun.
+func (e *Engine) bursts(c *class) []int {
+	var sizes []int
+	for i := range c.examples {
+		if b, size := e.classifier.BurstOf(c.ID, i); b == len(sizes) {
+			sizes = append(sizes, size)
+		}
+	}
+	return sizes
 }
 
 // defaultSettings are those of a new session.

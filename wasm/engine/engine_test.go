@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -728,4 +730,121 @@ func TestAnImportedClassifierIsOfTheExtractorHere(t *testing.T) {
 	if code(other.CheckExtractor()) != "extractor" {
 		t.Error("the imported session does not say what read it")
 	}
+}
+
+// formerly returns a prior file as its format's first version would name itself.
+func formerly(t *testing.T, b []byte) []byte {
+	t.Helper()
+	old := bytes.Replace(b, []byte(`"version":"2"`), []byte(`"version":"1"`), 1)
+	if bytes.Equal(old, b) {
+		t.Fatal("the file has no version to change")
+	}
+	return old
+}
+
+func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	site, siteSum := priorFile(t, dim, 2)
+	own, ownSum := priorFile(t, dim, 3)
+	w.files["prior"] = site
+	must(t, w.UsePrior("prior", siteSum))
+	w.teachAll(t, "cat", "dog")
+	want := w.ask(t)
+	_, _, err := w.ImportPrior(own, here)
+	must(t, err)
+	exported, err := w.ExportSession()
+	must(t, err)
+	refused := func(what, text string) {
+		t.Helper()
+		if !strings.Contains(text, "former version of this page") {
+			t.Errorf("%s: %q", what, text)
+		}
+	}
+
+	_, _, err = w.ImportPrior(formerly(t, own), here)
+	if code(err) != "older" || w.State().Prior.Sum != ownSum {
+		t.Fatalf("import: %v, and %+v is in use", err, w.State().Prior)
+	}
+	refused("import", Explain(err).Message)
+
+	// What a former version left behind: its own prior and one learned there.
+	old, oldSite := formerly(t, own), formerly(t, site)
+	session := w.State().SessionID
+	contents, err := w.store.Contents(session)
+	must(t, err)
+	contents.Session.Settings.Prior = model.Sum(old)
+	must(t, w.store.Apply([]store.Op{
+		{Table: store.Sessions, Key: session, Value: contents.Session},
+		{Table: store.Priors, Key: siteSum}, {Table: store.Priors, Key: ownSum},
+		{Table: store.Priors, Key: model.Sum(old), Value: old},
+		{Table: store.Priors, Key: model.Sum(oldSite), Value: oldSite},
+		{Table: store.Meta, Key: metaSitePrior, Value: model.Sum(oldSite)},
+	}))
+	again := newWorld(t, w.store)
+	refused("offline", again.State().Prior.Trouble)
+	again.ask(t)
+	again.files["prior"] = site
+	must(t, again.UsePrior("prior", siteSum))
+	must(t, again.OpenSession(session))
+	same(t, "under the site's prior", again.ask(t), want)
+	refused("opened", again.State().Prior.Trouble)
+	if b, err := w.store.Bytes(store.Priors, model.Sum(oldSite)); b != nil || err != nil {
+		t.Errorf("%d bytes of the site's former prior are still kept (%v)", len(b), err)
+	}
+	exported = bytes.Replace(exported, []byte(ownSum), []byte(model.Sum(old)), 1)
+	_, notice, err := again.ImportSession(exported, here)
+	must(t, err)
+	refused("a classifier made with it", notice)
+
+	must(t, again.OpenSession(session))
+	_, err = again.ResetPrior()
+	must(t, err)
+	if p := again.State().Prior; p.Trouble != "" || !p.Site {
+		t.Errorf("after the choice was given up: %+v", p)
+	}
+}
+
+func TestNearCopiesAreBursts(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	file, err := BuiltIn(dim)
+	must(t, err)
+	file.Session.Near = 1e-3
+	b, err := model.EncodePrior(file)
+	must(t, err)
+	w.files["prior"] = b
+	id, _, err := w.AddClass("cat")
+	must(t, err)
+	if got := w.State().Classes[0].Bursts; len(got) > 0 {
+		t.Errorf("without pictures: %v", got)
+	}
+	var tokens []string
+	one, other := picture(rand.New(rand.NewPCG(1, 1)), 1), picture(rand.New(rand.NewPCG(2, 2)), 1)
+	for i, x := range [][]float32{one, other, one, other, one, picture(rand.New(rand.NewPCG(3, 3)), 1)} {
+		x = slices.Clone(x)
+		x[0] += float32(i) * 1e-4
+		_, err := w.AddExample(id, x, nil)
+		must(t, err)
+	}
+	check := func(what string, want ...int) {
+		t.Helper()
+		if got := w.State().Classes[0].Bursts; !slices.Equal(got, want) {
+			t.Errorf("%s: bursts of %v, want %v", what, got, want)
+		}
+	}
+	check("a prior that knows no bursts", 1, 1, 1, 1, 1, 1)
+	must(t, w.UsePrior("prior", model.Sum(b)))
+	check("taught", 3, 2, 1)
+	for _, i := range []int{2, 0} {
+		token, err := w.RemoveExample(id, w.State().Classes[0].Examples[i].ID)
+		must(t, err)
+		tokens = append(tokens, token)
+	}
+	check("without two of the first", 2, 1, 1)
+	for _, token := range slices.Backward(tokens) {
+		must(t, w.Undo(token))
+	}
+	check("both back", 3, 2, 1)
+	w.Flush()
+	w = newWorld(t, w.store)
+	check("reopened", 3, 2, 1)
 }

@@ -24,6 +24,9 @@ func (e *Error) Error() string { return e.Message }
 // fail returns an Error.
 func fail(code, message string) error { return &Error{Code: code, Message: message} }
 
+// anew is what to do in place of using a prior of a former version.
+const anew = "Go on with the built-in prior, or learn one anew from your pictures."
+
 // Explain turns any error into an *Error: those of the core, of storage and of
 // the engine keep their own sentence.
 func Explain(err error) *Error {
@@ -50,6 +53,8 @@ func Explain(err error) *Error {
 		return &Error{"label", label.Error()}
 	case errors.As(err, &example):
 		return &Error{"example", example.Error()}
+	case errors.As(err, &format) && format.Older:
+		return &Error{"older", "This " + format.Format + " file was made by a former version of this page, and its numbers mean other things now. " + anew}
 	case errors.As(err, &format):
 		return &Error{"format", "This is " + format.Error() + ". Choose a file that was exported here."}
 	case errors.As(err, &little):

@@ -108,6 +108,9 @@ func (e *Engine) priorTrouble(used string) string {
 	if chosen == "" || chosen == used {
 		return ""
 	}
+	if e.unreadable != "" {
+		return e.unreadable
+	}
 	return "The prior chosen for this session (sha256 " + short(chosen) + ") is no longer kept on this device or does not fit its pictures: " +
 		"the built-in one serves instead. Import the file of the prior to have it back."
 }
@@ -159,10 +162,14 @@ func (e *Engine) UsePrior(url, sum string) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	e.mu.Lock()
-	former := e.site
+	known := e.site != nil && e.site.sum == sum
 	e.mu.Unlock()
-	if former != nil && former.sum == sum {
+	if known {
 		return nil
+	}
+	former, err := e.store.Text(metaSitePrior) // also one that can no longer be read
+	if err != nil {
+		former = "" // stays, and costs some room
 	}
 	p, bytes, err := e.findPrior(url, sum)
 	if err != nil {
@@ -172,8 +179,8 @@ func (e *Engine) UsePrior(url, sum string) error {
 	if bytes != nil {
 		ops = append(ops, store.Op{Table: store.Priors, Key: sum, Value: bytes})
 	}
-	if former != nil && !e.chosen(former.sum) {
-		ops = append(ops, store.Op{Table: store.Priors, Key: former.sum})
+	if former != "" && former != sum && !e.chosen(former) {
+		ops = append(ops, store.Op{Table: store.Priors, Key: former})
 	}
 	e.mu.Lock()
 	err = e.adoptSite(p, ops)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"strings"
 
 	"metaqda/core/model"
@@ -133,10 +134,10 @@ func (e *Engine) open(c *store.Contents) error {
 
 // openWith makes contents the open session and notes the operations.
 func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
-	chosen := e.chosenPrior(c)
+	chosen, unreadable := e.chosenPrior(c)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.swap(c, chosen); err != nil {
+	if err := e.swap(c, chosen, unreadable); err != nil {
 		return err
 	}
 	e.forgetUndo()
@@ -148,22 +149,26 @@ func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 }
 
 // chosenPrior returns the prior that a session has chosen, nil if it has chosen
-// none or its prior is not here any more.
-func (e *Engine) chosenPrior(c *store.Contents) *prior {
+// none or its prior is not here any more. unreadable says why one that is here
+// cannot serve.
+func (e *Engine) chosenPrior(c *store.Contents) (p *prior, unreadable string) {
 	sum := c.Session.Settings.Prior
 	if sum == "" {
-		return nil
+		return nil, ""
 	}
 	p, err := e.storedPrior(sum)
-	if err != nil {
-		return nil
+	var format *model.FormatError
+	if errors.As(err, &format) && format.Older {
+		return nil, "The prior chosen for this session (sha256 " + short(sum) +
+			") was made by a former version of this page, and its numbers mean other things now: the built-in one serves instead. " + anew
 	}
-	return p
+	return p, ""
 }
 
 // swap replaces session, classes and classifier by those of contents, under the
-// chosen prior or else the one that fits. On error nothing has changed.
-func (e *Engine) swap(c *store.Contents, chosen *prior) error {
+// chosen prior or else the one that fits; unreadable is that of
+// [Engine.chosenPrior]. On error nothing has changed.
+func (e *Engine) swap(c *store.Contents, chosen *prior, unreadable string) error {
 	classes, d := classesOf(c)
 	if chosen != nil && chosen.ofAnother(c.Session.Extractor) {
 		chosen = nil
@@ -176,7 +181,7 @@ func (e *Engine) swap(c *store.Contents, chosen *prior) error {
 	e.session = repaired(c.Session)
 	if p == nil {
 		e.prior, e.classifier = nil, nil
-		e.classes = classes
+		e.classes, e.unreadable = classes, unreadable
 		return e.record()
 	}
 	q, err := newClassifier(p, e.session.Settings, classes)
@@ -184,7 +189,7 @@ func (e *Engine) swap(c *store.Contents, chosen *prior) error {
 		e.session = former
 		return err
 	}
-	e.prior, e.classifier, e.classes = p, q, classes
+	e.prior, e.classifier, e.classes, e.unreadable = p, q, classes, unreadable
 	return e.record()
 }
 
@@ -292,13 +297,13 @@ func (e *Engine) Reload() error {
 	if c == nil {
 		return e.openAny("")
 	}
-	chosen := e.chosenPrior(c)
+	chosen, unreadable := e.chosenPrior(c)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.session.ID != id || len(e.pending) > 0 {
 		return nil // changed here meanwhile; the next word from there will do
 	}
-	if err := e.swap(c, chosen); err != nil {
+	if err := e.swap(c, chosen, unreadable); err != nil {
 		return err
 	}
 	e.refresh()
@@ -353,9 +358,15 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	known := e.site != nil && e.site.sum == file.PriorSum
 	e.mu.Unlock()
 	if !known && file.PriorSum != "" {
-		if p, err := e.storedPrior(file.PriorSum); err == nil && p != nil {
-			c.Session.Settings.Prior = file.PriorSum
-		} else {
+		c.Session.Settings.Prior = file.PriorSum
+		switch p, unreadable := e.chosenPrior(c); {
+		case p != nil:
+		case unreadable != "":
+			c.Session.Settings.Prior = ""
+			notice = strings.TrimSpace(notice + " This classifier was made with a prior (sha256 " + short(file.PriorSum) +
+				") of a former version of this page: the built-in one serves instead, and answers may differ.")
+		default:
+			c.Session.Settings.Prior = ""
 			notice = strings.TrimSpace(notice + " This classifier was made with a prior (sha256 " + short(file.PriorSum) +
 				") that is not on this device: the built-in one serves instead, and answers may differ. Import the file of the prior to have the same.")
 		}

@@ -233,7 +233,7 @@ function observe(context, origin) {
   return { complaints, outside, requested };
 }
 
-/** Goes to the page and waits until it is ready. @param {Page} page @param {Site} site @param {string} [query] */
+/** Goes to the page and waits until it is ready. @param {Page} page @param {{origin: string}} site @param {string} [query] */
 export async function open(page, site, query = '') {
   await page.goto(`${site.origin}/${query}`);
   await ready(page);

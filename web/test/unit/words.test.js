@@ -2,7 +2,7 @@
 /** What the page's small functions say. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { removed } from '../../classes.js';
+import { removed, repeated } from '../../classes.js';
 import { counted, sentence } from '../../dom.js';
 import { LoadProgress, megabytes } from '../../loading.js';
 import { credit } from '../../samples.js';
@@ -45,6 +45,15 @@ test('a removal tells what the odds rest on', () => {
   assert.equal(removed('Cat', 2), 'Removed a picture of “Cat”: its odds now rest on 2 pictures.');
   assert.equal(removed('Cat', 1), 'Removed a picture of “Cat”: its odds now rest on 1 picture.');
   assert.equal(removed('Cat', 0), 'Removed the last picture of “Cat”.');
+});
+
+test('a class of near-copies is told how many they are, while most of it is', () => {
+  const copies = 'are nearly the same picture: turn it, or change the background.';
+  assert.equal(repeated([8, 1, 1, 1, 1]), `8 of these 12 ${copies}`);
+  assert.equal(repeated([3]), `All 3 ${copies}`);
+  assert.equal(repeated([6, 1, 4, 1]), '10 of these 12 nearly repeat one another: turn it, or change the background.');
+  assert.equal(repeated([5, 5]), 'All 10 nearly repeat one another: turn it, or change the background.');
+  for (const enough of [[], [1], [2], [2, 1], [2, 1, 1, 1], [3, 1, 1, 1], [8, 1, 1, 1, 1, 1, 1, 1]]) assert.equal(repeated(enough), '', `${enough}`);
 });
 
 test('the prior is described by name, size and hash', () => {

@@ -1,0 +1,325 @@
+// @ts-check
+/**
+ * The prior that ships in a person's hands: taught as people teach, by holding the
+ * button, by one picture, by a few; asked about what was taught and about what was
+ * not. Drawings are those of the samples; photographs lie beside the clone, where
+ * they do, as ../shared/pictures/NAME.tar of folders NAME/CLASS.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { buildSamples } from '../../build/samples.mjs';
+import { allConcepts } from '../../samples/concepts.mjs';
+import { addClass, addPictures, card, open, recognise, root, sample, serveSite, visit } from './harness.js';
+
+/** Classes of a set that are taught, and the pictures of each that are looked at. */
+const CLASSES = 12;
+const PICTURES = 12;
+/** Classes whose first picture is also held before the camera. */
+const HELD = 6;
+
+/** From here on the verdict says "Almost certainly". */
+const NEARLY_SURE = 0.97;
+
+/** @typedef {{name: string, classes: string[][]}} PictureSet paths of pictures, by class */
+
+const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
+
+/** @type {string} */
+let folder;
+/** @type {import('./harness.js').Site} */
+let site;
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'hands-'));
+  site = await serveSite();
+});
+after(async () => {
+  await site.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** @param {string} name @param {string} place folder of folders @returns {Promise<PictureSet>} */
+async function setOf(name, place) {
+  const classes = (await readdir(place, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map((entry) => entry.name).sort();
+  const step = Math.max(1, Math.floor(classes.length / CLASSES));
+  const chosen = classes.filter((_, i) => i % step === 0).slice(0, CLASSES);
+  return { name, classes: await Promise.all(chosen.map(async (one) =>
+    (await readdir(path.join(place, one))).sort().slice(0, PICTURES).map((file) => path.join(place, one, file)))) };
+}
+
+async function drawings() {
+  const place = path.join(folder, 'drawings');
+  const step = Math.floor(allConcepts.length / CLASSES);
+  await buildSamples(place, allConcepts.filter((_, i) => i % step === 0), (style, concept) => `${concept}/${style}.png`);
+  return setOf('drawings', place);
+}
+
+/** @param {string} name */
+async function photographs(name) {
+  await promisify(execFile)('tar', ['xf', path.join(shared, `${name}.tar`), '-C', folder]);
+  return setOf(name, path.join(folder, name));
+}
+
+/**
+ * Runs in a page of its own: teaches and asks as the tests below say.
+ *
+ * @param {{classes: string[][], held: number}} plan addresses of pictures, by class
+ */
+async function measure({ classes, held }) {
+  const { loadEngine } = await import(/** @type {any} */ ('/web/engine.js'));
+  const { loadExtractor } = await import(/** @type {any} */ ('/web/extractor/index.js'));
+  const { files } = await (await fetch('/manifest.json')).json();
+  const engine = await loadEngine({ base: `${location.origin}/` });
+  await engine.usePrior({ url: '/prior.safetensors', sha256: files.find((/** @type {{path: string}} */ f) => f.path === 'prior.safetensors').sha256 });
+  const extractor = await loadExtractor({});
+  let seed = 11;
+  const random = () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return seed / 2 ** 32;
+  };
+  const between = (/** @type {number} */ low, /** @type {number} */ high) => low + (high - low) * random();
+  const load = async (/** @type {string} */ url) => createImageBitmap(await (await fetch(url)).blob());
+
+  /** A frame of a hand that is not quite still, in light that is not quite even. @param {ImageBitmap} bitmap @param {number} i */
+  const frame = (bitmap, i) => {
+    const { width, height } = bitmap;
+    const canvas = new OffscreenCanvas(width, height);
+    const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    context.filter = `brightness(${between(0.95, 1.05)})`;
+    context.fillStyle = '#fff';
+    context.fillRect(0, 0, width, height);
+    const scale = i ? between(0.97, 1.03) : 1;
+    const shift = () => (i ? Math.round(between(1, 3)) * (random() < 0.5 ? 1 : -1) : 0);
+    context.drawImage(bitmap, shift() + width * (1 - scale) / 2, shift() + height * (1 - scale) / 2, width * scale, height * scale);
+    return canvas.transferToImageBitmap();
+  };
+
+  /** @type {Float32Array[][]} */
+  const pictures = [];
+  /** @type {Float32Array[][]} */
+  const frames = [];
+  for (const [k, urls] of classes.entries()) {
+    pictures.push([]);
+    for (const [i, url] of urls.entries()) {
+      const bitmap = await load(url);
+      if (i === 0 && k < held) {
+        frames.push([]);
+        for (let n = 0; n < 14; n++) frames[k].push(await extractor.embed(frame(bitmap, n)));
+      }
+      pictures[k].push(await extractor.embed(bitmap));
+    }
+  }
+
+  /** Teaches classes, asks, and forgets them. @param {Float32Array[][]} taught @param {(ids: string[]) => Promise<void>} ask */
+  const session = async (taught, ask) => {
+    const ids = [];
+    for (const [k, rows] of taught.entries()) {
+      const { id } = await engine.addClass(`class ${k}`);
+      ids.push(id);
+      for (const x of rows) await engine.addExample(id, x, null);
+    }
+    await ask(ids);
+    for (const id of ids) await engine.removeClass(id);
+  };
+  const score = () => ({ asked: 0, right: 0, none: 0, surelyNone: 0 });
+  /** @param {ReturnType<typeof score>} sum @param {Float32Array} x @param {number} k */
+  const ask = async (sum, x, k) => {
+    const { classes, none } = await engine.probabilities(x);
+    sum.asked++;
+    sum.right += classes.every((/** @type {any} */ c, /** @type {number} */ i) => i === k || c.probability < classes[k].probability) ? 1 : 0;
+    sum.none += none > 0.5 ? 1 : 0;
+    sum.surelyNone += none > 0.99 ? 1 : 0;
+  };
+
+  // Held: two classes of frames of one picture each, and the same of that picture alone.
+  const hold = { many: score(), once: score(), bursts: /** @type {number[][]} */ ([]) };
+  for (let a = 0; a < held; a++) {
+    for (let b = 0; b < held; b++) {
+      if (a === b) continue;
+      const others = async (/** @type {ReturnType<typeof score>} */ sum) => {
+        for (const x of pictures[a].slice(1)) await ask(sum, x, 0);
+        for (const x of pictures[b].slice(1)) await ask(sum, x, 1);
+      };
+      await session([frames[a], frames[b].slice(0, 10)], async () => {
+        hold.bursts.push(...(await engine.state()).classes.map((/** @type {any} */ c) => c.bursts));
+        await others(hold.many);
+      });
+      await session([frames[a].slice(0, 1), frames[b].slice(0, 1)], () => others(hold.once));
+    }
+  }
+
+  // One class of one picture.
+  /** @type {number[]} */
+  const strangers = [];
+  /** @type {number[]} */
+  const seconds = [];
+  let above = 0;
+  for (const [k, rows] of pictures.entries()) {
+    await session([rows.slice(0, 1)], async () => {
+      const of = async (/** @type {Float32Array} */ x) => (await engine.probabilities(x)).classes[0].probability;
+      const own = [];
+      for (const x of rows.slice(1)) own.push(await of(x));
+      const foreign = [];
+      for (const [j, other] of pictures.entries()) if (j !== k) foreign.push(await of(other[1]), await of(other[2]));
+      for (const p of own) above += foreign.filter((q) => q < p).length / foreign.length;
+      seconds.push(...own);
+      strangers.push(...foreign);
+    });
+  }
+
+  // Four classes of three pictures.
+  const four = score();
+  for (let draw = 0; draw < classes.length; draw++) {
+    const chosen = [0, 1, 2, 3].map((i) => (draw + i * (1 + draw % 2)) % classes.length);
+    const from = draw % 3;
+    await session(chosen.map((k) => pictures[k].slice(from, from + 3)), async () => {
+      for (const [i, k] of chosen.entries()) {
+        for (const [n, x] of pictures[k].entries()) if (n < from || n >= from + 3) await ask(four, x, i);
+      }
+    });
+  }
+  return { hold, strangers, seconds, above: above / seconds.length, four };
+}
+
+/** @param {number[]} all */
+const mean = (all) => all.reduce((a, b) => a + b, 0) / all.length;
+
+/** @param {PictureSet} set */
+async function hands(set) {
+  /** @type {Awaited<ReturnType<typeof measure>>|undefined} */
+  let result;
+  await visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
+    await page.route('**/pictures/*/*', async (route) => {
+      const [k, i] = new URL(route.request().url()).pathname.split('/').slice(-2).map(Number);
+      await route.fulfill({ body: await readFile(set.classes[k][i]) });
+    });
+    await page.goto(`${site.origin}/LICENSE.txt`);
+    result = await page.evaluate(measure, { classes: set.classes.map((files, k) => files.map((_, i) => `/pictures/${k}/${i}`)), held: HELD });
+  });
+  assert.ok(result);
+  const { hold: { many, once, bursts }, strangers, seconds, above, four } = result;
+  return {
+    held: { right: many.right / many.asked, none: many.none / many.asked, bursts: Math.max(...bursts.map((b) => b.length)) },
+    once: { right: once.right / once.asked, none: once.none / once.asked },
+    stranger: { most: Math.max(...strangers), mean: mean(strangers), above9: strangers.filter((p) => p > 0.9).length / strangers.length },
+    second: { mean: mean(seconds), aboveStranger: above },
+    four: { right: four.right / four.asked, none: four.none / four.asked, surelyNone: four.surelyNone / four.asked },
+  };
+}
+
+/**
+ * Prints what was measured and asks that it be as good as it was, with a margin.
+ *
+ * @param {PictureSet} set
+ * @param {{held: number, four: number}} right the least share of right answers
+ */
+async function judge(set, right) {
+  const { held, once, stranger, second, four } = await hands(set);
+  console.log(`# ${set.name}: ${JSON.stringify({ held, once, stranger, second, four }, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v))}`);
+  assert.ok(held.bursts <= 3, 'frames of one picture are one burst, or a few');
+  assert.ok(held.right >= right.held, `held: ${held.right} right`);
+  assert.ok(held.right >= once.right - 0.05, `held: ${held.right} right, of one picture each ${once.right}`);
+  assert.ok(held.none <= 0.1, `held: ${held.none} none of these`);
+  assert.ok(stranger.most < NEARLY_SURE, `one class of one picture: a stranger is it with ${stranger.most}`);
+  assert.ok(stranger.above9 <= 0.1, `one class of one picture: ${stranger.above9} of the strangers are it with more than 0.9`);
+  assert.ok(second.mean > stranger.mean && second.aboveStranger >= 0.7, `its second picture is above a stranger in ${second.aboveStranger}`);
+  assert.ok(four.surelyNone <= 0.02 && four.none <= 0.15, `four classes of three: ${four.none} wrongly none, ${four.surelyNone} at > 99 %`);
+  assert.ok(four.right >= right.four, `four classes of three: ${four.right} right`);
+}
+
+// Measured, in percent (held, and of one picture each: 14 and 10 frames of one
+// picture of two classes, asked about the others; then as the tests have it):
+//
+//	                held right  none | one right  none | stranger most  mean  > 0.9 | second mean  above | four right  none  > 99 %
+//	drawings              98.0   0.0 |      98.7   0.0 |          95.9  74.3    4.2 |        90.6   88.6 |       91.7   9.0     0.0
+//	flowers17             88.0   0.0 |      87.9   0.0 |          94.4  71.0    1.5 |        84.3   89.2 |       92.4   0.9     0.0
+//	corel1k               90.2   0.0 |      89.7   0.0 |          94.5  64.1    1.1 |        82.6   92.0 |       94.2   0.0     0.0
+//	canteen_food          71.2   0.0 |      69.1   0.3 |          92.5  67.8    0.4 |        75.0   76.1 |       69.2   0.2     0.0
+//
+// One class of one picture begins at 80 %, what the setting leaves for it.
+test('in a person\'s hands: drawings in six styles', { timeout: 300_000 }, async () => judge(await drawings(), { held: 0.9, four: 0.85 }));
+
+for (const [name, right] of Object.entries({
+  flowers17: { held: 0.8, four: 0.85 }, corel1k: { held: 0.82, four: 0.87 }, canteen_food: { held: 0.6, four: 0.6 },
+})) {
+  const there = existsSync(path.join(shared, `${name}.tar`));
+  console.log(`# the photographs ${name} ${there ? 'lie beside the clone and are asked too' : 'do not lie beside the clone (../shared/pictures) and are left out'}`);
+  test(`in a person's hands: photographs, ${name}`, { timeout: 300_000, skip: there ? false : 'not beside the clone' }, async () =>
+    judge(await photographs(name), right));
+}
+
+// One picture of each of ten classes: whatever the ten show, nine are strangers.
+test('in a person\'s hands: one photograph says little of nine others', { timeout: 120_000 }, async () => {
+  const place = path.join(root, 'testdata/parity');
+  const files = (await readdir(place)).filter((name) => name.endsWith('.jpg')).sort();
+  await visit({ site }, async ({ page }) => {
+    await addClass(page, 'Thing');
+    await addPictures(page, 'Thing', [path.join(place, files[0])]);
+    const odds = [];
+    for (const file of files.slice(1)) odds.push((await recognise(page, path.join(place, file))).Thing);
+    console.log(`# one photograph taught, nine others: ${odds.map((p) => p.toFixed(2)).join(', ')}`);
+    assert.ok(Math.max(...odds) <= 0.9, `${Math.max(...odds)}`);
+    assert.doesNotMatch(await page.locator('#verdict').innerText(), /Almost certainly/);
+  });
+});
+
+/**
+ * Frames of a hand that is not quite still, drawn in the page.
+ *
+ * @param {import('playwright-core').Page} page
+ * @param {string} file
+ * @param {number} count
+ */
+async function framesOf(page, file, count) {
+  const source = (await readFile(file)).toString('base64');
+  const pictures = await page.evaluate(async ([source, count]) => {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(source), (c) => c.charCodeAt(0))]));
+    const { width, height } = bitmap;
+    const all = [];
+    for (let i = 0; i < count; i++) {
+      const canvas = Object.assign(document.createElement('canvas'), { width, height });
+      const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+      context.filter = `brightness(${1 + 0.04 * Math.sin(5 * i)})`;
+      context.fillStyle = '#fff';
+      context.fillRect(0, 0, width, height);
+      const scale = 1 + 0.03 * Math.sin(3 * i);
+      context.drawImage(bitmap, 2 * Math.sin(7 * i) + width * (1 - scale) / 2, 2 * Math.cos(7 * i) + height * (1 - scale) / 2, width * scale, height * scale);
+      all.push(canvas.toDataURL('image/png').slice('data:image/png;base64,'.length));
+    }
+    return all;
+  }, /** @type {const} */ ([source, count]));
+  return pictures.map((text, i) => ({ name: `frame-${i}.png`, mimeType: 'image/png', buffer: Buffer.from(text, 'base64') }));
+}
+
+test('the card says how many pictures are nearly the same, as long as it matters', () => visit({ site }, async ({ page, site: { origin } }) => {
+  await addClass(page, 'Banana');
+  const box = card(page, 'Banana');
+  const hint = box.locator('.card-hint');
+  assert.equal(await hint.getAttribute('aria-live'), 'polite', 'what is said here is announced');
+  const others = ['twemoji', 'openmoji', 'fluent-emoji-flat', 'emojione'].map((style) => sample(style, 'banana'));
+  await addPictures(page, 'Banana', others);
+  assert.equal(await hint.innerText(), '');
+  await page.getByLabel('Add pictures to Banana', { exact: true }).setInputFiles(await framesOf(page, sample('noto', 'banana'), 8));
+  await box.getByText('12 pictures').waitFor();
+  const said = '8 of these 12 are nearly the same picture: turn it, or change the background.';
+  await hint.getByText(said, { exact: true }).waitFor();
+
+  await box.getByRole('button', { name: 'Remove picture 12 of Banana' }).click();
+  await box.getByText('11 pictures').waitFor();
+  await hint.getByText('7 of these 11').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hint.getByText(said, { exact: true }).waitFor();
+  await open(page, { origin });
+  await hint.getByText(said, { exact: true }).waitFor();
+  for (let left = 11; left >= 8; left--) {
+    await box.getByRole('button', { name: `Remove picture ${left + 1} of Banana` }).click();
+    await box.getByText(`${left} pictures`).waitFor();
+  }
+  await hint.getByText('nearly the same').waitFor({ state: 'detached' });
+  assert.equal(await hint.innerText(), '');
+}));
