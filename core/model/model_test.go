@@ -46,7 +46,7 @@ func samplePopulation(logT float64) *session.Population {
 	return &session.Population{
 		LogT: [2]float64{logT, -0.25}, Offset: [2]float64{-3, 1. / 3}, Hardness: session.Hardness{SD: 0.5, Weight: 0.7},
 		Level: session.Level{Mean: [2]float64{4, 1}, SD: 2, Count: 3}, Spread: session.Spread{SD: 2, Count: 1},
-		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.25}, Slope: session.Normal{Mean: 0.1, SD: 0.2}, Correlation: -0.3, Weight: 0.3},
+		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.25}, Slope: session.Normal{Mean: 0.1, SD: 0.2}, Weight: 0.3},
 	}
 }
 
@@ -310,17 +310,6 @@ func TestDecodeRejectsBadSpikes(t *testing.T) {
 	if _, err := DecodePrior(encode(func(map[string]tensor) {})); err != nil {
 		t.Errorf("unchanged: %v", err)
 	}
-}
-
-// spikedWith returns the bytes of a spiked prior after a change.
-func spikedWith(t *testing.T, change func(tensors map[string]tensor, metadata map[string]string)) []byte {
-	t.Helper()
-	tensors, metadata, err := decodeTensors(must(EncodePrior(sampleSpiked(4, "F64"))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	change(tensors, metadata)
-	return encodeTensors(tensors, metadata)
 }
 
 // rejects checks that bytes are no prior, for a reason that has words in it.

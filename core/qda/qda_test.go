@@ -204,7 +204,7 @@ func somePopulation() *session.Population {
 		LogT: [2]float64{1, -0.2}, Offset: [2]float64{-0.3, 0.05},
 		Hardness: session.Hardness{SD: 0.5, Weight: 0.6},
 		Level:    session.Level{Mean: [2]float64{0.5, 0.2}, SD: 0.7, Count: 3}, Spread: session.Spread{SD: 2, Count: 1.5},
-		Known: session.Known{Threshold: session.Normal{Mean: 0.4, SD: 0.6}, Slope: session.Normal{Mean: 0.3, SD: 0.4}, Correlation: -0.3, Weight: 0.3},
+		Known: session.Known{Threshold: session.Normal{Mean: 0.4, SD: 0.6}, Slope: session.Normal{Mean: 0.3, SD: 0.4}, Weight: 0.3},
 	}
 }
 

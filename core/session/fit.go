@@ -50,15 +50,16 @@ func Fit(samples []Sample, start *Population, workers int) (*Population, error) 
 	}
 	p.minimise(0, closedSize, func(p *Population) float64 { return meanLoss(closed, workers, p.closedLoss) })
 	terms := p.openTerms(samples, workers)
-	p.minimise(closedSize, Size, func(p *Population) float64 { return meanLoss(terms, workers, p.openLoss) })
+	p.measure(terms)
+	p.minimise(openFrom, Size, func(p *Population) float64 { return meanLoss(terms, workers, p.openLoss) })
 	return p, p.Validate()
 }
 
 // initial is where fitting begins.
 func initial() *Population {
 	return &Population{LogT: [2]float64{3, 0}, Offset: [2]float64{-3.5, 0.3}, Hardness: Hardness{SD: 0.45, Weight: 0.7},
-		Level: Level{Mean: [2]float64{4, 1.5}, SD: 1, Count: 3}, Spread: Spread{SD: 2, Count: 2},
-		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.2, 0.4}, Correlation: 0.3, Weight: 0.35}}
+		Level: Level{SD: 1, Count: 1.5}, Spread: Spread{SD: 2, Count: 30},
+		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.2, 0.4}, Weight: 0.35}}
 }
 
 func (s *Sample) knownQueries() (n int) {
@@ -80,7 +81,6 @@ func (s *Sample) open() bool {
 type term struct {
 	*Sample
 	unknown, own    []float64 // scores of the examples
-	logShots        float64
 	score           []float64 // of the queries
 	weight, queries float64
 }
@@ -99,12 +99,12 @@ func closedTerms(samples []Sample) (terms []term) {
 func (p *Population) openTerms(samples []Sample, workers int) (terms []term) {
 	for i := range samples {
 		if s := &samples[i]; s.open() {
-			terms = append(terms, term{Sample: s, queries: float64(s.knownQueries()), logShots: s.meanLogShots()})
+			terms = append(terms, term{Sample: s, queries: float64(s.knownQueries())})
 		}
 	}
 	each(len(terms), workers, func(i int) {
 		t := &terms[i]
-		t.unknown, t.own = t.scores(t.logOdds(p))
+		t.unknown, t.own = t.scores(t.logOdds(p), LeftOut{})
 		lines, u := p.lines(t.Shots, 0), make([]float64, t.Way())
 		for k := range t.Answer {
 			t.queryTo(u, lines, k)
@@ -124,6 +124,77 @@ func weigh(terms []term) []term {
 		terms[i].weight = 1 / (number[terms[i].Domain] * float64(len(number)))
 	}
 	return terms
+}
+
+// measure settles what can be read off directly: by least squares, how much lower
+// examples score than queries because something was left out for them, and the
+// level of unknowns by the number of classes. The likelihood would use these to make
+// up for other things.
+func (p *Population) measure(terms []term) {
+	var class, own ratio
+	var level line2
+	for i := range terms {
+		t := &terms[i]
+		known, unknown := t.meanScores()
+		level.add(t.weight, math.Log(float64(t.Way())), unknown)
+		if len(t.unknown) > 0 {
+			class.add(t.weight, 1/float64(t.Way()), unknown-floats.Sum(t.unknown)/float64(len(t.unknown)))
+		}
+		if n := float64(len(t.own)); n > 0 {
+			var inverse float64
+			for k, y := range t.Class {
+				if t.left(k) {
+					inverse += 1 / t.Shots[y] / n
+				}
+			}
+			own.add(t.weight, inverse, known-floats.Sum(t.own)/n)
+		}
+	}
+	p.LeftOut = LeftOut{class.slope(), own.slope()}
+	p.Level.Mean = level.coefficients()
+	for i := range terms {
+		t := &terms[i]
+		t.unknown, t.own = t.scores(t.logOdds(p), p.LeftOut)
+	}
+}
+
+// meanScores returns those of the queries of both kinds.
+func (t *term) meanScores() (known, unknown float64) {
+	for k, y := range t.Answer {
+		if y == Unknown {
+			unknown += t.score[k] / (float64(len(t.Answer)) - t.queries)
+		} else {
+			known += t.score[k] / t.queries
+		}
+	}
+	return known, unknown
+}
+
+// ratio collects weighted least squares of y = b x.
+type ratio struct{ xx, xy float64 }
+
+func (r *ratio) add(w, x, y float64) { r.xx, r.xy = r.xx+w*x*x, r.xy+w*x*y }
+
+func (r *ratio) slope() float64 {
+	if r.xx == 0 {
+		return 0
+	}
+	return r.xy / r.xx
+}
+
+// line2 collects weighted least squares of y = a + b x.
+type line2 struct{ n, x, y, xx, xy float64 }
+
+func (l *line2) add(w, x, y float64) {
+	l.n, l.x, l.y, l.xx, l.xy = l.n+w, l.x+w*x, l.y+w*y, l.xx+w*x*x, l.xy+w*x*y
+}
+
+func (l *line2) coefficients() [2]float64 {
+	b := 0.0
+	if d := l.n*l.xx - l.x*l.x; d > 1e-9*l.n*l.n {
+		b = (l.n*l.xy - l.x*l.y) / d
+	}
+	return [2]float64{(l.y - b*l.x) / l.n, b}
 }
 
 // queryTo stores u of query k in dst.
@@ -156,7 +227,7 @@ func (p *Population) closedLoss(t *term) (loss float64) {
 
 // openLoss returns that of known and unknown, half each, however many there are.
 func (p *Population) openLoss(t *term) float64 {
-	q := p.inferKnown(t.unknown, t.own, t.logShots)
+	q := p.inferKnown(t.unknown, t.own, t.Way())
 	var known, unknown float64
 	for k, y := range t.Answer {
 		in, out := q.at(t.score[k], 0)
@@ -240,8 +311,6 @@ func (c *coefficient) free() float64 {
 	switch c.kind {
 	case positive, count:
 		return math.Log(math.Max(*c.at, 1e-6))
-	case correlation:
-		return math.Atanh(math.Max(-0.99, math.Min(0.99, *c.at)))
 	}
 	return *c.at
 }
@@ -251,8 +320,6 @@ func (c *coefficient) setFree(x float64) {
 	switch c.kind {
 	case positive, count:
 		*c.at = math.Exp(math.Max(-12, math.Min(6, x)))
-	case correlation:
-		*c.at = math.Tanh(math.Max(-2.5, math.Min(2.5, x)))
 	default:
 		*c.at = math.Max(-900, math.Min(900, x))
 	}

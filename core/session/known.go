@@ -1,6 +1,10 @@
 package session
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // knownNodes² at equal steps serve the quadrature over (a, g), section 4.
 const (
@@ -20,16 +24,14 @@ type known struct {
 // inferKnown settles level and spread of the unknowns' scores and weighs each
 // node by the likelihood of the session's own events: an example without itself
 // is known, without its class it is not.
-func (p *Population) inferKnown(unknown, own []float64, meanLogShots float64) (q known) {
-	level, spread, doubt := p.reference(unknown, meanLogShots)
+func (p *Population) inferKnown(unknown, own []float64, way int) (q known) {
+	level, spread, doubt := p.reference(unknown, float64(way))
 	var l [knownNodes * knownNodes]float64
 	sd := math.Hypot(p.Known.Threshold.SD, doubt)
-	rho := p.Known.Correlation
-	rest := math.Sqrt(1 - rho*rho)
 	for i, x := range knownX {
 		for j, y := range knownX {
 			k := i*knownNodes + j
-			a := p.Known.Threshold.Mean + sd*(rho*y+rest*x)
+			a := p.Known.Threshold.Mean + sd*x
 			slope := bounded(p.Known.Slope.Mean+p.Known.Slope.SD*y, 30)
 			q.lines[k] = line{slope / spread, -slope * (level/spread + a)}
 			l[k] = knownLogW[i] + knownLogW[j]
@@ -44,24 +46,25 @@ func (p *Population) inferKnown(unknown, own []float64, meanLogShots float64) (q
 
 // reference returns the mean and standard deviation of the scores of unknowns,
 // shrunk to those of the population, and the standard deviation that the mean
-// still has, in units of the spread:
+// still has, in units of the spread. How high unknowns score is a matter of the
+// domain and of the number of classes C; the classes, not the examples, are what
+// tells it, and one alone tells nothing:
 //
-//	level  = (n0 m0 + Σ s_i)/(n0 + n),   spread² = (n1 SD² + Σ (s_i - level)²)/(n1 + n)
-//	doubt² = SD_level² n0/(n0 + n) / spread²
-func (p *Population) reference(unknown []float64, meanLogShots float64) (level, spread, doubt float64) {
-	n := float64(len(unknown))
-	m0 := p.Level.Mean[0] + p.Level.Mean[1]*meanLogShots
-	share := n / (n + p.Level.Count)
-	level = m0
-	for _, s := range unknown {
-		level += share * (s - m0) / n
+//	level  = m0 + share (mean s_i - m0),   share = C/(n0 + C), 0 for one class
+//	spread² = (n1 SD² + Σ (s_i - level)²)/(n1 + n)
+//	doubt² = SD_level² (1 - share) / spread²
+func (p *Population) reference(unknown []float64, way float64) (level, spread, doubt float64) {
+	level = p.Level.Mean[0] + p.Level.Mean[1]*math.Log(way)
+	variance, share := p.Spread.SD*p.Spread.SD, 0.0
+	if n := float64(len(unknown)); n > 0 {
+		share = way / (p.Level.Count + way)
+		level += share * (floats.Sum(unknown)/n - level)
+		var square float64
+		for _, s := range unknown {
+			square += (s - level) * (s - level) / n
+		}
+		variance += n / (n + p.Spread.Count) * (square - variance)
 	}
-	variance := p.Spread.SD * p.Spread.SD
-	var square float64
-	for _, s := range unknown {
-		square += (s - level) * (s - level) / n
-	}
-	variance += n / (n + p.Spread.Count) * (square - variance)
 	spread = math.Sqrt(math.Max(variance, 1e-12))
 	return level, spread, p.Level.SD * math.Sqrt(1-share) / spread
 }
@@ -100,5 +103,5 @@ func (q *known) at(s, logOdds float64) (known, none float64) {
 		known += w / (1 + math.Exp(-x))
 		none += w / (1 + math.Exp(x))
 	}
-	return known, none
+	return math.Min(known, 1), math.Min(none, 1) // a sum of weights may round above it
 }

@@ -10,8 +10,9 @@ import (
 // coefficients, fitted by [Fit] with whole families of domains left out. Use
 // [Bayes] for a prior that none was fitted for.
 type Population struct {
-	LogT     [2]float64 `json:"logT"`   // ln T(K) = LogT[0] + LogT[1] ln K
-	Offset   [2]float64 `json:"offset"` // b(K) = Offset[0] ln K + Offset[1] (ln K)²
+	LogT     [2]float64 `json:"logT"`    // ln T(K) = LogT[0] + LogT[1] ln K
+	Offset   [2]float64 `json:"offset"`  // b(K) = Offset[0] ln K + Offset[1] (ln K)²
+	LeftOut  LeftOut    `json:"leftOut"` // what leaving out does to scores
 	Hardness Hardness   `json:"hardness"`
 	Level    Level      `json:"level"`
 	Spread   Spread     `json:"spread"`
@@ -19,7 +20,15 @@ type Population struct {
 }
 
 // Size is the number of coefficients of a Population.
-const Size = 18
+const Size = 19
+
+// LeftOut is how much lower an example scores than a query like it because
+// something was left out for it: Class/C where its class was, and Own/K where it was
+// itself taken out of its class of K.
+type LeftOut struct {
+	Class float64 `json:"class"`
+	Own   float64 `json:"own"`
+}
 
 // Hardness is the distribution of the log-temperature of sessions, h ~ N(0, SD²);
 // its mean is part of T(K).
@@ -29,7 +38,7 @@ type Hardness struct {
 }
 
 // Level is the distribution over sessions of the mean score of unknowns:
-// N(Mean[0] + Mean[1] mean ln K, SD²), as sure as Count examples make it.
+// N(Mean[0] + Mean[1] ln C, SD²), as sure as the examples of Count classes make it.
 type Level struct {
 	Mean  [2]float64 `json:"mean"`
 	SD    float64    `json:"sd"`
@@ -44,12 +53,11 @@ type Spread struct {
 }
 
 // Known is the distribution over sessions of the threshold a and the log slope g,
-// a normal one of two dimensions.
+// two normal ones.
 type Known struct {
-	Threshold   Normal  `json:"threshold"`
-	Slope       Normal  `json:"slope"`
-	Correlation float64 `json:"correlation"`
-	Weight      float64 `json:"weight"` // power of the session's own likelihood
+	Threshold Normal  `json:"threshold"`
+	Slope     Normal  `json:"slope"`
+	Weight    float64 `json:"weight"` // power of the session's own likelihood
 }
 
 // Normal is a normal distribution of one dimension.
@@ -78,8 +86,6 @@ func (p *Population) Validate() error {
 			return &niw.ValueError{Name: "calibration: " + c.name, Index: -1, Value: v, Want: "a number of magnitude at most 1000"}
 		case (c.kind == positive || c.kind == count) && v < 0:
 			return &niw.ValueError{Name: "calibration: " + c.name, Index: -1, Value: v, Want: "a number that is not negative"}
-		case c.kind == correlation && math.Abs(v) > 1:
-			return &niw.ValueError{Name: "calibration: " + c.name, Index: -1, Value: v, Want: "a number from -1 to 1"}
 		}
 	}
 	if !(p.Spread.SD > 0 && p.Spread.Count > 0) {
@@ -106,10 +112,9 @@ func (p *Population) ClassOffset(k float64) float64 {
 type kind int
 
 const (
-	plain       kind = iota
-	positive         // not negative
-	count            // of examples: not negative, of any size
-	correlation      // from -1 to 1
+	plain    kind = iota
+	positive      // not negative
+	count         // of examples: not negative, of any size
 )
 
 // coefficient is one number of a Population.
@@ -119,11 +124,11 @@ type coefficient struct {
 	kind kind
 }
 
-// closedSize coefficients settle the probabilities among the classes, the others
-// that of none of them.
-const closedSize = 6
+// closedSize coefficients settle the probabilities among the classes, the next,
+// up to openFrom, are measured, and the others settle the probability of none.
+const closedSize, openFrom = 6, 10
 
-// coefficients lists them all in the order of their names above.
+// list returns them all.
 func (p *Population) list() []coefficient {
 	k := &p.Known
 	return []coefficient{
@@ -131,12 +136,13 @@ func (p *Population) list() []coefficient {
 		{"offset", &p.Offset[0], plain}, {"offset, square", &p.Offset[1], plain},
 		{"spread of hardness", &p.Hardness.SD, positive}, {"weight of hardness", &p.Hardness.Weight, positive},
 
-		{"level", &p.Level.Mean[0], plain}, {"level by examples", &p.Level.Mean[1], plain},
+		{"class left out", &p.LeftOut.Class, plain}, {"example left out", &p.LeftOut.Own, plain},
+		{"level", &p.Level.Mean[0], plain}, {"level by classes", &p.Level.Mean[1], plain},
+
 		{"spread of levels", &p.Level.SD, positive}, {"count of the level", &p.Level.Count, count},
 		{"spread", &p.Spread.SD, positive}, {"count of the spread", &p.Spread.Count, count},
 		{"threshold", &k.Threshold.Mean, plain}, {"spread of thresholds", &k.Threshold.SD, positive},
-		{"slope", &k.Slope.Mean, plain}, {"spread of slopes", &k.Slope.SD, positive},
-		{"correlation", &k.Correlation, correlation}, {"weight of known", &k.Weight, positive},
+		{"slope", &k.Slope.Mean, plain}, {"spread of slopes", &k.Slope.SD, positive}, {"weight of known", &k.Weight, positive},
 	}
 }
 

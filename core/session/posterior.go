@@ -16,8 +16,8 @@ type Posterior struct {
 // it is the population. Cost O(N C) exponentials a node.
 func (p *Population) Infer(s *Support) *Posterior {
 	u := s.logOdds(p)
-	unknown, own := s.scores(u)
-	return &Posterior{p.inferHardness(s, u), p.inferKnown(unknown, own, s.meanLogShots())}
+	unknown, own := s.scores(u, p.LeftOut)
+	return &Posterior{p.inferHardness(s, u), p.inferKnown(unknown, own, s.Way())}
 }
 
 // ProbabilitiesTo stores p(y=j | x) in dst for a query of log odds u, class prior
@@ -26,6 +26,9 @@ func (p *Population) Infer(s *Support) *Posterior {
 // the length of dst. Cost C exponentials a node of h, without allocation.
 func (q *Posterior) ProbabilitiesTo(dst, u, logPrior []float64, none float64, scratch []float64) float64 {
 	q.hardness.classesTo(dst, u, logPrior, scratch)
+	for j, v := range dst {
+		dst[j] = math.Min(v, 1) // a sum of weights may round above it
+	}
 	if none == 0 {
 		return 0
 	}

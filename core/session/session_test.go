@@ -13,9 +13,9 @@ import (
 // population has every coefficient away from where it would do nothing.
 func population() *Population {
 	return &Population{
-		LogT: [2]float64{0.5, -0.2}, Offset: [2]float64{-0.3, 0.05}, Hardness: Hardness{SD: 0.4, Weight: 0.6},
+		LogT: [2]float64{0.5, -0.2}, Offset: [2]float64{-0.3, 0.05}, LeftOut: LeftOut{0.7, 0.4}, Hardness: Hardness{SD: 0.4, Weight: 0.6},
 		Level: Level{Mean: [2]float64{0.5, 0.2}, SD: 0.7, Count: 3}, Spread: Spread{SD: 2, Count: 1.5},
-		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.1, 0.4}, Correlation: -0.3, Weight: 0.3},
+		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.1, 0.4}, Weight: 0.3},
 	}
 }
 
@@ -126,27 +126,31 @@ func TestNoneByDrawing(t *testing.T) {
 	p := population()
 	for _, shots := range [][]float64{{2, 3, 1}, {1, 1}, {4}, {1}} {
 		s := scene(rng, shots...)
-		unknown, own := s.scores(s.logOdds(p))
-		n := float64(len(unknown))
-		m0 := p.Level.Mean[0] + p.Level.Mean[1]*s.meanLogShots()
-		level := p.Level.Count * m0
-		for _, v := range unknown {
-			level += v
+		unknown, own := s.scores(s.logOdds(p), p.LeftOut)
+		n, c := float64(len(unknown)), float64(len(shots))
+		level := p.Level.Mean[0] + p.Level.Mean[1]*math.Log(c)
+		share := 0.0
+		if c > 1 {
+			share = c / (c + p.Level.Count)
+			mean := 0.0
+			for _, v := range unknown {
+				mean += v / n
+			}
+			level = (1-share)*level + share*mean
 		}
-		level /= p.Level.Count + n
 		variance := p.Spread.Count * p.Spread.SD * p.Spread.SD
 		for _, v := range unknown {
 			variance += (v - level) * (v - level)
 		}
 		variance /= p.Spread.Count + n
-		sd := math.Sqrt(p.Known.Threshold.SD*p.Known.Threshold.SD + p.Level.SD*p.Level.SD*p.Level.Count/(p.Level.Count+n)/variance)
+		sd := math.Sqrt(p.Known.Threshold.SD*p.Known.Threshold.SD + p.Level.SD*p.Level.SD*(1-share)/variance)
 		const none, score = 0.2, 1.3
 		var sum, weights float64
 		sigma := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 		for range 200000 {
 			g0, a0 := rng.NormFloat64(), rng.NormFloat64()
 			slope := math.Exp(p.Known.Slope.Mean + p.Known.Slope.SD*g0)
-			a := p.Known.Threshold.Mean + sd*(p.Known.Correlation*g0+math.Sqrt(1-p.Known.Correlation*p.Known.Correlation)*a0)
+			a := p.Known.Threshold.Mean + sd*a0
 			at := func(v float64) float64 { return slope * ((v-level)/math.Sqrt(variance) - a) }
 			var l float64
 			for _, v := range unknown {

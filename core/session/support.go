@@ -69,27 +69,20 @@ func Score(u []float64) float64 {
 }
 
 // scores returns those of the examples without their own class, as unknowns
-// score, and of those that leave something of their class, as known ones do.
-func (s *Support) scores(u []float64) (unknown, known []float64) {
+// score, and of those that leave something of their class, as known ones do, both
+// corrected for what leaving out does to them.
+func (s *Support) scores(u []float64, left LeftOut) (unknown, known []float64) {
 	c := s.Way()
 	row := make([]float64, c)
 	for i, y := range s.Class {
 		copy(row, u[i*c:])
 		if s.left(i) {
-			known = append(known, Score(row))
+			known = append(known, Score(row)+left.Own/s.Shots[y])
 		}
 		if c > 1 {
 			row[y] = math.Inf(-1)
-			unknown = append(unknown, floats.LogSumExp(row)-math.Log(float64(c-1)))
+			unknown = append(unknown, floats.LogSumExp(row)-math.Log(float64(c-1))+left.Class/float64(c))
 		}
 	}
 	return unknown, known
-}
-
-// meanLogShots returns the mean of ln K_j.
-func (s *Support) meanLogShots() (m float64) {
-	for _, k := range s.Shots {
-		m += math.Log(k) / float64(len(s.Shots))
-	}
-	return m
 }

@@ -57,6 +57,7 @@ var layers = map[string]int{
 	"core/niw":       0,
 	"core/embed":     1,
 	"core/metrics":   1,
+	"core/session":   1,
 	"core/dataset":   1,
 	"core/qda":       2,
 	"core/episode":   2,

@@ -291,7 +291,7 @@ func sourceOf(t *testing.T, classes, rows, dim int) (*source, *evalOptions) {
 func somePopulation(logT float64) *session.Population {
 	return &session.Population{LogT: [2]float64{logT, 0.2}, Offset: [2]float64{0.1, -0.05}, Hardness: session.Hardness{SD: 0.4, Weight: 0.7},
 		Level: session.Level{Mean: [2]float64{1, 0.3}, SD: 0.8, Count: 3}, Spread: session.Spread{SD: 1.5, Count: 2},
-		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.6}, Slope: session.Normal{Mean: 0.2, SD: 0.3}, Correlation: 0.2, Weight: 0.4}}
+		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.6}, Slope: session.Normal{Mean: 0.2, SD: 0.3}, Weight: 0.4}}
 }
 
 // The evaluation whitens a data set once. The oracle is the classifier that the page

@@ -131,7 +131,7 @@ func (o *trainOptions) modelFlags(f *flag.FlagSet, c *metatrain.Config) {
 	f.Float64Var(&o.nu, "nu", 0, "nu at the start; 0 for the dimension")
 	f.Float64Var(&c.Start.Temperature, "temperature", c.Start.Temperature, "temperature of the log densities at the start")
 	f.StringVar(&c.Fixed, "fixed", c.Fixed, "what is not learned, some of "+strings.Join(metatrain.FixedNames, ","))
-	f.IntVar(&o.calibrate, "calibrate", 10, "sessions of each data set and kind (nine kinds) that the session model is fitted on at the end; 0 keeps the temperature that was learned")
+	f.IntVar(&o.calibrate, "calibrate", 5, "sessions of each data set and kind (nine kinds) that the session model is fitted on at the end; 0 keeps the temperature that was learned")
 	f.StringVar(&o.calibrateOn, "calibrate-on", "val", "val (validation classes) or left-out (families of domains, each in turn, under priors learned without them; takes a training more for each fold)")
 	f.StringVar(&o.familiesFile, "families", "", "file of lines \"SET FAMILY [DRAWS]\": which data sets are left out together, and how often each is drawn from in a round")
 	f.IntVar(&o.folds, "folds", 6, "most parts that families are dealt out to for --calibrate-on left-out")

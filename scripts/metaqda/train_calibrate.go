@@ -52,7 +52,7 @@ func (r *trainRun) sessionModel(ctx context.Context, best *metatrain.Params, to 
 	if err := o.fit(&to.Session, head, &all, stderr); err != nil || o.foldsOut == "" {
 		return err
 	}
-	return r.writeFolds(rehearsals, &to.Session, stderr)
+	return r.writeFolds(rehearsals, to.Session.FB, stderr)
 }
 
 // sessionOptions returns the part of the session model that is set, not fitted.
@@ -219,22 +219,24 @@ func (r *trainRun) rehearse(ctx context.Context, held []*dataset.Set, first int)
 }
 
 // writeFolds writes the prior of each rehearsal, with a population of the sessions
-// that the others collected, once for each set that it was learned without.
-func (r *trainRun) writeFolds(rehearsals []rehearsal, start *model.Session, stderr io.Writer) error {
+// that the others collected, once for each set that it was learned without. They
+// are for judging the fully Bayesian predictive and have no population of the other.
+func (r *trainRun) writeFolds(rehearsals []rehearsal, start *session.Population, stderr io.Writer) error {
 	o := r.options
 	if err := os.MkdirAll(o.foldsOut, 0o777); err != nil {
 		return fmt.Errorf("%s cannot be made (%s); choose another --folds-out", o.foldsOut, reason(err))
 	}
 	for i := range rehearsals {
-		p := rehearsals[i].prior
-		p.Session.FB, p.Session.MAP = start.FB, start.MAP
-		var others bothSamples
+		var others []session.Sample
 		for k := range rehearsals {
 			if k != i {
-				others.join(&rehearsals[k].samples)
+				others = append(others, rehearsals[k].samples[niw.FB]...)
 			}
 		}
-		if err := o.fit(&p.Session, start.FB, &others, stderr); err != nil {
+		fmt.Fprintf(stderr, "fitting the session model without %s\n", setNames(rehearsals[i].held))
+		p := rehearsals[i].prior
+		var err error
+		if p.Session.FB, err = session.Fit(others, start, o.workers); err != nil {
 			return err
 		}
 		data, err := model.EncodePrior(p)

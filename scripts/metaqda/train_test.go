@@ -278,7 +278,7 @@ func TestRehearsals(t *testing.T) {
 		t.Error("the prior changed")
 	}
 	for inf, p := range map[string][2]*session.Population{"fb": {left.Session.FB, val.Session.FB}, "map": {left.Session.MAP, val.Session.MAP}} {
-		if p[0].LogT[0] == p[1].LogT[0] || p[0].Known == p[1].Known || p[0].Hardness.SD <= 0 {
+		if p[0].LogT[0] == p[1].LogT[0] || p[0].Level == p[1].Level || p[0].Hardness.SD <= 0 {
 			t.Errorf("%s: the population is %+v, of validation classes %+v", inf, p[0], p[1])
 		}
 	}

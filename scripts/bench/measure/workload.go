@@ -64,7 +64,7 @@ func priorFile(d int, rnd *rand.Rand) []byte {
 func population() *session.Population {
 	return &session.Population{LogT: [2]float64{3, 0.1}, Offset: [2]float64{-2.6, 0.3}, Hardness: session.Hardness{SD: 0.5, Weight: 0.6},
 		Level: session.Level{Mean: [2]float64{1.5, 4}, SD: 0.5, Count: 10}, Spread: session.Spread{SD: 6, Count: 1},
-		Known: session.Known{Threshold: session.Normal{Mean: 0.6, SD: 0.7}, Slope: session.Normal{Mean: 0.8, SD: 0.6}, Correlation: -0.3, Weight: 0.3}}
+		Known: session.Known{Threshold: session.Normal{Mean: 0.6, SD: 0.7}, Slope: session.Normal{Mean: 0.8, SD: 0.6}, Weight: 0.3}}
 }
 
 // newPrior has the rank of the shipped prior, less where there is no room for it.
