@@ -23,9 +23,6 @@ const PICTURES = 12;
 /** Classes whose first picture is also held before the camera. */
 const HELD = 6;
 
-/** From here on the verdict says "Almost certainly". */
-const NEARLY_SURE = 0.97;
-
 /** @typedef {{name: string, classes: string[][]}} PictureSet paths of pictures, by class */
 
 const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
@@ -224,9 +221,9 @@ async function judge(set, right) {
   assert.ok(held.bursts <= 3, 'frames of one picture are one burst, or a few');
   assert.ok(held.right >= right.held, `held: ${held.right} right`);
   assert.ok(held.right >= once.right - 0.05, `held: ${held.right} right, of one picture each ${once.right}`);
-  assert.ok(held.none <= 0.1, `held: ${held.none} none of these`);
-  assert.ok(stranger.most < NEARLY_SURE, `one class of one picture: a stranger is it with ${stranger.most}`);
-  assert.ok(stranger.above9 <= 0.1, `one class of one picture: ${stranger.above9} of the strangers are it with more than 0.9`);
+  assert.ok(held.none <= 0.2 && held.none <= once.none + 0.06, `held: ${held.none} none of these, of one picture each ${once.none}`);
+  assert.ok(stranger.most <= 0.93, `one class of one picture: a stranger is it with ${stranger.most}`);
+  assert.ok(stranger.above9 <= 0.02, `one class of one picture: ${stranger.above9} of the strangers are it with more than 0.9`);
   assert.ok(second.mean > stranger.mean && second.aboveStranger >= 0.7, `its second picture is above a stranger in ${second.aboveStranger}`);
   assert.ok(four.surelyNone <= 0.02 && four.none <= 0.15, `four classes of three: ${four.none} wrongly none, ${four.surelyNone} at > 99 %`);
   assert.ok(four.right >= right.four, `four classes of three: ${four.right} right`);
@@ -236,10 +233,10 @@ async function judge(set, right) {
 // picture of two classes, asked about the others; then as the tests have it):
 //
 //	                held right  none | one right  none | stranger most  mean  > 0.9 | second mean  above | four right  none  > 99 %
-//	drawings              98.0   0.0 |      98.7   0.0 |          95.9  74.3    4.2 |        90.6   88.6 |       91.7   9.0     0.0
-//	flowers17             88.0   0.0 |      87.9   0.0 |          94.4  71.0    1.5 |        84.3   89.2 |       92.4   0.9     0.0
-//	corel1k               90.2   0.0 |      89.7   0.0 |          94.5  64.1    1.1 |        82.6   92.0 |       94.2   0.0     0.0
-//	canteen_food          71.2   0.0 |      69.1   0.3 |          92.5  67.8    0.4 |        75.0   76.1 |       69.2   0.2     0.0
+//	drawings              96.7   5.3 |      97.3   3.3 |          87.6  60.6    0.0 |        82.1   88.3 |       92.4   9.0     0.0
+//	flowers17             87.4   3.6 |      87.6   3.0 |          90.3  59.6    0.4 |        77.5   91.2 |       93.5   1.4     0.0
+//	corel1k               93.6   0.0 |      92.7   0.0 |          87.1  47.6    0.0 |        76.7   95.5 |       95.8   0.3     0.0
+//	canteen_food          68.3  13.5 |      66.7  12.4 |          85.4  57.8    0.0 |        66.8   75.2 |       71.1   0.2     0.0
 //
 // One class of one picture begins at 80 %, what the setting leaves for it.
 test('in a person\'s hands: drawings in six styles', { timeout: 300_000 }, async () => judge(await drawings(), { held: 0.9, four: 0.85 }));
