@@ -136,7 +136,7 @@ func (o *trainOptions) modelFlags(f *flag.FlagSet, c *metatrain.Config) {
 	f.StringVar(&o.familiesFile, "families", "", "file of lines \"SET FAMILY [DRAWS]\": which data sets are left out together, and how often each is drawn from in a round")
 	f.IntVar(&o.folds, "folds", 6, "most parts that families are dealt out to for --calibrate-on left-out")
 	f.StringVar(&o.foldsOut, "folds-out", "", "folder for the priors learned without each part, as without-SET.safetensors")
-	f.Float64Var(&o.near, "near", 0.25, "two pictures of a class are frames of one burst when their squared whitened distance is below this share of the mean one within classes; 0 for no bursts")
+	f.Float64Var(&o.near, "near", 0.16, "two pictures of a class are frames of one burst when their squared whitened distance is below this share of the mean one within classes; 0 for no bursts")
 	f.Float64Var(&o.centre, "centre", 1.67, "kappa_d of the session's own mean: the larger, the closer it keeps to that of the prior; 0 for none")
 }
 
