@@ -222,8 +222,8 @@ async function judge(set, right) {
   assert.ok(held.right >= right.held, `held: ${held.right} right`);
   assert.ok(held.right >= once.right - 0.05, `held: ${held.right} right, of one picture each ${once.right}`);
   assert.ok(held.none <= 0.2 && held.none <= once.none + 0.06, `held: ${held.none} none of these, of one picture each ${once.none}`);
-  assert.ok(stranger.most <= 0.93, `one class of one picture: a stranger is it with ${stranger.most}`);
-  assert.ok(stranger.above9 <= 0.02, `one class of one picture: ${stranger.above9} of the strangers are it with more than 0.9`);
+  assert.ok(stranger.most < NEARLY_SURE, `one class of one picture: a stranger is almost certainly it, with ${stranger.most}`);
+  assert.ok(stranger.above9 <= 0.04, `one class of one picture: ${stranger.above9} of the strangers are it with more than 0.9`);
   assert.ok(second.mean > stranger.mean && second.aboveStranger >= 0.7, `its second picture is above a stranger in ${second.aboveStranger}`);
   assert.ok(four.surelyNone <= 0.02 && four.none <= 0.15, `four classes of three: ${four.none} wrongly none, ${four.surelyNone} at > 99 %`);
   assert.ok(four.right >= right.four, `four classes of three: ${four.right} right`);
