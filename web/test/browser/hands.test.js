@@ -23,6 +23,9 @@ const PICTURES = 12;
 /** Classes whose first picture is also held before the camera. */
 const HELD = 6;
 
+/** From here on the verdict says "Almost certainly". */
+const NEARLY_SURE = 0.97;
+
 /** @typedef {{name: string, classes: string[][]}} PictureSet paths of pictures, by class */
 
 const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
