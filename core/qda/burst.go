@@ -43,13 +43,13 @@ func (c *class) leader(b int) []float64 {
 	return c.row(b)
 }
 
-// burstFor returns the burst of the oldest leader closer to w than near, -1 if
-// there is none. Cost at most K d.
-func (c *class) burstFor(w []float64) int {
+// burstFor returns the first of the first n bursts whose leader is closer to w than
+// near, -1 if there is none. Cost at most K d.
+func (c *class) burstFor(w []float64, n int) int {
 	if c.near == 0 {
 		return -1
 	}
-	for b := range c.list {
+	for b := range n {
 		if c.closer(c.leader(b), w) {
 			return b
 		}
@@ -61,7 +61,7 @@ func (c *class) burstFor(w []float64) int {
 // and that of [class.insert] or [class.replace].
 func (c *class) add(w []float64, p *niw.Prior) {
 	i := c.pictures()
-	if b := c.burstFor(w); b >= 0 {
+	if b := c.burstFor(w, len(c.list)); b >= 0 {
 		c.of = append(c.of, b)
 		c.join(b, i, w, p)
 		return
@@ -71,14 +71,15 @@ func (c *class) add(w []float64, p *niw.Prior) {
 	c.insert(c.w.Rows, w, p)
 }
 
-// join makes picture i, w, the last frame of the b-th burst.
+// join makes the i-th picture, w, a frame of the b-th burst.
 func (c *class) join(b, i int, w []float64, p *niw.Prior) {
 	s := &c.list[b]
 	if s.frames == nil {
 		s.frames = [][]float64{slices.Clone(c.row(b))}
 	}
-	s.pictures = append(s.pictures, i)
-	s.frames = append(s.frames, slices.Clone(w))
+	at, _ := slices.BinarySearch(s.pictures, i)
+	s.pictures = slices.Insert(s.pictures, at, i)
+	s.frames = slices.Insert(s.frames, at, slices.Clone(w))
 	c.replace(b, meanOf(s.frames), p)
 }
 
@@ -114,14 +115,19 @@ func meanOf(frames [][]float64) []float64 {
 // replay adds all pictures anew by the Near in force.
 func (c *Classifier) replay() {
 	for _, k := range c.classes {
-		fresh := newClass(k.label, c.empty, c.prior.Rank(), c.options.Near)
-		fresh.weight = k.weight
-		fresh.together(func() {
-			for i := range k.of {
-				fresh.add(k.picture(i), c.prior)
-			}
-		})
-		*k = *fresh
+		c.replayClass(k)
 	}
 	c.changed()
+}
+
+// replayClass is replay for one class.
+func (c *Classifier) replayClass(k *class) {
+	fresh := newClass(k.label, c.empty, c.prior.Rank(), c.options.Near)
+	fresh.weight = k.weight
+	fresh.together(func() {
+		for i := range k.of {
+			fresh.add(k.picture(i), c.prior)
+		}
+	})
+	*k = *fresh
 }

@@ -1,6 +1,7 @@
 package qda
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -116,14 +117,19 @@ func whatever(t testing.TB, o Options, p *niw.Prior, pictures [][]float64, steps
 	var left [][]float64
 	query := randomVector(rand.New(rand.NewPCG(1, 3)), p.Dim(), 0.5)
 	for n, step := range steps {
-		if len(left) == 0 || step%3 > 0 {
-			x := pictures[int(step)%len(pictures)]
-			must(t, c.Add("it", x))
-			left = append(left, x)
-		} else {
-			i := int(step/3) % len(left)
+		x := pictures[int(step)%len(pictures)]
+		switch {
+		case len(left) > 0 && step%4 == 0:
+			i := int(step/4) % len(left)
 			must(t, c.Remove("it", i))
 			left = slices.Delete(left, i, i+1)
+		case step%4 == 1:
+			i := int(step/4) % (len(left) + 1)
+			must(t, c.Insert("it", i, x))
+			left = slices.Insert(left, i, x)
+		default:
+			must(t, c.Add("it", x))
+			left = append(left, x)
 		}
 		sameState(t, fmt.Sprint("step ", n), c, left, query, 1e-9)
 	}
@@ -159,7 +165,7 @@ func FuzzBursts(f *testing.F) {
 	})
 }
 
-// Every picture of a class goes once, the leaders of all first.
+// Every picture of a class goes once and comes back, then all go, the leaders first.
 func TestBurstsOfDegenerateClasses(t *testing.T) {
 	const d = 6
 	at := func(x float64) []float64 { v := make([]float64, d); v[0] = x; return v }
@@ -194,6 +200,9 @@ func TestBurstsOfDegenerateClasses(t *testing.T) {
 				t.Errorf("%s: %d bursts, want %d", name, got, of.want)
 			}
 			left := slices.Clone(pictures)
+			must(t, c.Remove("it", out))
+			must(t, c.Insert("it", out, pictures[out]))
+			sameState(t, name+", one back", c, left, at(0.5), 1e-12)
 			for i := out; len(left) > 0; i = 0 {
 				must(t, c.Remove("it", i))
 				left = slices.Delete(left, i, i+1)
@@ -236,6 +245,116 @@ func TestAddThenRemoveOfAFrameGivesTheSameBits(t *testing.T) {
 			same(t, fmt.Sprint("frame like ", i), ask(t, c, query), want, 0)
 		}
 	}
+}
+
+func TestRemoveThenInsertGivesTheSameBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(47, 1))
+	for name, o := range variants {
+		o.Near = 0.8
+		for _, d := range []int{3, 24} {
+			pictures := drift(rng, 17, d)
+			c := taughtOne(t, randomPrior(rng, d), o, pictures)
+			query := randomVector(rng, d, 0.3)
+			want := ask(t, c, query)
+			for i, x := range pictures {
+				must(t, c.Remove("it", i))
+				ask(t, c, query)
+				must(t, c.Insert("it", i, x))
+				same(t, fmt.Sprint(name, " d=", d, " picture ", i), ask(t, c, query), want, 0)
+			}
+		}
+	}
+}
+
+func TestInsertRefuses(t *testing.T) {
+	c := taughtOne(t, niw.HandCrafted(2, 1), Options{NonePrior: 0.2}, [][]float64{{1, 2}})
+	want := ask(t, c, []float64{1, 1})
+	for _, i := range []int{-1, 2} {
+		var e *ExampleError
+		if err := c.Insert("it", i, []float64{0, 0}); !errors.As(err, &e) || e.Index != i {
+			t.Errorf("place %d: %v", i, err)
+		}
+	}
+	var dimension *niw.DimensionError
+	var label *LabelError
+	if err := c.Insert("it", 0, []float64{1}); !errors.As(err, &dimension) {
+		t.Errorf("one number: %v", err)
+	}
+	if err := c.Insert("nobody", 0, []float64{1, 1}); !errors.As(err, &label) {
+		t.Errorf("unknown class: %v", err)
+	}
+	same(t, "after refusals", ask(t, c, []float64{1, 1}), want, 0)
+}
+
+// A class taken out and brought back, with all that may happen meanwhile.
+func TestDetachThenAttach(t *testing.T) {
+	rng := rand.New(rand.NewPCG(48, 1))
+	labels := []string{"a", "b", "c", "d"}
+	for name, o := range variants {
+		for _, d := range []int{2, 24} {
+			p, query := randomPrior(rng, d), randomVector(rng, d, 0.3)
+			c, err := New(p, o)
+			must(t, err)
+			for k, label := range labels {
+				must(t, c.AddClass(label))
+				must(t, c.SetClassPrior(label, float64(k+1)))
+				for range k + 1 {
+					must(t, c.Add(label, randomVector(rng, d, 1)))
+				}
+			}
+			want := ask(t, c, query)
+			for at, label := range labels {
+				for meanwhile, f := range map[string]func(){
+					"nothing": func() {},
+					"a query": func() { ask(t, c, query) },
+					"another class": func() {
+						must(t, c.AddClass("x"))
+						must(t, c.Add("x", query))
+						ask(t, c, query)
+						must(t, c.RemoveClass("x"))
+					},
+					"another near": func() {
+						near := o
+						near.Near = 1e9
+						must(t, c.SetOptions(near))
+						ask(t, c, query)
+						must(t, c.SetOptions(o))
+					},
+				} {
+					k, err := c.Detach(label)
+					must(t, err)
+					if c.Index(label) != -1 {
+						t.Fatalf("%s is still there", label)
+					}
+					f()
+					must(t, c.Attach(at, k))
+					same(t, fmt.Sprint(name, " d=", d, " ", label, " after ", meanwhile), ask(t, c, query), want, 0)
+					if !slices.Equal(c.Labels(), labels) || c.Index("d") != 3 {
+						t.Fatalf("labels %v", c.Labels())
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAttachUnderAnotherNear(t *testing.T) {
+	rng := rand.New(rand.NewPCG(49, 1))
+	const d = 24
+	pictures, o := drift(rng, 15, d), Options{NonePrior: 0.2}
+	c := taughtOne(t, randomPrior(rng, d), o, pictures)
+	k, err := c.Detach("it")
+	must(t, err)
+	o.Near = 0.8
+	must(t, c.SetOptions(o))
+	must(t, c.AddClass("it"))
+	var taken *LabelError
+	if err := c.Attach(0, k); !errors.As(err, &taken) {
+		t.Fatalf("a label that is taken: %v", err)
+	}
+	must(t, c.RemoveClass("it"))
+	must(t, c.Attach(0, k))
+	sameState(t, "another near", c, pictures, randomVector(rng, d, 0.3), 0)
 }
 
 func TestFramesTogetherEqualFramesOneByOne(t *testing.T) {

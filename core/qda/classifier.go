@@ -203,18 +203,62 @@ func (c *Classifier) RenameClass(label, to string) error {
 
 // RemoveClass deletes a class with its examples. The others are not touched.
 func (c *Classifier) RemoveClass(label string) error {
-	if _, err := c.class(label); err != nil {
-		return err
+	_, err := c.Detach(label)
+	return err
+}
+
+// Detached is a class taken out of its classifier with its examples, for
+// [Classifier.Attach].
+type Detached struct {
+	from  *Classifier
+	class *class
+}
+
+// Detach is [Classifier.RemoveClass] for a class that may come back. Cost O(C).
+func (c *Classifier) Detach(label string) (*Detached, error) {
+	k, err := c.class(label)
+	if err != nil {
+		return nil, err
 	}
 	i := c.index[label]
 	c.classes = slices.Delete(c.classes, i, i+1)
 	c.logits = c.logits[:len(c.classes)]
 	delete(c.index, label)
+	c.reindex(i)
+	c.changed()
+	k.group.Unshift()
+	k.stale = true
+	return &Detached{c, k}, nil
+}
+
+// Attach brings a class back, once, as the i-th of those that there are then. What
+// answers is as if it had always been there, to the bit unless Options.Near is
+// another than it was. It returns a *[LabelError] if the label has been taken.
+// Cost O(C), with another Near that of adding its pictures.
+func (c *Classifier) Attach(i int, d *Detached) error {
+	k := d.class
+	if d.from != c || k == nil {
+		panic("qda: detached class of another classifier, or attached already")
+	}
+	if err := c.checkNew(k.label); err != nil {
+		return err
+	}
+	d.class = nil
+	if k.near != c.options.Near {
+		c.replayClass(k)
+	}
+	c.classes = slices.Insert(c.classes, i, k)
+	c.logits = append(c.logits, 0)
+	c.reindex(i)
+	c.changed()
+	return nil
+}
+
+// reindex writes down the places of the classes from the i-th on.
+func (c *Classifier) reindex(i int) {
 	for ; i < len(c.classes); i++ {
 		c.index[c.classes[i].label] = i
 	}
-	c.changed()
-	return nil
 }
 
 // Add appends the picture x, of length d, to a class: an example of its own, or a
@@ -232,6 +276,26 @@ func (c *Classifier) Add(label string, x []float64) error {
 		return err
 	}
 	k.add(c.z, c.prior)
+	c.changed()
+	return nil
+}
+
+// Insert is [Classifier.Add] for a picture at place i of its class, from 0 to the
+// number of pictures: what answers is as if the pictures had been added in the
+// order that they then have. It returns an *[ExampleError] for another place. Cost
+// as of [Classifier.Remove].
+func (c *Classifier) Insert(label string, i int, x []float64) error {
+	k, err := c.class(label)
+	if err != nil {
+		return err
+	}
+	if i < 0 || i > k.pictures() {
+		return &ExampleError{Label: label, Index: i, Count: k.pictures()}
+	}
+	if _, err := c.whiten(x); err != nil {
+		return err
+	}
+	k.putIn(i, c.z, c.prior, c.empty)
 	c.changed()
 	return nil
 }

@@ -21,9 +21,35 @@ func (c *class) takeOut(i int, p *niw.Prior, prior niw.Posterior) {
 		s.frames = slices.Delete(s.frames, at, at+1)
 		c.settleBurst(b, p)
 	default:
-		c.regroup(c.reassign(i), p, prior)
+		c.regroup(c.reassign(i, follows), p, prior)
 	}
-	c.renumber(i)
+	c.shift(i+1, -1)
+	c.number()
+}
+
+// putIn makes the whitened w, of length d, the i-th picture and leaves the bursts
+// as if it had always been there. Only one that leads can change those of other
+// pictures.
+func (c *class) putIn(i int, w []float64, p *niw.Prior, prior niw.Posterior) {
+	c.shift(i, 1)
+	before, _ := slices.BinarySearchFunc(c.list, i, func(s burst, i int) int { return s.pictures[0] - i })
+	if b := c.burstFor(w, before); b >= 0 {
+		c.join(b, i, w, p)
+		c.number()
+		return
+	}
+	c.list = slices.Insert(c.list, before, burst{pictures: []int{i}})
+	c.insert(before, w, p)
+	c.number()
+	if to := c.reassign(i, rose); slices.ContainsFunc(c.list, func(s burst) bool { return c.leftBurst(s, to) }) {
+		c.regroup(to, p, prior)
+		c.number()
+	}
+}
+
+// leftBurst tells whether a picture of s has another leader than before.
+func (c *class) leftBurst(s burst, to []int) bool {
+	return slices.ContainsFunc(s.pictures, func(x int) bool { return to[x] != s.pictures[0] })
 }
 
 // settleBurst makes the mean of the frames of the b-th burst its example, and
@@ -36,15 +62,26 @@ func (c *class) settleBurst(b int, p *niw.Prior) {
 	}
 }
 
-// renumber closes the gap that picture i left.
-func (c *class) renumber(i int) {
-	c.of = c.of[:len(c.of)-1]
+// shift moves the pictures from the given one on by so many places.
+func (c *class) shift(from, by int) {
 	for b := range c.list {
 		for at, x := range c.list[b].pictures {
-			if x > i {
-				x--
-				c.list[b].pictures[at] = x
+			if x >= from {
+				c.list[b].pictures[at] = x + by
 			}
+		}
+	}
+}
+
+// number writes down the burst of each picture.
+func (c *class) number() {
+	n := 0
+	for _, s := range c.list {
+		n += len(s.pictures)
+	}
+	c.of = slices.Grow(c.of[:0], n)[:n]
+	for b, s := range c.list {
+		for _, x := range s.pictures {
 			c.of[x] = b
 		}
 	}
@@ -57,20 +94,26 @@ const (
 	rose    // leads, but did not before
 )
 
-// reassign returns the leaders that the pictures after the leader gone have
-// without it, -1 for itself. Each picture keeps its leader unless that one is
-// gone, or an older picture rose to lead and is near. So it takes one distance
-// for every pair of a picture that rose and a later one, and those of a picture
-// that lost its leader from the leaders younger than that.
-func (c *class) reassign(gone int) []int {
+// reassign returns the leaders that the pictures after the i-th have once that one
+// leads, where role is rose, or is gone, where it is follows: -1 for itself then.
+// Each picture keeps its leader unless that one is gone, or an older picture rose
+// to lead and is near. So it takes one distance for every pair of a picture that
+// rose and a later one, and those of a picture that lost its leader from the
+// leaders younger than that.
+func (c *class) reassign(i, now int) []int {
 	to, role := make([]int, c.pictures()), make([]int, c.pictures())
-	for i, b := range c.of {
-		to[i] = c.list[b].pictures[0]
-		role[to[i]] = leads
+	for x, b := range c.of {
+		to[x] = c.list[b].pictures[0]
+		role[to[x]] = leads
 	}
-	to[gone], role[gone] = -1, follows
 	var risen []int
-	for x := gone + 1; x < len(to); x++ {
+	role[i] = now
+	if now == rose {
+		risen = append(risen, i)
+	} else {
+		to[i] = -1
+	}
+	for x := i + 1; x < len(to); x++ {
 		old := to[x]
 		if role[old] == leads {
 			if r := c.nearest(x, old, risen); r >= 0 {
