@@ -16,7 +16,7 @@ func (e *Engine) AddClass(name string) (id, kept string, err error) {
 		return "", "", err
 	}
 	c := &class{Class: store.Class{ID: newID(), Session: e.session.ID, Name: name, Order: e.lastOrder() + 1}}
-	if err := e.insertClass(c); err != nil {
+	if err := e.insertClass(c, nil); err != nil {
 		return "", "", err
 	}
 	e.touch(putClass(c))
@@ -53,23 +53,28 @@ func (e *Engine) RemoveClass(id string) (token string, err error) {
 		ops = append(ops, store.Op{Table: store.Examples, Key: x.ID})
 	}
 	e.classes = slices.DeleteFunc(e.classes, func(k *class) bool { return k == c })
-	if e.classifier != nil {
-		if err := e.classifier.RemoveClass(id); err != nil {
+	from, taken := e.classifier, (*qda.Detached)(nil)
+	if from != nil {
+		if taken, err = from.Detach(id); err != nil {
 			return "", err
 		}
 	}
 	e.touch(ops...)
-	return e.remember(func() error { return e.restoreClass(c) }), nil
+	return e.remember(func() error { return e.restoreClass(c, from, taken) }), nil
 }
 
-// restoreClass is the undo of RemoveClass. The name may have been taken since.
-func (e *Engine) restoreClass(c *class) error {
+// restoreClass is the undo of RemoveClass, which took it from a classifier. The
+// name may have been taken since, and another classifier may serve.
+func (e *Engine) restoreClass(c *class, from *qda.Classifier, taken *qda.Detached) error {
 	name, err := e.freeName(c.Name, "")
 	if err != nil {
 		return err
 	}
 	c.Name = name
-	if err := e.insertClass(c); err != nil {
+	if from != e.classifier {
+		taken = nil
+	}
+	if err := e.insertClass(c, taken); err != nil {
 		return err
 	}
 	ops := []store.Op{putClass(c)}
@@ -132,8 +137,7 @@ func (e *Engine) RemoveExample(classID, exampleID string) (token string, err err
 }
 
 // restoreExample is the undo of RemoveExample: the example returns to its place
-// among the others. Those after it are taught again, so that the classifier is
-// the same to the last bit as if nothing had happened.
+// among the others.
 func (e *Engine) restoreExample(x *store.Example) error {
 	c, err := e.class(x.Class)
 	if err != nil {
@@ -143,19 +147,14 @@ func (e *Engine) restoreExample(x *store.Example) error {
 	if i < 0 {
 		i = len(c.examples)
 	}
-	for k := len(c.examples) - 1; k >= i; k-- {
-		if err := e.classifier.Remove(c.ID, k); err != nil {
-			return err
-		}
-	}
-	c.examples = slices.Insert(c.examples, i, x)
-	rows, err := e.prior.rows(c.examples[i:])
+	z, err := e.transformed(x.Embedding)
 	if err == nil {
-		err = e.classifier.AddRows(c.ID, rows)
+		err = e.classifier.Insert(c.ID, i, z)
 	}
 	if err != nil {
 		return err
 	}
+	c.examples = slices.Insert(c.examples, i, x)
 	e.touch(putExample(x))
 	return nil
 }
@@ -196,16 +195,24 @@ func (e *Engine) remember(step func() error) string {
 func (e *Engine) forgetUndo() { e.undo, e.tokens = map[string]func() error{}, nil }
 
 // insertClass puts a class with its examples at its place, here and in the
-// classifier.
-func (e *Engine) insertClass(c *class) error {
-	if e.classifier != nil {
-		if err := teach(e.classifier, e.prior, c); err != nil {
-			return err
-		}
-	}
+// classifier, which may know it already.
+func (e *Engine) insertClass(c *class, known *qda.Detached) (err error) {
 	i := slices.IndexFunc(e.classes, func(k *class) bool { return k.Order > c.Order })
 	if i < 0 {
 		i = len(e.classes)
+	}
+	if e.classifier != nil {
+		if known == nil {
+			if err := teach(e.classifier, e.prior, c); err != nil {
+				return err
+			}
+			if known, err = e.classifier.Detach(c.ID); err != nil {
+				return err
+			}
+		}
+		if err := e.classifier.Attach(i, known); err != nil {
+			return err
+		}
 	}
 	e.classes = slices.Insert(e.classes, i, c)
 	return nil

@@ -161,12 +161,7 @@ func TestUndoIsExact(t *testing.T) {
 		t.Fatalf("%d classes after removing one of three", n)
 	}
 	must(t, w.Undo(token))
-	after := w.ask(t)
-	for i, c := range after.Classes {
-		if math.Abs(c.P-before.Classes[i].P) > 1e-14 || c.Name != before.Classes[i].Name {
-			t.Fatalf("class back: %+v, want %+v", after, before)
-		}
-	}
+	same(t, "class back", w.ask(t), before)
 	w.Flush()
 	again := newWorld(t, w.store)
 	same(t, "stored", again.ask(t), before)

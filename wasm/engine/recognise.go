@@ -63,19 +63,12 @@ func (e *Engine) predictShares(x []float32) ([]float64, error) {
 		return nil, err
 	}
 	n := len(e.classes)
-	if len(e.shares) < 2*n+1 {
-		e.shares = make([]float64, 4*n+1)
+	if len(e.shares) < n+1 {
+		e.shares = make([]float64, 2*n+1)
 	}
-	answer, raw := e.shares[:n+1], e.shares[n+1:2*n+1]
-	if answer[0], err = e.classifier.ProbabilitiesTo(raw, z); err != nil {
+	answer := e.shares[:n+1]
+	if answer[0], err = e.classifier.ProbabilitiesTo(answer[1:], z); err != nil {
 		return nil, err
-	}
-	for i, c := range e.classes {
-		k := i
-		if e.classifier.Label(k) != c.ID { // after an undo the classifier has another order
-			k = e.classifier.Index(c.ID)
-		}
-		answer[i+1] = raw[k]
 	}
 	return answer, nil
 }

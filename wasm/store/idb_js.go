@@ -184,13 +184,11 @@ func (s *IndexedDB) Apply(ops []Op) error {
 	if len(ops) == 0 {
 		return nil
 	}
-	return s.transact(idb.TransactionReadWrite, tablesOf(ops), func(_ context.Context, stores map[Table]*idb.ObjectStore) error {
-		for _, op := range ops {
-			var err error
-			if op.Value == nil {
-				_, err = stores[op.Table].Delete(js.ValueOf(op.Key))
-			} else {
-				_, err = stores[op.Table].PutKey(js.ValueOf(op.Key), encode(op.Value))
+	return s.transact(idb.TransactionReadWrite, tablesOf(ops), func(ctx context.Context, stores map[Table]*idb.ObjectStore) error {
+		for i, op := range ops {
+			done, err := write(stores[op.Table], op)
+			if err == nil && i%atOnce == atOnce-1 {
+				err = done(ctx)
 			}
 			if err != nil {
 				return err
@@ -198,6 +196,20 @@ func (s *IndexedDB) Apply(ops []Op) error {
 		}
 		return nil
 	})
+}
+
+// atOnce is how many records are written before messages are let in: some
+// milliseconds of work.
+const atOnce = 64
+
+// write issues the request of one operation and returns what waits for it.
+func write(s *idb.ObjectStore, op Op) (done func(context.Context) error, err error) {
+	if op.Value == nil {
+		r, err := s.Delete(js.ValueOf(op.Key))
+		return func(ctx context.Context) error { return r.Await(ctx) }, err
+	}
+	r, err := s.PutKey(js.ValueOf(op.Key), encode(op.Value))
+	return func(ctx context.Context) error { _, err := r.Await(ctx); return err }, err
 }
 
 func tablesOf(ops []Op) []Table {
