@@ -40,7 +40,7 @@ func (c *Classifier) query(x []float64) (q point, err error) {
 // densities scores a whitened query.
 func (c *Classifier) densities(dst []float64, q point) (none float64) {
 	if c.options.Pooled && len(c.taught) > 0 {
-		return c.pooledDensities(dst, q.r2)
+		return c.pooledDensities(dst, q)
 	}
 	none = c.empty.LogProb(c.options.Inference, c.centre.r2(q))
 	for i, k := range c.classes {
@@ -52,18 +52,18 @@ func (c *Classifier) densities(dst []float64, q point) (none float64) {
 	return none
 }
 
-func (c *Classifier) pooledDensities(dst []float64, r2 float64) (none float64) {
+func (c *Classifier) pooledDensities(dst []float64, q point) (none float64) {
 	if c.pool == nil {
 		c.pool = newPool(c.prior, c.taught)
 	}
 	inf := c.options.Inference
-	c.pool.prepare(c.z)
-	none = c.pool.logProb(-1, inf, r2)
+	c.pool.prepare(q.z)
+	none = c.pool.logProb(-1, inf, q.r2)
 	taught := 0
 	for i, k := range c.classes {
 		dst[i] = none
 		if k.count() > 0 {
-			dst[i] = c.pool.logProb(taught, inf, r2)
+			dst[i] = c.pool.logProb(taught, inf, q.r2)
 			taught++
 		}
 	}
@@ -94,6 +94,11 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 	if err != nil {
 		return 0, err
 	}
+	return c.probabilities(dst, posterior, q), nil
+}
+
+// probabilities answers a whitened query of a classifier that has settled.
+func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, q point) (none float64) {
 	w := &c.work
 	l0 := c.densities(c.logits, q)
 	for i, j := 0, 0; i < len(c.classes); i++ {
@@ -110,7 +115,7 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 			j++
 		}
 	}
-	return none, nil
+	return none
 }
 
 // Session returns what the session's own examples say of it, brought up to date
