@@ -136,7 +136,7 @@ emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art
 
 .PHONY: site
 site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/samples/samples.json $(SITE)/prior.safetensors
-	@$(BIN)/site -root . -out $(SITE) -cache build/cache/twins
+	@$(BIN)/site -root . -out $(SITE) -cache build/cache/variants
 
 # ---- tests ------------------------------------------------------------------
 # Two processes at a time: the machines that run this have two processors.

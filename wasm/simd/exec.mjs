@@ -10,7 +10,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { simdImports, simdSupported } from '../../web/simd.js';
+import { simdImports, simdSupported } from '../../web/engine/kernels.js';
 
 const require = createRequire(import.meta.url);
 

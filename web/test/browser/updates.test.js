@@ -23,7 +23,7 @@ test('a new version is announced and comes with one press', () => onCopy((site) 
   await offlineReady(page);
   const first = await caches(page);
   assert.equal(first.length, 1);
-  const version = await changeFile(site.folder, 'web/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
+  const version = await changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
   await page.reload();
   await page.getByText('A new version is ready.').waitFor();
   const changed = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--changed').trim());
@@ -38,7 +38,7 @@ test('a tab that did not ask for the new version is told when another has', () =
   await offlineReady(page);
   const other = await context.newPage();
   await open(other, site);
-  await changeFile(site.folder, 'web/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
+  await changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
   await page.reload();
   await page.getByText('A new version is ready.').waitFor();
   await page.getByRole('button', { name: 'Reload' }).click();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { check, compile } from '../../build/simd.mjs';
-import { simdImports, simdSupported } from '../../simd.js';
+import { simdImports, simdSupported } from '../../engine/kernels.js';
 
 const binary = await compile();
 const module = new WebAssembly.Module(binary);

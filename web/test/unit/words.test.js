@@ -2,12 +2,12 @@
 /** What the page's small functions say. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { removed, repeated } from '../../classes.js';
-import { counted, sentence } from '../../dom.js';
-import { LoadProgress, megabytes } from '../../loading.js';
-import { credit } from '../../samples.js';
-import { describe } from '../../sessions.js';
-import { describePrior } from '../../settings.js';
+import { removed, repeated } from '../../ui/classes.js';
+import { counted, sentence } from '../../ui/dom.js';
+import { LoadProgress, megabytes } from '../../ui/loading.js';
+import { credit } from '../../ui/samples.js';
+import { describe } from '../../ui/sessions.js';
+import { describePrior } from '../../ui/settings.js';
 
 test('counts have their plural', () => {
   assert.equal(counted(1, 'picture'), '1 picture');

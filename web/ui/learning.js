@@ -3,15 +3,15 @@
 import { complain, say } from './announce.js';
 import { Curve, tell } from './curve.js';
 import { byId, counted, el, sentence } from './dom.js';
-import { readNpz } from './npz.js';
+import { readNpz } from '../files/npz.js';
 import { save } from './settings.js';
-import { Trainer } from './trainer.js';
+import { Trainer } from '../engine/trainer.js';
 
 /** @typedef {import('./curve.js').TrainingPoint} TrainingPoint */
-/** @typedef {import('./trainer.js').FullEngine} FullEngine */
-/** @typedef {import('./trainer.js').Learned} Learned */
-/** @typedef {import('./trainer.js').Point} Point */
-/** @typedef {import('./trainer.js').Progress} Progress */
+/** @typedef {import('../engine/trainer.js').FullEngine} FullEngine */
+/** @typedef {import('../engine/trainer.js').Learned} Learned */
+/** @typedef {import('../engine/trainer.js').Point} Point */
+/** @typedef {import('../engine/trainer.js').Progress} Progress */
 /** @typedef {'idle'|'running'|'paused'|'interrupted'|'done'} Stage */
 
 /**
@@ -177,7 +177,7 @@ export class LearningPanel {
     }
   }
 
-  /** @param {import('./trainer.js').Dataset} [dataset] */
+  /** @param {import('../engine/trainer.js').Dataset} [dataset] */
   async #start(dataset) {
     await this.#follow(await this.trainer.begin({ steps: Number(this.effort.value), dataset }));
   }
@@ -205,7 +205,7 @@ export class LearningPanel {
   /**
    * Follows a run to its end.
    *
-   * @param {import('./trainer.js').Started} started
+   * @param {import('../engine/trainer.js').Started} started
    */
   async #follow({ step, steps, history }) {
     const { trainer } = this;

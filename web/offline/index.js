@@ -1,7 +1,7 @@
 // @ts-check
 /** Working offline, and telling the person about a new version. */
-import { toast } from './announce.js';
-import { byId } from './dom.js';
+import { toast } from '../ui/announce.js';
+import { byId } from '../ui/dom.js';
 
 /** Between two looks for a new version, in milliseconds. */
 const HOUR = 3_600_000;

@@ -1,16 +1,16 @@
 // @ts-check
 /**
  * Starts the engine: the Go program of wasm/, compiled to WebAssembly, in its role
- * `page`. What it can do is described in types.js.
+ * `page`. What it can do is described in contract.js.
  *
  * The program takes a role and the name of a global function, and calls that function
  * once with the object of its methods. Every method returns a promise.
  */
 import { direct } from './direct.js';
-import { loadSimd, simdImports } from './simd.js';
+import { loadSimd, simdImports } from './kernels.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./types.js').OnProgress} OnProgress */
+/** @typedef {import('./contract.js').Engine} Engine */
+/** @typedef {import('./contract.js').OnProgress} OnProgress */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for this window and its workers */
 /** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
 /** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean}} GoProgram */

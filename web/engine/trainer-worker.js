@@ -3,12 +3,12 @@
  * The worker in which a prior is learned: the engine's program in its role `trainer`.
  * What comes in and goes out is described in trainer.js.
  */
-import { loadRuntime, startProgram } from './engine.js';
+import { loadRuntime, startProgram } from './index.js';
 
-/** @type {Promise<import('./engine.js').Methods>|null} */
+/** @type {Promise<import('./index.js').Methods>|null} */
 let methods = null;
 
-/** @param {{modules: import('./engine.js').Modules, runtime: string}} args */
+/** @param {{modules: import('./index.js').Modules, runtime: string}} args */
 async function start({ modules, runtime }) {
   await loadRuntime(new URL(runtime));
   const { methods: started } = await startProgram(modules, 'trainer');

@@ -5,19 +5,19 @@ import { complain, say, toast, UndoStack } from './announce.js';
 import { ClassList } from './classes.js';
 import { byId, sentence } from './dom.js';
 import { catchMisses, catchPaste } from './drop.js';
-import { loadEngine } from './engine.js';
-import { loadExtractor } from './extractor/index.js';
+import { loadEngine } from '../engine/index.js';
+import { loadExtractor } from '../extractor/index.js';
 import { LearningPanel } from './learning.js';
 import { Lessons } from './lessons.js';
 import { LoadProgress, megabytes } from './loading.js';
-import { workOffline } from './offline.js';
+import { workOffline } from '../offline/index.js';
 import { Recogniser } from './recognise.js';
 import { Samples } from './samples.js';
 import { SessionsDialog } from './sessions.js';
 import { SettingsDialog } from './settings.js';
 
-/** @typedef {import('./trainer.js').FullEngine} Engine */
-/** @typedef {import('./types.js').Extractor} Extractor */
+/** @typedef {import('../engine/trainer.js').FullEngine} Engine */
+/** @typedef {import('../engine/contract.js').Extractor} Extractor */
 /** @typedef {{version: string, files: {path: string, bytes: number, sha256: string}[]}} Manifest */
 
 /** Sizes to expect before the downloads tell their own, in bytes. */
@@ -54,7 +54,7 @@ async function usePagePrior(engine, manifest) {
   }
 }
 
-/** @param {import('./types.js').PriorState} prior in use */
+/** @param {import('../engine/contract.js').PriorState} prior in use */
 function meanwhile({ site, sha256 }) {
   if (!site) return 'This session has a prior of its own and does not need it.';
   if (sha256) return 'That of the last visit is in use.';

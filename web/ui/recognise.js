@@ -6,7 +6,7 @@ import { byId, sentence } from './dom.js';
 import { dropZone } from './drop.js';
 import { Pace } from './pace.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
+/** @typedef {import('../engine/contract.js').Engine} Engine */
 /** @typedef {import('./lessons.js').Lessons} Lessons */
 
 /** Edge of the picture shown as the query, in pixels. */

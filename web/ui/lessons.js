@@ -1,9 +1,9 @@
 // @ts-check
 /** Teaching: one picture, file or frame, through the extractor into a class. */
-import { decode, preview, thumbnail } from './pictures.js';
+import { decode, preview, thumbnail } from '../files/pictures.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./types.js').Extractor} Extractor */
+/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../engine/contract.js').Extractor} Extractor */
 
 /** Joins the engine with an extractor that may still be loading. */
 export class Lessons {

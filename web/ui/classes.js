@@ -8,9 +8,9 @@ import { dropZone } from './drop.js';
 import { holdRepeat } from './hold.js';
 import { Thumbnails } from './thumbnails.js';
 
-/** @typedef {import('./types.js').ClassState} ClassState */
-/** @typedef {import('./types.js').Example} Example */
-/** @typedef {import('./types.js').Engine} Engine */
+/** @typedef {import('../engine/contract.js').ClassState} ClassState */
+/** @typedef {import('../engine/contract.js').Example} Example */
+/** @typedef {import('../engine/contract.js').Engine} Engine */
 /** @typedef {import('./lessons.js').Lessons} Lessons */
 /** @typedef {import('./announce.js').UndoStack} UndoStack */
 

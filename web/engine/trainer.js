@@ -10,8 +10,8 @@
  *                   {type: 'progress', progress} in between
  */
 
-/** @typedef {import('./engine.js').LoadedEngine} FullEngine */
-/** @typedef {import('./npz.js').Dataset} Dataset */
+/** @typedef {import('./index.js').LoadedEngine} FullEngine */
+/** @typedef {import('../files/npz.js').Dataset} Dataset */
 /**
  * One point of the training curve; losses are cross-entropies in nats.
  *

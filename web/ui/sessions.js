@@ -4,8 +4,8 @@ import { complain, say } from './announce.js';
 import { byId, counted, el, icon, sentence } from './dom.js';
 import { dialogHead } from './settings.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./types.js').SessionInfo} SessionInfo */
+/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../engine/contract.js').SessionInfo} SessionInfo */
 
 /** The sessions dialog and the name of the open session in the bar. */
 export class SessionsDialog {

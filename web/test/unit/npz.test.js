@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { zipSync } from 'fflate';
-import { readNpz } from '../../npz.js';
+import { readNpz } from '../../files/npz.js';
 
 /**
  * An array file of numpy's format 1.0.
