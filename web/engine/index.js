@@ -67,8 +67,8 @@ function quickly(ordinary, quick) {
   let revision = -1;
   /** @type {{id: string, name: string}[]} */ let classes = [];
   return async (x) => {
-    const shares = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x) : null;
-    if (shares) return { classes: classes.map((c, i) => ({ ...c, probability: shares[i + 1] })), none: shares[0] };
+    const probabilities = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x) : null;
+    if (probabilities) return { classes: classes.map((c, i) => ({ ...c, probability: probabilities[i + 1] })), none: probabilities[0] };
     const now = quick.revision();
     const answer = await ordinary(x);
     if (answer) {

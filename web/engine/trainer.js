@@ -62,7 +62,7 @@ export class Trainer {
     const { session, classifier, prior } = await this.engine.trainingInput();
     this.#session = session;
     if (!dataset) return this.#ask('begin', { session, steps, prior, classifier });
-    // Embeddings of another kind than the session's begin at the built-in prior.
+    // Embeddings of another kind than the session's begin at the plain one, made by hand.
     const fits = dataset.dimension === (await this.engine.state()).dimension;
     return this.#ask('begin', { session, steps, prior: fits ? prior : null, dataset });
   }

@@ -8,7 +8,7 @@ import { catchMisses, catchPaste } from './drop.js';
 import { loadEngine } from '../engine/index.js';
 import { loadExtractor } from '../extractor/index.js';
 import { LearningPanel } from './learning.js';
-import { Lessons } from './lessons.js';
+import { Enrolment } from './enrol.js';
 import { LoadProgress, megabytes } from './loading.js';
 import { workOffline } from '../offline/index.js';
 import { Recogniser } from './recognise.js';
@@ -118,9 +118,9 @@ function coalesced(show) {
  */
 async function build(engine, extractor) {
   const undo = new UndoStack();
-  const lessons = new Lessons(engine, extractor);
-  const classes = new ClassList({ engine, lessons, undo });
-  const recogniser = new Recogniser({ engine, lessons });
+  const enrolment = new Enrolment(engine, extractor);
+  const classes = new ClassList({ engine, enrolment, undo });
+  const recogniser = new Recogniser({ engine, enrolment });
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     undo.clear();
@@ -129,7 +129,7 @@ async function build(engine, extractor) {
   };
   const settings = new SettingsDialog({ engine, extractor, onReplaced });
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
-  new Samples({ engine, lessons, recognise: (files) => recogniser.recogniseFiles(files) });
+  new Samples({ engine, enrolment, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage');
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor');

@@ -183,7 +183,7 @@ export function describePrior({ prior, dimension }) {
 
 /** @param {PriorLine} prior */
 function priorName({ site, sha256, name, facts }) {
-  if (site) return sha256 ? 'Built-in prior' : 'Built-in prior, not learned';
+  if (site) return sha256 ? 'Built-in prior' : 'Plain prior, not learned';
   const on = facts['learned-on'];
   return on ? `Learned in a browser tab from ${on}, ${facts['learned-steps'] ?? '?'} steps` : name || 'Imported prior';
 }

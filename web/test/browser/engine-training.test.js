@@ -60,8 +60,8 @@ const start = (page, dimension) => run(page, `
     const classes = world(5, 13, 4242);
     await teach(classes.map((pictures) => pictures.slice(0, 3)));
     for (const [k, pictures] of classes.entries()) for (const x of pictures.slice(3)) {
-      const { classes: odds } = await engine.probabilities(x);
-      const best = odds.reduce((a, b) => (b.probability > a.probability ? b : a));
+      const { classes: probabilities } = await engine.probabilities(x);
+      const best = probabilities.reduce((a, b) => (b.probability > a.probability ? b : a));
       all++;
       if (best.name === 'class ' + k) right++;
     }

@@ -72,13 +72,13 @@ const later = { expect: [/404/], context: { serviceWorkers: /** @type {const} */
 test('where the new prior cannot be fetched the page goes on with the former one', () => onCopy((site) => visit({ site, ...later }, async ({ page }) => {
   await teach(page, 'Cat', ['noto', 'twemoji']);
   await teach(page, 'Rocket', ['noto', 'twemoji']);
-  const odds = await recognise(page, sample('emojione', 'cat'));
+  const probabilities = await recognise(page, sample('emojione', 'cat'));
   const before = await priorText(page);
   await changeFile(site.folder, 'prior.safetensors', touchPrior);
   const away = await hide(site.folder, 'prior.safetensors');
   await open(page, site);
   await notice(page, 'The page’s prior could not be fetched. That of the last visit is in use.').waitFor();
-  assertSame(await recognise(page, sample('emojione', 'cat')), odds);
+  assertSame(await recognise(page, sample('emojione', 'cat')), probabilities);
   assert.equal(await priorText(page), before);
   await page.keyboard.press('Escape');
   await away();
