@@ -10,7 +10,7 @@ import { direct } from './direct.js';
 import { loadSimd, simdImports } from './kernels.js';
 
 /** @typedef {import('./contract.js').Engine} Engine */
-/** @typedef {import('./contract.js').OnProgress} OnProgress */
+/** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for this window and its workers */
 /** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
 /** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean}} GoProgram */

@@ -11,7 +11,11 @@
  */
 
 /** @typedef {import('./index.js').LoadedEngine} FullEngine */
-/** @typedef {import('../files/npz.js').Dataset} Dataset */
+/**
+ * Rows of embeddings, one after the other, with an index into names for each.
+ *
+ * @typedef {{embeddings: Float32Array, dimension: number, labels: Int32Array, names: string[]}} Dataset
+ */
 /**
  * One point of the training curve; losses are cross-entropies in nats.
  *

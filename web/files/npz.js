@@ -7,11 +7,7 @@
  * Formats: PKWARE's APPNOTE.TXT 4.3 for zip, numpy.lib.format for .npy.
  */
 
-/**
- * Rows of embeddings, one after the other, with an index into names for each.
- *
- * @typedef {{embeddings: Float32Array, dimension: number, labels: Int32Array, names: string[]}} Dataset
- */
+/** @typedef {import('../engine/trainer.js').Dataset} Dataset */
 /** @typedef {{shape: number[], data: Float32Array|Float64Array|Int32Array|BigInt64Array|Uint16Array, half: boolean}} Npy */
 
 const END = 0x06054b50; // end of central directory

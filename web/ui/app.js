@@ -17,7 +17,7 @@ import { SessionsDialog } from './sessions.js';
 import { SettingsDialog } from './settings.js';
 
 /** @typedef {import('../engine/trainer.js').FullEngine} Engine */
-/** @typedef {import('../engine/contract.js').Extractor} Extractor */
+/** @typedef {import('../extractor/index.js').Extractor} Extractor */
 /** @typedef {{version: string, files: {path: string, bytes: number, sha256: string}[]}} Manifest */
 
 /** Sizes to expect before the downloads tell their own, in bytes. */

@@ -3,7 +3,7 @@
 import { decode, preview, thumbnail } from '../files/pictures.js';
 
 /** @typedef {import('../engine/contract.js').Engine} Engine */
-/** @typedef {import('../engine/contract.js').Extractor} Extractor */
+/** @typedef {import('../extractor/index.js').Extractor} Extractor */
 
 /** Joins the engine with an extractor that may still be loading. */
 export class Enrolment {
