@@ -79,7 +79,7 @@ $(SITE)/metaqda.wasm: $(BIN)/tools $(MODULES)
 $(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
 	$(NODE) web/build/simd.mjs
 
-$(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/prune.mjs web/build/slim-tfjs.mjs web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
+$(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/prune.mjs web/build/slim-tfjs.mjs web/base/*.js web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
 	$(NODE) web/build/extractor.mjs
 	@touch $@
 

@@ -25,6 +25,7 @@ before(async () => {
   const root = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
   server = await serve({
     '/': ['text/html', '<!doctype html><title>tests</title>'],
+    '/web/base/simd.js': ['text/javascript', readFileSync(join(ROOT, 'web/base/simd.js'))],
     '/web/engine/kernels.js': ['text/javascript', readFileSync(join(ROOT, 'web/engine/kernels.js'))],
     '/wasm_exec.js': ['text/javascript', readFileSync(join(root, 'lib/wasm/wasm_exec.js'))],
     '/kernels.wasm': ['application/wasm', await compile()],
