@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { simdSupported } from '../../web/base/simd.js';
-import { meanOf } from '../../web/extractor/mean.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
+import { meanOf } from '../../web/extractor/session.js';
 
 export const builtExtractor = fileURLToPath(new URL('../../build/site/extractor', import.meta.url));
 

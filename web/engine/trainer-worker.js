@@ -3,27 +3,16 @@
  * The worker in which a prior is learned: the engine's program in its role `trainer`.
  * What comes in and goes out is described in trainer.js.
  */
-import { loadRuntime, startProgram } from './index.js';
+import { answer } from '../base/remote.js';
+import { loadRuntime, startProgram } from './program.js';
 
-/** @type {Promise<import('./index.js').Methods>|null} */
-let methods = null;
-
-/** @param {{modules: import('./index.js').Modules, runtime: string}} args */
-async function start({ modules, runtime }) {
-  await loadRuntime(new URL(runtime));
-  const { methods: started } = await startProgram(modules, 'trainer');
-  await started.on((/** @type {import('./trainer.js').Progress} */ progress) => postMessage({ type: 'progress', progress }));
-  return started;
-}
-
-addEventListener('message', async ({ data: { type, id, args } }) => {
-  try {
-    if (type === 'start') methods = start(args);
-    const ready = await methods;
-    if (!ready) throw Object.assign(new Error('The trainer was not started: reload the page.'), { code: 'internal' });
-    postMessage({ type, id, result: type === 'start' ? null : await ready[type](args) });
-  } catch (error) {
-    const { code = 'internal', message } = /** @type {Error & {code?: string}} */ (error);
-    postMessage({ type: 'error', id, error: { code, message } });
-  }
-});
+/** @type {import('../base/remote.js').Handlers} */
+const handlers = {
+  async start(/** @type {{modules: import('./program.js').Modules, runtime: string}} */ { modules, runtime }) {
+    await loadRuntime(new URL(runtime));
+    const { on, ...methods } = (await startProgram(modules, 'trainer')).methods;
+    await on((/** @type {import('./trainer.js').Progress} */ progress) => tell('progress', progress));
+    Object.assign(handlers, methods);
+  },
+};
+const tell = answer(handlers, { code: 'internal' });
