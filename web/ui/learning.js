@@ -2,9 +2,8 @@
 /** The panel 'Learn from my pictures': a prior of one's own, learned on this device. */
 import { complain, say } from './announce.js';
 import { Curve, tell } from './curve.js';
-import { byId, counted, el, sentence } from './dom.js';
+import { byId, counted, el, save, sentence } from './dom.js';
 import { readNpz } from '../files/npz.js';
-import { save } from './settings.js';
 import { Trainer } from '../engine/trainer.js';
 
 /** @typedef {import('./curve.js').TrainingPoint} TrainingPoint */

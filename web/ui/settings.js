@@ -1,7 +1,7 @@
 // @ts-check
 /** The settings dialog: how probabilities are computed and shown, and the files. */
 import { complain, say, toast } from './announce.js';
-import { byId, el, icon, sentence } from './dom.js';
+import { byId, dialogHead, el, save, sentence } from './dom.js';
 
 /** @typedef {import('../engine/contract.js').Engine} Engine */
 /** @typedef {import('../engine/contract.js').EngineState} EngineState */
@@ -144,20 +144,6 @@ export class SettingsDialog {
 }
 
 /**
- * The title row of a dialog with its close button; a press beside the dialog
- * closes it too.
- *
- * @param {HTMLDialogElement} dialog
- * @param {string} id of the title
- * @param {string} title
- */
-export function dialogHead(dialog, id, title) {
-  dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
-  return el('div', { class: 'dialog-head' }, el('h2', { id }, title),
-    el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close')));
-}
-
-/**
  * Says what was done, and shows a notice that goes with it.
  *
  * @param {string} done
@@ -186,20 +172,4 @@ function priorName({ site, sha256, name, facts }) {
   if (site) return sha256 ? 'Built-in prior' : 'Plain prior, not learned';
   const on = facts['learned-on'];
   return on ? `Learned in a browser tab from ${on}, ${facts['learned-steps'] ?? '?'} steps` : name || 'Imported prior';
-}
-
-/**
- * Offers bytes as a download.
- *
- * @param {Uint8Array} bytes
- * @param {string} name
- */
-export function save(bytes, name) {
-  const url = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/octet-stream' }));
-  const link = el('a', { href: url, download: name, hidden: true });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  // The download has its own hold on the bytes once it has started.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
