@@ -159,6 +159,13 @@ async function build(engine, extractor) {
   });
 }
 
+async function offlineUse() {
+  const kept = await workOffline({
+    offer: (text, reload) => toast({ text, key: 'update', action: 'Reload', onAction: reload, stay: true }),
+  });
+  byId('offline', HTMLElement).hidden = !kept;
+}
+
 async function start() {
   const progress = progressBar();
   const loading = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
@@ -182,7 +189,7 @@ async function start() {
 try {
   await start();
   // Without a service worker (a private window, say) all works but offline use.
-  workOffline().catch((error) => console.warn(sentence(error)));
+  offlineUse().catch((error) => console.warn(sentence(error)));
 } catch (error) {
   byId('loading', HTMLElement).hidden = true;
   complain(byId('trouble', HTMLElement), sentence(error));
