@@ -83,6 +83,9 @@ $(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/p
 	$(NODE) web/build/extractor.mjs
 	@touch $@
 
+$(SITE)/npz.js: web/build/npz.mjs web/files/npz.mjs $(PACKAGES)
+	$(NODE) web/build/npz.mjs
+
 $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs) $(PACKAGES)
 	$(NODE) web/build/samples.mjs
 	@touch $@
@@ -135,7 +138,7 @@ emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art
 		--methods fb,map,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
 
 .PHONY: site
-site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/samples/samples.json $(SITE)/prior.safetensors
+site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/npz.js $(SITE)/samples/samples.json $(SITE)/prior.safetensors
 	@$(BIN)/site -root . -out $(SITE) -cache build/cache/variants
 
 # ---- tests ------------------------------------------------------------------

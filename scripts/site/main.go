@@ -1,8 +1,8 @@
 // Command site turns the parts that were built into the folder that is served.
 //
 // Before it runs, the out folder holds what other build steps made:
-// metaqda.wasm, metaqda-simd.wasm, prior.safetensors, extractor/ and samples/.
-// It adds
+// metaqda.wasm, metaqda-simd.wasm, prior.safetensors, npz.js, extractor/ and
+// samples/. It adds
 //
 //   - the page: index.html, the notices, web/ without tests, build scripts and
 //     package files, all byte for byte as they stand in the tree;
@@ -55,7 +55,7 @@ func main() {
 type builder struct{ root, out, cache, wasmExec string }
 
 // required are the parts that other build steps must have made.
-var required = []string{"metaqda.wasm", "metaqda-simd.wasm", "prior.safetensors", "extractor", "samples"}
+var required = []string{"metaqda.wasm", "metaqda-simd.wasm", "prior.safetensors", "npz.js", "extractor", "samples"}
 
 // build completes the out folder and prints the sizes of what is to download.
 func (b *builder) build(report io.Writer) error {

@@ -48,6 +48,7 @@ func newTree(t *testing.T) *builder {
 		"build/site/metaqda.wasm":           "\x00asm" + long,
 		"build/site/prior.safetensors":      "prior",
 		"build/site/metaqda-simd.wasm":      "kernels",
+		"build/site/npz.js":                 "reader",
 		"build/site/extractor/weights.bin":  "weights",
 		"build/site/samples/a.svg":          "<svg/>" + long,
 	} {
@@ -91,7 +92,7 @@ func TestTheManifestListsEveryFileOfTheSite(t *testing.T) {
 	b := newTree(t)
 	m := build(t, b)
 	want := []string{
-		"LICENSE.txt", "THIRD_PARTY.md", "extractor/weights.bin", "index.html", "metaqda-simd.wasm", "metaqda.wasm", "prior.safetensors", "samples/a.svg",
+		"LICENSE.txt", "THIRD_PARTY.md", "extractor/weights.bin", "index.html", "metaqda-simd.wasm", "metaqda.wasm", "npz.js", "prior.safetensors", "samples/a.svg",
 		"wasm_exec.js", "web/app.js", "web/extractor/index.js", "web/icons/icon.png", "web/icons/icon.svg", "web/manifest.webmanifest", "web/style.css",
 	}
 	if got := m.paths(); !slices.Equal(got, want) {

@@ -3,7 +3,6 @@
 import { complain, say } from './announce.js';
 import { Curve, tell } from './curve.js';
 import { byId, counted, el, save, sentence } from './dom.js';
-import { readNpz } from '../files/npz.js';
 import { Trainer } from '../engine/trainer.js';
 
 /** @typedef {import('./curve.js').TrainingPoint} TrainingPoint */
@@ -88,6 +87,20 @@ export function describeLearning({ stage, step, steps, secondsLeft, history }) {
 function duration(seconds) {
   if (seconds < 90) return counted(Math.max(1, Math.round(seconds)), 'second');
   return counted(Math.round(seconds / 60), 'minute');
+}
+
+/**
+ * The reader comes with the first file: few people bring one.
+ *
+ * @param {Uint8Array} bytes of an .npz file
+ * @returns {Promise<import('../engine/trainer.js').Dataset>}
+ */
+async function readDataset(bytes) {
+  /** @type {typeof import('../files/npz.mjs')} */
+  const { readNpz } = await import(new URL('npz.js', document.baseURI).href).catch(() => {
+    throw new Error('The reader of data sets could not be fetched: check the connection and reload the page.');
+  });
+  return readNpz(bytes);
 }
 
 /** The panel. The worker starts when the panel is first opened. */
@@ -186,7 +199,7 @@ export class LearningPanel {
     if (!file) return;
     const bytes = new Uint8Array(await file.arrayBuffer());
     this.file.value = '';
-    await this.#start(await readNpz(bytes));
+    await this.#start(await readDataset(bytes));
   }
 
   async #resume() {
