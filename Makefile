@@ -79,9 +79,12 @@ $(SITE)/metaqda.wasm: $(BIN)/tools $(MODULES)
 $(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
 	$(NODE) web/build/simd.mjs
 
-$(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/prune.mjs web/build/slim-tfjs.mjs web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
+$(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/prune.mjs web/build/slim-tfjs.mjs web/base/*.js web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
 	$(NODE) web/build/extractor.mjs
 	@touch $@
+
+$(SITE)/npz.js: web/build/npz.mjs web/files/npz.mjs $(PACKAGES)
+	$(NODE) web/build/npz.mjs
 
 $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs) $(PACKAGES)
 	$(NODE) web/build/samples.mjs
@@ -135,8 +138,8 @@ emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art
 		--methods fb,map,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
 
 .PHONY: site
-site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/samples/samples.json $(SITE)/prior.safetensors
-	@$(BIN)/site -root . -out $(SITE) -cache build/cache/twins
+site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/npz.js $(SITE)/samples/samples.json $(SITE)/prior.safetensors
+	@$(BIN)/site -root . -out $(SITE) -cache build/cache/variants
 
 # ---- tests ------------------------------------------------------------------
 # Two processes at a time: the machines that run this have two processors.

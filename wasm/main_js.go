@@ -5,7 +5,7 @@
 //
 // and hands the object that JavaScript works with to the global function of the
 // name HANDOVER. ROLE is page, for the classifier of a window, or trainer, for
-// a worker that learns priors. web/engine.js and web/trainer.js start it.
+// a worker that learns priors. web/engine/index.js and web/engine/trainer.js start it.
 package main
 
 import (

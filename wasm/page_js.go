@@ -17,7 +17,7 @@ import (
 )
 
 // page is the engine of a window with what JavaScript sees of it. The methods
-// of the object handed over are described in web/types.js.
+// of the object handed over are described in web/engine/contract.js.
 type page struct {
 	engine     *engine.Engine
 	listeners  map[string][]js.Value // by event

@@ -16,7 +16,7 @@ import (
 )
 
 // trainer learns priors in a worker, one at a time. The methods of the object
-// handed over are those that web/trainer.js asks for.
+// handed over are those that web/engine/trainer.js asks for.
 type trainer struct {
 	store    store.Store // of checkpoints
 	listener js.Value

@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { hasSimd } from '../../web/extractor/download.js';
-import { meanOf } from '../../web/extractor/mean.js';
+import { simdSupported } from '../../web/base/simd.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
+import { meanOf } from '../../web/extractor/session.js';
 
 export const builtExtractor = fileURLToPath(new URL('../../build/site/extractor', import.meta.url));
 
@@ -14,7 +14,7 @@ export const builtExtractor = fileURLToPath(new URL('../../build/site/extractor'
  * @param {{simd?: boolean, recipe?: import('../../web/extractor/preprocess.js').Recipe}} [options]
  *   simd false takes the plain binary; a recipe in place of the built one
  */
-export async function loadExtractor(folder = builtExtractor, { simd = hasSimd(), recipe } = {}) {
+export async function loadExtractor(folder = builtExtractor, { simd = simdSupported(), recipe } = {}) {
   const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(path.join(folder, name)));
   const text = async (/** @type {string} */ name) => JSON.parse(await readFile(path.join(folder, name), 'utf8'));
   /** @type {import('../../web/extractor/download.js').ExtractorRecord} */

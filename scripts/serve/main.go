@@ -2,6 +2,10 @@
 // site. It is for trying the page on one's own machine and for the browser
 // tests; any static web host can take its place.
 //
+// The handler is our own because none of statigz, lpar/gzipped and Caddy's file
+// server tags by content, heeds every weight of Accept-Encoding, refuses the
+// variants of a former build and shows a rebuild at the next reload.
+//
 // It listens on localhost only unless -addr says otherwise, because the camera
 // and service workers need either localhost or https.
 //

@@ -19,7 +19,7 @@ import (
 // A request names a file exactly; there are no listings, no redirects, no
 // ranges and no defaults but index.html for "/". Every look-up goes through an
 // os.Root, so neither ".." nor a symbolic link leads out of the folder. Files
-// whose names begin with a dot do not exist for it, and the precompressed twins
+// whose names begin with a dot do not exist for it, and precompressed variants
 // (app.js.br, app.js.gz) are reached only by asking for app.js.
 //
 // Files are kept in memory and read again when their size or time changes, so
@@ -42,7 +42,7 @@ var codings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 // A file is one served file: its codings under their names, "identity" always
 // among them.
 type file struct {
-	stamp     [3]stamp // of the file and of its twins; a change means: read again
+	stamp     [3]stamp // of the file and of its variants; a change means: read again
 	mediaType string
 	sum       string // sha256 of the uncompressed bytes, hex
 	bodies    map[string][]byte
@@ -174,8 +174,8 @@ func (s *Site) file(name string) (*file, error) {
 	return f, nil
 }
 
-// load reads a file and those of its twins that are not older than it: an older
-// twin holds the bytes of a former build.
+// load reads a file and those of its variants that are not older than it: an
+// older one holds the bytes of a former build.
 func (s *Site) load(name string, stamps [3]stamp) (*file, error) {
 	raw, err := s.root.ReadFile(name)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Site) load(name string, stamps [3]stamp) (*file, error) {
 	sum := sha256.Sum256(raw)
 	f := &file{stamp: stamps, mediaType: mediaType(name), sum: hex.EncodeToString(sum[:]), bodies: map[string][]byte{identity: raw}}
 	for i, c := range codings {
-		if twin := stamps[i+1]; twin == (stamp{}) || twin.time.Before(stamps[0].time) {
+		if variant := stamps[i+1]; variant == (stamp{}) || variant.time.Before(stamps[0].time) {
 			continue
 		}
 		if f.bodies[c.name], err = s.root.ReadFile(name + c.suffix); err != nil {

@@ -27,8 +27,8 @@ func newSite(t testing.TB) (*Site, string) {
 	for name, text := range map[string]string{
 		"index.html":            "<!doctype html>",
 		"web/app.js":            "export {};",
-		"web/app.js.br":         "brotli twin",
-		"web/app.js.gz":         "gzip twin",
+		"web/app.js.br":         "brotli variant",
+		"web/app.js.gz":         "gzip variant",
 		"web/style.css":         "body{}",
 		"metaqda.wasm":          "\x00asm",
 		"prior.safetensors":     "tensors",
@@ -49,7 +49,7 @@ func newSite(t testing.TB) (*Site, string) {
 			t.Skipf("no symbolic links here: %v", err)
 		}
 	}
-	// The twins are written in map order; make them as new as their file.
+	// The variants are written in map order; make them as new as their file.
 	now := time.Now()
 	for _, name := range []string{"web/app.js", "web/app.js.br", "web/app.js.gz"} {
 		if err := os.Chtimes(filepath.Join(dir, name), now, now); err != nil {
@@ -110,12 +110,12 @@ func TestEveryKindOfFileHasItsMediaType(t *testing.T) {
 	}
 }
 
-func TestPrecompressedTwinsAreNegotiated(t *testing.T) {
+func TestPrecompressedVariantsAreNegotiated(t *testing.T) {
 	site, _ := newSite(t)
 	tags := map[string]bool{}
 	for accept, want := range map[string]struct{ coding, body string }{
-		"gzip, br": {"br", "brotli twin"},
-		"gzip":     {"gzip", "gzip twin"},
+		"gzip, br": {"br", "brotli variant"},
+		"gzip":     {"gzip", "gzip variant"},
 		"":         {"", "export {};"},
 	} {
 		w := ask(site, "GET", "/web/app.js", "Accept-Encoding", accept)
@@ -135,7 +135,7 @@ func TestPrecompressedTwinsAreNegotiated(t *testing.T) {
 	}
 }
 
-func TestATwinOlderThanItsFileIsNotServed(t *testing.T) {
+func TestAVariantOlderThanItsFileIsNotServed(t *testing.T) {
 	site, dir := newSite(t)
 	name := filepath.Join(dir, "web/app.js")
 	write(t, name, "export const newer = 1;")

@@ -35,8 +35,8 @@ var codecs = []struct {
 // packed are kinds of files that are compressed in themselves.
 var packed = map[string]bool{".png": true, ".jpg": true, ".jpeg": true, ".webp": true, ".avif": true, ".woff2": true, ".mp4": true, ".webm": true, ".ico": true}
 
-// compressAll brings the twins of the named files up to date, removes all others
-// from the out folder and from the cache, and returns the sizes. It works on as
+// compressAll brings the variants of the named files up to date, removes all
+// others from the out folder and from the cache, and returns the sizes. It works on as
 // many files at a time as there are processors.
 func (b *builder) compressAll(names []string) (*sizeTable, error) {
 	table := &sizeTable{}
@@ -67,7 +67,7 @@ func (b *builder) compressAll(names []string) (*sizeTable, error) {
 	return table, errors.Join(append(failures, b.removeOrphans(used))...)
 }
 
-// compress brings the twins of one file up to date. It returns the sizes as
+// compress brings the variants of one file up to date. It returns the sizes as
 // raw, brotli, gzip and the names in the cache that stand for the file.
 func (b *builder) compress(name string) (row [3]int, keys []string, err error) {
 	file := filepath.Join(b.out, filepath.FromSlash(name))
@@ -96,19 +96,19 @@ func (b *builder) compress(name string) (row [3]int, keys []string, err error) {
 	return row, keys, nil
 }
 
-// install makes the twin hold small where that saves at least one part in 32,
-// and removes the twin otherwise. It returns the number of bytes a client
-// downloads. The twin's time is set to now: the server takes a twin that is
-// older than its file for one of a former build.
-func install(twin string, small []byte, raw int) (int, error) {
+// install makes the variant hold small where that saves at least one part in 32,
+// and removes the variant otherwise. It returns the number of bytes a client
+// downloads. The variant's time is set to now: the server takes one that is older
+// than its file for that of a former build.
+func install(variant string, small []byte, raw int) (int, error) {
 	if len(small) > raw-raw/32 || raw < 200 {
-		return raw, removeIfThere(twin)
+		return raw, removeIfThere(variant)
 	}
-	if err := writeIfChanged(twin, small); err != nil {
+	if err := writeIfChanged(variant, small); err != nil {
 		return 0, err
 	}
 	now := time.Now()
-	return len(small), os.Chtimes(twin, now, now)
+	return len(small), os.Chtimes(variant, now, now)
 }
 
 // removeIfThere removes a file; that there is none is no error.
@@ -146,10 +146,10 @@ func pack(content []byte, newWriter func(io.Writer) (io.WriteCloser, error)) ([]
 	return small.Bytes(), err
 }
 
-// removeOrphans removes twins whose file is gone and cached bytes not used now.
+// removeOrphans removes variants whose file is gone and cached bytes not used now.
 func (b *builder) removeOrphans(used map[string]bool) error {
 	err := walk(b.out, ".", func(name string) error {
-		if !isTwin(name) {
+		if !isVariant(name) {
 			return nil
 		}
 		full := filepath.Join(b.out, filepath.FromSlash(name))

@@ -1,8 +1,8 @@
 // Command site turns the parts that were built into the folder that is served.
 //
 // Before it runs, the out folder holds what other build steps made:
-// metaqda.wasm, metaqda-simd.wasm, prior.safetensors, extractor/ and samples/.
-// It adds
+// metaqda.wasm, metaqda-simd.wasm, prior.safetensors, npz.js, extractor/ and
+// samples/. It adds
 //
 //   - the page: index.html, the notices, web/ without tests, build scripts and
 //     package files, all byte for byte as they stand in the tree;
@@ -11,17 +11,18 @@
 //     the page may ask for with its uncompressed size (Content-Length tells the
 //     compressed one, so progress needs this) and hash, sorted by path. The
 //     service worker and the manifest itself are not in it;
-//   - sw.js: web/sw.js after one line that defines VERSION, the version of the
-//     manifest. A browser updates a service worker only when its own bytes
-//     change; that line changes whenever any file does;
-//   - beside every file that gets smaller its .br and .gz twin. Twins are kept
-//     in a cache under the hash of their file, so a rebuild compresses only
-//     what changed.
+//   - sw.js: web/offline/sw.js after one line that defines VERSION, the version
+//     of the manifest. It stands at the top to have the whole site as its scope.
+//     A browser updates a service worker only when its own bytes change; that
+//     line changes whenever any file does;
+//   - beside every file that gets smaller its precompressed variants, .br and
+//     .gz. They are kept in a cache under the hash of their file, so a rebuild
+//     compresses only what changed.
 //
-// What a former build left in web/, and twins without a file, are removed. Only
-// what changed is written.
+// What a former build left in web/, and variants without a file, are removed.
+// Only what changed is written.
 //
-//	go run ./scripts/site -root . -out build/site -cache build/cache/twins
+//	go run ./scripts/site -root . -out build/site -cache build/cache/variants
 package main
 
 import (
@@ -41,7 +42,7 @@ func main() {
 	var b builder
 	flag.StringVar(&b.root, "root", ".", "the source tree")
 	flag.StringVar(&b.out, "out", "build/site", "folder to complete")
-	flag.StringVar(&b.cache, "cache", "build/cache/twins", "folder for compressed files, kept between builds")
+	flag.StringVar(&b.cache, "cache", "build/cache/variants", "folder for compressed files, kept between builds")
 	flag.StringVar(&b.wasmExec, "wasm-exec", "", "wasm_exec.js to ship (default: that of 'go env GOROOT')")
 	flag.Parse()
 	if err := b.build(os.Stdout); err != nil {
@@ -54,7 +55,7 @@ func main() {
 type builder struct{ root, out, cache, wasmExec string }
 
 // required are the parts that other build steps must have made.
-var required = []string{"metaqda.wasm", "metaqda-simd.wasm", "prior.safetensors", "extractor", "samples"}
+var required = []string{"metaqda.wasm", "metaqda-simd.wasm", "prior.safetensors", "npz.js", "extractor", "samples"}
 
 // build completes the out folder and prints the sizes of what is to download.
 func (b *builder) build(report io.Writer) error {
@@ -70,7 +71,7 @@ func (b *builder) build(report io.Writer) error {
 	if err != nil {
 		return err
 	}
-	worker, err := os.ReadFile(filepath.Join(b.root, "web", "sw.js"))
+	worker, err := os.ReadFile(filepath.Join(b.root, filepath.FromSlash(workerSource)))
 	if err != nil {
 		return err
 	}
@@ -140,6 +141,9 @@ func pageFiles(root string) (map[string]string, error) {
 // shippedTypes are the endings of what a browser asks for.
 var shippedTypes = map[string]bool{".js": true, ".css": true, ".svg": true, ".png": true, ".webp": true, ".ico": true, ".webmanifest": true}
 
+// workerSource is the service worker in the tree.
+const workerSource = "web/offline/sw.js"
+
 // shipped reports whether a file below web/ belongs to the page. The service
 // worker is written apart, at the top of the site, to have the whole of it as
 // its scope.
@@ -149,7 +153,7 @@ func shipped(name string) bool {
 			return false
 		}
 	}
-	return name != "web/sw.js" && !strings.HasSuffix(name, ".test.js") && shippedTypes[filepath.Ext(name)]
+	return name != workerSource && !strings.HasSuffix(name, ".test.js") && shippedTypes[filepath.Ext(name)]
 }
 
 // findWasmExec returns the path of the wasm_exec.js that fits the toolchain.

@@ -29,12 +29,12 @@ type entry struct {
 	SHA256 string `json:"sha256"` // hex
 }
 
-// newManifest lists the files below out, without their twins, the manifest and
+// newManifest lists the files below out, without their variants, the manifest and
 // the service worker. The version is left empty.
 func newManifest(out string) (*manifest, error) {
 	m := &manifest{}
 	err := walk(out, ".", func(name string) error {
-		if name == manifestName || name == "sw.js" || isTwin(name) || hidden(name) {
+		if name == manifestName || name == "sw.js" || isVariant(name) || hidden(name) {
 			return nil
 		}
 		content, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(name)))
@@ -88,11 +88,11 @@ func walk(root, dir string, visit func(name string) error) error {
 	})
 }
 
-// removeStale removes the files below root/dir that keep does not name, twins
+// removeStale removes the files below root/dir that keep does not name, variants
 // excepted: they go with their file.
 func removeStale(root, dir string, keep func(name string) bool) error {
 	err := walk(root, dir, func(name string) error {
-		if isTwin(name) || keep(name) {
+		if isVariant(name) || keep(name) {
 			return nil
 		}
 		return os.Remove(filepath.Join(root, filepath.FromSlash(name)))
@@ -103,8 +103,8 @@ func removeStale(root, dir string, keep func(name string) bool) error {
 	return err
 }
 
-// isTwin reports whether a name is that of a compressed twin.
-func isTwin(name string) bool {
+// isVariant reports whether a name is that of a compressed variant.
+func isVariant(name string) bool {
 	return strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
 }
 

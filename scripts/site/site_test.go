@@ -32,7 +32,7 @@ func newTree(t *testing.T) *builder {
 		"wasm_exec.js":                      "go runtime",
 		"web/app.js":                        "app " + long,
 		"web/style.css":                     "body{}",
-		"web/sw.js":                         "self.addEventListener('install', () => VERSION);\n",
+		"web/offline/sw.js":                 "self.addEventListener('install', () => VERSION);\n",
 		"web/icons/icon.svg":                "<svg/>",
 		"web/icons/icon.png":                "png" + long,
 		"web/manifest.webmanifest":          "{}",
@@ -48,6 +48,7 @@ func newTree(t *testing.T) *builder {
 		"build/site/metaqda.wasm":           "\x00asm" + long,
 		"build/site/prior.safetensors":      "prior",
 		"build/site/metaqda-simd.wasm":      "kernels",
+		"build/site/npz.js":                 "reader",
 		"build/site/extractor/weights.bin":  "weights",
 		"build/site/samples/a.svg":          "<svg/>" + long,
 	} {
@@ -91,7 +92,7 @@ func TestTheManifestListsEveryFileOfTheSite(t *testing.T) {
 	b := newTree(t)
 	m := build(t, b)
 	want := []string{
-		"LICENSE.txt", "THIRD_PARTY.md", "extractor/weights.bin", "index.html", "metaqda-simd.wasm", "metaqda.wasm", "prior.safetensors", "samples/a.svg",
+		"LICENSE.txt", "THIRD_PARTY.md", "extractor/weights.bin", "index.html", "metaqda-simd.wasm", "metaqda.wasm", "npz.js", "prior.safetensors", "samples/a.svg",
 		"wasm_exec.js", "web/app.js", "web/extractor/index.js", "web/icons/icon.png", "web/icons/icon.svg", "web/manifest.webmanifest", "web/style.css",
 	}
 	if got := m.paths(); !slices.Equal(got, want) {
@@ -111,7 +112,7 @@ func TestTheServiceWorkerBeginsWithTheVersion(t *testing.T) {
 	if !regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString(m.Version) {
 		t.Errorf("version %q", m.Version)
 	}
-	want := `const VERSION = "` + m.Version + "\";\n" + string(get(t, filepath.Join(b.root, "web/sw.js")))
+	want := `const VERSION = "` + m.Version + "\";\n" + string(get(t, filepath.Join(b.root, "web/offline/sw.js")))
 	if got := string(get(t, filepath.Join(b.out, "sw.js"))); got != want {
 		t.Errorf("sw.js is %q, want %q", got, want)
 	}
@@ -124,7 +125,7 @@ func TestTheVersionChangesWithAnyFileAndOnlyThen(t *testing.T) {
 		t.Errorf("nothing changed, but version %s became %s", first, again)
 	}
 	seen := map[string]string{first: "nothing"}
-	for _, name := range []string{"web/app.js", "web/sw.js", "index.html", "wasm_exec.js", "build/site/metaqda.wasm", "build/site/samples/a.svg"} {
+	for _, name := range []string{"web/app.js", "web/offline/sw.js", "index.html", "wasm_exec.js", "build/site/metaqda.wasm", "build/site/samples/a.svg"} {
 		put(t, filepath.Join(b.root, name), string(get(t, filepath.Join(b.root, name)))+" ")
 		version := build(t, b).Version
 		if other, ok := seen[version]; ok {
@@ -134,10 +135,10 @@ func TestTheVersionChangesWithAnyFileAndOnlyThen(t *testing.T) {
 	}
 }
 
-func TestTwinsHoldTheBytesOfTheirFile(t *testing.T) {
+func TestVariantsHoldTheBytesOfTheirFile(t *testing.T) {
 	b := newTree(t)
 	m := build(t, b)
-	twins := 0
+	variants := 0
 	for _, name := range append(m.paths(), "sw.js", manifestName) {
 		content := get(t, filepath.Join(b.out, name))
 		for suffix, open := range map[string]func(io.Reader) (io.Reader, error){
@@ -148,7 +149,7 @@ func TestTwinsHoldTheBytesOfTheirFile(t *testing.T) {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			twins++
+			variants++
 			r, err := open(bytes.NewReader(small))
 			if err != nil {
 				t.Fatal(err)
@@ -160,8 +161,8 @@ func TestTwinsHoldTheBytesOfTheirFile(t *testing.T) {
 	}
 	// index.html, app.js, metaqda.wasm, a.svg, manifest.json; the png is packed
 	// in itself and the rest is too short.
-	if twins != 10 {
-		t.Errorf("%d twins, want 10", twins)
+	if variants != 10 {
+		t.Errorf("%d variants, want 10", variants)
 	}
 }
 

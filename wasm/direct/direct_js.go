@@ -5,7 +5,7 @@
 // functions that take and give numbers. JavaScript writes an embedding to the
 // address that metaqda_place returns, calls metaqda_ask, and reads as many
 // numbers as that returns from the address that metaqda_answer returns;
-// web/direct.js does it.
+// web/engine/direct.js does it.
 package direct
 
 import "unsafe"

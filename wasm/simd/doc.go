@@ -17,7 +17,7 @@
 // BLAS of today, it gives NaN. A zero sum may also differ in sign.
 //
 // A program that imports this package needs the imports of module "simd" to
-// be there: web/simd.js makes them for pages and workers, exec.mjs for Node.
+// be there: web/engine/kernels.js makes them for pages and workers, exec.mjs for Node.
 // Without SIMD they are there too, and [Available] is false.
 //
 // It is not for native programs: there gonum has assembly of its own, and

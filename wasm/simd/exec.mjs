@@ -10,7 +10,8 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { simdImports, simdSupported } from '../../web/simd.js';
+import { simdSupported } from '../../web/base/simd.js';
+import { simdImports } from '../../web/engine/kernels.js';
 
 const require = createRequire(import.meta.url);
 

@@ -4,6 +4,7 @@
  * uncompressed sizes written down at build time: Content-Length is wrong
  * whenever the server compresses.
  */
+import { simdSupported } from '../base/simd.js';
 import { ExtractorError } from './errors.js';
 import { recipeText } from './preprocess.js';
 
@@ -17,19 +18,6 @@ import { recipeText } from './preprocess.js';
  */
 
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes */
-
-/** (module (func (result v128) i32.const 0 i8x16.splat)): valid only where SIMD is. */
-const simdProbe = Uint8Array.of(
-  0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, // magic, version
-  0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b, // type: [] -> [v128]
-  0x03, 0x02, 0x01, 0x00, // one function of it
-  0x0a, 0x08, 0x01, 0x06, 0x00, 0x41, 0x00, 0xfd, 0x0f, 0x0b, // its body
-);
-
-/** @returns {boolean} */
-export function hasSimd() {
-  return WebAssembly.validate(simdProbe);
-}
 
 /** @param {URL} base folder of the extractor @returns {Promise<ExtractorRecord>} */
 export async function fetchRecord(base) {
@@ -45,7 +33,7 @@ export async function fetchFiles(base, record, onProgress) {
   if (typeof WebAssembly !== 'object') {
     throw new ExtractorError('no-webassembly', 'This browser has no WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
   }
-  const wasmName = hasSimd() ? record.wasm.simd : record.wasm.plain;
+  const wasmName = simdSupported() ? record.wasm.simd : record.wasm.plain;
   const names = ['model.json', 'weights.bin', wasmName];
   const meter = new Meter(names.map((name) => record.bytes[name]), onProgress);
   const [model, weights, wasm] = await Promise.all(

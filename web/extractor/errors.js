@@ -8,12 +8,3 @@ export class ExtractorError extends Error {
     this.code = code;
   }
 }
-
-/** @param {unknown} error @returns {{code: string, message: string}} */
-export function envelopeOf(error) {
-  const { code, message } = /** @type {{code?: unknown, message?: unknown}} */ (error ?? {});
-  return {
-    code: typeof code === 'string' ? code : 'extractor-failed',
-    message: typeof message === 'string' && message !== '' ? message : String(error),
-  };
-}

@@ -3,7 +3,7 @@
  * An extractor that is a TensorFlow.js graph: runs in a worker, and in the
  * window when the worker does not start or hangs (some iOS versions do).
  */
-import { WorkerClient } from './client.js';
+import { RemoteClient } from '../base/remote.js';
 import { fetchFiles, fetchRecord } from './download.js';
 import { ExtractorError } from './errors.js';
 import { createSession } from './session.js';
@@ -69,16 +69,25 @@ async function firstPlace(folder, record, onProgress, patience) {
  * @returns {Promise<Place>}
  */
 async function startInWorker(folder, files, patience) {
-  const client = new WorkerClient(new URL('worker.js', folder), patience);
+  const client = new RemoteClient(new Worker(new URL('worker.js', folder), { type: 'module', name: 'extractor' }), {
+    code: 'worker-failed',
+    died: (why) => `The extractor's worker stopped: ${why}.`,
+    patience,
+    error: (code, message) => new ExtractorError(code, message),
+  });
+  const close = () => client.close('The feature extractor has been closed.');
   await client.ask('load', files).catch((error) => {
-    client.fail('The extractor did not start in its worker.');
+    close();
     throw error;
   });
   return {
     name: 'worker',
     // Cloned, not transferred: the caller may still draw a thumbnail from it.
-    embed: (picture, views) => client.ask('embed', { picture, views }),
-    close: () => client.fail('The feature extractor has been closed.'),
+    embed: (picture, views) => client.ask('embed', { picture, views }).catch((error) => {
+      if (error.name !== 'DataCloneError') throw error;
+      throw new ExtractorError('unreadable-picture', 'This picture has been closed already; add it once more.');
+    }),
+    close,
   };
 }
 

@@ -1,8 +1,8 @@
 // @ts-check
 // The page of the benchmark: times the operations of scripts/bench/browser in this browser. One
 // page measures with or without the SIMD kernels; run.mjs opens it and calls measure.
-import { direct } from '../../direct.js';
-import { loadSimd, simdImports } from '../../simd.js';
+import { direct } from '../../engine/direct.js';
+import { loadSimd, simdImports } from '../../engine/kernels.js';
 import { knnRows } from './knn.js';
 
 /** @typedef {{ name: string, where: string, dimension: number, classes: number, shots: number, median_ms: number, p95_ms: number, bytes_per_op: number }} Row */

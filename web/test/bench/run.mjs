@@ -35,10 +35,10 @@ async function files() {
   return {
     '/': ['text/html', Buffer.from('<!doctype html><title>benchmark</title>')],
     '/wasm_exec.js': [script, readFileSync(join(root, 'lib/wasm/wasm_exec.js'))],
-    '/simd.js': [script, readFileSync(join(HERE, '../../simd.js'))],
-    '/direct.js': [script, readFileSync(join(HERE, '../../direct.js'))],
-    '/page.js': [script, readFileSync(join(HERE, 'page.js'))],
-    '/knn.js': [script, await bundleKnn()],
+    ...Object.fromEntries(['base/simd.js', 'engine/direct.js', 'engine/kernels.js', 'test/bench/page.js'].map((name) => [
+      `/web/${name}`, /** @type {[string, Uint8Array]} */ ([script, readFileSync(join(HERE, '../../', name))]),
+    ])),
+    '/web/test/bench/knn.js': [script, await bundleKnn()],
     '/bench.wasm': [wasm, readFileSync(program)],
     '/metaqda-simd.wasm': [wasm, readFileSync(kernels)],
     ...Object.fromEntries(['tfjs-backend-wasm.wasm', 'tfjs-backend-wasm-simd.wasm', 'tfjs-backend-wasm-threaded-simd.wasm'].map((name) => [
@@ -78,7 +78,7 @@ async function open(simd) {
   page.on('pageerror', (error) => console.error(`page: ${error.message}`));
   await page.goto(origin);
   await page.addScriptTag({ url: '/wasm_exec.js' });
-  const startup = await page.evaluate(async (wanted) => (await import(/** @type {any} */ ('/page.js'))).start(wanted), simd);
+  const startup = await page.evaluate(async (wanted) => (await import(/** @type {any} */ ('/web/test/bench/page.js'))).start(wanted), simd);
   return { page, startup };
 }
 
@@ -90,11 +90,11 @@ for (const simd of [true, false]) {
     console.error(`${where}: ${size.dimension} dimensions, ${size.classes} classes`);
     const { page, startup } = await open(simd);
     result.startup_ms[where] ??= startup;
-    const measured = await page.evaluate(async ([s, w]) => (await import(/** @type {any} */ ('/page.js'))).measure(s, w), /** @type {const} */ ([size, where]));
+    const measured = await page.evaluate(async ([s, w]) => (await import(/** @type {any} */ ('/web/test/bench/page.js'))).measure(s, w), /** @type {const} */ ([size, where]));
     result.rows.push(...measured.rows);
     if (simd) {
       result.probabilities.push(measured.probabilities);
-      const { rows, ...knn } = await page.evaluate(async (s) => (await import(/** @type {any} */ ('/page.js'))).measureKnn(s), size);
+      const { rows, ...knn } = await page.evaluate(async (s) => (await import(/** @type {any} */ ('/web/test/bench/page.js'))).measureKnn(s), size);
       result.rows.push(...rows);
       result.knn.push({ ...size, ...knn });
     }
@@ -104,7 +104,7 @@ for (const simd of [true, false]) {
 const flat = cases.filter((size) => size.classes === 5);
 for (const size of flat) {
   const { page } = await open(true);
-  result.memory.push(await page.evaluate(async (s) => (await import(/** @type {any} */ ('/page.js'))).memoryFlatness(s), size));
+  result.memory.push(await page.evaluate(async (s) => (await import(/** @type {any} */ ('/web/test/bench/page.js'))).memoryFlatness(s), size));
   await page.close();
 }
 await browser.close();

@@ -30,8 +30,8 @@ const run = (page, code) => page.evaluate(`(async () => { ${code} })()`);
  * @param {number} dimension
  */
 const start = (page, dimension) => run(page, `
-  const { loadEngine } = await import('/web/engine.js');
-  const { Trainer } = await import('/web/trainer.js');
+  const { loadEngine } = await import('/web/engine/index.js');
+  const { Trainer } = await import('/web/engine/trainer.js');
   globalThis.engine = await loadEngine({ base: location.origin + '/' });
   globalThis.progress = [];
   globalThis.trainer = new Trainer(engine, { base: location.origin + '/', onProgress: (p) => progress.push(p) });
@@ -60,8 +60,8 @@ const start = (page, dimension) => run(page, `
     const classes = world(5, 13, 4242);
     await teach(classes.map((pictures) => pictures.slice(0, 3)));
     for (const [k, pictures] of classes.entries()) for (const x of pictures.slice(3)) {
-      const { classes: odds } = await engine.probabilities(x);
-      const best = odds.reduce((a, b) => (b.probability > a.probability ? b : a));
+      const { classes: probabilities } = await engine.probabilities(x);
+      const best = probabilities.reduce((a, b) => (b.probability > a.probability ? b : a));
       all++;
       if (best.name === 'class ' + k) right++;
     }

@@ -40,7 +40,7 @@ function blank(check) {
 async function start(page, options = {}) {
   await page.evaluate(async ([dimension, settings]) => {
     const scope = /** @type {any} */ (globalThis);
-    const { loadEngine } = await import(/** @type {any} */ ('/web/engine.js'));
+    const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
     scope.engine = await loadEngine({ base: `${location.origin}/`, .../** @type {object} */ (settings) });
     // A picture of class k: the same numbers for the same arguments.
     scope.picture = (/** @type {number} */ k, /** @type {number} */ i) =>
@@ -69,26 +69,26 @@ test('what was taught is there after a reload, with the same numbers', () => bla
     const { undo } = await engine.removeExample(ids[0], (await engine.state()).classes[0].examples[1].id);
     await engine.undo(undo);
     await engine.configure({ inference: 'map', sort: 'taught', nonePrior: 0.4, pooled: true });
-    return { odds: await ask(), state: await engine.state() };`);
+    return { probabilities: await ask(), state: await engine.state() };`);
   await page.reload();
   await start(page);
-  const found = await run(page, 'return { odds: await ask(), state: await engine.state() }');
+  const found = await run(page, 'return { probabilities: await ask(), state: await engine.state() }');
   assert.deepEqual(found, taught);
   assert.equal(found.state.storage.kept, true);
-  const sum = found.odds.classes.reduce((/** @type {number} */ s, /** @type {any} */ c) => s + c.probability, found.odds.none);
+  const sum = found.probabilities.classes.reduce((/** @type {number} */ s, /** @type {any} */ c) => s + c.probability, found.probabilities.none);
   assert.ok(Math.abs(sum - 1) < 1e-12, `sum ${sum}`);
 }));
 
 test('the answers with and without SIMD agree', () => blank(async ({ page }) => {
   await start(page, { simd: true });
-  const fast = await run(page, `await teach(['cat', 'dog', 'hen'], 5); return { odds: await ask(), simd: (await engine.modules).kernels !== null }`);
+  const fast = await run(page, `await teach(['cat', 'dog', 'hen'], 5); return { probabilities: await ask(), simd: (await engine.modules).kernels !== null }`);
   await page.reload();
   await start(page, { simd: false });
-  const slow = await run(page, `return { odds: await ask(), simd: (await engine.modules).kernels !== null }`);
+  const slow = await run(page, `return { probabilities: await ask(), simd: (await engine.modules).kernels !== null }`);
   assert.equal(fast.simd, true);
   assert.equal(slow.simd, false);
-  for (const [i, c] of fast.odds.classes.entries()) assert.ok(Math.abs(c.probability - slow.odds.classes[i].probability) < 1e-9);
-  assert.ok(Math.abs(fast.odds.none - slow.odds.none) < 1e-9);
+  for (const [i, c] of fast.probabilities.classes.entries()) assert.ok(Math.abs(c.probability - slow.probabilities.classes[i].probability) < 1e-9);
+  assert.ok(Math.abs(fast.probabilities.none - slow.probabilities.none) < 1e-9);
 }));
 
 test('a prior is fetched once while its hash stands, and a changed one replaces it', () => blank(async ({ page, requested }) => {
@@ -104,11 +104,11 @@ test('a prior is fetched once while its hash stands, and a changed one replaces 
   await start(page);
   await run(page, `await teach(['cat', 'dog']); await engine.usePrior({ url: '/prior.safetensors', sha256: '${sum}' });`);
   assert.equal(fetches(), 1);
-  const before = await run(page, 'return { odds: await ask(), prior: (await engine.state()).prior }');
+  const before = await run(page, 'return { probabilities: await ask(), prior: (await engine.state()).prior }');
   assert.equal(before.prior.sha256, sum);
   await page.reload();
   await start(page);
-  assert.deepEqual(await run(page, 'return { odds: await ask(), prior: (await engine.state()).prior }'), before);
+  assert.deepEqual(await run(page, 'return { probabilities: await ask(), prior: (await engine.state()).prior }'), before);
   await run(page, `await engine.usePrior({ url: '/prior.safetensors', sha256: '${sum}' })`);
   assert.equal(fetches(), 1, 'fetched again though the hash stands');
 
@@ -144,15 +144,15 @@ test('a database of the first version is brought up to date with all that is in 
     await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
     db.close();`);
   await start(page);
-  const { state, odds, names } = await run(page, `
+  const { state, probabilities, names } = await run(page, `
     const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
     const names = [...db.objectStoreNames];
     db.close();
-    return { state: await engine.state(), odds: await engine.probabilities(new Float32Array([1, 0, 0, 0, 0, 0])), names };`);
+    return { state: await engine.state(), probabilities: await engine.probabilities(new Float32Array([1, 0, 0, 0, 0, 0])), names };`);
   assert.equal(state.sessionName, 'Old');
   assert.equal(state.nonePrior, 0.25);
   assert.deepEqual(state.classes.map((/** @type {any} */ c) => [c.name, c.examples.length]), [['cat', 1], ['dog', 1]]);
-  assert.ok(odds.classes[0].probability > odds.classes[1].probability);
+  assert.ok(probabilities.classes[0].probability > probabilities.classes[1].probability);
   assert.ok(names.includes('checkpoints'));
 }));
 
@@ -185,10 +185,10 @@ test('a second tab sees what the first one teaches, and neither loses anything',
 
 /** What an engine whose storage fails still does. @param {Page} page @param {RegExp} message */
 async function worksInMemory(page, message) {
-  const { odds, state } = await run(page, `await teach(['cat', 'dog']); return { odds: await ask(), state: await engine.state() }`);
+  const { probabilities, state } = await run(page, `await teach(['cat', 'dog']); return { probabilities: await ask(), state: await engine.state() }`);
   assert.equal(state.storage.kept, false);
   assert.match(state.storage.message, message);
-  assert.ok(odds.classes[0].probability > odds.classes[1].probability);
+  assert.ok(probabilities.classes[0].probability > probabilities.classes[1].probability);
 }
 
 test('without IndexedDB everything works but says that nothing is kept', () => blank(async ({ page }) => {
@@ -221,7 +221,7 @@ test('when the storage is full that is said, and what waited is stored once ther
   const full = await run(page, `
     const [cat] = await teach(['cat', 'dog']);
     await engine.addExample(cat, picture(0, 7), new Uint8Array(5e6));
-    return { odds: await ask(), storage: (await engine.state()).storage };`);
+    return { probabilities: await ask(), storage: (await engine.state()).storage };`);
   assert.equal(full.storage.kept, false);
   assert.match(full.storage.message, /storage is full.*export the session/);
   await devtools.send('Storage.overrideQuotaForOrigin', { origin: site.origin });
@@ -229,8 +229,8 @@ test('when the storage is full that is said, and what waited is stored once ther
   assert.deepEqual(storage, { kept: true, message: '' });
   await page.reload();
   await start(page);
-  const odds = await run(page, 'return ask()');
-  assert.deepEqual(odds.classes.map((/** @type {any} */ c) => c.probability), full.odds.classes.map((/** @type {any} */ c) => c.probability));
+  const probabilities = await run(page, 'return ask()');
+  assert.deepEqual(probabilities.classes.map((/** @type {any} */ c) => c.probability), full.probabilities.classes.map((/** @type {any} */ c) => c.probability));
 }));
 
 test('wrong arguments are refused with a code and a sentence, and nothing breaks', () => blank(async ({ page }) => {
@@ -317,10 +317,10 @@ test('sessions and priors go out as files and come in again', () => blank(async 
     await engine.undo(undo);
     await engine.resetPrior();
     return { before, empty, withPrior, after: await ask(), sessions: (await engine.sessions()).length, thumbnail: (await engine.state()).classes[1].examples[2].thumbnail, same: again.length === prior.length && again.every((b, i) => b === prior[i]) };`);
-  const odds = (/** @type {any} */ p) => [...p.classes.map((/** @type {any} */ c) => c.probability), p.none];
+  const probabilities = (/** @type {any} */ p) => [...p.classes.map((/** @type {any} */ c) => c.probability), p.none];
   assert.equal(result.empty, 0);
-  assert.deepEqual(odds(result.after), odds(result.before));
-  for (const [i, p] of odds(result.withPrior).entries()) assert.ok(Math.abs(p - odds(result.before)[i]) < 1e-6); // it was rounded to float32
+  assert.deepEqual(probabilities(result.after), probabilities(result.before));
+  for (const [i, p] of probabilities(result.withPrior).entries()) assert.ok(Math.abs(p - probabilities(result.before)[i]) < 1e-6); // it was rounded to float32
   assert.equal(result.sessions, 3);
   assert.deepEqual(Object.values(result.thumbnail), [1, 2]);
   assert.ok(result.same, 'an imported prior is exported as the bytes it came as');
@@ -342,7 +342,7 @@ test('meters are changed in place, ordered as asked, and keep the focus', () => 
     const p = await engine.recognise(picture(1, 40));
     out.first = names();
     out.now = rows().map((m) => Number(m.getAttribute('aria-valuenow')));
-    out.odds = [...p.classes.map((c) => c.probability), p.none].sort((a, b) => b - a);
+    out.probabilities = [...p.classes.map((c) => c.probability), p.none].sort((a, b) => b - a);
     out.complete = rows().every((m) => m.getAttribute('aria-valuemin') === '0' && m.getAttribute('aria-valuemax') === '1' && / %$/.test(m.getAttribute('aria-valuetext')));
     const nodes = new Map(rows().map((m) => [m.getAttribute('aria-label'), m]));
     const focused = nodes.get('cat');
@@ -364,7 +364,7 @@ test('meters are changed in place, ordered as asked, and keep the focus', () => 
   assert.match(seen.empty, /^Add a class/);
   assert.deepEqual(seen.unasked, ['Choose a picture to recognise.', 0]);
   assert.equal(seen.first[0], 'dog');
-  assert.deepEqual(seen.now, seen.odds);
+  assert.deepEqual(seen.now, seen.probabilities);
   assert.ok(seen.complete);
   assert.equal(seen.second[0], 'cat');
   assert.ok(seen.kept, 'the same nodes');
@@ -377,7 +377,7 @@ test('meters are changed in place, ordered as asked, and keep the focus', () => 
 
 test('loading reports the bytes of the manifest', () => blank(async ({ page }) => {
   const { steps, bytes } = await run(page, `
-    const { loadEngine } = await import('/web/engine.js');
+    const { loadEngine } = await import('/web/engine/index.js');
     const steps = [];
     await loadEngine({ base: location.origin + '/', onProgress: (p) => steps.push(p) });
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -391,7 +391,7 @@ test('loading reports the bytes of the manifest', () => blank(async ({ page }) =
 test('an engine that cannot be fetched says so', () => visit({ site, open: false, expect: [/404/, /favicon/] }, async ({ page }) => {
   await page.goto(`${site.origin}/LICENSE.txt`);
   const { code, message } = await run(page, `
-    const { loadEngine } = await import('/web/engine.js');
+    const { loadEngine } = await import('/web/engine/index.js');
     return loadEngine({ base: location.origin + '/nowhere/' }).then(() => ({}), ({ code, message }) => ({ code, message }));`);
   assert.equal(code, 'fetch', message);
 }));

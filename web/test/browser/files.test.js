@@ -43,7 +43,7 @@ test('a chosen prior that is gone is told, and the session works without it', ()
   assert.notEqual(await priorText(page), built);
   const chosen = /sha256 (\w{12})/.exec(await priorText(page) ?? '')?.[1] ?? '';
   await page.keyboard.press('Escape');
-  const odds = await recognise(page, sample('emojione', 'cat'));
+  const probabilities = await recognise(page, sample('emojione', 'cat'));
   await page.evaluate((sum) => new Promise((resolve, reject) => {
     const request = indexedDB.open('metaqda');
     request.onsuccess = () => {
@@ -58,7 +58,7 @@ test('a chosen prior that is gone is told, and the session works without it', ()
   await open(page, site);
   const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: chosen });
   await notice.filter({ hasText: 'the built-in one serves instead' }).waitFor();
-  assertSame(await recognise(page, sample('emojione', 'cat')), odds); // the numbers of both are the same
+  assertSame(await recognise(page, sample('emojione', 'cat')), probabilities); // the numbers of both are the same
   assert.equal(await priorText(page), built);
   await dialog.getByText('no longer kept on this device').waitFor();
   await dialog.getByRole('button', { name: 'Back to the built-in prior' }).click();

@@ -71,7 +71,7 @@ async function photographs(name) {
  * @param {{classes: string[][], held: number}} plan addresses of pictures, by class
  */
 async function measure({ classes, held }) {
-  const { loadEngine } = await import(/** @type {any} */ ('/web/engine.js'));
+  const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
   const { loadExtractor } = await import(/** @type {any} */ ('/web/extractor/index.js'));
   const { files } = await (await fetch('/manifest.json')).json();
   const engine = await loadEngine({ base: `${location.origin}/` });
@@ -155,7 +155,7 @@ async function measure({ classes, held }) {
 
   // One class of one picture.
   /** @type {number[]} */
-  const strangers = [];
+  const unknowns = [];
   /** @type {number[]} */
   const seconds = [];
   let above = 0;
@@ -168,7 +168,7 @@ async function measure({ classes, held }) {
       for (const [j, other] of pictures.entries()) if (j !== k) foreign.push(await of(other[1]), await of(other[2]));
       for (const p of own) above += foreign.filter((q) => q < p).length / foreign.length;
       seconds.push(...own);
-      strangers.push(...foreign);
+      unknowns.push(...foreign);
     });
   }
 
@@ -183,7 +183,7 @@ async function measure({ classes, held }) {
       }
     });
   }
-  return { hold, strangers, seconds, above: above / seconds.length, four };
+  return { hold, unknowns, seconds, above: above / seconds.length, four };
 }
 
 /** @param {number[]} all */
@@ -202,12 +202,12 @@ async function hands(set) {
     result = await page.evaluate(measure, { classes: set.classes.map((files, k) => files.map((_, i) => `/pictures/${k}/${i}`)), held: HELD });
   });
   assert.ok(result);
-  const { hold: { many, once, bursts }, strangers, seconds, above, four } = result;
+  const { hold: { many, once, bursts }, unknowns, seconds, above, four } = result;
   return {
     held: { right: many.right / many.asked, none: many.none / many.asked, bursts: Math.max(...bursts.map((b) => b.length)) },
     once: { right: once.right / once.asked, none: once.none / once.asked },
-    stranger: { most: Math.max(...strangers), mean: mean(strangers), above9: strangers.filter((p) => p > 0.9).length / strangers.length },
-    second: { mean: mean(seconds), aboveStranger: above },
+    unknown: { most: Math.max(...unknowns), mean: mean(unknowns), above9: unknowns.filter((p) => p > 0.9).length / unknowns.length },
+    second: { mean: mean(seconds), aboveUnknown: above },
     four: { right: four.right / four.asked, none: four.none / four.asked, surelyNone: four.surelyNone / four.asked },
   };
 }
@@ -219,15 +219,15 @@ async function hands(set) {
  * @param {{held: number, four: number}} right the least share of right answers
  */
 async function judge(set, right) {
-  const { held, once, stranger, second, four } = await hands(set);
-  console.log(`# ${set.name}: ${JSON.stringify({ held, once, stranger, second, four }, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v))}`);
+  const { held, once, unknown, second, four } = await hands(set);
+  console.log(`# ${set.name}: ${JSON.stringify({ held, once, unknown, second, four }, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v))}`);
   assert.ok(held.bursts <= 3, 'frames of one picture are one burst, or a few');
   assert.ok(held.right >= right.held, `held: ${held.right} right`);
   assert.ok(held.right >= once.right - 0.05, `held: ${held.right} right, of one picture each ${once.right}`);
   assert.ok(held.none <= 0.2 && held.none <= once.none + 0.06, `held: ${held.none} none of these, of one picture each ${once.none}`);
-  assert.ok(stranger.most < NEARLY_SURE, `one class of one picture: a stranger is almost certainly it, with ${stranger.most}`);
-  assert.ok(stranger.above9 <= 0.04, `one class of one picture: ${stranger.above9} of the strangers are it with more than 0.9`);
-  assert.ok(second.mean > stranger.mean && second.aboveStranger >= 0.7, `its second picture is above a stranger in ${second.aboveStranger}`);
+  assert.ok(unknown.most < NEARLY_SURE, `one class of one picture: an unknown thing is almost certainly it, with ${unknown.most}`);
+  assert.ok(unknown.above9 <= 0.04, `one class of one picture: ${unknown.above9} of the unknowns are it with more than 0.9`);
+  assert.ok(second.mean > unknown.mean && second.aboveUnknown >= 0.7, `its second picture is above an unknown thing in ${second.aboveUnknown}`);
   assert.ok(four.surelyNone <= 0.02 && four.none <= 0.15, `four classes of three: ${four.none} wrongly none, ${four.surelyNone} at > 99 %`);
   assert.ok(four.right >= right.four, `four classes of three: ${four.right} right`);
 }
@@ -235,7 +235,7 @@ async function judge(set, right) {
 // Measured, in percent (held, and of one picture each: 14 and 10 frames of one
 // picture of two classes, asked about the others; then as the tests have it):
 //
-//	                held right  none | one right  none | stranger most  mean  > 0.9 | second mean  above | four right  none  > 99 %
+//	                held right  none | one right  none |  unknown most  mean  > 0.9 | second mean  above | four right  none  > 99 %
 //	drawings              94.0   2.0 |      96.0   2.0 |          92.2  66.5    0.8 |        85.6   88.7 |       91.0   6.9     0.0
 //	flowers17             88.2   3.2 |      87.0   2.4 |          93.5  65.3    1.9 |        82.4   88.4 |       91.7   3.5     0.0
 //	corel1k               89.7   2.3 |      91.2   0.0 |          89.6  48.8    0.0 |        79.7   94.5 |       93.1   0.3     0.0
@@ -253,17 +253,17 @@ for (const [name, right] of Object.entries({
     judge(await photographs(name), right));
 }
 
-// One picture of each of ten classes: whatever the ten show, nine are strangers.
+// One picture of each of ten classes: whatever the ten show, nine are unknown.
 test('in a person\'s hands: one photograph says little of nine others', { timeout: 120_000 }, async () => {
   const place = path.join(root, 'testdata/parity');
   const files = (await readdir(place)).filter((name) => name.endsWith('.jpg')).sort();
   await visit({ site }, async ({ page }) => {
     await addClass(page, 'Thing');
     await addPictures(page, 'Thing', [path.join(place, files[0])]);
-    const odds = [];
-    for (const file of files.slice(1)) odds.push((await recognise(page, path.join(place, file))).Thing);
-    console.log(`# one photograph taught, nine others: ${odds.map((p) => p.toFixed(2)).join(', ')}`);
-    assert.ok(Math.max(...odds) <= 0.9, `${Math.max(...odds)}`);
+    const probabilities = [];
+    for (const file of files.slice(1)) probabilities.push((await recognise(page, path.join(place, file))).Thing);
+    console.log(`# one photograph taught, nine others: ${probabilities.map((p) => p.toFixed(2)).join(', ')}`);
+    assert.ok(Math.max(...probabilities) <= 0.9, `${Math.max(...probabilities)}`);
     assert.doesNotMatch(await page.locator('#verdict').innerText(), /Almost certainly/);
   });
 });

@@ -304,14 +304,14 @@ export async function meters(page) {
   return Object.fromEntries(rows);
 }
 
-/** @param {Record<string, number>} odds */
-export function most(odds) {
-  return Object.entries(odds).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
+/** @param {Record<string, number>} probabilities */
+export function most(probabilities) {
+  return Object.entries(probabilities).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
 }
 
-/** Fails unless these are probabilities. @param {Record<string, number>} odds */
-export function assertProbabilities(odds) {
-  const values = Object.values(odds);
+/** Fails unless these are probabilities. @param {Record<string, number>} probabilities */
+export function assertProbabilities(probabilities) {
+  const values = Object.values(probabilities);
   for (const value of values) assert.ok(value >= 0 && value <= 1, `${value} is no probability`);
   const sum = values.reduce((a, b) => a + b, 0);
   assert.ok(Math.abs(sum - 1) < 1e-6, `the meters sum to ${sum}`);
@@ -324,7 +324,7 @@ export function assertProbabilities(odds) {
  * @param {Record<string, number>} want
  * @param {string} [what]
  */
-export function assertSame(got, want, what = 'the odds') {
+export function assertSame(got, want, what = 'the probabilities') {
   assert.deepEqual(Object.keys(got).sort(), Object.keys(want).sort(), what);
   for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < 1e-10, `${what}: ${name} ${got[name]}, was ${p}`);
 }

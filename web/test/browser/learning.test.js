@@ -18,7 +18,7 @@ test('a prior is learned on the session, over a pause and a reload, used, saved 
   for (const name of names) await teach(page, name, styles);
   const before = await priorText(page);
   await page.keyboard.press('Escape');
-  const odds = await recognise(page, sample('emojione', 'cat'));
+  const probabilities = await recognise(page, sample('emojione', 'cat'));
 
   let box = await panel(page);
   await box.getByLabel('How long').selectOption({ label: 'Short: 100 steps' });
@@ -62,7 +62,7 @@ test('a prior is learned on the session, over a pause and a reload, used, saved 
   await status(page, 'The former prior is in use again.');
   assert.equal(await priorText(page), before);
   await page.keyboard.press('Escape');
-  assertSame(await recognise(page, sample('emojione', 'cat')), odds);
+  assertSame(await recognise(page, sample('emojione', 'cat')), probabilities);
 }));
 
 test('too little to learn from is said in a sentence, and cancelling leaves everything as it was', () => visit({}, async ({ page, site }) => {

@@ -20,10 +20,10 @@ test('five classes of three styles recognise a fourth style, and offline after a
       /** @type {Record<string, Record<string, number>>} */
       const before = {};
       for (const name of names) {
-        const odds = before[name] = await recognise(page, sample('emojione', name.toLowerCase()));
-        assert.deepEqual(Object.keys(odds).sort(), [...names, 'None of these'].sort());
-        assertProbabilities(odds);
-        if (most(odds) === name) right++;
+        const probabilities = before[name] = await recognise(page, sample('emojione', name.toLowerCase()));
+        assert.deepEqual(Object.keys(probabilities).sort(), [...names, 'None of these'].sort());
+        assertProbabilities(probabilities);
+        if (most(probabilities) === name) right++;
       }
       assert.ok(right >= 4, `${right} of 5 recognised: ${JSON.stringify(before)}`);
 
@@ -42,7 +42,7 @@ test('five classes of three styles recognise a fourth style, and offline after a
   }
 });
 
-test('a removed picture changes the odds, and undoing brings exactly the old ones back', () => visit({}, async ({ page }) => {
+test('a removed picture changes the probabilities, and undoing brings exactly the old ones back', () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', taught);
   await teach(page, 'Rocket', taught);
   const before = await recognise(page, sample('emojione', 'cat'));
@@ -119,7 +119,7 @@ test('the sample button teaches five classes and offers pictures to recognise, c
   await page.getByRole('meter').first().waitFor({ state: 'detached' });
 }));
 
-test('a classifier saved to a file gives the same odds where it is loaded', () => visit({}, async ({ page, context, site }) => {
+test('a classifier saved to a file gives the same probabilities where it is loaded', () => visit({}, async ({ page, context, site }) => {
   await teach(page, 'Cat', taught);
   await teach(page, 'Rocket', taught);
   const before = await recognise(page, sample('emojione', 'rocket'));

@@ -25,7 +25,8 @@ before(async () => {
   const root = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
   server = await serve({
     '/': ['text/html', '<!doctype html><title>tests</title>'],
-    '/simd.js': ['text/javascript', readFileSync(join(ROOT, 'web/simd.js'))],
+    '/web/base/simd.js': ['text/javascript', readFileSync(join(ROOT, 'web/base/simd.js'))],
+    '/web/engine/kernels.js': ['text/javascript', readFileSync(join(ROOT, 'web/engine/kernels.js'))],
     '/wasm_exec.js': ['text/javascript', readFileSync(join(root, 'lib/wasm/wasm_exec.js'))],
     '/kernels.wasm': ['application/wasm', await compile()],
     '/test.wasm': ['application/wasm', readFileSync(binary)],
@@ -74,7 +75,7 @@ async function runTests(enabled) {
  */
 async function inPage(enabled) {
   const scope = /** @type {any} */ (globalThis);
-  const { loadSimd, simdImports } = await import(/** @type {any} */ ('/simd.js'));
+  const { loadSimd, simdImports } = await import(/** @type {any} */ ('/web/engine/kernels.js'));
   const decoder = new TextDecoder();
   let output = '';
   scope.fs.writeSync = (/** @type {number} */ _, /** @type {Uint8Array} */ bytes) => {

@@ -23,7 +23,7 @@ test('a new version is announced and comes with one press', () => onCopy((site) 
   await offlineReady(page);
   const first = await caches(page);
   assert.equal(first.length, 1);
-  const version = await changeFile(site.folder, 'web/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
+  const version = await changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
   await page.reload();
   await page.getByText('A new version is ready.').waitFor();
   const changed = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--changed').trim());
@@ -38,7 +38,7 @@ test('a tab that did not ask for the new version is told when another has', () =
   await offlineReady(page);
   const other = await context.newPage();
   await open(other, site);
-  await changeFile(site.folder, 'web/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
+  await changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
   await page.reload();
   await page.getByText('A new version is ready.').waitFor();
   await page.getByRole('button', { name: 'Reload' }).click();
@@ -72,13 +72,13 @@ const later = { expect: [/404/], context: { serviceWorkers: /** @type {const} */
 test('where the new prior cannot be fetched the page goes on with the former one', () => onCopy((site) => visit({ site, ...later }, async ({ page }) => {
   await teach(page, 'Cat', ['noto', 'twemoji']);
   await teach(page, 'Rocket', ['noto', 'twemoji']);
-  const odds = await recognise(page, sample('emojione', 'cat'));
+  const probabilities = await recognise(page, sample('emojione', 'cat'));
   const before = await priorText(page);
   await changeFile(site.folder, 'prior.safetensors', touchPrior);
   const away = await hide(site.folder, 'prior.safetensors');
   await open(page, site);
   await notice(page, 'The page’s prior could not be fetched. That of the last visit is in use.').waitFor();
-  assertSame(await recognise(page, sample('emojione', 'cat')), odds);
+  assertSame(await recognise(page, sample('emojione', 'cat')), probabilities);
   assert.equal(await priorText(page), before);
   await page.keyboard.press('Escape');
   await away();

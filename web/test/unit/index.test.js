@@ -22,8 +22,8 @@ async function reachable(name, found = new Set()) {
 
 test('exactly the modules that the page needs are fetched ahead', async () => {
   const ahead = [...page.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map((match) => match[1]);
-  const needed = await reachable('web/app.js');
-  assert.deepEqual([...ahead, 'web/app.js'].sort(), [...needed].sort());
+  const needed = await reachable('web/ui/app.js');
+  assert.deepEqual([...ahead, 'web/ui/app.js'].sort(), [...needed].sort());
 });
 
 test('the page holds no inline style or script, which its policy would refuse', () => {
@@ -41,7 +41,7 @@ test('the page names no other origin', () => {
 test('every icon that is used is drawn', async () => {
   const drawn = new Set([...page.matchAll(/<symbol id="([^"]+)"/g)].map((match) => match[1]));
   const used = [...page.matchAll(/<use href="#([^"]+)"/g)].map((match) => match[1]);
-  for (const name of await reachable('web/app.js')) {
+  for (const name of await reachable('web/ui/app.js')) {
     const source = await readFile(path.join(root, name), 'utf8');
     for (const [, icon] of source.matchAll(/\bicon\('([\w-]+)'\)/g)) used.push(`icon-${icon}`);
   }

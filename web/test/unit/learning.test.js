@@ -1,12 +1,12 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { describeLearning, follow } from '../../learning.js';
+import { describeLearning, follow } from '../../ui/learning.js';
 
-/** @type {import('../../learning.js').Learning} */
+/** @type {import('../../ui/learning.js').Learning} */
 const nothing = { stage: 'idle', step: 0, steps: 1, secondsLeft: Infinity, history: [] };
 
-/** @param {Partial<import('../../trainer.js').Progress>} some @returns {import('../../trainer.js').Progress} */
+/** @param {Partial<import('../../engine/trainer.js').Progress>} some @returns {import('../../engine/trainer.js').Progress} */
 const progress = (some) => ({ step: 1, steps: 100, loss: 1, secondsLeft: 9, paused: false, done: false, point: null, best: false, error: null, ...some });
 
 test('progress goes on the curve, smoothed, and what is measured on held-out classes as it is', () => {

@@ -1,8 +1,8 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { claimsPicture, refusal } from '../../pictures.js';
-import { filesOf } from '../../drop.js';
+import { claimsPicture, refusal } from '../../files/pictures.js';
+import { filesOf } from '../../ui/drop.js';
 
 /** @param {string} name @param {string} type @param {number} [size] */
 const file = (name, type, size = 9) => ({ name, type, size });

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { check, compile } from '../../build/simd.mjs';
-import { simdImports, simdSupported } from '../../simd.js';
+import { simdSupported } from '../../base/simd.js';
+import { simdImports } from '../../engine/kernels.js';
 
 const binary = await compile();
 const module = new WebAssembly.Module(binary);

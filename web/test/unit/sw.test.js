@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import vm from 'node:vm';
 
-const source = await readFile(new URL('../../sw.js', import.meta.url), 'utf8');
+const source = await readFile(new URL('../../offline/sw.js', import.meta.url), 'utf8');
 const SCOPE = 'https://site.test/app/';
 
 class FakeCache {

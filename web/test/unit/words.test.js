@@ -2,12 +2,12 @@
 /** What the page's small functions say. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { removed, repeated } from '../../classes.js';
-import { counted, sentence } from '../../dom.js';
-import { LoadProgress, megabytes } from '../../loading.js';
-import { credit } from '../../samples.js';
-import { describe } from '../../sessions.js';
-import { describePrior } from '../../settings.js';
+import { removed, repeated } from '../../ui/classes.js';
+import { counted, sentence } from '../../ui/dom.js';
+import { LoadProgress, megabytes } from '../../ui/loading.js';
+import { credit } from '../../ui/samples.js';
+import { describe } from '../../ui/sessions.js';
+import { describePrior } from '../../ui/settings.js';
 
 test('counts have their plural', () => {
   assert.equal(counted(1, 'picture'), '1 picture');
@@ -41,9 +41,9 @@ test('a session is described by what it holds', () => {
   assert.equal(describe({ ...session, updated: 'never' }), '1 class, 2 pictures');
 });
 
-test('a removal tells what the odds rest on', () => {
-  assert.equal(removed('Cat', 2), 'Removed a picture of “Cat”: its odds now rest on 2 pictures.');
-  assert.equal(removed('Cat', 1), 'Removed a picture of “Cat”: its odds now rest on 1 picture.');
+test('a removal tells what the probabilities rest on', () => {
+  assert.equal(removed('Cat', 2), 'Removed a picture of “Cat”: its probability now rests on 2 pictures.');
+  assert.equal(removed('Cat', 1), 'Removed a picture of “Cat”: its probability now rests on 1 picture.');
   assert.equal(removed('Cat', 0), 'Removed the last picture of “Cat”.');
 });
 
@@ -61,7 +61,7 @@ test('the prior is described by name, size and hash', () => {
   assert.equal(describePrior({ prior, dimension: 7 }), 'Learned: 7 numbers per picture, sha256 abcdef012345…');
   const site = { ...prior, site: true };
   assert.equal(describePrior({ prior: site, dimension: 1104 }), 'Built-in prior: 1,104 numbers per picture, sha256 abcdef012345…');
-  assert.equal(describePrior({ prior: { ...site, sha256: '' }, dimension: 0 }), 'Built-in prior, not learned');
+  assert.equal(describePrior({ prior: { ...site, sha256: '' }, dimension: 0 }), 'Plain prior, not learned');
   const learned = { ...prior, facts: { 'learned-on': '6 classes', 'learned-steps': '100 of 100' } };
   assert.match(describePrior({ prior: learned, dimension: 7 }), /^Learned in a browser tab from 6 classes, 100 of 100 steps: 7 numbers/);
 });

@@ -4,14 +4,20 @@
  * responsive. The worker gets the compiled program by message and keeps its checkpoints
  * in IndexedDB itself.
  *
- *   page -> worker  {type, id, args}: start {modules, runtime}; begin {session, steps, classifier | dataset, prior};
- *                   resume, pending, forget with the id of a session; pause, proceed, cancel, finished
- *   worker -> page  {type, id, result} or {type: 'error', id, error: {code, message}} in answer,
- *                   {type: 'progress', progress} in between
+ *   start     {modules, runtime}
+ *   begin     {session, steps, classifier | dataset, prior}
+ *   resume, pending, forget   the id of a session
+ *   pause, proceed, cancel, finished
+ *   and 'progress' of its own accord
  */
+import { RemoteClient } from '../base/remote.js';
 
-/** @typedef {import('./engine.js').LoadedEngine} FullEngine */
-/** @typedef {import('./npz.js').Dataset} Dataset */
+/** @typedef {import('./index.js').LoadedEngine} FullEngine */
+/**
+ * Rows of embeddings, one after the other, with an index into names for each.
+ *
+ * @typedef {{embeddings: Float32Array, dimension: number, labels: Int32Array, names: string[]}} Dataset
+ */
 /**
  * One point of the training curve; losses are cross-entropies in nats.
  *
@@ -34,11 +40,8 @@
 
 /** Learns one prior at a time. */
 export class Trainer {
-  /** @type {Worker|null} */
-  #worker = null;
-  /** @type {Map<number, {resolve: (value: any) => void, reject: (error: Error) => void}>} */
-  #waiting = new Map();
-  #lastId = 0;
+  /** The worker; `started` is settled once its program runs. @type {{client: RemoteClient, started: Promise<unknown>}|null} */
+  #running = null;
   #session = '';
 
   /**
@@ -62,7 +65,7 @@ export class Trainer {
     const { session, classifier, prior } = await this.engine.trainingInput();
     this.#session = session;
     if (!dataset) return this.#ask('begin', { session, steps, prior, classifier });
-    // Embeddings of another kind than the session's begin at the built-in prior.
+    // Embeddings of another kind than the session's begin at the plain one, made by hand.
     const fits = dataset.dimension === (await this.engine.state()).dimension;
     return this.#ask('begin', { session, steps, prior: fits ? prior : null, dataset });
   }
@@ -121,55 +124,25 @@ export class Trainer {
 
   /** Ends the worker. What was learned since the last checkpoint is lost. */
   close() {
-    this.#worker?.terminate();
-    this.#worker = null;
-    this.#fail('The trainer was closed.');
+    this.#running?.client.close('The trainer was closed.');
   }
 
   /** @param {string} type @param {unknown} [args] @returns {Promise<any>} */
   async #ask(type, args) {
-    if (!this.#worker) {
-      this.#worker = this.#start();
-      await this.#post('start', { modules: this.engine.modules, runtime: new URL('wasm_exec.js', this.base).href });
-    }
-    return this.#post(type, args);
+    if (!this.#running || this.#running.client.dead) this.#running = this.#start();
+    const { client, started } = this.#running;
+    await started;
+    return client.ask(type, args);
   }
 
   #start() {
-    const worker = new Worker(new URL('./trainer-worker.js', import.meta.url), { type: 'module' });
-    worker.addEventListener('message', ({ data }) => this.#receive(data));
-    worker.addEventListener('error', (event) => {
-      this.#worker = null;
-      this.#fail(`The trainer ended (${event.message || 'it could not be loaded'}): reload the page to go on.`);
+    const client = new RemoteClient(new Worker(new URL('./trainer-worker.js', import.meta.url), { type: 'module' }), {
+      code: 'internal',
+      died: (why) => `The trainer ended (${why}): reload the page to go on.`,
+      onNews: (_, progress) => this.onProgress(progress),
     });
-    return worker;
-  }
-
-  /** @param {string} type @param {unknown} [args] @returns {Promise<any>} */
-  #post(type, args) {
-    const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
-      if (!this.#worker) throw Object.assign(new Error('The trainer was closed.'), { code: 'internal' });
-      this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ type, id, args });
-    });
-  }
-
-  /** @param {{type: string, id: number, result?: unknown, error?: {code: string, message: string}, progress?: Progress}} message */
-  #receive({ type, id, result, error, progress }) {
-    if (type === 'progress') {
-      this.onProgress(/** @type {Progress} */ (progress));
-      return;
-    }
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (error) waiting?.reject(Object.assign(new Error(error.message), { code: error.code }));
-    else waiting?.resolve(result);
-  }
-
-  /** @param {string} message */
-  #fail(message) {
-    for (const { reject } of this.#waiting.values()) reject(Object.assign(new Error(message), { code: 'internal' }));
-    this.#waiting.clear();
+    const started = client.ask('start', { modules: this.engine.modules, runtime: new URL('wasm_exec.js', this.base).href });
+    started.catch((error) => client.close(error.message)); // the next question starts another
+    return { client, started };
   }
 }

@@ -1,17 +1,17 @@
 // @ts-check
 /** The settings dialog: how probabilities are computed and shown, and the files. */
 import { complain, say, toast } from './announce.js';
-import { byId, el, icon, sentence } from './dom.js';
+import { byId, dialogHead, el, save, sentence } from './dom.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./types.js').EngineState} EngineState */
+/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../engine/contract.js').EngineState} EngineState */
 
 /** Largest prior probability of none-of-these that the slider offers. */
 const MOST_NONE = 0.5;
 
 /** The settings dialog. */
 export class SettingsDialog {
-  /** @param {{engine: Engine, extractor: Promise<import('./types.js').Identity>, onReplaced: () => void}} parts */
+  /** @param {{engine: Engine, extractor: Promise<import('../engine/contract.js').Identity>, onReplaced: () => void}} parts */
   constructor({ engine, extractor, onReplaced }) {
     this.engine = engine;
     this.extractor = extractor;
@@ -113,7 +113,7 @@ export class SettingsDialog {
     return el('label', { class: 'button file-button' }, label, field);
   }
 
-  /** @param {import('./types.js').Settings} settings */
+  /** @param {import('../engine/contract.js').Settings} settings */
   #set(settings) {
     void this.#try(async () => { await this.engine.configure(settings); });
   }
@@ -144,20 +144,6 @@ export class SettingsDialog {
 }
 
 /**
- * The title row of a dialog with its close button; a press beside the dialog
- * closes it too.
- *
- * @param {HTMLDialogElement} dialog
- * @param {string} id of the title
- * @param {string} title
- */
-export function dialogHead(dialog, id, title) {
-  dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
-  return el('div', { class: 'dialog-head' }, el('h2', { id }, title),
-    el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close')));
-}
-
-/**
  * Says what was done, and shows a notice that goes with it.
  *
  * @param {string} done
@@ -171,7 +157,7 @@ function tell(done, notice) {
 /**
  * One line about the prior in use.
  *
- * @typedef {Pick<import('./types.js').PriorState, 'site'|'sha256'|'name'|'facts'>} PriorLine
+ * @typedef {Pick<import('../engine/contract.js').PriorState, 'site'|'sha256'|'name'|'facts'>} PriorLine
  * @param {{prior: PriorLine, dimension: number}} state
  */
 export function describePrior({ prior, dimension }) {
@@ -183,23 +169,7 @@ export function describePrior({ prior, dimension }) {
 
 /** @param {PriorLine} prior */
 function priorName({ site, sha256, name, facts }) {
-  if (site) return sha256 ? 'Built-in prior' : 'Built-in prior, not learned';
+  if (site) return sha256 ? 'Built-in prior' : 'Plain prior, not learned';
   const on = facts['learned-on'];
   return on ? `Learned in a browser tab from ${on}, ${facts['learned-steps'] ?? '?'} steps` : name || 'Imported prior';
-}
-
-/**
- * Offers bytes as a download.
- *
- * @param {Uint8Array} bytes
- * @param {string} name
- */
-export function save(bytes, name) {
-  const url = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/octet-stream' }));
-  const link = el('a', { href: url, download: name, hidden: true });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  // The download has its own hold on the bytes once it has started.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -2,16 +2,14 @@
 /** The panel 'Learn from my pictures': a prior of one's own, learned on this device. */
 import { complain, say } from './announce.js';
 import { Curve, tell } from './curve.js';
-import { byId, counted, el, sentence } from './dom.js';
-import { readNpz } from './npz.js';
-import { save } from './settings.js';
-import { Trainer } from './trainer.js';
+import { byId, counted, el, save, sentence } from './dom.js';
+import { Trainer } from '../engine/trainer.js';
 
 /** @typedef {import('./curve.js').TrainingPoint} TrainingPoint */
-/** @typedef {import('./trainer.js').FullEngine} FullEngine */
-/** @typedef {import('./trainer.js').Learned} Learned */
-/** @typedef {import('./trainer.js').Point} Point */
-/** @typedef {import('./trainer.js').Progress} Progress */
+/** @typedef {import('../engine/trainer.js').FullEngine} FullEngine */
+/** @typedef {import('../engine/trainer.js').Learned} Learned */
+/** @typedef {import('../engine/trainer.js').Point} Point */
+/** @typedef {import('../engine/trainer.js').Progress} Progress */
 /** @typedef {'idle'|'running'|'paused'|'interrupted'|'done'} Stage */
 
 /**
@@ -89,6 +87,20 @@ export function describeLearning({ stage, step, steps, secondsLeft, history }) {
 function duration(seconds) {
   if (seconds < 90) return counted(Math.max(1, Math.round(seconds)), 'second');
   return counted(Math.round(seconds / 60), 'minute');
+}
+
+/**
+ * The reader comes with the first file: few people bring one.
+ *
+ * @param {Uint8Array} bytes of an .npz file
+ * @returns {Promise<import('../engine/trainer.js').Dataset>}
+ */
+async function readDataset(bytes) {
+  /** @type {typeof import('../files/npz.mjs')} */
+  const { readNpz } = await import(new URL('npz.js', document.baseURI).href).catch(() => {
+    throw new Error('The reader of data sets could not be fetched: check the connection and reload the page.');
+  });
+  return readNpz(bytes);
 }
 
 /** The panel. The worker starts when the panel is first opened. */
@@ -177,7 +189,7 @@ export class LearningPanel {
     }
   }
 
-  /** @param {import('./trainer.js').Dataset} [dataset] */
+  /** @param {import('../engine/trainer.js').Dataset} [dataset] */
   async #start(dataset) {
     await this.#follow(await this.trainer.begin({ steps: Number(this.effort.value), dataset }));
   }
@@ -187,7 +199,7 @@ export class LearningPanel {
     if (!file) return;
     const bytes = new Uint8Array(await file.arrayBuffer());
     this.file.value = '';
-    await this.#start(await readNpz(bytes));
+    await this.#start(await readDataset(bytes));
   }
 
   async #resume() {
@@ -205,7 +217,7 @@ export class LearningPanel {
   /**
    * Follows a run to its end.
    *
-   * @param {import('./trainer.js').Started} started
+   * @param {import('../engine/trainer.js').Started} started
    */
   async #follow({ step, steps, history }) {
     const { trainer } = this;

@@ -5,19 +5,19 @@ import { complain, say, toast, UndoStack } from './announce.js';
 import { ClassList } from './classes.js';
 import { byId, sentence } from './dom.js';
 import { catchMisses, catchPaste } from './drop.js';
-import { loadEngine } from './engine.js';
-import { loadExtractor } from './extractor/index.js';
+import { loadEngine } from '../engine/index.js';
+import { loadExtractor } from '../extractor/index.js';
 import { LearningPanel } from './learning.js';
-import { Lessons } from './lessons.js';
+import { Enrolment } from './enrol.js';
 import { LoadProgress, megabytes } from './loading.js';
-import { workOffline } from './offline.js';
+import { workOffline } from '../offline/index.js';
 import { Recogniser } from './recognise.js';
 import { Samples } from './samples.js';
 import { SessionsDialog } from './sessions.js';
 import { SettingsDialog } from './settings.js';
 
-/** @typedef {import('./trainer.js').FullEngine} Engine */
-/** @typedef {import('./types.js').Extractor} Extractor */
+/** @typedef {import('../engine/trainer.js').FullEngine} Engine */
+/** @typedef {import('../extractor/index.js').Extractor} Extractor */
 /** @typedef {{version: string, files: {path: string, bytes: number, sha256: string}[]}} Manifest */
 
 /** Sizes to expect before the downloads tell their own, in bytes. */
@@ -54,7 +54,7 @@ async function usePagePrior(engine, manifest) {
   }
 }
 
-/** @param {import('./types.js').PriorState} prior in use */
+/** @param {import('../engine/contract.js').PriorState} prior in use */
 function meanwhile({ site, sha256 }) {
   if (!site) return 'This session has a prior of its own and does not need it.';
   if (sha256) return 'That of the last visit is in use.';
@@ -118,9 +118,9 @@ function coalesced(show) {
  */
 async function build(engine, extractor) {
   const undo = new UndoStack();
-  const lessons = new Lessons(engine, extractor);
-  const classes = new ClassList({ engine, lessons, undo });
-  const recogniser = new Recogniser({ engine, lessons });
+  const enrolment = new Enrolment(engine, extractor);
+  const classes = new ClassList({ engine, enrolment, undo });
+  const recogniser = new Recogniser({ engine, enrolment });
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     undo.clear();
@@ -129,7 +129,7 @@ async function build(engine, extractor) {
   };
   const settings = new SettingsDialog({ engine, extractor, onReplaced });
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
-  new Samples({ engine, lessons, recognise: (files) => recogniser.recogniseFiles(files) });
+  new Samples({ engine, enrolment, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage');
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor');
@@ -159,6 +159,13 @@ async function build(engine, extractor) {
   });
 }
 
+async function offlineUse() {
+  const kept = await workOffline({
+    offer: (text, reload) => toast({ text, key: 'update', action: 'Reload', onAction: reload, stay: true }),
+  });
+  byId('offline', HTMLElement).hidden = !kept;
+}
+
 async function start() {
   const progress = progressBar();
   const loading = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
@@ -182,7 +189,7 @@ async function start() {
 try {
   await start();
   // Without a service worker (a private window, say) all works but offline use.
-  workOffline().catch((error) => console.warn(sentence(error)));
+  offlineUse().catch((error) => console.warn(sentence(error)));
 } catch (error) {
   byId('loading', HTMLElement).hidden = true;
   complain(byId('trouble', HTMLElement), sentence(error));

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The contracts between the page and its parts, as types only: nothing here runs.
+ * What the Go program offers a page (wasm/page_js.go), as types only: nothing here runs.
  *
  * Every method of Engine returns a promise; a refusal rejects with an Error whose
  * `code` is a short word and whose `message` is a sentence that names the remedy.
@@ -15,7 +15,7 @@
  * @typedef {object} ClassState
  * @property {string} id
  * @property {string} name
- * @property {Example[]} examples in the order taught
+ * @property {Example[]} examples in the order added
  * @property {number[]} bursts how many of them are nearly the same picture, for each picture that is like none before
  *
  * @typedef {object} PriorState
@@ -81,15 +81,5 @@
  * @property {(event: 'change', listener: () => void) => unknown} on
  *
  * @typedef {{id: string, sha256: string}} Identity of an extractor
- *
- * @typedef {object} Extractor
- * @property {string} id
- * @property {string} sha256
- * @property {number} dimension
- * @property {number} views how many views of a picture an embedding is the mean of
- * @property {(picture: ImageBitmap|ImageData, views?: number) => Promise<Float32Array>} embed of the first so many views, or all
- * @property {() => void} close
- *
- * @typedef {(progress: {loaded: number, total: number}) => void} OnProgress
  */
 export {};

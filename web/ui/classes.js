@@ -8,10 +8,10 @@ import { dropZone } from './drop.js';
 import { holdRepeat } from './hold.js';
 import { Thumbnails } from './thumbnails.js';
 
-/** @typedef {import('./types.js').ClassState} ClassState */
-/** @typedef {import('./types.js').Example} Example */
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./lessons.js').Lessons} Lessons */
+/** @typedef {import('../engine/contract.js').ClassState} ClassState */
+/** @typedef {import('../engine/contract.js').Example} Example */
+/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('./enrol.js').Enrolment} Enrolment */
 /** @typedef {import('./announce.js').UndoStack} UndoStack */
 
 /** The list of all cards, kept in step with the engine's state. */
@@ -21,11 +21,11 @@ export class ClassList {
   #thumbnails = new Thumbnails();
 
   /**
-   * @param {{engine: Engine, lessons: Lessons, undo: UndoStack}} parts
+   * @param {{engine: Engine, enrolment: Enrolment, undo: UndoStack}} parts
    */
-  constructor({ engine, lessons, undo }) {
+  constructor({ engine, enrolment, undo }) {
     this.engine = engine;
-    this.lessons = lessons;
+    this.enrolment = enrolment;
     this.undo = undo;
     this.element = byId('classes', HTMLUListElement);
     this.#wireForm();
@@ -127,14 +127,14 @@ export class ClassList {
 
 /**
  * What a removal did: with fewer pictures a class is known less well, and its
- * odds may move more than one expects.
+ * probabilities may move more than one expects.
  *
  * @param {string} name of the class
  * @param {number} left pictures of it
  */
 export function removed(name, left) {
   if (left === 0) return `Removed the last picture of “${name}”.`;
-  return `Removed a picture of “${name}”: its odds now rest on ${counted(left, 'picture')}.`;
+  return `Removed a picture of “${name}”: its probability now rests on ${counted(left, 'picture')}.`;
 }
 
 /** The fewest near-copies that are worth a word. */
@@ -245,7 +245,7 @@ class ClassCard {
     complain(this.error, '');
     this.#batch = new AbortController();
     try {
-      const result = await runBatch(files, (file) => this.list.lessons.addFile(this.state.id, file), {
+      const result = await runBatch(files, (file) => this.list.enrolment.enrolFile(this.state.id, file), {
         signal: this.#batch.signal, onProgress: (done, total) => this.#showProgress(done, total),
       });
       complain(this.error, summary(result.errors.map(sentence)));
@@ -377,7 +377,7 @@ class ClassCard {
     holdRepeat(shutter, async () => {
       if (!camera.open) return;
       try {
-        await this.list.lessons.addFrame(this.state.id, await camera.frame());
+        await this.list.enrolment.enrolFrame(this.state.id, await camera.frame());
         counter.textContent = `${counted(++taken, 'picture')} taken`;
         complain(this.error, '');
       } catch (error) {

@@ -1,7 +1,6 @@
 // @ts-check
 /** The about dialog: what this is, privacy, licences and the version. */
-import { byId, el } from './dom.js';
-import { dialogHead } from './settings.js';
+import { byId, dialogHead, el } from './dom.js';
 
 /** @param {Promise<string>} version of the site */
 export function buildAbout(version) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { zipSync } from 'fflate';
-import { readNpz } from '../../npz.js';
+import { readNpz } from '../../files/npz.mjs';
 
 /**
  * An array file of numpy's format 1.0.
@@ -69,6 +69,44 @@ test('what cannot be used is refused with a sentence', async () => {
   for (const [name, file] of Object.entries(cases)) {
     await assert.rejects(readNpz(file), (/** @type {any} */ error) => error.code === 'format' && /cannot be used: .*It takes an \.npz file/s.test(error.message), name);
   }
+});
+
+/**
+ * A zip whose list and headers tell another size of an array than it has.
+ *
+ * @param {Uint8Array} file
+ * @param {string} name
+ * @param {number} size
+ */
+function lying(file, name, size) {
+  const lie = Buffer.from(file);
+  for (let at = lie.indexOf(name); at >= 0; at = lie.indexOf(name, at + 1)) {
+    const local = lie.readUInt32LE(at - 30) === 0x04034b50;
+    lie.writeUInt32LE(size, at - (local ? 30 - 22 : 46 - 24));
+  }
+  return new Uint8Array(lie);
+}
+
+test('an array that is too large is refused before it is unpacked', async () => {
+  const file = zipSync({ 'embeddings.npy': npy('<f4', [4, 3], rows), 'labels.npy': labels });
+  await assert.rejects(readNpz(lying(file, 'embeddings.npy', 2 ** 29 + 1)), { code: 'format', message: /“embeddings\.npy” is larger than 512 MiB/ });
+});
+
+test('an array that is not as large as the file says is damaged, and takes no more memory than it says', async () => {
+  const bytes = npy('<f4', [4, 3], rows);
+  const file = zipSync({ 'embeddings.npy': bytes, 'labels.npy': labels });
+  await assert.rejects(readNpz(lying(file, 'embeddings.npy', bytes.length + 1)), { code: 'format', message: /it is damaged/ });
+  const bomb = zipSync({ 'embeddings.npy': npy('<f4', [1 << 16, 256], new Float32Array(1 << 24)), 'labels.npy': labels });
+  const before = process.memoryUsage().arrayBuffers;
+  await assert.rejects(readNpz(lying(bomb, 'embeddings.npy', 1000)), { code: 'format', message: /“embeddings” is not all there/ });
+  assert.ok(process.memoryUsage().arrayBuffers - before < 1 << 20);
+});
+
+test('an array packed in a way of its own is refused by its number', async () => {
+  const file = Buffer.from(zipSync({ 'embeddings.npy': npy('<f4', [4, 3], rows), 'labels.npy': labels }));
+  const at = file.lastIndexOf('embeddings.npy');
+  file.writeUInt16LE(12, at - 46 + 10);
+  await assert.rejects(readNpz(new Uint8Array(file)), { code: 'format', message: /packed by method 12/ });
 });
 
 test('no cut of a file is read as if it were whole, and none breaks the reader', async () => {

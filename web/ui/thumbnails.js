@@ -1,7 +1,7 @@
 // @ts-check
 /** Addresses for thumbnails that are held as bytes. */
 
-/** @typedef {import('./types.js').Example} Example */
+/** @typedef {import('../engine/contract.js').Example} Example */
 
 /** Object URLs by example; each is made once and released when its example is gone. */
 export class Thumbnails {

@@ -1,12 +1,12 @@
 // @ts-check
-/** Teaching: one picture, file or frame, through the extractor into a class. */
-import { decode, preview, thumbnail } from './pictures.js';
+/** A picture, file or frame, through the extractor: enrolled in a class, or as the embedding to ask about. */
+import { decode, preview, thumbnail } from '../files/pictures.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./types.js').Extractor} Extractor */
+/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../extractor/index.js').Extractor} Extractor */
 
 /** Joins the engine with an extractor that may still be loading. */
-export class Lessons {
+export class Enrolment {
   /**
    * @param {Engine} engine
    * @param {Promise<Extractor>} extractor
@@ -23,8 +23,8 @@ export class Lessons {
    * @param {File} file
    * @returns {Promise<string>} the id of the example
    */
-  async addFile(classId, file) {
-    return this.#use(await decode(file), (bitmap) => this.#add(classId, bitmap));
+  async enrolFile(classId, file) {
+    return this.#use(await decode(file), (bitmap) => this.#enrol(classId, bitmap));
   }
 
   /**
@@ -33,8 +33,8 @@ export class Lessons {
    * @param {string} classId
    * @param {ImageBitmap} frame closed afterwards
    */
-  addFrame(classId, frame) {
-    return this.#use(frame, (bitmap) => this.#add(classId, bitmap));
+  enrolFrame(classId, frame) {
+    return this.#use(frame, (bitmap) => this.#enrol(classId, bitmap));
   }
 
   /**
@@ -43,7 +43,7 @@ export class Lessons {
    * @param {File} file
    * @param {number} edge of the picture, in pixels
    */
-  async look(file, edge) {
+  async embedFile(file, edge) {
     return this.#use(await decode(file), async (bitmap) => {
       const picture = await preview(bitmap, edge);
       return { embedding: await this.#embed(bitmap), picture };
@@ -56,7 +56,7 @@ export class Lessons {
    * @param {ImageBitmap} frame closed afterwards
    * @param {import('./pace.js').Pace} pace says which, and is told how long it took
    */
-  lookFrame(frame, pace) {
+  embedFrame(frame, pace) {
     return this.#use(frame, async (bitmap) => {
       const extractor = await this.extractor;
       const views = pace.all ? extractor.views : 1;
@@ -89,7 +89,7 @@ export class Lessons {
    * @param {string} classId
    * @param {ImageBitmap} bitmap
    */
-  async #add(classId, bitmap) {
+  async #enrol(classId, bitmap) {
     // The thumbnail is drawn first: the extractor may transfer the bitmap away.
     const small = await thumbnail(bitmap);
     const embedding = await this.#embed(bitmap);

@@ -73,3 +73,33 @@ export function sentence(error) {
   if (error instanceof Error && error.message) return error.message;
   return String(error) || 'Something went wrong. Reload the page and try again.';
 }
+
+/**
+ * The title row of a dialog with its close button; a press beside the dialog
+ * closes it too.
+ *
+ * @param {HTMLDialogElement} dialog
+ * @param {string} id of the title
+ * @param {string} title
+ */
+export function dialogHead(dialog, id, title) {
+  dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
+  return el('div', { class: 'dialog-head' }, el('h2', { id }, title),
+    el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close')));
+}
+
+/**
+ * Offers bytes as a download.
+ *
+ * @param {Uint8Array} bytes
+ * @param {string} name
+ */
+export function save(bytes, name) {
+  const url = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/octet-stream' }));
+  const link = el('a', { href: url, download: name, hidden: true });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  // The download has its own hold on the bytes once it has started.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -15,19 +15,7 @@
 // Without kernels the imports exist all the same, `available` answers 0 and Go keeps gonum's own
 // routines. A compiled module can be posted to a worker, which makes its own imports from it. The
 // kernels hold the Memory object, not its buffer, so they survive its growth.
-
-/** A function that makes one vector: valid only where 128-bit SIMD is. */
-const PROBE = new Uint8Array([
-  0, 97, 115, 109, 1, 0, 0, 0, // magic, version
-  1, 5, 1, 96, 0, 1, 123, // type 0: () -> v128
-  3, 2, 1, 0, // function 0 has type 0
-  10, 8, 1, 6, 0, 65, 0, 253, 15, 11, // i32.const 0; i8x16.splat; end
-]);
-
-/** Tells whether this browser runs 128-bit SIMD. */
-export function simdSupported() {
-  return WebAssembly.validate(PROBE);
-}
+import { simdSupported } from '../base/simd.js';
 
 /**
  * Fetches and compiles the kernels; null where SIMD is missing or not wanted, or the file cannot be had: the

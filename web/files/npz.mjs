@@ -1,22 +1,17 @@
 // @ts-check
 /**
  * Reads a data set of embeddings: an .npz file (a zip of .npy arrays) with `embeddings`,
- * n rows of d floats, and `labels`, n whole numbers. Pure but for the browser's own
- * decompression.
+ * n rows of d floats, and `labels`, n whole numbers. Bundled with fflate into npz.js,
+ * which the page fetches when it is first given such a file.
  *
- * Formats: PKWARE's APPNOTE.TXT 4.3 for zip, numpy.lib.format for .npy.
+ * Format: numpy.lib.format.
  */
+import { FlateErrorCode, unzipSync } from 'fflate';
 
-/**
- * Rows of embeddings, one after the other, with an index into names for each.
- *
- * @typedef {{embeddings: Float32Array, dimension: number, labels: Int32Array, names: string[]}} Dataset
- */
+/** @typedef {import('../engine/trainer.js').Dataset} Dataset */
 /** @typedef {{shape: number[], data: Float32Array|Float64Array|Int32Array|BigInt64Array|Uint16Array, half: boolean}} Npy */
 
-const END = 0x06054b50; // end of central directory
-const ENTRY = 0x02014b50; // one file in the central directory
-/** Most bytes that are unpacked. */
+/** Most bytes of an array that is unpacked. */
 const LIMIT = 1 << 29;
 
 /** @param {string} message */
@@ -29,9 +24,9 @@ function unusable(message) {
  * @returns {Promise<Dataset>} classes are named by their numbers
  */
 export async function readNpz(file) {
-  const entries = directory(file);
-  const embeddings = parseNpy(await unpack(file, entries, 'embeddings.npy'), 'embeddings');
-  const labels = parseNpy(await unpack(file, entries, 'labels.npy'), 'labels');
+  const arrays = unpack(file, ['embeddings.npy', 'labels.npy']);
+  const embeddings = parseNpy(arrays[0], 'embeddings');
+  const labels = parseNpy(arrays[1], 'labels');
   const [rows, dimension] = embeddings.shape;
   if (embeddings.shape.length !== 2 || !dimension) throw unusable('“embeddings” has not two axes');
   if (labels.shape.length !== 1 || labels.shape[0] !== rows) throw unusable(`there are ${rows} embeddings and ${labels.shape.join('×')} labels`);
@@ -52,58 +47,44 @@ function classes(values) {
 }
 
 /**
- * Finds the files of a zip by its central directory.
+ * Unpacks the named arrays. fflate writes each into as many bytes as the zip declares, so nothing that is packed more
+ * tightly than it says takes more memory than the limit.
  *
  * @param {Uint8Array} file
- * @returns {Map<string, {method: number, packed: number, size: number, offset: number}>}
+ * @param {string[]} names
+ * @returns {Uint8Array[]} in the order of names
  */
-function directory(file) {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  let at = file.length - 22;
-  while (at >= 0 && at > file.length - 22 - 65536 && view.getUint32(at, true) !== END) at--;
-  if (at < 0 || view.getUint32(at, true) !== END) throw unusable('it is no .npz file, or not all of one');
-  const count = view.getUint16(at + 10, true);
-  let next = view.getUint32(at + 16, true);
-  const entries = new Map();
-  for (let i = 0; i < count; i++) {
-    if (next + 46 > file.length || view.getUint32(next, true) !== ENTRY) throw unusable('its list of arrays is damaged');
-    const nameLength = view.getUint16(next + 28, true);
-    const name = new TextDecoder().decode(file.subarray(next + 46, next + 46 + nameLength));
-    entries.set(name, {
-      method: view.getUint16(next + 10, true), packed: view.getUint32(next + 20, true),
-      size: view.getUint32(next + 24, true), offset: view.getUint32(next + 42, true),
-    });
-    next += 46 + nameLength + view.getUint16(next + 30, true) + view.getUint16(next + 32, true);
-  }
-  return entries;
+function unpack(file, names) {
+  /** @type {Map<string, number>} bytes declared, of the arrays that are unpacked */
+  const sizes = new Map();
+  const arrays = unzipped(file, ({ name, originalSize, compression }) => {
+    if (!names.includes(name)) return false;
+    if (originalSize > LIMIT) throw unusable(`“${name}” is larger than ${LIMIT >> 20} MiB`);
+    if (compression !== 0 && compression !== 8) throw unusable(`it is packed by method ${compression}, which browsers do not know`);
+    sizes.set(name, originalSize);
+    return true;
+  });
+  return names.map((name) => {
+    if (!sizes.has(name)) throw unusable(`it has no “${name.replace('.npy', '')}”`);
+    if (arrays[name].length !== sizes.get(name)) throw unusable('it is damaged');
+    return arrays[name];
+  });
 }
 
 /**
+ * fflate's unzipSync with sentences for errors.
+ *
  * @param {Uint8Array} file
- * @param {ReturnType<typeof directory>} entries
- * @param {string} name
- * @returns {Promise<Uint8Array>}
+ * @param {import('fflate').UnzipFileFilter} filter
  */
-async function unpack(file, entries, name) {
-  const entry = entries.get(name);
-  if (!entry) throw unusable(`it has no “${name.replace('.npy', '')}”`);
-  if (entry.size > LIMIT) throw unusable(`“${name}” is larger than ${LIMIT >> 20} MiB`);
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  if (entry.offset + 30 > file.length) throw unusable('it is not all there');
-  // The local header's own lengths count: its extra field may differ from the directory's.
-  const from = entry.offset + 30 + view.getUint16(entry.offset + 26, true) + view.getUint16(entry.offset + 28, true);
-  const packed = file.subarray(from, from + entry.packed);
-  if (packed.length !== entry.packed) throw unusable('it is not all there');
-  const bytes = entry.method === 0 ? packed : await inflate(packed, entry);
-  if (bytes.length !== entry.size) throw unusable('it is damaged');
-  return bytes;
-}
-
-/** @param {Uint8Array} packed @param {{method: number}} entry */
-async function inflate(packed, { method }) {
-  if (method !== 8) throw unusable(`it is packed by method ${method}, which browsers do not know`);
-  const stream = new Blob([new Uint8Array(packed)]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  return new Uint8Array(await new Response(stream).arrayBuffer().catch(() => { throw unusable('it is damaged'); }));
+function unzipped(file, filter) {
+  try {
+    return unzipSync(file, { filter });
+  } catch (error) {
+    const { code } = /** @type {{code?: unknown}} */ (error);
+    if (code === 'format') throw error;
+    throw unusable(code === FlateErrorCode.InvalidZipData ? 'it is no .npz file, or not all of one' : 'it is damaged');
+  }
 }
 
 /**
@@ -136,7 +117,11 @@ function toFloat32({ data, half }) {
   throw unusable('“embeddings” are no floats');
 }
 
-/** The IEEE 754 binary16 number with these bits. @param {number} bits */
+/**
+ * The IEEE 754 binary16 number with these bits. Float16Array would do, but is missing in browsers that can all the rest.
+ *
+ * @param {number} bits
+ */
 function fromHalf(bits) {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = bits >> 10 & 31;

@@ -1,7 +1,7 @@
 // @ts-check
 /** From a file or a video frame to pixels, and from pixels to a small thumbnail. */
-import { decodePicture } from './extractor/pixels.js';
-import { rectangleOf } from './extractor/preprocess.js';
+import { decodePicture } from '../extractor/pixels.js';
+import { rectangleOf } from '../extractor/preprocess.js';
 
 /** Edge of a thumbnail in pixels. */
 export const THUMBNAIL = 96;
@@ -112,7 +112,7 @@ export function preview(bitmap, edge) {
 
 /**
  * @param {ImageBitmap} bitmap
- * @param {import('./extractor/preprocess.js').Rectangle} part
+ * @param {import('../extractor/preprocess.js').Rectangle} part
  * @param {number} width of the result, in pixels
  * @param {number} height
  */

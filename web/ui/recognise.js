@@ -6,8 +6,8 @@ import { byId, sentence } from './dom.js';
 import { dropZone } from './drop.js';
 import { Pace } from './pace.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./lessons.js').Lessons} Lessons */
+/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('./enrol.js').Enrolment} Enrolment */
 
 /** Edge of the picture shown as the query, in pixels. */
 const EDGE = 320;
@@ -21,10 +21,10 @@ export class Recogniser {
   #url = '';
   #turn = 0; // of several pictures in flight only the newest counts
 
-  /** @param {{engine: Engine, lessons: Lessons}} parts */
-  constructor({ engine, lessons }) {
+  /** @param {{engine: Engine, enrolment: Enrolment}} parts */
+  constructor({ engine, enrolment }) {
     this.engine = engine;
-    this.lessons = lessons;
+    this.enrolment = enrolment;
     this.picture = byId('query-picture', HTMLImageElement);
     this.error = byId('query-error', HTMLElement);
     this.live = byId('live', HTMLElement);
@@ -46,7 +46,7 @@ export class Recogniser {
     complain(this.error, '');
     say(`Looking at “${file.name}” …`);
     try {
-      const { embedding, picture } = await this.lessons.look(file, EDGE);
+      const { embedding, picture } = await this.enrolment.embedFile(file, EDGE);
       if (turn !== this.#turn) return;
       this.#show(picture, file.name);
       await this.engine.recognise(embedding);
@@ -144,7 +144,7 @@ export class Recogniser {
       const next = performance.now() + LIVE_INTERVAL;
       try {
         if (camera.open && !document.hidden) {
-          const embedding = await this.lessons.lookFrame(await camera.frame(), pace);
+          const embedding = await this.enrolment.embedFrame(await camera.frame(), pace);
           if (this.#camera !== camera) return;
           await this.engine.recognise(embedding);
         }

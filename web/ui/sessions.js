@@ -1,11 +1,10 @@
 // @ts-check
 /** The sessions dialog: several classifiers side by side, one open at a time. */
 import { complain, say } from './announce.js';
-import { byId, counted, el, icon, sentence } from './dom.js';
-import { dialogHead } from './settings.js';
+import { byId, counted, dialogHead, el, icon, sentence } from './dom.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./types.js').SessionInfo} SessionInfo */
+/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../engine/contract.js').SessionInfo} SessionInfo */
 
 /** The sessions dialog and the name of the open session in the bar. */
 export class SessionsDialog {

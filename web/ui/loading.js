@@ -1,7 +1,7 @@
 // @ts-check
 /** One progress bar for everything the first load brings. */
 
-/** @typedef {import('./types.js').OnProgress} OnProgress */
+/** @typedef {import('../engine/index.js').OnProgress} OnProgress */
 
 /** Sums the bytes of several downloads that report by themselves. */
 export class LoadProgress {

@@ -1,7 +1,5 @@
 // @ts-check
-/** Working offline, and telling the person about a new version. */
-import { toast } from './announce.js';
-import { byId } from './dom.js';
+/** Working offline by the service worker (sw.js), and finding new versions. */
 
 /** Between two looks for a new version, in milliseconds. */
 const HOUR = 3_600_000;
@@ -10,10 +8,14 @@ const HOUR = 3_600_000;
  * Registers the service worker. Call it when the page is ready, so that filling
  * the cache does not compete with the first load.
  *
- * @param {{container?: ServiceWorkerContainer, reload?: () => void}} [scope] replaced in tests
+ * @param {object} options
+ * @param {(text: string, reload: () => void) => void} options.offer a new version to the person, to be started by `reload`
+ * @returns {Promise<boolean>} true once the page works offline, false where it never will
  */
-export async function workOffline({ container = navigator.serviceWorker, reload = () => location.reload() } = {}) {
-  if (!container) return; // not a secure context, or a private window without workers
+export async function workOffline({ offer }) {
+  const container = navigator.serviceWorker;
+  if (!container) return false; // not a secure context, or a private window without workers
+  const reload = () => location.reload();
   let asked = false;
   let controlled = container.controller !== null;
   container.addEventListener('controllerchange', () => {
@@ -35,12 +37,7 @@ export async function workOffline({ container = navigator.serviceWorker, reload 
   watch();
   lookForUpdates(registration);
   await container.ready;
-  byId('offline', HTMLElement).hidden = false;
-}
-
-/** @param {string} text @param {() => void} onAction */
-function offer(text, onAction) {
-  toast({ text, key: 'update', action: 'Reload', onAction, stay: true });
+  return true;
 }
 
 /**

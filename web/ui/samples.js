@@ -1,27 +1,27 @@
 // @ts-check
-/** Emoji in several art styles: some to teach with, another to recognise. */
+/** Emoji in several art styles: some to enrol, another to recognise. */
 import { complain, say } from './announce.js';
 import { byId, el, sentence } from './dom.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./lessons.js').Lessons} Lessons */
+/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('./enrol.js').Enrolment} Enrolment */
 /** @typedef {{id: string, name: string, author: string, licence: string, url: string}} Style */
 /** @typedef {{styles: Style[], concepts: {id: string, name: string}[]}} Catalog contents of samples.json */
 
-/** What the samples teach, and one thing they do not. */
-const TAUGHT = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
+/** The concepts that are enrolled, and one that is not. */
+const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
 const UNKNOWN = 'penguin';
-const TEACH_STYLES = ['noto', 'twemoji', 'openmoji'];
+const SUPPORT_STYLES = ['noto', 'twemoji', 'openmoji'];
 const QUERY_STYLE = 'emojione';
 
 /** The sample button and the strip of pictures to recognise. */
 export class Samples {
   /**
-   * @param {{engine: Engine, lessons: Lessons, recognise: (files: File[]) => Promise<void>}} parts
+   * @param {{engine: Engine, enrolment: Enrolment, recognise: (files: File[]) => Promise<void>}} parts
    */
-  constructor({ engine, lessons, recognise }) {
+  constructor({ engine, enrolment, recognise }) {
     this.engine = engine;
-    this.lessons = lessons;
+    this.enrolment = enrolment;
     this.recognise = recognise;
     this.button = byId('samples-button', HTMLButtonElement);
     this.button.addEventListener('click', () => void this.#start());
@@ -31,7 +31,7 @@ export class Samples {
     this.button.disabled = true;
     try {
       const catalog = await loadCatalog();
-      await this.#teach(catalog);
+      await this.#enrol(catalog);
       this.#offer(catalog);
       say('The samples are in. Now press one of the pictures to recognise.');
     } catch (error) {
@@ -42,26 +42,26 @@ export class Samples {
   }
 
   /** @param {Catalog} catalog */
-  async #teach(catalog) {
+  async #enrol(catalog) {
     const { classes } = await this.engine.state();
     const missing = catalog.concepts.filter(({ id, name }) =>
-      TAUGHT.includes(id) && !classes.some((known) => known.name === name && known.examples.length > 0));
-    missing.sort((a, b) => TAUGHT.indexOf(a.id) - TAUGHT.indexOf(b.id));
-    const total = missing.length * TEACH_STYLES.length;
+      KNOWN.includes(id) && !classes.some((known) => known.name === name && known.examples.length > 0));
+    missing.sort((a, b) => KNOWN.indexOf(a.id) - KNOWN.indexOf(b.id));
+    const total = missing.length * SUPPORT_STYLES.length;
     let done = 0;
     for (const { id, name } of missing) {
       const known = classes.find((one) => one.name === name);
       const classId = known?.id ?? (await this.engine.addClass(name)).id;
-      for (const style of TEACH_STYLES) {
+      for (const style of SUPPORT_STYLES) {
         say(`Adding sample ${++done} of ${total}.`);
-        await this.lessons.addFile(classId, await fetchSample(pictureURL(style, id), name));
+        await this.enrolment.enrolFile(classId, await fetchSample(pictureURL(style, id), name));
       }
     }
   }
 
   /** @param {Catalog} catalog */
   #offer(catalog) {
-    const shown = [...TAUGHT, UNKNOWN].flatMap((id) => catalog.concepts.filter((concept) => concept.id === id));
+    const shown = [...KNOWN, UNKNOWN].flatMap((id) => catalog.concepts.filter((concept) => concept.id === id));
     byId('sample-list', HTMLElement).replaceChildren(...shown.map(({ id, name }) =>
       el('li', {}, this.#question(pictureURL(QUERY_STYLE, id), name))));
     byId('sample-note', HTMLElement).textContent = credit(catalog.styles);
@@ -89,7 +89,7 @@ export class Samples {
  * @param {Style[]} styles
  */
 export function credit(styles) {
-  const used = [...TEACH_STYLES, QUERY_STYLE].flatMap((id) => styles.filter((style) => style.id === id));
+  const used = [...SUPPORT_STYLES, QUERY_STYLE].flatMap((id) => styles.filter((style) => style.id === id));
   return `Pictures: ${used.map(({ name, author, licence }) => `${name} by ${author} (${licence})`).join(', ')}.`;
 }
 

@@ -1,40 +1,25 @@
 // @ts-check
 /**
  * Starts the engine: the Go program of wasm/, compiled to WebAssembly, in its role
- * `page`. What it can do is described in types.js.
- *
- * The program takes a role and the name of a global function, and calls that function
- * once with the object of its methods. Every method returns a promise.
+ * `page`. What it can do is described in contract.js.
  */
-import { direct } from './direct.js';
-import { loadSimd, simdImports } from './simd.js';
+import { failure } from '../base/remote.js';
+import { loadSimd } from './kernels.js';
+import { loadRuntime, startProgram } from './program.js';
 
-/** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./types.js').OnProgress} OnProgress */
-/** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for this window and its workers */
-/** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
-/** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean}} GoProgram */
+/** @typedef {import('./contract.js').Engine} Engine */
+/** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes */
 
 /**
  * The engine of a page, with what its trainer needs of it.
  *
  * `memory` tells the bytes that the program holds.
  *
- * @typedef {Engine & {modules: Modules, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ * @typedef {Engine & {modules: import('./program.js').Modules, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
  */
 
 /** Bytes to expect of the engine where the manifest does not say. */
 const EXPECTED = 6.5e6;
-
-/**
- * An error with a code for programs and a sentence for people.
- *
- * @param {string} code
- * @param {string} message
- */
-function failure(code, message) {
-  return Object.assign(new Error(message), { code });
-}
 
 /**
  * Loads and starts the engine.
@@ -60,15 +45,15 @@ export async function loadEngine({ onProgress = () => {}, base = document.baseUR
  * ordinary answer.
  *
  * @param {Engine['probabilities']} ordinary
- * @param {ReturnType<typeof direct>} quick
+ * @param {Awaited<ReturnType<typeof startProgram>>['quick']} quick
  * @returns {Engine['probabilities']}
  */
 function quickly(ordinary, quick) {
   let revision = -1;
   /** @type {{id: string, name: string}[]} */ let classes = [];
   return async (x) => {
-    const shares = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x) : null;
-    if (shares) return { classes: classes.map((c, i) => ({ ...c, probability: shares[i + 1] })), none: shares[0] };
+    const probabilities = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x) : null;
+    if (probabilities) return { classes: classes.map((c, i) => ({ ...c, probability: probabilities[i + 1] })), none: probabilities[0] };
     const now = quick.revision();
     const answer = await ordinary(x);
     if (answer) {
@@ -82,15 +67,6 @@ function quickly(ordinary, quick) {
 /** Tells whether the page's address leaves SIMD on. */
 function simdWanted() {
   return new URLSearchParams(globalThis.location?.search).get('simd') !== '0';
-}
-
-/**
- * Runs the toolchain's wasm_exec.js, which defines the global Go.
- *
- * @param {URL} url
- */
-export async function loadRuntime(url) {
-  if (!('Go' in globalThis)) await import(url.href).catch(() => { throw failure('fetch', 'The engine could not be fetched: check the connection and reload the page.'); });
 }
 
 /**
@@ -143,50 +119,4 @@ async function count(response, total, onProgress) {
     onProgress({ loaded, total: Math.max(total, loaded) });
   }
   onProgress({ loaded, total: loaded });
-}
-
-let started = 0;
-
-/**
- * Starts the program in a role and waits until it hands over its methods.
- *
- * @param {Modules} modules
- * @param {'page'|'trainer'} role
- * @returns {Promise<{methods: Methods, quick: ReturnType<typeof direct>}>}
- */
-export async function startProgram({ engine, kernels }, role) {
-  const go = /** @type {GoProgram} */ (new /** @type {any} */ (globalThis).Go());
-  const simd = simdImports(kernels);
-  Object.assign(go.importObject, simd.imports);
-  const instance = await WebAssembly.instantiate(engine, go.importObject);
-  simd.attach(instance);
-  const handover = `metaqda${++started}`;
-  go.argv = ['metaqda', role, handover];
-  const scope = /** @type {Record<string, unknown>} */ (globalThis);
-  const methods = await new Promise((resolve, reject) => {
-    scope[handover] = resolve;
-    const ended = () => reject(failure('internal', 'The engine ended while starting: reload the page.'));
-    go.run(instance).then(ended, ended);
-  });
-  delete scope[handover];
-  const memory = /** @type {WebAssembly.Memory} */ (instance.exports.mem);
-  const { ask, revision } = direct(instance);
-  return {
-    methods: guarded({ ...methods, memory: () => memory.buffer.byteLength }, go),
-    quick: { ask: (x) => (go.exited ? null : ask(x)), revision: () => (go.exited ? NaN : revision()) },
-  };
-}
-
-/**
- * Makes methods reject, rather than throw, once the program has ended.
- *
- * @param {Record<string, any>} methods
- * @param {GoProgram} go
- * @returns {Methods}
- */
-function guarded(methods, go) {
-  return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, typeof method !== 'function' ? method : async (/** @type {unknown[]} */ ...args) => {
-    if (go.exited) throw failure('internal', 'The engine has stopped: reload the page. What was taught is kept.');
-    return method(...args);
-  }]));
 }

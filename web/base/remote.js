@@ -1,0 +1,134 @@
+// @ts-check
+/**
+ * Calls to a worker: RemoteClient in the window, `answer` in the worker. Messages:
+ *   window -> worker  {type, id, args}
+ *   worker -> window  {type, id, result} or {type: 'error', id, error: {code, message}}, one for each call;
+ *                     {type, news} of its own accord
+ *
+ * Of the libraries comlink comes nearest, but under it a call to a worker that died or hangs never settles, and an
+ * error loses its code.
+ */
+
+/**
+ * @typedef {object} ClientOptions
+ * @property {string} code of the error when the worker ends, falls silent or is closed
+ * @property {(why: string) => string} died the sentence of that error, where it was not closed
+ * @property {number} [patience] milliseconds to wait while the worker answers nothing; without end if left out
+ * @property {(code: string, message: string) => Error} [error] makes what a call rejects with
+ * @property {(type: string, news: any) => void} [onNews]
+ */
+
+/** One worker, asked from the window. Once it has failed or was closed, every call rejects with the reason. */
+export class RemoteClient {
+  /** Why there will be no more answers. @type {Error|null} */
+  dead = null;
+  #lastId = 0;
+  /** @type {Map<number, {resolve: (result: any) => void, reject: (error: Error) => void, alarm?: ReturnType<typeof setTimeout>}>} */
+  #waiting = new Map();
+
+  /** @param {Worker} worker which this ends @param {ClientOptions} options */
+  constructor(worker, { code, died, patience, error = failure, onNews = () => {} }) {
+    this.worker = worker;
+    this.code = code;
+    this.died = died;
+    this.patience = patience;
+    this.error = error;
+    this.onNews = onNews;
+    worker.onmessage = ({ data }) => this.#receive(data);
+    worker.onmessageerror = () => this.close(died('its answer could not be read'));
+    worker.onerror = (event) => {
+      event.preventDefault();
+      this.close(died(event.message || 'it could not be loaded'));
+    };
+  }
+
+  /**
+   * @param {string} type
+   * @param {unknown} [args] cloned
+   * @param {Transferable[]} [transfer] what of them is handed over instead
+   * @returns {Promise<any>} rejects with a DataCloneError where args cannot be sent
+   */
+  ask(type, args, transfer = []) {
+    if (this.dead) return Promise.reject(this.dead);
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.worker.postMessage({ type, id, args }, transfer);
+      this.#waiting.set(id, { resolve, reject, alarm: this.#alarm() });
+    });
+  }
+
+  /** Ends the worker and tells everyone who waits. @param {string} why a sentence */
+  close(why) {
+    this.dead ??= this.error(this.code, why);
+    this.worker.terminate();
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject, alarm } of waiting) {
+      clearTimeout(alarm);
+      reject(this.dead);
+    }
+  }
+
+  #alarm() {
+    if (this.patience === undefined) return undefined;
+    return setTimeout(() => this.close(this.died('it did not answer in time')), this.patience);
+  }
+
+  /** @param {{type: string, id?: number, result?: unknown, error?: {code: string, message: string}, news?: unknown}} message */
+  #receive({ type, id, result, error, news }) {
+    if (id === undefined) return this.onNews(type, news);
+    const call = this.#waiting.get(id);
+    if (!call) return;
+    this.#waiting.delete(id);
+    clearTimeout(call.alarm);
+    // A living worker works its calls off in turn: the others wait from now on.
+    for (const other of this.#waiting.values()) {
+      clearTimeout(other.alarm);
+      other.alarm = this.#alarm();
+    }
+    if (error) call.reject(this.error(error.code, error.message));
+    else call.resolve(result);
+  }
+}
+
+/** @typedef {Record<string, (args: any) => unknown>} Handlers by the type of message; may be added to */
+
+/**
+ * The worker's half: answers each call by the handler of its type.
+ *
+ * @param {Handlers} handlers
+ * @param {{code: string, transfer?: (result: any) => Transferable[], scope?: any}} options code of errors that have
+ *   none; what of a result is handed over rather than cloned; replaced in tests
+ * @returns {(type: string, news: unknown) => void} tells the window something of the worker's own accord
+ */
+export function answer(handlers, { code, transfer = () => [], scope = globalThis }) {
+  scope.addEventListener('message', async (/** @type {MessageEvent} */ { data: { type, id, args } }) => {
+    try {
+      if (!Object.hasOwn(handlers, type)) throw new Error(`The worker knows no message '${type}'.`);
+      const result = await handlers[type](args);
+      scope.postMessage({ type, id, result }, transfer(result));
+    } catch (error) {
+      scope.postMessage({ type: 'error', id, error: envelopeOf(error, code) });
+    }
+  });
+  return (type, news) => scope.postMessage({ type, news });
+}
+
+/** @param {unknown} error anything thrown @param {string} otherwise code where it has none */
+function envelopeOf(error, otherwise) {
+  const { code, message } = /** @type {{code?: unknown, message?: unknown}} */ (error ?? {});
+  return {
+    code: typeof code === 'string' ? code : otherwise,
+    message: typeof message === 'string' && message !== '' ? message : String(error),
+  };
+}
+
+/**
+ * An error with a short word for programs and a sentence for people.
+ *
+ * @param {string} code
+ * @param {string} message
+ */
+export function failure(code, message) {
+  return Object.assign(new Error(message), { code });
+}
