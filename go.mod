@@ -6,6 +6,7 @@ require (
 	github.com/andybalholm/brotli v1.2.8
 	github.com/hack-pad/go-indexeddb v0.3.2
 	github.com/sbinet/npyio v0.6.0
+	github.com/x448/float16 v0.8.4
 	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/plot v0.17.0
 	honnef.co/go/js/dom/v2 v2.0.0-20250304181735-b5e52f05e89d
