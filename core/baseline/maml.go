@@ -191,8 +191,8 @@ func (m *MAMLQDA) loss(gradient blas64.General, t Lesson) float64 {
 	}
 	for i, y := range t.Answers {
 		row := scores.RawRowView(i)
-		sum += metrics.LogSumExp(row, 1) - row[y]
-		metrics.SoftmaxTo(row, row, 1)
+		own := row[y]
+		sum += metrics.SoftmaxTo(row, row, 1) - own
 		row[y]--
 		for c, v := range row {
 			weight[c][i] = v / float64(q)

@@ -113,7 +113,8 @@ func TestTrainMAMLLowersTheLoss(t *testing.T) {
 		queries, answers := draw(30)
 		return Lesson{Task{Support: support, Labels: labels, Way: 3}, queries, answers}
 	}
-	loss := func(start *mat.TriDense) (sum float64) {
+	loss := func(start *mat.TriDense) float64 {
+		tally, p := metrics.NewTally(1), make([]float64, 3)
 		for i := 1000; i < 1040; i++ {
 			t := lesson(i)
 			m := &MAMLQDA{Start: start, Steps: MAMLSteps, Rate: MAMLRate}
@@ -123,10 +124,10 @@ func TestTrainMAMLLowersTheLoss(t *testing.T) {
 			scores := mat.NewDense(30, 3, nil)
 			m.ScoresTo(scores, t.Queries)
 			for i, y := range t.Answers {
-				sum += metrics.Loss(scores.RawRowView(i), y, 1) / 1200
+				tally.Add(scores.RawRowView(i), y, 1, p)
 			}
 		}
-		return sum
+		return tally.MeanLoss()
 	}
 	before, after := loss(TrainMAML(d, 0, lesson)), loss(TrainMAML(d, 300, lesson))
 	if !(after < 0.8*before) {

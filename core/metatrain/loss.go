@@ -3,6 +3,8 @@ package metatrain
 import (
 	"fmt"
 	"math"
+
+	"metaqda/core/metrics"
 )
 
 // Loss is what a step makes small, a mean over the queries of a task.
@@ -73,7 +75,7 @@ func (loss Loss) query(logits, l []float64, label int) (s Score, counts bool) {
 		return s, true
 	}
 	own := logits[y]
-	s.Loss = softmax(logits) - own
+	s.Loss = metrics.SoftmaxTo(logits, logits, 1) - own
 	logits[y]--
 	return s, true
 }

@@ -8,8 +8,10 @@ package metrics
 
 import "math"
 
-// SoftmaxTo sets dst = softmax(scores / t). dst may alias scores.
-func SoftmaxTo(dst, scores []float64, t float64) {
+// SoftmaxTo sets dst = softmax(scores / t) and returns ln Σ_j exp(scores_j / t), what
+// normalises it. dst may alias scores. Scores that are all -Inf are alike and have
+// the sum zero.
+func SoftmaxTo(dst, scores []float64, t float64) (logSum float64) {
 	if len(dst) != len(scores) {
 		panic("metrics: wrong length of dst")
 	}
@@ -17,9 +19,11 @@ func SoftmaxTo(dst, scores []float64, t float64) {
 	for _, s := range scores {
 		top = math.Max(top, s)
 	}
-	if math.IsInf(top, -1) { // nothing is possible: all alike
-		top = 0
-		scores = make([]float64, len(scores))
+	if math.IsInf(top, -1) {
+		for j := range dst {
+			dst[j] = 1 / float64(len(dst))
+		}
+		return top
 	}
 	sum := 0.0
 	for j, s := range scores {
@@ -29,22 +33,7 @@ func SoftmaxTo(dst, scores []float64, t float64) {
 	for j := range dst {
 		dst[j] /= sum
 	}
-}
-
-// LogSumExp returns log sum_j exp(scores_j / t) without overflow.
-func LogSumExp(scores []float64, t float64) float64 {
-	top := math.Inf(-1)
-	for _, s := range scores {
-		top = math.Max(top, s/t)
-	}
-	if math.IsInf(top, 0) {
-		return top
-	}
-	sum := 0.0
-	for _, s := range scores {
-		sum += math.Exp(s/t - top)
-	}
-	return top + math.Log(sum)
+	return top/t + math.Log(sum)
 }
 
 // Best returns the index of the largest score, the first among equals.
@@ -56,13 +45,6 @@ func Best(scores []float64) int {
 		}
 	}
 	return best
-}
-
-// Loss returns the negative log probability of the label in nats. A
-// probability below 1e-12 counts as 1e-12: methods that answer 0, such as
-// nearest neighbours by votes, would lose everything by one query otherwise.
-func Loss(scores []float64, label int, t float64) float64 {
-	return math.Min(LogSumExp(scores, t)-scores[label]/t, -math.Log(1e-12))
 }
 
 // BrierScore returns sum_j (p_j - [j = label])^2, in [0, 2].

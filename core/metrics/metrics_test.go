@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 func relative(got, want float64) float64 { return math.Abs(got-want) / math.Abs(want) }
@@ -65,9 +67,10 @@ func TestFitTemperatureIsAMinimum(t *testing.T) {
 			s[y] += scale
 			scores, labels = append(scores, s), append(labels, y)
 		}
+		p := make([]float64, 4)
 		loss := func(t float64) (sum float64) {
 			for i, s := range scores {
-				sum += LogSumExp(s, t) - s[labels[i]]/t
+				sum += SoftmaxTo(p, s, t) - s[labels[i]]/t
 			}
 			return sum
 		}
@@ -186,12 +189,17 @@ func TestSoftmaxAtTheEdges(t *testing.T) {
 		{[]float64{math.Inf(-1), math.Inf(-1)}, []float64{0.5, 0.5}},
 		{[]float64{1e6, 1e6}, []float64{0.5, 0.5}},
 	} {
-		if SoftmaxTo(p, c.scores, 1); p[0] != c.want[0] || p[1] != c.want[1] {
+		logSum := SoftmaxTo(p, c.scores, 1)
+		if p[0] != c.want[0] || p[1] != c.want[1] {
 			t.Errorf("softmax%v = %v, want %v", c.scores, p, c.want)
 		}
+		if want := floats.LogSumExp(c.scores); logSum != want {
+			t.Errorf("the logarithm of the sum is %v, want %v", logSum, want)
+		}
 	}
-	if got := Loss([]float64{math.Inf(-1), 0}, 0, 1); got != -math.Log(1e-12) {
-		t.Errorf("loss of an impossible label is %v", got)
+	impossible := NewTally(1)
+	if impossible.Add([]float64{math.Inf(-1), 0}, 0, 1, p); impossible.Loss != -math.Log(1e-12) {
+		t.Errorf("loss of an impossible label is %v", impossible.Loss)
 	}
 }
 
