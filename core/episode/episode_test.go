@@ -57,17 +57,17 @@ func checkEpisode(t *testing.T, e Episode) {
 	for i, row := range e.Query {
 		use(row)
 		label := e.QueryLabel[i]
-		if label == Unseen && own[row/1000] {
+		if label == Unknown && own[row/1000] {
 			t.Errorf("query %d is called unseen but its class is in the episode", row)
 		}
-		if label != Unseen && e.Classes[label] != row/1000 {
+		if label != Unknown && e.Classes[label] != row/1000 {
 			t.Errorf("query %d is labelled with class %d", row, e.Classes[label])
 		}
 	}
 }
 
 func TestUniformKeepsItsCounts(t *testing.T) {
-	c := Config{Way: Range{2, 6}, Shot: Range{1, 4}, Query: Range{3, 5}, Imbalanced: true, Strangers: 2}
+	c := Config{Way: Range{2, 6}, Shot: Range{1, 4}, Query: Range{3, 5}, Imbalanced: true, UnknownClasses: 2}
 	s, err := NewUniform(pool(equalSizes(10, 12)...), c, 7)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestUniformKeepsItsCounts(t *testing.T) {
 			unequal = unequal || len(rows) != len(e.Support[0])
 		}
 		if q := len(e.Query); q%(e.Way()+2) != 0 || q/(e.Way()+2) < 3 || q/(e.Way()+2) > 5 {
-			t.Fatalf("%d queries for %d classes and 2 strangers", q, e.Way())
+			t.Fatalf("%d queries for %d classes and 2 unknown ones", q, e.Way())
 		}
 	}
 	if len(ways) != 5 || len(shots) != 4 || !unequal {
@@ -154,7 +154,7 @@ func TestTooSmallPoolsAreRefused(t *testing.T) {
 		t.Errorf("one row for support and query: %v", err)
 	}
 	var bad *ConfigError
-	for _, c := range []Config{Fixed(0, 1, 1), Fixed(1, 0, 1), Fixed(1, 1, -1), {Way: Range{3, 2}, Shot: Exactly(1)}, {Way: Exactly(1), Shot: Exactly(1), Strangers: -1}} {
+	for _, c := range []Config{Fixed(0, 1, 1), Fixed(1, 0, 1), Fixed(1, 1, -1), {Way: Range{3, 2}, Shot: Exactly(1)}, {Way: Exactly(1), Shot: Exactly(1), UnknownClasses: -1}} {
 		if _, err := NewUniform(pool(20, 20), c, 0); !errors.As(err, &bad) {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -243,10 +243,10 @@ func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
 		}
 	}
 	heldOut := map[int]bool{}
-	runs := make([][]Session, 2)
+	runs := make([][]Increment, 2)
 	for r := range runs {
 		var err error
-		if runs[r], err = c.Sessions(base, novel, 9, r); err != nil {
+		if runs[r], err = c.Increments(base, novel, 9, r); err != nil {
 			t.Fatal(err)
 		}
 		if len(runs[r]) != 3 || len(runs[r][0].Classes) != 8 || len(runs[r][2].Classes) != 5 {

@@ -123,13 +123,13 @@ func randomParams(rng *rand.Rand, d int) *Params {
 	return &Params{Prior: p, Head: h}
 }
 
-// randomTask draws classes around random means, and with strangers a class
+// randomTask draws classes around random means, and with unknown queries a class
 // more of queries that belongs to none.
-func randomTask(rng *rand.Rand, d int, shots []int, queries int, strangers bool) *Task {
+func randomTask(rng *rand.Rand, d int, shots []int, queries int, unknown bool) *Task {
 	t := &Task{Dim: d, Shots: shots}
 	var support, query []float64
 	classes := len(shots)
-	if strangers {
+	if unknown {
 		classes++
 	}
 	for j := range classes {
@@ -146,7 +146,7 @@ func randomTask(rng *rand.Rand, d int, shots []int, queries int, strangers bool)
 		for range queries {
 			query = draw(query)
 			if j == len(shots) {
-				t.Labels = append(t.Labels, None)
+				t.Labels = append(t.Labels, Unknown)
 			} else {
 				t.Labels = append(t.Labels, j)
 			}

@@ -58,7 +58,7 @@ func (a *Score) Add(s Score) {
 func (loss Loss) query(logits, l []float64, label int) (s Score, counts bool) {
 	best := argmax(logits)
 	y := label
-	if label == None {
+	if label == Unknown {
 		y = len(l)
 	}
 	if y >= len(logits) {

@@ -20,7 +20,7 @@ func TestSessionsScoreAsTheClassifierDoes(t *testing.T) {
 	w := newWorld(1, 8, 10, 0.5, spread(d))
 	p := randomParams(rand.New(rand.NewPCG(43, 44)), d).Prior
 	c := episode.Fixed(3, 2, 4)
-	c.Strangers = 2
+	c.UnknownClasses = 2
 	s, err := episode.NewUniform(w.pool, c, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestFitOfSampledWorlds(t *testing.T) {
 		p := niw.HandCrafted(6, math.Sqrt(20))
 		p.Nu, p.Kappa = 25, 0.25
 		c := episode.Fixed(4, 5, 4)
-		c.Strangers = 4
+		c.UnknownClasses = 4
 		s, err := episode.NewUniform(w.pool, c, 3)
 		if err != nil {
 			t.Fatal(err)

@@ -433,7 +433,7 @@ func TestHeadAgreesWithClassifier(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if y != None {
+			if y != Unknown {
 				none = prob[y]
 			}
 			want -= math.Log(none) / float64(len(task.Labels))

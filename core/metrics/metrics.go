@@ -1,6 +1,9 @@
-// Package metrics measures classifiers: accuracy with its interval,
-// calibration with and without a temperature, and the detection of unseen
-// classes.
+// Package metrics measures classifiers: accuracy with its interval, calibration
+// with and without a temperature, and the detection of unknown classes. It is not
+// for running them (core/qda and core/baseline do), nor for drawing. The expected
+// calibration error and the temperature are those of Guo et al., On Calibration of
+// Modern Neural Networks, 2017, the score is that of Brier, 1950; average precision
+// and the area under the ROC curve stand beside their functions.
 //
 // Scores are unnormalised log probabilities; the probabilities are
 // softmax(scores / T) with the temperature T.

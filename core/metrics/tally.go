@@ -44,7 +44,7 @@ func (a *Tally) Merge(o *Tally) {
 	a.Bins.Merge(o.Bins)
 }
 
-// Accuracy returns the share of correct queries.
+// Accuracy returns the fraction of correct queries.
 func (a *Tally) Accuracy() float64 { return float64(a.Correct) / float64(a.Queries) }
 
 // MeanLoss returns the mean negative log probability of the labels in nats.

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Classifier is the content of a classifier file: what a person taught, in raw
+// Classifier is the content of a classifier file: the examples of each class, as raw
 // embeddings, from which any prior gives the classifier anew. The file holds
 // the tensors embeddings (N×d, F32), class (N, I32, an index into the labels)
 // and, where there are pictures, thumbnails (all bytes one after the other, U8)
@@ -18,7 +18,7 @@ type Classifier struct {
 	Classes   []Class
 }
 
-// Class is one taught class.
+// Class is one class with its examples.
 type Class struct {
 	Label    string
 	Weight   float64 // prior probability up to normalisation

@@ -126,7 +126,7 @@ func TestNoneByDrawing(t *testing.T) {
 	p := population()
 	for _, shots := range [][]float64{{2, 3, 1}, {1, 1}, {4}, {1}} {
 		s := scene(rng, shots...)
-		unknown, own := s.scores(s.logOdds(p), p.LeftOut)
+		unknown, own := s.scores(s.ratios(p), p.LeftOut)
 		n, c := float64(len(unknown)), float64(len(shots))
 		level := p.Level.Mean[0] + p.Level.Mean[1]*math.Log(c)
 		share := 0.0
@@ -182,7 +182,7 @@ func TestBayes(t *testing.T) {
 	}
 }
 
-// A session whose own examples are told apart surely is found easier than one
+// A session whose own examples are classified surely is found easier than one
 // whose examples are mistaken for each other; without two examples of any class
 // nothing is found.
 func TestHardnessFollowsTheSession(t *testing.T) {
