@@ -253,10 +253,44 @@ func TestDecodeRejects(t *testing.T) {
 			t.Errorf("classifier, %s: got %v, want a FormatError", name, err)
 		}
 	}
-	twice := sampleClassifier()
-	twice.Classes[1].Label = "pot"
-	if _, err := EncodeClassifier(twice); err == nil {
-		t.Error("a label that stands twice was written")
+}
+
+// Labels come from files that anybody can write. What can be told apart on a page is
+// kept as it is, to the byte.
+func TestLabels(t *testing.T) {
+	long := strings.Repeat("e", MaxLabel)
+	for _, label := range []string{"x", "<b>&amp;", "__proto__", "\"", "two  words", "\u202e", "👩\u200d🚀", "é", long} {
+		c := sampleClassifier()
+		c.Classes[1].Label = label
+		b, err := EncodeClassifier(c)
+		if err != nil {
+			t.Errorf("%q: %v", label, err)
+			continue
+		}
+		back, err := DecodeClassifier(b)
+		if err != nil || back.Classes[1].Label != label {
+			t.Errorf("%q came back as %+v, %v", label, back, err)
+		}
+	}
+	sound, err := EncodeClassifier(sampleClassifier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, label := range []string{"", " ", "\t\n", "\u2003", "pot", " pot", "pot\n", long + "e"} {
+		c := sampleClassifier()
+		c.Classes[1].Label = label
+		if _, err := EncodeClassifier(c); err == nil {
+			t.Errorf("%q was written", label)
+		}
+		tensors, metadata, err := decodeTensors(sound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		metadata["classes"] = strings.Replace(metadata["classes"], `"empty"`, mustJSON(label), 1)
+		var format *FormatError
+		if _, err := DecodeClassifier(encodeTensors(tensors, metadata)); !errors.As(err, &format) || !strings.Contains(err.Error(), "label") {
+			t.Errorf("%q: got %v, want a FormatError about the label", label, err)
+		}
 	}
 }
 
