@@ -39,7 +39,7 @@ func TestMAMLWithoutStepsIsGaussian(t *testing.T) {
 		}
 		for i := range 12 {
 			want := normal.LogProb(queries.RawRowView(i)) + 2.5*math.Log(2*math.Pi)
-			if math.Abs(got.At(i, c)-want) > 1e-9 {
+			if !(math.Abs(got.At(i, c)-want) <= 1e-9) {
 				t.Errorf("query %d class %d: %v, want %v", i, c, got.At(i, c), want)
 			}
 		}

@@ -131,12 +131,12 @@ func TestUniformIsUniform(t *testing.T) {
 		}
 	}
 	for c, n := range class {
-		if math.Abs(float64(n-5000)) > 5*61 {
+		if !(math.Abs(float64(n-5000)) <= 5*61) {
 			t.Errorf("class %d came %d times in 20000, want 5000", c, n)
 		}
 	}
 	for r, n := range row {
-		if math.Abs(float64(n-10000)) > 5*95 {
+		if !(math.Abs(float64(n-10000)) <= 5*95) {
 			t.Errorf("row %d was support %d times in 100000, want 10000", r, n)
 		}
 	}
@@ -176,7 +176,7 @@ func TestMixtureFollowsItsWeights(t *testing.T) {
 			t.Fatalf("pool %d gave %d ways", e.Pool, e.Way())
 		}
 	}
-	if math.Abs(float64(n-1000)) > 5*27.4 {
+	if !(math.Abs(float64(n-1000)) <= 5*27.4) {
 		t.Errorf("second sampler asked %d times of 4000, want 1000", n)
 	}
 	for _, w := range [][]float64{{1}, {0, 0}, {-1, 2}, {math.NaN(), 1}} {
@@ -223,6 +223,35 @@ func TestMetaDatasetStaysWithinTheBenchmarksBounds(t *testing.T) {
 	}
 	if len(ways) < 40 {
 		t.Errorf("only %d different ways in 500 episodes", len(ways))
+	}
+}
+
+// At most 100 rows of a class count toward the support: five large classes give 250
+// in the mean, of which none gets more than four times the share of another.
+func TestMetaDatasetCountsAHundredRowsOfAClass(t *testing.T) {
+	s, err := NewMetaDataset(pool(equalSizes(5, 1000)...), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1000
+	total := 0.0
+	most := 1.0
+	for i := range n {
+		e := s.Episode(i)
+		least, largest := math.Inf(1), 0.0
+		for _, rows := range e.Support {
+			total += float64(len(rows)) / n
+			least, largest = math.Min(least, float64(len(rows))), math.Max(largest, float64(len(rows)))
+		}
+		if least > 20 { // then rounding down is little
+			most = math.Max(most, largest/least)
+		}
+	}
+	if !(math.Abs(total-250) <= 5*500/math.Sqrt(12*n)) {
+		t.Errorf("%.1f rows of support in the mean, want 250", total)
+	}
+	if !(most > 2.5 && most <= 4.2) {
+		t.Errorf("the largest support has %.2f times the rows of the smallest, want up to 4", most)
 	}
 }
 

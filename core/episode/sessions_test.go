@@ -90,12 +90,12 @@ func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 		}
 	}
 	for way := 1; way <= 8; way++ { // 500 with a standard deviation of 21
-		if math.Abs(float64(ways[way])-500) > 5*21 {
+		if !(math.Abs(float64(ways[way])-500) <= 5*21) {
 			t.Errorf("%d sessions of %d classes, want about 500", ways[way], way)
 		}
 	}
 	for shot := 1; shot <= 12; shot++ {
-		if got := float64(shots[shot]) / classes; math.Abs(got-1./12) > 0.012 {
+		if got := float64(shots[shot]) / classes; !(math.Abs(got-1./12) <= 0.012) {
 			t.Errorf("%d examples with frequency %.4f, want 1/12", shot, got)
 		}
 	}
@@ -127,7 +127,7 @@ func TestSessionsTeachAThirdByBursts(t *testing.T) {
 		}
 	}
 	// Single examples are whole bursts by chance once in a hundred times.
-	if share := bursts / classes; math.Abs(share-1./3) > 0.03 {
+	if share := bursts / classes; !(math.Abs(share-1./3) <= 0.03) {
 		t.Errorf("a share of %.3f of the classes is taught by bursts, want 1/3", share)
 	}
 	if number[1] == 0 || number[2] == 0 || number[3] == 0 || number[0] != 0 {

@@ -73,7 +73,7 @@ func TestLogUniform(t *testing.T) {
 	}
 	for k := 1; k <= 8; k++ {
 		want := math.Log((float64(k)+1)/float64(k)) / math.Log(9)
-		if got := count[k] / n; math.Abs(got-want) > 0.01 {
+		if got := count[k] / n; !(math.Abs(got-want) <= 0.01) {
 			t.Errorf("%d: drawn with frequency %.3f, want %.3f", k, got, want)
 		}
 	}

@@ -91,7 +91,7 @@ func checkOracle(t *testing.T, o *oracle) {
 	got := e.Gradient(g, &Workspace{}, o.task())
 	check := func(name string, got, want float64) {
 		t.Helper()
-		if math.Abs(got-want) > 1e-8*math.Max(1, math.Abs(want)) {
+		if !(math.Abs(got-want) <= 1e-8*math.Max(1, math.Abs(want))) {
 			t.Errorf("%s: got %.12g, want %.12g", name, got, want)
 		}
 	}
@@ -231,7 +231,7 @@ func checkDifferences(t *testing.T, o Objective, p *Params, task *Task) {
 	e.Set(p)
 	e.Gradient(g, w, task)
 	for i, got := range flattenGradient(g, d) {
-		if math.Abs(got-want[i]) > 2e-7*math.Max(1, math.Abs(want[i])) {
+		if !(math.Abs(got-want[i]) <= 2e-7*math.Max(1, math.Abs(want[i]))) {
 			t.Errorf("value %d: got %.10g, finite differences %.10g", i, got, want[i])
 		}
 	}
@@ -271,7 +271,7 @@ func TestGradientAcrossBlocks(t *testing.T) {
 		}
 		const h = 1e-6
 		along = (loss(h) - loss(-h)) / (2 * h)
-		if math.Abs(along-slope) > 1e-5*math.Max(1, math.Abs(slope)) {
+		if !(math.Abs(along-slope) <= 1e-5*math.Max(1, math.Abs(slope))) {
 			t.Errorf("d=%d: slope %.10g, finite difference %.10g", d, slope, along)
 		}
 	}
@@ -304,7 +304,7 @@ func TestForwardAgreesWithGroup(t *testing.T) {
 					cross[r] = mat.Dot(white.RowView(off+r), z)
 				}
 				want := g.LogProb(inf, mat.Dot(z, z), cross)
-				if got := w.logp[i*len(task.Shots)+j]; math.Abs(got-want) > 1e-10*math.Abs(want) {
+				if got := w.logp[i*len(task.Shots)+j]; !(math.Abs(got-want) <= 1e-10*math.Abs(want)) {
 					t.Errorf("%v class %d query %d: got %v, want %v", inf, j, i, got, want)
 				}
 			}

@@ -109,7 +109,7 @@ func TestClassDistanceByPairs(t *testing.T) {
 		}
 	}
 	got := ClassDistance(p, []Labelled{{&w.domain, w.pool.Rows}, {&Domain{Dim: d, X: make([]float32, d)}, [][]int{{0}}}}, 2)
-	if want := sum / n; math.Abs(got-want) > 1e-9*want {
+	if want := sum / n; !(math.Abs(got-want) <= 1e-9*want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -147,7 +147,7 @@ func TestFitOfSampledWorlds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Temperature(5) / 3; math.Abs(math.Log(got)) > 0.35 {
+	if got := p.Temperature(5) / 3; !(math.Abs(math.Log(got)) <= 0.35) {
 		t.Errorf("T is %.3f times what it should be", got)
 	}
 	if p.Hardness.SD < 0.25 || p.Hardness.SD > 1.2 {

@@ -113,10 +113,10 @@ func TestReliabilityByHand(t *testing.T) {
 		r.Add(p.confidence, p.correct)
 	}
 	// Bin 1: |1 - 0.7| = 0.3 of 5; bin 3: |2 - 2.65| = 0.65 of 5.
-	if got := r.ECE(); math.Abs(got-0.19) > 1e-15 {
+	if got := r.ECE(); !(math.Abs(got-0.19) <= 1e-15) {
 		t.Errorf("ECE %v, want 0.19", got)
 	}
-	if got := r.MCE(); math.Abs(got-0.65/3) > 1e-15 {
+	if got := r.MCE(); !(math.Abs(got-0.65/3) <= 1e-15) {
 		t.Errorf("MCE %v, want %v", got, 0.65/3)
 	}
 	if NewReliability(3).ECE() != 0 {
@@ -146,12 +146,43 @@ func TestAUROCEqualsPairwiseComparison(t *testing.T) {
 			}
 		}
 		want /= float64(len(pos) * len(neg))
-		if got := AUROC(pos, neg); math.Abs(got-want) > 1e-12 {
+		if got := AUROC(pos, neg); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("AUROC %v, want %v", got, want)
 		}
 	}
 	if !math.IsNaN(AUROC(nil, []float64{1})) {
 		t.Error("AUROC without positives is a number")
+	}
+}
+
+// Scores that are no numbers count, each for itself, and stop nothing.
+func TestDetectionOfWhatIsNoNumber(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range [][2][]float64{{{nan}, {nan}}, {{nan, 1}, {0}}, {{1}, {nan, 0, nan}}} {
+		if got := AUROC(c[0], c[1]); !(got >= 0 && got <= 1) {
+			t.Errorf("AUROC of %v against %v is %v", c[0], c[1], got)
+		}
+		if got := AUPR(c[0], c[1]); !(got >= 0 && got <= 1) {
+			t.Errorf("AUPR of %v against %v is %v", c[0], c[1], got)
+		}
+	}
+}
+
+func TestBestIsTheFirstAmongEquals(t *testing.T) {
+	for want, scores := range [][]float64{{2, 1, 2}, {1, 2, 2}, {math.Inf(-1), 0, 1}} {
+		if got := Best(scores); got != want {
+			t.Errorf("the best of %v is %d, want %d", scores, got, want)
+		}
+	}
+}
+
+// What no temperature can save does not move it.
+func TestLostLabelsDoNotMoveTheTemperature(t *testing.T) {
+	scores, labels := [][]float64{{3, 0}, {1, 2}, {0, 1}, {2, 1}}, []int{0, 1, 0, 0}
+	want := FitTemperature(scores, labels)
+	got := FitTemperature(append(scores, []float64{5, math.Inf(-1)}), append(labels, 1))
+	if !(relative(got, want) < 1e-12) {
+		t.Errorf("temperature %v, without the lost label %v", got, want)
 	}
 }
 
@@ -165,7 +196,7 @@ func TestAUPRByHand(t *testing.T) {
 		"alternates": {[]float64{4, 2}, []float64{3, 1}, 0.5*1 + 0.5*2/3.0},
 		"worst":      {[]float64{0}, []float64{1, 2, 3}, 0.25},
 	} {
-		if got := AUPR(c.pos, c.neg); math.Abs(got-c.want) > 1e-15 {
+		if got := AUPR(c.pos, c.neg); !(math.Abs(got-c.want) <= 1e-15) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -207,10 +238,13 @@ func TestTalliesMergedInOrderAreTheWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	parts := make([]*Tally, 9)
 	p := make([]float64, 3)
+	atOnce := NewTally(DefaultBins)
 	for i := range parts {
 		parts[i] = NewTally(DefaultBins)
 		for range 20 {
-			parts[i].Add([]float64{rng.NormFloat64(), rng.NormFloat64(), 0}, rng.IntN(3), 0.7, p)
+			scores, label := []float64{rng.NormFloat64(), rng.NormFloat64(), 0}, rng.IntN(3)
+			parts[i].Add(scores, label, 0.7, p)
+			atOnce.Add(scores, label, 0.7, p)
 		}
 	}
 	merged := NewTally(DefaultBins)
@@ -232,5 +266,14 @@ func TestTalliesMergedInOrderAreTheWhole(t *testing.T) {
 	}
 	if merged.Loss != whole.Loss || merged.Brier != whole.Brier || merged.Bins.ECE() != whole.Bins.ECE() || merged.Queries != 180 {
 		t.Errorf("merged %+v, whole %+v", merged, whole)
+	}
+	// Up to rounding, as the sums are put together otherwise, it is one tally.
+	for name, v := range map[string][2]float64{
+		"accuracy": {merged.Accuracy(), atOnce.Accuracy()}, "loss": {merged.MeanLoss(), atOnce.MeanLoss()}, "brier": {merged.MeanBrier(), atOnce.MeanBrier()},
+		"ece": {merged.Bins.ECE(), atOnce.Bins.ECE()}, "mce": {merged.Bins.MCE(), atOnce.Bins.MCE()}, "total": {float64(merged.Bins.Total()), 180},
+	} {
+		if !(relative(v[0], v[1]) < 1e-12) {
+			t.Errorf("%s: merged %v, at once %v", name, v[0], v[1])
+		}
 	}
 }

@@ -255,6 +255,24 @@ func TestDecodeRejects(t *testing.T) {
 	}
 }
 
+func TestThumbnailsOutOfPlaceAreRefused(t *testing.T) {
+	sound, err := EncodeClassifier(sampleClassifier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ends := range [][]int{{3, 2, 5}, {-1, 3, 5}, {3, 3, 6}, {3, 3, 1 << 40}, {3, 5}, {3, 3, 5, 5}} {
+		tensors, metadata, err := decodeTensors(sound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tensors["thumbnail_end"] = intTensor("I64", ends)
+		var format *FormatError
+		if _, err := DecodeClassifier(encodeTensors(tensors, metadata)); !errors.As(err, &format) {
+			t.Errorf("thumbnails that end at %v: %v", ends, err)
+		}
+	}
+}
+
 // Labels come from files that anybody can write. What can be told apart on a page is
 // kept as it is, to the byte.
 func TestLabels(t *testing.T) {

@@ -172,7 +172,7 @@ func TestOpenLossIsHalfOfEachKind(t *testing.T) {
 	}
 	// Queries 0 and 2 are known, 1 and 3 are not.
 	a, b, all := of(0, 1), of(2, 1), of(0, 2, 1)
-	if math.Abs((a+b)/2-all) > 1e-12 {
+	if !(math.Abs((a+b)/2-all) <= 1e-12) {
 		t.Errorf("two known queries and one unknown have the loss %v, want %v", all, (a+b)/2)
 	}
 }
@@ -225,7 +225,7 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []float64{1, 2, 4} {
-		if got := math.Log(p.Temperature(k)); math.Abs(got-mean) > 0.3 {
+		if got := math.Log(p.Temperature(k)); !(math.Abs(got-mean) <= 0.3) {
 			t.Errorf("ln T(%v) is %.3f, want %.1f", k, got, mean)
 		}
 	}
@@ -238,7 +238,7 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 		known, unknown := terms[i].meanScores()
 		score[0], score[1] = append(score[0], known), append(score[1], unknown)
 	}
-	if got, want := p.Level.Mean[0]+p.Level.Mean[1]*math.Log(4), floats.Sum(score[1])/float64(len(score[1])); math.Abs(got-want) > 1e-6 {
+	if got, want := p.Level.Mean[0]+p.Level.Mean[1]*math.Log(4), floats.Sum(score[1])/float64(len(score[1])); !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("the level of unknowns is %.3f, their mean score %.3f", got, want)
 	}
 	held := drawn(99, 0, 80, mean, sd, 2)

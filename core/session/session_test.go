@@ -241,7 +241,7 @@ func TestLikelihoodOfManyExamples(t *testing.T) {
 		unknown, own = append(unknown, s), append(own, -s)
 		want -= math.Log1p(math.Exp(l.at(s))) + math.Log1p(math.Exp(-l.at(-s)))
 	}
-	if got := l.logLikelihood(unknown, own); math.Abs(got-want) > 1e-9*math.Abs(want) {
+	if got := l.logLikelihood(unknown, own); !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -258,7 +258,7 @@ func TestCoefficientsAreAllListed(t *testing.T) {
 			t.Errorf("%s: no free value of 0.123", c.name)
 		}
 		c.setFree(c.free())
-		if math.Abs(*c.at-0.123) > 1e-12 {
+		if !(math.Abs(*c.at-0.123) <= 1e-12) {
 			t.Errorf("%s: 0.123 came back as %v", c.name, *c.at)
 		}
 		*c.at = before
