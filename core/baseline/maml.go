@@ -86,7 +86,7 @@ func addScoreGradient(dst blas64.General, l blas64.Triangular, rows blas64.Gener
 	w := clone(rows)
 	niw.SolveRowsTo(w, l)
 	v := clone(w)
-	niw.SolveTransRowsTo(v, l)
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, l, v)
 	sum := 0.0
 	for i, a := range weight {
 		floats.Scale(a, v.Data[i*v.Stride:i*v.Stride+v.Cols])
