@@ -2,7 +2,6 @@ package metatrain
 
 import (
 	"fmt"
-	"math"
 
 	"metaqda/core/metrics"
 )
@@ -56,7 +55,7 @@ func (a *Score) Add(s Score) {
 // is overwritten by the gradient by the logits; for NLL the gradient is that
 // by the log densities l instead. It reports whether the query counts.
 func (loss Loss) query(logits, l []float64, label int) (s Score, counts bool) {
-	best := argmax(logits)
+	best := metrics.Best(logits)
 	y := label
 	if label == Unknown {
 		y = len(l)
@@ -78,14 +77,4 @@ func (loss Loss) query(logits, l []float64, label int) (s Score, counts bool) {
 	s.Loss = metrics.SoftmaxTo(logits, logits, 1) - own
 	logits[y]--
 	return s, true
-}
-
-func argmax(x []float64) int {
-	best, top := 0, math.Inf(-1)
-	for i, v := range x {
-		if v > top {
-			best, top = i, v
-		}
-	}
-	return best
 }
