@@ -244,6 +244,10 @@ func TestLikelihoodOfManyExamples(t *testing.T) {
 	if got := l.logLikelihood(unknown, own); !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+	// What can hardly have happened has a logarithm all the same.
+	if got := (line{1, 0}).logLikelihood([]float64{800, 5000}, []float64{-700}); got != -6500 {
+		t.Errorf("got %v of what is impossible, want -6500", got)
+	}
 }
 
 // Every coefficient is listed once, and counted.
