@@ -55,9 +55,9 @@ func transformed(t *testing.T, tr *embed.Transform, set *dataset.Set) *mat.Dense
 }
 
 // enrolled returns the classifier of an episode.
-func enrolled(t *testing.T, p *model.Prior, o qda.Options, x *mat.Dense, e *episode.Episode) *qda.Classifier {
+func enrolled(t *testing.T, p *niw.Prior, o qda.Options, x *mat.Dense, e *episode.Episode) *qda.Classifier {
 	t.Helper()
-	c, err := qda.New(p.NIW, o)
+	c, err := qda.New(p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,8 @@ type answers struct {
 func ask(t *testing.T, shot, episodes int, inf niw.Inference) *answers {
 	t.Helper()
 	p, set, pool := shipped(t)
-	x, unit := transformed(t, &p.Transform, set), transformed(t, &embed.Transform{Kind: embed.L2}, set)
+	white, unit := transformed(t, &p.Transform, set), transformed(t, &embed.Transform{Kind: embed.L2}, set)
+	p.NIW.WhitenRowsTo(white, white) // once for all episodes
 	config := episode.Fixed(5, shot, 1)
 	config.UnknownClasses = 5
 	sampler, err := episode.NewUniform(pool, config, 1)
@@ -131,9 +132,9 @@ func ask(t *testing.T, shot, episodes int, inf niw.Inference) *answers {
 	a := &answers{closed: metrics.NewTally(metrics.DefaultBins), none: metrics.NewReliability(metrics.DefaultBins)}
 	for i := range episodes {
 		e := sampler.Episode(i)
-		c := enrolled(t, p, o, x, &e)
+		c := enrolled(t, p.NIW.Whitened(), o, white, &e)
 		for k, r := range e.Query {
-			a.add(t, c, x.RawRowView(r), e.QueryLabel[k])
+			a.add(t, c, white.RawRowView(r), e.QueryLabel[k])
 		}
 		a.centroid += nearestCentroid(t, unit, &e)
 	}

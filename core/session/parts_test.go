@@ -218,7 +218,7 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 	const mean, sd = 1.2, 0.5
 	var samples []Sample
 	for domain := range 3 {
-		samples = append(samples, drawn(uint64(20+domain), domain, 40, mean, sd, 2)...)
+		samples = append(samples, drawn(uint64(20+domain), domain, 30, mean, sd, 2)...)
 	}
 	p, err := Fit(samples, nil, 2)
 	if err != nil {
@@ -241,7 +241,7 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 	if got, want := p.Level.Mean[0]+p.Level.Mean[1]*math.Log(4), floats.Sum(score[1])/float64(len(score[1])); !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("the level of unknowns is %.3f, their mean score %.3f", got, want)
 	}
-	held := drawn(99, 0, 80, mean, sd, 2)
+	held := drawn(99, 0, 50, mean, sd, 2)
 	loss := func(p *Population) float64 {
 		open := p.openTerms(held, 1)
 		for i := range open {
