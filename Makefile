@@ -228,7 +228,10 @@ lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) ## accuracy, ECE and none of th
 # ---- checks -----------------------------------------------------------------
 
 .PHONY: check
-check: $(BIN)/tools $(PACKAGES) ## format, vet, staticcheck (native and wasm), tsc, import direction, tree
+check: $(BIN)/tools $(PACKAGES) ## modules, format, vet, staticcheck (native and wasm), tsc, import direction, tree
+	@echo "== modules"
+	@$(GO) mod verify >/dev/null
+	@$(GO) mod tidy -diff
 	@echo "== gofmt"
 	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l core scripts wasm) && test -z "$$bad" || { echo "run gofmt -w on: $$bad" >&2; exit 1; }
 	@echo "== vet"

@@ -1,7 +1,8 @@
 // Package baseline holds the competitors of the paper that work on the same
 // fixed features: they are fitted to the support of one episode and score its
-// queries. None of them has a prior, except the meta-learned start of
-// [MAMLQDA].
+// queries. It is not for use beyond the comparison: nothing here adds or removes an
+// example, knows none of these, or has a prior, except the meta-learned start of
+// [MAMLQDA]. Each method names its source and its equations.
 //
 // Except where a method says so, its answer depends on the features only
 // through inner products among support and queries, so that it may be given

@@ -84,7 +84,7 @@ func compareProbabilities(t *testing.T, got, want *mat.Dense) {
 		metrics.SoftmaxTo(p, got.RawRowView(i), 1)
 		metrics.SoftmaxTo(q, want.RawRowView(i), 1)
 		for c := range p {
-			if math.Abs(p[c]-q[c]) > 1e-4 {
+			if !(math.Abs(p[c]-q[c]) <= 1e-4) {
 				t.Errorf("query %d class %d: probability %v, want %v", i, c, p[c], q[c])
 			}
 		}
@@ -172,7 +172,7 @@ func TestDiscriminantAgreesWithNormalDensities(t *testing.T) {
 				if c == 0 {
 					base = difference // the constant that is left out
 				}
-				if math.Abs(difference-base) > 1e-4*(1+math.Abs(got.At(i, c))) {
+				if !(math.Abs(difference-base) <= 1e-4*(1+math.Abs(got.At(i, c)))) {
 					t.Errorf("pooled %v query %d class %d: off by %v", pooled, i, c, difference-base)
 				}
 			}
@@ -220,7 +220,7 @@ func checkGradient(t *testing.T, name string, loss func(grad, x []float64) float
 	scratch := make([]float64, len(x))
 	want := fd.Gradient(nil, func(x []float64) float64 { return loss(scratch, x) }, x, &fd.Settings{Formula: fd.Central})
 	for i := range want {
-		if math.Abs(got[i]-want[i]) > 1e-6*(1+math.Abs(want[i])) {
+		if !(math.Abs(got[i]-want[i]) <= 1e-6*(1+math.Abs(want[i]))) {
 			t.Errorf("%s: derivative %d is %v, by differences %v", name, i, got[i], want[i])
 		}
 	}
@@ -294,7 +294,7 @@ func TestNeighboursVotes(t *testing.T) {
 	task := Task{Support: support, Labels: []int{1, 1, 0, 0, 0, 2}, Way: 3}
 	got := scoresOf(t, &Neighbours{K: 3}, task, mat.NewDense(1, 1, []float64{0.4}))
 	for c, want := range []float64{math.Log(1e-12), math.Log(2.0 / 3), math.Log(1.0 / 3)} {
-		if math.Abs(got.At(0, c)-want) > 1e-12 {
+		if !(math.Abs(got.At(0, c)-want) <= 1e-12) {
 			t.Errorf("class %d: %v, want %v", c, got.At(0, c), want)
 		}
 	}
@@ -302,6 +302,18 @@ func TestNeighboursVotes(t *testing.T) {
 
 // One row a class and K = 3: TensorFlow.js gives three equal votes to the first
 // of the three nearest classes, with AtMostShot the nearest row decides.
+// Among equal votes the class of the nearest row wins, or the first as TensorFlow.js
+// has it.
+func TestNeighboursAmongEquals(t *testing.T) {
+	task := Task{Support: mat.NewDense(4, 1, []float64{3, 9, 1, -9}), Labels: []int{0, 0, 1, 1}, Way: 2}
+	for atMostShot, want := range map[bool]int{true: 1, false: 0} {
+		scores := scoresOf(t, &Neighbours{K: 2, AtMostShot: atMostShot}, task, mat.NewDense(1, 1, []float64{0}))
+		if got := metrics.Best(scores.RawRowView(0)); got != want {
+			t.Errorf("nearest wins %v: class %d, want %d", atMostShot, got, want)
+		}
+	}
+}
+
 func TestNeighboursWithOneRowEach(t *testing.T) {
 	task := Task{Support: mat.NewDense(4, 1, []float64{3, 2, 1, 9}), Labels: []int{0, 1, 2, 3}, Way: 4}
 	query := mat.NewDense(1, 1, []float64{0.9})

@@ -75,8 +75,8 @@ func (m *Cosine) loss(grad *mat.Dense, t Task) float64 {
 			row[c] /= norm[c]
 			scores[c] = cosineScale * row[c]
 		}
-		sum += metrics.LogSumExp(scores, 1) - scores[t.Labels[i]]
-		metrics.SoftmaxTo(scores, scores, 1)
+		own := scores[t.Labels[i]]
+		sum += metrics.SoftmaxTo(scores, scores, 1) - own
 		scores[t.Labels[i]]--
 		for c, v := range scores {
 			along[c] += v * row[c]

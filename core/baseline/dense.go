@@ -93,8 +93,8 @@ func (m *Dense) loss(grad []float64, t Task, batch []int) float64 {
 	for i, r := range batch {
 		row := g.Data[i*m.way : (i+1)*m.way]
 		y := t.Labels[r]
-		sum += metrics.LogSumExp(row, 1) - row[y]
-		metrics.SoftmaxTo(row, row, 1)
+		own := row[y]
+		sum += metrics.SoftmaxTo(row, row, 1) - own
 		row[y]--
 		for c := range row {
 			row[c] /= float64(len(batch))

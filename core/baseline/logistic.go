@@ -98,8 +98,8 @@ func (o *logisticLoss) loss(grad, x []float64) float64 {
 			row[c] += x[way*d+c]
 		}
 		y := o.t.Labels[i]
-		sum += metrics.LogSumExp(row, 1) - row[y]
-		metrics.SoftmaxTo(row, row, 1)
+		own := row[y]
+		sum += metrics.SoftmaxTo(row, row, 1) - own
 		row[y]--
 	}
 	norm := 0.0

@@ -86,7 +86,7 @@ func addScoreGradient(dst blas64.General, l blas64.Triangular, rows blas64.Gener
 	w := clone(rows)
 	niw.SolveRowsTo(w, l)
 	v := clone(w)
-	niw.SolveTransRowsTo(v, l)
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, l, v)
 	sum := 0.0
 	for i, a := range weight {
 		floats.Scale(a, v.Data[i*v.Stride:i*v.Stride+v.Cols])
@@ -135,18 +135,18 @@ func (m *MAMLQDA) classScores(dst, queries *mat.Dense, c int) blas64.General {
 	return rows
 }
 
-// Lesson is one task to meta-learn from, with its labelled queries.
-type Lesson struct {
+// Episode is one task to meta-learn from, with its labelled queries.
+type Episode struct {
 	Task
 	Queries *mat.Dense // q x d
 	Answers []int      // q
 }
 
-// TrainMAML meta-learns the start: n lessons, one step of Adam each, on the
+// TrainMAML meta-learns the start: n episodes, one step of Adam each, on the
 // cross-entropy of the queries after adaptation. The first-order form takes the
 // gradient by the adapted factors for that by the start. It begins at the
 // identity, as the paper's priors do; the rate falls to nothing by a cosine.
-func TrainMAML(d, n int, lesson func(i int) Lesson) *mat.TriDense {
+func TrainMAML(d, n int, draw func(i int) Episode) *mat.TriDense {
 	start := mat.NewTriDense(d, mat.Lower, nil)
 	for j := range d {
 		start.SetTri(j, j, 1)
@@ -155,9 +155,9 @@ func TrainMAML(d, n int, lesson func(i int) Lesson) *mat.TriDense {
 	raw := start.RawTriangular()
 	opt := newAdam(d * d)
 	for i := range n {
-		t := lesson(i)
+		e := draw(i)
 		gradient := general(d, d)
-		m.loss(gradient, t)
+		m.loss(gradient, e)
 		for r := range d {
 			clear(gradient.Data[r*d+r+1 : (r+1)*d]) // above the diagonal
 		}
@@ -172,9 +172,9 @@ func TrainMAML(d, n int, lesson func(i int) Lesson) *mat.TriDense {
 
 const mamlOuterRate = 3e-3
 
-// loss returns the mean cross-entropy of the queries of a lesson and adds its
+// loss returns the mean cross-entropy of the queries of a task and adds its
 // gradient by the adapted factors.
-func (m *MAMLQDA) loss(gradient blas64.General, t Lesson) float64 {
+func (m *MAMLQDA) loss(gradient blas64.General, t Episode) float64 {
 	if err := m.Fit(t.Task); err != nil {
 		panic(err) // Fit has no way to fail
 	}
@@ -191,8 +191,8 @@ func (m *MAMLQDA) loss(gradient blas64.General, t Lesson) float64 {
 	}
 	for i, y := range t.Answers {
 		row := scores.RawRowView(i)
-		sum += metrics.LogSumExp(row, 1) - row[y]
-		metrics.SoftmaxTo(row, row, 1)
+		own := row[y]
+		sum += metrics.SoftmaxTo(row, row, 1) - own
 		row[y]--
 		for c, v := range row {
 			weight[c][i] = v / float64(q)

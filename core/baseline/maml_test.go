@@ -39,7 +39,7 @@ func TestMAMLWithoutStepsIsGaussian(t *testing.T) {
 		}
 		for i := range 12 {
 			want := normal.LogProb(queries.RawRowView(i)) + 2.5*math.Log(2*math.Pi)
-			if math.Abs(got.At(i, c)-want) > 1e-9 {
+			if !(math.Abs(got.At(i, c)-want) <= 1e-9) {
 				t.Errorf("query %d class %d: %v, want %v", i, c, got.At(i, c), want)
 			}
 		}
@@ -50,9 +50,9 @@ func TestMAMLWithoutStepsIsGaussian(t *testing.T) {
 func TestMAMLGradientByFiniteDifferences(t *testing.T) {
 	const d = 4
 	task, queries := gaussianTask(2, 3, 2, d)
-	lesson := Lesson{Task: task, Queries: queries}
+	episode := Episode{Task: task, Queries: queries}
 	for i := range 12 {
-		lesson.Answers = append(lesson.Answers, i%3)
+		episode.Answers = append(episode.Answers, i%3)
 	}
 	start := randomFactor(2, d)
 	var lower [][2]int
@@ -69,7 +69,7 @@ func TestMAMLGradientByFiniteDifferences(t *testing.T) {
 		}
 		m := &MAMLQDA{Start: start}
 		g := general(d, d)
-		loss := m.loss(g, lesson)
+		loss := m.loss(g, episode)
 		for k, ij := range lower {
 			grad[k] = g.Data[ij[0]*d+ij[1]]
 		}
@@ -96,7 +96,7 @@ func TestMAMLStepsRaiseTheLikelihood(t *testing.T) {
 func TestTrainMAMLLowersTheLoss(t *testing.T) {
 	const d = 6
 	// Only the first coordinate tells classes apart; the others are noise.
-	lesson := func(i int) Lesson {
+	draw := func(i int) Episode {
 		rng := rand.New(rand.NewPCG(uint64(i), 9))
 		draw := func(n int) (*mat.Dense, []int) {
 			x, y := mat.NewDense(n, d, nil), make([]int, n)
@@ -111,24 +111,25 @@ func TestTrainMAMLLowersTheLoss(t *testing.T) {
 		}
 		support, labels := draw(6)
 		queries, answers := draw(30)
-		return Lesson{Task{Support: support, Labels: labels, Way: 3}, queries, answers}
+		return Episode{Task{Support: support, Labels: labels, Way: 3}, queries, answers}
 	}
-	loss := func(start *mat.TriDense) (sum float64) {
+	loss := func(start *mat.TriDense) float64 {
+		tally, p := metrics.NewTally(1), make([]float64, 3)
 		for i := 1000; i < 1040; i++ {
-			t := lesson(i)
+			e := draw(i)
 			m := &MAMLQDA{Start: start, Steps: MAMLSteps, Rate: MAMLRate}
-			if err := m.Fit(t.Task); err != nil {
+			if err := m.Fit(e.Task); err != nil {
 				return math.NaN()
 			}
 			scores := mat.NewDense(30, 3, nil)
-			m.ScoresTo(scores, t.Queries)
-			for i, y := range t.Answers {
-				sum += metrics.Loss(scores.RawRowView(i), y, 1) / 1200
+			m.ScoresTo(scores, e.Queries)
+			for i, y := range e.Answers {
+				tally.Add(scores.RawRowView(i), y, 1, p)
 			}
 		}
-		return sum
+		return tally.MeanLoss()
 	}
-	before, after := loss(TrainMAML(d, 0, lesson)), loss(TrainMAML(d, 300, lesson))
+	before, after := loss(TrainMAML(d, 0, draw)), loss(TrainMAML(d, 300, draw))
 	if !(after < 0.8*before) {
 		t.Errorf("loss %v before, %v after training", before, after)
 	}

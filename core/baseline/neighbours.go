@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Neighbours is K-nearest-neighbours: the share of a class among the K support
+// Neighbours is K-nearest-neighbours: the fraction of a class among the K support
 // rows nearest to the query by Euclidean distance, which on rows of length one
 // is the order of their cosines.
 //
@@ -36,7 +36,7 @@ func (m *Neighbours) Fit(t Task) error {
 	return nil
 }
 
-// ScoresTo stores the logarithms of the shares of the votes.
+// ScoresTo stores the logarithms of the fractions of the votes.
 func (m *Neighbours) ScoresTo(dst, queries *mat.Dense) {
 	q, _ := queries.Dims()
 	n := len(m.t.Labels)

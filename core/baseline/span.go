@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/metrics"
 )
 
 // Span is an orthonormal basis of the space that the support rows span. In its
@@ -36,7 +38,7 @@ func NewSpan(support *mat.Dense) *Span {
 	}
 	var pivots []int
 	for len(pivots) < min(n, d) {
-		p := largest(rest)
+		p := metrics.Best(rest)
 		if rest[p] <= spanTolerance*top {
 			break
 		}
@@ -92,14 +94,4 @@ func (s *Span) Project(queries *mat.Dense) *mat.Dense {
 	l := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: r, Stride: r, Data: s.factor.RawMatrix().Data}
 	blas64.Trsm(blas.Right, blas.Trans, 1, l, c.RawMatrix())
 	return c
-}
-
-func largest(x []float64) int {
-	best := 0
-	for i, v := range x {
-		if v > x[best] {
-			best = i
-		}
-	}
-	return best
 }

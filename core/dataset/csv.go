@@ -128,7 +128,7 @@ func (p *csvParser) set(meta *Meta) (*Set, error) {
 	return s, nil
 }
 
-// ReadNames returns the class names of a split list: one name a line, or a
+// readNames returns the class names of a split list: one name a line, or a
 // CSV with a column called label (names may repeat there).
 func readNames(file string, r io.Reader) ([]string, error) {
 	c := csv.NewReader(r)

@@ -72,18 +72,6 @@ func TestLoadJoinsTheDescription(t *testing.T) {
 	}
 }
 
-func TestHalfAgreesWithItsDefinition(t *testing.T) {
-	for h, want := range map[uint16]float64{0: 0, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x0001: math.Ldexp(1, -24),
-		0x0400: math.Ldexp(1, -14), 0x3555: 0.333251953125, 0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
-		if got := half(h); got != want {
-			t.Errorf("half(%#04x) = %v, want %v", h, got, want)
-		}
-	}
-	if !math.IsNaN(half(0x7e00)) {
-		t.Error("half(0x7e00) is a number")
-	}
-}
-
 func TestDecodeCSV(t *testing.T) {
 	for name, text := range map[string]string{
 		"heading in the middle": "a,label,b\n1,cat,2\n3,dog,4\n5,cat,6\n",

@@ -1,5 +1,7 @@
 // Package dataset reads labelled embeddings: one row of numbers for each
-// example, the class of each row, and which classes belong to which split.
+// example, the class of each row, and which classes belong to which split. It is
+// not for pictures or preprocessing (see core/embed) and has no equations; the
+// layouts are NumPy's and comma-separated text.
 //
 // Three layouts are read:
 //
@@ -9,13 +11,12 @@
 //
 // A .npz may hold a third array "groups" (N), which beside a .npy is
 // NAME.groups.npy: rows of one group are frames of one burst or views of one
-// thing. A task never asks about a group that it taught.
+// thing. In no task do support and queries share a group.
 //
 // NAME.json holds {"name", "dimension", "classes", "splits", "extractor"}.
 // "splits" maps a split's name to its class names; splits may also come from a
 // separate file or folder, see [ReadSplits].
 //
 // Everything read is checked before it is handed out: a [Set] has finite rows
-// of one length, labels within its classes and splits that share no class. It
-// is not a place for pictures or for preprocessing; see core/embed.
+// of one length, labels within its classes and splits that share no class.
 package dataset

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/sbinet/npyio/npy"
+	"github.com/x448/float16"
 )
 
 // maxHeader bounds the text header of a .npy file. Real ones take 128 bytes.
@@ -131,7 +132,7 @@ type elementKind struct {
 }
 
 var elementKinds = map[string]elementKind{
-	"f2": {size: 2, decode: func(b []byte, o binary.ByteOrder) float64 { return half(o.Uint16(b)) }},
+	"f2": {size: 2, decode: func(b []byte, o binary.ByteOrder) float64 { return float64(float16.Frombits(o.Uint16(b)).Float32()) }},
 	"f4": {size: 4, decode: func(b []byte, o binary.ByteOrder) float64 { return float64(math.Float32frombits(o.Uint32(b))) }},
 	"f8": {size: 8, decode: func(b []byte, o binary.ByteOrder) float64 { return math.Float64frombits(o.Uint64(b)) }},
 	"i1": {size: 1, whole: true, decode: func(b []byte, _ binary.ByteOrder) float64 { return float64(int8(b[0])) }},
@@ -160,25 +161,6 @@ func parseElement(descr string) (elementKind, error) {
 	}
 	kind.name, kind.order = name, order
 	return kind, nil
-}
-
-// half decodes an IEEE 754 binary16.
-func half(h uint16) float64 {
-	sign := 1.0
-	if h&0x8000 != 0 {
-		sign = -1
-	}
-	exp, frac := int(h>>10&0x1f), float64(h&0x3ff)
-	switch exp {
-	case 0:
-		return sign * math.Ldexp(frac, -24)
-	case 0x1f:
-		if frac != 0 {
-			return math.NaN()
-		}
-		return math.Inf(int(sign))
-	}
-	return sign * math.Ldexp(1024+frac, exp-25)
 }
 
 // matrix decodes an N x d array into float32, row after row. limit is the

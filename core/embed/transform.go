@@ -1,7 +1,9 @@
-// Package embed turns the output of a feature extractor into the vector the
-// classifier models: nothing, length one, or centred and then length one
+// Package embed turns the output of a feature extractor into the vector that the
+// classifier models: as it is, of length one, or centred and then of length one
 // (CL2N of Wang et al., SimpleShot, 2019), each optionally after a power that
-// tames heavy tails.
+// makes heavy tails lighter (Tukey's ladder of powers, as in Yang, Liu and Xu, Free
+// Lunch for Few-shot Learning, 2021). It is not for pictures, nor for transforms that
+// are learned.
 package embed
 
 import (

@@ -32,7 +32,7 @@ func TestApply(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range got {
-				if math.Abs(got[i]-c.want[i]) > 1e-15 {
+				if !(math.Abs(got[i]-c.want[i]) <= 1e-15) {
 					t.Fatalf("got %v, want %v", got, c.want)
 				}
 			}

@@ -1,13 +1,15 @@
-// Package episode draws few-shot tasks from the rows of a data set.
+// Package episode draws few-shot tasks from the rows of a data set, and is not for
+// what is in the rows: it knows nothing but their numbers (core/dataset has the
+// rest). The samplers are those of the literature, each with its source: C-way
+// K-shot tasks ([Uniform]), Triantafillou et al., Meta-Dataset, 2020 ([MetaDataset]),
+// class-incremental sessions ([Incremental]), and sessions as people make them
+// ([Sessions]).
 //
 // Episode i of a sampler is drawn with a random generator of its own, seeded
 // by (seed, i). It does not depend on which episodes were drawn before: any
 // machine, core or shard that draws episode i gets the same one.
 //
-// Where a pool has groups, no sampler asks about a group that it taught.
-//
-// The package knows nothing but row numbers; the numbers in the rows are the
-// business of core/dataset.
+// Where a pool has groups, no query shares a group with the support.
 package episode
 
 import (
@@ -15,8 +17,8 @@ import (
 	"math/rand/v2"
 )
 
-// Unseen labels a query whose class is none of the episode's classes.
-const Unseen = -1
+// Unknown labels a query whose class is none of the episode's classes.
+const Unknown = -1
 
 // Pool is a population of classes to draw episodes from.
 type Pool struct {
@@ -32,7 +34,7 @@ type Episode struct {
 	Classes    []int   // way: indices into the pool's classes
 	Support    [][]int // support rows of each class of the episode
 	Query      []int   // query rows
-	QueryLabel []int   // class of each query, index into Classes, or Unseen
+	QueryLabel []int   // class of each query, index into Classes, or Unknown
 }
 
 // Way returns the number of classes of the episode.
@@ -137,7 +139,7 @@ func (p *Pool) need(classes, shot, query int) error {
 		if len(r) < shot+query {
 			return &TooFewError{Pool: p.Name, Class: p.className(c), Have: len(r), Need: shot + query}
 		}
-		if have := p.teachable(c, query); have < shot {
+		if have := p.mostSupport(c, query); have < shot {
 			return &TooFewError{Pool: p.Name, Class: p.className(c), Have: have + query, Need: shot + query, Grouped: true}
 		}
 	}

@@ -57,17 +57,17 @@ func checkEpisode(t *testing.T, e Episode) {
 	for i, row := range e.Query {
 		use(row)
 		label := e.QueryLabel[i]
-		if label == Unseen && own[row/1000] {
+		if label == Unknown && own[row/1000] {
 			t.Errorf("query %d is called unseen but its class is in the episode", row)
 		}
-		if label != Unseen && e.Classes[label] != row/1000 {
+		if label != Unknown && e.Classes[label] != row/1000 {
 			t.Errorf("query %d is labelled with class %d", row, e.Classes[label])
 		}
 	}
 }
 
 func TestUniformKeepsItsCounts(t *testing.T) {
-	c := Config{Way: Range{2, 6}, Shot: Range{1, 4}, Query: Range{3, 5}, Imbalanced: true, Strangers: 2}
+	c := Config{Way: Range{2, 6}, Shot: Range{1, 4}, Query: Range{3, 5}, Imbalanced: true, UnknownClasses: 2}
 	s, err := NewUniform(pool(equalSizes(10, 12)...), c, 7)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestUniformKeepsItsCounts(t *testing.T) {
 			unequal = unequal || len(rows) != len(e.Support[0])
 		}
 		if q := len(e.Query); q%(e.Way()+2) != 0 || q/(e.Way()+2) < 3 || q/(e.Way()+2) > 5 {
-			t.Fatalf("%d queries for %d classes and 2 strangers", q, e.Way())
+			t.Fatalf("%d queries for %d classes and 2 unknown ones", q, e.Way())
 		}
 	}
 	if len(ways) != 5 || len(shots) != 4 || !unequal {
@@ -131,12 +131,12 @@ func TestUniformIsUniform(t *testing.T) {
 		}
 	}
 	for c, n := range class {
-		if math.Abs(float64(n-5000)) > 5*61 {
+		if !(math.Abs(float64(n-5000)) <= 5*61) {
 			t.Errorf("class %d came %d times in 20000, want 5000", c, n)
 		}
 	}
 	for r, n := range row {
-		if math.Abs(float64(n-10000)) > 5*95 {
+		if !(math.Abs(float64(n-10000)) <= 5*95) {
 			t.Errorf("row %d was support %d times in 100000, want 10000", r, n)
 		}
 	}
@@ -154,7 +154,7 @@ func TestTooSmallPoolsAreRefused(t *testing.T) {
 		t.Errorf("one row for support and query: %v", err)
 	}
 	var bad *ConfigError
-	for _, c := range []Config{Fixed(0, 1, 1), Fixed(1, 0, 1), Fixed(1, 1, -1), {Way: Range{3, 2}, Shot: Exactly(1)}, {Way: Exactly(1), Shot: Exactly(1), Strangers: -1}} {
+	for _, c := range []Config{Fixed(0, 1, 1), Fixed(1, 0, 1), Fixed(1, 1, -1), {Way: Range{3, 2}, Shot: Exactly(1)}, {Way: Exactly(1), Shot: Exactly(1), UnknownClasses: -1}} {
 		if _, err := NewUniform(pool(20, 20), c, 0); !errors.As(err, &bad) {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -176,7 +176,7 @@ func TestMixtureFollowsItsWeights(t *testing.T) {
 			t.Fatalf("pool %d gave %d ways", e.Pool, e.Way())
 		}
 	}
-	if math.Abs(float64(n-1000)) > 5*27.4 {
+	if !(math.Abs(float64(n-1000)) <= 5*27.4) {
 		t.Errorf("second sampler asked %d times of 4000, want 1000", n)
 	}
 	for _, w := range [][]float64{{1}, {0, 0}, {-1, 2}, {math.NaN(), 1}} {
@@ -226,6 +226,35 @@ func TestMetaDatasetStaysWithinTheBenchmarksBounds(t *testing.T) {
 	}
 }
 
+// At most 100 rows of a class count toward the support: five large classes give 250
+// in the mean, of which none gets more than four times the share of another.
+func TestMetaDatasetCountsAHundredRowsOfAClass(t *testing.T) {
+	s, err := NewMetaDataset(pool(equalSizes(5, 1000)...), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1000
+	total := 0.0
+	most := 1.0
+	for i := range n {
+		e := s.Episode(i)
+		least, largest := math.Inf(1), 0.0
+		for _, rows := range e.Support {
+			total += float64(len(rows)) / n
+			least, largest = math.Min(least, float64(len(rows))), math.Max(largest, float64(len(rows)))
+		}
+		if least > 20 { // then rounding down is little
+			most = math.Max(most, largest/least)
+		}
+	}
+	if !(math.Abs(total-250) <= 5*500/math.Sqrt(12*n)) {
+		t.Errorf("%.1f rows of support in the mean, want 250", total)
+	}
+	if !(most > 2.5 && most <= 4.2) {
+		t.Errorf("the largest support has %.2f times the rows of the smallest, want up to 4", most)
+	}
+}
+
 func sizesOf(sizes, classes []int) []int {
 	var s []int
 	for _, c := range classes {
@@ -243,10 +272,10 @@ func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
 		}
 	}
 	heldOut := map[int]bool{}
-	runs := make([][]Session, 2)
+	runs := make([][]Increment, 2)
 	for r := range runs {
 		var err error
-		if runs[r], err = c.Sessions(base, novel, 9, r); err != nil {
+		if runs[r], err = c.Increments(base, novel, 9, r); err != nil {
 			t.Fatal(err)
 		}
 		if len(runs[r]) != 3 || len(runs[r][0].Classes) != 8 || len(runs[r][2].Classes) != 5 {

@@ -8,10 +8,10 @@ import (
 // grouped reports whether rows belong to groups.
 func (p *Pool) grouped() bool { return p.Groups != nil }
 
-// separated returns pools in which no group has rows of two classes, which
-// would let a task ask about one class what it taught as another: of such a
-// group only the rows of the first class are kept. Pools without groups are
-// returned as they are.
+// separated returns pools in which no group has rows of two classes, which would
+// let one thing be support of one class and query of another: of such a group only
+// the rows of the first class are kept. Pools without groups are returned as they
+// are.
 func separated(pools ...Pool) []Pool {
 	type place struct{ pool, class int }
 	owner := map[int32]place{}
@@ -37,8 +37,8 @@ func separated(pools ...Pool) []Pool {
 
 // divide draws at most shot support rows of class c in random order and at most
 // query other rows of which none shares a group with them. At least least rows
-// are left to ask about: a row joins the support only where its group, taught
-// whole, leaves them. Without groups these are the first rows of one shuffle.
+// are left for queries: a row joins the support only where its whole group leaves
+// them. Without groups these are the first rows of one shuffle.
 func (p *Pool) divide(rng *rand.Rand, c, shot, query, least int) (support, queries []int) {
 	rows := p.Rows[c]
 	if !p.grouped() {
@@ -48,21 +48,21 @@ func (p *Pool) divide(rng *rand.Rand, c, shot, query, least int) (support, queri
 	}
 	size := p.groupSizes(c)
 	left := len(rows) - least
-	taught := map[int32]bool{}
+	used := map[int32]bool{} // groups of the support
 	rows = pick(rng, rows, len(rows))
 	for _, row := range rows {
 		g := p.Groups[row]
-		if len(support) == shot || !taught[g] && size[g] > left {
+		if len(support) == shot || !used[g] && size[g] > left {
 			continue
 		}
-		if !taught[g] {
-			taught[g] = true
+		if !used[g] {
+			used[g] = true
 			left -= size[g]
 		}
 		support = append(support, row)
 	}
 	for _, row := range rows {
-		if len(queries) < query && !taught[p.Groups[row]] {
+		if len(queries) < query && !used[p.Groups[row]] {
 			queries = append(queries, row)
 		}
 	}
@@ -78,9 +78,9 @@ func (p *Pool) groupSizes(c int) map[int32]int {
 	return size
 }
 
-// teachable returns the most support rows of class c that [Pool.divide] is sure
+// mostSupport returns the most support rows of class c that [Pool.divide] is sure
 // to find where least rows are to be left, 0 or less for none.
-func (p *Pool) teachable(c, least int) int {
+func (p *Pool) mostSupport(c, least int) int {
 	most := len(p.Rows[c]) - least
 	if !p.grouped() || most <= 0 {
 		return most

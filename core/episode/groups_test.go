@@ -69,7 +69,7 @@ func TestNoSamplerAsksAboutAGroupItTaught(t *testing.T) {
 	}
 	for name, p := range map[string]Pool{"each class its own": p, "shared by classes": shared} {
 		t.Run(name, func(t *testing.T) {
-			uniform, err := NewUniform(p, Config{Way: Range{2, 6}, Shot: Range{1, 5}, Query: Range{2, 7}, Strangers: 2, Imbalanced: true}, 3)
+			uniform, err := NewUniform(p, Config{Way: Range{2, 6}, Shot: Range{1, 5}, Query: Range{2, 7}, UnknownClasses: 2, Imbalanced: true}, 3)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestNoSamplerAsksAboutAGroupItTaught(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			training, err := NewTraining([]Pool{p}, Tasks{Way: Range{2, 8}, Shot: Range{1, 20}, Query: Exactly(5), Strangers: Range{0, 2}, Imbalanced: true}, 3)
+			training, err := NewTraining([]Pool{p}, Tasks{Way: Range{2, 8}, Shot: Range{1, 20}, Query: Exactly(5), UnknownClasses: Range{0, 2}, Imbalanced: true}, 3)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,11 +91,11 @@ func TestNoSamplerAsksAboutAGroupItTaught(t *testing.T) {
 				}
 				e := uniform.Episode(i)
 				if q := len(e.Query); q%(e.Way()+2) != 0 || q/(e.Way()+2) < 2 || q/(e.Way()+2) > 7 {
-					t.Fatalf("%d queries for %d classes and 2 strangers", q, e.Way())
+					t.Fatalf("%d queries for %d classes and 2 unknown ones", q, e.Way())
 				}
 				for _, label := range meta.Episode(i).QueryLabel {
-					if label == Unseen {
-						t.Error("a stranger without having asked for one")
+					if label == Unknown {
+						t.Error("an unknown query without having asked for one")
 					}
 				}
 			}
@@ -107,7 +107,7 @@ func TestIncrementalKeepsGroupsApart(t *testing.T) {
 	p := groupsOf(repeated(12, 4, 4, 4, 4, 4)...)
 	base, novel := p, p
 	base.Rows, novel.Rows = p.Rows[:4], p.Rows[4:]
-	sessions, err := Incremental{Way: 3, Shot: 5, HeldOut: 5}.Sessions(base, novel, 1, 0)
+	sessions, err := Incremental{Way: 3, Shot: 5, HeldOut: 5}.Increments(base, novel, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,15 +178,15 @@ func TestLeastFullAgreesWithAllOrders(t *testing.T) {
 // Episodes without groups are what they were before there were groups.
 func TestEpisodesWithoutGroupsStayAsTheyWere(t *testing.T) {
 	sizes := pool(equalSizes(20, 20)...)
-	uniform, _ := NewUniform(sizes, Config{Way: Range{2, 6}, Shot: Range{1, 4}, Query: Range{1, 5}, Imbalanced: true, Strangers: 2}, 7)
+	uniform, _ := NewUniform(sizes, Config{Way: Range{2, 6}, Shot: Range{1, 4}, Query: Range{1, 5}, Imbalanced: true, UnknownClasses: 2}, 7)
 	fixed, _ := NewUniform(sizes, Fixed(5, 1, 15), 3)
 	meta, _ := NewMetaDataset(uneven(60), 2)
-	training, _ := NewTraining([]Pool{uneven(12), uneven(30)}, Tasks{Way: Range{5, 20}, Shot: Range{1, 10}, Query: Range{2, 5}, Strangers: Range{0, 3}, Imbalanced: true, MaxRows: 120}, 7)
+	training, _ := NewTraining([]Pool{uneven(12), uneven(30)}, Tasks{Way: Range{5, 20}, Shot: Range{1, 10}, Query: Range{2, 5}, UnknownClasses: Range{0, 3}, Imbalanced: true, MaxRows: 120}, 7)
 	h := sha256.New()
 	for i := range 300 {
 		fmt.Fprintln(h, uniform.Episode(i), fixed.Episode(i), meta.Episode(i), training.Episode(i))
 	}
-	sessions, _ := Incremental{Way: 5, Shot: 5, HeldOut: 4}.Sessions(sizes, sizes, 9, 1)
+	sessions, _ := Incremental{Way: 5, Shot: 5, HeldOut: 4}.Increments(sizes, sizes, 9, 1)
 	fmt.Fprintln(h, sessions)
 	const want = "35535e83eb2a79e80bc2160e8f9c499a4c4af3e07bdd643e2458fe08300c1aab"
 	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {

@@ -11,28 +11,28 @@ type Incremental struct {
 	HeldOut int // query rows of every class, base or new, never in a support
 }
 
-// Session is one step of an incremental run: session 0 holds the base classes,
-// the later ones the classes added then.
-type Session struct {
+// Increment is one session of an incremental run: session 0 holds the base classes,
+// each later one the classes that it adds.
+type Increment struct {
 	Classes []int   // new classes: index into the base pool in session 0, else into the novel pool
 	Support [][]int // support rows of each new class
 	Query   [][]int // held-out rows of each new class; a session is tested on those of all sessions so far
 }
 
-// Sessions returns the run-th run: as many sessions as the novel classes
+// Increments returns the run-th run: as many sessions as the novel classes
 // allow. The base session and the held-out rows of every class are the same in
 // all runs, as are the training and test pictures of the benchmark; which
-// novel class comes when, and which of its other rows teach it, differ.
+// novel class comes when, and which of its other rows are its support, differ.
 // It fails when a class is too small, or there are too few novel classes for
 // one session.
-func (c Incremental) Sessions(base, novel Pool, seed uint64, run int) ([]Session, error) {
+func (c Incremental) Increments(base, novel Pool, seed uint64, run int) ([]Increment, error) {
 	pools := separated(base, novel)
 	base, novel = pools[0], pools[1]
 	if err := c.check(base, novel); err != nil {
 		return nil, err
 	}
 	rng := generator(seed, -1)
-	var first Session
+	var first Increment
 	for k := range base.Rows {
 		rest, held := base.holdOut(rng, k, c.HeldOut)
 		first.add(k, rest, held)
@@ -41,11 +41,11 @@ func (c Incremental) Sessions(base, novel Pool, seed uint64, run int) ([]Session
 	for k := range novel.Rows {
 		rest[k], held[k] = novel.holdOut(rng, k, c.HeldOut)
 	}
-	sessions := []Session{first}
+	sessions := []Increment{first}
 	rng = generator(seed, run)
 	order := choose(rng, len(novel.Rows), len(novel.Rows))
 	for ; len(order) >= c.Way; order = order[c.Way:] {
-		var s Session
+		var s Increment
 		for _, k := range order[:c.Way] {
 			s.add(k, pick(rng, rest[k], c.Shot), held[k])
 		}
@@ -70,7 +70,7 @@ func (c Incremental) check(base, novel Pool) error {
 }
 
 // holdOut shuffles the rows of class c and keeps n of them for queries; of the
-// rest those that share no group with them may teach.
+// rest those that share no group with them may be support.
 func (p *Pool) holdOut(rng *rand.Rand, c, n int) (rest, held []int) {
 	if p.grouped() {
 		return p.divide(rng, c, len(p.Rows[c]), n, n)
@@ -79,7 +79,7 @@ func (p *Pool) holdOut(rng *rand.Rand, c, n int) (rest, held []int) {
 	return rows[n:], rows[:n]
 }
 
-func (s *Session) add(class int, support, query []int) {
+func (s *Increment) add(class int, support, query []int) {
 	s.Classes = append(s.Classes, class)
 	s.Support = append(s.Support, support)
 	s.Query = append(s.Query, query)

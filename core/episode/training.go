@@ -10,10 +10,10 @@ import (
 // range, log-uniformly, so that every doubling is equally common, and cut
 // to what the pool holds.
 type Tasks struct {
-	Way       Range // classes of an episode
-	Shot      Range // support rows of a class
-	Query     Range // query rows of a class
-	Strangers Range // classes outside the episode that supply queries labelled Unseen
+	Way            Range // classes of an episode
+	Shot           Range // support rows of a class
+	Query          Range // query rows of a class
+	UnknownClasses Range // classes outside the episode that supply queries labelled Unknown
 
 	// Imbalanced draws the shot for each class; otherwise all classes of an
 	// episode have the same.
@@ -44,7 +44,7 @@ func NewTraining(pools []Pool, c Tasks, seed uint64) (*Training, error) {
 		Range
 		low  int
 		want string
-	}{{"way", c.Way, 1, "at least 1"}, {"shot", c.Shot, 1, "at least 1"}, {"queries per class", c.Query, 1, "at least 1"}, {"unseen classes", c.Strangers, 0, "at least 0"}} {
+	}{{"way", c.Way, 1, "at least 1"}, {"shot", c.Shot, 1, "at least 1"}, {"queries per class", c.Query, 1, "at least 1"}, {"unseen classes", c.UnknownClasses, 0, "at least 0"}} {
 		if r.Min < r.low {
 			return nil, &ConfigError{r.name, r.Min, r.want}
 		}
@@ -58,7 +58,7 @@ func NewTraining(pools []Pool, c Tasks, seed uint64) (*Training, error) {
 	pools = slices.Clone(pools)
 	for i := range pools {
 		pools[i] = separated(pools[i])[0]
-		if err := pools[i].need(c.Way.Min+c.Strangers.Min, 1, 1); err != nil {
+		if err := pools[i].need(c.Way.Min+c.UnknownClasses.Min, 1, 1); err != nil {
 			return nil, err
 		}
 	}
@@ -70,17 +70,17 @@ func (s *Training) Episode(i int) Episode {
 	rng := generator(s.seed, i)
 	e := Episode{Pool: i % len(s.pools)}
 	pool := &s.pools[e.Pool]
-	strangers := s.c.Strangers.logUniform(rng)
-	way := min(s.c.Way.logUniform(rng), len(pool.Rows)-strangers)
+	unknown := s.c.UnknownClasses.logUniform(rng)
+	way := min(s.c.Way.logUniform(rng), len(pool.Rows)-unknown)
 	shot, query := s.c.Shot.logUniform(rng), s.c.Query.logUniform(rng)
 	if s.c.Imbalanced {
 		shot = s.c.Shot.Max
 	}
-	shot, query = s.fit(way, strangers, shot, query)
-	classes := choose(rng, len(pool.Rows), way+strangers)
+	shot, query = s.fit(way, unknown, shot, query)
+	classes := choose(rng, len(pool.Rows), way+unknown)
 	for j, c := range classes {
 		if j >= way {
-			e.addQueries(pick(rng, pool.Rows[c], min(query, len(pool.Rows[c]))), Unseen)
+			e.addQueries(pick(rng, pool.Rows[c], min(query, len(pool.Rows[c]))), Unknown)
 			continue
 		}
 		k := shot
@@ -97,8 +97,8 @@ func (s *Training) Episode(i int) Episode {
 
 // fit shrinks shot and query, the larger first, until the episode has no more
 // than MaxRows rows or one of each is left.
-func (s *Training) fit(way, strangers, shot, query int) (int, int) {
-	for s.c.MaxRows > 0 && way*shot+(way+strangers)*query > s.c.MaxRows && shot+query > 2 {
+func (s *Training) fit(way, unknown, shot, query int) (int, int) {
+	for s.c.MaxRows > 0 && way*shot+(way+unknown)*query > s.c.MaxRows && shot+query > 2 {
 		if query > shot {
 			query--
 		} else {

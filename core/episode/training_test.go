@@ -24,7 +24,7 @@ func uneven(n int) Pool {
 
 func TestTrainingStaysWithinItsBounds(t *testing.T) {
 	pools := []Pool{uneven(12), uneven(30)}
-	c := Tasks{Way: Range{5, 20}, Shot: Range{1, 10}, Query: Range{2, 5}, Strangers: Range{0, 3}, Imbalanced: true, MaxRows: 120}
+	c := Tasks{Way: Range{5, 20}, Shot: Range{1, 10}, Query: Range{2, 5}, UnknownClasses: Range{0, 3}, Imbalanced: true, MaxRows: 120}
 	s, err := NewTraining(pools, c, 7)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestLogUniform(t *testing.T) {
 	}
 	for k := 1; k <= 8; k++ {
 		want := math.Log((float64(k)+1)/float64(k)) / math.Log(9)
-		if got := count[k] / n; math.Abs(got-want) > 0.01 {
+		if got := count[k] / n; !(math.Abs(got-want) <= 0.01) {
 			t.Errorf("%d: drawn with frequency %.3f, want %.3f", k, got, want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestTrainingRejects(t *testing.T) {
 	for _, bad := range []Tasks{
 		{Way: Range{0, 1}, Shot: Exactly(1), Query: Exactly(1)}, {Way: Range{5, 4}, Shot: Exactly(1), Query: Exactly(1)},
 		{Way: Exactly(5), Shot: Exactly(0), Query: Exactly(1)}, {Way: Exactly(5), Shot: Exactly(1), Query: Exactly(0)},
-		{Way: Exactly(5), Shot: Exactly(1), Query: Exactly(1), Strangers: Range{-1, 0}}, {Way: Exactly(5), Shot: Exactly(1), Query: Exactly(1), MaxRows: -1},
+		{Way: Exactly(5), Shot: Exactly(1), Query: Exactly(1), UnknownClasses: Range{-1, 0}}, {Way: Exactly(5), Shot: Exactly(1), Query: Exactly(1), MaxRows: -1},
 	} {
 		var config *ConfigError
 		if _, err := NewTraining([]Pool{uneven(9)}, bad, 0); !errors.As(err, &config) {

@@ -15,9 +15,9 @@ type Config struct {
 	// episode have the same.
 	Imbalanced bool
 
-	// Strangers is the number of classes outside the episode that supply
-	// queries labelled Unseen, as many from each as from the episode's own.
-	Strangers int
+	// UnknownClasses is the number of classes outside the episode that supply
+	// queries labelled Unknown, as many from each as from the episode's own.
+	UnknownClasses int
 }
 
 // Fixed returns the configuration with exact counts.
@@ -48,11 +48,11 @@ func NewUniform(pool Pool, c Config, seed uint64) (*Uniform, error) {
 			return nil, &ConfigError{r.name, r.Max, "no less than the smallest of its range"}
 		}
 	}
-	if c.Strangers < 0 {
-		return nil, &ConfigError{"unseen classes", c.Strangers, "at least 0"}
+	if c.UnknownClasses < 0 {
+		return nil, &ConfigError{"unseen classes", c.UnknownClasses, "at least 0"}
 	}
 	pool = separated(pool)[0]
-	if err := pool.need(c.Way.Max+c.Strangers, c.Shot.Max, c.Query.Max); err != nil {
+	if err := pool.need(c.Way.Max+c.UnknownClasses, c.Shot.Max, c.Query.Max); err != nil {
 		return nil, err
 	}
 	return &Uniform{pool, c, seed}, nil
@@ -65,11 +65,11 @@ func (s *Uniform) draw(rng *rand.Rand) Episode {
 	way := s.c.Way.draw(rng)
 	shot := s.c.Shot.draw(rng)
 	query := s.c.Query.draw(rng)
-	classes := choose(rng, len(s.pool.Rows), way+s.c.Strangers)
+	classes := choose(rng, len(s.pool.Rows), way+s.c.UnknownClasses)
 	var e Episode
 	for j, c := range classes {
 		if j >= way {
-			e.addQueries(pick(rng, s.pool.Rows[c], query), Unseen)
+			e.addQueries(pick(rng, s.pool.Rows[c], query), Unknown)
 			continue
 		}
 		if s.c.Imbalanced && j > 0 {

@@ -13,7 +13,7 @@ import (
 type Objective struct {
 	Inference niw.Inference
 	Loss      Loss
-	// NonePrior is π of [Head], used by OpenSet only. 0 takes the share of queries
+	// NonePrior is π of [Head], used by OpenSet only. 0 takes the fraction of queries
 	// of none of the classes in each task, so that the offset learned is that of a
 	// prior that is right.
 	NonePrior float64
@@ -32,7 +32,7 @@ func (o *Objective) pi(labels []int) float64 {
 	}
 	none := 0
 	for _, y := range labels {
-		if y == None {
+		if y == Unknown {
 			none++
 		}
 	}
@@ -232,7 +232,7 @@ func grownClasses(s []class, n int) []class {
 }
 
 // Backward runs the reverse pass of the last Forward: it leaves V and the
-// whitened rows in w for [Engine.Accumulate] and returns the task's loss. Cost
+// whitened rows in w for [Engine.accumulate] and returns the task's loss. Cost
 // n d²/2.
 func (e *Engine) Backward(w *Workspace, t *Task) float64 {
 	loss := e.lossGradient(w, t)
@@ -307,7 +307,7 @@ func (w *Workspace) reversePrior(i int, dl0 float64, e *Engine) {
 func countQueries(labels []int, loss Loss) float64 {
 	var n float64
 	for _, y := range labels {
-		if y != None || loss == OpenSet {
+		if y != Unknown || loss == OpenSet {
 			n++
 		}
 	}
@@ -346,7 +346,7 @@ func (e *Engine) reverseRows(w *Workspace, nq int) {
 	gemm(blas.NoTrans, 1, dcrossT, z, w.matrix(w.grad, 0, w.ns))
 }
 
-// Accumulate adds weight times the gradient of the task last handled with w:
+// accumulate adds weight times the gradient of the task last handled with w:
 // dm = -Σv, the scalars, the head and the log-determinant's diagonal terms
 // 2/L_ii. The rest of dL, -tril(VᵀW), is added by [Engine.accumulateBlock].
 func (e *Engine) accumulate(g *Gradient, w *Workspace, weight float64) {

@@ -91,7 +91,7 @@ func checkOracle(t *testing.T, o *oracle) {
 	got := e.Gradient(g, &Workspace{}, o.task())
 	check := func(name string, got, want float64) {
 		t.Helper()
-		if math.Abs(got-want) > 1e-8*math.Max(1, math.Abs(want)) {
+		if !(math.Abs(got-want) <= 1e-8*math.Max(1, math.Abs(want))) {
 			t.Errorf("%s: got %.12g, want %.12g", name, got, want)
 		}
 	}
@@ -123,13 +123,13 @@ func randomParams(rng *rand.Rand, d int) *Params {
 	return &Params{Prior: p, Head: h}
 }
 
-// randomTask draws classes around random means, and with strangers a class
+// randomTask draws classes around random means, and with unknown queries a class
 // more of queries that belongs to none.
-func randomTask(rng *rand.Rand, d int, shots []int, queries int, strangers bool) *Task {
+func randomTask(rng *rand.Rand, d int, shots []int, queries int, unknown bool) *Task {
 	t := &Task{Dim: d, Shots: shots}
 	var support, query []float64
 	classes := len(shots)
-	if strangers {
+	if unknown {
 		classes++
 	}
 	for j := range classes {
@@ -146,7 +146,7 @@ func randomTask(rng *rand.Rand, d int, shots []int, queries int, strangers bool)
 		for range queries {
 			query = draw(query)
 			if j == len(shots) {
-				t.Labels = append(t.Labels, None)
+				t.Labels = append(t.Labels, Unknown)
 			} else {
 				t.Labels = append(t.Labels, j)
 			}
@@ -231,7 +231,7 @@ func checkDifferences(t *testing.T, o Objective, p *Params, task *Task) {
 	e.Set(p)
 	e.Gradient(g, w, task)
 	for i, got := range flattenGradient(g, d) {
-		if math.Abs(got-want[i]) > 2e-7*math.Max(1, math.Abs(want[i])) {
+		if !(math.Abs(got-want[i]) <= 2e-7*math.Max(1, math.Abs(want[i]))) {
 			t.Errorf("value %d: got %.10g, finite differences %.10g", i, got, want[i])
 		}
 	}
@@ -271,7 +271,7 @@ func TestGradientAcrossBlocks(t *testing.T) {
 		}
 		const h = 1e-6
 		along = (loss(h) - loss(-h)) / (2 * h)
-		if math.Abs(along-slope) > 1e-5*math.Max(1, math.Abs(slope)) {
+		if !(math.Abs(along-slope) <= 1e-5*math.Max(1, math.Abs(slope))) {
 			t.Errorf("d=%d: slope %.10g, finite difference %.10g", d, slope, along)
 		}
 	}
@@ -304,7 +304,7 @@ func TestForwardAgreesWithGroup(t *testing.T) {
 					cross[r] = mat.Dot(white.RowView(off+r), z)
 				}
 				want := g.LogProb(inf, mat.Dot(z, z), cross)
-				if got := w.logp[i*len(task.Shots)+j]; math.Abs(got-want) > 1e-10*math.Abs(want) {
+				if got := w.logp[i*len(task.Shots)+j]; !(math.Abs(got-want) <= 1e-10*math.Abs(want)) {
 					t.Errorf("%v class %d query %d: got %v, want %v", inf, j, i, got, want)
 				}
 			}

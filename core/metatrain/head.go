@@ -110,20 +110,3 @@ func polynomial(c []float64, x float64) float64 {
 	}
 	return s
 }
-
-// softmax overwrites x with exp(x_i)/Σexp(x) and returns ln Σexp(x).
-func softmax(x []float64) (logSum float64) {
-	top := math.Inf(-1)
-	for _, v := range x {
-		top = math.Max(top, v)
-	}
-	var sum float64
-	for i, v := range x {
-		x[i] = math.Exp(v - top)
-		sum += x[i]
-	}
-	for i := range x {
-		x[i] /= sum
-	}
-	return top + math.Log(sum)
-}

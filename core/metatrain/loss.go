@@ -2,7 +2,8 @@ package metatrain
 
 import (
 	"fmt"
-	"math"
+
+	"metaqda/core/metrics"
 )
 
 // Loss is what a step makes small, a mean over the queries of a task.
@@ -54,9 +55,9 @@ func (a *Score) Add(s Score) {
 // is overwritten by the gradient by the logits; for NLL the gradient is that
 // by the log densities l instead. It reports whether the query counts.
 func (loss Loss) query(logits, l []float64, label int) (s Score, counts bool) {
-	best := argmax(logits)
+	best := metrics.Best(logits)
 	y := label
-	if label == None {
+	if label == Unknown {
 		y = len(l)
 	}
 	if y >= len(logits) {
@@ -73,17 +74,7 @@ func (loss Loss) query(logits, l []float64, label int) (s Score, counts bool) {
 		return s, true
 	}
 	own := logits[y]
-	s.Loss = softmax(logits) - own
+	s.Loss = metrics.SoftmaxTo(logits, logits, 1) - own
 	logits[y]--
 	return s, true
-}
-
-func argmax(x []float64) int {
-	best, top := 0, math.Inf(-1)
-	for i, v := range x {
-		if v > top {
-			best, top = i, v
-		}
-	}
-	return best
 }

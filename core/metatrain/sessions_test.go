@@ -20,7 +20,7 @@ func TestSessionsScoreAsTheClassifierDoes(t *testing.T) {
 	w := newWorld(1, 8, 10, 0.5, spread(d))
 	p := randomParams(rand.New(rand.NewPCG(43, 44)), d).Prior
 	c := episode.Fixed(3, 2, 4)
-	c.Strangers = 2
+	c.UnknownClasses = 2
 	s, err := episode.NewUniform(w.pool, c, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestClassDistanceByPairs(t *testing.T) {
 		}
 	}
 	got := ClassDistance(p, []Labelled{{&w.domain, w.pool.Rows}, {&Domain{Dim: d, X: make([]float32, d)}, [][]int{{0}}}}, 2)
-	if want := sum / n; math.Abs(got-want) > 1e-9*want {
+	if want := sum / n; !(math.Abs(got-want) <= 1e-9*want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -124,7 +124,7 @@ func TestFitOfSampledWorlds(t *testing.T) {
 		p := niw.HandCrafted(6, math.Sqrt(20))
 		p.Nu, p.Kappa = 25, 0.25
 		c := episode.Fixed(4, 5, 4)
-		c.Strangers = 4
+		c.UnknownClasses = 4
 		s, err := episode.NewUniform(w.pool, c, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestFitOfSampledWorlds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Temperature(5) / 3; math.Abs(math.Log(got)) > 0.35 {
+	if got := p.Temperature(5) / 3; !(math.Abs(math.Log(got)) <= 0.35) {
 		t.Errorf("T is %.3f times what it should be", got)
 	}
 	if p.Hardness.SD < 0.25 || p.Hardness.SD > 1.2 {

@@ -6,8 +6,8 @@ import (
 	"metaqda/core/niw"
 )
 
-// None is the label of a query that belongs to none of the task's classes.
-const None = -1
+// Unknown is the label of a query that belongs to none of the task's classes.
+const Unknown = -1
 
 // Task is one episode: the support of C classes and the queries to recognise,
 // already transformed as at prediction. The zero Task is ready for a [Source]
@@ -16,7 +16,7 @@ type Task struct {
 	Dim    int
 	X      []float64 // (support + queries)×Dim row-major: the support class by class, then the queries
 	Shots  []int     // K_j of each class, their sum is the number of support rows
-	Labels []int     // class of each query, or None
+	Labels []int     // class of each query, or Unknown
 
 }
 
@@ -44,8 +44,8 @@ func (t *Task) Validate() error {
 		}
 	}
 	for i, y := range t.Labels {
-		if y != None && (y < 0 || y >= len(t.Shots)) {
-			return fmt.Errorf("task: query %d has label %d: want 0 to %d, or %d for none of the classes", i, y, len(t.Shots)-1, None)
+		if y != Unknown && (y < 0 || y >= len(t.Shots)) {
+			return fmt.Errorf("task: query %d has label %d: want 0 to %d, or %d for none of the classes", i, y, len(t.Shots)-1, Unknown)
 		}
 	}
 	return niw.CheckVector("task", t.X, t.Rows()*t.Dim)

@@ -139,7 +139,7 @@ func TestKappaIsRecovered(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := run(t, tr).Result().Prior.Kappa
-		if math.Abs(math.Log(got/truth)) > 0.25 {
+		if !(math.Abs(math.Log(got/truth)) <= 0.25) {
 			t.Errorf("from %v: kappa %.3f, want about %v", start, got, truth)
 		}
 	}
@@ -281,13 +281,13 @@ func TestUpdateRules(t *testing.T) {
 func TestSchedules(t *testing.T) {
 	c := Config{Schedule: Cosine, Steps: 100}
 	for step, want := range map[int]float64{0: 1, 50: 0.5, 100: 0} {
-		if got := c.rateAt(step); math.Abs(got-want) > 1e-12 {
+		if got := c.rateAt(step); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("cosine at %d: got %v, want %v", step, got, want)
 		}
 	}
 	c = Config{Schedule: Stepped, StepEvery: 10, StepFactor: 0.1, WarmUp: 4}
 	for step, want := range map[int]float64{0: 0.25, 3: 1, 9: 1, 10: 0.1, 25: 0.01} {
-		if got := c.rateAt(step); math.Abs(got-want) > 1e-12 {
+		if got := c.rateAt(step); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("step at %d: got %v, want %v", step, got, want)
 		}
 	}
@@ -306,11 +306,11 @@ func TestComposeUndoesTheBase(t *testing.T) {
 	full := base.Compose(p)
 	back := base.Relative(full)
 	for i := range 6 {
-		if math.Abs(back.Prior.M[i]-p.Prior.M[i]) > 1e-9 {
+		if !(math.Abs(back.Prior.M[i]-p.Prior.M[i]) <= 1e-9) {
 			t.Errorf("m[%d] came back as %v, was %v", i, back.Prior.M[i], p.Prior.M[i])
 		}
 		for j := range i + 1 {
-			if math.Abs(back.Prior.L.At(i, j)-p.Prior.L.At(i, j)) > 1e-9 {
+			if !(math.Abs(back.Prior.L.At(i, j)-p.Prior.L.At(i, j)) <= 1e-9) {
 				t.Errorf("L[%d,%d] came back as %v, was %v", i, j, back.Prior.L.At(i, j), p.Prior.L.At(i, j))
 			}
 		}
@@ -327,7 +327,7 @@ func TestComposeUndoesTheBase(t *testing.T) {
 	outer.Forward(&wb, &b)
 	volume := (full.Prior.LogDetS() - p.Prior.LogDetS()) / 2
 	for i := range wa.logp {
-		if math.Abs(wa.logp[i]-volume-wb.logp[i]) > 1e-3 { // rows of float32
+		if !(math.Abs(wa.logp[i]-volume-wb.logp[i]) <= 1e-3) { // rows of float32
 			t.Fatalf("log density %d: %v whitened, %v composed", i, wa.logp[i]-volume, wb.logp[i])
 		}
 	}
@@ -395,7 +395,7 @@ func TestDegenerateWorld(t *testing.T) {
 	if err := p.Prior.Validate(); err != nil {
 		t.Error(err)
 	}
-	if v := tr.Best().Validation; math.Abs(v.Loss-math.Log(3)) > 1e-6 {
+	if v := tr.Best().Validation; !(math.Abs(v.Loss-math.Log(3)) <= 1e-6) {
 		t.Errorf("loss %v, want ln 3", v.Loss)
 	}
 }
@@ -433,12 +433,12 @@ func TestHeadAgreesWithClassifier(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if y != None {
+			if y != Unknown {
 				none = prob[y]
 			}
 			want -= math.Log(none) / float64(len(task.Labels))
 		}
-		if math.Abs(loss-want) > 1e-9 {
+		if !(math.Abs(loss-want) <= 1e-9) {
 			t.Errorf("%v: loss %v, by the classifier %v", inf, loss, want)
 		}
 	}
@@ -466,6 +466,53 @@ func BenchmarkStep(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// A step moves m and L together, and the scalars, by no more than rate times Clip.
+func TestStepsAreClipped(t *testing.T) {
+	c := smallConfig()
+	c.Optimiser, c.Momentum, c.Schedule, c.WarmUp, c.Fixed = SGD, 0, Constant, 0, "none"
+	c.Rate, c.ScalarRate = 0.3, 0.2
+	moved := func(clip float64) (matrix, scalar float64) {
+		c.Clip = clip
+		tr := newTrainer(t, c, 1)
+		at := rowAt(tr.engine.factor.d, tr.engine.factor.d)
+		before, after := make([]float64, at+scalarCount), make([]float64, at+scalarCount)
+		tr.pack(before)
+		for tr.StepCount() == 0 {
+			if _, err := tr.Step(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tr.pack(after)
+		for i := range after {
+			after[i] -= before[i]
+		}
+		return math.Sqrt(dot(after[:at], after[:at])), math.Sqrt(dot(after[at:], after[at:]))
+	}
+	freeMatrix, freeScalar := moved(0)
+	clip := math.Min(freeMatrix/c.Rate, freeScalar/c.ScalarRate) / 4
+	matrix, scalar := moved(clip)
+	if !(math.Abs(matrix-c.Rate*clip) <= 1e-9 && math.Abs(scalar-c.ScalarRate*clip) <= 1e-9) {
+		t.Errorf("m and L moved by %v, the scalars by %v; want %v and %v", matrix, scalar, c.Rate*clip, c.ScalarRate*clip)
+	}
+}
+
+// The prior probability of none of these is that of the task's own queries where the
+// objective names none, and never one.
+func TestNonePriorOfATask(t *testing.T) {
+	for _, c := range []struct {
+		o      Objective
+		labels []int
+		want   float64
+	}{
+		{Objective{Loss: OpenSet}, []int{0, 1, Unknown}, 1. / 3}, {Objective{Loss: OpenSet}, []int{0, 1}, 0}, {Objective{Loss: OpenSet}, []int{Unknown}, mostNone},
+		{Objective{Loss: OpenSet, NonePrior: 0.2}, []int{0, 1, Unknown}, 0.2}, {Objective{NonePrior: 0.2}, []int{0, Unknown}, 0},
+	} {
+		if got := c.o.pi(c.labels); got != c.want {
+			t.Errorf("%+v, labels %v: %v, want %v", c.o, c.labels, got, c.want)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (r Reliability) MCE() float64 {
 }
 
 // Bounds of a fitted temperature. A set on which everything is right has no
-// best temperature: the sharper the better.
+// best temperature: the lower the better.
 const (
 	minTemperature = 1e-4
 	maxTemperature = 1e6
@@ -101,7 +101,7 @@ const (
 //	f'(b) = mean E_p[s] - s_y,   f''(b) = mean Var_p[s],
 //
 // so that Newton's method, held inside a shrinking bracket, finds the root of
-// f' to rounding. Without scores T is 1. Scores of -Inf have no share.
+// f' to rounding. Without scores T is 1. Scores of -Inf have probability zero.
 // Source: Guo et al., On Calibration of Modern Neural Networks, 2017.
 func FitTemperature(scores [][]float64, labels []int) float64 {
 	if len(scores) != len(labels) {

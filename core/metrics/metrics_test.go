@@ -4,49 +4,25 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 func relative(got, want float64) float64 { return math.Abs(got-want) / math.Abs(want) }
 
-// The oracle is 4,000 five-class predictions scored in Python.
-func TestCalibrationOracle(t *testing.T) {
-	data, err := os.ReadFile("../../testdata/calibration.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var o struct {
-		Logits       [][]float64 `json:"logits"`
-		Label        []int       `json:"label"`
-		Bins         int         `json:"bins"`
-		ECE          float64     `json:"ece"`
-		NLL          float64     `json:"nll"`
-		Brier        float64     `json:"brier"`
-		Accuracy     float64     `json:"accuracy"`
-		Temperature  float64     `json:"temperature_min_nll"`
-		ECETempered  float64     `json:"ece_at_temperature"`
-		LossTempered float64     `json:"nll_at_temperature"`
-	}
-	if err := json.Unmarshal(data, &o); err != nil {
-		t.Fatal(err)
-	}
-	at := func(temperature float64) *Tally {
-		a, p := NewTally(o.Bins), make([]float64, 5)
-		for i, s := range o.Logits {
-			a.Add(s, o.Label[i], temperature, p)
-		}
-		return a
-	}
-	raw, temperature := at(1), FitTemperature(o.Logits, o.Label)
-	tempered := at(temperature)
+// Vectors computed elsewhere are compared in core/oracle.
+func TestTallyByHand(t *testing.T) {
+	a := NewTally(10)
+	p := make([]float64, 2)
+	a.Add([]float64{math.Log(3), 0}, 0, 1, p)       // 3/4 for the label
+	a.Add([]float64{0, math.Log(9) / 2}, 0, 0.5, p) // 1/10
 	for name, v := range map[string][2]float64{
-		"ece": {raw.Bins.ECE(), o.ECE}, "nll": {raw.MeanLoss(), o.NLL}, "brier": {raw.MeanBrier(), o.Brier},
-		"accuracy": {raw.Accuracy(), o.Accuracy}, "temperature": {temperature, o.Temperature},
-		"ece at temperature": {tempered.Bins.ECE(), o.ECETempered}, "nll at temperature": {tempered.MeanLoss(), o.LossTempered},
+		"accuracy": {a.Accuracy(), 0.5}, "loss": {a.MeanLoss(), (math.Log(4./3) + math.Log(10)) / 2},
+		"brier": {a.MeanBrier(), (2*0.0625 + 2*0.81) / 2}, "ece": {a.Bins.ECE(), (0.25 + 0.9) / 2}, "mce": {a.Bins.MCE(), 0.9},
 	} {
-		if e := relative(v[0], v[1]); !(e < 1e-8) {
-			t.Errorf("%s: got %.17g, want %.17g, relative error %.1e", name, v[0], v[1], e)
+		if !(relative(v[0], v[1]) < 1e-14) {
+			t.Errorf("%s: got %v, want %v", name, v[0], v[1])
 		}
 	}
 }
@@ -65,9 +41,10 @@ func TestFitTemperatureIsAMinimum(t *testing.T) {
 			s[y] += scale
 			scores, labels = append(scores, s), append(labels, y)
 		}
+		p := make([]float64, 4)
 		loss := func(t float64) (sum float64) {
 			for i, s := range scores {
-				sum += LogSumExp(s, t) - s[labels[i]]/t
+				sum += SoftmaxTo(p, s, t) - s[labels[i]]/t
 			}
 			return sum
 		}
@@ -110,10 +87,10 @@ func TestReliabilityByHand(t *testing.T) {
 		r.Add(p.confidence, p.correct)
 	}
 	// Bin 1: |1 - 0.7| = 0.3 of 5; bin 3: |2 - 2.65| = 0.65 of 5.
-	if got := r.ECE(); math.Abs(got-0.19) > 1e-15 {
+	if got := r.ECE(); !(math.Abs(got-0.19) <= 1e-15) {
 		t.Errorf("ECE %v, want 0.19", got)
 	}
-	if got := r.MCE(); math.Abs(got-0.65/3) > 1e-15 {
+	if got := r.MCE(); !(math.Abs(got-0.65/3) <= 1e-15) {
 		t.Errorf("MCE %v, want %v", got, 0.65/3)
 	}
 	if NewReliability(3).ECE() != 0 {
@@ -143,12 +120,43 @@ func TestAUROCEqualsPairwiseComparison(t *testing.T) {
 			}
 		}
 		want /= float64(len(pos) * len(neg))
-		if got := AUROC(pos, neg); math.Abs(got-want) > 1e-12 {
+		if got := AUROC(pos, neg); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("AUROC %v, want %v", got, want)
 		}
 	}
 	if !math.IsNaN(AUROC(nil, []float64{1})) {
 		t.Error("AUROC without positives is a number")
+	}
+}
+
+// Scores that are no numbers count, each for itself, and stop nothing.
+func TestDetectionOfWhatIsNoNumber(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range [][2][]float64{{{nan}, {nan}}, {{nan, 1}, {0}}, {{1}, {nan, 0, nan}}} {
+		if got := AUROC(c[0], c[1]); !(got >= 0 && got <= 1) {
+			t.Errorf("AUROC of %v against %v is %v", c[0], c[1], got)
+		}
+		if got := AUPR(c[0], c[1]); !(got >= 0 && got <= 1) {
+			t.Errorf("AUPR of %v against %v is %v", c[0], c[1], got)
+		}
+	}
+}
+
+func TestBestIsTheFirstAmongEquals(t *testing.T) {
+	for want, scores := range [][]float64{{2, 1, 2}, {1, 2, 2}, {math.Inf(-1), 0, 1}} {
+		if got := Best(scores); got != want {
+			t.Errorf("the best of %v is %d, want %d", scores, got, want)
+		}
+	}
+}
+
+// What no temperature can save does not move it.
+func TestLostLabelsDoNotMoveTheTemperature(t *testing.T) {
+	scores, labels := [][]float64{{3, 0}, {1, 2}, {0, 1}, {2, 1}}, []int{0, 1, 0, 0}
+	want := FitTemperature(scores, labels)
+	got := FitTemperature(append(scores, []float64{5, math.Inf(-1)}), append(labels, 1))
+	if !(relative(got, want) < 1e-12) {
+		t.Errorf("temperature %v, without the lost label %v", got, want)
 	}
 }
 
@@ -162,7 +170,7 @@ func TestAUPRByHand(t *testing.T) {
 		"alternates": {[]float64{4, 2}, []float64{3, 1}, 0.5*1 + 0.5*2/3.0},
 		"worst":      {[]float64{0}, []float64{1, 2, 3}, 0.25},
 	} {
-		if got := AUPR(c.pos, c.neg); math.Abs(got-c.want) > 1e-15 {
+		if got := AUPR(c.pos, c.neg); !(math.Abs(got-c.want) <= 1e-15) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -186,12 +194,17 @@ func TestSoftmaxAtTheEdges(t *testing.T) {
 		{[]float64{math.Inf(-1), math.Inf(-1)}, []float64{0.5, 0.5}},
 		{[]float64{1e6, 1e6}, []float64{0.5, 0.5}},
 	} {
-		if SoftmaxTo(p, c.scores, 1); p[0] != c.want[0] || p[1] != c.want[1] {
+		logSum := SoftmaxTo(p, c.scores, 1)
+		if p[0] != c.want[0] || p[1] != c.want[1] {
 			t.Errorf("softmax%v = %v, want %v", c.scores, p, c.want)
 		}
+		if want := floats.LogSumExp(c.scores); logSum != want {
+			t.Errorf("the logarithm of the sum is %v, want %v", logSum, want)
+		}
 	}
-	if got := Loss([]float64{math.Inf(-1), 0}, 0, 1); got != -math.Log(1e-12) {
-		t.Errorf("loss of an impossible label is %v", got)
+	impossible := NewTally(1)
+	if impossible.Add([]float64{math.Inf(-1), 0}, 0, 1, p); impossible.Loss != -math.Log(1e-12) {
+		t.Errorf("loss of an impossible label is %v", impossible.Loss)
 	}
 }
 
@@ -199,10 +212,13 @@ func TestTalliesMergedInOrderAreTheWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	parts := make([]*Tally, 9)
 	p := make([]float64, 3)
+	atOnce := NewTally(DefaultBins)
 	for i := range parts {
 		parts[i] = NewTally(DefaultBins)
 		for range 20 {
-			parts[i].Add([]float64{rng.NormFloat64(), rng.NormFloat64(), 0}, rng.IntN(3), 0.7, p)
+			scores, label := []float64{rng.NormFloat64(), rng.NormFloat64(), 0}, rng.IntN(3)
+			parts[i].Add(scores, label, 0.7, p)
+			atOnce.Add(scores, label, 0.7, p)
 		}
 	}
 	merged := NewTally(DefaultBins)
@@ -224,5 +240,14 @@ func TestTalliesMergedInOrderAreTheWhole(t *testing.T) {
 	}
 	if merged.Loss != whole.Loss || merged.Brier != whole.Brier || merged.Bins.ECE() != whole.Bins.ECE() || merged.Queries != 180 {
 		t.Errorf("merged %+v, whole %+v", merged, whole)
+	}
+	// Up to rounding, as the sums are put together otherwise, it is one tally.
+	for name, v := range map[string][2]float64{
+		"accuracy": {merged.Accuracy(), atOnce.Accuracy()}, "loss": {merged.MeanLoss(), atOnce.MeanLoss()}, "brier": {merged.MeanBrier(), atOnce.MeanBrier()},
+		"ece": {merged.Bins.ECE(), atOnce.Bins.ECE()}, "mce": {merged.Bins.MCE(), atOnce.Bins.MCE()}, "total": {float64(merged.Bins.Total()), 180},
+	} {
+		if !(relative(v[0], v[1]) < 1e-12) {
+			t.Errorf("%s: merged %v, at once %v", name, v[0], v[1])
+		}
 	}
 }

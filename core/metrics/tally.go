@@ -1,5 +1,7 @@
 package metrics
 
+import "math"
+
 // Tally sums what one set of classified queries contributes to every measure.
 // Tallies of episodes add up; adding them in the order of the episodes gives
 // the same bits no matter which machine made which.
@@ -11,19 +13,24 @@ type Tally struct {
 	Bins    Reliability `json:"bins"`
 }
 
+// mostLoss is the loss of a probability of 1e-12, and of any below: methods that
+// answer 0, such as nearest neighbours by votes, would lose everything by one query
+// otherwise.
+var mostLoss = -math.Log(1e-12)
+
 // NewTally returns an empty tally with n reliability bins.
 func NewTally(n int) *Tally { return &Tally{Bins: NewReliability(n)} }
 
 // Add counts one query with the given scores at temperature t. p is scratch of
 // the scores' length and returns their probabilities.
 func (a *Tally) Add(scores []float64, label int, t float64, p []float64) {
-	SoftmaxTo(p, scores, t)
+	logSum := SoftmaxTo(p, scores, t)
 	best := Best(scores)
 	a.Queries++
 	if best == label {
 		a.Correct++
 	}
-	a.Loss += Loss(scores, label, t)
+	a.Loss += math.Min(logSum-scores[label]/t, mostLoss)
 	a.Brier += BrierScore(p, label)
 	a.Bins.Add(p[best], best == label)
 }
@@ -37,7 +44,7 @@ func (a *Tally) Merge(o *Tally) {
 	a.Bins.Merge(o.Bins)
 }
 
-// Accuracy returns the share of correct queries.
+// Accuracy returns the fraction of correct queries.
 func (a *Tally) Accuracy() float64 { return float64(a.Correct) / float64(a.Queries) }
 
 // MeanLoss returns the mean negative log probability of the labels in nats.

@@ -3,9 +3,10 @@ package model
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
-// Classifier is the content of a classifier file: what a person taught, in raw
+// Classifier is the content of a classifier file: the examples of each class, as raw
 // embeddings, from which any prior gives the classifier anew. The file holds
 // the tensors embeddings (N×d, F32), class (N, I32, an index into the labels)
 // and, where there are pictures, thumbnails (all bytes one after the other, U8)
@@ -18,7 +19,7 @@ type Classifier struct {
 	Classes   []Class
 }
 
-// Class is one taught class.
+// Class is one class with its examples.
 type Class struct {
 	Label    string
 	Weight   float64 // prior probability up to normalisation
@@ -46,8 +47,12 @@ type classMetadata struct {
 	Weight float64 `json:"weight"`
 }
 
-// Validate checks that labels are distinct and not empty, settings and weights
-// in their domains, and embeddings finite and of one length.
+// MaxLabel is the length of the longest label, in bytes.
+const MaxLabel = 400
+
+// Validate checks that labels are distinct and visible without the space around
+// them and not too long, settings and weights in their domains, and embeddings finite
+// and of one length.
 func (c *Classifier) Validate() error {
 	if c.Settings.Inference != "fb" && c.Settings.Inference != "map" {
 		return fmt.Errorf("its inference is %q, want fb or map", c.Settings.Inference)
@@ -58,10 +63,14 @@ func (c *Classifier) Validate() error {
 	seen := map[string]bool{}
 	d := -1
 	for _, k := range c.Classes {
-		if k.Label == "" || seen[k.Label] {
+		if len(k.Label) > MaxLabel {
+			return fmt.Errorf("its class label %.20q... has %d bytes, the most allowed is %d", k.Label, len(k.Label), MaxLabel)
+		}
+		label := strings.TrimSpace(k.Label)
+		if label == "" || seen[label] {
 			return fmt.Errorf("its class label %q is empty or stands twice", k.Label)
 		}
-		seen[k.Label] = true
+		seen[label] = true
 		if !(k.Weight >= 1e-100 && k.Weight <= 1e100) {
 			return fmt.Errorf("the weight of its class %q is %v, want a number from 1e-100 to 1e100", k.Label, k.Weight)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/x448/float16"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/embed"
@@ -62,7 +63,7 @@ func sampleSpiked(d int, precision string) *Prior {
 	q.Set(0, 1, 0.8)
 	q.Set(1, 0, 0.8)
 	q.Set(1, 1, -0.6)
-	q.Apply(func(_, _ int, v float64) float64 { return fromHalf(toHalf(v)) }, q)
+	q.Apply(func(_, _ int, v float64) float64 { return wide(half(v)) }, q)
 	s, err := niw.NewSpiked(scale, q, []float64{0.1, 3})
 	if err != nil {
 		panic(err)
@@ -252,10 +253,62 @@ func TestDecodeRejects(t *testing.T) {
 			t.Errorf("classifier, %s: got %v, want a FormatError", name, err)
 		}
 	}
-	twice := sampleClassifier()
-	twice.Classes[1].Label = "pot"
-	if _, err := EncodeClassifier(twice); err == nil {
-		t.Error("a label that stands twice was written")
+}
+
+func TestThumbnailsOutOfPlaceAreRefused(t *testing.T) {
+	sound, err := EncodeClassifier(sampleClassifier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ends := range [][]int{{3, 2, 5}, {-1, 3, 5}, {3, 3, 6}, {3, 3, 1 << 40}, {3, 5}, {3, 3, 5, 5}} {
+		tensors, metadata, err := decodeTensors(sound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tensors["thumbnail_end"] = intTensor("I64", ends)
+		var format *FormatError
+		if _, err := DecodeClassifier(encodeTensors(tensors, metadata)); !errors.As(err, &format) {
+			t.Errorf("thumbnails that end at %v: %v", ends, err)
+		}
+	}
+}
+
+// Labels come from files that anybody can write. What can be told apart on a page is
+// kept as it is, to the byte.
+func TestLabels(t *testing.T) {
+	long := strings.Repeat("e", MaxLabel)
+	for _, label := range []string{"x", "<b>&amp;", "__proto__", "\"", "two  words", "\u202e", "👩\u200d🚀", "é", long} {
+		c := sampleClassifier()
+		c.Classes[1].Label = label
+		b, err := EncodeClassifier(c)
+		if err != nil {
+			t.Errorf("%q: %v", label, err)
+			continue
+		}
+		back, err := DecodeClassifier(b)
+		if err != nil || back.Classes[1].Label != label {
+			t.Errorf("%q came back as %+v, %v", label, back, err)
+		}
+	}
+	sound, err := EncodeClassifier(sampleClassifier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, label := range []string{"", " ", "\t\n", "\u2003", "pot", " pot", "pot\n", long + "e"} {
+		c := sampleClassifier()
+		c.Classes[1].Label = label
+		if _, err := EncodeClassifier(c); err == nil {
+			t.Errorf("%q was written", label)
+		}
+		tensors, metadata, err := decodeTensors(sound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		metadata["classes"] = strings.Replace(metadata["classes"], `"empty"`, mustJSON(label), 1)
+		var format *FormatError
+		if _, err := DecodeClassifier(encodeTensors(tensors, metadata)); !errors.As(err, &format) || !strings.Contains(err.Error(), "label") {
+			t.Errorf("%q: got %v, want a FormatError about the label", label, err)
+		}
 	}
 }
 
@@ -341,30 +394,42 @@ func TestEncodeRejectsWhatRoundingRuins(t *testing.T) {
 	}
 }
 
-// Every binary16 number survives, and numbers between two neighbours go to the
-// nearer, ties to the even one.
+func wide(h float16.Float16) float64 { return float64(h.Float32()) }
+
+// Every binary16 number is what its bits say and survives, and numbers between two
+// neighbours go to the nearer, ties to the even one.
 func TestHalf(t *testing.T) {
-	for h := range 0x7c00 {
-		x, next := fromHalf(uint16(h)), fromHalf(uint16(h+1))
-		if toHalf(x) != uint16(h) || toHalf(-x) != uint16(h)|1<<15 {
-			t.Fatalf("%#x: %v came back as %#x", h, x, toHalf(x))
+	for h := range uint16(0x7c00) {
+		exp, fraction := max(int(h>>10), 1), float64(h&0x3ff)
+		if h >= 0x400 {
+			fraction += 0x400
 		}
-		if h == 0x7bff {
-			next = 65536
+		x := math.Ldexp(fraction, exp-25)
+		next := math.Ldexp(fraction+1, exp-25)
+		if got := wide(float16.Frombits(h)); got != x {
+			t.Fatalf("%#x is %v, want %v", h, got, x)
+		}
+		if half(x).Bits() != h || half(-x).Bits() != h|1<<15 {
+			t.Fatalf("%#x: %v came back as %#x", h, x, half(x).Bits())
 		}
 		middle := (x + next) / 2
-		if got := toHalf(math.Nextafter(middle, 0)); got != uint16(h) {
+		if got := half(math.Nextafter(middle, 0)).Bits(); got != h {
 			t.Fatalf("below the middle of %#x: %#x", h, got)
 		}
-		if got := toHalf(math.Nextafter(middle, 1e9)); got != uint16(h+1) {
+		if got := half(math.Nextafter(middle, 1e9)).Bits(); got != h+1 {
 			t.Fatalf("above the middle of %#x: %#x", h, got)
 		}
-		if got := toHalf(middle); got != uint16(h+h&1) {
+		if got := half(middle).Bits(); got != h+h&1 {
 			t.Fatalf("tie above %#x: %#x", h, got)
 		}
 	}
-	if toHalf(math.Inf(-1)) != 0xfc00 || !math.IsNaN(fromHalf(toHalf(math.NaN()))) {
-		t.Error("infinity or NaN lost")
+	for _, x := range []float64{math.Inf(-1), -1e300, -math.MaxFloat32} {
+		if got := half(x).Bits(); got != 0xfc00 {
+			t.Errorf("%v became %#x", x, got)
+		}
+	}
+	if half(1e-300).Bits() != 0 || half(math.NaN()).Bits() != 0x7e00 {
+		t.Error("a tiny number or NaN lost")
 	}
 }
 

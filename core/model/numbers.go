@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/x448/float16"
 )
 
 // floatTensor packs v with the given dtype, F64, F32 or F16.
@@ -16,7 +18,7 @@ func floatTensor(dtype string, v []float64, shape ...int) tensor {
 		case "F32":
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(x)))
 		case "F16":
-			b = binary.LittleEndian.AppendUint16(b, toHalf(x))
+			b = binary.LittleEndian.AppendUint16(b, half(x).Bits())
 		default:
 			panic("model: unknown dtype")
 		}
@@ -42,7 +44,7 @@ func (t tensor) floats() ([]float64, error) {
 		}
 	case "F16":
 		for i := range v {
-			v[i] = fromHalf(binary.LittleEndian.Uint16(t.data[2*i:]))
+			v[i] = float64(float16.Frombits(binary.LittleEndian.Uint16(t.data[2*i:])).Float32())
 		}
 	default:
 		return nil, fmt.Errorf("a tensor of real numbers has dtype %q", t.dtype)
@@ -79,50 +81,20 @@ func (t tensor) ints() ([]int, error) {
 	return v, nil
 }
 
-// toHalf rounds x to the nearest IEEE 754 binary16 number, ties to even. Beyond
-// its range the result is an infinity. By way of float32 the tie rule could
-// fail on double rounding, so it works on x itself: the spacing of binary16
-// numbers near x is a power of two that divides exactly.
-func toHalf(x float64) uint16 {
-	sign := uint16(0)
-	if math.Signbit(x) {
-		sign, x = 1<<15, -x
-	}
-	if math.IsNaN(x) {
-		return sign | 0x7e00
-	}
-	_, exp := math.Frexp(x) // x in [2^(exp-1), 2^exp)
-	exp = max(exp, -13)     // subnormal numbers share the spacing 2^-24
-	n := math.RoundToEven(math.Ldexp(x, 11-exp))
-	if math.Ldexp(n, exp-11) >= 65520 {
-		return sign | 0x7c00
-	}
-	if n < 1024 {
-		return sign | uint16(n)
-	}
-	if n == 2048 { // rounded up to the next power of two
-		n, exp = 1024, exp+1
-	}
-	return sign | uint16(exp+14)<<10 | uint16(n)&0x3ff
-}
-
-// fromHalf is exact.
-func fromHalf(h uint16) float64 {
-	exp, frac := int(h>>10&0x1f), float64(h&0x3ff)
-	var x float64
-	switch exp {
-	case 0:
-		x = math.Ldexp(frac, -24)
-	case 31:
-		x = math.Inf(1)
-		if frac != 0 {
-			return math.NaN()
+// half rounds x to the nearest IEEE 754 binary16 number, ties to even; beyond its
+// range the result is an infinity. On its way x is rounded to odd: what float32
+// cannot hold goes toward zero and sets the last bit, which no tie between two
+// numbers of half precision has, so that the second rounding does what one alone
+// would have done (Boldo and Melquiond, Emulation of FMA and correctly rounded sums,
+// 2008).
+func half(x float64) float16.Float16 {
+	f := float32(x)
+	if float64(f) != x {
+		b := math.Float32bits(f)
+		if math.Abs(float64(f)) > math.Abs(x) {
+			b--
 		}
-	default:
-		x = math.Ldexp(frac+1024, exp-25)
+		f = math.Float32frombits(b | 1)
 	}
-	if h>>15 == 1 {
-		return -x
-	}
-	return x
+	return float16.Fromfloat32(f)
 }

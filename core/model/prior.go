@@ -1,5 +1,9 @@
-// Package model defines the files of metaqda: priors and taught classifiers,
-// both in the safetensors format, which Python and JavaScript read as they are.
+// Package model defines the files of metaqda: priors, and classifiers with their
+// examples, both in the safetensors format
+// (github.com/huggingface/safetensors), which Python and JavaScript read as they
+// are. It is not for safetensors in general: it reads and writes the few element
+// types that these files have, and the bytes are its caller's to fetch and keep. The
+// numbers are those of core/niw and core/session, where their equations are.
 //
 // A prior file holds the tensors m (d), L (the lower triangle of the factor row
 // by row, d(d+1)/2), kappa (1), nu (1) and, for CL2N, center (d). A spiked prior
@@ -30,7 +34,7 @@ const (
 	priorFormat      = "metaqda.prior"
 	classifierFormat = "metaqda.classifier"
 
-	priorVersion      = "2" // 1 had a calibration that is no more
+	priorVersion      = "2" // 1 has a calibration in place of the session model
 	classifierVersion = "1"
 	factPrefix        = "fact."
 

@@ -23,7 +23,7 @@ const metadataKey = "__metadata__"
 type FormatError struct {
 	Format string // "prior" or "classifier"
 	Reason string // with the remedy
-	Older  bool   // a file of a former version, sound as it may be
+	Older  bool   // the file is sound, but of a version that this program does not read
 }
 
 func (e *FormatError) Error() string { return "not a usable " + e.Format + " file: " + e.Reason }

@@ -1,5 +1,10 @@
 // Package niw holds the Normal-inverse-Wishart prior of MetaQDA, the conjugate
-// update of one class and the two predictive densities that follow from it.
+// update of one class and the two predictive densities that follow from it. It is
+// not for sampling from these distributions, nor for priors whose scale matrix is
+// singular. The model is that of Zhang, Meng, Gouk and Hospedales, Shallow Bayesian
+// Meta Learning for Real-World Few-Shot Recognition, ICCV 2021, with two misprints
+// of that text corrected: the posterior mean weighs m by kappa, and the mode of the
+// joint density divides S by nu+d+2.
 //
 // The convention throughout is
 //
@@ -14,12 +19,4 @@
 // posterior of a class with K examples needs only their K×K Gram matrix (see
 // [Group]). When K >= d the posterior scale matrix itself is the smaller object
 // (see [Scatter]). Both give the same densities.
-//
-// The model is that of Zhang, Meng, Gouk and Hospedales, Shallow Bayesian Meta
-// Learning for Real-World Few-Shot Recognition, ICCV 2021, with two misprints
-// of that text corrected: the posterior mean weighs m by kappa, and the mode of
-// the joint density divides S by nu+d+2.
-//
-// The package is not for sampling from the distributions, nor for priors whose
-// scale matrix is singular.
 package niw

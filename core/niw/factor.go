@@ -7,7 +7,7 @@ import (
 )
 
 // factor is the lower triangular C of M = C Cᵀ for an n×n matrix M that changes
-// by rows, and as much of its inverse as somebody asked for. One square holds
+// by rows, and as much of its inverse as has been needed. One square holds
 // both: C on and below the diagonal and Tᵀ, T = C⁻¹, above it, whose own
 // diagonal is 1/C_ii. Then
 //
@@ -101,7 +101,8 @@ func (f *factor) inverseDiagonal(i int) float64 {
 	return f.diag[i]
 }
 
-// invertRow computes row k of T, from the given column on: with l what C has there before the diagonal,
+// invertRow computes row k of T, from the given column on: with l what row k of C has
+// left of the diagonal,
 //
 //	T_k. = -lᵀ T / C_kk,   T_kk = 1/C_kk
 func (f *factor) invertRow(k, from int) {

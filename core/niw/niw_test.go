@@ -297,20 +297,10 @@ func TestWhitenRowsMatchesWhiten(t *testing.T) {
 		}
 		rows, want := mat.NewDense(7, d, nil), make([]float64, d)
 		p.WhitenRowsTo(rows, x)
-		back := mat.NewDense(7, d, nil)
-		back.Copy(rows)
 		for i := range 7 {
 			p.WhitenTo(want, x.RawRowView(i))
 			for j, v := range want {
 				near(t, "row", rows.At(i, j), v, 1e-12)
-			}
-		}
-		SolveTransRowsTo(back.RawMatrix(), p.L.RawTriangular())
-		var product mat.Dense // rows of back are L⁻ᵀw, so back·L gives w again
-		product.Mul(back, p.L)
-		for i := range 7 {
-			for j := range d {
-				near(t, "transposed", product.At(i, j), rows.At(i, j), 1e-11)
 			}
 		}
 	}

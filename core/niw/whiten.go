@@ -157,21 +157,6 @@ func SolveRowsTo(b blas64.General, l blas64.Triangular) {
 	}
 }
 
-// SolveTransRowsTo overwrites the rows y of b, n×d, with L⁻ᵀy, the step that
-// carries gradients from whitened points back to embeddings. Same cost and
-// blocking as [SolveRowsTo], from the last block to the first.
-func SolveTransRowsTo(b blas64.General, l blas64.Triangular) {
-	last := (l.N - 1) / solveBlock * solveBlock
-	for j := last; j >= 0; j -= solveBlock {
-		nb := min(solveBlock, l.N-j)
-		bj := columns(b, j, nb)
-		blas64.Trsm(blas.Right, blas.NoTrans, 1, diagonal(l, j, nb), bj)
-		if j > 0 {
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, bj, below(l, j, nb), 1, columns(b, 0, j))
-		}
-	}
-}
-
 // columns returns the n columns of b that begin at j.
 func columns(b blas64.General, j, n int) blas64.General {
 	return blas64.General{Rows: b.Rows, Cols: n, Stride: b.Stride, Data: b.Data[j:]}

@@ -34,8 +34,8 @@ func (g *Group) LogProbWithout(inf Inference, i int) float64 {
 
 // LogProbWithout is that of [Group.LogProbWithout] for one of the k examples of a
 // class in dense form, of which q = (x-m_j)ᵀ S_j⁻¹ (x-m_j) and r2 = |w|² are
-// given, r2 = |w-δ|² after [Scatter.AddShifted]. Here (M⁻¹)_ii = c - q, and (M⁻¹)_ii >= 1/M_ii bounds what rounding does to
-// an example far away from all others.
+// given, r2 = |w-δ|² after [Scatter.AddShifted]. Here (M⁻¹)_ii = c - q, and
+// (M⁻¹)_ii >= 1/M_ii bounds what rounding does to an example far away from all others.
 func (s *Scatter) LogProbWithout(inf Inference, k int, q, r2 float64) float64 {
 	post := s.Posterior(k)
 	c := 1 - 1/post.Kappa

@@ -54,31 +54,38 @@ func some(rng *rand.Rand, name string, n, d int) *mat.Dense {
 	return w
 }
 
+// eachKind calls f with n whitened rows of every kind and with small and large kappa.
+func eachKind(rng *rand.Rand, n, d int, f func(kind string, p *Prior, w *mat.Dense)) {
+	for _, kind := range kinds {
+		for _, kappa := range []float64{1e-3, 0.7, 1e3} {
+			p, w := randomPrior(rng, d), some(rng, kind, n, d)
+			p.Kappa = kappa
+			f(kind, p, w)
+		}
+	}
+}
+
 var kinds = []string{"ordinary", "duplicates", "all identical", "huge scatter", "tiny scatter", "one far away", "zero"}
 
 func TestLogProbWithoutIsRemove(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20, 1))
 	const n, d = 9, 15
-	for _, kind := range kinds {
-		for _, kappa := range []float64{1e-3, 0.7, 1e3} {
-			p, w := randomPrior(rng, d), some(rng, kind, n, d)
-			p.Kappa = kappa
-			for k := 1; k <= n; k++ {
-				all := sequence(k)
-				g := groupOf(p, w, all)
-				for i := range k {
-					left := except(all, i)
-					want := groupOf(p, w, all)
-					want.Remove(i)
-					cross := crossOf(w, i, append(left, i))
-					for _, inf := range []Inference{FB, MAP} {
-						what := fmt.Sprint(kind, " kappa ", kappa, ", ", i, " of ", k, ", ", inf)
-						near(t, what, g.LogProbWithout(inf, i), want.LogProb(inf, cross[k-1], cross[:k-1]), tolerance(kind)*math.Max(1, 1e-2/kappa))
-					}
+	eachKind(rng, n, d, func(kind string, p *Prior, w *mat.Dense) {
+		for k := 1; k <= n; k++ {
+			all := sequence(k)
+			g := groupOf(p, w, all)
+			for i := range k {
+				left := except(all, i)
+				want := groupOf(p, w, all)
+				want.Remove(i)
+				cross := crossOf(w, i, append(left, i))
+				for _, inf := range []Inference{FB, MAP} {
+					what := fmt.Sprint(kind, " kappa ", p.Kappa, ", ", i, " of ", k, ", ", inf)
+					near(t, what, g.LogProbWithout(inf, i), want.LogProb(inf, cross[k-1], cross[:k-1]), tolerance(kind)*math.Max(1, 1e-2/p.Kappa))
 				}
 			}
 		}
-	}
+	})
 }
 
 // tolerance is what rounding in the Gram matrix leaves of the density; a small
@@ -105,31 +112,27 @@ func except(s []int, i int) []int {
 func TestDenseLogProbWithoutIsLowRank(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 1))
 	const n, d = 12, 5
-	for _, kind := range kinds {
-		for _, kappa := range []float64{1e-3, 0.7, 1e3} {
-			p, w := randomPrior(rng, d), some(rng, kind, n, d)
-			p.Kappa = kappa
-			g := groupOf(p, w, sequence(n))
-			var s Scatter
-			s.Reset(p)
-			s.Add(w.RawMatrix())
-			if !s.Factorize() {
-				t.Fatal("not positive definite")
-			}
-			centre := make([]float64, d)
-			mean(centre, w.RawMatrix())
-			for i := range n {
-				v := append([]float64(nil), w.RawRowView(i)...)
-				for k := range v {
-					v[k] -= centre[k] * n / (kappa + n)
-				}
-				s.SolveTo(v)
-				x := blas64.Vector{N: d, Data: v, Inc: 1}
-				got := s.LogProbWithout(FB, n, blas64.Dot(x, x), mat.Dot(w.RowView(i), w.RowView(i)))
-				near(t, fmt.Sprint(kind, " kappa ", kappa, ", ", i), got, g.LogProbWithout(FB, i), 10*tolerance(kind))
-			}
+	eachKind(rng, n, d, func(kind string, p *Prior, w *mat.Dense) {
+		g := groupOf(p, w, sequence(n))
+		var s Scatter
+		s.Reset(p)
+		s.Add(w.RawMatrix())
+		if !s.Factorize() {
+			t.Fatal("not positive definite")
 		}
-	}
+		centre := make([]float64, d)
+		mean(centre, w.RawMatrix())
+		for i := range n {
+			v := append([]float64(nil), w.RawRowView(i)...)
+			for k := range v {
+				v[k] -= centre[k] * n / (p.Kappa + n)
+			}
+			s.SolveTo(v)
+			x := blas64.Vector{N: d, Data: v, Inc: 1}
+			got := s.LogProbWithout(FB, n, blas64.Dot(x, x), mat.Dot(w.RowView(i), w.RowView(i)))
+			near(t, fmt.Sprint(kind, " kappa ", p.Kappa, ", ", i), got, g.LogProbWithout(FB, i), 10*tolerance(kind))
+		}
+	})
 }
 
 // All that rotations make of a factor and its inverse is what a new one is.

@@ -55,19 +55,6 @@ type predictiveCase struct {
 	Prior0 []float64   `json:"prior_predictive_log_density"`
 }
 
-func checkPredictive(t *tally, data []byte) (*Report, error) {
-	var cases []predictiveCase
-	if err := json.Unmarshal(data, &cases); err != nil {
-		return nil, fmt.Errorf("malformed predictive vectors: %v", err)
-	}
-	for i := range cases {
-		if err := cases[i].check(t); err != nil {
-			return nil, fmt.Errorf("case %d: %w", i, err)
-		}
-	}
-	return t.report("predictive", len(cases)), nil
-}
-
 func (c *predictiveCase) check(t *tally) error {
 	p, err := c.Prior.prior()
 	if err != nil {
@@ -186,19 +173,6 @@ type gradientCase struct {
 	Label   []int         `json:"label"`
 	Value   float64       `json:"loss"`
 	Grad    priorJSON     `json:"grad"`
-}
-
-func checkGradient(t *tally, data []byte) (*Report, error) {
-	var cases []gradientCase
-	if err := json.Unmarshal(data, &cases); err != nil {
-		return nil, fmt.Errorf("malformed gradient vectors: %v", err)
-	}
-	for i := range cases {
-		if err := cases[i].check(t); err != nil {
-			return nil, fmt.Errorf("case %d: %w", i, err)
-		}
-	}
-	return t.report("gradient", len(cases)), nil
 }
 
 func (c *gradientCase) check(t *tally) error {

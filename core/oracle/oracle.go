@@ -1,6 +1,9 @@
 // Package oracle compares this build with vectors computed elsewhere by other
 // means: densities and posteriors from the dense formulas, gradients from
-// automatic differentiation, calibration measures from their definitions.
+// automatic differentiation, calibration measures from their definitions. It is not
+// for making such vectors: those of testdata/ were computed outside of this
+// repository from the equations of the paper (Zhang et al., ICCV 2021) as core/niw
+// corrects them, and are never written again.
 package oracle
 
 import (
@@ -61,11 +64,28 @@ func Check(data []byte) (*Report, error) {
 	}
 	switch {
 	case probe[0].FB != nil:
-		return checkPredictive(t, data)
+		return checkCases[predictiveCase](t, "predictive", data)
 	case probe[0].Grad != nil:
-		return checkGradient(t, data)
+		return checkCases[gradientCase](t, "gradient", data)
 	}
 	return nil, fmt.Errorf("cases hold neither fb_log_density nor grad: not oracle vectors of a known kind")
+}
+
+// checkCases compares every case of a list.
+func checkCases[C any, P interface {
+	*C
+	check(t *tally) error
+}](t *tally, kind string, data []byte) (*Report, error) {
+	var cases []C
+	if err := json.Unmarshal(data, &cases); err != nil {
+		return nil, fmt.Errorf("malformed %s vectors: %v", kind, err)
+	}
+	for i := range cases {
+		if err := P(&cases[i]).check(t); err != nil {
+			return nil, fmt.Errorf("case %d: %w", i, err)
+		}
+	}
+	return t.report(kind, len(cases)), nil
 }
 
 // tally collects rows by quantity.

@@ -1,6 +1,10 @@
 // Package qda is the few-shot classifier: named classes, each with the
 // conjugate posterior of its examples, and probabilities that always include
-// the possibility that a query belongs to none of them.
+// the possibility that a query belongs to none of them. It is not for learning the
+// prior (core/metatrain is) and keeps nothing on disk (core/model does). Densities
+// are those of core/niw (Zhang et al., Shallow Bayesian Meta Learning for Real-World
+// Few-Shot Recognition, ICCV 2021), probabilities those of core/session; the equations
+// of bursts, the session's mean and the pooled variant stand beside their types.
 //
 // Vectors handed in are transformed embeddings (package embed). Adding and
 // removing a picture are exact: what is left answers as if taught in that order

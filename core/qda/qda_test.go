@@ -80,7 +80,7 @@ func ask(t testing.TB, c *Classifier, x []float64) []float64 {
 		}
 		sum += v
 	}
-	if math.Abs(sum-1) > 1e-12 {
+	if !(math.Abs(sum-1) <= 1e-12) {
 		t.Fatalf("probabilities sum to %v", sum)
 	}
 	return p
@@ -161,7 +161,7 @@ func TestPooledMatchesDenseStudentT(t *testing.T) {
 		must(t, err)
 		want := pooledOracle(t, p, examples, query)
 		for i, g := range append(got, none) {
-			if math.Abs(g-want[i]) > 1e-10*math.Max(1, math.Abs(want[i])) {
+			if !(math.Abs(g-want[i]) <= 1e-10*math.Max(1, math.Abs(want[i]))) {
 				t.Errorf("d=%d [%d]: got %.12g, want %.12g", d, i, g, want[i])
 			}
 		}
@@ -178,7 +178,7 @@ func TestClassMatchesDenseStudentT(t *testing.T) {
 		_, err := c.LogDensitiesTo(got, query)
 		must(t, err)
 		for j, g := range got {
-			if want := pooledOracle(t, p, examples[j:j+1], query)[0]; math.Abs(g-want) > 1e-10*math.Max(1, math.Abs(want)) {
+			if want := pooledOracle(t, p, examples[j:j+1], query)[0]; !(math.Abs(g-want) <= 1e-10*math.Max(1, math.Abs(want))) {
 				t.Errorf("d=%d [%d]: got %.12g, want %.12g", d, j, g, want)
 			}
 		}
@@ -499,7 +499,7 @@ func TestOffsetKeepsDigits(t *testing.T) {
 	if !ok {
 		t.Fatal("oracle not positive definite")
 	}
-	if want := st.LogProb(query); math.Abs(got[0]-want) > 1e-8*math.Abs(want) {
+	if want := st.LogProb(query); !(math.Abs(got[0]-want) <= 1e-8*math.Abs(want)) {
 		t.Errorf("got %.15g, want %.15g", got[0], want)
 	}
 }

@@ -104,7 +104,7 @@ func (p *Population) openTerms(samples []Sample, workers int) (terms []term) {
 	}
 	each(len(terms), workers, func(i int) {
 		t := &terms[i]
-		t.unknown, t.own = t.scores(t.logOdds(p), LeftOut{})
+		t.unknown, t.own = t.scores(t.ratios(p), LeftOut{})
 		lines, u := p.lines(t.Shots, 0), make([]float64, t.Way())
 		for k := range t.Answer {
 			t.queryTo(u, lines, k)
@@ -154,7 +154,7 @@ func (p *Population) measure(terms []term) {
 	p.Level.Mean = level.coefficients()
 	for i := range terms {
 		t := &terms[i]
-		t.unknown, t.own = t.scores(t.logOdds(p), p.LeftOut)
+		t.unknown, t.own = t.scores(t.ratios(p), p.LeftOut)
 	}
 }
 
@@ -211,7 +211,7 @@ const leastProbability = 1e-9
 // closedLoss returns the mean negative log probability of the right class.
 func (p *Population) closedLoss(t *term) (loss float64) {
 	c := t.Way()
-	q := p.inferHardness(&t.Support, t.logOdds(p))
+	q := p.inferHardness(&t.Support, t.ratios(p))
 	lines := p.lines(t.Shots, 0)
 	buffer := make([]float64, 4*c)
 	u, probability, even, scratch := buffer[:c], buffer[c:2*c], buffer[2*c:3*c], buffer[3*c:]

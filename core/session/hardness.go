@@ -25,9 +25,10 @@ func grid(n int, step float64) (x, logW []float64) {
 
 var hardX, hardLogW = grid(hardNodes, hardStep)
 
-// hardness is the posterior of h: nodes of e^-h and their probabilities.
+// hardness is the posterior of h: nodes of the inverse temperature e^-h and their
+// probabilities.
 type hardness struct {
-	sharpness, weight [hardNodes]float64
+	inverseT, weight [hardNodes]float64
 }
 
 // inferHardness weighs each node by the likelihood of the examples' own labels,
@@ -38,7 +39,7 @@ func (p *Population) inferHardness(s *Support, u []float64) (q hardness) {
 	c := s.Way()
 	var l [hardNodes]float64
 	for k, x := range hardX {
-		q.sharpness[k], l[k] = bounded(-p.Hardness.SD*x, 30), hardLogW[k]
+		q.inverseT[k], l[k] = bounded(-p.Hardness.SD*x, 30), hardLogW[k]
 	}
 	if c > 1 && p.Hardness.Weight > 0 {
 		for i, y := range s.Class {
@@ -53,7 +54,7 @@ func (p *Population) inferHardness(s *Support, u []float64) (q hardness) {
 
 func (q *hardness) addLikelihood(l *[hardNodes]float64, u []float64, y int, weight float64) {
 	top := floats.Max(u)
-	for k, f := range q.sharpness {
+	for k, f := range q.inverseT {
 		var z float64
 		for _, v := range u {
 			z += math.Exp((v - top) * f)
@@ -62,8 +63,8 @@ func (q *hardness) addLikelihood(l *[hardNodes]float64, u []float64, y int, weig
 	}
 }
 
-// normalise stores exp(l)/Σ exp(l) in dst. One that hardly counts becomes zero,
-// which spares predictions its work.
+// normalise stores exp(l)/Σ exp(l) in dst. A node of a weight below 1e-4 becomes
+// zero, which spares predictions its work.
 func normalise(dst, l []float64) {
 	const least = 1e-4
 	z := floats.LogSumExp(l)
@@ -85,7 +86,7 @@ func (q *hardness) classesTo(dst, u, logPrior, scratch []float64) {
 		if w == 0 {
 			continue
 		}
-		f, top := q.sharpness[k], math.Inf(-1)
+		f, top := q.inverseT[k], math.Inf(-1)
 		for j, v := range u {
 			scratch[j] = v*f + logPrior[j]
 			top = math.Max(top, scratch[j])

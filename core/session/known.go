@@ -50,15 +50,15 @@ func (p *Population) inferKnown(unknown, own []float64, way int) (q known) {
 // domain and of the number of classes C; the classes, not the examples, are what
 // tells it, and one alone tells nothing:
 //
-//	level  = m0 + share (mean s_i - m0),   share = C/(n0 + C), 0 for one class
+//	level  = m0 + w (mean s_i - m0),   w = C/(n0 + C), 0 for one class
 //	spread² = (n1 SD² + Σ (s_i - level)²)/(n1 + n)
-//	doubt² = SD_level² (1 - share) / spread²
+//	doubt² = SD_level² (1 - w) / spread²
 func (p *Population) reference(unknown []float64, way float64) (level, spread, doubt float64) {
 	level = p.Level.Mean[0] + p.Level.Mean[1]*math.Log(way)
-	variance, share := p.Spread.SD*p.Spread.SD, 0.0
+	variance, w := p.Spread.SD*p.Spread.SD, 0.0
 	if n := float64(len(unknown)); n > 0 {
-		share = way / (p.Level.Count + way)
-		level += share * (floats.Sum(unknown)/n - level)
+		w = way / (p.Level.Count + way)
+		level += w * (floats.Sum(unknown)/n - level)
 		var square float64
 		for _, s := range unknown {
 			square += (s - level) * (s - level) / n
@@ -66,7 +66,7 @@ func (p *Population) reference(unknown []float64, way float64) (level, spread, d
 		variance += n / (n + p.Spread.Count) * (square - variance)
 	}
 	spread = math.Sqrt(math.Max(variance, 1e-12))
-	return level, spread, p.Level.SD * math.Sqrt(1-share) / spread
+	return level, spread, p.Level.SD * math.Sqrt(1-w) / spread
 }
 
 // logLikelihood returns Σ ln σ(l(s)) over own scores plus Σ ln σ(-l(s)) over

@@ -88,11 +88,13 @@ func (p *Population) Validate() error {
 			return &niw.ValueError{Name: "calibration: " + c.name, Index: -1, Value: v, Want: "a number that is not negative"}
 		}
 	}
-	if !(p.Spread.SD > 0 && p.Spread.Count > 0) {
-		return &niw.ValueError{Name: "calibration: spread", Index: -1, Value: p.Spread.SD, Want: "a positive standard deviation and count"}
-	}
-	if !(p.Level.Count > 0) {
-		return &niw.ValueError{Name: "calibration: level count", Index: -1, Value: p.Level.Count, Want: "a positive number"}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"spread", p.Spread.SD}, {"count of the spread", p.Spread.Count}, {"count of the level", p.Level.Count}} {
+		if v.value == 0 {
+			return &niw.ValueError{Name: "calibration: " + v.name, Index: -1, Value: v.value, Want: "a positive number"}
+		}
 	}
 	return nil
 }

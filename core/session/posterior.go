@@ -15,15 +15,15 @@ type Posterior struct {
 // Infer returns the posterior of the session, sections 3 and 4. Without examples
 // it is the population. Cost O(N C) exponentials a node.
 func (p *Population) Infer(s *Support) *Posterior {
-	u := s.logOdds(p)
+	u := s.ratios(p)
 	unknown, own := s.scores(u, p.LeftOut)
 	return &Posterior{p.inferHardness(s, u), p.inferKnown(unknown, own, s.Way())}
 }
 
-// ProbabilitiesTo stores p(y=j | x) in dst for a query of log odds u, class prior
-// probabilities exp(logPrior) and the prior probability none of its being of no
-// class, and returns the probability of that; all of them sum to one. scratch has
-// the length of dst. Cost C exponentials a node of h, without allocation.
+// ProbabilitiesTo stores p(y=j | x) in dst for a query of calibrated log density
+// ratios u, class prior probabilities exp(logPrior) and the prior probability none of
+// its being of no class, and returns the probability of that; all of them sum to one.
+// scratch has the length of dst. Cost C exponentials a node of h, without allocation.
 func (q *Posterior) ProbabilitiesTo(dst, u, logPrior []float64, none float64, scratch []float64) float64 {
 	q.hardness.classesTo(dst, u, logPrior, scratch)
 	for j, v := range dst {
@@ -41,10 +41,10 @@ func (q *Posterior) ProbabilitiesTo(dst, u, logPrior []float64, none float64, sc
 }
 
 // Hardness returns the mean of h: above zero where the session's classes are
-// harder to tell apart than those of most sessions.
+// harder to separate than those of most sessions.
 func (q *Posterior) Hardness() (h float64) {
 	for k, w := range q.hardness.weight {
-		h -= w * math.Log(q.hardness.sharpness[k])
+		h -= w * math.Log(q.hardness.inverseT[k])
 	}
 	return h
 }

@@ -126,7 +126,7 @@ func TestNoneByDrawing(t *testing.T) {
 	p := population()
 	for _, shots := range [][]float64{{2, 3, 1}, {1, 1}, {4}, {1}} {
 		s := scene(rng, shots...)
-		unknown, own := s.scores(s.logOdds(p), p.LeftOut)
+		unknown, own := s.scores(s.ratios(p), p.LeftOut)
 		n, c := float64(len(unknown)), float64(len(shots))
 		level := p.Level.Mean[0] + p.Level.Mean[1]*math.Log(c)
 		share := 0.0
@@ -182,7 +182,7 @@ func TestBayes(t *testing.T) {
 	}
 }
 
-// A session whose own examples are told apart surely is found easier than one
+// A session whose own examples are classified surely is found easier than one
 // whose examples are mistaken for each other; without two examples of any class
 // nothing is found.
 func TestHardnessFollowsTheSession(t *testing.T) {
@@ -241,8 +241,12 @@ func TestLikelihoodOfManyExamples(t *testing.T) {
 		unknown, own = append(unknown, s), append(own, -s)
 		want -= math.Log1p(math.Exp(l.at(s))) + math.Log1p(math.Exp(-l.at(-s)))
 	}
-	if got := l.logLikelihood(unknown, own); math.Abs(got-want) > 1e-9*math.Abs(want) {
+	if got := l.logLikelihood(unknown, own); !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	// What can hardly have happened has a logarithm all the same.
+	if got := (line{1, 0}).logLikelihood([]float64{800, 5000}, []float64{-700}); got != -6500 {
+		t.Errorf("got %v of what is impossible, want -6500", got)
 	}
 }
 
@@ -258,7 +262,7 @@ func TestCoefficientsAreAllListed(t *testing.T) {
 			t.Errorf("%s: no free value of 0.123", c.name)
 		}
 		c.setFree(c.free())
-		if math.Abs(*c.at-0.123) > 1e-12 {
+		if !(math.Abs(*c.at-0.123) <= 1e-12) {
 			t.Errorf("%s: 0.123 came back as %v", c.name, *c.at)
 		}
 		*c.at = before

@@ -22,9 +22,9 @@ func (s *Support) Way() int { return len(s.Shots) }
 // left reports whether anything is left of the class of example i without it.
 func (s *Support) left(i int) bool { return s.Shots[s.Class[i]] > 1 }
 
-// logOdds returns u of all examples, N×C (section 1): minus infinity where
-// nothing is left of a class.
-func (s *Support) logOdds(p *Population) []float64 {
+// ratios returns the calibrated log density ratios u of all examples, N×C (section
+// 1): minus infinity where nothing is left of a class.
+func (s *Support) ratios(p *Population) []float64 {
 	c := s.Way()
 	all, without := p.lines(s.Shots, 0), p.lines(s.Shots, 1)
 	u := make([]float64, len(s.Scores))

@@ -5,7 +5,8 @@
 // In detail, for files that are not tests:
 //
 //   - a package of core imports only packages of core on a lower layer, the
-//     standard library, gonum, and in core/dataset a reader of .npy files;
+//     standard library, gonum, where files are read a type for half floats, and
+//     in core/dataset a reader of .npy files;
 //   - core never touches JavaScript or the system: no syscall/js, no files, no
 //     network, no processes. core/dataset alone may read files;
 //   - go-indexeddb and dom are for wasm, plotting is for scripts;
@@ -83,6 +84,7 @@ var foreign = []struct {
 	{"gonum.org/v1/gonum", []string{"core/", "wasm", "scripts/"}},
 	{"gonum.org/v1/plot", []string{"scripts/"}},
 	{"github.com/sbinet/npyio", []string{"core/dataset", "scripts/"}},
+	{"github.com/x448/float16", []string{"core/dataset", "core/model"}},
 	{"github.com/hack-pad/", []string{"wasm"}},
 	{"honnef.co/go/js/dom", []string{"wasm"}},
 	{"", []string{"scripts/"}}, // everything else

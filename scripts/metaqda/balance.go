@@ -116,8 +116,7 @@ func (l *balanceLoss) loss(grad, x []float64) float64 {
 	for i, s := range l.scores {
 		copy(row, s)
 		b.apply(row, l.base)
-		sum += metrics.LogSumExp(row, 1) - row[l.labels[i]]
-		metrics.SoftmaxTo(p, row, 1)
+		sum += metrics.SoftmaxTo(p, row, 1) - row[l.labels[i]]
 		p[l.labels[i]]--
 		for c, v := range p {
 			if c < l.base {

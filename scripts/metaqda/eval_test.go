@@ -303,7 +303,7 @@ func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: shots}, Query: episode.Exactly(3), Imbalanced: true, Strangers: 2}
+		config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: shots}, Query: episode.Exactly(3), Imbalanced: true, UnknownClasses: 2}
 		sampler, err := episode.NewUniform(pool, config, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func (o *evalOptions) incremental(ctx context.Context, sources []*source) ([]*bl
 type incrementalRun struct {
 	o        *evalOptions
 	s        *source
-	sessions [][]episode.Session // by run
+	sessions [][]episode.Increment // by run
 	base     episode.Pool
 	novel    episode.Pool
 }
@@ -73,7 +73,7 @@ func (o *evalOptions) newIncrementalRun(s *source, split string, runs int) (*inc
 	}
 	c := episode.Incremental{Way: o.ways[0], Shot: o.shots[0], HeldOut: max(1, min(heldOutMost, smallest/heldOutShare))}
 	for run := range runs {
-		sessions, err := c.Sessions(r.base, r.novel, o.seed, run)
+		sessions, err := c.Increments(r.base, r.novel, o.seed, run)
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (r *incrementalRun) allQueries() []int {
 // score returns one record for each session of a run. The scores of a class
 // are computed when it is added and never again: later classes do not touch
 // them.
-func (r *incrementalRun) score(learner incrementalScorer, base *mat.Dense, queries []int, sessions []episode.Session, fit *balance) []*record {
+func (r *incrementalRun) score(learner incrementalScorer, base *mat.Dense, queries []int, sessions []episode.Increment, fit *balance) []*record {
 	at := make(map[int]int, len(queries))
 	for i, row := range queries {
 		at[row] = i

@@ -27,7 +27,7 @@ var mamlMethod = method{"maml-qda", "QDA whose covariance factor starts from one
 	}, nil
 }}
 
-// trainMAML draws its lessons as the tasks are drawn, 5 ways and 1 to 5 shots.
+// trainMAML draws its episodes as the tasks are drawn, 5 ways and 1 to 5 shots.
 func trainMAML(s *source, o *evalOptions) (*mat.TriDense, error) {
 	pool, err := s.pool("train")
 	if err != nil {
@@ -46,12 +46,12 @@ func trainMAML(s *source, o *evalOptions) (*mat.TriDense, error) {
 	if err != nil {
 		return nil, err
 	}
-	lesson := func(i int) baseline.Lesson {
+	draw := func(i int) baseline.Episode {
 		e := sampler.Episode(i)
 		var w workspace
 		w.begin(&e, i)
 		r := w.features(sp)
-		return baseline.Lesson{Task: baseline.Task{Support: r.support, Labels: w.labels, Way: e.Way()}, Queries: r.queries, Answers: e.QueryLabel}
+		return baseline.Episode{Task: baseline.Task{Support: r.support, Labels: w.labels, Way: e.Way()}, Queries: r.queries, Answers: e.QueryLabel}
 	}
-	return baseline.TrainMAML(s.set.Dim, o.mamlTasks, lesson), nil
+	return baseline.TrainMAML(s.set.Dim, o.mamlTasks, draw), nil
 }

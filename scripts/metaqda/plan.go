@@ -198,12 +198,12 @@ func (o *evalOptions) cells(s *source) ([]*cell, error) {
 			c := &cell{source: s, way: way, shot: shot}
 			config := episode.Fixed(way, shot, o.query)
 			if o.protocol == "open-set" {
-				config.Strangers = way
+				config.UnknownClasses = way
 			}
 			if c.test, err = episode.NewUniform(test, config, o.seed); err != nil {
 				return nil, err
 			}
-			config.Strangers = 0
+			config.UnknownClasses = 0
 			if hasVal {
 				c.val = o.validation(val, config)
 			}

@@ -176,7 +176,7 @@ func (b *bench) fitTemperatures(ctx context.Context, c *cell, workers []*benchWo
 		scores[k] = make([][][]float64, len(b.methods))
 		return w.score(&e, k, func(m int, s *mat.Dense, _ []float64) {
 			for i, y := range e.QueryLabel {
-				if y != episode.Unseen {
+				if y != episode.Unknown {
 					scores[k][m] = append(scores[k][m], append([]float64(nil), s.RawRowView(i)...))
 				}
 			}
@@ -202,7 +202,7 @@ func (b *bench) fitTemperatures(ctx context.Context, c *cell, workers []*benchWo
 func knownLabels(e *episode.Episode) []int {
 	var known []int
 	for _, y := range e.QueryLabel {
-		if y != episode.Unseen {
+		if y != episode.Unknown {
 			known = append(known, y)
 		}
 	}
@@ -219,7 +219,7 @@ func newRecord(number int, e *episode.Episode, scores *mat.Dense, none []float64
 	p := make([]float64, e.Way())
 	for i, y := range e.QueryLabel {
 		row := scores.RawRowView(i)
-		if y != episode.Unseen {
+		if y != episode.Unknown {
 			if temperature > 0 {
 				r.Scaled.Add(row, y, temperature, p)
 			}
@@ -245,7 +245,7 @@ func (o *openRecord) fill(e *episode.Episode, scores *mat.Dense, none, p []float
 		metrics.SoftmaxTo(p, scores.RawRowView(i), 1)
 		unsure := float32(1 - p[metrics.Best(p)])
 		outcome := 0
-		if y == episode.Unseen {
+		if y == episode.Unknown {
 			outcome = 1
 			o.UnseenMax = append(o.UnseenMax, unsure)
 		} else {
@@ -255,7 +255,7 @@ func (o *openRecord) fill(e *episode.Episode, scores *mat.Dense, none, p []float
 			continue
 		}
 		odds := float32(math.Max(-math.MaxFloat32, math.Min(math.MaxFloat32, none[i])))
-		if y == episode.Unseen {
+		if y == episode.Unknown {
 			o.Unseen = append(o.Unseen, odds)
 		} else {
 			o.Known = append(o.Known, odds)

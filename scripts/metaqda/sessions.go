@@ -32,7 +32,7 @@ func notBestTo(none []float64, scores *mat.Dense) []float64 {
 		row := scores.RawRowView(i)
 		best := metrics.Best(row)
 		others := slices.Concat(row[:best], row[best+1:])
-		none[i] = metrics.LogSumExp(others, 1) - row[best]
+		none[i] = metrics.SoftmaxTo(others, others, 1) - row[best]
 		if math.IsNaN(none[i]) { // all scores are infinite: all classes alike
 			none[i] = math.Log(float64(len(row) - 1))
 		}

@@ -162,7 +162,7 @@ func (o *trainOptions) samplingFlags(f *flag.FlagSet, c *metatrain.Config) {
 	f.Var((*rangeFlag)(&o.tasks.Way), "n-way", "classes of an episode, a number or a range as 5-20, drawn log-uniformly")
 	f.Var((*rangeFlag)(&o.tasks.Shot), "n-shot", "support examples of a class, a number or a range")
 	f.Var((*rangeFlag)(&o.tasks.Query), "n-query", "queries of a class, a number or a range")
-	f.Var((*rangeFlag)(&o.tasks.Strangers), "n-unseen", "classes outside the episode that supply queries; for open_set")
+	f.Var((*rangeFlag)(&o.tasks.UnknownClasses), "n-unseen", "classes outside the episode that supply queries; for open_set")
 	f.BoolVar(&o.tasks.Imbalanced, "imbalanced", false, "draw the shot for each class of an episode")
 	f.IntVar(&o.tasks.MaxRows, "max-rows", o.tasks.MaxRows, "most rows of an episode, support and queries together; 0 for no bound")
 	o.valShots = []int{1, 5}
@@ -260,8 +260,8 @@ func (o *trainOptions) check() (err error) {
 	if !slices.Contains([]string{"F16", "F32", "F64"}, o.precision) {
 		return fmt.Errorf("--precision %q: want F16, F32 or F64", o.precision)
 	}
-	if c.Objective.Loss == metatrain.OpenSet && o.tasks.Strangers.Max == 0 {
-		o.tasks.Strangers = o.tasks.Way
+	if c.Objective.Loss == metatrain.OpenSet && o.tasks.UnknownClasses.Max == 0 {
+		o.tasks.UnknownClasses = o.tasks.Way
 	}
 	return o.checkNumbers()
 }

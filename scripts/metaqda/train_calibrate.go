@@ -122,7 +122,7 @@ func (o *trainOptions) calibrationSamplers(pool episode.Pool) (samplers []episod
 			continue
 		}
 		config := episode.Fixed(way, c.shot, 5)
-		config.Strangers = min(way, len(pool.Rows)-way)
+		config.UnknownClasses = min(way, len(pool.Rows)-way)
 		if s, err := episode.NewUniform(pool, config, seed); err == nil {
 			samplers = append(samplers, s)
 		}

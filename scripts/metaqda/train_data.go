@@ -310,7 +310,7 @@ func (r *trainRun) validator() (*metatrain.Validator, error) {
 		for _, k := range o.valShots {
 			c := episode.Fixed(o.valWay, k, o.valQuery)
 			if o.config.Objective.Loss == metatrain.OpenSet {
-				c.Strangers = min(o.valWay, len(pool.Rows)-o.valWay)
+				c.UnknownClasses = min(o.valWay, len(pool.Rows)-o.valWay)
 			}
 			s, err := episode.NewUniform(pool, c, o.seed^validationEpisodes)
 			if err != nil {

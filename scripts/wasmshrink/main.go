@@ -28,6 +28,11 @@
 // zeros, some ten thousands in all, and their addresses hardly compress; the
 // zeros do. The page's engine grows by a seventh as it is and shrinks by a
 // twelfth when compressed.
+//
+// Nothing documents these tables, and each release may change them. So a program
+// that another toolchain than the known one built, or whose tables are not what
+// that one writes, stays as it is, to the byte; a sentence says so, and it is no
+// failure.
 package main
 
 import (
@@ -37,6 +42,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 )
 
 func main() {
@@ -44,13 +50,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: wasmshrink PROGRAM.wasm")
 		os.Exit(2)
 	}
-	if err := shrinkFile(os.Args[1]); err != nil {
-		fmt.Fprintf(os.Stderr, "wasmshrink: %s: %v\n", os.Args[1], err)
+	err := shrinkFile(os.Args[1])
+	if err == nil {
+		return
+	}
+	fmt.Fprintf(os.Stderr, "wasmshrink: %s: %v\n", os.Args[1], err)
+	if _, ok := errors.AsType[unknown](err); !ok {
 		os.Exit(1)
 	}
 }
 
-// shrinkFile replaces the file, or leaves it alone on error.
+// shrinkFile replaces the file, or leaves it alone on any error.
 func shrinkFile(name string) error {
 	program, err := os.ReadFile(name)
 	if err != nil {
@@ -62,11 +72,30 @@ func shrinkFile(name string) error {
 	return os.WriteFile(name, program, 0o644)
 }
 
-// shrink returns the program without line tables and with few segments.
+// known begins the version of the toolchain whose tables this program knows.
+const known = "go1.26"
+
+// unknown says what of a program is not as the known toolchain writes it.
+type unknown string
+
+func (u unknown) Error() string {
+	return "left as it is, which is more to download and does no harm: " + string(u)
+}
+
+var errNoProgram = errors.New("not a WebAssembly program")
+
+// shrink returns the program without line tables and with few segments. It returns
+// an [unknown] for a program that should stay as it is.
 func shrink(program []byte) ([]byte, error) {
+	if !bytes.HasPrefix(program, []byte(preamble)) {
+		return nil, errNoProgram
+	}
 	data, err := findData(program)
 	if err != nil {
 		return nil, err
+	}
+	if v := toolchain(data.producers); !isKnown(v) {
+		return nil, unknown(fmt.Sprintf("it was built by %q, and the tables of %s are what is known", v, known))
 	}
 	memory := data.image(program)
 	table, err := findTable(memory)
@@ -76,15 +105,20 @@ func shrink(program []byte) ([]byte, error) {
 	if err := table.clearLines(); err != nil {
 		return nil, err
 	}
-	body := encodeSegments(joined(data.segments), memory)
-	section := append(binary.AppendUvarint([]byte{dataSection}, uint64(len(body))), body...)
-	return slices.Concat(program[:data.from], section, program[data.to:]), nil
+	return data.replaced(program, joined(data.segments), memory), nil
+}
+
+// isKnown tells whether a version is the known one or a minor release of it.
+func isKnown(version string) bool {
+	rest, ok := strings.CutPrefix(version, known)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == ' ')
 }
 
 // dataPart is the data section of a program, which stands at from to to.
 type dataPart struct {
-	from, to int
-	segments []segment // by address
+	from, to  int
+	segments  []segment // by address
+	producers []byte    // body of the section that names the toolchain
 }
 
 // segment is a part of the initial memory: size bytes at the address stand at
@@ -92,24 +126,26 @@ type dataPart struct {
 type segment struct{ address, at, size int }
 
 const (
-	dataSection  = 11
-	countSection = 12 // number of segments, which Go's linker does not write
-	i32Const     = 0x41
-	end          = 0x0b
+	preamble      = "\x00asm\x01\x00\x00\x00"
+	customSection = 0
+	dataSection   = 11
+	countSection  = 12 // number of segments, which Go's linker does not write
+	i32Const      = 0x41
+	end           = 0x0b
+
+	// mostMemory bounds where a segment may begin.
+	mostMemory = 1 << 30
 
 	// joinGap is the most zeros between two segments that are joined.
 	joinGap = 64
 )
 
-var errFormat = errors.New("not a WebAssembly program that Go's linker wrote")
+const errFormat = unknown("its sections are not as Go's linker writes them")
 
-// findData finds the data section.
+// findData finds the data section and that of the producers.
 func findData(program []byte) (*dataPart, error) {
-	if !bytes.HasPrefix(program, []byte("\x00asm\x01\x00\x00\x00")) {
-		return nil, errFormat
-	}
-	r := &reader{b: program, at: 8}
-	var found *dataPart
+	r := &reader{b: program, at: len(preamble)}
+	found := &dataPart{}
 	for r.at < len(program) {
 		from := r.at
 		id, size := r.next(), r.uvarint()
@@ -122,14 +158,33 @@ func findData(program []byte) (*dataPart, error) {
 			if err != nil || r.at != to {
 				return nil, errFormat
 			}
-			found = &dataPart{from, to, segments}
+			found.from, found.to, found.segments = from, to, segments
+		}
+		if body := (&reader{b: program[:to], at: r.at}); id == customSection && body.name() == "producers" {
+			found.producers = program[body.at:to]
 		}
 		r.at = to
 	}
-	if found == nil {
+	if found.segments == nil {
 		return nil, errFormat
 	}
 	return found, nil
+}
+
+// toolchain returns the version of the Go compiler that the producers name
+// (WebAssembly tool conventions, ProducersSection.md), "" for none.
+func toolchain(producers []byte) (version string) {
+	r := &reader{b: producers}
+	for fields := r.uvarint(); fields > 0 && r.err == nil; fields-- {
+		field := r.name()
+		for values := r.uvarint(); values > 0 && r.err == nil; values-- {
+			name, v := r.name(), r.name()
+			if field == "processed-by" && name == "Go cmd/compile" {
+				version = v
+			}
+		}
+	}
+	return version
 }
 
 // segments reads the body of a data section. They come in no order of addresses.
@@ -141,7 +196,7 @@ func (r *reader) segments() ([]segment, error) {
 		last := r.next()
 		s.size = r.uvarint()
 		s.at = r.at
-		if r.err != nil || kind != 0 || op != i32Const || last != end || s.address < 0 || s.size > len(r.b)-r.at {
+		if r.err != nil || kind != 0 || op != i32Const || last != end || s.address < 0 || s.address > mostMemory || s.size > len(r.b)-r.at {
 			return nil, errFormat
 		}
 		r.at += s.size
@@ -167,6 +222,13 @@ func (d *dataPart) image(program []byte) []byte {
 		copy(memory[s.address:], program[s.at:s.at+s.size])
 	}
 	return memory
+}
+
+// replaced returns the program with the segments of the memory in place of its own.
+func (d *dataPart) replaced(program []byte, segments []segment, memory []byte) []byte {
+	body := encodeSegments(segments, memory)
+	section := append(binary.AppendUvarint([]byte{dataSection}, uint64(len(body))), body...)
+	return slices.Concat(program[:d.from], section, program[d.to:])
 }
 
 // joined returns segments that cover those given and the small gaps between.
@@ -220,6 +282,17 @@ func (r *reader) next() byte {
 	return r.b[r.at-1]
 }
 
+// name reads a string behind its length.
+func (r *reader) name() string {
+	n := r.uvarint()
+	if r.err != nil || n > len(r.b)-r.at {
+		r.err = errFormat
+		return ""
+	}
+	r.at += n
+	return string(r.b[r.at-n : r.at])
+}
+
 // uvarint reads an unsigned LEB128 number of at most 32 bits.
 func (r *reader) uvarint() int {
 	v, _ := r.leb()
@@ -252,7 +325,9 @@ func (r *reader) leb() (v, bits int) {
 type pclntab struct {
 	memory    []byte
 	functions int // number
-	cutab     int // addresses
+	names     int // addresses
+	cutab     int
+	filetab   int
 	pctab     int
 	functab   int
 }
@@ -264,7 +339,9 @@ var magic = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 // Offsets in the header and in a function's record.
 const (
 	headerFunctions = 8
+	headerNames     = 8 + 3*8 // of functions
 	headerCutab     = 8 + 4*8
+	headerFiletab   = 8 + 5*8
 	headerPctab     = 8 + 6*8
 	headerFunctab   = 8 + 7*8
 	headerSize      = 8 + 8*8
@@ -276,7 +353,7 @@ const (
 	recordFurther = 44 // their offsets
 )
 
-var errTable = errors.New("its table of functions is not as expected: the Go toolchain may be newer than this program")
+const errTable = unknown("its table of functions is not as " + known + " writes it")
 
 // findTable finds the one place in memory that is a table of functions.
 func findTable(memory []byte) (*pclntab, error) {
@@ -291,7 +368,8 @@ func findTable(memory []byte) (*pclntab, error) {
 			break
 		}
 		word := func(offset int) int { return int(binary.LittleEndian.Uint64(memory[at+offset:])) }
-		t := &pclntab{memory: memory, functions: word(headerFunctions), cutab: at + word(headerCutab), pctab: at + word(headerPctab), functab: at + word(headerFunctab)}
+		t := &pclntab{memory: memory, functions: word(headerFunctions), names: at + word(headerNames), cutab: at + word(headerCutab),
+			filetab: at + word(headerFiletab), pctab: at + word(headerPctab), functab: at + word(headerFunctab)}
 		if !t.plausible(at) {
 			continue
 		}
@@ -306,8 +384,11 @@ func findTable(memory []byte) (*pclntab, error) {
 	return found, nil
 }
 
+// plausible tells whether the numbers of the header fit together and into the
+// memory. The records begin where functab ends, which proves the number of functions.
 func (t *pclntab) plausible(at int) bool {
-	return t.functions > 0 && t.functions < len(t.memory)/8 && t.cutab > at && t.pctab > t.cutab && t.functab > t.pctab && t.functab+8*t.functions < len(t.memory)
+	return t.functions > 0 && t.functions < len(t.memory)/8 && t.names >= at+headerSize && t.cutab > t.names && t.filetab > t.cutab && t.pctab > t.filetab &&
+		t.functab > t.pctab && t.functab < len(t.memory) && t.functab+8*t.functions+8 < len(t.memory) && int(t.word(t.functab+4)) == 8*t.functions+8
 }
 
 // clearLines removes file and line of every function.

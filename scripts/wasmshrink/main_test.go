@@ -2,9 +2,16 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,7 +51,16 @@ func run(t *testing.T, program []byte, script string) string {
 	return string(out)
 }
 
+// requireKnown skips a test of tables that the toolchain at hand does not write.
+func requireKnown(t *testing.T) {
+	t.Helper()
+	if !isKnown(runtime.Version()) {
+		t.Skipf("the toolchain at hand is %s, not %s", runtime.Version(), known)
+	}
+}
+
 func TestProgramRunsAsBefore(t *testing.T) {
+	requireKnown(t)
 	program, script := probe(t)
 	const want = "12406 runtime error: index out of range [0] with length 0 main.main "
 	if got := run(t, program, script); got != want+"true true\n" {
@@ -110,27 +126,122 @@ func TestSignedNumbersReadBack(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreLeftAlone(t *testing.T) {
-	for name, content := range map[string][]byte{
-		"empty":      {},
-		"text":       []byte("no program"),
-		"no data":    []byte("\x00asm\x01\x00\x00\x00"),
-		"cut":        []byte("\x00asm\x01\x00\x00\x00\x0b\x80"),
-		"other data": append([]byte("\x00asm\x01\x00\x00\x00\x0b\x07\x01\x00\x41\x10\x0b\x01"), 7),
-	} {
-		before := bytes.Clone(content)
-		if _, err := shrink(content); err == nil || !bytes.Equal(content, before) {
-			t.Errorf("%s: error %v", name, err)
-		}
-	}
-	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, []byte("no program"), 0o644); err != nil {
+// isLeftAlone checks that the program stays as it is, and that this is no failure.
+func isLeftAlone(t *testing.T, what string, program []byte) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "left.wasm")
+	if err := os.WriteFile(name, program, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := shrinkFile(name); err == nil {
-		t.Error("a file that is no program was taken")
+	err := shrinkFile(name)
+	if _, ok := errors.AsType[unknown](err); !ok {
+		t.Errorf("%s: %v, want a sentence that it is left as it is", what, err)
 	}
-	if err := shrinkFile(name + ".missing"); err == nil {
-		t.Error("a missing file was taken")
+	if after, err := os.ReadFile(name); err != nil || !bytes.Equal(after, program) {
+		t.Errorf("%s: the file has changed, %v", what, err)
+	}
+}
+
+func TestUnknownToolchainsAreLeftAlone(t *testing.T) {
+	program, _ := probe(t)
+	data, err := findData(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := toolchain(data.producers)
+	if version != runtime.Version() {
+		t.Errorf("the toolchain is called %q, want %q", version, runtime.Version())
+	}
+	for _, other := range []string{"go1.27" + version[6:], "go1.2x" + version[6:], "devel " + version[6:], strings.Repeat(" ", len(version))} {
+		isLeftAlone(t, other, bytes.ReplaceAll(program, []byte(version), []byte(other)))
+	}
+	isLeftAlone(t, "without producers", bytes.Replace(program, []byte("\tproducers"), []byte("\tsomething"), 1))
+	for v, want := range map[string]bool{known: true, known + ".8": true, known + ".8 X:none": true, known + "1": false, known + "rc1": false, "go1.2": false, "": false} {
+		if isKnown(v) != want {
+			t.Errorf("%q is known: %v", v, !want)
+		}
+	}
+}
+
+func TestUnknownTablesAreLeftAlone(t *testing.T) {
+	requireKnown(t)
+	program, _ := probe(t)
+	data, err := findData(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := data.image(program)
+	table, err := findTable(memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(memory, magic)
+	first := table.functab + int(table.word(table.functab+4))
+	edited := func(edit func(m []byte)) []byte {
+		m := bytes.Clone(memory)
+		edit(m)
+		return data.replaced(program, joined(data.segments), m)
+	}
+	if _, err := shrink(edited(func([]byte) {})); err != nil {
+		t.Fatalf("the tables as they are: %v", err)
+	}
+	for what, edit := range map[string]func(m []byte){
+		"another magic number":          func(m []byte) { m[at]-- },
+		"pointers of 4 bytes":           func(m []byte) { m[at+7] = 4 },
+		"a second table":                func(m []byte) { copy(m[at+8:], m[at:at+headerSize]) },
+		"a record out of reach":         func(m []byte) { put32(m[table.functab+8*5+4:], 1<<31) },
+		"a record of a million tables":  func(m []byte) { put32(m[first+recordTables:], 1e6) },
+		"lines out of reach":            func(m []byte) { put32(m[first+recordLine:], 1<<31) },
+		"lines that reach into a table": func(m []byte) { put32(m[first+recordLine:], binary.LittleEndian.Uint32(m[first+recordStack:])-1) },
+	} {
+		isLeftAlone(t, what, edited(edit))
+	}
+	for _, offset := range []int{headerFunctions, headerNames, headerCutab, headerFiletab, headerPctab, headerFunctab} {
+		for _, v := range []uint64{0, 1, uint64(len(memory)), 1 << 40, math.MaxInt64, math.MaxUint64} {
+			isLeftAlone(t, fmt.Sprintf("%d at %d of the header", v, offset), edited(func(m []byte) { binary.LittleEndian.PutUint64(m[at+offset:], v) }))
+		}
+	}
+	for _, functions := range []int{table.functions - 1, table.functions + 1} {
+		isLeftAlone(t, fmt.Sprintf("%d functions", functions), edited(func(m []byte) { binary.LittleEndian.PutUint64(m[at+headerFunctions:], uint64(functions)) }))
+	}
+}
+
+func put32(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }
+
+func TestTruncatedProgramsAreLeftAlone(t *testing.T) {
+	program, _ := probe(t)
+	data, err := findData(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{8, 9, 100, data.from, data.from + 1, data.from + 5, data.from + 1000, data.to - 1, data.to, len(program) - 1} {
+		isLeftAlone(t, fmt.Sprintf("%d bytes", n), program[:n])
+	}
+	memory := data.image(program)
+	if table, err := findTable(memory); err == nil {
+		cut := slices.DeleteFunc(slices.Clone(data.segments), func(s segment) bool { return s.address > table.functab })
+		isLeftAlone(t, "memory cut within the table", data.replaced(program, cut, memory))
+	}
+}
+
+func TestOtherWebAssemblyIsLeftAlone(t *testing.T) {
+	for name, content := range map[string]string{
+		"no data":    preamble,
+		"cut":        preamble + "\x0b\x80",
+		"other data": preamble + "\x0b\x07\x01\x00\x41\x10\x0b\x01\x07",
+		"far away":   preamble + "\x0b\x0b\x01\x00\x41\xff\xff\xff\xff\x07\x0b\x01\x07",
+	} {
+		isLeftAlone(t, name, []byte(content))
+	}
+}
+
+func TestWhatIsNoProgramIsRefused(t *testing.T) {
+	for _, content := range []string{"", "no program", "\x00asm\x02\x00\x00\x00"} {
+		if _, err := shrink([]byte(content)); err != errNoProgram {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+	if err := shrinkFile(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
 	}
 }

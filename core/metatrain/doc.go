@@ -1,0 +1,13 @@
+// Package metatrain learns the prior of core/niw from labelled embeddings of other
+// classes: Algorithm 1 of Zhang, Meng, Gouk and Hospedales, Shallow Bayesian Meta
+// Learning for Real-World Few-Shot Recognition, ICCV 2021, with its two losses and
+// one for queries of unknown classes. It is not for training a feature extractor,
+// nor for data sets with rules of their own, which are the business of its callers.
+// The gradients are worked out by hand; each file states the forward equations that
+// its reverse pass follows.
+//
+// A [Trainer] goes step by step: a [Source] gives tasks, an [Engine] their losses
+// and gradients, a [Validator] measures on episodes that stay the same. The bytes it
+// reaches depend neither on the number of goroutines nor on interruptions. A [Base]
+// is a closed-form start, and [Sessions] are what a session model is fitted on.
+package metatrain

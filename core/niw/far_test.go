@@ -1,0 +1,92 @@
+package niw
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// However far an example lies, it is no impossible query: the difference of two large
+// numbers that its quadratic form is stays at or above zero.
+func TestFarExamplesAsQueries(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 1))
+	const d = 12
+	for _, far := range []float64{1, 1e4, 1e8, 1e12, 1e30} {
+		for k := 1; k <= 6; k++ {
+			p, w := randomPrior(rng, d), randomRows(rng, k, d)
+			w.Scale(far, w)
+			g := groupOf(p, w, sequence(k))
+			for i := range k {
+				cross := crossOf(w, i, append(sequence(k), i))
+				if q := g.Quad(cross[k], cross[:k]); !(q >= 0 && q <= cross[k]) {
+					t.Errorf("%g away, example %d of %d: quadratic form %v", far, i, k, q)
+				}
+				for _, inf := range []Inference{FB, MAP} {
+					if v := g.LogProb(inf, cross[k], cross[:k]); math.IsNaN(v) || math.IsInf(v, 0) {
+						t.Errorf("%g away, example %d of %d, %v: %v", far, i, k, inf, v)
+					}
+				}
+			}
+		}
+	}
+}
+
+// In dense form too: what is left of one when an example explains itself, (M⁻¹)_ii, is
+// a difference that rounding may take out of its bounds 1/M_ii and c.
+func TestLeavingOutOfADenseClassIsBounded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(62, 1))
+	const n, d = 9, 4
+	p, w := randomPrior(rng, d), randomRows(rng, n, d)
+	var s Scatter
+	s.Reset(p)
+	s.Add(w.RawMatrix())
+	if !s.Factorize() {
+		t.Fatal("not positive definite")
+	}
+	c := 1 - 1/(p.Kappa+n)
+	for _, inf := range []Inference{FB, MAP} {
+		for _, r2 := range []float64{1, 1e8, 1e30} {
+			least := c - 1/(1+1/p.Kappa+r2)
+			for _, q := range []float64{c, c * (1 + 1e-12), 2 * c} {
+				got, want := s.LogProbWithout(inf, n, q, r2), s.LogProbWithout(inf, n, least, r2)
+				if math.IsNaN(got) || math.IsInf(got, 0) || !(math.Abs(got-want) <= 1e-6*math.Abs(want)) {
+					t.Errorf("%v, |w|² = %g, q = %v: %v, want %v", inf, r2, q, got, want)
+				}
+			}
+			if got, want := s.LogProbWithout(inf, n, -1e-9, r2), s.LogProbWithout(inf, n, 0, r2); got != want {
+				t.Errorf("%v, |w|² = %g, q below zero: %v, want %v", inf, r2, got, want)
+			}
+		}
+	}
+}
+
+// Directions in which examples of a class do not differ at all, or differ a million
+// times as much as elsewhere, are bounded: S keeps a Cholesky factor.
+func TestSpikesAreBounded(t *testing.T) {
+	const d = 6
+	l := mat.NewTriDense(d, mat.Lower, nil)
+	for i := range d {
+		l.SetTri(i, i, 1)
+	}
+	for i := 1; i < d; i++ { // rows 0 to 3 nearly parallel
+		if i < 4 {
+			l.SetTri(i, 0, 1)
+			l.SetTri(i, i, 1e-6)
+		}
+	}
+	p := &Prior{M: make([]float64, d), Kappa: 1, L: l, Nu: d}
+	q, _, ok := Spike(p, 4)
+	if !ok {
+		t.Fatal("no spiked prior of nearly parallel rows")
+	}
+	for i, v := range q.Spiked.Lambda {
+		if !(v >= 1/maxSpike && v <= maxSpike) {
+			t.Errorf("eigenvalue %d is %v", i, v)
+		}
+	}
+	if err := q.Dense().Validate(); err != nil {
+		t.Error(err)
+	}
+}

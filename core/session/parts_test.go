@@ -1,0 +1,267 @@
+package session
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"metaqda/core/niw"
+)
+
+// The parts of the model, one by one, by hand: the tests of whole posteriors average
+// over too much to notice a term of theirs.
+
+func TestLineByHand(t *testing.T) {
+	p := &Population{LogT: [2]float64{math.Ln2, 1}, Offset: [2]float64{3, 5}}
+	l := math.Log(3)
+	slope, offset := p.Line(3)
+	close(t, "T(3), b(3)", []float64{1 / slope, offset}, []float64{6, 3*l + 5*l*l}, 1e-12)
+	slope, offset = p.Line(1)
+	close(t, "T(1), b(1)", []float64{1 / slope, offset}, []float64{2, 0}, 1e-12)
+}
+
+// Section 1 and 2: an example is scored under the other classes as they are and under
+// its own as if it had one example less.
+func TestRatiosAndScoresByHand(t *testing.T) {
+	p := &Population{LogT: [2]float64{0, 1}, Offset: [2]float64{1, 0}, LeftOut: LeftOut{Class: 0.6, Own: 0.9}} // T = K, b = ln K
+	s := &Support{Shots: []float64{3, 1, 2}, Class: []int{0, 1, 2}, Scores: []float64{
+		8, 5, 2,
+		6, math.NaN(), 4,
+		9, 7, 1,
+	}}
+	l2, l3 := math.Ln2, math.Log(3)
+	want := []float64{
+		8./2 + l2, 5, 2./2 + l2,
+		6./3 + l3, math.Inf(-1), 4./2 + l2,
+		9./3 + l3, 7, 1, // one example is left of two
+	}
+	u := s.ratios(p)
+	for i := range want {
+		if !(u[i] == want[i] || math.Abs(u[i]-want[i]) < 1e-12) {
+			t.Errorf("u[%d] is %v, want %v", i, u[i], want[i])
+		}
+	}
+	unknown, known := s.scores(u, p.LeftOut)
+	two := func(a, b float64) float64 { return math.Log((math.Exp(a)+math.Exp(b))/2) + 0.6/3 }
+	close(t, "unknown", unknown, []float64{two(u[1], u[2]), two(u[3], u[5]), two(u[6], u[7])}, 1e-12)
+	three := func(u []float64) float64 { return math.Log((math.Exp(u[0]) + math.Exp(u[1]) + math.Exp(u[2])) / 3) }
+	close(t, "known", known, []float64{three(u[:3]) + 0.9/3, three(u[6:]) + 0.9/2}, 1e-12)
+}
+
+func TestReferenceByHand(t *testing.T) {
+	p := &Population{Level: Level{Mean: [2]float64{1, 2}, SD: 3, Count: 6}, Spread: Spread{SD: 2, Count: 4}}
+	// m0 = 1 + 2 ln 2; two classes of six move a quarter of the way to the mean, 5.
+	m0 := 1 + 2*math.Ln2
+	level := m0 + (5-m0)/4
+	scores := []float64{3, 5, 7}
+	variance := 4 * 4.
+	for _, v := range scores {
+		variance += (v - level) * (v - level)
+	}
+	variance /= 4 + 3
+	gotLevel, gotSpread, gotDoubt := p.reference(scores, 2)
+	close(t, "of three", []float64{gotLevel, gotSpread, gotDoubt}, []float64{level, math.Sqrt(variance), 3 * math.Sqrt(0.75/variance)}, 1e-12)
+	gotLevel, gotSpread, gotDoubt = p.reference(nil, 1)
+	close(t, "of none", []float64{gotLevel, gotSpread, gotDoubt}, []float64{1, 2, 1.5}, 1e-12)
+}
+
+// Class priors count as they are, however hard the session is.
+func TestClassPriorsAreNotTempered(t *testing.T) {
+	q := population().Infer(scene(rand.New(rand.NewPCG(7, 1)), 2, 2, 2))
+	prior := []float64{math.Log(0.7), math.Log(0.2), math.Log(0.1)}
+	got := make([]float64, 3)
+	q.ProbabilitiesTo(got, make([]float64, 3), prior, 0, make([]float64, 3))
+	close(t, "without any difference in u", got, []float64{0.7, 0.2, 0.1}, 1e-12)
+	// They enter the score as well: a class that is hardly possible hardly counts.
+	none := func(logPrior []float64) float64 {
+		return q.ProbabilitiesTo(make([]float64, 3), []float64{-3, -3, 6}, logPrior, 0.5, make([]float64, 3))
+	}
+	if rare, often := none(prior), none([]float64{math.Log(0.1), math.Log(0.2), math.Log(0.7)}); !(rare > often) {
+		t.Errorf("none has probability %v where the best class is rare, %v where it is not", rare, often)
+	}
+}
+
+func TestValidateNamesTheCoefficient(t *testing.T) {
+	var value *niw.ValueError
+	for i, c := range population().list() {
+		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1001, -1001, -1} {
+			p := population()
+			*p.list()[i].at = bad
+			err := p.Validate()
+			sound := bad == -1 && c.kind == plain || bad == 1001 && c.kind == count || math.IsInf(bad, 1) && c.kind == count
+			if sound != (err == nil) || err != nil && !errors.As(err, &value) {
+				t.Errorf("%s = %v: %v", c.name, bad, err)
+			}
+		}
+	}
+	for name, change := range map[string]func(p *Population){
+		"level count": func(p *Population) { p.Level.Count = 0 }, "spread": func(p *Population) { p.Spread.SD = 0 }, "spread count": func(p *Population) { p.Spread.Count = 0 },
+	} {
+		p := population()
+		change(p)
+		if err := p.Validate(); !errors.As(err, &value) || value.Value != 0 {
+			t.Errorf("%s = 0: %v", name, err)
+		}
+	}
+}
+
+// drawn returns sessions whose log densities are right up to a temperature of their
+// own, ln T ~ N(mean, sd²), and whose unknown queries lie level below the known ones.
+func drawn(seed uint64, domain, n int, mean, sd, level float64) (samples []Sample) {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	for range n {
+		const way, queries = 4, 8
+		shot := 1 << rng.IntN(3)
+		temperature := math.Exp(mean + sd*rng.NormFloat64())
+		s := Sample{Domain: domain}
+		row := func(y int) (e []float64) {
+			for j := range way {
+				v := 1.5 * rng.NormFloat64() // log densities of two normal distributions 1.5 apart
+				if j == y {
+					v += 1.5 * 1.5
+				}
+				e = append(e, temperature*(v-level))
+			}
+			return e
+		}
+		for y := range way {
+			s.Shots = append(s.Shots, float64(shot))
+			for range shot {
+				s.Class, s.Scores = append(s.Class, y), append(s.Scores, row(y)...)
+			}
+		}
+		for k := range queries {
+			y := Unknown
+			if k%2 == 0 {
+				y = k / 2 % way
+			}
+			s.Answer, s.Query = append(s.Answer, y), append(s.Query, row(y)...)
+		}
+		samples = append(samples, s)
+	}
+	return samples
+}
+
+// Each domain counts the same, however many sessions it has.
+func TestDomainsCountTheSame(t *testing.T) {
+	samples := append(drawn(1, 0, 3, 0, 0, 0), drawn(2, 7, 1, 0, 0, 0)...)
+	terms := closedTerms(samples)
+	var weights []float64
+	for i := range terms {
+		weights = append(weights, terms[i].weight)
+	}
+	close(t, "weights", weights, []float64{1. / 6, 1. / 6, 1. / 6, 1. / 2}, 1e-15)
+}
+
+// Known and unknown queries are half of the loss each, however many they are.
+func TestOpenLossIsHalfOfEachKind(t *testing.T) {
+	p := population()
+	s := drawn(3, 0, 1, 1, 0, 1)
+	of := func(answers ...int) float64 {
+		one := s[0]
+		one.Answer, one.Query = nil, nil
+		for _, k := range answers {
+			one.Answer, one.Query = append(one.Answer, s[0].Answer[k]), append(one.Query, s[0].Query[4*k:4*k+4]...)
+		}
+		terms := p.openTerms([]Sample{one}, 1)
+		p.LeftOut = LeftOut{}
+		return p.openLoss(&terms[0])
+	}
+	// Queries 0 and 2 are known, 1 and 3 are not.
+	a, b, all := of(0, 1), of(2, 1), of(0, 2, 1)
+	if !(math.Abs((a+b)/2-all) <= 1e-12) {
+		t.Errorf("two known queries and one unknown have the loss %v, want %v", all, (a+b)/2)
+	}
+}
+
+// What leaving out does is measured by the mean scores: examples that lie below the
+// queries they stand for by γ/C without their class, by η/K without themselves.
+func TestMeasuredCoefficients(t *testing.T) {
+	var samples []Sample
+	for i, c := range []int{2, 3, 5, 8} {
+		s := Sample{Domain: i}
+		for y := range c {
+			k := 2 + y%2
+			s.Shots = append(s.Shots, float64(k))
+			for range k {
+				s.Class = append(s.Class, y)
+			}
+		}
+		s.Answer = []int{0, Unknown}
+		samples = append(samples, s)
+	}
+	const class, own, level, byClasses = 0.7, 0.4, 1.5, -0.3
+	var terms []term
+	for i := range samples {
+		s := &samples[i]
+		c := float64(s.Way())
+		known, unknown := 6+c, level+byClasses*math.Log(c)
+		tt := term{Sample: s, queries: 1, weight: 0.25, score: []float64{known, unknown}}
+		for _, y := range s.Class {
+			tt.unknown = append(tt.unknown, unknown-class/c)
+			tt.own = append(tt.own, known-own/s.Shots[y])
+		}
+		s.Scores = make([]float64, len(s.Class)*s.Way())
+		terms = append(terms, tt)
+	}
+	p := population()
+	p.measure(terms)
+	close(t, "measured", []float64{p.LeftOut.Class, p.LeftOut.Own, p.Level.Mean[0], p.Level.Mean[1]}, []float64{class, own, level, byClasses}, 1e-9)
+}
+
+// The fit finds the temperature, how much it varies, and by which score known and
+// unknown queries part; it is better than where it began.
+func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
+	const mean, sd = 1.2, 0.5
+	var samples []Sample
+	for domain := range 3 {
+		samples = append(samples, drawn(uint64(20+domain), domain, 30, mean, sd, 2)...)
+	}
+	p, err := Fit(samples, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []float64{1, 2, 4} {
+		if got := math.Log(p.Temperature(k)); !(math.Abs(got-mean) <= 0.3) {
+			t.Errorf("ln T(%v) is %.3f, want %.1f", k, got, mean)
+		}
+	}
+	if p.Hardness.SD < 0.5*sd || p.Hardness.SD > 2*sd {
+		t.Errorf("hardness spreads by %.3f, made with %.1f", p.Hardness.SD, sd)
+	}
+	var score [2][]float64
+	terms := p.openTerms(samples, 1)
+	for i := range terms {
+		known, unknown := terms[i].meanScores()
+		score[0], score[1] = append(score[0], known), append(score[1], unknown)
+	}
+	if got, want := p.Level.Mean[0]+p.Level.Mean[1]*math.Log(4), floats.Sum(score[1])/float64(len(score[1])); !(math.Abs(got-want) <= 1e-6) {
+		t.Errorf("the level of unknowns is %.3f, their mean score %.3f", got, want)
+	}
+	held := drawn(99, 0, 50, mean, sd, 2)
+	loss := func(p *Population) float64 {
+		open := p.openTerms(held, 1)
+		for i := range open {
+			open[i].unknown, open[i].own = open[i].scores(open[i].ratios(p), p.LeftOut)
+		}
+		return meanLoss(closedTerms(held), 1, p.closedLoss) + meanLoss(open, 1, p.openLoss)
+	}
+	fitted := loss(p)
+	if begun := loss(initial()); !(fitted < begun-0.1) {
+		t.Errorf("the loss is %.3f, where the fit began %.3f", fitted, begun)
+	}
+	for i, c := range p.list() {
+		moved := *p
+		at := moved.list()[i].at
+		*at += 0.5
+		if c.kind != plain {
+			*at = *c.at * 2
+		}
+		if worse := loss(&moved); worse < fitted-0.02 {
+			t.Errorf("%s: %v in place of %v makes the loss %.4f in place of %.4f", c.name, *at, *c.at, worse, fitted)
+		}
+	}
+}

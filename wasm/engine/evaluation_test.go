@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/dataset"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+	"metaqda/wasm/store"
+)
+
+// What the page answers is what the evaluation measures: the engine takes pictures
+// one at a time as they are, the evaluation classifies rows that it whitened all at
+// once. The session has 95 examples, more than the 64 that say how hard it is.
+func TestThePageAnswersAsTheEvaluation(t *testing.T) {
+	b, err := os.ReadFile("../../web/prior/default.safetensors")
+	must(t, err)
+	prior, err := model.DecodePrior(b)
+	must(t, err)
+	set, err := dataset.Load("../../testdata/dataset/emoji.npz")
+	must(t, err)
+	white := mat.NewDense(set.Len(), set.Dim, nil)
+	for i := range set.Len() {
+		must(t, prior.Transform.Apply(white.RawRowView(i), set.RowTo(white.RawRowView(i), i)))
+	}
+	prior.NIW.WhitenRowsTo(white, white)
+
+	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+		w := newWorld(t, store.NewMemory())
+		w.files["prior"] = b
+		must(t, w.UsePrior("prior", model.Sum(b)))
+		name, none := inf.String(), 0.3
+		must(t, w.Configure(Change{Inference: &name, NonePrior: &none}))
+		o := prior.Session.Options(inf)
+		o.NonePrior = none
+		c, err := qda.New(prior.NIW.Whitened(), o)
+		must(t, err)
+		examples := 0
+		for k, class := range set.Classes {
+			id, _, err := w.AddClass(class)
+			must(t, err)
+			must(t, c.AddClass(class))
+			rows := set.ClassRows(k)
+			for _, r := range rows[1:] {
+				_, err := w.AddExample(id, slices.Clone(set.Row(r)), nil)
+				must(t, err)
+				must(t, c.Add(class, white.RawRowView(r)))
+				examples++
+			}
+		}
+		if asked := len(c.Support().Class); examples <= asked {
+			t.Fatalf("all of the %d examples are asked", examples)
+		}
+		want := make([]float64, len(set.Classes))
+		for k := range set.Classes {
+			query := set.ClassRows(k)[0]
+			got, err := w.Probabilities(slices.Clone(set.Row(query)))
+			must(t, err)
+			wantNone, err := c.ProbabilitiesTo(want, white.RawRowView(query))
+			must(t, err)
+			if math.Abs(got.None-wantNone) > 1e-9 {
+				t.Errorf("%v, query %d: none %v, want %v", inf, k, got.None, wantNone)
+			}
+			for _, class := range got.Classes {
+				if p := want[c.Index(class.Name)]; math.Abs(class.P-p) > 1e-9 {
+					t.Errorf("%v, query %d, %s: %v, want %v", inf, k, class.Name, class.P, p)
+				}
+			}
+		}
+	}
+}
+
+// Labels of a file come in as they are. A file with labels that nobody could have
+// given here is refused as a whole.
+func TestLabelsOnImport(t *testing.T) {
+	file := func(labels ...string) *model.Classifier {
+		c := &model.Classifier{Name: "a session", Settings: model.Settings{Inference: "fb", NonePrior: 0.1}}
+		for i, label := range labels {
+			x := make([]float32, dim)
+			x[i] = 1
+			c.Classes = append(c.Classes, model.Class{Label: label, Weight: 1, Examples: []model.Example{{Embedding: x}}})
+		}
+		return c
+	}
+	w := newWorld(t, store.NewMemory())
+	w.teachAll(t, "cat", "dog")
+	before := w.ask(t)
+	odd := []string{"<b>&amp;", "__proto__", "two  words", "👩‍🚀", strings.Repeat("e", maxName)}
+	b, err := model.EncodeClassifier(file(odd...))
+	must(t, err)
+	other := newWorld(t, store.NewMemory())
+	_, _, err = other.ImportSession(b, here)
+	must(t, err)
+	for i, c := range other.State().Classes {
+		if c.Name != odd[i] {
+			t.Errorf("class %d is called %q, want %q", i, c.Name, odd[i])
+		}
+		if err := other.RenameClass(c.ID, c.Name); err != nil {
+			t.Errorf("%q could not have been given here: %v", c.Name, err)
+		}
+	}
+	sound, err := model.EncodeClassifier(file("<b>", "here"))
+	must(t, err)
+	for _, label := range []string{"", "    ", "<b>", " <b>", "<b>\n", strings.Repeat("e", maxName+1)} {
+		_, _, err := w.ImportSession(relabelled(t, sound, "here", label), here)
+		if err == nil || !strings.Contains(err.Error(), "label") {
+			t.Errorf("%q: %v, want a sentence about the label", label, err)
+		}
+	}
+	same(t, "after what was refused", w.ask(t), before)
+}
+
+// relabelled returns a classifier file with another label, which no encoder would
+// write.
+func relabelled(t *testing.T, file []byte, from, to string) []byte {
+	t.Helper()
+	inJSON := func(label string) []byte { // a string in JSON that is itself a string in JSON
+		for range 2 {
+			b, err := json.Marshal(label)
+			must(t, err)
+			label = string(b)
+		}
+		return []byte(label[1 : len(label)-1])
+	}
+	n := 8 + int(binary.LittleEndian.Uint64(file))
+	header := bytes.Replace(file[8:n], inJSON(from), inJSON(to), 1)
+	if bytes.Equal(header, file[8:n]) {
+		t.Fatalf("the file has no label %q", from)
+	}
+	return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header, file[n:])
+}
