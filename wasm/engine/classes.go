@@ -58,6 +58,8 @@ func (e *Engine) RemoveClass(id string) (token string, err error) {
 			return "", err
 		}
 	}
+	c.bursts, c.counted = nil, 0
+	e.journal.note(Step{Do: DropClass, Class: id})
 	e.touch(ops...)
 	return e.remember(func() error { return e.restoreClass(c) }), nil
 }
@@ -127,6 +129,8 @@ func (e *Engine) RemoveExample(classID, exampleID string) (token string, err err
 	}
 	x := c.examples[i]
 	c.examples = slices.Delete(c.examples, i, i+1)
+	e.journal.note(Step{Do: DropExample, Class: classID, Example: x})
+	e.noteBursts(c, false)
 	e.touch(store.Op{Table: store.Examples, Key: exampleID})
 	return e.remember(func() error { return e.restoreExample(x) }), nil
 }

@@ -635,7 +635,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)),
 				"recognising":   first(again.Recognise(x)),
 				"probabilities": first(again.Probabilities(x)),
-				"shares":        first(again.Shares(x)),
+				"asking":        first(again.Ask(x, false)),
 				"learning":      again.CheckExtractor(),
 			} {
 				if code(err) != c.code {

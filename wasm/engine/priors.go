@@ -151,6 +151,7 @@ func (e *Engine) use(p *prior) error {
 		return err
 	}
 	e.prior, e.classifier = p, q
+	e.noteAllBursts()
 	return nil
 }
 
