@@ -6,7 +6,7 @@
  * The program takes a role and the name of a global function, and calls that function
  * once with the object of its methods. Every method returns a promise.
  */
-import { direct } from './direct.js';
+import { direct, directly } from './direct.js';
 import { loadSimd, simdImports } from './simd.js';
 
 /** @typedef {import('./types.js').Engine} Engine */
@@ -52,31 +52,11 @@ export async function loadEngine({ onProgress = () => {}, base = document.baseUR
   ]);
   const modules = { engine, kernels };
   const { methods, quick } = await startProgram(modules, 'page');
-  return /** @type {any} */ ({ ...methods, probabilities: quickly(methods.probabilities, quick), modules });
-}
-
-/**
- * Asks for probabilities the quick way, in place of the ordinary one, while the classes are those of the last
- * ordinary answer.
- *
- * @param {Engine['probabilities']} ordinary
- * @param {ReturnType<typeof direct>} quick
- * @returns {Engine['probabilities']}
- */
-function quickly(ordinary, quick) {
-  let revision = -1;
-  /** @type {{id: string, name: string}[]} */ let classes = [];
-  return async (x) => {
-    const shares = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x) : null;
-    if (shares) return { classes: classes.map((c, i) => ({ ...c, probability: shares[i + 1] })), none: shares[0] };
-    const now = quick.revision();
-    const answer = await ordinary(x);
-    if (answer) {
-      revision = now;
-      classes = answer.classes.map(({ id, name }) => ({ id, name }));
-    }
-    return answer;
-  };
+  return /** @type {any} */ ({
+    ...methods, modules,
+    recognise: directly(quick, methods.recognise, true),
+    probabilities: directly(quick, methods.probabilities, false),
+  });
 }
 
 /** Tells whether the page's address leaves SIMD on. */
@@ -152,7 +132,7 @@ let started = 0;
  *
  * @param {Modules} modules
  * @param {'page'|'trainer'} role
- * @returns {Promise<{methods: Methods, quick: ReturnType<typeof direct>}>}
+ * @returns {Promise<{methods: Methods, quick: import('./direct.js').Direct}>}
  */
 export async function startProgram({ engine, kernels }, role) {
   const go = /** @type {GoProgram} */ (new /** @type {any} */ (globalThis).Go());
@@ -173,7 +153,7 @@ export async function startProgram({ engine, kernels }, role) {
   const { ask, revision } = direct(instance);
   return {
     methods: guarded({ ...methods, memory: () => memory.buffer.byteLength }, go),
-    quick: { ask: (x) => (go.exited ? null : ask(x)), revision: () => (go.exited ? NaN : revision()) },
+    quick: { ask: (x, show) => (go.exited ? null : ask(x, show)), revision: () => (go.exited ? NaN : revision()) },
   };
 }
 

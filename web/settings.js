@@ -4,7 +4,7 @@ import { complain, say, toast } from './announce.js';
 import { byId, el, icon, sentence } from './dom.js';
 
 /** @typedef {import('./types.js').Engine} Engine */
-/** @typedef {import('./types.js').EngineState} EngineState */
+/** @typedef {Omit<import('./types.js').EngineState, 'classes'>} EngineState */
 
 /** Largest prior probability of none-of-these that the slider offers. */
 const MOST_NONE = 0.5;

@@ -55,7 +55,7 @@ type Engine struct {
 	site       *prior // the site's prior, nil until known
 	prior      *prior // in use, nil until the dimension is known
 	classifier *qda.Classifier
-	query      []float32               // nil without one
+	query      []float32 // nil without one
 	journal    journal
 	unreadable string                  // why the prior that the session chose cannot be read, empty when it can or is not here
 	undo       map[string]func() error // by token

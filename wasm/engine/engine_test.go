@@ -549,7 +549,7 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, store.NewMemory())
-			file, err := BuiltIn(dim)
+			file, err := HandCrafted(dim)
 			must(t, err)
 			file.Extractor = c.made
 			prior, err := model.EncodePrior(file)
@@ -671,7 +671,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	must(t, w.UseExtractor(model.Extractor{ID: "net@1"}))
-	learned, err := BuiltIn(dim)
+	learned, err := HandCrafted(dim)
 	must(t, err)
 	learned.Extractor = model.Extractor{ID: "net@1"}
 	b, err := model.EncodePrior(learned)
@@ -806,7 +806,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 
 func TestNearCopiesAreBursts(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
-	file, err := BuiltIn(dim)
+	file, err := HandCrafted(dim)
 	must(t, err)
 	file.Session.Near = 1e-3
 	b, err := model.EncodePrior(file)

@@ -47,9 +47,9 @@ func (p *prior) rows(examples []*store.Example) (*mat.Dense, error) {
 	return m, nil
 }
 
-// BuiltIn is the prior for embeddings that no learned one is known for: vague,
+// HandCrafted is the prior for embeddings that no learned one is known for: vague,
 // S = 36 I on embeddings of length one.
-func BuiltIn(d int) (*model.Prior, error) {
+func HandCrafted(d int) (*model.Prior, error) {
 	if d < 1 || d > MaxDimension {
 		return nil, fail("dimension", "There is no built-in prior for embeddings this long: import one that was learned for them.")
 	}
@@ -68,8 +68,8 @@ func BuiltIn(d int) (*model.Prior, error) {
 	}, nil
 }
 
-func builtIn(d int) (*prior, error) {
-	file, err := BuiltIn(d)
+func handCrafted(d int) (*prior, error) {
+	file, err := HandCrafted(d)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (e *Engine) defaultPrior(d int) (*prior, error) {
 	if e.site != nil && e.site.dim() == d {
 		return e.site, nil
 	}
-	return builtIn(d)
+	return handCrafted(d)
 }
 
 // use makes p the prior in use. On error everything stays as it was.
@@ -304,7 +304,7 @@ func (e *Engine) ResetPrior() (token string, err error) {
 		return e.remember(func() error { return nil }), nil
 	}
 	if p == nil {
-		if p, err = builtIn(e.prior.dim()); err != nil {
+		if p, err = handCrafted(e.prior.dim()); err != nil {
 			return "", err
 		}
 	}
@@ -312,7 +312,7 @@ func (e *Engine) ResetPrior() (token string, err error) {
 }
 
 // LearnedPrior returns the file of the prior in use as [Engine.ExportPrior]
-// does, but nil for the built-in one, which [BuiltIn] makes faster. It waits.
+// does, but nil for the built-in one, which [HandCrafted] makes faster. It waits.
 func (e *Engine) LearnedPrior() ([]byte, error) {
 	e.mu.Lock()
 	p := e.prior

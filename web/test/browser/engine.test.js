@@ -316,7 +316,7 @@ test('sessions and priors go out as files and come in again', () => blank(async 
     const again = await engine.exportPrior();
     await engine.undo(undo);
     await engine.resetPrior();
-    return { before, empty, withPrior, after: await ask(), sessions: (await engine.sessions()).length, thumbnail: (await engine.state()).classes[1].examples[2].thumbnail, same: again.length === prior.length && again.every((b, i) => b === prior[i]) };`);
+    return { before, empty, withPrior, after: await ask(), sessions: (await engine.sessions()).length, thumbnail: (await engine.changes(0)).classes[1].examples[2].thumbnail, same: again.length === prior.length && again.every((b, i) => b === prior[i]) };`);
   const odds = (/** @type {any} */ p) => [...p.classes.map((/** @type {any} */ c) => c.probability), p.none];
   assert.equal(result.empty, 0);
   assert.deepEqual(odds(result.after), odds(result.before));
