@@ -203,7 +203,7 @@ func (e *Engine) forgetUndo() { e.undo, e.tokens = map[string]func() error{}, ni
 // classifier.
 func (e *Engine) insertClass(c *class) error {
 	if e.classifier != nil {
-		if err := teach(e.classifier, e.prior, c); err != nil {
+		if err := enrol(e.classifier, e.prior, c); err != nil {
 			return err
 		}
 	}
@@ -280,22 +280,22 @@ func (e *Engine) transformed(x []float32) ([]float64, error) {
 	return e.scratch, e.prior.file.Transform.Apply(e.scratch, e.scratch)
 }
 
-// newClassifier returns a classifier taught all classes under a prior.
+// newClassifier returns a classifier with all classes enrolled under a prior.
 func newClassifier(p *prior, s store.Settings, classes []*class) (*qda.Classifier, error) {
 	q, err := qda.New(p.file.NIW, options(s, p))
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range classes {
-		if err := teach(q, p, c); err != nil {
+		if err := enrol(q, p, c); err != nil {
 			return nil, err
 		}
 	}
 	return q, nil
 }
 
-// teach adds a class with its examples.
-func teach(q *qda.Classifier, p *prior, c *class) error {
+// enrol adds a class with its examples.
+func enrol(q *qda.Classifier, p *prior, c *class) error {
 	if err := q.AddClass(c.ID); err != nil || len(c.examples) == 0 {
 		return err
 	}

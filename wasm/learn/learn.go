@@ -10,8 +10,8 @@
 //
 //	m = m0 + L0 m',   L = L0 L'
 //
-// kappa, nu and the model of sessions (core/session) stay: a person's few classes say too little
-// about them. The best step is chosen on classes that are not learned from; step
+// kappa, nu and the model of sessions (core/session) stay: a person's few classes
+// say too little about them. The best step is chosen on classes that are not learned from; step
 // 0, the prior in use, is among the choices, so that learning cannot end with
 // what measures worse there.
 //
@@ -51,7 +51,7 @@ const (
 	// MaxSteps is the most gradient steps of a run.
 	MaxSteps = 20000
 
-	validateShare  = 3  // one class in so many is kept for validation
+	heldOut        = 3  // one class in so many is kept for validation
 	maxValidate    = 40 // classes
 	validations    = 20 // during a run
 	episodes       = 30 // of each validation, per shot
@@ -107,7 +107,7 @@ func New(job Job) (*Run, error) {
 	full.NIW = full.NIW.Dense()
 	job.Prior = &full
 	r := &Run{job: job, dim: job.Prior.NIW.Dim()}
-	held := min(max(len(usable)/validateShare, 2), maxValidate)
+	held := min(max(len(usable)/heldOut, 2), maxValidate)
 	train, trainPool, err := r.domain("classes to learn from", usable[held:])
 	if err != nil {
 		return nil, err
