@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"maps"
-	"slices"
 	"syscall/js"
 	"time"
 
@@ -16,53 +13,166 @@ import (
 	"metaqda/wasm/view"
 )
 
-// page is the engine of a window with what JavaScript sees of it. The methods
-// of the object handed over are described in web/engine/contract.js.
+// page is the engine of a window with what JavaScript sees of it.
 type page struct {
-	engine     *engine.Engine
-	listeners  map[string][]js.Value // by event
-	thumbnails bridge.Cache
-	query      []float32 // buffer for what is asked about
-	channel    js.Value  // to the other tabs; undefined where there is none
-	reload     chan struct{}
-	revision   uint32 // changes with the state
+	*engine.Engine
+	listeners map[string][]js.Value // by event
+	channel   js.Value              // to the other tabs; undefined where there is none
+	reload    chan struct{}
 }
 
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
 func startPage() js.Value {
 	p := &page{listeners: map[string][]js.Value{}, reload: make(chan struct{}, 1)}
-	p.engine = newEngine(p)
+	p.Engine = newEngine(p)
 	p.connectTabs()
-	direct.Answer(p.shares, func() uint32 { return p.revision })
-	methods := map[string]bridge.Method{
-		"state": p.state, "on": p.on,
-		"addClass": p.addClass, "renameClass": p.renameClass, "removeClass": p.removeClass,
-		"addExample": p.addExample, "removeExample": p.removeExample, "undo": p.undo,
-		"recognise": p.recognise, "probabilities": p.probabilities, "configure": p.configure,
-		"sessions": p.sessions, "newSession": p.newSession, "openSession": p.openSession,
-		"renameSession": p.renameSession, "deleteSession": p.deleteSession,
-		"exportSession": p.exportSession, "importSession": p.importSession,
-		"usePrior": p.usePrior, "importPrior": p.importPrior, "exportPrior": p.exportPrior, "resetPrior": p.resetPrior,
-		"useExtractor": p.useExtractor, "trainingInput": p.trainingInput,
-	}
+	direct.Answer(checked{p.Engine})
 	api := js.ValueOf(map[string]any{"simd": simd.Available()})
-	for name, m := range methods {
+	for name, m := range p.methods() {
 		api.Set(name, bridge.Func(m))
 	}
 	return api
 }
 
+// Kinds of arguments that several methods take.
+var (
+	className   = bridge.Text("name of the class")
+	classID     = bridge.Text("id of the class")
+	sessionName = bridge.Text("name of the session")
+	sessionID   = bridge.Text("id of the session")
+	exampleID   = bridge.Text("id of the picture")
+	embedding   = bridge.Embedding("embedding")
+	file        = bridge.Bytes("file")
+)
+
+// methods are those that web/engine/contract.js describes. They answer at once, or once what
+// they changed is stored, or after waiting for storage or network.
+func (p *page) methods() map[string]bridge.Method {
+	atOnce, stored, waiting := bridge.AtOnce, p.stored, bridge.Waiting
+	return map[string]bridge.Method{
+		"state":   atOnce(bridge.Take0(func() (any, error) { return parsed(stateOf(p.State())), nil })),
+		"changes": atOnce(bridge.Take1(bridge.Number("revision"), p.changes)),
+		"on":      atOnce(bridge.Take2(bridge.Text("event"), bridge.Function("listener"), p.on)),
+
+		"addClass":      stored(bridge.Take1(className, p.addClass)),
+		"renameClass":   stored(bridge.Take2(classID, className, nothing2(p.RenameClass))),
+		"removeClass":   stored(bridge.Take1(classID, undoable1(p.RemoveClass))),
+		"addExample":    stored(bridge.Take3(classID, embedding, bridge.Optional(bridge.Bytes("thumbnail")), p.addExample)),
+		"removeExample": stored(bridge.Take2(classID, exampleID, undoable2(p.RemoveExample))),
+		"undo":          stored(bridge.Take1(bridge.Text("undo token"), nothing1(p.Undo))),
+		"configure":     stored(bridge.Take1(bridge.JSON[engine.Change]("settings"), nothing1(p.Configure))),
+
+		"recognise":     atOnce(bridge.Take1(bridge.Optional(embedding), named(p.Recognise))),
+		"probabilities": atOnce(bridge.Take1(embedding, named(p.Probabilities))),
+
+		"sessions":      waiting(bridge.Take0(p.sessions)),
+		"newSession":    waiting(bridge.Take1(sessionName, p.newSession)),
+		"openSession":   waiting(bridge.Take1(sessionID, nothing1(p.OpenSession))),
+		"renameSession": waiting(bridge.Take2(sessionID, sessionName, nothing2(p.RenameSession))),
+		"deleteSession": waiting(bridge.Take1(sessionID, nothing1(p.DeleteSession))),
+		"exportSession": atOnce(bridge.Take0(array(p.ExportSession))),
+		"importSession": waiting(bridge.Take2(file, identity, p.importSession)),
+
+		"usePrior":     waiting(bridge.Take1(source, p.usePrior)),
+		"importPrior":  waiting(bridge.Take2(file, identity, p.importPrior)),
+		"exportPrior":  waiting(bridge.Take0(array(p.ExportPrior))),
+		"resetPrior":   stored(bridge.Take0(func() (any, error) { return undoable(p.ResetPrior()) })),
+		"useExtractor": atOnce(bridge.Take1(identity, nothing1(p.UseExtractor))),
+
+		"trainingInput": waiting(bridge.Take0(p.trainingInput)),
+	}
+}
+
+// stored is a method that changes something at once and answers once that is
+// stored.
+func (p *page) stored(d bridge.Decoder) bridge.Method {
+	atOnce := bridge.AtOnce(d)
+	return func(args []js.Value) (any, bridge.Later, error) {
+		result, _, err := atOnce(args)
+		if err != nil {
+			return nil, nil, err
+		}
+		return nil, func() (any, error) {
+			p.Flush()
+			return result, nil
+		}, nil
+	}
+}
+
+// The following make of methods of the engine what bridge.Take0 to Take3 want.
+
+func nothing1[A any](f func(A) error) func(A) (any, error) {
+	return func(a A) (any, error) { return nil, f(a) }
+}
+
+func nothing2[A, B any](f func(A, B) error) func(A, B) (any, error) {
+	return func(a A, b B) (any, error) { return nil, f(a, b) }
+}
+
+func undoable(token string, err error) (any, error) { return map[string]any{"undo": token}, err }
+
+func undoable1[A any](f func(A) (string, error)) func(A) (any, error) {
+	return func(a A) (any, error) { return undoable(f(a)) }
+}
+
+func undoable2[A, B any](f func(A, B) (string, error)) func(A, B) (any, error) {
+	return func(a A, b B) (any, error) { return undoable(f(a, b)) }
+}
+
+func array(f func() ([]byte, error)) func() (any, error) {
+	return func() (any, error) {
+		b, err := f()
+		if err != nil {
+			return nil, err
+		}
+		return bridge.Array(b), nil
+	}
+}
+
+func named(ask func([]float32) (*engine.Prediction, error)) func([]float32) (any, error) {
+	return func(x []float32) (any, error) {
+		p, err := ask(x)
+		if p == nil {
+			return nil, err
+		}
+		return parsed(p), nil
+	}
+}
+
+// identity is that of an extractor, {id, sha256}; what is missing stays empty.
+func identity(v js.Value) (x model.Extractor, err error) {
+	text := bridge.Or(bridge.Text("identity of the extractor"))
+	x.ID, _ = bridge.Field(v, "id", text)
+	x.SHA256, _ = bridge.Field(v, "sha256", text)
+	return x, nil
+}
+
+// source is where a prior comes from and what it must be: {url, sha256}.
+func source(v js.Value) (s struct{ url, sum string }, err error) {
+	if s.url, err = bridge.Field(v, "url", bridge.Text("address of the prior")); err == nil {
+		s.sum, err = bridge.Field(v, "sha256", bridge.Text("sha256 of the prior"))
+	}
+	return s, err
+}
+
+// checked is the engine for package direct, whose numbers nobody has looked at.
+type checked struct{ *engine.Engine }
+
+func (c checked) Ask(x []float32, show bool) ([]float64, error) {
+	if err := engine.CheckEmbedding(x); err != nil {
+		return nil, err
+	}
+	return c.Engine.Ask(x, show)
+}
+
 // newEngine starts an engine on IndexedDB, or in memory where that fails.
 func newEngine(p *page) *engine.Engine {
 	hooks := engine.Hooks{
-		Changed: func() {
-			p.revision++
-			p.emit("change")
-		},
-		Stored: p.tellTabs,
-		Fetch:  bridge.Fetch,
-		Now:    time.Now,
+		Changed: func() { p.emit("change") },
+		Stored:  p.tellTabs,
+		Fetch:   bridge.Fetch,
+		Now:     time.Now,
 	}
 	if d := view.NewDOM(); d != nil {
 		hooks.Show = d.Show
@@ -81,6 +191,11 @@ func newEngine(p *page) *engine.Engine {
 		panic("metaqda: a session cannot be opened in memory: " + err.Error())
 	}
 	return e
+}
+
+func (p *page) on(event string, listener js.Value) (any, error) {
+	p.listeners[event] = append(p.listeners[event], listener)
+	return nil, nil
 }
 
 // emit calls the listeners of an event. What they throw is reported, as for
@@ -107,7 +222,7 @@ func (p *page) connectTabs() {
 		p.channel.Call("unref") // in Node.js it would keep the process alive
 	}
 	p.channel.Set("onmessage", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if v := args[0].Get("data"); v.Type() == js.TypeString && v.String() == p.engine.State().SessionID {
+		if v := args[0].Get("data"); v.Type() == js.TypeString && v.String() == p.State().SessionID {
 			select {
 			case p.reload <- struct{}{}:
 			default:
@@ -119,7 +234,7 @@ func (p *page) connectTabs() {
 		for range p.reload {
 			// An error means that the store is gone: what is here stays, and the
 			// next change here will say so.
-			_ = p.engine.Reload()
+			_ = p.Reload()
 		}
 	}()
 }
@@ -130,359 +245,61 @@ func (p *page) tellTabs(session string) {
 	}
 }
 
-// stored returns the result after what changed has been stored.
-func (p *page) stored(result any, err error) (any, bridge.Later, error) {
-	if err != nil {
-		return nil, nil, err
-	}
-	return nil, func() (any, error) {
-		p.engine.Flush()
-		return result, nil
-	}, nil
+func (p *page) addClass(name string) (any, error) {
+	id, name, err := p.AddClass(name)
+	return map[string]any{"id": id, "name": name}, err
 }
 
-// later runs what waits.
-func later(f bridge.Later) (any, bridge.Later, error) { return nil, f, nil }
-
-func undoable(token string) map[string]any { return map[string]any{"undo": token} }
-
-func (p *page) on(a bridge.Args) (any, bridge.Later, error) {
-	event, err := a.Text(0, "event")
-	if err != nil {
-		return nil, nil, err
-	}
-	if a.Value(1).Type() != js.TypeFunction {
-		return nil, nil, &engine.Error{Code: "argument", Message: "The listener must be a function: this is a mistake of the page that calls."}
-	}
-	p.listeners[event] = append(p.listeners[event], a.Value(1))
-	return nil, nil, nil
+func (p *page) addExample(class string, x []float32, thumbnail []byte) (any, error) {
+	id, err := p.AddExample(class, x, thumbnail)
+	return map[string]any{"id": id}, err
 }
 
-func (p *page) state(bridge.Args) (any, bridge.Later, error) {
-	s := p.engine.State()
-	facts := js.Global().Get("Object").New()
-	for _, k := range slices.Sorted(maps.Keys(s.Prior.Facts)) {
-		facts.Set(k, s.Prior.Facts[k])
+func (p *page) sessions() (any, error) {
+	all, err := p.Sessions()
+	list := make([]any, len(all))
+	for i, s := range all {
+		list[i] = map[string]any{"id": s.ID, "name": s.Name, "created": float64(s.Created), "updated": float64(s.Updated), "classes": s.Classes, "examples": s.Examples}
 	}
-	return map[string]any{
-		"sessionId": s.SessionID, "sessionName": s.SessionName,
-		"inference": s.Settings.Inference, "sort": s.Settings.Sort, "nonePrior": s.Settings.NonePrior, "pooled": s.Settings.Pooled,
-		"dimension": s.Dimension, "classes": p.classes(s.Classes),
-		"prior":     map[string]any{"sha256": s.Prior.Sum, "name": s.Prior.Name, "site": s.Prior.Site, "facts": facts, "message": s.Prior.Trouble},
-		"extractor": map[string]any{"message": s.Foreign},
-		"storage":   map[string]any{"kept": s.Trouble == "", "message": s.Trouble},
-	}, nil, nil
+	return list, err
 }
 
-type classState struct {
-	ID       string         `json:"id"`
-	Name     string         `json:"name"`
-	Examples []exampleState `json:"examples"`
-	Bursts   []int          `json:"bursts"`
+func (p *page) newSession(name string) (any, error) {
+	id, err := p.NewSession(name)
+	return map[string]any{"id": id}, err
 }
 
-type exampleState struct {
-	ID        string    `json:"id"`
-	Thumbnail *struct{} `json:"thumbnail"` // null until it is put in
+func (p *page) importSession(b []byte, here model.Extractor) (any, error) {
+	id, notice, err := p.ImportSession(b, here)
+	return map[string]any{"id": id, "notice": notice}, err
 }
 
-// classes returns the classes for JavaScript. A thousand of them, made object by
-// object across the boundary, would keep the page waiting.
-func (p *page) classes(all []engine.ClassInfo) js.Value {
-	list := make([]classState, len(all))
-	for i, c := range all {
-		list[i] = classState{ID: c.ID, Name: c.Name, Examples: make([]exampleState, len(c.Examples)), Bursts: append([]int{}, c.Bursts...)}
-		for j, x := range c.Examples {
-			list[i].Examples[j].ID = x.ID
-		}
-	}
-	v := parsed(list)
-	keep := map[string]bool{}
-	for i, c := range all {
-		examples := js.Undefined()
-		for j, x := range c.Examples {
-			keep[x.ID] = true
-			if len(x.Thumbnail) == 0 {
-				continue
-			}
-			if examples.IsUndefined() {
-				examples = v.Index(i).Get("examples")
-			}
-			examples.Index(j).Set("thumbnail", p.thumbnails.Get(x.ID, x.Thumbnail))
-		}
-	}
-	p.thumbnails.Keep(keep)
-	return v
+func (p *page) usePrior(s struct{ url, sum string }) (any, error) {
+	return nil, p.UsePrior(s.url, s.sum)
 }
 
-// parsed returns what JavaScript reads in the JSON of v, which must have one.
-func parsed(v any) js.Value {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("metaqda: a result does not encode: " + err.Error())
-	}
-	return js.Global().Get("JSON").Call("parse", string(b))
-}
-
-func (p *page) addClass(a bridge.Args) (any, bridge.Later, error) {
-	name, err := a.Text(0, "name of the class")
-	if err != nil {
-		return nil, nil, err
-	}
-	id, name, err := p.engine.AddClass(name)
-	return p.stored(map[string]any{"id": id, "name": name}, err)
-}
-
-func (p *page) renameClass(a bridge.Args) (any, bridge.Later, error) {
-	id, err := a.Text(0, "id of the class")
-	if err != nil {
-		return nil, nil, err
-	}
-	name, err := a.Text(1, "name of the class")
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.stored(nil, p.engine.RenameClass(id, name))
-}
-
-func (p *page) removeClass(a bridge.Args) (any, bridge.Later, error) {
-	id, err := a.Text(0, "id of the class")
-	if err != nil {
-		return nil, nil, err
-	}
-	token, err := p.engine.RemoveClass(id)
-	return p.stored(undoable(token), err)
-}
-
-func (p *page) addExample(a bridge.Args) (any, bridge.Later, error) {
-	class, err := a.Text(0, "id of the class")
-	if err != nil {
-		return nil, nil, err
-	}
-	embedding, err := a.Floats(1, "embedding", nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	var thumbnail []byte
-	if !a.Missing(2) {
-		if thumbnail, err = a.Bytes(2, "thumbnail"); err != nil {
-			return nil, nil, err
-		}
-	}
-	id, err := p.engine.AddExample(class, embedding, thumbnail)
-	return p.stored(map[string]any{"id": id}, err)
-}
-
-func (p *page) removeExample(a bridge.Args) (any, bridge.Later, error) {
-	class, err := a.Text(0, "id of the class")
-	if err != nil {
-		return nil, nil, err
-	}
-	id, err := a.Text(1, "id of the picture")
-	if err != nil {
-		return nil, nil, err
-	}
-	token, err := p.engine.RemoveExample(class, id)
-	return p.stored(undoable(token), err)
-}
-
-func (p *page) undo(a bridge.Args) (any, bridge.Later, error) {
-	token, err := a.Text(0, "undo token")
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.stored(nil, p.engine.Undo(token))
-}
-
-func (p *page) recognise(a bridge.Args) (any, bridge.Later, error) {
-	if a.Missing(0) {
-		_, err := p.engine.Recognise(nil)
-		return nil, nil, err
-	}
-	return p.answer(a, p.engine.Recognise)
-}
-
-func (p *page) probabilities(a bridge.Args) (any, bridge.Later, error) {
-	return p.answer(a, p.engine.Probabilities)
-}
-
-// shares answers the questions of package direct. Errors are told by
-// probabilities, which is asked again.
-func (p *page) shares(x []float32) []float64 {
-	if engine.CheckEmbedding(x) != nil {
-		return nil
-	}
-	shares, err := p.engine.Shares(x)
-	if err != nil {
-		return nil
-	}
-	return shares
-}
-
-// answer asks about the embedding in the first argument.
-func (p *page) answer(a bridge.Args, ask func([]float32) (*engine.Prediction, error)) (any, bridge.Later, error) {
-	x, err := a.Floats(0, "embedding", p.query)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.query = x
-	q, err := ask(x)
-	if err != nil || q == nil {
-		return nil, nil, err
-	}
-	return parsed(q), nil, nil
-}
-
-func (p *page) configure(a bridge.Args) (any, bridge.Later, error) {
-	// Settings are few and change seldom: JSON checks their types.
-	var c struct {
-		Inference *string  `json:"inference"`
-		Sort      *string  `json:"sort"`
-		NonePrior *float64 `json:"nonePrior"`
-		Pooled    *bool    `json:"pooled"`
-	}
-	text := js.Global().Get("JSON").Call("stringify", a.Value(0))
-	if text.Type() != js.TypeString || json.Unmarshal([]byte(text.String()), &c) != nil {
-		return nil, nil, &engine.Error{Code: "argument", Message: "The settings have the wrong form: this is a mistake of the page that calls."}
-	}
-	return p.stored(nil, p.engine.Configure(engine.Change(c)))
-}
-
-func (p *page) sessions(bridge.Args) (any, bridge.Later, error) {
-	return later(func() (any, error) {
-		all, err := p.engine.Sessions()
-		list := make([]any, len(all))
-		for i, s := range all {
-			list[i] = map[string]any{"id": s.ID, "name": s.Name, "created": float64(s.Created), "updated": float64(s.Updated), "classes": s.Classes, "examples": s.Examples}
-		}
-		return list, err
-	})
-}
-
-func (p *page) newSession(a bridge.Args) (any, bridge.Later, error) {
-	name, err := a.Text(0, "name of the session")
-	return waiting(err, func() (any, error) {
-		id, err := p.engine.NewSession(name)
-		return map[string]any{"id": id}, err
-	})
-}
-
-func (p *page) openSession(a bridge.Args) (any, bridge.Later, error) {
-	id, err := a.Text(0, "id of the session")
-	return waiting(err, func() (any, error) { return nil, p.engine.OpenSession(id) })
-}
-
-func (p *page) renameSession(a bridge.Args) (any, bridge.Later, error) {
-	id, err := a.Text(0, "id of the session")
-	if err != nil {
-		return nil, nil, err
-	}
-	name, err := a.Text(1, "name of the session")
-	return waiting(err, func() (any, error) { return nil, p.engine.RenameSession(id, name) })
-}
-
-func (p *page) deleteSession(a bridge.Args) (any, bridge.Later, error) {
-	id, err := a.Text(0, "id of the session")
-	return waiting(err, func() (any, error) { return nil, p.engine.DeleteSession(id) })
-}
-
-func (p *page) exportSession(bridge.Args) (any, bridge.Later, error) {
-	b, err := p.engine.ExportSession()
-	if err != nil {
-		return nil, nil, err
-	}
-	return bridge.Bytes(b), nil, nil
-}
-
-func (p *page) importSession(a bridge.Args) (any, bridge.Later, error) {
-	b, err := a.Bytes(0, "file")
-	here := extractor(a.Value(1))
-	return waiting(err, func() (any, error) {
-		id, notice, err := p.engine.ImportSession(b, here)
-		return map[string]any{"id": id, "notice": notice}, err
-	})
-}
-
-func (p *page) usePrior(a bridge.Args) (any, bridge.Later, error) {
-	source := a.Value(0)
-	if source.Type() != js.TypeObject {
-		source = js.Global().Get("Object").New()
-	}
-	fields := bridge.Args{source.Get("url"), source.Get("sha256")}
-	url, err := fields.Text(0, "address of the prior")
-	if err != nil {
-		return nil, nil, err
-	}
-	sum, err := fields.Text(1, "sha256 of the prior")
-	return waiting(err, func() (any, error) { return nil, p.engine.UsePrior(url, sum) })
-}
-
-func (p *page) importPrior(a bridge.Args) (any, bridge.Later, error) {
-	b, err := a.Bytes(0, "file")
-	here := extractor(a.Value(1))
-	return waiting(err, func() (any, error) {
-		token, notice, err := p.engine.ImportPrior(b, here)
-		return map[string]any{"undo": token, "notice": notice}, err
-	})
-}
-
-// extractor returns the identity in an object {id, sha256}; what is missing stays
-// empty.
-func extractor(v js.Value) model.Extractor {
-	if v.Type() != js.TypeObject {
-		return model.Extractor{}
-	}
-	text := func(name string) string {
-		if f := v.Get(name); f.Type() == js.TypeString {
-			return f.String()
-		}
-		return ""
-	}
-	return model.Extractor{ID: text("id"), SHA256: text("sha256")}
-}
-
-func (p *page) exportPrior(bridge.Args) (any, bridge.Later, error) {
-	return later(func() (any, error) {
-		b, err := p.engine.ExportPrior()
-		if err != nil {
-			return nil, err
-		}
-		return bridge.Bytes(b), nil
-	})
-}
-
-func (p *page) useExtractor(a bridge.Args) (any, bridge.Later, error) {
-	return nil, nil, p.engine.UseExtractor(extractor(a.Value(0)))
+func (p *page) importPrior(b []byte, here model.Extractor) (any, error) {
+	token, notice, err := p.ImportPrior(b, here)
+	return map[string]any{"undo": token, "notice": notice}, err
 }
 
 // trainingInput returns what a trainer needs to learn on the open session.
-func (p *page) trainingInput(bridge.Args) (any, bridge.Later, error) {
-	if err := p.engine.CheckExtractor(); err != nil {
-		return nil, nil, err
+func (p *page) trainingInput() (any, error) {
+	if err := p.CheckExtractor(); err != nil {
+		return nil, err
 	}
-	classifier, err := p.engine.ExportSession()
-	return waiting(err, func() (any, error) {
-		prior, err := p.engine.LearnedPrior()
-		if err != nil {
-			return nil, err
-		}
-		input := map[string]any{"session": p.engine.State().SessionID, "classifier": bridge.Bytes(classifier), "prior": nil}
-		if prior != nil {
-			input["prior"] = bridge.Bytes(prior)
-		}
-		return input, nil
-	})
-}
-
-func (p *page) resetPrior(bridge.Args) (any, bridge.Later, error) {
-	token, err := p.engine.ResetPrior()
-	return p.stored(undoable(token), err)
-}
-
-// waiting runs f in its own time unless the arguments were wrong.
-func waiting(err error, f bridge.Later) (any, bridge.Later, error) {
+	session := p.State().SessionID
+	classifier, err := p.ExportSession()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return nil, f, nil
+	prior, err := p.LearnedPrior()
+	if err != nil {
+		return nil, err
+	}
+	input := map[string]any{"session": session, "classifier": bridge.Array(classifier), "prior": nil}
+	if prior != nil {
+		input["prior"] = bridge.Array(prior)
+	}
+	return input, nil
 }

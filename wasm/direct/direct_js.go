@@ -1,18 +1,30 @@
-// Package direct is a quick way from JavaScript to one question.
+// Package direct is the way of a prediction from JavaScript into Go: of the page's
+// own, of a library's and of the benchmark's.
 //
 // A call through js.FuncOf takes some ten microseconds, mostly to wake a
 // goroutine and to box arguments: a third of a prediction. Here are exported
 // functions that take and give numbers. JavaScript writes an embedding to the
 // address that metaqda_place returns, calls metaqda_ask, and reads as many
 // numbers as that returns from the address that metaqda_answer returns;
-// web/engine/direct.js does it.
+// web/engine/direct.js does it and gives the numbers their names.
+//
+// It is for answers alone: refusals, which have words, go through package bridge.
 package direct
 
 import "unsafe"
 
+// Answerer answers. It must not wait.
+type Answerer interface {
+	// Ask returns an answer about x, which it must not keep: good until the next
+	// question, empty if there is nothing to compare with. With show it shows it
+	// too. An error sends the caller the ordinary way, to be told it in words.
+	Ask(x []float32, show bool) ([]float64, error)
+	// Revision returns a number that changes with what the answers are about.
+	Revision() uint64
+}
+
 var state struct {
-	ask      func(x []float32) []float64
-	revision func() uint32
+	answerer Answerer
 	x        []float32
 	y        []float64
 }
@@ -20,13 +32,8 @@ var state struct {
 // maxDirect bounds what is asked about, an embedding.
 const maxDirect = 1 << 16
 
-// Answer sets who answers: ask takes an embedding that it must not keep and
-// returns an answer that is good until the next question, or nil if it has to be
-// asked the ordinary way, as for an error. It must not wait. revision returns a
-// number that changes with what the answers are about.
-func Answer(ask func(x []float32) []float64, revision func() uint32) {
-	state.ask, state.revision = ask, revision
-}
+// Answer sets who answers.
+func Answer(a Answerer) { state.answerer = a }
 
 // Place returns the address of room for an embedding of n numbers, 0 for a
 // length that none has.
@@ -43,20 +50,23 @@ func Place(n int32) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(state.x))
 }
 
-// Ask answers about the embedding there and returns the length of the answer, 0
-// where it has to be asked the ordinary way.
+// Ask answers about the embedding there, and shows the answer if show is not 0. It
+// returns the length of the answer, or -1 where it has to be asked the ordinary way.
 //
 //go:wasmexport metaqda_ask
-func Ask() (n int32) {
+func Ask(show int32) (n int32) {
 	defer func() {
 		if recover() != nil { // the ordinary way panics too, and says so
-			state.y, n = nil, 0
+			state.y, n = nil, -1
 		}
 	}()
-	if state.ask == nil {
-		return 0
+	if state.answerer == nil {
+		return -1
 	}
-	state.y = state.ask(state.x)
+	var err error
+	if state.y, err = state.answerer.Ask(state.x, show != 0); err != nil {
+		return -1
+	}
 	return int32(len(state.y))
 }
 
@@ -65,12 +75,12 @@ func Ask() (n int32) {
 //go:wasmexport metaqda_answer
 func Address() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.y)) }
 
-// Revision returns the number that Answer was told of.
+// Revision returns that of the answerer, as a number that JavaScript holds exactly.
 //
 //go:wasmexport metaqda_revision
-func Revision() uint32 {
-	if state.revision == nil {
+func Revision() float64 {
+	if state.answerer == nil {
 		return 0
 	}
-	return state.revision()
+	return float64(state.answerer.Revision())
 }

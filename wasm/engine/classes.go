@@ -59,6 +59,8 @@ func (e *Engine) RemoveClass(id string) (token string, err error) {
 			return "", err
 		}
 	}
+	c.bursts, c.counted = nil, 0
+	e.journal.note(Step{Do: DropClass, Class: id})
 	e.touch(ops...)
 	return e.remember(func() error { return e.restoreClass(c, from, taken) }), nil
 }
@@ -132,6 +134,8 @@ func (e *Engine) RemoveExample(classID, exampleID string) (token string, err err
 	}
 	x := c.examples[i]
 	c.examples = slices.Delete(c.examples, i, i+1)
+	e.journal.note(Step{Do: DropExample, Class: classID, Example: x})
+	e.noteBursts(c, false)
 	e.touch(store.Op{Table: store.Examples, Key: exampleID})
 	return e.remember(func() error { return e.restoreExample(x) }), nil
 }
@@ -203,7 +207,7 @@ func (e *Engine) insertClass(c *class, known *qda.Detached) (err error) {
 	}
 	if e.classifier != nil {
 		if known == nil {
-			if err := teach(e.classifier, e.prior, c); err != nil {
+			if err := enrol(e.classifier, e.prior, c); err != nil {
 				return err
 			}
 			if known, err = e.classifier.Detach(c.ID); err != nil {
@@ -283,22 +287,22 @@ func (e *Engine) transformed(x []float32) ([]float64, error) {
 	return e.scratch, e.prior.file.Transform.Apply(e.scratch, e.scratch)
 }
 
-// newClassifier returns a classifier taught all classes under a prior.
+// newClassifier returns a classifier with all classes enrolled under a prior.
 func newClassifier(p *prior, s store.Settings, classes []*class) (*qda.Classifier, error) {
 	q, err := qda.New(p.file.NIW, options(s, p))
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range classes {
-		if err := teach(q, p, c); err != nil {
+		if err := enrol(q, p, c); err != nil {
 			return nil, err
 		}
 	}
 	return q, nil
 }
 
-// teach adds a class with its examples.
-func teach(q *qda.Classifier, p *prior, c *class) error {
+// enrol adds a class with its examples.
+func enrol(q *qda.Classifier, p *prior, c *class) error {
 	if err := q.AddClass(c.ID); err != nil || len(c.examples) == 0 {
 		return err
 	}

@@ -1,7 +1,12 @@
 // Package engine is the classifier that the page talks to: the open session
 // with its classes and examples, the prior in use, the last query, undo, and
 // what has to be stored. It is plain Go: storage, view, clock and network are
-// handed in, so that it runs natively in tests.
+// handed in, so that it runs natively in tests. It is not for learning priors,
+// which is package learn's, nor does it compute densities, which is core's.
+//
+// A session here is what a person taught under one name, with its settings and the
+// prior it uses: [store.Session] is its record, and the [session.Population] of
+// package metaqda/core/session says how such sessions differ in difficulty.
 //
 // Methods that only compute return at once and note what is to be stored;
 // [Engine.Flush] stores it. Methods that wait are marked so; they must not be
@@ -50,12 +55,13 @@ type Engine struct {
 	site       *prior // the site's prior, nil until known
 	prior      *prior // in use, nil until the dimension is known
 	classifier *qda.Classifier
-	query      []float32               // nil without one
+	query      []float32 // nil without one
+	journal    journal
 	unreadable string                  // why the prior that the session chose cannot be read, empty when it can or is not here
 	undo       map[string]func() error // by token
 	tokens     []string                // of undo, oldest first
 	scratch    []float64               // of length d
-	shares     []float64               // of the last answer, and scratch
+	answer     []float64               // the last one, and scratch
 }
 
 // class is one class; its id is its label in the classifier, so that a new name
@@ -63,6 +69,8 @@ type Engine struct {
 type class struct {
 	store.Class
 	examples []*store.Example // in the order of the classifier
+	bursts   []int            // sizes of its bursts, in the order they were begun
+	counted  int              // so many examples are in them
 }
 
 // New returns an engine without a session: [Engine.Start] opens one. trouble
@@ -104,6 +112,13 @@ type ClassInfo struct {
 func (e *Engine) State() State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	s := e.overview()
+	s.Classes = e.classInfos()
+	return s
+}
+
+// overview returns the state without classes.
+func (e *Engine) overview() State {
 	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble}
 	if e.prior != nil {
 		s.Dimension = e.prior.dim()
@@ -111,21 +126,15 @@ func (e *Engine) State() State {
 	if err := e.foreign(); err != nil {
 		s.Foreign = err.Error()
 	}
-	for _, c := range e.classes {
-		s.Classes = append(s.Classes, ClassInfo{ID: c.ID, Name: c.Name, Examples: slices.Clone(c.examples), Bursts: e.bursts(c)})
-	}
 	return s
 }
 
-// bursts returns the sizes of a class's bursts, in the order they were begun.
-func (e *Engine) bursts(c *class) []int {
-	var sizes []int
-	for i := range c.examples {
-		if b, size := e.classifier.BurstOf(c.ID, i); b == len(sizes) {
-			sizes = append(sizes, size)
-		}
+func (e *Engine) classInfos() []ClassInfo {
+	all := make([]ClassInfo, len(e.classes))
+	for i, c := range e.classes {
+		all[i] = ClassInfo{ID: c.ID, Name: c.Name, Examples: slices.Clone(c.examples), Bursts: slices.Clone(c.bursts)}
 	}
-	return sizes
+	return all
 }
 
 // defaultSettings are those of a new session.
@@ -153,8 +162,12 @@ func (e *Engine) Configure(c Change) error {
 		return err
 	}
 	if e.classifier != nil {
+		near := e.classifier.Options().Near
 		if err := e.classifier.SetOptions(options(s, e.prior)); err != nil {
 			return err
+		}
+		if e.classifier.Options().Near != near {
+			e.noteAllBursts()
 		}
 	}
 	e.session.Settings = s
@@ -182,8 +195,10 @@ func checkSettings(s store.Settings) error {
 }
 
 // touch notes that the session changed, with the given further changes, and
-// shows the consequences.
+// shows the consequences. Classes and examples that they store are noted for
+// [Engine.Changes] too; what goes is noted where it goes.
 func (e *Engine) touch(ops ...store.Op) {
+	e.notePuts(ops)
 	e.session.Updated = e.hooks.Now().UnixMilli()
 	e.pending = append(e.pending, ops...)
 	e.pending = append(e.pending, store.Op{Table: store.Sessions, Key: e.session.ID, Value: e.session})

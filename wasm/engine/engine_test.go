@@ -544,7 +544,7 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, store.NewMemory())
-			file, err := BuiltIn(dim)
+			file, err := HandCrafted(dim)
 			must(t, err)
 			file.Extractor = c.made
 			prior, err := model.EncodePrior(file)
@@ -630,7 +630,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)),
 				"recognising":   first(again.Recognise(x)),
 				"probabilities": first(again.Probabilities(x)),
-				"shares":        first(again.Shares(x)),
+				"asking":        first(again.Ask(x, false)),
 				"learning":      again.CheckExtractor(),
 			} {
 				if code(err) != c.code {
@@ -666,7 +666,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	must(t, w.UseExtractor(model.Extractor{ID: "net@1"}))
-	learned, err := BuiltIn(dim)
+	learned, err := HandCrafted(dim)
 	must(t, err)
 	learned.Extractor = model.Extractor{ID: "net@1"}
 	b, err := model.EncodePrior(learned)
@@ -801,7 +801,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 
 func TestNearCopiesAreBursts(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
-	file, err := BuiltIn(dim)
+	file, err := HandCrafted(dim)
 	must(t, err)
 	file.Session.Near = 1e-3
 	b, err := model.EncodePrior(file)

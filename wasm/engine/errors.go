@@ -41,6 +41,7 @@ func Explain(err error) *Error {
 		state     *metatrain.StateError
 		diverged  *metatrain.DivergedError
 		little    *learn.TooLittleError
+		refused   *learn.Error
 	)
 	switch {
 	case errors.As(err, &own):
@@ -59,6 +60,8 @@ func Explain(err error) *Error {
 		return &Error{"format", "This is " + format.Error() + ". Choose a file that was exported here."}
 	case errors.As(err, &little):
 		return &Error{"too-little", little.Error()}
+	case errors.As(err, &refused):
+		return &Error{refused.Code, refused.Message}
 	case errors.As(err, &state):
 		return &Error{"checkpoint", "The " + state.Error() + "."}
 	case errors.As(err, &diverged):

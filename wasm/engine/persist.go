@@ -19,7 +19,7 @@ func (e *Engine) Flush() {
 	trouble := e.trouble
 	if err == nil {
 		e.pending = e.pending[len(ops):]
-		if _, lasts := e.store.(*store.Memory); !lasts {
+		if _, transient := e.store.(*store.Memory); !transient { // or else nothing is kept all the same
 			e.trouble = ""
 		}
 	} else {

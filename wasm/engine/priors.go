@@ -20,9 +20,11 @@ const (
 	metaSitePrior = "site-prior" // sha256 of the site's prior
 )
 
-// prior is a prior with the hash of its file.
+// prior is a prior with the hash of its file: the site's, which ships with it, one
+// that was learned or imported here, or the hand-crafted one. To people the first
+// and the last are the built-in prior: what serves where none was chosen.
 type prior struct {
-	sum  string // empty for the built-in one
+	sum  string // empty for the hand-crafted one
 	file *model.Prior
 }
 
@@ -47,11 +49,12 @@ func (p *prior) rows(examples []*store.Example) (*mat.Dense, error) {
 	return m, nil
 }
 
-// BuiltIn is the prior for embeddings that no learned one is known for: vague,
+// HandCrafted is the prior for embeddings that neither the site's, which ships with
+// it, nor another learned prior is known for: vague,
 // S = 36 I on embeddings of length one.
-func BuiltIn(d int) (*model.Prior, error) {
+func HandCrafted(d int) (*model.Prior, error) {
 	if d < 1 || d > MaxDimension {
-		return nil, fail("dimension", "There is no built-in prior for embeddings this long: import one that was learned for them.")
+		return nil, fail("dimension", "There is no hand-crafted prior for embeddings this long: import one that was learned for them.")
 	}
 	scale := make([]float64, d)
 	for i := range scale {
@@ -64,12 +67,12 @@ func BuiltIn(d int) (*model.Prior, error) {
 	return &model.Prior{
 		NIW:       &niw.Prior{M: make([]float64, d), Kappa: 1, Spiked: s, Nu: float64(d)},
 		Transform: embed.Transform{Kind: embed.L2},
-		Facts:     map[string]string{"name": "Built-in", "made": "by hand: m = 0, S = 36 I, kappa = 1, nu = d"},
+		Facts:     map[string]string{"name": "Hand-crafted", "made": "by hand: m = 0, S = 36 I, kappa = 1, nu = d"},
 	}, nil
 }
 
-func builtIn(d int) (*prior, error) {
-	file, err := BuiltIn(d)
+func handCrafted(d int) (*prior, error) {
+	file, err := HandCrafted(d)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func (e *Engine) priorInfo() PriorInfo {
 		p = e.site
 	}
 	if p == nil {
-		return PriorInfo{Name: "Built-in", Site: true, Facts: map[string]string{}, Trouble: e.priorTrouble("")}
+		return PriorInfo{Name: "Hand-crafted", Site: true, Facts: map[string]string{}, Trouble: e.priorTrouble("")}
 	}
 	info := PriorInfo{Sum: p.sum, Name: p.file.Facts["name"], Facts: maps.Clone(p.file.Facts), Trouble: e.priorTrouble(p.sum)}
 	info.Site = p == e.site || e.site == nil && p.sum == ""
@@ -119,7 +122,7 @@ func (e *Engine) priorTrouble(used string) string {
 func short(sum string) string { return sum[:min(12, len(sum))] + "…" }
 
 // ensureClassifier makes a classifier for embeddings of length d if there is
-// none, or only a built-in one for another length that was taught nothing.
+// none, or only a hand-crafted one for another length and no examples.
 func (e *Engine) ensureClassifier(d int) error {
 	unused := e.prior != nil && e.prior.sum == "" && e.prior.dim() != d && e.exampleCount() == 0
 	if e.classifier != nil && !unused {
@@ -136,12 +139,12 @@ func (e *Engine) ensureClassifier(d int) error {
 }
 
 // defaultPrior returns the site's prior if it is for embeddings of length d, or
-// else the built-in one.
+// else the hand-crafted one.
 func (e *Engine) defaultPrior(d int) (*prior, error) {
 	if e.site != nil && e.site.dim() == d {
 		return e.site, nil
 	}
-	return builtIn(d)
+	return handCrafted(d)
 }
 
 // use makes p the prior in use. On error everything stays as it was.
@@ -151,6 +154,7 @@ func (e *Engine) use(p *prior) error {
 		return err
 	}
 	e.prior, e.classifier = p, q
+	e.noteAllBursts()
 	return nil
 }
 
@@ -291,7 +295,7 @@ func (e *Engine) choose(p *prior, ops ...store.Op) (token string, err error) {
 	}), nil
 }
 
-// ResetPrior makes the session use the site's prior again, or the built-in one
+// ResetPrior makes the session use the site's prior again, or the hand-crafted one
 // where there is none, and returns a token for [Engine.Undo].
 func (e *Engine) ResetPrior() (token string, err error) {
 	e.mu.Lock()
@@ -303,7 +307,7 @@ func (e *Engine) ResetPrior() (token string, err error) {
 		return e.remember(func() error { return nil }), nil
 	}
 	if p == nil {
-		if p, err = builtIn(e.prior.dim()); err != nil {
+		if p, err = handCrafted(e.prior.dim()); err != nil {
 			return "", err
 		}
 	}
@@ -311,7 +315,7 @@ func (e *Engine) ResetPrior() (token string, err error) {
 }
 
 // LearnedPrior returns the file of the prior in use as [Engine.ExportPrior]
-// does, but nil for the built-in one, which [BuiltIn] makes faster. It waits.
+// does, but nil for the hand-crafted one, which [HandCrafted] makes faster. It waits.
 func (e *Engine) LearnedPrior() ([]byte, error) {
 	e.mu.Lock()
 	p := e.prior

@@ -5,56 +5,72 @@ import (
 	"metaqda/wasm/view"
 )
 
-// Prediction is the answer to a query. It sums to one.
+// Prediction is the answer to a query: probabilities that sum to one.
 type Prediction struct {
 	Classes []Probability `json:"classes"` // in the order taught
 	None    float64       `json:"none"`
 }
 
-// Probability is the share of one class.
+// Probability is that of one class.
 type Probability struct {
 	ID   string  `json:"id"`
 	Name string  `json:"name"`
 	P    float64 `json:"probability"`
 }
 
-// Recognise makes x the query, or with nil clears it, and shows what becomes of
-// it now and after every later change. The answer is nil while there is nothing
-// to compare with. x may change afterwards.
+// Ask returns the probabilities of an embedding as bare numbers: that of none of
+// these and then those of the classes in the order taught, nil while there is
+// nothing to compare with. They are good until the next call. With show it makes x
+// the query, and shows what becomes of it at once and after every later change.
+// x may change afterwards. Without show nothing is allocated.
+func (e *Engine) Ask(x []float32, show bool) ([]float64, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.ask(x, show)
+}
+
+func (e *Engine) ask(x []float32, show bool) ([]float64, error) {
+	p, err := e.probabilities(x)
+	if err == nil && show {
+		e.query = append(e.query[:0], x...)
+		e.show(p)
+	}
+	return p, err
+}
+
+// Recognise makes x the query, or with nil clears it, as [Engine.Ask] does with
+// show, and returns the answer with names, nil while there is nothing to compare
+// with.
 func (e *Engine) Recognise(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if x == nil {
 		e.query = nil
-		return e.refresh(), nil
+		e.show(nil)
+		return nil, nil
 	}
-	if err := e.foreign(); err != nil {
-		return nil, err
-	}
-	if _, err := e.transformed(x); err != nil {
-		return nil, err
-	}
-	e.query = append(e.query[:0], x...)
-	return e.refresh(), nil
+	return e.named(e.ask(x, true))
 }
 
 // Probabilities returns what Recognise would, without making x the query.
 func (e *Engine) Probabilities(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.predict(x)
+	return e.named(e.ask(x, false))
 }
 
-// Shares returns what Probabilities does as bare numbers: that of none of these
-// and then those of the classes in the order taught, nil while there is nothing
-// to compare with. They are good until the next call. It allocates nothing.
-func (e *Engine) Shares(x []float32) ([]float64, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.predictShares(x)
+func (e *Engine) named(p []float64, err error) (*Prediction, error) {
+	if p == nil {
+		return nil, err
+	}
+	answer := &Prediction{None: p[0], Classes: make([]Probability, len(e.classes))}
+	for i, c := range e.classes {
+		answer.Classes[i] = Probability{ID: c.ID, Name: c.Name, P: p[i+1]}
+	}
+	return answer, nil
 }
 
-func (e *Engine) predictShares(x []float32) ([]float64, error) {
+func (e *Engine) probabilities(x []float32) ([]float64, error) {
 	if err := e.foreign(); err != nil {
 		return nil, err
 	}
@@ -63,56 +79,48 @@ func (e *Engine) predictShares(x []float32) ([]float64, error) {
 		return nil, err
 	}
 	n := len(e.classes)
-	if len(e.shares) < n+1 {
-		e.shares = make([]float64, 2*n+1)
+	if len(e.answer) < n+1 {
+		e.answer = make([]float64, 2*n+1)
 	}
-	answer := e.shares[:n+1]
+	answer := e.answer[:n+1]
 	if answer[0], err = e.classifier.ProbabilitiesTo(answer[1:], z); err != nil {
 		return nil, err
 	}
 	return answer, nil
 }
 
-func (e *Engine) predict(x []float32) (*Prediction, error) {
-	shares, err := e.predictShares(x)
-	if shares == nil {
-		return nil, err
-	}
-	p := &Prediction{None: shares[0], Classes: make([]Probability, len(e.classes))}
-	for i, c := range e.classes {
-		p.Classes[i] = Probability{ID: c.ID, Name: c.Name, P: shares[i+1]}
-	}
-	return p, nil
-}
-
 // refresh evaluates the query anew and shows the result.
-func (e *Engine) refresh() *Prediction {
-	var p *Prediction
+func (e *Engine) refresh() {
+	var p []float64
 	if e.query != nil {
 		var err error
-		if p, err = e.predict(e.query); err != nil {
+		if p, err = e.probabilities(e.query); err != nil {
 			// The query was checked under another prior, whose dimension is gone,
 			// or in another session.
 			e.query = nil
 		}
 	}
+	e.show(p)
+}
+
+// show shows probabilities as [Engine.Ask] returns them.
+func (e *Engine) show(p []float64) {
 	if e.hooks.Show != nil {
 		e.hooks.Show(view.Compose(e.input(p)))
 	}
-	return p
 }
 
-func (e *Engine) input(p *Prediction) view.Input {
+func (e *Engine) input(p []float64) view.Input {
 	s := e.session.Settings
 	in := view.Input{Query: e.query != nil, Open: s.NonePrior > 0, Sort: view.Sort(s.Sort), Classes: make([]view.Class, len(e.classes))}
 	for i, c := range e.classes {
 		in.Classes[i] = view.Class{ID: c.ID, Name: c.Name, Examples: len(c.examples)}
 		if p != nil {
-			in.Classes[i].Probability = p.Classes[i].P
+			in.Classes[i].Probability = p[i+1]
 		}
 	}
 	if p != nil {
-		in.None = p.None
+		in.None = p[0]
 	}
 	return in
 }

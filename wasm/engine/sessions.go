@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"metaqda/core/model"
+	"metaqda/core/qda"
 	"metaqda/wasm/store"
 	"metaqda/wasm/view"
 )
@@ -177,19 +178,18 @@ func (e *Engine) swap(c *store.Contents, chosen *prior, unreadable string) error
 	if err != nil {
 		return err
 	}
-	former := e.session
-	e.session = repaired(c.Session)
-	if p == nil {
-		e.prior, e.classifier = nil, nil
-		e.classes, e.unreadable = classes, unreadable
-		return e.record()
+	session := repaired(c.Session)
+	var q *qda.Classifier
+	if p != nil { // or else there are no examples
+		if q, err = newClassifier(p, session.Settings, classes); err != nil {
+			return err
+		}
 	}
-	q, err := newClassifier(p, e.session.Settings, classes)
-	if err != nil {
-		e.session = former
-		return err
+	e.session, e.prior, e.classifier, e.classes, e.unreadable = session, p, q, classes, unreadable
+	for _, k := range classes {
+		e.countBursts(k)
 	}
-	e.prior, e.classifier, e.classes, e.unreadable = p, q, classes, unreadable
+	e.journal.renew()
 	return e.record()
 }
 

@@ -10,10 +10,15 @@
 //
 //	m = m0 + L0 m',   L = L0 L'
 //
-// kappa, nu and the model of sessions stay: a session's few classes say too little
-// about them. The best step is chosen on classes that are not learned from; step
+// kappa, nu and the model of sessions (core/session) stay: a person's few classes
+// say too little about them. The best step is chosen on classes that are not learned from; step
 // 0, the prior in use, is among the choices, so that learning cannot end with
 // what measures worse there.
+//
+// A [Run] is the computation. A [Learner] is what drives it, one at a time: begun,
+// paused, resumed after a reload, cancelled. The package knows nothing of
+// JavaScript; it is for a person's own few classes, not for priors that ship, which
+// scripts/metaqda learns from whole data sets.
 package learn
 
 import (
@@ -27,8 +32,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/episode"
@@ -47,7 +51,7 @@ const (
 	// MaxSteps is the most gradient steps of a run.
 	MaxSteps = 20000
 
-	validateShare  = 3  // one class in so many is kept for validation
+	heldOut        = 3  // one class in so many is kept for validation
 	maxValidate    = 40 // classes
 	validations    = 20 // during a run
 	episodes       = 30 // of each validation, per shot
@@ -87,8 +91,9 @@ type Run struct {
 	trainer *metatrain.Trainer
 }
 
-// New prepares a run. Cost N d²/2 for N pictures, d³/3 for a spiked prior. It returns a *[TooLittleError],
-// a *[niw.DimensionError], a *[niw.ValueError] or the error of the transform.
+// New prepares a run. Cost N d²/2 for N pictures, d³/3 for a spiked prior. It
+// returns a *[TooLittleError], a *[niw.DimensionError], a *[niw.ValueError] or the
+// error of the transform.
 func New(job Job) (*Run, error) {
 	usable := usableClasses(job.Classes)
 	if len(usable) < MinClasses {
@@ -102,7 +107,7 @@ func New(job Job) (*Run, error) {
 	full.NIW = full.NIW.Dense()
 	job.Prior = &full
 	r := &Run{job: job, dim: job.Prior.NIW.Dim()}
-	held := min(max(len(usable)/validateShare, 2), maxValidate)
+	held := min(max(len(usable)/heldOut, 2), maxValidate)
 	train, trainPool, err := r.domain("classes to learn from", usable[held:])
 	if err != nil {
 		return nil, err
@@ -252,11 +257,11 @@ func (r *Run) State() []byte { return r.trainer.State() }
 // a *[metatrain.StateError] if the job is another.
 func (r *Run) LoadState(state []byte) error { return r.trainer.LoadState(state) }
 
-// Prior returns the best prior so far. Cost d³.
+// Prior returns the best prior so far. Cost d³/3.
 func (r *Run) Prior() *model.Prior {
-	from, learned := r.job.Prior, r.trainer.Result().Prior
+	from := r.job.Prior
 	p := *from
-	p.NIW = compose(from.NIW, learned)
+	p.NIW = compose(from.NIW, r.trainer.Result())
 	p.Precision = "F32"
 	p.Facts = maps.Clone(from.Facts)
 	if p.Facts == nil {
@@ -272,24 +277,10 @@ func (r *Run) Prior() *model.Prior {
 	return &p
 }
 
-// compose returns the prior that learned, a prior of rows whitened by base, is
-// of the rows as they are: m = m0 + L0 m', L = L0 L'.
-func compose(base, learned *niw.Prior) *niw.Prior {
-	d := base.Dim()
-	m := append([]float64(nil), base.M...)
-	l0, l1 := dense(base.L), dense(learned.L)
-	blas64.Gemv(blas.NoTrans, 1, l0, blas64.Vector{N: d, Data: learned.M, Inc: 1}, 1, blas64.Vector{N: d, Data: m, Inc: 1})
-	product := blas64.General{Rows: d, Cols: d, Stride: d, Data: make([]float64, d*d)}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, l0, l1, 0, product)
-	return &niw.Prior{M: m, Kappa: learned.Kappa, L: mat.NewTriDense(d, mat.Lower, product.Data), Nu: learned.Nu}
-}
-
-// dense returns a lower triangle with zeros above.
-func dense(t *mat.TriDense) blas64.General {
-	raw := t.RawTriangular()
-	g := blas64.General{Rows: raw.N, Cols: raw.N, Stride: raw.N, Data: make([]float64, raw.N*raw.N)}
-	for i := range raw.N {
-		copy(g.Data[i*raw.N:i*raw.N+i+1], raw.Data[i*raw.Stride:])
-	}
-	return g
+// compose returns the prior of the rows as they are for parameters learned on
+// rows whitened by base: m = m0 + L0 m', L = L0 L'.
+func compose(base *niw.Prior, learned *metatrain.Params) *niw.Prior {
+	p := metatrain.BaseOf(base.L).Compose(learned).Prior
+	floats.Add(p.M, base.M)
+	return p
 }

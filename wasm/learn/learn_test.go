@@ -93,15 +93,15 @@ func accuracy(t *testing.T, p *model.Prior) float64 {
 			}
 			_ = k
 		}
-		odds := make([]float64, 5)
+		probabilities := make([]float64, 5)
 		for k, class := range classes {
 			for _, e := range class.Examples[3:] {
-				if _, err := c.ProbabilitiesTo(odds, wide(e)); err != nil {
+				if _, err := c.ProbabilitiesTo(probabilities, wide(e)); err != nil {
 					t.Fatal(err)
 				}
 				best := 0
-				for i, v := range odds {
-					if v > odds[best] {
+				for i, v := range probabilities {
+					if v > probabilities[best] {
 						best = i
 					}
 				}
@@ -203,7 +203,7 @@ func TestComposedScoresAreThoseOfTraining(t *testing.T) {
 			}
 		}
 	}
-	both := compose(base, learned)
+	both := compose(base, &metatrain.Params{Prior: learned})
 	x, w, z1, z2 := make([]float64, dim), make([]float64, dim), make([]float64, dim), make([]float64, dim)
 	for i := range x {
 		x[i] = rng.NormFloat64()

@@ -2,7 +2,7 @@ package store
 
 import "sync"
 
-// Memory is a Store that lasts as long as the program.
+// Memory is a Store that does not last: what is in it goes with the program.
 type Memory struct {
 	mu     sync.Mutex
 	tables map[Table]map[string]any

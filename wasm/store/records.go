@@ -1,6 +1,7 @@
 // Package store keeps sessions, their pictures' embeddings and priors in the
 // browser's IndexedDB, one record per thing, so that adding an example writes
-// one example. Where IndexedDB cannot be had, [Memory] takes its place.
+// one example. Where IndexedDB cannot be had, [Memory] takes its place. It is not
+// for files that people keep, whose formats are in package metaqda/core/model.
 package store
 
 import (
@@ -25,7 +26,9 @@ const (
 // Tables lists all tables.
 var Tables = []Table{Sessions, Classes, Examples, Priors, Meta, Checkpoints}
 
-// Session is what a session is apart from what it was taught.
+// Session is the record of a session, what a person taught under one name, without
+// its classes and examples. Another thing of that name, [model.Session] in a prior,
+// says how such sessions differ in difficulty.
 type Session struct {
 	ID, Name         string
 	Created, Updated int64 // milliseconds since 1970 UTC
@@ -50,7 +53,7 @@ type Class struct {
 	Order             float64
 }
 
-// Example is one taught picture: its raw embedding of length d and its
+// Example is one picture of a class: its raw embedding of length d and its
 // thumbnail, encoded picture bytes or nil.
 type Example struct {
 	ID, Session, Class string

@@ -1,5 +1,6 @@
 // Package view shows a prediction: one meter per class, one for none of these,
-// and a sentence that says no more than the numbers do.
+// and a sentence that says no more than the numbers do. It is not for the rest of
+// the page, which is JavaScript's.
 //
 // What is shown is decided here, in plain Go; the DOM is touched in dom_js.go
 // and nowhere else.
@@ -26,7 +27,7 @@ const NoneName = "None of these"
 // never empty.
 const noneID = ""
 
-// Class is one class of the session with its share of the query.
+// Class is one class of the session with its probability for the query.
 type Class struct {
 	ID, Name    string
 	Examples    int
@@ -44,13 +45,13 @@ type Input struct {
 
 // Row is one meter.
 type Row struct {
-	ID    string  // of the class, empty for none of these
-	Name  string  // what the meter is called
-	Now   string  // probability as the shortest decimal that reads back the same
-	Text  string  // probability as people say it, or why there is none
-	Share float64 // probability, for the length of the bar
-	Best  bool
-	None  bool
+	ID   string  // of the class, empty for none of these
+	Name string  // what the meter is called
+	Now  string  // probability as the shortest decimal that reads back the same
+	Text string  // probability as people say it, or why there is none
+	P    float64 // probability, for the length of the bar
+	Best bool
+	None bool
 }
 
 // Frame is what the page shows.
@@ -76,7 +77,7 @@ func Compose(in Input) Frame {
 	none.None = true
 	rows = append(rows, none)
 	ranked := slices.Clone(rows)
-	sort.SliceStable(ranked, func(i, j int) bool { return ranked[i].Share > ranked[j].Share })
+	sort.SliceStable(ranked, func(i, j int) bool { return ranked[i].P > ranked[j].P })
 	best := ranked[0].ID
 	if in.Sort != AsTaught {
 		rows = ranked
@@ -88,7 +89,7 @@ func Compose(in Input) Frame {
 }
 
 func newRow(id, name string, p float64) Row {
-	return Row{ID: id, Name: name, Now: strconv.FormatFloat(p, 'f', -1, 64), Text: Percent(p), Share: p}
+	return Row{ID: id, Name: name, Now: strconv.FormatFloat(p, 'f', -1, 64), Text: Percent(p), P: p}
 }
 
 // missing says what to do before there is anything to show, or nothing.
@@ -131,13 +132,13 @@ func verdict(in Input, ranked []Row) string {
 	switch {
 	case taughtClasses(in.Classes) == 1 && !in.Open:
 		return "Only “" + best.Name + "” has pictures: teach a second class to compare with."
-	case best.None && best.Share >= probable:
+	case best.None && best.P >= probable:
 		return "None of these, most likely: " + best.Text
-	case best.Share >= nearSure:
+	case best.P >= nearSure:
 		return "Almost certainly " + best.Name + ": " + best.Text
-	case best.Share >= probable:
+	case best.P >= probable:
 		return "Probably " + best.Name + ": " + best.Text
-	case next.Share >= alsoNamed*best.Share:
+	case next.P >= alsoNamed*best.P:
 		return "Not sure: " + spoken(best) + " or " + spoken(next)
 	}
 	return "Not sure, perhaps " + spoken(best)

@@ -147,7 +147,7 @@ func (r *row) draw(to Row) {
 	}
 	if !r.drawn || r.last.Now != to.Now {
 		r.meter.SetAttribute("aria-valuenow", to.Now)
-		r.bar.Underlying().Get("style").Set("width", strconv.FormatFloat(100*to.Share, 'f', 2, 64)+"%")
+		r.bar.Underlying().Get("style").Set("width", strconv.FormatFloat(100*to.P, 'f', 2, 64)+"%")
 	}
 	r.last, r.drawn = to, true
 }

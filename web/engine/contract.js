@@ -10,7 +10,7 @@
  *
  * @typedef {object} Example
  * @property {string} id
- * @property {Uint8Array|null} thumbnail encoded picture bytes (JPEG, PNG or WebP)
+ * @property {Uint8Array} [thumbnail] encoded picture bytes (JPEG, PNG or WebP), in Changes alone and only where there are any
  *
  * @typedef {object} ClassState
  * @property {string} id
@@ -36,6 +36,43 @@
  * @property {{message: string}} extractor why pictures of the session cannot be compared with new ones, empty when they can
  * @property {{kept: boolean, message: string}} storage whether changes outlive the tab, and if not, why
  *
+ * What a page that has the state of one revision needs to have that of another.
+ *
+ * @typedef {object} Changes
+ * @property {number} revision to ask from the next time
+ * @property {Omit<EngineState, 'classes'>} state
+ * @property {ClassState[]|null} classes all of them where no steps lead from the page's revision, or else null
+ * @property {Step[]} steps what happened to classes and examples, to be done in this order
+ *
+ * @typedef {object} PutClass the class is at a place and has a name; it may be new
+ * @property {'put-class'} do
+ * @property {string} class id
+ * @property {string} name
+ * @property {number} at
+ *
+ * @typedef {object} DropClass the class and its examples are gone
+ * @property {'drop-class'} do
+ * @property {string} class id
+ *
+ * @typedef {object} PutExample a new example is at a place of its class
+ * @property {'put-example'} do
+ * @property {string} class id
+ * @property {number} at
+ * @property {Example} example
+ *
+ * @typedef {object} DropExample an example of the class is gone
+ * @property {'drop-example'} do
+ * @property {string} class id
+ * @property {Example} example
+ *
+ * @typedef {object} PutBursts the bursts of the class, or the one at a place, have other sizes
+ * @property {'put-bursts'|'put-burst'} do
+ * @property {string} class id
+ * @property {number} at
+ * @property {number[]} [sizes] none where there are no bursts
+ *
+ * @typedef {PutClass|DropClass|PutExample|DropExample|PutBursts} Step
+ *
  * @typedef {object} SessionInfo
  * @property {string} id
  * @property {string} name
@@ -54,7 +91,8 @@
  * @property {boolean} [pooled]
  *
  * @typedef {object} Engine
- * @property {() => Promise<EngineState>} state
+ * @property {() => Promise<EngineState>} state the whole of it
+ * @property {(revision: number) => Promise<Changes>} changes since a revision, from 0 everything
  * @property {(name: string) => Promise<{id: string, name: string}>} addClass
  * @property {(id: string, name: string) => Promise<unknown>} renameClass
  * @property {(id: string) => Promise<{undo: string}>} removeClass

@@ -4,6 +4,7 @@
  * `page`. What it can do is described in contract.js.
  */
 import { failure } from '../base/remote.js';
+import { directly } from './direct.js';
 import { loadSimd } from './kernels.js';
 import { loadRuntime, startProgram } from './program.js';
 
@@ -37,31 +38,11 @@ export async function loadEngine({ onProgress = () => {}, base = document.baseUR
   ]);
   const modules = { engine, kernels };
   const { methods, quick } = await startProgram(modules, 'page');
-  return /** @type {any} */ ({ ...methods, probabilities: quickly(methods.probabilities, quick), modules });
-}
-
-/**
- * Asks for probabilities the quick way, in place of the ordinary one, while the classes are those of the last
- * ordinary answer.
- *
- * @param {Engine['probabilities']} ordinary
- * @param {Awaited<ReturnType<typeof startProgram>>['quick']} quick
- * @returns {Engine['probabilities']}
- */
-function quickly(ordinary, quick) {
-  let revision = -1;
-  /** @type {{id: string, name: string}[]} */ let classes = [];
-  return async (x) => {
-    const probabilities = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x) : null;
-    if (probabilities) return { classes: classes.map((c, i) => ({ ...c, probability: probabilities[i + 1] })), none: probabilities[0] };
-    const now = quick.revision();
-    const answer = await ordinary(x);
-    if (answer) {
-      revision = now;
-      classes = answer.classes.map(({ id, name }) => ({ id, name }));
-    }
-    return answer;
-  };
+  return /** @type {any} */ ({
+    ...methods, modules,
+    recognise: directly(quick, methods.recognise, true),
+    probabilities: directly(quick, methods.probabilities, false),
+  });
 }
 
 /** Tells whether the page's address leaves SIMD on. */

@@ -28,7 +28,7 @@ let started = 0;
  *
  * @param {Modules} modules
  * @param {'page'|'trainer'} role
- * @returns {Promise<{methods: Methods, quick: ReturnType<typeof direct>}>}
+ * @returns {Promise<{methods: Methods, quick: import('./direct.js').Direct}>}
  */
 export async function startProgram({ engine, kernels }, role) {
   const go = /** @type {GoProgram} */ (new /** @type {any} */ (globalThis).Go());
@@ -49,7 +49,7 @@ export async function startProgram({ engine, kernels }, role) {
   const { ask, revision } = direct(instance);
   return {
     methods: guarded({ ...methods, memory: () => memory.buffer.byteLength }, go),
-    quick: { ask: (x) => (go.exited ? null : ask(x)), revision: () => (go.exited ? NaN : revision()) },
+    quick: { ask: (x, show) => (go.exited ? null : ask(x, show)), revision: () => (go.exited ? NaN : revision()) },
   };
 }
 

@@ -133,12 +133,15 @@ async function build(engine, extractor) {
   const tellStorage = standing('storage');
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor');
+  let shown = 0;
   const refresh = coalesced(async () => {
-    const state = await engine.state();
+    const { revision, state, classes: all, steps } = await engine.changes(shown);
+    shown = revision;
     tellStorage(state.storage.message);
     tellPrior(state.prior.message);
     tellExtractor(state.extractor.message);
-    classes.show(state.classes);
+    if (all) classes.show(all);
+    else classes.follow(steps);
     settings.show(state);
     learning.showPrior(state.prior);
     await sessions.show(state.sessionId);

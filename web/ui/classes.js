@@ -9,6 +9,7 @@ import { holdRepeat } from './hold.js';
 import { Thumbnails } from './thumbnails.js';
 
 /** @typedef {import('../engine/contract.js').ClassState} ClassState */
+/** @typedef {import('../engine/contract.js').Step} Step */
 /** @typedef {import('../engine/contract.js').Example} Example */
 /** @typedef {import('../engine/contract.js').Engine} Engine */
 /** @typedef {import('./enrol.js').Enrolment} Enrolment */
@@ -44,12 +45,53 @@ export class ClassList {
         this.#cards.delete(id);
       }
     }
-    classes.forEach((state, at) => this.#place(state, at));
+    classes.forEach((state, at) => {
+      this.#place(state.id, at).show(state);
+    });
     this.#thumbnails.keep(classes.flatMap((c) => c.examples.map((e) => e.id)));
-    byId('welcome', HTMLElement).hidden = classes.length > 0;
-    const pictures = classes.reduce((sum, c) => sum + c.examples.length, 0);
-    byId('teach-summary', HTMLElement).textContent = classes.length
-      ? `${counted(classes.length, 'class', 'classes')}, ${counted(pictures, 'picture')}` : '';
+    this.#summarise();
+  }
+
+  /**
+   * Shows what happened to the classes, in this order. What it costs does not depend on what else there is.
+   *
+   * @param {Step[]} steps
+   */
+  follow(steps) {
+    for (const step of steps) this.#follow(step);
+    if (steps.length) this.#summarise();
+  }
+
+  /** @param {Step} step */
+  #follow(step) {
+    if (step.do === 'put-class') {
+      this.#place(step.class, step.at).rename(step.name);
+      return;
+    }
+    const card = this.#cards.get(step.class);
+    if (!card) return;
+    switch (step.do) {
+      case 'drop-class':
+        card.dispose();
+        this.#cards.delete(step.class);
+        for (const id of card.examples) this.#thumbnails.drop(id);
+        break;
+      case 'put-example': card.put(step.example, step.at); break;
+      case 'drop-example':
+        card.drop(step.example.id);
+        this.#thumbnails.drop(step.example.id);
+        break;
+      case 'put-burst': card.bursts.splice(step.at, 1, ...step.sizes ?? []); card.showHint(); break;
+      case 'put-bursts': card.bursts = step.sizes ?? []; card.showHint(); break;
+    }
+  }
+
+  #summarise() {
+    byId('welcome', HTMLElement).hidden = this.#cards.size > 0;
+    let pictures = 0;
+    for (const card of this.#cards.values()) pictures += card.examples.length;
+    byId('teach-summary', HTMLElement).textContent = this.#cards.size
+      ? `${counted(this.#cards.size, 'class', 'classes')}, ${counted(pictures, 'picture')}` : '';
   }
 
   /** @param {Element|null} element @returns {ClassCard|undefined} the card that holds an element */
@@ -58,18 +100,18 @@ export class ClassList {
     return id ? this.#cards.get(id) : undefined;
   }
 
-  /** @param {ClassState} state @param {number} at */
-  #place(state, at) {
-    let card = this.#cards.get(state.id);
+  /** The card of a class, at its place. @param {string} id @param {number} at */
+  #place(id, at) {
+    let card = this.#cards.get(id);
     if (!card) {
-      card = new ClassCard(this, this.#thumbnails, state);
-      this.#cards.set(state.id, card);
+      card = new ClassCard(this, this.#thumbnails, id);
+      this.#cards.set(id, card);
     }
-    card.show(state);
     // Moving an element takes the focus from it, so only misplaced ones are moved.
     if (this.element.children[at] !== card.element) {
       this.element.insertBefore(card.element, this.element.children[at] ?? null);
     }
+    return card;
   }
 
   #wireForm() {
@@ -95,32 +137,32 @@ export class ClassList {
   /**
    * Deletes a class and offers to take that back.
    *
-   * @param {ClassState} state
+   * @param {ClassCard} card
    */
-  async remove(state) {
-    const at = [...this.element.children].findIndex((card) => card.getAttribute('data-class') === state.id);
-    const { undo } = await this.engine.removeClass(state.id);
+  async remove({ id, name, examples: { length: pictures } }) {
+    const at = [...this.element.children].findIndex((card) => card.getAttribute('data-class') === id);
+    const { undo } = await this.engine.removeClass(id);
     // Where the card was is now its successor; a field would open a phone's keyboard.
-    const left = [...this.element.children].filter((card) => card.getAttribute('data-class') !== state.id);
+    const left = [...this.element.children].filter((card) => card.getAttribute('data-class') !== id);
     const target = left[Math.min(at, left.length - 1)] ?? byId('samples-button', HTMLElement);
     if (target instanceof HTMLElement) target.focus({ preventScroll: true });
-    this.undo.offer(`Deleted “${state.name}” with ${counted(state.examples.length, 'picture')}.`, async () => {
+    this.undo.offer(`Deleted “${name}” with ${counted(pictures, 'picture')}.`, async () => {
       await this.engine.undo(undo);
-      say(`“${state.name}” is back.`);
+      say(`“${name}” is back.`);
     });
   }
 
   /**
    * Removes one picture and offers to take that back.
    *
-   * @param {ClassState} state
+   * @param {ClassCard} card
    * @param {string} exampleId
    */
-  async removeExample(state, exampleId) {
-    const { undo } = await this.engine.removeExample(state.id, exampleId);
-    this.undo.offer(removed(state.name, state.examples.length - 1), async () => {
+  async removeExample({ id, name, examples: { length: pictures } }, exampleId) {
+    const { undo } = await this.engine.removeExample(id, exampleId);
+    this.undo.offer(removed(name, pictures - 1), async () => {
       await this.engine.undo(undo);
-      say(`The picture of “${state.name}” is back.`);
+      say(`The picture of “${name}” is back.`);
     });
   }
 }
@@ -161,24 +203,29 @@ class ClassCard {
   #batch = null;
   /** @type {Camera|null} */
   #camera = null;
+  name = '';
+  /** Ids of its pictures, in the order taught. @type {string[]} */
+  examples = [];
+  /** How many of them are nearly the same, for each that is like none before. @type {number[]} */
+  bursts = [];
 
   /**
    * @param {ClassList} list
    * @param {Thumbnails} thumbnails
-   * @param {ClassState} state
+   * @param {string} id
    */
-  constructor(list, thumbnails, state) {
+  constructor(list, thumbnails, id) {
     this.list = list;
     this.thumbnails = thumbnails;
-    this.state = state;
-    this.name = el('input', {
+    this.id = id;
+    this.field = el('input', {
       class: 'card-name', type: 'text', maxlength: 80, spellcheck: false, autocomplete: 'off', enterkeyhint: 'done',
       onchange: () => { void this.#rename(); },
       onkeydown: (event) => this.#nameKey(/** @type {KeyboardEvent} */ (event)),
     });
     this.count = el('span', { class: 'card-count' });
     this.deleteButton = el('button', {
-      class: 'button quiet square', type: 'button', onclick: () => { void this.#guard(() => this.list.remove(this.state)); },
+      class: 'button quiet square', type: 'button', onclick: () => { void this.#guard(() => this.list.remove(this)); },
     }, icon('trash'));
     this.thumbs = el('ul', { class: 'thumbs' });
     this.forName = el('span', { class: 'vh' });
@@ -193,8 +240,8 @@ class ClassCard {
       el('button', { class: 'button quiet', type: 'button', onclick: () => this.#batch?.abort() }, 'Cancel'));
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.hint = el('div', { class: 'card-hint', 'aria-live': 'polite', 'aria-atomic': 'true' });
-    this.element = el('li', { class: 'card', 'data-class': state.id, tabindex: -1 },
-      el('div', { class: 'card-head' }, this.name, this.count, this.deleteButton),
+    this.element = el('li', { class: 'card', 'data-class': id, tabindex: -1 },
+      el('div', { class: 'card-head' }, this.field, this.count, this.deleteButton),
       el('div', { class: 'pictures' }, this.thumbs,
         el('div', { class: 'tiles' },
           el('label', { class: 'tile file-button' }, icon('plus'), el('span', {}, 'Add', this.forName), this.file),
@@ -203,29 +250,81 @@ class ClassCard {
     dropZone(this.element, (files) => void this.addFiles(files));
   }
 
-  /** @param {ClassState} state */
-  show(state) {
-    this.state = state;
-    if (document.activeElement !== this.name) this.name.value = state.name;
-    this.name.setAttribute('aria-label', `Name of the class ${state.name}`);
-    this.count.textContent = state.examples.length ? counted(state.examples.length, 'picture') : 'No pictures yet';
-    this.deleteButton.setAttribute('aria-label', `Delete ${state.name}`);
-    this.deleteButton.title = `Delete ${state.name}`;
-    this.thumbs.setAttribute('aria-label', `Pictures of ${state.name}`);
-    this.forName.textContent = ` pictures to ${state.name}`;
-    this.progress.setAttribute('aria-label', `Adding pictures to ${state.name}`);
-    this.cameraButton.setAttribute('aria-label', `Camera for ${state.name}`);
-    this.#showThumbs(state.examples);
-    this.#showHint(repeated(state.bursts));
+  /** Shows all of a class. @param {ClassState} state */
+  show({ name, examples, bursts }) {
+    const ids = new Set(examples.map((example) => example.id));
+    const kept = new Map();
+    for (const item of [...this.thumbs.children]) {
+      const id = item.getAttribute('data-example') ?? '';
+      if (ids.has(id)) kept.set(id, item);
+      else item.remove();
+    }
+    examples.forEach((example, at) => this.#placeThumb(kept.get(example.id) ?? this.#thumb(example), at));
+    this.examples = [...ids];
+    this.bursts = bursts;
+    this.rename(name);
+    this.#showCount();
+    this.showHint();
+  }
+
+  /** Puts a new picture at a place. @param {Example} example @param {number} at */
+  put(example, at) {
+    this.examples.splice(at, 0, example.id);
+    this.#placeThumb(this.#thumb(example), at);
+    this.#label(at);
+    this.#showCount();
+  }
+
+  /** Takes a picture away. @param {string} id */
+  drop(id) {
+    const at = this.examples.indexOf(id);
+    this.examples.splice(at, 1);
+    this.thumbs.children[at].remove();
+    this.#label(at);
+    this.#showCount();
+  }
+
+  /** @param {string} name */
+  rename(name) {
+    this.name = name;
+    if (document.activeElement !== this.field) this.field.value = name;
+    this.field.setAttribute('aria-label', `Name of the class ${name}`);
+    this.deleteButton.setAttribute('aria-label', `Delete ${name}`);
+    this.deleteButton.title = `Delete ${name}`;
+    this.thumbs.setAttribute('aria-label', `Pictures of ${name}`);
+    this.forName.textContent = ` pictures to ${name}`;
+    this.progress.setAttribute('aria-label', `Adding pictures to ${name}`);
+    this.cameraButton.setAttribute('aria-label', `Camera for ${name}`);
+    this.#showCount();
+    this.#label(0);
+  }
+
+  #showCount() {
+    this.count.textContent = this.examples.length ? counted(this.examples.length, 'picture') : 'No pictures yet';
+    this.thumbs.hidden = this.examples.length === 0;
+  }
+
+  /** Names the pictures from a place on. @param {number} from */
+  #label(from) {
+    for (let at = from; at < this.thumbs.children.length; at++) {
+      const item = this.thumbs.children[at];
+      const label = `icture ${at + 1} of ${this.name}`;
+      item.querySelector('img')?.setAttribute('alt', `P${label}`);
+      item.querySelector('button')?.setAttribute('aria-label', `Remove p${label}`);
+    }
+  }
+
+  /** @param {Element} item @param {number} at */
+  #placeThumb(item, at) {
+    if (this.thumbs.children[at] !== item) this.thumbs.insertBefore(item, this.thumbs.children[at] ?? null);
   }
 
   /**
    * Shows what is to be said of the pictures. It is announced when it appears, not
    * with every picture that changes its numbers.
-   *
-   * @param {string} text
    */
-  #showHint(text) {
+  showHint() {
+    const text = repeated(this.bursts);
     if (this.hint.textContent === text) return;
     this.hint.setAttribute('aria-live', this.hint.textContent && text ? 'off' : 'polite');
     this.hint.replaceChildren(...text ? [el('p', { class: 'small muted' }, text)] : []);
@@ -245,11 +344,11 @@ class ClassCard {
     complain(this.error, '');
     this.#batch = new AbortController();
     try {
-      const result = await runBatch(files, (file) => this.list.enrolment.enrolFile(this.state.id, file), {
+      const result = await runBatch(files, (file) => this.list.enrolment.enrolFile(this.id, file), {
         signal: this.#batch.signal, onProgress: (done, total) => this.#showProgress(done, total),
       });
       complain(this.error, summary(result.errors.map(sentence)));
-      const added = `${counted(result.done, 'picture')} added to “${this.state.name}”.`;
+      const added = `${counted(result.done, 'picture')} added to “${this.name}”.`;
       say(result.cancelled ? `Cancelled: ${added}` : added);
     } finally {
       this.#batch = null;
@@ -270,31 +369,17 @@ class ClassCard {
     this.element.remove();
   }
 
-  /** @param {Example[]} examples */
-  #showThumbs(examples) {
-    const kept = new Map([...this.thumbs.children].map((item) => [item.getAttribute('data-example') ?? '', item]));
-    const ids = new Set(examples.map((example) => example.id));
-    for (const [id, item] of kept) if (!ids.has(id)) item.remove();
-    examples.forEach((example, at) => {
-      const item = kept.get(example.id) ?? this.#thumb(example);
-      const label = `picture ${at + 1} of ${this.state.name}`;
-      item.querySelector('img')?.setAttribute('alt', `P${label.slice(1)}`);
-      item.querySelector('button')?.setAttribute('aria-label', `Remove ${label}`);
-      if (this.thumbs.children[at] !== item) this.thumbs.insertBefore(item, this.thumbs.children[at] ?? null);
-    });
-    this.thumbs.hidden = examples.length === 0;
-  }
-
   /** @param {Example} example */
   #thumb(example) {
+    const { id } = example; // the bytes are not kept here
     const image = el('img', { class: 'thumb-picture', width: 64, height: 64, alt: '', draggable: 'false' });
     const url = this.thumbnails.url(example);
     if (url) image.src = url;
     const remove = el('button', { class: 'thumb-remove', type: 'button' }, icon('close'));
-    const item = el('li', { class: 'thumb', 'data-example': example.id }, image, remove);
+    const item = el('li', { class: 'thumb', 'data-example': id }, image, remove);
     remove.addEventListener('click', () => void this.#guard(async () => {
       const near = item.nextElementSibling ?? item.previousElementSibling;
-      await this.list.removeExample(this.state, example.id);
+      await this.list.removeExample(this, id);
       const target = near?.querySelector('button') ?? this.file;
       target.focus({ preventScroll: true });
     }));
@@ -316,23 +401,23 @@ class ClassCard {
   }
 
   async #rename() {
-    const name = this.name.value.trim();
-    if (name === this.state.name) return;
+    const name = this.field.value.trim();
+    if (name === this.name) return;
     try {
       if (!name) throw new Error('A class needs a name.');
-      await this.list.engine.renameClass(this.state.id, name);
+      await this.list.engine.renameClass(this.id, name);
       complain(this.error, '');
       say(`Renamed to “${name}”.`);
     } catch (error) {
-      this.name.value = this.state.name;
+      this.field.value = this.name;
       complain(this.error, sentence(error));
     }
   }
 
   /** @param {KeyboardEvent} event */
   #nameKey(event) {
-    if (event.key === 'Escape') this.name.value = this.state.name;
-    if (event.key === 'Enter' || event.key === 'Escape') this.name.blur();
+    if (event.key === 'Escape') this.field.value = this.name;
+    if (event.key === 'Enter' || event.key === 'Escape') this.field.blur();
   }
 
   #closeCamera = () => {
@@ -355,7 +440,7 @@ class ClassCard {
     const camera = new Camera({ onLost: fail });
     this.#camera = camera;
     const shutter = el('button', { class: 'button primary shutter', type: 'button', disabled: true },
-      'Hold to capture', el('span', { class: 'vh' }, ` ${this.state.name}`));
+      'Hold to capture', el('span', { class: 'vh' }, ` ${this.name}`));
     const counter = el('span', { class: 'capture-count', 'aria-live': 'polite' });
     this.cameraBox.replaceChildren(
       el('div', { class: 'video-frame' }, camera.video, camera.switchButton),
@@ -377,7 +462,7 @@ class ClassCard {
     holdRepeat(shutter, async () => {
       if (!camera.open) return;
       try {
-        await this.list.enrolment.enrolFrame(this.state.id, await camera.frame());
+        await this.list.enrolment.enrolFrame(this.id, await camera.frame());
         counter.textContent = `${counted(++taken, 'picture')} taken`;
         complain(this.error, '');
       } catch (error) {

@@ -4,7 +4,7 @@ import { complain, say, toast } from './announce.js';
 import { byId, dialogHead, el, save, sentence } from './dom.js';
 
 /** @typedef {import('../engine/contract.js').Engine} Engine */
-/** @typedef {import('../engine/contract.js').EngineState} EngineState */
+/** @typedef {Omit<import('../engine/contract.js').EngineState, 'classes'>} EngineState */
 
 /** Largest prior probability of none-of-these that the slider offers. */
 const MOST_NONE = 0.5;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Addresses for thumbnails that are held as bytes. */
+/** Addresses for thumbnails. The bytes are the engine's: here is what the browser shows of them. */
 
 /** @typedef {import('../engine/contract.js').Example} Example */
 
@@ -21,6 +21,12 @@ export class Thumbnails {
     return url;
   }
 
+  /** Releases that of one example. @param {string} id */
+  drop(id) {
+    URL.revokeObjectURL(this.#urls.get(id) ?? '');
+    this.#urls.delete(id);
+  }
+
   /**
    * Releases all but these.
    *
@@ -28,10 +34,6 @@ export class Thumbnails {
    */
   keep(ids) {
     const wanted = new Set(ids);
-    for (const [id, url] of this.#urls) {
-      if (wanted.has(id)) continue;
-      URL.revokeObjectURL(url);
-      this.#urls.delete(id);
-    }
+    for (const id of this.#urls.keys()) if (!wanted.has(id)) this.drop(id);
   }
 }

@@ -171,6 +171,17 @@ func (w *Workload) Load() {
 	w.load(p)
 }
 
+// Files returns the prior and the session that Load reads.
+func (w *Workload) Files() (prior, session []byte) { return w.prior, w.session }
+
+// FullPrior returns the file of the prior with its full factor L.
+func (w *Workload) FullPrior() []byte {
+	p := must(model.DecodePrior(w.prior))
+	p.NIW = p.NIW.Dense()
+	p.Precision = "F64"
+	return must(model.EncodePrior(p))
+}
+
 // Full makes predictions use the prior's full factor L, or as before without.
 func (w *Workload) Full(full bool) {
 	p := must(model.DecodePrior(w.prior))

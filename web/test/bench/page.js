@@ -1,7 +1,7 @@
 // @ts-check
 // The page of the benchmark: times the operations of scripts/bench/browser in this browser. One
 // page measures with or without the SIMD kernels; run.mjs opens it and calls measure.
-import { direct } from '../../engine/direct.js';
+import { direct, directly } from '../../engine/direct.js';
 import { loadSimd, simdImports } from '../../engine/kernels.js';
 import { knnRows } from './knn.js';
 
@@ -13,8 +13,8 @@ const BOUNDS = { least: 3, most: 2000, budget: 700, slow: 2000 };
 
 /** @type {any} */
 let bench;
-/** @type {ReturnType<typeof direct>} */
-let engine;
+/** What a page's or a library's call of the same name does. @type {ReturnType<typeof directly>} */
+let probabilities;
 /** @type {WebAssembly.Memory} */
 let memory;
 
@@ -31,7 +31,7 @@ export async function start(simd) {
   kernels.attach(instance);
   go.run(instance);
   bench = /** @type {any} */ (globalThis).metaqdaBench;
-  engine = direct(instance);
+  probabilities = directly(direct(instance), async (x) => JSON.parse(bench.probabilities(bytesOf(x))), false);
   memory = /** @type {WebAssembly.Memory} */ (instance.exports.mem);
   if (bench.simd !== simd) throw new Error(`kernels wanted ${simd}, installed ${bench.simd}`);
   return performance.now() - began;
@@ -48,20 +48,20 @@ export async function measure(size, where) {
   const query = bench.query();
   const x = bytesOf(query);
   const times = {
-    predict: repeat(() => engine.ask(query)),
-    ...(size.classes === 5 && { 'predict-full': prepared('predict-full', () => engine.ask(query)) }),
+    predict: await repeatAsync(() => probabilities(query)),
+    ...(size.classes === 5 && { 'predict-full': await prepared('predict-full', () => repeatAsync(() => probabilities(query))) }),
     ...pairs(x),
-    ...(size.classes === 5 && { train_episode: repeatNamed('train_episode') }),
-    load: repeatNamed('load'),
+    ...(size.classes === 5 && { train_episode: await repeatNamed('train_episode') }),
+    load: await repeatNamed('load'),
   };
-  const probabilities = [...engine.ask(query) ?? []];
+  const answer = await probabilities(query);
   const rows = Object.entries(times).map(([name, samples]) => {
     bench.prepare(name);
     const bytes = bench.bytes(name === 'load' || name === 'train_episode' ? 1 : 50);
     bench.prepare('');
     return row(size, name, where, samples, bytes);
   });
-  return { rows, probabilities };
+  return { rows, probabilities: answer?.classes.map((c) => c.probability) ?? [] };
 }
 
 /** @param {ArrayBufferView} array */
@@ -92,15 +92,15 @@ function pairs(x) {
 }
 
 /** @param {string} name */
-const repeatNamed = (name) => prepared(name, () => bench.run());
+const repeatNamed = (name) => prepared(name, async () => repeat(() => bench.run()));
 
 /**
  * @param {string} name what the program is to prepare
- * @param {() => void} operation
+ * @param {() => Promise<number[]>} repeated
  */
-function prepared(name, operation) {
+async function prepared(name, repeated) {
   bench.prepare(name);
-  const times = repeat(operation);
+  const times = await repeated();
   bench.prepare('');
   return times;
 }
@@ -122,7 +122,7 @@ function repeat(operation) {
   return times;
 }
 
-/** @param {() => Promise<void>} operation */
+/** @param {() => Promise<unknown>} operation */
 async function repeatAsync(operation) {
   /** @type {number[]} */ const times = [];
   await operation();
@@ -159,17 +159,17 @@ export function row(size, name, where, times, bytes) {
  * heap after a collection and the size of the WebAssembly memory, after the first round (warm) and the second.
  * @param {Case} size
  */
-export function memoryFlatness(size) {
+export async function memoryFlatness(size) {
   bench.setup(size.dimension, size.classes, size.shots);
   const query = bench.query();
   const x = bytesOf(query);
-  const round = () => {
-    for (let i = 0; i < 10_000; i++) engine.ask(query);
+  const round = async () => {
+    for (let i = 0; i < 10_000; i++) await probabilities(query);
     for (let i = 0; i < 1_000; i++) {
       bench.enrol(x);
       bench.remove();
     }
     return { heap: bench.heap(), memory: memory.buffer.byteLength };
   };
-  return { ...size, warm: round(), end: round() };
+  return { ...size, warm: await round(), end: await round() };
 }

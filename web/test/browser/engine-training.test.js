@@ -155,7 +155,7 @@ test('learning is cancelled, and too little to learn from is said', () => blank(
   assert.match(seen.end, /^cancelled: /);
   assert.equal(seen.pending, null);
   assert.match(seen.steps, /^value: /);
-  assert.equal(seen.prior, 'Built-in');
+  assert.equal(seen.prior, 'Hand-crafted');
 }));
 
 test('a data set is learned from, of other embeddings than the session\'s too', () => blank(async ({ page }) => {

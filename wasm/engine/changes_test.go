@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"metaqda/core/model"
+	"metaqda/wasm/store"
+)
+
+// mirror is what a page has that follows the changes.
+type mirror struct {
+	revision   uint64
+	classes    []mirrored
+	thumbnails map[string][]byte // by example
+	steps      int               // taken at the last time
+	whole      bool              // given at the last time
+}
+
+type mirrored struct {
+	ID, Name string
+	Examples []string
+	Bursts   []int
+}
+
+// follow takes over what changed.
+func (m *mirror) follow(e *Engine) {
+	c := e.Changes(m.revision)
+	m.revision, m.steps, m.whole = c.Revision, len(c.Steps), c.Whole
+	if c.Whole {
+		m.classes, m.thumbnails = nil, map[string][]byte{}
+		for _, k := range c.State.Classes {
+			in := mirrored{ID: k.ID, Name: k.Name, Bursts: k.Bursts}
+			for _, x := range k.Examples {
+				in.Examples = append(in.Examples, x.ID)
+				m.thumbnails[x.ID] = x.Thumbnail
+			}
+			m.classes = append(m.classes, in)
+		}
+	}
+	for _, s := range c.Steps {
+		m.take(s)
+	}
+}
+
+func (m *mirror) take(s Step) {
+	i := slices.IndexFunc(m.classes, func(c mirrored) bool { return c.ID == s.Class })
+	if i < 0 && s.Do == PutClass {
+		m.classes = slices.Insert(m.classes, s.At, mirrored{ID: s.Class, Name: s.Name})
+		return
+	}
+	c := &m.classes[i]
+	switch s.Do {
+	case PutClass:
+		c.Name = s.Name
+	case DropClass:
+		for _, id := range c.Examples {
+			delete(m.thumbnails, id)
+		}
+		m.classes = slices.Delete(m.classes, i, i+1)
+	case PutExample:
+		c.Examples = slices.Insert(c.Examples, s.At, s.Example.ID)
+		m.thumbnails[s.Example.ID] = s.Example.Thumbnail
+	case DropExample:
+		c.Examples = slices.DeleteFunc(c.Examples, func(id string) bool { return id == s.Example.ID })
+		delete(m.thumbnails, s.Example.ID)
+	case PutBurst:
+		c.Bursts = append(c.Bursts[:s.At], append(slices.Clone(s.Sizes), c.Bursts[min(s.At+1, len(c.Bursts)):]...)...)
+	case PutBursts:
+		c.Bursts = s.Sizes
+	}
+}
+
+// check compares what the mirror has with the whole state, and that with what the
+// classifier says.
+func (m *mirror) check(t *testing.T, what string, e *Engine) {
+	t.Helper()
+	got := fmt.Sprint(m.classes)
+	fresh := &mirror{}
+	fresh.follow(e)
+	if want := fmt.Sprint(fresh.classes); !fresh.whole || got != want {
+		t.Fatalf("%s: the page has\n%s, want\n%s", what, got, want)
+	}
+	if fmt.Sprint(m.thumbnails) != fmt.Sprint(fresh.thumbnails) {
+		t.Fatalf("%s: thumbnails %v, want %v", what, m.thumbnails, fresh.thumbnails)
+	}
+	for _, c := range e.classes {
+		if got, want := slices.Clone(c.bursts), e.countBursts(c); !slices.Equal(got, want) {
+			t.Fatalf("%s: bursts %v, want %v", what, got, want)
+		}
+	}
+}
+
+// TestChangesLeadToTheState makes changes at random, follows them now and then, and
+// compares with the whole state.
+func TestChangesLeadToTheState(t *testing.T) {
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		w := newWorld(t, store.NewMemory())
+		near, err := HandCrafted(dim)
+		must(t, err)
+		near.Session.Near = 1e-3
+		prior, err := model.EncodePrior(near)
+		must(t, err)
+		var tokens []string
+		m := &mirror{}
+		m.follow(w.Engine)
+		if !m.whole {
+			t.Fatal("a page that has nothing is not given everything")
+		}
+		steps := 0
+		for i := range 150 {
+			s := w.State()
+			var c ClassInfo
+			if len(s.Classes) > 0 {
+				c = s.Classes[r.IntN(len(s.Classes))]
+			}
+			var token string
+			var err error
+			whole := false // nothing leads from what was before
+			switch k := r.IntN(40); {
+			case k < 4 || len(s.Classes) == 0:
+				_, _, err = w.AddClass(fmt.Sprint("class ", i))
+			case k < 20: // near-copies of three pictures
+				x := picture(rand.New(rand.NewPCG(r.Uint64N(3), 2)), 1)
+				x[0] += 1e-4 * r.Float32()
+				_, err = w.AddExample(c.ID, x, []byte{byte(i), 1})
+			case k < 26 && len(c.Examples) > 0:
+				token, err = w.RemoveExample(c.ID, c.Examples[r.IntN(len(c.Examples))].ID)
+			case k < 28:
+				token, err = w.RemoveClass(c.ID)
+			case k < 30:
+				err = w.RenameClass(c.ID, fmt.Sprint("renamed ", i))
+			case k < 36 && len(tokens) > 0:
+				at := r.IntN(len(tokens))
+				_ = w.Undo(tokens[at]) // a picture does not return before its class
+				tokens = slices.Delete(tokens, at, at+1)
+			case k == 36:
+				_, _, err = w.ImportPrior(prior, model.Extractor{})
+			case k == 37:
+				_, err = w.ResetPrior()
+			case k == 38:
+				none := r.Float64() / 2
+				err = w.Configure(Change{NonePrior: &none})
+			case k == 39 && r.IntN(3) == 0:
+				w.Flush()
+				whole, err = true, w.Reload()
+			}
+			must(t, err)
+			if token != "" {
+				tokens = append(tokens, token)
+			}
+			if r.IntN(3) > 0 || whole {
+				m.follow(w.Engine)
+				steps += m.steps
+				if m.whole != whole {
+					t.Fatalf("change %d: given everything: %v, want %v", i, m.whole, whole)
+				}
+				m.check(t, fmt.Sprintf("change %d", i), w.Engine)
+			}
+		}
+		if steps == 0 {
+			t.Error("there were no steps")
+		}
+	}
+}
+
+func TestAPageFarBehindIsGivenEverything(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	m := &mirror{}
+	m.follow(w.Engine)
+	for i := range mostSteps + 1 {
+		_, _, err := w.AddClass(fmt.Sprint("class ", i))
+		must(t, err)
+	}
+	m.follow(w.Engine)
+	m.check(t, "far behind", w.Engine)
+	if !m.whole {
+		t.Error("more steps than are kept")
+	}
+	ahead := w.Changes(m.revision + 1)
+	if !ahead.Whole {
+		t.Error("a revision that there was not leads to this one")
+	}
+}
+
+// taught returns an engine with n pictures with thumbnails in one class.
+func taught(t testing.TB, n int) (e *Engine, class string) {
+	e = New(store.NewMemory(), "", Hooks{})
+	r := rand.New(rand.NewPCG(1, 1))
+	err := e.Start()
+	if err == nil {
+		class, _, err = e.AddClass("cat")
+	}
+	for range n {
+		if err == nil {
+			_, err = e.AddExample(class, picture(r, 1), bytes.Repeat([]byte{7}, 3000))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, class
+}
+
+// TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs adds a picture, takes it away
+// and brings it back among 10 and among 1,000.
+func TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs(t *testing.T) {
+	size := func(n int) (added int, allocated float64) {
+		e, class := taught(t, n)
+		before := e.Revision()
+		_, err := e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000))
+		must(t, err)
+		b, err := json.Marshal(e.Changes(before))
+		must(t, err)
+		return len(b), testing.AllocsPerRun(20, func() { e.Changes(before) })
+	}
+	few, fewAllocs := size(10)
+	many, manyAllocs := size(1000)
+	t.Logf("one more picture: %d bytes among 10, %d among 1,000; %v and %v allocations", few, many, fewAllocs, manyAllocs)
+	if many > few+50 { // digits of a revision and a place
+		t.Errorf("%d bytes among 1,000 pictures, %d among 10", many, few)
+	}
+	if manyAllocs > fewAllocs {
+		t.Errorf("%v allocations among 1,000 pictures, %v among 10", manyAllocs, fewAllocs)
+	}
+}
+
+// BenchmarkChanges is what a page asks after one more picture.
+func BenchmarkChanges(b *testing.B) {
+	for _, n := range []int{10, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			e, class := taught(b, n)
+			before := e.Revision()
+			if _, err := e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000)); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				e.Changes(before)
+			}
+		})
+	}
+}

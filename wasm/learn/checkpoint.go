@@ -1,0 +1,106 @@
+package learn
+
+import (
+	"encoding/json"
+
+	"metaqda/wasm/store"
+)
+
+// Task is what to learn, as files: what a checkpoint keeps of it.
+type Task struct {
+	Classifier []byte // classifier file: the classes to learn on
+	Prior      []byte // prior file: where to begin, nil for the hand-crafted prior
+	Steps      int
+}
+
+// checkpoint is what a run needs to go on after a reload.
+type checkpoint struct {
+	Task
+	state []byte // of the run, nil before the first is saved
+}
+
+// Its parts are records of their own in the table Checkpoints, under the id of the
+// session and a suffix, so that a validation rewrites only tally and state.
+const (
+	partTally      = "/job"
+	partClassifier = "/classifier"
+	partPrior      = "/prior" // missing for the hand-crafted one
+	partState      = "/state"
+)
+
+// tally is what is to be known of a run before its data are read, kept as JSON.
+type tally struct {
+	Steps int `json:"steps"`
+	Done  int `json:"done"`
+}
+
+// checkpoints keeps at most one checkpoint for each session. All methods wait.
+type checkpoints struct{ store.Store }
+
+// put stores what a run is begun with in place of what there was.
+func (c checkpoints) put(session string, t Task) error {
+	ops := []store.Op{
+		write(session+partTally, encodeTally(tally{Steps: t.Steps})),
+		write(session+partClassifier, t.Classifier),
+		{Table: store.Checkpoints, Key: session + partPrior},
+		{Table: store.Checkpoints, Key: session + partState},
+	}
+	if t.Prior != nil {
+		ops[2].Value = t.Prior
+	}
+	return c.Apply(ops)
+}
+
+// save stores how far the run has come.
+func (c checkpoints) save(session string, t tally, state []byte) error {
+	return c.Apply([]store.Op{write(session+partState, state), write(session+partTally, encodeTally(t))})
+}
+
+func write(key string, b []byte) store.Op {
+	return store.Op{Table: store.Checkpoints, Key: key, Value: b}
+}
+
+// tally returns how far the stored run of a session is, nil if there is none.
+func (c checkpoints) tally(session string) (*tally, error) {
+	b, err := c.Bytes(store.Checkpoints, session+partTally)
+	t := &tally{}
+	if err != nil || json.Unmarshal(b, t) != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// get returns the checkpoint of a session, nil if there is none.
+func (c checkpoints) get(session string) (*checkpoint, error) {
+	t, err := c.tally(session)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	found := &checkpoint{Task: Task{Steps: t.Steps}}
+	for part, to := range map[string]*[]byte{partClassifier: &found.Classifier, partPrior: &found.Prior, partState: &found.state} {
+		if *to, err = c.Bytes(store.Checkpoints, session+part); err != nil {
+			return nil, err
+		}
+	}
+	if found.Classifier == nil {
+		return nil, nil
+	}
+	return found, nil
+}
+
+// clear deletes the checkpoint of a session.
+func (c checkpoints) clear(session string) error {
+	var ops []store.Op
+	for _, part := range []string{partTally, partClassifier, partPrior, partState} {
+		ops = append(ops, store.Op{Table: store.Checkpoints, Key: session + part})
+	}
+	return c.Apply(ops)
+}
+
+func encodeTally(t tally) []byte {
+	b, err := json.Marshal(t)
+	if err != nil {
+		panic("metaqda: whole numbers do not encode")
+	}
+	return b
+}

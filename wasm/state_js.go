@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"syscall/js"
+
+	"metaqda/wasm/bridge"
+	"metaqda/wasm/engine"
+	"metaqda/wasm/store"
+)
+
+// What the page knows of the engine, as JavaScript reads it. It goes as JSON: a
+// thousand classes, made object by object across the boundary, would keep the page
+// waiting. web/engine/contract.js describes the fields.
+
+type overview struct {
+	SessionID   string  `json:"sessionId"`
+	SessionName string  `json:"sessionName"`
+	Inference   string  `json:"inference"`
+	Sort        string  `json:"sort"`
+	NonePrior   float64 `json:"nonePrior"`
+	Pooled      bool    `json:"pooled"`
+	Dimension   int     `json:"dimension"`
+	Prior       struct {
+		SHA256  string            `json:"sha256"`
+		Name    string            `json:"name"`
+		Site    bool              `json:"site"`
+		Facts   map[string]string `json:"facts"`
+		Message string            `json:"message"`
+	} `json:"prior"`
+	Extractor struct {
+		Message string `json:"message"`
+	} `json:"extractor"`
+	Storage struct {
+		Kept    bool   `json:"kept"`
+		Message string `json:"message"`
+	} `json:"storage"`
+}
+
+type state struct {
+	overview
+	Classes []class `json:"classes"`
+}
+
+type class struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Examples []example `json:"examples"`
+	Bursts   []int     `json:"bursts"`
+}
+
+type example struct {
+	ID string `json:"id"`
+}
+
+type changes struct {
+	Revision uint64   `json:"revision"`
+	State    overview `json:"state"`
+	Classes  []class  `json:"classes"` // null unless all are there
+	Steps    []step   `json:"steps"`
+}
+
+type step struct {
+	Do      engine.Deed `json:"do"`
+	Class   string      `json:"class"`
+	Name    string      `json:"name,omitempty"`
+	At      int         `json:"at"`
+	Example *example    `json:"example,omitempty"`
+	Sizes   []int       `json:"sizes,omitempty"`
+}
+
+func overviewOf(s engine.State) (o overview) {
+	o.SessionID, o.SessionName, o.Dimension = s.SessionID, s.SessionName, s.Dimension
+	o.Inference, o.Sort, o.NonePrior, o.Pooled = s.Settings.Inference, s.Settings.Sort, s.Settings.NonePrior, s.Settings.Pooled
+	o.Prior.SHA256, o.Prior.Name, o.Prior.Site, o.Prior.Facts, o.Prior.Message = s.Prior.Sum, s.Prior.Name, s.Prior.Site, s.Prior.Facts, s.Prior.Trouble
+	if o.Prior.Facts == nil {
+		o.Prior.Facts = map[string]string{}
+	}
+	o.Extractor.Message = s.Foreign
+	o.Storage.Kept, o.Storage.Message = s.Trouble == "", s.Trouble
+	return o
+}
+
+func classesOf(s engine.State) []class {
+	all := make([]class, len(s.Classes))
+	for i, c := range s.Classes {
+		all[i] = class{ID: c.ID, Name: c.Name, Examples: make([]example, len(c.Examples)), Bursts: append([]int{}, c.Bursts...)}
+		for j, x := range c.Examples {
+			all[i].Examples[j].ID = x.ID
+		}
+	}
+	return all
+}
+
+func stateOf(s engine.State) state { return state{overviewOf(s), classesOf(s)} }
+
+// changes returns what changed since a revision. Thumbnails come with the examples
+// that are new to the page, each once: the engine keeps the bytes, the page what it
+// shows of them.
+func (p *page) changes(since float64) (any, error) {
+	c := p.Changes(uint64(max(since, 0)))
+	to := changes{Revision: c.Revision, State: overviewOf(c.State), Steps: make([]step, len(c.Steps))}
+	if c.Whole {
+		to.Classes = classesOf(c.State)
+	}
+	for i, s := range c.Steps {
+		to.Steps[i] = step{Do: s.Do, Class: s.Class, Name: s.Name, At: s.At, Sizes: s.Sizes}
+		if s.Example != nil {
+			to.Steps[i].Example = &example{s.Example.ID}
+		}
+	}
+	v := parsed(to)
+	for i, s := range c.Steps {
+		if s.Do == engine.PutExample {
+			setThumbnail(v.Get("steps").Index(i).Get("example"), s.Example)
+		}
+	}
+	for i, k := range c.State.Classes {
+		examples := js.Undefined()
+		for j, x := range k.Examples {
+			if examples.IsUndefined() {
+				examples = v.Get("classes").Index(i).Get("examples")
+			}
+			setThumbnail(examples.Index(j), x)
+		}
+	}
+	return v, nil
+}
+
+func setThumbnail(v js.Value, x *store.Example) {
+	if len(x.Thumbnail) > 0 {
+		v.Set("thumbnail", bridge.Array(x.Thumbnail))
+	}
+}
+
+// parsed returns what JavaScript reads in the JSON of v, which must have one.
+func parsed(v any) js.Value {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("metaqda: a result does not encode: " + err.Error())
+	}
+	return js.Global().Get("JSON").Call("parse", string(b))
+}
