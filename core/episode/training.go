@@ -10,10 +10,13 @@ import (
 // range, log-uniformly, so that every doubling is equally common, and cut
 // to what the pool holds.
 type Tasks struct {
-	Way            Range // classes of an episode
-	Shot           Range // support rows of a class
-	Query          Range // query rows of a class
-	UnknownClasses Range // classes outside the episode that supply queries labelled Unknown
+	Way   Range // classes of an episode
+	Shot  Range // support rows of a class
+	Query Range // query rows of a class
+
+	// UnknownClasses is the number of classes outside the episode that supply
+	// queries labelled Unknown. The facts of a prior file have it under its tag.
+	UnknownClasses Range `json:"Strangers"`
 
 	// Imbalanced draws the shot for each class; otherwise all classes of an
 	// episode have the same.
