@@ -7,7 +7,8 @@
 //
 // It prints a table and writes build/bench.json and build/bench.svg. The
 // native half runs in this process, the browser's in web/test/bench; both time
-// package measure. It needs Node.js and the Chromium that CHROMIUM names.
+// package measure, but predictions in the browser are an engine's and go the way
+// that those of the page go. It needs Node.js and the Chromium that CHROMIUM names.
 package main
 
 import (

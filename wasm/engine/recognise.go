@@ -7,7 +7,7 @@ import (
 
 // Prediction is the answer to a query: probabilities that sum to one.
 type Prediction struct {
-	Classes []Probability `json:"classes"` // in the order taught
+	Classes []Probability `json:"classes"` // in the order of the session
 	None    float64       `json:"none"`
 }
 
@@ -19,7 +19,7 @@ type Probability struct {
 }
 
 // Ask returns the probabilities of an embedding as bare numbers: that of none of
-// these and then those of the classes in the order taught, nil while there is
+// these and then those of the classes in the order of the session, nil while there is
 // nothing to compare with. They are good until the next call. With show it makes x
 // the query, and shows what becomes of it at once and after every later change.
 // x may change afterwards. Without show nothing is allocated.

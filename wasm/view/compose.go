@@ -36,7 +36,7 @@ type Class struct {
 
 // Input is all that a prediction's picture depends on.
 type Input struct {
-	Classes []Class // in the order taught
+	Classes []Class // in the order of the session
 	None    float64 // probability of none of these
 	Open    bool    // none of these is a hypothesis at all
 	Query   bool    // there is something to recognise
