@@ -1,10 +1,9 @@
-package main
+package tables
 
 import (
 	"bytes"
 	"fmt"
 	"image/color"
-	"path/filepath"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -13,13 +12,21 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"metaqda/core/experiment"
 	"metaqda/core/metrics"
 )
 
-// drawPictures writes one reliability diagram for each row of the results: the
+// Picture is the content of a picture with the name of its file.
+type Picture struct {
+	Name string
+	SVG  []byte
+}
+
+// Pictures returns one reliability diagram for each row of the results: the
 // accuracy of the predictions against their confidence, before and after the
 // temperature.
-func (r *report) drawPictures(folder string) error {
+func Pictures(r *experiment.Report) ([]Picture, error) {
+	var pictures []Picture
 	for _, x := range r.Results {
 		name := []string{"reliability", x.Data}
 		if x.Way != nil && x.Session == nil {
@@ -31,16 +38,13 @@ func (r *report) drawPictures(folder string) error {
 		if x.Session != nil {
 			name = append(name, fmt.Sprintf("session%d", *x.Session))
 		}
-		picture, err := reliabilityDiagram(x)
+		svg, err := reliabilityDiagram(x)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		file := fileName(strings.Join(append(name, x.Method), "-")) + ".svg"
-		if err := writeFile(filepath.Join(folder, file), picture); err != nil {
-			return err
-		}
+		pictures = append(pictures, Picture{fileName(strings.Join(append(name, x.Method), "-")) + ".svg", svg})
 	}
-	return nil
+	return pictures, nil
 }
 
 // fileName keeps what every file system takes.
@@ -57,7 +61,7 @@ const diagramSize = 9 * vg.Centimeter
 
 // reliabilityDiagram returns an SVG with a panel for the probabilities as they
 // are and, where a temperature was fitted, one for those after it.
-func reliabilityDiagram(x *Result) ([]byte, error) {
+func reliabilityDiagram(x *experiment.Result) ([]byte, error) {
 	panels := []*plot.Plot{reliabilityPanel(fmt.Sprintf("%s on %s: ECE %.1f %%", x.Method, x.Data, 100*x.ECE), x.Bins)}
 	if x.BinsTS != nil {
 		panels = append(panels, reliabilityPanel(fmt.Sprintf("at temperature %.3g: ECE %.1f %%", *x.Temperature, 100**x.ECETS), x.BinsTS))

@@ -1,4 +1,4 @@
-package main
+package tables
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ import (
 	"metaqda/core/metatrain"
 )
 
-// drawCurve returns the picture of a training curve in the format of the
-// path's ending: losses on the left, validation accuracy on the right.
-func drawCurve(history []metatrain.Point, path string) ([]byte, error) {
+// Curve returns the picture of a training curve in the format of the path's
+// ending, .svg or .png: losses on the left, validation accuracy on the right.
+func Curve(history []metatrain.Point, path string) ([]byte, error) {
 	var train, loss, accuracy plotter.XYs
 	for _, p := range history {
 		x := float64(p.Step)
