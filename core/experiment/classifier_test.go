@@ -179,8 +179,6 @@ func TestIncrementalScoresAgreeWithTheClassifier(t *testing.T) {
 	}
 }
 
-func make2ints(n int) []int { return make([]int, n) }
-
 func compareClosed(t *testing.T, s *Source, e *episode.Episode, scores *mat.Dense, o qda.Options) {
 	t.Helper()
 	c, err := qda.New(s.Prior.NIW, o)

@@ -7,8 +7,8 @@
 // Whatever is summed is summed in the order of the episodes, so that the report has
 // the same bytes for any number of workers and of shards.
 //
-// A method of one's own is a value like those of [Methods]: see the example. The
-// package draws no tables and no pictures, reads and writes no files, learns no
+// A method of one's own is a value like those of [Methods]: see the example. More
+// than one machine takes shards: scripts/shards has what runs them. The package draws no tables and no pictures, reads and writes no files, learns no
 // prior, and knows nothing of command lines, though its remedies name the flags of
 // the command metaqda.
 //

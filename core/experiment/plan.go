@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"metaqda/core/dataset"
 	"metaqda/core/episode"
@@ -83,6 +84,11 @@ func (p *Plan) Validate() error {
 	for _, b := range bounds {
 		if b.value < b.low {
 			return &FieldError{b.field, fmt.Sprintf("is %d; give %d or more", b.value, b.low)}
+		}
+	}
+	for i, m := range p.Methods {
+		if slices.ContainsFunc(p.Methods[:i], func(other Method) bool { return other.Name == m.Name }) {
+			return &FieldError{"methods", fmt.Sprintf("names %s twice; give each once", m.Name)}
 		}
 	}
 	if !(p.HandScale > 0) || p.HandScale > 1e6 {

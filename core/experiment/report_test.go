@@ -23,9 +23,9 @@ func TestMultiDomainSummary(t *testing.T) {
 	}
 }
 
-// foreignReport has the given accuracies, on two tasks 0.02 to either side: by
+// leftOutReport has the given accuracies, on two tasks 0.02 to either side: by
 // method, then by data set, way and shot.
-func foreignReport(methods []string, accuracy map[string][]float64) *Report {
+func leftOutReport(methods []string, accuracy map[string][]float64) *Report {
 	r := &Report{Header: &Header{Protocol: "leave-one-domain-out", Methods: methods, Data: []DomainHeader{{Name: "x"}, {Name: "y"}},
 		Way: []int{5, 20}, Shot: []int{1, 5}, Tasks: 2, Repeat: 1}}
 	for _, m := range methods {
@@ -39,7 +39,7 @@ func foreignReport(methods []string, accuracy map[string][]float64) *Report {
 }
 
 func TestMargins(t *testing.T) {
-	r := foreignReport([]string{"fb", "ncc-cl2n", "linear", "knn"}, map[string][]float64{
+	r := leftOutReport([]string{"fb", "ncc-cl2n", "linear", "knn"}, map[string][]float64{
 		"fb":       {0.50, 0.70, 0.30, 0.50, 0.80, 0.90, 0.60, 0.80},
 		"ncc-cl2n": {0.48, 0.69, 0.28, 0.49, 0.78, 0.89, 0.58, 0.79},
 		"linear":   {0.47, 0.71, 0.27, 0.48, 0.77, 0.902, 0.57, 0.78},
@@ -64,7 +64,7 @@ func TestMargins(t *testing.T) {
 }
 
 func TestMarginsWithoutCompetitors(t *testing.T) {
-	r := foreignReport([]string{"fb"}, map[string][]float64{"fb": {0.5, 0.7, 0.3, 0.5, 0.8, 0.9, 0.6, 0.8}})
+	r := leftOutReport([]string{"fb"}, map[string][]float64{"fb": {0.5, 0.7, 0.3, 0.5, 0.8, 0.9, 0.6, 0.8}})
 	if len(r.Margins) != 0 {
 		t.Errorf("%d margins", len(r.Margins))
 	}

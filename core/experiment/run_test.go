@@ -122,7 +122,8 @@ func TestPlanIsChecked(t *testing.T) {
 	for field, spoil := range map[string]func(*Plan){
 		"n-tasks is 0": func(p *Plan) { p.Tasks = 0 }, "n-query is -1": func(p *Plan) { p.Queries = -1 }, "n-way is 0": func(p *Plan) { p.Ways = []int{5, 0} },
 		"n-shot is 0": func(p *Plan) { p.Shots = []int{0} }, "hand-scale": func(p *Plan) { p.HandScale = 0 }, "workers is 0": func(p *Plan) { p.Workers = 0 },
-		"repeat is 0": func(p *Plan) { p.Repeat = 0 }, "shard is 0": func(p *Plan) { p.Shard = Shard{} },
+		"methods names fb twice": func(p *Plan) { p.Methods = append(p.Methods, p.Methods[0]) },
+		"repeat is 0":            func(p *Plan) { p.Repeat = 0 }, "shard is 0": func(p *Plan) { p.Shard = Shard{} },
 	} {
 		p, domains := small(t, Standard)
 		spoil(p)

@@ -116,7 +116,7 @@ func presetName(args []string) string {
 }
 
 func (o *trainOptions) flags() []cli.Flag {
-	c, v, s := &o.Config, &o.Validation, &o.Session
+	c, v, s := &o.Config, &o.Validation, &o.Calibration
 	o.kind, o.inference, o.loss = string(o.Transform.Kind), c.Objective.Inference.String(), c.Objective.Loss.String()
 	o.optimiser, o.schedule, o.selection = string(c.Optimiser), string(c.Schedule), string(c.Select)
 	return []cli.Flag{
@@ -208,7 +208,7 @@ func (o *trainOptions) check() (err error) {
 		return err
 	}
 	c.Optimiser, c.Schedule, c.Select = metatrain.Optimiser(o.optimiser), metatrain.Schedule(o.schedule), metatrain.Selection(o.selection)
-	if o.files.Folds != "" && o.Session.On != recipe.CrossFitting {
+	if o.files.Folds != "" && o.Calibration.On != recipe.CrossFitting {
 		return errors.New("--folds-out takes --calibrate-on left-out")
 	}
 	if o.familiesFile != "" {
@@ -216,7 +216,7 @@ func (o *trainOptions) check() (err error) {
 		if err != nil {
 			return fmt.Errorf("%s cannot be read (%s); check the path of --families", o.familiesFile, output.Reason(err))
 		}
-		if o.Session.Families, err = recipe.ParseFamilies(o.familiesFile, text); err != nil {
+		if o.Calibration.Families, err = recipe.ParseFamilies(o.familiesFile, text); err != nil {
 			return err
 		}
 	}

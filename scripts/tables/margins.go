@@ -8,8 +8,8 @@ import (
 	"metaqda/core/experiment"
 )
 
-// foreignTables sum up what a prior is worth on domains it never saw.
-func (r report) foreignTables() []*Table {
+// leftOutTables sum up what a prior is worth on domains it never saw.
+func (r report) leftOutTables() []*Table {
 	var tables []*Table
 	for _, m := range r.Methods {
 		if !experiment.IsMetaQDA(m) {

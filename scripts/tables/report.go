@@ -32,7 +32,7 @@ func (r report) tables() []*Table {
 		}
 	}
 	if r.Protocol == experiment.LeaveOneOut {
-		tables = append(tables, r.foreignTables()...)
+		tables = append(tables, r.leftOutTables()...)
 	}
 	return tables
 }
@@ -128,7 +128,7 @@ func (r report) label(method string) string {
 // sessionsTable is one data set: methods down, measures across.
 func (r report) sessionsTable(d experiment.DomainHeader) *Table {
 	c := episode.AsPeopleMake()
-	t := &Table{Title: fmt.Sprintf("%s, split %s, sessions of %d to %d classes with %d to %d examples, %d queries and %d of strangers, %d sessions, seed %d", d.Name, r.SplitOf(d),
+	t := &Table{Title: fmt.Sprintf("%s, split %s, sessions of %d to %d classes with %d to %d examples, %d queries and %d of unseen classes, %d sessions, seed %d", d.Name, r.SplitOf(d),
 		c.Way.Min, c.Way.Max, c.Shot.Min, c.Shot.Max, c.Queries, c.Queries, r.Tasks*r.Repeat, r.Seed), Header: []string{"method"}}
 	for _, c := range r.columns() {
 		t.Header = append(t.Header, c.name)

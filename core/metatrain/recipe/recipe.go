@@ -38,8 +38,8 @@ type Recipe struct {
 	Tasks     episode.Tasks   // of training
 	Config    metatrain.Config
 
-	Validation Validation
-	Session    Session
+	Validation  Validation
+	Calibration Calibration
 
 	Seed      uint64
 	Workers   int             // cores to use; does not change the result
@@ -57,8 +57,8 @@ type Validation struct {
 	Tasks int // of each data set and shot; 0 keeps the last prior instead of the best
 }
 
-// Session says how the session model is fitted.
-type Session struct {
+// Calibration says how the session model is fitted.
+type Calibration struct {
 	Sessions     int      // of each data set and kind (nine kinds); 0 keeps the temperature that was learned
 	On           string   // OnValidation or CrossFitting
 	Families     Families // which data sets are left out together, and how often each is drawn from
@@ -72,10 +72,10 @@ func Default() Recipe {
 	c.ValidateEvery = 200
 	return Recipe{
 		Split: "train", Transform: embed.Transform{Kind: embed.CL2N, Power: 1}, Start: Within, Shrink: 0.6, Config: c,
-		Tasks:      episode.Tasks{Way: episode.Range{Min: 5, Max: 20}, Shot: episode.Range{Min: 1, Max: 10}, Query: episode.Exactly(5), MaxRows: 150},
-		Validation: Validation{Split: "val", Way: 5, Shots: []int{1, 5}, Query: 10, Tasks: 60},
-		Session:    Session{Sessions: 5, On: OnValidation, Folds: 6, Near: 0.16, Centre: 1.67},
-		Workers:    runtime.GOMAXPROCS(0), Precision: "F32",
+		Tasks:       episode.Tasks{Way: episode.Range{Min: 5, Max: 20}, Shot: episode.Range{Min: 1, Max: 10}, Query: episode.Exactly(5), MaxRows: 150},
+		Validation:  Validation{Split: "val", Way: 5, Shots: []int{1, 5}, Query: 10, Tasks: 60},
+		Calibration: Calibration{Sessions: 5, On: OnValidation, Folds: 6, Near: 0.16, Centre: 1.67},
+		Workers:     runtime.GOMAXPROCS(0), Precision: "F32",
 	}
 }
 
@@ -88,7 +88,7 @@ func Paper() Recipe {
 	c.Optimiser, c.Rate, c.ScalarRate, c.WeightDecay = metatrain.Adam, 0.0003, 0.0003, 0.0001
 	c.Schedule, c.WarmUp, c.Clip, c.Steps, c.Objective.PerWay = metatrain.Cosine, 0, 0, 10000, false
 	r.Tasks = episode.Tasks{Way: episode.Exactly(5), Shot: episode.Exactly(1), Query: episode.Exactly(15)}
-	r.Session.Sessions = 0
+	r.Calibration.Sessions = 0
 	return r
 }
 
@@ -109,7 +109,7 @@ func Conv4() Recipe {
 // stays d, there is no temperature.
 func Plain() Recipe {
 	r := Conv4()
-	r.Config.Fixed, r.Session.Sessions = "nu,temperature,temperature-shape,bias", 0
+	r.Config.Fixed, r.Calibration.Sessions = "nu,temperature,temperature-shape,bias", 0
 	return r
 }
 
@@ -142,9 +142,9 @@ func Shipped() Recipe {
 	r.Transform.Power, r.Transform.Shift, r.Shrink = 0.5, 0.376, 0.6
 	r.Config.Steps, r.Config.Rate = 2400, 0.007
 	r.Validation.Tasks, r.Precision, r.Rank = 0, "F16", 128
-	r.Session.On = CrossFitting
+	r.Calibration.On = CrossFitting
 	var err error
-	if r.Session.Families, err = ParseFamilies("families.txt", families); err != nil {
+	if r.Calibration.Families, err = ParseFamilies("families.txt", families); err != nil {
 		panic("recipe: " + err.Error()) // a test reads it too
 	}
 	return r
@@ -172,14 +172,14 @@ func Preset(name string) (Recipe, error) {
 
 // Validate tells what is out of its domain, by the name of the command's flag.
 func (r *Recipe) Validate() error {
-	if !slices.Contains([]string{OnValidation, CrossFitting}, r.Session.On) {
-		return fmt.Errorf("--calibrate-on %q: want val or left-out", r.Session.On)
+	if !slices.Contains([]string{OnValidation, CrossFitting}, r.Calibration.On) {
+		return fmt.Errorf("--calibrate-on %q: want val or left-out", r.Calibration.On)
 	}
-	if !(r.Session.Near >= 0 && r.Session.Near <= 1) {
-		return fmt.Errorf("--near %v: want a number from 0 to 1", r.Session.Near)
+	if !(r.Calibration.Near >= 0 && r.Calibration.Near <= 1) {
+		return fmt.Errorf("--near %v: want a number from 0 to 1", r.Calibration.Near)
 	}
-	if !(r.Session.Centre >= 0 && r.Session.Centre <= 1e9) {
-		return fmt.Errorf("--centre %v: want a number from 0", r.Session.Centre)
+	if !(r.Calibration.Centre >= 0 && r.Calibration.Centre <= 1e9) {
+		return fmt.Errorf("--centre %v: want a number from 0", r.Calibration.Centre)
 	}
 	if r.Start != Within && r.Start != Identity {
 		return fmt.Errorf("--start %q: want within or identity", r.Start)
@@ -193,8 +193,8 @@ func (r *Recipe) Validate() error {
 	for _, n := range []struct {
 		name       string
 		value, low int
-	}{{"workers", r.Workers, 1}, {"val-way", r.Validation.Way, 1}, {"val-query", r.Validation.Query, 1}, {"val-tasks", r.Validation.Tasks, 0}, {"calibrate", r.Session.Sessions, 0},
-		{"folds", r.Session.Folds, 2}, {"n-way", r.Tasks.Way.Min, 1}, {"n-shot", r.Tasks.Shot.Min, 1}, {"n-query", r.Tasks.Query.Min, 1}} {
+	}{{"workers", r.Workers, 1}, {"val-way", r.Validation.Way, 1}, {"val-query", r.Validation.Query, 1}, {"val-tasks", r.Validation.Tasks, 0}, {"calibrate", r.Calibration.Sessions, 0},
+		{"folds", r.Calibration.Folds, 2}, {"n-way", r.Tasks.Way.Min, 1}, {"n-shot", r.Tasks.Shot.Min, 1}, {"n-query", r.Tasks.Query.Min, 1}} {
 		if n.value < n.low {
 			return fmt.Errorf("--%s is %d; it must be at least %d", n.name, n.value, n.low)
 		}
@@ -204,7 +204,7 @@ func (r *Recipe) Validate() error {
 
 // validates reports whether validation classes are needed.
 func (r *Recipe) validates() bool {
-	return r.Validation.Tasks > 0 || r.Session.Sessions > 0 && r.Session.On != CrossFitting
+	return r.Validation.Tasks > 0 || r.Calibration.Sessions > 0 && r.Calibration.On != CrossFitting
 }
 
 // facts are what the prior file tells about its making: all that decides its
@@ -217,7 +217,7 @@ func (r *Recipe) facts() map[string]string {
 		}
 		return string(b)
 	}
-	s := &r.Session
+	s := &r.Calibration
 	return map[string]string{
 		"seed": strconv.FormatUint(r.Seed, 10), "split": r.Split, "config": text(r.Config), "episodes": text(r.Tasks),
 		"calibration": fmt.Sprintf("%s, %d sessions a kind, near %v, centre %v", s.On, s.Sessions, s.Near, s.Centre), "start": r.Start, "shrink": strconv.FormatFloat(r.Shrink, 'g', -1, 64),

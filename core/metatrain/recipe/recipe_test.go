@@ -24,7 +24,7 @@ func quick() Recipe {
 	r := Default()
 	r.Config.Steps, r.Config.ValidateEvery = 10, 5
 	r.Tasks.Way, r.Tasks.Shot = episode.Range{Min: 3, Max: 5}, episode.Range{Min: 1, Max: 4}
-	r.Validation.Way, r.Validation.Tasks, r.Session.Sessions = 4, 6, 1
+	r.Validation.Way, r.Validation.Tasks, r.Calibration.Sessions = 4, 6, 1
 	return r
 }
 
@@ -74,8 +74,8 @@ func encode(t *testing.T, p *model.Prior) []byte {
 // workers.
 func TestCrossFittingHoldsOutFamilies(t *testing.T) {
 	r := quick()
-	r.Session.On, r.Workers, r.Validation.Tasks = CrossFitting, 1, 0
-	r.Session.Families = Families{"alpha": {"one", 2}, "beta": {"two", 1}, "gamma": {"two", 1}}
+	r.Calibration.On, r.Workers, r.Validation.Tasks = CrossFitting, 1, 0
+	r.Calibration.Families = Families{"alpha": {"one", 2}, "beta": {"two", 1}, "gamma": {"two", 1}}
 	prior, folds, notes := learn(t, r, sets("alpha", "beta", "gamma"), nil)
 	if got := slices.Sorted(maps.Keys(folds)); !slices.Equal(got, []string{"alpha", "beta,gamma"}) {
 		t.Fatalf("folds %v", got)
@@ -84,7 +84,7 @@ func TestCrossFittingHoldsOutFamilies(t *testing.T) {
 		t.Errorf("notes %s", text)
 	}
 	alone := r
-	alone.Session.On, alone.Session.Sessions = OnValidation, 0
+	alone.Calibration.On, alone.Calibration.Sessions = OnValidation, 0
 	only, _, _ := learn(t, alone, sets("beta", "gamma"), nil)
 	a, err := model.DecodePrior(folds["alpha"])
 	if err != nil {
@@ -106,7 +106,7 @@ func TestCrossFittingHoldsOutFamilies(t *testing.T) {
 
 func TestWhatCannotBeLearned(t *testing.T) {
 	r := quick()
-	r.Session.On, r.Validation.Tasks = CrossFitting, 0
+	r.Calibration.On, r.Validation.Tasks = CrossFitting, 0
 	run, err := New(r, sets("alpha"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -151,15 +151,15 @@ func TestPresets(t *testing.T) {
 	if c := Paper().Config; c.Start.Scale != 1 || c.Rate != 3e-4 || c.WeightDecay != 1e-4 {
 		t.Errorf("paper: got %+v", c)
 	}
-	if r := Conv4(); r.Config.Start.Scale != 5 || r.Config.Rate != 1e-3 || r.Tasks.Shot != (episode.Range{Min: 1, Max: 5}) || r.Session.Sessions == 0 {
+	if r := Conv4(); r.Config.Start.Scale != 5 || r.Config.Rate != 1e-3 || r.Tasks.Shot != (episode.Range{Min: 1, Max: 5}) || r.Calibration.Sessions == 0 {
 		t.Errorf("conv4: got %+v", r)
 	}
-	if r := PlainMAP(); r.Config.Objective.Inference != niw.MAP || r.Session.Sessions != 0 || Plain().Config.Objective.Inference != niw.FB {
+	if r := PlainMAP(); r.Config.Objective.Inference != niw.MAP || r.Calibration.Sessions != 0 || Plain().Config.Objective.Inference != niw.FB {
 		t.Errorf("plain-map: got %+v", r)
 	}
 	r := Shipped()
-	if r.Session.On != CrossFitting || r.Session.Families["omniglot-mobilenetv3"] != (Family{"handwriting", 12}) || len(r.Session.Families) != 34 {
-		t.Errorf("shipped: %d families, omniglot %v", len(r.Session.Families), r.Session.Families["omniglot-mobilenetv3"])
+	if r.Calibration.On != CrossFitting || r.Calibration.Families["omniglot-mobilenetv3"] != (Family{"handwriting", 12}) || len(r.Calibration.Families) != 34 {
+		t.Errorf("shipped: %d families, omniglot %v", len(r.Calibration.Families), r.Calibration.Families["omniglot-mobilenetv3"])
 	}
 }
 

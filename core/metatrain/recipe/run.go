@@ -55,7 +55,7 @@ func New(r Recipe, train, val []*dataset.Set) (*Run, error) {
 	if r.Validation.Tasks > 0 {
 		need = slices.Max(r.Validation.Shots) + r.Validation.Query
 	}
-	run := &Run{recipe: r, train: r.Session.Families.drawn(train), val: val}
+	run := &Run{recipe: r, train: r.Calibration.Families.drawn(train), val: val}
 	var err error
 	if run.at, err = r.settle(run.train, val, need); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ import (
 func (r *Run) sessionModel(ctx context.Context, best *metatrain.Params, to *model.Prior) error {
 	head := best.Head.Population()
 	to.Session = model.Session{FB: head, MAP: head}
-	if r.recipe.Session.Sessions == 0 {
+	if r.recipe.Calibration.Sessions == 0 {
 		return nil
 	}
 	r.note("calibrating")
@@ -33,7 +33,7 @@ func (r *Run) sessionModel(ctx context.Context, best *metatrain.Params, to *mode
 	}
 	to.Session = r.recipe.sessionOptions(to.NIW, r.at)
 	all := &bothSamples{}
-	if r.recipe.Session.On == OnValidation {
+	if r.recipe.Calibration.On == OnValidation {
 		var err error
 		if all, err = r.recipe.collect(ctx, to, r.at, r.val, r.recipe.Validation.Split, 0); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (r *Run) sessionModel(ctx context.Context, best *metatrain.Params, to *mode
 
 // sessionOptions returns the part of the session model that is set, not fitted.
 func (r *Recipe) sessionOptions(p *niw.Prior, at *coordinates) model.Session {
-	return model.Session{Near: r.Session.Near * metatrain.ClassDistance(p, at.labelled, r.Workers), Centre: r.Session.Centre}
+	return model.Session{Near: r.Calibration.Near * metatrain.ClassDistance(p, at.labelled, r.Workers), Centre: r.Calibration.Centre}
 }
 
 // bothSamples are sessions under both kinds of inference.
@@ -96,7 +96,7 @@ func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, s
 		for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
 			options := p.Session.Options(inf)
 			options.Population = nil
-			samples, err := metatrain.Sessions(ctx, p.NIW, options, dom.Domain, samplers, r.Session.Sessions, first+i, r.Workers)
+			samples, err := metatrain.Sessions(ctx, p.NIW, options, dom.Domain, samplers, r.Calibration.Sessions, first+i, r.Workers)
 			if err != nil {
 				return nil, err
 			}
@@ -141,7 +141,7 @@ type crossFit struct {
 // crossFit learns a prior without each fold in turn, on all cores, one each: a
 // training cannot use two of them half as well.
 func (r *Run) crossFit(caller context.Context) error {
-	s := &r.recipe.Session
+	s := &r.recipe.Calibration
 	folds := foldsOf(unique(r.train), s.Families, s.Folds)
 	if len(folds) < 2 {
 		return fmt.Errorf("--calibrate-on left-out takes data sets of two families at least; give more --data, or --calibrate-on val")
