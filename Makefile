@@ -115,8 +115,7 @@ empty :=
 commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 PRIOR_DATA := $(PICTURE_SETS:%=build/data/%.npz) $(OLD_SETS:%=$(DATA)/%-mobilenetv3.npz)
 LODO := build/lodo
-PRIOR_RECIPE := --power 0.5 --shift 0.376 --shrink 0.6 --steps 2400 --learning-rate 0.007 --val-tasks 0 --precision F16 --rank 128 \
-	--calibrate-on left-out --families scripts/prior/families.txt --random-seed 0
+PRIOR_RECIPE := --preset shipped --random-seed 0
 
 $(SITE)/prior.safetensors: $(DEFAULT_PRIOR)
 	@mkdir -p $(@D)

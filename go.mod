@@ -6,7 +6,10 @@ require (
 	github.com/andybalholm/brotli v1.2.8
 	github.com/hack-pad/go-indexeddb v0.3.2
 	github.com/sbinet/npyio v0.6.0
+	github.com/urfave/cli/v3 v3.14.0
 	github.com/x448/float16 v0.8.4
+	go.yaml.in/yaml/v3 v3.0.6
+	golang.org/x/sync v0.23.0
 	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/plot v0.17.0
 	honnef.co/go/js/dom/v2 v2.0.0-20250304181735-b5e52f05e89d
@@ -24,7 +27,6 @@ require (
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/image v0.30.0 // indirect
 	golang.org/x/mod v0.41.0 // indirect
-	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/text v0.28.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	honnef.co/go/tools v0.8.2 // indirect

@@ -1,15 +1,19 @@
 // Command checkimports enforces the direction of imports in the tree:
 //
-//	scripts, wasm -> metatrain, baseline -> model -> qda -> niw -> gonum
+//	scripts, wasm -> experiment, recipe -> metatrain, baseline -> model -> qda -> niw -> gonum
+//	metaqda -> reproduce -> training -> output -> tables -> core
 //
 // In detail, for files that are not tests:
 //
 //   - a package of core imports only packages of core on a lower layer, the
-//     standard library, gonum, where files are read a type for half floats, and
-//     in core/dataset a reader of .npy files;
+//     standard library, gonum, goroutine groups of golang.org/x/sync, where files
+//     are read a type for half floats, and in core/dataset a reader of .npy files;
 //   - core never touches JavaScript or the system: no syscall/js, no files, no
 //     network, no processes. core/dataset alone may read files;
-//   - go-indexeddb and dom are for wasm, plotting is for scripts;
+//   - go-indexeddb and dom are for wasm, plotting is for scripts, the parser of
+//     command lines for scripts/metaqda alone;
+//   - the packages that scripts/metaqda is made of import only those on lower
+//     layers;
 //   - wasm and scripts do not import each other's commands, though scripts may
 //     use what wasm keeps in packages of its own.
 //
@@ -66,6 +70,19 @@ var layers = map[string]int{
 	"core/metatrain": 4,
 	"core/baseline":  4,
 	"core/oracle":    5,
+
+	"core/dataset/datasettest": 2,
+	"core/experiment":          5,
+	"core/metatrain/recipe":    5,
+}
+
+// rooms orders the packages that the command metaqda is made of likewise.
+var rooms = map[string]int{
+	"scripts/tables":    0,
+	"scripts/output":    1,
+	"scripts/training":  2,
+	"scripts/reproduce": 3,
+	"scripts/metaqda":   4,
 }
 
 // systemPackages reach past the program: to JavaScript, files, network or
@@ -83,6 +100,8 @@ var foreign = []struct {
 }{
 	{"gonum.org/v1/gonum", []string{"core/", "wasm", "scripts/"}},
 	{"gonum.org/v1/plot", []string{"scripts/"}},
+	{"golang.org/x/sync", []string{"core/", "scripts/"}},
+	{"github.com/urfave/cli", []string{"scripts/metaqda"}},
 	{"github.com/sbinet/npyio", []string{"core/dataset", "scripts/"}},
 	{"github.com/x448/float16", []string{"core/dataset", "core/model"}},
 	{"github.com/hack-pad/", []string{"wasm"}},
@@ -153,7 +172,11 @@ func forbidden(dir, target string) string {
 func forbiddenOwn(dir, target string) string {
 	layer, inCore := layers[dir]
 	below, targetInCore := layers[target]
+	room, inRooms := rooms[dir]
+	lower, targetInRooms := rooms[target]
 	switch {
+	case inRooms && targetInRooms && lower >= room:
+		return fmt.Sprintf("the command's packages import those on lower layers, but %s is on layer %d and %s on %d", dir, room, target, lower)
 	case strings.HasPrefix(dir, "core/") && !inCore:
 		return "core has a new package: give " + dir + " a layer in scripts/checkimports"
 	case inCore && !targetInCore:

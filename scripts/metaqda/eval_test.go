@@ -1,10 +1,8 @@
 package main
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -15,15 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/diff/fd"
-	"gonum.org/v1/gonum/mat"
-
+	"metaqda/core/dataset/datasettest"
 	"metaqda/core/embed"
-	"metaqda/core/episode"
-	"metaqda/core/metrics"
+	"metaqda/core/experiment"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 	"metaqda/core/session"
 )
 
@@ -36,62 +30,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// toy describes a generated data set.
+// toy is a generated data set in files; see [datasettest.Gaussians].
 type toy struct {
 	classes, rows, dim int
-	spoil              func(x []float32, labels []int32)
+	spoil              func(x []float32, labels []int)
 	burst              int    // rows of a group; 0: no groups
 	meta               string // replaces the .json; "-" leaves it away
 }
 
 // write puts NAME.npz and NAME.json into a folder and returns the path of the
-// first. Classes are Gaussians about random means; the first half trains, of
-// the rest a third validates.
+// first.
 func (y toy) write(t testing.TB, dir, name string) string {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(uint64(len(name)), uint64(name[0])))
-	var x []float32
-	var labels []int32
-	splits := map[string][]string{}
-	var classes []string
-	for c := range y.classes {
-		class := fmt.Sprintf("class%02d", c)
-		classes = append(classes, class)
-		split := "train"
-		if c >= y.classes/2 {
-			split = "test"
-			if c < y.classes*2/3 {
-				split = "val"
-			}
-		}
-		splits[split] = append(splits[split], class)
-		mean := make([]float64, y.dim)
-		for j := range mean {
-			mean[j] = rng.NormFloat64()
-		}
-		for range y.rows {
-			for j := range mean {
-				x = append(x, float32(3+mean[j]+1.5*rng.NormFloat64()))
-			}
-			labels = append(labels, int32(c))
-		}
-	}
-	if y.spoil != nil {
-		y.spoil(x, labels)
-	}
+	npz, meta := datasettest.Gaussians{Classes: y.classes, Rows: y.rows, Dim: y.dim, Burst: y.burst, Spoil: y.spoil}.Files(name)
 	path := filepath.Join(dir, name+".npz")
-	var groups [][]int32
-	if y.burst > 0 {
-		groups = append(groups, make([]int32, len(labels)))
-		for i := range labels {
-			groups[0][i] = int32(i / y.burst)
-		}
-	}
-	save(t, path, encodeNPZ(t, x, y.dim, labels, groups...))
-	meta, err := json.Marshal(map[string]any{"name": name, "dimension": y.dim, "classes": classes, "splits": splits})
-	if err != nil {
-		t.Fatal(err)
-	}
+	save(t, path, npz)
 	if y.meta != "" {
 		meta = []byte(y.meta)
 	}
@@ -106,35 +59,6 @@ func save(t testing.TB, path string, data []byte) {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func encodeNPZ(t testing.TB, x []float32, dim int, labels []int32, groups ...[]int32) []byte {
-	t.Helper()
-	var buf bytes.Buffer
-	z := zip.NewWriter(&buf)
-	type array struct {
-		name, descr, shape string
-		data               any
-	}
-	arrays := []array{{"embeddings.npy", "<f4", fmt.Sprintf("(%d, %d)", len(x)/dim, dim), x}, {"labels.npy", "<i4", fmt.Sprintf("(%d,)", len(labels)), labels}}
-	for _, g := range groups {
-		arrays = append(arrays, array{"groups.npy", "<i4", fmt.Sprintf("(%d,)", len(g)), g})
-	}
-	for _, a := range arrays {
-		w, err := z.Create(a.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", a.descr, a.shape)
-		w.Write([]byte("\x93NUMPY\x01\x00"))
-		binary.Write(w, binary.LittleEndian, uint16(len(head)))
-		w.Write([]byte(head))
-		binary.Write(w, binary.LittleEndian, a.data)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
 }
 
 // randomPrior has no special values, and a calibration that depends on the
@@ -251,208 +175,11 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 	}
 }
 
-func TestShardsCountFromZeroOrOne(t *testing.T) {
-	for _, from := range []int{0, 1} {
-		done := make([]int, 10)
-		for i := range 4 {
-			s, err := parseShard(fmt.Sprintf("%d/4", from+i))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for e := range done {
-				if s.has(e) {
-					done[e]++
-				}
-			}
-		}
-		for e, n := range done {
-			if n != 1 {
-				t.Errorf("counting from %d, episode %d is done %d times", from, e, n)
-			}
-		}
-	}
-}
-
-// sourceOf prepares a toy set and prior for tests below the command line.
-func sourceOf(t *testing.T, classes, rows, dim int) (*source, *evalOptions) {
-	t.Helper()
-	dir := t.TempDir()
-	o := &evalOptions{protocol: "standard", split: "test", ways: []int{4}, shots: []int{3}, query: 5, tasks: 8, seed: 2, workers: 1, shard: whole, handScale: 1, repeat: 1,
-		data:   []string{toy{classes: classes, rows: rows, dim: dim}.write(t, dir, "alpha")},
-		priors: []string{writePrior(t, filepath.Join(dir, "p.safetensors"), randomPrior(dim))}}
-	sources, err := o.load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sources[0], o
-}
-
 // somePopulation has no special values.
 func somePopulation(logT float64) *session.Population {
 	return &session.Population{LogT: [2]float64{logT, 0.2}, Offset: [2]float64{0.1, -0.05}, Hardness: session.Hardness{SD: 0.4, Weight: 0.7},
 		Level: session.Level{Mean: [2]float64{1, 0.3}, SD: 0.8, Count: 3}, Spread: session.Spread{SD: 1.5, Count: 2},
 		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.6}, Slope: session.Normal{Mean: 0.2, SD: 0.3}, Weight: 0.4}}
-}
-
-// The evaluation whitens a data set once. The oracle is the classifier that the page
-// uses, with the prior as it is, taught one example at a time.
-func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
-	for _, shots := range []int{12, 5} { // classes of more rows than dimensions among them
-		s, o := sourceOf(t, 24, 20, 9)
-		pool, err := s.pool("test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: shots}, Query: episode.Exactly(3), Imbalanced: true, UnknownClasses: 2}
-		sampler, err := episode.NewUniform(pool, config, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.rows = s.set.Rows([]int{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})
-		for _, c := range []struct {
-			method string
-			inf    niw.Inference
-			pooled bool
-		}{{"fb", niw.FB, false}, {"map", niw.MAP, false}, {"fb-lda", niw.FB, true}, {"map-lda", niw.MAP, true}} {
-			options := s.prior.session.Options(c.inf)
-			options.Pooled, options.NonePrior = c.pooled, 0.5
-			methods, err := parseMethods(c.method)
-			if err != nil {
-				t.Fatal(err)
-			}
-			make, err := methods[0].prepare(s, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var w workspace
-			scorer := make()
-			for i := range 10 {
-				e := sampler.Episode(i)
-				w.begin(&e, i)
-				if _, err := scorer.score(&w, w.scores, w.none); err != nil {
-					t.Fatal(err)
-				}
-				compareWithClassifier(t, c.method, s, &e, &w, options)
-			}
-		}
-	}
-}
-
-func compareWithClassifier(t *testing.T, method string, s *source, e *episode.Episode, w *workspace, o qda.Options) {
-	t.Helper()
-	c, err := qda.New(s.prior.niw, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := make([]float64, s.set.Dim)
-	for j, rows := range e.Support {
-		label := fmt.Sprint(j)
-		if err := c.AddClass(label); err != nil {
-			t.Fatal(err)
-		}
-		for _, i := range rows {
-			if err := s.prior.transform.Apply(x, s.set.RowTo(x, i)); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Add(label, x); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	want, got := make([]float64, e.Way()), make([]float64, e.Way())
-	for k, i := range e.Query {
-		if err := s.prior.transform.Apply(x, s.set.RowTo(x, i)); err != nil {
-			t.Fatal(err)
-		}
-		none, err := c.ProbabilitiesTo(want, x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
-		for j := range got {
-			if p := want[j] / (1 - none); math.Abs(got[j]-p) > 1e-7 {
-				t.Fatalf("%s: query %d class %d: %v, the classifier says %v", method, k, j, got[j], p)
-			}
-		}
-		if p := 1 / (1 + math.Exp(-w.none[k])); math.Abs(p-none) > 1e-8 {
-			t.Fatalf("%s: query %d: none %v, the classifier says %v", method, k, p, none)
-		}
-	}
-}
-
-// Classes with fewer and with more rows than dimensions go different ways.
-func TestIncrementalScoresAgreeWithTheClassifier(t *testing.T) {
-	s, o := sourceOf(t, 24, 30, 8)
-	o.ways, o.shots, o.repeat = []int{3}, []int{4}, 1
-	r, err := o.newIncrementalRun(s, o.split, o.repeat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.rows = r.rows()
-	for _, name := range []string{"fb", "map"} {
-		methods, err := parseMethods(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		make, err := methods[0].prepare(s, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, second := r.sessions[0][0], r.sessions[0][1]
-		support := append(append([][]int{}, first.Support...), second.Support...)
-		e := episode.Episode{Classes: make2ints(len(support)), Support: support, Query: r.allQueries()[:12], QueryLabel: make2ints(12)}
-		var w workspace
-		w.begin(&e, 0)
-		scores := make().(incrementalScorer).classScores(support, e.Query, 2)
-		w.scores = scores
-		inf, _ := niw.ParseInference(name)
-		for i := range w.none { // not scored here
-			w.none[i] = math.NaN()
-		}
-		options := s.prior.session.Options(inf)
-		plain := *options.Population
-		plain.Hardness.SD = 0
-		compareClosed(t, s, &e, scores, qda.Options{Inference: inf, Population: &plain})
-	}
-}
-
-func make2ints(n int) []int { return make([]int, n) }
-
-func compareClosed(t *testing.T, s *source, e *episode.Episode, scores *mat.Dense, o qda.Options) {
-	t.Helper()
-	c, err := qda.New(s.prior.niw, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := make([]float64, s.set.Dim)
-	apply := func(i int) []float64 {
-		if err := s.prior.transform.Apply(x, s.set.RowTo(x, i)); err != nil {
-			t.Fatal(err)
-		}
-		return x
-	}
-	for j, rows := range e.Support {
-		if err := c.AddClass(fmt.Sprint(j)); err != nil {
-			t.Fatal(err)
-		}
-		for _, i := range rows {
-			if err := c.Add(fmt.Sprint(j), apply(i)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	want, got := make([]float64, len(e.Support)), make([]float64, len(e.Support))
-	for k, i := range e.Query {
-		if _, err := c.ProbabilitiesTo(want, apply(i)); err != nil {
-			t.Fatal(err)
-		}
-		metrics.SoftmaxTo(got, scores.RawRowView(k), 1)
-		for j := range got {
-			if math.Abs(got[j]-want[j]) > 1e-8 {
-				t.Fatalf("query %d class %d: %v, the classifier says %v", k, j, got[j], want[j])
-			}
-		}
-	}
 }
 
 // The measures of the JSON are recomputed here from what little is needed:
@@ -508,7 +235,7 @@ func TestReportAddsUp(t *testing.T) {
 // labels from file to result.
 func TestEveryProtocolOnEasyData(t *testing.T) {
 	dir := t.TempDir()
-	apart := func(x []float32, labels []int32) {
+	apart := func(x []float32, labels []int) {
 		d := len(x) / len(labels)
 		for i, c := range labels {
 			x[i*d+int(c)%d] += 60
@@ -576,32 +303,11 @@ func TestOpenSetTellsTheGain(t *testing.T) {
 	for _, v := range readReport(t, out)["results"].([]any) {
 		x := v.(map[string]any)
 		_, has := x["ece_none"].(float64)
-		if bayes := isMetaQDA(x["method"].(string)); has != bayes {
+		if bayes := experiment.IsMetaQDA(x["method"].(string)); has != bayes {
 			t.Errorf("%v: ece_none %v", x["method"], x["ece_none"])
 		}
 		if x["way"] == 1.0 && (x["auroc_max_probability"] != 0.5 || x["accuracy"].(map[string]any)["mean"] != 1.0) {
 			t.Errorf("%v with one class: accuracy %v, AUROC of 1 - max %v", x["method"], x["accuracy"], x["auroc_max_probability"])
-		}
-	}
-	none, most, ece := 0.85, 0.7, 0.03
-	if got := gain(&Result{AUROCNone: &none, AUROCMaxProb: &most, ECENone: &ece}); got != "+15.00" {
-		t.Errorf("gain %s", got)
-	}
-}
-
-func TestMultiDomainSummary(t *testing.T) {
-	r := &report{header: &header{Protocol: "multi-domain", Methods: []string{"a", "b"}, Data: []dataHeader{{Name: "x"}, {Name: "y"}}, InDomain: []string{"x"}}}
-	for _, v := range []struct {
-		method, data string
-		accuracy     float64
-	}{{"a", "x", 0.5}, {"b", "x", 0.7}, {"a", "y", 0.4}, {"b", "y", 0.4}} {
-		r.Results = append(r.Results, &Result{Method: v.method, Data: v.data, Accuracy: Interval{Mean: v.accuracy}})
-	}
-	r.summarise()
-	for i, want := range []summary{{Overall: 0.45, AverageRank: 1.75}, {Overall: 0.55, AverageRank: 1.25}} {
-		got := r.Summary[i]
-		if math.Abs(got.Overall-want.Overall) > 1e-12 || got.AverageRank != want.AverageRank || *got.OutOfDomain != 0.4 || *got.InDomain != []float64{0.5, 0.7}[i] {
-			t.Errorf("method %s: %+v", got.Method, *got)
 		}
 	}
 }
@@ -611,8 +317,8 @@ func TestMultiDomainSummary(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	good := toy{classes: 24, rows: 20, dim: 6}.write(t, dir, "good")
-	nan := toy{classes: 24, rows: 20, dim: 6, spoil: func(x []float32, _ []int32) { x[6*17+2] = float32(math.NaN()) }}.write(t, dir, "nan")
-	small := toy{classes: 24, rows: 17, dim: 6, spoil: func(_ []float32, labels []int32) { labels[17*20] = 3 }}.write(t, dir, "small")
+	nan := toy{classes: 24, rows: 20, dim: 6, spoil: func(x []float32, _ []int) { x[6*17+2] = float32(math.NaN()) }}.write(t, dir, "nan")
+	small := toy{classes: 24, rows: 17, dim: 6, spoil: func(_ []float32, labels []int) { labels[17*20] = 3 }}.write(t, dir, "small")
 	bare := toy{classes: 24, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")
 	wide := writePrior(t, filepath.Join(dir, "wide.safetensors"), randomPrior(9))
 	torn := filepath.Join(dir, "torn.npz")
@@ -744,10 +450,10 @@ func TestHelp(t *testing.T) {
 	if out := mustRun(t, "help"); !strings.Contains(out, "eval") || !strings.Contains(out, "merge") {
 		t.Errorf("help lists no commands:\n%s", out)
 	}
-	for _, c := range commands {
-		out := mustRun(t, c.name, "--help")
-		if !strings.Contains(out, "usage: metaqda "+c.name) {
-			t.Errorf("help of %s:\n%s", c.name, out)
+	for _, c := range strings.Fields("train eval merge reproduce prior verify") {
+		out := mustRun(t, c, "--help")
+		if !strings.Contains(out, "usage: metaqda "+c) {
+			t.Errorf("help of %s:\n%s", c, out)
 		}
 	}
 	out := mustRun(t, "eval", "--help")
@@ -758,52 +464,5 @@ func TestHelp(t *testing.T) {
 	}
 	if status, _, stderr := metaqda("evaluate"); status != 2 || !strings.Contains(stderr, `"evaluate"`) {
 		t.Errorf("unknown command: %d, %q", status, stderr)
-	}
-}
-
-func TestBalanceGradientByFiniteDifferences(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 8))
-	l := balanceLoss{base: 3}
-	for i := range 40 {
-		row := make([]float64, 5)
-		for c := range row {
-			row[c] = 3 * rng.NormFloat64()
-		}
-		l.scores, l.labels = append(l.scores, row), append(l.labels, i%5)
-	}
-	x, got, scratch := []float64{-0.5, 0.3, 0.7}, make([]float64, 3), make([]float64, 3)
-	l.loss(got, x)
-	want := fd.Gradient(nil, func(x []float64) float64 { return l.loss(scratch, x) }, x, &fd.Settings{Formula: fd.Central})
-	for k := range want {
-		if math.Abs(got[k]-want[k]) > 1e-7 {
-			t.Errorf("derivative %d is %v, by differences %v", k, got[k], want[k])
-		}
-	}
-}
-
-// Scores that were made from known logits must be put back.
-func TestBalanceIsFound(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 9))
-	truth := balance{0.5, 2, -3}
-	l := balanceLoss{base: 4}
-	p := make([]float64, 6)
-	for range 20000 {
-		row := make([]float64, 6)
-		for c := range row {
-			row[c] = 2 * rng.NormFloat64()
-		}
-		logits := append([]float64(nil), row...)
-		truth.apply(logits, 4)
-		metrics.SoftmaxTo(p, logits, 1)
-		u, y := rng.Float64(), 0
-		for u > p[y] && y < 5 {
-			u -= p[y]
-			y++
-		}
-		l.scores, l.labels = append(l.scores, row), append(l.labels, y)
-	}
-	got := l.minimise()
-	if got == nil || math.Abs(got.base-truth.base) > 0.05 || math.Abs(got.novel-truth.novel) > 0.1 || math.Abs(got.offset-truth.offset) > 0.2 {
-		t.Errorf("got %+v, want about %+v", got, truth)
 	}
 }

@@ -2,37 +2,33 @@
 // them by the protocols of the MetaQDA paper. `metaqda help` lists what it can
 // do, `metaqda COMMAND --help` how.
 //
-// Bad input is answered by one sentence that names the file, the row where
-// there is one and the remedy, and by exit status 2. Output files are complete
-// or absent.
+// It holds flags, help texts and progress; core/experiment, core/metatrain/recipe
+// and scripts/reproduce do the work. Bad input is answered by one sentence that
+// names the file, the row where there is one and the remedy, and by exit status 2.
+// Output files are complete or absent.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"metaqda/core/experiment"
+	"metaqda/scripts/fastblas"
+	"metaqda/scripts/training"
 )
 
-// command is one subcommand. run reports what went wrong by its error:
-// [exitStatus] chooses the status, all others are 2.
-type command struct {
-	name    string
-	summary string
-	run     func(ctx context.Context, args []string, stdout, stderr io.Writer) error
-}
-
-var commands = []command{
-	trainCommand,
-	evalCommand,
-	mergeCommand,
-	reproduceCommand,
-	priorCommand,
-	verifyCommand,
-}
+// The command multiplies with AVX2 where it can.
+func init() { fastblas.Use() }
 
 // exitStatus is an error that only sets the status, what there was to say has
 // been said.
@@ -48,62 +44,96 @@ func main() {
 
 // run dispatches and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
-		usage(stdout)
-		return 0
+	name := "metaqda"
+	app := &cli.Command{
+		Name: name, Usage: "Bayesian meta-learning of quadratic discriminant analysis",
+		Writer: stdout, ErrWriter: stderr, CustomRootCommandHelpTemplate: rootHelp,
+		Commands:       []*cli.Command{trainCommand(args), evalCommand(), mergeCommand(), reproduceCommand(), priorCommand(), verifyCommand()},
+		ExitErrHandler: func(context.Context, *cli.Command, error) {},
+		OnUsageError:   usageError,
+		Action: func(_ context.Context, c *cli.Command) error {
+			if c.Args().Present() {
+				return fmt.Errorf("there is no command %q; `metaqda help` lists them", c.Args().First())
+			}
+			return cli.ShowRootCommandHelp(c)
+		},
 	}
-	for _, c := range commands {
-		if c.name == args[0] {
-			return status(c, c.run(ctx, args[1:], stdout, stderr), stderr)
+	for _, c := range app.Commands {
+		c.CustomHelpTemplate, c.HideHelpCommand, c.OnUsageError = commandHelp, true, usageError
+		if len(args) > 0 && args[0] == c.Name {
+			name += " " + c.Name
 		}
 	}
-	fmt.Fprintf(stderr, "metaqda: there is no command %q; `metaqda help` lists them\n", args[0])
-	return 2
-}
-
-func status(c command, err error, stderr io.Writer) int {
+	err := app.Run(ctx, append([]string{"metaqda"}, args...))
 	var exit exitStatus
+	var field *experiment.FieldError
+	var interrupted *training.Interrupted
 	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	case err == nil:
 		return 0
 	case errors.As(err, &exit):
 		return int(exit)
+	case errors.As(err, &interrupted):
+		fmt.Fprintf(stderr, "%s: %v\n", name, err)
+		return 130 // the shell's status for Ctrl-C
+	case errors.As(err, &field):
+		err = fmt.Errorf("--%w", err)
 	}
-	fmt.Fprintf(stderr, "metaqda %s: %v\n", c.name, err)
+	fmt.Fprintf(stderr, "%s: %v\n", name, err)
 	return 2
 }
 
-func usage(w io.Writer) {
-	fmt.Fprint(w, "metaqda: Bayesian meta-learning of quadratic discriminant analysis\n\nusage: metaqda COMMAND [flags]\n\n")
-	for _, c := range commands {
-		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
-	}
-	fmt.Fprint(w, "\n`metaqda COMMAND --help` tells the flags of a command.\n")
+// usageError adds the remedy to what is wrong with a flag.
+func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
+	what := strings.Replace(err.Error(), "for flag -", "for --", 1)
+	return fmt.Errorf("%s; `%s --help` tells the flags", what, c.FullName())
 }
 
-// newFlags returns the flags of a subcommand with its help text. Errors are
-// returned, not printed, so that they are told once and in one form.
-func newFlags(name, about string, stdout io.Writer) *flag.FlagSet {
-	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	var complaint noted
-	f.SetOutput(&complaint)
-	f.Usage = func() {
-		if complaint { // a wrong flag, no question for help
-			return
+// noArguments refuses words that belong to no flag.
+func noArguments(c *cli.Command) error {
+	if c.Args().Present() {
+		return fmt.Errorf("%q is no flag; `%s --help` lists them", c.Args().First(), c.FullName())
+	}
+	return nil
+}
+
+const rootHelp = `metaqda: {{.Usage}}
+
+usage: metaqda COMMAND [flags]
+
+{{range .VisibleCommands}}  {{.Name}}{{"\t"}}{{.Usage}}
+{{end}}
+` + "`metaqda COMMAND --help` tells the flags of a command.\n"
+
+const commandHelp = `usage: {{.FullName}} [flags]{{with .ArgsUsage}} {{.}}{{end}}
+
+{{.Description}}
+
+flags:
+{{range .VisibleFlags}}  {{.}}
+{{end}}`
+
+// versions tells what computed the numbers. Different processors round
+// differently.
+func versions() map[string]string {
+	v := map[string]string{"metaqda": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+	v["blas"] = "gonum"
+	if _, ok := blas64.Implementation().(fastblas.Implementation); ok {
+		v["blas"] = "gonum with AVX2 product"
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v["metaqda"] = s.Value
 		}
-		fmt.Fprintf(stdout, "usage: metaqda %s [flags]\n\n%s\n\nflags:\n", name, about)
-		f.SetOutput(stdout)
-		f.PrintDefaults()
-		f.SetOutput(&complaint)
 	}
-	return f
-}
-
-// noted is a writer that only remembers that something was written. Package
-// flag writes its complaints before it shows the usage.
-type noted bool
-
-func (n *noted) Write(p []byte) (int, error) {
-	*n = true
-	return len(p), nil
+	for _, d := range info.Deps {
+		if d.Path == "gonum.org/v1/gonum" {
+			v["gonum"] = d.Version
+		}
+	}
+	return v
 }

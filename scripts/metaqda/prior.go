@@ -3,19 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strconv"
+
+	"github.com/urfave/cli/v3"
 
 	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/scripts/output"
 )
-
-var priorCommand = command{
-	name:    "prior",
-	summary: "write the hand-crafted prior that nothing was learned for",
-	run:     runPrior,
-}
 
 const priorAbout = `Write the hand-crafted prior m = 0, S = s² I, kappa = 1, nu = d for embeddings of
 dimension d that are scaled to length one. s = 1 is the prior of the paper's
@@ -24,29 +20,36 @@ ablation; with embeddings of length one s = 6 is far better calibrated.`
 // maxHandCrafted bounds d; the file holds d(d+1)/2 numbers.
 const maxHandCrafted = 8192
 
-func runPrior(_ context.Context, args []string, stdout, _ io.Writer) error {
-	flags := newFlags("prior", priorAbout, stdout)
-	d := flags.Int("dimension", 0, "dimension d of the embeddings (required)")
-	s := flags.Float64("s", 6, "square root of the diagonal of S")
-	extractor := flags.String("extractor", "", "id of the feature extractor, kept in the file")
-	out := flags.String("out", "prior.safetensors", "file to write")
-	if err := flags.Parse(args); err != nil {
-		return err
+func priorCommand() *cli.Command {
+	d, s, extractor, out := 0, 6.0, "", "prior.safetensors"
+	return &cli.Command{
+		Name: "prior", Usage: "write the hand-crafted prior that nothing was learned for", Description: priorAbout,
+		Flags: []cli.Flag{
+			intFlag(&d, "dimension", "dimension d of the embeddings (required)"),
+			numberFlag(&s, "s", "square root of the diagonal of S"),
+			textFlag(&extractor, "extractor", "id of the feature extractor, kept in the file"),
+			textFlag(&out, "out", "file to write"),
+		},
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			if d < 1 || d > maxHandCrafted {
+				return fmt.Errorf("--dimension is %d: give the dimension of the embeddings, from 1 to %d", d, maxHandCrafted)
+			}
+			if !(s >= 1e-6 && s <= 1e6) {
+				return fmt.Errorf("-s is %v: give a number from 1e-6 to 1e6", s)
+			}
+			b, err := model.EncodePrior(&model.Prior{
+				NIW:       niw.HandCrafted(d, s),
+				Transform: embed.Transform{Kind: embed.L2},
+				Extractor: model.Extractor{ID: extractor},
+				Facts:     map[string]string{"name": "hand-crafted", "s": strconv.FormatFloat(s, 'g', -1, 64)},
+			})
+			if err != nil {
+				return err
+			}
+			return output.Write(out, b)
+		},
 	}
-	if *d < 1 || *d > maxHandCrafted {
-		return fmt.Errorf("--dimension is %d: give the dimension of the embeddings, from 1 to %d", *d, maxHandCrafted)
-	}
-	if !(*s >= 1e-6 && *s <= 1e6) {
-		return fmt.Errorf("-s is %v: give a number from 1e-6 to 1e6", *s)
-	}
-	b, err := model.EncodePrior(&model.Prior{
-		NIW:       niw.HandCrafted(*d, *s),
-		Transform: embed.Transform{Kind: embed.L2},
-		Extractor: model.Extractor{ID: *extractor},
-		Facts:     map[string]string{"name": "hand-crafted", "s": strconv.FormatFloat(*s, 'g', -1, 64)},
-	})
-	if err != nil {
-		return err
-	}
-	return writeFile(*out, b)
 }

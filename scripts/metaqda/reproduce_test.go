@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,8 @@ import (
 )
 
 // On a toy set under the name of a real one every step of a section must run,
-// and what is missing must be said.
+// what is missing must be said, and the commands that are printed must do what was
+// done.
 func TestReproduce(t *testing.T) {
 	dir := t.TempDir()
 	toy{classes: 45, rows: 36, dim: 6}.write(t, dir, "miniimagenet-conv4")
@@ -16,7 +18,7 @@ func TestReproduce(t *testing.T) {
 	text := mustRun(t, "reproduce", "--data", dir, "--out", out, "--steps", "0.01", "--n-tasks", "4")
 	for _, want := range []string{
 		"cifarfs-conv4 is not in", "$ metaqda train", "--protocol ablation", "MetaQDA-FB", "56.41 ± 0.80",
-		"incremental session 1: fb", "Orders", "ECE without temperature: fb",
+		"incremental session 1: fb", "Claims", "ECE without temperature: fb",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("output lacks %q", want)
@@ -30,14 +32,40 @@ func TestReproduce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	var again strings.Builder
-	r := &reproduction{ctx: t.Context(), data: dir, out: out, steps: 1, stdout: &again}
-	if _, err := r.train("miniimagenet-conv4", 100, []string{"miniimagenet-conv4"}); err != nil || !strings.Contains(again.String(), "is used again") {
-		t.Errorf("a prior that is there: %v, %q", err, again.String())
+	repeat(t, text, out, "conv4-map.safetensors", "conv4-calibration.json", "conv4-ablation.json", "conv4-incremental.json")
+	again := mustRun(t, "reproduce", "--data", dir, "--out", out, "--steps", "0.01", "--n-tasks", "2")
+	if !strings.Contains(again, "miniimagenet-conv4.safetensors is there already and is used again") || strings.Contains(again, "$ metaqda train") {
+		t.Error("a prior that is there was learned again")
 	}
-	for _, c := range [][]string{{}, {"--data", filepath.Join(dir, "none")}, {"--data", dir, "--steps", "0"}} {
+	for _, c := range [][]string{{}, {"--data", filepath.Join(dir, "none")}, {"--data", dir, "--steps", "0"}, {"--data", dir, "--n-tasks", "many"}} {
 		if status, _, stderr := metaqda(append([]string{"reproduce"}, c...)...); status != 2 || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: status %d, %q", c, status, stderr)
+		}
+	}
+}
+
+// repeat runs the printed commands that write some files and compares what they
+// write.
+func repeat(t *testing.T, text, out string, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		done := false
+		for line := range strings.Lines(text) {
+			command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ metaqda ")
+			if !ok || !strings.Contains(command, file) || strings.Contains(command, "--prior "+filepath.Join(out, "miniimagenet-"+file)) {
+				continue
+			}
+			path := filepath.Join(out, "miniimagenet-"+file)
+			want := readFile(t, path)
+			save(t, path, []byte("spoilt"))
+			mustRun(t, strings.Fields(command)...)
+			if done = true; !bytes.Equal(readFile(t, path), want) {
+				t.Errorf("%s writes another file than reproduce", command)
+			}
+			break
+		}
+		if !done {
+			t.Errorf("no command writes %s", file)
 		}
 	}
 }

@@ -2,17 +2,10 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
-
-	"metaqda/core/episode"
-	"metaqda/core/metrics"
 )
 
 // Every method answers sessions of any number of classes, one among them, from
@@ -63,77 +56,6 @@ func TestSessionsOfEveryMethod(t *testing.T) {
 	}
 }
 
-// The measures are computed here again from the scores alone.
-func TestSessionsMeasures(t *testing.T) {
-	e := episode.Episode{Classes: []int{4, 7}, Support: [][]int{{0}, {1}}, Query: []int{2, 3, 4, 5, 6, 7}, QueryLabel: []int{0, 1, 1, -1, -1, -1}}
-	p := []float64{0.9, 0.3, 0.6, 0.8, 0.55, 0.5} // of the first class
-	scores := mat.NewDense(6, 2, nil)
-	for i, v := range p {
-		scores.Set(i, 0, math.Log(v)+3)
-		scores.Set(i, 1, math.Log(1-v)+3)
-	}
-	doubts := notBestTo(make([]float64, 6), scores)
-	for i, v := range p {
-		if want := math.Log((1 - math.Max(v, 1-v)) / math.Max(v, 1-v)); math.Abs(doubts[i]-want) > 1e-12 {
-			t.Errorf("query %d: log odds %v, want %v", i, doubts[i], want)
-		}
-	}
-	odds := []float64{-2, 1, -0.5, 3, -1, 0.25}
-	b := &block{Method: "m", Data: "d", Records: []*record{newRecord(0, &e, scores, odds, 0)}}
-	x := newReport(&header{Protocol: "sessions"}, []*block{b}).Results[0]
-	var brier float64
-	bins := metrics.NewReliability(metrics.DefaultBins)
-	for i, v := range odds {
-		p, y := 1/(1+math.Exp(-v)), float64(map[bool]int{true: 1}[e.QueryLabel[i] < 0])
-		brier += (p - y) * (p - y) / 6
-		bins.Add(math.Max(p, 1-p), (p > 0.5) == (y == 1))
-	}
-	for _, m := range []struct {
-		name      string
-		got, want float64
-	}{
-		{"accuracy", x.Accuracy.Mean, 2. / 3}, {"nll", x.NLL, -(math.Log(0.9) + math.Log(0.7) + math.Log(0.4)) / 3},
-		{"none_auroc", *x.NoneAUROC, 6. / 9}, {"none_brier", *x.NoneBrier, brier}, {"none_ece", *x.NoneECE, bins.ECE()},
-		{"wrongly_none", *x.WronglyNone, 1. / 3}, {"wrongly_known", *x.WronglyKnown, 1. / 3},
-	} {
-		if math.Abs(m.got-m.want) > 1e-12 {
-			t.Errorf("%s is %v, want %v", m.name, m.got, m.want)
-		}
-	}
-	one := notBestTo(make([]float64, 1), mat.NewDense(1, 1, []float64{5}))
-	if !math.IsInf(one[0], -1) {
-		t.Errorf("a single class leaves a doubt of %v", one[0])
-	}
-}
-
-// A group may be asked about or taught, whatever the protocol and the split.
-func TestEvaluationKeepsGroupsApart(t *testing.T) {
-	dir := t.TempDir()
-	data := toy{classes: 18, rows: 24, dim: 4, burst: 4}.write(t, dir, "bursts")
-	for _, protocol := range []string{"standard", "open-set", "multi-domain", "sessions"} {
-		o := &evalOptions{protocol: protocol, split: "test,val", ways: []int{4}, shots: []int{3}, query: 5, valTasks: 1, data: []string{data}}
-		sources, err := o.load()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := sources[0]
-		cells, err := o.cells(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range 50 {
-			e := cells[0].test.Episode(i)
-			for _, row := range slices.Concat(e.Support...) {
-				for _, query := range e.Query {
-					if s.set.Groups[row] == s.set.Groups[query] {
-						t.Fatalf("%s: row %d is taught and %d of its group asked", protocol, row, query)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestSessionsOfMethodsRunApart(t *testing.T) {
 	dir := t.TempDir()
 	data := toy{classes: 18, rows: 24, dim: 6}.write(t, dir, "alpha")
@@ -150,5 +72,39 @@ func TestSessionsOfMethodsRunApart(t *testing.T) {
 	got, err := os.ReadFile(file("merged"))
 	if err != nil || string(got) != string(want) {
 		t.Errorf("%v: merged\n%.500s\nwant\n%.500s", err, got, want)
+	}
+}
+
+// A set without splits is centred on what the prior was learned from; where the
+// prior does not tell, only what needs a centre is refused.
+func TestSetWithoutSplits(t *testing.T) {
+	dir := t.TempDir()
+	bare := toy{classes: 12, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")
+	tests := toy{classes: 2, rows: 20, dim: 6, meta: `{"classes":["a","b"],"splits":{"train":[],"val":[],"test":["a","b"]}}`}.write(t, dir, "tests")
+	p := randomPrior(6)
+	p.Transform.Power = 0.5 // whose centre is no centre of plain features
+	without := writePrior(t, filepath.Join(dir, "without.safetensors"), p)
+	p.DataMean = []float64{3, 3.5, 2.5, 3, 3, 3.25}
+	with := writePrior(t, filepath.Join(dir, "with.safetensors"), p)
+	args := func(data, prior, methods string) []string {
+		return []string{"eval", "--data", data, "--prior", prior, "--methods", methods, "--n-way", "2", "--n-shot", "1", "--n-query", "3", "--n-tasks", "4", "--json", filepath.Join(dir, "out.json")}
+	}
+	for _, data := range []string{bare, tests} {
+		mustRun(t, args(data, with, "fb,ncc-cl2n,linear,knn")...)
+		mustRun(t, args(data, without, "fb,ncc-un,cosine,teachable")...)
+		status, _, stderr := metaqda(args(data, without, "fb,ncc-cl2n")...)
+		if status != 2 || !strings.Contains(stderr, "without.safetensors keeps no mean") || !strings.Contains(stderr, "metaqda train") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: status %d, %q", data, status, stderr)
+		}
+	}
+	other := randomPrior(9)
+	other.Transform.Power, other.DataMean = 0.5, make([]float64, 9)
+	wide := writePrior(t, filepath.Join(dir, "wide.safetensors"), other)
+	if status, _, stderr := metaqda(args(bare, wide, "ncc-cl2n")...); status != 2 || !strings.Contains(stderr, "6 numbers in a row but the prior is for 9") {
+		t.Errorf("a prior of other embeddings: status %d, %q", status, stderr)
+	}
+	mustRun(t, args(bare, with, "fb")...)
+	if d := readReport(t, filepath.Join(dir, "out.json"))["data"].([]any)[0].(map[string]any); d["split"] != "all" {
+		t.Errorf("the split of a set without any is %v", d["split"])
 	}
 }

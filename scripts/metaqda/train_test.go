@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"math"
 	"os"
@@ -16,8 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/dataset"
-	"metaqda/core/embed"
-	"metaqda/core/episode"
+	"metaqda/core/metatrain/recipe"
 	"metaqda/core/model"
 	"metaqda/core/session"
 )
@@ -63,7 +61,7 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	}
 	steps, points := 0, 0
 	for line := range bytes.Lines(readFile(t, log)) {
-		var entry logLine
+		var entry recipe.LogLine
 		if err := json.Unmarshal(line, &entry); err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +200,7 @@ func TestTrainBadInput(t *testing.T) {
 	dir := t.TempDir()
 	good := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "good")
 	wide := toy{classes: 48, rows: 20, dim: 7}.write(t, dir, "wide")
-	nan := toy{classes: 48, rows: 20, dim: 6, spoil: func(x []float32, _ []int32) { x[6*17+2] = float32(math.NaN()) }}.write(t, dir, "nan")
+	nan := toy{classes: 48, rows: 20, dim: 6, spoil: func(x []float32, _ []int) { x[6*17+2] = float32(math.NaN()) }}.write(t, dir, "nan")
 	few := toy{classes: 6, rows: 20, dim: 6}.write(t, dir, "few")
 	thin := toy{classes: 48, rows: 5, dim: 6}.write(t, dir, "thin")
 	bare := toy{classes: 48, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")
@@ -254,9 +252,9 @@ func TestTrainBadInput(t *testing.T) {
 	}
 }
 
-// Rehearsals without families change the session model and nothing else, and their
+// Cross-fitting changes the session model and nothing else, and their
 // priors are written for each set that they were learned without.
-func TestRehearsals(t *testing.T) {
+func TestCrossFitting(t *testing.T) {
 	dir := t.TempDir()
 	world := toy{classes: 48, rows: 20, dim: 6}
 	a, b, c := world.write(t, dir, "alpha"), world.write(t, dir, "beta"), world.write(t, dir, "gamma")
@@ -302,82 +300,5 @@ func TestRehearsals(t *testing.T) {
 	learn("two at once", "--calibrate-on", "left-out", "--workers", "3")
 	if !bytes.Equal(readFile(t, filepath.Join(dir, "two at once")), readFile(t, filepath.Join(dir, "left out"))) {
 		t.Error("another number of workers, other bytes")
-	}
-}
-
-// Whole families are dealt out, the largest first.
-func TestFoldsOfFamilies(t *testing.T) {
-	var sets []*dataset.Set
-	f := families{}
-	for i, name := range strings.Fields("p1 p2 p3 h1 h2 a b c") {
-		sets = append(sets, &dataset.Set{Name: name})
-		if i < 5 {
-			f[name] = family{name[:1], 1}
-		}
-	}
-	var got []string
-	for _, fold := range foldsOf(sets, f, 3) {
-		got = append(got, setNames(fold))
-	}
-	if s := strings.Join(got, "; "); s != "p1, p2, p3; h1, h2, c; a, b" {
-		t.Errorf("folds %s", s)
-	}
-	if n := len(foldsOf(sets, nil, 20)); n != 8 {
-		t.Errorf("%d folds of eight families", n)
-	}
-}
-
-func TestFamiliesFileIsChecked(t *testing.T) {
-	dir := t.TempDir()
-	for text, say := range map[string]string{"a": "line 1", "a b c": "line 1", "\na b 0": "line 2", "a b 1 2": "line 1"} {
-		path := filepath.Join(dir, "families")
-		save(t, path, []byte(text))
-		if _, err := readFamilies(path); err == nil || !strings.Contains(err.Error(), say) {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-	if _, err := readFamilies(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "--families") {
-		t.Errorf("a file that is not there: %v", err)
-	}
-}
-
-// The rows of a split are numbered anew; each keeps its group.
-func TestTrainingKeepsGroups(t *testing.T) {
-	s, err := dataset.Load(toy{classes: 12, rows: 8, dim: 3, burst: 4}.write(t, t.TempDir(), "bursts"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var f fold
-	f.transform.Kind = embed.None
-	_, pool, err := f.domain(s, "test", 2, sha256.New())
-	if err != nil {
-		t.Fatal(err)
-	}
-	classes, _ := s.Split("test")
-	for k, rows := range pool.Rows {
-		for i, row := range rows {
-			if want := s.Groups[s.ClassRows(classes[k])[i]]; pool.Groups[row] != want {
-				t.Errorf("row %d of class %d is of group %d, want %d", i, k, pool.Groups[row], want)
-			}
-		}
-	}
-}
-
-func TestPresets(t *testing.T) {
-	parse := func(preset string) *trainOptions {
-		o, err := parseTrain([]string{"--data", "a.npz", "--out", "p", "--steps", "7", preset}, &bytes.Buffer{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o.start != "identity" || o.config.Start.Temperature != 1 || o.config.Optimiser != "adam" || o.config.Steps != 7 {
-			t.Errorf("%s: got %+v", preset, o)
-		}
-		return o
-	}
-	if c := parse("--preset=paper").config; c.Start.Scale != 1 || c.Rate != 3e-4 || c.WeightDecay != 1e-4 {
-		t.Errorf("paper: got %+v", c)
-	}
-	if o := parse("--preset=conv4"); o.config.Start.Scale != 5 || o.config.Rate != 1e-3 || o.tasks.Shot != (episode.Range{Min: 1, Max: 5}) || o.calibrate == 0 {
-		t.Errorf("conv4: got %+v", o)
 	}
 }

@@ -7,14 +7,10 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"github.com/urfave/cli/v3"
+
 	"metaqda/core/oracle"
 )
-
-var verifyCommand = command{
-	name:    "verify",
-	summary: "check this build against files of oracle vectors",
-	run:     runVerify,
-}
 
 const verifyAbout = `Compare this build with oracle vectors, JSON files of one of three kinds that is
 recognised from the content: posteriors and predictive densities, gradients,
@@ -22,17 +18,20 @@ calibration measures. Files follow the flags. The largest absolute error per
 file and quantity is printed. The status is 1 if any error exceeds 1e-8,
 relative, or absolute for values below one.`
 
-func runVerify(_ context.Context, args []string, stdout, _ io.Writer) error {
-	flags := newFlags("verify FILE...", verifyAbout, stdout)
-	if err := flags.Parse(args); err != nil {
-		return err
+func verifyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "verify", Usage: "check this build against files of oracle vectors", ArgsUsage: "FILE...", Description: verifyAbout,
+		Action: func(_ context.Context, c *cli.Command) error { return verify(c.Args().Slice(), c.Root().Writer) },
 	}
-	if flags.NArg() == 0 {
+}
+
+func verify(names []string, stdout io.Writer) error {
+	if len(names) == 0 {
 		return fmt.Errorf("no file given: name at least one file of oracle vectors")
 	}
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	failed := false
-	for _, name := range flags.Args() {
+	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			return fmt.Errorf("%s cannot be read: %w", name, err)

@@ -1,0 +1,239 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"metaqda/core/dataset"
+	"metaqda/core/episode"
+)
+
+// Plan is everything that decides the numbers of an experiment but its data.
+// [NewPlan] fills it with what the protocol asks for.
+type Plan struct {
+	Protocol string
+	Methods  []Method
+	Ways     []int // classes of a task, each number measured
+	Shots    []int // support rows of a class, each number measured
+	Queries  int   // query rows of a class
+	Tasks    int
+	ValTasks int // validation tasks to fit the temperature on, 0 for none
+	Repeat   int // multiplies the tasks; runs of [Incremental]
+	Seed     uint64
+	Split    string // of classes to draw tasks from
+
+	HandScale float64  // s of the hand-crafted prior S = s² I
+	MAMLTasks int      // tasks that maml-qda learns its start from
+	InDomain  []string // data sets the prior was learned on, for [MultiDomain]; nil: what the prior says
+
+	Shard    Shard             // the part of the tasks to do
+	Workers  int               // tasks at a time; does not change the results
+	Versions map[string]string // what computes the numbers, for the report
+
+	// Progress, if not nil, is called after each task, by any goroutine.
+	Progress func(what string, done, total int)
+}
+
+// NewPlan returns the plan of a protocol as it is commonly run: 600 tasks of five
+// ways with 15 queries a class from the split "test", 200 validation tasks, seed 0.
+func NewPlan(name string) (*Plan, error) {
+	d, err := protocol(name)
+	if err != nil {
+		return nil, err
+	}
+	methods, err := Choose(Methods(), d.Methods...)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{Protocol: name, Methods: methods, Ways: []int{5}, Shots: d.Shots, Queries: 15, Tasks: 600, ValTasks: 200, Repeat: d.Repeat,
+		Split: "test", HandScale: 1, MAMLTasks: 1000, Shard: Whole, Workers: runtime.GOMAXPROCS(0)}, nil
+}
+
+// FieldError says which value of a plan makes no sense.
+type FieldError struct {
+	Field   string // as the flag of the command is called
+	Problem string
+}
+
+// Error returns one sentence.
+func (e *FieldError) Error() string { return e.Field + " " + e.Problem }
+
+// Validate returns a *[FieldError] for the first value outside its domain.
+func (p *Plan) Validate() error {
+	if _, err := protocol(p.Protocol); err != nil {
+		return err
+	}
+	type bound struct {
+		field      string
+		value, low int
+	}
+	bounds := []bound{{"n-query", p.Queries, 1}, {"n-tasks", p.Tasks, 1}, {"n-val-tasks", p.ValTasks, 0}, {"repeat", p.Repeat, 1},
+		{"maml-tasks", p.MAMLTasks, 0}, {"workers", p.Workers, 1}, {"shard", p.Shard.Of, 1}}
+	for _, v := range p.Ways {
+		bounds = append(bounds, bound{"n-way", v, 1})
+	}
+	least := 1
+	if p.Protocol == MultiDomain { // draws its shots
+		least = 0
+	}
+	for _, v := range p.Shots {
+		bounds = append(bounds, bound{"n-shot", v, least})
+	}
+	for _, b := range bounds {
+		if b.value < b.low {
+			return &FieldError{b.field, fmt.Sprintf("is %d; give %d or more", b.value, b.low)}
+		}
+	}
+	for i, m := range p.Methods {
+		if slices.ContainsFunc(p.Methods[:i], func(other Method) bool { return other.Name == m.Name }) {
+			return &FieldError{"methods", fmt.Sprintf("names %s twice; give each once", m.Name)}
+		}
+	}
+	if !(p.HandScale > 0) || p.HandScale > 1e6 {
+		return &FieldError{"hand-scale", fmt.Sprintf("is %v; give a positive number such as 1", p.HandScale)}
+	}
+	return nil
+}
+
+// Run does the plan's shard of the tasks on every domain. Errors name the file, the
+// row where there is one, and the remedy. Cost: methods x tasks, after O(N d^2) for
+// each domain and prior.
+func (p *Plan) Run(ctx context.Context, domains []Domain) (*Part, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if len(domains) == 0 {
+		return nil, &FieldError{"data", "is empty; give one data set or more"}
+	}
+	drawn := *p
+	if p.Protocol == Sessions { // draws all of these
+		drawn.Ways, drawn.Shots, drawn.Queries, drawn.ValTasks = nil, nil, episode.AsPeopleMake().Queries, 0
+	}
+	return drawn.run(ctx, domains)
+}
+
+func (p *Plan) run(ctx context.Context, domains []Domain) (*Part, error) {
+	sources, err := p.sources(domains)
+	if err != nil {
+		return nil, err
+	}
+	part := &Part{Header: p.header(sources), Shard: p.Shard, name: fmt.Sprintf("shard %d/%d", p.Shard.Index, p.Shard.Of)}
+	if p.Protocol == Incremental {
+		part.Blocks, err = p.incremental(ctx, sources)
+		return part, err
+	}
+	var cells []*cell
+	for _, s := range sources {
+		c, err := p.cells(s)
+		if err != nil {
+			return nil, err
+		}
+		cells = append(cells, c...)
+	}
+	for _, c := range cells {
+		blocks, err := p.runCell(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		part.Blocks = append(part.Blocks, blocks...)
+	}
+	return part, nil
+}
+
+// validationSeed keeps the tasks that fit a temperature apart from those that
+// are reported, also when both come from one split.
+const validationSeed = 0x76616c6964617465
+
+// cell is one column of an evaluation: a data set and a kind of episode, to be
+// scored by every method.
+type cell struct {
+	source    *Source
+	way, shot int // 0 where they are drawn
+	test      episode.Sampler
+	val       episode.Sampler // for the temperature; nil: none is fitted
+	maxAsNone bool            // methods that know no none-of-these have one minus the largest probability
+}
+
+// name is what progress is reported of.
+func (c *cell) name() string {
+	if c.way == 0 {
+		return c.source.Set.Name
+	}
+	return fmt.Sprintf("%s %d-way %d-shot", c.source.Set.Name, c.way, c.shot)
+}
+
+// cells returns the columns of a data set.
+func (p *Plan) cells(s *Source) ([]*cell, error) {
+	test, err := s.Pool(s.split)
+	if err != nil {
+		return nil, err
+	}
+	val, err := s.Pool("val")
+	hasVal := err == nil && p.ValTasks > 0
+	if hasVal && s.split != "val" && s.split != dataset.SplitAll {
+		s.setRows(test, val)
+	} else {
+		s.setRows(test)
+	}
+	if !hasVal {
+		val = episode.Pool{}
+	}
+	switch p.Protocol {
+	case Sessions:
+		sampler, err := episode.NewSessions(test, episode.AsPeopleMake(), p.Seed)
+		return []*cell{{source: s, test: sampler, maxAsNone: true}}, err
+	case MultiDomain:
+		return p.multiDomainCells(s, test, val)
+	}
+	var cells []*cell
+	for _, way := range p.Ways {
+		for _, shot := range p.Shots {
+			c, err := p.fixedCell(s, way, shot, test, val)
+			if err != nil {
+				return nil, err
+			}
+			cells = append(cells, c)
+		}
+	}
+	return cells, nil
+}
+
+// fixedCell is a cell of tasks of fixed way and shot; val has no classes where no
+// temperature is fitted.
+func (p *Plan) fixedCell(s *Source, way, shot int, test, val episode.Pool) (*cell, error) {
+	config := episode.Fixed(way, shot, p.Queries)
+	if p.Protocol == OpenSet {
+		config.UnknownClasses = way
+	}
+	sampler, err := episode.NewUniform(test, config, p.Seed)
+	if err != nil {
+		return nil, err
+	}
+	config.UnknownClasses = 0
+	return &cell{source: s, way: way, shot: shot, test: sampler, val: p.validation(val, config)}, nil
+}
+
+// validation returns the sampler of validation tasks, nil where there is none.
+// Where the validation classes are fewer than the way, tasks take all of them: a
+// temperature from fewer classes is better than none.
+func (p *Plan) validation(val episode.Pool, c episode.Config) episode.Sampler {
+	c.Way = episode.Exactly(min(c.Way.Max, len(val.Rows)))
+	if v, err := episode.NewUniform(val, c, p.Seed^validationSeed); err == nil {
+		return v
+	}
+	return nil
+}
+
+func (p *Plan) multiDomainCells(s *Source, test, val episode.Pool) ([]*cell, error) {
+	sampler, err := episode.NewMetaDataset(test, p.Seed)
+	if err != nil {
+		return nil, err
+	}
+	c := &cell{source: s, test: sampler}
+	if v, err := episode.NewMetaDataset(val, p.Seed^validationSeed); err == nil {
+		c.val = v
+	}
+	return []*cell{c}, nil
+}

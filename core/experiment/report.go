@@ -1,0 +1,235 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Header says what was run: everything that decides the numbers.
+type Header struct {
+	Format   string            `json:"format"`
+	Versions map[string]string `json:"versions"`
+	Protocol string            `json:"protocol"`
+	Seed     uint64            `json:"seed"`
+	Split    string            `json:"split"`
+	Way      []int             `json:"n_way"`
+	Shot     []int             `json:"n_shot"`
+	Query    int               `json:"n_query"`
+	Tasks    int               `json:"n_tasks"`
+	ValTasks int               `json:"n_val_tasks"`
+	Repeat   int               `json:"repeat"`
+	Methods  []string          `json:"methods"`
+	Settings map[string]any    `json:"settings"`
+	Data     []DomainHeader    `json:"data"`
+	InDomain []string          `json:"in_domain,omitempty"`
+}
+
+// DomainHeader says what a domain was.
+type DomainHeader struct {
+	Name      string `json:"name"`
+	File      string `json:"file"`
+	Rows      int    `json:"rows"`
+	Dimension int    `json:"dimension"`
+	Split     string `json:"split,omitempty"` // where it is not that of all
+	Extractor string `json:"extractor,omitempty"`
+	Prior     string `json:"prior,omitempty"`
+	PriorSum  string `json:"prior_sha256,omitempty"`
+	MapSum    string `json:"prior_map_sha256,omitempty"`
+}
+
+const (
+	reportFormat = "metaqda.eval.1"
+	shardFormat  = "metaqda.shard.1"
+)
+
+func (p *Plan) header(sources []*Source) *Header {
+	h := &Header{Format: reportFormat, Versions: p.Versions, Protocol: p.Protocol, Seed: p.Seed, Split: p.Split, Way: p.Ways,
+		Shot: p.Shots, Query: p.Queries, Tasks: p.Tasks, ValTasks: p.ValTasks, Repeat: p.Repeat}
+	for _, m := range p.Methods {
+		h.Methods = append(h.Methods, m.Name)
+	}
+	h.Settings = map[string]any{"hand_scale": p.HandScale, "maml_tasks": float64(p.MAMLTasks)}
+	for _, s := range sources {
+		d := DomainHeader{Name: s.Set.Name, File: s.Set.File(), Rows: s.Set.Len(), Dimension: s.Set.Dim, Extractor: s.Set.Extractor}
+		if s.split != p.Split {
+			d.Split = s.split
+		}
+		if s.Prior != nil {
+			d.Prior, d.PriorSum = s.Prior.File, s.Prior.SHA256
+		}
+		if s.MapPrior != nil {
+			d.MapSum = s.MapPrior.SHA256
+		}
+		h.Data = append(h.Data, d)
+	}
+	if p.Protocol == MultiDomain {
+		h.InDomain = p.inDomain(sources)
+	}
+	return h
+}
+
+// inDomain returns the data sets that count as seen by the prior.
+func (p *Plan) inDomain(sources []*Source) []string {
+	if len(p.InDomain) > 0 || sources[0].Prior == nil {
+		return p.InDomain
+	}
+	var names []string
+	for name := range strings.SplitSeq(sources[0].Prior.Facts["data"], ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Report is the whole result of an evaluation.
+type Report struct {
+	*Header
+	Results []*Result  `json:"results"`
+	Summary []*Summary `json:"summary"`
+	Margins []*Margin  `json:"margins"`
+}
+
+// Summary is one method over several data sets, as the paper's Meta-Dataset
+// table gives it.
+type Summary struct {
+	Method      string   `json:"method"`
+	Overall     float64  `json:"overall"`
+	InDomain    *float64 `json:"in_domain"`
+	OutOfDomain *float64 `json:"out_of_domain"`
+	AverageRank float64  `json:"average_rank"`
+}
+
+// newReport sums the records of each block.
+func newReport(h *Header, blocks []*Block) *Report {
+	r := &Report{Header: h}
+	for _, b := range blocks {
+		x := b.result()
+		if h.Protocol == Sessions {
+			x.addSessions(b.Records)
+		}
+		r.Results = append(r.Results, x)
+	}
+	r.sumUp()
+	return r
+}
+
+// sumUp adds what some protocols say over all results.
+func (r *Report) sumUp() {
+	switch r.Protocol {
+	case MultiDomain:
+		r.summarise()
+	case LeaveOneOut:
+		r.addMargins()
+	}
+}
+
+// summarise averages over the data sets, each counting alike. Ranks go by the
+// mean accuracy on each data set, methods of equal accuracy share theirs.
+func (r *Report) summarise() {
+	ranks := map[string]float64{}
+	for _, d := range r.Data {
+		for _, a := range r.On(d.Name) {
+			rank := 1.0
+			for _, b := range r.On(d.Name) {
+				switch {
+				case b == a:
+				case b.Accuracy.Mean > a.Accuracy.Mean:
+					rank++
+				case b.Accuracy.Mean == a.Accuracy.Mean:
+					rank += 0.5
+				}
+			}
+			ranks[a.Method] += rank / float64(len(r.Data))
+		}
+	}
+	for _, m := range r.Methods {
+		s := &Summary{Method: m, AverageRank: ranks[m]}
+		var all, in, out []float64
+		for _, x := range r.Results {
+			if x.Method != m {
+				continue
+			}
+			all = append(all, x.Accuracy.Mean)
+			if slices.Contains(r.InDomain, x.Data) {
+				in = append(in, x.Accuracy.Mean)
+			} else {
+				out = append(out, x.Accuracy.Mean)
+			}
+		}
+		s.Overall, s.InDomain, s.OutOfDomain = *mean(all), mean(in), mean(out)
+		r.Summary = append(r.Summary, s)
+	}
+}
+
+// On returns the results on a data set, in the order of the methods.
+func (r *Report) On(data string) []*Result {
+	var on []*Result
+	for _, x := range r.Results {
+		if x.Data == data {
+			on = append(on, x)
+		}
+	}
+	return on
+}
+
+// Encode returns the report as JSON with one result a line.
+func (r *Report) Encode() ([]byte, error) {
+	head, err := json.Marshal(r.Header)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Write(head[:len(head)-1]) // the closing brace comes last
+	b.WriteString(",\n\"results\": [")
+	for i, x := range r.Results {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		line, err := json.Marshal(x)
+		if err != nil {
+			return nil, fmt.Errorf("result of %s on %s holds a number that JSON cannot (%v); choose more tasks or queries", x.Method, x.Data, err)
+		}
+		b.WriteString("\n")
+		b.Write(line)
+	}
+	b.WriteString("\n]")
+	for _, part := range []struct {
+		name  string
+		value any
+		has   bool
+	}{{"summary", r.Summary, r.Summary != nil}, {"margins", r.Margins, r.Margins != nil}} {
+		if !part.has {
+			continue
+		}
+		text, err := json.Marshal(part.value)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, ",\n%q: %s", part.name, text)
+	}
+	b.WriteString("}\n")
+	return b.Bytes(), nil
+}
+
+// Find returns the result of a method on a data set at a way and a shot, nil where
+// there is none; 0 stands for any way or shot.
+func (r *Report) Find(method, data string, way, shot int) *Result {
+	for _, x := range r.Results {
+		if x.Method == method && x.Data == data && (way == 0 || x.Way != nil && *x.Way == way) && (shot == 0 || x.Shot != nil && *x.Shot == shot) {
+			return x
+		}
+	}
+	return nil
+}
+
+// SplitOf returns the split that the tasks of a data set were drawn from.
+func (r *Report) SplitOf(d DomainHeader) string {
+	if d.Split == "" {
+		return r.Split
+	}
+	return d.Split
+}

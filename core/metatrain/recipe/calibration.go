@@ -1,0 +1,242 @@
+package recipe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"metaqda/core/dataset"
+	"metaqda/core/episode"
+	"metaqda/core/metatrain"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/session"
+)
+
+// sessionModel sets what the prior says of sessions: the head of training where no
+// sessions are asked for, else a population fitted on sessions of validation classes
+// or by cross-fitting.
+func (r *Run) sessionModel(ctx context.Context, best *metatrain.Params, to *model.Prior) error {
+	head := best.Head.Population()
+	to.Session = model.Session{FB: head, MAP: head}
+	if r.recipe.Calibration.Sessions == 0 {
+		return nil
+	}
+	r.note("calibrating")
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	to.Session = r.recipe.sessionOptions(to.NIW, r.at)
+	all := &bothSamples{}
+	if r.recipe.Calibration.On == OnValidation {
+		var err error
+		if all, err = r.recipe.collect(ctx, to, r.at, r.val, r.recipe.Validation.Split, 0); err != nil {
+			return err
+		}
+	} else {
+		if err := r.crossFit(ctx); err != nil {
+			return err
+		}
+		for i := range r.fits {
+			all.join(&r.fits[i].samples)
+		}
+	}
+	return r.fit(&to.Session, head, all)
+}
+
+// sessionOptions returns the part of the session model that is set, not fitted.
+func (r *Recipe) sessionOptions(p *niw.Prior, at *coordinates) model.Session {
+	return model.Session{Near: r.Calibration.Near * metatrain.ClassDistance(p, at.labelled, r.Workers), Centre: r.Calibration.Centre}
+}
+
+// bothSamples are sessions under both kinds of inference.
+type bothSamples [2][]session.Sample
+
+func (s *bothSamples) join(o *bothSamples) {
+	for inf := range s {
+		s[inf] = append(s[inf], o[inf]...)
+	}
+}
+
+// fit fits the populations of both kinds of inference, the one after the other: each
+// uses all cores. Where the sessions are too few for it, the head of training stays.
+func (r *Run) fit(to *model.Session, head *session.Population, samples *bothSamples) error {
+	r.note("fitting the session model on %d sessions", len(samples[niw.FB]))
+	for inf, p := range map[niw.Inference]**session.Population{niw.FB: &to.FB, niw.MAP: &to.MAP} {
+		fitted, err := session.Fit(samples[inf], *p, r.recipe.Workers)
+		if errors.Is(err, session.ErrTooFew) {
+			fitted, err = head, nil
+		}
+		if err != nil {
+			return err
+		}
+		*p = fitted
+	}
+	return nil
+}
+
+// collect returns the sessions of some data sets under a prior, in the classes of a
+// split; first numbers the first of them.
+func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, sets []*dataset.Set, split string, first int) (*bothSamples, error) {
+	all := &bothSamples{}
+	for i, set := range sets {
+		dom, pool, err := at.domain(set, split, 2, nil)
+		if err != nil {
+			return nil, err
+		}
+		samplers := r.sessionSamplers(pool)
+		if len(samplers) == 0 {
+			return nil, fmt.Errorf("%s is too small to calibrate on: it takes two classes of six rows; give another --val-split, or --calibrate 0", pool.Name)
+		}
+		for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+			options := p.Session.Options(inf)
+			options.Population = nil
+			samples, err := metatrain.Sessions(ctx, p.NIW, options, dom.Domain, samplers, r.Calibration.Sessions, first+i, r.Workers)
+			if err != nil {
+				return nil, err
+			}
+			all[inf] = append(all[inf], samples...)
+		}
+	}
+	return all, nil
+}
+
+// sessionSamplers draw sessions: of five classes with the same number of examples
+// each, of few classes with one or three, and as people make them.
+func (r *Recipe) sessionSamplers(pool episode.Pool) (samplers []episode.Sampler) {
+	seed := r.Seed ^ calibrationEpisodes
+	for _, c := range []struct{ way, shot int }{{5, 1}, {5, 2}, {5, 5}, {5, 10}, {3, 1}, {2, 3}} {
+		way := min(c.way, len(pool.Rows)-1)
+		if way < 1 {
+			continue
+		}
+		config := episode.Fixed(way, c.shot, 5)
+		config.UnknownClasses = min(way, len(pool.Rows)-way)
+		if s, err := episode.NewUniform(pool, config, seed); err == nil {
+			samplers = append(samplers, s)
+		}
+	}
+	for i := range 3 {
+		if s, err := episode.NewSessions(pool, episode.AsPeopleMake(), seed+uint64(i)); err == nil {
+			samplers = append(samplers, s)
+		}
+	}
+	return samplers
+}
+
+// crossFit is a prior learned without some families of domains and the sessions of
+// these families under it: they are to it what a person's own pictures will be to the
+// prior proper, which has learned from all.
+type crossFit struct {
+	held    []*dataset.Set
+	prior   *model.Prior
+	samples bothSamples
+}
+
+// crossFit learns a prior without each fold in turn, on all cores, one each: a
+// training cannot use two of them half as well.
+func (r *Run) crossFit(caller context.Context) error {
+	s := &r.recipe.Calibration
+	folds := foldsOf(unique(r.train), s.Families, s.Folds)
+	if len(folds) < 2 {
+		return fmt.Errorf("--calibrate-on left-out takes data sets of two families at least; give more --data, or --calibrate-on val")
+	}
+	fits := make([]crossFit, len(folds))
+	g, ctx := errgroup.WithContext(caller)
+	free := semaphore.NewWeighted(int64(r.recipe.Workers))
+	first := 0
+	for i, held := range folds {
+		if err := free.Acquire(ctx, 1); err != nil {
+			break // a fold failed, or the caller gave up
+		}
+		r.note("cross-fitting %d of %d: learning without %s", i+1, len(folds), strings.Join(setNames(held), ", "))
+		number := first
+		first += len(held)
+		g.Go(func() (err error) {
+			defer free.Release(1)
+			fits[i], err = r.without(ctx, held, number)
+			return err
+		})
+	}
+	err := g.Wait()
+	if err == nil {
+		err = caller.Err()
+	}
+	if err == nil {
+		r.fits = fits
+	}
+	return err
+}
+
+// without learns a prior without the held sets as the prior proper is learned but
+// for model selection, and collects sessions of all their classes; first numbers
+// the first of them.
+func (r *Run) without(ctx context.Context, held []*dataset.Set, first int) (fit crossFit, err error) {
+	recipe := r.recipe
+	recipe.Workers, recipe.Config.ValidateEvery = 1, recipe.Config.Steps
+	var train []*dataset.Set
+	for _, s := range r.train {
+		if !slices.Contains(held, s) {
+			train = append(train, s)
+		}
+	}
+	at, err := recipe.settle(train, nil, 0)
+	if err != nil {
+		return fit, err
+	}
+	t, err := recipe.trainer(at, nil)
+	if err != nil {
+		return fit, err
+	}
+	if err := t.Run(ctx, nil); err != nil {
+		return fit, err
+	}
+	found, _, err := recipe.compose(at, t.Result())
+	if err != nil {
+		return fit, err
+	}
+	fit.held = held
+	fit.prior = &model.Prior{NIW: found.Prior, Transform: at.transform, DataMean: at.dataMean, Session: recipe.sessionOptions(found.Prior, at),
+		Extractor: recipe.extractor(train), Facts: map[string]string{"without": strings.Join(setNames(held), ", ")}, Precision: recipe.Precision}
+	samples, err := recipe.collect(ctx, fit.prior, at, held, "all", first)
+	if err == nil {
+		fit.samples = *samples
+	}
+	return fit, err
+}
+
+// Fold is a prior that knows nothing of some data sets, nor of their families: for
+// judging the fully Bayesian predictive on domains left out. It has no population of
+// the plug-in one.
+type Fold struct {
+	Held  []string // names of the data sets it was learned without
+	Prior *model.Prior
+}
+
+// Folds returns the priors that cross-fitting learned, each with a population fitted
+// on the sessions of the other folds. p is what [Run.Prior] returned.
+func (r *Run) Folds(p *model.Prior) ([]Fold, error) {
+	var folds []Fold
+	for i := range r.fits {
+		var others []session.Sample
+		for k := range r.fits {
+			if k != i {
+				others = append(others, r.fits[k].samples[niw.FB]...)
+			}
+		}
+		held := setNames(r.fits[i].held)
+		r.note("fitting the session model without %s", strings.Join(held, ", "))
+		fold := Fold{held, r.fits[i].prior}
+		var err error
+		if fold.Prior.Session.FB, err = session.Fit(others, p.Session.FB, r.recipe.Workers); err != nil {
+			return nil, err
+		}
+		folds = append(folds, fold)
+	}
+	return folds, nil
+}

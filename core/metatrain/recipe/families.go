@@ -1,0 +1,101 @@
+package recipe
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"metaqda/core/dataset"
+)
+
+// Families says of data sets, by name, what kind of thing they show and how often
+// they are drawn from in a round: a set is not unseen where another of its family
+// was learned from. What it does not name is a family of its own, drawn from once.
+type Families map[string]Family
+
+// Family is that of one data set.
+type Family struct {
+	Name  string
+	Draws int
+}
+
+// ParseFamilies reads lines "SET FAMILY [DRAWS]"; what follows # is not read. file
+// is used in messages.
+func ParseFamilies(file string, text []byte) (Families, error) {
+	f, number := Families{}, 0
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		number++
+		entry, _, _ := strings.Cut(lines.Text(), "#")
+		words := strings.Fields(entry)
+		if len(words) == 0 {
+			continue
+		}
+		family := Family{Draws: 1}
+		var err error
+		if len(words) == 3 {
+			family.Draws, err = strconv.Atoi(words[2])
+		}
+		if len(words) < 2 || len(words) > 3 || err != nil || family.Draws < 1 || family.Draws > 100 {
+			return nil, fmt.Errorf("%s, line %d: want a data set, its family and perhaps how often it is drawn, got %q", file, number, lines.Text())
+		}
+		family.Name = words[1]
+		f[words[0]] = family
+	}
+	return f, lines.Err()
+}
+
+// of returns the family of a set.
+func (f Families) of(s *dataset.Set) Family {
+	if family, ok := f[s.Name]; ok {
+		return family
+	}
+	return Family{s.Name, 1}
+}
+
+// drawn returns the sets as often as they are drawn in a round.
+func (f Families) drawn(sets []*dataset.Set) (round []*dataset.Set) {
+	for _, s := range sets {
+		for range f.of(s).Draws {
+			round = append(round, s)
+		}
+	}
+	return round
+}
+
+// foldsOf deals whole families out to at most n folds, the largest first and each to
+// the fold that has the fewest sets, so that folds are as even as families allow.
+func foldsOf(sets []*dataset.Set, f Families, n int) [][]*dataset.Set {
+	var names []string
+	members := map[string][]*dataset.Set{}
+	for _, s := range sets {
+		name := f.of(s).Name
+		if members[name] == nil {
+			names = append(names, name)
+		}
+		members[name] = append(members[name], s)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return len(members[b]) - len(members[a]) })
+	folds := make([][]*dataset.Set, min(n, len(names)))
+	for _, name := range names {
+		least := 0
+		for i := range folds {
+			if len(folds[i]) < len(folds[least]) {
+				least = i
+			}
+		}
+		folds[least] = append(folds[least], members[name]...)
+	}
+	return folds
+}
+
+func setNames(sets []*dataset.Set) []string {
+	var names []string
+	for _, s := range sets {
+		names = append(names, s.Name)
+	}
+	return names
+}

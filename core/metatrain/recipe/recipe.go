@@ -1,0 +1,225 @@
+package recipe
+
+import (
+	_ "embed" // of the families
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"metaqda/core/embed"
+	"metaqda/core/episode"
+	"metaqda/core/metatrain"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+)
+
+// Where training starts.
+const (
+	Within   = "within"   // S from the covariance within the training classes
+	Identity = "identity" // S = s² I
+)
+
+// What the session model is fitted on.
+const (
+	OnValidation = "val"      // sessions of validation classes
+	CrossFitting = "left-out" // sessions of families of domains under priors learned without them
+)
+
+// Recipe is everything that decides a prior but the data.
+type Recipe struct {
+	Split     string          // to learn from; several separated by commas, or all
+	Transform embed.Transform // kind, power and shift; the centre is that of the data
+	Start     string          // Within or Identity
+	Shrink    float64         // share of the identity in Within, above 0, at most 1
+	Nu        float64         // at the start; 0 for the dimension
+	Tasks     episode.Tasks   // of training
+	Config    metatrain.Config
+
+	Validation  Validation
+	Calibration Calibration
+
+	Seed      uint64
+	Workers   int             // cores to use; does not change the result
+	Precision string          // of the prior file: F16, F32 or F64
+	Rank      int             // directions of a spiked S; 0 keeps S as learned
+	Extractor model.Extractor // of the pictures; without ID what the data says
+}
+
+// Validation selects the best of the priors that training passes.
+type Validation struct {
+	Split string
+	Way   int
+	Shots []int
+	Query int
+	Tasks int // of each data set and shot; 0 keeps the last prior instead of the best
+}
+
+// Calibration says how the session model is fitted.
+type Calibration struct {
+	Sessions     int      // of each data set and kind (nine kinds); 0 keeps the temperature that was learned
+	On           string   // OnValidation or CrossFitting
+	Families     Families // which data sets are left out together, and how often each is drawn from
+	Folds        int      // most parts that families are dealt out to
+	Near, Centre float64  // what is set, not fitted: see [model.Session]; Near as a share of the mean distance within classes
+}
+
+// Default is the measured best for embeddings of MobileNetV3.
+func Default() Recipe {
+	c := metatrain.DefaultConfig()
+	c.ValidateEvery = 200
+	return Recipe{
+		Split: "train", Transform: embed.Transform{Kind: embed.CL2N, Power: 1}, Start: Within, Shrink: 0.6, Config: c,
+		Tasks:       episode.Tasks{Way: episode.Range{Min: 5, Max: 20}, Shot: episode.Range{Min: 1, Max: 10}, Query: episode.Exactly(5), MaxRows: 150},
+		Validation:  Validation{Split: "val", Way: 5, Shots: []int{1, 5}, Query: 10, Tasks: 60},
+		Calibration: Calibration{Sessions: 5, On: OnValidation, Folds: 6, Near: 0.16, Centre: 1.67},
+		Workers:     runtime.GOMAXPROCS(0), Precision: "F32",
+	}
+}
+
+// Paper is Algorithm 1 with the settings of the paper's supplement for
+// Meta-Dataset.
+func Paper() Recipe {
+	r := Default()
+	c := &r.Config
+	r.Start, c.Start.Scale, c.Start.Temperature, c.Fixed = Identity, 1, 1, "temperature,bias,none"
+	c.Optimiser, c.Rate, c.ScalarRate, c.WeightDecay = metatrain.Adam, 0.0003, 0.0003, 0.0001
+	c.Schedule, c.WarmUp, c.Clip, c.Steps, c.Objective.PerWay = metatrain.Cosine, 0, 0, 10000, false
+	r.Tasks = episode.Tasks{Way: episode.Exactly(5), Shot: episode.Exactly(1), Query: episode.Exactly(15)}
+	r.Calibration.Sessions = 0
+	return r
+}
+
+// Conv4 is for the features of small networks such as Conv-4: training as the paper
+// describes it but from S = 25 I. With features of length one the paper's S = I
+// learns half as much. Chosen on the validation classes of cifarfs-conv4.
+func Conv4() Recipe {
+	r := Default()
+	c := &r.Config
+	r.Start, c.Start.Scale, c.Start.Temperature = Identity, 5, 1
+	c.Optimiser, c.Rate, c.Steps = metatrain.Adam, 0.001, 3000
+	r.Tasks.Way, r.Tasks.Shot, r.Tasks.Query = episode.Exactly(5), episode.Range{Min: 1, Max: 5}, episode.Exactly(15)
+	r.Validation.Tasks = 200
+	return r
+}
+
+// Plain is Conv4 with the model kept to the paper's: m, kappa and S are learned, nu
+// stays d, there is no temperature.
+func Plain() Recipe {
+	r := Conv4()
+	r.Config.Fixed, r.Calibration.Sessions = "nu,temperature,temperature-shape,bias", 0
+	return r
+}
+
+// PlainMAP is Plain learned for the plug-in predictive.
+func PlainMAP() Recipe {
+	r := Plain()
+	r.Config.Objective.Inference = niw.MAP
+	return r
+}
+
+// ManyRows prepares for classes with hundreds of rows beside classes with
+// five: unequal shots, and S = I, which lets a class with many rows have a
+// covariance of its own. Where classes are small the common prior serves.
+func ManyRows() Recipe {
+	r := Default()
+	c := &r.Config
+	r.Start, c.Start.Scale, c.Start.Temperature, c.Fixed = Identity, 1, 25, "nu"
+	c.Optimiser, c.Rate, c.Steps = metatrain.Adam, 0.001, 2000
+	r.Tasks = episode.Tasks{Way: episode.Range{Min: 10, Max: 20}, Shot: episode.Range{Min: 5, Max: 200}, Query: r.Tasks.Query, Imbalanced: true, MaxRows: 1000}
+	return r
+}
+
+//go:embed families.txt
+var families []byte
+
+// Shipped is the recipe of the prior that the page begins with. The families are
+// those of the data sets that it was learned from.
+func Shipped() Recipe {
+	r := Default()
+	r.Transform.Power, r.Transform.Shift, r.Shrink = 0.5, 0.376, 0.6
+	r.Config.Steps, r.Config.Rate = 2400, 0.007
+	r.Validation.Tasks, r.Precision, r.Rank = 0, "F16", 128
+	r.Calibration.On = CrossFitting
+	var err error
+	if r.Calibration.Families, err = ParseFamilies("families.txt", families); err != nil {
+		panic("recipe: " + err.Error()) // a test reads it too
+	}
+	return r
+}
+
+// presets are the recipes by name.
+var presets = []struct {
+	name string
+	make func() Recipe
+}{{"default", Default}, {"conv4", Conv4}, {"paper", Paper}, {"plain", Plain}, {"plain-map", PlainMAP}, {"many-rows", ManyRows}, {"shipped", Shipped}}
+
+// Preset returns the recipe of that name: default, conv4, paper, plain, plain-map,
+// many-rows or shipped.
+func Preset(name string) (Recipe, error) {
+	var names []string
+	for _, p := range presets {
+		if p.name == name {
+			return p.make(), nil
+		}
+		names = append(names, p.name)
+	}
+	last := len(names) - 1
+	return Recipe{}, fmt.Errorf("there is no preset %q; choose %s or %s", name, strings.Join(names[:last], ", "), names[last])
+}
+
+// Validate tells what is out of its domain, by the name of the command's flag.
+func (r *Recipe) Validate() error {
+	if !slices.Contains([]string{OnValidation, CrossFitting}, r.Calibration.On) {
+		return fmt.Errorf("--calibrate-on %q: want val or left-out", r.Calibration.On)
+	}
+	if !(r.Calibration.Near >= 0 && r.Calibration.Near <= 1) {
+		return fmt.Errorf("--near %v: want a number from 0 to 1", r.Calibration.Near)
+	}
+	if !(r.Calibration.Centre >= 0 && r.Calibration.Centre <= 1e9) {
+		return fmt.Errorf("--centre %v: want a number from 0", r.Calibration.Centre)
+	}
+	if r.Start != Within && r.Start != Identity {
+		return fmt.Errorf("--start %q: want within or identity", r.Start)
+	}
+	if !(r.Shrink > 0 && r.Shrink <= 1) {
+		return fmt.Errorf("--shrink %v: want a number above 0, at most 1", r.Shrink)
+	}
+	if !slices.Contains([]string{"F16", "F32", "F64"}, r.Precision) {
+		return fmt.Errorf("--precision %q: want F16, F32 or F64", r.Precision)
+	}
+	for _, n := range []struct {
+		name       string
+		value, low int
+	}{{"workers", r.Workers, 1}, {"val-way", r.Validation.Way, 1}, {"val-query", r.Validation.Query, 1}, {"val-tasks", r.Validation.Tasks, 0}, {"calibrate", r.Calibration.Sessions, 0},
+		{"folds", r.Calibration.Folds, 2}, {"n-way", r.Tasks.Way.Min, 1}, {"n-shot", r.Tasks.Shot.Min, 1}, {"n-query", r.Tasks.Query.Min, 1}} {
+		if n.value < n.low {
+			return fmt.Errorf("--%s is %d; it must be at least %d", n.name, n.value, n.low)
+		}
+	}
+	return r.Config.Validate()
+}
+
+// validates reports whether validation classes are needed.
+func (r *Recipe) validates() bool {
+	return r.Validation.Tasks > 0 || r.Calibration.Sessions > 0 && r.Calibration.On != CrossFitting
+}
+
+// facts are what the prior file tells about its making: all that decides its
+// bytes, nothing about when and where.
+func (r *Recipe) facts() map[string]string {
+	text := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			panic("recipe: facts do not encode") // finite numbers and strings
+		}
+		return string(b)
+	}
+	s := &r.Calibration
+	return map[string]string{
+		"seed": strconv.FormatUint(r.Seed, 10), "split": r.Split, "config": text(r.Config), "episodes": text(r.Tasks),
+		"calibration": fmt.Sprintf("%s, %d sessions a kind, near %v, centre %v", s.On, s.Sessions, s.Near, s.Centre), "start": r.Start, "shrink": strconv.FormatFloat(r.Shrink, 'g', -1, 64),
+	}
+}

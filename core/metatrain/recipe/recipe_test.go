@@ -1,0 +1,217 @@
+package recipe
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"metaqda/core/dataset"
+	"metaqda/core/dataset/datasettest"
+	"metaqda/core/embed"
+	"metaqda/core/episode"
+	"metaqda/core/metatrain"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+)
+
+// quick takes a moment.
+func quick() Recipe {
+	r := Default()
+	r.Config.Steps, r.Config.ValidateEvery = 10, 5
+	r.Tasks.Way, r.Tasks.Shot = episode.Range{Min: 3, Max: 5}, episode.Range{Min: 1, Max: 4}
+	r.Validation.Way, r.Validation.Tasks, r.Calibration.Sessions = 4, 6, 1
+	return r
+}
+
+func sets(names ...string) (sets []*dataset.Set) {
+	for _, name := range names {
+		sets = append(sets, datasettest.Gaussians{Classes: 24, Rows: 20, Dim: 4}.Set(name))
+	}
+	return sets
+}
+
+// learn runs a recipe to the end and returns the bytes of its priors.
+func learn(t *testing.T, r Recipe, train, val []*dataset.Set) (prior []byte, folds map[string][]byte, notes []string) {
+	t.Helper()
+	run, err := New(r, train, val)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Note = func(text string) { notes = append(notes, text) }
+	if err := run.Trainer.Run(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	p, err := run.Prior(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := run.Folds(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folds = map[string][]byte{}
+	for _, f := range left {
+		folds[strings.Join(f.Held, ",")] = encode(t, f.Prior)
+	}
+	return encode(t, p), folds, notes
+}
+
+func encode(t *testing.T, p *model.Prior) []byte {
+	t.Helper()
+	b, err := model.EncodePrior(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Cross-fitting holds out whole families, and its bytes depend on no number of
+// workers.
+func TestCrossFittingHoldsOutFamilies(t *testing.T) {
+	r := quick()
+	r.Calibration.On, r.Workers, r.Validation.Tasks = CrossFitting, 1, 0
+	r.Calibration.Families = Families{"alpha": {"one", 2}, "beta": {"two", 1}, "gamma": {"two", 1}}
+	prior, folds, notes := learn(t, r, sets("alpha", "beta", "gamma"), nil)
+	if got := slices.Sorted(maps.Keys(folds)); !slices.Equal(got, []string{"alpha", "beta,gamma"}) {
+		t.Fatalf("folds %v", got)
+	}
+	if text := strings.Join(notes, "; "); !strings.Contains(text, "cross-fitting 1 of 2: learning without beta, gamma") {
+		t.Errorf("notes %s", text)
+	}
+	alone := r
+	alone.Calibration.On, alone.Calibration.Sessions = OnValidation, 0
+	only, _, _ := learn(t, alone, sets("beta", "gamma"), nil)
+	a, err := model.DecodePrior(folds["alpha"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := model.DecodePrior(only)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.NIW.Kappa != b.NIW.Kappa || !slices.Equal(a.NIW.M, b.NIW.M) || !slices.Equal(a.DataMean, b.DataMean) {
+		t.Error("the fold without alpha is not what is learned of the others alone")
+	}
+	r.Workers = 3
+	again, others, _ := learn(t, r, sets("alpha", "beta", "gamma"), nil)
+	if !bytes.Equal(prior, again) || !bytes.Equal(folds["alpha"], others["alpha"]) {
+		t.Error("another number of workers, other bytes")
+	}
+}
+
+func TestWhatCannotBeLearned(t *testing.T) {
+	r := quick()
+	r.Calibration.On, r.Validation.Tasks = CrossFitting, 0
+	run, err := New(r, sets("alpha"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Trainer.Run(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Prior(t.Context()); err == nil || !strings.Contains(err.Error(), "two families") {
+		t.Errorf("one family: %v", err)
+	}
+	if _, err := New(quick(), nil, nil); err == nil {
+		t.Error("no data set is no error")
+	}
+	wide := datasettest.Gaussians{Classes: 48, Rows: 20, Dim: 7}.Set("wide")
+	var file *dataset.FileError
+	if _, err := New(quick(), sets("alpha"), []*dataset.Set{wide}); !errors.As(err, &file) || file.File != "wide" {
+		t.Errorf("two dimensions: %v", err)
+	}
+}
+
+func TestRecipesAreValid(t *testing.T) {
+	for _, p := range presets {
+		r, err := Preset(p.name)
+		if err == nil {
+			err = r.Validate()
+		}
+		if err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
+	}
+	if _, err := Preset("best"); err == nil || !strings.Contains(err.Error(), "paper") {
+		t.Errorf("a preset that is not there: %v", err)
+	}
+}
+
+func TestPresets(t *testing.T) {
+	for _, r := range []Recipe{Paper(), Conv4()} {
+		if r.Start != Identity || r.Config.Start.Temperature != 1 || r.Config.Optimiser != metatrain.Adam {
+			t.Errorf("got %+v", r)
+		}
+	}
+	if c := Paper().Config; c.Start.Scale != 1 || c.Rate != 3e-4 || c.WeightDecay != 1e-4 {
+		t.Errorf("paper: got %+v", c)
+	}
+	if r := Conv4(); r.Config.Start.Scale != 5 || r.Config.Rate != 1e-3 || r.Tasks.Shot != (episode.Range{Min: 1, Max: 5}) || r.Calibration.Sessions == 0 {
+		t.Errorf("conv4: got %+v", r)
+	}
+	if r := PlainMAP(); r.Config.Objective.Inference != niw.MAP || r.Calibration.Sessions != 0 || Plain().Config.Objective.Inference != niw.FB {
+		t.Errorf("plain-map: got %+v", r)
+	}
+	r := Shipped()
+	if r.Calibration.On != CrossFitting || r.Calibration.Families["omniglot-mobilenetv3"] != (Family{"handwriting", 12}) || len(r.Calibration.Families) != 34 {
+		t.Errorf("shipped: %d families, omniglot %v", len(r.Calibration.Families), r.Calibration.Families["omniglot-mobilenetv3"])
+	}
+}
+
+// Whole families are dealt out, the largest first.
+func TestFoldsOfFamilies(t *testing.T) {
+	var sets []*dataset.Set
+	f := Families{}
+	for i, name := range strings.Fields("p1 p2 p3 h1 h2 a b c") {
+		sets = append(sets, &dataset.Set{Name: name})
+		if i < 5 {
+			f[name] = Family{name[:1], 1}
+		}
+	}
+	var got []string
+	for _, fold := range foldsOf(sets, f, 3) {
+		got = append(got, strings.Join(setNames(fold), ", "))
+	}
+	if s := strings.Join(got, "; "); s != "p1, p2, p3; h1, h2, c; a, b" {
+		t.Errorf("folds %s", s)
+	}
+	if n := len(foldsOf(sets, nil, 20)); n != 8 {
+		t.Errorf("%d folds of eight families", n)
+	}
+}
+
+func TestFamiliesAreChecked(t *testing.T) {
+	for text, say := range map[string]string{"a": "line 1", "a b c": "line 1", "\na b 0": "line 2", "a b 1 2": "line 1"} {
+		if _, err := ParseFamilies("families", []byte(text)); err == nil || !strings.Contains(err.Error(), "families, "+say) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	f, err := ParseFamilies("families", []byte("alpha one 2 # drawn twice\n\nbeta two\n"))
+	if err != nil || fmt.Sprint(f) != "map[alpha:{one 2} beta:{two 1}]" {
+		t.Errorf("%v, %v", f, err)
+	}
+}
+
+// The rows of a split are numbered anew; each keeps its group.
+func TestTrainingKeepsGroups(t *testing.T) {
+	s := datasettest.Gaussians{Classes: 12, Rows: 8, Dim: 3, Burst: 4}.Set("bursts")
+	var c coordinates
+	c.transform.Kind = embed.None
+	_, pool, err := c.domain(s, "test", 2, sha256.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, _ := s.Split("test")
+	for k, rows := range pool.Rows {
+		for i, row := range rows {
+			if want := s.Groups[s.ClassRows(classes[k])[i]]; pool.Groups[row] != want {
+				t.Errorf("row %d of class %d is of group %d, want %d", i, k, pool.Groups[row], want)
+			}
+		}
+	}
+}

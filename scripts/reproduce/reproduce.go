@@ -1,0 +1,242 @@
+// Package reproduce learns priors on a folder of data sets and prints the tables of
+// the MetaQDA paper (Zhang et al., ICCV 2021) with the paper's figures beside ours,
+// and says which of the paper's claims hold. It is no test: it takes minutes, and
+// what it prints is for reading.
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"metaqda/core/dataset"
+	"metaqda/core/experiment"
+	"metaqda/core/metatrain/recipe"
+	"metaqda/scripts/output"
+	"metaqda/scripts/training"
+)
+
+// Config says what to reproduce from.
+type Config struct {
+	Data     string  // folder of the data sets
+	Out      string  // folder for everything that is written
+	Tasks    int     // of every cell
+	Steps    float64 // factor on the training steps
+	Seed     uint64
+	Versions map[string]string // what computes the numbers, for the reports
+	Progress func(what string, done, total int)
+	Stdout   io.Writer
+}
+
+// reproduction is one run.
+type reproduction struct {
+	Config
+	ctx      context.Context
+	sets     map[string]*dataset.Set
+	markdown strings.Builder
+	claims   []claim
+}
+
+// claim is a statement of the paper about two results.
+type claim struct {
+	text  string
+	holds bool
+}
+
+// Run prints all tables for which there are data. Everything is written to the
+// folder Out; priors that are there already are used again.
+func Run(ctx context.Context, c Config) error {
+	if c.Data == "" {
+		return fmt.Errorf("no data given; name the folder with --data DIR")
+	}
+	if !(c.Steps > 0 && c.Steps <= 100) {
+		return fmt.Errorf("--steps is %v; give a number above 0 such as 1", c.Steps)
+	}
+	if info, err := os.Stat(c.Data); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is no folder of data sets; check --data", c.Data)
+	}
+	if err := output.Folder(c.Out); err != nil {
+		return err
+	}
+	r := &reproduction{Config: c, ctx: ctx, sets: map[string]*dataset.Set{}}
+	return r.all()
+}
+
+func (r *reproduction) all() error {
+	sections := []func() error{
+		func() error { return r.conv4("cifarfs-conv4", 3000, true) },
+		func() error { return r.conv4("miniimagenet-conv4", 600, false) },
+		r.crossDomain, r.multiDomain,
+	}
+	for _, section := range sections {
+		if err := section(); err != nil {
+			return err
+		}
+	}
+	r.title("Claims")
+	for _, o := range r.claims {
+		word := "holds:         "
+		if !o.holds {
+			word = "does not hold: "
+		}
+		r.say("%s%s\n", word, o.text)
+	}
+	return output.Write(filepath.Join(r.Out, "tables.md"), []byte(r.markdown.String()))
+}
+
+func (r *reproduction) say(format string, args ...any) {
+	fmt.Fprintf(r.Stdout, format, args...)
+	fmt.Fprintf(&r.markdown, format, args...)
+}
+
+func (r *reproduction) title(text string) { r.say("\n## %s\n\n", text) }
+
+// has reports whether the folder holds a data set.
+func (r *reproduction) has(names ...string) bool {
+	for _, name := range names {
+		if _, err := os.Stat(r.npz(name)); err != nil {
+			r.say("%s is not in %s: its tables are left out\n", name, r.Data)
+			return false
+		}
+	}
+	return true
+}
+
+func (r *reproduction) npz(name string) string { return filepath.Join(r.Data, name+".npz") }
+
+func (r *reproduction) file(name string) string { return filepath.Join(r.Out, name) }
+
+// command prints the command that does a step by itself.
+func (r *reproduction) command(args ...string) {
+	fmt.Fprintf(r.Stdout, "$ metaqda %s\n", strings.Join(args, " "))
+	fmt.Fprintf(&r.markdown, "    metaqda %s\n", strings.Join(args, " "))
+}
+
+// set returns a data set, read once.
+func (r *reproduction) set(name string) (*dataset.Set, error) {
+	if s, ok := r.sets[name]; ok {
+		return s, nil
+	}
+	s, err := dataset.Load(r.npz(name))
+	r.sets[name] = s
+	return s, err
+}
+
+// train learns a prior by a preset unless it is there, and returns its file.
+func (r *reproduction) train(name, preset string, steps int, data ...string) (string, error) {
+	out := r.file(name + ".safetensors")
+	if _, err := os.Stat(out); err == nil {
+		r.say("%s is there already and is used again\n", out)
+		return out, nil
+	}
+	p, err := recipe.Preset(preset)
+	if err != nil {
+		return "", err
+	}
+	p.Seed, p.Config.Steps = r.Seed, max(1, int(r.Steps*float64(steps)))
+	files := training.Files{Out: out, Checkpoint: out + ".checkpoint", Curve: r.file(name + ".svg")}
+	r.command("train", "--data", r.npzs(data), "--out", out, "--random-seed", fmt.Sprint(p.Seed), "--steps", fmt.Sprint(p.Config.Steps),
+		"--curve", files.Curve, "--quiet", "--preset", preset)
+	var sets []*dataset.Set
+	for _, d := range data {
+		s, err := r.set(d)
+		if err != nil {
+			return "", err
+		}
+		sets = append(sets, s)
+	}
+	_, err = training.Run(r.ctx, p, sets, nil, files, io.Discard)
+	return out, err
+}
+
+// evaluation is one run of a protocol, written to NAME.json.
+type evaluation struct {
+	name, protocol  string
+	data            []string
+	prior, mapPrior string   // files; no mapPrior: prior
+	inDomain        []string // nil: what the prior says
+	methods         string   // "": those of the protocol
+	pictures        string   // folder, "" for none
+}
+
+// flags returns the evaluation as the command takes it.
+func (r *reproduction) flags(e *evaluation) []string {
+	args := []string{"eval", "--protocol", e.protocol, "--data", r.npzs(e.data), "--prior", e.prior}
+	for _, f := range [][2]string{{"--prior-map", e.mapPrior}, {"--in-domain", strings.Join(e.inDomain, ",")}, {"--methods", e.methods}, {"--pictures", e.pictures}} {
+		if f[1] != "" {
+			args = append(args, f[0], f[1])
+		}
+	}
+	return append(args, "--n-tasks", fmt.Sprint(r.Tasks), "--random-seed", fmt.Sprint(r.Seed), "--json", r.file(e.name+".json"))
+}
+
+// eval runs an evaluation.
+func (r *reproduction) eval(e evaluation) (*experiment.Report, error) {
+	r.command(r.flags(&e)...)
+	plan, err := experiment.NewPlan(e.protocol)
+	if err != nil {
+		return nil, err
+	}
+	plan.Tasks, plan.Seed, plan.InDomain, plan.Versions, plan.Progress = r.Tasks, r.Seed, e.inDomain, r.Versions, r.Progress
+	if e.methods != "" {
+		if plan.Methods, err = experiment.Choose(experiment.Methods(), strings.Split(e.methods, ",")...); err != nil {
+			return nil, err
+		}
+	}
+	domains, err := r.domains(&e)
+	if err != nil {
+		return nil, err
+	}
+	part, err := plan.Run(r.ctx, domains)
+	if err != nil {
+		return nil, err
+	}
+	if err := output.Folder(e.pictures); err != nil {
+		return nil, err
+	}
+	report := part.Report()
+	return report, output.Report(report, r.file(e.name+".json"), "", e.pictures)
+}
+
+// domains are the data sets of an evaluation with its priors.
+func (r *reproduction) domains(e *evaluation) ([]experiment.Domain, error) {
+	prior, err := readPrior(e.prior)
+	if err != nil {
+		return nil, err
+	}
+	var mapPrior *experiment.Prior
+	if e.mapPrior != "" {
+		if mapPrior, err = readPrior(e.mapPrior); err != nil {
+			return nil, err
+		}
+	}
+	var domains []experiment.Domain
+	for _, name := range e.data {
+		set, err := r.set(name)
+		if err != nil {
+			return nil, err
+		}
+		domains = append(domains, experiment.Domain{Set: set, Prior: prior, MapPrior: mapPrior})
+	}
+	return domains, nil
+}
+
+func readPrior(path string) (*experiment.Prior, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read (%v); delete it, and it is learned again", path, output.Reason(err))
+	}
+	return experiment.DecodePrior(path, data)
+}
+
+// npzs returns the files of some data sets, separated by commas.
+func (r *reproduction) npzs(names []string) string {
+	var files []string
+	for _, name := range names {
+		files = append(files, r.npz(name))
+	}
+	return strings.Join(files, ",")
+}

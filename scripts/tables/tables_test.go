@@ -1,0 +1,93 @@
+package tables
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"metaqda/core/experiment"
+	"metaqda/core/metatrain"
+	"metaqda/core/metrics"
+)
+
+func TestTableIsAligned(t *testing.T) {
+	table := &Table{Title: "title", Header: []string{"method", "1-shot", "±"}, Note: "note"}
+	table.Add("fb", "61.50 ± 1.0", "")
+	table.Add("nearest", "-", "é")
+	want := `title
+method        1-shot  ±
+-----------------------
+fb       61.50 ± 1.0   
+nearest            -  é
+note
+`
+	if got := table.Text(); got != want {
+		t.Errorf("got\n%q, want\n%q", got, want)
+	}
+	markdown := "**title**\n\n| method | 1-shot | ± |\n|---|---:|---:|\n| fb | 61.50 ± 1.0 |  |\n| nearest | - | é |\n\nnote\n"
+	if got := table.Markdown(); got != markdown {
+		t.Errorf("got\n%s, want\n%s", got, markdown)
+	}
+}
+
+// report has accuracies a two tasks 0.02 to either side: by method, then by data
+// set, way and shot.
+func leftOut(methods []string, accuracy map[string][]float64) *experiment.Report {
+	r := &experiment.Report{Header: &experiment.Header{Protocol: experiment.LeaveOneOut, Methods: methods, Data: []experiment.DomainHeader{{Name: "x"}, {Name: "y"}},
+		Way: []int{5, 20}, Shot: []int{1, 5}, Tasks: 2, Repeat: 1}}
+	for _, m := range methods {
+		for i, a := range accuracy[m] {
+			r.Results = append(r.Results, &experiment.Result{Method: m, Data: r.Data[i/4].Name, Way: &r.Way[i/2%2], Shot: &r.Shot[i%2],
+				Tasks: 2, Accuracy: experiment.Interval{Mean: a}, EpisodeAccuracy: []float64{a - 0.02, a + 0.02}, ECE: 0.01})
+		}
+	}
+	return r
+}
+
+func TestTablesOfDomainsLeftOut(t *testing.T) {
+	r := leftOut([]string{"fb", "ncc-cl2n", "linear", "knn"}, map[string][]float64{
+		"fb":       {0.50, 0.70, 0.30, 0.50, 0.80, 0.90, 0.60, 0.80},
+		"ncc-cl2n": {0.48, 0.69, 0.28, 0.49, 0.78, 0.89, 0.58, 0.79},
+		"linear":   {0.47, 0.71, 0.27, 0.48, 0.77, 0.902, 0.57, 0.78},
+		"knn":      {0.40, 0.60, 0.20, 0.40, 0.81, 0.80, 0.50, 0.70},
+	})
+	tables := Of(r)
+	if len(tables) != 4+2+1+1 { // cells, two groups of rivals, ECE, margins
+		t.Fatalf("%d tables", len(tables))
+	}
+	if grid := tables[4]; fmt.Sprint(grid.Rows) != "[[x, 5 +2.00 -1.00] [x, 20 +2.00 +1.00] [y, 5 +2.00 -0.20] [y, 20 +2.00 +1.00]]" {
+		t.Errorf("above the heads: %v", grid.Rows)
+	}
+	if want := "fb is more than 0.3 points below ncc-cl2n or linear in 1 of 8 cells: x, 5-way 5-shot; on average +1.10 points from the better"; tables[7].Note != want {
+		t.Errorf("got %q, want %q", tables[7].Note, want)
+	}
+	if alone := Of(leftOut([]string{"fb"}, map[string][]float64{"fb": {0.5, 0.7, 0.3, 0.5, 0.8, 0.9, 0.6, 0.8}})); len(alone) != 4+1 {
+		t.Errorf("%d tables without competitors", len(alone))
+	}
+}
+
+func TestGain(t *testing.T) {
+	none, most, ece := 0.85, 0.7, 0.03
+	if got := gain(&experiment.Result{AUROCNone: &none, AUROCMaxProb: &most, ECENone: &ece}); got != "+15.00" {
+		t.Errorf("gain %s", got)
+	}
+	if got := gain(&experiment.Result{AUROCNone: &most, AUROCMaxProb: &most}); got != "-" {
+		t.Errorf("gain of a method that knows no none-of-these: %s", got)
+	}
+}
+
+func TestPictures(t *testing.T) {
+	bins := metrics.NewReliability(metrics.DefaultBins)
+	bins.Add(0.8, true)
+	way := 5
+	pictures, err := Pictures(&experiment.Report{Results: []*experiment.Result{{Method: "fb", Data: "my data", Way: &way, Bins: bins}}})
+	if err != nil || len(pictures) != 1 || pictures[0].Name != "reliability-my_data-5way-fb.svg" || !strings.HasSuffix(strings.TrimSpace(string(pictures[0].SVG)), "</svg>") {
+		t.Errorf("%v, %+v", err, pictures)
+	}
+	history := []metatrain.Point{{Step: 0}, {Step: 10, Loss: 0.5, Validation: &metatrain.Validation{Loss: 0.6, Accuracy: 0.7}}}
+	for path, magic := range map[string]string{"curve.svg": "<?xml", "curve.png": "\x89PNG"} {
+		if picture, err := Curve(history, path); err != nil || !strings.HasPrefix(string(picture), magic) {
+			t.Errorf("%s: %v, %.20q", path, err, picture)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+// Package training follows a recipe with its files: the prior, the checkpoint from
+// which an interrupted run goes on, the log, the training curve and the priors of the
+// folds, and shows how far it is. What is learned is the business of
+// core/metatrain/recipe.
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"metaqda/core/dataset"
+	"metaqda/core/metatrain/recipe"
+	"metaqda/core/model"
+	"metaqda/scripts/output"
+	"metaqda/scripts/tables"
+)
+
+// Files are those of a run; an empty path is none, but Out and Checkpoint must be
+// there.
+type Files struct {
+	Out        string // the prior
+	Checkpoint string // written at every validation and when interrupted, removed at the end
+	Log        string // a line of JSON for each step and validation
+	Curve      string // picture of the training curve, .svg or .png
+	Folds      string // folder for the priors of cross-fitting
+	Resume     bool   // from Checkpoint
+}
+
+// Interrupted says that the context ended before the prior was there, and that the
+// checkpoint was written.
+type Interrupted struct {
+	Step       int
+	Checkpoint string
+}
+
+// Error returns one sentence.
+func (e *Interrupted) Error() string {
+	return fmt.Sprintf("stopped at step %d; the same command with --resume goes on from %s", e.Step, e.Checkpoint)
+}
+
+// Run learns a prior, writes the files and returns a line about it. progress gets a
+// line of text for what takes long; on a terminal it is redrawn.
+func Run(ctx context.Context, r recipe.Recipe, train, val []*dataset.Set, f Files, progress io.Writer) (string, error) {
+	run, err := recipe.New(r, train, val)
+	if err != nil {
+		return "", err
+	}
+	run.Note = func(text string) { fmt.Fprintln(progress, text) }
+	t := &training{Run: run, files: f}
+	if f.Resume {
+		if err := t.resume(); err != nil {
+			return "", err
+		}
+	}
+	if err := t.train(ctx, progress); err != nil {
+		return "", t.interrupted(err)
+	}
+	prior, err := t.Prior(ctx)
+	if err != nil {
+		return "", t.interrupted(err)
+	}
+	return t.finish(prior)
+}
+
+// training is a run with its files.
+type training struct {
+	*recipe.Run
+	files Files
+	log   recipe.Log
+}
+
+func (t *training) resume() error {
+	state, err := os.ReadFile(t.files.Checkpoint)
+	if err != nil {
+		return fmt.Errorf("%s cannot be read (%v); leave out --resume to begin anew", t.files.Checkpoint, errors.Unwrap(err))
+	}
+	if err := t.Trainer.LoadState(state); err != nil {
+		return fmt.Errorf("%s: %w", t.files.Checkpoint, err)
+	}
+	if t.files.Log == "" {
+		return nil
+	}
+	old, err := os.ReadFile(t.files.Log)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s cannot be read (%v); name another --log", t.files.Log, err)
+	}
+	t.log.Resume(old, t.Trainer)
+	return nil
+}
+
+// train runs to the end or until ctx ends, writing a checkpoint at every
+// validation.
+func (t *training) train(ctx context.Context, progress io.Writer) error {
+	bar := newBar(progress, t.Trainer)
+	defer bar.end()
+	for !t.Trainer.Done() {
+		p, err := t.Trainer.Step(ctx)
+		if err != nil {
+			return err
+		}
+		bar.report(p)
+		if err := t.log.Add(p); err != nil {
+			return err
+		}
+		if p.Point != nil {
+			if err := t.checkpoint(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *training) checkpoint() error {
+	if err := t.writeLog(); err != nil {
+		return err
+	}
+	return output.Write(t.files.Checkpoint, t.Trainer.State())
+}
+
+func (t *training) writeLog() error {
+	if t.files.Log == "" {
+		return nil
+	}
+	return output.Write(t.files.Log, t.log.Bytes())
+}
+
+// interrupted saves a run that was interrupted; other errors it returns.
+func (t *training) interrupted(err error) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if err := t.checkpoint(); err != nil {
+		return err
+	}
+	return &Interrupted{t.Trainer.StepCount(), t.files.Checkpoint}
+}
+
+// finish writes priors, curve and log and removes the checkpoint.
+func (t *training) finish(prior *model.Prior) (string, error) {
+	if t.files.Folds != "" {
+		if err := t.writeFolds(prior); err != nil {
+			return "", err
+		}
+	}
+	data, err := encode(prior)
+	if err != nil {
+		return "", err
+	}
+	if t.files.Curve != "" {
+		picture, err := tables.Curve(t.Trainer.History(), t.files.Curve)
+		if err != nil {
+			return "", err
+		}
+		if err := output.Write(t.files.Curve, picture); err != nil {
+			return "", err
+		}
+	}
+	if err := t.writeLog(); err != nil {
+		return "", err
+	}
+	if err := output.Write(t.files.Out, data); err != nil {
+		return "", err
+	}
+	os.Remove(t.files.Checkpoint) // it has served; a leftover would do no harm
+	validation := ""
+	if best := t.Trainer.Best(); best != nil && best.Validation != nil {
+		validation = fmt.Sprintf("step %d, validation accuracy %.2f %%, ", best.Step, 100*best.Validation.Accuracy)
+	}
+	return fmt.Sprintf("%s: %s%d bytes, sha256 %s", t.files.Out, validation, len(data), model.Sum(data)), nil
+}
+
+// writeFolds writes the prior of each fold once for each set that it was learned
+// without.
+func (t *training) writeFolds(prior *model.Prior) error {
+	if err := output.Folder(t.files.Folds); err != nil {
+		return err
+	}
+	folds, err := t.Folds(prior)
+	if err != nil {
+		return err
+	}
+	for _, f := range folds {
+		data, err := encode(f.Prior)
+		if err != nil {
+			return err
+		}
+		for _, set := range f.Held {
+			if err := output.Write(filepath.Join(t.files.Folds, "without-"+set+".safetensors"), data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func encode(p *model.Prior) ([]byte, error) {
+	data, err := model.EncodePrior(p)
+	if err != nil {
+		return nil, fmt.Errorf("the learned prior cannot be written: %w; try a smaller learning rate", err)
+	}
+	return data, nil
+}
