@@ -20,7 +20,6 @@ func TestPriorsAreUsedAgain(t *testing.T) {
 	if err != nil || path != filepath.Join(dir, "there.safetensors") || !strings.Contains(text.String(), "is used again") || strings.Contains(text.String(), "metaqda train") {
 		t.Errorf("%s, %v: %s", path, err, text.String())
 	}
-	r = &reproduction{Config: r.Config, ctx: t.Context(), sets: r.sets}
 	if _, err := r.train("new", "plain", 100, "nothing"); err == nil || !strings.Contains(err.Error(), "nothing.npz does not exist") {
 		t.Errorf("a prior of no data: %v", err)
 	}
