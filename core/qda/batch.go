@@ -2,7 +2,6 @@ package qda
 
 import (
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -183,31 +182,18 @@ func (b *batch) whiten(x *mat.Dense) error {
 func (b *batch) judge(alone bool) {
 	c, u := b.of, &b.of.work
 	for i := range b.n {
-		borrowed := 0.0
 		for j, k := range b.borrows {
 			slope, offset := c.population().Line(float64(k.class.count()) + k.borrowed[i])
 			u.u[j] = slope*k.scores[i] + offset
-			borrowed += k.borrowed[i]
 		}
 		row := b.share.RawRowView(i)
 		if alone {
 			b.none[i] = b.posterior.ProbabilitiesTo(row, u.u, u.logPrior, c.options.NonePrior, u.scratch)
 			continue
 		}
-		floats.Scale(b.sharper(borrowed), u.u)
 		b.posterior.ProbabilitiesTo(row, u.u, u.logPrior, 0, u.scratch)
 		floats.Scale(1-b.none[i], row)
 	}
-}
-
-// sharper returns the factor of the log odds of a picture judged by classes which
-// borrowed so much together.
-func (b *batch) sharper(borrowed float64) float64 {
-	taught := 0.0
-	for _, k := range b.of.taught {
-		taught += float64(k.count())
-	}
-	return math.Pow(1+borrowed/taught, sharpness)
 }
 
 // products stores in dst the inner products of the pictures from first up to end with

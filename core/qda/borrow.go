@@ -2,7 +2,6 @@ package qda
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -14,12 +13,9 @@ import (
 
 const (
 	// worth is how many examples what a class of one example borrows counts at most on
-	// average, and worth/√K for one of K: the more pictures there are, the less each of
+	// average, and worth/K for one of K: the more pictures there are, the less each of
 	// them counts.
 	worth = 4
-
-	// sharpness is the power of (taught + borrowed)/taught by which log odds grow.
-	sharpness = 0.08
 
 	// leastShare is the least probability of a class with which it borrows a picture.
 	leastShare = 0.01
@@ -197,7 +193,7 @@ func (b *batch) borrow() {
 		if q.class.lowRank() {
 			q.choose(j)
 			total += q.share
-			most += worth / math.Sqrt(float64(q.class.count()))
+			most += worth / float64(q.class.count())
 		}
 	}
 	lambda := min(1, most/total)
