@@ -29,9 +29,9 @@ type Answers struct {
 // Classify returns what [Classifier.ProbabilitiesTo] answers for the rows of x, n×d,
 // but judges them together: every class borrows the pictures that are probably its
 // own, and no picture is judged by itself or another frame of its burst. The
-// probability of none of the classes is that of a picture alone, so where one class
-// is taught, and for one picture, together is no different from one by one. The order
-// of the rows does not matter but for rounding. See TRANSDUCTION.md.
+// probability of none of the classes is that of a picture alone. Where one class is
+// taught, and for one picture, together is no different from one by one. The order of
+// the rows does not matter but for rounding. See TRANSDUCTION.md.
 //
 // What was taught stays as it is: pictures are borrowed by copies of the classes.
 // Classes with d examples or more borrow nothing, and the pooled variant answers one
@@ -58,12 +58,18 @@ func (c *Classifier) Classify(ctx context.Context, x *mat.Dense, progress func(d
 	if progress == nil {
 		progress = func(int, int) {}
 	}
+	var err error
 	if c.options.Pooled {
-		return a, c.oneByOne(ctx, a, x, progress)
+		err = c.oneByOne(ctx, a, x, progress)
+	} else {
+		b := &batch{of: c, ctx: ctx, progress: progress, n: n, posterior: c.Session()}
+		b.total = n * (1 + (1+batchRounds)*len(c.taught))
+		err = b.answer(a, x)
 	}
-	b := &batch{of: c, ctx: ctx, progress: progress, n: n, posterior: c.Session()}
-	b.total = n * (1 + (1+batchRounds)*len(c.taught))
-	return a, b.answer(a, x)
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // checkRows returns a *[RowError] for the first row that is not a finite embedding.

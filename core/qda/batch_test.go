@@ -198,7 +198,11 @@ func TestClassifyLeavesWhatWasTaught(t *testing.T) {
 			s := randomScene(rng, p.Dim(), 3, 1, 0, 4)
 			c, fresh := s.teach(t, p, o), s.teach(t, p, o)
 			x, _ := s.clusters(rng, 7, 0.5)
-			classify(t, c, x)
+			for i, p := range classify(t, c, x) {
+				if p[2] != 0 {
+					t.Fatalf("%s, %s: picture %d is of a class without examples with probability %v", name, variant, i, p[2])
+				}
+			}
 			for _, q := range x {
 				if got, want := everything(t, c, q), everything(t, fresh, q); !slices.Equal(got, want) {
 					t.Fatalf("%s, %s: %v after a batch, want %v", name, variant, got, want)

@@ -13,12 +13,15 @@ import (
 
 const (
 	// worth is how many examples what a class of one example borrows counts at most on
-	// average, and worth/K for one of K: the more pictures there are, the less each of
-	// them counts.
-	worth = 4
+	// average, where all answers are beyond doubt, and worth/K for one of K: the more
+	// pictures there are, the less each of them counts.
+	worth = 12
 
 	// leastShare is the least probability of a class with which it borrows a picture.
 	leastShare = 0.01
+
+	// leastWeight is a weight below which an example is but rounding.
+	leastWeight = 1e-6
 
 	// mostBorrowed bounds the work: a class borrows its surest pictures.
 	mostBorrowed = 32
@@ -186,22 +189,44 @@ func (q *borrower) scoreDense() error {
 
 // borrow lets every class choose its pictures. With p_ij the probability of class j
 // each counts λ p_ij, λ being the same for all classes, so that a class of which there
-// are many borrows more.
+// are many borrows more, and smaller where the answers are in doubt.
 func (b *batch) borrow() {
-	total, most := 0.0, 0.0
+	total, most, certain := 0.0, 0.0, b.certainty()
 	for j, q := range b.borrows {
 		if q.class.lowRank() {
 			q.choose(j)
 			total += q.share
-			most += worth / float64(q.class.count())
+			most += worth * certain / float64(q.class.count())
 		}
 	}
-	lambda := min(1, most/total)
+	lambda := 0.0
+	if total > 0 {
+		lambda = min(1, most/total)
+	}
 	for _, q := range b.borrows {
 		if q.class.lowRank() {
 			q.take(lambda)
 		}
 	}
+}
+
+// certainty returns how sure the answers are, 0 for those of chance and 1 for those
+// beyond doubt: with p_ij the probability of class j
+//
+//	(c - 1/C)/(1 - 1/C),   c = Σ_ij p_ij² / Σ_ij p_ij
+func (b *batch) certainty() float64 {
+	squares, sum := 0.0, 0.0
+	for i := range b.n {
+		for _, p := range b.share.RawRowView(i) {
+			squares += p * p
+			sum += p
+		}
+	}
+	chance := 1 / float64(len(b.borrows))
+	if !(sum > 0) || chance == 1 {
+		return 0
+	}
+	return max(squares/sum-chance, 0) / (1 - chance)
 }
 
 // choose picks the surest pictures of the class, the j-th. A copy of an example, or of
@@ -265,10 +290,14 @@ func (q *borrower) take(lambda float64) {
 	q.rows.Rows, q.rows.Data = k, q.rows.Data[:k*q.rows.Cols]
 	q.pictures, q.weights = q.pictures[:0], q.weights[:k]
 	for _, a := range q.picked {
+		w := a.p * min(1, lambda*q.share/picked)
+		if w < leastWeight {
+			break
+		}
 		q.rows.Rows++
 		q.rows.Data = append(q.rows.Data, rowOf(q.batch.w, a.picture)...)
 		q.pictures = append(q.pictures, a.picture)
-		q.weights = append(q.weights, a.p*min(1, lambda*q.share/picked))
+		q.weights = append(q.weights, w)
 	}
 	q.fit()
 }
