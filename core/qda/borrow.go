@@ -210,16 +210,18 @@ func (b *batch) borrow() {
 	}
 }
 
-// certainty returns how sure the answers are, 0 for those of chance and 1 for those
-// beyond doubt: with p_ij the probability of class j
+// certainty returns how sure the answers of known pictures are, 0 for those of chance
+// and 1 for those beyond doubt: with p_ij the probability of class j and
+// p_i = Σ_j p_ij that of being known
 //
-//	(c - 1/C)/(1 - 1/C),   c = Σ_ij p_ij² / Σ_ij p_ij
+//	(c - 1/C)/(1 - 1/C),   c = Σ_ij p_ij²/p_i / Σ_i p_i
 func (b *batch) certainty() float64 {
 	squares, sum := 0.0, 0.0
 	for i := range b.n {
-		for _, p := range b.share.RawRowView(i) {
-			squares += p * p
-			sum += p
+		row := b.share.RawRowView(i)
+		if known := floats.Sum(row); known > 0 {
+			squares += floats.Dot(row, row) / known
+			sum += known
 		}
 	}
 	chance := 1 / float64(len(b.borrows))
