@@ -101,7 +101,7 @@ func (m *Laplacian) rectified(queries *mat.Dense) *mat.Dense {
 		}
 		best := metrics.Best(cos)
 		floats.Scale(rectifyScale, cos)
-		w := math.Exp(cos[best] - metrics.LogSumExp(cos, 1))
+		w := math.Exp(cos[best] - floats.LogSumExp(cos))
 		floats.AddScaled(prototypes.RawRowView(best), w, x)
 		total[best] += w
 	}
@@ -120,6 +120,6 @@ func logSoftmax(x *mat.Dense) {
 	n, _ := x.Dims()
 	for i := range n {
 		row := x.RawRowView(i)
-		floats.AddConst(-metrics.LogSumExp(row, 1), row)
+		floats.AddConst(-floats.LogSumExp(row), row)
 	}
 }
