@@ -51,7 +51,7 @@ func TestProgramRunsAsBefore(t *testing.T) {
 		t.Fatalf("before: %q", got)
 	}
 	before := bytes.Clone(program)
-	small, err := shrink(program)
+	small, err := shrink(program, 256)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestProgramRunsAsBefore(t *testing.T) {
 	if got := run(t, small, script); got != want+"false false\n" {
 		t.Errorf("after: %q", got)
 	}
-	again, err := shrink(small)
+	again, err := shrink(small, 256)
 	if err != nil || !bytes.Equal(again, small) {
 		t.Errorf("a second time: %v", err)
 	}
@@ -119,7 +119,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 		"other data": append([]byte("\x00asm\x01\x00\x00\x00\x0b\x07\x01\x00\x41\x10\x0b\x01"), 7),
 	} {
 		before := bytes.Clone(content)
-		if _, err := shrink(content); err == nil || !bytes.Equal(content, before) {
+		if _, err := shrink(content, 256); err == nil || !bytes.Equal(content, before) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -127,10 +127,10 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	if err := os.WriteFile(name, []byte("no program"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := shrinkFile(name); err == nil {
+	if err := shrinkFile(name, 256); err == nil {
 		t.Error("a file that is no program was taken")
 	}
-	if err := shrinkFile(name + ".missing"); err == nil {
+	if err := shrinkFile(name+".missing", 256); err == nil {
 		t.Error("a missing file was taken")
 	}
 }
