@@ -6,7 +6,8 @@ import "math"
 // embeddings, from which any prior gives the classifier anew. The file holds
 // the tensors embeddings (N×d, F32), class (N, I32, an index into the labels)
 // and, where there are pictures, thumbnails (all bytes one after the other, U8)
-// with thumbnail_end (N, I64, where each ends).
+// with thumbnail_end (N, I64, where each ends), where there are groups, group (N, I32,
+// an index into the list of their names in the metadata, -1 for no group).
 type Classifier struct {
 	Name      string
 	Extractor Extractor
@@ -23,10 +24,12 @@ type Class struct {
 }
 
 // Example is one raw embedding of length d with the bytes of its thumbnail, an
-// encoded picture, which may be empty.
+// encoded picture, which may be empty. Examples of a class that name the same group
+// are frames of one burst; the empty one is no group.
 type Example struct {
 	Embedding []float32
 	Thumbnail []byte
+	Group     string
 }
 
 // Settings are the choices that make predictions from examples.
@@ -86,7 +89,8 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fail("classifier cannot be written: ", err)
 	}
-	var index, ends []int
+	var index, ends, group []int
+	var groups []string
 	var values []float64
 	var thumbs []byte
 	d := 0
@@ -99,6 +103,7 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 			}
 			thumbs = append(thumbs, e.Thumbnail...)
 			ends = append(ends, len(thumbs))
+			groups, group = numbered(groups, group, e.Group)
 		}
 	}
 	tensors := map[string]tensor{
@@ -109,10 +114,29 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 		tensors["thumbnails"] = tensor{dtype: "U8", shape: []int{len(thumbs)}, data: thumbs}
 		tensors["thumbnail_end"] = intTensor("I64", ends)
 	}
-	return encodeTensors(tensors, map[string]string{
+	metadata := map[string]string{
 		"format": classifierFormat, "version": classifierVersion, "name": c.Name, "prior": c.PriorSum,
 		"extractor": jsonText(c.Extractor.write), "settings": jsonText(c.Settings.write), "classes": writeClasses(c.Classes),
-	}), nil
+	}
+	if len(groups) > 0 {
+		tensors["group"] = intTensor("I32", group)
+		metadata["groups"] = writeList(groups)
+	}
+	return encodeTensors(tensors, metadata), nil
+}
+
+// numbered appends the number of a group, -1 for none, and its name if it is new. A
+// group's examples mostly follow each other.
+func numbered(names []string, numbers []int, group string) ([]string, []int) {
+	if group == "" {
+		return names, append(numbers, -1)
+	}
+	for i := len(names) - 1; i >= 0; i-- {
+		if names[i] == group {
+			return names, append(numbers, i)
+		}
+	}
+	return append(names, group), append(numbers, len(names))
 }
 
 // DecodeClassifier reads a classifier file. Whatever the bytes, it returns a
@@ -149,6 +173,9 @@ func decodeClassifier(tensors map[string]tensor, metadata map[string]string) (*C
 	}
 	examples, err := decodeExamples(tensors)
 	if err != nil {
+		return nil, err
+	}
+	if err := decodeGroups(examples, tensors, metadata); err != nil {
 		return nil, err
 	}
 	index, err := tensors["class"].ints()
@@ -205,6 +232,30 @@ func decodeThumbnails(examples []Example, tensors map[string]tensor) error {
 		}
 		examples[i].Thumbnail = append([]byte(nil), t.data[from:to]...)
 		from = to
+	}
+	return nil
+}
+
+func decodeGroups(examples []Example, tensors map[string]tensor, metadata map[string]string) error {
+	t, ok := tensors["group"]
+	if !ok {
+		return nil
+	}
+	names, err := readList(metadata, "groups")
+	if err != nil {
+		return err
+	}
+	group, err := t.ints()
+	if err != nil || len(group) != len(examples) {
+		return fail("it has groups that belong to no example")
+	}
+	for i, g := range group {
+		switch {
+		case g >= len(names) || g < -1:
+			return fail("the group of its example ", i, " is ", g, ", it has ", len(names), " groups")
+		case g >= 0:
+			examples[i].Group = names[g]
+		}
 	}
 	return nil
 }

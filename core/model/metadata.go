@@ -100,6 +100,32 @@ func readClasses(metadata map[string]string) (classes []Class, err error) {
 	return classes, nil
 }
 
+// writeList returns a list of strings.
+func writeList(all []string) string {
+	var w writer
+	w.open('[')
+	for _, s := range all {
+		w.text(s)
+	}
+	w.close(']')
+	return string(w.b)
+}
+
+// readList is the inverse of writeList.
+func readList(metadata map[string]string, key string) ([]string, error) {
+	v, ok := parseJSON([]byte(metadata[key]))
+	all, list := v.([]any)
+	texts := make([]string, len(all))
+	for i, v := range all {
+		s, text := asText(v)
+		texts[i], ok = s, ok && text
+	}
+	if !ok || !list {
+		return nil, fail("its metadata ", quoted(key), " are not a list of strings")
+	}
+	return texts, nil
+}
+
 func writeTransform(t *embed.Transform, w *writer) {
 	w.textField("kind", string(t.Kind), true)
 	w.floatField("power", t.Power, false)

@@ -13,17 +13,17 @@ import { ExtractorError } from './errors.js';
 
 export class WorkerClient {
   /**
-   * @param {URL} url of the built worker
+   * @param {Worker} worker the built one, just started
    * @param {number} patience milliseconds to wait for any one answer
    */
-  constructor(url, patience) {
+  constructor(worker, patience) {
     this.patience = patience;
     this.next = 1;
     /** @type {Map<number, {resolve: (v: any) => void, reject: (e: Error) => void, timer: ReturnType<typeof setTimeout>}>} */
     this.waiting = new Map();
     /** @type {ExtractorError | null} */
     this.dead = null;
-    this.worker = new Worker(url, { type: 'module', name: 'extractor' });
+    this.worker = worker;
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = (event) => {
       event.preventDefault();
