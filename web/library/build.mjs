@@ -95,7 +95,7 @@ function manifest() {
     keywords: ['few-shot', 'classifier', 'enrolment', 'open-set', 'knn-classifier', 'embeddings', 'wasm'],
     license: 'Apache-2.0', type: 'module', sideEffects: false, engines: { node: '>=20' },
     exports: {
-      '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './extractors/mobilenet': entry('mobilenet'),
+      '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js', './extractors/mobilenet': entry('mobilenet'),
       './metaqda.wasm': './metaqda.wasm', './priors/*': './priors/*', './package.json': './package.json',
     },
   };
