@@ -18,7 +18,7 @@ export function isTensor(x) {
 
 /** @param {unknown} x @returns {x is Vector} */
 export function isVector(x) {
-  return Array.isArray(x) || (ArrayBuffer.isView(x) && !(x instanceof DataView)) || isTensor(x);
+  return (Array.isArray(x) && (x.length === 0 || typeof x[0] === 'number')) || (ArrayBuffer.isView(x) && !(x instanceof DataView)) || isTensor(x);
 }
 
 /** @param {Vector} x @returns {ArrayLike<number>} */
