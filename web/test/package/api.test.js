@@ -1,6 +1,7 @@
 // @ts-check
 /** The package under Node.js, from the tarball. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
@@ -8,12 +9,12 @@ import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { project, run, vector } from './project.js';
+import { project, root, run, vector } from './project.js';
 
 const installed = project();
 after(installed.remove);
 
-/** @type {import('../../library/index.js')} */
+/** @type {typeof import('../../library/index.js')} */
 const metaqda = await import(pathToFileURL(path.join(installed.package, 'index.js')).href);
 const { createClassifier, openClassifier } = metaqda;
 const prior = readFileSync(path.join(installed.package, 'priors/mobilenet.safetensors'));
@@ -205,6 +206,10 @@ test('an extractor reads what is no vector', async () => {
   for (const word of ['banana', 'bandana', 'ananas']) await c.addExample(word, 'fruit');
   for (const word of ['hub', 'bug', 'tub']) await c.addExample(word, 'thing');
   assert.equal((await c.predict('nanna')).label, 'fruit');
+  const points = await createClassifier({ extractor: (/** @type {{x: number, y: number}[]} */ all) => all.flatMap(({ x, y }) => [x, y]) });
+  await points.addExample([{ x: 1, y: 2 }], 'a'); // an array, but not of numbers
+  assert.equal(points.dimension, 2);
+  points.dispose();
   const named = await createClassifier({ extractor: { id: 'letters', embed: () => [1, 2] } });
   await named.addExample('x', 'a');
   await assert.rejects(openClassifier(named.save(), { extractor: { id: 'others', embed: () => [1, 2] } }), refusal('extractor'));
@@ -318,6 +323,44 @@ test('the engine is where init says: a URL, an answer, bytes or a module', () =>
   });
   try {
     assert.deepEqual(run(folder, 'init.mjs'), { same: true, n: 7, codes: ['wasm', 'fetch'] });
+  } finally {
+    remove();
+  }
+});
+
+test('the types hold in a strict project', () => {
+  const { folder, remove } = project({
+    'tsconfig.json': JSON.stringify({ compilerOptions: { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', lib: ['es2023', 'dom'], types: [], exactOptionalPropertyTypes: true }, include: ['*.ts'] }),
+    'use.ts': `
+      import { createClassifier, openClassifier, init, MetaqdaError, type Classifier, type Options, type Prediction } from 'metaqda';
+      import { create, type Rows } from 'metaqda/knn-classifier';
+      import { ClassifierWorker } from 'metaqda/worker';
+      import { loadMobileNet, prior } from 'metaqda/extractors/mobilenet';
+      const options: Options<string> = { extractor: (s) => [s.length, 1], nonePrior: 0.1 };
+      const c: Classifier<string> = await createClassifier(options);
+      const id: number = await c.addExample('word', 'label', { group: 'g' });
+      const p: Prediction = c.predictSync(new Float32Array(2));
+      const share: number | undefined = p.probabilities['label'];
+      // @ts-expect-error: a number is no input of this classifier
+      await c.predict(7);
+      // @ts-expect-error: labels are strings
+      await c.addExample('word', 7);
+      await init({ wasm: new URL('https://example.com/metaqda.wasm') });
+      const again = await openClassifier<string>(c.save(), { extractor: (s) => [s.length] });
+      const net = await loadMobileNet({ onProgress: ({ loaded }) => loaded });
+      const pictures = await createClassifier({ extractor: net, prior: prior() });
+      await pictures.addExample(new Blob(), 'x');
+      const rows: Rows | undefined = create().getClassifierDataset()['x'];
+      const remote = await new ClassifierWorker().createClassifier({ pooled: true });
+      const left = await remote.leaveOneOut();
+      const code: string = new MetaqdaError('a', 'b').code;
+      export { id, share, again, rows, left, code };
+    `,
+  });
+  try {
+    execFileSync(process.execPath, [path.join(root, 'web/node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8', stdio: 'pipe' });
+  } catch (error) {
+    assert.fail(/** @type {any} */ (error).stdout);
   } finally {
     remove();
   }

@@ -97,6 +97,7 @@ after(installed.remove);
 const { folder } = installed;
 
 test('Vite, built', async () => {
+  // @ts-ignore: of this folder's own packages
   const { build } = await import('vite');
   await build({
     root: folder, logLevel: 'error', base: './',
@@ -107,6 +108,7 @@ test('Vite, built', async () => {
 });
 
 test('Vite, while developing', async () => {
+  // @ts-ignore: of this folder's own packages
   const vite = await import('vite');
   const server = await vite.createServer({ root: folder, logLevel: 'error', server: { host: '127.0.0.1', port: await freePort(), strictPort: true }, optimizeDeps: { exclude: ['metaqda'] } });
   await server.listen();
