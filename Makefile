@@ -90,6 +90,20 @@ $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs
 	$(NODE) web/build/samples.mjs
 	@touch $@
 
+# ---- the npm package ----------------------------------------------------------
+
+# Functions are put in the place of their calls everywhere: that makes this program
+# smaller as it is, and no larger to download.
+.PHONY: build/library.wasm
+build/library.wasm: $(BIN)/tools $(MODULES)
+	@mkdir -p $(@D)
+	$(WASM) $(GO) build -trimpath -ldflags='-s -w' -o $@.new ./wasm/library
+	@$(BIN)/wasmshrink -gap 16 $@.new && mv $@.new $@
+
+.PHONY: package
+package: build/library.wasm $(SITE)/extractor/extractor.json $(PACKAGES) ## pack the npm package: build/metaqda-VERSION.tgz
+	@$(NODE) web/library/build.mjs
+
 # ---- data -------------------------------------------------------------------
 
 # Embeddings of pictures by the page's own extractor, one set for each archive in
@@ -144,8 +158,8 @@ site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extrac
 # Two processes at a time: the machines that run this have two processors.
 
 .PHONY: test
-test: build test-go test-wasm test-js test-browser ## run every test: Go, Go as WebAssembly, JavaScript, browser
-	@echo "make test: every stage passed (Go, Go as WebAssembly, JavaScript, browser)"
+test: build test-go test-wasm test-js test-package test-browser ## run every test: Go, Go as WebAssembly, JavaScript, npm package, browser
+	@echo "make test: every stage passed (Go, Go as WebAssembly, JavaScript, npm package, browser)"
 
 .PHONY: test-go
 test-go: $(MODULES) ## run the Go tests natively
@@ -169,6 +183,23 @@ test-js: site ## run the JavaScript unit tests in Node.js
 	@echo "== JavaScript, in Node.js"
 	@files=$$(find web/test/unit -name '*.test.*js' | sort) && test -n "$$files" && \
 	$(NODE) --test --test-concurrency=2 --test-timeout=120000 --test-reporter=spec $$files
+
+# The bundlers that the package is tested with.
+BUNDLERS := web/test/package/node_modules/.package-lock.json
+$(BUNDLERS): web/test/package/package.json web/test/package/package-lock.json | build/.needed
+	cd web/test/package && $(NPM) ci --no-audit --no-fund
+	@touch $@
+
+# What passed once passes again: the same package, tests, examples and tools.
+.PHONY: test-package
+test-package: package $(BUNDLERS) ## test the packed npm package: Node.js, bundlers, Chromium, examples
+	@echo "== npm package, packed, in throw-away projects"
+	@chromium=$$($(BIN)/chromium -install) && \
+	passed=build/cache/package-$$({ $(NODE) --version; "$$chromium" --version 2>/dev/null; \
+		find build/metaqda-*.tgz web/test/package web/examples web/test/browser/harness.js web/package-lock.json -path '*/node_modules' -prune -o -type f -print | sort | xargs sha256sum; } | sha256sum | cut -c1-32) && \
+	if test -f $$passed; then echo "passed before, and nothing has changed ($$passed)"; else \
+		CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort) && \
+		mkdir -p build/cache && touch $$passed; fi
 
 # One file at a time: a browser takes both processors.
 .PHONY: test-browser
@@ -227,7 +258,7 @@ lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) ## accuracy, ECE and none of th
 # ---- checks -----------------------------------------------------------------
 
 .PHONY: check
-check: $(BIN)/tools $(PACKAGES) ## modules, format, vet, staticcheck (native and wasm), tsc, import direction, tree
+check: $(BIN)/tools $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and wasm), tsc, import direction, tree
 	@echo "== modules"
 	@$(GO) mod verify >/dev/null
 	@$(GO) mod tidy -diff

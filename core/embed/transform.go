@@ -7,8 +7,9 @@
 package embed
 
 import (
-	"fmt"
+	"errors"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -48,7 +49,7 @@ func ParseKind(s string) (Kind, error) {
 	case None, L2, CL2N:
 		return k, nil
 	}
-	return None, fmt.Errorf("transform %q: want none, l2 or cl2n", s)
+	return None, errors.New("transform " + strconv.Quote(s) + ": want none, l2 or cl2n")
 }
 
 // Validate checks t for embeddings of length d.

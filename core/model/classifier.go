@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"math"
 	"strings"
 )
@@ -10,7 +9,8 @@ import (
 // embeddings, from which any prior gives the classifier anew. The file holds
 // the tensors embeddings (N×d, F32), class (N, I32, an index into the labels)
 // and, where there are pictures, thumbnails (all bytes one after the other, U8)
-// with thumbnail_end (N, I64, where each ends).
+// with thumbnail_end (N, I64, where each ends), where there are groups, group (N, I32,
+// an index into the list of their names in the metadata, -1 for no group).
 type Classifier struct {
 	Name      string
 	Extractor Extractor
@@ -27,10 +27,12 @@ type Class struct {
 }
 
 // Example is one raw embedding of length d with the bytes of its thumbnail, an
-// encoded picture, which may be empty.
+// encoded picture, which may be empty. Examples of a class that name the same group
+// are frames of one burst; the empty one is no group.
 type Example struct {
 	Embedding []float32
 	Thumbnail []byte
+	Group     string
 }
 
 // Settings are the choices that make predictions from examples.
@@ -41,12 +43,6 @@ type Settings struct {
 	Sort      string  `json:"sort,omitempty"` // of the view
 }
 
-// classMetadata is how a class without its examples stands in the metadata.
-type classMetadata struct {
-	Label  string  `json:"label"`
-	Weight float64 `json:"weight"`
-}
-
 // MaxLabel is the length of the longest label, in bytes.
 const MaxLabel = 400
 
@@ -55,31 +51,31 @@ const MaxLabel = 400
 // and of one length.
 func (c *Classifier) Validate() error {
 	if c.Settings.Inference != "fb" && c.Settings.Inference != "map" {
-		return fmt.Errorf("its inference is %q, want fb or map", c.Settings.Inference)
+		return fail("its inference is ", quoted(c.Settings.Inference), ", want fb or map")
 	}
 	if !(c.Settings.NonePrior >= 0 && c.Settings.NonePrior < 1) {
-		return fmt.Errorf("its prior probability of none of these is %v, want a number from 0 to below 1", c.Settings.NonePrior)
+		return fail("its prior probability of none of these is ", c.Settings.NonePrior, ", want a number from 0 to below 1")
 	}
 	seen := map[string]bool{}
 	d := -1
 	for _, k := range c.Classes {
 		if len(k.Label) > MaxLabel {
-			return fmt.Errorf("its class label %.20q... has %d bytes, the most allowed is %d", k.Label, len(k.Label), MaxLabel)
+			return fail("its class label ", quoted(k.Label[:20]), "... has ", len(k.Label), " bytes, the most allowed is ", MaxLabel)
 		}
 		label := strings.TrimSpace(k.Label)
 		if label == "" || seen[label] {
-			return fmt.Errorf("its class label %q is empty or stands twice", k.Label)
+			return fail("its class label ", quoted(k.Label), " is empty or stands twice")
 		}
 		seen[label] = true
 		if !(k.Weight >= 1e-100 && k.Weight <= 1e100) {
-			return fmt.Errorf("the weight of its class %q is %v, want a number from 1e-100 to 1e100", k.Label, k.Weight)
+			return fail("the weight of its class ", quoted(k.Label), " is ", k.Weight, ", want a number from 1e-100 to 1e100")
 		}
 		for i, e := range k.Examples {
 			if d < 0 {
 				d = len(e.Embedding)
 			}
 			if err := checkEmbedding(e.Embedding, d); err != nil {
-				return fmt.Errorf("example %d of its class %q: %w", i, k.Label, err)
+				return fail("example ", i, " of its class ", quoted(k.Label), ": ", err)
 			}
 		}
 	}
@@ -88,11 +84,11 @@ func (c *Classifier) Validate() error {
 
 func checkEmbedding(x []float32, d int) error {
 	if len(x) != d || d == 0 || d > maxDimension {
-		return fmt.Errorf("%d numbers, want %d", len(x), d)
+		return fail(len(x), " numbers, want ", d)
 	}
 	for i, v := range x {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("number %d is %v", i, v)
+			return fail("number ", i, " is ", float64(v))
 		}
 	}
 	return nil
@@ -102,15 +98,14 @@ func checkEmbedding(x []float32, d int) error {
 // [Classifier.Validate]. Equal classifiers give equal bytes.
 func EncodeClassifier(c *Classifier) ([]byte, error) {
 	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("classifier cannot be written: %w", err)
+		return nil, fail("classifier cannot be written: ", err)
 	}
-	var index, ends []int
+	var index, ends, group []int
+	var groups []string
 	var values []float64
 	var thumbs []byte
-	classes := make([]classMetadata, 0, len(c.Classes))
 	d := 0
 	for j, k := range c.Classes {
-		classes = append(classes, classMetadata{Label: k.Label, Weight: k.Weight})
 		for _, e := range k.Examples {
 			d = len(e.Embedding)
 			index = append(index, j)
@@ -119,6 +114,7 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 			}
 			thumbs = append(thumbs, e.Thumbnail...)
 			ends = append(ends, len(thumbs))
+			groups, group = numbered(groups, group, e.Group)
 		}
 	}
 	tensors := map[string]tensor{
@@ -129,10 +125,29 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 		tensors["thumbnails"] = tensor{dtype: "U8", shape: []int{len(thumbs)}, data: thumbs}
 		tensors["thumbnail_end"] = intTensor("I64", ends)
 	}
-	return encodeTensors(tensors, map[string]string{
+	metadata := map[string]string{
 		"format": classifierFormat, "version": classifierVersion, "name": c.Name, "prior": c.PriorSum,
-		"extractor": mustJSON(c.Extractor), "settings": mustJSON(c.Settings), "classes": mustJSON(classes),
-	}), nil
+		"extractor": jsonText(c.Extractor.write), "settings": jsonText(c.Settings.write), "classes": writeClasses(c.Classes),
+	}
+	if len(groups) > 0 {
+		tensors["group"] = intTensor("I32", group)
+		metadata["groups"] = writeList(groups)
+	}
+	return encodeTensors(tensors, metadata), nil
+}
+
+// numbered appends the number of a group, -1 for none, and its name if it is new. A
+// group's examples mostly follow each other.
+func numbered(names []string, numbers []int, group string) ([]string, []int) {
+	if group == "" {
+		return names, append(numbers, -1)
+	}
+	for i := len(names) - 1; i >= 0; i-- {
+		if names[i] == group {
+			return names, append(numbers, i)
+		}
+	}
+	return append(names, group), append(numbers, len(names))
 }
 
 // DecodeClassifier reads a classifier file. Whatever the bytes, it returns a
@@ -157,26 +172,30 @@ func DecodeClassifier(b []byte) (*Classifier, error) {
 
 func decodeClassifier(tensors map[string]tensor, metadata map[string]string) (*Classifier, error) {
 	c := &Classifier{Name: metadata["name"], PriorSum: metadata["prior"]}
-	var classes []classMetadata
-	for key, dst := range map[string]any{"extractor": &c.Extractor, "settings": &c.Settings, "classes": &classes} {
-		if err := fromMetadata(metadata, key, dst); err != nil {
-			return nil, err
-		}
+	err := fromMetadata(metadata, "extractor", c.Extractor.read)
+	if err == nil {
+		err = fromMetadata(metadata, "settings", c.Settings.read)
 	}
-	for _, k := range classes {
-		c.Classes = append(c.Classes, Class{Label: k.Label, Weight: k.Weight})
+	if err == nil {
+		c.Classes, err = readClasses(metadata)
+	}
+	if err != nil {
+		return nil, err
 	}
 	examples, err := decodeExamples(tensors)
 	if err != nil {
 		return nil, err
 	}
+	if err := decodeGroups(examples, tensors, metadata); err != nil {
+		return nil, err
+	}
 	index, err := tensors["class"].ints()
 	if err != nil || len(index) != len(examples) {
-		return nil, fmt.Errorf("it has %d embeddings and %d class indices", len(examples), len(index))
+		return nil, fail("it has ", len(examples), " embeddings and ", len(index), " class indices")
 	}
 	for i, j := range index {
 		if j < 0 || j >= len(c.Classes) {
-			return nil, fmt.Errorf("the class index of its example %d is %d, it has %d classes", i, j, len(c.Classes))
+			return nil, fail("the class index of its example ", i, " is ", j, ", it has ", len(c.Classes), " classes")
 		}
 		c.Classes[j].Examples = append(c.Classes[j].Examples, examples[i])
 	}
@@ -187,7 +206,7 @@ func decodeClassifier(tensors map[string]tensor, metadata map[string]string) (*C
 func decodeExamples(tensors map[string]tensor) ([]Example, error) {
 	t, ok := tensors["embeddings"]
 	if !ok || len(t.shape) != 2 || t.dtype != "F32" {
-		return nil, fmt.Errorf("the tensor \"embeddings\" is missing, or not F32 of two axes")
+		return nil, fail("the tensor \"embeddings\" is missing, or not F32 of two axes")
 	}
 	n, d := t.shape[0], t.shape[1]
 	values, err := t.floats()
@@ -195,7 +214,7 @@ func decodeExamples(tensors map[string]tensor) ([]Example, error) {
 		return nil, err
 	}
 	if n > 0 && d == 0 || n > len(values) {
-		return nil, fmt.Errorf("its embeddings have no numbers")
+		return nil, fail("its embeddings have no numbers")
 	}
 	examples := make([]Example, n)
 	for i := range examples {
@@ -215,15 +234,39 @@ func decodeThumbnails(examples []Example, tensors map[string]tensor) error {
 	}
 	ends, err := tensors["thumbnail_end"].ints()
 	if err != nil || len(ends) != len(examples) || t.dtype != "U8" {
-		return fmt.Errorf("it has thumbnails that belong to no example")
+		return fail("it has thumbnails that belong to no example")
 	}
 	from := 0
 	for i, to := range ends {
 		if to < from || to > len(t.data) {
-			return fmt.Errorf("thumbnail %d lies at %d..%d of %d bytes", i, from, to, len(t.data))
+			return fail("thumbnail ", i, " lies at ", from, "..", to, " of ", len(t.data), " bytes")
 		}
 		examples[i].Thumbnail = append([]byte(nil), t.data[from:to]...)
 		from = to
+	}
+	return nil
+}
+
+func decodeGroups(examples []Example, tensors map[string]tensor, metadata map[string]string) error {
+	t, ok := tensors["group"]
+	if !ok {
+		return nil
+	}
+	names, err := readList(metadata, "groups")
+	if err != nil {
+		return err
+	}
+	group, err := t.ints()
+	if err != nil || len(group) != len(examples) {
+		return fail("it has groups that belong to no example")
+	}
+	for i, g := range group {
+		switch {
+		case g >= len(names) || g < -1:
+			return fail("the group of its example ", i, " is ", g, ", it has ", len(names), " groups")
+		case g >= 0:
+			examples[i].Group = names[g]
+		}
 	}
 	return nil
 }

@@ -304,7 +304,11 @@ func TestLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		metadata["classes"] = strings.Replace(metadata["classes"], `"empty"`, mustJSON(label), 1)
+		written, err := json.Marshal(label)
+		if err != nil {
+			t.Fatal(err)
+		}
+		metadata["classes"] = strings.Replace(metadata["classes"], `"empty"`, string(written), 1)
 		var format *FormatError
 		if _, err := DecodeClassifier(encodeTensors(tensors, metadata)); !errors.As(err, &format) || !strings.Contains(err.Error(), "label") {
 			t.Errorf("%q: got %v, want a FormatError about the label", label, err)

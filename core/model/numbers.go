@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"github.com/x448/float16"
@@ -30,7 +29,7 @@ func floatTensor(dtype string, v []float64, shape ...int) tensor {
 func (t tensor) floats() ([]float64, error) {
 	size := dtypeSize[t.dtype]
 	if size == 0 {
-		return nil, fmt.Errorf("a tensor of real numbers has dtype %q", t.dtype)
+		return nil, fail("a tensor of real numbers has dtype ", quoted(t.dtype))
 	}
 	v := make([]float64, len(t.data)/size)
 	switch t.dtype {
@@ -47,7 +46,7 @@ func (t tensor) floats() ([]float64, error) {
 			v[i] = float64(float16.Frombits(binary.LittleEndian.Uint16(t.data[2*i:])).Float32())
 		}
 	default:
-		return nil, fmt.Errorf("a tensor of real numbers has dtype %q", t.dtype)
+		return nil, fail("a tensor of real numbers has dtype ", quoted(t.dtype))
 	}
 	return v, nil
 }
@@ -75,7 +74,7 @@ func (t tensor) ints() ([]int, error) {
 		case "I64":
 			v = append(v, int(int64(binary.LittleEndian.Uint64(b))))
 		default:
-			return nil, fmt.Errorf("a tensor of whole numbers has dtype %q", t.dtype)
+			return nil, fail("a tensor of whole numbers has dtype ", quoted(t.dtype))
 		}
 	}
 	return v, nil

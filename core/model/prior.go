@@ -14,10 +14,6 @@
 package model
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -107,12 +103,6 @@ func (p *Prior) Validate() error {
 	return p.Session.Validate()
 }
 
-// Sum returns the sha256 of the bytes of a file, in hexadecimal.
-func Sum(b []byte) string {
-	s := sha256.Sum256(b)
-	return hex.EncodeToString(s[:])
-}
-
 // EncodePrior returns the bytes of a prior file. It returns an error if p is
 // not valid or does not survive rounding to its precision. Equal priors give
 // equal bytes.
@@ -122,7 +112,7 @@ func EncodePrior(p *Prior) ([]byte, error) {
 	}
 	b := encodePrior(p)
 	if _, err := DecodePrior(b); err != nil {
-		return nil, fmt.Errorf("prior cannot be written with precision %q: %w", p.Precision, err)
+		return nil, fail("prior cannot be written with precision ", quoted(p.Precision), ": ", err)
 	}
 	return b, nil
 }
@@ -163,9 +153,9 @@ func priorMetadata(p *Prior) map[string]string {
 	m := map[string]string{
 		"format":    priorFormat,
 		"version":   priorVersion,
-		"extractor": mustJSON(p.Extractor),
-		"transform": mustJSON(p.Transform),
-		"session":   mustJSON(p.Session),
+		"extractor": jsonText(p.Extractor.write),
+		"transform": jsonText(func(w *writer) { writeTransform(&p.Transform, w) }),
+		"session":   jsonText(p.Session.write),
 	}
 	for k, v := range p.Facts {
 		m[factPrefix+k] = v
@@ -195,10 +185,15 @@ func DecodePrior(b []byte) (*Prior, error) {
 
 func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior, error) {
 	p := &Prior{Facts: map[string]string{}, NIW: &niw.Prior{}}
-	for key, dst := range map[string]any{"extractor": &p.Extractor, "transform": &p.Transform, "session": &p.Session} {
-		if err := fromMetadata(metadata, key, dst); err != nil {
-			return nil, err
-		}
+	err := fromMetadata(metadata, "extractor", p.Extractor.read)
+	if err == nil {
+		err = fromMetadata(metadata, "transform", func(f *fields) { readTransform(&p.Transform, f) })
+	}
+	if err == nil {
+		err = fromMetadata(metadata, "session", p.Session.read)
+	}
+	if err != nil {
+		return nil, err
 	}
 	for k, v := range metadata {
 		if name, ok := strings.CutPrefix(k, factPrefix); ok {
@@ -209,7 +204,7 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 	p.NIW.M = r.vector("m", -1)
 	d := len(p.NIW.M)
 	if d > maxDimension {
-		return nil, fmt.Errorf("its dimension is %d, the most allowed is %d", d, maxDimension)
+		return nil, fail("its dimension is ", d, ", the most allowed is ", maxDimension)
 	}
 	p.Precision = tensors["m"].dtype
 	if _, full := tensors["L"]; full {
@@ -229,7 +224,7 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 		p.DataMean = r.vector("data_mean", d)
 	}
 	if r.err == nil && d == 0 {
-		r.err = fmt.Errorf("its dimension is zero")
+		r.err = fail("its dimension is zero")
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -258,11 +253,11 @@ func (r *reader) floats(name string, shape ...int) []float64 {
 	}
 	t, ok := r.tensors[name]
 	if !ok {
-		r.err = fmt.Errorf("the tensor %q is missing", name)
+		r.err = fail("the tensor ", quoted(name), " is missing")
 		return nil
 	}
 	if !slices.Equal(t.shape, shape) {
-		r.err = fmt.Errorf("the tensor %q has shape %v, want %v", name, t.shape, shape)
+		r.err = fail("the tensor ", quoted(name), " has shape ", t.shape, ", want ", shape)
 		return nil
 	}
 	v, err := t.floats()
@@ -274,7 +269,7 @@ func (r *reader) floats(name string, shape ...int) []float64 {
 func (r *reader) spiked(d int) *niw.Spiked {
 	lambda := r.vector("lambda", -1)
 	if len(lambda) > d {
-		r.fail(fmt.Errorf("its rank is %d, above the dimension %d", len(lambda), d))
+		r.fail(fail("its rank is ", len(lambda), ", above the dimension ", d))
 	}
 	scale := r.vector("scale", d)
 	q := r.floats("directions", len(lambda), d)
@@ -307,36 +302,16 @@ func (r *reader) scalar(name string) float64 {
 // checkFormat compares format and version; remedy helps with a file that is older.
 func checkFormat(metadata map[string]string, format, version, remedy string) error {
 	if got := metadata["format"]; got != format {
-		return fmt.Errorf("its format is %q, want %q", got, format)
+		return fail("its format is ", quoted(got), ", want ", quoted(format))
 	}
 	switch got := metadata["version"]; {
 	case got == version:
 		return nil
 	case len(got) == len(version) && got < version:
-		return &FormatError{Reason: fmt.Sprintf("its version is %q and this program reads %q: %s", got, version, remedy), Older: true}
+		return &FormatError{Reason: fail("its version is ", quoted(got), " and this program reads ", quoted(version), ": ", remedy).Error(), Older: true}
 	default:
-		return fmt.Errorf("its version is %q and this program reads %q: use a program as new as the file", got, version)
+		return fail("its version is ", quoted(got), " and this program reads ", quoted(version), ": use a program as new as the file")
 	}
-}
-
-// fromMetadata parses the JSON under key into dst; a missing key leaves dst.
-func fromMetadata(metadata map[string]string, key string, dst any) error {
-	text, ok := metadata[key]
-	if !ok {
-		return nil
-	}
-	if err := json.Unmarshal([]byte(text), dst); err != nil {
-		return fmt.Errorf("its metadata %q are malformed", key)
-	}
-	return nil
-}
-
-func mustJSON(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("model: metadata not encodable")
-	}
-	return string(b)
 }
 
 // packLower returns the rows of the lower triangle one after the other.

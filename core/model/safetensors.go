@@ -2,10 +2,9 @@ package model
 
 import (
 	"encoding/binary"
-	"encoding/json"
-	"fmt"
+	"maps"
 	"math/bits"
-	"sort"
+	"slices"
 )
 
 // A safetensors file is an eight byte little-endian length, a JSON object of
@@ -42,10 +41,25 @@ type tensor struct {
 	data  []byte
 }
 
+// tensorEntry is a tensor in the header.
 type tensorEntry struct {
-	Dtype   string `json:"dtype"`
-	Shape   []int  `json:"shape"`
-	Offsets []int  `json:"data_offsets"`
+	Dtype   string
+	Shape   []int
+	Offsets []int
+}
+
+func (e *tensorEntry) write(w *writer) {
+	w.textField("dtype", e.Dtype, true)
+	w.name("shape")
+	w.ints(e.Shape)
+	w.name("data_offsets")
+	w.ints(e.Offsets)
+}
+
+func (e *tensorEntry) read(f *fields) {
+	f.text("dtype", &e.Dtype)
+	f.ints("shape", &e.Shape)
+	f.ints("data_offsets", &e.Offsets)
 }
 
 var dtypeSize = map[string]int{"F64": 8, "F32": 4, "F16": 2, "I32": 4, "I64": 8, "U8": 1}
@@ -54,18 +68,21 @@ var dtypeSize = map[string]int{"F64": 8, "F32": 4, "F16": 2, "I32": 4, "I64": 8,
 // contents give equal bytes. The header is padded with spaces so that the data
 // begin on an eight byte boundary.
 func encodeTensors(tensors map[string]tensor, metadata map[string]string) []byte {
-	header := map[string]any{metadataKey: metadata}
 	at := 0
-	names := sortedNames(tensors)
-	for _, name := range names {
-		t := tensors[name]
-		header[name] = tensorEntry{Dtype: t.dtype, Shape: t.shape, Offsets: []int{at, at + len(t.data)}}
-		at += len(t.data)
-	}
-	text, err := json.Marshal(header)
-	if err != nil {
-		panic("model: header of strings and numbers not encodable")
-	}
+	names := slices.Sorted(maps.Keys(tensors))
+	text := []byte(jsonText(func(w *writer) {
+		for _, key := range slices.Sorted(slices.Values(append(names, metadataKey))) {
+			w.name(key)
+			t, ok := tensors[key]
+			if !ok {
+				w.object(func(w *writer) { writeStrings(metadata, w) })
+				continue
+			}
+			e := tensorEntry{Dtype: t.dtype, Shape: t.shape, Offsets: []int{at, at + len(t.data)}}
+			w.object(e.write)
+			at += len(t.data)
+		}
+	}))
 	for len(text)%8 != 0 {
 		text = append(text, ' ')
 	}
@@ -77,13 +94,11 @@ func encodeTensors(tensors map[string]tensor, metadata map[string]string) []byte
 	return b
 }
 
-func sortedNames(tensors map[string]tensor) []string {
-	names := make([]string, 0, len(tensors))
-	for name := range tensors {
-		names = append(names, name)
+// writeStrings writes the fields of an object of strings.
+func writeStrings(m map[string]string, w *writer) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		w.textField(name, m[name], true)
 	}
-	sort.Strings(names)
-	return names
 }
 
 // decodeTensors is the inverse of encodeTensors for any well-formed file. The
@@ -93,20 +108,25 @@ func decodeTensors(b []byte) (map[string]tensor, map[string]string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, nil, fmt.Errorf("its header is not JSON")
+	v, ok := parseJSON(text)
+	header, isObject := v.(object)
+	if !ok || !isObject {
+		return nil, nil, fail("its header is not a JSON object")
 	}
 	metadata := map[string]string{}
-	if m, ok := raw[metadataKey]; ok {
-		if err := json.Unmarshal(m, &metadata); err != nil {
-			return nil, nil, fmt.Errorf("its metadata are not strings")
-		}
-		delete(raw, metadataKey)
+	facts := fieldsOf(header[metadataKey])
+	for name := range facts.object {
+		var s string
+		facts.text(name, &s)
+		metadata[name] = s
 	}
-	tensors := make(map[string]tensor, len(raw))
+	if facts.failed {
+		return nil, nil, fail("its metadata are not strings")
+	}
+	delete(header, metadataKey)
+	tensors := make(map[string]tensor, len(header))
 	used := 0
-	for name, entry := range raw {
+	for name, entry := range header {
 		t, err := decodeEntry(name, entry, data)
 		if err != nil {
 			return nil, nil, err
@@ -115,37 +135,38 @@ func decodeTensors(b []byte) (map[string]tensor, map[string]string, error) {
 		used += len(t.data)
 	}
 	if used != len(data) {
-		return nil, nil, fmt.Errorf("its tensors cover %d bytes of %d: it is truncated, has bytes left over or overlaps", used, len(data))
+		return nil, nil, fail("its tensors cover ", used, " bytes of ", len(data), ": it is truncated, has bytes left over or overlaps")
 	}
 	return tensors, metadata, nil
 }
 
 func splitHeader(b []byte) (header, data []byte, err error) {
 	if len(b) < 8 {
-		return nil, nil, fmt.Errorf("it has %d bytes, too few for a header", len(b))
+		return nil, nil, fail("it has ", len(b), " bytes, too few for a header")
 	}
 	n := binary.LittleEndian.Uint64(b)
 	if n > maxHeader {
-		return nil, nil, fmt.Errorf("its header claims %d bytes, the most allowed is %d", n, maxHeader)
+		return nil, nil, fail("its header claims ", n, " bytes, the most allowed is ", maxHeader)
 	}
 	if n > uint64(len(b)-8) {
-		return nil, nil, fmt.Errorf("its header claims %d bytes of %d: it is truncated", n, len(b)-8)
+		return nil, nil, fail("its header claims ", n, " bytes of ", len(b)-8, ": it is truncated")
 	}
 	return b[8 : 8+n], b[8+n:], nil
 }
 
-func decodeEntry(name string, entry json.RawMessage, data []byte) (tensor, error) {
+func decodeEntry(name string, entry any, data []byte) (tensor, error) {
 	var e tensorEntry
-	if err := json.Unmarshal(entry, &e); err != nil || len(e.Offsets) != 2 {
-		return tensor{}, fmt.Errorf("its entry for tensor %q is malformed", name)
+	f := fieldsOf(entry)
+	if e.read(f); f.failed || len(e.Offsets) != 2 {
+		return tensor{}, fail("its entry for tensor ", quoted(name), " is malformed")
 	}
 	size, ok := byteSize(e)
 	if !ok {
-		return tensor{}, fmt.Errorf("tensor %q has dtype %q and shape %v, which cannot be read", name, e.Dtype, e.Shape)
+		return tensor{}, fail("tensor ", quoted(name), " has dtype ", quoted(e.Dtype), " and shape ", e.Shape, ", which cannot be read")
 	}
 	from, to := e.Offsets[0], e.Offsets[1]
 	if from < 0 || to < from || to > len(data) || to-from != size {
-		return tensor{}, fmt.Errorf("tensor %q lies at %d..%d of %d bytes and needs %d: it is truncated or damaged", name, from, to, len(data), size)
+		return tensor{}, fail("tensor ", quoted(name), " lies at ", from, "..", to, " of ", len(data), " bytes and needs ", size, ": it is truncated or damaged")
 	}
 	return tensor{dtype: e.Dtype, shape: e.Shape, data: data[from:to]}, nil
 }

@@ -1,8 +1,8 @@
 package niw
 
 import (
-	"fmt"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -14,7 +14,7 @@ type DimensionError struct {
 }
 
 func (e *DimensionError) Error() string {
-	return fmt.Sprintf("%s has %d numbers, want %d: use the feature extractor the prior was made for", e.Name, e.Got, e.Want)
+	return e.Name + " has " + strconv.Itoa(e.Got) + " numbers, want " + strconv.Itoa(e.Want) + ": use the feature extractor the prior was made for"
 }
 
 // ValueError reports a number outside its domain.
@@ -26,10 +26,11 @@ type ValueError struct {
 }
 
 func (e *ValueError) Error() string {
-	if e.Index < 0 {
-		return fmt.Sprintf("%s is %v: want %s", e.Name, e.Value, e.Want)
+	name := e.Name
+	if e.Index >= 0 {
+		name += "[" + strconv.Itoa(e.Index) + "]"
 	}
-	return fmt.Sprintf("%s[%d] is %v: want %s", e.Name, e.Index, e.Value, e.Want)
+	return name + " is " + strconv.FormatFloat(e.Value, 'g', -1, 64) + ": want " + e.Want
 }
 
 // CheckVector returns a *[DimensionError] if x does not have length d and a

@@ -1,8 +1,9 @@
 package niw
 
 import (
-	"fmt"
+	"errors"
 	"math"
+	"strconv"
 )
 
 // Inference chooses how the posterior of a class becomes a density for a query.
@@ -31,7 +32,7 @@ func ParseInference(s string) (Inference, error) {
 	case "map":
 		return MAP, nil
 	}
-	return FB, fmt.Errorf("inference %q: want fb (fully Bayesian) or map (maximum a posteriori)", s)
+	return FB, errors.New("inference " + strconv.Quote(s) + ": want fb (fully Bayesian) or map (maximum a posteriori)")
 }
 
 // Posterior is what the densities of a class need besides quadratic forms: the

@@ -2,7 +2,7 @@ package qda
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 )
 
 // ErrNoExamples is returned by predictions while no class has an example.
@@ -14,7 +14,7 @@ type LabelError struct {
 	Reason string // with the remedy
 }
 
-func (e *LabelError) Error() string { return fmt.Sprintf("class %q %s", e.Label, e.Reason) }
+func (e *LabelError) Error() string { return "class " + strconv.Quote(e.Label) + " " + e.Reason }
 
 // ExampleError reports an example that does not exist.
 type ExampleError struct {
@@ -24,7 +24,7 @@ type ExampleError struct {
 }
 
 func (e *ExampleError) Error() string {
-	return fmt.Sprintf("class %q has no example %d: it has %d, counted from 0", e.Label, e.Index, e.Count)
+	return "class " + strconv.Quote(e.Label) + " has no example " + strconv.Itoa(e.Index) + ": it has " + strconv.Itoa(e.Count) + ", counted from 0"
 }
 
 // RowError reports a row of several that cannot be used.
@@ -33,7 +33,7 @@ type RowError struct {
 	Err error
 }
 
-func (e *RowError) Error() string { return fmt.Sprintf("row %d: %v", e.Row, e.Err) }
+func (e *RowError) Error() string { return "row " + strconv.Itoa(e.Row) + ": " + e.Err.Error() }
 
 // Unwrap returns what is wrong with the row.
 func (e *RowError) Unwrap() error { return e.Err }

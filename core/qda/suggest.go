@@ -1,8 +1,8 @@
 package qda
 
 import (
-	"fmt"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -72,7 +72,7 @@ func (c *Classifier) whitenSome(x *mat.Dense) (w blas64.General, rows []int, err
 	w = blas64.General{Rows: k, Cols: c.Dim(), Stride: c.Dim(), Data: make([]float64, k*c.Dim())}
 	for j := range k {
 		i := j * m / k
-		if err := niw.CheckVector(fmt.Sprintf("embedding %d", i), x.RawRowView(i), c.Dim()); err != nil {
+		if err := niw.CheckVector("embedding "+strconv.Itoa(i), x.RawRowView(i), c.Dim()); err != nil {
 			return w, nil, err
 		}
 		c.prior.WhitenTo(rowOf(w, j), x.RawRowView(i))

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"sync"
 
@@ -43,7 +42,7 @@ func Fit(samples []Sample, start *Population, workers int) (*Population, error) 
 		}
 	}
 	if len(closed) == 0 || open == 0 {
-		return nil, fmt.Errorf("%w, got %d", ErrTooFew, len(samples))
+		return nil, ErrTooFew
 	}
 	if start == nil {
 		p.LogT[0] = p.startTemperature(closed, workers)

@@ -4,8 +4,8 @@
 // metaqda.wasm, metaqda-simd.wasm, prior.safetensors, npz.js, extractor/ and
 // samples/. It adds
 //
-//   - the page: index.html, the notices, web/ without tests, build scripts and
-//     package files, all byte for byte as they stand in the tree;
+//   - the page: index.html, the notices, web/ without tests, build scripts, the npm
+//     package, examples and package files, all byte for byte as they stand in the tree;
 //   - wasm_exec.js of the toolchain that built the engine;
 //   - manifest.json: {version, files: [{path, bytes, sha256}]}, every file that
 //     the page may ask for with its uncompressed size (Content-Length tells the
@@ -148,7 +148,7 @@ const workerSource = "web/offline/sw.js"
 // worker is written apart, at the top of the site, to have the whole of it as
 // its scope.
 func shipped(name string) bool {
-	for _, apart := range []string{"web/node_modules/", "web/test/", "web/build/"} {
+	for _, apart := range []string{"web/node_modules/", "web/test/", "web/build/", "web/library/", "web/examples/"} {
 		if strings.HasPrefix(name, apart) {
 			return false
 		}

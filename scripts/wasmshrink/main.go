@@ -27,7 +27,8 @@
 // Then it joins the data's segments. The linker begins a new one after every few
 // zeros, some ten thousands in all, and their addresses hardly compress; the
 // zeros do. The page's engine grows by a seventh as it is and shrinks by a
-// twelfth when compressed.
+// twelfth when compressed. A smaller -gap keeps the program smaller as it is: with 16
+// the buckets of the runtime's findfunctab, of which most are empty, stay out.
 //
 // Nothing documents these tables, and each release may change them. So a program
 // that another toolchain than the known one built, or whose tables are not what
@@ -39,6 +40,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -46,27 +48,34 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: wasmshrink PROGRAM.wasm")
+	gap := flag.Int("gap", 256, "the most zeros between two segments that are joined")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: wasmshrink [-gap ZEROS] PROGRAM.wasm")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() != 1 || *gap < 0 {
+		flag.Usage()
 		os.Exit(2)
 	}
-	err := shrinkFile(os.Args[1])
+	name := flag.Arg(0)
+	err := shrinkFile(name, *gap)
 	if err == nil {
 		return
 	}
-	fmt.Fprintf(os.Stderr, "wasmshrink: %s: %v\n", os.Args[1], err)
+	fmt.Fprintf(os.Stderr, "wasmshrink: %s: %v\n", name, err)
 	if _, ok := errors.AsType[unknown](err); !ok {
 		os.Exit(1)
 	}
 }
 
 // shrinkFile replaces the file, or leaves it alone on any error.
-func shrinkFile(name string) error {
+func shrinkFile(name string, gap int) error {
 	program, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	if program, err = shrink(program); err != nil {
+	if program, err = shrink(program, gap); err != nil {
 		return err
 	}
 	return os.WriteFile(name, program, 0o644)
@@ -84,9 +93,9 @@ func (u unknown) Error() string {
 
 var errNoProgram = errors.New("not a WebAssembly program")
 
-// shrink returns the program without line tables and with few segments. It returns
-// an [unknown] for a program that should stay as it is.
-func shrink(program []byte) ([]byte, error) {
+// shrink returns the program without line tables and with segments joined over gaps
+// of so many zeros. It returns an [unknown] for a program that should stay as it is.
+func shrink(program []byte, gap int) ([]byte, error) {
 	if !bytes.HasPrefix(program, []byte(preamble)) {
 		return nil, errNoProgram
 	}
@@ -105,7 +114,7 @@ func shrink(program []byte) ([]byte, error) {
 	if err := table.clearLines(); err != nil {
 		return nil, err
 	}
-	return data.replaced(program, joined(data.segments), memory), nil
+	return data.replaced(program, segmentsOf(memory, gap), memory), nil
 }
 
 // isKnown tells whether a version is the known one or a minor release of it.
@@ -135,9 +144,6 @@ const (
 
 	// mostMemory bounds where a segment may begin.
 	mostMemory = 1 << 30
-
-	// joinGap is the most zeros between two segments that are joined.
-	joinGap = 64
 )
 
 const errFormat = unknown("its sections are not as Go's linker writes them")
@@ -231,15 +237,19 @@ func (d *dataPart) replaced(program []byte, segments []segment, memory []byte) [
 	return slices.Concat(program[:d.from], section, program[d.to:])
 }
 
-// joined returns segments that cover those given and the small gaps between.
-func joined(segments []segment) []segment {
+// segmentsOf returns segments that cover all of the memory but runs of more than gap
+// zeros.
+func segmentsOf(memory []byte, gap int) []segment {
 	var all []segment
-	for _, s := range segments {
-		if n := len(all); n > 0 && s.address-(all[n-1].address+all[n-1].size) <= joinGap {
-			all[n-1].size = s.address + s.size - all[n-1].address
+	for i, v := range memory {
+		if v == 0 {
 			continue
 		}
-		all = append(all, segment{address: s.address, size: s.size})
+		if n := len(all); n > 0 && i-(all[n-1].address+all[n-1].size) <= gap {
+			all[n-1].size = i + 1 - all[n-1].address
+			continue
+		}
+		all = append(all, segment{address: i, size: 1})
 	}
 	return all
 }

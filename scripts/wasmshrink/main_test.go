@@ -67,7 +67,7 @@ func TestProgramRunsAsBefore(t *testing.T) {
 		t.Fatalf("before: %q", got)
 	}
 	before := bytes.Clone(program)
-	small, err := shrink(program)
+	small, err := shrink(program, 256)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestProgramRunsAsBefore(t *testing.T) {
 	if got := run(t, small, script); got != want+"false false\n" {
 		t.Errorf("after: %q", got)
 	}
-	again, err := shrink(small)
+	again, err := shrink(small, 256)
 	if err != nil || !bytes.Equal(again, small) {
 		t.Errorf("a second time: %v", err)
 	}
@@ -133,7 +133,7 @@ func isLeftAlone(t *testing.T, what string, program []byte) {
 	if err := os.WriteFile(name, program, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err := shrinkFile(name)
+	err := shrinkFile(name, 256)
 	if _, ok := errors.AsType[unknown](err); !ok {
 		t.Errorf("%s: %v, want a sentence that it is left as it is", what, err)
 	}
@@ -180,9 +180,9 @@ func TestUnknownTablesAreLeftAlone(t *testing.T) {
 	edited := func(edit func(m []byte)) []byte {
 		m := bytes.Clone(memory)
 		edit(m)
-		return data.replaced(program, joined(data.segments), m)
+		return data.replaced(program, segmentsOf(m, 0), m)
 	}
-	if _, err := shrink(edited(func([]byte) {})); err != nil {
+	if _, err := shrink(edited(func([]byte) {}), 256); err != nil {
 		t.Fatalf("the tables as they are: %v", err)
 	}
 	for what, edit := range map[string]func(m []byte){
@@ -237,11 +237,11 @@ func TestOtherWebAssemblyIsLeftAlone(t *testing.T) {
 
 func TestWhatIsNoProgramIsRefused(t *testing.T) {
 	for _, content := range []string{"", "no program", "\x00asm\x02\x00\x00\x00"} {
-		if _, err := shrink([]byte(content)); err != errNoProgram {
+		if _, err := shrink([]byte(content), 256); err != errNoProgram {
 			t.Errorf("%q: %v", content, err)
 		}
 	}
-	if err := shrinkFile(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) {
+	if err := shrinkFile(filepath.Join(t.TempDir(), "missing"), 256); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 }

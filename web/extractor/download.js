@@ -26,10 +26,10 @@ export async function fetchRecord(base) {
 }
 
 /**
- * @param {URL} base @param {ExtractorRecord} record @param {OnProgress} [onProgress]
+ * @param {(name: string) => URL} at @param {ExtractorRecord} record @param {OnProgress} [onProgress]
  * @returns {Promise<import('./session.js').ExtractorFiles>}
  */
-export async function fetchFiles(base, record, onProgress) {
+export async function fetchFiles(at, record, onProgress) {
   if (typeof WebAssembly !== 'object') {
     throw new ExtractorError('no-webassembly', 'This browser has no WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
   }
@@ -37,7 +37,7 @@ export async function fetchFiles(base, record, onProgress) {
   const names = ['model.json', 'weights.bin', wasmName];
   const meter = new Meter(names.map((name) => record.bytes[name]), onProgress);
   const [model, weights, wasm] = await Promise.all(
-    names.map((name, i) => download(new URL(name, base), (n) => meter.set(i, n))));
+    names.map((name, i) => download(at(name), (n) => meter.set(i, n))));
   await verify(record, model, weights);
   const { inputSize, views, dimension } = record;
   return { inputSize, views, dimension, model: JSON.parse(new TextDecoder().decode(model)), weights: buffer(weights), wasm: buffer(wasm) };

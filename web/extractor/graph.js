@@ -13,11 +13,32 @@ const defaultPatience = 30_000;
 
 /** @typedef {{name: 'worker' | 'window', embed: import('./index.js').Extractor['embed'], close: () => void}} Place */
 
+/**
+ * @typedef {object} Source where an extractor's files are
+ * @property {import('./download.js').ExtractorRecord} record
+ * @property {(name: string) => URL} at
+ * @property {() => Worker} worker starts worker.js
+ * @property {() => Promise<any>} runtime imports runtime.js
+ */
+
 /** @type {import('./index.js').Loader} */
-export async function loadGraphExtractor({ onProgress, base, worker = true, patience = defaultPatience }) {
+export async function loadGraphExtractor({ base, ...options }) {
   const folder = new URL(base ?? 'extractor/', document.baseURI);
-  const record = await fetchRecord(folder);
-  let place = await firstPlace(folder, record, onProgress, worker ? patience : 0);
+  const at = (/** @type {string} */ name) => new URL(name, folder);
+  return loadGraphFrom({
+    record: await fetchRecord(folder), at,
+    worker: () => new Worker(at('worker.js'), { type: 'module', name: 'extractor' }),
+    runtime: () => import(at('runtime.js').href),
+  }, options);
+}
+
+/**
+ * @param {Source} source @param {Omit<import('./index.js').LoadOptions, 'id' | 'base'>} options
+ * @returns {Promise<import('./index.js').Extractor>}
+ */
+export async function loadGraphFrom(source, { onProgress, worker = true, patience = defaultPatience }) {
+  const { record } = source;
+  let place = await firstPlace(source, onProgress, worker ? patience : 0);
   /** @type {Promise<Place> | null} */
   let moving = null;
   let closed = false;
@@ -34,7 +55,7 @@ export async function loadGraphExtractor({ onProgress, base, worker = true, pati
         return await place.embed(picture, views);
       } catch (error) {
         if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
-        moving ??= fetchFiles(folder, record).then((files) => startInWindow(folder, files));
+        moving ??= fetchFiles(source.at, record).then((files) => startInWindow(source, files));
         place = await moving;
         return place.embed(picture, views);
       }
@@ -47,29 +68,29 @@ export async function loadGraphExtractor({ onProgress, base, worker = true, pati
 }
 
 /**
- * @param {URL} folder @param {import('./download.js').ExtractorRecord} record
+ * @param {Source} source
  * @param {import('./download.js').OnProgress | undefined} onProgress
  * @param {number} patience 0: no worker
  * @returns {Promise<Place>}
  */
-async function firstPlace(folder, record, onProgress, patience) {
-  const files = await fetchFiles(folder, record, onProgress);
+async function firstPlace(source, onProgress, patience) {
+  const files = await fetchFiles(source.at, source.record, onProgress);
   if (patience > 0) {
     try {
-      return await startInWorker(folder, files, patience);
+      return await startInWorker(source, files, patience);
     } catch {
       // No module workers, or one that hangs: the window can do the same work.
     }
   }
-  return startInWindow(folder, files);
+  return startInWindow(source, files);
 }
 
 /**
- * @param {URL} folder @param {import('./session.js').ExtractorFiles} files @param {number} patience
+ * @param {Source} source @param {import('./session.js').ExtractorFiles} files @param {number} patience
  * @returns {Promise<Place>}
  */
-async function startInWorker(folder, files, patience) {
-  const client = new RemoteClient(new Worker(new URL('worker.js', folder), { type: 'module', name: 'extractor' }), {
+async function startInWorker(source, files, patience) {
+  const client = new RemoteClient(source.worker(), {
     code: 'worker-failed',
     died: (why) => `The extractor's worker stopped: ${why}.`,
     patience,
@@ -91,9 +112,9 @@ async function startInWorker(folder, files, patience) {
   };
 }
 
-/** @param {URL} folder @param {import('./session.js').ExtractorFiles} files @returns {Promise<Place>} */
-async function startInWindow(folder, files) {
-  const { createRuntime } = await import(new URL('runtime.js', folder).href);
+/** @param {Source} source @param {import('./session.js').ExtractorFiles} files @returns {Promise<Place>} */
+async function startInWindow(source, files) {
+  const { createRuntime } = await source.runtime();
   return { name: 'window', ...await createSession(createRuntime, files, nextTask) };
 }
 

@@ -1,0 +1,187 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"metaqda/core/embed"
+)
+
+// plain turns what parseJSON returns into what encoding/json does.
+func plain(v any) any {
+	switch v := v.(type) {
+	case number:
+		return json.Number(v)
+	case object:
+		m := map[string]any{}
+		for name, x := range v {
+			m[name] = plain(x)
+		}
+		return m
+	case []any:
+		a := make([]any, len(v))
+		for i, x := range v {
+			a[i] = plain(x)
+		}
+		return a
+	}
+	return v
+}
+
+// standard parses with encoding/json.
+func standard(text []byte) (v any, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if !json.Valid(text) || d.Decode(&v) != nil {
+		return nil, false
+	}
+	return v, true
+}
+
+// nesting bounds how deep a text is nested.
+func nesting(text []byte) int { return bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{")) }
+
+func FuzzJSON(f *testing.F) {
+	prior := must(EncodePrior(sampleSpiked(4, "F16")))
+	header, _, err := splitHeader(prior)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, text := range []string{
+		string(header), ``, ` `, `null`, `nul`, `truefalse`, `[1,2.5e-3,-0,1E+9]`, `[01]`, `[1.]`, `[.5]`, `[-]`, `[1e]`, `+1`, `[1,]`, `[,1]`, `{"a":1,"a":{"b":[]}}`, `{"a"}`, `{a:1}`,
+		`{"a":1,}`, `"\u00e9\ud83d\ude00\ud83d\n"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ud800\ud800\udc00"`, `"\u12g4"`, `"\x"`, "\"\x01\"", "\"a\xffb\"", "\"\\", `"a`, "[1]\n\t\r ", "[1]x", "\x00", "\"\x7f\u2028\"", "[", "{",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, ok := parseJSON(text)
+		want, valid := standard(text)
+		if !ok && valid && nesting(text) > maxNesting {
+			return
+		}
+		if ok != valid {
+			t.Fatalf("%q: accepted %v, want %v", text, ok, valid)
+		}
+		if ok && !reflect.DeepEqual(plain(got), want) {
+			t.Fatalf("%q: %#v, want %#v", text, plain(got), want)
+		}
+	})
+}
+
+func TestNestingIsBounded(t *testing.T) {
+	deep := func(n int) []byte { return []byte(strings.Repeat("[", n) + strings.Repeat("]", n)) }
+	if _, ok := parseJSON(deep(maxNesting)); !ok {
+		t.Error("what is not too deep was refused")
+	}
+	if _, ok := parseJSON(deep(1 << 20)); ok {
+		t.Error("what is too deep was accepted")
+	}
+}
+
+func FuzzWriteJSON(f *testing.F) {
+	f.Add("", 0.0)
+	f.Add("a\"\\/\b\f\n\r\t\v\x00\x1f\x7f<>&\u2028\u2029\xff☕", 1e-7)
+	for _, x := range []float64{1e-6, 9.99e-7, 1e20, 1e21, -1e-300, 1. / 3, 5e-324, math.MaxFloat64, math.Copysign(0, -1), 1e-10} {
+		f.Add("x", x)
+	}
+	f.Fuzz(func(t *testing.T, s string, x float64) {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return
+		}
+		var w writer
+		w.open('[')
+		w.text(s)
+		w.float(x)
+		w.ints([]int{1, -2})
+		w.ints(nil)
+		w.close(']')
+		if want := must(json.Marshal([]any{s, x, []int{1, -2}, []int{}})); !bytes.Equal(w.b, want) {
+			t.Fatalf("%s, want %s", w.b, want)
+		}
+	})
+}
+
+// What is written under names has the bytes that the tags of the structs ask for, and
+// is read back.
+func TestMetadataAreThoseOfTheTags(t *testing.T) {
+	compare := func(got string, of any) {
+		t.Helper()
+		if want := string(must(json.Marshal(of))); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	for _, e := range []Extractor{{}, {ID: "a<b", SHA256: "00"}} {
+		compare(jsonText(e.write), e)
+	}
+	for _, s := range []Settings{{}, {Inference: "map", Pooled: true, NonePrior: 0.1, Sort: "taught"}} {
+		compare(jsonText(s.write), s)
+	}
+	for _, x := range []embed.Transform{{}, {Kind: embed.CL2N, Power: 0.5, Shift: 0.377}} {
+		compare(jsonText(func(w *writer) { writeTransform(&x, w) }), x)
+	}
+	full := samplePrior(3, "F64").Session
+	for _, s := range []Session{{}, full, {MAP: full.FB}} {
+		compare(jsonText(s.write), s)
+		var back, want Session
+		text := jsonText(s.write)
+		if err := fromMetadata(map[string]string{"session": text}, "session", back.read); err != nil {
+			t.Error(err)
+		}
+		if err := json.Unmarshal([]byte(text), &want); err != nil || !reflect.DeepEqual(back, want) {
+			t.Errorf("%+v, want %+v (%v)", back, want, err)
+		}
+	}
+}
+
+// Metadata that encoding/json refuses are refused, and the others mean the same.
+func TestMetadataMeanWhatTheTagsSay(t *testing.T) {
+	for _, text := range []string{
+		`{}`, `null`, `[]`, `1`, `"x"`, `{"near":1}`, `{"near":"1"}`, `{"near":null}`, `{"near":1e999}`, `{"near":true}`, `{"fb":null}`, `{"fb":{}}`, `{"fb":[]}`, `{"fb":{"logT":[1]}}`,
+		`{"fb":{"logT":[1,2,3]}}`, `{"fb":{"logT":[1,"x"]}}`, `{"fb":{"logT":[1,null]}}`, `{"fb":{"logT":2}}`, `{"fb":{"logT":null}}`, `{"fb":{"known":{"slope":{"sd":3}}}}`, `{"fb":{"known":{"slope":3}}}`,
+		`{"unknown":{"x":1},"centre":2}`, `{"fb":{"level":{"mean":[1,2],"sd":3,"count":4}}} `, `{"near":1`,
+	} {
+		var got, want Session
+		err := fromMetadata(map[string]string{"session": text}, "session", got.read)
+		refused := json.Unmarshal([]byte(text), &want) != nil
+		if (err != nil) != refused || !refused && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, %+v, want %+v, refused %v", text, err, got, want, refused)
+		}
+	}
+	for _, text := range []string{`[]`, `null`, `{}`, `[{"label":"a","weight":1},{}]`, `[{"label":1}]`, `[null]`, `[[]]`, `[{"weight":1,"label":"b\n"}]`, `[1`} {
+		var want []struct {
+			Label  string  `json:"label"`
+			Weight float64 `json:"weight"`
+		}
+		got, err := readClasses(map[string]string{"classes": text})
+		refused := json.Unmarshal([]byte(text), &want) != nil
+		if (err != nil) != refused || !refused && len(got) != len(want) {
+			t.Errorf("%s: %v, %+v, want %+v, refused %v", text, err, got, want, refused)
+		}
+		for i := range want {
+			if !refused && (got[i].Label != want[i].Label || got[i].Weight != want[i].Weight) {
+				t.Errorf("%s: %+v, want %+v", text, got, want)
+			}
+		}
+	}
+}
+
+func TestSumIsThatOfTheStandardLibrary(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 3, 54, 55, 56, 57, 63, 64, 65, 119, 120, 127, 128, 1000, 100_003} {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		want := sha256.Sum256(b)
+		if got := Sum(b); got != hex.EncodeToString(want[:]) {
+			t.Errorf("%d bytes: %s, want %x", n, got, want)
+		}
+	}
+}

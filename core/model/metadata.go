@@ -1,0 +1,217 @@
+package model
+
+import (
+	"metaqda/core/embed"
+	"metaqda/core/session"
+)
+
+// What the metadata hold as JSON: an object each, fields in the order of their
+// structs, under the names that their tags say.
+
+// jsonText returns the text that write writes, an object.
+func jsonText(write func(*writer)) string {
+	var w writer
+	w.object(write)
+	return string(w.b)
+}
+
+func (w *writer) object(write func(*writer)) {
+	w.open('{')
+	write(w)
+	w.close('}')
+}
+
+// fromMetadata reads the object under key, if there is one.
+func fromMetadata(metadata map[string]string, key string, read func(*fields)) error {
+	text, ok := metadata[key]
+	if !ok {
+		return nil
+	}
+	v, ok := parseJSON([]byte(text))
+	if f := fieldsOf(v); ok {
+		if read(f); !f.failed {
+			return nil
+		}
+	}
+	return fail("its metadata ", quoted(key), " are malformed")
+}
+
+func (e *Extractor) write(w *writer) {
+	w.textField("id", e.ID, true)
+	w.textField("sha256", e.SHA256, false)
+}
+
+func (e *Extractor) read(f *fields) {
+	f.text("id", &e.ID)
+	f.text("sha256", &e.SHA256)
+}
+
+func (s *Settings) write(w *writer) {
+	w.textField("inference", s.Inference, true)
+	if s.Pooled {
+		w.name("pooled")
+		w.flag(true)
+	}
+	w.floatField("nonePrior", s.NonePrior, true)
+	w.textField("sort", s.Sort, false)
+}
+
+func (s *Settings) read(f *fields) {
+	f.text("inference", &s.Inference)
+	f.flag("pooled", &s.Pooled)
+	f.float("nonePrior", &s.NonePrior)
+	f.text("sort", &s.Sort)
+}
+
+// writeClasses returns the classes without their examples.
+func writeClasses(classes []Class) string {
+	var w writer
+	w.open('[')
+	for i := range classes {
+		w.object(func(w *writer) {
+			w.textField("label", classes[i].Label, true)
+			w.floatField("weight", classes[i].Weight, true)
+		})
+	}
+	w.close(']')
+	return string(w.b)
+}
+
+// readClasses is the inverse of writeClasses; without the key there are none.
+func readClasses(metadata map[string]string) (classes []Class, err error) {
+	text, ok := metadata["classes"]
+	if !ok {
+		return nil, nil
+	}
+	v, ok := parseJSON([]byte(text))
+	all, list := v.([]any)
+	ok = ok && (list || v == nil)
+	for _, v := range all {
+		var c Class
+		f := fieldsOf(v)
+		f.text("label", &c.Label)
+		f.float("weight", &c.Weight)
+		ok = ok && !f.failed
+		classes = append(classes, c)
+	}
+	if !ok {
+		return nil, fail("its metadata ", quoted("classes"), " are malformed")
+	}
+	return classes, nil
+}
+
+// writeList returns a list of strings.
+func writeList(all []string) string {
+	var w writer
+	w.open('[')
+	for _, s := range all {
+		w.text(s)
+	}
+	w.close(']')
+	return string(w.b)
+}
+
+// readList is the inverse of writeList.
+func readList(metadata map[string]string, key string) ([]string, error) {
+	v, ok := parseJSON([]byte(metadata[key]))
+	all, list := v.([]any)
+	texts := make([]string, len(all))
+	for i, v := range all {
+		s, text := asText(v)
+		texts[i], ok = s, ok && text
+	}
+	if !ok || !list {
+		return nil, fail("its metadata ", quoted(key), " are not a list of strings")
+	}
+	return texts, nil
+}
+
+func writeTransform(t *embed.Transform, w *writer) {
+	w.textField("kind", string(t.Kind), true)
+	w.floatField("power", t.Power, false)
+	w.floatField("shift", t.Shift, false)
+}
+
+func readTransform(t *embed.Transform, f *fields) {
+	f.text("kind", (*string)(&t.Kind))
+	f.float("power", &t.Power)
+	f.float("shift", &t.Shift)
+}
+
+func (s *Session) write(w *writer) {
+	w.floatField("near", s.Near, false)
+	w.floatField("centre", s.Centre, false)
+	writePopulation("fb", s.FB, w)
+	writePopulation("map", s.MAP, w)
+}
+
+func (s *Session) read(f *fields) {
+	f.float("near", &s.Near)
+	f.float("centre", &s.Centre)
+	readPopulation("fb", &s.FB, f)
+	readPopulation("map", &s.MAP, f)
+}
+
+func writePopulation(name string, p *session.Population, w *writer) {
+	if p == nil {
+		return
+	}
+	w.name(name)
+	w.object(func(w *writer) {
+		w.twoField("logT", p.LogT)
+		w.twoField("offset", p.Offset)
+		w.named("leftOut", "class", p.LeftOut.Class, "own", p.LeftOut.Own)
+		w.named("hardness", "sd", p.Hardness.SD, "weight", p.Hardness.Weight)
+		w.name("level")
+		w.object(func(w *writer) {
+			w.twoField("mean", p.Level.Mean)
+			w.floatField("sd", p.Level.SD, true)
+			w.floatField("count", p.Level.Count, true)
+		})
+		w.named("spread", "sd", p.Spread.SD, "count", p.Spread.Count)
+		w.name("known")
+		w.object(func(w *writer) {
+			w.named("threshold", "mean", p.Known.Threshold.Mean, "sd", p.Known.Threshold.SD)
+			w.named("slope", "mean", p.Known.Slope.Mean, "sd", p.Known.Slope.SD)
+			w.floatField("weight", p.Known.Weight, true)
+		})
+	})
+}
+
+// named writes an object of two numbers.
+func (w *writer) named(name, first string, x float64, second string, y float64) {
+	w.name(name)
+	w.object(func(w *writer) {
+		w.floatField(first, x, true)
+		w.floatField(second, y, true)
+	})
+}
+
+func readPopulation(name string, dst **session.Population, f *fields) {
+	f.inner(name, func(f *fields) {
+		p := &session.Population{}
+		*dst = p
+		f.two("logT", &p.LogT)
+		f.two("offset", &p.Offset)
+		f.named("leftOut", "class", &p.LeftOut.Class, "own", &p.LeftOut.Own)
+		f.named("hardness", "sd", &p.Hardness.SD, "weight", &p.Hardness.Weight)
+		f.inner("level", func(f *fields) {
+			f.two("mean", &p.Level.Mean)
+			f.float("sd", &p.Level.SD)
+			f.float("count", &p.Level.Count)
+		})
+		f.named("spread", "sd", &p.Spread.SD, "count", &p.Spread.Count)
+		f.inner("known", func(f *fields) {
+			f.named("threshold", "mean", &p.Known.Threshold.Mean, "sd", &p.Known.Threshold.SD)
+			f.named("slope", "mean", &p.Known.Slope.Mean, "sd", &p.Known.Slope.SD)
+			f.float("weight", &p.Known.Weight)
+		})
+	})
+}
+
+func (f *fields) named(name, first string, x *float64, second string, y *float64) {
+	f.inner(name, func(f *fields) {
+		f.float(first, x)
+		f.float(second, y)
+	})
+}

@@ -1,0 +1,453 @@
+// Package classifier is what the npm package talks to: named classes with their
+// examples as they were handed in, undo, leaving out, files and merging, on top of
+// package qda. It is plain Go without files, clock or JavaScript.
+//
+// Vectors come in as a feature extractor gives them; the prior says how they are
+// transformed. Examples of a class that name the same group are frames of one burst
+// and count as one, their mean.
+package classifier
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+)
+
+// Settings choose how densities become probabilities.
+type Settings struct {
+	Inference niw.Inference
+	Pooled    bool    // one scale matrix for all classes
+	NonePrior float64 // prior probability of none of these, in [0, 1)
+}
+
+// Classifier holds what was taught. It is not safe for use by several goroutines at
+// once.
+type Classifier struct {
+	Name      string
+	Extractor model.Extractor
+
+	settings Settings
+	prior    *model.Prior // nil until the dimension is known
+	sum      string       // sha256 of the prior's file, empty for [Default]
+	qda      *qda.Classifier
+	classes  []*class
+	last     uint32 // id given last
+	steps    []func() error
+	x        []float64 // scratch of length d
+}
+
+// class is a taught class. Its number, as text, is its label for package qda, so that
+// a new name is no change there.
+type class struct {
+	key, label string
+	weight     float64
+	bursts     []*burst // a picture each for package qda
+}
+
+// burst is one example, or several frames of a group.
+type burst struct {
+	group    string // empty for an example by itself
+	examples []*example
+}
+
+type example struct {
+	id     uint32
+	vector []float32
+}
+
+// New returns a classifier without classes. prior, with the sha256 of its file, may be
+// nil: then the first vector settles the dimension, and [Default] serves.
+func New(s Settings, prior *model.Prior, sum string) (*Classifier, error) {
+	c := &Classifier{settings: s, sum: sum}
+	if prior == nil {
+		o := qda.Options{NonePrior: s.NonePrior}
+		return c, o.Validate()
+	}
+	c.Extractor = prior.Extractor
+	return c, c.use(prior)
+}
+
+// use makes p the prior, of a classifier without examples.
+func (c *Classifier) use(p *model.Prior) error {
+	q, err := qda.New(p.NIW, options(p, c.settings))
+	if err != nil {
+		return err
+	}
+	for _, k := range c.classes {
+		if err := q.AddClass(k.key); err != nil {
+			return err
+		}
+		if err := q.SetClassPrior(k.key, k.weight); err != nil {
+			return err
+		}
+	}
+	c.prior, c.qda, c.x = p, q, make([]float64, p.NIW.Dim())
+	return nil
+}
+
+func options(p *model.Prior, s Settings) qda.Options {
+	o := p.Session.Options(s.Inference)
+	o.NonePrior, o.Pooled = s.NonePrior, s.Pooled
+	return o
+}
+
+// Configure changes the settings, or none of them on error.
+func (c *Classifier) Configure(s Settings) error {
+	o := qda.Options{NonePrior: s.NonePrior}
+	err := o.Validate()
+	if c.qda != nil {
+		err = c.qda.SetOptions(options(c.prior, s))
+	}
+	if err == nil {
+		c.settings = s
+	}
+	return err
+}
+
+// Settings returns those in force.
+func (c *Classifier) Settings() Settings { return c.settings }
+
+// PriorSum returns the sha256 of the prior's file, empty for [Default].
+func (c *Classifier) PriorSum() string { return c.sum }
+
+// Dim returns the length of vectors, 0 while it is open.
+func (c *Classifier) Dim() int {
+	if c.prior == nil {
+		return 0
+	}
+	return c.prior.NIW.Dim()
+}
+
+// Len returns the number of classes.
+func (c *Classifier) Len() int { return len(c.classes) }
+
+// Identify tells which feature extractor gives the vectors. It returns an error if what
+// is taught, or the prior, is of another one.
+func (c *Classifier) Identify(x model.Extractor) error {
+	if c.Extractor.ID != "" && c.Extractor.ID != x.ID {
+		return &Error{Code: "extractor", Message: "The prior or the examples are of the feature extractor " + strconv.Quote(c.Extractor.ID) +
+			", not of " + strconv.Quote(x.ID) + ", whose numbers mean other things."}
+	}
+	c.Extractor = x
+	return nil
+}
+
+// Class tells of one class.
+type Class struct {
+	Label    string
+	Examples []uint32 // their ids in the order they were added, frames of a group together
+	Bursts   int      // how many examples they count as
+}
+
+// Classes returns the classes in the order they were added.
+func (c *Classifier) Classes() []Class {
+	all := make([]Class, len(c.classes))
+	for i, k := range c.classes {
+		all[i] = Class{Label: k.label, Bursts: len(k.bursts)}
+		if c.qda != nil {
+			all[i].Bursts = c.qda.Bursts(k.key)
+		}
+		for _, b := range k.bursts {
+			for _, x := range b.examples {
+				all[i].Examples = append(all[i].Examples, x.id)
+			}
+		}
+	}
+	return all
+}
+
+// Add adds a vector to a class, which comes into being if there is none, and returns
+// its id. It keeps the vector.
+func (c *Classifier) Add(label, group string, vector []float32) (id uint32, err error) {
+	fresh := c.open(len(vector))
+	if fresh {
+		if err := c.begin(len(vector)); err != nil {
+			return 0, err
+		}
+	}
+	k := c.find(label)
+	added := k == nil
+	if err = c.transform(vector); err == nil && added {
+		k, err = c.addClass(label)
+	}
+	if err != nil {
+		return 0, err
+	}
+	x := &example{id: c.last + 1, vector: vector}
+	b, i := k.at(group)
+	if b == nil {
+		b = &burst{group: group, examples: []*example{x}}
+		err = c.qda.Add(k.key, c.x)
+		if err == nil {
+			k.bursts = append(k.bursts, b)
+		}
+	} else {
+		b.examples = append(b.examples, x)
+		if err = c.replace(k, i); err != nil {
+			b.examples = b.examples[:len(b.examples)-1]
+		}
+	}
+	if err != nil {
+		if added {
+			c.dropClass(k)
+		}
+		return 0, err
+	}
+	c.last++
+	c.remember(func() error {
+		err := c.take(k, x)
+		if added {
+			c.dropClass(k)
+		}
+		return err
+	})
+	return x.id, nil
+}
+
+// open reports whether vectors of length d, as first ones, settle the dimension. That
+// of a learned prior is settled.
+func (c *Classifier) open(d int) bool {
+	taught := slices.ContainsFunc(c.classes, func(k *class) bool { return len(k.bursts) > 0 })
+	return c.prior == nil || c.sum == "" && !taught && d != c.Dim()
+}
+
+// begin settles the dimension. Examples of another one do not return.
+func (c *Classifier) begin(d int) error {
+	p, err := Default(d)
+	if err != nil {
+		return err
+	}
+	c.steps = nil
+	return c.use(p)
+}
+
+// transform stores in c.x what package qda knows a vector as.
+func (c *Classifier) transform(vector []float32) error {
+	if len(vector) != len(c.x) {
+		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: len(c.x)}
+	}
+	for i, v := range vector {
+		c.x[i] = float64(v)
+	}
+	return c.prior.Transform.Apply(c.x, c.x)
+}
+
+// mean stores in c.x that of a burst, transformed.
+func (c *Classifier) mean(b *burst) error {
+	sum := make([]float64, len(c.x))
+	for _, x := range b.examples {
+		if err := c.transform(x.vector); err != nil {
+			return err
+		}
+		for i, v := range c.x {
+			sum[i] += v
+		}
+	}
+	for i, v := range sum {
+		c.x[i] = v / float64(len(b.examples))
+	}
+	return nil
+}
+
+// replace tells package qda what the i-th burst of a class has become.
+func (c *Classifier) replace(k *class, i int) error {
+	if err := c.mean(k.bursts[i]); err != nil {
+		return err
+	}
+	if err := c.qda.Remove(k.key, i); err != nil {
+		return err
+	}
+	return c.qda.Insert(k.key, i, c.x)
+}
+
+// at returns the burst of a group and where it stands.
+func (k *class) at(group string) (*burst, int) {
+	if group == "" {
+		return nil, len(k.bursts)
+	}
+	i := slices.IndexFunc(k.bursts, func(b *burst) bool { return b.group == group })
+	if i < 0 {
+		return nil, len(k.bursts)
+	}
+	return k.bursts[i], i
+}
+
+// Remove removes one example: what is left answers as if it had never been there.
+func (c *Classifier) Remove(id uint32) error {
+	for _, k := range c.classes {
+		for i, b := range k.bursts {
+			for j, x := range b.examples {
+				if x.id != id {
+					continue
+				}
+				if err := c.take(k, x); err != nil {
+					return err
+				}
+				c.remember(func() error { return c.put(k, b, i, j, x) })
+				return nil
+			}
+		}
+	}
+	return &Error{Code: "example", Message: "There is no such example: it was removed, or belongs to another classifier."}
+}
+
+// take removes an example that a class has.
+func (c *Classifier) take(k *class, x *example) error {
+	for i, b := range k.bursts {
+		j := slices.Index(b.examples, x)
+		if j < 0 {
+			continue
+		}
+		if len(b.examples) == 1 {
+			if err := c.qda.Remove(k.key, i); err != nil {
+				return err
+			}
+			k.bursts = slices.Delete(k.bursts, i, i+1)
+			return nil
+		}
+		b.examples = slices.Delete(b.examples, j, j+1)
+		return c.replace(k, i)
+	}
+	return nil
+}
+
+// put is the inverse of take, of the j-th frame of what was the i-th burst. A burst
+// that lost its last frame still holds it.
+func (c *Classifier) put(k *class, b *burst, i, j int, x *example) error {
+	if slices.Contains(k.bursts, b) {
+		b.examples = slices.Insert(b.examples, j, x)
+		return c.replace(k, i)
+	}
+	if err := c.mean(b); err != nil {
+		return err
+	}
+	if err := c.qda.Insert(k.key, i, c.x); err != nil {
+		return err
+	}
+	k.bursts = slices.Insert(k.bursts, i, b)
+	return nil
+}
+
+// AddClass adds a class without examples.
+func (c *Classifier) AddClass(label string) error {
+	k, err := c.addClass(label)
+	if err == nil {
+		c.remember(func() error { c.dropClass(k); return nil })
+	}
+	return err
+}
+
+func (c *Classifier) addClass(label string) (*class, error) {
+	if err := c.checkLabel(label); err != nil {
+		return nil, err
+	}
+	c.last++
+	k := &class{key: key(c.last), label: label, weight: 1}
+	if c.qda != nil {
+		if err := c.qda.AddClass(k.key); err != nil {
+			return nil, err
+		}
+	}
+	c.classes = append(c.classes, k)
+	return k, nil
+}
+
+// dropClass removes the class added last.
+func (c *Classifier) dropClass(k *class) {
+	if c.qda != nil {
+		_ = c.qda.RemoveClass(k.key) // not there where the dimension was still open
+	}
+	c.classes = slices.DeleteFunc(c.classes, func(x *class) bool { return x == k })
+}
+
+func (c *Classifier) checkLabel(label string) error {
+	if strings.TrimSpace(label) == "" {
+		return &qda.LabelError{Label: label, Reason: "has no visible name: give it one"}
+	}
+	if c.find(label) != nil {
+		return &qda.LabelError{Label: label, Reason: "exists already: choose another name"}
+	}
+	return nil
+}
+
+// RenameClass changes a label and nothing else.
+func (c *Classifier) RenameClass(label, to string) error {
+	k, err := c.class(label)
+	if err != nil || label == to {
+		return err
+	}
+	if err := c.checkLabel(to); err != nil {
+		return err
+	}
+	k.label = to
+	c.remember(func() error { k.label = label; return nil })
+	return nil
+}
+
+// RemoveClass removes a class with its examples.
+func (c *Classifier) RemoveClass(label string) error {
+	k, err := c.class(label)
+	if err != nil {
+		return err
+	}
+	var taken *qda.Detached
+	if c.qda != nil {
+		if taken, err = c.qda.Detach(k.key); err != nil {
+			return err
+		}
+	}
+	i := slices.Index(c.classes, k)
+	c.classes = slices.Delete(c.classes, i, i+1)
+	c.remember(func() error {
+		if taken != nil {
+			if err := c.qda.Attach(i, taken); err != nil {
+				return err
+			}
+		}
+		c.classes = slices.Insert(c.classes, i, k)
+		return nil
+	})
+	return nil
+}
+
+// maxSteps is how many changes can be undone: what they removed is kept for it.
+const maxSteps = 100
+
+func (c *Classifier) remember(step func() error) {
+	if len(c.steps) == maxSteps {
+		c.steps = slices.Delete(c.steps, 0, 1)
+	}
+	c.steps = append(c.steps, step)
+}
+
+// Undo takes back the last change of classes or examples and reports whether there was
+// one to take back.
+func (c *Classifier) Undo() (bool, error) {
+	n := len(c.steps)
+	if n == 0 {
+		return false, nil
+	}
+	step := c.steps[n-1]
+	c.steps = c.steps[:n-1]
+	return true, step()
+}
+
+func (c *Classifier) find(label string) *class {
+	for _, k := range c.classes {
+		if k.label == label {
+			return k
+		}
+	}
+	return nil
+}
+
+func (c *Classifier) class(label string) (*class, error) {
+	if k := c.find(label); k != nil {
+		return k, nil
+	}
+	return nil, &qda.LabelError{Label: label, Reason: "does not exist: add it first"}
+}

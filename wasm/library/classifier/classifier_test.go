@@ -1,0 +1,314 @@
+package classifier
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+)
+
+// pictures returns n vectors of each of the classes, around a mean of its own.
+func pictures(rng *rand.Rand, classes, n, d int, spread float64) [][][]float32 {
+	all := make([][][]float32, classes)
+	for k := range all {
+		mean := make([]float64, d)
+		for i := range mean {
+			mean[i] = math.Abs(rng.NormFloat64())
+		}
+		for range n {
+			x := make([]float32, d)
+			for i := range x {
+				x[i] = float32(mean[i] + spread*rng.NormFloat64())
+			}
+			all[k] = append(all[k], x)
+		}
+	}
+	return all
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func fresh(t *testing.T, s Settings) *Classifier {
+	t.Helper()
+	c, err := New(s, nil, "")
+	must(t, err)
+	return c
+}
+
+func ask(t *testing.T, c *Classifier, x []float32) []float64 {
+	t.Helper()
+	p := make([]float64, c.Len())
+	none, err := c.Predict(p, x)
+	must(t, err)
+	return append(p, none)
+}
+
+// Any walk of changes is taken back step by step to the same bits, and what stays
+// answers as a classifier that was taught only that, in that order.
+func TestUndoIsExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	all := pictures(rng, 4, 12, 20, 0.5)
+	query := all[0][11]
+	for range 20 {
+		c := fresh(t, Settings{NonePrior: 0.2})
+		_, err := c.Add("first", "", all[0][0])
+		must(t, err)
+		states := [][]float64{ask(t, c, query)}
+		files := [][]byte{save(t, c)}
+		for range 40 {
+			if change(t, rng, c, all) {
+				files = append(files, save(t, c))
+				states = append(states, answers(t, c, query))
+			}
+		}
+		taught := answers(t, c, query)
+		again, err := Open(files[len(files)-1], nil, nil, "")
+		must(t, err)
+		for i, v := range answers(t, again, query) {
+			if math.Abs(v-taught[i]) > 1e-9 {
+				t.Fatalf("opened: %v, want %v", v, taught[i])
+			}
+		}
+		for i := len(files) - 2; i >= 0; i-- {
+			if done, err := c.Undo(); !done || err != nil {
+				t.Fatal(done, err)
+			}
+			if !bytes.Equal(save(t, c), files[i]) {
+				t.Fatalf("step %d: another file", i)
+			}
+			if got := answers(t, c, query); !slices.Equal(got, states[i]) {
+				t.Fatalf("step %d: %v, want %v", i, got, states[i])
+			}
+		}
+	}
+}
+
+// answers are those to a query, none for no examples.
+func answers(t *testing.T, c *Classifier, x []float32) []float64 {
+	p := make([]float64, c.Len())
+	none, err := c.Predict(p, x)
+	if errors.Is(err, qda.ErrNoExamples) {
+		return nil
+	}
+	must(t, err)
+	return append(p, none)
+}
+
+func save(t *testing.T, c *Classifier) []byte {
+	t.Helper()
+	b, err := c.Save()
+	must(t, err)
+	return b
+}
+
+// change makes one change at random and reports whether it was possible.
+func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool {
+	labels := []string{"first", "second", "third", "fourth"}
+	k := rng.IntN(4)
+	var ids []uint32
+	for _, x := range c.Classes() {
+		ids = append(ids, x.Examples...)
+	}
+	var err error
+	switch n := rng.IntN(10); {
+	case n < 5:
+		_, err = c.Add(labels[k], []string{"", "", "g", "h"}[rng.IntN(4)], all[k][rng.IntN(11)])
+	case n < 8:
+		if len(ids) == 0 {
+			return false
+		}
+		err = c.Remove(ids[rng.IntN(len(ids))])
+	case n < 9:
+		err = c.RemoveClass(labels[k])
+	default:
+		if rng.IntN(2) == 0 {
+			err = c.AddClass(labels[k])
+		} else {
+			err = c.RenameClass(labels[k], labels[rng.IntN(4)]+"!")
+		}
+	}
+	var label *qda.LabelError
+	if err != nil && !errors.As(err, &label) {
+		t.Fatal(err)
+	}
+	return err == nil && c.steps != nil
+}
+
+func TestUndoForgetsTheOldest(t *testing.T) {
+	c := fresh(t, Settings{})
+	for range maxSteps + 5 {
+		_, err := c.Add("a", "", []float32{1, 2})
+		must(t, err)
+	}
+	n := 0
+	for {
+		done, err := c.Undo()
+		must(t, err)
+		if !done {
+			break
+		}
+		n++
+	}
+	if n != maxSteps || len(c.Classes()[0].Examples) != 5 {
+		t.Errorf("%d steps taken back, %d examples left", n, len(c.Classes()[0].Examples))
+	}
+}
+
+// A group counts as one example, its mean, wherever its frames came in between.
+func TestGroupIsOneExample(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	all := pictures(rng, 2, 6, 12, 0.3)
+	s := Settings{NonePrior: 0.2}
+	c := fresh(t, s)
+	var ids []uint32
+	for i, x := range all[0][:3] {
+		id, err := c.Add("a", "walk", x)
+		must(t, err)
+		ids = append(ids, id)
+		_, err = c.Add("b", "", all[1][i])
+		must(t, err)
+	}
+	if k := c.Classes()[0]; k.Bursts != 1 || len(k.Examples) != 3 {
+		t.Errorf("%d examples count as %d", len(k.Examples), k.Bursts)
+	}
+	must(t, c.Remove(ids[1]))
+	must(t, c.Remove(ids[2]))
+	one := fresh(t, s)
+	for i := range 3 {
+		if i == 0 {
+			_, err := one.Add("a", "", all[0][0])
+			must(t, err)
+		}
+		_, err := one.Add("b", "", all[1][i])
+		must(t, err)
+	}
+	if got, want := ask(t, c, all[0][5]), ask(t, one, all[0][5]); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// What the documentation says the default is worth holds in kind: on classes that are
+// some way apart it is right, about as sure as it is right, and knows strangers,
+// whatever the length of vectors.
+func TestDefaultPriorServesAnyDimension(t *testing.T) {
+	for _, d := range []int{64, 512, 2048} {
+		rng := rand.New(rand.NewPCG(3, uint64(d)))
+		lift := pictures(rng, 1, 24, d, 1)[0] // classes differ in 24 directions at every length
+		right, sure, asked := 0, 0.0, 0
+		var told float64 // how often a stranger is more probably none than what was taught, in one session
+		for range 15 {
+			all := pictures(rng, 6, 6, len(lift), 0.3)
+			for _, x := range all {
+				for i, v := range x {
+					x[i] = lifted(lift, v)
+				}
+			}
+			c := fresh(t, Settings{NonePrior: 0.5})
+			for k, x := range all[:5] {
+				for _, v := range x[:3] {
+					_, err := c.Add(string(rune('a'+k)), "", v)
+					must(t, err)
+				}
+			}
+			var known []float64
+			for k, x := range all {
+				for _, v := range x[3:] {
+					p := ask(t, c, v)
+					none := p[5]
+					if k == 5 {
+						told += float64(sort.SearchFloat64s(known, none)) / 15 / 45
+						continue
+					}
+					best := slices.Index(p, slices.Max(p[:5]))
+					asked++
+					known = append(known, none)
+					sure += p[best] / (1 - none)
+					if best == k {
+						right++
+					}
+				}
+				slices.Sort(known)
+			}
+		}
+		accuracy, confidence := float64(right)/float64(asked), sure/float64(asked)
+		if accuracy < 0.9 || math.Abs(accuracy-confidence) > 0.15 || told < 0.85 {
+			t.Errorf("d = %d: right %.2f, sure %.2f, AUROC %.2f", d, accuracy, confidence, told)
+		}
+	}
+}
+
+// lifted returns Σ_i v_i lift_i.
+func lifted(lift [][]float32, v []float32) []float32 {
+	x := make([]float32, len(lift[0]))
+	for i, row := range lift {
+		for j, w := range row {
+			x[j] += v[i] * w
+		}
+	}
+	return x
+}
+
+func TestPredictionsAllocateNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	all := pictures(rng, 5, 6, 64, 0.3)
+	c := fresh(t, Settings{NonePrior: 0.2})
+	for k, x := range all {
+		for _, v := range x[:5] {
+			_, err := c.Add(string(rune('a'+k)), "", v)
+			must(t, err)
+		}
+	}
+	p := make([]float64, 5)
+	if n := testing.AllocsPerRun(100, func() { _, _ = c.Predict(p, all[1][5]) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestErrorsHaveCodes(t *testing.T) {
+	c := fresh(t, Settings{})
+	for code, call := range map[string]func() error{
+		"dimension": func() error { _, err := c.Add("a", "", nil); return err },
+		"label":     func() error { return c.AddClass("\t") },
+		"example":   func() error { return c.Remove(7) },
+		"empty":     func() error { _, err := c.Predict(nil, []float32{1}); return err },
+		"value":     func() error { return c.Configure(Settings{NonePrior: 1}) },
+		"format":    func() error { _, err := Open([]byte("x"), nil, nil, ""); return err },
+		"extractor": func() error {
+			must(t, c.Identify(model.Extractor{ID: "a"}))
+			return c.Identify(model.Extractor{ID: "b"})
+		},
+		"failed": func() error { return errors.New("x") },
+	} {
+		if err := call(); err == nil || Code(err) != code {
+			t.Errorf("%v has the code %q, want %q", err, Code(err), code)
+		}
+	}
+}
+
+// Groups of the same name in two classifiers are different things, classes are not.
+func TestMergeKeepsGroupsApart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	all := pictures(rng, 1, 4, 8, 0.3)[0]
+	a, b := fresh(t, Settings{Inference: niw.MAP}), fresh(t, Settings{})
+	for i, c := range []*Classifier{a, a, b, b} {
+		_, err := c.Add("x", "g", all[i])
+		must(t, err)
+	}
+	both, err := Merge(a, b)
+	must(t, err)
+	if k := both.Classes(); len(k) != 1 || k[0].Bursts != 2 || len(k[0].Examples) != 4 || both.Settings().Inference != niw.MAP {
+		t.Errorf("%+v", k)
+	}
+}

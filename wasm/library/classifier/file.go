@@ -1,0 +1,164 @@
+package classifier
+
+import (
+	"strconv"
+
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+)
+
+// Save returns the bytes of a classifier file: vectors, classes, groups and settings.
+// The prior is named by its sha256, not held.
+func (c *Classifier) Save() ([]byte, error) {
+	f := &model.Classifier{
+		Name: c.Name, Extractor: c.Extractor, PriorSum: c.sum,
+		Settings: model.Settings{Inference: c.settings.Inference.String(), Pooled: c.settings.Pooled, NonePrior: c.settings.NonePrior},
+	}
+	for _, k := range c.classes {
+		fk := model.Class{Label: k.label, Weight: k.weight}
+		for _, b := range k.bursts {
+			for _, x := range b.examples {
+				fk.Examples = append(fk.Examples, model.Example{Embedding: x.vector, Group: b.group})
+			}
+		}
+		f.Classes = append(f.Classes, fk)
+	}
+	return model.EncodeClassifier(f)
+}
+
+// Open returns the classifier of a file. find returns the prior with a sha256, nil if
+// it is not at hand; a file that names none is opened with [Default]. other, unless nil,
+// serves in place of what the file names.
+func Open(file []byte, find func(sum string) *model.Prior, other *model.Prior, otherSum string) (*Classifier, error) {
+	f, err := model.DecodeClassifier(file)
+	if err != nil {
+		return nil, err
+	}
+	prior, sum := other, otherSum
+	if prior == nil && f.PriorSum != "" {
+		if prior, sum = find(f.PriorSum), f.PriorSum; prior == nil {
+			return nil, &Error{Code: "prior", Message: "This classifier was taught under the prior with sha256 " + f.PriorSum + ": hand its file over as the option prior."}
+		}
+	}
+	inference, err := niw.ParseInference(f.Settings.Inference)
+	if err != nil {
+		return nil, err
+	}
+	c, err := New(Settings{Inference: inference, Pooled: f.Settings.Pooled, NonePrior: f.Settings.NonePrior}, prior, sum)
+	if err != nil {
+		return nil, err
+	}
+	c.Name, c.Extractor = f.Name, f.Extractor
+	for i := range f.Classes {
+		if err := c.teach(&f.Classes[i]); err != nil {
+			return nil, err
+		}
+	}
+	c.steps = nil
+	return c, nil
+}
+
+// teach adds what a file holds of a class, to a class of its label where there is one.
+func (c *Classifier) teach(k *model.Class) error {
+	if c.find(k.Label) == nil {
+		added, err := c.addClass(k.Label)
+		if err != nil {
+			return err
+		}
+		added.weight = k.Weight
+		if c.qda != nil {
+			if err := c.qda.SetClassPrior(added.key, k.Weight); err != nil {
+				return err
+			}
+		}
+	}
+	for _, x := range k.Examples {
+		if _, err := c.Add(k.Label, x.Group, x.Embedding); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Merge returns a new classifier with what both were taught, under the prior and the
+// settings of the first. Classes of one label become one. Groups of different
+// classifiers stay apart whatever their names.
+func Merge(a, b *Classifier) (*Classifier, error) {
+	if a.Extractor.ID != "" && b.Extractor.ID != "" && a.Extractor.ID != b.Extractor.ID {
+		return nil, &Error{Code: "extractor", Message: "One classifier was taught with the feature extractor " + strconv.Quote(a.Extractor.ID) +
+			", the other with " + strconv.Quote(b.Extractor.ID) + ": their numbers mean different things."}
+	}
+	prior := a.prior
+	if a.sum == "" {
+		prior = nil
+	}
+	c, err := New(a.settings, prior, a.sum)
+	if err != nil {
+		return nil, err
+	}
+	c.Name, c.Extractor = a.Name, a.Extractor
+	if c.Extractor.ID == "" {
+		c.Extractor = b.Extractor
+	}
+	for n, from := range []*Classifier{a, b} {
+		for _, k := range from.classes {
+			fk := model.Class{Label: k.label, Weight: k.weight}
+			for _, x := range k.bursts {
+				group := x.group
+				for n == 1 && group != "" && a.hasGroup(k.label, group) {
+					group += "'"
+				}
+				for _, e := range x.examples {
+					fk.Examples = append(fk.Examples, model.Example{Embedding: e.vector, Group: group})
+				}
+			}
+			if err := c.teach(&fk); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c.steps = nil
+	return c, nil
+}
+
+func (c *Classifier) hasGroup(label, group string) bool {
+	k := c.find(label)
+	if k == nil {
+		return false
+	}
+	b, _ := k.at(group)
+	return b != nil
+}
+
+func key(n uint32) string { return strconv.FormatUint(uint64(n), 36) }
+
+// Error is a refusal with a short code for programs.
+type Error struct{ Code, Message string }
+
+func (e *Error) Error() string { return e.Message }
+
+// Code returns a short word for an error of this package or of those below it.
+func Code(err error) string {
+	switch e := err.(type) {
+	case *Error:
+		return e.Code
+	case *niw.DimensionError:
+		return "dimension"
+	case *niw.ValueError:
+		return "value"
+	case *qda.LabelError:
+		return "label"
+	case *qda.ExampleError:
+		return "example"
+	case *model.FormatError:
+		if e.Older {
+			return "older"
+		}
+		return "format"
+	}
+	if err == qda.ErrNoExamples {
+		return "empty"
+	}
+	return "failed"
+}

@@ -1,0 +1,365 @@
+// Command library is the engine of the npm package: package classifier, compiled to
+// WebAssembly, behind exported functions that take and give numbers. It knows of no
+// page and no storage, and keeps nothing in JavaScript.
+//
+// JavaScript writes what it hands over to the address that mq_room returns, calls a
+// function, and reads the reply at the address that mq_reply returns. What a function
+// returns is the number of bytes of the reply, or what its comment says; below zero it
+// is that of an error: a code, a line feed and a sentence. Classifiers are known by
+// handles, numbers from 1 on. web/library/engine.js is the other side.
+//
+// A call takes about a microsecond. One through syscall/js takes ten.
+package main
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/wasm/library/classifier"
+	"metaqda/wasm/simd"
+)
+
+func main() {
+	simd.Install()
+	select {} // the exported functions work on
+}
+
+var state struct {
+	room    []float64 // room for what comes, aligned for any number
+	reply   []byte
+	answer  []float64 // a reply of numbers
+	handles map[int32]*classifier.Classifier
+	last    int32
+	priors  map[string]*model.Prior // by sha256 of their files
+}
+
+// guard turns errors and panics into replies.
+func guard(f func() (int32, error)) (n int32) {
+	defer func() {
+		if r := recover(); r != nil {
+			text := "unknown"
+			switch r := r.(type) {
+			case error:
+				text = r.Error()
+			case string:
+				text = r
+			}
+			n = fail(&classifier.Error{Code: "internal", Message: "This is a mistake in metaqda (" + text + "): please report it."})
+		}
+	}()
+	n, err := f()
+	if err != nil {
+		return fail(err)
+	}
+	return n
+}
+
+func fail(err error) int32 {
+	state.reply = append(append(append(state.reply[:0], classifier.Code(err)...), '\n'), err.Error()...)
+	return -int32(len(state.reply))
+}
+
+// bytes returns n bytes of the room.
+func bytes(from, n int32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(state.room))), 8*len(state.room))[from : from+n]
+}
+
+// vector returns the first n numbers of the room.
+func vector(n int32) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(state.room))), 2*len(state.room))[:n]
+}
+
+func text(from, n int32) string { return string(bytes(from, n)) }
+
+func handle(c *classifier.Classifier) int32 {
+	if state.handles == nil {
+		state.handles = map[int32]*classifier.Classifier{}
+	}
+	state.last++
+	state.handles[state.last] = c
+	return state.last
+}
+
+func of(h int32) (*classifier.Classifier, error) {
+	if c := state.handles[h]; c != nil {
+		return c, nil
+	}
+	return nil, &classifier.Error{Code: "disposed", Message: "This classifier was disposed of: create another one."}
+}
+
+// with calls f for a classifier.
+func with(h int32, f func(c *classifier.Classifier) (int32, error)) int32 {
+	return guard(func() (int32, error) {
+		c, err := of(h)
+		if err != nil {
+			return 0, err
+		}
+		return f(c)
+	})
+}
+
+// Room returns the address of room for n bytes, and keeps it until more are wanted.
+//
+//go:wasmexport mq_room
+func Room(n int32) unsafe.Pointer {
+	if words := (int(n) + 7) / 8; len(state.room) < words {
+		state.room = make([]float64, words)
+	}
+	return unsafe.Pointer(unsafe.SliceData(state.room))
+}
+
+// Reply returns the address of the last reply of bytes.
+//
+//go:wasmexport mq_reply
+func Reply() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.reply)) }
+
+// Answer returns the address of the last reply of numbers.
+//
+//go:wasmexport mq_answer
+func Answer() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.answer)) }
+
+// Prior takes a prior file of n bytes and replies its sha256.
+//
+//go:wasmexport mq_prior
+func Prior(n int32) int32 {
+	return guard(func() (int32, error) {
+		file := bytes(0, n)
+		sum := model.Sum(file)
+		if state.priors[sum] == nil {
+			p, err := model.DecodePrior(file)
+			if err != nil {
+				return 0, err
+			}
+			if state.priors == nil {
+				state.priors = map[string]*model.Prior{}
+			}
+			state.priors[sum] = p
+		}
+		state.reply = append(state.reply[:0], sum...)
+		return int32(len(sum)), nil
+	})
+}
+
+func settings(inference, pooled int32, none float64) classifier.Settings {
+	return classifier.Settings{Inference: niw.Inference(inference), Pooled: pooled != 0, NonePrior: none}
+}
+
+// Create makes a classifier under the prior whose sha256 is the room's n bytes, none
+// if n is 0, and returns its handle.
+//
+//go:wasmexport mq_create
+func Create(inference, pooled int32, none float64, n int32) int32 {
+	return guard(func() (int32, error) {
+		sum := text(0, n)
+		c, err := classifier.New(settings(inference, pooled, none), state.priors[sum], sum)
+		if err != nil {
+			return 0, err
+		}
+		return handle(c), nil
+	})
+}
+
+// Open makes a classifier of a file of n bytes and returns its handle. The m bytes
+// after them are the sha256 of a prior to use in place of the file's own.
+//
+//go:wasmexport mq_open
+func Open(n, m int32) int32 {
+	return guard(func() (int32, error) {
+		sum := text(n, m)
+		find := func(sum string) *model.Prior { return state.priors[sum] }
+		c, err := classifier.Open(bytes(0, n), find, state.priors[sum], sum)
+		if err != nil {
+			return 0, err
+		}
+		return handle(c), nil
+	})
+}
+
+// Merge makes a classifier of two and returns its handle.
+//
+//go:wasmexport mq_merge
+func Merge(g, h int32) int32 {
+	return with(g, func(a *classifier.Classifier) (int32, error) {
+		b, err := of(h)
+		if err != nil {
+			return 0, err
+		}
+		c, err := classifier.Merge(a, b)
+		if err != nil {
+			return 0, err
+		}
+		return handle(c), nil
+	})
+}
+
+// Free forgets a classifier.
+//
+//go:wasmexport mq_free
+func Free(h int32) { delete(state.handles, h) }
+
+// Configure changes settings.
+//
+//go:wasmexport mq_configure
+func Configure(h, inference, pooled int32, none float64) int32 {
+	return with(h, func(c *classifier.Classifier) (int32, error) {
+		return 0, c.Configure(settings(inference, pooled, none))
+	})
+}
+
+// Identify tells which feature extractor gives the vectors: its id in the room's first
+// n bytes, its sha256 in the m after them.
+//
+//go:wasmexport mq_identify
+func Identify(h, n, m int32) int32 {
+	return with(h, func(c *classifier.Classifier) (int32, error) {
+		return 0, c.Identify(model.Extractor{ID: text(0, n), SHA256: text(n, m)})
+	})
+}
+
+// Add adds the room's first d numbers to a class whose label are the n bytes after
+// them, and to a group named by the m after those; it returns the id.
+//
+//go:wasmexport mq_add
+func Add(h, d, n, m int32) int32 {
+	return with(h, func(c *classifier.Classifier) (int32, error) {
+		x := append([]float32(nil), vector(d)...)
+		id, err := c.Add(text(4*d, n), text(4*d+n, m), x)
+		return int32(id), err
+	})
+}
+
+// Remove removes an example.
+//
+//go:wasmexport mq_remove
+func Remove(h, id int32) int32 {
+	return with(h, func(c *classifier.Classifier) (int32, error) { return 0, c.Remove(uint32(id)) })
+}
+
+// AddClass adds a class whose label are the room's n bytes.
+//
+//go:wasmexport mq_add_class
+func AddClass(h, n int32) int32 {
+	return with(h, func(c *classifier.Classifier) (int32, error) { return 0, c.AddClass(text(0, n)) })
+}
+
+// RemoveClass removes a class.
+//
+//go:wasmexport mq_remove_class
+func RemoveClass(h, n int32) int32 {
+	return with(h, func(c *classifier.Classifier) (int32, error) { return 0, c.RemoveClass(text(0, n)) })
+}
+
+// RenameClass gives a class the label that the m bytes after its own are.
+//
+//go:wasmexport mq_rename_class
+func RenameClass(h, n, m int32) int32 {
+	return with(h, func(c *classifier.Classifier) (int32, error) { return 0, c.RenameClass(text(0, n), text(n, m)) })
+}
+
+// Undo returns 1 if there was a change to take back.
+//
+//go:wasmexport mq_undo
+func Undo(h int32) int32 {
+	return with(h, func(c *classifier.Classifier) (n int32, err error) {
+		done, err := c.Undo()
+		if done {
+			n = 1
+		}
+		return n, err
+	})
+}
+
+// Predict asks about the room's first d numbers and returns the number of the answer:
+// the probability of none of the classes, and then of each.
+//
+//go:wasmexport mq_predict
+func Predict(h, d int32) (n int32) {
+	defer func() {
+		if r := recover(); r != nil {
+			n = guard(func() (int32, error) { panic(r) })
+		}
+	}()
+	c := state.handles[h]
+	if c == nil {
+		return with(h, nil)
+	}
+	want := 1 + c.Len()
+	if len(state.answer) < want {
+		state.answer = make([]float64, want)
+	}
+	none, err := c.Predict(state.answer[1:want], vector(d))
+	if err != nil {
+		return fail(err)
+	}
+	state.answer[0] = none
+	return int32(want)
+}
+
+// LeaveOneOut returns how many numbers the answer has, for each example: id, class,
+// and as [Predict], NaN for the only one of all.
+//
+//go:wasmexport mq_leave_one_out
+func LeaveOneOut(h int32) int32 {
+	return with(h, func(c *classifier.Classifier) (int32, error) {
+		all, err := c.LeaveOneOut()
+		if err != nil {
+			return 0, err
+		}
+		state.answer = state.answer[:0]
+		for _, x := range all {
+			state.answer = append(state.answer, float64(x.ID), float64(x.Class), x.None)
+			if x.Probabilities == nil {
+				state.answer[len(state.answer)-1] = math.NaN()
+				state.answer = append(state.answer, make([]float64, c.Len())...)
+			}
+			state.answer = append(state.answer, x.Probabilities...)
+		}
+		n := int32(len(state.answer))
+		state.answer = state.answer[:cap(state.answer)]
+		return n, nil
+	})
+}
+
+// Describe replies the length of vectors, inference, pooled (32 bits each), the prior
+// probability of none, the number of classes, and for each: the number of bytes of its
+// label, that of its examples, the label and the ids.
+//
+//go:wasmexport mq_describe
+func Describe(h int32) int32 {
+	return with(h, func(c *classifier.Classifier) (int32, error) {
+		put := func(n int) { state.reply = binary.LittleEndian.AppendUint32(state.reply, uint32(n)) }
+		s := c.Settings()
+		state.reply = state.reply[:0]
+		put(c.Dim())
+		put(int(s.Inference))
+		pooled := 0
+		if s.Pooled {
+			pooled = 1
+		}
+		put(pooled)
+		state.reply = binary.LittleEndian.AppendUint64(state.reply, math.Float64bits(s.NonePrior))
+		put(c.Len())
+		for _, k := range c.Classes() {
+			put(len(k.Label))
+			put(len(k.Examples))
+			state.reply = append(state.reply, k.Label...)
+			for _, id := range k.Examples {
+				put(int(id))
+			}
+		}
+		return int32(len(state.reply)), nil
+	})
+}
+
+// Save replies the bytes of a classifier file.
+//
+//go:wasmexport mq_save
+func Save(h int32) int32 {
+	return with(h, func(c *classifier.Classifier) (n int32, err error) {
+		state.reply, err = c.Save()
+		return int32(len(state.reply)), err
+	})
+}

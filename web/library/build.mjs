@@ -1,0 +1,102 @@
+// @ts-check
+/**
+ * Stages the npm package in build/package and packs it:
+ *
+ *   node web/library/build.mjs        -> build/metaqda-VERSION.tgz
+ *
+ * Needs what make has built before: build/library.wasm, the extractor, and the kernels'
+ * compiler. The JavaScript is bundled, so that little is left to resolve; the types come
+ * from its JSDoc.
+ */
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { compile as compileKernels } from '../build/simd.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const library = path.join(root, 'web/library');
+const out = path.join(root, 'build/package');
+
+const { version } = JSON.parse(await readFile(path.join(root, 'web/package.json'), 'utf8'));
+await rm(out, { recursive: true, force: true });
+await mkdir(out, { recursive: true });
+await bundle();
+types();
+await copy();
+await writeFile(path.join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+const packed = path.join(root, `build/metaqda-${version}.tgz`);
+const [{ filename, size, unpackedSize }] = JSON.parse(execFileSync('npm', ['pack', '--json', '--silent', '--ignore-scripts', '--pack-destination', path.join(root, 'build')], { cwd: out, encoding: 'utf8' }));
+if (path.join(root, 'build', filename) !== packed) await rename(path.join(root, 'build', filename), packed);
+console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedSize} unpacked`);
+
+async function bundle() {
+  /** @type {Record<string, () => Promise<string>>} */
+  const written = { './go.js': go, './kernels.js': kernels, './record.js': record };
+  await build({
+    entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'mobilenet.js'].map((name) => path.join(library, name)),
+    outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
+    external: ['./mobilenet/*'],
+    plugins: [{
+      name: 'written',
+      setup({ onResolve, onLoad }) {
+        onResolve({ filter: /^\.\/(go|kernels|record)\.js$/ }, ({ path }) => ({ path, namespace: 'written' }));
+        onLoad({ filter: /./, namespace: 'written' }, async ({ path }) => ({ contents: await written[path]() }));
+      },
+    }],
+  });
+}
+
+/**
+ * The toolchain's glue looks for what it needs in globalThis and leaves there what is
+ * missing, and itself. Here it has a globalThis of its own.
+ */
+async function go() {
+  const goroot = process.env.GOROOT || execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
+  const glue = await readFile(path.join(goroot, 'lib/wasm/wasm_exec.js'), 'utf8');
+  return `
+    let Go;
+    export function loadGo() {
+      if (Go) return Go;
+      const globalThis = { Object, Array, Uint8Array, Date, crypto, performance, TextEncoder, TextDecoder };
+      const fs = { writeSync: (fd, bytes) => globalThis.fs.writeSync(fd, bytes) };
+      ${glue}
+      return Go = globalThis.Go;
+    }`;
+}
+
+async function kernels() {
+  const base64 = Buffer.from(await compileKernels()).toString('base64');
+  return `export const kernels = () => Uint8Array.from(atob(${JSON.stringify(base64)}), (c) => c.charCodeAt(0));`;
+}
+
+async function record() {
+  return `export const record = ${await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8')}`;
+}
+
+function types() {
+  execFileSync('npx', ['--no-install', 'tsc', '-p', 'library/tsconfig.json', '--outDir', path.join(out, 'types')], { cwd: path.join(root, 'web'), stdio: 'inherit' });
+}
+
+async function copy() {
+  await cp(path.join(root, 'build/library.wasm'), path.join(out, 'metaqda.wasm'));
+  await cp(path.join(root, 'web/prior/default.safetensors'), path.join(out, 'priors/mobilenet.safetensors'));
+  await cp(path.join(library, 'README.md'), path.join(out, 'README.md'));
+  for (const name of ['LICENSE', 'THIRD_PARTY.md']) await cp(path.join(root, name), path.join(out, name));
+  await cp(path.join(root, 'build/site/extractor'), path.join(out, 'mobilenet'), { recursive: true, filter: (name) => !/\.(br|gz)$/.test(name) });
+}
+
+function manifest() {
+  const entry = (/** @type {string} */ name) => ({ types: `./types/library/${name}.d.ts`, default: `./${name}.js` });
+  return {
+    name: 'metaqda', version,
+    description: 'Few-shot classification on the device: two to five examples of each thing, and how probable each of them is, or none of them',
+    keywords: ['few-shot', 'classifier', 'enrolment', 'open-set', 'knn-classifier', 'embeddings', 'wasm'],
+    license: 'Apache-2.0', type: 'module', sideEffects: false, engines: { node: '>=20' },
+    exports: {
+      '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js', './extractors/mobilenet': entry('mobilenet'),
+      './metaqda.wasm': './metaqda.wasm', './priors/*': './priors/*', './package.json': './package.json',
+    },
+  };
+}

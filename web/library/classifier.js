@@ -1,0 +1,428 @@
+// @ts-check
+/** Classifiers: what was taught, what it is taken for, files. */
+import { acquire, release, share } from './engine.js';
+import { MetaqdaError } from './errors.js';
+import { isVector, numbersOf } from './vectors.js';
+import { bytesOf } from './wasm.js';
+
+/** @typedef {import('./vectors.js').Vector} Vector */
+/** @typedef {import('./engine.js').Engine} Engine */
+
+/**
+ * Turns pictures, sounds or what else into vectors. One without `id` is not written into files.
+ *
+ * @template Input
+ * @typedef {object} Extractor
+ * @property {string} [id] names network, version and views: what was taught with one is not comparable with another
+ * @property {string} [sha256]
+ * @property {(input: Input) => Vector | Promise<Vector>} embed
+ */
+
+/**
+ * @template [Input=unknown]
+ * @typedef {object} Options
+ * @property {Extractor<Input> | ((input: Input) => Vector | Promise<Vector>)} [extractor] for what is no vector
+ * @property {ArrayBuffer | ArrayBufferView | Response | URL | string} [prior] a prior file that was learned for the
+ *   extractor, or where it is; without one a prior made by hand serves, for vectors of any length
+ * @property {'fb' | 'map'} [inference] fully Bayesian (the default), or the mode of the posterior
+ * @property {boolean} [pooled] one covariance for all classes in place of one each
+ * @property {number} [nonePrior] probability of none of these beforehand, from 0 (never) to below 1; 0.2 if left out
+ * @property {string} [name] written into files
+ */
+
+/**
+ * @typedef {object} Prediction
+ * @property {string} label the most probable class, whatever the probability of none
+ * @property {Record<string, number>} probabilities of each class; with `none` they sum to one
+ * @property {number} none probability that it is of none of the classes
+ */
+
+/**
+ * @typedef {object} LeftOut what an example would be taken for had it never been taught
+ * @property {number} id
+ * @property {string} label its own class
+ * @property {Prediction | null} prediction null for the only example of all
+ */
+
+/** @typedef {{index: number, doubt: number, prediction: Prediction}} Suggestion doubt: entropy of the prediction, in bits */
+/** @typedef {{signal?: AbortSignal}} CallOptions */
+
+const inferences = /** @type {const} */ (['fb', 'map']);
+
+/**
+ * Creates a classifier that knows no class yet.
+ *
+ * @template [Input=unknown]
+ * @param {Options<Input>} [options]
+ * @returns {Promise<Classifier<Input>>}
+ */
+export async function createClassifier(options = {}) {
+  const { inference = 'fb', pooled = false, nonePrior = 0.2 } = options;
+  return made(options, (engine, sum) => {
+    const [n] = engine.write(null, sum);
+    return engine.program.exports.mq_create(inferenceNumber(inference), Number(pooled), nonePrior, n);
+  });
+}
+
+/**
+ * Opens what `save` wrote, or what the page of metaqda exported.
+ *
+ * The prior that it names is taken if a classifier of this realm was created with it; else `options.prior`
+ * must be its file. Another prior there serves in its place.
+ *
+ * @template [Input=unknown]
+ * @param {ArrayBuffer | ArrayBufferView | Response | URL | string} file
+ * @param {Pick<Options<Input>, 'extractor' | 'prior'>} [options]
+ * @returns {Promise<Classifier<Input>>}
+ */
+export async function openClassifier(file, options = {}) {
+  const bytes = await bytesOf(file);
+  return made(options, (engine, sum) => {
+    const [n, m] = engine.writeBytes(bytes, sum);
+    return engine.program.exports.mq_open(n, m);
+  });
+}
+
+/**
+ * @template Input
+ * @param {Options<Input>} options
+ * @param {(engine: Engine, sum: string) => number} make calls the engine and returns its handle
+ */
+async function made(options, make) {
+  const prior = options.prior === undefined ? null : await bytesOf(options.prior);
+  const engine = await acquire();
+  /** @type {Classifier<Input> | undefined} */
+  let classifier;
+  try {
+    let sum = '';
+    if (prior) {
+      engine.writeBytes(prior, '');
+      sum = new TextDecoder().decode(engine.reply(engine.checked(engine.program.exports.mq_prior(prior.length))));
+    }
+    classifier = new Classifier(engine, engine.checked(make(engine, sum)), options.extractor);
+    return classifier;
+  } catch (error) {
+    if (!classifier) release();
+    throw error;
+  }
+}
+
+/** @param {string} inference */
+function inferenceNumber(inference) {
+  const i = inferences.indexOf(/** @type {any} */ (inference));
+  if (i < 0) throw new MetaqdaError('argument', `The inference '${inference}' is unknown: choose fb or map.`);
+  return i;
+}
+
+/**
+ * A classifier. Everything but what reads pictures is synchronous and quick; methods for pictures return promises.
+ * Get one from `createClassifier` or `openClassifier`.
+ *
+ * @template [Input=unknown]
+ */
+export class Classifier {
+  #engine;
+  #handle;
+  #extractor;
+  /** What the engine says of itself, null after a change. @type {ReturnType<typeof describe> | null} */
+  #state = null;
+
+  /**
+   * @internal
+   * @param {Engine} engine
+   * @param {number} handle
+   * @param {Options<Input>['extractor']} extractor
+   */
+  constructor(engine, handle, extractor) {
+    this.#engine = engine;
+    this.#handle = handle;
+    this.#extractor = typeof extractor === 'function' ? { embed: extractor } : extractor;
+    const { id, sha256 = '' } = /** @type {Extractor<Input>} */ (this.#extractor ?? {});
+    if (!id) return;
+    try {
+      const [n, m] = engine.write(null, id, sha256);
+      this.#call('mq_identify', n, m);
+    } catch (error) {
+      engine.program.exports.mq_free(handle);
+      throw error;
+    }
+  }
+
+  /** @param {string} name @param {...number} args */
+  #call(name, ...args) {
+    return this.#engine.checked(this.#engine.program.exports[name](this.#handle, ...args));
+  }
+
+  /** @param {string} name @param {...number} args */
+  #change(name, ...args) {
+    this.#state = null;
+    return this.#call(name, ...args);
+  }
+
+  #described() {
+    if (this.#state) return this.#state;
+    this.#engine.reserve(0);
+    return this.#state = describe(this.#engine.reply(this.#call('mq_describe')));
+  }
+
+  /** The vector of an input. @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<ArrayLike<number>>} */
+  async embed(x, { signal } = {}) {
+    signal?.throwIfAborted();
+    if (isVector(x)) return numbersOf(x);
+    if (!this.#extractor) throw new MetaqdaError('extractor', 'This is no vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.');
+    const vector = await this.#extractor.embed(/** @type {Input} */ (x));
+    signal?.throwIfAborted();
+    if (!isVector(vector)) throw new MetaqdaError('extractor', 'The extractor answered no vector: its embed must return an array of numbers, or a promise of one.');
+    return numbersOf(vector);
+  }
+
+  /**
+   * Adds an example to a class, which comes into being with its first one, and returns the example's id. Examples of
+   * a class with the same `group` are frames of one burst, or views of one thing, and count as one.
+   *
+   * @param {Input | Vector} x @param {string} label @param {{group?: string} & CallOptions} [options]
+   * @returns {Promise<number>}
+   */
+  async addExample(x, label, options = {}) {
+    return this.addExampleSync(await this.embed(x, options), label, options);
+  }
+
+  /**
+   * `addExample` for a vector.
+   *
+   * @param {Vector} vector @param {string} label @param {{group?: string}} [options]
+   * @returns {number}
+   */
+  addExampleSync(vector, label, { group = '' } = {}) {
+    const x = vectorOf(vector);
+    const [n, m] = this.#engine.write(x, text(label, 'label'), text(group, 'group'));
+    return this.#change('mq_add', x.length, n, m);
+  }
+
+  /** Removes one example: what is left answers as if it had never been there. @param {number} id */
+  removeExample(id) { this.#engine.reserve(0); this.#change('mq_remove', id); }
+
+  /** Adds a class without examples. @param {string} label */
+  addClass(label) { this.#change('mq_add_class', ...this.#engine.write(null, text(label, 'label'))); }
+
+  /** Removes a class with its examples. @param {string} label */
+  removeClass(label) { this.#change('mq_remove_class', ...this.#engine.write(null, text(label, 'label'))); }
+
+  /** Changes a label and nothing else. @param {string} label @param {string} to */
+  renameClass(label, to) { this.#change('mq_rename_class', ...this.#engine.write(null, text(label, 'label'), text(to, 'label'))); }
+
+  /** Takes back the last change of classes or examples, up to a hundred of them; false if there is none. @returns {boolean} */
+  undo() { this.#engine.reserve(0); return this.#change('mq_undo') === 1; }
+
+  /**
+   * What x is, and how surely.
+   *
+   * @param {Input | Vector} x @param {CallOptions} [options]
+   * @returns {Promise<Prediction>}
+   */
+  async predict(x, options) { return this.predictSync(await this.embed(x, options)); }
+
+  /** `predict` for a vector. @param {Vector} vector @returns {Prediction} */
+  predictSync(vector) {
+    const at = this.#ask(vector);
+    return prediction(this.#described().labels, this.#engine.doubles, at);
+  }
+
+  /**
+   * `predict` for a vector without making anything: stores the probabilities of the classes in the order of `labels`
+   * and returns that of none.
+   *
+   * @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector
+   * @returns {number}
+   */
+  predictInto(dst, vector) {
+    const at = this.#ask(vector);
+    const { doubles } = this.#engine;
+    for (let i = 0, n = Math.min(dst.length, this.#asked - 1); i < n; i++) dst[i] = doubles[at + 1 + i];
+    return doubles[at];
+  }
+
+  #asked = 0;
+
+  /** @param {Vector} vector @returns {number} where the answer begins in the engine's numbers */
+  #ask(vector) {
+    const x = vector instanceof Float32Array ? vector : vectorOf(vector);
+    const engine = this.#engine;
+    engine.reserve(4 * x.length);
+    engine.floats.set(x, engine.room >> 2);
+    this.#asked = engine.checked(engine.program.exports.mq_predict(this.#handle, x.length));
+    return engine.program.exports.mq_answer() >> 3;
+  }
+
+  /**
+   * `predict` for many, in their order, leaving the thread free in between.
+   *
+   * @param {Iterable<Input | Vector>} batch
+   * @param {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} [options]
+   * @returns {Promise<Prediction[]>}
+   */
+  async classify(batch, { onProgress, signal } = {}) {
+    const all = [...batch];
+    const predictions = [];
+    let rest = performance.now();
+    for (const x of all) {
+      predictions.push(await this.predict(x, { signal }));
+      onProgress?.({ done: predictions.length, total: all.length });
+      if (performance.now() - rest > SLICE) {
+        await pause();
+        rest = performance.now();
+      }
+    }
+    return predictions;
+  }
+
+  /**
+   * Which of a batch tell most when they are labelled: those that the classifier doubts most, first.
+   *
+   * @param {Iterable<Input | Vector>} batch
+   * @param {{count?: number} & Parameters<Classifier<Input>['classify']>[1]} [options] count: how many, all if left out
+   * @returns {Promise<Suggestion[]>}
+   */
+  async suggest(batch, options = {}) {
+    const all = (await this.classify(batch, options)).map((p, index) => ({ index, doubt: entropy(p), prediction: p }));
+    return all.sort((a, b) => b.doubt - a.doubt || a.index - b.index).slice(0, options.count);
+  }
+
+  /**
+   * Leaves each example out in turn, exactly: how well the classifier knows its own classes. Frames of one burst are
+   * left out together.
+   *
+   * @returns {LeftOut[]}
+   */
+  leaveOneOut() {
+    const { labels } = this.#described();
+    this.#engine.reserve(0);
+    const n = this.#call('mq_leave_one_out');
+    const at = this.#engine.program.exports.mq_answer() >> 3;
+    const { doubles } = this.#engine;
+    /** @type {LeftOut[]} */
+    const all = [];
+    for (let i = at; i < at + n; i += 3 + labels.length) {
+      all.push({ id: doubles[i], label: labels[doubles[i + 1]], prediction: Number.isNaN(doubles[i + 2]) ? null : prediction(labels, doubles, i + 2) });
+    }
+    return all;
+  }
+
+  /** Names of the classes in the order they were added. @returns {string[]} */
+  get labels() { return [...this.#described().labels]; }
+
+  /** How many examples each class has. @returns {Record<string, number>} */
+  get counts() { return record(this.#described().labels, (i) => this.#described().examples[i].length); }
+
+  /** Ids of a class's examples. @param {string} label @returns {number[]} */
+  examples(label) {
+    const i = this.#described().labels.indexOf(label);
+    return i < 0 ? [] : [...this.#described().examples[i]];
+  }
+
+  /** Numbers per vector, 0 while no example and no prior has settled it. @returns {number} */
+  get dimension() { return this.#described().dimension; }
+
+  /** Settings in force. @returns {{inference: 'fb' | 'map', pooled: boolean, nonePrior: number}} */
+  get settings() {
+    const { inference, pooled, nonePrior } = this.#described();
+    return { inference, pooled, nonePrior };
+  }
+
+  /** Changes settings; what is left out stays. @param {Partial<Classifier<Input>['settings']>} changes */
+  configure(changes) {
+    const s = { ...this.settings, ...changes };
+    this.#change('mq_configure', inferenceNumber(s.inference), Number(s.pooled), s.nonePrior);
+  }
+
+  /** The bytes of a file: vectors, classes and settings, no pictures; a prior is named in it, not held. @returns {Uint8Array<ArrayBuffer>} */
+  save() {
+    this.#engine.reserve(0);
+    return this.#engine.reply(this.#call('mq_save'));
+  }
+
+  /**
+   * A new classifier with what both were taught, under the prior and the settings of this one. Classes of the same
+   * label become one.
+   *
+   * @param {Classifier<any>} other
+   * @returns {Classifier<Input>}
+   */
+  merge(other) {
+    if (!(other instanceof Classifier)) throw new MetaqdaError('argument', 'Only a classifier can be merged with a classifier.');
+    if (other.#engine !== this.#engine) throw new MetaqdaError('internal', 'The classifiers run in different engines: save one of them and open it again.');
+    const handle = this.#call('mq_merge', other.#handle);
+    share();
+    return new Classifier(this.#engine, handle, this.#extractor);
+  }
+
+  /** Frees what the classifier holds. With the last one of a realm the engine's memory is free. Calls afterwards throw. */
+  dispose() {
+    if (this.#handle === 0) return;
+    this.#engine.program.exports.mq_free(this.#handle);
+    this.#handle = 0;
+    this.#state = null;
+    release();
+  }
+}
+
+/** How long the thread may be busy at a time, in milliseconds. */
+const SLICE = 12;
+
+/** @returns {Promise<void>} */
+const pause = () => new Promise((resolve) => { setTimeout(resolve, 0); });
+
+/** @param {unknown} s @param {string} what */
+function text(s, what) {
+  if (typeof s !== 'string') throw new MetaqdaError('argument', `The ${what} must be a string.`);
+  return s;
+}
+
+/** @param {Vector} x @returns {ArrayLike<number>} */
+function vectorOf(x) {
+  if (!isVector(x)) throw new MetaqdaError('argument', 'The vector must be an array of numbers, a typed array or a tensor.');
+  return numbersOf(x);
+}
+
+/** Of labels that may be any text. @template T @param {string[]} labels @param {(i: number) => T} value @returns {Record<string, T>} */
+function record(labels, value) {
+  /** @type {Record<string, T>} */
+  const all = Object.create(null);
+  labels.forEach((label, i) => { all[label] = value(i); });
+  return all;
+}
+
+/** @param {string[]} labels @param {Float64Array} numbers @param {number} at of none; the classes follow @returns {Prediction} */
+function prediction(labels, numbers, at) {
+  let best = 0;
+  for (let i = 1; i < labels.length; i++) if (numbers[at + 1 + i] > numbers[at + 1 + best]) best = i;
+  return { label: labels[best], probabilities: record(labels, (i) => numbers[at + 1 + i]), none: numbers[at] };
+}
+
+/** @param {Prediction} p in bits */
+function entropy({ probabilities, none }) {
+  return [none, ...Object.values(probabilities)].reduce((sum, p) => (p > 0 ? sum - p * Math.log2(p) : sum), 0);
+}
+
+/** Reads the reply of mq_describe. @param {Uint8Array<ArrayBuffer>} reply */
+function describe(reply) {
+  const view = new DataView(reply.buffer);
+  const decoder = new TextDecoder();
+  let at = 0;
+  const word = () => view.getUint32((at += 4) - 4, true);
+  const string = (/** @type {number} */ n) => decoder.decode(reply.subarray(at, at += n));
+  const dimension = word();
+  const inference = inferences[word()];
+  const pooled = word() === 1;
+  const nonePrior = view.getFloat64((at += 8) - 8, true);
+  /** @type {string[]} */
+  const labels = [];
+  /** @type {number[][]} */
+  const examples = [];
+  for (let n = word(); n > 0; n--) {
+    const [length, count] = [word(), word()];
+    labels.push(string(length));
+    examples.push(Array.from({ length: count }, word));
+  }
+  return { dimension, inference, pooled, nonePrior, labels, examples };
+}

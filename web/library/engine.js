@@ -1,0 +1,144 @@
+// @ts-check
+/**
+ * The other side of wasm/library: one program for all classifiers of this realm, its
+ * functions as methods. Arguments go into the program's memory at the address that
+ * mq_room returns, replies come from those of mq_reply and mq_answer.
+ */
+import { MetaqdaError } from './errors.js';
+import { compile, start } from './wasm.js';
+
+/** @typedef {import('./wasm.js').Source} Source */
+/** @typedef {import('./wasm.js').Program} Program */
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class Engine {
+  /** @param {Program} program */
+  constructor(program) {
+    this.program = program;
+    this.room = 0;
+    this.size = 0;
+    /** Views of the program's memory, made anew when it has grown. */
+    this.bytes = new Uint8Array(program.memory.buffer);
+    this.floats = new Float32Array(program.memory.buffer);
+    this.doubles = new Float64Array(program.memory.buffer);
+  }
+
+  fresh() {
+    if (this.bytes.buffer === this.program.memory.buffer) return;
+    this.bytes = new Uint8Array(this.program.memory.buffer);
+    this.floats = new Float32Array(this.program.memory.buffer);
+    this.doubles = new Float64Array(this.program.memory.buffer);
+  }
+
+  /** Makes room for n bytes. @param {number} n */
+  reserve(n) {
+    if (this.program.ended()) throw new MetaqdaError('internal', 'The engine has stopped: create the classifier anew.');
+    if (n > this.size) {
+      this.room = this.program.exports.mq_room(n);
+      this.size = n;
+    }
+    this.fresh();
+  }
+
+  /** Writes a vector and then texts, and answers their lengths. @param {ArrayLike<number> | null} vector @param {...string} texts */
+  write(vector, ...texts) {
+    const parts = texts.map((text) => encoder.encode(text));
+    let at = 4 * (vector?.length ?? 0);
+    this.reserve(parts.reduce((n, part) => n + part.length, at));
+    if (vector) this.floats.set(vector, this.room >> 2);
+    for (const part of parts) {
+      this.bytes.set(part, this.room + at);
+      at += part.length;
+    }
+    return parts.map((part) => part.length);
+  }
+
+  /** Writes bytes and then a text. @param {Uint8Array} bytes @param {string} text */
+  writeBytes(bytes, text) {
+    const part = encoder.encode(text);
+    this.reserve(bytes.length + part.length);
+    this.bytes.set(bytes, this.room);
+    this.bytes.set(part, this.room + bytes.length);
+    return [bytes.length, part.length];
+  }
+
+  /** Throws what a call replied if it failed. @param {number} n what the call returned */
+  checked(n) {
+    this.fresh();
+    if (n >= 0) return n;
+    const text = decoder.decode(this.reply(-n));
+    const [code] = text.split('\n', 1);
+    throw new MetaqdaError(code, text.slice(code.length + 1));
+  }
+
+  /** A copy of the reply of n bytes. @param {number} n */
+  reply(n) {
+    const at = this.program.exports.mq_reply();
+    return this.bytes.slice(at, at + n);
+  }
+}
+
+/** @type {Source | undefined} */
+let source;
+let simd = true;
+/** @type {Promise<WebAssembly.Module> | undefined} */
+let module;
+/** @type {Promise<Engine> | undefined} */
+let engine;
+let users = 0;
+
+/**
+ * @typedef {object} InitOptions
+ * @property {Source} [wasm] where `metaqda.wasm` is, or what it holds; beside this module if left out
+ * @property {boolean} [simd] false does without SIMD: slower, the same answers
+ * @property {import('./wasm.js').OnProgress} [onProgress] bytes of the engine as they arrive
+ */
+
+/**
+ * Fetches and compiles the engine ahead of the first classifier, and says where it is.
+ * Not needed where `metaqda.wasm` lies beside this module.
+ *
+ * @param {InitOptions} [options]
+ * @returns {Promise<void>}
+ */
+export async function init(options = {}) {
+  if (options.simd !== undefined) simd = options.simd;
+  if (options.wasm !== undefined) [source, module] = [options.wasm, undefined];
+  await compiled(options.onProgress);
+}
+
+/** @param {import('./wasm.js').OnProgress} [onProgress] */
+function compiled(onProgress) {
+  const tried = module ??= compile(source ?? new URL('./metaqda.wasm', import.meta.url), onProgress);
+  tried.catch(() => { if (module === tried) module = undefined; }); // the next call tries again
+  return tried;
+}
+
+/** The engine, for one more user. @returns {Promise<Engine>} */
+export async function acquire() {
+  users++;
+  try {
+    let found = await (engine ??= begin());
+    if (found.program.ended()) found = await (engine = begin());
+    return found;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** One more user of an engine that is there. */
+export function share() { users++; }
+
+/** One user less: after the last the engine's memory is free. */
+export function release() {
+  if (--users > 0) return;
+  engine?.then(({ program }) => program.release(), () => {});
+  engine = undefined;
+}
+
+async function begin() {
+  return new Engine(await start(await compiled(), { simd }));
+}

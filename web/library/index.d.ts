@@ -1,0 +1,24 @@
+/** metaqda: few-shot classification, on the device. README.md has the whole of it. */
+export { Classifier, createClassifier, openClassifier } from './classifier.js';
+export { init } from './engine.js';
+export { MetaqdaError } from './errors.js';
+export type Prediction = import('./classifier.js').Prediction;
+export type LeftOut = import('./classifier.js').LeftOut;
+export type Suggestion = import('./classifier.js').Suggestion;
+export type InitOptions = import('./engine.js').InitOptions;
+export type Vector = import('./vectors.js').Vector;
+export type Options<Input = unknown> = import('./classifier.js').Options<Input>;
+export type Extractor<Input> = import('./classifier.js').Extractor<Input>;
+/** @typedef {import('./classifier.js').Prediction} Prediction */
+/** @typedef {import('./classifier.js').LeftOut} LeftOut */
+/** @typedef {import('./classifier.js').Suggestion} Suggestion */
+/** @typedef {import('./engine.js').InitOptions} InitOptions */
+/** @typedef {import('./vectors.js').Vector} Vector */
+/**
+ * @template [Input=unknown]
+ * @typedef {import('./classifier.js').Options<Input>} Options
+ */
+/**
+ * @template Input
+ * @typedef {import('./classifier.js').Extractor<Input>} Extractor
+ */

@@ -1,0 +1,2 @@
+// Written by build.mjs: the SIMD kernels of wasm/simd.
+export function kernels(): Uint8Array;

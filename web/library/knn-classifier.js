@@ -1,0 +1,162 @@
+// @ts-check
+/**
+ * The interface of @tensorflow-models/knn-classifier 1.2 in front of metaqda. README.md says what differs and why.
+ */
+import { createClassifier } from './classifier.js';
+import { isTensor } from './vectors.js';
+
+/** @typedef {import('./classifier.js').Classifier} Classifier */
+
+/**
+ * Rows of numbers, as much of a tensor as a data set needs. It goes through JSON and comes back.
+ *
+ * @typedef {object} Rows
+ * @property {[number, number]} shape
+ * @property {'float32'} dtype
+ * @property {() => Float32Array} dataSync
+ * @property {() => Promise<Float32Array>} data
+ * @property {() => void} dispose does nothing: nothing is held outside of JavaScript's memory
+ * @property {() => {shape: [number, number], values: number[]}} toJSON
+ */
+
+/** @typedef {{dataSync: () => ArrayLike<number>, shape: number[]}} TensorLike */
+/** @typedef {Record<string, TensorLike | {shape: number[], values: ArrayLike<number>}>} Dataset what setClassifierDataset takes */
+
+export const version = '1.2.6';
+
+export class KNNClassifier {
+  /** @type {Map<string, Float32Array[]>} */
+  #rows = new Map();
+  /** @type {Map<string, number>} */
+  #index = new Map();
+  /** @type {number[] | undefined} */
+  #shape;
+  /** @type {Promise<Classifier> | null} */
+  #classifier = null;
+  /** What the classifier was not told yet, by label. @type {[string, Float32Array][]} */
+  #pending = [];
+  #disposed = false;
+
+  /** @param {TensorLike} example @param {number | string} label */
+  addExample(example, label) {
+    if (!isTensor(example)) throw new Error('The example must be a tensor: an object with dataSync() and shape.');
+    this.#shape ??= [...example.shape];
+    if (this.#shape.join() !== example.shape.join()) {
+      throw new Error(`Example shape provided, ${example.shape} does not match previously provided example shapes ${this.#shape}.`);
+    }
+    this.#add(String(label), unit(example.dataSync()));
+  }
+
+  /** @param {string} label @param {Float32Array} row */
+  #add(label, row) {
+    if (!this.#index.has(label)) this.#index.set(label, this.#index.size);
+    const rows = this.#rows.get(label);
+    if (rows) rows.push(row);
+    else this.#rows.set(label, [row]);
+    this.#pending.push([label, row]);
+  }
+
+  /**
+   * @param {TensorLike} input
+   * @param {number} [k] has no meaning here: all examples count, each as much as it should
+   * @returns {Promise<{label: string, classIndex: number, confidences: {[label: string]: number}}>}
+   */
+  async predictClass(input, k = 3) {
+    if (k < 1) throw new Error('Please provide a positive integer k value to predictClass.');
+    if (this.#rows.size === 0) {
+      throw new Error('You have not added any examples to the KNN classifier. Please add examples before calling predictClass.');
+    }
+    return this.#predict(unit(input.dataSync())); // read before anything waits: the tensor may be disposed of then
+  }
+
+  /** @param {Float32Array} x @returns {ReturnType<KNNClassifier['predictClass']>} */
+  async #predict(x) {
+    const asked = this.#classifier ??= createClassifier({ nonePrior: 0 });
+    const classifier = await asked;
+    if (this.#disposed) throw new Error('The classifier has been disposed of.');
+    if (asked !== this.#classifier) return this.#predict(x); // classes were cleared meanwhile
+    for (const [label, row] of this.#pending.splice(0)) classifier.addExampleSync(row, label);
+    const { label, probabilities } = classifier.predictSync(x);
+    return { label, classIndex: /** @type {number} */ (this.#index.get(label)), confidences: { ...probabilities } };
+  }
+
+  /** @param {number | string} label */
+  clearClass(label) {
+    const name = String(label);
+    if (!this.#rows.delete(name)) throw new Error(`Cannot clear invalid class ${label}`);
+    this.#again();
+  }
+
+  clearAllClasses() {
+    this.#rows.clear();
+    this.#again();
+  }
+
+  /** Teaches all anew at the next question. */
+  #again() {
+    this.#drop();
+    this.#pending = [...this.#rows].flatMap(([label, rows]) => rows.map((row) => /** @type {[string, Float32Array]} */ ([label, row])));
+  }
+
+  #drop() {
+    this.#classifier?.then((c) => c.dispose(), () => {});
+    this.#classifier = null;
+  }
+
+  /** @returns {{[label: string]: number}} */
+  getClassExampleCount() { return Object.fromEntries([...this.#rows].map(([label, rows]) => [label, rows.length])); }
+
+  /** @returns {number} */
+  getNumClasses() { return this.#rows.size; }
+
+  /** The examples at length one, by label. @returns {{[label: string]: Rows}} */
+  getClassifierDataset() { return Object.fromEntries([...this.#rows].map(([label, rows]) => [label, tensorOf(rows)])); }
+
+  /** @param {Dataset} dataset of getClassifierDataset, of the original, or either after JSON */
+  setClassifierDataset(dataset) {
+    /** @type {Map<string, Float32Array[]>} */
+    const all = new Map();
+    for (const [label, tensor] of Object.entries(dataset)) {
+      const [n, d] = tensor.shape;
+      const values = isTensor(tensor) ? tensor.dataSync() : tensor.values;
+      if (tensor.shape.length !== 2 || values?.length !== n * d) throw new Error(`The data set of class ${label} must have the shape [examples, numbers].`);
+      all.set(label, Array.from({ length: n }, (_, i) => unit(Array.prototype.slice.call(values, i * d, (i + 1) * d))));
+    }
+    this.#rows = all;
+    for (const label of all.keys()) if (!this.#index.has(label)) this.#index.set(label, this.#index.size);
+    this.#again();
+  }
+
+  dispose() {
+    this.#drop();
+    this.#rows.clear();
+    this.#pending = [];
+    this.#disposed = true;
+  }
+}
+
+/** @returns {KNNClassifier} */
+export function create() { return new KNNClassifier(); }
+
+/** A vector at length one; zero stays zero. @param {ArrayLike<number>} x */
+function unit(x) {
+  const y = Float32Array.from(x);
+  let s = 0;
+  for (const v of y) s += v * v;
+  const f = s > 0 ? 1 / Math.sqrt(s) : 0;
+  return y.map((v) => v * f);
+}
+
+/** @param {Float32Array[]} rows @returns {Rows} */
+function tensorOf(rows) {
+  const d = rows[0].length;
+  const values = new Float32Array(rows.length * d);
+  rows.forEach((row, i) => values.set(row, i * d));
+  return {
+    shape: [rows.length, d], dtype: 'float32',
+    dataSync: () => values,
+    data: async () => values,
+    dispose() {},
+    toJSON: () => ({ shape: [rows.length, d], values: Array.from(values) }),
+  };
+}

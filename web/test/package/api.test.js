@@ -1,0 +1,374 @@
+// @ts-check
+/** The package under Node.js, from the tarball. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { project, root, run, vector } from './project.js';
+
+const installed = project();
+after(installed.remove);
+
+/** @type {typeof import('../../library/index.js')} */
+const metaqda = await import(pathToFileURL(path.join(installed.package, 'index.js')).href);
+const { createClassifier, openClassifier } = metaqda;
+const prior = readFileSync(path.join(installed.package, 'priors/mobilenet.safetensors'));
+
+/** @param {string} code */
+const refusal = (code) => (/** @type {any} */ error) => error instanceof metaqda.MetaqdaError && error.code === code && /[.:]/.test(error.message);
+
+/** A classifier of the labels with three examples each. @param {string[]} labels @param {object} [options] @param {number} [d] */
+async function taught(labels, options, d) {
+  const c = await createClassifier(options);
+  const ids = labels.map((label, k) => [0, 1, 2].map((i) => c.addExampleSync(vector(k, i, d), label)));
+  return { c, ids };
+}
+
+/** @param {import('../../library/index.js').Prediction} p */
+function assertProbabilities({ probabilities, none }) {
+  const all = [none, ...Object.values(probabilities)];
+  for (const p of all) assert.ok(p >= 0 && p <= 1, `${p}`);
+  assert.ok(Math.abs(all.reduce((a, b) => a + b) - 1) < 1e-9);
+}
+
+test('vectors of any length are recognised without a prior', async () => {
+  for (const d of [1, 2, 17, 384, 2048]) {
+    const c = await createClassifier();
+    for (const [k, label] of ['a', 'b', 'c'].entries()) {
+      for (let i = 0; i < 3; i++) c.addExampleSync(d > 2 ? vector(k, i, d) : Float32Array.from({ length: d }, (_, j) => (k - 1) * (j + 1) + 0.01 * i), label);
+    }
+    const p = await c.predict(d > 2 ? vector(1, 9, d) : new Float32Array(d).fill(d > 1 ? 0.001 : 0));
+    assertProbabilities(p);
+    assert.equal(c.dimension, d);
+    if (d > 2) assert.equal(p.label, 'b', `${d} numbers`);
+    c.dispose();
+  }
+});
+
+test('ids, labels and counts are those of what was added', async () => {
+  const { c, ids } = await taught(['cup', 'pen']);
+  assert.deepEqual(c.labels, ['cup', 'pen']);
+  assert.deepEqual({ ...c.counts }, { cup: 3, pen: 3 });
+  assert.deepEqual(c.examples('pen'), ids[1]);
+  assert.equal(new Set(ids.flat()).size, 6);
+  c.addClass('empty');
+  c.renameClass('cup', '__proto__');
+  assert.deepEqual(c.labels, ['__proto__', 'pen', 'empty']);
+  assert.equal(c.predictSync(vector(0, 5)).label, '__proto__');
+  assert.equal(c.predictSync(vector(0, 5)).probabilities.empty, 0);
+  c.dispose();
+});
+
+test('what is removed was never there, and undo brings it back to the bit', async () => {
+  const { c, ids } = await taught(['cup', 'pen', 'key']);
+  const query = vector(1, 7);
+  const states = [c.predictSync(query)];
+  const steps = [
+    () => c.removeExample(ids[1][1]), () => c.addExampleSync(vector(1, 4), 'pen'), () => c.removeClass('cup'), () => c.renameClass('pen', 'pencil'),
+    () => c.addExampleSync(vector(3, 0), 'new', { group: 'g' }), () => c.addExampleSync(vector(3, 1), 'new', { group: 'g' }), () => c.addClass('empty'),
+    () => c.removeExample(c.examples('new')[0]), () => c.removeExample(c.examples('new')[0]),
+  ];
+  for (const step of steps) {
+    step();
+    states.push(c.predictSync(query));
+  }
+  const { c: never } = await taught(['cup', 'pen', 'key']);
+  never.removeExample(never.examples('pen')[1]);
+  assert.deepEqual(never.predictSync(query), states[1]);
+  for (const state of states.slice(0, -1).reverse()) {
+    assert.ok(c.undo());
+    assert.deepEqual(c.predictSync(query), state);
+  }
+  assert.ok(c.undo()); // the last example added
+  assert.equal(c.counts.key, 2);
+  c.dispose();
+  never.dispose();
+});
+
+test('undo ends where there is nothing to take back', async () => {
+  const c = await createClassifier();
+  assert.equal(c.undo(), false);
+  c.addExampleSync([1, 2], 'a');
+  assert.equal(c.undo(), true);
+  assert.equal(c.undo(), false);
+  assert.deepEqual(c.labels, []);
+  c.addExampleSync([1, 2, 3], 'a'); // no example is left that would settle the dimension
+  assert.equal(c.dimension, 3);
+  c.dispose();
+});
+
+test('frames of a group count as one example', async () => {
+  const { c: one } = await taught(['a', 'b']);
+  const { c: many } = await taught(['a', 'b']);
+  for (let i = 0; i < 5; i++) many.addExampleSync(vector(2, 0), 'c', { group: 'burst' });
+  one.addExampleSync(vector(2, 0), 'c');
+  const [p, q] = [one.predictSync(vector(2, 6)), many.predictSync(vector(2, 6))];
+  assert.ok(Math.abs(p.probabilities.c - q.probabilities.c) < 1e-9);
+  assert.equal(many.counts.c, 5);
+  const again = await openClassifier(many.save());
+  const r = again.predictSync(vector(2, 6));
+  assert.ok(Math.abs(r.probabilities.c - q.probabilities.c) < 1e-9);
+  assert.equal(again.leaveOneOut().filter((x) => x.label === 'c').every((x) => x.prediction?.probabilities.c === 0), true);
+  for (const x of [one, many, again]) x.dispose();
+});
+
+test('leaving one out is asking a classifier that never had it', async () => {
+  const { c, ids } = await taught(['a', 'b', 'c']);
+  const all = c.leaveOneOut();
+  assert.deepEqual(all.map((x) => x.id), ids.flat());
+  const { c: other } = await taught(['a', 'b', 'c']);
+  other.removeExample(ids[1][2]);
+  const want = other.predictSync(vector(1, 2));
+  const got = all.find((x) => x.id === ids[1][2]);
+  assert.equal(got?.label, 'b');
+  for (const label of c.labels) assert.ok(Math.abs(/** @type {any} */ (got).prediction.probabilities[label] - want.probabilities[label]) < 1e-9);
+  const single = await createClassifier();
+  single.addExampleSync([1, 2, 3], 'x');
+  assert.equal(single.leaveOneOut()[0].prediction, null);
+  for (const x of [c, other, single]) x.dispose();
+});
+
+test('a stranger is doubted more than what was taught, and suggested first', async () => {
+  const { c } = await taught(['a', 'b', 'c']);
+  const batch = [vector(0, 8), vector(40, 2), vector(2, 8)];
+  const first = (await c.suggest(batch, { count: 1 }))[0];
+  assert.equal(first.index, 1);
+  const predictions = await c.classify(batch);
+  assert.deepEqual(first.prediction, predictions[1]);
+  assert.ok(predictions[1].none > predictions[0].none);
+  c.dispose();
+});
+
+test('a batch tells its progress and stops at the signal', async () => {
+  const { c } = await taught(['a', 'b']);
+  /** @type {number[]} */
+  const seen = [];
+  await c.classify([vector(0, 3), vector(1, 3)], { onProgress: ({ done, total }) => seen.push(done / total) });
+  assert.deepEqual(seen, [0.5, 1]);
+  const controller = new AbortController();
+  const stopped = c.classify(Array.from({ length: 50 }, () => vector(0, 3)), { signal: controller.signal, onProgress: ({ done }) => { if (done === 7) controller.abort(new Error('enough')); } });
+  await assert.rejects(stopped, /enough/);
+  await assert.rejects(c.predict(vector(0, 1), { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  c.dispose();
+});
+
+test('files come back, with a prior named and not held', async () => {
+  const { c } = await taught(['a', 'b'], { prior }, 1104);
+  const query = vector(1, 5, 1104);
+  const bytes = c.save();
+  const again = await openClassifier(bytes);
+  assert.deepEqual(again.predictSync(query), c.predictSync(query));
+  assert.deepEqual(again.save(), bytes);
+  c.dispose();
+  again.dispose();
+  await assert.rejects(openClassifier(bytes), refusal('prior')); // the engine that knew it is gone
+  const third = await openClassifier(bytes, { prior });
+  assert.deepEqual(third.save(), bytes);
+  third.dispose();
+  await assert.rejects(openClassifier(new Uint8Array([1, 2, 3])), refusal('format'));
+});
+
+test('merged classifiers are one that was taught both', async () => {
+  const { c: a } = await taught(['a', 'b']);
+  const b = await createClassifier();
+  b.addExampleSync(vector(1, 3), 'b');
+  b.addExampleSync(vector(2, 0), 'c');
+  const both = a.merge(b);
+  const { c: whole } = await taught(['a', 'b']);
+  whole.addExampleSync(vector(1, 3), 'b');
+  whole.addExampleSync(vector(2, 0), 'c');
+  assert.deepEqual(both.predictSync(vector(2, 4)), whole.predictSync(vector(2, 4)));
+  assert.deepEqual(a.labels, ['a', 'b']);
+  for (const x of [a, b]) x.dispose();
+  assert.deepEqual(both.predictSync(vector(2, 4)), whole.predictSync(vector(2, 4)));
+  for (const x of [both, whole]) x.dispose();
+});
+
+test('settings change what is answered, and are in the file', async () => {
+  const { c } = await taught(['a', 'b']);
+  c.configure({ nonePrior: 0 });
+  assert.equal(c.predictSync(vector(30, 0)).none, 0);
+  c.configure({ inference: 'map', nonePrior: 0.5 });
+  const again = await openClassifier(c.save());
+  assert.deepEqual(again.settings, { inference: 'map', pooled: false, nonePrior: 0.5 });
+  assert.throws(() => c.configure({ nonePrior: 1 }), refusal('value'));
+  assert.throws(() => c.configure(/** @type {any} */ ({ inference: 'x' })), refusal('argument'));
+  for (const x of [c, again]) x.dispose();
+});
+
+test('an extractor reads what is no vector', async () => {
+  const c = await createClassifier({ extractor: async (/** @type {string} */ s) => Array.from({ length: 26 }, (_, i) => s.split(String.fromCharCode(97 + i)).length - 1) });
+  for (const word of ['banana', 'bandana', 'ananas']) await c.addExample(word, 'fruit');
+  for (const word of ['hub', 'bug', 'tub']) await c.addExample(word, 'thing');
+  assert.equal((await c.predict('nanna')).label, 'fruit');
+  const points = await createClassifier({ extractor: (/** @type {{x: number, y: number}[]} */ all) => all.flatMap(({ x, y }) => [x, y]) });
+  await points.addExample([{ x: 1, y: 2 }], 'a'); // an array, but not of numbers
+  assert.equal(points.dimension, 2);
+  points.dispose();
+  const named = await createClassifier({ extractor: { id: 'letters', embed: () => [1, 2] } });
+  await named.addExample('x', 'a');
+  await assert.rejects(openClassifier(named.save(), { extractor: { id: 'others', embed: () => [1, 2] } }), refusal('extractor'));
+  const broken = await createClassifier({ extractor: () => /** @type {any} */ ('no vector') });
+  await assert.rejects(broken.addExample('x', 'a'), refusal('extractor'));
+  for (const x of [c, named, broken]) x.dispose();
+});
+
+test('what cannot be is refused with a code', async () => {
+  const { c } = await taught(['a', 'b']);
+  const before = c.predictSync(vector(0, 1));
+  assert.throws(() => c.addExampleSync([1, 2], 'a'), refusal('dimension'));
+  assert.throws(() => c.addExampleSync(vector(0, 0).fill(NaN), 'new'), refusal('value'));
+  assert.throws(() => c.addExampleSync(vector(0, 0).fill(Infinity), 'a'), refusal('value'));
+  assert.throws(() => c.addExampleSync(vector(0, 0), ' '), refusal('label'));
+  assert.throws(() => c.addExampleSync(vector(0, 0), /** @type {any} */ (7)), refusal('argument'));
+  assert.throws(() => c.addExampleSync(/** @type {any} */ ('x'), 'a'), refusal('argument'));
+  assert.throws(() => c.predictSync(new Float32Array(0)), refusal('dimension'));
+  assert.throws(() => c.predictSync(vector(0, 0).fill(NaN)), refusal('value'));
+  assert.throws(() => c.renameClass('a', 'b'), refusal('label'));
+  assert.throws(() => c.removeClass('z'), refusal('label'));
+  assert.throws(() => c.removeExample(12345), refusal('example'));
+  await assert.rejects(c.predict({}), refusal('extractor'));
+  await assert.rejects(createClassifier({ prior: new Uint8Array(100) }), refusal('format'));
+  await assert.rejects(createClassifier({ nonePrior: 2 }), refusal('value'));
+  await assert.rejects(createClassifier({ prior: pathToFileURL(path.join(installed.folder, 'missing')) }), refusal('fetch'));
+  const empty = await createClassifier();
+  assert.throws(() => empty.predictSync([1]), refusal('empty'));
+  assert.throws(() => empty.addExampleSync([], 'a'), refusal('dimension'));
+  assert.throws(() => empty.addExampleSync(new Float32Array(9000), 'a'), refusal('dimension'));
+  assert.deepEqual(empty.labels, []);
+  assert.deepEqual(c.labels, ['a', 'b']);
+  assert.deepEqual(c.predictSync(vector(0, 1)), before);
+  c.dispose();
+  c.dispose();
+  assert.throws(() => c.predictSync(vector(0, 1)), refusal('disposed'));
+  assert.throws(() => c.labels, refusal('disposed'));
+  empty.dispose();
+});
+
+test('predictions leave nothing behind', async () => {
+  const { c } = await taught(['a', 'b', 'c']);
+  const dst = new Float64Array(3);
+  const query = vector(1, 6);
+  const p = c.predictSync(query);
+  assert.equal(c.predictInto(dst, query), p.none);
+  assert.deepEqual([...dst], Object.values(p.probabilities));
+  const ask = (/** @type {number} */ n) => { for (let i = 0; i < n; i++) c.predictInto(dst, query); };
+  ask(20_000);
+  const held = () => {
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = held();
+  ask(20_000);
+  const more = held() - before;
+  assert.ok(more < 2e5, `${more} bytes`);
+  c.dispose();
+});
+
+test('importing does nothing, and nothing global stays', () => {
+  const { folder, remove } = project({
+    'server.mjs': `
+      const before = new Set(Object.getOwnPropertyNames(globalThis));
+      const calls = [];
+      globalThis.fetch = (...args) => { calls.push(String(args[0])); throw new Error('no network'); };
+      for (const name of ['compile', 'instantiate']) { const f = WebAssembly[name]; WebAssembly[name] = (...args) => { calls.push(name); return f(...args); }; }
+      const { createClassifier } = await import('metaqda');
+      await import('metaqda/knn-classifier');
+      await import('metaqda/worker');
+      await import('metaqda/extractors/mobilenet');
+      const atImport = [...calls];
+      const c = await createClassifier();
+      c.addExampleSync([1, 2], 'a');
+      const { label } = c.predictSync([1, 2]);
+      c.dispose();
+      console.log(JSON.stringify({ atImport, label, global: Object.getOwnPropertyNames(globalThis).filter((n) => !before.has(n)), fetched: calls.filter((n) => n.includes('/')) }));
+    `,
+  });
+  try {
+    assert.deepEqual(run(folder, 'server.mjs'), { atImport: [], label: 'a', global: [], fetched: [] });
+  } finally {
+    remove();
+  }
+});
+
+test('the engine is where init says: a URL, an answer, bytes or a module', () => {
+  const { folder, remove } = project({
+    'init.mjs': `
+      import { readFile } from 'node:fs/promises';
+      import { createClassifier, init } from 'metaqda';
+      const url = import.meta.resolve('metaqda/metaqda.wasm');
+      const bytes = await readFile(new URL(url));
+      const answers = [];
+      for (const wasm of [url, new URL(url), bytes, bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), await WebAssembly.compile(bytes), new Response(bytes, { headers: { 'content-type': 'application/wasm' } })]) {
+        await init({ wasm });
+        const c = await createClassifier();
+        c.addExampleSync([1, 2], 'a');
+        answers.push(c.predictSync([1, 2]).none);
+        c.dispose();
+      }
+      await init({ wasm: url, simd: false });
+      const c = await createClassifier();
+      c.addExampleSync([1, 2], 'a');
+      answers.push(c.predictSync([1, 2]).none);
+      const codes = [];
+      for (const wasm of [new Uint8Array(8), new URL('missing.wasm', url)]) codes.push(await init({ wasm }).then(() => '', (error) => error.code));
+      console.log(JSON.stringify({ same: answers.every((a) => Math.abs(a - answers[0]) < 1e-12), n: answers.length, codes }));
+    `,
+  });
+  try {
+    assert.deepEqual(run(folder, 'init.mjs'), { same: true, n: 7, codes: ['wasm', 'fetch'] });
+  } finally {
+    remove();
+  }
+});
+
+test('the types hold in a strict project', () => {
+  const { folder, remove } = project({
+    'tsconfig.json': JSON.stringify({ compilerOptions: { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', lib: ['es2023', 'dom'], types: [], exactOptionalPropertyTypes: true }, include: ['*.ts'] }),
+    'use.ts': `
+      import { createClassifier, openClassifier, init, MetaqdaError, type Classifier, type Options, type Prediction } from 'metaqda';
+      import { create, type Rows } from 'metaqda/knn-classifier';
+      import { ClassifierWorker } from 'metaqda/worker';
+      import { loadMobileNet, prior } from 'metaqda/extractors/mobilenet';
+      const options: Options<string> = { extractor: (s) => [s.length, 1], nonePrior: 0.1 };
+      const c: Classifier<string> = await createClassifier(options);
+      const id: number = await c.addExample('word', 'label', { group: 'g' });
+      const p: Prediction = c.predictSync(new Float32Array(2));
+      const share: number | undefined = p.probabilities['label'];
+      // @ts-expect-error: a number is no input of this classifier
+      await c.predict(7);
+      // @ts-expect-error: labels are strings
+      await c.addExample('word', 7);
+      await init({ wasm: new URL('https://example.com/metaqda.wasm') });
+      const again = await openClassifier<string>(c.save(), { extractor: (s) => [s.length] });
+      const net = await loadMobileNet({ onProgress: ({ loaded }) => loaded });
+      const pictures = await createClassifier({ extractor: net, prior: prior() });
+      await pictures.addExample(new Blob(), 'x');
+      const rows: Rows | undefined = create().getClassifierDataset()['x'];
+      const remote = await new ClassifierWorker().createClassifier({ pooled: true });
+      const left = await remote.leaveOneOut();
+      const code: string = new MetaqdaError('a', 'b').code;
+      export { id, share, again, rows, left, code };
+    `,
+  });
+  try {
+    execFileSync(process.execPath, [path.join(root, 'web/node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8', stdio: 'pipe' });
+  } catch (error) {
+    assert.fail(/** @type {any} */ (error).stdout);
+  } finally {
+    remove();
+  }
+});
+
+test('the engine keeps to its size', () => {
+  const engine = readFileSync(path.join(installed.package, 'metaqda.wasm'));
+  const small = brotliCompressSync(engine, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: engine.length } }).length;
+  console.log(`engine: ${engine.length} bytes, ${small} under brotli`);
+  assert.ok(engine.length <= 3.6e6 && small <= 0.75e6);
+});

@@ -1,0 +1,206 @@
+// @ts-check
+/**
+ * The package in the hands of bundlers, and of none: each builds the same small program,
+ * which then runs in Chromium without a network.
+ */
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { serveSite, visit } from '../browser/harness.js';
+import { project } from './project.js';
+
+const require = createRequire(import.meta.url);
+
+const HTML = (/** @type {string} */ src) => `<!doctype html><meta charset="utf-8"><title>metaqda</title><link rel="icon" href="data:,"><script type="module" src="${src}"></script>`;
+
+/** Teaches in the window and in a worker, and says what both answer. @param {string} [prelude] */
+const program = (prelude = '') => `
+import { createClassifier, openClassifier, init } from 'metaqda';
+import { ClassifierWorker } from 'metaqda/worker';
+import { create } from 'metaqda/knn-classifier';
+${prelude}
+const c = await createClassifier();
+c.addExampleSync([1, 0, 0.1], 'a');
+c.addExampleSync([0, 1, 0.1], 'b');
+const p = c.predictSync([0.9, 0.1, 0]);
+const worker = new ClassifierWorker(globalThis.workerOptions);
+const remote = await worker.openClassifier(c.save());
+const q = await remote.predict([0.9, 0.1, 0]);
+const refused = await remote.predict([1]).catch((error) => error.code);
+worker.terminate();
+const knn = create();
+knn.addExample({ dataSync: () => [1, 0], shape: [2] }, 'x');
+const { label } = await knn.predictClass({ dataSync: () => [1, 0], shape: [2] });
+c.dispose();
+document.body.dataset.result = JSON.stringify({ label: p.label, same: p.none === q.none, refused, knn: label, go: 'Go' in globalThis });
+`;
+const WANT = { label: 'a', same: true, refused: 'dimension', knn: 'x', go: false };
+
+/** The page's extractor and its prior, on pictures drawn here. */
+const PICTURES = `
+import { createClassifier } from 'metaqda';
+import { loadMobileNet, prior } from 'metaqda/extractors/mobilenet';
+function drawing(shape, hue) {
+  const canvas = Object.assign(document.createElement('canvas'), { width: 80, height: 80 });
+  const g = canvas.getContext('2d');
+  g.fillStyle = 'white';
+  g.fillRect(0, 0, 80, 80);
+  g.fillStyle = \`hsl(\${hue} 80% 50%)\`;
+  g.beginPath();
+  if (shape === 'disc') g.arc(40, 40, 30, 0, 7);
+  else g.rect(15, 15, 50, 50);
+  g.fill();
+  return canvas;
+}
+const extractor = await loadMobileNet();
+const c = await createClassifier({ extractor, prior: prior() });
+for (const shape of ['disc', 'square']) for (const hue of [10, 130, 250]) await c.addExample(drawing(shape, hue), shape);
+const { label, none } = await c.predict(drawing('disc', 60));
+extractor.close();
+document.body.dataset.result = JSON.stringify({ label, sure: none < 0.5 });
+`;
+
+/** @returns {Promise<number>} */
+const freePort = () => new Promise((resolve) => {
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    server.close(() => resolve(port));
+  });
+});
+
+/** Opens a page and answers what it says. @param {import('../browser/harness.js').Site} site @param {string} [query] */
+async function resultOf(site, query = '') {
+  let result = '';
+  await visit({ site, open: false }, async ({ page }) => {
+    await page.goto(`${site.origin}/${query}`);
+    await page.locator('body[data-result]').waitFor({ state: 'attached', timeout: 20_000 });
+    result = await page.locator('body').getAttribute('data-result') ?? '';
+  });
+  return JSON.parse(result);
+}
+
+/** Serves a folder and answers what its page says. @param {string} folder @param {string} [query] */
+async function resultIn(folder, query) {
+  const site = await serveSite(folder);
+  try {
+    return await resultOf(site, query);
+  } finally {
+    await site.stop();
+  }
+}
+
+const installed = project({ 'index.html': HTML('./main.js'), 'main.js': program(), 'pictures.html': HTML('./pictures.js'), 'pictures.js': PICTURES });
+after(installed.remove);
+const { folder } = installed;
+
+test('Vite, built', async () => {
+  // @ts-ignore: of this folder's own packages
+  const { build } = await import('vite');
+  await build({
+    root: folder, logLevel: 'error', base: './',
+    build: { outDir: 'vite', target: 'es2022', rollupOptions: { input: { index: path.join(folder, 'index.html'), pictures: path.join(folder, 'pictures.html') } } }, worker: { format: 'es' },
+  });
+  assert.deepEqual(await resultIn(path.join(folder, 'vite')), WANT);
+  assert.deepEqual(await resultIn(path.join(folder, 'vite'), 'pictures.html'), { label: 'disc', sure: true });
+});
+
+test('Vite, while developing', async () => {
+  // @ts-ignore: of this folder's own packages
+  const vite = await import('vite');
+  const server = await vite.createServer({ root: folder, logLevel: 'error', server: { host: '127.0.0.1', port: await freePort(), strictPort: true }, optimizeDeps: { exclude: ['metaqda'] } });
+  await server.listen();
+  try {
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.httpServer?.address());
+    const site = { origin: `http://127.0.0.1:${port}`, folder, stop: async () => {} };
+    assert.deepEqual(await resultOf(site), WANT);
+  } finally {
+    await server.close();
+  }
+});
+
+test('webpack 5', async () => {
+  const webpack = require('webpack');
+  const out = path.join(folder, 'webpack');
+  const stats = await new Promise((resolve, reject) => {
+    webpack({
+      context: folder, mode: 'production', entry: { main: './main.js', pictures: './pictures.js' }, output: { path: out, filename: '[name].js', module: true, chunkFormat: 'module' }, experiments: { outputModule: true },
+      performance: { hints: false }, optimization: { minimize: false },
+    }, (/** @type {Error | null} */ error, /** @type {any} */ stats) => (error ? reject(error) : resolve(stats)));
+  });
+  assert.deepEqual([stats.compilation.errors, stats.compilation.warnings].map((all) => all.map(String)), [[], []]);
+  writeFileSync(path.join(out, 'index.html'), HTML('./main.js'));
+  writeFileSync(path.join(out, 'pictures.html'), HTML('./pictures.js'));
+  assert.deepEqual(await resultIn(out), WANT);
+  assert.deepEqual(await resultIn(out, 'pictures.html'), { label: 'disc', sure: true });
+});
+
+test('esbuild, which wants the engine and the worker named', async () => {
+  const { build } = createRequire(new URL('../../package.json', import.meta.url))('esbuild');
+  const out = path.join(folder, 'esbuild');
+  writeFileSync(path.join(folder, 'named.js'), program(`
+    import wasm from 'metaqda/metaqda.wasm';
+    const at = new URL(wasm, import.meta.url);
+    await init({ wasm: at });
+    globalThis.workerOptions = { wasm: at.href, worker: new Worker('./worker.js', { type: 'module' }) };`));
+  await build({ entryPoints: { main: 'named.js', worker: 'metaqda/worker-thread' }, absWorkingDir: folder, outdir: out, bundle: true, format: 'esm', loader: { '.wasm': 'file' }, logLevel: 'error' });
+  writeFileSync(path.join(out, 'index.html'), HTML('./main.js'));
+  assert.deepEqual(await resultIn(out), WANT);
+});
+
+test('a page without a bundler', async () => {
+  const out = path.join(folder, 'plain');
+  mkdirSync(out);
+  cpSync(installed.package, path.join(out, 'metaqda'), { recursive: true });
+  /** @type {Record<string, string>} */
+  const files = { metaqda: 'index', 'metaqda/worker': 'worker', 'metaqda/knn-classifier': 'knn-classifier', 'metaqda/extractors/mobilenet': 'mobilenet' };
+  for (const [name, text] of Object.entries({ index: program(), pictures: PICTURES })) {
+    writeFileSync(path.join(out, `${name}.js`), text.replace(/from '(metaqda[^']*)'/g, (_, from) => `from './metaqda/${files[from]}.js'`));
+    writeFileSync(path.join(out, `${name}.html`), HTML(`./${name}.js`));
+  }
+  assert.deepEqual(await resultIn(out), WANT);
+  assert.deepEqual(await resultIn(out, 'pictures.html'), { label: 'disc', sure: true });
+});
+
+test('the first prediction comes within 150 ms of the import, warm', async () => {
+  const out = path.join(folder, 'timed');
+  cpSync(installed.package, path.join(out, 'metaqda'), { recursive: true });
+  writeFileSync(path.join(out, 'index.html'), HTML('./main.js'));
+  writeFileSync(path.join(out, 'main.js'), `
+    const began = performance.now();
+    const { createClassifier } = await import('./metaqda/index.js');
+    const c = await createClassifier();
+    const vector = (k) => Float32Array.from({ length: 1104 }, (_, j) => Math.abs(Math.sin((k + 1) * (j + 1))));
+    for (let k = 0; k < 5; k++) c.addExampleSync(vector(k), 'class ' + k);
+    c.predictSync(vector(7));
+    const first = performance.now() - began;
+    for (let k = 0; k < 5; k++) for (let i = 0; i < 4; i++) c.addExampleSync(vector(5 + k + 5 * i), 'class ' + k);
+    const dst = new Float64Array(5), query = vector(50);
+    const times = [];
+    for (let round = 0; round < 200; round++) {
+      const from = performance.now();
+      for (let i = 0; i < 50; i++) c.predictInto(dst, query);
+      times.push((performance.now() - from) / 50);
+    }
+    times.sort((a, b) => a - b);
+    document.body.dataset.result = JSON.stringify({ first, prediction: times[100] });`);
+  const site = await serveSite(out);
+  /** @type {{first: number, prediction: number}[]} */
+  const results = [];
+  try {
+    await visit({ site, open: false }, async ({ page }) => {
+      for (let i = 0; i < 6; i++) {
+        await page.goto(`${site.origin}/?${i}`);
+        await page.locator('body[data-result]').waitFor({ state: 'attached' });
+        results.push(JSON.parse(await page.locator('body').getAttribute('data-result') ?? ''));
+      }
+    });
+  } finally {
+    await site.stop();
+  }
+  const first = Math.min(...results.slice(1).map((r) => r.first));
+  console.log(`first prediction ${results[0].first.toFixed(0)} ms after the import cold, ${results.slice(1).map((r) => r.first.toFixed(0)).join(', ')} ms warm; a prediction at 5 classes of 5, d = 1104: ${(1000 * Math.min(...results.map((r) => r.prediction))).toFixed(0)} us`);
+  assert.ok(first <= 150, `${first} ms`);
+});

@@ -1,0 +1,161 @@
+// @ts-check
+/** metaqda/knn-classifier beside @tensorflow-models/knn-classifier: the original's own tests, and every call of its README. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { project, root, vector } from './project.js';
+
+const require = createRequire(path.join(root, 'web/package.json'));
+const tf = require('@tensorflow/tfjs-core');
+require('@tensorflow/tfjs-backend-cpu');
+const original = require('@tensorflow-models/knn-classifier');
+const installed = project();
+/** @type {typeof import('../../library/knn-classifier.js')} */
+const ours = await import(pathToFileURL(path.join(installed.package, 'knn-classifier.js')).href);
+before(() => tf.setBackend('cpu'));
+after(installed.remove);
+
+/** @param {any} got */
+const expect = (got) => ({
+  toBe: (/** @type {any} */ want) => assert.ok(Object.is(got, want), `${got}, want ${want}`),
+  toEqual: (/** @type {any} */ want) => assert.deepEqual(got, want),
+  toMatch: (/** @type {RegExp} */ want) => assert.match(got, want),
+});
+
+/** Runs the original's own tests, as they are, on an implementation, and answers the names of those that fail. @param {unknown} implementation */
+async function ownTests(implementation) {
+  const source = readFileSync(path.join(path.dirname(require.resolve('@tensorflow-models/knn-classifier/package.json')), 'dist/index_test.js'), 'utf8');
+  /** @type {[string, () => unknown][]} */
+  const tests = [];
+  /** @type {Record<string, unknown>} */
+  const modules = {
+    '@tensorflow/tfjs-core': tf, './index': implementation,
+    '@tensorflow/tfjs-core/dist/jasmine_util': { NODE_ENVS: {}, describeWithFlags: (/** @type {string} */ _, /** @type {object} */ _env, /** @type {() => void} */ define) => define() },
+  };
+  new Function('require', 'exports', 'it', 'expect', source)((/** @type {string} */ name) => modules[name], {}, (/** @type {string} */ name, /** @type {() => unknown} */ run) => tests.push([name, run]), expect);
+  assert.ok(tests.length >= 7);
+  const failed = [];
+  for (const [name, run] of tests) {
+    tf.engine().startScope();
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof assert.AssertionError)) throw error;
+      failed.push(name);
+    }
+    tf.engine().endScope();
+  }
+  return failed;
+}
+
+test('the tests of the original pass, but where they count votes or tensors held', async () => {
+  assert.deepEqual(await ownTests(original), []);
+  assert.deepEqual(await ownTests(ours), [
+    'examples with classId that does not start at 0 works', // shares of votes
+    'examples with classId 5, 7 and 9', // the same
+    'examples with string labels', // the same
+    'clearClass', // one tensor held for each class: here none is
+  ]);
+});
+
+/** Teaches both and answers them. @param {number} [shots] @returns {any[]} */
+function both(shots = 3) {
+  const pair = [original.create(), ours.create()];
+  for (const classifier of pair) {
+    for (const label of ['cup', 'pen', 'key']) {
+      for (let i = 0; i < shots; i++) classifier.addExample(tf.tensor1d(vector(label.charCodeAt(0), i)), label);
+    }
+  }
+  return pair;
+}
+
+/** @param {() => unknown} call */
+const refusal = async (call) => {
+  try {
+    await call();
+    return null;
+  } catch (error) {
+    return /** @type {Error} */ (error).message;
+  }
+};
+
+test('every call of the README answers alike, side by side', async () => {
+  const [a, b] = both();
+  assert.equal(b.getNumClasses(), a.getNumClasses());
+  assert.deepEqual(b.getClassExampleCount(), a.getClassExampleCount());
+  for (const label of ['cup', 'pen', 'key']) {
+    const x = tf.tensor1d(vector(label.charCodeAt(0), 9));
+    const [p, q] = [await a.predictClass(x, 3), await b.predictClass(x, 3)];
+    assert.equal(q.label, p.label);
+    assert.equal(q.classIndex, p.classIndex);
+    assert.deepEqual(Object.keys(q.confidences), Object.keys(p.confidences));
+    assert.ok(Math.abs(Object.values(q.confidences).reduce((s, v) => s + v) - 1) < 1e-9);
+    assert.ok(q.confidences[label] > 0.5);
+  }
+  for (const [label, rows] of Object.entries(a.getClassifierDataset())) {
+    const got = b.getClassifierDataset()[label];
+    assert.deepEqual(got.shape, /** @type {any} */ (rows).shape);
+    const want = /** @type {any} */ (rows).dataSync();
+    got.dataSync().forEach((/** @type {number} */ v, /** @type {number} */ i) => assert.ok(Math.abs(v - want[i]) < 1e-6));
+  }
+  for (const c of [a, b]) c.clearClass('pen');
+  assert.deepEqual(b.getClassExampleCount(), a.getClassExampleCount());
+  const x = tf.tensor1d(vector('key'.charCodeAt(0), 4));
+  assert.deepEqual(Object.keys((await b.predictClass(x)).confidences), Object.keys((await a.predictClass(x)).confidences));
+  assert.equal((await b.predictClass(x)).classIndex, (await a.predictClass(x)).classIndex);
+  for (const call of [
+    (/** @type {any} */ c) => c.clearClass('pen'), (/** @type {any} */ c) => c.predictClass(x, 0), (/** @type {any} */ c) => c.addExample(tf.tensor1d([1, 2]), 'cup'),
+  ]) assert.equal(await refusal(() => call(b)), await refusal(() => call(a)));
+  for (const c of [a, b]) c.clearAllClasses();
+  assert.equal(b.getNumClasses(), a.getNumClasses());
+  assert.equal(await refusal(() => b.predictClass(x)), await refusal(() => a.predictClass(x)));
+  for (const c of [a, b]) c.dispose();
+});
+
+test('labels may be numbers, and shapes any', async () => {
+  for (const create of [original.create, ours.create]) {
+    const c = create();
+    c.addExample(tf.tensor2d([5, 2], [2, 1]), 4);
+    c.addExample(tf.tensor2d([1, 6], [2, 1]), 2);
+    const { label, classIndex } = await c.predictClass(tf.tensor2d([1, 5], [2, 1]), 1);
+    assert.deepEqual([label, classIndex], ['2', 1]);
+    c.dispose();
+  }
+});
+
+test('a data set goes between both, and through JSON', async () => {
+  const [a, b] = both();
+  const x = tf.tensor1d(vector('pen'.charCodeAt(0), 9));
+  const want = await b.predictClass(x);
+  const fromOriginal = ours.create();
+  fromOriginal.setClassifierDataset(a.getClassifierDataset());
+  const throughJSON = ours.create();
+  throughJSON.setClassifierDataset(JSON.parse(JSON.stringify(b.getClassifierDataset())));
+  for (const c of [fromOriginal, throughJSON]) {
+    const got = await c.predictClass(x);
+    assert.equal(got.label, 'pen');
+    assert.equal(got.classIndex, 1);
+    for (const [label, p] of Object.entries(want.confidences)) assert.ok(Math.abs(got.confidences[label] - /** @type {number} */ (p)) < 1e-5);
+    c.addExample(tf.tensor1d(vector(1, 1)), 'new');
+    assert.equal(c.getClassExampleCount().new, 1);
+  }
+  // The way that is told everywhere to keep a data set.
+  const kept = JSON.stringify(Object.entries(b.getClassifierDataset()).map(([label, rows]) => [label, Array.from(rows.dataSync()), rows.shape]));
+  const back = original.create();
+  back.setClassifierDataset(Object.fromEntries(JSON.parse(kept).map((/** @type {any} */ [label, values, shape]) => [label, tf.tensor(values, shape)])));
+  assert.equal((await back.predictClass(x)).label, 'pen');
+  for (const c of [a, b, fromOriginal, throughJSON, back]) c.dispose();
+});
+
+test('questions at once, and classes cleared meanwhile', async () => {
+  const [a, b] = both();
+  const x = tf.tensor1d(vector('cup'.charCodeAt(0), 7));
+  const answers = [b.predictClass(x), b.predictClass(x)];
+  b.clearClass('pen');
+  x.dispose();
+  for (const answer of answers) assert.deepEqual(Object.keys((await answer).confidences), ['cup', 'key']);
+  for (const c of [a, b]) c.dispose();
+});
