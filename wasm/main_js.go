@@ -5,7 +5,10 @@
 //
 // and hands the object that JavaScript works with to the global function of the
 // name HANDOVER. ROLE is page, for the classifier of a window, or trainer, for
-// a worker that learns priors. web/engine/index.js and web/engine/trainer.js start it.
+// a worker that learns priors. web/engine/index.js and web/engine/trainer.js start it. It holds
+// the tables of methods and what JavaScript reads of their results; what they do is
+// in the packages below, of which all but bridge and direct, and the files that end
+// in _js.go, are plain Go. It is not for use without a JavaScript host.
 package main
 
 import (

@@ -136,12 +136,13 @@ async function build(engine, extractor) {
   let shown = 0;
   const refresh = coalesced(async () => {
     const { revision, state, classes: all, steps } = await engine.changes(shown);
-    shown = revision;
+    shown = 0; // everything, should the following fail
     tellStorage(state.storage.message);
     tellPrior(state.prior.message);
     tellExtractor(state.extractor.message);
     if (all) classes.show(all);
     else classes.follow(steps);
+    shown = revision;
     settings.show(state);
     learning.showPrior(state.prior);
     await sessions.show(state.sessionId);
