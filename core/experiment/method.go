@@ -32,7 +32,9 @@ type Scorer interface {
 	// knows that a query may be of none of the classes, it stores the log of the
 	// odds of that, ln p/(1-p) at a prior probability of one half, in none (queries)
 	// and returns true. dst and none hold old values and are read before the next
-	// call. An error ends the run.
+	// call. An error ends the run. It is called once for each task and validation
+	// task of a cell, 800 times as plans are made: what it costs is what the
+	// experiment costs.
 	Score(t *Task, dst *mat.Dense, none []float64) (hasNone bool, err error)
 }
 
@@ -45,7 +47,7 @@ type ClassScorer interface {
 	// ClassScoresTo stores in dst (queries x classes) the log scores of classes
 	// given by their support rows, for queries given by their rows. It is called by
 	// one goroutine, with base classes of hundreds of rows and thousands of queries,
-	// and may use several of its own.
+	// and may use several of its own. Each class is scored once in a run.
 	ClassScoresTo(dst *mat.Dense, support [][]int, queries []int, workers int) error
 }
 

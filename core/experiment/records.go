@@ -18,19 +18,19 @@ type Record struct {
 	Raw     *metrics.Tally `json:"raw"`
 	Scaled  *metrics.Tally `json:"scaled,omitempty"` // at the temperature fitted on validation tasks
 	Open    *OpenRecord    `json:"open,omitempty"`
-	Novel   Share          `json:"novel,omitzero"` // queries of classes added in sessions
+	Novel   Hits           `json:"novel,omitzero"` // queries of classes added in sessions
 }
 
-// Share counts how often something was so.
-type Share struct {
+// Hits counts how often something was so.
+type Hits struct {
 	Queries int `json:"queries"`
 	Correct int `json:"correct"`
 }
 
-func (s *Share) count(hit bool) {
-	s.Queries++
+func (h *Hits) count(hit bool) {
+	h.Queries++
 	if hit {
-		s.Correct++
+		h.Correct++
 	}
 }
 
@@ -182,7 +182,7 @@ func (b *Block) result() *Result {
 // with the balanced scores as the ones that count.
 func (r *Result) addSession(records []*Record) []*Record {
 	var asIs []float64
-	var novel Share
+	var novel Hits
 	balanced := make([]*Record, len(records))
 	for i, e := range records {
 		asIs = append(asIs, e.Raw.Accuracy())

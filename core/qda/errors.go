@@ -26,3 +26,14 @@ type ExampleError struct {
 func (e *ExampleError) Error() string {
 	return fmt.Sprintf("class %q has no example %d: it has %d, counted from 0", e.Label, e.Index, e.Count)
 }
+
+// RowError reports a row of several that cannot be used.
+type RowError struct {
+	Row int // counted from 0
+	Err error
+}
+
+func (e *RowError) Error() string { return fmt.Sprintf("row %d: %v", e.Row, e.Err) }
+
+// Unwrap returns what is wrong with the row.
+func (e *RowError) Unwrap() error { return e.Err }

@@ -121,7 +121,9 @@ func (r *reproduction) set(name string) (*dataset.Set, error) {
 		return s, nil
 	}
 	s, err := dataset.Load(r.npz(name))
-	r.sets[name] = s
+	if err == nil {
+		r.sets[name] = s
+	}
 	return s, err
 }
 

@@ -1,0 +1,415 @@
+package qda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"metaqda/core/niw"
+)
+
+func dense(rows [][]float64) *mat.Dense {
+	m := new(mat.Dense)
+	for i, r := range rows {
+		if i == 0 {
+			m = mat.NewDense(len(rows), len(r), nil)
+		}
+		m.SetRow(i, r)
+	}
+	return m
+}
+
+// classify returns a row for each picture: the probabilities of the classes and of
+// none.
+func classify(t testing.TB, c *Classifier, x [][]float64) [][]float64 {
+	t.Helper()
+	a, err := c.Classify(context.Background(), dense(x), nil)
+	must(t, err)
+	var out [][]float64
+	for i := range x {
+		p := append(slices.Clone(a.Classes.RawRowView(i)), a.None[i])
+		for _, v := range p {
+			if !(v >= 0 && v <= 1) {
+				t.Fatalf("probability %v", v)
+			}
+		}
+		if s := floats.Sum(p); math.Abs(s-1) > 1e-12 {
+			t.Fatalf("probabilities sum to %v", s)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// clusters draws n pictures of each class of a scene about its middle, and returns
+// the class of each.
+func (s scene) clusters(rng *rand.Rand, n int, spread float64) (x [][]float64, class []int) {
+	for j, pictures := range s {
+		if len(pictures) == 0 {
+			continue
+		}
+		for range n {
+			v := slices.Clone(pictures[0])
+			for i := range v {
+				v[i] += spread * rng.NormFloat64()
+			}
+			x, class = append(x, v), append(class, j)
+		}
+	}
+	return x, class
+}
+
+var batchVariants = map[string]Options{
+	"fb":      {NonePrior: 0.2},
+	"map":     {Inference: niw.MAP, NonePrior: 0.2, Near: 0.01},
+	"session": {NonePrior: 0.3, Population: somePopulation(), Centre: 1.5, Near: 0.01},
+	"pooled":  {Pooled: true, NonePrior: 0.2},
+}
+
+// The oracle is the posterior of each class in d×d matrices by the definition, with
+// the pictures that it borrowed by their weights and without the one left out.
+func TestBorrowedScoresMatchDenseStudentT(t *testing.T) {
+	rng := rand.New(rand.NewPCG(81, 1))
+	for name, p := range priors(t, rng) {
+		s := randomScene(rng, p.Dim(), 1, 2, 3)
+		c := s.teach(t, p, Options{Centre: 1.5, NonePrior: 0.1, Near: 0.01, Population: somePopulation()})
+		x, _ := s.clusters(rng, 5, 0.7)
+		for _, v := range x[:3] { // bursts of three
+			x = append(x, slices.Clone(v), slices.Clone(v))
+			x[len(x)-1][0] += 1e-3
+			x[len(x)-2][0] -= 1e-3
+		}
+		b := &batch{of: c, ctx: context.Background(), progress: func(int, int) {}, n: len(x), posterior: c.Session()}
+		must(t, b.answer(&Answers{Classes: mat.NewDense(len(x), 3, nil), None: make([]float64, len(x))}, dense(x)))
+		borrowed := 0
+		for j, q := range b.borrows {
+			if !q.class.lowRank() {
+				continue
+			}
+			borrowed += len(q.pictures)
+			for i := range x {
+				want := denseLogProb(t, q, i) - b.empty[i]
+				if got := q.scores[i]; math.Abs(got-want) > 1e-8*math.Max(1, math.Abs(want)) {
+					t.Errorf("%s: picture %d under class %d: %.12g, want %.12g", name, i, j, got, want)
+				}
+			}
+		}
+		if borrowed == 0 && p.Dim() > 3 {
+			t.Errorf("%s: nothing borrowed", name)
+		}
+	}
+}
+
+// denseLogProb is the predictive density of a picture under the rows of a borrower,
+// without itself and frames of its burst, where the prior is m = 0 and S = I but for
+// its determinant.
+func denseLogProb(t *testing.T, q *borrower, picture int) float64 {
+	t.Helper()
+	z := rowOf(q.batch.w, picture)
+	prior, d := q.batch.of.empty, len(z)
+	weights := slices.Clone(q.weights)
+	for b, other := range q.pictures {
+		diff := slices.Clone(z)
+		floats.Sub(diff, rowOf(q.batch.w, other))
+		if other == picture || squaredNorm(diff) < q.class.near {
+			weights[q.class.count()+b] = 0
+		}
+	}
+	s, mean, sum := mat.NewSymDense(d, nil), make([]float64, d), 0.0
+	for i, w := range weights {
+		floats.AddScaled(mean, w, rowOf(q.rows, i))
+		sum += w
+	}
+	for i := range d {
+		s.SetSym(i, i, 1)
+	}
+	if sum > 0 {
+		floats.Scale(1/sum, mean)
+		diff := make([]float64, d)
+		for i, w := range weights {
+			floats.SubTo(diff, rowOf(q.rows, i), mean)
+			s.SymRankOne(s, w, mat.NewVecDense(d, diff))
+		}
+		s.SymRankOne(s, prior.Kappa*sum/(prior.Kappa+sum), mat.NewVecDense(d, slices.Clone(mean)))
+	}
+	kappa := prior.Kappa + sum
+	floats.Scale(sum/kappa, mean)
+	df := prior.Nu + sum - float64(d) + 1
+	s.ScaleSym((kappa+1)/(kappa*df), s)
+	st, ok := distmv.NewStudentsT(mean, s, df, nil)
+	if !ok {
+		t.Fatal("oracle not positive definite")
+	}
+	return st.LogProb(z) - prior.LogDetS/2
+}
+
+// Clusters about one example each are told apart better together.
+func TestTogetherIsBetter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(82, 1))
+	const d, way, n = 60, 4, 12
+	var one, all int
+	for range 20 {
+		p := niw.HandCrafted(d, math.Sqrt(19)) // S = 19 I: covariances of about I
+		p.Kappa, p.Nu = 4, d+20
+		c, err := New(p, Options{})
+		must(t, err)
+		var x [][]float64
+		var class []int
+		for j := range way {
+			centre := randomVector(rng, d, 0)
+			floats.Scale(math.Sqrt(1/p.Kappa), centre)
+			draw := func() []float64 {
+				v := randomVector(rng, d, 0)
+				floats.Add(v, centre)
+				return v
+			}
+			must(t, c.AddClass(fmt.Sprint("c", j)))
+			must(t, c.Add(fmt.Sprint("c", j), draw()))
+			for range n {
+				x, class = append(x, draw()), append(class, j)
+			}
+		}
+		for i, p := range classify(t, c, x) {
+			if floats.MaxIdx(p) == class[i] {
+				all++
+			}
+			if floats.MaxIdx(ask(t, c, x[i])) == class[i] {
+				one++
+			}
+		}
+	}
+	if total := 20 * way * n; all < one+total/20 {
+		t.Errorf("%d of %d right together, %d one by one: want five in a hundred more", all, total, one)
+	}
+}
+
+func TestClassifyLeavesWhatWasTaught(t *testing.T) {
+	rng := rand.New(rand.NewPCG(83, 1))
+	for name, p := range priors(t, rng) {
+		for variant, o := range batchVariants {
+			s := randomScene(rng, p.Dim(), 3, 1, 0, 4)
+			c, fresh := s.teach(t, p, o), s.teach(t, p, o)
+			x, _ := s.clusters(rng, 7, 0.5)
+			for i, p := range classify(t, c, x) {
+				if p[2] != 0 {
+					t.Fatalf("%s, %s: picture %d is of a class without examples with probability %v", name, variant, i, p[2])
+				}
+			}
+			for _, q := range x {
+				if got, want := everything(t, c, q), everything(t, fresh, q); !slices.Equal(got, want) {
+					t.Fatalf("%s, %s: %v after a batch, want %v", name, variant, got, want)
+				}
+			}
+			classify(t, c, x) // and it goes on from there
+			must(t, c.Add("c1", x[0]))
+			must(t, fresh.Add("c1", x[0]))
+			if got, want := everything(t, c, x[3]), everything(t, fresh, x[3]); !slices.Equal(got, want) {
+				t.Errorf("%s, %s: %v after a batch and a picture, want %v", name, variant, got, want)
+			}
+		}
+	}
+}
+
+func TestOrderOfABatch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(84, 1))
+	for name, p := range priors(t, rng) {
+		for variant, o := range batchVariants {
+			s := randomScene(rng, p.Dim(), 2, 1, 3)
+			c := s.teach(t, p, o)
+			x, _ := s.clusters(rng, 30, 1)
+			x = append(x, x[3], x[5], x[3]) // the same ones again
+			want := classify(t, c, x)
+			again := classify(t, c, x)
+			order := rng.Perm(len(x))
+			var y [][]float64
+			for _, i := range order {
+				y = append(y, x[i])
+			}
+			got := classify(t, c, y)
+			for at, i := range order {
+				same(t, fmt.Sprint(name, ", ", variant, ", picture ", i), got[at], want[i], 1e-7)
+				if !slices.Equal(again[i], want[i]) {
+					t.Fatalf("%s, %s: picture %d is %v, then %v", name, variant, i, want[i], again[i])
+				}
+			}
+		}
+	}
+}
+
+// Where nothing can be borrowed, together is one by one: one picture, the same one
+// many times, a single class among which nothing is to be told apart, classes of as
+// many examples as dimensions.
+func TestTogetherIsOneByOneWhereNothingIsBorrowed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(85, 1))
+	for name, p := range priors(t, rng) {
+		for variant, o := range batchVariants {
+			s := randomScene(rng, p.Dim(), 2, 1, 3)
+			c := s.teach(t, p, o)
+			x, _ := s.clusters(rng, 1, 1)
+			alone := ask(t, c, x[1])
+			what := name + ", " + variant
+			same(t, what+": one picture", classify(t, c, x[1:2])[0], alone, 1e-9)
+			for _, got := range classify(t, c, slices.Repeat(x[1:2], 70)) {
+				same(t, what+": identical pictures", got, alone, 1e-9)
+			}
+			single := s[:1].teach(t, p, o)
+			x, _ = s.clusters(rng, 4, 1)
+			for i, got := range classify(t, single, x) {
+				same(t, what+": one class", got, ask(t, single, x[i]), 1e-9)
+			}
+			if p.Dim() <= 3 {
+				full := randomScene(rng, p.Dim(), 5, 4, 7)
+				taught := full.teach(t, p, Options{NonePrior: o.NonePrior, Population: o.Population, Pooled: o.Pooled, Inference: o.Inference, Centre: o.Centre})
+				for i, got := range classify(t, taught, x) {
+					same(t, what+": dense form", got, ask(t, taught, x[i]), 1e-9)
+				}
+			}
+		}
+	}
+}
+
+// Frames do not judge each other: a burst and nothing else is what its pictures are
+// alone.
+func TestBurstAsABatch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(86, 1))
+	p := spikedPrior(t, rng, 20, 4)
+	s := randomScene(rng, 20, 1, 1, 1)
+	c := s.teach(t, p, Options{NonePrior: 0.2, Near: 0.01, Centre: 1, Population: somePopulation()})
+	burst := [][]float64{randomVector(rng, 20, 2)}
+	for range 9 {
+		w := slices.Clone(burst[0])
+		w[rng.IntN(20)] += 1e-3
+		burst = append(burst, w)
+	}
+	for i, p := range classify(t, c, burst) {
+		same(t, fmt.Sprint("frame ", i), p, ask(t, c, burst[i]), 1e-9)
+	}
+}
+
+// Pictures of nothing taught are not borrowed where they are known to be strangers,
+// and change the answer to others little.
+func TestStrangersAreKeptOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(87, 1))
+	const d = 30
+	p := niw.HandCrafted(d, math.Sqrt(19))
+	p.Kappa, p.Nu = 0.02, d+20
+	s := randomScene(rng, d, 3, 3)
+	c := s.teach(t, p, Options{NonePrior: 0.3})
+	var strangers [][]float64
+	for range 40 {
+		strangers = append(strangers, randomVector(rng, d, -6))
+	}
+	for i, p := range classify(t, c, strangers) {
+		if p[2] < 0.99 {
+			t.Errorf("stranger %d is none with probability %v", i, p[2])
+		}
+	}
+	x, _ := s.clusters(rng, 6, 0.5)
+	alone, among := classify(t, c, x), classify(t, c, append(slices.Clone(x), strangers...))
+	for i := range x {
+		same(t, fmt.Sprint("picture ", i), among[i], alone[i], 1e-6)
+	}
+}
+
+// No row, however long, makes the others' answers other than they were.
+func TestExtremeRowsOfABatch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(88, 1))
+	for _, scale := range []float64{1e-300, 1e8, 1e40, 1e65} {
+		for variant, o := range batchVariants {
+			p := randomPrior(rng, 12)
+			s := randomScene(rng, 12, 2, 1, 1)
+			c := s.teach(t, p, o)
+			x, _ := s.clusters(rng, 6, 0.5)
+			far := randomVector(rng, 12, 0)
+			floats.Scale(scale, far)
+			want, got := classify(t, c, x), classify(t, c, append(slices.Clone(x), far))
+			if scale < 1 {
+				continue // a picture like others: finite is enough
+			}
+			for i := range x {
+				same(t, fmt.Sprint(variant, ", scale ", scale, ", picture ", i), got[i], want[i], 1e-9)
+			}
+		}
+	}
+	// Taught far out as well, where rounding is all there is.
+	p := randomPrior(rng, 12)
+	s := randomScene(rng, 12, 2, 1)
+	for j := range s {
+		for _, v := range s[j] {
+			floats.Scale(1e60, v)
+		}
+	}
+	c := s.teach(t, p, batchVariants["session"])
+	x, _ := s.clusters(rng, 6, 1e58)
+	classify(t, c, x)
+}
+
+func TestClassifyErrors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(89, 1))
+	p := randomPrior(rng, 6)
+	s := randomScene(rng, 6, 2, 2)
+	for variant, o := range batchVariants {
+		c := s.teach(t, p, o)
+		x, _ := s.clusters(rng, 50, 1)
+		a, err := c.Classify(context.Background(), new(mat.Dense), nil)
+		if err != nil || len(a.None) != 0 || !a.Classes.IsEmpty() {
+			t.Errorf("%s: empty batch: %v, %v", variant, a, err)
+		}
+		for _, bad := range []float64{math.NaN(), math.Inf(1), 1e200} {
+			y := slices.Clone(x)
+			y[71] = slices.Clone(x[71])
+			y[71][2] = bad
+			_, err = c.Classify(context.Background(), dense(y), nil)
+			var row *RowError
+			var value *niw.ValueError
+			if !errors.As(err, &row) || row.Row != 71 || !errors.As(err, &value) {
+				t.Errorf("%s: %v in row 71: %v", variant, bad, err)
+			}
+		}
+		_, err = c.Classify(context.Background(), mat.NewDense(2, 5, nil), nil)
+		var dim *niw.DimensionError
+		if !errors.As(err, &dim) {
+			t.Errorf("%s: rows of 5: %v", variant, err)
+		}
+		none, err := New(p, o)
+		must(t, err)
+		if _, err := none.Classify(context.Background(), dense(x), nil); !errors.Is(err, ErrNoExamples) {
+			t.Errorf("%s: no class: %v", variant, err)
+		}
+
+		last, calls := 0, 0
+		_, err = c.Classify(context.Background(), dense(x), func(done, total int) {
+			if done < last || done > total {
+				t.Errorf("%s: %d of %d done after %d", variant, done, total, last)
+			}
+			last = done
+			if calls++; done == total {
+				last = -1
+			}
+		})
+		if must(t, err); last != -1 {
+			t.Errorf("%s: ended at %d", variant, last)
+		}
+		for stop := range calls {
+			ctx, cancel := context.WithCancel(context.Background())
+			seen := 0
+			_, err := c.Classify(ctx, dense(x), func(done, total int) {
+				if seen++; seen > stop && done < total {
+					cancel()
+				}
+			})
+			if !errors.Is(err, context.Canceled) && stop < calls-1 {
+				t.Errorf("%s: cancelled at call %d of %d: %v", variant, stop, calls, err)
+			}
+			cancel()
+		}
+	}
+}
