@@ -4,8 +4,9 @@
 //	metaqda ROLE HANDOVER
 //
 // and hands the object that JavaScript works with to the global function of the
-// name HANDOVER. ROLE is page, for the classifier of a window, or trainer, for
-// a worker that learns priors. web/engine/index.js and web/engine/trainer.js start it. It holds
+// name HANDOVER. ROLE is page, for the classifier of a window, judge, for a worker
+// that answers about many pictures at once, or trainer, for a worker that learns
+// priors. web/engine/index.js, judge.js and trainer.js start them. It holds
 // the tables of methods and what JavaScript reads of their results; what they do is
 // in the packages below, of which all but bridge and direct, and the files that end
 // in _js.go, are plain Go. It is not for use without a JavaScript host.
@@ -28,10 +29,12 @@ func main() {
 	switch role := os.Args[1]; role {
 	case "page":
 		api = startPage()
+	case "judge":
+		api = startJudge()
 	case "trainer":
 		api = startTrainer()
 	default:
-		fail("unknown role %q: want page or trainer", role)
+		fail("unknown role %q: want page, judge or trainer", role)
 	}
 	js.Global().Call(os.Args[2], api)
 	select {} // the functions handed over keep working

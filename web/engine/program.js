@@ -27,7 +27,7 @@ let started = 0;
  * Starts the program in a role and waits until it hands over its methods.
  *
  * @param {Modules} modules
- * @param {'page'|'trainer'} role
+ * @param {'page'|'trainer'|'judge'} role
  * @returns {Promise<{methods: Methods, quick: import('./direct.js').Direct}>}
  */
 export async function startProgram({ engine, kernels }, role) {

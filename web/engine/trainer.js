@@ -4,7 +4,7 @@
  * responsive. The worker gets the compiled program by message and keeps its checkpoints
  * in IndexedDB itself.
  *
- *   start     {modules, runtime}
+ *   start     {modules, runtime, role}
  *   begin     {session, steps, classifier | dataset, prior}
  *   resume, pending, forget   the id of a session
  *   pause, proceed, cancel, finished
@@ -136,12 +136,12 @@ export class Trainer {
   }
 
   #start() {
-    const client = new RemoteClient(new Worker(new URL('./trainer-worker.js', import.meta.url), { type: 'module' }), {
+    const client = new RemoteClient(new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }), {
       code: 'internal',
       died: (why) => `The trainer ended (${why}): reload the page to go on.`,
       onNews: (_, progress) => this.onProgress(progress),
     });
-    const started = client.ask('start', { modules: this.engine.modules, runtime: new URL('wasm_exec.js', this.base).href });
+    const started = client.ask('start', { modules: this.engine.modules, runtime: new URL('wasm_exec.js', this.base).href, role: 'trainer' });
     started.catch((error) => client.close(error.message)); // the next question starts another
     return { client, started };
   }

@@ -15,6 +15,7 @@ import { Recogniser } from './recognise.js';
 import { Samples } from './samples.js';
 import { SessionsDialog } from './sessions.js';
 import { SettingsDialog } from './settings.js';
+import { Sorting } from './sort.js';
 
 /** @typedef {import('../engine/trainer.js').FullEngine} Engine */
 /** @typedef {import('../extractor/index.js').Extractor} Extractor */
@@ -111,6 +112,16 @@ function coalesced(show) {
 }
 
 /**
+ * A word that is another one whenever answers may be others.
+ *
+ * @param {Omit<import('../engine/contract.js').EngineState, 'classes'>} state
+ * @param {readonly import('./sort.js').Taught[]} classes
+ */
+function judgedBy({ sessionId, inference, nonePrior, prior }, classes) {
+  return JSON.stringify([sessionId, inference, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.length, examples.at(-1)])]);
+}
+
+/**
  * Joins the views with the engine.
  *
  * @param {Engine} engine
@@ -120,7 +131,8 @@ async function build(engine, extractor) {
   const undo = new UndoStack();
   const enrolment = new Enrolment(engine, extractor);
   const classes = new ClassList({ engine, enrolment, undo });
-  const recogniser = new Recogniser({ engine, enrolment });
+  const sorting = new Sorting({ engine: /** @type {import('../engine/index.js').LoadedEngine} */ (engine), enrolment, undo });
+  const recogniser = new Recogniser({ engine, enrolment, undo, sort: (files) => void sorting.add(files) });
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     undo.clear();
@@ -143,6 +155,9 @@ async function build(engine, extractor) {
     if (all) classes.show(all);
     else classes.follow(steps);
     shown = revision;
+    const { taught } = classes;
+    recogniser.follow(taught);
+    sorting.follow(taught, judgedBy(state, taught));
     settings.show(state);
     learning.showPrior(state.prior);
     await sessions.show(state.sessionId);
@@ -154,7 +169,7 @@ async function build(engine, extractor) {
     const card = classes.cardAround(where);
     void (card ? card.addFiles(files) : recogniser.recogniseFiles(files));
   });
-  catchMisses(document, () => say('Drop files on a class to teach it, or on Recognise.'));
+  catchMisses(document, (files) => void recogniser.recogniseFiles(files));
   document.addEventListener('keydown', (event) => {
     const field = event.target instanceof HTMLInputElement && event.target.type === 'text';
     if (event.key !== 'z' || event.shiftKey || !(event.ctrlKey || event.metaKey) || field) return;

@@ -3,8 +3,10 @@
 import { complain, say } from './announce.js';
 import { runBatch, summary } from './batch.js';
 import { Camera, cameraError, leaveCamera, takeCamera } from './camera.js';
-import { byId, counted, el, icon, sentence } from './dom.js';
+import { byId, counted, dialogHead, el, icon, sentence } from './dom.js';
+import { CorrectBar } from './correct.js';
 import { dropZone } from './drop.js';
+import { classesOf, pathOf, picturesOf } from './folders.js';
 import { holdRepeat } from './hold.js';
 import { Thumbnails } from './thumbnails.js';
 
@@ -30,6 +32,7 @@ export class ClassList {
     this.undo = undo;
     this.element = byId('classes', HTMLUListElement);
     this.#wireForm();
+    this.#wireFolders();
   }
 
   /**
@@ -98,6 +101,77 @@ export class ClassList {
   cardAround(element) {
     const id = element?.closest('[data-class]')?.getAttribute('data-class');
     return id ? this.#cards.get(id) : undefined;
+  }
+
+  /** What is taught, in the order of the cards. @returns {import('./sort.js').Taught[]} */
+  get taught() {
+    return [...this.element.children].flatMap((element) => {
+      const card = this.#cards.get(element.getAttribute('data-class') ?? '');
+      return card ? [{ id: card.id, name: card.name, examples: card.examples }] : [];
+    });
+  }
+
+  /**
+   * Teaches folders: each that holds pictures is a class of its name. Pictures that came
+   * without a folder are asked about.
+   *
+   * @param {File[]} files
+   */
+  async addFolders(files) {
+    const { classes, rest } = classesOf(files, pathOf);
+    if (!classes.size) {
+      if (rest.length) this.#askAbout(rest);
+      return;
+    }
+    const error = byId('add-class-error', HTMLElement);
+    complain(error, '');
+    let pictures = 0;
+    let cancelled = false;
+    for (const [name, some] of classes) {
+      try {
+        const known = this.taught.find((one) => one.name.toLowerCase() === name.toLowerCase());
+        const id = known?.id ?? (await this.engine.addClass(name)).id;
+        const card = await this.#cardOf(id);
+        const result = await card?.addFiles(some);
+        pictures += result?.done ?? 0;
+        cancelled = result?.cancelled ?? false;
+      } catch (reason) {
+        complain(error, sentence(reason));
+      }
+      if (cancelled) break;
+    }
+    const added = `${counted(pictures, 'picture')} of ${counted(classes.size, 'folder')} taught.`;
+    say(cancelled ? `Cancelled: ${added}` : added + (rest.length ? ` ${counted(rest.length, 'picture')} in no folder left out.` : ''));
+  }
+
+  /** The card of a class that was just made: it comes with the next change. @param {string} id */
+  async #cardOf(id) {
+    for (let tries = 0; tries < 100 && !this.#cards.has(id); tries++) await new Promise((resolve) => { setTimeout(resolve, 20); });
+    return this.#cards.get(id);
+  }
+
+  #wireFolders() {
+    dropZone(byId('teach', HTMLElement), (files) => void this.addFolders(files));
+    const field = byId('teach-folders', HTMLInputElement);
+    field.addEventListener('change', () => {
+      const files = picturesOf(field.files ?? []);
+      field.value = '';
+      if (files.length) void this.addFolders(files);
+      else say('There are no pictures in that folder.');
+    });
+  }
+
+  /** Asks what pictures are that came without a class, and teaches them. @param {File[]} files */
+  #askAbout(files) {
+    const dialog = byId('ask-what', HTMLDialogElement);
+    const bar = new CorrectBar({ label: files.length === 1 ? 'It is:' : 'They are:', onChoose: async (target) => {
+      dialog.close();
+      if ('id' in target) await this.#cards.get(target.id)?.addFiles(files);
+      else await (await this.#cardOf((await this.engine.addClass(target.name)).id))?.addFiles(files);
+    } });
+    bar.show(this.taught);
+    dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', files.length === 1 ? `What is “${files[0].name}”?` : `What are these ${counted(files.length, 'picture')}?`), bar.element);
+    dialog.showModal();
   }
 
   /** The card of a class, at its place. @param {string} id @param {number} at */
@@ -334,12 +408,13 @@ class ClassCard {
    * Adds files one after the other and says which of them were no pictures.
    *
    * @param {File[]} files
+   * @returns {Promise<import('./batch.js').BatchResult|null>} null where it did not begin
    */
   async addFiles(files) {
-    if (!files.length) return;
+    if (!files.length) return null;
     if (this.#batch) {
       complain(this.error, 'Pictures are still being added to this class: wait for them, or cancel, then add more.');
-      return;
+      return null;
     }
     complain(this.error, '');
     this.#batch = new AbortController();
@@ -350,6 +425,7 @@ class ClassCard {
       complain(this.error, summary(result.errors.map(sentence)));
       const added = `${counted(result.done, 'picture')} added to “${this.name}”.`;
       say(result.cancelled ? `Cancelled: ${added}` : added);
+      return result;
     } finally {
       this.#batch = null;
       this.batchBox.hidden = true;

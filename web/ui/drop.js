@@ -1,15 +1,7 @@
 // @ts-check
-/** Dropping files on a part of the page, and pasting them. */
-
-/**
- * The files in a drop or a clipboard; none for text, links and the like.
- *
- * @param {DataTransfer|null} data
- * @returns {File[]}
- */
-export function filesOf(data) {
-  return data ? [...data.files] : [];
-}
+/** Dropping files and folders on a part of the page, and pasting them. */
+import { say } from './announce.js';
+import { filesOf } from './folders.js';
 
 /**
  * Lets files be dropped on an element; `drop-target` is on it while they hover.
@@ -35,15 +27,23 @@ export function dropZone(element, onFiles) {
     event.stopPropagation();
     if (event.dataTransfer) event.dataTransfer.dropEffect = 'copy';
   });
-  element.addEventListener('drop', (event) => {
+  element.addEventListener('drop', () => {
     depth = 0;
     element.classList.remove('drop-target');
-    const files = filesOf(event.dataTransfer);
-    if (!files.length) return;
+  }, { capture: true }); // also where a part of the element takes the drop
+  element.addEventListener('drop', (event) => {
+    if (!carriesFiles(event)) return;
     event.preventDefault();
     event.stopPropagation();
-    onFiles(files);
+    void take(event, onFiles);
   });
+}
+
+/** @param {DragEvent} event @param {(files: File[]) => void} onFiles */
+async function take({ dataTransfer }, onFiles) {
+  const files = await filesOf(dataTransfer);
+  if (files.length) onFiles(files);
+  else say('There are no pictures in what was dropped.');
 }
 
 /** @param {DragEvent} event */
@@ -52,21 +52,21 @@ function carriesFiles(event) {
 }
 
 /**
- * A file dropped beside every target must not replace the page by itself.
+ * What is dropped beside every target must not replace the page by itself.
  *
  * @param {Document} page
- * @param {() => void} onMiss
+ * @param {(files: File[]) => void} onFiles
  */
-export function catchMisses(page, onMiss) {
+export function catchMisses(page, onFiles) {
   page.addEventListener('dragover', (event) => {
     if (!carriesFiles(event)) return;
     event.preventDefault();
-    if (event.dataTransfer) event.dataTransfer.dropEffect = 'none';
+    if (event.dataTransfer) event.dataTransfer.dropEffect = page.querySelector('dialog[open]') ? 'none' : 'copy';
   });
   page.addEventListener('drop', (event) => {
     if (event.defaultPrevented || !event.dataTransfer?.types.length) return;
     event.preventDefault();
-    onMiss();
+    if (carriesFiles(event) && !page.querySelector('dialog[open]')) void take(event, onFiles);
   });
 }
 
@@ -79,9 +79,9 @@ export function catchMisses(page, onMiss) {
  */
 export function catchPaste(page, onFiles) {
   page.addEventListener('paste', (event) => {
-    const files = filesOf(event.clipboardData);
-    if (!files.length) return;
+    if (!event.clipboardData?.files.length) return;
     event.preventDefault();
-    onFiles(files, page.activeElement);
+    const where = page.activeElement;
+    void filesOf(event.clipboardData).then((files) => { if (files.length) onFiles(files, where); });
   });
 }

@@ -28,6 +28,19 @@ export class Enrolment {
   }
 
   /**
+   * Adds a file to a class whose embedding is there already.
+   *
+   * @param {string} classId
+   * @param {File} file
+   * @param {Float32Array} embedding
+   * @returns {Promise<string>} the id of the example
+   */
+  async enrolKnown(classId, file, embedding) {
+    const small = await this.#use(await decode(file), thumbnail);
+    return (await this.engine.addExample(classId, embedding, small)).id;
+  }
+
+  /**
    * Adds a video frame to a class.
    *
    * @param {string} classId

@@ -2,8 +2,10 @@
 /** Recognising: a picture, or the live camera, and the picture that was looked at. */
 import { complain, say } from './announce.js';
 import { Camera, cameraError, leaveCamera, takeCamera } from './camera.js';
+import { CorrectBar, teachAs } from './correct.js';
 import { byId, sentence } from './dom.js';
 import { dropZone } from './drop.js';
+import { picturesOf } from './folders.js';
 import { Pace } from './pace.js';
 
 /** @typedef {import('../engine/contract.js').Engine} Engine */
@@ -20,11 +22,19 @@ export class Recogniser {
   #camera = null;
   #url = '';
   #turn = 0; // of several pictures in flight only the newest counts
+  /** The picture that is shown. @type {File|null} */
+  #file = null;
+  #classes = /** @type {readonly import('./sort.js').Taught[]} */ ([]);
 
-  /** @param {{engine: Engine, enrolment: Enrolment}} parts */
-  constructor({ engine, enrolment }) {
+  /** @param {{engine: Engine, enrolment: Enrolment, undo: import('./announce.js').UndoStack, sort: (files: File[]) => void}} parts */
+  constructor({ engine, enrolment, undo, sort }) {
     this.engine = engine;
     this.enrolment = enrolment;
+    this.undo = undo;
+    this.sort = sort;
+    this.bar = new CorrectBar({ label: 'It is:', onChoose: (target) => this.#teach(target) });
+    this.bar.element.hidden = true;
+    byId('correct', HTMLElement).append(this.bar.element);
     this.picture = byId('query-picture', HTMLImageElement);
     this.error = byId('query-error', HTMLElement);
     this.live = byId('live', HTMLElement);
@@ -34,7 +44,7 @@ export class Recogniser {
   }
 
   /**
-   * Recognises the first of these files.
+   * Recognises a file; several are sorted.
    *
    * @param {File[]} files
    */
@@ -42,6 +52,10 @@ export class Recogniser {
     const [file] = files;
     if (!file) return;
     this.closeCamera();
+    if (files.length > 1) {
+      this.sort(files);
+      return;
+    }
     const turn = ++this.#turn;
     complain(this.error, '');
     say(`Looking at “${file.name}” …`);
@@ -51,12 +65,36 @@ export class Recogniser {
       this.#show(picture, file.name);
       await this.engine.recognise(embedding);
       byId('prediction', HTMLElement).scrollIntoView({ block: 'nearest' });
-      say(files.length > 1 ? `Recognised “${file.name}”, the first of ${files.length} pictures.` : `Recognised “${file.name}”.`);
+      this.#file = file;
+      this.#showBar();
+      say(`Recognised “${file.name}”.`);
     } catch (error) {
       if (turn !== this.#turn) return;
       complain(this.error, sentence(error));
       say('');
     }
+  }
+
+  /** @param {readonly import('./sort.js').Taught[]} classes what is taught */
+  follow(classes) {
+    this.#classes = classes;
+    this.bar.show(classes);
+  }
+
+  /** Teaches what is looked at: the picture, or what the camera sees at this moment. @param {import('./correct.js').Target} target */
+  async #teach(target) {
+    const camera = this.#camera;
+    const file = this.#file;
+    const className = (/** @type {string} */ id) => this.#classes.find((one) => one.id === id)?.name ?? '';
+    await teachAs({ engine: this.engine, undo: this.undo, className }, target, [async (id) => {
+      if (camera) return this.enrolment.enrolFrame(id, await camera.frame());
+      if (!file) throw new Error('There is no picture to teach: choose one first.');
+      return this.enrolment.enrolFile(id, file);
+    }]);
+  }
+
+  #showBar() {
+    this.bar.element.hidden = !this.#file && !this.#camera;
   }
 
   /** Takes the picture and its prediction away. */
@@ -75,6 +113,7 @@ export class Recogniser {
     this.live.hidden = true;
     this.live.replaceChildren();
     this.liveButton.setAttribute('aria-pressed', 'false');
+    this.#showBar();
   };
 
   #wire() {
@@ -83,6 +122,13 @@ export class Recogniser {
       const files = [...field.files ?? []];
       field.value = '';
       void this.recogniseFiles(files);
+    });
+    const folder = byId('query-folder', HTMLInputElement);
+    folder.addEventListener('change', () => {
+      const files = picturesOf(folder.files ?? []);
+      folder.value = '';
+      if (files.length) this.sort(files);
+      else say('There are no pictures in that folder.');
     });
     dropZone(byId('recognise', HTMLElement), (files) => void this.recogniseFiles(files));
     this.liveButton.addEventListener('click', () => {
@@ -105,6 +151,9 @@ export class Recogniser {
     }
     this.picture.hidden = !picture;
     this.clearButton.hidden = !picture;
+    this.#file = null; // until the picture is recognised
+    this.bar.reset();
+    this.#showBar();
   }
 
   async #openCamera() {
@@ -128,6 +177,7 @@ export class Recogniser {
       return;
     }
     this.#show(null, '');
+    this.#showBar();
     say('Recognising what the camera sees.');
     await this.#watch(camera);
   }

@@ -1,25 +1,10 @@
 // @ts-check
 /** The page by keyboard alone, its names and roles, contrast and narrow screens. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import test from 'node:test';
-import { addPictures, card, meters, recognise, sample, status, teach, visit } from './harness.js';
-
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+import { addPictures, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
 
 /** @typedef {import('playwright-core').Page} Page */
-
-/** What axe finds wrong, one line each. @param {Page} page @returns {Promise<string[]>} */
-async function faults(page) {
-  // Evaluated by the debugger: the page's policy rightly refuses foreign scripts.
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const result = await /** @type {any} */ (window).axe.run(document, { resultTypes: ['violations'] });
-    return result.violations.flatMap((/** @type {any} */ rule) =>
-      rule.nodes.map((/** @type {any} */ node) => `${rule.id}: ${node.target} ${node.failureSummary}`));
-  });
-}
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   test(`names, roles and contrast are right in the ${colorScheme} scheme`, () => visit({

@@ -11,6 +11,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -349,4 +350,19 @@ export function touchPrior(file) {
   const at = 8 + Buffer.byteLength(header.slice(0, fact.index + fact[0].length)) - 1;
   changed[at] = changed[at] === 0x7a ? 0x61 : changed[at] + 1;
   return changed;
+}
+
+/** @type {string|undefined} */
+let axe;
+
+/** What axe finds wrong, one line each. @param {Page} page @returns {Promise<string[]>} */
+export async function faults(page) {
+  axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  // Evaluated by the debugger: the page's policy rightly refuses foreign scripts.
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const result = await /** @type {any} */ (window).axe.run(document, { resultTypes: ['violations'] });
+    return result.violations.flatMap((/** @type {any} */ rule) =>
+      rule.nodes.map((/** @type {any} */ node) => `${rule.id}: ${node.target} ${node.failureSummary}`));
+  });
 }

@@ -26,7 +26,7 @@ async function hand(page, selector, type, paths) {
   }, { files, type });
 }
 
-test('files dropped on a card teach it, files dropped on Recognise are recognised', () => visit({}, async ({ page }) => {
+test('files dropped on a card teach it, files dropped elsewhere are recognised', () => visit({}, async ({ page }) => {
   await addClass(page, 'Cat');
   await addClass(page, 'Rocket');
   for (const name of ['cat', 'rocket']) {
@@ -40,7 +40,7 @@ test('files dropped on a card teach it, files dropped on Recognise are recognise
   assert.equal(most(await meters(page)), 'Rocket');
   assert.equal(await page.locator('.drop-target').count(), 0);
   await hand(page, 'footer', 'drop', [sample('noto', 'cat')]);
-  await status(page, 'Drop files on a class to teach it, or on Recognise.');
+  await status(page, 'Recognised “noto-cat.png”.');
 }));
 
 test('a pasted picture goes to the class that has the focus, or is recognised', () => visit({}, async ({ page }) => {

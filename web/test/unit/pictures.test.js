@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { claimsPicture, refusal } from '../../files/pictures.js';
-import { filesOf } from '../../ui/drop.js';
 
 /** @param {string} name @param {string} type @param {number} [size] */
 const file = (name, type, size = 9) => ({ name, type, size });
@@ -29,9 +28,4 @@ test('each reason for refusing a file has its own sentence with the name in it',
     assert.match(text, expected);
     assert.match(text, /\.$/);
   }
-});
-
-test('a drop without files gives none', () => {
-  assert.deepEqual(filesOf(null), []);
-  assert.deepEqual(filesOf(/** @type {DataTransfer} */ (/** @type {unknown} */ ({ files: [] }))), []);
 });

@@ -1,0 +1,353 @@
+// @ts-check
+/** Many pictures at once: sorted, judged together, corrected, saved; folders as classes; "It is:" under an answer. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import sharp from 'sharp';
+import { addClass, addPictures, card, faults, meters, recognise, root, sample, status, teach, visit } from './harness.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
+const STRANGER = 'penguin';
+const TAUGHT = ['noto', 'twemoji', 'openmoji'];
+
+/** Variants of each of the other drawings: with three of each class taught, 300 are left to sort. */
+const VARIANTS = 25;
+const OTHERS = ['emojione', 'fxemoji'];
+
+const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
+
+/** @type {string} */
+let folder;
+before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'sort-')); });
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** @param {string} concept */
+const named = (concept) => concept[0].toUpperCase() + concept.slice(1);
+
+/** Turned, grown and tinted copies of drawings, as CONCEPT/STYLE-N.png. @param {number} variants @returns {Promise<string[]>} */
+async function drawings(variants) {
+  const place = path.join(folder, `drawings-${variants}`);
+  const files = [];
+  for (const concept of [...KNOWN, STRANGER]) {
+    await mkdir(path.join(place, concept), { recursive: true });
+    for (const style of OTHERS) {
+      for (let i = 0; i < variants; i++) {
+        const file = path.join(place, concept, `${style}-${i}.png`);
+        await sharp(sample(style, concept)).resize(90 + 2 * (i % 20)).rotate((i * 7) % 31 - 15, { background: '#fff' })
+          .flatten({ background: ['#fff', '#f4efe6', '#e8f0f4'][i % 3] }).modulate({ brightness: 0.9 + 0.05 * (i % 5) }).png().toFile(file);
+        files.push(file);
+      }
+    }
+  }
+  return files;
+}
+
+/** @param {Page} page @param {RegExp} text */
+const state = (page, text) => page.locator('.sort-state').filter({ hasText: text }).waitFor({ timeout: 240_000 });
+const TOGETHER = /^Judged together/;
+
+/** The table as saved: the answer by path. @param {Page} page */
+async function table(page) {
+  const waiting = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save as a table' }).click();
+  const text = await readFile(await (await waiting).path(), 'utf8');
+  const [head, ...rows] = text.replace('\uFEFF', '').trim().split('\r\n').map((line) => line.split(','));
+  return { head, rows: rows.map((row) => Object.fromEntries(row.map((value, i) => [head[i], value]))) };
+}
+
+/** @param {Record<string, string>[]} rows @param {(row: Record<string, string>) => string} truth */
+const accuracy = (rows, truth) => rows.filter((row) => row.answer === truth(row)).length / rows.length;
+
+/** How many entries each of the page's stores has. @param {Page} page @returns {Promise<Record<string, number>>} */
+function stored(page) {
+  return page.evaluate(async () => {
+    /** @type {Record<string, number>} */
+    const counts = {};
+    for (const { name } of await indexedDB.databases()) {
+      const db = await new Promise((/** @type {(db: IDBDatabase) => void} */ resolve) => {
+        const request = indexedDB.open(/** @type {string} */ (name));
+        request.onsuccess = () => resolve(request.result);
+      });
+      for (const store of db.objectStoreNames) {
+        counts[store] = await new Promise((resolve) => {
+          const request = db.transaction(store).objectStore(store).count();
+          request.onsuccess = () => resolve(request.result);
+        });
+      }
+      db.close();
+    }
+    return counts;
+  });
+}
+
+/** Drops files or folders of this machine on an element. @param {Page} page @param {string} selector @param {string[]} paths */
+async function drop(page, selector, paths) {
+  await page.locator(selector).first().scrollIntoViewIfNeeded();
+  const { x, y } = await page.locator(selector).first().evaluate((element) => {
+    const box = element.getBoundingClientRect();
+    return { x: box.x + box.width / 2, y: box.y + Math.min(20, box.height / 2) };
+  });
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: paths, dragOperationsMask: 1 };
+  for (const type of /** @type {const} */ (['dragEnter', 'dragOver', 'drop'])) await session.send('Input.dispatchDragEvent', { type, x, y, data });
+  await session.detach();
+}
+
+/**
+ * Sorts pictures and compares the answers one by one with those together.
+ *
+ * @param {Page} page
+ * @param {string[]} files
+ * @param {(row: Record<string, string>) => string} truth
+ */
+async function sorted(page, files, truth) {
+  let judge = () => {};
+  const held = new Promise((/** @type {(value: void) => void} */ resolve) => { judge = resolve; });
+  await page.route('**/web/engine/worker.js', async (route) => {
+    await held; // until the answers one by one have been read
+    await route.continue();
+  });
+  const begun = performance.now();
+  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
+  await page.getByRole('progressbar', { name: 'Pictures looked at' }).waitFor();
+  await state(page, /^Judging all pictures together/);
+  const read = performance.now();
+  const one = await table(page);
+  judge();
+  await state(page, TOGETHER);
+  const judged = performance.now();
+  await status(page, new RegExp(`^${files.length} pictures: `));
+  const together = await table(page);
+  assert.equal(together.rows.length, files.length);
+  for (const row of together.rows) {
+    const sum = together.head.slice(4).reduce((all, name) => all + Number(row[name]), 0);
+    assert.ok(Math.abs(sum - 1) < 0.001 * together.head.length, `the probabilities of ${row.file} sum to ${sum}`);
+    assert.equal(row.probability, String(Math.max(...together.head.slice(4).map((name) => Number(row[name]))).toFixed(4)));
+  }
+  const result = { oneByOne: accuracy(one.rows, truth), together: accuracy(together.rows, truth), seconds: (read - begun) / 1000, judging: (judged - read) / 1000 };
+  console.log(`# ${files.length} pictures: ${JSON.stringify(result, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v))}`);
+  return result;
+}
+
+test('300 pictures are sorted, most of them rightly, better together, and nothing of them is kept', { timeout: 300_000 }, () => visit({
+  context: { serviceWorkers: 'block' },
+}, async ({ page }) => {
+  const files = await drawings(VARIANTS);
+  assert.equal(files.length, 300);
+  for (const concept of KNOWN) await teach(page, named(concept), TAUGHT);
+  const kept = await stored(page);
+  // Chosen files come without their folders: what they show is in the order chosen.
+  const truths = new Map();
+  const copies = path.join(folder, 'copies');
+  await mkdir(copies, { recursive: true });
+  const flat = await Promise.all(files.map(async (file, i) => {
+    const name = `picture-${i}.png`;
+    truths.set(name, named(path.basename(path.dirname(file))));
+    await cp(file, path.join(copies, name));
+    return path.join(copies, name);
+  }));
+  const truth = (/** @type {Record<string, string>} */ { file }) => (truths.get(file) === named(STRANGER) ? 'none of these' : truths.get(file));
+  const { oneByOne, together } = await sorted(page, flat, truth);
+  assert.ok(oneByOne >= 0.6, `one by one ${oneByOne} right`);
+  assert.ok(together >= oneByOne - 0.01, `together ${together} right, one by one ${oneByOne}`);
+  assert.deepEqual(await stored(page), kept, 'nothing is stored');
+  assert.ok(await page.locator('.shot-card').count() < 300, 'not all cards at once');
+  await page.getByRole('button', { name: /^Show \d+ more of/ }).first().click();
+
+  await page.getByRole('button', { name: /^Doubtful/ }).click();
+  for (const value of await page.locator('.shot-value').allTextContents()) assert.ok(Number.parseInt(value, 10) <= 80, `${value} is doubtful`);
+  await page.getByRole('button', { name: /^All/ }).click();
+
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await status(page, 'Closed. 300 pictures forgotten');
+  assert.equal(await page.locator('.shot-card').count(), 0);
+  assert.deepEqual(await stored(page), kept, 'nothing is left');
+  assert.ok(await page.locator('#teach').isVisible());
+}));
+
+const photographs = existsSync(path.join(shared, 'corel1k.tar'));
+test('photographs: better together', { timeout: 300_000, skip: photographs ? false : 'not beside the clone' }, () => visit({
+  context: { serviceWorkers: 'block' },
+}, async ({ page }) => {
+  await promisify(execFile)('tar', ['xf', path.join(shared, 'corel1k.tar'), '-C', folder]);
+  const classes = (await readdir(path.join(folder, 'corel1k'))).sort().slice(3, 8);
+  const files = [];
+  for (const name of classes) {
+    const all = (await readdir(path.join(folder, 'corel1k', name))).sort();
+    await addClass(page, name);
+    await addPictures(page, name, [path.join(folder, 'corel1k', name, all[0])]);
+    for (const file of all.slice(1, 11)) {
+      await cp(path.join(folder, 'corel1k', name, file), path.join(folder, `${name}-${file}`));
+      files.push(path.join(folder, `${name}-${file}`));
+    }
+  }
+  const { oneByOne, together } = await sorted(page, files, ({ file }) => file.slice(0, file.lastIndexOf('-')));
+  assert.ok(together >= oneByOne, `together ${together} right, one by one ${oneByOne}`);
+}));
+
+test('looking at pictures can be cancelled, and those that were looked at stay', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', ['noto']);
+  const files = (await drawings(5)).slice(0, 60);
+  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
+  await page.locator('.shot-card').first().waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await status(page, /^Stopped\. \d+ pictures?: /);
+  const count = Number(/\d+/.exec(await page.locator('#sort-title').textContent() ?? '')?.[0]);
+  assert.ok(count >= 1 && count < 60, `${count} pictures`);
+}));
+
+test('pictures are corrected from the larger view, by selection, by the question and by what looks alike, and it is undone', { timeout: 180_000 }, () => visit({
+  context: { reducedMotion: 'reduce' },
+}, async ({ page }) => {
+  await teach(page, 'Cat', TAUGHT);
+  await teach(page, 'Rocket', TAUGHT);
+  const files = (await drawings(5)).filter((file) => /(cat|rocket|penguin)\//.test(file.replaceAll(path.sep, '/')));
+  await drop(page, '#stage', [...new Set(files.map((file) => path.dirname(file)))]);
+  await state(page, TOGETHER);
+  assert.equal(await page.locator('#sort-title').textContent(), '30 pictures');
+  const { rows } = await table(page);
+  assert.ok(rows.every(({ file }) => /^(cat|rocket|penguin)\/\w+-\d\.png$/.test(file)), 'the path below the folder that was dropped');
+  assert.deepEqual(await faults(page), [], 'sorted');
+
+  // The larger view, by keyboard.
+  const total = async () => Number(/(\d+) pictures/.exec(await page.locator('#teach-summary').textContent() ?? '')?.[1]);
+  assert.equal(await total(), 6);
+  await page.locator('.shot').first().focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  const viewer = page.getByRole('dialog', { name: 'Picture' });
+  await viewer.getByText(/^2 of \d+$/).waitFor();
+  assert.deepEqual(await faults(page), [], 'larger view');
+  await page.keyboard.press('ArrowRight');
+  await viewer.getByText(/^3 of \d+$/).waitFor();
+  await viewer.getByRole('button', { name: 'Cat', exact: true }).click();
+  await viewer.getByText('Taught as Cat').waitFor();
+  await page.keyboard.press('Escape');
+  await viewer.waitFor({ state: 'hidden' });
+  assert.ok(await page.evaluate(() => document.activeElement?.classList.contains('shot')), 'the focus is on a picture');
+  await page.locator('.shot-card.taught').waitFor();
+  await state(page, TOGETHER);
+  assert.equal(await total(), 7);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.locator('.shot-card.taught').waitFor({ state: 'detached' });
+  assert.equal(await total(), 6);
+
+  // A selection, as a class that is new.
+  const none = page.getByRole('region', { name: 'None of these' });
+  await state(page, TOGETHER);
+  await none.getByRole('button', { name: 'Select all of None of these' }).click();
+  const picked = await none.locator('.selected').count();
+  const selection = page.getByRole('region', { name: 'Selected pictures' });
+  assert.ok(picked >= 3, `${picked} of 10 strangers are none of these`);
+  assert.deepEqual(await faults(page), [], 'selected');
+  await selection.getByRole('button', { name: 'New…' }).click();
+  await page.keyboard.type('Penguin');
+  await page.keyboard.press('Enter');
+  await page.getByText(`${picked} pictures taught as “Penguin”.`).first().waitFor();
+  await page.locator('.chip').filter({ hasText: 'Penguin' }).waitFor();
+  await page.keyboard.press('Control+z');
+  await page.locator('.chip').filter({ hasText: 'Penguin' }).waitFor({ state: 'detached' });
+  assert.equal(await total(), 6);
+  await state(page, TOGETHER);
+
+  // What looks alike, without one of them.
+  const alike = page.getByRole('region', { name: /look alike: name them/ });
+  await alike.waitFor();
+  const group = alike.getByRole('button', { pressed: true });
+  const many = await group.count();
+  await group.last().click();
+  await alike.getByRole('button', { name: 'New…' }).click();
+  await page.keyboard.type('Bird');
+  await page.keyboard.press('Enter');
+  await page.getByText(`${many - 1} pictures taught as “Bird”.`).first().waitFor();
+  await state(page, TOGETHER);
+  const again = await table(page);
+  assert.equal(again.rows.filter((row) => row['taught as'] === 'Bird' && row.answer === 'Bird').length, many - 1);
+
+  // What tells most.
+  const question = page.getByRole('region', { name: 'Tell me what this is' });
+  const asked = await question.getByRole('button', { name: /^Larger view of/ }).getAttribute('aria-label');
+  await question.getByRole('button', { name: 'Rocket', exact: true }).click();
+  await page.getByText('Taught as “Rocket”.').first().waitFor();
+  await page.waitForFunction((before) => document.querySelector('.ask-picture')?.getAttribute('aria-label') !== before, asked);
+}));
+
+test('pictures are copied into a folder for each class', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', TAUGHT);
+  await page.evaluate(() => { Object.assign(globalThis, { showDirectoryPicker: () => navigator.storage.getDirectory() }); });
+  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles([sample('emojione', 'cat'), sample('fxemoji', 'cat'), sample('emojione', 'penguin')]);
+  await state(page, TOGETHER);
+  const { rows } = await table(page);
+  await page.getByRole('button', { name: 'Copy into folders' }).click();
+  await status(page, /^3 pictures copied into/);
+  const copied = await page.evaluate(async () => {
+    /** @type {string[]} */
+    const found = [];
+    const top = /** @type {any} */ (await navigator.storage.getDirectory());
+    for await (const [name, entry] of top.entries()) for await (const [file, one] of entry.entries()) found.push(`${name}/${file} ${(await one.getFile()).size > 0}`);
+    return found.sort();
+  });
+  /** @type {Record<string, number>} */
+  const seen = {};
+  const expected = rows.map(({ file, answer }) => {
+    const key = `${answer}/${file}`;
+    seen[key] = (seen[key] ?? 0) + 1;
+    return `${seen[key] === 1 ? key : key.replace('.png', ` (${seen[key]}).png`)} true`;
+  });
+  assert.deepEqual(copied, expected.sort());
+}));
+
+test('a folder of folders teaches a class for each, a folder on a card teaches that, and beside everything it is sorted', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  const place = path.join(folder, 'zoo');
+  for (const concept of ['cat', 'rocket']) {
+    await mkdir(path.join(place, concept), { recursive: true });
+    for (const style of TAUGHT) await cp(sample(style, concept), path.join(place, concept, `${style}.png`));
+  }
+  await drop(page, '#teach-title', [place]);
+  await status(page, '6 pictures of 2 folders taught.');
+  await card(page, 'cat').getByText('3 pictures').waitFor();
+  await drop(page, '[data-class]', [path.join(place, 'cat')]);
+  await card(page, 'cat').getByText('6 pictures').waitFor();
+  assert.equal(await page.locator('.drop-target').count(), 0);
+
+  await drop(page, '#teach-title', [sample('emojione', 'cat'), sample('fxemoji', 'cat')]);
+  const dialog = page.getByRole('dialog', { name: 'What are these 2 pictures?' });
+  assert.deepEqual(await faults(page), []);
+  await dialog.getByRole('button', { name: 'cat', exact: true }).click();
+  await card(page, 'cat').getByText('8 pictures').waitFor();
+
+  await drop(page, 'footer', [place]);
+  await state(page, TOGETHER);
+  assert.equal(await page.locator('#sort-title').textContent(), '6 pictures');
+}));
+
+test('under an answer a press says what it is, a new class is made, and both are undone', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', ['noto']);
+  await teach(page, 'Rocket', ['noto']);
+  const bar = page.locator('#correct');
+  assert.ok(await bar.getByRole('button', { name: 'Cat' }).isHidden());
+  const before = (await recognise(page, sample('emojione', 'penguin'))).Cat;
+  await bar.getByRole('button', { name: 'New…' }).click();
+  await page.keyboard.type('Penguin');
+  await page.keyboard.press('Enter');
+  await card(page, 'Penguin').getByText('1 picture').waitFor();
+  assert.ok((await meters(page)).Penguin > 0.5, 'the answer follows');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await card(page, 'Penguin').waitFor({ state: 'detached' });
+  assert.ok(Math.abs((await meters(page)).Cat - before) < 1e-9, 'the answer is as it was');
+
+  await recognise(page, sample('emojione', 'cat'));
+  await bar.getByRole('button', { name: 'Cat' }).click();
+  await card(page, 'Cat').getByText('2 pictures').waitFor();
+  await page.keyboard.press('Control+z');
+  await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Clear the picture' }).click();
+  assert.ok(await bar.getByRole('button', { name: 'Cat' }).isHidden());
+}));

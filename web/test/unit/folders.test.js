@@ -1,0 +1,78 @@
+// @ts-check
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { classesOf, copyInto, filesOf, pathOf, picturesOf, writable } from '../../ui/folders.js';
+
+/** A folder of a drop, which answers its children two at a time. @param {string} name @param {any[]} children */
+const folder = (name, children) => ({
+  name, isFile: false,
+  createReader() {
+    let at = 0;
+    return { readEntries: (/** @type {(some: any[]) => void} */ answer) => answer(children.slice(at, at += 2)) };
+  },
+});
+/** @param {string} name @param {string} [type] */
+const file = (name, type = 'image/png') => ({ name, isFile: true, file: (/** @type {(file: File) => void} */ answer) => answer(new File(['x'], name, { type })) });
+/** @param {any[]} entries @returns {DataTransfer} */
+const drop = (entries) => /** @type {any} */ ({ items: entries.map((entry) => ({ kind: 'file', webkitGetAsEntry: () => entry })) });
+
+test('a drop gives the pictures of all its folders with their paths, and what came alone as it is', async () => {
+  const files = await filesOf(drop([
+    folder('photos', [folder('cats', [file('10.png'), file('9.png'), file('.hidden.png'), file('Thumbs.db', '')]), file('notes.txt', 'text/plain'), folder('.git', [file('a.png')]), folder('empty', [])]),
+    file('alone.txt', 'text/plain'),
+  ]));
+  assert.deepEqual(files.map(pathOf), ['photos/cats/9.png', 'photos/cats/10.png', 'alone.txt']);
+});
+
+test('a drop without files gives none, one of an older browser its files', async () => {
+  assert.deepEqual(await filesOf(null), []);
+  assert.deepEqual(await filesOf(/** @type {any} */ ({ items: [{ kind: 'string' }] })), []);
+  const plain = new File(['x'], 'a.png', { type: 'image/png' });
+  assert.deepEqual(await filesOf(/** @type {any} */ ({ items: [{ kind: 'file', getAsFile: () => plain }] })), [plain]);
+  assert.equal(pathOf(plain), 'a.png');
+});
+
+test('a folder that cannot be read is empty', async () => {
+  const broken = { name: 'x', isFile: false, createReader: () => ({ readEntries: (/** @type {any} */ _, /** @type {() => void} */ fail) => fail() }) };
+  const gone = { name: 'y.png', isFile: true, file: (/** @type {any} */ _, /** @type {() => void} */ fail) => fail() };
+  assert.deepEqual(await filesOf(drop([broken, gone])), []);
+});
+
+test('of a chosen folder the pictures are taken, in the order of their names', () => {
+  const chosen = ['f/10.png', 'f/9.png', 'f/.x/1.png', 'f/notes.txt'].map((path) => Object.defineProperty(
+    new File(['x'], path.split('/').at(-1) ?? '', { type: path.endsWith('png') ? 'image/png' : 'text/plain' }), 'webkitRelativePath', { value: path }));
+  assert.deepEqual(picturesOf(chosen).map(pathOf), ['f/9.png', 'f/10.png']);
+});
+
+test('each folder with pictures is a class by its name', () => {
+  const of = (/** @type {string[]} */ ...paths) => {
+    const { classes, rest } = classesOf(paths, (path) => path);
+    return [Object.fromEntries(classes), rest];
+  };
+  assert.deepEqual(of('all/cat/1.png', 'all/cat/2.png', 'all/dog/1.png'), [{ cat: ['all/cat/1.png', 'all/cat/2.png'], dog: ['all/dog/1.png'] }, []]);
+  assert.deepEqual(of('cat/1.png'), [{ cat: ['cat/1.png'] }, []]);
+  assert.deepEqual(of('1.png', 'all/cover.png', 'all/cat/1.png'), [{ cat: ['all/cat/1.png'] }, ['1.png', 'all/cover.png']], 'beside folders');
+  assert.deepEqual(of('cats/1.png', 'cats2/1.png'), [{ cats: ['cats/1.png'], cats2: ['cats2/1.png'] }, []], 'a longer name is no folder below');
+  assert.deepEqual(of('a/cat/1.png', 'b/cat/2.png'), [{ cat: ['a/cat/1.png', 'b/cat/2.png'] }, []]);
+  assert.deepEqual(of(), [{}, []]);
+});
+
+test('names that a system would refuse are made so that it does not', () => {
+  assert.deepEqual(['a/b', 'CON: x?', '..', 'end. ', '', 'Äpfel'].map(writable), ['a_b', 'CON_ x_', '_', 'end', '_', 'Äpfel']);
+});
+
+test('a copy overwrites nothing', async () => {
+  /** @type {Record<string, string>} */
+  const there = { 'a.png': 'theirs' };
+  const refuse = (/** @type {string} */ name) => Promise.reject(Object.assign(new Error('no'), { name }));
+  const handle = {
+    getFileHandle: async (/** @type {string} */ name, { create = false } = {}) => {
+      if (name === 'b.png') return refuse('TypeMismatchError');
+      if (!create && !(name in there)) return refuse('NotFoundError');
+      return { createWritable: async () => ({ write: async (/** @type {File} */ file) => { there[name] = await file.text(); }, close: async () => {} }) };
+    },
+  };
+  const root = /** @type {any} */ ({ getDirectoryHandle: async () => handle });
+  for (const name of ['a.png', 'a.png', 'b.png', 'c']) await copyInto(root, 'cat', new File([`mine ${name}`], name));
+  assert.deepEqual(there, { 'a.png': 'theirs', 'a (2).png': 'mine a.png', 'a (3).png': 'mine a.png', 'b (2).png': 'mine b.png', c: 'mine c' });
+});

@@ -1,0 +1,54 @@
+// @ts-check
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { countsOf, groupsOf, isDoubtful, NONE, percent, tableOf, verdict, WAITING } from '../../ui/sorting.js';
+
+/** @typedef {import('../../ui/sorting.js').Sortable} Sortable */
+
+const classes = [{ id: 'c', name: 'Cat' }, { id: 'd', name: 'Dog, small' }];
+
+/** @param {string} name @param {number[]} p of none, and of the classes @param {string} [taught] @returns {Sortable} */
+const picture = (name, [none, ...probabilities], taught = '') => ({ name, path: `f/${name}`, answer: { classes: ['c', 'd'], probabilities, none }, taught });
+const cat = picture('cat.png', [0.05, 0.9, 0.05]);
+const doubt = picture('doubt.png', [0.2, 0.5, 0.3]);
+const dog = picture('dog.png', [0, 0.004, 0.996]);
+const stranger = picture('10.png', [0.7, 0.2, 0.1]);
+const taught = picture('taught.png', [0.9, 0.1, 0], 'd');
+const waiting = { name: 'w', path: 'w', answer: null, taught: '' };
+const all = [cat, doubt, dog, stranger, taught, waiting];
+
+test('a picture is what is most probable, or what it was taught as', () => {
+  assert.deepEqual([cat, stranger, taught, waiting].map(verdict),
+    [{ id: 'c', probability: 0.9 }, { id: NONE, probability: 0.7 }, { id: 'd', probability: 1 }, { id: WAITING, probability: 0 }]);
+  assert.deepEqual(all.filter(isDoubtful), [doubt, stranger]);
+});
+
+test('groups stand in the order taught, within them the most doubtful first', () => {
+  const names = (/** @type {Parameters<typeof groupsOf>[2]} */ options) => groupsOf(all, classes, options).map(({ name, items }) => [name, ...items.map((item) => item.name)]);
+  assert.deepEqual(names({}), [['Cat', 'doubt.png', 'cat.png'], ['Dog, small', 'dog.png', 'taught.png'], ['None of these', '10.png'], ['Not sorted yet', 'w']]);
+  assert.deepEqual(names({ order: 'sure' })[0], ['Cat', 'cat.png', 'doubt.png']);
+  assert.deepEqual(names({ order: 'name' })[0], ['Cat', 'cat.png', 'doubt.png']);
+  assert.deepEqual(names({ filter: { kind: 'doubtful' } }), [['Cat', 'doubt.png'], ['None of these', '10.png']]);
+  assert.deepEqual(names({ filter: { kind: 'group', id: NONE } }), [['None of these', '10.png']]);
+  assert.deepEqual(groupsOf([dog], [classes[0]]).map(({ id }) => id), [WAITING], 'of a class that has gone');
+  assert.deepEqual(groupsOf([picture('9.png', [0, 1, 0]), picture('10.png', [0, 1, 0])], classes, { order: 'name' })[0].items.map(({ name }) => name), ['9.png', '10.png']);
+});
+
+test('counts are those of the groups', () => {
+  const { groups, doubtful } = countsOf(all);
+  assert.deepEqual([Object.fromEntries(groups), doubtful], [{ c: 2, d: 2, [NONE]: 1, [WAITING]: 1 }, 2]);
+});
+
+test('the table has a line for each picture with all probabilities', () => {
+  assert.equal(tableOf([cat, taught, waiting], classes), [
+    'file,answer,probability,taught as,Cat,"Dog, small",none of these',
+    'f/cat.png,Cat,0.9000,,0.9000,0.0500,0.0500',
+    'f/taught.png,"Dog, small",1.0000,"Dog, small",0.1000,0.0000,0.9000',
+    'w,,,,,,', ''].join('\r\n'));
+  assert.match(tableOf([{ ...cat, path: 'a "b".png' }], classes), /\r\n"a ""b""\.png",Cat/);
+  assert.match(tableOf([cat], [...classes, { id: 'new', name: 'New' }]), /0\.9000,0\.0500,,0\.0500\r\n$/, 'a class that the answer does not know');
+});
+
+test('no picture is quite certain', () => {
+  assert.deepEqual([0, 0.001, 0.25, 0.994, 0.996, 1].map(percent), ['0 %', '< 1 %', '25 %', '99 %', '> 99 %', '100 %']);
+});
