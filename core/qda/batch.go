@@ -41,8 +41,9 @@ type Answers struct {
 // ctx ends, Classify returns its error. A row that is not a finite embedding of length
 // d is reported as a *[RowError]; [ErrNoExamples] is as for ProbabilitiesTo.
 //
-// Cost r d + 4 Σ_j (K_j+32) (d + K_j+32) for each picture, whitening being d² with a
-// prior that is not spiked. Memory n (d + 2C) numbers, and a copy of the examples.
+// Cost 2 r d + 4 Σ_j (K_j+32) (d + K_j+32) for each picture, whitening being d²/2 with
+// a prior that is not spiked, and (K_j+32)³ more where it has several frames among what
+// a class borrowed. Memory n (d + 2C) numbers, and a copy of the examples.
 func (c *Classifier) Classify(ctx context.Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
 	if err := c.checkRows(x); err != nil {
 		return nil, err
