@@ -34,6 +34,11 @@ func (r report) tables() []*Table {
 	if r.Protocol == experiment.LeaveOneOut {
 		tables = append(tables, r.leftOutTables()...)
 	}
+	if r.Protocol == experiment.Together && len(r.Data) > 1 {
+		for _, way := range r.Way {
+			tables = append(tables, r.meanTable(way))
+		}
+	}
 	return tables
 }
 
