@@ -13,7 +13,9 @@
 // NAME.groups.npy: rows of one group are frames of one burst or views of one
 // thing. In no task do support and queries share a group.
 //
-// NAME.json holds {"name", "dimension", "classes", "splits", "extractor"}.
+// Embeddings without labels are read by [LoadRows].
+//
+// NAME.json holds {"name", "dimension", "classes", "splits", "extractor", "files"}.
 // "splits" maps a split's name to its class names; splits may also come from a
 // separate file or folder, see [ReadSplits].
 //

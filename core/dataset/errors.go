@@ -45,6 +45,10 @@ func reason(err error) string {
 	return err.Error()
 }
 
+func noEmbeddings(file string) error {
+	return &FileError{File: file, Row: -1, Problem: "holds no embeddings", Remedy: "write at least one row with at least one number"}
+}
+
 // damaged says that the bytes are not what the format asks for.
 func damaged(file, what string, err error) error {
 	return &FileError{File: file, Row: -1, Problem: what, Remedy: "write the file again, it is damaged or of another kind", Err: err}

@@ -14,6 +14,7 @@ type Meta struct {
 	Classes   []string            `json:"classes"`
 	Splits    map[string][]string `json:"splits"`
 	Extractor string              `json:"extractor"`
+	Files     []string            `json:"files"` // of each row; read by [LoadRows] alone
 }
 
 // DecodeMeta decodes the .json beside the data. file is used in messages.
@@ -39,9 +40,8 @@ func (s *Set) describe(m *Meta, metaFile string) error {
 		s.Name = m.Name
 	}
 	s.Extractor = m.Extractor
-	if m.Dimension != 0 && m.Dimension != s.Dim {
-		return &FileError{File: s.file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %s says %d", s.Dim, metaFile, m.Dimension),
-			Remedy: "correct \"dimension\" or use the .json that belongs to the data"}
+	if err := m.checkDimension(s.file, metaFile, s.Dim); err != nil {
+		return err
 	}
 	if s.Classes == nil {
 		s.Classes = m.Classes
@@ -53,6 +53,15 @@ func (s *Set) describe(m *Meta, metaFile string) error {
 		return err
 	}
 	return s.setSplits(metaFile, m.Splits)
+}
+
+// checkDimension compares what the .json beside a file says with its rows.
+func (m *Meta) checkDimension(file, metaFile string, dim int) error {
+	if m.Dimension == 0 || m.Dimension == dim {
+		return nil
+	}
+	return &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %s says %d", dim, metaFile, m.Dimension),
+		Remedy: "correct \"dimension\" or use the .json that belongs to the data"}
 }
 
 // numbered names classes by their numbers when nothing else is known. Absurd

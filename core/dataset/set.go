@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"math"
 	"sort"
 	"strings"
 )
@@ -38,15 +37,7 @@ func (s *Set) File() string { return s.file }
 func (s *Set) Row(i int) []float32 { return s.X[i*s.Dim : (i+1)*s.Dim : (i+1)*s.Dim] }
 
 // RowTo copies row i into dst, which has length d, and returns dst.
-func (s *Set) RowTo(dst []float64, i int) []float64 {
-	if len(dst) != s.Dim {
-		panic("dataset: wrong length of dst")
-	}
-	for j, v := range s.Row(i) {
-		dst[j] = float64(v)
-	}
-	return dst
-}
+func (s *Set) RowTo(dst []float64, i int) []float64 { return rowTo(dst, s.Row(i)) }
 
 // ClassRows returns the rows of class c in ascending order. It is a view.
 func (s *Set) ClassRows(c int) []int { return s.rows[c] }
@@ -118,11 +109,8 @@ func (s *Set) check() error {
 	if err := checkClasses(s.file, s.Classes); err != nil {
 		return err
 	}
-	for i, v := range s.X {
-		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return &FileError{File: s.file, Row: i / s.Dim, Problem: fmt.Sprintf("column %d is %v", i%s.Dim, v),
-				Remedy: "every number must be finite: remove the row or compute its embedding again"}
-		}
+	if err := checkFinite(s.file, s.X, s.Dim); err != nil {
+		return err
 	}
 	s.rows = make([][]int, len(s.Classes))
 	for i, c := range s.Labels {
@@ -137,8 +125,7 @@ func (s *Set) check() error {
 
 func (s *Set) checkShape() error {
 	if s.Dim <= 0 || len(s.Labels) == 0 {
-		return &FileError{File: s.file, Row: -1, Problem: "holds no embeddings",
-			Remedy: "write at least one row with at least one number"}
+		return noEmbeddings(s.file)
 	}
 	if n := len(s.X) / s.Dim; n != len(s.Labels) {
 		return &FileError{File: s.file, Row: -1, Problem: fmt.Sprintf("has %d embeddings but %d labels", n, len(s.Labels)),

@@ -15,6 +15,12 @@ type Config struct {
 	// episode have the same.
 	Imbalanced bool
 
+	// Concentration, unless it is 0, makes the classes of an episode unequal in their
+	// queries: as many in all, shared out by a draw of the symmetric Dirichlet
+	// distribution with this parameter as far as the classes have the rows, for every
+	// shot that may be drawn.
+	Concentration int
+
 	// UnknownClasses is the number of classes outside the episode that supply
 	// queries labelled Unknown, as many from each as from the episode's own.
 	UnknownClasses int
@@ -31,6 +37,7 @@ type Uniform struct {
 	pool Pool
 	c    Config
 	seed uint64
+	most []int // queries that each class can supply; nil where all have as many
 }
 
 // NewUniform returns a sampler over the pool. It fails when the pool cannot
@@ -51,11 +58,20 @@ func NewUniform(pool Pool, c Config, seed uint64) (*Uniform, error) {
 	if c.UnknownClasses < 0 {
 		return nil, &ConfigError{"unseen classes", c.UnknownClasses, "at least 0"}
 	}
+	if c.Concentration < 0 {
+		return nil, &ConfigError{"concentration of the class sizes", c.Concentration, "at least 0"}
+	}
 	pool = separated(pool)[0]
 	if err := pool.need(c.Way.Max+c.UnknownClasses, c.Shot.Max, c.Query.Max); err != nil {
 		return nil, err
 	}
-	return &Uniform{pool, c, seed}, nil
+	s := &Uniform{pool: pool, c: c, seed: seed}
+	if c.Concentration > 0 {
+		for k := range pool.Rows {
+			s.most = append(s.most, pool.mostQueries(k, c.Shot.Max, c.Query.Max))
+		}
+	}
+	return s, nil
 }
 
 // Episode returns episode i.
@@ -66,6 +82,7 @@ func (s *Uniform) draw(rng *rand.Rand) Episode {
 	shot := s.c.Shot.draw(rng)
 	query := s.c.Query.draw(rng)
 	classes := choose(rng, len(s.pool.Rows), way+s.c.UnknownClasses)
+	sizes := s.sizes(rng, classes[:way], query)
 	var e Episode
 	for j, c := range classes {
 		if j >= way {
@@ -75,7 +92,7 @@ func (s *Uniform) draw(rng *rand.Rand) Episode {
 		if s.c.Imbalanced && j > 0 {
 			shot = s.c.Shot.draw(rng)
 		}
-		support, queries := s.pool.divide(rng, c, shot, query, query)
+		support, queries := s.pool.divide(rng, c, shot, sizes[j], sizes[j])
 		e.Classes = append(e.Classes, c)
 		e.Support = append(e.Support, support)
 		e.addQueries(queries, j)

@@ -82,6 +82,7 @@ func Example() {
 	// ablation              city-block 70 % ncc-cl2n 73 % fb 75 %
 	// open-set              city-block 63 % ncc-cl2n 67 % fb 67 %
 	// sessions              city-block 66 % ncc-cl2n 68 % fb 72 %
+	// transductive          city-block 70 % ncc-cl2n 73 % fb 75 %
 	// leave-one-domain-out  city-block 71 % ncc-cl2n 74 % fb 75 %
 }
 

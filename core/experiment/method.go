@@ -56,6 +56,7 @@ type ClassScorer interface {
 func Methods() []Method {
 	all := []Method{
 		niwMethod("fb", "MetaQDA, fully Bayesian, with the prior of --prior", niw.FB, false, false),
+		fbTogether(),
 		niwMethod("map", "MetaQDA, maximum a posteriori, with the prior of --prior", niw.MAP, false, false),
 		niwMethod("fb-lda", "MetaLDA: fully Bayesian, one scale matrix for all classes", niw.FB, true, false),
 		niwMethod("map-lda", "MetaLDA: maximum a posteriori", niw.MAP, true, false),
@@ -66,6 +67,9 @@ func Methods() []Method {
 	}
 	for _, m := range baseline.Methods {
 		all = append(all, Baseline(m))
+	}
+	for _, m := range baseline.TransductiveMethods {
+		all = append(all, BaselineTogether(m))
 	}
 	return append(all, mamlMethod)
 }

@@ -26,35 +26,49 @@ const leastProbability = 1e-300
 
 // Score implements [Scorer].
 func (s *niwScorer) Score(t *Task, dst *mat.Dense, none []float64) (bool, error) {
-	c, err := qda.New(s.niw.Whitened(), s.options)
+	c, err := s.taught(t)
 	if err != nil {
 		return false, err
+	}
+	for i, row := range t.Query {
+		p := dst.RawRowView(i)
+		if none[i], err = c.ProbabilitiesTo(p, s.space.Row(row)); err != nil {
+			return false, err
+		}
+		none[i] = takeLogs(p, none[i])
+	}
+	return true, nil
+}
+
+// taught returns a classifier with the support of a task.
+func (s *niwScorer) taught(t *Task) (*qda.Classifier, error) {
+	c, err := qda.New(s.niw.Whitened(), s.options)
+	if err != nil {
+		return nil, err
 	}
 	for j, rows := range t.Support {
 		label := strconv.Itoa(j)
 		if err := c.AddClass(label); err != nil {
-			return false, err
+			return nil, err
 		}
 		for _, i := range rows {
 			if err := c.Add(label, s.space.Row(i)); err != nil {
-				return false, err
+				return nil, err
 			}
 		}
 	}
-	for i, row := range t.Query {
-		p := dst.RawRowView(i)
-		none[i], err = c.ProbabilitiesTo(p, s.space.Row(row))
-		if err != nil {
-			return false, err
-		}
-		known := 0.0
-		for j, v := range p {
-			known += v
-			p[j] = math.Log(math.Max(v, leastProbability))
-		}
-		none[i] = math.Log(math.Max(none[i], leastProbability)) - math.Log(math.Max(known, leastProbability))
+	return c, nil
+}
+
+// takeLogs replaces the probabilities of classes by their logarithms and returns the
+// log odds of none.
+func takeLogs(p []float64, none float64) float64 {
+	known := 0.0
+	for j, v := range p {
+		known += v
+		p[j] = math.Log(math.Max(v, leastProbability))
 	}
-	return true, nil
+	return math.Log(math.Max(none, leastProbability)) - math.Log(math.Max(known, leastProbability))
 }
 
 // niwClassScorer is a niwScorer whose classes share no scale matrix.

@@ -24,6 +24,9 @@ type Plan struct {
 	Seed     uint64
 	Split    string // of classes to draw tasks from
 
+	Imbalance string  // of the queries of [Together]: ImbalanceNone or ImbalanceDirichlet
+	Strangers float64 // share of queries of unseen classes in [Together]: 0 or 0.5
+
 	HandScale float64  // s of the hand-crafted prior S = s² I
 	MAMLTasks int      // tasks that maml-qda learns its start from
 	InDomain  []string // data sets the prior was learned on, for [MultiDomain]; nil: what the prior says
@@ -48,7 +51,7 @@ func NewPlan(name string) (*Plan, error) {
 		return nil, err
 	}
 	return &Plan{Protocol: name, Methods: methods, Ways: []int{5}, Shots: d.Shots, Queries: 15, Tasks: 600, ValTasks: 200, Repeat: d.Repeat,
-		Split: "test", HandScale: 1, MAMLTasks: 1000, Shard: Whole, Workers: runtime.GOMAXPROCS(0)}, nil
+		Split: "test", Imbalance: ImbalanceNone, HandScale: 1, MAMLTasks: 1000, Shard: Whole, Workers: runtime.GOMAXPROCS(0)}, nil
 }
 
 // FieldError says which value of a plan makes no sense.
@@ -91,6 +94,9 @@ func (p *Plan) Validate() error {
 			return &FieldError{"methods", fmt.Sprintf("names %s twice; give each once", m.Name)}
 		}
 	}
+	if err := p.validateTogether(); err != nil {
+		return err
+	}
 	if !(p.HandScale > 0) || p.HandScale > 1e6 {
 		return &FieldError{"hand-scale", fmt.Sprintf("is %v; give a positive number such as 1", p.HandScale)}
 	}
@@ -108,6 +114,9 @@ func (p *Plan) Run(ctx context.Context, domains []Domain) (*Part, error) {
 		return nil, &FieldError{"data", "is empty; give one data set or more"}
 	}
 	drawn := *p
+	if p.Protocol == Together {
+		drawn.ValTasks = 0
+	}
 	if p.Protocol == Sessions { // draws all of these
 		drawn.Ways, drawn.Shots, drawn.Queries, drawn.ValTasks = nil, nil, episode.AsPeopleMake().Queries, 0
 	}
@@ -204,15 +213,18 @@ func (p *Plan) cells(s *Source) ([]*cell, error) {
 // temperature is fitted.
 func (p *Plan) fixedCell(s *Source, way, shot int, test, val episode.Pool) (*cell, error) {
 	config := episode.Fixed(way, shot, p.Queries)
-	if p.Protocol == OpenSet {
+	if p.Protocol == OpenSet || p.Strangers > 0 {
 		config.UnknownClasses = way
+	}
+	if p.Imbalance == ImbalanceDirichlet {
+		config.Concentration = concentration
 	}
 	sampler, err := episode.NewUniform(test, config, p.Seed)
 	if err != nil {
 		return nil, err
 	}
 	config.UnknownClasses = 0
-	return &cell{source: s, way: way, shot: shot, test: sampler, val: p.validation(val, config)}, nil
+	return &cell{source: s, way: way, shot: shot, test: sampler, val: p.validation(val, config), maxAsNone: p.Protocol == Together}, nil
 }
 
 // validation returns the sampler of validation tasks, nil where there is none.

@@ -52,6 +52,9 @@ func (p *Plan) header(sources []*Source) *Header {
 		h.Methods = append(h.Methods, m.Name)
 	}
 	h.Settings = map[string]any{"hand_scale": p.HandScale, "maml_tasks": float64(p.MAMLTasks)}
+	if p.Protocol == Together {
+		h.Settings["imbalance"], h.Settings["strangers"] = p.Imbalance, p.Strangers
+	}
 	for _, s := range sources {
 		d := DomainHeader{Name: s.Set.Name, File: s.Set.File(), Rows: s.Set.Len(), Dimension: s.Set.Dim, Extractor: s.Set.Extractor}
 		if s.split != p.Split {

@@ -31,8 +31,12 @@ func small(t *testing.T, protocol string) (*Plan, []Domain) {
 // Shards that were written and read, and any number of workers, give the bytes of
 // the undivided run.
 func TestPartsMergeToTheWhole(t *testing.T) {
-	for _, protocol := range []string{Standard, OpenSet, MultiDomain, Sessions, Incremental} {
+	for _, protocol := range []string{Standard, OpenSet, MultiDomain, Sessions, Together, Incremental} {
 		p, domains := small(t, protocol)
+		if protocol == Together {
+			p.Imbalance, p.Strangers = ImbalanceDirichlet, 0.5
+			p.Methods, _ = Choose(Methods(), "fb", "fb-transductive", "propagation", "laplacian", "ncc-cl2n")
+		}
 		run := func(shard Shard, workers int) *Part {
 			q := *p
 			q.Shard, q.Workers = shard, workers

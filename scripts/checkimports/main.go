@@ -1,7 +1,7 @@
 // Command checkimports enforces the direction of imports in the tree:
 //
 //	scripts, wasm -> experiment, recipe -> metatrain, baseline -> model -> qda -> niw -> gonum
-//	metaqda -> reproduce -> training -> output -> tables -> core
+//	metaqda -> reproduce, sorting -> training, input -> output -> tables -> core
 //
 // In detail, for files that are not tests:
 //
@@ -80,8 +80,10 @@ var layers = map[string]int{
 var rooms = map[string]int{
 	"scripts/tables":    0,
 	"scripts/output":    1,
+	"scripts/input":     2,
 	"scripts/training":  2,
 	"scripts/reproduce": 3,
+	"scripts/sorting":   3,
 	"scripts/metaqda":   4,
 }
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * A folder of pictures, one subfolder per class, to embeddings:
- *   node scripts/embed/embed.mjs FOLDER --out NAME.npz
+ * A folder of pictures, one subfolder per class or unlabelled, to embeddings:
+ *   node scripts/embed/embed.mjs FOLDER --out NAME.npz [--unlabelled]
  */
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { builtExtractor } from './extractor.mjs';
-import { listPictures, readSplits } from './folder.mjs';
+import { listPictures, listUnlabelled, readSplits } from './folder.mjs';
 import { encodeNPZ } from './npz.mjs';
 import { Pool } from './pool.mjs';
 import { Complaint } from './complaint.mjs';
 
-const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE | --split NAME] [--extractor FOLDER] [--workers N] [--quiet]
+const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE | --split NAME | --unlabelled] [--extractor FOLDER] [--workers N] [--quiet]
 
 Turns pictures into embeddings with the page's own feature extractor.
 FOLDER holds one subfolder per class, each with that class's pictures
@@ -24,12 +24,15 @@ frames of one burst, or views of one thing.
 Writes NAME.npz with embeddings (float32, N x d) and labels (int32, N), with
 groups (int32, N) where some class has subfolders, and NAME.json beside it with the class names that labels count, the splits, and the
 extractor's id and sha256. Classes and pictures are taken in the order of their names.
+With --unlabelled FOLDER holds pictures alone, NAME.npz has embeddings without labels,
+and NAME.json names the "files" of its rows: for metaqda sort.
 
   --out NAME.npz     where to write; both files appear whole or not at all
   --splits FILE      JSON {"train": [CLASS, ...], "val": [...], "test": [...]} that
                      names every class once
   --split NAME       without --splits: train, val or test, the split that every
                      class is in (default test)
+  --unlabelled       the pictures lie in FOLDER itself and are of no known class
   --extractor FOLDER built extractor (default: build/site/extractor, from 'make build')
   --workers N        threads that embed (default 2); the result does not depend on it
   --quiet            no progress on standard error
@@ -44,7 +47,7 @@ function parse(args) {
       args,
       allowPositionals: true,
       options: {
-        out: { type: 'string' }, splits: { type: 'string' }, split: { type: 'string', default: 'test' }, extractor: { type: 'string', default: builtExtractor },
+        out: { type: 'string' }, splits: { type: 'string' }, split: { type: 'string' }, unlabelled: { type: 'boolean', default: false }, extractor: { type: 'string', default: builtExtractor },
         workers: { type: 'string', default: '2' },
         quiet: { type: 'boolean', default: false }, help: { type: 'boolean', default: false },
       },
@@ -62,8 +65,9 @@ async function main(args) {
   if (!values.out?.endsWith('.npz')) throw new Complaint('Say where to write with --out NAME.npz; see --help.');
   const workers = Number(values.workers);
   if (!(Number.isInteger(workers) && workers > 0 && workers <= 256)) throw new Complaint(`--workers is ${values.workers}, not a number of threads from 1 to 256; see --help.`);
-  const { classes, pictures, grouped } = await listPictures(positionals[0]);
-  const splits = await readSplits(values.splits, values.split, classes);
+  if (values.unlabelled && (values.splits ?? values.split) !== undefined) throw new Complaint('Pictures that are --unlabelled have no splits; leave out --splits and --split.');
+  const listed = values.unlabelled ? await listUnlabelled(positionals[0]) : await labelled(positionals[0], values);
+  const { pictures } = listed;
   const pool = await Pool.start(values.extractor, Math.min(workers, pictures.length)).catch((error) => {
     throw new Complaint(`The feature extractor in '${values.extractor}' cannot be loaded (${error.message}); run 'make build' first.`);
   });
@@ -72,19 +76,28 @@ async function main(args) {
     if (!values.quiet && done % 100 === 0) console.error(`${done} of ${pictures.length} pictures`);
   }).finally(() => pool.close());
   const facts = {
-    name: path.basename(values.out, '.npz'), dimension: extractor.dimension, classes, splits,
+    name: path.basename(values.out, '.npz'), dimension: extractor.dimension, ...listed.facts,
     extractor: extractor.id, extractor_sha256: extractor.sha256,
   };
-  const arrays = {
-    embeddings: { shape: [pictures.length, extractor.dimension], data: embeddings },
-    labels: { shape: [pictures.length], data: Int32Array.from(pictures, ({ label }) => label) },
-    ...(grouped && { groups: { shape: [pictures.length], data: Int32Array.from(pictures, ({ group }) => group) } }),
-  };
+  const arrays = { embeddings: { shape: [pictures.length, extractor.dimension], data: embeddings }, ...listed.arrays };
   await writeWhole([
     [values.out, encodeNPZ(arrays)],
     [values.out.replace(/\.npz$/, '.json'), JSON.stringify(facts, null, 1) + '\n'],
   ]);
-  if (!values.quiet) console.error(`${pictures.length} pictures of ${classes.length} classes in ${values.out}`);
+  if (!values.quiet) console.error(`${pictures.length} pictures ${listed.facts.classes ? `of ${listed.facts.classes.length} classes ` : ''}in ${values.out}`);
+}
+
+/**
+ * The pictures of a folder of classes, and what is known of them.
+ * @param {string} folder @param {{splits?: string, split?: string}} values
+ * @returns {Promise<import('./folder.mjs').Listed>}
+ */
+async function labelled(folder, values) {
+  const { classes, pictures, grouped } = await listPictures(folder);
+  const splits = await readSplits(values.splits, values.split ?? 'test', classes);
+  const labels = { shape: [pictures.length], data: Int32Array.from(pictures, ({ label }) => label) };
+  const groups = { shape: [pictures.length], data: Int32Array.from(pictures, ({ group }) => group) };
+  return { pictures, facts: { classes, splits }, arrays: grouped ? { labels, groups } : { labels } };
 }
 
 /**

@@ -5,6 +5,10 @@ import path from 'node:path';
 import { Complaint } from './complaint.mjs';
 
 /** @typedef {{file: string, label: number, group: number}} Picture pictures of one group show one thing */
+/**
+ * @typedef {{pictures: {file: string}[], facts: {classes?: string[], splits?: Splits, files?: string[]},
+ *   arrays: Record<string, {shape: number[], data: Int32Array}>}} Listed what goes beside the embeddings of the pictures
+ */
 /** @typedef {{train: string[], val: string[], test: string[]}} Splits */
 
 /**
@@ -28,6 +32,20 @@ export async function listPictures(folder) {
     }
   }
   return { classes, pictures, grouped };
+}
+
+/**
+ * The pictures that lie in a folder itself, of no known class.
+ * @param {string} folder
+ * @returns {Promise<Listed>} in the order of their names
+ */
+export async function listUnlabelled(folder) {
+  const inside = await entries(folder);
+  const deeper = inside.find((entry) => entry.isDirectory());
+  if (deeper) throw new Complaint(`'${path.join(folder, deeper.name)}' is a folder; put unlabelled pictures into '${folder}' itself.`);
+  if (inside.length === 0) throw new Complaint(`The folder '${folder}' has no pictures; add some.`);
+  const files = inside.map(({ name }) => name).sort();
+  return { pictures: files.map((name) => ({ file: path.join(folder, name) })), facts: { files }, arrays: {} };
 }
 
 /** @param {string} folder of one class @returns {Promise<string[][]>} the files of each group */

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"metaqda/core/dataset"
 	"metaqda/core/experiment"
+	"metaqda/scripts/input"
 	"metaqda/scripts/output"
 	"metaqda/scripts/tables"
 )
@@ -82,6 +82,8 @@ func evalCommand() *cli.Command {
 			intFlag(&given.Tasks, "n-tasks", "tasks"),
 			intFlag(&given.ValTasks, "n-val-tasks", "validation tasks to fit the temperature on, 0 for none"),
 			seedFlag(&given.Seed, "seed; the same seed gives the same tasks and the same numbers"),
+			textFlag(&given.Imbalance, "imbalance", "transductive: class sizes of the queries, none (equal) or dirichlet"),
+			numberFlag(&given.Strangers, "strangers", "transductive: share of queries of unseen classes, 0 or 0.5"),
 			textFlag(&given.Split, "split", "classes to draw tasks from: train, val, test, all, or a list of splits"),
 			textFlag(&o.splits, "splits", "file or folder that tells the splits instead of the .json beside the data"),
 			intFlag(&given.Repeat, "repeat", "multiply the tasks; runs in incremental (default 1, incremental 10)"),
@@ -99,7 +101,7 @@ func evalCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			plan.Progress = newProgress(c.Root().ErrWriter)
+			plan.Progress = output.Progress(c.Root().ErrWriter)
 			return o.run(ctx, plan, c.Root().Writer)
 		},
 	}
@@ -198,14 +200,14 @@ func (o *evalOptions) domains() ([]experiment.Domain, error) {
 		case len(o.priors) == 1 && i > 0:
 			d.Prior = domains[0].Prior
 		case len(o.priors) > 0:
-			if d.Prior, err = loadPrior(o.priors[i]); err != nil {
+			if d.Prior, err = input.Prior(o.priors[i]); err != nil {
 				return nil, err
 			}
 		}
 		domains = append(domains, d)
 	}
 	if o.mapPrior != "" {
-		p, err := loadPrior(o.mapPrior)
+		p, err := input.Prior(o.mapPrior)
 		if err != nil {
 			return nil, err
 		}
@@ -214,34 +216,4 @@ func (o *evalOptions) domains() ([]experiment.Domain, error) {
 		}
 	}
 	return domains, nil
-}
-
-// loadPrior reads a prior file.
-func loadPrior(path string) (*experiment.Prior, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, &dataset.FileError{File: path, Row: -1, Problem: "cannot be read (" + output.Reason(err) + ")", Remedy: "check the path of the prior", Err: err}
-	}
-	return experiment.DecodePrior(path, data)
-}
-
-// newProgress returns a function that shows how far the work is, or nil when
-// nobody looks: stderr is no terminal.
-func newProgress(stderr io.Writer) func(what string, done, total int) {
-	f, ok := stderr.(*os.File)
-	if !ok {
-		return nil
-	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return nil
-	}
-	return func(what string, done, total int) {
-		if done == total {
-			fmt.Fprintf(f, "\r\x1b[K")
-			return
-		}
-		if step := max(total/100, 1); done%step == 0 {
-			fmt.Fprintf(f, "\r%s: %d of %d tasks\x1b[K", what, done, total)
-		}
-	}
 }

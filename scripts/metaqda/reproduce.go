@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"metaqda/scripts/output"
 	"metaqda/scripts/reproduce"
 )
 
@@ -33,7 +34,7 @@ func reproduceCommand() *cli.Command {
 			if err := noArguments(cmd); err != nil {
 				return err
 			}
-			c.Stdout, c.Progress, c.Versions = cmd.Root().Writer, newProgress(cmd.Root().ErrWriter), versions()
+			c.Stdout, c.Progress, c.Versions = cmd.Root().Writer, output.Progress(cmd.Root().ErrWriter), versions()
 			return reproduce.Run(ctx, c)
 		},
 	}

@@ -1,5 +1,6 @@
 // Package output writes what the commands make: each file complete or not at all,
-// and what cannot be written is said before the work and not after it. What the
+// and what cannot be written is said before the work and not after it. It shows how
+// far they are. What the
 // files hold is the business of core/experiment, core/model and scripts/tables.
 package output
 

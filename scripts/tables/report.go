@@ -34,6 +34,11 @@ func (r report) tables() []*Table {
 	if r.Protocol == experiment.LeaveOneOut {
 		tables = append(tables, r.leftOutTables()...)
 	}
+	if r.Protocol == experiment.Together && len(r.Data) > 1 {
+		for _, way := range r.Way {
+			tables = append(tables, r.meanTable(way))
+		}
+	}
 	return tables
 }
 
@@ -86,6 +91,14 @@ func (r report) columns() []column {
 			{"none Brier", func(x *experiment.Result) string { return Optional(x.NoneBrier) }},
 			{"wrongly none", func(x *experiment.Result) string { return Optional(x.WronglyNone) }},
 			{"wrongly known", func(x *experiment.Result) string { return Optional(x.WronglyKnown) }}}
+	case experiment.Together:
+		c := []column{accuracyColumn, eceColumn, nllColumn}
+		if r.Settings["strangers"] == 0. {
+			return c
+		}
+		return append(c, column{"none AUROC", func(x *experiment.Result) string { return Optional(x.AUROCNone) }},
+			column{"none ECE", func(x *experiment.Result) string { return Optional(x.ECENone) }},
+			column{"none Brier", func(x *experiment.Result) string { return Optional(x.BrierNone) }})
 	case experiment.Ablation, experiment.LeaveOneOut:
 		return []column{accuracyColumn, eceColumn}
 	}
@@ -94,7 +107,7 @@ func (r report) columns() []column {
 
 // cellTable is one data set at one way: methods down, shots across.
 func (r report) cellTable(d experiment.DomainHeader, way int) *Table {
-	t := &Table{Title: fmt.Sprintf("%s, split %s, %d-way, %d queries a class, %d tasks, seed %d", d.Name, r.SplitOf(d), way, r.Query, r.Tasks*r.Repeat, r.Seed),
+	t := &Table{Title: fmt.Sprintf("%s, split %s, %d-way, %d queries a class%s, %d tasks, seed %d", d.Name, r.SplitOf(d), way, r.Query, r.asked(), r.Tasks*r.Repeat, r.Seed),
 		Header: []string{"method"}}
 	for _, shot := range r.Shot {
 		for _, c := range r.columns() {
@@ -112,6 +125,20 @@ func (r report) cellTable(d experiment.DomainHeader, way int) *Table {
 		t.Add(row...)
 	}
 	return t
+}
+
+// asked says what is special about the queries, for titles.
+func (r report) asked() (text string) {
+	if r.Protocol != experiment.Together {
+		return ""
+	}
+	if r.Settings["imbalance"] == experiment.ImbalanceDirichlet {
+		text = " on average"
+	}
+	if r.Settings["strangers"] != 0. {
+		text += " and as many strangers"
+	}
+	return text
 }
 
 // label is a method's name, with the number of its tasks where that is not the

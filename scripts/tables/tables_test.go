@@ -66,6 +66,38 @@ func TestTablesOfDomainsLeftOut(t *testing.T) {
 	}
 }
 
+func TestMeansOfDataSets(t *testing.T) {
+	r := leftOut([]string{"fb", "fb-transductive", "knn"}, map[string][]float64{
+		"fb":              {0.50, 0.70, 0.30, 0.50, 0.80, 0.90, 0.60, 0.80},
+		"fb-transductive": {0.60, 0.70, 0.40, 0.50, 0.798, 0.90, 0.59, 0.80},
+		"knn":             {0.40, 0.60, 0.20, 0.40, 0.81, 0.80, 0.50, 0.70},
+	})
+	r.Protocol, r.Settings = experiment.Together, map[string]any{"imbalance": "none", "strangers": 0.5}
+	for i, x := range r.Results {
+		x.NLL = 0.5
+		auroc := 0.6 + 0.01*float64(i%8)
+		x.AUROCNone, x.ECENone, x.BrierNone = &auroc, &auroc, &auroc
+	}
+	tables := Of(r)
+	if len(tables) != 4+2 {
+		t.Fatalf("%d tables", len(tables))
+	}
+	five := tables[4]
+	want := "[fb 65.00 1.00 0.500 62.00 62.00 62.00 0 80.00][fb-transductive 69.90 1.00 0.500 62.00 62.00 62.00 0 80.00][knn 60.50 1.00 0.500 62.00 62.00 62.00 1 70.00]"
+	got := ""
+	for _, row := range five.Rows {
+		row[1], _, _ = strings.Cut(row[1], " ")
+		row[8], _, _ = strings.Cut(row[8], " ")
+		got += fmt.Sprint(row[:9])
+	}
+	if got != want || !strings.HasPrefix(five.Title, "mean of 2 data sets, 5-way, 0 queries a class and as many strangers") {
+		t.Errorf("%s\n%s, want\n%s", five.Title, got, want)
+	}
+	if twenty := tables[5]; twenty.Rows[1][7] != "1" || twenty.Rows[2][7] != "2" {
+		t.Errorf("below fb at 20 ways: %v", twenty.Rows)
+	}
+}
+
 func TestGain(t *testing.T) {
 	none, most, ece := 0.85, 0.7, 0.03
 	if got := gain(&experiment.Result{AUROCNone: &none, AUROCMaxProb: &most, ECENone: &ece}); got != "+15.00" {

@@ -68,6 +68,29 @@ test('a folder of classes becomes embeddings, labels and their facts', async () 
   assert.deepEqual(embeddings.data.slice(3 * 1104), tick);
 });
 
+test('a folder of unlabelled pictures becomes embeddings and the names of their files', async () => {
+  const folder = path.join(await pictureFolder('unlabelled'), 'bird');
+  const out = path.join(temporary, 'unlabelled.npz');
+  const { code, stderr } = await embed(folder, '--unlabelled', '--out', out, '--extractor', built);
+  assert.equal(code, 0, stderr);
+  const arrays = decodeNPZ(new Uint8Array(await readFile(out)));
+  assert.deepEqual(Object.keys(arrays), ['embeddings']);
+  assert.deepEqual(arrays.embeddings.shape, [2, 1104]);
+  const extractor = await loadExtractor(built);
+  assert.deepEqual(arrays.embeddings.data.slice(1104), extractor.embed(await decodePicture(path.join(parity, 'ibis_image_0036.jpg'))));
+  assert.deepEqual(JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8')), {
+    name: 'unlabelled', dimension: 1104, files: ['gerenuk_image_0029.jpg', 'ibis_image_0036.jpg'], extractor: extractor.id, extractor_sha256: extractor.sha256,
+  });
+  for (const [args, say] of /** @type {[string[], RegExp][]} */ ([
+    [[path.dirname(folder), '--unlabelled'], /bird' is a folder; put unlabelled pictures into/],
+    [[folder, '--unlabelled', '--split', 'test'], /have no splits; leave out/],
+  ])) {
+    const result = await embed(...args, '--out', out, '--extractor', built);
+    assert.equal(result.code, 2);
+    assert.match(result.stderr, say);
+  }
+});
+
 test('the result does not depend on the number of threads', async () => {
   const folder = await pictureFolder('threads');
   const files = await Promise.all(['1', '2', '3', '9'].map(async (workers) => {

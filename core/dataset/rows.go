@@ -1,0 +1,125 @@
+package dataset
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Rows is embeddings without labels.
+type Rows struct {
+	Dim       int       // d, the numbers in a row
+	X         []float32 // N x d, row-major
+	Files     []string  // N, what each row is of; nil: not known
+	Extractor string    // how the embeddings were made, in words
+
+	file string // for messages
+}
+
+// Len returns N, the number of rows.
+func (r *Rows) Len() int { return len(r.X) / r.Dim }
+
+// File returns the path or name the rows were read from.
+func (r *Rows) File() string { return r.file }
+
+// RowTo copies row i into dst, which has length d, and returns dst.
+func (r *Rows) RowTo(dst []float64, i int) []float64 { return rowTo(dst, r.X[i*r.Dim:(i+1)*r.Dim]) }
+
+// LoadRows reads embeddings from a .npz or .npy, with what the .json beside it says
+// of "files" and "extractor" where there is one. Labels are not asked for and not
+// looked at.
+func LoadRows(path string) (*Rows, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	meta, err := loadMeta(besides(path, ".json"))
+	if err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npz", ".npy":
+		return DecodeRows(path, data, meta)
+	}
+	return nil, &FileError{File: path, Row: -1, Problem: "is of no kind that holds embeddings alone", Remedy: "give a .npz or .npy file"}
+}
+
+// DecodeRows decodes the array "embeddings" (N x d, real) of a .npz, or a .npy. meta
+// may be nil. file is used in messages.
+func DecodeRows(file string, data []byte, meta *Meta) (*Rows, error) {
+	r := &Rows{file: file}
+	if err := r.decode(data); err != nil {
+		return nil, err
+	}
+	if r.Dim <= 0 || len(r.X) == 0 {
+		return nil, noEmbeddings(file)
+	}
+	if err := checkFinite(file, r.X, r.Dim); err != nil {
+		return nil, err
+	}
+	if meta == nil {
+		return r, nil
+	}
+	if err := r.describe(meta, besides(file, ".json")); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// describe joins the numbers with what the .json says about them.
+func (r *Rows) describe(m *Meta, metaFile string) error {
+	r.Files, r.Extractor = m.Files, m.Extractor
+	if r.Files != nil && len(r.Files) != r.Len() {
+		return &FileError{File: r.file, Row: -1, Problem: fmt.Sprintf("has %d embeddings but %s names %d files", r.Len(), metaFile, len(r.Files)),
+			Remedy: "name one file for each row, or leave \"files\" out"}
+	}
+	return m.checkDimension(r.file, metaFile, r.Dim)
+}
+
+func (r *Rows) decode(data []byte) error {
+	if strings.ToLower(filepath.Ext(r.file)) == ".npy" {
+		a, err := openArray(bytes.NewReader(data))
+		if err == nil {
+			r.X, r.Dim, err = a.matrix(len(data))
+		}
+		if err != nil {
+			return damaged(r.file, err.Error(), err)
+		}
+		return nil
+	}
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return damaged(r.file, "is no .npz (a zip of arrays)", err)
+	}
+	return member(r.file, z, len(data), embeddingNames, func(a *array, limit int) (err error) {
+		r.X, r.Dim, err = a.matrix(limit)
+		return err
+	})
+}
+
+// checkFinite returns a *[FileError] for the first row with a number that is not
+// finite.
+func checkFinite(file string, x []float32, dim int) error {
+	for i, v := range x {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return &FileError{File: file, Row: i / dim, Problem: fmt.Sprintf("column %d is %v", i%dim, v),
+				Remedy: "every number must be finite: remove the row or compute its embedding again"}
+		}
+	}
+	return nil
+}
+
+// rowTo copies a row into dst of the same length.
+func rowTo(dst []float64, row []float32) []float64 {
+	if len(dst) != len(row) {
+		panic("dataset: wrong length of dst")
+	}
+	for j, v := range row {
+		dst[j] = float64(v)
+	}
+	return dst
+}

@@ -1,0 +1,129 @@
+package dataset
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// unlabelledNPZ is a .npz with embeddings alone.
+func unlabelledNPZ(t testing.TB, descr, shape string, x any) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	z := zip.NewWriter(&buf)
+	w, err := z.Create("embeddings.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(npyBytes(descr, shape, x))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func TestRowsNeedNoLabels(t *testing.T) {
+	x := []float32{1, 2, 3, 4, 5, 6}
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{
+		"a.npz": unlabelledNPZ(t, "<f4", "(3, 2)", x), "b.npy": npyBytes("<f4", "(3, 2)", x), "labelled.npz": writeNPZ(t, x, 2, []int32{9, -4, 9}),
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err := LoadRows(path)
+		if err != nil || fmt.Sprint(r.Dim, r.X, r.Len(), r.Files == nil, r.File() == path) != "2 [1 2 3 4 5 6] 3 true true" {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
+		if err := os.WriteFile(besides(path, ".json"), []byte(`{"dimension":2,"extractor":"x","files":["p","q","r"]}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, err = LoadRows(path)
+		if err != nil || fmt.Sprintf("%v %s %v", r.Files, r.Extractor, r.RowTo(make([]float64, 2), 1)) != "[p q r] x [3 4]" {
+			t.Errorf("%s with its .json: %v, %v", name, r, err)
+		}
+	}
+}
+
+func TestRowsThatCannotBe(t *testing.T) {
+	nan := float32(math.NaN())
+	for name, c := range map[string]struct {
+		data []byte
+		meta *Meta
+		row  int
+		say  string
+	}{
+		"no array":        {writeEmpty(t), nil, -1, `has no array "embeddings"`},
+		"no rows":         {unlabelledNPZ(t, "<f4", "(0, 2)", []float32{}), nil, -1, "holds no embeddings"},
+		"no numbers":      {unlabelledNPZ(t, "<f4", "(2, 0)", []float32{}), nil, -1, "holds no embeddings"},
+		"one axis":        {unlabelledNPZ(t, "<f4", "(2,)", []float32{1, 2}), nil, -1, "has shape [2]"},
+		"cut":             {unlabelledNPZ(t, "<f4", "(3, 2)", []float32{1, 2}), nil, -1, "ends before its 6 numbers"},
+		"claims 64 GB":    {unlabelledNPZ(t, "<f4", "(4000000, 4000)", []float32{1, 2}), nil, -1, "ends before"},
+		"no number":       {unlabelledNPZ(t, "<f4", "(2, 2)", []float32{1, 2, 3, nan}), nil, 1, "column 1 is NaN"},
+		"no zip":          {[]byte("label,a\nx,1\n"), nil, -1, "is no .npz"},
+		"other dimension": {unlabelledNPZ(t, "<f4", "(1, 2)", []float32{1, 2}), &Meta{Dimension: 3}, -1, "has 2 numbers in a row but x.json says 3"},
+		"too few files":   {unlabelledNPZ(t, "<f4", "(1, 2)", []float32{1, 2}), &Meta{Files: []string{}}, -1, "has 1 embeddings but x.json names 0 files"},
+	} {
+		r, err := DecodeRows("x.npz", c.data, c.meta)
+		var wrong *FileError
+		if r != nil || !errors.As(err, &wrong) || wrong.Row != c.row || wrong.Remedy == "" || !strings.Contains(err.Error(), c.say) {
+			t.Errorf("%s: %v, %v; want %q", name, r, err, c.say)
+		}
+	}
+	for _, path := range []string{"gone.npz", fixtures + "emoji.json"} {
+		var wrong *FileError
+		if r, err := LoadRows(path); r != nil || !errors.As(err, &wrong) {
+			t.Errorf("%s: %v, %v", path, r, err)
+		}
+	}
+}
+
+func writeEmpty(t *testing.T) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := zip.NewWriter(&buf).Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func FuzzDecodeRows(f *testing.F) {
+	for _, name := range []string{"float32.npz", "float64-fortran.npz", "float16-bigendian.npz", "plain.npy"} {
+		data, err := os.ReadFile(fixtures + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add(unlabelledNPZ(f, "<f4", "(3, 2)", []float32{1, 2, 3, 4, 5, 6}))
+	f.Add(unlabelledNPZ(f, "<f4", "(4000000, 4000)", []float32{1}))
+	meta := &Meta{Dimension: 2, Files: []string{"a", "b", "c"}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, file := range []string{"f.npz", "f.npy"} {
+			for _, m := range []*Meta{nil, meta} {
+				r, err := DecodeRows(file, data, m)
+				if err != nil {
+					if r != nil {
+						t.Error("rows and an error")
+					}
+					continue
+				}
+				if r.Len() < 1 || len(r.X) != r.Len()*r.Dim || m != nil && (r.Dim != 2 || len(r.Files) != r.Len()) {
+					t.Errorf("%d numbers for %d x %d, %d files", len(r.X), r.Len(), r.Dim, len(r.Files))
+				}
+				for _, v := range r.RowTo(make([]float64, r.Dim), r.Len()-1) {
+					if math.IsNaN(v) || math.IsInf(v, 0) {
+						t.Errorf("a row holds %v", v)
+					}
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package episode
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// sizes returns how many queries each of some classes supplies.
+func (s *Uniform) sizes(rng *rand.Rand, classes []int, query int) []int {
+	if s.most == nil {
+		return slices.Repeat([]int{query}, len(classes))
+	}
+	most := make([]int, len(classes))
+	for j, c := range classes {
+		most[j] = s.most[c]
+	}
+	return shareOut(query*len(classes), dirichlet(rng, len(classes), s.c.Concentration), most)
+}
+
+// dirichlet draws n shares that sum to one from the symmetric Dirichlet distribution
+// of a whole parameter: Gamma variables, here sums of exponential ones, over their
+// sum.
+func dirichlet(rng *rand.Rand, n, parameter int) []float64 {
+	shares, sum := make([]float64, n), 0.0
+	for j := range shares {
+		for range parameter {
+			shares[j] += rng.ExpFloat64()
+		}
+		sum += shares[j]
+	}
+	for j := range shares {
+		shares[j] /= sum
+	}
+	return shares
+}
+
+// shareOut returns whole numbers that sum to n, each the nearest to its share below or
+// above. Of more than most[j] the rest goes to the others; all of them have room for n.
+func shareOut(n int, shares []float64, most []int) []int {
+	sizes := make([]int, len(shares))
+	for range n {
+		best := -1
+		lacks := func(j int) float64 { return float64(n)*shares[j] - float64(sizes[j]) }
+		for j := range sizes {
+			if sizes[j] < most[j] && (best < 0 || lacks(j) > lacks(best)) {
+				best = j
+			}
+		}
+		sizes[best]++
+	}
+	return sizes
+}
+
+// mostQueries returns how many queries class c can supply beside shot support rows,
+// least at least.
+func (p *Pool) mostQueries(c, shot, least int) int {
+	n := max(len(p.Rows[c])-shot, least)
+	for n > least && p.mostSupport(c, n) < shot {
+		n--
+	}
+	return n
+}

@@ -1,0 +1,125 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/baseline"
+	"metaqda/core/niw"
+)
+
+// How the queries of [Together] are shared out among the classes of a task.
+const (
+	ImbalanceNone      = "none"      // equally
+	ImbalanceDirichlet = "dirichlet" // by a draw of the Dirichlet distribution of parameter 2
+)
+
+// concentration is the parameter of class sizes of Veilleux et al., Realistic
+// Evaluation of Transductive Few-Shot Learning, 2021.
+const concentration = 2
+
+// strangersShare is the one share of strangers that tasks are made of.
+const strangersShare = 0.5
+
+// validateTogether checks what only [Together] asks for.
+func (p *Plan) validateTogether() error {
+	equal := p.Imbalance == "" || p.Imbalance == ImbalanceNone
+	switch {
+	case !equal && p.Imbalance != ImbalanceDirichlet:
+		return &FieldError{"imbalance", fmt.Sprintf("is %q; give none or dirichlet", p.Imbalance)}
+	case p.Strangers != 0 && p.Strangers != strangersShare:
+		return &FieldError{"strangers", fmt.Sprintf("is %v; give 0 or %v", p.Strangers, strangersShare)}
+	case !equal && p.Protocol != Together:
+		return &FieldError{"imbalance", "is for the protocol transductive; leave it out"}
+	case p.Strangers != 0 && p.Protocol != Together:
+		return &FieldError{"strangers", "is for the protocol transductive; open-set and sessions have strangers of their own"}
+	}
+	return nil
+}
+
+// fewStrangers is the probability of none of these beforehand where nobody knows of
+// strangers: that of the page.
+const fewStrangers = 0.2
+
+// asksStrangers reports whether tasks have queries of unseen classes.
+func (p *Plan) asksStrangers() bool {
+	return p.Protocol == OpenSet || p.Protocol == Sessions || p.Strangers > 0
+}
+
+// fbTogether is MetaQDA that judges the queries of a task together.
+func fbTogether() Method {
+	alone := niwMethod("fb", "", niw.FB, false, false)
+	return Method{"fb-transductive", "MetaQDA, fully Bayesian, which judges all queries of a task together", func(s *Source, p *Plan) (func() Scorer, error) {
+		if s.Prior == nil {
+			return nil, fmt.Errorf("method %q needs a prior; give one with --prior FILE", "fb-transductive")
+		}
+		make, err := alone.Prepare(s, p)
+		if err != nil {
+			return nil, err
+		}
+		return func() Scorer {
+			scorer := &togetherScorer{niwScorer: make().(*niwClassScorer).niwScorer, hasNone: p.asksStrangers()}
+			if !scorer.hasNone {
+				scorer.options.NonePrior = fewStrangers
+			}
+			return scorer
+		}, nil
+	}}
+}
+
+// togetherScorer is a niwScorer that judges the queries of a task together. What is
+// thought a stranger is not learned from: hence the probability of none beforehand
+// decides the scores of the classes too.
+type togetherScorer struct {
+	niwScorer
+	hasNone bool // none is asked for: at even odds
+}
+
+// Score implements [Scorer].
+func (s *togetherScorer) Score(t *Task, dst *mat.Dense, none []float64) (bool, error) {
+	c, err := s.taught(t)
+	if err != nil {
+		return false, err
+	}
+	a, err := c.Classify(context.Background(), s.space.Rows(t.Query), nil)
+	if err != nil {
+		return false, err
+	}
+	dst.Copy(a.Classes)
+	for i := range t.Query {
+		none[i] = takeLogs(dst.RawRowView(i), a.None[i])
+	}
+	return s.hasNone, nil
+}
+
+// BaselineTogether returns the method of a competitor that judges the queries of a
+// task together.
+func BaselineTogether(m baseline.TransductiveMethod) Method {
+	return Method{m.Name, m.Summary, func(s *Source, _ *Plan) (func() Scorer, error) {
+		space, err := s.Space(m.Transform)
+		if err != nil {
+			return nil, err
+		}
+		return func() Scorer { return &baselineTogether{space, m.Name, m.New()} }, nil
+	}}
+}
+
+// baselineTogether fits a competitor to every episode.
+type baselineTogether struct {
+	space      *Space
+	name       string
+	classifier baseline.Transductive
+}
+
+// Score implements [Scorer].
+func (b *baselineTogether) Score(t *Task, dst *mat.Dense, _ []float64) (bool, error) {
+	support, queries := t.Features(b.space)
+	task := baseline.Task{Support: support, Labels: t.Labels, Way: t.Way(), Seed: uint64(t.Number)}
+	if err := b.classifier.Fit(task); err != nil {
+		return false, fmt.Errorf("method %s: %w", b.name, err)
+	}
+	b.classifier.ScoreTogether(dst, queries)
+	return false, nil
+}

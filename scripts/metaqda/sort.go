@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"metaqda/scripts/output"
+	"metaqda/scripts/sorting"
+)
+
+const sortAbout = `Writes a table (CSV) of what every picture probably is: its row and, where the
+.json beside the data names "files", its file; the answer; the probability of each
+class and of none of these. From folders of pictures:
+
+  node scripts/embed/embed.mjs CLASSES --out taught.npz
+  node scripts/embed/embed.mjs FOLDER --unlabelled --out pictures.npz
+  metaqda sort --examples taught.npz --data pictures.npz --prior web/prior/default.safetensors --out table.csv`
+
+func sortCommand() *cli.Command {
+	j := sorting.Defaults
+	return &cli.Command{
+		Name: "sort", Usage: "sort unlabelled pictures by a few labelled ones", Description: sortAbout,
+		Flags: []cli.Flag{
+			textFlag(&j.Examples, "examples", "data set of labelled examples (required)"),
+			textFlag(&j.Data, "data", "embeddings to sort, .npz or .npy; labels are not asked for (required)"),
+			textFlag(&j.Prior, "prior", "prior file (required)"),
+			textFlag(&j.Out, "out", "table to write (required)"),
+			boolFlag(&j.Together, "together", "let the pictures tell of each other; --together=false judges one by one"),
+			numberFlag(&j.NonePrior, "none-prior", "probability of none of the classes beforehand, from 0 to below 1"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			j.Progress = output.Progress(c.Root().ErrWriter)
+			return j.Run(ctx)
+		},
+	}
+}

@@ -1,0 +1,260 @@
+package sorting
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/dataset"
+	"metaqda/core/qda"
+	"metaqda/scripts/input"
+)
+
+const (
+	emoji   = "../../testdata/dataset/emoji"
+	shipped = "../../web/prior/default.safetensors"
+)
+
+// known classes are taught by their first style; the rest of their rows, and strangers
+// from other classes, are to be sorted.
+const known, strangers = 8, 4
+
+// job writes small real embeddings as the two files of a job, and returns with it
+// what each row to be sorted is.
+func job(t *testing.T) (j Job, truth []string) {
+	t.Helper()
+	set, err := dataset.Load(emoji + ".npz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	var taught, asked, labels, files []string
+	for c, class := range set.Classes[:known+strangers] {
+		for k, i := range set.ClassRows(c) {
+			line := strings.Trim(fmt.Sprint(set.Row(i)), "[]")
+			switch {
+			case c < known && k == 0:
+				taught, labels = append(taught, line), append(labels, class)
+			case c < known:
+				asked, truth = append(asked, line), append(truth, class)
+			default:
+				asked, truth = append(asked, line), append(truth, None)
+			}
+		}
+	}
+	for i := range asked {
+		files = append(files, fmt.Sprintf(`"folder, of mine/%d.png"`, i))
+	}
+	var b strings.Builder
+	for i, line := range taught {
+		fmt.Fprintln(&b, strings.ReplaceAll(line, " ", ",")+","+labels[i])
+	}
+	write(t, file("taught.csv"), b.String())
+	write(t, file("asked.npy"), npy(t, asked, set.Dim))
+	write(t, file("asked.json"), `{"files":[`+strings.Join(files, ",")+`]}`)
+	j = Defaults
+	j.Examples, j.Data, j.Prior, j.Out = file("taught.csv"), file("asked.npy"), shipped, file("out.csv")
+	return j, truth
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// npy encodes rows of numbers as an array of 64 bits.
+func npy(t *testing.T, rows []string, dim int) string {
+	t.Helper()
+	var b strings.Builder
+	head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }\n", len(rows), dim)
+	b.WriteString("\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), byte(len(head) >> 8)}) + head)
+	for _, row := range rows {
+		for v := range strings.FieldsSeq(row) {
+			f, err := strconv.ParseFloat(v, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, bits := 0, math.Float64bits(f); k < 8; k++ {
+				b.WriteByte(byte(bits >> (8 * k)))
+			}
+		}
+	}
+	return b.String()
+}
+
+// run returns the table.
+func run(t *testing.T, j Job) [][]string {
+	t.Helper()
+	if err := j.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(j.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// The table says of every row what the classifier does, in words and in numbers, and
+// that is mostly right.
+func TestTable(t *testing.T) {
+	j, truth := job(t)
+	right := map[bool]int{}
+	for _, together := range []bool{false, true} {
+		j.Together = together
+		want := answers(t, j)
+		table := run(t, j)
+		head, table := table[0], table[1:]
+		if strings.Join(head[:3], " ") != "row file answer" || head[len(head)-1] != None || len(head) != 3+known+1 || len(table) != len(truth) {
+			t.Fatalf("together %v: %d rows under %v", together, len(table), head)
+		}
+		for i, line := range table {
+			if line[0] != strconv.Itoa(i) || line[1] != fmt.Sprintf("folder, of mine/%d.png", i) {
+				t.Fatalf("row %d is called %v", i, line[:2])
+			}
+			best, sum := 0, 0.0
+			for k, text := range line[3:] {
+				p, err := strconv.ParseFloat(text, 64)
+				expect := want.None[i]
+				if k < known {
+					expect = want.Classes.At(i, k)
+				}
+				if err != nil || math.Abs(p-expect) > 1e-6 {
+					t.Errorf("together %v, row %d, %s: %s, want %v", together, i, head[3+k], text, expect)
+				}
+				if sum += p; p > parse(t, line[3+best]) {
+					best = k
+				}
+			}
+			if math.Abs(sum-1) > 1e-5 || line[2] != head[3+best] {
+				t.Errorf("together %v, row %d: answer %q of %v", together, i, line[2], line[3:])
+			}
+			if line[2] == truth[i] {
+				right[together]++
+			}
+		}
+	}
+	if n := len(truth); right[false] < n/2 || right[true] < right[false] {
+		t.Errorf("of %d rows %d are right one by one and %d together", n, right[false], right[true])
+	}
+}
+
+func parse(t *testing.T, text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Error(err)
+	}
+	return v
+}
+
+// answers asks the classifier itself.
+func answers(t *testing.T, j Job) *qda.Answers {
+	t.Helper()
+	prior, err := input.Prior(j.Prior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taught, err := dataset.Load(j.Examples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := dataset.LoadRows(j.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := prior.Session.Options(0)
+	o.NonePrior = j.NonePrior
+	c, err := qda.New(prior.NIW, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float64, taught.Dim)
+	for i, class := range taught.Labels {
+		if err := errors.Join(c.AddClass(taught.Classes[class]), prior.Transform.Apply(x, taught.RowTo(x, i)), c.Add(taught.Classes[class], x)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := mat.NewDense(rows.Len(), rows.Dim, nil)
+	a := &qda.Answers{Classes: mat.NewDense(rows.Len(), known, nil), None: make([]float64, rows.Len())}
+	for i := range rows.Len() {
+		q := all.RawRowView(i)
+		if err := prior.Transform.Apply(q, rows.RowTo(q, i)); err != nil {
+			t.Fatal(err)
+		}
+		if a.None[i], err = c.ProbabilitiesTo(a.Classes.RawRowView(i), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !j.Together {
+		return a
+	}
+	if a, err = c.Classify(t.Context(), all, nil); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestWhatCannotBeSorted(t *testing.T) {
+	narrow := filepath.Join(t.TempDir(), "narrow.npy")
+	write(t, narrow, npy(t, []string{"1 2 3"}, 3))
+	zero := filepath.Join(t.TempDir(), "zero.npy")
+	write(t, zero, npy(t, []string{strings.Repeat("1 ", 1104), strings.Repeat("nan ", 1104)}, 1104))
+	for name, c := range map[string]struct {
+		spoil func(j *Job)
+		say   string
+	}{
+		"no data":         {func(j *Job) { j.Data = "" }, "no --data given"},
+		"no such data":    {func(j *Job) { j.Data = "gone.npz" }, "gone.npz does not exist"},
+		"no such prior":   {func(j *Job) { j.Prior = "gone.safetensors" }, "check the path of the prior"},
+		"other dimension": {func(j *Job) { j.Data = narrow }, "narrow.npy has 3 numbers in a row but the prior is for 1104"},
+		"no number":       {func(j *Job) { j.Data = zero }, "zero.npy, row 1: column 0 is NaN"},
+		"examples too":    {func(j *Job) { j.Examples = "../../testdata/dataset/float32.npz" }, "float32.npz has 5 numbers in a row"},
+		"too probable":    {func(j *Job) { j.NonePrior = 1 }, "--none-prior: prior probability of none of these"},
+		"no folder":       {func(j *Job) { j.Out = "gone/out.csv" }, "the folder gone does not exist"},
+		"other extractor": {func(j *Job) {
+			j.Examples = emoji + ".npz"
+			write(t, strings.Replace(j.Data, "npy", "json", 1), `{"extractor":"another"}`)
+		}, "of the extractor \"another\" but"},
+	} {
+		j, _ := job(t)
+		c.spoil(&j)
+		err := j.Run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", name, err, c.say)
+		}
+		if _, err := os.Stat(j.Out); err == nil {
+			t.Errorf("%s: there is a table", name)
+		}
+	}
+}
+
+func TestSortingStops(t *testing.T) {
+	for _, together := range []bool{true, false} {
+		j, _ := job(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		j.Together, j.Progress = together, func(string, int, int) { cancel() }
+		if err := j.Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("together %v: %v", together, err)
+		}
+		if _, err := os.Stat(j.Out); err == nil {
+			t.Errorf("together %v: there is a table", together)
+		}
+	}
+}
