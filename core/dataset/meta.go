@@ -55,12 +55,16 @@ func (s *Set) describe(m *Meta, metaFile string) error {
 	return s.setSplits(metaFile, m.Splits)
 }
 
+// maxNumbered bounds the classes that have no name but their number: each takes
+// memory, whether or not a row is labelled so.
+const maxNumbered = 1 << 20
+
 // numbered names classes by their numbers when nothing else is known. Absurd
 // labels are left for check to report.
 func numbered(labels []int) []string {
 	top := -1
 	for _, c := range labels {
-		if c > top && c < len(labels)*1000 {
+		if c > top && c < min(len(labels)*1000, maxNumbered) {
 			top = c
 		}
 	}
