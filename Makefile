@@ -83,7 +83,7 @@ $(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/p
 	$(NODE) web/build/extractor.mjs
 	@touch $@
 
-$(SITE)/npz.js: web/build/npz.mjs web/files/npz.mjs $(PACKAGES)
+$(SITE)/npz.js: web/build/npz.mjs $(wildcard web/files/*.mjs) $(PACKAGES)
 	$(NODE) web/build/npz.mjs
 
 $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs) $(PACKAGES)

@@ -3,12 +3,14 @@ package dataset
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -247,6 +249,97 @@ func TestHugeShapeIsRefused(t *testing.T) {
 	}
 }
 
+// A shape without numbers is refused at once, however long its other axis is.
+func TestAShapeWithoutNumbersIsRefused(t *testing.T) {
+	for _, shape := range []string{"(0, 1000000000000000)", "(1000000000000000, 0)"} {
+		b := bytes.Replace(npyBytes("<f4", shape, []float32{}), []byte("'fortran_order': False"), []byte("'fortran_order':  True"), 1)
+		for _, embeddings := range [][]byte{b, npyBytes("<f4", shape, []float32{})} {
+			if _, err := DecodeNPY("x.npy", embeddings, npyOf([]int32{0}), nil); err == nil {
+				t.Errorf("shape %s was read", shape)
+			}
+		}
+	}
+}
+
+// A file of a few hundred kilobytes must not decide how much memory is taken, tell
+// the truth or lie as it may.
+func TestBombsAreRefusedInLittleMemory(t *testing.T) {
+	const size = 64 << 20
+	zeros := make([]byte, size)
+	head := func(descr, shape string) []byte { return npyBytes(descr, shape, []byte{}) }
+	matrix, labels := head("<f4", fmt.Sprintf("(%d, 1024)", size/4096)), head("|i1", fmt.Sprintf("(%d,)", size))
+	small := npyBytes("<f4", "(2, 2)", []float32{1, 2, 3, 4})
+	two := npyOf([]int32{0, 1})
+	sparse := make([]int32, 200_000)
+	sparse[7] = 190_000_000
+	for _, c := range []struct {
+		name  string
+		files []packed
+		want  string
+	}{
+		{"embeddings", []packed{{"embeddings", matrix, zeros, 0}, {"labels", two, nil, 0}}, "at most are taken; save it without packing"},
+		{"labels", []packed{{"embeddings", small, nil, 0}, {"labels", labels, zeros, 0}}, "at most are taken; save it without packing"},
+		{"a list that says less", []packed{{"embeddings", matrix, zeros, len(small)}, {"labels", two, nil, 0}}, fmt.Sprintf("and %d by the list of the zip", len(small))},
+		{"list and shape that say less", []packed{{"embeddings", small, zeros, len(small)}, {"labels", two, nil, 0}}, "not a valid zip file"},
+		{"a list that says more", []packed{{"embeddings", small, nil, size}, {"labels", two, nil, 0}}, fmt.Sprintf("and %d by the list of the zip", size)},
+		{"list and shape that say more", []packed{{"embeddings", head("<f4", "(2000, 2000)"), zeros[:1000], len(head("<f4", "(2000, 2000)")) + 16_000_000}, {"labels", two, nil, 0}}, "ends before its 4000000 numbers"},
+		{"classes without rows", []packed{{"embeddings", npyBytes("|i1", "(200000, 1)", zeros[:200_000]), nil, 0}, {"labels", npyOf(sparse), nil, 0}}, "label 190000000 is outside 0..0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file := packNPZ(t, c.files)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := DecodeNPZ("x.npz", file, nil)
+			runtime.ReadMemStats(&after)
+			var f *FileError
+			if !errors.As(err, &f) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; len(file) > 1<<20 || took > 24<<20 {
+				t.Errorf("%d bytes of file took %d bytes of memory", len(file), took)
+			}
+		})
+	}
+}
+
+// packed is an array of a zip: its bytes in two parts, and the size that the zip
+// tells, 0 for the true one.
+type packed struct {
+	name       string
+	head, rest []byte
+	told       int
+}
+
+// packNPZ writes a zip that may lie.
+func packNPZ(t *testing.T, arrays []packed) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	z := zip.NewWriter(&file)
+	for _, a := range arrays {
+		var body bytes.Buffer
+		deflate, err := flate.NewWriter(&body, flate.BestSpeed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deflate.Write(a.head)
+		deflate.Write(a.rest)
+		deflate.Close()
+		told := a.told
+		if told == 0 {
+			told = len(a.head) + len(a.rest)
+		}
+		w, err := z.CreateRaw(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Deflate, CompressedSize64: uint64(body.Len()), UncompressedSize64: uint64(told)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write(body.Bytes())
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"float32.npz", "float64-fortran.npz", "float16-bigendian.npz", "plain.npy"} {
 		data, err := os.ReadFile(fixtures + name)
@@ -256,6 +349,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(data)
 	}
 	f.Add([]byte("label,a\nx,1\n"))
+	f.Add(npyBytes("|i1", "(1000000000000, 0)", []byte{}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		check := func(s *Set, err error) {
 			if err != nil {

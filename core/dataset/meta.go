@@ -64,12 +64,16 @@ func (m *Meta) checkDimension(file, metaFile string, dim int) error {
 		Remedy: "correct \"dimension\" or use the .json that belongs to the data"}
 }
 
+// maxNumbered bounds the classes that have no name but their number: each takes
+// memory, whether or not a row is labelled so.
+const maxNumbered = 1 << 20
+
 // numbered names classes by their numbers when nothing else is known. Absurd
 // labels are left for check to report.
 func numbered(labels []int) []string {
 	top := -1
 	for _, c := range labels {
-		if c > top && c < len(labels)*1000 {
+		if c > top && c < min(len(labels)*1000, maxNumbered) {
 			top = c
 		}
 	}

@@ -15,20 +15,20 @@ import (
 // maxHeader bounds the text header of a .npy file. Real ones take 128 bytes.
 const maxHeader = 1 << 16
 
-// maxReserve bounds the elements reserved before any has been read.
-const maxReserve = 1 << 26
-
 // array is a decoded .npy header and the bytes that follow it.
 type array struct {
+	head    int // bytes of the header
 	shape   []int
+	count   int  // elements, the product of the shape
 	fortran bool // first index runs fastest
 	kind    elementKind
 	data    io.Reader // the elements
 }
 
 // openArray reads the header of a .npy stream. The header is parsed by npyio;
-// the elements are decoded here, a block at a time, so that neither the shape
-// nor the header of a hostile file decides how much memory is taken.
+// the elements are decoded here, a block at a time. Before matrix or integers is
+// called, the caller compares the length of what it has with that which the header
+// promises: they reserve as much as the header says.
 func openArray(r io.Reader) (*array, error) {
 	head, err := readHeader(r)
 	if err != nil {
@@ -38,14 +38,12 @@ func openArray(r io.Reader) (*array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &array{shape: h.Descr.Shape, fortran: h.Descr.Fortran, data: r}
+	a := &array{head: len(head), shape: h.Descr.Shape, fortran: h.Descr.Fortran, data: r}
 	if a.kind, err = parseElement(h.Descr.Type); err != nil {
 		return nil, err
 	}
-	if _, err := a.elements(); err != nil {
-		return nil, err
-	}
-	return a, nil
+	a.count, err = elements(a.shape)
+	return a, err
 }
 
 // readHeader returns magic, version, length and header text of a .npy stream.
@@ -91,25 +89,24 @@ func parseHeader(head []byte) (h npy.Header, err error) {
 	return r.Header, nil
 }
 
-// elements returns the product of the shape.
-func (a *array) elements() (int, error) {
+// elements returns the product of a shape.
+func elements(shape []int) (int, error) {
 	n := 1
-	for _, k := range a.shape {
+	for _, k := range shape {
 		if k < 0 || (k > 0 && n > math.MaxInt32*64/k) {
-			return 0, fmt.Errorf("has the impossible shape %v", a.shape)
+			return 0, fmt.Errorf("has the impossible shape %v", shape)
 		}
 		n *= k
 	}
 	return n, nil
 }
 
+// length returns the bytes of header and elements.
+func (a *array) length() int { return a.head + a.count*a.kind.size }
+
 // blocks calls f with the bytes of successive elements, a block at a time.
 func (a *array) blocks(f func(b []byte)) error {
-	n, err := a.elements()
-	if err != nil {
-		return err
-	}
-	size := a.kind.size
+	n, size := a.count, a.kind.size
 	block := make([]byte, 1<<16)
 	for done := 0; done < n; {
 		b := block[:min(len(block), (n-done)*size)]
@@ -163,22 +160,16 @@ func parseElement(descr string) (elementKind, error) {
 	return kind, nil
 }
 
-// matrix decodes an N x d array into float32, row after row. limit is the
-// number of bytes the array can have: what a file can hold bounds the memory,
-// not what its header claims.
-func (a *array) matrix(limit int) (x []float32, dim int, err error) {
+// matrix decodes an N x d array into float32, row after row.
+func (a *array) matrix() (x []float32, dim int, err error) {
 	if len(a.shape) != 2 {
 		return nil, 0, fmt.Errorf("has shape %v, not rows x numbers", a.shape)
 	}
-	n, err := a.elements()
-	if err != nil {
-		return nil, 0, err
-	}
-	x = make([]float32, 0, min(n, limit/a.kind.size+1, maxReserve))
+	x = make([]float32, 0, a.count)
 	if err := a.blocks(func(b []byte) { x = a.appendFloats(x, b) }); err != nil {
 		return nil, 0, err
 	}
-	if a.fortran {
+	if a.fortran && a.count > 0 {
 		x = transposed(x, a.shape[1], a.shape[0])
 	}
 	return x, a.shape[1], nil
@@ -218,19 +209,15 @@ func transposed(x []float32, r, c int) []float32 {
 }
 
 // integers decodes an array of whole numbers.
-func (a *array) integers(limit int) ([]int, error) {
+func (a *array) integers() ([]int, error) {
 	if !a.kind.whole {
 		return nil, errors.New("does not hold whole numbers")
 	}
-	n, err := a.elements()
-	if err != nil {
-		return nil, err
-	}
-	if len(a.shape) == 0 || a.shape[0] != n {
+	if len(a.shape) == 0 || a.shape[0] != a.count {
 		return nil, fmt.Errorf("has shape %v, not one number for each row", a.shape)
 	}
-	v := make([]int, 0, min(n, limit/a.kind.size+1, maxReserve))
-	err = a.blocks(func(b []byte) {
+	v := make([]int, 0, a.count)
+	err := a.blocks(func(b []byte) {
 		for ; len(b) > 0; b = b[a.kind.size:] {
 			v = append(v, int(a.kind.decode(b, a.kind.order)))
 		}
@@ -239,8 +226,8 @@ func (a *array) integers(limit int) ([]int, error) {
 }
 
 // groups decodes an array of whole numbers of 32 bits. It is not nil.
-func (a *array) groups(limit int) ([]int32, error) {
-	v, err := a.integers(limit)
+func (a *array) groups() ([]int32, error) {
+	v, err := a.integers()
 	if err != nil {
 		return nil, err
 	}

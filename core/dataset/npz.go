@@ -15,8 +15,14 @@ var (
 	groupNames     = []string{"groups"}
 )
 
-// inflation is the most that deflate can expand its input.
-const inflation = 1032
+// A packed array may unpack to so many bytes, and to so many for each packed one
+// beyond these. Embeddings hardly shrink, and a file without packing is bounded by
+// its own length, so only what holds next to nothing meets this bound. Numbers are
+// counted with the eight bytes that they take in memory at most.
+const (
+	freeRoom  = 64 << 20
+	inflation = 64
+)
 
 // DecodeNPZ decodes a .npz: a zip of the arrays "embeddings" (N x d, real) and
 // "labels" (N, whole numbers), with or without "groups" (N, whole numbers of 32
@@ -28,23 +34,23 @@ func DecodeNPZ(file string, data []byte, meta *Meta) (*Set, error) {
 		return nil, damaged(file, "is no .npz (a zip of arrays)", err)
 	}
 	s := &Set{Name: baseName(file), file: file}
-	err = member(file, z, len(data), embeddingNames, func(a *array, limit int) (err error) {
-		s.X, s.Dim, err = a.matrix(limit)
+	err = member(file, z, len(data), embeddingNames, func(a *array) (err error) {
+		s.X, s.Dim, err = a.matrix()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = member(file, z, len(data), labelNames, func(a *array, limit int) (err error) {
-		s.Labels, err = a.integers(limit)
+	err = member(file, z, len(data), labelNames, func(a *array) (err error) {
+		s.Labels, err = a.integers()
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if find(z, groupNames) != nil {
-		err = member(file, z, len(data), groupNames, func(a *array, limit int) (err error) {
-			s.Groups, err = a.groups(limit)
+		err = member(file, z, len(data), groupNames, func(a *array) (err error) {
+			s.Groups, err = a.groups()
 			return err
 		})
 		if err != nil {
@@ -58,8 +64,9 @@ func DecodeNPZ(file string, data []byte, meta *Meta) (*Set, error) {
 }
 
 // member reads the first array that carries one of the names. size is the
-// length of the whole zip; read is told how many bytes the array can hold.
-func member(file string, z *zip.Reader, size int, names []string, read func(a *array, limit int) error) error {
+// length of the whole zip. Nothing is reserved for an array before the zip, its own
+// header and its packed length agree on how long it can be.
+func member(file string, z *zip.Reader, size int, names []string, read func(a *array) error) error {
 	f := find(z, names)
 	if f == nil {
 		return &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has no array %q", names[0]),
@@ -70,16 +77,33 @@ func member(file string, z *zip.Reader, size int, names []string, read func(a *a
 		return damaged(file, "holds an array that cannot be opened", err)
 	}
 	defer r.Close()
+	name := strings.TrimSuffix(f.Name, ".npy")
 	a, err := openArray(r)
+	if err == nil && uint64(a.length()) != f.UncompressedSize64 {
+		err = fmt.Errorf("takes %d bytes by its shape %v and %d by the list of the zip", a.length(), a.shape, f.UncompressedSize64)
+	}
 	if err == nil {
-		err = read(a, int(min(f.CompressedSize64, uint64(size)))*inflation)
+		if err := checkRoom(file, name, a, min(f.CompressedSize64, uint64(size))); err != nil {
+			return err
+		}
+		err = read(a)
 	}
 	if err == nil {
 		// The checksum is compared at the end of the stream.
 		_, err = io.Copy(io.Discard, r)
 	}
 	if err != nil {
-		return damaged(file, fmt.Sprintf("array %q %v", strings.TrimSuffix(f.Name, ".npy"), err), err)
+		return damaged(file, fmt.Sprintf("array %q %v", name, err), err)
+	}
+	return nil
+}
+
+// checkRoom refuses an array that unpacks to far more than was packed.
+func checkRoom(file, name string, a *array, packed uint64) error {
+	if room := freeRoom + inflation*packed; 8*uint64(a.count) > room {
+		return &FileError{File: file, Row: -1,
+			Problem: fmt.Sprintf("array %q of shape %v unpacks to %d MiB from %d bytes, %d MiB at most are taken", name, a.shape, 8*uint64(a.count)>>20, packed, room>>20),
+			Remedy:  "save it without packing, with numpy.savez"}
 	}
 	return nil
 }
@@ -98,17 +122,17 @@ func find(z *zip.Reader, names []string) *zip.File {
 // DecodeNPY decodes embeddings and labels from two .npy files.
 func DecodeNPY(file string, embeddings, labels []byte, meta *Meta) (*Set, error) {
 	s := &Set{Name: baseName(file), file: file}
-	a, err := openArray(bytes.NewReader(embeddings))
+	a, err := openFile(embeddings)
 	if err == nil {
-		s.X, s.Dim, err = a.matrix(len(embeddings))
+		s.X, s.Dim, err = a.matrix()
 	}
 	if err != nil {
 		return nil, damaged(file, err.Error(), err)
 	}
 	labelFile := besides(file, ".labels.npy")
-	a, err = openArray(bytes.NewReader(labels))
+	a, err = openFile(labels)
 	if err == nil {
-		s.Labels, err = a.integers(len(labels))
+		s.Labels, err = a.integers()
 	}
 	if err != nil {
 		return nil, damaged(labelFile, err.Error(), err)
@@ -119,11 +143,24 @@ func DecodeNPY(file string, embeddings, labels []byte, meta *Meta) (*Set, error)
 	return s, nil
 }
 
+// openFile reads the header of a .npy file that is in memory, and makes sure that
+// the file is as long as its header says.
+func openFile(data []byte) (*array, error) {
+	a, err := openArray(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) < a.length() {
+		return nil, fmt.Errorf("ends after %d of the %d bytes that its shape %v takes", len(data), a.length(), a.shape)
+	}
+	return a, nil
+}
+
 // decodeGroups adds the groups of a .npy file to a set.
 func (s *Set) decodeGroups(file string, data []byte) error {
-	a, err := openArray(bytes.NewReader(data))
+	a, err := openFile(data)
 	if err == nil {
-		s.Groups, err = a.groups(len(data))
+		s.Groups, err = a.groups()
 	}
 	if err != nil {
 		return damaged(file, err.Error(), err)

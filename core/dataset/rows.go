@@ -82,9 +82,9 @@ func (r *Rows) describe(m *Meta, metaFile string) error {
 
 func (r *Rows) decode(data []byte) error {
 	if strings.ToLower(filepath.Ext(r.file)) == ".npy" {
-		a, err := openArray(bytes.NewReader(data))
+		a, err := openFile(data)
 		if err == nil {
-			r.X, r.Dim, err = a.matrix(len(data))
+			r.X, r.Dim, err = a.matrix()
 		}
 		if err != nil {
 			return damaged(r.file, err.Error(), err)
@@ -95,8 +95,8 @@ func (r *Rows) decode(data []byte) error {
 	if err != nil {
 		return damaged(r.file, "is no .npz (a zip of arrays)", err)
 	}
-	return member(r.file, z, len(data), embeddingNames, func(a *array, limit int) (err error) {
-		r.X, r.Dim, err = a.matrix(limit)
+	return member(r.file, z, len(data), embeddingNames, func(a *array) (err error) {
+		r.X, r.Dim, err = a.matrix()
 		return err
 	})
 }

@@ -1,10 +1,11 @@
 // Command chromium prints the path of a Chromium or Chrome that can be run, for
-// the browser tests. It looks at the variable CHROMIUM, at the usual names in
-// the path and at the usual places of macOS and Windows. With -install it
-// installs Debian's package where there is none and apt-get can be had as root
-// or by a sudo that asks for no password.
+// the browser tests, or with -firefox that of a Firefox. It looks at the variable
+// CHROMIUM or FIREFOX, at the usual names in the path and at the usual places of
+// macOS and Windows. With -install it installs Debian's package where there is none
+// and apt-get can be had as root or by a sudo that asks for no password.
 //
 //	CHROMIUM=$(go run ./scripts/chromium -install)
+//	FIREFOX=$(go run ./scripts/chromium -firefox -install)
 //
 // Only the path goes to standard output. Exit status 1 means that there is none
 // after all; what to do about it is said on standard error.
@@ -19,14 +20,20 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
 
 func main() {
 	install := flag.Bool("install", false, "install Debian's package where no browser is found")
+	firefox := flag.Bool("firefox", false, "look for a Firefox")
 	flag.Parse()
-	s := system{getenv: os.Getenv, lookPath: exec.LookPath, goos: runtime.GOOS, run: runCommand, works: works, root: os.Geteuid() == 0, log: os.Stderr}
+	k := &chromiums
+	if *firefox {
+		k = &firefoxes
+	}
+	s := system{kind: k, getenv: os.Getenv, lookPath: exec.LookPath, goos: runtime.GOOS, run: runCommand, works: k.works, root: os.Geteuid() == 0, log: os.Stderr}
 	path, err := s.browser(*install)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "chromium: %v\n", err)
@@ -35,8 +42,34 @@ func main() {
 	fmt.Println(path)
 }
 
+// A kind is a browser that is looked for.
+type kind struct {
+	name     string   // as people say it
+	variable string   // of the environment, that names one
+	packaged string   // Debian's name of it
+	names    []string // of programs
+	mac      []string // places on macOS
+	windows  string   // its place in each folder of programs
+	calls    string   // what it calls itself, when asked for its version
+}
+
+var chromiums = kind{
+	name: "Chromium or Chrome", variable: "CHROMIUM", packaged: "chromium", calls: "Chrom",
+	names:   []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"},
+	mac:     []string{"/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"},
+	windows: `\Google\Chrome\Application\chrome.exe`,
+}
+
+var firefoxes = kind{
+	name: "Firefox", variable: "FIREFOX", packaged: "firefox-esr", calls: "Firefox",
+	names:   []string{"firefox-esr", "firefox"},
+	mac:     []string{"/Applications/Firefox.app/Contents/MacOS/firefox"},
+	windows: `\Mozilla Firefox\firefox.exe`,
+}
+
 // A system is the machine as this command sees it; tests put another in place.
 type system struct {
+	*kind
 	getenv   func(string) string
 	lookPath func(string) (string, error)
 	goos     string
@@ -47,7 +80,7 @@ type system struct {
 }
 
 // errNone means that the machine has no browser.
-var errNone = errors.New("no Chromium or Chrome found")
+var errNone = errors.New("none found")
 
 // browser finds a browser, installing one if asked to and possible.
 func (s *system) browser(install bool) (string, error) {
@@ -63,15 +96,15 @@ func (s *system) browser(install bool) (string, error) {
 }
 
 // find returns the first browser that starts. A browser named by the variable
-// CHROMIUM must start: it is not passed over in silence.
+// the environment must start: it is not passed over in silence.
 func (s *system) find() (string, error) {
-	if named := s.getenv("CHROMIUM"); named != "" {
+	if named := s.getenv(s.variable); named != "" {
 		path, err := s.lookPath(named)
 		if err == nil {
 			err = s.works(path)
 		}
 		if err != nil {
-			return "", fmt.Errorf("the variable CHROMIUM names %s, which does not start (%w)", named, err)
+			return "", fmt.Errorf("the variable %s names %s, which does not start (%w)", s.variable, named, err)
 		}
 		return path, nil
 	}
@@ -85,19 +118,19 @@ func (s *system) find() (string, error) {
 
 // candidates are the names and places to look at, in this order.
 func (s *system) candidates() []string {
-	names := []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
+	names := slices.Clone(s.names)
 	switch s.goos {
 	case "darwin":
-		return append(names, "/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+		return append(names, s.mac...)
 	case "windows":
 		for _, variable := range []string{"ProgramFiles", "ProgramFiles(x86)", "LocalAppData"} {
-			names = append(names, s.getenv(variable)+`\Google\Chrome\Application\chrome.exe`)
+			names = append(names, s.getenv(variable)+s.windows)
 		}
 	}
 	return names
 }
 
-// aptInstall installs Debian's package chromium, and fonts, without which a page has
+// aptInstall installs Debian's package of the browser, and fonts, without which a page has
 // no text.
 func (s *system) aptInstall() error {
 	if _, err := s.lookPath("apt-get"); err != nil {
@@ -110,8 +143,8 @@ func (s *system) aptInstall() error {
 		}
 		prefix = append([]string{"sudo", "-n"}, prefix...)
 	}
-	fmt.Fprintln(s.log, "chromium: none found, installing Debian's package with apt-get (a few minutes)")
-	for _, step := range [][]string{{"apt-get", "update", "-q"}, {"apt-get", "install", "-q", "-y", "--no-install-recommends", "fonts-liberation", "chromium"}} {
+	fmt.Fprintf(s.log, "chromium: no %s found, installing Debian's package with apt-get (a few minutes)\n", s.name)
+	for _, step := range [][]string{{"apt-get", "update", "-q"}, {"apt-get", "install", "-q", "-y", "--no-install-recommends", "fonts-liberation", s.packaged}} {
 		command := append(prefix[:len(prefix):len(prefix)], step...)
 		if err := s.run(s.log, command[0], command[1:]...); err != nil {
 			return fmt.Errorf("'%s' failed: %w", strings.Join(step, " "), err)
@@ -125,21 +158,20 @@ func (s *system) advise(err error) error {
 	if err == nil {
 		return nil
 	}
-	remedy := "install Chromium or Chrome and, where it is in an unusual place, name it: CHROMIUM=/path/to/chromium make test"
+	how := "install it"
 	switch s.goos {
 	case "linux":
-		remedy = "install it, for example with 'sudo apt-get install chromium', or name one: CHROMIUM=/path/to/chromium make test"
+		how = fmt.Sprintf("install it, for example with 'sudo apt-get install %s'", s.packaged)
 	case "darwin":
-		remedy = "install Chrome or Chromium in Applications, or name one: CHROMIUM=/path/to/chromium make test"
+		how = "install it in Applications"
 	}
-	return fmt.Errorf("%w: %s", err, remedy)
+	return fmt.Errorf("%s: %w: %s, or name one: %s=/path/to/it make test", s.name, err, how, s.variable)
 }
 
-// works reports whether the program at path says that it is a Chromium or a
-// Chrome. (Ubuntu's chromium-browser may be a script that only tells how to get
-// the real one.) On Windows a Chrome asked for its version opens a window
-// instead, so there the file is taken at its name.
-func works(path string) error {
+// works reports whether the program at path says that it is a browser of this
+// kind. (Ubuntu's chromium-browser may be a script that only tells how to get
+// the real one.) On Windows a browser asked for its version opens a window instead, so there the file is taken at its name.
+func (k *kind) works(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
@@ -149,8 +181,8 @@ func works(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s --version: %w", path, err)
 	}
-	if !strings.Contains(string(out), "Chrom") {
-		return fmt.Errorf("%s --version says %q, not a Chromium or Chrome", path, out)
+	if !strings.Contains(string(out), k.calls) {
+		return fmt.Errorf("%s --version says %q, not a %s", path, out, k.name)
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type fake struct {
 
 func (f *fake) system(goos string, root bool, variables map[string]string) *system {
 	return &system{
+		kind:   &chromiums,
 		getenv: func(name string) string { return variables[name] },
 		lookPath: func(name string) (string, error) {
 			if slices.Contains(f.programs, name) {
@@ -123,6 +124,19 @@ func TestWhereNothingCanBeInstalledItSaysWhatToDo(t *testing.T) {
 	}
 }
 
+func TestFirefoxIsFoundAndInstalledAlike(t *testing.T) {
+	machine := fake{programs: []string{"chromium", "firefox", "apt-get"}}
+	s := machine.system("linux", true, nil)
+	s.kind = &firefoxes
+	if got, err := s.browser(true); err != nil || got != "found:firefox" || len(machine.ran) > 0 {
+		t.Errorf("%q, %v after %v", got, err, machine.ran)
+	}
+	machine.programs = []string{"chromium", "apt-get"}
+	if _, err := s.browser(true); err == nil || !strings.Contains(err.Error(), "FIREFOX=") || !strings.HasSuffix(machine.ran[len(machine.ran)-1], " firefox-esr") {
+		t.Errorf("%v after %v", err, machine.ran)
+	}
+}
+
 func TestOnlyAProgramThatCallsItselfChromiumWorks(t *testing.T) {
 	dir := t.TempDir()
 	for script, want := range map[string]bool{
@@ -136,7 +150,7 @@ func TestOnlyAProgramThatCallsItselfChromiumWorks(t *testing.T) {
 		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := works(path); (err == nil) != want {
+		if err := chromiums.works(path); (err == nil) != want {
 			t.Errorf("%q: %v, want it to work: %v", script, err, want)
 		}
 	}

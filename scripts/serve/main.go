@@ -7,7 +7,11 @@
 // variants of a former build and shows a rebuild at the next reload.
 //
 // It listens on localhost only unless -addr says otherwise, because the camera
-// and service workers need either localhost or https.
+// and service workers need either localhost or https. There it answers only
+// requests for localhost, 127.0.0.1, [::1] and the host of -addr, with its port: a
+// page elsewhere whose name is made to point to this machine gets status 421. A
+// client that does not take 64 KiB in ten seconds is left, and 128 are served at a
+// time.
 //
 //	go run ./scripts/serve -dir build/site -addr localhost:8080
 //
@@ -22,12 +26,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 func main() {
@@ -64,26 +71,40 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	fmt.Fprintf(stdout, "metaqda is ready: open %s (Ctrl-C stops it)\n", publicURL(*addr, listener.Addr()))
-	if err := serve(ctx, listener, site); err != nil {
+	if err := serve(ctx, listener, guarded(site, *addr, listener.Addr()), usual); err != nil {
 		fmt.Fprintf(stderr, "serve: %v\n", err)
 		return 1
 	}
 	return 0
 }
 
+// limits bound what one client, and all together, can take of the server: time,
+// and memory, of which a connection takes some ten kilobytes besides its header.
+type limits struct {
+	header      time.Duration // until the whole header of a request is there
+	write       time.Duration // until the client has taken one piece of an answer
+	idle        time.Duration // between two requests
+	connections int           // at a time; more wait until one ends
+}
+
+// usual are the limits of the command. A piece is 64 KiB, so a client may be as
+// slow as 6 KB a second; browsers open six connections.
+var usual = limits{header: 5 * time.Second, write: 10 * time.Second, idle: time.Minute, connections: 128}
+
 // serve answers on listener until ctx ends, then lets the running answers
 // finish for at most three seconds.
-func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, l limits) error {
 	server := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       10 * time.Second,
-		WriteTimeout:      2 * time.Minute, // several MB over a slow link
-		IdleTimeout:       time.Minute,
+		Handler:           paced(handler, l.write),
+		ReadHeaderTimeout: l.header,
+		ReadTimeout:       l.header,
+		WriteTimeout:      l.write, // begun anew at every piece
+		IdleTimeout:       l.idle,
 		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0), // clients that misbehave are no news
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- server.Serve(netutil.LimitListener(listener, l.connections)) }()
 	select {
 	case err := <-failed:
 		return err

@@ -1,5 +1,5 @@
 // @ts-check
-/** Bundles the reader of data sets with what it uses of fflate: files/npz.mjs -> build/site/npz.js. */
+/** Bundles the reader of data sets with what it uses of fflate: files/npz.mjs and unzip.mjs -> build/site/npz.js. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

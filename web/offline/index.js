@@ -4,15 +4,19 @@
 /** Between two looks for a new version, in milliseconds. */
 const HOUR = 3_600_000;
 
+/** Until a version is tried again that could not be installed; the wait doubles each time. */
+const AGAIN = 60_000;
+
 /**
  * Registers the service worker. Call it when the page is ready, so that filling
  * the cache does not compete with the first load.
  *
  * @param {object} options
  * @param {(text: string, reload: () => void) => void} options.offer a new version to the person, to be started by `reload`
+ * @param {string} options.version of the site that this page was loaded from, '' where it is not known
  * @returns {Promise<boolean>} true once the page works offline, false where it never will
  */
-export async function workOffline({ offer }) {
+export async function workOffline({ offer, version }) {
   const container = navigator.serviceWorker;
   if (!container) return false; // not a secure context, or a private window without workers
   const reload = () => location.reload();
@@ -21,35 +25,80 @@ export async function workOffline({ offer }) {
   container.addEventListener('controllerchange', () => {
     if (asked) reload();
     else if (controlled) offer('Another tab has started a new version.', reload);
+    else void versionOf(container).then((other) => { if (version && other !== version) offer('A new version is ready.', reload); });
     controlled = true;
   });
   const take = (/** @type {ServiceWorker} */ waiting) => {
     asked = true;
     waiting.postMessage({ type: 'activate', id: 1, args: [] });
   };
-  const registration = await container.register('sw.js', { updateViaCache: 'none' });
-  const watch = () => {
-    const { waiting, installing } = registration;
-    if (waiting && container.controller) offer('A new version is ready.', () => take(waiting));
-    installing?.addEventListener('statechange', watch);
-  };
-  registration.addEventListener('updatefound', watch);
-  watch();
-  lookForUpdates(registration);
+  await keepLooking(container, (waiting) => offer('A new version is ready.', () => take(waiting)));
   await container.ready;
   return true;
 }
 
 /**
- * Asks for a new version when the person comes back to the tab after an hour.
+ * The version of the worker that answers this page. A page that was loaded while the
+ * site was being replaced may be another.
  *
- * @param {ServiceWorkerRegistration} registration
+ * @param {ServiceWorkerContainer} container
+ * @returns {Promise<string>}
  */
-function lookForUpdates(registration) {
+function versionOf(container) {
+  return new Promise((resolve) => {
+    const listen = (/** @type {MessageEvent} */ { data }) => {
+      if (data?.type !== 'version') return;
+      container.removeEventListener('message', listen);
+      resolve(data.result);
+    };
+    container.addEventListener('message', listen);
+    container.startMessages();
+    container.controller?.postMessage({ type: 'version', id: 1, args: [] });
+  });
+}
+
+/**
+ * Registers the worker and looks for new ones: when the person comes back to the tab
+ * after an hour, and again after one that could not be installed, as happens while
+ * a site is being replaced.
+ *
+ * @param {ServiceWorkerContainer} container
+ * @param {(waiting: ServiceWorker) => void} found
+ */
+async function keepLooking(container, found) {
+  const register = () => container.register('sw.js', { updateViaCache: 'none' });
+  /** @type {ServiceWorkerRegistration} */
+  let registration;
   let last = Date.now();
-  document.addEventListener('visibilitychange', () => {
-    if (document.hidden || Date.now() - last < HOUR) return;
+  let wait = AGAIN;
+  const look = async () => {
     last = Date.now();
-    registration.update().catch(() => {}); // offline: there is nothing to look for
+    const { active, waiting, installing } = registration;
+    // A first worker that could not be installed takes the registration with it.
+    if (active || waiting || installing) await registration.update();
+    else adopt(await register());
+  };
+  const lookLater = () => {
+    setTimeout(() => look().catch(lookLater), wait);
+    wait = Math.min(2 * wait, HOUR);
+  };
+  const follow = (/** @type {ServiceWorker} */ worker) => {
+    worker.onstatechange = () => {
+      if (worker.state === 'installed' && container.controller) found(worker);
+      if (worker.state === 'redundant' && !installed.has(worker)) lookLater();
+      if (worker.state !== 'redundant') installed.add(worker);
+    };
+  };
+  /** @type {WeakSet<ServiceWorker>} */
+  const installed = new WeakSet();
+  const adopt = (/** @type {ServiceWorkerRegistration} */ one) => {
+    registration = one;
+    one.onupdatefound = () => { if (one.installing) follow(one.installing); };
+    if (one.installing) follow(one.installing);
+    if (one.waiting && container.controller) found(one.waiting);
+  };
+  adopt(await register());
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden && Date.now() - last >= HOUR) look().catch(() => {}); // offline: there is nothing to look for
   });
 }

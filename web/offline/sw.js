@@ -5,9 +5,15 @@
  * The site assembler puts one line in front of this file that defines VERSION, so
  * that the worker's bytes change whenever any file of the site does. Installing
  * fetches what manifest.json lists into a cache of that version; a file whose
- * sha256 the former version already holds is copied, not fetched. A new version
- * waits until the person agrees to it (message 'activate') or all tabs are closed;
- * then the caches of former versions are deleted.
+ * sha256 the former version already holds is copied, not fetched. Every file is
+ * compared with its sha256 first, so a site that is met half replaced is not
+ * installed, and the browser tries again later. A new version waits until the person
+ * agrees to it (message 'activate') or all tabs are closed.
+ *
+ * No tab gets files of two versions: each goes on with the version that its document
+ * came from, also when another tab has started a newer one. Which that is stands in
+ * the cache of the version, under .client/ID. A version's cache is deleted when no
+ * tab is left that came from it.
  *
  * Messages: {type: 'activate', id, args} asks a waiting worker to take over;
  * {type: 'version', id, args} is answered with {type: 'version', id, result}.
@@ -21,12 +27,12 @@ const cacheName = `${PREFIX}${version}`;
 /**
  * What this file uses of ServiceWorkerGlobalScope (the DOM library has no types for it).
  * @typedef {Event & {waitUntil: (work: Promise<unknown>) => void}} LifeEvent
- * @typedef {LifeEvent & {request: Request, respondWith: (answer: Promise<Response>) => void}} RequestEvent
+ * @typedef {LifeEvent & {request: Request, clientId?: string, resultingClientId?: string, respondWith: (answer: Promise<Response>) => void}} RequestEvent
  * @typedef {{path: string, bytes: number, sha256: string}} SiteFile
  * @typedef {object} Scope
- * @property {{claim: () => Promise<void>}} clients
+ * @property {{claim: () => Promise<void>, matchAll: (options: {includeUncontrolled: boolean, type: string}) => Promise<{id: string}[]>}} clients
  * @property {() => Promise<void>} skipWaiting
- * @property {{scope: string}} registration
+ * @property {{scope: string, installing?: unknown, waiting?: unknown}} registration
  * @property {(type: string, listener: (event: any) => void) => void} addEventListener
  */
 const worker = /** @type {Scope} */ (/** @type {unknown} */ (self));
@@ -34,7 +40,7 @@ const worker = /** @type {Scope} */ (/** @type {unknown} */ (self));
 worker.addEventListener('install', (/** @type {LifeEvent} */ event) => event.waitUntil(install()));
 worker.addEventListener('activate', (/** @type {LifeEvent} */ event) => event.waitUntil(activate()));
 worker.addEventListener('fetch', (/** @type {RequestEvent} */ event) => {
-  if (mine(event.request)) event.respondWith(answer(event.request));
+  if (mine(event.request)) event.respondWith(answer(event));
 });
 worker.addEventListener('message', (/** @type {MessageEvent} */ event) => {
   const { type, id } = event.data ?? {};
@@ -42,8 +48,18 @@ worker.addEventListener('message', (/** @type {MessageEvent} */ event) => {
   else if (type === 'version') event.source?.postMessage({ type, id, result: version });
 });
 
-/** Fills this version's cache. Any failure fails the whole: the browser tries again later. */
+/** Any failure fails the whole, and nothing of it is kept: the browser tries again later. */
 async function install() {
+  try {
+    await fill();
+  } catch (error) {
+    await caches.delete(cacheName);
+    throw error;
+  }
+}
+
+/** Fills this version's cache. */
+async function fill() {
   const response = await fetch(address('manifest.json'), { cache: 'no-cache' });
   if (!response.ok) throw new Error(`manifest.json: status ${response.status}`);
   const manifest = /** @type {{version: string, files: SiteFile[]}} */ (await response.clone().json());
@@ -73,10 +89,15 @@ async function formerFiles() {
   const known = new Map();
   for (const name of await formerCaches()) {
     const cache = await caches.open(name);
-    const manifest = await (await cache.match(address('manifest.json')))?.json();
-    for (const file of manifest?.files ?? []) known.set(`${file.path} ${file.sha256}`, cache);
+    for (const file of await filesOf(cache)) known.set(`${file.path} ${file.sha256}`, cache);
   }
   return known;
+}
+
+/** What a version consists of. @param {Cache} cache @returns {Promise<SiteFile[]>} */
+async function filesOf(cache) {
+  const manifest = await (await cache.match(address('manifest.json')))?.json();
+  return manifest?.files ?? [];
 }
 
 async function formerCaches() {
@@ -93,15 +114,63 @@ async function formerCaches() {
 async function keep(cache, file, known) {
   const url = address(file.path);
   const former = await known.get(`${file.path} ${file.sha256}`)?.match(url);
-  // no-cache revalidates: what the page itself has just fetched costs an empty answer.
-  const response = former ?? await fetch(url, { cache: 'no-cache' });
-  if (!response.ok) throw new Error(`${file.path}: status ${response.status}`);
+  const response = former && await isWhole(former, file) ? former : await download(file);
   await cache.put(url, response);
 }
 
+/**
+ * Fetches a file and compares it with the manifest.
+ *
+ * @param {SiteFile} file
+ * @returns {Promise<Response>}
+ */
+async function download(file) {
+  // no-cache revalidates: what the page itself has just fetched costs an empty answer.
+  // Should a cache on the way hold other bytes under the same tag, reload passes it by.
+  for (const mode of /** @type {const} */ (['no-cache', 'reload'])) {
+    const response = await fetch(address(file.path), { cache: mode });
+    if (!response.ok) throw new Error(`${file.path}: status ${response.status}`);
+    if (await isWhole(response, file)) return response;
+  }
+  throw new Error(`${file.path} is not the file that the manifest of version ${version} lists`);
+}
+
+/**
+ * Whether an answer has the bytes that the manifest lists. It can still be read.
+ *
+ * @param {Response} response
+ * @param {SiteFile} file
+ */
+async function isWhole(response, file) {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await response.clone().arrayBuffer()));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('') === file.sha256;
+}
+
 async function activate() {
-  await Promise.all((await formerCaches()).map((name) => caches.delete(name)));
+  await tidy();
   await worker.clients.claim();
+}
+
+/** Whether former versions may be left. */
+let untidy = true;
+
+/** Deletes former versions that no tab has come from. */
+async function tidy() {
+  const { installing, waiting } = worker.registration;
+  if (installing || waiting) return; // a cache may be that of a newer version
+  untidy = false;
+  const clients = await worker.clients.matchAll({ includeUncontrolled: true, type: 'all' });
+  const alive = new Set(clients.map(({ id }) => address(clientPath(id))));
+  const names = [cacheName, ...await formerCaches()];
+  for (const name of names) {
+    const cache = await caches.open(name);
+    const records = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(address(clientPath(''))));
+    const gone = records.filter((url) => !alive.has(url));
+    await Promise.all(gone.map((url) => cache.delete(url)));
+    if (name === cacheName) continue;
+    if (records.length > gone.length) untidy = true;
+    else await caches.delete(name);
+  }
 }
 
 /** @param {Request} request whether this worker answers it */
@@ -110,23 +179,81 @@ function mine(request) {
 }
 
 /**
- * The cached file, or else the network's answer. Asking for any page gives the
- * one page there is.
+ * The cached file of the version that the tab came from, or else the network's
+ * answer. Asking for any page gives the one page there is.
  *
+ * @param {RequestEvent} event
+ * @returns {Promise<Response>}
+ */
+async function answer(event) {
+  const { request, clientId, resultingClientId } = event;
+  const name = request.mode === 'navigate' ? await pageCache() : await cacheOf(clientId);
+  if (resultingClientId) cacheNames.set(resultingClientId, name);
+  const work = Promise.all([resultingClientId ? record(resultingClientId, name) : undefined, untidy ? tidy() : undefined]);
+  event.waitUntil(work.catch(() => {})); // storage that is full keeps no record: the next start of this worker takes its own version
+  const cache = name ? await caches.open(name) : null;
+  const file = cache && (request.mode === 'navigate' ? await cachedPage(cache, request) : await cache.match(request, { ignoreSearch: true, ignoreVary: true }));
+  return file || elsewhere(cache, request);
+}
+
+/**
+ * The network's answer. What belongs to the version must be that of the version.
+ *
+ * @param {Cache|null} cache
  * @param {Request} request
  * @returns {Promise<Response>}
  */
-async function answer(request) {
-  const cache = await caches.open(cacheName);
-  const file = request.mode === 'navigate' ? await cachedPage(cache, request) : await cache.match(request, { ignoreSearch: true, ignoreVary: true });
-  if (file) return file;
+async function elsewhere(cache, request) {
   try {
-    return await fetch(request);
+    const url = new URL(request.url);
+    const file = cache ? (await filesOf(cache)).find(({ path }) => address(path) === url.origin + url.pathname) : undefined;
+    return await (file ? download(file) : fetch(request));
   } catch {
-    const fallback = request.mode === 'navigate' ? await cache.match(address('index.html'), { ignoreVary: true }) : undefined;
-    return fallback ?? new Response('This file is not kept for offline use, and there is no connection.\n',
+    const fallback = request.mode === 'navigate' ? await cache?.match(address('index.html'), { ignoreVary: true }) : undefined;
+    return fallback ?? new Response('This file is not kept for offline use, and it cannot be fetched: there is no connection, or the site has another version.\n',
       { status: 504, headers: { 'Content-Type': 'text/plain; charset=utf-8' } });
   }
+}
+
+/**
+ * The cache that each tab or worker is answered from; '' is the network.
+ * @type {Map<string, string>}
+ */
+const cacheNames = new Map();
+
+/** The cache for a new tab: this version's, unless something took it away. */
+async function pageCache() {
+  const page = await (await caches.open(cacheName)).match(address('index.html'));
+  return page ? cacheName : '';
+}
+
+/**
+ * The cache of the version that a tab or worker came from. One that was there
+ * before any version was installed gets this one.
+ *
+ * @param {string} [client]
+ */
+async function cacheOf(client) {
+  if (!client) return cacheName;
+  let name = cacheNames.get(client);
+  if (name !== undefined) return name;
+  name = cacheName;
+  for (const other of [cacheName, ...await formerCaches()]) {
+    const kept = await (await caches.open(other)).match(address(clientPath(client)));
+    if (kept) name = await kept.text();
+  }
+  cacheNames.set(client, name);
+  return name;
+}
+
+/** Remembers for the next start of this worker, or of a newer one. @param {string} client @param {string} name */
+async function record(client, name) {
+  await (await caches.open(name || cacheName)).put(address(clientPath(client)), new Response(name));
+}
+
+/** @param {string} client */
+function clientPath(client) {
+  return `.client/${client}`;
 }
 
 /**

@@ -178,13 +178,16 @@ async function build(engine, extractor) {
   });
 }
 
-async function offlineUse() {
+/** @param {string} version of the site that this page was loaded from, '' where it is not known */
+async function offlineUse(version) {
   const kept = await workOffline({
+    version,
     offer: (text, reload) => toast({ text, key: 'update', action: 'Reload', onAction: reload, stay: true }),
   });
   byId('offline', HTMLElement).hidden = !kept;
 }
 
+/** @returns {Promise<string>} the version of the site, '' where it is not known */
 async function start() {
   const progress = progressBar();
   const loading = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
@@ -203,12 +206,13 @@ async function start() {
   byId('loading', HTMLElement).hidden = true;
   document.body.dataset.ready = 'true';
   say('Ready.');
+  return manifest.then(({ version }) => version, () => '');
 }
 
 try {
-  await start();
+  const version = await start();
   // Without a service worker (a private window, say) all works but offline use.
-  offlineUse().catch((error) => console.warn(sentence(error)));
+  offlineUse(version).catch((error) => console.warn(sentence(error)));
 } catch (error) {
   byId('loading', HTMLElement).hidden = true;
   complain(byId('trouble', HTMLElement), sentence(error));

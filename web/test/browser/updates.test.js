@@ -2,7 +2,7 @@
 /** New versions of the site, and the prior that is fetched once. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { assertSame, changeFile, copySite, most, offlineReady, open, priorText, ready, recognise, sample, serveSite, teach, touchPrior, visit } from './harness.js';
@@ -43,6 +43,100 @@ test('a tab that did not ask for the new version is told when another has', () =
   await page.getByText('A new version is ready.').waitFor();
   await page.getByRole('button', { name: 'Reload' }).click();
   await other.getByText('Another tab has started a new version.').waitFor();
+})));
+
+test('a tab that did not ask goes on with the files of its own version', () => onCopy((site) => visit({ site }, async ({ page, context }) => {
+  await offlineReady(page);
+  const other = await context.newPage();
+  await open(other, site);
+  const version = await changeFile(site.folder, 'npz.js', (code) => Buffer.concat([code, Buffer.from('\nexport const changed = 1;\n')]));
+  await page.reload();
+  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+  await ready(page);
+  const changed = (/** @type {import('playwright-core').Page} */ tab) => tab.evaluate(async () => {
+    const answer = await fetch('npz.js');
+    return (await answer.text()).includes('changed = 1');
+  });
+  assert.deepEqual([await changed(page), await changed(other)], [true, false]);
+  await other.close();
+  await changed(page);
+  await page.waitForFunction(async (name) => String(await window.caches.keys()) === name, `metaqda-${version}`);
+})));
+
+/**
+ * A new version of two files, of which one has not arrived yet.
+ *
+ * @param {import('./harness.js').Site} site
+ * @returns {Promise<{version: string, rest: () => Promise<void>}>} the rest of the version
+ */
+async function half({ folder }) {
+  const late = path.join(folder, 'web/ui/settings.js');
+  const former = await readFile(late);
+  await changeFile(folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
+  const version = await changeFile(folder, 'web/ui/settings.js', (code) => Buffer.from(`${code}\n// changed\n`));
+  const whole = await readFile(late);
+  await writeFile(late, former);
+  return { version, rest: () => writeFile(late, whole) };
+}
+
+/** What a page has of the two files of half(). @param {import('playwright-core').Page} page */
+function parts(page) {
+  return page.evaluate(async () => [
+    getComputedStyle(document.documentElement).getPropertyValue('--changed').trim() === '1',
+    (await (await fetch('web/ui/settings.js')).text()).includes('// changed'),
+  ]);
+}
+
+test('a new version met while half of it is there: the former one goes on whole, then the new one comes whole', () => onCopy((site) => visit({ site }, async ({ page }) => {
+  await offlineReady(page);
+  const first = await caches(page);
+  const { version, rest } = await half(site);
+  for (let n = 0; n < 2; n++) {
+    await page.reload();
+    await ready(page);
+    await installFailed(page);
+    assert.deepEqual(await parts(page), [false, false]);
+    assert.deepEqual(await caches(page), first);
+    assert.equal(await page.getByText('A new version is ready.').count(), 0);
+  }
+  await rest();
+  await page.reload();
+  await page.getByText('A new version is ready.').waitFor();
+  assert.deepEqual(await parts(page), [false, false]);
+  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+  await ready(page);
+  assert.deepEqual(await parts(page), [true, true]);
+  await page.waitForFunction(async (name) => String(await window.caches.keys()) === name, `metaqda-${version}`);
+})));
+
+/** Has the browser look for a new version, and waits until it could not be installed. @param {import('playwright-core').Page} page */
+function installFailed(page) {
+  return page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready;
+    const worker = /** @type {ServiceWorker} */ ((await registration.update()).installing);
+    while (worker.state !== 'redundant') await new Promise((resolve) => { worker.addEventListener('statechange', resolve, { once: true }); });
+  });
+}
+
+test('a first visit while half of a version is there is made good without a reload', () => onCopy((site) => visit({ site, open: false }, async ({ page }) => {
+  const { version, rest } = await half(site);
+  await page.clock.install();
+  await page.addInitScript(() => {
+    const { register } = ServiceWorkerContainer.prototype;
+    ServiceWorkerContainer.prototype.register = async function (...given) {
+      const registration = await register.apply(this, given);
+      const worker = registration.installing;
+      worker?.addEventListener('statechange', () => { document.documentElement.dataset.installing = worker.state; });
+      return registration;
+    };
+  });
+  await open(page, site);
+  await page.locator('[data-installing="redundant"]').waitFor({ state: 'attached' });
+  assert.equal(await page.getByText('Works offline').isVisible(), false);
+  await rest();
+  await page.clock.runFor(61_000);
+  await offlineReady(page);
+  assert.deepEqual(await caches(page), [`metaqda-${version}`]);
 })));
 
 /** @param {import('playwright-core').Page} page */

@@ -1,6 +1,7 @@
 // @ts-check
 /** The service worker in a world of fakes: caches, fetch and events. */
 import assert from 'node:assert/strict';
+import { createHash, webcrypto } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import vm from 'node:vm';
@@ -23,6 +24,15 @@ class FakeCache {
   async put(url, response) {
     this.files.set(url, await response.text());
   }
+
+  /** @param {string} url */
+  async delete(url) {
+    return this.files.delete(url);
+  }
+
+  async keys() {
+    return [...this.files.keys()].map((url) => ({ url }));
+  }
 }
 
 /** The world outside the worker; it outlives one version of it. */
@@ -31,13 +41,17 @@ class World {
   stores = new Map();
   /** @type {Record<string, string>} path to content */
   site = {};
+  /** @type {Record<string, string>} what a cache on the way gives instead */
+  stale = {};
   /** @type {string[]} */
   fetched = [];
   online = true;
+  /** @type {Set<string>} tabs and workers that are there */
+  clients = new Set();
 
-  /** @param {string} version @param {Record<string, string>} site content by path; the sha256 is faked by the content itself */
+  /** @param {string} version @param {Record<string, string>} site content by path */
   publish(version, site) {
-    const files = Object.entries(site).map(([path, content]) => ({ path, bytes: content.length, sha256: content }));
+    const files = Object.entries(site).map(([path, content]) => ({ path, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') }));
     this.site = { ...site, 'manifest.json': JSON.stringify({ version, files }) };
   }
 
@@ -47,10 +61,13 @@ class World {
     const listeners = {};
     const log = { claimed: false, skipped: false };
     vm.runInNewContext(`const VERSION = ${JSON.stringify(version)};\n${source}`, {
-      URL, Response, Promise, Array, Map,
+      URL, Response, Promise, Array, Map, Set, Uint8Array, crypto: webcrypto,
       self: {
         registration: { scope: SCOPE },
-        clients: { claim: async () => { log.claimed = true; } },
+        clients: {
+          claim: async () => { log.claimed = true; },
+          matchAll: async () => [...this.clients].map((id) => ({ id })),
+        },
         skipWaiting: async () => { log.skipped = true; },
         addEventListener: (/** @type {string} */ type, /** @type {(event: any) => void} */ listener) => { listeners[type] = listener; },
       },
@@ -62,11 +79,12 @@ class World {
         keys: async () => [...this.stores.keys()],
         delete: async (/** @type {string} */ name) => this.stores.delete(name),
       },
-      fetch: async (/** @type {string|{url: string}} */ request) => {
+      fetch: async (/** @type {string|{url: string}} */ request, /** @type {{cache?: string}} */ { cache = '' } = {}) => {
         const url = typeof request === 'string' ? request : request.url;
         if (!this.online) throw new TypeError('offline');
-        const path = url.slice(SCOPE.length);
+        const path = url.slice(SCOPE.length) || 'index.html';
         this.fetched.push(path);
+        if (cache !== 'reload' && path in this.stale) return new Response(this.stale[path]);
         return path in this.site ? new Response(this.site[path]) : new Response('no', { status: 404 });
       },
     });
@@ -76,16 +94,31 @@ class World {
       listeners[type]({ waitUntil: (/** @type {Promise<unknown>} */ promise) => { work = promise; } });
       await work;
     };
-    const ask = async (/** @type {string} */ url, { mode = 'cors', method = 'GET' } = {}) => {
+    const ask = async (/** @type {string} */ url, { mode = 'cors', method = 'GET', from = '', to = '' } = {}) => {
       /** @type {Promise<Response>|undefined} */
       let answer;
-      listeners.fetch({ request: { url, mode, method }, respondWith: (/** @type {Promise<Response>} */ response) => { answer = response; } });
-      return answer;
+      /** @type {Promise<unknown>[]} */
+      const work = [];
+      listeners.fetch({
+        request: { url, mode, method }, clientId: from, resultingClientId: to,
+        respondWith: (/** @type {Promise<Response>} */ response) => { answer = response; },
+        waitUntil: (/** @type {Promise<unknown>} */ promise) => work.push(promise),
+      });
+      const response = await answer;
+      await Promise.all(work);
+      return response;
     };
-    return { log, wait, ask, send: (/** @type {any} */ data, /** @type {any} */ from = undefined) => listeners.message({ data, source: from }) };
+    const text = async (/** @type {string} */ path, options = {}) => (await ask(SCOPE + path, options))?.text();
+    /** A person opens a tab. */
+    const open = async (/** @type {string} */ id) => {
+      this.clients.add(id);
+      return text('', { mode: 'navigate', to: id });
+    };
+    return { log, wait, ask, text, open, send: (/** @type {any} */ data, /** @type {any} */ from = undefined) => listeners.message({ data, source: from }) };
   }
 }
 
+/** @type {Record<string, string>} */
 const first = { 'index.html': 'page 1', 'web/app.js': 'app', 'metaqda.wasm': 'engine', 'web/screenshot.png': 'large', 'THIRD_PARTY.md': 'notices' };
 
 test('installing keeps everything that is needed offline, and then answers without the network', async () => {
@@ -128,13 +161,114 @@ test('an update fetches only what changed, waits to be asked, and deletes the fo
   assert.equal(await (await next.ask(SCOPE, { mode: 'navigate' }))?.text(), 'page 2');
 });
 
-test('a site that is being replaced is not installed half', async () => {
+test('a site that is being replaced is not installed half, and nothing of it is kept', async () => {
   const world = new World();
   world.publish('v2', first);
   await assert.rejects(world.worker('v1').wait('install'), /this is version v1, the site is v2/);
   world.publish('v1', first);
   delete world.site['metaqda.wasm'];
   await assert.rejects(world.worker('v1').wait('install'), /metaqda\.wasm: status 404/);
+  world.publish('v1', first);
+  world.site['web/app.js'] = 'app of another version';
+  await assert.rejects(world.worker('v1').wait('install'), /web\/app\.js is not the file that the manifest of version v1 lists/);
+  assert.deepEqual([...world.stores.keys()], []);
+});
+
+test('a site caught midway: the former version goes on, and the whole new one comes later', async () => {
+  const world = new World();
+  world.publish('v1', first);
+  const old = world.worker('v1');
+  await old.wait('install');
+  await old.wait('activate');
+  const page = await old.open('tab');
+  world.publish('v2', Object.fromEntries(Object.entries(first).map(([path, text]) => [path, `${text}, new`])));
+  const whole = world.site;
+  for (const [left, text] of Object.entries(first)) { // one file after another is the last to come
+    if (left === 'web/screenshot.png') continue;
+    world.site = { ...whole, [left]: text };
+    await assert.rejects(world.worker('v2').wait('install'), /is not the file/);
+    for (const path of Object.keys(first)) {
+      const text = await old.text(path, { from: 'tab' });
+      assert.ok(text === first[path] || path === 'web/screenshot.png', `${path}: ${text}`);
+    }
+    assert.equal(await old.open('tab'), page);
+  }
+  world.site = whole;
+  const next = world.worker('v2');
+  await next.wait('install');
+  await next.wait('activate');
+  assert.equal(await next.open('tab'), 'page 1, new');
+  assert.equal(await next.text('web/app.js', { from: 'tab' }), 'app, new');
+});
+
+test('what a cache on the way holds in the place of a file is passed by', async () => {
+  const world = new World();
+  world.publish('v1', first);
+  world.stale['web/app.js'] = 'old app';
+  const worker = world.worker('v1');
+  await worker.wait('install');
+  assert.equal(await worker.text('web/app.js'), 'app');
+});
+
+test('a damaged copy in the former cache is fetched anew', async () => {
+  const world = new World();
+  world.publish('v1', first);
+  await world.worker('v1').wait('install');
+  world.stores.get('metaqda-v1')?.files.set(`${SCOPE}web/app.js`, 'damaged');
+  world.publish('v2', { ...first, 'index.html': 'page 2' });
+  const worker = world.worker('v2');
+  await worker.wait('install');
+  assert.equal(await worker.text('web/app.js'), 'app');
+});
+
+test('a file that left the cache comes from the network only where it is that of the version', async () => {
+  const world = new World();
+  world.publish('v1', first);
+  const worker = world.worker('v1');
+  await worker.wait('install');
+  await worker.open('tab');
+  world.stores.get('metaqda-v1')?.files.delete(`${SCOPE}web/app.js`);
+  assert.equal(await worker.text('web/app.js?x=1', { from: 'tab' }), 'app');
+  world.publish('v2', { ...first, 'web/app.js': 'app 2' });
+  assert.equal((await worker.ask(`${SCOPE}web/app.js`, { from: 'tab' }))?.status, 504);
+});
+
+test('where the page itself left the cache, all comes from the network', async () => {
+  const world = new World();
+  world.publish('v1', first);
+  const worker = world.worker('v1');
+  await worker.wait('install');
+  world.publish('v2', { ...first, 'index.html': 'page 2', 'web/app.js': 'app 2' });
+  world.stores.get('metaqda-v1')?.files.delete(`${SCOPE}index.html`);
+  assert.equal(await worker.open('tab'), 'page 2');
+  assert.equal(await worker.text('web/app.js', { from: 'tab' }), 'app 2');
+  assert.equal(await world.worker('v1').text('web/app.js', { from: 'tab' }), 'app 2', 'also after the worker started anew');
+});
+
+test('a tab goes on with its version after another started a new one, and then its files are deleted', async () => {
+  const world = new World();
+  world.publish('v1', first);
+  const old = world.worker('v1');
+  await old.wait('install');
+  await old.wait('activate');
+  await old.open('early');
+  await old.text('web/worker.js', { from: 'early', to: 'its worker' });
+  world.clients.add('its worker');
+  world.publish('v2', { ...first, 'index.html': 'page 2', 'web/app.js': 'app 2' });
+  const next = world.worker('v2');
+  await next.wait('install');
+  await next.wait('activate');
+  assert.equal(await next.open('late'), 'page 2');
+  for (const worker of [next, world.worker('v2')]) { // also one that was started anew
+    assert.equal(await worker.text('web/app.js', { from: 'early' }), 'app');
+    assert.equal(await worker.text('web/app.js', { from: 'its worker' }), 'app');
+    assert.equal(await worker.text('web/app.js', { from: 'late' }), 'app 2');
+  }
+  assert.deepEqual([...world.stores.keys()].sort(), ['metaqda-v1', 'metaqda-v2']);
+  world.clients.delete('early');
+  world.clients.delete('its worker');
+  await next.text('web/app.js', { from: 'late' });
+  assert.deepEqual([...world.stores.keys()], ['metaqda-v2']);
 });
 
 test('requests to elsewhere and those that change something are left alone', async () => {
