@@ -1,7 +1,11 @@
 package model
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 )
@@ -17,6 +21,7 @@ type Classifier struct {
 	PriorSum  string // sha256 of the prior file in use
 	Settings  Settings
 	Classes   []Class
+	Unchecked bool // it comes from a file of version 1, which has no checksum
 }
 
 // Class is one class with its examples.
@@ -47,12 +52,15 @@ type classMetadata struct {
 	Weight float64 `json:"weight"`
 }
 
-// MaxLabel is the length of the longest label, in bytes.
-const MaxLabel = 400
+// MaxClasses and MaxExamples are the most that a classifier holds.
+const (
+	MaxClasses  = 2000
+	MaxExamples = 20000
+)
 
-// Validate checks that labels are distinct and visible without the space around
-// them and not too long, settings and weights in their domains, and embeddings finite
-// and of one length.
+// Validate checks that classes and examples are not too many, labels distinct and as
+// [CleanLabel] leaves them, settings and weights in their domains, and embeddings
+// finite and of one length.
 func (c *Classifier) Validate() error {
 	if c.Settings.Inference != "fb" && c.Settings.Inference != "map" {
 		return fmt.Errorf("its inference is %q, want fb or map", c.Settings.Inference)
@@ -60,17 +68,29 @@ func (c *Classifier) Validate() error {
 	if !(c.Settings.NonePrior >= 0 && c.Settings.NonePrior < 1) {
 		return fmt.Errorf("its prior probability of none of these is %v, want a number from 0 to below 1", c.Settings.NonePrior)
 	}
+	if len(c.Classes) > MaxClasses {
+		return fmt.Errorf("it has %d classes, the most allowed is %d: divide it into several", len(c.Classes), MaxClasses)
+	}
+	n := 0
+	for _, k := range c.Classes {
+		n += len(k.Examples)
+	}
+	if n > MaxExamples {
+		return fmt.Errorf("it has %d examples, the most allowed is %d: divide it into several", n, MaxExamples)
+	}
 	seen := map[string]bool{}
 	d := -1
 	for _, k := range c.Classes {
-		if len(k.Label) > MaxLabel {
-			return fmt.Errorf("its class label %.20q... has %d bytes, the most allowed is %d", k.Label, len(k.Label), MaxLabel)
+		clean, err := CleanLabel(k.Label)
+		switch {
+		case err != nil:
+			return fmt.Errorf("its class label %.20q %w", k.Label, err)
+		case clean != k.Label:
+			return fmt.Errorf("its class label %.20q is not in the form that this program writes: %q", k.Label, clean)
+		case seen[k.Label]:
+			return fmt.Errorf("its class label %q stands twice", k.Label)
 		}
-		label := strings.TrimSpace(k.Label)
-		if label == "" || seen[label] {
-			return fmt.Errorf("its class label %q is empty or stands twice", k.Label)
-		}
-		seen[label] = true
+		seen[k.Label] = true
 		if !(k.Weight >= 1e-100 && k.Weight <= 1e100) {
 			return fmt.Errorf("the weight of its class %q is %v, want a number from 1e-100 to 1e100", k.Label, k.Weight)
 		}
@@ -129,22 +149,53 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 		tensors["thumbnails"] = tensor{dtype: "U8", shape: []int{len(thumbs)}, data: thumbs}
 		tensors["thumbnail_end"] = intTensor("I64", ends)
 	}
-	return encodeTensors(tensors, map[string]string{
-		"format": classifierFormat, "version": classifierVersion, "name": c.Name, "prior": c.PriorSum,
+	metadata := map[string]string{
+		"format": classifierFormat, "version": classifierVersion, "name": text(c.Name), "prior": text(c.PriorSum),
 		"extractor": mustJSON(c.Extractor), "settings": mustJSON(c.Settings), "classes": mustJSON(classes),
-	}), nil
+	}
+	metadata[checksumKey] = checksum(tensors, metadata)
+	return encodeTensors(tensors, metadata), nil
+}
+
+// text returns s as JSON will give it back.
+func text(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+
+// checksumKey is the key in the metadata of the checksum of a file.
+const checksumKey = "sha256"
+
+// checksum returns the sha256, in hexadecimal, of all that a file says: its other
+// metadata as a JSON object with the keys in order, and then for each tensor, in the
+// order of names, dtype, shape and name in JSON and its bytes.
+func checksum(tensors map[string]tensor, metadata map[string]string) string {
+	rest := maps.Clone(metadata)
+	delete(rest, checksumKey)
+	h := sha256.New()
+	h.Write([]byte(mustJSON(rest)))
+	for _, name := range sortedNames(tensors) {
+		t := tensors[name]
+		h.Write([]byte(mustJSON([]any{t.dtype, t.shape, name})))
+		h.Write(t.data)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // DecodeClassifier reads a classifier file. Whatever the bytes, it returns a
 // valid classifier or a *[FormatError].
 func DecodeClassifier(b []byte) (*Classifier, error) {
 	tensors, metadata, err := decodeTensors(b)
-	if err == nil {
+	former := metadata["version"] == "1" // without a checksum, with labels of any length
+	switch {
+	case err != nil:
+	case former && metadata["format"] == classifierFormat:
+	default:
 		err = checkFormat(metadata, classifierFormat, classifierVersion, "teach it again")
+		if err == nil && metadata[checksumKey] != checksum(tensors, metadata) {
+			err = errors.New("its content does not have the checksum that it names: it was damaged or changed after it was written; take another copy")
+		}
 	}
 	var c *Classifier
 	if err == nil {
-		c, err = decodeClassifier(tensors, metadata)
+		c, err = decodeClassifier(tensors, metadata, former)
 	}
 	if err == nil {
 		err = c.Validate()
@@ -155,16 +206,26 @@ func DecodeClassifier(b []byte) (*Classifier, error) {
 	return c, nil
 }
 
-func decodeClassifier(tensors map[string]tensor, metadata map[string]string) (*Classifier, error) {
-	c := &Classifier{Name: metadata["name"], PriorSum: metadata["prior"]}
+func decodeClassifier(tensors map[string]tensor, metadata map[string]string, former bool) (*Classifier, error) {
+	c := &Classifier{Name: metadata["name"], PriorSum: metadata["prior"], Unchecked: former}
 	var classes []classMetadata
 	for key, dst := range map[string]any{"extractor": &c.Extractor, "settings": &c.Settings, "classes": &classes} {
 		if err := fromMetadata(metadata, key, dst); err != nil {
 			return nil, err
 		}
 	}
-	for _, k := range classes {
-		c.Classes = append(c.Classes, Class{Label: k.Label, Weight: k.Weight})
+	if len(classes) > MaxClasses {
+		return nil, fmt.Errorf("it has %d classes, the most allowed is %d", len(classes), MaxClasses)
+	}
+	labels := make([]string, len(classes))
+	for i, k := range classes {
+		labels[i] = k.Label
+	}
+	if former {
+		labels = RepairLabels(labels)
+	}
+	for i, k := range classes {
+		c.Classes = append(c.Classes, Class{Label: labels[i], Weight: k.Weight})
 	}
 	examples, err := decodeExamples(tensors)
 	if err != nil {
@@ -190,6 +251,9 @@ func decodeExamples(tensors map[string]tensor) ([]Example, error) {
 		return nil, fmt.Errorf("the tensor \"embeddings\" is missing, or not F32 of two axes")
 	}
 	n, d := t.shape[0], t.shape[1]
+	if n > MaxExamples || d > maxDimension {
+		return nil, fmt.Errorf("it has %d examples of %d numbers, the most allowed are %d of %d", n, d, MaxExamples, maxDimension)
+	}
 	values, err := t.floats()
 	if err != nil {
 		return nil, err

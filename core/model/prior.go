@@ -35,7 +35,7 @@ const (
 	classifierFormat = "metaqda.classifier"
 
 	priorVersion      = "2" // 1 has a calibration in place of the session model
-	classifierVersion = "1"
+	classifierVersion = "2" // 1 has no checksum
 	factPrefix        = "fact."
 
 	// maxDimension keeps d(d+1)/2 numbers within what a browser tab can hold.

@@ -105,17 +105,28 @@ func decodeTensors(b []byte) (map[string]tensor, map[string]string, error) {
 		delete(raw, metadataKey)
 	}
 	tensors := make(map[string]tensor, len(raw))
-	used := 0
+	type span struct{ from, to int }
+	var used []span
 	for name, entry := range raw {
-		t, err := decodeEntry(name, entry, data)
+		t, at, err := decodeEntry(name, entry, data)
 		if err != nil {
 			return nil, nil, err
 		}
 		tensors[name] = t
-		used += len(t.data)
+		used = append(used, span{at, at + len(t.data)})
 	}
-	if used != len(data) {
-		return nil, nil, fmt.Errorf("its tensors cover %d bytes of %d: it is truncated, has bytes left over or overlaps", used, len(data))
+	sort.Slice(used, func(i, j int) bool {
+		return used[i].from < used[j].from || used[i].from == used[j].from && used[i].to < used[j].to
+	})
+	end := 0
+	for _, s := range used {
+		if s.from != end {
+			return nil, nil, fmt.Errorf("a tensor begins at byte %d where the one before ends at %d: it has a hole or tensors that overlap", s.from, end)
+		}
+		end = s.to
+	}
+	if end != len(data) {
+		return nil, nil, fmt.Errorf("its tensors cover %d bytes of %d: it is truncated or has bytes left over", end, len(data))
 	}
 	return tensors, metadata, nil
 }
@@ -134,20 +145,21 @@ func splitHeader(b []byte) (header, data []byte, err error) {
 	return b[8 : 8+n], b[8+n:], nil
 }
 
-func decodeEntry(name string, entry json.RawMessage, data []byte) (tensor, error) {
+// decodeEntry returns a tensor and where its bytes begin.
+func decodeEntry(name string, entry json.RawMessage, data []byte) (t tensor, at int, err error) {
 	var e tensorEntry
 	if err := json.Unmarshal(entry, &e); err != nil || len(e.Offsets) != 2 {
-		return tensor{}, fmt.Errorf("its entry for tensor %q is malformed", name)
+		return t, 0, fmt.Errorf("its entry for tensor %q is malformed", name)
 	}
 	size, ok := byteSize(e)
 	if !ok {
-		return tensor{}, fmt.Errorf("tensor %q has dtype %q and shape %v, which cannot be read", name, e.Dtype, e.Shape)
+		return t, 0, fmt.Errorf("tensor %q has dtype %q and shape %v, which cannot be read", name, e.Dtype, e.Shape)
 	}
 	from, to := e.Offsets[0], e.Offsets[1]
 	if from < 0 || to < from || to > len(data) || to-from != size {
-		return tensor{}, fmt.Errorf("tensor %q lies at %d..%d of %d bytes and needs %d: it is truncated or damaged", name, from, to, len(data), size)
+		return t, 0, fmt.Errorf("tensor %q lies at %d..%d of %d bytes and needs %d: it is truncated or damaged", name, from, to, len(data), size)
 	}
-	return tensor{dtype: e.Dtype, shape: e.Shape, data: data[from:to]}, nil
+	return tensor{dtype: e.Dtype, shape: e.Shape, data: data[from:to]}, from, nil
 }
 
 // byteSize returns the bytes that dtype and shape call for, ok=false when that
