@@ -9,7 +9,7 @@
 //     in core/dataset a reader of .npy files;
 //   - core never touches JavaScript or the system: no syscall/js, no files, no
 //     network, no processes. core/dataset alone may read files;
-//   - go-indexeddb and dom are for wasm, plotting is for scripts;
+//   - dom is for wasm, plotting is for scripts;
 //   - wasm and scripts do not import each other's commands, though scripts may
 //     use what wasm keeps in packages of its own.
 //
@@ -85,7 +85,7 @@ var foreign = []struct {
 	{"gonum.org/v1/plot", []string{"scripts/"}},
 	{"github.com/sbinet/npyio", []string{"core/dataset", "scripts/"}},
 	{"github.com/x448/float16", []string{"core/dataset", "core/model"}},
-	{"github.com/hack-pad/", []string{"wasm"}},
+	{"golang.org/x/text/unicode/norm", []string{"core/model"}},
 	{"honnef.co/go/js/dom", []string{"wasm"}},
 	{"", []string{"scripts/"}}, // everything else
 }
