@@ -183,7 +183,8 @@ func checksum(tensors map[string]tensor, metadata map[string]string) string {
 // valid classifier or a *[FormatError].
 func DecodeClassifier(b []byte) (*Classifier, error) {
 	tensors, metadata, err := decodeTensors(b)
-	former := metadata["version"] == "1" // without a checksum, with labels of any length
+	_, summed := metadata[checksumKey]
+	former := metadata["version"] == "1" && !summed // with labels of any length
 	switch {
 	case err != nil:
 	case former && metadata["format"] == classifierFormat:

@@ -119,7 +119,7 @@ func TestLabelsOnImport(t *testing.T) {
 	// A file of the first version, which knew no such rules.
 	for label, want := range map[string]string{"": "Unnamed", "    ": "Unnamed", "<b>": "<b> 2", " here": "here", "here\n": "here", "\u200b": "Unnamed",
 		"e\u0301": "\u00e9", strings.Repeat("e", 400): strings.Repeat("e", model.MaxLabel)} {
-		_, notice, err := w.ImportSession(changed(t, changed(t, sound, "here", label), `"version":"2"`, `"version":"1"`), here)
+		_, notice, err := w.ImportSession(changed(t, changed(t, changed(t, sound, "here", label), `"version":"2"`, `"version":"1"`), `"sha256":"`, `"was":"`), here)
 		if got := w.State().Classes; err != nil || !strings.Contains(notice, "checksum") || got[0].Name != "<b>" || got[1].Name != want {
 			t.Errorf("%q became %+v, want %q (%q, %v)", label, got, want, notice, err)
 		}

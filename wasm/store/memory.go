@@ -237,3 +237,10 @@ func (m *Memory) Text(key string) (string, error) {
 	s, _ := m.tables[Meta][key].(string)
 	return s, nil
 }
+
+// All returns the records of a table in their plain form. They must not be changed.
+func (m *Memory) All(t Table) map[string]any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.tables[t])
+}
