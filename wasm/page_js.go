@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"sync"
 	"syscall/js"
 	"time"
 
@@ -18,15 +20,19 @@ type page struct {
 	*engine.Engine
 	listeners map[string][]js.Value // by event
 	channel   js.Value              // to the other tabs; undefined where there is none
-	reload    chan struct{}
+	notes     chan struct{}         // there are some to follow
+	mu        sync.Mutex            // what follows
+	inbox     []engine.Note
+	promise   persistence
 }
 
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
 func startPage() js.Value {
-	p := &page{listeners: map[string][]js.Value{}, reload: make(chan struct{}, 1)}
+	p := &page{listeners: map[string][]js.Value{}, notes: make(chan struct{}, 1)}
 	p.Engine = newEngine(p)
 	p.connectTabs()
+	p.promise.look(func() { p.emit("change") })
 	direct.Answer(checked{p.Engine})
 	api := js.ValueOf(map[string]any{"simd": simd.Available()})
 	for name, m := range p.methods() {
@@ -51,7 +57,7 @@ var (
 func (p *page) methods() map[string]bridge.Method {
 	atOnce, stored, waiting := bridge.AtOnce, p.stored, bridge.Waiting
 	return map[string]bridge.Method{
-		"state":   atOnce(bridge.Take0(func() (any, error) { return parsed(stateOf(p.State())), nil })),
+		"state":   atOnce(bridge.Take0(func() (any, error) { return parsed(p.stateOf(p.State())), nil })),
 		"changes": atOnce(bridge.Take1(bridge.Number("revision"), p.changes)),
 		"on":      atOnce(bridge.Take2(bridge.Text("event"), bridge.Function("listener"), p.on)),
 
@@ -71,7 +77,8 @@ func (p *page) methods() map[string]bridge.Method {
 		"openSession":   waiting(bridge.Take1(sessionID, nothing1(p.OpenSession))),
 		"renameSession": waiting(bridge.Take2(sessionID, sessionName, nothing2(p.RenameSession))),
 		"deleteSession": waiting(bridge.Take1(sessionID, nothing1(p.DeleteSession))),
-		"exportSession": atOnce(bridge.Take0(array(p.ExportSession))),
+		"exportSession": stored(bridge.Take0(array(p.ExportSession))),
+		"damaged":       waiting(bridge.Take0(array(p.Damaged))),
 		"importSession": waiting(bridge.Take2(file, identity, p.importSession)),
 
 		"usePrior":     waiting(bridge.Take1(source, p.usePrior)),
@@ -85,17 +92,21 @@ func (p *page) methods() map[string]bridge.Method {
 }
 
 // stored is a method that changes something at once and answers once that is
-// stored.
+// stored, or refused because another tab was quicker.
 func (p *page) stored(d bridge.Decoder) bridge.Method {
 	atOnce := bridge.AtOnce(d)
 	return func(args []js.Value) (any, bridge.Later, error) {
+		before := p.Noted()
 		result, _, err := atOnce(args)
 		if err != nil {
 			return nil, nil, err
 		}
+		number := p.Noted()
 		return nil, func() (any, error) {
-			p.Flush()
-			return result, nil
+			if number == before {
+				return result, nil
+			}
+			return result, p.Kept(number)
 		}, nil
 	}
 }
@@ -171,6 +182,7 @@ func newEngine(p *page) *engine.Engine {
 	hooks := engine.Hooks{
 		Changed: func() { p.emit("change") },
 		Stored:  p.tellTabs,
+		Stale:   p.follow,
 		Fetch:   bridge.Fetch,
 		Now:     time.Now,
 	}
@@ -178,15 +190,16 @@ func newEngine(p *page) *engine.Engine {
 		hooks.Show = d.Show
 	}
 	var trouble error
-	if db, err := store.Open(); err != nil {
+	var e *engine.Engine
+	if db, err := store.Open(func() { e.Lose() }); err != nil {
 		trouble = err
 	} else {
-		e := engine.New(db, "", hooks)
+		e = engine.New(db, "", hooks)
 		if trouble = e.Start(); trouble == nil {
 			return e
 		}
 	}
-	e := engine.New(store.NewMemory(), engine.Explain(trouble).Message, hooks)
+	e = engine.New(store.NewMemory(), engine.Explain(trouble).Message, hooks)
 	if err := e.Start(); err != nil {
 		panic("metaqda: a session cannot be opened in memory: " + err.Error())
 	}
@@ -209,9 +222,9 @@ func (p *page) emit(event string) {
 // channelName is what tabs of this page call each other on.
 const channelName = "metaqda"
 
-// connectTabs listens for sessions that other tabs have changed. Words that
-// arrive while a reload is under way are answered by one more.
+// connectTabs listens for what other tabs have stored.
 func (p *page) connectTabs() {
+	go p.catchUp()
 	p.channel = js.Undefined()
 	constructor := js.Global().Get("BroadcastChannel")
 	if !constructor.Truthy() {
@@ -222,26 +235,60 @@ func (p *page) connectTabs() {
 		p.channel.Call("unref") // in Node.js it would keep the process alive
 	}
 	p.channel.Set("onmessage", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if v := args[0].Get("data"); v.Type() == js.TypeString && v.String() == p.State().SessionID {
-			select {
-			case p.reload <- struct{}{}:
-			default:
-			}
+		var n engine.Note
+		if v := args[0].Get("data"); v.Type() == js.TypeString && json.Unmarshal([]byte(v.String()), &n) == nil {
+			p.follow(n)
 		}
 		return nil
 	}))
-	go func() {
-		for range p.reload {
-			// An error means that the store is gone: what is here stays, and the
-			// next change here will say so.
-			_ = p.Reload()
-		}
-	}()
 }
 
-func (p *page) tellTabs(session string) {
-	if p.channel.Truthy() {
-		p.channel.Call("postMessage", session)
+// follow has a note followed, in the order they come.
+func (p *page) follow(n engine.Note) {
+	p.mu.Lock()
+	p.inbox = append(p.inbox, n)
+	p.mu.Unlock()
+	select {
+	case p.notes <- struct{}{}:
+	default:
+	}
+}
+
+func (p *page) catchUp() {
+	for range p.notes {
+		p.mu.Lock()
+		notes := p.inbox
+		p.inbox = nil
+		p.mu.Unlock()
+		for _, n := range joined(notes) {
+			// An error means that the store is gone: what is here stays, and the
+			// next change here will say so.
+			_ = p.Follow(n)
+		}
+	}
+}
+
+// joined makes one of successive notes on a session.
+func joined(notes []engine.Note) (all []engine.Note) {
+	for _, n := range notes {
+		if last := len(all) - 1; last >= 0 && all[last].Session == n.Session {
+			all[last].Head = all[last].Head || n.Head
+			all[last].Classes = append(all[last].Classes, n.Classes...)
+			all[last].Examples = append(all[last].Examples, n.Examples...)
+		} else {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// tellTabs sends a note as JSON: so that what arrives can be checked as a whole.
+func (p *page) tellTabs(n engine.Note) {
+	if !p.channel.Truthy() {
+		return
+	}
+	if b, err := json.Marshal(n); err == nil {
+		p.channel.Call("postMessage", string(b))
 	}
 }
 
@@ -252,6 +299,9 @@ func (p *page) addClass(name string) (any, error) {
 
 func (p *page) addExample(class string, x []float32, thumbnail []byte) (any, error) {
 	id, err := p.AddExample(class, x, thumbnail)
+	if err == nil {
+		p.promise.ask(func() { p.emit("change") })
+	}
 	return map[string]any{"id": id}, err
 }
 
@@ -289,7 +339,7 @@ func (p *page) trainingInput() (any, error) {
 		return nil, err
 	}
 	session := p.State().SessionID
-	classifier, err := p.ExportSession()
+	classifier, err := p.SessionFile()
 	if err != nil {
 		return nil, err
 	}

@@ -32,9 +32,12 @@ type overview struct {
 		Message string `json:"message"`
 	} `json:"extractor"`
 	Storage struct {
-		Kept    bool   `json:"kept"`
-		Message string `json:"message"`
+		Kept       bool   `json:"kept"`
+		Message    string `json:"message"`
+		Persistent string `json:"persistent"`
 	} `json:"storage"`
+	Saved   int64 `json:"saved"`
+	Damaged int   `json:"damaged"`
 }
 
 type state struct {
@@ -69,7 +72,7 @@ type step struct {
 	Sizes   []int       `json:"sizes,omitempty"`
 }
 
-func overviewOf(s engine.State) (o overview) {
+func (p *page) overviewOf(s engine.State) (o overview) {
 	o.SessionID, o.SessionName, o.Dimension = s.SessionID, s.SessionName, s.Dimension
 	o.Inference, o.Sort, o.NonePrior, o.Pooled = s.Settings.Inference, s.Settings.Sort, s.Settings.NonePrior, s.Settings.Pooled
 	o.Prior.SHA256, o.Prior.Name, o.Prior.Site, o.Prior.Facts, o.Prior.Message = s.Prior.Sum, s.Prior.Name, s.Prior.Site, s.Prior.Facts, s.Prior.Trouble
@@ -77,7 +80,8 @@ func overviewOf(s engine.State) (o overview) {
 		o.Prior.Facts = map[string]string{}
 	}
 	o.Extractor.Message = s.Foreign
-	o.Storage.Kept, o.Storage.Message = s.Trouble == "", s.Trouble
+	o.Storage.Kept, o.Storage.Message, o.Storage.Persistent = s.Trouble == "", s.Trouble, p.promise.answer
+	o.Saved, o.Damaged = s.Saved, s.Damaged
 	return o
 }
 
@@ -92,14 +96,14 @@ func classesOf(s engine.State) []class {
 	return all
 }
 
-func stateOf(s engine.State) state { return state{overviewOf(s), classesOf(s)} }
+func (p *page) stateOf(s engine.State) state { return state{p.overviewOf(s), classesOf(s)} }
 
 // changes returns what changed since a revision. Thumbnails come with the examples
 // that are new to the page, each once: the engine keeps the bytes, the page what it
 // shows of them.
 func (p *page) changes(since float64) (any, error) {
 	c := p.Changes(uint64(max(since, 0)))
-	to := changes{Revision: c.Revision, State: overviewOf(c.State), Steps: make([]step, len(c.Steps))}
+	to := changes{Revision: c.Revision, State: p.overviewOf(c.State), Steps: make([]step, len(c.Steps))}
 	if c.Whole {
 		to.Classes = classesOf(c.State)
 	}

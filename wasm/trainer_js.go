@@ -29,7 +29,7 @@ const (
 func startTrainer() js.Value {
 	t := &trainer{listener: js.Undefined()}
 	var kept store.Store = store.NewMemory() // the page has said that nothing is kept
-	if db, err := store.Open(); err == nil {
+	if db, err := store.Open(nil); err == nil {
 		kept = db
 	}
 	t.Learner = learn.NewLearner(kept, learn.Hooks{Tell: t.tell, HandCrafted: engine.HandCrafted, Breathe: func() { time.Sleep(breath) }})

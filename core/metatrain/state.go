@@ -75,13 +75,27 @@ func (t *Trainer) LoadState(state []byte) error {
 		sizes[3] = packedSize(d)
 	}
 	parts, ok := cut(numbers, sizes)
-	if !ok || h.BestAt >= len(h.History) {
+	if !ok || h.BestAt < -1 || h.BestAt >= len(h.History) || h.BestAt < 0 && len(h.History) > 0 || h.Step < 0 || h.Step > t.config.Steps {
 		return &StateError{"is incomplete: begin anew"}
+	}
+	if t.validator != nil && !validated(h.History) {
+		return &StateError{"has a training curve without its validations: begin anew"}
+	}
+	for _, part := range parts {
+		for _, v := range part {
+			if v-v != 0 {
+				return &StateError{"has a number that is not finite: begin anew"}
+			}
+		}
 	}
 	t.unpack(parts[0])
 	t.moments.first, t.moments.second, t.best = parts[1], parts[2], parts[3]
 	t.step, t.lossSum, t.lossN, t.history, t.bestAt = h.Step, h.LossSum, h.LossN, h.History, h.BestAt
 	return nil
+}
+
+func validated(history []Point) bool {
+	return !slices.ContainsFunc(history, func(p Point) bool { return p.Validation == nil })
 }
 
 // decodeState checks the frame and returns header and numbers.

@@ -3,10 +3,13 @@ package metatrain
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -54,7 +57,7 @@ func spread(d int) []float64 {
 	return sd
 }
 
-func (w *world) source(t *testing.T, tasks episode.Tasks) Source {
+func (w *world) source(t testing.TB, tasks episode.Tasks) Source {
 	t.Helper()
 	s, err := episode.NewTraining([]episode.Pool{w.pool}, tasks, 5)
 	if err != nil {
@@ -63,7 +66,7 @@ func (w *world) source(t *testing.T, tasks episode.Tasks) Source {
 	return &Episodes{Domains: []*Domain{&w.domain}, Sampler: s}
 }
 
-func (w *world) validator(t *testing.T, n int, c episode.Config) *Validator {
+func (w *world) validator(t testing.TB, n int, c episode.Config) *Validator {
 	t.Helper()
 	s, err := episode.NewUniform(w.pool, c, 77)
 	if err != nil {
@@ -86,7 +89,7 @@ func smallConfig() Config {
 
 var smallTasks = episode.Tasks{Way: episode.Range{Min: 3, Max: 6}, Shot: episode.Range{Min: 1, Max: 4}, Query: episode.Exactly(3), Imbalanced: true}
 
-func newTrainer(t *testing.T, c Config, workers int) *Trainer {
+func newTrainer(t testing.TB, c Config, workers int) *Trainer {
 	t.Helper()
 	train, val := newWorld(1, 30, 12, 0.5, spread(10)), newWorld(2, 15, 12, 0.5, spread(10))
 	tr, err := NewTrainer(10, c, train.source(t, smallTasks), val.validator(t, 40, episode.Fixed(5, 1, 5)), workers)
@@ -202,8 +205,13 @@ func TestLoadStateRejects(t *testing.T) {
 	other.Rate = 0.5
 	for name, state := range map[string][]byte{
 		"empty": nil, "truncated": good[:len(good)-9], "not a state": []byte("hello, this is no checkpoint at all, nor was it ever one"),
-		"flipped bit": append(append([]byte(nil), good[:200]...), append([]byte{good[200] ^ 1}, good[201:]...)...),
-		"other flags": newTrainer(t, other, 1).State(),
+		"flipped bit":           append(append([]byte(nil), good[:200]...), append([]byte{good[200] ^ 1}, good[201:]...)...),
+		"other flags":           newTrainer(t, other, 1).State(),
+		"a number like none":    resealed(good, `"step":0`, `"step":-1`),
+		"beyond the end":        resealed(good, `"step":0`, `"step":99`),
+		"best of nothing":       resealed(good, `"bestAt":-1`, `"bestAt":0`),
+		"a curve without sense": resealed(good, `"history":null`, `"history":[{"step":0,"loss":1}]`),
+		"NaN":                   sealed(append(good[:len(good)-sha256.Size-8:len(good)-sha256.Size-8], 0, 0, 0, 0, 0, 0, 0xf8, 0x7f)),
 	} {
 		var bad *StateError
 		if err := tr.LoadState(state); !errors.As(err, &bad) {
@@ -213,6 +221,53 @@ func TestLoadStateRejects(t *testing.T) {
 			t.Fatalf("%s: changed the trainer", name)
 		}
 	}
+}
+
+// resealed returns a state with another text in its header, as sound as before.
+func resealed(state []byte, from, to string) []byte {
+	n := binary.LittleEndian.Uint64(state[len(stateMagic):])
+	at := len(stateMagic) + 8
+	header := bytes.Replace(state[at:at+int(n)], []byte(from), []byte(to), 1)
+	out := binary.LittleEndian.AppendUint64([]byte(stateMagic), uint64(len(header)))
+	return sealed(slices.Concat(out, header, state[at+int(n):len(state)-sha256.Size]))
+}
+
+func sealed(body []byte) []byte {
+	sum := sha256.Sum256(body)
+	return append(slices.Clone(body), sum[:]...)
+}
+
+// FuzzLoadState takes up states whose checksum is in order and whose content may be
+// anything.
+func FuzzLoadState(f *testing.F) {
+	c := smallConfig()
+	c.Steps, c.ValidateEvery = 4, 2
+	tr := newTrainer(f, c, 1)
+	f.Add(tr.State()[:len(tr.State())-sha256.Size])
+	for range 3 {
+		if _, err := tr.Step(context.Background()); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(tr.State()[:len(tr.State())-sha256.Size])
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		before := tr.State()
+		var bad *StateError
+		switch err := tr.LoadState(sealed(body)); {
+		case err == nil:
+			if best := tr.Best(); best != nil && best.Validation == nil {
+				t.Fatal("a best point without a validation")
+			}
+			tr.Result()
+			if err := tr.LoadState(tr.State()); err != nil {
+				t.Fatalf("what was taken up is refused again: %v", err)
+			}
+		case !errors.As(err, &bad):
+			t.Fatal(err)
+		case !bytes.Equal(tr.State(), before):
+			t.Fatal("a state that was refused changed the trainer")
+		}
+	})
 }
 
 func TestFixedStaysFixed(t *testing.T) {

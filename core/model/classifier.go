@@ -1,7 +1,9 @@
 package model
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +19,7 @@ type Classifier struct {
 	PriorSum  string // sha256 of the prior file in use
 	Settings  Settings
 	Classes   []Class
+	Unchecked bool // it comes from a file of version 1, which has no checksum
 }
 
 // Class is one class with its examples.
@@ -43,12 +46,15 @@ type Settings struct {
 	Sort      string  `json:"sort,omitempty"` // of the view
 }
 
-// MaxLabel is the length of the longest label, in bytes.
-const MaxLabel = 400
+// MaxClasses and MaxExamples are the most that a classifier holds.
+const (
+	MaxClasses  = 2000
+	MaxExamples = 20000
+)
 
-// Validate checks that labels are distinct and visible without the space around
-// them and not too long, settings and weights in their domains, and embeddings finite
-// and of one length.
+// Validate checks that classes and examples are not too many, labels distinct and as
+// [CleanLabel] leaves them, settings and weights in their domains, and embeddings
+// finite and of one length.
 func (c *Classifier) Validate() error {
 	if c.Settings.Inference != "fb" && c.Settings.Inference != "map" {
 		return fail("its inference is ", quoted(c.Settings.Inference), ", want fb or map")
@@ -56,17 +62,29 @@ func (c *Classifier) Validate() error {
 	if !(c.Settings.NonePrior >= 0 && c.Settings.NonePrior < 1) {
 		return fail("its prior probability of none of these is ", c.Settings.NonePrior, ", want a number from 0 to below 1")
 	}
+	if len(c.Classes) > MaxClasses {
+		return fail("it has ", len(c.Classes), " classes, the most allowed is ", MaxClasses, ": divide it into several")
+	}
+	n := 0
+	for _, k := range c.Classes {
+		n += len(k.Examples)
+	}
+	if n > MaxExamples {
+		return fail("it has ", n, " examples, the most allowed is ", MaxExamples, ": divide it into several")
+	}
 	seen := map[string]bool{}
 	d := -1
 	for _, k := range c.Classes {
-		if len(k.Label) > MaxLabel {
-			return fail("its class label ", quoted(k.Label[:20]), "... has ", len(k.Label), " bytes, the most allowed is ", MaxLabel)
+		clean, err := CleanLabel(k.Label)
+		switch {
+		case err != nil:
+			return fail("its class label ", shortened(k.Label), " ", err)
+		case clean != k.Label:
+			return fail("its class label ", shortened(k.Label), " is not in the form that this program writes: ", quoted(clean))
+		case seen[k.Label]:
+			return fail("its class label ", quoted(k.Label), " stands twice")
 		}
-		label := strings.TrimSpace(k.Label)
-		if label == "" || seen[label] {
-			return fail("its class label ", quoted(k.Label), " is empty or stands twice")
-		}
-		seen[label] = true
+		seen[k.Label] = true
 		if !(k.Weight >= 1e-100 && k.Weight <= 1e100) {
 			return fail("the weight of its class ", quoted(k.Label), " is ", k.Weight, ", want a number from 1e-100 to 1e100")
 		}
@@ -126,15 +144,22 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 		tensors["thumbnail_end"] = intTensor("I64", ends)
 	}
 	metadata := map[string]string{
-		"format": classifierFormat, "version": classifierVersion, "name": c.Name, "prior": c.PriorSum,
+		"format": classifierFormat, "version": classifierVersion, "name": text(c.Name), "prior": text(c.PriorSum),
 		"extractor": jsonText(c.Extractor.write), "settings": jsonText(c.Settings.write), "classes": writeClasses(c.Classes),
 	}
 	if len(groups) > 0 {
 		tensors["group"] = intTensor("I32", group)
 		metadata["groups"] = writeList(groups)
 	}
+	metadata[checksumKey] = checksum(tensors, metadata)
 	return encodeTensors(tensors, metadata), nil
 }
+
+// shortened quotes the beginning of a label.
+func shortened(label string) quoted { return quoted(label[:min(len(label), 20)]) }
+
+// text returns s as JSON will give it back.
+func text(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 
 // numbered appends the number of a group, -1 for none, and its name if it is new. A
 // group's examples mostly follow each other.
@@ -150,16 +175,51 @@ func numbered(names []string, numbers []int, group string) ([]string, []int) {
 	return append(names, group), append(numbers, len(names))
 }
 
+// checksumKey is the key in the metadata of the checksum of a file.
+const checksumKey = "sha256"
+
+// checksum returns the sha256, in hexadecimal, of what a file says as JSON: the other
+// metadata as an object with the keys in order, and then for each tensor, in the order
+// of names, a list of its name, its dtype, its shape and the sha256 of its bytes.
+func checksum(tensors map[string]tensor, metadata map[string]string) string {
+	var w writer
+	w.object(func(w *writer) {
+		for _, key := range slices.Sorted(maps.Keys(metadata)) {
+			if key != checksumKey {
+				w.textField(key, metadata[key], true)
+			}
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		t := tensors[name]
+		w.open('[')
+		w.text(name)
+		w.text(t.dtype)
+		w.ints(t.shape)
+		w.text(Sum(t.data))
+		w.close(']')
+	}
+	return Sum(w.b)
+}
+
 // DecodeClassifier reads a classifier file. Whatever the bytes, it returns a
 // valid classifier or a *[FormatError].
 func DecodeClassifier(b []byte) (*Classifier, error) {
 	tensors, metadata, err := decodeTensors(b)
-	if err == nil {
+	_, summed := metadata[checksumKey]
+	former := metadata["version"] == "1" && !summed // with labels of any length
+	switch {
+	case err != nil:
+	case former && metadata["format"] == classifierFormat:
+	default:
 		err = checkFormat(metadata, classifierFormat, classifierVersion, "teach it again")
+		if err == nil && metadata[checksumKey] != checksum(tensors, metadata) {
+			err = fail("its content does not have the checksum that it names: it was damaged or changed after it was written; take another copy")
+		}
 	}
 	var c *Classifier
 	if err == nil {
-		c, err = decodeClassifier(tensors, metadata)
+		c, err = decodeClassifier(tensors, metadata, former)
 	}
 	if err == nil {
 		err = c.Validate()
@@ -170,8 +230,8 @@ func DecodeClassifier(b []byte) (*Classifier, error) {
 	return c, nil
 }
 
-func decodeClassifier(tensors map[string]tensor, metadata map[string]string) (*Classifier, error) {
-	c := &Classifier{Name: metadata["name"], PriorSum: metadata["prior"]}
+func decodeClassifier(tensors map[string]tensor, metadata map[string]string, former bool) (*Classifier, error) {
+	c := &Classifier{Name: metadata["name"], PriorSum: metadata["prior"], Unchecked: former}
 	err := fromMetadata(metadata, "extractor", c.Extractor.read)
 	if err == nil {
 		err = fromMetadata(metadata, "settings", c.Settings.read)
@@ -181,6 +241,18 @@ func decodeClassifier(tensors map[string]tensor, metadata map[string]string) (*C
 	}
 	if err != nil {
 		return nil, err
+	}
+	if len(c.Classes) > MaxClasses {
+		return nil, fail("it has ", len(c.Classes), " classes, the most allowed is ", MaxClasses)
+	}
+	if former {
+		labels := make([]string, len(c.Classes))
+		for i, k := range c.Classes {
+			labels[i] = k.Label
+		}
+		for i, label := range RepairLabels(labels) {
+			c.Classes[i].Label = label
+		}
 	}
 	examples, err := decodeExamples(tensors)
 	if err != nil {
@@ -209,6 +281,9 @@ func decodeExamples(tensors map[string]tensor) ([]Example, error) {
 		return nil, fail("the tensor \"embeddings\" is missing, or not F32 of two axes")
 	}
 	n, d := t.shape[0], t.shape[1]
+	if n > MaxExamples || d > maxDimension {
+		return nil, fail("it has ", n, " examples of ", d, " numbers, the most allowed are ", MaxExamples, " of ", maxDimension)
+	}
 	values, err := t.floats()
 	if err != nil {
 		return nil, err

@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 
 	"metaqda/core/embed"
 	"metaqda/core/niw"
+	"metaqda/core/qda"
 	"metaqda/core/session"
 )
 
@@ -277,7 +280,7 @@ func TestThumbnailsOutOfPlaceAreRefused(t *testing.T) {
 // kept as it is, to the byte.
 func TestLabels(t *testing.T) {
 	long := strings.Repeat("e", MaxLabel)
-	for _, label := range []string{"x", "<b>&amp;", "__proto__", "\"", "two  words", "\u202e", "👩\u200d🚀", "é", long} {
+	for _, label := range []string{"x", "<b>&amp;", "__proto__", "\"", "two  words", "👩\u200d🚀", "é", long} {
 		c := sampleClassifier()
 		c.Classes[1].Label = label
 		b, err := EncodeClassifier(c)
@@ -294,7 +297,7 @@ func TestLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, label := range []string{"", " ", "\t\n", "\u2003", "pot", " pot", "pot\n", long + "e"} {
+	for _, label := range []string{"", " ", "\t\n", "\u2003", "pot", " pot", "pot\n", long + "e", "\u200b", "\u202e", "p\u200bot", "e\u0301", "a\x00b", "\u3164"} {
 		c := sampleClassifier()
 		c.Classes[1].Label = label
 		if _, err := EncodeClassifier(c); err == nil {
@@ -309,6 +312,7 @@ func TestLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		metadata["classes"] = strings.Replace(metadata["classes"], `"empty"`, string(written), 1)
+		metadata[checksumKey] = checksum(tensors, metadata)
 		var format *FormatError
 		if _, err := DecodeClassifier(encodeTensors(tensors, metadata)); !errors.As(err, &format) || !strings.Contains(err.Error(), "label") {
 			t.Errorf("%q: got %v, want a FormatError about the label", label, err)
@@ -320,6 +324,12 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 	for name, spoil := range map[string]func(*Prior){
 		"kappa zero":         func(p *Prior) { p.NIW.Kappa = 0 },
 		"nu at its bound":    func(p *Prior) { p.NIW.Nu = 2 },
+		"kappa huge":         func(p *Prior) { p.NIW.Kappa = 1e308 },
+		"kappa denormal":     func(p *Prior) { p.NIW.Kappa = 1e-320 },
+		"nu huge":            func(p *Prior) { p.NIW.Nu = 1e308 },
+		"m huge":             func(p *Prior) { p.NIW.M[0] = 1e200 },
+		"L huge":             func(p *Prior) { p.NIW.L.SetTri(2, 0, 1e200) },
+		"L nearly singular":  func(p *Prior) { p.NIW.L.SetTri(1, 1, 1e-200) },
 		"nan in m":           func(p *Prior) { p.NIW.M[1] = math.NaN() },
 		"negative diagonal":  func(p *Prior) { p.NIW.L.SetTri(1, 1, -1) },
 		"infinite centre":    func(p *Prior) { p.Transform.Center[0] = math.Inf(1) },
@@ -437,6 +447,148 @@ func TestHalf(t *testing.T) {
 	}
 }
 
+// Whatever byte of a classifier file is another, it does not come in.
+func TestChangedClassifierFilesAreRefused(t *testing.T) {
+	sound := must(EncodeClassifier(sampleClassifier()))
+	for i := range sound {
+		for _, bit := range []byte{1, 0x20} {
+			b := slices.Clone(sound)
+			b[i] ^= bit
+			c, err := DecodeClassifier(b)
+			var format *FormatError
+			switch {
+			case err == nil && c.Unchecked: // the one bit that makes version 2 another is none of these
+				t.Errorf("byte %d, bit %d: taken for a file of the first version", i, bit)
+			case err == nil && bytes.Equal(must(EncodeClassifier(c)), sound): // a space, or a letter in a word of the header that is read either way
+			case err == nil:
+				t.Errorf("byte %d, bit %d: taken as it is", i, bit)
+			case !errors.As(err, &format):
+				t.Errorf("byte %d, bit %d: %v", i, bit, err)
+			}
+		}
+	}
+}
+
+func TestTooManyAreRefused(t *testing.T) {
+	c := sampleClassifier()
+	c.Classes = nil
+	for i := range MaxClasses + 1 {
+		c.Classes = append(c.Classes, Class{Label: fmt.Sprint("class ", i), Weight: 1})
+	}
+	if _, err := EncodeClassifier(c); err == nil || !strings.Contains(err.Error(), "2001 classes, the most allowed is 2000") {
+		t.Errorf("classes: %v", err)
+	}
+	c.Classes = c.Classes[:1]
+	c.Classes[0].Examples = slices.Repeat([]Example{{Embedding: []float32{1}}}, MaxExamples+1)
+	if _, err := EncodeClassifier(c); err == nil || !strings.Contains(err.Error(), "20001 examples, the most allowed is 20000") {
+		t.Errorf("examples: %v", err)
+	}
+}
+
+// Tensors lie one after the other: what two share, or none has, is no safetensors.
+func TestHolesAndOverlapsAreRefused(t *testing.T) {
+	header := func(entries string, data int) []byte {
+		text := []byte(`{"__metadata__":{"format":"metaqda.prior","version":"2"},` + entries + `}`)
+		return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text, make([]byte, data))
+	}
+	entry := func(name string, from, to int) string {
+		return fmt.Sprintf(`%q:{"dtype":"U8","shape":[%d],"data_offsets":[%d,%d]}`, name, to-from, from, to)
+	}
+	for name, b := range map[string][]byte{
+		"overlap and hole": header(entry("a", 0, 4)+","+entry("b", 0, 4), 8),
+		"partly":           header(entry("a", 0, 4)+","+entry("b", 2, 6)+","+entry("c", 8, 10), 10),
+		"hole":             header(entry("a", 0, 4)+","+entry("b", 6, 8), 8),
+		"bytes left":       header(entry("a", 0, 4), 8),
+	} {
+		if _, _, err := decodeTensors(b); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	if _, _, err := decodeTensors(header(entry("a", 4, 8)+","+entry("b", 0, 4)+","+entry("none", 4, 4), 8)); err != nil {
+		t.Errorf("tensors in another order: %v", err)
+	}
+}
+
+// A file without dimensions is refused, whatever the form of its scale matrix.
+func TestDecodeRejectsNoDimension(t *testing.T) {
+	for _, p := range []*Prior{samplePrior(3, "F64"), sampleSpiked(3, "F64")} {
+		tensors, metadata, err := decodeTensors(must(EncodePrior(p)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range tensors {
+			if name != "kappa" && name != "nu" {
+				tensors[name] = floatTensor("F64", nil, 0)
+			}
+		}
+		rejects(t, encodeTensors(tensors, metadata), "dimension is 0")
+	}
+}
+
+// At the corners of what is accepted all answers are probabilities.
+func TestExtremePriorsAnswer(t *testing.T) {
+	for _, kappa := range []float64{1.1e-12, 1, 0.9e9} {
+		for _, excess := range []float64{1e-11, 1, 0.9e9} {
+			for _, scale := range []float64{1.1e-12, 1, 0.9e9} {
+				for _, m := range []float64{-1e9, 0, 1e9} {
+					p := samplePrior(3, "F64")
+					p.NIW = niw.HandCrafted(3, scale)
+					p.NIW.Kappa, p.NIW.Nu, p.NIW.M[1] = kappa, 2+excess, m
+					p.Transform = embed.Transform{Kind: embed.None}
+					back, err := DecodePrior(must(EncodePrior(p)))
+					if err != nil {
+						t.Fatal(err)
+					}
+					answers(t, back, []float64{1, 2, 3})
+					answers(t, back, []float64{3e38, -3e38, 0})
+					answers(t, back, []float64{1e-45, 0, 1e-45})
+				}
+			}
+		}
+	}
+}
+
+// answers teaches two classes and asks about x: all must be probabilities.
+func answers(t *testing.T, p *Prior, x []float64) {
+	t.Helper()
+	d := p.NIW.Dim()
+	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+		o := p.Session.Options(inf)
+		o.NonePrior = 0.1
+		c, err := qda.New(p.NIW, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ones := make([]float64, d)
+		ones[0] = 1
+		for label, v := range map[string][]float64{"a": ones, "b": x} {
+			if err := c.AddClass(label); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				y := make([]float64, d)
+				if p.Transform.Apply(y, v) != nil || c.Add(label, y) != nil {
+					return // refused with an error, as it may be
+				}
+			}
+		}
+		for _, v := range [][]float64{x, ones} {
+			y, answer := make([]float64, d), make([]float64, 2)
+			if p.Transform.Apply(y, v) != nil {
+				return
+			}
+			none, err := c.ProbabilitiesTo(answer, y)
+			if err != nil {
+				return
+			}
+			sum := none + answer[0] + answer[1]
+			if !(math.Abs(sum-1) < 1e-9) {
+				t.Fatalf("%v: kappa %g, nu %g, m %v: answers are %v and none %v about %v", inf, p.NIW.Kappa, p.NIW.Nu, p.NIW.M, answer, none, v)
+			}
+		}
+	}
+}
+
 func FuzzDecodePrior(f *testing.F) {
 	for _, precision := range []string{"F64", "F32", "F16"} {
 		for _, p := range []*Prior{samplePrior(3, precision), sampleSpiked(3, precision)} {
@@ -461,6 +613,13 @@ func FuzzDecodePrior(f *testing.F) {
 		if twice, _ := EncodePrior(again); !bytes.Equal(once, twice) {
 			t.Fatal("encoding is not a fixed point")
 		}
+		if d := p.NIW.Dim(); d <= 64 {
+			x := make([]float64, d)
+			for i := range x {
+				x[i] = float64(i%7) - 3
+			}
+			answers(t, p, x)
+		}
 	})
 }
 
@@ -469,6 +628,10 @@ func FuzzDecodeClassifier(f *testing.F) {
 	f.Add(b)
 	f.Add(b[:len(b)/2])
 	f.Fuzz(func(t *testing.T, b []byte) {
+		if tensors, metadata, err := decodeTensors(b); err == nil { // or else all that is tried is the checksum
+			metadata[checksumKey] = checksum(tensors, metadata)
+			b = encodeTensors(tensors, metadata)
+		}
 		c, err := DecodeClassifier(b)
 		if err != nil {
 			return

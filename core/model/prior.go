@@ -31,7 +31,7 @@ const (
 	classifierFormat = "metaqda.classifier"
 
 	priorVersion      = "2" // 1 has a calibration in place of the session model
-	classifierVersion = "1"
+	classifierVersion = "2" // 1 has no checksum
 	factPrefix        = "fact."
 
 	// maxDimension keeps d(d+1)/2 numbers within what a browser tab can hold.
@@ -92,6 +92,9 @@ func (p *Prior) Validate() error {
 	if err := p.NIW.Validate(); err != nil {
 		return err
 	}
+	if err := checkRange(p.NIW); err != nil {
+		return err
+	}
 	if err := p.Transform.Validate(p.NIW.Dim()); err != nil {
 		return err
 	}
@@ -101,6 +104,88 @@ func (p *Prior) Validate() error {
 		}
 	}
 	return p.Session.Validate()
+}
+
+// largest bounds the numbers of a prior, and with smallest those that are positive.
+// Embeddings are float32, up to 3e38: farther than that from 1 their densities leave
+// the numbers that there are, and nothing is learned that is anywhere near.
+const (
+	largest  = 1e9
+	smallest = 1e-12
+)
+
+// checkRange returns a *[niw.ValueError] for a number of a valid prior that no
+// arithmetic would survive.
+func checkRange(p *niw.Prior) error {
+	positive := func(name string, i int, v float64) error {
+		if v >= smallest && v <= largest {
+			return nil
+		}
+		return &niw.ValueError{Name: name, Index: i, Value: v, Want: "a number from 1e-12 to 1e9"}
+	}
+	anyOf := func(name string, i int, v float64) error {
+		if math.Abs(v) <= largest {
+			return nil
+		}
+		return &niw.ValueError{Name: name, Index: i, Value: v, Want: "a number of magnitude at most 1e9"}
+	}
+	if err := positive("kappa", -1, p.Kappa); err != nil {
+		return err
+	}
+	if err := positive("nu above d-1", -1, p.Nu-float64(p.Dim()-1)); err != nil {
+		return err
+	}
+	for i, v := range p.M {
+		if err := anyOf("prior mean m", i, v); err != nil {
+			return err
+		}
+	}
+	if p.Spiked != nil { // its eigenvalues are bounded more closely
+		for i, v := range p.Spiked.Scale {
+			if err := positive("scale of S", i, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	packed := packLower(p.L)
+	for i, at := 0, 0; i < p.Dim(); i++ {
+		row := packed[at : at+i+1]
+		at += i + 1
+		for _, v := range row {
+			if err := anyOf("row of the factor L", i, v); err != nil {
+				return err
+			}
+		}
+		if err := positive("diagonal of L", i, row[i]); err != nil {
+			return err
+		}
+	}
+	return checkInverse(p)
+}
+
+// checkInverse tries what L⁻¹ makes of a few vectors: each number of L may be in order
+// and those of its inverse beyond all bounds.
+func checkInverse(p *niw.Prior) error {
+	const probes = 4
+	d := p.Dim()
+	x := mat.NewDense(probes, d, nil)
+	r := uint32(1)
+	for i := range probes {
+		for j := range d {
+			r = r*1664525 + 1013904223
+			x.Set(i, j, p.M[j]+1-2*float64(r>>31))
+		}
+	}
+	p.WhitenRowsTo(x, x)
+	for i := range probes {
+		for j := range d {
+			if v := x.At(i, j); !(math.Abs(v) <= 1e60) {
+				return &niw.ValueError{Name: "inverse of the factor L", Index: j, Value: v, Want: "numbers of magnitude at most 1e60: L is nearly singular"}
+			}
+		}
+	}
+	return nil
 }
 
 // EncodePrior returns the bytes of a prior file. It returns an error if p is
@@ -203,8 +288,11 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 	r := reader{tensors: tensors}
 	p.NIW.M = r.vector("m", -1)
 	d := len(p.NIW.M)
-	if d > maxDimension {
-		return nil, fail("its dimension is ", d, ", the most allowed is ", maxDimension)
+	if r.err == nil && (d < 1 || d > maxDimension) {
+		r.err = fail("its dimension is ", d, ", allowed are 1 to ", maxDimension)
+	}
+	if r.err != nil {
+		return nil, r.err
 	}
 	p.Precision = tensors["m"].dtype
 	if _, full := tensors["L"]; full {
@@ -222,9 +310,6 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 	}
 	if _, ok := tensors["data_mean"]; ok {
 		p.DataMean = r.vector("data_mean", d)
-	}
-	if r.err == nil && d == 0 {
-		r.err = fail("its dimension is zero")
 	}
 	if r.err != nil {
 		return nil, r.err

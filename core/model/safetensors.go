@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"math/bits"
@@ -125,17 +126,26 @@ func decodeTensors(b []byte) (map[string]tensor, map[string]string, error) {
 	}
 	delete(header, metadataKey)
 	tensors := make(map[string]tensor, len(header))
-	used := 0
+	type span struct{ from, to int }
+	var used []span
 	for name, entry := range header {
-		t, err := decodeEntry(name, entry, data)
+		t, at, err := decodeEntry(name, entry, data)
 		if err != nil {
 			return nil, nil, err
 		}
 		tensors[name] = t
-		used += len(t.data)
+		used = append(used, span{at, at + len(t.data)})
 	}
-	if used != len(data) {
-		return nil, nil, fail("its tensors cover ", used, " bytes of ", len(data), ": it is truncated, has bytes left over or overlaps")
+	slices.SortFunc(used, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	end := 0
+	for _, s := range used {
+		if s.from != end {
+			return nil, nil, fail("a tensor begins at byte ", s.from, " where the one before ends at ", end, ": it has a hole or tensors that overlap")
+		}
+		end = s.to
+	}
+	if end != len(data) {
+		return nil, nil, fail("its tensors cover ", end, " bytes of ", len(data), ": it is truncated or has bytes left over")
 	}
 	return tensors, metadata, nil
 }
@@ -154,21 +164,22 @@ func splitHeader(b []byte) (header, data []byte, err error) {
 	return b[8 : 8+n], b[8+n:], nil
 }
 
-func decodeEntry(name string, entry any, data []byte) (tensor, error) {
+// decodeEntry returns a tensor and where its bytes begin.
+func decodeEntry(name string, entry any, data []byte) (t tensor, at int, err error) {
 	var e tensorEntry
 	f := fieldsOf(entry)
 	if e.read(f); f.failed || len(e.Offsets) != 2 {
-		return tensor{}, fail("its entry for tensor ", quoted(name), " is malformed")
+		return t, 0, fail("its entry for tensor ", quoted(name), " is malformed")
 	}
 	size, ok := byteSize(e)
 	if !ok {
-		return tensor{}, fail("tensor ", quoted(name), " has dtype ", quoted(e.Dtype), " and shape ", e.Shape, ", which cannot be read")
+		return t, 0, fail("tensor ", quoted(name), " has dtype ", quoted(e.Dtype), " and shape ", e.Shape, ", which cannot be read")
 	}
 	from, to := e.Offsets[0], e.Offsets[1]
 	if from < 0 || to < from || to > len(data) || to-from != size {
-		return tensor{}, fail("tensor ", quoted(name), " lies at ", from, "..", to, " of ", len(data), " bytes and needs ", size, ": it is truncated or damaged")
+		return t, 0, fail("tensor ", quoted(name), " lies at ", from, "..", to, " of ", len(data), " bytes and needs ", size, ": it is truncated or damaged")
 	}
-	return tensor{dtype: e.Dtype, shape: e.Shape, data: data[from:to]}, nil
+	return tensor{dtype: e.Dtype, shape: e.Shape, data: data[from:to]}, from, nil
 }
 
 // byteSize returns the bytes that dtype and shape call for, ok=false when that

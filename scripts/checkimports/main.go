@@ -106,6 +106,7 @@ var foreign = []struct {
 	{"github.com/urfave/cli", []string{"scripts/metaqda"}},
 	{"github.com/sbinet/npyio", []string{"core/dataset", "scripts/"}},
 	{"github.com/x448/float16", []string{"core/dataset", "core/model"}},
+	{"golang.org/x/text/unicode/norm", []string{"core/model"}},
 	{"github.com/hack-pad/", []string{"wasm"}},
 	{"honnef.co/go/js/dom", []string{"wasm"}},
 	{"", []string{"scripts/"}}, // everything else

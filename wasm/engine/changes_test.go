@@ -148,7 +148,7 @@ func TestChangesLeadToTheState(t *testing.T) {
 				err = w.Configure(Change{NonePrior: &none})
 			case k == 39 && r.IntN(3) == 0:
 				w.Flush()
-				whole, err = true, w.Reload()
+				whole, err = true, w.reload()
 			}
 			must(t, err)
 			if token != "" {

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"slices"
+	"strconv"
 
+	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/wasm/store"
@@ -15,11 +17,14 @@ func (e *Engine) AddClass(name string) (id, kept string, err error) {
 	if name, err = e.freeName(name, ""); err != nil {
 		return "", "", err
 	}
+	if len(e.classes) >= model.MaxClasses {
+		return "", "", fail("limit", "A session holds at most "+strconv.Itoa(model.MaxClasses)+" classes: begin another session.")
+	}
 	c := &class{Class: store.Class{ID: newID(), Session: e.session.ID, Name: name, Order: e.lastOrder() + 1}}
 	if err := e.insertClass(c, nil); err != nil {
 		return "", "", err
 	}
-	e.touch(putClass(c))
+	e.touch(store.Edit{}, store.Needs{Name: name}, putClass(c))
 	return c.ID, name, nil
 }
 
@@ -35,7 +40,7 @@ func (e *Engine) RenameClass(id, name string) error {
 		return err
 	}
 	c.Name = name
-	e.touch(putClass(c))
+	e.touch(store.Edit{}, store.Needs{Class: id, Name: name}, putClass(c))
 	return nil
 }
 
@@ -48,26 +53,39 @@ func (e *Engine) RemoveClass(id string) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	ops := []store.Op{{Table: store.Classes, Key: id}}
+	ops := append(e.forgotten(), store.Op{Table: store.Classes, Key: id})
 	for _, x := range c.examples {
 		ops = append(ops, store.Op{Table: store.Examples, Key: x.ID})
 	}
-	e.classes = slices.DeleteFunc(e.classes, func(k *class) bool { return k == c })
-	from, taken := e.classifier, (*qda.Detached)(nil)
-	if from != nil {
-		if taken, err = from.Detach(id); err != nil {
-			return "", err
-		}
+	ops = append(ops, e.dropDamaged(id)...)
+	from := e.classifier
+	taken, err := e.takeClass(c)
+	if err != nil {
+		return "", err
 	}
-	c.bursts, c.counted = nil, 0
-	e.journal.note(Step{Do: DropClass, Class: id})
-	e.touch(ops...)
+	e.touch(store.Edit{}, store.Needs{Class: id, Whole: true}, ops...)
 	return e.remember(func() error { return e.restoreClass(c, from, taken) }), nil
+}
+
+// dropDamaged deletes the examples of a class that cannot be used.
+func (e *Engine) dropDamaged(class string) (ops []store.Op) {
+	e.damaged = slices.DeleteFunc(e.damaged, func(d store.Damage) bool {
+		r, _ := d.Raw.(store.Record)
+		if d.Table != store.Examples || r["class"] != class {
+			return false
+		}
+		ops = append(ops, store.Op{Table: d.Table, Key: d.Key})
+		return true
+	})
+	return ops
 }
 
 // restoreClass is the undo of RemoveClass, which took it from a classifier. The
 // name may have been taken since, and another classifier may serve.
 func (e *Engine) restoreClass(c *class, from *qda.Classifier, taken *qda.Detached) error {
+	if _, err := e.class(c.ID); err == nil {
+		return nil // it came back in another tab
+	}
 	name, err := e.freeName(c.Name, "")
 	if err != nil {
 		return err
@@ -83,7 +101,7 @@ func (e *Engine) restoreClass(c *class, from *qda.Classifier, taken *qda.Detache
 	for _, x := range c.examples {
 		ops = append(ops, putExample(x))
 	}
-	e.touch(ops...)
+	e.touch(store.Edit{}, store.Needs{Name: c.Name}, ops...)
 	return nil
 }
 
@@ -99,6 +117,9 @@ func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byt
 	if err := e.foreign(); err != nil {
 		return "", err
 	}
+	if e.exampleCount() >= model.MaxExamples {
+		return "", fail("limit", "A session holds at most "+strconv.Itoa(model.MaxExamples)+" pictures: begin another session, or remove some here.")
+	}
 	x, err := e.transformed(embedding)
 	if err == nil && e.unrecorded() {
 		if err = e.record(); err == nil {
@@ -113,7 +134,8 @@ func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byt
 	}
 	example := &store.Example{ID: newID(), Session: e.session.ID, Class: classID, Order: c.lastOrder() + 1, Embedding: embedding, Thumbnail: thumbnail}
 	c.examples = append(c.examples, example)
-	e.touch(putExample(example))
+	made := e.session.Extractor
+	e.touch(store.Edit{Extractor: &made}, store.Needs{Class: classID}, putExample(example))
 	return example.ID, nil
 }
 
@@ -129,14 +151,11 @@ func (e *Engine) RemoveExample(classID, exampleID string) (token string, err err
 	if i < 0 {
 		return "", fail("example", "This picture is not in the class any more: it was removed, perhaps in another tab.")
 	}
-	if err := e.classifier.Remove(classID, i); err != nil {
+	x := c.examples[i]
+	if err := e.takeExample(c, i); err != nil {
 		return "", err
 	}
-	x := c.examples[i]
-	c.examples = slices.Delete(c.examples, i, i+1)
-	e.journal.note(Step{Do: DropExample, Class: classID, Example: x})
-	e.noteBursts(c, false)
-	e.touch(store.Op{Table: store.Examples, Key: exampleID})
+	e.touch(store.Edit{}, store.Needs{}, append(e.forgotten(), store.Op{Table: store.Examples, Key: exampleID})...)
 	return e.remember(func() error { return e.restoreExample(x) }), nil
 }
 
@@ -147,19 +166,14 @@ func (e *Engine) restoreExample(x *store.Example) error {
 	if err != nil {
 		return fail("undo", "The picture's class is gone: bring the class back first.")
 	}
-	i := slices.IndexFunc(c.examples, func(y *store.Example) bool { return y.Order > x.Order })
-	if i < 0 {
-		i = len(c.examples)
+	if c.place(x.ID) >= 0 {
+		return nil // it came back in another tab
 	}
-	z, err := e.transformed(x.Embedding)
-	if err == nil {
-		err = e.classifier.Insert(c.ID, i, z)
-	}
-	if err != nil {
+	if err := e.putBack(x); err != nil {
 		return err
 	}
-	c.examples = slices.Insert(c.examples, i, x)
-	e.touch(putExample(x))
+	made := e.session.Extractor
+	e.touch(store.Edit{Extractor: &made}, store.Needs{Class: x.Class}, putExample(x))
 	return nil
 }
 
@@ -201,7 +215,7 @@ func (e *Engine) forgetUndo() { e.undo, e.tokens = map[string]func() error{}, ni
 // insertClass puts a class with its examples at its place, here and in the
 // classifier, which may know it already.
 func (e *Engine) insertClass(c *class, known *qda.Detached) (err error) {
-	i := slices.IndexFunc(e.classes, func(k *class) bool { return k.Order > c.Order })
+	i := slices.IndexFunc(e.classes, func(k *class) bool { return store.Before(c.Order, k.Order, c.ID, k.ID) })
 	if i < 0 {
 		i = len(e.classes)
 	}

@@ -17,7 +17,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -32,7 +31,8 @@ import (
 type Hooks struct {
 	Show    func(view.Frame)                 // draws a prediction
 	Changed func()                           // the state is not what it was
-	Stored  func(session string)             // a change of the session has been stored
+	Stored  func(Note)                       // what has been stored, for the other tabs
+	Stale   func(Note)                       // what is open must be brought up to date by Follow
 	Fetch   func(url string) ([]byte, error) // waits for the bytes behind a URL
 	Now     func() time.Time
 }
@@ -47,8 +47,13 @@ type Engine struct {
 
 	mu         sync.Mutex // everything below; never held while waiting
 	store      store.Store
-	trouble    string          // why changes are not kept, empty when they are
-	pending    []store.Op      // changes not stored yet, in order
+	trouble    string  // why changes are not kept, empty when they are
+	lost       bool    // what was stored of the session was cleared: it is here alone
+	pending    []noted // changes not stored yet, in order
+	number     uint64  // of the last change noted
+	refused    map[uint64]error
+	sweep      bool            // priors may have gone out of use
+	damaged    []store.Damage  // records of the session that cannot be used
 	here       model.Extractor // reads the pictures, empty while unknown
 	session    store.Session
 	classes    []*class
@@ -79,7 +84,7 @@ func New(s store.Store, trouble string, hooks Hooks) *Engine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
 	}
-	return &Engine{hooks: hooks, store: s, trouble: trouble, undo: map[string]func() error{}}
+	return &Engine{hooks: hooks, store: s, trouble: trouble, undo: map[string]func() error{}, refused: map[uint64]error{}}
 }
 
 // State is what the page shows beside the prediction.
@@ -90,6 +95,8 @@ type State struct {
 	Prior                  PriorInfo
 	Classes                []ClassInfo
 	Trouble                string // why changes are not kept, empty when they are
+	Saved                  int64  // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
+	Damaged                int    // so many records of the session cannot be used, see [Engine.Damaged]
 	Foreign                string // why its pictures cannot be compared with new ones, empty when they can
 }
 
@@ -119,7 +126,8 @@ func (e *Engine) State() State {
 
 // overview returns the state without classes.
 func (e *Engine) overview() State {
-	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble}
+	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble,
+		Saved: e.session.Saved, Damaged: len(e.damaged)}
 	if e.prior != nil {
 		s.Dimension = e.prior.dim()
 	}
@@ -171,7 +179,7 @@ func (e *Engine) Configure(c Change) error {
 		}
 	}
 	e.session.Settings = s
-	e.touch()
+	e.touch(store.Edit{Inference: c.Inference, Sort: c.Sort, NonePrior: c.NonePrior, Pooled: c.Pooled}, store.Needs{})
 	return nil
 }
 
@@ -197,11 +205,12 @@ func checkSettings(s store.Settings) error {
 // touch notes that the session changed, with the given further changes, and
 // shows the consequences. Classes and examples that they store are noted for
 // [Engine.Changes] too; what goes is noted where it goes.
-func (e *Engine) touch(ops ...store.Op) {
+func (e *Engine) touch(edit store.Edit, needs store.Needs, ops ...store.Op) {
 	e.notePuts(ops)
 	e.session.Updated = e.hooks.Now().UnixMilli()
-	e.pending = append(e.pending, ops...)
-	e.pending = append(e.pending, store.Op{Table: store.Sessions, Key: e.session.ID, Value: e.session})
+	edit.Updated = e.session.Updated
+	needs.Session = e.session.ID
+	e.note(needs, append(ops, store.Op{Table: store.Sessions, Key: e.session.ID, Value: edit})...)
 	e.refresh()
 	e.announce()
 }
@@ -218,17 +227,11 @@ func newID() string {
 	return strconv.FormatUint(rand.Uint64(), 16)
 }
 
-// maxName is the longest name, in bytes.
-const maxName = 400
-
-// cleanName trims a name and checks its length.
+// cleanName returns a name as it is kept, or why it cannot serve.
 func cleanName(what, name string) (string, error) {
-	name = strings.TrimSpace(name)
-	if name == "" {
-		return "", fail("label", "The "+what+" needs a name.")
+	clean, err := model.CleanLabel(name)
+	if err != nil {
+		return "", fail("label", "The name of the "+what+" "+err.Error()+".")
 	}
-	if len(name) > maxName {
-		return "", fail("label", "The name of the "+what+" is too long: choose a shorter one.")
-	}
-	return name, nil
+	return clean, nil
 }

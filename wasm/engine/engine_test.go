@@ -26,7 +26,8 @@ type world struct {
 	files   map[string][]byte
 	fetched []string
 	frame   view.Frame
-	stored  []string // sessions that other tabs would hear of
+	stored  []Note // what other tabs would hear of
+	stale   []Note // what it asks itself to bring up to date
 	changes int
 	clock   int64
 }
@@ -37,7 +38,8 @@ func newWorld(t *testing.T, s store.Store) *world {
 	w.Engine = New(s, "", Hooks{
 		Show:    func(f view.Frame) { w.frame = f },
 		Changed: func() { w.changes++ },
-		Stored:  func(session string) { w.stored = append(w.stored, session) },
+		Stored:  func(n Note) { w.stored = append(w.stored, n) },
+		Stale:   func(n Note) { w.stale = append(w.stale, n) },
 		Fetch: func(url string) ([]byte, error) {
 			w.fetched = append(w.fetched, url)
 			if b, ok := w.files[url]; ok {
@@ -404,11 +406,11 @@ type full struct {
 	err error
 }
 
-func (f *full) Apply(ops []store.Op) error {
+func (f *full) Commit(changes []store.Change) ([]error, error) {
 	if f.err != nil {
-		return f.err
+		return nil, f.err
 	}
-	return f.Memory.Apply(ops)
+	return f.Memory.Commit(changes)
 }
 
 func TestWhatCouldNotBeStoredIsStoredLater(t *testing.T) {
@@ -429,57 +431,6 @@ func TestWhatCouldNotBeStoredIsStoredLater(t *testing.T) {
 	}
 	want.Classes[0].Name = "lion"
 	same(t, "reopened", newWorld(t, s.Memory).ask(t), want)
-}
-
-func TestTwoEnginesOnOneSession(t *testing.T) {
-	s := store.NewMemory()
-	a := newWorld(t, s)
-	ids := a.teachAll(t, "cat", "dog")
-	a.Flush()
-	b := newWorld(t, s)
-	_, err := a.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 1), nil)
-	must(t, err)
-	a.Flush()
-	_, err = b.RemoveClass(ids[1]) // b has not heard of it yet
-	must(t, err)
-	_, _, err = b.AddClass("hen")
-	must(t, err)
-	b.Flush()
-	_, err = a.AddExample(ids[1], picture(rand.New(rand.NewPCG(8, 8)), 2), nil) // to a class that is gone
-	must(t, err)
-	a.Flush()
-	must(t, a.Reload())
-	must(t, b.Reload())
-	same(t, "both", b.ask(t), a.ask(t))
-	state := a.State()
-	if len(state.Classes) != 2 || len(state.Classes[0].Examples) != 4 || state.Classes[1].Name != "hen" {
-		t.Fatalf("both together: %+v", state.Classes)
-	}
-	b.stored = nil
-	must(t, b.DeleteSession(state.SessionID))
-	if !slices.Contains(b.stored, state.SessionID) {
-		t.Fatalf("other tabs hear of %q", b.stored)
-	}
-	must(t, a.Reload())
-	if a.State().SessionID == state.SessionID {
-		t.Fatal("a session that was deleted elsewhere is still open")
-	}
-}
-
-func TestDamagedRecordsAreLeftOut(t *testing.T) {
-	s := store.NewMemory()
-	w := newWorld(t, s)
-	ids := w.teachAll(t, "cat", "dog")
-	want := w.ask(t)
-	id := w.State().SessionID
-	w.Flush()
-	nan := float32(math.NaN())
-	must(t, s.Apply([]store.Op{
-		{Table: store.Examples, Key: "1", Value: store.Example{ID: "1", Session: id, Class: ids[0], Order: -9}},
-		{Table: store.Examples, Key: "2", Value: store.Example{ID: "2", Session: id, Class: ids[0], Order: 10, Embedding: append(make([]float32, dim-1), nan)}},
-		{Table: store.Examples, Key: "3", Value: store.Example{ID: "3", Session: id, Class: "gone", Order: 11, Embedding: make([]float32, dim)}},
-	}))
-	same(t, "without them", newWorld(t, s).ask(t), want)
 }
 
 func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
@@ -773,7 +724,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 		{Table: store.Priors, Key: siteSum}, {Table: store.Priors, Key: ownSum},
 		{Table: store.Priors, Key: model.Sum(old), Value: old},
 		{Table: store.Priors, Key: model.Sum(oldSite), Value: oldSite},
-		{Table: store.Meta, Key: metaSitePrior, Value: model.Sum(oldSite)},
+		{Table: store.Meta, Key: store.SitePrior, Value: model.Sum(oldSite)},
 	}))
 	again := newWorld(t, w.store)
 	refused("offline", again.State().Prior.Trouble)
@@ -786,7 +737,11 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	if b, err := w.store.Bytes(store.Priors, model.Sum(oldSite)); b != nil || err != nil {
 		t.Errorf("%d bytes of the site's former prior are still kept (%v)", len(b), err)
 	}
-	exported = bytes.Replace(exported, []byte(ownSum), []byte(model.Sum(old)), 1)
+	file, err := model.DecodeClassifier(exported)
+	must(t, err)
+	file.PriorSum = model.Sum(old)
+	exported, err = model.EncodeClassifier(file)
+	must(t, err)
 	_, notice, err := again.ImportSession(exported, here)
 	must(t, err)
 	refused("a classifier made with it", notice)

@@ -95,7 +95,7 @@ func TestLabelsOnImport(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	w.teachAll(t, "cat", "dog")
 	before := w.ask(t)
-	odd := []string{"<b>&amp;", "__proto__", "two  words", "👩‍🚀", strings.Repeat("e", maxName)}
+	odd := []string{"<b>&amp;", "__proto__", "two  words", "👩‍🚀", strings.Repeat("e", model.MaxLabel)}
 	b, err := model.EncodeClassifier(file(odd...))
 	must(t, err)
 	other := newWorld(t, store.NewMemory())
@@ -111,19 +111,29 @@ func TestLabelsOnImport(t *testing.T) {
 	}
 	sound, err := model.EncodeClassifier(file("<b>", "here"))
 	must(t, err)
-	for _, label := range []string{"", "    ", "<b>", " <b>", "<b>\n", strings.Repeat("e", maxName+1)} {
-		_, _, err := w.ImportSession(relabelled(t, sound, "here", label), here)
-		if err == nil || !strings.Contains(err.Error(), "label") {
-			t.Errorf("%q: %v, want a sentence about the label", label, err)
-		}
+	_, _, err = w.ImportSession(changed(t, sound, "here", "there"), here)
+	if err == nil || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("a label that was changed in the file: %v", err)
 	}
 	same(t, "after what was refused", w.ask(t), before)
+	// A file of the first version, which knew no such rules.
+	for label, want := range map[string]string{"": "Unnamed", "    ": "Unnamed", "<b>": "<b> 2", " here": "here", "here\n": "here", "\u200b": "Unnamed",
+		"e\u0301": "\u00e9", strings.Repeat("e", 400): strings.Repeat("e", model.MaxLabel)} {
+		_, notice, err := w.ImportSession(changed(t, changed(t, changed(t, sound, "here", label), `"version":"2"`, `"version":"1"`), `"sha256":"`, `"was":"`), here)
+		if got := w.State().Classes; err != nil || !strings.Contains(notice, "checksum") || got[0].Name != "<b>" || got[1].Name != want {
+			t.Errorf("%q became %+v, want %q (%q, %v)", label, got, want, notice, err)
+		}
+	}
 }
 
-// relabelled returns a classifier file with another label, which no encoder would
-// write.
-func relabelled(t *testing.T, file []byte, from, to string) []byte {
+// changed returns a classifier file with another text in its header.
+func changed(t *testing.T, file []byte, from, to string) []byte {
 	t.Helper()
+	if from[0] == '"' {
+		n := 8 + int(binary.LittleEndian.Uint64(file))
+		header := bytes.Replace(file[8:n], []byte(from), []byte(to), 1)
+		return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header, file[n:])
+	}
 	inJSON := func(label string) []byte { // a string in JSON that is itself a string in JSON
 		for range 2 {
 			b, err := json.Marshal(label)

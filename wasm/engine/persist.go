@@ -1,43 +1,217 @@
 package engine
 
-import "metaqda/wasm/store"
+import (
+	"errors"
+	"slices"
 
-// Flush stores what has changed, everything or nothing, and waits for it. What
-// could not be stored stays noted and goes with the next change; [State].Trouble
-// then says why.
+	"metaqda/wasm/learn"
+	"metaqda/wasm/store"
+)
+
+// noted is a change that is to be stored, with the number it was noted under.
+type noted struct {
+	number uint64
+	store.Change
+}
+
+// note notes a change to be stored.
+func (e *Engine) note(needs store.Needs, ops ...store.Op) {
+	e.number++
+	e.pending = append(e.pending, noted{e.number, store.Change{Needs: needs, Ops: ops}})
+}
+
+// Noted returns the number of the last change noted, for [Engine.Kept].
+func (e *Engine) Noted() uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.number
+}
+
+// Kept stores what has changed as Flush does and returns why the change of this
+// number was refused, nil if it was not: what it took for granted was not so any more,
+// because another tab was quicker. It has then been taken back here. It waits.
+func (e *Engine) Kept(number uint64) error {
+	e.Flush()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	err := e.refused[number]
+	delete(e.refused, number)
+	return err
+}
+
+// Flush stores what has changed and waits for it. What could not be stored stays
+// noted and goes with the next change; [State].Trouble then says why.
 func (e *Engine) Flush() {
 	e.flushing.Lock()
 	defer e.flushing.Unlock()
 	e.mu.Lock()
-	ops, session := e.pending, e.session.ID
+	if e.lost {
+		e.pending = nil
+	}
+	changes, session := slices.Clone(e.pending), e.session.ID
 	e.mu.Unlock()
-	if len(ops) == 0 {
+	if len(changes) == 0 {
 		return
 	}
-	err := e.store.Apply(ops)
+	settled, err := commit(e.store, changes)
 	e.mu.Lock()
 	trouble := e.trouble
-	if err == nil {
-		e.pending = e.pending[len(ops):]
-		if _, transient := e.store.(*store.Memory); !transient { // or else nothing is kept all the same
-			e.trouble = ""
+	e.pending = slices.DeleteFunc(e.pending, func(c noted) bool { _, ok := settled[c.number]; return ok })
+	var done, undone []store.Op
+	var missed []string // classes that are not what they were taken for
+	for _, c := range changes {
+		switch why, ok := settled[c.number]; {
+		case !ok:
+		case why == nil:
+			done = append(done, c.Ops...)
+		default:
+			undone = append(undone, c.Ops...)
+			if c.Needs.Class != "" {
+				missed = append(missed, c.Needs.Class)
+			}
+			e.refuse(c.number, why)
 		}
-	} else {
-		e.trouble = Explain(err).Message
 	}
-	changed := trouble != e.trouble
+	if err != nil {
+		e.trouble = Explain(err).Message
+	} else if _, transient := e.store.(*store.Memory); !transient && !e.lost { // or else nothing is kept all the same
+		e.trouble = ""
+	}
+	changed, sweep := trouble != e.trouble, e.sweep && err == nil
+	e.sweep = e.sweep && !sweep
 	e.mu.Unlock()
+	if sweep {
+		_ = e.store.Sweep() // a prior too many costs some room
+	}
+	if len(undone) > 0 {
+		n := noteOf(session, undone)
+		n.Classes = append(n.Classes, missed...)
+		e.takeBack(n)
+	}
 	if changed {
 		e.announce()
 	}
-	if err == nil {
-		e.stored(session)
+	e.stored(noteOf(session, done))
+}
+
+// maxRefused is how many refusals are kept for those who may ask.
+const maxRefused = 1000
+
+// refuse notes why a change was refused. One to a session that was cleared from
+// the storage has not been taken back: it is here, as all of it.
+func (e *Engine) refuse(number uint64, why error) {
+	if errors.Is(why, store.ErrCleared) {
+		e.lose()
+		return
+	}
+	if len(e.refused) < maxRefused {
+		e.refused[number] = why
 	}
 }
 
-// stored tells the other tabs that a session is stored otherwise than before.
-func (e *Engine) stored(session string) {
-	if e.hooks.Stored != nil {
-		e.hooks.Stored(session)
+func (e *Engine) lose() {
+	e.lost, e.trouble = true, store.ErrCleared.Error()
+}
+
+// Lose says that the browser has cleared what was stored.
+func (e *Engine) Lose() {
+	e.mu.Lock()
+	e.lose()
+	e.mu.Unlock()
+	e.announce()
+}
+
+// takeBack brings what refused changes were about to what is stored.
+func (e *Engine) takeBack(n Note) {
+	switch next, err := e.catchUp(n); {
+	case err != nil: // what is here stays until the next word
+	case next != nothingMore && e.hooks.Stale != nil:
+		n.Head = true
+		e.hooks.Stale(n)
+	}
+}
+
+// commit stores changes and returns those that are settled: stored, or refused for a
+// reason. Where there is no room for all, what makes room goes first, and then as
+// many as fit.
+func commit(s store.Store, changes []noted) (settled map[uint64]error, err error) {
+	settled = map[uint64]error{}
+	store1 := func(some []noted) error {
+		plain := make([]store.Change, len(some))
+		for i, c := range some {
+			plain[i] = c.Change
+		}
+		refused, err := s.Commit(plain)
+		for i := range refused {
+			if err == nil {
+				settled[some[i].number] = refused[i]
+			}
+		}
+		return err
+	}
+	if err = store1(changes); err == nil || Explain(err).Code != "quota" || len(changes) == 1 {
+		return settled, err
+	}
+	room, rest := makeRoom(changes)
+	if len(room) > 0 {
+		if err := store1(room); err != nil {
+			return settled, err
+		}
+	}
+	for i := range rest {
+		if err := store1(rest[i : i+1]); err != nil {
+			return settled, err
+		}
+	}
+	return settled, nil
+}
+
+// makeRoom divides changes into those that only delete what no later one writes again,
+// and the others, which leave out what those delete.
+func makeRoom(changes []noted) (room, rest []noted) {
+	last := map[store.Ref]bool{} // whether it is written last, else deleted
+	for _, c := range changes {
+		for _, op := range c.Ops {
+			last[store.Ref{Table: op.Table, Key: op.Key}] = op.Value != nil
+		}
+	}
+	for _, c := range changes {
+		frees := false
+		for _, op := range c.Ops {
+			frees = frees || op.Value == nil
+		}
+		for _, op := range c.Ops {
+			_, edit := op.Value.(store.Edit)
+			frees = frees && (edit || op.Value == nil && !last[store.Ref{Table: op.Table, Key: op.Key}])
+		}
+		if frees {
+			room = append(room, c)
+			continue
+		}
+		c.Ops = slices.DeleteFunc(slices.Clone(c.Ops), func(op store.Op) bool {
+			return op.Value != nil && !last[store.Ref{Table: op.Table, Key: op.Key}]
+		})
+		if c.Needs.Class != "" && !last[store.Ref{Table: store.Classes, Key: c.Needs.Class}] && deletes(changes, c.Needs.Class) {
+			c.Needs.Class, c.Needs.Name = "", "" // its class goes, and with it what it was about
+		}
+		rest = append(rest, c)
+	}
+	return room, rest
+}
+
+func deletes(changes []noted, class string) bool {
+	return slices.ContainsFunc(changes, func(c noted) bool {
+		return slices.ContainsFunc(c.Ops, func(op store.Op) bool { return op.Table == store.Classes && op.Key == class && op.Value == nil })
+	})
+}
+
+// forgotten deletes what could be resumed of learning on the session: its pictures
+// are in there.
+func (e *Engine) forgotten() []store.Op { return learn.Forgotten(e.session.ID) }
+
+// stored tells the other tabs what is stored otherwise than before.
+func (e *Engine) stored(n Note) {
+	if e.hooks.Stored != nil && !n.empty() {
+		e.hooks.Stored(n)
 	}
 }

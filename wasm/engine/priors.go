@@ -14,18 +14,16 @@ import (
 // MaxDimension is the longest embedding that prior files allow.
 const MaxDimension = 8192
 
-// Keys of the table Meta.
-const (
-	metaCurrent   = "current"    // id of the session to open
-	metaSitePrior = "site-prior" // sha256 of the site's prior
-)
+// metaCurrent is the key in Meta of the id of the session to open.
+const metaCurrent = "current"
 
 // prior is a prior with the hash of its file: the site's, which ships with it, one
 // that was learned or imported here, or the hand-crafted one. To people the first
 // and the last are the built-in prior: what serves where none was chosen.
 type prior struct {
-	sum  string // empty for the hand-crafted one
-	file *model.Prior
+	sum   string // empty for the hand-crafted one
+	file  *model.Prior
+	bytes []byte // of the file
 }
 
 func (p *prior) dim() int { return p.file.NIW.Dim() }
@@ -85,7 +83,7 @@ func decodePrior(b []byte, sum string) (*prior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &prior{sum: sum, file: file}, nil
+	return &prior{sum: sum, file: file, bytes: b}, nil
 }
 
 func (e *Engine) priorInfo() PriorInfo {
@@ -171,20 +169,13 @@ func (e *Engine) UsePrior(url, sum string) error {
 	if known {
 		return nil
 	}
-	former, err := e.store.Text(metaSitePrior) // also one that can no longer be read
-	if err != nil {
-		former = "" // stays, and costs some room
-	}
 	p, bytes, err := e.findPrior(url, sum)
 	if err != nil {
 		return err
 	}
-	ops := []store.Op{{Table: store.Meta, Key: metaSitePrior, Value: sum}}
+	ops := []store.Op{{Table: store.Meta, Key: store.SitePrior, Value: sum}}
 	if bytes != nil {
 		ops = append(ops, store.Op{Table: store.Priors, Key: sum, Value: bytes})
-	}
-	if former != "" && former != sum && !e.chosen(former) {
-		ops = append(ops, store.Op{Table: store.Priors, Key: former})
 	}
 	e.mu.Lock()
 	err = e.adoptSite(p, ops)
@@ -197,7 +188,8 @@ func (e *Engine) UsePrior(url, sum string) error {
 // chosen another. A session whose pictures p does not fit keeps what it has.
 func (e *Engine) adoptSite(p *prior, ops []store.Op) error {
 	e.site = p
-	e.pending = append(e.pending, ops...)
+	e.sweep = true
+	e.note(store.Needs{}, ops...)
 	if e.session.Settings.Prior == "" && (e.exampleCount() == 0 || e.prior == nil || e.prior.dim() == p.dim()) {
 		if err := e.use(p); err != nil {
 			return err
@@ -235,21 +227,6 @@ func (e *Engine) storedPrior(sum string) (*prior, error) {
 	return decodePrior(bytes, sum)
 }
 
-// chosen reports whether a session has chosen the prior for itself. If that
-// cannot be found out the answer is yes: nothing needed is deleted.
-func (e *Engine) chosen(sum string) bool {
-	all, err := e.store.Summaries()
-	if err != nil {
-		return true
-	}
-	for _, s := range all {
-		if s.Settings.Prior == sum {
-			return true
-		}
-	}
-	return false
-}
-
 // ImportPrior makes the session use the prior of a file, stores it and returns
 // a token with which [Engine.Undo] goes back to the one before. A prior for
 // another extractor than the one here is refused; notice is empty or a sentence
@@ -278,21 +255,31 @@ func (e *Engine) choose(p *prior, ops ...store.Op) (token string, err error) {
 	if err := e.use(p); err != nil {
 		return "", err
 	}
-	e.session.Settings.Prior = p.sum
+	chosen := p.sum
 	if p == e.site {
-		e.session.Settings.Prior = ""
+		chosen = ""
 	}
-	e.touch(ops...)
+	e.chose(chosen, ops...)
 	return e.remember(func() error {
 		if before != nil {
 			if err := e.use(before); err != nil {
 				return err
 			}
 		}
-		e.session.Settings.Prior = choice
-		e.touch()
+		if before != nil && before.sum != "" && before.sum == choice { // nobody may have needed it meanwhile
+			e.chose(choice, store.Op{Table: store.Priors, Key: choice, Value: before.bytes})
+		} else {
+			e.chose(choice)
+		}
 		return nil
 	}), nil
+}
+
+// chose notes which prior the session has chosen.
+func (e *Engine) chose(sum string, ops ...store.Op) {
+	e.session.Settings.Prior = sum
+	e.sweep = true
+	e.touch(store.Edit{Prior: &sum}, store.Needs{}, ops...)
 }
 
 // ResetPrior makes the session use the site's prior again, or the hand-crafted one
@@ -302,8 +289,7 @@ func (e *Engine) ResetPrior() (token string, err error) {
 	defer e.mu.Unlock()
 	p := e.site
 	if p == nil && e.prior == nil {
-		e.session.Settings.Prior = ""
-		e.touch()
+		e.chose("")
 		return e.remember(func() error { return nil }), nil
 	}
 	if p == nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"metaqda/core/model"
@@ -15,7 +16,7 @@ import (
 func (e *Engine) Start() error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
-	if sum, err := e.store.Text(metaSitePrior); err == nil && sum != "" {
+	if sum, err := e.store.Text(store.SitePrior); err == nil && sum != "" {
 		if p, err := e.storedPrior(sum); err == nil && p != nil {
 			e.site = p
 		}
@@ -142,8 +143,10 @@ func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 		return err
 	}
 	e.forgetUndo()
-	e.pending = append(e.pending, ops...)
-	e.pending = append(e.pending, store.Op{Table: store.Meta, Key: metaCurrent, Value: c.Session.ID})
+	if e.lost {
+		e.lost, e.trouble = false, ""
+	}
+	e.note(store.Needs{}, append(ops, store.Op{Table: store.Meta, Key: metaCurrent, Value: c.Session.ID})...)
 	e.refresh()
 	e.announce()
 	return nil
@@ -185,7 +188,7 @@ func (e *Engine) swap(c *store.Contents, chosen *prior, unreadable string) error
 			return err
 		}
 	}
-	e.session, e.prior, e.classifier, e.classes, e.unreadable = session, p, q, classes, unreadable
+	e.session, e.prior, e.classifier, e.classes, e.unreadable, e.damaged = session, p, q, classes, unreadable, c.Damaged
 	for _, k := range classes {
 		e.countBursts(k)
 	}
@@ -206,20 +209,22 @@ func (e *Engine) priorFor(d int, chosen *prior) (*prior, error) {
 }
 
 // classesOf joins classes and examples and returns the length d of the
-// embeddings, 0 if there are none. Examples that no classifier could take are
-// left out: what is stored came through the same checks, unless it was damaged
-// since.
+// embeddings, 0 if there are none. Names that nobody could have given, and one that
+// two classes have, are made into others.
 func classesOf(c *store.Contents) (classes []*class, d int) {
+	names := make([]string, len(c.Classes))
+	for i, k := range c.Classes {
+		names[i] = k.Name
+	}
+	names = model.RepairLabels(names)
 	byID := map[string]*class{}
-	for _, k := range c.Classes {
+	for i, k := range c.Classes {
+		k.Name = names[i]
 		byID[k.ID] = &class{Class: k}
 		classes = append(classes, byID[k.ID])
 	}
 	for i := range c.Examples {
 		x := &c.Examples[i]
-		if CheckEmbedding(x.Embedding) != nil || d > 0 && len(x.Embedding) != d {
-			continue
-		}
 		d = len(x.Embedding)
 		byID[x.Class].examples = append(byID[x.Class].examples, x)
 	}
@@ -245,24 +250,21 @@ func (e *Engine) RenameSession(id, name string) error {
 	e.mu.Lock()
 	if id == e.session.ID {
 		e.session.Name = name
-		e.touch()
+		e.touch(store.Edit{Name: &name}, store.Needs{})
+		number := e.number
 		e.mu.Unlock()
-		e.Flush()
-		return nil
+		return e.Kept(number)
 	}
 	e.mu.Unlock()
-	c, err := e.store.Contents(id)
+	ops := []store.Op{{Table: store.Sessions, Key: id, Value: store.Edit{Name: &name}}}
+	refused, err := e.store.Commit([]store.Change{{Needs: store.Needs{Session: id}, Ops: ops}})
+	if err == nil {
+		err = refused[0]
+	}
 	if err != nil {
 		return err
 	}
-	if c == nil {
-		return fail("session", "This session does not exist any more: it was deleted, perhaps in another tab.")
-	}
-	c.Session.Name = name
-	if err := e.store.Apply([]store.Op{{Table: store.Sessions, Key: id, Value: c.Session}}); err != nil {
-		return err
-	}
-	e.stored(id)
+	e.stored(noteOf(id, ops))
 	e.announce()
 	return nil
 }
@@ -276,47 +278,53 @@ func (e *Engine) DeleteSession(id string) error {
 	if err := e.store.DeleteSession(id); err != nil {
 		return err
 	}
+	if err := e.store.Sweep(); err != nil {
+		return err
+	}
 	var err error
 	if e.State().SessionID == id {
 		err = e.openAny("")
 	} else {
 		e.announce()
 	}
-	e.stored(id) // now that there is a session to open: else both tabs would make one
+	e.stored(Note{Session: id, Head: true}) // with a session to open: else both tabs would make one
 	return err
 }
 
-// Reload takes over what another tab has stored for the open session. It waits.
-func (e *Engine) Reload() error {
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
-	e.Flush()
-	id := e.State().SessionID
-	c, err := e.store.Contents(id)
+// Damaged returns a file of the records that cannot be used: those of the open session
+// and those that belong to none. It waits.
+func (e *Engine) Damaged() ([]byte, error) {
+	others, err := e.store.Unreachable()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if c == nil {
-		return e.openAny("")
-	}
-	chosen, unreadable := e.chosenPrior(c)
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.session.ID != id || len(e.pending) > 0 {
-		return nil // changed here meanwhile; the next word from there will do
-	}
-	if err := e.swap(c, chosen, unreadable); err != nil {
-		return err
-	}
-	e.refresh()
-	e.announce()
-	return nil
+	all := slices.Concat(e.damaged, others)
+	e.mu.Unlock()
+	return store.EncodeDamaged(all)
 }
 
-// ExportSession returns the file of the open session.
+// ExportSession returns the file of the open session and notes when.
 func (e *Engine) ExportSession() ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	b, err := e.file()
+	if err == nil {
+		e.session.Saved = e.hooks.Now().UnixMilli()
+		e.note(store.Needs{Session: e.session.ID}, store.Op{Table: store.Sessions, Key: e.session.ID, Value: store.Edit{Saved: e.session.Saved}})
+		e.announce()
+	}
+	return b, err
+}
+
+// SessionFile returns the file of the open session for use here.
+func (e *Engine) SessionFile() ([]byte, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.file()
+}
+
+func (e *Engine) file() ([]byte, error) {
 	s := e.session.Settings
 	c := &model.Classifier{
 		Name:     e.session.Name,
@@ -345,10 +353,15 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	if err != nil {
 		return "", "", err
 	}
+	unchecked := ""
+	if file.Unchecked {
+		unchecked = "The file was made by a former version of this page and has no checksum: should answers surprise you, it may be damaged."
+	}
 	notice, err = compare(file.Extractor, here, "This classifier was made with", "Open it on a page that uses the former, or teach its classes here from their pictures.")
 	if err != nil {
 		return "", "", err
 	}
+	notice = strings.TrimSpace(notice + " " + unchecked)
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	e.Flush()

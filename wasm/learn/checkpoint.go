@@ -51,9 +51,17 @@ func (c checkpoints) put(session string, t Task) error {
 	return c.Apply(ops)
 }
 
-// save stores how far the run has come.
+// save stores how far the run has come, unless what it was begun with has been
+// deleted meanwhile.
 func (c checkpoints) save(session string, t tally, state []byte) error {
-	return c.Apply([]store.Op{write(session+partState, state), write(session+partTally, encodeTally(t))})
+	refused, err := c.Commit([]store.Change{{
+		Needs: store.Needs{Record: store.Ref{Table: store.Checkpoints, Key: session + partClassifier}},
+		Ops:   []store.Op{write(session+partState, state), write(session+partTally, encodeTally(t))},
+	}})
+	if err == nil {
+		err = refused[0]
+	}
+	return err
 }
 
 func write(key string, b []byte) store.Op {
@@ -89,12 +97,15 @@ func (c checkpoints) get(session string) (*checkpoint, error) {
 }
 
 // clear deletes the checkpoint of a session.
-func (c checkpoints) clear(session string) error {
-	var ops []store.Op
+func (c checkpoints) clear(session string) error { return c.Apply(Forgotten(session)) }
+
+// Forgotten returns the operations that delete the checkpoint of a session, which has
+// all of its pictures' embeddings and thumbnails in it.
+func Forgotten(session string) (ops []store.Op) {
 	for _, part := range []string{partTally, partClassifier, partPrior, partState} {
 		ops = append(ops, store.Op{Table: store.Checkpoints, Key: session + part})
 	}
-	return c.Apply(ops)
+	return ops
 }
 
 func encodeTally(t tally) []byte {

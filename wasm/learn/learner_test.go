@@ -45,6 +45,27 @@ func (w *watched) Apply(ops []store.Op) error {
 	if err := w.Store.Apply(ops); err != nil {
 		return err
 	}
+	return w.note(ops)
+}
+
+func (w *watched) Commit(changes []store.Change) ([]error, error) {
+	time.Sleep(50 * time.Microsecond)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.full {
+		return nil, &store.Error{Code: "quota", Message: "full"}
+	}
+	refused, err := w.Store.Commit(changes)
+	for i, c := range changes {
+		if err == nil && refused[i] == nil {
+			err = w.note(c.Ops)
+		}
+	}
+	return refused, err
+}
+
+// note notes what was written, under the lock.
+func (w *watched) note(ops []store.Op) error {
 	for _, op := range ops {
 		w.keys[op.Key] = op.Value != nil
 		if op.Value != nil {

@@ -1,18 +1,18 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"syscall/js"
 	"time"
-
-	"github.com/hack-pad/go-indexeddb/idb"
 )
 
 const (
 	databaseName = "metaqda"
-	version      = 2
-	bySession    = "session" // index of classes and examples
+	version      = 3
+
+	bySession = "session" // index of classes and examples
+	byClass   = "class"   // index of examples
+	byName    = "name"    // index of classes: session and name
 
 	// openTimeout bounds the wait for other tabs to let go of an older version
 	// of the database, and for browsers whose IndexedDB never answers.
@@ -21,57 +21,51 @@ const (
 	transactionTimeout = 30 * time.Second
 )
 
-// IndexedDB is the Store of a browser. Records are independent of each other,
-// so two tabs that change the same session at once lose nothing of each other's:
-// the last writer of one record wins, and there is no record of the whole.
+// IndexedDB is the Store of a browser. Its readwrite transactions are one after the
+// other over all tabs, so what a transaction has read is so until it has written: no
+// other lock is needed, and none could be more certain.
 type IndexedDB struct {
-	db *idb.Database
+	db js.Value
 }
 
 // Open opens the database and brings it up to date. The error says why nothing
-// can be kept and what to do about it.
-func Open() (*IndexedDB, error) {
-	value, err := lookUp()
+// can be kept and what to do about it. lost is called if the browser closes the
+// database of its own accord, which it does when its data are cleared.
+func Open(lost func()) (*IndexedDB, error) {
+	factory, err := lookUp()
 	if err != nil {
 		return nil, err
 	}
-	factory, err := idb.WrapFactory(value)
+	var failed error
+	request, err := call(factory, "open", databaseName, version)
 	if err != nil {
 		return nil, explain(err)
 	}
-	ctx, cancel := limited(openTimeout)
-	defer cancel()
-	var failed error
-	request, err := factory.Open(ctx, databaseName, version, func(db *idb.Database, from, _ uint) error {
-		// An error returned here would end the program.
-		failed = upgrade(db, int(from))
+	upgrading := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		failed = upgrade(request, args[0].Get("oldVersion").Int())
 		return nil
 	})
-	if err != nil {
-		return nil, explain(err)
-	}
-	db, err := request.Await(ctx)
+	defer upgrading.Release()
+	request.Set("onupgradeneeded", upgrading)
+	db, err := await(request, openTimeout)
 	switch {
+	case err == errTimeout:
+		return nil, &Error{"blocked", "The browser's storage does not answer, so nothing will be kept: close other tabs with this page, then reload it."}
+	case err != nil && failed != nil:
+		return nil, explain(failed)
 	case err != nil:
 		return nil, explain(err)
-	case ctx.Err() != nil:
-		return nil, &Error{"blocked", "The browser's storage does not answer, so nothing will be kept: close other tabs with this page, then reload it."}
-	case failed != nil:
-		db.Close()
-		return nil, explain(failed)
 	}
-	return &IndexedDB{db: db}, nil
-}
-
-// limited returns a context that ends after the given time. context.WithTimeout
-// would do the same and bring all of package time's formats into the program.
-func limited(d time.Duration) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	timer := time.AfterFunc(d, cancel)
-	return ctx, func() {
-		timer.Stop()
-		cancel()
-	}
+	s := &IndexedDB{db: db}
+	// Let a newer version of the page in; what comes after fails and says why.
+	db.Set("onversionchange", js.FuncOf(func(js.Value, []js.Value) any { db.Call("close"); return nil }))
+	db.Set("onclose", js.FuncOf(func(js.Value, []js.Value) any {
+		if lost != nil {
+			lost()
+		}
+		return nil
+	}))
+	return s, nil
 }
 
 // lookUp returns the global indexedDB. Where storage is forbidden altogether
@@ -87,53 +81,43 @@ func lookUp() (v js.Value, err error) {
 
 // steps bring the database from version i to i+1. Once released a step is never
 // changed: a new version appends one.
-var steps = []func(*idb.Database) error{
-	func(db *idb.Database) error {
-		return firstError(
-			create(db, Sessions), create(db, Priors), create(db, Meta),
-			create(db, Classes, bySession), create(db, Examples, bySession))
+var steps = []func(db, txn js.Value){
+	func(db, _ js.Value) {
+		for _, t := range []Table{Sessions, Priors, Meta} {
+			db.Call("createObjectStore", string(t))
+		}
+		for _, t := range []Table{Classes, Examples} {
+			db.Call("createObjectStore", string(t)).Call("createIndex", bySession, "session")
+		}
 	},
-	func(db *idb.Database) error { return create(db, Checkpoints) },
+	func(db, _ js.Value) { db.Call("createObjectStore", string(Checkpoints)) },
+	func(_, txn js.Value) {
+		txn.Call("objectStore", string(Classes)).Call("createIndex", byName, []any{"session", "name"})
+		txn.Call("objectStore", string(Examples)).Call("createIndex", byClass, "class")
+	},
 }
 
-func upgrade(db *idb.Database, from int) error {
-	for _, step := range steps[min(from, len(steps)):] {
-		if err := step(db); err != nil {
-			return err
+// upgrade runs in the transaction of an open request, which a failure aborts.
+func upgrade(request js.Value, from int) error {
+	return try(func() {
+		db, txn := request.Get("result"), request.Get("transaction")
+		for _, step := range steps[min(from, len(steps)):] {
+			step(db, txn)
 		}
-	}
-	return nil
-}
-
-// create makes an object store with keys of its own and the named indexes.
-func create(db *idb.Database, t Table, indexes ...string) error {
-	s, err := db.CreateObjectStore(string(t), idb.ObjectStoreOptions{KeyPath: js.Null()})
-	for _, name := range indexes {
-		if err == nil {
-			_, err = s.CreateIndex(name, js.ValueOf(name), idb.IndexOptions{})
-		}
-	}
-	return err
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	}, func() { request.Get("transaction").Call("abort") })
 }
 
 // explain turns what a browser reports into a sentence with a remedy.
 func explain(err error) error {
 	is := func(name string) bool {
-		var thrown js.Error // idb does not see through all of its wrappings
-		return errors.Is(err, idb.NewDOMException(name)) || errors.As(err, &thrown) && text(thrown.Value, "name") == name
+		var thrown js.Error
+		return errors.As(err, &thrown) && thrown.Type() == js.TypeObject && thrown.Get("name").String() == name
 	}
 	switch {
 	case err == nil:
 		return nil
+	case err == errTimeout:
+		return &Error{"blocked", "The browser's storage does not answer, so the last changes may not be kept: export the session and reload the page."}
 	case is("QuotaExceededError"):
 		return &Error{"quota", "The browser's storage is full, so the last changes are kept only until this page is closed: export the session, then delete sessions or free space on the device."}
 	case is("VersionError"):
@@ -146,37 +130,197 @@ func explain(err error) error {
 	return &Error{"storage", "The browser's storage failed (" + err.Error() + "), so the last changes may not be kept: export the session and reload the page."}
 }
 
+// try turns what JavaScript throws into an error, after undo.
+func try(f func(), undo ...func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case js.Error:
+			err = r
+			for _, u := range undo {
+				u()
+			}
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
+
+// call calls a method that may throw.
+func call(v js.Value, method string, args ...any) (result js.Value, err error) {
+	err = try(func() { result = v.Call(method, args...) })
+	return result, err
+}
+
+var errTimeout = errors.New("no answer")
+
+// await waits for a request. A transaction stays open as long as the program, woken
+// by one of its requests, waits for nothing but others of its requests.
+func await(request js.Value, limit time.Duration) (js.Value, error) {
+	done := make(chan error, 1)
+	settled := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if args[0].Get("type").String() == "success" {
+			done <- nil
+		} else {
+			done <- js.Error{Value: request.Get("error")}
+		}
+		return nil
+	})
+	request.Set("onsuccess", settled)
+	request.Set("onerror", settled)
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		settled.Release()
+		if err != nil {
+			return js.Undefined(), err
+		}
+		return request.Get("result"), nil
+	case <-timer.C: // settled may still be called
+		return js.Undefined(), errTimeout
+	}
+}
+
+// transaction is one under way.
+type transaction struct{ value js.Value }
+
+type mode struct{ name, durability string }
+
+// What is only read, what a crash of the machine may lose, and what it may not.
+var (
+	reading = mode{"readonly", "default"}
+	relaxed = mode{"readwrite", "default"}
+	strict  = mode{"readwrite", "strict"}
+)
+
 // transact issues requests in one transaction and waits until it is complete.
 // A transaction ends by itself as soon as the program waits for anything else,
-// so issue must only issue requests, or wait for those it has issued.
-func (s *IndexedDB) transact(mode idb.TransactionMode, tables []Table, issue func(ctx context.Context, stores map[Table]*idb.ObjectStore) error) error {
-	ctx, cancel := limited(transactionTimeout)
-	defer cancel()
-	names := make([]string, len(tables))
+// so issue must only issue requests, or wait for those it has issued. What issue
+// throws or returns aborts the transaction.
+func (s *IndexedDB) transact(m mode, tables []Table, issue func(t transaction) error) error {
+	names := make([]any, len(tables))
 	for i, t := range tables {
 		names[i] = string(t)
 	}
-	txn, err := s.db.Transaction(mode, names[0], names[1:]...)
+	value, err := call(s.db, "transaction", names, m.name, map[string]any{"durability": m.durability})
 	if err != nil {
 		return explain(err)
 	}
-	stores := make(map[Table]*idb.ObjectStore, len(tables))
-	for _, t := range tables {
-		if stores[t], err = txn.ObjectStore(string(t)); err != nil {
-			return explain(err)
+	done := make(chan error, 2)
+	settled := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		switch cause := value.Get("error"); {
+		case args[0].Get("type").String() == "complete":
+			done <- nil
+		case cause.Truthy():
+			done <- js.Error{Value: cause}
+		default:
+			done <- errAborted
+		}
+		return nil
+	})
+	value.Set("oncomplete", settled)
+	value.Set("onabort", settled)
+	var failed error
+	if thrown := try(func() { failed = issue(transaction{value}) }); thrown != nil {
+		failed = thrown
+	}
+	if failed != nil {
+		_, _ = call(value, "abort") // nothing half done; it may have been aborted already
+	}
+	timer := time.NewTimer(transactionTimeout)
+	defer timer.Stop()
+	select {
+	case err = <-done:
+		settled.Release()
+	case <-timer.C:
+		return explain(errTimeout)
+	}
+	if failed != nil && (err == nil || err == errAborted) { // else the transaction knows better why
+		err = failed
+	}
+	return explain(err)
+}
+
+var errAborted = errors.New("a transaction was aborted")
+
+func (t transaction) store(table Table) js.Value { return t.value.Call("objectStore", string(table)) }
+
+func (t transaction) await(request js.Value) (js.Value, error) {
+	return await(request, transactionTimeout)
+}
+
+// view implementation: the records within a transaction.
+
+func (t transaction) session(id string) (*Session, error) {
+	v, err := t.await(t.store(Sessions).Call("get", id))
+	if err != nil || v.IsUndefined() {
+		return nil, err
+	}
+	s := decodeSession(id, plain(Sessions, v))
+	return &s, nil
+}
+
+func (t transaction) deleted(session string) (bool, error) {
+	return t.exists(Ref{Meta, tombstone(session)})
+}
+
+func (t transaction) class(id string) (*Class, error) {
+	v, err := t.await(t.store(Classes).Call("get", id))
+	if err != nil || v.IsUndefined() {
+		return nil, err
+	}
+	if c, reason := decodeClass(id, plain(Classes, v)); reason == "" {
+		return &c, nil
+	}
+	return nil, nil
+}
+
+func (t transaction) named(session, name string) ([]string, error) {
+	return t.keys(t.store(Classes).Call("index", byName), []any{session, name})
+}
+
+func (t transaction) examples(class string) ([]string, error) {
+	return t.keys(t.store(Examples).Call("index", byClass), class)
+}
+
+func (t transaction) exists(r Ref) (bool, error) {
+	n, err := t.await(t.store(r.Table).Call("count", r.Key))
+	return err == nil && n.Int() > 0, err
+}
+
+// keys waits for the keys of a store or index, those that are strings. Others, which
+// nothing here writes, come to nothing.
+func (t transaction) keys(s js.Value, query any) ([]string, error) {
+	v, err := t.await(s.Call("getAllKeys", query))
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]string, 0, v.Length())
+	for i := range v.Length() {
+		if k := v.Index(i); k.Type() == js.TypeString {
+			keys = append(keys, k.String())
 		}
 	}
-	if err := issue(ctx, stores); err != nil {
-		_ = txn.Abort() // nothing half done
-		return explain(err)
+	return keys, nil
+}
+
+// Commit implements [Store].
+func (s *IndexedDB) Commit(changes []Change) (refused []error, err error) {
+	if len(changes) == 0 {
+		return nil, nil
 	}
-	if err := txn.Await(ctx); err != nil {
-		if ctx.Err() != nil {
-			return &Error{"blocked", "The browser's storage does not answer, so the last changes may not be kept: export the session and reload the page."}
+	err = s.transact(strict, tablesOf(changes), func(t transaction) error {
+		ops, why, err := resolve(changes, t)
+		if err != nil {
+			return err
 		}
-		return explain(err)
-	}
-	return nil
+		refused = why
+		return t.write(ops)
+	})
+	return refused, err
 }
 
 // Apply implements [Store].
@@ -184,41 +328,57 @@ func (s *IndexedDB) Apply(ops []Op) error {
 	if len(ops) == 0 {
 		return nil
 	}
-	return s.transact(idb.TransactionReadWrite, tablesOf(ops), func(ctx context.Context, stores map[Table]*idb.ObjectStore) error {
-		for i, op := range ops {
-			done, err := write(stores[op.Table], op)
-			if err == nil && i%atOnce == atOnce-1 {
-				err = done(ctx)
-			}
-			if err != nil {
-				return err
-			}
+	m := relaxed
+	for _, op := range ops {
+		if op.Value == nil {
+			m = strict
 		}
-		return nil
-	})
+	}
+	return s.transact(m, tablesOf([]Change{{Ops: ops}}), func(t transaction) error { return t.write(ops) })
 }
 
 // atOnce is how many records are written before messages are let in: some
 // milliseconds of work.
 const atOnce = 64
 
-// write issues the request of one operation and returns what waits for it.
-func write(s *idb.ObjectStore, op Op) (done func(context.Context) error, err error) {
-	if op.Value == nil {
-		r, err := s.Delete(js.ValueOf(op.Key))
-		return func(ctx context.Context) error { return r.Await(ctx) }, err
+func (t transaction) write(ops []Op) error {
+	for i, op := range ops {
+		var r js.Value
+		if op.Value == nil {
+			r = t.store(op.Table).Call("delete", op.Key)
+		} else {
+			r = t.store(op.Table).Call("put", value(encode(op.Value)), op.Key)
+		}
+		if i%atOnce == atOnce-1 {
+			if _, err := t.await(r); err != nil {
+				return err
+			}
+		}
 	}
-	r, err := s.PutKey(js.ValueOf(op.Key), encode(op.Value))
-	return func(ctx context.Context) error { _, err := r.Await(ctx); return err }, err
+	return nil
 }
 
-func tablesOf(ops []Op) []Table {
+// tablesOf returns the tables that changes read or write.
+func tablesOf(changes []Change) []Table {
 	seen := map[Table]bool{}
-	var tables []Table
-	for _, op := range ops {
-		if !seen[op.Table] {
+	for _, c := range changes {
+		if c.Needs != (Needs{}) {
+			seen[Sessions], seen[Classes], seen[Examples], seen[Meta] = true, true, true, true
+			if c.Needs.Record.Table != "" {
+				seen[c.Needs.Record.Table] = true
+			}
+		}
+		for _, op := range c.Ops {
 			seen[op.Table] = true
-			tables = append(tables, op.Table)
+			if _, ok := op.Value.(Edit); ok {
+				seen[Sessions] = true
+			}
+		}
+	}
+	var tables []Table
+	for _, t := range Tables {
+		if seen[t] {
+			tables = append(tables, t)
 		}
 	}
 	return tables
@@ -227,179 +387,214 @@ func tablesOf(ops []Op) []Table {
 // Bytes implements [Store].
 func (s *IndexedDB) Bytes(table Table, key string) ([]byte, error) {
 	v, err := s.get(table, key)
-	if err != nil || !v.Truthy() {
-		return nil, err
-	}
-	return bytesOf(v), nil
+	b, _ := plain(table, v).([]byte)
+	return b, err
 }
 
 // Text implements [Store].
 func (s *IndexedDB) Text(key string) (string, error) {
 	v, err := s.get(Meta, key)
-	if err != nil || v.Type() != js.TypeString {
-		return "", err
-	}
-	return v.String(), nil
+	text, _ := plain(Meta, v).(string)
+	return text, err
 }
 
 func (s *IndexedDB) get(table Table, key string) (v js.Value, err error) {
-	var request *idb.Request
-	err = s.transact(idb.TransactionReadOnly, []Table{table}, func(_ context.Context, stores map[Table]*idb.ObjectStore) (err error) {
-		request, err = stores[table].Get(js.ValueOf(key))
+	err = s.transact(reading, []Table{table}, func(t transaction) (err error) {
+		v, err = t.await(t.store(table).Call("get", key))
 		return err
 	})
-	if err != nil {
-		return js.Undefined(), err
+	return v, err
+}
+
+// all issues a request for each key and waits for the last: they are answered in the
+// order they were issued.
+func (t transaction) all(table Table, keys []string) ([]stored, error) {
+	s := t.store(table)
+	requests := make([]js.Value, len(keys))
+	for i, key := range keys {
+		requests[i] = s.Call("get", key)
 	}
-	v, err = request.Result()
-	return v, explain(err)
+	if len(keys) > 0 {
+		if _, err := t.await(requests[len(keys)-1]); err != nil {
+			return nil, err
+		}
+	}
+	found := make([]stored, 0, len(keys))
+	for i, r := range requests {
+		if v := r.Get("result"); !v.IsUndefined() {
+			found = append(found, stored{keys[i], plain(table, v)})
+		}
+	}
+	return found, nil
 }
 
 // Summaries implements [Store].
-func (s *IndexedDB) Summaries() ([]Summary, error) {
-	var sessions []*idb.Request
-	var counts [][2]*idb.UintRequest
-	err := s.transact(idb.TransactionReadOnly, []Table{Sessions, Classes, Examples}, func(ctx context.Context, stores map[Table]*idb.ObjectStore) error {
-		keys, err := awaitKeys(ctx)(stores[Sessions].GetAllKeys())
-		for _, key := range keys {
-			var r *idb.Request
-			var c [2]*idb.UintRequest
-			if err == nil {
-				r, err = stores[Sessions].Get(key)
-			}
-			for i, t := range []Table{Classes, Examples} {
-				if err == nil {
-					c[i], err = countOf(stores[t], key)
-				}
-			}
-			sessions, counts = append(sessions, r), append(counts, c)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	var all []Summary
-	for i, r := range sessions {
-		v, err := r.Result()
+func (s *IndexedDB) Summaries() (all []Summary, err error) {
+	err = s.transact(reading, []Table{Sessions, Classes, Examples}, func(t transaction) error {
+		keys, err := t.keys(t.store(Sessions), js.Undefined())
 		if err != nil {
-			return nil, explain(err)
-		}
-		classes, err := counts[i][0].Result()
-		if err != nil {
-			return nil, explain(err)
-		}
-		examples, err := counts[i][1].Result()
-		if err != nil {
-			return nil, explain(err)
-		}
-		all = append(all, Summary{decodeSession(v), int(classes), int(examples)})
-	}
-	newestFirst(all)
-	return all, nil
-}
-
-// Contents implements [Store].
-func (s *IndexedDB) Contents(session string) (*Contents, error) {
-	var head *idb.Request
-	found := map[Table][]*idb.Request{}
-	err := s.transact(idb.TransactionReadOnly, []Table{Sessions, Classes, Examples}, func(ctx context.Context, stores map[Table]*idb.ObjectStore) (err error) {
-		if head, err = stores[Sessions].Get(js.ValueOf(session)); err != nil {
 			return err
 		}
-		for _, t := range []Table{Classes, Examples} {
-			keys, err := keysOf(ctx, stores[t], session)
-			if err != nil {
-				return err
-			}
-			for _, key := range keys {
-				r, err := stores[t].Get(key)
+		sessions, err := t.all(Sessions, keys)
+		for _, r := range sessions {
+			one := Summary{Session: decodeSession(r.key, r.value)}
+			for table, n := range map[Table]*int{Classes: &one.Classes, Examples: &one.Examples} {
+				count, err := t.await(t.store(table).Call("index", bySession).Call("count", r.key))
 				if err != nil {
 					return err
 				}
-				found[t] = append(found[t], r)
+				*n = count.Int()
+			}
+			all = append(all, one)
+		}
+		return err
+	})
+	newestFirst(all)
+	return all, err
+}
+
+// Unreachable implements [Store].
+func (s *IndexedDB) Unreachable() (all []Damage, err error) {
+	err = s.transact(reading, []Table{Sessions, Classes, Examples}, func(t transaction) error {
+		sessions, err := t.keys(t.store(Sessions), js.Undefined())
+		if err != nil {
+			return err
+		}
+		for _, table := range []Table{Classes, Examples} {
+			reached := map[string]bool{}
+			for _, session := range sessions {
+				keys, err := t.keys(t.store(table).Call("index", bySession), session)
+				if err != nil {
+					return err
+				}
+				for _, key := range keys {
+					reached[key] = true
+				}
+			}
+			keys, err := t.keys(t.store(table), js.Undefined())
+			if err != nil {
+				return err
+			}
+			var others []string
+			for _, key := range keys {
+				if !reached[key] {
+					others = append(others, key)
+				}
+			}
+			found, err := t.all(table, others)
+			if err != nil {
+				return err
+			}
+			for _, r := range found {
+				all = append(all, Damage{Table: table, Key: r.key, Reason: noSession, Raw: r.value})
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	v, err := head.Result()
-	if err != nil || !v.Truthy() {
-		return nil, explain(err)
-	}
-	c := &Contents{Session: decodeSession(v)}
-	for _, r := range found[Classes] {
-		if v, err := r.Result(); err == nil && v.Truthy() {
-			c.Classes = append(c.Classes, decodeClass(v))
+	return all, err
+}
+
+// Contents implements [Store].
+func (s *IndexedDB) Contents(session string) (c *Contents, err error) {
+	err = s.transact(reading, []Table{Sessions, Classes, Examples}, func(t transaction) error {
+		head, err := t.all(Sessions, []string{session})
+		if err != nil || len(head) == 0 {
+			return err
 		}
-	}
-	for _, r := range found[Examples] {
-		if v, err := r.Result(); err == nil && v.Truthy() {
-			c.Examples = append(c.Examples, decodeExample(v))
+		found := map[Table][]stored{}
+		for _, table := range []Table{Classes, Examples} {
+			keys, err := t.keys(t.store(table).Call("index", bySession), session)
+			if err != nil {
+				return err
+			}
+			if found[table], err = t.all(table, keys); err != nil {
+				return err
+			}
 		}
-	}
-	tidy(c)
-	return c, nil
+		c = contentsOf(head[0], found[Classes], found[Examples])
+		return nil
+	})
+	return c, err
+}
+
+// Parts implements [Store].
+func (s *IndexedDB) Parts(session string, classes, examples []string) (*Parts, error) {
+	p := newParts()
+	err := s.transact(reading, []Table{Sessions, Classes, Examples, Meta}, func(t transaction) (err error) {
+		if p.Session, err = t.session(session); err == nil && p.Session == nil {
+			p.Deleted, err = t.deleted(session)
+		}
+		if err != nil {
+			return err
+		}
+		found, err := t.all(Classes, classes)
+		for _, r := range found {
+			p.class(session, r.key, r.value)
+		}
+		if err != nil {
+			return err
+		}
+		found, err = t.all(Examples, examples)
+		for _, r := range found {
+			p.example(session, r.key, r.value)
+		}
+		return err
+	})
+	return p, err
 }
 
 // DeleteSession implements [Store].
 func (s *IndexedDB) DeleteSession(id string) error {
-	return s.transact(idb.TransactionReadWrite, []Table{Sessions, Classes, Examples}, func(ctx context.Context, stores map[Table]*idb.ObjectStore) error {
-		if _, err := stores[Sessions].Delete(js.ValueOf(id)); err != nil {
-			return err
-		}
-		for _, t := range []Table{Classes, Examples} {
-			keys, err := keysOf(ctx, stores[t], id)
+	return s.transact(strict, []Table{Sessions, Classes, Examples, Checkpoints, Meta}, func(t transaction) error {
+		t.store(Sessions).Call("delete", id)
+		t.store(Meta).Call("put", "", tombstone(id))
+		// '0' is the character after '/'.
+		t.store(Checkpoints).Call("delete", js.Global().Get("IDBKeyRange").Call("bound", id+"/", id+"0", false, true))
+		for _, table := range []Table{Classes, Examples} {
+			keys, err := t.keys(t.store(table).Call("index", bySession), id)
 			if err != nil {
 				return err
 			}
 			for _, key := range keys {
-				if _, err := stores[t].Delete(key); err != nil {
-					return err
-				}
+				t.store(table).Call("delete", key)
 			}
 		}
 		return nil
 	})
 }
 
-func countOf(s *idb.ObjectStore, session js.Value) (*idb.UintRequest, error) {
-	index, err := s.Index(bySession)
-	if err != nil {
-		return nil, err
-	}
-	only, err := idb.NewKeyRangeOnly(session)
-	if err != nil {
-		return nil, err
-	}
-	return index.CountRange(only)
-}
-
-// keysOf waits for the keys of the records that belong to a session.
-func keysOf(ctx context.Context, s *idb.ObjectStore, session string) ([]js.Value, error) {
-	index, err := s.Index(bySession)
-	if err != nil {
-		return nil, err
-	}
-	only, err := idb.NewKeyRangeOnly(js.ValueOf(session))
-	if err != nil {
-		return nil, err
-	}
-	return awaitKeys(ctx)(index.GetAllKeysRange(only, 0))
-}
-
-// awaitKeys waits for a request for keys that was just issued.
-func awaitKeys(ctx context.Context) func(*idb.ArrayRequest, error) ([]js.Value, error) {
-	return func(r *idb.ArrayRequest, err error) ([]js.Value, error) {
+// Sweep implements [Store].
+func (s *IndexedDB) Sweep() error {
+	return s.transact(strict, []Table{Sessions, Priors, Meta}, func(t transaction) error {
+		keys, err := t.keys(t.store(Sessions), js.Undefined())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		keys, err := r.Await(ctx)
-		if err == nil {
-			err = ctx.Err()
+		sessions, err := t.all(Sessions, keys)
+		if err != nil {
+			return err
 		}
-		return keys, err
-	}
+		site, err := t.all(Meta, []string{SitePrior})
+		if err != nil {
+			return err
+		}
+		used := map[string]bool{}
+		for _, r := range site {
+			sum, _ := r.value.(string)
+			used[sum] = true
+		}
+		for _, r := range sessions {
+			if _, ok := r.value.(Record); !ok {
+				return nil // nobody knows what it chose
+			}
+			used[decodeSession(r.key, r.value).Settings.Prior] = true
+		}
+		priors, err := t.keys(t.store(Priors), js.Undefined())
+		for _, sum := range priors {
+			if !used[sum] {
+				t.store(Priors).Call("delete", sum)
+			}
+		}
+		return err
+	})
 }

@@ -5,7 +5,6 @@
 package store
 
 import (
-	"slices"
 	"sort"
 
 	"metaqda/core/model"
@@ -32,6 +31,7 @@ var Tables = []Table{Sessions, Classes, Examples, Priors, Meta, Checkpoints}
 type Session struct {
 	ID, Name         string
 	Created, Updated int64 // milliseconds since 1970 UTC
+	Saved            int64 // when it was last saved to a file, 0 for never
 	Settings         Settings
 	// Extractor read the pictures. It is empty before the first picture, where
 	// nobody said which it was, and in sessions from before it was recorded.
@@ -62,12 +62,63 @@ type Example struct {
 	Thumbnail          []byte
 }
 
+// Edit changes fields of a session's record; nil leaves one as it is, so that two
+// tabs which change different fields both have their way.
+type Edit struct {
+	Name, Inference, Sort, Prior *string
+	NonePrior                    *float64
+	Pooled                       *bool
+	Extractor                    *model.Extractor
+	Updated, Saved               int64 // the later one counts
+}
+
+// Apply makes the changes.
+func (d Edit) Apply(s *Session) {
+	set(&s.Name, d.Name)
+	set(&s.Settings.Inference, d.Inference)
+	set(&s.Settings.Sort, d.Sort)
+	set(&s.Settings.Prior, d.Prior)
+	set(&s.Settings.NonePrior, d.NonePrior)
+	set(&s.Settings.Pooled, d.Pooled)
+	set(&s.Extractor, d.Extractor)
+	s.Updated, s.Saved = max(s.Updated, d.Updated), max(s.Saved, d.Saved)
+}
+
+func set[T any](dst, v *T) {
+	if v != nil {
+		*dst = *v
+	}
+}
+
 // Op writes one record: Value is a [Session], [Class], [Example], a string for
-// [Meta], bytes for [Priors] and [Checkpoints], or nil to delete the record.
+// [Meta], bytes for [Priors] and [Checkpoints], nil to delete the record, or an
+// [Edit] of a session.
 type Op struct {
 	Table Table
 	Key   string
 	Value any
+}
+
+// Change is operations that belong together, with what they take for granted. Where
+// that is not so any more, because another tab was quicker, all are refused.
+type Change struct {
+	Needs Needs
+	Ops   []Op
+}
+
+// Needs is what a change takes for granted; what is empty is not asked for.
+type Needs struct {
+	Session string // exists
+	Class   string // exists in the session
+	Name    string // is that of no class of the session but Class
+	Whole   bool   // Class has no examples but those that the change deletes
+	Record  Ref    // exists
+}
+
+// Ref names a record.
+type Ref struct {
+	Table Table
+	Key   string
 }
 
 // Contents is a whole session as stored.
@@ -75,6 +126,15 @@ type Contents struct {
 	Session  Session
 	Classes  []Class   // by Order
 	Examples []Example // by Order, each of one of the classes
+	Damaged  []Damage  // records of the session that cannot be used
+}
+
+// Parts are some records of a session, as far as they are there and sound.
+type Parts struct {
+	Session  *Session // nil where it is gone
+	Deleted  bool     // by [Store.DeleteSession]
+	Classes  map[string]Class
+	Examples map[string]Example
 }
 
 // Summary is a session with the number of its classes and examples.
@@ -85,48 +145,52 @@ type Summary struct {
 
 // Store is what the engine needs of storage. All methods may wait, so they must
 // not be called from a JavaScript callback. Errors are *[Error]s.
+//
+// Several tabs have the same store. Each call of a method that writes has it to
+// itself from the first thing it reads to the last it writes.
 type Store interface {
-	// Apply carries out the operations in order, all or none.
+	// Commit carries out the changes in order, each as a whole or not at all:
+	// refused has an *[Error] for each that was not, nil for the others. With err
+	// nothing is carried out. What is committed is safe from a loss of power as far
+	// as the device keeps its word.
+	Commit(changes []Change) (refused []error, err error)
+	// Apply carries out operations that take nothing for granted, all or none. Only
+	// deletions are as safe as what is committed.
 	Apply(ops []Op) error
 	// Summaries returns all sessions, the last changed first.
 	Summaries() ([]Summary, error)
+	// Unreachable returns the records that belong to no session.
+	Unreachable() ([]Damage, error)
 	// Contents returns a session, or nil if there is none of that id.
 	Contents(session string) (*Contents, error)
-	// DeleteSession deletes a session with all that belongs to it.
+	// Parts returns some classes and examples of a session, by their ids.
+	Parts(session string, classes, examples []string) (*Parts, error)
+	// DeleteSession deletes a session with all that belongs to it, checkpoints
+	// included.
 	DeleteSession(id string) error
+	// Sweep deletes the priors that are neither the site's nor chosen by a session.
+	Sweep() error
 	// Bytes returns a record of Priors or Checkpoints, or nil if there is none.
 	Bytes(table Table, key string) ([]byte, error)
 	// Text returns a record of Meta, or "" if there is none.
 	Text(key string) (string, error)
 }
 
+// SitePrior is the key in Meta of the sha256 of the site's prior.
+const SitePrior = "site-prior"
+
 // Error is a failure of storage that a person can do something about.
 type Error struct {
-	Code    string // "quota", "blocked", "closed", "unavailable" or "storage"
+	Code    string // "quota", "blocked", "closed", "unavailable" or "storage"; of a refused change "session", "class", "label", "changed", "cleared" or "gone"
 	Message string // a sentence with the remedy
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// tidy puts contents in order and drops examples whose class is gone: another
-// tab may have deleted it while an example was being added here.
-func tidy(c *Contents) {
-	sort.SliceStable(c.Classes, func(i, j int) bool {
-		return before(c.Classes[i].Order, c.Classes[j].Order, c.Classes[i].ID, c.Classes[j].ID)
-	})
-	sort.SliceStable(c.Examples, func(i, j int) bool {
-		return before(c.Examples[i].Order, c.Examples[j].Order, c.Examples[i].ID, c.Examples[j].ID)
-	})
-	known := make(map[string]bool, len(c.Classes))
-	for _, k := range c.Classes {
-		known[k.ID] = true
-	}
-	c.Examples = slices.DeleteFunc(c.Examples, func(e Example) bool { return !known[e.Class] })
-}
-
-func before(a, b float64, idA, idB string) bool { return a < b || a == b && idA < idB }
+// Before is the order of classes, and of examples of a class.
+func Before(a, b float64, idA, idB string) bool { return a < b || a == b && idA < idB }
 
 // newestFirst sorts summaries for a list.
 func newestFirst(s []Summary) {
-	sort.SliceStable(s, func(i, j int) bool { return before(float64(-s[i].Updated), float64(-s[j].Updated), s[i].ID, s[j].ID) })
+	sort.SliceStable(s, func(i, j int) bool { return Before(float64(-s[i].Updated), float64(-s[j].Updated), s[i].ID, s[j].ID) })
 }

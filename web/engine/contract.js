@@ -3,7 +3,8 @@
  * What the Go program offers a page (wasm/page_js.go), as types only: nothing here runs.
  *
  * Every method of Engine returns a promise; a refusal rejects with an Error whose
- * `code` is a short word and whose `message` is a sentence that names the remedy.
+ * `code` is a short word and whose `message` is a sentence that names the remedy. What
+ * another tab was quicker with ('session', 'class', 'label', 'changed') has been taken back.
  *
  * @typedef {'fb'|'map'} Inference
  * @typedef {'probability'|'taught'} SortOrder
@@ -34,7 +35,10 @@
  * @property {PriorState} prior
  * @property {ClassState[]} classes
  * @property {{message: string}} extractor why pictures of the session cannot be compared with new ones, empty when they can
- * @property {{kept: boolean, message: string}} storage whether changes outlive the tab, and if not, why
+ * @property {{kept: boolean, message: string, persistent: ''|'yes'|'no'}} storage whether changes outlive the tab, and if
+ *   not, why; whether the browser has promised not to clear them of its own accord, empty while it has not been asked
+ * @property {number} saved when the session was last saved to a file, in milliseconds since 1970, 0 for never
+ * @property {number} damaged how many stored records of the session cannot be used
  *
  * What a page that has the state of one revision needs to have that of another.
  *
@@ -108,6 +112,7 @@
  * @property {(id: string) => Promise<unknown>} deleteSession
  * @property {(id: string, name: string) => Promise<unknown>} renameSession
  * @property {() => Promise<Uint8Array>} exportSession
+ * @property {() => Promise<Uint8Array>} damaged the records that cannot be used, as a file of JSON
  * @property {(extractor: Identity) => Promise<unknown>} useExtractor tells which one reads the pictures from now on: a session
  *   that another one read is kept, but refuses to add and to recognise with the code 'extractor'
  * @property {(bytes: Uint8Array, extractor?: Identity) => Promise<{id: string, notice: string}>} importSession

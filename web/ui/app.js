@@ -3,7 +3,7 @@
 import { buildAbout } from './about.js';
 import { complain, say, toast, UndoStack } from './announce.js';
 import { ClassList } from './classes.js';
-import { byId, sentence } from './dom.js';
+import { byId, save, sentence } from './dom.js';
 import { catchMisses, catchPaste } from './drop.js';
 import { loadEngine } from '../engine/index.js';
 import { loadExtractor } from '../extractor/index.js';
@@ -67,16 +67,17 @@ function meanwhile({ site, sha256 }) {
  * tell, or until it is dismissed.
  *
  * @param {string} key
+ * @param {{action?: string, onAction?: () => void}} [offer]
  * @returns {(text: string) => void}
  */
-function standing(key) {
+function standing(key, offer = {}) {
   let told = '';
   let close = () => {};
   return (text) => {
     if (text === told) return;
     told = text;
     close();
-    if (text) close = toast({ text, key, stay: true });
+    if (text) close = toast({ text, key, stay: true, ...offer });
   };
 }
 
@@ -142,7 +143,10 @@ async function build(engine, extractor) {
   const settings = new SettingsDialog({ engine, extractor, onReplaced });
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
   new Samples({ engine, enrolment, recognise: (files) => recogniser.recogniseFiles(files) });
-  const tellStorage = standing('storage');
+  const tellStorage = standing('storage', {
+    action: 'Save to a file',
+    onAction: () => void engine.exportSession().then((file) => save(file, 'classifier.safetensors')).catch((error) => say(sentence(error))),
+  });
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor');
   let shown = 0;

@@ -26,6 +26,8 @@ export class SettingsDialog {
     this.noneText = el('output', { for: 'none-prior' });
     this.priorText = el('p', { class: 'small muted' });
     this.priorFile = '';
+    this.keeping = el('p', { class: 'small' });
+    this.damaged = this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json'));
     this.priorMessage = el('p', { class: 'small', hidden: true });
     this.reset = this.#button('Back to the built-in prior', async () => {
       await this.engine.resetPrior();
@@ -48,6 +50,8 @@ export class SettingsDialog {
     this.priorFile = state.prior.facts['learned-on'] ? 'learned-prior.safetensors' : 'prior.safetensors';
     this.reset.hidden = state.prior.site && !state.prior.message;
     complain(this.priorMessage, state.prior.message);
+    this.keeping.textContent = describeKeeping(state);
+    this.damaged.hidden = state.damaged === 0;
   }
 
   #build() {
@@ -74,13 +78,15 @@ export class SettingsDialog {
           this.reset)),
       el('fieldset', {}, el('legend', {}, 'Classifier file'),
         el('p', { class: 'small muted' }, 'Everything taught in this session in one file, to keep or to use on another device.'),
+        this.keeping,
         el('div', { class: 'actions' },
           this.#load('Import a classifier', async (bytes) => {
             const { notice } = await this.engine.importSession(bytes, await this.extractor);
             this.onReplaced();
             tell('The classifier was imported.', notice);
           }),
-          this.#button('Export the classifier', async () => save(await this.engine.exportSession(), 'classifier.safetensors')))));
+          this.#button('Export the classifier', async () => save(await this.engine.exportSession(), 'classifier.safetensors')),
+          this.damaged)));
   }
 
   /**
@@ -165,6 +171,21 @@ export function describePrior({ prior, dimension }) {
   if (dimension) parts.push(`${dimension.toLocaleString('en')} numbers per picture`);
   if (prior.sha256) parts.push(`sha256 ${prior.sha256.slice(0, 12)}…`);
   return [priorName(prior), parts.join(', ')].filter(Boolean).join(': ');
+}
+
+/**
+ * How safe what was taught is: what the browser promised, when it was last saved, and
+ * what of it is damaged.
+ *
+ * @param {Pick<EngineState, 'storage'|'saved'|'damaged'>} state
+ */
+export function describeKeeping({ storage, saved, damaged }) {
+  const parts = [];
+  if (storage.persistent === 'yes') parts.push('This browser has promised to keep what is taught here.');
+  if (storage.persistent === 'no') parts.push('This browser may clear what is taught here when the device runs short of room, or after some time without a visit: save what you want to keep to a file.');
+  parts.push(saved ? `Last saved to a file on ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.');
+  if (damaged) parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} of this session cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
+  return parts.join(' ');
 }
 
 /** @param {PriorLine} prior */

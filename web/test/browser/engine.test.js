@@ -73,6 +73,7 @@ test('what was taught is there after a reload, with the same numbers', () => bla
   await page.reload();
   await start(page);
   const found = await run(page, 'return { probabilities: await ask(), state: await engine.state() }');
+  found.state.storage.persistent = taught.state.storage.persistent; // told by the browser when it likes
   assert.deepEqual(found, taught);
   assert.equal(found.state.storage.kept, true);
   const sum = found.probabilities.classes.reduce((/** @type {number} */ s, /** @type {any} */ c) => s + c.probability, found.probabilities.none);
@@ -183,6 +184,137 @@ test('a second tab sees what the first one teaches, and neither loses anything',
   assert.deepEqual((await run(page, 'return engine.sessions()')).map((/** @type {any} */ s) => s.examples), [0]);
 }));
 
+test('two tabs that change one session at random come to the same, and nothing acknowledged is missing', () => blank(async ({ page, context }) => {
+  await start(page);
+  await run(page, `return teach(['cat', 'dog'])`);
+  const other = await context.newPage();
+  await other.goto(`${site.origin}/LICENSE.txt`);
+  await start(other);
+  // Each does things without waiting for what it did before, and writes down what was acknowledged.
+  const act = (/** @type {number} */ seed) => `
+    let r = ${seed};
+    const random = (n) => (r = (r * 1664525 + 1013904223) >>> 0) % n;
+    const log = { added: [], removed: [], refused: 0 };
+    const waiting = [];
+    for (let i = 0; i < 100; i++) {
+      const { classes } = await engine.state();
+      const c = classes[random(classes.length)];
+      const kind = random(20);
+      const note = (promise, then) => waiting.push(promise.then(then, (error) => { log.refused++; if (!error.code) throw error; }));
+      if (!c || kind < 2) note(engine.addClass('class ' + random(8)), ({ id }) => log.added.push(id));
+      else if (kind < 12) note(engine.addExample(c.id, picture(random(4), ${seed} * 1000 + i), null), ({ id }) => log.added.push(id));
+      else if (kind < 14 && c.examples.length) { const { id } = c.examples[random(c.examples.length)]; note(engine.removeExample(c.id, id), () => log.removed.push(id)); }
+      else if (kind === 14) note(engine.removeClass(c.id), () => log.removed.push(c.id, ...c.examples.map(({ id }) => id)));
+      else if (kind < 17) note(engine.renameClass(c.id, 'class ' + random(8)), () => {});
+      else if (kind < 19) note(engine.configure({ nonePrior: random(9) / 10 }), () => {});
+      else note(engine.renameSession((await engine.state()).sessionId, 'session ' + random(99)), () => {});
+      if (random(4) === 0) await Promise.all(waiting);
+    }
+    await Promise.all(waiting);
+    return log;`;
+  const logs = await Promise.all([run(page, act(1)), run(other, act(2))]);
+  const file = `
+    const { sessionName, nonePrior, classes } = await engine.state();
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await engine.exportSession()));
+    return { sum: digest.join(), state: JSON.stringify({ sessionName, nonePrior, classes }) };`;
+  let [a, b] = [{ sum: 'a', state: '' }, { sum: 'b', state: '' }];
+  for (let i = 0; i < 50 && (a.sum !== b.sum || a.state !== b.state); i++) {
+    await new Promise((resolve) => { setTimeout(resolve, 100); }); // notes are on their way
+    [a, b] = await Promise.all([run(page, file), run(other, file)]);
+  }
+  assert.deepEqual(JSON.parse(a.state), JSON.parse(b.state));
+  assert.equal(a.sum, b.sum);
+  await other.close();
+  await page.reload();
+  await start(page);
+  assert.equal((await run(page, file)).sum, a.sum, 'stored is something else');
+  const there = new Set(JSON.parse(a.state).classes.flatMap((/** @type {any} */ c) => [c.id, ...c.examples.map((/** @type {any} */ x) => x.id)]));
+  const gone = new Set(logs.flatMap(({ removed }) => removed));
+  for (const id of logs.flatMap(({ added }) => added)) assert.ok(there.has(id) || gone.has(id), `${id} was acknowledged and is gone`);
+  assert.ok(logs[0].added.length + logs[1].added.length > 50);
+}));
+
+/** Writes records by hand: [table, key, value]. @param {Page} page @param {string} records code */
+const write = (page, records) => run(page, `
+  const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+  const { sessionId: session, classes } = await engine.state();
+  const t = db.transaction([...db.objectStoreNames], 'readwrite');
+  for (const [table, key, value] of (${records})(session, classes)) t.objectStore(table).put(value, key);
+  await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
+  db.close();`);
+
+test('records that are damaged are set aside, named and exportable, and the rest works', () => blank(async ({ page }) => {
+  await start(page);
+  await run(page, `await teach(['cat', 'dog'])`);
+  const before = await run(page, 'return ask()');
+  await write(page, `(session, [cat]) => {
+    const numbers = new Uint8Array(picture(0, 0).buffer);
+    const nan = picture(0, 0); nan[3] = NaN;
+    const x = (order, embedding, more = {}) => ({ session, class: cat.id, order, embedding, ...more });
+    return [
+      ['examples', 'a', x(-9, numbers.slice(0, 400))], ['examples', 'b', x(9, numbers.slice(0, 401))], ['examples', 'c', x(9, new Uint8Array(nan.buffer))],
+      ['examples', 'd', x(9, 'numbers')], ['examples', 'e', x(9, null)], ['examples', 'f', x(9, numbers, { class: 'gone' })], ['examples', 'g', x(9, [1, 2, 3])],
+      ['examples', 'h', 'oops'], ['classes', 'i', 7], ['classes', 'j', { session: 'gone', name: 'x' }], ['sessions', 'k', 'oops'], ['sessions', 9, {}],
+      ['checkpoints', session + '/job', { steps: 'many' }], ['priors', 'p', 'oops'],
+    ];
+  }`);
+  await page.reload();
+  await start(page);
+  const { state, probabilities, file, sessions } = await run(page, `
+    return { state: await engine.state(), probabilities: await ask(), file: JSON.parse(new TextDecoder().decode(await engine.damaged())), sessions: await engine.sessions() }`);
+  assert.deepEqual(probabilities, before);
+  assert.equal(state.storage.kept, true);
+  assert.equal(state.damaged, 7);
+  assert.deepEqual(file.records.map((/** @type {any} */ r) => r.key).sort(), ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']);
+  for (const r of file.records) assert.ok(r.reason && 'record' in r, JSON.stringify(r));
+  assert.equal(Buffer.from(file.records.find((/** @type {any} */ r) => r.key === 'b').record.embedding, 'base64').length, 401);
+  assert.deepEqual(sessions.map((/** @type {any} */ s) => s.name).sort(), ['My classes', 'Recovered session']);
+}));
+
+test('data that are cleared while the page is open are missed, and what is here goes out as a file', () => blank(async ({ page, context }) => {
+  await start(page);
+  await run(page, `await teach(['cat', 'dog']); globalThis.changed = new Promise((resolve) => engine.on('change', resolve))`);
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Storage.clearDataForOrigin', { origin: site.origin, storageTypes: 'indexeddb' });
+  await run(page, 'await changed');
+  const { storage, classes, bytes } = await run(page, `
+    const { storage, classes } = await engine.state();
+    return { storage, classes, bytes: (await engine.exportSession()).length };`);
+  assert.equal(storage.kept, false);
+  assert.match(storage.message, /cleared.*only in this tab: save it to a file/);
+  assert.deepEqual(classes.map((/** @type {any} */ c) => c.examples.length), [3, 3]);
+  assert.ok(bytes > 6 * 4 * DIMENSION);
+}));
+
+test('the browser is asked to keep what is taught with the first picture, and when it was saved is told', () => blank(async ({ page }) => {
+  await run(page, `
+    globalThis.asked = [];
+    navigator.storage.persisted = async () => { asked.push('persisted'); return false; };
+    navigator.storage.persist = async () => { asked.push('persist'); return true; };
+    const transaction = IDBDatabase.prototype.transaction;
+    globalThis.durable = [];
+    IDBDatabase.prototype.transaction = function (names, mode, options) { if (mode === 'readwrite') durable.push(options?.durability); return transaction.call(this, names, mode, options); };`);
+  await start(page);
+  const { asked, states, saved, durable } = await run(page, `
+    const { id } = await engine.addClass('cat');
+    const states = [(await engine.state()).storage.persistent];
+    const early = [...asked];
+    await engine.addExample(id, picture(0, 0), null);
+    await engine.addExample(id, picture(0, 1), null);
+    states.push((await engine.state()).storage.persistent);
+    const before = (await engine.state()).saved;
+    await engine.exportSession();
+    return { asked: [early, asked], states, saved: [before, (await engine.state()).saved], durable };`);
+  assert.deepEqual(asked, [['persisted'], ['persisted', 'persist']]);
+  assert.deepEqual(states, ['', 'yes']);
+  assert.equal(saved[0], 0);
+  assert.ok(Math.abs(saved[1] - Date.now()) < 60_000);
+  assert.ok(durable.length >= 4 && durable.every((/** @type {string} */ d) => d === 'strict'), durable.join());
+  await page.reload();
+  await start(page);
+  assert.equal((await run(page, 'return engine.state()')).saved, saved[1]);
+}));
+
 /** What an engine whose storage fails still does. @param {Page} page @param {RegExp} message */
 async function worksInMemory(page, message) {
   const { probabilities, state } = await run(page, `await teach(['cat', 'dog']); return { probabilities: await ask(), state: await engine.state() }`);
@@ -221,16 +353,25 @@ test('when the storage is full that is said, and what waited is stored once ther
   const full = await run(page, `
     const [cat] = await teach(['cat', 'dog']);
     await engine.addExample(cat, picture(0, 7), new Uint8Array(5e6));
-    return { probabilities: await ask(), storage: (await engine.state()).storage };`);
+    return { storage: (await engine.state()).storage };`);
   assert.equal(full.storage.kept, false);
   assert.match(full.storage.message, /storage is full.*export the session/);
+  // What is removed meanwhile is gone for good, room or not.
+  const kept = await run(page, `
+    const [, dog] = (await engine.state()).classes;
+    await engine.removeExample(dog.id, dog.examples[0].id);
+    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+    const there = await new Promise((resolve) => { const r = db.transaction('examples').objectStore('examples').count(dog.examples[0].id); r.onsuccess = () => resolve(r.result); });
+    db.close();
+    return { there, probabilities: await ask() };`);
+  assert.equal(kept.there, 0);
   await devtools.send('Storage.overrideQuotaForOrigin', { origin: site.origin });
   const { storage } = await run(page, `const [cat] = (await engine.state()).classes; await engine.renameClass(cat.id, 'lion'); return engine.state()`);
-  assert.deepEqual(storage, { kept: true, message: '' });
+  assert.deepEqual([storage.kept, storage.message], [true, '']);
   await page.reload();
   await start(page);
   const probabilities = await run(page, 'return ask()');
-  assert.deepEqual(probabilities.classes.map((/** @type {any} */ c) => c.probability), full.probabilities.classes.map((/** @type {any} */ c) => c.probability));
+  assert.deepEqual(probabilities.classes.map((/** @type {any} */ c) => c.probability), kept.probabilities.classes.map((/** @type {any} */ c) => c.probability));
 }));
 
 test('wrong arguments are refused with a code and a sentence, and nothing breaks', () => blank(async ({ page }) => {

@@ -7,7 +7,7 @@ import { counted, sentence } from '../../ui/dom.js';
 import { LoadProgress, megabytes } from '../../ui/loading.js';
 import { credit } from '../../ui/samples.js';
 import { describe } from '../../ui/sessions.js';
-import { describePrior } from '../../ui/settings.js';
+import { describeKeeping, describePrior } from '../../ui/settings.js';
 
 test('counts have their plural', () => {
   assert.equal(counted(1, 'picture'), '1 picture');
@@ -71,4 +71,12 @@ test('the credit names author and licence of each style that is used', () => {
   const text = credit(['unused', 'noto', 'twemoji', 'openmoji', 'emojione'].map(style));
   assert.equal(text, 'Pictures: NOTO by noto’s maker (L), TWEMOJI by twemoji’s maker (L), '
     + 'OPENMOJI by openmoji’s maker (L), EMOJIONE by emojione’s maker (L).');
+});
+
+test('settings tell how safe what was taught is', () => {
+  const storage = (/** @type {''|'yes'|'no'} */ persistent) => ({ kept: true, message: '', persistent });
+  assert.equal(describeKeeping({ storage: storage(''), saved: 0, damaged: 0 }), 'Never saved to a file.');
+  assert.match(describeKeeping({ storage: storage('yes'), saved: 0, damaged: 0 }), /^This browser has promised to keep/);
+  assert.match(describeKeeping({ storage: storage('no'), saved: 0, damaged: 1 }), /may clear.*save.*to a file\. Never saved.*One stored record .* was left out\.$/);
+  assert.match(describeKeeping({ storage: storage('no'), saved: Date.UTC(2026, 4, 3, 12), damaged: 2 }), /Last saved to a file on .*2026.*2 stored records .* were left out/);
 });

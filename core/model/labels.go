@@ -1,0 +1,116 @@
+package model
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// A name of a class or session is text that a person can see and tell apart from
+// others: in Unicode's composed form (NFC), without space around it, with something
+// visible in it and without control characters, at most MaxLabel characters long.
+
+// MaxLabel is the length of the longest label, in characters (runes).
+const MaxLabel = 80
+
+// CleanLabel returns a name in its composed form without the space around it, or an
+// error that says what is wrong with it: "is empty: ...".
+func CleanLabel(name string) (string, error) {
+	if len(name) > 64*MaxLabel { // nothing that long is looked at any closer
+		return "", fail("is too long: at most ", MaxLabel, " characters")
+	}
+	if !utf8.ValidString(name) {
+		return "", fail("is not text: type it anew")
+	}
+	name = strings.TrimFunc(strings.Map(seen, norm.NFC.String(name)), blank)
+	switch {
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "", fail("has control characters in it: type it anew")
+	case !strings.ContainsFunc(name, visible):
+		return "", fail("is empty: give one that can be seen")
+	case utf8.RuneCountInString(name) > MaxLabel:
+		return "", fail("is too long: at most ", MaxLabel, " characters")
+	}
+	return name, nil
+}
+
+// seen drops characters that never show, between which names could not be told apart.
+// Joiners and marks of direction stay: letters look otherwise for them.
+func seen(r rune) rune {
+	switch {
+	case r == 0xad, r == 0x200b, r >= 0x2060 && r <= 0x2064, r == 0xfeff:
+		return -1
+	}
+	return r
+}
+
+// blank reports whether a character at the end of a name shows nothing. A joiner is
+// none of those at the beginning or end of anything.
+func blank(r rune) bool {
+	return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) && !unicode.Is(emojiTags, r) || unicode.Is(fillers, r)
+}
+
+// visible reports whether a character alone shows something.
+func visible(r rune) bool {
+	return unicode.IsGraphic(r) && !blank(r) && !unicode.Is(unicode.M, r) && !unicode.Is(emojiTags, r)
+}
+
+// emojiTags end the flags of some countries.
+var emojiTags = &unicode.RangeTable{R32: []unicode.Range32{{Lo: 0xe0020, Hi: 0xe007f, Stride: 1}}}
+
+// fillers are letters and symbols that show nothing.
+var fillers = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x115f, Hi: 0x1160, Stride: 1}, {Lo: 0x2800, Hi: 0x2800, Stride: 1}, {Lo: 0x3164, Hi: 0x3164, Stride: 1}, {Lo: 0xffa0, Hi: 0xffa0, Stride: 1}}}
+
+// RepairLabels returns names by the rules in place of such as are not, all different:
+// those that are by the rules stay as they are, of equal ones the first.
+func RepairLabels(names []string) []string {
+	repaired := make([]string, len(names))
+	taken := make(map[string]bool, len(names))
+	for i, name := range names {
+		if clean, err := CleanLabel(name); err == nil && clean == name && !taken[name] {
+			repaired[i], taken[name] = name, true
+		}
+	}
+	for i, name := range names {
+		if repaired[i] != "" {
+			continue
+		}
+		base := shown(name)
+		free := base
+		for n := 2; taken[free]; n++ {
+			suffix := " " + strconv.Itoa(n)
+			free = strings.TrimFunc(cut(base, MaxLabel-len(suffix)), blank) + suffix
+		}
+		repaired[i], taken[free] = free, true
+	}
+	return repaired
+}
+
+// shown returns what of a name can be a name.
+func shown(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(cut(name, 2*MaxLabel), ""))
+	clean, err := CleanLabel(cut(strings.TrimFunc(norm.NFC.String(name), blank), MaxLabel))
+	if err != nil {
+		return "Unnamed"
+	}
+	return clean
+}
+
+// cut returns at most the first n characters.
+func cut(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}

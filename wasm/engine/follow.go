@@ -1,0 +1,307 @@
+package engine
+
+import (
+	"slices"
+
+	"metaqda/core/qda"
+	"metaqda/wasm/store"
+)
+
+// Note says which records of a session are stored otherwise than before. Tabs tell
+// each other notes; each then reads what is stored, so that a note that comes late or
+// twice does no harm.
+type Note struct {
+	Session  string   `json:"session"`
+	Head     bool     `json:"head"` // the session itself
+	Classes  []string `json:"classes"`
+	Examples []string `json:"examples"`
+}
+
+func (n *Note) empty() bool { return !n.Head && len(n.Classes) == 0 && len(n.Examples) == 0 }
+
+// noteOf returns the note of operations on a session.
+func noteOf(session string, ops []store.Op) Note {
+	n := Note{Session: session}
+	for _, op := range ops {
+		switch op.Table {
+		case store.Sessions:
+			n.Head, n.Session = true, op.Key
+		case store.Classes:
+			n.Classes = append(n.Classes, op.Key)
+		case store.Examples:
+			n.Examples = append(n.Examples, op.Key)
+		}
+	}
+	return n
+}
+
+// What is to be done once what a note named has been read.
+type next int
+
+const (
+	nothingMore next = iota
+	readAll          // what classes are known under changed: everything has to be read
+	openAnother      // the session was deleted
+)
+
+// Follow takes over what another tab has stored. It waits.
+func (e *Engine) Follow(n Note) error {
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
+	e.Flush()
+	e.flushing.Lock() // so that nothing is stored from here between reading and taking over
+	do, err := e.catchUp(n)
+	e.flushing.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case do == openAnother:
+		return e.openAny("")
+	case do == readAll:
+		return e.reload()
+	}
+	return nil
+}
+
+// catchUp brings what a note names to what is stored, but for what is noted here to be
+// stored still: that is newer. It needs the lock flushing.
+func (e *Engine) catchUp(n Note) (next, error) {
+	e.mu.Lock()
+	concerned := e.session.ID == n.Session && !e.lost
+	e.mu.Unlock()
+	if !concerned {
+		if n.Head {
+			e.announce() // of another session, whose name may be on show
+		}
+		return nothingMore, nil
+	}
+	p, err := e.store.Parts(n.Session, n.Classes, n.Examples)
+	if err != nil {
+		return nothingMore, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.session.ID != n.Session:
+		return nothingMore, nil
+	case p.Session == nil && p.Deleted:
+		return openAnother, nil
+	case p.Session == nil:
+		e.lose()
+		e.announce()
+		return nothingMore, nil
+	}
+	if e.adoptHead(*p.Session) {
+		return readAll, nil
+	}
+	if err := e.adoptParts(n, p); err != nil {
+		return readAll, nil
+	}
+	e.refresh()
+	e.announce()
+	return nothingMore, nil
+}
+
+// adoptHead takes over the session's record, with what is noted to be edited, and
+// reports whether its classes have to be enrolled anew for that.
+func (e *Engine) adoptHead(s store.Session) (anew bool) {
+	for _, c := range e.pending {
+		for _, op := range c.Ops {
+			if edit, ok := op.Value.(store.Edit); ok && op.Key == s.ID {
+				edit.Apply(&s)
+			}
+		}
+	}
+	if e.exampleCount() == 0 { // the extractor is recorded with the first one
+		s.Extractor = e.session.Extractor
+	}
+	s = repaired(s)
+	if s.Settings.Prior != e.session.Settings.Prior || s.Extractor != e.session.Extractor {
+		return true
+	}
+	if s.Settings != e.session.Settings && e.classifier != nil {
+		if e.classifier.SetOptions(options(s.Settings, e.prior)) != nil {
+			return true
+		}
+		e.session = s
+		e.noteAllBursts()
+	}
+	e.session = s
+	return false
+}
+
+// adoptParts takes over classes and examples. With an error everything has to be
+// read.
+func (e *Engine) adoptParts(n Note, p *store.Parts) error {
+	own := map[store.Ref]bool{}
+	for _, c := range e.pending {
+		for _, op := range c.Ops {
+			own[store.Ref{Table: op.Table, Key: op.Key}] = true
+		}
+	}
+	for _, id := range n.Classes {
+		if own[store.Ref{Table: store.Classes, Key: id}] {
+			continue
+		}
+		if err := e.adoptClass(id, p); err != nil {
+			return err
+		}
+	}
+	for _, id := range n.Examples {
+		if own[store.Ref{Table: store.Examples, Key: id}] {
+			continue
+		}
+		if err := e.adoptExample(id, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) adoptClass(id string, p *store.Parts) error {
+	k, there := p.Classes[id]
+	c, _ := e.class(id)
+	switch {
+	case !there && c != nil:
+		_, err := e.takeClass(c)
+		return err
+	case there && c == nil:
+		c = &class{Class: k}
+		if err := e.insertClass(c, nil); err != nil {
+			return err
+		}
+		e.notePuts([]store.Op{putClass(c)})
+	case there && c.Name != k.Name:
+		c.Name = k.Name
+		e.notePuts([]store.Op{putClass(c)})
+	}
+	return nil
+}
+
+func (e *Engine) adoptExample(id string, p *store.Parts) error {
+	x, there := p.Examples[id]
+	if there {
+		if c, err := e.class(x.Class); err == nil && c.place(id) < 0 {
+			if err := e.putBack(&x); err != nil {
+				return err
+			}
+			e.notePuts([]store.Op{putExample(&x)})
+		}
+		return nil // here already, or its class is gone
+	}
+	for _, c := range e.classes {
+		if i := c.place(id); i >= 0 {
+			return e.takeExample(c, i)
+		}
+	}
+	return nil
+}
+
+// takeClass takes a class out, here and of the classifier, which gives what it knows
+// of it.
+func (e *Engine) takeClass(c *class) (taken *qda.Detached, err error) {
+	if e.classifier != nil {
+		if taken, err = e.classifier.Detach(c.ID); err != nil {
+			return nil, err
+		}
+	}
+	e.classes = slices.DeleteFunc(e.classes, func(k *class) bool { return k == c })
+	c.bursts, c.counted = nil, 0
+	e.journal.note(Step{Do: DropClass, Class: c.ID})
+	return taken, nil
+}
+
+// takeExample takes out the example at a place of a class.
+func (e *Engine) takeExample(c *class, i int) error {
+	if err := e.classifier.Remove(c.ID, i); err != nil {
+		return err
+	}
+	e.journal.note(Step{Do: DropExample, Class: c.ID, Example: c.examples[i]})
+	c.examples = slices.Delete(c.examples, i, i+1)
+	e.noteBursts(c, false)
+	return nil
+}
+
+// putBack puts an example at its place among the others of its class.
+func (e *Engine) putBack(x *store.Example) error {
+	c, err := e.class(x.Class)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(c.examples, func(y *store.Example) bool { return store.Before(x.Order, y.Order, x.ID, y.ID) })
+	if i < 0 {
+		i = len(c.examples)
+	}
+	z, err := e.transformed(x.Embedding)
+	if err == nil {
+		err = e.classifier.Insert(c.ID, i, z)
+	}
+	if err != nil {
+		return err
+	}
+	c.examples = slices.Insert(c.examples, i, x)
+	return nil
+}
+
+// reload reads the open session anew, with what is noted here to be stored still. It
+// needs the lock waiting.
+func (e *Engine) reload() error {
+	e.flushing.Lock()
+	another, err := e.readAll()
+	e.flushing.Unlock()
+	if err == nil && another {
+		return e.openAny("")
+	}
+	return err
+}
+
+func (e *Engine) readAll() (another bool, err error) {
+	id := e.State().SessionID
+	c, err := e.store.Contents(id)
+	if err != nil || c == nil {
+		return err == nil, err
+	}
+	chosen, unreadable := e.chosenPrior(c)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.session.ID != id || e.lost {
+		return false, nil
+	}
+	for _, n := range e.pending {
+		carryOut(c, n.Ops)
+	}
+	if err := e.swap(c, chosen, unreadable); err != nil {
+		return false, err
+	}
+	e.refresh()
+	e.announce()
+	return false, nil
+}
+
+// carryOut does to contents what operations will do to what is stored.
+func carryOut(c *store.Contents, ops []store.Op) {
+	for _, op := range ops {
+		switch op.Table {
+		case store.Sessions:
+			if edit, ok := op.Value.(store.Edit); ok && op.Key == c.Session.ID {
+				edit.Apply(&c.Session)
+			}
+		case store.Classes:
+			c.Classes = slices.DeleteFunc(c.Classes, func(k store.Class) bool { return k.ID == op.Key })
+			if k, ok := op.Value.(store.Class); ok && k.Session == c.Session.ID {
+				c.Classes = append(c.Classes, k)
+			}
+		case store.Examples:
+			c.Examples = slices.DeleteFunc(c.Examples, func(x store.Example) bool { return x.ID == op.Key })
+			if x, ok := op.Value.(store.Example); ok && x.Session == c.Session.ID {
+				c.Examples = append(c.Examples, x)
+			}
+		}
+	}
+	c.Sort()
+	known := map[string]bool{}
+	for _, k := range c.Classes {
+		known[k.ID] = true
+	}
+	c.Examples = slices.DeleteFunc(c.Examples, func(x store.Example) bool { return !known[x.Class] })
+}

@@ -1,0 +1,257 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"metaqda/core/model"
+	"metaqda/wasm/learn"
+	"metaqda/wasm/store"
+)
+
+func TestDamagedRecordsAreSetAside(t *testing.T) {
+	s := store.NewMemory()
+	w := newWorld(t, s)
+	ids := w.teachAll(t, "cat", "dog")
+	want := w.ask(t)
+	id := w.State().SessionID
+	w.Flush()
+	nan := float32(math.NaN())
+	must(t, s.Apply([]store.Op{
+		{Table: store.Examples, Key: "1", Value: store.Example{ID: "1", Session: id, Class: ids[0], Order: -9}},
+		{Table: store.Examples, Key: "2", Value: store.Example{ID: "2", Session: id, Class: ids[0], Order: 10, Embedding: append(make([]float32, dim-1), nan)}},
+		{Table: store.Examples, Key: "3", Value: store.Example{ID: "3", Session: id, Class: "gone", Order: 11, Embedding: make([]float32, dim)}},
+		{Table: store.Examples, Key: "0", Value: store.Example{ID: "0", Session: id, Class: ids[0], Order: -10, Embedding: make([]float32, dim-1)}},
+		{Table: store.Classes, Key: "k", Value: store.Record{"session": id, "name": "dog"}},
+		{Table: store.Classes, Key: "l", Value: store.Record{"session": id, "order": "first"}},
+		{Table: store.Sessions, Key: id, Value: "oops"},
+		{Table: store.Sessions, Key: "other", Value: 7.0},
+	}))
+	again := newWorld(t, s)
+	must(t, again.OpenSession(id))
+	state := again.State()
+	if state.Damaged != 4 || state.Trouble != "" || len(state.Classes) != 4 {
+		t.Fatalf("state is %+v", state)
+	}
+	names := map[string]bool{}
+	for _, c := range state.Classes {
+		names[c.Name] = true
+	}
+	if len(names) != 4 {
+		t.Errorf("names are %v", names)
+	}
+	none := want.None // settings were lost with the session's record, and are those of a new one
+	if got := again.ask(t); got.None <= 0 || none <= 0 {
+		t.Errorf("answers are %+v", got)
+	}
+	file, err := again.Damaged()
+	must(t, err)
+	var listed struct{ Records []struct{ Key, Reason string } }
+	must(t, json.Unmarshal(file, &listed))
+	if len(listed.Records) != 4 {
+		t.Errorf("the file has %+v", listed.Records)
+	}
+	if _, err := again.ExportSession(); err != nil {
+		t.Errorf("the rest cannot be exported: %v", err)
+	}
+	must(t, again.RenameSession(id, "Repaired"))
+	must(t, again.OpenSession("other"))
+	must(t, again.OpenSession(id))
+	if s := again.State(); s.SessionName != "Repaired" {
+		t.Errorf("the session is %+v", s)
+	}
+	token, err := again.RemoveClass(ids[0]) // with what was set aside of it
+	must(t, err)
+	must(t, again.Kept(again.Noted()))
+	must(t, again.Undo(token))
+	if s := again.State(); s.Damaged != 1 {
+		t.Errorf("%d damaged records are left, want the one of no class", s.Damaged)
+	}
+}
+
+// dump is all that a store holds, as bytes.
+func dump(t *testing.T, s *store.Memory) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for _, table := range store.Tables {
+		for key, v := range s.All(table) {
+			fmt.Fprintf(&b, "%s %s ", table, key)
+			if r, ok := v.(store.Record); ok {
+				for name, x := range r {
+					fmt.Fprintf(&b, "%s=%s;", name, x)
+				}
+			} else {
+				fmt.Fprintf(&b, "%s", v)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.Bytes()
+}
+
+// bytesOf are the bytes of an embedding as they are in a record, and in a file.
+func bytesOf(x []float32) (b []byte) {
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}
+
+// What is removed is nowhere any more: not in a record, not in what learning could go
+// on from, not in a prior that nobody uses.
+func TestForgettingIsComplete(t *testing.T) {
+	for what, remove := range map[string]func(w *world, class ClassInfo) error{
+		"a picture": func(w *world, c ClassInfo) error { return first(w.RemoveExample(c.ID, c.Examples[1].ID)) },
+		"a class":   func(w *world, c ClassInfo) error { return first(w.RemoveClass(c.ID)) },
+		"a session": func(w *world, _ ClassInfo) error { return w.DeleteSession(w.State().SessionID) },
+	} {
+		s := store.NewMemory()
+		w := newWorld(t, s)
+		w.teachAll(t, "cat", "dog", "hen", "owl")
+		own, sum := priorFile(t, dim, 3)
+		_, _, err := w.ImportPrior(own, here)
+		must(t, err)
+		thumbnail := bytes.Repeat([]byte("thumbnail"), 9)
+		class := w.State().Classes[0]
+		must(t, first(w.AddExample(class.ID, picture(rand.New(rand.NewPCG(8, 8)), 1), thumbnail)))
+		must(t, first(w.RemoveExample(class.ID, class.Examples[0].ID))) // the one is the second now
+		class = w.State().Classes[0]
+		class.Examples[0], class.Examples[1] = class.Examples[1], class.Examples[2]
+		w.Flush()
+
+		file, err := w.SessionFile()
+		must(t, err)
+		l := learn.NewLearner(s, learn.Hooks{HandCrafted: HandCrafted, Breathe: func() {}})
+		_, err = l.Begin(w.State().SessionID, learn.Task{Classifier: file, Prior: own, Steps: 20000})
+		must(t, err)
+		l.Pause() // and has written its state
+
+		gone := class.Examples[1]
+		if all := dump(t, s); bytes.Count(all, bytesOf(gone.Embedding)) != 2 || bytes.Count(all, thumbnail) != 2 {
+			t.Fatalf("%s: the test does not find in record and checkpoint what it looks for", what)
+		}
+		session := w.State().SessionID
+		must(t, remove(w, class))
+		w.Flush()
+		l.Proceed()
+		l.Pause() // would write again
+		all := dump(t, s)
+		if bytes.Contains(all, bytesOf(gone.Embedding)) || bytes.Contains(all, thumbnail) {
+			t.Errorf("%s: its bytes are still stored", what)
+		}
+		if bytes.Contains(all, []byte(session+"/state")) || bytes.Contains(all, []byte(session+"/job")) {
+			t.Errorf("%s: what was learned from it can still be gone on with", what)
+		}
+		if what == "a session" {
+			if b, err := s.Bytes(store.Priors, sum); err != nil || b != nil {
+				t.Errorf("its prior is still stored (%v)", err)
+			}
+		}
+		_ = l.Cancel()
+	}
+}
+
+func TestPriorsNobodyUsesAreDeleted(t *testing.T) {
+	s := store.NewMemory()
+	w := newWorld(t, s)
+	w.teachAll(t, "cat", "dog")
+	one, sumOne := priorFile(t, dim, 3)
+	two, sumTwo := priorFile(t, dim, 4)
+	kept := func(sum string) bool {
+		b, err := s.Bytes(store.Priors, sum)
+		must(t, err)
+		return b != nil
+	}
+	_, _, err := w.ImportPrior(one, here)
+	must(t, err)
+	withOne := w.ask(t)
+	undo, _, err := w.ImportPrior(two, here)
+	must(t, err)
+	if kept(sumOne) || !kept(sumTwo) {
+		t.Errorf("kept: %v and %v, want the second alone", kept(sumOne), kept(sumTwo))
+	}
+	must(t, w.Undo(undo))
+	w.Flush()
+	if !kept(sumOne) || kept(sumTwo) {
+		t.Errorf("after undo kept: %v and %v, want the first alone", kept(sumOne), kept(sumTwo))
+	}
+	same(t, "the first again", newWorld(t, s).ask(t), withOne)
+}
+
+// small is a store with room for so many bytes.
+type small struct {
+	*store.Memory
+	room int
+}
+
+func (s *small) Commit(changes []store.Change) ([]error, error) {
+	n := 0
+	for _, c := range changes {
+		for _, op := range c.Ops {
+			if x, ok := op.Value.(store.Example); ok {
+				n += len(x.Thumbnail)
+			}
+			if op.Value == nil && op.Table == store.Examples {
+				n -= 1
+			}
+		}
+	}
+	if n > s.room {
+		return nil, &store.Error{Code: "quota", Message: "The storage is full: export the session."}
+	}
+	s.room -= n
+	return s.Memory.Commit(changes)
+}
+
+// Removals wait for no room, and what they remove need not be written first.
+func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
+	s := &small{Memory: store.NewMemory(), room: 1000}
+	w := newWorld(t, s)
+	ids := w.teachAll(t, "cat", "dog")
+	w.Flush()
+	large, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 1), make([]byte, 5000))
+	must(t, err)
+	w.Flush()
+	if w.State().Trouble == "" {
+		t.Fatal("there was room")
+	}
+	small, err := w.AddExample(ids[1], picture(rand.New(rand.NewPCG(7, 8)), 1), make([]byte, 10))
+	must(t, err)
+	gone := w.State().Classes[0].Examples[0].ID
+	must(t, first(w.RemoveExample(ids[0], gone)))
+	w.Flush()
+	stored := func() map[string]bool {
+		c, err := s.Contents(w.State().SessionID)
+		must(t, err)
+		there := map[string]bool{}
+		for _, x := range c.Examples {
+			there[x.ID] = true
+		}
+		return there
+	}
+	if there := stored(); there[gone] || there[large] {
+		t.Errorf("while the storage is full: removed one there %v, large one there %v", there[gone], there[large])
+	}
+	must(t, first(w.RemoveExample(ids[0], large)))
+	w.Flush()
+	if there := stored(); w.State().Trouble != "" || there[large] || !there[small] {
+		t.Errorf("after the large one was removed: %q, small one there %v", w.State().Trouble, there[small])
+	}
+}
+
+func TestLimitsHaveWords(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	for i := range model.MaxClasses {
+		must(t, second(w.AddClass(fmt.Sprint("class ", i))))
+	}
+	err := second(w.AddClass("one more"))
+	if code(err) != "limit" || !strings.Contains(err.Error(), "2000 classes: begin another session") {
+		t.Errorf("class: %v", err)
+	}
+}

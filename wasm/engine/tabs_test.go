@@ -1,0 +1,427 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"metaqda/wasm/store"
+)
+
+// tabs are engines on one store, as the tabs of one browser.
+type tabs struct {
+	t     *testing.T
+	store *store.Memory
+	all   []*world
+	inbox [][]Note // notes on their way to each
+	read  []int    // how many of each one's notes the others have been sent
+}
+
+func newTabs(t *testing.T, n int) *tabs {
+	w := &tabs{t: t, store: store.NewMemory(), inbox: make([][]Note, n), read: make([]int, n)}
+	for range n {
+		w.all = append(w.all, newWorld(t, w.store))
+	}
+	return w
+}
+
+// post sends what each has stored to the others.
+func (w *tabs) post() {
+	for i, from := range w.all {
+		for _, n := range from.stored[w.read[i]:] {
+			for j := range w.all {
+				if j != i {
+					w.inbox[j] = append(w.inbox[j], n)
+				}
+			}
+		}
+		w.read[i] = len(from.stored)
+		w.inbox[i] = append(w.inbox[i], from.stale...)
+		from.stale = nil
+	}
+}
+
+// deliver hands a tab the next note.
+func (w *tabs) deliver(i int) {
+	w.post()
+	if len(w.inbox[i]) > 0 {
+		n := w.inbox[i][0]
+		w.inbox[i] = w.inbox[i][1:]
+		must(w.t, w.all[i].Follow(n))
+		w.post()
+	}
+}
+
+// settle stores everything and delivers all notes.
+func (w *tabs) settle() {
+	for again := true; again; {
+		again = false
+		for i, tab := range w.all {
+			tab.Flush()
+			w.post()
+			for len(w.inbox[i]) > 0 {
+				again = true
+				w.deliver(i)
+			}
+		}
+	}
+}
+
+// equal checks that all show and export the same, which is what is stored.
+func (w *tabs) equal(what string) {
+	w.t.Helper()
+	fresh := newWorld(w.t, w.store)
+	must(w.t, fresh.OpenSession(w.all[0].State().SessionID))
+	want, err := fresh.SessionFile()
+	must(w.t, err)
+	for i, tab := range w.all {
+		got, err := tab.SessionFile()
+		must(w.t, err)
+		if !bytes.Equal(got, want) {
+			w.t.Fatalf("%s: tab %d exports something else than what is stored", what, i)
+		}
+		if a, b := tab.State().SessionName, fresh.State().SessionName; a != b {
+			w.t.Fatalf("%s: tab %d calls the session %q, stored is %q", what, i, a, b)
+		}
+		if got, err := tab.Probabilities(picture(rand.New(rand.NewPCG(3, 4)), 1)); err != nil {
+			w.t.Fatal(err)
+		} else if want, _ := fresh.Probabilities(picture(rand.New(rand.NewPCG(3, 4)), 1)); got != nil {
+			near(w.t, what, *got, *want)
+		}
+	}
+}
+
+// near compares answers of classifiers that were not taught in the same order.
+func near(t *testing.T, what string, got, want Prediction) {
+	t.Helper()
+	for i, c := range want.Classes {
+		if d := got.Classes[i].P - c.P; got.Classes[i].Name != c.Name || d > 1e-9 || d < -1e-9 {
+			t.Fatalf("%s: %+v, want %+v", what, got, want)
+		}
+	}
+}
+
+// ledger is what was acknowledged.
+type ledger struct {
+	mu      sync.Mutex
+	classes map[string]string // name by id, of what must be there
+	added   map[string]string // class by example
+	removed map[string]bool   // ids of what was removed, and of what is in a removed class
+}
+
+// act does one random thing in a tab and returns what is to be written in the ledger
+// once it is stored.
+func (w *world) act(r *rand.Rand, i int) (number uint64, acknowledged func(*ledger)) {
+	s := w.State()
+	var c ClassInfo
+	if len(s.Classes) > 0 {
+		c = s.Classes[r.IntN(len(s.Classes))]
+	}
+	before := w.Noted()
+	acknowledged = func(*ledger) {}
+	switch k := r.IntN(20); {
+	case k < 2 || len(s.Classes) == 0:
+		if id, name, err := w.AddClass(fmt.Sprint("class ", r.IntN(12))); err == nil { // often the same name in both
+			acknowledged = func(l *ledger) { l.classes[id] = name }
+		}
+	case k < 11:
+		if id, err := w.AddExample(c.ID, picture(r, float64(i%5)), []byte{byte(i)}); err == nil {
+			acknowledged = func(l *ledger) { l.added[id] = c.ID }
+		}
+	case k < 14 && len(c.Examples) > 0:
+		id := c.Examples[r.IntN(len(c.Examples))].ID
+		if token, err := w.RemoveExample(c.ID, id); err == nil {
+			acknowledged = func(l *ledger) { l.removed[id] = true }
+			if r.IntN(3) == 0 && w.Undo(token) == nil {
+				acknowledged = func(*ledger) {}
+			}
+		}
+	case k == 14:
+		if _, err := w.RemoveClass(c.ID); err == nil {
+			acknowledged = func(l *ledger) {
+				l.removed[c.ID] = true
+				for _, x := range c.Examples {
+					l.removed[x.ID] = true
+				}
+			}
+		}
+	case k < 18:
+		_ = w.RenameClass(c.ID, fmt.Sprint("class ", r.IntN(12)))
+	case k == 18:
+		none := float64(r.IntN(9)) / 10
+		_ = w.Configure(Change{NonePrior: &none})
+	default:
+		pooled := r.IntN(2) == 0
+		_ = w.Configure(Change{Pooled: &pooled})
+	}
+	if w.Noted() == before {
+		return 0, nil
+	}
+	return w.Noted(), acknowledged
+}
+
+// check compares the ledger with what is there.
+func (l *ledger) check(t *testing.T, s State) {
+	t.Helper()
+	there := map[string]string{}
+	for _, c := range s.Classes {
+		there[c.ID] = ""
+		for _, x := range c.Examples {
+			there[x.ID] = c.ID
+		}
+	}
+	for id := range l.classes {
+		if _, ok := there[id]; !ok && !l.removed[id] {
+			t.Fatalf("class %s was acknowledged and is gone", id)
+		}
+	}
+	for id, class := range l.added {
+		if there[id] != class && !l.removed[id] {
+			t.Fatalf("picture %s was acknowledged and is gone", id)
+		}
+	}
+}
+
+// Whatever two tabs do at once, and however late they hear of each other: they come to
+// the same, which is what is stored, and nothing that was acknowledged is missing.
+func TestTwoTabsConverge(t *testing.T) {
+	refusals := 0
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 77))
+		w := newTabs(t, 2)
+		w.all[0].teachAll(t, "cat", "dog")
+		w.settle()
+		l := &ledger{classes: map[string]string{}, added: map[string]string{}, removed: map[string]bool{}}
+		type open struct {
+			tab    *world
+			number uint64
+			then   func(*ledger)
+		}
+		var waiting []open
+		for i := 0; i < 1000; {
+			tab := r.IntN(2)
+			switch k := r.IntN(10); {
+			case k < 6:
+				if n, then := w.all[tab].act(r, i); then != nil {
+					waiting = append(waiting, open{w.all[tab], n, then})
+					i++
+				}
+			case k < 8:
+				w.all[tab].Flush()
+				waiting = slices.DeleteFunc(waiting, func(o open) bool {
+					if o.tab != w.all[tab] {
+						return false
+					}
+					if err := o.tab.Kept(o.number); err != nil {
+						refusals++
+					} else {
+						o.then(l)
+					}
+					return true
+				})
+			default:
+				w.deliver(tab)
+			}
+		}
+		for _, o := range waiting {
+			if o.tab.Kept(o.number) == nil {
+				o.then(l)
+			}
+		}
+		w.settle()
+		w.equal(fmt.Sprint("run ", seed))
+		l.check(t, w.all[1].State())
+	}
+	if refusals == 0 {
+		t.Error("nothing came too late: the tabs do not meet")
+	}
+	t.Logf("20 runs of 1,000 operations, %d refused", refusals)
+}
+
+// The same with both truly at once.
+func TestTabsAtOnce(t *testing.T) {
+	w := newTabs(t, 3)
+	ids := w.all[0].teachAll(t, "cat")
+	w.settle()
+	l := &ledger{classes: map[string]string{}, added: map[string]string{}, removed: map[string]bool{}}
+	var all sync.WaitGroup
+	for k, tab := range w.all {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(k), 5))
+			for i := range 100 {
+				id, err := tab.AddExample(ids[0], picture(r, float64(i%5)), nil)
+				n := tab.Noted()
+				if err == nil && tab.Kept(n) == nil {
+					l.mu.Lock()
+					l.added[id] = ids[0]
+					l.mu.Unlock()
+				}
+			}
+		})
+	}
+	all.Wait()
+	w.settle()
+	w.equal("at once")
+	l.check(t, w.all[2].State())
+	if n := len(w.all[1].State().Classes[0].Examples); n != 303 {
+		t.Errorf("%d pictures, want 303", n)
+	}
+}
+
+func refusal(t *testing.T, what string, err error, want string) {
+	t.Helper()
+	var e *store.Error
+	if !errors.As(err, &e) || e.Code != want {
+		t.Errorf("%s: %v, want a refusal with code %q", what, err, want)
+	}
+}
+
+// What two people saw happen.
+func TestTwoTabs(t *testing.T) {
+	x := func(i int) []float32 { return picture(rand.New(rand.NewPCG(uint64(i), 9)), 1) }
+	for name, check := range map[string]func(w *tabs, a, b *world, ids []string){
+		"a name given in one while the other adds stays": func(w *tabs, a, b *world, ids []string) {
+			must(t, b.RenameSession(b.State().SessionID, "Kitchen"))
+			_, err := a.AddExample(ids[0], x(1), nil)
+			must(t, err)
+			must(t, a.Kept(a.Noted()))
+			w.settle()
+			if n := a.State().SessionName; n != "Kitchen" {
+				t.Errorf("the session is called %q", n)
+			}
+		},
+		"a picture of one is seen in the other, which is adding": func(w *tabs, a, b *world, ids []string) {
+			_, err := b.AddExample(ids[0], x(1), nil)
+			must(t, err)
+			b.Flush()
+			_, err = a.AddExample(ids[1], x(2), nil) // not stored yet when the note comes
+			must(t, err)
+			w.deliver(0)
+			if n := len(a.State().Classes[0].Examples); n != 4 {
+				t.Errorf("%d pictures, want 4", n)
+			}
+		},
+		"a session that is deleted stays deleted": func(w *tabs, a, b *world, ids []string) {
+			id := a.State().SessionID
+			must(t, b.DeleteSession(id))
+			_, err := a.AddExample(ids[0], x(1), nil)
+			must(t, err)
+			refusal(t, "adding to it", a.Kept(a.Noted()), "session")
+			w.settle()
+			if c, err := w.store.Contents(id); err != nil || c != nil {
+				t.Errorf("it is there again: %+v, %v", c, err)
+			}
+			if left, err := w.store.Unreachable(); err != nil || len(left) > 0 {
+				t.Errorf("%d records belong to no session, %v", len(left), err)
+			}
+			if a.State().SessionID == id {
+				t.Error("it is still open")
+			}
+		},
+		"a class to which another tab adds is not removed unseen": func(w *tabs, a, b *world, ids []string) {
+			for i := range 30 {
+				_, err := b.AddExample(ids[0], x(i), nil)
+				must(t, err)
+			}
+			b.Flush()
+			_, err := a.RemoveClass(ids[0])
+			must(t, err)
+			refusal(t, "removing it", a.Kept(a.Noted()), "changed")
+			w.settle()
+			if n := len(a.State().Classes[0].Examples); n != 33 {
+				t.Errorf("%d pictures, want 33", n)
+			}
+		},
+		"a picture for a class that was removed is refused": func(w *tabs, a, b *world, ids []string) {
+			_, err := a.RemoveClass(ids[0])
+			must(t, err)
+			must(t, a.Kept(a.Noted()))
+			_, err = b.AddExample(ids[0], x(1), nil)
+			must(t, err)
+			refusal(t, "adding to it", b.Kept(b.Noted()), "class")
+			if n := len(b.State().Classes); n != 1 {
+				t.Errorf("%d classes, want 1", n)
+			}
+		},
+		"a name is given once": func(w *tabs, a, b *world, ids []string) {
+			_, _, err := a.AddClass("cup")
+			must(t, err)
+			must(t, a.Kept(a.Noted()))
+			_, _, err = b.AddClass("cup")
+			must(t, err)
+			refusal(t, "the second", b.Kept(b.Noted()), "label")
+			must(t, b.RenameClass(ids[1], "pot"))
+			must(t, b.Kept(b.Noted()))
+			must(t, a.RenameClass(ids[0], "pot"))
+			refusal(t, "the second", a.Kept(a.Noted()), "label")
+		},
+		"settings of both stay": func(w *tabs, a, b *world, ids []string) {
+			none, pooled := 0.4, true
+			must(t, a.Configure(Change{NonePrior: &none}))
+			must(t, b.Configure(Change{Pooled: &pooled}))
+			w.settle()
+			if s := a.State().Settings; s.NonePrior != 0.4 || !s.Pooled {
+				t.Errorf("settings are %+v", s)
+			}
+		},
+		"what both removed comes back once": func(w *tabs, a, b *world, ids []string) {
+			first := a.State().Classes[0].Examples[0].ID
+			one, err := a.RemoveExample(ids[0], first)
+			must(t, err)
+			two, err := b.RemoveExample(ids[0], first)
+			must(t, err)
+			w.settle()
+			must(t, a.Undo(one))
+			w.settle()
+			must(t, b.Undo(two))
+			if n := len(b.State().Classes[0].Examples); n != 3 {
+				t.Errorf("%d pictures, want 3", n)
+			}
+		},
+	} {
+		t.Run(name, func(t2 *testing.T) {
+			outer := t
+			t = t2
+			defer func() { t = outer }()
+			w := newTabs(t2, 2)
+			a, b := w.all[0], w.all[1]
+			ids := a.teachAll(t2, "cat", "dog")
+			w.settle()
+			check(w, a, b, ids)
+			w.settle()
+			w.equal(name)
+		})
+	}
+}
+
+// What was stored is gone, and no tab has deleted it: the browser has, and what is here
+// is all there is.
+func TestClearedStorageIsNoticed(t *testing.T) {
+	s := store.NewMemory()
+	w := newWorld(t, s)
+	ids := w.teachAll(t, "cat", "dog")
+	w.Flush()
+	want := w.ask(t)
+	must(t, s.Apply([]store.Op{{Table: store.Sessions, Key: w.State().SessionID}}))
+	_, err := w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
+	must(t, err)
+	must(t, w.Kept(w.Noted()))
+	if got := w.State(); got.Trouble != store.ErrCleared.Error() || len(got.Classes) != 2 || len(got.Classes[0].Examples) != 2 {
+		t.Fatalf("after the storage was cleared: %+v", got)
+	}
+	if p := w.ask(t); len(p.Classes) != len(want.Classes) {
+		t.Fatalf("answers are %+v", p)
+	}
+	file, err := w.ExportSession()
+	must(t, err)
+	_, _, err = w.ImportSession(file, here)
+	must(t, err)
+	if got := w.State(); got.Trouble != "" || len(got.Classes) != 2 {
+		t.Fatalf("imported anew: %+v", got)
+	}
+	same(t, "stored anew", newWorld(t, s).ask(t), w.ask(t))
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"syscall/js"
+
+	"metaqda/wasm/bridge"
+)
+
+// persistence is the browser's word on whether it may clear what is stored here when
+// the device runs out of room, or after a while without a visit.
+type persistence struct {
+	answer string // "yes", "no", or empty while nobody has asked
+	asked  bool
+}
+
+// look finds out what was promised on an earlier visit.
+func (p *persistence) look(told func()) {
+	p.call("persisted", func(yes bool) bool { return yes }, told)
+}
+
+// ask asks for the promise, once, when there is something worth keeping: a browser may
+// put the question to the person.
+func (p *persistence) ask(told func()) {
+	if p.asked || p.answer == "yes" {
+		return
+	}
+	p.asked = true
+	p.call("persist", func(bool) bool { return true }, told)
+}
+
+// call calls a method of navigator.storage and takes its answer where it counts.
+func (p *persistence) call(method string, counts func(yes bool) bool, told func()) {
+	storage := js.Global().Get("navigator")
+	if storage.Truthy() {
+		storage = storage.Get("storage")
+	}
+	if !storage.Truthy() || storage.Get(method).Type() != js.TypeFunction {
+		return
+	}
+	go func() {
+		v, err := bridge.Await(storage.Call(method))
+		if err != nil || v.Type() != js.TypeBoolean || !counts(v.Bool()) {
+			return
+		}
+		if p.answer = "no"; v.Bool() {
+			p.answer = "yes"
+		}
+		told()
+	}()
+}

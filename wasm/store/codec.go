@@ -1,0 +1,252 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"slices"
+	"sort"
+
+	"metaqda/core/model"
+)
+
+// A stored value in its plain form is a [Record], a string, a float64, a bool, bytes,
+// nil, or [Unknown]. What is IndexedDB's is translated from and to it (idb_js.go); all
+// that is checked is checked here.
+
+// Record is an object with its fields.
+type Record map[string]any
+
+// Unknown is a value that no record here has; it says what it looks like.
+type Unknown string
+
+// Damage is a record that cannot be used and is left where it is.
+type Damage struct {
+	Table  Table
+	Key    string
+	Reason string // "its embedding has no numbers"
+	Raw    any    // in its plain form
+}
+
+// MaxEmbedding is the length of the longest embedding.
+const MaxEmbedding = 8192
+
+// fields are those of the records of each table.
+var fields = map[Table][]string{
+	Sessions: {"id", "name", "created", "updated", "saved", "inference", "sort", "nonePrior", "pooled", "prior", "extractor", "extractorSum"},
+	Classes:  {"id", "session", "name", "order"},
+	Examples: {"id", "session", "class", "order", "embedding", "thumbnail"},
+}
+
+// encode returns the plain form of a value.
+func encode(v any) any {
+	switch v := v.(type) {
+	case Session:
+		s := v.Settings
+		return Record{"id": v.ID, "name": v.Name, "created": float64(v.Created), "updated": float64(v.Updated), "saved": float64(v.Saved),
+			"inference": s.Inference, "sort": s.Sort, "nonePrior": s.NonePrior, "pooled": s.Pooled, "prior": s.Prior,
+			"extractor": v.Extractor.ID, "extractorSum": v.Extractor.SHA256}
+	case Class:
+		return Record{"id": v.ID, "session": v.Session, "name": v.Name, "order": v.Order}
+	case Example:
+		r := Record{"id": v.ID, "session": v.Session, "class": v.Class, "order": v.Order, "embedding": floatBytes(v.Embedding), "thumbnail": nil}
+		if len(v.Thumbnail) > 0 {
+			r["thumbnail"] = v.Thumbnail
+		}
+		return r
+	case nil, Record, string, []byte, float64, bool, Unknown:
+		return v
+	}
+	panic("store: value of unknown type")
+}
+
+// The decoders take the key for the id: it is what a record is found by. Of a session
+// and a class every field has something to stand in for it, since others belong to
+// them; an example without its numbers is nothing.
+
+func decodeSession(key string, v any) Session {
+	r, ok := v.(Record)
+	if !ok {
+		r = Record{}
+	}
+	s := Session{ID: key, Name: text(r, "name"), Created: int64(number(r, "created")), Updated: int64(number(r, "updated")), Saved: int64(number(r, "saved")),
+		Settings:  Settings{Inference: text(r, "inference"), Sort: text(r, "sort"), NonePrior: number(r, "nonePrior"), Prior: text(r, "prior")},
+		Extractor: model.Extractor{ID: text(r, "extractor"), SHA256: text(r, "extractorSum")}}
+	s.Settings.Pooled, _ = r["pooled"].(bool)
+	if s.Name == "" {
+		s.Name = "Recovered session"
+	}
+	return s
+}
+
+func decodeClass(key string, v any) (c Class, reason string) {
+	r, ok := v.(Record)
+	if !ok {
+		return c, "it is no object"
+	}
+	c = Class{ID: key, Session: text(r, "session"), Name: text(r, "name"), Order: number(r, "order")}
+	if c.Name == "" {
+		c.Name = "Recovered class"
+	}
+	return c, ""
+}
+
+func decodeExample(key string, v any) (x Example, reason string) {
+	r, ok := v.(Record)
+	if !ok {
+		return x, "it is no object"
+	}
+	x = Example{ID: key, Session: text(r, "session"), Class: text(r, "class"), Order: number(r, "order")}
+	x.Thumbnail, _ = r["thumbnail"].([]byte)
+	b, ok := r["embedding"].([]byte)
+	switch {
+	case !ok || len(b) == 0:
+		return x, "its embedding has no numbers"
+	case len(b)%4 != 0:
+		return x, "its embedding is cut short"
+	case len(b) > 4*MaxEmbedding:
+		return x, "its embedding is too long"
+	case x.Class == "":
+		return x, "it belongs to no class"
+	}
+	x.Embedding = make([]float32, len(b)/4)
+	for i := range x.Embedding {
+		v := math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		if v-v != 0 {
+			return x, "its embedding has a number that is not finite"
+		}
+		x.Embedding[i] = v
+	}
+	return x, ""
+}
+
+// floatBytes returns the bytes of a Float32Array.
+func floatBytes(x []float32) []byte {
+	b := make([]byte, 0, 4*len(x))
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}
+
+func text(r Record, key string) string {
+	s, _ := r[key].(string)
+	return s
+}
+
+// number returns a finite number, 0 for anything else.
+func number(r Record, key string) float64 {
+	if v, ok := r[key].(float64); ok && v-v == 0 {
+		return v
+	}
+	return 0
+}
+
+// stored is a record as it was read.
+type stored struct {
+	key   string
+	value any
+}
+
+// contentsOf makes a session of its records.
+func contentsOf(session stored, classes, examples []stored) *Contents {
+	c := &Contents{Session: decodeSession(session.key, session.value)}
+	for _, r := range classes {
+		if k, reason := decodeClass(r.key, r.value); reason == "" {
+			c.Classes = append(c.Classes, k)
+		} else {
+			c.damaged(Classes, r, reason)
+		}
+	}
+	known := make(map[string]bool, len(c.Classes))
+	for _, k := range c.Classes {
+		known[k.ID] = true
+	}
+	raw := make(map[string]stored, len(examples))
+	lengths := map[int]int{}
+	for _, r := range examples {
+		x, reason := decodeExample(r.key, r.value)
+		if reason == "" && !known[x.Class] {
+			reason = "its class is not there"
+		}
+		if reason != "" {
+			c.damaged(Examples, r, reason)
+			continue
+		}
+		c.Examples, raw[x.ID] = append(c.Examples, x), r
+		lengths[len(x.Embedding)]++
+	}
+	if len(lengths) > 1 {
+		c.evenOut(usual(lengths), raw)
+	}
+	c.Sort()
+	return c
+}
+
+func (c *Contents) damaged(t Table, r stored, reason string) {
+	c.Damaged = append(c.Damaged, Damage{Table: t, Key: r.key, Reason: reason, Raw: r.value})
+}
+
+// usual returns the length that most have, of several the longest.
+func usual(lengths map[int]int) (d int) {
+	for n, count := range lengths {
+		if count > lengths[d] || count == lengths[d] && n > d {
+			d = n
+		}
+	}
+	return d
+}
+
+// evenOut sets examples aside whose embeddings have another length than d.
+func (c *Contents) evenOut(d int, raw map[string]stored) {
+	c.Examples = slices.DeleteFunc(c.Examples, func(x Example) bool {
+		other := len(x.Embedding) != d
+		if other {
+			c.damaged(Examples, raw[x.ID], "its embedding has another length than most")
+		}
+		return other
+	})
+}
+
+// Sort puts classes and examples in order.
+func (c *Contents) Sort() {
+	sort.SliceStable(c.Classes, func(i, j int) bool {
+		return Before(c.Classes[i].Order, c.Classes[j].Order, c.Classes[i].ID, c.Classes[j].ID)
+	})
+	sort.SliceStable(c.Examples, func(i, j int) bool {
+		return Before(c.Examples[i].Order, c.Examples[j].Order, c.Examples[i].ID, c.Examples[j].ID)
+	})
+}
+
+// EncodeDamaged returns a file of records that cannot be used: JSON, with bytes as
+// JSON has them, in base64.
+func EncodeDamaged(all []Damage) ([]byte, error) {
+	type entry struct {
+		Table  Table  `json:"table"`
+		Key    string `json:"key"`
+		Reason string `json:"reason"`
+		Record any    `json:"record"`
+	}
+	entries := make([]entry, len(all))
+	for i, d := range all {
+		entries[i] = entry{d.Table, d.Key, d.Reason, printable(d.Raw)}
+	}
+	return json.MarshalIndent(map[string]any{"format": "metaqda.damaged", "records": entries}, "", " ")
+}
+
+// printable returns v without the numbers that JSON has no words for.
+func printable(v any) any {
+	switch v := v.(type) {
+	case Record:
+		r := make(Record, len(v))
+		for k, x := range v {
+			r[k] = printable(x)
+		}
+		return r
+	case float64:
+		if v-v != 0 {
+			return Unknown("number that is not finite")
+		}
+	}
+	return v
+}

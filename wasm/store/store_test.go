@@ -1,0 +1,333 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"metaqda/core/model"
+)
+
+// sample is a session of two classes of two examples of three numbers each.
+func sample(t testing.TB) *Memory {
+	t.Helper()
+	m := NewMemory()
+	ops := []Op{
+		{Sessions, "s", Session{ID: "s", Name: "Kitchen", Created: 1, Updated: 2, Settings: Settings{Inference: "fb", Sort: "taught", NonePrior: 0.2}}},
+		{Meta, "current", "s"},
+	}
+	for i, k := range []string{"cat", "dog"} {
+		ops = append(ops, Op{Classes, k, Class{ID: k, Session: "s", Name: k, Order: float64(i)}})
+		for j := range 2 {
+			id := k + string(rune('0'+j))
+			ops = append(ops, Op{Examples, id, Example{ID: id, Session: "s", Class: k, Order: float64(j),
+				Embedding: []float32{float32(i), float32(j), 1}, Thumbnail: []byte{byte(i), byte(j)}}})
+		}
+	}
+	if err := m.Apply(ops); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// with returns a record with a field of another value, or without it.
+func (m *Memory) with(t Table, key, field string, value any) {
+	r := Record{}
+	for k, v := range m.tables[t][key].(Record) {
+		r[k] = v
+	}
+	if r[field] = value; value == nil {
+		delete(r, field)
+	}
+	m.tables[t][key] = r
+}
+
+// Whatever one record is, all others of the session are there, and what is not is
+// named and can be taken out.
+func TestDamageStaysLocal(t *testing.T) {
+	embedding := func(x ...float32) []byte { return floatBytes(x) }
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for name, c := range map[string]struct {
+		do       func(m *Memory)
+		classes  int // of two that are there
+		examples int // of four
+		damaged  int // records that are named
+	}{
+		"session is a string":                {func(m *Memory) { m.tables[Sessions]["s"] = "oops" }, 2, 4, 0},
+		"session is a number":                {func(m *Memory) { m.tables[Sessions]["s"] = 7.0 }, 2, 4, 0},
+		"session is an array":                {func(m *Memory) { m.tables[Sessions]["s"] = Unknown("object") }, 2, 4, 0},
+		"session without id":                 {func(m *Memory) { m.with(Sessions, "s", "id", nil) }, 2, 4, 0},
+		"session with another id":            {func(m *Memory) { m.with(Sessions, "s", "id", "other") }, 2, 4, 0},
+		"session without a name":             {func(m *Memory) { m.with(Sessions, "s", "name", nil) }, 2, 4, 0},
+		"session whose name is a number":     {func(m *Memory) { m.with(Sessions, "s", "name", 3.0) }, 2, 4, 0},
+		"session of an unknown extractor":    {func(m *Memory) { m.with(Sessions, "s", "extractor", Unknown("object")) }, 2, 4, 0},
+		"session whose times are words":      {func(m *Memory) { m.with(Sessions, "s", "updated", "yesterday") }, 2, 4, 0},
+		"session with none prior NaN":        {func(m *Memory) { m.with(Sessions, "s", "nonePrior", math.NaN()) }, 2, 4, 0},
+		"session with settings of bytes":     {func(m *Memory) { m.with(Sessions, "s", "inference", []byte{1}) }, 2, 4, 0},
+		"class is a string":                  {func(m *Memory) { m.tables[Classes]["cat"] = "oops" }, 1, 2, 3},
+		"class is nothing":                   {func(m *Memory) { m.tables[Classes]["cat"] = nil }, 1, 2, 3},
+		"class without id":                   {func(m *Memory) { m.with(Classes, "cat", "id", nil) }, 2, 4, 0},
+		"class whose id is a number":         {func(m *Memory) { m.with(Classes, "cat", "id", 5.0) }, 2, 4, 0},
+		"class without a name":               {func(m *Memory) { m.with(Classes, "cat", "name", nil) }, 2, 4, 0},
+		"class whose name is bytes":          {func(m *Memory) { m.with(Classes, "cat", "name", []byte("cat")) }, 2, 4, 0},
+		"class without order":                {func(m *Memory) { m.with(Classes, "cat", "order", nil) }, 2, 4, 0},
+		"class whose order is a word":        {func(m *Memory) { m.with(Classes, "dog", "order", "first") }, 2, 4, 0},
+		"class whose order is NaN":           {func(m *Memory) { m.with(Classes, "cat", "order", math.NaN()) }, 2, 4, 0},
+		"class of no session":                {func(m *Memory) { m.with(Classes, "cat", "session", nil) }, 1, 2, 3},
+		"class of a session that is gone":    {func(m *Memory) { m.with(Classes, "cat", "session", "gone") }, 1, 2, 3},
+		"class that is gone":                 {func(m *Memory) { delete(m.tables[Classes], "cat") }, 1, 2, 2},
+		"two classes of one name":            {func(m *Memory) { m.with(Classes, "cat", "name", "dog") }, 2, 4, 0},
+		"example is a string":                {func(m *Memory) { m.tables[Examples]["cat0"] = "oops" }, 2, 3, 1},
+		"example is true":                    {func(m *Memory) { m.tables[Examples]["cat0"] = true }, 2, 3, 1},
+		"example without id":                 {func(m *Memory) { m.with(Examples, "cat0", "id", nil) }, 2, 4, 0},
+		"example without embedding":          {func(m *Memory) { m.with(Examples, "cat0", "embedding", nil) }, 2, 3, 1},
+		"example whose embedding is text":    {func(m *Memory) { m.with(Examples, "cat0", "embedding", "0,1,2") }, 2, 3, 1},
+		"example with an empty embedding":    {func(m *Memory) { m.with(Examples, "cat0", "embedding", []byte{}) }, 2, 3, 1},
+		"example cut short that sorts first": {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2)) }, 2, 3, 1},
+		"example cut within a number":        {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2, 3)[:11]) }, 2, 3, 1},
+		"example that is too long":           {func(m *Memory) { m.with(Examples, "cat0", "embedding", make([]byte, 4*MaxEmbedding+4)) }, 2, 3, 1},
+		"example with NaN":                   {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, nan, 3)) }, 2, 3, 1},
+		"example with an infinity":           {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(inf, 2, 3)) }, 2, 3, 1},
+		"example without order":              {func(m *Memory) { m.with(Examples, "cat0", "order", nil) }, 2, 4, 0},
+		"example whose order is an object":   {func(m *Memory) { m.with(Examples, "cat0", "order", Unknown("object")) }, 2, 4, 0},
+		"example whose order is infinite":    {func(m *Memory) { m.with(Examples, "cat1", "order", math.Inf(-1)) }, 2, 4, 0},
+		"example without thumbnail":          {func(m *Memory) { m.with(Examples, "cat0", "thumbnail", nil) }, 2, 4, 0},
+		"example whose thumbnail is a word":  {func(m *Memory) { m.with(Examples, "cat0", "thumbnail", "cat.png") }, 2, 4, 0},
+		"example of no class":                {func(m *Memory) { m.with(Examples, "cat0", "class", nil) }, 2, 3, 1},
+		"example of a class that is gone":    {func(m *Memory) { m.with(Examples, "cat0", "class", "gone") }, 2, 3, 1},
+		"example of no session":              {func(m *Memory) { m.with(Examples, "cat0", "session", nil) }, 2, 3, 1},
+		"example of a session that is gone":  {func(m *Memory) { m.with(Examples, "cat0", "session", "gone") }, 2, 3, 1},
+		"checkpoint is a string":             {func(m *Memory) { m.tables[Checkpoints]["s/job"] = "oops" }, 2, 4, 0},
+		"prior is a number":                  {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
+		"current session is bytes":           {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
+	} {
+		m := sample(t)
+		c.do(m)
+		all, err := m.Summaries()
+		if err != nil || len(all) != 1 {
+			t.Errorf("%s: sessions are %+v, %v", name, all, err)
+			continue
+		}
+		got, err := m.Contents("s")
+		if err != nil || got == nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if len(got.Classes) != c.classes || len(got.Examples) != c.examples {
+			t.Errorf("%s: %d classes and %d examples, want %d and %d", name, len(got.Classes), len(got.Examples), c.classes, c.examples)
+		}
+		for _, k := range got.Classes {
+			if k.ID == "" || k.Name == "" || k.Order-k.Order != 0 {
+				t.Errorf("%s: class %+v", name, k)
+			}
+		}
+		for _, x := range got.Examples {
+			if x.ID == "" || len(x.Embedding) != 3 || x.Order-x.Order != 0 {
+				t.Errorf("%s: example %+v", name, x)
+			}
+		}
+		others, err := m.Unreachable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := slices.Concat(got.Damaged, others)
+		if len(named) != c.damaged {
+			t.Errorf("%s: %d records are named, want %d: %+v", name, len(named), c.damaged, named)
+		}
+		file, err := EncodeDamaged(named)
+		var back struct {
+			Records []struct{ Table, Key, Reason string }
+		}
+		if err != nil || json.Unmarshal(file, &back) != nil || len(back.Records) != c.damaged {
+			t.Errorf("%s: exported as %s, %v", name, file, err)
+		}
+		for _, r := range back.Records {
+			if r.Key == "" || r.Reason == "" {
+				t.Errorf("%s: exported as %+v", name, r)
+			}
+		}
+		if _, err := m.Bytes(Checkpoints, "s/job"); err != nil {
+			t.Error(err)
+		}
+		if s, err := m.Text("current"); err != nil || s != "s" && name != "current session is bytes" {
+			t.Errorf("%s: current session %q, %v", name, s, err)
+		}
+	}
+}
+
+// What is damaged goes out as it is.
+func TestDamagedRecordsGoOutWhole(t *testing.T) {
+	m := sample(t)
+	m.with(Examples, "cat0", "embedding", []byte("embeddin")) // of another length
+	m.with(Examples, "cat0", "order", math.NaN())
+	c, err := m.Contents("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := EncodeDamaged(c.Damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back struct {
+		Records []struct {
+			Record struct{ Embedding, Thumbnail []byte }
+		}
+	}
+	if err := json.Unmarshal(file, &back); err != nil || len(back.Records) != 1 {
+		t.Fatalf("%s: %v", file, err)
+	}
+	if r := back.Records[0].Record; string(r.Embedding) != "embeddin" || !bytes.Equal(r.Thumbnail, []byte{0, 0}) {
+		t.Errorf("went out as %+v", r)
+	}
+}
+
+func TestRecordsRoundTrip(t *testing.T) {
+	s := Session{ID: "s", Name: "n", Created: 1, Updated: 2, Saved: 3, Extractor: model.Extractor{ID: "x", SHA256: "y"},
+		Settings: Settings{Inference: "map", Sort: "taught", NonePrior: 0.25, Pooled: true, Prior: "p"}}
+	if got := decodeSession("s", encode(s)); got != s {
+		t.Errorf("session %+v came back as %+v", s, got)
+	}
+	k := Class{ID: "k", Session: "s", Name: "n", Order: 2.5}
+	if got, reason := decodeClass("k", encode(k)); got != k || reason != "" {
+		t.Errorf("class %+v came back as %+v (%s)", k, got, reason)
+	}
+	x := Example{ID: "x", Session: "s", Class: "k", Order: -1, Embedding: []float32{1, -2.5, 1e-40}, Thumbnail: []byte("jpeg")}
+	got, reason := decodeExample("x", encode(x))
+	if reason != "" || got.Class != "k" || got.Order != -1 || !slices.Equal(got.Embedding, x.Embedding) || !bytes.Equal(got.Thumbnail, x.Thumbnail) {
+		t.Errorf("example %+v came back as %+v (%s)", x, got, reason)
+	}
+}
+
+func TestChangesAreCheckedTogether(t *testing.T) {
+	put := func(id, class string) []Op {
+		return []Op{{Examples, id, Example{ID: id, Session: "s", Class: class, Embedding: []float32{1, 2, 3}}}}
+	}
+	name := "Garden"
+	for what, c := range map[string]struct {
+		changes []Change
+		want    []string // codes
+	}{
+		"an example of a class that is there": {[]Change{{Needs{Session: "s", Class: "cat"}, put("x", "cat")}}, []string{""}},
+		"of one that is not":                  {[]Change{{Needs{Session: "s", Class: "hen"}, put("x", "hen")}}, []string{"class"}},
+		"of one that an earlier change adds": {[]Change{
+			{Needs{Session: "s", Name: "hen"}, []Op{{Classes, "hen", Class{ID: "hen", Session: "s", Name: "hen"}}}},
+			{Needs{Session: "s", Class: "hen"}, put("x", "hen")}}, []string{"", ""}},
+		"of one that an earlier change removes": {[]Change{
+			{Needs{Session: "s", Class: "cat", Whole: true}, []Op{{Classes, "cat", nil}, {Examples, "cat0", nil}, {Examples, "cat1", nil}}},
+			{Needs{Session: "s", Class: "cat"}, put("x", "cat")}}, []string{"", "class"}},
+		"a class removed with less than is in it": {[]Change{
+			{Needs{Session: "s", Class: "cat"}, put("x", "cat")},
+			{Needs{Session: "s", Class: "cat", Whole: true}, []Op{{Classes, "cat", nil}, {Examples, "cat0", nil}, {Examples, "cat1", nil}}}}, []string{"", "changed"}},
+		"a name that is taken":      {[]Change{{Needs{Session: "s", Class: "cat", Name: "dog"}, []Op{{Classes, "cat", Class{ID: "cat", Session: "s", Name: "dog"}}}}}, []string{"label"}},
+		"a name that it has itself": {[]Change{{Needs{Session: "s", Class: "cat", Name: "cat"}, nil}}, []string{""}},
+		"a name that was given up just": {[]Change{
+			{Needs{Session: "s", Class: "dog", Name: "wolf"}, []Op{{Classes, "dog", Class{ID: "dog", Session: "s", Name: "wolf"}}}},
+			{Needs{Session: "s", Class: "cat", Name: "dog"}, []Op{{Classes, "cat", Class{ID: "cat", Session: "s", Name: "dog"}}}}}, []string{"", ""}},
+		"a session that was never there": {[]Change{{Needs{Session: "t"}, []Op{{Sessions, "t", Edit{Name: &name}}}}}, []string{"cleared"}},
+		"a record that is not there":     {[]Change{{Needs{Record: Ref{Checkpoints, "s/classifier"}}, []Op{{Checkpoints, "s/state", []byte{1}}}}}, []string{"gone"}},
+	} {
+		m := sample(t)
+		refused, err := m.Commit(c.changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.want {
+			var e *Error
+			if got := ""; refused[i] != nil {
+				if errors.As(refused[i], &e) {
+					got = e.Code
+				}
+				if got != want {
+					t.Errorf("%s: change %d refused with %q, want %q", what, i, got, want)
+				}
+			} else if want != "" {
+				t.Errorf("%s: change %d was not refused", what, i)
+			}
+		}
+		if m.tables[Checkpoints]["s/state"] != nil || m.tables[Sessions]["t"] != nil {
+			t.Errorf("%s: something of it was written", what)
+		}
+	}
+}
+
+func TestEditsOfBothStay(t *testing.T) {
+	m := sample(t)
+	name, none := "Garden", 0.4
+	for _, d := range []Edit{{Name: &name, Updated: 9}, {NonePrior: &none, Updated: 5}} {
+		if _, err := m.Commit([]Change{{Needs{Session: "s"}, []Op{{Sessions, "s", d}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, _ := m.Contents("s")
+	if s := c.Session; s.Name != name || s.Settings.NonePrior != none || s.Updated != 9 || s.Settings.Inference != "fb" {
+		t.Errorf("session is %+v", s)
+	}
+}
+
+func TestSweepKeepsWhatIsUsed(t *testing.T) {
+	m := sample(t)
+	chosen := "chosen"
+	if err := m.Apply([]Op{{Priors, "site", []byte{1}}, {Priors, "chosen", []byte{2}}, {Priors, "other", []byte{3}}, {Meta, SitePrior, "site"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Commit([]Change{{Ops: []Op{{Sessions, "s", Edit{Prior: &chosen}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Sweep(); err != nil || len(m.tables[Priors]) != 2 || m.tables[Priors]["other"] != nil {
+		t.Errorf("priors left: %v, %v", m.tables[Priors], err)
+	}
+	m.tables[Sessions]["t"] = "oops"
+	m.tables[Priors]["other"] = []byte{3}
+	if err := m.Sweep(); err != nil || len(m.tables[Priors]) != 3 {
+		t.Errorf("with a session that cannot be read: %v, %v", m.tables[Priors], err)
+	}
+}
+
+// FuzzRecords reads records of any fields.
+func FuzzRecords(f *testing.F) {
+	f.Add("cat", "s", "cat", 1.0, floatBytes([]float32{1, 2, 3}), uint8(0))
+	f.Add("", "", "", math.NaN(), []byte{1}, uint8(255))
+	f.Fuzz(func(t *testing.T, id, session, class string, order float64, b []byte, kinds uint8) {
+		m := sample(t)
+		other := []any{nil, "text", 7.0, true, []byte{1}, Unknown("object")}
+		pick := func(i int, v any) any {
+			if kinds>>i&1 == 1 {
+				return other[(int(kinds)+i)%len(other)]
+			}
+			return v
+		}
+		m.tables[Examples]["x"] = Record{"id": pick(0, id), "session": pick(1, session), "class": pick(2, class), "order": pick(3, order),
+			"embedding": pick(4, b), "thumbnail": pick(5, b)}
+		m.tables[Classes]["k"] = Record{"id": pick(2, id), "session": pick(3, session), "name": pick(4, class), "order": pick(5, order)}
+		m.tables[Sessions]["t"] = pick(7, Record{"id": id, "name": pick(6, class), "nonePrior": pick(0, order), "prior": pick(1, b)})
+		if _, err := m.Summaries(); err != nil {
+			t.Fatal(err)
+		}
+		c, err := m.Contents("s")
+		if err != nil || len(c.Classes) < 2 || len(c.Examples) < 4 {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		length := len(c.Examples[0].Embedding)
+		for _, x := range c.Examples {
+			if len(x.Embedding) != length || x.Order-x.Order != 0 {
+				t.Fatalf("example %+v", x)
+			}
+			for _, v := range x.Embedding {
+				if v-v != 0 {
+					t.Fatalf("example %+v", x)
+				}
+			}
+		}
+		others, err := m.Unreachable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := EncodeDamaged(slices.Concat(c.Damaged, others)); err != nil || !strings.Contains(string(b), "metaqda.damaged") {
+			t.Fatal(err)
+		}
+	})
+}
