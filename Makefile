@@ -158,8 +158,8 @@ site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extrac
 # Two processes at a time: the machines that run this have two processors.
 
 .PHONY: test
-test: build test-go test-wasm test-js test-package test-browser ## run every test: Go, Go as WebAssembly, JavaScript, npm package, browser
-	@echo "make test: every stage passed (Go, Go as WebAssembly, JavaScript, npm package, browser)"
+test: build test-go test-wasm test-js test-package test-browser test-firefox ## run every test: Go, Go as WebAssembly, JavaScript, npm package, browsers
+	@echo "make test: every stage passed (Go, Go as WebAssembly, JavaScript, npm package, browsers)"
 
 .PHONY: test-go
 test-go: $(MODULES) ## run the Go tests natively
@@ -208,6 +208,47 @@ test-browser: build ## run the browser tests in headless Chromium, installing it
 	@chromium=$$($(BIN)/chromium -install) && \
 	files=$$(find web/test/browser -name '*.test.*js' | sort) && test -n "$$files" && \
 	CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=1 --test-timeout=600000 --test-reporter=spec $$files
+
+# Firefox is the second opinion: where there is none, and none can be installed, that
+# is said and the rest counts.
+.PHONY: test-firefox
+test-firefox: build ## run the path through the page in headless Firefox, installing it where apt-get can
+	@echo "== Browser, in headless Firefox"
+	@firefox=$$($(BIN)/chromium -firefox -install) || { echo "make: nothing is tested in Firefox" >&2; exit 0; }; \
+	FIREFOX="$$firefox" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec $$(find web/test/firefox -name '*.test.js')
+
+# ---- the long forms -----------------------------------------------------------
+# What takes too long for every change. Each fuzz target goes on for FUZZ_SECONDS;
+# minimising what is found interesting takes longer than finding it, hence the bound.
+FUZZ_SECONDS ?= 600
+
+.PHONY: soak
+soak: build ## fuzz every decoder for FUZZ_SECONDS, ten minutes, and build the site twice: two hours
+	@for file in $$(git ls-files 'core/**_test.go' 'scripts/**_test.go' 'wasm/**_test.go'); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$file); do \
+			echo "== $$target, $$(dirname $$file)"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 10x -parallel 2 -timeout 0 ./$$(dirname $$file) || exit 1; \
+		done; \
+	done
+	@echo "== changed .npz files, JavaScript"
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(NODE) --test --test-reporter=spec --test-name-pattern='changed files' web/test/unit/npz.test.js
+	@$(MAKE) reproducible
+
+# The second build is of a copy of the tree under another path, with its own cache.
+.PHONY: reproducible
+reproducible: site ## build the site a second time elsewhere, and compare every byte
+	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && \
+	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$$copy" && \
+	cp -R web/node_modules "$$copy/web/" && mkdir -p "$$copy/build" && touch "$$copy/build/.needed" "$$copy/build/.modules" && \
+	$(MAKE) -C "$$copy" site && diff -r $(SITE) "$$copy/$(SITE)" && \
+	echo "make reproducible: $$(find $(SITE) -type f | wc -l) files, every byte the same in two builds"
+
+# The list of known faults comes from the network.
+.PHONY: vulnerabilities
+vulnerabilities: $(MODULES) ## look for known faults in what is linked (govulncheck, which asks vuln.go.dev)
+	@GOBIN='$(CURDIR)/$(BIN)' $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.1.4
+	$(BIN)/govulncheck ./...
+	$(WASM) $(BIN)/govulncheck ./wasm
 
 # ---- speed ------------------------------------------------------------------
 

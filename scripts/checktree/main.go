@@ -6,7 +6,10 @@
 //   - no text names the host of a package registry: each machine is set up for
 //     its own, and a name would bypass that;
 //
-//   - no text names a folder of one machine.
+//   - no text names a folder of one machine;
+//
+//   - THIRD_PARTY.md names every Go module and npm package that is pinned, in its
+//     version where it tells one.
 //
 //     go run ./scripts/checktree [ROOT]
 //
@@ -39,6 +42,12 @@ func main() {
 		fmt.Fprintf(os.Stderr, "checktree: %v\n", err)
 		os.Exit(2)
 	}
+	unnamed, err := checkNotices(root)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "checktree: %v\n", err)
+		os.Exit(2)
+	}
+	findings = append(findings, unnamed...)
 	for _, f := range findings {
 		fmt.Fprintf(os.Stderr, "checktree: %s\n", f)
 	}
