@@ -73,7 +73,7 @@ INLINED := metaqda/... gonum.org/... math math/bits sort syscall/js internal/run
 .PHONY: $(SITE)/metaqda.wasm
 $(SITE)/metaqda.wasm: $(BIN)/tools $(MODULES)
 	@mkdir -p $(@D)
-	$(WASM) $(GO) build -trimpath -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=) -o $@.new ./wasm
+	$(WASM) $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=) -o $@.new ./wasm
 	@$(BIN)/wasmshrink $@.new && mv $@.new $@
 
 $(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
