@@ -35,6 +35,8 @@ type Hooks struct {
 	Stored  func(session string)             // a change of the session has been stored
 	Fetch   func(url string) ([]byte, error) // waits for the bytes behind a URL
 	Now     func() time.Time
+	Later   func(time.Duration, func()) // calls after a time; nil: what is shown follows every change at once
+	Fold    func(string) string         // what names that people take for the same have in common; nil: all but case
 }
 
 // Engine holds one open session. Its methods may be called by several
@@ -56,6 +58,8 @@ type Engine struct {
 	prior      *prior // in use, nil until the dimension is known
 	classifier *qda.Classifier
 	query      []float32 // nil without one
+	due        bool      // what is shown will follow the changes in a moment
+	rested     time.Time // until then what is shown need not follow again
 	journal    journal
 	unreadable string                  // why the prior that the session chose cannot be read, empty when it can or is not here
 	undo       map[string]func() error // by token
@@ -202,7 +206,7 @@ func (e *Engine) touch(ops ...store.Op) {
 	e.session.Updated = e.hooks.Now().UnixMilli()
 	e.pending = append(e.pending, ops...)
 	e.pending = append(e.pending, store.Op{Table: store.Sessions, Key: e.session.ID, Value: e.session})
-	e.refresh()
+	e.follow()
 	e.announce()
 }
 

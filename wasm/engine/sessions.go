@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"metaqda/core/model"
@@ -313,6 +314,21 @@ func (e *Engine) Reload() error {
 	return nil
 }
 
+// SaveSession returns the file of the open session for a person to keep, and notes
+// when.
+func (e *Engine) SaveSession() ([]byte, error) {
+	b, err := e.ExportSession()
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.session.Saved = e.hooks.Now().UnixMilli()
+	e.pending = append(e.pending, store.Op{Table: store.Sessions, Key: e.session.ID, Value: e.session})
+	e.announce()
+	return b, nil
+}
+
 // ExportSession returns the file of the open session.
 func (e *Engine) ExportSession() ([]byte, error) {
 	e.mu.Lock()
@@ -353,6 +369,13 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	defer e.waiting.Unlock()
 	e.Flush()
 	c := contentsOf(file, e.hooks.Now().UnixMilli())
+	others, err := e.store.Summaries()
+	if err != nil {
+		return "", "", err
+	}
+	c.Session.Name = numbered(c.Session.Name, func(name string) bool {
+		return !slices.ContainsFunc(others, func(s store.Summary) bool { return e.fold(s.Name) == e.fold(name) })
+	})
 	e.mu.Lock()
 	if len(c.Examples) > 0 {
 		c.Session.Extractor = e.here // the file passed for its pictures

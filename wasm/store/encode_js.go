@@ -19,7 +19,7 @@ func encode(v any) js.Value {
 	switch v := v.(type) {
 	case Session:
 		s := v.Settings
-		return object("id", v.ID, "name", v.Name, "created", float64(v.Created), "updated", float64(v.Updated),
+		return object("id", v.ID, "name", v.Name, "created", float64(v.Created), "updated", float64(v.Updated), "saved", float64(v.Saved),
 			"inference", s.Inference, "sort", s.Sort, "nonePrior", s.NonePrior, "pooled", s.Pooled, "prior", s.Prior,
 			"extractor", v.Extractor.ID, "extractorSum", v.Extractor.SHA256)
 	case Class:
@@ -87,7 +87,7 @@ func floatBytes(x []float32) []byte {
 // it is used.
 
 func decodeSession(v js.Value) Session {
-	return Session{ID: text(v, "id"), Name: text(v, "name"), Created: int64(number(v, "created")), Updated: int64(number(v, "updated")),
+	return Session{ID: text(v, "id"), Name: text(v, "name"), Created: int64(number(v, "created")), Updated: int64(number(v, "updated")), Saved: int64(number(v, "saved")),
 		Settings: Settings{Inference: text(v, "inference"), Sort: text(v, "sort"), NonePrior: number(v, "nonePrior"),
 			Pooled: v.Get("pooled").Truthy(), Prior: text(v, "prior")},
 		Extractor: model.Extractor{ID: text(v, "extractor"), SHA256: text(v, "extractorSum")}}

@@ -32,6 +32,7 @@ var Tables = []Table{Sessions, Classes, Examples, Priors, Meta, Checkpoints}
 type Session struct {
 	ID, Name         string
 	Created, Updated int64 // milliseconds since 1970 UTC
+	Saved            int64 // likewise, when a person last saved it to a file; 0 for never
 	Settings         Settings
 	// Extractor read the pictures. It is empty before the first picture, where
 	// nobody said which it was, and in sessions from before it was recorded.
