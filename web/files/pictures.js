@@ -1,10 +1,9 @@
 // @ts-check
 /** From a file or a video frame to pixels, and from pixels to a small thumbnail. */
 import { decodePicture } from '../extractor/pixels.js';
-import { rectangleOf } from '../extractor/preprocess.js';
 
-/** Edge of a thumbnail in pixels. */
-export const THUMBNAIL = 96;
+/** Edge of a square that a thumbnail fits, in pixels: enough to see what is on it, and for an extractor to read it again. */
+export const THUMBNAIL = 256;
 
 /** Drawings without pixels of their own (SVG) are drawn no larger than this edge. */
 const LARGEST = 1024;
@@ -86,37 +85,26 @@ async function decodeByElement(file) {
 }
 
 /**
- * Encodes the centre square as a small JPEG on white.
- *
- * @param {ImageBitmap} bitmap
- * @returns {Promise<Uint8Array>}
- */
-export function thumbnail(bitmap) {
-  const square = rectangleOf({ name: 'square', share: 1 }, bitmap.width, bitmap.height);
-  return reduce(bitmap, square, THUMBNAIL, THUMBNAIL);
-}
-
-/**
  * Encodes the whole picture, as large as fits a square, as a JPEG on white.
  *
  * @param {ImageBitmap} bitmap
- * @param {number} edge of the square, in pixels
+ * @param {number} edge of the square, in pixels; a smaller picture is not enlarged
  * @returns {Promise<Uint8Array>}
  */
 export function preview(bitmap, edge) {
-  const { width, height } = bitmap;
-  const scale = edge / Math.max(width, height);
-  const pixels = (/** @type {number} */ side) => Math.max(1, Math.round(scale * side));
-  return reduce(bitmap, { x: 0, y: 0, width, height }, pixels(width), pixels(height));
+  return encoded(drawn(bitmap, edge));
 }
 
 /**
+ * Draws the whole picture, as large as fits a square, on white.
+ *
  * @param {ImageBitmap} bitmap
- * @param {import('../extractor/preprocess.js').Rectangle} part
- * @param {number} width of the result, in pixels
- * @param {number} height
+ * @param {number} edge of the square, in pixels; a smaller picture is not enlarged
  */
-async function reduce(bitmap, part, width, height) {
+export function drawn(bitmap, edge) {
+  const scale = Math.min(1, edge / Math.max(bitmap.width, bitmap.height));
+  const pixels = (/** @type {number} */ side) => Math.max(1, Math.round(scale * side));
+  const [width, height] = [pixels(bitmap.width), pixels(bitmap.height)];
   const canvas = canvasOf(width, height);
   const context = /** @type {OffscreenCanvasRenderingContext2D|CanvasRenderingContext2D|null} */ (
     canvas.getContext('2d'));
@@ -124,7 +112,17 @@ async function reduce(bitmap, part, width, height) {
   context.fillStyle = '#fff';
   context.fillRect(0, 0, width, height);
   context.imageSmoothingQuality = 'high';
-  context.drawImage(bitmap, part.x, part.y, part.width, part.height, 0, 0, width, height);
+  context.drawImage(bitmap, 0, 0, width, height);
+  return canvas;
+}
+
+/**
+ * A drawing as JPEG.
+ *
+ * @param {OffscreenCanvas|HTMLCanvasElement} canvas
+ * @returns {Promise<Uint8Array>}
+ */
+export async function encoded(canvas) {
   return new Uint8Array(await (await encode(canvas)).arrayBuffer());
 }
 

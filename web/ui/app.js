@@ -1,7 +1,8 @@
 // @ts-check
 /** Starts the page: loads engine and extractor, joins them with the views. */
 import { buildAbout } from './about.js';
-import { complain, say, toast, UndoStack } from './announce.js';
+import { complain, say, sayBeforeDialogs, toast, UndoStack } from './announce.js';
+import { CheckPanel } from './check.js';
 import { ClassList } from './classes.js';
 import { byId, sentence } from './dom.js';
 import { catchMisses, catchPaste } from './drop.js';
@@ -9,12 +10,14 @@ import { loadEngine } from '../engine/index.js';
 import { loadExtractor } from '../extractor/index.js';
 import { LearningPanel } from './learning.js';
 import { Enrolment } from './enrol.js';
+import { LargerView } from './larger.js';
 import { LoadProgress, megabytes } from './loading.js';
 import { workOffline } from '../offline/index.js';
 import { Recogniser } from './recognise.js';
 import { Samples } from './samples.js';
 import { SessionsDialog } from './sessions.js';
 import { SettingsDialog } from './settings.js';
+import { Why } from './why.js';
 
 /** @typedef {import('../engine/trainer.js').FullEngine} Engine */
 /** @typedef {import('../extractor/index.js').Extractor} Extractor */
@@ -119,8 +122,11 @@ function coalesced(show) {
 async function build(engine, extractor) {
   const undo = new UndoStack();
   const enrolment = new Enrolment(engine, extractor);
-  const classes = new ClassList({ engine, enrolment, undo });
-  const recogniser = new Recogniser({ engine, enrolment });
+  const larger = new LargerView(() => classes);
+  const classes = new ClassList({ engine, enrolment, undo, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
+  const why = new Why({ engine, enrolment, classes });
+  const check = new CheckPanel({ engine, classes });
+  const recogniser = new Recogniser({ engine, enrolment, onAsked: (question) => why.ask(question) });
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     undo.clear();
@@ -129,7 +135,7 @@ async function build(engine, extractor) {
   };
   const settings = new SettingsDialog({ engine, extractor, onReplaced });
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
-  new Samples({ engine, enrolment, recognise: (files) => recogniser.recogniseFiles(files) });
+  const samples = new Samples({ engine, enrolment, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage');
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor');
@@ -142,9 +148,12 @@ async function build(engine, extractor) {
     tellExtractor(state.extractor.message);
     if (all) classes.show(all);
     else classes.follow(steps);
+    samples.showIn(state.sessionId);
+    check.changed();
+    why.changed();
     settings.show(state);
     learning.showPrior(state.prior);
-    await sessions.show(state.sessionId);
+    await sessions.show(state);
   });
   engine.on('change', () => void refresh());
   await refresh();
@@ -170,6 +179,7 @@ async function offlineUse() {
 }
 
 async function start() {
+  sayBeforeDialogs();
   const progress = progressBar();
   const loading = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
   loading.catch(() => {}); // awaited below, after the engine
