@@ -49,7 +49,7 @@ async function usePagePrior(engine, manifest) {
     if (prior) await engine.usePrior({ url: prior.path, sha256: prior.sha256 });
   } catch (error) {
     const missing = /** @type {{code?: string}} */ (error).code === 'fetch';
-    const why = missing ? 'The page’s prior could not be fetched.' : sentence(error);
+    const why = missing ? 'The page’s background knowledge could not be fetched.' : sentence(error);
     toast({
       text: `${why} ${meanwhile((await engine.state()).prior)}`, key: 'page-prior', stay: true,
       action: 'Try again', onAction: () => void usePagePrior(engine, fetchManifest()),
@@ -59,7 +59,7 @@ async function usePagePrior(engine, manifest) {
 
 /** @param {import('../engine/contract.js').PriorState} prior in use */
 function meanwhile({ site, sha256 }) {
-  if (!site) return 'This session has a prior of its own and does not need it.';
+  if (!site) return 'This session has its own and does not need it.';
   if (sha256) return 'That of the last visit is in use.';
   return 'A plain one is in use: answers are less sure.';
 }

@@ -228,7 +228,6 @@ export class ClassList {
   async moveExample(classId, exampleId, toId) {
     const [from, to] = [classId, toId].map((id) => this.#cards.get(id)?.name ?? '');
     const { undo } = await this.engine.moveExample(classId, exampleId, toId);
-    this.focus(toId, exampleId);
     this.undo.offer(`Moved a picture from “${from}” to “${to}”.`, async () => {
       await this.engine.undo(undo);
       this.focus(classId, exampleId);

@@ -63,18 +63,25 @@ export class LargerView {
   }
 
   async #move() {
-    await this.#try(() => this.classes().moveExample(this.#classId, this.#exampleId, this.target.value));
+    const to = this.target.value;
+    await this.#try(() => this.classes().moveExample(this.#classId, this.#exampleId, to), () => this.classes().focus(to, this.#exampleId));
   }
 
   async #remove() {
-    await this.#try(() => this.classes().removePicture(this.#classId, this.#exampleId));
+    await this.#try(() => this.classes().removePicture(this.#classId, this.#exampleId), () => this.classes().focus(this.#classId));
   }
 
-  /** What is done takes the picture from its place, so there is no more to see. @param {() => Promise<void>} work */
-  async #try(work) {
+  /**
+   * What is done takes the picture from its place, so there is no more to see.
+   *
+   * @param {() => Promise<void>} work
+   * @param {() => void} focus gives the focus to where the picture went, or was
+   */
+  async #try(work, focus) {
     try {
       await work();
-      this.dialog.close();
+      this.dialog.close(); // which gives the focus back to where it came from
+      focus();
     } catch (error) {
       complain(this.error, sentence(error));
     }

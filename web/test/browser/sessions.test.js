@@ -115,9 +115,9 @@ for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['
     await page.getByRole('button', { name: 'Settings' }).click();
     const settings = page.getByRole('dialog', { name: 'Settings' });
     const download = page.waitForEvent('download');
-    await settings.getByRole('button', { name: 'Export the classifier' }).click();
+    await settings.getByRole('button', { name: 'Save this session' }).click();
     const file = await (await download).path();
-    await settings.getByLabel('Import a classifier').setInputFiles(file);
+    await settings.getByLabel('Open a saved session').setInputFiles(file);
     await settings.getByRole('alert').filter({ hasText: 'This classifier was made with the feature extractor' }).waitFor();
     await page.keyboard.press('Escape');
 
