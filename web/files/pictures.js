@@ -1,12 +1,17 @@
 // @ts-check
 /** From a file or a video frame to pixels, and from pixels to a small thumbnail. */
 import { decodePicture } from '../extractor/pixels.js';
+import { drawTo } from './draw.js';
+import { encodeInWorker } from './encoder.js';
 
 /** Edge of a square that a thumbnail fits, in pixels: enough to see what is on it, and for an extractor to read it again. */
 export const THUMBNAIL = 256;
 
 /** Drawings without pixels of their own (SVG) are drawn no larger than this edge. */
 const LARGEST = 1024;
+
+/** Of JPEG. */
+const QUALITY = 0.82;
 
 const HEIC = /\.(heic|heif)$/i;
 const PICTURE = /\.(jpe?g|png|gif|webp|avif|bmp|svg|ico|tiff?|heic|heif|jxl)$/i;
@@ -91,8 +96,16 @@ async function decodeByElement(file) {
  * @param {number} edge of the square, in pixels; a smaller picture is not enlarged
  * @returns {Promise<Uint8Array>}
  */
-export function preview(bitmap, edge) {
-  return encoded(drawn(bitmap, edge));
+export async function preview(bitmap, edge) {
+  const { width, height } = fitted(bitmap, edge);
+  return await encodeInWorker(bitmap, width, height, QUALITY) ?? encoded(drawn(bitmap, edge));
+}
+
+/** @param {ImageBitmap} bitmap @param {number} edge */
+function fitted(bitmap, edge) {
+  const scale = Math.min(1, edge / Math.max(bitmap.width, bitmap.height));
+  const pixels = (/** @type {number} */ side) => Math.max(1, Math.round(scale * side));
+  return { width: pixels(bitmap.width), height: pixels(bitmap.height) };
 }
 
 /**
@@ -102,17 +115,9 @@ export function preview(bitmap, edge) {
  * @param {number} edge of the square, in pixels; a smaller picture is not enlarged
  */
 export function drawn(bitmap, edge) {
-  const scale = Math.min(1, edge / Math.max(bitmap.width, bitmap.height));
-  const pixels = (/** @type {number} */ side) => Math.max(1, Math.round(scale * side));
-  const [width, height] = [pixels(bitmap.width), pixels(bitmap.height)];
+  const { width, height } = fitted(bitmap, edge);
   const canvas = canvasOf(width, height);
-  const context = /** @type {OffscreenCanvasRenderingContext2D|CanvasRenderingContext2D|null} */ (
-    canvas.getContext('2d'));
-  if (!context) throw new PictureError('This browser refused to draw a thumbnail. Close other tabs and try again.');
-  context.fillStyle = '#fff';
-  context.fillRect(0, 0, width, height);
-  context.imageSmoothingQuality = 'high';
-  context.drawImage(bitmap, 0, 0, width, height);
+  drawTo(canvas, bitmap);
   return canvas;
 }
 
@@ -137,9 +142,9 @@ function canvasOf(width, height) {
  * @returns {Promise<Blob>}
  */
 function encode(canvas) {
-  if (!(canvas instanceof HTMLCanvasElement)) return canvas.convertToBlob({ type: 'image/jpeg', quality: 0.82 });
+  if (!(canvas instanceof HTMLCanvasElement)) return canvas.convertToBlob({ type: 'image/jpeg', quality: QUALITY });
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new PictureError('The thumbnail could not be encoded.'))),
-      'image/jpeg', 0.82);
+      'image/jpeg', QUALITY);
   });
 }

@@ -60,10 +60,10 @@ test('a chosen prior that is gone is told, and the session works without it', ()
   await notice.filter({ hasText: 'the built-in one serves instead' }).waitFor();
   assertSame(await recognise(page, sample('emojione', 'cat')), probabilities); // the numbers of both are the same
   assert.equal(await priorText(page), built);
-  await dialog.getByText('no longer kept on this device').waitFor();
+  await dialog.locator('fieldset').getByText('no longer kept on this device').waitFor();
   await dialog.getByRole('button', { name: 'Back to what is built in' }).click();
   await notice.waitFor({ state: 'detached' });
-  await dialog.getByText('no longer kept on this device').waitFor({ state: 'hidden' });
+  await dialog.locator('fieldset').getByText('no longer kept on this device').waitFor({ state: 'hidden' });
 }));
 
 test('files of another feature extractor are refused in a sentence that names both', () => visit({}, async ({ page }) => {

@@ -72,11 +72,11 @@ test('settings change the prediction at once and survive a reload', () => visit(
   const dialog = page.getByRole('dialog', { name: 'Settings' });
 
   await page.getByRole('button', { name: 'Settings' }).click();
-  await dialog.getByRole('radio', { name: /^Point estimate/ }).check();
+  await dialog.getByRole('radio', { name: /^Settle on the one best guess/ }).check();
   await page.waitForFunction((old) => document.querySelector('[role=meter][aria-label=Cat]')?.getAttribute('aria-valuenow') !== String(old), bayes.Cat);
   const point = await meters(page);
   assertProbabilities(point);
-  await dialog.getByRole('radio', { name: /^Fully Bayesian/ }).check();
+  await dialog.getByRole('radio', { name: /^Weigh all/ }).check();
   await page.waitForFunction((old) => document.querySelector('[role=meter][aria-label=Cat]')?.getAttribute('aria-valuenow') !== String(old), point.Cat);
   assertSame(await meters(page), bayes);
 
@@ -87,7 +87,7 @@ test('settings change the prediction at once and survive a reload', () => visit(
   await open(page, site);
   await page.getByRole('button', { name: 'Settings' }).click();
   assert.ok(await dialog.getByRole('radio', { name: 'As taught' }).isChecked());
-  assert.ok(await dialog.getByRole('radio', { name: /^Fully Bayesian/ }).isChecked());
+  assert.ok(await dialog.getByRole('radio', { name: /^Weigh all/ }).isChecked());
   assert.equal(await dialog.getByRole('slider').inputValue(), '0');
 }));
 

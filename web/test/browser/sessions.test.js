@@ -19,7 +19,7 @@ test('what one tab was taught is there after a restart of the browser', async ()
     });
     await visit({ site, profile }, async ({ page }) => {
       await card(page, 'Cat').getByText('2 pictures').waitFor();
-      await card(page, 'Rocket').getByRole('img', { name: 'Picture 2 of Rocket' }).waitFor();
+      await card(page, 'Rocket').getByRole('button', { name: 'Show picture 2 of Rocket' }).waitFor();
       assertSame(await recognise(page, sample('emojione', 'rocket')), before);
     });
   } finally {
