@@ -15,11 +15,12 @@ let fading;
  * Says one sentence in the live region at the foot of the page.
  *
  * @param {string} text
+ * @param {{seen?: boolean}} [options] `seen`: it stands on the page already, so that only those who hear the page need it
  */
-export function say(text) {
+export function say(text, { seen = false } = {}) {
   const status = byId('status', HTMLElement);
   if (status.textContent !== text) status.textContent = text;
-  status.classList.toggle('quiet', text === '');
+  status.classList.toggle('quiet', text === '' || seen);
   clearTimeout(fading);
   fading = setTimeout(() => status.classList.add('quiet'), SHOWN);
 }

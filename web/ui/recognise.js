@@ -65,7 +65,7 @@ export class Recogniser {
       await this.engine.recognise(embedding);
       this.onAsked({ embedding, picture: file });
       this.prediction.scrollIntoView({ block: 'nearest' });
-      say(`${this.#answer()} Recognised “${file.name}”${files.length > 1 ? `, the first of ${files.length} pictures` : ''}.`);
+      say(`${this.#answer()} Recognised “${file.name}”${files.length > 1 ? `, the first of ${files.length} pictures` : ''}.`, { seen: files.length === 1 });
     } catch (error) {
       if (turn !== this.#turn) return;
       await this.#forget(); // what stood there is about another picture
@@ -225,7 +225,7 @@ export class Recogniser {
     const now = bestOf(answer)?.id ?? 'none';
     if (now === this.#heard.last && now !== this.#heard.told) {
       this.#heard.told = now;
-      say(this.#answer());
+      say(this.#answer(), { seen: true });
     }
     this.#heard.last = now;
   }

@@ -189,7 +189,7 @@ export class Why {
     this.overlay.setAttribute('aria-label', `What spoke for ${name}: ${where}`);
     this.overlay.hidden = this.legend.hidden = false;
     this.legend.textContent = `What is left bright spoke for ${name}: ${where}.`;
-    say(this.legend.textContent);
+    say(this.legend.textContent, { seen: true });
   }
 
   #hide() {
