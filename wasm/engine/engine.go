@@ -206,8 +206,21 @@ func (e *Engine) touch(ops ...store.Op) {
 	e.session.Updated = e.hooks.Now().UnixMilli()
 	e.pending = append(e.pending, ops...)
 	e.pending = append(e.pending, store.Op{Table: store.Sessions, Key: e.session.ID, Value: e.session})
-	e.follow()
+	if addsPicture(ops) {
+		e.follow() // pictures are added by the hundred, all else is done one at a time
+	} else {
+		e.refresh()
+	}
 	e.announce()
+}
+
+// addsPicture tells whether a change is that of one example put.
+func addsPicture(ops []store.Op) bool {
+	if len(ops) != 1 {
+		return false
+	}
+	_, ok := ops[0].Value.(store.Example)
+	return ok
 }
 
 func (e *Engine) announce() {
