@@ -66,11 +66,14 @@ func (p *page) methods() map[string]bridge.Method {
 		"removeClass":   stored(bridge.Take1(classID, undoable1(p.RemoveClass))),
 		"addExample":    stored(bridge.Take3(classID, embedding, bridge.Optional(bridge.Bytes("thumbnail")), p.addExample)),
 		"removeExample": stored(bridge.Take2(classID, exampleID, undoable2(p.RemoveExample))),
+		"moveExample":   stored(bridge.Take3(classID, exampleID, bridge.Text("id of the other class"), undoable3(p.MoveExample))),
 		"undo":          stored(bridge.Take1(bridge.Text("undo token"), nothing1(p.Undo))),
 		"configure":     stored(bridge.Take1(bridge.JSON[engine.Change]("settings"), nothing1(p.Configure))),
 
 		"recognise":     atOnce(bridge.Take1(bridge.Optional(embedding), named(p.Recognise))),
 		"probabilities": atOnce(bridge.Take1(embedding, named(p.Probabilities))),
+		"nearest":       atOnce(bridge.Take2(embedding, bridge.Number("number of pictures"), p.nearest)),
+		"leaveOut":      atOnce(bridge.Take1(bridge.Number("number of the example"), p.leaveOut)),
 
 		"sessions":      waiting(bridge.Take0(p.sessions)),
 		"newSession":    waiting(bridge.Take1(sessionName, p.newSession)),
@@ -131,6 +134,10 @@ func undoable2[A, B any](f func(A, B) (string, error)) func(A, B) (any, error) {
 	return func(a A, b B) (any, error) { return undoable(f(a, b)) }
 }
 
+func undoable3[A, B, C any](f func(A, B, C) (string, error)) func(A, B, C) (any, error) {
+	return func(a A, b B, c C) (any, error) { return undoable(f(a, b, c)) }
+}
+
 func array(f func() ([]byte, error)) func() (any, error) {
 	return func() (any, error) {
 		b, err := f()
@@ -185,6 +192,8 @@ func newEngine(p *page) *engine.Engine {
 		Stale:   p.follow,
 		Fetch:   bridge.Fetch,
 		Now:     time.Now,
+		Later:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		Fold:    fold,
 	}
 	if d := view.NewDOM(); d != nil {
 		hooks.Show = d.Show
@@ -309,9 +318,36 @@ func (p *page) sessions() (any, error) {
 	all, err := p.Sessions()
 	list := make([]any, len(all))
 	for i, s := range all {
-		list[i] = map[string]any{"id": s.ID, "name": s.Name, "created": float64(s.Created), "updated": float64(s.Updated), "classes": s.Classes, "examples": s.Examples}
+		list[i] = map[string]any{"id": s.ID, "name": s.Name, "created": float64(s.Created), "updated": float64(s.Updated), "saved": float64(s.Saved), "classes": s.Classes, "examples": s.Examples}
 	}
 	return list, err
+}
+
+func (p *page) nearest(x []float32, n float64) (any, error) {
+	all, err := p.Nearest(x, int(n))
+	if err != nil {
+		return nil, err
+	}
+	return parsed(all), nil
+}
+
+func (p *page) leaveOut(i float64) (any, error) {
+	t, err := p.LeaveOut(int(i))
+	if t == nil || err != nil {
+		return nil, err
+	}
+	return parsed(t), nil
+}
+
+// fold makes one of names that differ in case, in how accents are composed or in the
+// width of letters: Unicode's NFKC by the browser's tables, which are not in the
+// program, and then upper and lower case, which comes close to full case folding.
+func fold(name string) string {
+	text := js.Global().Get("String").Get("prototype")
+	for _, step := range [][]any{{"normalize", "NFKC"}, {"toUpperCase"}, {"toLowerCase"}, {"normalize", "NFKC"}} {
+		name = text.Get(step[0].(string)).Call("call", append([]any{name}, step[1:]...)...).String()
+	}
+	return name
 }
 
 func (p *page) newSession(name string) (any, error) {

@@ -31,5 +31,7 @@ export async function loadExtractor(folder = builtExtractor, { simd = simdSuppor
     id, sha256, dimension,
     /** @param {import('../../web/extractor/preprocess.js').Pixels} pixels @returns {Float32Array} */
     embed: (pixels) => meanOf(runtime.run, preprocess(pixels, inputSize, views), inputSize),
+    /** The feature maps of each view. @param {import('../../web/extractor/preprocess.js').Pixels} pixels */
+    maps: (pixels) => preprocess(pixels, inputSize, views).map((input) => runtime.maps(input, inputSize)),
   };
 }

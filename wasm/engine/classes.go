@@ -3,11 +3,13 @@ package engine
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/wasm/store"
+	"metaqda/wasm/view"
 )
 
 // AddClass adds a class at the end and returns its id and its name as kept.
@@ -80,17 +82,15 @@ func (e *Engine) dropDamaged(class string) (ops []store.Op) {
 	return ops
 }
 
-// restoreClass is the undo of RemoveClass, which took it from a classifier. The
-// name may have been taken since, and another classifier may serve.
+// restoreClass is the undo of RemoveClass, which took it from a classifier. Where
+// the name has been taken since, the class returns under a numbered one; another
+// classifier may serve.
 func (e *Engine) restoreClass(c *class, from *qda.Classifier, taken *qda.Detached) error {
 	if _, err := e.class(c.ID); err == nil {
 		return nil // it came back in another tab
 	}
-	name, err := e.freeName(c.Name, "")
-	if err != nil {
-		return err
-	}
-	c.Name = name
+	c.Name = numbered(c.Name, func(name string) bool { return e.called(name, c.ID) == nil })
+	c.Order = e.freeOrder(c.Order)
 	if from != e.classifier {
 		taken = nil
 	}
@@ -143,13 +143,9 @@ func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byt
 func (e *Engine) RemoveExample(classID, exampleID string) (token string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c, err := e.class(classID)
+	c, i, err := e.example(classID, exampleID)
 	if err != nil {
 		return "", err
-	}
-	i := slices.IndexFunc(c.examples, func(x *store.Example) bool { return x.ID == exampleID })
-	if i < 0 {
-		return "", fail("example", "This picture is not in the class any more: it was removed, perhaps in another tab.")
 	}
 	x := c.examples[i]
 	if err := e.takeExample(c, i); err != nil {
@@ -157,6 +153,71 @@ func (e *Engine) RemoveExample(classID, exampleID string) (token string, err err
 	}
 	e.touch(store.Edit{}, store.Needs{}, append(e.forgotten(), store.Op{Table: store.Examples, Key: exampleID})...)
 	return e.remember(func() error { return e.restoreExample(x) }), nil
+}
+
+// MoveExample moves an example to the end of another class and returns a token for
+// [Engine.Undo].
+func (e *Engine) MoveExample(classID, exampleID, toID string) (token string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	from, i, err := e.example(classID, exampleID)
+	if err != nil {
+		return "", err
+	}
+	to, err := e.class(toID)
+	if err != nil {
+		return "", err
+	}
+	if to == from {
+		return "", fail("class", "This picture is in “"+to.Name+"” already.")
+	}
+	x := from.examples[i]
+	z, err := e.transformed(x.Embedding)
+	if err == nil {
+		err = e.classifier.Add(toID, z)
+	}
+	if err == nil {
+		err = e.takeExample(from, i)
+	}
+	if err != nil {
+		return "", err
+	}
+	// Under an id of its own: to other tabs the one is gone and the other is new.
+	moved := *x
+	moved.ID, moved.Class, moved.Order = newID(), toID, to.lastOrder()+1
+	to.examples = append(to.examples, &moved)
+	e.touch(store.Edit{}, store.Needs{Class: toID}, putExample(&moved), store.Op{Table: store.Examples, Key: exampleID})
+	return e.remember(func() error { return e.moveBack(&moved, x) }), nil
+}
+
+// moveBack is the undo of MoveExample.
+func (e *Engine) moveBack(moved, x *store.Example) error {
+	if _, err := e.class(x.Class); err != nil {
+		return fail("undo", "The class the picture came from is gone: bring that class back first.")
+	}
+	c, i, err := e.example(moved.Class, moved.ID)
+	if err == nil {
+		err = e.takeExample(c, i)
+	}
+	if err == nil {
+		err = e.putBack(x)
+	}
+	if err != nil {
+		return err
+	}
+	e.touch(store.Edit{}, store.Needs{Class: x.Class}, putExample(x), store.Op{Table: store.Examples, Key: moved.ID})
+	return nil
+}
+
+// example returns the class that has an example, and its place there.
+func (e *Engine) example(classID, exampleID string) (c *class, at int, err error) {
+	if c, err = e.class(classID); err != nil {
+		return nil, 0, err
+	}
+	if at = slices.IndexFunc(c.examples, func(x *store.Example) bool { return x.ID == exampleID }); at < 0 {
+		return nil, 0, fail("example", "This picture is not in the class any more: it was removed, perhaps in another tab.")
+	}
+	return c, at, nil
 }
 
 // restoreExample is the undo of RemoveExample: the example returns to its place
@@ -251,12 +312,62 @@ func (e *Engine) freeName(name, except string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, c := range e.classes {
-		if c.Name == name && c.ID != except {
-			return "", fail("label", "There is a class “"+name+"” already: choose another name.")
-		}
+	if e.fold(name) == e.fold(view.NoneName) {
+		return "", fail("label", "“"+name+"” is what the page answers where no class fits: choose another name.")
+	}
+	if c := e.called(name, except); c != nil {
+		return "", fail("label", "There is a class “"+c.Name+"” already: choose another name.")
 	}
 	return name, nil
+}
+
+// called returns the class whose name people take for this one, except a given
+// class, or nil.
+func (e *Engine) called(name, except string) *class {
+	name = e.fold(name)
+	for _, c := range e.classes {
+		if c.ID != except && e.fold(c.Name) == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// fold returns what names that people take for the same have in common.
+func (e *Engine) fold(name string) string {
+	name = strings.Join(strings.Fields(name), " ")
+	if e.hooks.Fold != nil {
+		return e.hooks.Fold(name)
+	}
+	return strings.ToLower(name)
+}
+
+// numbered returns a name if it is free, or else the first free one of "name (2)",
+// "name (3)" and so on.
+func numbered(name string, free func(name string) bool) string {
+	for n := 2; ; n++ {
+		if free(name) {
+			return name
+		}
+		base := name
+		if n > 2 {
+			base = strings.TrimSuffix(name, " ("+strconv.Itoa(n-1)+")")
+		}
+		name = base + " (" + strconv.Itoa(n) + ")"
+	}
+}
+
+// freeOrder returns an order that no class has, the given one or one that comes next
+// after it: a class added after the last was removed has that one's.
+func (e *Engine) freeOrder(order float64) float64 {
+	i := slices.IndexFunc(e.classes, func(k *class) bool { return k.Order >= order })
+	switch {
+	case i < 0 || e.classes[i].Order > order:
+		return order
+	case i+1 < len(e.classes):
+		return (order + e.classes[i+1].Order) / 2
+	}
+	return order + 1
 }
 
 func (e *Engine) lastOrder() float64 {

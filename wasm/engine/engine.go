@@ -35,6 +35,8 @@ type Hooks struct {
 	Stale   func(Note)                       // what is open must be brought up to date by Follow
 	Fetch   func(url string) ([]byte, error) // waits for the bytes behind a URL
 	Now     func() time.Time
+	Later   func(time.Duration, func()) // calls after a time; nil: what is shown follows every change at once
+	Fold    func(string) string         // what names that people take for the same have in common; nil: all but case
 }
 
 // Engine holds one open session. Its methods may be called by several
@@ -61,6 +63,8 @@ type Engine struct {
 	prior      *prior // in use, nil until the dimension is known
 	classifier *qda.Classifier
 	query      []float32 // nil without one
+	due        bool      // what is shown will follow the changes in a moment
+	rested     time.Time // until then what is shown need not follow again
 	journal    journal
 	unreadable string                  // why the prior that the session chose cannot be read, empty when it can or is not here
 	undo       map[string]func() error // by token
@@ -211,8 +215,21 @@ func (e *Engine) touch(edit store.Edit, needs store.Needs, ops ...store.Op) {
 	edit.Updated = e.session.Updated
 	needs.Session = e.session.ID
 	e.note(needs, append(ops, store.Op{Table: store.Sessions, Key: e.session.ID, Value: edit})...)
-	e.refresh()
+	if addsPicture(ops) {
+		e.follow() // pictures are added by the hundred, all else is done one at a time
+	} else {
+		e.refresh()
+	}
 	e.announce()
+}
+
+// addsPicture tells whether a change is that of one example put.
+func addsPicture(ops []store.Op) bool {
+	if len(ops) != 1 {
+		return false
+	}
+	_, ok := ops[0].Value.(store.Example)
+	return ok
 }
 
 func (e *Engine) announce() {

@@ -198,6 +198,10 @@ func TestRefusals(t *testing.T) {
 		code string
 	}{
 		"taken name":        {second(w.AddClass(" cat ")), "label"},
+		"other case":        {second(w.AddClass("CAT")), "label"},
+		"none of these":     {second(w.AddClass("none  of these")), "label"},
+		"renamed to none":   {w.RenameClass(ids[0], "None of these"), "label"},
+		"move to itself":    {first(w.MoveExample(ids[0], w.State().Classes[0].Examples[0].ID, ids[0])), "class"},
 		"blank name":        {second(w.AddClass("  ")), "label"},
 		"long name":         {second(w.AddClass(strings.Repeat("x", 500))), "label"},
 		"rename to taken":   {w.RenameClass(ids[1], "cat"), "label"},
@@ -365,9 +369,13 @@ func TestExportAndImport(t *testing.T) {
 	b, err := w.ExportSession()
 	must(t, err)
 	other := newWorld(t, store.NewMemory())
-	_, _, err = other.ImportSession(b, here)
+	id, _, err := other.ImportSession(b, here)
 	must(t, err)
 	same(t, "imported", other.ask(t), want)
+	if got := other.State().SessionName; got != "My classes (2)" {
+		t.Errorf("imported beside “My classes” as %q", got)
+	}
+	must(t, other.RenameSession(id, "My classes"))
 	again, err := other.ExportSession()
 	must(t, err)
 	if string(again) != string(b) {

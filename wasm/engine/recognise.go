@@ -89,8 +89,36 @@ func (e *Engine) probabilities(x []float32) ([]float64, error) {
 	return answer, nil
 }
 
+// rest is how many times longer than it takes nobody sees an answer follow the
+// next change: else whoever adds hundreds of pictures waits for as many answers,
+// each of which asks all pictures there are what they say of the session.
+const rest = 9
+
+// follow has what is shown follow a change: at once where the last time was long
+// enough ago, else in a moment together with what changes until then.
+func (e *Engine) follow() {
+	switch wait := e.rested.Sub(e.hooks.Now()); {
+	case e.hooks.Later == nil || e.query == nil || wait <= 0:
+		e.refresh()
+	case !e.due:
+		e.due = true
+		e.hooks.Later(wait, func() {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if e.due {
+				e.refresh()
+			}
+		})
+	}
+}
+
 // refresh evaluates the query anew and shows the result.
 func (e *Engine) refresh() {
+	begun := e.hooks.Now()
+	defer func() {
+		now := e.hooks.Now()
+		e.due, e.rested = false, now.Add(rest*now.Sub(begun))
+	}()
 	var p []float64
 	if e.query != nil {
 		var err error
@@ -137,4 +165,38 @@ func CheckEmbedding(x []float32) error {
 		}
 	}
 	return nil
+}
+
+// Near is a taught picture beside a query.
+type Near struct {
+	Class    string  `json:"class"`
+	Example  string  `json:"example"`
+	Distance float64 `json:"distance"`
+}
+
+// Nearest returns the taught pictures nearest to an embedding, the closest first,
+// see [qda.Classifier.Nearest].
+func (e *Engine) Nearest(x []float32, n int) ([]Near, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.foreign(); err != nil {
+		return nil, err
+	}
+	z, err := e.transformed(x)
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.classifier.Nearest(z, n)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Near, len(found))
+	for i, f := range found {
+		c, err := e.class(f.Label)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = Near{Class: c.ID, Example: c.examples[f.Picture].ID, Distance: f.Distance}
+	}
+	return all, nil
 }

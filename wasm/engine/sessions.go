@@ -366,6 +366,13 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	defer e.waiting.Unlock()
 	e.Flush()
 	c := contentsOf(file, e.hooks.Now().UnixMilli())
+	others, err := e.store.Summaries()
+	if err != nil {
+		return "", "", err
+	}
+	c.Session.Name = numbered(c.Session.Name, func(name string) bool {
+		return !slices.ContainsFunc(others, func(s store.Summary) bool { return e.fold(s.Name) == e.fold(name) })
+	})
 	e.mu.Lock()
 	if len(c.Examples) > 0 {
 		c.Session.Extractor = e.here // the file passed for its pictures

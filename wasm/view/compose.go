@@ -119,10 +119,11 @@ func taughtClasses(classes []Class) int {
 
 // The verdict speaks of one class from probable on, and drops the doubt only
 // when almost nothing is left for all other possibilities together. A runner-up
-// is named when it is at least half as probable as the best.
+// is named when it is at least half as probable as the best. Words follow the whole
+// percents that are shown, so that one number is always called the same.
 const (
-	probable  = 0.6
-	nearSure  = 0.97
+	probable  = 60
+	nearSure  = 97
 	alsoNamed = 0.5
 )
 
@@ -132,11 +133,11 @@ func verdict(in Input, ranked []Row) string {
 	switch {
 	case taughtClasses(in.Classes) == 1 && !in.Open:
 		return "Only “" + best.Name + "” has pictures: teach a second class to compare with."
-	case best.None && best.P >= probable:
+	case best.None && percents(best.P) >= probable:
 		return "None of these, most likely: " + best.Text
-	case best.P >= nearSure:
+	case percents(best.P) >= nearSure:
 		return "Almost certainly " + best.Name + ": " + best.Text
-	case best.P >= probable:
+	case percents(best.P) >= probable:
 		return "Probably " + best.Name + ": " + best.Text
 	case next.P >= alsoNamed*best.P:
 		return "Not sure: " + spoken(best) + " or " + spoken(next)
@@ -160,5 +161,7 @@ func Percent(p float64) string {
 	case p < 1 && p >= 0.995:
 		return "> 99 %"
 	}
-	return strconv.Itoa(int(p*100+0.5)) + " %"
+	return strconv.Itoa(percents(p)) + " %"
 }
+
+func percents(p float64) int { return int(p*100 + 0.5) }

@@ -50,6 +50,23 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// One number must not be called two things.
+func TestTheSameNumberIsCalledTheSame(t *testing.T) {
+	words := map[string]string{}
+	for p := 0.5; p < 1; p += 0.0005 {
+		f := Compose(Input{Classes: classes(p, 0), None: 1 - p, Open: true, Query: true})
+		word, _, _ := strings.Cut(f.Verdict, " cat")
+		percent := Percent(p)
+		if before, ok := words[percent]; ok && before != word {
+			t.Errorf("%s is called both %q and %q", percent, before, word)
+		}
+		words[percent] = word
+	}
+	if words["97 %"] != "Almost certainly" || words["96 %"] != "Probably" {
+		t.Errorf("97 %% is called %q, 96 %% %q", words["97 %"], words["96 %"])
+	}
+}
+
 func order(f Frame) string {
 	var s []string
 	for _, r := range f.Rows {

@@ -28,6 +28,7 @@
  *
  * @typedef {object} EngineState
  * @property {string} sessionId
+ * @property {string} sessionName
  * @property {Inference} inference
  * @property {SortOrder} sort
  * @property {number} nonePrior prior probability of none-of-these, in [0, 1)
@@ -81,11 +82,27 @@
  * @property {string} id
  * @property {string} name
  * @property {number|string} updated time of the last change
+ * @property {number} saved time when it was last saved to a file, 0 for never
  * @property {number} classes
  * @property {number} examples
  *
  * @typedef {object} Prediction
  * @property {{id: string, name: string, probability: number}[]} classes
+ * @property {number} none
+ *
+ * @typedef {object} Near a taught picture beside a query
+ * @property {string} class id
+ * @property {string} example id
+ * @property {number} distance of whitened embeddings
+ *
+ * @typedef {object} Trial
+ * @property {number} of how many examples there are, a burst being one
+ * @property {number} revision the state that it is about
+ * @property {string} class id
+ * @property {string[]} pictures ids: one, or the frames of a burst
+ * @property {boolean} alone its class has no other example, so that nothing was asked
+ * @property {string[]} classes ids in the order taught
+ * @property {number[]} answer their probabilities
  * @property {number} none
  *
  * @typedef {object} Settings
@@ -102,16 +119,20 @@
  * @property {(id: string) => Promise<{undo: string}>} removeClass
  * @property {(classId: string, embedding: Float32Array, thumbnail: Uint8Array|null) => Promise<{id: string}>} addExample
  * @property {(classId: string, exampleId: string) => Promise<{undo: string}>} removeExample
+ * @property {(classId: string, exampleId: string, toClassId: string) => Promise<{undo: string}>} moveExample to the end of another class
  * @property {(token: string) => Promise<unknown>} undo
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} recognise
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} probabilities
+ * @property {(embedding: Float32Array, count: number) => Promise<Near[]>} nearest taught pictures, the closest first
+ * @property {(index: number) => Promise<Trial|null>} leaveOut what one of all examples would be taken for had it not been taught;
+ *   null beyond the last
  * @property {(settings: Settings) => Promise<unknown>} configure
  * @property {() => Promise<SessionInfo[]>} sessions
  * @property {(name: string) => Promise<unknown>} newSession
  * @property {(id: string) => Promise<unknown>} openSession
  * @property {(id: string) => Promise<unknown>} deleteSession
  * @property {(id: string, name: string) => Promise<unknown>} renameSession
- * @property {() => Promise<Uint8Array>} exportSession
+ * @property {() => Promise<Uint8Array>} exportSession notes that it was saved
  * @property {() => Promise<Uint8Array>} damaged the records that cannot be used, as a file of JSON
  * @property {(extractor: Identity) => Promise<unknown>} useExtractor tells which one reads the pictures from now on: a session
  *   that another one read is kept, but refuses to add and to recognise with the code 'extractor'

@@ -4,6 +4,7 @@
  * window when the worker does not start or hangs (some iOS versions do).
  */
 import { RemoteClient } from '../base/remote.js';
+import { nextTask } from '../base/task.js';
 import { fetchFiles, fetchRecord } from './download.js';
 import { ExtractorError } from './errors.js';
 import { createSession } from './session.js';
@@ -11,7 +12,8 @@ import { createSession } from './session.js';
 /** A graph starts within a second; a phone may take ten. */
 const defaultPatience = 30_000;
 
-/** @typedef {{name: 'worker' | 'window', embed: import('./index.js').Extractor['embed'], close: () => void}} Place */
+/** @typedef {import('./index.js').Extractor} Extractor */
+/** @typedef {{name: 'worker' | 'window', embed: Extractor['embed'], leaveOut: Extractor['leaveOut'], close: () => void}} Place */
 
 /**
  * @typedef {object} Source where an extractor's files are
@@ -42,6 +44,23 @@ export async function loadGraphFrom(source, { onProgress, worker = true, patienc
   /** @type {Promise<Place> | null} */
   let moving = null;
   let closed = false;
+  /**
+   * Asks where the extractor runs, and once more in the window if the worker ends.
+   *
+   * @template T
+   * @param {(place: Place) => Promise<T>} call
+   */
+  const ask = async (call) => {
+    if (closed) throw new ExtractorError('extractor-closed', 'The feature extractor has been closed; reload the page.');
+    try {
+      return await call(place);
+    } catch (error) {
+      if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
+      moving ??= fetchFiles(source.at, record).then((files) => startInWindow(source, files));
+      place = await moving;
+      return call(place);
+    }
+  };
 
   return {
     id: record.id,
@@ -49,17 +68,8 @@ export async function loadGraphFrom(source, { onProgress, worker = true, patienc
     dimension: record.dimension,
     views: record.views.length,
     get place() { return place.name; },
-    async embed(picture, views) {
-      if (closed) throw new ExtractorError('extractor-closed', 'The feature extractor has been closed; reload the page.');
-      try {
-        return await place.embed(picture, views);
-      } catch (error) {
-        if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
-        moving ??= fetchFiles(source.at, record).then((files) => startInWindow(source, files));
-        place = await moving;
-        return place.embed(picture, views);
-      }
-    },
+    embed: (picture, views) => ask((here) => here.embed(picture, views)),
+    leaveOut: (picture, grid) => ask((here) => here.leaveOut(picture, grid)),
     close() {
       closed = true;
       place.close();
@@ -101,13 +111,15 @@ async function startInWorker(source, files, patience) {
     close();
     throw error;
   });
+  const refuse = (/** @type {any} */ error) => {
+    if (error.name !== 'DataCloneError') throw error;
+    throw new ExtractorError('unreadable-picture', 'This picture has been closed already; add it once more.');
+  };
   return {
     name: 'worker',
     // Cloned, not transferred: the caller may still draw a thumbnail from it.
-    embed: (picture, views) => client.ask('embed', { picture, views }).catch((error) => {
-      if (error.name !== 'DataCloneError') throw error;
-      throw new ExtractorError('unreadable-picture', 'This picture has been closed already; add it once more.');
-    }),
+    embed: (picture, views) => client.ask('embed', { picture, views }).catch(refuse),
+    leaveOut: (picture, grid) => client.ask('leaveOut', { picture, grid }).catch(refuse),
     close,
   };
 }
@@ -117,6 +129,3 @@ async function startInWindow(source, files) {
   const { createRuntime } = await source.runtime();
   return { name: 'window', ...await createSession(createRuntime, files, nextTask) };
 }
-
-/** Lets the window paint and take input. @returns {Promise<void>} */
-const nextTask = () => new Promise((resolve) => { setTimeout(resolve, 0); });

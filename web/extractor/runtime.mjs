@@ -33,6 +33,8 @@ import '@tensorflow/tfjs-converter/dist/flags.js';
  * @typedef {object} Runtime
  * @property {(pixels: Float32Array, size: number) => Float32Array} run
  *   pixels: size*size*3 RGB in 0..255, row major; answers the outputs joined in order
+ * @property {(pixels: Float32Array, size: number) => import('./cells.js').FeatureMap[]} maps
+ *   the feature maps that the outputs are the averages of
  * @property {() => void} close frees the weights
  */
 
@@ -100,27 +102,43 @@ export async function createRuntime({ model, weights, wasm }) {
     }),
   });
   return {
-    run: (pixels, size) => runGraph(graph, model, pixels, size),
+    run: (pixels, size) => runGraph(graph, model, pixels, size, model.outputNames, (outputs) => concatenate(outputs.map((t) => t.dataSync()))),
+    maps: (pixels, size) => runGraph(graph, model, pixels, size, averaged(model), (outputs) => outputs.map(featureMap)),
     close: () => graph.dispose(),
   };
 }
 
 /**
+ * @template T
  * @param {any} graph a loaded GraphModel
- * @param {{inputName: string, outputNames: string[]}} names
+ * @param {{inputName: string}} names
  * @param {Float32Array} pixels
  * @param {number} size
+ * @param {string[]} nodes to compute
+ * @param {(outputs: any[]) => T} read makes of their tensors what is wanted before they are freed
+ * @returns {T}
  */
-function runGraph(graph, names, pixels, size) {
+function runGraph(graph, names, pixels, size, nodes, read) {
   const scope = engine();
   scope.startScope();
   try {
     const input = tensor(pixels, [1, size, size, 3], 'float32');
-    const outputs = graph.execute({ [names.inputName]: input }, names.outputNames);
-    return concatenate((Array.isArray(outputs) ? outputs : [outputs]).map((t) => t.dataSync()));
+    const outputs = graph.execute({ [names.inputName]: input }, nodes);
+    return read(Array.isArray(outputs) ? outputs : [outputs]);
   } finally {
     scope.endScope();
   }
+}
+
+/** The nodes whose averages the outputs are. @param {any} model @returns {string[]} */
+function averaged({ modelTopology, outputNames }) {
+  return outputNames.map((/** @type {string} */ name) => modelTopology.node.find((/** @type {any} */ node) => node.name === name).input[0]);
+}
+
+/** @param {any} t of shape [1, height, width, channels] @returns {import('./cells.js').FeatureMap} */
+function featureMap(t) {
+  const [, height, width, channels] = t.shape;
+  return { data: t.dataSync(), height, width, channels };
 }
 
 /** @param {Float32Array[]} parts */

@@ -5,7 +5,9 @@
  * the window imports it only when needed.
  */
 import { ExtractorError } from './errors.js';
+import { leaveOutParts } from './cells.js';
 import { pixelsOf } from './pixels.js';
+import { rectangleOf } from './preprocess.js';
 
 /**
  * @typedef {object} ExtractorFiles
@@ -16,7 +18,8 @@ import { pixelsOf } from './pixels.js';
  */
 
 /** @typedef {(files: {model: any, weights: ArrayBuffer, wasm: ArrayBuffer}) =>
- *   Promise<{run: (pixels: Float32Array, size: number) => Float32Array, close: () => void}>} CreateRuntime */
+ *   Promise<{run: (pixels: Float32Array, size: number) => Float32Array,
+ *     maps: (pixels: Float32Array, size: number) => import('./cells.js').FeatureMap[], close: () => void}>} CreateRuntime */
 
 /**
  * @param {CreateRuntime} createRuntime
@@ -35,6 +38,17 @@ export async function createSession(createRuntime, files, pause) {
      */
     async embed(source, count = views.length) {
       return check(meanOf(runtime.run, await pixelsOf(source, inputSize, views.slice(0, count), pause), inputSize), dimension);
+    },
+    /**
+     * @param {ImageBitmap} bitmap @param {number} grid parts across and down
+     * @returns {Promise<import('./index.js').Parts>}
+     */
+    async leaveOut(bitmap, grid) {
+      const { width, height } = bitmap;
+      const inputs = await pixelsOf(bitmap, inputSize, views, pause);
+      const seen = views.map((view, i) => ({ maps: runtime.maps(inputs[i], inputSize), rectangle: rectangleOf(view, width, height) }));
+      const { embedding, without } = leaveOutParts(seen, width, height, grid);
+      return { embedding: check(embedding, dimension), without: without.map((one) => check(one, dimension)) };
     },
     close: runtime.close,
   };

@@ -1,13 +1,17 @@
 // @ts-check
 /** From a file or a video frame to pixels, and from pixels to a small thumbnail. */
 import { decodePicture } from '../extractor/pixels.js';
-import { rectangleOf } from '../extractor/preprocess.js';
+import { drawTo } from './draw.js';
+import { encodeInWorker } from './encoder.js';
 
-/** Edge of a thumbnail in pixels. */
-export const THUMBNAIL = 96;
+/** Edge of a square that a thumbnail fits, in pixels: enough to see what is on it, and for an extractor to read it again. */
+export const THUMBNAIL = 256;
 
 /** Drawings without pixels of their own (SVG) are drawn no larger than this edge. */
 const LARGEST = 1024;
+
+/** Of JPEG. */
+const QUALITY = 0.82;
 
 const HEIC = /\.(heic|heif)$/i;
 const PICTURE = /\.(jpe?g|png|gif|webp|avif|bmp|svg|ico|tiff?|heic|heif|jxl)$/i;
@@ -86,45 +90,44 @@ async function decodeByElement(file) {
 }
 
 /**
- * Encodes the centre square as a small JPEG on white.
- *
- * @param {ImageBitmap} bitmap
- * @returns {Promise<Uint8Array>}
- */
-export function thumbnail(bitmap) {
-  const square = rectangleOf({ name: 'square', share: 1 }, bitmap.width, bitmap.height);
-  return reduce(bitmap, square, THUMBNAIL, THUMBNAIL);
-}
-
-/**
  * Encodes the whole picture, as large as fits a square, as a JPEG on white.
  *
  * @param {ImageBitmap} bitmap
- * @param {number} edge of the square, in pixels
+ * @param {number} edge of the square, in pixels; a smaller picture is not enlarged
  * @returns {Promise<Uint8Array>}
  */
-export function preview(bitmap, edge) {
-  const { width, height } = bitmap;
-  const scale = edge / Math.max(width, height);
+export async function preview(bitmap, edge) {
+  const { width, height } = fitted(bitmap, edge);
+  return await encodeInWorker(bitmap, width, height, QUALITY) ?? encoded(drawn(bitmap, edge));
+}
+
+/** @param {ImageBitmap} bitmap @param {number} edge */
+function fitted(bitmap, edge) {
+  const scale = Math.min(1, edge / Math.max(bitmap.width, bitmap.height));
   const pixels = (/** @type {number} */ side) => Math.max(1, Math.round(scale * side));
-  return reduce(bitmap, { x: 0, y: 0, width, height }, pixels(width), pixels(height));
+  return { width: pixels(bitmap.width), height: pixels(bitmap.height) };
 }
 
 /**
+ * Draws the whole picture, as large as fits a square, on white.
+ *
  * @param {ImageBitmap} bitmap
- * @param {import('../extractor/preprocess.js').Rectangle} part
- * @param {number} width of the result, in pixels
- * @param {number} height
+ * @param {number} edge of the square, in pixels; a smaller picture is not enlarged
  */
-async function reduce(bitmap, part, width, height) {
+export function drawn(bitmap, edge) {
+  const { width, height } = fitted(bitmap, edge);
   const canvas = canvasOf(width, height);
-  const context = /** @type {OffscreenCanvasRenderingContext2D|CanvasRenderingContext2D|null} */ (
-    canvas.getContext('2d'));
-  if (!context) throw new PictureError('This browser refused to draw a thumbnail. Close other tabs and try again.');
-  context.fillStyle = '#fff';
-  context.fillRect(0, 0, width, height);
-  context.imageSmoothingQuality = 'high';
-  context.drawImage(bitmap, part.x, part.y, part.width, part.height, 0, 0, width, height);
+  drawTo(canvas, bitmap);
+  return canvas;
+}
+
+/**
+ * A drawing as JPEG.
+ *
+ * @param {OffscreenCanvas|HTMLCanvasElement} canvas
+ * @returns {Promise<Uint8Array>}
+ */
+export async function encoded(canvas) {
   return new Uint8Array(await (await encode(canvas)).arrayBuffer());
 }
 
@@ -139,9 +142,9 @@ function canvasOf(width, height) {
  * @returns {Promise<Blob>}
  */
 function encode(canvas) {
-  if (!(canvas instanceof HTMLCanvasElement)) return canvas.convertToBlob({ type: 'image/jpeg', quality: 0.82 });
+  if (!(canvas instanceof HTMLCanvasElement)) return canvas.convertToBlob({ type: 'image/jpeg', quality: QUALITY });
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new PictureError('The thumbnail could not be encoded.'))),
-      'image/jpeg', 0.82);
+      'image/jpeg', QUALITY);
   });
 }

@@ -5,24 +5,49 @@ import { byId, el, icon } from './dom.js';
 /** How long a toast stays, in milliseconds, unless it is hovered or focused. */
 const STAY = 12000;
 
+/** How long the status line is shown, in milliseconds; who reads by ear finds it later too. */
+const SHOWN = 9000;
+
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let fading;
+
 /**
- * Says one sentence in the live region at the top of the page.
+ * Says one sentence in the live region at the foot of the page.
  *
  * @param {string} text
+ * @param {{seen?: boolean}} [options] `seen`: it stands on the page already, so that only those who hear the page need it
  */
-export function say(text) {
+export function say(text, { seen = false } = {}) {
   const status = byId('status', HTMLElement);
   if (status.textContent !== text) status.textContent = text;
+  status.classList.toggle('quiet', text === '' || seen);
+  clearTimeout(fading);
+  fading = setTimeout(() => status.classList.add('quiet'), SHOWN);
+}
+
+/**
+ * Keeps what is said before whatever dialog is open, where all else is behind it and
+ * cannot be pressed.
+ */
+export function sayBeforeDialogs() {
+  const notices = byId('notices', HTMLElement);
+  const home = /** @type {HTMLElement} */ (notices.parentElement);
+  const next = notices.nextSibling;
+  new MutationObserver(() => {
+    const open = [...document.querySelectorAll('dialog[open]')].at(-1);
+    if (open && notices.parentElement !== open) open.append(notices);
+    else if (!open && notices.parentElement !== home) home.insertBefore(notices, next);
+  }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['open'] });
 }
 
 /**
  * Shows a notice at the foot of the page. A toast with the same key replaces its
  * predecessor. Notices with `stay` remain until they are dismissed.
  *
- * @param {{text: string, key?: string, action?: string, onAction?: () => void, stay?: boolean}} notice
+ * @param {{text: string, key?: string, action?: string, shortcut?: string, onAction?: () => void, stay?: boolean}} notice
  * @returns {() => void} closes it
  */
-export function toast({ text, key = '', action, onAction, stay = false }) {
+export function toast({ text, key = '', action, shortcut = '', onAction, stay = false }) {
   const toasts = byId('toasts', HTMLElement);
   if (key) toasts.querySelector(`[data-key="${CSS.escape(key)}"]`)?.remove();
   const close = () => {
@@ -32,7 +57,7 @@ export function toast({ text, key = '', action, onAction, stay = false }) {
   const box = el('div', { class: 'toast', 'data-key': key },
     el('p', { role: 'status' }, text),
     action
-      ? el('button', { class: 'button primary', type: 'button', onclick: () => { close(); onAction?.(); } }, action)
+      ? el('button', { class: 'button primary', type: 'button', 'aria-keyshortcuts': shortcut || false, onclick: () => { close(); onAction?.(); } }, action)
       : null,
     el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Dismiss', onclick: close }, icon('close')));
   /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -50,17 +75,17 @@ export function toast({ text, key = '', action, onAction, stay = false }) {
  * Ctrl+Z or Command+Z takes back the newest even after its toast has gone.
  */
 export class UndoStack {
-  /** @type {{text: string, undo: () => Promise<void>, close: () => void}[]} */
+  /** @type {{text: string, undo: () => Promise<unknown>, close: () => void}[]} */
   #steps = [];
 
   /**
    * @param {string} text what was done
-   * @param {() => Promise<void>} undo
+   * @param {() => Promise<unknown>} undo takes it back and leaves the focus where it makes sense
    */
   offer(text, undo) {
     const step = { text, undo, close: () => {} };
     this.#steps.push(step);
-    step.close = toast({ text, key: 'undo', action: 'Undo', onAction: () => void this.#take(step) });
+    step.close = toast({ text, key: 'undo', action: 'Undo', shortcut: 'Control+Z Meta+Z', onAction: () => void this.#take(step) });
   }
 
   /** Takes back the newest step, if there is one. */
@@ -75,7 +100,7 @@ export class UndoStack {
     this.#steps = [];
   }
 
-  /** @param {{text: string, undo: () => Promise<void>, close: () => void}} step */
+  /** @param {{text: string, undo: () => Promise<unknown>, close: () => void}} step */
   async #take(step) {
     const at = this.#steps.indexOf(step);
     if (at < 0) return;

@@ -1,7 +1,8 @@
 // @ts-check
 /** Starts the page: loads engine and extractor, joins them with the views. */
 import { buildAbout } from './about.js';
-import { complain, say, toast, UndoStack } from './announce.js';
+import { complain, say, sayBeforeDialogs, toast, UndoStack } from './announce.js';
+import { CheckPanel } from './check.js';
 import { ClassList } from './classes.js';
 import { byId, save, sentence } from './dom.js';
 import { catchMisses, catchPaste } from './drop.js';
@@ -9,6 +10,7 @@ import { loadEngine } from '../engine/index.js';
 import { loadExtractor } from '../extractor/index.js';
 import { LearningPanel } from './learning.js';
 import { Enrolment } from './enrol.js';
+import { LargerView } from './larger.js';
 import { LoadProgress, megabytes } from './loading.js';
 import { workOffline } from '../offline/index.js';
 import { Recogniser } from './recognise.js';
@@ -16,6 +18,7 @@ import { Samples } from './samples.js';
 import { SessionsDialog } from './sessions.js';
 import { SettingsDialog } from './settings.js';
 import { Sorting } from './sort.js';
+import { Why } from './why.js';
 
 /** @typedef {import('../engine/trainer.js').FullEngine} Engine */
 /** @typedef {import('../extractor/index.js').Extractor} Extractor */
@@ -47,7 +50,7 @@ async function usePagePrior(engine, manifest) {
     if (prior) await engine.usePrior({ url: prior.path, sha256: prior.sha256 });
   } catch (error) {
     const missing = /** @type {{code?: string}} */ (error).code === 'fetch';
-    const why = missing ? 'The page’s prior could not be fetched.' : sentence(error);
+    const why = missing ? 'The page’s background knowledge could not be fetched.' : sentence(error);
     toast({
       text: `${why} ${meanwhile((await engine.state()).prior)}`, key: 'page-prior', stay: true,
       action: 'Try again', onAction: () => void usePagePrior(engine, fetchManifest()),
@@ -57,7 +60,7 @@ async function usePagePrior(engine, manifest) {
 
 /** @param {import('../engine/contract.js').PriorState} prior in use */
 function meanwhile({ site, sha256 }) {
-  if (!site) return 'This session has a prior of its own and does not need it.';
+  if (!site) return 'This session has its own and does not need it.';
   if (sha256) return 'That of the last visit is in use.';
   return 'A plain one is in use: answers are less sure.';
 }
@@ -131,9 +134,12 @@ function judgedBy({ sessionId, inference, nonePrior, prior }, classes) {
 async function build(engine, extractor) {
   const undo = new UndoStack();
   const enrolment = new Enrolment(engine, extractor);
-  const classes = new ClassList({ engine, enrolment, undo });
+  const larger = new LargerView(() => classes);
+  const classes = new ClassList({ engine, enrolment, undo, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
+  const why = new Why({ engine, enrolment, classes });
+  const check = new CheckPanel({ engine, classes });
   const sorting = new Sorting({ engine: /** @type {import('../engine/index.js').LoadedEngine} */ (engine), enrolment, undo });
-  const recogniser = new Recogniser({ engine, enrolment, undo, sort: (files) => void sorting.add(files) });
+  const recogniser = new Recogniser({ engine, enrolment, undo, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question) });
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     undo.clear();
@@ -142,7 +148,7 @@ async function build(engine, extractor) {
   };
   const settings = new SettingsDialog({ engine, extractor, onReplaced });
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
-  new Samples({ engine, enrolment, recognise: (files) => recogniser.recogniseFiles(files) });
+  const samples = new Samples({ engine, enrolment, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage', {
     action: 'Save to a file',
     onAction: () => void engine.exportSession().then((file) => save(file, 'classifier.safetensors')).catch((error) => say(sentence(error))),
@@ -162,9 +168,12 @@ async function build(engine, extractor) {
     const { taught } = classes;
     recogniser.follow(taught);
     sorting.follow(taught, judgedBy(state, taught));
+    samples.showIn(state.sessionId);
+    check.changed();
+    why.changed();
     settings.show(state);
     learning.showPrior(state.prior);
-    await sessions.show(state.sessionId);
+    await sessions.show(state);
   });
   engine.on('change', () => void refresh());
   await refresh();
@@ -193,6 +202,7 @@ async function offlineUse(version) {
 
 /** @returns {Promise<string>} the version of the site, '' where it is not known */
 async function start() {
+  sayBeforeDialogs();
   const progress = progressBar();
   const loading = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
   loading.catch(() => {}); // awaited below, after the engine

@@ -22,12 +22,16 @@ export class ClassList {
   /** @type {Map<string, ClassCard>} */
   #cards = new Map();
   #thumbnails = new Thumbnails();
+  /** What is to have the focus once it is there: a class, or a picture of it. @type {{classId: string, exampleId?: string}|null} */
+  #awaited = null;
 
   /**
-   * @param {{engine: Engine, enrolment: Enrolment, undo: UndoStack}} parts
+   * @param {{engine: Engine, enrolment: Enrolment, undo: UndoStack, enlarge: (classId: string, exampleId: string) => void}} parts
+   *   `enlarge` shows a picture larger
    */
-  constructor({ engine, enrolment, undo }) {
+  constructor({ engine, enrolment, undo, enlarge }) {
     this.engine = engine;
+    this.enlarge = enlarge;
     this.enrolment = enrolment;
     this.undo = undo;
     this.element = byId('classes', HTMLUListElement);
@@ -95,6 +99,33 @@ export class ClassList {
     for (const card of this.#cards.values()) pictures += card.examples.length;
     byId('teach-summary', HTMLElement).textContent = this.#cards.size
       ? `${counted(this.#cards.size, 'class', 'classes')}, ${counted(pictures, 'picture')}` : '';
+    // One press is the next one to make: to teach, or to ask once something is taught.
+    document.body.classList.toggle('taught', pictures > 0);
+    if (this.#awaited) this.focus(this.#awaited.classId, this.#awaited.exampleId);
+  }
+
+  /**
+   * Gives the focus to a class, or to a picture of it, now or as soon as it is there.
+   *
+   * @param {string} classId
+   * @param {string} [exampleId]
+   */
+  focus(classId, exampleId) {
+    const card = this.#cards.get(classId);
+    const target = exampleId === undefined ? card?.element
+      : card?.thumbs.querySelector(`[data-example="${CSS.escape(exampleId)}"] .thumb-open`);
+    this.#awaited = target ? null : { classId, exampleId };
+    if (target instanceof HTMLElement) target.focus({ preventScroll: true });
+  }
+
+  /** The classes as they are shown. @returns {{id: string, name: string, examples: string[]}[]} */
+  all() {
+    return [...this.element.children].flatMap((item) => this.cardAround(item) ?? []);
+  }
+
+  /** The address of a picture's thumbnail, empty where it has none. @param {string} exampleId */
+  url(exampleId) {
+    return this.#thumbnails.url({ id: exampleId });
   }
 
   /** @param {Element|null} element @returns {ClassCard|undefined} the card that holds an element */
@@ -222,7 +253,27 @@ export class ClassList {
     if (target instanceof HTMLElement) target.focus({ preventScroll: true });
     this.undo.offer(`Deleted “${name}” with ${counted(pictures, 'picture')}.`, async () => {
       await this.engine.undo(undo);
-      say(`“${name}” is back.`);
+      const now = (await this.engine.state()).classes.find((one) => one.id === id)?.name ?? name;
+      this.focus(id);
+      say(now === name ? `“${name}” is back.` : `“${name}” is back as “${now}”: another class has its name.`);
+    });
+  }
+
+  /**
+   * Offers to take back pictures that were taken in one go.
+   *
+   * @param {ClassCard} card
+   * @param {string[]} ids of the pictures
+   */
+  offerBack({ id, name }, ids) {
+    const some = counted(ids.length, 'picture');
+    this.undo.offer(`Took ${some} of “${name}”.`, async () => {
+      for (const exampleId of ids) {
+        // One that is gone already needs no taking back.
+        await this.engine.removeExample(id, exampleId).catch(() => {});
+      }
+      this.focus(id);
+      say(`Removed the ${some} from “${name}”.`);
     });
   }
 
@@ -236,8 +287,32 @@ export class ClassList {
     const { undo } = await this.engine.removeExample(id, exampleId);
     this.undo.offer(removed(name, pictures - 1), async () => {
       await this.engine.undo(undo);
+      this.focus(id, exampleId);
       say(`The picture of “${name}” is back.`);
     });
+  }
+
+  /**
+   * Moves a picture to another class and offers to take that back.
+   *
+   * @param {string} classId
+   * @param {string} exampleId
+   * @param {string} toId
+   */
+  async moveExample(classId, exampleId, toId) {
+    const [from, to] = [classId, toId].map((id) => this.#cards.get(id)?.name ?? '');
+    const { undo } = await this.engine.moveExample(classId, exampleId, toId);
+    this.undo.offer(`Moved a picture from “${from}” to “${to}”.`, async () => {
+      await this.engine.undo(undo);
+      this.focus(classId, exampleId);
+      say(`The picture is in “${from}” again.`);
+    });
+  }
+
+  /** Removes a picture that is shown elsewhere. @param {string} classId @param {string} exampleId */
+  async removePicture(classId, exampleId) {
+    const card = this.#cards.get(classId);
+    if (card) await this.removeExample(card, exampleId);
   }
 }
 
@@ -316,11 +391,13 @@ class ClassCard {
     this.hint = el('div', { class: 'card-hint', 'aria-live': 'polite', 'aria-atomic': 'true' });
     this.element = el('li', { class: 'card', 'data-class': id, tabindex: -1 },
       el('div', { class: 'card-head' }, this.field, this.count, this.deleteButton),
+      // Above the pictures, which grow in number: the shutter keeps its place while it is held.
+      this.cameraBox,
       el('div', { class: 'pictures' }, this.thumbs,
         el('div', { class: 'tiles' },
           el('label', { class: 'tile file-button' }, icon('plus'), el('span', {}, 'Add', this.forName), this.file),
           this.cameraButton)),
-      this.cameraBox, this.hint, this.batchBox, this.error);
+      this.hint, this.batchBox, this.error);
     dropZone(this.element, (files) => void this.addFiles(files));
   }
 
@@ -382,9 +459,9 @@ class ClassCard {
   #label(from) {
     for (let at = from; at < this.thumbs.children.length; at++) {
       const item = this.thumbs.children[at];
-      const label = `icture ${at + 1} of ${this.name}`;
-      item.querySelector('img')?.setAttribute('alt', `P${label}`);
-      item.querySelector('button')?.setAttribute('aria-label', `Remove p${label}`);
+      const label = `picture ${at + 1} of ${this.name}`;
+      item.querySelector('.thumb-open')?.setAttribute('aria-label', `Show ${label}`);
+      item.querySelector('.thumb-remove')?.setAttribute('aria-label', `Remove ${label}`);
     }
   }
 
@@ -452,12 +529,13 @@ class ClassCard {
     const url = this.thumbnails.url(example);
     if (url) image.src = url;
     const remove = el('button', { class: 'thumb-remove', type: 'button' }, icon('close'));
-    const item = el('li', { class: 'thumb', 'data-example': id }, image, remove);
+    const open = el('button', { class: 'thumb-open', type: 'button', onclick: () => this.list.enlarge(this.id, id) }, image);
+    const item = el('li', { class: 'thumb', 'data-example': id }, open, remove);
     remove.addEventListener('click', () => void this.#guard(async () => {
       const near = item.nextElementSibling ?? item.previousElementSibling;
       await this.list.removeExample(this, id);
-      const target = near?.querySelector('button') ?? this.file;
-      target.focus({ preventScroll: true });
+      const target = near?.querySelector('.thumb-remove') ?? this.file;
+      if (target instanceof HTMLElement) target.focus({ preventScroll: true });
     }));
     return item;
   }
@@ -535,16 +613,23 @@ class ClassCard {
   /** @param {HTMLButtonElement} shutter @param {HTMLElement} counter @param {Camera} camera */
   #wireShutter(shutter, counter, camera) {
     let taken = 0;
+    /** Those of one press. @type {string[]} */
+    let ids = [];
+    const onHold = (/** @type {boolean} */ held) => {
+      camera.video.parentElement?.classList.toggle('capturing', held);
+      if (!held && ids.length) this.list.offerBack(this, ids);
+      ids = [];
+    };
     holdRepeat(shutter, async () => {
       if (!camera.open) return;
       try {
-        await this.list.enrolment.enrolFrame(this.id, await camera.frame());
+        ids.push(await this.list.enrolment.enrolFrame(this.id, await camera.frame()));
         counter.textContent = `${counted(++taken, 'picture')} taken`;
         complain(this.error, '');
       } catch (error) {
         complain(this.error, sentence(error));
       }
-    }, { onHold: (held) => camera.video.parentElement?.classList.toggle('capturing', held) });
+    }, { onHold });
   }
 
   /** @param {() => Promise<unknown>} work */

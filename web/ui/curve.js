@@ -1,11 +1,12 @@
 // @ts-check
-/** The learning curve as SVG: training loss and validation loss over steps. */
+/** The learning curve as SVG: training loss and validation loss over steps; in words, right answers. */
 
 /**
  * @typedef {object} TrainingPoint losses are cross-entropies in nats
  * @property {number} step
  * @property {number} loss of learning, smoothed
- * @property {number} [validation] loss on held-out classes, where it was measured
+ * @property {number} [validation] loss on classes kept aside, where it was measured
+ * @property {number} [right] share of right answers there
  */
 /** @typedef {{x: number, y: number}} Place */
 
@@ -42,14 +43,18 @@ export function layOut(history, steps) {
  * @param {TrainingPoint[]} history
  */
 export function tell(history) {
-  const measured = history.flatMap(({ validation }) => (validation !== undefined && Number.isFinite(validation) ? [validation] : []));
-  if (measured.length > 1) {
-    const best = Math.min(...measured);
-    return best < measured[0]
-      ? `The loss on held-out classes fell from ${measured[0].toFixed(2)} to ${best.toFixed(2)}.`
-      : `The loss on held-out classes has not fallen below its start, ${measured[0].toFixed(2)}.`;
-  }
-  return history.length ? 'Nothing has been measured on held-out classes yet.' : 'Nothing has been learned yet.';
+  const measured = history.filter(({ validation }) => validation !== undefined && Number.isFinite(validation));
+  if (measured.length < 2) return history.length ? 'Nothing has been asked about classes kept aside yet.' : 'Nothing has been learned yet.';
+  const loss = (/** @type {TrainingPoint} */ { validation }) => validation ?? Infinity;
+  const [first] = measured;
+  const best = measured.reduce((a, b) => (loss(b) < loss(a) ? b : a));
+  const [from, to] = [first, best].map(({ right = 0 }) => Math.round(100 * right));
+  const where = 'on classes kept aside';
+  if (best === first) return `Nothing was gained: ${from} % of the answers ${where} were right before, and none of what was learned does better.`;
+  if (to > from) return `Right answers ${where} rose from ${from} % to ${to} %.`;
+  return to === from
+    ? `As many answers ${where} are right, ${to} %, and their percentages are more honest.`
+    : `Right answers ${where} went from ${from} % to ${to} %, and their percentages are more honest.`;
 }
 
 /** The picture; `draw` brings it up to date. */

@@ -1,6 +1,6 @@
 // @ts-check
 /** A picture, file or frame, through the extractor: enrolled in a class, or as the embedding to ask about. */
-import { decode, preview, thumbnail } from '../files/pictures.js';
+import { decode, preview, THUMBNAIL } from '../files/pictures.js';
 
 /** @typedef {import('../engine/contract.js').Engine} Engine */
 /** @typedef {import('../extractor/index.js').Extractor} Extractor */
@@ -36,7 +36,7 @@ export class Enrolment {
    * @returns {Promise<string>} the id of the example
    */
   async enrolKnown(classId, file, embedding) {
-    const small = await this.#use(await decode(file), thumbnail);
+    const small = await this.#use(await decode(file), (bitmap) => preview(bitmap, THUMBNAIL));
     return (await this.engine.addExample(classId, embedding, small)).id;
   }
 
@@ -61,6 +61,17 @@ export class Enrolment {
       const picture = await preview(bitmap, edge);
       return { embedding: await this.#embed(bitmap), picture };
     });
+  }
+
+  /**
+   * What the embedding of a picture would be without each of grid x grid parts of it.
+   *
+   * @param {Blob} picture
+   * @param {number} grid
+   */
+  async leaveOutParts(picture, grid) {
+    const file = picture instanceof File ? picture : new File([picture], 'the picture', { type: picture.type });
+    return this.#use(await decode(file), async (bitmap) => (await this.extractor).leaveOut(bitmap, grid));
   }
 
   /**
@@ -104,7 +115,7 @@ export class Enrolment {
    */
   async #enrol(classId, bitmap) {
     // The thumbnail is drawn first: the extractor may transfer the bitmap away.
-    const small = await thumbnail(bitmap);
+    const small = await preview(bitmap, THUMBNAIL);
     const embedding = await this.#embed(bitmap);
     return (await this.engine.addExample(classId, embedding, small)).id;
   }

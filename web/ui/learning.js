@@ -1,5 +1,5 @@
 // @ts-check
-/** The panel 'Learn from my pictures': a prior of one's own, learned on this device. */
+/** The panel 'Learn from my pictures': background knowledge of one's own (a prior), learned on this device. */
 import { complain, say } from './announce.js';
 import { Curve, tell } from './curve.js';
 import { byId, counted, el, save, sentence } from './dom.js';
@@ -54,7 +54,7 @@ export function follow(before, { step, steps, loss, secondsLeft, paused, done, p
 
 /** @param {Point} point @returns {TrainingPoint} */
 function pointOf({ step, loss, validation }) {
-  return validation ? { step, loss, validation: validation.loss } : { step, loss };
+  return validation ? { step, loss, validation: validation.loss, right: validation.accuracy } : { step, loss };
 }
 
 /**
@@ -68,12 +68,12 @@ function thinned(history) {
 }
 
 /**
- * "Step 120 of 300, about 40 seconds left."
+ * "Round 120 of 300, about 40 seconds left."
  *
  * @param {Learning} learning
  */
 export function describeLearning({ stage, step, steps, secondsLeft, history }) {
-  const at = `Step ${step.toLocaleString('en')} of ${steps.toLocaleString('en')}`;
+  const at = `Round ${step.toLocaleString('en')} of ${steps.toLocaleString('en')}`;
   switch (stage) {
     case 'paused': return `${at}, paused.`;
     case 'interrupted': return `${at}, interrupted.`;
@@ -126,19 +126,19 @@ export class LearningPanel {
     this.pause = this.#button('Pause', () => this.trainer.pause());
     this.resume = this.#button('Resume', () => this.#resume(), 'primary');
     this.cancel = this.#button('Cancel', () => this.#cancel());
-    this.use = this.#button('Use the new prior', () => this.#use(), 'primary');
+    this.use = this.#button('Use what was learned', () => this.#use(), 'primary');
     this.keep = this.#button('Save it to a file', async () => {
       if (this.#learned) save(this.#learned.prior, 'learned-prior.safetensors');
     });
-    this.revert = this.#button('Back to the former prior', () => this.#revert());
+    this.revert = this.#button('Back to before', () => this.#revert());
     this.figure = el('figure', { class: 'curve-figure' }, this.curve.element,
       el('figcaption', { class: 'small muted' },
-        el('span', { class: 'key key-training' }, 'while learning'), el('span', { class: 'key key-validation' }, 'held-out classes')));
+        el('span', { class: 'key key-training' }, 'errors while learning'), el('span', { class: 'key key-validation' }, 'errors on classes kept aside')));
     this.run = el('div', { class: 'learning-run', hidden: true },
       this.figure, this.progress, this.text,
       el('div', { class: 'actions' }, this.pause, this.resume, this.use, this.keep, this.revert, this.cancel));
     this.effort = el('select', { id: 'learning-effort', class: 'field' },
-      ...EFFORTS.map(([label, steps]) => el('option', { value: steps, selected: label === 'Medium' }, `${label}: ${steps.toLocaleString('en')} steps`)));
+      ...EFFORTS.map(([label, steps]) => el('option', { value: steps, selected: label === 'Medium' }, `${label}: ${steps.toLocaleString('en')} rounds`)));
     this.file = el('input', { type: 'file', accept: '.npz', onchange: () => void this.#try(() => this.#startFile()) });
     this.begin = this.#beginning();
     this.panel.append(el('div', { class: 'learning-body' },
@@ -211,7 +211,7 @@ export class LearningPanel {
     if (this.#now.stage === 'interrupted') await this.trainer.forget();
     else await this.trainer.cancel();
     this.#show(NOTHING);
-    say('Learning was cancelled. The prior in use stays.');
+    say('Learning was cancelled. All stays as it was.');
   }
 
   /**
@@ -243,14 +243,14 @@ export class LearningPanel {
     this.#used = (await this.engine.state()).prior.sha256;
     this.#undo = undo;
     this.#show(this.#now);
-    say('The new prior is in use.');
+    say('What was learned is in use.');
   }
 
   async #revert() {
     await this.engine.undo(this.#undo);
     this.#undo = '';
     this.#show(this.#now);
-    say('The former prior is in use again.');
+    say('All is as before learning.');
   }
 
   /** @param {Learning} learning */
@@ -278,7 +278,7 @@ export class LearningPanel {
       el('label', { for: 'learning-effort' }, 'How long'), this.effort,
       el('div', { class: 'actions' },
         this.#button('Learn from this session', () => this.#start(), 'primary'),
-        el('label', { class: 'button file-button' }, 'Learn from a file of embeddings (.npz)', this.file)));
+        el('label', { class: 'button file-button' }, 'Learn from prepared data', this.file)));
   }
 
   /** @param {string} label @param {() => Promise<void>} work @param {string} [kind] */

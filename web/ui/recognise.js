@@ -7,6 +7,8 @@ import { byId, sentence } from './dom.js';
 import { dropZone } from './drop.js';
 import { picturesOf } from './folders.js';
 import { Pace } from './pace.js';
+import { drawn, encoded } from '../files/pictures.js';
+import { bestOf } from './why.js';
 
 /** @typedef {import('../engine/contract.js').Engine} Engine */
 /** @typedef {import('./enrol.js').Enrolment} Enrolment */
@@ -25,10 +27,20 @@ export class Recogniser {
   /** The picture that is shown. @type {File|null} */
   #file = null;
   #classes = /** @type {readonly import('./sort.js').Taught[]} */ ([]);
+  /** The frame that the camera's last answer is about. @type {{still: OffscreenCanvas|HTMLCanvasElement, embedding: Float32Array}|null} */
+  #frame = null;
+  /** Answers as they follow one another in live view: the one before, and the one told last. */
+  #heard = { last: '', told: '' };
 
-  /** @param {{engine: Engine, enrolment: Enrolment, undo: import('./announce.js').UndoStack, sort: (files: File[]) => void}} parts */
-  constructor({ engine, enrolment, undo, sort }) {
+  /**
+   * @param {{engine: Engine, enrolment: Enrolment, undo: import('./announce.js').UndoStack, sort: (files: File[]) => void, onAsked: (question: import('./why.js').Question|null) => void}} parts
+   *   `onAsked` is told what the answer shown is about, null where there is none
+   */
+  constructor({ engine, enrolment, undo, sort, onAsked }) {
     this.engine = engine;
+    this.onAsked = onAsked;
+    this.prediction = byId('prediction', HTMLElement);
+    this.verdict = byId('verdict', HTMLElement);
     this.enrolment = enrolment;
     this.undo = undo;
     this.sort = sort;
@@ -59,19 +71,24 @@ export class Recogniser {
     const turn = ++this.#turn;
     complain(this.error, '');
     say(`Looking at “${file.name}” …`);
+    this.#wait(true);
     try {
       const { embedding, picture } = await this.enrolment.embedFile(file, EDGE);
       if (turn !== this.#turn) return;
       this.#show(picture, file.name);
       await this.engine.recognise(embedding);
-      byId('prediction', HTMLElement).scrollIntoView({ block: 'nearest' });
       this.#file = file;
       this.#showBar();
-      say(`Recognised “${file.name}”.`);
+      this.onAsked({ embedding, picture: file });
+      this.prediction.scrollIntoView({ block: 'nearest' });
+      say(`${this.#answer()} Recognised “${file.name}”.`, { seen: true });
     } catch (error) {
       if (turn !== this.#turn) return;
+      await this.#forget(); // what stood there is about another picture
       complain(this.error, sentence(error));
       say('');
+    } finally {
+      if (turn === this.#turn) this.#wait(false);
     }
   }
 
@@ -101,20 +118,55 @@ export class Recogniser {
   async clear() {
     this.#turn++;
     this.closeCamera();
-    this.#show(null, '');
+    this.#wait(false);
     complain(this.error, '');
+    await this.#forget();
+  }
+
+  async #forget() {
+    this.#show(null, '');
+    this.onAsked(null);
     await this.engine.recognise(null);
+  }
+
+  /** Marks the answer that stands there as one about another picture. @param {boolean} waiting */
+  #wait(waiting) {
+    this.prediction.classList.toggle('stale', waiting);
+    this.prediction.setAttribute('aria-busy', String(waiting));
+  }
+
+  /** The answer as a sentence, for those who hear it. */
+  #answer() {
+    const text = this.verdict.textContent ?? '';
+    return /[.!?]$/.test(text) ? text : `${text}.`;
+  }
+
+  /** Ends live view; the answer stays, beside the frame that it is about. */
+  async #freeze() {
+    const frame = this.#frame;
+    this.closeCamera();
+    const turn = ++this.#turn;
+    if (!frame) return this.#forget();
+    const picture = await encoded(frame.still);
+    if (turn !== this.#turn) return;
+    this.#show(picture, 'the last picture of the camera');
+    await this.engine.recognise(frame.embedding);
+    this.onAsked({ embedding: frame.embedding, picture: new Blob([new Uint8Array(picture)], { type: 'image/jpeg' }) });
+    say(`${this.#answer()} The camera is off.`);
   }
 
   closeCamera = () => {
     this.#camera?.close();
     this.#camera = null;
-    leaveCamera(this.closeCamera);
+    this.#frame = null;
+    leaveCamera(this.#stop);
     this.live.hidden = true;
     this.live.replaceChildren();
     this.liveButton.setAttribute('aria-pressed', 'false');
     this.#showBar();
   };
+
+  #stop = () => void this.#freeze().catch((error) => complain(this.error, sentence(error)));
 
   #wire() {
     const field = byId('query-file', HTMLInputElement);
@@ -132,7 +184,7 @@ export class Recogniser {
     });
     dropZone(byId('recognise', HTMLElement), (files) => void this.recogniseFiles(files));
     this.liveButton.addEventListener('click', () => {
-      if (this.#camera) this.closeCamera();
+      if (this.#camera) this.#stop();
       else void this.#openCamera();
     });
     this.clearButton.addEventListener('click', () => {
@@ -157,12 +209,14 @@ export class Recogniser {
   }
 
   async #openCamera() {
-    takeCamera(this.closeCamera);
+    takeCamera(this.#stop);
     complain(this.error, '');
     this.#turn++;
+    this.#wait(false);
+    this.onAsked(null);
     const fail = (/** @type {unknown} */ error) => {
       if (this.#camera !== camera) return;
-      this.closeCamera();
+      this.#stop();
       complain(this.error, cameraError(error).message);
     };
     const camera = new Camera({ onLost: fail });
@@ -176,7 +230,7 @@ export class Recogniser {
       fail(error);
       return;
     }
-    this.#show(null, '');
+    await this.#forget();
     this.#showBar();
     say('Recognising what the camera sees.');
     await this.#watch(camera);
@@ -190,20 +244,39 @@ export class Recogniser {
    */
   async #watch(camera) {
     const pace = new Pace();
+    this.#heard = { last: '', told: '' };
     while (this.#camera === camera) {
       const next = performance.now() + LIVE_INTERVAL;
       try {
         if (camera.open && !document.hidden) {
-          const embedding = await this.enrolment.embedFrame(await camera.frame(), pace);
+          const frame = await camera.frame();
+          const still = drawn(frame, EDGE);
+          const embedding = await this.enrolment.embedFrame(frame, pace);
           if (this.#camera !== camera) return;
-          await this.engine.recognise(embedding);
+          this.#hear(await this.engine.recognise(embedding));
+          if (this.#camera === camera) this.#frame = { still, embedding };
         }
       } catch (error) {
+        if (this.#camera === camera) this.#stop();
         complain(this.error, sentence(error));
-        if (this.#camera === camera) this.closeCamera();
         return;
       }
       await new Promise((resolve) => { setTimeout(resolve, Math.max(0, next - performance.now())); });
     }
+  }
+
+  /**
+   * Tells an answer that has become another one and stays: two frames in a row.
+   *
+   * @param {import('../engine/contract.js').Prediction|null} answer
+   */
+  #hear(answer) {
+    if (!answer) return;
+    const now = bestOf(answer)?.id ?? 'none';
+    if (now === this.#heard.last && now !== this.#heard.told) {
+      this.#heard.told = now;
+      say(this.#answer(), { seen: true });
+    }
+    this.#heard.last = now;
   }
 }

@@ -14,26 +14,39 @@ const UNKNOWN = 'penguin';
 const SUPPORT_STYLES = ['noto', 'twemoji', 'openmoji'];
 const QUERY_STYLE = 'emojione';
 
+/** The session that samples go into where the open one holds something. */
+const SESSION = 'Samples';
+
 /** The sample button and the strip of pictures to recognise. */
 export class Samples {
+  /** Where the samples were taught; the pictures to recognise are offered there alone. */
+  #session = '';
+
   /**
-   * @param {{engine: Engine, enrolment: Enrolment, recognise: (files: File[]) => Promise<void>}} parts
+   * @param {{engine: Engine, enrolment: Enrolment, onSwitched: () => void, recognise: (files: File[]) => Promise<void>}} parts
    */
-  constructor({ engine, enrolment, recognise }) {
+  constructor({ engine, enrolment, onSwitched, recognise }) {
     this.engine = engine;
+    this.onSwitched = onSwitched;
     this.enrolment = enrolment;
     this.recognise = recognise;
     this.button = byId('samples-button', HTMLButtonElement);
     this.button.addEventListener('click', () => void this.#start());
   }
 
+  /** Offers the pictures to recognise where their classes are. @param {string} sessionId that is open */
+  showIn(sessionId) {
+    byId('sample-queries', HTMLElement).hidden = sessionId !== this.#session;
+  }
+
   async #start() {
     this.button.disabled = true;
     try {
       const catalog = await loadCatalog();
+      const switched = await this.#makeRoom();
       await this.#enrol(catalog);
       this.#offer(catalog);
-      say('The samples are in. Now press one of the pictures to recognise.');
+      say(`The samples are in${switched ? `, in a session of their own, “${SESSION}”` : ''}. Now press one of the pictures to recognise.`);
     } catch (error) {
       complain(byId('add-class-error', HTMLElement), sentence(error));
     } finally {
@@ -41,9 +54,26 @@ export class Samples {
     }
   }
 
+  /**
+   * Opens a session of their own where the open one holds classes of the person's.
+   *
+   * @returns {Promise<boolean>} whether another session is open now
+   */
+  async #makeRoom() {
+    const { classes, sessionId } = await this.engine.state();
+    if (classes.length === 0 || sessionId === this.#session) return false;
+    const known = (await this.engine.sessions()).find(({ name }) => name === SESSION);
+    if (known?.id === sessionId) return false;
+    if (known) await this.engine.openSession(known.id);
+    else await this.engine.newSession(SESSION);
+    this.onSwitched();
+    return true;
+  }
+
   /** @param {Catalog} catalog */
   async #enrol(catalog) {
-    const { classes } = await this.engine.state();
+    const { classes, sessionId } = await this.engine.state();
+    this.#session = sessionId;
     const missing = catalog.concepts.filter(({ id, name }) =>
       KNOWN.includes(id) && !classes.some((known) => known.name === name && known.examples.length > 0));
     missing.sort((a, b) => KNOWN.indexOf(a.id) - KNOWN.indexOf(b.id));
@@ -65,7 +95,7 @@ export class Samples {
     byId('sample-list', HTMLElement).replaceChildren(...shown.map(({ id, name }) =>
       el('li', {}, this.#question(pictureURL(QUERY_STYLE, id), name))));
     byId('sample-note', HTMLElement).textContent = credit(catalog.styles);
-    byId('sample-queries', HTMLElement).hidden = false;
+    this.showIn(this.#session);
     byId('recognise', HTMLElement).scrollIntoView({ block: 'nearest' });
   }
 

@@ -27,12 +27,11 @@ export class SessionsDialog {
     byId('session-button', HTMLElement).addEventListener('click', () => void this.#open());
   }
 
-  /** @param {string} sessionId the one that is open now */
-  async show(sessionId) {
+  /** @param {{sessionId: string, sessionName: string}} state of the one that is open now */
+  async show({ sessionId, sessionName }) {
     this.#current = sessionId;
-    const sessions = await this.engine.sessions();
-    byId('session-name', HTMLElement).textContent = sessions.find(({ id }) => id === sessionId)?.name ?? 'Session';
-    if (this.dialog.open) this.#fill(sessions);
+    byId('session-name', HTMLElement).textContent = sessionName;
+    if (this.dialog.open) this.#fill(await this.engine.sessions());
   }
 
   async #open() {
@@ -117,8 +116,7 @@ export class SessionsDialog {
   }
 
   async #refresh() {
-    this.#current = (await this.engine.state()).sessionId;
-    await this.show(this.#current);
+    await this.show(await this.engine.state());
   }
 
   /** @param {string} text */
@@ -140,15 +138,23 @@ export class SessionsDialog {
 }
 
 /**
- * "5 classes, 15 pictures, 21 Nov".
+ * "5 classes, 15 pictures, 21 Nov, saved to a file 3 days ago".
  *
  * @param {SessionInfo} session
+ * @param {number} [now] in milliseconds since 1970
  */
-export function describe({ classes, examples, updated }) {
+export function describe({ classes, examples, updated, saved }, now = Date.now()) {
   const parts = [counted(classes, 'class', 'classes'), counted(examples, 'picture')];
   const time = new Date(updated);
   if (updated && !Number.isNaN(time.getTime())) {
     parts.push(time.toLocaleDateString(undefined, { day: 'numeric', month: 'short' }));
   }
+  if (examples) parts.push(saved ? `saved to a file ${ago(now - saved)}` : 'never saved to a file');
   return parts.join(', ');
+}
+
+/** @param {number} milliseconds */
+function ago(milliseconds) {
+  const days = Math.floor(milliseconds / 86_400_000);
+  return days < 1 ? 'today' : `${counted(days, 'day')} ago`;
 }

@@ -29,9 +29,9 @@ export class SettingsDialog {
     this.keeping = el('p', { class: 'small' });
     this.damaged = this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json'));
     this.priorMessage = el('p', { class: 'small', hidden: true });
-    this.reset = this.#button('Back to the built-in prior', async () => {
+    this.reset = this.#button('Back to what is built in', async () => {
       await this.engine.resetPrior();
-      say('The built-in prior is in use.');
+      say('What is built in is in use.');
     });
     this.#build();
     byId('settings-button', HTMLElement).addEventListener('click', () => this.dialog.showModal());
@@ -56,9 +56,9 @@ export class SettingsDialog {
 
   #build() {
     this.dialog.append(dialogHead(this.dialog, 'settings-title', 'Settings'), this.error,
-      this.#choice('inference', 'Method', [
-        ['fb', 'Fully Bayesian', 'Averages over everything the pictures leave open. Honest with few pictures.'],
-        ['map', 'Point estimate (MAP)', 'Takes the single most probable model. Bolder, for comparison.'],
+      this.#choice('inference', 'How answers are reckoned', [
+        ['fb', 'Weigh all that the pictures leave open', 'Honest with few pictures.'],
+        ['map', 'Settle on the one best guess', 'A simpler rule, for comparison: its percentages are seldom as close to the truth.'],
       ]),
       this.#choice('sort', 'Order of the classes', [
         ['probability', 'Most probable first', ''],
@@ -68,24 +68,25 @@ export class SettingsDialog {
         el('div', { class: 'slider' }, el('label', { for: 'none-prior' }, 'Chance of something unknown'), this.noneText),
         this.none,
         el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes.')),
-      el('fieldset', {}, el('legend', {}, 'Prior'), this.priorText, this.priorMessage,
+      el('fieldset', {}, el('legend', {}, 'Background knowledge'),
+        el('p', { class: 'small muted' }, 'What was learned beforehand from other things, so that a few pictures are enough.'), this.priorText, this.priorMessage,
         el('div', { class: 'actions' },
-          this.#load('Import a prior', async (bytes) => {
+          this.#load('Open background knowledge', async (bytes) => {
             const { notice } = await this.engine.importPrior(bytes, await this.extractor);
-            tell('The prior was imported.', notice);
+            tell('The background knowledge was opened.', notice);
           }),
-          this.#button('Export the prior', async () => save(await this.engine.exportPrior(), this.priorFile)),
+          this.#button('Save background knowledge', async () => save(await this.engine.exportPrior(), this.priorFile)),
           this.reset)),
-      el('fieldset', {}, el('legend', {}, 'Classifier file'),
+      el('fieldset', {}, el('legend', {}, 'This session as a file'),
         el('p', { class: 'small muted' }, 'Everything taught in this session in one file, to keep or to use on another device.'),
         this.keeping,
         el('div', { class: 'actions' },
-          this.#load('Import a classifier', async (bytes) => {
+          this.#load('Open a saved session', async (bytes) => {
             const { notice } = await this.engine.importSession(bytes, await this.extractor);
             this.onReplaced();
-            tell('The classifier was imported.', notice);
+            tell('The session was opened.', notice);
           }),
-          this.#button('Export the classifier', async () => save(await this.engine.exportSession(), 'classifier.safetensors')),
+          this.#button('Save this session', async () => save(await this.engine.exportSession(), 'classifier.safetensors')),
           this.damaged)));
   }
 
@@ -190,7 +191,7 @@ export function describeKeeping({ storage, saved, damaged }) {
 
 /** @param {PriorLine} prior */
 function priorName({ site, sha256, name, facts }) {
-  if (site) return sha256 ? 'Built-in prior' : 'Plain prior, not learned';
+  if (site) return sha256 ? 'Built in' : 'Plain, not learned';
   const on = facts['learned-on'];
-  return on ? `Learned in a browser tab from ${on}, ${facts['learned-steps'] ?? '?'} steps` : name || 'Imported prior';
+  return on ? `Learned in a browser tab from ${on}, ${facts['learned-steps'] ?? '?'} rounds` : name || 'From a file';
 }

@@ -20,7 +20,15 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await page.getByText('Learn from my pictures').click();
     await page.getByRole('button', { name: 'Learn from this session' }).click();
     await page.getByRole('alert').filter({ hasText: 'Learning a prior takes' }).waitFor();
+    await page.getByRole('button', { name: 'Where did it look?' }).click();
+    await page.getByRole('img', { name: /^What spoke for/ }).waitFor();
+    await page.getByText('How good is it?').click();
+    await page.getByText('Class by class').waitFor();
     assert.deepEqual(await faults(page), [], 'taught page');
+    await page.getByRole('button', { name: 'Show picture 1 of Cat' }).click();
+    await page.getByRole('dialog', { name: 'Picture' }).waitFor();
+    assert.deepEqual(await faults(page), [], 'a picture shown larger');
+    await page.keyboard.press('Escape');
     for (const name of ['Settings', /^Session:/, 'About and licences']) {
       await page.getByRole('button', { name }).click();
       await page.getByRole('dialog').waitFor();

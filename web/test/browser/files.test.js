@@ -30,7 +30,7 @@ function ofAnotherExtractor(file) {
 async function load(page, what, buffer) {
   const dialog = page.getByRole('dialog', { name: 'Settings' });
   if (!await dialog.isVisible()) await page.getByRole('button', { name: 'Settings' }).click();
-  await dialog.getByLabel(`Import a ${what}`).setInputFiles({ name: `${what}.safetensors`, mimeType: 'application/octet-stream', buffer });
+  await dialog.getByLabel(what === 'prior' ? 'Open background knowledge' : 'Open a saved session').setInputFiles({ name: `${what}.safetensors`, mimeType: 'application/octet-stream', buffer });
   return dialog;
 }
 
@@ -39,7 +39,7 @@ test('a chosen prior that is gone is told, and the session works without it', ()
   await teach(page, 'Rocket', ['noto', 'twemoji']);
   const built = await priorText(page);
   const dialog = await load(page, 'prior', touchPrior(shipped));
-  await status(page, 'The prior was imported.');
+  await status(page, 'The background knowledge was opened.');
   assert.notEqual(await priorText(page), built);
   const chosen = /sha256 (\w{12})/.exec(await priorText(page) ?? '')?.[1] ?? '';
   await page.keyboard.press('Escape');
@@ -60,10 +60,10 @@ test('a chosen prior that is gone is told, and the session works without it', ()
   await notice.filter({ hasText: 'the built-in one serves instead' }).waitFor();
   assertSame(await recognise(page, sample('emojione', 'cat')), probabilities); // the numbers of both are the same
   assert.equal(await priorText(page), built);
-  await dialog.getByText('no longer kept on this device').waitFor();
-  await dialog.getByRole('button', { name: 'Back to the built-in prior' }).click();
+  await dialog.locator('fieldset').getByText('no longer kept on this device').waitFor();
+  await dialog.getByRole('button', { name: 'Back to what is built in' }).click();
   await notice.waitFor({ state: 'detached' });
-  await dialog.getByText('no longer kept on this device').waitFor({ state: 'hidden' });
+  await dialog.locator('fieldset').getByText('no longer kept on this device').waitFor({ state: 'hidden' });
 }));
 
 test('files of another feature extractor are refused in a sentence that names both', () => visit({}, async ({ page }) => {
@@ -75,11 +75,11 @@ test('files of another feature extractor are refused in a sentence that names bo
   assert.equal(await priorText(page), before);
 
   const download = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: 'Export the classifier' }).click();
+  await dialog.getByRole('button', { name: 'Save this session' }).click();
   const exported = await readFile(await (await download).path());
   await load(page, 'classifier', ofAnotherExtractor(exported).bytes);
   await dialog.getByRole('alert').filter({ hasText: `This classifier was made with the feature extractor “${prior.id}”` }).waitFor();
   await card(page, 'Cat').getByText('2 pictures').waitFor();
   await load(page, 'classifier', exported);
-  await status(page, 'The classifier was imported.');
+  await status(page, 'The session was opened.');
 }));

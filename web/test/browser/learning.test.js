@@ -21,22 +21,22 @@ test('a prior is learned on the session, over a pause and a reload, used, saved 
   const probabilities = await recognise(page, sample('emojione', 'cat'));
 
   let box = await panel(page);
-  await box.getByLabel('How long').selectOption({ label: 'Short: 100 steps' });
+  await box.getByLabel('How long').selectOption({ label: 'Short: 100 rounds' });
   await box.getByRole('button', { name: 'Learn from this session' }).click();
-  await box.getByText(/^Step [1-9]\d* of 100/).waitFor();
+  await box.getByText(/^Round [1-9]\d* of 100/).waitFor();
   await box.getByRole('button', { name: 'Pause' }).click();
-  await box.getByText(/^Step \d+ of 100, paused\.$/).waitFor();
-  await box.getByRole('img', { name: /held-out classes/ }).waitFor();
+  await box.getByText(/^Round \d+ of 100, paused\.$/).waitFor();
+  await box.getByRole('img', { name: /classes kept aside/ }).waitFor();
   await box.getByRole('button', { name: 'Resume' }).click();
   await box.getByRole('button', { name: 'Pause' }).click();
-  await box.getByText(/^Step \d+ of 100, paused\.$/).waitFor();
+  await box.getByText(/^Round \d+ of 100, paused\.$/).waitFor();
 
   await open(page, site);
   box = await panel(page);
-  await box.getByText(/^Step \d+ of 100, interrupted\.$/).waitFor();
+  await box.getByText(/^Round \d+ of 100, interrupted\.$/).waitFor();
   await box.getByRole('button', { name: 'Resume' }).click();
-  await box.getByRole('button', { name: 'Use the new prior' }).waitFor({ timeout: 4 * PATIENCE });
-  await box.getByText(/^The loss on held-out classes (fell from|has not fallen)/).first().waitFor();
+  await box.getByRole('button', { name: 'Use what was learned' }).waitFor({ timeout: 4 * PATIENCE });
+  await box.getByText(/answers on classes kept aside/).first().waitFor();
 
   const download = page.waitForEvent('download', { timeout: PATIENCE });
   await box.getByRole('button', { name: 'Save it to a file' }).click();
@@ -44,22 +44,22 @@ test('a prior is learned on the session, over a pause and a reload, used, saved 
   const header = JSON.parse(saved.subarray(8, 8 + Number(saved.readBigUInt64LE())).toString());
   assert.equal(header.__metadata__.format, 'metaqda.prior');
 
-  await box.getByRole('button', { name: 'Use the new prior' }).click();
-  await status(page, 'The new prior is in use.');
-  assert.match(await priorText(page) ?? '', /^Learned in a browser tab from 6 classes, 100 of 100 steps: 1,104 numbers per picture, sha256 /);
+  await box.getByRole('button', { name: 'Use what was learned' }).click();
+  await status(page, 'What was learned is in use.');
+  assert.match(await priorText(page) ?? '', /^Learned in a browser tab from 6 classes, 100 of 100 rounds: 1,104 numbers per picture, sha256 /);
   const settings = page.getByRole('dialog', { name: 'Settings' });
   const exported = page.waitForEvent('download', { timeout: PATIENCE });
-  await settings.getByRole('button', { name: 'Export the prior' }).click();
+  await settings.getByRole('button', { name: 'Save background knowledge' }).click();
   assert.equal((await exported).suggestedFilename(), 'learned-prior.safetensors');
-  await settings.getByRole('button', { name: 'Back to the built-in prior' }).click();
-  await status(page, 'The built-in prior is in use.');
+  await settings.getByRole('button', { name: 'Back to what is built in' }).click();
+  await status(page, 'What is built in is in use.');
   assert.equal(await priorText(page), before);
   await page.keyboard.press('Escape');
-  await box.getByRole('button', { name: 'Use the new prior' }).click();
-  await status(page, 'The new prior is in use.');
+  await box.getByRole('button', { name: 'Use what was learned' }).click();
+  await status(page, 'What was learned is in use.');
   assertProbabilities(await recognise(page, sample('emojione', 'cat')));
-  await box.getByRole('button', { name: 'Back to the former prior' }).click();
-  await status(page, 'The former prior is in use again.');
+  await box.getByRole('button', { name: 'Back to before' }).click();
+  await status(page, 'All is as before learning.');
   assert.equal(await priorText(page), before);
   await page.keyboard.press('Escape');
   assertSame(await recognise(page, sample('emojione', 'cat')), probabilities);
@@ -71,14 +71,14 @@ test('too little to learn from is said in a sentence, and cancelling leaves ever
   await box.getByRole('button', { name: 'Learn from this session' }).click();
   await box.getByRole('alert').filter({ hasText: 'at least 4 classes with 3 pictures each' }).waitFor();
   for (const name of names.slice(1)) await teach(page, name, styles);
-  await box.getByLabel('How long').selectOption({ label: 'Long: 1,000 steps' });
+  await box.getByLabel('How long').selectOption({ label: 'Long: 1,000 rounds' });
   const tasks = await page.evaluateHandle(() => {
     const long = /** @type {number[]} */ ([]);
     new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration))).observe({ entryTypes: ['longtask'] });
     return long;
   });
   await box.getByRole('button', { name: 'Learn from this session' }).click();
-  await box.getByText(/^Step [3-9]\d of 1,000/).waitFor();
+  await box.getByText(/^Round [3-9]\d of 1,000/).waitFor();
   // The page stays responsive. Tasks above 50 ms are not expected at all, but on a
   // busy machine the time that others take counts too.
   assert.deepEqual((await tasks.jsonValue()).filter((duration) => duration > 100), [], 'long tasks of the page while learning');
@@ -88,6 +88,6 @@ test('too little to learn from is said in a sentence, and cancelling leaves ever
   await open(page, site);
   box = await panel(page);
   await box.getByRole('button', { name: 'Learn from this session' }).waitFor();
-  await box.getByLabel('Learn from a file of embeddings (.npz)').setInputFiles({ name: 'x.npz', mimeType: 'application/zip', buffer: Buffer.from('no zip') });
+  await box.getByLabel('Learn from prepared data').setInputFiles({ name: 'x.npz', mimeType: 'application/zip', buffer: Buffer.from('no zip') });
   await box.getByRole('alert').filter({ hasText: 'This data set cannot be used' }).waitFor();
 }));

@@ -72,11 +72,11 @@ test('settings change the prediction at once and survive a reload', () => visit(
   const dialog = page.getByRole('dialog', { name: 'Settings' });
 
   await page.getByRole('button', { name: 'Settings' }).click();
-  await dialog.getByRole('radio', { name: /^Point estimate/ }).check();
+  await dialog.getByRole('radio', { name: /^Settle on the one best guess/ }).check();
   await page.waitForFunction((old) => document.querySelector('[role=meter][aria-label=Cat]')?.getAttribute('aria-valuenow') !== String(old), bayes.Cat);
   const point = await meters(page);
   assertProbabilities(point);
-  await dialog.getByRole('radio', { name: /^Fully Bayesian/ }).check();
+  await dialog.getByRole('radio', { name: /^Weigh all/ }).check();
   await page.waitForFunction((old) => document.querySelector('[role=meter][aria-label=Cat]')?.getAttribute('aria-valuenow') !== String(old), point.Cat);
   assertSame(await meters(page), bayes);
 
@@ -87,7 +87,7 @@ test('settings change the prediction at once and survive a reload', () => visit(
   await open(page, site);
   await page.getByRole('button', { name: 'Settings' }).click();
   assert.ok(await dialog.getByRole('radio', { name: 'As taught' }).isChecked());
-  assert.ok(await dialog.getByRole('radio', { name: /^Fully Bayesian/ }).isChecked());
+  assert.ok(await dialog.getByRole('radio', { name: /^Weigh all/ }).isChecked());
   assert.equal(await dialog.getByRole('slider').inputValue(), '0');
 }));
 
@@ -125,21 +125,21 @@ test('a classifier saved to a file gives the same probabilities where it is load
   const before = await recognise(page, sample('emojione', 'rocket'));
   await page.getByRole('button', { name: 'Settings' }).click();
   const download = page.waitForEvent('download', { timeout: PATIENCE });
-  await page.getByRole('button', { name: 'Export the classifier' }).click();
+  await page.getByRole('button', { name: 'Save this session' }).click();
   const file = await (await download).path();
   const other = await /** @type {import('playwright-core').Browser} */ (context.browser()).newContext();
   try {
     const fresh = await other.newPage();
     await open(fresh, site);
     await fresh.getByRole('button', { name: 'Settings' }).click();
-    await fresh.getByLabel('Import a classifier').setInputFiles(file);
+    await fresh.getByLabel('Open a saved session').setInputFiles(file);
     await fresh.keyboard.press('Escape');
     await card(fresh, 'Rocket').getByText('3 pictures').waitFor();
     const after = await recognise(fresh, sample('emojione', 'rocket'));
     assertSame(after, before);
     await addPictures(fresh, 'Rocket', [sample('fxemoji', 'rocket')]);
     await fresh.getByRole('button', { name: 'Settings' }).click();
-    await fresh.getByLabel('Import a classifier').setInputFiles(sample('noto', 'cat'));
+    await fresh.getByLabel('Open a saved session').setInputFiles(sample('noto', 'cat'));
     await fresh.getByRole('dialog').getByRole('alert').filter({ hasText: /\w/ }).waitFor();
   } finally {
     await other.close();
@@ -149,20 +149,20 @@ test('a classifier saved to a file gives the same probabilities where it is load
 test('a prior is exported, another imported, and the built-in one brought back', () => visit({}, async ({ page }) => {
   const dialog = page.getByRole('dialog', { name: 'Settings' });
   const before = await priorText(page);
-  const back = dialog.getByRole('button', { name: 'Back to the built-in prior' });
+  const back = dialog.getByRole('button', { name: 'Back to what is built in' });
   await back.waitFor({ state: 'hidden' });
   const download = page.waitForEvent('download', { timeout: PATIENCE });
-  await dialog.getByRole('button', { name: 'Export the prior' }).click();
+  await dialog.getByRole('button', { name: 'Save background knowledge' }).click();
   const file = await readFile(await (await download).path());
-  await dialog.getByLabel('Import a prior').setInputFiles({ name: 'other.safetensors', mimeType: 'application/octet-stream', buffer: touchPrior(file) });
-  await status(page, 'The prior was imported.');
+  await dialog.getByLabel('Open background knowledge').setInputFiles({ name: 'other.safetensors', mimeType: 'application/octet-stream', buffer: touchPrior(file) });
+  await status(page, 'The background knowledge was opened.');
   await back.waitFor();
   assert.notEqual(await priorText(page), before);
   await back.click();
-  await status(page, 'The built-in prior is in use.');
+  await status(page, 'What is built in is in use.');
   await back.waitFor({ state: 'hidden' });
   assert.equal(await priorText(page), before);
-  await dialog.getByLabel('Import a prior').setInputFiles({ name: 'torn.safetensors', mimeType: 'application/octet-stream', buffer: file.subarray(0, 1000) });
+  await dialog.getByLabel('Open background knowledge').setInputFiles({ name: 'torn.safetensors', mimeType: 'application/octet-stream', buffer: file.subarray(0, 1000) });
   await dialog.getByRole('alert').filter({ hasText: /\w/ }).waitFor();
   assert.equal(await priorText(page), before);
 }));

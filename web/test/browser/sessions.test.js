@@ -19,7 +19,7 @@ test('what one tab was taught is there after a restart of the browser', async ()
     });
     await visit({ site, profile }, async ({ page }) => {
       await card(page, 'Cat').getByText('2 pictures').waitFor();
-      await card(page, 'Rocket').getByRole('img', { name: 'Picture 2 of Rocket' }).waitFor();
+      await card(page, 'Rocket').getByRole('button', { name: 'Show picture 2 of Rocket' }).waitFor();
       assertSame(await recognise(page, sample('emojione', 'rocket')), before);
     });
   } finally {
@@ -115,9 +115,9 @@ for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['
     await page.getByRole('button', { name: 'Settings' }).click();
     const settings = page.getByRole('dialog', { name: 'Settings' });
     const download = page.waitForEvent('download');
-    await settings.getByRole('button', { name: 'Export the classifier' }).click();
+    await settings.getByRole('button', { name: 'Save this session' }).click();
     const file = await (await download).path();
-    await settings.getByLabel('Import a classifier').setInputFiles(file);
+    await settings.getByLabel('Open a saved session').setInputFiles(file);
     await settings.getByRole('alert').filter({ hasText: 'This classifier was made with the feature extractor' }).waitFor();
     await page.keyboard.press('Escape');
 

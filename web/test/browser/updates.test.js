@@ -171,20 +171,20 @@ test('where the new prior cannot be fetched the page goes on with the former one
   await changeFile(site.folder, 'prior.safetensors', touchPrior);
   const away = await hide(site.folder, 'prior.safetensors');
   await open(page, site);
-  await notice(page, 'The page’s prior could not be fetched. That of the last visit is in use.').waitFor();
+  await notice(page, 'The page’s background knowledge could not be fetched. That of the last visit is in use.').waitFor();
   assertSame(await recognise(page, sample('emojione', 'cat')), probabilities);
   assert.equal(await priorText(page), before);
   await page.keyboard.press('Escape');
   await away();
   await page.getByRole('button', { name: 'Try again' }).click();
-  await notice(page, 'The page’s prior').waitFor({ state: 'detached' });
+  await notice(page, 'The page’s background knowledge').waitFor({ state: 'detached' });
   await page.waitForFunction((text) => document.querySelector('#settings')?.textContent?.includes(text) === false, /** @type {string} */ (before));
 })));
 
 test('where no prior could ever be fetched the page works with one that was not learned', () => onCopy((site) => visit({ site, ...later, open: false }, async ({ page }) => {
   const back = await hide(site.folder, 'prior.safetensors');
   await open(page, site);
-  await notice(page, 'The page’s prior could not be fetched. A plain one is in use').waitFor();
+  await notice(page, 'The page’s background knowledge could not be fetched. A plain one is in use').waitFor();
   await teach(page, 'Cat', ['noto', 'twemoji']);
   await teach(page, 'Rocket', ['noto', 'twemoji']);
   // A style close to those taught: a prior that was not learned takes others for what they are not.

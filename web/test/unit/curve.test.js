@@ -22,8 +22,10 @@ test('no points, equal points and infinite losses stay inside the box', () => {
 
 test('the curve is told in a sentence', () => {
   assert.equal(tell([]), 'Nothing has been learned yet.');
-  assert.equal(tell([{ step: 1, loss: 1 }]), 'Nothing has been measured on held-out classes yet.');
-  assert.equal(tell([{ step: 1, loss: 1, validation: 1.234 }, { step: 2, loss: 1, validation: 0.5 }, { step: 3, loss: 1, validation: 0.75 }]),
-    'The loss on held-out classes fell from 1.23 to 0.50.');
-  assert.match(tell([{ step: 1, loss: 1, validation: 1 }, { step: 2, loss: 1, validation: 2 }]), /has not fallen below its start, 1\.00/);
+  assert.equal(tell([{ step: 1, loss: 1 }]), 'Nothing has been asked about classes kept aside yet.');
+  const at = (/** @type {number} */ validation, /** @type {number} */ right) => ({ step: 1, loss: 1, validation, right });
+  assert.equal(tell([at(1.2, 0.714), at(0.5, 0.78), at(0.7, 0.9)]), 'Right answers on classes kept aside rose from 71 % to 78 %.');
+  assert.match(tell([at(1, 0.7), at(0.5, 0.7)]), /As many answers .*70 %.*more honest/);
+  assert.match(tell([at(1, 0.7), at(0.5, 0.69)]), /from 70 % to 69 %, .*more honest/);
+  assert.match(tell([at(1, 0.7), at(2, 0.9)]), /Nothing was gained: 70 % of the answers on classes kept aside/);
 });

@@ -6,7 +6,8 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { recipeText } from '../../extractor/preprocess.js';
+import { leaveOutParts } from '../../extractor/cells.js';
+import { recipeText, rectangleOf } from '../../extractor/preprocess.js';
 import { buildExtractor } from '../../build/extractor.mjs';
 import { pruneGraph } from '../../build/prune.mjs';
 import { decodePicture } from '../../../scripts/embed/decode.mjs';
@@ -92,6 +93,19 @@ test('an embedding is the mean of what each view alone gives', async () => {
     (await loadExtractor(folder, { recipe: { inputSize, views: [view] } })).embed(pixels)));
   assert.ok(cosine(whole, middle) < 0.99, 'the views differ');
   assert.deepEqual(extractor.embed(pixels), whole.map((value, i) => (value + middle[i]) / 2));
+});
+
+test('the embedding is the mean over the cells of the feature maps, and a part left out changes it', async () => {
+  const extractor = await loadExtractor(folder);
+  const pixels = await decodePicture(path.join(parity, 'ibis_image_0036.jpg'));
+  const views = extractor.maps(pixels).map((/** @type {any} */ maps, /** @type {number} */ i) =>
+    ({ maps, rectangle: rectangleOf(record.views[i], pixels.width, pixels.height) }));
+  assert.deepEqual(views[0].maps.map((/** @type {any} */ map) => [map.height, map.width, map.channels]), [[14, 14, 384], [7, 7, 720]]);
+  const { embedding, without } = leaveOutParts(views, pixels.width, pixels.height, 7);
+  const plain = extractor.embed(pixels);
+  assert.ok(cosine(embedding, plain) > 1 - 1e-9);
+  assert.equal(without.length, 49);
+  for (const one of without) assert.ok(cosine(one, plain) > 0.9 && cosine(one, plain) < 1 - 1e-9);
 });
 
 test('the hash covers graph, weights and recipe', async () => {

@@ -14,7 +14,7 @@ test('progress goes on the curve, smoothed, and what is measured on held-out cla
   now = follow(now, progress({ step: 2, loss: 1 }));
   assert.deepEqual(now.history, [{ step: 1, loss: 2 }, { step: 2, loss: 1.85 }]);
   now = follow(now, progress({ step: 3, loss: 1, point: { step: 3, loss: 1.4, validation: { loss: 0.7, accuracy: 0.5 } } }));
-  assert.deepEqual(now.history.at(-1), { step: 3, loss: 1.4, validation: 0.7 });
+  assert.deepEqual(now.history.at(-1), { step: 3, loss: 1.4, validation: 0.7, right: 0.5 });
   assert.equal(now.stage, 'running');
 });
 
@@ -38,11 +38,11 @@ test('a long curve is thinned, what was measured on held-out classes stays', () 
 
 test('the state is told in words', () => {
   const at = { ...nothing, step: 120, steps: 1000, secondsLeft: 40 };
-  assert.equal(describeLearning({ ...at, stage: 'running' }), 'Step 120 of 1,000, about 40 seconds left.');
-  assert.equal(describeLearning({ ...at, stage: 'running', secondsLeft: 0.2 }), 'Step 120 of 1,000, about 1 second left.');
-  assert.equal(describeLearning({ ...at, stage: 'running', secondsLeft: 600 }), 'Step 120 of 1,000, about 10 minutes left.');
-  assert.equal(describeLearning({ ...at, stage: 'running', secondsLeft: Infinity }), 'Step 120 of 1,000.');
-  assert.equal(describeLearning({ ...at, stage: 'paused' }), 'Step 120 of 1,000, paused.');
-  assert.equal(describeLearning({ ...at, stage: 'interrupted' }), 'Step 120 of 1,000, interrupted.');
+  assert.equal(describeLearning({ ...at, stage: 'running' }), 'Round 120 of 1,000, about 40 seconds left.');
+  assert.equal(describeLearning({ ...at, stage: 'running', secondsLeft: 0.2 }), 'Round 120 of 1,000, about 1 second left.');
+  assert.equal(describeLearning({ ...at, stage: 'running', secondsLeft: 600 }), 'Round 120 of 1,000, about 10 minutes left.');
+  assert.equal(describeLearning({ ...at, stage: 'running', secondsLeft: Infinity }), 'Round 120 of 1,000.');
+  assert.equal(describeLearning({ ...at, stage: 'paused' }), 'Round 120 of 1,000, paused.');
+  assert.equal(describeLearning({ ...at, stage: 'interrupted' }), 'Round 120 of 1,000, interrupted.');
   assert.equal(describeLearning(nothing), '');
 });

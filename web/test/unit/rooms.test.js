@@ -17,7 +17,7 @@ const rooms = {
   /** From a picture to an embedding, in a worker or in the window. */
   extractor: { begin: 'index.js', knows: ['base'] },
   /** What people bring: pictures and data sets. */
-  files: { begin: 'pictures.js', knows: ['engine', 'extractor'] },
+  files: { begin: 'pictures.js', knows: ['base', 'engine', 'extractor'] },
   /** The service worker and the page's side of it. */
   offline: { begin: 'index.js', knows: [] },
   /** Under engine and extractor: calls to a worker, the probe for SIMD. */

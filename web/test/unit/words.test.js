@@ -35,10 +35,14 @@ test('the bar counts what is expected before a part has begun, and never more th
 });
 
 test('a session is described by what it holds', () => {
-  const session = { id: '1', name: 'x', classes: 1, examples: 2, updated: 0 };
-  assert.equal(describe(session), '1 class, 2 pictures');
-  assert.match(describe({ ...session, updated: '2026-03-04T12:00:00Z' }), /^1 class, 2 pictures, .*4/);
-  assert.equal(describe({ ...session, updated: 'never' }), '1 class, 2 pictures');
+  const session = { id: '1', name: 'x', classes: 1, examples: 2, updated: 0, saved: 0 };
+  const day = 86_400_000;
+  assert.equal(describe(session), '1 class, 2 pictures, never saved to a file');
+  assert.equal(describe({ ...session, examples: 0 }), '1 class, 0 pictures');
+  assert.equal(describe({ ...session, saved: 10 * day }, 13.5 * day), '1 class, 2 pictures, saved to a file 3 days ago');
+  assert.equal(describe({ ...session, saved: 10 * day }, 10.2 * day), '1 class, 2 pictures, saved to a file today');
+  assert.match(describe({ ...session, updated: '2026-03-04T12:00:00Z' }), /^1 class, 2 pictures, .*4.*, never/);
+  assert.equal(describe({ ...session, updated: 'never' }), '1 class, 2 pictures, never saved to a file');
 });
 
 test('a removal tells what the probabilities rest on', () => {
@@ -60,10 +64,10 @@ test('the prior is described by name, size and hash', () => {
   const prior = { sha256: 'abcdef0123456789', name: 'Learned', site: false, facts: {} };
   assert.equal(describePrior({ prior, dimension: 7 }), 'Learned: 7 numbers per picture, sha256 abcdef012345…');
   const site = { ...prior, site: true };
-  assert.equal(describePrior({ prior: site, dimension: 1104 }), 'Built-in prior: 1,104 numbers per picture, sha256 abcdef012345…');
-  assert.equal(describePrior({ prior: { ...site, sha256: '' }, dimension: 0 }), 'Plain prior, not learned');
+  assert.equal(describePrior({ prior: site, dimension: 1104 }), 'Built in: 1,104 numbers per picture, sha256 abcdef012345…');
+  assert.equal(describePrior({ prior: { ...site, sha256: '' }, dimension: 0 }), 'Plain, not learned');
   const learned = { ...prior, facts: { 'learned-on': '6 classes', 'learned-steps': '100 of 100' } };
-  assert.match(describePrior({ prior: learned, dimension: 7 }), /^Learned in a browser tab from 6 classes, 100 of 100 steps: 7 numbers/);
+  assert.match(describePrior({ prior: learned, dimension: 7 }), /^Learned in a browser tab from 6 classes, 100 of 100 rounds: 7 numbers/);
 });
 
 test('the credit names author and licence of each style that is used', () => {

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"metaqda/wasm/store"
+	"metaqda/wasm/view"
+)
+
+// Whoever deletes a class and adds one of the same name loses neither.
+func TestAClassReturnsBesideItsNamesake(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	ids := w.teachAll(t, "cup", "dog")
+	before := w.ask(t)
+	var tokens []string
+	gone := ids[0]
+	for _, name := range []string{"cup", "Cup"} {
+		token, err := w.RemoveClass(gone)
+		must(t, err)
+		tokens = append(tokens, token)
+		gone, _, err = w.AddClass(name)
+		must(t, err)
+	}
+	must(t, w.Undo(tokens[1])) // the second one, without pictures
+	must(t, w.Undo(tokens[0]))
+	names := map[string]int{}
+	for _, c := range w.State().Classes {
+		names[c.Name] = len(c.Examples)
+	}
+	if len(names) != 4 || names["cup (3)"] != len(w.State().Classes[0].Examples) || names["cup (3)"] == 0 {
+		t.Fatalf("classes %v", names)
+	}
+	if c := w.State().Classes[0]; c.ID != ids[0] || w.ask(t).Classes[0].P != before.Classes[0].P {
+		t.Errorf("the class came back as %q with probability %v, was %v", c.Name, w.ask(t).Classes[0].P, before.Classes[0].P)
+	}
+	w.Flush()
+	same(t, "stored", newWorld(t, w.store).ask(t), w.ask(t))
+}
+
+func TestMoveIsExactAndUndone(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	ids := w.teachAll(t, "cat", "dog")
+	before, x := w.ask(t), w.State().Classes[0].Examples[1]
+	token, err := w.MoveExample(ids[0], x.ID, ids[1])
+	must(t, err)
+	moved := w.ask(t)
+	other := newWorld(t, store.NewMemory())
+	for _, c := range w.State().Classes {
+		id, _, err := other.AddClass(c.Name)
+		must(t, err)
+		for _, x := range c.Examples {
+			_, err := other.AddExample(id, x.Embedding, x.Thumbnail)
+			must(t, err)
+		}
+	}
+	for i, c := range other.ask(t).Classes {
+		if c.P != moved.Classes[i].P {
+			t.Errorf("%s: %v moved, %v taught so", c.Name, moved.Classes[i].P, c.P)
+		}
+	}
+	if there := w.State().Classes[1].Examples; !slices.Equal(there[len(there)-1].Embedding, x.Embedding) {
+		t.Error("the picture is not the last of its new class")
+	}
+	w.Flush()
+	same(t, "stored", newWorld(t, w.store).ask(t), moved)
+	must(t, w.Undo(token))
+	same(t, "moved back", w.ask(t), before)
+	w.Flush()
+	same(t, "moved back and stored", newWorld(t, w.store).ask(t), before)
+}
+
+// Hundreds of pictures added while an answer shows ask for few answers, and the
+// last one shown is that of all.
+func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
+	var shown int
+	var last view.Frame
+	var later []func()
+	now := time.UnixMilli(0)
+	e := New(store.NewMemory(), "", Hooks{
+		Show:  func(f view.Frame) { shown++; last = f },
+		Now:   func() time.Time { now = now.Add(time.Millisecond); return now },
+		Later: func(_ time.Duration, f func()) { later = append(later, f) },
+	})
+	must(t, e.Start())
+	w := &world{Engine: e}
+	ids := w.teachAll(t, "cat", "dog")
+	query := e.State().Classes[0].Examples[0].Embedding
+	_, err := e.Recognise(query)
+	must(t, err)
+	shown = 0
+	for i := range 100 {
+		_, err := e.AddExample(ids[i%2], e.State().Classes[i%2].Examples[i%3].Embedding, nil)
+		must(t, err)
+	}
+	if shown > 20 || len(later) == 0 {
+		t.Errorf("%d answers, %d put off, for 100 pictures", shown, len(later))
+	}
+	for _, f := range later {
+		f()
+	}
+	want, err := e.Probabilities(query)
+	must(t, err)
+	for _, r := range last.Rows {
+		for _, c := range want.Classes {
+			if r.ID == c.ID && r.P != c.P {
+				t.Errorf("%s is shown with %v, is %v", c.Name, r.P, c.P)
+			}
+		}
+	}
+}
+
+func TestSavingIsNoted(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	w.teachAll(t, "cat", "dog")
+	all, err := w.Sessions()
+	must(t, err)
+	if all[0].Saved != 0 {
+		t.Fatal("saved before it was")
+	}
+	_, err = w.ExportSession()
+	must(t, err)
+	all, err = w.Sessions()
+	must(t, err)
+	if all[0].Saved == 0 {
+		t.Error("that it was saved is not noted")
+	}
+}

@@ -1,0 +1,75 @@
+// @ts-check
+/**
+ * What a picture's embedding would be without some of what was looked at. The
+ * embedding is a mean over the cells of feature maps, and over views: so without a
+ * part of the picture it is the mean over the other cells,
+ *     (n mean - sum of the part's cells) / (n - number of the part's cells),
+ * and no run of the network is needed. A cell belongs to the part that holds its
+ * middle, though it has seen some of what is around.
+ */
+
+/** @typedef {import('./preprocess.js').Rectangle} Rectangle */
+/** @typedef {{data: Float32Array, height: number, width: number, channels: number}} FeatureMap row major, channels last */
+
+/**
+ * @param {{maps: FeatureMap[], rectangle: Rectangle}[]} views what the network made of each, and where it looked
+ * @param {number} width of the picture @param {number} height
+ * @param {number} grid parts across and down
+ * @returns {{embedding: Float32Array, without: Float32Array[]}} of all cells, and without each part, row by row
+ */
+export function leaveOutParts(views, width, height, grid) {
+  const dimension = views[0].maps.reduce((sum, { channels }) => sum + channels, 0);
+  const make = () => new Float32Array(dimension);
+  const embedding = make();
+  const without = Array.from({ length: grid * grid }, make);
+  for (const { maps, rectangle } of views) {
+    let offset = 0;
+    for (const map of maps) {
+      const parts = partOf(map, rectangle, width, height, grid);
+      addMap(map, parts, offset, 1 / views.length, embedding, without);
+      offset += map.channels;
+    }
+  }
+  return { embedding, without };
+}
+
+/**
+ * The part of the picture in which each cell lies.
+ *
+ * @param {FeatureMap} map @param {Rectangle} rectangle @param {number} width @param {number} height @param {number} grid
+ */
+function partOf(map, rectangle, width, height, grid) {
+  const parts = new Int32Array(map.height * map.width);
+  const at = (/** @type {number} */ from, /** @type {number} */ side, /** @type {number} */ share, /** @type {number} */ whole) =>
+    Math.min(grid - 1, Math.floor(grid * (from + side * share) / whole));
+  for (let i = 0; i < map.height; i++) {
+    const row = at(rectangle.y, rectangle.height, (i + 0.5) / map.height, height);
+    for (let j = 0; j < map.width; j++) parts[i * map.width + j] = row * grid + at(rectangle.x, rectangle.width, (j + 0.5) / map.width, width);
+  }
+  return parts;
+}
+
+/**
+ * Adds one map's share to all embeddings.
+ *
+ * @param {FeatureMap} map @param {Int32Array} parts @param {number} offset @param {number} share
+ * @param {Float32Array} embedding @param {Float32Array[]} without
+ */
+function addMap({ data, channels }, parts, offset, share, embedding, without) {
+  const all = new Float64Array(channels);
+  const sums = without.map(() => new Float64Array(channels));
+  const counts = new Int32Array(without.length);
+  parts.forEach((part, cell) => {
+    counts[part]++;
+    for (let c = 0; c < channels; c++) {
+      all[c] += data[cell * channels + c];
+      sums[part][c] += data[cell * channels + c];
+    }
+  });
+  const n = parts.length;
+  for (let c = 0; c < channels; c++) embedding[offset + c] += share * all[c] / n;
+  sums.forEach((sum, part) => {
+    const left = n - counts[part];
+    for (let c = 0; c < channels; c++) without[part][offset + c] += share * (left ? (all[c] - sum[c]) / left : all[c] / n);
+  });
+}

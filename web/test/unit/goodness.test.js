@@ -1,0 +1,54 @@
+// @ts-check
+/** What is made of pictures left out in turn. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { advice, bandInWords, goodnessOf, headline, judge } from '../../ui/goodness.js';
+
+const classes = ['cat', 'dog', 'one'];
+const name = (/** @type {string|null} */ id) => id ?? 'none of these';
+
+/** @param {string} truth @param {number[]} answer @param {Partial<import('../../engine/contract.js').Trial>} [more] */
+function trial(truth, answer, more = {}) {
+  const none = 1 - answer.reduce((a, b) => a + b, 0);
+  return { of: 9, revision: 1, class: truth, pictures: [`${truth}-${answer[0]}`], alone: false, classes, answer, none, ...more };
+}
+
+test('an answer is the most probable of the classes and none of these', () => {
+  assert.deepEqual(judge(trial('cat', [0.7, 0.2, 0])), { truth: 'cat', answer: 'cat', own: 0.7, sure: 0.7, pictures: ['cat-0.7'] });
+  assert.equal(judge(trial('cat', [0.3, 0.2, 0])).answer, null);
+  assert.equal(judge(trial('cat', [0.5, 0, 0])).answer, 'cat', 'a draw goes to the class');
+});
+
+test('right answers, confusions and misfits are counted, a class of one picture is not asked', () => {
+  const trials = [
+    trial('cat', [0.9, 0.05, 0]), trial('cat', [0.1, 0.85, 0], { pictures: ['a', 'b', 'c'] }), trial('cat', [0.3, 0.6, 0]),
+    trial('dog', [0.1, 0.8, 0]), trial('dog', [0.1, 0.1, 0]), trial('one', [0, 0, 0], { alone: true }),
+  ];
+  const got = goodnessOf(trials);
+  assert.equal(headline(got), '2 of 5 right');
+  assert.deepEqual(got.confusions.map(({ truth, answer, trials: { length } }) => [truth, answer, length]), [['cat', 'dog', 2], ['dog', null, 1]]);
+  assert.deepEqual(got.misfits.map(({ own }) => own), [0.1, 0.1]);
+  assert.deepEqual(got.classes.map(({ id, right, asked, repeats }) => [id, right, asked, repeats]), [['cat', 1, 3, 2], ['dog', 1, 2, 0], ['one', 0, 0, 0]]);
+  assert.deepEqual(got.bands, [], 'five trials say nothing of percentages');
+  assert.match(advice(got, name), /“one” would tell most/);
+  const without = goodnessOf(trials.slice(0, 5));
+  assert.match(advice(without, name), /“cat” would probably help most: it is the least sure \(1 of 3 right\)/);
+});
+
+test('percentages are compared with what came true once there are enough', () => {
+  const sure = Array.from({ length: 20 }, (_, i) => trial('cat', i < 19 ? [0.97, 0.01, 0] : [0.01, 0.97, 0]));
+  const half = Array.from({ length: 12 }, (_, i) => trial('dog', i < 7 ? [0.2, 0.6, 0] : [0.6, 0.2, 0]));
+  const { bands } = goodnessOf([...sure, ...half]);
+  assert.deepEqual(bands.map(bandInWords), [
+    'Where it was at least 95 % sure, 19 of 20 answers were right.',
+    'Where it was 50 to 80 % sure, 7 of 12 answers were right.',
+  ]);
+});
+
+test('nothing taught twice, and everything right, are told too', () => {
+  assert.match(headline(goodnessOf([trial('one', [0, 0, 0], { alone: true })])), /Teach a second picture/);
+  assert.match(headline(goodnessOf([])), /Teach a second picture/);
+  const fine = goodnessOf([trial('cat', [0.99, 0, 0]), trial('dog', [0, 0.99, 0])]);
+  assert.equal(headline(fine), 'All 2 right');
+  assert.match(advice(fine, name), /more pictures would change little/);
+});

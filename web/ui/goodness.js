@@ -1,0 +1,144 @@
+// @ts-check
+/**
+ * What leaving each example out in turn tells, in words first. An example is a
+ * picture, or a burst of pictures that are nearly the same; it is right where its own
+ * class is the most probable answer of a session that was never taught it.
+ */
+import { counted } from './dom.js';
+
+/** @typedef {import('../engine/contract.js').Trial} Trial */
+
+/** From how many trials on answers are sorted by how sure they were; fewer tell nothing. */
+const ENOUGH = 30;
+/** Least trials in a group of answers that is told. */
+const GROUP = 8;
+/** Below this probability of its own class an example fits badly. */
+const MISFIT = 0.2;
+/** Least probability of each group of answers, in percent. */
+const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
+
+/**
+ * @typedef {object} Verdict of one trial
+ * @property {string} truth id of its class
+ * @property {string|null} answer id of the most probable class, null for none of these
+ * @property {number} own probability of its own class
+ * @property {number} sure probability of the answer
+ * @property {string[]} pictures
+ *
+ * @typedef {object} ClassResult
+ * @property {string} id
+ * @property {number} right
+ * @property {number} asked
+ * @property {number} examples those that nothing was asked about included
+ * @property {number} doubt mean probability of anything else
+ * @property {number} repeats pictures beyond the first in bursts
+ *
+ * @typedef {object} Goodness
+ * @property {number} right
+ * @property {number} asked
+ * @property {ClassResult[]} classes
+ * @property {{truth: string, answer: string|null, trials: Verdict[]}[]} confusions the most frequent first
+ * @property {Verdict[]} misfits the worst first
+ * @property {{low: number, high: number, right: number, asked: number}[]} bands by how sure the answers were
+ * @property {{id: string, why: 'alone'|'doubt'}|null} next the class that one more picture would help most
+ */
+
+/** @param {Trial} trial @returns {Verdict} */
+export function judge({ class: truth, pictures, classes, answer, none }) {
+  /** @type {string|null} */
+  let best = null;
+  let sure = none;
+  answer.forEach((p, i) => {
+    if (p > sure || (p === sure && best === null)) [best, sure] = [classes[i], p];
+  });
+  return { truth, answer: best, own: answer[classes.indexOf(truth)] ?? 0, sure, pictures };
+}
+
+/**
+ * @param {Trial[]} trials all of a session
+ * @returns {Goodness}
+ */
+export function goodnessOf(trials) {
+  const verdicts = trials.filter(({ alone }) => !alone).map(judge);
+  const classes = [...new Set(trials.map((trial) => trial.class))].map((id) => classResult(id, trials, verdicts));
+  const wrong = verdicts.filter(({ truth, answer }) => answer !== truth);
+  return {
+    right: verdicts.length - wrong.length, asked: verdicts.length, classes, confusions: confusionsOf(wrong),
+    misfits: verdicts.filter(({ own }) => own < MISFIT).sort((a, b) => a.own - b.own),
+    bands: verdicts.length < ENOUGH ? [] : bandsOf(verdicts),
+    next: nextOf(classes),
+  };
+}
+
+/** @param {string} id @param {Trial[]} trials @param {Verdict[]} verdicts @returns {ClassResult} */
+function classResult(id, trials, verdicts) {
+  const mine = verdicts.filter(({ truth }) => truth === id);
+  const all = trials.filter((trial) => trial.class === id);
+  return {
+    id, asked: mine.length, right: mine.filter(({ answer }) => answer === id).length, examples: all.length,
+    doubt: mine.length ? mine.reduce((sum, { own }) => sum + 1 - own, 0) / mine.length : 1,
+    repeats: all.reduce((sum, { pictures }) => sum + pictures.length - 1, 0),
+  };
+}
+
+/** @param {Verdict[]} wrong */
+function confusionsOf(wrong) {
+  /** @type {Map<string, {truth: string, answer: string|null, trials: Verdict[]}>} */
+  const pairs = new Map();
+  for (const verdict of wrong) {
+    const { truth, answer } = verdict;
+    const key = JSON.stringify([truth, answer]);
+    const pair = pairs.get(key) ?? { truth, answer, trials: [] };
+    pair.trials.push(verdict);
+    pairs.set(key, pair);
+  }
+  return [...pairs.values()].sort((a, b) => b.trials.length - a.trials.length);
+}
+
+/** @param {Verdict[]} verdicts */
+function bandsOf(verdicts) {
+  return BANDS.flatMap(([low, high]) => {
+    const inside = verdicts.filter(({ sure }) => sure * 100 >= low && sure * 100 < high);
+    if (inside.length < GROUP) return [];
+    return [{ low, high: Math.min(100, high), asked: inside.length, right: inside.filter(({ truth, answer }) => truth === answer).length }];
+  });
+}
+
+/**
+ * A class of a single example can be asked nothing, so it comes first; else the one
+ * that is least sure of its own, where another picture has most to tell.
+ *
+ * @param {ClassResult[]} classes
+ * @returns {Goodness['next']}
+ */
+function nextOf(classes) {
+  const alone = classes.find(({ asked }) => asked === 0);
+  if (alone) return { id: alone.id, why: 'alone' };
+  const doubtful = classes.reduce((/** @type {ClassResult|null} */ a, b) => (!a || b.doubt > a.doubt ? b : a), null);
+  return doubtful && doubtful.doubt > 0.1 ? { id: doubtful.id, why: 'doubt' } : null;
+}
+
+/** The headline. @param {Goodness} goodness */
+export function headline({ right, asked }) {
+  if (asked === 0) return 'Teach a second picture of a class, and this can be told.';
+  return right === asked ? `All ${asked} right` : `${right} of ${asked} right`;
+}
+
+/**
+ * Which class profits most from one more picture, as a sentence.
+ *
+ * @param {Goodness} goodness
+ * @param {(id: string|null) => string} name
+ */
+export function advice({ next, classes, asked }, name) {
+  if (!next) return asked ? 'Every class is told apart well: more pictures would change little.' : '';
+  if (next.why === 'alone') return `One more picture of “${name(next.id)}” would tell most: it has only one that counts.`;
+  const one = classes.find(({ id }) => id === next.id);
+  return `One more picture of “${name(next.id)}” would probably help most: it is the least sure (${one?.right} of ${one?.asked} right).`;
+}
+
+/** @param {Goodness['bands'][number]} band */
+export function bandInWords({ low, high, right, asked }) {
+  const said = high === 100 ? `at least ${low} % sure` : low === 0 ? `less than ${high} % sure` : `${low} to ${high} % sure`;
+  return `Where it was ${said}, ${right} of ${counted(asked, 'answer')} were right.`;
+}
