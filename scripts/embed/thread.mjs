@@ -5,7 +5,7 @@ import { decodePicture } from './decode.mjs';
 import { loadExtractor } from './extractor.mjs';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-const { embed, ...extractor } = await loadExtractor(workerData);
+const { embed, id, sha256, dimension } = await loadExtractor(workerData);
 
 port.on('message', async (/** @type {string} */ file) => {
   const pixels = await decodePicture(file).catch((/** @type {Error} */ error) => error);
@@ -16,4 +16,4 @@ port.on('message', async (/** @type {string} */ file) => {
   const embedding = embed(pixels);
   port.postMessage({ embedding }, [/** @type {ArrayBuffer} */ (embedding.buffer)]);
 });
-port.postMessage({ extractor });
+port.postMessage({ extractor: { id, sha256, dimension } });

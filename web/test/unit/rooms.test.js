@@ -24,8 +24,8 @@ const rooms = {
   base: { begin: 'remote.js', knows: [] },
 };
 
-/** Not modules of the page: npm's packages, build scripts, tests, pictures, and the prior. */
-const others = ['node_modules', 'build', 'test', 'samples', 'icons', 'prior'];
+/** Not modules of the page: npm's packages, build scripts, tests, pictures, the prior, and the npm package with its examples. */
+const others = ['node_modules', 'build', 'test', 'samples', 'icons', 'prior', 'library', 'examples'];
 
 /**
  * The modules of a room with what each names of others, in imports at the top, by import(), in types and as workers.
