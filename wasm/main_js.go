@@ -17,6 +17,7 @@ import (
 	"os"
 	"syscall/js"
 
+	"metaqda/wasm/nfc"
 	"metaqda/wasm/simd"
 )
 
@@ -25,6 +26,7 @@ func main() {
 		fail("want a role and the name of a function, have %d arguments", len(os.Args)-1)
 	}
 	simd.Install()
+	nfc.Install()
 	var api js.Value
 	switch role := os.Args[1]; role {
 	case "page":

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // A name of a class or session is text that a person can see and tell apart from
@@ -15,6 +13,11 @@ import (
 
 // MaxLabel is the length of the longest label, in characters (runes).
 const MaxLabel = 80
+
+// Compose brings text into Unicode's composed form (NFC). A program for the browser
+// sets it, once and before all else, to what the browser has: the tables would be a
+// twentieth of the program.
+var Compose = func(s string) string { return s }
 
 // CleanLabel returns a name in its composed form without the space around it, or an
 // error that says what is wrong with it: "is empty: ...".
@@ -25,7 +28,7 @@ func CleanLabel(name string) (string, error) {
 	if !utf8.ValidString(name) {
 		return "", fail("is not text: type it anew")
 	}
-	name = strings.TrimFunc(strings.Map(seen, norm.NFC.String(name)), blank)
+	name = strings.TrimFunc(strings.Map(seen, Compose(name)), blank)
 	switch {
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "", fail("has control characters in it: type it anew")
@@ -98,7 +101,7 @@ func shown(name string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(cut(name, 2*MaxLabel), ""))
-	clean, err := CleanLabel(cut(strings.TrimFunc(norm.NFC.String(name), blank), MaxLabel))
+	clean, err := CleanLabel(cut(strings.TrimFunc(Compose(name), blank), MaxLabel))
 	if err != nil {
 		return "Unnamed"
 	}

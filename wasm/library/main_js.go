@@ -19,11 +19,13 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/wasm/library/classifier"
+	"metaqda/wasm/nfc"
 	"metaqda/wasm/simd"
 )
 
 func main() {
 	simd.Install()
+	nfc.Install()
 	select {} // the exported functions work on
 }
 

@@ -1,0 +1,7 @@
+//go:build !js
+
+package model
+
+import "golang.org/x/text/unicode/norm"
+
+func init() { Compose = norm.NFC.String }

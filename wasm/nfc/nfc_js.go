@@ -1,0 +1,24 @@
+// Package nfc gives package model what the browser knows of Unicode, in place of
+// tables of its own. It is for the programs that JavaScript runs.
+package nfc
+
+import (
+	"syscall/js"
+	"unicode/utf8"
+
+	"metaqda/core/model"
+)
+
+var normalize = js.Global().Get("String").Get("prototype").Get("normalize")
+
+// Install sets [model.Compose] to String.prototype.normalize.
+func Install() { model.Compose = compose }
+
+func compose(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return normalize.Call("call", s, "NFC").String()
+		}
+	}
+	return s // ASCII is composed
+}
