@@ -52,7 +52,9 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 	}
 	file, err := again.Damaged()
 	must(t, err)
-	var listed struct{ Records []struct{ Key, Reason string } }
+	var listed struct {
+		Records []struct{ Key, Reason string }
+	}
 	must(t, json.Unmarshal(file, &listed))
 	if len(listed.Records) != 4 {
 		t.Errorf("the file has %+v", listed.Records)
