@@ -66,7 +66,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"removeClass":   stored(bridge.Take1(classID, undoable1(p.RemoveClass))),
 		"addExample":    stored(bridge.Take3(classID, embedding, bridge.Optional(bridge.Bytes("thumbnail")), p.addExample)),
 		"removeExample": stored(bridge.Take2(classID, exampleID, undoable2(p.RemoveExample))),
-		"moveExample":   stored(bridge.Take3(classID, exampleID, bridge.Text("id of the other class"), undoable3(p.MoveExample))),
+		"moveExample":   stored(bridge.Take3(classID, exampleID, bridge.Text("id of the other class"), p.moveExample)),
 		"undo":          stored(bridge.Take1(bridge.Text("undo token"), nothing1(p.Undo))),
 		"configure":     stored(bridge.Take1(bridge.JSON[engine.Change]("settings"), nothing1(p.Configure))),
 
@@ -134,8 +134,9 @@ func undoable2[A, B any](f func(A, B) (string, error)) func(A, B) (any, error) {
 	return func(a A, b B) (any, error) { return undoable(f(a, b)) }
 }
 
-func undoable3[A, B, C any](f func(A, B, C) (string, error)) func(A, B, C) (any, error) {
-	return func(a A, b B, c C) (any, error) { return undoable(f(a, b, c)) }
+func (p *page) moveExample(class, example, to string) (any, error) {
+	id, token, err := p.MoveExample(class, example, to)
+	return map[string]any{"id": id, "undo": token}, err
 }
 
 func array(f func() ([]byte, error)) func() (any, error) {

@@ -155,21 +155,21 @@ func (e *Engine) RemoveExample(classID, exampleID string) (token string, err err
 	return e.remember(func() error { return e.restoreExample(x) }), nil
 }
 
-// MoveExample moves an example to the end of another class and returns a token for
-// [Engine.Undo].
-func (e *Engine) MoveExample(classID, exampleID, toID string) (token string, err error) {
+// MoveExample moves an example to the end of another class and returns the id that it
+// has there and a token for [Engine.Undo].
+func (e *Engine) MoveExample(classID, exampleID, toID string) (id, token string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	from, i, err := e.example(classID, exampleID)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	to, err := e.class(toID)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if to == from {
-		return "", fail("class", "This picture is in “"+to.Name+"” already.")
+		return "", "", fail("class", "This picture is in “"+to.Name+"” already.")
 	}
 	x := from.examples[i]
 	z, err := e.transformed(x.Embedding)
@@ -180,14 +180,14 @@ func (e *Engine) MoveExample(classID, exampleID, toID string) (token string, err
 		err = e.takeExample(from, i)
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	// Under an id of its own: to other tabs the one is gone and the other is new.
 	moved := *x
 	moved.ID, moved.Class, moved.Order = newID(), toID, to.lastOrder()+1
 	to.examples = append(to.examples, &moved)
 	e.touch(store.Edit{}, store.Needs{Class: toID}, putExample(&moved), store.Op{Table: store.Examples, Key: exampleID})
-	return e.remember(func() error { return e.moveBack(&moved, x) }), nil
+	return moved.ID, e.remember(func() error { return e.moveBack(&moved, x) }), nil
 }
 
 // moveBack is the undo of MoveExample.

@@ -43,7 +43,7 @@ func TestMoveIsExactAndUndone(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
 	before, x := w.ask(t), w.State().Classes[0].Examples[1]
-	token, err := w.MoveExample(ids[0], x.ID, ids[1])
+	id, token, err := w.MoveExample(ids[0], x.ID, ids[1])
 	must(t, err)
 	moved := w.ask(t)
 	other := newWorld(t, store.NewMemory())
@@ -60,7 +60,7 @@ func TestMoveIsExactAndUndone(t *testing.T) {
 			t.Errorf("%s: %v moved, %v taught so", c.Name, moved.Classes[i].P, c.P)
 		}
 	}
-	if there := w.State().Classes[1].Examples; !slices.Equal(there[len(there)-1].Embedding, x.Embedding) {
+	if last := w.State().Classes[1].Examples[3]; last.ID != id || !slices.Equal(last.Embedding, x.Embedding) {
 		t.Error("the picture is not the last of its new class")
 	}
 	w.Flush()

@@ -119,7 +119,7 @@
  * @property {(id: string) => Promise<{undo: string}>} removeClass
  * @property {(classId: string, embedding: Float32Array, thumbnail: Uint8Array|null) => Promise<{id: string}>} addExample
  * @property {(classId: string, exampleId: string) => Promise<{undo: string}>} removeExample
- * @property {(classId: string, exampleId: string, toClassId: string) => Promise<{undo: string}>} moveExample to the end of another class
+ * @property {(classId: string, exampleId: string, toClassId: string) => Promise<{id: string, undo: string}>} moveExample to the end of another class, where it has another id
  * @property {(token: string) => Promise<unknown>} undo
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} recognise
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} probabilities

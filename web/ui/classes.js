@@ -298,15 +298,17 @@ export class ClassList {
    * @param {string} classId
    * @param {string} exampleId
    * @param {string} toId
+   * @returns {Promise<string>} its id there
    */
   async moveExample(classId, exampleId, toId) {
     const [from, to] = [classId, toId].map((id) => this.#cards.get(id)?.name ?? '');
-    const { undo } = await this.engine.moveExample(classId, exampleId, toId);
+    const { id, undo } = await this.engine.moveExample(classId, exampleId, toId);
     this.undo.offer(`Moved a picture from “${from}” to “${to}”.`, async () => {
       await this.engine.undo(undo);
       this.focus(classId, exampleId);
       say(`The picture is in “${from}” again.`);
     });
+    return id;
   }
 
   /** Removes a picture that is shown elsewhere. @param {string} classId @param {string} exampleId */

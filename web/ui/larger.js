@@ -64,7 +64,8 @@ export class LargerView {
 
   async #move() {
     const to = this.target.value;
-    await this.#try(() => this.classes().moveExample(this.#classId, this.#exampleId, to), () => this.classes().focus(to, this.#exampleId));
+    let id = '';
+    await this.#try(async () => { id = await this.classes().moveExample(this.#classId, this.#exampleId, to); }, () => this.classes().focus(to, id));
   }
 
   async #remove() {
