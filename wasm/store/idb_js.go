@@ -1,9 +1,12 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"syscall/js"
 	"time"
+
+	"github.com/hack-pad/go-indexeddb/idb"
 )
 
 const (
@@ -25,29 +28,33 @@ const (
 // other over all tabs, so what a transaction has read is so until it has written: no
 // other lock is needed, and none could be more certain.
 type IndexedDB struct {
-	db js.Value
+	db *idb.Database
 }
 
 // Open opens the database and brings it up to date. The error says why nothing
 // can be kept and what to do about it. lost is called if the browser closes the
 // database of its own accord, which it does when its data are cleared.
 func Open(lost func()) (*IndexedDB, error) {
-	factory, err := lookUp()
+	global, err := lookUp()
 	if err != nil {
 		return nil, err
 	}
-	var failed error
-	request, err := call(factory, "open", databaseName, version)
+	factory, err := idb.WrapFactory(global)
 	if err != nil {
 		return nil, explain(err)
 	}
-	upgrading := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		failed = upgrade(request, args[0].Get("oldVersion").Int())
-		return nil
+	var request *idb.OpenDBRequest
+	var failed error
+	// The upgrade has no limit: one that begins after this has given up still makes
+	// a database with everything in it.
+	request, err = factory.Open(context.Background(), databaseName, version, func(db *idb.Database, from, _ uint) error {
+		failed = upgrade(request, db, int(from))
+		return nil // an error would end the program
 	})
-	defer upgrading.Release()
-	request.Set("onupgradeneeded", upgrading)
-	db, err := await(request, openTimeout)
+	if err != nil {
+		return nil, explain(err)
+	}
+	db, err := within(openTimeout, request)
 	switch {
 	case err == errTimeout:
 		return nil, &Error{"blocked", "The browser's storage does not answer, so nothing will be kept: close other tabs with this page, then reload it."}
@@ -56,20 +63,23 @@ func Open(lost func()) (*IndexedDB, error) {
 	case err != nil:
 		return nil, explain(err)
 	}
-	s := &IndexedDB{db: db}
-	// Let a newer version of the page in; what comes after fails and says why.
-	db.Set("onversionchange", js.FuncOf(func(js.Value, []js.Value) any { db.Call("close"); return nil }))
-	db.Set("onclose", js.FuncOf(func(js.Value, []js.Value) any {
+	// idb lets a newer version of the page in; what comes after fails and says why.
+	// It has no event for a database that the browser closes.
+	raw, err := request.Request.Result()
+	if err != nil {
+		return nil, explain(err)
+	}
+	raw.Set("onclose", js.FuncOf(func(js.Value, []js.Value) any {
 		if lost != nil {
 			lost()
 		}
 		return nil
 	}))
-	return s, nil
+	return &IndexedDB{db: db}, nil
 }
 
 // lookUp returns the global indexedDB. Where storage is forbidden altogether
-// even looking at it may throw, which Get would not survive.
+// even looking at it may throw, which idb.Global would not survive.
 func lookUp() (v js.Value, err error) {
 	defer func() {
 		if recover() != nil || err == nil && !v.Truthy() {
@@ -81,37 +91,77 @@ func lookUp() (v js.Value, err error) {
 
 // steps bring the database from version i to i+1. Once released a step is never
 // changed: a new version appends one.
-var steps = []func(db, txn js.Value){
-	func(db, _ js.Value) {
+var steps = []func(db *idb.Database, txn js.Value) error{
+	func(db *idb.Database, _ js.Value) error {
 		for _, t := range []Table{Sessions, Priors, Meta} {
-			db.Call("createObjectStore", string(t))
+			if err := create(db, t); err != nil {
+				return err
+			}
 		}
 		for _, t := range []Table{Classes, Examples} {
-			db.Call("createObjectStore", string(t)).Call("createIndex", bySession, "session")
+			if err := create(db, t, bySession); err != nil {
+				return err
+			}
 		}
+		return nil
 	},
-	func(db, _ js.Value) { db.Call("createObjectStore", string(Checkpoints)) },
-	func(_, txn js.Value) {
-		txn.Call("objectStore", string(Classes)).Call("createIndex", byName, []any{"session", "name"})
-		txn.Call("objectStore", string(Examples)).Call("createIndex", byClass, "class")
+	func(db *idb.Database, _ js.Value) error { return create(db, Checkpoints) },
+	func(_ *idb.Database, txn js.Value) error {
+		return try(func() {
+			txn.Call("objectStore", string(Classes)).Call("createIndex", byName, []any{"session", "name"})
+			txn.Call("objectStore", string(Examples)).Call("createIndex", byClass, "class")
+		})
 	},
 }
 
-// upgrade runs in the transaction of an open request, which a failure aborts.
-func upgrade(request js.Value, from int) error {
-	return try(func() {
-		db, txn := request.Get("result"), request.Get("transaction")
-		for _, step := range steps[min(from, len(steps)):] {
-			step(db, txn)
+// create makes an object store whose records are under keys of their own, with
+// indexes named after the fields.
+func create(db *idb.Database, t Table, fields ...string) error {
+	s, err := db.CreateObjectStore(string(t), idb.ObjectStoreOptions{KeyPath: js.Null()})
+	for _, field := range fields {
+		if err == nil {
+			_, err = s.CreateIndex(field, js.ValueOf(field), idb.IndexOptions{})
 		}
-	}, func() { request.Get("transaction").Call("abort") })
+	}
+	return err
+}
+
+// upgrade runs in the transaction of an open request, which a failure aborts.
+func upgrade(request *idb.OpenDBRequest, db *idb.Database, from int) error {
+	txn, err := upgrading(request)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps[min(from, len(steps)):] {
+		if err := step(db, txn); err != nil {
+			_ = try(func() { txn.Call("abort") }) // it may have been aborted already
+			return err
+		}
+	}
+	return nil
+}
+
+// upgrading returns the transaction of an upgrade, which idb gives to nobody: it is
+// that of a store made to ask it, and there is no other way to stores of older
+// versions or to abort.
+func upgrading(request *idb.OpenDBRequest) (txn js.Value, err error) {
+	db, err := request.Request.Result()
+	if err != nil {
+		return txn, err
+	}
+	err = try(func() {
+		txn = db.Call("createObjectStore", "upgrading").Get("transaction")
+		db.Call("deleteObjectStore", "upgrading")
+	})
+	return txn, err
 }
 
 // explain turns what a browser reports into a sentence with a remedy.
 func explain(err error) error {
+	var thrown js.Error // idb has another type for what was not thrown
 	is := func(name string) bool {
-		var thrown js.Error
-		return errors.As(err, &thrown) && thrown.Type() == js.TypeObject && thrown.Get("name").String() == name
+		return errors.Is(err, idb.NewDOMException(name)) ||
+			errors.As(err, &thrown) && thrown.Type() == js.TypeObject && thrown.Get("name").String() == name
 	}
 	switch {
 	case err == nil:
@@ -127,19 +177,20 @@ func explain(err error) error {
 	case is("SecurityError"), is("NotAllowedError"):
 		return &Error{"unavailable", "This browser window allows no storage, so nothing will be kept when it is closed: export the session before, or use a normal window."}
 	}
-	return &Error{"storage", "The browser's storage failed (" + err.Error() + "), so the last changes may not be kept: export the session and reload the page."}
+	why := err.Error()
+	if errors.As(err, new(idb.DOMException)) {
+		why = "JavaScript error: " + why // as for what was thrown
+	}
+	return &Error{"storage", "The browser's storage failed (" + why + "), so the last changes may not be kept: export the session and reload the page."}
 }
 
-// try turns what JavaScript throws into an error, after undo.
-func try(f func(), undo ...func()) (err error) {
+// try turns what JavaScript throws into an error, for calls that idb does not make.
+func try(f func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case js.Error:
 			err = r
-			for _, u := range undo {
-				u()
-			}
 		default:
 			panic(r)
 		}
@@ -148,114 +199,99 @@ func try(f func(), undo ...func()) (err error) {
 	return nil
 }
 
-// call calls a method that may throw.
-func call(v js.Value, method string, args ...any) (result js.Value, err error) {
-	err = try(func() { result = v.Call(method, args...) })
-	return result, err
-}
-
 var errTimeout = errors.New("no answer")
 
-// await waits for a request. A transaction stays open as long as the program, woken
-// by one of its requests, waits for nothing but others of its requests.
-func await(request js.Value, limit time.Duration) (js.Value, error) {
-	done := make(chan error, 1)
-	settled := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if args[0].Get("type").String() == "success" {
-			done <- nil
-		} else {
-			done <- js.Error{Value: request.Get("error")}
-		}
-		return nil
-	})
-	request.Set("onsuccess", settled)
-	request.Set("onerror", settled)
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case err := <-done:
-		settled.Release()
-		if err != nil {
-			return js.Undefined(), err
-		}
-		return request.Get("result"), nil
-	case <-timer.C: // settled may still be called
-		return js.Undefined(), errTimeout
+// limited returns a context that ends after the given time. context.WithTimeout
+// would bring all of package time's formats into the program.
+func limited(d time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	timer := time.AfterFunc(d, cancel)
+	return ctx, func() {
+		timer.Stop()
+		cancel()
 	}
 }
 
-// transaction is one under way.
-type transaction struct{ value js.Value }
+// awaiter is a request of idb with a result.
+type awaiter[T any] interface {
+	Await(ctx context.Context) (T, error)
+}
 
-type mode struct{ name, durability string }
+// within waits for a request, at most so long, which Await alone would not report.
+func within[T any](limit time.Duration, r awaiter[T]) (T, error) {
+	ctx, done := limited(limit)
+	defer done()
+	v, err := r.Await(ctx)
+	if ctx.Err() != nil {
+		err = errTimeout
+	}
+	return v, err
+}
+
+// await waits for a request if it could be issued. A transaction stays open as long
+// as the program, woken by one of its requests, waits for nothing but others of its
+// requests.
+func await[T any](r awaiter[T], err error) (T, error) {
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return within(transactionTimeout, r)
+}
+
+// transaction is one under way: its object stores.
+type transaction map[Table]*idb.ObjectStore
 
 // What is only read, what a crash of the machine may lose, and what it may not.
 var (
-	reading = mode{"readonly", "default"}
-	relaxed = mode{"readwrite", "default"}
-	strict  = mode{"readwrite", "strict"}
+	reading = idb.TransactionOptions{Mode: idb.TransactionReadOnly}
+	relaxed = idb.TransactionOptions{Mode: idb.TransactionReadWrite}
+	strict  = idb.TransactionOptions{Mode: idb.TransactionReadWrite, Durability: idb.DurabilityStrict}
 )
 
 // transact issues requests in one transaction and waits until it is complete.
 // A transaction ends by itself as soon as the program waits for anything else,
-// so issue must only issue requests, or wait for those it has issued. What issue
-// throws or returns aborts the transaction.
-func (s *IndexedDB) transact(m mode, tables []Table, issue func(t transaction) error) error {
-	names := make([]any, len(tables))
+// so issue must only issue requests, or wait for those it has issued. An error
+// of issue aborts the transaction.
+func (s *IndexedDB) transact(o idb.TransactionOptions, tables []Table, issue func(t transaction) error) error {
+	names := make([]string, len(tables))
 	for i, t := range tables {
 		names[i] = string(t)
 	}
-	value, err := call(s.db, "transaction", names, m.name, map[string]any{"durability": m.durability})
+	txn, err := s.db.TransactionWithOptions(o, names[0], names[1:]...)
 	if err != nil {
 		return explain(err)
 	}
-	done := make(chan error, 2)
-	settled := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		switch cause := value.Get("error"); {
-		case args[0].Get("type").String() == "complete":
-			done <- nil
-		case cause.Truthy():
-			done <- js.Error{Value: cause}
-		default:
-			done <- errAborted
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- txn.Await(ctx) }() // from the start, for the first error is the cause of all others
+	t := transaction{}
+	for i, table := range tables {
+		if t[table], err = txn.ObjectStore(names[i]); err != nil {
+			return explain(err)
 		}
-		return nil
-	})
-	value.Set("oncomplete", settled)
-	value.Set("onabort", settled)
-	var failed error
-	if thrown := try(func() { failed = issue(transaction{value}) }); thrown != nil {
-		failed = thrown
 	}
+	failed := issue(t)
 	if failed != nil {
-		_, _ = call(value, "abort") // nothing half done; it may have been aborted already
+		_ = txn.Abort() // nothing half done; it may have been aborted already
 	}
-	timer := time.NewTimer(transactionTimeout)
+	timer := time.AfterFunc(transactionTimeout, cancel)
 	defer timer.Stop()
-	select {
-	case err = <-done:
-		settled.Release()
-	case <-timer.C:
+	err = <-done
+	if ctx.Err() != nil {
 		return explain(errTimeout)
 	}
-	if failed != nil && (err == nil || err == errAborted) { // else the transaction knows better why
+	if err == nil { // else the transaction knows better why
 		err = failed
 	}
 	return explain(err)
 }
 
-var errAborted = errors.New("a transaction was aborted")
-
-func (t transaction) store(table Table) js.Value { return t.value.Call("objectStore", string(table)) }
-
-func (t transaction) await(request js.Value) (js.Value, error) {
-	return await(request, transactionTimeout)
-}
-
 // view implementation: the records within a transaction.
 
 func (t transaction) session(id string) (*Session, error) {
-	v, err := t.await(t.store(Sessions).Call("get", id))
+	v, err := await(t[Sessions].Get(js.ValueOf(id)))
 	if err != nil || v.IsUndefined() {
 		return nil, err
 	}
@@ -268,7 +304,7 @@ func (t transaction) deleted(session string) (bool, error) {
 }
 
 func (t transaction) class(id string) (*Class, error) {
-	v, err := t.await(t.store(Classes).Call("get", id))
+	v, err := await(t[Classes].Get(js.ValueOf(id)))
 	if err != nil || v.IsUndefined() {
 		return nil, err
 	}
@@ -279,28 +315,45 @@ func (t transaction) class(id string) (*Class, error) {
 }
 
 func (t transaction) named(session, name string) ([]string, error) {
-	return t.keys(t.store(Classes).Call("index", byName), []any{session, name})
+	return t.where(Classes, byName, []any{session, name})
 }
 
 func (t transaction) examples(class string) ([]string, error) {
-	return t.keys(t.store(Examples).Call("index", byClass), class)
+	return t.where(Examples, byClass, class)
 }
 
 func (t transaction) exists(r Ref) (bool, error) {
-	n, err := t.await(t.store(r.Table).Call("count", r.Key))
-	return err == nil && n.Int() > 0, err
+	n, err := await(t[r.Table].CountKey(js.ValueOf(r.Key)))
+	return err == nil && n > 0, err
 }
 
-// keys waits for the keys of a store or index, those that are strings. Others, which
-// nothing here writes, come to nothing.
-func (t transaction) keys(s js.Value, query any) ([]string, error) {
-	v, err := t.await(s.Call("getAllKeys", query))
+// keys waits for the keys of a table.
+func (t transaction) keys(table Table) ([]string, error) {
+	return texts(await(t[table].GetAllKeys()))
+}
+
+// where waits for the keys of the records that an index has under a value.
+func (t transaction) where(table Table, index string, v any) ([]string, error) {
+	i, err := t[table].Index(index)
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]string, 0, v.Length())
-	for i := range v.Length() {
-		if k := v.Index(i); k.Type() == js.TypeString {
+	only, err := idb.NewKeyRangeOnly(js.ValueOf(v))
+	if err != nil {
+		return nil, err
+	}
+	return texts(await(i.GetAllKeysRange(only, 0)))
+}
+
+// texts returns the keys that are strings. Others, which nothing here writes, come to
+// nothing.
+func texts(all []js.Value, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]string, 0, len(all))
+	for _, k := range all {
+		if k.Type() == js.TypeString {
 			keys = append(keys, k.String())
 		}
 	}
@@ -343,19 +396,27 @@ const atOnce = 64
 
 func (t transaction) write(ops []Op) error {
 	for i, op := range ops {
-		var r js.Value
-		if op.Value == nil {
-			r = t.store(op.Table).Call("delete", op.Key)
-		} else {
-			r = t.store(op.Table).Call("put", value(encode(op.Value)), op.Key)
-		}
+		r, err := t.issue(op)
 		if i%atOnce == atOnce-1 {
-			if _, err := t.await(r); err != nil {
-				return err
-			}
+			_, err = await(r, err)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// issue issues the request of an operation.
+func (t transaction) issue(op Op) (*idb.Request, error) {
+	if op.Value != nil {
+		return t[op.Table].PutKey(js.ValueOf(op.Key), value(encode(op.Value)))
+	}
+	r, err := t[op.Table].Delete(js.ValueOf(op.Key))
+	if err != nil {
+		return nil, err
+	}
+	return r.Request, nil
 }
 
 // tablesOf returns the tables that changes read or write.
@@ -400,7 +461,7 @@ func (s *IndexedDB) Text(key string) (string, error) {
 
 func (s *IndexedDB) get(table Table, key string) (v js.Value, err error) {
 	err = s.transact(reading, []Table{table}, func(t transaction) (err error) {
-		v, err = t.await(t.store(table).Call("get", key))
+		v, err = await(t[table].Get(js.ValueOf(key)))
 		return err
 	})
 	return v, err
@@ -409,19 +470,26 @@ func (s *IndexedDB) get(table Table, key string) (v js.Value, err error) {
 // all issues a request for each key and waits for the last: they are answered in the
 // order they were issued.
 func (t transaction) all(table Table, keys []string) ([]stored, error) {
-	s := t.store(table)
-	requests := make([]js.Value, len(keys))
+	requests := make([]*idb.Request, len(keys))
 	for i, key := range keys {
-		requests[i] = s.Call("get", key)
+		r, err := t[table].Get(js.ValueOf(key))
+		if err != nil {
+			return nil, err
+		}
+		requests[i] = r
 	}
 	if len(keys) > 0 {
-		if _, err := t.await(requests[len(keys)-1]); err != nil {
+		if _, err := await(requests[len(keys)-1], nil); err != nil {
 			return nil, err
 		}
 	}
 	found := make([]stored, 0, len(keys))
 	for i, r := range requests {
-		if v := r.Get("result"); !v.IsUndefined() {
+		v, err := r.Result()
+		if err != nil {
+			return nil, err
+		}
+		if !v.IsUndefined() {
 			found = append(found, stored{keys[i], plain(table, v)})
 		}
 	}
@@ -431,7 +499,7 @@ func (t transaction) all(table Table, keys []string) ([]stored, error) {
 // Summaries implements [Store].
 func (s *IndexedDB) Summaries() (all []Summary, err error) {
 	err = s.transact(reading, []Table{Sessions, Classes, Examples}, func(t transaction) error {
-		keys, err := t.keys(t.store(Sessions), js.Undefined())
+		keys, err := t.keys(Sessions)
 		if err != nil {
 			return err
 		}
@@ -439,11 +507,15 @@ func (s *IndexedDB) Summaries() (all []Summary, err error) {
 		for _, r := range sessions {
 			one := Summary{Session: decodeSession(r.key, r.value)}
 			for table, n := range map[Table]*int{Classes: &one.Classes, Examples: &one.Examples} {
-				count, err := t.await(t.store(table).Call("index", bySession).Call("count", r.key))
+				index, err := t[table].Index(bySession)
 				if err != nil {
 					return err
 				}
-				*n = count.Int()
+				count, err := await(index.CountKey(js.ValueOf(r.key)))
+				if err != nil {
+					return err
+				}
+				*n = int(count)
 			}
 			all = append(all, one)
 		}
@@ -456,14 +528,14 @@ func (s *IndexedDB) Summaries() (all []Summary, err error) {
 // Unreachable implements [Store].
 func (s *IndexedDB) Unreachable() (all []Damage, err error) {
 	err = s.transact(reading, []Table{Sessions, Classes, Examples}, func(t transaction) error {
-		sessions, err := t.keys(t.store(Sessions), js.Undefined())
+		sessions, err := t.keys(Sessions)
 		if err != nil {
 			return err
 		}
 		for _, table := range []Table{Classes, Examples} {
 			reached := map[string]bool{}
 			for _, session := range sessions {
-				keys, err := t.keys(t.store(table).Call("index", bySession), session)
+				keys, err := t.where(table, bySession, session)
 				if err != nil {
 					return err
 				}
@@ -471,7 +543,7 @@ func (s *IndexedDB) Unreachable() (all []Damage, err error) {
 					reached[key] = true
 				}
 			}
-			keys, err := t.keys(t.store(table), js.Undefined())
+			keys, err := t.keys(table)
 			if err != nil {
 				return err
 			}
@@ -503,7 +575,7 @@ func (s *IndexedDB) Contents(session string) (c *Contents, err error) {
 		}
 		found := map[Table][]stored{}
 		for _, table := range []Table{Classes, Examples} {
-			keys, err := t.keys(t.store(table).Call("index", bySession), session)
+			keys, err := t.where(table, bySession, session)
 			if err != nil {
 				return err
 			}
@@ -546,27 +618,30 @@ func (s *IndexedDB) Parts(session string, classes, examples []string) (*Parts, e
 // DeleteSession implements [Store].
 func (s *IndexedDB) DeleteSession(id string) error {
 	return s.transact(strict, []Table{Sessions, Classes, Examples, Checkpoints, Meta}, func(t transaction) error {
-		t.store(Sessions).Call("delete", id)
-		t.store(Meta).Call("put", "", tombstone(id))
-		// '0' is the character after '/'.
-		t.store(Checkpoints).Call("delete", js.Global().Get("IDBKeyRange").Call("bound", id+"/", id+"0", false, true))
+		// '0' is the character after '/'. The range goes as a value, for Delete takes none
+		// of idb's.
+		checkpoints := js.Global().Get("IDBKeyRange").Call("bound", id+"/", id+"0", false, true)
+		if _, err := t[Checkpoints].Delete(checkpoints); err != nil {
+			return err
+		}
+		ops := []Op{{Sessions, id, nil}, {Meta, tombstone(id), ""}}
 		for _, table := range []Table{Classes, Examples} {
-			keys, err := t.keys(t.store(table).Call("index", bySession), id)
+			keys, err := t.where(table, bySession, id)
 			if err != nil {
 				return err
 			}
 			for _, key := range keys {
-				t.store(table).Call("delete", key)
+				ops = append(ops, Op{table, key, nil})
 			}
 		}
-		return nil
+		return t.write(ops)
 	})
 }
 
 // Sweep implements [Store].
 func (s *IndexedDB) Sweep() error {
 	return s.transact(strict, []Table{Sessions, Priors, Meta}, func(t transaction) error {
-		keys, err := t.keys(t.store(Sessions), js.Undefined())
+		keys, err := t.keys(Sessions)
 		if err != nil {
 			return err
 		}
@@ -589,12 +664,16 @@ func (s *IndexedDB) Sweep() error {
 			}
 			used[decodeSession(r.key, r.value).Settings.Prior] = true
 		}
-		priors, err := t.keys(t.store(Priors), js.Undefined())
+		priors, err := t.keys(Priors)
+		if err != nil {
+			return err
+		}
+		var ops []Op
 		for _, sum := range priors {
 			if !used[sum] {
-				t.store(Priors).Call("delete", sum)
+				ops = append(ops, Op{Priors, sum, nil})
 			}
 		}
-		return err
+		return t.write(ops)
 	})
 }

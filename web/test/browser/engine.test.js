@@ -157,6 +157,28 @@ test('a database of the first version is brought up to date with all that is in 
   assert.ok(names.includes('checkpoints'));
 }));
 
+test('a database that another tab holds back is complete once it is let go', () => blank(async ({ page }) => {
+  await run(page, `
+    globalThis.held = await new Promise((resolve) => {
+      const r = indexedDB.open('metaqda', 1);
+      r.onsuccess = () => resolve(r.result);
+      r.onupgradeneeded = () => {
+        for (const name of ['sessions', 'priors', 'meta']) r.result.createObjectStore(name);
+        for (const name of ['classes', 'examples']) r.result.createObjectStore(name).createIndex('session', 'session');
+      };
+    });`);
+  await start(page);
+  await worksInMemory(page, /does not answer.*close other tabs/);
+  const found = await run(page, `
+    held.close();
+    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+    const t = db.transaction(['classes', 'examples']);
+    const found = [[...db.objectStoreNames], [...t.objectStore('classes').indexNames], [...t.objectStore('examples').indexNames]];
+    db.close();
+    return found;`);
+  assert.deepEqual(found, [['checkpoints', 'classes', 'examples', 'meta', 'priors', 'sessions'], ['name', 'session'], ['class', 'session']]);
+}));
+
 test('a second tab sees what the first one teaches, and neither loses anything', () => blank(async ({ page, context }) => {
   await start(page);
   const [cat] = await run(page, `return teach(['cat', 'dog'])`);
