@@ -31,13 +31,6 @@ type Damage struct {
 // MaxEmbedding is the length of the longest embedding.
 const MaxEmbedding = 8192
 
-// fields are those of the records of each table.
-var fields = map[Table][]string{
-	Sessions: {"id", "name", "created", "updated", "saved", "inference", "sort", "nonePrior", "pooled", "prior", "extractor", "extractorSum"},
-	Classes:  {"id", "session", "name", "order"},
-	Examples: {"id", "session", "class", "order", "embedding", "thumbnail"},
-}
-
 // encode returns the plain form of a value.
 func encode(v any) any {
 	switch v := v.(type) {
