@@ -180,7 +180,8 @@ const checksumKey = "sha256"
 
 // checksum returns the sha256, in hexadecimal, of what a file says as JSON: the other
 // metadata as an object with the keys in order, and then for each tensor, in the order
-// of names, a list of its name, its dtype, its shape and the sha256 of its bytes.
+// of names, a list of its name, its dtype, its shape and the sha256 of its bytes; with
+// commas between them.
 func checksum(tensors map[string]tensor, metadata map[string]string) string {
 	var w writer
 	w.object(func(w *writer) {

@@ -1,6 +1,7 @@
 // @ts-check
 /** Files of priors and classifiers in the settings, and a prior that was chosen and is gone. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
@@ -23,7 +24,27 @@ function ofAnotherExtractor(file) {
   const bytes = Buffer.from(file);
   const at = bytes.indexOf(found[1]) + found[1].length - 1;
   bytes[at] = bytes[at] === 0x39 ? 0x38 : bytes[at] + 1;
+  const length = Number(bytes.readBigUInt64LE(0));
+  const { __metadata__: { sha256, ...metadata }, ...tensors } = JSON.parse(bytes.subarray(8, 8 + length).toString());
+  if (sha256) bytes.write(checksum(metadata, tensors, bytes.subarray(8 + length)), bytes.indexOf(sha256));
   return { bytes, id: bytes.subarray(at - found[1].length + 1, at + 1).toString() };
+}
+
+/**
+ * The checksum that a file of a session names, by the words of core/model alone.
+ *
+ * @param {Record<string, string>} metadata
+ * @param {Record<string, {dtype: string, shape: number[], data_offsets: [number, number]}>} tensors
+ * @param {Buffer} data
+ */
+function checksum(metadata, tensors, data) {
+  const sha256 = (/** @type {string|Buffer} */ what) => createHash('sha256').update(what).digest('hex');
+  const parts = [JSON.stringify(Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))))];
+  for (const name of Object.keys(tensors).sort()) {
+    const { dtype, shape, data_offsets: [from, to] } = tensors[name];
+    parts.push(JSON.stringify([name, dtype, shape, sha256(data.subarray(from, to))]));
+  }
+  return sha256(parts.join(','));
 }
 
 /** Opens the settings and chooses a file. @param {Page} page @param {'prior'|'classifier'} what @param {Buffer} buffer */
