@@ -333,13 +333,23 @@ func (e *Engine) called(name, except string) *class {
 	return nil
 }
 
-// fold returns what names that people take for the same have in common.
+// fold returns what names that people take for the same have in common. The browser
+// is asked once for each name.
 func (e *Engine) fold(name string) string {
-	name = strings.Join(strings.Fields(name), " ")
-	if e.hooks.Fold != nil {
-		return e.hooks.Fold(name)
+	folded, ok := e.folded[name]
+	if !ok {
+		folded = strings.Join(strings.Fields(name), " ")
+		if e.hooks.Fold != nil {
+			folded = e.hooks.Fold(folded)
+		} else {
+			folded = strings.ToLower(folded)
+		}
+		if len(e.folded) > 2*model.MaxClasses {
+			clear(e.folded)
+		}
+		e.folded[name] = folded
 	}
-	return strings.ToLower(name)
+	return folded
 }
 
 // numbered returns a name if it is free, or else the first free one of "name (2)",

@@ -69,6 +69,7 @@ type Engine struct {
 	unreadable string                  // why the prior that the session chose cannot be read, empty when it can or is not here
 	undo       map[string]func() error // by token
 	tokens     []string                // of undo, oldest first
+	folded     map[string]string       // names as people take them, by name
 	scratch    []float64               // of length d
 	answer     []float64               // the last one, and scratch
 }
@@ -88,7 +89,7 @@ func New(s store.Store, trouble string, hooks Hooks) *Engine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
 	}
-	return &Engine{hooks: hooks, store: s, trouble: trouble, undo: map[string]func() error{}, refused: map[uint64]error{}}
+	return &Engine{hooks: hooks, store: s, trouble: trouble, undo: map[string]func() error{}, refused: map[uint64]error{}, folded: map[string]string{}}
 }
 
 // State is what the page shows beside the prediction.
