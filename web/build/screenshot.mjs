@@ -21,5 +21,5 @@ async function take(name, context, sample) {
   });
 }
 
-await take('screenshot.png', { viewport: { width: 1280, height: 820 } }, 'cat');
-await take('screenshot-phone.png', { viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true, hasTouch: true }, 'cat');
+await take('screenshot.png', { viewport: { width: 1280, height: 820 } }, 'umbrella');
+await take('screenshot-phone.png', { viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true, hasTouch: true }, 'bicycle');
