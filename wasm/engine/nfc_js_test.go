@@ -1,0 +1,5 @@
+package engine
+
+import "metaqda/wasm/nfc"
+
+func init() { nfc.Install() }
