@@ -59,7 +59,7 @@ async function go() {
     let Go;
     export function loadGo() {
       if (Go) return Go;
-      const globalThis = { Object, Array, Uint8Array, Date, crypto, performance, TextEncoder, TextDecoder };
+      const globalThis = { Object, Array, String, Uint8Array, Date, crypto, performance, TextEncoder, TextDecoder };
       const fs = { writeSync: (fd, bytes) => globalThis.fs.writeSync(fd, bytes) };
       ${glue}
       return Go = globalThis.Go;
