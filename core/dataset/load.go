@@ -13,11 +13,7 @@ import (
 // Load reads a data set by its path: .npz, .npy or .csv, with the .json beside
 // it where there is one.
 func Load(path string) (*Set, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	meta, err := loadMeta(besides(path, ".json"))
+	data, meta, err := readBoth(path)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +37,15 @@ func Load(path string) (*Set, error) {
 		return DecodeCSV(path, bytes.NewReader(data), meta)
 	}
 	return nil, &FileError{File: path, Row: -1, Problem: "is of no kind that can be read", Remedy: "give a .npz, .npy or .csv file"}
+}
+
+// readBoth returns what a file holds, and what the .json beside it says.
+func readBoth(path string) (data []byte, meta *Meta, err error) {
+	if data, err = os.ReadFile(path); err != nil {
+		return nil, nil, unreadable(path, err)
+	}
+	meta, err = loadMeta(besides(path, ".json"))
+	return data, meta, err
 }
 
 func loadMeta(path string) (*Meta, error) {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -33,11 +32,7 @@ func (r *Rows) RowTo(dst []float64, i int) []float64 { return rowTo(dst, r.X[i*r
 // of "files" and "extractor" where there is one. Labels are not asked for and not
 // looked at.
 func LoadRows(path string) (*Rows, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	meta, err := loadMeta(besides(path, ".json"))
+	data, meta, err := readBoth(path)
 	if err != nil {
 		return nil, err
 	}

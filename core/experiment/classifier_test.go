@@ -3,47 +3,21 @@ package experiment
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/dataset/datasettest"
-	"metaqda/core/embed"
 	"metaqda/core/episode"
 	"metaqda/core/metrics"
-	"metaqda/core/model"
+	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
-	"metaqda/core/session"
 )
 
 // randomPrior has no special values, and a calibration that depends on the
 // shot.
-func randomPrior(dim int) *Prior {
-	rng := rand.New(rand.NewPCG(4, uint64(dim)))
-	p := niw.HandCrafted(dim, 1)
-	p.Kappa, p.Nu = 0.7, float64(dim)+1.5
-	center := make([]float64, dim)
-	for i := range dim {
-		p.M[i] = 0.1 * rng.NormFloat64()
-		center[i] = 3 + 0.1*rng.NormFloat64()
-		for j := range i {
-			p.L.SetTri(i, j, 0.05*rng.NormFloat64())
-		}
-		p.L.SetTri(i, i, 0.3+0.2*rng.Float64())
-	}
-	return &Prior{Prior: &model.Prior{NIW: p, Transform: embed.Transform{Kind: embed.CL2N, Center: center},
-		Session: model.Session{Near: 0.1, Centre: 1.5, FB: somePopulation(0.4), MAP: somePopulation(0.6)},
-		Facts:   map[string]string{"data": "alpha"}}}
-}
-
-// somePopulation has no special values.
-func somePopulation(logT float64) *session.Population {
-	return &session.Population{LogT: [2]float64{logT, 0.2}, Offset: [2]float64{0.1, -0.05}, Hardness: session.Hardness{SD: 0.4, Weight: 0.7},
-		Level: session.Level{Mean: [2]float64{1, 0.3}, SD: 0.8, Count: 3}, Spread: session.Spread{SD: 1.5, Count: 2},
-		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.6}, Slope: session.Normal{Mean: 0.2, SD: 0.3}, Weight: 0.4}}
-}
+func randomPrior(dim int) *Prior { return &Prior{Prior: modeltest.Prior(dim)} }
 
 // sourceOf returns a plan and a source of random classes with a random prior.
 func sourceOf(t testing.TB, classes, rows, dim int) (*Source, *Plan) {

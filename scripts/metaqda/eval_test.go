@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +16,8 @@ import (
 	"metaqda/core/embed"
 	"metaqda/core/experiment"
 	"metaqda/core/model"
+	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
-	"metaqda/core/session"
 )
 
 // TestMain lets the test binary be the command itself: the tests of shards run
@@ -59,26 +58,6 @@ func save(t testing.TB, path string, data []byte) {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// randomPrior has no special values, and a calibration that depends on the
-// shot.
-func randomPrior(dim int) *model.Prior {
-	rng := rand.New(rand.NewPCG(4, uint64(dim)))
-	p := niw.HandCrafted(dim, 1)
-	p.Kappa, p.Nu = 0.7, float64(dim)+1.5
-	center := make([]float64, dim)
-	for i := range dim {
-		p.M[i] = 0.1 * rng.NormFloat64()
-		center[i] = 3 + 0.1*rng.NormFloat64()
-		for j := range i {
-			p.L.SetTri(i, j, 0.05*rng.NormFloat64())
-		}
-		p.L.SetTri(i, i, 0.3+0.2*rng.Float64())
-	}
-	return &model.Prior{NIW: p, Transform: embed.Transform{Kind: embed.CL2N, Center: center},
-		Session: model.Session{Near: 0.1, Centre: 1.5, FB: somePopulation(0.4), MAP: somePopulation(0.6)},
-		Facts:   map[string]string{"data": "alpha"}}
 }
 
 func writePrior(t testing.TB, path string, p *model.Prior) string {
@@ -125,7 +104,7 @@ func readReport(t *testing.T, path string) map[string]any {
 func TestShardsMergeToTheWhole(t *testing.T) {
 	dir := t.TempDir()
 	data := toy{classes: 30, rows: 24, dim: 7}.write(t, dir, "alpha")
-	prior := writePrior(t, filepath.Join(dir, "prior.safetensors"), randomPrior(7))
+	prior := writePrior(t, filepath.Join(dir, "prior.safetensors"), modeltest.Prior(7))
 	for protocol, extra := range map[string][]string{
 		"standard":     {"--methods", "fb,map,ncc-cl2n,linear,knn,qda,fb-lda,teachable"},
 		"open-set":     {"--methods", "fb,ncc-cl2n"},
@@ -173,13 +152,6 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 			}
 		})
 	}
-}
-
-// somePopulation has no special values.
-func somePopulation(logT float64) *session.Population {
-	return &session.Population{LogT: [2]float64{logT, 0.2}, Offset: [2]float64{0.1, -0.05}, Hardness: session.Hardness{SD: 0.4, Weight: 0.7},
-		Level: session.Level{Mean: [2]float64{1, 0.3}, SD: 0.8, Count: 3}, Spread: session.Spread{SD: 1.5, Count: 2},
-		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.6}, Slope: session.Normal{Mean: 0.2, SD: 0.3}, Weight: 0.4}}
 }
 
 // The measures of the JSON are recomputed here from what little is needed:
@@ -291,7 +263,7 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 func TestOpenSetTellsTheGain(t *testing.T) {
 	dir := t.TempDir()
 	data := toy{classes: 36, rows: 24, dim: 12}.write(t, dir, "alpha")
-	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), randomPrior(12))
+	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), modeltest.Prior(12))
 	out := filepath.Join(dir, "out.json")
 	text := mustRun(t, "eval", "--protocol", "open-set", "--data", data, "--prior", prior, "--methods", "fb,map,ncc-un,linear,knn-tfjs", "--n-way", "1,3", "--n-shot", "2",
 		"--n-query", "5", "--n-tasks", "20", "--json", out)
@@ -320,7 +292,7 @@ func TestBadInput(t *testing.T) {
 	nan := toy{classes: 24, rows: 20, dim: 6, spoil: func(x []float32, _ []int) { x[6*17+2] = float32(math.NaN()) }}.write(t, dir, "nan")
 	small := toy{classes: 24, rows: 17, dim: 6, spoil: func(_ []float32, labels []int) { labels[17*20] = 3 }}.write(t, dir, "small")
 	bare := toy{classes: 24, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")
-	wide := writePrior(t, filepath.Join(dir, "wide.safetensors"), randomPrior(9))
+	wide := writePrior(t, filepath.Join(dir, "wide.safetensors"), modeltest.Prior(9))
 	torn := filepath.Join(dir, "torn.npz")
 	data, err := os.ReadFile(good)
 	if err != nil {

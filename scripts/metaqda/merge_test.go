@@ -1,6 +1,7 @@
 package main
 
 import (
+	"metaqda/core/model/modeltest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,7 @@ func TestMethodsMergeToTheWhole(t *testing.T) {
 	dir := t.TempDir()
 	a := toy{classes: 36, rows: 20, dim: 6}.write(t, dir, "alpha")
 	b := toy{classes: 36, rows: 20, dim: 6}.write(t, dir, "beta")
-	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), randomPrior(6))
+	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), modeltest.Prior(6))
 	file := func(name string) string { return filepath.Join(dir, name) }
 	eval := func(name, methods, tasks string) string {
 		return mustRun(t, "eval", "--protocol", "leave-one-domain-out", "--data", a+","+b, "--prior", prior+","+prior, "--methods", methods, "--n-way", "3,5", "--n-shot", "1,2",

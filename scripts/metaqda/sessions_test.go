@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"metaqda/core/model/modeltest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,7 @@ func TestSessionsOfEveryMethod(t *testing.T) {
 		toy{classes: 12, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare"),
 		toy{classes: 4, rows: 6, dim: 6, meta: "-"}.write(t, dir, "few"),
 	}
-	withMean := randomPrior(6)
+	withMean := modeltest.Prior(6)
 	withMean.Transform.Power, withMean.DataMean = 0.5, withMean.Transform.Center
 	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), withMean)
 	methods := "fb,map,fb-lda,fb-handcrafted,ncc-un,ncc-l2n,ncc-cl2n,proto,cosine,linear,lda,qda,knn,knn-tfjs,teachable"
@@ -81,7 +82,7 @@ func TestSetWithoutSplits(t *testing.T) {
 	dir := t.TempDir()
 	bare := toy{classes: 12, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")
 	tests := toy{classes: 2, rows: 20, dim: 6, meta: `{"classes":["a","b"],"splits":{"train":[],"val":[],"test":["a","b"]}}`}.write(t, dir, "tests")
-	p := randomPrior(6)
+	p := modeltest.Prior(6)
 	p.Transform.Power = 0.5 // whose centre is no centre of plain features
 	without := writePrior(t, filepath.Join(dir, "without.safetensors"), p)
 	p.DataMean = []float64{3, 3.5, 2.5, 3, 3, 3.25}
@@ -97,7 +98,7 @@ func TestSetWithoutSplits(t *testing.T) {
 			t.Errorf("%s: status %d, %q", data, status, stderr)
 		}
 	}
-	other := randomPrior(9)
+	other := modeltest.Prior(9)
 	other.Transform.Power, other.DataMean = 0.5, make([]float64, 9)
 	wide := writePrior(t, filepath.Join(dir, "wide.safetensors"), other)
 	if status, _, stderr := metaqda(args(bare, wide, "ncc-cl2n")...); status != 2 || !strings.Contains(stderr, "6 numbers in a row but the prior is for 9") {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"metaqda/core/model/modeltest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,7 @@ func newSharded(t *testing.T) *sharded {
 	dir := t.TempDir()
 	s := &sharded{dir: dir}
 	data := toy{classes: 30, rows: 24, dim: 6}.write(t, dir, "alpha")
-	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), randomPrior(6))
+	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), modeltest.Prior(6))
 	s.flags = []string{"--protocol", "open-set", "--data", data, "--prior", prior, "--methods", "fb,knn", "--n-way", "3", "--n-shot", "1,2", "--n-query", "4", "--n-tasks", "21", "--n-val-tasks", "3"}
 	mustRun(t, append([]string{"eval", "--json", filepath.Join(dir, "whole.json")}, s.flags...)...)
 	s.whole = readFile(t, filepath.Join(dir, "whole.json"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"metaqda/core/model/modeltest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,7 @@ import (
 func TestTransductiveTables(t *testing.T) {
 	dir := t.TempDir()
 	data := toy{classes: 60, rows: 30, dim: 6}.write(t, dir, "alpha")
-	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), randomPrior(6))
+	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), modeltest.Prior(6))
 	base := []string{"eval", "--protocol", "transductive", "--data", data, "--prior", prior, "--n-way", "4", "--n-shot", "1,2", "--n-tasks", "6"}
 	for _, c := range []struct {
 		flags       []string
