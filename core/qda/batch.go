@@ -43,7 +43,7 @@ type Answers struct {
 //
 // Cost 2 r d + 4 Σ_j (K_j+32) (d + K_j+32) for each picture, whitening being d²/2 with
 // a prior that is not spiked, and (K_j+32)³ more where it has several frames among what
-// a class borrowed. Memory n (d + 2C) numbers, and a copy of the examples.
+// a class borrowed. Memory n (d + 3C) numbers, and a copy of the examples.
 func (c *Classifier) Classify(ctx context.Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
 	if err := c.checkRows(x); err != nil {
 		return nil, err
@@ -117,6 +117,7 @@ type batch struct {
 	borrows []*borrower    // of the classes with examples
 	share   *mat.Dense     // n×C of these: p(y=j | x), without what is none
 	none    []float64
+	agree   agreement
 }
 
 // answer stores the probabilities in a.
@@ -125,6 +126,7 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 		return err
 	}
 	b.none, b.share = a.None, mat.NewDense(b.n, len(b.of.taught), nil)
+	b.agree = newAgreement(b)
 	for _, k := range b.of.taught {
 		b.borrows = append(b.borrows, newBorrower(b, k))
 	}
@@ -196,9 +198,11 @@ func (b *batch) judge(alone bool) {
 		row := b.share.RawRowView(i)
 		if alone {
 			b.none[i] = b.posterior.ProbabilitiesTo(row, u.u, u.logPrior, c.options.NonePrior, u.scratch)
+			copy(b.agree.alone.RawRowView(i), u.u)
 			continue
 		}
-		b.posterior.ProbabilitiesTo(row, u.u, u.logPrior, 0, u.scratch)
+		more := b.agree.without(i)
+		b.posterior.ClassesTo(row, u.u, u.logPrior, &more, u.scratch)
 		floats.Scale(1-b.none[i], row)
 	}
 }

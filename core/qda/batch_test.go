@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"metaqda/core/niw"
+	"metaqda/core/session"
 )
 
 func dense(rows [][]float64) *mat.Dense {
@@ -149,6 +150,60 @@ func denseLogProb(t *testing.T, q *borrower, picture int) float64 {
 		t.Fatal("oracle not positive definite")
 	}
 	return st.LogProb(z) - prior.LogDetS/2
+}
+
+// What the pictures say of how hard the session is, against the definition: of each
+// distinct one, as often as it is borrowed, but not of the picture judged, its copies
+// and the frames of its burst.
+func TestAgreementIsOfOtherPictures(t *testing.T) {
+	rng := rand.New(rand.NewPCG(91, 1))
+	p := priors(t, rng)["d=30"]
+	population := somePopulation()
+	s := randomScene(rng, p.Dim(), 1, 2, 3)
+	c := s.teach(t, p, Options{Centre: 1.5, NonePrior: 0.1, Near: 0.01, Population: population})
+	x, _ := s.clusters(rng, 5, 0.7)
+	x = append(x, slices.Clone(x[0]), slices.Clone(x[7])) // copies
+	x[len(x)-1][0] += 1e-3                                // but this one is a frame
+	b := &batch{of: c, ctx: context.Background(), progress: func(int, int) {}, n: len(x), posterior: c.Session()}
+	must(t, b.answer(&Answers{Classes: mat.NewDense(len(x), 3, nil), None: make([]float64, len(x))}, dense(x)))
+
+	// The answers alone are those of the classifier.
+	alone := make([]float64, 3)
+	for i := range x {
+		must(t, c.ScoresTo(alone, x[i]))
+		for j, k := range c.taught {
+			alone[j] = k.slope*alone[j] + k.offset
+		}
+		same(t, fmt.Sprint("alone ", i), b.agree.alone.RawRowView(i), alone, 1e-8)
+	}
+
+	// Counted anew with the weights that would be borrowed with now.
+	const lambda = 0.3
+	b.agree.weigh(lambda)
+	for _, q := range b.borrows {
+		must(t, q.score())
+	}
+	apart := func(i, k int) bool {
+		return slices.Equal(x[i], x[k]) || i != k && slices.Contains([]int{7, len(x) - 1}, i) && slices.Contains([]int{7, len(x) - 1}, k)
+	}
+	for i := range x {
+		var want session.Evidence
+		for k := range x {
+			if apart(i, k) || k == len(x)-2 { // the second of two copies
+				continue
+			}
+			share := slices.Clone(b.share.RawRowView(k))
+			for j, v := range share {
+				if share[j] = lambda * v; v < leastShare {
+					share[j] = 0
+				}
+			}
+			e := population.Evidence(b.agree.alone.RawRowView(k), share)
+			want.Add(1, &e)
+		}
+		got := b.agree.without(i)
+		same(t, fmt.Sprint("evidence for ", i), got[:], want[:], 1e-9)
+	}
 }
 
 // Clusters about one example each are told apart better together.

@@ -107,6 +107,7 @@ func (q *borrower) score() error {
 				several[i] = q.logProbWithout(i, left, row)
 			}
 			q.borrowed[i] = 0
+			b.agree.keepApart(i, q, left)
 			for r := q.class.count(); r < m; r++ {
 				if !slices.Contains(left, r) {
 					q.borrowed[i] += q.weights[r]
@@ -208,6 +209,7 @@ func (b *batch) borrow() {
 			q.take(lambda)
 		}
 	}
+	b.agree.weigh(lambda)
 }
 
 // certainty returns how sure the answers of known pictures are, 0 for those of chance
@@ -237,7 +239,7 @@ func (q *borrower) choose(j int) {
 	b := q.batch
 	var all []candidate
 	for i := range b.n {
-		if p := b.share.At(i, j); p >= leastShare && b.r2[i] <= q.farthest {
+		if p := b.share.At(i, j); q.within(i, p) {
 			all = append(all, candidate{i, p})
 		}
 	}
@@ -264,6 +266,11 @@ func (q *borrower) choose(j int) {
 	if rest > 0 {
 		q.share += rest * picked / seen // as many of them are copies
 	}
+}
+
+// within tells whether picture i, of the class with probability p, can be borrowed.
+func (q *borrower) within(i int, p float64) bool {
+	return p >= leastShare && q.batch.r2[i] <= q.farthest
 }
 
 // has tells whether a picture is a copy of what the class has.

@@ -26,9 +26,9 @@ func grid(n int, step float64) (x, logW []float64) {
 var hardX, hardLogW = grid(hardNodes, hardStep)
 
 // hardness is the posterior of h: nodes of the inverse temperature e^-h and their
-// probabilities.
+// probabilities, and the logarithms that these are in proportion to.
 type hardness struct {
-	inverseT, weight [hardNodes]float64
+	inverseT, weight, log [hardNodes]float64
 }
 
 // inferHardness weighs each node by the likelihood of the examples' own labels,
@@ -37,20 +37,54 @@ type hardness struct {
 //	ln p(h | session) = ln N(h; 0, SD²) + Weight Σ_i ln softmax_{y_i}(u_i e^-h) + const
 func (p *Population) inferHardness(s *Support, u []float64) (q hardness) {
 	c := s.Way()
-	var l [hardNodes]float64
 	for k, x := range hardX {
-		q.inverseT[k], l[k] = bounded(-p.Hardness.SD*x, 30), hardLogW[k]
+		q.inverseT[k], q.log[k] = bounded(-p.Hardness.SD*x, 30), hardLogW[k]
 	}
 	if c > 1 && p.Hardness.Weight > 0 {
 		for i, y := range s.Class {
 			if s.left(i) {
-				q.addLikelihood(&l, u[i*c:(i+1)*c], y, p.Hardness.Weight)
+				q.addLikelihood(&q.log, u[i*c:(i+1)*c], y, p.Hardness.Weight)
 			}
 		}
 	}
-	normalise(q.weight[:], l[:])
+	normalise(q.weight[:], q.log[:])
 	return q
 }
+
+// Evidence is what answers whose right classes are not certain say of h: a log
+// likelihood at each node of the quadrature. The zero value says nothing.
+type Evidence [hardNodes]float64
+
+// leastLog bounds the log probability of an answer, so that no sum of evidence loses
+// what is to be taken away from it again.
+const leastLog = -500
+
+// Evidence returns what a query with calibrated log density ratios u says of h where
+// it counts as share[j] examples of class j:
+//
+//	Weight Σ_j share_j ln softmax_j(u e^-h)
+//
+// Cost C exponentials a node.
+func (p *Population) Evidence(u, share []float64) (e Evidence) {
+	if p.Hardness.Weight == 0 || floats.Sum(share) == 0 {
+		return e
+	}
+	top := floats.Max(u)
+	for k, x := range hardX {
+		f, z := bounded(-p.Hardness.SD*x, 30), 0.0
+		for _, v := range u {
+			z += math.Exp((v - top) * f)
+		}
+		logZ := math.Log(z)
+		for j, w := range share {
+			e[k] += p.Hardness.Weight * w * math.Max((u[j]-top)*f-logZ, leastLog)
+		}
+	}
+	return e
+}
+
+// Add adds scale times o.
+func (e *Evidence) Add(scale float64, o *Evidence) { floats.AddScaled(e[:], scale, o[:]) }
 
 func (q *hardness) addLikelihood(l *[hardNodes]float64, u []float64, y int, weight float64) {
 	top := floats.Max(u)

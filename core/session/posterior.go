@@ -25,10 +25,7 @@ func (p *Population) Infer(s *Support) *Posterior {
 // its being of no class, and returns the probability of that; all of them sum to one.
 // scratch has the length of dst. Cost C exponentials a node of h, without allocation.
 func (q *Posterior) ProbabilitiesTo(dst, u, logPrior []float64, none float64, scratch []float64) float64 {
-	q.hardness.classesTo(dst, u, logPrior, scratch)
-	for j, v := range dst {
-		dst[j] = math.Min(v, 1) // a sum of weights may round above it
-	}
+	q.ClassesTo(dst, u, logPrior, nil, scratch)
 	if none == 0 {
 		return 0
 	}
@@ -38,6 +35,22 @@ func (q *Posterior) ProbabilitiesTo(dst, u, logPrior []float64, none float64, sc
 		dst[j] *= in
 	}
 	return out
+}
+
+// ClassesTo stores p(y=j | x, known) in dst as ProbabilitiesTo does where none is 0,
+// after more evidence of h, if any.
+func (q *Posterior) ClassesTo(dst, u, logPrior []float64, more *Evidence, scratch []float64) {
+	h := &q.hardness
+	if more != nil {
+		moved := q.hardness
+		floats.Add(moved.log[:], more[:])
+		normalise(moved.weight[:], moved.log[:])
+		h = &moved
+	}
+	h.classesTo(dst, u, logPrior, scratch)
+	for j, v := range dst {
+		dst[j] = math.Min(v, 1) // a sum of weights may round above it
+	}
 }
 
 // Hardness returns the mean of h: above zero where the session's classes are

@@ -111,6 +111,71 @@ func TestClassesByGaussLegendre(t *testing.T) {
 	}
 }
 
+// Answers whose classes are not certain, against the same integral: section 3 with
+// expected counts in place of labels.
+func TestEvidenceByGaussLegendre(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	p, c := population(), 3
+	session := p.Infer(scene(rng, 1, 1, 1)) // no example of its own says anything
+	var total Evidence
+	var us, shares [][]float64
+	for range 12 {
+		u, share := make([]float64, c), make([]float64, c)
+		for j := range u {
+			u[j], share[j] = 3*rng.NormFloat64(), rng.Float64()/2
+		}
+		us, shares = append(us, u), append(shares, share)
+		e := p.Evidence(u, share)
+		total.Add(1, &e)
+	}
+	prior := distuv.Normal{Sigma: p.Hardness.SD}
+	softmax := func(u []float64, h float64, j int) float64 {
+		v := make([]float64, c)
+		for i := range v {
+			v[i] = u[i] * math.Exp(-h)
+		}
+		return v[j] - logSum(v)
+	}
+	u := []float64{1, 0.5, -1}
+	integral := func(f func(h float64) float64) float64 {
+		return quad.Fixed(func(h float64) float64 {
+			l := prior.LogProb(h)
+			for i := range us {
+				for j, w := range shares[i] {
+					l += p.Hardness.Weight * w * softmax(us[i], h, j)
+				}
+			}
+			return math.Exp(l) * f(h)
+		}, -2.5, 2.5, 400, nil, 0)
+	}
+	want, z := make([]float64, c), integral(func(float64) float64 { return 1 })
+	for j := range want {
+		want[j] = integral(func(h float64) float64 { return math.Exp(softmax(u, h, j)) }) / z
+	}
+	got, scratch := make([]float64, c), make([]float64, c)
+	session.ClassesTo(got, u, uniform(c), &total, scratch)
+	close(t, "classes", got, want, 4e-3)
+
+	// Taken away again, it says nothing; nor does what counts as nothing.
+	before := session.ask(u, 0)[:c]
+	for i := range us {
+		e := p.Evidence(us[i], shares[i])
+		total.Add(-1, &e)
+	}
+	nothing := p.Evidence(u, []float64{0, 0, 0})
+	total.Add(1, &nothing)
+	session.ClassesTo(got, u, uniform(c), &total, scratch)
+	close(t, "classes without evidence", got, before, 1e-12)
+
+	// Scores without bound make no infinity.
+	far := p.Evidence([]float64{1e300, -1e300, 0}, []float64{1, 1, 1})
+	for _, v := range far {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			t.Fatalf("evidence %v of scores without bound", far)
+		}
+	}
+}
+
 func logSum(u []float64) float64 {
 	var s float64
 	for _, v := range u {
