@@ -268,7 +268,7 @@ export class Sorting {
     this.#together = probabilities !== null;
     this.#later();
     this.#questions = (await this.judge.suggest(QUESTIONS)).map((i) => items[i]);
-    const strangers = items.flatMap((item, i) => (!item.answer || item.answer.none > 0.5 ? [i] : []));
+    const strangers = items.flatMap((item, i) => ([NONE, WAITING].includes(verdict(item).id) ? [i] : []));
     this.#alike = strangers.length ? (await this.judge.alike(strangers)).map((group) => group.map((i) => items[i])) : [];
   }
 

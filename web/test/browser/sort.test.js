@@ -129,8 +129,11 @@ async function sorted(page, files, truth) {
   for (const row of together.rows) {
     const sum = together.head.slice(4).reduce((all, name) => all + Number(row[name]), 0);
     assert.ok(Math.abs(sum - 1) < 0.001 * together.head.length, `the probabilities of ${row.file} sum to ${sum}`);
-    assert.equal(row.probability, String(Math.max(...together.head.slice(4).map((name) => Number(row[name]))).toFixed(4)));
+    assert.equal(row.probability, row[row.answer]);
+    if (Math.abs(Number(row['none of these']) - 0.335) > 1e-4) assert.equal(row.answer === 'none of these', Number(row['none of these']) > 0.335, row.file);
   }
+  const aside = (/** @type {Record<string, string>[]} */ rows) => rows.filter(({ answer }) => answer === 'none of these').map(({ file }) => file).sort();
+  assert.deepEqual(aside(together.rows), aside(one.rows), 'the same pictures are none of these as one by one');
   const result = { oneByOne: accuracy(one.rows, truth), together: accuracy(together.rows, truth), seconds: (read - begun) / 1000, judging: (judged - read) / 1000 };
   console.log(`# ${files.length} pictures: ${JSON.stringify(result, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v))}`);
   return result;
