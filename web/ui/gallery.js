@@ -6,10 +6,11 @@ import { NONE, percent, verdict, WAITING } from './sorting.js';
 /** @typedef {import('./sort.js').Item} Item */
 /** @typedef {import('./sorting.js').Group<Item>} Group */
 /** @typedef {{element: HTMLLIElement, press: HTMLButtonElement, check: HTMLInputElement, value: HTMLElement}} Card */
-/** @typedef {{element: HTMLElement, name: HTMLElement, count: HTMLElement, all: HTMLButtonElement, list: HTMLUListElement, more: HTMLButtonElement, limit: number, items: Item[]}} Shelf */
+/** @typedef {{element: HTMLElement, name: HTMLElement, count: HTMLElement, all: HTMLButtonElement, list: HTMLUListElement, more: HTMLButtonElement, extra: number, items: Item[]}} Shelf */
 
-/** Cards of a group that are there at once, and so many more on each press: a few hundred at a time keep the page quick. */
-const AT_ONCE = 60;
+/** Cards that are there at once, shared out among the groups, of each at least and at most so many: a few hundred keep the page quick. */
+const AT_ONCE = { all: 480, least: 18, most: 60 };
+/** Cards of a group that come with each press. */
 const MORE = 240;
 
 /** The groups, kept in step with the pictures. */
@@ -18,6 +19,8 @@ export class Gallery {
   #cards = new Map();
   /** @type {Map<string, Shelf>} */
   #shelves = new Map();
+  /** How many cards a group has without being asked for more. */
+  #share = AT_ONCE.most;
   /** @type {Set<Item>} */
   selected = new Set();
 
@@ -38,6 +41,7 @@ export class Gallery {
       shelf.element.remove();
       this.#shelves.delete(id);
     }
+    this.#share = Math.min(AT_ONCE.most, Math.max(AT_ONCE.least, Math.floor(AT_ONCE.all / Math.max(1, groups.length))));
     groups.forEach((group, at) => {
       const shelf = this.#shelves.get(group.id) ?? this.#shelf(group.id);
       if (this.element.children[at] !== shelf.element) this.element.insertBefore(shelf.element, this.element.children[at] ?? null);
@@ -83,7 +87,7 @@ export class Gallery {
     const more = el('button', { class: 'button', type: 'button', onclick: () => this.#more(shelf) });
     const element = el('section', { class: `shelf${id === NONE || id === WAITING ? ' shelf-none' : ''}`, 'aria-labelledby': title },
       el('div', { class: 'shelf-head' }, el('h3', { id: title }, name), count, all), list, more);
-    const shelf = { element, name, count, all, list, more, limit: AT_ONCE, items: /** @type {Item[]} */ ([]) };
+    const shelf = { element, name, count, all, list, more, extra: 0, items: /** @type {Item[]} */ ([]) };
     this.#shelves.set(id, shelf);
     return shelf;
   }
@@ -94,7 +98,7 @@ export class Gallery {
     shelf.name.textContent = name;
     shelf.count.textContent = counted(items.length, 'picture');
     this.#nameAll(shelf);
-    const shown = items.slice(0, shelf.limit);
+    const shown = items.slice(0, this.#share + shelf.extra);
     const { list } = shelf;
     shown.forEach((item, at) => {
       const card = this.#card(item);
@@ -163,8 +167,8 @@ export class Gallery {
 
   /** @param {Shelf} shelf */
   #more(shelf) {
-    const first = shelf.items[shelf.limit];
-    shelf.limit += MORE;
+    const first = shelf.items[this.#share + shelf.extra];
+    shelf.extra += MORE;
     this.#fill(shelf, { name: shelf.name.textContent ?? '', items: shelf.items });
     this.focus(first);
   }
