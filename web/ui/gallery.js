@@ -1,5 +1,6 @@
 // @ts-check
 /** Cards of many pictures by group: some of each at once, the others on demand. */
+import { nextTask } from '../base/task.js';
 import { counted, el } from './dom.js';
 import { NONE, percent, verdict, WAITING } from './sorting.js';
 
@@ -12,6 +13,8 @@ import { NONE, percent, verdict, WAITING } from './sorting.js';
 const AT_ONCE = { all: 480, least: 18, most: 60 };
 /** Cards of a group that come with each press. */
 const MORE = 240;
+/** How long pictures are hung into their cards before the page may breathe, in milliseconds. */
+const SLICE = 8;
 
 /** The groups, kept in step with the pictures. */
 export class Gallery {
@@ -21,6 +24,9 @@ export class Gallery {
   #shelves = new Map();
   /** How many cards a group has without being asked for more. */
   #share = AT_ONCE.most;
+  /** Cards that have no picture yet: hundreds at once would hold up the page. @type {{item: Item, image: HTMLImageElement}[]} */
+  #bare = [];
+  #hanging = false;
   /** @type {Set<Item>} */
   selected = new Set();
 
@@ -54,6 +60,7 @@ export class Gallery {
   /** Forgets all cards. */
   clear() {
     this.element.replaceChildren();
+    this.#bare = [];
     this.#cards.clear();
     this.#shelves.clear();
     this.selected.clear();
@@ -100,12 +107,14 @@ export class Gallery {
     this.#nameAll(shelf);
     const shown = items.slice(0, this.#share + shelf.extra);
     const { list } = shelf;
-    shown.forEach((item, at) => {
+    let next = list.firstElementChild;
+    for (const item of shown) {
       const card = this.#card(item);
-      if (list.children[at] !== card.element) list.insertBefore(card.element, list.children[at] ?? null);
+      if (next === card.element) next = next.nextElementSibling;
+      else list.insertBefore(card.element, next);
       this.#tell(card, item);
-    });
-    while (list.children.length > shown.length) list.lastElementChild?.remove();
+    }
+    while (list.childElementCount > shown.length) list.lastElementChild?.remove();
     shelf.more.hidden = shown.length === items.length;
     shelf.more.textContent = `Show ${Math.min(MORE, items.length - shown.length)} more of ${name}`;
     this.#rove(list, list.querySelector('button.shot[tabindex="0"]') ?? list.querySelector('button.shot'));
@@ -122,8 +131,10 @@ export class Gallery {
     const known = this.#cards.get(item);
     if (known) return known;
     const value = el('span', { class: 'shot-value' });
-    const press = el('button', { class: 'shot', type: 'button', tabindex: -1, onclick: () => this.onOpen(this.#shelfOf(item), item) },
-      el('img', { src: item.url, alt: '', width: 132, height: 132, loading: 'lazy', decoding: 'async', draggable: 'false' }),
+    const image = el('img', { alt: '', width: 132, height: 132, loading: 'lazy', decoding: 'async', draggable: 'false' });
+    this.#bare.push({ item, image });
+    if (!this.#hanging) void this.#hang();
+    const press = el('button', { class: 'shot', type: 'button', tabindex: -1, onclick: () => this.onOpen(this.#shelfOf(item), item) }, image,
       el('span', { class: 'shot-text' }, el('span', { class: 'shot-name ellipsis', title: item.path }, item.name), value));
     const check = el('input', { type: 'checkbox', tabindex: -1, 'aria-label': `Select ${item.name}`, onchange: () => this.#toggle(item) });
     const element = el('li', { class: 'shot-card' }, press, el('label', { class: 'shot-check' }, check));
@@ -132,6 +143,17 @@ export class Gallery {
     check.checked = this.selected.has(item);
     element.classList.toggle('selected', check.checked);
     return card;
+  }
+
+  /** Gives the cards their pictures, a few at a time. */
+  async #hang() {
+    this.#hanging = true;
+    while (this.#bare.length) {
+      await nextTask();
+      const end = performance.now() + SLICE;
+      for (let one; performance.now() < end && (one = this.#bare.shift());) one.image.src = one.item.url;
+    }
+    this.#hanging = false;
   }
 
   /** Says of a card how sure its answer is. @param {Card} card @param {Item} item */

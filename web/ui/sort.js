@@ -75,6 +75,7 @@ export class Sorting {
   #waiting;
   /** @type {Filter} */
   #filter = { kind: 'all' };
+  #filtersShown = '';
   /** @type {Item[]} */
   #questions = [];
   /** @type {Item[][]} */
@@ -371,6 +372,9 @@ export class Sorting {
       ...[...this.#classes, { id: NONE, name: 'None of these' }].filter(({ id }) => groups.has(id))
         .map(({ id, name }) => ({ text: name, count: groups.get(id) ?? 0, filter: { kind: 'group', id } })),
     ]);
+    const now = JSON.stringify([filters, this.#filter]);
+    if (now === this.#filtersShown) return;
+    this.#filtersShown = now;
     const key = (/** @type {Filter} */ filter) => (filter.kind === 'group' ? `group ${filter.id}` : filter.kind);
     const focused = document.activeElement?.getAttribute('data-filter');
     this.filters.replaceChildren(...filters.map(({ text, count, filter }) => el('button', {
