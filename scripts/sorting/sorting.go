@@ -17,7 +17,6 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/embed"
 	"metaqda/core/experiment"
-	"metaqda/core/metrics"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/scripts/input"
@@ -175,19 +174,22 @@ func (j *Job) judge(ctx context.Context, c *qda.Classifier, x *mat.Dense) (*qda.
 }
 
 // encode returns the table as CSV: a heading, then every picture in the order of the
-// rows.
+// rows. The answer is that of [qda.Decide].
 func encode(labels []string, a *qda.Answers, files []string) ([]byte, error) {
 	names := append(slices.Clone(labels), None)
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.Write(append([]string{"row", "file", "answer"}, names...)) // errors are kept for w.Error
 	for i, none := range a.None {
-		p := append(slices.Clone(a.Classes.RawRowView(i)), none)
-		line := []string{strconv.Itoa(i), "", names[metrics.Best(p)]}
+		classes := a.Classes.RawRowView(i)
+		line := []string{strconv.Itoa(i), "", None}
+		if best := qda.Decide(classes, none); best >= 0 {
+			line[2] = labels[best]
+		}
 		if files != nil {
 			line[1] = files[i]
 		}
-		for _, v := range p {
+		for _, v := range append(slices.Clone(classes), none) {
 			line = append(line, strconv.FormatFloat(v, 'f', 6, 64))
 		}
 		w.Write(line)

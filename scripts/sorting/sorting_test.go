@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -117,6 +118,7 @@ func run(t *testing.T, j Job) [][]string {
 func TestTable(t *testing.T) {
 	j, truth := job(t)
 	right := map[bool]int{}
+	aside := map[bool][]string{} // those that are none of the classes
 	for _, together := range []bool{false, true} {
 		j.Together = together
 		want := answers(t, j)
@@ -129,7 +131,7 @@ func TestTable(t *testing.T) {
 			if line[0] != strconv.Itoa(i) || line[1] != fmt.Sprintf("folder, of mine/%d.png", i) {
 				t.Fatalf("row %d is called %v", i, line[:2])
 			}
-			best, sum := 0, 0.0
+			best, sum := 0, 0.0 // the most probable class
 			for k, text := range line[3:] {
 				p, err := strconv.ParseFloat(text, 64)
 				expect := want.None[i]
@@ -139,9 +141,13 @@ func TestTable(t *testing.T) {
 				if err != nil || math.Abs(p-expect) > 1e-6 {
 					t.Errorf("together %v, row %d, %s: %s, want %v", together, i, head[3+k], text, expect)
 				}
-				if sum += p; p > parse(t, line[3+best]) {
+				if sum += p; k < known && p > parse(t, line[3+best]) {
 					best = k
 				}
+			}
+			if want.None[i] >= qda.NoneFrom {
+				best = known
+				aside[together] = append(aside[together], line[0])
 			}
 			if math.Abs(sum-1) > 1e-5 || line[2] != head[3+best] {
 				t.Errorf("together %v, row %d: answer %q of %v", together, i, line[2], line[3:])
@@ -150,6 +156,9 @@ func TestTable(t *testing.T) {
 				right[together]++
 			}
 		}
+	}
+	if one, all := aside[false], aside[true]; len(one) == 0 || !slices.Equal(one, all) {
+		t.Errorf("one by one %v are laid aside, together %v", one, all)
 	}
 	if n := len(truth); right[false] < n/2 || right[true] < right[false] {
 		t.Errorf("of %d rows %d are right one by one and %d together", n, right[false], right[true])

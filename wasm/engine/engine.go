@@ -202,7 +202,7 @@ func checkSettings(s store.Settings) error {
 		return fail("setting", "The order “"+s.Sort+"” is unknown: choose probability or taught.")
 	}
 	if !(s.NonePrior >= 0 && s.NonePrior < 1) {
-		return fail("setting", "The prior probability of none of these must be from 0 to below 1.")
+		return fail("setting", "The chance of something unknown must be from 0 to below 1.")
 	}
 	return nil
 }

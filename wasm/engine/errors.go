@@ -25,7 +25,7 @@ func (e *Error) Error() string { return e.Message }
 func fail(code, message string) error { return &Error{Code: code, Message: message} }
 
 // anew is what to do in place of using a prior of a former version.
-const anew = "Go on with the built-in prior, or learn one anew from your pictures."
+const anew = "Go on with what is built in, or learn anew from your pictures."
 
 // Explain turns any error into an *Error: those of the core, of storage and of
 // the engine keep their own sentence.
@@ -65,7 +65,7 @@ func Explain(err error) *Error {
 	case errors.As(err, &state):
 		return &Error{"checkpoint", "The " + state.Error() + "."}
 	case errors.As(err, &diverged):
-		return &Error{"diverged", "Learning left the finite numbers: the embeddings do not fit the prior in use. Go back to the site's prior and try again."}
+		return &Error{"diverged", "Learning went astray: these pictures do not fit the background knowledge in use. Go back to what is built in and try again."}
 	case errors.As(err, &storage):
 		return &Error{storage.Code, storage.Message}
 	}

@@ -52,7 +52,7 @@ func (p *prior) rows(examples []*store.Example) (*mat.Dense, error) {
 // S = 36 I on embeddings of length one.
 func HandCrafted(d int) (*model.Prior, error) {
 	if d < 1 || d > MaxDimension {
-		return nil, fail("dimension", "There is no hand-crafted prior for embeddings this long: import one that was learned for them.")
+		return nil, fail("dimension", "There is no background knowledge for embeddings this long: open a file of some that was learned for them.")
 	}
 	scale := make([]float64, d)
 	for i := range scale {
@@ -92,12 +92,12 @@ func (e *Engine) priorInfo() PriorInfo {
 		p = e.site
 	}
 	if p == nil {
-		return PriorInfo{Name: "Hand-crafted", Site: true, Facts: map[string]string{}, Trouble: e.priorTrouble("")}
+		return PriorInfo{Name: "Plain, not learned", Site: true, Facts: map[string]string{}, Trouble: e.priorTrouble("")}
 	}
 	info := PriorInfo{Sum: p.sum, Name: p.file.Facts["name"], Facts: maps.Clone(p.file.Facts), Trouble: e.priorTrouble(p.sum)}
 	info.Site = p == e.site || e.site == nil && p.sum == ""
 	if info.Name == "" {
-		info.Name = "Learned prior"
+		info.Name = "Learned"
 	}
 	return info
 }
@@ -112,8 +112,8 @@ func (e *Engine) priorTrouble(used string) string {
 	if e.unreadable != "" {
 		return e.unreadable
 	}
-	return "The prior chosen for this session (sha256 " + short(chosen) + ") is no longer kept on this device or does not fit its pictures: " +
-		"the built-in one serves instead. Import the file of the prior to have it back."
+	return "The background knowledge chosen for this session (sha256 " + short(chosen) + ") is no longer kept on this device or does not fit its pictures: " +
+		"what is built in serves instead. Open its file in the settings to have it back."
 }
 
 // short returns enough of a hash to tell files apart by.
@@ -211,7 +211,7 @@ func (e *Engine) findPrior(url, sum string) (*prior, []byte, error) {
 		return nil, nil, err
 	}
 	if got := model.Sum(bytes); got != sum {
-		return nil, nil, fail("prior-mismatch", "The prior at "+url+" is not the one that this site describes (sha256 "+got+"): reload the page, and if that does not help, tell whoever runs the site.")
+		return nil, nil, fail("prior-mismatch", "The background knowledge at "+url+" is not what this site describes (sha256 "+got+"): reload the page, and if that does not help, tell whoever runs the site.")
 	}
 	p, err := decodePrior(bytes, sum)
 	return p, bytes, err
@@ -238,7 +238,7 @@ func (e *Engine) ImportPrior(bytes []byte, here model.Extractor) (token, notice 
 	if err != nil {
 		return "", "", err
 	}
-	notice, err = compare(p.file.Extractor, here, "This prior was learned with", "Choose a prior that was learned for the extractor of this page, or go on with the one in use.")
+	notice, err = compare(p.file.Extractor, here, "This background knowledge was learned with", "Choose some that was learned for the extractor of this page, or go on with what is in use.")
 	if err != nil {
 		return "", "", err
 	}
@@ -321,7 +321,7 @@ func (e *Engine) ExportPrior() ([]byte, error) {
 	}
 	e.mu.Unlock()
 	if p == nil {
-		return nil, fail("prior", "There is no prior to export yet: add a picture first.")
+		return nil, fail("prior", "There is no background knowledge to save yet: add a picture first.")
 	}
 	if p.sum != "" {
 		// The very bytes that came, so that their hash stays what it is.

@@ -163,8 +163,8 @@ func (e *Engine) chosenPrior(c *store.Contents) (p *prior, unreadable string) {
 	p, err := e.storedPrior(sum)
 	var format *model.FormatError
 	if errors.As(err, &format) && format.Older {
-		return nil, "The prior chosen for this session (sha256 " + short(sum) +
-			") was made by a former version of this page, and its numbers mean other things now: the built-in one serves instead. " + anew
+		return nil, "The background knowledge chosen for this session (sha256 " + short(sum) +
+			") was made by a former version of this page, and its numbers mean other things now: what is built in serves instead. " + anew
 	}
 	return p, ""
 }
@@ -385,12 +385,12 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 		case p != nil:
 		case unreadable != "":
 			c.Session.Settings.Prior = ""
-			notice = strings.TrimSpace(notice + " This classifier was made with a prior (sha256 " + short(file.PriorSum) +
-				") of a former version of this page: the built-in one serves instead, and answers may differ.")
+			notice = strings.TrimSpace(notice + " This session was made with background knowledge (sha256 " + short(file.PriorSum) +
+				") of a former version of this page: what is built in serves instead, and answers may differ.")
 		default:
 			c.Session.Settings.Prior = ""
-			notice = strings.TrimSpace(notice + " This classifier was made with a prior (sha256 " + short(file.PriorSum) +
-				") that is not on this device: the built-in one serves instead, and answers may differ. Import the file of the prior to have the same.")
+			notice = strings.TrimSpace(notice + " This session was made with background knowledge (sha256 " + short(file.PriorSum) +
+				") that is not on this device: what is built in serves instead, and answers may differ. Open its file in the settings to have the same.")
 		}
 	}
 	if err := e.openStored(c); err != nil {

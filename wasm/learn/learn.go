@@ -80,7 +80,7 @@ type Job struct {
 type TooLittleError struct{ Classes int }
 
 func (e *TooLittleError) Error() string {
-	return "Learning a prior takes at least " + strconv.Itoa(MinClasses) + " classes with " + strconv.Itoa(MinExamples) +
+	return "Learning takes at least " + strconv.Itoa(MinClasses) + " classes with " + strconv.Itoa(MinExamples) +
 		" pictures each, and here are " + strconv.Itoa(e.Classes) + ": add classes or pictures first."
 }
 
@@ -169,7 +169,7 @@ func (r *Run) domain(name string, classes []Class) (*metatrain.Domain, episode.P
 		r.job.Prior.NIW.WhitenRowsTo(x, x)
 		for _, v := range x.RawMatrix().Data {
 			if math.Abs(v) > 1e18 {
-				return nil, pool, &niw.ValueError{Name: "whitened embedding", Index: -1, Value: v, Want: "a smaller number: the prior in use does not fit these embeddings"}
+				return nil, pool, &niw.ValueError{Name: "whitened embedding", Index: -1, Value: v, Want: "a smaller number: the background knowledge in use does not fit these pictures"}
 			}
 			dom.X = append(dom.X, float32(v))
 		}

@@ -122,11 +122,11 @@ type Error struct{ Code, Message string }
 func (e *Error) Error() string { return e.Message }
 
 var (
-	errBusy      = &Error{"busy", "A prior is being learned already: wait for it, or cancel it first."}
+	errBusy      = &Error{"busy", "Learning is under way already: wait for it, or cancel it first."}
 	errNoRun     = &Error{"checkpoint", "Nothing is being learned: begin first."}
 	errNothing   = &Error{"checkpoint", "There is nothing to go on with: begin anew."}
-	errOlder     = &Error{"checkpoint", "What was being learned began at a prior of a former version of this page, whose numbers mean other things now: cancel it and begin anew."}
-	errCancelled = &Error{"cancelled", "Learning was cancelled; the prior in use stays."}
+	errOlder     = &Error{"checkpoint", "What was being learned began with a former version of this page, whose numbers mean other things now: cancel it and begin anew."}
+	errCancelled = &Error{"cancelled", "Learning was cancelled; nothing has changed."}
 )
 
 const (

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+
+	"metaqda/core/qda"
 )
 
 // Sort is the order of the meters.
@@ -50,7 +52,7 @@ type Row struct {
 	Now  string  // probability as the shortest decimal that reads back the same
 	Text string  // probability as people say it, or why there is none
 	P    float64 // probability, for the length of the bar
-	Best bool
+	Best bool    // it is what the query is taken for
 	None bool
 }
 
@@ -76,16 +78,31 @@ func Compose(in Input) Frame {
 	none := newRow(noneID, NoneName, in.None)
 	none.None = true
 	rows = append(rows, none)
+	best := taken(rows)
 	ranked := slices.Clone(rows)
 	sort.SliceStable(ranked, func(i, j int) bool { return ranked[i].P > ranked[j].P })
-	best := ranked[0].ID
 	if in.Sort != AsTaught {
 		rows = ranked
 	}
 	for i := range rows {
-		rows[i].Best = rows[i].ID == best
+		rows[i].Best = rows[i].ID == best.ID
 	}
-	return Frame{Verdict: verdict(in, ranked), Rows: rows}
+	ranked = slices.DeleteFunc(slices.Clone(ranked), func(r Row) bool { return r.ID == best.ID })
+	return Frame{Verdict: verdict(in, best, ranked[0]), Rows: rows}
+}
+
+// taken returns the row of what the query is taken for, by [qda.Decide]; the last row
+// is that of none of these.
+func taken(rows []Row) Row {
+	last := len(rows) - 1
+	p := make([]float64, last)
+	for i := range p {
+		p[i] = rows[i].P
+	}
+	if best := qda.Decide(p, rows[last].P); best >= 0 {
+		return rows[best]
+	}
+	return rows[last]
 }
 
 func newRow(id, name string, p float64) Row {
@@ -119,17 +136,18 @@ func taughtClasses(classes []Class) int {
 
 // The verdict speaks of one class from probable on, and drops the doubt only
 // when almost nothing is left for all other possibilities together. A runner-up
-// is named when it is at least half as probable as the best. Words follow the whole
-// percents that are shown, so that one number is always called the same.
+// is named when it is at least half as probable as the best, and what is none of
+// these though a class is more probable says so. Words follow the whole percents
+// that are shown, so that one number is always called the same.
 const (
 	probable  = 60
 	nearSure  = 97
 	alsoNamed = 0.5
 )
 
-// verdict puts the ranked rows, at least two, into one sentence.
-func verdict(in Input, ranked []Row) string {
-	best, next := ranked[0], ranked[1]
+// verdict puts what the query is taken for, and the most probable of the others, into
+// one sentence.
+func verdict(in Input, best, next Row) string {
 	switch {
 	case taughtClasses(in.Classes) == 1 && !in.Open:
 		return "Only “" + best.Name + "” has pictures: teach a second class to compare with."
@@ -139,6 +157,8 @@ func verdict(in Input, ranked []Row) string {
 		return "Almost certainly " + best.Name + ": " + best.Text
 	case percents(best.P) >= probable:
 		return "Probably " + best.Name + ": " + best.Text
+	case best.None && percents(next.P) > percents(best.P):
+		return "Perhaps " + spoken(best) + ", else " + spoken(next)
 	case next.P >= alsoNamed*best.P:
 		return "Not sure: " + spoken(best) + " or " + spoken(next)
 	}

@@ -40,6 +40,8 @@ func TestVerdict(t *testing.T) {
 		{"none", Input{Classes: classes(.1, .2), None: .7, Open: true, Query: true}, "None of these, most likely: 70 %"},
 		{"two alike", Input{Classes: classes(.45, .41), None: .14, Open: true, Query: true}, "Not sure: cat 45 % or dog 41 %"},
 		{"class or none", Input{Classes: classes(.3, .22), None: .48, Open: true, Query: true}, "Not sure: none of these 48 % or cat 30 %"},
+		{"none though a class is more probable", Input{Classes: classes(.62, .02), None: .36, Open: true, Query: true}, "Perhaps none of these 36 %, else cat 62 %"},
+		{"a class though none is more probable", Input{Classes: classes(.28, .22, .2), None: .3, Open: true, Query: true}, "Not sure: cat 28 % or none of these 30 %"},
 		{"weak but alone", Input{Classes: classes(.5, .17, .17), None: .16, Open: true, Query: true}, "Not sure, perhaps cat 50 %"},
 		{"one class, closed set", Input{Classes: classes(1), Query: true}, "Only “cat” has pictures"},
 		{"one class, open set", Input{Classes: classes(.7), None: .3, Open: true, Query: true}, "Probably cat: 70 %"},
@@ -55,14 +57,14 @@ func TestTheSameNumberIsCalledTheSame(t *testing.T) {
 	words := map[string]string{}
 	for p := 0.5; p < 1; p += 0.0005 {
 		f := Compose(Input{Classes: classes(p, 0), None: 1 - p, Open: true, Query: true})
-		word, _, _ := strings.Cut(f.Verdict, " cat")
+		word, _, _ := strings.Cut(f.Verdict, " ")
 		percent := Percent(p)
 		if before, ok := words[percent]; ok && before != word {
 			t.Errorf("%s is called both %q and %q", percent, before, word)
 		}
 		words[percent] = word
 	}
-	if words["97 %"] != "Almost certainly" || words["96 %"] != "Probably" {
+	if words["97 %"] != "Almost" || words["96 %"] != "Probably" {
 		t.Errorf("97 %% is called %q, 96 %% %q", words["97 %"], words["96 %"])
 	}
 }
@@ -110,5 +112,28 @@ func TestClassWithoutPicturesSaysSo(t *testing.T) {
 	in.Classes[1].Examples = 0
 	if got := Compose(in).Rows[1].Text; got != "no pictures yet" {
 		t.Errorf("text %q", got)
+	}
+}
+
+// What is marked is what is said, and follows the percents that are shown.
+func TestWhatTheQueryIsTakenFor(t *testing.T) {
+	marked := map[string]string{}
+	for p := 0.2; p < 0.5; p += 0.0005 {
+		f := Compose(Input{Classes: classes(0.9*(1-p), 0.1*(1-p)), None: p, Open: true, Query: true})
+		for _, r := range f.Rows {
+			if !r.Best {
+				continue
+			}
+			if before, ok := marked[Percent(p)]; ok && before != r.Name {
+				t.Errorf("none of these %s: both %q and %q are marked", Percent(p), before, r.Name)
+			}
+			marked[Percent(p)] = r.Name
+			if said := strings.Contains(f.Verdict, "none of these"); r.None != said && p < 0.45 {
+				t.Errorf("%q is marked where %q is said", r.Name, f.Verdict)
+			}
+		}
+	}
+	if marked["33 %"] != "cat" || marked["34 %"] != NoneName {
+		t.Errorf("at 33 %% %q, at 34 %% %q", marked["33 %"], marked["34 %"])
 	}
 }

@@ -2,6 +2,9 @@
 /** Files that come in folders: what is in a drop, where it lay, and copies sorted into folders. */
 import { claimsPicture } from '../files/pictures.js';
 
+/** By name, as people count. */
+const { compare } = new Intl.Collator(undefined, { numeric: true });
+
 /** Where files lay below what was dropped or chosen. @type {WeakMap<File, string>} */
 const paths = new WeakMap();
 
@@ -48,7 +51,7 @@ async function walk(entry, folder) {
     return [file];
   }
   const children = await childrenOf(/** @type {FileSystemDirectoryEntry} */ (entry));
-  children.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+  children.sort((a, b) => compare(a.name, b.name));
   const found = [];
   for (const child of children) found.push(...await walk(child, `${path}/`));
   return found;
@@ -79,7 +82,7 @@ async function childrenOf(entry) {
 /** The pictures of a folder that was chosen, without what is hidden. @param {Iterable<File>} files */
 export function picturesOf(files) {
   return [...files].filter((file) => claimsPicture(file) && !pathOf(file).split('/').some(hidden))
-    .sort((a, b) => pathOf(a).localeCompare(pathOf(b), undefined, { numeric: true }));
+    .sort((a, b) => compare(pathOf(a), pathOf(b)));
 }
 
 /**

@@ -1,16 +1,20 @@
 // @ts-check
 /** Cards of many pictures by group: some of each at once, the others on demand. */
+import { nextTask } from '../base/task.js';
 import { counted, el } from './dom.js';
 import { NONE, percent, verdict, WAITING } from './sorting.js';
 
 /** @typedef {import('./sort.js').Item} Item */
 /** @typedef {import('./sorting.js').Group<Item>} Group */
 /** @typedef {{element: HTMLLIElement, press: HTMLButtonElement, check: HTMLInputElement, value: HTMLElement}} Card */
-/** @typedef {{element: HTMLElement, name: HTMLElement, count: HTMLElement, all: HTMLButtonElement, list: HTMLUListElement, more: HTMLButtonElement, limit: number, items: Item[]}} Shelf */
+/** @typedef {{element: HTMLElement, name: HTMLElement, count: HTMLElement, all: HTMLButtonElement, list: HTMLUListElement, more: HTMLButtonElement, extra: number, items: Item[]}} Shelf */
 
-/** Cards of a group that are there at once, and so many more on each press: a few hundred at a time keep the page quick. */
-const AT_ONCE = 60;
+/** Cards that are there at once, shared out among the groups, of each at least and at most so many: a few hundred keep the page quick. */
+const AT_ONCE = { all: 480, least: 18, most: 60 };
+/** Cards of a group that come with each press. */
 const MORE = 240;
+/** How long pictures are hung into their cards before the page may breathe, in milliseconds. */
+const SLICE = 8;
 
 /** The groups, kept in step with the pictures. */
 export class Gallery {
@@ -18,6 +22,11 @@ export class Gallery {
   #cards = new Map();
   /** @type {Map<string, Shelf>} */
   #shelves = new Map();
+  /** How many cards a group has without being asked for more. */
+  #share = AT_ONCE.most;
+  /** Cards that have no picture yet: hundreds at once would hold up the page. @type {{item: Item, image: HTMLImageElement}[]} */
+  #bare = [];
+  #hanging = false;
   /** @type {Set<Item>} */
   selected = new Set();
 
@@ -38,6 +47,7 @@ export class Gallery {
       shelf.element.remove();
       this.#shelves.delete(id);
     }
+    this.#share = Math.min(AT_ONCE.most, Math.max(AT_ONCE.least, Math.floor(AT_ONCE.all / Math.max(1, groups.length))));
     groups.forEach((group, at) => {
       const shelf = this.#shelves.get(group.id) ?? this.#shelf(group.id);
       if (this.element.children[at] !== shelf.element) this.element.insertBefore(shelf.element, this.element.children[at] ?? null);
@@ -50,6 +60,7 @@ export class Gallery {
   /** Forgets all cards. */
   clear() {
     this.element.replaceChildren();
+    this.#bare = [];
     this.#cards.clear();
     this.#shelves.clear();
     this.selected.clear();
@@ -83,7 +94,7 @@ export class Gallery {
     const more = el('button', { class: 'button', type: 'button', onclick: () => this.#more(shelf) });
     const element = el('section', { class: `shelf${id === NONE || id === WAITING ? ' shelf-none' : ''}`, 'aria-labelledby': title },
       el('div', { class: 'shelf-head' }, el('h3', { id: title }, name), count, all), list, more);
-    const shelf = { element, name, count, all, list, more, limit: AT_ONCE, items: /** @type {Item[]} */ ([]) };
+    const shelf = { element, name, count, all, list, more, extra: 0, items: /** @type {Item[]} */ ([]) };
     this.#shelves.set(id, shelf);
     return shelf;
   }
@@ -94,14 +105,16 @@ export class Gallery {
     shelf.name.textContent = name;
     shelf.count.textContent = counted(items.length, 'picture');
     this.#nameAll(shelf);
-    const shown = items.slice(0, shelf.limit);
+    const shown = items.slice(0, this.#share + shelf.extra);
     const { list } = shelf;
-    shown.forEach((item, at) => {
+    let next = list.firstElementChild;
+    for (const item of shown) {
       const card = this.#card(item);
-      if (list.children[at] !== card.element) list.insertBefore(card.element, list.children[at] ?? null);
+      if (next === card.element) next = next.nextElementSibling;
+      else list.insertBefore(card.element, next);
       this.#tell(card, item);
-    });
-    while (list.children.length > shown.length) list.lastElementChild?.remove();
+    }
+    while (list.childElementCount > shown.length) list.lastElementChild?.remove();
     shelf.more.hidden = shown.length === items.length;
     shelf.more.textContent = `Show ${Math.min(MORE, items.length - shown.length)} more of ${name}`;
     this.#rove(list, list.querySelector('button.shot[tabindex="0"]') ?? list.querySelector('button.shot'));
@@ -118,8 +131,10 @@ export class Gallery {
     const known = this.#cards.get(item);
     if (known) return known;
     const value = el('span', { class: 'shot-value' });
-    const press = el('button', { class: 'shot', type: 'button', tabindex: -1, onclick: () => this.onOpen(this.#shelfOf(item), item) },
-      el('img', { src: item.url, alt: '', width: 132, height: 132, loading: 'lazy', decoding: 'async', draggable: 'false' }),
+    const image = el('img', { alt: '', width: 132, height: 132, loading: 'lazy', decoding: 'async', draggable: 'false' });
+    this.#bare.push({ item, image });
+    if (!this.#hanging) void this.#hang();
+    const press = el('button', { class: 'shot', type: 'button', tabindex: -1, onclick: () => this.onOpen(this.#shelfOf(item), item) }, image,
       el('span', { class: 'shot-text' }, el('span', { class: 'shot-name ellipsis', title: item.path }, item.name), value));
     const check = el('input', { type: 'checkbox', tabindex: -1, 'aria-label': `Select ${item.name}`, onchange: () => this.#toggle(item) });
     const element = el('li', { class: 'shot-card' }, press, el('label', { class: 'shot-check' }, check));
@@ -128,6 +143,17 @@ export class Gallery {
     check.checked = this.selected.has(item);
     element.classList.toggle('selected', check.checked);
     return card;
+  }
+
+  /** Gives the cards their pictures, a few at a time. */
+  async #hang() {
+    this.#hanging = true;
+    while (this.#bare.length) {
+      await nextTask();
+      const end = performance.now() + SLICE;
+      for (let one; performance.now() < end && (one = this.#bare.shift());) one.image.src = one.item.url;
+    }
+    this.#hanging = false;
   }
 
   /** Says of a card how sure its answer is. @param {Card} card @param {Item} item */
@@ -163,8 +189,8 @@ export class Gallery {
 
   /** @param {Shelf} shelf */
   #more(shelf) {
-    const first = shelf.items[shelf.limit];
-    shelf.limit += MORE;
+    const first = shelf.items[this.#share + shelf.extra];
+    shelf.extra += MORE;
     this.#fill(shelf, { name: shelf.name.textContent ?? '', items: shelf.items });
     this.focus(first);
   }

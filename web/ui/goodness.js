@@ -1,10 +1,11 @@
 // @ts-check
 /**
  * What leaving each example out in turn tells, in words first. An example is a
- * picture, or a burst of pictures that are nearly the same; it is right where its own
- * class is the most probable answer of a session that was never taught it.
+ * picture, or a burst of pictures that are nearly the same; it is right where a session
+ * that was never taught it takes it for its own class.
  */
 import { counted } from './dom.js';
+import { decide } from '../engine/decide.js';
 
 /** @typedef {import('../engine/contract.js').Trial} Trial */
 
@@ -20,7 +21,7 @@ const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
 /**
  * @typedef {object} Verdict of one trial
  * @property {string} truth id of its class
- * @property {string|null} answer id of the most probable class, null for none of these
+ * @property {string|null} answer id of the class that it is taken for, null for none of these
  * @property {number} own probability of its own class
  * @property {number} sure probability of the answer
  * @property {string[]} pictures
@@ -45,13 +46,8 @@ const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
 
 /** @param {Trial} trial @returns {Verdict} */
 export function judge({ class: truth, pictures, classes, answer, none }) {
-  /** @type {string|null} */
-  let best = null;
-  let sure = none;
-  answer.forEach((p, i) => {
-    if (p > sure || (p === sure && best === null)) [best, sure] = [classes[i], p];
-  });
-  return { truth, answer: best, own: answer[classes.indexOf(truth)] ?? 0, sure, pictures };
+  const best = decide(answer, none);
+  return { truth, answer: classes[best] ?? null, own: answer[classes.indexOf(truth)] ?? 0, sure: answer[best] ?? none, pictures };
 }
 
 /**

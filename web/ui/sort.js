@@ -22,9 +22,10 @@ import { Viewer } from './viewer.js';
 /** @typedef {import('./sorting.js').Filter} Filter */
 /** @typedef {import('./sorting.js').Order} Order */
 /**
- * One of the pictures. `example` is its id where it was taught, `url` shows it small.
+ * One of the pictures. `example` is its id where it was taught, `url` shows it small and
+ * is made when it is asked for: the browser takes a millisecond for each.
  *
- * @typedef {import('./sorting.js').Sortable & {file: File, embedding: Float32Array, url: string, example: string}} Item
+ * @typedef {import('./sorting.js').Sortable & {file: File, embedding: Float32Array, readonly url: string, release: () => void, example: string}} Item
  */
 /** @typedef {{id: string, name: string, examples: readonly string[]}} Taught a class as it is taught */
 
@@ -38,6 +39,8 @@ const LANES = 2;
 /** Least time between two drawings while pictures come in, and quiet before they are judged anew, in milliseconds. */
 const DRAW = 250;
 const QUIET = 400;
+/** So many times as long as a drawing took the page has for the pictures and for whoever uses it. */
+const REST = 19;
 /** So many pictures are asked about before it is found out anew which tell most. */
 const QUESTIONS = 6;
 
@@ -67,10 +70,12 @@ export class Sorting {
   #begun = { time: 0, done: 0 };
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #drawing;
+  #pause = DRAW;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #waiting;
   /** @type {Filter} */
   #filter = { kind: 'all' };
+  #filtersShown = '';
   /** @type {Item[]} */
   #questions = [];
   /** @type {Item[][]} */
@@ -165,7 +170,7 @@ export class Sorting {
     clearTimeout(this.#drawing);
     this.#drawing = undefined;
     this.viewer.close();
-    for (const { url } of this.#items) URL.revokeObjectURL(url);
+    for (const item of this.#items) item.release();
     this.#items = [];
     this.#queue = [];
     this.#questions = [];
@@ -218,8 +223,7 @@ export class Sorting {
         const { embedding, picture } = await this.enrolment.embedFile(file, EDGE);
         const answer = answerOf(await this.engine.probabilities(embedding));
         if (signal.aborted) return;
-        const url = URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' }));
-        this.#items.push({ name: file.name, path: pathOf(file), file, embedding, answer, url, taught: '', example: '' });
+        this.#items.push(itemOf(file, embedding, answer, picture));
         this.#done++;
       } catch (error) {
         if (signal.aborted) return;
@@ -268,7 +272,7 @@ export class Sorting {
     this.#together = probabilities !== null;
     this.#later();
     this.#questions = (await this.judge.suggest(QUESTIONS)).map((i) => items[i]);
-    const strangers = items.flatMap((item, i) => (!item.answer || item.answer.none > 0.5 ? [i] : []));
+    const strangers = items.flatMap((item, i) => ([NONE, WAITING].includes(verdict(item).id) ? [i] : []));
     this.#alike = strangers.length ? (await this.judge.alike(strangers)).map((group) => group.map((i) => items[i])) : [];
   }
 
@@ -285,8 +289,13 @@ export class Sorting {
     this.#run?.abort();
   }
 
+  /** Draws in a moment, which is the longer the longer the last drawing took. */
   #later() {
-    this.#drawing ??= setTimeout(() => this.#draw(), DRAW);
+    this.#drawing ??= setTimeout(() => {
+      const begun = performance.now();
+      this.#draw();
+      this.#pause = Math.max(DRAW, REST * (performance.now() - begun));
+    }, this.#pause);
   }
 
   #draw() {
@@ -363,6 +372,9 @@ export class Sorting {
       ...[...this.#classes, { id: NONE, name: 'None of these' }].filter(({ id }) => groups.has(id))
         .map(({ id, name }) => ({ text: name, count: groups.get(id) ?? 0, filter: { kind: 'group', id } })),
     ]);
+    const now = JSON.stringify([filters, this.#filter]);
+    if (now === this.#filtersShown) return;
+    this.#filtersShown = now;
     const key = (/** @type {Filter} */ filter) => (filter.kind === 'group' ? `group ${filter.id}` : filter.kind);
     const focused = document.activeElement?.getAttribute('data-filter');
     this.filters.replaceChildren(...filters.map(({ text, count, filter }) => el('button', {
@@ -425,6 +437,22 @@ export class Sorting {
     this.#stage = 'idle';
     if (this.open) this.#tell();
   }
+}
+
+/**
+ * @param {File} file
+ * @param {Float32Array} embedding
+ * @param {import('./sorting.js').Answer|null} answer
+ * @param {Uint8Array} picture of it, small
+ * @returns {Item}
+ */
+function itemOf(file, embedding, answer, picture) {
+  let url = '';
+  return {
+    name: file.name, path: pathOf(file), file, embedding, answer, taught: '', example: '',
+    get url() { return url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })); },
+    release() { URL.revokeObjectURL(url); },
+  };
 }
 
 /**

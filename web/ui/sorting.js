@@ -1,5 +1,6 @@
 // @ts-check
 /** What many pictures are taken for: groups, order, filters and the table of them. Nothing here touches the page. */
+import { decide } from '../engine/decide.js';
 
 /**
  * An answer about one picture, with the ids of the classes that it speaks of.
@@ -42,15 +43,8 @@ export const DOUBTFUL = 0.8;
 export function verdict({ answer, taught }) {
   if (taught) return { id: taught, probability: 1 };
   if (!answer) return { id: WAITING, probability: 0 };
-  let id = NONE;
-  let probability = answer.none;
-  answer.classes.forEach((one, i) => {
-    if (answer.probabilities[i] > probability) {
-      id = one;
-      probability = answer.probabilities[i];
-    }
-  });
-  return { id, probability };
+  const best = decide(answer.probabilities, answer.none);
+  return best < 0 ? { id: NONE, probability: answer.none } : { id: answer.classes[best], probability: answer.probabilities[best] };
 }
 
 /** @param {Sortable} item */

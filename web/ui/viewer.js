@@ -100,7 +100,9 @@ export class Viewer {
       this.answer.replaceChildren(line('No answer yet: nothing is taught.', ''));
     } else {
       const { classes, probabilities, none } = item.answer;
-      const all = [...classes.map((id, i) => ({ id, p: probabilities[i] })), { id: NONE, p: none }].sort((a, b) => b.p - a.p);
+      const first = verdict(item).id;
+      const all = [...classes.map((id, i) => ({ id, p: probabilities[i] })), { id: NONE, p: none }]
+        .sort((a, b) => Number(b.id === first) - Number(a.id === first) || b.p - a.p);
       this.answer.replaceChildren(...all.slice(0, TOLD).map(({ id, p }) => line(name(id), percent(p))));
     }
     this.dialog.dataset.verdict = verdict(item).id;

@@ -2,6 +2,7 @@
 /** Why an answer is what it is: the taught pictures nearest to what was asked, and what of the picture spoke for it. */
 import { complain, say } from './announce.js';
 import { byId, el, sentence } from './dom.js';
+import { decide } from '../engine/decide.js';
 
 /** @typedef {import('../engine/contract.js').Engine} Engine */
 /** @typedef {import('../engine/contract.js').Prediction} Prediction */
@@ -23,10 +24,9 @@ const SETTLED = 300;
 /** Probabilities are kept this far from 0 and 1, where log odds are infinite. */
 const LEAST = 1e-9;
 
-/** The answer that is most probable: a class, or null for none of these. @param {Prediction} answer */
+/** What a picture is taken for: a class, or null for none of these. @param {Prediction} answer */
 export function bestOf({ classes, none }) {
-  const best = classes.reduce((a, b) => (b.probability > a.probability ? b : a), { id: '', name: '', probability: -1 });
-  return best.probability >= none ? best : null;
+  return classes[decide(classes.map(({ probability }) => probability), none)] ?? null;
 }
 
 /** Log odds of an answer, a class or none of these. @param {Prediction} answer @param {string|null} id */

@@ -19,7 +19,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await page.getByRole('button', { name: 'Add class' }).click();
     await page.getByText('Learn from my pictures').click();
     await page.getByRole('button', { name: 'Learn from this session' }).click();
-    await page.getByRole('alert').filter({ hasText: 'Learning a prior takes' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Learning takes' }).waitFor();
     await page.getByRole('button', { name: 'Where did it look?' }).click();
     await page.getByRole('img', { name: /^What spoke for/ }).waitFor();
     await page.getByText('How good is it?').click();

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
+import { drop, savedTable, sortState } from './many.js';
 import { addClass, addPictures, card, faults, meters, recognise, root, sample, status, teach, visit } from './harness.js';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -49,18 +50,7 @@ async function drawings(variants) {
   return files;
 }
 
-/** @param {Page} page @param {RegExp} text */
-const state = (page, text) => page.locator('.sort-state').filter({ hasText: text }).waitFor({ timeout: 240_000 });
 const TOGETHER = /^Judged together/;
-
-/** The table as saved: the answer by path. @param {Page} page */
-async function table(page) {
-  const waiting = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save as a table' }).click();
-  const text = await readFile(await (await waiting).path(), 'utf8');
-  const [head, ...rows] = text.replace('\uFEFF', '').trim().split('\r\n').map((line) => line.split(','));
-  return { head, rows: rows.map((row) => Object.fromEntries(row.map((value, i) => [head[i], value]))) };
-}
 
 /** @param {Record<string, string>[]} rows @param {(row: Record<string, string>) => string} truth */
 const accuracy = (rows, truth) => rows.filter((row) => row.answer === truth(row)).length / rows.length;
@@ -87,19 +77,6 @@ function stored(page) {
   });
 }
 
-/** Drops files or folders of this machine on an element. @param {Page} page @param {string} selector @param {string[]} paths */
-async function drop(page, selector, paths) {
-  await page.locator(selector).first().scrollIntoViewIfNeeded();
-  const { x, y } = await page.locator(selector).first().evaluate((element) => {
-    const box = element.getBoundingClientRect();
-    return { x: box.x + box.width / 2, y: box.y + Math.min(20, box.height / 2) };
-  });
-  const session = await page.context().newCDPSession(page);
-  const data = { items: [], files: paths, dragOperationsMask: 1 };
-  for (const type of /** @type {const} */ (['dragEnter', 'dragOver', 'drop'])) await session.send('Input.dispatchDragEvent', { type, x, y, data });
-  await session.detach();
-}
-
 /**
  * Sorts pictures and compares the answers one by one with those together.
  *
@@ -117,20 +94,23 @@ async function sorted(page, files, truth) {
   const begun = performance.now();
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
   await page.getByRole('progressbar', { name: 'Pictures looked at' }).waitFor();
-  await state(page, /^Judging all pictures together/);
+  await sortState(page, /^Judging all pictures together/);
   const read = performance.now();
-  const one = await table(page);
+  const one = await savedTable(page);
   judge();
-  await state(page, TOGETHER);
+  await sortState(page, TOGETHER);
   const judged = performance.now();
   await status(page, new RegExp(`^${files.length} pictures: `));
-  const together = await table(page);
+  const together = await savedTable(page);
   assert.equal(together.rows.length, files.length);
   for (const row of together.rows) {
     const sum = together.head.slice(4).reduce((all, name) => all + Number(row[name]), 0);
     assert.ok(Math.abs(sum - 1) < 0.001 * together.head.length, `the probabilities of ${row.file} sum to ${sum}`);
-    assert.equal(row.probability, String(Math.max(...together.head.slice(4).map((name) => Number(row[name]))).toFixed(4)));
+    assert.equal(row.probability, row[row.answer]);
+    if (Math.abs(Number(row['none of these']) - 0.335) > 1e-4) assert.equal(row.answer === 'none of these', Number(row['none of these']) > 0.335, row.file);
   }
+  const aside = (/** @type {Record<string, string>[]} */ rows) => rows.filter(({ answer }) => answer === 'none of these').map(({ file }) => file).sort();
+  assert.deepEqual(aside(together.rows), aside(one.rows), 'the same pictures are none of these as one by one');
   const result = { oneByOne: accuracy(one.rows, truth), together: accuracy(together.rows, truth), seconds: (read - begun) / 1000, judging: (judged - read) / 1000 };
   console.log(`# ${files.length} pictures: ${JSON.stringify(result, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v))}`);
   return result;
@@ -210,9 +190,9 @@ test('pictures are corrected from the larger view, by selection, by the question
   await teach(page, 'Rocket', TAUGHT);
   const files = (await drawings(5)).filter((file) => /(cat|rocket|penguin)\//.test(file.replaceAll(path.sep, '/')));
   await drop(page, '#stage', [...new Set(files.map((file) => path.dirname(file)))]);
-  await state(page, TOGETHER);
+  await sortState(page, TOGETHER);
   assert.equal(await page.locator('#sort-title').textContent(), '30 pictures');
-  const { rows } = await table(page);
+  const { rows } = await savedTable(page);
   assert.ok(rows.every(({ file }) => /^(cat|rocket|penguin)\/\w+-\d\.png$/.test(file)), 'the path below the folder that was dropped');
   assert.deepEqual(await faults(page), [], 'sorted');
 
@@ -233,7 +213,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   await viewer.waitFor({ state: 'hidden' });
   assert.ok(await page.evaluate(() => document.activeElement?.classList.contains('shot')), 'the focus is on a picture');
   await page.locator('.shot-card.taught').waitFor();
-  await state(page, TOGETHER);
+  await sortState(page, TOGETHER);
   assert.equal(await total(), 7);
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.locator('.shot-card.taught').waitFor({ state: 'detached' });
@@ -241,7 +221,7 @@ test('pictures are corrected from the larger view, by selection, by the question
 
   // A selection, as a class that is new.
   const none = page.getByRole('region', { name: 'None of these' });
-  await state(page, TOGETHER);
+  await sortState(page, TOGETHER);
   await none.getByRole('button', { name: 'Select all of None of these' }).click();
   const picked = await none.locator('.selected').count();
   const selection = page.getByRole('region', { name: 'Selected pictures' });
@@ -255,7 +235,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   await page.keyboard.press('Control+z');
   await page.locator('.chip').filter({ hasText: 'Penguin' }).waitFor({ state: 'detached' });
   assert.equal(await total(), 6);
-  await state(page, TOGETHER);
+  await sortState(page, TOGETHER);
 
   // What looks alike, without one of them.
   const alike = page.getByRole('region', { name: /look alike: name them/ });
@@ -267,8 +247,8 @@ test('pictures are corrected from the larger view, by selection, by the question
   await page.keyboard.type('Bird');
   await page.keyboard.press('Enter');
   await page.getByText(`${many - 1} pictures taught as “Bird”.`).first().waitFor();
-  await state(page, TOGETHER);
-  const again = await table(page);
+  await sortState(page, TOGETHER);
+  const again = await savedTable(page);
   assert.equal(again.rows.filter((row) => row['taught as'] === 'Bird' && row.answer === 'Bird').length, many - 1);
 
   // What tells most.
@@ -283,8 +263,8 @@ test('pictures are copied into a folder for each class', { timeout: 120_000 }, (
   await teach(page, 'Cat', TAUGHT);
   await page.evaluate(() => { Object.assign(globalThis, { showDirectoryPicker: () => navigator.storage.getDirectory() }); });
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles([sample('emojione', 'cat'), sample('fxemoji', 'cat'), sample('emojione', 'penguin')]);
-  await state(page, TOGETHER);
-  const { rows } = await table(page);
+  await sortState(page, TOGETHER);
+  const { rows } = await savedTable(page);
   await page.getByRole('button', { name: 'Copy into folders' }).click();
   await status(page, /^3 pictures copied into/);
   const copied = await page.evaluate(async () => {
@@ -324,7 +304,7 @@ test('a folder of folders teaches a class for each, a folder on a card teaches t
   await card(page, 'cat').getByText('8 pictures').waitFor();
 
   await drop(page, 'footer', [place]);
-  await state(page, TOGETHER);
+  await sortState(page, TOGETHER);
   assert.equal(await page.locator('#sort-title').textContent(), '6 pictures');
 }));
 

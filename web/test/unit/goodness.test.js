@@ -13,10 +13,11 @@ function trial(truth, answer, more = {}) {
   return { of: 9, revision: 1, class: truth, pictures: [`${truth}-${answer[0]}`], alone: false, classes, answer, none, ...more };
 }
 
-test('an answer is the most probable of the classes and none of these', () => {
+test('an answer is none of these from a third on, else the most probable class', () => {
   assert.deepEqual(judge(trial('cat', [0.7, 0.2, 0])), { truth: 'cat', answer: 'cat', own: 0.7, sure: 0.7, pictures: ['cat-0.7'] });
   assert.equal(judge(trial('cat', [0.3, 0.2, 0])).answer, null);
-  assert.equal(judge(trial('cat', [0.5, 0, 0])).answer, 'cat', 'a draw goes to the class');
+  assert.equal(judge(trial('cat', [0.66, 0, 0])).answer, null);
+  assert.equal(judge(trial('cat', [0.67, 0, 0])).answer, 'cat');
 });
 
 test('right answers, confusions and misfits are counted, a class of one picture is not asked', () => {

@@ -17,7 +17,9 @@ const taught = picture('taught.png', [0.9, 0.1, 0], 'd');
 const waiting = { name: 'w', path: 'w', answer: null, taught: '' };
 const all = [cat, doubt, dog, stranger, taught, waiting];
 
-test('a picture is what is most probable, or what it was taught as', () => {
+test('a picture is none of these from a third on, else the most probable class, or what it was taught as', () => {
+  assert.deepEqual(verdict(picture('p', [0.34, 0.64, 0.02])), { id: NONE, probability: 0.34 });
+  assert.deepEqual(verdict(picture('p', [0.33, 0.32, 0.35])), { id: 'd', probability: 0.35 });
   assert.deepEqual([cat, stranger, taught, waiting].map(verdict),
     [{ id: 'c', probability: 0.9 }, { id: NONE, probability: 0.7 }, { id: 'd', probability: 1 }, { id: WAITING, probability: 0 }]);
   assert.deepEqual(all.filter(isDoubtful), [doubt, stranger]);

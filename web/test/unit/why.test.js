@@ -8,6 +8,7 @@ const answer = { classes: [{ id: 'a', name: 'A', probability: 0.2 }, { id: 'b', 
 test('the best answer is a class or none of these, and its log odds are finite', () => {
   assert.equal(bestOf(answer)?.id, 'b');
   assert.equal(bestOf({ ...answer, none: 0.6 }), null);
+  assert.equal(bestOf({ ...answer, none: 0.34 }), null, 'from a third on');
   assert.equal(logOdds(answer, 'b'), 0);
   assert.ok(Math.abs(logOdds(answer, null) - Math.log(3 / 7)) < 1e-12);
   for (const none of [0, 1]) assert.ok(Number.isFinite(logOdds({ classes: [], none }, null)));

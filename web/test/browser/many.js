@@ -1,0 +1,30 @@
+// @ts-check
+/** Many pictures in the page, as tests handle them: dropped, waited for, read from the saved table. */
+import { readFile } from 'node:fs/promises';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** Drops files or folders of this machine on an element. @param {Page} page @param {string} selector @param {string[]} paths */
+export async function drop(page, selector, paths) {
+  await page.locator(selector).first().scrollIntoViewIfNeeded();
+  const { x, y } = await page.locator(selector).first().evaluate((element) => {
+    const box = element.getBoundingClientRect();
+    return { x: box.x + box.width / 2, y: box.y + Math.min(20, box.height / 2) };
+  });
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: paths, dragOperationsMask: 1 };
+  for (const type of /** @type {const} */ (['dragEnter', 'dragOver', 'drop'])) await session.send('Input.dispatchDragEvent', { type, x, y, data });
+  await session.detach();
+}
+
+/** Waits until the view of many pictures says how far it is. @param {Page} page @param {RegExp} text @param {number} [timeout] */
+export const sortState = (page, text, timeout = 240_000) => page.locator('.sort-state').filter({ hasText: text }).waitFor({ timeout });
+
+/** The table as saved, a record for each line. @param {Page} page */
+export async function savedTable(page) {
+  const waiting = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save as a table' }).click();
+  const text = await readFile(await (await waiting).path(), 'utf8');
+  const [head, ...rows] = text.replace('\uFEFF', '').trim().split('\r\n').map((line) => line.split(','));
+  return { head, rows: rows.map((row) => Object.fromEntries(row.map((value, i) => [head[i], value]))) };
+}
