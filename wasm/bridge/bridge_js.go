@@ -118,6 +118,19 @@ func Await(v js.Value) (js.Value, error) {
 	}
 }
 
+// Breathe returns once messages that came meanwhile have been heard. To sleep would not
+// do: while garbage is collected the program sleeps through its time.
+func Breathe() {
+	done := make(chan struct{})
+	heard := js.FuncOf(func(js.Value, []js.Value) any {
+		close(done)
+		return nil
+	})
+	defer heard.Release()
+	js.Global().Call("setTimeout", heard)
+	<-done
+}
+
 // Fetch waits for the bytes behind a URL.
 func Fetch(url string) ([]byte, error) {
 	failed := func(reason string) error {

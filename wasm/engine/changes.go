@@ -131,7 +131,7 @@ func (c *class) place(example string) int {
 // differ. An example appended to those counted concerns one burst alone.
 func (e *Engine) noteBursts(c *class, appended bool) {
 	n := len(c.examples)
-	if !appended || c.counted != n-1 {
+	if !appended || c.counted != n-1 || c.late {
 		if before := c.bursts; !slices.Equal(e.countBursts(c), before) {
 			e.journal.note(Step{Do: PutBursts, Class: c.ID, Sizes: slices.Clone(c.bursts)})
 		}
@@ -156,6 +156,10 @@ func (e *Engine) noteAllBursts() {
 // were begun.
 func (e *Engine) countBursts(c *class) []int {
 	c.bursts, c.counted = nil, len(c.examples)
+	if c.late {
+		c.bursts = slices.Repeat([]int{1}, len(c.examples))
+		return c.bursts
+	}
 	for i := range c.examples {
 		if b, size := e.classifier.BurstOf(c.ID, i); b == len(c.bursts) {
 			c.bursts = append(c.bursts, size)

@@ -40,6 +40,7 @@ type Input struct {
 	None    float64 // probability of none of these
 	Open    bool    // none of these is a hypothesis at all
 	Query   bool    // there is something to recognise
+	Waiting bool    // what answers is not ready yet
 	Sort    Sort
 }
 
@@ -103,6 +104,8 @@ func missing(in Input) string {
 		return "Add a few pictures to each class."
 	case !in.Query:
 		return "Choose a picture to recognise."
+	case in.Waiting:
+		return "Getting ready: there are many pictures …"
 	}
 	return ""
 }
