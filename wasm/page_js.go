@@ -62,6 +62,8 @@ func (p *page) methods() map[string]bridge.Method {
 		"changes": atOnce(bridge.Take1(bridge.Number("revision"), p.changes)),
 		"on":      atOnce(bridge.Take2(bridge.Text("event"), bridge.Function("listener"), p.on)),
 
+		"thumbnails": atOnce(bridge.Take2(classID, bridge.List("ids of pictures", exampleID), p.thumbnails)),
+
 		"addClass":      stored(bridge.Take1(className, p.addClass)),
 		"renameClass":   stored(bridge.Take2(classID, className, nothing2(p.RenameClass))),
 		"removeClass":   stored(bridge.Take1(classID, undoable1(p.RemoveClass))),

@@ -85,6 +85,25 @@ func (e *Engine) Changes(since uint64) Changes {
 	return c
 }
 
+// Thumbnails returns those of some examples of a class, nil where there is none.
+func (e *Engine) Thumbnails(classID string, examples []string) ([][]byte, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.IndexFunc(e.classes, func(c *class) bool { return c.ID == classID })
+	if i < 0 {
+		return nil, fail("class", "This class does not exist any more: it was removed, perhaps in another tab.")
+	}
+	known := make(map[string][]byte, len(e.classes[i].examples))
+	for _, x := range e.classes[i].examples {
+		known[x.ID] = x.Thumbnail
+	}
+	all := make([][]byte, len(examples))
+	for i, id := range examples {
+		all[i] = known[id]
+	}
+	return all, nil
+}
+
 // Revision returns the number of the state, which is another one whenever classes
 // or examples are.
 func (e *Engine) Revision() uint64 {

@@ -68,15 +68,26 @@ func (e *Engine) Ready() bool {
 
 // Await waits until the classifier knows all pictures.
 func (e *Engine) Await() {
+	e.wait(1)
+	defer e.wait(-1)
 	for !e.Ready() {
-		e.hooks.Breathe()
+		e.hooks.Breathe(true)
 	}
+}
+
+func (e *Engine) wait(n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.awaited += n
 }
 
 // catchUpLater has the classifier q know all classes, slice by slice, while it serves.
 func (e *Engine) catchUpLater(q *qda.Classifier) {
 	for e.catchUpSlice(q) {
-		e.hooks.Breathe()
+		e.mu.Lock()
+		urgent := e.awaited > 0
+		e.mu.Unlock()
+		e.hooks.Breathe(urgent)
 	}
 }
 

@@ -138,7 +138,7 @@ func (e *Engine) open(c *store.Contents) error {
 func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 	chosen, unreadable := e.chosenPrior(c)
 	if e.hooks.Breathe != nil && len(c.Examples) > enrolledAtOnce {
-		e.hooks.Breathe()
+		e.hooks.Breathe(true)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -58,8 +58,12 @@ type Row struct {
 // Frame is what the page shows.
 type Frame struct {
 	Verdict string
-	Rows    []Row // none without a query
+	Rows    []Row  // none without a query
+	Rest    string // what there is beside the rows, or nothing
 }
+
+// mostRows are shown at once: of more classes the most probable.
+const mostRows = 60
 
 // Compose decides what to show.
 func Compose(in Input) Frame {
@@ -81,12 +85,33 @@ func Compose(in Input) Frame {
 	sort.SliceStable(ranked, func(i, j int) bool { return ranked[i].P > ranked[j].P })
 	best := ranked[0].ID
 	if in.Sort != AsTaught {
-		rows = ranked
+		rows = slices.Clone(ranked)
 	}
+	rows, rest := shortened(rows, ranked)
 	for i := range rows {
 		rows[i].Best = rows[i].ID == best
 	}
-	return Frame{Verdict: verdict(in, ranked), Rows: rows}
+	return Frame{Verdict: verdict(in, ranked), Rows: rows, Rest: rest}
+}
+
+// shortened returns the most probable rows and that of none of these, in their order,
+// and what to say of the others.
+func shortened(rows, ranked []Row) (some []Row, rest string) {
+	if len(rows) <= mostRows+1 {
+		return rows, ""
+	}
+	shown := map[string]bool{noneID: true}
+	for _, r := range ranked[:mostRows] {
+		shown[r.ID] = true
+	}
+	var p float64
+	for _, r := range ranked {
+		if !shown[r.ID] {
+			p += r.P
+		}
+	}
+	some = slices.DeleteFunc(rows, func(r Row) bool { return !shown[r.ID] })
+	return some, "And " + strconv.Itoa(len(ranked)-len(some)) + " more, less probable: " + Percent(min(p, 1)) + " together"
 }
 
 func newRow(id, name string, p float64) Row {
