@@ -56,6 +56,12 @@ function fill(page, { classes = CLASSES, pictures = PICTURES, dimension = DIMENS
       }
       await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
     }
+    const { id: extractor, sha256: extractorSum } = await (await fetch('/extractor/extractor.json')).json();
+    const t = db.transaction('sessions', 'readwrite');
+    t.objectStore('sessions').get(sessionId).onsuccess = (/** @type {any} */ { target }) => {
+      t.objectStore('sessions').put({ ...target.result, extractor, extractorSum }, sessionId);
+    };
+    await new Promise((resolve) => { t.oncomplete = resolve; });
     db.close();
   }, { classes, pictures, dimension });
 }
@@ -146,8 +152,9 @@ test('with 2,000 classes and 20,000 pictures the page starts, recognises, and sh
     await page.locator('.card').last().scrollIntoViewIfNeeded();
     await card(page, 'Class 2000').locator('.thumb').nth(8).waitFor();
     const answer = await recognise(page, sample('emojione', 'cat'));
-    assert.equal(Object.keys(answer).length, 61);
-    await page.getByText(/^And 1940 more, less probable: .* together$/).waitFor();
+    const shown = Object.keys(answer).length; // none of these is among the 60 most probable, or comes with them
+    assert.ok(shown === 60 || shown === 61, `${shown} meters`);
+    await page.getByText(new RegExp(`^And ${CLASSES + 1 - shown} more, less probable: .* together$`)).waitFor();
     await page.getByLabel('Add pictures to Class 2000', { exact: true }).setInputFiles(sample('noto', 'cat'));
     await card(page, 'Class 2000').locator('.thumb').nth(9).waitFor();
     await page.getByLabel('Add pictures to Class 2000', { exact: true }).setInputFiles(sample('noto', 'rocket'));
