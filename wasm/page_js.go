@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"sync"
 	"syscall/js"
 	"time"
@@ -55,11 +56,13 @@ var (
 // methods are those that web/engine/contract.js describes. They answer at once, or once what
 // they changed is stored, or after waiting for storage or network.
 func (p *page) methods() map[string]bridge.Method {
-	atOnce, stored, waiting := bridge.AtOnce, p.stored, bridge.Waiting
+	atOnce, stored, waiting, ready := bridge.AtOnce, p.stored, bridge.Waiting, p.ready
 	return map[string]bridge.Method{
 		"state":   atOnce(bridge.Take0(func() (any, error) { return parsed(p.stateOf(p.State())), nil })),
 		"changes": atOnce(bridge.Take1(bridge.Number("revision"), p.changes)),
 		"on":      atOnce(bridge.Take2(bridge.Text("event"), bridge.Function("listener"), p.on)),
+
+		"thumbnails": atOnce(bridge.Take2(classID, bridge.List("ids of pictures", exampleID), p.thumbnails)),
 
 		"addClass":      stored(bridge.Take1(className, p.addClass)),
 		"renameClass":   stored(bridge.Take2(classID, className, nothing2(p.RenameClass))),
@@ -70,10 +73,10 @@ func (p *page) methods() map[string]bridge.Method {
 		"undo":          stored(bridge.Take1(bridge.Text("undo token"), nothing1(p.Undo))),
 		"configure":     stored(bridge.Take1(bridge.JSON[engine.Change]("settings"), nothing1(p.Configure))),
 
-		"recognise":     atOnce(bridge.Take1(bridge.Optional(embedding), named(p.Recognise))),
-		"probabilities": atOnce(bridge.Take1(embedding, named(p.Probabilities))),
-		"nearest":       atOnce(bridge.Take2(embedding, bridge.Number("number of pictures"), p.nearest)),
-		"leaveOut":      atOnce(bridge.Take1(bridge.Number("number of the example"), p.leaveOut)),
+		"recognise":     ready(bridge.Take1(bridge.Optional(embedding), named(p.Recognise))),
+		"probabilities": ready(bridge.Take1(embedding, named(p.Probabilities))),
+		"nearest":       ready(bridge.Take2(embedding, bridge.Number("number of pictures"), p.nearest)),
+		"leaveOut":      ready(bridge.Take1(bridge.Number("number of the example"), p.leaveOut)),
 
 		"sessions":      waiting(bridge.Take0(p.sessions)),
 		"newSession":    waiting(bridge.Take1(sessionName, p.newSession)),
@@ -110,6 +113,24 @@ func (p *page) stored(d bridge.Decoder) bridge.Method {
 				return result, nil
 			}
 			return result, p.Kept(number)
+		}, nil
+	}
+}
+
+// ready is a method that answers at once, or once the classifier knows all pictures.
+func (p *page) ready(d bridge.Decoder) bridge.Method {
+	return func(args []js.Value) (any, bridge.Later, error) {
+		call, err := d(args)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p.Ready() {
+			result, err := call()
+			return result, nil, err
+		}
+		return nil, func() (any, error) {
+			p.Await()
+			return call()
 		}, nil
 	}
 }
@@ -178,9 +199,15 @@ func source(v js.Value) (s struct{ url, sum string }, err error) {
 // checked is the engine for package direct, whose numbers nobody has looked at.
 type checked struct{ *engine.Engine }
 
+// errNotReady sends a question the ordinary way, which waits.
+var errNotReady = errors.New("metaqda: not ready")
+
 func (c checked) Ask(x []float32, show bool) ([]float64, error) {
 	if err := engine.CheckEmbedding(x); err != nil {
 		return nil, err
+	}
+	if !c.Ready() {
+		return nil, errNotReady
 	}
 	return c.Engine.Ask(x, show)
 }
@@ -194,6 +221,7 @@ func newEngine(p *page) *engine.Engine {
 		Fetch:   bridge.Fetch,
 		Now:     time.Now,
 		Later:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		Breathe: bridge.Breathe,
 		Fold:    fold,
 	}
 	if d := view.NewDOM(); d != nil {

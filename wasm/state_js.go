@@ -98,9 +98,13 @@ func classesOf(s engine.State) []class {
 
 func (p *page) stateOf(s engine.State) state { return state{p.overviewOf(s), classesOf(s)} }
 
+// manyPictures is how many come with their thumbnails, where the page wants the whole
+// state: it shows no more at once.
+const manyPictures = 600
+
 // changes returns what changed since a revision. Thumbnails come with the examples
-// that are new to the page, each once: the engine keeps the bytes, the page what it
-// shows of them.
+// that are new to the page, each once, unless there are many, which are asked for by
+// thumbnails: the engine keeps the bytes, the page what it shows of them.
 func (p *page) changes(since float64) (any, error) {
 	c := p.Changes(uint64(max(since, 0)))
 	to := changes{Revision: c.Revision, State: p.overviewOf(c.State), Steps: make([]step, len(c.Steps))}
@@ -119,6 +123,13 @@ func (p *page) changes(since float64) (any, error) {
 			setThumbnail(v.Get("steps").Index(i).Get("example"), s.Example)
 		}
 	}
+	n := 0
+	for _, k := range c.State.Classes {
+		n += len(k.Examples)
+	}
+	if n > manyPictures {
+		return v, nil
+	}
 	for i, k := range c.State.Classes {
 		examples := js.Undefined()
 		for j, x := range k.Examples {
@@ -129,6 +140,21 @@ func (p *page) changes(since float64) (any, error) {
 		}
 	}
 	return v, nil
+}
+
+// thumbnails returns those of some examples of a class, null where there is none.
+func (p *page) thumbnails(class string, examples []string) (any, error) {
+	found, err := p.Thumbnails(class, examples)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]any, len(found))
+	for i, b := range found {
+		if len(b) > 0 {
+			all[i] = bridge.Array(b)
+		}
+	}
+	return all, nil
 }
 
 func setThumbnail(v js.Value, x *store.Example) {

@@ -304,6 +304,9 @@ func (c *Classifier) Insert(label string, i int, x []float64) error {
 	return nil
 }
 
+// fewRows are rows that there is room made for at once.
+const fewRows = 64
+
 // AddRows appends the rows of x, n×d, to a class: the same result as [Classifier.Add]
 // row by row, with the whitening done as one matrix product. Either all rows
 // are added or, on error, none.
@@ -325,8 +328,9 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 			return err
 		}
 	}
-	if k.near == 0 {
+	if k.near == 0 || n <= fewRows { // else most may be frames of a few bursts
 		k.w.Data = slices.Grow(k.w.Data, n*d)
+		k.b.Data = slices.Grow(k.b.Data, n*k.b.Cols)
 	}
 	k.together(func() {
 		for i := range n {

@@ -47,6 +47,27 @@ type column struct {
 // class of K examples, 64 K (d+K), and for each example that is newly asked N d;
 // after one that moves the session's mean 64 K² more for every class.
 func (c *Classifier) Support() *session.Support {
+	c.gatherSupport(func() bool { return true })
+	return &c.support.Support
+}
+
+// Prepare does what the first answer after changes would do beforehand, as long as
+// more says so, and reports whether that is all. Pieces of work between two calls of
+// more are those of one class.
+func (c *Classifier) Prepare(more func() bool) bool {
+	if len(c.taught) == 0 || c.options.Pooled || c.posterior != nil && c.settled {
+		return true
+	}
+	if !c.gatherSupport(more) {
+		return false
+	}
+	c.Session()
+	return true
+}
+
+// gatherSupport brings the support up to date, unless more says that it is enough for
+// now: the columns that were not looked at are forgotten then.
+func (c *Classifier) gatherSupport(more func() bool) bool {
 	c.settle()
 	s := &c.support
 	moved := c.centre.takeMoved()
@@ -65,6 +86,12 @@ func (c *Classifier) Support() *session.Support {
 		others = others || i != at
 	}
 	for j, k := range c.taught {
+		if !more() {
+			for _, rest := range c.taught[j:] {
+				delete(s.columns, rest)
+			}
+			return false
+		}
 		col := s.columns[k]
 		changed := col == nil || col.version != k.version
 		if changed {
@@ -76,7 +103,7 @@ func (c *Classifier) Support() *session.Support {
 		}
 	}
 	s.gather(c.taught)
-	return &s.Support
+	return true
 }
 
 // fill brings the column of the j-th class with examples up to date, after the

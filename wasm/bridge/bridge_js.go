@@ -118,6 +118,24 @@ func Await(v js.Value) (js.Value, error) {
 	}
 }
 
+// Breathe returns once the browser has heard what it had to: with urgent at once then,
+// else when it has nothing better to do, or after a tenth of a second. To sleep would
+// not do: while garbage is collected the program sleeps through its time.
+func Breathe(urgent bool) {
+	done := make(chan struct{})
+	heard := js.FuncOf(func(js.Value, []js.Value) any {
+		close(done)
+		return nil
+	})
+	defer heard.Release()
+	if !urgent && js.Global().Get("requestIdleCallback").Truthy() {
+		js.Global().Call("requestIdleCallback", heard, map[string]any{"timeout": 100})
+	} else {
+		js.Global().Call("setTimeout", heard)
+	}
+	<-done
+}
+
 // Fetch waits for the bytes behind a URL.
 func Fetch(url string) ([]byte, error) {
 	failed := func(reason string) error {

@@ -85,6 +85,25 @@ func (e *Engine) Changes(since uint64) Changes {
 	return c
 }
 
+// Thumbnails returns those of some examples of a class, nil where there is none.
+func (e *Engine) Thumbnails(classID string, examples []string) ([][]byte, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.IndexFunc(e.classes, func(c *class) bool { return c.ID == classID })
+	if i < 0 {
+		return nil, fail("class", "This class does not exist any more: it was removed, perhaps in another tab.")
+	}
+	known := make(map[string][]byte, len(e.classes[i].examples))
+	for _, x := range e.classes[i].examples {
+		known[x.ID] = x.Thumbnail
+	}
+	all := make([][]byte, len(examples))
+	for i, id := range examples {
+		all[i] = known[id]
+	}
+	return all, nil
+}
+
 // Revision returns the number of the state, which is another one whenever classes
 // or examples are.
 func (e *Engine) Revision() uint64 {
@@ -131,7 +150,7 @@ func (c *class) place(example string) int {
 // differ. An example appended to those counted concerns one burst alone.
 func (e *Engine) noteBursts(c *class, appended bool) {
 	n := len(c.examples)
-	if !appended || c.counted != n-1 {
+	if !appended || c.counted != n-1 || c.late {
 		if before := c.bursts; !slices.Equal(e.countBursts(c), before) {
 			e.journal.note(Step{Do: PutBursts, Class: c.ID, Sizes: slices.Clone(c.bursts)})
 		}
@@ -156,6 +175,10 @@ func (e *Engine) noteAllBursts() {
 // were begun.
 func (e *Engine) countBursts(c *class) []int {
 	c.bursts, c.counted = nil, len(c.examples)
+	if c.late {
+		c.bursts = slices.Repeat([]int{1}, len(c.examples))
+		return c.bursts
+	}
 	for i := range c.examples {
 		if b, size := e.classifier.BurstOf(c.ID, i); b == len(c.bursts) {
 			c.bursts = append(c.bursts, size)

@@ -297,9 +297,11 @@ func (e *Engine) insertClass(c *class, known *qda.Detached) (err error) {
 	return nil
 }
 
+// class returns a class, which the classifier knows whole then.
 func (e *Engine) class(id string) (*class, error) {
 	for _, c := range e.classes {
 		if c.ID == id {
+			e.catchUpWith(c)
 			return c, nil
 		}
 	}
@@ -441,14 +443,20 @@ func enrol(q *qda.Classifier, p *prior, c *class) error {
 	if err := q.AddClass(c.ID); err != nil || len(c.examples) == 0 {
 		return err
 	}
-	rows, err := p.rows(c.examples)
-	if err == nil {
-		err = q.AddRows(c.ID, rows)
-	}
+	err := enrolRows(q, p, c.ID, c.examples)
 	if err != nil {
 		q.RemoveClass(c.ID)
 	}
 	return err
+}
+
+// enrolRows adds examples to a class that is there.
+func enrolRows(q *qda.Classifier, p *prior, class string, examples []*store.Example) error {
+	rows, err := p.rows(examples)
+	if err != nil {
+		return err
+	}
+	return q.AddRows(class, rows)
 }
 
 // options returns the classifier's options under settings and a prior.

@@ -36,6 +36,7 @@ type Hooks struct {
 	Fetch   func(url string) ([]byte, error) // waits for the bytes behind a URL
 	Now     func() time.Time
 	Later   func(time.Duration, func()) // calls after a time; nil: what is shown follows every change at once
+	Breathe func(urgent bool)           // lets messages in, and returns, unless urgent in its own time; nil: what takes long is done at once
 	Fold    func(string) string         // what names that people take for the same have in common; nil: all but case
 }
 
@@ -62,6 +63,8 @@ type Engine struct {
 	site       *prior // the site's prior, nil until known
 	prior      *prior // in use, nil until the dimension is known
 	classifier *qda.Classifier
+	late       []*class  // which the classifier does not know whole yet, see [Engine.Ready]
+	awaited    int       // so many wait for that
 	query      []float32 // nil without one
 	due        bool      // what is shown will follow the changes in a moment
 	rested     time.Time // until then what is shown need not follow again
@@ -81,6 +84,8 @@ type class struct {
 	examples []*store.Example // in the order of the classifier
 	bursts   []int            // sizes of its bursts, in the order they were begun
 	counted  int              // so many examples are in them
+	late     bool             // the classifier does not know all examples,
+	enrolled int              // but so many of the first
 }
 
 // New returns an engine without a session: [Engine.Start] opens one. trouble

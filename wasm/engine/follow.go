@@ -190,6 +190,9 @@ func (e *Engine) adoptExample(id string, p *store.Parts) error {
 		return nil // here already, or its class is gone
 	}
 	for _, c := range e.classes {
+		if c.place(id) >= 0 {
+			e.catchUpWith(c)
+		}
 		if i := c.place(id); i >= 0 {
 			return e.takeExample(c, i)
 		}
@@ -200,6 +203,7 @@ func (e *Engine) adoptExample(id string, p *store.Parts) error {
 // takeClass takes a class out, here and of the classifier, which gives what it knows
 // of it.
 func (e *Engine) takeClass(c *class) (taken *qda.Detached, err error) {
+	e.catchUpWith(c)
 	if e.classifier != nil {
 		if taken, err = e.classifier.Detach(c.ID); err != nil {
 			return nil, err

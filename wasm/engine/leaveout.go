@@ -21,6 +21,7 @@ func (e *Engine) LeaveOut(i int) (*Trial, error) {
 	if e.classifier == nil {
 		return nil, nil
 	}
+	e.catchUpWithAll()
 	var c *class
 	t := &Trial{Revision: e.journal.revision}
 	at := i

@@ -147,11 +147,11 @@ func (e *Engine) defaultPrior(d int) (*prior, error) {
 
 // use makes p the prior in use. On error everything stays as it was.
 func (e *Engine) use(p *prior) error {
-	q, err := newClassifier(p, e.session.Settings, e.classes)
+	q, late, err := e.newClassifierOf(p, e.session.Settings, e.classes)
 	if err != nil {
 		return err
 	}
-	e.prior, e.classifier = p, q
+	e.serve(p, q, late)
 	e.noteAllBursts()
 	return nil
 }

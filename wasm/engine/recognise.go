@@ -78,6 +78,7 @@ func (e *Engine) probabilities(x []float32) ([]float64, error) {
 	if err != nil || e.exampleCount() == 0 {
 		return nil, err
 	}
+	e.catchUpWithAll()
 	n := len(e.classes)
 	if len(e.answer) < n+1 {
 		e.answer = make([]float64, 2*n+1)
@@ -120,7 +121,7 @@ func (e *Engine) refresh() {
 		e.due, e.rested = false, now.Add(rest*now.Sub(begun))
 	}()
 	var p []float64
-	if e.query != nil {
+	if e.query != nil && len(e.late) == 0 { // else once all is ready
 		var err error
 		if p, err = e.probabilities(e.query); err != nil {
 			// The query was checked under another prior, whose dimension is gone,
@@ -140,7 +141,7 @@ func (e *Engine) show(p []float64) {
 
 func (e *Engine) input(p []float64) view.Input {
 	s := e.session.Settings
-	in := view.Input{Query: e.query != nil, Open: s.NonePrior > 0, Sort: view.Sort(s.Sort), Classes: make([]view.Class, len(e.classes))}
+	in := view.Input{Query: e.query != nil, Waiting: e.query != nil && len(e.late) > 0, Open: s.NonePrior > 0, Sort: view.Sort(s.Sort), Classes: make([]view.Class, len(e.classes))}
 	for i, c := range e.classes {
 		in.Classes[i] = view.Class{ID: c.ID, Name: c.Name, Examples: len(c.examples)}
 		if p != nil {
@@ -186,6 +187,7 @@ func (e *Engine) Nearest(x []float32, n int) ([]Near, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.catchUpWithAll()
 	found, err := e.classifier.Nearest(z, n)
 	if err != nil {
 		return nil, err

@@ -137,6 +137,9 @@ func (e *Engine) open(c *store.Contents) error {
 // openWith makes contents the open session and notes the operations.
 func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 	chosen, unreadable := e.chosenPrior(c)
+	if e.hooks.Breathe != nil && len(c.Examples) > enrolledAtOnce {
+		e.hooks.Breathe(true)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.swap(c, chosen, unreadable); err != nil {
@@ -183,12 +186,14 @@ func (e *Engine) swap(c *store.Contents, chosen *prior, unreadable string) error
 	}
 	session := repaired(c.Session)
 	var q *qda.Classifier
+	var late []*class
 	if p != nil { // or else there are no examples
-		if q, err = newClassifier(p, session.Settings, classes); err != nil {
+		if q, late, err = e.newClassifierOf(p, session.Settings, classes); err != nil {
 			return err
 		}
 	}
-	e.session, e.prior, e.classifier, e.classes, e.unreadable, e.damaged = session, p, q, classes, unreadable, c.Damaged
+	e.session, e.classes, e.unreadable, e.damaged = session, classes, unreadable, c.Damaged
+	e.serve(p, q, late)
 	for _, k := range classes {
 		e.countBursts(k)
 	}

@@ -1,11 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"math"
 	"slices"
-	"sort"
+	"unsafe"
 
 	"metaqda/core/model"
 )
@@ -52,6 +53,9 @@ func encode(v any) any {
 	}
 	panic("store: value of unknown type")
 }
+
+// Plain returns the plain form of an example.
+func Plain(x Example) any { return encode(x) }
 
 // The decoders take the key for the id: it is what a record is found by. Of a session
 // and a class every field has something to stand in for it, since others belong to
@@ -102,15 +106,28 @@ func decodeExample(key string, v any) (x Example, reason string) {
 	case x.Class == "":
 		return x, "it belongs to no class"
 	}
-	x.Embedding = make([]float32, len(b)/4)
-	for i := range x.Embedding {
-		v := math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-		if v-v != 0 {
-			return x, "its embedding has a number that is not finite"
-		}
-		x.Embedding[i] = v
+	if x.Embedding, ok = finite(b); !ok {
+		return x, "its embedding has a number that is not finite"
 	}
 	return x, ""
+}
+
+// finite returns the numbers of a Float32Array from its bytes, and whether all are
+// finite. A session may have twenty million.
+func finite(b []byte) (x []float32, ok bool) {
+	x = make([]float32, len(b)/4)
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), len(b)), b)
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 { // on no processor that browsers run on
+		for i := range x {
+			x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	}
+	for _, v := range x {
+		if v-v != 0 {
+			return nil, false
+		}
+	}
+	return x, true
 }
 
 // floatBytes returns the bytes of a Float32Array.
@@ -143,37 +160,56 @@ type stored struct {
 
 // contentsOf makes a session of its records.
 func contentsOf(session stored, classes, examples []stored) *Contents {
-	c := &Contents{Session: decodeSession(session.key, session.value)}
+	c := gather(session, classes)
+	c.take(examples)
+	return c.done()
+}
+
+// gathering is contents whose examples come in pages.
+type gathering struct {
+	*Contents
+	known   map[string]bool // classes
+	lengths map[int]int     // how many embeddings have each
+}
+
+// gather begins with the session and all of its classes.
+func gather(session stored, classes []stored) *gathering {
+	c := &gathering{&Contents{Session: decodeSession(session.key, session.value)}, map[string]bool{}, map[int]int{}}
 	for _, r := range classes {
-		if k, reason := decodeClass(r.key, r.value); reason == "" {
-			c.Classes = append(c.Classes, k)
-		} else {
+		k, reason := decodeClass(r.key, r.value)
+		if reason != "" {
 			c.damaged(Classes, r, reason)
+			continue
 		}
+		c.Classes = append(c.Classes, k)
+		c.known[k.ID] = true
 	}
-	known := make(map[string]bool, len(c.Classes))
-	for _, k := range c.Classes {
-		known[k.ID] = true
-	}
-	raw := make(map[string]stored, len(examples))
-	lengths := map[int]int{}
+	return c
+}
+
+// take adds examples.
+func (c *gathering) take(examples []stored) {
 	for _, r := range examples {
 		x, reason := decodeExample(r.key, r.value)
-		if reason == "" && !known[x.Class] {
+		if reason == "" && !c.known[x.Class] {
 			reason = "its class is not there"
 		}
 		if reason != "" {
 			c.damaged(Examples, r, reason)
 			continue
 		}
-		c.Examples, raw[x.ID] = append(c.Examples, x), r
-		lengths[len(x.Embedding)]++
+		c.Examples = append(c.Examples, x)
+		c.lengths[len(x.Embedding)]++
 	}
-	if len(lengths) > 1 {
-		c.evenOut(usual(lengths), raw)
+}
+
+// done returns the contents once all examples are taken.
+func (c *gathering) done() *Contents {
+	if len(c.lengths) > 1 {
+		c.evenOut(usual(c.lengths))
 	}
 	c.Sort()
-	return c
+	return c.Contents
 }
 
 func (c *Contents) damaged(t Table, r stored, reason string) {
@@ -191,11 +227,11 @@ func usual(lengths map[int]int) (d int) {
 }
 
 // evenOut sets examples aside whose embeddings have another length than d.
-func (c *Contents) evenOut(d int, raw map[string]stored) {
+func (c *Contents) evenOut(d int) {
 	c.Examples = slices.DeleteFunc(c.Examples, func(x Example) bool {
 		other := len(x.Embedding) != d
 		if other {
-			c.damaged(Examples, raw[x.ID], "its embedding has another length than most")
+			c.damaged(Examples, stored{x.ID, encode(x)}, "its embedding has another length than most")
 		}
 		return other
 	})
@@ -203,11 +239,11 @@ func (c *Contents) evenOut(d int, raw map[string]stored) {
 
 // Sort puts classes and examples in order.
 func (c *Contents) Sort() {
-	sort.SliceStable(c.Classes, func(i, j int) bool {
-		return Before(c.Classes[i].Order, c.Classes[j].Order, c.Classes[i].ID, c.Classes[j].ID)
+	slices.SortFunc(c.Classes, func(a, b Class) int {
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
-	sort.SliceStable(c.Examples, func(i, j int) bool {
-		return Before(c.Examples[i].Order, c.Examples[j].Order, c.Examples[i].ID, c.Examples[j].ID)
+	slices.SortFunc(c.Examples, func(a, b Example) int {
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
 }
 

@@ -11,11 +11,12 @@ import (
 
 const (
 	databaseName = "metaqda"
-	version      = 3
+	version      = 4
 
 	bySession = "session" // index of classes and examples
 	byClass   = "class"   // index of examples
 	byName    = "name"    // index of classes: session and name
+	byPlace   = "place"   // index of classes and examples: session and id
 
 	// openTimeout bounds the wait for other tabs to let go of an older version
 	// of the database, and for browsers whose IndexedDB never answers.
@@ -28,7 +29,8 @@ const (
 // other over all tabs, so what a transaction has read is so until it has written: no
 // other lock is needed, and none could be more certain.
 type IndexedDB struct {
-	db *idb.Database
+	db  *idb.Database
+	raw js.Value // the same, for what package idb lacks
 }
 
 // Open opens the database and brings it up to date. The error says why nothing
@@ -75,7 +77,7 @@ func Open(lost func()) (*IndexedDB, error) {
 		}
 		return nil
 	}))
-	return &IndexedDB{db: db}, nil
+	return &IndexedDB{db: db, raw: raw}, nil
 }
 
 // lookUp returns the global indexedDB. Where storage is forbidden altogether
@@ -110,6 +112,13 @@ var steps = []func(db *idb.Database, txn js.Value) error{
 		return try(func() {
 			txn.Call("objectStore", string(Classes)).Call("createIndex", byName, []any{"session", "name"})
 			txn.Call("objectStore", string(Examples)).Call("createIndex", byClass, "class")
+		})
+	},
+	func(_ *idb.Database, txn js.Value) error {
+		return try(func() {
+			for _, t := range []Table{Classes, Examples} {
+				txn.Call("objectStore", string(t)).Call("createIndex", byPlace, []any{"session", "id"})
+			}
 		})
 	},
 }
@@ -564,29 +573,6 @@ func (s *IndexedDB) Unreachable() (all []Damage, err error) {
 		return nil
 	})
 	return all, err
-}
-
-// Contents implements [Store].
-func (s *IndexedDB) Contents(session string) (c *Contents, err error) {
-	err = s.transact(reading, []Table{Sessions, Classes, Examples}, func(t transaction) error {
-		head, err := t.all(Sessions, []string{session})
-		if err != nil || len(head) == 0 {
-			return err
-		}
-		found := map[Table][]stored{}
-		for _, table := range []Table{Classes, Examples} {
-			keys, err := t.where(table, bySession, session)
-			if err != nil {
-				return err
-			}
-			if found[table], err = t.all(table, keys); err != nil {
-				return err
-			}
-		}
-		c = contentsOf(head[0], found[Classes], found[Examples])
-		return nil
-	})
-	return c, err
 }
 
 // Parts implements [Store].

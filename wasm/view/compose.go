@@ -42,6 +42,7 @@ type Input struct {
 	None    float64 // probability of none of these
 	Open    bool    // none of these is a hypothesis at all
 	Query   bool    // there is something to recognise
+	Waiting bool    // what answers is not ready yet
 	Sort    Sort
 }
 
@@ -59,8 +60,12 @@ type Row struct {
 // Frame is what the page shows.
 type Frame struct {
 	Verdict string
-	Rows    []Row // none without a query
+	Rows    []Row  // none without a query
+	Rest    string // what there is beside the rows, or nothing
 }
+
+// mostRows are shown at once: of more classes the most probable.
+const mostRows = 60
 
 // Compose decides what to show.
 func Compose(in Input) Frame {
@@ -82,13 +87,14 @@ func Compose(in Input) Frame {
 	ranked := slices.Clone(rows)
 	sort.SliceStable(ranked, func(i, j int) bool { return ranked[i].P > ranked[j].P })
 	if in.Sort != AsTaught {
-		rows = ranked
+		rows = slices.Clone(ranked)
 	}
+	rows, rest := shortened(rows, ranked)
 	for i := range rows {
 		rows[i].Best = rows[i].ID == best.ID
 	}
 	ranked = slices.DeleteFunc(slices.Clone(ranked), func(r Row) bool { return r.ID == best.ID })
-	return Frame{Verdict: verdict(in, best, ranked[0]), Rows: rows}
+	return Frame{Verdict: verdict(in, best, ranked[0]), Rows: rows, Rest: rest}
 }
 
 // taken returns the row of what the query is taken for, by [qda.Decide]; the last row
@@ -103,6 +109,26 @@ func taken(rows []Row) Row {
 		return rows[best]
 	}
 	return rows[last]
+}
+
+// shortened returns the most probable rows and that of none of these, in their order,
+// and what to say of the others.
+func shortened(rows, ranked []Row) (some []Row, rest string) {
+	if len(rows) <= mostRows+1 {
+		return rows, ""
+	}
+	shown := map[string]bool{noneID: true}
+	for _, r := range ranked[:mostRows] {
+		shown[r.ID] = true
+	}
+	var p float64
+	for _, r := range ranked {
+		if !shown[r.ID] {
+			p += r.P
+		}
+	}
+	some = slices.DeleteFunc(rows, func(r Row) bool { return !shown[r.ID] })
+	return some, "And " + strconv.Itoa(len(ranked)-len(some)) + " more, less probable: " + Percent(min(p, 1)) + " together"
 }
 
 func newRow(id, name string, p float64) Row {
@@ -120,6 +146,8 @@ func missing(in Input) string {
 		return "Add a few pictures to each class."
 	case !in.Query:
 		return "Choose a picture to recognise."
+	case in.Waiting:
+		return "Getting ready: there are many pictures …"
 	}
 	return ""
 }

@@ -18,6 +18,7 @@ type DOM struct {
 	document js.Value
 	verdict  *dom.BasicElement
 	meters   *dom.BasicElement
+	rest     *dom.BasicElement // after the meters, nil while nothing is left out
 	rows     map[string]*row
 	shown    []string // ids in the order of the document
 	text     string
@@ -69,6 +70,26 @@ func (d *DOM) Show(f Frame) {
 		}
 	}
 	d.arrange(f.Rows)
+	d.showRest(f.Rest)
+}
+
+// showRest says in a last item what is left out.
+func (d *DOM) showRest(text string) {
+	switch {
+	case text == "" && d.rest != nil:
+		d.rest.Remove()
+		d.rest = nil
+	case text != "":
+		if d.rest == nil {
+			d.rest = d.element("li", "small muted")
+		}
+		if d.rest.TextContent() != text {
+			d.rest.SetTextContent(text)
+		}
+		if last := d.meters.Underlying().Get("lastElementChild"); !d.rest.Underlying().Equal(last) {
+			d.meters.Underlying().Call("append", d.rest.Underlying())
+		}
+	}
 }
 
 // arrange moves the items into the order of the rows, touching the document

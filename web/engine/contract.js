@@ -114,6 +114,8 @@
  * @typedef {object} Engine
  * @property {() => Promise<EngineState>} state the whole of it
  * @property {(revision: number) => Promise<Changes>} changes since a revision, from 0 everything
+ * @property {(classId: string, exampleIds: string[]) => Promise<(Uint8Array|null)[]>} thumbnails of a class; with many pictures
+ *   they do not come with the whole state
  * @property {(name: string) => Promise<{id: string, name: string}>} addClass
  * @property {(id: string, name: string) => Promise<unknown>} renameClass
  * @property {(id: string) => Promise<{undo: string}>} removeClass

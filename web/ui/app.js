@@ -162,7 +162,7 @@ async function build(engine, extractor) {
     tellStorage(state.storage.message);
     tellPrior(state.prior.message);
     tellExtractor(state.extractor.message);
-    if (all) classes.show(all);
+    if (all) await classes.show(all);
     else classes.follow(steps);
     shown = revision;
     const { taught } = classes;

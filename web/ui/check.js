@@ -112,13 +112,20 @@ export class CheckPanel {
       ...bands.length ? [section('Can its percentages be believed?', ...bands.map((band) => el('p', { class: 'small' }, bandInWords(band))))] : []);
   }
 
+  /** @param {string} classId @param {string} id */
+  #thumbnail(classId, id) {
+    const image = el('img', { class: 'thumb-picture', alt: '', width: 56, height: 56 });
+    this.classes.paint(image, classId, id);
+    return image;
+  }
+
   /** @param {string} text @param {{id: string, classId: string}[]} pictures */
   #pictures(text, pictures) {
     const names = new Map(this.classes.all().map(({ id, name }) => [id, name]));
     return el('div', {}, el('p', { class: 'small' }, text),
       el('ul', { class: 'thumbs' }, ...pictures.slice(0, MOST).map(({ id, classId }) => el('li', {}, el('button', {
         class: 'thumb-open', type: 'button', 'aria-label': `Show this picture of ${names.get(classId)}`, onclick: () => this.classes.enlarge(classId, id),
-      }, el('img', { class: 'thumb-picture', src: this.classes.url(id), alt: '', width: 56, height: 56 }))))),
+      }, this.#thumbnail(classId, id))))),
       pictures.length > MOST ? el('p', { class: 'small muted' }, `And ${pictures.length - MOST} more.`) : null);
   }
 }

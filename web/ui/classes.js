@@ -8,6 +8,7 @@ import { CorrectBar } from './correct.js';
 import { dropZone } from './drop.js';
 import { classesOf, pathOf, picturesOf } from './folders.js';
 import { holdRepeat } from './hold.js';
+import { nextTask } from '../base/task.js';
 import { Thumbnails } from './thumbnails.js';
 
 /** @typedef {import('../engine/contract.js').ClassState} ClassState */
@@ -17,13 +18,27 @@ import { Thumbnails } from './thumbnails.js';
 /** @typedef {import('./enrol.js').Enrolment} Enrolment */
 /** @typedef {import('./announce.js').UndoStack} UndoStack */
 
+/** With more pictures than this a card is made when it comes near the view; until then there is a placeholder. */
+const EAGER = 600;
+/** Placeholders that are made before the page may breathe. */
+const AT_A_TIME = 200;
+/** Pictures of a card that are there at once, the last ones, and so many more on each press. */
+const AT_ONCE = 120;
+
 /** The list of all cards, kept in step with the engine's state. */
 export class ClassList {
-  /** @type {Map<string, ClassCard>} */
+  /** @type {Map<string, ClassCard|Placeholder>} */
   #cards = new Map();
+  /** Whether there are so many pictures that cards are made when they are needed. */
+  #many = false;
   #thumbnails = new Thumbnails();
   /** What is to have the focus once it is there: a class, or a picture of it. @type {{classId: string, exampleId?: string}|null} */
   #awaited = null;
+  /** Images that wait for their thumbnails, by class and picture. @type {Map<string, Map<string, HTMLImageElement[]>>} */
+  #blank = new Map();
+  #inView = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) this.cardAround(target);
+  }, { rootMargin: '600px' });
 
   /**
    * @param {{engine: Engine, enrolment: Enrolment, undo: UndoStack, enlarge: (classId: string, exampleId: string) => void}} parts
@@ -40,11 +55,11 @@ export class ClassList {
   }
 
   /**
-   * Shows these classes; cards of the same id are kept, and with them the focus.
+   * Shows these classes; cards of the same id are kept, and with them the focus. Of many it makes some at a time.
    *
    * @param {ClassState[]} classes
    */
-  show(classes) {
+  async show(classes) {
     const ids = new Set(classes.map((c) => c.id));
     for (const [id, card] of this.#cards) {
       if (!ids.has(id)) {
@@ -52,9 +67,12 @@ export class ClassList {
         this.#cards.delete(id);
       }
     }
-    classes.forEach((state, at) => {
+    this.#many = classes.reduce((n, { examples }) => n + examples.length, 0) > EAGER;
+    this.element.classList.toggle('many', this.#many);
+    for (const [at, state] of classes.entries()) {
+      if (at % AT_A_TIME === AT_A_TIME - 1) await nextTask();
       this.#place(state.id, at).show(state);
-    });
+    }
     this.#thumbnails.keep(classes.flatMap((c) => c.examples.map((e) => e.id)));
     this.#summarise();
   }
@@ -111,7 +129,7 @@ export class ClassList {
    * @param {string} [exampleId]
    */
   focus(classId, exampleId) {
-    const card = this.#cards.get(classId);
+    const card = this.#card(classId);
     const target = exampleId === undefined ? card?.element
       : card?.thumbs.querySelector(`[data-example="${CSS.escape(exampleId)}"] .thumb-open`);
     this.#awaited = target ? null : { classId, exampleId };
@@ -120,18 +138,49 @@ export class ClassList {
 
   /** The classes as they are shown. @returns {{id: string, name: string, examples: string[]}[]} */
   all() {
-    return [...this.element.children].flatMap((item) => this.cardAround(item) ?? []);
+    return [...this.element.children].flatMap((item) => this.#cards.get(item.getAttribute('data-class') ?? '') ?? []);
   }
 
-  /** The address of a picture's thumbnail, empty where it has none. @param {string} exampleId */
-  url(exampleId) {
-    return this.#thumbnails.url({ id: exampleId });
+  /** Shows a taught picture's thumbnail, as soon as it is there. @param {HTMLImageElement} image @param {string} classId @param {string} exampleId */
+  paint(image, classId, exampleId) {
+    const url = this.#thumbnails.url({ id: exampleId });
+    if (url) {
+      image.src = url;
+      return;
+    }
+    if (!this.#blank.size) queueMicrotask(() => void this.#fetchThumbnails().catch((error) => say(sentence(error))));
+    const some = this.#blank.get(classId) ?? new Map();
+    this.#blank.set(classId, some.set(exampleId, [...some.get(exampleId) ?? [], image]));
+  }
+
+  async #fetchThumbnails() {
+    const blank = this.#blank;
+    this.#blank = new Map();
+    for (const [classId, some] of blank) {
+      const thumbnails = await this.engine.thumbnails(classId, [...some.keys()]);
+      [...some].forEach(([id, images], i) => {
+        const url = this.#cards.get(classId)?.examples.includes(id) ? this.#thumbnails.url({ id, thumbnail: thumbnails[i] ?? undefined }) : '';
+        if (url) for (const image of images) image.src = url;
+      });
+    }
   }
 
   /** @param {Element|null} element @returns {ClassCard|undefined} the card that holds an element */
   cardAround(element) {
     const id = element?.closest('[data-class]')?.getAttribute('data-class');
-    return id ? this.#cards.get(id) : undefined;
+    return id ? this.#card(id) : undefined;
+  }
+
+  /** The card of a class, made now if there is only a placeholder for it. @param {string} id @returns {ClassCard|undefined} */
+  #card(id) {
+    const known = this.#cards.get(id);
+    if (!(known instanceof Placeholder)) return known;
+    this.#inView.unobserve(known.element);
+    const card = new ClassCard(this, this.#thumbnails, id);
+    card.show({ id, name: known.name, examples: known.examples.map((example) => ({ id: example })), bursts: known.bursts });
+    this.#cards.set(id, card);
+    known.element.replaceWith(card.element);
+    return card;
   }
 
   /** What is taught, in the order of the cards. @returns {import('./sort.js').Taught[]} */
@@ -178,7 +227,7 @@ export class ClassList {
   /** The card of a class that was just made: it comes with the next change. @param {string} id */
   async #cardOf(id) {
     for (let tries = 0; tries < 100 && !this.#cards.has(id); tries++) await new Promise((resolve) => { setTimeout(resolve, 20); });
-    return this.#cards.get(id);
+    return this.#card(id);
   }
 
   #wireFolders() {
@@ -197,7 +246,7 @@ export class ClassList {
     const dialog = byId('ask-what', HTMLDialogElement);
     const bar = new CorrectBar({ label: files.length === 1 ? 'It is:' : 'They are:', onChoose: async (target) => {
       dialog.close();
-      if ('id' in target) await this.#cards.get(target.id)?.addFiles(files);
+      if ('id' in target) await this.#card(target.id)?.addFiles(files);
       else await (await this.#cardOf((await this.engine.addClass(target.name)).id))?.addFiles(files);
     } });
     bar.show(this.taught);
@@ -209,8 +258,9 @@ export class ClassList {
   #place(id, at) {
     let card = this.#cards.get(id);
     if (!card) {
-      card = new ClassCard(this, this.#thumbnails, id);
+      card = this.#many ? new Placeholder(id, this.#thumbnails) : new ClassCard(this, this.#thumbnails, id);
       this.#cards.set(id, card);
+      if (card instanceof Placeholder) this.#inView.observe(card.element);
     }
     // Moving an element takes the focus from it, so only misplaced ones are moved.
     if (this.element.children[at] !== card.element) {
@@ -313,7 +363,7 @@ export class ClassList {
 
   /** Removes a picture that is shown elsewhere. @param {string} classId @param {string} exampleId */
   async removePicture(classId, exampleId) {
-    const card = this.#cards.get(classId);
+    const card = this.#card(classId);
     if (card) await this.removeExample(card, exampleId);
   }
 }
@@ -348,6 +398,53 @@ export function repeated(bursts) {
   return `${some} ${alike.length > 1 ? 'nearly repeat one another' : 'are nearly the same picture'}: turn it, or change the background.`;
 }
 
+/** What stands for the card of a class that is far from view: its name, for those who search the page. */
+class Placeholder {
+  name = '';
+  /** @type {string[]} */
+  examples = [];
+  /** @type {number[]} */
+  bursts = [];
+
+  /** @param {string} id @param {Thumbnails} thumbnails */
+  constructor(id, thumbnails) {
+    this.id = id;
+    this.thumbnails = thumbnails;
+    this.element = el('li', { class: 'card', 'data-class': id, tabindex: -1 });
+  }
+
+  /** @param {ClassState} state */
+  show({ name, examples, bursts }) {
+    this.examples = examples.map(({ id }) => id);
+    this.bursts = bursts;
+    for (const example of examples) this.thumbnails.url(example);
+    this.rename(name);
+  }
+
+  /** @param {string} name */
+  rename(name) {
+    this.name = name;
+    this.element.textContent = name;
+  }
+
+  /** @param {Example} example @param {number} at */
+  put(example, at) {
+    this.examples.splice(at, 0, example.id);
+    this.thumbnails.url(example);
+  }
+
+  /** @param {string} id */
+  drop(id) {
+    this.examples.splice(this.examples.indexOf(id), 1);
+  }
+
+  showHint() {}
+
+  dispose() {
+    this.element.remove();
+  }
+}
+
 /** One class. */
 class ClassCard {
   /** @type {AbortController|null} the running batch */
@@ -359,6 +456,8 @@ class ClassCard {
   examples = [];
   /** How many of them are nearly the same, for each that is like none before. @type {number[]} */
   bursts = [];
+  /** So many of the first pictures have no place yet. */
+  #hidden = 0;
 
   /**
    * @param {ClassList} list
@@ -379,6 +478,7 @@ class ClassCard {
       class: 'button quiet square', type: 'button', onclick: () => { void this.#guard(() => this.list.remove(this)); },
     }, icon('trash'));
     this.thumbs = el('ul', { class: 'thumbs' });
+    this.earlier = el('button', { class: 'button quiet', type: 'button', hidden: true, onclick: () => this.#showEarlier() });
     this.forName = el('span', { class: 'vh' });
     this.file = el('input', { type: 'file', accept: 'image/*', multiple: true, onchange: () => this.#pick() });
     this.cameraButton = el('button', {
@@ -394,7 +494,7 @@ class ClassCard {
     this.element = el('li', { class: 'card', 'data-class': id, tabindex: -1 },
       el('div', { class: 'card-head' }, this.field, this.count, this.deleteButton),
       // Above the pictures, which grow in number: the shutter keeps its place while it is held.
-      this.cameraBox,
+      this.cameraBox, this.earlier,
       el('div', { class: 'pictures' }, this.thumbs,
         el('div', { class: 'tiles' },
           el('label', { class: 'tile file-button' }, icon('plus'), el('span', {}, 'Add', this.forName), this.file),
@@ -405,25 +505,40 @@ class ClassCard {
 
   /** Shows all of a class. @param {ClassState} state */
   show({ name, examples, bursts }) {
-    const ids = new Set(examples.map((example) => example.id));
+    this.examples = examples.map(({ id }) => id);
+    this.bursts = bursts;
+    for (const example of examples) this.thumbnails.url(example); // the bytes are not kept here
+    this.#draw();
+    this.rename(name);
+    this.showHint();
+  }
+
+  /** Shows the pictures. */
+  #draw() {
+    this.#hidden = Math.max(0, Math.min(this.#hidden || Infinity, this.examples.length - AT_ONCE));
+    const shown = this.examples.slice(this.#hidden);
+    const ids = new Set(shown);
     const kept = new Map();
     for (const item of [...this.thumbs.children]) {
       const id = item.getAttribute('data-example') ?? '';
       if (ids.has(id)) kept.set(id, item);
       else item.remove();
     }
-    examples.forEach((example, at) => this.#placeThumb(kept.get(example.id) ?? this.#thumb(example), at));
-    this.examples = [...ids];
-    this.bursts = bursts;
-    this.rename(name);
-    this.#showCount();
-    this.showHint();
+    shown.forEach((id, at) => this.#placeThumb(kept.get(id) ?? this.#thumb(id), at));
+  }
+
+  #showEarlier() {
+    this.#hidden = Math.max(0, this.#hidden - 2 * AT_ONCE) || -1;
+    this.#draw();
+    this.rename(this.name);
   }
 
   /** Puts a new picture at a place. @param {Example} example @param {number} at */
   put(example, at) {
     this.examples.splice(at, 0, example.id);
-    this.#placeThumb(this.#thumb(example), at);
+    this.thumbnails.url(example);
+    if (at < this.#hidden) this.#hidden++;
+    else this.#placeThumb(this.#thumb(example.id), at - this.#hidden);
     this.#label(at);
     this.#showCount();
   }
@@ -432,7 +547,8 @@ class ClassCard {
   drop(id) {
     const at = this.examples.indexOf(id);
     this.examples.splice(at, 1);
-    this.thumbs.children[at].remove();
+    if (at < this.#hidden) this.#hidden--;
+    else this.thumbs.children[at - this.#hidden].remove();
     this.#label(at);
     this.#showCount();
   }
@@ -455,12 +571,14 @@ class ClassCard {
   #showCount() {
     this.count.textContent = this.examples.length ? counted(this.examples.length, 'picture') : 'No pictures yet';
     this.thumbs.hidden = this.examples.length === 0;
+    this.earlier.hidden = this.#hidden === 0;
+    this.earlier.textContent = this.#hidden ? `Show ${counted(Math.min(2 * AT_ONCE, this.#hidden), 'earlier picture')}` : '';
   }
 
   /** Names the pictures from a place on. @param {number} from */
   #label(from) {
-    for (let at = from; at < this.thumbs.children.length; at++) {
-      const item = this.thumbs.children[at];
+    for (let at = Math.max(from, this.#hidden); at < this.examples.length; at++) {
+      const item = this.thumbs.children[at - this.#hidden];
       const label = `picture ${at + 1} of ${this.name}`;
       item.querySelector('.thumb-open')?.setAttribute('aria-label', `Show ${label}`);
       item.querySelector('.thumb-remove')?.setAttribute('aria-label', `Remove ${label}`);
@@ -524,12 +642,10 @@ class ClassCard {
     this.element.remove();
   }
 
-  /** @param {Example} example */
-  #thumb(example) {
-    const { id } = example; // the bytes are not kept here
+  /** @param {string} id */
+  #thumb(id) {
     const image = el('img', { class: 'thumb-picture', width: 64, height: 64, alt: '', draggable: 'false' });
-    const url = this.thumbnails.url(example);
-    if (url) image.src = url;
+    this.list.paint(image, this.id, id);
     const remove = el('button', { class: 'thumb-remove', type: 'button' }, icon('close'));
     const open = el('button', { class: 'thumb-open', type: 'button', onclick: () => this.list.enlarge(this.id, id) }, image);
     const item = el('li', { class: 'thumb', 'data-example': id }, open, remove);

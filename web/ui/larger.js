@@ -46,7 +46,8 @@ export class LargerView {
     if (!one || at < 0) return false;
     this.#classId = classId;
     this.#exampleId = exampleId;
-    this.image.src = this.classes().url(exampleId);
+    this.image.removeAttribute('src');
+    this.classes().paint(this.image, classId, exampleId);
     this.image.alt = `Picture ${at + 1} of ${one.name}`;
     this.place.textContent = `${one.name}, picture ${at + 1} of ${one.examples.length}`;
     this.before.disabled = at === 0;

@@ -3,7 +3,7 @@
 import { complain, say, toast } from './announce.js';
 import { byId, dialogHead, el, save, sentence } from './dom.js';
 
-/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../engine/index.js').LoadedEngine} Engine */
 /** @typedef {Omit<import('../engine/contract.js').EngineState, 'classes'>} EngineState */
 
 /** Largest prior probability of none-of-these that the slider offers. */
@@ -27,6 +27,7 @@ export class SettingsDialog {
     this.priorText = el('p', { class: 'small muted' });
     this.priorFile = '';
     this.keeping = el('p', { class: 'small' });
+    this.memory = el('p', { class: 'small muted' });
     this.damaged = this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json'));
     this.priorMessage = el('p', { class: 'small', hidden: true });
     this.reset = this.#button('Back to what is built in', async () => {
@@ -34,7 +35,10 @@ export class SettingsDialog {
       say('What is built in is in use.');
     });
     this.#build();
-    byId('settings-button', HTMLElement).addEventListener('click', () => this.dialog.showModal());
+    byId('settings-button', HTMLElement).addEventListener('click', () => {
+      void this.engine.memory().then((bytes) => { this.memory.textContent = `The engine uses ${Math.round(bytes / 1e6)} MB of memory.`; });
+      this.dialog.showModal();
+    });
   }
 
   /** @param {EngineState} state */
@@ -79,7 +83,7 @@ export class SettingsDialog {
           this.reset)),
       el('fieldset', {}, el('legend', {}, 'This session as a file'),
         el('p', { class: 'small muted' }, 'Everything taught in this session in one file, to keep or to use on another device.'),
-        this.keeping,
+        this.keeping, this.memory,
         el('div', { class: 'actions' },
           this.#load('Open a saved session', async (bytes) => {
             const { notice } = await this.engine.importSession(bytes, await this.extractor);

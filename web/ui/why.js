@@ -124,9 +124,11 @@ export class Why {
       : `The ${near.length === 1 ? 'taught picture' : `${near.length} taught pictures`} most like it, nearest first:`;
     this.list.replaceChildren(...near.map(({ class: id, example }) => {
       const name = all.find((one) => one.id === id)?.name ?? '';
+      const image = el('img', { alt: '', width: 56, height: 56 });
+      this.classes.paint(image, id, example);
       return el('li', {}, el('button', {
         class: 'near', type: 'button', 'aria-label': `${name}: show this picture`, onclick: () => this.classes.enlarge(id, example),
-      }, el('img', { src: this.classes.url(example), alt: '', width: 56, height: 56 }), el('span', { class: 'small ellipsis' }, name)));
+      }, image, el('span', { class: 'small ellipsis' }, name)));
     }));
     this.button.hidden = !this.#question?.picture;
     this.box.hidden = near.length === 0;

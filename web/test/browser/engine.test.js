@@ -176,7 +176,7 @@ test('a database that another tab holds back is complete once it is let go', () 
     const found = [[...db.objectStoreNames], [...t.objectStore('classes').indexNames], [...t.objectStore('examples').indexNames]];
     db.close();
     return found;`);
-  assert.deepEqual(found, [['checkpoints', 'classes', 'examples', 'meta', 'priors', 'sessions'], ['name', 'session'], ['class', 'session']]);
+  assert.deepEqual(found, [['checkpoints', 'classes', 'examples', 'meta', 'priors', 'sessions'], ['name', 'place', 'session'], ['class', 'place', 'session']]);
 }));
 
 test('a second tab sees what the first one teaches, and neither loses anything', () => blank(async ({ page, context }) => {

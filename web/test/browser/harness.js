@@ -28,7 +28,7 @@ export const siteFolder = process.env.METAQDA_SITE ?? path.join(root, 'build/sit
 export const PATIENCE = 30_000;
 
 /** Headless Chromium as root in a container, silent towards its maker. */
-const FLAGS = [
+export const FLAGS = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
 ];
