@@ -10,12 +10,20 @@ let channel;
 export function nextTask() {
   if (!channel) {
     channel = new MessageChannel();
-    channel.port1.onmessage = () => waiting.shift()?.();
-    /** @type {any} */ (channel.port1).unref?.(); // in Node.js it would keep the process alive
+    channel.port1.onmessage = () => {
+      waiting.shift()?.();
+      if (waiting.length === 0) keepsAlive('unref');
+    };
   }
   const { port2 } = channel;
+  keepsAlive('ref');
   return new Promise((resolve) => {
     waiting.push(resolve);
     port2.postMessage(null);
   });
+}
+
+/** Whether Node.js goes on for the channel: while somebody waits. @param {'ref' | 'unref'} how */
+function keepsAlive(how) {
+  /** @type {any} */ (channel?.port1)[how]?.();
 }
