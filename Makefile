@@ -102,8 +102,8 @@ build/library.wasm: $(BIN)/tools $(MODULES)
 	@$(BIN)/wasmshrink -nameless -gap 8 $@.new && mv $@.new $@
 
 .PHONY: package
-package: build/library.wasm $(SITE)/extractor/extractor.json $(PACKAGES) ## pack the npm package: build/metaqda-VERSION.tgz
-	@$(NODE) web/library/build.mjs
+package: build/library.wasm $(SITE)/metaqda.wasm $(SITE)/extractor/extractor.json $(PACKAGES) ## pack the npm package: build/metaqda-VERSION.tgz
+	@$(NODE) web/build/package.mjs
 
 # ---- data -------------------------------------------------------------------
 

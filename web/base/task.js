@@ -8,22 +8,15 @@ let channel;
 
 /** Lets the page paint and take input. @returns {Promise<void>} */
 export function nextTask() {
+  // In Node.js messages would come before timers, and not keep the process alive.
+  if ('setImmediate' in globalThis) return new Promise((resolve) => { setImmediate(resolve); });
   if (!channel) {
     channel = new MessageChannel();
-    channel.port1.onmessage = () => {
-      waiting.shift()?.();
-      if (waiting.length === 0) keepsAlive('unref');
-    };
+    channel.port1.onmessage = () => waiting.shift()?.();
   }
   const { port2 } = channel;
-  keepsAlive('ref');
   return new Promise((resolve) => {
     waiting.push(resolve);
     port2.postMessage(null);
   });
-}
-
-/** Whether Node.js goes on for the channel: while somebody waits. @param {'ref' | 'unref'} how */
-function keepsAlive(how) {
-  /** @type {any} */ (channel?.port1)[how]?.();
 }

@@ -1,10 +1,10 @@
 // @ts-check
 /** Classifiers: what was taught, what it is taken for, files. */
+import { nextTask } from '../base/task.js';
+import { bytesOf } from '../engine/program.js';
 import { acquire, release, share } from './engine.js';
 import { MetaqdaError } from './errors.js';
 import { isVector, numbersOf } from './vectors.js';
-import { bytesOf } from './wasm.js';
-import { nextTask } from '../base/task.js';
 
 /** @typedef {import('./vectors.js').Vector} Vector */
 /** @typedef {import('./engine.js').Engine} Engine */
@@ -288,7 +288,7 @@ export class Classifier {
   /**
    * @template T
    * @param {Iterable<Input | Vector>} batch
-   * @param {BatchOptions} [options]
+   * @param {BatchOptions | undefined} options
    * @param {string} name @param {number[]} args after those for the vectors
    * @param {(numbers: Float64Array) => T[]} read reads the answer
    */

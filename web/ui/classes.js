@@ -10,10 +10,10 @@ import { classesOf, pathOf, picturesOf } from './folders.js';
 import { holdRepeat } from './hold.js';
 import { Thumbnails } from './thumbnails.js';
 
-/** @typedef {import('../engine/contract.js').ClassState} ClassState */
-/** @typedef {import('../engine/contract.js').Step} Step */
-/** @typedef {import('../engine/contract.js').Example} Example */
-/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../library/types.js').ClassState} ClassState */
+/** @typedef {import('../library/types.js').Step} Step */
+/** @typedef {import('../library/types.js').Example} Example */
+/** @typedef {import('../library/types.js').Engine} Engine */
 /** @typedef {import('./enrol.js').Enrolment} Enrolment */
 /** @typedef {import('./announce.js').UndoStack} UndoStack */
 
