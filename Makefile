@@ -93,16 +93,17 @@ $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs
 # ---- the npm package ----------------------------------------------------------
 
 # Functions are put in the place of their calls everywhere: that makes this program
-# smaller as it is, and no larger to download.
+# smaller as it is, and no larger to download. It has no names of functions: what goes
+# wrong in it is told by errors, not by traces.
 .PHONY: build/library.wasm
 build/library.wasm: $(BIN)/tools $(MODULES)
 	@mkdir -p $(@D)
 	$(WASM) $(GO) build -trimpath -ldflags='-s -w' -o $@.new ./wasm/library
-	@$(BIN)/wasmshrink -gap 16 $@.new && mv $@.new $@
+	@$(BIN)/wasmshrink -nameless -gap 8 $@.new && mv $@.new $@
 
 .PHONY: package
-package: build/library.wasm $(SITE)/extractor/extractor.json $(PACKAGES) ## pack the npm package: build/metaqda-VERSION.tgz
-	@$(NODE) web/library/build.mjs
+package: build/library.wasm $(SITE)/metaqda.wasm $(SITE)/extractor/extractor.json $(PACKAGES) ## pack the npm package: build/metaqda-VERSION.tgz
+	@$(NODE) web/build/package.mjs
 
 # ---- data -------------------------------------------------------------------
 

@@ -1,10 +1,11 @@
 // Command wasm is the engine of the page: the classifier of package core with
 // storage, view and training, compiled to WebAssembly. It is started with
 //
-//	metaqda ROLE HANDOVER
+//	metaqda ROLE HANDOVER DATABASE
 //
 // and hands the object that JavaScript works with to the global function of the
-// name HANDOVER. ROLE is page, for the classifier of a window, judge, for a worker
+// name HANDOVER. ROLE is page, for the classifier of a window, storage, for the same
+// without a view and without asking the browser to keep the data, judge, for a worker
 // that answers about many pictures at once, or trainer, for a worker that learns
 // priors. web/engine/index.js, judge.js and trainer.js start them. It holds
 // the tables of methods and what JavaScript reads of their results; what they do is
@@ -22,21 +23,22 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fail("want a role and the name of a function, have %d arguments", len(os.Args)-1)
+	if len(os.Args) != 4 {
+		fail("want a role and the names of a function and a database, have %d arguments", len(os.Args)-1)
 	}
+	database := os.Args[3]
 	simd.Install()
 	nfc.Install()
 	var api js.Value
 	switch role := os.Args[1]; role {
-	case "page":
-		api = startPage()
+	case "page", "storage":
+		api = startPage(database, role == "page")
 	case "judge":
 		api = startJudge()
 	case "trainer":
-		api = startTrainer()
+		api = startTrainer(database)
 	default:
-		fail("unknown role %q: want page, judge or trainer", role)
+		fail("unknown role %q: want page, storage, judge or trainer", role)
 	}
 	js.Global().Call(os.Args[2], api)
 	select {} // the functions handed over keep working

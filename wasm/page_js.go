@@ -19,6 +19,8 @@ import (
 // page is the engine of a window with what JavaScript sees of it.
 type page struct {
 	*engine.Engine
+	database  string
+	alone     bool                  // whether this is the page: it has a view, and asks the browser to keep the data
 	listeners map[string][]js.Value // by event
 	channel   js.Value              // to the other tabs; undefined where there is none
 	notes     chan struct{}         // there are some to follow
@@ -29,8 +31,8 @@ type page struct {
 
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
-func startPage() js.Value {
-	p := &page{listeners: map[string][]js.Value{}, notes: make(chan struct{}, 1)}
+func startPage(database string, alone bool) js.Value {
+	p := &page{database: database, alone: alone, listeners: map[string][]js.Value{}, notes: make(chan struct{}, 1)}
 	p.Engine = newEngine(p)
 	p.connectTabs()
 	p.promise.look(func() { p.emit("change") })
@@ -224,12 +226,14 @@ func newEngine(p *page) *engine.Engine {
 		Breathe: bridge.Breathe,
 		Fold:    fold,
 	}
-	if d := view.NewDOM(); d != nil {
-		hooks.Show = d.Show
+	if p.alone {
+		if d := view.NewDOM(); d != nil {
+			hooks.Show = d.Show
+		}
 	}
 	var trouble error
 	var e *engine.Engine
-	if db, err := store.Open(func() { e.Lose() }); err != nil {
+	if db, err := store.Open(p.database, func() { e.Lose() }); err != nil {
 		trouble = err
 	} else {
 		e = engine.New(db, "", hooks)
@@ -257,10 +261,8 @@ func (p *page) emit(event string) {
 	}
 }
 
-// channelName is what tabs of this page call each other on.
-const channelName = "metaqda"
-
-// connectTabs listens for what other tabs have stored.
+// connectTabs listens for what other tabs have stored: they call each other on a channel
+// of the database's name.
 func (p *page) connectTabs() {
 	go p.catchUp()
 	p.channel = js.Undefined()
@@ -268,7 +270,7 @@ func (p *page) connectTabs() {
 	if !constructor.Truthy() {
 		return
 	}
-	p.channel = constructor.New(channelName)
+	p.channel = constructor.New(p.database)
 	if unref := p.channel.Get("unref"); unref.Type() == js.TypeFunction {
 		p.channel.Call("unref") // in Node.js it would keep the process alive
 	}
@@ -337,7 +339,7 @@ func (p *page) addClass(name string) (any, error) {
 
 func (p *page) addExample(class string, x []float32, thumbnail []byte) (any, error) {
 	id, err := p.AddExample(class, x, thumbnail)
-	if err == nil {
+	if err == nil && p.alone {
 		p.promise.ask(func() { p.emit("change") })
 	}
 	return map[string]any{"id": id}, err

@@ -26,10 +26,10 @@ const (
 	mostNumbers = 32 << 20
 )
 
-func startTrainer() js.Value {
+func startTrainer(database string) js.Value {
 	t := &trainer{listener: js.Undefined()}
 	var kept store.Store = store.NewMemory() // the page has said that nothing is kept
-	if db, err := store.Open(nil); err == nil {
+	if db, err := store.Open(database, nil); err == nil {
 		kept = db
 	}
 	t.Learner = learn.NewLearner(kept, learn.Hooks{Tell: t.tell, HandCrafted: engine.HandCrafted, Breathe: func() { time.Sleep(breath) }})

@@ -128,17 +128,21 @@ func decodeTensors(b []byte) (map[string]tensor, map[string]string, error) {
 	tensors := make(map[string]tensor, len(header))
 	type span struct{ from, to int }
 	var used []span
+	var order []int // sorted in place of the spans: a program has what sorts numbers in any case
 	for name, entry := range header {
 		t, at, err := decodeEntry(name, entry, data)
 		if err != nil {
 			return nil, nil, err
 		}
 		tensors[name] = t
-		used = append(used, span{at, at + len(t.data)})
+		order, used = append(order, len(used)), append(used, span{at, at + len(t.data)})
 	}
-	slices.SortFunc(used, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(used[a].from, used[b].from), cmp.Compare(used[a].to, used[b].to))
+	})
 	end := 0
-	for _, s := range used {
+	for _, i := range order {
+		s := used[i]
 		if s.from != end {
 			return nil, nil, fail("a tensor begins at byte ", s.from, " where the one before ends at ", end, ": it has a hole or tensors that overlap")
 		}

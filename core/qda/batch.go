@@ -1,8 +1,6 @@
 package qda
 
 import (
-	"context"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -19,6 +17,10 @@ const (
 	// batchBlock pictures are scored together.
 	batchBlock = 64
 )
+
+// Context is what is asked of a context.Context: the error that it ended with, nil
+// until then. Package context itself would make a small program a tenth larger.
+type Context interface{ Err() error }
 
 // Answers are the probabilities of n pictures.
 type Answers struct {
@@ -44,7 +46,7 @@ type Answers struct {
 // Cost 2 r d + 4 Σ_j (K_j+32) (d + K_j+32) for each picture, whitening being d²/2 with
 // a prior that is not spiked, and (K_j+32)³ more where it has several frames among what
 // a class borrowed. Memory n (d + 3C) numbers, and a copy of the examples.
-func (c *Classifier) Classify(ctx context.Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
+func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
 	if err := c.checkRows(x); err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (c *Classifier) checkRows(x *mat.Dense) error {
 	return nil
 }
 
-func (c *Classifier) oneByOne(ctx context.Context, a *Answers, x *mat.Dense, progress func(done, total int)) (err error) {
+func (c *Classifier) oneByOne(ctx Context, a *Answers, x *mat.Dense, progress func(done, total int)) (err error) {
 	for i := range a.None {
 		if i%batchBlock == 0 {
 			progress(i, len(a.None))
@@ -105,7 +107,7 @@ func (c *Classifier) oneByOne(ctx context.Context, a *Answers, x *mat.Dense, pro
 type batch struct {
 	of        *Classifier
 	posterior *session.Posterior
-	ctx       context.Context
+	ctx       Context
 	progress  func(done, total int)
 	done      int
 	total     int

@@ -237,21 +237,22 @@ func (b *batch) certainty() float64 {
 // a picture picked before, adds nothing.
 func (q *borrower) choose(j int) {
 	b := q.batch
-	var all []candidate
+	var all []int
 	for i := range b.n {
-		if p := b.share.At(i, j); q.within(i, p) {
-			all = append(all, candidate{i, p})
+		if q.within(i, b.share.At(i, j)) {
+			all = append(all, i)
 		}
 	}
-	slices.SortFunc(all, func(x, y candidate) int {
-		if x.p != y.p {
-			return cmp.Compare(y.p, x.p)
+	slices.SortFunc(all, func(x, y int) int {
+		if p := cmp.Compare(b.share.At(y, j), b.share.At(x, j)); p != 0 {
+			return p
 		}
-		return slices.Compare(rowOf(b.w, x.picture), rowOf(b.w, y.picture))
+		return slices.Compare(rowOf(b.w, x), rowOf(b.w, y))
 	})
 	q.picked = q.picked[:0]
 	var seen, picked, rest float64
-	for _, a := range all {
+	for _, i := range all {
+		a := candidate{i, b.share.At(i, j)}
 		if len(q.picked) == mostBorrowed {
 			rest += a.p
 			continue

@@ -2,7 +2,6 @@ package qda
 
 import (
 	"math"
-	"strconv"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -27,16 +26,37 @@ const suggestible = 1024
 // Fisher 1978: within 1-1/e of the best), of which every early choice is typical of
 // many and like none before. No label is needed to begin. Ties go to the first.
 //
-// It returns the row in the name of a *[niw.DimensionError] or *[niw.ValueError].
-// Cost m'² d + m' d for each example taught, m' the lesser of m and 1,024, and 8 m'²
-// bytes.
-func (c *Classifier) Suggest(x *mat.Dense, n int) ([]int, error) {
-	w, rows, err := c.whitenSome(x)
-	if err != nil || len(rows) == 0 {
+// Now and then progress, unless it is nil, is told how much is done of how much. When
+// ctx ends, Suggest returns its error. A row that is not a finite embedding of length d
+// is reported as a *[RowError]. Cost m'² d + m' d for each example taught, m' the lesser
+// of m and 1,024, and 8 m'² bytes.
+func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(done, total int)) ([]int, error) {
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	m := 0
+	if x != nil && !x.IsEmpty() {
+		m, _ = x.Dims()
+	}
+	m = min(m, suggestible)
+	n = max(0, min(n, m))
+	done, examples := 0, 0
+	for _, k := range c.taught {
+		examples += k.count()
+	}
+	step := func(more int) error {
+		done += more
+		progress(done, 2*m+examples+n)
+		return ctx.Err()
+	}
+	w, rows, err := c.whitenSome(x, m, step)
+	if err != nil || m == 0 {
 		return nil, err
 	}
-	s, covered := c.similarities(w)
-	n = min(n, len(rows))
+	s, covered, err := c.similarities(w, step)
+	if err != nil {
+		return nil, err
+	}
 	var chosen []int
 	for range n {
 		best, most := -1, math.Inf(-1)
@@ -50,6 +70,9 @@ func (c *Classifier) Suggest(x *mat.Dense, n int) ([]int, error) {
 		}
 		s.Data[best*s.Stride+best] = -1 // chosen
 		chosen = append(chosen, rows[best])
+		if err := step(1); err != nil {
+			return nil, err
+		}
 	}
 	return chosen, nil
 }
@@ -62,31 +85,33 @@ func gain(s, covered []float64) (sum float64) {
 	return sum
 }
 
-// whitenSome whitens at most [suggestible] rows of x, and returns which.
-func (c *Classifier) whitenSome(x *mat.Dense) (w blas64.General, rows []int, err error) {
-	m := 0
-	if x != nil && !x.IsEmpty() {
-		m, _ = x.Dims()
-	}
-	k := min(m, suggestible)
+// whitenSome whitens k rows of x at equal steps, and returns which.
+func (c *Classifier) whitenSome(x *mat.Dense, k int, step func(more int) error) (w blas64.General, rows []int, err error) {
 	w = blas64.General{Rows: k, Cols: c.Dim(), Stride: c.Dim(), Data: make([]float64, k*c.Dim())}
 	for j := range k {
+		m, _ := x.Dims()
 		i := j * m / k
-		if err := niw.CheckVector("embedding "+strconv.Itoa(i), x.RawRowView(i), c.Dim()); err != nil {
-			return w, nil, err
+		err := niw.CheckVector("embedding", x.RawRowView(i), c.Dim())
+		if err == nil {
+			c.prior.WhitenTo(rowOf(w, j), x.RawRowView(i))
+			_, err = checkedNorm2(squaredNorm(rowOf(w, j)))
 		}
-		c.prior.WhitenTo(rowOf(w, j), x.RawRowView(i))
-		if _, err := checkedNorm2(squaredNorm(rowOf(w, j))); err != nil {
-			return w, nil, err
+		if err != nil {
+			return w, nil, &RowError{Row: i, Err: err}
 		}
 		rows = append(rows, i)
+		if j%batchBlock == batchBlock-1 {
+			if err := step(batchBlock); err != nil {
+				return w, nil, err
+			}
+		}
 	}
-	return w, rows, nil
+	return w, rows, step(k % batchBlock)
 }
 
 // similarities returns the cosines of whitened rows about their mean, and for each
 // row its largest one to an example of the classifier. It overwrites w.
-func (c *Classifier) similarities(w blas64.General) (s blas64.General, covered []float64) {
+func (c *Classifier) similarities(w blas64.General, step func(more int) error) (s blas64.General, covered []float64, err error) {
 	mean := make([]float64, w.Cols)
 	for i := range w.Rows {
 		floats.AddScaled(mean, 1/float64(w.Rows), rowOf(w, i))
@@ -95,7 +120,13 @@ func (c *Classifier) similarities(w blas64.General) (s blas64.General, covered [
 		direct(rowOf(w, i), mean)
 	}
 	s = blas64.General{Rows: w.Rows, Cols: w.Rows, Stride: w.Rows, Data: make([]float64, w.Rows*w.Rows)}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, w, w, 0, s)
+	for first := 0; first < w.Rows; first += batchBlock {
+		n := min(batchBlock, w.Rows-first)
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(w, first, n), w, 0, rowsOf(s, first, n))
+		if err := step(n); err != nil {
+			return s, nil, err
+		}
+	}
 	for i, v := range s.Data {
 		s.Data[i] = max(0, v)
 	}
@@ -109,9 +140,17 @@ func (c *Classifier) similarities(w blas64.General) (s blas64.General, covered [
 			for u, v := range products {
 				covered[u] = max(covered[u], v)
 			}
+			if err := step(1); err != nil {
+				return s, nil, err
+			}
 		}
 	}
-	return s, covered
+	return s, covered, nil
+}
+
+// rowsOf returns n rows of a matrix from the first on.
+func rowsOf(m blas64.General, first, n int) blas64.General {
+	return blas64.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (first+n)*m.Stride]}
 }
 
 // direct makes v the direction from mean to v, zero where rounding leaves none.

@@ -1,6 +1,7 @@
 package qda
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -35,7 +36,7 @@ func TestSuggestCoversTheLargestFirst(t *testing.T) {
 		x, of := clumps(rng, 30)
 		c, err := New(niw.HandCrafted(30, 1), Options{NonePrior: 0.2})
 		must(t, err)
-		got, err := c.Suggest(x, 4)
+		got, err := c.Suggest(t.Context(), x, 4, nil)
 		must(t, err)
 		clump := func(list []int) (k []int) {
 			for _, i := range list {
@@ -48,7 +49,7 @@ func TestSuggestCoversTheLargestFirst(t *testing.T) {
 		}
 		must(t, c.AddClass("first"))
 		must(t, c.Add("first", x.RawRowView(slices.Index(of, 0))))
-		if got, err = c.Suggest(x, 2); err != nil || !slices.Equal(clump(got), []int{1, 2}) {
+		if got, err = c.Suggest(t.Context(), x, 2, nil); err != nil || !slices.Equal(clump(got), []int{1, 2}) {
 			t.Fatalf("trial %d, the first taught: clumps %v, %v", trial, clump(got), err)
 		}
 	}
@@ -96,7 +97,7 @@ func TestSuggestIsGreedy(t *testing.T) {
 		}
 		return sum
 	}
-	got, err := c.Suggest(x, 6)
+	got, err := c.Suggest(t.Context(), x, 6, nil)
 	must(t, err)
 	for step, chosen := range got {
 		with := append(slices.Clone(have), whiten(x.RawRowView(chosen)))
@@ -126,7 +127,7 @@ func TestSuggestOfDegeneratePictures(t *testing.T) {
 		"negative":      {mat.NewDense(2, 3, nil), -1, 0},
 		"many":          {mat.NewDense(3000, 3, slices.Repeat([]float64{1, -2, 3, 0, 5, 1}, 1500)), 2, 2},
 	} {
-		got, err := c.Suggest(of.x, of.n)
+		got, err := c.Suggest(t.Context(), of.x, of.n, nil)
 		if err != nil || len(got) != of.want {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
@@ -137,11 +138,50 @@ func TestSuggestOfDegeneratePictures(t *testing.T) {
 		}
 	}
 	var value *niw.ValueError
-	if _, err := c.Suggest(mat.NewDense(2, 3, []float64{0, 0, 0, 0, math.NaN(), 0}), 1); !errors.As(err, &value) || value.Name != "embedding 1" {
+	var row *RowError
+	if _, err := c.Suggest(t.Context(), mat.NewDense(2, 3, []float64{0, 0, 0, 0, math.NaN(), 0}), 1, nil); !errors.As(err, &value) || !errors.As(err, &row) || row.Row != 1 {
 		t.Errorf("NaN: %v", err)
 	}
 	var dimension *niw.DimensionError
-	if _, err := c.Suggest(mat.NewDense(1, 2, nil), 1); !errors.As(err, &dimension) {
+	if _, err := c.Suggest(t.Context(), mat.NewDense(1, 2, nil), 1, nil); !errors.As(err, &dimension) {
 		t.Errorf("two numbers: %v", err)
+	}
+}
+
+// Progress only grows and ends where all is done; a context that ends stops it.
+func TestSuggestTellsProgressAndStops(t *testing.T) {
+	rng := rand.New(rand.NewPCG(72, 1))
+	x := mat.NewDense(300, 5, randomVector(rng, 1500, 1))
+	c, err := New(niw.HandCrafted(5, 1), Options{NonePrior: 0.2})
+	must(t, err)
+	must(t, c.AddClass("a"))
+	must(t, c.Add("a", x.RawRowView(7)))
+	last, all, calls := -1, 0, 0
+	want, err := c.Suggest(t.Context(), x, 4, func(done, total int) {
+		if done < last || done > total {
+			t.Errorf("%d of %d after %d", done, total, last)
+		}
+		last, all = done, total
+		calls++
+	})
+	must(t, err)
+	if last != all || calls < 10 {
+		t.Errorf("%d of %d in %d calls", last, all, calls)
+	}
+	for stop := range calls {
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		got, err := c.Suggest(ctx, x, 4, func(int, int) {
+			if n++; n > stop {
+				cancel()
+			}
+		})
+		if !errors.Is(err, context.Canceled) || got != nil {
+			t.Fatalf("stopped at %d: %v, %v", stop, got, err)
+		}
+		cancel()
+	}
+	if again, err := c.Suggest(t.Context(), x, 4, nil); err != nil || !slices.Equal(again, want) {
+		t.Errorf("%v, %v, want %v", again, err, want)
 	}
 }

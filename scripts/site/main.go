@@ -4,8 +4,8 @@
 // metaqda.wasm, metaqda-simd.wasm, prior.safetensors, npz.js, extractor/ and
 // samples/. It adds
 //
-//   - the page: index.html, the notices, web/ without tests, build scripts, the npm
-//     package, examples and package files, all byte for byte as they stand in the tree;
+//   - the page: index.html, the notices, web/ without tests, build scripts, what of the
+//     npm package it does not use, examples and package files, all byte for byte as they stand in the tree;
 //   - wasm_exec.js of the toolchain that built the engine;
 //   - manifest.json: {version, files: [{path, bytes, sha256}]}, every file that
 //     the page may ask for with its uncompressed size (Content-Length tells the
@@ -144,10 +144,16 @@ var shippedTypes = map[string]bool{".js": true, ".css": true, ".svg": true, ".pn
 // workerSource is the service worker in the tree.
 const workerSource = "web/offline/sw.js"
 
+// ofPage are the modules of the npm package that the page uses.
+var ofPage = map[string]bool{"web/library/storage.js": true, "web/library/storage-thread.js": true, "web/library/extractors.js": true}
+
 // shipped reports whether a file below web/ belongs to the page. The service
 // worker is written apart, at the top of the site, to have the whole of it as
 // its scope.
 func shipped(name string) bool {
+	if ofPage[name] {
+		return true
+	}
 	for _, apart := range []string{"web/node_modules/", "web/test/", "web/build/", "web/library/", "web/examples/"} {
 		if strings.HasPrefix(name, apart) {
 			return false

@@ -30,6 +30,9 @@
 // twelfth when compressed. A smaller -gap keeps the program smaller as it is: with 16
 // the buckets of the runtime's findfunctab, of which most are empty, stay out.
 //
+// With -nameless functions lose their names too, but for those of the runtime, which
+// knows its own by them: a trace then tells nothing.
+//
 // Nothing documents these tables, and each release may change them. So a program
 // that another toolchain than the known one built, or whose tables are not what
 // that one writes, stays as it is, to the byte; a sentence says so, and it is no
@@ -49,8 +52,9 @@ import (
 
 func main() {
 	gap := flag.Int("gap", 256, "the most zeros between two segments that are joined")
+	nameless := flag.Bool("nameless", false, "take out the names of functions")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: wasmshrink [-gap ZEROS] PROGRAM.wasm")
+		fmt.Fprintln(os.Stderr, "usage: wasmshrink [-gap ZEROS] [-nameless] PROGRAM.wasm")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -59,7 +63,7 @@ func main() {
 		os.Exit(2)
 	}
 	name := flag.Arg(0)
-	err := shrinkFile(name, *gap)
+	err := shrinkFile(name, *gap, *nameless)
 	if err == nil {
 		return
 	}
@@ -70,12 +74,12 @@ func main() {
 }
 
 // shrinkFile replaces the file, or leaves it alone on any error.
-func shrinkFile(name string, gap int) error {
+func shrinkFile(name string, gap int, nameless bool) error {
 	program, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	if program, err = shrink(program, gap); err != nil {
+	if program, err = shrink(program, gap, nameless); err != nil {
 		return err
 	}
 	return os.WriteFile(name, program, 0o644)
@@ -93,9 +97,9 @@ func (u unknown) Error() string {
 
 var errNoProgram = errors.New("not a WebAssembly program")
 
-// shrink returns the program without line tables and with segments joined over gaps
-// of so many zeros. It returns an [unknown] for a program that should stay as it is.
-func shrink(program []byte, gap int) ([]byte, error) {
+// shrink returns the program without line tables, if so wished without names, and with
+// segments joined over gaps of so many zeros. It returns an [unknown] for a program that should stay as it is.
+func shrink(program []byte, gap int, nameless bool) ([]byte, error) {
 	if !bytes.HasPrefix(program, []byte(preamble)) {
 		return nil, errNoProgram
 	}
@@ -113,6 +117,9 @@ func shrink(program []byte, gap int) ([]byte, error) {
 	}
 	if err := table.clearLines(); err != nil {
 		return nil, err
+	}
+	if nameless {
+		table.clearNames()
 	}
 	return data.replaced(program, segmentsOf(memory, gap), memory), nil
 }
@@ -430,6 +437,17 @@ func (t *pclntab) clearLines() error {
 		clear(t.memory[record+recordFile : record+recordLine+4])
 	}
 	return nil
+}
+
+// clearNames makes the names of functions empty, each where it stands.
+func (t *pclntab) clearNames() {
+	for rest := t.memory[t.names:t.cutab]; len(rest) > 0; {
+		end := max(bytes.IndexByte(rest, 0), 0)
+		if name := rest[:end]; !bytes.HasPrefix(name, []byte("runtime.")) && !bytes.HasPrefix(name, []byte("internal/runtime/")) {
+			clear(name)
+		}
+		rest = rest[end+1:]
+	}
 }
 
 // clearTables zeroes the tables at the dropped offsets, but not those that are

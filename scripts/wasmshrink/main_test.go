@@ -67,7 +67,7 @@ func TestProgramRunsAsBefore(t *testing.T) {
 		t.Fatalf("before: %q", got)
 	}
 	before := bytes.Clone(program)
-	small, err := shrink(program, 256)
+	small, err := shrink(program, 256, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,11 +77,23 @@ func TestProgramRunsAsBefore(t *testing.T) {
 	if got := run(t, small, script); got != want+"false false\n" {
 		t.Errorf("after: %q", got)
 	}
-	again, err := shrink(small, 256)
+	again, err := shrink(small, 256, false)
 	if err != nil || !bytes.Equal(again, small) {
 		t.Errorf("a second time: %v", err)
 	}
 	compareMemory(t, program, small)
+
+	nameless, err := shrink(program, 256, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, nameless, script); got != strings.Replace(want, "main.main", "", 1)+"false false\n" {
+		t.Errorf("without names: %q", got)
+	}
+	if bytes.Contains(nameless, []byte("main.deep")) || !bytes.Contains(nameless, []byte("runtime.gcStart")) {
+		t.Error("other names went than the program's own")
+	}
+	compareMemory(t, program, nameless)
 }
 
 // compareMemory checks that the initial memories differ by zeros alone, and that
@@ -133,7 +145,7 @@ func isLeftAlone(t *testing.T, what string, program []byte) {
 	if err := os.WriteFile(name, program, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err := shrinkFile(name, 256)
+	err := shrinkFile(name, 256, false)
 	if _, ok := errors.AsType[unknown](err); !ok {
 		t.Errorf("%s: %v, want a sentence that it is left as it is", what, err)
 	}
@@ -182,7 +194,7 @@ func TestUnknownTablesAreLeftAlone(t *testing.T) {
 		edit(m)
 		return data.replaced(program, segmentsOf(m, 0), m)
 	}
-	if _, err := shrink(edited(func([]byte) {}), 256); err != nil {
+	if _, err := shrink(edited(func([]byte) {}), 256, false); err != nil {
 		t.Fatalf("the tables as they are: %v", err)
 	}
 	for what, edit := range map[string]func(m []byte){
@@ -237,11 +249,11 @@ func TestOtherWebAssemblyIsLeftAlone(t *testing.T) {
 
 func TestWhatIsNoProgramIsRefused(t *testing.T) {
 	for _, content := range []string{"", "no program", "\x00asm\x02\x00\x00\x00"} {
-		if _, err := shrink([]byte(content), 256); err != errNoProgram {
+		if _, err := shrink([]byte(content), 256, false); err != errNoProgram {
 			t.Errorf("%q: %v", content, err)
 		}
 	}
-	if err := shrinkFile(filepath.Join(t.TempDir(), "missing"), 256); !errors.Is(err, fs.ErrNotExist) {
+	if err := shrinkFile(filepath.Join(t.TempDir(), "missing"), 256, false); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 }

@@ -84,7 +84,7 @@ func (j *Judge) Suggest(x []float32, n int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j.classifier.Suggest(rows, n)
+	return j.classifier.Suggest(context.Background(), rows, n, nil)
 }
 
 // Alike returns groups of pictures that resemble each other among those that

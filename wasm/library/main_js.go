@@ -34,6 +34,7 @@ var state struct {
 	reply   []byte
 	answer  []float64 // a reply of numbers
 	handles map[int32]*classifier.Classifier
+	batches map[int32]*classifier.Batch
 	last    int32
 	priors  map[string]*model.Prior // by sha256 of their files
 }
@@ -298,6 +299,84 @@ func Predict(h, d int32) (n int32) {
 	}
 	state.answer[0] = none
 	return int32(want)
+}
+
+// Together asks about many vectors together: the room's first n times d numbers. It
+// returns a number for [Step].
+//
+//go:wasmexport mq_together
+func Together(h, d, n int32) int32 {
+	return many(h, func(c *classifier.Classifier) (*classifier.Batch, error) { return c.Together(vector(n*d), int(d)) })
+}
+
+// Suggest asks which so many of the vectors to label, as [Together] does.
+//
+//go:wasmexport mq_suggest
+func Suggest(h, d, n, count int32) int32 {
+	return many(h, func(c *classifier.Classifier) (*classifier.Batch, error) {
+		return c.Suggest(vector(n*d), int(d), int(count))
+	})
+}
+
+func many(h int32, ask func(*classifier.Classifier) (*classifier.Batch, error)) int32 {
+	return with(h, func(c *classifier.Classifier) (int32, error) {
+		b, err := ask(c)
+		if err != nil {
+			return 0, err
+		}
+		if state.batches == nil {
+			state.batches = map[int32]*classifier.Batch{}
+		}
+		state.last++
+		state.batches[state.last] = b
+		return state.last, nil
+	})
+}
+
+// Step goes on with a batch for some milliseconds and returns 1 if there is more to do,
+// the answer then being how much is done of how much. After the last step it returns 0,
+// and the answer is the number of numbers that follow: those of [Predict] for each
+// vector, or the places of those suggested.
+//
+//go:wasmexport mq_step
+func Step(b int32) int32 {
+	return guard(func() (int32, error) {
+		of := state.batches[b]
+		if of == nil {
+			return 0, &classifier.Error{Code: "disposed", Message: "This question was given up."}
+		}
+		more, done, total, err := of.Step()
+		if err != nil {
+			return 0, err
+		}
+		state.answer = state.answer[:0]
+		defer func() { state.answer = state.answer[:cap(state.answer)] }()
+		if more {
+			state.answer = append(state.answer, float64(done), float64(total))
+			return 1, nil
+		}
+		state.answer = append(state.answer, 0)
+		if a := of.Answers; a != nil {
+			for i, none := range a.None {
+				state.answer = append(append(state.answer, none), a.Classes.RawRowView(i)...)
+			}
+		}
+		for _, i := range of.Suggestions {
+			state.answer = append(state.answer, float64(i))
+		}
+		state.answer[0] = float64(len(state.answer) - 1)
+		return 0, nil
+	})
+}
+
+// Stop forgets a batch, done or not.
+//
+//go:wasmexport mq_stop
+func Stop(b int32) {
+	if of := state.batches[b]; of != nil {
+		delete(state.batches, b)
+		of.Stop()
+	}
 }
 
 // LeaveOneOut returns how many numbers the answer has, for each example: id, class,

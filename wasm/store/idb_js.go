@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	databaseName = "metaqda"
-	version      = 4
+	version = 4
 
 	bySession = "session" // index of classes and examples
 	byClass   = "class"   // index of examples
@@ -33,10 +32,10 @@ type IndexedDB struct {
 	raw js.Value // the same, for what package idb lacks
 }
 
-// Open opens the database and brings it up to date. The error says why nothing
+// Open opens the database of a name and brings it up to date. The error says why nothing
 // can be kept and what to do about it. lost is called if the browser closes the
 // database of its own accord, which it does when its data are cleared.
-func Open(lost func()) (*IndexedDB, error) {
+func Open(name string, lost func()) (*IndexedDB, error) {
 	global, err := lookUp()
 	if err != nil {
 		return nil, err
@@ -49,7 +48,7 @@ func Open(lost func()) (*IndexedDB, error) {
 	var failed error
 	// The upgrade has no limit: one that begins after this has given up still makes
 	// a database with everything in it.
-	request, err = factory.Open(context.Background(), databaseName, version, func(db *idb.Database, from, _ uint) error {
+	request, err = factory.Open(context.Background(), name, version, func(db *idb.Database, from, _ uint) error {
 		failed = upgrade(request, db, int(from))
 		return nil // an error would end the program
 	})

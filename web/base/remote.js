@@ -27,7 +27,7 @@ export class RemoteClient {
   #waiting = new Map();
 
   /** @param {Worker} worker which this ends @param {ClientOptions} options */
-  constructor(worker, { code, died, patience, error = failure, onNews = () => {} }) {
+  constructor(worker, { code, died, patience, error = (code, message) => new MetaqdaError(code, message), onNews = () => {} }) {
     this.worker = worker;
     this.code = code;
     this.died = died;
@@ -123,12 +123,12 @@ function envelopeOf(error, otherwise) {
   };
 }
 
-/**
- * An error with a short word for programs and a sentence for people.
- *
- * @param {string} code
- * @param {string} message
- */
-export function failure(code, message) {
-  return Object.assign(new Error(message), { code });
+/** What is refused: `code` is a short word for programs, `message` a sentence for people that names the remedy. */
+export class MetaqdaError extends Error {
+  /** @param {string} code @param {string} message */
+  constructor(code, message) {
+    super(message);
+    this.name = 'MetaqdaError';
+    this.code = code;
+  }
 }

@@ -8,10 +8,11 @@ let channel;
 
 /** Lets the page paint and take input. @returns {Promise<void>} */
 export function nextTask() {
+  // In Node.js messages would come before timers, and not keep the process alive.
+  if ('setImmediate' in globalThis) return new Promise((resolve) => { setImmediate(resolve); });
   if (!channel) {
     channel = new MessageChannel();
     channel.port1.onmessage = () => waiting.shift()?.();
-    /** @type {any} */ (channel.port1).unref?.(); // in Node.js it would keep the process alive
   }
   const { port2 } = channel;
   return new Promise((resolve) => {

@@ -4,7 +4,7 @@
  * The worker gets the bytes of the session and the pictures' embeddings, and keeps
  * nothing.
  *
- *   start     {modules, runtime, role}
+ *   start     {modules, runtime, name, role}
  *   session   [bytes of the session, of its prior or null, numbers per picture]
  *   pictures  the embeddings, row by row
  *   classify  answers, row by row, as Answers has them
@@ -12,7 +12,7 @@
  *   alike     [numbers of the pictures]
  *   and 'progress' of its own accord, {done, total}
  */
-import { RemoteClient } from '../base/remote.js';
+import { EngineThread } from './thread.js';
 
 /** @typedef {import('./index.js').LoadedEngine} LoadedEngine */
 /**
@@ -24,17 +24,19 @@ import { RemoteClient } from '../base/remote.js';
 
 /** Judges the pictures that it was last given by the session as it then was. */
 export class Judge {
-  /** The worker; `started` is settled once its program runs. @type {{client: RemoteClient, started: Promise<unknown>}|null} */
-  #running = null;
+  #thread;
 
   /**
    * @param {LoadedEngine} engine
-   * @param {{onProgress?: (progress: {done: number, total: number}) => void, base?: string}} [options] `base` is the folder of wasm_exec.js
+   * @param {{onProgress?: (progress: {done: number, total: number}) => void}} [options]
    */
-  constructor(engine, { onProgress = () => {}, base = document.baseURI } = {}) {
+  constructor(engine, { onProgress = () => {} } = {}) {
     this.engine = engine;
-    this.onProgress = onProgress;
-    this.base = base;
+    this.#thread = new EngineThread(engine, 'judge', {
+      code: 'cancelled',
+      died: (why) => `The pictures could not be judged together (${why}): close other tabs and try again.`,
+      onNews: (_, progress) => onProgress(progress),
+    });
   }
 
   /**
@@ -48,14 +50,14 @@ export class Judge {
     const [{ classes }, { classifier, prior }] = await Promise.all([this.engine.state(), this.engine.trainingInput()]);
     const rows = new Float32Array(embeddings.length * dimension);
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
-    await this.#ask('session', [classifier, prior, dimension]);
-    await this.#ask('pictures', rows, [rows.buffer]);
-    return { classes: classes.map(({ id }) => id), probabilities: await this.#ask('classify') };
+    await this.#thread.ask('session', [classifier, prior, dimension]);
+    await this.#thread.ask('pictures', rows, [rows.buffer]);
+    return { classes: classes.map(({ id }) => id), probabilities: await this.#thread.ask('classify') };
   }
 
   /** Which of the pictures tell most once they are taught, the best one first. @param {number} count @returns {Promise<number[]>} */
   suggest(count) {
-    return this.#ask('suggest', count);
+    return this.#thread.ask('suggest', count);
   }
 
   /**
@@ -65,31 +67,11 @@ export class Judge {
    * @returns {Promise<number[][]>} the largest group first
    */
   alike(strangers) {
-    return this.#ask('alike', [strangers]);
+    return this.#thread.ask('alike', [strangers]);
   }
 
   /** Ends the worker, and with it whatever it does and holds. */
   close() {
-    this.#running?.client.close('Judging the pictures together was stopped.');
-    this.#running = null;
-  }
-
-  /** @param {string} type @param {unknown} [args] @param {Transferable[]} [transfer] @returns {Promise<any>} */
-  async #ask(type, args, transfer) {
-    if (!this.#running || this.#running.client.dead) this.#running = this.#start();
-    const { client, started } = this.#running;
-    await started;
-    return client.ask(type, args, transfer);
-  }
-
-  #start() {
-    const client = new RemoteClient(new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }), {
-      code: 'cancelled',
-      died: (why) => `The pictures could not be judged together (${why}): close other tabs and try again.`,
-      onNews: (_, progress) => this.onProgress(progress),
-    });
-    const started = client.ask('start', { modules: this.engine.modules, runtime: new URL('wasm_exec.js', this.base).href, role: 'judge' });
-    started.catch((error) => client.close(error.message)); // the next question starts another
-    return { client, started };
+    this.#thread.close('Judging the pictures together was stopped.');
   }
 }

@@ -1,55 +1,153 @@
 // @ts-check
 /**
- * Runs the Go program of wasm/ in this window or worker. The program takes a role and
- * the name of a global function, and calls that function once with the object of its
- * methods. Every method returns a promise.
+ * Runs a Go program: that of wasm/, which hands over an object of methods, or that of
+ * wasm/library, which exports functions.
  */
-import { failure } from '../base/remote.js';
+import { MetaqdaError } from '../base/remote.js';
 import { direct } from './direct.js';
 import { simdImports } from './kernels.js';
 
+/** @typedef {URL | string | Response | ArrayBuffer | ArrayBufferView} Bytes where a file is, or what it holds */
+/** @typedef {Bytes | WebAssembly.Module} Source where a program is, or the program */
+/** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes; total is 0 while it is not known */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */
 /** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
-/** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean}} GoProgram */
+/** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean, _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>}} GoProgram */
+/** @typedef {{Go: new () => GoProgram, scope: Record<string, any>}} Runtime of Go, and what it takes for the global scope */
 
 /**
- * Runs the toolchain's wasm_exec.js, which defines the global Go.
+ * Fetches and compiles a program, while it arrives where that is possible.
  *
- * @param {URL} url
+ * @param {Source} source
+ * @param {{onProgress?: OnProgress, total?: Promise<number>}} [options] `total` is the uncompressed size, which no header tells
+ * @returns {Promise<WebAssembly.Module>}
  */
+export async function compile(source, { onProgress, total } = {}) {
+  if (typeof WebAssembly !== 'object') throw new MetaqdaError('unsupported', 'WebAssembly is missing here: use a current version of Firefox, Chrome, Edge or Safari, or Node.js 20 or newer.');
+  if (source instanceof WebAssembly.Module) return source;
+  const found = await open(/** @type {Bytes} */ (source));
+  try {
+    if (!(found instanceof Response)) return await WebAssembly.compile(/** @type {BufferSource} */ (found));
+    if (onProgress) {
+      const counted = found.clone();
+      void sizeOf(found, total).then((size) => count(counted, size, onProgress)).catch(() => {}); // compiling reports what goes wrong
+    }
+    const streams = 'compileStreaming' in WebAssembly && /^application\/wasm\b/.test(found.headers.get('content-type') ?? '');
+    return await (streams ? WebAssembly.compileStreaming(found) : found.arrayBuffer().then((bytes) => WebAssembly.compile(bytes)));
+  } catch (error) {
+    throw new MetaqdaError('wasm', `The engine arrived damaged, or is not that of this version (${/** @type {Error} */ (error).message}): load it again.`);
+  }
+}
+
+/**
+ * The bytes of what a URL names, a Response holds, or a caller has at hand.
+ *
+ * @param {Bytes} source
+ * @returns {Promise<Uint8Array>}
+ */
+export async function bytesOf(source) {
+  const found = await open(source);
+  return found instanceof Response ? new Uint8Array(await found.arrayBuffer()) : found;
+}
+
+/**
+ * Fetches, or reads a file where it is one and this is Node.js.
+ *
+ * @param {Bytes} source
+ * @returns {Promise<Response | Uint8Array>}
+ */
+async function open(source) {
+  if (source instanceof Response) return source;
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  const url = new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href);
+  const refuse = (/** @type {string} */ why) => new MetaqdaError('fetch', `${url.href} could not be fetched (${why}): check the connection and the address, and load again.`);
+  if (url.protocol === 'file:' && globalThis.process?.versions?.node) {
+    const name = 'node:fs/promises'; // a variable, so that bundlers leave it alone
+    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ name);
+    return readFile(url).catch((/** @type {Error} */ error) => { throw refuse(error.message); });
+  }
+  const response = await fetch(url).catch((/** @type {Error} */ error) => { throw refuse(error.message); });
+  if (!response.ok) throw refuse(`status ${response.status}`);
+  return response;
+}
+
+/** What there is to load, 0 if nothing tells. @param {Response} response @param {Promise<number>} [known] */
+async function sizeOf({ headers }, known) {
+  return await known || (headers.get('content-encoding') ? 0 : Number(headers.get('content-length') ?? 0));
+}
+
+/** Reports the bytes of a body as they arrive. @param {Response} response @param {number} total @param {OnProgress} onProgress */
+async function count(response, total, onProgress) {
+  let loaded = 0;
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    loaded += part.value.byteLength;
+    onProgress({ loaded, total: total && Math.max(total, loaded) });
+  }
+  onProgress({ loaded, total: loaded });
+}
+
+/** Runs the toolchain's wasm_exec.js, which defines the global Go. @param {URL | string} url @returns {Promise<Runtime>} */
 export async function loadRuntime(url) {
-  if (!('Go' in globalThis)) await import(url.href).catch(() => { throw failure('fetch', 'The engine could not be fetched: check the connection and reload the page.'); });
+  const scope = /** @type {any} */ (globalThis);
+  if (!scope.Go) await import(/* webpackIgnore: true */ /* @vite-ignore */ String(url)).catch(() => { throw new MetaqdaError('fetch', 'The engine could not be fetched: check the connection and reload the page.'); });
+  return { Go: scope.Go, scope };
+}
+
+/**
+ * Starts a program and does not wait for its end, which does not come while all is well.
+ *
+ * @param {Modules} modules
+ * @param {new () => GoProgram} Go
+ * @param {string[]} [argv]
+ */
+export async function start({ engine, kernels }, Go, argv = []) {
+  const simd = simdImports(kernels);
+  const go = new Go();
+  Object.assign(go.importObject, simd.imports);
+  go.argv = ['metaqda', ...argv];
+  const instance = await WebAssembly.instantiate(engine, go.importObject);
+  simd.attach(instance);
+  return {
+    instance,
+    memory: /** @type {WebAssembly.Memory} */ (instance.exports.mem),
+    run: () => go.run(instance),
+    /** Whether it has stopped. */
+    ended: () => go.exited,
+    /** Drops what it waits for; it must not be called afterwards. */
+    release() {
+      for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer);
+      go._scheduledTimeouts.clear();
+    },
+  };
 }
 
 let started = 0;
 
 /**
- * Starts the program in a role and waits until it hands over its methods.
+ * Starts the program of wasm/ in a role and waits until it hands over its methods, each of which returns a promise:
+ * it takes the role, the name of a function in its scope, which it calls once, and that of a database.
  *
  * @param {Modules} modules
- * @param {'page'|'trainer'|'judge'} role
+ * @param {Runtime} runtime
+ * @param {'page'|'storage'|'trainer'|'judge'} role
+ * @param {string} name of the database
  * @returns {Promise<{methods: Methods, quick: import('./direct.js').Direct}>}
  */
-export async function startProgram({ engine, kernels }, role) {
-  const go = /** @type {GoProgram} */ (new /** @type {any} */ (globalThis).Go());
-  const simd = simdImports(kernels);
-  Object.assign(go.importObject, simd.imports);
-  const instance = await WebAssembly.instantiate(engine, go.importObject);
-  simd.attach(instance);
+export async function startProgram(modules, { Go, scope }, role, name) {
   const handover = `metaqda${++started}`;
-  go.argv = ['metaqda', role, handover];
-  const scope = /** @type {Record<string, unknown>} */ (globalThis);
+  const program = await start(modules, Go, [role, handover, name]);
   const methods = await new Promise((resolve, reject) => {
     scope[handover] = resolve;
-    const ended = () => reject(failure('internal', 'The engine ended while starting: reload the page.'));
-    go.run(instance).then(ended, ended);
+    const ended = () => reject(new MetaqdaError('internal', 'The engine ended while starting: reload the page.'));
+    program.run().then(ended, ended);
   });
   delete scope[handover];
-  const memory = /** @type {WebAssembly.Memory} */ (instance.exports.mem);
-  const { ask, revision } = direct(instance);
+  const { ask, revision } = direct(program.instance);
   return {
-    methods: guarded({ ...methods, memory: () => memory.buffer.byteLength }, go),
-    quick: { ask: (x, show) => (go.exited ? null : ask(x, show)), revision: () => (go.exited ? NaN : revision()) },
+    methods: guarded({ ...methods, memory: () => program.memory.buffer.byteLength }, program.ended),
+    quick: { ask: (x, show) => (program.ended() ? null : ask(x, show)), revision: () => (program.ended() ? NaN : revision()) },
   };
 }
 
@@ -57,12 +155,12 @@ export async function startProgram({ engine, kernels }, role) {
  * Makes methods reject, rather than throw, once the program has ended.
  *
  * @param {Record<string, any>} methods
- * @param {GoProgram} go
+ * @param {() => boolean} ended
  * @returns {Methods}
  */
-function guarded(methods, go) {
+function guarded(methods, ended) {
   return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, typeof method !== 'function' ? method : async (/** @type {unknown[]} */ ...args) => {
-    if (go.exited) throw failure('internal', 'The engine has stopped: reload the page. What was taught is kept.');
+    if (ended()) throw new MetaqdaError('internal', 'The engine has stopped: reload the page. What was taught is kept.');
     return method(...args);
   }]));
 }

@@ -4,13 +4,13 @@
  * responsive. The worker gets the compiled program by message and keeps its checkpoints
  * in IndexedDB itself.
  *
- *   start     {modules, runtime, role}
+ *   start     {modules, runtime, name, role}
  *   begin     {session, steps, classifier | dataset, prior}
  *   resume, pending, forget   the id of a session
  *   pause, proceed, cancel, finished
  *   and 'progress' of its own accord
  */
-import { RemoteClient } from '../base/remote.js';
+import { EngineThread } from './thread.js';
 
 /** @typedef {import('./index.js').LoadedEngine} FullEngine */
 /**
@@ -40,18 +40,20 @@ import { RemoteClient } from '../base/remote.js';
 
 /** Learns one prior at a time. */
 export class Trainer {
-  /** The worker; `started` is settled once its program runs. @type {{client: RemoteClient, started: Promise<unknown>}|null} */
-  #running = null;
+  #thread;
   #session = '';
 
   /**
    * @param {FullEngine} engine
-   * @param {{onProgress?: (progress: Progress) => void, base?: string}} [options] `base` is the folder of wasm_exec.js
+   * @param {{onProgress?: (progress: Progress) => void}} [options]
    */
-  constructor(engine, { onProgress = () => {}, base = document.baseURI } = {}) {
+  constructor(engine, { onProgress = () => {} } = {}) {
     this.engine = engine;
-    this.onProgress = onProgress;
-    this.base = base;
+    this.#thread = new EngineThread(engine, 'trainer', {
+      code: 'internal',
+      died: (why) => `The trainer ended (${why}): reload the page to go on.`,
+      onNews: (_, progress) => onProgress(progress),
+    });
   }
 
   /**
@@ -64,10 +66,10 @@ export class Trainer {
   async begin({ steps = 300, dataset } = {}) {
     const { session, classifier, prior } = await this.engine.trainingInput();
     this.#session = session;
-    if (!dataset) return this.#ask('begin', { session, steps, prior, classifier });
+    if (!dataset) return this.#thread.ask('begin', { session, steps, prior, classifier });
     // Embeddings of another kind than the session's begin at the plain one, made by hand.
     const fits = dataset.dimension === (await this.engine.state()).dimension;
-    return this.#ask('begin', { session, steps, prior: fits ? prior : null, dataset });
+    return this.#thread.ask('begin', { session, steps, prior: fits ? prior : null, dataset });
   }
 
   /**
@@ -76,33 +78,33 @@ export class Trainer {
    * @returns {Promise<{steps: number, done: number}|null>}
    */
   async pending() {
-    return this.#ask('pending', (await this.engine.state()).sessionId);
+    return this.#thread.ask('pending', (await this.engine.state()).sessionId);
   }
 
   /** Goes on where it was interrupted. @returns {Promise<Started>} */
   async resume() {
     this.#session = (await this.engine.state()).sessionId;
-    return this.#ask('resume', this.#session);
+    return this.#thread.ask('resume', this.#session);
   }
 
   /** Stops after the step under way, once everything is stored. */
   async pause() {
-    await this.#ask('pause');
+    await this.#thread.ask('pause');
   }
 
   /** Ends a pause. */
   async proceed() {
-    await this.#ask('proceed');
+    await this.#thread.ask('proceed');
   }
 
   /** Ends learning for good; the prior in use stays. */
   async cancel() {
-    await this.#ask('cancel');
+    await this.#thread.ask('cancel');
   }
 
   /** Waits for the end. Rejects with code 'cancelled' after cancel. @returns {Promise<Learned>} */
   async finished() {
-    return this.#ask('finished');
+    return this.#thread.ask('finished');
   }
 
   /**
@@ -119,30 +121,11 @@ export class Trainer {
 
   /** Drops what could be resumed. */
   async forget() {
-    await this.#ask('forget', this.#session || (await this.engine.state()).sessionId);
+    await this.#thread.ask('forget', this.#session || (await this.engine.state()).sessionId);
   }
 
   /** Ends the worker. What was learned since the last checkpoint is lost. */
   close() {
-    this.#running?.client.close('The trainer was closed.');
-  }
-
-  /** @param {string} type @param {unknown} [args] @returns {Promise<any>} */
-  async #ask(type, args) {
-    if (!this.#running || this.#running.client.dead) this.#running = this.#start();
-    const { client, started } = this.#running;
-    await started;
-    return client.ask(type, args);
-  }
-
-  #start() {
-    const client = new RemoteClient(new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }), {
-      code: 'internal',
-      died: (why) => `The trainer ended (${why}): reload the page to go on.`,
-      onNews: (_, progress) => this.onProgress(progress),
-    });
-    const started = client.ask('start', { modules: this.engine.modules, runtime: new URL('wasm_exec.js', this.base).href, role: 'trainer' });
-    started.catch((error) => client.close(error.message)); // the next question starts another
-    return { client, started };
+    this.#thread.close('The trainer was closed.');
   }
 }

@@ -1,9 +1,10 @@
 // @ts-check
 /** Classifiers: what was taught, what it is taken for, files. */
+import { nextTask } from '../base/task.js';
+import { bytesOf } from '../engine/program.js';
 import { acquire, release, share } from './engine.js';
 import { MetaqdaError } from './errors.js';
 import { isVector, numbersOf } from './vectors.js';
-import { bytesOf } from './wasm.js';
 
 /** @typedef {import('./vectors.js').Vector} Vector */
 /** @typedef {import('./engine.js').Engine} Engine */
@@ -44,8 +45,8 @@ import { bytesOf } from './wasm.js';
  * @property {Prediction | null} prediction null for the only example of all
  */
 
-/** @typedef {{index: number, doubt: number, prediction: Prediction}} Suggestion doubt: entropy of the prediction, in bits */
 /** @typedef {{signal?: AbortSignal}} CallOptions */
+/** @typedef {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} BatchOptions progress is counted in steps of the work */
 
 const inferences = /** @type {const} */ (['fb', 'map']);
 
@@ -255,37 +256,87 @@ export class Classifier {
   }
 
   /**
-   * `predict` for many, in their order, leaving the thread free in between.
+   * What each of a batch is, in their order, judged together: what is probably of a class tells what the class looks
+   * like, so that answers are right more often than one by one, the more so the fewer examples there are. No vector is
+   * judged by itself, `none` is that of `predict`, and what was taught stays as it is. The thread is left free in between.
    *
-   * @param {Iterable<Input | Vector>} batch
-   * @param {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} [options]
+   * @param {Iterable<Input | Vector>} batch @param {BatchOptions} [options]
    * @returns {Promise<Prediction[]>}
    */
-  async classify(batch, { onProgress, signal } = {}) {
-    const all = [...batch];
-    const predictions = [];
-    let rest = performance.now();
-    for (const x of all) {
-      predictions.push(await this.predict(x, { signal }));
-      onProgress?.({ done: predictions.length, total: all.length });
-      if (performance.now() - rest > SLICE) {
-        await pause();
-        rest = performance.now();
-      }
-    }
-    return predictions;
+  async classify(batch, options) {
+    const labels = this.labels;
+    return this.#together(batch, options, 'mq_together', [], (numbers) => {
+      const each = 1 + labels.length;
+      return Array.from({ length: numbers.length / each }, (_, i) => prediction(labels, numbers, i * each));
+    });
   }
 
   /**
-   * Which of a batch tell most when they are labelled: those that the classifier doubts most, first.
+   * Which of a batch tell most once they are labelled, the best one first, by their places in it: those that leave the
+   * least of the others unlike anything taught. Nothing need be taught before.
    *
    * @param {Iterable<Input | Vector>} batch
-   * @param {{count?: number} & Parameters<Classifier<Input>['classify']>[1]} [options] count: how many, all if left out
-   * @returns {Promise<Suggestion[]>}
+   * @param {{count?: number} & BatchOptions} [options] count: how many, all if left out; of more than 1,024 so many at
+   *   equal steps are looked at
+   * @returns {Promise<number[]>}
    */
-  async suggest(batch, options = {}) {
-    const all = (await this.classify(batch, options)).map((p, index) => ({ index, doubt: entropy(p), prediction: p }));
-    return all.sort((a, b) => b.doubt - a.doubt || a.index - b.index).slice(0, options.count);
+  async suggest(batch, { count, ...options } = {}) {
+    if (count !== undefined && !(Number.isInteger(count) && count >= 0)) throw new MetaqdaError('argument', 'The option count must be a whole number from 0 on.');
+    return this.#together(batch, options, 'mq_suggest', [Math.min(count ?? Infinity, 2 ** 31 - 1)], (numbers) => Array.from(numbers));
+  }
+
+  /**
+   * @template T
+   * @param {Iterable<Input | Vector>} batch
+   * @param {BatchOptions | undefined} options
+   * @param {string} name @param {number[]} args after those for the vectors
+   * @param {(numbers: Float64Array) => T[]} read reads the answer
+   */
+  async #together(batch, { onProgress, signal } = {}, name, args, read) {
+    signal?.throwIfAborted();
+    const all = [...batch];
+    if (all.length === 0) return [];
+    let total = all.length;
+    let done = 0;
+    for (const x of all) if (!isVector(x)) total++;
+    const engine = this.#engine;
+    const rest = rests(signal);
+    /** @type {Float32Array | undefined} */
+    let rows;
+    let d = 0;
+    for (const [i, x] of all.entries()) {
+      const vector = await this.embed(x, { signal });
+      if (!rows) {
+        d = vector.length;
+        rows = new Float32Array(all.length * d);
+      }
+      if (vector.length !== d) throw new MetaqdaError('dimension', `Vector ${i} of the batch has ${vector.length} numbers, the first one ${d}: use one extractor for all of them.`);
+      rows.set(vector, i * d);
+      if (!isVector(x)) onProgress?.({ done: ++done, total });
+      await rest();
+    }
+    engine.write(/** @type {Float32Array} */ (rows));
+    rows = undefined;
+    const job = this.#call(name, d, all.length, ...args);
+    share(); // whatever becomes of the classifier meanwhile
+    try {
+      for (;;) {
+        engine.reserve(0);
+        const more = engine.checked(engine.program.exports.mq_step(job));
+        const at = engine.program.exports.mq_answer() >> 3;
+        const [first, second] = engine.doubles.subarray(at, at + 2);
+        if (!more) {
+          const answers = read(engine.doubles.subarray(at + 1, at + 1 + first));
+          onProgress?.({ done: total, total });
+          return answers;
+        }
+        onProgress?.({ done: done + Math.floor(all.length * (first / second)), total });
+        await rest();
+      }
+    } finally {
+      engine.program.exports.mq_stop(job);
+      release();
+    }
   }
 
   /**
@@ -369,8 +420,17 @@ export class Classifier {
 /** How long the thread may be busy at a time, in milliseconds. */
 const SLICE = 12;
 
-/** @returns {Promise<void>} */
-const pause = () => new Promise((resolve) => { setTimeout(resolve, 0); });
+/** What waits for the next turn of the event loop where it is time, and throws what the signal says. @param {AbortSignal} [signal] */
+function rests(signal) {
+  let began = performance.now();
+  return async () => {
+    signal?.throwIfAborted();
+    if (performance.now() - began < SLICE) return;
+    await nextTask();
+    signal?.throwIfAborted();
+    began = performance.now();
+  };
+}
 
 /** @param {unknown} s @param {string} what */
 function text(s, what) {
@@ -397,11 +457,6 @@ function prediction(labels, numbers, at) {
   let best = 0;
   for (let i = 1; i < labels.length; i++) if (numbers[at + 1 + i] > numbers[at + 1 + best]) best = i;
   return { label: labels[best], probabilities: record(labels, (i) => numbers[at + 1 + i]), none: numbers[at] };
-}
-
-/** @param {Prediction} p in bits */
-function entropy({ probabilities, none }) {
-  return [none, ...Object.values(probabilities)].reduce((sum, p) => (p > 0 ? sum - p * Math.log2(p) : sum), 0);
 }
 
 /** Reads the reply of mq_describe. @param {Uint8Array<ArrayBuffer>} reply */

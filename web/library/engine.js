@@ -4,11 +4,14 @@
  * functions as methods. Arguments go into the program's memory at the address that
  * mq_room returns, replies come from those of mq_reply and mq_answer.
  */
+import { simdSupported } from '../base/simd.js';
+import { compile, start } from '../engine/program.js';
 import { MetaqdaError } from './errors.js';
-import { compile, start } from './wasm.js';
+import { loadGo } from './go.js';
+import { kernels } from './kernels.js';
 
-/** @typedef {import('./wasm.js').Source} Source */
-/** @typedef {import('./wasm.js').Program} Program */
+/** @typedef {import('../engine/program.js').Source} Source */
+/** @typedef {{exports: any} & Pick<Awaited<ReturnType<typeof start>>, 'memory' | 'ended' | 'release'>} Program a running engine, and its functions */
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -93,7 +96,7 @@ let users = 0;
  * @typedef {object} InitOptions
  * @property {Source} [wasm] where `metaqda.wasm` is, or what it holds; beside this module if left out
  * @property {boolean} [simd] false does without SIMD: slower, the same answers
- * @property {import('./wasm.js').OnProgress} [onProgress] bytes of the engine as they arrive
+ * @property {import('../engine/program.js').OnProgress} [onProgress] bytes of the engine as they arrive
  */
 
 /**
@@ -109,9 +112,9 @@ export async function init(options = {}) {
   await compiled(options.onProgress);
 }
 
-/** @param {import('./wasm.js').OnProgress} [onProgress] */
+/** @param {import('../engine/program.js').OnProgress} [onProgress] */
 function compiled(onProgress) {
-  const tried = module ??= compile(source ?? new URL('./metaqda.wasm', import.meta.url), onProgress);
+  const tried = module ??= compile(source ?? new URL('./metaqda.wasm', import.meta.url), { onProgress });
   tried.catch(() => { if (module === tried) module = undefined; }); // the next call tries again
   return tried;
 }
@@ -139,6 +142,19 @@ export function release() {
   engine = undefined;
 }
 
+/** The program needs nothing of the global scope but what Go's own glue takes from it. */
+const scope = () => ({ Object, Array, String, Uint8Array, Date, crypto, performance, TextEncoder, TextDecoder });
+
 async function begin() {
-  return new Engine(await start(await compiled(), { simd }));
+  const { instance, run, memory, ended, release } = await start({ engine: await compiled(), kernels: simd ? await compiledKernels() : null }, loadGo(scope()));
+  void run(); // to where main waits
+  return new Engine({ exports: instance.exports, memory, ended, release });
+}
+
+/** @type {Promise<WebAssembly.Module> | null | undefined} */
+let simdModule;
+
+/** The kernels, compiled once; null where they do not run. */
+export function compiledKernels() {
+  return simdModule ??= simdSupported() ? WebAssembly.compile(/** @type {BufferSource} */ (kernels())) : null;
 }

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What is refused: `code` is a short word for programs, `message` a sentence for people that names the remedy.
+ * Errors, by their codes:
  *
  * | code | what was refused |
  * |---|---|
@@ -17,11 +17,4 @@
  * | fetch, wasm, unsupported | the engine, or a prior, could not be had |
  * | internal | a mistake in metaqda |
  */
-export class MetaqdaError extends Error {
-  /** @param {string} code @param {string} message */
-  constructor(code, message) {
-    super(message);
-    this.name = 'MetaqdaError';
-    this.code = code;
-  }
-}
+export { MetaqdaError } from '../base/remote.js';

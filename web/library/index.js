@@ -5,7 +5,7 @@ export { init } from './engine.js';
 export { MetaqdaError } from './errors.js';
 /** @typedef {import('./classifier.js').Prediction} Prediction */
 /** @typedef {import('./classifier.js').LeftOut} LeftOut */
-/** @typedef {import('./classifier.js').Suggestion} Suggestion */
+/** @typedef {import('./classifier.js').BatchOptions} BatchOptions */
 /** @typedef {import('./engine.js').InitOptions} InitOptions */
 /** @typedef {import('./vectors.js').Vector} Vector */
 /**

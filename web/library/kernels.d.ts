@@ -1,2 +1,2 @@
-// Written by build.mjs: the SIMD kernels of wasm/simd.
+// Written by web/build/package.mjs: the SIMD kernels of wasm/simd.
 export function kernels(): Uint8Array;

@@ -1,14 +1,9 @@
 // @ts-check
-/**
- * The thread of worker.js. Messages, both ways:
- *   {type, id, args} -> {type, id, result} | {type: 'error', id, error: {code, message}}
- *     init   args: [InitOptions without onProgress]   result: undefined
- *     create args: [options]                          result: a handle
- *     open   args: [bytes, options]                   result: a handle
- *     call   args: [handle, method, ...]              result: that of the method
- */
+/** The thread of worker.js, which describes the messages. */
+import { answer } from '../base/remote.js';
 import { createClassifier, openClassifier } from './classifier.js';
 import { init } from './engine.js';
+import { MetaqdaError } from './errors.js';
 
 /** @type {Map<number, any>} */
 const classifiers = new Map();
@@ -20,25 +15,40 @@ function handle(classifier) {
   return last;
 }
 
-/** @type {Record<string, (...args: any[]) => unknown>} */
-const handlers = {
+/** What ends calls that go on. @type {Map<number, AbortController>} */
+const running = new Map();
+const TELL_EVERY = 50; // milliseconds
+
+const tell = answer({
   init,
   create: async (options) => handle(await createClassifier(options)),
-  open: async (bytes, options) => handle(await openClassifier(bytes, options)),
-  call(number, method, ...args) {
-    const classifier = classifiers.get(number);
-    if (method === 'dispose') classifiers.delete(number);
+  open: async ([bytes, options]) => handle(await openClassifier(bytes, options)),
+  async call([at, method, args, number]) {
+    const classifier = classifiers.get(at);
+    if (!classifier) throw new MetaqdaError('disposed', 'This classifier was disposed of: create another one.');
+    if (method === 'dispose') classifiers.delete(at);
+    if (method === 'classify' || method === 'suggest') return judged(classifier, method, args, number);
     const found = classifier[method];
     return typeof found === 'function' ? found.apply(classifier, args) : found;
   },
-};
+  stop: (number) => running.get(number)?.abort(),
+}, { code: 'internal' });
 
-const scope = /** @type {any} */ (globalThis);
-scope.onmessage = async (/** @type {MessageEvent} */ { data: { type, id, args } }) => {
+/** @param {any} classifier @param {'classify' | 'suggest'} method @param {[any, object?]} args @param {number} number */
+async function judged(classifier, method, [batch, options], number) {
+  const controller = new AbortController();
+  running.set(number, controller);
+  let told = 0;
   try {
-    scope.postMessage({ type, id, result: await handlers[type](...args) });
-  } catch (error) {
-    const { code = 'internal', message } = /** @type {any} */ (error);
-    scope.postMessage({ type: 'error', id, error: { code, message } });
+    return await classifier[method](batch, {
+      ...options, signal: controller.signal,
+      onProgress(/** @type {{done: number, total: number}} */ { done, total }) {
+        if (done < total && performance.now() - told < TELL_EVERY) return;
+        told = performance.now();
+        tell('progress', { number, done, total });
+      },
+    });
+  } finally {
+    running.delete(number);
   }
-};
+}

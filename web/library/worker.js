@@ -1,14 +1,16 @@
 // @ts-check
 /**
  * A classifier in a worker, for much work at a time: leaving out, large batches. Its
- * methods are those of a Classifier for vectors, as promises. Messages, both ways (the
- * other side is worker-thread.js):
- *   {type, id, args} -> {type, id, result} | {type: 'error', id, error: {code, message}}
- *     init   args: [InitOptions without onProgress]   result: undefined
- *     create args: [options]                          result: a handle
- *     open   args: [bytes, options]                   result: a handle
- *     call   args: [handle, method, ...]              result: that of the method
+ * methods are those of a Classifier for vectors, as promises. Messages are those of
+ * base/remote.js; the other side is worker-thread.js:
+ *   init    options of init                       nothing
+ *   create  options                               a handle
+ *   open    [bytes, options]                      a handle
+ *   call    [handle, method, arguments, number]   what the method returns
+ *   stop    number                                ends that call
+ * and 'progress' of its own accord, {number, done, total} of a call
  */
+import { RemoteClient } from '../base/remote.js';
 import { MetaqdaError } from './errors.js';
 import { isVector, numbersOf } from './vectors.js';
 
@@ -18,12 +20,10 @@ import { isVector, numbersOf } from './vectors.js';
 
 /** A worker that holds classifiers. */
 export class ClassifierWorker {
-  #worker;
-  #next = 1;
-  /** @type {Map<number, {resolve: (v: any) => void, reject: (e: Error) => void}>} */
-  #waiting = new Map();
-  /** @type {MetaqdaError | null} */
-  #dead = null;
+  #client;
+  #calls = 0;
+  /** @type {Map<number, (progress: {done: number, total: number}) => void>} */
+  #listeners = new Map();
 
   /**
    * @param {object} [options]
@@ -31,46 +31,47 @@ export class ClassifierWorker {
    * @param {WebAssembly.Module | string} [options.wasm] address of metaqda.wasm, or the compiled engine
    */
   constructor({ worker, wasm } = {}) {
-    this.#worker = worker ?? new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module', name: 'metaqda' });
-    this.#worker.onmessage = ({ data: { type, id, result, error } }) => {
-      const waiter = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      if (type === 'error') waiter?.reject(new MetaqdaError(error.code, error.message));
-      else waiter?.resolve(result);
-    };
-    this.#worker.onerror = (event) => {
-      event.preventDefault?.();
-      this.#end(`The worker stopped: ${event.message || 'it could not be loaded'}.`);
-    };
+    this.#client = new RemoteClient(worker ?? new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module', name: 'metaqda' }), {
+      code: 'disposed',
+      died: (why) => `The worker stopped: ${why}.`,
+      onNews: (_, { number, done, total }) => this.#listeners.get(number)?.({ done, total }),
+    });
     if (wasm) void this.ask('init', { wasm }).catch(() => {}); // what is asked next tells
   }
 
-  /** @param {string} type @param {...unknown} args @returns {Promise<any>} */
-  ask(type, ...args) {
-    if (this.#dead) return Promise.reject(this.#dead);
-    return new Promise((resolve, reject) => {
-      const id = this.#next++;
-      this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ type, id, args });
-    });
+  /** @internal @param {string} type @param {unknown} args @returns {Promise<any>} */
+  ask(type, args) { return this.#client.ask(type, args); }
+
+  /**
+   * @internal
+   * @param {number} handle @param {string} method @param {unknown[]} args
+   * @param {import('./classifier.js').BatchOptions} [options]
+   * @returns {Promise<any>}
+   */
+  async call(handle, method, args, { onProgress, signal } = {}) {
+    signal?.throwIfAborted();
+    const number = ++this.#calls;
+    const stop = () => void this.ask('stop', number).catch(() => {});
+    if (onProgress) this.#listeners.set(number, onProgress);
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      return await this.ask('call', [handle, method, args, number]);
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error;
+    } finally {
+      this.#listeners.delete(number);
+      signal?.removeEventListener('abort', stop);
+    }
   }
 
   /** @param {WorkerOptions} [options] @returns {Promise<RemoteClassifier>} */
   async createClassifier(options = {}) { return new RemoteClassifier(this, await this.ask('create', plain(options))); }
 
   /** @param {ArrayBuffer | ArrayBufferView} file @param {Pick<WorkerOptions, 'prior'>} [options] @returns {Promise<RemoteClassifier>} */
-  async openClassifier(file, options = {}) { return new RemoteClassifier(this, await this.ask('open', file, plain(options))); }
+  async openClassifier(file, options = {}) { return new RemoteClassifier(this, await this.ask('open', [file, plain(options)])); }
 
   /** Ends the worker and all its classifiers. */
-  terminate() { this.#end('The worker was terminated.'); }
-
-  /** @param {string} why */
-  #end(why) {
-    this.#dead ??= new MetaqdaError('disposed', why);
-    this.#worker.terminate();
-    for (const { reject } of this.#waiting.values()) reject(this.#dead);
-    this.#waiting.clear();
-  }
+  terminate() { this.#client.close('The worker was terminated.'); }
 }
 
 /** @param {WorkerOptions} options */
@@ -91,7 +92,7 @@ export class RemoteClassifier {
   }
 
   /** @param {string} method @param {...unknown} args @returns {Promise<any>} */
-  #call(method, ...args) { return this.#worker.ask('call', this.#handle, method, ...args); }
+  #call(method, ...args) { return this.#worker.call(this.#handle, method, args); }
 
   /** @param {Vector} vector @param {string} label @param {{group?: string}} [options] @returns {Promise<number>} */
   addExample(vector, label, options) { return this.#call('addExampleSync', sent(vector), label, options); }
@@ -99,11 +100,11 @@ export class RemoteClassifier {
   /** @param {Vector} vector @returns {Promise<import('./classifier.js').Prediction>} */
   predict(vector) { return this.#call('predictSync', sent(vector)); }
 
-  /** @param {Iterable<Vector>} batch @returns {Promise<import('./classifier.js').Prediction[]>} */
-  classify(batch) { return this.#call('classify', Array.from(batch, sent)); }
+  /** @param {Iterable<Vector>} batch @param {import('./classifier.js').BatchOptions} [options] @returns {Promise<import('./classifier.js').Prediction[]>} */
+  async classify(batch, options) { return this.#worker.call(this.#handle, 'classify', [Array.from(batch, sent)], options); }
 
-  /** @param {Iterable<Vector>} batch @param {{count?: number}} [options] @returns {Promise<import('./classifier.js').Suggestion[]>} */
-  suggest(batch, options) { return this.#call('suggest', Array.from(batch, sent), options); }
+  /** @param {Iterable<Vector>} batch @param {{count?: number} & import('./classifier.js').BatchOptions} [options] @returns {Promise<number[]>} */
+  async suggest(batch, { count, ...options } = {}) { return this.#worker.call(this.#handle, 'suggest', [Array.from(batch, sent), { count }], options); }
 
   /** @returns {Promise<import('./classifier.js').LeftOut[]>} */
   leaveOneOut() { return this.#call('leaveOneOut'); }

@@ -6,8 +6,8 @@ import { CheckPanel } from './check.js';
 import { ClassList } from './classes.js';
 import { byId, save, sentence } from './dom.js';
 import { catchMisses, catchPaste } from './drop.js';
-import { loadEngine } from '../engine/index.js';
-import { loadExtractor } from '../extractor/index.js';
+import { loadEngine } from '../library/storage.js';
+import { loadExtractor } from '../library/extractors.js';
 import { LearningPanel } from './learning.js';
 import { Enrolment } from './enrol.js';
 import { LargerView } from './larger.js';
@@ -20,8 +20,8 @@ import { SettingsDialog } from './settings.js';
 import { Sorting } from './sort.js';
 import { Why } from './why.js';
 
-/** @typedef {import('../engine/trainer.js').FullEngine} Engine */
-/** @typedef {import('../extractor/index.js').Extractor} Extractor */
+/** @typedef {import('../library/types.js').FullEngine} Engine */
+/** @typedef {import('../library/types.js').Extractor} Extractor */
 /** @typedef {{version: string, files: {path: string, bytes: number, sha256: string}[]}} Manifest */
 
 /** Sizes to expect before the downloads tell their own, in bytes. */
@@ -58,7 +58,7 @@ async function usePagePrior(engine, manifest) {
   }
 }
 
-/** @param {import('../engine/contract.js').PriorState} prior in use */
+/** @param {import('../library/types.js').PriorState} prior in use */
 function meanwhile({ site, sha256 }) {
   if (!site) return 'This session has its own and does not need it.';
   if (sha256) return 'That of the last visit is in use.';
@@ -118,7 +118,7 @@ function coalesced(show) {
 /**
  * A word that is another one whenever answers may be others.
  *
- * @param {Omit<import('../engine/contract.js').EngineState, 'classes'>} state
+ * @param {Omit<import('../library/types.js').EngineState, 'classes'>} state
  * @param {readonly import('./sort.js').Taught[]} classes
  */
 function judgedBy({ sessionId, inference, nonePrior, prior }, classes) {
@@ -138,7 +138,7 @@ async function build(engine, extractor) {
   const classes = new ClassList({ engine, enrolment, undo, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
   const why = new Why({ engine, enrolment, classes });
   const check = new CheckPanel({ engine, classes });
-  const sorting = new Sorting({ engine: /** @type {import('../engine/index.js').LoadedEngine} */ (engine), enrolment, undo });
+  const sorting = new Sorting({ engine: /** @type {import('../library/types.js').LoadedEngine} */ (engine), enrolment, undo });
   const recogniser = new Recogniser({ engine, enrolment, undo, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question) });
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {

@@ -3,10 +3,10 @@
 import { complain } from './announce.js';
 import { byId, counted, el, sentence } from './dom.js';
 import { advice, bandInWords, goodnessOf, headline } from './goodness.js';
-import { nextTask } from '../base/task.js';
+import { nextTask } from '../library/storage.js';
 
-/** @typedef {import('../engine/contract.js').Engine} Engine */
-/** @typedef {import('../engine/contract.js').Trial} Trial */
+/** @typedef {import('../library/types.js').Engine} Engine */
+/** @typedef {import('../library/types.js').Trial} Trial */
 /** @typedef {import('./classes.js').ClassList} ClassList */
 /** @typedef {import('./goodness.js').Goodness} Goodness */
 

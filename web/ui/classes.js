@@ -11,10 +11,10 @@ import { holdRepeat } from './hold.js';
 import { nextTask } from '../base/task.js';
 import { Thumbnails } from './thumbnails.js';
 
-/** @typedef {import('../engine/contract.js').ClassState} ClassState */
-/** @typedef {import('../engine/contract.js').Step} Step */
-/** @typedef {import('../engine/contract.js').Example} Example */
-/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../library/types.js').ClassState} ClassState */
+/** @typedef {import('../library/types.js').Step} Step */
+/** @typedef {import('../library/types.js').Example} Example */
+/** @typedef {import('../library/types.js').Engine} Engine */
 /** @typedef {import('./enrol.js').Enrolment} Enrolment */
 /** @typedef {import('./announce.js').UndoStack} UndoStack */
 

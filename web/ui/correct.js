@@ -3,7 +3,7 @@
 import { complain, say } from './announce.js';
 import { counted, el, icon, sentence } from './dom.js';
 
-/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../library/types.js').Engine} Engine */
 /** @typedef {import('./announce.js').UndoStack} UndoStack */
 /** @typedef {import('./sorting.js').Named} Named */
 /** @typedef {{id: string}|{name: string}} Target a class, or the name of a new one */

@@ -2,8 +2,8 @@
 /** A picture, file or frame, through the extractor: enrolled in a class, or as the embedding to ask about. */
 import { decode, preview, THUMBNAIL } from '../files/pictures.js';
 
-/** @typedef {import('../engine/contract.js').Engine} Engine */
-/** @typedef {import('../extractor/index.js').Extractor} Extractor */
+/** @typedef {import('../library/types.js').Engine} Engine */
+/** @typedef {import('../library/types.js').Extractor} Extractor */
 
 /** Joins the engine with an extractor that may still be loading. */
 export class Enrolment {

@@ -7,7 +7,7 @@
 import { counted } from './dom.js';
 import { decide } from '../engine/decide.js';
 
-/** @typedef {import('../engine/contract.js').Trial} Trial */
+/** @typedef {import('../library/types.js').Trial} Trial */
 
 /** From how many trials on answers are sorted by how sure they were; fewer tell nothing. */
 const ENOUGH = 30;

@@ -3,13 +3,13 @@
 import { complain, say } from './announce.js';
 import { Curve, tell } from './curve.js';
 import { byId, counted, el, save, sentence } from './dom.js';
-import { Trainer } from '../engine/trainer.js';
+import { Trainer } from '../library/storage.js';
 
 /** @typedef {import('./curve.js').TrainingPoint} TrainingPoint */
-/** @typedef {import('../engine/trainer.js').FullEngine} FullEngine */
-/** @typedef {import('../engine/trainer.js').Learned} Learned */
-/** @typedef {import('../engine/trainer.js').Point} Point */
-/** @typedef {import('../engine/trainer.js').Progress} Progress */
+/** @typedef {import('../library/types.js').FullEngine} FullEngine */
+/** @typedef {import('../library/types.js').Learned} Learned */
+/** @typedef {import('../library/types.js').Point} Point */
+/** @typedef {import('../library/types.js').Progress} Progress */
 /** @typedef {'idle'|'running'|'paused'|'interrupted'|'done'} Stage */
 
 /**
@@ -93,7 +93,7 @@ function duration(seconds) {
  * The reader comes with the first file: few people bring one.
  *
  * @param {Uint8Array} bytes of an .npz file
- * @returns {Promise<import('../engine/trainer.js').Dataset>}
+ * @returns {Promise<import('../library/types.js').Dataset>}
  */
 async function readDataset(bytes) {
   /** @type {typeof import('../files/npz.mjs')} */
@@ -189,7 +189,7 @@ export class LearningPanel {
     }
   }
 
-  /** @param {import('../engine/trainer.js').Dataset} [dataset] */
+  /** @param {import('../library/types.js').Dataset} [dataset] */
   async #start(dataset) {
     await this.#follow(await this.trainer.begin({ steps: Number(this.effort.value), dataset }));
   }
@@ -217,7 +217,7 @@ export class LearningPanel {
   /**
    * Follows a run to its end.
    *
-   * @param {import('../engine/trainer.js').Started} started
+   * @param {import('../library/types.js').Started} started
    */
   async #follow({ step, steps, history }) {
     const { trainer } = this;

@@ -10,7 +10,7 @@ import { Pace } from './pace.js';
 import { drawn, encoded } from '../files/pictures.js';
 import { bestOf } from './why.js';
 
-/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../library/types.js').Engine} Engine */
 /** @typedef {import('./enrol.js').Enrolment} Enrolment */
 
 /** Edge of the picture shown as the query, in pixels. */
@@ -268,7 +268,7 @@ export class Recogniser {
   /**
    * Tells an answer that has become another one and stays: two frames in a row.
    *
-   * @param {import('../engine/contract.js').Prediction|null} answer
+   * @param {import('../library/types.js').Prediction|null} answer
    */
   #hear(answer) {
     if (!answer) return;

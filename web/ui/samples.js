@@ -3,7 +3,7 @@
 import { complain, say } from './announce.js';
 import { byId, el, sentence } from './dom.js';
 
-/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../library/types.js').Engine} Engine */
 /** @typedef {import('./enrol.js').Enrolment} Enrolment */
 /** @typedef {{id: string, name: string, author: string, licence: string, url: string}} Style */
 /** @typedef {{styles: Style[], concepts: {id: string, name: string}[]}} Catalog contents of samples.json */

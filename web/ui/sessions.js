@@ -3,8 +3,8 @@
 import { complain, say } from './announce.js';
 import { byId, counted, dialogHead, el, icon, sentence } from './dom.js';
 
-/** @typedef {import('../engine/contract.js').Engine} Engine */
-/** @typedef {import('../engine/contract.js').SessionInfo} SessionInfo */
+/** @typedef {import('../library/types.js').Engine} Engine */
+/** @typedef {import('../library/types.js').SessionInfo} SessionInfo */
 
 /** The sessions dialog and the name of the open session in the bar. */
 export class SessionsDialog {

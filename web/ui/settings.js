@@ -3,15 +3,15 @@
 import { complain, say, toast } from './announce.js';
 import { byId, dialogHead, el, save, sentence } from './dom.js';
 
-/** @typedef {import('../engine/index.js').LoadedEngine} Engine */
-/** @typedef {Omit<import('../engine/contract.js').EngineState, 'classes'>} EngineState */
+/** @typedef {import('../library/types.js').Engine} Engine */
+/** @typedef {Omit<import('../library/types.js').EngineState, 'classes'>} EngineState */
 
 /** Largest prior probability of none-of-these that the slider offers. */
 const MOST_NONE = 0.5;
 
 /** The settings dialog. */
 export class SettingsDialog {
-  /** @param {{engine: Engine, extractor: Promise<import('../engine/contract.js').Identity>, onReplaced: () => void}} parts */
+  /** @param {{engine: Engine, extractor: Promise<import('../library/types.js').Identity>, onReplaced: () => void}} parts */
   constructor({ engine, extractor, onReplaced }) {
     this.engine = engine;
     this.extractor = extractor;
@@ -124,7 +124,7 @@ export class SettingsDialog {
     return el('label', { class: 'button file-button' }, label, field);
   }
 
-  /** @param {import('../engine/contract.js').Settings} settings */
+  /** @param {import('../library/types.js').Settings} settings */
   #set(settings) {
     void this.#try(async () => { await this.engine.configure(settings); });
   }
@@ -168,7 +168,7 @@ function tell(done, notice) {
 /**
  * One line about the prior in use.
  *
- * @typedef {Pick<import('../engine/contract.js').PriorState, 'site'|'sha256'|'name'|'facts'>} PriorLine
+ * @typedef {Pick<import('../library/types.js').PriorState, 'site'|'sha256'|'name'|'facts'>} PriorLine
  * @param {{prior: PriorLine, dimension: number}} state
  */
 export function describePrior({ prior, dimension }) {

@@ -11,11 +11,11 @@ import { CorrectBar, teachAs } from './correct.js';
 import { byId, counted, el, icon, save, sentence } from './dom.js';
 import { canWriteFolders, chooseFolder, copyInto, pathOf } from './folders.js';
 import { Gallery } from './gallery.js';
-import { Judge } from '../engine/judge.js';
+import { Judge } from '../library/storage.js';
 import { countsOf, groupsOf, NONE, tableOf, verdict, WAITING } from './sorting.js';
 import { Viewer } from './viewer.js';
 
-/** @typedef {import('../engine/index.js').LoadedEngine} LoadedEngine */
+/** @typedef {import('../library/types.js').LoadedEngine} LoadedEngine */
 /** @typedef {import('./enrol.js').Enrolment} Enrolment */
 /** @typedef {import('./announce.js').UndoStack} UndoStack */
 /** @typedef {import('./correct.js').Target} Target */
@@ -456,7 +456,7 @@ function itemOf(file, embedding, answer, picture) {
 }
 
 /**
- * @param {import('../engine/contract.js').Prediction|null} prediction
+ * @param {import('../library/types.js').Prediction|null} prediction
  * @returns {import('./sorting.js').Answer|null}
  */
 function answerOf(prediction) {

@@ -1,7 +1,7 @@
 // @ts-check
 /** Addresses for thumbnails. The bytes are the engine's: here is what the browser shows of them. */
 
-/** @typedef {import('../engine/contract.js').Example} Example */
+/** @typedef {import('../library/types.js').Example} Example */
 
 /** Object URLs by example; each is made once and released when its example is gone. */
 export class Thumbnails {

@@ -4,8 +4,8 @@ import { complain, say } from './announce.js';
 import { byId, el, sentence } from './dom.js';
 import { decide } from '../engine/decide.js';
 
-/** @typedef {import('../engine/contract.js').Engine} Engine */
-/** @typedef {import('../engine/contract.js').Prediction} Prediction */
+/** @typedef {import('../library/types.js').Engine} Engine */
+/** @typedef {import('../library/types.js').Prediction} Prediction */
 /** @typedef {import('./enrol.js').Enrolment} Enrolment */
 /** @typedef {import('./classes.js').ClassList} ClassList */
 
@@ -116,7 +116,7 @@ export class Why {
     }
   }
 
-  /** @param {import('../engine/contract.js').Near[]} near @param {Prediction|null} answer */
+  /** @param {import('../library/types.js').Near[]} near @param {Prediction|null} answer */
   #showNearest(near, answer) {
     const all = this.classes.all();
     this.title.textContent = answer && !bestOf(answer)

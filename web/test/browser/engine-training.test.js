@@ -30,8 +30,8 @@ const run = (page, code) => page.evaluate(`(async () => { ${code} })()`);
  * @param {number} dimension
  */
 const start = (page, dimension) => run(page, `
-  const { loadEngine } = await import('/web/engine/index.js');
-  const { Trainer } = await import('/web/engine/trainer.js');
+  const { loadEngine } = await import('/web/library/storage.js');
+  const { Trainer } = await import('/web/library/storage.js');
   globalThis.engine = await loadEngine({ base: location.origin + '/' });
   globalThis.progress = [];
   globalThis.trainer = new Trainer(engine, { base: location.origin + '/', onProgress: (p) => progress.push(p) });

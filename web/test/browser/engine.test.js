@@ -40,7 +40,7 @@ function blank(check) {
 async function start(page, options = {}) {
   await page.evaluate(async ([dimension, settings]) => {
     const scope = /** @type {any} */ (globalThis);
-    const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+    const { loadEngine } = await import(/** @type {any} */ ('/web/library/storage.js'));
     scope.engine = await loadEngine({ base: `${location.origin}/`, .../** @type {object} */ (settings) });
     // A picture of class k: the same numbers for the same arguments.
     scope.picture = (/** @type {number} */ k, /** @type {number} */ i) =>
@@ -540,7 +540,7 @@ test('meters are changed in place, ordered as asked, and keep the focus', () => 
 
 test('loading reports the bytes of the manifest', () => blank(async ({ page }) => {
   const { steps, bytes } = await run(page, `
-    const { loadEngine } = await import('/web/engine/index.js');
+    const { loadEngine } = await import('/web/library/storage.js');
     const steps = [];
     await loadEngine({ base: location.origin + '/', onProgress: (p) => steps.push(p) });
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -554,7 +554,7 @@ test('loading reports the bytes of the manifest', () => blank(async ({ page }) =
 test('an engine that cannot be fetched says so', () => visit({ site, open: false, expect: [/404/, /favicon/] }, async ({ page }) => {
   await page.goto(`${site.origin}/LICENSE.txt`);
   const { code, message } = await run(page, `
-    const { loadEngine } = await import('/web/engine/index.js');
+    const { loadEngine } = await import('/web/library/storage.js');
     return loadEngine({ base: location.origin + '/nowhere/' }).then(() => ({}), ({ code, message }) => ({ code, message }));`);
   assert.equal(code, 'fetch', message);
 }));

@@ -71,7 +71,7 @@ async function photographs(name) {
  * @param {{classes: string[][], held: number}} plan addresses of pictures, by class
  */
 async function measure({ classes, held }) {
-  const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+  const { loadEngine } = await import(/** @type {any} */ ('/web/library/storage.js'));
   const { loadExtractor } = await import(/** @type {any} */ ('/web/extractor/index.js'));
   const { files } = await (await fetch('/manifest.json')).json();
   const engine = await loadEngine({ base: `${location.origin}/` });

@@ -18,7 +18,7 @@ const WAY = 5;
  * @returns {Promise<{shot: number, queries: number, right: number, loss: number}[]>}
  */
 async function measure({ episodes, way, shots, shipped }) {
-  const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+  const { loadEngine } = await import(/** @type {any} */ ('/web/library/storage.js'));
   const { loadExtractor } = await import(/** @type {any} */ ('/web/extractor/index.js'));
   const manifest = await (await fetch('/manifest.json')).json();
   const catalog = await (await fetch('/samples/samples.json')).json();

@@ -133,28 +133,114 @@ test('leaving one out is asking a classifier that never had it', async () => {
   for (const x of [c, other, single]) x.dispose();
 });
 
-test('a stranger is doubted more than what was taught, and suggested first', async () => {
+/** The queries of a batch that is worth judging together: n of each class, noisier than what was taught. @param {number} n */
+const crowd = (n) => Array.from({ length: 3 * n }, (_, i) => vector(i % 3, 10 + i).map((x, j) => x + 0.9 * Math.sin(31 * i + 17 * j)));
+
+test('a batch is judged together, the same each time, and changes nothing', async () => {
   const { c } = await taught(['a', 'b', 'c']);
-  const batch = [vector(0, 8), vector(40, 2), vector(2, 8)];
-  const first = (await c.suggest(batch, { count: 1 }))[0];
-  assert.equal(first.index, 1);
-  const predictions = await c.classify(batch);
-  assert.deepEqual(first.prediction, predictions[1]);
-  assert.ok(predictions[1].none > predictions[0].none);
+  const batch = crowd(40);
+  const file = c.save();
+  const alone = await Promise.all(batch.map((x) => c.predict(x)));
+  const together = await c.classify(batch);
+  assert.equal(together.length, batch.length);
+  together.forEach(assertProbabilities);
+  together.forEach((p, i) => assert.ok(Math.abs(p.none - alone[i].none) < 1e-9, 'none is that of a picture alone'));
+  assert.ok(together.some((p, i) => Math.abs(p.probabilities.a - alone[i].probabilities.a) > 0.01), 'others tell something');
+  assert.deepEqual(await c.classify(batch), together);
+  assert.deepEqual(c.save(), file);
+  assert.deepEqual(await c.predict(batch[3]), alone[3]);
+  const backwards = (await c.classify([...batch].reverse())).reverse();
+  backwards.forEach((p, i) => assert.ok(Math.abs(p.probabilities.b - together[i].probabilities.b) < 1e-9, 'in any order'));
+  const [single] = await c.classify([batch[0]]);
+  assert.ok(Math.abs(single.probabilities.c - alone[0].probabilities.c) < 1e-9, 'one is no batch');
+  assert.deepEqual(await c.classify([]), []);
   c.dispose();
 });
 
-test('a batch tells its progress and stops at the signal', async () => {
-  const { c } = await taught(['a', 'b']);
+test('what is right more often: many strangers to each other of classes taught once', async () => {
+  // Classes that lie in directions of their own, two numbers each, and are seen once, badly.
+  const noise = (/** @type {number} */ seed) => { const x = Math.sin(seed * 127.1) * 43758.5453; return x - Math.floor(x) - 0.5; };
+  const seen = (/** @type {number} */ k, /** @type {number} */ i) => Float32Array.from({ length: 64 }, (_, j) => (Math.floor(j / 16) === k ? 0.42 : 0) + 1.6 * noise(1 + j + 64 * i + 7919 * k));
+  const c = await createClassifier({ nonePrior: 0 });
+  for (let k = 0; k < 4; k++) c.addExampleSync(seen(k, 0), `${k}`);
+  const batch = Array.from({ length: 240 }, (_, i) => seen(i % 4, 1 + i));
+  const right = (/** @type {{label: string}[]} */ all) => all.filter((p, i) => p.label === `${i % 4}`).length;
+  const alone = right(batch.map((x) => c.predictSync(x)));
+  const together = right(await c.classify(batch));
+  console.log(`of 240: ${alone} right one by one, ${together} together`);
+  assert.ok(together >= alone + 10, `${alone} alone, ${together} together`);
+  c.dispose();
+});
+
+test('what to label is what covers the most, from nothing taught on', async () => {
+  const c = await createClassifier();
+  const clumps = [0, 0, 0, 0, 1, 1, 1, 2, 2].map((k, i) => vector(k, 3 + i));
+  const first = await c.suggest(clumps, { count: 3 });
+  assert.deepEqual(first.map((i) => [0, 0, 0, 0, 1, 1, 1, 2, 2][i]), [0, 1, 2]);
+  assert.equal(c.dimension, 0, 'asking settles nothing');
+  assert.deepEqual((await c.suggest(clumps)).length, 9);
+  c.addExampleSync(vector(0, 1), 'a');
+  const [next] = await c.suggest(clumps, { count: 1 });
+  assert.ok(next >= 4 && next < 7, 'the largest clump of which nothing was taught');
+  assert.deepEqual(await c.suggest([], { count: 1 }), []);
+  await assert.rejects(c.suggest(clumps, { count: 1.5 }), refusal('argument'));
+  c.dispose();
+});
+
+test('a batch tells its progress, leaves the thread free and stops at the signal', async () => {
+  const { c } = await taught(['a', 'b', 'c'], {}, 1104);
+  const batch = Array.from({ length: 600 }, (_, i) => vector(i % 3, 10 + i, 1104));
+  for (const ask of [(/** @type {any} */ o) => c.classify(batch, o), (/** @type {any} */ o) => c.suggest(batch, { ...o, count: 20 })]) {
+    /** @type {number[]} */
+    const seen = [];
+    let turns = 0;
+    let longest = 0;
+    let last = performance.now();
+    const clock = setInterval(() => {
+      turns++;
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await ask({ onProgress: (/** @type {any} */ { done, total }) => seen.push(done / total) });
+    clearInterval(clock);
+    assert.ok(seen.length > 10 && seen.every((x, i) => x >= (seen[i - 1] ?? 0) && x <= 1) && seen.at(-1) === 1, `${seen}`);
+    assert.ok(turns > 3, `the thread was free ${turns} times`);
+    console.log(`a batch of 600 left the thread free ${turns} times; once it took ${longest.toFixed(0)} ms`);
+    const controller = new AbortController();
+    let told = 0;
+    await assert.rejects(ask({ signal: controller.signal, onProgress: () => { if (++told === 3) controller.abort(new Error('enough')); } }), /enough/);
+    assert.ok(told < seen.length);
+  }
+  const before = c.predictSync(batch[0]);
+  // What is taught while a batch is judged does not reach it; the classifier may even go.
+  const want = await c.classify(batch);
+  const got = c.classify(batch, { onProgress: () => { if (c.counts.a === 3) c.addExampleSync(batch[7], 'a'); } });
+  assert.deepEqual(await got, want);
+  c.undo();
+  assert.deepEqual(c.predictSync(batch[0]), before);
+  const late = c.classify(batch, { onProgress: ({ done, total }) => { if (done < total / 2) c.dispose(); } });
+  assert.deepEqual(await late, want);
+  await assert.rejects(c.classify(batch), refusal('disposed'));
+});
+
+test('a batch is refused as a whole, by the place of what is wrong in it', async () => {
+  const c = await createClassifier();
+  await assert.rejects(c.classify([[1, 2]]), refusal('empty'));
+  c.addExampleSync([1, 2], 'a');
+  await assert.rejects(c.classify([[1, 2], [1, 2, 3]]), (/** @type {any} */ e) => refusal('dimension')(e) && /Vector 1 /.test(e.message));
+  await assert.rejects(c.classify([[1, 2], [1, NaN]]), (/** @type {any} */ e) => refusal('value')(e) && /Vector 1 /.test(e.message));
+  await assert.rejects(c.classify([[1, 2, 3]]), refusal('dimension'));
+  await assert.rejects(c.classify([{}]), refusal('extractor'));
+  await assert.rejects(c.classify([[1, 2]], { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  await assert.rejects(c.predict([1, 2], { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  const words = await createClassifier({ extractor: async (/** @type {string} */ s) => [s.length, 1] });
+  await words.addExample('one', 'short');
   /** @type {number[]} */
   const seen = [];
-  await c.classify([vector(0, 3), vector(1, 3)], { onProgress: ({ done, total }) => seen.push(done / total) });
-  assert.deepEqual(seen, [0.5, 1]);
-  const controller = new AbortController();
-  const stopped = c.classify(Array.from({ length: 50 }, () => vector(0, 3)), { signal: controller.signal, onProgress: ({ done }) => { if (done === 7) controller.abort(new Error('enough')); } });
-  await assert.rejects(stopped, /enough/);
-  await assert.rejects(c.predict(vector(0, 1), { signal: AbortSignal.abort() }), { name: 'AbortError' });
-  c.dispose();
+  await words.classify(['two', [3, 1]], { onProgress: ({ done, total }) => seen.push(done / total) });
+  assert.equal(seen[0], 1 / 3, 'a word is read, then two are judged');
+  assert.equal(seen.at(-1), 1);
+  for (const x of [c, words]) x.dispose();
 });
 
 test('files come back, with a prior named and not held', async () => {
@@ -282,6 +368,8 @@ test('importing does nothing, and nothing global stays', () => {
       await import('metaqda/knn-classifier');
       await import('metaqda/worker');
       await import('metaqda/extractors/mobilenet');
+      await import('metaqda/extractors');
+      await import('metaqda/storage');
       const atImport = [...calls];
       const c = await createClassifier();
       c.addExampleSync([1, 2], 'a');
@@ -336,6 +424,7 @@ test('the types hold in a strict project', () => {
       import { create, type Rows } from 'metaqda/knn-classifier';
       import { ClassifierWorker } from 'metaqda/worker';
       import { loadMobileNet, prior } from 'metaqda/extractors/mobilenet';
+      import { openStorage, type SessionInfo } from 'metaqda/storage';
       const options: Options<string> = { extractor: (s) => [s.length, 1], nonePrior: 0.1 };
       const c: Classifier<string> = await createClassifier(options);
       const id: number = await c.addExample('word', 'label', { group: 'g' });
@@ -353,8 +442,11 @@ test('the types hold in a strict project', () => {
       const rows: Rows | undefined = create().getClassifierDataset()['x'];
       const remote = await new ClassifierWorker().createClassifier({ pooled: true });
       const left = await remote.leaveOneOut();
+      const next: number[] = await remote.suggest([[1, 2]], { count: 1, onProgress: ({ done, total }) => done / total });
+      const storage = await openStorage({ name: 'mine' });
+      const sessions: SessionInfo[] = await storage.sessions();
       const code: string = new MetaqdaError('a', 'b').code;
-      export { id, share, again, rows, left, code };
+      export { id, share, again, rows, left, code, next, sessions };
     `,
   });
   try {

@@ -2,18 +2,18 @@
 /**
  * Stages the npm package in build/package and packs it:
  *
- *   node web/library/build.mjs        -> build/metaqda-VERSION.tgz
+ *   node web/build/package.mjs        -> build/metaqda-VERSION.tgz
  *
- * Needs what make has built before: build/library.wasm, the extractor, and the kernels'
+ * Needs what make has built before: build/library.wasm, the page's program, the extractor, and the kernels'
  * compiler. The JavaScript is bundled, so that little is left to resolve; the types come
  * from its JSDoc.
  */
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { compile as compileKernels } from '../build/simd.mjs';
+import { compile as compileKernels } from './simd.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const library = path.join(root, 'web/library');
@@ -23,7 +23,7 @@ const { version } = JSON.parse(await readFile(path.join(root, 'web/package.json'
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 await bundle();
-types();
+await types();
 await copy();
 await writeFile(path.join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
 const packed = path.join(root, `build/metaqda-${version}.tgz`);
@@ -35,13 +35,13 @@ async function bundle() {
   /** @type {Record<string, () => Promise<string>>} */
   const written = { './go.js': go, './kernels.js': kernels, './record.js': record };
   await build({
-    entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'mobilenet.js'].map((name) => path.join(library, name)),
+    entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'storage.js', 'storage-thread.js', 'extractors.js', 'mobilenet.js'].map((name) => path.join(library, name)),
     outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
     external: ['./mobilenet/*'],
     plugins: [{
       name: 'written',
       setup({ onResolve, onLoad }) {
-        onResolve({ filter: /^\.\/(go|kernels|record)\.js$/ }, ({ path }) => ({ path, namespace: 'written' }));
+        onResolve({ filter: /^\.\/(go|kernels|record)\.js$/ }, ({ path: name, resolveDir }) => (resolveDir === path.resolve(library) ? { path: name, namespace: 'written' } : undefined));
         onLoad({ filter: /./, namespace: 'written' }, async ({ path }) => ({ contents: await written[path]() }));
       },
     }],
@@ -50,19 +50,16 @@ async function bundle() {
 
 /**
  * The toolchain's glue looks for what it needs in globalThis and leaves there what is
- * missing, and itself. Here it has a globalThis of its own.
+ * missing, and itself. Here that is what the caller hands in.
  */
 async function go() {
   const goroot = process.env.GOROOT || execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
   const glue = await readFile(path.join(goroot, 'lib/wasm/wasm_exec.js'), 'utf8');
   return `
-    let Go;
-    export function loadGo() {
-      if (Go) return Go;
-      const globalThis = { Object, Array, String, Uint8Array, Date, crypto, performance, TextEncoder, TextDecoder };
+    export function loadGo(globalThis) {
       const fs = { writeSync: (fd, bytes) => globalThis.fs.writeSync(fd, bytes) };
       ${glue}
-      return Go = globalThis.Go;
+      return globalThis.Go;
     }`;
 }
 
@@ -75,12 +72,15 @@ async function record() {
   return `export const record = ${await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8')}`;
 }
 
-function types() {
+async function types() {
   execFileSync('npx', ['--no-install', 'tsc', '-p', 'library/tsconfig.json', '--outDir', path.join(out, 'types')], { cwd: path.join(root, 'web'), stdio: 'inherit' });
+  // In the tree they stand apart, where no browser fetches them.
+  await appendFile(path.join(out, 'types/library/storage.d.ts'), "export * from './types.js';\n");
 }
 
 async function copy() {
   await cp(path.join(root, 'build/library.wasm'), path.join(out, 'metaqda.wasm'));
+  await cp(path.join(root, 'build/site/metaqda.wasm'), path.join(out, 'storage.wasm'));
   await cp(path.join(root, 'web/prior/default.safetensors'), path.join(out, 'priors/mobilenet.safetensors'));
   await cp(path.join(library, 'README.md'), path.join(out, 'README.md'));
   for (const name of ['LICENSE', 'THIRD_PARTY.md']) await cp(path.join(root, name), path.join(out, name));
@@ -95,8 +95,9 @@ function manifest() {
     keywords: ['few-shot', 'classifier', 'enrolment', 'open-set', 'knn-classifier', 'embeddings', 'wasm'],
     license: 'Apache-2.0', type: 'module', sideEffects: false, engines: { node: '>=20' },
     exports: {
-      '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js', './extractors/mobilenet': entry('mobilenet'),
-      './metaqda.wasm': './metaqda.wasm', './priors/*': './priors/*', './package.json': './package.json',
+      '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
+      './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/mobilenet': entry('mobilenet'),
+      './metaqda.wasm': './metaqda.wasm', './storage.wasm': './storage.wasm', './priors/*': './priors/*', './package.json': './package.json',
     },
   };
 }

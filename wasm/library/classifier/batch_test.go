@@ -1,0 +1,155 @@
+package classifier
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/embed"
+	"metaqda/core/qda"
+)
+
+// joined puts vectors one after the other.
+func joined(vectors ...[]float32) (all []float32) {
+	for _, v := range vectors {
+		all = append(all, v...)
+	}
+	return all
+}
+
+func done(t *testing.T, b *Batch) (steps int) {
+	t.Helper()
+	last := -1
+	for {
+		more, n, total, err := b.Step()
+		must(t, err)
+		if n < last || n > total {
+			t.Fatalf("%d of %d after %d", n, total, last)
+		}
+		if last = n; !more {
+			return steps
+		}
+		steps++
+	}
+}
+
+// What is judged together is what package qda answers of the very same examples, and
+// neither changes afterwards nor changes anything.
+func TestTogetherIsThatOfPackageQDA(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	const d = 40
+	all := pictures(rng, 3, 90, d, 0.9)
+	c := fresh(t, Settings{NonePrior: 0.2})
+	prior, err := Default(d)
+	must(t, err)
+	want, err := qda.New(prior.NIW, options(prior, c.Settings()))
+	must(t, err)
+	whole := func(x []float32) []float64 {
+		y := make([]float64, d)
+		for i, v := range x {
+			y[i] = float64(v)
+		}
+		transform := embed.Transform{Kind: embed.L2}
+		must(t, transform.Apply(y, y))
+		return y
+	}
+	for k, label := range []string{"a", "b", "c"} {
+		must(t, want.AddClass(label))
+		for _, x := range all[k][:2] {
+			_, err := c.Add(label, "", x)
+			must(t, err)
+			must(t, want.Add(label, whole(x)))
+		}
+	}
+	var queries [][]float32
+	rows := mat.NewDense(3*88, d, nil)
+	for _, x := range all {
+		for _, q := range x[2:] {
+			rows.SetRow(len(queries), whole(q))
+			queries = append(queries, q)
+		}
+	}
+	file, alone := save(t, c), ask(t, c, queries[5])
+	b, err := c.Together(joined(queries...), d)
+	must(t, err)
+	if _, _, _, err := b.Step(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Add("a", "", all[2][3]) // comes too late for the question
+	must(t, err)
+	if steps := done(t, b); steps < 10 {
+		t.Errorf("%d steps", steps)
+	}
+	_, err = c.Undo()
+	must(t, err)
+	answers, err := want.Classify(t.Context(), rows, nil)
+	must(t, err)
+	if !mat.EqualApprox(b.Answers.Classes, answers.Classes, 1e-9) {
+		t.Error("other answers than those of package qda")
+	}
+	if !bytes.Equal(save(t, c), file) || !slices.Equal(ask(t, c, queries[5]), alone) {
+		t.Error("asking has changed the classifier")
+	}
+	if p := b.Answers.Classes.RawRowView(5); slices.Equal(p, alone[:3]) {
+		t.Error("nothing was borrowed")
+	}
+	s, err := c.Suggest(joined(queries...), d, 4)
+	must(t, err)
+	done(t, s)
+	suggested, err := want.Suggest(t.Context(), rows, 4, nil)
+	must(t, err)
+	if !slices.Equal(s.Suggestions, suggested) || len(suggested) != 4 {
+		t.Errorf("suggested %v, want %v", s.Suggestions, suggested)
+	}
+}
+
+func TestSuggestionsNeedNothingTaught(t *testing.T) {
+	c := fresh(t, Settings{NonePrior: 0.2})
+	b, err := c.Suggest([]float32{0, 1, 0, 1.1, 1, 0, 0, 0.9}, 2, 2)
+	must(t, err)
+	done(t, b)
+	if !slices.Equal(b.Suggestions, []int{0, 2}) && !slices.Equal(b.Suggestions, []int{1, 2}) && !slices.Equal(b.Suggestions, []int{3, 2}) {
+		t.Errorf("suggested %v: the three and the one", b.Suggestions)
+	}
+	if c.Dim() != 0 {
+		t.Error("asking has settled the dimension")
+	}
+}
+
+func TestBatchesAreRefusedAndStopped(t *testing.T) {
+	c := fresh(t, Settings{NonePrior: 0.2})
+	if _, err := c.Together([]float32{1, 2}, 2); !errors.Is(err, qda.ErrNoExamples) {
+		t.Errorf("nothing taught: %v", err)
+	}
+	_, err := c.Add("a", "", []float32{1, 2})
+	must(t, err)
+	if _, err := c.Together([]float32{1, 2, 3}, 3); Code(err) != "dimension" {
+		t.Errorf("another length: %v", err)
+	}
+	if _, err := c.Suggest([]float32{1, 2, 3}, 3, 1); Code(err) != "dimension" {
+		t.Errorf("another length: %v", err)
+	}
+	nan := float32(0)
+	nan /= nan
+	if _, err := c.Together([]float32{1, 2, 3, nan}, 2); Code(err) != "value" {
+		t.Errorf("NaN: %v", err)
+	}
+	none, err := c.Together(nil, 2)
+	must(t, err)
+	if done(t, none); len(none.Answers.None) != 0 {
+		t.Errorf("answers to nothing: %v", none.Answers)
+	}
+	b, err := c.Together(slices.Repeat([]float32{1, 2}, 1000), 2)
+	must(t, err)
+	if more, _, _, err := b.Step(); !more || err != nil {
+		t.Fatal(more, err)
+	}
+	b.Stop()
+	if more, _, _, _ := b.Step(); more || b.Answers != nil {
+		t.Error("goes on after it was stopped")
+	}
+}
