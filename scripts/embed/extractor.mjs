@@ -4,34 +4,35 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { simdSupported } from '../../web/base/simd.js';
+import { decodeManifest } from '../../web/extractor/manifest.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
-import { meanOf } from '../../web/extractor/session.js';
+import { inTurn, meanOf } from '../../web/extractor/session.js';
 
 export const builtExtractor = fileURLToPath(new URL('../../build/site/extractor', import.meta.url));
 
+/** @typedef {Pick<import('../../web/extractor/manifest.js').Manifest, 'inputSize' | 'views'>} Recipe */
+
 /**
  * @param {string} [folder] what web/build/extractor.mjs wrote
- * @param {{simd?: boolean, recipe?: import('../../web/extractor/preprocess.js').Recipe}} [options]
+ * @param {{simd?: boolean, recipe?: Recipe}} [options]
  *   simd false takes the plain binary; a recipe in place of the built one
  */
 export async function loadExtractor(folder = builtExtractor, { simd = simdSupported(), recipe } = {}) {
-  const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(path.join(folder, name)));
-  const text = async (/** @type {string} */ name) => JSON.parse(await readFile(path.join(folder, name), 'utf8'));
+  const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(path.join(folder, name))).buffer;
   /** @type {import('../../web/extractor/download.js').ExtractorRecord} */
-  const record = await text('extractor.json');
+  const { runtimes, ...given } = JSON.parse(await readFile(path.join(folder, 'extractor.json'), 'utf8'));
+  const manifest = { ...decodeManifest(given), ...recipe };
   const { createRuntime } = await import(pathToFileURL(path.join(folder, 'runtime.js')).href);
-  const runtime = await createRuntime({
-    model: await text('model.json'),
-    weights: (await read('weights.bin')).buffer,
-    wasm: (await read(simd ? record.wasm.simd : record.wasm.plain)).buffer,
-  });
-  const { id, sha256, dimension } = record;
-  const { inputSize, views } = recipe ?? record;
+  const contents = new Map(await Promise.all(manifest.files.map(async ({ name }) => /** @type {const} */ ([name, await read(name)]))));
+  /** @type {import('../../web/extractor/session.js').Runtime} */
+  const runtime = await createRuntime({ manifest, contents, wasm: await read((simd ? runtimes.simd : runtimes.plain).name) });
+  const { inputSize, views } = manifest;
+  const inputs = (/** @type {import('../../web/extractor/preprocess.js').Pixels} */ pixels) => preprocess(pixels, inputSize, views);
   return {
-    id, sha256, dimension,
-    /** @param {import('../../web/extractor/preprocess.js').Pixels} pixels @returns {Float32Array} */
-    embed: (pixels) => meanOf(runtime.run, preprocess(pixels, inputSize, views), inputSize),
+    id: given.id, sha256: given.sha256, dimension: given.dimension,
+    /** @param {import('../../web/extractor/preprocess.js').Pixels} pixels */
+    embed: async (pixels) => meanOf(await inTurn(inputs(pixels), runtime.run)),
     /** The feature maps of each view. @param {import('../../web/extractor/preprocess.js').Pixels} pixels */
-    maps: (pixels) => preprocess(pixels, inputSize, views).map((input) => runtime.maps(input, inputSize)),
+    maps: (pixels) => inTurn(inputs(pixels), runtime.maps),
   };
 }

@@ -13,7 +13,7 @@ port.on('message', async (/** @type {string} */ file) => {
     port.postMessage({ why: pixels.message.split('\n')[0].trim() || 'no reason given' });
     return;
   }
-  const embedding = embed(pixels);
+  const embedding = await embed(pixels);
   port.postMessage({ embedding }, [/** @type {ArrayBuffer} */ (embedding.buffer)]);
 });
 port.postMessage({ extractor: { id, sha256, dimension } });
