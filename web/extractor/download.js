@@ -46,7 +46,7 @@ export async function fetchFiles(at, record, onProgress) {
 }
 
 /** Sums the bytes of several downloads. */
-class Meter {
+export class Meter {
   /** @param {number[]} totals @param {OnProgress} [onProgress] */
   constructor(totals, onProgress) {
     this.totals = totals;
@@ -68,7 +68,7 @@ const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 const buffer = (bytes) => /** @type {ArrayBuffer} */ (bytes.buffer);
 
 /** @param {URL} url @param {(loaded: number) => void} report @returns {Promise<Uint8Array>} */
-async function download(url, report) {
+export async function download(url, report) {
   const response = await get(url);
   if (!response.body) return new Uint8Array(await response.arrayBuffer());
   const reader = response.body.getReader();
