@@ -253,7 +253,7 @@ export class ExtractorsDialog {
 
   /** @param {string} text */
   #leave(text) {
-    this.dialog.close();
+    for (const open of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll('dialog[open]'))) open.close(); // the settings too
     this.onReplaced();
     say(text);
   }
