@@ -83,6 +83,10 @@ $(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/p
 	$(NODE) web/build/extractor.mjs
 	@touch $@
 
+$(SITE)/networks/networks.json: $(wildcard web/build/networks.mjs web/build/slim-tfjs.mjs web/base/*.js web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
+	$(NODE) web/build/networks.mjs
+	@touch $@
+
 $(SITE)/npz.js: web/build/npz.mjs $(wildcard web/files/*.mjs) $(PACKAGES)
 	$(NODE) web/build/npz.mjs
 
@@ -152,7 +156,7 @@ emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art
 		--methods fb,map,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
 
 .PHONY: site
-site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/npz.js $(SITE)/samples/samples.json $(SITE)/prior.safetensors
+site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/npz.js $(SITE)/samples/samples.json $(SITE)/prior.safetensors
 	@$(BIN)/site -root . -out $(SITE) -cache build/cache/variants
 
 # ---- tests ------------------------------------------------------------------

@@ -29,6 +29,8 @@ type overview struct {
 		Message string            `json:"message"`
 	} `json:"prior"`
 	Extractor struct {
+		ID      string `json:"id"`
+		SHA256  string `json:"sha256"`
 		Message string `json:"message"`
 	} `json:"extractor"`
 	Storage struct {
@@ -79,7 +81,7 @@ func (p *page) overviewOf(s engine.State) (o overview) {
 	if o.Prior.Facts == nil {
 		o.Prior.Facts = map[string]string{}
 	}
-	o.Extractor.Message = s.Foreign
+	o.Extractor.ID, o.Extractor.SHA256, o.Extractor.Message = s.Extractor.ID, s.Extractor.SHA256, s.Foreign
 	o.Storage.Kept, o.Storage.Message, o.Storage.Persistent = s.Trouble == "", s.Trouble, p.promise.answer
 	o.Saved, o.Damaged = s.Saved, s.Damaged
 	return o

@@ -15,7 +15,8 @@
 //
 // Embeddings without labels are read by [LoadRows].
 //
-// NAME.json holds {"name", "dimension", "classes", "splits", "extractor", "files"}.
+// NAME.json holds {"name", "dimension", "classes", "splits", "extractor",
+// "extractor_sha256", "files"}.
 // "splits" maps a split's name to its class names; splits may also come from a
 // separate file or folder, see [ReadSplits].
 //

@@ -14,7 +14,8 @@ type Meta struct {
 	Classes   []string            `json:"classes"`
 	Splits    map[string][]string `json:"splits"`
 	Extractor string              `json:"extractor"`
-	Files     []string            `json:"files"` // of each row; read by [LoadRows] alone
+	Checksum  string              `json:"extractor_sha256"` // the extractor's
+	Files     []string            `json:"files"`            // of each row; read by [LoadRows] alone
 }
 
 // DecodeMeta decodes the .json beside the data. file is used in messages.
@@ -39,7 +40,7 @@ func (s *Set) describe(m *Meta, metaFile string) error {
 	if m.Name != "" {
 		s.Name = m.Name
 	}
-	s.Extractor = m.Extractor
+	s.Extractor, s.Checksum = m.Extractor, m.Checksum
 	if err := m.checkDimension(s.file, metaFile, s.Dim); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type Set struct {
 	Classes   []string         // class names
 	Splits    map[string][]int // split name to class indices, in file order
 	Extractor string           // how the embeddings were made, in words
+	Checksum  string           // the extractor's sha256, empty where nothing says
 
 	file string  // for messages
 	rows [][]int // rows of each class, ascending

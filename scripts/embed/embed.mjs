@@ -13,9 +13,11 @@ import { encodeNPZ } from './npz.mjs';
 import { Pool } from './pool.mjs';
 import { Complaint } from './complaint.mjs';
 
-const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE | --split NAME | --unlabelled] [--extractor FOLDER] [--workers N] [--quiet]
+const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE | --split NAME | --unlabelled] [--extractor MANIFEST] [--workers N] [--quiet]
 
-Turns pictures into embeddings with the page's own feature extractor.
+Turns pictures into embeddings with the page's own feature extractor, or with another
+whose manifest is given (web/extractor/README.md). What takes files rather than
+pictures may be given sounds or anything else.
 FOLDER holds one subfolder per class, each with that class's pictures
 (JPEG, PNG, WebP, GIF, AVIF, TIFF). Names that begin with a dot are left out.
 Where a class folder has subfolders, the pictures of each of them are one group:
@@ -33,7 +35,8 @@ and NAME.json names the "files" of its rows: for metaqda sort.
   --split NAME       without --splits: train, val or test, the split that every
                      class is in (default test)
   --unlabelled       the pictures lie in FOLDER itself and are of no known class
-  --extractor FOLDER built extractor (default: build/site/extractor, from 'make build')
+  --extractor PLACE  a manifest with its files beside it, or the folder of a built
+                     extractor (default: build/site/extractor, from 'make build')
   --workers N        threads that embed (default 2); the result does not depend on it
   --quiet            no progress on standard error
   --help             this text
@@ -69,6 +72,7 @@ async function main(args) {
   const listed = values.unlabelled ? await listUnlabelled(positionals[0]) : await labelled(positionals[0], values);
   const { pictures } = listed;
   const pool = await Pool.start(values.extractor, Math.min(workers, pictures.length)).catch((error) => {
+    if (values.extractor.endsWith('.json')) throw new Complaint(`The feature extractor of '${values.extractor}' cannot be loaded. ${error.message}`);
     throw new Complaint(`The feature extractor in '${values.extractor}' cannot be loaded (${error.message}); run 'make build' first.`);
   });
   const { extractor } = pool;

@@ -1,37 +1,90 @@
 // @ts-check
-/** The page's extractor in Node: the same built runtime, graph and preprocessing. */
-import { readFile } from 'node:fs/promises';
+/** Extractors in Node: the page's own, and any with a manifest, by the same built runtimes, preprocessing and checks. */
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { simdSupported } from '../../web/base/simd.js';
+import { checked } from '../../web/extractor/function.js';
+import { checkFiles, decodeManifest } from '../../web/extractor/manifest.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
-import { meanOf } from '../../web/extractor/session.js';
+import { inTurn, meanOf } from '../../web/extractor/session.js';
+import { Complaint } from './complaint.mjs';
 
-export const builtExtractor = fileURLToPath(new URL('../../build/site/extractor', import.meta.url));
+const site = fileURLToPath(new URL('../../build/site/', import.meta.url));
+export const builtExtractor = path.join(site, 'extractor');
+
+/** @typedef {import('../../web/extractor/manifest.js').Manifest} Manifest */
+/** @typedef {import('../../web/extractor/preprocess.js').Pixels} Pixels */
+/** @typedef {Pick<Manifest, 'inputSize' | 'views'>} Recipe */
+/** @typedef {{simd?: boolean, recipe?: Recipe}} Options simd false takes the plain binary; a recipe in place of the manifest's */
 
 /**
- * @param {string} [folder] what web/build/extractor.mjs wrote
- * @param {{simd?: boolean, recipe?: import('../../web/extractor/preprocess.js').Recipe}} [options]
- *   simd false takes the plain binary; a recipe in place of the built one
+ * @typedef {object} NodeExtractor
+ * @property {string} id @property {string} sha256 @property {number} dimension
+ * @property {Manifest['takes']} takes what embed is given: pixels, or a file's bytes
+ * @property {(input: any) => Promise<Float32Array>} embed
+ * @property {(pixels: Pixels) => Promise<(import('../../web/extractor/cells.js').FeatureMap | null)[][]>} maps the feature maps of each view
  */
-export async function loadExtractor(folder = builtExtractor, { simd = simdSupported(), recipe } = {}) {
-  const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(path.join(folder, name)));
-  const text = async (/** @type {string} */ name) => JSON.parse(await readFile(path.join(folder, name), 'utf8'));
-  /** @type {import('../../web/extractor/download.js').ExtractorRecord} */
-  const record = await text('extractor.json');
-  const { createRuntime } = await import(pathToFileURL(path.join(folder, 'runtime.js')).href);
-  const runtime = await createRuntime({
-    model: await text('model.json'),
-    weights: (await read('weights.bin')).buffer,
-    wasm: (await read(simd ? record.wasm.simd : record.wasm.plain)).buffer,
-  });
-  const { id, sha256, dimension } = record;
-  const { inputSize, views } = recipe ?? record;
+
+/**
+ * @param {string} [place] folder that web/build/extractor.mjs wrote, or a manifest with its files beside it
+ * @param {Options} [options]
+ * @returns {Promise<NodeExtractor>}
+ */
+export async function loadExtractor(place = builtExtractor, options = {}) {
+  if (!(await stat(place)).isDirectory()) return loadManifest(place, options);
+  const { runtimes, ...given } = JSON.parse(await readFile(path.join(place, 'extractor.json'), 'utf8'));
+  const manifest = decodeManifest(given);
+  const contents = new Map(await Promise.all(manifest.files.map(async ({ name }) => /** @type {const} */ ([name, await buffer(path.join(place, name))]))));
+  return network({ manifest, sha256: given.sha256, contents, module: path.join(place, 'runtime.js'), program: tfjsProgram(place, runtimes, options) }, options);
+}
+
+/** @param {string} file @param {Options} options @returns {Promise<NodeExtractor>} */
+async function loadManifest(file, options) {
+  const folder = path.dirname(file);
+  const manifest = decodeManifest(await readFile(file, 'utf8'));
+  const { sha256, contents } = await checkFiles(manifest, (name) => readFile(path.join(folder, name)).then((bytes) => new Uint8Array(bytes), () => undefined));
+  if (manifest.runtime === 'function') return functionOf(folder, manifest, sha256, contents);
+  const onnx = manifest.runtime === 'onnx';
+  const list = onnx ? path.join(site, 'networks/networks.json') : path.join(builtExtractor, 'extractor.json');
+  const built = JSON.parse(await readFile(list, 'utf8').catch(() => { throw new Complaint("What runs other networks is not built yet; run 'make build' first."); }));
+  const program = onnx ? path.join(site, 'networks', built.onnx.name) : tfjsProgram(builtExtractor, built.runtimes, options);
+  return network({ manifest, sha256, contents, module: path.join(site, 'networks', onnx ? 'onnx.js' : 'graphs.js'), program }, options);
+}
+
+/** @param {string} folder @param {import('../../web/extractor/download.js').RuntimeFiles} runtimes @param {Options} options */
+const tfjsProgram = (folder, runtimes, { simd = simdSupported() }) => path.join(folder, (simd ? runtimes.simd : runtimes.plain).name);
+
+/**
+ * @param {{manifest: Manifest, sha256: string, contents: Map<string, ArrayBuffer>, module: string, program: string}} loaded
+ * @param {Options} options
+ * @returns {Promise<NodeExtractor>}
+ */
+async function network({ manifest, sha256, contents, module, program }, { recipe }) {
+  const used = { ...manifest, ...recipe };
+  const { id, dimension, takes, inputSize, views } = used;
+  const { createRuntime } = await import(pathToFileURL(module).href);
+  /** @type {import('../../web/extractor/session.js').Runtime} */
+  const runtime = await createRuntime({ manifest: used, contents, wasm: await buffer(program) });
+  const inputs = (/** @type {Pixels} */ pixels) => preprocess(pixels, inputSize, views);
   return {
-    id, sha256, dimension,
-    /** @param {import('../../web/extractor/preprocess.js').Pixels} pixels @returns {Float32Array} */
-    embed: (pixels) => meanOf(runtime.run, preprocess(pixels, inputSize, views), inputSize),
-    /** The feature maps of each view. @param {import('../../web/extractor/preprocess.js').Pixels} pixels */
-    maps: (pixels) => preprocess(pixels, inputSize, views).map((input) => runtime.maps(input, inputSize)),
+    id, sha256, dimension, takes,
+    embed: async (pixels) => checked(meanOf(await inTurn(inputs(pixels), runtime.run)), dimension),
+    maps: (pixels) => inTurn(inputs(pixels), runtime.maps),
   };
 }
+
+/** @param {string} folder @param {Manifest} manifest @param {string} sha256 @param {Map<string, ArrayBuffer>} contents @returns {Promise<NodeExtractor>} */
+async function functionOf(folder, manifest, sha256, contents) {
+  const { id, dimension, takes, files: [{ name }] } = manifest;
+  const make = (await import(pathToFileURL(path.resolve(folder, name)).href)).default;
+  if (typeof make !== 'function') throw new Complaint(`The module '${name}' has no function as its default export; see web/extractor/README.md.`);
+  const embed = await make({
+    manifest,
+    read: (/** @type {string} */ file) => new Uint8Array(contents.get(file) ?? (() => { throw new Complaint(`'${name}' reads '${file}', which the manifest does not list; add it to "files".`); })()),
+  });
+  return { id, sha256, dimension, takes, embed: async (input) => checked(await embed(input), dimension), maps: async () => [] };
+}
+
+/** @param {string} file */
+const buffer = async (file) => new Uint8Array(await readFile(file)).buffer;

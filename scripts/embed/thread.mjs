@@ -1,19 +1,22 @@
 // @ts-check
 /** One thread of the pool: loads the extractor and embeds the files that it is sent. */
+import { readFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodePicture } from './decode.mjs';
 import { loadExtractor } from './extractor.mjs';
 
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-const { embed, id, sha256, dimension } = await loadExtractor(workerData);
+const { embed, id, sha256, dimension, takes } = await loadExtractor(workerData);
+
+/** What the extractor takes of a file. @param {string} file */
+const inputOf = async (file) => (takes === 'file' ? new Uint8Array(await readFile(file)) : decodePicture(file));
 
 port.on('message', async (/** @type {string} */ file) => {
-  const pixels = await decodePicture(file).catch((/** @type {Error} */ error) => error);
-  if (pixels instanceof Error) {
-    port.postMessage({ why: pixels.message.split('\n')[0].trim() || 'no reason given' });
-    return;
+  try {
+    const embedding = await embed(await inputOf(file));
+    port.postMessage({ embedding }, [/** @type {ArrayBuffer} */ (embedding.buffer)]);
+  } catch (error) {
+    port.postMessage({ why: String(/** @type {any} */ (error)?.message ?? error).split('\n')[0].trim() || 'no reason given' });
   }
-  const embedding = embed(pixels);
-  port.postMessage({ embedding }, [/** @type {ArrayBuffer} */ (embedding.buffer)]);
 });
 port.postMessage({ extractor: { id, sha256, dimension } });

@@ -137,7 +137,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		textFlag(&o.Precision, "precision", "numbers of the prior file: F16, F32 or F64"),
 		intFlag(&o.Rank, "rank", "directions of a spiked S: diagonal but for so many, a smaller file and quicker predictions; 0 keeps S as learned"),
 		textFlag(&o.Extractor.ID, "extractor", "name of the feature extractor to store in the prior (default what the data's .json says)"),
-		textFlag(&o.Extractor.SHA256, "extractor-sha256", "its checksum"),
+		textFlag(&o.Extractor.SHA256, "extractor-sha256", "its checksum (default what the data's .json says, where no --extractor is given)"),
 
 		textFlag(&o.kind, "transform", "of the embeddings: none, l2 (length one) or cl2n (centred on the training classes, then length one)"),
 		numberFlag(&o.Transform.Power, "power", "signed power taken of each number before --transform"),

@@ -302,3 +302,50 @@ func TestCrossFitting(t *testing.T) {
 		t.Error("another number of workers, other bytes")
 	}
 }
+
+func TestAPriorNamesTheExtractorOfItsData(t *testing.T) {
+	dir := t.TempDir()
+	a := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
+	b := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "beta")
+	told := func(data, id, sum string) {
+		t.Helper()
+		file := strings.TrimSuffix(data, filepath.Ext(data)) + ".json"
+		var m map[string]any
+		if err := json.Unmarshal(readFile(t, file), &m); err != nil {
+			t.Fatal(err)
+		}
+		m["extractor"], m["extractor_sha256"] = id, sum
+		text, err := json.Marshal(m)
+		if err == nil {
+			err = os.WriteFile(file, text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum, other := strings.Repeat("ab", 32), strings.Repeat("cd", 32)
+	out := filepath.Join(dir, "prior.safetensors")
+	for name, c := range map[string]struct {
+		sumA, sumB string
+		more       []string
+		want       model.Extractor
+	}{
+		"all tell the same":  {sum, sum, nil, model.Extractor{ID: "net@1", SHA256: sum}},
+		"other files of it":  {sum, other, nil, model.Extractor{ID: "net@1"}},
+		"one does not tell":  {sum, "", nil, model.Extractor{ID: "net@1"}},
+		"it is said instead": {sum, sum, []string{"--extractor", "net@2"}, model.Extractor{ID: "net@2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told(a, "net@1", c.sumA)
+			told(b, "net@1", c.sumB)
+			mustRun(t, trainArgs(a+","+b, out, append(c.more, "--steps", "2", "--validate-every", "2", "--calibrate", "0")...)...)
+			p, err := model.DecodePrior(readFile(t, out))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Extractor != c.want {
+				t.Errorf("got %v, want %v", p.Extractor, c.want)
+			}
+		})
+	}
+}

@@ -107,6 +107,7 @@ type State struct {
 	Trouble                string // why changes are not kept, empty when they are
 	Saved                  int64  // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
 	Damaged                int    // so many records of the session cannot be used, see [Engine.Damaged]
+	Extractor              model.Extractor
 	Foreign                string // why its pictures cannot be compared with new ones, empty when they can
 }
 
@@ -137,7 +138,7 @@ func (e *Engine) State() State {
 // overview returns the state without classes.
 func (e *Engine) overview() State {
 	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble,
-		Saved: e.session.Saved, Damaged: len(e.damaged)}
+		Saved: e.session.Saved, Damaged: len(e.damaged), Extractor: e.session.Extractor}
 	if e.prior != nil {
 		s.Dimension = e.prior.dim()
 	}

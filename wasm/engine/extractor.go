@@ -41,19 +41,20 @@ func (e *Engine) foreign() error {
 
 // record notes in a session without pictures which extractor will read them.
 // Where another one read those that were removed, they do not return, and a
-// prior that was learned from its numbers does not serve.
+// prior that was learned from its numbers does not serve: the site's does if it is
+// for this one, or else the hand-crafted one once a picture tells the dimension.
 func (e *Engine) record() error {
 	if !e.unrecorded() {
 		return nil
 	}
-	if e.prior != nil && e.prior != e.site && e.prior.ofAnother(e.here) {
-		p, err := e.defaultPrior(e.prior.dim())
-		if err == nil {
-			err = e.use(p)
-		}
-		if err != nil {
+	site := e.siteFor(e.here)
+	switch unlearned := e.prior != nil && e.prior.sum == ""; {
+	case site != nil && (e.prior == nil || unlearned || e.prior.ofAnother(e.here)):
+		if err := e.use(site); err != nil {
 			return err
 		}
+	case e.prior != nil && (unlearned || e.prior.ofAnother(e.here)):
+		e.prior, e.classifier = nil, nil
 	}
 	e.session.Extractor = e.here
 	e.forgetUndo()

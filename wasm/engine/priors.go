@@ -87,15 +87,15 @@ func decodePrior(b []byte, sum string) (*prior, error) {
 }
 
 func (e *Engine) priorInfo() PriorInfo {
-	p := e.prior
+	p, site := e.prior, e.siteFor(e.session.Extractor)
 	if p == nil {
-		p = e.site
+		p = site
 	}
 	if p == nil {
 		return PriorInfo{Name: "Plain, not learned", Site: true, Facts: map[string]string{}, Trouble: e.priorTrouble("")}
 	}
 	info := PriorInfo{Sum: p.sum, Name: p.file.Facts["name"], Facts: maps.Clone(p.file.Facts), Trouble: e.priorTrouble(p.sum)}
-	info.Site = p == e.site || e.site == nil && p.sum == ""
+	info.Site = p == site || site == nil && p.sum == ""
 	if info.Name == "" {
 		info.Name = "Learned"
 	}
@@ -126,23 +126,32 @@ func (e *Engine) ensureClassifier(d int) error {
 	if e.classifier != nil && !unused {
 		return nil
 	}
-	if e.site != nil && e.site.dim() != d {
-		return &niw.DimensionError{Name: "embedding", Got: d, Want: e.site.dim()}
+	if site := e.siteFor(e.session.Extractor); site != nil && site.dim() != d {
+		return &niw.DimensionError{Name: "embedding", Got: d, Want: site.dim()}
 	}
-	p, err := e.defaultPrior(d)
+	p, err := e.defaultPrior(d, e.session.Extractor)
 	if err != nil {
 		return err
 	}
 	return e.use(p)
 }
 
-// defaultPrior returns the site's prior if it is for embeddings of length d, or
-// else the hand-crafted one.
-func (e *Engine) defaultPrior(d int) (*prior, error) {
-	if e.site != nil && e.site.dim() == d {
-		return e.site, nil
+// defaultPrior returns the site's prior if it is for embeddings of length d by this
+// extractor, or else the hand-crafted one.
+func (e *Engine) defaultPrior(d int, made model.Extractor) (*prior, error) {
+	if site := e.siteFor(made); site != nil && site.dim() == d {
+		return site, nil
 	}
 	return handCrafted(d)
+}
+
+// siteFor returns the site's prior, or nil where it was learned with another
+// extractor: what it knows is of that one's numbers.
+func (e *Engine) siteFor(made model.Extractor) *prior {
+	if e.site == nil || e.site.ofAnother(made) {
+		return nil
+	}
+	return e.site
 }
 
 // use makes p the prior in use. On error everything stays as it was.
@@ -190,7 +199,7 @@ func (e *Engine) adoptSite(p *prior, ops []store.Op) error {
 	e.site = p
 	e.sweep = true
 	e.note(store.Needs{}, ops...)
-	if e.session.Settings.Prior == "" && (e.exampleCount() == 0 || e.prior == nil || e.prior.dim() == p.dim()) {
+	if e.session.Settings.Prior == "" && !p.ofAnother(e.session.Extractor) && (e.exampleCount() == 0 || e.prior == nil || e.prior.dim() == p.dim()) {
 		if err := e.use(p); err != nil {
 			return err
 		}
@@ -283,11 +292,11 @@ func (e *Engine) chose(sum string, ops ...store.Op) {
 }
 
 // ResetPrior makes the session use the site's prior again, or the hand-crafted one
-// where there is none, and returns a token for [Engine.Undo].
+// where there is none for its extractor, and returns a token for [Engine.Undo].
 func (e *Engine) ResetPrior() (token string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	p := e.site
+	p := e.siteFor(e.session.Extractor)
 	if p == nil && e.prior == nil {
 		e.chose("")
 		return e.remember(func() error { return nil }), nil
@@ -317,7 +326,7 @@ func (e *Engine) ExportPrior() ([]byte, error) {
 	e.mu.Lock()
 	p, s := e.prior, e.store
 	if p == nil {
-		p = e.site
+		p = e.siteFor(e.session.Extractor)
 	}
 	e.mu.Unlock()
 	if p == nil {

@@ -180,7 +180,7 @@ func (e *Engine) swap(c *store.Contents, chosen *prior, unreadable string) error
 	if chosen != nil && chosen.ofAnother(c.Session.Extractor) {
 		chosen = nil
 	}
-	p, err := e.priorFor(d, chosen)
+	p, err := e.priorFor(d, chosen, c.Session.Extractor)
 	if err != nil {
 		return err
 	}
@@ -202,15 +202,15 @@ func (e *Engine) swap(c *store.Contents, chosen *prior, unreadable string) error
 }
 
 // priorFor returns the prior for embeddings of length d, 0 while no example
-// tells, and nil while nothing tells which.
-func (e *Engine) priorFor(d int, chosen *prior) (*prior, error) {
+// tells, by the extractor that made them, and nil while nothing tells which.
+func (e *Engine) priorFor(d int, chosen *prior, made model.Extractor) (*prior, error) {
 	switch {
 	case chosen != nil && (d == 0 || chosen.dim() == d):
 		return chosen, nil
 	case d == 0:
-		return e.site, nil
+		return e.siteFor(made), nil
 	}
-	return e.defaultPrior(d)
+	return e.defaultPrior(d, made)
 }
 
 // classesOf joins classes and examples and returns the length d of the

@@ -5,14 +5,13 @@
  *   runtime.js                tfjs core + converter + wasm backend, only what the graph needs
  *   worker.js                 the worker that speaks the message envelope
  *   tfjs*.wasm                the backend's two single-threaded binaries
- *   extractor.json            id, sha256 over model.json + weights.bin + recipe, dimension, recipe, sizes
+ *   extractor.json            its manifest (web/extractor/README.md), with its identity and the tfjs binaries
  */
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, writeFile, copyFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { recipeText } from '../extractor/preprocess.js';
+import { decodeManifest, format, identityOf, sha256 } from '../extractor/manifest.js';
 import { pruneGraph } from './prune.mjs';
 import { slimTfjs } from './slim-tfjs.mjs';
 
@@ -22,26 +21,31 @@ export const extractorID = 'centernet-mobilenetv3-224-2@3.3.6';
 /**
  * Over ten sets of pictures these two views gave more than one centred square,
  * most where things do not fill the picture or lie beside its middle.
- * @type {import('../extractor/preprocess.js').Recipe}
  */
-export const recipe = { inputSize: 224, views: [{ name: 'whole' }, { name: 'middle', share: 0.7 }] };
+const recipe = { inputSize: 224, views: [{ name: 'whole' }, { name: 'middle', share: 0.7 }] };
+const licence = 'The package that it is from, @vladmandic/human, is under the MIT licence; its origin states none that could be found: see THIRD_PARTY.md.';
 const outputNames = [
   'tower_0/MobilenetV3/expanded_conv_10/squeeze_excite/Mean',
   'tower_0/MobilenetV3/expanded_conv_13/squeeze_excite/Mean',
 ];
-const wasmFiles = { simd: 'tfjs-backend-wasm-simd.wasm', plain: 'tfjs-backend-wasm.wasm' };
+const wasmFiles = ['tfjs-backend-wasm-simd.wasm', 'tfjs-backend-wasm.wasm'];
 
 /** @param {string} out folder to fill */
 export async function buildExtractor(out) {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
-  const facts = await writeGraph(out);
+  const { files, dimension } = await writeGraph(out);
   await bundle(out);
-  const bytes = { ...facts.bytes, ...(await copyBackend(out)) };
-  const { sha256, dimension } = facts;
-  const record = { id: extractorID, sha256, dimension, ...recipe, bytes, wasm: wasmFiles };
-  await writeFile(path.join(out, 'extractor.json'), JSON.stringify(record) + '\n');
+  const manifest = decodeManifest({ format, id: extractorID, runtime: 'tfjs-graph', files: await Promise.all(files.map(listed)), dimension, ...recipe, licence });
+  /** @type {import('../extractor/download.js').ExtractorRecord} */
+  const record = { ...manifest, sha256: await identityOf(manifest, files.map(({ content }) => content)), runtimes: await copyBackend(out) };
+  await writeFile(path.join(out, 'extractor.json'), JSON.stringify(record, null, 1) + '\n');
   return record;
+}
+
+/** As a manifest lists a file. @param {{name: string, content: Uint8Array<ArrayBuffer>}} file */
+async function listed({ name, content }) {
+  return { name, bytes: content.length, sha256: await sha256(content) };
 }
 
 /** Prunes the published graph and writes it. @param {string} out */
@@ -50,11 +54,9 @@ async function writeGraph(out) {
   const graph = JSON.parse(await readFile(path.join(models, 'centernet.json'), 'utf8'));
   const packed = await readFile(path.join(models, 'centernet.bin'));
   const { model, weights, dimension } = pruneGraph(graph, packed, outputNames);
-  const json = Buffer.from(JSON.stringify(model));
-  await writeFile(path.join(out, 'model.json'), json);
-  await writeFile(path.join(out, 'weights.bin'), weights);
-  const sha256 = createHash('sha256').update(json).update(weights).update(recipeText(recipe)).digest('hex');
-  return { sha256, dimension, bytes: { 'model.json': json.length, 'weights.bin': weights.length } };
+  const files = [{ name: 'model.json', content: new TextEncoder().encode(JSON.stringify(model)) }, { name: 'weights.bin', content: new Uint8Array(weights) }];
+  for (const { name, content } of files) await writeFile(path.join(out, name), content);
+  return { files, dimension };
 }
 
 /** @param {string} out */
@@ -78,21 +80,18 @@ async function bundle(out) {
   });
 }
 
-/** @param {string} out @returns {Promise<Record<string, number>>} sizes by name */
+/** @param {string} out @returns {Promise<import('../extractor/download.js').RuntimeFiles>} */
 async function copyBackend(out) {
   const dist = path.join(web, 'node_modules/@tensorflow/tfjs-backend-wasm/dist');
-  /** @type {Record<string, number>} */
-  const bytes = {};
-  for (const name of Object.values(wasmFiles)) {
+  const [simd, plain] = await Promise.all(wasmFiles.map(async (name) => {
     await copyFile(path.join(dist, name), path.join(out, name));
-    bytes[name] = (await readFile(path.join(out, name))).length;
-  }
-  bytes['runtime.js'] = (await readFile(path.join(out, 'runtime.js'))).length;
-  return bytes;
+    return { name, bytes: (await stat(path.join(out, name))).size };
+  }));
+  return { simd, plain };
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const out = path.resolve(process.argv[2] ?? path.join(web, '../build/site/extractor'));
   const record = await buildExtractor(out);
-  console.log(`${record.id}: ${record.dimension} numbers, ${JSON.stringify(record.bytes)}`);
+  console.log(`${record.id}: ${record.dimension} numbers, ${record.files.map(({ name, bytes }) => `${name} ${bytes} bytes`).join(', ')}`);
 }

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * An esbuild plugin that leaves out of the bundle what one pruned graph cannot
- * reach in tfjs: the converter names every TensorFlow operation it knows, so a
- * bundler alone keeps them all.
+ * esbuild plugins for tfjs. One leaves out of the bundle what one pruned graph cannot
+ * reach: the converter names every TensorFlow operation it knows, so a bundler alone
+ * keeps them all.
  */
 
 /** Operation families the graph uses (see op_list and executors in the converter). */
@@ -35,14 +35,42 @@ export function slimTfjs() {
         keep(path, /\/(\w+)_executor\.js$/) ? undefined : { contents: noExecutor });
       build.onLoad({ filter: /tfjs-core\/dist\/ops\/ops_for_converter\.js$/ }, ({ path }) =>
         ({ contents: operations, resolveDir: path.replace(/\/[^/]+$/, '') }));
-      // runtime.js brings a platform of its own that neither fetches nor requires.
-      build.onLoad({ filter: /tfjs-core\/dist\/platforms\/platform_(browser|node)\.js$/ }, () =>
-        ({ contents: 'export {};' }));
-      // The threaded backend needs cross-origin isolation and is never started here.
-      build.onLoad({ filter: /wasm-out\/tfjs-backend-wasm-threaded-simd(\.worker)?\.js$/ }, () =>
-        ({ contents: 'export default null; export const wasmWorkerContents = "";' }));
+      leaveOutSurroundings(build);
     },
   };
+}
+
+/**
+ * For a bundle of all of tfjs: only what it must not do is left out. Its engine is its
+ * own, since the page's, in the same window, has fewer kernels.
+ *
+ * @returns {import('esbuild').Plugin}
+ */
+export function quietTfjs() {
+  return {
+    name: 'quiet-tfjs',
+    setup(build) {
+      leaveOutSurroundings(build);
+      build.onLoad({ filter: /tfjs-core\/dist\/global_util\.js$/ }, () => ({
+        contents: `const own = {};
+          const all = new Map();
+          export const getGlobalNamespace = () => own;
+          export function getGlobal(key, init) {
+            if (!all.has(key)) all.set(key, init());
+            return all.get(key);
+          }`,
+      }));
+    },
+  };
+}
+
+/** @param {import('esbuild').PluginBuild} build */
+function leaveOutSurroundings({ onLoad }) {
+  // tfjs.mjs brings a platform of its own that neither fetches nor requires.
+  onLoad({ filter: /tfjs-core\/dist\/platforms\/platform_(browser|node)\.js$/ }, () => ({ contents: 'export {};' }));
+  // The threaded backend needs cross-origin isolation and is never started here.
+  onLoad({ filter: /wasm-out\/tfjs-backend-wasm-threaded-simd(\.worker)?\.js$/ }, () =>
+    ({ contents: 'export default null; export const wasmWorkerContents = "";' }));
 }
 
 /** @param {string} path @param {RegExp} pattern */

@@ -6,6 +6,9 @@
  *     (n mean - sum of the part's cells) / (n - number of the part's cells),
  * and no run of the network is needed. A cell belongs to the part that holds its
  * middle, though it has seen some of what is around.
+ *
+ * Where a network has no such cells, each part is painted over in turn with the
+ * picture's mean colour, and the network runs once for each.
  */
 
 /** @typedef {import('./preprocess.js').Rectangle} Rectangle */
@@ -72,4 +75,42 @@ function addMap({ data, channels }, parts, offset, share, embedding, without) {
     const left = n - counts[part];
     for (let c = 0; c < channels; c++) without[part][offset + c] += share * (left ? (all[c] - sum[c]) / left : all[c] / n);
   });
+}
+
+/**
+ * @param {Float32Array[]} inputs one for each view, edge x edge x 3
+ * @param {Rectangle[]} rectangles where each view looks
+ * @param {{width: number, height: number, grid: number}} picture its size, and parts across and down
+ * @param {(inputs: Float32Array[]) => Promise<Float32Array>} embed
+ * @param {() => Promise<void>} pause between runs
+ * @returns {Promise<{embedding: Float32Array, without: Float32Array[]}>} of the whole, and without each part, row by row
+ */
+export async function coverParts(inputs, rectangles, { width, height, grid }, embed, pause) {
+  const embedding = await embed(inputs);
+  const without = [];
+  for (let part = 0; part < grid * grid; part++) {
+    await pause();
+    const hole = { x: (part % grid) * width / grid, y: Math.floor(part / grid) * height / grid, width: width / grid, height: height / grid };
+    const covered = inputs.map((input, i) => cover(input, rectangles[i], hole));
+    without.push(covered.every((input, i) => input === inputs[i]) ? embedding : await embed(covered));
+  }
+  return { embedding, without };
+}
+
+/**
+ * What a view would be with a hole in the picture: itself where it does not look there.
+ *
+ * @param {Float32Array} input @param {Rectangle} rectangle @param {Rectangle} hole
+ */
+function cover(input, rectangle, hole) {
+  const edge = Math.round(Math.sqrt(input.length / 3));
+  const span = (/** @type {'x' | 'y'} */ from, /** @type {'width' | 'height'} */ side) =>
+    [hole[from], hole[from] + hole[side]].map((at) => Math.min(edge, Math.max(0, Math.round(edge * (at - rectangle[from]) / rectangle[side]))));
+  const [left, right] = span('x', 'width');
+  const [top, bottom] = span('y', 'height');
+  if (left >= right || top >= bottom) return input;
+  const mean = [0, 1, 2].map((c) => input.reduce((sum, value, i) => (i % 3 === c ? sum + value : sum), 0) / (edge * edge));
+  const covered = input.slice();
+  for (let row = top; row < bottom; row++) for (let column = left; column < right; column++) covered.set(mean, 3 * (row * edge + column));
+  return covered;
 }

@@ -6,16 +6,16 @@
  */
 import { simdSupported } from '../base/simd.js';
 import { ExtractorError } from './errors.js';
-import { recipeText } from './preprocess.js';
+import { decodeManifest, identityOf } from './manifest.js';
 
 /**
- * @typedef {object} ExtractorRecord contents of extractor.json
- * @property {string} id
- * @property {string} sha256 over model.json, weights.bin and the text of the recipe, one after the other
- * @property {number} dimension @property {number} inputSize @property {import('./preprocess.js').View[]} views
- * @property {Record<string, number>} bytes uncompressed size by file name
- * @property {{simd: string, plain: string}} wasm
+ * What the build writes to extractor.json: the manifest of the page's extractor, its
+ * identity, and what else is to be fetched to run it.
+ * @typedef {import('./manifest.js').Manifest & {sha256: string, runtimes: RuntimeFiles}} ExtractorRecord
  */
+
+/** @typedef {{simd: SizedFile, plain: SizedFile}} RuntimeFiles the programs for machines with and without SIMD */
+/** @typedef {{name: string, bytes: number}} SizedFile uncompressed */
 
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes */
 
@@ -33,18 +33,20 @@ export async function fetchFiles(at, record, onProgress) {
   if (typeof WebAssembly !== 'object') {
     throw new ExtractorError('no-webassembly', 'This browser has no WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
   }
-  const wasmName = simdSupported() ? record.wasm.simd : record.wasm.plain;
-  const names = ['model.json', 'weights.bin', wasmName];
-  const meter = new Meter(names.map((name) => record.bytes[name]), onProgress);
-  const [model, weights, wasm] = await Promise.all(
-    names.map((name, i) => download(at(name), (n) => meter.set(i, n))));
-  await verify(record, model, weights);
-  const { inputSize, views, dimension } = record;
-  return { inputSize, views, dimension, model: JSON.parse(new TextDecoder().decode(model)), weights: buffer(weights), wasm: buffer(wasm) };
+  const { runtimes, ...given } = record;
+  const manifest = decodeManifest(given);
+  const wanted = [...manifest.files, simdSupported() ? runtimes.simd : runtimes.plain];
+  const meter = new Meter(wanted.map(({ bytes }) => bytes), onProgress);
+  const found = await Promise.all(wanted.map(({ name }, i) => download(at(name), (n) => meter.set(i, n))));
+  await verify(record, found.slice(0, -1));
+  return {
+    manifest, wasm: buffer(found[found.length - 1]),
+    contents: new Map(manifest.files.map(({ name }, i) => [name, buffer(found[i])])),
+  };
 }
 
 /** Sums the bytes of several downloads. */
-class Meter {
+export class Meter {
   /** @param {number[]} totals @param {OnProgress} [onProgress] */
   constructor(totals, onProgress) {
     this.totals = totals;
@@ -66,7 +68,7 @@ const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 const buffer = (bytes) => /** @type {ArrayBuffer} */ (bytes.buffer);
 
 /** @param {URL} url @param {(loaded: number) => void} report @returns {Promise<Uint8Array>} */
-async function download(url, report) {
+export async function download(url, report) {
   const response = await get(url);
   if (!response.body) return new Uint8Array(await response.arrayBuffer());
   const reader = response.body.getReader();
@@ -107,13 +109,11 @@ function unreachable(url, status) {
 /**
  * Another graph, or other views, would give embeddings that do not fit the stored ones.
  * Only secure contexts can compute the hash; elsewhere it is skipped.
- * @param {ExtractorRecord} record @param {Uint8Array} model @param {Uint8Array} weights
+ * @param {ExtractorRecord} record @param {Uint8Array[]} found
  */
-async function verify(record, model, weights) {
+async function verify(record, found) {
   if (!globalThis.crypto?.subtle) return;
-  const joined = new Blob([/** @type {BlobPart} */ (model), /** @type {BlobPart} */ (weights), recipeText(record)]);
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await joined.arrayBuffer()));
-  const hex = Array.from(digest, (b) => b.toString(16).padStart(2, '0')).join('');
+  const hex = await identityOf(record, /** @type {BlobPart[]} */ (found));
   if (hex !== record.sha256) {
     throw new ExtractorError('extractor-mismatch',
       `The feature extractor's files do not belong together (sha256 ${hex.slice(0, 12)}, expected ${record.sha256.slice(0, 12)}); reload the page.`);

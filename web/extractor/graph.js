@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * An extractor that is a TensorFlow.js graph: runs in a worker, and in the
- * window when the worker does not start or hangs (some iOS versions do).
+ * Runs a network in a worker, and in the window when the worker does not start or
+ * hangs (some iOS versions do); and where the page's own network is.
  */
 import { RemoteClient } from '../base/remote.js';
 import { nextTask } from '../base/task.js';
@@ -12,15 +12,29 @@ import { createSession } from './session.js';
 /** A graph starts within a second; a phone may take ten. */
 const defaultPatience = 30_000;
 
+/** Codes of errors that are the network's. */
+const refused = new Set(['extractor-model', 'extractor-output', 'extractor-manifest', 'bad-embedding']);
+
 /** @typedef {import('./index.js').Extractor} Extractor */
 /** @typedef {{name: 'worker' | 'window', embed: Extractor['embed'], leaveOut: Extractor['leaveOut'], close: () => void}} Place */
 
+/** @typedef {import('./session.js').ExtractorFiles} ExtractorFiles */
+
 /**
- * @typedef {object} Source where an extractor's files are
+ * @typedef {object} Source where the page's network is
  * @property {import('./download.js').ExtractorRecord} record
  * @property {(name: string) => URL} at
  * @property {() => Worker} worker starts worker.js
  * @property {() => Promise<any>} runtime imports runtime.js
+ */
+
+/**
+ * @typedef {object} Network any one, and where what runs it is
+ * @property {string} id @property {string} sha256 @property {number} dimension
+ * @property {number} views how many
+ * @property {(onProgress?: import('./download.js').OnProgress) => Promise<ExtractorFiles>} files
+ * @property {() => Worker} worker that answers as worker.mjs describes
+ * @property {() => Promise<{createRuntime: import('./session.js').CreateRuntime}>} runtime
  */
 
 /** @type {import('./index.js').Loader} */
@@ -35,11 +49,21 @@ export async function loadGraphExtractor({ base, ...options }) {
 }
 
 /**
- * @param {Source} source @param {Omit<import('./index.js').LoadOptions, 'id' | 'base'>} options
+ * @param {Source} source @param {RunOptions} options
  * @returns {Promise<import('./index.js').Extractor>}
  */
-export async function loadGraphFrom(source, { onProgress, worker = true, patience = defaultPatience }) {
-  const { record } = source;
+export function loadGraphFrom({ record, at, worker, runtime }, options) {
+  const { id, sha256, dimension, views } = record;
+  return loadNetwork({ id, sha256, dimension, views: views.length, worker, runtime, files: (onProgress) => fetchFiles(at, record, onProgress) }, options);
+}
+
+/** @typedef {Omit<import('./index.js').LoadOptions, 'id' | 'base'>} RunOptions */
+
+/**
+ * @param {Network} source @param {RunOptions} options
+ * @returns {Promise<import('./index.js').Extractor>}
+ */
+export async function loadNetwork(source, { onProgress, worker = true, patience = defaultPatience }) {
   let place = await firstPlace(source, onProgress, worker ? patience : 0);
   /** @type {Promise<Place> | null} */
   let moving = null;
@@ -56,17 +80,17 @@ export async function loadGraphFrom(source, { onProgress, worker = true, patienc
       return await call(place);
     } catch (error) {
       if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
-      moving ??= fetchFiles(source.at, record).then((files) => startInWindow(source, files));
+      moving ??= source.files().then((files) => startInWindow(source, files));
       place = await moving;
       return call(place);
     }
   };
 
   return {
-    id: record.id,
-    sha256: record.sha256,
-    dimension: record.dimension,
-    views: record.views.length,
+    id: source.id,
+    sha256: source.sha256,
+    dimension: source.dimension,
+    views: source.views,
     get place() { return place.name; },
     embed: (picture, views) => ask((here) => here.embed(picture, views)),
     leaveOut: (picture, grid) => ask((here) => here.leaveOut(picture, grid)),
@@ -78,25 +102,27 @@ export async function loadGraphFrom(source, { onProgress, worker = true, patienc
 }
 
 /**
- * @param {Source} source
+ * @param {Network} source
  * @param {import('./download.js').OnProgress | undefined} onProgress
  * @param {number} patience 0: no worker
  * @returns {Promise<Place>}
  */
 async function firstPlace(source, onProgress, patience) {
-  const files = await fetchFiles(source.at, source.record, onProgress);
+  const files = await source.files(onProgress);
   if (patience > 0) {
     try {
       return await startInWorker(source, files, patience);
-    } catch {
-      // No module workers, or one that hangs: the window can do the same work.
+    } catch (error) {
+      // No module workers, or one that hangs: the window can do the same work. What
+      // is wrong with the network itself is so there too.
+      if (refused.has(/** @type {any} */ (error).code)) throw error;
     }
   }
   return startInWindow(source, files);
 }
 
 /**
- * @param {Source} source @param {import('./session.js').ExtractorFiles} files @param {number} patience
+ * @param {Network} source @param {ExtractorFiles} files @param {number} patience
  * @returns {Promise<Place>}
  */
 async function startInWorker(source, files, patience) {
@@ -124,7 +150,7 @@ async function startInWorker(source, files, patience) {
   };
 }
 
-/** @param {Source} source @param {import('./session.js').ExtractorFiles} files @returns {Promise<Place>} */
+/** @param {Network} source @param {ExtractorFiles} files @returns {Promise<Place>} */
 async function startInWindow(source, files) {
   const { createRuntime } = await source.runtime();
   return { name: 'window', ...await createSession(createRuntime, files, nextTask) };

@@ -26,20 +26,10 @@
  * @typedef {{name: string, share?: number}} View
  */
 
-/** @typedef {{inputSize: number, views: View[]}} Recipe edge of the square that the network is fed, and with what */
-
 /** @typedef {{x: number, y: number, width: number, height: number}} Rectangle */
 
 /** Names the arithmetic below: another one gives other embeddings. */
-const filter = 'triangle-1';
-
-/**
- * All that the numbers depend on beside the network, as text to be hashed.
- * @param {Recipe} recipe
- */
-export function recipeText({ inputSize, views }) {
-  return JSON.stringify({ filter, inputSize, views: views.map(({ name, share }) => ({ name, share })) });
-}
+export const filter = 'triangle-1';
 
 /**
  * Where a view looks in a picture of width x height.

@@ -5,40 +5,49 @@
  * the window imports it only when needed.
  */
 import { ExtractorError } from './errors.js';
-import { leaveOutParts } from './cells.js';
+import { coverParts, leaveOutParts } from './cells.js';
 import { pixelsOf } from './pixels.js';
 import { rectangleOf } from './preprocess.js';
 
 /**
  * @typedef {object} ExtractorFiles
- * @property {number} inputSize edge of the square the graph is fed
- * @property {import('./preprocess.js').View[]} views what it is fed of each picture
- * @property {number} dimension length of an embedding
- * @property {any} model @property {ArrayBuffer} weights @property {ArrayBuffer} wasm
+ * @property {import('./manifest.js').Manifest} manifest
+ * @property {Map<string, ArrayBuffer>} contents the files that it lists, by name
+ * @property {ArrayBuffer} wasm the runtime's program that this machine can run
  */
 
-/** @typedef {(files: {model: any, weights: ArrayBuffer, wasm: ArrayBuffer}) =>
- *   Promise<{run: (pixels: Float32Array, size: number) => Float32Array,
- *     maps: (pixels: Float32Array, size: number) => import('./cells.js').FeatureMap[], close: () => void}>} CreateRuntime */
+/** @typedef {import('./cells.js').FeatureMap} FeatureMap */
+
+/**
+ * A network that is loaded, behind each of the runtimes alike.
+ *
+ * @typedef {object} Runtime
+ * @property {(pixels: Float32Array) => Float32Array | Promise<Float32Array>} run
+ *   pixels: size*size*3 RGB in 0..255, row major; answers the outputs joined in order
+ * @property {(pixels: Float32Array) => (FeatureMap | null)[] | Promise<(FeatureMap | null)[]>} maps
+ *   the cells that each output is the mean over, null where it is none
+ * @property {() => void} close frees the weights
+ */
+
+/** @typedef {(files: ExtractorFiles) => Promise<Runtime>} CreateRuntime */
 
 /**
  * @param {CreateRuntime} createRuntime
  * @param {ExtractorFiles} files
  * @param {() => Promise<void>} [pause]
  */
-export async function createSession(createRuntime, files, pause) {
-  const { inputSize, views, dimension } = files;
+export async function createSession(createRuntime, files, pause = async () => {}) {
+  const { inputSize, views, dimension } = files.manifest;
   const runtime = await createRuntime(files);
+  const embed = async (/** @type {Float32Array[]} */ inputs) => check(meanOf(await inTurn(inputs, runtime.run)), dimension);
   // The first run compiles; it also proves the whole path before anyone waits for it.
-  check(runtime.run(new Float32Array(3 * inputSize * inputSize), inputSize), dimension);
+  await embed([new Float32Array(3 * inputSize * inputSize)]);
   return {
     /**
      * @param {Blob | ImageBitmap | ImageData} source @param {number} [count] of views, the first ones
      * @returns {Promise<Float32Array>}
      */
-    async embed(source, count = views.length) {
-      return check(meanOf(runtime.run, await pixelsOf(source, inputSize, views.slice(0, count), pause), inputSize), dimension);
-    },
+    embed: async (source, count = views.length) => embed(await pixelsOf(source, inputSize, views.slice(0, count), pause)),
     /**
      * @param {ImageBitmap} bitmap @param {number} grid parts across and down
      * @returns {Promise<import('./index.js').Parts>}
@@ -46,7 +55,10 @@ export async function createSession(createRuntime, files, pause) {
     async leaveOut(bitmap, grid) {
       const { width, height } = bitmap;
       const inputs = await pixelsOf(bitmap, inputSize, views, pause);
-      const seen = views.map((view, i) => ({ maps: runtime.maps(inputs[i], inputSize), rectangle: rectangleOf(view, width, height) }));
+      const rectangles = views.map((view) => rectangleOf(view, width, height));
+      const maps = await inTurn(inputs, runtime.maps);
+      if (maps.flat().includes(null)) return coverParts(inputs, rectangles, { width, height, grid }, embed, pause);
+      const seen = rectangles.map((rectangle, i) => ({ maps: /** @type {FeatureMap[]} */ (maps[i]), rectangle }));
       const { embedding, without } = leaveOutParts(seen, width, height, grid);
       return { embedding: check(embedding, dimension), without: without.map((one) => check(one, dimension)) };
     },
@@ -55,22 +67,32 @@ export async function createSession(createRuntime, files, pause) {
 }
 
 /**
+ * A network runs one picture at a time.
+ * @template T
+ * @param {Float32Array[]} inputs @param {(input: Float32Array) => T | Promise<T>} call
+ * @returns {Promise<T[]>}
+ */
+export async function inTurn(inputs, call) {
+  const answers = [];
+  for (const input of inputs) answers.push(await call(input));
+  return answers;
+}
+
+/**
  * A picture's embedding is the mean of what the network answers to its views.
  * The page and Node share it.
- * @param {(pixels: Float32Array, size: number) => Float32Array} run
- * @param {Float32Array[]} inputs one for each view @param {number} size their edge
+ * @param {Float32Array[]} answers one for each view
  * @returns {Float32Array}
  */
-export function meanOf(run, inputs, size) {
-  const [first, ...others] = inputs.map((input) => run(input, size));
-  return first.map((value, i) => others.reduce((sum, other) => sum + other[i], value) / inputs.length);
+export function meanOf([first, ...others]) {
+  return first.map((value, i) => others.reduce((sum, other) => sum + other[i], value) / (others.length + 1));
 }
 
 /** @param {Float32Array} embedding @param {number} dimension */
 function check(embedding, dimension) {
   if (embedding.length !== dimension || !embedding.every(Number.isFinite)) {
     throw new ExtractorError('bad-embedding',
-      `The feature extractor answered ${embedding.length} numbers, not ${dimension} finite ones; reload the page.`);
+      `The feature extractor answered ${embedding.length} numbers, not ${dimension} finite ones; reload the page, or put “dimension” and “outputs” right in its manifest.`);
   }
   return embedding;
 }

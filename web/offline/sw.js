@@ -7,7 +7,8 @@
  * fetches what manifest.json lists into a cache of that version; a file whose
  * sha256 the former version already holds is copied, not fetched. Every file is
  * compared with its sha256 first, so a site that is met half replaced is not
- * installed, and the browser tries again later. A new version waits until the person
+ * installed, and the browser tries again later. What runs other extractors (networks/,
+ * 15 MB) is kept from its first use on. A new version waits until the person
  * agrees to it (message 'activate') or all tabs are closed.
  *
  * No tab gets files of two versions: each goes on with the version that its document
@@ -72,12 +73,32 @@ async function fill() {
   await Promise.all(Array.from({ length: 6 }, async () => {
     for (const file of queue) await keep(cache, file, known);
   }));
+  await keepUsed(cache, manifest.files, known);
   await cache.put(address('manifest.json'), response);
 }
 
-/** @param {SiteFile} file whether the page can ask for it while offline */
+/** @param {SiteFile} file whether every page can ask for it while offline */
 function needed(file) {
-  return !file.path.startsWith('web/screenshot');
+  return !file.path.startsWith('web/screenshot') && !onDemand(file);
+}
+
+/** @param {SiteFile} file whether it is for extractors other than the page's own */
+function onDemand({ path }) {
+  return path.startsWith('networks/');
+}
+
+/**
+ * Takes over what a former version's pages used of the files that are fetched on
+ * demand. One that has changed is fetched: those who used it go offline too.
+ *
+ * @param {Cache} cache @param {SiteFile[]} files @param {Map<string, Cache>} known
+ */
+async function keepUsed(cache, files, known) {
+  const former = await Promise.all((await formerCaches()).map((name) => caches.open(name)));
+  for (const file of files.filter(onDemand)) {
+    const used = await Promise.all(former.map((one) => one.match(address(file.path))));
+    if (used.some(Boolean)) await keep(cache, file, known);
+  }
 }
 
 /**
@@ -207,7 +228,10 @@ async function elsewhere(cache, request) {
   try {
     const url = new URL(request.url);
     const file = cache ? (await filesOf(cache)).find(({ path }) => address(path) === url.origin + url.pathname) : undefined;
-    return await (file ? download(file) : fetch(request));
+    if (!file) return await fetch(request);
+    const response = await download(file);
+    if (cache && onDemand(file)) await cache.put(address(file.path), response.clone()).catch(() => {}); // storage that is full
+    return response;
   } catch {
     const fallback = request.mode === 'navigate' ? await cache?.match(address('index.html'), { ignoreVary: true }) : undefined;
     return fallback ?? new Response('This file is not kept for offline use, and it cannot be fetched: there is no connection, or the site has another version.\n',

@@ -13,6 +13,7 @@ import { Enrolment } from './enrol.js';
 import { LargerView } from './larger.js';
 import { LoadProgress, megabytes } from './loading.js';
 import { workOffline } from '../offline/index.js';
+import { Reader } from './reader.js';
 import { Recogniser } from './recognise.js';
 import { Samples } from './samples.js';
 import { SessionsDialog } from './sessions.js';
@@ -129,11 +130,11 @@ function judgedBy({ sessionId, inference, nonePrior, prior }, classes) {
  * Joins the views with the engine.
  *
  * @param {Engine} engine
- * @param {Promise<Extractor>} extractor
+ * @param {Reader} reader
  */
-async function build(engine, extractor) {
+async function build(engine, reader) {
   const undo = new UndoStack();
-  const enrolment = new Enrolment(engine, extractor);
+  const enrolment = new Enrolment(engine, reader);
   const larger = new LargerView(() => classes);
   const classes = new ClassList({ engine, enrolment, undo, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
   const why = new Why({ engine, enrolment, classes });
@@ -146,7 +147,8 @@ async function build(engine, extractor) {
     learning.reset();
     void recogniser.clear();
   };
-  const settings = new SettingsDialog({ engine, extractor, onReplaced });
+  const settings = new SettingsDialog({ engine, reader, onReplaced });
+  settings.dialog.append(reader.choice({ onReplaced }));
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
   const samples = new Samples({ engine, enrolment, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage', {
@@ -155,13 +157,14 @@ async function build(engine, extractor) {
   });
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor');
+  reader.onForeign(tellExtractor);
   let shown = 0;
   const refresh = coalesced(async () => {
     const { revision, state, classes: all, steps } = await engine.changes(shown);
     shown = 0; // everything, should the following fail
     tellStorage(state.storage.message);
     tellPrior(state.prior.message);
-    tellExtractor(state.extractor.message);
+    if (!reader.follow(state)) tellExtractor(state.extractor.message);
     if (all) await classes.show(all);
     else classes.follow(steps);
     shown = revision;
@@ -215,8 +218,10 @@ async function start() {
     return loaded;
   });
   extractor.catch(() => {}); // awaited below, after the views
-  await build(engine, /** @type {Promise<Extractor>} */ (extractor));
+  const reader = new Reader({ engine, own: /** @type {Promise<Extractor>} */ (extractor) });
+  await build(engine, reader);
   await extractor;
+  await reader.begin();
   byId('loading', HTMLElement).hidden = true;
   document.body.dataset.ready = 'true';
   say('Ready.');

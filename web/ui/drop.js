@@ -8,8 +8,9 @@ import { filesOf } from './folders.js';
  *
  * @param {HTMLElement} element
  * @param {(files: File[]) => void} onFiles
+ * @param {(file: File) => boolean} [wanted] which files of folders, pictures if left out
  */
-export function dropZone(element, onFiles) {
+export function dropZone(element, onFiles, wanted) {
   let depth = 0; // enter and leave fire for every child crossed
   const mark = (/** @type {number} */ change) => {
     depth = Math.max(0, depth + change);
@@ -35,15 +36,15 @@ export function dropZone(element, onFiles) {
     if (!carriesFiles(event)) return;
     event.preventDefault();
     event.stopPropagation();
-    void take(event, onFiles);
+    void take(event, onFiles, wanted);
   });
 }
 
-/** @param {DragEvent} event @param {(files: File[]) => void} onFiles */
-async function take({ dataTransfer }, onFiles) {
-  const files = await filesOf(dataTransfer);
+/** @param {DragEvent} event @param {(files: File[]) => void} onFiles @param {(file: File) => boolean} [wanted] */
+async function take({ dataTransfer }, onFiles, wanted) {
+  const files = await filesOf(dataTransfer, wanted);
   if (files.length) onFiles(files);
-  else say('There are no pictures in what was dropped.');
+  else say(`There are no ${wanted ? 'files' : 'pictures'} in what was dropped.`);
 }
 
 /** @param {DragEvent} event */

@@ -9,11 +9,16 @@ import { decode, preview, THUMBNAIL } from '../files/pictures.js';
 export class Enrolment {
   /**
    * @param {Engine} engine
-   * @param {Promise<Extractor>} extractor
+   * @param {{now: Promise<Extractor>}} reader
    */
-  constructor(engine, extractor) {
+  constructor(engine, reader) {
     this.engine = engine;
-    this.extractor = extractor;
+    this.reader = reader;
+  }
+
+  /** The one that reads pictures now. */
+  get extractor() {
+    return this.reader.now;
   }
 
   /**

@@ -15,19 +15,21 @@ export function pathOf(file) {
 
 /**
  * The files in a drop or a clipboard, those of folders at any depth included; none for
- * text, links and the like. Of folders only pictures are taken, and nothing hidden.
+ * text, links and the like. Of folders only pictures are taken, or what else is wanted,
+ * and nothing hidden.
  *
  * Must be called while the event is handled: later the browser has nothing left of it.
  *
  * @param {DataTransfer|null} data
+ * @param {(file: File) => boolean} [wanted]
  * @returns {Promise<File[]>}
  */
-export function filesOf(data) {
+export function filesOf(data, wanted = claimsPicture) {
   const entries = [...data?.items ?? []].filter(({ kind }) => kind === 'file')
     .map((item) => entryOf(item) ?? item.getAsFile());
   return Promise.all(entries.map((entry) => {
     if (!entry || entry instanceof File) return entry ? [entry] : [];
-    return walk(entry, '');
+    return walk(entry, '', wanted);
   })).then((found) => found.flat());
 }
 
@@ -39,21 +41,22 @@ function entryOf(item) {
 /**
  * @param {FileSystemEntry} entry
  * @param {string} folder with a slash at its end, empty at the top
+ * @param {(file: File) => boolean} wanted
  * @returns {Promise<File[]>} in the order of their names
  */
-async function walk(entry, folder) {
+async function walk(entry, folder, wanted) {
   if (folder && hidden(entry.name)) return [];
   const path = folder + entry.name;
   if (entry.isFile) {
     const file = await fileOf(/** @type {FileSystemFileEntry} */ (entry));
-    if (!file || folder && !claimsPicture(file)) return [];
+    if (!file || folder && !wanted(file)) return [];
     paths.set(file, path);
     return [file];
   }
   const children = await childrenOf(/** @type {FileSystemDirectoryEntry} */ (entry));
   children.sort((a, b) => compare(a.name, b.name));
   const found = [];
-  for (const child of children) found.push(...await walk(child, `${path}/`));
+  for (const child of children) found.push(...await walk(child, `${path}/`, wanted));
   return found;
 }
 

@@ -11,10 +11,10 @@ const MOST_NONE = 0.5;
 
 /** The settings dialog. */
 export class SettingsDialog {
-  /** @param {{engine: Engine, extractor: Promise<import('../library/types.js').Identity>, onReplaced: () => void}} parts */
-  constructor({ engine, extractor, onReplaced }) {
+  /** @param {{engine: Engine, reader: {now: Promise<import('../library/types.js').Identity>}, onReplaced: () => void}} parts */
+  constructor({ engine, reader, onReplaced }) {
     this.engine = engine;
-    this.extractor = extractor;
+    this.reader = reader;
     this.onReplaced = onReplaced;
     this.working = 0;
     this.dialog = byId('settings', HTMLDialogElement);
@@ -76,7 +76,7 @@ export class SettingsDialog {
         el('p', { class: 'small muted' }, 'What was learned beforehand from other things, so that a few pictures are enough.'), this.priorText, this.priorMessage,
         el('div', { class: 'actions' },
           this.#load('Open background knowledge', async (bytes) => {
-            const { notice } = await this.engine.importPrior(bytes, await this.extractor);
+            const { notice } = await this.engine.importPrior(bytes, await this.reader.now);
             tell('The background knowledge was opened.', notice);
           }),
           this.#button('Save background knowledge', async () => save(await this.engine.exportPrior(), this.priorFile)),
@@ -86,7 +86,7 @@ export class SettingsDialog {
         this.keeping, this.memory,
         el('div', { class: 'actions' },
           this.#load('Open a saved session', async (bytes) => {
-            const { notice } = await this.engine.importSession(bytes, await this.extractor);
+            const { notice } = await this.engine.importSession(bytes, await this.reader.now);
             this.onReplaced();
             tell('The session was opened.', notice);
           }),

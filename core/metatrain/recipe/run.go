@@ -187,10 +187,16 @@ func (r *Recipe) compose(at *coordinates, found *metatrain.Params) (composed *me
 	return &metatrain.Params{Prior: q, Head: found.Head}, rest, nil
 }
 
+// extractor returns what the recipe says of it, or else the data. Its checksum is
+// known where every set tells the same.
 func (r *Recipe) extractor(train []*dataset.Set) model.Extractor {
 	e := r.Extractor
-	if e.ID == "" {
-		e.ID = train[0].Extractor
+	if e.ID != "" {
+		return e
+	}
+	e.ID = train[0].Extractor
+	if e.SHA256 == "" && !slices.ContainsFunc(train, func(s *dataset.Set) bool { return s.Extractor != e.ID || s.Checksum != train[0].Checksum }) {
+		e.SHA256 = train[0].Checksum
 	}
 	return e
 }

@@ -138,7 +138,7 @@ test('the worker gives the numbers of scripts/embed, under the policy and withou
     assert.deepEqual([result.place, result.id, result.sha256, result.dimension], ['worker', native.id, native.sha256, 1104]);
     let most = 0;
     for (const [i, name] of names.entries()) {
-      const expected = native.embed(await decodePicture(path.join(parity, name)));
+      const expected = await native.embed(await decodePicture(path.join(parity, name)));
       most = Math.max(most, farthest(result.embeddings[i], expected));
     }
     assert.ok(most <= 1e-4, `largest difference ${most}`);
@@ -160,7 +160,7 @@ test('a large transparent picture, turned by its EXIF, agrees too, in the worker
     data[i] = i % 4 === 3 ? ((i >> 14) % 5 ? 255 : 0) : ((i >> 12) * 37 + (state & 63)) & 255;
   }
   const png = await sharp(data, { raw: { width, height, channels: 4 } }).withMetadata({ orientation: 6 }).png({ compressionLevel: 1 }).toBuffer();
-  const expected = native.embed(await decodePicture(png));
+  const expected = await native.embed(await decodePicture(png));
   for (const worker of [true, false]) {
     await inPage(async (page) => {
       await page.route('**/parity/large.png', (route) => route.fulfill({ body: png, contentType: 'image/png' }));
@@ -197,7 +197,7 @@ test('ImageBitmap, ImageData and file give the same numbers and stay usable', as
 test('asked for one view the page gives that of scripts/embed', async () => {
   const { views, inputSize } = JSON.parse(await readFile(path.join(folder, 'extractor.json'), 'utf8'));
   const first = await loadExtractor(folder, { recipe: { inputSize, views: views.slice(0, 1) } });
-  const expected = first.embed(await decodePicture(path.join(parity, 'ant_image_0011.jpg')));
+  const expected = await first.embed(await decodePicture(path.join(parity, 'ant_image_0011.jpg')));
   for (const worker of [true, false]) {
     await inPage(async (page) => {
       const [one, all] = await page.evaluate(async ({ url, worker }) => {

@@ -64,7 +64,7 @@ test('a folder of classes becomes embeddings, labels and their facts', async () 
   });
   assert.deepEqual(labels, { shape: [4], data: Int32Array.of(0, 0, 1, 1) });
   assert.deepEqual(embeddings.shape, [4, 1104]);
-  const tick = extractor.embed(await decodePicture(path.join(parity, 'tick_image_0006.jpg')));
+  const tick = await extractor.embed(await decodePicture(path.join(parity, 'tick_image_0006.jpg')));
   assert.deepEqual(embeddings.data.slice(3 * 1104), tick);
 });
 
@@ -77,7 +77,7 @@ test('a folder of unlabelled pictures becomes embeddings and the names of their 
   assert.deepEqual(Object.keys(arrays), ['embeddings']);
   assert.deepEqual(arrays.embeddings.shape, [2, 1104]);
   const extractor = await loadExtractor(built);
-  assert.deepEqual(arrays.embeddings.data.slice(1104), extractor.embed(await decodePicture(path.join(parity, 'ibis_image_0036.jpg'))));
+  assert.deepEqual(arrays.embeddings.data.slice(1104), await extractor.embed(await decodePicture(path.join(parity, 'ibis_image_0036.jpg'))));
   assert.deepEqual(JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8')), {
     name: 'unlabelled', dimension: 1104, files: ['gerenuk_image_0029.jpg', 'ibis_image_0036.jpg'], extractor: extractor.id, extractor_sha256: extractor.sha256,
   });

@@ -7,7 +7,8 @@ import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { leaveOutParts } from '../../extractor/cells.js';
-import { recipeText, rectangleOf } from '../../extractor/preprocess.js';
+import { recipeText } from '../../extractor/manifest.js';
+import { rectangleOf } from '../../extractor/preprocess.js';
 import { buildExtractor } from '../../build/extractor.mjs';
 import { pruneGraph } from '../../build/prune.mjs';
 import { decodePicture } from '../../../scripts/embed/decode.mjs';
@@ -51,8 +52,8 @@ test('the built graph has a free input size, no signature and no node too many',
 
 test('the record tells sizes and a hash that a second build repeats', async () => {
   assert.equal(record.dimension, 384 + 720);
-  for (const [name, size] of Object.entries(record.bytes)) {
-    assert.equal((await readFile(path.join(folder, name))).length, size, name);
+  for (const { name, bytes } of [...record.files, ...Object.values(record.runtimes)]) {
+    assert.equal((await readFile(path.join(folder, name))).length, bytes, name);
   }
   const again = await mkdtemp(path.join(os.tmpdir(), 'extractor-'));
   try {
@@ -77,7 +78,7 @@ test('embeddings agree with references made with another decoder and runtime', a
   assert.equal(references.length, 10);
   let worst = 1;
   for (const { file, embedding } of references) {
-    const similarity = cosine(extractor.embed(await decodePicture(path.join(parity, file))), embedding);
+    const similarity = cosine(await extractor.embed(await decodePicture(path.join(parity, file))), embedding);
     assert.ok(similarity > 0.9999, `${file}: ${similarity}`);
     worst = Math.min(worst, similarity);
   }
@@ -92,17 +93,17 @@ test('an embedding is the mean of what each view alone gives', async () => {
   const [whole, middle] = await Promise.all(views.map(async (view) =>
     (await loadExtractor(folder, { recipe: { inputSize, views: [view] } })).embed(pixels)));
   assert.ok(cosine(whole, middle) < 0.99, 'the views differ');
-  assert.deepEqual(extractor.embed(pixels), whole.map((value, i) => (value + middle[i]) / 2));
+  assert.deepEqual(await extractor.embed(pixels), whole.map((value, i) => (value + middle[i]) / 2));
 });
 
 test('the embedding is the mean over the cells of the feature maps, and a part left out changes it', async () => {
   const extractor = await loadExtractor(folder);
   const pixels = await decodePicture(path.join(parity, 'ibis_image_0036.jpg'));
-  const views = extractor.maps(pixels).map((/** @type {any} */ maps, /** @type {number} */ i) =>
+  const views = (await extractor.maps(pixels)).map((/** @type {any} */ maps, /** @type {number} */ i) =>
     ({ maps, rectangle: rectangleOf(record.views[i], pixels.width, pixels.height) }));
   assert.deepEqual(views[0].maps.map((/** @type {any} */ map) => [map.height, map.width, map.channels]), [[14, 14, 384], [7, 7, 720]]);
   const { embedding, without } = leaveOutParts(views, pixels.width, pixels.height, 7);
-  const plain = extractor.embed(pixels);
+  const plain = await extractor.embed(pixels);
   assert.ok(cosine(embedding, plain) > 1 - 1e-9);
   assert.equal(without.length, 49);
   for (const one of without) assert.ok(cosine(one, plain) > 0.9 && cosine(one, plain) < 1 - 1e-9);
@@ -110,7 +111,7 @@ test('the embedding is the mean over the cells of the feature maps, and a part l
 
 test('the hash covers graph, weights and recipe', async () => {
   const read = (/** @type {string} */ name) => readFile(path.join(folder, name));
-  const hash = async (/** @type {import('../../extractor/preprocess.js').Recipe} */ recipe) =>
+  const hash = async (/** @type {import('../../../scripts/embed/extractor.mjs').Recipe} */ recipe) =>
     createHash('sha256').update(await read('model.json')).update(await read('weights.bin')).update(recipeText(recipe)).digest('hex');
   assert.equal(await hash(record), record.sha256);
   assert.notEqual(await hash({ ...record, inputSize: 160 }), record.sha256);
@@ -127,9 +128,9 @@ test('the same picture gives the same numbers, after any other', async () => {
   const extractor = await loadExtractor(folder);
   const [first, second] = await Promise.all(
     ['anchor_image_0001.jpg', 'tick_image_0006.jpg'].map((name) => decodePicture(path.join(parity, name))));
-  const once = extractor.embed(first);
-  assert.ok(cosine(once, extractor.embed(second)) < 0.95);
-  assert.deepEqual(extractor.embed(first), once);
+  const once = await extractor.embed(first);
+  assert.ok(cosine(once, await extractor.embed(second)) < 0.95);
+  assert.deepEqual(await extractor.embed(first), once);
 });
 
 const tiny = {

@@ -1,7 +1,8 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Reducer, preprocess, recipeText, rectangleOf } from '../../extractor/preprocess.js';
+import { recipeText } from '../../extractor/manifest.js';
+import { Reducer, preprocess, rectangleOf } from '../../extractor/preprocess.js';
 
 /**
  * @param {number} width @param {number} height

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"metaqda/core/model"
+	"metaqda/wasm/store"
+)
+
+// sitePrior returns the file of a site's prior that was learned with an extractor.
+func sitePrior(t *testing.T, made model.Extractor) (b []byte, sum string) {
+	t.Helper()
+	plain, _ := priorFile(t, dim, 2)
+	p, err := model.DecodePrior(plain)
+	must(t, err)
+	p.Extractor = made
+	b, err = model.EncodePrior(p)
+	must(t, err)
+	return b, model.Sum(b)
+}
+
+func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
+	b, sum := sitePrior(t, here)
+	other := model.Extractor{ID: "net@1", SHA256: here.SHA256}
+	for name, d := range map[string]int{"as many numbers": dim, "fewer": dim / 2, "more": 2 * dim} {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			x := func() []float32 {
+				x := make([]float32, d)
+				for i := range x {
+					x[i] = float32(r.NormFloat64())
+				}
+				return x
+			}
+			w := newWorld(t, store.NewMemory())
+			w.files["prior"] = b
+			must(t, w.UsePrior("prior", sum))
+			must(t, w.UseExtractor(here))
+			ids := w.teachAll(t, "cat")
+			if s := w.State(); s.Prior.Sum != sum || !s.Prior.Site || s.Extractor != here {
+				t.Fatalf("its own extractor: %+v by %v", s.Prior, s.Extractor)
+			}
+			first := w.State().SessionID
+
+			_, err := w.NewSession("read anew")
+			must(t, err)
+			must(t, w.UseExtractor(other))
+			id, _, err := w.AddClass("cat")
+			must(t, err)
+			if s := w.State(); s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != 0 {
+				t.Errorf("before a picture: %+v of %d numbers", s.Prior, s.Dimension)
+			}
+			if _, err = w.AddExample(id, x(), nil); err != nil {
+				t.Fatalf("teaching it: %v", err)
+			}
+			_, err = w.Recognise(x())
+			must(t, err)
+			if s := w.State(); s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != d || s.Extractor != other {
+				t.Errorf("another extractor: %+v of %d numbers by %v", s.Prior, s.Dimension, s.Extractor)
+			}
+			token, err := w.ResetPrior()
+			must(t, err)
+			if s := w.State(); s.Prior.Sum != "" || s.Dimension != d {
+				t.Errorf("after going back to what is built in: %+v", s.Prior)
+			}
+			must(t, w.Undo(token))
+			query := x()
+			want, err := w.Probabilities(query)
+			must(t, err)
+			w.Flush()
+
+			again := newWorld(t, w.store)
+			must(t, again.UsePrior("prior", sum))
+			must(t, again.UseExtractor(here))
+			if again.State().Foreign == "" {
+				t.Error("reopened with its own: nothing is told")
+			}
+			must(t, again.UseExtractor(other))
+			got, err := again.Probabilities(query)
+			must(t, err)
+			same(t, "reopened", *got, *want)
+
+			must(t, again.OpenSession(first))
+			must(t, again.UseExtractor(here))
+			if s := again.State(); s.Prior.Sum != sum || s.Foreign != "" {
+				t.Errorf("back in the first session: %+v, %q", s.Prior, s.Foreign)
+			}
+			_, err = again.AddExample(ids[0], picture(r, 1), nil)
+			must(t, err)
+
+			_, err = again.NewSession("empty")
+			must(t, err)
+			must(t, again.UseExtractor(other))
+			must(t, again.UseExtractor(here))
+			if s := again.State(); s.Prior.Sum != sum {
+				t.Errorf("an empty session whose extractor was chosen and taken back: %+v", s.Prior)
+			}
+		})
+	}
+}

@@ -1,0 +1,41 @@
+// @ts-check
+/**
+ * What an extractor's worker answers, asked by graph.js:
+ *   load  args: ExtractorFiles     result: true
+ *   embed args: {picture, views}   result: Float32Array (transferred)
+ *         picture: Blob | ImageBitmap | ImageData; views: how many, all of them if undefined
+ *   leaveOut args: {picture, grid} result: {embedding, without}
+ *         picture: ImageBitmap; see index.js
+ */
+import { answer } from '../base/remote.js';
+import { createSession } from './session.js';
+
+/** @param {import('./session.js').CreateRuntime} createRuntime */
+export function answerWith(createRuntime) {
+  /** @type {Awaited<ReturnType<typeof createSession>> | undefined} */
+  let session;
+  const loaded = () => {
+    if (!session) throw new Error('The feature extractor was asked before it was loaded.');
+    return session;
+  };
+  answer({
+    async load(/** @type {import('./session.js').ExtractorFiles} */ files) {
+      session = await createSession(createRuntime, files);
+      return true;
+    },
+    async embed(/** @type {{picture: Blob|ImageBitmap|ImageData, views?: number}} */ { picture, views }) {
+      try {
+        return await loaded().embed(picture, views);
+      } finally {
+        if (picture instanceof ImageBitmap) picture.close(); // our copy: free its memory now
+      }
+    },
+    async leaveOut(/** @type {{picture: ImageBitmap, grid: number}} */ { picture, grid }) {
+      try {
+        return await loaded().leaveOut(picture, grid);
+      } finally {
+        picture.close();
+      }
+    },
+  }, { code: 'extractor-failed', transfer: (result) => (result instanceof Float32Array ? [result.buffer] : []) });
+}

@@ -1,0 +1,101 @@
+// @ts-check
+/** What a network is fed of a picture, and what of its answers is the embedding: the same for every runtime. */
+import { ExtractorError } from './errors.js';
+
+/** @typedef {import('./manifest.js').Manifest} Manifest */
+/** @typedef {import('./manifest.js').Output} Output */
+/** @typedef {{data: Float32Array, shape: readonly number[]}} Tensor row major */
+
+/**
+ * Pixels as a network is fed them:
+ *     (lo + (hi - lo) v/255 - mean_c) / std_c,  lo, hi the range, v in 0..255, c the channel.
+ *
+ * @param {Float32Array} pixels size*size*3, RGB in 0..255, row major; comes back itself where nothing is to be changed
+ * @param {Pick<Manifest, 'inputSize' | 'layout' | 'channels' | 'range' | 'mean' | 'std'>} manifest
+ * @returns {Tensor} of shape [1, size, size, 3] or [1, 3, size, size]
+ */
+export function inputOf(pixels, { inputSize, layout, channels, range: [lo, hi], mean, std }) {
+  const nhwc = layout === 'NHWC';
+  const shape = nhwc ? [1, inputSize, inputSize, 3] : [1, 3, inputSize, inputSize];
+  const plain = lo === 0 && hi === 255 && mean.every((value) => value === 0) && std.every((value) => value === 1);
+  if (plain && nhwc && channels === 'RGB') return { data: pixels, shape };
+  const data = new Float32Array(pixels.length);
+  const cells = inputSize * inputSize;
+  for (let c = 0; c < 3; c++) {
+    const from = channels === 'RGB' ? c : 2 - c;
+    for (let i = 0; i < cells; i++) {
+      const value = pixels[3 * i + from];
+      data[nhwc ? 3 * i + c : c * cells + i] = plain ? value : (lo + (hi - lo) * value / 255 - mean[c]) / std[c];
+    }
+  }
+  return { data, shape };
+}
+
+/**
+ * An output's share of the embedding.
+ *
+ * @param {Tensor} tensor @param {Output} output @param {Manifest['layout']} layout
+ * @returns {Float32Array}
+ */
+export function pooled(tensor, { node, pooling }, layout) {
+  if (pooling === 'none') return Float32Array.from(tensor.data);
+  const { data, rows, columns, columnsFirst } = table(tensor, node, pooling, layout);
+  const [from, to] = pooling === 'first' ? [0, 1] : [pooling === 'rest' ? 1 : 0, rows];
+  if (to <= from) throw misfit(node, `has ${rows} rows, too few for the pooling "${pooling}"`);
+  return Float32Array.from({ length: columns }, (_, c) => {
+    let sum = 0;
+    for (let row = from; row < to; row++) sum += data[columnsFirst ? c * rows + row : row * columns + c];
+    return sum / (to - from);
+  });
+}
+
+/**
+ * The cells that an output is the mean over.
+ *
+ * @param {Tensor} tensor @param {Output} output @param {Manifest['layout']} layout
+ * @returns {import('./cells.js').FeatureMap | null} null where there are none that lie in a square
+ */
+export function cellsOf(tensor, { node, pooling }, layout) {
+  if (pooling === 'first') return null;
+  const { data, rows, columns, columnsFirst } = table(tensor, node, pooling, layout);
+  const skip = pooling === 'rest' ? 1 : 0;
+  const cells = rows - skip;
+  const edge = Math.round(Math.sqrt(cells));
+  const [height, width] = tensor.shape.length === 4 ? (columnsFirst ? tensor.shape.slice(2) : tensor.shape.slice(1, 3)) : [edge, edge];
+  if (height * width !== cells || cells < 1) return null;
+  if (!columnsFirst) return { data: data.subarray(skip * columns), height, width, channels: columns };
+  const turned = new Float32Array(data.length);
+  for (let cell = 0; cell < rows; cell++) for (let c = 0; c < columns; c++) turned[cell * columns + c] = data[c * rows + cell];
+  return { data: turned, height, width, channels: columns };
+}
+
+/**
+ * An answer as rows of columns: a row for each cell or token. With NCHW the rows of one
+ * column stand side by side instead.
+ *
+ * @param {Tensor} tensor @param {string} node @param {string} pooling @param {Manifest['layout']} layout
+ */
+function table({ data, shape }, node, pooling, layout) {
+  if (shape[0] !== 1) throw misfit(node, `answers ${shape.join(' x ')}, not one picture at a time`);
+  if (shape.length === 3) return { data, rows: shape[1], columns: shape[2], columnsFirst: false };
+  if (shape.length !== 4) throw misfit(node, `answers ${shape.join(' x ')} numbers, which the pooling "${pooling}" does not fit: use "none", or another node`);
+  const columnsFirst = layout === 'NCHW';
+  const [columns, rows] = columnsFirst ? [shape[1], shape[2] * shape[3]] : [shape[3], shape[1] * shape[2]];
+  return { data, rows, columns, columnsFirst };
+}
+
+/** @param {string} node @param {string} trouble */
+function misfit(node, trouble) {
+  return new ExtractorError('extractor-output', `The network’s node “${node}” ${trouble}; put it right in the manifest’s “outputs”.`);
+}
+
+/** @param {Float32Array[]} parts */
+export function concatenate(parts) {
+  const joined = new Float32Array(parts.reduce((n, part) => n + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
+}

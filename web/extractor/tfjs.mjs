@@ -1,0 +1,169 @@
+// @ts-check
+/**
+ * The adapter for TensorFlow.js graphs, on the tfjs wasm backend. It touches no
+ * network, no document and no file, so the very same bundle serves the worker, the
+ * main-thread fallback and Node. Which kernels are registered is the entry's business:
+ * runtime.mjs has those of the page's own network, graphs.mjs has all.
+ */
+import { engine, env, registerBackend, setBackend, tensor } from '@tensorflow/tfjs-core';
+import { loadGraphModelSync } from '@tensorflow/tfjs-converter/dist/executor/graph_model.js';
+import { BackendWasm } from '@tensorflow/tfjs-backend-wasm/dist/backend_wasm.js';
+import * as wasmFactoryModule from '@tensorflow/tfjs-backend-wasm/wasm-out/tfjs-backend-wasm.js';
+import '@tensorflow/tfjs-converter/dist/flags.js';
+import { ExtractorError } from './errors.js';
+import { cellsOf, concatenate, inputOf, pooled } from './tensors.js';
+
+/** @typedef {import('./manifest.js').Manifest} Manifest */
+/** @typedef {import('./manifest.js').Output} Output */
+/** @typedef {import('./session.js').ExtractorFiles} ExtractorFiles */
+/** @typedef {import('./session.js').Runtime} Runtime */
+
+/** What tfjs asks of its surroundings: the same in a window, a worker and Node. */
+const platform = {
+  now: () => performance.now(),
+  encode: (/** @type {string} */ text) => new TextEncoder().encode(text),
+  decode: (/** @type {Uint8Array} */ bytes) => new TextDecoder().decode(bytes),
+  fetch: () => Promise.reject(new Error('The extractor runtime fetches nothing by itself.')),
+  setTimeoutCustom: (/** @type {Function} */ f, /** @type {number} */ ms) => void setTimeout(() => f(), ms),
+  isTypedArray: (/** @type {unknown} */ a) =>
+    a instanceof Float32Array || a instanceof Int32Array || a instanceof Uint8Array || a instanceof Uint8ClampedArray,
+};
+
+/** Set once: tfjs keeps one backend for the whole realm. @type {Promise<void> | null} */
+let started = null;
+
+/**
+ * Instantiates the tfjs wasm module from bytes already here. The package's own
+ * init() fetches by itself, which would hide the progress and choose threads.
+ * @param {ArrayBuffer} wasm @param {() => void} registerKernels
+ */
+async function startBackend(wasm, registerKernels) {
+  const factory = /** @type {any} */ (wasmFactoryModule).default ?? wasmFactoryModule;
+  const module = await factory({ wasmBinary: new Uint8Array(wasm), printErr: () => {} });
+  module.tfjs = {
+    init: module.cwrap('init', null, []),
+    initWithThreadsCount: module.cwrap('init_with_threads_count', null, ['number']),
+    getThreadsCount: module.cwrap('get_threads_count', 'number', []),
+    registerTensor: module.cwrap('register_tensor', null, ['number', 'number', 'number']),
+    disposeData: module.cwrap('dispose_data', null, ['number']),
+    dispose: module.cwrap('dispose', null, []),
+  };
+  env().setPlatform('metaqda', /** @type {any} */ (platform));
+  registerKernels();
+  registerBackend('wasm', () => new BackendWasm(module));
+  if (!(await setBackend('wasm'))) throw new Error('The TensorFlow.js wasm backend did not start.');
+}
+
+/**
+ * Loads the graph. Cost: about 0.1 s, mostly decoding float16 weights.
+ * @param {ExtractorFiles} files @param {() => void} registerKernels
+ * @returns {Promise<Runtime>}
+ */
+export async function createGraph({ manifest, contents, wasm }, registerKernels) {
+  started ??= startBackend(wasm, registerKernels);
+  try {
+    await started;
+  } catch (error) {
+    started = null;
+    throw error;
+  }
+  const model = modelOf(manifest, contents);
+  const graph = loadGraphModelSync({
+    load: () => ({
+      modelTopology: model.modelTopology,
+      weightSpecs: model.weightsManifest.flatMap((/** @type {any} */ group) => group.weights),
+      weightData: weightsOf(model, manifest, contents),
+      format: 'graph-model',
+      signature: model.signature,
+    }),
+  });
+  const input = inputNameOf(manifest, model);
+  const outputs = manifest.outputs ?? averagesOf(model);
+  const { layout } = manifest;
+  return {
+    run: (pixels) => runGraph(graph, manifest, input, pixels, outputs.map(({ node }) => node),
+      (answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)))),
+    maps: (pixels) => runGraph(graph, manifest, input, pixels, outputs.map(({ node, map }) => map ?? node),
+      (answers) => answers.map((answer, i) => (outputs[i].map || outputs[i].pooling !== 'none' ? cellsOf(answer, mapped(outputs[i]), layout) : null))),
+    close: () => graph.dispose(),
+  };
+}
+
+/** The output whose cells are the whole of what a node answers. @param {Output} output @returns {Output} */
+const mapped = ({ node, map, pooling }) => (map ? { node: map, pooling: 'mean' } : { node, pooling });
+
+/**
+ * @template T
+ * @param {any} graph a loaded GraphModel
+ * @param {Manifest} manifest
+ * @param {string} name of the input
+ * @param {Float32Array} pixels
+ * @param {string[]} nodes to compute
+ * @param {(answers: import('./tensors.js').Tensor[]) => T} read makes of them what is wanted before their tensors are freed
+ * @returns {T}
+ */
+function runGraph(graph, manifest, name, pixels, nodes, read) {
+  const scope = engine();
+  scope.startScope();
+  try {
+    const { data, shape } = inputOf(pixels, manifest);
+    // A node that is asked for twice is computed once.
+    const once = [...new Set(nodes)];
+    const answers = [graph.execute({ [name]: tensor(data, /** @type {number[]} */ (shape), 'float32') }, once)].flat();
+    return read(nodes.map((node) => answers[once.indexOf(node)]).map((answer) => ({ data: answer.dataSync(), shape: answer.shape })));
+  } finally {
+    scope.endScope();
+  }
+}
+
+/** @param {Manifest} manifest @param {ExtractorFiles['contents']} contents @returns {any} */
+function modelOf({ files }, contents) {
+  const [{ name }] = files;
+  /** @type {any} */
+  let model;
+  try {
+    model = JSON.parse(new TextDecoder().decode(contents.get(name)));
+  } catch (error) {
+    throw new ExtractorError('extractor-model', `The file “${name}” is not the model.json of a TensorFlow.js graph (${/** @type {Error} */ (error).message}): list that first.`);
+  }
+  if (Array.isArray(model?.modelTopology?.node) && Array.isArray(model.weightsManifest)) return model;
+  const layers = model?.format === 'layers-model' || model?.modelTopology?.model_config;
+  throw new ExtractorError('extractor-model', layers
+    ? `The file “${name}” is a layers model: turn it into a graph model with tensorflowjs_converter (--input_format tfjs_layers_model --output_format tfjs_graph_model).`
+    : `The file “${name}” is not the model.json of a TensorFlow.js graph: list that first.`);
+}
+
+/**
+ * The weights, one after the other: where the model names its files in its own order.
+ * @param {any} model @param {Manifest} manifest @param {ExtractorFiles['contents']} contents
+ * @returns {ArrayBuffer}
+ */
+function weightsOf(model, manifest, contents) {
+  const shards = model.weightsManifest.flatMap((/** @type {any} */ group) => group.paths).map((/** @type {string} */ path) => {
+    const shard = contents.get(path);
+    if (!shard) throw new ExtractorError('extractor-model', `The file “${manifest.files[0].name}” asks for the weights “${path}”, which the manifest does not list: add that file to “files”.`);
+    return new Uint8Array(shard);
+  });
+  if (shards.length === 1) return shards[0].buffer;
+  const joined = new Uint8Array(shards.reduce((/** @type {number} */ sum, /** @type {Uint8Array} */ shard) => sum + shard.length, 0));
+  let offset = 0;
+  for (const shard of shards) {
+    joined.set(shard, offset);
+    offset += shard.length;
+  }
+  return joined.buffer;
+}
+
+/** @param {Manifest} manifest @param {any} model @returns {string} */
+function inputNameOf({ inputName }, model) {
+  const inputs = model.modelTopology.node.filter((/** @type {any} */ node) => node.op === 'Placeholder').map((/** @type {any} */ node) => node.name);
+  const name = inputName ?? model.inputName ?? (inputs.length === 1 ? inputs[0] : undefined);
+  if (inputs.includes(name)) return name;
+  throw new ExtractorError('extractor-model', `The network has ${inputs.length === 1 ? 'the input' : 'the inputs'} ${inputs.map((/** @type {string} */ one) => `“${one}”`).join(', ')}${name === undefined ? '' : `, and none called “${name}”`}: name one in the manifest’s “inputName”.`);
+}
+
+/** The outputs that a model of the page's own build names: averages, whose cells are at hand. @param {any} model @returns {Output[]} */
+function averagesOf({ modelTopology, outputNames }) {
+  if (!Array.isArray(outputNames)) throw new ExtractorError('extractor-model', 'The manifest’s “outputs” is missing: name the node that gives the embedding, [{"node": "...", "pooling": "none"}].');
+  return outputNames.map((node) => ({ node, pooling: 'none', map: modelTopology.node.find((/** @type {any} */ one) => one.name === node).input[0] }));
+}

@@ -1,0 +1,207 @@
+// @ts-check
+/** Other extractors in Node: networks that npm packages ship, from a folder to a learned prior. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { leaveOutParts } from '../../extractor/cells.js';
+import { expose } from '../../extractor/onnx-graph.js';
+import { buildSamples } from '../../build/samples.mjs';
+import { allConcepts } from '../../samples/concepts.mjs';
+import { decodePicture } from '../../../scripts/embed/decode.mjs';
+import { builtExtractor, loadExtractor } from '../../../scripts/embed/extractor.mjs';
+import { decodeNPZ } from '../../../scripts/embed/npz.mjs';
+import { nsfwjs, speech, textDirection, writeExtractor } from '../extractors/networks.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const picture = await decodePicture(path.join(root, 'testdata/parity/ibis_image_0036.jpg'));
+/** @type {string} */
+let temporary;
+before(async () => { temporary = await mkdtemp(path.join(os.tmpdir(), 'networks-')); });
+after(() => rm(temporary, { recursive: true, force: true }));
+
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+function cosine(a, b) {
+  let [ab, aa, bb] = [0, 0, 0];
+  for (let i = 0; i < a.length; i++) [ab, aa, bb] = [ab + a[i] * b[i], aa + a[i] * a[i], bb + b[i] * b[i]];
+  return ab / Math.sqrt(aa * bb);
+}
+
+/** @param {string[]} args @returns {Promise<{code: number, stdout: string, stderr: string}>} */
+const node = (...args) => promisify(execFile)(process.execPath, args, { cwd: root }).then((done) => ({ code: 0, ...done }), (error) => error);
+const embed = (/** @type {string[]} */ ...args) => node(path.join(root, 'scripts/embed/embed.mjs'), '--quiet', ...args);
+const metaqda = async (/** @type {string[]} */ ...args) => promisify(execFile)('go', ['run', './scripts/metaqda', ...args], { cwd: root });
+
+test('the page’s own network gives the same numbers by its manifest and the runtime of any graph', async () => {
+  const folder = path.join(temporary, 'own');
+  await cp(builtExtractor, folder, { recursive: true });
+  const { runtimes, ...manifest } = JSON.parse(await readFile(path.join(folder, 'extractor.json'), 'utf8'));
+  await writeFile(path.join(folder, 'manifest.json'), JSON.stringify(manifest));
+  const [own, other] = [await loadExtractor(), await loadExtractor(path.join(folder, 'manifest.json'))];
+  assert.deepEqual([other.id, other.sha256, other.dimension], [own.id, own.sha256, own.dimension]);
+  assert.deepEqual(await other.embed(picture), await own.embed(picture));
+  assert.deepEqual(await other.maps(picture), await own.maps(picture));
+});
+
+for (const [name, make, cells] of /** @type {const} */ ([['a TensorFlow.js graph in two shards', nsfwjs, [7, 7, 1792]], ['an ONNX network', textDirection, [3, 48, 200]]])) {
+  test(`${name}: repeatable, of the dimension told, the mean of the cells that the map names`, async () => {
+    const extractor = await loadExtractor(await make(path.join(temporary, make.name)));
+    const once = await extractor.embed(picture);
+    assert.equal(once.length, extractor.dimension);
+    assert.ok(new Set(once).size > extractor.dimension / 3, 'not all alike');
+    const other = await extractor.embed(await decodePicture(path.join(root, 'testdata/parity/tick_image_0006.jpg')));
+    assert.ok(cosine(once, other) < 0.99);
+    assert.deepEqual(await extractor.embed(picture), once);
+    const maps = await extractor.maps(picture);
+    assert.deepEqual(maps.map((view) => view.map((map) => map && [map.height, map.width, map.channels])), [[cells]]);
+    const whole = { x: 0, y: 0, width: picture.width, height: picture.height };
+    const { embedding } = leaveOutParts([{ maps: /** @type {any} */ (maps[0]), rectangle: whole }], picture.width, picture.height, 7);
+    assert.ok(cosine(embedding, once) > 1 - 1e-9, `${cosine(embedding, once)}`);
+  });
+}
+
+test('what an ONNX network answers can be had from any of its nodes, pooled or not', async () => {
+  const plain = await loadExtractor(await textDirection(path.join(temporary, 'plain')));
+  const pooled = await loadExtractor(await textDirection(path.join(temporary, 'pooled'), { outputs: [{ node: 'p2o.MaxPool.1', pooling: 'mean' }] }));
+  const both = await loadExtractor(await textDirection(path.join(temporary, 'both'), {
+    dimension: 202, outputs: [{ node: 'p2o.GlobalAveragePool.19' }, { node: 'softmax_0.tmp_0' }],
+  }));
+  const [a, b, c] = await Promise.all([plain, pooled, both].map((one) => one.embed(picture)));
+  assert.ok(cosine(a, b) > 1 - 1e-9);
+  assert.ok(cosine(a, c.subarray(0, 200)) > 1 - 1e-9);
+  assert.ok(Math.abs(c[200] + c[201] - 1) < 1e-5, 'the last two are probabilities');
+  assert.equal((await both.maps(picture))[0][0], null, 'no cells are known');
+  assert.equal(new Set([plain, pooled, both].map(({ sha256 }) => sha256)).size, 3);
+  assert.deepEqual(await Promise.all([plain.embed(picture), plain.embed(picture)]), [a, a], 'asked twice at once');
+});
+
+test('outputs that are added to an ONNX model leave all else byte for byte', async () => {
+  const model = await readFile(path.join(temporary, 'plain/ch_ppocr_mobile_v2.0_cls_infer.onnx'));
+  assert.equal(expose(model, ['softmax_0.tmp_0']), model, 'an output already');
+  const grown = expose(model, ['p2o.MaxPool.1', 'softmax_0.tmp_0']);
+  const added = grown.length - model.length;
+  assert.equal(added, 'p2o.MaxPool.1'.length + 4, 'a name and two pairs of tag and length');
+  assert.deepEqual(expose(grown, ['p2o.MaxPool.1']), grown, 'twice is once');
+  assert.throws(() => expose(model, ['GlobalAveragePool.19']), /no node whose result is called “GlobalAveragePool.19” \(alike are .*“p2o.GlobalAveragePool.19”/);
+  for (const cut of [0, 1, 7, 100, 5000, model.length - 1]) assert.throws(() => expose(model.subarray(0, cut), ['x']), /is not an ONNX model, or is cut short/);
+  let state = 1;
+  for (let i = 0; i < 300; i++) {
+    const damaged = Uint8Array.from(model.subarray(0, 3000));
+    for (let n = 0; n < 8; n++) damaged[(state = (state * 48271) % 2147483647) % 3000] = state & 255;
+    assert.throws(() => expose(damaged, ['x']), /ONNX model|no node/);
+  }
+});
+
+test('a manifest that does not fit its network is refused in one sentence that says what to do', async () => {
+  /** @type {[Record<string, unknown>, RegExp][]} */
+  const cases = [
+    [{ dimension: 201 }, /200 numbers, and the manifest says 201|answered 200 numbers, not 201/],
+    [{ outputs: [{ node: 'pool9' }] }, /has no node whose result is called “pool9”/],
+    [{ outputs: [{ node: 'softmax_0.tmp_0', pooling: 'mean' }] }, /node “softmax_0.tmp_0” answers 1 x 2 numbers, which the pooling "mean" does not fit/],
+    [{ layout: 'NHWC' }, /cannot be run on a picture of 1 x 192 x 192 x 3 .* “layout”/],
+    [{ inputName: 'y' }, /has the inputs “x”, and none called “y”/],
+    [{ sha256: '0'.repeat(64) }, /“sha256” is not what the files and the other fields give/],
+    [{ std: [1, 1, 0] }, /“std\[2\]” is 0: values are divided by it/],
+  ];
+  const pictures = path.join(temporary, 'one');
+  await mkdir(path.join(pictures, 'ibis'), { recursive: true });
+  await copyFile(path.join(root, 'testdata/parity/ibis_image_0036.jpg'), path.join(pictures, 'ibis/a.jpg'));
+  for (const [i, [changes, message]] of cases.entries()) {
+    const manifest = await textDirection(path.join(temporary, `wrong-${i}`), changes);
+    const { code, stderr } = await embed(pictures, '--out', path.join(temporary, 'wrong.npz'), '--extractor', manifest);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, message);
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+  }
+  const manifest = await textDirection(path.join(temporary, 'damaged'));
+  const file = path.join(temporary, 'damaged/ch_ppocr_mobile_v2.0_cls_infer.onnx');
+  const model = await readFile(file);
+  model[model.length >> 1] ^= 1;
+  await writeFile(file, model);
+  const changed = await embed(pictures, '--out', path.join(temporary, 'wrong.npz'), '--extractor', manifest);
+  assert.match(changed.stderr, new RegExp(`is another one than the manifest says \\(its sha256 is ${createHash('sha256').update(model).digest('hex')}\\)`));
+  const layers = await writeExtractor(path.join(temporary, 'layers'), { id: 'x', runtime: 'tfjs-graph', dimension: 2, inputSize: 32, views: [{ name: 'whole' }], outputs: [{ node: 'x' }], licence: 'x' },
+    { 'model.json': new TextEncoder().encode('{"format": "layers-model", "modelTopology": {}}') });
+  assert.match((await embed(pictures, '--out', path.join(temporary, 'wrong.npz'), '--extractor', layers)).stderr, /is a layers model: turn it into a graph model with tensorflowjs_converter/);
+  assert.deepEqual((await readdir(temporary)).filter((name) => name.startsWith('wrong.')), []);
+});
+
+/** Half of the concepts to learn from, a quarter to select on, a quarter to ask about. */
+const splits = { train: allConcepts.filter((_, i) => i % 4 < 2), val: allConcepts.filter((_, i) => i % 4 === 2), test: allConcepts.filter((_, i) => i % 4 === 3) };
+
+test('the whole way: pictures are embedded, a prior is learned from them and is better than none', async (t) => {
+  const pictures = path.join(temporary, 'emoji');
+  await buildSamples(pictures, allConcepts.slice(0, 48), (style, concept) => `${concept}/${style}.png`);
+  await rm(path.join(pictures, 'samples.json'));
+  const names = new Set(allConcepts.slice(0, 48).map(({ id }) => id));
+  const split = path.join(temporary, 'splits.json');
+  await writeFile(split, JSON.stringify(Object.fromEntries(Object.entries(splits).map(([key, list]) => [key, list.map(({ id }) => id).filter((id) => names.has(id))]))));
+  const out = path.join(temporary, 'emoji.npz');
+  const prior = path.join(temporary, 'emoji.safetensors');
+  const manifest = await textDirection(path.join(temporary, 'way'));
+  const { code, stderr } = await embed(pictures, '--splits', split, '--out', out, '--extractor', manifest);
+  assert.equal(code, 0, stderr);
+  const { sha256 } = await loadExtractor(manifest);
+  const facts = JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8'));
+  assert.deepEqual([facts.extractor, facts.extractor_sha256, facts.dimension], ['ppocr-direction-192@2.0', sha256, 200]);
+  await metaqda('train', '--data', out, '--out', prior, '--quiet', '--n-way', '5', '--n-shot', '3', '--n-query', '2', '--val-shot', '1,3', '--val-query', '2', '--steps', '200');
+  const header = await readFile(prior);
+  const { __metadata__ } = JSON.parse(header.subarray(8, 8 + Number(header.readBigUInt64LE(0))).toString());
+  assert.deepEqual(JSON.parse(__metadata__.extractor), { id: facts.extractor, sha256 });
+  const json = path.join(temporary, 'result.json');
+  await metaqda('eval', '--protocol', 'standard', '--data', out, '--split', 'test', '--prior', prior, '--methods', 'fb,fb-handcrafted', '--n-way', '5', '--n-shot', '3', '--n-query', '2', '--n-tasks', '200', '--random-seed', '0', '--json', json);
+  const { results } = JSON.parse(await readFile(json, 'utf8'));
+  const [learned, plain] = ['fb', 'fb-handcrafted'].map((name) => results.find((/** @type {any} */ one) => one.method === name));
+  t.diagnostic(`learned ${learned.accuracy.mean.toFixed(3)} right, NLL ${learned.nll.toFixed(3)}; hand-crafted ${plain.accuracy.mean.toFixed(3)}, ${plain.nll.toFixed(3)}`);
+  assert.ok(learned.accuracy.mean > 0.4, 'guessing gives 0.2');
+  assert.ok(learned.nll < plain.nll, `${learned.nll}, without a learned prior ${plain.nll}`);
+});
+
+/** A spoken-like sound: a buzz with two formants that glide. @param {number[]} from @param {number[]} to @param {number} seed */
+function sound(from, to, seed) {
+  const rate = 16_000;
+  const samples = 24_000;
+  const file = new DataView(new ArrayBuffer(44 + 2 * samples));
+  for (const [at, text] of /** @type {const} */ ([[0, 'RIFF'], [8, 'WAVE'], [12, 'fmt '], [36, 'data']])) [...text].forEach((c, i) => file.setUint8(at + i, c.charCodeAt(0)));
+  for (const [at, value] of /** @type {const} */ ([[4, 36 + 2 * samples], [16, 16], [24, rate], [28, 2 * rate], [40, 2 * samples]])) file.setUint32(at, value, true);
+  for (const [at, value] of /** @type {const} */ ([[20, 1], [22, 1], [32, 2], [34, 16]])) file.setUint16(at, value, true);
+  let state = seed;
+  const pitch = 100 + 15 * (seed % 5);
+  let phases = [0, 0];
+  for (let i = 0; i < samples; i++) {
+    state = (state * 48271) % 2147483647;
+    const buzz = 0.5 + 0.5 * Math.sin(2 * Math.PI * pitch * i / rate) ** 8;
+    phases = phases.map((phase, f) => phase + 2 * Math.PI * (from[f] + (to[f] - from[f]) * i / samples) / rate);
+    file.setInt16(44 + 2 * i, 6000 * buzz * (Math.sin(phases[0]) + 0.6 * Math.sin(phases[1])) + 300 * (state / 2147483647 - 0.5), true);
+  }
+  return new Uint8Array(file.buffer);
+}
+
+test('a plain function of sounds: embedded from files, and what is alike is near', async () => {
+  const manifest = await speech(path.join(temporary, 'speech'));
+  const sounds = path.join(temporary, 'sounds');
+  /** @type {Record<string, [number[], number[]]>} */
+  const kinds = { ah: [[750, 1200], [700, 1100]], ee: [[300, 2300], [280, 2500]], oo: [[320, 800], [300, 700]] };
+  for (const [name, [from, to]] of Object.entries(kinds)) {
+    await mkdir(path.join(sounds, name), { recursive: true });
+    for (let i = 1; i <= 4; i++) await writeFile(path.join(sounds, name, `${i}.wav`), sound(from, to, i));
+  }
+  const out = path.join(temporary, 'sounds.npz');
+  const { code, stderr } = await embed(sounds, '--out', out, '--extractor', manifest);
+  assert.equal(code, 0, stderr);
+  const { embeddings, labels } = decodeNPZ(await readFile(out));
+  assert.deepEqual(embeddings.shape, [12, 96]);
+  const row = (/** @type {number} */ i) => embeddings.data.subarray(96 * i, 96 * (i + 1));
+  const distance = (/** @type {number} */ i, /** @type {number} */ j) => row(i).reduce((sum, value, k) => sum + (value - row(j)[k]) ** 2, 0);
+  for (let i = 0; i < 12; i++) {
+    const nearest = [...Array(12).keys()].filter((j) => j !== i).sort((a, b) => distance(i, a) - distance(i, b))[0];
+    assert.equal(labels.data[nearest], labels.data[i], `the nearest to sound ${i} is ${nearest}`);
+  }
+  await writeFile(path.join(sounds, 'ah', '5.wav'), 'no sound');
+  assert.match((await embed(sounds, '--out', out, '--extractor', manifest)).stderr, /5\.wav' .*not a WAV file/);
+});

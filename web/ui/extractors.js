@@ -1,0 +1,284 @@
+// @ts-check
+/** The dialog "Use another extractor": bring a network, keep it, read a session's pictures anew with it. */
+import { complain, say } from './announce.js';
+import { counted, dialogHead, el, icon, sentence } from './dom.js';
+import { dropZone } from './drop.js';
+import { megabytes } from './loading.js';
+import { forget, inspect, keep, kept, loadKept } from '../extractor/kept.js';
+import { decode } from '../files/pictures.js';
+
+/** @typedef {import('../engine/contract.js').Engine} Engine */
+/** @typedef {import('../engine/contract.js').ClassState} ClassState */
+/** @typedef {import('../extractor/index.js').Extractor} Extractor */
+/** @typedef {import('../extractor/kept.js').Kept} Kept */
+
+/** Sessions have names of at most so many characters. */
+const LONGEST = 80;
+
+/** Thrown where the person pressed Cancel. */
+class Cancelled extends Error {}
+
+export class ExtractorsDialog {
+  /** While something runs. @type {AbortController|null} */
+  #running = null;
+
+  /** @param {{engine: Engine, reader: import('./reader.js').Reader, onReplaced: () => void}} parts */
+  constructor({ engine, reader, onReplaced }) {
+    this.engine = engine;
+    this.reader = reader;
+    this.onReplaced = onReplaced;
+    this.dialog = el('dialog', { id: 'extractors', class: 'dialog', 'aria-labelledby': 'extractors-title' });
+    this.error = el('p', { class: 'error', role: 'alert', hidden: true });
+    this.list = el('ul', { class: 'session-list', 'aria-label': 'Extractors on this device' });
+    this.bring = el('div', { class: 'extractor-part' },
+      el('p', {}, 'Drop a network here together with its manifest, or choose them:'),
+      el('div', { class: 'actions' }, this.#files('Files', { multiple: true }), this.#files('Folder', { webkitdirectory: true, multiple: true })),
+      el('p', { class: 'small muted' }, 'A TensorFlow.js graph or an ONNX network. The manifest is a small JSON file that says what the network is fed and which of its answers counts; web/extractor/README.md in the program’s source has examples. Nothing of it leaves this device.'));
+    this.found = el('div', { class: 'extractor-part', tabindex: -1, hidden: true });
+    this.bar = el('progress', { 'aria-label': 'Done so far' });
+    this.doing = el('p', { class: 'small' });
+    this.cancel = el('button', { class: 'button', type: 'button', onclick: () => this.#running?.abort() }, 'Cancel');
+    this.progress = el('div', { class: 'extractor-part', hidden: true }, this.doing, this.bar, el('div', { class: 'actions' }, this.cancel));
+    this.dialog.append(dialogHead(this.dialog, 'extractors-title', 'Use another extractor'),
+      el('p', { class: 'muted' }, 'Pictures are compared by the numbers that an extractor makes of them, so each session keeps to one. A session with pictures is read anew into a copy; the former stays as it is.'),
+      this.error, this.list, this.bring, this.found, this.progress);
+    this.dialog.addEventListener('cancel', (event) => {
+      if (!this.#running) return;
+      event.preventDefault();
+      this.#running.abort();
+    });
+    this.dialog.addEventListener('close', () => this.#running?.abort());
+    dropZone(this.bring, (files) => void this.#bring(files), () => true);
+    document.body.append(this.dialog);
+  }
+
+  async open() {
+    complain(this.error, '');
+    this.found.hidden = true;
+    this.dialog.showModal();
+    await this.#fill();
+  }
+
+  /** @param {string} label @param {Record<string, boolean>} options */
+  #files(label, options) {
+    const field = el('input', { type: 'file', ...options, onchange: () => {
+      const files = [...field.files ?? []];
+      field.value = '';
+      if (files.length) void this.#bring(files);
+    } });
+    return el('label', { class: 'button file-button' }, label, el('span', { class: 'vh' }, ' of the extractor'), field);
+  }
+
+  async #fill() {
+    const [own, now] = await Promise.all([this.reader.own, this.reader.now]);
+    /** @type {(Kept|null)[]} */
+    const all = [null, ...globalThis.caches ? await kept() : []];
+    this.list.replaceChildren(...all.map((one) => {
+      const name = one ? one.manifest.id : 'Built in';
+      const sha256 = one ? one.sha256 : own.sha256;
+      return el('li', { class: now.sha256 === sha256 ? 'session open' : 'session' },
+        el('div', { class: 'session-text' }, el('span', {}, name),
+          el('span', { class: 'small muted block' }, one ? `${size(one)}, ${one.manifest.dimension} numbers, ${one.manifest.runtime === 'onnx' ? 'ONNX' : 'TensorFlow.js'}` : `${own.id}, ${own.dimension} numbers`)),
+        now.sha256 === sha256 ? el('span', { class: 'badge' }, 'In use')
+          : el('button', { class: 'button', type: 'button', 'aria-label': `Use ${name}`, onclick: () => void this.#try(() => this.#show(one)) }, 'Use'),
+        one && now.sha256 !== sha256
+          ? el('button', { class: 'button quiet square', type: 'button', 'aria-label': `Remove ${name} from this device`, onclick: () => void this.#try(() => this.#forget(one)) }, icon('trash'))
+          : null);
+    }));
+  }
+
+  /** @param {Kept} one */
+  async #forget(one) {
+    await forget(one.sha256);
+    this.found.hidden = true;
+    await this.#fill();
+    say(`The extractor “${one.manifest.id}” was removed from this device. Sessions that it read are kept; to add to them, bring it again.`);
+  }
+
+  /** @param {File[]} files */
+  #bring(files) {
+    return this.#try(async () => {
+      say('Checking the files.');
+      const brought = await inspect(files);
+      const { id } = brought.manifest;
+      // It has to run before it is kept: a network that does not is of no use later either.
+      const extractor = await this.#work(`Trying the extractor “${id}”`, (onProgress) => loadKept(brought, { onProgress }));
+      extractor.close();
+      await keep(brought);
+      await this.#fill();
+      await this.#show(brought);
+    });
+  }
+
+  /**
+   * What choosing an extractor means, and the ways to go on.
+   *
+   * @param {Kept|null} one null for the page's own
+   */
+  async #show(one) {
+    const { classes } = await this.engine.state();
+    const pictures = classes.reduce((sum, { examples }) => sum + examples.length, 0);
+    const name = one ? `“${one.manifest.id}”` : 'the built-in one';
+    const start = el('button', { class: 'button primary', type: 'button', onclick: () => void this.#try(() => (pictures ? this.#readAnew(one) : this.#use(one))) },
+      pictures ? `Read the ${counted(pictures, 'picture')} of this session anew` : 'Use it in this session');
+    const fresh = pictures ? el('button', { class: 'button', type: 'button', onclick: () => void this.#try(() => this.#fresh(one)) }, 'New session with it') : null;
+    this.found.replaceChildren(
+      el('h3', {}, one ? one.manifest.id : 'Built in'),
+      ...one ? [
+        el('p', { class: 'small' }, `${size(one)}, checked. ${one.manifest.dimension} numbers for each picture. Licence: ${one.manifest.licence}`),
+        el('p', {}, 'No background knowledge was learned for this extractor. A plain one serves in its place: answers are less sure while there are few pictures. Two ways to better ones:'),
+        el('ul', { class: 'plain small' },
+          el('li', {}, '“Learn from my pictures” on this page learns some from what you taught, in this tab.'),
+          el('li', {}, 'From many pictures, on a computer with the program’s source, and then Settings, “Open background knowledge”:',
+            el('pre', {}, `${commands(one)}`))),
+      ] : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.')],
+      el('div', { class: 'actions' }, start, fresh,
+        el('button', { class: 'button', type: 'button', onclick: () => { this.found.hidden = true; this.dialog.querySelector('button')?.focus(); } }, 'Not now')));
+    this.found.hidden = false;
+    this.found.scrollIntoView({ block: 'nearest' });
+    start.focus();
+    say(`The extractor ${name} can be used.`);
+  }
+
+  /** @param {Kept|null} one */
+  async #use(one) {
+    await this.reader.use(await this.#load(one));
+    this.#leave(`${one ? `The extractor “${one.manifest.id}”` : 'The built-in extractor'} is in use.`);
+  }
+
+  /** @param {Kept|null} one */
+  async #fresh(one) {
+    const extractor = await this.#load(one);
+    await this.engine.newSession(one ? `With ${one.manifest.id}`.slice(0, LONGEST) : 'With the built-in extractor');
+    await this.reader.use(extractor);
+    this.#leave(`A new session is open, with ${one ? `the extractor “${one.manifest.id}”` : 'the built-in extractor'}.`);
+  }
+
+  /**
+   * Reads the open session's pictures into a copy of it. Where that is cancelled or
+   * fails nothing is left of the copy.
+   *
+   * @param {Kept|null} one
+   */
+  async #readAnew(one) {
+    const { state, classes } = await this.engine.changes(0);
+    if (!classes) throw new Error('The session cannot be read now: try again.');
+    const extractor = await this.#load(one);
+    const former = await this.reader.now;
+    const name = ` read by ${one ? one.manifest.id : 'the built-in extractor'}`;
+    const { id } = /** @type {{id: string}} */ (await this.engine.newSession(state.sessionName.slice(0, Math.max(0, LONGEST - name.length)) + name.slice(0, LONGEST)));
+    try {
+      await this.reader.use(extractor);
+      const { read, without } = await this.#work('Reading the pictures anew', (onProgress, signal) => this.#copy(classes, extractor, onProgress, signal));
+      this.#leave(`${counted(read, 'picture')} read anew, in a session of their own.${without ? ` ${counted(without, 'picture')} had no copy here and ${without === 1 ? 'was' : 'were'} left out.` : ''}`);
+    } catch (error) {
+      await this.engine.openSession(state.sessionId);
+      await this.engine.deleteSession(id);
+      await this.reader.seek(former.sha256);
+      this.onReplaced();
+      await this.#fill();
+      throw error;
+    }
+  }
+
+  /**
+   * @param {ClassState[]} classes
+   * @param {Extractor} extractor
+   * @param {(progress: {loaded: number, total: number}) => void} onProgress
+   * @param {AbortSignal} signal
+   */
+  async #copy(classes, extractor, onProgress, signal) {
+    const total = classes.reduce((sum, { examples }) => sum + examples.length, 0);
+    let [read, without] = [0, 0];
+    for (const { name, examples } of classes) {
+      const { id } = await this.engine.addClass(name);
+      for (const { thumbnail } of examples) {
+        if (signal.aborted) throw new Cancelled();
+        if (thumbnail?.length) {
+          const bitmap = await decode(new File([new Uint8Array(thumbnail)], `a picture of ${name}`));
+          try {
+            await this.engine.addExample(id, await extractor.embed(bitmap), thumbnail);
+          } finally {
+            bitmap.close();
+          }
+          read++;
+        } else without++;
+        onProgress({ loaded: read + without, total });
+      }
+    }
+    return { read, without };
+  }
+
+  /** @param {Kept|null} one */
+  #load(one) {
+    return one ? this.#work(`Loading the extractor “${one.manifest.id}”`, (onProgress) => loadKept(one, { onProgress })) : this.reader.own;
+  }
+
+  /**
+   * Does something with a progress bar and a way to cancel it.
+   *
+   * @template T
+   * @param {string} what
+   * @param {(onProgress: (progress: {loaded: number, total: number}) => void, signal: AbortSignal) => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async #work(what, work) {
+    const running = this.#running = new AbortController();
+    const cancelled = new Promise((_, reject) => { running.signal.addEventListener('abort', () => reject(new Cancelled())); });
+    cancelled.catch(() => {}); // also where the work is done before
+    this.bar.removeAttribute('value');
+    this.doing.textContent = `${what} …`;
+    this.progress.hidden = false;
+    this.found.hidden = true;
+    this.bring.hidden = true;
+    this.dialog.setAttribute('aria-busy', 'true');
+    say(`${what}.`);
+    this.cancel.focus();
+    try {
+      const task = work(({ loaded, total }) => {
+        this.bar.max = total;
+        this.bar.value = loaded;
+        this.doing.textContent = `${what}: ${total > 1e5 ? megabytes(loaded, total) : `${loaded} of ${total}`}`;
+      }, running.signal);
+      // What was loaded after a cancellation is of no use to anyone.
+      task.then((late) => { if (running.signal.aborted) /** @type {any} */ (late)?.close?.(); }, () => {});
+      return /** @type {T} */ (await Promise.race([task, cancelled]));
+    } finally {
+      this.#running = null;
+      this.progress.hidden = true;
+      this.bring.hidden = false;
+      this.dialog.removeAttribute('aria-busy');
+    }
+  }
+
+  /** @param {string} text */
+  #leave(text) {
+    for (const open of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll('dialog[open]'))) open.close(); // the settings too
+    this.onReplaced();
+    say(text);
+  }
+
+  /** @param {() => Promise<void>} work */
+  async #try(work) {
+    complain(this.error, '');
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof Cancelled) return say('Cancelled: nothing has changed.');
+      complain(this.error, sentence(error));
+      this.error.scrollIntoView({ block: 'nearest' });
+    }
+  }
+}
+
+/** @param {Kept} one */
+function size({ manifest: { files } }) {
+  return `${(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(1)} MB`;
+}
+
+/** What learns background knowledge natively. @param {Kept} one */
+function commands({ manifest: { id } }) {
+  const name = id.replace(/[^\w.-]+/g, '-');
+  return `node scripts/embed/embed.mjs PICTURES --splits splits.json --extractor manifest.json --out ${name}.npz
+go run ./scripts/metaqda train --data ${name}.npz --out ${name}.safetensors`;
+}
