@@ -1,11 +1,11 @@
 // Command site turns the parts that were built into the folder that is served.
 //
 // Before it runs, the out folder holds what other build steps made:
-// metaqda.wasm, metaqda-simd.wasm, prior.safetensors, npz.js, extractor/ and
-// samples/. It adds
+// metaqda.wasm, metaqda-simd.wasm, prior.safetensors, npz.js, extractor/, samples/
+// and share/. It adds
 //
 //   - the page: index.html, the notices, web/ without tests, build scripts, the npm
-//     package, examples and package files, all byte for byte as they stand in the tree;
+//     package, examples, shared page and package files, all byte for byte as they stand in the tree;
 //   - wasm_exec.js of the toolchain that built the engine;
 //   - manifest.json: {version, files: [{path, bytes, sha256}]}, every file that
 //     the page may ask for with its uncompressed size (Content-Length tells the
@@ -55,7 +55,7 @@ func main() {
 type builder struct{ root, out, cache, wasmExec string }
 
 // required are the parts that other build steps must have made.
-var required = []string{"metaqda.wasm", "metaqda-simd.wasm", "prior.safetensors", "npz.js", "extractor", "samples"}
+var required = []string{"metaqda.wasm", "metaqda-simd.wasm", "prior.safetensors", "npz.js", "extractor", "samples", "share"}
 
 // build completes the out folder and prints the sizes of what is to download.
 func (b *builder) build(report io.Writer) error {
@@ -148,7 +148,7 @@ const workerSource = "web/offline/sw.js"
 // worker is written apart, at the top of the site, to have the whole of it as
 // its scope.
 func shipped(name string) bool {
-	for _, apart := range []string{"web/node_modules/", "web/test/", "web/build/", "web/library/", "web/examples/"} {
+	for _, apart := range []string{"web/node_modules/", "web/test/", "web/build/", "web/library/", "web/examples/", "web/share/page/"} {
 		if strings.HasPrefix(name, apart) {
 			return false
 		}

@@ -147,7 +147,7 @@ async function build(engine, extractor) {
     void recogniser.clear();
   };
   const settings = new SettingsDialog({ engine, extractor, onReplaced });
-  const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
+  const sessions = new SessionsDialog({ engine, onSwitched: onReplaced, extractor });
   const samples = new Samples({ engine, enrolment, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage', {
     action: 'Save to a file',

@@ -2,6 +2,7 @@
 /** The settings dialog: how probabilities are computed and shown, and the files. */
 import { complain, say, toast } from './announce.js';
 import { byId, dialogHead, el, save, sentence } from './dom.js';
+import { handOn } from './hand-on.js';
 
 /** @typedef {import('../engine/contract.js').Engine} Engine */
 /** @typedef {Omit<import('../engine/contract.js').EngineState, 'classes'>} EngineState */
@@ -87,6 +88,7 @@ export class SettingsDialog {
             tell('The session was opened.', notice);
           }),
           this.#button('Save this session', async () => save(await this.engine.exportSession(), 'classifier.safetensors')),
+          handOn(this.engine, this.extractor),
           this.damaged)));
   }
 

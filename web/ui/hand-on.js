@@ -1,0 +1,15 @@
+// @ts-check
+/** The buttons that hand on what was taught. What is behind them is fetched when they are pressed. */
+import { say } from './announce.js';
+import { el, sentence } from './dom.js';
+
+/**
+ * @param {import('../engine/contract.js').Engine} engine
+ * @param {Promise<import('../engine/contract.js').Identity>} extractor
+ */
+export function handOn(engine, extractor) {
+  const button = (/** @type {string} */ label, /** @type {() => Promise<void>} */ work) =>
+    el('button', { class: 'button', type: 'button', onclick: () => void work().catch((error) => say(sentence(error))) }, label);
+  return el('div', { class: 'actions' },
+    button('Share…', async () => (await import('./share.js')).share({ engine, extractor })));
+}
