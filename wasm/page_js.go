@@ -82,6 +82,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"deleteSession": waiting(bridge.Take1(sessionID, nothing1(p.DeleteSession))),
 		"exportSession": stored(bridge.Take0(array(p.ExportSession))),
 		"sharedSession": atOnce(bridge.Take1(bridge.JSON[struct{ Pictures bool }]("options"), p.sharedSession)),
+		"plainSession":  atOnce(bridge.Take0(array(p.PlainFile))),
 		"damaged":       waiting(bridge.Take0(array(p.Damaged))),
 		"importSession": waiting(bridge.Take2(file, identity, p.importSession)),
 

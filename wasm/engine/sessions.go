@@ -328,6 +328,31 @@ func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
 	return e.file(pictures)
 }
 
+// PlainFile returns the open session as a file by which other programs answer as it does
+// now; see [model.EncodePlain].
+func (e *Engine) PlainFile() ([]byte, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.classifier == nil {
+		return nil, fail("empty", "There is nothing to hand on yet: teach a class first.")
+	}
+	f, err := e.classifier.Freeze()
+	if err == qda.ErrNoExamples {
+		return nil, fail("empty", "There is nothing to hand on yet: teach a class first.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range f.Labels {
+		k, err := e.class(id)
+		if err != nil {
+			return nil, err
+		}
+		f.Labels[i] = k.Name
+	}
+	return model.EncodePlain(f, e.prior.file.Transform, e.session.Name, e.madeWith()), nil
+}
+
 func (e *Engine) file(pictures bool) ([]byte, error) {
 	s := e.session.Settings
 	c := &model.Classifier{

@@ -11,5 +11,6 @@ export function handOn(engine, extractor) {
   const button = (/** @type {string} */ label, /** @type {() => Promise<void>} */ work) =>
     el('button', { class: 'button', type: 'button', onclick: () => void work().catch((error) => say(sentence(error))) }, label);
   return el('div', { class: 'actions' },
-    button('Share…', async () => (await import('./share.js')).share({ engine, extractor })));
+    button('Share…', async () => (await import('./share.js')).share({ engine, extractor })),
+    button('For other programs…', async () => (await import('./plain.js')).explain({ engine })));
 }

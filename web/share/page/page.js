@@ -12,8 +12,8 @@ import { Recogniser } from './recognise.js';
 /** @param {HTMLScriptElement} script this program */
 export function startPage(script) {
   const blocks = takeBlocks();
-  const blank = emptyPage();
-  start(blocks, blank, script.text).catch((error) => {
+  const write = emptyPage();
+  start(blocks, write, script.text).catch((error) => {
     complain(byId('trouble', HTMLElement), sentence(error));
     say('');
   });
@@ -55,7 +55,7 @@ async function start(blocks, write, program) {
   };
   if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function') throw new Error('This browser is too old for this file: open it in a current Chrome, Edge, Firefox or Safari.');
   const about = /** @type {About} */ (JSON.parse(new TextDecoder().decode(await read('about'))));
-  describe(about, Object.values(blocks).reduce((n, text) => n + text.length, 0));
+  describe(about, write(about.name, blocks).length);
   say('Unpacking …');
   const extractor = startExtractor(about.extractor, read, program);
   extractor.catch(() => {}); // awaited below
@@ -86,7 +86,7 @@ async function start(blocks, write, program) {
 /** @param {unknown} value */
 const packedJSON = (value) => packed(new TextEncoder().encode(JSON.stringify(value)));
 
-/** @param {About} about @param {number} bytes of the file, nearly */
+/** @param {About} about @param {number} bytes of the file */
 function describe({ name, made, version, classes, learn }, bytes) {
   byId('name', HTMLElement).textContent = name;
   const shown = classes.slice(0, 12).join(', ');
