@@ -94,6 +94,15 @@ $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs
 	$(NODE) web/build/samples.mjs
 	@touch $@
 
+# What "Share" puts one file together from.
+$(SITE)/share/page.html: THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*.mjs web/share/*.js web/share/page/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/files/*.js web/ui/*.js web/ui/*.css) $(PACKAGES)
+	$(NODE) web/build/share.mjs
+
+.PHONY: $(SITE)/share/engine.wasm
+$(SITE)/share/engine.wasm: build/library.wasm
+	@mkdir -p $(@D)
+	@cmp -s $< $@ || cp $< $@
+
 # ---- the npm package ----------------------------------------------------------
 
 # Functions are put in the place of their calls everywhere: that makes this program
@@ -156,7 +165,7 @@ emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art
 		--methods fb,map,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
 
 .PHONY: site
-site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/npz.js $(SITE)/samples/samples.json $(SITE)/prior.safetensors
+site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/npz.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(BIN)/site -root . -out $(SITE) -cache build/cache/variants
 
 # ---- tests ------------------------------------------------------------------

@@ -86,6 +86,8 @@ func (p *page) methods() map[string]bridge.Method {
 		"renameSession": waiting(bridge.Take2(sessionID, sessionName, nothing2(p.RenameSession))),
 		"deleteSession": waiting(bridge.Take1(sessionID, nothing1(p.DeleteSession))),
 		"exportSession": stored(bridge.Take0(array(p.ExportSession))),
+		"sharedSession": atOnce(bridge.Take1(bridge.JSON[struct{ Pictures bool }]("options"), p.sharedSession)),
+		"plainSession":  atOnce(bridge.Take0(array(p.PlainFile))),
 		"damaged":       waiting(bridge.Take0(array(p.Damaged))),
 		"importSession": waiting(bridge.Take2(file, identity, p.importSession)),
 
@@ -389,6 +391,10 @@ func (p *page) newSession(name string) (any, error) {
 func (p *page) importSession(b []byte, here model.Extractor) (any, error) {
 	id, notice, err := p.ImportSession(b, here)
 	return map[string]any{"id": id, "notice": notice}, err
+}
+
+func (p *page) sharedSession(o struct{ Pictures bool }) (any, error) {
+	return array(func() ([]byte, error) { return p.SharedFile(o.Pictures) })()
 }
 
 func (p *page) usePrior(s struct{ url, sum string }) (any, error) {

@@ -175,8 +175,8 @@ type sizeTable struct {
 	rows map[string][4]int // files, raw, brotli, gzip
 }
 
-// parts are the rows of the table in their order; the last takes the rest.
-var parts = []string{"engine", "prior", "extractor", "page", "samples"}
+// parts are the rows of the table in their order; the page takes the rest.
+var parts = []string{"engine", "prior", "extractor", "page", "samples", "share"}
 
 // partOf names the part that a file belongs to.
 func partOf(name string) string {
@@ -185,7 +185,7 @@ func partOf(name string) string {
 		return "engine"
 	case name == "prior.safetensors":
 		return "prior"
-	case nested && (top == "extractor" || top == "samples"):
+	case nested && (top == "extractor" || top == "samples" || top == "share"):
 		return top
 	}
 	return "page"

@@ -1,11 +1,11 @@
 // Command site turns the parts that were built into the folder that is served.
 //
 // Before it runs, the out folder holds what other build steps made:
-// metaqda.wasm, metaqda-simd.wasm, prior.safetensors, npz.js, extractor/ and
-// samples/. It adds
+// metaqda.wasm, metaqda-simd.wasm, prior.safetensors, npz.js, extractor/, samples/
+// and share/. It adds
 //
 //   - the page: index.html, the notices, web/ without tests, build scripts, what of the
-//     npm package it does not use, examples and package files, all byte for byte as they stand in the tree;
+//     npm package it does not use, examples, shared page and package files, all byte for byte as they stand in the tree;
 //   - wasm_exec.js of the toolchain that built the engine;
 //   - manifest.json: {version, files: [{path, bytes, sha256}]}, every file that
 //     the page may ask for with its uncompressed size (Content-Length tells the
@@ -55,7 +55,7 @@ func main() {
 type builder struct{ root, out, cache, wasmExec string }
 
 // required are the parts that other build steps must have made.
-var required = []string{"metaqda.wasm", "metaqda-simd.wasm", "prior.safetensors", "npz.js", "extractor", "samples"}
+var required = []string{"metaqda.wasm", "metaqda-simd.wasm", "prior.safetensors", "npz.js", "extractor", "samples", "share"}
 
 // build completes the out folder and prints the sizes of what is to download.
 func (b *builder) build(report io.Writer) error {
@@ -145,7 +145,7 @@ var shippedTypes = map[string]bool{".js": true, ".css": true, ".svg": true, ".pn
 const workerSource = "web/offline/sw.js"
 
 // ofPage are the modules of the npm package that the page uses.
-var ofPage = map[string]bool{"web/library/storage.js": true, "web/library/storage-thread.js": true, "web/library/extractors.js": true}
+var ofPage = map[string]bool{"web/library/storage.js": true, "web/library/storage-thread.js": true, "web/library/extractors.js": true, "web/library/kept.js": true}
 
 // shipped reports whether a file below web/ belongs to the page. The service
 // worker is written apart, at the top of the site, to have the whole of it as
@@ -154,7 +154,7 @@ func shipped(name string) bool {
 	if ofPage[name] {
 		return true
 	}
-	for _, apart := range []string{"web/node_modules/", "web/test/", "web/build/", "web/library/", "web/examples/"} {
+	for _, apart := range []string{"web/node_modules/", "web/test/", "web/build/", "web/library/", "web/examples/", "web/share/page/"} {
 		if strings.HasPrefix(name, apart) {
 			return false
 		}

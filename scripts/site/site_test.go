@@ -51,6 +51,8 @@ func newTree(t *testing.T) *builder {
 		"build/site/npz.js":                 "reader",
 		"build/site/extractor/weights.bin":  "weights",
 		"build/site/samples/a.svg":          "<svg/>" + long,
+		"build/site/share/page.html":        "<p>" + long,
+		"web/share/page/main.js":            "program",
 	} {
 		put(t, filepath.Join(root, filepath.FromSlash(name)), text)
 	}
@@ -92,7 +94,7 @@ func TestTheManifestListsEveryFileOfTheSite(t *testing.T) {
 	b := newTree(t)
 	m := build(t, b)
 	want := []string{
-		"LICENSE.txt", "THIRD_PARTY.md", "extractor/weights.bin", "index.html", "metaqda-simd.wasm", "metaqda.wasm", "npz.js", "prior.safetensors", "samples/a.svg",
+		"LICENSE.txt", "THIRD_PARTY.md", "extractor/weights.bin", "index.html", "metaqda-simd.wasm", "metaqda.wasm", "npz.js", "prior.safetensors", "samples/a.svg", "share/page.html",
 		"wasm_exec.js", "web/app.js", "web/extractor/index.js", "web/icons/icon.png", "web/icons/icon.svg", "web/manifest.webmanifest", "web/style.css",
 	}
 	if got := m.paths(); !slices.Equal(got, want) {
@@ -159,10 +161,10 @@ func TestVariantsHoldTheBytesOfTheirFile(t *testing.T) {
 			}
 		}
 	}
-	// index.html, app.js, metaqda.wasm, a.svg, manifest.json; the png is packed
+	// index.html, app.js, metaqda.wasm, a.svg, page.html, manifest.json; the png is packed
 	// in itself and the rest is too short.
-	if variants != 10 {
-		t.Errorf("%d variants, want 10", variants)
+	if variants != 12 {
+		t.Errorf("%d variants, want 12", variants)
 	}
 }
 

@@ -313,7 +313,7 @@ func (e *Engine) Damaged() ([]byte, error) {
 func (e *Engine) ExportSession() ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	b, err := e.file()
+	b, err := e.file(true)
 	if err == nil {
 		e.session.Saved = e.hooks.Now().UnixMilli()
 		e.note(store.Needs{Session: e.session.ID}, store.Op{Table: store.Sessions, Key: e.session.ID, Value: store.Edit{Saved: e.session.Saved}})
@@ -323,13 +323,42 @@ func (e *Engine) ExportSession() ([]byte, error) {
 }
 
 // SessionFile returns the file of the open session for use here.
-func (e *Engine) SessionFile() ([]byte, error) {
+func (e *Engine) SessionFile() ([]byte, error) { return e.SharedFile(true) }
+
+// SharedFile returns the file of the open session to be handed on, with pictures only
+// if they are wanted; that it was saved is not noted.
+func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.file()
+	return e.file(pictures)
 }
 
-func (e *Engine) file() ([]byte, error) {
+// PlainFile returns the open session as a file by which other programs answer as it does
+// now; see [model.EncodePlain].
+func (e *Engine) PlainFile() ([]byte, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.classifier == nil {
+		return nil, fail("empty", "There is nothing to hand on yet: teach a class first.")
+	}
+	f, err := e.classifier.Freeze()
+	if err == qda.ErrNoExamples {
+		return nil, fail("empty", "There is nothing to hand on yet: teach a class first.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range f.Labels {
+		k, err := e.class(id)
+		if err != nil {
+			return nil, err
+		}
+		f.Labels[i] = k.Name
+	}
+	return model.EncodePlain(f, e.prior.file.Transform, e.session.Name, e.madeWith()), nil
+}
+
+func (e *Engine) file(pictures bool) ([]byte, error) {
 	s := e.session.Settings
 	c := &model.Classifier{
 		Name:     e.session.Name,
@@ -342,7 +371,11 @@ func (e *Engine) file() ([]byte, error) {
 	for _, k := range e.classes {
 		out := model.Class{Label: k.Name, Weight: 1}
 		for _, x := range k.examples {
-			out.Examples = append(out.Examples, model.Example{Embedding: x.Embedding, Thumbnail: x.Thumbnail})
+			example := model.Example{Embedding: x.Embedding}
+			if pictures {
+				example.Thumbnail = x.Thumbnail
+			}
+			out.Examples = append(out.Examples, example)
 		}
 		c.Classes = append(c.Classes, out)
 	}

@@ -444,3 +444,13 @@ func Save(h int32) int32 {
 		return int32(len(state.reply)), err
 	})
 }
+
+// Export replies the bytes of a file for other programs.
+//
+//go:wasmexport mq_export
+func Export(h int32) int32 {
+	return with(h, func(c *classifier.Classifier) (n int32, err error) {
+		state.reply, err = c.Export()
+		return int32(len(state.reply)), err
+	})
+}

@@ -13,7 +13,7 @@ import { appendFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { compile as compileKernels } from './simd.mjs';
+import { written } from './written.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const library = path.join(root, 'web/library');
@@ -32,40 +32,12 @@ if (path.join(root, 'build', filename) !== packed) await rename(path.join(root, 
 console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedSize} unpacked`);
 
 async function bundle() {
-  /** @type {Record<string, () => Promise<string>>} */
-  const written = { './go.js': go, './kernels.js': kernels, './record.js': record };
   await build({
     entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'storage.js', 'storage-thread.js', 'extractors.js', 'mobilenet.js'].map((name) => path.join(library, name)),
     outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
     external: ['./mobilenet/*'],
-    plugins: [{
-      name: 'written',
-      setup({ onResolve, onLoad }) {
-        onResolve({ filter: /^\.\/(go|kernels|record)\.js$/ }, ({ path: name, resolveDir }) => (resolveDir === path.resolve(library) ? { path: name, namespace: 'written' } : undefined));
-        onLoad({ filter: /./, namespace: 'written' }, async ({ path }) => ({ contents: await written[path]() }));
-      },
-    }],
+    plugins: [written({ './record.js': record })],
   });
-}
-
-/**
- * The toolchain's glue looks for what it needs in globalThis and leaves there what is
- * missing, and itself. Here that is what the caller hands in.
- */
-async function go() {
-  const goroot = process.env.GOROOT || execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
-  const glue = await readFile(path.join(goroot, 'lib/wasm/wasm_exec.js'), 'utf8');
-  return `
-    export function loadGo(globalThis) {
-      const fs = { writeSync: (fd, bytes) => globalThis.fs.writeSync(fd, bytes) };
-      ${glue}
-      return globalThis.Go;
-    }`;
-}
-
-async function kernels() {
-  const base64 = Buffer.from(await compileKernels()).toString('base64');
-  return `export const kernels = () => Uint8Array.from(atob(${JSON.stringify(base64)}), (c) => c.charCodeAt(0));`;
 }
 
 async function record() {

@@ -393,6 +393,17 @@ export class Classifier {
   }
 
   /**
+   * The bytes of a file for programs without metaqda: what this classifier answers by now, in the safetensors format,
+   * complete in itself. Some lines of Python or JavaScript read it; the README of `web/share` has them.
+   *
+   * @returns {Uint8Array<ArrayBuffer>}
+   */
+  export() {
+    this.#engine.reserve(0);
+    return this.#engine.reply(this.#call('mq_export'));
+  }
+
+  /**
    * A new classifier with what both were taught, under the prior and the settings of this one. Classes of the same
    * label become one.
    *

@@ -9,6 +9,7 @@ import { compile } from '../engine/program.js';
 
 export { Judge } from '../engine/judge.js';
 export { Trainer } from '../engine/trainer.js';
+export { decide, NONE_FROM } from '../engine/decide.js';
 export { nextTask } from '../base/task.js';
 
 /** @typedef {import('../engine/index.js').LoadedEngine} Storage */

@@ -11,3 +11,5 @@ export * from '../engine/contract.js';
 /** @typedef {import('../engine/trainer.js').Progress} Progress */
 /** @typedef {import('../engine/trainer.js').Started} Started */
 /** @typedef {import('../extractor/index.js').Extractor} Extractor */
+/** @typedef {import('../extractor/kept.js').Kept} Kept */
+/** @typedef {import('../extractor/download.js').ExtractorRecord} ExtractorRecord */

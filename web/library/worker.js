@@ -127,6 +127,9 @@ export class RemoteClassifier {
   /** @returns {Promise<Uint8Array<ArrayBuffer>>} */
   save() { return this.#call('save'); }
 
+  /** @returns {Promise<Uint8Array<ArrayBuffer>>} */
+  export() { return this.#call('export'); }
+
   /** @returns {Promise<string[]>} */
   labels() { return this.#call('labels'); }
 

@@ -149,7 +149,7 @@ async function build(engine, reader) {
   };
   const settings = new SettingsDialog({ engine, reader, onReplaced });
   settings.dialog.append(reader.choice({ onReplaced }));
-  const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
+  const sessions = new SessionsDialog({ engine, onSwitched: onReplaced, reader });
   const samples = new Samples({ engine, enrolment, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage', {
     action: 'Save to a file',

@@ -8,7 +8,7 @@ import { CorrectBar } from './correct.js';
 import { dropZone } from './drop.js';
 import { classesOf, pathOf, picturesOf } from './folders.js';
 import { holdRepeat } from './hold.js';
-import { nextTask } from '../base/task.js';
+import { nextTask } from '../library/storage.js';
 import { Thumbnails } from './thumbnails.js';
 
 /** @typedef {import('../library/types.js').ClassState} ClassState */

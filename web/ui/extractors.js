@@ -4,13 +4,13 @@ import { complain, say } from './announce.js';
 import { counted, dialogHead, el, icon, sentence } from './dom.js';
 import { dropZone } from './drop.js';
 import { megabytes } from './loading.js';
-import { forget, inspect, keep, kept, loadKept } from '../extractor/kept.js';
+import { forget, inspect, keep, kept, loadKept } from '../library/kept.js';
 import { decode } from '../files/pictures.js';
 
-/** @typedef {import('../engine/contract.js').Engine} Engine */
-/** @typedef {import('../engine/contract.js').ClassState} ClassState */
-/** @typedef {import('../extractor/index.js').Extractor} Extractor */
-/** @typedef {import('../extractor/kept.js').Kept} Kept */
+/** @typedef {import('../library/types.js').Engine} Engine */
+/** @typedef {import('../library/types.js').ClassState} ClassState */
+/** @typedef {import('../library/types.js').Extractor} Extractor */
+/** @typedef {import('../library/types.js').Kept} Kept */
 
 /** Sessions have names of at most so many characters. */
 const LONGEST = 80;

@@ -1,6 +1,6 @@
 // @ts-check
 /** Cards of many pictures by group: some of each at once, the others on demand. */
-import { nextTask } from '../base/task.js';
+import { nextTask } from '../library/storage.js';
 import { counted, el } from './dom.js';
 import { NONE, percent, verdict, WAITING } from './sorting.js';
 

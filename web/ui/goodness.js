@@ -5,7 +5,7 @@
  * that was never taught it takes it for its own class.
  */
 import { counted } from './dom.js';
-import { decide } from '../engine/decide.js';
+import { decide } from '../library/storage.js';
 
 /** @typedef {import('../library/types.js').Trial} Trial */
 

@@ -6,9 +6,9 @@
 import { say, toast } from './announce.js';
 import { el, sentence } from './dom.js';
 
-/** @typedef {import('../engine/contract.js').Engine} Engine */
-/** @typedef {import('../extractor/index.js').Extractor} Extractor */
-/** @typedef {Pick<import('../engine/contract.js').EngineState, 'sessionId' | 'extractor'>} State */
+/** @typedef {import('../library/types.js').Engine} Engine */
+/** @typedef {import('../library/types.js').Extractor} Extractor */
+/** @typedef {Pick<import('../library/types.js').EngineState, 'sessionId' | 'extractor'>} State */
 
 /** Remembers for sessions without pictures which one was in use last. */
 const LAST = 'extractor';
@@ -113,7 +113,7 @@ export class Reader {
       return true;
     }
     if (!globalThis.caches) return false;
-    const { kept, loadKept } = await import('../extractor/kept.js');
+    const { kept, loadKept } = await import('../library/kept.js');
     const found = (await kept()).find((one) => one.sha256 === sha256);
     if (!found) return false;
     say(`Loading the extractor “${found.manifest.id}”.`);

@@ -2,6 +2,7 @@
 /** The sessions dialog: several classifiers side by side, one open at a time. */
 import { complain, say } from './announce.js';
 import { byId, counted, dialogHead, el, icon, sentence } from './dom.js';
+import { handOn } from './hand-on.js';
 
 /** @typedef {import('../library/types.js').Engine} Engine */
 /** @typedef {import('../library/types.js').SessionInfo} SessionInfo */
@@ -10,8 +11,8 @@ import { byId, counted, dialogHead, el, icon, sentence } from './dom.js';
 export class SessionsDialog {
   #current = '';
 
-  /** @param {{engine: Engine, onSwitched: () => void}} parts */
-  constructor({ engine, onSwitched }) {
+  /** @param {{engine: Engine, onSwitched: () => void, reader: {now: Promise<import('../library/types.js').Identity>}}} parts */
+  constructor({ engine, onSwitched, reader }) {
     this.engine = engine;
     this.onSwitched = onSwitched;
     this.dialog = byId('sessions', HTMLDialogElement);
@@ -23,7 +24,8 @@ export class SessionsDialog {
       this.error, this.list,
       el('form', { class: 'add-class', onsubmit: (event) => { event.preventDefault(); void this.#try(() => this.#create()); } },
         el('label', { class: 'vh', for: 'new-session' }, 'Name of a new session'), this.field,
-        el('button', { class: 'button primary', type: 'submit' }, 'New session')));
+        el('button', { class: 'button primary', type: 'submit' }, 'New session')),
+      el('div', { class: 'actions' }, handOn(engine, reader)));
     byId('session-button', HTMLElement).addEventListener('click', () => void this.#open());
   }
 

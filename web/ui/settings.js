@@ -2,8 +2,9 @@
 /** The settings dialog: how probabilities are computed and shown, and the files. */
 import { complain, say, toast } from './announce.js';
 import { byId, dialogHead, el, save, sentence } from './dom.js';
+import { handOn } from './hand-on.js';
 
-/** @typedef {import('../library/types.js').Engine} Engine */
+/** @typedef {import('../library/types.js').LoadedEngine} Engine */
 /** @typedef {Omit<import('../library/types.js').EngineState, 'classes'>} EngineState */
 
 /** Largest prior probability of none-of-these that the slider offers. */
@@ -91,6 +92,7 @@ export class SettingsDialog {
             tell('The session was opened.', notice);
           }),
           this.#button('Save this session', async () => save(await this.engine.exportSession(), 'classifier.safetensors')),
+          handOn(this.engine, this.reader),
           this.damaged)));
   }
 

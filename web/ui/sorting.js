@@ -1,6 +1,6 @@
 // @ts-check
 /** What many pictures are taken for: groups, order, filters and the table of them. Nothing here touches the page. */
-import { decide } from '../engine/decide.js';
+import { decide } from '../library/storage.js';
 
 /**
  * An answer about one picture, with the ids of the classes that it speaks of.

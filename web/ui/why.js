@@ -2,7 +2,7 @@
 /** Why an answer is what it is: the taught pictures nearest to what was asked, and what of the picture spoke for it. */
 import { complain, say } from './announce.js';
 import { byId, el, sentence } from './dom.js';
-import { decide } from '../engine/decide.js';
+import { decide } from '../library/storage.js';
 
 /** @typedef {import('../library/types.js').Engine} Engine */
 /** @typedef {import('../library/types.js').Prediction} Prediction */

@@ -27,6 +27,22 @@ func (c *Classifier) Save() ([]byte, error) {
 	return model.EncodeClassifier(f)
 }
 
+// Export returns the bytes of a file by which other programs answer as the classifier
+// does now; see [model.EncodePlain]. Classes without examples are left out.
+func (c *Classifier) Export() ([]byte, error) {
+	if c.qda == nil {
+		return nil, qda.ErrNoExamples
+	}
+	f, err := c.qda.Freeze()
+	if err != nil {
+		return nil, err
+	}
+	for i, key := range f.Labels {
+		f.Labels[i] = c.classes[c.qda.Index(key)].label
+	}
+	return model.EncodePlain(f, c.prior.Transform, c.Name, c.Extractor), nil
+}
+
 // Open returns the classifier of a file. find returns the prior with a sha256, nil if
 // it is not at hand; a file that names none is opened with [Default]. other, unless nil,
 // serves in place of what the file names.

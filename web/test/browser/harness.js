@@ -224,7 +224,7 @@ function observe(context, origin) {
   context.on('request', (request) => {
     const url = new URL(request.url());
     if (url.origin === origin) requested.push(url.pathname);
-    else if (!/^(blob|data|about):/.test(url.protocol)) outside.push(url.href);
+    else if (!/^(blob|data|about|file):/.test(url.protocol)) outside.push(url.href);
   });
   // What the policy stops was never sent; the console complains of it all the same.
   context.on('requestfailed', (request) => {

@@ -11,7 +11,7 @@ const web = fileURLToPath(new URL('../../', import.meta.url));
 /** @type {Record<string, {begin: string, knows: string[]}>} */
 const rooms = {
   /** The page: what people see and press. Fetched first. Of what recognises it knows what the npm package exports. */
-  ui: { begin: 'app.js', knows: ['files', 'library', 'offline'] },
+  ui: { begin: 'app.js', knows: ['files', 'library', 'offline', 'share'] },
   /** The npm package. The page uses its modules for storage and extractors. */
   library: { begin: 'index.js', knows: ['base', 'engine', 'extractor'] },
   /** The Go program: loading it, calling it, its trainer in a worker. */
@@ -22,6 +22,8 @@ const rooms = {
   files: { begin: 'pictures.js', knows: ['base', 'engine', 'extractor'] },
   /** The service worker and the page's side of it. */
   offline: { begin: 'index.js', knows: [] },
+  /** One file out of all that was taught; page/ is the program of that file, on the page's own rooms and the npm package. */
+  share: { begin: 'assemble.js', knows: ['extractor'] },
   /** Under engine and extractor: calls to a worker, the probe for SIMD. */
   base: { begin: 'remote.js', knows: [] },
 };

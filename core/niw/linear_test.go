@@ -1,0 +1,68 @@
+package niw
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// linearPriors are a dense, a diagonal and a spiked one.
+func linearPriors(t *testing.T, rng *rand.Rand, d int) []*Prior {
+	t.Helper()
+	dense := HandCrafted(d, 1)
+	scale := make([]float64, d)
+	for i := range d {
+		scale[i] = 0.5 + rng.Float64()
+		for j := range i {
+			dense.L.SetTri(i, j, rng.NormFloat64())
+		}
+		dense.L.SetTri(i, i, scale[i])
+	}
+	prior := func(directions *mat.Dense, lambda ...float64) *Prior {
+		s, err := NewSpiked(scale, directions, lambda)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Prior{M: make([]float64, d), Kappa: 1, Spiked: s, Nu: float64(d)}
+	}
+	directions := mat.NewDense(2, d, nil)
+	directions.Set(0, 0, 1)
+	directions.Set(1, 2, 0.6)
+	directions.Set(1, 3, 0.8)
+	return []*Prior{dense, prior(nil), prior(directions, 0.01, 30)}
+}
+
+// The oracle is WhitenTo, with m = 0.
+func TestMetricAndAdjointSayWhatWhiteningDoes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(70, 1))
+	const d = 7
+	for i, p := range linearPriors(t, rng, d) {
+		b, w := p.Metric()
+		for range 10 {
+			v, f, white := make([]float64, d), make([]float64, d), make([]float64, d)
+			for j := range d {
+				v[j], f[j] = rng.NormFloat64(), rng.NormFloat64()
+			}
+			p.WhitenTo(white, v)
+			var got float64
+			for j, x := range v {
+				got += w[j] * x * x
+			}
+			for k := range len(w) - d {
+				g := floats.Dot(b.RawRowView(k), v)
+				got += w[d+k] * g * g
+			}
+			if want := floats.Dot(white, white); !(math.Abs(got-want) <= 1e-11*want) {
+				t.Errorf("prior %d: squared length %v, want %v", i, got, want)
+			}
+			want := floats.Dot(f, white)
+			p.AdjointTo(f)
+			if got := floats.Dot(f, v); !(math.Abs(got-want) <= 1e-11*(1+math.Abs(want))) {
+				t.Errorf("prior %d: product %v, want %v", i, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"metaqda/core/embed"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/wasm/library/classifier"
+)
+
+// A plainCase is a classifier file with queries and what it answers to them.
+type plainCase struct {
+	File    string      `json:"file"`
+	Queries [][]float32 `json:"queries"`
+	want    [][]float64 // none, then each class that has examples
+}
+
+// writePlain exports a classifier of random vectors through the command.
+func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, prior *model.Prior, s classifier.Settings) plainCase {
+	t.Helper()
+	dir, sum := t.TempDir(), ""
+	args := []string{"export", "--classifier", filepath.Join(dir, "classifier.safetensors"), "--out", filepath.Join(dir, name)}
+	if prior != nil {
+		file, err := model.EncodePrior(prior)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if prior, err = model.DecodePrior(file); err != nil { // rounded
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(dir, "prior.safetensors"), file)
+		sum = model.Sum(file)
+		args = append(args, "--prior", filepath.Join(dir, "prior.safetensors"))
+	}
+	c, err := classifier.New(s, prior, sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := func(mean []float64) []float32 {
+		x := make([]float32, d)
+		for i := range x {
+			x[i] = float32(mean[i] + 0.4*rng.NormFloat64())
+		}
+		return x
+	}
+	p := plainCase{File: filepath.Join(dir, name)}
+	for j, k := range shots {
+		mean := make([]float64, d)
+		for i := range mean {
+			mean[i] = math.Abs(rng.NormFloat64())
+		}
+		label := []string{"cup", "“löffel” \"\\u003c", "__proto__", "c", "d", "e"}[j]
+		if k == 0 {
+			if err := c.AddClass(label); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range k {
+			if _, err := c.Add(label, "", point(mean)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.Queries = append(p.Queries, point(mean), point(make([]float64, d)))
+	}
+	file, err := c.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "classifier.safetensors"), file)
+	for _, x := range p.Queries {
+		probabilities := make([]float64, len(shots))
+		none, err := c.Predict(probabilities, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []float64{none}
+		for j, v := range probabilities {
+			if shots[j] > 0 {
+				want = append(want, v)
+			}
+		}
+		p.want = append(p.want, want)
+	}
+	var complaint bytes.Buffer
+	if status := run(context.Background(), args, &complaint, &complaint); status != 0 {
+		t.Fatalf("export ended with status %d: %s", status, &complaint)
+	}
+	return p
+}
+
+func put(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plainCases go through every part of the format.
+func plainCases(t *testing.T) []plainCase {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(90, 1))
+	shipped, err := os.ReadFile("../../web/prior/default.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned, err := model.DecodePrior(shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	centred := &model.Prior{NIW: niw.HandCrafted(9, 1), Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Center: make([]float64, 9)}}
+	for i := range 9 {
+		centred.Transform.Center[i] = 0.1 * rng.NormFloat64()
+		centred.NIW.M[i] = 0.1 * rng.NormFloat64()
+		for j := range i {
+			centred.NIW.L.SetTri(i, j, 0.3*rng.NormFloat64())
+		}
+	}
+	raw := &model.Prior{NIW: niw.HandCrafted(6, 2), Transform: embed.Transform{Kind: embed.None, Power: 1.5}}
+	return []plainCase{
+		writePlain(t, "shipped", rng, 1104, []int{3, 0, 1, 2}, learned, classifier.Settings{NonePrior: 0.2}),
+		writePlain(t, "shipped, map", rng, 1104, []int{3, 2}, learned, classifier.Settings{NonePrior: 0.2, Inference: niw.MAP}),
+		writePlain(t, "shipped, pooled", rng, 1104, []int{3, 2}, learned, classifier.Settings{NonePrior: 0.2, Pooled: true}),
+		writePlain(t, "one class", rng, 1104, []int{2}, learned, classifier.Settings{NonePrior: 0.5}),
+		writePlain(t, "no prior", rng, 24, []int{3, 4, 30}, nil, classifier.Settings{NonePrior: 0.1}), // more examples than numbers
+		writePlain(t, "closed", rng, 24, []int{3, 4}, nil, classifier.Settings{}),
+		writePlain(t, "centred", rng, 9, []int{2, 12, 1}, centred, classifier.Settings{NonePrior: 0.2}),
+		writePlain(t, "centred, pooled", rng, 9, []int{2, 12, 1}, centred, classifier.Settings{NonePrior: 0.2, Pooled: true, Inference: niw.MAP}),
+		writePlain(t, "raw", rng, 6, []int{3, 3}, raw, classifier.Settings{NonePrior: 0.2}),
+	}
+}
+
+// programIn returns the program that the README has in a language.
+func programIn(t *testing.T, language string) string {
+	t.Helper()
+	readme, err := os.ReadFile("../../web/share/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindAllSubmatch(readme, -1)
+	if len(found) != 1 {
+		t.Fatalf("%d programs in %s, want one", len(found), language)
+	}
+	return string(found[0][1])
+}
+
+// answered runs a program that reads cases and writes [none, class, ...] for each query,
+// and compares.
+func answered(t *testing.T, cases []plainCase, program string, command string, args ...string) {
+	t.Helper()
+	dir := t.TempDir()
+	asked, err := json.Marshal(cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "asked.json"), asked)
+	put(t, filepath.Join(dir, "program"), []byte(program))
+	cmd := exec.Command(command, append(args, filepath.Join(dir, "program"), filepath.Join(dir, "asked.json"))...)
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &complaint)
+	}
+	if complaint.Len() > 0 {
+		t.Errorf("%s complains: %s", command, &complaint)
+	}
+	var got [][][]float64
+	if err := json.Unmarshal(out, &got); err != nil || len(got) != len(cases) {
+		t.Fatalf("%v: %.200s", err, out)
+	}
+	worst := 0.0
+	for i, c := range cases {
+		for k, want := range c.want {
+			if len(got[i][k]) != len(want) {
+				t.Fatalf("%s: %d probabilities, want %d", c.File, len(got[i][k]), len(want))
+			}
+			for j, p := range want {
+				off := math.Abs(got[i][k][j] - p)
+				worst = math.Max(worst, off)
+				if !(off <= 1e-9) {
+					t.Errorf("%s, query %d: probability %d is %v, want %v", filepath.Base(c.File), k, j, got[i][k][j], p)
+				}
+			}
+		}
+	}
+	t.Logf("%s: off by at most %.1g", command, worst)
+}
+
+// The classifier itself is the oracle; the programs know nothing of it but the file.
+func TestTheReadmesProgramsAnswerAsTheClassifier(t *testing.T) {
+	cases := plainCases(t)
+	t.Run("JavaScript", func(t *testing.T) {
+		node, err := exec.LookPath("node")
+		if err != nil {
+			t.Skip("no Node.js here")
+		}
+		answered(t, cases, programIn(t, "js")+`
+const { readFileSync } = require('node:fs');
+const all = JSON.parse(readFileSync(process.argv[2])).map(({ file, queries }) => {
+  const bytes = readFileSync(file);
+  const c = load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  return queries.map((x) => { const { probabilities, none } = predict(c, Float32Array.from(x)); return [none, ...c.classes.map((name) => probabilities[name])]; });
+});
+console.log(JSON.stringify(all));`, node)
+	})
+	t.Run("Python", func(t *testing.T) {
+		python := withNumpy()
+		if python == "" {
+			t.Skip("no Python with numpy here: install python3-numpy to have this tested")
+		}
+		answered(t, cases, programIn(t, "python")+`
+import sys
+def asked(case):
+    c = load(case['file'])
+    for x in case['queries']:
+        p, none = predict(c, np.array(x, 'f4'))
+        yield [float(none)] + [float(p[name]) for name in c['classes']]
+print(json.dumps([list(asked(case)) for case in json.loads(np.fromfile(sys.argv[1], np.uint8).tobytes())]))`, python, "-W", "error")
+	})
+}
+
+// withNumpy returns a Python that has numpy, the system's rather than one without.
+func withNumpy() string {
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if python, err := exec.LookPath(name); err == nil && exec.Command(python, "-c", "import numpy").Run() == nil {
+			return python
+		}
+	}
+	return ""
+}
+
+func TestExportSaysWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	c, err := classifier.New(classifier.Settings{}, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, err := c.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "empty"), empty)
+	put(t, filepath.Join(dir, "no classifier"), []byte("{}"))
+	named, err := model.EncodeClassifier(&model.Classifier{PriorSum: strings.Repeat("a", 64), Settings: model.Settings{Inference: "fb"},
+		Classes: []model.Class{{Label: "cup", Weight: 1, Examples: []model.Example{{Embedding: []float32{1, 2}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "named"), named)
+	for _, c := range []struct{ classifier, want string }{
+		{"", "give a classifier by --classifier"},
+		{"nowhere", "check the path of the classifier"},
+		{"no classifier", "not a usable classifier file"},
+		{"empty", "no class has an example"},
+		{"named", "give it by --prior"},
+	} {
+		args := []string{"export", "--out", filepath.Join(dir, "out")}
+		if c.classifier != "" {
+			args = append(args, "--classifier", filepath.Join(dir, c.classifier))
+		}
+		var complaint bytes.Buffer
+		if status := run(context.Background(), args, &complaint, &complaint); status != 2 || !strings.Contains(complaint.String(), c.want) {
+			t.Errorf("%q: status %d, %q, want %q", c.classifier, status, &complaint, c.want)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+			t.Errorf("%q: a file was written", c.classifier)
+		}
+	}
+}

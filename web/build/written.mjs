@@ -1,0 +1,44 @@
+// @ts-check
+/** The modules of web/library that are written by the build: Go's glue and the kernels. */
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { compile as compileKernels } from './simd.mjs';
+
+/**
+ * An esbuild plugin that has them.
+ *
+ * @param {Record<string, () => Promise<string>>} [more] by the name that they are imported by
+ * @returns {import('esbuild').Plugin}
+ */
+export function written(more = {}) {
+  /** @type {Record<string, () => Promise<string>>} */
+  const all = { './go.js': go, './kernels.js': kernels, ...more };
+  return {
+    name: 'written',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\.\/(go|kernels|record)\.js$/ }, ({ path, importer }) => (/library\/[^/]+$/.test(importer) ? { path, namespace: 'written' } : undefined));
+      onLoad({ filter: /./, namespace: 'written' }, async ({ path }) => ({ contents: await all[path]() }));
+    },
+  };
+}
+
+/**
+ * The toolchain's glue looks for what it needs in globalThis and leaves there what is
+ * missing, and itself. Here that is what the caller hands in.
+ */
+async function go() {
+  const goroot = process.env.GOROOT || execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
+  const glue = await readFile(path.join(goroot, 'lib/wasm/wasm_exec.js'), 'utf8');
+  return `
+    export function loadGo(globalThis) {
+      const fs = { writeSync: (fd, bytes) => globalThis.fs.writeSync(fd, bytes) };
+      ${glue}
+      return globalThis.Go;
+    }`;
+}
+
+async function kernels() {
+  const base64 = Buffer.from(await compileKernels()).toString('base64');
+  return `export const kernels = () => Uint8Array.from(atob(${JSON.stringify(base64)}), (c) => c.charCodeAt(0));`;
+}

@@ -1,0 +1,75 @@
+// @ts-check
+/**
+ * Puts one file together: a page, and in it all that it works with, as blocks of text.
+ *
+ * A block is bytes, compressed by gzip and written in base64, in a script element that no
+ * browser runs. Nothing that a person has named stands in the file in any other way but
+ * in the title, where it is escaped.
+ */
+
+/**
+ * @typedef {object} About the block `about`, as JSON
+ * @property {string} name of the session
+ * @property {string} made when, in the form of ISO 8601
+ * @property {string} version of the site
+ * @property {boolean} learn whether the file offers to be taught more
+ * @property {'probability'|'taught'} sort order of the classes
+ * @property {string[]} classes names of those that have pictures
+ * @property {import('../extractor/download.js').ExtractorRecord} extractor
+ */
+
+/** Where the page takes its blocks; the program that stands behind them names it too. */
+const PLACE = '<template id="blocks"></template>';
+/** What the title of the page is before it has one. */
+const TITLE = '<title>metaqda</title>';
+
+/** More than this is a lot for one mail, in bytes. */
+export const LARGE = 6e6;
+
+/** @param {Uint8Array} bytes @returns {Promise<string>} */
+export async function packed(bytes) {
+  const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream().pipeThrough(new CompressionStream('gzip'));
+  return base64(new Uint8Array(await new Response(stream).arrayBuffer()));
+}
+
+/** The inverse. @param {string} text @returns {Promise<Uint8Array<ArrayBuffer>>} */
+export async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** @param {Uint8Array} bytes */
+function base64(bytes) {
+  const parts = [];
+  for (let at = 0; at < bytes.length; at += 0x6000) parts.push(btoa(String.fromCharCode(...bytes.subarray(at, at + 0x6000)))); // a multiple of three
+  return parts.join('');
+}
+
+/** @param {string} text for the inside of an element */
+export function escaped(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/**
+ * @param {string} page with a place for blocks
+ * @param {string} title
+ * @param {Record<string, string>} blocks packed, by name
+ * @returns {string}
+ */
+export function assemble(page, title, blocks) {
+  if (!page.includes(PLACE) || !page.includes(TITLE)) throw new Error('The page for shared files has another form than this program knows: reload the page.');
+  const texts = Object.entries(blocks).map(([name, text]) => `<script type="application/octet-stream" id="block-${name}">${text}</script>`);
+  return page.replace(TITLE, () => `<title>${escaped(title)}</title>`).replace(PLACE, () => texts.join('\n'));
+}
+
+/** What a file about this may be called. @param {string} name of the session */
+export function fileName(name) {
+  const plain = name.normalize('NFKC').replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-+|-+$/g, '').toLowerCase();
+  return `${plain.slice(0, 40) || 'shared'}.html`;
+}
+
+/** "4.2 MB". @param {number} bytes */
+export function megabytes(bytes) {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,152 @@
+// @ts-check
+/** The page of a shared file: opens what is in it, recognises, and where it may, learns and writes itself anew. */
+import { complain, say, sayBeforeDialogs } from '../../ui/announce.js';
+import { byId, counted, dialogHead, el, save, sentence } from '../../ui/dom.js';
+import { init, openClassifier } from '../../library/index.js';
+import { assemble, fileName, megabytes, packed, unpacked } from '../assemble.js';
+import { startExtractor } from './extractor.js';
+import { Recogniser } from './recognise.js';
+
+/** @typedef {import('../assemble.js').About} About */
+
+/** @param {HTMLScriptElement} script this program */
+export function startPage(script) {
+  const blocks = takeBlocks();
+  const write = emptyPage();
+  start(blocks, write, script.text).catch((error) => {
+    complain(byId('trouble', HTMLElement), sentence(error));
+    say('');
+  });
+}
+
+/** Takes the blocks out of the document: they are large. @returns {Record<string, string>} packed, by name */
+function takeBlocks() {
+  /** @type {Record<string, string>} */
+  const blocks = {};
+  const elements = [...document.querySelectorAll('script[id^="block-"]')];
+  elements[0]?.before(el('template', { id: 'blocks' }));
+  for (const element of elements) {
+    blocks[element.id.slice('block-'.length)] = element.textContent ?? '';
+    element.remove();
+  }
+  return blocks;
+}
+
+/** This page as it was before it had anything in it. */
+function emptyPage() {
+  const copy = /** @type {HTMLElement} */ (document.documentElement.cloneNode(true));
+  return (/** @type {string} */ title, /** @type {Record<string, string>} */ filled) => {
+    const text = `<!doctype html>\n${copy.outerHTML}\n`;
+    const named = /<title>[^<]*<\/title>/.exec(text)?.[0] ?? '';
+    return assemble(text.replace(named, () => '<title>metaqda</title>'), title, filled);
+  };
+}
+
+/**
+ * @param {Record<string, string>} blocks
+ * @param {(title: string, blocks: Record<string, string>) => string} write
+ * @param {string} program
+ */
+async function start(blocks, write, program) {
+  sayBeforeDialogs();
+  const read = (/** @type {string} */ name) => {
+    if (!(name in blocks)) throw new Error('This file is not whole: take another copy of it.');
+    return unpacked(blocks[name]).catch(() => { throw new Error('This file was damaged on its way: take another copy of it.'); });
+  };
+  if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function') throw new Error('This browser is too old for this file: open it in a current Chrome, Edge, Firefox or Safari.');
+  const about = /** @type {About} */ (JSON.parse(new TextDecoder().decode(await read('about'))));
+  describe(about, write(about.name, blocks).length);
+  say('Unpacking …');
+  const extractor = startExtractor(about.extractor, read, program);
+  extractor.catch(() => {}); // awaited below
+  await init({ wasm: await read('engine') });
+  const { id, sha256 } = about.extractor;
+  const classifier = await openClassifier(await read('classifier'), {
+    prior: await read('prior'),
+    extractor: { id, sha256, embed: () => { throw new Error('pictures come as vectors'); } },
+  });
+  /** @type {[string, string[]][]} */
+  const pictures = blocks.pictures ? JSON.parse(new TextDecoder().decode(await read('pictures'))) : [];
+  const recogniser = new Recogniser({ classifier, extractor: await extractor, about });
+  document.body.dataset.place = (await extractor).place;
+  buildNotices(new TextDecoder().decode(await read('notices')));
+  const known = () => showKnown(classifier, new Map(pictures));
+  known();
+  if (about.learn) {
+    buildKeeping({ classifier, recogniser, known, anew: async () => {
+      const now = { ...about, made: new Date().toISOString(), classes: classifier.labels };
+      return write(about.name, { ...blocks, about: await packedJSON(now), classifier: await packed(classifier.save()) });
+    }, name: about.name });
+  }
+  for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
+  document.body.dataset.ready = 'true';
+  say('Ready.');
+}
+
+/** @param {unknown} value */
+const packedJSON = (value) => packed(new TextEncoder().encode(JSON.stringify(value)));
+
+/** @param {About} about @param {number} bytes of the file */
+function describe({ name, made, version, classes, learn }, bytes) {
+  byId('name', HTMLElement).textContent = name;
+  const shown = classes.slice(0, 12).join(', ');
+  const more = classes.length > 12 ? ` and ${classes.length - 12} more` : '';
+  byId('what', HTMLElement).textContent = `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}. Show it a picture.`
+    + (learn ? ' Where it is wrong, tell it what it is.' : '');
+  const time = new Date(made);
+  const day = Number.isNaN(time.getTime()) ? '' : ` on ${time.toLocaleDateString(undefined, { dateStyle: 'long' })}`;
+  byId('made', HTMLElement).textContent = `Made${day} with metaqda.`;
+  byId('facts', HTMLElement).textContent = `Made${day} by the page of metaqda, version ${version}. It has ${megabytes(bytes)}: the engine, the feature extractor, `
+    + 'background knowledge and what was taught. It asks nothing of any other computer: its policy forbids it.';
+}
+
+/** @param {string} notices */
+function buildNotices(notices) {
+  const dialog = byId('about', HTMLDialogElement);
+  dialog.prepend(dialogHead(dialog, 'about-title', 'About this file'));
+  byId('licences', HTMLElement).textContent = notices;
+  byId('about-button', HTMLElement).addEventListener('click', () => dialog.showModal());
+}
+
+/**
+ * What it was taught, and the pictures of it where the file holds them.
+ *
+ * @param {import('../../library/index.js').Classifier} classifier
+ * @param {Map<string, string[]>} pictures JPEG in base64, by class
+ */
+function showKnown(classifier, pictures) {
+  const { counts } = classifier;
+  byId('known', HTMLElement).replaceChildren(...classifier.labels.map((label) => el('li', { class: 'known' },
+    el('span', { class: 'ellipsis' }, label), el('span', { class: 'muted small' }, counted(counts[label], 'picture')),
+    el('span', { class: 'known-pictures' }, ...(pictures.get(label) ?? []).map((text, i) => {
+      const url = URL.createObjectURL(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
+      return el('img', { class: 'thumb-picture', src: url, alt: `Picture ${i + 1} of ${label}`, onload: () => URL.revokeObjectURL(url) });
+    })))));
+}
+
+/**
+ * @param {{classifier: import('../../library/index.js').Classifier, recogniser: Recogniser, known: () => void, anew: () => Promise<string>, name: string}} parts
+ */
+function buildKeeping({ classifier, recogniser, known, anew, name }) {
+  const part = byId('keep', HTMLElement);
+  const error = byId('keep-error', HTMLElement);
+  let unsaved = false;
+  recogniser.onTaught = () => {
+    known();
+    part.hidden = false;
+    unsaved = true;
+  };
+  const button = (/** @type {string} */ id, /** @type {() => Promise<[Uint8Array, string]>} */ make) => {
+    byId(id, HTMLButtonElement).addEventListener('click', () => {
+      make().then(([bytes, file]) => {
+        save(bytes, file);
+        unsaved = false;
+        complain(error, '');
+        say(`“${file}” was saved: ${megabytes(bytes.length)}.`);
+      }, (failed) => complain(error, sentence(failed)));
+    });
+  };
+  button('keep-file', async () => [new TextEncoder().encode(await anew()), fileName(name)]);
+  button('keep-session', async () => [classifier.save(), 'classifier.safetensors']);
+  window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
+}

@@ -1,0 +1,282 @@
+// @ts-check
+/** One file out of what was taught: written by the page, opened from disk without a network. */
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { assertProbabilities, faults, meters, most, offlineReady, recognise, sample, status, teach, visit } from './harness.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** @type {string} */
+let folder;
+before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'share-')); });
+after(() => rm(folder, { recursive: true, force: true }));
+
+const styles = ['noto', 'twemoji', 'openmoji'];
+
+/**
+ * Saves the file that the share dialog makes.
+ *
+ * @param {Page} page @param {{learn?: boolean, pictures?: boolean}} [options]
+ */
+async function share(page, { learn = false, pictures = false } = {}) {
+  await page.getByRole('button', { name: /^Session:/ }).click();
+  await page.getByRole('dialog', { name: 'Sessions' }).getByRole('button', { name: 'Share…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  await dialog.getByText(/^The file has/).waitFor();
+  if (learn) await dialog.getByLabel('People may teach it more').check();
+  if (pictures) await dialog.getByLabel('With the pictures').check();
+  const found = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Save the file' }).click();
+  const file = await kept(await found);
+  await dialog.waitFor({ state: 'hidden' });
+  await page.keyboard.press('Escape');
+  return file;
+}
+
+/** @param {import('playwright-core').Download} download */
+async function kept(download) {
+  const file = path.join(await mkdtemp(path.join(folder, 'file-')), download.suggestedFilename());
+  await download.saveAs(file);
+  return file;
+}
+
+/**
+ * Opens a file from disk, with no network, in a browser that has never been on the site.
+ *
+ * @param {string} file
+ * @param {(page: Page) => Promise<void>} check
+ * @param {import('./harness.js').VisitOptions} [options]
+ */
+function opened(file, check, options = {}) {
+  return visit({ ...options, open: false }, async ({ page, context }) => {
+    await context.setOffline(true);
+    /** @type {string[]} */
+    const asked = [];
+    context.on('request', (request) => { if (!/^(blob|data):/.test(request.url())) asked.push(request.url()); });
+    await page.goto(pathToFileURL(file).href);
+    await page.locator('body[data-ready], #trouble:not([hidden])').first().waitFor({ state: 'attached' });
+    assert.equal(await page.locator('#trouble').textContent(), '', 'the file opened');
+    await check(page);
+    assert.deepEqual(asked, [pathToFileURL(file).href], 'nothing but the file was asked for');
+  });
+}
+
+/** The answer in words and numbers. @param {Page} page @param {string} file */
+async function answer(page, file) {
+  const numbers = await recognise(page, file);
+  return { numbers, words: await page.locator('#verdict').textContent() };
+}
+
+/** @param {Record<string, number>} got @param {Record<string, number>} want */
+function assertNear(got, want) {
+  assert.deepEqual(Object.keys(got).sort(), Object.keys(want).sort());
+  for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < 1e-6, `${name} ${got[name]}, on the page ${p}`);
+}
+
+const stranger = fileURLToPath(new URL('../../../testdata/parity/anchor_image_0001.jpg', import.meta.url));
+const asked = [...[['emojione', 'cat'], ['fxemoji', 'rocket'], ['emojione', 'banana']].map(([style, name]) => sample(style, name)), stranger];
+
+test('a shared file answers as the page does, from disk and without a network', async () => {
+  /** @type {Awaited<ReturnType<typeof answer>>[]} */
+  const before = [];
+  let file = '';
+  await visit({}, async ({ page }) => {
+    for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, styles);
+    for (const picture of asked) before.push(await answer(page, picture));
+    const fetched = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+    assert.deepEqual(fetched.filter((name) => name.includes('share')), [], 'fetched by the page before it was asked for');
+    file = await share(page);
+  });
+  const text = await readFile(file, 'utf8');
+  console.log(`# ${path.basename(file)}: ${text.length} bytes`);
+  assert.ok(text.length < 6e6, `${text.length} bytes`);
+  assert.doesNotMatch(text, /id="block-pictures"/, 'pictures that nobody asked for');
+  await opened(file, async (page) => {
+    for (const [i, picture] of asked.entries()) {
+      const { numbers, words } = await answer(page, picture);
+      assertProbabilities(numbers);
+      assertNear(numbers, before[i].numbers);
+      assert.equal(words, before[i].words);
+    }
+    assert.deepEqual(before.slice(1).map(({ numbers }) => most(numbers)), ['Rocket', 'Banana', 'None of these']);
+    assert.equal(await page.locator('body').getAttribute('data-place'), 'worker');
+    assert.equal(await page.locator('.correct').count(), 0, 'it offers to learn');
+    await page.getByRole('button', { name: 'About this file' }).click();
+    const about = page.getByRole('dialog', { name: 'About this file' });
+    for (const words of [/Made on .*20\d\d.* version [0-9a-f]{16}/, 'Apache License', 'gonum.org/v1/gonum', '@tensorflow/tfjs-core', 'weights’ licence is not settled|weights\' licence is not settled']) {
+      await about.getByText(new RegExp(words)).first().waitFor();
+    }
+  });
+});
+
+test('what is taught in a shared file is kept in a new one, and in a session that the page opens', async () => {
+  let file = '';
+  await visit({}, async ({ page }) => {
+    for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+    file = await share(page, { learn: true });
+  });
+  /** @type {Record<string, number>} */
+  let taught = {};
+  let session = '';
+  await opened(file, async (page) => {
+    const before = await recognise(page, sample('emojione', 'umbrella'));
+    await page.getByRole('button', { name: 'New…' }).click();
+    await page.getByLabel('Name of the new class').fill('Umbrella');
+    await page.keyboard.press('Enter');
+    await status(page, 'Taught as “Umbrella”.');
+    await page.keyboard.press('Control+z');
+    await status(page, 'taken back');
+    assertNear(await meters(page), before);
+    await page.getByRole('button', { name: 'New…' }).click();
+    await page.getByLabel('Name of the new class').fill('Umbrella');
+    await page.keyboard.press('Enter');
+    await recognise(page, sample('noto', 'umbrella'));
+    await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Umbrella' }).click();
+    taught = await recognise(page, sample('twemoji', 'umbrella'));
+    assert.equal(most(taught), 'Umbrella');
+    const files = [];
+    for (const name of ['Save as a new file like this one', 'Save as a session for metaqda']) {
+      const found = page.waitForEvent('download');
+      await page.getByRole('button', { name }).click();
+      files.push(await kept(await found));
+    }
+    [file, session] = files;
+  });
+  await opened(file, async (page) => {
+    assertNear(await recognise(page, sample('twemoji', 'umbrella')), taught);
+    await page.getByText('What it was taught').click();
+    await page.getByText('Umbrella2 pictures').waitFor();
+    await page.getByText('3 things apart: Cat, Rocket, Umbrella').waitFor();
+  });
+  await visit({}, async ({ page }) => {
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByLabel('Open a saved session').setInputFiles(session);
+    await status(page, 'The session was opened.');
+    await page.keyboard.press('Escape');
+    assertNear(await recognise(page, sample('twemoji', 'umbrella')), taught);
+  });
+});
+
+test('names are text, whatever they look like, and pictures go along only where they are asked for', async () => {
+  const names = ['</script><img src=x onerror="document.title=1">', '<!--<script>', '&lt;b&gt; “cup” $& \\u003c'];
+  let file = '';
+  await visit({}, async ({ page }) => {
+    await page.getByRole('button', { name: /^Session:/ }).click();
+    await page.getByLabel(/^Name of the session/).fill('</title><script>document.title = 2</script>');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    for (const [i, name] of names.entries()) {
+      await page.getByLabel('Name of a new class').fill(name);
+      await page.keyboard.press('Enter');
+      await page.locator('.card input[type="file"]').nth(i).setInputFiles(styles.map((style) => sample(style, ['cat', 'rocket', 'banana'][i])));
+      await page.locator('.card').nth(i).locator('.thumb').nth(2).waitFor();
+    }
+    file = await share(page, { pictures: true, learn: true });
+  });
+  assert.equal(path.basename(file), 'title-script-document-title-2-script.html');
+  for (let round = 0; round < 2; round++) { // as the page wrote it, and as the file wrote itself
+    await opened(file, async (page) => {
+      assert.equal(await page.title(), '</title><script>document.title = 2</script>');
+      assert.deepEqual(Object.keys(await recognise(page, sample('fxemoji', 'rocket'))).sort(), [...names, 'None of these'].sort());
+      await page.getByText('What it was taught').click();
+      assert.deepEqual(await page.locator('.known .ellipsis').allTextContents(), names);
+      assert.deepEqual(await page.locator('.known img').evaluateAll((all) => all.map((one) => /** @type {HTMLImageElement} */ (one).naturalWidth > 0)), Array(9).fill(true));
+      assert.equal(await page.locator('img[onerror]').count(), 0);
+      if (round) return;
+      await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: names[1], exact: true }).click();
+      const found = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Save as a new file like this one' }).click();
+      file = await kept(await found);
+    });
+  }
+});
+
+test('a file that was cut short or changed says so', async () => {
+  let file = '';
+  await visit({}, async ({ page }) => {
+    await teach(page, 'Cat', styles);
+    file = await share(page);
+  });
+  const text = await readFile(file, 'utf8');
+  const at = text.indexOf('>', text.indexOf('id="block-classifier"')) + 200;
+  const changed = text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
+  const without = text.replace(/<script [^>]*id="block-prior">[^<]*<\/script>/, '');
+  for (const [broken, words] of [[changed, /was damaged/], [without, /not whole/]]) {
+    await writeFile(file, /** @type {string} */ (broken));
+    await visit({ open: false }, async ({ page }) => {
+      await page.goto(pathToFileURL(file).href);
+      await page.locator('#trouble').filter({ hasText: words }).waitFor();
+    });
+  }
+});
+
+test('the camera works in a shared file, and where a browser has none that is said', async () => {
+  let file = '';
+  await visit({}, async ({ page }) => {
+    for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+    file = await share(page);
+  });
+  await opened(file, async (page) => {
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    await page.getByRole('meter').first().waitFor();
+    assertProbabilities(await meters(page));
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    await page.getByRole('img', { name: 'The last picture of the camera' }).waitFor();
+  }, { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'] });
+  await opened(file, async (page) => {
+    await page.evaluate(() => Object.defineProperty(navigator, 'mediaDevices', { value: undefined }));
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    await page.getByRole('alert').filter({ hasText: 'lets no file use the camera: choose pictures instead' }).waitFor();
+  });
+});
+
+test('after the first visit sharing needs no network', () => visit({}, async ({ page, context }) => {
+  await offlineReady(page);
+  for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+  await context.setOffline(true);
+  const file = await share(page);
+  await context.setOffline(false);
+  assert.match(await readFile(file, 'utf8'), /id="block-engine"/);
+}));
+
+for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+  test(`names, roles and contrast are right in the ${colorScheme} scheme`, async () => {
+    /** @type {import('playwright-core').BrowserContextOptions} */
+    const context = { colorScheme, reducedMotion: 'reduce', viewport: colorScheme === 'light' ? { width: 1200, height: 800 } : { width: 390, height: 844 } };
+    let file = '';
+    await visit({ context }, async ({ page }) => {
+      for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+      await page.getByRole('button', { name: /^Session:/ }).click();
+      await page.getByRole('dialog', { name: 'Sessions' }).getByRole('button', { name: 'Share…' }).click();
+      await page.getByText(/^The file has/).waitFor();
+      assert.deepEqual(await faults(page), [], 'the dialog');
+      await shot(page, `share-dialog-${colorScheme}`);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      file = await share(page, { learn: true, pictures: true });
+    });
+    await opened(file, async (page) => {
+      assert.deepEqual(await faults(page), [], 'as it opens');
+      await recognise(page, sample('fxemoji', 'rocket'));
+      await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Rocket' }).click();
+      await page.getByText('What it was taught').click();
+      assert.deepEqual(await faults(page), [], 'with an answer');
+      const { scroll, client } = await page.evaluate(() => ({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth }));
+      assert.ok(scroll <= client, `${scroll} pixels wide on a screen of ${client}`);
+      await shot(page, `share-${colorScheme}`);
+      await page.getByRole('button', { name: 'About this file' }).click();
+      await page.getByRole('dialog', { name: 'About this file' }).waitFor();
+      assert.deepEqual(await faults(page), [], 'about');
+      await shot(page, `share-about-${colorScheme}`);
+    }, { context });
+  });
+}
+
+/** A picture for who wants to look: SHOTS names a folder. @param {Page} page @param {string} name */
+async function shot(page, name) {
+  if (process.env.SHOTS) await page.screenshot({ path: path.join(process.env.SHOTS, `${name}.png`), fullPage: name.startsWith('share-light') || name.startsWith('share-dark') });
+}
