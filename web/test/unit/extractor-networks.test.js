@@ -196,7 +196,7 @@ test('a plain function of sounds: embedded from files, and what is alike is near
   assert.equal(code, 0, stderr);
   const { embeddings, labels } = decodeNPZ(await readFile(out));
   assert.deepEqual(embeddings.shape, [12, 96]);
-  const row = (/** @type {number} */ i) => embeddings.data.subarray(96 * i, 96 * (i + 1));
+  const row = (/** @type {number} */ i) => Array.from(embeddings.data.subarray(96 * i, 96 * (i + 1)));
   const distance = (/** @type {number} */ i, /** @type {number} */ j) => row(i).reduce((sum, value, k) => sum + (value - row(j)[k]) ** 2, 0);
   for (let i = 0; i < 12; i++) {
     const nearest = [...Array(12).keys()].filter((j) => j !== i).sort((a, b) => distance(i, a) - distance(i, b))[0];
