@@ -176,7 +176,7 @@ type sizeTable struct {
 }
 
 // parts are the rows of the table in their order; the last takes the rest.
-var parts = []string{"engine", "prior", "extractor", "page", "samples"}
+var parts = []string{"engine", "prior", "extractor", "networks", "page", "samples"}
 
 // partOf names the part that a file belongs to.
 func partOf(name string) string {
@@ -185,7 +185,7 @@ func partOf(name string) string {
 		return "engine"
 	case name == "prior.safetensors":
 		return "prior"
-	case nested && (top == "extractor" || top == "samples"):
+	case nested && (top == "extractor" || top == "networks" || top == "samples"):
 		return top
 	}
 	return "page"

@@ -35,7 +35,7 @@ async function bundle() {
   /** @type {Record<string, () => Promise<string>>} */
   const written = { './go.js': go, './kernels.js': kernels, './record.js': record };
   await build({
-    entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'mobilenet.js'].map((name) => path.join(library, name)),
+    entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'mobilenet.js', 'function.js'].map((name) => path.join(library, name)),
     outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
     external: ['./mobilenet/*'],
     plugins: [{
@@ -95,7 +95,7 @@ function manifest() {
     keywords: ['few-shot', 'classifier', 'enrolment', 'open-set', 'knn-classifier', 'embeddings', 'wasm'],
     license: 'Apache-2.0', type: 'module', sideEffects: false, engines: { node: '>=20' },
     exports: {
-      '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js', './extractors/mobilenet': entry('mobilenet'),
+      '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js', './extractors/mobilenet': entry('mobilenet'), './extractors/function': entry('function'),
       './metaqda.wasm': './metaqda.wasm', './priors/*': './priors/*', './package.json': './package.json',
     },
   };
