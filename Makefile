@@ -192,8 +192,14 @@ test-wasm: $(BIN)/tools $(SITE)/metaqda-simd.wasm ## run the Go tests as WebAsse
 			-exec "'$(CURDIR)/$(BIN)/wasmtest' -start '$(CURDIR)/wasm/simd/exec.mjs'" ./wasm/... || exit 1; \
 	done
 
+# Networks that other extractors are tested with.
+NETWORKS := web/test/extractors/node_modules/.package-lock.json
+$(NETWORKS): web/test/extractors/package.json web/test/extractors/package-lock.json | build/.needed
+	cd web/test/extractors && $(NPM) ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
 .PHONY: test-js
-test-js: site ## run the JavaScript unit tests in Node.js
+test-js: site $(NETWORKS) ## run the JavaScript unit tests in Node.js
 	@echo "== JavaScript, in Node.js"
 	@files=$$(find web/test/unit -name '*.test.*js' | sort) && test -n "$$files" && \
 	$(NODE) --test --test-concurrency=2 --test-timeout=120000 --test-reporter=spec $$files
@@ -217,7 +223,7 @@ test-package: package $(BUNDLERS) ## test the packed npm package: Node.js, bundl
 
 # One file at a time: a browser takes both processors.
 .PHONY: test-browser
-test-browser: build ## run the browser tests in headless Chromium, installing it where apt-get can
+test-browser: build $(NETWORKS) ## run the browser tests in headless Chromium, installing it where apt-get can
 	@echo "== Browser, in headless Chromium"
 	@chromium=$$($(BIN)/chromium -install) && \
 	files=$$(find web/test/browser -name '*.test.*js' | sort) && test -n "$$files" && \

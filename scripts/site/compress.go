@@ -176,7 +176,7 @@ type sizeTable struct {
 }
 
 // parts are the rows of the table in their order; the page takes the rest.
-var parts = []string{"engine", "prior", "extractor", "page", "samples", "share"}
+var parts = []string{"engine", "prior", "extractor", "networks", "page", "samples", "share"}
 
 // partOf names the part that a file belongs to.
 func partOf(name string) string {
@@ -185,7 +185,7 @@ func partOf(name string) string {
 		return "engine"
 	case name == "prior.safetensors":
 		return "prior"
-	case nested && (top == "extractor" || top == "samples" || top == "share"):
+	case nested && (top == "extractor" || top == "networks" || top == "samples" || top == "share"):
 		return top
 	}
 	return "page"

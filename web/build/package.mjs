@@ -33,7 +33,7 @@ console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedS
 
 async function bundle() {
   await build({
-    entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'storage.js', 'storage-thread.js', 'extractors.js', 'mobilenet.js'].map((name) => path.join(library, name)),
+    entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'storage.js', 'storage-thread.js', 'extractors.js', 'mobilenet.js', 'function.js'].map((name) => path.join(library, name)),
     outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
     external: ['./mobilenet/*'],
     plugins: [written({ './record.js': record })],
@@ -68,7 +68,7 @@ function manifest() {
     license: 'Apache-2.0', type: 'module', sideEffects: false, engines: { node: '>=20' },
     exports: {
       '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
-      './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/mobilenet': entry('mobilenet'),
+      './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/mobilenet': entry('mobilenet'), './extractors/function': entry('function'),
       './metaqda.wasm': './metaqda.wasm', './storage.wasm': './storage.wasm', './priors/*': './priors/*', './package.json': './package.json',
     },
   };

@@ -52,7 +52,7 @@ export function quietTfjs() {
     setup(build) {
       leaveOutSurroundings(build);
       build.onLoad({ filter: /tfjs-core\/dist\/global_util\.js$/ }, () => ({
-        contents: `const own = {};
+        contents: `const own = { atob: (text) => atob(text), btoa: (text) => btoa(text) };
           const all = new Map();
           export const getGlobalNamespace = () => own;
           export function getGlobal(key, init) {

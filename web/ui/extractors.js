@@ -265,6 +265,7 @@ export class ExtractorsDialog {
       await work();
     } catch (error) {
       if (error instanceof Cancelled) return say('Cancelled: nothing has changed.');
+      say('');
       complain(this.error, sentence(error));
       this.error.scrollIntoView({ block: 'nearest' });
     }

@@ -117,3 +117,142 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
     await rm(profile, { recursive: true, force: true });
   }
 });
+
+test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
+  await bring(page, folders.graph);
+  await dialog(page).getByText('1792 numbers for each picture. Licence: MIT').waitFor();
+  await dialog(page).getByRole('button', { name: 'Use it in this session' }).click();
+  await status(page, `The extractor “${graphName}” is in use.`);
+  for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, ['noto', 'twemoji', 'openmoji']);
+  for (const [name, picture] of [['Cat', 'cat'], ['Rocket', 'rocket'], ['Banana', 'banana']]) {
+    const answer = await recognise(page, sample('emojione', picture));
+    assertProbabilities(answer);
+    assert.equal(most(answer), name, JSON.stringify(answer));
+  }
+  await page.reload();
+  await status(page, `The extractor “${graphName}” is in use.`);
+  await card(page, 'Cat').getByText('3 pictures').waitFor();
+  assert.equal(most(await recognise(page, sample('emojione', 'rocket'))), 'Rocket');
+
+  // The built-in one for a new session; the other is removed, and its session says so.
+  await openDialog(page);
+  await inUse(page).getByText(graphName).waitFor();
+  await dialog(page).getByRole('button', { name: 'Use Built in' }).click();
+  await dialog(page).getByRole('button', { name: 'New session with it' }).click();
+  await status(page, 'A new session is open, with the built-in extractor.');
+  await openDialog(page);
+  await dialog(page).getByRole('button', { name: `Remove ${graphName} from this device` }).click();
+  await status(page, /was removed from this device/);
+  assert.deepEqual((await cached(page)).filter((name) => name.startsWith('/kept-extractors/')), []);
+  await closeDialogs(page);
+  await page.getByRole('button', { name: /^Session:/ }).click();
+  await page.getByRole('button', { name: 'Open My classes' }).click();
+  await page.getByText(/were read by another feature extractor/).waitFor();
+  await card(page, 'Cat').getByText('3 pictures').waitFor();
+
+  // Its pictures are still there, to be read by the one that is.
+  await openDialog(page);
+  await inUse(page).getByText('Built in').waitFor();
+}));
+
+test('what does not fit is refused in words, and nothing of it is kept', { timeout: 240_000 }, () => visit({ expect: [/./] }, async ({ page }) => {
+  const error = dialog(page).getByRole('alert');
+  const wrong = path.join(temporary, 'wrong');
+  const manifest = JSON.parse(await readFile(path.join(folders.onnx, 'manifest.json'), 'utf8'));
+  /** @param {Record<string, unknown>} changes */
+  const change = async (changes) => {
+    await rm(wrong, { recursive: true, force: true });
+    await cp(folders.onnx, wrong, { recursive: true });
+    await writeFile(path.join(wrong, 'manifest.json'), JSON.stringify({ ...manifest, ...changes }));
+    return wrong;
+  };
+  await openDialog(page);
+  const folder = dialog(page).getByLabel('Folder of the extractor');
+  for (const [changes, message] of /** @type {[Record<string, unknown>, RegExp][]} */ ([
+    [{ inputSize: '192' }, /“inputSize” is "192": write a whole number from 8 to 1024/],
+    [{ files: [{ ...manifest.files[0], sha256: '0'.repeat(64) }] }, /is another one than the manifest says/],
+    [{ files: [...manifest.files, { name: 'data.bin', bytes: 1, sha256: '0'.repeat(64) }] }, /“data.bin” that the manifest lists is missing/],
+    [{ outputs: [{ node: 'nowhere' }] }, /has no node whose result is called “nowhere”/],
+    [{ dimension: 100 }, /answered 200 numbers, not 100/],
+  ])) {
+    await folder.setInputFiles(await change(changes));
+    await error.filter({ hasText: message }).waitFor();
+  }
+  await dialog(page).getByLabel('Files of the extractor').setInputFiles(path.join(folders.onnx, manifest.files[0].name));
+  await error.filter({ hasText: 'There is no manifest among the files' }).waitFor();
+  await folder.setInputFiles(path.dirname(await speech(path.join(temporary, 'speech'))));
+  await error.filter({ hasText: 'the page runs no code that it is given' }).waitFor();
+  assert.deepEqual((await cached(page)).filter((name) => name.startsWith('/kept-extractors/')), []);
+  await dialog(page).getByLabel('Files of the extractor').setInputFiles(['manifest.json', manifest.files[0].name].map((name) => path.join(folders.onnx, name)));
+  await dialog(page).getByRole('heading', { name: onnxName }).waitFor();
+  await error.waitFor({ state: 'hidden' });
+}));
+
+test('reading anew is cancelled without a trace', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
+  const first = await page.locator('#session-name').textContent() ?? '';
+  await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji', 'fxemoji']);
+  await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji', 'fxemoji']);
+  const before = await recognise(page, sample('emojione', 'cat'));
+  await bring(page, folders.graph);
+  const start = dialog(page).getByRole('button', { name: 'Read the 8 pictures of this session anew' });
+  await start.waitFor();
+  // The press comes as soon as the second picture is being read.
+  await page.evaluate(() => {
+    new MutationObserver((_, observer) => {
+      if (!/Reading the pictures anew: [2-7] of 8/.test(document.querySelector('#extractors')?.textContent ?? '')) return;
+      observer.disconnect();
+      [.../** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll('#extractors button'))].find(({ textContent }) => textContent === 'Cancel')?.click();
+    }).observe(/** @type {Node} */ (document.querySelector('#extractors')), { subtree: true, childList: true, characterData: true });
+  });
+  await start.click();
+  await status(page, 'Cancelled: nothing has changed.');
+  await inUse(page).getByText('Built in').waitFor();
+  await closeDialogs(page);
+  assert.equal(await page.locator('#session-name').textContent(), first);
+  await page.getByRole('button', { name: /^Session:/ }).click();
+  assert.equal(await page.getByRole('dialog', { name: 'Sessions' }).getByRole('listitem').count(), 1);
+  await page.keyboard.press('Escape');
+  assert.deepEqual(await recognise(page, sample('emojione', 'cat')), before);
+}));
+
+test('background knowledge that was learned natively for it serves in the page', { timeout: 300_000 }, async () => {
+  const run = (/** @type {string} */ command, /** @type {string[]} */ ...args) => promisify(execFile)(command, args, { cwd: root });
+  const { buildSamples } = await import('../../build/samples.mjs');
+  const { allConcepts } = await import('../../samples/concepts.mjs');
+  const shown = ['cat', 'rocket', 'banana'];
+  const concepts = allConcepts.filter(({ id }) => !shown.includes(id)).slice(0, 30);
+  const pictures = path.join(temporary, 'emoji');
+  await mkdir(pictures);
+  await buildSamples(pictures, concepts, (style, concept) => `${concept}/${style}.png`);
+  await rm(path.join(pictures, 'samples.json'));
+  const [splits, data, prior] = ['splits.json', 'emoji.npz', 'emoji.safetensors'].map((name) => path.join(temporary, name));
+  const ids = concepts.map(({ id }) => id);
+  await writeFile(splits, JSON.stringify({ train: ids.slice(0, 20), val: ids.slice(20), test: [] }));
+  await run(process.execPath, 'scripts/embed/embed.mjs', pictures, '--splits', splits, '--out', data, '--extractor', path.join(folders.onnx, 'manifest.json'), '--quiet');
+  await run('go', 'run', './scripts/metaqda', 'train', '--data', data, '--out', prior, '--quiet', '--n-way', '5', '--n-shot', '3', '--n-query', '2', '--val-shot', '1,3', '--val-query', '2', '--steps', '100');
+  await visit({}, async ({ page }) => {
+    const file = page.getByRole('dialog', { name: 'Settings' }).getByLabel('Open background knowledge');
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await file.setInputFiles(prior);
+    await page.getByText(/This prior was learned with the feature extractor “ppocr-direction-192@2.0”/).waitFor();
+    await page.keyboard.press('Escape');
+    await bring(page, folders.onnx);
+    await dialog(page).getByRole('button', { name: 'Use it in this session' }).click();
+    await status(page, `The extractor “${onnxName}” is in use.`);
+    await addClass(page, 'Cat');
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await file.setInputFiles(prior);
+    await status(page, 'The background knowledge was opened.');
+    await page.keyboard.press('Escape');
+    await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
+    await teach(page, 'Banana', ['noto', 'twemoji', 'openmoji']);
+    const answer = await recognise(page, sample('noto', 'banana'));
+    assertProbabilities(answer);
+    assert.equal(most(answer), 'Banana', JSON.stringify(answer));
+    await page.reload();
+    await status(page, `The extractor “${onnxName}” is in use.`);
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByText(/^emoji.*: 200 numbers per picture|200 numbers per picture/).first().waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Back to what is built in' }).isVisible(), true, 'the learned one is in use');
+  });
+});

@@ -464,3 +464,26 @@ test('the engine keeps to its size', () => {
   console.log(`engine: ${engine.length} bytes, ${small} under brotli`);
   assert.ok(engine.length <= 3.6e6 && small <= 0.75e6);
 });
+
+test('a function with a manifest is an extractor of its own identity', async () => {
+  const { functionExtractor } = await import(pathToFileURL(path.join(installed.package, 'function.js')).href);
+  const manifest = {
+    format: 'metaqda-extractor-1', id: 'letters@1', runtime: 'function', takes: 'file', dimension: 26, licence: 'Apache-2.0',
+    files: [{ name: 'letters.mjs', bytes: 3, sha256: '0'.repeat(64) }],
+  };
+  const count = (/** @type {string} */ text) => Float32Array.from({ length: 26 }, (_, i) => text.split(String.fromCharCode(97 + i)).length - 0.9);
+  const extractor = await functionExtractor(manifest, { 'letters.mjs': Uint8Array.from([1, 2, 3]) }, count);
+  assert.match(extractor.sha256, /^[0-9a-f]{64}$/);
+  const c = await createClassifier({ extractor });
+  for (const text of ['banana', 'ananas']) await c.addExample(text, 'fruit');
+  for (const text of ['hello', 'hollow']) await c.addExample(text, 'greeting');
+  assert.equal((await c.predict('bananas')).label, 'fruit');
+  assert.equal((await c.predict('hellooo')).label, 'greeting');
+  const bytes = c.save();
+  await assert.rejects(openClassifier(bytes, { extractor: { ...extractor, id: 'letters@2' } }), refusal('extractor'));
+  const again = await openClassifier(bytes, { extractor });
+  assert.equal((await again.predict('bananas')).label, 'fruit');
+  const wrong = await functionExtractor({ ...manifest, sha256: '0'.repeat(64) }, null, () => [1, 2]);
+  await assert.rejects(wrong.embed('x'), (/** @type {any} */ error) => error.code === 'bad-embedding' && /answered 2 numbers, and the manifest says 26/.test(error.message));
+  await assert.rejects(functionExtractor({ ...manifest, runtime: 'onnx' }, null, count), (/** @type {any} */ error) => error.field === 'inputSize');
+});

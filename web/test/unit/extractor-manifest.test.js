@@ -2,6 +2,7 @@
 /** Manifests: what is read, what is refused and in which words, and what the identity covers. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { ManifestError, checkFiles, decodeManifest, identityOf, recipeText } from '../../extractor/manifest.js';
 import { cellsOf, inputOf, pooled } from '../../extractor/tensors.js';
@@ -205,4 +206,14 @@ test('outputs are pooled over cells or tokens, and one of another shape is refus
     assert.throws(() => pooled({ ...tokens, shape }, { node, pooling: 'mean' }, 'NCHW'), (/** @type {any} */ error) => error.code === 'extractor-output' && /node “n”/.test(error.message));
   }
   assert.throws(() => pooled({ shape: [1, 1, 2], data: Float32Array.from([1, 2]) }, { node, pooling: 'rest' }, 'NCHW'), /too few/);
+});
+
+test('the manifests that the documentation shows decode, once sizes and hashes are put in', async () => {
+  const text = await readFile(new URL('../../extractor/README.md', import.meta.url), 'utf8');
+  const shown = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json));
+  assert.equal(shown.length, 3);
+  for (const manifest of shown) {
+    for (const file of manifest.files) Object.assign(file, { bytes: 1, sha256: '0'.repeat(64) });
+    assert.ok(decodeManifest(manifest).outputs?.length, manifest.id);
+  }
 });

@@ -6,6 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { networkBundles } from '../../build/networks.mjs';
 import { slimTfjs } from '../../build/slim-tfjs.mjs';
 
 const web = fileURLToPath(new URL('../../', import.meta.url));
@@ -17,6 +18,7 @@ async function bundled() {
     build({ ...common, entryPoints: ['extractor/runtime.mjs'], define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined' }, plugins: [slimTfjs()] }),
     build({ ...common, entryPoints: ['extractor/worker.mjs'], external: ['./runtime.js'] }),
     build({ ...common, entryPoints: ['files/npz.mjs'] }),
+    build({ ...networkBundles, ...common }),
   ]);
   const inputs = results.flatMap(({ metafile }) => Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs)))
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0);

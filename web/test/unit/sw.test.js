@@ -210,6 +210,34 @@ test('what a cache on the way holds in the place of a file is passed by', async 
   assert.equal(await worker.text('web/app.js'), 'app');
 });
 
+test('what runs other extractors is kept from its first use on, also by the next version', async () => {
+  const world = new World();
+  const site = { ...first, 'networks/onnx.js': 'runtime', 'networks/graphs.js': 'another' };
+  world.publish('v1', site);
+  const old = world.worker('v1');
+  await old.wait('install');
+  await old.wait('activate');
+  assert.deepEqual(world.fetched.filter((path) => path.startsWith('networks/')), []);
+  await old.open('tab');
+  assert.equal(await old.text('networks/onnx.js', { from: 'tab' }), 'runtime');
+  world.online = false;
+  assert.equal(await old.text('networks/onnx.js', { from: 'tab' }), 'runtime');
+  assert.equal((await old.ask(`${SCOPE}networks/graphs.js`, { from: 'tab' }))?.status, 504);
+  world.online = true;
+  world.fetched = [];
+  world.publish('v2', { ...site, 'index.html': 'page 2' });
+  await world.worker('v2').wait('install');
+  assert.deepEqual(world.fetched, ['manifest.json', 'index.html']);
+  world.clients.delete('tab');
+  world.publish('v3', { ...site, 'networks/onnx.js': 'runtime 3' });
+  const next = world.worker('v3');
+  await next.wait('install');
+  await next.wait('activate');
+  await next.open('tab 3');
+  world.online = false;
+  assert.equal(await next.text('networks/onnx.js', { from: 'tab 3' }), 'runtime 3');
+});
+
 test('a damaged copy in the former cache is fetched anew', async () => {
   const world = new World();
   world.publish('v1', first);
