@@ -72,6 +72,7 @@ var layers = map[string]int{
 	"core/oracle":    5,
 
 	"core/dataset/datasettest": 2,
+	"core/model/modeltest":     4,
 	"core/experiment":          5,
 	"core/metatrain/recipe":    5,
 }
