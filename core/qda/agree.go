@@ -9,10 +9,14 @@ import (
 	"metaqda/core/session"
 )
 
+// heard is how much a picture that is known only by others says of the session beside
+// an example whose class was told.
+const heard = 0.3
+
 // agreement is what the pictures of a batch say of how hard the session is. Each has
 // been answered alone; together they are known better, so that the answers alone can
-// be tested as those about examples are. A picture counts as much as where it is
-// borrowed, a copy not at all, and says nothing of itself.
+// be tested as those about examples are. A picture counts in proportion to
+// what it is borrowed with, a copy not at all, and says nothing of itself.
 type agreement struct {
 	batch *batch
 	alone *mat.Dense         // n×C: u of each picture when alone
@@ -45,7 +49,7 @@ func newAgreement(b *batch) agreement {
 }
 
 // weigh asks the answers alone again, now that p_ij is known better: each picture
-// counts as λ p_ij examples of class j. Cost 9 C exponentials a picture.
+// counts as heard λ p_ij examples of class j. Cost 9 C exponentials a picture.
 func (a *agreement) weigh(lambda float64) {
 	b, share := a.batch, make([]float64, len(a.batch.borrows))
 	a.total = session.Evidence{}
@@ -57,7 +61,7 @@ func (a *agreement) weigh(lambda float64) {
 		for j, q := range b.borrows {
 			share[j] = 0
 			if p := b.share.At(i, j); q.class.lowRank() && q.within(i, p) {
-				share[j] = lambda * p
+				share[j] = heard * lambda * p
 			}
 		}
 		a.each[i] = b.of.population().Evidence(a.alone.RawRowView(i), share)

@@ -153,7 +153,7 @@ func denseLogProb(t *testing.T, q *borrower, picture int) float64 {
 }
 
 // What the pictures say of how hard the session is, against the definition: of each
-// distinct one, as often as it is borrowed, but not of the picture judged, its copies
+// distinct one, in proportion to what it is borrowed with, but not of the picture judged, its copies
 // and the frames of its burst.
 func TestAgreementIsOfOtherPictures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(91, 1))
@@ -194,7 +194,7 @@ func TestAgreementIsOfOtherPictures(t *testing.T) {
 			}
 			share := slices.Clone(b.share.RawRowView(k))
 			for j, v := range share {
-				if share[j] = lambda * v; v < leastShare {
+				if share[j] = heard * lambda * v; v < leastShare {
 					share[j] = 0
 				}
 			}
