@@ -234,6 +234,33 @@ test('the camera works in a shared file, and where a browser has none that is sa
   });
 });
 
+test('other programs answer as the page does', () => visit({}, async ({ page }) => {
+  for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, styles);
+  await page.getByRole('button', { name: /^Session:/ }).click();
+  await page.getByRole('button', { name: 'For other programs…' }).click();
+  assert.deepEqual(await faults(page), [], 'the dialog');
+  await shot(page, 'plain-dialog');
+  const found = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save the numbers' }).click();
+  const bytes = await readFile(await kept(await found));
+  await page.keyboard.press('Escape');
+  const readme = await readFile(new URL('../../share/README.md', import.meta.url), 'utf8');
+  const program = /```js\n([^]*?)```/.exec(readme)?.[1];
+  const { load, predict } = new Function(`${program}; return { load, predict };`)();
+  const c = load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  for (const file of asked) {
+    const want = await recognise(page, file);
+    const picture = (await readFile(file)).toString('base64');
+    const vector = await page.evaluate(async (text) => {
+      const { loadExtractor } = /** @type {typeof import('../../extractor/index.js')} */ (await import(`${document.baseURI}web/extractor/index.js`));
+      const extractor = await loadExtractor({ worker: false });
+      return [...await extractor.embed(new Blob([Uint8Array.from(atob(text), (x) => x.charCodeAt(0))]))];
+    }, picture);
+    const { probabilities, none } = predict(c, Float32Array.from(vector));
+    assertNear({ ...probabilities, 'None of these': none }, want);
+  }
+}));
+
 test('after the first visit sharing needs no network', () => visit({}, async ({ page, context }) => {
   await offlineReady(page);
   for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
