@@ -1,6 +1,7 @@
 // @ts-check
 /** One file out of what was taught: written by the page, opened from disk without a network. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -110,6 +111,29 @@ test('a shared file answers as the page does, from disk and without a network', 
     for (const words of [/Made on .*20\d\d.* version [0-9a-f]{16}/, 'Apache License', 'gonum.org/v1/gonum', '@tensorflow/tfjs-core', 'weights’ licence is not settled|weights\' licence is not settled']) {
       await about.getByText(new RegExp(words)).first().waitFor();
     }
+  });
+});
+
+test('the command line makes the same file of a saved session', async () => {
+  /** @type {Awaited<ReturnType<typeof answer>>} */
+  let before = { numbers: {}, words: '' };
+  let session = '';
+  await visit({}, async ({ page }) => {
+    for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+    before = await answer(page, asked[1]);
+    await page.getByRole('button', { name: 'Settings' }).click();
+    const found = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save this session' }).click();
+    session = await kept(await found);
+  });
+  const file = path.join(folder, 'one.html');
+  execFileSync('go', ['run', './scripts/metaqda', 'share', '--classifier', session, '--prior', 'web/prior/default.safetensors', '--out', file],
+    { cwd: fileURLToPath(new URL('../../../', import.meta.url)), stdio: 'pipe' });
+  await opened(file, async (page) => {
+    const { numbers, words } = await answer(page, asked[1]);
+    assertNear(numbers, before.numbers);
+    assert.equal(words, before.words);
+    await page.getByText('2 things apart: Cat, Rocket').waitFor();
   });
 });
 
