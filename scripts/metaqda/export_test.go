@@ -147,7 +147,7 @@ func programIn(t *testing.T, language string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindAllSubmatch(readme, -1)
+	found := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllSubmatch(readme, -1)
 	if len(found) != 1 {
 		t.Fatalf("%d programs in %s, want one", len(found), language)
 	}
