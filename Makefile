@@ -175,8 +175,15 @@ site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extrac
 test: build test-go test-wasm test-js test-package test-browser test-firefox ## run every test: Go, Go as WebAssembly, JavaScript, npm package, browsers
 	@echo "make test: every stage passed (Go, Go as WebAssembly, JavaScript, npm package, browsers)"
 
+# What reads classifiers in Python is tested where there is numpy, or can be.
+.PHONY: numpy
+numpy:
+	@for python in $(PYTHON) /usr/bin/python3; do "$$python" -c 'import numpy' 2>/dev/null && exit 0; done; \
+	{ test "$$(id -u)" = 0 && apt-get update -q && apt-get install -q -y --no-install-recommends python3-numpy; } >/dev/null 2>&1 || \
+		echo "make: there is no numpy, and it cannot be installed: what reads classifiers in Python is not tested" >&2
+
 .PHONY: test-go
-test-go: $(MODULES) ## run the Go tests natively
+test-go: $(MODULES) numpy ## run the Go tests natively
 	@echo "== Go, native"
 	$(GO) test -p 2 -timeout 5m ./...
 

@@ -27,66 +27,58 @@ const (
 // extractor and a name. Equal classifiers give equal bytes. The README of web/share has
 // programs that read it.
 func EncodePlain(f *qda.Frozen, t embed.Transform, name string, x Extractor) []byte {
-	d := len(f.Weight)
-	if f.B != nil {
-		d -= f.B.RawMatrix().Rows
+	shift, floor, power, unit := t.Shift, -math.MaxFloat64, t.Power, 1.0
+	if shift > 0 {
+		floor = 0
 	}
-	input := []float64{t.Shift, -math.MaxFloat64, t.Power, 1}
-	if t.Shift > 0 {
-		input[1] = 0
-	}
-	if t.Power == 0 {
-		input[2] = 1
+	if power == 0 {
+		power = 1
 	}
 	if t.Kind == embed.None {
-		input[3] = 0
+		unit = 0
 	}
-	centre := make([]float64, d)
+	c, n := len(f.Labels), len(f.Owner)
+	d := len(f.Weight) - f.B.Rows
+	centre, owner := make([]float64, d), make([]float64, n)
 	if t.Kind == embed.CL2N {
 		copy(centre, t.Center)
+	}
+	for i, j := range f.Owner {
+		owner[i] = float64(j)
 	}
 	known := make([]float64, len(f.Session.Offset))
 	for i, v := range f.Session.Offset {
 		known[i] = v + f.LogOdds
 	}
-	c, n := len(f.Labels), len(f.Owner)
-	owner := make([]float64, n)
-	for i, j := range f.Owner {
-		owner[i] = float64(j)
-	}
-	tensors := map[string]tensor{
-		"input":   floatTensor("F64", input, 4),
-		"centre":  floatTensor("F64", centre, d),
-		"weight":  floatTensor("F64", f.Weight, len(f.Weight)),
-		"mean":    floatTensor("F64", f.Mean.RawMatrix().Data, c+1, len(f.Weight)),
-		"base":    floatTensor("F64", f.Base, c+1),
-		"at":      floatTensor("F64", f.At, n),
-		"sign":    floatTensor("F64", f.Sign, n),
-		"owner":   floatTensor("F64", owner, n),
-		"density": joined(f.Norm, f.Rate, f.Scale),
-		"line":    joined(f.Slope, f.Offset, f.LogPrior),
-		"hard":    joined(f.Session.InverseT, f.Session.HardWeight),
-		"known":   joined(f.Session.Slope, known, f.Session.KnownWeight),
-		"B":       floatTensor("F64", nil, 0, d),
-		"rows":    floatTensor("F64", nil, 0, d),
-	}
-	if f.B != nil {
-		tensors["B"] = floatTensor("F64", f.B.RawMatrix().Data, len(f.Weight)-d, d)
-	}
-	if f.Rows != nil {
-		tensors["rows"] = floatTensor("F64", f.Rows.RawMatrix().Data, n, d)
+	tensors := map[string]tensor{}
+	for _, t := range []struct {
+		name  string
+		shape []int
+		parts [3][]float64
+	}{
+		{"input", []int{4}, [3][]float64{{shift, floor, power, unit}}},
+		{"centre", []int{d}, [3][]float64{centre}},
+		{"B", []int{f.B.Rows, d}, [3][]float64{f.B.Data}},
+		{"weight", []int{len(f.Weight)}, [3][]float64{f.Weight}},
+		{"mean", []int{c + 1, len(f.Weight)}, [3][]float64{f.Mean.RawMatrix().Data}},
+		{"base", []int{c + 1}, [3][]float64{f.Base}},
+		{"rows", []int{n, d}, [3][]float64{f.Rows.Data}},
+		{"at", []int{n}, [3][]float64{f.At}},
+		{"sign", []int{n}, [3][]float64{f.Sign}},
+		{"owner", []int{n}, [3][]float64{owner}},
+		{"density", []int{3, c + 1}, [3][]float64{f.Norm, f.Rate, f.Scale}},
+		{"line", []int{3, c}, [3][]float64{f.Slope, f.Offset, f.LogPrior}},
+		{"hard", []int{2, len(f.Session.InverseT)}, [3][]float64{f.Session.InverseT, f.Session.HardWeight}},
+		{"known", []int{3, len(known)}, [3][]float64{f.Session.Slope, known, f.Session.KnownWeight}},
+	} {
+		var v []float64
+		for _, part := range t.parts {
+			v = append(v, part...)
+		}
+		tensors[t.name] = floatTensor("F64", v, t.shape...)
 	}
 	return encodeTensors(tensors, map[string]string{
 		"format": plainFormat, "version": plainVersion, "name": text(name),
 		"extractor": jsonText(x.write), "inference": f.Inference.String(), "classes": writeList(f.Labels),
 	})
-}
-
-// joined is a matrix of rows of one length.
-func joined(rows ...[]float64) tensor {
-	var all []float64
-	for _, row := range rows {
-		all = append(all, row...)
-	}
-	return floatTensor("F64", all, len(rows), len(rows[0]))
 }

@@ -28,14 +28,14 @@ import (
 // The quadratic forms are those of package niw: with f of class j the rows of C⁻¹W̃L⁻¹,
 // W̃ = W - 1δᵀ, I + 11ᵀ/kappa + W̃W̃ᵀ = CCᵀ, q_j = |L⁻¹(x-m_j)|² - Σ_n (f_nᵀ(x-m_j))².
 type Frozen struct {
-	Labels                  []string   // C
-	B                       *mat.Dense // r×d, nil if r = 0
-	Weight                  []float64  // d+r
-	Mean                    *mat.Dense // (C+1)×(d+r)
-	Base                    []float64  // C+1
-	Rows                    *mat.Dense // N×d, nil if N = 0
-	At, Sign                []float64  // N
-	Owner                   []int      // N, in 1..C
+	Labels                  []string       // C
+	B                       blas64.General // r×d
+	Weight                  []float64      // d+r
+	Mean                    *mat.Dense     // (C+1)×(d+r)
+	Base                    []float64      // C+1
+	Rows                    blas64.General // N×d
+	At, Sign                []float64      // N
+	Owner                   []int          // N, in 1..C
 	Inference               niw.Inference
 	Norm, Rate, Scale       []float64 // C+1
 	Slope, Offset, LogPrior []float64 // C
@@ -48,62 +48,82 @@ type Frozen struct {
 // that of the first prediction after a change, N d (K+r) for the examples and, with a
 // prior that has a factor L, d³/3.
 func (c *Classifier) Freeze() (*Frozen, error) {
-	if len(c.taught) == 0 {
+	n := len(c.taught)
+	if n == 0 {
 		return nil, ErrNoExamples
 	}
 	posterior := c.Session() // before what it settles is read
-	f := &Frozen{Inference: c.options.Inference, Session: posterior.Table(), LogOdds: session.LogOdds(c.options.NonePrior), LogPrior: slices.Clone(c.work.logPrior)}
-	b, weight := c.prior.Metric()
-	f.Weight = weight
-	z := blas64.General{Cols: c.Dim(), Stride: c.Dim()}
-	if b != nil {
-		z = b.RawMatrix()
+	f := &Frozen{
+		Inference: c.options.Inference, Session: posterior.Table(), LogOdds: session.LogOdds(c.options.NonePrior),
+		Labels: make([]string, n), Slope: make([]float64, n), Offset: make([]float64, n), LogPrior: slices.Clone(c.work.logPrior),
+		Base: make([]float64, n+1), Norm: make([]float64, n+1), Rate: make([]float64, n+1), Scale: make([]float64, n+1),
 	}
-	means := [][]float64{make([]float64, c.Dim())}
+	means := mat.NewDense(n+1, c.Dim(), nil)
 	if delta := c.centre.shift(); delta != nil {
-		copy(means[0], delta)
+		means.SetRow(0, delta)
 	}
-	posts := []niw.Posterior{c.empty}
-	f.Base = append(f.Base, 1)
-	var rows blas64.General
-	for _, k := range c.taught {
-		f.Labels = append(f.Labels, k.label)
-		f.Slope, f.Offset = append(f.Slope, k.slope), append(f.Offset, k.offset)
-		mean := make([]float64, c.Dim())
+	var b, rows blas64.General
+	b, f.Weight = c.prior.Metric()
+	for j, k := range c.taught {
+		f.Labels[j], f.Slope[j], f.Offset[j] = k.label, k.slope, k.offset
+		mean := means.RawRowView(j + 1)
 		posteriorMean(mean, k.w, c.prior.Kappa)
-		floats.AddScaled(mean, c.prior.Kappa/(c.prior.Kappa+float64(k.count())), means[0])
-		means, f.Base = append(means, mean), append(f.Base, 1)
-		if c.options.Pooled {
-			continue
-		}
+		floats.AddScaled(mean, c.prior.Kappa/(c.prior.Kappa+float64(k.count())), means.RawRowView(0))
+	}
+	if c.options.Pooled {
+		b = c.freezePool(f, b)
+	} else {
+		rows = c.freezeClasses(f)
+	}
+	f.place(c.prior, b, rows, means)
+	return f, nil
+}
+
+// freezeClasses takes what the classes have each for itself, and returns their rows.
+func (c *Classifier) freezeClasses(f *Frozen) (rows blas64.General) {
+	f.density(0, &c.empty, 1)
+	for j, k := range c.taught {
 		post, own, sign := k.freeze(c)
-		posts = append(posts, post)
+		base := 1.0
 		if sign > 0 {
-			f.Base[len(f.Base)-1] = 0
+			base = 0
 		}
+		f.density(j+1, &post, base)
 		for range own.Rows {
-			f.Owner, f.Sign = append(f.Owner, len(f.Labels)), append(f.Sign, sign)
+			f.Owner, f.Sign = append(f.Owner, j+1), append(f.Sign, sign)
 		}
 		rows = stacked(rows, own)
 	}
-	if c.options.Pooled {
-		var shared blas64.General
-		var sign float64
-		if posts, shared, sign = c.freezePool(); sign > 0 {
-			z, f.Weight = blas64.General{}, make([]float64, c.Dim())
-		}
-		c.adjoint(shared)
-		z = stacked(z, shared)
-		for range shared.Rows {
-			f.Weight = append(f.Weight, sign)
-		}
+	c.adjoint(rows)
+	return rows
+}
+
+// freezePool takes what the pooled variant has, and returns b with the rows that all
+// classes share.
+func (c *Classifier) freezePool(f *Frozen, b blas64.General) blas64.General {
+	if c.pool == nil {
+		c.pool = newPool(c.prior, c.taught)
+	}
+	q, sign := c.pool, -1.0
+	var rows blas64.General
+	if q.useD {
+		rows, sign = inverse(c.Dim(), q.dense.SolveTo), 1
+		b, f.Weight = blas64.General{}, make([]float64, c.Dim())
+	} else {
+		rows = stacked(blas64.General{}, q.w)
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, q.chol, rows)
 	}
 	c.adjoint(rows)
-	f.place(c.prior, z, rows, means)
-	for i := range posts {
-		f.density(&posts[i])
+	for range rows.Rows {
+		f.Weight = append(f.Weight, sign)
 	}
-	return f, nil
+	post := q.post
+	f.density(0, &post, 1)
+	for j, n := range q.counts {
+		post.Kappa = q.post.Kappa + float64(n)
+		f.density(j+1, &post, 1)
+	}
+	return stacked(b, rows)
 }
 
 // freeze returns the posterior of a class and the rows of its quadratic form in
@@ -135,25 +155,6 @@ func (k *class) freeze(c *Classifier) (post niw.Posterior, rows blas64.General, 
 	return k.group.Posterior(), rows, -1
 }
 
-// freezePool is that for the pooled variant, whose rows all classes share.
-func (c *Classifier) freezePool() (posts []niw.Posterior, rows blas64.General, sign float64) {
-	if c.pool == nil {
-		c.pool = newPool(c.prior, c.taught)
-	}
-	posts = []niw.Posterior{c.pool.post}
-	for _, n := range c.pool.counts {
-		post := c.pool.post
-		post.Kappa += float64(n)
-		posts = append(posts, post)
-	}
-	if c.pool.useD {
-		return posts, inverse(c.Dim(), c.pool.dense.SolveTo), 1
-	}
-	rows = stacked(blas64.General{}, c.pool.w)
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, c.pool.chol, rows)
-	return posts, rows, -1
-}
-
 // adjoint makes rows that want a whitened point rows that want the point.
 func (c *Classifier) adjoint(rows blas64.General) {
 	for i := range rows.Rows {
@@ -162,36 +163,27 @@ func (c *Classifier) adjoint(rows blas64.General) {
 }
 
 // place computes where the means, whitened, lie in z and on the rows.
-func (f *Frozen) place(p *niw.Prior, b, rows blas64.General, means [][]float64) {
-	d := p.Dim()
-	f.Mean = mat.NewDense(len(means), d+b.Rows, nil)
-	f.At = make([]float64, rows.Rows)
-	for j, m := range means {
-		p.UnwhitenTo(m)
-		floats.Add(m, p.M)
-		z := f.Mean.RawRowView(j)
+func (f *Frozen) place(p *niw.Prior, b, rows blas64.General, means *mat.Dense) {
+	d, n := p.Dim(), len(f.Base)
+	f.Mean, f.At = mat.NewDense(n, d+b.Rows, nil), make([]float64, rows.Rows)
+	for j := range n {
+		m, z := means.RawRowView(j), f.Mean.RawRowView(j)
+		p.PlaceTo(m)
 		copy(z, m)
 		gemv(b, m, 0, z[d:])
-		for n, owner := range f.Owner {
-			if owner == j {
-				f.At[n] = inner(rowOf(rows, n), m)
-			}
-		}
 	}
-	if b.Rows > 0 {
-		f.B = mat.NewDense(b.Rows, d, b.Data)
+	for i, j := range f.Owner {
+		f.At[i] = inner(rowOf(rows, i), means.RawRowView(j))
 	}
-	if rows.Rows > 0 {
-		f.Rows = mat.NewDense(rows.Rows, d, rows.Data)
-	}
+	f.B, f.Rows = b, rows
 }
 
-// density takes what a posterior says beside its quadratic form.
-func (f *Frozen) density(post *niw.Posterior) {
-	f.Norm = append(f.Norm, post.LogNorm(f.Inference))
-	f.Rate, f.Scale = append(f.Rate, -post.LogKernel(niw.MAP, 1)), append(f.Scale, 1)
-	if last := len(f.Rate) - 1; f.Inference == niw.FB {
-		f.Rate[last], f.Scale[last] = (post.Nu+1)/2, post.Kappa/(post.Kappa+1)
+// density takes what a posterior says of row j beside its quadratic form.
+func (f *Frozen) density(j int, post *niw.Posterior, base float64) {
+	f.Base[j], f.Norm[j] = base, post.LogNorm(f.Inference)
+	f.Rate[j], f.Scale[j] = -post.LogKernel(niw.MAP, 1), 1
+	if f.Inference == niw.FB {
+		f.Rate[j], f.Scale[j] = (post.Nu+1)/2, post.Kappa/(post.Kappa+1)
 	}
 }
 

@@ -14,10 +14,8 @@ import (
 // answer does what the doc comment of [Frozen] says, and nothing else.
 func (f *Frozen) answer(x []float64) (p []float64, none float64) {
 	z := append([]float64(nil), x...)
-	if f.B != nil {
-		for k := range f.B.RawMatrix().Rows {
-			z = append(z, floats.Dot(f.B.RawRowView(k), x))
-		}
+	for k := range f.B.Rows {
+		z = append(z, floats.Dot(rowOf(f.B, k), x))
 	}
 	q := make([]float64, len(f.Base))
 	for j := range q {
@@ -26,7 +24,7 @@ func (f *Frozen) answer(x []float64) (p []float64, none float64) {
 		}
 	}
 	for n, j := range f.Owner {
-		v := floats.Dot(f.Rows.RawRowView(n), x) - f.At[n]
+		v := floats.Dot(rowOf(f.Rows, n), x) - f.At[n]
 		q[j] += f.Sign[n] * v * v
 	}
 	l := make([]float64, len(q))

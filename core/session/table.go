@@ -11,18 +11,13 @@ type Table struct {
 	Slope, Offset, KnownWeight []float64
 }
 
-// Table returns the posterior's nodes that weigh anything.
-func (q *Posterior) Table() (t Table) {
-	for k, w := range q.hardness.weight {
-		if w > 0 {
-			t.InverseT, t.HardWeight = append(t.InverseT, q.hardness.inverseT[k]), append(t.HardWeight, w)
-		}
-	}
-	for k, w := range q.known.weight {
-		if w > 0 {
-			l := q.known.lines[k]
-			t.Slope, t.Offset, t.KnownWeight = append(t.Slope, l.slope), append(t.Offset, l.offset), append(t.KnownWeight, w)
-		}
+// Table returns the nodes of the posterior, which must not be changed.
+func (q *Posterior) Table() Table {
+	n := len(q.known.lines)
+	lines := make([]float64, 2*n)
+	t := Table{q.hardness.inverseT[:], q.hardness.weight[:], lines[:n], lines[n:], q.known.weight[:]}
+	for k, l := range q.known.lines {
+		t.Slope[k], t.Offset[k] = l.slope, l.offset
 	}
 	return t
 }

@@ -384,6 +384,41 @@ func TestExportAndImport(t *testing.T) {
 	same(t, "stored", newWorld(t, other.store).ask(t), want)
 }
 
+func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	ids := w.teachAll(t, "cat", "dog")
+	_, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), []byte("thumbnail of a cat"))
+	must(t, err)
+	with, err := w.SharedFile(true)
+	must(t, err)
+	without, err := w.SharedFile(false)
+	must(t, err)
+	if !strings.Contains(string(with), "thumbnail of a cat") || strings.Contains(string(without), "thumbnail") {
+		t.Error("pictures are where they are not wanted, or not where they are")
+	}
+	if w.State().Saved != 0 {
+		t.Error("a file that was handed on counts as one that was saved")
+	}
+	other := newWorld(t, store.NewMemory())
+	_, _, err = other.ImportSession(without, here)
+	must(t, err)
+	same(t, "shared", other.ask(t), w.ask(t))
+}
+
+func TestPlainFilesNameTheClasses(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	var refused *Error
+	if _, err := w.PlainFile(); !errors.As(err, &refused) || refused.Code != "empty" {
+		t.Errorf("nothing taught: %v", err)
+	}
+	w.teachAll(t, "cat", "dog")
+	b, err := w.PlainFile()
+	must(t, err)
+	if !strings.Contains(string(b), `[\"cat\",\"dog\"]`) {
+		t.Errorf("no classes in %.600s", b)
+	}
+}
+
 func TestSessions(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	w.teachAll(t, "cat", "dog")

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"encoding/json"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -135,5 +137,49 @@ func TestWhatTheQueryIsTakenFor(t *testing.T) {
 	}
 	if marked["33 %"] != "cat" || marked["34 %"] != NoneName {
 		t.Errorf("at 33 %% %q, at 34 %% %q", marked["33 %"], marked["34 %"])
+	}
+}
+
+// The page of a shared file says the same in JavaScript: web/share/page/compose.js is
+// held to the same frames.
+func TestFramesAreThoseWrittenDown(t *testing.T) {
+	b, err := os.ReadFile("../../testdata/view/frames.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var frames []struct {
+		Classes []struct {
+			Name        string
+			Examples    int
+			Probability float64
+		}
+		None    float64
+		Open    bool
+		Sort    Sort
+		Verdict string
+		Rows    []struct {
+			Name, Text string
+			P          float64
+			Best, None bool
+		}
+	}
+	if err := json.Unmarshal(b, &frames); err != nil || len(frames) < 20 {
+		t.Fatal(len(frames), err)
+	}
+	for i, f := range frames {
+		in := Input{None: f.None, Open: f.Open, Sort: f.Sort, Query: true}
+		for _, c := range f.Classes {
+			in.Classes = append(in.Classes, Class{ID: c.Name, Name: c.Name, Examples: c.Examples, Probability: c.Probability})
+		}
+		got := Compose(in)
+		if got.Verdict != f.Verdict || len(got.Rows) != len(f.Rows) {
+			t.Errorf("frame %d: %q, want %q", i, got.Verdict, f.Verdict)
+			continue
+		}
+		for k, want := range f.Rows {
+			if r := got.Rows[k]; r.Name != want.Name || r.Text != want.Text || r.P != want.P || r.Best != want.Best || r.None != want.None {
+				t.Errorf("frame %d, row %d: %+v, want %+v", i, k, r, want)
+			}
+		}
 	}
 }

@@ -8,8 +8,12 @@ import { el, sentence } from './dom.js';
  * @param {{now: Promise<import('../library/types.js').Identity>}} reader
  */
 export function handOn(engine, reader) {
-  const button = (/** @type {string} */ label, /** @type {() => Promise<void>} */ work) =>
-    el('button', { class: 'button', type: 'button', onclick: () => void work().catch((error) => say(sentence(error))) }, label);
+  const button = (/** @type {string} */ label, /** @type {() => Promise<void>} */ work) => el('button', {
+    class: 'button', type: 'button', onclick: ({ currentTarget }) => {
+      /** @type {Element} */ (currentTarget).closest('dialog')?.close(); // the next one takes its place
+      void work().catch((error) => say(sentence(error)));
+    },
+  }, label);
   return el('div', { class: 'actions' },
     button('Share…', async () => (await import('./share.js')).share({ engine, reader })),
     button('For other programs…', async () => (await import('./plain.js')).explain({ engine })));

@@ -1,6 +1,7 @@
 // @ts-check
 /** One file out of what was taught: written by the page, opened from disk without a network. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -110,6 +111,29 @@ test('a shared file answers as the page does, from disk and without a network', 
     for (const words of [/Made on .*20\d\d.* version [0-9a-f]{16}/, 'Apache License', 'gonum.org/v1/gonum', '@tensorflow/tfjs-core', 'weights’ licence is not settled|weights\' licence is not settled']) {
       await about.getByText(new RegExp(words)).first().waitFor();
     }
+  });
+});
+
+test('the command line makes the same file of a saved session', async () => {
+  /** @type {Awaited<ReturnType<typeof answer>>} */
+  let before = { numbers: {}, words: '' };
+  let session = '';
+  await visit({}, async ({ page }) => {
+    for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
+    before = await answer(page, asked[1]);
+    await page.getByRole('button', { name: 'Settings' }).click();
+    const found = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save this session' }).click();
+    session = await kept(await found);
+  });
+  const file = path.join(folder, 'one.html');
+  execFileSync('go', ['run', './scripts/metaqda', 'share', '--classifier', session, '--prior', 'web/prior/default.safetensors', '--out', file],
+    { cwd: fileURLToPath(new URL('../../../', import.meta.url)), stdio: 'pipe' });
+  await opened(file, async (page) => {
+    const { numbers, words } = await answer(page, asked[1]);
+    assertNear(numbers, before.numbers);
+    assert.equal(words, before.words);
+    await page.getByText('2 things apart: Cat, Rocket').waitFor();
   });
 });
 
@@ -233,6 +257,33 @@ test('the camera works in a shared file, and where a browser has none that is sa
     await page.getByRole('alert').filter({ hasText: 'lets no file use the camera: choose pictures instead' }).waitFor();
   });
 });
+
+test('other programs answer as the page does', () => visit({}, async ({ page }) => {
+  for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, styles);
+  await page.getByRole('button', { name: /^Session:/ }).click();
+  await page.getByRole('button', { name: 'For other programs…' }).click();
+  assert.deepEqual(await faults(page), [], 'the dialog');
+  await shot(page, 'plain-dialog');
+  const found = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save the numbers' }).click();
+  const bytes = await readFile(await kept(await found));
+  await page.keyboard.press('Escape');
+  const readme = await readFile(new URL('../../share/README.md', import.meta.url), 'utf8');
+  const program = /```js\n([^]*?)```/.exec(readme)?.[1];
+  const { load, predict } = new Function(`${program}; return { load, predict };`)();
+  const c = load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  for (const file of asked) {
+    const want = await recognise(page, file);
+    const picture = (await readFile(file)).toString('base64');
+    const vector = await page.evaluate(async (text) => {
+      const { loadExtractor } = /** @type {typeof import('../../extractor/index.js')} */ (await import(`${document.baseURI}web/extractor/index.js`));
+      const extractor = await loadExtractor({ worker: false });
+      return [...await extractor.embed(new Blob([Uint8Array.from(atob(text), (x) => x.charCodeAt(0))]))];
+    }, picture);
+    const { probabilities, none } = predict(c, Float32Array.from(vector));
+    assertNear({ ...probabilities, 'None of these': none }, want);
+  }
+}));
 
 test('after the first visit sharing needs no network', () => visit({}, async ({ page, context }) => {
   await offlineReady(page);

@@ -458,6 +458,27 @@ test('the types hold in a strict project', () => {
   }
 });
 
+test('what is exported answers in the few lines of the README, under every kind of settings', async () => {
+  const readme = readFileSync(path.join(root, 'web/share/README.md'), 'utf8');
+  const { load, predict } = new Function(`${/```js\n([^]*?)```/.exec(readme)?.[1]}; return { load, predict };`)();
+  for (const options of [{}, { prior }, { prior, inference: 'map' }, { prior, pooled: true }, { nonePrior: 0 }]) {
+    const { c } = await taught(['cup', '__proto__', 'ü "pen"'], options, 1104);
+    c.addClass('empty');
+    const plain = load(c.export().buffer);
+    assert.deepEqual(plain.classes, ['cup', '__proto__', 'ü "pen"']);
+    for (const x of [vector(0, 7, 1104), vector(1, 8, 1104), vector(9, 0, 1104)]) {
+      const got = predict(plain, x);
+      const want = c.predictSync(x);
+      assert.ok(Math.abs(got.none - want.none) < 1e-9, `none ${got.none}, want ${want.none}`);
+      for (const label of plain.classes) assert.ok(Math.abs(got.probabilities[label] - want.probabilities[label]) < 1e-9, `${label} ${got.probabilities[label]}, want ${want.probabilities[label]}`);
+    }
+    c.dispose();
+  }
+  const nothing = await createClassifier();
+  assert.throws(() => nothing.export(), refusal('empty'));
+  nothing.dispose();
+});
+
 test('the engine keeps to its size', () => {
   const engine = readFileSync(path.join(installed.package, 'metaqda.wasm'));
   const small = brotliCompressSync(engine, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: engine.length } }).length;

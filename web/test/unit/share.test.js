@@ -1,0 +1,62 @@
+// @ts-check
+/** What shared files are put together by, and the words of their page. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test from 'node:test';
+import { assemble, escaped, fileName, megabytes, packed, unpacked } from '../../share/assemble.js';
+import { compose } from '../../share/page/compose.js';
+
+const at = (/** @type {string} */ name) => new URL(`../../../${name}`, import.meta.url);
+
+test('the page of a shared file speaks as the page itself does', async () => {
+  const frames = JSON.parse(await readFile(at('testdata/view/frames.json'), 'utf8'));
+  assert.ok(frames.length >= 20);
+  for (const { classes, none, open, sort, verdict, rows } of frames) assert.deepEqual(compose(classes, none, { open, sort }), { verdict, rows });
+});
+
+test('what is packed comes out again', async () => {
+  for (const size of [0, 1, 2, 3, 0x5fff, 0x6000, 0x6001, 200_000]) {
+    const bytes = Uint8Array.from({ length: size }, (_, i) => (i * i * 31) >> 3);
+    const text = await packed(bytes);
+    assert.match(text, /^[A-Za-z0-9+/]*=*$/);
+    assert.deepEqual(await unpacked(text), bytes);
+  }
+  await assert.rejects(unpacked('H4sIAAAA'));
+});
+
+test('blocks go before the program, whose own words for the place stay', () => {
+  const page = '<!doctype html><title>metaqda</title><body><template id="blocks"></template><script>const place = \'<template id="blocks"></template>\', title = "<title>metaqda</title>";</script>';
+  const text = assemble(page, '</title><script>alert(1)</script> $& $1', { a: 'QQ==', b: '' });
+  assert.ok(text.includes('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; $&amp; $1</title>'), text);
+  assert.ok(text.includes('<body><script type="application/octet-stream" id="block-a">QQ==</script>\n<script type="application/octet-stream" id="block-b"></script><script>const place = \'<template'), text);
+  assert.throws(() => assemble('<title>metaqda</title>', '', {}), /another form/);
+});
+
+test('files have names that every system takes', () => {
+  assert.equal(fileName('My classes'), 'my-classes.html');
+  assert.equal(fileName('../../Größe: 5/6?'), 'größe-5-6.html');
+  assert.equal(fileName('🐈 …'), 'shared.html');
+  assert.equal(fileName('x'.repeat(200)).length, 45);
+  assert.equal(escaped('<a & b>'), '&lt;a &amp; b&gt;');
+  assert.equal(megabytes(4_182_280), '4.2 MB');
+});
+
+test('the policy of the page allows its own program and style, and no network', async () => {
+  const { createHash } = await import('node:crypto');
+  const page = await readFile(at('build/site/share/page.html'), 'utf8');
+  const policy = /Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1] ?? '';
+  const hash = (/** @type {string} */ text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  const [, style] = /<style>([^]*)<\/style>/.exec(page) ?? [];
+  const [, program] = /<script>([^]*)<\/script>/.exec(page) ?? [];
+  for (const part of ["default-src 'none'", `script-src ${hash(program)} 'wasm-unsafe-eval'`, `style-src ${hash(style)}`, "connect-src 'none'", "base-uri 'none'", "form-action 'none'"]) {
+    assert.ok(policy.split('; ').includes(part), `${part} in ${policy}`);
+  }
+  assert.doesNotMatch(policy, /https?:|\*|'self'|'unsafe/);
+  assert.doesNotMatch(page.replace(/<script>[^]*<\/script>/, ''), /\s(src|style|on\w+)=|<link/);
+});
+
+test('the notices of a shared file name what it carries, and no more', async () => {
+  const notices = await readFile(at('build/site/share/notices.txt'), 'utf8');
+  for (const name of ['@tensorflow/tfjs-core', 'gonum.org/v1/gonum', 'The Go Authors', 'x448/float16', 'licence is not settled', 'Apache License', 'BSD-3-Clause', 'THE SOFTWARE IS PROVIDED "AS IS"']) assert.ok(notices.includes(name), name);
+  for (const name of ['go-indexeddb', 'honnef.co', 'iconify', 'fflate', 'esbuild', 'urfave']) assert.ok(!notices.includes(name), name);
+});
