@@ -15,7 +15,7 @@ import { LoadProgress, megabytes } from './loading.js';
 import { workOffline } from '../offline/index.js';
 import { Recogniser } from './recognise.js';
 import { Samples } from './samples.js';
-import { SessionsDialog } from './sessions.js';
+import { fileName, SessionsDialog } from './sessions.js';
 import { SettingsDialog } from './settings.js';
 import { Sorting } from './sort.js';
 import { Why } from './why.js';
@@ -84,6 +84,12 @@ function standing(key, offer = {}) {
   };
 }
 
+/** @param {Engine} engine */
+async function saveSession(engine) {
+  const { sessionName } = await engine.state();
+  save(await engine.exportSession(), fileName(sessionName));
+}
+
 /** The bar under the header and the words beside it. */
 function progressBar() {
   const bar = byId('loading', HTMLProgressElement);
@@ -146,12 +152,12 @@ async function build(engine, extractor) {
     learning.reset();
     void recogniser.clear();
   };
-  const settings = new SettingsDialog({ engine, extractor, onReplaced });
-  const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
+  const settings = new SettingsDialog({ engine, extractor });
+  const sessions = new SessionsDialog({ engine, extractor, onSwitched: onReplaced });
   const samples = new Samples({ engine, enrolment, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage', {
     action: 'Save to a file',
-    onAction: () => void engine.exportSession().then((file) => save(file, 'classifier.safetensors')).catch((error) => say(sentence(error))),
+    onAction: () => void saveSession(engine).catch((error) => say(sentence(error))),
   });
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor');

@@ -135,7 +135,7 @@ export class Gallery {
     this.#bare.push({ item, image });
     if (!this.#hanging) void this.#hang();
     const press = el('button', { class: 'shot', type: 'button', tabindex: -1, onclick: () => this.onOpen(this.#shelfOf(item), item) }, image,
-      el('span', { class: 'shot-text' }, el('span', { class: 'shot-name ellipsis', title: item.path }, item.name), value));
+      el('span', { class: 'shot-text' }, value, el('span', { class: 'shot-name ellipsis', title: item.path }, item.name)));
     const check = el('input', { type: 'checkbox', tabindex: -1, 'aria-label': `Select ${item.name}`, onchange: () => this.#toggle(item) });
     const element = el('li', { class: 'shot-card' }, press, el('label', { class: 'shot-check' }, check));
     const card = { element, press, check, value };

@@ -1,7 +1,9 @@
 // @ts-check
-/** The sessions dialog: several classifiers side by side, one open at a time. */
+/** The sessions dialog: several classifiers side by side, one open at a time, and as files. */
 import { complain, say } from './announce.js';
-import { byId, counted, dialogHead, el, icon, sentence } from './dom.js';
+import { byId, counted, dialogHead, el, icon, save, sentence } from './dom.js';
+import { writable } from './folders.js';
+import { tell } from './settings.js';
 
 /** @typedef {import('../engine/contract.js').Engine} Engine */
 /** @typedef {import('../engine/contract.js').SessionInfo} SessionInfo */
@@ -9,29 +11,67 @@ import { byId, counted, dialogHead, el, icon, sentence } from './dom.js';
 /** The sessions dialog and the name of the open session in the bar. */
 export class SessionsDialog {
   #current = '';
+  #name = '';
 
-  /** @param {{engine: Engine, onSwitched: () => void}} parts */
-  constructor({ engine, onSwitched }) {
+  /** @param {{engine: Engine, extractor: Promise<import('../engine/contract.js').Identity>, onSwitched: () => void}} parts */
+  constructor({ engine, extractor, onSwitched }) {
     this.engine = engine;
+    this.extractor = extractor;
     this.onSwitched = onSwitched;
     this.dialog = byId('sessions', HTMLDialogElement);
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.list = el('ul', { class: 'session-list', 'aria-label': 'Sessions' });
     this.field = el('input', { class: 'field', type: 'text', id: 'new-session', maxlength: 80, placeholder: 'Such as Garden', autocomplete: 'off' });
+    this.keeping = el('p', { class: 'small' });
+    this.damaged = this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json'));
     this.dialog.append(dialogHead(this.dialog, 'sessions-title', 'Sessions'),
       el('p', { class: 'muted' }, 'Each session has its own classes, pictures and settings.'),
       this.error, this.list,
       el('form', { class: 'add-class', onsubmit: (event) => { event.preventDefault(); void this.#try(() => this.#create()); } },
         el('label', { class: 'vh', for: 'new-session' }, 'Name of a new session'), this.field,
-        el('button', { class: 'button primary', type: 'submit' }, 'New session')));
+        el('button', { class: 'button primary', type: 'submit' }, 'New session')),
+      this.#files());
     byId('session-button', HTMLElement).addEventListener('click', () => void this.#open());
   }
 
-  /** @param {{sessionId: string, sessionName: string}} state of the one that is open now */
-  async show({ sessionId, sessionName }) {
-    this.#current = sessionId;
-    byId('session-name', HTMLElement).textContent = sessionName;
+  /** @param {Omit<import('../engine/contract.js').EngineState, 'classes'>} state of the one that is open now */
+  async show(state) {
+    this.#current = state.sessionId;
+    this.#name = state.sessionName;
+    byId('session-name', HTMLElement).textContent = state.sessionName;
+    this.keeping.textContent = describeKeeping(state);
+    this.damaged.hidden = state.damaged === 0;
     if (this.dialog.open) this.#fill(await this.engine.sessions());
+  }
+
+  /** The open session as a file, and one from a file. */
+  #files() {
+    const field = el('input', {
+      type: 'file', accept: '.safetensors',
+      onchange: () => {
+        const file = field.files?.[0];
+        if (file) void this.#try(async () => this.#import(new Uint8Array(await file.arrayBuffer())));
+        field.value = '';
+      },
+    });
+    return el('fieldset', {}, el('legend', {}, 'As a file'),
+      el('p', { class: 'small muted' }, 'Everything taught in the open session in one file, to keep or to use on another device.'), this.keeping,
+      el('div', { class: 'actions' },
+        this.#button('Save this session', async () => save(await this.engine.exportSession(), fileName(this.#name))),
+        el('label', { class: 'button file-button' }, 'Open a saved session', field), this.damaged));
+  }
+
+  /** @param {string} label @param {() => Promise<void>} work */
+  #button(label, work) {
+    return el('button', { class: 'button', type: 'button', onclick: () => void this.#try(work) }, label);
+  }
+
+  /** @param {Uint8Array} bytes */
+  async #import(bytes) {
+    const { notice } = await this.engine.importSession(bytes, await this.extractor);
+    this.onSwitched();
+    tell('The session was opened.', notice);
+    await this.#refresh();
   }
 
   async #open() {
@@ -137,6 +177,9 @@ export class SessionsDialog {
   }
 }
 
+/** What the file of a session is called. @param {string} session its name */
+export const fileName = (session) => `${writable(session)}.safetensors`;
+
 /**
  * "5 classes, 15 pictures, 21 Nov, saved to a file 3 days ago".
  *
@@ -157,4 +200,19 @@ export function describe({ classes, examples, updated, saved }, now = Date.now()
 function ago(milliseconds) {
   const days = Math.floor(milliseconds / 86_400_000);
   return days < 1 ? 'today' : `${counted(days, 'day')} ago`;
+}
+
+/**
+ * How safe what was taught is: what the browser promised, when it was last saved, and
+ * what of it is damaged.
+ *
+ * @param {Pick<import('../engine/contract.js').EngineState, 'storage'|'saved'|'damaged'>} state
+ */
+export function describeKeeping({ storage, saved, damaged }) {
+  const parts = [];
+  if (storage.persistent === 'yes') parts.push('This browser has promised to keep what is taught here.');
+  if (storage.persistent === 'no') parts.push('This browser may clear what is taught here when the device runs short of room, or after some time without a visit: save what you want to keep to a file.');
+  parts.push(saved ? `Last saved to a file on ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.');
+  if (damaged) parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} of this session cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
+  return parts.join(' ');
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** The settings dialog: how probabilities are computed and shown, and the files. */
+/** The settings dialog: how probabilities are computed and shown, and background knowledge. */
 import { complain, say, toast } from './announce.js';
 import { byId, dialogHead, el, save, sentence } from './dom.js';
 
@@ -11,11 +11,10 @@ const MOST_NONE = 0.5;
 
 /** The settings dialog. */
 export class SettingsDialog {
-  /** @param {{engine: Engine, extractor: Promise<import('../engine/contract.js').Identity>, onReplaced: () => void}} parts */
-  constructor({ engine, extractor, onReplaced }) {
+  /** @param {{engine: Engine, extractor: Promise<import('../engine/contract.js').Identity>}} parts */
+  constructor({ engine, extractor }) {
     this.engine = engine;
     this.extractor = extractor;
-    this.onReplaced = onReplaced;
     this.working = 0;
     this.dialog = byId('settings', HTMLDialogElement);
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
@@ -26,8 +25,6 @@ export class SettingsDialog {
     this.noneText = el('output', { for: 'none-prior' });
     this.priorText = el('p', { class: 'small muted' });
     this.priorFile = '';
-    this.keeping = el('p', { class: 'small' });
-    this.damaged = this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json'));
     this.priorMessage = el('p', { class: 'small', hidden: true });
     this.reset = this.#button('Back to what is built in', async () => {
       await this.engine.resetPrior();
@@ -50,8 +47,6 @@ export class SettingsDialog {
     this.priorFile = state.prior.facts['learned-on'] ? 'learned-prior.safetensors' : 'prior.safetensors';
     this.reset.hidden = state.prior.site && !state.prior.message;
     complain(this.priorMessage, state.prior.message);
-    this.keeping.textContent = describeKeeping(state);
-    this.damaged.hidden = state.damaged === 0;
   }
 
   #build() {
@@ -76,18 +71,7 @@ export class SettingsDialog {
             tell('The background knowledge was opened.', notice);
           }),
           this.#button('Save background knowledge', async () => save(await this.engine.exportPrior(), this.priorFile)),
-          this.reset)),
-      el('fieldset', {}, el('legend', {}, 'This session as a file'),
-        el('p', { class: 'small muted' }, 'Everything taught in this session in one file, to keep or to use on another device.'),
-        this.keeping,
-        el('div', { class: 'actions' },
-          this.#load('Open a saved session', async (bytes) => {
-            const { notice } = await this.engine.importSession(bytes, await this.extractor);
-            this.onReplaced();
-            tell('The session was opened.', notice);
-          }),
-          this.#button('Save this session', async () => save(await this.engine.exportSession(), 'classifier.safetensors')),
-          this.damaged)));
+          this.reset)));
   }
 
   /**
@@ -156,7 +140,7 @@ export class SettingsDialog {
  * @param {string} done
  * @param {string} notice may be empty
  */
-function tell(done, notice) {
+export function tell(done, notice) {
   say(done);
   if (notice) toast({ text: notice, key: 'imported', stay: true });
 }
@@ -172,21 +156,6 @@ export function describePrior({ prior, dimension }) {
   if (dimension) parts.push(`${dimension.toLocaleString('en')} numbers per picture`);
   if (prior.sha256) parts.push(`sha256 ${prior.sha256.slice(0, 12)}…`);
   return [priorName(prior), parts.join(', ')].filter(Boolean).join(': ');
-}
-
-/**
- * How safe what was taught is: what the browser promised, when it was last saved, and
- * what of it is damaged.
- *
- * @param {Pick<EngineState, 'storage'|'saved'|'damaged'>} state
- */
-export function describeKeeping({ storage, saved, damaged }) {
-  const parts = [];
-  if (storage.persistent === 'yes') parts.push('This browser has promised to keep what is taught here.');
-  if (storage.persistent === 'no') parts.push('This browser may clear what is taught here when the device runs short of room, or after some time without a visit: save what you want to keep to a file.');
-  parts.push(saved ? `Last saved to a file on ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.');
-  if (damaged) parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} of this session cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
-  return parts.join(' ');
 }
 
 /** @param {PriorLine} prior */
