@@ -2,9 +2,8 @@
 /**
  * A folder of a thousand photographs sorted in the page: how long that takes, beside the
  * extractor by itself, whether the page goes on answering to a hand, how many answers are
- * right, and what memory it takes. The photographs are those beside the clone:
- *
- *   CHROMIUM=... node --test web/test/bench/sort.test.js
+ * right, and what memory it takes: `make bench-sort`, with the photographs beside the
+ * clone. On a machine that does something else too times are longer.
  *
  * METAQDA_PROFILE=FILE also writes what the page's main thread did, for the
  * performance panel of Chromium's tools.
