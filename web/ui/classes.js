@@ -246,7 +246,7 @@ export class ClassList {
    */
   async remove({ id, name, examples: { length: pictures } }) {
     const at = [...this.element.children].findIndex((card) => card.getAttribute('data-class') === id);
-    const { undo } = await this.engine.removeClass(id);
+    const { undo } = await this.undo.expect(this.engine.removeClass(id));
     // Where the card was is now its successor; a field would open a phone's keyboard.
     const left = [...this.element.children].filter((card) => card.getAttribute('data-class') !== id);
     const target = left[Math.min(at, left.length - 1)] ?? byId('samples-button', HTMLElement);
@@ -284,7 +284,7 @@ export class ClassList {
    * @param {string} exampleId
    */
   async removeExample({ id, name, examples: { length: pictures } }, exampleId) {
-    const { undo } = await this.engine.removeExample(id, exampleId);
+    const { undo } = await this.undo.expect(this.engine.removeExample(id, exampleId));
     this.undo.offer(removed(name, pictures - 1), async () => {
       await this.engine.undo(undo);
       this.focus(id, exampleId);
@@ -306,7 +306,7 @@ export class ClassList {
     /** @type {{id: string, undo: string}[]} */
     const moved = [];
     try {
-      for (const exampleId of exampleIds) moved.push(await this.engine.moveExample(classId, exampleId, toId));
+      for (const exampleId of exampleIds) moved.push(await this.undo.expect(this.engine.moveExample(classId, exampleId, toId)));
     } finally {
       if (moved.length) {
         this.undo.offer(`Moved ${some} from “${from}” to “${to}”.`, async () => {
@@ -336,7 +336,7 @@ export class ClassList {
     /** @type {{undo: string}[]} */
     const steps = [];
     try {
-      for (const exampleId of exampleIds) steps.push(await this.engine.removeExample(classId, exampleId));
+      for (const exampleId of exampleIds) steps.push(await this.undo.expect(this.engine.removeExample(classId, exampleId)));
     } finally {
       if (steps.length) {
         const some = counted(steps.length, 'picture');
