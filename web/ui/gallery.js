@@ -93,7 +93,8 @@ export class Gallery {
     const all = el('button', { class: 'link', type: 'button', onclick: () => this.#toggleAll(shelf) });
     const more = el('button', { class: 'button', type: 'button', onclick: () => this.#more(shelf) });
     const element = el('section', { class: `shelf${id === NONE || id === WAITING ? ' shelf-none' : ''}`, 'aria-labelledby': title },
-      el('div', { class: 'shelf-head' }, el('h3', { id: title }, name), count, all), list, more);
+      el('div', { class: 'shelf-head' }, el('h3', { id: title }, name), count, all),
+      id === NONE ? el('p', { class: 'muted small' }, 'More than a third likely to be something unknown.') : null, list, more);
     const shelf = { element, name, count, all, list, more, extra: 0, items: /** @type {Item[]} */ ([]) };
     this.#shelves.set(id, shelf);
     return shelf;

@@ -62,7 +62,7 @@ export class SettingsDialog {
       el('fieldset', {}, el('legend', {}, 'None of these'),
         el('div', { class: 'slider' }, el('label', { for: 'none-prior' }, 'Chance of something unknown'), this.noneText),
         this.none,
-        el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes.')),
+        el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes. What is more than a third likely to be something unknown is called none of these.')),
       el('fieldset', {}, el('legend', {}, 'Background knowledge'),
         el('p', { class: 'small muted' }, 'What was learned beforehand from other things, so that a few pictures are enough.'), this.priorText, this.priorMessage,
         el('div', { class: 'actions' },
