@@ -142,8 +142,13 @@ test('a thousand photographs', { timeout: 900_000, skip: there ? false : 'no pho
     const some = rows.filter(({ file }) => among(truths.get(file)));
     return some.filter(({ file, answer }) => answer === truths.get(file)).length / some.length;
   };
-  const shares = (/** @type {{rows: Record<string, string>[]}} */ { rows }) => (
-    { all: right(rows, () => true), known: right(rows, (truth) => truth !== NONE), strangers: right(rows, (truth) => truth === NONE) });
+  const shares = (/** @type {{rows: Record<string, string>[]}} */ { rows }) => {
+    const known = rows.filter(({ file }) => truths.get(file) !== NONE);
+    return {
+      all: right(rows, () => true), known: right(rows, (truth) => truth !== NONE), strangers: right(rows, (truth) => truth === NONE),
+      knownLaidAside: known.filter(({ answer }) => answer === NONE).length / known.length,
+    };
+  };
   const seconds = (/** @type {number} */ ms) => ms / 1000;
   const result = {
     pictures: together.rows.length, seconds: seconds(read - clock + judged - judging), oneByOne: seconds(read - clock), judging: seconds(judged - judging),
