@@ -283,6 +283,11 @@ vulnerabilities: $(MODULES) ## look for known faults in what is linked (govulnch
 bench: $(BIN)/tools $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium: a table and build/bench.json
 	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench -compile "-gcflags=all=-l $(INLINED:%=-gcflags=%=)"
 
+.PHONY: bench-sort
+bench-sort: build ## sort a thousand photographs of PICTURES in the page: time, longest task, right answers, memory
+	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" METAQDA_PICTURES='$(abspath $(PICTURES))' \
+		$(NODE) --test --test-reporter=spec web/test/bench/sort.test.js
+
 .PHONY: bench-torch
 bench-torch: ## time the dense formulation in numpy and torch (PYTHON=/usr/bin/python3 for another Python)
 	$(PYTHON) scripts/bench/dense.py

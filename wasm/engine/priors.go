@@ -92,7 +92,7 @@ func (e *Engine) priorInfo() PriorInfo {
 		p = site
 	}
 	if p == nil {
-		return PriorInfo{Name: "Plain, not learned", Site: true, Facts: map[string]string{}, Trouble: e.priorTrouble("")}
+		return PriorInfo{Name: "Hand-crafted", Site: true, Facts: map[string]string{}, Trouble: e.priorTrouble("")}
 	}
 	info := PriorInfo{Sum: p.sum, Name: p.file.Facts["name"], Facts: maps.Clone(p.file.Facts), Trouble: e.priorTrouble(p.sum)}
 	info.Site = p == site || site == nil && p.sum == ""

@@ -77,6 +77,21 @@ export function toast({ text, key = '', action, shortcut = '', onAction, stay = 
 export class UndoStack {
   /** @type {{text: string, undo: () => Promise<unknown>, close: () => void}[]} */
   #steps = [];
+  /** @type {Promise<unknown>} */
+  #expected = Promise.resolve();
+
+  /**
+   * Notes that something is being done that will offer to be undone: the page may show it
+   * before that, and who takes it back then means it and not what was done before.
+   *
+   * @template T
+   * @param {Promise<T>} work
+   * @returns {Promise<T>} the same
+   */
+  expect(work) {
+    this.#expected = Promise.allSettled([this.#expected, work]);
+    return work;
+  }
 
   /**
    * @param {string} text what was done
@@ -90,6 +105,7 @@ export class UndoStack {
 
   /** Takes back the newest step, if there is one. */
   async undo() {
+    for (let expected; expected !== this.#expected;) await (expected = this.#expected);
     const step = this.#steps.at(-1);
     if (step) await this.#take(step);
   }

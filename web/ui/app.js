@@ -16,7 +16,7 @@ import { workOffline } from '../offline/index.js';
 import { Reader } from './reader.js';
 import { Recogniser } from './recognise.js';
 import { Samples } from './samples.js';
-import { SessionsDialog } from './sessions.js';
+import { fileName, SessionsDialog } from './sessions.js';
 import { SettingsDialog } from './settings.js';
 import { Sorting } from './sort.js';
 import { Why } from './why.js';
@@ -85,6 +85,12 @@ function standing(key, offer = {}) {
   };
 }
 
+/** @param {Engine} engine */
+async function saveSession(engine) {
+  const { sessionName } = await engine.state();
+  save(await engine.exportSession(), fileName(sessionName));
+}
+
 /** The bar under the header and the words beside it. */
 function progressBar() {
   const bar = byId('loading', HTMLProgressElement);
@@ -147,13 +153,13 @@ async function build(engine, reader) {
     learning.reset();
     void recogniser.clear();
   };
-  const settings = new SettingsDialog({ engine, reader, onReplaced });
+  const settings = new SettingsDialog({ engine, reader });
   settings.dialog.append(reader.choice({ onReplaced }));
-  const sessions = new SessionsDialog({ engine, onSwitched: onReplaced, reader });
+  const sessions = new SessionsDialog({ engine, reader, onSwitched: onReplaced });
   const samples = new Samples({ engine, enrolment, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage', {
     action: 'Save to a file',
-    onAction: () => void engine.exportSession().then((file) => save(file, 'classifier.safetensors')).catch((error) => say(sentence(error))),
+    onAction: () => void saveSession(engine).catch((error) => say(sentence(error))),
   });
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor');

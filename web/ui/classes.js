@@ -296,7 +296,7 @@ export class ClassList {
    */
   async remove({ id, name, examples: { length: pictures } }) {
     const at = [...this.element.children].findIndex((card) => card.getAttribute('data-class') === id);
-    const { undo } = await this.engine.removeClass(id);
+    const { undo } = await this.undo.expect(this.engine.removeClass(id));
     // Where the card was is now its successor; a field would open a phone's keyboard.
     const left = [...this.element.children].filter((card) => card.getAttribute('data-class') !== id);
     const target = left[Math.min(at, left.length - 1)] ?? byId('samples-button', HTMLElement);
@@ -334,7 +334,7 @@ export class ClassList {
    * @param {string} exampleId
    */
   async removeExample({ id, name, examples: { length: pictures } }, exampleId) {
-    const { undo } = await this.engine.removeExample(id, exampleId);
+    const { undo } = await this.undo.expect(this.engine.removeExample(id, exampleId));
     this.undo.offer(removed(name, pictures - 1), async () => {
       await this.engine.undo(undo);
       this.focus(id, exampleId);
@@ -343,28 +343,60 @@ export class ClassList {
   }
 
   /**
-   * Moves a picture to another class and offers to take that back.
+   * Moves pictures to another class and offers to take that back.
    *
    * @param {string} classId
-   * @param {string} exampleId
+   * @param {string[]} exampleIds at least one
    * @param {string} toId
-   * @returns {Promise<string>} its id there
+   * @returns {Promise<string>} the id of the last one there
    */
-  async moveExample(classId, exampleId, toId) {
+  async moveExamples(classId, exampleIds, toId) {
     const [from, to] = [classId, toId].map((id) => this.#cards.get(id)?.name ?? '');
-    const { id, undo } = await this.engine.moveExample(classId, exampleId, toId);
-    this.undo.offer(`Moved a picture from “${from}” to “${to}”.`, async () => {
-      await this.engine.undo(undo);
-      this.focus(classId, exampleId);
-      say(`The picture is in “${from}” again.`);
-    });
-    return id;
+    const some = exampleIds.length === 1 ? 'a picture' : counted(exampleIds.length, 'picture');
+    /** @type {{id: string, undo: string}[]} */
+    const moved = [];
+    try {
+      for (const exampleId of exampleIds) moved.push(await this.undo.expect(this.engine.moveExample(classId, exampleId, toId)));
+    } finally {
+      if (moved.length) {
+        this.undo.offer(`Moved ${some} from “${from}” to “${to}”.`, async () => {
+          await this.#takeBack(moved);
+          this.focus(classId, exampleIds[0]);
+          say(exampleIds.length === 1 ? `The picture is in “${from}” again.` : `${counted(moved.length, 'picture')} are in “${from}” again.`);
+        });
+      }
+    }
+    return moved.at(-1)?.id ?? '';
   }
 
-  /** Removes a picture that is shown elsewhere. @param {string} classId @param {string} exampleId */
-  async removePicture(classId, exampleId) {
+  /** Takes back removals or moves, the last one first: each knows the place among those before it. @param {{undo: string}[]} steps */
+  async #takeBack(steps) {
+    for (const { undo } of [...steps].reverse()) await this.engine.undo(undo);
+  }
+
+  /** Removes pictures that are shown elsewhere. @param {string} classId @param {string[]} exampleIds */
+  async removePictures(classId, exampleIds) {
     const card = this.#card(classId);
-    if (card) await this.removeExample(card, exampleId);
+    if (!card) return;
+    if (exampleIds.length === 1) {
+      await this.removeExample(card, exampleIds[0]);
+      return;
+    }
+    const { name, examples: { length: before } } = card;
+    /** @type {{undo: string}[]} */
+    const steps = [];
+    try {
+      for (const exampleId of exampleIds) steps.push(await this.undo.expect(this.engine.removeExample(classId, exampleId)));
+    } finally {
+      if (steps.length) {
+        const some = counted(steps.length, 'picture');
+        this.undo.offer(`Removed ${some} of “${name}”: its probability now rests on ${counted(before - steps.length, 'picture')}.`, async () => {
+          await this.#takeBack(steps);
+          this.focus(classId, exampleIds[0]);
+          say(`${some} of “${name}” are back.`);
+        });
+      }
+    }
   }
 }
 

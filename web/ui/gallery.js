@@ -93,7 +93,8 @@ export class Gallery {
     const all = el('button', { class: 'link', type: 'button', onclick: () => this.#toggleAll(shelf) });
     const more = el('button', { class: 'button', type: 'button', onclick: () => this.#more(shelf) });
     const element = el('section', { class: `shelf${id === NONE || id === WAITING ? ' shelf-none' : ''}`, 'aria-labelledby': title },
-      el('div', { class: 'shelf-head' }, el('h3', { id: title }, name), count, all), list, more);
+      el('div', { class: 'shelf-head' }, el('h3', { id: title }, name), count, all),
+      id === NONE ? el('p', { class: 'muted small' }, 'More than a third likely to be something unknown.') : null, list, more);
     const shelf = { element, name, count, all, list, more, extra: 0, items: /** @type {Item[]} */ ([]) };
     this.#shelves.set(id, shelf);
     return shelf;
@@ -135,7 +136,7 @@ export class Gallery {
     this.#bare.push({ item, image });
     if (!this.#hanging) void this.#hang();
     const press = el('button', { class: 'shot', type: 'button', tabindex: -1, onclick: () => this.onOpen(this.#shelfOf(item), item) }, image,
-      el('span', { class: 'shot-text' }, el('span', { class: 'shot-name ellipsis', title: item.path }, item.name), value));
+      el('span', { class: 'shot-text' }, value, el('span', { class: 'shot-name ellipsis', title: item.path }, item.name)));
     const check = el('input', { type: 'checkbox', tabindex: -1, 'aria-label': `Select ${item.name}`, onchange: () => this.#toggle(item) });
     const element = el('li', { class: 'shot-card' }, press, el('label', { class: 'shot-check' }, check));
     const card = { element, press, check, value };

@@ -15,6 +15,8 @@ const ENOUGH = 30;
 const GROUP = 8;
 /** Below this probability of its own class an example fits badly. */
 const MISFIT = 0.2;
+/** Where every class is in doubt by less than this, more pictures change little. */
+const SURE = 0.1;
 /** Least probability of each group of answers, in percent. */
 const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
 
@@ -41,7 +43,7 @@ const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
  * @property {{truth: string, answer: string|null, trials: Verdict[]}[]} confusions the most frequent first
  * @property {Verdict[]} misfits the worst first
  * @property {{low: number, high: number, right: number, asked: number}[]} bands by how sure the answers were
- * @property {{id: string, why: 'alone'|'doubt'}|null} next the class that one more picture would help most
+ * @property {{id: string, why: 'alone'|'fewest'|'doubt'}|null} next the class of which one more picture probably helps most
  */
 
 /** @param {Trial} trial @returns {Verdict} */
@@ -101,17 +103,22 @@ function bandsOf(verdicts) {
 }
 
 /**
- * A class of a single example can be asked nothing, so it comes first; else the one
- * that is least sure of its own, where another picture has most to tell.
+ * The class with the fewest pictures that count, of several the one that is least sure of
+ * its own. Six classes of each of 30 sets, 270 sessions, priors without the family, six
+ * more pictures, each of the class named here: 77.0 % right in the end where the classes
+ * began with one to four (72.2 before; 75.8 after six pictures of random classes, 76.4
+ * after six of the least sure one), 75.8 where all began with two (75.4, 75.1), 78.4 with
+ * three (78.4, 78.0).
  *
  * @param {ClassResult[]} classes
  * @returns {Goodness['next']}
  */
 function nextOf(classes) {
-  const alone = classes.find(({ asked }) => asked === 0);
-  if (alone) return { id: alone.id, why: 'alone' };
-  const doubtful = classes.reduce((/** @type {ClassResult|null} */ a, b) => (!a || b.doubt > a.doubt ? b : a), null);
-  return doubtful && doubtful.doubt > 0.1 ? { id: doubtful.id, why: 'doubt' } : null;
+  if (!classes.some(({ asked, doubt }) => asked === 0 || doubt > SURE)) return null;
+  const fewest = Math.min(...classes.map(({ examples }) => examples));
+  const few = classes.filter(({ examples }) => examples === fewest);
+  const { id } = few.reduce((a, b) => (b.doubt > a.doubt ? b : a));
+  return { id, why: fewest === 1 ? 'alone' : few.length === 1 ? 'fewest' : 'doubt' };
 }
 
 /** The headline. @param {Goodness} goodness */
@@ -130,7 +137,9 @@ export function advice({ next, classes, asked }, name) {
   if (!next) return asked ? 'Every class is told apart well: more pictures would change little.' : '';
   if (next.why === 'alone') return `One more picture of “${name(next.id)}” would tell most: it has only one that counts.`;
   const one = classes.find(({ id }) => id === next.id);
-  return `One more picture of “${name(next.id)}” would probably help most: it is the least sure (${one?.right} of ${one?.asked} right).`;
+  const why = next.why === 'fewest' ? `it has the fewest, ${one?.examples}`
+    : `no class has fewer, and it is the least sure of them (${one?.right} of ${one?.asked} right)`;
+  return `One more picture of “${name(next.id)}” would probably help most: ${why}.`;
 }
 
 /** @param {Goodness['bands'][number]} band */

@@ -80,7 +80,7 @@ export class Recogniser {
       this.#file = file;
       this.#showBar();
       this.onAsked({ embedding, picture: file });
-      this.prediction.scrollIntoView({ block: 'nearest' });
+      this.verdict.scrollIntoView({ block: 'nearest' });
       say(`${this.#answer()} Recognised “${file.name}”.`, { seen: true });
     } catch (error) {
       if (turn !== this.#turn) return;

@@ -1,43 +1,85 @@
 // @ts-check
-/** The sessions dialog: several classifiers side by side, one open at a time. */
+/** The sessions dialog: several classifiers side by side, one open at a time, and as files. */
 import { complain, say } from './announce.js';
-import { byId, counted, dialogHead, el, icon, sentence } from './dom.js';
+import { byId, counted, dialogHead, el, icon, save, sentence } from './dom.js';
+import { writable } from './folders.js';
 import { handOn } from './hand-on.js';
+import { tell } from './settings.js';
 
-/** @typedef {import('../library/types.js').Engine} Engine */
+/** @typedef {import('../library/types.js').LoadedEngine} Engine */
 /** @typedef {import('../library/types.js').SessionInfo} SessionInfo */
 
 /** The sessions dialog and the name of the open session in the bar. */
 export class SessionsDialog {
   #current = '';
+  #name = '';
 
-  /** @param {{engine: Engine, onSwitched: () => void, reader: {now: Promise<import('../library/types.js').Identity>}}} parts */
-  constructor({ engine, onSwitched, reader }) {
+  /** @param {{engine: Engine, reader: {now: Promise<import('../library/types.js').Identity>}, onSwitched: () => void}} parts */
+  constructor({ engine, reader, onSwitched }) {
     this.engine = engine;
+    this.reader = reader;
     this.onSwitched = onSwitched;
     this.dialog = byId('sessions', HTMLDialogElement);
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.list = el('ul', { class: 'session-list', 'aria-label': 'Sessions' });
     this.field = el('input', { class: 'field', type: 'text', id: 'new-session', maxlength: 80, placeholder: 'Such as Garden', autocomplete: 'off' });
+    this.keeping = el('p', { class: 'small' });
+    this.memory = el('p', { class: 'small muted' });
+    this.damaged = this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json'));
     this.dialog.append(dialogHead(this.dialog, 'sessions-title', 'Sessions'),
       el('p', { class: 'muted' }, 'Each session has its own classes, pictures and settings.'),
       this.error, this.list,
       el('form', { class: 'add-class', onsubmit: (event) => { event.preventDefault(); void this.#try(() => this.#create()); } },
         el('label', { class: 'vh', for: 'new-session' }, 'Name of a new session'), this.field,
         el('button', { class: 'button primary', type: 'submit' }, 'New session')),
-      el('div', { class: 'actions' }, handOn(engine, reader)));
+      this.#files());
     byId('session-button', HTMLElement).addEventListener('click', () => void this.#open());
   }
 
-  /** @param {{sessionId: string, sessionName: string}} state of the one that is open now */
-  async show({ sessionId, sessionName }) {
-    this.#current = sessionId;
-    byId('session-name', HTMLElement).textContent = sessionName;
+  /** @param {Omit<import('../library/types.js').EngineState, 'classes'>} state of the one that is open now */
+  async show(state) {
+    this.#current = state.sessionId;
+    this.#name = state.sessionName;
+    byId('session-name', HTMLElement).textContent = state.sessionName;
+    this.keeping.textContent = describeKeeping(state);
+    this.damaged.hidden = state.damaged === 0;
     if (this.dialog.open) this.#fill(await this.engine.sessions());
+  }
+
+  /** The open session as a file, and one from a file. */
+  #files() {
+    const field = el('input', {
+      type: 'file', accept: '.safetensors',
+      onchange: () => {
+        const file = field.files?.[0];
+        if (file) void this.#try(async () => this.#import(new Uint8Array(await file.arrayBuffer())));
+        field.value = '';
+      },
+    });
+    return el('fieldset', {}, el('legend', {}, 'As a file'),
+      el('p', { class: 'small muted' }, 'Everything taught in the open session in one file, to keep or to use on another device.'), this.keeping,
+      el('div', { class: 'actions' },
+        this.#button('Save this session', async () => save(await this.engine.exportSession(), fileName(this.#name))),
+        el('label', { class: 'button file-button' }, 'Open a saved session', field), handOn(this.engine, this.reader), this.damaged),
+      this.memory);
+  }
+
+  /** @param {string} label @param {() => Promise<void>} work */
+  #button(label, work) {
+    return el('button', { class: 'button', type: 'button', onclick: () => void this.#try(work) }, label);
+  }
+
+  /** @param {Uint8Array} bytes */
+  async #import(bytes) {
+    const { notice } = await this.engine.importSession(bytes, await this.reader.now);
+    this.onSwitched();
+    tell('The session was opened.', notice);
+    await this.#refresh();
   }
 
   async #open() {
     complain(this.error, '');
+    this.memory.textContent = `All that is open uses ${Math.round(await this.engine.memory() / 1e6)} MB of memory.`;
     this.#fill(await this.engine.sessions());
     this.dialog.showModal();
   }
@@ -139,6 +181,9 @@ export class SessionsDialog {
   }
 }
 
+/** What the file of a session is called. @param {string} session its name */
+export const fileName = (session) => `${writable(session)}.safetensors`;
+
 /**
  * "5 classes, 15 pictures, 21 Nov, saved to a file 3 days ago".
  *
@@ -159,4 +204,19 @@ export function describe({ classes, examples, updated, saved }, now = Date.now()
 function ago(milliseconds) {
   const days = Math.floor(milliseconds / 86_400_000);
   return days < 1 ? 'today' : `${counted(days, 'day')} ago`;
+}
+
+/**
+ * How safe what was taught is: what the browser promised, when it was last saved, and
+ * what of it is damaged.
+ *
+ * @param {Pick<import('../library/types.js').EngineState, 'storage'|'saved'|'damaged'>} state
+ */
+export function describeKeeping({ storage, saved, damaged }) {
+  const parts = [];
+  if (storage.persistent === 'yes') parts.push('This browser has promised to keep what is taught here.');
+  if (storage.persistent === 'no') parts.push('This browser may clear what is taught here when the device runs short of room, or after some time without a visit: save what you want to keep to a file.');
+  parts.push(saved ? `Last saved to a file on ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.');
+  if (damaged) parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} of this session cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
+  return parts.join(' ');
 }

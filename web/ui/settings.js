@@ -1,10 +1,9 @@
 // @ts-check
-/** The settings dialog: how probabilities are computed and shown, and the files. */
+/** The settings dialog: how probabilities are computed and shown, and background knowledge. */
 import { complain, say, toast } from './announce.js';
 import { byId, dialogHead, el, save, sentence } from './dom.js';
-import { handOn } from './hand-on.js';
 
-/** @typedef {import('../library/types.js').LoadedEngine} Engine */
+/** @typedef {import('../library/types.js').Engine} Engine */
 /** @typedef {Omit<import('../library/types.js').EngineState, 'classes'>} EngineState */
 
 /** Largest prior probability of none-of-these that the slider offers. */
@@ -12,11 +11,10 @@ const MOST_NONE = 0.5;
 
 /** The settings dialog. */
 export class SettingsDialog {
-  /** @param {{engine: Engine, reader: {now: Promise<import('../library/types.js').Identity>}, onReplaced: () => void}} parts */
-  constructor({ engine, reader, onReplaced }) {
+  /** @param {{engine: Engine, reader: {now: Promise<import('../library/types.js').Identity>}}} parts */
+  constructor({ engine, reader }) {
     this.engine = engine;
     this.reader = reader;
-    this.onReplaced = onReplaced;
     this.working = 0;
     this.dialog = byId('settings', HTMLDialogElement);
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
@@ -27,19 +25,13 @@ export class SettingsDialog {
     this.noneText = el('output', { for: 'none-prior' });
     this.priorText = el('p', { class: 'small muted' });
     this.priorFile = '';
-    this.keeping = el('p', { class: 'small' });
-    this.memory = el('p', { class: 'small muted' });
-    this.damaged = this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json'));
     this.priorMessage = el('p', { class: 'small', hidden: true });
     this.reset = this.#button('Back to what is built in', async () => {
       await this.engine.resetPrior();
       say('What is built in is in use.');
     });
     this.#build();
-    byId('settings-button', HTMLElement).addEventListener('click', () => {
-      void this.engine.memory().then((bytes) => { this.memory.textContent = `The engine uses ${Math.round(bytes / 1e6)} MB of memory.`; });
-      this.dialog.showModal();
-    });
+    byId('settings-button', HTMLElement).addEventListener('click', () => this.dialog.showModal());
   }
 
   /** @param {EngineState} state */
@@ -55,8 +47,6 @@ export class SettingsDialog {
     this.priorFile = state.prior.facts['learned-on'] ? 'learned-prior.safetensors' : 'prior.safetensors';
     this.reset.hidden = state.prior.site && !state.prior.message;
     complain(this.priorMessage, state.prior.message);
-    this.keeping.textContent = describeKeeping(state);
-    this.damaged.hidden = state.damaged === 0;
   }
 
   #build() {
@@ -72,7 +62,7 @@ export class SettingsDialog {
       el('fieldset', {}, el('legend', {}, 'None of these'),
         el('div', { class: 'slider' }, el('label', { for: 'none-prior' }, 'Chance of something unknown'), this.noneText),
         this.none,
-        el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes.')),
+        el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes. What is more than a third likely to be something unknown is called none of these.')),
       el('fieldset', {}, el('legend', {}, 'Background knowledge'),
         el('p', { class: 'small muted' }, 'What was learned beforehand from other things, so that a few pictures are enough.'), this.priorText, this.priorMessage,
         el('div', { class: 'actions' },
@@ -81,19 +71,7 @@ export class SettingsDialog {
             tell('The background knowledge was opened.', notice);
           }),
           this.#button('Save background knowledge', async () => save(await this.engine.exportPrior(), this.priorFile)),
-          this.reset)),
-      el('fieldset', {}, el('legend', {}, 'This session as a file'),
-        el('p', { class: 'small muted' }, 'Everything taught in this session in one file, to keep or to use on another device.'),
-        this.keeping, this.memory,
-        el('div', { class: 'actions' },
-          this.#load('Open a saved session', async (bytes) => {
-            const { notice } = await this.engine.importSession(bytes, await this.reader.now);
-            this.onReplaced();
-            tell('The session was opened.', notice);
-          }),
-          this.#button('Save this session', async () => save(await this.engine.exportSession(), 'classifier.safetensors')),
-          handOn(this.engine, this.reader),
-          this.damaged)));
+          this.reset)));
   }
 
   /**
@@ -162,7 +140,7 @@ export class SettingsDialog {
  * @param {string} done
  * @param {string} notice may be empty
  */
-function tell(done, notice) {
+export function tell(done, notice) {
   say(done);
   if (notice) toast({ text: notice, key: 'imported', stay: true });
 }
@@ -178,21 +156,6 @@ export function describePrior({ prior, dimension }) {
   if (dimension) parts.push(`${dimension.toLocaleString('en')} numbers per picture`);
   if (prior.sha256) parts.push(`sha256 ${prior.sha256.slice(0, 12)}…`);
   return [priorName(prior), parts.join(', ')].filter(Boolean).join(': ');
-}
-
-/**
- * How safe what was taught is: what the browser promised, when it was last saved, and
- * what of it is damaged.
- *
- * @param {Pick<EngineState, 'storage'|'saved'|'damaged'>} state
- */
-export function describeKeeping({ storage, saved, damaged }) {
-  const parts = [];
-  if (storage.persistent === 'yes') parts.push('This browser has promised to keep what is taught here.');
-  if (storage.persistent === 'no') parts.push('This browser may clear what is taught here when the device runs short of room, or after some time without a visit: save what you want to keep to a file.');
-  parts.push(saved ? `Last saved to a file on ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.');
-  if (damaged) parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} of this session cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
-  return parts.join(' ');
 }
 
 /** @param {PriorLine} prior */

@@ -121,7 +121,7 @@ export class Why {
     const all = this.classes.all();
     this.title.textContent = answer && !bestOf(answer)
       ? `None of the taught pictures is close enough. The nearest ${near.length === 1 ? 'is' : 'are'}:`
-      : `The ${near.length === 1 ? 'taught picture' : `${near.length} taught pictures`} most like it, nearest first:`;
+      : near.length === 1 ? 'The taught picture most like it:' : `The ${near.length} taught pictures most like it, nearest first:`;
     this.list.replaceChildren(...near.map(({ class: id, example }) => {
       const name = all.find((one) => one.id === id)?.name ?? '';
       const image = el('img', { alt: '', width: 56, height: 56 });

@@ -4,6 +4,7 @@
  * draws the page that the file comes from. testdata/view/frames.json holds both to the
  * same.
  */
+import { decide } from '../../engine/decide.js';
 
 /** @typedef {{name: string, examples: number, probability: number}} Class in the order taught */
 /** @typedef {{name: string, text: string, p: number, best: boolean, none: boolean}} Row */
@@ -22,22 +23,24 @@ const ALSO_NAMED = 0.5;
 export function compose(classes, none, { open, sort }) {
   const rows = classes.map(({ name, examples, probability }) => row(name, probability, examples === 0 ? 'no pictures yet' : percent(probability)));
   rows.push({ ...row(NONE, none, percent(none)), none: true });
+  const best = rows.at(decide(classes.map(({ probability }) => probability), none)) ?? rows[0];
+  best.best = true;
   const ranked = [...rows].sort((a, b) => b.p - a.p); // stable
-  ranked[0].best = true;
   const taught = classes.filter(({ examples }) => examples > 0).length;
-  return { verdict: verdict(taught, open, ranked), rows: sort === 'taught' ? rows : ranked };
+  return { verdict: verdict(taught, open, best, ranked.filter((row) => row !== best)[0]), rows: sort === 'taught' ? rows : ranked };
 }
 
 /** @param {string} name @param {number} p @param {string} text @returns {Row} */
 const row = (name, p, text) => ({ name, text, p, best: false, none: false });
 
-/** @param {number} taught how many classes @param {boolean} open @param {Row[]} ranked */
-function verdict(taught, open, [best, next]) {
+/** @param {number} taught how many classes @param {boolean} open @param {Row} best @param {Row} next the most probable of the others */
+function verdict(taught, open, best, next) {
   if (taught === 1 && !open) return `Only “${best.name}” has pictures: teach a second class to compare with.`;
   const sure = whole(best.p);
   if (best.none && sure >= PROBABLE) return `None of these, most likely: ${best.text}`;
   if (sure >= NEAR_SURE) return `Almost certainly ${best.name}: ${best.text}`;
   if (sure >= PROBABLE) return `Probably ${best.name}: ${best.text}`;
+  if (best.none && whole(next.p) > sure) return `Perhaps ${spoken(best)}, else ${spoken(next)}`;
   if (next.p >= ALSO_NAMED * best.p) return `Not sure: ${spoken(best)} or ${spoken(next)}`;
   return `Not sure, perhaps ${spoken(best)}`;
 }

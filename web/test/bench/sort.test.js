@@ -2,9 +2,8 @@
 /**
  * A folder of a thousand photographs sorted in the page: how long that takes, beside the
  * extractor by itself, whether the page goes on answering to a hand, how many answers are
- * right, and what memory it takes. The photographs are those beside the clone:
- *
- *   CHROMIUM=... node --test web/test/bench/sort.test.js
+ * right, and what memory it takes: `make bench-sort`, with the photographs beside the
+ * clone. On a machine that does something else too times are longer.
  *
  * METAQDA_PROFILE=FILE also writes what the page's main thread did, for the
  * performance panel of Chromium's tools.
@@ -17,7 +16,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { drop, savedTable, sortState } from '../browser/many.js';
+import { drop, longestTask, savedTable, sortState, watchTasks } from '../browser/many.js';
 import { root, status, visit } from '../browser/harness.js';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -70,20 +69,6 @@ async function material() {
   }
   return { taught, unsorted, truths, pictures: known.length * TAUGHT };
 }
-
-/** Notes the tasks of the main thread that took 50 ms or more. @param {Page} page */
-function watchTasks(page) {
-  return page.evaluate(() => {
-    const tasks = /** @type {{at: number, took: number}[]} */ ([]);
-    new PerformanceObserver((list) => { for (const { startTime, duration } of list.getEntries()) tasks.push({ at: startTime, took: duration }); })
-      .observe({ type: 'longtask' });
-    Object.assign(globalThis, { longTasks: tasks });
-  });
-}
-
-/** The longest task since a time. @param {Page} page @param {number} since @returns {Promise<number>} in milliseconds, 0 for less than 50 */
-const longest = (page, since) => page.evaluate((time) => Math.max(0, .../** @type {any} */ (globalThis).longTasks
-  .filter((/** @type {{at: number}} */ { at }) => at >= time).map((/** @type {{took: number}} */ { took }) => took)), since);
 
 /** Milliseconds that the extractor by itself takes for a picture. @param {Page} page @param {string} file */
 async function extractorAlone(page, file) {
@@ -142,7 +127,7 @@ test('a thousand photographs', { timeout: 900_000, skip: there ? false : 'no pho
   await drop(page, 'footer', [unsorted]);
   await sortState(page, /^Judging all pictures together/, 600_000);
   const read = performance.now();
-  const readLongest = await longest(page, begun);
+  const readLongest = await longestTask(page, begun);
   const one = await savedTable(page);
   const saved = await page.evaluate(() => performance.now());
   const judging = performance.now();
@@ -150,15 +135,20 @@ test('a thousand photographs', { timeout: 900_000, skip: there ? false : 'no pho
   await sortState(page, /^Judged together/, 600_000);
   await status(page, new RegExp(`^${PICTURES} pictures: `));
   const judged = performance.now();
-  const judgeLongest = await longest(page, saved);
+  const judgeLongest = await longestTask(page, saved);
   if (profile) await writeFile(profile, JSON.stringify((await session.send('Profiler.stop')).profile));
   const together = await savedTable(page);
   const right = (/** @type {Record<string, string>[]} */ rows, /** @type {(truth: string) => boolean} */ among) => {
     const some = rows.filter(({ file }) => among(truths.get(file)));
     return some.filter(({ file, answer }) => answer === truths.get(file)).length / some.length;
   };
-  const shares = (/** @type {{rows: Record<string, string>[]}} */ { rows }) => (
-    { all: right(rows, () => true), known: right(rows, (truth) => truth !== NONE), strangers: right(rows, (truth) => truth === NONE) });
+  const shares = (/** @type {{rows: Record<string, string>[]}} */ { rows }) => {
+    const known = rows.filter(({ file }) => truths.get(file) !== NONE);
+    return {
+      all: right(rows, () => true), known: right(rows, (truth) => truth !== NONE), strangers: right(rows, (truth) => truth === NONE),
+      knownLaidAside: known.filter(({ answer }) => answer === NONE).length / known.length,
+    };
+  };
   const seconds = (/** @type {number} */ ms) => ms / 1000;
   const result = {
     pictures: together.rows.length, seconds: seconds(read - clock + judged - judging), oneByOne: seconds(read - clock), judging: seconds(judged - judging),

@@ -221,14 +221,12 @@ test('a session tells when it was last saved to a file', () => visit({}, async (
   const row = page.getByRole('dialog', { name: 'Sessions' }).getByRole('listitem');
   await page.getByRole('button', { name: /^Session:/ }).click();
   await row.getByText('never saved to a file').waitFor();
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Settings' }).click();
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save this session' }).click();
   const file = await (await download).path();
   await page.getByLabel('Open a saved session').setInputFiles(file);
   await status(page, 'The session was opened.');
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: /^Session:/ }).filter({ hasText: 'My classes (2)' }).click();
+  await page.locator('#session-name').filter({ hasText: 'My classes (2)' }).waitFor();
   await row.getByText('saved to a file today').waitFor();
+  await row.getByRole('textbox', { name: 'Name of the session My classes (2)' }).waitFor();
 }));

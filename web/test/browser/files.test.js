@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { assertSame, card, open, priorText, recognise, sample, siteFolder, status, teach, touchPrior, visit } from './harness.js';
+import { assertSame, card, open, priorText, recognise, sample, siteFolder, status, teach, touchPrior, visit, sessionsOf } from './harness.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -47,10 +47,11 @@ function checksum(metadata, tensors, data) {
   return sha256(parts.join(','));
 }
 
-/** Opens the settings and chooses a file. @param {Page} page @param {'prior'|'classifier'} what @param {Buffer} buffer */
+/** Opens the dialog for it and chooses a file. @param {Page} page @param {'prior'|'classifier'} what @param {Buffer} buffer */
 async function load(page, what, buffer) {
-  const dialog = page.getByRole('dialog', { name: 'Settings' });
-  if (!await dialog.isVisible()) await page.getByRole('button', { name: 'Settings' }).click();
+  await page.keyboard.press('Escape'); // the other dialog
+  const dialog = page.getByRole('dialog', { name: what === 'prior' ? 'Settings' : 'Sessions' });
+  await page.getByRole('button', { name: what === 'prior' ? 'Settings' : /^Session:/ }).click();
   await dialog.getByLabel(what === 'prior' ? 'Open background knowledge' : 'Open a saved session').setInputFiles({ name: `${what}.safetensors`, mimeType: 'application/octet-stream', buffer });
   return dialog;
 }
@@ -78,7 +79,7 @@ test('a chosen prior that is gone is told, and the session works without it', ()
   }), chosen);
   await open(page, site);
   const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: chosen });
-  await notice.filter({ hasText: 'the built-in one serves instead' }).waitFor();
+  await notice.filter({ hasText: 'what is built in serves instead' }).waitFor();
   assertSame(await recognise(page, sample('emojione', 'cat')), probabilities); // the numbers of both are the same
   assert.equal(await priorText(page), built);
   await dialog.locator('fieldset').getByText('no longer kept on this device').waitFor();
@@ -95,11 +96,14 @@ test('files of another feature extractor are refused in a sentence that names bo
   await dialog.getByRole('alert').filter({ hasText: prior.id }).filter({ hasText: prior.id.replace(/.$/, '') }).waitFor();
   assert.equal(await priorText(page), before);
 
+  await page.keyboard.press('Escape');
+  const sessions = await sessionsOf(page);
   const download = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: 'Save this session' }).click();
+  await sessions.getByRole('button', { name: 'Save this session' }).click();
+  assert.equal((await download).suggestedFilename(), 'My classes.safetensors');
   const exported = await readFile(await (await download).path());
   await load(page, 'classifier', ofAnotherExtractor(exported).bytes);
-  await dialog.getByRole('alert').filter({ hasText: `This classifier was made with the feature extractor “${prior.id}”` }).waitFor();
+  await sessions.getByRole('alert').filter({ hasText: `This classifier was made with the feature extractor “${prior.id}”` }).waitFor();
   await card(page, 'Cat').getByText('2 pictures').waitFor();
   await load(page, 'classifier', exported);
   await status(page, 'The session was opened.');

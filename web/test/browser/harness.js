@@ -330,6 +330,13 @@ export function assertSame(got, want, what = 'the probabilities') {
   for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < 1e-10, `${what}: ${name} ${got[name]}, was ${p}`);
 }
 
+/** Opens the dialog of the sessions. @param {Page} page */
+export async function sessionsOf(page) {
+  const dialog = page.getByRole('dialog', { name: 'Sessions' });
+  if (!await dialog.isVisible()) await page.getByRole('button', { name: /^Session:/ }).click();
+  return dialog;
+}
+
 /** What the settings say about the prior in use. @param {Page} page */
 export async function priorText(page) {
   const dialog = page.getByRole('dialog', { name: 'Settings' });

@@ -28,3 +28,17 @@ export async function savedTable(page) {
   const [head, ...rows] = text.replace('\uFEFF', '').trim().split('\r\n').map((line) => line.split(','));
   return { head, rows: rows.map((row) => Object.fromEntries(row.map((value, i) => [head[i], value]))) };
 }
+
+/** Notes the tasks of the main thread that take 50 ms or more. @param {Page} page */
+export function watchTasks(page) {
+  return page.evaluate(() => {
+    const tasks = /** @type {{at: number, took: number}[]} */ ([]);
+    new PerformanceObserver((list) => { for (const { startTime, duration } of list.getEntries()) tasks.push({ at: startTime, took: duration }); })
+      .observe({ type: 'longtask' });
+    Object.assign(globalThis, { longTasks: tasks });
+  });
+}
+
+/** The longest task since a time of the page's clock. @param {Page} page @param {number} [since] @returns {Promise<number>} in milliseconds, 0 for less than 50 */
+export const longestTask = (page, since = 0) => page.evaluate((time) => Math.max(0, .../** @type {any} */ (globalThis).longTasks
+  .filter((/** @type {{at: number}} */ { at }) => at >= time).map((/** @type {{took: number}} */ { took }) => took)), since);

@@ -5,8 +5,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import {
   addClass, addPictures, assertProbabilities, assertSame, card, meters, most, offlineReady, open, PATIENCE, priorText, ready, recognise, sample,
-  serveSite, status, teach, touchPrior, visit,
-} from './harness.js';
+  serveSite, status, teach, touchPrior, visit, sessionsOf } from './harness.js';
 
 const names = ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle'];
 const taught = ['noto', 'twemoji', 'openmoji'];
@@ -123,7 +122,7 @@ test('a classifier saved to a file gives the same probabilities where it is load
   await teach(page, 'Cat', taught);
   await teach(page, 'Rocket', taught);
   const before = await recognise(page, sample('emojione', 'rocket'));
-  await page.getByRole('button', { name: 'Settings' }).click();
+  await sessionsOf(page);
   const download = page.waitForEvent('download', { timeout: PATIENCE });
   await page.getByRole('button', { name: 'Save this session' }).click();
   const file = await (await download).path();
@@ -131,14 +130,14 @@ test('a classifier saved to a file gives the same probabilities where it is load
   try {
     const fresh = await other.newPage();
     await open(fresh, site);
-    await fresh.getByRole('button', { name: 'Settings' }).click();
+    await sessionsOf(fresh);
     await fresh.getByLabel('Open a saved session').setInputFiles(file);
     await fresh.keyboard.press('Escape');
     await card(fresh, 'Rocket').getByText('3 pictures').waitFor();
     const after = await recognise(fresh, sample('emojione', 'rocket'));
     assertSame(after, before);
     await addPictures(fresh, 'Rocket', [sample('fxemoji', 'rocket')]);
-    await fresh.getByRole('button', { name: 'Settings' }).click();
+    await sessionsOf(fresh);
     await fresh.getByLabel('Open a saved session').setInputFiles(sample('noto', 'cat'));
     await fresh.getByRole('dialog').getByRole('alert').filter({ hasText: /\w/ }).waitFor();
   } finally {

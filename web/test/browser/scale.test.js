@@ -159,8 +159,8 @@ test('with 2,000 classes and 20,000 pictures the page starts, recognises, and sh
     await card(page, 'Class 2000').locator('.thumb').nth(9).waitFor();
     await page.getByLabel('Add pictures to Class 2000', { exact: true }).setInputFiles(sample('noto', 'rocket'));
     await card(page, 'Class 2000').getByRole('alert').filter({ hasText: 'at most 20000 pictures' }).waitFor();
-    await page.getByRole('button', { name: 'Settings' }).click();
-    await page.getByRole('dialog', { name: 'Settings' }).getByText(/The engine uses \d+ MB of memory/).waitFor();
+    await page.locator('#session-button').click();
+    await page.getByRole('dialog', { name: 'Sessions' }).getByText(/All that is open uses \d+ MB of memory/).waitFor();
     console.log(`# the page, ms: ready ${start.toFixed(0)}, longest piece of work until then ${atStart.toFixed(0)}, in all ${(await longest()).toFixed(0)}`);
     assert.ok(start < 2000 * SLACK, `ready after ${start} ms`);
     assert.ok(atStart < 100 * SLACK, `longest piece of work ${atStart} ms`);

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { addClass, assertSame, card, open, recognise, sample, serveSite, status, teach, visit } from './harness.js';
+import { addClass, assertSame, card, open, recognise, sample, serveSite, status, teach, visit, sessionsOf } from './harness.js';
 
 test('what one tab was taught is there after a restart of the browser', async () => {
   const site = await serveSite();
@@ -112,13 +112,12 @@ for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['
     await card(page, 'Cat').getByRole('alert').filter({ hasText: 'read by another feature extractor' }).waitFor();
     await card(page, 'Cat').getByText('2 pictures').waitFor();
 
-    await page.getByRole('button', { name: 'Settings' }).click();
-    const settings = page.getByRole('dialog', { name: 'Settings' });
+    const dialog = await sessionsOf(page);
     const download = page.waitForEvent('download');
-    await settings.getByRole('button', { name: 'Save this session' }).click();
+    await dialog.getByRole('button', { name: 'Save this session' }).click();
     const file = await (await download).path();
-    await settings.getByLabel('Open a saved session').setInputFiles(file);
-    await settings.getByRole('alert').filter({ hasText: 'This classifier was made with the feature extractor' }).waitFor();
+    await dialog.getByLabel('Open a saved session').setInputFiles(file);
+    await dialog.getByRole('alert').filter({ hasText: 'This classifier was made with the feature extractor' }).waitFor();
     await page.keyboard.press('Escape');
 
     await page.getByRole('button', { name: /^Session:/ }).click();

@@ -6,8 +6,8 @@ import { removed, repeated } from '../../ui/classes.js';
 import { counted, sentence } from '../../ui/dom.js';
 import { LoadProgress, megabytes } from '../../ui/loading.js';
 import { credit } from '../../ui/samples.js';
-import { describe } from '../../ui/sessions.js';
-import { describeKeeping, describePrior } from '../../ui/settings.js';
+import { describe, describeKeeping, fileName } from '../../ui/sessions.js';
+import { describePrior } from '../../ui/settings.js';
 
 test('counts have their plural', () => {
   assert.equal(counted(1, 'picture'), '1 picture');
@@ -77,7 +77,12 @@ test('the credit names author and licence of each style that is used', () => {
     + 'OPENMOJI by openmoji’s maker (L), EMOJIONE by emojione’s maker (L).');
 });
 
-test('settings tell how safe what was taught is', () => {
+test('a session’s file has its name', () => {
+  assert.equal(fileName('My classes (2)'), 'My classes (2).safetensors');
+  assert.equal(fileName('a/b: c?'), 'a_b_ c_.safetensors');
+});
+
+test('sessions tell how safe what was taught is', () => {
   const storage = (/** @type {''|'yes'|'no'} */ persistent) => ({ kept: true, message: '', persistent });
   assert.equal(describeKeeping({ storage: storage(''), saved: 0, damaged: 0 }), 'Never saved to a file.');
   assert.match(describeKeeping({ storage: storage('yes'), saved: 0, damaged: 0 }), /^This browser has promised to keep/);

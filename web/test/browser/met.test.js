@@ -1,0 +1,183 @@
+// @ts-check
+/** What people met who tried the page, where no other test holds it: large files, much at once, words, every state by axe. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import sharp from 'sharp';
+import { decide } from '../../engine/decide.js';
+import { sortState } from './many.js';
+import { addClass, addPictures, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const STYLES = ['noto', 'twemoji', 'openmoji'];
+const FAKE = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
+
+/** @type {string} */
+let folder;
+before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'met-')); });
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** A drawing as a file of its own. @param {string} name @param {number} edge @param {number} [turn] */
+async function drawn(name, edge, turn = 0) {
+  const file = path.join(folder, `${name}-${edge}-${turn}.jpg`);
+  await sharp(sample('emojione', name)).flatten({ background: '#fff' }).rotate(turn, { background: '#fff' }).resize(edge, edge).jpeg().toFile(file);
+  return file;
+}
+
+test('sixty megapixels are recognised, and the answer before does not stand for them', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', STYLES);
+  await teach(page, 'Rocket', STYLES);
+  const small = await recognise(page, await drawn('cat', 2000));
+  await recognise(page, sample('twemoji', 'rocket'));
+  const large = await drawn('cat', 7750); // 60 million
+  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(large);
+  await page.locator('#prediction[aria-busy="true"]').waitFor();
+  await status(page, `Recognised “${path.basename(large)}”.`);
+  const got = await meters(page);
+  for (const [name, p] of Object.entries(small)) assert.ok(Math.abs(got[name] - p) < 0.03, `${name} ${got[name]}, of a smaller copy ${p}`);
+  assert.equal(await page.locator('#prediction').getAttribute('aria-busy'), 'false');
+}));
+
+test('adding pictures is not held up by an answer that follows them', { timeout: 180_000 }, () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', STYLES);
+  const files = await Promise.all(Array.from({ length: 40 }, (_, i) => drawn('rocket', 96, 9 * i)));
+  const timed = async (/** @type {string} */ name) => {
+    await addClass(page, name);
+    const begun = performance.now();
+    await addPictures(page, name, files);
+    return performance.now() - begun;
+  };
+  const without = await timed('First');
+  await recognise(page, sample('emojione', 'cat'));
+  const meanwhile = await timed('Second');
+  console.log(`# 40 pictures in ${Math.round(without)} ms, with an answer on the page in ${Math.round(meanwhile)} ms`);
+  assert.ok(meanwhile < 2.5 * without + 1000, `${meanwhile} ms with an answer, ${without} without`);
+  await page.waitForFunction(() => document.querySelectorAll('.meter').length === 4); // three classes and none of these
+}));
+
+test('what is marked in the answer is what the same numbers are taken for elsewhere', () => visit({}, async ({ page }) => {
+  for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, ['noto']);
+  let none = 0;
+  for (const name of ['cat', 'rocket', 'penguin', 'umbrella', 'bicycle', 'banana']) {
+    const got = await recognise(page, sample('emojione', name));
+    const classes = Object.keys(got).filter((one) => one !== 'None of these');
+    const best = decide(classes.map((one) => got[one]), got['None of these']);
+    if (best < 0) none++;
+    assert.equal(await page.locator('.meter-best').getAttribute('aria-label'), classes[best] ?? 'None of these', name);
+    const said = (await page.locator('#verdict').textContent() ?? '').toLowerCase();
+    assert.ok(said.includes((classes[best] ?? 'none of these').toLowerCase()), `${said} of ${JSON.stringify(got)}`);
+  }
+  assert.ok(none > 0, 'strangers are among them');
+}));
+
+/** Words of the laboratory. */
+const LABORATORY = /\b(priors?|loss|npz|embeddings?|posteriors?|likelihood|meta-?learn\w*|hyperparameters?|epochs?|logits?|softmax|NIW|Student-t)\b/i;
+
+test('no word of the laboratory stands on the page, in its names or in its hints', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', STYLES);
+  await teach(page, 'Rocket', STYLES);
+  await recognise(page, sample('emojione', 'cat'));
+  await page.getByText('How good is it?').click();
+  await page.getByText('Class by class').waitFor();
+  await page.getByText('Learn from my pictures').click();
+  await page.getByRole('button', { name: 'Learn from this session' }).click();
+  await page.getByRole('alert').filter({ hasText: 'Learning takes' }).waitFor();
+  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(['cat', 'rocket', 'penguin'].map((name) => sample('emojione', name)));
+  await sortState(page, /^Judged together/);
+  const words = await page.evaluate(() => {
+    /** @type {string[]} */
+    const found = [];
+    const walk = (/** @type {Element} */ element) => {
+      if (element.id === 'about' || /^(script|style|svg)$/i.test(element.tagName)) return; // About names the method by its title
+      for (const name of ['aria-label', 'title', 'placeholder', 'alt', 'aria-valuetext']) found.push(element.getAttribute(name) ?? '');
+      for (const child of element.childNodes) {
+        if (child instanceof Element) walk(child);
+        else found.push(child.textContent ?? '');
+      }
+    };
+    walk(document.body); // what is hidden too
+    return found;
+  });
+  assert.deepEqual(words.filter((text) => LABORATORY.test(text)), []);
+}));
+
+for (const [name, context] of Object.entries({
+  'a phone in the dark': { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, colorScheme: /** @type {const} */ ('dark') },
+  'a large screen in the light': { viewport: { width: 1920, height: 1080 }, colorScheme: /** @type {const} */ ('light') },
+})) {
+  test(`axe finds nothing in any state, on ${name}`, { timeout: 180_000 }, () => visit({
+    flags: FAKE, context: { ...context, reducedMotion: 'reduce' },
+  }, async ({ page }) => {
+    const look = async (/** @type {string} */ state) => {
+      assert.deepEqual(await faults(page), [], state);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok(wide <= 0, `${state}: ${wide} pixels too wide`);
+    };
+    await addClass(page, 'Cat');
+    await look('a class without pictures');
+    await addPictures(page, 'Cat', [sample('noto', 'cat')]);
+    await recognise(page, sample('emojione', 'cat'));
+    await look('one class of one picture');
+    await teach(page, 'Rocket', STYLES);
+    await recognise(page, sample('emojione', 'penguin'));
+    await look('a stranger');
+    const answer = await page.evaluate(() => {
+      const { top, bottom } = /** @type {Element} */ (document.querySelector('#verdict')).getBoundingClientRect();
+      const behind = /** @type {Element} */ (document.querySelector('.query')).getBoundingClientRect().bottom;
+      return { top, bottom, behind, height: innerHeight };
+    });
+    assert.ok(answer.top >= answer.behind - 1 && answer.bottom <= answer.height, `the answer is in sight: ${JSON.stringify(answer)}`);
+    await page.getByRole('button', { name: /^Live/ }).click();
+    await page.locator('#live video').waitFor();
+    await look('live');
+    await page.getByRole('button', { name: /^Live/ }).click();
+    await card(page, 'Cat').getByRole('button', { name: /^Camera/ }).click();
+    await page.getByRole('button', { name: /^Hold to capture/ }).waitFor();
+    await look('the camera of a class');
+    await card(page, 'Cat').getByRole('button', { name: /^Camera/ }).click();
+    await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(['cat', 'rocket', 'penguin', 'umbrella'].map((one) => sample('fxemoji', one)));
+    await sortState(page, /^Judged together/);
+    await look('sorted');
+    await page.locator('.shot').first().click();
+    await page.getByRole('dialog', { name: 'Picture' }).waitFor();
+    await look('one of them, large');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: /^Select all of/ }).first().click();
+    await look('selected');
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+  }));
+}
+
+test('several taught pictures are removed, or moved, in one go that is taken back in one go', () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', [...STYLES, 'emojione', 'fxemoji']);
+  await teach(page, 'Rocket', STYLES);
+  const order = () => page.locator('.card').first().locator('[data-example]').evaluateAll((all) => all.map((one) => one.getAttribute('data-example')));
+  const [before, answer] = [await order(), await recognise(page, sample('twemoji', 'cat'))];
+  const dialog = page.getByRole('dialog', { name: 'Picture' });
+  const select = async () => {
+    await page.getByRole('button', { name: 'Show picture 2 of Cat' }).click();
+    await dialog.getByRole('button', { name: 'Select several' }).click();
+    await dialog.getByRole('button', { name: 'Picture 4 of Cat' }).click();
+    await dialog.getByRole('button', { name: 'Picture 5 of Cat' }).click();
+    await dialog.getByText('Cat: 3 of 5 pictures selected').waitFor();
+  };
+  await select();
+  assert.deepEqual(await faults(page), [], 'several selected');
+  await dialog.getByRole('button', { name: 'Remove 3' }).click();
+  await card(page, 'Cat').getByText('2 pictures').waitFor();
+  await page.keyboard.press('Control+z');
+  await card(page, 'Cat').getByText('5 pictures').waitFor();
+  await status(page, '3 pictures of “Cat” are back.');
+  assert.deepEqual(await order(), before);
+  await select();
+  await dialog.getByLabel('They belong to').selectOption('Rocket');
+  await card(page, 'Rocket').getByText('6 pictures').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await card(page, 'Cat').getByText('5 pictures').waitFor();
+  await card(page, 'Rocket').getByText('3 pictures').waitFor();
+  assert.deepEqual(await order(), before);
+  for (const [name, p] of Object.entries(await meters(page))) assert.ok(Math.abs(p - answer[name]) < 1e-9, `${name} is as it was`);
+}));
