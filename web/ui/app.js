@@ -148,7 +148,7 @@ async function build(engine, reader) {
     void recogniser.clear();
   };
   const settings = new SettingsDialog({ engine, reader, onReplaced });
-  settings.dialog.append(reader.choice({ onReplaced }));
+  settings.offer(reader.choice({ onReplaced }));
   const sessions = new SessionsDialog({ engine, onSwitched: onReplaced });
   const samples = new Samples({ engine, enrolment, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage', {
@@ -156,7 +156,7 @@ async function build(engine, reader) {
     onAction: () => void engine.exportSession().then((file) => save(file, 'classifier.safetensors')).catch((error) => say(sentence(error))),
   });
   const tellPrior = standing('prior');
-  const tellExtractor = standing('extractor');
+  const tellExtractor = standing('extractor', { action: 'Use another extractor…', onAction: () => void reader.open() });
   reader.onForeign(tellExtractor);
   let shown = 0;
   const refresh = coalesced(async () => {

@@ -70,16 +70,18 @@ export class ExtractorsDialog {
   }
 
   async #fill() {
-    const [own, now] = await Promise.all([this.reader.own, this.reader.now]);
+    const [own, now, { extractor }] = await Promise.all([this.reader.own, this.reader.now, this.engine.state()]);
+    // A session whose extractor is gone can be read anew by the one in use.
+    const serves = (/** @type {string} */ sha256) => now.sha256 === sha256 && !extractor.message;
     /** @type {(Kept|null)[]} */
     const all = [null, ...globalThis.caches ? await kept() : []];
     this.list.replaceChildren(...all.map((one) => {
       const name = one ? one.manifest.id : 'Built in';
       const sha256 = one ? one.sha256 : own.sha256;
-      return el('li', { class: now.sha256 === sha256 ? 'session open' : 'session' },
+      return el('li', { class: serves(sha256) ? 'session open' : 'session' },
         el('div', { class: 'session-text' }, el('span', {}, name),
           el('span', { class: 'small muted block' }, one ? `${size(one)}, ${one.manifest.dimension} numbers, ${one.manifest.runtime === 'onnx' ? 'ONNX' : 'TensorFlow.js'}` : `${own.id}, ${own.dimension} numbers`)),
-        now.sha256 === sha256 ? el('span', { class: 'badge' }, 'In use')
+        serves(sha256) ? el('span', { class: 'badge' }, 'In use')
           : el('button', { class: 'button', type: 'button', 'aria-label': `Use ${name}`, onclick: () => void this.#try(() => this.#show(one)) }, 'Use'),
         one && now.sha256 !== sha256
           ? el('button', { class: 'button quiet square', type: 'button', 'aria-label': `Remove ${name} from this device`, onclick: () => void this.#try(() => this.#forget(one)) }, icon('trash'))

@@ -54,6 +54,11 @@ export class SettingsDialog {
     this.damaged.hidden = state.damaged === 0;
   }
 
+  /** Takes in a group of settings that another part of the page has. @param {HTMLElement} group */
+  offer(group) {
+    this.dialog.insertBefore(group, this.dialog.lastElementChild);
+  }
+
   #build() {
     this.dialog.append(dialogHead(this.dialog, 'settings-title', 'Settings'), this.error,
       this.#choice('inference', 'How answers are reckoned', [
