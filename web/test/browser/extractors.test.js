@@ -213,7 +213,9 @@ test('reading anew is cancelled without a trace', { timeout: 240_000 }, () => vi
   await closeDialogs(page);
   assert.equal(await page.locator('#session-name').textContent(), first);
   await page.getByRole('button', { name: /^Session:/ }).click();
-  assert.equal(await page.getByRole('dialog', { name: 'Sessions' }).getByRole('listitem').count(), 1);
+  const sessions = page.getByRole('dialog', { name: 'Sessions' }).getByRole('listitem');
+  await sessions.first().waitFor();
+  assert.equal(await sessions.count(), 1);
   await page.keyboard.press('Escape');
   assertSame(await recognise(page, sample('emojione', 'cat')), before);
 }));
