@@ -78,7 +78,7 @@ test('which room may know which runs in no circle', () => {
 });
 
 test('what is named is there', () => {
-  const built = ['extractor/runtime.js']; // stands beside the built worker
+  const built = ['extractor/runtime.js', 'extractor/graphs.js', 'extractor/onnx.js']; // stand beside the built workers
   for (const [name, targets] of all) {
     for (const target of targets) assert.ok(all.has(target) || built.includes(target), `${name} names ${target}`);
   }
