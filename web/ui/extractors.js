@@ -124,22 +124,21 @@ export class ExtractorsDialog {
     const start = el('button', { class: 'button primary', type: 'button', onclick: () => void this.#try(() => (pictures ? this.#readAnew(one) : this.#use(one))) },
       pictures ? `Read the ${counted(pictures, 'picture')} of this session anew` : 'Use it in this session');
     const fresh = pictures ? el('button', { class: 'button', type: 'button', onclick: () => void this.#try(() => this.#fresh(one)) }, 'New session with it') : null;
-    this.found.replaceChildren(
-      el('h3', {}, one ? one.manifest.id : 'Built in'),
-      ...one ? [
-        el('p', { class: 'small' }, `${size(one)}, checked. ${one.manifest.dimension} numbers for each picture. Licence: ${one.manifest.licence}`),
-        el('p', {}, 'No background knowledge was learned for this extractor. A plain one serves in its place: answers are less sure while there are few pictures. Two ways to better ones:'),
-        el('ul', { class: 'plain small' },
-          el('li', {}, '“Learn from my pictures” on this page learns some from what you taught, in this tab.'),
-          el('li', {}, 'From many pictures, on a computer with the program’s source, and then Settings, “Open background knowledge”:',
-            el('pre', {}, `${commands(one)}`))),
-      ] : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.')],
-      el('div', { class: 'actions' }, start, fresh,
-        el('button', { class: 'button', type: 'button', onclick: () => { this.found.hidden = true; this.dialog.querySelector('button')?.focus(); } }, 'Not now')));
+    const actions = el('div', { class: 'actions' }, start, fresh,
+      el('button', { class: 'button', type: 'button', onclick: () => { this.found.hidden = true; this.dialog.querySelector('button')?.focus(); } }, 'Not now'));
+    this.found.replaceChildren(el('h3', {}, one ? one.manifest.id : 'Built in'), ...one ? [
+      el('p', { class: 'small' }, `${size(one)}, checked. ${one.manifest.dimension} numbers for each picture. Licence: ${one.manifest.licence}`),
+      el('p', {}, 'No background knowledge was learned for this extractor. A plain one serves in its place: answers are less sure while there are few pictures.'),
+      actions,
+      el('p', { class: 'small' }, 'Two ways to better answers:'),
+      el('ul', { class: 'plain small' },
+        el('li', {}, '“Learn from my pictures” on this page learns background knowledge from what you taught, in this tab.'),
+        el('li', {}, 'A computer with the program’s source learns it from many pictures; then Settings, “Open background knowledge”:', el('pre', {}, commands(one)))),
+    ] : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.'), actions]);
     this.found.hidden = false;
     this.found.scrollIntoView({ block: 'nearest' });
     start.focus();
-    say(`The extractor ${name} can be used.`);
+    say(`The extractor ${name} can be used.`, { seen: true });
   }
 
   /** @param {Kept|null} one */
