@@ -215,6 +215,9 @@ func (l *Learner) prepare(session string, t Task) (*active, error) {
 	if err != nil {
 		return nil, err
 	}
+	if begin.Extractor.ID == "" {
+		begin.Extractor = content.Extractor // what is learned is of its numbers
+	}
 	run, err := New(Job{Classes: classes, Prior: begin, Steps: t.Steps})
 	if err != nil {
 		return nil, err

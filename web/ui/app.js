@@ -154,7 +154,7 @@ async function build(engine, reader) {
     void recogniser.clear();
   };
   const settings = new SettingsDialog({ engine, reader });
-  settings.dialog.append(reader.choice({ onReplaced }));
+  settings.offer(reader.choice({ onReplaced }));
   const sessions = new SessionsDialog({ engine, reader, onSwitched: onReplaced });
   const samples = new Samples({ engine, enrolment, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage', {
@@ -162,7 +162,7 @@ async function build(engine, reader) {
     onAction: () => void saveSession(engine).catch((error) => say(sentence(error))),
   });
   const tellPrior = standing('prior');
-  const tellExtractor = standing('extractor');
+  const tellExtractor = standing('extractor', { action: 'Use another extractor…', onAction: () => void reader.open() });
   reader.onForeign(tellExtractor);
   let shown = 0;
   const refresh = coalesced(async () => {

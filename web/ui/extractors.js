@@ -70,16 +70,18 @@ export class ExtractorsDialog {
   }
 
   async #fill() {
-    const [own, now] = await Promise.all([this.reader.own, this.reader.now]);
+    const [own, now, { extractor }] = await Promise.all([this.reader.own, this.reader.now, this.engine.state()]);
+    // A session whose extractor is gone can be read anew by the one in use.
+    const serves = (/** @type {string} */ sha256) => now.sha256 === sha256 && !extractor.message;
     /** @type {(Kept|null)[]} */
     const all = [null, ...globalThis.caches ? await kept() : []];
     this.list.replaceChildren(...all.map((one) => {
       const name = one ? one.manifest.id : 'Built in';
       const sha256 = one ? one.sha256 : own.sha256;
-      return el('li', { class: now.sha256 === sha256 ? 'session open' : 'session' },
+      return el('li', { class: serves(sha256) ? 'session open' : 'session' },
         el('div', { class: 'session-text' }, el('span', {}, name),
           el('span', { class: 'small muted block' }, one ? `${size(one)}, ${one.manifest.dimension} numbers, ${one.manifest.runtime === 'onnx' ? 'ONNX' : 'TensorFlow.js'}` : `${own.id}, ${own.dimension} numbers`)),
-        now.sha256 === sha256 ? el('span', { class: 'badge' }, 'In use')
+        serves(sha256) ? el('span', { class: 'badge' }, 'In use')
           : el('button', { class: 'button', type: 'button', 'aria-label': `Use ${name}`, onclick: () => void this.#try(() => this.#show(one)) }, 'Use'),
         one && now.sha256 !== sha256
           ? el('button', { class: 'button quiet square', type: 'button', 'aria-label': `Remove ${name} from this device`, onclick: () => void this.#try(() => this.#forget(one)) }, icon('trash'))
@@ -122,22 +124,21 @@ export class ExtractorsDialog {
     const start = el('button', { class: 'button primary', type: 'button', onclick: () => void this.#try(() => (pictures ? this.#readAnew(one) : this.#use(one))) },
       pictures ? `Read the ${counted(pictures, 'picture')} of this session anew` : 'Use it in this session');
     const fresh = pictures ? el('button', { class: 'button', type: 'button', onclick: () => void this.#try(() => this.#fresh(one)) }, 'New session with it') : null;
-    this.found.replaceChildren(
-      el('h3', {}, one ? one.manifest.id : 'Built in'),
-      ...one ? [
-        el('p', { class: 'small' }, `${size(one)}, checked. ${one.manifest.dimension} numbers for each picture. Licence: ${one.manifest.licence}`),
-        el('p', {}, 'No background knowledge was learned for this extractor. A plain one serves in its place: answers are less sure while there are few pictures. Two ways to better ones:'),
-        el('ul', { class: 'plain small' },
-          el('li', {}, '“Learn from my pictures” on this page learns some from what you taught, in this tab.'),
-          el('li', {}, 'From many pictures, on a computer with the program’s source, and then Settings, “Open background knowledge”:',
-            el('pre', {}, `${commands(one)}`))),
-      ] : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.')],
-      el('div', { class: 'actions' }, start, fresh,
-        el('button', { class: 'button', type: 'button', onclick: () => { this.found.hidden = true; this.dialog.querySelector('button')?.focus(); } }, 'Not now')));
+    const actions = el('div', { class: 'actions' }, start, fresh,
+      el('button', { class: 'button', type: 'button', onclick: () => { this.found.hidden = true; this.dialog.querySelector('button')?.focus(); } }, 'Not now'));
+    this.found.replaceChildren(el('h3', {}, one ? one.manifest.id : 'Built in'), ...one ? [
+      el('p', { class: 'small' }, `${size(one)}, checked. ${one.manifest.dimension} numbers for each picture. Licence: ${one.manifest.licence}`),
+      el('p', {}, 'No background knowledge was learned for this extractor. A plain one serves in its place: answers are less sure while there are few pictures.'),
+      actions,
+      el('p', { class: 'small' }, 'Two ways to better answers:'),
+      el('ul', { class: 'plain small' },
+        el('li', {}, '“Learn from my pictures” on this page learns background knowledge from what you taught, in this tab.'),
+        el('li', {}, 'A computer with the program’s source learns it from many pictures; then Settings, “Open background knowledge”:', el('pre', {}, commands(one)))),
+    ] : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.'), actions]);
     this.found.hidden = false;
     this.found.scrollIntoView({ block: 'nearest' });
     start.focus();
-    say(`The extractor ${name} can be used.`);
+    say(`The extractor ${name} can be used.`, { seen: true });
   }
 
   /** @param {Kept|null} one */

@@ -42,7 +42,7 @@ export class Reader {
       el('p', { class: 'small muted' }, 'The network that turns a picture into numbers. One that was trained on your kind of pictures may tell them apart better.'),
       this.named,
       el('div', { class: 'actions' },
-        el('button', { class: 'button', type: 'button', 'aria-haspopup': 'dialog', onclick: () => void this.#open() }, 'Use another extractor…')));
+        el('button', { class: 'button', type: 'button', 'aria-haspopup': 'dialog', onclick: () => void this.open() }, 'Use another extractor…')));
   }
 
   /** After the page's own is loaded: a session without pictures goes on with the one that was used last. */
@@ -127,7 +127,8 @@ export class Reader {
     if (this.named) this.named.textContent = now === own ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`;
   }
 
-  async #open() {
+  /** Opens the dialog to choose another. */
+  async open() {
     try {
       const { ExtractorsDialog } = await import('./extractors.js');
       this.dialog ??= new ExtractorsDialog({ engine: this.engine, reader: this, onReplaced: () => this.onReplaced?.() });

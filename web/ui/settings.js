@@ -49,6 +49,11 @@ export class SettingsDialog {
     complain(this.priorMessage, state.prior.message);
   }
 
+  /** Takes in a group of settings that another part of the page has. @param {HTMLElement} group */
+  offer(group) {
+    this.dialog.insertBefore(group, this.dialog.lastElementChild);
+  }
+
   #build() {
     this.dialog.append(dialogHead(this.dialog, 'settings-title', 'Settings'), this.error,
       this.#choice('inference', 'How answers are reckoned', [

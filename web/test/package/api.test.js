@@ -506,5 +506,5 @@ test('a function with a manifest is an extractor of its own identity', async () 
   assert.equal((await again.predict('bananas')).label, 'fruit');
   const wrong = await functionExtractor({ ...manifest, sha256: '0'.repeat(64) }, null, () => [1, 2]);
   await assert.rejects(wrong.embed('x'), (/** @type {any} */ error) => error.code === 'bad-embedding' && /answered 2 numbers, and the manifest says 26/.test(error.message));
-  await assert.rejects(functionExtractor({ ...manifest, runtime: 'onnx' }, null, count), (/** @type {any} */ error) => error.field === 'inputSize');
+  await assert.rejects(functionExtractor({ ...manifest, runtime: 'onnx' }, null, count), (/** @type {any} */ error) => error.field === 'takes');
 });
