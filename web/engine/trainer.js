@@ -5,7 +5,7 @@
  * in IndexedDB itself.
  *
  *   start     {modules, runtime, role}
- *   begin     {session, steps, classifier | dataset, prior}
+ *   begin     {session, steps, classifier and marked | dataset, prior}
  *   resume, pending, forget   the id of a session
  *   pause, proceed, cancel, finished
  *   and 'progress' of its own accord
@@ -62,9 +62,9 @@ export class Trainer {
    * @returns {Promise<Started>}
    */
   async begin({ steps = 300, dataset } = {}) {
-    const { session, classifier, prior } = await this.engine.trainingInput();
+    const { session, classifier, marked, prior } = await this.engine.trainingInput();
     this.#session = session;
-    if (!dataset) return this.#ask('begin', { session, steps, prior, classifier });
+    if (!dataset) return this.#ask('begin', { session, steps, prior, classifier, marked });
     // Embeddings of another kind than the session's begin at the plain one, made by hand.
     const fits = dataset.dimension === (await this.engine.state()).dimension;
     return this.#ask('begin', { session, steps, prior: fits ? prior : null, dataset });
