@@ -158,7 +158,7 @@ site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extrac
 # Two processes at a time: the machines that run this have two processors.
 
 .PHONY: test
-test: build test-go test-wasm test-js test-package test-browser test-firefox ## run every test: Go, Go as WebAssembly, JavaScript, npm package, browsers
+test: build test-go test-wasm test-js test-package test-browser test-firefox test-webkit ## run every test: Go, Go as WebAssembly, JavaScript, npm package, browsers
 	@echo "make test: every stage passed (Go, Go as WebAssembly, JavaScript, npm package, browsers)"
 
 .PHONY: test-go
@@ -215,7 +215,13 @@ test-browser: build ## run the browser tests in headless Chromium, installing it
 test-firefox: build ## run the path through the page in headless Firefox, installing it where apt-get can
 	@echo "== Browser, in headless Firefox"
 	@firefox=$$($(BIN)/chromium -firefox -install) || { echo "make: nothing is tested in Firefox" >&2; exit 0; }; \
-	FIREFOX="$$firefox" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec $$(find web/test/firefox -name '*.test.js')
+	FIREFOX="$$firefox" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec $$(find web/test/firefox -name '*.test.js' | sort)
+
+.PHONY: test-webkit
+test-webkit: build ## run the path through the page in WebKitGTK, on a screen of its own, installing it where apt-get can
+	@echo "== Browser, WebKitGTK"
+	@webkit=$$($(BIN)/chromium -webkit -install) || { echo "make: nothing is tested in WebKit" >&2; exit 0; }; \
+	WEBKIT="$$webkit" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-force-exit --test-reporter=spec $$(find web/test/webkit -name '*.test.js')
 
 # ---- the long forms -----------------------------------------------------------
 # What takes too long for every change. Each fuzz target goes on for FUZZ_SECONDS;
