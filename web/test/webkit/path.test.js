@@ -40,7 +40,7 @@ async function visit(check) {
   const driver = spawn('xvfb-run', ['-a', DRIVER, `--port=${port}`], { stdio: 'ignore', detached: true });
   /** @type {(method: string, where: string, body?: unknown) => Promise<any>} */
   const call = async (method, where, body) => {
-    const response = await fetch(`http://127.0.0.1:${port}${where}`, { method, body: body && JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE) });
+    const response = await fetch(`http://127.0.0.1:${port}${where}`, { method, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE) });
     const { value } = /** @type {any} */ (await response.json());
     if (value?.error) throw new Error(`${value.error}: ${value.message}`);
     return value;
