@@ -25,7 +25,7 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const siteFolder = process.env.METAQDA_SITE ?? path.join(root, 'build/site');
 
 /** How long anything may take before a test fails, in milliseconds. */
-export const PATIENCE = 30_000;
+export const PATIENCE = Number(process.env.METAQDA_PATIENCE ?? 30_000);
 
 /** Headless Chromium as root in a container, silent towards its maker. */
 export const FLAGS = [
