@@ -40,8 +40,9 @@ export async function workOffline({ offer, version }) {
 }
 
 /**
- * The sha256 of what this page was loaded from, by address, as the browser kept it. What
- * it did not keep cannot be compared. Workers have loaded their files for themselves.
+ * The sha256 of the page, its style and its modules, by address, as the browser kept them.
+ * What it did not keep is fetched anew, and so taken to be right. The programs are not
+ * looked at, for they are large, nor what workers load for themselves.
  *
  * @returns {Promise<Map<string, string>>}
  */
@@ -52,8 +53,8 @@ async function fingerprints() {
   const found = new Map();
   for (const name of new Set(names)) {
     const url = new URL(name);
-    if (url.origin !== location.origin || !url.protocol.startsWith('http')) continue;
-    const kept = await fetch(name, { cache: 'only-if-cached', mode: 'same-origin' }).catch(() => null);
+    if (url.origin !== location.origin || name !== page && !/\.(js|css)$/.test(url.pathname)) continue;
+    const kept = await fetch(name, { cache: 'force-cache' }).catch(() => null);
     if (kept?.ok) found.set(name === page ? new URL('index.html', page).href : url.origin + url.pathname, await hash(kept));
   }
   return found;
