@@ -172,7 +172,7 @@ site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extrac
 # Two processes at a time: the machines that run this have two processors.
 
 .PHONY: test
-test: build test-go test-wasm test-js test-package test-browser test-firefox ## run every test: Go, Go as WebAssembly, JavaScript, npm package, browsers
+test: build test-go test-wasm test-js test-package test-browser test-firefox test-webkit ## run every test: Go, Go as WebAssembly, JavaScript, npm package, browsers
 	@echo "make test: every stage passed (Go, Go as WebAssembly, JavaScript, npm package, browsers)"
 
 # What reads classifiers in Python is tested where there is numpy, or can be.
@@ -239,27 +239,54 @@ test-browser: build $(NETWORKS) ## run the browser tests in headless Chromium, i
 # Firefox is the second opinion: where there is none, and none can be installed, that
 # is said and the rest counts.
 .PHONY: test-firefox
-test-firefox: build ## run the path through the page in headless Firefox, installing it where apt-get can
+test-firefox: build ## run a choice of the browser tests in headless Firefox, installing it where apt-get can
 	@echo "== Browser, in headless Firefox"
 	@firefox=$$($(BIN)/chromium -firefox -install) || { echo "make: nothing is tested in Firefox" >&2; exit 0; }; \
-	FIREFOX="$$firefox" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec $$(find web/test/firefox -name '*.test.js')
+	FIREFOX="$$firefox" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-force-exit --test-reporter=spec $$(find web/test/firefox -name '*.test.js' | sort) && \
+	FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs engine.test.js -- \
+		--test-name-pattern='/^(what was taught is there|a database of the first version|two tabs that change|records that are damaged|wrong arguments are refused|sessions and priors go out)/'
+
+.PHONY: test-firefox-all
+test-firefox-all: build ## run all browser tests in headless Firefox that WebDriver BiDi allows: ten minutes
+	@firefox=$$($(BIN)/chromium -firefox -install) && FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs
+
+.PHONY: test-webkit
+test-webkit: build ## run the path through the page in WebKitGTK, on a screen of its own, installing it where apt-get can
+	@echo "== Browser, WebKitGTK"
+	@webkit=$$($(BIN)/chromium -webkit -install) || { echo "make: nothing is tested in WebKit" >&2; exit 0; }; \
+	WEBKIT="$$webkit" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-force-exit --test-reporter=spec $$(find web/test/webkit -name '*.test.js')
 
 # ---- the long forms -----------------------------------------------------------
 # What takes too long for every change. Each fuzz target goes on for FUZZ_SECONDS;
 # minimising what is found interesting takes longer than finding it, hence the bound.
 FUZZ_SECONDS ?= 600
 
+# Kills of the browser; another SEED kills at other moments.
+KILLS ?= 200
+SEED  ?= 1
+
 .PHONY: soak
-soak: build ## fuzz every decoder for FUZZ_SECONDS, ten minutes, and build the site twice: two hours
+soak: build soak-fuzz soak-kills soak-scale test-firefox-all reproducible ## all that takes long: fuzz every decoder, kill the browser, fill the page, all tests in Firefox, build twice: three hours
+
+.PHONY: soak-fuzz
+soak-fuzz: $(MODULES) ## fuzz every decoder for FUZZ_SECONDS, ten minutes
 	@for file in $$(git ls-files 'core/**_test.go' 'scripts/**_test.go' 'wasm/**_test.go'); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$file); do \
 			echo "== $$target, $$(dirname $$file)"; \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 10x -parallel 2 -timeout 0 ./$$(dirname $$file) || exit 1; \
 		done; \
 	done
-	@echo "== changed .npz files, JavaScript"
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(NODE) --test --test-reporter=spec --test-name-pattern='changed files' web/test/unit/npz.test.js
-	@$(MAKE) reproducible
+	@echo "== changed .npz files and manifests, JavaScript"
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(NODE) --test --test-reporter=spec --test-name-pattern='changed files|changed manifest' web/test/unit/npz.test.js web/test/unit/sw.test.js
+
+.PHONY: soak-kills
+soak-kills: build ## kill Chromium KILLS times, 200, and Firefox a tenth as often, while they are taught: half an hour
+	@chromium=$$($(BIN)/chromium -install) && METAQDA_KILLS=$(KILLS) METAQDA_SEED=$(SEED) CHROMIUM="$$chromium" $(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/kills.test.js
+	@firefox=$$($(BIN)/chromium -firefox -install) && METAQDA_KILLS_FIREFOX=$$(( $(KILLS) / 10 )) FIREFOX="$$firefox" $(NODE) --test --test-force-exit --test-reporter=spec web/test/firefox/kills.test.js
+
+.PHONY: soak-scale
+soak-scale: build ## 2,000 classes and 20,000 pictures, by the times that are promised; nothing else may run
+	@chromium=$$($(BIN)/chromium -install) && METAQDA_SOAK=1 CHROMIUM="$$chromium" $(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js
 
 # The second build is of a copy of the tree under another path, with its own cache.
 .PHONY: reproducible

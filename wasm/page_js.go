@@ -411,7 +411,7 @@ func (p *page) trainingInput() (any, error) {
 	if err := p.CheckExtractor(); err != nil {
 		return nil, err
 	}
-	session := p.State().SessionID
+	session, marked := p.MarkLearning()
 	classifier, err := p.SessionFile()
 	if err != nil {
 		return nil, err
@@ -420,7 +420,7 @@ func (p *page) trainingInput() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	input := map[string]any{"session": session, "classifier": bridge.Array(classifier), "prior": nil}
+	input := map[string]any{"session": session, "marked": marked, "classifier": bridge.Array(classifier), "prior": nil}
 	if prior != nil {
 		input["prior"] = bridge.Array(prior)
 	}

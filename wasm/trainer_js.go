@@ -68,7 +68,7 @@ type sessionTask struct {
 	learn.Task
 }
 
-// task decodes {session, classifier, prior, steps}, or in place of the classifier a
+// task decodes {session, classifier, marked, prior, steps}, or in place of the classifier a
 // dataset {embeddings, dimension, labels, names}.
 func task(v js.Value) (t sessionTask, err error) {
 	if t.session, err = bridge.Field(v, "session", sessionID); err != nil {
@@ -87,10 +87,12 @@ func task(v js.Value) (t sessionTask, err error) {
 	if t.Prior, err = bridge.Field(v, "prior", bridge.Optional(bridge.Bytes("prior"))); err != nil {
 		return t, err
 	}
+	t.Marked = v.Get("marked").Truthy()
 	data, err := bridge.Field(v, "dataset", bridge.Optional(dataset))
 	switch {
 	case err != nil:
 	case data != nil:
+		t.Apart, t.Marked = true, false
 		t.Classifier, err = data.File()
 	default:
 		t.Classifier, err = bridge.Field(v, "classifier", bridge.Bytes("session file"))

@@ -1,11 +1,13 @@
 // Command chromium prints the path of a Chromium or Chrome that can be run, for
-// the browser tests, or with -firefox that of a Firefox. It looks at the variable
-// CHROMIUM or FIREFOX, at the usual names in the path and at the usual places of
+// the browser tests, with -firefox that of a Firefox, or with -webkit that of the
+// driver of WebKitGTK. It looks at the variable CHROMIUM, FIREFOX or WEBKIT, at the
+// usual names in the path and at the usual places of
 // macOS and Windows. With -install it installs Debian's package where there is none
 // and apt-get can be had as root or by a sudo that asks for no password.
 //
 //	CHROMIUM=$(go run ./scripts/chromium -install)
 //	FIREFOX=$(go run ./scripts/chromium -firefox -install)
+//	WEBKIT=$(go run ./scripts/chromium -webkit -install)
 //
 // Only the path goes to standard output. Exit status 1 means that there is none
 // after all; what to do about it is said on standard error.
@@ -28,10 +30,14 @@ import (
 func main() {
 	install := flag.Bool("install", false, "install Debian's package where no browser is found")
 	firefox := flag.Bool("firefox", false, "look for a Firefox")
+	webkit := flag.Bool("webkit", false, "look for the driver of WebKitGTK")
 	flag.Parse()
 	k := &chromiums
 	if *firefox {
 		k = &firefoxes
+	}
+	if *webkit {
+		k = &webkits
 	}
 	s := system{kind: k, getenv: os.Getenv, lookPath: exec.LookPath, goos: runtime.GOOS, run: runCommand, works: k.works, root: os.Geteuid() == 0, log: os.Stderr}
 	path, err := s.browser(*install)
@@ -46,25 +52,32 @@ func main() {
 type kind struct {
 	name     string   // as people say it
 	variable string   // of the environment, that names one
-	packaged string   // Debian's name of it
+	packaged string   // Debian's names of it and of what it needs
 	names    []string // of programs
 	mac      []string // places on macOS
 	windows  string   // its place in each folder of programs
-	calls    string   // what it calls itself, when asked for its version
+	asked    string   // how it is asked what it is
+	calls    string   // what it calls itself then
 }
 
 var chromiums = kind{
-	name: "Chromium or Chrome", variable: "CHROMIUM", packaged: "chromium", calls: "Chrom",
+	name: "Chromium or Chrome", variable: "CHROMIUM", packaged: "chromium", asked: "--version", calls: "Chrom",
 	names:   []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"},
 	mac:     []string{"/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"},
 	windows: `\Google\Chrome\Application\chrome.exe`,
 }
 
 var firefoxes = kind{
-	name: "Firefox", variable: "FIREFOX", packaged: "firefox-esr", calls: "Firefox",
+	name: "Firefox", variable: "FIREFOX", packaged: "firefox-esr", asked: "--version", calls: "Firefox",
 	names:   []string{"firefox-esr", "firefox"},
 	mac:     []string{"/Applications/Firefox.app/Contents/MacOS/firefox"},
 	windows: `\Mozilla Firefox\firefox.exe`,
+}
+
+// The browser that WebKitGTK's driver starts needs a screen: Xvfb is one.
+var webkits = kind{
+	name: "WebKitGTK", variable: "WEBKIT", packaged: "webkit2gtk-driver xvfb xauth", asked: "--help", calls: "WebKitWebDriver",
+	names: []string{"WebKitWebDriver"},
 }
 
 // A system is the machine as this command sees it; tests put another in place.
@@ -144,7 +157,8 @@ func (s *system) aptInstall() error {
 		prefix = append([]string{"sudo", "-n"}, prefix...)
 	}
 	fmt.Fprintf(s.log, "chromium: no %s found, installing Debian's package with apt-get (a few minutes)\n", s.name)
-	for _, step := range [][]string{{"apt-get", "update", "-q"}, {"apt-get", "install", "-q", "-y", "--no-install-recommends", "fonts-liberation", s.packaged}} {
+	install := append([]string{"apt-get", "install", "-q", "-y", "--no-install-recommends", "fonts-liberation"}, strings.Fields(s.packaged)...)
+	for _, step := range [][]string{{"apt-get", "update", "-q"}, install} {
 		command := append(prefix[:len(prefix):len(prefix)], step...)
 		if err := s.run(s.log, command[0], command[1:]...); err != nil {
 			return fmt.Errorf("'%s' failed: %w", strings.Join(step, " "), err)
@@ -170,19 +184,19 @@ func (s *system) advise(err error) error {
 
 // works reports whether the program at path says that it is a browser of this
 // kind. (Ubuntu's chromium-browser may be a script that only tells how to get
-// the real one.) On Windows a browser asked for its version opens a window instead, so there the file is taken at its name.
+// the real one.) On Windows a browser asked what it is opens a window instead, so there the file is taken at its name.
 func (k *kind) works(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	out, err := exec.CommandContext(ctx, path, k.asked).Output()
 	if err != nil {
-		return fmt.Errorf("%s --version: %w", path, err)
+		return fmt.Errorf("%s %s: %w", path, k.asked, err)
 	}
 	if !strings.Contains(string(out), k.calls) {
-		return fmt.Errorf("%s --version says %q, not a %s", path, out, k.name)
+		return fmt.Errorf("%s %s says %q, not a %s", path, k.asked, out, k.name)
 	}
 	return nil
 }

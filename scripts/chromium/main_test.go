@@ -137,6 +137,15 @@ func TestFirefoxIsFoundAndInstalledAlike(t *testing.T) {
 	}
 }
 
+func TestWebKitComesWithAScreen(t *testing.T) {
+	machine := fake{programs: []string{"chromium", "apt-get"}}
+	s := machine.system("linux", true, nil)
+	s.kind = &webkits
+	if _, err := s.browser(true); err == nil || !strings.Contains(err.Error(), "WEBKIT=") || !strings.HasSuffix(machine.ran[len(machine.ran)-1], " fonts-liberation webkit2gtk-driver xvfb xauth") {
+		t.Errorf("%v after %v", err, machine.ran)
+	}
+}
+
 func TestOnlyAProgramThatCallsItselfChromiumWorks(t *testing.T) {
 	dir := t.TempDir()
 	for script, want := range map[string]bool{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -130,7 +131,9 @@ func TestForgettingIsComplete(t *testing.T) {
 		file, err := w.SessionFile()
 		must(t, err)
 		l := learn.NewLearner(s, learn.Hooks{HandCrafted: HandCrafted, Breathe: func() {}})
-		_, err = l.Begin(w.State().SessionID, learn.Task{Classifier: file, Prior: own, Steps: 20000})
+		_, marked := w.MarkLearning()
+		task := learn.Task{Classifier: file, Prior: own, Steps: 20000, Marked: marked}
+		_, err = l.Begin(w.State().SessionID, task)
 		must(t, err)
 		l.Pause() // and has written its state
 
@@ -141,8 +144,14 @@ func TestForgettingIsComplete(t *testing.T) {
 		session := w.State().SessionID
 		must(t, remove(w, class))
 		w.Flush()
-		l.Proceed()
-		l.Pause() // would write again
+		l.Proceed() // and finds that it must not go on
+		var stopped *learn.Error
+		if _, err := l.Finished(); !errors.As(err, &stopped) || stopped.Code != "removed" {
+			t.Errorf("%s: the run ended with %v", what, err)
+		}
+		if _, err := l.Begin(session, task); !errors.As(err, &stopped) || stopped.Code != "removed" { // on the file that still has it
+			t.Errorf("%s: a run on the file from before began: %v", what, err)
+		}
 		all := dump(t, s)
 		if bytes.Contains(all, bytesOf(gone.Embedding)) || bytes.Contains(all, thumbnail) {
 			t.Errorf("%s: its bytes are still stored", what)

@@ -209,6 +209,17 @@ func deletes(changes []noted, class string) bool {
 // are in there.
 func (e *Engine) forgotten() []store.Op { return learn.Forgotten(e.session.ID) }
 
+// MarkLearning notes in the store that the pictures of the open session are about to be
+// learned from, so that a removal from now on is noticed there. It returns the session,
+// and whether there was room for the note. It waits.
+func (e *Engine) MarkLearning() (session string, marked bool) {
+	e.Flush() // what has been removed until now is not learned from
+	e.mu.Lock()
+	session = e.session.ID
+	e.mu.Unlock()
+	return session, e.store.Apply([]store.Op{learn.Mark(session)}) == nil
+}
+
 // stored tells the other tabs what is stored otherwise than before.
 func (e *Engine) stored(n Note) {
 	if e.hooks.Stored != nil && !n.empty() {

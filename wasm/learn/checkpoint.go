@@ -11,6 +11,12 @@ type Task struct {
 	Classifier []byte // classifier file: the classes to learn on
 	Prior      []byte // prior file: where to begin, nil for the hand-crafted prior
 	Steps      int
+	// Apart says that what is learned on is no session's pictures, whose removal does
+	// not concern the run then.
+	Apart bool
+	// Marked says that [Mark] was stored before the classifier was read: what has been
+	// removed since then took the mark away.
+	Marked bool
 }
 
 // checkpoint is what a run needs to go on after a reload.
@@ -26,6 +32,7 @@ const (
 	partClassifier = "/classifier"
 	partPrior      = "/prior" // missing for the hand-crafted one
 	partState      = "/state"
+	partMark       = "/mark" // there while nothing that is learned on has been removed
 )
 
 // tally is what is to be known of a run before its data are read, kept as JSON.
@@ -48,7 +55,32 @@ func (c checkpoints) put(session string, t Task) error {
 	if t.Prior != nil {
 		ops[2].Value = t.Prior
 	}
-	return c.Apply(ops)
+	mark := Mark(session)
+	change := store.Change{Ops: append(ops, mark)}
+	switch {
+	case t.Marked:
+		change = store.Change{Needs: store.Needs{Record: store.Ref{Table: mark.Table, Key: mark.Key}}, Ops: ops}
+	case t.Apart:
+		change.Ops = append(ops, store.Op{Table: mark.Table, Key: mark.Key})
+	}
+	refused, err := c.Commit([]store.Change{change})
+	if err == nil {
+		err = refused[0]
+	} else if !t.Marked && !t.Apart { // no room for all of it
+		_ = c.Apply([]store.Op{mark})
+	}
+	return err
+}
+
+// Mark is the operation that begins to watch over what a run of a session learns on:
+// the mark goes with the first removal, see [Forgotten].
+func Mark(session string) store.Op { return write(session+partMark, []byte{1}) }
+
+// marked tells whether everything that the run of a session learns on is still there.
+// In doubt it is.
+func (c checkpoints) marked(session string) bool {
+	b, err := c.Bytes(store.Checkpoints, session+partMark)
+	return err != nil || b != nil
 }
 
 // save stores how far the run has come, unless what it was begun with has been
@@ -102,7 +134,7 @@ func (c checkpoints) clear(session string) error { return c.Apply(Forgotten(sess
 // Forgotten returns the operations that delete the checkpoint of a session, which has
 // all of its pictures' embeddings and thumbnails in it.
 func Forgotten(session string) (ops []store.Op) {
-	for _, part := range []string{partTally, partClassifier, partPrior, partState} {
+	for _, part := range []string{partTally, partClassifier, partPrior, partState, partMark} {
 		ops = append(ops, store.Op{Table: store.Checkpoints, Key: session + part})
 	}
 	return ops

@@ -35,6 +35,9 @@ import (
 //	Pending   (reads)       (reads)       (reads)       (reads)
 //	last step               ended, or idle where Finished waits
 //
+// A run ends by itself where a picture that it learns from is removed: [Forgotten] has
+// deleted its checkpoint then.
+//
 // Forget is busy for the session of the run alone. A command that returns an error
 // has changed nothing, except that Cancel ends the run even where its checkpoint
 // cannot be deleted.
@@ -87,6 +90,8 @@ type active struct {
 	first int           // step at which this learner began
 	told  time.Time     // when progress was last told
 	saved time.Time     // when the state was last saved
+	apart bool          // nothing of a session is learned on
+	look  time.Time     // when it was last looked whether that is all still there
 	loss  float64       // sum over the steps since progress was told
 	steps int           // number of these
 }
@@ -126,12 +131,14 @@ var (
 	errNoRun     = &Error{"checkpoint", "Nothing is being learned: begin first."}
 	errNothing   = &Error{"checkpoint", "There is nothing to go on with: begin anew."}
 	errOlder     = &Error{"checkpoint", "What was being learned began with a former version of this page, whose numbers mean other things now: cancel it and begin anew."}
+	errRemoved   = &Error{"removed", "Learning was stopped, because something it learned from was removed meanwhile: begin anew with what is left. Nothing has changed."}
 	errCancelled = &Error{"cancelled", "Learning was cancelled; nothing has changed."}
 )
 
 const (
 	tellEvery = 100 * time.Millisecond
 	saveEvery = 5 * time.Second // a state of some megabytes takes a while
+	lookEvery = 300 * time.Millisecond
 )
 
 // NewLearner returns an idle learner with its checkpoints in s.
@@ -162,7 +169,10 @@ func (l *Learner) Begin(session string, t Task) (*Started, error) {
 		return nil, err
 	}
 	// A store that is full costs the resuming, not the run.
-	_ = l.stored.put(session, t)
+	if refused := (*store.Error)(nil); errors.As(l.stored.put(session, t), &refused) && refused.Code == "gone" {
+		return nil, errRemoved
+	}
+	r.apart = t.Apart || !l.stored.marked(session) // or nothing at all can be kept
 	return l.start(r), nil
 }
 
@@ -193,6 +203,7 @@ func (l *Learner) Resume(session string) (*Started, error) {
 		}
 	}
 	r.first, _ = r.Steps()
+	r.apart = !l.stored.marked(session) // begun by a former version, or on data of its own
 	return l.start(r), nil
 }
 
@@ -271,6 +282,13 @@ func (l *Learner) step(r *active) {
 		return
 	}
 	before := time.Now()
+	if !r.apart && before.Sub(r.look) >= lookEvery {
+		if r.look = before; !l.stored.marked(r.session) {
+			l.tell(metatrain.Progress{}, errRemoved, true)
+			l.end(errRemoved)
+			return
+		}
+	}
 	p, err := r.Step(context.Background())
 	r.busy += time.Since(before)
 	if err != nil {

@@ -183,3 +183,35 @@ func TestFramesAreThoseWrittenDown(t *testing.T) {
 		}
 	}
 }
+
+// Of many classes the most probable are shown, in the order asked for, none of these
+// with them, and the others are told together.
+func TestOfManyClassesTheMostProbableAreShown(t *testing.T) {
+	in := Input{Query: true, Open: true, None: 1e-9}
+	rest := 0.0
+	for i := range 1000 {
+		p := 2 * float64(i) / (1000 * 999)
+		in.Classes = append(in.Classes, Class{ID: strconv.Itoa(i), Name: "class " + strconv.Itoa(i), Examples: 1, Probability: p})
+		if i < 1000-mostRows {
+			rest += p
+		}
+	}
+	for _, sort := range []Sort{ByProbability, AsTaught} {
+		in.Sort = sort
+		f := Compose(in)
+		if len(f.Rows) != mostRows+1 {
+			t.Fatalf("%d rows", len(f.Rows))
+		}
+		first, last := f.Rows[0], f.Rows[mostRows]
+		if sort == ByProbability && first.ID != "999" || sort == AsTaught && first.ID != "940" || !last.None {
+			t.Errorf("%s: from %+v to %+v", sort, first, last)
+		}
+		if want := "And 940 more, less probable: " + Percent(rest) + " together"; f.Rest != want {
+			t.Errorf("rest %q, want %q", f.Rest, want)
+		}
+	}
+	in.Classes = in.Classes[:mostRows]
+	if f := Compose(in); len(f.Rows) != mostRows+1 || f.Rest != "" {
+		t.Errorf("%d rows, %q", len(f.Rows), f.Rest)
+	}
+}

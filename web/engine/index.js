@@ -22,7 +22,7 @@ import { compile, loadRuntime, startProgram } from './program.js';
  *
  * `memory` tells the bytes that the program holds.
  *
- * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, marked: boolean, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
  */
 
 /** Bytes to expect of the engine where the manifest does not say. */

@@ -5,7 +5,7 @@
  * in IndexedDB itself.
  *
  *   start     {modules, runtime, name, role}
- *   begin     {session, steps, classifier | dataset, prior}
+ *   begin     {session, steps, classifier and marked | dataset, prior}
  *   resume, pending, forget   the id of a session
  *   pause, proceed, cancel, finished
  *   and 'progress' of its own accord
@@ -64,9 +64,9 @@ export class Trainer {
    * @returns {Promise<Started>}
    */
   async begin({ steps = 300, dataset } = {}) {
-    const { session, classifier, prior } = await this.engine.trainingInput();
+    const { session, classifier, marked, prior } = await this.engine.trainingInput();
     this.#session = session;
-    if (!dataset) return this.#thread.ask('begin', { session, steps, prior, classifier });
+    if (!dataset) return this.#thread.ask('begin', { session, steps, prior, classifier, marked });
     // Embeddings of another kind than the session's begin at the plain one, made by hand.
     const fits = dataset.dimension === (await this.engine.state()).dimension;
     return this.#thread.ask('begin', { session, steps, prior: fits ? prior : null, dataset });
@@ -97,7 +97,7 @@ export class Trainer {
     await this.#thread.ask('proceed');
   }
 
-  /** Ends learning for good; the prior in use stays. */
+  /** Ends learning for good; nothing has changed. */
   async cancel() {
     await this.#thread.ask('cancel');
   }

@@ -22,10 +22,12 @@ export async function workOffline({ offer, version }) {
   const reload = () => location.reload();
   let asked = false;
   let controlled = container.controller !== null;
+  // Before there is a worker: it would fetch anew what is compared.
+  const loaded = controlled ? new Map() : await fingerprints();
   container.addEventListener('controllerchange', () => {
     if (asked) reload();
     else if (controlled) offer('Another tab has started a new version.', reload);
-    else void versionOf(container).then((other) => { if (version && other !== version) offer('A new version is ready.', reload); });
+    else void ofAnother(container, version, loaded).then((mixed) => { if (mixed) offer('A new version is ready.', reload); });
     controlled = true;
   });
   const take = (/** @type {ServiceWorker} */ waiting) => {
@@ -35,6 +37,48 @@ export async function workOffline({ offer, version }) {
   await keepLooking(container, (waiting) => offer('A new version is ready.', () => take(waiting)));
   await container.ready;
   return true;
+}
+
+/**
+ * The sha256 of the page, its style and its modules, by address, as the browser kept them.
+ * What it did not keep is fetched anew, and so taken to be right. The programs are not
+ * looked at, for they are large, nor what workers load for themselves.
+ *
+ * @returns {Promise<Map<string, string>>}
+ */
+async function fingerprints() {
+  const page = new URL(document.baseURI).href;
+  const names = [page, ...performance.getEntriesByType('resource').map(({ name }) => name)];
+  /** @type {Map<string, string>} */
+  const found = new Map();
+  for (const name of new Set(names)) {
+    const url = new URL(name);
+    if (url.origin !== location.origin || name !== page && !/\.(js|css)$/.test(url.pathname)) continue;
+    const kept = await fetch(name, { cache: 'force-cache' }).catch(() => null);
+    if (kept?.ok) found.set(name === page ? new URL('index.html', page).href : url.origin + url.pathname, await hash(kept));
+  }
+  return found;
+}
+
+/**
+ * Whether this page, which no worker answered, has anything of another version than the
+ * worker that answers it now: the site may have been replaced between two of its files.
+ *
+ * @param {ServiceWorkerContainer} container
+ * @param {string} version of the manifest that the page read, '' where it is not known
+ * @param {Map<string, string>} loaded
+ */
+async function ofAnother(container, version, loaded) {
+  if (version && await versionOf(container) !== version) return true;
+  const response = await fetch('manifest.json'); // from now on the worker's own
+  const { files } = /** @type {{files: {path: string, sha256: string}[]}} */ (await response.json());
+  return files.some(({ path, sha256 }) => (loaded.get(new URL(path, document.baseURI).href) ?? sha256) !== sha256);
+}
+
+/** @param {Response} response @returns {Promise<string>} its sha256 */
+async function hash(response) {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await response.arrayBuffer()));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /**

@@ -212,3 +212,22 @@ test('the page stays responsive while a prior is learned at the extractor\'s dim
   assert.ok(tasks.length > seen.answers, `${tasks.length} tasks seen`);
   assert.ok(tasks[0] < 50, `a task of ${tasks[0]} ms on the page`);
 }));
+
+test('a run ends, with a word, when a picture that it learns from is removed', () => blank(async ({ page }) => {
+  await start(page, 16);
+  const seen = await run(page, `
+    await teach(world(6, 6));
+    const { classes } = await engine.state();
+    await trainer.begin({ steps: 20000 });
+    const ended = trainer.finished().then(() => null, ({ code, message }) => ({ code, message }));
+    await engine.removeExample(classes[2].id, classes[2].examples[3].id);
+    const why = await ended;
+    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+    const kept = await new Promise((resolve) => { const r = db.transaction('checkpoints').objectStore('checkpoints').getAllKeys(); r.onsuccess = () => resolve(r.result); });
+    db.close();
+    return { why, kept, told: progress.at(-1).error, pending: await trainer.pending() };`);
+  assert.equal(seen.why?.code, 'removed');
+  assert.match(seen.why?.message, /something it learned from was removed.*begin anew/);
+  assert.equal(seen.told.code, 'removed');
+  assert.deepEqual([seen.kept, seen.pending], [[], null]);
+}));

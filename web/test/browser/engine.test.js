@@ -345,6 +345,43 @@ async function worksInMemory(page, message) {
   assert.ok(probabilities.classes[0].probability > probabilities.classes[1].probability);
 }
 
+test('what is taught and what is removed is written by strict transactions alone', () => blank(async ({ page }) => {
+  await run(page, `
+    globalThis.written = [];
+    const { transaction } = IDBDatabase.prototype;
+    IDBDatabase.prototype.transaction = function (stores, mode, options) {
+      if (mode === 'readwrite') written.push({ stores: [stores].flat(), durability: options?.durability });
+      return transaction.call(this, stores, mode, options);
+    };`);
+  await start(page);
+  const all = await run(page, `
+    const of = async (work) => {
+      written.length = 0;
+      const result = await work();
+      return [written.map(({ durability }) => durability), result];
+    };
+    const seen = {};
+    const named = async (name, work) => {
+      const [how, result] = await of(work);
+      seen[name] = how;
+      return result;
+    };
+    const { id } = await named('addClass', () => engine.addClass('cat'));
+    const { id: picture1 } = await named('addExample', () => engine.addExample(id, picture(0, 1), null));
+    await named('renameClass', () => engine.renameClass(id, 'lion'));
+    const { undo } = await named('removeExample', () => engine.removeExample(id, picture1));
+    await named('undo', () => engine.undo(undo));
+    await named('configure', () => engine.configure({ nonePrior: 0.3 }));
+    await named('removeClass', () => engine.removeClass(id));
+    const { sessionId } = await engine.state();
+    await named('newSession', () => engine.newSession('Other'));
+    await named('deleteSession', () => engine.deleteSession(sessionId));
+    return seen;`);
+  for (const [name, how] of Object.entries(all)) {
+    assert.ok(how.length > 0 && how.every((/** @type {string} */ one) => one === 'strict'), `${name}: ${how}`);
+  }
+}));
+
 test('without IndexedDB everything works but says that nothing is kept', () => blank(async ({ page }) => {
   await run(page, `Object.defineProperty(globalThis, 'indexedDB', { get() { throw new DOMException('no', 'SecurityError'); } })`);
   await start(page);

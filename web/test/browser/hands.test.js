@@ -15,7 +15,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { buildSamples } from '../../build/samples.mjs';
 import { allConcepts } from '../../samples/concepts.mjs';
-import { addClass, addPictures, card, open, recognise, root, sample, serveSite, visit } from './harness.js';
+import { addClass, addPictures, card, open, recognise, root, sample, serveSite, status, visit } from './harness.js';
 
 /** Classes of a set that are taught, and the pictures of each that are looked at. */
 const CLASSES = 12;
@@ -314,6 +314,7 @@ test('the card says how many pictures are nearly the same, as long as it matters
   await hint.getByText('7 of these 11').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await hint.getByText(said, { exact: true }).waitFor();
+  await status(page, 'The picture of “Banana” is back.'); // and stored
   await open(page, { origin });
   await hint.getByText(said, { exact: true }).waitFor();
   for (let left = 11; left >= 8; left--) {

@@ -15,7 +15,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { chromium, firefox } from 'playwright-core';
 
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {import('playwright-core').BrowserContext} BrowserContext */
@@ -25,7 +25,7 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const siteFolder = process.env.METAQDA_SITE ?? path.join(root, 'build/site');
 
 /** How long anything may take before a test fails, in milliseconds. */
-export const PATIENCE = 30_000;
+export const PATIENCE = Number(process.env.METAQDA_PATIENCE ?? 30_000);
 
 /** Headless Chromium as root in a container, silent towards its maker. */
 export const FLAGS = [
@@ -37,13 +37,30 @@ export const FLAGS = [
  * Hosts that the browser calls for itself, whatever it is told. A page that called
  * them would still be seen by the browser's own events.
  */
-const HOUSEKEEPING = /^(https?:\/\/)?([\w-]+\.)*(google|googleapis|gvt1|gstatic)\.com(:\d+)?(\/|$)/;
+const HOUSEKEEPING = /^(https?:\/\/)?([\w-]+\.)*(google|googleapis|gvt1|gstatic|mozilla|firefox)\.(com|org|net)(:\d+)?(\/|$)/;
 
 /** Where Chromium is looked for when the environment does not say. */
 const PLACES = [
   '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
+
+/** Whether the tests run in Firefox, see web/test/firefox/all.mjs. */
+export const inFirefox = process.env.METAQDA_BROWSER === 'firefox';
+
+/**
+ * Firefox, which asks for nothing by itself, has what leaves it pass by a proxy.
+ *
+ * @param {URL} proxy
+ */
+const firefoxOptions = ({ hostname, port }) => ({
+  executablePath: path.join(root, 'web/test/firefox/bidi.mjs'), channel: 'moz-firefox', timeout: PATIENCE,
+  firefoxUserPrefs: {
+    'app.update.enabled': false, 'browser.safebrowsing.downloads.remote.enabled': false, 'network.captive-portal-service.enabled': false,
+    'network.connectivity-service.enabled': false, 'dom.disable_open_during_load': false,
+    'network.proxy.type': 1, 'network.proxy.http': hostname, 'network.proxy.http_port': Number(port), 'network.proxy.ssl': hostname, 'network.proxy.ssl_port': Number(port),
+  },
+});
 
 /** @returns {string} */
 export function chromiumPath() {
@@ -176,15 +193,16 @@ async function refuseAll() {
 export async function visit(options, check) {
   const site = options.site ?? await serveSite();
   const proxy = await refuseAll();
-  const launch = {
+  const kind = inFirefox ? firefox : chromium;
+  const launch = inFirefox ? firefoxOptions(new URL(proxy.address)) : {
     executablePath: chromiumPath(), timeout: PATIENCE,
     // Loopback addresses pass by the proxy by themselves; other ports of them are caught as other origins.
     args: [...FLAGS, `--proxy-server=${proxy.address}`, ...options.flags ?? []],
   };
-  const browser = options.profile ? null : await chromium.launch(launch);
+  const browser = options.profile ? null : await kind.launch(launch);
   const context = browser
     ? await browser.newContext(options.context)
-    : await chromium.launchPersistentContext(/** @type {string} */ (options.profile), { ...launch, ...options.context });
+    : await kind.launchPersistentContext(/** @type {string} */ (options.profile), { ...launch, ...options.context });
   const watch = observe(context, site.origin);
   try {
     context.setDefaultTimeout(PATIENCE);
@@ -300,8 +318,10 @@ export async function status(page, text) {
  * @returns {Promise<Record<string, number>>}
  */
 export async function meters(page) {
-  const rows = await page.getByRole('region', { name: 'Prediction' }).getByRole('meter').evaluateAll((all) =>
-    all.map((one) => [one.getAttribute('aria-label') ?? '', Number(one.getAttribute('aria-valuenow'))]));
+  const read = (/** @type {Element[]} */ all) => all.map((one) => [one.getAttribute('aria-label') ?? '', Number(one.getAttribute('aria-valuenow'))]);
+  const rows = inFirefox // where a list of elements does not reach the function
+    ? await page.evaluate(`(${read})([...document.querySelectorAll('#prediction [role=meter]')])`)
+    : await page.getByRole('region', { name: 'Prediction' }).getByRole('meter').evaluateAll(read);
   return Object.fromEntries(rows);
 }
 

@@ -212,3 +212,26 @@ async function hide(folder, name) {
   for (const file of files) await rename(file, `${file}.hidden`);
   return async () => { for (const file of files) await rename(`${file}.hidden`, file); };
 }
+
+test('a first visit that got files of two versions is told so', () => onCopy((site) => visit({ site, open: false }, async ({ page }) => {
+  await page.exposeFunction('deploy', () => changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`)));
+  await page.addInitScript(() => {
+    const scope = /** @type {any} */ (globalThis);
+    const { fetch } = scope;
+    // The site is replaced when the style has come and the manifest has not.
+    scope.fetch = async (/** @type {any[]} */ ...args) => {
+      if (args[0] === 'manifest.json' && !sessionStorage.deployed) {
+        sessionStorage.deployed = 'yes';
+        await scope.deploy();
+      }
+      return fetch(...args);
+    };
+  });
+  await open(page, site);
+  const changed = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--changed').trim());
+  assert.equal(await changed(), '');
+  await page.getByText('A new version is ready.').waitFor();
+  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+  await ready(page);
+  assert.equal(await changed(), '1');
+})));

@@ -315,3 +315,44 @@ test('the version is told in the envelope it was asked in', () => {
   world.worker('v1').send({ type: 'version', id: 7, args: [] }, { postMessage: (/** @type {unknown} */ data) => answers.push(data) });
   assert.deepEqual(JSON.parse(JSON.stringify(answers)), [{ type: 'version', id: 7, result: 'v1' }]);
 });
+
+// FUZZ_SECONDS makes it go on for as long, with a seed of its own, which is told.
+test('a changed manifest is refused, or what it lists is kept and nothing else', async () => {
+  const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
+  let state = seconds ? Date.now() | 0 : 1;
+  const seed = state;
+  const any = (/** @type {number} */ below) => Math.floor((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32 * below);
+  const end = Date.now() + 1000 * seconds;
+  let done = 0;
+  let installed = 0;
+  for (; done < 400 || Date.now() < end; done++) {
+    const world = new World();
+    world.publish('v1', first);
+    const text = Buffer.from(world.site['manifest.json']);
+    for (let n = 1 + any(3); n > 0; n--) {
+      const at = any(text.length);
+      switch (any(4)) {
+        case 0: text[at] = 32 + any(95); break;
+        case 1: text.copy(text, at, any(text.length)); break;
+        case 2: text.write(['null', '1e999', '-1', '"', '[]', '{}', '../', '//x'][any(8)], at); break;
+        case 3: text.fill(48 + any(10), at, at + 1); break;
+      }
+    }
+    world.site['manifest.json'] = text.toString();
+    const worker = world.worker('v1');
+    try {
+      await worker.wait('install');
+    } catch {
+      continue; // the browser tries again later
+    }
+    installed++;
+    const { files } = JSON.parse(text.toString());
+    for (const [url, content] of [...world.stores.values()].flatMap(({ files: kept }) => [...kept])) {
+      if (url.endsWith('manifest.json')) continue;
+      const listed = files.find((/** @type {{path: string}} */ { path }) => new URL(path, SCOPE).href === url);
+      assert.equal(createHash('sha256').update(content).digest('hex'), listed?.sha256, `seed ${seed}, manifest ${done}: ${url}`);
+    }
+  }
+  if (seconds) console.log(`manifests: ${done}, ${installed} of them installed, seed ${seed}`);
+  assert.ok(installed > 0);
+});

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strconv"
+	"testing"
+	"time"
+
+	"metaqda/core/embed"
+	"metaqda/core/niw"
+	"metaqda/wasm/store"
+)
+
+// slow is a world in which much is done in slices, as in a tab.
+func slow(s store.Store) *Engine {
+	e := New(s, "", Hooks{Now: time.Now, Breathe: func(bool) { time.Sleep(100 * time.Microsecond) }})
+	return e
+}
+
+// What is enrolled in slices, while pictures and classes come and go, answers as what
+// is enrolled at once.
+func TestSlicesComeToTheSame(t *testing.T) {
+	s := store.NewMemory()
+	w := newWorld(t, s)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for k := range 12 {
+		id, _, err := w.AddClass("class " + strconv.Itoa(k))
+		must(t, err)
+		for i := range 60 {
+			x := picture(rng, float64(k))
+			must(t, first(w.AddExample(id, x, nil)))
+			if i%7 == 0 { // the same again: a burst
+				must(t, first(w.AddExample(id, x, nil)))
+			}
+		}
+	}
+	w.Flush()
+
+	e := slow(s)
+	must(t, e.Start())
+	if e.Ready() {
+		t.Fatal("the test wants more pictures than are enrolled at once")
+	}
+	classes := e.State().Classes
+	if len(classes) != 12 || len(classes[0].Examples) != 69 {
+		t.Fatalf("%d classes, %d pictures are there at once", len(classes), len(classes[0].Examples))
+	}
+	must(t, first(e.RemoveExample(classes[11].ID, classes[11].Examples[0].ID)))
+	token, err := e.RemoveClass(classes[10].ID)
+	must(t, err)
+	must(t, first(e.AddExample(classes[9].ID, picture(rng, 3), nil)))
+	must(t, e.Undo(token))
+	_, _, err = e.MoveExample(classes[8].ID, classes[8].Examples[5].ID, classes[7].ID)
+	must(t, err)
+	must(t, e.RenameClass(classes[6].ID, "renamed"))
+	must(t, first(e.RemoveClass(classes[5].ID)))
+	e.Await()
+	e.Flush()
+
+	again := newWorld(t, s) // all at once
+	for range 5 {
+		x := picture(rng, 4)
+		got, err := e.Probabilities(x)
+		must(t, err)
+		want, err := again.Probabilities(x)
+		must(t, err)
+		for i, c := range want.Classes {
+			if got.Classes[i].Name != c.Name || math.Abs(got.Classes[i].P-c.P) > 1e-9 {
+				t.Errorf("%+v, want %+v", got.Classes[i], c)
+			}
+		}
+	}
+	for i, c := range again.State().Classes {
+		if got := e.State().Classes[i]; !reflect.DeepEqual(got.Bursts, c.Bursts) {
+			t.Errorf("bursts of %s are %v, want %v", c.Name, got.Bursts, c.Bursts)
+		}
+	}
+}
+
+// A picture with which nothing can be computed is set aside where it is found late, and
+// the others answer.
+func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
+	s := store.NewMemory()
+	w := newWorld(t, s)
+	rng := rand.New(rand.NewPCG(3, 4))
+	var last string
+	for k := range 3 {
+		id, _, err := w.AddClass("class " + strconv.Itoa(k))
+		must(t, err)
+		last = id
+		for range 200 {
+			must(t, first(w.AddExample(id, picture(rng, float64(k)), nil)))
+		}
+	}
+	huge := make([]float32, dim)
+	for i := range huge {
+		huge[i] = math.MaxFloat32
+	}
+	must(t, first(w.AddExample(last, huge, nil))) // the plain prior can do with it
+	w.Flush()
+
+	e := slow(s)
+	must(t, e.Start())
+	e.mu.Lock()
+	p, err := handCrafted(dim)
+	must(t, err)
+	file := *p.file
+	file.Transform = embed.Transform{Kind: embed.None}
+	file.NIW = &niw.Prior{M: make([]float64, dim), Kappa: 1, Nu: dim, Spiked: mustSpiked(t)}
+	must(t, e.use(&prior{sum: "narrow", file: &file}))
+	e.mu.Unlock()
+	e.Await()
+	if s := e.State(); s.Damaged != 1 || len(s.Classes[2].Examples) != 200 {
+		t.Errorf("%d damaged, %d pictures", s.Damaged, len(s.Classes[2].Examples))
+	}
+	if p, err := e.Probabilities(picture(rng, 1)); err != nil || p == nil {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
+// mustSpiked is a scale so narrow that what is far away cannot be computed with.
+func mustSpiked(t *testing.T) *niw.Spiked {
+	scale := make([]float64, dim)
+	for i := range scale {
+		scale[i] = 1e-40
+	}
+	s, err := niw.NewSpiked(scale, nil, nil)
+	must(t, err)
+	return s
+}

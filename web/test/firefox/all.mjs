@@ -1,0 +1,53 @@
+// @ts-check
+/**
+ * Runs the tests of web/test/browser in Firefox, all but those in this list:
+ *
+ *   FIREFOX=/usr/bin/firefox-esr node web/test/firefox/all.mjs [FILE …] [-- OPTION OF NODE …]
+ */
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('../browser/', import.meta.url));
+
+const DOWNLOADS = 'this Firefox tells nobody of downloads by WebDriver BiDi';
+const TYPING = 'text put into a field by WebDriver BiDi is no change for this Firefox when the field is left';
+const CAMERA = 'a made-up camera is a flag of Chromium';
+const MEASURED = 'it reads the times of tasks, which Chromium alone tells';
+
+/** Names of tests, or their beginnings, and why they cannot run; a file by itself is left out whole. @type {Record<string, string|Record<string, string>>} */
+const EXCEPT = {
+  'kills.test.js': 'web/test/firefox/kills.test.js does it in Firefox',
+  'camera.test.js': CAMERA,
+  'scale.test.js': MEASURED,
+  'harness.test.js': 'it is about what Chromium asks of the network',
+  'access.test.js': 'it speaks with Chromium about what is drawn',
+  'parity.test.js': 'it compares what Chromium computes with another program',
+  'path.test.js': { 'classes are renamed': TYPING, 'a classifier saved to a file': DOWNLOADS, 'a prior is exported': DOWNLOADS },
+  'engine-training.test.js': { 'the page stays responsive': MEASURED },
+};
+
+const [files, options] = process.argv.slice(2).reduce((/** @type {[string[], string[]]} */ [some, rest], word) => {
+  if (word === '--' || rest.length) rest.push(word);
+  else some.push(word);
+  return [some, rest];
+}, [[], []]);
+const wanted = readdirSync(folder).filter((file) => file.endsWith('.test.js') && (!files.length || files.includes(file))).sort();
+let failed = 0;
+for (const file of wanted) {
+  const except = EXCEPT[file] ?? {};
+  if (typeof except === 'string') {
+    console.log(`-- not in Firefox: ${file}: ${except}`);
+    continue;
+  }
+  for (const [name, why] of Object.entries(except)) console.log(`-- not in Firefox: ${file}: ${name} …: ${why}`);
+  const names = Object.keys(except).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', '--test-force-exit', '--test-timeout=300000', '--test-reporter=spec',
+    ...names.length ? [`--test-name-pattern=/^(?!${names.join('|')})/`] : [], ...options.slice(1), `${folder}${file}`],
+  { stdio: 'inherit', env: { ...process.env, METAQDA_BROWSER: 'firefox' } });
+  if (status !== 0) failed++;
+}
+if (failed) {
+  console.error(`in Firefox tests of ${failed} of ${wanted.length} files failed`);
+  process.exit(1);
+}
