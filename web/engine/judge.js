@@ -12,7 +12,7 @@
  *   alike     [numbers of the pictures]
  *   and 'progress' of its own accord, {done, total}
  */
-import { EngineThread } from './thread.js';
+import { EngineThread } from './index.js';
 
 /** @typedef {import('./index.js').LoadedEngine} LoadedEngine */
 /**

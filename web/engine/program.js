@@ -7,8 +7,6 @@ import { MetaqdaError } from '../base/remote.js';
 import { direct } from './direct.js';
 import { simdImports } from './kernels.js';
 
-/** @typedef {URL | string | Response | ArrayBuffer | ArrayBufferView} Bytes where a file is, or what it holds */
-/** @typedef {Bytes | WebAssembly.Module} Source where a program is, or the program */
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes; total is 0 while it is not known */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */
 /** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
@@ -16,18 +14,15 @@ import { simdImports } from './kernels.js';
 /** @typedef {{Go: new () => GoProgram, scope: Record<string, any>}} Runtime of Go, and what it takes for the global scope */
 
 /**
- * Fetches and compiles a program, while it arrives where that is possible.
+ * Compiles a program, while it arrives where that is possible.
  *
- * @param {Source} source
+ * @param {Response | BufferSource} found
  * @param {{onProgress?: OnProgress, total?: Promise<number>}} [options] `total` is the uncompressed size, which no header tells
  * @returns {Promise<WebAssembly.Module>}
  */
-export async function compile(source, { onProgress, total } = {}) {
-  if (typeof WebAssembly !== 'object') throw new MetaqdaError('unsupported', 'WebAssembly is missing here: use a current version of Firefox, Chrome, Edge or Safari, or Node.js 20 or newer.');
-  if (source instanceof WebAssembly.Module) return source;
-  const found = await open(/** @type {Bytes} */ (source));
+export async function compile(found, { onProgress, total } = {}) {
   try {
-    if (!(found instanceof Response)) return await WebAssembly.compile(/** @type {BufferSource} */ (found));
+    if (!(found instanceof Response)) return await WebAssembly.compile(found);
     if (onProgress) {
       const counted = found.clone();
       void sizeOf(found, total).then((size) => count(counted, size, onProgress)).catch(() => {}); // compiling reports what goes wrong
@@ -39,36 +34,11 @@ export async function compile(source, { onProgress, total } = {}) {
   }
 }
 
-/**
- * The bytes of what a URL names, a Response holds, or a caller has at hand.
- *
- * @param {Bytes} source
- * @returns {Promise<Uint8Array>}
- */
-export async function bytesOf(source) {
-  const found = await open(source);
-  return found instanceof Response ? new Uint8Array(await found.arrayBuffer()) : found;
-}
-
-/**
- * Fetches, or reads a file where it is one and this is Node.js.
- *
- * @param {Bytes} source
- * @returns {Promise<Response | Uint8Array>}
- */
-async function open(source) {
-  if (source instanceof Response) return source;
-  if (source instanceof ArrayBuffer) return new Uint8Array(source);
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  const url = new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href);
-  const refuse = (/** @type {string} */ why) => new MetaqdaError('fetch', `${url.href} could not be fetched (${why}): check the connection and the address, and load again.`);
-  if (url.protocol === 'file:' && globalThis.process?.versions?.node) {
-    const name = 'node:fs/promises'; // a variable, so that bundlers leave it alone
-    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ name);
-    return readFile(url).catch((/** @type {Error} */ error) => { throw refuse(error.message); });
-  }
-  const response = await fetch(url).catch((/** @type {Error} */ error) => { throw refuse(error.message); });
-  if (!response.ok) throw refuse(`status ${response.status}`);
+/** @param {URL} url @returns {Promise<Response>} */
+export async function fetched(url) {
+  if (typeof WebAssembly !== 'object') throw new MetaqdaError('unsupported', 'WebAssembly is missing here: use a current version of Firefox, Chrome, Edge or Safari, or Node.js 20 or newer.');
+  const response = await fetch(url).catch((/** @type {Error} */ error) => ({ ok: false, status: error.message }));
+  if (!(response instanceof Response) || !response.ok) throw new MetaqdaError('fetch', `${url.href} could not be fetched (${response.status}): check the connection and the address, and load again.`);
   return response;
 }
 
@@ -152,7 +122,7 @@ export async function startProgram(modules, { Go, scope }, role, name) {
 }
 
 /**
- * Makes methods reject, rather than throw, once the program has ended.
+ * Makes methods reject with errors of our own, and once the program has ended rather than throw.
  *
  * @param {Record<string, any>} methods
  * @param {() => boolean} ended
@@ -161,6 +131,11 @@ export async function startProgram(modules, { Go, scope }, role, name) {
 function guarded(methods, ended) {
   return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, typeof method !== 'function' ? method : async (/** @type {unknown[]} */ ...args) => {
     if (ended()) throw new MetaqdaError('internal', 'The engine has stopped: reload the page. What was taught is kept.');
-    return method(...args);
+    try {
+      return await method(...args);
+    } catch (error) {
+      const { code, message } = /** @type {any} */ (error);
+      throw code ? new MetaqdaError(code, message) : error;
+    }
   }]));
 }

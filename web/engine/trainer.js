@@ -10,7 +10,7 @@
  *   pause, proceed, cancel, finished
  *   and 'progress' of its own accord
  */
-import { EngineThread } from './thread.js';
+import { EngineThread } from './index.js';
 
 /** @typedef {import('./index.js').LoadedEngine} FullEngine */
 /**

@@ -5,12 +5,13 @@
  * mq_room returns, replies come from those of mq_reply and mq_answer.
  */
 import { simdSupported } from '../base/simd.js';
-import { compile, start } from '../engine/program.js';
+import { start } from '../engine/program.js';
 import { MetaqdaError } from './errors.js';
+import { programOf } from './files.js';
 import { loadGo } from './go.js';
 import { kernels } from './kernels.js';
 
-/** @typedef {import('../engine/program.js').Source} Source */
+/** @typedef {import('./files.js').Source} Source */
 /** @typedef {{exports: any} & Pick<Awaited<ReturnType<typeof start>>, 'memory' | 'ended' | 'release'>} Program a running engine, and its functions */
 
 const encoder = new TextEncoder();
@@ -114,7 +115,7 @@ export async function init(options = {}) {
 
 /** @param {import('../engine/program.js').OnProgress} [onProgress] */
 function compiled(onProgress) {
-  const tried = module ??= compile(source ?? new URL('./metaqda.wasm', import.meta.url), { onProgress });
+  const tried = module ??= programOf(source ?? new URL('./metaqda.wasm', import.meta.url), onProgress);
   tried.catch(() => { if (module === tried) module = undefined; }); // the next call tries again
   return tried;
 }

@@ -4,6 +4,7 @@ import { compiledKernels } from './engine.js';
 import { loadGo } from './go.js';
 import { scope } from './scope.js';
 
+export { programOf } from './files.js';
 export const kernels = async () => compiledKernels();
 
 /** @returns {import('../engine/program.js').Runtime} */

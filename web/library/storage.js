@@ -5,7 +5,6 @@
  * with, and its program. types.js has the types.
  */
 import * as engine from '../engine/index.js';
-import { compile } from '../engine/program.js';
 
 export { Judge } from '../engine/judge.js';
 export { Trainer } from '../engine/trainer.js';
@@ -18,7 +17,7 @@ const thread = () => new Worker(new URL('./storage-thread.js', import.meta.url),
 /**
  * @typedef {object} StorageOptions
  * @property {string} [name] of the database, `metaqda` if left out: others of this origin have others
- * @property {import('../engine/program.js').Source} [wasm] where `storage.wasm` is, or what it holds; beside this module if left out
+ * @property {import('./files.js').Source} [wasm] where `storage.wasm` is, or what it holds; beside this module if left out
  * @property {() => Worker} [worker] starts `metaqda/storage-thread` for Trainer and Judge, where a bundler must see its address
  * @property {boolean} [simd] false does without SIMD: slower, the same answers
  * @property {import('../engine/program.js').OnProgress} [onProgress] bytes of the program as they arrive
@@ -31,8 +30,8 @@ const thread = () => new Worker(new URL('./storage-thread.js', import.meta.url),
  * @returns {Promise<Storage>}
  */
 export async function openStorage({ name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress, worker = thread } = {}) {
-  const { runtime, kernels } = await import('./runtime.js'); // of the package
-  const modules = { engine: await compile(wasm, { onProgress }), kernels: simd ? await kernels() : null };
+  const { kernels, programOf, runtime } = await import('./runtime.js'); // which the page has of its own
+  const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };
   return engine.startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
 }
 
