@@ -4,9 +4,8 @@
  * What it can do is described in contract.js.
  */
 import { RemoteClient } from '../base/remote.js';
-import { directly } from './direct.js';
 import { loadSimd } from './kernels.js';
-import { compile, fetched, loadRuntime, startProgram } from './program.js';
+import { compile, directly, fetched, loadRuntime, startProgram } from './program.js';
 
 /** @typedef {import('./contract.js').Engine} Engine */
 /** @typedef {import('./program.js').OnProgress} OnProgress */
@@ -29,15 +28,15 @@ import { compile, fetched, loadRuntime, startProgram } from './program.js';
 /**
  * Loads and starts the engine of the page.
  *
- * @param {object} options
+ * @param {object} [options]
  * @param {OnProgress} [options.onProgress]
  * @param {Promise<number>} [options.total] uncompressed bytes to come, which no header tells
  * @param {string} [options.base] the folder of metaqda.wasm
  * @param {boolean} [options.simd] false, or `?simd=0` in the page's address, does without SIMD
- * @param {() => Worker} options.worker starts a worker that serves (worker.js)
  * @returns {Promise<LoadedEngine>}
  */
-export async function loadEngine({ onProgress, total, base = document.baseURI, simd = simdWanted(), worker }) {
+export async function loadEngine({ onProgress, total, base = document.baseURI, simd = simdWanted() } = {}) {
+  const file = './thread.js'; // a variable, for bundlers of the package to leave it alone
   const url = new URL('metaqda.wasm', base);
   const script = new URL('wasm_exec.js', base).href;
   const [engine, kernels, runtime] = await Promise.all([
@@ -45,7 +44,7 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
     loadSimd(new URL('metaqda-simd.wasm', base), simd),
     loadRuntime(script),
   ]);
-  return startEngine(runtime, 'page', { modules: { engine, kernels }, runtime: script, name: 'metaqda', worker });
+  return startEngine(runtime, 'page', { modules: { engine, kernels }, runtime: script, name: 'metaqda', worker: () => new Worker(new URL(file, import.meta.url), { type: 'module' }) });
 }
 
 /**

@@ -4,15 +4,14 @@
  * that are open at the same time follow each other. It is what the page of metaqda works
  * with, and its program. types.js has the types.
  */
-import * as engine from '../engine/index.js';
+import { startEngine } from '../engine/index.js';
 
+export { loadEngine } from '../engine/index.js'; // of the page, whose files lie elsewhere
 export { Judge } from '../engine/judge.js';
 export { Trainer } from '../engine/trainer.js';
 export { nextTask } from '../base/task.js';
 
 /** @typedef {import('../engine/index.js').LoadedEngine} Storage */
-
-const thread = () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda' });
 
 /**
  * @typedef {object} StorageOptions
@@ -29,16 +28,9 @@ const thread = () => new Worker(new URL('./storage-thread.js', import.meta.url),
  * @param {StorageOptions} [options]
  * @returns {Promise<Storage>}
  */
-export async function openStorage({ name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress, worker = thread } = {}) {
+export async function openStorage({ name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress,
+  worker = () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda' }) } = {}) {
   const { kernels, programOf, runtime } = await import('./runtime.js'); // which the page has of its own
   const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };
-  return engine.startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
+  return startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
 }
-
-/**
- * The same for the page of metaqda, whose files are those of its site, with its view.
- *
- * @param {Omit<Parameters<typeof engine.loadEngine>[0], 'worker'>} [options]
- * @returns {Promise<Storage>}
- */
-export const loadEngine = (options) => engine.loadEngine({ ...options, worker: thread });
