@@ -7,23 +7,7 @@ import { RemoteClient } from '../base/remote.js';
 import { loadSimd } from './kernels.js';
 import { compile, directly, fetched, loadRuntime, startProgram } from './program.js';
 
-/** @typedef {import('./contract.js').Engine} Engine */
-/** @typedef {import('./program.js').OnProgress} OnProgress */
-/** @typedef {import('./program.js').Modules} Modules */
-
-/**
- * How an engine's workers are started: what the first message tells, and the worker.
- *
- * @typedef {{modules: Modules, runtime: string, name: string, worker: () => Worker}} Thread
- */
-
-/**
- * The engine of a window, with what its workers need of it.
- *
- * `memory` tells the bytes that the program holds.
- *
- * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
- */
+/** @import {LoadedEngine, OnProgress, Runtime, Thread} from './contract.js' */
 
 /**
  * Loads and starts the engine of the page.
@@ -36,7 +20,7 @@ import { compile, directly, fetched, loadRuntime, startProgram } from './program
  * @returns {Promise<LoadedEngine>}
  */
 export async function loadEngine({ onProgress, total, base = document.baseURI, simd = simdWanted() } = {}) {
-  const file = './thread.js'; // a variable, for bundlers of the package to leave it alone
+  const here = import.meta.url; // a variable, for bundlers of the package to leave the page's worker alone
   const url = new URL('metaqda.wasm', base);
   const script = new URL('wasm_exec.js', base).href;
   const [engine, kernels, runtime] = await Promise.all([
@@ -44,11 +28,11 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
     loadSimd(new URL('metaqda-simd.wasm', base), simd),
     loadRuntime(script),
   ]);
-  return startEngine(runtime, 'page', { modules: { engine, kernels }, runtime: script, name: 'metaqda', worker: () => new Worker(new URL(file, import.meta.url), { type: 'module' }) });
+  return startEngine(runtime, 'page', { modules: { engine, kernels }, runtime: script, name: 'metaqda', worker: () => new Worker(new URL('./thread.js', here), { type: 'module' }) });
 }
 
 /**
- * @param {import('./program.js').Runtime} runtime
+ * @param {Runtime} runtime
  * @param {'page'|'storage'} role with or without what the page alone has
  * @param {Thread} thread
  * @returns {Promise<LoadedEngine>}
@@ -74,7 +58,7 @@ export class EngineThread {
   #running = null;
 
   /**
-   * @param {{thread: import('./index.js').Thread}} engine
+   * @param {{thread: Thread}} engine
    * @param {'trainer'|'judge'} role
    * @param {import('../base/remote.js').ClientOptions} options
    */

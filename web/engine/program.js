@@ -6,11 +6,7 @@
 import { MetaqdaError } from '../base/remote.js';
 import { simdImports } from './kernels.js';
 
-/** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes; total is 0 while it is not known */
-/** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */
-/** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
-/** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean, _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>}} GoProgram */
-/** @typedef {{Go: new () => GoProgram, scope: Record<string, any>}} Runtime of Go, and what it takes for the global scope */
+/** @import {Direct, Exports, GoProgram, Methods, Modules, OnProgress, Prediction, Runtime} from './contract.js' */
 
 /**
  * Compiles a program, while it arrives where that is possible.
@@ -141,17 +137,6 @@ function guarded(methods, ended) {
 
 // The way to a prediction: exported functions of the program that take and give numbers in its memory
 // (wasm/direct). A call takes a microsecond, one through syscall/js ten.
-
-/** @typedef {import('./contract.js').Prediction} Prediction */
-/** @typedef {{ metaqda_place: (n: number) => number, metaqda_ask: (show: number) => number, metaqda_answer: () => number, metaqda_revision: () => number, mem: WebAssembly.Memory }} Exports */
-/**
- * `ask` asks the program about an embedding and has it show the answer, if so wished. The answer is a view of
- * the program's memory, good until the next call of the program: the probability of none of these and those of
- * the classes. It is empty where there is nothing to compare with, and null where the program has to be asked the
- * ordinary way. `revision` is another number whenever the classes are others.
- *
- * @typedef {{ ask: (x: Float32Array, show?: boolean) => Float64Array | null, revision: () => number }} Direct
- */
 
 /**
  * @param {WebAssembly.Instance} instance of a program that runs

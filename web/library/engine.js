@@ -97,7 +97,7 @@ let users = 0;
  * @typedef {object} InitOptions
  * @property {Source} [wasm] where `metaqda.wasm` is, or what it holds; beside this module if left out
  * @property {boolean} [simd] false does without SIMD: slower, the same answers
- * @property {import('../engine/program.js').OnProgress} [onProgress] bytes of the engine as they arrive
+ * @property {import('../engine/contract.js').OnProgress} [onProgress] bytes of the engine as they arrive
  */
 
 /**
@@ -113,7 +113,7 @@ export async function init(options = {}) {
   await compiled(options.onProgress);
 }
 
-/** @param {import('../engine/program.js').OnProgress} [onProgress] */
+/** @param {import('../engine/contract.js').OnProgress} [onProgress] */
 function compiled(onProgress) {
   const tried = module ??= programOf(source ?? new URL('./metaqda.wasm', import.meta.url), onProgress);
   tried.catch(() => { if (module === tried) module = undefined; }); // the next call tries again

@@ -6,7 +6,7 @@ import { compile, fetched } from '../engine/program.js';
 /** @typedef {URL | string | Response | ArrayBuffer | ArrayBufferView} File where a file is, or what it holds */
 /** @typedef {File | WebAssembly.Module} Source where a program is, or the program */
 
-/** @param {Source} source @param {import('../engine/program.js').OnProgress} [onProgress] @returns {Promise<WebAssembly.Module>} */
+/** @param {Source} source @param {import('../engine/contract.js').OnProgress} [onProgress] @returns {Promise<WebAssembly.Module>} */
 export async function programOf(source, onProgress) {
   if (typeof WebAssembly === 'object' && source instanceof WebAssembly.Module) return source;
   return compile(/** @type {Response | BufferSource} */ (await open(/** @type {File} */ (source))), { onProgress });

@@ -7,7 +7,7 @@ import { scope } from './scope.js';
 export { programOf } from './files.js';
 export const kernels = async () => compiledKernels();
 
-/** @returns {import('../engine/program.js').Runtime} */
+/** @returns {import('../engine/contract.js').Runtime} */
 export function runtime() {
   const own = scope();
   return { Go: loadGo(own), scope: own };

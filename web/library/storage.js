@@ -1,8 +1,7 @@
 // @ts-check
 /**
  * Sessions that stay: what was taught is kept in IndexedDB, with thumbnails, and tabs
- * that are open at the same time follow each other. It is what the page of metaqda works
- * with, and its program. types.js has the types.
+ * that are open at the same time follow each other: what the page of metaqda works with.
  */
 import { startEngine } from '../engine/index.js';
 
@@ -11,21 +10,12 @@ export { Judge } from '../engine/judge.js';
 export { Trainer } from '../engine/trainer.js';
 export { nextTask } from '../base/task.js';
 
-/** @typedef {import('../engine/index.js').LoadedEngine} Storage */
-
-/**
- * @typedef {object} StorageOptions
- * @property {string} [name] of the database, `metaqda` if left out: others of this origin have others
- * @property {import('./files.js').Source} [wasm] where `storage.wasm` is, or what it holds; beside this module if left out
- * @property {() => Worker} [worker] starts `metaqda/storage-thread` for Trainer and Judge, where a bundler must see its address
- * @property {boolean} [simd] false does without SIMD: slower, the same answers
- * @property {import('../engine/program.js').OnProgress} [onProgress] bytes of the program as they arrive
- */
+/** @typedef {import('../engine/contract.js').LoadedEngine} Storage */
 
 /**
  * Opens the session that was open last, or a new one.
  *
- * @param {StorageOptions} [options]
+ * @param {import('./types.js').StorageOptions} [options]
  * @returns {Promise<Storage>}
  */
 export async function openStorage({ name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress,
