@@ -155,6 +155,16 @@ prior: $(PRIOR_DATA) $(MODULES) ## learn the shipped prior anew from DATA and PI
 		--out $(DEFAULT_PRIOR) --log build/prior-log.jsonl \
 		$$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--extractor $${e.id} --extractor-sha256 $${e.sha256}`')
 
+# The prior for vectors that no learned one is known for (core/prior.go): what it says of
+# sessions, fitted on eight sets of PICTURES and measured on eight others.
+comma_list = $(call commas,$(1:%=build/data/%.npz))
+ANY_FIT := aerial_aid asl_signs canteen_food coil17 flowers17 hiragana scenes15 textures_dtd10
+ANY_CHECK := corel1k font_characters game_sprites leafsnap20 music_symbols playing_cards scenes_sun16 shapes_mpeg7
+
+.PHONY: any-prior
+any-prior: $(ANY_FIT:%=build/data/%.npz) $(ANY_CHECK:%=build/data/%.npz) $(MODULES) ## fit the prior for vectors of any length on PICTURES, and measure it: four minutes, once they are embedded
+	$(GO) run ./scripts/anyprior -fit $(call comma_list,$(ANY_FIT)) -check $(call comma_list,$(ANY_CHECK))
+
 build/emoji.npz: $(SITE)/extractor/extractor.json $(wildcard web/build/samples.mjs web/samples/*.mjs web/extractor/*.js scripts/embed/*.mjs)
 	$(NODE) web/build/samples.mjs --all
 	$(NODE) scripts/embed/embed.mjs build/samples-all --out $@ --quiet

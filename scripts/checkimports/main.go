@@ -70,6 +70,7 @@ var layers = map[string]int{
 	"core/metatrain": 4,
 	"core/baseline":  4,
 	"core/oracle":    5,
+	"core":           4,
 
 	"core/dataset/datasettest": 2,
 	"core/model/modeltest":     4,
@@ -101,7 +102,7 @@ var foreign = []struct {
 	prefix string
 	users  []string // path prefixes
 }{
-	{"gonum.org/v1/gonum", []string{"core/", "wasm", "scripts/"}},
+	{"gonum.org/v1/gonum", []string{"core", "wasm", "scripts/"}},
 	{"gonum.org/v1/plot", []string{"scripts/"}},
 	{"golang.org/x/sync", []string{"core/", "scripts/"}},
 	{"github.com/urfave/cli", []string{"scripts/metaqda"}},

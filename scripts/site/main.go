@@ -145,7 +145,7 @@ var shippedTypes = map[string]bool{".js": true, ".css": true, ".svg": true, ".pn
 const workerSource = "web/offline/sw.js"
 
 // ofPage are the modules of the npm package that the page uses.
-var ofPage = map[string]bool{"web/library/storage.js": true, "web/library/storage-thread.js": true, "web/library/extractors.js": true, "web/library/kept.js": true}
+var ofPage = map[string]bool{"web/library/storage.js": true, "web/library/extractors.js": true, "web/library/kept.js": true}
 
 // shipped reports whether a file below web/ belongs to the page. The service
 // worker is written apart, at the top of the site, to have the whole of it as

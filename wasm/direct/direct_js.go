@@ -6,7 +6,7 @@
 // functions that take and give numbers. JavaScript writes an embedding to the
 // address that metaqda_place returns, calls metaqda_ask, and reads as many
 // numbers as that returns from the address that metaqda_answer returns;
-// web/engine/direct.js does it and gives the numbers their names.
+// web/engine/program.js does it and gives the numbers their names.
 //
 // It is for answers alone: refusals, which have words, go through package bridge.
 package direct

@@ -1,4 +1,4 @@
-// Command library is the engine of the npm package: package classifier, compiled to
+// Command library is the engine of the npm package: package metaqda/core, compiled to
 // WebAssembly, behind exported functions that take and give numbers. It knows of no
 // page and no storage, and keeps nothing in JavaScript.
 //
@@ -13,12 +13,14 @@ package main
 
 import (
 	"encoding/binary"
+	"maps"
 	"math"
+	"slices"
 	"unsafe"
 
+	"metaqda/core"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/wasm/library/classifier"
 	"metaqda/wasm/nfc"
 	"metaqda/wasm/simd"
 )
@@ -33,10 +35,10 @@ var state struct {
 	room    []float64 // room for what comes, aligned for any number
 	reply   []byte
 	answer  []float64 // a reply of numbers
-	handles map[int32]*classifier.Classifier
-	batches map[int32]*classifier.Batch
+	handles map[int32]*metaqda.Classifier
+	batches map[int32]*metaqda.Batch
 	last    int32
-	priors  map[string]*model.Prior // by sha256 of their files
+	priors  map[string]*metaqda.Prior // by sha256 of their files
 }
 
 // guard turns errors and panics into replies.
@@ -50,7 +52,7 @@ func guard(f func() (int32, error)) (n int32) {
 			case string:
 				text = r
 			}
-			n = fail(&classifier.Error{Code: "internal", Message: "This is a mistake in metaqda (" + text + "): please report it."})
+			n = fail(&metaqda.Error{Code: "internal", Message: "This is a mistake in metaqda (" + text + "): please report it."})
 		}
 	}()
 	n, err := f()
@@ -61,7 +63,7 @@ func guard(f func() (int32, error)) (n int32) {
 }
 
 func fail(err error) int32 {
-	state.reply = append(append(append(state.reply[:0], classifier.Code(err)...), '\n'), err.Error()...)
+	state.reply = append(append(append(state.reply[:0], metaqda.Code(err)...), '\n'), err.Error()...)
 	return -int32(len(state.reply))
 }
 
@@ -77,24 +79,24 @@ func vector(n int32) []float32 {
 
 func text(from, n int32) string { return string(bytes(from, n)) }
 
-func handle(c *classifier.Classifier) int32 {
+func handle(c *metaqda.Classifier) int32 {
 	if state.handles == nil {
-		state.handles = map[int32]*classifier.Classifier{}
+		state.handles = map[int32]*metaqda.Classifier{}
 	}
 	state.last++
 	state.handles[state.last] = c
 	return state.last
 }
 
-func of(h int32) (*classifier.Classifier, error) {
+func of(h int32) (*metaqda.Classifier, error) {
 	if c := state.handles[h]; c != nil {
 		return c, nil
 	}
-	return nil, &classifier.Error{Code: "disposed", Message: "This classifier was disposed of: create another one."}
+	return nil, &metaqda.Error{Code: "disposed", Message: "This classifier was disposed of: create another one."}
 }
 
-// with calls f for a classifier.
-func with(h int32, f func(c *classifier.Classifier) (int32, error)) int32 {
+// with calls f for a metaqda.
+func with(h int32, f func(c *metaqda.Classifier) (int32, error)) int32 {
 	return guard(func() (int32, error) {
 		c, err := of(h)
 		if err != nil {
@@ -132,12 +134,12 @@ func Prior(n int32) int32 {
 		file := bytes(0, n)
 		sum := model.Sum(file)
 		if state.priors[sum] == nil {
-			p, err := model.DecodePrior(file)
+			p, err := metaqda.DecodePrior(file)
 			if err != nil {
 				return 0, err
 			}
 			if state.priors == nil {
-				state.priors = map[string]*model.Prior{}
+				state.priors = map[string]*metaqda.Prior{}
 			}
 			state.priors[sum] = p
 		}
@@ -146,8 +148,8 @@ func Prior(n int32) int32 {
 	})
 }
 
-func settings(inference, pooled int32, none float64) classifier.Settings {
-	return classifier.Settings{Inference: niw.Inference(inference), Pooled: pooled != 0, NonePrior: none}
+func settings(inference, pooled int32, none float64) metaqda.Settings {
+	return metaqda.Settings{Inference: niw.Inference(inference), Pooled: pooled != 0, NonePrior: none}
 }
 
 // Create makes a classifier under the prior whose sha256 is the room's n bytes, none
@@ -157,7 +159,7 @@ func settings(inference, pooled int32, none float64) classifier.Settings {
 func Create(inference, pooled int32, none float64, n int32) int32 {
 	return guard(func() (int32, error) {
 		sum := text(0, n)
-		c, err := classifier.New(settings(inference, pooled, none), state.priors[sum], sum)
+		c, err := metaqda.New(settings(inference, pooled, none), state.priors[sum])
 		if err != nil {
 			return 0, err
 		}
@@ -171,9 +173,13 @@ func Create(inference, pooled int32, none float64, n int32) int32 {
 //go:wasmexport mq_open
 func Open(n, m int32) int32 {
 	return guard(func() (int32, error) {
-		sum := text(n, m)
-		find := func(sum string) *model.Prior { return state.priors[sum] }
-		c, err := classifier.Open(bytes(0, n), find, state.priors[sum], sum)
+		var c *metaqda.Classifier
+		var err error
+		if other := state.priors[text(n, m)]; other != nil {
+			c, err = metaqda.OpenUnder(bytes(0, n), other)
+		} else {
+			c, err = metaqda.Open(bytes(0, n), slices.Collect(maps.Values(state.priors))...)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -185,12 +191,12 @@ func Open(n, m int32) int32 {
 //
 //go:wasmexport mq_merge
 func Merge(g, h int32) int32 {
-	return with(g, func(a *classifier.Classifier) (int32, error) {
+	return with(g, func(a *metaqda.Classifier) (int32, error) {
 		b, err := of(h)
 		if err != nil {
 			return 0, err
 		}
-		c, err := classifier.Merge(a, b)
+		c, err := metaqda.Merge(a, b)
 		if err != nil {
 			return 0, err
 		}
@@ -198,7 +204,7 @@ func Merge(g, h int32) int32 {
 	})
 }
 
-// Free forgets a classifier.
+// Free forgets a metaqda.
 //
 //go:wasmexport mq_free
 func Free(h int32) { delete(state.handles, h) }
@@ -207,7 +213,7 @@ func Free(h int32) { delete(state.handles, h) }
 //
 //go:wasmexport mq_configure
 func Configure(h, inference, pooled int32, none float64) int32 {
-	return with(h, func(c *classifier.Classifier) (int32, error) {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		return 0, c.Configure(settings(inference, pooled, none))
 	})
 }
@@ -217,7 +223,7 @@ func Configure(h, inference, pooled int32, none float64) int32 {
 //
 //go:wasmexport mq_identify
 func Identify(h, n, m int32) int32 {
-	return with(h, func(c *classifier.Classifier) (int32, error) {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		return 0, c.Identify(model.Extractor{ID: text(0, n), SHA256: text(n, m)})
 	})
 }
@@ -227,7 +233,7 @@ func Identify(h, n, m int32) int32 {
 //
 //go:wasmexport mq_add
 func Add(h, d, n, m int32) int32 {
-	return with(h, func(c *classifier.Classifier) (int32, error) {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		x := append([]float32(nil), vector(d)...)
 		id, err := c.Add(text(4*d, n), text(4*d+n, m), x)
 		return int32(id), err
@@ -238,35 +244,35 @@ func Add(h, d, n, m int32) int32 {
 //
 //go:wasmexport mq_remove
 func Remove(h, id int32) int32 {
-	return with(h, func(c *classifier.Classifier) (int32, error) { return 0, c.Remove(uint32(id)) })
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Remove(uint32(id)) })
 }
 
 // AddClass adds a class whose label are the room's n bytes.
 //
 //go:wasmexport mq_add_class
 func AddClass(h, n int32) int32 {
-	return with(h, func(c *classifier.Classifier) (int32, error) { return 0, c.AddClass(text(0, n)) })
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.AddClass(text(0, n)) })
 }
 
 // RemoveClass removes a class.
 //
 //go:wasmexport mq_remove_class
 func RemoveClass(h, n int32) int32 {
-	return with(h, func(c *classifier.Classifier) (int32, error) { return 0, c.RemoveClass(text(0, n)) })
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RemoveClass(text(0, n)) })
 }
 
 // RenameClass gives a class the label that the m bytes after its own are.
 //
 //go:wasmexport mq_rename_class
 func RenameClass(h, n, m int32) int32 {
-	return with(h, func(c *classifier.Classifier) (int32, error) { return 0, c.RenameClass(text(0, n), text(n, m)) })
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RenameClass(text(0, n), text(n, m)) })
 }
 
 // Undo returns 1 if there was a change to take back.
 //
 //go:wasmexport mq_undo
 func Undo(h int32) int32 {
-	return with(h, func(c *classifier.Classifier) (n int32, err error) {
+	return with(h, func(c *metaqda.Classifier) (n int32, err error) {
 		done, err := c.Undo()
 		if done {
 			n = 1
@@ -306,26 +312,26 @@ func Predict(h, d int32) (n int32) {
 //
 //go:wasmexport mq_together
 func Together(h, d, n int32) int32 {
-	return many(h, func(c *classifier.Classifier) (*classifier.Batch, error) { return c.Together(vector(n*d), int(d)) })
+	return many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(vector(n*d), int(d)) })
 }
 
 // Suggest asks which so many of the vectors to label, as [Together] does.
 //
 //go:wasmexport mq_suggest
 func Suggest(h, d, n, count int32) int32 {
-	return many(h, func(c *classifier.Classifier) (*classifier.Batch, error) {
-		return c.Suggest(vector(n*d), int(d), int(count))
+	return many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) {
+		return c.BeginSuggest(vector(n*d), int(d), int(count))
 	})
 }
 
-func many(h int32, ask func(*classifier.Classifier) (*classifier.Batch, error)) int32 {
-	return with(h, func(c *classifier.Classifier) (int32, error) {
+func many(h int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		b, err := ask(c)
 		if err != nil {
 			return 0, err
 		}
 		if state.batches == nil {
-			state.batches = map[int32]*classifier.Batch{}
+			state.batches = map[int32]*metaqda.Batch{}
 		}
 		state.last++
 		state.batches[state.last] = b
@@ -343,7 +349,7 @@ func Step(b int32) int32 {
 	return guard(func() (int32, error) {
 		of := state.batches[b]
 		if of == nil {
-			return 0, &classifier.Error{Code: "disposed", Message: "This question was given up."}
+			return 0, &metaqda.Error{Code: "disposed", Message: "This question was given up."}
 		}
 		more, done, total, err := of.Step()
 		if err != nil {
@@ -384,7 +390,7 @@ func Stop(b int32) {
 //
 //go:wasmexport mq_leave_one_out
 func LeaveOneOut(h int32) int32 {
-	return with(h, func(c *classifier.Classifier) (int32, error) {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		all, err := c.LeaveOneOut()
 		if err != nil {
 			return 0, err
@@ -410,7 +416,7 @@ func LeaveOneOut(h int32) int32 {
 //
 //go:wasmexport mq_describe
 func Describe(h int32) int32 {
-	return with(h, func(c *classifier.Classifier) (int32, error) {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		put := func(n int) { state.reply = binary.LittleEndian.AppendUint32(state.reply, uint32(n)) }
 		s := c.Settings()
 		state.reply = state.reply[:0]
@@ -439,7 +445,7 @@ func Describe(h int32) int32 {
 //
 //go:wasmexport mq_save
 func Save(h int32) int32 {
-	return with(h, func(c *classifier.Classifier) (n int32, err error) {
+	return with(h, func(c *metaqda.Classifier) (n int32, err error) {
 		state.reply, err = c.Save()
 		return int32(len(state.reply)), err
 	})
@@ -449,7 +455,7 @@ func Save(h int32) int32 {
 //
 //go:wasmexport mq_export
 func Export(h int32) int32 {
-	return with(h, func(c *classifier.Classifier) (n int32, err error) {
+	return with(h, func(c *metaqda.Classifier) (n int32, err error) {
 		state.reply, err = c.Export()
 		return int32(len(state.reply)), err
 	})

@@ -9,6 +9,7 @@
  * from its JSDoc.
  */
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { appendFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +19,7 @@ import { written } from './written.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const library = path.join(root, 'web/library');
 const out = path.join(root, 'build/package');
+const prior = path.join(root, 'web/prior/default.safetensors');
 
 const { version } = JSON.parse(await readFile(path.join(root, 'web/package.json'), 'utf8'));
 await rm(out, { recursive: true, force: true });
@@ -41,7 +43,8 @@ async function bundle() {
 }
 
 async function record() {
-  return `export const record = ${await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8')}`;
+  const sum = createHash('sha256').update(await readFile(prior)).digest('hex');
+  return `export const record = ${await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8')};\nexport const priorSum = '${sum}';`;
 }
 
 async function types() {
@@ -53,7 +56,7 @@ async function types() {
 async function copy() {
   await cp(path.join(root, 'build/library.wasm'), path.join(out, 'metaqda.wasm'));
   await cp(path.join(root, 'build/site/metaqda.wasm'), path.join(out, 'storage.wasm'));
-  await cp(path.join(root, 'web/prior/default.safetensors'), path.join(out, 'priors/mobilenet.safetensors'));
+  await cp(prior, path.join(out, 'priors/mobilenet.safetensors'));
   await cp(path.join(library, 'README.md'), path.join(out, 'README.md'));
   for (const name of ['LICENSE', 'THIRD_PARTY.md']) await cp(path.join(root, name), path.join(out, name));
   await cp(path.join(root, 'build/site/extractor'), path.join(out, 'mobilenet'), { recursive: true, filter: (name) => !/\.(br|gz)$/.test(name) });

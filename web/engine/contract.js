@@ -152,4 +152,63 @@
  *
  * @typedef {{id: string, sha256: string}} Identity of an extractor
  */
+
+/**
+ * Rows of embeddings, one after the other, with an index into names for each.
+ *
+ * @typedef {{embeddings: Float32Array, dimension: number, labels: Int32Array, names: string[]}} Dataset
+ */
+/**
+ * One point of the training curve; losses are cross-entropies in nats.
+ *
+ * @typedef {{step: number, loss: number, validation: {loss: number, accuracy: number}|null}} Point
+ */
+/**
+ * @typedef {object} Progress
+ * @property {number} step
+ * @property {number} steps
+ * @property {number} loss mean over the steps since the last message
+ * @property {number} secondsLeft Infinity while nothing tells
+ * @property {boolean} paused
+ * @property {boolean} done
+ * @property {Point|null} point set where one was added to the curve
+ * @property {boolean} best that point is the best so far
+ * @property {{code: string, message: string}|null} [error] why it ends early; finished() rejects with it too
+ */
+/** @typedef {{step: number, steps: number, history: Point[]}} Started */
+/** @typedef {{prior: Uint8Array, before: Point, best: Point}} Learned `before` is the prior that learning began at */
+/**
+ * What is answered about n pictures: for each the probability of none of these and then
+ * those of the classes, null while no class has a picture.
+ *
+ * @typedef {{classes: string[], probabilities: Float64Array|null}} Answers
+ */
+
+/**
+ * How an engine's workers are started: what the first message tells, and the worker.
+ *
+ * @typedef {{modules: Modules, runtime: string, name: string, worker: () => Worker}} Thread
+ */
+
+/**
+ * The engine of a window, with what its workers need of it.
+ *
+ * `memory` tells the bytes that the program holds.
+ *
+ * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, marked: boolean, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ */
+/** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes; total is 0 while it is not known */
+/** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */
+/** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
+/** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean, _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>}} GoProgram */
+/** @typedef {{Go: new () => GoProgram, scope: Record<string, any>}} Runtime of Go, and what it takes for the global scope */
+/** @typedef {{ metaqda_place: (n: number) => number, metaqda_ask: (show: number) => number, metaqda_answer: () => number, metaqda_revision: () => number, mem: WebAssembly.Memory }} Exports */
+/**
+ * `ask` asks the program about an embedding and has it show the answer, if so wished. The answer is a view of
+ * the program's memory, good until the next call of the program: the probability of none of these and those of
+ * the classes. It is empty where there is nothing to compare with, and null where the program has to be asked the
+ * ordinary way. `revision` is another number whenever the classes are others.
+ *
+ * @typedef {{ ask: (x: Float32Array, show?: boolean) => Float64Array | null, revision: () => number }} Direct
+ */
 export {};

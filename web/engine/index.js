@@ -3,54 +3,36 @@
  * Starts the engine: the Go program of wasm/, compiled to WebAssembly, for a window.
  * What it can do is described in contract.js.
  */
-import { directly } from './direct.js';
+import { RemoteClient } from '../base/remote.js';
 import { loadSimd } from './kernels.js';
-import { compile, loadRuntime, startProgram } from './program.js';
+import { compile, directly, fetched, loadRuntime, startProgram } from './program.js';
 
-/** @typedef {import('./contract.js').Engine} Engine */
-/** @typedef {import('./program.js').OnProgress} OnProgress */
-/** @typedef {import('./program.js').Modules} Modules */
-
-/**
- * How an engine's workers are started: what the first message tells, and the worker.
- *
- * @typedef {{modules: Modules, runtime: string, name: string, worker: () => Worker}} Thread
- */
-
-/**
- * The engine of a window, with what its workers need of it.
- *
- * `memory` tells the bytes that the program holds.
- *
- * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, marked: boolean, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
- */
-
-/** Bytes to expect of the engine where the manifest does not say. */
-const EXPECTED = 6.5e6;
+/** @import {LoadedEngine, OnProgress, Runtime, Thread} from './contract.js' */
 
 /**
  * Loads and starts the engine of the page.
  *
- * @param {object} options
+ * @param {object} [options]
  * @param {OnProgress} [options.onProgress]
+ * @param {Promise<number>} [options.total] uncompressed bytes to come, which no header tells
  * @param {string} [options.base] the folder of metaqda.wasm
  * @param {boolean} [options.simd] false, or `?simd=0` in the page's address, does without SIMD
- * @param {() => Worker} options.worker starts a worker that serves (worker.js)
  * @returns {Promise<LoadedEngine>}
  */
-export async function loadEngine({ onProgress, base = document.baseURI, simd = simdWanted(), worker }) {
+export async function loadEngine({ onProgress, total, base = document.baseURI, simd = simdWanted() } = {}) {
+  const here = import.meta.url; // a variable, for bundlers of the package to leave the page's worker alone
   const url = new URL('metaqda.wasm', base);
   const script = new URL('wasm_exec.js', base).href;
   const [engine, kernels, runtime] = await Promise.all([
-    compile(url, { onProgress, total: sizeOf(url) }),
+    fetched(url).then((response) => compile(response, { onProgress, total })),
     loadSimd(new URL('metaqda-simd.wasm', base), simd),
     loadRuntime(script),
   ]);
-  return startEngine(runtime, 'page', { modules: { engine, kernels }, runtime: script, name: 'metaqda', worker });
+  return startEngine(runtime, 'page', { modules: { engine, kernels }, runtime: script, name: 'metaqda', worker: () => new Worker(new URL('./thread.js', here), { type: 'module' }) });
 }
 
 /**
- * @param {import('./program.js').Runtime} runtime
+ * @param {Runtime} runtime
  * @param {'page'|'storage'} role with or without what the page alone has
  * @param {Thread} thread
  * @returns {Promise<LoadedEngine>}
@@ -70,17 +52,41 @@ function simdWanted() {
   return new URLSearchParams(globalThis.location?.search).get('simd') !== '0';
 }
 
-/**
- * The uncompressed size that the manifest tells.
- *
- * @param {URL} url
- * @returns {Promise<number>}
- */
-async function sizeOf(url) {
-  try {
-    const { files } = await (await fetch(new URL('manifest.json', url))).json();
-    return files.find((/** @type {{path: string}} */ { path }) => url.pathname.endsWith(`/${path}`)).bytes;
-  } catch {
-    return EXPECTED;
+/** A worker of the engine, started when it is first asked, and anew after it ended. */
+export class EngineThread {
+  /** `started` is settled once its program runs. @type {{client: RemoteClient, started: Promise<unknown>}|null} */
+  #running = null;
+
+  /**
+   * @param {{thread: Thread}} engine
+   * @param {'trainer'|'judge'} role
+   * @param {import('../base/remote.js').ClientOptions} options
+   */
+  constructor(engine, role, options) {
+    this.engine = engine;
+    this.role = role;
+    this.options = options;
+  }
+
+  /** @param {string} type @param {unknown} [args] @param {Transferable[]} [transfer] @returns {Promise<any>} */
+  async ask(type, args, transfer) {
+    if (!this.#running || this.#running.client.dead) this.#running = this.#start();
+    const { client, started } = this.#running;
+    await started;
+    return client.ask(type, args, transfer);
+  }
+
+  /** Ends the worker, and with it whatever it does and holds. @param {string} why a sentence */
+  close(why) {
+    this.#running?.client.close(why);
+    this.#running = null;
+  }
+
+  #start() {
+    const { worker, ...message } = this.engine.thread;
+    const client = new RemoteClient(worker(), this.options);
+    const started = client.ask('start', { ...message, role: this.role });
+    started.catch((error) => client.close(error.message)); // the next question starts another
+    return { client, started };
   }
 }

@@ -12,15 +12,10 @@
  *   alike     [numbers of the pictures]
  *   and 'progress' of its own accord, {done, total}
  */
-import { EngineThread } from './thread.js';
+import { EngineThread } from './index.js';
 
-/** @typedef {import('./index.js').LoadedEngine} LoadedEngine */
-/**
- * What is answered about n pictures: for each the probability of none of these and then
- * those of the classes, null while no class has a picture.
- *
- * @typedef {{classes: string[], probabilities: Float64Array|null}} Answers
- */
+/** @typedef {import('./contract.js').LoadedEngine} LoadedEngine */
+/** @typedef {import('./contract.js').Answers} Answers */
 
 /** Judges the pictures that it was last given by the session as it then was. */
 export class Judge {

@@ -1,20 +1,9 @@
 // @ts-check
-// The SIMD kernels under gonum (source: wasm/simd/kernels), for whoever runs the Go engine.
-//
-// Go's program imports functions from module "simd"; the kernels import the memory that the Go
-// instance exports. Trampolines break the circle:
-//
-//   const kernels = await loadSimd(new URL('metaqda-simd.wasm', base), enabled);  // null: no SIMD
-//   const simd = simdImports(kernels);
-//   const go = new Go();
-//   Object.assign(go.importObject, simd.imports);
-//   const instance = await WebAssembly.instantiate(goModule, go.importObject);
-//   simd.attach(instance);                                                        // before run
-//   go.run(instance);
-//
-// Without kernels the imports exist all the same, `available` answers 0 and Go keeps gonum's own
-// routines. A compiled module can be posted to a worker, which makes its own imports from it. The
-// kernels hold the Memory object, not its buffer, so they survive its growth.
+// The SIMD kernels under gonum (source: wasm/simd/kernels). Go's program imports functions from module
+// "simd", and the kernels import the memory that the Go instance exports: trampolines break the circle, and
+// `attach` is called before the program runs. Without kernels `available` answers 0 and Go keeps gonum's own
+// routines. A compiled module can be posted to a worker, which makes its own imports from it. The kernels
+// hold the Memory object, not its buffer, so they survive its growth.
 import { simdSupported } from '../base/simd.js';
 
 /**

@@ -4,30 +4,20 @@
  * wasm/library, which exports functions.
  */
 import { MetaqdaError } from '../base/remote.js';
-import { direct } from './direct.js';
 import { simdImports } from './kernels.js';
 
-/** @typedef {URL | string | Response | ArrayBuffer | ArrayBufferView} Bytes where a file is, or what it holds */
-/** @typedef {Bytes | WebAssembly.Module} Source where a program is, or the program */
-/** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes; total is 0 while it is not known */
-/** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */
-/** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
-/** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean, _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>}} GoProgram */
-/** @typedef {{Go: new () => GoProgram, scope: Record<string, any>}} Runtime of Go, and what it takes for the global scope */
+/** @import {Direct, Exports, GoProgram, Methods, Modules, OnProgress, Prediction, Runtime} from './contract.js' */
 
 /**
- * Fetches and compiles a program, while it arrives where that is possible.
+ * Compiles a program, while it arrives where that is possible.
  *
- * @param {Source} source
+ * @param {Response | BufferSource} found
  * @param {{onProgress?: OnProgress, total?: Promise<number>}} [options] `total` is the uncompressed size, which no header tells
  * @returns {Promise<WebAssembly.Module>}
  */
-export async function compile(source, { onProgress, total } = {}) {
-  if (typeof WebAssembly !== 'object') throw new MetaqdaError('unsupported', 'WebAssembly is missing here: use a current version of Firefox, Chrome, Edge or Safari, or Node.js 20 or newer.');
-  if (source instanceof WebAssembly.Module) return source;
-  const found = await open(/** @type {Bytes} */ (source));
+export async function compile(found, { onProgress, total } = {}) {
   try {
-    if (!(found instanceof Response)) return await WebAssembly.compile(/** @type {BufferSource} */ (found));
+    if (!(found instanceof Response)) return await WebAssembly.compile(found);
     if (onProgress) {
       const counted = found.clone();
       void sizeOf(found, total).then((size) => count(counted, size, onProgress)).catch(() => {}); // compiling reports what goes wrong
@@ -39,36 +29,11 @@ export async function compile(source, { onProgress, total } = {}) {
   }
 }
 
-/**
- * The bytes of what a URL names, a Response holds, or a caller has at hand.
- *
- * @param {Bytes} source
- * @returns {Promise<Uint8Array>}
- */
-export async function bytesOf(source) {
-  const found = await open(source);
-  return found instanceof Response ? new Uint8Array(await found.arrayBuffer()) : found;
-}
-
-/**
- * Fetches, or reads a file where it is one and this is Node.js.
- *
- * @param {Bytes} source
- * @returns {Promise<Response | Uint8Array>}
- */
-async function open(source) {
-  if (source instanceof Response) return source;
-  if (source instanceof ArrayBuffer) return new Uint8Array(source);
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  const url = new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href);
-  const refuse = (/** @type {string} */ why) => new MetaqdaError('fetch', `${url.href} could not be fetched (${why}): check the connection and the address, and load again.`);
-  if (url.protocol === 'file:' && globalThis.process?.versions?.node) {
-    const name = 'node:fs/promises'; // a variable, so that bundlers leave it alone
-    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ name);
-    return readFile(url).catch((/** @type {Error} */ error) => { throw refuse(error.message); });
-  }
-  const response = await fetch(url).catch((/** @type {Error} */ error) => { throw refuse(error.message); });
-  if (!response.ok) throw refuse(`status ${response.status}`);
+/** @param {URL} url @returns {Promise<Response>} */
+export async function fetched(url) {
+  if (typeof WebAssembly !== 'object') throw new MetaqdaError('unsupported', 'WebAssembly is missing here: use a current version of Firefox, Chrome, Edge or Safari, or Node.js 20 or newer.');
+  const response = await fetch(url).catch((/** @type {Error} */ error) => ({ ok: false, status: error.message }));
+  if (!(response instanceof Response) || !response.ok) throw new MetaqdaError('fetch', `${url.href} could not be fetched (${response.status}): check the connection and the address, and load again.`);
   return response;
 }
 
@@ -133,7 +98,7 @@ let started = 0;
  * @param {Runtime} runtime
  * @param {'page'|'storage'|'trainer'|'judge'} role
  * @param {string} name of the database
- * @returns {Promise<{methods: Methods, quick: import('./direct.js').Direct}>}
+ * @returns {Promise<{methods: Methods, quick: Direct}>}
  */
 export async function startProgram(modules, { Go, scope }, role, name) {
   const handover = `metaqda${++started}`;
@@ -152,7 +117,7 @@ export async function startProgram(modules, { Go, scope }, role, name) {
 }
 
 /**
- * Makes methods reject, rather than throw, once the program has ended.
+ * Makes methods reject with errors of our own, and once the program has ended rather than throw.
  *
  * @param {Record<string, any>} methods
  * @param {() => boolean} ended
@@ -161,6 +126,65 @@ export async function startProgram(modules, { Go, scope }, role, name) {
 function guarded(methods, ended) {
   return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, typeof method !== 'function' ? method : async (/** @type {unknown[]} */ ...args) => {
     if (ended()) throw new MetaqdaError('internal', 'The engine has stopped: reload the page. What was taught is kept.');
-    return method(...args);
+    try {
+      return await method(...args);
+    } catch (error) {
+      const { code, message } = /** @type {any} */ (error);
+      throw code ? new MetaqdaError(code, message) : error;
+    }
   }]));
+}
+
+// The way to a prediction: exported functions of the program that take and give numbers in its memory
+// (wasm/direct). A call takes a microsecond, one through syscall/js ten.
+
+/**
+ * @param {WebAssembly.Instance} instance of a program that runs
+ * @returns {Direct}
+ */
+export function direct(instance) {
+  const program = /** @type {Exports} */ (/** @type {unknown} */ (instance.exports));
+  let place = 0;
+  let length = -1; // of what there is room for; -1 for none
+  /** @type {Float32Array} */ let room = new Float32Array(0);
+  return {
+    ask(x, show = false) {
+      if (x.length !== length) {
+        place = program.metaqda_place(x.length);
+        length = place ? x.length : -1;
+        if (!place) return null;
+        room = new Float32Array(0);
+      }
+      if (room.length !== length) room = new Float32Array(program.mem.buffer, place, length); // new, or detached by growth
+      room.set(x);
+      const n = program.metaqda_ask(show ? 1 : 0);
+      return n < 0 ? null : new Float64Array(program.mem.buffer, n ? program.metaqda_answer() : 0, n);
+    },
+    revision: () => program.metaqda_revision(),
+  };
+}
+
+/**
+ * A method that answers about an embedding directly, by the names of the last ordinary answer while the classes are
+ * those. What is no embedding, or cannot be answered, goes the ordinary way, which says why.
+ *
+ * @param {Direct} quick
+ * @param {(x: Float32Array) => Promise<Prediction|null>} ordinary
+ * @param {boolean} show whether to show the answer too
+ * @returns {(x: Float32Array) => Promise<Prediction|null>}
+ */
+export function directly(quick, ordinary, show) {
+  let revision = -1;
+  /** @type {{id: string, name: string}[]} */ let classes = [];
+  return async (x) => {
+    const p = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x, show) : null;
+    if (p) return p.length ? { classes: classes.map(({ id, name }, i) => ({ id, name, probability: p[i + 1] })), none: p[0] } : null;
+    const now = quick.revision();
+    const answer = await ordinary(x);
+    if (answer) {
+      revision = now;
+      classes = answer.classes.map(({ id, name }) => ({ id, name }));
+    }
+    return answer;
+  };
 }

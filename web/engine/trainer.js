@@ -10,33 +10,11 @@
  *   pause, proceed, cancel, finished
  *   and 'progress' of its own accord
  */
-import { EngineThread } from './thread.js';
+import { EngineThread } from './index.js';
 
-/** @typedef {import('./index.js').LoadedEngine} FullEngine */
-/**
- * Rows of embeddings, one after the other, with an index into names for each.
- *
- * @typedef {{embeddings: Float32Array, dimension: number, labels: Int32Array, names: string[]}} Dataset
- */
-/**
- * One point of the training curve; losses are cross-entropies in nats.
- *
- * @typedef {{step: number, loss: number, validation: {loss: number, accuracy: number}|null}} Point
- */
-/**
- * @typedef {object} Progress
- * @property {number} step
- * @property {number} steps
- * @property {number} loss mean over the steps since the last message
- * @property {number} secondsLeft Infinity while nothing tells
- * @property {boolean} paused
- * @property {boolean} done
- * @property {Point|null} point set where one was added to the curve
- * @property {boolean} best that point is the best so far
- * @property {{code: string, message: string}|null} [error] why it ends early; finished() rejects with it too
- */
-/** @typedef {{step: number, steps: number, history: Point[]}} Started */
-/** @typedef {{prior: Uint8Array, before: Point, best: Point}} Learned `before` is the prior that learning began at */
+/** @typedef {import('./contract.js').Progress} Progress */
+/** @typedef {import('./contract.js').Started} Started */
+/** @typedef {import('./contract.js').Learned} Learned */
 
 /** Learns one prior at a time. */
 export class Trainer {
@@ -44,7 +22,7 @@ export class Trainer {
   #session = '';
 
   /**
-   * @param {FullEngine} engine
+   * @param {import('./contract.js').LoadedEngine} engine
    * @param {{onProgress?: (progress: Progress) => void}} [options]
    */
   constructor(engine, { onProgress = () => {} } = {}) {
@@ -60,7 +38,7 @@ export class Trainer {
    * Begins to learn on the classes of the open session, or on a data set, from the
    * prior in use.
    *
-   * @param {{steps?: number, dataset?: Dataset}} [options]
+   * @param {{steps?: number, dataset?: import('./contract.js').Dataset}} [options]
    * @returns {Promise<Started>}
    */
   async begin({ steps = 300, dataset } = {}) {

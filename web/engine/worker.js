@@ -6,11 +6,11 @@
 import { answer } from '../base/remote.js';
 import { startProgram } from './program.js';
 
-/** @param {(runtime: string) => Promise<import('./program.js').Runtime>} load by what the window says of where it is */
+/** @param {(runtime: string) => Promise<import('./contract.js').Runtime>} load by what the window says of where it is */
 export function serve(load) {
   /** @type {import('../base/remote.js').Handlers} */
   const handlers = {
-    async start(/** @type {Omit<import('./index.js').Thread, 'worker'> & {role: 'trainer'|'judge'}} */ { modules, runtime, role, name }) {
+    async start(/** @type {Omit<import('./contract.js').Thread, 'worker'> & {role: 'trainer'|'judge'}} */ { modules, runtime, role, name }) {
       const { on, ...methods } = (await startProgram(modules, await load(runtime), role, name)).methods;
       await on((/** @type {unknown} */ progress) => tell('progress', progress));
       // A call carries one value; what takes several gets them as an array.

@@ -44,7 +44,7 @@ export async function loadGraphExtractor({ base, ...options }) {
   return loadGraphFrom({
     record: await fetchRecord(folder), at,
     worker: () => new Worker(at('worker.js'), { type: 'module', name: 'extractor' }),
-    runtime: () => import(at('runtime.js').href),
+    runtime: () => import(/* webpackIgnore: true */ /* @vite-ignore */ at('runtime.js').href),
   }, options);
 }
 

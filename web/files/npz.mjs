@@ -8,7 +8,7 @@
  */
 import { entries, unpack } from './unzip.mjs';
 
-/** @typedef {import('../engine/trainer.js').Dataset} Dataset */
+/** @typedef {import('../engine/contract.js').Dataset} Dataset */
 /** @typedef {Float32Array|Float64Array|Int32Array|BigInt64Array|Uint16Array} Numbers */
 /** @typedef {{shape: number[], data: Numbers, half: boolean}} Npy */
 

@@ -1,9 +1,9 @@
 // @ts-check
 /** Classifiers: what was taught, what it is taken for, files. */
 import { nextTask } from '../base/task.js';
-import { bytesOf } from '../engine/program.js';
 import { acquire, release, share } from './engine.js';
 import { MetaqdaError } from './errors.js';
+import { bytesOf } from './files.js';
 import { isVector, numbersOf } from './vectors.js';
 
 /** @typedef {import('./vectors.js').Vector} Vector */

@@ -5,12 +5,13 @@
  * mq_room returns, replies come from those of mq_reply and mq_answer.
  */
 import { simdSupported } from '../base/simd.js';
-import { compile, start } from '../engine/program.js';
+import { start } from '../engine/program.js';
 import { MetaqdaError } from './errors.js';
+import { programOf } from './files.js';
 import { loadGo } from './go.js';
 import { kernels } from './kernels.js';
 
-/** @typedef {import('../engine/program.js').Source} Source */
+/** @typedef {import('./files.js').Source} Source */
 /** @typedef {{exports: any} & Pick<Awaited<ReturnType<typeof start>>, 'memory' | 'ended' | 'release'>} Program a running engine, and its functions */
 
 const encoder = new TextEncoder();
@@ -96,7 +97,7 @@ let users = 0;
  * @typedef {object} InitOptions
  * @property {Source} [wasm] where `metaqda.wasm` is, or what it holds; beside this module if left out
  * @property {boolean} [simd] false does without SIMD: slower, the same answers
- * @property {import('../engine/program.js').OnProgress} [onProgress] bytes of the engine as they arrive
+ * @property {import('../engine/contract.js').OnProgress} [onProgress] bytes of the engine as they arrive
  */
 
 /**
@@ -112,9 +113,9 @@ export async function init(options = {}) {
   await compiled(options.onProgress);
 }
 
-/** @param {import('../engine/program.js').OnProgress} [onProgress] */
+/** @param {import('../engine/contract.js').OnProgress} [onProgress] */
 function compiled(onProgress) {
-  const tried = module ??= compile(source ?? new URL('./metaqda.wasm', import.meta.url), { onProgress });
+  const tried = module ??= programOf(source ?? new URL('./metaqda.wasm', import.meta.url), onProgress);
   tried.catch(() => { if (module === tried) module = undefined; }); // the next call tries again
   return tried;
 }

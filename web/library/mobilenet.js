@@ -5,7 +5,7 @@
  */
 import { loadGraphFrom } from '../extractor/graph.js';
 import { pictureOf } from './pictures.js';
-import { record } from './record.js';
+import { priorSum, record } from './record.js';
 
 /** @typedef {import('./pictures.js').Picture} Picture */
 
@@ -46,3 +46,6 @@ export async function loadMobileNet(options = {}) {
 
 /** Where the prior for it is: the option `prior` of `createClassifier`. @returns {URL} */
 export const prior = () => new URL('./priors/mobilenet.safetensors', import.meta.url);
+
+/** The same for `usePrior` of a storage, which fetches it once. @returns {{url: string, sha256: string}} */
+export const priorSource = () => ({ url: prior().href, sha256: priorSum });

@@ -1,6 +1,6 @@
 // @ts-check
 /** The worker of storage.js. */
-import { loadRuntime } from '../engine/program.js';
 import { serve } from '../engine/worker.js';
+import { runtime } from './runtime.js';
 
-serve(async (script) => (script ? loadRuntime(script) : (await import('./runtime.js')).runtime()));
+serve(async () => runtime());

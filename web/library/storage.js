@@ -1,46 +1,27 @@
 // @ts-check
 /**
  * Sessions that stay: what was taught is kept in IndexedDB, with thumbnails, and tabs
- * that are open at the same time follow each other. It is what the page of metaqda works
- * with, and its program. types.js has the types.
+ * that are open at the same time follow each other: what the page of metaqda works with.
  */
-import * as engine from '../engine/index.js';
-import { compile } from '../engine/program.js';
+import { startEngine } from '../engine/index.js';
 
+export { loadEngine } from '../engine/index.js'; // of the page, whose files lie elsewhere
 export { Judge } from '../engine/judge.js';
 export { Trainer } from '../engine/trainer.js';
 export { decide, NONE_FROM } from '../engine/decide.js';
 export { nextTask } from '../base/task.js';
 
-/** @typedef {import('../engine/index.js').LoadedEngine} Storage */
-
-const thread = () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda' });
-
-/**
- * @typedef {object} StorageOptions
- * @property {string} [name] of the database, `metaqda` if left out: others of this origin have others
- * @property {import('../engine/program.js').Source} [wasm] where `storage.wasm` is, or what it holds; beside this module if left out
- * @property {() => Worker} [worker] starts `metaqda/storage-thread` for Trainer and Judge, where a bundler must see its address
- * @property {boolean} [simd] false does without SIMD: slower, the same answers
- * @property {import('../engine/program.js').OnProgress} [onProgress] bytes of the program as they arrive
- */
+/** @typedef {import('../engine/contract.js').LoadedEngine} Storage */
 
 /**
  * Opens the session that was open last, or a new one.
  *
- * @param {StorageOptions} [options]
+ * @param {import('./types.js').StorageOptions} [options]
  * @returns {Promise<Storage>}
  */
-export async function openStorage({ name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress, worker = thread } = {}) {
-  const { runtime, kernels } = await import('./runtime.js'); // of the package
-  const modules = { engine: await compile(wasm, { onProgress }), kernels: simd ? await kernels() : null };
-  return engine.startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
+export async function openStorage({ name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress,
+  worker = () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda' }) } = {}) {
+  const { kernels, programOf, runtime } = await import('./runtime.js'); // which the page has of its own
+  const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };
+  return startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
 }
-
-/**
- * The same for the page of metaqda, whose files are those of its site, with its view.
- *
- * @param {Omit<Parameters<typeof engine.loadEngine>[0], 'worker'>} [options]
- * @returns {Promise<Storage>}
- */
-export const loadEngine = (options) => engine.loadEngine({ ...options, worker: thread });

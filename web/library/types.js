@@ -1,15 +1,15 @@
 // @ts-check
 /** Types of what is kept, of what learns and judges, and of extractors. Nothing here runs. */
 export * from '../engine/contract.js';
-/** @typedef {import('../engine/index.js').LoadedEngine} LoadedEngine */
-/** @typedef {import('../engine/program.js').OnProgress} OnProgress */
-/** @typedef {import('../engine/judge.js').Answers} Answers */
-/** @typedef {import('../engine/trainer.js').FullEngine} FullEngine */
-/** @typedef {import('../engine/trainer.js').Dataset} Dataset */
-/** @typedef {import('../engine/trainer.js').Learned} Learned */
-/** @typedef {import('../engine/trainer.js').Point} Point */
-/** @typedef {import('../engine/trainer.js').Progress} Progress */
-/** @typedef {import('../engine/trainer.js').Started} Started */
+/** @typedef {import('../engine/contract.js').LoadedEngine} FullEngine */
 /** @typedef {import('../extractor/index.js').Extractor} Extractor */
 /** @typedef {import('../extractor/kept.js').Kept} Kept */
 /** @typedef {import('../extractor/download.js').ExtractorRecord} ExtractorRecord */
+/**
+ * @typedef {object} StorageOptions
+ * @property {string} [name] of the database, `metaqda` if left out: others of this origin have others
+ * @property {import('./files.js').Source} [wasm] where `storage.wasm` is, or what it holds; beside this module if left out
+ * @property {() => Worker} [worker] starts `metaqda/storage-thread` for Trainer and Judge, where a bundler must see its address
+ * @property {boolean} [simd] false does without SIMD: slower, the same answers
+ * @property {import('../engine/contract.js').OnProgress} [onProgress] bytes of the program as they arrive
+ */

@@ -217,7 +217,7 @@ async function start() {
   loading.catch(() => {}); // awaited below, after the engine
   const manifest = fetchManifest();
   buildAbout(manifest.then(({ version }) => version));
-  const engine = /** @type {Engine} */ (await loadEngine({ onProgress: progress.part('engine', EXPECTED.engine) }));
+  const engine = /** @type {Engine} */ (await loadEngine({ onProgress: progress.part('engine', EXPECTED.engine), total: manifest.then(({ files }) => files.find(({ path }) => path === 'metaqda.wasm')?.bytes ?? 0, () => 0) }));
   await usePagePrior(engine, manifest);
   const extractor = loading.then(async (loaded) => {
     await engine.useExtractor({ id: loaded.id, sha256: loaded.sha256 });

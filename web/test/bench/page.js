@@ -1,7 +1,7 @@
 // @ts-check
 // The page of the benchmark: times the operations of scripts/bench/browser in this browser. One
 // page measures with or without the SIMD kernels; run.mjs opens it and calls measure.
-import { direct, directly } from '../../engine/direct.js';
+import { direct, directly } from '../../engine/program.js';
 import { loadSimd, simdImports } from '../../engine/kernels.js';
 import { knnRows } from './knn.js';
 

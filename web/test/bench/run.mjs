@@ -35,7 +35,7 @@ async function files() {
   return {
     '/': ['text/html', Buffer.from('<!doctype html><title>benchmark</title>')],
     '/wasm_exec.js': [script, readFileSync(join(root, 'lib/wasm/wasm_exec.js'))],
-    ...Object.fromEntries(['base/simd.js', 'engine/direct.js', 'engine/kernels.js', 'test/bench/page.js'].map((name) => [
+    ...Object.fromEntries(['base/remote.js', 'base/simd.js', 'engine/program.js', 'engine/kernels.js', 'test/bench/page.js'].map((name) => [
       `/web/${name}`, /** @type {[string, Uint8Array]} */ ([script, readFileSync(join(HERE, '../../', name))]),
     ])),
     '/web/test/bench/knn.js': [script, await bundleKnn()],

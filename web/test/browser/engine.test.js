@@ -579,10 +579,10 @@ test('loading reports the bytes of the manifest', () => blank(async ({ page }) =
   const { steps, bytes } = await run(page, `
     const { loadEngine } = await import('/web/library/storage.js');
     const steps = [];
-    await loadEngine({ base: location.origin + '/', onProgress: (p) => steps.push(p) });
+    const total = fetch('/manifest.json').then((response) => response.json()).then(({ files }) => files.find((f) => f.path === 'metaqda.wasm').bytes);
+    await loadEngine({ base: location.origin + '/', total, onProgress: (p) => steps.push(p) });
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const { files } = await (await fetch('/manifest.json')).json();
-    return { steps, bytes: files.find((f) => f.path === 'metaqda.wasm').bytes };`);
+    return { steps, bytes: await total };`);
   assert.ok(steps.length > 1);
   assert.deepEqual(steps.at(-1), { loaded: bytes, total: bytes });
   for (const { loaded, total } of steps) assert.ok(loaded <= total && total === bytes);

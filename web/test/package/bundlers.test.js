@@ -30,14 +30,22 @@ const worker = new ClassifierWorker(globalThis.workerOptions);
 const remote = await worker.openClassifier(c.save());
 const q = await remote.predict([0.9, 0.1, 0]);
 const refused = await remote.predict([1]).catch((error) => error.code);
+const batch = Array.from({ length: 300 }, (_, i) => [1 - i / 300, i / 300, 0.1]);
+let told = 0;
+const together = await remote.classify(batch, { onProgress: () => told++ });
+const here = await c.classify(batch);
+const judged = told > 0 && here.every((p, i) => Math.abs(p.probabilities.a - together[i].probabilities.a) < 1e-9);
+const [next] = await remote.suggest(batch, { count: 1 });
+const controller = new AbortController();
+const stopped = await remote.classify(Array.from({ length: 3000 }, (_, i) => [1 - i / 3000, i / 3000, 0.1]), { signal: controller.signal, onProgress: () => controller.abort() }).catch((error) => error.name);
 worker.terminate();
 const knn = create();
 knn.addExample({ dataSync: () => [1, 0], shape: [2] }, 'x');
 const { label } = await knn.predictClass({ dataSync: () => [1, 0], shape: [2] });
 c.dispose();
-document.body.dataset.result = JSON.stringify({ label: p.label, same: p.none === q.none, refused, knn: label, go: 'Go' in globalThis });
+document.body.dataset.result = JSON.stringify({ label: p.label, same: p.none === q.none, refused, judged, next: next > 50 && next < 250, stopped, knn: label, go: 'Go' in globalThis });
 `;
-const WANT = { label: 'a', same: true, refused: 'dimension', knn: 'x', go: false };
+const WANT = { label: 'a', same: true, refused: 'dimension', judged: true, next: true, stopped: 'AbortError', knn: 'x', go: false };
 
 /** The page's extractor and its prior, on pictures drawn here. */
 const PICTURES = `
@@ -62,6 +70,23 @@ const { label, none } = await c.predict(drawing('disc', 60));
 extractor.close();
 document.body.dataset.result = JSON.stringify({ label, sure: none < 0.5 });
 `;
+
+/** What is kept, and judged in a worker. */
+const STORAGE = `
+import { openStorage, Judge } from 'metaqda/storage';
+const s = await openStorage({ name: 'kept' + performance.timeOrigin });
+for (const [name, x] of [['a', [1, 0, 0.1]], ['b', [0, 1, 0.1]]]) {
+  const { id } = await s.addClass(name);
+  await s.addExample(id, new Float32Array(x), null);
+}
+const judge = new Judge(s);
+const { probabilities } = await judge.together([new Float32Array([0.9, 0.1, 0])]);
+judge.close();
+const p = await s.probabilities(new Float32Array([0.9, 0.1, 0]));
+const { kept } = (await s.state()).storage;
+document.body.dataset.result = JSON.stringify({ kept, same: Math.abs(probabilities[1] - p.classes[0].probability) < 1e-9, a: p.classes[0].probability > p.classes[1].probability });
+`;
+const KEPT = { kept: true, same: true, a: true };
 
 /** @returns {Promise<number>} */
 const freePort = () => new Promise((resolve) => {
@@ -92,7 +117,7 @@ async function resultIn(folder, query) {
   }
 }
 
-const installed = project({ 'index.html': HTML('./main.js'), 'main.js': program(), 'pictures.html': HTML('./pictures.js'), 'pictures.js': PICTURES });
+const installed = project({ 'index.html': HTML('./main.js'), 'main.js': program(), 'pictures.html': HTML('./pictures.js'), 'pictures.js': PICTURES, 'storage.html': HTML('./storage.js'), 'storage.js': STORAGE });
 after(installed.remove);
 const { folder } = installed;
 
@@ -101,10 +126,11 @@ test('Vite, built', async () => {
   const { build } = await import('vite');
   await build({
     root: folder, logLevel: 'error', base: './',
-    build: { outDir: 'vite', target: 'es2022', rollupOptions: { input: { index: path.join(folder, 'index.html'), pictures: path.join(folder, 'pictures.html') } } }, worker: { format: 'es' },
+    build: { outDir: 'vite', target: 'es2022', rollupOptions: { input: { index: path.join(folder, 'index.html'), pictures: path.join(folder, 'pictures.html'), storage: path.join(folder, 'storage.html') } } }, worker: { format: 'es' },
   });
   assert.deepEqual(await resultIn(path.join(folder, 'vite')), WANT);
   assert.deepEqual(await resultIn(path.join(folder, 'vite'), 'pictures.html'), { label: 'disc', sure: true });
+  assert.deepEqual(await resultIn(path.join(folder, 'vite'), 'storage.html'), KEPT);
 });
 
 test('Vite, while developing', async () => {
@@ -126,15 +152,17 @@ test('webpack 5', async () => {
   const out = path.join(folder, 'webpack');
   const stats = await new Promise((resolve, reject) => {
     webpack({
-      context: folder, mode: 'production', entry: { main: './main.js', pictures: './pictures.js' }, output: { path: out, filename: '[name].js', module: true, chunkFormat: 'module' }, experiments: { outputModule: true },
+      context: folder, mode: 'production', entry: { main: './main.js', pictures: './pictures.js', storage: './storage.js' }, output: { path: out, filename: '[name].js', module: true, chunkFormat: 'module' }, experiments: { outputModule: true },
       performance: { hints: false }, optimization: { minimize: false },
     }, (/** @type {Error | null} */ error, /** @type {any} */ stats) => (error ? reject(error) : resolve(stats)));
   });
   assert.deepEqual([stats.compilation.errors, stats.compilation.warnings].map((all) => all.map(String)), [[], []]);
   writeFileSync(path.join(out, 'index.html'), HTML('./main.js'));
   writeFileSync(path.join(out, 'pictures.html'), HTML('./pictures.js'));
+  writeFileSync(path.join(out, 'storage.html'), HTML('./storage.js'));
   assert.deepEqual(await resultIn(out), WANT);
   assert.deepEqual(await resultIn(out, 'pictures.html'), { label: 'disc', sure: true });
+  assert.deepEqual(await resultIn(out, 'storage.html'), KEPT);
 });
 
 test('esbuild, which wants the engine and the worker named', async () => {

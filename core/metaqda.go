@@ -1,11 +1,17 @@
-// Package classifier is what the npm package talks to: named classes with their
-// examples as they were handed in, undo, leaving out, files and merging, on top of
-// package qda. It is plain Go without files, clock or JavaScript.
+// Package metaqda is few-shot classification in one import: named classes with a few
+// examples each, how probable each of them is, and how probable it is that it is none
+// of them; undo, leaving out, batches, files and merging. The npm package is this one
+// behind JavaScript.
 //
 // Vectors come in as a feature extractor gives them; the prior says how they are
 // transformed. Examples of a class that name the same group are frames of one burst
 // and count as one, their mean.
-package classifier
+//
+// It is not for learning priors, which metaqda/core/metatrain/recipe does, nor for
+// comparing methods, for which metaqda/core/experiment has the protocols: the examples
+// show both. Densities, classes and probabilities by themselves are those of
+// metaqda/core/niw, qda and session.
+package metaqda
 
 import (
 	"slices"
@@ -27,17 +33,17 @@ type Settings struct {
 // Classifier holds what was taught. It is not safe for use by several goroutines at
 // once.
 type Classifier struct {
-	Name      string
-	Extractor model.Extractor
+	Name string // written into files
 
-	settings Settings
-	prior    *model.Prior // nil until the dimension is known
-	sum      string       // sha256 of the prior's file, empty for [Default]
-	qda      *qda.Classifier
-	classes  []*class
-	last     uint32 // id given last
-	steps    []func() error
-	x        []float64 // scratch of length d
+	extractor model.Extractor
+	settings  Settings
+	prior     *model.Prior // nil until the dimension is known
+	sum       string       // sha256 of the prior's file, empty for [Default]
+	qda       *qda.Classifier
+	classes   []*class
+	last      uint32 // id given last
+	steps     []func() error
+	x         []float64 // scratch of length d
 }
 
 // class is a taught class. Its number, as text, is its label for package qda, so that
@@ -59,17 +65,36 @@ type example struct {
 	vector []float32
 }
 
-// New returns a classifier without classes. prior, with the sha256 of its file, may be
-// nil: then the first vector settles the dimension, and [Default] serves.
-func New(s Settings, prior *model.Prior, sum string) (*Classifier, error) {
-	c := &Classifier{settings: s, sum: sum}
+// New returns a classifier without classes. prior may be nil: then the first vector
+// settles the dimension, and [Default] serves.
+func New(s Settings, prior *Prior) (*Classifier, error) {
+	c := &Classifier{settings: s}
 	if prior == nil {
 		o := qda.Options{NonePrior: s.NonePrior}
 		return c, o.Validate()
 	}
-	c.Extractor = prior.Extractor
-	return c, c.use(prior)
+	c.sum, c.extractor = prior.sum, prior.file.Extractor
+	return c, c.use(prior.file)
 }
+
+// Prior is what is known of classes before any example: a prior file, see package model.
+type Prior struct {
+	file *model.Prior
+	sum  string // sha256 of the file
+}
+
+// DecodePrior reads a prior file. It returns a *[model.FormatError] for bytes that are
+// none.
+func DecodePrior(file []byte) (*Prior, error) {
+	p, err := model.DecodePrior(file)
+	if err != nil {
+		return nil, err
+	}
+	return &Prior{file: p, sum: model.Sum(file)}, nil
+}
+
+// Sum returns the sha256 of the prior's file, by which files of classifiers name it.
+func (p *Prior) Sum() string { return p.sum }
 
 // use makes p the prior, of a classifier without examples.
 func (c *Classifier) use(p *model.Prior) error {
@@ -111,9 +136,6 @@ func (c *Classifier) Configure(s Settings) error {
 // Settings returns those in force.
 func (c *Classifier) Settings() Settings { return c.settings }
 
-// PriorSum returns the sha256 of the prior's file, empty for [Default].
-func (c *Classifier) PriorSum() string { return c.sum }
-
 // Dim returns the length of vectors, 0 while it is open.
 func (c *Classifier) Dim() int {
 	if c.prior == nil {
@@ -128,11 +150,11 @@ func (c *Classifier) Len() int { return len(c.classes) }
 // Identify tells which feature extractor gives the vectors. It returns an error if what
 // is taught, or the prior, is of another one.
 func (c *Classifier) Identify(x model.Extractor) error {
-	if c.Extractor.ID != "" && c.Extractor.ID != x.ID {
-		return &Error{Code: "extractor", Message: "The prior or the examples are of the feature extractor " + strconv.Quote(c.Extractor.ID) +
+	if c.extractor.ID != "" && c.extractor.ID != x.ID {
+		return &Error{Code: "extractor", Message: "The prior or the examples are of the feature extractor " + strconv.Quote(c.extractor.ID) +
 			", not of " + strconv.Quote(x.ID) + ", whose numbers mean other things."}
 	}
-	c.Extractor = x
+	c.extractor = x
 	return nil
 }
 

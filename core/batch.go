@@ -1,4 +1,4 @@
-package classifier
+package metaqda
 
 import (
 	"iter"
@@ -10,12 +10,12 @@ import (
 	"metaqda/core/qda"
 )
 
-// Batch is a question about many vectors at once, answered step by step, so that
-// whoever asks can do other things in between. It is about what was taught when it was
+// Batch is a question about many vectors at once, answered step by step, so that a
+// program of one thread can do other things in between. It is about what was taught when it was
 // asked: later changes do not reach it.
 type Batch struct {
-	Answers     *qda.Answers // of [Classifier.Together], once it is done
-	Suggestions []int        // of [Classifier.Suggest], once it is done
+	Answers     *qda.Answers // of [Classifier.BeginClassify], once it is done
+	Suggestions []int        // of [Classifier.BeginSuggest], once it is done
 
 	next        func() (struct{}, bool)
 	stop        func()
@@ -32,6 +32,26 @@ func (b *Batch) Step() (more bool, done, total int, err error) {
 
 // Stop gives the question up.
 func (b *Batch) Stop() { b.stop() }
+
+// finish goes on to the end, or until ctx ends.
+func (b *Batch) finish(ctx qda.Context, progress func(done, total int)) error {
+	defer b.Stop()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		more, done, total, err := b.Step()
+		if err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(done, total)
+		}
+		if !more {
+			return nil
+		}
+	}
+}
 
 // begin makes a batch of what takes long. ask calls progress now and then, and returns
 // the error of the context once that has ended.
@@ -59,9 +79,9 @@ func (w *wish) Err() error {
 
 var errStopped = &Error{Code: "disposed", Message: "This question was given up."}
 
-// Together judges vectors of length d, one after the other, together: see
+// BeginClassify judges vectors of length d, one after the other, together: see
 // [qda.Classifier.Classify].
-func (c *Classifier) Together(vectors []float32, d int) (*Batch, error) {
+func (c *Classifier) BeginClassify(vectors []float32, d int) (*Batch, error) {
 	if c.qda == nil {
 		return nil, qda.ErrNoExamples
 	}
@@ -82,12 +102,12 @@ func (c *Classifier) Together(vectors []float32, d int) (*Batch, error) {
 	}), nil
 }
 
-// Suggest finds which n of the vectors, of length d one after the other, tell most once
+// BeginSuggest finds which n of the vectors, of length d one after the other, tell most once
 // they are labelled, the best one first: see [qda.Classifier.Suggest]. Nothing need be
 // taught before.
-func (c *Classifier) Suggest(vectors []float32, d, n int) (*Batch, error) {
+func (c *Classifier) BeginSuggest(vectors []float32, d, n int) (*Batch, error) {
 	if c.open(d) { // as the first of them will settle it
-		fresh, err := New(c.settings, nil, "")
+		fresh, err := New(c.settings, nil)
 		if err == nil {
 			err = fresh.begin(d)
 		}

@@ -1,4 +1,4 @@
-package classifier
+package metaqda
 
 import (
 	"bytes"
@@ -74,7 +74,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 		}
 	}
 	file, alone := save(t, c), ask(t, c, queries[5])
-	b, err := c.Together(joined(queries...), d)
+	b, err := c.BeginClassify(joined(queries...), d)
 	must(t, err)
 	if _, _, _, err := b.Step(); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	if p := b.Answers.Classes.RawRowView(5); slices.Equal(p, alone[:3]) {
 		t.Error("nothing was borrowed")
 	}
-	s, err := c.Suggest(joined(queries...), d, 4)
+	s, err := c.BeginSuggest(joined(queries...), d, 4)
 	must(t, err)
 	done(t, s)
 	suggested, err := want.Suggest(t.Context(), rows, 4, nil)
@@ -109,7 +109,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 
 func TestSuggestionsNeedNothingTaught(t *testing.T) {
 	c := fresh(t, Settings{NonePrior: 0.2})
-	b, err := c.Suggest([]float32{0, 1, 0, 1.1, 1, 0, 0, 0.9}, 2, 2)
+	b, err := c.BeginSuggest([]float32{0, 1, 0, 1.1, 1, 0, 0, 0.9}, 2, 2)
 	must(t, err)
 	done(t, b)
 	if !slices.Equal(b.Suggestions, []int{0, 2}) && !slices.Equal(b.Suggestions, []int{1, 2}) && !slices.Equal(b.Suggestions, []int{3, 2}) {
@@ -122,28 +122,28 @@ func TestSuggestionsNeedNothingTaught(t *testing.T) {
 
 func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	c := fresh(t, Settings{NonePrior: 0.2})
-	if _, err := c.Together([]float32{1, 2}, 2); !errors.Is(err, qda.ErrNoExamples) {
+	if _, err := c.BeginClassify([]float32{1, 2}, 2); !errors.Is(err, qda.ErrNoExamples) {
 		t.Errorf("nothing taught: %v", err)
 	}
 	_, err := c.Add("a", "", []float32{1, 2})
 	must(t, err)
-	if _, err := c.Together([]float32{1, 2, 3}, 3); Code(err) != "dimension" {
+	if _, err := c.BeginClassify([]float32{1, 2, 3}, 3); Code(err) != "dimension" {
 		t.Errorf("another length: %v", err)
 	}
-	if _, err := c.Suggest([]float32{1, 2, 3}, 3, 1); Code(err) != "dimension" {
+	if _, err := c.BeginSuggest([]float32{1, 2, 3}, 3, 1); Code(err) != "dimension" {
 		t.Errorf("another length: %v", err)
 	}
 	nan := float32(0)
 	nan /= nan
-	if _, err := c.Together([]float32{1, 2, 3, nan}, 2); Code(err) != "value" {
+	if _, err := c.BeginClassify([]float32{1, 2, 3, nan}, 2); Code(err) != "value" {
 		t.Errorf("NaN: %v", err)
 	}
-	none, err := c.Together(nil, 2)
+	none, err := c.BeginClassify(nil, 2)
 	must(t, err)
 	if done(t, none); len(none.Answers.None) != 0 {
 		t.Errorf("answers to nothing: %v", none.Answers)
 	}
-	b, err := c.Together(slices.Repeat([]float32{1, 2}, 1000), 2)
+	b, err := c.BeginClassify(slices.Repeat([]float32{1, 2}, 1000), 2)
 	must(t, err)
 	if more, _, _, err := b.Step(); !more || err != nil {
 		t.Fatal(more, err)

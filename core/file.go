@@ -1,4 +1,4 @@
-package classifier
+package metaqda
 
 import (
 	"strconv"
@@ -12,7 +12,7 @@ import (
 // The prior is named by its sha256, not held.
 func (c *Classifier) Save() ([]byte, error) {
 	f := &model.Classifier{
-		Name: c.Name, Extractor: c.Extractor, PriorSum: c.sum,
+		Name: c.Name, Extractor: c.extractor, PriorSum: c.sum,
 		Settings: model.Settings{Inference: c.settings.Inference.String(), Pooled: c.settings.Pooled, NonePrior: c.settings.NonePrior},
 	}
 	for _, k := range c.classes {
@@ -40,32 +40,47 @@ func (c *Classifier) Export() ([]byte, error) {
 	for i, key := range f.Labels {
 		f.Labels[i] = c.classes[c.qda.Index(key)].label
 	}
-	return model.EncodePlain(f, c.prior.Transform, c.Name, c.Extractor), nil
+	return model.EncodePlain(f, c.prior.Transform, c.Name, c.extractor), nil
 }
 
-// Open returns the classifier of a file. find returns the prior with a sha256, nil if
-// it is not at hand; a file that names none is opened with [Default]. other, unless nil,
-// serves in place of what the file names.
-func Open(file []byte, find func(sum string) *model.Prior, other *model.Prior, otherSum string) (*Classifier, error) {
+// Open returns the classifier of a file. The prior that the file names must be among the
+// given ones; one that names none is opened with [Default].
+func Open(file []byte, priors ...*Prior) (*Classifier, error) {
 	f, err := model.DecodeClassifier(file)
 	if err != nil {
 		return nil, err
 	}
-	prior, sum := other, otherSum
-	if prior == nil && f.PriorSum != "" {
-		if prior, sum = find(f.PriorSum), f.PriorSum; prior == nil {
-			return nil, &Error{Code: "prior", Message: "This classifier was taught under the prior with sha256 " + f.PriorSum + ": hand its file over as the option prior."}
+	for _, p := range priors {
+		if p.sum == f.PriorSum {
+			return opened(f, p)
 		}
 	}
+	if f.PriorSum != "" {
+		return nil, &Error{Code: "prior", Message: "This classifier was taught under the prior with sha256 " + f.PriorSum + ": hand its file over as the option prior."}
+	}
+	return opened(f, nil)
+}
+
+// OpenUnder returns the classifier of a file under another prior than it names, nil for
+// [Default].
+func OpenUnder(file []byte, prior *Prior) (*Classifier, error) {
+	f, err := model.DecodeClassifier(file)
+	if err != nil {
+		return nil, err
+	}
+	return opened(f, prior)
+}
+
+func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 	inference, err := niw.ParseInference(f.Settings.Inference)
 	if err != nil {
 		return nil, err
 	}
-	c, err := New(Settings{Inference: inference, Pooled: f.Settings.Pooled, NonePrior: f.Settings.NonePrior}, prior, sum)
+	c, err := New(Settings{Inference: inference, Pooled: f.Settings.Pooled, NonePrior: f.Settings.NonePrior}, prior)
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.Extractor = f.Name, f.Extractor
+	c.Name, c.extractor = f.Name, f.Extractor
 	for i := range f.Classes {
 		if err := c.teach(&f.Classes[i]); err != nil {
 			return nil, err
@@ -101,21 +116,21 @@ func (c *Classifier) teach(k *model.Class) error {
 // settings of the first. Classes of one label become one. Groups of different
 // classifiers stay apart whatever their names.
 func Merge(a, b *Classifier) (*Classifier, error) {
-	if a.Extractor.ID != "" && b.Extractor.ID != "" && a.Extractor.ID != b.Extractor.ID {
-		return nil, &Error{Code: "extractor", Message: "One classifier was taught with the feature extractor " + strconv.Quote(a.Extractor.ID) +
-			", the other with " + strconv.Quote(b.Extractor.ID) + ": their numbers mean different things."}
+	if a.extractor.ID != "" && b.extractor.ID != "" && a.extractor.ID != b.extractor.ID {
+		return nil, &Error{Code: "extractor", Message: "One classifier was taught with the feature extractor " + strconv.Quote(a.extractor.ID) +
+			", the other with " + strconv.Quote(b.extractor.ID) + ": their numbers mean different things."}
 	}
-	prior := a.prior
-	if a.sum == "" {
-		prior = nil
+	var prior *Prior
+	if a.sum != "" {
+		prior = &Prior{file: a.prior, sum: a.sum}
 	}
-	c, err := New(a.settings, prior, a.sum)
+	c, err := New(a.settings, prior)
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.Extractor = a.Name, a.Extractor
-	if c.Extractor.ID == "" {
-		c.Extractor = b.Extractor
+	c.Name, c.extractor = a.Name, a.extractor
+	if c.extractor.ID == "" {
+		c.extractor = b.extractor
 	}
 	for n, from := range []*Classifier{a, b} {
 		for _, k := range from.classes {

@@ -1,4 +1,4 @@
-package classifier
+package metaqda
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func must(t *testing.T, err error) {
 
 func fresh(t *testing.T, s Settings) *Classifier {
 	t.Helper()
-	c, err := New(s, nil, "")
+	c, err := New(s, nil)
 	must(t, err)
 	return c
 }
@@ -74,7 +74,7 @@ func TestUndoIsExact(t *testing.T) {
 			}
 		}
 		taught := answers(t, c, query)
-		again, err := Open(files[len(files)-1], nil, nil, "")
+		again, err := Open(files[len(files)-1])
 		must(t, err)
 		for i, v := range answers(t, again, query) {
 			if math.Abs(v-taught[i]) > 1e-9 {
@@ -284,7 +284,7 @@ func TestErrorsHaveCodes(t *testing.T) {
 		"example":   func() error { return c.Remove(7) },
 		"empty":     func() error { _, err := c.Predict(nil, []float32{1}); return err },
 		"value":     func() error { return c.Configure(Settings{NonePrior: 1}) },
-		"format":    func() error { _, err := Open([]byte("x"), nil, nil, ""); return err },
+		"format":    func() error { _, err := Open([]byte("x")); return err },
 		"extractor": func() error {
 			must(t, c.Identify(model.Extractor{ID: "a"}))
 			return c.Identify(model.Extractor{ID: "b"})

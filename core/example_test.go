@@ -1,0 +1,226 @@
+package metaqda_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	metaqda "metaqda/core"
+	"metaqda/core/dataset"
+	"metaqda/core/dataset/datasettest"
+	"metaqda/core/embed"
+	"metaqda/core/episode"
+	"metaqda/core/experiment"
+	"metaqda/core/metatrain/recipe"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+)
+
+// Two examples of each thing; vectors of any length, from any network.
+func Example() {
+	c, err := metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, x := range []struct {
+		label  string
+		vector []float32
+	}{
+		{"cup", []float32{9, 1, 0, 1}}, {"cup", []float32{8, 2, 1, 0}},
+		{"pen", []float32{1, 0, 9, 2}}, {"pen", []float32{0, 1, 8, 1}},
+	} {
+		if _, err := c.Add(x.label, "", x.vector); err != nil {
+			log.Fatal(err)
+		}
+	}
+	answer, err := c.Recognise([]float32{8, 1, 1, 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	stranger, err := c.Recognise([]float32{0, 9, 0, 9})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(answer.Label, "and a stranger is more probably none of them:", stranger.None > answer.None)
+	if _, err := c.Recognise([]float32{1, 2}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// cup and a stranger is more probably none of them: true
+	// vector has 2 numbers, want 4: use the feature extractor the prior was made for
+}
+
+// A change is taken back exactly; each example can be left out in turn.
+func ExampleClassifier_Undo() {
+	c := taught()
+	id, err := c.Add("cup", "", []float32{0, 9, 0, 9}) // by mistake
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("ids go up:", id)
+	if _, err := c.Undo(); err != nil {
+		log.Fatal(err)
+	}
+	all, err := c.LeaveOneOut()
+	if err != nil {
+		log.Fatal(err)
+	}
+	right := 0
+	for _, x := range all {
+		if floats.MaxIdx(x.Probabilities) == x.Class {
+			right++
+		}
+	}
+	fmt.Println(right, "of", len(all), "right")
+	// Output:
+	// ids go up: 7
+	// 4 of 4 right
+}
+
+// A file holds vectors, classes and settings; a learned prior it names by its sha256.
+func ExampleOpen() {
+	file, err := taught().Save()
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := metaqda.Open(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	both, err := metaqda.Merge(c, taught())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, class := range both.Classes() {
+		fmt.Println(class.Label, len(class.Examples))
+	}
+	_, err = metaqda.Open([]byte("no such file"))
+	var format *model.FormatError
+	fmt.Println(errors.As(err, &format))
+	// Output:
+	// cup 4
+	// pen 4
+	// true
+}
+
+// Many vectors are judged together: what is probably a cup tells what cups look like.
+func ExampleClassifier_Classify() {
+	c := taught()
+	batch := [][]float32{{9, 2, 1, 1}, {7, 1, 0, 2}, {1, 1, 7, 2}, {0, 2, 9, 1}}
+	answers, err := c.Classify(context.Background(), batch, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range answers {
+		fmt.Print(a.Label, " ")
+	}
+	next, err := c.Suggest(context.Background(), batch, 1, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("and", len(next), "to label next")
+	// Output: cup cup pen pen and 1 to label next
+}
+
+// A prior is learned from labelled vectors of other classes. The data are Gaussians here;
+// dataset.Load reads files, and `metaqda train` does all of this.
+func ExampleDecodePrior() {
+	g := datasettest.Gaussians{Classes: 24, Rows: 20, Dim: 4}
+	r := recipe.Default()
+	r.Config.Steps, r.Config.ValidateEvery = 20, 10 // thousands where it counts
+	r.Tasks.Way, r.Tasks.Shot = episode.Range{Min: 3, Max: 5}, episode.Range{Min: 1, Max: 4}
+	r.Validation.Way, r.Validation.Tasks, r.Calibration.Sessions = 4, 6, 1
+	run, err := recipe.New(r, []*dataset.Set{g.Set("things")}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := run.Trainer.Run(context.Background(), nil); err != nil {
+		log.Fatal(err)
+	}
+	learned, err := run.Prior(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	file, err := model.EncodePrior(learned)
+	if err != nil {
+		log.Fatal(err)
+	}
+	prior, err := metaqda.DecodePrior(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := metaqda.New(metaqda.Settings{Inference: niw.FB, NonePrior: 0.1}, prior)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(c.Dim(), "numbers;", len(prior.Sum()), "digits name the prior in files")
+	// Output: 4 numbers; 64 digits name the prior in files
+}
+
+// A method of one's own goes through the protocols beside those that are here;
+// metaqda/core/experiment shows one from the ground up, in every protocol.
+func Example_experiment() {
+	ours := experiment.Method{Name: "cosine", Prepare: func(s *experiment.Source, _ *experiment.Plan) (func() experiment.Scorer, error) {
+		space, err := s.Space(embed.L2)
+		return func() experiment.Scorer { return cosine{space} }, err
+	}}
+	known := append(experiment.Methods(), ours)
+	plan, err := experiment.NewPlan("standard")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if plan.Methods, err = experiment.Choose(known, "cosine", "ncc-cl2n"); err != nil {
+		log.Fatal(err)
+	}
+	plan.Ways, plan.Shots, plan.Queries, plan.Tasks, plan.ValTasks, plan.Repeat = []int{3}, []int{2}, 4, 50, 0, 1
+	part, err := plan.Run(context.Background(), []experiment.Domain{{Set: datasettest.Gaussians{Classes: 30, Rows: 12, Dim: 8}.Set("gaussians")}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	report := part.Report()
+	for _, m := range report.Methods {
+		fmt.Println(m, "above chance:", report.Find(m, "gaussians", 0, 0).Accuracy.Mean > 0.5)
+	}
+	// Output:
+	// cosine above chance: true
+	// ncc-cl2n above chance: true
+}
+
+// cosine scores a class by the cosine to the sum of its examples.
+type cosine struct{ space *experiment.Space }
+
+func (c cosine) Score(t *experiment.Task, dst *mat.Dense, _ []float64) (hasNone bool, err error) {
+	return false, c.ClassScoresTo(dst, t.Support, t.Query, 1)
+}
+
+func (c cosine) ClassScoresTo(dst *mat.Dense, support [][]int, queries []int, _ int) error {
+	sum := make([]float64, c.space.Dim())
+	for j, rows := range support {
+		clear(sum)
+		for _, i := range rows {
+			floats.Add(sum, c.space.Row(i))
+		}
+		floats.Scale(1/floats.Norm(sum, 2), sum)
+		for k, i := range queries {
+			dst.Set(k, j, floats.Dot(c.space.Row(i), sum))
+		}
+	}
+	return nil
+}
+
+func taught() *metaqda.Classifier {
+	c, err := metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, x := range [][]float32{{9, 1, 0, 1}, {8, 2, 1, 0}, {1, 0, 9, 2}, {0, 1, 8, 1}} {
+		if _, err := c.Add([]string{"cup", "pen"}[i/2], "", x); err != nil {
+			log.Fatal(err)
+		}
+	}
+	return c
+}

@@ -1,0 +1,45 @@
+// @ts-check
+/** Files and programs, however they are handed over. */
+import { MetaqdaError } from '../base/remote.js';
+import { compile, fetched } from '../engine/program.js';
+
+/** @typedef {URL | string | Response | ArrayBuffer | ArrayBufferView} File where a file is, or what it holds */
+/** @typedef {File | WebAssembly.Module} Source where a program is, or the program */
+
+/** @param {Source} source @param {import('../engine/contract.js').OnProgress} [onProgress] @returns {Promise<WebAssembly.Module>} */
+export async function programOf(source, onProgress) {
+  if (typeof WebAssembly === 'object' && source instanceof WebAssembly.Module) return source;
+  return compile(/** @type {Response | BufferSource} */ (await open(/** @type {File} */ (source))), { onProgress });
+}
+
+/** @param {File} source @returns {Promise<Uint8Array>} */
+export async function bytesOf(source) {
+  const found = await open(source);
+  return found instanceof Response ? new Uint8Array(await found.arrayBuffer()) : found;
+}
+
+/**
+ * Fetches, or reads a file where it is one and this is Node.js.
+ *
+ * @param {File} source
+ * @returns {Promise<Response | Uint8Array>}
+ */
+async function open(source) {
+  if (source instanceof Response) return source;
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  const url = addressOf(source);
+  if (url.protocol !== 'file:' || !globalThis.process?.versions?.node) return fetched(url);
+  const name = 'node:fs/promises'; // a variable, so that bundlers leave it alone
+  const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ name);
+  return readFile(url).catch((/** @type {Error} */ error) => { throw new MetaqdaError('fetch', `${url.href} could not be read (${error.message}): check the address.`); });
+}
+
+/** @param {URL | string} source */
+function addressOf(source) {
+  try {
+    return new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href);
+  } catch { // as what a bundler for pages makes of the address, on a server
+    throw new MetaqdaError('fetch', `${source} is no whole address: hand over a URL or the bytes (of the engine to init), or let the server import metaqda without bundling it.`);
+  }
+}

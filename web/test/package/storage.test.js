@@ -1,0 +1,153 @@
+// @ts-check
+/** metaqda/storage from the tarball, in Chromium without a network: what was taught stays, and tabs follow each other. */
+import assert from 'node:assert/strict';
+import { cpSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { serveSite, visit } from '../browser/harness.js';
+import { project } from './project.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const installed = project();
+const folder = path.join(installed.folder, 'app');
+cpSync(installed.package, path.join(folder, 'metaqda'), { recursive: true });
+writeFileSync(path.join(folder, 'index.html'), `<!doctype html><meta charset="utf-8"><title>storage</title><link rel="icon" href="data:,">
+<p id="verdict">mine</p><div id="meters"></div><script type="module" src="./main.js"></script>`);
+writeFileSync(path.join(folder, 'main.js'), `
+  import { openStorage, Judge, Trainer } from './metaqda/storage.js';
+  const before = new Set(Object.getOwnPropertyNames(globalThis));
+  const all = new Map();
+  globalThis.storage = async (name) => { if (!all.has(name)) all.set(name, openStorage({ name })); return all.get(name); };
+  globalThis.vector = (k, i, d = 48) => Float32Array.from({ length: d }, (_, j) => Math.abs(Math.sin((k + 1) * (j + 1) * 1.7)) + 0.3 * Math.abs(Math.sin((i + 1) * 7919 + j * 1.3 + k)));
+  globalThis.left = () => Object.getOwnPropertyNames(globalThis).filter((n) => !before.has(n) && !['storage', 'vector', 'left', 'Judge', 'Trainer'].includes(n));
+  Object.assign(globalThis, { Judge, Trainer });
+  document.body.dataset.ready = 'true';`);
+
+/** @type {import('../browser/harness.js').Site} */
+let site;
+before(async () => { site = await serveSite(folder); });
+after(async () => {
+  await site.stop();
+  installed.remove();
+});
+
+/** Runs a body with \`s\`, a storage, in a page. @param {Page} page @param {string} body @param {string} [name] @returns {Promise<any>} */
+const on = (page, body, name = 'mine') => page.evaluate(`(async () => { const s = await storage(${JSON.stringify(name)}); ${body} })()`);
+
+/** @param {Page} page */
+async function opened(page) {
+  await page.goto(site.origin);
+  await page.locator('body[data-ready]').waitFor({ state: 'attached' });
+}
+
+const TEACH = `
+  for (const [k, name] of ['cup', 'pen'].entries()) {
+    const { id } = await s.addClass(name);
+    for (let i = 0; i < 3; i++) await s.addExample(id, vector(k, i), i === 0 ? Uint8Array.of(1, 2, 3 + k) : null);
+  }`;
+const SHOWN = "const { classes, sessionName, storage: { kept } } = await s.state(); return { sessionName, kept, classes: classes.map((c) => [c.name, c.examples.length]) };";
+const PREDICTION = "const p = await s.probabilities(vector(1, 9)); return p && [p.none, ...p.classes.map((c) => c.probability)];";
+
+test('what was taught is there after a reload, with its thumbnails, and answers the same', () => visit({ site, open: false }, async ({ page }) => {
+  await opened(page);
+  await on(page, `await s.renameSession((await s.state()).sessionId, 'Desk'); ${TEACH}`);
+  const taught = { sessionName: 'Desk', kept: true, classes: [['cup', 3], ['pen', 3]] };
+  assert.deepEqual(await on(page, SHOWN), taught);
+  const prediction = await on(page, PREDICTION);
+  assert.ok(prediction[2] > 0.5 && Math.abs(prediction.reduce((/** @type {number} */ a, /** @type {number} */ b) => a + b) - 1) < 1e-9);
+  assert.deepEqual(await page.evaluate('left()'), [], 'nothing global');
+  assert.equal(await page.locator('#verdict').textContent(), 'mine', 'the page is left alone');
+  await opened(page);
+  assert.deepEqual(await on(page, SHOWN), taught);
+  const again = await on(page, PREDICTION);
+  prediction.forEach((/** @type {number} */ p, /** @type {number} */ i) => assert.ok(Math.abs(p - again[i]) < 1e-9));
+  assert.deepEqual(await on(page, "const { classes } = await s.changes(0); return classes.map((c) => [...c.examples[0].thumbnail, c.examples[1].thumbnail ?? null]);"), [[1, 2, 3, null], [1, 2, 4, null]]);
+}));
+
+test('another tab sees what changes, and both end with the same', () => visit({ site, open: false }, async ({ page, context }) => {
+  await opened(page);
+  await on(page, TEACH);
+  const second = await context.newPage();
+  await opened(second);
+  assert.deepEqual((await on(second, SHOWN)).classes, [['cup', 3], ['pen', 3]]);
+  const heard = on(second, "return new Promise((resolve) => s.on('change', async () => { const { classes } = await s.state(); if (classes.length === 3 && classes[2].examples.length === 1) resolve(classes[2].name); }));");
+  await on(page, "const { id } = await s.addClass('key'); await s.addExample(id, vector(2, 0), null);");
+  assert.equal(await heard, 'key');
+  await Promise.all([
+    on(page, "const { classes } = await s.state(); await s.addExample(classes[0].id, vector(0, 5), null);"),
+    on(second, "const { classes } = await s.state(); await s.removeExample(classes[1].id, classes[1].examples[0].id);"),
+  ]);
+  for (const tab of [page, second]) {
+    await assert.doesNotReject(on(tab, "for (let i = 0; i < 200; i++) { const { classes } = await s.state(); if (String(classes.map((c) => c.examples.length)) === '4,2,1') return; await new Promise((r) => setTimeout(r, 25)); } throw new Error('not there');"));
+  }
+  const [a, b] = [await on(page, PREDICTION), await on(second, PREDICTION)];
+  a.forEach((/** @type {number} */ p, /** @type {number} */ i) => assert.ok(Math.abs(p - b[i]) < 1e-9));
+}));
+
+test('sessions are listed, opened, deleted; changes are undone; a file goes out and comes back', () => visit({ site, open: false }, async ({ page }) => {
+  await opened(page);
+  const seen = await on(page, `
+    ${TEACH}
+    const first = (await s.state()).sessionId;
+    const file = await s.exportSession();
+    await s.newSession('Kitchen');
+    const names = (await s.sessions()).map(({ name, classes, examples }) => [name, classes, examples]).sort();
+    const { id } = await s.addClass('fork');
+    const { undo } = await s.removeClass(id);
+    await s.undo(undo);
+    const back = (await s.state()).classes.map((c) => c.name);
+    await s.deleteSession((await s.state()).sessionId);
+    const now = (await s.state()).sessionId === first;
+    const { notice } = await s.importSession(file);
+    const { sessionName, classes } = await s.state();
+    const code = await s.addClass('cup').catch((error) => [error.code, error.name]);
+    return { names, back, now, notice, sessionName, classes: classes.map((c) => [c.name, c.examples.length]), sessions: (await s.sessions()).length, code };`);
+  assert.deepEqual(seen, {
+    names: [['Kitchen', 0, 0], ['My classes', 2, 6]], back: ['fork'], now: true, notice: '', sessionName: 'My classes (2)',
+    classes: [['cup', 3], ['pen', 3]], sessions: 2, code: ['label', 'MetaqdaError'],
+  });
+}));
+
+test('databases of other names are apart, and those of the main entry read the same files', () => visit({ site, open: false }, async ({ page }) => {
+  await opened(page);
+  const seen = await on(page, `
+    ${TEACH}
+    const other = await storage('other');
+    const apart = (await other.state()).classes.length;
+    const { openClassifier } = await import('./metaqda/index.js');
+    const c = await openClassifier(await s.exportSession());
+    return { apart, labels: c.labels, counts: c.counts, databases: (await indexedDB.databases()).map((d) => d.name).sort() };`);
+  assert.deepEqual(seen, { apart: 0, labels: ['cup', 'pen'], counts: { cup: 3, pen: 3 }, databases: ['mine', 'other'] });
+}));
+
+test('a prior is fetched once and kept', () => visit({ site, open: false }, async ({ page, requested }) => {
+  await opened(page);
+  const use = "const { priorSource } = await import('./metaqda/mobilenet.js'); await s.usePrior(priorSource()); return (await s.state()).prior.sha256 === priorSource().sha256;";
+  assert.equal(await on(page, use), true);
+  await opened(page);
+  assert.equal(await on(page, use), true);
+  assert.equal(requested.filter((name) => name.endsWith('mobilenet.safetensors')).length, 1);
+}));
+
+test('many are judged together, and a prior is learned, in a worker', () => visit({ site, open: false }, async ({ page }) => {
+  await opened(page);
+  const seen = await on(page, `
+    for (let k = 0; k < 8; k++) {
+      const { id } = await s.addClass('class ' + k);
+      for (let i = 0; i < 6; i++) await s.addExample(id, vector(k, i), null);
+    }
+    const judge = new Judge(s);
+    const { classes, probabilities } = await judge.together([vector(0, 9), vector(1, 9), vector(7, 9)]);
+    judge.close();
+    const best = [0, 1, 2].map((i) => { const p = [...probabilities.subarray(i * 9 + 1, i * 9 + 9)]; return p.indexOf(Math.max(...p)); });
+    const trainer = new Trainer(s);
+    await trainer.begin({ steps: 10 });
+    const { prior } = await trainer.finished();
+    const { undo } = await trainer.use({ prior });
+    const learned = (await s.state()).prior.sha256.length;
+    await s.undo(undo);
+    trainer.close();
+    return { n: classes.length, best, learned, after: (await s.state()).prior.sha256 };`);
+  assert.deepEqual(seen, { n: 8, best: [0, 1, 7], learned: 64, after: '' });
+}));
