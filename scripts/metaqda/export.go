@@ -8,10 +8,9 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	core "metaqda/core"
 	"metaqda/core/dataset"
-	"metaqda/core/model"
 	"metaqda/scripts/output"
-	"metaqda/wasm/library/classifier"
 )
 
 const exportAbout = `Writes a classifier as plain numbers, for programs that know nothing of this one: a
@@ -53,20 +52,8 @@ func exported(from, prior string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p *model.Prior
-	sum := ""
-	if prior != "" {
-		data, err := read(prior, "prior")
-		if err != nil {
-			return nil, err
-		}
-		if p, err = model.DecodePrior(data); err != nil {
-			return nil, fmt.Errorf("%s: %w", prior, err)
-		}
-		sum = model.Sum(data)
-	}
-	c, err := classifier.Open(file, func(string) *model.Prior { return nil }, p, sum)
-	if err != nil && classifier.Code(err) == "prior" {
+	c, err := opened(file, prior)
+	if err != nil && core.Code(err) == "prior" {
 		return nil, fmt.Errorf("%s: %w; give it by --prior", from, err)
 	}
 	if err != nil {
@@ -77,6 +64,22 @@ func exported(from, prior string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
 	return plain, nil
+}
+
+// opened returns the classifier of a file, under the prior of another file if it is given.
+func opened(file []byte, prior string) (*core.Classifier, error) {
+	if prior == "" {
+		return core.Open(file)
+	}
+	data, err := read(prior, "prior")
+	if err != nil {
+		return nil, err
+	}
+	p, err := core.DecodePrior(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", prior, err)
+	}
+	return core.OpenUnder(file, p)
 }
 
 func read(path, what string) ([]byte, error) {

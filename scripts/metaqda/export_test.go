@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	core "metaqda/core"
 	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/wasm/library/classifier"
 )
 
 // A plainCase is a classifier file with queries and what it answers to them.
@@ -27,23 +27,23 @@ type plainCase struct {
 }
 
 // writePlain exports a classifier of random vectors through the command.
-func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, prior *model.Prior, s classifier.Settings) plainCase {
+func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, prior *model.Prior, s core.Settings) plainCase {
 	t.Helper()
-	dir, sum := t.TempDir(), ""
+	dir := t.TempDir()
+	var under *core.Prior
 	args := []string{"export", "--classifier", filepath.Join(dir, "classifier.safetensors"), "--out", filepath.Join(dir, name)}
 	if prior != nil {
 		file, err := model.EncodePrior(prior)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if prior, err = model.DecodePrior(file); err != nil { // rounded
+		if under, err = core.DecodePrior(file); err != nil { // rounded
 			t.Fatal(err)
 		}
 		put(t, filepath.Join(dir, "prior.safetensors"), file)
-		sum = model.Sum(file)
 		args = append(args, "--prior", filepath.Join(dir, "prior.safetensors"))
 	}
-	c, err := classifier.New(s, prior, sum)
+	c, err := core.New(s, under)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +128,15 @@ func plainCases(t *testing.T) []plainCase {
 	}
 	raw := &model.Prior{NIW: niw.HandCrafted(6, 2), Transform: embed.Transform{Kind: embed.None, Power: 1.5}}
 	return []plainCase{
-		writePlain(t, "shipped", rng, 1104, []int{3, 0, 1, 2}, learned, classifier.Settings{NonePrior: 0.2}),
-		writePlain(t, "shipped, map", rng, 1104, []int{3, 2}, learned, classifier.Settings{NonePrior: 0.2, Inference: niw.MAP}),
-		writePlain(t, "shipped, pooled", rng, 1104, []int{3, 2}, learned, classifier.Settings{NonePrior: 0.2, Pooled: true}),
-		writePlain(t, "one class", rng, 1104, []int{2}, learned, classifier.Settings{NonePrior: 0.5}),
-		writePlain(t, "no prior", rng, 24, []int{3, 4, 30}, nil, classifier.Settings{NonePrior: 0.1}), // more examples than numbers
-		writePlain(t, "closed", rng, 24, []int{3, 4}, nil, classifier.Settings{}),
-		writePlain(t, "centred", rng, 9, []int{2, 12, 1}, centred, classifier.Settings{NonePrior: 0.2}),
-		writePlain(t, "centred, pooled", rng, 9, []int{2, 12, 1}, centred, classifier.Settings{NonePrior: 0.2, Pooled: true, Inference: niw.MAP}),
-		writePlain(t, "raw", rng, 6, []int{3, 3}, raw, classifier.Settings{NonePrior: 0.2}),
+		writePlain(t, "shipped", rng, 1104, []int{3, 0, 1, 2}, learned, core.Settings{NonePrior: 0.2}),
+		writePlain(t, "shipped, map", rng, 1104, []int{3, 2}, learned, core.Settings{NonePrior: 0.2, Inference: niw.MAP}),
+		writePlain(t, "shipped, pooled", rng, 1104, []int{3, 2}, learned, core.Settings{NonePrior: 0.2, Pooled: true}),
+		writePlain(t, "one class", rng, 1104, []int{2}, learned, core.Settings{NonePrior: 0.5}),
+		writePlain(t, "no prior", rng, 24, []int{3, 4, 30}, nil, core.Settings{NonePrior: 0.1}), // more examples than numbers
+		writePlain(t, "closed", rng, 24, []int{3, 4}, nil, core.Settings{}),
+		writePlain(t, "centred", rng, 9, []int{2, 12, 1}, centred, core.Settings{NonePrior: 0.2}),
+		writePlain(t, "centred, pooled", rng, 9, []int{2, 12, 1}, centred, core.Settings{NonePrior: 0.2, Pooled: true, Inference: niw.MAP}),
+		writePlain(t, "raw", rng, 6, []int{3, 3}, raw, core.Settings{NonePrior: 0.2}),
 	}
 }
 
@@ -242,7 +242,7 @@ func withNumpy() string {
 
 func TestExportSaysWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
-	c, err := classifier.New(classifier.Settings{}, nil, "")
+	c, err := core.New(core.Settings{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
