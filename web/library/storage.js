@@ -20,7 +20,7 @@ export { nextTask } from '../base/task.js';
  * @returns {Promise<Storage>}
  */
 export async function openStorage({ name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress,
-  worker = () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda' }) } = {}) {
+  worker = () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda-storage' }) } = {}) {
   const { kernels, programOf, runtime } = await import('./runtime.js'); // which the page has of its own
   const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };
   return startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
