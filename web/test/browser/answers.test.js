@@ -56,6 +56,7 @@ test('the answer is said, and goes with its picture where the next one cannot be
   const field = page.getByLabel('Picture to recognise', { exact: true });
   await field.setInputFiles(sample('twemoji', 'rocket'));
   await status(page, /^(Almost certainly|Probably) Rocket: .+ %\. Recognised “rocket\.png”\.$/);
+  await page.locator('#meters').getByRole('meter').first().waitFor();
   const verdict = await page.locator('#verdict').evaluate((one) => parseFloat(getComputedStyle(one).fontSize));
   const others = await page.locator('body *:visible').evaluateAll((all) => all.filter((one) => one.id !== 'verdict').map((one) => parseFloat(getComputedStyle(one).fontSize)));
   assert.ok(verdict > Math.max(...others), 'the answer is the largest on the page');

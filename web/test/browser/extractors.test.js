@@ -239,7 +239,7 @@ test('background knowledge that was learned natively for it serves in the page',
     const file = page.getByRole('dialog', { name: 'Settings' }).getByLabel('Open background knowledge');
     await page.getByRole('button', { name: 'Settings' }).click();
     await file.setInputFiles(prior);
-    await page.getByText(/This prior was learned with the feature extractor “ppocr-direction-192@2.0”/).waitFor();
+    await page.getByText(/This background knowledge was learned with the feature extractor “ppocr-direction-192@2.0”/).waitFor();
     await page.keyboard.press('Escape');
     await bring(page, folders.onnx);
     await dialog(page).getByRole('button', { name: 'Use it in this session' }).click();
