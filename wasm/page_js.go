@@ -98,6 +98,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"useExtractor": atOnce(bridge.Take1(identity, nothing1(p.UseExtractor))),
 
 		"trainingInput": waiting(bridge.Take0(p.trainingInput)),
+		"judgingInput":  waiting(bridge.Take0(p.judgingInput)),
 	}
 }
 
@@ -406,12 +407,32 @@ func (p *page) importPrior(b []byte, here model.Extractor) (any, error) {
 	return map[string]any{"undo": token, "notice": notice}, err
 }
 
-// trainingInput returns what a trainer needs to learn on the open session.
+// trainingInput returns what a trainer needs to learn on the open session, and notes in
+// the store that it was asked for.
 func (p *page) trainingInput() (any, error) {
 	if err := p.CheckExtractor(); err != nil {
 		return nil, err
 	}
 	session, marked := p.MarkLearning()
+	input, err := p.input()
+	if err != nil {
+		return nil, err
+	}
+	input["session"], input["marked"] = session, marked
+	return input, nil
+}
+
+// judgingInput returns what a judge needs to answer by the open session. Nothing of that
+// outlasts the judge, so nothing is noted.
+func (p *page) judgingInput() (any, error) {
+	if err := p.CheckExtractor(); err != nil {
+		return nil, err
+	}
+	return p.input()
+}
+
+// input returns the open session and its prior as files, null for one made by hand.
+func (p *page) input() (map[string]any, error) {
 	classifier, err := p.SessionFile()
 	if err != nil {
 		return nil, err
@@ -420,7 +441,7 @@ func (p *page) trainingInput() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	input := map[string]any{"session": session, "marked": marked, "classifier": bridge.Array(classifier), "prior": nil}
+	input := map[string]any{"classifier": bridge.Array(classifier), "prior": nil}
 	if prior != nil {
 		input["prior"] = bridge.Array(prior)
 	}

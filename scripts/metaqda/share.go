@@ -90,9 +90,11 @@ func (j *shareJob) page() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	type part struct{ Name string }
 	var extractor struct {
-		ID   string
-		Wasm struct{ SIMD, Plain string }
+		ID       string
+		Files    []part
+		Runtimes struct{ SIMD, Plain part }
 	}
 	if err := json.Unmarshal(record, &extractor); err != nil {
 		return nil, fmt.Errorf("the extractor of %s has no readable record (%w); build the site anew", j.site, err)
@@ -114,9 +116,11 @@ func (j *shareJob) page() ([]byte, error) {
 		return nil, err
 	}
 	blocks := []string{block("about", first), block("classifier", classifier), block("prior", prior)}
-	for _, b := range [][2]string{{"engine", "share/engine.wasm"}, {"notices", "share/notices.txt"},
-		{"model.json", "extractor/model.json"}, {"weights.bin", "extractor/weights.bin"},
-		{extractor.Wasm.SIMD, "extractor/" + extractor.Wasm.SIMD}, {extractor.Wasm.Plain, "extractor/" + extractor.Wasm.Plain}} {
+	parts := [][2]string{{"engine", "share/engine.wasm"}, {"notices", "share/notices.txt"}}
+	for _, p := range append(extractor.Files, extractor.Runtimes.SIMD, extractor.Runtimes.Plain) {
+		parts = append(parts, [2]string{p.Name, "extractor/" + p.Name})
+	}
+	for _, b := range parts {
 		content, err := j.part(b[1])
 		if err != nil {
 			return nil, err

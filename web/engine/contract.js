@@ -195,7 +195,7 @@
  *
  * `memory` tells the bytes that the program holds.
  *
- * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, marked: boolean, classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, marked: boolean, classifier: Uint8Array, prior: Uint8Array|null}>, judgingInput: () => Promise<{classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
  */
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes; total is 0 while it is not known */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */

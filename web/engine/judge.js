@@ -42,7 +42,7 @@ export class Judge {
    */
   async together(embeddings) {
     const dimension = embeddings[0].length;
-    const [{ classes }, { classifier, prior }] = await Promise.all([this.engine.state(), this.engine.trainingInput()]);
+    const [{ classes }, { classifier, prior }] = await Promise.all([this.engine.state(), this.engine.judgingInput()]);
     const rows = new Float32Array(embeddings.length * dimension);
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
     await this.#thread.ask('session', [classifier, prior, dimension]);

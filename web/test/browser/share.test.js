@@ -121,7 +121,7 @@ test('the command line makes the same file of a saved session', async () => {
   await visit({}, async ({ page }) => {
     for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
     before = await answer(page, asked[1]);
-    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.locator('#session-button').click();
     const found = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save this session' }).click();
     session = await kept(await found);
@@ -177,7 +177,7 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     await page.getByText('3 things apart: Cat, Rocket, Umbrella').waitFor();
   });
   await visit({}, async ({ page }) => {
-    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.locator('#session-button').click();
     await page.getByLabel('Open a saved session').setInputFiles(session);
     await status(page, 'The session was opened.');
     await page.keyboard.press('Escape');
