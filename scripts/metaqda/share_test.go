@@ -25,7 +25,7 @@ func shareable(t *testing.T, name, extractor string) (dir string, args []string)
 		"share/engine.wasm":        "engine",
 		"share/notices.txt":        "notices",
 		"manifest.json":            `{"version": "0123456789abcdef"}`,
-		"extractor/extractor.json": `{"id": "net", "wasm": {"simd": "a.wasm", "plain": "b.wasm"}}`,
+		"extractor/extractor.json": `{"id": "net", "files": [{"name": "model.json"}, {"name": "weights.bin"}], "runtimes": {"simd": {"name": "a.wasm"}, "plain": {"name": "b.wasm"}}}`,
 		"extractor/model.json":     "{}", "extractor/weights.bin": "weights", "extractor/a.wasm": "a", "extractor/b.wasm": "b",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o755); err != nil {
