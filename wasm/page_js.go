@@ -431,9 +431,10 @@ func (p *page) judgingInput() (any, error) {
 	return p.input()
 }
 
-// input returns the open session and its prior as files, null for one made by hand.
+// input returns the open session, without its pictures, and its prior as files, null for
+// one made by hand.
 func (p *page) input() (map[string]any, error) {
-	classifier, err := p.SessionFile()
+	classifier, err := p.SharedFile(false)
 	if err != nil {
 		return nil, err
 	}

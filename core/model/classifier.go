@@ -118,14 +118,17 @@ func EncodeClassifier(c *Classifier) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fail("classifier cannot be written: ", err)
 	}
-	var index, ends, group []int
+	n, d, bytes := 0, 0, 0
+	for _, k := range c.Classes {
+		for _, e := range k.Examples {
+			n, d, bytes = n+1, len(e.Embedding), bytes+len(e.Thumbnail)
+		}
+	}
+	index, ends, group := make([]int, 0, n), make([]int, 0, n), make([]int, 0, n)
 	var groups []string
-	var values []float64
-	var thumbs []byte
-	d := 0
+	values, thumbs := make([]float64, 0, n*d), make([]byte, 0, bytes)
 	for j, k := range c.Classes {
 		for _, e := range k.Examples {
-			d = len(e.Embedding)
 			index = append(index, j)
 			for _, v := range e.Embedding {
 				values = append(values, float64(v))

@@ -2,11 +2,15 @@
 /** What the page asks about many pictures: what one is that would tell most, and the name of those that look alike. */
 import { CorrectBar } from './correct.js';
 import { counted, el } from './dom.js';
+import { nextTask } from '../library/storage.js';
 
 /** @typedef {import('./sort.js').Item} Item */
 /** @typedef {import('./sorting.js').Named} Named */
 /** @typedef {import('./correct.js').Target} Target */
 /** @typedef {(items: Item[], target: Target) => Promise<unknown>} OnTeach */
+
+/** So many pictures of a group are put there in one task. */
+const AT_A_TIME = 24;
 
 /** "Tell me what this is": one picture after the other. */
 export class Question {
@@ -110,12 +114,22 @@ export class Lookalikes {
   #draw() {
     const [group] = this.#groups;
     this.element.hidden = !group;
-    this.list.replaceChildren(...(group ?? []).map((item, at) => el('li', {},
-      el('button', {
-        class: 'alike-picture', type: 'button', 'aria-pressed': 'true', 'aria-label': `${item.name} belongs to them`, 'data-at': at,
-        onclick: (event) => this.#toggle(/** @type {HTMLElement} */ (event.currentTarget)),
-      }, el('img', { src: item.url, alt: '', width: 64, height: 64, loading: 'lazy' })))));
+    this.list.replaceChildren();
+    if (group) void this.#fill(group);
     this.#count();
+  }
+
+  /** Puts the pictures of a group there, a few at a time: it may be of hundreds. @param {Item[]} group */
+  async #fill(group) {
+    for (let at = 0; at < group.length; at += AT_A_TIME) {
+      if (at) await nextTask();
+      if (this.#groups[0] !== group) return;
+      this.list.append(...group.slice(at, at + AT_A_TIME).map((item, i) => el('li', {},
+        el('button', {
+          class: 'alike-picture', type: 'button', 'aria-pressed': 'true', 'aria-label': `${item.name} belongs to them`, 'data-at': at + i,
+          onclick: (event) => this.#toggle(/** @type {HTMLElement} */ (event.currentTarget)),
+        }, el('img', { src: item.url, alt: '', width: 64, height: 64, loading: 'lazy' })))));
+    }
   }
 
   /** @param {HTMLElement} press */

@@ -11,7 +11,7 @@ import { CorrectBar, teachAs } from './correct.js';
 import { byId, counted, el, icon, save, sentence } from './dom.js';
 import { canWriteFolders, chooseFolder, copyInto, pathOf } from './folders.js';
 import { Gallery } from './gallery.js';
-import { Judge } from '../library/storage.js';
+import { Judge, nextTask } from '../library/storage.js';
 import { countsOf, groupsOf, NONE, tableOf, verdict, WAITING } from './sorting.js';
 import { Viewer } from './viewer.js';
 
@@ -139,7 +139,10 @@ export class Sorting {
     this.#total = this.#items.length;
     this.#run = null;
     this.#stage = 'idle';
+    // Each in a task of its own: the last answer, the drawing, what the judge is given.
+    await nextTask();
     this.#draw();
+    await nextTask();
     await this.#judgeAll(signal.aborted);
   }
 
