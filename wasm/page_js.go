@@ -20,6 +20,7 @@ import (
 type page struct {
 	*engine.Engine
 	database  string
+	gather    js.Value              // see [store.Open]
 	alone     bool                  // whether this is the page: it has a view, and asks the browser to keep the data
 	listeners map[string][]js.Value // by event
 	channel   js.Value              // to the other tabs; undefined where there is none
@@ -31,8 +32,8 @@ type page struct {
 
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
-func startPage(database string, alone bool) js.Value {
-	p := &page{database: database, alone: alone, listeners: map[string][]js.Value{}, notes: make(chan struct{}, 1)}
+func startPage(database string, gather js.Value, alone bool) js.Value {
+	p := &page{database: database, gather: gather, alone: alone, listeners: map[string][]js.Value{}, notes: make(chan struct{}, 1)}
 	p.Engine = newEngine(p)
 	p.connectTabs()
 	p.promise.look(func() { p.emit("change") })
@@ -64,7 +65,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"changes": atOnce(bridge.Take1(bridge.Number("revision"), p.changes)),
 		"on":      atOnce(bridge.Take2(bridge.Text("event"), bridge.Function("listener"), p.on)),
 
-		"thumbnails": atOnce(bridge.Take2(classID, bridge.List("ids of pictures", exampleID), p.thumbnails)),
+		"thumbnails": waiting(bridge.Take2(classID, bridge.List("ids of pictures", exampleID), p.thumbnails)),
 
 		"addClass":      stored(bridge.Take1(className, p.addClass)),
 		"renameClass":   stored(bridge.Take2(classID, className, nothing2(p.RenameClass))),
@@ -85,8 +86,8 @@ func (p *page) methods() map[string]bridge.Method {
 		"openSession":   waiting(bridge.Take1(sessionID, nothing1(p.OpenSession))),
 		"renameSession": waiting(bridge.Take2(sessionID, sessionName, nothing2(p.RenameSession))),
 		"deleteSession": waiting(bridge.Take1(sessionID, nothing1(p.DeleteSession))),
-		"exportSession": stored(bridge.Take0(array(p.ExportSession))),
-		"sharedSession": atOnce(bridge.Take1(bridge.JSON[struct{ Pictures bool }]("options"), p.sharedSession)),
+		"exportSession": waiting(bridge.Take0(array(p.exportSession))),
+		"sharedSession": waiting(bridge.Take1(bridge.JSON[struct{ Pictures bool }]("options"), p.sharedSession)),
 		"plainSession":  atOnce(bridge.Take0(array(p.PlainFile))),
 		"damaged":       waiting(bridge.Take0(array(p.Damaged))),
 		"importSession": waiting(bridge.Take2(file, identity, p.importSession)),
@@ -236,7 +237,7 @@ func newEngine(p *page) *engine.Engine {
 	}
 	var trouble error
 	var e *engine.Engine
-	if db, err := store.Open(p.database, func() { e.Lose() }); err != nil {
+	if db, err := store.Open(p.database, p.gather, func() { e.Lose() }); err != nil {
 		trouble = err
 	} else {
 		e = engine.New(db, "", hooks)
@@ -392,6 +393,16 @@ func (p *page) newSession(name string) (any, error) {
 func (p *page) importSession(b []byte, here model.Extractor) (any, error) {
 	id, notice, err := p.ImportSession(b, here)
 	return map[string]any{"id": id, "notice": notice}, err
+}
+
+// exportSession answers once it is stored when.
+func (p *page) exportSession() ([]byte, error) {
+	before := p.Noted()
+	b, err := p.ExportSession()
+	if number := p.Noted(); err == nil && number != before {
+		err = p.Kept(number)
+	}
+	return b, err
 }
 
 func (p *page) sharedSession(o struct{ Pictures bool }) (any, error) {

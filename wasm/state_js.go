@@ -100,10 +100,6 @@ func classesOf(s engine.State) []class {
 
 func (p *page) stateOf(s engine.State) state { return state{p.overviewOf(s), classesOf(s)} }
 
-// manyPictures is how many come with their thumbnails, where the page wants the whole
-// state: it shows no more at once.
-const manyPictures = 600
-
 // changes returns what changed since a revision. Thumbnails come with the examples
 // that are new to the page, each once, unless there are many, which are asked for by
 // thumbnails: the engine keeps the bytes, the page what it shows of them.
@@ -129,7 +125,7 @@ func (p *page) changes(since float64) (any, error) {
 	for _, k := range c.State.Classes {
 		n += len(k.Examples)
 	}
-	if n > manyPictures {
+	if n > store.ManyPictures {
 		return v, nil
 	}
 	for i, k := range c.State.Classes {

@@ -29,7 +29,7 @@ const (
 func startTrainer(database string) js.Value {
 	t := &trainer{listener: js.Undefined()}
 	var kept store.Store = store.NewMemory() // the page has said that nothing is kept
-	if db, err := store.Open(database, nil); err == nil {
+	if db, err := store.Open(database, js.Undefined(), nil); err == nil {
 		kept = db
 	}
 	t.Learner = learn.NewLearner(kept, learn.Hooks{Tell: t.tell, HandCrafted: engine.HandCrafted, Breathe: func() { time.Sleep(breath) }})

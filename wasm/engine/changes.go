@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 
 	"metaqda/wasm/store"
@@ -85,23 +86,44 @@ func (e *Engine) Changes(since uint64) Changes {
 	return c
 }
 
-// Thumbnails returns those of some examples of a class, nil where there is none.
+// Thumbnails returns those of some examples of a class, nil where there is none. It
+// waits.
 func (e *Engine) Thumbnails(classID string, examples []string) ([][]byte, error) {
+	all, apart, err := e.thumbnails(classID, examples)
+	if err != nil || len(apart) == 0 {
+		return all, err
+	}
+	found, err := e.store.Thumbnails(slices.Collect(maps.Values(apart)))
+	for i, id := range apart {
+		all[i] = found[id]
+	}
+	return all, err
+}
+
+// thumbnails returns those that are here, and by their places under which ids the store
+// has the others.
+func (e *Engine) thumbnails(classID string, examples []string) (all [][]byte, apart map[int]string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	i := slices.IndexFunc(e.classes, func(c *class) bool { return c.ID == classID })
 	if i < 0 {
-		return nil, fail("class", "This class does not exist any more: it was removed, perhaps in another tab.")
+		return nil, nil, fail("class", "This class does not exist any more: it was removed, perhaps in another tab.")
 	}
-	known := make(map[string][]byte, len(e.classes[i].examples))
+	known := make(map[string]*store.Example, len(e.classes[i].examples))
 	for _, x := range e.classes[i].examples {
-		known[x.ID] = x.Thumbnail
+		known[x.ID] = x
 	}
-	all := make([][]byte, len(examples))
+	all, apart = make([][]byte, len(examples)), map[int]string{}
 	for i, id := range examples {
-		all[i] = known[id]
+		switch x := known[id]; {
+		case x == nil:
+		case x.Apart != "":
+			apart[i] = x.Apart
+		default:
+			all[i] = x.Thumbnail
+		}
 	}
-	return all, nil
+	return all, apart, nil
 }
 
 // Revision returns the number of the state, which is another one whenever classes

@@ -59,6 +59,7 @@ func (e *Engine) RemoveClass(id string) (token string, err error) {
 	for _, x := range c.examples {
 		ops = append(ops, store.Op{Table: store.Examples, Key: x.ID})
 	}
+	e.fetchBefore(c.examples...)
 	ops = append(ops, e.dropDamaged(id)...)
 	from := e.classifier
 	taken, err := e.takeClass(c)
@@ -151,6 +152,7 @@ func (e *Engine) RemoveExample(classID, exampleID string) (token string, err err
 	if err := e.takeExample(c, i); err != nil {
 		return "", err
 	}
+	e.fetchBefore(x)
 	e.touch(store.Edit{}, store.Needs{}, append(e.forgotten(), store.Op{Table: store.Examples, Key: exampleID})...)
 	return e.remember(func() error { return e.restoreExample(x) }), nil
 }
@@ -186,6 +188,7 @@ func (e *Engine) MoveExample(classID, exampleID, toID string) (id, token string,
 	moved := *x
 	moved.ID, moved.Class, moved.Order = newID(), toID, to.lastOrder()+1
 	to.examples = append(to.examples, &moved)
+	e.fetchBefore(x, &moved)
 	e.touch(store.Edit{}, store.Needs{Class: toID}, putExample(&moved), store.Op{Table: store.Examples, Key: exampleID})
 	return moved.ID, e.remember(func() error { return e.moveBack(&moved, x) }), nil
 }

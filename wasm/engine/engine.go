@@ -55,9 +55,10 @@ type Engine struct {
 	pending    []noted // changes not stored yet, in order
 	number     uint64  // of the last change noted
 	refused    map[uint64]error
-	sweep      bool            // priors may have gone out of use
-	damaged    []store.Damage  // records of the session that cannot be used
-	here       model.Extractor // reads the pictures, empty while unknown
+	sweep      bool             // priors may have gone out of use
+	fetch      []*store.Example // whose thumbnails are fetched before pending is stored
+	damaged    []store.Damage   // records of the session that cannot be used
+	here       model.Extractor  // reads the pictures, empty while unknown
 	session    store.Session
 	classes    []*class
 	site       *prior // the site's prior, nil until known

@@ -128,7 +128,7 @@ func TestForgettingIsComplete(t *testing.T) {
 		class.Examples[0], class.Examples[1] = class.Examples[1], class.Examples[2]
 		w.Flush()
 
-		file, err := w.SessionFile()
+		file, err := w.SharedFile(true)
 		must(t, err)
 		l := learn.NewLearner(s, learn.Hooks{HandCrafted: HandCrafted, Breathe: func() {}})
 		_, marked := w.MarkLearning()

@@ -49,11 +49,16 @@ func (e *Engine) Flush() {
 		e.pending = nil
 	}
 	changes, session := slices.Clone(e.pending), e.session.ID
+	fetch := e.fetch
+	e.fetch = nil
 	e.mu.Unlock()
 	if len(changes) == 0 {
 		return
 	}
-	settled, err := commit(e.store, changes)
+	settled, err := map[uint64]error{}, e.fetchThumbnails(fetch, changes)
+	if err == nil {
+		settled, err = commit(e.store, changes)
+	}
 	e.mu.Lock()
 	trouble := e.trouble
 	e.pending = slices.DeleteFunc(e.pending, func(c noted) bool { _, ok := settled[c.number]; return ok })
@@ -92,6 +97,47 @@ func (e *Engine) Flush() {
 		e.announce()
 	}
 	e.stored(noteOf(session, done))
+}
+
+// fetchBefore has the thumbnails of examples fetched that the store has, before it deletes
+// them there.
+func (e *Engine) fetchBefore(examples ...*store.Example) {
+	for _, x := range examples {
+		if x.Apart != "" {
+			e.fetch = append(e.fetch, x)
+		}
+	}
+}
+
+// fetchThumbnails fetches those of examples, also for the changes that write them anew.
+// On error it is left to the next time.
+func (e *Engine) fetchThumbnails(examples []*store.Example, changes []noted) error {
+	if len(examples) == 0 {
+		return nil
+	}
+	ids := make([]string, len(examples))
+	for i, x := range examples {
+		ids[i] = x.Apart
+	}
+	found, err := e.store.Thumbnails(ids)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil {
+		e.fetch = append(examples, e.fetch...)
+		return err
+	}
+	for _, x := range examples {
+		x.Thumbnail, x.Apart = found[x.Apart], ""
+	}
+	for _, c := range changes {
+		for i, op := range c.Ops {
+			if x, ok := op.Value.(store.Example); ok && x.Apart != "" {
+				x.Thumbnail, x.Apart = found[x.Apart], ""
+				c.Ops[i].Value = x
+			}
+		}
+	}
+	return nil
 }
 
 // maxRefused is how many refusals are kept for those who may ask.

@@ -309,28 +309,62 @@ func (e *Engine) Damaged() ([]byte, error) {
 	return store.EncodeDamaged(all)
 }
 
-// ExportSession returns the file of the open session and notes when.
+// ExportSession returns the file of the open session and notes when. It waits.
 func (e *Engine) ExportSession() ([]byte, error) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	b, err := e.file(true)
-	if err == nil {
-		e.session.Saved = e.hooks.Now().UnixMilli()
-		e.note(store.Needs{Session: e.session.ID}, store.Op{Table: store.Sessions, Key: e.session.ID, Value: store.Edit{Saved: e.session.Saved}})
-		e.announce()
+	id := e.session.ID
+	e.mu.Unlock()
+	b, err := e.SharedFile(true)
+	if err != nil {
+		return nil, err
 	}
-	return b, err
-}
-
-// SessionFile returns the file of the open session for use here.
-func (e *Engine) SessionFile() ([]byte, error) { return e.SharedFile(true) }
-
-// SharedFile returns the file of the open session to be handed on, with pictures only
-// if they are wanted; that it was saved is not noted.
-func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.file(pictures)
+	if e.session.ID == id { // or else another one was opened meanwhile
+		e.session.Saved = e.hooks.Now().UnixMilli()
+		e.note(store.Needs{Session: id}, store.Op{Table: store.Sessions, Key: id, Value: store.Edit{Saved: e.session.Saved}})
+		e.announce()
+	}
+	return b, nil
+}
+
+// SharedFile returns the file of the open session to be handed on, with pictures only
+// if they are wanted; that it was saved is not noted. With pictures it waits.
+func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
+	if !pictures {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.file(func(*store.Example) []byte { return nil })
+	}
+	var fetched map[string][]byte
+	if ids := e.apart(); len(ids) > 0 {
+		var err error
+		if fetched, err = e.store.Thumbnails(ids); err != nil && e.State().Trouble == "" {
+			return nil, err
+		} // where the storage is in trouble, what is here is better than nothing
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.file(func(x *store.Example) []byte {
+		if x.Apart != "" {
+			return fetched[x.Apart]
+		}
+		return x.Thumbnail
+	})
+}
+
+// apart returns the ids of the thumbnails that only the store has.
+func (e *Engine) apart() (ids []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range e.classes {
+		for _, x := range c.examples {
+			if x.Apart != "" {
+				ids = append(ids, x.Apart)
+			}
+		}
+	}
+	return ids
 }
 
 // PlainFile returns the open session as a file by which other programs answer as it does
@@ -358,7 +392,8 @@ func (e *Engine) PlainFile() ([]byte, error) {
 	return model.EncodePlain(f, e.prior.file.Transform, e.session.Name, e.madeWith()), nil
 }
 
-func (e *Engine) file(pictures bool) ([]byte, error) {
+// file returns the file of the open session, with these thumbnails.
+func (e *Engine) file(thumbnail func(*store.Example) []byte) ([]byte, error) {
 	s := e.session.Settings
 	c := &model.Classifier{
 		Name:     e.session.Name,
@@ -371,11 +406,7 @@ func (e *Engine) file(pictures bool) ([]byte, error) {
 	for _, k := range e.classes {
 		out := model.Class{Label: k.Name, Weight: 1}
 		for _, x := range k.examples {
-			example := model.Example{Embedding: x.Embedding}
-			if pictures {
-				example.Thumbnail = x.Thumbnail
-			}
-			out.Examples = append(out.Examples, example)
+			out.Examples = append(out.Examples, model.Example{Embedding: x.Embedding, Thumbnail: thumbnail(x)})
 		}
 		c.Classes = append(c.Classes, out)
 	}

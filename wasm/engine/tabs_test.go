@@ -76,10 +76,10 @@ func (w *tabs) equal(what string) {
 	w.t.Helper()
 	fresh := newWorld(w.t, w.store)
 	must(w.t, fresh.OpenSession(w.all[0].State().SessionID))
-	want, err := fresh.SessionFile()
+	want, err := fresh.SharedFile(true)
 	must(w.t, err)
 	for i, tab := range w.all {
-		got, err := tab.SessionFile()
+		got, err := tab.SharedFile(true)
 		must(w.t, err)
 		if !bytes.Equal(got, want) {
 			w.t.Fatalf("%s: tab %d exports something else than what is stored", what, i)

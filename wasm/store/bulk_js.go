@@ -12,9 +12,16 @@ import (
 // for records and one for their keys. Package idb has no getAll for records, so
 // this is IndexedDB's own interface.
 
-// pageSize is how many records are read before messages are let in: some milliseconds
-// of work, with thumbnails some megabytes.
-const pageSize = 250
+// pageBytes is how many bytes of embeddings come in one answer, as far as the record
+// before tells. Answers of some hundred kilobytes take Chromium two to four times as
+// long for each record, those of a tenth of this a little longer.
+const pageBytes = 96 << 10
+
+// Pages have so many records: the first, and the most.
+const (
+	firstPage = 16
+	mostInOne = 250
+)
 
 var (
 	jsKeyRange = js.Global().Get("IDBKeyRange")
@@ -22,7 +29,10 @@ var (
 )
 
 // snapshot is a transaction that only reads.
-type snapshot struct{ txn js.Value }
+type snapshot struct {
+	*IndexedDB
+	txn js.Value
+}
 
 // snapshot begins one. It ends by itself as soon as the program waits for anything but
 // its requests.
@@ -31,6 +41,7 @@ func (s *IndexedDB) snapshot(tables ...Table) (t snapshot, err error) {
 	for i, table := range tables {
 		names[i] = string(table)
 	}
+	t.IndexedDB = s
 	return t, try(func() { t.txn = s.raw.Call("transaction", names, "readonly") })
 }
 
@@ -91,99 +102,123 @@ func now(issue func() []js.Value) ([]js.Value, error) {
 	return a.results()
 }
 
-// pages hands out the records of a session, as far as they have an id, while the next
-// ones are on their way.
+// pages hands out the records of a session, as far as they have an id and a key that is
+// a string, while the next ones are on their way.
 func (t snapshot) pages(table Table, session string, page func([]stored)) error {
-	from := func(after []any) (*asked, error) {
-		return ask(func() []js.Value {
-			index := t.store(table).Call("index", byPlace)
-			rest := jsKeyRange.Call("bound", after, []any{session, []any{}}, true, true) // an array comes after all strings
-			return []js.Value{index.Call("getAllKeys", rest, pageSize), index.Call("getAll", rest, pageSize)}
-		})
+	place := func() js.Value { return t.store(table).Call("index", byPlace) }
+	rest := func(after []any) js.Value {
+		return jsKeyRange.Call("bound", after, []any{session, []any{}}, true, true) // an array comes after all strings
 	}
-	next, err := from([]any{session})
+	keys, err := t.keysOf(func() js.Value { return place().Call("getAllKeys", rest([]any{session})) })
+	size := firstPage
+	from := func(after []any) (*asked, error) {
+		return ask(func() []js.Value { return []js.Value{place().Call("getAll", rest(after), size)} })
+	}
+	var next *asked
+	if err == nil && len(keys) > 0 {
+		next, err = from([]any{session})
+	}
 	for err == nil && next != nil {
 		var found []js.Value
 		if found, err = next.results(); err != nil {
 			return err
 		}
 		next = nil
-		keys, records := found[0], found[1]
-		n := keys.Length()
-		if n == pageSize {
-			next, err = from([]any{session, records.Index(n - 1).Get("id")})
+		records := found[0]
+		n := min(records.Length(), len(keys))
+		if n == size {
+			last := records.Index(n - 1)
+			size = pageAfter(table, last)
+			next, err = from([]any{session, last.Get("id")})
 		}
-		page(storedIn(table, keys, records))
+		some := t.storedIn(table, keys[:n], records)
+		page(slices.DeleteFunc(some, func(r stored) bool { return r.key == noKey }))
+		keys = keys[n:]
 	}
 	return err
 }
 
-// storedIn returns records under keys that are strings.
-func storedIn(table Table, keys, records js.Value) []stored {
-	all := make([]stored, 0, keys.Length())
-	texts := textsOf(table, records)
-	var names []string
-	if json.Unmarshal([]byte(jsJSON.Call("stringify", keys).String()), &names) != nil {
-		names = nil // a key of another kind
+// noKey stands for a key that is no string, which nothing here writes.
+const noKey = ""
+
+// keysOf waits for the keys of a request, all in one go.
+func (t snapshot) keysOf(request func() js.Value) (keys []string, err error) {
+	found, err := now(func() []js.Value { return []js.Value{request()} })
+	if err != nil {
+		return nil, err
 	}
-	for i := range keys.Length() {
-		var key string
-		if names != nil {
-			key = names[i]
-		} else if k := keys.Index(i); k.Type() == js.TypeString {
-			key = k.String()
-		} else {
+	all := listOf[any](jsJSON.Call("stringify", found[0]).String())
+	keys = make([]string, len(all))
+	for i, key := range all {
+		keys[i], _ = key.(string)
+	}
+	return keys, nil
+}
+
+// pageAfter returns how many records to ask for after one like this.
+func pageAfter(table Table, last js.Value) int {
+	if table != Examples {
+		return mostInOne
+	}
+	bytes := 1
+	for _, name := range []string{"embedding", "thumbnail"} {
+		if a := last.Get(name); a.InstanceOf(jsUint8Array) {
+			bytes += a.Length()
+		}
+	}
+	return max(1, min(mostInOne, pageBytes/bytes))
+}
+
+// storedIn returns records with their keys.
+func (s *IndexedDB) storedIn(table Table, keys []string, records js.Value) []stored {
+	all := make([]stored, len(keys))
+	rows, bytes := s.gathered(table, records)
+	for i, key := range keys {
+		if rows == nil || rows[i] == nil {
+			all[i] = stored{key, plain(table, records.Index(i))}
 			continue
 		}
-		if texts == nil || texts[i] == nil {
-			all = append(all, stored{key, plain(table, records.Index(i))})
-			continue
+		r := make(Record, len(rows[i]))
+		for j, name := range fields[table] {
+			switch v := rows[i][j].(type) {
+			case []any: // how many of the bytes
+				n := int(v[0].(float64))
+				r[name], bytes = bytes[:n:n], bytes[n:]
+			case nil: // a field that it has not
+			default:
+				r[name] = v
+			}
 		}
-		r, v := texts[i], records.Index(i)
-		for _, name := range arrays[table] {
-			r[name] = plain("", v.Get(name))
-		}
-		all = append(all, stored{key, r})
+		all[i] = stored{key, r}
 	}
 	return all
 }
 
-// arrays are those fields of records that JSON has no form for.
-var arrays = map[Table][]string{Examples: {"embedding", "thumbnail"}}
+// gathered returns the fields of many records in one go, for each takes a call or three
+// across the boundary: see gather in web/engine/program.js. rows is nil where that fails,
+// and a row where a record has something else in a field.
+func (s *IndexedDB) gathered(table Table, records js.Value) (rows [][]any, bytes []byte) {
+	names := make([]any, len(fields[table]))
+	for i, name := range fields[table] {
+		names[i] = name
+	}
+	err := try(func() {
+		found := s.gather.Invoke(records, names)
+		bytes = bytesOf(found.Get("bytes"))
+		rows = listOf[[]any](found.Get("rows").String())
+	})
+	if err != nil || len(rows) != records.Length() {
+		return nil, nil
+	}
+	return rows, bytes
+}
 
-// textsOf returns the other fields of many records, all in one go, for each takes a
-// call or three across the boundary. It returns nil where there is no JSON of them,
-// and nil for a record that is no plain object of text and numbers.
-func textsOf(table Table, records js.Value) []Record {
-	var names []any
-	for _, name := range fields[table] {
-		if !slices.Contains(arrays[table], name) {
-			names = append(names, name)
-		}
-	}
-	var text string
-	if try(func() { text = jsJSON.Call("stringify", records, names).String() }) != nil {
-		return nil
-	}
-	var all []any
+// listOf returns a list from its JSON, nil where it is another.
+func listOf[T any](text string) (all []T) {
 	if json.Unmarshal([]byte(text), &all) != nil {
 		return nil
 	}
-	rows := make([]Record, len(all))
-	for i, v := range all {
-		o, _ := v.(map[string]any)
-		for _, x := range o {
-			switch x.(type) {
-			case string, float64, bool:
-			default:
-				o = nil
-			}
-		}
-		if len(o) == len(names) {
-			rows[i] = o
-		}
-	}
-	return rows
+	return all
 }
 
 // records hands out all records of a session. Those that lack an id come last, one by
@@ -230,7 +265,7 @@ func (s *IndexedDB) Contents(session string) (*Contents, error) {
 }
 
 func (s *IndexedDB) contents(session string) (*Contents, error) {
-	t, err := s.snapshot(Sessions, Classes, Examples)
+	t, err := s.snapshot(Sessions, Classes, Examples, Thumbnails)
 	if err != nil {
 		return nil, err
 	}
@@ -246,5 +281,32 @@ func (s *IndexedDB) contents(session string) (*Contents, error) {
 	if err := t.records(Examples, session, c.take); err != nil {
 		return nil, err
 	}
-	return c.done(), nil
+	thumbnails, err := t.thumbnails(c.wanted())
+	if err != nil {
+		return nil, err
+	}
+	return c.done(thumbnails), nil
+}
+
+// thumbnails returns those of examples, as far as they have one.
+func (t snapshot) thumbnails(examples []string) (map[string][]byte, error) {
+	found := make(map[string][]byte, len(examples))
+	for some := range slices.Chunk(examples, atOnce) {
+		records, err := now(func() []js.Value {
+			requests := make([]js.Value, len(some))
+			for i, id := range some {
+				requests[i] = t.store(Thumbnails).Call("get", id)
+			}
+			return requests
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, r := range records {
+			if b, ok := plain(Thumbnails, r).([]byte); ok {
+				found[some[i]] = b
+			}
+		}
+	}
+	return found, nil
 }

@@ -43,19 +43,21 @@ func encode(v any) any {
 	case Class:
 		return Record{"id": v.ID, "session": v.Session, "name": v.Name, "order": v.Order}
 	case Example:
-		r := Record{"id": v.ID, "session": v.Session, "class": v.Class, "order": v.Order, "embedding": floatBytes(v.Embedding), "thumbnail": nil}
-		if len(v.Thumbnail) > 0 {
-			r["thumbnail"] = v.Thumbnail
-		}
-		return r
+		return Record{"id": v.ID, "session": v.Session, "class": v.Class, "order": v.Order, "embedding": floatBytes(v.Embedding)}
 	case nil, Record, string, []byte, float64, bool, Unknown:
 		return v
 	}
 	panic("store: value of unknown type")
 }
 
-// Plain returns the plain form of an example.
-func Plain(x Example) any { return encode(x) }
+// Plain returns the plain form of an example with its thumbnail, where that was read.
+func Plain(x Example) any {
+	r := encode(x).(Record)
+	if len(x.Thumbnail) > 0 {
+		r["thumbnail"] = x.Thumbnail
+	}
+	return r
+}
 
 // The decoders take the key for the id: it is what a record is found by. Of a session
 // and a class every field has something to stand in for it, since others belong to
@@ -94,7 +96,7 @@ func decodeExample(key string, v any) (x Example, reason string) {
 		return x, "it is no object"
 	}
 	x = Example{ID: key, Session: text(r, "session"), Class: text(r, "class"), Order: number(r, "order")}
-	x.Thumbnail, _ = r["thumbnail"].([]byte)
+	x.Thumbnail, _ = r["thumbnail"].([]byte) // before version 5 it was in the same record
 	b, ok := r["embedding"].([]byte)
 	switch {
 	case !ok || len(b) == 0:
@@ -158,13 +160,6 @@ type stored struct {
 	value any
 }
 
-// contentsOf makes a session of its records.
-func contentsOf(session stored, classes, examples []stored) *Contents {
-	c := gather(session, classes)
-	c.take(examples)
-	return c.done()
-}
-
 // gathering is contents whose examples come in pages.
 type gathering struct {
 	*Contents
@@ -203,8 +198,28 @@ func (c *gathering) take(examples []stored) {
 	}
 }
 
-// done returns the contents once all examples are taken.
-func (c *gathering) done() *Contents {
+// wanted returns the ids of the examples whose thumbnails are to be read at once, and
+// says of the others where they are.
+func (c *gathering) wanted() (ids []string) {
+	for i := range c.Examples {
+		switch x := &c.Examples[i]; {
+		case x.Thumbnail != nil:
+		case len(c.Examples) > ManyPictures:
+			x.Apart = x.ID
+		default:
+			ids = append(ids, x.ID)
+		}
+	}
+	return ids
+}
+
+// done returns the contents once all examples are taken, with these thumbnails.
+func (c *gathering) done(thumbnails map[string][]byte) *Contents {
+	for i := range c.Examples {
+		if b, ok := thumbnails[c.Examples[i].ID]; ok {
+			c.Examples[i].Thumbnail = b
+		}
+	}
 	if len(c.lengths) > 1 {
 		c.evenOut(usual(c.lengths))
 	}
@@ -231,7 +246,7 @@ func (c *Contents) evenOut(d int) {
 	c.Examples = slices.DeleteFunc(c.Examples, func(x Example) bool {
 		other := len(x.Embedding) != d
 		if other {
-			c.damaged(Examples, stored{x.ID, encode(x)}, "its embedding has another length than most")
+			c.damaged(Examples, stored{x.ID, Plain(x)}, "its embedding has another length than most")
 		}
 		return other
 	})

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"syscall/js"
 	"time"
 
@@ -10,7 +12,7 @@ import (
 )
 
 const (
-	version = 4
+	version = 5
 
 	bySession = "session" // index of classes and examples
 	byClass   = "class"   // index of examples
@@ -30,12 +32,15 @@ const (
 type IndexedDB struct {
 	db  *idb.Database
 	raw js.Value // the same, for what package idb lacks
+
+	gather js.Value // gets the fields of many records
 }
 
 // Open opens the database of a name and brings it up to date. The error says why nothing
 // can be kept and what to do about it. lost is called if the browser closes the
-// database of its own accord, which it does when its data are cleared.
-func Open(name string, lost func()) (*IndexedDB, error) {
+// database of its own accord, which it does when its data are cleared. gather is the
+// function of that name in web/engine/program.js.
+func Open(name string, gather js.Value, lost func()) (*IndexedDB, error) {
 	global, err := lookUp()
 	if err != nil {
 		return nil, err
@@ -76,7 +81,7 @@ func Open(name string, lost func()) (*IndexedDB, error) {
 		}
 		return nil
 	}))
-	return &IndexedDB{db: db, raw: raw}, nil
+	return &IndexedDB{db: db, raw: raw, gather: gather}, nil
 }
 
 // lookUp returns the global indexedDB. Where storage is forbidden altogether
@@ -120,6 +125,8 @@ var steps = []func(db *idb.Database, txn js.Value) error{
 			}
 		})
 	},
+	// Thumbnails of before stay in the records of their examples, and are read there.
+	func(db *idb.Database, _ js.Value) error { return create(db, Thumbnails) },
 }
 
 // create makes an object store whose records are under keys of their own, with
@@ -415,16 +422,26 @@ func (t transaction) write(ops []Op) error {
 	return nil
 }
 
-// issue issues the request of an operation.
+// issue issues the requests of an operation and returns the last one.
 func (t transaction) issue(op Op) (*idb.Request, error) {
-	if op.Value != nil {
-		return t[op.Table].PutKey(js.ValueOf(op.Key), value(encode(op.Value)))
+	if op.Value == nil {
+		if op.Table == Examples {
+			if _, err := t[Thumbnails].Delete(js.ValueOf(op.Key)); err != nil {
+				return nil, err
+			}
+		}
+		r, err := t[op.Table].Delete(js.ValueOf(op.Key))
+		if err != nil {
+			return nil, err
+		}
+		return r.Request, nil
 	}
-	r, err := t[op.Table].Delete(js.ValueOf(op.Key))
-	if err != nil {
-		return nil, err
+	if x, ok := op.Value.(Example); ok && len(x.Thumbnail) > 0 {
+		if _, err := t[Thumbnails].PutKey(js.ValueOf(op.Key), value(x.Thumbnail)); err != nil {
+			return nil, err
+		}
 	}
-	return r.Request, nil
+	return t[op.Table].PutKey(js.ValueOf(op.Key), value(encode(op.Value)))
 }
 
 // tablesOf returns the tables that changes read or write.
@@ -444,6 +461,7 @@ func tablesOf(changes []Change) []Table {
 			}
 		}
 	}
+	seen[Thumbnails] = seen[Thumbnails] || seen[Examples] // they are written together
 	var tables []Table
 	for _, t := range Tables {
 		if seen[t] {
@@ -577,7 +595,7 @@ func (s *IndexedDB) Unreachable() (all []Damage, err error) {
 // Parts implements [Store].
 func (s *IndexedDB) Parts(session string, classes, examples []string) (*Parts, error) {
 	p := newParts()
-	err := s.transact(reading, []Table{Sessions, Classes, Examples, Meta}, func(t transaction) (err error) {
+	err := s.transact(reading, []Table{Sessions, Classes, Examples, Thumbnails, Meta}, func(t transaction) (err error) {
 		if p.Session, err = t.session(session); err == nil && p.Session == nil {
 			p.Deleted, err = t.deleted(session)
 		}
@@ -595,14 +613,46 @@ func (s *IndexedDB) Parts(session string, classes, examples []string) (*Parts, e
 		for _, r := range found {
 			p.example(session, r.key, r.value)
 		}
+		if err != nil {
+			return err
+		}
+		found, err = t.all(Thumbnails, examples)
+		p.hang(bytesIn(found))
 		return err
 	})
 	return p, err
 }
 
+// Thumbnails implements [Store].
+func (s *IndexedDB) Thumbnails(examples []string) (found map[string][]byte, err error) {
+	err = s.transact(reading, []Table{Thumbnails}, func(t transaction) error {
+		found = make(map[string][]byte, len(examples))
+		for some := range slices.Chunk(examples, atOnce) {
+			records, err := t.all(Thumbnails, some)
+			if err != nil {
+				return err
+			}
+			maps.Copy(found, bytesIn(records))
+		}
+		return nil
+	})
+	return found, err
+}
+
+// bytesIn returns the records that are bytes, by their keys.
+func bytesIn(records []stored) map[string][]byte {
+	found := make(map[string][]byte, len(records))
+	for _, r := range records {
+		if b, ok := r.value.([]byte); ok {
+			found[r.key] = b
+		}
+	}
+	return found
+}
+
 // DeleteSession implements [Store].
 func (s *IndexedDB) DeleteSession(id string) error {
-	return s.transact(strict, []Table{Sessions, Classes, Examples, Checkpoints, Meta}, func(t transaction) error {
+	return s.transact(strict, []Table{Sessions, Classes, Examples, Thumbnails, Checkpoints, Meta}, func(t transaction) error {
 		// '0' is the character after '/'. The range goes as a value, for Delete takes none
 		// of idb's.
 		checkpoints := js.Global().Get("IDBKeyRange").Call("bound", id+"/", id+"0", false, true)

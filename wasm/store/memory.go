@@ -51,8 +51,14 @@ func (m *Memory) Apply(ops []Op) error {
 func (m *Memory) write(op Op) {
 	if op.Value == nil {
 		delete(m.tables[op.Table], op.Key)
-	} else {
-		m.tables[op.Table][op.Key] = encode(op.Value)
+		if op.Table == Examples {
+			delete(m.tables[Thumbnails], op.Key)
+		}
+		return
+	}
+	m.tables[op.Table][op.Key] = encode(op.Value)
+	if x, ok := op.Value.(Example); ok && len(x.Thumbnail) > 0 {
+		m.tables[Thumbnails][op.Key] = x.Thumbnail
 	}
 }
 
@@ -154,7 +160,26 @@ func (m *Memory) Contents(session string) (*Contents, error) {
 	if !ok {
 		return nil, nil
 	}
-	return contentsOf(stored{session, v}, m.of(Classes, session), m.of(Examples, session)), nil
+	c := gather(stored{session, v}, m.of(Classes, session))
+	c.take(m.of(Examples, session))
+	return c.done(m.thumbnails(c.wanted())), nil
+}
+
+// Thumbnails implements [Store].
+func (m *Memory) Thumbnails(examples []string) (map[string][]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.thumbnails(examples), nil
+}
+
+func (m *Memory) thumbnails(examples []string) map[string][]byte {
+	found := map[string][]byte{}
+	for _, id := range examples {
+		if b, ok := m.tables[Thumbnails][id].([]byte); ok {
+			found[id] = b
+		}
+	}
+	return found
 }
 
 // Parts implements [Store].
@@ -170,6 +195,7 @@ func (m *Memory) Parts(session string, classes, examples []string) (*Parts, erro
 	for _, id := range examples {
 		p.example(session, id, m.tables[Examples][id])
 	}
+	p.hang(m.thumbnails(examples))
 	return p, nil
 }
 
@@ -189,6 +215,16 @@ func (p *Parts) example(session, id string, v any) {
 	}
 }
 
+// hang gives the examples their thumbnails.
+func (p *Parts) hang(thumbnails map[string][]byte) {
+	for id, b := range thumbnails {
+		if x, ok := p.Examples[id]; ok {
+			x.Thumbnail = b
+			p.Examples[id] = x
+		}
+	}
+}
+
 // DeleteSession implements [Store].
 func (m *Memory) DeleteSession(id string) error {
 	m.mu.Lock()
@@ -196,7 +232,7 @@ func (m *Memory) DeleteSession(id string) error {
 	delete(m.tables[Sessions], id)
 	for _, t := range []Table{Classes, Examples} {
 		for _, r := range m.of(t, id) {
-			delete(m.tables[t], r.key)
+			m.write(Op{t, r.key, nil})
 		}
 	}
 	maps.DeleteFunc(m.tables[Checkpoints], func(key string, _ any) bool { return strings.HasPrefix(key, id+"/") })

@@ -17,13 +17,14 @@ const (
 	Sessions    Table = "sessions"
 	Classes     Table = "classes"
 	Examples    Table = "examples"
+	Thumbnails  Table = "thumbnails"
 	Priors      Table = "priors"
 	Meta        Table = "meta"
 	Checkpoints Table = "checkpoints"
 )
 
 // Tables lists all tables.
-var Tables = []Table{Sessions, Classes, Examples, Priors, Meta, Checkpoints}
+var Tables = []Table{Sessions, Classes, Examples, Thumbnails, Priors, Meta, Checkpoints}
 
 // Session is the record of a session, what a person taught under one name, without
 // its classes and examples. Another thing of that name, [model.Session] in a prior,
@@ -54,13 +55,19 @@ type Class struct {
 }
 
 // Example is one picture of a class: its raw embedding of length d and its
-// thumbnail, encoded picture bytes or nil.
+// thumbnail, encoded picture bytes or nil. A Store keeps and deletes the thumbnail with
+// the example, in a record beside it.
 type Example struct {
 	ID, Session, Class string
 	Order              float64
 	Embedding          []float32
 	Thumbnail          []byte
+	Apart              string // the id under which [Store.Thumbnails] has the thumbnail, if it was not read
 }
+
+// ManyPictures is how many pictures of a session are read with their thumbnails. Of more
+// they are read when they are wanted: they are most of what is stored.
+const ManyPictures = 600
 
 // Edit changes fields of a session's record; nil leaves one as it is, so that two
 // tabs which change different fields both have their way.
@@ -163,6 +170,8 @@ type Store interface {
 	Unreachable() ([]Damage, error)
 	// Contents returns a session, or nil if there is none of that id.
 	Contents(session string) (*Contents, error)
+	// Thumbnails returns those of examples, as far as they have one, by their ids.
+	Thumbnails(examples []string) (map[string][]byte, error)
 	// Parts returns some classes and examples of a session, by their ids.
 	Parts(session string, classes, examples []string) (*Parts, error)
 	// DeleteSession deletes a session with all that belongs to it, checkpoints

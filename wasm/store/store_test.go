@@ -57,53 +57,54 @@ func TestDamageStaysLocal(t *testing.T) {
 		examples int // of four
 		damaged  int // records that are named
 	}{
-		"session is a string":                {func(m *Memory) { m.tables[Sessions]["s"] = "oops" }, 2, 4, 0},
-		"session is a number":                {func(m *Memory) { m.tables[Sessions]["s"] = 7.0 }, 2, 4, 0},
-		"session is an array":                {func(m *Memory) { m.tables[Sessions]["s"] = Unknown("object") }, 2, 4, 0},
-		"session without id":                 {func(m *Memory) { m.with(Sessions, "s", "id", nil) }, 2, 4, 0},
-		"session with another id":            {func(m *Memory) { m.with(Sessions, "s", "id", "other") }, 2, 4, 0},
-		"session without a name":             {func(m *Memory) { m.with(Sessions, "s", "name", nil) }, 2, 4, 0},
-		"session whose name is a number":     {func(m *Memory) { m.with(Sessions, "s", "name", 3.0) }, 2, 4, 0},
-		"session of an unknown extractor":    {func(m *Memory) { m.with(Sessions, "s", "extractor", Unknown("object")) }, 2, 4, 0},
-		"session whose times are words":      {func(m *Memory) { m.with(Sessions, "s", "updated", "yesterday") }, 2, 4, 0},
-		"session with none prior NaN":        {func(m *Memory) { m.with(Sessions, "s", "nonePrior", math.NaN()) }, 2, 4, 0},
-		"session with settings of bytes":     {func(m *Memory) { m.with(Sessions, "s", "inference", []byte{1}) }, 2, 4, 0},
-		"class is a string":                  {func(m *Memory) { m.tables[Classes]["cat"] = "oops" }, 1, 2, 3},
-		"class is nothing":                   {func(m *Memory) { m.tables[Classes]["cat"] = nil }, 1, 2, 3},
-		"class without id":                   {func(m *Memory) { m.with(Classes, "cat", "id", nil) }, 2, 4, 0},
-		"class whose id is a number":         {func(m *Memory) { m.with(Classes, "cat", "id", 5.0) }, 2, 4, 0},
-		"class without a name":               {func(m *Memory) { m.with(Classes, "cat", "name", nil) }, 2, 4, 0},
-		"class whose name is bytes":          {func(m *Memory) { m.with(Classes, "cat", "name", []byte("cat")) }, 2, 4, 0},
-		"class without order":                {func(m *Memory) { m.with(Classes, "cat", "order", nil) }, 2, 4, 0},
-		"class whose order is a word":        {func(m *Memory) { m.with(Classes, "dog", "order", "first") }, 2, 4, 0},
-		"class whose order is NaN":           {func(m *Memory) { m.with(Classes, "cat", "order", math.NaN()) }, 2, 4, 0},
-		"class of no session":                {func(m *Memory) { m.with(Classes, "cat", "session", nil) }, 1, 2, 3},
-		"class of a session that is gone":    {func(m *Memory) { m.with(Classes, "cat", "session", "gone") }, 1, 2, 3},
-		"class that is gone":                 {func(m *Memory) { delete(m.tables[Classes], "cat") }, 1, 2, 2},
-		"two classes of one name":            {func(m *Memory) { m.with(Classes, "cat", "name", "dog") }, 2, 4, 0},
-		"example is a string":                {func(m *Memory) { m.tables[Examples]["cat0"] = "oops" }, 2, 3, 1},
-		"example is true":                    {func(m *Memory) { m.tables[Examples]["cat0"] = true }, 2, 3, 1},
-		"example without id":                 {func(m *Memory) { m.with(Examples, "cat0", "id", nil) }, 2, 4, 0},
-		"example without embedding":          {func(m *Memory) { m.with(Examples, "cat0", "embedding", nil) }, 2, 3, 1},
-		"example whose embedding is text":    {func(m *Memory) { m.with(Examples, "cat0", "embedding", "0,1,2") }, 2, 3, 1},
-		"example with an empty embedding":    {func(m *Memory) { m.with(Examples, "cat0", "embedding", []byte{}) }, 2, 3, 1},
-		"example cut short that sorts first": {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2)) }, 2, 3, 1},
-		"example cut within a number":        {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2, 3)[:11]) }, 2, 3, 1},
-		"example that is too long":           {func(m *Memory) { m.with(Examples, "cat0", "embedding", make([]byte, 4*MaxEmbedding+4)) }, 2, 3, 1},
-		"example with NaN":                   {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, nan, 3)) }, 2, 3, 1},
-		"example with an infinity":           {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(inf, 2, 3)) }, 2, 3, 1},
-		"example without order":              {func(m *Memory) { m.with(Examples, "cat0", "order", nil) }, 2, 4, 0},
-		"example whose order is an object":   {func(m *Memory) { m.with(Examples, "cat0", "order", Unknown("object")) }, 2, 4, 0},
-		"example whose order is infinite":    {func(m *Memory) { m.with(Examples, "cat1", "order", math.Inf(-1)) }, 2, 4, 0},
-		"example without thumbnail":          {func(m *Memory) { m.with(Examples, "cat0", "thumbnail", nil) }, 2, 4, 0},
-		"example whose thumbnail is a word":  {func(m *Memory) { m.with(Examples, "cat0", "thumbnail", "cat.png") }, 2, 4, 0},
-		"example of no class":                {func(m *Memory) { m.with(Examples, "cat0", "class", nil) }, 2, 3, 1},
-		"example of a class that is gone":    {func(m *Memory) { m.with(Examples, "cat0", "class", "gone") }, 2, 3, 1},
-		"example of no session":              {func(m *Memory) { m.with(Examples, "cat0", "session", nil) }, 2, 3, 1},
-		"example of a session that is gone":  {func(m *Memory) { m.with(Examples, "cat0", "session", "gone") }, 2, 3, 1},
-		"checkpoint is a string":             {func(m *Memory) { m.tables[Checkpoints]["s/job"] = "oops" }, 2, 4, 0},
-		"prior is a number":                  {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
-		"current session is bytes":           {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
+		"session is a string":                 {func(m *Memory) { m.tables[Sessions]["s"] = "oops" }, 2, 4, 0},
+		"session is a number":                 {func(m *Memory) { m.tables[Sessions]["s"] = 7.0 }, 2, 4, 0},
+		"session is an array":                 {func(m *Memory) { m.tables[Sessions]["s"] = Unknown("object") }, 2, 4, 0},
+		"session without id":                  {func(m *Memory) { m.with(Sessions, "s", "id", nil) }, 2, 4, 0},
+		"session with another id":             {func(m *Memory) { m.with(Sessions, "s", "id", "other") }, 2, 4, 0},
+		"session without a name":              {func(m *Memory) { m.with(Sessions, "s", "name", nil) }, 2, 4, 0},
+		"session whose name is a number":      {func(m *Memory) { m.with(Sessions, "s", "name", 3.0) }, 2, 4, 0},
+		"session of an unknown extractor":     {func(m *Memory) { m.with(Sessions, "s", "extractor", Unknown("object")) }, 2, 4, 0},
+		"session whose times are words":       {func(m *Memory) { m.with(Sessions, "s", "updated", "yesterday") }, 2, 4, 0},
+		"session with none prior NaN":         {func(m *Memory) { m.with(Sessions, "s", "nonePrior", math.NaN()) }, 2, 4, 0},
+		"session with settings of bytes":      {func(m *Memory) { m.with(Sessions, "s", "inference", []byte{1}) }, 2, 4, 0},
+		"class is a string":                   {func(m *Memory) { m.tables[Classes]["cat"] = "oops" }, 1, 2, 3},
+		"class is nothing":                    {func(m *Memory) { m.tables[Classes]["cat"] = nil }, 1, 2, 3},
+		"class without id":                    {func(m *Memory) { m.with(Classes, "cat", "id", nil) }, 2, 4, 0},
+		"class whose id is a number":          {func(m *Memory) { m.with(Classes, "cat", "id", 5.0) }, 2, 4, 0},
+		"class without a name":                {func(m *Memory) { m.with(Classes, "cat", "name", nil) }, 2, 4, 0},
+		"class whose name is bytes":           {func(m *Memory) { m.with(Classes, "cat", "name", []byte("cat")) }, 2, 4, 0},
+		"class without order":                 {func(m *Memory) { m.with(Classes, "cat", "order", nil) }, 2, 4, 0},
+		"class whose order is a word":         {func(m *Memory) { m.with(Classes, "dog", "order", "first") }, 2, 4, 0},
+		"class whose order is NaN":            {func(m *Memory) { m.with(Classes, "cat", "order", math.NaN()) }, 2, 4, 0},
+		"class of no session":                 {func(m *Memory) { m.with(Classes, "cat", "session", nil) }, 1, 2, 3},
+		"class of a session that is gone":     {func(m *Memory) { m.with(Classes, "cat", "session", "gone") }, 1, 2, 3},
+		"class that is gone":                  {func(m *Memory) { delete(m.tables[Classes], "cat") }, 1, 2, 2},
+		"two classes of one name":             {func(m *Memory) { m.with(Classes, "cat", "name", "dog") }, 2, 4, 0},
+		"example is a string":                 {func(m *Memory) { m.tables[Examples]["cat0"] = "oops" }, 2, 3, 1},
+		"example is true":                     {func(m *Memory) { m.tables[Examples]["cat0"] = true }, 2, 3, 1},
+		"example without id":                  {func(m *Memory) { m.with(Examples, "cat0", "id", nil) }, 2, 4, 0},
+		"example without embedding":           {func(m *Memory) { m.with(Examples, "cat0", "embedding", nil) }, 2, 3, 1},
+		"example whose embedding is text":     {func(m *Memory) { m.with(Examples, "cat0", "embedding", "0,1,2") }, 2, 3, 1},
+		"example with an empty embedding":     {func(m *Memory) { m.with(Examples, "cat0", "embedding", []byte{}) }, 2, 3, 1},
+		"example cut short that sorts first":  {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2)) }, 2, 3, 1},
+		"example cut within a number":         {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2, 3)[:11]) }, 2, 3, 1},
+		"example that is too long":            {func(m *Memory) { m.with(Examples, "cat0", "embedding", make([]byte, 4*MaxEmbedding+4)) }, 2, 3, 1},
+		"example with NaN":                    {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, nan, 3)) }, 2, 3, 1},
+		"example with an infinity":            {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(inf, 2, 3)) }, 2, 3, 1},
+		"example without order":               {func(m *Memory) { m.with(Examples, "cat0", "order", nil) }, 2, 4, 0},
+		"example whose order is an object":    {func(m *Memory) { m.with(Examples, "cat0", "order", Unknown("object")) }, 2, 4, 0},
+		"example whose order is infinite":     {func(m *Memory) { m.with(Examples, "cat1", "order", math.Inf(-1)) }, 2, 4, 0},
+		"example without thumbnail":           {func(m *Memory) { delete(m.tables[Thumbnails], "cat0") }, 2, 4, 0},
+		"example whose thumbnail is a word":   {func(m *Memory) { m.tables[Thumbnails]["cat0"] = "cat.png" }, 2, 4, 0},
+		"example of before with a word there": {func(m *Memory) { m.with(Examples, "cat0", "thumbnail", "cat.png") }, 2, 4, 0},
+		"example of no class":                 {func(m *Memory) { m.with(Examples, "cat0", "class", nil) }, 2, 3, 1},
+		"example of a class that is gone":     {func(m *Memory) { m.with(Examples, "cat0", "class", "gone") }, 2, 3, 1},
+		"example of no session":               {func(m *Memory) { m.with(Examples, "cat0", "session", nil) }, 2, 3, 1},
+		"example of a session that is gone":   {func(m *Memory) { m.with(Examples, "cat0", "session", "gone") }, 2, 3, 1},
+		"checkpoint is a string":              {func(m *Memory) { m.tables[Checkpoints]["s/job"] = "oops" }, 2, 4, 0},
+		"prior is a number":                   {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
+		"current session is bytes":            {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
 	} {
 		m := sample(t)
 		c.do(m)
@@ -196,9 +197,54 @@ func TestRecordsRoundTrip(t *testing.T) {
 		t.Errorf("class %+v came back as %+v (%s)", k, got, reason)
 	}
 	x := Example{ID: "x", Session: "s", Class: "k", Order: -1, Embedding: []float32{1, -2.5, 1e-40}, Thumbnail: []byte("jpeg")}
-	got, reason := decodeExample("x", encode(x))
+	got, reason := decodeExample("x", Plain(x)) // as of before version 5
 	if reason != "" || got.Class != "k" || got.Order != -1 || !slices.Equal(got.Embedding, x.Embedding) || !bytes.Equal(got.Thumbnail, x.Thumbnail) {
 		t.Errorf("example %+v came back as %+v (%s)", x, got, reason)
+	}
+}
+
+// Thumbnails come and go with their examples, whether they are read with them or not.
+func TestThumbnailsGoWithTheirExamples(t *testing.T) {
+	m := sample(t)
+	before := Example{ID: "old", Session: "s", Class: "cat", Order: 9, Embedding: []float32{1, 2, 3}, Thumbnail: []byte("inside")}
+	m.tables[Examples]["old"] = Plain(before)
+	read := func() map[string]Example {
+		c, err := m.Contents("s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]Example{}
+		for _, x := range c.Examples {
+			all[x.ID] = x
+		}
+		return all
+	}
+	for id, want := range map[string]string{"cat0": "\x00\x00", "dog1": "\x01\x01", "old": "inside"} {
+		if x := read()[id]; string(x.Thumbnail) != want || x.Apart != "" {
+			t.Errorf("of few, %s came as %+v", id, x)
+		}
+	}
+	for i := range ManyPictures {
+		id := "more" + string(rune('a'+i))
+		if err := m.Apply([]Op{{Examples, id, Example{ID: id, Session: "s", Class: "dog", Order: 10, Embedding: []float32{1, 2, float32(i)}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, apart := range map[string]string{"cat0": "cat0", "old": ""} {
+		if x := read()[id]; (x.Thumbnail == nil) != (apart != "") || x.Apart != apart {
+			t.Errorf("of many, %s came as %+v", id, x)
+		}
+	}
+	p, err := m.Parts("s", nil, []string{"dog1"})
+	found, err2 := m.Thumbnails([]string{"dog1", "old", "none"})
+	if err != nil || err2 != nil || string(p.Examples["dog1"].Thumbnail) != "\x01\x01" || len(found) != 1 || string(found["dog1"]) != "\x01\x01" {
+		t.Errorf("by ids: %+v, %v, %v, %v", p.Examples, found, err, err2)
+	}
+	if err := m.Apply([]Op{{Examples, "dog1", nil}}); err != nil || m.tables[Thumbnails]["dog1"] != nil || len(m.tables[Thumbnails]) != 3 {
+		t.Errorf("after a removal: %v, %v", m.tables[Thumbnails], err)
+	}
+	if err := m.DeleteSession("s"); err != nil || len(m.tables[Thumbnails]) != 0 {
+		t.Errorf("after the session's: %v, %v", m.tables[Thumbnails], err)
 	}
 }
 

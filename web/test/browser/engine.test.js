@@ -140,16 +140,18 @@ test('a database of the first version is brought up to date with all that is in 
     for (const [k, name] of ['cat', 'dog'].entries()) {
       t.objectStore('classes').put({ id: name, session: 's', name, order: k + 1 }, name);
       const embedding = new Uint8Array(Float32Array.from({ length: 6 }, (_, j) => (j === k ? 1 : 0)).buffer);
-      t.objectStore('examples').put({ id: 'x' + k, session: 's', class: name, order: 1, embedding, thumbnail: null }, 'x' + k);
+      t.objectStore('examples').put({ id: 'x' + k, session: 's', class: name, order: 1, embedding, thumbnail: k ? new Uint8Array([7, 8]) : null }, 'x' + k);
     }
     await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
     db.close();`);
   await start(page);
-  const { state, probabilities, names } = await run(page, `
+  const { state, probabilities, names, thumbnails } = await run(page, `
     const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
     const names = [...db.objectStoreNames];
     db.close();
-    return { state: await engine.state(), probabilities: await engine.probabilities(new Float32Array([1, 0, 0, 0, 0, 0])), names };`);
+    return { state: await engine.state(), probabilities: await engine.probabilities(new Float32Array([1, 0, 0, 0, 0, 0])), names,
+      thumbnails: [...await engine.thumbnails('cat', ['x0']), ...await engine.thumbnails('dog', ['x1'])].map((b) => b && [...b]) };`);
+  assert.deepEqual(thumbnails, [null, [7, 8]]); // which were in the same record then
   assert.equal(state.sessionName, 'Old');
   assert.equal(state.nonePrior, 0.25);
   assert.deepEqual(state.classes.map((/** @type {any} */ c) => [c.name, c.examples.length]), [['cat', 1], ['dog', 1]]);
@@ -176,7 +178,7 @@ test('a database that another tab holds back is complete once it is let go', () 
     const found = [[...db.objectStoreNames], [...t.objectStore('classes').indexNames], [...t.objectStore('examples').indexNames]];
     db.close();
     return found;`);
-  assert.deepEqual(found, [['checkpoints', 'classes', 'examples', 'meta', 'priors', 'sessions'], ['name', 'place', 'session'], ['class', 'place', 'session']]);
+  assert.deepEqual(found, [['checkpoints', 'classes', 'examples', 'meta', 'priors', 'sessions', 'thumbnails'], ['name', 'place', 'session'], ['class', 'place', 'session']]);
 }));
 
 test('a second tab sees what the first one teaches, and neither loses anything', () => blank(async ({ page, context }) => {

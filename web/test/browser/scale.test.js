@@ -46,14 +46,15 @@ function fill(page, { classes = CLASSES, pictures = PICTURES, dimension = DIMENS
     }
     const ids = Array.from({ length: classes }, id);
     for (let from = 0; from < pictures; from += 1000) {
-      const t = db.transaction(['classes', 'examples'], 'readwrite');
+      const t = db.transaction(['classes', 'examples', 'thumbnails'], 'readwrite');
       if (from === 0) ids.forEach((key, k) => t.objectStore('classes').put({ id: key, session: sessionId, name: `Class ${k + 1}`, order: k + 1 }, key));
       for (let i = from; i < Math.min(from + 1000, pictures); i++) {
         const k = i % classes;
         const x = new Float32Array(dimension);
         for (let j = 0; j < dimension; j++) x[j] = Math.max(0, 1 + Math.sin((k + 1) * (j + 1))) * random() * random() + random();
         const key = id();
-        t.objectStore('examples').put({ id: key, session: sessionId, class: ids[k], order: Math.floor(i / classes) + 1, embedding: new Uint8Array(x.buffer), thumbnail: thumbnails[i % 32] }, key);
+        t.objectStore('examples').put({ id: key, session: sessionId, class: ids[k], order: Math.floor(i / classes) + 1, embedding: new Uint8Array(x.buffer) }, key);
+        t.objectStore('thumbnails').put(thumbnails[i % 32], key);
       }
       await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
     }
