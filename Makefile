@@ -285,16 +285,25 @@ SEED  ?= 1
 .PHONY: soak
 soak: build soak-fuzz soak-kills soak-scale test-firefox-all reproducible ## all that takes long: fuzz every decoder, kill the browser, fill the page, all tests in Firefox, build twice: three hours
 
+# Sixteen of the inputs that it found to do something new, small ones and large ones,
+# are kept beside the tests, which try them from then on.
 .PHONY: soak-fuzz
-soak-fuzz: $(MODULES) ## fuzz every decoder for FUZZ_SECONDS, ten minutes
+soak-fuzz: $(MODULES) ## fuzz every decoder for FUZZ_SECONDS, ten minutes, and keep some of what is found
 	@for file in $$(git ls-files 'core/**_test.go' 'scripts/**_test.go' 'wasm/**_test.go'); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$file); do \
-			echo "== $$target, $$(dirname $$file)"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 10x -parallel 2 -timeout 0 ./$$(dirname $$file) || exit 1; \
+			dir=$$(dirname $$file); echo "== $$target, $$dir"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 10x -parallel 2 -timeout 0 ./$$dir || exit 1; \
+			$(MAKE) --no-print-directory keep-fuzz DIR=$$dir TARGET=$$target || exit 1; \
 		done; \
 	done
 	@echo "== changed .npz files and manifests, JavaScript"
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(NODE) --test --test-reporter=spec --test-name-pattern='changed files|changed manifest' web/test/unit/npz.test.js web/test/unit/sw.test.js
+
+.PHONY: keep-fuzz
+keep-fuzz:
+	@found=$$($(GO) env GOCACHE)/fuzz/metaqda/$(DIR)/$(TARGET) kept=$(DIR)/testdata/fuzz/$(TARGET); mkdir -p $$kept && \
+	find $$found -type f -size -4 -printf '%s %p\n' | sort -n | awk '{ f[NR] = $$2 } END { for (i = 0; NR && i < 16; i++) print f[1 + int(i * (NR - 1) / 15)] }' | \
+		sort -u | xargs -r cp -t $$kept
 
 .PHONY: soak-kills
 soak-kills: build ## kill Chromium KILLS times, 200, and Firefox a tenth as often, while they are taught: half an hour
