@@ -309,30 +309,6 @@ func (e *Engine) Damaged() ([]byte, error) {
 	return store.EncodeDamaged(all)
 }
 
-// ExportSession returns the file of the open session and notes when.
-func (e *Engine) ExportSession() ([]byte, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	b, err := e.file(true)
-	if err == nil {
-		e.session.Saved = e.hooks.Now().UnixMilli()
-		e.note(store.Needs{Session: e.session.ID}, store.Op{Table: store.Sessions, Key: e.session.ID, Value: store.Edit{Saved: e.session.Saved}})
-		e.announce()
-	}
-	return b, err
-}
-
-// SessionFile returns the file of the open session for use here.
-func (e *Engine) SessionFile() ([]byte, error) { return e.SharedFile(true) }
-
-// SharedFile returns the file of the open session to be handed on, with pictures only
-// if they are wanted; that it was saved is not noted.
-func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.file(pictures)
-}
-
 // PlainFile returns the open session as a file by which other programs answer as it does
 // now; see [model.EncodePlain].
 func (e *Engine) PlainFile() ([]byte, error) {
@@ -356,30 +332,6 @@ func (e *Engine) PlainFile() ([]byte, error) {
 		f.Labels[i] = k.Name
 	}
 	return model.EncodePlain(f, e.prior.file.Transform, e.session.Name, e.madeWith()), nil
-}
-
-func (e *Engine) file(pictures bool) ([]byte, error) {
-	s := e.session.Settings
-	c := &model.Classifier{
-		Name:     e.session.Name,
-		Settings: model.Settings{Inference: s.Inference, Pooled: s.Pooled, NonePrior: s.NonePrior, Sort: s.Sort},
-	}
-	c.Extractor = e.madeWith()
-	if e.prior != nil {
-		c.PriorSum = e.prior.sum
-	}
-	for _, k := range e.classes {
-		out := model.Class{Label: k.Name, Weight: 1}
-		for _, x := range k.examples {
-			example := model.Example{Embedding: x.Embedding}
-			if pictures {
-				example.Thumbnail = x.Thumbnail
-			}
-			out.Examples = append(out.Examples, example)
-		}
-		c.Classes = append(c.Classes, out)
-	}
-	return model.EncodeClassifier(c)
 }
 
 // ImportSession opens a new session with the content of a file. It waits. The

@@ -411,7 +411,7 @@ export class Sorting {
 
   #save() {
     const table = `\uFEFF${tableOf(this.#items, this.#classes)}`; // the mark has spreadsheets read it as UTF-8
-    save(new TextEncoder().encode(table), 'pictures.csv');
+    void save(new TextEncoder().encode(table), 'pictures.csv');
     say(`Saved a table of ${counted(this.#items.length, 'picture')}.`);
   }
 
