@@ -33,6 +33,7 @@ const noneID = ""
 type Class struct {
 	ID, Name    string
 	Examples    int
+	Views       int     // of the examples, those that are nearly the same counted as one; 0 if not known
 	Probability float64 // in [0, 1]
 }
 
@@ -73,21 +74,25 @@ const enough = 3
 // others nothing. What the only class is told from is what the page knows of things in
 // general, and that lets more pass for it than a second class would.
 func little(in Input, best Row) string {
-	const help = ": two or three more make it surer"
+	const help = ": two or three others make it surer"
 	alone := taughtClasses(in.Classes) == 1
 	for _, c := range in.Classes {
-		few := c.Examples < enough
-		rests := "rests on " + strconv.Itoa(c.Examples) + " pictures"
-		if c.Examples == 1 {
+		n := c.Examples
+		rests := "rests on " + strconv.Itoa(n) + " pictures"
+		switch {
+		case n == 1:
 			rests = "rests on a single picture"
+		case c.Views == 1:
+			n, rests = 1, "rests on pictures that are nearly the same"
 		}
+		few := n < enough
 		switch {
 		case c.Examples == 0:
 		case alone && few:
 			return "This " + rests + help + ". And with one class it can only say “" + c.Name + "” or not: a second one shows it what else there is."
 		case alone:
 			return "With one class it can only say “" + c.Name + "” or not: a second one shows it what else there is."
-		case c.ID == best.ID && c.Examples == 1:
+		case c.ID == best.ID && n == 1:
 			return "“" + c.Name + "” " + rests + help + "."
 		}
 	}

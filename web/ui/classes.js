@@ -303,7 +303,7 @@ export class ClassList {
         field.focus();
       }
     });
-    field.addEventListener('input', () => complain(error, ''));
+    for (const type of ['input', 'blur']) field.addEventListener(type, () => complain(error, ''));
   }
 
   /**

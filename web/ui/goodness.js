@@ -17,6 +17,8 @@ const GROUP = 8;
 const MISFIT = 0.2;
 /** Where every class is in doubt by less than this, more pictures change little. */
 const SURE = 0.1;
+/** With fewer in a class, all being right is no more than a good sign. */
+const TELLING = 4;
 /** Least probability of each group of answers, in percent. */
 const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
 
@@ -124,7 +126,8 @@ function nextOf(classes) {
 /** The headline. @param {Goodness} goodness */
 export function headline({ right, asked }) {
   if (asked === 0) return 'Teach a second picture of a class, and this can be told.';
-  return right === asked ? `All ${asked} right` : `${right} of ${asked} right`;
+  if (right < asked || asked === 1) return `${right} of ${asked} right`;
+  return asked === 2 ? 'Both right' : `All ${asked} right`;
 }
 
 /**
@@ -134,6 +137,8 @@ export function headline({ right, asked }) {
  * @param {(id: string|null) => string} name
  */
 export function advice({ next, classes, asked }, name) {
+  if (classes.length === 1 && asked) return `“${name(classes[0].id)}” has nothing to be taken for but none of these: teach a second class to see how well they are told apart.`;
+  if (!next && asked && classes.some(({ examples }) => examples < TELLING)) return 'Every class is told apart well, as far as so few pictures can tell: ask it about new ones.';
   if (!next) return asked ? 'Every class is told apart well: more pictures would change little.' : '';
   if (next.why === 'alone') return `One more picture of “${name(next.id)}” would tell most: it has only one that counts.`;
   const one = classes.find(({ id }) => id === next.id);

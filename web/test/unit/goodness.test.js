@@ -51,6 +51,15 @@ test('nothing taught twice, and everything right, are told too', () => {
   assert.match(headline(goodnessOf([trial('one', [0, 0, 0], { alone: true })])), /Teach a second picture/);
   assert.match(headline(goodnessOf([])), /Teach a second picture/);
   const fine = goodnessOf([trial('cat', [0.99, 0, 0]), trial('dog', [0, 0.99, 0])]);
-  assert.equal(headline(fine), 'All 2 right');
-  assert.match(advice(fine, name), /more pictures would change little/);
+  assert.equal(headline(fine), 'Both right');
+  assert.match(advice(fine, name), /as far as so few pictures can tell/);
+  const much = goodnessOf(['cat', 'dog'].flatMap((one, k) => Array.from({ length: 5 }, () => trial(one, k ? [0, 0.99, 0] : [0.99, 0, 0]))));
+  assert.equal(headline(much), 'All 10 right');
+  assert.match(advice(much, name), /more pictures would change little/);
+});
+
+test('a single class is not called told apart', () => {
+  const alone = goodnessOf([trial('cat', [0.99, 0, 0]), trial('cat', [0.99, 0, 0])]);
+  assert.match(advice(alone, name), /“cat” has nothing to be taken for but none of these: teach a second class/);
+  assert.equal(headline(goodnessOf([trial('cat', [0.99, 0, 0])])), '1 of 1 right');
 });
