@@ -217,6 +217,8 @@ export class ClassList {
     const errors = [];
     let pictures = 0;
     let cancelled = signal.aborted;
+    const all = [...classes.values()].reduce((sum, some) => sum + some.length, 0);
+    say(`Teaching ${counted(all, 'picture')} of ${counted(classes.size, 'folder')} …`);
     for (const [name, some] of cancelled ? [] : classes) {
       try {
         const known = this.taught.find((one) => one.name.toLowerCase() === name.toLowerCase());
