@@ -86,7 +86,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"openSession":   waiting(bridge.Take1(sessionID, nothing1(p.OpenSession))),
 		"renameSession": waiting(bridge.Take2(sessionID, sessionName, nothing2(p.RenameSession))),
 		"deleteSession": waiting(bridge.Take1(sessionID, nothing1(p.DeleteSession))),
-		"exportSession": waiting(bridge.Take0(array(p.exportSession))),
+		"exportSession": p.exported,
 		"sharedSession": waiting(bridge.Take1(bridge.JSON[struct{ Pictures bool }]("options"), p.sharedSession)),
 		"plainSession":  atOnce(bridge.Take0(array(p.PlainFile))),
 		"damaged":       waiting(bridge.Take0(array(p.Damaged))),
@@ -395,18 +395,25 @@ func (p *page) importSession(b []byte, here model.Extractor) (any, error) {
 	return map[string]any{"id": id, "notice": notice}, err
 }
 
-// exportSession answers once it is stored when.
-func (p *page) exportSession() ([]byte, error) {
-	before := p.Noted()
-	b, err := p.ExportSession()
-	if number := p.Noted(); err == nil && number != before {
-		err = p.Kept(number)
-	}
-	return b, err
+// exported is the method that returns the file of the session that is open when it is
+// called, and notes once it is written that it was saved.
+func (p *page) exported([]js.Value) (any, bridge.Later, error) {
+	id, write := p.Export(true)
+	return nil, func() (any, error) {
+		b, err := write()
+		if err != nil {
+			return nil, err
+		}
+		return bridge.SlowArray(b), p.Kept(p.NoteSaved(id))
+	}, nil
 }
 
 func (p *page) sharedSession(o struct{ Pictures bool }) (any, error) {
-	return array(func() ([]byte, error) { return p.SharedFile(o.Pictures) })()
+	b, err := p.SharedFile(o.Pictures)
+	if err != nil {
+		return nil, err
+	}
+	return bridge.SlowArray(b), nil
 }
 
 func (p *page) usePrior(s struct{ url, sum string }) (any, error) {
@@ -453,7 +460,7 @@ func (p *page) input() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	input := map[string]any{"classifier": bridge.Array(classifier), "prior": nil}
+	input := map[string]any{"classifier": bridge.SlowArray(classifier), "prior": nil}
 	if prior != nil {
 		input["prior"] = bridge.Array(prior)
 	}

@@ -1,11 +1,6 @@
 package model
 
-import (
-	"maps"
-	"math"
-	"slices"
-	"strings"
-)
+import "math"
 
 // Classifier is the content of a classifier file: the examples of each class, as raw
 // embeddings, from which any prior gives the classifier anew. The file holds
@@ -56,46 +51,65 @@ const (
 // [CleanLabel] leaves them, settings and weights in their domains, and embeddings
 // finite and of one length.
 func (c *Classifier) Validate() error {
+	d, err := c.validateFrame()
+	if err != nil {
+		return err
+	}
+	for _, k := range c.Classes {
+		for i := range k.Examples {
+			if err := checkExample(&k, i, d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// validateFrame is [Classifier.Validate] but for the numbers of the embeddings, whose
+// length it returns, 0 where there are none.
+func (c *Classifier) validateFrame() (d int, err error) {
 	if c.Settings.Inference != "fb" && c.Settings.Inference != "map" {
-		return fail("its inference is ", quoted(c.Settings.Inference), ", want fb or map")
+		return 0, fail("its inference is ", quoted(c.Settings.Inference), ", want fb or map")
 	}
 	if !(c.Settings.NonePrior >= 0 && c.Settings.NonePrior < 1) {
-		return fail("its prior probability of none of these is ", c.Settings.NonePrior, ", want a number from 0 to below 1")
+		return 0, fail("its prior probability of none of these is ", c.Settings.NonePrior, ", want a number from 0 to below 1")
 	}
 	if len(c.Classes) > MaxClasses {
-		return fail("it has ", len(c.Classes), " classes, the most allowed is ", MaxClasses, ": divide it into several")
+		return 0, fail("it has ", len(c.Classes), " classes, the most allowed is ", MaxClasses, ": divide it into several")
 	}
 	n := 0
 	for _, k := range c.Classes {
 		n += len(k.Examples)
 	}
 	if n > MaxExamples {
-		return fail("it has ", n, " examples, the most allowed is ", MaxExamples, ": divide it into several")
+		return 0, fail("it has ", n, " examples, the most allowed is ", MaxExamples, ": divide it into several")
 	}
 	seen := map[string]bool{}
-	d := -1
 	for _, k := range c.Classes {
 		clean, err := CleanLabel(k.Label)
 		switch {
 		case err != nil:
-			return fail("its class label ", shortened(k.Label), " ", err)
+			return 0, fail("its class label ", shortened(k.Label), " ", err)
 		case clean != k.Label:
-			return fail("its class label ", shortened(k.Label), " is not in the form that this program writes: ", quoted(clean))
+			return 0, fail("its class label ", shortened(k.Label), " is not in the form that this program writes: ", quoted(clean))
 		case seen[k.Label]:
-			return fail("its class label ", quoted(k.Label), " stands twice")
+			return 0, fail("its class label ", quoted(k.Label), " stands twice")
 		}
 		seen[k.Label] = true
 		if !(k.Weight >= 1e-100 && k.Weight <= 1e100) {
-			return fail("the weight of its class ", quoted(k.Label), " is ", k.Weight, ", want a number from 1e-100 to 1e100")
+			return 0, fail("the weight of its class ", quoted(k.Label), " is ", k.Weight, ", want a number from 1e-100 to 1e100")
 		}
-		for i, e := range k.Examples {
-			if d < 0 {
-				d = len(e.Embedding)
-			}
-			if err := checkEmbedding(e.Embedding, d); err != nil {
-				return fail("example ", i, " of its class ", quoted(k.Label), ": ", err)
-			}
+		if d == 0 && len(k.Examples) > 0 {
+			d = len(k.Examples[0].Embedding)
 		}
+	}
+	return d, nil
+}
+
+// checkExample checks an example of a class.
+func checkExample(k *Class, i, d int) error {
+	if err := checkEmbedding(k.Examples[i].Embedding, d); err != nil {
+		return fail("example ", i, " of its class ", quoted(k.Label), ": ", err)
 	}
 	return nil
 }
@@ -112,99 +126,8 @@ func checkEmbedding(x []float32, d int) error {
 	return nil
 }
 
-// EncodeClassifier returns the bytes of a classifier file, or the error of
-// [Classifier.Validate]. Equal classifiers give equal bytes.
-func EncodeClassifier(c *Classifier) ([]byte, error) {
-	if err := c.Validate(); err != nil {
-		return nil, fail("classifier cannot be written: ", err)
-	}
-	n, d, bytes := 0, 0, 0
-	for _, k := range c.Classes {
-		for _, e := range k.Examples {
-			n, d, bytes = n+1, len(e.Embedding), bytes+len(e.Thumbnail)
-		}
-	}
-	index, ends, group := make([]int, 0, n), make([]int, 0, n), make([]int, 0, n)
-	var groups []string
-	values, thumbs := make([]float64, 0, n*d), make([]byte, 0, bytes)
-	for j, k := range c.Classes {
-		for _, e := range k.Examples {
-			index = append(index, j)
-			for _, v := range e.Embedding {
-				values = append(values, float64(v))
-			}
-			thumbs = append(thumbs, e.Thumbnail...)
-			ends = append(ends, len(thumbs))
-			groups, group = numbered(groups, group, e.Group)
-		}
-	}
-	tensors := map[string]tensor{
-		"embeddings": floatTensor("F32", values, len(index), d),
-		"class":      intTensor("I32", index),
-	}
-	if len(thumbs) > 0 {
-		tensors["thumbnails"] = tensor{dtype: "U8", shape: []int{len(thumbs)}, data: thumbs}
-		tensors["thumbnail_end"] = intTensor("I64", ends)
-	}
-	metadata := map[string]string{
-		"format": classifierFormat, "version": classifierVersion, "name": text(c.Name), "prior": text(c.PriorSum),
-		"extractor": jsonText(c.Extractor.write), "settings": jsonText(c.Settings.write), "classes": writeClasses(c.Classes),
-	}
-	if len(groups) > 0 {
-		tensors["group"] = intTensor("I32", group)
-		metadata["groups"] = writeList(groups)
-	}
-	metadata[checksumKey] = checksum(tensors, metadata)
-	return encodeTensors(tensors, metadata), nil
-}
-
 // shortened quotes the beginning of a label.
 func shortened(label string) quoted { return quoted(label[:min(len(label), 20)]) }
-
-// text returns s as JSON will give it back.
-func text(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
-
-// numbered appends the number of a group, -1 for none, and its name if it is new. A
-// group's examples mostly follow each other.
-func numbered(names []string, numbers []int, group string) ([]string, []int) {
-	if group == "" {
-		return names, append(numbers, -1)
-	}
-	for i := len(names) - 1; i >= 0; i-- {
-		if names[i] == group {
-			return names, append(numbers, i)
-		}
-	}
-	return append(names, group), append(numbers, len(names))
-}
-
-// checksumKey is the key in the metadata of the checksum of a file.
-const checksumKey = "sha256"
-
-// checksum returns the sha256, in hexadecimal, of what a file says as JSON: the other
-// metadata as an object with the keys in order, and then for each tensor, in the order
-// of names, a list of its name, its dtype, its shape and the sha256 of its bytes; with
-// commas between them.
-func checksum(tensors map[string]tensor, metadata map[string]string) string {
-	var w writer
-	w.object(func(w *writer) {
-		for _, key := range slices.Sorted(maps.Keys(metadata)) {
-			if key != checksumKey {
-				w.textField(key, metadata[key], true)
-			}
-		}
-	})
-	for _, name := range slices.Sorted(maps.Keys(tensors)) {
-		t := tensors[name]
-		w.open('[')
-		w.text(name)
-		w.text(t.dtype)
-		w.ints(t.shape)
-		w.text(Sum(t.data))
-		w.close(']')
-	}
-	return Sum(w.b)
-}
 
 // DecodeClassifier reads a classifier file. Whatever the bytes, it returns a
 // valid classifier or a *[FormatError].

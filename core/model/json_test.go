@@ -183,5 +183,14 @@ func TestSumIsThatOfTheStandardLibrary(t *testing.T) {
 		if got := Sum(b); got != hex.EncodeToString(want[:]) {
 			t.Errorf("%d bytes: %s, want %x", n, got, want)
 		}
+		d := newDigest()
+		for rest := b; len(rest) > 0; {
+			k := min(1+rng.IntN(150), len(rest))
+			d.write(rest[:k])
+			rest = rest[k:]
+		}
+		if got := d.sum(); got != hex.EncodeToString(want[:]) {
+			t.Errorf("%d bytes piece by piece: %s, want %x", n, got, want)
+		}
 	}
 }

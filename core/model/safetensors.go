@@ -66,11 +66,21 @@ func (e *tensorEntry) read(f *fields) {
 var dtypeSize = map[string]int{"F64": 8, "F32": 4, "F16": 2, "I32": 4, "I64": 8, "U8": 1}
 
 // encodeTensors writes the tensors in the order of their names, so that equal
-// contents give equal bytes. The header is padded with spaces so that the data
-// begin on an eight byte boundary.
+// contents give equal bytes.
 func encodeTensors(tensors map[string]tensor, metadata map[string]string) []byte {
-	at := 0
-	names := slices.Sorted(maps.Keys(tensors))
+	head, size := tensorHeader(tensors, metadata)
+	b := append(make([]byte, 0, len(head)+size), head...)
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		b = append(b, tensors[name].data...)
+	}
+	return b
+}
+
+// tensorHeader returns what a file has before the bytes of its tensors, and how many
+// these are. The header is padded with spaces so that they begin on an eight byte
+// boundary. Of the tensors dtype and shape are looked at.
+func tensorHeader(tensors map[string]tensor, metadata map[string]string) (head []byte, size int) {
+	names := slices.AppendSeq(make([]string, 0, len(tensors)+1), maps.Keys(tensors))
 	text := []byte(jsonText(func(w *writer) {
 		for _, key := range slices.Sorted(slices.Values(append(names, metadataKey))) {
 			w.name(key)
@@ -79,20 +89,24 @@ func encodeTensors(tensors map[string]tensor, metadata map[string]string) []byte
 				w.object(func(w *writer) { writeStrings(metadata, w) })
 				continue
 			}
-			e := tensorEntry{Dtype: t.dtype, Shape: t.shape, Offsets: []int{at, at + len(t.data)}}
+			e := tensorEntry{Dtype: t.dtype, Shape: t.shape, Offsets: []int{size, size + t.size()}}
 			w.object(e.write)
-			at += len(t.data)
+			size += t.size()
 		}
 	}))
 	for len(text)%8 != 0 {
 		text = append(text, ' ')
 	}
-	b := binary.LittleEndian.AppendUint64(make([]byte, 0, 8+len(text)+at), uint64(len(text)))
-	b = append(b, text...)
-	for _, name := range names {
-		b = append(b, tensors[name].data...)
+	return append(binary.LittleEndian.AppendUint64(make([]byte, 0, 8+len(text)), uint64(len(text))), text...), size
+}
+
+// size returns how many bytes dtype and shape call for.
+func (t tensor) size() int {
+	n := dtypeSize[t.dtype]
+	for _, s := range t.shape {
+		n *= s
 	}
-	return b
+	return n
 }
 
 // writeStrings writes the fields of an object of strings.

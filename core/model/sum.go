@@ -9,22 +9,52 @@ import (
 // the letter: crypto/sha256 brings the whole of Go's certified module, which in a
 // program for the browser is a seventh.
 func Sum(b []byte) string {
-	h := sumStart
+	d := newDigest()
+	d.write(b)
+	return d.sum()
+}
+
+// digest is a sha256 of bytes that come piece by piece.
+type digest struct {
+	h    [8]uint32
+	rest []byte // fewer than a block
+	n    uint64 // bytes taken in
+}
+
+func newDigest() *digest { return &digest{h: sumStart, rest: make([]byte, 0, 128)} }
+
+// write takes in more bytes.
+func (d *digest) write(b []byte) {
+	d.n += uint64(len(b))
+	if len(d.rest) > 0 {
+		k := min(64-len(d.rest), len(b))
+		d.rest, b = append(d.rest, b[:k]...), b[k:]
+		if len(d.rest) < 64 {
+			return
+		}
+		sumBlock(&d.h, d.rest)
+		d.rest = d.rest[:0]
+	}
 	whole := len(b) &^ 63
 	for i := 0; i < whole; i += 64 {
-		sumBlock(&h, b[i:i+64])
+		sumBlock(&d.h, b[i:i+64])
 	}
-	rest := append(append(make([]byte, 0, 128), b[whole:]...), 0x80)
+	d.rest = append(d.rest, b[whole:]...)
+}
+
+// sum returns the sha256, in hexadecimal. Nothing may be taken in after it.
+func (d *digest) sum() string {
+	rest := append(d.rest, 0x80)
 	for len(rest)%64 != 56 {
 		rest = append(rest, 0)
 	}
-	rest = binary.BigEndian.AppendUint64(rest, 8*uint64(len(b)))
+	rest = binary.BigEndian.AppendUint64(rest, 8*d.n)
 	for i := 0; i < len(rest); i += 64 {
-		sumBlock(&h, rest[i:i+64])
+		sumBlock(&d.h, rest[i:i+64])
 	}
 	const hex = "0123456789abcdef"
 	text := make([]byte, 0, 64)
-	for _, v := range h {
+	for _, v := range d.h {
 		for shift := 28; shift >= 0; shift -= 4 {
 			text = append(text, hex[v>>shift&15])
 		}

@@ -158,6 +158,21 @@ func Fetch(url string) ([]byte, error) {
 	return bytes, nil
 }
 
+// pieceOfArray is what [SlowArray] copies in one go.
+const pieceOfArray = 4 << 20
+
+// SlowArray is [Array] for many megabytes: it lets messages in between pieces. It waits.
+func SlowArray(b []byte) js.Value {
+	a := jsUint8Array.New(len(b))
+	for at := 0; at < len(b); at += pieceOfArray {
+		if at > 0 {
+			Breathe(true)
+		}
+		js.CopyBytesToJS(a.Call("subarray", at), b[at:min(at+pieceOfArray, len(b))])
+	}
+	return a
+}
+
 // Array copies b into a new Uint8Array.
 func Array(b []byte) js.Value {
 	a := jsUint8Array.New(len(b))

@@ -143,7 +143,7 @@ func (e *Engine) input(p []float64) view.Input {
 	s := e.session.Settings
 	in := view.Input{Query: e.query != nil, Waiting: e.query != nil && len(e.late) > 0, Open: s.NonePrior > 0, Sort: view.Sort(s.Sort), Classes: make([]view.Class, len(e.classes))}
 	for i, c := range e.classes {
-		in.Classes[i] = view.Class{ID: c.ID, Name: c.Name, Examples: len(c.examples)}
+		in.Classes[i] = view.Class{ID: c.ID, Name: c.Name, Examples: len(c.examples), Views: len(c.bursts)}
 		if p != nil {
 			in.Classes[i].Probability = p[i+1]
 		}

@@ -309,64 +309,6 @@ func (e *Engine) Damaged() ([]byte, error) {
 	return store.EncodeDamaged(all)
 }
 
-// ExportSession returns the file of the open session and notes when. It waits.
-func (e *Engine) ExportSession() ([]byte, error) {
-	e.mu.Lock()
-	id := e.session.ID
-	e.mu.Unlock()
-	b, err := e.SharedFile(true)
-	if err != nil {
-		return nil, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.session.ID == id { // or else another one was opened meanwhile
-		e.session.Saved = e.hooks.Now().UnixMilli()
-		e.note(store.Needs{Session: id}, store.Op{Table: store.Sessions, Key: id, Value: store.Edit{Saved: e.session.Saved}})
-		e.announce()
-	}
-	return b, nil
-}
-
-// SharedFile returns the file of the open session to be handed on, with pictures only
-// if they are wanted; that it was saved is not noted. With pictures it waits.
-func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
-	if !pictures {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return e.file(func(*store.Example) []byte { return nil })
-	}
-	var fetched map[string][]byte
-	if ids := e.apart(); len(ids) > 0 {
-		var err error
-		if fetched, err = e.store.Thumbnails(ids); err != nil && e.State().Trouble == "" {
-			return nil, err
-		} // where the storage is in trouble, what is here is better than nothing
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.file(func(x *store.Example) []byte {
-		if x.Apart != "" {
-			return fetched[x.Apart]
-		}
-		return x.Thumbnail
-	})
-}
-
-// apart returns the ids of the thumbnails that only the store has.
-func (e *Engine) apart() (ids []string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, c := range e.classes {
-		for _, x := range c.examples {
-			if x.Apart != "" {
-				ids = append(ids, x.Apart)
-			}
-		}
-	}
-	return ids
-}
-
 // PlainFile returns the open session as a file by which other programs answer as it does
 // now; see [model.EncodePlain].
 func (e *Engine) PlainFile() ([]byte, error) {
@@ -390,27 +332,6 @@ func (e *Engine) PlainFile() ([]byte, error) {
 		f.Labels[i] = k.Name
 	}
 	return model.EncodePlain(f, e.prior.file.Transform, e.session.Name, e.madeWith()), nil
-}
-
-// file returns the file of the open session, with these thumbnails.
-func (e *Engine) file(thumbnail func(*store.Example) []byte) ([]byte, error) {
-	s := e.session.Settings
-	c := &model.Classifier{
-		Name:     e.session.Name,
-		Settings: model.Settings{Inference: s.Inference, Pooled: s.Pooled, NonePrior: s.NonePrior, Sort: s.Sort},
-	}
-	c.Extractor = e.madeWith()
-	if e.prior != nil {
-		c.PriorSum = e.prior.sum
-	}
-	for _, k := range e.classes {
-		out := model.Class{Label: k.Name, Weight: 1}
-		for _, x := range k.examples {
-			out.Examples = append(out.Examples, model.Example{Embedding: x.Embedding, Thumbnail: thumbnail(x)})
-		}
-		c.Classes = append(c.Classes, out)
-	}
-	return model.EncodeClassifier(c)
 }
 
 // ImportSession opens a new session with the content of a file. It waits. The

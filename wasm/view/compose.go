@@ -33,6 +33,7 @@ const noneID = ""
 type Class struct {
 	ID, Name    string
 	Examples    int
+	Views       int     // of the examples, those that are nearly the same counted as one; 0 if not known
 	Probability float64 // in [0, 1]
 }
 
@@ -62,6 +63,40 @@ type Frame struct {
 	Verdict string
 	Rows    []Row  // none without a query
 	Rest    string // what there is beside the rows, or nothing
+	Hint    string // how little the answer rests on and what would help, or nothing
+}
+
+// enough pictures of a class show what its things have in common; with fewer the answer
+// says so.
+const enough = 3
+
+// little says of an answer that rests on little how little, and what would help; of
+// others nothing. What the only class is told from is what the page knows of things in
+// general, and that lets more pass for it than a second class would.
+func little(in Input, best Row) string {
+	const help = ": two or three others make it surer"
+	alone := taughtClasses(in.Classes) == 1
+	for _, c := range in.Classes {
+		n := c.Examples
+		rests := "rests on " + strconv.Itoa(n) + " pictures"
+		switch {
+		case n == 1:
+			rests = "rests on a single picture"
+		case c.Views == 1:
+			n, rests = 1, "rests on pictures that are nearly the same"
+		}
+		few := n < enough
+		switch {
+		case c.Examples == 0:
+		case alone && few:
+			return "This " + rests + help + ". And with one class it can only say “" + c.Name + "” or not: a second one shows it what else there is."
+		case alone:
+			return "With one class it can only say “" + c.Name + "” or not: a second one shows it what else there is."
+		case c.ID == best.ID && n == 1:
+			return "“" + c.Name + "” " + rests + help + "."
+		}
+	}
+	return ""
 }
 
 // mostRows are shown at once: of more classes the most probable.
@@ -94,7 +129,7 @@ func Compose(in Input) Frame {
 		rows[i].Best = rows[i].ID == best.ID
 	}
 	ranked = slices.DeleteFunc(slices.Clone(ranked), func(r Row) bool { return r.ID == best.ID })
-	return Frame{Verdict: verdict(in, best, ranked[0]), Rows: rows, Rest: rest}
+	return Frame{Verdict: verdict(in, best, ranked[0]), Rows: rows, Rest: rest, Hint: little(in, best)}
 }
 
 // taken returns the row of what the query is taken for, by [qda.Decide]; the last row

@@ -71,6 +71,43 @@ func TestTheSameNumberIsCalledTheSame(t *testing.T) {
 	}
 }
 
+// An answer from little says so and what would help; one from enough says nothing.
+func TestLittleIsCalledLittle(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		examples []int
+		p        []float64
+		want     string
+	}{
+		{"one class of one picture", []int{1}, []float64{.73}, "This rests on a single picture: two or three others make it surer. And with one class it can only say “cat” or not: a second one shows it what else there is."},
+		{"one class of two", []int{2}, []float64{.73}, "This rests on 2 pictures: two or three others make it surer. And with one class it can only say “cat” or not"},
+		{"one class of two beside an empty one", []int{0, 2}, []float64{0, .73}, "This rests on 2 pictures: two or three others make it surer. And with one class it can only say “dog” or not"},
+		{"one class of many", []int{9}, []float64{.73}, "With one class it can only say “cat” or not"},
+		{"two classes, the probable one of one picture", []int{5, 1}, []float64{.1, .8}, "“dog” rests on a single picture: two or three others make it surer."},
+		{"two classes, the probable one of two", []int{1, 2}, []float64{.1, .8}, ""},
+		{"two classes, none", []int{1, 1}, []float64{.1, .1}, ""},
+	} {
+		var none float64 = 1
+		in := Input{Query: true, Open: true, Classes: classes(c.p...)}
+		for i := range in.Classes {
+			in.Classes[i].Examples = c.examples[i]
+			none -= c.p[i]
+		}
+		in.None = none
+		if got := Compose(in).Hint; !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	held := Input{Query: true, Open: true, Classes: classes(.8, .1), None: .1}
+	held.Classes[0].Examples, held.Classes[0].Views = 7, 1
+	if got, want := Compose(held).Hint, "“cat” rests on pictures that are nearly the same: two or three others make it surer."; got != want {
+		t.Errorf("held before the camera: %q, want %q", got, want)
+	}
+	if got := Compose(Input{Classes: classes(.9)}).Hint; got != "" {
+		t.Errorf("without a query: %q", got)
+	}
+}
+
 func order(f Frame) string {
 	var s []string
 	for _, r := range f.Rows {

@@ -18,7 +18,7 @@ type DOM struct {
 	document js.Value
 	verdict  *dom.BasicElement
 	meters   *dom.BasicElement
-	rest     *dom.BasicElement // after the meters, nil while nothing is left out
+	rest     *dom.BasicElement // after the meters, nil while there is nothing to say
 	rows     map[string]*row
 	shown    []string // ids in the order of the document
 	text     string
@@ -70,10 +70,14 @@ func (d *DOM) Show(f Frame) {
 		}
 	}
 	d.arrange(f.Rows)
-	d.showRest(f.Rest)
+	text := f.Rest
+	if text != "" && f.Hint != "" {
+		text += ". "
+	}
+	d.showRest(text + f.Hint)
 }
 
-// showRest says in a last item what is left out.
+// showRest says in a last item what is left out, and what else is to be said.
 func (d *DOM) showRest(text string) {
 	switch {
 	case text == "" && d.rest != nil:

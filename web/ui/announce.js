@@ -33,6 +33,8 @@ export function sayBeforeDialogs() {
   const notices = byId('notices', HTMLElement);
   const home = /** @type {HTMLElement} */ (notices.parentElement);
   const next = notices.nextSibling;
+  // So much room a dialog leaves below it while there is a notice.
+  new ResizeObserver(() => document.documentElement.style.setProperty('--notices', `${notices.offsetHeight}px`)).observe(notices);
   new MutationObserver(() => {
     const open = [...document.querySelectorAll('dialog[open]')].at(-1);
     if (open && notices.parentElement !== open) open.append(notices);

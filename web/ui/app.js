@@ -88,7 +88,7 @@ function standing(key, offer = {}) {
 /** @param {Engine} engine */
 async function saveSession(engine) {
   const { sessionName } = await engine.state();
-  save(await engine.exportSession(), fileName(sessionName));
+  await save(await engine.exportSession(), fileName(sessionName));
 }
 
 /** The bar under the header and the words beside it. */
@@ -151,6 +151,7 @@ async function build(engine, reader) {
   const onReplaced = () => {
     undo.clear();
     learning.reset();
+    classes.stop();
     void recogniser.clear();
   };
   const settings = new SettingsDialog({ engine, reader });

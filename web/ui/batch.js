@@ -37,6 +37,48 @@ export async function runBatch(items, work, { onProgress, signal } = {}) {
   return result;
 }
 
+/** First come, first served, one at a time. */
+export class Line {
+  /** @type {Promise<unknown>} */
+  #last = Promise.resolve();
+
+  /**
+   * Begins the work when all that came before is done, however that ended.
+   *
+   * @template T
+   * @param {() => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  wait(work) {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => {}); // whoever waits for this turn is told
+    return turn;
+  }
+
+  /**
+   * Runs a batch when its turn comes. One that is cancelled before is over at once.
+   *
+   * @template T
+   * @param {readonly T[]} items
+   * @param {(item: T) => Promise<unknown>} work
+   * @param {{onProgress?: (done: number, total: number) => void, signal: AbortSignal}} options
+   * @returns {Promise<BatchResult>}
+   */
+  run(items, work, options) {
+    const { signal } = options;
+    const nothing = { done: 0, errors: [], cancelled: true };
+    let begun = false;
+    const turn = this.wait(async () => {
+      begun = true;
+      return signal.aborted ? nothing : runBatch(items, work, options);
+    });
+    const cancelled = new Promise((/** @type {(result: BatchResult) => void} */ resolve) => {
+      signal.addEventListener('abort', () => { if (!begun) resolve(nothing); });
+    });
+    return Promise.race([turn, cancelled]);
+  }
+}
+
 /**
  * One line for the errors of a batch: the first three in full, the rest counted.
  *

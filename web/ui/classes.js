@@ -1,7 +1,7 @@
 // @ts-check
 /** The cards of the classes: names, thumbnails, adding, removing, the camera in a card. */
 import { complain, say } from './announce.js';
-import { runBatch, summary } from './batch.js';
+import { Line, summary } from './batch.js';
 import { Camera, cameraError, leaveCamera, takeCamera } from './camera.js';
 import { byId, counted, dialogHead, el, icon, sentence } from './dom.js';
 import { CorrectBar } from './correct.js';
@@ -32,6 +32,10 @@ export class ClassList {
   /** Whether there are so many pictures that cards are made when they are needed. */
   #many = false;
   #thumbnails = new Thumbnails();
+  /** Files that are added, to whichever class, in the order in which they were chosen. */
+  line = new Line();
+  /** Stops the folders that wait to be taught. */
+  #folders = new AbortController();
   /** What is to have the focus once it is there: a class, or a picture of it. @type {{classId: string, exampleId?: string}|null} */
   #awaited = null;
   /** Images that wait for their thumbnails, by class and picture. @type {Map<string, Map<string, HTMLImageElement[]>>} */
@@ -203,25 +207,40 @@ export class ClassList {
       if (rest.length) this.#askAbout(rest);
       return;
     }
-    const error = byId('add-class-error', HTMLElement);
-    complain(error, '');
+    const { signal } = this.#folders;
+    complain(byId('add-class-error', HTMLElement), '');
+    await this.line.wait(() => this.#teachFolders(classes, rest.length, signal));
+  }
+
+  /** @param {Map<string, File[]>} classes @param {number} rest pictures in no folder @param {AbortSignal} signal */
+  async #teachFolders(classes, rest, signal) {
+    const errors = [];
     let pictures = 0;
-    let cancelled = false;
-    for (const [name, some] of classes) {
+    let cancelled = signal.aborted;
+    const all = [...classes.values()].reduce((sum, some) => sum + some.length, 0);
+    say(`Teaching ${counted(all, 'picture')} of ${counted(classes.size, 'folder')} …`);
+    for (const [name, some] of cancelled ? [] : classes) {
       try {
         const known = this.taught.find((one) => one.name.toLowerCase() === name.toLowerCase());
         const id = known?.id ?? (await this.engine.addClass(name)).id;
         const card = await this.#cardOf(id);
-        const result = await card?.addFiles(some);
+        const result = await card?.addFiles(some, new Line());
         pictures += result?.done ?? 0;
-        cancelled = result?.cancelled ?? false;
+        cancelled = signal.aborted || (result?.cancelled ?? false);
       } catch (reason) {
-        complain(error, sentence(reason));
+        errors.push(sentence(reason));
       }
       if (cancelled) break;
     }
+    complain(byId('add-class-error', HTMLElement), summary(errors));
     const added = `${counted(pictures, 'picture')} of ${counted(classes.size, 'folder')} taught.`;
-    say(cancelled ? `Cancelled: ${added}` : added + (rest.length ? ` ${counted(rest.length, 'picture')} in no folder left out.` : ''));
+    say(cancelled ? `Cancelled: ${added}` : added + (rest ? ` ${counted(rest, 'picture')} in no folder left out.` : ''));
+  }
+
+  /** Stops what waits to be taught: it was meant for the session that was open. */
+  stop() {
+    this.#folders.abort();
+    this.#folders = new AbortController();
   }
 
   /** The card of a class that was just made: it comes with the next change. @param {string} id */
@@ -286,7 +305,7 @@ export class ClassList {
         field.focus();
       }
     });
-    field.addEventListener('input', () => complain(error, ''));
+    for (const type of ['input', 'blur']) field.addEventListener(type, () => complain(error, ''));
   }
 
   /**
@@ -477,10 +496,17 @@ class Placeholder {
   }
 }
 
+/**
+ * What is being added to a class or waits for its turn, since there was nothing: batches
+ * and files of them, how many are past, how many of these were added.
+ *
+ * @typedef {{stop: AbortController, batches: number, total: number, past: number, added: number, begun: boolean, errors: unknown[]}} Adding
+ */
+
 /** One class. */
 class ClassCard {
-  /** @type {AbortController|null} the running batch */
-  #batch = null;
+  /** @type {Adding|null} */
+  #adding = null;
   /** @type {Camera|null} */
   #camera = null;
   name = '';
@@ -520,7 +546,7 @@ class ClassCard {
     this.progress = el('progress', { max: 1, value: 0 });
     this.progressText = el('span', { class: 'small' });
     this.batchBox = el('div', { class: 'card-batch', hidden: true }, this.progress, this.progressText,
-      el('button', { class: 'button quiet', type: 'button', onclick: () => this.#batch?.abort() }, 'Cancel'));
+      el('button', { class: 'button quiet', type: 'button', onclick: () => this.#adding?.stop.abort() }, 'Cancel'));
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.hint = el('div', { class: 'card-hint', 'aria-live': 'polite', 'aria-atomic': 'true' });
     this.element = el('li', { class: 'card', 'data-class': id, tabindex: -1 },
@@ -634,30 +660,42 @@ class ClassCard {
   }
 
   /**
-   * Adds files one after the other and says which of them were no pictures.
+   * Adds files one after the other, once those chosen before are added, and says which
+   * of them were no pictures.
    *
    * @param {File[]} files
-   * @returns {Promise<import('./batch.js').BatchResult|null>} null where it did not begin
+   * @param {Line} [line] to wait in
+   * @returns {Promise<import('./batch.js').BatchResult|null>} null where there was nothing to do
    */
-  async addFiles(files) {
+  async addFiles(files, line = this.list.line) {
     if (!files.length) return null;
-    if (this.#batch) {
-      complain(this.error, 'Pictures are still being added to this class: wait for them, or cancel, then add more.');
-      return null;
-    }
-    complain(this.error, '');
-    this.#batch = new AbortController();
+    if (!this.#adding) complain(this.error, '');
+    const adding = this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, added: 0, begun: false, errors: [] };
+    if (adding.stop.signal.aborted) adding.stop = new AbortController(); // these were chosen after that
+    const { signal } = adding.stop;
+    adding.batches++;
+    adding.total += files.length;
+    this.#showProgress(adding, 0);
     try {
-      const result = await runBatch(files, (file) => this.list.enrolment.enrolFile(this.id, file), {
-        signal: this.#batch.signal, onProgress: (done, total) => this.#showProgress(done, total),
+      const result = await line.run(files, (file) => this.list.enrolment.enrolFile(this.id, file), {
+        signal,
+        onProgress: (done) => {
+          adding.begun = true;
+          this.#showProgress(adding, done);
+        },
       });
-      complain(this.error, summary(result.errors.map(sentence)));
-      const added = `${counted(result.done, 'picture')} added to “${this.name}”.`;
-      say(result.cancelled ? `Cancelled: ${added}` : added);
+      adding.added += result.done;
+      adding.errors.push(...result.errors);
+      complain(this.error, summary(adding.errors.map(sentence)));
+      const added = `${counted(adding.added, 'picture')} added to “${this.name}”.`;
+      if (!result.cancelled) say(added);
+      else if (adding.batches === 1) say(`Cancelled: ${added}`);
       return result;
     } finally {
-      this.#batch = null;
-      this.batchBox.hidden = true;
+      adding.past += files.length;
+      adding.batches--;
+      if (!adding.batches) this.#adding = null;
+      this.#showProgress(adding, 0);
     }
   }
 
@@ -669,7 +707,7 @@ class ClassCard {
 
   /** Lets go of whatever the card holds. */
   dispose() {
-    this.#batch?.abort();
+    this.#adding?.stop.abort();
     this.#closeCamera();
     this.element.remove();
   }
@@ -690,12 +728,13 @@ class ClassCard {
     return item;
   }
 
-  /** @param {number} done @param {number} total */
-  #showProgress(done, total) {
-    this.batchBox.hidden = total < 2 || done === total;
+  /** @param {Adding} adding @param {number} done of the batch at work */
+  #showProgress({ batches, total, past, begun }, done) {
+    const now = past + done;
+    this.batchBox.hidden = !batches || begun && (total < 2 || now === total);
     this.progress.max = total;
-    this.progress.value = done;
-    this.progressText.textContent = `${Math.min(done + 1, total)} of ${total}`;
+    this.progress.value = now;
+    this.progressText.textContent = begun ? `${Math.min(now + 1, total)} of ${total}` : `${total} waiting`;
   }
 
   #pick() {

@@ -141,5 +141,6 @@ export async function teachAs({ engine, undo, className }, target, enrol) {
     if (taught.length) undo.offer(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, 'picture')} taught as “${name}”.`, takeBack);
     else if (made) await engine.removeClass(id).catch(() => {});
   }
-  say(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, 'picture')} taught as “${name}”.`);
+  // The notice that offers to take it back says it to the eye.
+  say(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, 'picture')} taught as “${name}”.`, { seen: true });
 }

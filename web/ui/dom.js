@@ -88,14 +88,23 @@ export function dialogHead(dialog, id, title) {
     el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close')));
 }
 
+/** So many bytes are handed to the browser in one go: it copies them. */
+const PIECE = 4 << 20;
+
 /**
  * Offers bytes as a download.
  *
  * @param {Uint8Array} bytes
  * @param {string} name
  */
-export function save(bytes, name) {
-  const url = URL.createObjectURL(new Blob([new Uint8Array(bytes)], { type: 'application/octet-stream' }));
+export async function save(bytes, name) {
+  /** @type {Blob[]} */
+  const pieces = [];
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    if (at) await new Promise((resolve) => { setTimeout(resolve); });
+    pieces.push(new Blob([/** @type {BlobPart} */ (bytes.subarray(at, at + PIECE))]));
+  }
+  const url = URL.createObjectURL(new Blob(pieces, { type: 'application/octet-stream' }));
   const link = el('a', { href: url, download: name, hidden: true });
   document.body.append(link);
   link.click();

@@ -13,10 +13,14 @@ import { decide } from '../library/storage.js';
 const ENOUGH = 30;
 /** Least trials in a group of answers that is told. */
 const GROUP = 8;
+/** Classes with no more than so many times the fewest pictures have as few: of 24 and 23 neither lacks one. */
+const AS_FEW = 1.2;
 /** Below this probability of its own class an example fits badly. */
 const MISFIT = 0.2;
 /** Where every class is in doubt by less than this, more pictures change little. */
 const SURE = 0.1;
+/** With fewer in a class, all being right is no more than a good sign. */
+const TELLING = 4;
 /** Least probability of each group of answers, in percent. */
 const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
 
@@ -103,8 +107,8 @@ function bandsOf(verdicts) {
 }
 
 /**
- * The class with the fewest pictures that count, of several the one that is least sure of
- * its own. Six classes of each of 30 sets, 270 sessions, priors without the family, six
+ * The class with the fewest pictures that count, of several that have about as few the
+ * one that is least sure of its own. Six classes of each of 30 sets, 270 sessions, priors without the family, six
  * more pictures, each of the class named here: 77.0 % right in the end where the classes
  * began with one to four (72.2 before; 75.8 after six pictures of random classes, 76.4
  * after six of the least sure one), 75.8 where all began with two (75.4, 75.1), 78.4 with
@@ -116,7 +120,7 @@ function bandsOf(verdicts) {
 function nextOf(classes) {
   if (!classes.some(({ asked, doubt }) => asked === 0 || doubt > SURE)) return null;
   const fewest = Math.min(...classes.map(({ examples }) => examples));
-  const few = classes.filter(({ examples }) => examples === fewest);
+  const few = classes.filter(({ examples }) => examples <= AS_FEW * fewest);
   const { id } = few.reduce((a, b) => (b.doubt > a.doubt ? b : a));
   return { id, why: fewest === 1 ? 'alone' : few.length === 1 ? 'fewest' : 'doubt' };
 }
@@ -124,7 +128,8 @@ function nextOf(classes) {
 /** The headline. @param {Goodness} goodness */
 export function headline({ right, asked }) {
   if (asked === 0) return 'Teach a second picture of a class, and this can be told.';
-  return right === asked ? `All ${asked} right` : `${right} of ${asked} right`;
+  if (right < asked || asked === 1) return `${right} of ${asked} right`;
+  return asked === 2 ? 'Both right' : `All ${asked} right`;
 }
 
 /**
@@ -134,11 +139,13 @@ export function headline({ right, asked }) {
  * @param {(id: string|null) => string} name
  */
 export function advice({ next, classes, asked }, name) {
+  if (classes.length === 1 && asked) return `“${name(classes[0].id)}” has nothing to be taken for but none of these: teach a second class to see how well they are told apart.`;
+  if (!next && asked && classes.some(({ examples }) => examples < TELLING)) return 'Every class is told apart well, as far as so few pictures can tell: ask it about new ones.';
   if (!next) return asked ? 'Every class is told apart well: more pictures would change little.' : '';
   if (next.why === 'alone') return `One more picture of “${name(next.id)}” would tell most: it has only one that counts.`;
   const one = classes.find(({ id }) => id === next.id);
   const why = next.why === 'fewest' ? `it has the fewest, ${one?.examples}`
-    : `no class has fewer, and it is the least sure of them (${one?.right} of ${one?.asked} right)`;
+    : `no class has many fewer, and it is the least sure of them (${one?.right} of ${one?.asked} right)`;
   return `One more picture of “${name(next.id)}” would probably help most: ${why}.`;
 }
 

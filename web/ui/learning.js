@@ -128,7 +128,7 @@ export class LearningPanel {
     this.cancel = this.#button('Cancel', () => this.#cancel());
     this.use = this.#button('Use what was learned', () => this.#use(), 'primary');
     this.keep = this.#button('Save it to a file', async () => {
-      if (this.#learned) save(this.#learned.prior, 'learned-prior.safetensors');
+      if (this.#learned) void save(this.#learned.prior, 'learned-prior.safetensors');
     });
     this.revert = this.#button('Back to before', () => this.#revert());
     this.figure = el('figure', { class: 'curve-figure' }, this.curve.element,

@@ -25,7 +25,7 @@ function build(engine) {
     el('div', { class: 'actions' }, el('button', { class: 'button primary', type: 'button', onclick: () => {
       Promise.all([engine.plainSession(), engine.state()]).then(([bytes, { sessionName }]) => {
         const file = fileName(sessionName).replace(/html$/, 'safetensors');
-        save(bytes, file);
+        void save(bytes, file);
         dialog.close();
         say(`“${file}” was saved: ${megabytes(bytes.length)}.`);
       }).catch((failed) => complain(error, sentence(failed)));

@@ -59,14 +59,28 @@ export class SessionsDialog {
     return el('fieldset', {}, el('legend', {}, 'As a file'),
       el('p', { class: 'small muted' }, 'Everything taught in the open session in one file, to keep or to use on another device.'), this.keeping,
       el('div', { class: 'actions' },
-        this.#button('Save this session', async () => save(await this.engine.exportSession(), fileName(this.#name))),
+        this.#button('Save this session', () => this.#save()),
         el('label', { class: 'button file-button' }, 'Open a saved session', field), handOn(this.engine, this.reader), this.damaged),
       this.memory);
   }
 
-  /** @param {string} label @param {() => Promise<void>} work */
+  async #save() {
+    const file = fileName(this.#name);
+    say('Writing the file …');
+    const bytes = await this.engine.exportSession();
+    await save(bytes, file);
+    say(`“${file}” was saved: ${(bytes.length / 1e6).toFixed(1)} MB.`);
+  }
+
+  /** A second press while the first is at work is none. @param {string} label @param {() => Promise<void>} work */
   #button(label, work) {
-    return el('button', { class: 'button', type: 'button', onclick: () => void this.#try(work) }, label);
+    const button = el('button', { class: 'button', type: 'button', onclick: async () => {
+      if (button.ariaBusy === 'true') return;
+      button.ariaBusy = 'true';
+      await this.#try(work);
+      button.ariaBusy = 'false';
+    } }, label);
+    return button;
   }
 
   /** @param {Uint8Array} bytes */

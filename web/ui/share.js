@@ -100,7 +100,7 @@ class ShareDialog {
   #save() {
     if (!this.#made) return;
     const { text, file } = this.#made;
-    save(new TextEncoder().encode(text), file);
+    void save(new TextEncoder().encode(text), file);
     this.dialog.close();
     say(`“${file}” was saved: ${megabytes(text.length)}.`);
   }

@@ -314,7 +314,9 @@ export class Sorting {
     this.selectionBar.show(this.#classes);
     this.viewer.refresh(this.#classes);
     const asking = this.#stage !== 'reading';
-    this.question.show(asking ? this.#questions : [], this.#classes);
+    // Where every picture is told with hardly a doubt there is nothing to ask.
+    const open = doubtful > 0 || groups.has(NONE) || groups.has(WAITING);
+    this.question.show(asking && open ? this.#questions : [], this.#classes);
     this.lookalikes.show(asking ? this.#alike : [], this.#classes);
     complain(this.error, summary(this.#errors));
   }
@@ -411,7 +413,7 @@ export class Sorting {
 
   #save() {
     const table = `\uFEFF${tableOf(this.#items, this.#classes)}`; // the mark has spreadsheets read it as UTF-8
-    save(new TextEncoder().encode(table), 'pictures.csv');
+    void save(new TextEncoder().encode(table), 'pictures.csv');
     say(`Saved a table of ${counted(this.#items.length, 'picture')}.`);
   }
 

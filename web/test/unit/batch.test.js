@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { runBatch, summary } from '../../ui/batch.js';
+import { Line, runBatch, summary } from '../../ui/batch.js';
 
 test('a batch goes on after an item that fails, and tells how far it is', async () => {
   /** @type {[number, number][]} */
@@ -48,4 +48,36 @@ test('the first three errors are told in full, the rest counted', () => {
   assert.equal(summary([]), '');
   assert.equal(summary(['a.', 'b.', 'c.']), 'a. b. c.');
   assert.equal(summary(['a.', 'b.', 'c.', 'd.', 'e.']), 'a. b. c. And 2 more.');
+});
+
+test('batches wait for those before them, and one that is cancelled meanwhile is over at once', async () => {
+  const line = new Line();
+  /** @type {string[]} */
+  const seen = [];
+  /** @type {() => void} */
+  let go = () => {};
+  const held = new Promise((/** @type {(value: void) => void} */ resolve) => { go = resolve; });
+  const work = async (/** @type {string} */ one) => {
+    seen.push(one);
+    await held;
+    if (one === 'a2') throw new Error(one);
+  };
+  const stop = new AbortController();
+  const first = line.run(['a1', 'a2'], work, { signal: new AbortController().signal });
+  const second = line.run(['b1'], work, { signal: stop.signal });
+  const third = line.run(['c1'], work, { signal: new AbortController().signal });
+  stop.abort();
+  assert.deepEqual(await second, { done: 0, errors: [], cancelled: true });
+  assert.deepEqual(seen, ['a1']);
+  go();
+  assert.equal((await first).errors.length, 1);
+  assert.equal((await third).done, 1);
+  assert.deepEqual(seen, ['a1', 'a2', 'c1']);
+});
+
+test('what fails does not hold up the line', async () => {
+  const line = new Line();
+  const failing = line.wait(async () => { throw new Error('no'); });
+  assert.equal(await line.wait(async () => 1), 1);
+  await assert.rejects(failing, /no/);
 });

@@ -34,7 +34,13 @@ test('right answers, confusions and misfits are counted, a class of one picture 
   assert.match(advice(got, name), /“one” would tell most/);
   const without = goodnessOf(trials.slice(0, 5));
   assert.match(advice(without, name), /“dog” would probably help most: it has the fewest, 2\.$/, 'though “cat” is less sure');
-  assert.match(advice(goodnessOf([...trials.slice(0, 2), ...trials.slice(3, 5)]), name), /“dog” would .* no class has fewer, and it is the least sure of them \(1 of 2 right\)\.$/);
+  assert.match(advice(goodnessOf([...trials.slice(0, 2), ...trials.slice(3, 5)]), name), /“dog” would .* no class has many fewer, and it is the least sure of them \(1 of 2 right\)\.$/);
+});
+
+test('of classes with about as many pictures the least sure one is named, though another has one fewer', () => {
+  const many = (/** @type {string} */ one, /** @type {number} */ count, /** @type {number[]} */ answer) => Array.from({ length: count }, () => trial(one, answer));
+  const got = goodnessOf([...many('cat', 24, [0.3, 0.6, 0]), ...many('dog', 23, [0, 0.99, 0])]);
+  assert.match(advice(got, name), /“cat” would .* the least sure of them \(0 of 24 right\)/);
 });
 
 test('percentages are compared with what came true once there are enough', () => {
@@ -51,6 +57,15 @@ test('nothing taught twice, and everything right, are told too', () => {
   assert.match(headline(goodnessOf([trial('one', [0, 0, 0], { alone: true })])), /Teach a second picture/);
   assert.match(headline(goodnessOf([])), /Teach a second picture/);
   const fine = goodnessOf([trial('cat', [0.99, 0, 0]), trial('dog', [0, 0.99, 0])]);
-  assert.equal(headline(fine), 'All 2 right');
-  assert.match(advice(fine, name), /more pictures would change little/);
+  assert.equal(headline(fine), 'Both right');
+  assert.match(advice(fine, name), /as far as so few pictures can tell/);
+  const much = goodnessOf(['cat', 'dog'].flatMap((one, k) => Array.from({ length: 5 }, () => trial(one, k ? [0, 0.99, 0] : [0.99, 0, 0]))));
+  assert.equal(headline(much), 'All 10 right');
+  assert.match(advice(much, name), /more pictures would change little/);
+});
+
+test('a single class is not called told apart', () => {
+  const alone = goodnessOf([trial('cat', [0.99, 0, 0]), trial('cat', [0.99, 0, 0])]);
+  assert.match(advice(alone, name), /“cat” has nothing to be taken for but none of these: teach a second class/);
+  assert.equal(headline(goodnessOf([trial('cat', [0.99, 0, 0])])), '1 of 1 right');
 });

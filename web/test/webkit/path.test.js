@@ -86,16 +86,12 @@ async function ready({ until, run }) {
 }
 
 /** @param {Window} window @param {string} name @param {string[]} styles */
-async function teach({ type, until, run }, name, styles) {
+async function teach({ type, until }, name, styles) {
   const card = `.card:has([aria-label="Name of the class ${name}"])`;
   await type('#class-name', `${name}\uE007`); // the key Enter, as WebDriver calls it
   await until('return document.querySelector(arguments[0]) !== null', card);
-  for (const [i, style] of styles.entries()) {
-    await run("document.querySelector('#status').textContent = ''"); // it says the same of each picture
-    await type(`${card} input[type="file"]`, sample(style, name.toLowerCase()));
-    await until("return document.querySelector('#status').textContent.includes(arguments[0])", `added to “${name}”.`); // not before is the next one taken
-    await until('return document.querySelectorAll(arguments[0]).length === arguments[1]', `${card} .thumb`, i + 1);
-  }
+  for (const style of styles) await type(`${card} input[type="file"]`, sample(style, name.toLowerCase()));
+  await until('return document.querySelectorAll(arguments[0]).length === arguments[1]', `${card} .thumb`, styles.length);
 }
 
 /** @param {Window} window @param {string} file @returns {Promise<Record<string, number>>} */

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"metaqda/core/model"
+	"metaqda/wasm/store"
+)
+
+// ExportSession returns the file of the open session and notes when. It waits.
+func (e *Engine) ExportSession() ([]byte, error) {
+	id, write := e.Export(true)
+	b, err := write()
+	if err == nil {
+		err = e.Kept(e.NoteSaved(id))
+	}
+	return b, err
+}
+
+// SharedFile returns the file of the open session to be handed on, with pictures only
+// if they are wanted; that it was saved is not noted. It waits.
+func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
+	_, write := e.Export(pictures)
+	return write()
+}
+
+// Export takes the open session as it is at this moment and returns its id and what
+// writes its file. That waits: thousands of pictures are written in slices of a few
+// milliseconds, between which the session may change.
+func (e *Engine) Export(pictures bool) (id string, write func() ([]byte, error)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c, apart := e.content(pictures)
+	return e.session.ID, func() ([]byte, error) {
+		if err := e.complete(apart); err != nil {
+			return nil, err
+		}
+		return e.encode(c)
+	}
+}
+
+// complete fetches the thumbnails that only the store has.
+func (e *Engine) complete(apart map[string]*[]byte) error {
+	if len(apart) == 0 {
+		return nil
+	}
+	found, err := e.store.Thumbnails(slices.Collect(maps.Keys(apart)))
+	if err != nil && e.State().Trouble == "" { // or else what is here is better than nothing
+		return err
+	}
+	for id, b := range found {
+		*apart[id] = b
+	}
+	return nil
+}
+
+// content returns the open session as it goes into a file, and by their ids in the store
+// where thumbnails go that only it has. Neither embeddings nor thumbnails ever change, so
+// that it stays as it is.
+func (e *Engine) content(pictures bool) (c *model.Classifier, apart map[string]*[]byte) {
+	apart = map[string]*[]byte{}
+	s := e.session.Settings
+	c = &model.Classifier{
+		Name:      e.session.Name,
+		Settings:  model.Settings{Inference: s.Inference, Pooled: s.Pooled, NonePrior: s.NonePrior, Sort: s.Sort},
+		Extractor: e.madeWith(),
+	}
+	if e.prior != nil {
+		c.PriorSum = e.prior.sum
+	}
+	for _, k := range e.classes {
+		out := model.Class{Label: k.Name, Weight: 1, Examples: make([]model.Example, 0, len(k.examples))}
+		for _, x := range k.examples {
+			out.Examples = append(out.Examples, model.Example{Embedding: x.Embedding})
+			switch to := &out.Examples[len(out.Examples)-1].Thumbnail; {
+			case !pictures:
+			case x.Apart != "":
+				apart[x.Apart] = to
+			default:
+				*to = x.Thumbnail
+			}
+		}
+		c.Classes = append(c.Classes, out)
+	}
+	return c, apart
+}
+
+// encode writes a file, slice by slice.
+func (e *Engine) encode(c *model.Classifier) ([]byte, error) {
+	w, err := model.NewEncoder(c)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		begun := e.hooks.Now()
+		done, err := w.Write(func() bool { return e.hooks.Breathe == nil || e.hooks.Now().Sub(begun) < slice })
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			return w.Bytes(), nil
+		}
+		e.hooks.Breathe(true)
+	}
+}
+
+// NoteSaved notes that the session of this id was saved to a file, if it is still the
+// open one, and returns the number of that change for [Engine.Kept].
+func (e *Engine) NoteSaved(id string) uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.session.ID == id {
+		e.session.Saved = e.hooks.Now().UnixMilli()
+		e.note(store.Needs{Session: id}, store.Op{Table: store.Sessions, Key: id, Value: store.Edit{Saved: e.session.Saved}})
+		e.announce()
+	}
+	return e.number
+}

@@ -1,0 +1,93 @@
+// @ts-check
+/** Pictures that are chosen while others are still being added, and what stands at the foot of the page over dialogs. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { addClass, addPictures, card, recognise, sample, sessionsOf, status, teach, visit } from './harness.js';
+
+const STYLES = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'];
+const drawings = (/** @type {string} */ name) => STYLES.map((style) => sample(style, name));
+
+/** Chooses files for a class and does not wait. @param {import('./harness.js').Page} page @param {string} name @param {string[]} files */
+const choose = (page, name, files) => page.getByLabel(`Add pictures to ${name}`, { exact: true }).setInputFiles(files);
+
+test('pictures chosen while others are added wait their turn, in the order of choice', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  await addClass(page, 'Cat');
+  await addClass(page, 'Rocket');
+  await page.evaluate(() => {
+    /** @type {string[]} */
+    const order = [];
+    Object.assign(globalThis, { order });
+    new MutationObserver((list) => {
+      for (const { addedNodes } of list) {
+        for (const node of addedNodes) {
+          if (node instanceof HTMLElement && node.matches('.thumb')) order.push(node.closest('.card')?.querySelector('input')?.value ?? '');
+        }
+      }
+    }).observe(document.body, { subtree: true, childList: true });
+  });
+  for (const file of drawings('cat')) await choose(page, 'Cat', [file]); // one by one, as from a phone's gallery
+  await choose(page, 'Rocket', drawings('rocket'));
+  await choose(page, 'Cat', [sample('noto', 'bicycle')]);
+  await card(page, 'Rocket').getByText('5 waiting').waitFor();
+  await card(page, 'Cat').getByText('6 pictures').waitFor();
+  await status(page, '6 pictures added to “Cat”.');
+  assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).order), [...Array(5).fill('Cat'), ...Array(5).fill('Rocket'), 'Cat']);
+  assert.equal(await page.locator('.card .error:not([hidden]), .card-batch:not([hidden])').count(), 0, 'nothing is complained of, nothing waits');
+}));
+
+test('what waits can be cancelled, and what is chosen afterwards is added', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  await addClass(page, 'Cat');
+  await addClass(page, 'Rocket');
+  await choose(page, 'Cat', [...drawings('cat'), ...drawings('banana')]);
+  await choose(page, 'Rocket', drawings('rocket'));
+  await card(page, 'Rocket').getByRole('button', { name: 'Cancel' }).click();
+  await status(page, 'Cancelled: 0 pictures added to “Rocket”.');
+  await choose(page, 'Rocket', [sample('noto', 'rocket')]);
+  await card(page, 'Rocket').getByText('1 picture', { exact: true }).waitFor();
+  await card(page, 'Cat').getByText('10 pictures').waitFor();
+}));
+
+for (const [name, viewport] of Object.entries({ 'a phone': { width: 390, height: 844 }, 'a laptop': { width: 1280, height: 800 } })) {
+  test(`what is said covers no dialog, on ${name}`, { timeout: 120_000 }, () => visit({ context: { viewport, reducedMotion: 'reduce' } }, async ({ page }) => {
+    await teach(page, 'Cat', ['noto', 'twemoji']);
+    const look = async (/** @type {string} */ dialog) => {
+      const at = await page.evaluate(() => {
+        const said = /** @type {HTMLElement} */ (document.querySelector('#status'));
+        const open = /** @type {Element} */ ([...document.querySelectorAll('dialog[open]')].at(-1));
+        said.textContent = 'The session “Things from the garden and the bench” was opened, with its pictures.';
+        said.classList.remove('quiet');
+        const [a, b] = [said, open].map((element) => element.getBoundingClientRect());
+        return { said: a.top, right: a.right, bottom: a.bottom, dialog: b.bottom, left: b.left, inside: open.contains(said), height: innerHeight };
+      });
+      assert.ok(at.inside, `${dialog}: it stands before the dialog`);
+      assert.ok(at.said >= at.dialog || at.right <= at.left, `${dialog}: ${JSON.stringify(at)}`);
+      assert.ok(at.bottom <= at.height, `${dialog}: it is whole`);
+    };
+    const sessions = await sessionsOf(page);
+    await look('Sessions');
+    const saved = page.waitForEvent('download');
+    await sessions.getByRole('button', { name: 'Save this session' }).click();
+    await saved;
+    await status(page, /“My classes.safetensors” was saved: \d+\.\d MB\./);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await look('Settings');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Show picture 1 of Cat' }).click();
+    await look('Picture');
+  }));
+}
+
+test('an answer from one class of one picture says what it rests on, and so does how good it is', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  await addClass(page, 'Cat');
+  await addPictures(page, 'Cat', [sample('noto', 'cat')]);
+  await recognise(page, sample('emojione', 'rocket'));
+  const answer = page.getByRole('region', { name: 'Prediction' });
+  await answer.getByText(/^This rests on a single picture: .* it can only say “Cat” or not/).waitFor();
+  await addPictures(page, 'Cat', [sample('twemoji', 'cat'), sample('openmoji', 'cat')]);
+  await answer.getByText(/^With one class it can only say “Cat” or not/).waitFor();
+  await page.getByText('How good is it?').click();
+  await page.getByText(/“Cat” has nothing to be taken for but none of these: teach a second class/).waitFor();
+  await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
+  await answer.getByText(/or not/).waitFor({ state: 'detached' });
+}));
