@@ -17,7 +17,6 @@ import (
 	"metaqda/core/experiment"
 	"metaqda/core/metatrain/recipe"
 	"metaqda/core/model"
-	"metaqda/core/niw"
 )
 
 // Two examples of each thing; vectors of any length, from any network.
@@ -153,7 +152,7 @@ func ExampleDecodePrior() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := metaqda.New(metaqda.Settings{Inference: niw.FB, NonePrior: 0.1}, prior)
+	c, err := metaqda.New(metaqda.Settings{Inference: metaqda.FB, NonePrior: 0.1}, prior)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -193,7 +192,7 @@ func Example_experiment() {
 // cosine scores a class by the cosine to the sum of its examples.
 type cosine struct{ space *experiment.Space }
 
-func (c cosine) Score(t *experiment.Task, dst *mat.Dense, _ []float64) (hasNone bool, err error) {
+func (c cosine) ScoresTo(dst *mat.Dense, _ []float64, t *experiment.Task) (hasNone bool, err error) {
 	return false, c.ClassScoresTo(dst, t.Support, t.Query, 1)
 }
 

@@ -82,6 +82,7 @@ type DivergedError struct {
 	Loss float64
 }
 
+// Error returns one sentence.
 func (e *DivergedError) Error() string {
 	return fmt.Sprintf("training diverged at step %d (loss %v): choose a smaller learning rate or a smaller gradient clip", e.Step, e.Loss)
 }

@@ -20,8 +20,8 @@ type Task struct {
 
 }
 
-// Support returns the number of support rows, the sum of the shots.
-func (t *Task) Support() int {
+// support returns the number of support rows, the sum of the shots.
+func (t *Task) support() int {
 	n := 0
 	for _, k := range t.Shots {
 		n += k
@@ -29,8 +29,8 @@ func (t *Task) Support() int {
 	return n
 }
 
-// Rows returns the number of support rows and queries together.
-func (t *Task) Rows() int { return t.Support() + len(t.Labels) }
+// rows returns the number of support rows and queries together.
+func (t *Task) rows() int { return t.support() + len(t.Labels) }
 
 // Validate checks that the sizes agree, that every label names a class and
 // that every number is finite. Cost O(rows × Dim).
@@ -48,7 +48,7 @@ func (t *Task) Validate() error {
 			return fmt.Errorf("task: query %d has label %d: want 0 to %d, or %d for none of the classes", i, y, len(t.Shots)-1, Unknown)
 		}
 	}
-	return niw.CheckVector("task", t.X, t.Rows()*t.Dim)
+	return niw.CheckVector("task", t.X, t.rows()*t.Dim)
 }
 
 // resize makes room for the given shape and returns the rows, uninitialised.

@@ -152,7 +152,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		numberFlag(&c.Start.Kappa, "kappa", "kappa at the start"),
 		numberFlag(&o.Nu, "nu", "nu at the start; 0 for the dimension"),
 		numberFlag(&c.Start.Temperature, "temperature", "temperature of the log densities at the start"),
-		textFlag(&c.Fixed, "fixed", "what is not learned, some of "+strings.Join(metatrain.FixedNames, ",")),
+		textFlag(&c.Fixed, "fixed", "what is not learned, some of "+strings.Join(metatrain.FixedNames(), ",")),
 		intFlag(&s.Sessions, "calibrate", "sessions of each data set and kind (nine kinds) that the session model is fitted on at the end; 0 keeps the temperature that was learned"),
 		textFlag(&s.On, "calibrate-on", "val (validation classes) or left-out (cross-fitting: families of domains, each in turn, under priors learned without them; takes a training more for each fold)"),
 		textFlag(&o.familiesFile, "families", "file of lines \"SET FAMILY [DRAWS]\": which data sets are left out together, and how often each is drawn from in a round (default: of the preset)"),

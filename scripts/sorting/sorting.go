@@ -107,7 +107,7 @@ func transformed(t *embed.Transform, want int, file string, dim, n int, rowTo fu
 	x := mat.NewDense(n, dim, nil)
 	for i := range n {
 		row := rowTo(x.RawRowView(i), i)
-		if err := t.Apply(row, row); err != nil {
+		if err := t.ApplyTo(row, row); err != nil {
 			return nil, cannotBeUsed(file, i, err)
 		}
 	}

@@ -196,7 +196,7 @@ func answers(t *testing.T, j Job) *qda.Answers {
 	}
 	x := make([]float64, taught.Dim)
 	for i, class := range taught.Labels {
-		if err := errors.Join(c.AddClass(taught.Classes[class]), prior.Transform.Apply(x, taught.RowTo(x, i)), c.Add(taught.Classes[class], x)); err != nil {
+		if err := errors.Join(c.AddClass(taught.Classes[class]), prior.Transform.ApplyTo(x, taught.RowTo(x, i)), c.Add(taught.Classes[class], x)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -204,7 +204,7 @@ func answers(t *testing.T, j Job) *qda.Answers {
 	a := &qda.Answers{Classes: mat.NewDense(rows.Len(), known, nil), None: make([]float64, rows.Len())}
 	for i := range rows.Len() {
 		q := all.RawRowView(i)
-		if err := prior.Transform.Apply(q, rows.RowTo(q, i)); err != nil {
+		if err := prior.Transform.ApplyTo(q, rows.RowTo(q, i)); err != nil {
 			t.Fatal(err)
 		}
 		if a.None[i], err = c.ProbabilitiesTo(a.Classes.RawRowView(i), q); err != nil {
