@@ -20,9 +20,9 @@ const (
 type Schedule string
 
 const (
-	Constant Schedule = "constant"
-	Cosine   Schedule = "cosine" // ½(1 + cos(π t/Steps)): from one to zero
-	Stepped  Schedule = "step"   // StepFactor^⌊t/StepEvery⌋
+	Constant Schedule = "constant" // one
+	Cosine   Schedule = "cosine"   // ½(1 + cos(π t/Steps)): from one to zero
+	Stepped  Schedule = "step"     // StepFactor^⌊t/StepEvery⌋
 )
 
 // rateAt returns the factor on the rates at step t, counted from 0.

@@ -259,7 +259,7 @@ func TestExportSaysWhatIsMissing(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, "named"), named)
 	for _, c := range []struct{ classifier, want string }{
-		{"", "give a classifier by --classifier"},
+		{"", "no --classifier given"},
 		{"nowhere", "check the path of the classifier"},
 		{"no classifier", "not a usable classifier file"},
 		{"empty", "no class has an example"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -15,6 +14,7 @@ import (
 	"metaqda/core/metatrain"
 	"metaqda/core/metatrain/recipe"
 	"metaqda/core/niw"
+	"metaqda/scripts/input"
 	"metaqda/scripts/output"
 	"metaqda/scripts/training"
 )
@@ -212,9 +212,9 @@ func (o *trainOptions) check() (err error) {
 		return errors.New("--folds-out takes --calibrate-on left-out")
 	}
 	if o.familiesFile != "" {
-		text, err := os.ReadFile(o.familiesFile)
+		text, err := input.File(o.familiesFile, "families")
 		if err != nil {
-			return fmt.Errorf("%s cannot be read (%s); check the path of --families", o.familiesFile, output.Reason(err))
+			return err
 		}
 		if o.Calibration.Families, err = recipe.ParseFamilies(o.familiesFile, text); err != nil {
 			return err
