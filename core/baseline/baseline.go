@@ -72,6 +72,12 @@ func (t *Task) check() {
 	}
 }
 
+func checkNeighbours(n int) {
+	if n < 1 {
+		panic("baseline: number of neighbours below 1")
+	}
+}
+
 // means returns the mean of each class (way x d) and the number of its rows.
 func (t *Task) means() (*mat.Dense, []int) {
 	t.check()

@@ -356,3 +356,18 @@ func TestDenseIsRepeatable(t *testing.T) {
 		t.Error("another seed trained the same head")
 	}
 }
+
+// No neighbours give no votes: that is a programmer's mistake, not NaN.
+func TestNeighboursAreWanted(t *testing.T) {
+	task, _ := gaussianTask(1, 3, 2, 4)
+	for _, m := range []interface{ Fit(Task) error }{&Neighbours{}, &Propagation{}, &Laplacian{}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%T fits without a number of neighbours", m)
+				}
+			}()
+			_ = m.Fit(task)
+		}()
+	}
+}

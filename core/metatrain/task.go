@@ -3,11 +3,12 @@ package metatrain
 import (
 	"fmt"
 
+	"metaqda/core/episode"
 	"metaqda/core/niw"
 )
 
 // Unknown is the label of a query that belongs to none of the task's classes.
-const Unknown = -1
+const Unknown = episode.Unknown
 
 // Task is one episode: the support of C classes and the queries to recognise,
 // already transformed as at prediction. The zero Task is ready for a [Source]
@@ -17,7 +18,6 @@ type Task struct {
 	X      []float64 // (support + queries)×Dim row-major: the support class by class, then the queries
 	Shots  []int     // K_j of each class, their sum is the number of support rows
 	Labels []int     // class of each query, or Unknown
-
 }
 
 // support returns the number of support rows, the sum of the shots.
