@@ -7,9 +7,9 @@ import (
 
 // Answer says what a vector is, and how surely.
 type Answer struct {
-	Label         string    // of the most probable class, whatever the probability of none
-	Probabilities []float64 // of each class, in the order of [Classifier.Classes]
-	None          float64   // that it is of none of the classes; with Probabilities it sums to one
+	Label         string    // of the most probable class, whatever None is
+	Probabilities []float64 // C, of each class in the order of Classes
+	None          float64   // probability of none of the classes; with Probabilities it sums to one
 }
 
 func (c *Classifier) answer(p []float64, none float64) Answer {
@@ -22,20 +22,24 @@ func (c *Classifier) answer(p []float64, none float64) Answer {
 	return Answer{Label: c.classes[best].label, Probabilities: p, None: none}
 }
 
-// Recognise says what a vector is. It returns [qda.ErrNoExamples] while no class has an
-// example, and a *[niw.DimensionError] or *[niw.ValueError] for a vector that cannot be
-// compared.
+// Recognise says what a vector of length d is. It returns [qda.ErrNoExamples] while no
+// class has an example, and a *[niw.DimensionError] or *[niw.ValueError] for a vector
+// that is not of length d or not finite. Cost d²/2 + N d multiply-adds, with a spiked
+// prior of rank r r d + N (d+r).
 func (c *Classifier) Recognise(vector []float32) (Answer, error) {
 	p := make([]float64, len(c.classes))
-	none, err := c.Predict(p, vector)
+	none, err := c.ProbabilitiesTo(p, vector)
 	if err != nil {
 		return Answer{}, err
 	}
 	return c.answer(p, none), nil
 }
 
-// Classify says what each of many vectors is, judged together: see
-// [qda.Classifier.Classify], which is told of ctx and progress too.
+// Classify says what each of many vectors is, judged together, which is right more often
+// than one by one; see [qda.Classifier.Classify] for how and at what cost. A
+// context.Context serves as ctx, whose error is returned once it has ended. progress,
+// unless nil, is told now and then how much is done of how much. It returns what
+// Recognise does, as an [Error] that names the vector by its place.
 func (c *Classifier) Classify(ctx qda.Context, vectors [][]float32, progress func(done, total int)) ([]Answer, error) {
 	b, err := c.all(vectors, c.BeginClassify)
 	if err != nil {
@@ -52,7 +56,8 @@ func (c *Classifier) Classify(ctx qda.Context, vectors [][]float32, progress fun
 }
 
 // Suggest says which n of many vectors tell most once they are labelled, the best one
-// first: see [qda.Classifier.Suggest]. Nothing need be taught before.
+// first: see [qda.Classifier.Suggest]. Nothing need be taught before. ctx, progress and
+// errors are as for Classify.
 func (c *Classifier) Suggest(ctx qda.Context, vectors [][]float32, n int, progress func(done, total int)) ([]int, error) {
 	b, err := c.all(vectors, func(x []float32, d int) (*Batch, error) { return c.BeginSuggest(x, d, n) })
 	if err != nil {
@@ -80,9 +85,10 @@ func (c *Classifier) all(vectors [][]float32, begin func(x []float32, d int) (*B
 	return begin(x, d)
 }
 
-// Predict stores the probability of each class in dst, of their number and order, and
-// returns that of none of them. It allocates nothing once the classifier has settled.
-func (c *Classifier) Predict(dst []float64, vector []float32) (none float64, err error) {
+// ProbabilitiesTo stores the probability of each class in dst, of length C, and returns
+// that of none of them: Recognise without allocation once the classifier has settled,
+// with its errors and its cost.
+func (c *Classifier) ProbabilitiesTo(dst []float64, vector []float32) (none float64, err error) {
 	if c.qda == nil {
 		return 0, qda.ErrNoExamples
 	}
@@ -95,13 +101,15 @@ func (c *Classifier) Predict(dst []float64, vector []float32) (none float64, err
 // LeftOut is what an example would be taken for had it never been taught.
 type LeftOut struct {
 	ID            uint32
-	Class         int       // its own
+	Class         int       // its own, an index into Classes
+	Probabilities []float64 // C, of each class; nil for the only example of all
 	None          float64   // probability of none of the classes
-	Probabilities []float64 // of each class; nil for the only example of all
 }
 
-// LeaveOneOut leaves each example out in turn, exactly. Frames of a burst are left out
-// together and asked about by their mean, hence have the same answer.
+// LeaveOneOut leaves each example out in turn, exactly, and returns the answers in the
+// order of [Classifier.Classes]. Frames of a burst are left out together and asked about
+// by their mean, hence have the same answer. Cost, for each example, that of removing it
+// and of the first answer after that.
 func (c *Classifier) LeaveOneOut() ([]LeftOut, error) {
 	var all []LeftOut
 	for i, k := range c.classes {

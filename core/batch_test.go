@@ -46,7 +46,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	c := fresh(t, Settings{NonePrior: 0.2})
 	prior, err := Default(d)
 	must(t, err)
-	want, err := qda.New(prior.NIW, options(prior, c.Settings()))
+	want, err := qda.New(prior.Content().NIW, options(prior.Content(), c.Settings()))
 	must(t, err)
 	whole := func(x []float32) []float64 {
 		y := make([]float64, d)
@@ -54,7 +54,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 			y[i] = float64(v)
 		}
 		transform := embed.Transform{Kind: embed.L2}
-		must(t, transform.Apply(y, y))
+		must(t, transform.ApplyTo(y, y))
 		return y
 	}
 	for k, label := range []string{"a", "b", "c"} {
@@ -132,6 +132,9 @@ func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	}
 	if _, err := c.BeginSuggest([]float32{1, 2, 3}, 3, 1); Code(err) != "dimension" {
 		t.Errorf("another length: %v", err)
+	}
+	if _, err := c.BeginClassify([]float32{1, 2, 3}, 2); Code(err) != "dimension" {
+		t.Errorf("one and a half vectors: %v", err)
 	}
 	nan := float32(0)
 	nan /= nan

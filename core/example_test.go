@@ -7,17 +7,13 @@ import (
 	"log"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	metaqda "metaqda/core"
 	"metaqda/core/dataset"
 	"metaqda/core/dataset/datasettest"
-	"metaqda/core/embed"
 	"metaqda/core/episode"
-	"metaqda/core/experiment"
 	"metaqda/core/metatrain/recipe"
 	"metaqda/core/model"
-	"metaqda/core/niw"
 )
 
 // Two examples of each thing; vectors of any length, from any network.
@@ -83,7 +79,13 @@ func ExampleClassifier_Undo() {
 
 // A file holds vectors, classes and settings; a learned prior it names by its sha256.
 func ExampleOpen() {
-	file, err := taught().Save()
+	var mine metaqda.Classifier // like metaqda.New without settings or prior
+	for _, label := range []string{"cup", "pen"} {
+		if _, err := mine.Add(label, "", []float32{float32(len(mine.Classes())), 1, 0}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	file, err := mine.Save()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -91,7 +93,7 @@ func ExampleOpen() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	both, err := metaqda.Merge(c, taught())
+	both, err := metaqda.Merge(c, &mine)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -102,8 +104,8 @@ func ExampleOpen() {
 	var format *model.FormatError
 	fmt.Println(errors.As(err, &format))
 	// Output:
-	// cup 4
-	// pen 4
+	// cup 2
+	// pen 2
 	// true
 }
 
@@ -153,7 +155,7 @@ func ExampleDecodePrior() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := metaqda.New(metaqda.Settings{Inference: niw.FB, NonePrior: 0.1}, prior)
+	c, err := metaqda.New(metaqda.Settings{Inference: metaqda.FB, NonePrior: 0.1}, prior)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -161,57 +163,7 @@ func ExampleDecodePrior() {
 	// Output: 4 numbers; 64 digits name the prior in files
 }
 
-// A method of one's own goes through the protocols beside those that are here;
-// metaqda/core/experiment shows one from the ground up, in every protocol.
-func Example_experiment() {
-	ours := experiment.Method{Name: "cosine", Prepare: func(s *experiment.Source, _ *experiment.Plan) (func() experiment.Scorer, error) {
-		space, err := s.Space(embed.L2)
-		return func() experiment.Scorer { return cosine{space} }, err
-	}}
-	known := append(experiment.Methods(), ours)
-	plan, err := experiment.NewPlan("standard")
-	if err != nil {
-		log.Fatal(err)
-	}
-	if plan.Methods, err = experiment.Choose(known, "cosine", "ncc-cl2n"); err != nil {
-		log.Fatal(err)
-	}
-	plan.Ways, plan.Shots, plan.Queries, plan.Tasks, plan.ValTasks, plan.Repeat = []int{3}, []int{2}, 4, 50, 0, 1
-	part, err := plan.Run(context.Background(), []experiment.Domain{{Set: datasettest.Gaussians{Classes: 30, Rows: 12, Dim: 8}.Set("gaussians")}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	report := part.Report()
-	for _, m := range report.Methods {
-		fmt.Println(m, "above chance:", report.Find(m, "gaussians", 0, 0).Accuracy.Mean > 0.5)
-	}
-	// Output:
-	// cosine above chance: true
-	// ncc-cl2n above chance: true
-}
-
-// cosine scores a class by the cosine to the sum of its examples.
-type cosine struct{ space *experiment.Space }
-
-func (c cosine) Score(t *experiment.Task, dst *mat.Dense, _ []float64) (hasNone bool, err error) {
-	return false, c.ClassScoresTo(dst, t.Support, t.Query, 1)
-}
-
-func (c cosine) ClassScoresTo(dst *mat.Dense, support [][]int, queries []int, _ int) error {
-	sum := make([]float64, c.space.Dim())
-	for j, rows := range support {
-		clear(sum)
-		for _, i := range rows {
-			floats.Add(sum, c.space.Row(i))
-		}
-		floats.Scale(1/floats.Norm(sum, 2), sum)
-		for k, i := range queries {
-			dst.Set(k, j, floats.Dot(c.space.Row(i), sum))
-		}
-	}
-	return nil
-}
-
+// taught is a classifier like that of the first example.
 func taught() *metaqda.Classifier {
 	c, err := metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil)
 	if err != nil {

@@ -1,6 +1,7 @@
 package metaqda
 
 import (
+	"errors"
 	"strconv"
 
 	"metaqda/core/model"
@@ -9,7 +10,9 @@ import (
 )
 
 // Save returns the bytes of a classifier file: vectors, classes, groups and settings.
-// The prior is named by its sha256, not held.
+// The prior is named by its sha256, not held. Equal classifiers give equal bytes. It
+// returns the error of [model.Classifier.Validate], for what is more or longer than a
+// file may hold.
 func (c *Classifier) Save() ([]byte, error) {
 	f := &model.Classifier{
 		Name: c.Name, Extractor: c.extractor, PriorSum: c.sum,
@@ -28,7 +31,8 @@ func (c *Classifier) Save() ([]byte, error) {
 }
 
 // Export returns the bytes of a file by which other programs answer as the classifier
-// does now; see [model.EncodePlain]. Classes without examples are left out.
+// does now; see [model.EncodePlain]. Classes without examples are left out; it returns
+// [qda.ErrNoExamples] if that is all of them.
 func (c *Classifier) Export() ([]byte, error) {
 	if c.qda == nil {
 		return nil, qda.ErrNoExamples
@@ -44,7 +48,9 @@ func (c *Classifier) Export() ([]byte, error) {
 }
 
 // Open returns the classifier of a file. The prior that the file names must be among the
-// given ones; one that names none is opened with [Default].
+// given ones; one that names none is opened with [Default]. It returns a
+// *[model.FormatError] for bytes that are no such file, and an [Error] with the code
+// "prior" where the prior is missing, which names its sha256.
 func Open(file []byte, priors ...*Prior) (*Classifier, error) {
 	f, err := model.DecodeClassifier(file)
 	if err != nil {
@@ -62,7 +68,7 @@ func Open(file []byte, priors ...*Prior) (*Classifier, error) {
 }
 
 // OpenUnder returns the classifier of a file under another prior than it names, nil for
-// [Default].
+// [Default]. Its errors are those of Open and of Add.
 func OpenUnder(file []byte, prior *Prior) (*Classifier, error) {
 	f, err := model.DecodeClassifier(file)
 	if err != nil {
@@ -114,7 +120,8 @@ func (c *Classifier) teach(k *model.Class) error {
 
 // Merge returns a new classifier with what both were taught, under the prior and the
 // settings of the first. Classes of one label become one. Groups of different
-// classifiers stay apart whatever their names.
+// classifiers stay apart whatever their names. It returns an [Error] where the feature
+// extractors differ, a *[niw.DimensionError] where the lengths of vectors do.
 func Merge(a, b *Classifier) (*Classifier, error) {
 	if a.extractor.ID != "" && b.extractor.ID != "" && a.extractor.ID != b.extractor.ID {
 		return nil, &Error{Code: "extractor", Message: "One classifier was taught with the feature extractor " + strconv.Quote(a.extractor.ID) +
@@ -164,32 +171,51 @@ func (c *Classifier) hasGroup(label, group string) bool {
 
 func key(n uint32) string { return strconv.FormatUint(uint64(n), 36) }
 
-// Error is a refusal with a short code for programs.
-type Error struct{ Code, Message string }
+// Error is a refusal with a short code for programs; [Code] lists them.
+type Error struct {
+	Code    string
+	Message string // a sentence with the remedy
+}
 
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Code returns a short word for an error of this package or of those below it.
+// Code returns a short word for an error of this package or of those below it, or for
+// the first such that it wraps:
+//
+//	dimension   a vector of another length
+//	value       a number that is not finite or out of its domain
+//	label       a class that there is not, or a name that cannot be one
+//	example     an example that there is not
+//	empty       no class has an example
+//	extractor   vectors of another feature extractor
+//	prior       the prior that a file names is not given
+//	format      bytes that are no such file
+//	older       a file of a version that is not read any more
+//	disposed    a [Batch] that was given up
+//	failed      anything else
 func Code(err error) string {
-	switch e := err.(type) {
-	case *Error:
-		return e.Code
-	case *niw.DimensionError:
-		return "dimension"
-	case *niw.ValueError:
-		return "value"
-	case *qda.LabelError:
-		return "label"
-	case *qda.ExampleError:
-		return "example"
-	case *model.FormatError:
-		if e.Older {
-			return "older"
+	for ; err != nil; err = errors.Unwrap(err) {
+		switch e := err.(type) {
+		case *Error:
+			return e.Code
+		case *niw.DimensionError:
+			return "dimension"
+		case *niw.ValueError:
+			return "value"
+		case *qda.LabelError:
+			return "label"
+		case *qda.ExampleError:
+			return "example"
+		case *model.FormatError:
+			if e.Older {
+				return "older"
+			}
+			return "format"
 		}
-		return "format"
-	}
-	if err == qda.ErrNoExamples {
-		return "empty"
+		if err == qda.ErrNoExamples {
+			return "empty"
+		}
 	}
 	return "failed"
 }

@@ -18,24 +18,39 @@ import (
 	"strconv"
 	"strings"
 
+	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 )
 
-// Settings choose how densities become probabilities.
+// Settings choose how densities become probabilities. The zero value is the fully
+// Bayesian predictive of a closed set, in which a vector is always of one of the classes.
 type Settings struct {
-	Inference niw.Inference
-	Pooled    bool    // one scale matrix for all classes
-	NonePrior float64 // prior probability of none of these, in [0, 1)
+	Inference Inference
+	Pooled    bool    // one scale matrix for all classes in place of one each (MetaLDA)
+	NonePrior float64 // prior probability that a vector is of none of the classes, in [0, 1)
 }
 
-// Classifier holds what was taught. It is not safe for use by several goroutines at
-// once.
+// Inference chooses how the examples of a class become a density; see [niw.Inference].
+type Inference = niw.Inference
+
+const (
+	FB  Inference = niw.FB  // fully Bayesian: a Student-t for each class
+	MAP Inference = niw.MAP // maximum a posteriori: a Gaussian for each class
+)
+
+// Extractor names the feature extractor that vectors are of.
+type Extractor = model.Extractor
+
+// Classifier holds what was taught: C classes with N examples in all, vectors of one
+// length d. It is made by [New], [Open], [OpenUnder] or [Merge]; its zero value is that
+// of New with zero [Settings] and no prior. It is not safe for use by several goroutines
+// at once.
 type Classifier struct {
 	Name string // written into files
 
-	extractor model.Extractor
+	extractor Extractor
 	settings  Settings
 	prior     *model.Prior // nil until the dimension is known
 	sum       string       // sha256 of the prior's file, empty for [Default]
@@ -66,7 +81,8 @@ type example struct {
 }
 
 // New returns a classifier without classes. prior may be nil: then the first vector
-// settles the dimension, and [Default] serves.
+// settles d, and [Default] serves. It returns a *[niw.ValueError] for settings out of
+// their domain.
 func New(s Settings, prior *Prior) (*Classifier, error) {
 	c := &Classifier{settings: s}
 	if prior == nil {
@@ -77,10 +93,12 @@ func New(s Settings, prior *Prior) (*Classifier, error) {
 	return c, c.use(prior.file)
 }
 
-// Prior is what is known of classes before any example: a prior file, see package model.
+// Prior is what is known of classes before any example: what a prior file says, or
+// [Default]. It does not change and may serve any number of classifiers, of other
+// goroutines too.
 type Prior struct {
 	file *model.Prior
-	sum  string // sha256 of the file
+	sum  string // sha256 of the file, empty for [Default]
 }
 
 // DecodePrior reads a prior file. It returns a *[model.FormatError] for bytes that are
@@ -93,8 +111,13 @@ func DecodePrior(file []byte) (*Prior, error) {
 	return &Prior{file: p, sum: model.Sum(file)}, nil
 }
 
-// Sum returns the sha256 of the prior's file, by which files of classifiers name it.
+// Sum returns the sha256 of the prior's file in hexadecimal, by which files of
+// classifiers name it. That of [Default] is empty.
 func (p *Prior) Sum() string { return p.sum }
+
+// Content returns what the file says, for the packages below this one. It must not be
+// changed.
+func (p *Prior) Content() *model.Prior { return p.file }
 
 // use makes p the prior, of a classifier without examples.
 func (c *Classifier) use(p *model.Prior) error {
@@ -120,7 +143,8 @@ func options(p *model.Prior, s Settings) qda.Options {
 	return o
 }
 
-// Configure changes the settings, or none of them on error.
+// Configure changes the settings, or none of them on error, which is a
+// *[niw.ValueError]. It can not be undone. Cost O(1).
 func (c *Classifier) Configure(s Settings) error {
 	o := qda.Options{NonePrior: s.NonePrior}
 	err := o.Validate()
@@ -136,7 +160,7 @@ func (c *Classifier) Configure(s Settings) error {
 // Settings returns those in force.
 func (c *Classifier) Settings() Settings { return c.settings }
 
-// Dim returns the length of vectors, 0 while it is open.
+// Dim returns d, the length of vectors, 0 while the first one has not settled it.
 func (c *Classifier) Dim() int {
 	if c.prior == nil {
 		return 0
@@ -144,12 +168,12 @@ func (c *Classifier) Dim() int {
 	return c.prior.NIW.Dim()
 }
 
-// Len returns the number of classes.
+// Len returns C, the number of classes.
 func (c *Classifier) Len() int { return len(c.classes) }
 
-// Identify tells which feature extractor gives the vectors. It returns an error if what
-// is taught, or the prior, is of another one.
-func (c *Classifier) Identify(x model.Extractor) error {
+// Identify tells which feature extractor gives the vectors. It returns an [Error] if
+// what is taught, or the prior, is of another one.
+func (c *Classifier) Identify(x Extractor) error {
 	if c.extractor.ID != "" && c.extractor.ID != x.ID {
 		return &Error{Code: "extractor", Message: "The prior or the examples are of the feature extractor " + strconv.Quote(c.extractor.ID) +
 			", not of " + strconv.Quote(x.ID) + ", whose numbers mean other things."}
@@ -158,11 +182,11 @@ func (c *Classifier) Identify(x model.Extractor) error {
 	return nil
 }
 
-// Class tells of one class.
+// Class tells of one class of [Classifier.Classes].
 type Class struct {
 	Label    string
 	Examples []uint32 // their ids in the order they were added, frames of a group together
-	Bursts   int      // how many examples they count as
+	Bursts   int      // how many examples they count as: frames of a group are one
 }
 
 // Classes returns the classes in the order they were added.
@@ -182,17 +206,28 @@ func (c *Classifier) Classes() []Class {
 	return all
 }
 
-// Add adds a vector to a class, which comes into being if there is none, and returns
-// its id. It keeps the vector.
+// Add adds a vector to the class label, which comes into being if there is none, and
+// returns its id, which Remove takes. Vectors of a class that name the same group are
+// frames of one burst; an empty group is none. The vector is kept, not copied, and must
+// not be changed.
+//
+// It returns a *[qda.LabelError] for a label without a visible character, a
+// *[niw.DimensionError] or *[niw.ValueError] for a vector that is not of length d or not
+// finite, and changes nothing then. Cost that of [qda.Classifier.Add], for a frame of a
+// burst that of replacing the burst's mean.
 func (c *Classifier) Add(label, group string, vector []float32) (id uint32, err error) {
-	fresh := c.open(len(vector))
-	if fresh {
-		if err := c.begin(len(vector)); err != nil {
+	k := c.find(label)
+	added := k == nil
+	if added {
+		if err := c.checkLabel(label); err != nil {
 			return 0, err
 		}
 	}
-	k := c.find(label)
-	added := k == nil
+	if c.open(len(vector)) {
+		if err := c.begin(vector, len(vector)); err != nil {
+			return 0, err
+		}
+	}
 	if err = c.transform(vector); err == nil && added {
 		k, err = c.addClass(label)
 	}
@@ -237,14 +272,20 @@ func (c *Classifier) open(d int) bool {
 	return c.prior == nil || c.sum == "" && !taught && d != c.Dim()
 }
 
-// begin settles the dimension. Examples of another one do not return.
-func (c *Classifier) begin(d int) error {
+// begin settles the dimension, unless first, where it is not nil, cannot be an example.
+// Examples of another one do not return.
+func (c *Classifier) begin(first []float32, d int) error {
 	p, err := Default(d)
 	if err != nil {
 		return err
 	}
+	if first != nil {
+		if err := transform(make([]float64, d), &p.file.Transform, first); err != nil {
+			return err
+		}
+	}
 	c.steps = nil
-	return c.use(p)
+	return c.use(p.file)
 }
 
 // transform stores in c.x what package qda knows a vector as.
@@ -252,10 +293,14 @@ func (c *Classifier) transform(vector []float32) error {
 	if len(vector) != len(c.x) {
 		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: len(c.x)}
 	}
+	return transform(c.x, &c.prior.Transform, vector)
+}
+
+func transform(dst []float64, t *embed.Transform, vector []float32) error {
 	for i, v := range vector {
-		c.x[i] = float64(v)
+		dst[i] = float64(v)
 	}
-	return c.prior.Transform.Apply(c.x, c.x)
+	return t.ApplyTo(dst, dst)
 }
 
 // mean stores in c.x that of a burst, transformed.
@@ -298,7 +343,8 @@ func (k *class) at(group string) (*burst, int) {
 	return k.bursts[i], i
 }
 
-// Remove removes one example: what is left answers as if it had never been there.
+// Remove removes the example of an id: what is left answers as if it had never been
+// there. It returns an [Error] if there is no such example.
 func (c *Classifier) Remove(id uint32) error {
 	for _, k := range c.classes {
 		for i, b := range k.bursts {
@@ -354,7 +400,8 @@ func (c *Classifier) put(k *class, b *burst, i, j int, x *example) error {
 	return nil
 }
 
-// AddClass adds a class without examples.
+// AddClass adds a class without examples. Its probability is zero until it has one. It
+// returns a *[qda.LabelError] for a label that is taken or has no visible character.
 func (c *Classifier) AddClass(label string) error {
 	k, err := c.addClass(label)
 	if err == nil {
@@ -396,7 +443,8 @@ func (c *Classifier) checkLabel(label string) error {
 	return nil
 }
 
-// RenameClass changes a label and nothing else.
+// RenameClass changes a label and nothing else. It returns a *[qda.LabelError] if there
+// is no such class, or for what AddClass refuses.
 func (c *Classifier) RenameClass(label, to string) error {
 	k, err := c.class(label)
 	if err != nil || label == to {
@@ -410,7 +458,8 @@ func (c *Classifier) RenameClass(label, to string) error {
 	return nil
 }
 
-// RemoveClass removes a class with its examples.
+// RemoveClass removes a class with its examples. It returns a *[qda.LabelError] if there
+// is no such class.
 func (c *Classifier) RemoveClass(label string) error {
 	k, err := c.class(label)
 	if err != nil {
@@ -446,9 +495,10 @@ func (c *Classifier) remember(step func() error) {
 	c.steps = append(c.steps, step)
 }
 
-// Undo takes back the last change of classes or examples and reports whether there was
-// one to take back.
-func (c *Classifier) Undo() (bool, error) {
+// Undo takes back the last change of classes or examples, exactly, and reports whether
+// there was one to take back. The last 100 can be; what a file held, or Merge brought
+// together, can not.
+func (c *Classifier) Undo() (undone bool, err error) {
 	n := len(c.steps)
 	if n == 0 {
 		return false, nil

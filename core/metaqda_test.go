@@ -3,6 +3,7 @@ package metaqda
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -50,7 +51,7 @@ func fresh(t *testing.T, s Settings) *Classifier {
 func ask(t *testing.T, c *Classifier, x []float32) []float64 {
 	t.Helper()
 	p := make([]float64, c.Len())
-	none, err := c.Predict(p, x)
+	none, err := c.ProbabilitiesTo(p, x)
 	must(t, err)
 	return append(p, none)
 }
@@ -98,7 +99,7 @@ func TestUndoIsExact(t *testing.T) {
 // answers are those to a query, none for no examples.
 func answers(t *testing.T, c *Classifier, x []float32) []float64 {
 	p := make([]float64, c.Len())
-	none, err := c.Predict(p, x)
+	none, err := c.ProbabilitiesTo(p, x)
 	if errors.Is(err, qda.ErrNoExamples) {
 		return nil
 	}
@@ -271,7 +272,7 @@ func TestPredictionsAllocateNothing(t *testing.T) {
 		}
 	}
 	p := make([]float64, 5)
-	if n := testing.AllocsPerRun(100, func() { _, _ = c.Predict(p, all[1][5]) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { _, _ = c.ProbabilitiesTo(p, all[1][5]) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -282,7 +283,7 @@ func TestErrorsHaveCodes(t *testing.T) {
 		"dimension": func() error { _, err := c.Add("a", "", nil); return err },
 		"label":     func() error { return c.AddClass("\t") },
 		"example":   func() error { return c.Remove(7) },
-		"empty":     func() error { _, err := c.Predict(nil, []float32{1}); return err },
+		"empty":     func() error { _, err := c.ProbabilitiesTo(nil, []float32{1}); return err },
 		"value":     func() error { return c.Configure(Settings{NonePrior: 1}) },
 		"format":    func() error { _, err := Open([]byte("x")); return err },
 		"extractor": func() error {
@@ -293,6 +294,51 @@ func TestErrorsHaveCodes(t *testing.T) {
 	} {
 		if err := call(); err == nil || Code(err) != code {
 			t.Errorf("%v has the code %q, want %q", err, Code(err), code)
+		} else if wrapped := fmt.Errorf("a file: %w", err); Code(wrapped) != code {
+			t.Errorf("%v has the code %q, want %q", wrapped, Code(wrapped), code)
+		}
+	}
+}
+
+// A first vector that is refused neither settles the dimension nor costs what could be
+// undone.
+func TestWhatIsRefusedChangesNothing(t *testing.T) {
+	c := fresh(t, Settings{})
+	must(t, c.AddClass("a"))
+	for _, x := range []struct {
+		label  string
+		vector []float32
+	}{{"a", []float32{1, float32(math.NaN())}}, {"\t", []float32{1, 2}}, {"b", nil}} {
+		if _, err := c.Add(x.label, "", x.vector); err == nil {
+			t.Errorf("%q %v was taken", x.label, x.vector)
+		}
+		if c.Dim() != 0 || c.Len() != 1 {
+			t.Errorf("after %q %v: %d numbers, %d classes", x.label, x.vector, c.Dim(), c.Len())
+		}
+	}
+	if undone, err := c.Undo(); !undone || err != nil || c.Len() != 0 {
+		t.Errorf("the class was not taken back: %v, %v", undone, err)
+	}
+}
+
+// The zero Classifier is a new one, and the default prior the one that nil stands for.
+func TestZeroClassifierAndDefaultPrior(t *testing.T) {
+	prior, err := Default(3)
+	must(t, err)
+	under, err := New(Settings{}, prior)
+	must(t, err)
+	var files [][]byte
+	var answers [][]float64
+	for _, c := range []*Classifier{new(Classifier), fresh(t, Settings{}), under} {
+		for i, x := range [][]float32{{1, 0, 0}, {0, 1, 0}} {
+			_, err := c.Add(string(rune('a'+i)), "", x)
+			must(t, err)
+		}
+		files, answers = append(files, save(t, c)), append(answers, ask(t, c, []float32{2, 1, 0}))
+	}
+	for i := range files {
+		if !bytes.Equal(files[i], files[0]) || !slices.Equal(answers[i], answers[0]) {
+			t.Errorf("classifier %d has another file or another answer, %v for %v", i, answers[i], answers[0])
 		}
 	}
 }

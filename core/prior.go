@@ -10,9 +10,6 @@ import (
 	"metaqda/core/session"
 )
 
-// MaxDimension is the longest vector, that of prior files.
-const MaxDimension = 8192
-
 // Default is the prior for vectors that no learned one is known for. Of vectors at
 // length one it says little:
 //
@@ -29,9 +26,12 @@ const MaxDimension = 8192
 // numbers, with an ECE of 2.5 to 3.1 % and an AUROC of none of these of 0.86, 0.82 and
 // 0.74; on embeddings of CIFAR-FS by another network, Conv-4 with 256 numbers, 82 %, 2 %
 // and 0.83.
-func Default(d int) (*model.Prior, error) {
-	if d < 1 || d > MaxDimension {
-		return nil, &Error{Code: "dimension", Message: "A vector of " + strconv.Itoa(d) + " numbers cannot be classified: from 1 to " + strconv.Itoa(MaxDimension) + " are possible."}
+//
+// A classifier given no prior takes this one, and files do not name it. It returns an
+// [Error] unless d is from 1 to [model.MaxDimension]. Cost O(d).
+func Default(d int) (*Prior, error) {
+	if d < 1 || d > model.MaxDimension {
+		return nil, &Error{Code: "dimension", Message: "A vector of " + strconv.Itoa(d) + " numbers cannot be classified: from 1 to " + strconv.Itoa(model.MaxDimension) + " are possible."}
 	}
 	scale := make([]float64, d)
 	for i := range scale {
@@ -44,11 +44,11 @@ func Default(d int) (*model.Prior, error) {
 	fb, mode := defaultFB, defaultMAP
 	fb.LogT[0] += math.Log(float64(d) / 1000)
 	mode.LogT[0] += math.Log(float64(d) / 1000)
-	return &model.Prior{
+	return &Prior{file: &model.Prior{
 		NIW:       &niw.Prior{M: make([]float64, d), Kappa: 1, Spiked: s, Nu: 2 * float64(d)},
 		Transform: embed.Transform{Kind: embed.L2},
 		Session:   model.Session{Centre: 1.67, FB: &fb, MAP: &mode},
-	}, nil
+	}}, nil
 }
 
 // Of vectors of 1,000 numbers; printed by `make any-prior`.

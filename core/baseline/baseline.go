@@ -11,9 +11,6 @@
 package baseline
 
 import (
-	"fmt"
-	"strings"
-
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/embed"
@@ -47,34 +44,24 @@ type Method struct {
 	New       func() Classifier
 }
 
-// Methods lists the competitors that need no training beforehand.
-var Methods = []Method{
-	{"ncc-un", "nearest centroid on the features as they are", embed.None, false, newCentroid},
-	{"ncc-l2n", "nearest centroid, features of length one", embed.L2, false, newCentroid},
-	{"ncc-cl2n", "nearest centroid, features centred and of length one (SimpleShot)", embed.CL2N, false, newCentroid},
-	{"proto", "prototypical head: softmax of negative squared distances to class means, features as they are", embed.None, false, newCentroid},
-	{"cosine", "cosine classifier (Baseline++)", embed.L2, false, func() Classifier { return &Cosine{} }},
-	{"linear", "logistic regression with an L2 penalty, features centred and of length one", embed.CL2N, false, func() Classifier { return &Logistic{} }},
-	{"lda", "linear discriminant analysis by maximum likelihood, smallest ridge", embed.CL2N, false, func() Classifier { return &Discriminant{Pooled: true} }},
-	{"qda", "quadratic discriminant analysis by maximum likelihood, smallest ridge", embed.CL2N, false, func() Classifier { return &Discriminant{} }},
-	{"knn", "3 nearest neighbours, fewer where a class has fewer examples", embed.CL2N, false, func() Classifier { return &Neighbours{K: 3, AtMostShot: true} }},
-	{"knn-tfjs", "3 nearest neighbours by cosine, votes, first class among equals (TensorFlow.js)", embed.L2, false, func() Classifier { return &Neighbours{K: 3} }},
-	{"teachable", "dense 100 ReLU and dense softmax, Adam 1e-3, 50 epochs of batches of 16 (Teachable Machine)", embed.None, true, func() Classifier { return &Dense{} }},
+// Methods returns the competitors that need no training beforehand.
+func Methods() []Method {
+	return []Method{
+		{"ncc-un", "nearest centroid on the features as they are", embed.None, false, newCentroid},
+		{"ncc-l2n", "nearest centroid, features of length one", embed.L2, false, newCentroid},
+		{"ncc-cl2n", "nearest centroid, features centred and of length one (SimpleShot)", embed.CL2N, false, newCentroid},
+		{"proto", "prototypical head: softmax of negative squared distances to class means, features as they are", embed.None, false, newCentroid},
+		{"cosine", "cosine classifier (Baseline++)", embed.L2, false, func() Classifier { return &Cosine{} }},
+		{"linear", "logistic regression with an L2 penalty, features centred and of length one", embed.CL2N, false, func() Classifier { return &Logistic{} }},
+		{"lda", "linear discriminant analysis by maximum likelihood, smallest ridge", embed.CL2N, false, func() Classifier { return &Discriminant{Pooled: true} }},
+		{"qda", "quadratic discriminant analysis by maximum likelihood, smallest ridge", embed.CL2N, false, func() Classifier { return &Discriminant{} }},
+		{"knn", "3 nearest neighbours, fewer where a class has fewer examples", embed.CL2N, false, func() Classifier { return &Neighbours{K: 3, AtMostShot: true} }},
+		{"knn-tfjs", "3 nearest neighbours by cosine, votes, first class among equals (TensorFlow.js)", embed.L2, false, func() Classifier { return &Neighbours{K: 3} }},
+		{"teachable", "dense 100 ReLU and dense softmax, Adam 1e-3, 50 epochs of batches of 16 (Teachable Machine)", embed.None, true, func() Classifier { return &Dense{} }},
+	}
 }
 
 func newCentroid() Classifier { return &Centroid{} }
-
-// Lookup returns the method of that name.
-func Lookup(name string) (Method, error) {
-	names := make([]string, len(Methods))
-	for i, m := range Methods {
-		if m.Name == name {
-			return m, nil
-		}
-		names[i] = m.Name
-	}
-	return Method{}, fmt.Errorf("method %q is not among %s", name, strings.Join(names, ", "))
-}
 
 // check panics unless the task is well formed: tasks come from samplers, a bad
 // one is a programmer's mistake.
@@ -82,6 +69,12 @@ func (t *Task) check() {
 	n, _ := t.Support.Dims()
 	if n != len(t.Labels) || t.Way < 1 {
 		panic("baseline: labels do not match the support")
+	}
+}
+
+func checkNeighbours(n int) {
+	if n < 1 {
+		panic("baseline: number of neighbours below 1")
 	}
 }
 

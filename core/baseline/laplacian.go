@@ -26,8 +26,8 @@ import (
 // al., Laplacian Regularized Few-Shot Learning, 2020, with the rectification of Liu
 // et al., Prototype Rectification for Few-Shot Learning, 2020.
 type Laplacian struct {
-	Neighbours int
-	Lambda     float64
+	Neighbours int     // at least 1
+	Lambda     float64 // 0 or more; 0 lets no neighbour count
 
 	t     Task
 	means *mat.Dense
@@ -36,8 +36,9 @@ type Laplacian struct {
 // rectifyScale is epsilon of Liu et al.
 const rectifyScale = 10
 
-// Fit keeps the support.
+// Fit keeps the support. It panics if Neighbours is below 1.
 func (m *Laplacian) Fit(t Task) error {
+	checkNeighbours(m.Neighbours)
 	m.means, _ = t.means()
 	m.t = t
 	return nil

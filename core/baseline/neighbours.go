@@ -15,16 +15,17 @@ import (
 // equals the class whose nearest row is nearer wins, or with AtMostShot false,
 // the rule of TensorFlow.js's KNN classifier, the first.
 type Neighbours struct {
-	K          int
+	K          int  // at least 1
 	AtMostShot bool // K is at most the rows of the smallest class
 
 	t Task
 	k int
 }
 
-// Fit keeps the support.
+// Fit keeps the support. It panics if K is below 1.
 func (m *Neighbours) Fit(t Task) error {
 	t.check()
+	checkNeighbours(m.K)
 	m.t = t
 	m.k = min(m.K, len(t.Labels))
 	if m.AtMostShot {

@@ -18,16 +18,17 @@ import (
 // 2004; the graph and the solver of Iscen et al., Label Propagation for Deep
 // Semi-supervised Learning, 2019.
 type Propagation struct {
-	Neighbours int
+	Neighbours int     // at least 1
 	Alpha      float64 // in [0, 1)
-	Gamma      float64
+	Gamma      float64 // above 0
 
 	t Task
 }
 
-// Fit keeps the support.
+// Fit keeps the support. It panics if Neighbours is below 1.
 func (m *Propagation) Fit(t Task) error {
 	t.check()
+	checkNeighbours(m.Neighbours)
 	m.t = t
 	return nil
 }

@@ -27,10 +27,12 @@ type TransductiveMethod struct {
 	New       func() Transductive
 }
 
-// TransductiveMethods lists them. The numbers of neighbours, alpha and lambda, which
+// TransductiveMethods returns the competitors that judge together. The numbers of neighbours, alpha and lambda, which
 // their authors tune on validation classes, were chosen on half of the data sets that
 // the shipped prior is learned from, five-way with 75 queries.
-var TransductiveMethods = []TransductiveMethod{
-	{"propagation", "label propagation over the graph of 10 nearest neighbours, alpha .8, features centred and of length one", embed.CL2N, func() Transductive { return &Propagation{Neighbours: 10, Alpha: 0.8, Gamma: 3} }},
-	{"laplacian", "LaplacianShot: nearest rectified prototype, 3 nearest neighbours alike, features centred and of length one", embed.CL2N, func() Transductive { return &Laplacian{Neighbours: 3, Lambda: 0.5} }},
+func TransductiveMethods() []TransductiveMethod {
+	return []TransductiveMethod{
+		{"propagation", "label propagation over the graph of 10 nearest neighbours, alpha .8, features centred and of length one", embed.CL2N, func() Transductive { return &Propagation{Neighbours: 10, Alpha: 0.8, Gamma: 3} }},
+		{"laplacian", "LaplacianShot: nearest rectified prototype, 3 nearest neighbours alike, features centred and of length one", embed.CL2N, func() Transductive { return &Laplacian{Neighbours: 3, Lambda: 0.5} }},
+	}
 }

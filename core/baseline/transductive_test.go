@@ -214,7 +214,7 @@ func TestTransductiveMethods(t *testing.T) {
 	}
 	support, labels := draw(1)
 	queries, classes := draw(n)
-	for _, method := range TransductiveMethods {
+	for _, method := range TransductiveMethods() {
 		m := method.New()
 		if err := m.Fit(Task{Support: support, Labels: labels, Way: way}); err != nil {
 			t.Fatal(err)

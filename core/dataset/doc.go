@@ -18,7 +18,7 @@
 // NAME.json holds {"name", "dimension", "classes", "splits", "extractor",
 // "extractor_sha256", "files"}.
 // "splits" maps a split's name to its class names; splits may also come from a
-// separate file or folder, see [ReadSplits].
+// separate file or folder, see [Set.ReadSplits].
 //
 // Everything read is checked before it is handed out: a [Set] has finite rows
 // of one length, labels within its classes and splits that share no class.

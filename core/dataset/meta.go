@@ -9,13 +9,13 @@ import (
 
 // Meta is the content of the .json beside the data.
 type Meta struct {
-	Name      string              `json:"name"`
-	Dimension int                 `json:"dimension"`
-	Classes   []string            `json:"classes"`
-	Splits    map[string][]string `json:"splits"`
-	Extractor string              `json:"extractor"`
-	Checksum  string              `json:"extractor_sha256"` // the extractor's
-	Files     []string            `json:"files"`            // of each row; read by [LoadRows] alone
+	Name            string              `json:"name"`
+	Dimension       int                 `json:"dimension"`
+	Classes         []string            `json:"classes"`
+	Splits          map[string][]string `json:"splits"`
+	Extractor       string              `json:"extractor"`
+	ExtractorSHA256 string              `json:"extractor_sha256"` // the extractor's
+	Files           []string            `json:"files"`            // of each row; read by [LoadRows] alone
 }
 
 // DecodeMeta decodes the .json beside the data. file is used in messages.
@@ -40,7 +40,7 @@ func (s *Set) describe(m *Meta, metaFile string) error {
 	if m.Name != "" {
 		s.Name = m.Name
 	}
-	s.Extractor, s.Checksum = m.Extractor, m.Checksum
+	s.Extractor, s.ExtractorSHA256 = m.Extractor, m.ExtractorSHA256
 	if err := m.checkDimension(s.file, metaFile, s.Dim); err != nil {
 		return err
 	}

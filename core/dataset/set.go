@@ -11,15 +11,15 @@ import (
 // Numbers are kept as float32, the precision extractors work in: 60,000 rows
 // of 256 numbers take 61 MB.
 type Set struct {
-	Name      string           // short name, as in the .json or of the file
-	Dim       int              // d, the numbers in a row
-	X         []float32        // N x d, row-major
-	Labels    []int            // N, index into Classes
-	Groups    []int32          // N, rows of one group show one thing; nil: every row is a group of its own
-	Classes   []string         // class names
-	Splits    map[string][]int // split name to class indices, in file order
-	Extractor string           // how the embeddings were made, in words
-	Checksum  string           // the extractor's sha256, empty where nothing says
+	Name            string           // short name, as in the .json or of the file
+	Dim             int              // d, the numbers in a row
+	X               []float32        // N x d, row-major
+	Labels          []int            // N, index into Classes
+	Groups          []int32          // N, rows of one group show one thing; nil: every row is a group of its own
+	Classes         []string         // class names
+	Splits          map[string][]int // split name to class indices, in file order
+	Extractor       string           // how the embeddings were made, in words
+	ExtractorSHA256 string           // the extractor's sha256, empty where nothing says
 
 	file string  // for messages
 	rows [][]int // rows of each class, ascending

@@ -30,7 +30,7 @@ const (
 //	y_i = sign(x_i) |x_i|^Power            if Shift = 0
 //	y_i = max(x_i + Shift, 0)^Power        if Shift > 0
 //
-// and then to y, y/|y| or (y-Center)/|y-Center| by Kind. Power 0 counts as 1. A
+// and then to y, y/|y| or (y-Centre)/|y-Centre| by Kind. Power 0 counts as 1. A
 // vector of length zero stays zero.
 //
 // The shift is for activations bounded below by a negative constant, such as
@@ -40,7 +40,7 @@ type Transform struct {
 	Kind   Kind      `json:"kind"`
 	Power  float64   `json:"power,omitempty"`
 	Shift  float64   `json:"shift,omitempty"`
-	Center []float64 `json:"-"` // of length d, for CL2N: the mean of the y above
+	Centre []float64 `json:"-"` // of length d, for CL2N: the mean of the y above
 }
 
 // ParseKind returns the kind of the given name, or an error that lists them.
@@ -66,19 +66,19 @@ func (t *Transform) Validate(d int) error {
 	if t.Kind != CL2N {
 		return nil
 	}
-	return niw.CheckVector("centre", t.Center, d)
+	return niw.CheckVector("centre", t.Centre, d)
 }
 
-// Apply stores the transform of x in dst, which has the same length and may be
+// ApplyTo stores the transform of x in dst, which has the same length and may be
 // x itself. It returns a *[niw.DimensionError] or a *[niw.ValueError] if x does
 // not fit the centre, is not finite or overflows. Cost O(d).
-func (t *Transform) Apply(dst, x []float64) error {
+func (t *Transform) ApplyTo(dst, x []float64) error {
 	if len(dst) != len(x) {
 		panic("embed: destination of wrong length")
 	}
 	want := len(x)
 	if t.Kind == CL2N {
-		want = len(t.Center)
+		want = len(t.Centre)
 	}
 	if err := niw.CheckVector("embedding", x, want); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (t *Transform) Apply(dst, x []float64) error {
 		return niw.CheckVector("transformed embedding", dst, want)
 	}
 	if t.Kind == CL2N {
-		blas64.Axpy(-1, vector(t.Center), vector(dst))
+		blas64.Axpy(-1, vector(t.Centre), vector(dst))
 	}
 	return normalize(dst)
 }

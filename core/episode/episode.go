@@ -42,6 +42,7 @@ func (e *Episode) Way() int { return len(e.Classes) }
 
 // Sampler draws episodes. Episode must be safe for concurrent use.
 type Sampler interface {
+	// Episode returns episode i, counted from 0: always the same one.
 	Episode(i int) Episode
 }
 

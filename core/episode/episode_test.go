@@ -161,31 +161,6 @@ func TestTooSmallPoolsAreRefused(t *testing.T) {
 	}
 }
 
-func TestMixtureFollowsItsWeights(t *testing.T) {
-	a, _ := NewUniform(pool(equalSizes(6, 9)...), Fixed(2, 1, 1), 1)
-	b, _ := NewUniform(pool(equalSizes(3, 9)...), Fixed(3, 1, 1), 1)
-	m, err := NewMixture([]Sampler{a, b}, []float64{3, 1}, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for i := range 4000 {
-		e := m.Episode(i)
-		n += e.Pool
-		if e.Way() != e.Pool+2 {
-			t.Fatalf("pool %d gave %d ways", e.Pool, e.Way())
-		}
-	}
-	if !(math.Abs(float64(n-1000)) <= 5*27.4) {
-		t.Errorf("second sampler asked %d times of 4000, want 1000", n)
-	}
-	for _, w := range [][]float64{{1}, {0, 0}, {-1, 2}, {math.NaN(), 1}} {
-		if _, err := NewMixture([]Sampler{a, b}, w, 0); err == nil {
-			t.Errorf("weights %v were accepted", w)
-		}
-	}
-}
-
 func TestMetaDatasetStaysWithinTheBenchmarksBounds(t *testing.T) {
 	sizes := make([]int, 60)
 	for c := range sizes {

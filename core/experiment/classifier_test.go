@@ -95,7 +95,7 @@ func compareWithClassifier(t *testing.T, method string, s *Source, e *episode.Ep
 			t.Fatal(err)
 		}
 		for _, i := range rows {
-			if err := s.Prior.Transform.Apply(x, s.Set.RowTo(x, i)); err != nil {
+			if err := s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, i)); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.Add(label, x); err != nil {
@@ -105,7 +105,7 @@ func compareWithClassifier(t *testing.T, method string, s *Source, e *episode.Ep
 	}
 	want, got := make([]float64, e.Way()), make([]float64, e.Way())
 	for k, i := range e.Query {
-		if err := s.Prior.Transform.Apply(x, s.Set.RowTo(x, i)); err != nil {
+		if err := s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, i)); err != nil {
 			t.Fatal(err)
 		}
 		none, err := c.ProbabilitiesTo(want, x)
@@ -161,7 +161,7 @@ func compareClosed(t *testing.T, s *Source, e *episode.Episode, scores *mat.Dens
 	}
 	x := make([]float64, s.Set.Dim)
 	apply := func(i int) []float64 {
-		if err := s.Prior.Transform.Apply(x, s.Set.RowTo(x, i)); err != nil {
+		if err := s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, i)); err != nil {
 			t.Fatal(err)
 		}
 		return x

@@ -18,7 +18,7 @@ import (
 // the sum of the absolute differences.
 type cityBlock struct{ space *experiment.Space }
 
-func (c cityBlock) Score(t *experiment.Task, dst *mat.Dense, _ []float64) (hasNone bool, err error) {
+func (c cityBlock) ScoresTo(dst *mat.Dense, _ []float64, t *experiment.Task) (hasNone bool, err error) {
 	return false, c.ClassScoresTo(dst, t.Support, t.Query, 1)
 }
 

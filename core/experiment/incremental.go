@@ -128,7 +128,7 @@ func (r *incrementalRun) method(ctx context.Context, m Method, val *incrementalR
 	}
 	records := noRecords(len(r.sessions[0]))
 	for run, sessions := range r.sessions {
-		if !r.p.Shard.Has(run) {
+		if !r.p.Shard.has(run) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

@@ -43,7 +43,7 @@ func trainMAML(s *Source, p *Plan) (*mat.TriDense, error) {
 	for _, class := range pool.Rows {
 		rows = append(rows, class...)
 	}
-	space, err := newSpace(s.Set, rows, &embed.Transform{Kind: embed.CL2N, Power: 1, Center: s.centre}, nil)
+	space, err := newSpace(s.Set, rows, &embed.Transform{Kind: embed.CL2N, Power: 1, Centre: s.centre}, nil)
 	if err != nil {
 		return nil, err
 	}

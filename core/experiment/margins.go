@@ -36,8 +36,8 @@ func (r *Report) addMargins() {
 	}
 }
 
-// Heads are the competitors that a prior on a foreign domain has to reach.
-var Heads = []string{"ncc-cl2n", "linear"}
+// Heads returns the competitors that a prior on a foreign domain has to reach.
+func Heads() []string { return []string{"ncc-cl2n", "linear"} }
 
 // Rivals returns the groups of competitors that MetaQDA is set against: each alone,
 // those of [Heads] together, and all together.
@@ -47,8 +47,8 @@ func (r *Report) Rivals() [][]string {
 	for _, m := range all {
 		groups = append(groups, []string{m})
 	}
-	if len(all) > len(Heads) && slices.Contains(all, Heads[0]) && slices.Contains(all, Heads[1]) {
-		groups = append(groups, Heads)
+	if heads := Heads(); len(all) > len(heads) && slices.Contains(all, heads[0]) && slices.Contains(all, heads[1]) {
+		groups = append(groups, heads)
 	}
 	if len(all) > 1 {
 		groups = append(groups, all)

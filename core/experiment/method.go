@@ -27,7 +27,7 @@ type Method struct {
 // Scorer scores the episodes of one data set. Each worker has one of its own, so
 // that it may keep what it computes with.
 type Scorer interface {
-	// Score stores in dst (queries x way) the log probabilities of the task's
+	// ScoresTo stores in dst (queries x way) the log probabilities of the task's
 	// classes given each query, up to a constant for each query. Where the method
 	// knows that a query may be of none of the classes, it stores the log of the
 	// odds of that, ln p/(1-p) at a prior probability of one half, in none (queries)
@@ -35,7 +35,7 @@ type Scorer interface {
 	// call. An error ends the run. It is called once for each task and validation
 	// task of a cell, 800 times as plans are made: what it costs is what the
 	// experiment costs.
-	Score(t *Task, dst *mat.Dense, none []float64) (hasNone bool, err error)
+	ScoresTo(dst *mat.Dense, none []float64, t *Task) (hasNone bool, err error)
 }
 
 // ClassScorer is a Scorer whose score of a class depends on no other class. Only
@@ -65,11 +65,11 @@ func Methods() []Method {
 		niwMethod("fb-lda-handcrafted", "LDA with the hand-crafted prior, fully Bayesian", niw.FB, true, true),
 		niwMethod("map-lda-handcrafted", "LDA with the hand-crafted prior, maximum a posteriori", niw.MAP, true, true),
 	}
-	for _, m := range baseline.Methods {
+	for _, m := range baseline.Methods() {
 		all = append(all, Baseline(m))
 	}
-	for _, m := range baseline.TransductiveMethods {
-		all = append(all, BaselineTogether(m))
+	for _, m := range baseline.TransductiveMethods() {
+		all = append(all, BaselineTransductive(m))
 	}
 	return append(all, mamlMethod)
 }
@@ -96,8 +96,8 @@ func Choose(among []Method, names ...string) ([]Method, error) {
 func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) Method {
 	return Method{name, summary, func(s *Source, plan *Plan) (func() Scorer, error) {
 		p, key := s.Prior, "learned"
-		if inf == niw.MAP && s.MapPrior != nil {
-			p, key = s.MapPrior, "learned for map"
+		if inf == niw.MAP && s.MAPPrior != nil {
+			p, key = s.MAPPrior, "learned for map"
 		}
 		if hand {
 			key = "hand-crafted"
@@ -151,7 +151,7 @@ type baselineScorer struct {
 }
 
 // Score implements [Scorer].
-func (b *baselineScorer) Score(t *Task, dst *mat.Dense, _ []float64) (bool, error) {
+func (b *baselineScorer) ScoresTo(dst *mat.Dense, _ []float64, t *Task) (bool, error) {
 	features := t.Features
 	if !b.method.Full {
 		features = t.Coordinates
@@ -192,5 +192,5 @@ func handCrafted(s *Source, scale float64) (*Prior, error) {
 	if s.centre == nil {
 		return nil, s.noCentre()
 	}
-	return HandCrafted(s.Set.Dim, scale, embed.Transform{Kind: embed.CL2N, Center: s.centre}), nil
+	return HandCrafted(s.Set.Dim, scale, embed.Transform{Kind: embed.CL2N, Centre: s.centre}), nil
 }

@@ -25,7 +25,7 @@ type niwScorer struct {
 const leastProbability = 1e-300
 
 // Score implements [Scorer].
-func (s *niwScorer) Score(t *Task, dst *mat.Dense, none []float64) (bool, error) {
+func (s *niwScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, error) {
 	c, err := s.taught(t)
 	if err != nil {
 		return false, err

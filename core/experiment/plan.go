@@ -24,8 +24,8 @@ type Plan struct {
 	Seed     uint64
 	Split    string // of classes to draw tasks from
 
-	Imbalance string  // of the queries of [Together]: ImbalanceNone or ImbalanceDirichlet
-	Strangers float64 // share of queries of unseen classes in [Together]: 0 or 0.5
+	Imbalance string  // of the queries of [Transductive]: ImbalanceNone or ImbalanceDirichlet
+	Strangers float64 // share of queries of unseen classes in [Transductive]: 0 or 0.5
 
 	HandScale float64  // s of the hand-crafted prior S = s² I
 	MAMLTasks int      // tasks that maml-qda learns its start from
@@ -51,7 +51,7 @@ func NewPlan(name string) (*Plan, error) {
 		return nil, err
 	}
 	return &Plan{Protocol: name, Methods: methods, Ways: []int{5}, Shots: d.Shots, Queries: 15, Tasks: 600, ValTasks: 200, Repeat: d.Repeat,
-		Split: "test", Imbalance: ImbalanceNone, HandScale: 1, MAMLTasks: 1000, Shard: Whole, Workers: runtime.GOMAXPROCS(0)}, nil
+		Split: "test", Imbalance: ImbalanceNone, HandScale: 1, MAMLTasks: 1000, Shard: whole, Workers: runtime.GOMAXPROCS(0)}, nil
 }
 
 // FieldError says which value of a plan makes no sense.
@@ -114,7 +114,7 @@ func (p *Plan) Run(ctx context.Context, domains []Domain) (*Part, error) {
 		return nil, &FieldError{"data", "is empty; give one data set or more"}
 	}
 	drawn := *p
-	if p.Protocol == Together {
+	if p.Protocol == Transductive {
 		drawn.ValTasks = 0
 	}
 	if p.Protocol == Sessions { // draws all of these
@@ -224,7 +224,7 @@ func (p *Plan) fixedCell(s *Source, way, shot int, test, val episode.Pool) (*cel
 		return nil, err
 	}
 	config.UnknownClasses = 0
-	return &cell{source: s, way: way, shot: shot, test: sampler, val: p.validation(val, config), maxAsNone: p.Protocol == Together}, nil
+	return &cell{source: s, way: way, shot: shot, test: sampler, val: p.validation(val, config), maxAsNone: p.Protocol == Transductive}, nil
 }
 
 // validation returns the sampler of validation tasks, nil where there is none.

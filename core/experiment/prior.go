@@ -36,7 +36,7 @@ func (p *Prior) centre() []float64 {
 	if p == nil || p.Transform.Kind != embed.CL2N || p.Transform.Shift != 0 || (p.Transform.Power != 0 && p.Transform.Power != 1) {
 		return nil
 	}
-	return p.Transform.Center
+	return p.Transform.Centre
 }
 
 // mean returns the mean of the embeddings that the prior was learned from, nil if

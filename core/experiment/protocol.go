@@ -7,16 +7,16 @@ import (
 
 // The protocols.
 const (
-	Standard    = "standard"
-	CrossDomain = "cross-domain"
-	MultiDomain = "multi-domain"
-	Incremental = "incremental"
-	Calibration = "calibration"
-	Ablation    = "ablation"
-	OpenSet     = "open-set"
-	Sessions    = "sessions"
-	LeaveOneOut = "leave-one-domain-out"
-	Together    = "transductive"
+	Standard          = "standard"
+	CrossDomain       = "cross-domain"
+	MultiDomain       = "multi-domain"
+	Incremental       = "incremental"
+	Calibration       = "calibration"
+	Ablation          = "ablation"
+	OpenSet           = "open-set"
+	Sessions          = "sessions"
+	LeaveOneDomainOut = "leave-one-domain-out"
+	Transductive      = "transductive"
 )
 
 // Protocol is a way of asking, with the values of a plan that is not told otherwise.
@@ -60,14 +60,14 @@ groups; 10 queries of taught classes and 10 of unseen ones. Ways,
 shots and queries are not asked for, no temperature is fitted.
 What knows no none-of-these has one minus the largest probability`,
 			[]string{"fb", "ncc-cl2n", "linear", "teachable", "knn", "knn-tfjs"}, []int{1}, 1},
-		{Together, `the queries of a task judged together, --n-query (15) a class, or as
+		{Transductive, `the queries of a task judged together, --n-query (15) a class, or as
 many in all of class sizes drawn from a Dirichlet(2) distribution
 (--imbalance dirichlet); with --strangers 0.5 as many again of
 unseen classes. What judges one by one stands beside it. No
 temperature is fitted; what knows no none-of-these has one minus
 the largest probability`,
 			[]string{"fb", "fb-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "cosine", "knn"}, []int{1, 5}, 1},
-		{LeaveOneOut, `one --prior for each data set, in the same order, that was
+		{LeaveOneDomainOut, `one --prior for each data set, in the same order, that was
 learned without it; how far MetaQDA is above each competitor`,
 			[]string{"fb", "ncc-cl2n", "linear", "cosine", "knn", "knn-tfjs", "teachable"}, []int{1, 2, 5, 10}, 1},
 	}

@@ -37,7 +37,7 @@ type DomainHeader struct {
 	Extractor string `json:"extractor,omitempty"`
 	Prior     string `json:"prior,omitempty"`
 	PriorSum  string `json:"prior_sha256,omitempty"`
-	MapSum    string `json:"prior_map_sha256,omitempty"`
+	MAPSum    string `json:"prior_map_sha256,omitempty"`
 }
 
 const (
@@ -52,7 +52,7 @@ func (p *Plan) header(sources []*Source) *Header {
 		h.Methods = append(h.Methods, m.Name)
 	}
 	h.Settings = map[string]any{"hand_scale": p.HandScale, "maml_tasks": float64(p.MAMLTasks)}
-	if p.Protocol == Together {
+	if p.Protocol == Transductive {
 		h.Settings["imbalance"], h.Settings["strangers"] = p.Imbalance, p.Strangers
 	}
 	for _, s := range sources {
@@ -63,8 +63,8 @@ func (p *Plan) header(sources []*Source) *Header {
 		if s.Prior != nil {
 			d.Prior, d.PriorSum = s.Prior.File, s.Prior.SHA256
 		}
-		if s.MapPrior != nil {
-			d.MapSum = s.MapPrior.SHA256
+		if s.MAPPrior != nil {
+			d.MAPSum = s.MAPPrior.SHA256
 		}
 		h.Data = append(h.Data, d)
 	}
@@ -125,7 +125,7 @@ func (r *Report) sumUp() {
 	switch r.Protocol {
 	case MultiDomain:
 		r.summarise()
-	case LeaveOneOut:
+	case LeaveOneDomainOut:
 		r.addMargins()
 	}
 }

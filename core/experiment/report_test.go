@@ -49,7 +49,7 @@ func TestMargins(t *testing.T) {
 		{Against: []string{"ncc-cl2n"}, Mean: 0.015, Least: Interval{Mean: 0.01}},
 		{Against: []string{"linear"}, Mean: 0.0185, Least: Interval{Mean: -0.01}, Below: []string{"x, 5-way 5-shot"}},
 		{Against: []string{"knn"}, Mean: 0.08625, Least: Interval{Mean: -0.01}, Below: []string{"y, 5-way 1-shot"}},
-		{Against: Heads, Mean: 0.011, Least: Interval{Mean: -0.01}, Below: []string{"x, 5-way 5-shot"}},
+		{Against: Heads(), Mean: 0.011, Least: Interval{Mean: -0.01}, Below: []string{"x, 5-way 5-shot"}},
 		{Against: []string{"ncc-cl2n", "linear", "knn"}, Mean: 0.00725, Least: Interval{Mean: -0.01}, Below: []string{"x, 5-way 5-shot", "y, 5-way 1-shot"}},
 	} {
 		got := r.Margins[i]

@@ -27,7 +27,7 @@ func (p *Plan) runCell(ctx context.Context, c *cell) ([]*Block, error) {
 	}
 	var numbers []int
 	for i := range p.Tasks * p.Repeat {
-		if p.Shard.Has(i) {
+		if p.Shard.has(i) {
 			numbers = append(numbers, i)
 		}
 	}
@@ -94,7 +94,7 @@ func (w *worker) score(e *episode.Episode, number int, f func(m int, scores *mat
 	w.begin(e, number)
 	w.scores, w.none = grow(w.scores, len(e.Query), e.Way()), slices.Grow(w.none[:0], len(e.Query))[:len(e.Query)]
 	for m, s := range w.scorers {
-		hasNone, err := s.Score(&w.Task, w.scores, w.none)
+		hasNone, err := s.ScoresTo(w.scores, w.none, &w.Task)
 		if err != nil {
 			return err
 		}

@@ -31,9 +31,9 @@ func small(t *testing.T, protocol string) (*Plan, []Domain) {
 // Shards that were written and read, and any number of workers, give the bytes of
 // the undivided run.
 func TestPartsMergeToTheWhole(t *testing.T) {
-	for _, protocol := range []string{Standard, OpenSet, MultiDomain, Sessions, Together, Incremental} {
+	for _, protocol := range []string{Standard, OpenSet, MultiDomain, Sessions, Transductive, Incremental} {
 		p, domains := small(t, protocol)
-		if protocol == Together {
+		if protocol == Transductive {
 			p.Imbalance, p.Strangers = ImbalanceDirichlet, 0.5
 			p.Methods, _ = Choose(Methods(), "fb", "fb-transductive", "propagation", "laplacian", "ncc-cl2n")
 		}
@@ -56,8 +56,8 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 			}
 			return text
 		}
-		want := encode(run(Whole, 1).Report(), nil)
-		if got := encode(run(Whole, 4).Report(), nil); !bytes.Equal(got, want) {
+		want := encode(run(whole, 1).Report(), nil)
+		if got := encode(run(whole, 4).Report(), nil); !bytes.Equal(got, want) {
 			t.Errorf("%s: four workers give other bytes", protocol)
 		}
 		var parts, memory []*Part
@@ -137,7 +137,7 @@ func TestPlanIsChecked(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	p, domains := small(t, LeaveOneOut)
+	p, domains := small(t, LeaveOneDomainOut)
 	if _, err := p.Run(t.Context(), append(domains, Domain{Set: datasettest.Gaussians{Classes: 30, Rows: 20, Dim: 6}.Set("beta"), Prior: domains[0].Prior})); err == nil || !strings.Contains(err.Error(), "one --prior for each") {
 		t.Errorf("one prior for two domains left out: %v", err)
 	}

@@ -14,7 +14,7 @@ func TestShardsCountFromZeroOrOne(t *testing.T) {
 				t.Fatal(err)
 			}
 			for e := range done {
-				if s.Has(e) {
+				if s.has(e) {
 					done[e]++
 				}
 			}

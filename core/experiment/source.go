@@ -15,7 +15,7 @@ import (
 type Domain struct {
 	Set      *dataset.Set
 	Prior    *Prior // nil for none
-	MapPrior *Prior // of the map methods; nil: Prior
+	MAPPrior *Prior // of the map methods; nil: Prior
 }
 
 // Source is a domain made ready: what a method may ask of it. Its spaces are made
@@ -38,10 +38,10 @@ func (p *Plan) sources(domains []Domain) ([]*Source, error) {
 			if other.Set.Name == d.Set.Name {
 				return nil, fmt.Errorf("%s and %s are both called %q; give each data set another name in its .json", other.Set.File(), d.Set.File(), d.Set.Name)
 			}
-			missing = missing || p.Protocol == LeaveOneOut && other.Prior == d.Prior
+			missing = missing || p.Protocol == LeaveOneDomainOut && other.Prior == d.Prior
 		}
 		switch {
-		case missing && p.Protocol == LeaveOneOut:
+		case missing && p.Protocol == LeaveOneDomainOut:
 			return nil, fmt.Errorf("leave-one-domain-out needs one --prior for each of the %d data sets, learned without it; make them with `metaqda train`", len(domains))
 		case missing && p.Protocol == CrossDomain:
 			return nil, fmt.Errorf("cross-domain needs a --prior that was learned on another data set; make one with `metaqda train`")
@@ -76,7 +76,7 @@ func (p *Plan) setCentres(sources []*Source) {
 	}
 	for i, s := range sources {
 		s.centre = s.Prior.centre()
-		if s.centre == nil && p.Protocol == LeaveOneOut {
+		if s.centre == nil && p.Protocol == LeaveOneDomainOut {
 			s.centre = meanOfOthers(own, i)
 		}
 		if s.centre == nil {
@@ -145,7 +145,7 @@ func (s *Source) Space(kind embed.Kind) (*Space, error) {
 		if s.centre == nil {
 			return nil, s.noCentre()
 		}
-		t.Center = s.centre
+		t.Centre = s.centre
 	}
 	return s.cached("transform "+string(kind), func() (*Space, error) { return newSpace(s.Set, s.rows, &t, nil) })
 }

@@ -25,7 +25,7 @@ func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prio
 	}
 	for k, i := range rows {
 		row := set.RowTo(s.x.RawRowView(k), i)
-		if err := t.Apply(row, row); err != nil {
+		if err := t.ApplyTo(row, row); err != nil {
 			return nil, &dataset.FileError{File: set.File(), Row: i, Problem: "cannot be transformed (" + err.Error() + ")",
 				Remedy: "use a prior made for these embeddings", Err: err}
 		}

@@ -10,7 +10,7 @@ import (
 	"metaqda/core/niw"
 )
 
-// How the queries of [Together] are shared out among the classes of a task.
+// How the queries of [Transductive] are shared out among the classes of a task.
 const (
 	ImbalanceNone      = "none"      // equally
 	ImbalanceDirichlet = "dirichlet" // by a draw of the Dirichlet distribution of parameter 2
@@ -23,7 +23,7 @@ const concentration = 2
 // strangersShare is the one share of strangers that tasks are made of.
 const strangersShare = 0.5
 
-// validateTogether checks what only [Together] asks for.
+// validateTogether checks what only [Transductive] asks for.
 func (p *Plan) validateTogether() error {
 	equal := p.Imbalance == "" || p.Imbalance == ImbalanceNone
 	switch {
@@ -31,9 +31,9 @@ func (p *Plan) validateTogether() error {
 		return &FieldError{"imbalance", fmt.Sprintf("is %q; give none or dirichlet", p.Imbalance)}
 	case p.Strangers != 0 && p.Strangers != strangersShare:
 		return &FieldError{"strangers", fmt.Sprintf("is %v; give 0 or %v", p.Strangers, strangersShare)}
-	case !equal && p.Protocol != Together:
+	case !equal && p.Protocol != Transductive:
 		return &FieldError{"imbalance", "is for the protocol transductive; leave it out"}
-	case p.Strangers != 0 && p.Protocol != Together:
+	case p.Strangers != 0 && p.Protocol != Transductive:
 		return &FieldError{"strangers", "is for the protocol transductive; open-set and sessions have strangers of their own"}
 	}
 	return nil
@@ -78,7 +78,7 @@ type togetherScorer struct {
 }
 
 // Score implements [Scorer].
-func (s *togetherScorer) Score(t *Task, dst *mat.Dense, none []float64) (bool, error) {
+func (s *togetherScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, error) {
 	c, err := s.taught(t)
 	if err != nil {
 		return false, err
@@ -94,27 +94,27 @@ func (s *togetherScorer) Score(t *Task, dst *mat.Dense, none []float64) (bool, e
 	return s.hasNone, nil
 }
 
-// BaselineTogether returns the method of a competitor that judges the queries of a
+// BaselineTransductive returns the method of a competitor that judges the queries of a
 // task together.
-func BaselineTogether(m baseline.TransductiveMethod) Method {
+func BaselineTransductive(m baseline.TransductiveMethod) Method {
 	return Method{m.Name, m.Summary, func(s *Source, _ *Plan) (func() Scorer, error) {
 		space, err := s.Space(m.Transform)
 		if err != nil {
 			return nil, err
 		}
-		return func() Scorer { return &baselineTogether{space, m.Name, m.New()} }, nil
+		return func() Scorer { return &baselineTransductive{space, m.Name, m.New()} }, nil
 	}}
 }
 
-// baselineTogether fits a competitor to every episode.
-type baselineTogether struct {
+// baselineTransductive fits a competitor to every episode.
+type baselineTransductive struct {
 	space      *Space
 	name       string
 	classifier baseline.Transductive
 }
 
 // Score implements [Scorer].
-func (b *baselineTogether) Score(t *Task, dst *mat.Dense, _ []float64) (bool, error) {
+func (b *baselineTransductive) ScoresTo(dst *mat.Dense, _ []float64, t *Task) (bool, error) {
 	support, queries := t.Features(b.space)
 	task := baseline.Task{Support: support, Labels: t.Labels, Way: t.Way(), Seed: uint64(t.Number)}
 	if err := b.classifier.Fit(task); err != nil {

@@ -66,7 +66,7 @@ func TestTogetherMeasures(t *testing.T) {
 		imbalance string
 		strangers float64
 	}{{ImbalanceNone, 0}, {ImbalanceDirichlet, 0}, {ImbalanceNone, 0.5}, {ImbalanceDirichlet, 0.5}} {
-		p, domains := small(t, Together)
+		p, domains := small(t, Transductive)
 		p.Ways, p.Shots, p.Imbalance, p.Strangers = []int{4}, []int{2}, c.imbalance, c.strangers
 		domains[0].Set = datasettest.Gaussians{Classes: 60, Rows: 40, Dim: 6}.Set("alpha")
 		methods := []string{"fb", "fb-transductive", "propagation", "laplacian", "ncc-cl2n", "knn"}
@@ -131,7 +131,7 @@ func TestTogetherMeasures(t *testing.T) {
 
 // Balanced tasks without strangers are those of the standard protocol.
 func TestTogetherAsksWhatStandardAsks(t *testing.T) {
-	p, domains := small(t, Together)
+	p, domains := small(t, Transductive)
 	q, _ := small(t, Standard)
 	q.ValTasks = 0
 	var accuracy [2]float64
@@ -155,7 +155,7 @@ func TestTogetherIsChecked(t *testing.T) {
 		"imbalance is for the":  func(p *Plan) { p.Protocol, p.Imbalance = Standard, ImbalanceDirichlet },
 		"strangers is for the ": func(p *Plan) { p.Protocol, p.Strangers = OpenSet, 0.5 },
 	} {
-		p, domains := small(t, Together)
+		p, domains := small(t, Transductive)
 		spoil(p)
 		_, err := p.Run(t.Context(), domains)
 		var value *FieldError
@@ -163,7 +163,7 @@ func TestTogetherIsChecked(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	p, domains := small(t, Together)
+	p, domains := small(t, Transductive)
 	domains[0].Prior = nil
 	var err error
 	if p.Methods, err = Choose(Methods(), "fb-transductive"); err != nil {

@@ -103,7 +103,7 @@ func withinScatter(dst []float64, d int, dom Labelled, workers int) (rows int) {
 	for _, class := range dom.Classes {
 		classMean(mean, dom.Domain, class)
 		for _, r := range class {
-			for c, v := range dom.Row(r) {
+			for c, v := range dom.row(r) {
 				centred = append(centred, float64(v)-mean[c])
 			}
 			if len(centred) == rowBlock*d {
@@ -120,7 +120,7 @@ func withinScatter(dst []float64, d int, dom Labelled, workers int) (rows int) {
 func classMean(dst []float64, dom *Domain, rows []int) {
 	clear(dst)
 	for _, r := range rows {
-		for c, v := range dom.Row(r) {
+		for c, v := range dom.row(r) {
 			dst[c] += float64(v)
 		}
 	}
@@ -163,26 +163,6 @@ func (b *Base) Compose(p *Params) *Params {
 	blas64.Trmm(blas.Left, blas.NoTrans, 1, l0, blas64.General{Rows: d, Cols: d, Stride: d, Data: product})
 	for i := range d {
 		copy(l.RawTriangular().Data[i*d:i*d+i+1], product[i*d:])
-	}
-	return &Params{Prior: &niw.Prior{M: m, Kappa: p.Prior.Kappa, L: l, Nu: p.Prior.Nu}, Head: p.Head}
-}
-
-// Relative is the inverse of Compose: the parameters on whitened rows of those
-// on rows as they are, L' = L0⁻¹ L, m' = L0⁻¹ m. Cost d³/3.
-func (b *Base) Relative(p *Params) *Params {
-	d := b.l.d
-	l0 := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Stride: d, Data: b.l.lower}
-	m := append([]float64(nil), p.Prior.M...)
-	blas64.Trsv(blas.NoTrans, l0, vector(m))
-	raw := p.Prior.Dense().L.RawTriangular()
-	quotient := make([]float64, d*d)
-	for i := range d {
-		copy(quotient[i*d:i*d+i+1], raw.Data[i*raw.Stride:])
-	}
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, l0, blas64.General{Rows: d, Cols: d, Stride: d, Data: quotient})
-	l := mat.NewTriDense(d, mat.Lower, nil)
-	for i := range d {
-		copy(l.RawTriangular().Data[i*d:i*d+i+1], quotient[i*d:])
 	}
 	return &Params{Prior: &niw.Prior{M: m, Kappa: p.Prior.Kappa, L: l, Nu: p.Prior.Nu}, Head: p.Head}
 }

@@ -56,9 +56,12 @@ const (
 	ByLoss     Selection = "loss"     // lowest mean loss
 )
 
-// Names of what Config.Fixed may list. Temperature is [Head.LogT] as a whole;
-// the polynomial's higher coefficients alone are temperature-shape.
-var FixedNames = []string{"mean", "scale", "kappa", "nu", "temperature", "temperature-shape", "bias", "none"}
+// FixedNames returns the names that [Config.Fixed] may list. Temperature is
+// [Head.LogT] as a whole; the polynomial's higher coefficients alone are
+// temperature-shape.
+func FixedNames() []string { return slices.Clone(fixedNames) }
+
+var fixedNames = []string{"mean", "scale", "kappa", "nu", "temperature", "temperature-shape", "bias", "none"}
 
 // DefaultConfig returns the configuration that measured best on validation
 // classes of domains left out: gradient descent with momentum and a clipped
@@ -121,8 +124,8 @@ func (c *Config) validateNames() error {
 		return fmt.Errorf("selection %q: want accuracy or loss", c.Select)
 	}
 	for name := range strings.SplitSeq(c.Fixed, ",") {
-		if name = strings.TrimSpace(name); name != "" && !slices.Contains(FixedNames, name) {
-			return fmt.Errorf("%q cannot be fixed: want some of %s", name, strings.Join(FixedNames, ", "))
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(fixedNames, name) {
+			return fmt.Errorf("%q cannot be fixed: want some of %s", name, strings.Join(fixedNames, ", "))
 		}
 	}
 	return nil

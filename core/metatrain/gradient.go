@@ -137,17 +137,17 @@ type Workspace struct {
 	pg     priorGrad
 	d, n   int
 	ns     int // support rows
-	Score  Score
+	score  score
 }
 
-// Forward whitens the task and computes the log densities of its queries under
+// forward whitens the task and computes the log densities of its queries under
 // each class. Cost n d²/2 for n rows.
-func (e *Engine) Forward(w *Workspace, t *Task) {
+func (e *Engine) forward(w *Workspace, t *Task) {
 	d := e.factor.d
 	if t.Dim != d {
 		panic("metatrain: task of wrong dimension")
 	}
-	w.d, w.n, w.ns = d, t.Rows(), t.Support()
+	w.d, w.n, w.ns = d, t.rows(), t.support()
 	w.rows = grown(w.rows, w.n*d)
 	for i := range w.n {
 		dst, src := w.rows[i*d:(i+1)*d], t.X[i*d:(i+1)*d]
@@ -159,10 +159,10 @@ func (e *Engine) Forward(w *Workspace, t *Task) {
 	e.densities(w, t)
 }
 
-// ForwardWhitened is Forward for a task whose rows are whitened already, as
+// forwardWhitened is forward for a task whose rows are whitened already, as
 // for many tasks with one prior. Cost n K d for K support rows.
-func (e *Engine) ForwardWhitened(w *Workspace, t *Task) {
-	w.d, w.n, w.ns = t.Dim, t.Rows(), t.Support()
+func (e *Engine) forwardWhitened(w *Workspace, t *Task) {
+	w.d, w.n, w.ns = t.Dim, t.rows(), t.support()
 	w.rows = grown(w.rows, w.n*t.Dim)
 	copy(w.rows, t.X[:w.n*t.Dim])
 	e.densities(w, t)
@@ -231,10 +231,10 @@ func grownClasses(s []class, n int) []class {
 	return s[:n]
 }
 
-// Backward runs the reverse pass of the last Forward: it leaves V and the
-// whitened rows in w for [Engine.accumulate] and returns the task's loss. Cost
+// backward runs the reverse pass of the last forward: it leaves V and the
+// whitened rows in w for accumulate and returns the task's loss. Cost
 // n d²/2.
-func (e *Engine) Backward(w *Workspace, t *Task) float64 {
+func (e *Engine) backward(w *Workspace, t *Task) float64 {
 	loss := e.lossGradient(w, t)
 	nq := w.n - w.ns
 	w.grad = grown(w.grad, w.n*w.d)
@@ -256,13 +256,13 @@ func (e *Engine) lossGradient(w *Workspace, t *Task) float64 {
 	e.head.prepare(&w.head, t.Shots, o.pi(t.Labels))
 	w.dl, w.dr2 = grown(w.dl, way*nq), grown(w.dr2, nq)
 	w.logits = grown(w.logits, way+1)
-	w.dHead, w.pg, w.Score = [headSize]float64{}, priorGrad{}, Score{}
+	w.dHead, w.pg, w.score = [headSize]float64{}, priorGrad{}, score{}
 	n := countQueries(t.Labels, o.Loss)
 	scale := o.scale(way, n)
 	for i, y := range t.Labels {
 		w.queryGradient(o.Loss, i, y, way, scale, e)
 	}
-	return w.Score.Loss * scale
+	return w.score.loss * scale
 }
 
 // queryGradient stores the gradient of query i by its log densities in column
@@ -275,7 +275,7 @@ func (w *Workspace) queryGradient(loss Loss, i, y, way int, scale float64, e *En
 	}
 	w.head.logits(logits, l, l0)
 	s, _ := loss.query(logits, l, y)
-	w.Score.Add(s)
+	w.score.add(s)
 	for j := range logits {
 		logits[j] *= scale
 	}
@@ -348,7 +348,7 @@ func (e *Engine) reverseRows(w *Workspace, nq int) {
 
 // accumulate adds weight times the gradient of the task last handled with w:
 // dm = -Σv, the scalars, the head and the log-determinant's diagonal terms
-// 2/L_ii. The rest of dL, -tril(VᵀW), is added by [Engine.accumulateBlock].
+// 2/L_ii. The rest of dL, -tril(VᵀW), is added by accumulateBlock.
 func (e *Engine) accumulate(g *Gradient, w *Workspace, weight float64) {
 	d := w.d
 	for i := range w.n {
@@ -380,8 +380,8 @@ func blockRows(d int) int { return (d + gradBlock - 1) / gradBlock }
 // multiply-adds for n rows, no allocation once w has grown.
 func (e *Engine) Gradient(g *Gradient, w *Workspace, t *Task) float64 {
 	g.reset()
-	e.Forward(w, t)
-	loss := e.Backward(w, t)
+	e.forward(w, t)
+	loss := e.backward(w, t)
 	for b := range blockRows(w.d) {
 		e.accumulateBlock(g, w, b)
 	}

@@ -224,7 +224,7 @@ func checkDifferences(t *testing.T, o Objective, p *Params, task *Task) {
 	e, w, g := NewEngine(d, o), &Workspace{}, NewGradient(d)
 	f := func(v []float64) float64 {
 		e.Set(unflatten(v, d))
-		e.Forward(w, task)
+		e.forward(w, task)
 		return e.lossGradient(w, task)
 	}
 	want := fd.Gradient(nil, f, flatten(p), &fd.Settings{Formula: fd.Central, Step: 1e-5})
@@ -266,7 +266,7 @@ func TestGradientAcrossBlocks(t *testing.T) {
 				x[i] = v[i] + h*step[i]
 			}
 			e.Set(unflatten(x, d))
-			e.Forward(w, task)
+			e.forward(w, task)
 			return e.lossGradient(w, task)
 		}
 		const h = 1e-6
@@ -285,9 +285,9 @@ func TestForwardAgreesWithGroup(t *testing.T) {
 	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
 		e, w := NewEngine(d, Objective{Inference: inf}), &Workspace{}
 		e.Set(p)
-		e.Forward(w, task)
-		white := mat.NewDense(task.Rows(), d, nil)
-		p.Prior.WhitenRowsTo(white, mat.NewDense(task.Rows(), d, task.X))
+		e.forward(w, task)
+		white := mat.NewDense(task.rows(), d, nil)
+		p.Prior.WhitenRowsTo(white, mat.NewDense(task.rows(), d, task.X))
 		off := 0
 		for j, k := range task.Shots {
 			var g niw.Group
@@ -298,7 +298,7 @@ func TestForwardAgreesWithGroup(t *testing.T) {
 			}
 			g.Fit(p.Prior, gram)
 			for i := range task.Labels {
-				z := white.RowView(task.Support() + i)
+				z := white.RowView(task.support() + i)
 				cross := make([]float64, k)
 				for r := range cross {
 					cross[r] = mat.Dot(white.RowView(off+r), z)

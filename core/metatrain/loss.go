@@ -36,25 +36,25 @@ func ParseLoss(s string) (Loss, error) {
 	return 0, fmt.Errorf("loss %q: want cross_entropy, nll or open_set", s)
 }
 
-// Score is what a task measured: sums over its queries, so that scores of
+// score is what a task measured: sums over its queries, so that scores of
 // tasks add up.
-type Score struct {
-	Loss    float64 // sum of the losses
-	Correct float64 // queries whose most probable hypothesis is the right one
-	Queries float64 // queries that count
+type score struct {
+	loss    float64 // sum of the losses
+	correct float64 // queries whose most probable hypothesis is the right one
+	queries float64 // queries that count
 }
 
-// Add adds s.
-func (a *Score) Add(s Score) {
-	a.Loss += s.Loss
-	a.Correct += s.Correct
-	a.Queries += s.Queries
+// add adds s.
+func (a *score) add(s score) {
+	a.loss += s.loss
+	a.correct += s.correct
+	a.queries += s.queries
 }
 
 // query computes loss and gradient of one query. logits, of length C or C+1,
 // is overwritten by the gradient by the logits; for NLL the gradient is that
 // by the log densities l instead. It reports whether the query counts.
-func (loss Loss) query(logits, l []float64, label int) (s Score, counts bool) {
+func (loss Loss) query(logits, l []float64, label int) (s score, counts bool) {
 	best := metrics.Best(logits)
 	y := label
 	if label == Unknown {
@@ -62,19 +62,19 @@ func (loss Loss) query(logits, l []float64, label int) (s Score, counts bool) {
 	}
 	if y >= len(logits) {
 		clear(logits)
-		return Score{}, false
+		return score{}, false
 	}
-	s.Queries = 1
+	s.queries = 1
 	if best == y {
-		s.Correct = 1
+		s.correct = 1
 	}
 	if loss == NLL {
 		clear(logits)
-		logits[y], s.Loss = -1, -l[y]
+		logits[y], s.loss = -1, -l[y]
 		return s, true
 	}
 	own := logits[y]
-	s.Loss = metrics.SoftmaxTo(logits, logits, 1) - own
+	s.loss = metrics.SoftmaxTo(logits, logits, 1) - own
 	logits[y]--
 	return s, true
 }

@@ -20,9 +20,9 @@ const (
 type Schedule string
 
 const (
-	Constant Schedule = "constant"
-	Cosine   Schedule = "cosine" // ½(1 + cos(π t/Steps)): from one to zero
-	Stepped  Schedule = "step"   // StepFactor^⌊t/StepEvery⌋
+	Constant Schedule = "constant" // one
+	Cosine   Schedule = "cosine"   // ½(1 + cos(π t/Steps)): from one to zero
+	Stepped  Schedule = "step"     // StepFactor^⌊t/StepEvery⌋
 )
 
 // rateAt returns the factor on the rates at step t, counted from 0.
@@ -82,6 +82,7 @@ type DivergedError struct {
 	Loss float64
 }
 
+// Error returns one sentence.
 func (e *DivergedError) Error() string {
 	return fmt.Sprintf("training diverged at step %d (loss %v): choose a smaller learning rate or a smaller gradient clip", e.Step, e.Loss)
 }

@@ -15,16 +15,16 @@ import (
 
 // Sessions returns the first n episodes of each sampler over a domain as the
 // classifier sees them under a prior of the same coordinates: what a population is
-// fitted on, by the code that will use it. number is the domain's. Cost that of
-// whitening the domain, and of each episode's inner products.
-func Sessions(ctx context.Context, p *niw.Prior, o qda.Options, dom *Domain, samplers []episode.Sampler, n, number, workers int) ([]session.Sample, error) {
+// fitted on, by the code that will use it. [session.Sample.Domain] is the caller's to
+// set. It returns the error of ctx once that has ended. Cost that of whitening the
+// domain, and of each episode's inner products.
+func Sessions(ctx context.Context, p *niw.Prior, o qda.Options, dom *Domain, samplers []episode.Sampler, n, workers int) ([]session.Sample, error) {
 	white := whitened(p, dom, workers)
 	samples := make([]session.Sample, n*len(samplers))
 	parallel(len(samples), workers, func(i int) {
 		if ctx.Err() == nil {
 			e := samplers[i%len(samplers)].Episode(i / len(samplers))
 			samples[i] = sampleOf(p.Whitened(), o, white, &e)
-			samples[i].Domain = number
 		}
 	})
 	return samples, ctx.Err()
@@ -39,7 +39,7 @@ func whitened(p *niw.Prior, dom *Domain, workers int) *mat.Dense {
 		part := white.Slice(lo, hi, 0, dom.Dim).(*mat.Dense)
 		for i := lo; i < hi; i++ {
 			row := part.RawRowView(i - lo)
-			for c, v := range dom.Row(i) {
+			for c, v := range dom.row(i) {
 				row[c] = float64(v)
 			}
 		}

@@ -26,21 +26,21 @@ func TestSessionsScoreAsTheClassifierDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range []qda.Options{{}, {Inference: niw.MAP, Centre: 1.5, Near: 0.2}} {
-		samples, err := Sessions(context.Background(), p, o, &w.domain, []episode.Sampler{s}, 4, 7, 2)
+		samples, err := Sessions(context.Background(), p, o, &w.domain, []episode.Sampler{s}, 4, 2)
 		if err != nil || len(samples) != 4 {
 			t.Fatal(err, len(samples))
 		}
 		for n, got := range samples {
 			e := s.Episode(n)
 			c := taughtRows(t, p, o, w, &e)
-			if got.Domain != 7 || got.Way() != 3 {
-				t.Fatalf("domain %d, %d classes", got.Domain, got.Way())
+			if got.Way() != 3 {
+				t.Fatalf("%d classes", got.Way())
 			}
 			near(t, fmt.Sprint("support of ", n), got.Scores, c.Support().Scores)
 			var query []float64
 			for _, r := range e.Query {
 				row := make([]float64, 3)
-				if err := c.ScoresTo(row, wide(w.domain.Row(r))); err != nil {
+				if err := c.ScoresTo(row, wide(w.domain.row(r))); err != nil {
 					t.Fatal(err)
 				}
 				query = append(query, row...)
@@ -61,7 +61,7 @@ func taughtRows(t *testing.T, p *niw.Prior, o qda.Options, w *world, e *episode.
 			t.Fatal(err)
 		}
 		for _, r := range rows {
-			if err := c.Add(fmt.Sprint(j), wide(w.domain.Row(r))); err != nil {
+			if err := c.Add(fmt.Sprint(j), wide(w.domain.row(r))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -99,8 +99,8 @@ func TestClassDistanceByPairs(t *testing.T) {
 	for _, rows := range w.pool.Rows {
 		for i, r := range rows {
 			for _, q := range rows[:i] {
-				p.WhitenTo(a, wide(w.domain.Row(r)))
-				p.WhitenTo(b, wide(w.domain.Row(q)))
+				p.WhitenTo(a, wide(w.domain.row(r)))
+				p.WhitenTo(b, wide(w.domain.row(q)))
 				for k := range a {
 					sum += (a[k] - b[k]) * (a[k] - b[k])
 				}
@@ -129,11 +129,12 @@ func TestFitOfSampledWorlds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		part, err := Sessions(context.Background(), p, qda.Options{}, &w.domain, []episode.Sampler{s}, 40, domain, 2)
+		part, err := Sessions(context.Background(), p, qda.Options{}, &w.domain, []episode.Sampler{s}, 40, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range part {
+			part[i].Domain = domain
 			for k := range part[i].Scores {
 				part[i].Scores[k] *= 3 * sd
 			}

@@ -12,11 +12,11 @@ type Domain struct {
 	X    []float32 // N×Dim, row-major
 }
 
-// Row returns row i, a view.
-func (d *Domain) Row(i int) []float32 { return d.X[i*d.Dim : (i+1)*d.Dim] }
+// row returns row i, a view.
+func (d *Domain) row(i int) []float32 { return d.X[i*d.Dim : (i+1)*d.Dim] }
 
-// FillTo makes t the task of episode e.
-func (d *Domain) FillTo(t *Task, e *episode.Episode) {
+// fillTo makes t the task of episode e.
+func (d *Domain) fillTo(t *Task, e *episode.Episode) {
 	t.Shots = t.Shots[:0]
 	rows := len(e.Query)
 	for _, s := range e.Support {
@@ -27,7 +27,7 @@ func (d *Domain) FillTo(t *Task, e *episode.Episode) {
 	at := 0
 	put := func(row int) {
 		dst := t.X[at*d.Dim : (at+1)*d.Dim]
-		for i, v := range d.Row(row) {
+		for i, v := range d.row(row) {
 			dst[i] = float64(v)
 		}
 		at++
@@ -46,6 +46,7 @@ func (d *Domain) FillTo(t *Task, e *episode.Episode) {
 // Source gives the tasks to learn from. Task makes t the i-th task; the same i
 // always gives the same task. It must be safe for concurrent use.
 type Source interface {
+	// Task makes t the i-th task, in t's memory where that is enough.
 	Task(i int, t *Task)
 }
 
@@ -59,5 +60,5 @@ type Episodes struct {
 // Task makes t the i-th task.
 func (s *Episodes) Task(i int, t *Task) {
 	e := s.Sampler.Episode(i)
-	s.Domains[e.Pool].FillTo(t, &e)
+	s.Domains[e.Pool].fillTo(t, &e)
 }

@@ -32,6 +32,7 @@ type stateHeader struct {
 // StateError says why bytes are not the state of this training run.
 type StateError struct{ Reason string }
 
+// Error returns one sentence.
 func (e *StateError) Error() string { return "checkpoint " + e.Reason }
 
 // State returns the trainer's whole state: a trainer of the same source that

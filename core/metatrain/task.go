@@ -3,11 +3,12 @@ package metatrain
 import (
 	"fmt"
 
+	"metaqda/core/episode"
 	"metaqda/core/niw"
 )
 
 // Unknown is the label of a query that belongs to none of the task's classes.
-const Unknown = -1
+const Unknown = episode.Unknown
 
 // Task is one episode: the support of C classes and the queries to recognise,
 // already transformed as at prediction. The zero Task is ready for a [Source]
@@ -17,11 +18,10 @@ type Task struct {
 	X      []float64 // (support + queries)×Dim row-major: the support class by class, then the queries
 	Shots  []int     // K_j of each class, their sum is the number of support rows
 	Labels []int     // class of each query, or Unknown
-
 }
 
-// Support returns the number of support rows, the sum of the shots.
-func (t *Task) Support() int {
+// support returns the number of support rows, the sum of the shots.
+func (t *Task) support() int {
 	n := 0
 	for _, k := range t.Shots {
 		n += k
@@ -29,8 +29,8 @@ func (t *Task) Support() int {
 	return n
 }
 
-// Rows returns the number of support rows and queries together.
-func (t *Task) Rows() int { return t.Support() + len(t.Labels) }
+// rows returns the number of support rows and queries together.
+func (t *Task) rows() int { return t.support() + len(t.Labels) }
 
 // Validate checks that the sizes agree, that every label names a class and
 // that every number is finite. Cost O(rows × Dim).
@@ -48,7 +48,7 @@ func (t *Task) Validate() error {
 			return fmt.Errorf("task: query %d has label %d: want 0 to %d, or %d for none of the classes", i, y, len(t.Shots)-1, Unknown)
 		}
 	}
-	return niw.CheckVector("task", t.X, t.Rows()*t.Dim)
+	return niw.CheckVector("task", t.X, t.rows()*t.Dim)
 }
 
 // resize makes room for the given shape and returns the rows, uninitialised.

@@ -247,8 +247,8 @@ func (t *Trainer) gradient() float64 {
 	batch, g := t.config.Batch, t.grad
 	parallel(batch, t.workers, func(b int) {
 		t.source.Task(t.step*batch+b, &t.tasks[b])
-		t.engine.Forward(&t.works[b], &t.tasks[b])
-		t.loss[b] = t.engine.Backward(&t.works[b], &t.tasks[b])
+		t.engine.forward(&t.works[b], &t.tasks[b])
+		t.loss[b] = t.engine.backward(&t.works[b], &t.tasks[b])
 	})
 	g.reset()
 	if !t.config.fixed("scale") {

@@ -359,7 +359,7 @@ func TestComposeUndoesTheBase(t *testing.T) {
 	white := base.Whiten(&w.domain, 2)
 	p := randomParams(rand.New(rand.NewPCG(1, 1)), 6)
 	full := base.Compose(p)
-	back := base.Relative(full)
+	back := relative(base, full)
 	for i := range 6 {
 		if !(math.Abs(back.Prior.M[i]-p.Prior.M[i]) <= 1e-9) {
 			t.Errorf("m[%d] came back as %v, was %v", i, back.Prior.M[i], p.Prior.M[i])
@@ -372,14 +372,14 @@ func TestComposeUndoesTheBase(t *testing.T) {
 	}
 	e := w.source(t, smallTasks).(*Episodes).Sampler.Episode(0)
 	var a, b Task
-	white.FillTo(&a, &e)
-	w.domain.FillTo(&b, &e)
+	white.fillTo(&a, &e)
+	w.domain.fillTo(&b, &e)
 	inner, outer := NewEngine(6, Objective{}), NewEngine(6, Objective{})
 	inner.Set(p)
 	outer.Set(full)
 	var wa, wb Workspace
-	inner.Forward(&wa, &a)
-	outer.Forward(&wb, &b)
+	inner.forward(&wa, &a)
+	outer.forward(&wb, &b)
 	volume := (full.Prior.LogDetS() - p.Prior.LogDetS()) / 2
 	for i := range wa.logp {
 		if !(math.Abs(wa.logp[i]-volume-wb.logp[i]) <= 1e-3) { // rows of float32
@@ -400,7 +400,7 @@ func TestBaseIsTheShrunkWithinCovariance(t *testing.T) {
 	for _, rows := range w.pool.Rows {
 		x := mat.NewDense(len(rows), 4, nil)
 		for i, r := range rows {
-			for c, v := range w.domain.Row(r) {
+			for c, v := range w.domain.row(r) {
 				x.Set(i, c, float64(v))
 			}
 		}
@@ -480,7 +480,7 @@ func TestHeadAgreesWithClassifier(t *testing.T) {
 		}
 		e, w := NewEngine(d, Objective{Inference: inf, Loss: OpenSet, NonePrior: pi}), &Workspace{}
 		e.Set(p)
-		e.Forward(w, task)
+		e.forward(w, task)
 		loss, want := e.lossGradient(w, task), 0.0
 		prob := make([]float64, 3)
 		for i, y := range task.Labels {
@@ -570,4 +570,19 @@ func TestNonePriorOfATask(t *testing.T) {
 			t.Errorf("%+v, labels %v: %v, want %v", c.o, c.labels, got, c.want)
 		}
 	}
+}
+
+// relative is the inverse of [Base.Compose]: m' = L0⁻¹ m, L' = L0⁻¹ L.
+func relative(b *Base, p *Params) *Params {
+	d := b.l.d
+	l0 := mat.NewTriDense(d, mat.Lower, b.l.lower)
+	m, quotient, l := mat.NewVecDense(d, nil), new(mat.Dense), mat.NewTriDense(d, mat.Lower, nil)
+	must(m.SolveVec(l0, mat.NewVecDense(d, p.Prior.M)))
+	must(quotient.Solve(l0, p.Prior.L))
+	for i := range d {
+		for j := range i + 1 {
+			l.SetTri(i, j, quotient.At(i, j))
+		}
+	}
+	return &Params{Prior: &niw.Prior{M: m.RawVector().Data, Kappa: p.Prior.Kappa, L: l, Nu: p.Prior.Nu}, Head: p.Head}
 }

@@ -94,22 +94,22 @@ func (v *Validator) run(ctx context.Context, e *Engine, workers int) (*Validatio
 
 // domain measures one domain. Scores are summed in the order of the episodes.
 func (v *Validator) domain(ctx context.Context, e *Engine, i, workers int) (DomainResult, error) {
-	scores := make([]Score, len(v.episodes[i]))
+	scores := make([]score, len(v.episodes[i]))
 	err := v.forEach(ctx, e, i, workers, func(k int, w *Workspace, t *Task) {
 		e.lossGradient(w, t)
-		scores[k] = w.Score
+		scores[k] = w.score
 	})
 	r := DomainResult{Name: v.domains[i].Name}
 	for _, s := range scores {
-		if s.Queries > 0 {
-			r.Loss += s.Loss / s.Queries / float64(len(scores))
-			r.Accuracy += s.Correct / s.Queries / float64(len(scores))
+		if s.queries > 0 {
+			r.Loss += s.loss / s.queries / float64(len(scores))
+			r.Accuracy += s.correct / s.queries / float64(len(scores))
 		}
 	}
 	return r, err
 }
 
-// forEach calls f for every episode of domain i, after Forward.
+// forEach calls f for every episode of domain i, after forward.
 func (v *Validator) forEach(ctx context.Context, e *Engine, i, workers int, f func(k int, w *Workspace, t *Task)) error {
 	white := v.whiten(e, i, workers)
 	index := make(map[int]int, len(v.rows[i]))
@@ -126,7 +126,7 @@ func (v *Validator) forEach(ctx context.Context, e *Engine, i, workers int, f fu
 		}
 		s := <-pool
 		s.fill(&v.episodes[i][k], e.factor.d, white, index)
-		e.ForwardWhitened(&s.work, &s.task)
+		e.forwardWhitened(&s.work, &s.task)
 		f(k, &s.work, &s.task)
 		pool <- s
 	})
@@ -142,7 +142,7 @@ func (v *Validator) whiten(e *Engine, i, workers int) []float64 {
 		lo, hi := b*rowBlock, min((b+1)*rowBlock, len(rows))
 		for k := lo; k < hi; k++ {
 			dst := white[k*d : (k+1)*d]
-			for c, x := range v.domains[i].Row(rows[k]) {
+			for c, x := range v.domains[i].row(rows[k]) {
 				dst[c] = float64(x) - e.m[c]
 			}
 		}

@@ -115,7 +115,7 @@ func checkExample(k *Class, i, d int) error {
 }
 
 func checkEmbedding(x []float32, d int) error {
-	if len(x) != d || d == 0 || d > maxDimension {
+	if len(x) != d || d == 0 || d > MaxDimension {
 		return fail(len(x), " numbers, want ", d)
 	}
 	for i, v := range x {
@@ -208,8 +208,8 @@ func decodeExamples(tensors map[string]tensor) ([]Example, error) {
 		return nil, fail("the tensor \"embeddings\" is missing, or not F32 of two axes")
 	}
 	n, d := t.shape[0], t.shape[1]
-	if n > MaxExamples || d > maxDimension {
-		return nil, fail("it has ", n, " examples of ", d, " numbers, the most allowed are ", MaxExamples, " of ", maxDimension)
+	if n > MaxExamples || d > MaxDimension {
+		return nil, fail("it has ", n, " examples of ", d, " numbers, the most allowed are ", MaxExamples, " of ", MaxDimension)
 	}
 	values, err := t.floats()
 	if err != nil {

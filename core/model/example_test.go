@@ -34,7 +34,7 @@ func Example() {
 			panic(err)
 		}
 		for _, x := range examples {
-			if err := prior.Transform.Apply(x, x); err != nil {
+			if err := prior.Transform.ApplyTo(x, x); err != nil {
 				panic(err)
 			}
 			if err := c.Add(label, x); err != nil {
@@ -45,7 +45,7 @@ func Example() {
 
 	p := make([]float64, len(c.Labels()))
 	query := []float64{2.1, 2.1}
-	if err := prior.Transform.Apply(query, query); err != nil {
+	if err := prior.Transform.ApplyTo(query, query); err != nil {
 		panic(err)
 	}
 	none, err := c.ProbabilitiesTo(p, query) // p and none sum to one

@@ -14,10 +14,12 @@ import (
 // MaxLabel is the length of the longest label, in characters (runes).
 const MaxLabel = 80
 
-// Compose brings text into Unicode's composed form (NFC). A program for the browser
-// sets it, once and before all else, to what the browser has: the tables would be a
-// twentieth of the program.
-var Compose = func(s string) string { return s }
+// SetCompose tells what brings text into Unicode's composed form (NFC). A program for
+// the browser calls it once, before all else, with what the browser has: the tables
+// would be a twentieth of the program. Elsewhere golang.org/x/text is in place.
+func SetCompose(nfc func(string) string) { compose = nfc }
+
+var compose = func(s string) string { return s }
 
 // CleanLabel returns a name in its composed form without the space around it, or an
 // error that says what is wrong with it: "is empty: ...".
@@ -28,7 +30,7 @@ func CleanLabel(name string) (string, error) {
 	if !utf8.ValidString(name) {
 		return "", fail("is not text: type it anew")
 	}
-	name = strings.TrimFunc(strings.Map(seen, Compose(name)), blank)
+	name = strings.TrimFunc(strings.Map(seen, compose(name)), blank)
 	switch {
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "", fail("has control characters in it: type it anew")
@@ -101,7 +103,7 @@ func shown(name string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(cut(name, 2*MaxLabel), ""))
-	clean, err := CleanLabel(cut(strings.TrimFunc(Compose(name), blank), MaxLabel))
+	clean, err := CleanLabel(cut(strings.TrimFunc(compose(name), blank), MaxLabel))
 	if err != nil {
 		return "Unnamed"
 	}

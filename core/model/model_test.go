@@ -38,7 +38,7 @@ func samplePrior(d int, precision string) *Prior {
 	}
 	return &Prior{
 		NIW:       p,
-		Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Shift: 0.377, Center: center},
+		Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Shift: 0.377, Centre: center},
 		Session:   Session{Near: 0.5, Centre: 1.5, FB: samplePopulation(1.5), MAP: samplePopulation(2)},
 		Extractor: Extractor{ID: "test", SHA256: "00ff"},
 		Facts:     map[string]string{"seed": "7", "data": "a, b"},
@@ -332,7 +332,7 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 		"L nearly singular":  func(p *Prior) { p.NIW.L.SetTri(1, 1, 1e-200) },
 		"nan in m":           func(p *Prior) { p.NIW.M[1] = math.NaN() },
 		"negative diagonal":  func(p *Prior) { p.NIW.L.SetTri(1, 1, -1) },
-		"infinite centre":    func(p *Prior) { p.Transform.Center[0] = math.Inf(1) },
+		"infinite centre":    func(p *Prior) { p.Transform.Centre[0] = math.Inf(1) },
 		"absurd temperature": func(p *Prior) { p.Session.FB.LogT[0] = 1e9 },
 		"spread of zero":     func(p *Prior) { p.Session.MAP.Spread.SD = 0 },
 		"negative near":      func(p *Prior) { p.Session.Near = -1 },
@@ -567,14 +567,14 @@ func answers(t *testing.T, p *Prior, x []float64) {
 			}
 			for range 2 {
 				y := make([]float64, d)
-				if p.Transform.Apply(y, v) != nil || c.Add(label, y) != nil {
+				if p.Transform.ApplyTo(y, v) != nil || c.Add(label, y) != nil {
 					return // refused with an error, as it may be
 				}
 			}
 		}
 		for _, v := range [][]float64{x, ones} {
 			y, answer := make([]float64, d), make([]float64, 2)
-			if p.Transform.Apply(y, v) != nil {
+			if p.Transform.ApplyTo(y, v) != nil {
 				return
 			}
 			none, err := c.ProbabilitiesTo(answer, y)

@@ -2,4 +2,4 @@ package model
 
 import "golang.org/x/text/unicode/norm"
 
-func init() { Compose = norm.NFC.String }
+func init() { compose = norm.NFC.String }

@@ -41,7 +41,7 @@ func EncodePlain(f *qda.Frozen, t embed.Transform, name string, x Extractor) []b
 	d := len(f.Weight) - f.B.Rows
 	centre, owner := make([]float64, d), make([]float64, n)
 	if t.Kind == embed.CL2N {
-		copy(centre, t.Center)
+		copy(centre, t.Centre)
 	}
 	for i, j := range f.Owner {
 		owner[i] = float64(j)

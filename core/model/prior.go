@@ -33,10 +33,11 @@ const (
 	priorVersion      = "2" // 1 has a calibration in place of the session model
 	classifierVersion = "2" // 1 has no checksum
 	factPrefix        = "fact."
-
-	// maxDimension keeps d(d+1)/2 numbers within what a browser tab can hold.
-	maxDimension = 8192
 )
+
+// MaxDimension is the length of the longest embedding that a prior file is for: it keeps
+// d(d+1)/2 numbers within what a browser tab can hold.
+const MaxDimension = 8192
 
 // Extractor names the network whose embeddings a file is about.
 type Extractor struct {
@@ -226,7 +227,7 @@ func encodePrior(p *Prior) []byte {
 		tensors["L"] = floatTensor(dtype, packed, len(packed))
 	}
 	if p.Transform.Kind == embed.CL2N {
-		tensors["center"] = floatTensor(dtype, p.Transform.Center, d)
+		tensors["center"] = floatTensor(dtype, p.Transform.Centre, d)
 	}
 	if p.DataMean != nil {
 		tensors["data_mean"] = floatTensor("F32", p.DataMean, d) // embeddings may be too large for F16
@@ -288,8 +289,8 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 	r := reader{tensors: tensors}
 	p.NIW.M = r.vector("m", -1)
 	d := len(p.NIW.M)
-	if r.err == nil && (d < 1 || d > maxDimension) {
-		r.err = fail("its dimension is ", d, ", allowed are 1 to ", maxDimension)
+	if r.err == nil && (d < 1 || d > MaxDimension) {
+		r.err = fail("its dimension is ", d, ", allowed are 1 to ", MaxDimension)
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -306,7 +307,7 @@ func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior,
 	p.NIW.Kappa = r.scalar("kappa")
 	p.NIW.Nu = r.scalar("nu")
 	if p.Transform.Kind == embed.CL2N {
-		p.Transform.Center = r.vector("center", d)
+		p.Transform.Centre = r.vector("center", d)
 	}
 	if _, ok := tensors["data_mean"]; ok {
 		p.DataMean = r.vector("data_mean", d)

@@ -26,6 +26,7 @@ type FormatError struct {
 	Older  bool   // the file is sound, but of a version that this program does not read
 }
 
+// Error returns one sentence.
 func (e *FormatError) Error() string { return "not a usable " + e.Format + " file: " + e.Reason }
 
 // formatError says of a file of a format what err says of its content.

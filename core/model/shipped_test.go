@@ -47,7 +47,7 @@ func transformed(t *testing.T, tr *embed.Transform, set *dataset.Set) *mat.Dense
 	t.Helper()
 	x := mat.NewDense(set.Len(), set.Dim, nil)
 	for i := range set.Len() {
-		if err := tr.Apply(x.RawRowView(i), set.RowTo(x.RawRowView(i), i)); err != nil {
+		if err := tr.ApplyTo(x.RawRowView(i), set.RowTo(x.RawRowView(i), i)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ type DimensionError struct {
 	Got, Want int
 }
 
+// Error returns one sentence.
 func (e *DimensionError) Error() string {
 	return e.Name + " has " + strconv.Itoa(e.Got) + " numbers, want " + strconv.Itoa(e.Want) + ": use the feature extractor the prior was made for"
 }
@@ -25,6 +26,7 @@ type ValueError struct {
 	Want  string  // the domain and the remedy
 }
 
+// Error returns one sentence.
 func (e *ValueError) Error() string {
 	name := e.Name
 	if e.Index >= 0 {

@@ -20,7 +20,7 @@ func TestFarExamplesAsQueries(t *testing.T) {
 			g := groupOf(p, w, sequence(k))
 			for i := range k {
 				cross := crossOf(w, i, append(sequence(k), i))
-				if q := g.Quad(cross[k], cross[:k]); !(q >= 0 && q <= cross[k]) {
+				if q := g.quad(cross[k], cross[:k]); !(q >= 0 && q <= cross[k]) {
 					t.Errorf("%g away, example %d of %d: quadratic form %v", far, i, k, q)
 				}
 				for _, inf := range []Inference{FB, MAP} {

@@ -105,7 +105,8 @@ func (g *Group) exact(i int) bool { return (g.n-i)*g.n*g.n <= exactWork }
 // examples of a larger one, the Cholesky factor is computed anew from the Gram
 // matrix in the order of the examples left, so that adding an example and
 // removing it again gives back the same bits. Elsewhere rotations take the
-// example out of the factor, to rounding. Cost O(K²), or what [exactWork] allows.
+// example out of the factor, to rounding. Cost O(K²), or that of the factor where it
+// is computed anew.
 func (g *Group) Remove(i int) {
 	g.check(i)
 	exact := g.exact(i + 1)
@@ -213,12 +214,12 @@ func (g *Group) CopyFrom(other *Group) {
 // LogProb returns the log density of a query with r2 = |z|² and cross = W z of
 // length K, in the order the examples were added. Cost O(K²), no allocation.
 func (g *Group) LogProb(inf Inference, r2 float64, cross []float64) float64 {
-	return g.norm[inf] + g.post.LogKernel(inf, g.Quad(r2, cross))
+	return g.norm[inf] + g.post.LogKernel(inf, g.quad(r2, cross))
 }
 
-// Quad returns (x-m_j)ᵀ S_j⁻¹ (x-m_j) = r2 - uᵀM⁻¹u for the query of
+// quad returns (x-m_j)ᵀ S_j⁻¹ (x-m_j) = r2 - uᵀM⁻¹u for the query of
 // [Group.LogProb]. Rounding cannot make it negative.
-func (g *Group) Quad(r2 float64, cross []float64) float64 {
+func (g *Group) quad(r2 float64, cross []float64) float64 {
 	if len(cross) != g.n {
 		panic("niw: cross products of wrong length")
 	}

@@ -41,9 +41,9 @@ type shift struct {
 // Shift makes m + L δ the prior mean in place of m, as if the group had been made
 // from the examples w_i - δ. It takes cross = W δ, of length K, and norm2 = |δ|².
 // Until the examples change or [Group.Unshift] is called, the posterior is that of
-// the other mean and queries go to [Group.QuadShifted] and [Group.LogProbShifted].
-// A second call replaces the first one. Cost O(K²), without allocation where the
-// group had as many examples in an earlier one.
+// the other mean and queries go to [Group.LogProbShifted]. A second call replaces the
+// first one. Cost O(K²), without allocation where the group had as many examples in an
+// earlier one.
 func (g *Group) Shift(cross []float64, norm2 float64) {
 	if len(cross) != g.n {
 		panic("niw: cross products of wrong length")
@@ -116,12 +116,12 @@ func within(x, low, high float64) float64 {
 // LogProbShifted is [Group.LogProb] of a shifted group. The query is that of m:
 // r2 = |z|², cross = W z, and along = zᵀδ.
 func (g *Group) LogProbShifted(inf Inference, r2 float64, cross []float64, along float64) float64 {
-	return g.norm[inf] + g.post.LogKernel(inf, g.QuadShifted(r2, cross, along))
+	return g.norm[inf] + g.post.LogKernel(inf, g.quadShifted(r2, cross, along))
 }
 
-// QuadShifted is [Group.Quad] of a shifted group, for the query of
-// [Group.LogProbShifted]. Cost that of [Group.Quad] and O(K).
-func (g *Group) QuadShifted(r2 float64, cross []float64, along float64) float64 {
+// quadShifted is quad of a shifted group, for the query of
+// [Group.LogProbShifted]. Cost that of quad and O(K).
+func (g *Group) quadShifted(r2 float64, cross []float64, along float64) float64 {
 	if len(cross) != g.n {
 		panic("niw: cross products of wrong length")
 	}

@@ -129,7 +129,7 @@ func TestShiftEndsWithAChange(t *testing.T) {
 		want.shiftBy(w, c.rows, delta)
 		sameBits(t, name+" and shift", g, want)
 		cross := crossOf(w, 1, c.rows)
-		if a, b := g.QuadShifted(30, cross, 1), want.QuadShifted(30, cross, 1); a != b {
+		if a, b := g.quadShifted(30, cross, 1), want.quadShifted(30, cross, 1); a != b {
 			t.Errorf("%s and shift: quadratic form %v, want %v", name, a, b)
 		}
 	}
@@ -206,8 +206,8 @@ func TestShiftedGroupRefusesUnshiftedQueries(t *testing.T) {
 		}()
 		f()
 	}
-	refuses("shifted query of a group without a shift", func() { g.QuadShifted(1, nil, 0) })
+	refuses("shifted query of a group without a shift", func() { g.quadShifted(1, nil, 0) })
 	g.Shift(nil, 2)
-	refuses("query of a group with a shift", func() { g.Quad(1, nil) })
+	refuses("query of a group with a shift", func() { g.quad(1, nil) })
 	refuses("cross products of wrong length", func() { g.Shift([]float64{1}, 2) })
 }

@@ -128,12 +128,6 @@ func (g *Weighted) leave(b int, w float64) {
 	g.quads[b] = math.Max(rest/g.post.Kappa-inverse, 0) / w
 }
 
-// Len returns n.
-func (g *Weighted) Len() int { return len(g.root) }
-
-// Posterior returns kappa_j, nu_j and log det S_j.
-func (g *Weighted) Posterior() Posterior { return g.post }
-
 // LogProbRowsTo stores in dst the log density of each of q points, leaving out for
 // the i-th the example without[i], or none if that is -1. It takes r2[i] = |x_i|² and
 // the inner products of the points with the examples, cross, q×n, which it

@@ -156,7 +156,7 @@ func TestWeightedIsGroup(t *testing.T) {
 	group.Fit(p, sym)
 	var g Weighted
 	g.Fit(group.prior, gram, []float64{1, 1, 1, 1})
-	a, b := g.Posterior(), group.Posterior()
+	a, b := g.post, group.Posterior()
 	if a.Kappa != b.Kappa || a.Nu != b.Nu || math.Abs(a.LogDetS-b.LogDetS) > 1e-11 {
 		t.Errorf("posterior %v, want %v", a, b)
 	}
@@ -196,8 +196,8 @@ func TestWeightedWithoutItsOnlyExample(t *testing.T) {
 	if want := prior.LogProb(FB, r2[0]); math.Abs(got[0]-want) > 1e-11*math.Abs(want) {
 		t.Errorf("%.14g, want %.14g", got[0], want)
 	}
-	if g.Len() != 1 {
-		t.Errorf("%d examples, want 1", g.Len())
+	if len(g.root) != 1 {
+		t.Errorf("%d examples, want 1", len(g.root))
 	}
 }
 

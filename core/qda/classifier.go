@@ -138,9 +138,6 @@ func (c *Classifier) Labels() []string {
 	return labels
 }
 
-// Label returns the i-th label.
-func (c *Classifier) Label(i int) string { return c.classes[i].label }
-
 // Index returns where a label stands among the labels, -1 if nowhere.
 func (c *Classifier) Index(label string) int {
 	if i, ok := c.index[label]; ok {

@@ -14,6 +14,7 @@ type LabelError struct {
 	Reason string // with the remedy
 }
 
+// Error returns one sentence.
 func (e *LabelError) Error() string { return "class " + strconv.Quote(e.Label) + " " + e.Reason }
 
 // ExampleError reports an example that does not exist.
@@ -23,6 +24,7 @@ type ExampleError struct {
 	Count int
 }
 
+// Error returns one sentence.
 func (e *ExampleError) Error() string {
 	return "class " + strconv.Quote(e.Label) + " has no example " + strconv.Itoa(e.Index) + ": it has " + strconv.Itoa(e.Count) + ", counted from 0"
 }
@@ -33,6 +35,7 @@ type RowError struct {
 	Err error
 }
 
+// Error returns one sentence.
 func (e *RowError) Error() string { return "row " + strconv.Itoa(e.Row) + ": " + e.Err.Error() }
 
 // Unwrap returns what is wrong with the row.

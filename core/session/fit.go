@@ -107,7 +107,7 @@ func (p *Population) openTerms(samples []Sample, workers int) (terms []term) {
 		lines, u := p.lines(t.Shots, 0), make([]float64, t.Way())
 		for k := range t.Answer {
 			t.queryTo(u, lines, k)
-			t.score = append(t.score, Score(u))
+			t.score = append(t.score, score(u))
 		}
 	})
 	return weigh(terms)

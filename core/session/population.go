@@ -104,8 +104,8 @@ func (p *Population) Temperature(k float64) float64 {
 	return bounded(p.LogT[0]+p.LogT[1]*math.Log(k), 300)
 }
 
-// ClassOffset returns b(K) for a class of k > 0 examples.
-func (p *Population) ClassOffset(k float64) float64 {
+// classOffset returns b(K) for a class of k > 0 examples.
+func (p *Population) classOffset(k float64) float64 {
 	l := math.Log(k)
 	return l * (p.Offset[0] + l*p.Offset[1])
 }

@@ -81,7 +81,7 @@ func TestClassesByGaussLegendre(t *testing.T) {
 					if j == y {
 						k--
 					}
-					u[j] = math.Exp(-h) * (s.Scores[i*c+j]/p.Temperature(k) + p.ClassOffset(k))
+					u[j] = math.Exp(-h) * (s.Scores[i*c+j]/p.Temperature(k) + p.classOffset(k))
 				}
 				l += p.Hardness.Weight * (u[y] - logSum(u))
 			}

@@ -50,7 +50,7 @@ func (p *Population) lines(shots []float64, less float64) []line {
 	l := make([]line, len(shots))
 	for j, k := range shots {
 		if k > less {
-			l[j] = line{1 / p.Temperature(k-less), p.ClassOffset(k - less)}
+			l[j] = line{1 / p.Temperature(k-less), p.classOffset(k - less)}
 		}
 	}
 	return l
@@ -59,12 +59,12 @@ func (p *Population) lines(shots []float64, less float64) []line {
 // Line returns slope and offset of u = slope e + offset for a class of k > 0
 // examples.
 func (p *Population) Line(k float64) (slope, offset float64) {
-	return 1 / p.Temperature(k), p.ClassOffset(k)
+	return 1 / p.Temperature(k), p.classOffset(k)
 }
 
-// Score returns s = ln 1/C Σ_j exp(u_j), what is known of a query beside its
+// score returns s = ln 1/C Σ_j exp(u_j), what is known of a query beside its
 // class.
-func Score(u []float64) float64 {
+func score(u []float64) float64 {
 	return floats.LogSumExp(u) - math.Log(float64(len(u)))
 }
 
@@ -77,7 +77,7 @@ func (s *Support) scores(u []float64, left LeftOut) (unknown, known []float64) {
 	for i, y := range s.Class {
 		copy(row, u[i*c:])
 		if s.left(i) {
-			known = append(known, Score(row)+left.Own/s.Shots[y])
+			known = append(known, score(row)+left.Own/s.Shots[y])
 		}
 		if c > 1 {
 			row[y] = math.Inf(-1)

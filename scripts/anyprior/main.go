@@ -130,7 +130,7 @@ func load(file, dim string) (*task, error) {
 				x[j] = set.Row(i)[k]
 				row[j] = float64(x[j])
 			}
-			if err := unit.Apply(row, row); err != nil {
+			if err := unit.ApplyTo(row, row); err != nil {
 				return nil, fmt.Errorf("%s, row %d: %w", file, i, err)
 			}
 			at = append(at, len(t.raw))
@@ -154,11 +154,12 @@ func (t *task) samples(inference niw.Inference, number, n int) ([]session.Sample
 	if err != nil {
 		return nil, err
 	}
-	o := prior.Session.Options(inference)
+	o := prior.Content().Session.Options(inference)
 	o.Population = nil
-	samples, err := metatrain.Sessions(context.Background(), prior.NIW, o, t.domain, []episode.Sampler{t.sessions}, n, number, runtime.NumCPU())
+	samples, err := metatrain.Sessions(context.Background(), prior.Content().NIW, o, t.domain, []episode.Sampler{t.sessions}, n, runtime.NumCPU())
 	f := 1000 / float64(t.domain.Dim)
-	for _, s := range samples {
+	for k, s := range samples {
+		samples[k].Domain = number
 		for _, scores := range [][]float64{s.Scores, s.Query} {
 			for i := range scores {
 				scores[i] *= f

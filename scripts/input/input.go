@@ -10,11 +10,20 @@ import (
 	"metaqda/scripts/output"
 )
 
-// Prior reads a prior file.
-func Prior(path string) (*experiment.Prior, error) {
+// File reads a file; what says in messages what it is.
+func File(path, what string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &dataset.FileError{File: path, Row: -1, Problem: "cannot be read (" + output.Reason(err) + ")", Remedy: "check the path of the prior", Err: err}
+		return nil, &dataset.FileError{File: path, Row: -1, Problem: "cannot be read (" + output.Reason(err) + ")", Remedy: "check the path of the " + what, Err: err}
+	}
+	return data, nil
+}
+
+// Prior reads a prior file.
+func Prior(path string) (*experiment.Prior, error) {
+	data, err := File(path, "prior")
+	if err != nil {
+		return nil, err
 	}
 	return experiment.DecodePrior(path, data)
 }

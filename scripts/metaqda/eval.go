@@ -138,7 +138,7 @@ func (o *evalOptions) plan(given *experiment.Plan) (*experiment.Plan, error) {
 	if plan.Shard, err = experiment.ParseShard(o.shard); err != nil {
 		return nil, err
 	}
-	if plan.Shard != experiment.Whole && o.json == "" {
+	if !plan.Shard.Whole() && o.json == "" {
 		return nil, fmt.Errorf("--shard without --json computes for nothing; name a file with --json OUT")
 	}
 	return &plan, plan.Validate()
@@ -160,7 +160,7 @@ func (o *evalOptions) run(ctx context.Context, plan *experiment.Plan, stdout io.
 	if err != nil {
 		return err
 	}
-	if plan.Shard == experiment.Whole {
+	if plan.Shard.Whole() {
 		return deliver(part.Report(), o.json, o.markdown, o.pictures, stdout)
 	}
 	text, err := part.Encode()
@@ -212,7 +212,7 @@ func (o *evalOptions) domains() ([]experiment.Domain, error) {
 			return nil, err
 		}
 		for i := range domains {
-			domains[i].MapPrior = p
+			domains[i].MAPPrior = p
 		}
 	}
 	return domains, nil

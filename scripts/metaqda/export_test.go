@@ -80,7 +80,7 @@ func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, p
 	put(t, filepath.Join(dir, "classifier.safetensors"), file)
 	for _, x := range p.Queries {
 		probabilities := make([]float64, len(shots))
-		none, err := c.Predict(probabilities, x)
+		none, err := c.ProbabilitiesTo(probabilities, x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,9 +118,9 @@ func plainCases(t *testing.T) []plainCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	centred := &model.Prior{NIW: niw.HandCrafted(9, 1), Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Center: make([]float64, 9)}}
+	centred := &model.Prior{NIW: niw.HandCrafted(9, 1), Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Centre: make([]float64, 9)}}
 	for i := range 9 {
-		centred.Transform.Center[i] = 0.1 * rng.NormFloat64()
+		centred.Transform.Centre[i] = 0.1 * rng.NormFloat64()
 		centred.NIW.M[i] = 0.1 * rng.NormFloat64()
 		for j := range i {
 			centred.NIW.L.SetTri(i, j, 0.3*rng.NormFloat64())
@@ -259,7 +259,7 @@ func TestExportSaysWhatIsMissing(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, "named"), named)
 	for _, c := range []struct{ classifier, want string }{
-		{"", "give a classifier by --classifier"},
+		{"", "no --classifier given"},
 		{"nowhere", "check the path of the classifier"},
 		{"no classifier", "not a usable classifier file"},
 		{"empty", "no class has an example"},

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
 
 	"github.com/urfave/cli/v3"
 
 	"metaqda/core/experiment"
+	"metaqda/scripts/input"
 	"metaqda/scripts/output"
 )
 
@@ -34,9 +33,9 @@ func mergeCommand() *cli.Command {
 			}
 			var parts []*experiment.Part
 			for _, path := range c.Args().Slice() {
-				text, err := os.ReadFile(path)
+				text, err := input.File(path, "evaluation")
 				if err != nil {
-					return fmt.Errorf("%s cannot be read (%v); check the path", path, output.Reason(err))
+					return err
 				}
 				p, err := experiment.DecodePart(path, text)
 				if err != nil {

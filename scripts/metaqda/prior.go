@@ -17,9 +17,6 @@ const priorAbout = `Write the hand-crafted prior m = 0, S = s² I, kappa = 1, nu
 dimension d that are scaled to length one. s = 1 is the prior of the paper's
 ablation; with embeddings of length one s = 6 is far better calibrated.`
 
-// maxHandCrafted bounds d; the file holds d(d+1)/2 numbers.
-const maxHandCrafted = 8192
-
 func priorCommand() *cli.Command {
 	d, s, extractor, out := 0, 6.0, "", "prior.safetensors"
 	return &cli.Command{
@@ -34,8 +31,8 @@ func priorCommand() *cli.Command {
 			if err := noArguments(c); err != nil {
 				return err
 			}
-			if d < 1 || d > maxHandCrafted {
-				return fmt.Errorf("--dimension is %d: give the dimension of the embeddings, from 1 to %d", d, maxHandCrafted)
+			if d < 1 || d > model.MaxDimension {
+				return fmt.Errorf("--dimension is %d: give the dimension of the embeddings, from 1 to %d", d, model.MaxDimension)
 			}
 			if !(s >= 1e-6 && s <= 1e6) {
 				return fmt.Errorf("-s is %v: give a number from 1e-6 to 1e6", s)

@@ -19,7 +19,7 @@ func TestSessionsOfEveryMethod(t *testing.T) {
 		toy{classes: 4, rows: 6, dim: 6, meta: "-"}.write(t, dir, "few"),
 	}
 	withMean := modeltest.Prior(6)
-	withMean.Transform.Power, withMean.DataMean = 0.5, withMean.Transform.Center
+	withMean.Transform.Power, withMean.DataMean = 0.5, withMean.Transform.Centre
 	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), withMean)
 	methods := "fb,map,fb-lda,fb-handcrafted,ncc-un,ncc-l2n,ncc-cl2n,proto,cosine,linear,lda,qda,knn,knn-tfjs,teachable"
 	out := filepath.Join(dir, "out.json")

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"path/filepath"
@@ -16,7 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"metaqda/core/model"
-	"metaqda/scripts/output"
+	"metaqda/scripts/input"
 )
 
 const shareAbout = `Writes one HTML file that recognises by itself, from disk and without a network: what
@@ -26,39 +25,21 @@ pictures in a session do not go along. "make site" builds what the file is made 
 
 // A shareJob is a file to be shared.
 type shareJob struct {
-	classifier, prior, site, out string
-	learn                        bool
-	now                          func() time.Time
+	classifier, prior, site string
+	learn                   bool
+	now                     func() time.Time
 }
 
 func shareCommand() *cli.Command {
-	j := shareJob{site: "build/site", now: time.Now}
-	return &cli.Command{
-		Name: "share", Usage: "write one HTML file that recognises by itself", Description: shareAbout,
-		Flags: []cli.Flag{
-			textFlag(&j.classifier, "classifier", "classifier file (required)"),
-			textFlag(&j.prior, "prior", "prior file (required)"),
+	j, out := shareJob{site: "build/site", now: time.Now}, ""
+	return fileCommand(cli.Command{Name: "share", Usage: "write one HTML file that recognises by itself", Description: shareAbout},
+		neededFile{&out, "out", "file to write"},
+		[]neededFile{{&j.classifier, "classifier", "classifier file"}, {&j.prior, "prior", "prior file"}},
+		[]cli.Flag{
 			textFlag(&j.site, "site", "folder of the built site"),
 			boolFlag(&j.learn, "learn", "let people teach it more"),
-			textFlag(&j.out, "out", "file to write (required)"),
 		},
-		Action: func(_ context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
-			if j.classifier == "" || j.prior == "" || j.out == "" {
-				return errors.New("give a classifier by --classifier, its prior by --prior and the file to write by --out")
-			}
-			if err := output.CheckWritable(j.out); err != nil {
-				return err
-			}
-			page, err := j.page()
-			if err != nil {
-				return err
-			}
-			return output.Write(j.out, page)
-		},
-	}
+		func(context.Context, *cli.Command) ([]byte, error) { return j.page() })
 }
 
 // aboutShared is the block "about"; web/share/assemble.js describes it.
@@ -74,12 +55,12 @@ type aboutShared struct {
 
 // part reads a file of the site.
 func (j *shareJob) part(name string) ([]byte, error) {
-	return read(filepath.Join(j.site, filepath.FromSlash(name)), "site, which `make site` builds")
+	return input.File(filepath.Join(j.site, filepath.FromSlash(name)), "site, which `make site` builds")
 }
 
 // page returns the bytes of the file.
 func (j *shareJob) page() ([]byte, error) {
-	prior, err := read(j.prior, "prior")
+	prior, err := input.File(j.prior, "prior")
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +123,7 @@ func (j *shareJob) page() ([]byte, error) {
 
 // taught returns the classifier without pictures, and tells about it.
 func (j *shareJob) taught(about *aboutShared, extractor string) ([]byte, error) {
-	file, err := read(j.classifier, "classifier")
+	file, err := input.File(j.classifier, "classifier")
 	if err != nil {
 		return nil, err
 	}

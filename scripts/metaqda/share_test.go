@@ -83,7 +83,7 @@ func TestShareSaysWhatIsWrong(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"share"}, "give a classifier by --classifier"},
+		{[]string{"share"}, "no --classifier given"},
 		{args, `feature extractor "another"`},
 		{append(args, "--prior", filepath.Join(dir, "session")), "not a usable prior file"},
 		{append(args, "--site", filepath.Join(dir, "nowhere")), "`make site` builds"},

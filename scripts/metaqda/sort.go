@@ -19,23 +19,20 @@ and of none of these. From folders of pictures:
   metaqda sort --examples taught.npz --data pictures.npz --prior web/prior/default.safetensors --out table.csv`
 
 func sortCommand() *cli.Command {
-	j := sorting.Defaults
-	return &cli.Command{
-		Name: "sort", Usage: "sort unlabelled pictures by a few labelled ones", Description: sortAbout,
-		Flags: []cli.Flag{
-			textFlag(&j.Examples, "examples", "data set of labelled examples (required)"),
-			textFlag(&j.Data, "data", "embeddings to sort, .npz or .npy; labels are not asked for (required)"),
-			textFlag(&j.Prior, "prior", "prior file (required)"),
-			textFlag(&j.Out, "out", "table to write (required)"),
+	j, out := sorting.Defaults(), ""
+	return fileCommand(cli.Command{Name: "sort", Usage: "sort unlabelled pictures by a few labelled ones", Description: sortAbout},
+		neededFile{&out, "out", "table to write"},
+		[]neededFile{
+			{&j.Examples, "examples", "data set of labelled examples"},
+			{&j.Data, "data", "embeddings to sort, .npz or .npy; labels are not asked for"},
+			{&j.Prior, "prior", "prior file"},
+		},
+		[]cli.Flag{
 			boolFlag(&j.Together, "together", "let the pictures tell of each other; --together=false judges one by one"),
 			numberFlag(&j.NonePrior, "none-prior", "probability of none of the classes beforehand, from 0 to below 1"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
+		func(ctx context.Context, c *cli.Command) ([]byte, error) {
 			j.Progress = output.Progress(c.Root().ErrWriter)
-			return j.Run(ctx)
-		},
-	}
+			return j.Table(ctx)
+		})
 }

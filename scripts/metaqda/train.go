@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -15,6 +14,7 @@ import (
 	"metaqda/core/metatrain"
 	"metaqda/core/metatrain/recipe"
 	"metaqda/core/niw"
+	"metaqda/scripts/input"
 	"metaqda/scripts/output"
 	"metaqda/scripts/training"
 )
@@ -152,7 +152,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		numberFlag(&c.Start.Kappa, "kappa", "kappa at the start"),
 		numberFlag(&o.Nu, "nu", "nu at the start; 0 for the dimension"),
 		numberFlag(&c.Start.Temperature, "temperature", "temperature of the log densities at the start"),
-		textFlag(&c.Fixed, "fixed", "what is not learned, some of "+strings.Join(metatrain.FixedNames, ",")),
+		textFlag(&c.Fixed, "fixed", "what is not learned, some of "+strings.Join(metatrain.FixedNames(), ",")),
 		intFlag(&s.Sessions, "calibrate", "sessions of each data set and kind (nine kinds) that the session model is fitted on at the end; 0 keeps the temperature that was learned"),
 		textFlag(&s.On, "calibrate-on", "val (validation classes) or left-out (cross-fitting: families of domains, each in turn, under priors learned without them; takes a training more for each fold)"),
 		textFlag(&o.familiesFile, "families", "file of lines \"SET FAMILY [DRAWS]\": which data sets are left out together, and how often each is drawn from in a round (default: of the preset)"),
@@ -212,9 +212,9 @@ func (o *trainOptions) check() (err error) {
 		return errors.New("--folds-out takes --calibrate-on left-out")
 	}
 	if o.familiesFile != "" {
-		text, err := os.ReadFile(o.familiesFile)
+		text, err := input.File(o.familiesFile, "families")
 		if err != nil {
-			return fmt.Errorf("%s cannot be read (%s); check the path of --families", o.familiesFile, output.Reason(err))
+			return err
 		}
 		if o.Calibration.Families, err = recipe.ParseFamilies(o.familiesFile, text); err != nil {
 			return err

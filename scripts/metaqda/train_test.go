@@ -47,7 +47,7 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.NIW.Dim() != 6 || len(p.Transform.Center) != 6 || p.Transform.Power != 0.5 || p.Facts["data"] != "alpha,beta" || p.Facts["seed"] != "0" {
+	if p.NIW.Dim() != 6 || len(p.Transform.Centre) != 6 || p.Transform.Power != 0.5 || p.Facts["data"] != "alpha,beta" || p.Facts["seed"] != "0" {
 		t.Errorf("got %+v", p)
 	}
 	if want := meanOfTraining(t, a, b); !slices.EqualFunc(p.DataMean, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }) {

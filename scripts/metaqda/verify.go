@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v3"
 
 	"metaqda/core/oracle"
+	"metaqda/scripts/input"
 )
 
 const verifyAbout = `Compare this build with oracle vectors, JSON files of one of three kinds that is
@@ -32,9 +32,9 @@ func verify(names []string, stdout io.Writer) error {
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	failed := false
 	for _, name := range names {
-		data, err := os.ReadFile(name)
+		data, err := input.File(name, "oracle vectors")
 		if err != nil {
-			return fmt.Errorf("%s cannot be read: %w", name, err)
+			return err
 		}
 		report, err := oracle.Check(data)
 		if err != nil {

@@ -221,7 +221,7 @@ func (r *reproduction) domains(e *evaluation) ([]experiment.Domain, error) {
 		if err != nil {
 			return nil, err
 		}
-		domains = append(domains, experiment.Domain{Set: set, Prior: prior, MapPrior: mapPrior})
+		domains = append(domains, experiment.Domain{Set: set, Prior: prior, MAPPrior: mapPrior})
 	}
 	return domains, nil
 }

@@ -1,5 +1,5 @@
 // Package sorting answers for every picture of a file what it probably is, by
-// examples of the classes in another, and writes a table: scripts/embed makes both
+// examples of the classes in another, and makes a table: scripts/embed makes both
 // from folders. How probable is the business of core/qda.
 package sorting
 
@@ -20,7 +20,6 @@ import (
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/scripts/input"
-	"metaqda/scripts/output"
 )
 
 // None is the answer for a picture that is of none of the classes.
@@ -31,7 +30,6 @@ type Job struct {
 	Examples  string  // data set whose labels are taught
 	Data      string  // embeddings to be sorted
 	Prior     string  // prior file
-	Out       string  // table to write, .csv
 	Together  bool    // pictures tell of each other, see [qda.Classifier.Classify]
 	NonePrior float64 // probability of none of the classes beforehand
 
@@ -39,38 +37,26 @@ type Job struct {
 	Progress func(what string, done, total int)
 }
 
-// Defaults is a job without files: together, and with none of the classes as
+// Defaults returns a job without files: together, and with none of the classes as
 // probable beforehand as the page has it.
-var Defaults = Job{Together: true, NonePrior: 0.2}
+func Defaults() Job { return Job{Together: true, NonePrior: 0.2} }
 
-// Run reads the files, judges the pictures and writes the table. Errors name the file,
-// the row where there is one, and the remedy.
-func (j *Job) Run(ctx context.Context) error {
-	for _, f := range []struct{ flag, path string }{{"examples", j.Examples}, {"data", j.Data}, {"prior", j.Prior}, {"out", j.Out}} {
-		if f.path == "" {
-			return fmt.Errorf("no --%s given; `metaqda sort --help` tells what it is", f.flag)
-		}
-	}
-	if err := output.CheckWritable(j.Out); err != nil {
-		return err
-	}
+// Table reads the files, judges the pictures and returns the table, as CSV. Errors name
+// the file, the row where there is one, and the remedy.
+func (j *Job) Table(ctx context.Context) ([]byte, error) {
 	prior, err := input.Prior(j.Prior)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	taught, err := dataset.Load(j.Examples)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rows, err := dataset.LoadRows(j.Data)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	table, err := j.table(ctx, prior, taught, rows)
-	if err != nil {
-		return err
-	}
-	return output.Write(j.Out, table)
+	return j.table(ctx, prior, taught, rows)
 }
 
 // table returns the bytes of the table.
@@ -107,7 +93,7 @@ func transformed(t *embed.Transform, want int, file string, dim, n int, rowTo fu
 	x := mat.NewDense(n, dim, nil)
 	for i := range n {
 		row := rowTo(x.RawRowView(i), i)
-		if err := t.Apply(row, row); err != nil {
+		if err := t.ApplyTo(row, row); err != nil {
 			return nil, cannotBeUsed(file, i, err)
 		}
 	}

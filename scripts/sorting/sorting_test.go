@@ -1,6 +1,7 @@
 package sorting
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -63,8 +64,8 @@ func job(t *testing.T) (j Job, truth []string) {
 	write(t, file("taught.csv"), b.String())
 	write(t, file("asked.npy"), npy(t, asked, set.Dim))
 	write(t, file("asked.json"), `{"files":[`+strings.Join(files, ",")+`]}`)
-	j = Defaults
-	j.Examples, j.Data, j.Prior, j.Out = file("taught.csv"), file("asked.npy"), shipped, file("out.csv")
+	j = Defaults()
+	j.Examples, j.Data, j.Prior = file("taught.csv"), file("asked.npy"), shipped
 	return j, truth
 }
 
@@ -98,15 +99,11 @@ func npy(t *testing.T, rows []string, dim int) string {
 // run returns the table.
 func run(t *testing.T, j Job) [][]string {
 	t.Helper()
-	if err := j.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(j.Out)
+	text, err := j.Table(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	table, err := csv.NewReader(f).ReadAll()
+	table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +193,7 @@ func answers(t *testing.T, j Job) *qda.Answers {
 	}
 	x := make([]float64, taught.Dim)
 	for i, class := range taught.Labels {
-		if err := errors.Join(c.AddClass(taught.Classes[class]), prior.Transform.Apply(x, taught.RowTo(x, i)), c.Add(taught.Classes[class], x)); err != nil {
+		if err := errors.Join(c.AddClass(taught.Classes[class]), prior.Transform.ApplyTo(x, taught.RowTo(x, i)), c.Add(taught.Classes[class], x)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -204,7 +201,7 @@ func answers(t *testing.T, j Job) *qda.Answers {
 	a := &qda.Answers{Classes: mat.NewDense(rows.Len(), known, nil), None: make([]float64, rows.Len())}
 	for i := range rows.Len() {
 		q := all.RawRowView(i)
-		if err := prior.Transform.Apply(q, rows.RowTo(q, i)); err != nil {
+		if err := prior.Transform.ApplyTo(q, rows.RowTo(q, i)); err != nil {
 			t.Fatal(err)
 		}
 		if a.None[i], err = c.ProbabilitiesTo(a.Classes.RawRowView(i), q); err != nil {
@@ -229,14 +226,12 @@ func TestWhatCannotBeSorted(t *testing.T) {
 		spoil func(j *Job)
 		say   string
 	}{
-		"no data":         {func(j *Job) { j.Data = "" }, "no --data given"},
 		"no such data":    {func(j *Job) { j.Data = "gone.npz" }, "gone.npz does not exist"},
 		"no such prior":   {func(j *Job) { j.Prior = "gone.safetensors" }, "check the path of the prior"},
 		"other dimension": {func(j *Job) { j.Data = narrow }, "narrow.npy has 3 numbers in a row but the prior is for 1104"},
 		"no number":       {func(j *Job) { j.Data = zero }, "zero.npy, row 1: column 0 is NaN"},
 		"examples too":    {func(j *Job) { j.Examples = "../../testdata/dataset/float32.npz" }, "float32.npz has 5 numbers in a row"},
 		"too probable":    {func(j *Job) { j.NonePrior = 1 }, "--none-prior: prior probability of none of these"},
-		"no folder":       {func(j *Job) { j.Out = "gone/out.csv" }, "the folder gone does not exist"},
 		"other extractor": {func(j *Job) {
 			j.Examples = emoji + ".npz"
 			write(t, strings.Replace(j.Data, "npy", "json", 1), `{"extractor":"another"}`)
@@ -244,11 +239,11 @@ func TestWhatCannotBeSorted(t *testing.T) {
 	} {
 		j, _ := job(t)
 		c.spoil(&j)
-		err := j.Run(t.Context())
+		table, err := j.Table(t.Context())
 		if err == nil || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", name, err, c.say)
 		}
-		if _, err := os.Stat(j.Out); err == nil {
+		if table != nil {
 			t.Errorf("%s: there is a table", name)
 		}
 	}
@@ -259,11 +254,8 @@ func TestSortingStops(t *testing.T) {
 		j, _ := job(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		j.Together, j.Progress = together, func(string, int, int) { cancel() }
-		if err := j.Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("together %v: %v", together, err)
-		}
-		if _, err := os.Stat(j.Out); err == nil {
-			t.Errorf("together %v: there is a table", together)
+		if table, err := j.Table(ctx); !errors.Is(err, context.Canceled) || table != nil {
+			t.Errorf("together %v: %v, a table of %d bytes", together, err, len(table))
 		}
 	}
 }

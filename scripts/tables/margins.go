@@ -75,7 +75,7 @@ func (r report) marginTable(method string) *Table {
 // linear head everywhere.
 func (r report) verdict(method string) string {
 	var rivals []string
-	for _, h := range experiment.Heads {
+	for _, h := range experiment.Heads() {
 		if slices.Contains(r.Methods, h) {
 			rivals = append(rivals, h)
 		}

@@ -31,10 +31,10 @@ func (r report) tables() []*Table {
 			tables = append(tables, r.cellTable(d, way))
 		}
 	}
-	if r.Protocol == experiment.LeaveOneOut {
+	if r.Protocol == experiment.LeaveOneDomainOut {
 		tables = append(tables, r.leftOutTables()...)
 	}
-	if r.Protocol == experiment.Together && len(r.Data) > 1 {
+	if r.Protocol == experiment.Transductive && len(r.Data) > 1 {
 		for _, way := range r.Way {
 			tables = append(tables, r.meanTable(way))
 		}
@@ -91,7 +91,7 @@ func (r report) columns() []column {
 			{"none Brier", func(x *experiment.Result) string { return Optional(x.NoneBrier) }},
 			{"wrongly none", func(x *experiment.Result) string { return Optional(x.WronglyNone) }},
 			{"wrongly known", func(x *experiment.Result) string { return Optional(x.WronglyKnown) }}}
-	case experiment.Together:
+	case experiment.Transductive:
 		c := []column{accuracyColumn, eceColumn, nllColumn}
 		if r.Settings["strangers"] == 0. {
 			return c
@@ -99,7 +99,7 @@ func (r report) columns() []column {
 		return append(c, column{"none AUROC", func(x *experiment.Result) string { return Optional(x.AUROCNone) }},
 			column{"none ECE", func(x *experiment.Result) string { return Optional(x.ECENone) }},
 			column{"none Brier", func(x *experiment.Result) string { return Optional(x.BrierNone) }})
-	case experiment.Ablation, experiment.LeaveOneOut:
+	case experiment.Ablation, experiment.LeaveOneDomainOut:
 		return []column{accuracyColumn, eceColumn}
 	}
 	return []column{accuracyColumn, eceColumn, eceTSColumn, nllColumn}
@@ -129,7 +129,7 @@ func (r report) cellTable(d experiment.DomainHeader, way int) *Table {
 
 // asked says what is special about the queries, for titles.
 func (r report) asked() (text string) {
-	if r.Protocol != experiment.Together {
+	if r.Protocol != experiment.Transductive {
 		return ""
 	}
 	if r.Settings["imbalance"] == experiment.ImbalanceDirichlet {

@@ -33,7 +33,7 @@ note
 // report has accuracies a two tasks 0.02 to either side: by method, then by data
 // set, way and shot.
 func leftOut(methods []string, accuracy map[string][]float64) *experiment.Report {
-	r := &experiment.Report{Header: &experiment.Header{Protocol: experiment.LeaveOneOut, Methods: methods, Data: []experiment.DomainHeader{{Name: "x"}, {Name: "y"}},
+	r := &experiment.Report{Header: &experiment.Header{Protocol: experiment.LeaveOneDomainOut, Methods: methods, Data: []experiment.DomainHeader{{Name: "x"}, {Name: "y"}},
 		Way: []int{5, 20}, Shot: []int{1, 5}, Tasks: 2, Repeat: 1}}
 	for _, m := range methods {
 		for i, a := range accuracy[m] {
@@ -72,7 +72,7 @@ func TestMeansOfDataSets(t *testing.T) {
 		"fb-transductive": {0.60, 0.70, 0.40, 0.50, 0.798, 0.90, 0.59, 0.80},
 		"knn":             {0.40, 0.60, 0.20, 0.40, 0.81, 0.80, 0.50, 0.70},
 	})
-	r.Protocol, r.Settings = experiment.Together, map[string]any{"imbalance": "none", "strangers": 0.5}
+	r.Protocol, r.Settings = experiment.Transductive, map[string]any{"imbalance": "none", "strangers": 0.5}
 	for i, x := range r.Results {
 		x.NLL = 0.5
 		auroc := 0.6 + 0.01*float64(i%8)

@@ -424,7 +424,7 @@ func (e *Engine) transformed(x []float32) ([]float64, error) {
 	for i, v := range x {
 		e.scratch[i] = float64(v)
 	}
-	return e.scratch, e.prior.file.Transform.Apply(e.scratch, e.scratch)
+	return e.scratch, e.prior.file.Transform.ApplyTo(e.scratch, e.scratch)
 }
 
 // newClassifier returns a classifier with all classes enrolled under a prior.

@@ -31,7 +31,7 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 	must(t, err)
 	white := mat.NewDense(set.Len(), set.Dim, nil)
 	for i := range set.Len() {
-		must(t, prior.Transform.Apply(white.RawRowView(i), set.RowTo(white.RawRowView(i), i)))
+		must(t, prior.Transform.ApplyTo(white.RawRowView(i), set.RowTo(white.RawRowView(i), i)))
 	}
 	prior.NIW.WhitenRowsTo(white, white)
 

@@ -121,7 +121,7 @@ func (j *Judge) rows(x []float32) (*mat.Dense, error) {
 		for k, v := range x[i*d : (i+1)*d] {
 			row[k] = float64(v)
 		}
-		if err := j.prior.file.Transform.Apply(row, row); err != nil {
+		if err := j.prior.file.Transform.ApplyTo(row, row); err != nil {
 			return nil, err
 		}
 	}

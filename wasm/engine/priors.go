@@ -40,7 +40,7 @@ func (p *prior) rows(examples []*store.Example) (*mat.Dense, error) {
 		for j, v := range x.Embedding {
 			row[j] = float64(v)
 		}
-		if err := p.file.Transform.Apply(row, row); err != nil {
+		if err := p.file.Transform.ApplyTo(row, row); err != nil {
 			return nil, err
 		}
 	}

@@ -161,7 +161,7 @@ func (r *Run) domain(name string, classes []Class) (*metatrain.Domain, episode.P
 			for j, v := range e {
 				row[j] = float64(v)
 			}
-			if err := r.job.Prior.Transform.Apply(row, row); err != nil {
+			if err := r.job.Prior.Transform.ApplyTo(row, row); err != nil {
 				return nil, pool, err
 			}
 			rows = append(rows, len(dom.X)/r.dim+i)

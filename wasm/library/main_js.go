@@ -299,7 +299,7 @@ func Predict(h, d int32) (n int32) {
 	if len(state.answer) < want {
 		state.answer = make([]float64, want)
 	}
-	none, err := c.Predict(state.answer[1:want], vector(d))
+	none, err := c.ProbabilitiesTo(state.answer[1:want], vector(d))
 	if err != nil {
 		return fail(err)
 	}

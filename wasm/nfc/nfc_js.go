@@ -11,8 +11,8 @@ import (
 
 var normalize = js.Global().Get("String").Get("prototype").Get("normalize")
 
-// Install sets [model.Compose] to String.prototype.normalize.
-func Install() { model.Compose = compose }
+// Install makes String.prototype.normalize what package model composes by.
+func Install() { model.SetCompose(compose) }
 
 func compose(s string) string {
 	for i := range len(s) {

@@ -96,9 +96,12 @@ func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, s
 		for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
 			options := p.Session.Options(inf)
 			options.Population = nil
-			samples, err := metatrain.Sessions(ctx, p.NIW, options, dom.Domain, samplers, r.Calibration.Sessions, first+i, r.Workers)
+			samples, err := metatrain.Sessions(ctx, p.NIW, options, dom.Domain, samplers, r.Calibration.Sessions, r.Workers)
 			if err != nil {
 				return nil, err
+			}
+			for k := range samples {
+				samples[k].Domain = first + i
 			}
 			all[inf] = append(all[inf], samples...)
 		}

@@ -41,7 +41,7 @@ func (r *Recipe) settle(train, val []*dataset.Set, need int) (*coordinates, erro
 	}
 	if c.transform.Kind == embed.CL2N {
 		spread := embed.Transform{Kind: embed.None, Power: c.transform.Power, Shift: c.transform.Shift}
-		if c.transform.Center, err = meanOfMeans(train, r.Split, &spread); err != nil {
+		if c.transform.Centre, err = meanOfMeans(train, r.Split, &spread); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +102,7 @@ func meanOfMeans(sets []*dataset.Set, split string, t *embed.Transform) ([]float
 		}
 		rows := s.Rows(classes)
 		for _, i := range rows {
-			if err := t.Apply(row, s.RowTo(row, i)); err != nil {
+			if err := t.ApplyTo(row, s.RowTo(row, i)); err != nil {
 				return nil, &dataset.FileError{File: s.File(), Row: i, Problem: "cannot be transformed (" + err.Error() + ")", Remedy: "remove the row", Err: err}
 			}
 			for k, v := range row {
@@ -133,7 +133,7 @@ func (c *coordinates) domain(s *dataset.Set, split string, need int, h hash.Hash
 		}
 		var at []int
 		for _, i := range rows {
-			if err := c.transform.Apply(row, s.RowTo(row, i)); err != nil {
+			if err := c.transform.ApplyTo(row, s.RowTo(row, i)); err != nil {
 				return dom, pool, &dataset.FileError{File: s.File(), Row: i, Problem: "cannot be transformed (" + err.Error() + ")", Remedy: "remove the row", Err: err}
 			}
 			at = append(at, len(dom.X)/s.Dim)

@@ -195,8 +195,8 @@ func (r *Recipe) extractor(train []*dataset.Set) model.Extractor {
 		return e
 	}
 	e.ID = train[0].Extractor
-	if e.SHA256 == "" && !slices.ContainsFunc(train, func(s *dataset.Set) bool { return s.Extractor != e.ID || s.Checksum != train[0].Checksum }) {
-		e.SHA256 = train[0].Checksum
+	if e.SHA256 == "" && !slices.ContainsFunc(train, func(s *dataset.Set) bool { return s.Extractor != e.ID || s.ExtractorSHA256 != train[0].ExtractorSHA256 }) {
+		e.SHA256 = train[0].ExtractorSHA256
 	}
 	return e
 }

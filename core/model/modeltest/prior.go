@@ -26,13 +26,13 @@ func Prior(dim int) *model.Prior {
 		}
 		p.L.SetTri(i, i, 0.3+0.2*rng.Float64())
 	}
-	return &model.Prior{NIW: p, Transform: embed.Transform{Kind: embed.CL2N, Center: center},
-		Session: model.Session{Near: 0.1, Centre: 1.5, FB: Population(0.4), MAP: Population(0.6)},
+	return &model.Prior{NIW: p, Transform: embed.Transform{Kind: embed.CL2N, Centre: center},
+		Session: model.Session{Near: 0.1, Centre: 1.5, FB: population(0.4), MAP: population(0.6)},
 		Facts:   map[string]string{"data": "alpha"}}
 }
 
-// Population returns one whose log temperature at one shot is logT.
-func Population(logT float64) *session.Population {
+// population returns one whose log temperature at one shot is logT.
+func population(logT float64) *session.Population {
 	return &session.Population{LogT: [2]float64{logT, 0.2}, Offset: [2]float64{0.1, -0.05}, Hardness: session.Hardness{SD: 0.4, Weight: 0.7},
 		Level: session.Level{Mean: [2]float64{1, 0.3}, SD: 0.8, Count: 3}, Spread: session.Spread{SD: 1.5, Count: 2},
 		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.6}, Slope: session.Normal{Mean: 0.2, SD: 0.3}, Weight: 0.4}}

@@ -55,7 +55,7 @@ func priorFile(d int, rnd *rand.Rand) []byte {
 	for i := range center {
 		center[i] = 0.6 + 0.1*rnd.Float64()
 	}
-	p := &model.Prior{NIW: newPrior(d, rnd), Transform: embed.Transform{Kind: embed.CL2N, Shift: 0.375, Power: 0.5, Center: center}, Facts: map[string]string{"data": "synthetic"}}
+	p := &model.Prior{NIW: newPrior(d, rnd), Transform: embed.Transform{Kind: embed.CL2N, Shift: 0.375, Power: 0.5, Centre: center}, Facts: map[string]string{"data": "synthetic"}}
 	p.Session = model.Session{Near: 0.5, Centre: 1.67, FB: population()}
 	return must(model.EncodePrior(p))
 }
@@ -201,7 +201,7 @@ func (w *Workload) load(p *model.Prior) {
 		x := mat.NewDense(len(k.Examples), w.Dimension, nil)
 		for i, e := range k.Examples {
 			widen(x.RawRowView(i), e.Embedding)
-			check(p.Transform.Apply(x.RawRowView(i), x.RawRowView(i)))
+			check(p.Transform.ApplyTo(x.RawRowView(i), x.RawRowView(i)))
 		}
 		check(c.AddRows(k.Label, x))
 	}
@@ -212,7 +212,7 @@ func (w *Workload) load(p *model.Prior) {
 // result is good until the next call.
 func (w *Workload) Predict(x []float32) []float64 {
 	widen(w.x, x)
-	check(w.transform.Apply(w.x, w.x))
+	check(w.transform.ApplyTo(w.x, w.x))
 	must(w.classifier.ProbabilitiesTo(w.probabilities, w.x))
 	return w.probabilities
 }
@@ -223,7 +223,7 @@ func (w *Workload) Enrol(x []float32) {
 	w.enrolled = w.labels[w.at%len(w.labels)]
 	w.at++
 	widen(w.x, x)
-	check(w.transform.Apply(w.x, w.x))
+	check(w.transform.ApplyTo(w.x, w.x))
 	check(w.classifier.Add(w.enrolled, w.x))
 }
 
