@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addClass, addPictures, card, recognise, sample, sessionsOf, status, teach, visit } from './harness.js';
+import { sortState } from './many.js';
 
 const STYLES = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'];
 const drawings = (/** @type {string} */ name) => STYLES.map((style) => sample(style, name));
@@ -77,6 +78,24 @@ for (const [name, viewport] of Object.entries({ 'a phone': { width: 390, height:
     await look('Picture');
   }));
 }
+
+test('a picture among many is shown whole, and what can be pressed is in sight, on a laptop and on a phone', { timeout: 120_000 }, () => visit({ context: { viewport: { width: 1280, height: 800 } } }, async ({ page }) => {
+  await teach(page, 'Cat', ['noto', 'twemoji']);
+  await teach(page, 'Rocket', ['noto', 'twemoji']);
+  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(['cat', 'rocket', 'penguin'].map((one) => sample('openmoji', one)));
+  await sortState(page, /^Judged together/);
+  await page.locator('.shot').first().click();
+  const dialog = page.getByRole('dialog', { name: 'Picture' });
+  await dialog.getByRole('button', { name: 'Rocket', exact: true }).waitFor();
+  for (const viewport of [{ width: 1280, height: 800 }, { width: 390, height: 844 }]) {
+    await page.setViewportSize(viewport);
+    const at = await page.evaluate(() => ['.viewer-picture', '.viewer-stage', '#viewer', '#viewer .correct']
+      .map((one) => /** @type {Element} */ (document.querySelector(one)).getBoundingClientRect()).map(({ top, bottom, left, right }) => ({ top, bottom, left, right })));
+    const [picture, stage, whole, answers] = at;
+    assert.ok(picture.top >= stage.top - 1 && picture.bottom <= stage.bottom + 1 && picture.left >= stage.left - 1 && picture.right <= stage.right + 1, JSON.stringify(at));
+    assert.ok(answers.bottom <= whole.bottom, `the answers are in sight: ${JSON.stringify(at)}`);
+  }
+}));
 
 test('an answer from one class of one picture says what it rests on, and so does how good it is', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
   await addClass(page, 'Cat');
