@@ -29,7 +29,7 @@ export async function inspect(files) {
   const found = await manifestAmong(files);
   const manifest = decodeManifest(found.text);
   if (manifest.runtime === 'function') {
-    throw new ExtractorError('extractor-function', 'This manifest is of a function, which is code, and the page runs no code that it is given: functions are for the npm package and for scripts/embed.');
+    throw new ExtractorError('extractor-function', 'This manifest is of a function, which is code, and this page runs no code that it is given: use it in a page of your own, by the npm package, and in scripts/embed.');
   }
   const { sha256, contents } = await checkFiles(manifest, async (name) => files.find((file) => pathOf(file) === found.folder + name) ?? files.find((file) => file.name === name.split('/').pop()));
   return { sha256, manifest: { ...manifest, sha256 }, contents };

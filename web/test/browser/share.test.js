@@ -404,6 +404,17 @@ test('after the first visit sharing needs no network', () => visit({}, async ({ 
   assert.match(await readFile(file, 'utf8'), /id="block-engine"/);
 }));
 
+test('after an extractor was brought sharing needs no network either', { timeout: 120_000 }, () => visit({}, async ({ page, context }) => {
+  await offlineReady(page);
+  await bring(page, await textDirection(path.join(folder, 'offline')));
+  await teach(page, 'Cat', styles);
+  await page.waitForFunction(async () => Boolean(await caches.match('networks/share-onnx.html') && await caches.match('networks/share-onnx.txt')));
+  await context.setOffline(true);
+  const file = await share(page, { save: /all the same$/ });
+  await context.setOffline(false);
+  assert.match(await readFile(file, 'utf8'), /id="block-file-0"/);
+}));
+
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   test(`names, roles and contrast are right in the ${colorScheme} scheme`, async () => {
     /** @type {import('playwright-core').BrowserContextOptions} */
