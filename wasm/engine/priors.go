@@ -76,10 +76,11 @@ func handCrafted(d int) (*prior, error) {
 	if d < 1 || d > MaxDimension {
 		return nil, fail("dimension", "There is no background knowledge for embeddings this long: open a file of some that was learned for them.")
 	}
-	file, err := metaqda.Default(d)
+	p, err := metaqda.Default(d)
 	if err != nil {
 		return nil, err
 	}
+	file := p.Content()
 	file.Facts = map[string]string{"name": "Hand-crafted", "made": "by hand: m = 0, S = 0.4 I, kappa = 1, nu = 2 d, of embeddings of length one"}
 	return &prior{file: file}, nil
 }
