@@ -94,8 +94,9 @@ $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs
 	$(NODE) web/build/samples.mjs
 	@touch $@
 
-# What "Share" puts one file together from.
-$(SITE)/share/page.html: THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*.mjs web/share/*.js web/share/page/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/files/*.js web/ui/*.js web/ui/*.css) $(PACKAGES)
+# What "Share" puts one file together from; for other networks into networks/, which a
+# build of those empties.
+$(SITE)/share/page.html: $(SITE)/networks/networks.json THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*.mjs web/share/*.js web/share/page/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/files/*.js web/ui/*.js web/ui/*.css) $(PACKAGES)
 	$(NODE) web/build/share.mjs
 
 .PHONY: $(SITE)/share/engine.wasm
@@ -256,7 +257,7 @@ test-browser: build $(NETWORKS) ## run the browser tests in headless Chromium, i
 # Firefox is the second opinion: where there is none, and none can be installed, that
 # is said and the rest counts.
 .PHONY: test-firefox
-test-firefox: build ## run a choice of the browser tests in headless Firefox, installing it where apt-get can
+test-firefox: build $(NETWORKS) ## run a choice of the browser tests in headless Firefox, installing it where apt-get can
 	@echo "== Browser, in headless Firefox"
 	@firefox=$$($(BIN)/chromium -firefox -install) || { echo "make: nothing is tested in Firefox" >&2; exit 0; }; \
 	FIREFOX="$$firefox" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-force-exit --test-reporter=spec $$(find web/test/firefox -name '*.test.js' | sort) && \
@@ -264,7 +265,7 @@ test-firefox: build ## run a choice of the browser tests in headless Firefox, in
 		--test-name-pattern='/^(what was taught is there|a database of the first version|two tabs that change|records that are damaged|wrong arguments are refused|sessions and priors go out)/'
 
 .PHONY: test-firefox-all
-test-firefox-all: build ## run all browser tests in headless Firefox that WebDriver BiDi allows: ten minutes
+test-firefox-all: build $(NETWORKS) ## run all browser tests in headless Firefox that WebDriver BiDi allows: ten minutes
 	@firefox=$$($(BIN)/chromium -firefox -install) && FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs
 
 .PHONY: test-webkit

@@ -123,6 +123,10 @@ func (c *Classifier) teach(k *model.Class) error {
 // classifiers stay apart whatever their names. It returns an [Error] where the feature
 // extractors differ, a *[niw.DimensionError] where the lengths of vectors do.
 func Merge(a, b *Classifier) (*Classifier, error) {
+	if a.extractor.ID != "" && a.extractor.ID == b.extractor.ID && otherFiles(a.extractor, b.extractor) {
+		return nil, &Error{Code: "extractor", Message: "The two classifiers were taught with different files of the feature extractor " + strconv.Quote(a.extractor.ID) +
+			" (sha256 " + a.extractor.SHA256 + " and " + b.extractor.SHA256 + "): their numbers mean different things."}
+	}
 	if a.extractor.ID != "" && b.extractor.ID != "" && a.extractor.ID != b.extractor.ID {
 		return nil, &Error{Code: "extractor", Message: "One classifier was taught with the feature extractor " + strconv.Quote(a.extractor.ID) +
 			", the other with " + strconv.Quote(b.extractor.ID) + ": their numbers mean different things."}

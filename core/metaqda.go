@@ -172,11 +172,18 @@ func (c *Classifier) Dim() int {
 func (c *Classifier) Len() int { return len(c.classes) }
 
 // Identify tells which feature extractor gives the vectors. It returns an [Error] if
-// what is taught, or the prior, is of another one.
+// what is taught, or the prior, is of another one, or of other files of the same name.
 func (c *Classifier) Identify(x Extractor) error {
 	if c.extractor.ID != "" && c.extractor.ID != x.ID {
 		return &Error{Code: "extractor", Message: "The prior or the examples are of the feature extractor " + strconv.Quote(c.extractor.ID) +
 			", not of " + strconv.Quote(x.ID) + ", whose numbers mean other things."}
+	}
+	if otherFiles(c.extractor, x) {
+		return &Error{Code: "extractor", Message: "The prior or the examples are of other files of the feature extractor " + strconv.Quote(x.ID) +
+			" (sha256 " + c.extractor.SHA256 + ") than this one (" + x.SHA256 + "), whose numbers mean other things."}
+	}
+	if x.SHA256 == "" {
+		x.SHA256 = c.extractor.SHA256 // what is known of it stays known
 	}
 	c.extractor = x
 	return nil
@@ -522,4 +529,9 @@ func (c *Classifier) class(label string) (*class, error) {
 		return k, nil
 	}
 	return nil, &qda.LabelError{Label: label, Reason: "does not exist: add it first"}
+}
+
+// otherFiles reports whether two extractors are known to be of different files.
+func otherFiles(a, b model.Extractor) bool {
+	return a.SHA256 != "" && b.SHA256 != "" && a.SHA256 != b.SHA256
 }

@@ -343,6 +343,29 @@ func TestZeroClassifierAndDefaultPrior(t *testing.T) {
 	}
 }
 
+// A name alone does not make two extractors the same: their files do, where they are known.
+func TestExtractorsOfOneNameAndOtherFiles(t *testing.T) {
+	made := func(sha256 string) *Classifier {
+		c, err := New(Settings{}, nil)
+		must(t, err)
+		must(t, c.Identify(model.Extractor{ID: "a", SHA256: sha256}))
+		_, err = c.Add("x", "", []float32{1, 2})
+		must(t, err)
+		return c
+	}
+	one := made("11")
+	must(t, one.Identify(model.Extractor{ID: "a"}))
+	if err := one.Identify(model.Extractor{ID: "a", SHA256: "22"}); Code(err) != "extractor" {
+		t.Errorf("other files, after the same name without them: %v", err)
+	}
+	if _, err := Merge(one, made("22")); Code(err) != "extractor" {
+		t.Errorf("merged with other files: %v", err)
+	}
+	if _, err := Merge(one, made("")); err != nil {
+		t.Errorf("merged with files that are not known: %v", err)
+	}
+}
+
 // Groups of the same name in two classifiers are different things, classes are not.
 func TestMergeKeepsGroupsApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))

@@ -149,8 +149,9 @@ func (p *Population) measure(terms []term) {
 			own.add(t.weight, inverse, known-floats.Sum(t.own)/n)
 		}
 	}
-	p.LeftOut = LeftOut{class.slope(), own.slope()}
-	p.Level.Mean = level.coefficients()
+	p.LeftOut = LeftOut{within(class.slope()), within(own.slope())}
+	mean := level.coefficients()
+	p.Level.Mean = [2]float64{within(mean[0]), within(mean[1])}
 	for i := range terms {
 		t := &terms[i]
 		t.unknown, t.own = t.scores(t.ratios(p), p.LeftOut)
@@ -260,17 +261,24 @@ func each(n, workers int, f func(i int)) {
 	group.Wait()
 }
 
-// startTemperature returns the best of a grid of constant log-temperatures.
-func (p *Population) startTemperature(closed []term, workers int) (best float64) {
-	least := math.Inf(1)
-	for x := -2.0; x <= 8; x += 0.5 {
+// asGood losses are closer than what fitting goes by.
+const asGood = 2e-6
+
+// startTemperature returns the best of a grid of constant log-temperatures; the highest
+// of those that are as good. Where sessions are answered without a mistake the loss goes
+// on falling with the temperature for ever, and scores would grow without bounds.
+func (p *Population) startTemperature(closed []term, workers int) float64 {
+	const lowest, step = -2.0, 0.5
+	var losses [21]float64
+	for i := range losses {
 		q := *p
-		q.LogT[0] = x
-		if loss := meanLoss(closed, workers, q.closedLoss); loss < least {
-			best, least = x, loss
-		}
+		q.LogT[0] = lowest + step*float64(i)
+		losses[i] = meanLoss(closed, workers, q.closedLoss)
 	}
-	return best
+	best := len(losses) - 1
+	for least := floats.Min(losses[:]); best > 0 && !(losses[best] <= least+asGood); best-- {
+	}
+	return lowest + step*float64(best)
 }
 
 // ridge draws coefficients that the sessions do not settle to where they began.
@@ -299,7 +307,7 @@ func (p *Population) minimise(lo, hi int, loss func(*Population) float64) {
 	// A line search that runs into rounding at the minimum reports an error beside
 	// the minimum it found; either way the location is the best seen.
 	result, _ := optimize.Minimize(problem, start, &optimize.Settings{MajorIterations: 40, GradientThreshold: 1e-4,
-		Converger: &optimize.FunctionConverge{Absolute: 2e-6, Iterations: 3}}, &optimize.BFGS{})
+		Converger: &optimize.FunctionConverge{Absolute: asGood, Iterations: 3}}, &optimize.BFGS{})
 	if result != nil {
 		*p = *at(result.X)
 	}
@@ -320,6 +328,9 @@ func (c *coefficient) setFree(x float64) {
 	case positive, count:
 		*c.at = math.Exp(math.Max(-12, math.Min(6, x)))
 	default:
-		*c.at = math.Max(-900, math.Min(900, x))
+		*c.at = within(x)
 	}
 }
+
+// within keeps a coefficient to what files may hold.
+func within(x float64) float64 { return math.Max(-900, math.Min(900, x)) }

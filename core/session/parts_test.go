@@ -212,6 +212,39 @@ func TestMeasuredCoefficients(t *testing.T) {
 	close(t, "measured", []float64{p.LeftOut.Class, p.LeftOut.Own, p.Level.Mean[0], p.Level.Mean[1]}, []float64{class, own, level, byClasses}, 1e-9)
 }
 
+// Sessions without a mistake do not settle how low the temperature is. The highest of
+// those that are as good is taken, so that all coefficients stay such as a file may hold.
+func TestFitOfSessionsWithoutAMistake(t *testing.T) {
+	samples := drawn(5, 0, 40, 0, 0, 0)
+	for i := range samples {
+		s := &samples[i]
+		apart := func(e []float64, right int) {
+			for j := range e {
+				e[j] -= 2000
+				if j == right {
+					e[j] += 4000
+				}
+			}
+		}
+		for k, y := range s.Class {
+			apart(s.Scores[4*k:4*k+4], y)
+		}
+		for k, y := range s.Answer {
+			apart(s.Query[4*k:4*k+4], y)
+		}
+	}
+	p, err := Fit(samples, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := math.Log(p.Temperature(2)); got < 4 {
+		t.Errorf("ln T is %.2f, where log densities are 4000 apart", got)
+	}
+	if loss := meanLoss(closedTerms(samples), 1, p.closedLoss); loss > 1e-3 {
+		t.Errorf("the loss is %g", loss)
+	}
+}
+
 // The fit finds the temperature, how much it varies, and by which score known and
 // unknown queries part; it is better than where it began.
 func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"os"
@@ -17,7 +19,7 @@ import (
 )
 
 // A folder with the parts of a site, and a session with pictures beside it.
-func shareable(t *testing.T, name, extractor string) (dir string, args []string) {
+func shareable(t *testing.T, name string, extractor model.Extractor) (dir string, args []string) {
 	t.Helper()
 	dir = t.TempDir()
 	for path, text := range map[string]string{
@@ -25,15 +27,17 @@ func shareable(t *testing.T, name, extractor string) (dir string, args []string)
 		"share/engine.wasm":        "engine",
 		"share/notices.txt":        "notices",
 		"manifest.json":            `{"version": "0123456789abcdef"}`,
-		"extractor/extractor.json": `{"id": "net", "files": [{"name": "model.json"}, {"name": "weights.bin"}], "runtimes": {"simd": {"name": "a.wasm"}, "plain": {"name": "b.wasm"}}}`,
+		"extractor/extractor.json": `{"id": "net", "sha256": "aa", "files": [{"name": "model.json"}, {"name": "weights.bin"}], "runtimes": {"simd": {"name": "a.wasm"}, "plain": {"name": "b.wasm"}}}`,
 		"extractor/model.json":     "{}", "extractor/weights.bin": "weights", "extractor/a.wasm": "a", "extractor/b.wasm": "b",
+		"networks/share-onnx.html": `<title>metaqda</title><template id="blocks"></template>onnx`, "networks/share-onnx.txt": "of ONNX",
+		"networks/networks.json": `{"onnx": {"name": "ort.wasm"}}`, "networks/ort.wasm": "ort",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		put(t, filepath.Join(dir, path), []byte(text))
 	}
-	file, err := model.EncodeClassifier(&model.Classifier{Name: name, Extractor: model.Extractor{ID: extractor}, Settings: model.Settings{Inference: "fb"}, Classes: []model.Class{
+	file, err := model.EncodeClassifier(&model.Classifier{Name: name, Extractor: extractor, Settings: model.Settings{Inference: "fb"}, Classes: []model.Class{
 		{Label: "</script>", Weight: 1, Examples: []model.Example{{Embedding: []float32{1, 2}, Thumbnail: []byte("a picture")}}}, {Label: "empty", Weight: 1}}})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +52,7 @@ func shareable(t *testing.T, name, extractor string) (dir string, args []string)
 }
 
 func TestSharedFilesHoldWhatTheyNeed(t *testing.T) {
-	dir, args := shareable(t, "</title> & more", "net")
+	dir, args := shareable(t, "</title> & more", model.Extractor{ID: "net"})
 	var complaint bytes.Buffer
 	if status := run(context.Background(), append(args, "--learn"), &complaint, &complaint); status != 0 {
 		t.Fatalf("status %d: %s", status, &complaint)
@@ -62,13 +66,14 @@ func TestSharedFilesHoldWhatTheyNeed(t *testing.T) {
 		t.Errorf("page %.80s … %s", text, text[len(text)-80:])
 	}
 	blocks := unpackedBlocks(t, text)
-	for name, want := range map[string]string{"engine": "engine", "notices": "notices", "weights.bin": "weights", "a.wasm": "a", "b.wasm": "b", "model.json": "{}"} {
+	for name, want := range map[string]string{"engine": "engine", "notices": "notices", "file-0": "{}", "file-1": "weights", "runtime-simd": "a", "runtime-plain": "b"} {
 		if blocks[name] != want {
 			t.Errorf("block %s is %q, want %q", name, blocks[name], want)
 		}
 	}
 	var about aboutShared
-	if err := json.Unmarshal([]byte(blocks["about"]), &about); err != nil || about.Name != "</title> & more" || about.Version != "0123456789abcdef" || !about.Learn || len(about.Classes) != 1 {
+	if err := json.Unmarshal([]byte(blocks["about"]), &about); err != nil || about.Name != "</title> & more" || about.Version != "0123456789abcdef" || !about.Learn || len(about.Classes) != 1 ||
+		!strings.Contains(string(about.Extractor), `"plain":true`) || strings.Contains(string(about.Extractor), "runtimes") {
 		t.Errorf("about %s (%v)", blocks["about"], err)
 	}
 	c, err := model.DecodeClassifier([]byte(blocks["classifier"]))
@@ -78,7 +83,7 @@ func TestSharedFilesHoldWhatTheyNeed(t *testing.T) {
 }
 
 func TestShareSaysWhatIsWrong(t *testing.T) {
-	dir, args := shareable(t, "x", "another")
+	dir, args := shareable(t, "x", model.Extractor{ID: "another"})
 	for _, c := range []struct {
 		args []string
 		want string
@@ -91,6 +96,115 @@ func TestShareSaysWhatIsWrong(t *testing.T) {
 		var complaint bytes.Buffer
 		if status := run(context.Background(), c.args, &complaint, &complaint); status != 2 || !strings.Contains(complaint.String(), c.want) {
 			t.Errorf("%q: status %d, %q, want %q", c.args, status, &complaint, c.want)
+		}
+	}
+}
+
+// The manifest of an ONNX network of two files in a folder of its own, and its identity.
+func broughtManifest(t *testing.T, changes map[string]any) (path string, x model.Extractor) {
+	t.Helper()
+	dir := t.TempDir()
+	all := map[string]any{"format": "metaqda-extractor-1", "id": "theirs", "runtime": "onnx", "dimension": 2, "inputSize": 32, "views": []any{map[string]any{"name": "whole"}},
+		"outputs": []any{map[string]any{"node": "x"}}, "licence": "as </script> they say", "files": []any{listed("model.onnx", "model"), listed("data.bin", "data")}}
+	put(t, filepath.Join(dir, "model.onnx"), []byte("model"))
+	put(t, filepath.Join(dir, "data.bin"), []byte("data"))
+	for name, value := range changes {
+		all[name] = value
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "manifest.json"), text)
+	recipe := `{"filter":"triangle-1","inputSize":32,"views":[{"name":"whole"}],"runtime":"onnx","outputs":[{"node":"x","pooling":"none"}]}`
+	sum := sha256.Sum256([]byte("modeldata" + recipe))
+	return filepath.Join(dir, "manifest.json"), model.Extractor{ID: "theirs", SHA256: hex.EncodeToString(sum[:])}
+}
+
+// listed is a file as a manifest lists it.
+func listed(name, content string) map[string]any {
+	sum := sha256.Sum256([]byte(content))
+	return map[string]any{"name": name, "bytes": len(content), "sha256": hex.EncodeToString(sum[:])}
+}
+
+func TestAnExtractorThatWasBroughtIsShared(t *testing.T) {
+	manifest, x := broughtManifest(t, nil)
+	dir, args := shareable(t, "x", x)
+	var complaint bytes.Buffer
+	if status := run(context.Background(), append(args, "--extractor", manifest), &complaint, &complaint); status != 0 || complaint.Len() != 0 {
+		t.Fatalf("status %d: %s", status, &complaint)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "one.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := unpackedBlocks(t, string(page))
+	for name, want := range map[string]string{"file-0": "model", "file-1": "data", "runtime-simd": "ort", "engine": "engine"} {
+		if blocks[name] != want {
+			t.Errorf("block %s is %q, want %q", name, blocks[name], want)
+		}
+	}
+	if _, ok := blocks["runtime-plain"]; ok || !strings.HasSuffix(string(page), "onnx") {
+		t.Error("the page or the runtime is another one's")
+	}
+	if n := blocks["notices"]; !strings.Contains(n, "“theirs”") || !strings.Contains(n, "as </script> they say") || !strings.HasSuffix(n, "of ONNX") {
+		t.Errorf("notices %q", n)
+	}
+	var about struct {
+		Extractor struct {
+			ID, SHA256 string
+			Plain      *bool
+		}
+	}
+	if err := json.Unmarshal([]byte(blocks["about"]), &about); err != nil || about.Extractor.SHA256 != x.SHA256 || about.Extractor.Plain == nil || *about.Extractor.Plain {
+		t.Errorf("about %s (%v)", blocks["about"], err)
+	}
+}
+
+func TestShareSaysWhatIsWrongWithAnExtractor(t *testing.T) {
+	_, x := broughtManifest(t, nil)
+	_, args := shareable(t, "x", x)
+	for want, changes := range map[string]map[string]any{
+		"has the \"format\" \"x\"":               {"format": "x"},
+		"is the manifest of a function":          {"runtime": "function"},
+		"has the \"runtime\" \"torch\"":          {"runtime": "torch"},
+		"lists no \"files\"":                     {"files": []any{}},
+		"\"../model.onnx\" lies elsewhere":       {"files": []any{listed("../model.onnx", "model")}},
+		"\"gone.onnx\" that it lists cannot":     {"files": []any{listed("gone.onnx", "model")}},
+		"has 5 bytes, and the manifest says 6":   {"files": []any{listed("model.onnx", "models")}},
+		"is another one than the manifest":       {"files": []any{listed("model.onnx", "ledom")}},
+		"the \"sha256\" 00":                      {"sha256": "00"},
+		"is of \"theirs\"":                       {"inputSize": 64},
+		"of 2 numbers, and":                      {"dimension": 3},
+		"is no manifest of an extractor (json: ": {"views": "whole"},
+	} {
+		manifest, _ := broughtManifest(t, changes)
+		var complaint bytes.Buffer
+		if status := run(context.Background(), append(args, "--extractor", manifest), &complaint, &complaint); status != 2 || !strings.Contains(complaint.String(), want) {
+			t.Errorf("status %d, %q, want %q", status, &complaint, want)
+		}
+	}
+	var complaint bytes.Buffer
+	if status := run(context.Background(), args, &complaint, &complaint); status != 2 || !strings.Contains(complaint.String(), "give the manifest of the former by --extractor") {
+		t.Errorf("without a manifest: %d, %q", status, &complaint)
+	}
+}
+
+func TestRecipesAreThoseOfThePage(t *testing.T) {
+	text, err := os.ReadFile("../../testdata/extractor/recipes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []struct {
+		Manifest extractorManifest
+		Recipe   string
+	}
+	if err := json.Unmarshal(text, &all); err != nil || len(all) < 5 {
+		t.Fatal(len(all), err)
+	}
+	for _, c := range all {
+		if got := c.Manifest.recipe(); got != c.Recipe {
+			t.Errorf("got  %s\nwant %s", got, c.Recipe)
 		}
 	}
 }

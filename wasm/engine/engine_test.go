@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -245,15 +246,35 @@ func TestEveryChangeShowsTheQueryAnew(t *testing.T) {
 	if len(w.frame.Rows) != 3 {
 		t.Fatalf("%d meters, want 3", len(w.frame.Rows))
 	}
-	verdict := w.frame.Verdict
+	rows := fmt.Sprint(w.frame.Rows)
 	if _, err := w.RemoveExample(w.State().Classes[0].ID, w.State().Classes[0].Examples[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if w.frame.Verdict == verdict {
-		t.Fatalf("removing an example left the verdict %q", verdict)
+	if fmt.Sprint(w.frame.Rows) == rows {
+		t.Fatalf("removing an example left the meters %s", rows)
 	}
 	if p, err := w.Recognise(nil); p != nil || err != nil || len(w.frame.Rows) != 0 {
 		t.Fatalf("clearing the query: %v, %v, %d meters", p, err, len(w.frame.Rows))
+	}
+}
+
+// Where no prior was learned a stranger is taken for none of what is taught all the
+// same, and what is taught is not.
+func TestStrangersWithoutALearnedPrior(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	w.teachAll(t, "cat", "dog", "cup", "pen")
+	r := rand.New(rand.NewPCG(9, 9))
+	var none [2]float64
+	const n = 12
+	for i := range n {
+		for j, centre := range []float64{float64(1 + i%4), 5 + float64(i)/2} {
+			p, err := w.Probabilities(picture(r, centre))
+			must(t, err)
+			none[j] += p.None / n
+		}
+	}
+	if none[0] > 0.3 || none[1] < 0.6 {
+		t.Errorf("none of these: %.3f for what is taught, %.3f for what is not", none[0], none[1])
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	metaqda "metaqda/core"
 	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
@@ -47,8 +48,8 @@ func (p *prior) rows(examples []*store.Example) (*mat.Dense, error) {
 	return m, nil
 }
 
-// HandCrafted is the prior for embeddings that neither the site's, which ships with
-// it, nor another learned prior is known for: vague,
+// HandCrafted is the prior that learning begins at for embeddings that neither the
+// site's, which ships with it, nor another learned prior is known for: vague,
 // S = 36 I on embeddings of length one.
 func HandCrafted(d int) (*model.Prior, error) {
 	if d < 1 || d > MaxDimension {
@@ -69,11 +70,18 @@ func HandCrafted(d int) (*model.Prior, error) {
 	}, nil
 }
 
+// handCrafted is the prior that serves for such embeddings until one is learned: that
+// of the npm package, which knows what sessions are like and so can say none of these.
 func handCrafted(d int) (*prior, error) {
-	file, err := HandCrafted(d)
+	if d < 1 || d > MaxDimension {
+		return nil, fail("dimension", "There is no background knowledge for embeddings this long: open a file of some that was learned for them.")
+	}
+	p, err := metaqda.Default(d)
 	if err != nil {
 		return nil, err
 	}
+	file := p.Content()
+	file.Facts = map[string]string{"name": "Hand-crafted", "made": "by hand: m = 0, S = 0.4 I, kappa = 1, nu = 2 d, of embeddings of length one"}
 	return &prior{file: file}, nil
 }
 

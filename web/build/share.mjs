@@ -3,8 +3,11 @@
  * Builds what "Share" puts a file together from, into build/site/share:
  *   page.html     the page with its style and its program inside, without blocks
  *   notices.txt   whose works a shared file carries, and their licences
+ * and the same for extractors other than the page's own, for each runtime, into
+ * build/site/networks, whose files are fetched only where they are asked for:
+ *   share-tfjs-graph.html, share-tfjs-graph.txt, share-onnx.html, share-onnx.txt
  *
- * Beside them lies engine.wasm, that of the npm package.
+ * Beside page.html lies engine.wasm, that of the npm package.
  *
  * The policy of the page names program and style by their hashes and allows nothing
  * else, the network least of all.
@@ -16,18 +19,38 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { written } from './written.mjs';
-import { slimTfjs } from './slim-tfjs.mjs';
+import { quietTfjs, slimTfjs } from './slim-tfjs.mjs';
 
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const root = path.dirname(web);
-const out = path.resolve(process.argv[2] ?? path.join(root, 'build/site/share'));
+const site = path.resolve(process.argv[2] ?? path.join(root, 'build/site'));
 
-await mkdir(out, { recursive: true });
-await writeFile(path.join(out, 'page.html'), await page());
-await writeFile(path.join(out, 'notices.txt'), await notices());
+/**
+ * @typedef {object} Variant of the page
+ * @property {string} page @property {string} notices where they go
+ * @property {string} runtime the module that runs the network
+ * @property {() => import('esbuild').Plugin} plugin for that
+ * @property {string[]} from parts of THIRD_PARTY.md
+ * @property {RegExp} carries what a row of these names
+ */
 
-async function page() {
-  const [text, style, program, sprite] = await Promise.all([readFile(path.join(web, 'share/page/page.html'), 'utf8'), bundledStyle(), bundledProgram(), icons()]);
+const [own, others] = ['### Feature extractor', '### What runs other extractors'];
+/** @type {Variant[]} */
+const variants = [
+  { page: 'share/page.html', notices: 'share/notices.txt', runtime: 'runtime.mjs', plugin: slimTfjs, from: [own], carries: /./ },
+  { page: 'networks/share-tfjs-graph.html', notices: 'networks/share-tfjs-graph.txt', runtime: 'graphs.mjs', plugin: quietTfjs, from: [own, others], carries: /tfjs|`long`|`seedrandom`/ },
+  { page: 'networks/share-onnx.html', notices: 'networks/share-onnx.txt', runtime: 'onnx.mjs', plugin: quietTfjs, from: [others], carries: /onnxruntime|its repository/ },
+];
+
+for (const variant of variants) {
+  await mkdir(path.dirname(path.join(site, variant.page)), { recursive: true });
+  await writeFile(path.join(site, variant.page), await page(variant));
+  await writeFile(path.join(site, variant.notices), await notices(variant));
+}
+
+/** @param {Variant} variant */
+async function page(variant) {
+  const [text, style, program, sprite] = await Promise.all([readFile(path.join(web, 'share/page/page.html'), 'utf8'), bundledStyle(), bundledProgram(variant), icons()]);
   const policy = `default-src 'none'; script-src ${hash(program)} 'wasm-unsafe-eval'; style-src ${hash(style)}; img-src blob:; media-src blob: mediastream:; `
     + "worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'";
   if (/<\/script|<!--/i.test(program) || /<\/style/i.test(style)) throw new Error('The program or the style would end its element early.');
@@ -41,13 +64,17 @@ function hash(text) {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-async function bundledProgram() {
+/** @param {Variant} variant */
+async function bundledProgram({ runtime, plugin }) {
   const { outputFiles: [{ text }] } = await build({
     entryPoints: [path.join(web, 'share/page/main.js')],
     bundle: true, format: 'iife', minify: true, write: false, target: 'es2022', legalComments: 'eof', logLevel: 'warning',
     // The same text runs in a page and in its worker, and has no address.
     define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined', 'import.meta.url': 'undefined' },
-    plugins: [written(), slimTfjs()],
+    plugins: [written(), plugin(), {
+      name: 'runtime',
+      setup: ({ onResolve }) => onResolve({ filter: /\/extractor\/runtime\.mjs$/ }, () => ({ path: path.join(web, 'extractor', runtime) })),
+    }],
   });
   return text;
 }
@@ -70,8 +97,8 @@ async function icons() {
   }).join('');
 }
 
-/** THIRD_PARTY.md without what a shared file does not carry, and the licence of metaqda. */
-async function notices() {
+/** THIRD_PARTY.md without what a shared file does not carry, and the licence of metaqda. @param {Variant} variant */
+async function notices({ from, carries }) {
   const all = await readFile(path.join(root, 'THIRD_PARTY.md'), 'utf8');
   const modules = execFileSync('go', ['list', '-deps', '-f', '{{with .Module}}{{.Path}}{{end}}', './wasm/library'],
     { cwd: root, encoding: 'utf8', env: { ...process.env, GOOS: 'js', GOARCH: 'wasm' } }).split('\n');
@@ -79,11 +106,27 @@ async function notices() {
     const named = [...row.matchAll(/`((?:[\w-]+\.)+[a-z]+\/[^`]+)`/g)].map(([, name]) => name);
     return named.length > 0 && !named.some((name) => modules.includes(name));
   };
+  const extractor = from.map((heading) => carried(section(all, heading), carries));
   const engine = section(all, '### Engine').split('\n').filter((row) => !foreign(row)).join('\n');
   return [
     'This file carries metaqda, under the Apache License 2.0, and the works of others below. The texts of all licences follow.',
-    section(all, '### Feature extractor'), engine, section(all, '## Licence texts'), await readFile(path.join(root, 'LICENSE'), 'utf8'),
+    ...extractor, engine, section(all, '## Licence texts'), await readFile(path.join(root, 'LICENSE'), 'utf8'),
   ].join('\n\n');
+}
+
+/**
+ * A part with the rows of its table that name something of these, and with what stands
+ * below the table only where all of them do.
+ *
+ * @param {string} text @param {RegExp} names
+ */
+function carried(text, names) {
+  const lines = text.split('\n');
+  const rows = lines.filter((line) => line.startsWith('|')).slice(2);
+  const kept = rows.filter((row) => names.test(row));
+  if (kept.length === rows.length) return text;
+  const [heading, ...head] = lines.slice(0, lines.indexOf(rows[0]));
+  return [heading.replace(/ \(.*/, ''), ...head, ...kept].join('\n');
 }
 
 /** @param {string} text @param {string} heading how it begins */

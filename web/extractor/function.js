@@ -17,6 +17,10 @@ import { decodeManifest, identityOf, ManifestError } from './manifest.js';
  * A function with a manifest, as an extractor. The identity is that of the manifest's
  * files, so that what is taught here and what scripts/embed wrote know each other.
  *
+ * A function that takes files is given their bytes, in a Uint8Array, of a Blob or File,
+ * an ArrayBuffer or a DataView. The classifier does not ask it about a Uint8Array: to
+ * it that is a vector already.
+ *
  * @template Input
  * @param {unknown} manifest JSON text, or what it says
  * @param {Record<string, Uint8Array<ArrayBuffer>> | null} contents of the files by name; null takes the manifest's sha256
@@ -24,16 +28,23 @@ import { decodeManifest, identityOf, ManifestError } from './manifest.js';
  */
 export async function functionExtractor(manifest, contents, embed) {
   const decoded = decodeManifest(manifest);
-  const { id, dimension } = decoded;
+  const { id, dimension, takes } = decoded;
   if (decoded.runtime !== 'function') throw new ManifestError('runtime', `is ${JSON.stringify(decoded.runtime)}: here it is "function"`);
   if (!contents && !decoded.sha256) throw new ManifestError('sha256', 'is missing: write it, or give the contents of the files');
   const identity = contents ? await identityOf(decoded, decoded.files.map(({ name }) => contents[name])) : /** @type {string} */ (decoded.sha256);
   return {
     id, dimension, sha256: identity,
-    /** @param {Input} input */
-    embed: async (input) => checked(await embed(input), dimension),
+    /** @param {Input | Blob | ArrayBuffer | DataView} input the latter three for a function that takes files */
+    embed: async (input) => checked(await embed(/** @type {Input} */ (takes === 'file' ? await bytesOf(input) : input)), dimension),
     close: () => {},
   };
+}
+
+/** The bytes of a file, and anything else as it is. @param {unknown} input */
+async function bytesOf(input) {
+  if (input instanceof Blob) return new Uint8Array(await input.arrayBuffer());
+  if (input instanceof ArrayBuffer) return new Uint8Array(input);
+  return input instanceof DataView ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength) : input;
 }
 
 /** @param {ArrayLike<number>} answer @param {number} dimension */

@@ -29,7 +29,7 @@ export async function inspect(files) {
   const found = await manifestAmong(files);
   const manifest = decodeManifest(found.text);
   if (manifest.runtime === 'function') {
-    throw new ExtractorError('extractor-function', 'This manifest is of a function, which is code, and the page runs no code that it is given: functions are for the npm package and for scripts/embed.');
+    throw new ExtractorError('extractor-function', 'This manifest is of a function, which is code, and this page runs no code that it is given: use it in a page of your own, by the npm package, and in scripts/embed.');
   }
   const { sha256, contents } = await checkFiles(manifest, async (name) => files.find((file) => pathOf(file) === found.folder + name) ?? files.find((file) => file.name === name.split('/').pop()));
   return { sha256, manifest: { ...manifest, sha256 }, contents };
@@ -99,14 +99,19 @@ export async function loadKept({ sha256, manifest, contents }, options = {}) {
   const runtime = manifest.runtime === 'onnx' ? 'onnx.js' : 'graphs.js';
   return loadNetwork({
     id: manifest.id, sha256, dimension: manifest.dimension, views: manifest.views.length,
-    files: async (onProgress) => ({ manifest, contents: contents ?? await read(sha256, manifest), wasm: await program(manifest, folder, onProgress) }),
+    files: async (onProgress) => ({ manifest, contents: contents ?? await contentsOf({ sha256, manifest }), wasm: await program(manifest, folder, onProgress) }),
     worker: () => new Worker(new URL('worker.js', folder), { type: 'module', name: 'extractor' }),
     runtime: () => import(new URL(runtime, folder).href),
   }, { patience: 120_000, ...options });
 }
 
-/** @param {string} sha256 @param {Manifest} manifest */
-async function read(sha256, manifest) {
+/**
+ * The files of one that is kept here, compared with its manifest again.
+ *
+ * @param {Kept} which
+ * @returns {Promise<Map<string, ArrayBuffer>>} by name
+ */
+export async function contentsOf({ sha256, manifest }) {
   const cache = await open();
   const { contents } = await checkFiles(manifest, async (name) => (await cache.match(place(sha256, name)))?.blob());
   return contents;

@@ -15,7 +15,15 @@
  * @property {boolean} learn whether the file offers to be taught more
  * @property {'probability'|'taught'} sort order of the classes
  * @property {string[]} classes names of those that have pictures
- * @property {import('../extractor/download.js').ExtractorRecord} extractor
+ * @property {SharedExtractor} extractor
+ */
+
+/**
+ * An extractor in a file: its manifest and identity. The files that the manifest lists
+ * are the blocks `file-0`, `file-1` and so on, in that order, whatever they are called.
+ * What runs it is in the blocks `runtime-simd`, and `runtime-plain` for machines without
+ * SIMD where `plain` says so.
+ * @typedef {import('../extractor/manifest.js').Manifest & {sha256: string, plain: boolean}} SharedExtractor
  */
 
 /** Where the page takes its blocks; the program that stands behind them names it too. */
@@ -25,6 +33,8 @@ const TITLE = '<title>metaqda</title>';
 
 /** More than this is a lot for one mail, in bytes. */
 export const LARGE = 6e6;
+/** More than this no browser should be asked to open from one file. The command line says so too. */
+export const MOST = 64e6;
 
 /** @param {Uint8Array} bytes @returns {Promise<string>} */
 export async function packed(bytes) {
@@ -34,7 +44,9 @@ export async function packed(bytes) {
 
 /** The inverse. @param {string} text @returns {Promise<Uint8Array<ArrayBuffer>>} */
 export async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -61,6 +73,15 @@ export function assemble(page, title, blocks) {
   if (!page.includes(PLACE) || !page.includes(TITLE)) throw new Error('The page for shared files has another form than this program knows: reload the page.');
   const texts = Object.entries(blocks).map(([name, text]) => `<script type="application/octet-stream" id="block-${name}">${text}</script>`);
   return page.replace(TITLE, () => `<title>${escaped(title)}</title>`).replace(PLACE, () => texts.join('\n'));
+}
+
+/**
+ * The notices of a file whose extractor somebody brought.
+ *
+ * @param {{id: string, licence: string}} manifest @param {string} notices of what runs it and of the rest
+ */
+export function broughtNotices({ id, licence }, notices) {
+  return `The feature extractor “${id}” was brought by whoever made this file. Its licence, in the words that came with it:\n\n${licence}\n\n${notices}`;
 }
 
 /** What a file about this may be called. @param {string} name of the session */

@@ -33,7 +33,8 @@ export class ExtractorsDialog {
     this.bring = el('div', { class: 'extractor-part' },
       el('p', {}, 'Drop a network here together with its manifest, or choose them:'),
       el('div', { class: 'actions' }, this.#files('Files', { multiple: true }), this.#files('Folder', { webkitdirectory: true, multiple: true })),
-      el('p', { class: 'small muted' }, 'A TensorFlow.js graph or an ONNX network. The manifest is a small JSON file that says what the network is fed and which of its answers counts; web/extractor/README.md in the program’s source has examples. Nothing of it leaves this device.'));
+      el('p', { class: 'small muted' }, 'A TensorFlow.js graph or an ONNX network. The manifest is a small JSON file that says what the network is fed and which of its answers counts; web/extractor/README.md in the program’s source has examples. Nothing of it leaves this device.'),
+      el('p', { class: 'small muted' }, 'An extractor that is a function, for sounds say, is code, and this page runs no code that it is given: use it in a page of your own, by the npm package.'));
     this.found = el('div', { class: 'extractor-part', tabindex: -1, hidden: true });
     this.bar = el('progress', { 'aria-label': 'Done so far' });
     this.doing = el('p', { class: 'small' });
@@ -107,6 +108,8 @@ export class ExtractorsDialog {
       const extractor = await this.#work(`Trying the extractor “${id}”`, (onProgress) => loadKept(brought, { onProgress }));
       extractor.close();
       await keep(brought);
+      // The service worker keeps them, so that sharing needs no network later.
+      for (const ending of ['html', 'txt']) fetch(`networks/share-${brought.manifest.runtime}.${ending}`).catch(() => {});
       await this.#fill();
       await this.#show(brought);
     });
@@ -232,6 +235,7 @@ export class ExtractorsDialog {
     this.progress.hidden = false;
     this.found.hidden = true;
     this.bring.hidden = true;
+    this.list.inert = true; // one thing at a time
     this.dialog.setAttribute('aria-busy', 'true');
     say(`${what}.`);
     this.cancel.focus();
@@ -248,6 +252,7 @@ export class ExtractorsDialog {
       this.#running = null;
       this.progress.hidden = true;
       this.bring.hidden = false;
+      this.list.inert = false;
       this.dialog.removeAttribute('aria-busy');
     }
   }

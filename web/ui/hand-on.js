@@ -5,7 +5,7 @@ import { el, sentence } from './dom.js';
 
 /**
  * @param {import('../library/types.js').Engine} engine
- * @param {{now: Promise<import('../library/types.js').Identity>}} reader
+ * @param {Parameters<typeof import('./share.js').share>[0]['reader']} reader
  */
 export function handOn(engine, reader) {
   const button = (/** @type {string} */ label, /** @type {() => Promise<void>} */ work) => el('button', {

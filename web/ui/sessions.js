@@ -14,7 +14,7 @@ export class SessionsDialog {
   #current = '';
   #name = '';
 
-  /** @param {{engine: Engine, reader: {now: Promise<import('../library/types.js').Identity>}, onSwitched: () => void}} parts */
+  /** @param {{engine: Engine, reader: {now: Promise<import('../library/types.js').Identity>, own: Promise<import('../library/types.js').Identity>}, onSwitched: () => void}} parts */
   constructor({ engine, reader, onSwitched }) {
     this.engine = engine;
     this.reader = reader;

@@ -8,30 +8,28 @@ import { simdSupported } from '../../base/simd.js';
 import { nextTask } from '../../base/task.js';
 import { ExtractorError } from '../../extractor/errors.js';
 import { decodeManifest } from '../../extractor/manifest.js';
+// The build puts the runtime of any graph, or that of ONNX networks, in the place of this one.
 import { createRuntime } from '../../extractor/runtime.mjs';
 import { createSession } from '../../extractor/session.js';
 
-/** @typedef {import('../../extractor/download.js').ExtractorRecord} ExtractorRecord */
 /** @typedef {{views: number, place: 'worker'|'window', embed: (picture: ImageBitmap, views?: number) => Promise<Float32Array>}} Extractor */
 
-/** Milliseconds after which a silent worker counts as hung. */
+/** Milliseconds after which a silent worker counts as hung, with a second more for each megabyte of the network. */
 const PATIENCE = 30_000;
 
 /**
- * @param {ExtractorRecord} record
- * @param {(name: string) => Promise<Uint8Array<ArrayBuffer>>} read the bytes of a file of it
+ * @param {import('../assemble.js').SharedExtractor} shared
+ * @param {(block: string) => Promise<Uint8Array<ArrayBuffer>>} read
  * @param {string} program text of this program
  * @returns {Promise<Extractor>}
  */
-export async function startExtractor(record, read, program) {
-  const { runtimes, ...given } = record;
+export async function startExtractor(shared, read, program) {
+  const { plain, ...given } = shared;
   const manifest = decodeManifest(given);
-  const names = [...manifest.files.map(({ name }) => name), (simdSupported() ? runtimes.simd : runtimes.plain).name];
-  const bytes = await Promise.all(names.map(read));
-  const files = {
-    manifest, wasm: bytes[names.length - 1].buffer,
-    contents: new Map(manifest.files.map(({ name }, i) => [name, bytes[i].buffer])),
-  };
+  const simd = simdSupported();
+  if (!simd && !plain) throw new ExtractorError('no-simd', 'This file needs a browser with SIMD in WebAssembly: open it in a current Chrome, Edge, Firefox or Safari.');
+  const [wasm, ...contents] = await Promise.all([simd ? 'runtime-simd' : 'runtime-plain', ...manifest.files.map((_, i) => `file-${i}`)].map(read));
+  const files = { manifest, wasm: wasm.buffer, contents: new Map(manifest.files.map(({ name }, i) => [name, contents[i].buffer])) };
   const place = await inWorker(files, program).catch(() => inWindow(files));
   return { views: manifest.views.length, ...place };
 }
@@ -40,7 +38,8 @@ export async function startExtractor(record, read, program) {
 async function inWorker(files, program) {
   const url = URL.createObjectURL(new Blob([program], { type: 'text/javascript' }));
   const client = new RemoteClient(new Worker(url, { name: 'extractor' }), {
-    code: 'worker-failed', died: (why) => `The extractor's worker stopped: ${why}. Open the file anew.`, patience: PATIENCE,
+    code: 'worker-failed', died: (why) => `The extractor's worker stopped: ${why}. Open the file anew.`,
+    patience: PATIENCE + files.manifest.files.reduce((sum, { bytes }) => sum + bytes, 0) / 1000,
     error: (code, message) => new ExtractorError(code, message),
   });
   try {

@@ -87,7 +87,7 @@ async function start(blocks, write, program) {
 const packedJSON = (value) => packed(new TextEncoder().encode(JSON.stringify(value)));
 
 /** @param {About} about @param {number} bytes of the file */
-function describe({ name, made, version, classes, learn }, bytes) {
+function describe({ name, made, version, classes, learn, extractor }, bytes) {
   byId('name', HTMLElement).textContent = name;
   const shown = classes.slice(0, 12).join(', ');
   const more = classes.length > 12 ? ` and ${classes.length - 12} more` : '';
@@ -96,7 +96,7 @@ function describe({ name, made, version, classes, learn }, bytes) {
   const time = new Date(made);
   const day = Number.isNaN(time.getTime()) ? '' : ` on ${time.toLocaleDateString(undefined, { dateStyle: 'long' })}`;
   byId('made', HTMLElement).textContent = `Made${day} with metaqda.`;
-  byId('facts', HTMLElement).textContent = `Made${day} by the page of metaqda, version ${version}. It has ${megabytes(bytes)}: the engine, the feature extractor, `
+  byId('facts', HTMLElement).textContent = `Made${day} by the page of metaqda, version ${version}. It has ${megabytes(bytes)}: the engine, the feature extractor “${extractor.id}”, `
     + 'background knowledge and what was taught. It asks nothing of any other computer: its policy forbids it.';
 }
 

@@ -183,8 +183,24 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
   }
   await dialog(page).getByLabel('Files of the extractor').setInputFiles(path.join(folders.onnx, manifest.files[0].name));
   await error.filter({ hasText: 'There is no manifest among the files' }).waitFor();
-  await folder.setInputFiles(path.dirname(await speech(path.join(temporary, 'speech'))));
-  await error.filter({ hasText: 'the page runs no code that it is given' }).waitFor();
+  // Of a function nothing more is asked than its manifest, however it comes.
+  const speechManifest = await speech(path.join(temporary, 'speech'));
+  await dialog(page).getByText('An extractor that is a function, for sounds say, is code, and this page runs no code that it is given: use it in a page of your own, by the npm package.').waitFor();
+  for (const [label, files] of [['Folder of the extractor', path.dirname(speechManifest)], ['Files of the extractor', speechManifest]]) {
+    await dialog(page).getByLabel('Files of the extractor').setInputFiles({ name: 'x.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
+    await error.filter({ hasText: 'There is no manifest among the files' }).waitFor();
+    await dialog(page).getByLabel(label).setInputFiles(files);
+    await error.filter({ hasText: 'This manifest is of a function, which is code, and this page runs no code that it is given: use it in a page of your own, by the npm package' }).waitFor();
+  }
+  const dropped = await page.evaluateHandle((text) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([text], 'manifest.json', { type: 'application/json' }));
+    return transfer;
+  }, await readFile(speechManifest, 'utf8'));
+  await dialog(page).getByLabel('Files of the extractor').setInputFiles({ name: 'x.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
+  await error.filter({ hasText: 'There is no manifest among the files' }).waitFor();
+  for (const type of ['dragenter', 'dragover', 'drop']) await dialog(page).locator('.extractor-part').first().dispatchEvent(type, { dataTransfer: dropped });
+  await error.filter({ hasText: 'use it in a page of your own, by the npm package' }).waitFor();
   assert.deepEqual((await cached(page)).filter((name) => name.startsWith('/kept-extractors/')), []);
   await dialog(page).getByLabel('Files of the extractor').setInputFiles(['manifest.json', manifest.files[0].name].map((name) => path.join(folders.onnx, name)));
   await dialog(page).getByRole('heading', { name: onnxName }).waitFor();

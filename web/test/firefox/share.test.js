@@ -7,9 +7,27 @@ import path from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { sample } from '../browser/harness.js';
+import { nsfwjs, textDirection } from '../extractors/networks.js';
 import { field, ready, recognise, teach, visit } from './firefox.js';
 
-test('a file shared from Firefox answers there from disk as the page did, and learns', async () => {
+/**
+ * Uses another extractor in the session that is open.
+ *
+ * @param {import('puppeteer-core').Page} page @param {string} extractor its folder
+ */
+async function bring(page, extractor) {
+  await (await page.waitForSelector('#settings-button'))?.click();
+  await (await page.waitForSelector('::-p-text(Use another extractor…)'))?.click();
+  const files = await readdir(extractor);
+  await (await field(page, '#extractors input[type="file"]:not([webkitdirectory])')).uploadFile(...files.map((file) => path.join(extractor, file)));
+  await (await page.waitForSelector('#extractors ::-p-text(Use it in this session)'))?.click();
+  await page.waitForFunction(() => /is in use\.$/.test(document.querySelector('#status')?.textContent ?? ''));
+}
+
+/** @type {[string, ((folder: string) => Promise<string>)|null][]} */
+const extractors = [['the page’s own extractor', null], ['a TensorFlow.js graph that was brought', nsfwjs], ['an ONNX network that was brought', textDirection]];
+
+for (const [name, make] of extractors) test(`a file shared from Firefox with ${name} answers there from disk as the page did, and learns`, { timeout: 120_000 }, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'share-'));
   const downloads = { 'browser.download.folderList': 2, 'browser.download.dir': folder, 'browser.helperApps.neverAsk.saveToDisk': 'application/octet-stream,text/html' };
   const saved = async (/** @type {string} */ ending) => {
@@ -21,6 +39,7 @@ test('a file shared from Firefox answers there from disk as the page did, and le
   };
   try {
     await visit(async ({ page, site }) => {
+      if (make) await bring(page, path.dirname(await make(path.join(folder, 'extractor'))));
       for (const name of ['Banana', 'Umbrella']) await teach(page, name, ['noto', 'twemoji', 'openmoji']);
       const asked = [sample('emojione', 'banana'), sample('fxemoji', 'rocket')];
       /** @type {Record<string, number>[]} */
@@ -35,7 +54,7 @@ test('a file shared from Firefox answers there from disk as the page did, and le
       await (await page.waitForSelector('#sessions ::-p-text(Share…)'))?.click();
       await (await page.waitForSelector('::-p-text(People may teach it more)'))?.click();
       await page.waitForFunction(() => /^The file has/.test(document.querySelector('[aria-labelledby="share-title"] [role="status"]')?.textContent ?? ''));
-      await (await page.waitForSelector('::-p-text(Save the file)'))?.click();
+      await (await page.waitForSelector(make ? '::-p-text(MB all the same)' : '::-p-text(Save the file)'))?.click();
       const file = await saved('.html');
       await site.stop();
       await page.goto(pathToFileURL(file).href);

@@ -146,6 +146,12 @@ test('the identity is of files and recipe: it changes with all that changes numb
   assert.equal(await identity(none), await identity({ outputs: [{ node: 'pooled', pooling: 'none', map: 'cells' }] }), 'cells explain an answer and do not change it');
 });
 
+test('the recipe is the text that the command line hashes too', async () => {
+  const all = JSON.parse(await readFile(new URL('../../../testdata/extractor/recipes.json', import.meta.url), 'utf8'));
+  assert.ok(all.length >= 5);
+  for (const { manifest, recipe } of all) assert.equal(recipeText(decodeManifest(manifest)), recipe);
+});
+
 test('the identity of the page’s own kind of manifest is what sessions and priors have recorded', async () => {
   const own = decodeManifest({
     format: 'metaqda-extractor-1', id: 'x', runtime: 'tfjs-graph', dimension: 4, licence: 'x', inputSize: 224, views: [{ name: 'whole' }, { name: 'middle', share: 0.7 }],

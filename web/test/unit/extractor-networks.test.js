@@ -7,16 +7,19 @@ import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from '
 import os from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { leaveOutParts } from '../../extractor/cells.js';
 import { expose } from '../../extractor/onnx-graph.js';
 import { buildSamples } from '../../build/samples.mjs';
+import { written } from '../../build/written.mjs';
 import { allConcepts } from '../../samples/concepts.mjs';
 import { decodePicture } from '../../../scripts/embed/decode.mjs';
 import { builtExtractor, loadExtractor } from '../../../scripts/embed/extractor.mjs';
 import { decodeNPZ } from '../../../scripts/embed/npz.mjs';
 import { nsfwjs, speech, textDirection, writeExtractor } from '../extractors/networks.js';
+import { kinds, soundOf } from '../extractors/sounds.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const picture = await decodePicture(path.join(root, 'testdata/parity/ibis_image_0036.jpg'));
@@ -162,34 +165,12 @@ test('the whole way: pictures are embedded, a prior is learned from them and is 
   assert.ok(learned.nll < plain.nll, `${learned.nll}, without a learned prior ${plain.nll}`);
 });
 
-/** A spoken-like sound: a buzz with two formants that glide. @param {number[]} from @param {number[]} to @param {number} seed */
-function sound(from, to, seed) {
-  const rate = 16_000;
-  const samples = 24_000;
-  const file = new DataView(new ArrayBuffer(44 + 2 * samples));
-  for (const [at, text] of /** @type {const} */ ([[0, 'RIFF'], [8, 'WAVE'], [12, 'fmt '], [36, 'data']])) [...text].forEach((c, i) => file.setUint8(at + i, c.charCodeAt(0)));
-  for (const [at, value] of /** @type {const} */ ([[4, 36 + 2 * samples], [16, 16], [24, rate], [28, 2 * rate], [40, 2 * samples]])) file.setUint32(at, value, true);
-  for (const [at, value] of /** @type {const} */ ([[20, 1], [22, 1], [32, 2], [34, 16]])) file.setUint16(at, value, true);
-  let state = seed;
-  const pitch = 100 + 15 * (seed % 5);
-  let phases = [0, 0];
-  for (let i = 0; i < samples; i++) {
-    state = (state * 48271) % 2147483647;
-    const buzz = 0.5 + 0.5 * Math.sin(2 * Math.PI * pitch * i / rate) ** 8;
-    phases = phases.map((phase, f) => phase + 2 * Math.PI * (from[f] + (to[f] - from[f]) * i / samples) / rate);
-    file.setInt16(44 + 2 * i, 6000 * buzz * (Math.sin(phases[0]) + 0.6 * Math.sin(phases[1])) + 300 * (state / 2147483647 - 0.5), true);
-  }
-  return new Uint8Array(file.buffer);
-}
-
 test('a plain function of sounds: embedded from files, and what is alike is near', async () => {
   const manifest = await speech(path.join(temporary, 'speech'));
   const sounds = path.join(temporary, 'sounds');
-  /** @type {Record<string, [number[], number[]]>} */
-  const kinds = { ah: [[750, 1200], [700, 1100]], ee: [[300, 2300], [280, 2500]], oo: [[320, 800], [300, 700]] };
-  for (const [name, [from, to]] of Object.entries(kinds)) {
+  for (const name of ['ah', 'ee', 'oo']) {
     await mkdir(path.join(sounds, name), { recursive: true });
-    for (let i = 1; i <= 4; i++) await writeFile(path.join(sounds, name, `${i}.wav`), sound(from, to, i));
+    for (let i = 1; i <= 4; i++) await writeFile(path.join(sounds, name, `${i}.wav`), soundOf(name, i));
   }
   const out = path.join(temporary, 'sounds.npz');
   const { code, stderr } = await embed(sounds, '--out', out, '--extractor', manifest);
@@ -205,3 +186,65 @@ test('a plain function of sounds: embedded from files, and what is alike is near
   await writeFile(path.join(sounds, 'ah', '5.wav'), 'no sound');
   assert.match((await embed(sounds, '--out', out, '--extractor', manifest)).stderr, /5\.wav' .*not a WAV file/);
 });
+
+test('sounds, the whole way: embedded by a function, a prior is learned from them, and the library answers by it about other kinds', { timeout: 120_000 }, async (t) => {
+  const manifest = await speech(path.join(temporary, 'whole-speech'));
+  const sounds = path.join(temporary, 'whole-sounds');
+  const names = Object.keys(kinds);
+  const split = { train: names.slice(0, 12), val: names.slice(12, 18), test: names.slice(18) };
+  for (const name of names) {
+    await mkdir(path.join(sounds, name), { recursive: true });
+    for (let i = 0; i < 5; i++) await writeFile(path.join(sounds, name, `${i}.wav`), soundOf(name, i));
+  }
+  const [splits, out, prior, json] = ['splits.json', 'sounds.npz', 'sounds.safetensors', 'sounds-eval.json'].map((name) => path.join(temporary, `whole-${name}`));
+  await writeFile(splits, JSON.stringify(split));
+  const { code, stderr } = await embed(sounds, '--splits', splits, '--out', out, '--extractor', manifest);
+  assert.equal(code, 0, stderr);
+  await metaqda('train', '--data', out, '--out', prior, '--quiet', '--n-way', '4', '--n-shot', '2', '--n-query', '3', '--val-shot', '1,2', '--val-query', '3', '--steps', '200');
+  await metaqda('eval', '--protocol', 'standard', '--data', out, '--split', 'test', '--prior', prior, '--methods', 'fb,fb-handcrafted', '--n-way', '5', '--n-shot', '2', '--n-query', '3', '--n-tasks', '200', '--random-seed', '0', '--json', json);
+  const { results } = JSON.parse(await readFile(json, 'utf8'));
+  const [learned, plain] = ['fb', 'fb-handcrafted'].map((name) => results.find((/** @type {any} */ one) => one.method === name));
+  t.diagnostic(`learned ${learned.accuracy.mean.toFixed(3)} right, NLL ${learned.nll.toFixed(3)}; hand-crafted ${plain.accuracy.mean.toFixed(3)}, ${plain.nll.toFixed(3)}`);
+  assert.ok(learned.nll < plain.nll, `${learned.nll}, without a learned prior ${plain.nll}`);
+
+  // A program of one's own: the function behind the manifest, the prior, and sounds of kinds that nothing was learned from.
+  const { init, createClassifier, openClassifier, functionExtractor } = await library();
+  await init({ wasm: await readFile(path.join(root, 'build/site/share/engine.wasm')) });
+  const { embed: call, sha256 } = await loadExtractor(manifest);
+  const text = await readFile(manifest, 'utf8');
+  const contents = Object.fromEntries(await Promise.all(JSON.parse(text).files.map(async (/** @type {{name: string}} */ { name }) => [name, new Uint8Array(await readFile(path.join(path.dirname(manifest), name)))])));
+  const extractor = await functionExtractor(text, contents, (/** @type {Uint8Array} */ file) => call(file));
+  assert.equal(extractor.sha256, sha256, 'one identity, of what scripts/embed wrote and of what the program has');
+  const given = (/** @type {string} */ kind, /** @type {number} */ recording) => new Blob([soundOf(kind, recording)]); // as a person's file
+  const bytes = new Uint8Array(await readFile(prior));
+  const c = await createClassifier({ extractor, prior: bytes });
+  for (const name of split.test) for (const i of [0, 1, 2]) await c.addExample(given(name, i), name);
+  let [right, none, unknown] = [0, 0, 0];
+  for (const name of split.test) {
+    for (const i of [3, 4]) {
+      const p = await c.predict(given(name, i));
+      assert.ok(Math.abs(Object.values(p.probabilities).reduce((a, b) => a + b, p.none) - 1) < 1e-9);
+      right += Number(p.label === name);
+      none += p.none / 12;
+    }
+  }
+  for (const name of split.val) unknown += (await c.predict(given(name, 3))).none / split.val.length;
+  t.diagnostic(`the library: ${right} of 12 right; none of these ${none.toFixed(2)} for what was taught, ${unknown.toFixed(2)} for what was not`);
+  assert.ok(right >= 8, `${right} of 12 right, where guessing gives 2`);
+  assert.ok(unknown > none + 0.2, `none of these: ${none} for what was taught, ${unknown} for what was not`);
+
+  // What it saves is opened under this prior and this function alone.
+  const again = await openClassifier(c.save(), { extractor, prior: bytes });
+  assert.deepEqual(await again.predict(soundOf('alarm', 4).buffer), await c.predict(given('alarm', 4)));
+  await assert.rejects(createClassifier({ extractor, prior: new Uint8Array(await readFile(path.join(root, 'web/prior/default.safetensors'))) }), (/** @type {any} */ error) => error.code === 'extractor');
+  const other = await functionExtractor({ ...JSON.parse(text), files: JSON.parse(text).files.slice(1), dimension: 96 }, contents, (/** @type {Uint8Array} */ file) => call(file));
+  await assert.rejects(openClassifier(c.save(), { extractor: other, prior: bytes }), (/** @type {any} */ error) => error.code === 'extractor');
+});
+
+/** The npm package's entry, as its build bundles it. @returns {Promise<typeof import('../../library/index.js') & typeof import('../../library/function.js')>} */
+async function library() {
+  const outfile = path.join(temporary, 'library.mjs');
+  const entry = "export * from './index.js'; export * from './function.js';";
+  await build({ stdin: { contents: entry, resolveDir: path.join(root, 'web/library'), sourcefile: 'both.js' }, outfile, bundle: true, format: 'esm', target: 'es2022', logLevel: 'warning', plugins: [written()] });
+  return import(pathToFileURL(outfile).href);
+}

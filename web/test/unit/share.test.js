@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { assemble, escaped, fileName, megabytes, packed, unpacked } from '../../share/assemble.js';
+import { assemble, broughtNotices, escaped, fileName, megabytes, packed, unpacked } from '../../share/assemble.js';
 import { compose } from '../../share/page/compose.js';
 
 const at = (/** @type {string} */ name) => new URL(`../../../${name}`, import.meta.url);
@@ -41,22 +41,36 @@ test('files have names that every system takes', () => {
   assert.equal(megabytes(4_182_280), '4.2 MB');
 });
 
-test('the policy of the page allows its own program and style, and no network', async () => {
-  const { createHash } = await import('node:crypto');
-  const page = await readFile(at('build/site/share/page.html'), 'utf8');
-  const policy = /Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1] ?? '';
-  const hash = (/** @type {string} */ text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-  const [, style] = /<style>([^]*)<\/style>/.exec(page) ?? [];
-  const [, program] = /<script>([^]*)<\/script>/.exec(page) ?? [];
-  for (const part of ["default-src 'none'", `script-src ${hash(program)} 'wasm-unsafe-eval'`, `style-src ${hash(style)}`, "connect-src 'none'", "base-uri 'none'", "form-action 'none'"]) {
-    assert.ok(policy.split('; ').includes(part), `${part} in ${policy}`);
-  }
-  assert.doesNotMatch(policy, /https?:|\*|'self'|'unsafe/);
-  assert.doesNotMatch(page.replace(/<script>[^]*<\/script>/, ''), /\s(src|style|on\w+)=|<link/);
-});
+const pages = ['share/page.html', 'networks/share-tfjs-graph.html', 'networks/share-onnx.html'];
+
+for (const name of pages) {
+  test(`the policy of ${name} allows its own program and style, and no network`, async () => {
+    const { createHash } = await import('node:crypto');
+    const page = await readFile(at(`build/site/${name}`), 'utf8');
+    const policy = /Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1] ?? '';
+    const hash = (/** @type {string} */ text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    const [, style] = /<style>([^]*)<\/style>/.exec(page) ?? [];
+    const [, program] = /<script>([^]*)<\/script>/.exec(page) ?? [];
+    for (const part of ["default-src 'none'", `script-src ${hash(program)} 'wasm-unsafe-eval'`, `style-src ${hash(style)}`, "connect-src 'none'", "base-uri 'none'", "form-action 'none'"]) {
+      assert.ok(policy.split('; ').includes(part), `${part} in ${policy}`);
+    }
+    assert.doesNotMatch(policy, /https?:|\*|'self'|'unsafe/);
+    assert.doesNotMatch(page.replace(/<script>[^]*<\/script>/, ''), /\s(src|style|on\w+)=|<link/);
+  });
+}
 
 test('the notices of a shared file name what it carries, and no more', async () => {
-  const notices = await readFile(at('build/site/share/notices.txt'), 'utf8');
-  for (const name of ['@tensorflow/tfjs-core', 'gonum.org/v1/gonum', 'The Go Authors', 'x448/float16', 'licence is not settled', 'Apache License', 'BSD-3-Clause', 'THE SOFTWARE IS PROVIDED "AS IS"']) assert.ok(notices.includes(name), name);
-  for (const name of ['go-indexeddb', 'honnef.co', 'iconify', 'fflate', 'esbuild', 'urfave']) assert.ok(!notices.includes(name), name);
+  const always = ['gonum.org/v1/gonum', 'The Go Authors', 'x448/float16', 'Apache License', 'BSD-3-Clause', 'THE SOFTWARE IS PROVIDED "AS IS"'];
+  const never = ['go-indexeddb', 'honnef.co', 'iconify', 'fflate', 'esbuild', 'urfave'];
+  const [tfjs, weights, others, onnx] = [['@tensorflow/tfjs-core', 'XNNPACK', '`long`'], ['licence is not settled', 'centernet'], ['tfjs-backend-cpu', 'seedrandom'], ['onnxruntime-web', 'Protocol Buffers']];
+  for (const [file, carries, not] of /** @type {[string, string[], string[]][]} */ ([
+    ['share/notices.txt', [...tfjs, ...weights], [...others, ...onnx]],
+    ['networks/share-tfjs-graph.txt', [...tfjs, ...others], [...weights, ...onnx]],
+    ['networks/share-onnx.txt', onnx, [...tfjs, ...weights, ...others]],
+  ])) {
+    const notices = await readFile(at(`build/site/${file}`), 'utf8');
+    for (const name of [...always, ...carries]) assert.ok(notices.includes(name), `${file}: ${name}`);
+    for (const name of [...never, ...not]) assert.ok(!notices.includes(name), `${file}: ${name}`);
+  }
+  assert.match(broughtNotices({ id: 'a', licence: 'MIT, its author' }, 'the rest'), /“a” was brought .*\n\nMIT, its author\n\nthe rest$/);
 });
