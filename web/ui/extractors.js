@@ -6,6 +6,7 @@ import { dropZone } from './drop.js';
 import { megabytes } from './loading.js';
 import { forget, inspect, keep, kept, loadKept } from '../library/kept.js';
 import { decode } from '../files/pictures.js';
+import { withThumbnails } from './thumbnails.js';
 
 /** @typedef {import('../library/types.js').Engine} Engine */
 /** @typedef {import('../library/types.js').ClassState} ClassState */
@@ -165,8 +166,9 @@ export class ExtractorsDialog {
    * @param {Kept|null} one
    */
   async #readAnew(one) {
-    const { state, classes } = await this.engine.changes(0);
-    if (!classes) throw new Error('The session cannot be read now: try again.');
+    const { state, classes: bare } = await this.engine.changes(0);
+    if (!bare) throw new Error('The session cannot be read now: try again.');
+    const classes = await withThumbnails(this.engine, bare); // before another session is open
     const extractor = await this.#load(one);
     const former = await this.reader.now;
     const name = ` read by ${one ? one.manifest.id : 'the built-in extractor'}`;

@@ -3,6 +3,7 @@
 import { complain, say } from './announce.js';
 import { counted, dialogHead, el, save, sentence } from './dom.js';
 import { assemble, broughtNotices, fileName, LARGE, megabytes, MOST, packed } from '../share/assemble.js';
+import { withThumbnails } from './thumbnails.js';
 
 /** @typedef {import('../library/types.js').Engine} Engine */
 /** @typedef {import('../library/types.js').ExtractorRecord} ExtractorRecord */
@@ -100,7 +101,7 @@ class ShareDialog {
     const about = { name: state.sessionName, made: new Date().toISOString(), version, learn: this.learn.checked, sort: state.sort, classes: taught.map(({ name }) => name), extractor };
     const own = {
       about: await packed(new TextEncoder().encode(JSON.stringify(about))), classifier: await packed(classifier), prior: await packed(prior),
-      ...this.pictures.checked ? { pictures: await packed(new TextEncoder().encode(JSON.stringify(thumbnailsOf(taught)))) } : {},
+      ...this.pictures.checked ? { pictures: await packed(new TextEncoder().encode(JSON.stringify(thumbnailsOf(await withThumbnails(engine, taught))))) } : {},
     };
     const text = assemble(page, state.sessionName, { ...own, ...blocks });
     if (text.length > MOST) throw tooLarge(`With all that it was taught the file would have ${megabytes(text.length)}`);

@@ -37,3 +37,19 @@ export class Thumbnails {
     for (const id of this.#urls.keys()) if (!wanted.has(id)) this.drop(id);
   }
 }
+
+/**
+ * The classes with the thumbnails of all their pictures: where there are many pictures, the state comes without.
+ *
+ * @param {Pick<import('../library/types.js').Engine, 'thumbnails'>} engine
+ * @param {import('../library/types.js').ClassState[]} classes of the open session
+ * @returns {Promise<import('../library/types.js').ClassState[]>}
+ */
+export async function withThumbnails(engine, classes) {
+  const all = [];
+  for (const one of classes) {
+    const found = await engine.thumbnails(one.id, one.examples.map(({ id }) => id));
+    all.push({ ...one, examples: one.examples.map((example, i) => ({ ...example, thumbnail: found[i] ?? undefined })) });
+  }
+  return all;
+}

@@ -169,3 +169,26 @@ test('with 2,000 classes and 20,000 pictures the page starts, recognises, and sh
     assert.ok(start < 2000 * SLACK, `ready after ${start} ms`);
     assert.ok(atStart < 100 * SLACK, `longest piece of work ${atStart} ms`);
   }));
+
+test('of a session with many pictures each has its copy when all are handed on', { timeout: 120_000 }, () =>
+  visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
+    await page.goto(`${site.origin}/`);
+    await ready(page);
+    await page.goto(`${site.origin}/LICENSE.txt`);
+    await fill(page, { classes: 7, pictures: 700, dimension: 32 });
+    await page.reload();
+    const copies = await page.evaluate(async () => {
+      const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+      const { withThumbnails } = await import(/** @type {any} */ ('/web/ui/thumbnails.js'));
+      const engine = await loadEngine({ base: `${location.origin}/` });
+      const { classes } = await engine.changes(0);
+      const all = await withThumbnails(engine, classes);
+      const count = (/** @type {any[]} */ some) => some.flatMap(({ examples }) => examples).filter(({ thumbnail }) => thumbnail?.length > 100).length;
+      const [first] = classes;
+      const { undo } = await engine.removeExample(first.id, first.examples[3].id); // the copy is in the store alone
+      await engine.undo(undo);
+      const [back] = await engine.thumbnails(first.id, [first.examples[3].id]);
+      return { bare: count(classes), all: count(all), same: String(back) === String(all[0].examples[3].thumbnail) };
+    });
+    assert.deepEqual(copies, { bare: 0, all: 700, same: true });
+  }));
