@@ -109,13 +109,16 @@ func (t snapshot) pages(table Table, session string, page func([]stored)) error 
 	rest := func(after []any) js.Value {
 		return jsKeyRange.Call("bound", after, []any{session, []any{}}, true, true) // an array comes after all strings
 	}
-	keys, err := t.keysOf(func() js.Value { return place().Call("getAllKeys", rest([]any{session})) })
-	size := firstPage
+	found, err := now(func() []js.Value { return []js.Value{place().Call("getAllKeys", rest([]any{session}))} })
+	if err != nil {
+		return err
+	}
+	keys, at, size := found[0], 0, firstPage
 	from := func(after []any) (*asked, error) {
 		return ask(func() []js.Value { return []js.Value{place().Call("getAll", rest(after), size)} })
 	}
 	var next *asked
-	if err == nil && len(keys) > 0 {
+	if keys.Length() > 0 {
 		next, err = from([]any{session})
 	}
 	for err == nil && next != nil {
@@ -125,15 +128,15 @@ func (t snapshot) pages(table Table, session string, page func([]stored)) error 
 		}
 		next = nil
 		records := found[0]
-		n := min(records.Length(), len(keys))
+		n := records.Length()
 		if n == size {
 			last := records.Index(n - 1)
 			size = pageAfter(table, last)
 			next, err = from([]any{session, last.Get("id")})
 		}
-		some := t.storedIn(table, keys[:n], records)
+		some := t.storedIn(table, namesIn(keys.Call("slice", at, at+n)), records)
 		page(slices.DeleteFunc(some, func(r stored) bool { return r.key == noKey }))
-		keys = keys[n:]
+		at += n
 	}
 	return err
 }
@@ -141,18 +144,14 @@ func (t snapshot) pages(table Table, session string, page func([]stored)) error 
 // noKey stands for a key that is no string, which nothing here writes.
 const noKey = ""
 
-// keysOf waits for the keys of a request, all in one go.
-func (t snapshot) keysOf(request func() js.Value) (keys []string, err error) {
-	found, err := now(func() []js.Value { return []js.Value{request()} })
-	if err != nil {
-		return nil, err
-	}
-	all := listOf[any](jsJSON.Call("stringify", found[0]).String())
-	keys = make([]string, len(all))
+// namesIn returns keys, all in one go.
+func namesIn(keys js.Value) []string {
+	all := listOf[any](jsJSON.Call("stringify", keys).String())
+	names := make([]string, len(all))
 	for i, key := range all {
-		keys[i], _ = key.(string)
+		names[i], _ = key.(string)
 	}
-	return keys, nil
+	return names
 }
 
 // pageAfter returns how many records to ask for after one like this.

@@ -115,11 +115,12 @@ func decodeExample(key string, v any) (x Example, reason string) {
 }
 
 // finite returns the numbers of a Float32Array from its bytes, and whether all are
-// finite. A session may have twenty million.
+// finite. It shares their memory where it can, for a session may have twenty million.
 func finite(b []byte) (x []float32, ok bool) {
-	x = make([]float32, len(b)/4)
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), len(b)), b)
-	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 { // on no processor that browsers run on
+	if first := unsafe.Pointer(&b[0]); uintptr(first)%4 == 0 && binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		x = unsafe.Slice((*float32)(first), len(b)/4)
+	} else {
+		x = make([]float32, len(b)/4)
 		for i := range x {
 			x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 		}
@@ -257,9 +258,19 @@ func (c *Contents) Sort() {
 	slices.SortFunc(c.Classes, func(a, b Class) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
-	slices.SortFunc(c.Examples, func(a, b Example) int {
+	places := make([]int, len(c.Examples)) // an example itself is too large to be moved often
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortFunc(places, func(i, j int) int {
+		a, b := &c.Examples[i], &c.Examples[j]
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
+	sorted := make([]Example, len(places))
+	for i, from := range places {
+		sorted[i] = c.Examples[from]
+	}
+	c.Examples = sorted
 }
 
 // EncodeDamaged returns a file of records that cannot be used: JSON, with bytes as
