@@ -16,11 +16,11 @@ import (
 func (e *Engine) AddClass(name string) (id, kept string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if name, err = e.freeName(name, ""); err != nil {
-		return "", "", err
-	}
 	if len(e.classes) >= model.MaxClasses {
 		return "", "", fail("limit", "A session holds at most "+strconv.Itoa(model.MaxClasses)+" classes: begin another session.")
+	}
+	if name, err = e.freeName(name, ""); err != nil {
+		return "", "", err
 	}
 	c := &class{Class: store.Class{ID: newID(), Session: e.session.ID, Name: name, Order: e.lastOrder() + 1}}
 	if err := e.insertClass(c, nil); err != nil {

@@ -129,6 +129,7 @@ func (e *Engine) enrolSome(c *class) {
 	}
 	if c.enrolled == len(c.examples) {
 		c.late = false
+		e.fold(c.Name) // now rather than for all classes when one is added
 		e.noteBursts(c, false)
 	}
 }
