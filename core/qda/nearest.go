@@ -21,30 +21,56 @@ type Neighbour struct {
 // are nearly the same, only the closest counts. Ties go to what was taught first. It
 // returns a *[niw.DimensionError] or *[niw.ValueError] about x.
 //
-// Cost d² for whitening, d for each picture.
+// Cost d² for whitening, at most d for each picture.
 func (c *Classifier) Nearest(x []float64, n int) ([]Neighbour, error) {
 	if _, err := c.whiten(x); err != nil {
 		return nil, err
 	}
-	var all []Neighbour
+	n = max(n, 0)
+	var best, own []Neighbour // the closest so far with those not compared yet; one for each burst of a class
+	bound := math.Inf(1)      // the n-th of them
+	sift := func() {
+		slices.SortStableFunc(best, func(a, b Neighbour) int { return cmp.Compare(a.Distance, b.Distance) })
+		if best = best[:min(n, len(best))]; n > 0 && len(best) == n {
+			bound = best[n-1].Distance
+		}
+	}
 	for _, k := range c.taught {
-		first := len(all)
+		own = own[:0]
 		for b := range k.count() {
-			all = append(all, Neighbour{Label: k.label, Distance: math.Inf(1), Picture: b})
+			own = append(own, Neighbour{Label: k.label, Distance: math.Inf(1), Picture: b})
 		}
 		for i := range k.pictures() {
-			if at, d := &all[first+k.of[i]], distance(k.picture(i), c.z); d < at.Distance {
+			if at, d := &own[k.of[i]], distance(k.picture(i), c.z, bound); d < at.Distance {
 				at.Picture, at.Distance = i, d
 			}
 		}
+		for _, one := range own {
+			if one.Distance <= bound {
+				best = append(best, one)
+			}
+		}
+		if len(best) > 2*n+64 {
+			sift()
+		}
 	}
-	slices.SortStableFunc(all, func(a, b Neighbour) int { return cmp.Compare(a.Distance, b.Distance) })
-	return all[:min(max(n, 0), len(all))], nil
+	sift()
+	return best, nil
 }
 
-// distance returns |x - y|.
-func distance(x, y []float64) float64 {
+// distance returns |x - y|, or infinity for one that is found to be above a bound.
+func distance(x, y []float64, bound float64) float64 {
+	const piece = 64
+	most := bound * bound
 	var s float64
+	for ; len(x) > piece; x, y = x[piece:], y[piece:] {
+		for i, v := range x[:piece] {
+			s += (v - y[i]) * (v - y[i])
+		}
+		if s > most {
+			return math.Inf(1)
+		}
+	}
 	for i, v := range x {
 		s += (v - y[i]) * (v - y[i])
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"metaqda/core/niw"
@@ -45,6 +46,37 @@ func TestNearestByDefinition(t *testing.T) {
 	}
 	if two, err := c.Nearest(x, 2); err != nil || len(two) != 2 || two[0] != got[0] || two[1] != got[1] {
 		t.Errorf("the first two are %v, %v, of %v", two, err, got[:2])
+	}
+}
+
+// The first few of many are those of the whole order, ties by what was taught first.
+func TestNearestOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(80, 2))
+	const d = 150
+	c, err := New(niw.HandCrafted(d, 1), Options{})
+	must(t, err)
+	for k := range 40 {
+		label := string(rune('A' + k))
+		must(t, c.AddClass(label))
+		for range 12 {
+			x := randomVector(rng, d, 1)
+			if k%5 == 4 { // the same picture in several classes
+				x = randomVector(rand.New(rand.NewPCG(9, 9)), d, 1)
+			}
+			must(t, c.Add(label, x))
+		}
+	}
+	for _, x := range [][]float64{randomVector(rng, d, 1), randomVector(rand.New(rand.NewPCG(9, 9)), d, 1)} {
+		all, err := c.Nearest(x, 1000)
+		must(t, err)
+		if len(all) != 480 {
+			t.Fatalf("%d neighbours of 480 pictures", len(all))
+		}
+		for _, n := range []int{0, 1, 4, 99} {
+			if some, err := c.Nearest(x, n); err != nil || !slices.Equal(some, all[:n]) {
+				t.Errorf("the first %d are %v, want %v (%v)", n, some, all[:n], err)
+			}
+		}
 	}
 }
 
