@@ -305,7 +305,10 @@ export class ClassList {
         field.focus();
       }
     });
-    for (const type of ['input', 'blur']) field.addEventListener(type, () => complain(error, ''));
+    field.addEventListener('input', () => complain(error, ''));
+    // Who has gone on to something else has read it. It goes once that is pressed: what it
+    // leaves is filled from below, and a press would miss what it began on.
+    field.addEventListener('blur', () => addEventListener('click', () => complain(error, ''), { once: true, capture: true }));
   }
 
   /**
