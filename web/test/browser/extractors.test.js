@@ -9,7 +9,7 @@ import test, { after, before } from 'node:test';
 import { promisify } from 'node:util';
 import { nsfwjs, speech, textDirection } from '../extractors/networks.js';
 import {
-  addClass, assertProbabilities, assertSame, card, faults, most, offlineReady, open, recognise, root, sample, serveSite, status, teach, visit,
+  addClass, assertProbabilities, assertSame, card, faults, likeliest, most, offlineReady, open, recognise, root, sample, serveSite, status, teach, visit,
 } from './harness.js';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -117,14 +117,6 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
     await rm(profile, { recursive: true, force: true });
   }
 });
-
-/**
- * The most probable class: without background knowledge a style that was not taught may
- * well be none of these.
- *
- * @param {Record<string, number>} answer
- */
-const likeliest = ({ 'None of these': _, ...classes }) => most(classes);
 
 test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
   await bring(page, folders.graph);

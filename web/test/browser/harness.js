@@ -330,6 +330,14 @@ export function most(probabilities) {
   return Object.entries(probabilities).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
 }
 
+/**
+ * The most probable class: without background knowledge a style that was not taught may
+ * well be none of these.
+ *
+ * @param {Record<string, number>} probabilities
+ */
+export const likeliest = ({ 'None of these': _, ...classes }) => most(classes);
+
 /** Fails unless these are probabilities. @param {Record<string, number>} probabilities */
 export function assertProbabilities(probabilities) {
   const values = Object.values(probabilities);
