@@ -794,6 +794,8 @@ class ClassCard {
     this.cameraBox.hidden = false;
     this.cameraButton.setAttribute('aria-pressed', 'true');
     this.#wireShutter(shutter, counter, camera);
+    // What is said of the first pictures must not come to lie on what takes the next.
+    shutter.scrollIntoView({ block: 'nearest' });
     try {
       await camera.start();
       shutter.disabled = false;

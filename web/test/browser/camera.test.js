@@ -107,6 +107,41 @@ test('holding the button captures again and again, by mouse and by keyboard', as
   });
 });
 
+for (const [width, height] of [[1280, 800], [390, 844]]) {
+  test(`one press after the other, with the hand kept still, each takes a picture: ${width} by ${height}`, () => visit({ flags: FAKE }, async ({ page }) => {
+    await page.setViewportSize({ width, height });
+    for (const name of ['Banana', 'Cup', 'Lemon']) await addClass(page, name);
+    // As who sees that button at the lower edge, and what comes below it not at all.
+    const open = page.getByRole('button', { name: 'Camera for Lemon' });
+    await open.evaluate((button) => button.scrollIntoView({ block: 'end', behavior: 'instant' }));
+    await open.press('Enter');
+    const shutter = page.getByRole('button', { name: 'Hold to capture Lemon' });
+    await shutter.and(page.locator(':enabled')).waitFor();
+    const box = await still(shutter);
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    const taken = card(page, 'Lemon').locator('.capture-count');
+    for (const said of ['1 picture taken', '2 pictures taken', '3 pictures taken']) {
+      await page.mouse.down();
+      await page.mouse.up();
+      await taken.getByText(said).waitFor();
+      await page.locator('.toast').waitFor();
+    }
+    assert.deepEqual(await still(shutter), box, 'nothing moved');
+    const foot = await page.locator('.toast').boundingBox();
+    assert.ok(foot && box.y + box.height <= foot.y, 'the notice is below what takes the pictures');
+  }));
+}
+
+/** Where something is once it moves no longer. @param {import('playwright-core').Locator} locator */
+async function still(locator) {
+  for (let before = await locator.boundingBox(); ;) {
+    await locator.page().waitForTimeout(150);
+    const now = await locator.boundingBox();
+    if (now && before && now.x === before.x && now.y === before.y) return now;
+    before = now;
+  }
+}
+
 test('only one part of the page has the camera', () => visit({ flags: FAKE }, async ({ page }) => {
   await addClass(page, 'A');
   await addClass(page, 'B');

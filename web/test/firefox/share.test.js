@@ -68,7 +68,9 @@ for (const [name, make] of extractors) test(`a file shared from Firefox with ${n
       }
       assert.equal(await page.evaluate(() => window.isSecureContext), true, 'a camera may be asked for');
       await (await page.waitForSelector('.correct ::-p-text(Umbrella)'))?.click();
-      await (await page.waitForSelector('#keep:not([hidden]) #keep-session'))?.click();
+      const keep = await page.waitForSelector('#keep:not([hidden]) #keep-session');
+      await keep?.evaluate((button) => button.scrollIntoView({ block: 'center', behavior: 'instant' })); // from under what the page says
+      await keep?.click();
       await saved('.safetensors');
       await page.evaluate(() => { window.onbeforeunload = null; });
     }, downloads);
