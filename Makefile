@@ -284,7 +284,7 @@ KILLS ?= 200
 SEED  ?= 1
 
 .PHONY: soak
-soak: build soak-fuzz soak-kills soak-scale test-firefox-all reproducible ## all that takes long: fuzz every decoder, kill the browser, fill the page, all tests in Firefox, build twice: three hours
+soak: build soak-fuzz soak-kills soak-scale soak-defects test-firefox-all reproducible ## all that takes long: fuzz every decoder, kill the browser, fill the page, make old defects anew, all tests in Firefox, build twice: four hours
 
 # Sixteen of the inputs that it found to do something new, small ones and large ones,
 # are kept beside the tests, which try them from then on.
@@ -314,6 +314,12 @@ soak-kills: build ## kill Chromium KILLS times, 200, and Firefox a tenth as ofte
 .PHONY: soak-scale
 soak-scale: build ## 2,000 classes and 20,000 pictures, by the times that are promised; nothing else may run
 	@chromium=$$($(BIN)/chromium -install) && METAQDA_SOAK=1 CHROMIUM="$$chromium" $(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js
+
+# What once was wrong has a test each. That none of them passes whatever is the case is
+# shown by doing it again, in a copy.
+.PHONY: soak-defects
+soak-defects: build ## make each defect of scripts/defects anew in a copy of the tree: the test that is to notice must fail
+	$(GO) run ./scripts/defects -browser
 
 # The second build is of a copy of the tree under another path, with its own cache.
 .PHONY: reproducible

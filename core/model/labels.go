@@ -80,15 +80,16 @@ func RepairLabels(names []string) []string {
 			repaired[i], taken[name] = name, true
 		}
 	}
+	tried := map[string]int{} // numbers, by what they were put to
 	for i, name := range names {
 		if repaired[i] != "" {
 			continue
 		}
 		base := shown(name)
 		free := base
-		for n := 2; taken[free]; n++ {
+		for n := max(2, tried[base]); taken[free]; n++ {
 			suffix := " " + strconv.Itoa(n)
-			free = strings.TrimFunc(cut(base, MaxLabel-len(suffix)), blank) + suffix
+			free, tried[base] = strings.TrimFunc(cut(base, MaxLabel-len(suffix)), blank)+suffix, n
 		}
 		repaired[i], taken[free] = free, true
 	}

@@ -297,7 +297,7 @@ func TestLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, label := range []string{"", " ", "\t\n", "\u2003", "pot", " pot", "pot\n", long + "e", "\u200b", "\u202e", "p\u200bot", "e\u0301", "a\x00b", "\u3164"} {
+	for _, label := range []string{"", " ", "\t\n", "\u2003", "pot", " pot", "pot\n", long + "e", "\u200b", "\u202e", "p\u200bot", "e\u0301", "a\x00b", "\u3164", "\u0301", "\U000e0061", "\u200d\u0301"} {
 		c := sampleClassifier()
 		c.Classes[1].Label = label
 		if _, err := EncodeClassifier(c); err == nil {
@@ -482,6 +482,34 @@ func TestTooManyAreRefused(t *testing.T) {
 	c.Classes[0].Examples = slices.Repeat([]Example{{Embedding: []float32{1}}}, MaxExamples+1)
 	if _, err := EncodeClassifier(c); err == nil || !strings.Contains(err.Error(), "20001 examples, the most allowed is 20000") {
 		t.Errorf("examples: %v", err)
+	}
+}
+
+// A file of any number of classes is refused before anything is made of them, and names
+// that all are the same are told apart without trying each number for each.
+func TestHundredThousandClasses(t *testing.T) {
+	const many = 100_000
+	classes := "[" + strings.Repeat(`{"label":"one","weight":1},`, many-1) + `{"label":"one","weight":1}]`
+	for _, version := range []string{"1", ""} { // version 1 had no rules for labels
+		tensors, metadata, err := decodeTensors(must(EncodeClassifier(sampleClassifier())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		metadata["classes"] = classes
+		if version != "" {
+			metadata["version"] = version
+			delete(metadata, checksumKey)
+		} else {
+			metadata[checksumKey] = checksum(tensors, metadata)
+		}
+		var format *FormatError
+		if _, err := DecodeClassifier(encodeTensors(tensors, metadata)); !errors.As(err, &format) || !strings.Contains(err.Error(), "100000 classes, the most allowed is 2000") {
+			t.Errorf("version %q: %v", version, err)
+		}
+	}
+	names := RepairLabels(slices.Repeat([]string{"one", "two"}, many/2))
+	if names[0] != "one" || names[1] != "two" || names[2] != "one 2" || names[many-1] != fmt.Sprint("two ", many/2) {
+		t.Errorf("names are %q, %q, %q and at last %q", names[0], names[1], names[2], names[many-1])
 	}
 }
 
