@@ -424,6 +424,9 @@ func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 	_, _, err = other.ImportSession(without, here)
 	must(t, err)
 	same(t, "shared", other.ask(t), w.ask(t))
+	if s := other.State(); s.Saved == 0 {
+		t.Error("what came out of a file counts as in none")
+	}
 }
 
 func TestPlainFilesNameTheClasses(t *testing.T) {

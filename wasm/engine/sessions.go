@@ -365,7 +365,8 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	})
 	e.mu.Lock()
 	if len(c.Examples) > 0 {
-		c.Session.Extractor = e.here // the file passed for its pictures
+		c.Session.Extractor = e.here        // the file passed for its pictures
+		c.Session.Saved = c.Session.Created // it is all in the file that it came from
 	}
 	known := e.site != nil && e.site.sum == file.PriorSum
 	e.mu.Unlock()
