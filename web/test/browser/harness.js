@@ -14,6 +14,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium, firefox } from 'playwright-core';
 
@@ -31,6 +32,13 @@ export const PATIENCE = Number(process.env.METAQDA_PATIENCE ?? 30_000);
 export const FLAGS = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
+  // The first line is of the browser's own surface, which it would have ready in a process more for each window; the
+  // others are what Playwright switches off, for the last of two such flags counts alone.
+  `--disable-features=${[
+    'WebUIPreloading,PreloadTopChromeWebUI,PreloadTopChromeWebUILessNavigations,WebUIOmniboxPopup,InitialWebUI',
+    'AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay',
+    'MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,Translate,OptimizationHints,NetworkTimeServiceQuerying,PreconnectToSearch',
+  ]}`,
 ];
 
 /**
@@ -184,25 +192,56 @@ async function refuseAll() {
  */
 
 /**
- * Runs a test in a fresh browser. Afterwards nothing may have been complained of
- * on the console, and nothing requested from elsewhere.
+ * A browser behind a proxy that refuses and records what it asks for.
+ *
+ * @typedef {Awaited<ReturnType<typeof launch>>} Launched
+ */
+
+/** @param {{profile?: string, flags?: string[], context?: BrowserContextOptions}} options */
+async function launch({ profile, flags = [], context }) {
+  const proxy = await refuseAll();
+  const kind = inFirefox ? firefox : chromium;
+  const launching = inFirefox ? firefoxOptions(new URL(proxy.address)) : {
+    executablePath: chromiumPath(), timeout: PATIENCE,
+    // Loopback addresses pass by the proxy by themselves; other ports of them are caught as other origins.
+    args: [...FLAGS, `--proxy-server=${proxy.address}`, ...flags],
+  };
+  const whole = profile ? await kind.launchPersistentContext(profile, { ...launching, ...context }) : null;
+  const browser = whole ? null : await kind.launch(launching);
+  return {
+    proxy, whole, browser,
+    close: async () => {
+      await (whole ?? browser)?.close();
+      proxy.close();
+    },
+  };
+}
+
+/** The browser of all tests of a file that want no other: a process of it takes longer to start than most of them. @type {Promise<Launched>|null} */
+let common = null;
+after(async () => { await (await common)?.close(); });
+
+/** @returns {Promise<Launched>} */
+async function shared() {
+  const now = await (common ??= launch({}));
+  if (now.browser?.isConnected()) return now;
+  await now.close(); // a test before this one ended it
+  return (common = launch({}));
+}
+
+/**
+ * Runs a test in a fresh context, without anything of another. Afterwards nothing may
+ * have been complained of on the console, and nothing requested from elsewhere.
  *
  * @param {VisitOptions} options
  * @param {(visit: Visit) => Promise<void>} check
  */
 export async function visit(options, check) {
   const site = options.site ?? await serveSite();
-  const proxy = await refuseAll();
-  const kind = inFirefox ? firefox : chromium;
-  const launch = inFirefox ? firefoxOptions(new URL(proxy.address)) : {
-    executablePath: chromiumPath(), timeout: PATIENCE,
-    // Loopback addresses pass by the proxy by themselves; other ports of them are caught as other origins.
-    args: [...FLAGS, `--proxy-server=${proxy.address}`, ...options.flags ?? []],
-  };
-  const browser = options.profile ? null : await kind.launch(launch);
-  const context = browser
-    ? await browser.newContext(options.context)
-    : await kind.launchPersistentContext(/** @type {string} */ (options.profile), { ...launch, ...options.context });
+  const own = inFirefox || options.profile || options.flags;
+  const launched = own ? await launch(options) : await shared();
+  const before = launched.proxy.requests.length;
+  const context = launched.whole ?? await /** @type {import('playwright-core').Browser} */ (launched.browser).newContext(options.context);
   const watch = observe(context, site.origin);
   try {
     context.setDefaultTimeout(PATIENCE);
@@ -216,11 +255,10 @@ export async function visit(options, check) {
     throw error;
   } finally {
     await context.close();
-    await browser?.close();
-    proxy.close();
+    if (own) await launched.close();
     if (!options.site) await site.stop();
   }
-  const leaked = proxy.requests.filter((target) => !HOUSEKEEPING.test(target));
+  const leaked = launched.proxy.requests.slice(before).filter((target) => !HOUSEKEEPING.test(target));
   assert.deepEqual([...watch.outside, ...leaked], [], 'requests to another origin');
 }
 
