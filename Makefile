@@ -190,8 +190,13 @@ site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extrac
 # Two processes at a time: the machines that run this have two processors.
 
 .PHONY: test
-test: build test-go test-wasm test-js test-package test-browser test-firefox test-webkit ## run every test: Go, Go as WebAssembly, JavaScript, npm package, browsers
+test: build test-go test-wasm test-js test-package test-browser test-firefox test-webkit ## run the tests: Go, Go as WebAssembly, JavaScript, npm package, browsers
 	@echo "make test: every stage passed (Go, Go as WebAssembly, JavaScript, npm package, browsers)"
+
+# What web/test/long.js marks is what takes long where others show the most of it.
+.PHONY: test-all
+test-all: ## run every test, also what 'make test' leaves out because it takes long: twice the time
+	METAQDA_LONG=1 $(MAKE) test
 
 # What reads classifiers in Python is tested where there is numpy, or can be.
 .PHONY: numpy
@@ -240,8 +245,8 @@ $(BUNDLERS): web/test/package/package.json web/test/package/package-lock.json | 
 test-package: package $(BUNDLERS) ## test the packed npm package: Node.js, bundlers, Chromium, examples
 	@echo "== npm package, packed, in throw-away projects"
 	@chromium=$$($(BIN)/chromium -install) && \
-	passed=build/cache/package-$$({ $(NODE) --version; "$$chromium" --version 2>/dev/null; \
-		find build/metaqda-*.tgz web/test/package web/examples web/test/browser/harness.js web/package-lock.json -path '*/node_modules' -prune -o -type f -print | sort | xargs sha256sum; } | sha256sum | cut -c1-32) && \
+	passed=build/cache/package-$$({ echo "$$METAQDA_LONG"; $(NODE) --version; "$$chromium" --version 2>/dev/null; \
+		find build/metaqda-*.tgz web/test/package web/test/long.js web/examples web/test/browser/harness.js web/package-lock.json -path '*/node_modules' -prune -o -type f -print | sort | xargs sha256sum; } | sha256sum | cut -c1-32) && \
 	if test -f $$passed; then echo "passed before, and nothing has changed ($$passed)"; else \
 		CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort) && \
 		mkdir -p build/cache && touch $$passed; fi
@@ -266,7 +271,7 @@ test-firefox: build $(NETWORKS) ## run a choice of the browser tests in headless
 
 .PHONY: test-firefox-all
 test-firefox-all: build $(NETWORKS) ## run all browser tests in headless Firefox that WebDriver BiDi allows: ten minutes
-	@firefox=$$($(BIN)/chromium -firefox -install) && FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs
+	@firefox=$$($(BIN)/chromium -firefox -install) && METAQDA_LONG=1 FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs
 
 .PHONY: test-webkit
 test-webkit: build ## run the path through the page in WebKitGTK, on a screen of its own, installing it where apt-get can
@@ -284,7 +289,7 @@ KILLS ?= 200
 SEED  ?= 1
 
 .PHONY: soak
-soak: build soak-fuzz soak-kills soak-scale soak-defects test-firefox-all reproducible ## all that takes long: fuzz every decoder, kill the browser, fill the page, make old defects anew, all tests in Firefox, build twice: four hours
+soak: build test-all soak-fuzz soak-kills soak-scale soak-defects test-firefox-all reproducible ## all that takes long: every test, in Firefox too, fuzz every decoder, kill the browser, fill the page, make old defects anew, build twice: five hours
 
 # Sixteen of the inputs that it found to do something new, small ones and large ones,
 # are kept beside the tests, which try them from then on.
@@ -313,7 +318,7 @@ soak-kills: build ## kill Chromium KILLS times, 200, and Firefox a tenth as ofte
 
 .PHONY: soak-scale
 soak-scale: build ## 2,000 classes and 20,000 pictures, by the times that are promised; nothing else may run
-	@chromium=$$($(BIN)/chromium -install) && METAQDA_SOAK=1 CHROMIUM="$$chromium" $(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js
+	@chromium=$$($(BIN)/chromium -install) && METAQDA_SOAK=1 METAQDA_LONG=1 CHROMIUM="$$chromium" $(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js
 
 # What once was wrong has a test each. That none of them passes whatever is the case is
 # shown by doing it again, in a copy.

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addPictures, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-  test(`names, roles and contrast are right in the ${colorScheme} scheme`, () => visit({
+  test(`names, roles and contrast are right in the ${colorScheme} scheme`, LONG, () => visit({
     context: { colorScheme, reducedMotion: 'reduce' },
   }, async ({ page }) => {
     assert.deepEqual(await faults(page), [], 'empty page');
@@ -53,7 +54,7 @@ async function tabTo(page, name) {
   assert.fail(`Tab never reached “${name}”`);
 }
 
-test('everything is done by keyboard alone', () => visit({}, async ({ page }) => {
+test('everything is done by keyboard alone', LONG, () => visit({}, async ({ page }) => {
   page.on('filechooser', () => {}); // else each wait switches the interception on anew, later than the key
   for (const name of ['Cat', 'Rocket']) {
     await tabTo(page, 'Name of a new class');

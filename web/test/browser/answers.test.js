@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addClass, addPictures, card, meters, most, recognise, sample, status, teach, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -15,7 +16,7 @@ const focused = (page) => page.evaluate(() => {
   return now?.getAttribute('aria-label') ?? now?.closest('[data-class]')?.querySelector('input')?.value ?? now?.tagName ?? '';
 });
 
-test('a class that returns finds its name taken and loses nothing', () => visit({}, async ({ page }) => {
+test('a class that returns finds its name taken and loses nothing', LONG, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', styles);
   await teach(page, 'Rocket', styles);
   const before = await recognise(page, sample('emojione', 'cat'));
@@ -67,7 +68,7 @@ test('the answer is said, and goes with its picture where the next one cannot be
   await page.locator('#why').waitFor({ state: 'hidden' });
 }));
 
-test('when live view ends the answer stays beside the frame that it is about', () => visit({ flags: FAKE }, async ({ page }) => {
+test('when live view ends the answer stays beside the frame that it is about', LONG, () => visit({ flags: FAKE }, async ({ page }) => {
   await teach(page, 'Cat', styles);
   await teach(page, 'Rocket', styles);
   await recognise(page, sample('twemoji', 'rocket'));
@@ -81,7 +82,7 @@ test('when live view ends the answer stays beside the frame that it is about', (
   assert.notDeepEqual(await meters(page), {});
 }));
 
-test('the shutter stays where it is while it is held, and what it took is taken back in one go', () => visit({ flags: FAKE }, async ({ page }) => {
+test('the shutter stays where it is while it is held, and what it took is taken back in one go', LONG, () => visit({ flags: FAKE }, async ({ page }) => {
   await addClass(page, 'Ball');
   await page.getByRole('button', { name: 'Camera for Ball' }).click();
   const shutter = page.getByRole('button', { name: 'Hold to capture Ball' });
@@ -101,7 +102,7 @@ test('the shutter stays where it is while it is held, and what it took is taken 
   await card(page, 'Ball').getByText('No pictures yet').waitFor();
 }));
 
-test('samples keep out of a session that holds something, and their strip out of others', () => visit({}, async ({ page }) => {
+test('samples keep out of a session that holds something, and their strip out of others', LONG, () => visit({}, async ({ page }) => {
   await addClass(page, 'Mine');
   await page.getByRole('button', { name: 'Try it with samples' }).click();
   await status(page, 'The samples are in, in a session of their own, “Samples”.');
@@ -207,7 +208,7 @@ test('why: the nearest taught pictures, and what of the picture spoke for the an
   await page.locator('.overlay').waitFor({ state: 'hidden' });
 }));
 
-test('with eighteen classes the picture stays beside its answer', () => visit({ context: { viewport: { width: 1280, height: 800 } } }, async ({ page }) => {
+test('with eighteen classes the picture stays beside its answer', LONG, () => visit({ context: { viewport: { width: 1280, height: 800 } } }, async ({ page }) => {
   await teach(page, 'Cat', styles);
   for (let i = 0; i < 17; i++) await addClass(page, `Class ${i}`);
   await recognise(page, sample('emojione', 'cat'));
@@ -217,7 +218,7 @@ test('with eighteen classes the picture stays beside its answer', () => visit({ 
   await page.locator('#query-picture').click({ trial: true });
 }));
 
-test('a session tells when it was last saved to a file', () => visit({}, async ({ page }) => {
+test('a session tells when it was last saved to a file', LONG, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', ['noto']);
   const row = page.getByRole('dialog', { name: 'Sessions' }).getByRole('listitem');
   await page.getByRole('button', { name: /^Session:/ }).click();

@@ -7,6 +7,7 @@ import path from 'node:path';
 import test, { after, before } from 'node:test';
 import sharp from 'sharp';
 import { addClass, card, meters, most, sample, status, teach, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 const FAKE = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
 const WIDTH = 320;
@@ -142,7 +143,7 @@ async function still(locator) {
   }
 }
 
-test('only one part of the page has the camera', () => visit({ flags: FAKE }, async ({ page }) => {
+test('only one part of the page has the camera', LONG, () => visit({ flags: FAKE }, async ({ page }) => {
   await addClass(page, 'A');
   await addClass(page, 'B');
   await page.getByRole('button', { name: 'Camera for A' }).click();
@@ -155,7 +156,7 @@ test('only one part of the page has the camera', () => visit({ flags: FAKE }, as
   await card(page, 'B').locator('video').waitFor({ state: 'detached' });
 }));
 
-test('without a camera a sentence says so', () => visit({}, async ({ page }) => {
+test('without a camera a sentence says so', LONG, () => visit({}, async ({ page }) => {
   await page.getByRole('button', { name: 'Live camera' }).click();
   await page.getByRole('alert').filter({ hasText: 'No camera was found: connect one, or add pictures from files.' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Live camera' }).getAttribute('aria-pressed'), 'false');

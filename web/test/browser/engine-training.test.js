@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { serveSite, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -69,7 +70,7 @@ const start = (page, dimension) => run(page, `
     return right / all;
   };`);
 
-test('a prior learned on the session\'s classes is better on new ones, is used and taken back', () => blank(async ({ page }) => {
+test('a prior learned on the session\'s classes is better on new ones, is used and taken back', LONG, () => blank(async ({ page }) => {
   await start(page, 32);
   const seen = await run(page, `
     await teach(world(16, 8));
@@ -158,7 +159,7 @@ test('learning is cancelled, and too little to learn from is said', () => blank(
   assert.equal(seen.prior, 'Hand-crafted');
 }));
 
-test('a data set is learned from, of other embeddings than the session\'s too', () => blank(async ({ page }) => {
+test('a data set is learned from, of other embeddings than the session\'s too', LONG, () => blank(async ({ page }) => {
   await start(page, 20);
   const learned = await run(page, `
     const classes = world(10, 6);
@@ -186,7 +187,7 @@ function longestTasks(trace) {
     .map((/** @type {any} */ e) => e.tdur / 1000).sort((/** @type {number} */ a, /** @type {number} */ b) => b - a);
 }
 
-test('the page stays responsive while a prior is learned at the extractor\'s dimension', () => blank(async ({ page, context }) => {
+test('the page stays responsive while a prior is learned at the extractor\'s dimension', LONG, () => blank(async ({ page, context }) => {
   await start(page, 1104);
   await run(page, `
     await teach(world(6, 5));

@@ -9,6 +9,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { serveSite, siteFolder, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -159,7 +160,7 @@ test('a database of the first version is brought up to date with all that is in 
   assert.ok(names.includes('checkpoints'));
 }));
 
-test('a database that another tab holds back is complete once it is let go', () => blank(async ({ page }) => {
+test('a database that another tab holds back is complete once it is let go', LONG, () => blank(async ({ page }) => {
   await run(page, `
     globalThis.held = await new Promise((resolve) => {
       const r = indexedDB.open('metaqda', 1);
@@ -469,7 +470,7 @@ test('a view of a larger buffer is taken as what it shows', () => blank(async ({
 }));
 
 // The first answer after a change goes through syscall/js, those after it through exported functions.
-test('the direct way to an answer follows every change', () => blank(async ({ page }) => {
+test('the direct way to an answer follows every change', LONG, () => blank(async ({ page }) => {
   await start(page);
   const result = await run(page, `
     const answers = [];
@@ -683,9 +684,9 @@ for (const [what, classes, shots] of /** @type {[string, number, number][]} */ (
   }));
 }
 
-test('memory stays as it is over 10,000 answers and 1,000 pictures that come and go', () => blank(async ({ page }) => {
+test('memory stays as it is over 10,000 answers and 1,000 pictures that come and go', LONG, () => blank(async ({ page }) => {
   await start(page);
-  const [warm, after] = await run(page, `
+  const [warm, ...after] = await run(page, `
     const [cat] = await teach(['cat', 'dog', 'hen'], 5);
     const round = async () => {
       for (let i = 0; i < 10000; i++) await ask();
@@ -695,7 +696,10 @@ test('memory stays as it is over 10,000 answers and 1,000 pictures that come and
       }
       return engine.memory();
     };
-    return [await round(), await round()];`);
-  console.log(`# memory ${(warm / 1e6).toFixed(1)} MB after the first round, ${(after / 1e6).toFixed(1)} MB after the second`);
-  assert.ok(after <= warm * 1.05, `${warm} bytes before, ${after} after`);
+    const sizes = [await round()]; // its memory never gets smaller, and when it is collected is by chance: what leaks makes every round larger
+    do sizes.push(await round()); while (sizes.at(-1) > sizes.at(-2) * 1.05 && sizes.length < 5);
+    return sizes;`);
+  console.log(`# memory after each round: ${[warm, ...after].map((size) => (size / 1e6).toFixed(1)).join(', ')} MB`);
+  const [before, last] = [warm, ...after].slice(-2);
+  assert.ok(last <= before * 1.05, `${before} bytes before, ${last} after`);
 }));

@@ -11,6 +11,7 @@ import { nsfwjs, speech, textDirection } from '../extractors/networks.js';
 import {
   addClass, assertProbabilities, assertSame, card, faults, likeliest, most, offlineReady, open, recognise, root, sample, serveSite, status, teach, visit,
 } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -61,7 +62,7 @@ const cached = (page) => page.evaluate(async () => {
   return found;
 });
 
-test('an ONNX network reads a session’s pictures anew, is kept, and works offline', { timeout: 240_000 }, async () => {
+test('an ONNX network reads a session’s pictures anew, is kept, and works offline', { timeout: 240_000, ...LONG }, async () => {
   const site = await serveSite();
   const profile = await mkdtemp(path.join(tmpdir(), 'profile-'));
   try {
@@ -158,7 +159,7 @@ test('a TensorFlow.js graph teaches and recognises in a session without pictures
   assert.equal(most(await recognise(page, sample('emojione', 'banana'))), 'Banana');
 }));
 
-test('what does not fit is refused in words, and nothing of it is kept', { timeout: 240_000 }, () => visit({ expect: [/./] }, async ({ page }) => {
+test('what does not fit is refused in words, and nothing of it is kept', { timeout: 240_000, ...LONG }, () => visit({ expect: [/./] }, async ({ page }) => {
   const error = dialog(page).getByRole('alert');
   const wrong = path.join(temporary, 'wrong');
   const manifest = JSON.parse(await readFile(path.join(folders.onnx, 'manifest.json'), 'utf8'));
@@ -207,7 +208,7 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
   await error.waitFor({ state: 'hidden' });
 }));
 
-test('reading anew is cancelled without a trace', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
+test('reading anew is cancelled without a trace', { timeout: 240_000, ...LONG }, () => visit({}, async ({ page }) => {
   const first = await page.locator('#session-name').textContent() ?? '';
   await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji', 'fxemoji']);
   await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji', 'fxemoji']);
@@ -236,7 +237,7 @@ test('reading anew is cancelled without a trace', { timeout: 240_000 }, () => vi
   assertSame(await recognise(page, sample('emojione', 'cat')), before);
 }));
 
-test('background knowledge that was learned natively for it serves in the page', { timeout: 300_000 }, async () => {
+test('background knowledge that was learned natively for it serves in the page', { timeout: 300_000, ...LONG }, async () => {
   const run = (/** @type {string} */ command, /** @type {string[]} */ ...args) => promisify(execFile)(command, args, { cwd: root });
   const { buildSamples } = await import('../../build/samples.mjs');
   const { allConcepts } = await import('../../samples/concepts.mjs');
@@ -278,7 +279,7 @@ test('background knowledge that was learned natively for it serves in the page',
   });
 });
 
-test('what is learned in the tab on its pictures is of that extractor', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
+test('what is learned in the tab on its pictures is of that extractor', { timeout: 240_000, ...LONG }, () => visit({}, async ({ page }) => {
   await bring(page, folders.onnx);
   await dialog(page).getByRole('button', { name: 'Use it in this session' }).click();
   await status(page, `The extractor “${onnxName}” is in use.`);

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { assertSame, card, open, priorText, recognise, sample, siteFolder, status, teach, touchPrior, visit, sessionsOf } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -56,7 +57,7 @@ async function load(page, what, buffer) {
   return dialog;
 }
 
-test('a chosen prior that is gone is told, and the session works without it', () => visit({}, async ({ page, site }) => {
+test('a chosen prior that is gone is told, and the session works without it', LONG, () => visit({}, async ({ page, site }) => {
   await teach(page, 'Cat', ['noto', 'twemoji']);
   await teach(page, 'Rocket', ['noto', 'twemoji']);
   const built = await priorText(page);

@@ -16,6 +16,7 @@ import { promisify } from 'node:util';
 import { buildSamples } from '../../build/samples.mjs';
 import { allConcepts } from '../../samples/concepts.mjs';
 import { addClass, addPictures, card, open, recognise, root, sample, serveSite, status, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** Classes of a set that are taught, and the pictures of each that are looked at. */
 const CLASSES = 12;
@@ -249,12 +250,12 @@ for (const [name, right] of Object.entries({
 })) {
   const there = existsSync(path.join(shared, `${name}.tar`));
   console.log(`# the photographs ${name} ${there ? 'lie beside the clone and are asked too' : 'do not lie beside the clone (../shared/pictures) and are left out'}`);
-  test(`in a person's hands: photographs, ${name}`, { timeout: 300_000, skip: there ? false : 'not beside the clone' }, async () =>
+  test(`in a person's hands: photographs, ${name}`, { timeout: 300_000, skip: there ? false : 'not beside the clone', ...LONG }, async () =>
     judge(await photographs(name), right));
 }
 
 // One picture of each of ten classes: whatever the ten show, nine are unknown.
-test('in a person\'s hands: one photograph says little of nine others', { timeout: 120_000 }, async () => {
+test('in a person\'s hands: one photograph says little of nine others', { timeout: 120_000, ...LONG }, async () => {
   const place = path.join(root, 'testdata/parity');
   const files = (await readdir(place)).filter((name) => name.endsWith('.jpg')).sort();
   await visit({ site }, async ({ page }) => {
@@ -296,7 +297,7 @@ async function framesOf(page, file, count) {
   return pictures.map((text, i) => ({ name: `frame-${i}.png`, mimeType: 'image/png', buffer: Buffer.from(text, 'base64') }));
 }
 
-test('the card says how many pictures are nearly the same, as long as it matters', () => visit({ site }, async ({ page, site: { origin } }) => {
+test('the card says how many pictures are nearly the same, as long as it matters', LONG, () => visit({ site }, async ({ page, site: { origin } }) => {
   await addClass(page, 'Banana');
   const box = card(page, 'Banana');
   const hint = box.locator('.card-hint');

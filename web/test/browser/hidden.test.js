@@ -13,6 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import puppeteer from 'puppeteer-core';
 import sharp from 'sharp';
 import { chromiumPath, PATIENCE, sample, serveSite } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('puppeteer-core').Page} Page */
 /** @typedef {import('puppeteer-core').ElementHandle<HTMLInputElement>} Input */
@@ -81,7 +82,7 @@ const timer = (page) => page.evaluate(async () => {
   return most;
 });
 
-test('a tab behind another one teaches and sorts at full pace', { timeout: 240_000 }, async () => {
+test('a tab behind another one teaches and sorts at full pace', { timeout: 240_000, ...LONG }, async () => {
   const site = await serveSite();
   const browser = await puppeteer.launch({
     executablePath: chromiumPath(), headless: true, timeout: PATIENCE, ignoreDefaultArgs: AWAKE,

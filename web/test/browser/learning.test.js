@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { assertProbabilities, assertSame, open, PATIENCE, priorText, recognise, sample, status, teach, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 const names = ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle', 'Guitar'];
 const styles = ['noto', 'twemoji', 'openmoji', 'fxemoji'];
@@ -14,7 +15,7 @@ async function panel(page) {
   return page.locator('#learning');
 }
 
-test('a prior is learned on the session, over a pause and a reload, used, saved and taken back', () => visit({}, async ({ page, site }) => {
+test('a prior is learned on the session, over a pause and a reload, used, saved and taken back', LONG, () => visit({}, async ({ page, site }) => {
   for (const name of names) await teach(page, name, styles);
   const before = await priorText(page);
   await page.keyboard.press('Escape');

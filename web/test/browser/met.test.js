@@ -9,6 +9,7 @@ import sharp from 'sharp';
 import { decide } from '../../engine/decide.js';
 import { sortState } from './many.js';
 import { addClass, addPictures, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -27,7 +28,7 @@ async function drawn(name, edge, turn = 0) {
   return file;
 }
 
-test('sixty megapixels are recognised, and the answer before does not stand for them', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+test('sixty megapixels are recognised, and the answer before does not stand for them', { timeout: 120_000, ...LONG }, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', STYLES);
   await teach(page, 'Rocket', STYLES);
   const small = await recognise(page, await drawn('cat', 2000));
@@ -41,7 +42,7 @@ test('sixty megapixels are recognised, and the answer before does not stand for 
   assert.equal(await page.locator('#prediction').getAttribute('aria-busy'), 'false');
 }));
 
-test('adding pictures is not held up by an answer that follows them', { timeout: 180_000 }, () => visit({}, async ({ page }) => {
+test('adding pictures is not held up by an answer that follows them', { timeout: 180_000, ...LONG }, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', STYLES);
   const files = await Promise.all(Array.from({ length: 40 }, (_, i) => drawn('rocket', 96, 9 * i)));
   const timed = async (/** @type {string} */ name) => {

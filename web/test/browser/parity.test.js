@@ -15,6 +15,7 @@ import sharp from 'sharp';
 import { buildExtractor } from '../../build/extractor.mjs';
 import { decodePicture } from '../../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../../scripts/embed/extractor.mjs';
+import { LONG } from '../long.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const parity = path.join(root, 'testdata/parity');
@@ -150,7 +151,7 @@ test('the worker gives the numbers of scripts/embed, under the policy and withou
   });
 });
 
-test('a large transparent picture, turned by its EXIF, agrees too, in the worker and in the window', async () => {
+test('a large transparent picture, turned by its EXIF, agrees too, in the worker and in the window', LONG, async () => {
   const [width, height] = [3100, 2300];
   const data = new Uint8Array(4 * width * height);
   let state = 1;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
+import { LONG } from '../long.js';
 import {
   addClass, addPictures, assertProbabilities, assertSame, card, meters, most, offlineReady, open, PATIENCE, priorText, ready, recognise, sample,
   serveSite, status, teach, touchPrior, visit, sessionsOf } from './harness.js';
@@ -64,7 +65,7 @@ test('a removed picture changes the probabilities, and undoing brings exactly th
   assertSame(await meters(page), before);
 }));
 
-test('settings change the prediction at once and survive a reload', () => visit({}, async ({ page, site }) => {
+test('settings change the prediction at once and survive a reload', LONG, () => visit({}, async ({ page, site }) => {
   await teach(page, 'Cat', taught);
   await teach(page, 'Rocket', taught);
   const bayes = await recognise(page, sample('emojione', 'cat'));
@@ -90,7 +91,7 @@ test('settings change the prediction at once and survive a reload', () => visit(
   assert.equal(await dialog.getByRole('slider').inputValue(), '0');
 }));
 
-test('classes are renamed, doubles and empty names refused in a sentence', () => visit({}, async ({ page }) => {
+test('classes are renamed, doubles and empty names refused in a sentence', LONG, () => visit({}, async ({ page }) => {
   await addClass(page, 'Cat');
   await addClass(page, 'Dog');
   const field = card(page, 'Dog').getByRole('textbox');
@@ -145,7 +146,7 @@ test('a classifier saved to a file gives the same probabilities where it is load
   }
 }));
 
-test('a prior is exported, another imported, and the built-in one brought back', () => visit({}, async ({ page }) => {
+test('a prior is exported, another imported, and the built-in one brought back', LONG, () => visit({}, async ({ page }) => {
   const dialog = page.getByRole('dialog', { name: 'Settings' });
   const before = await priorText(page);
   const back = dialog.getByRole('button', { name: 'Back to what is built in' });

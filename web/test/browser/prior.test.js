@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { visit } from './harness.js';
+import { LONG } from '../long.js';
 
 const EPISODES = 40;
 const WAY = 5;
@@ -94,7 +95,7 @@ async function answers(shipped) {
   return scores;
 }
 
-test('the shipped prior recognises emoji better than the hand-crafted one at 1, 2 and 3 shots', { timeout: 300_000 }, async () => {
+test('the shipped prior recognises emoji better than the hand-crafted one at 1, 2 and 3 shots', { timeout: 300_000, ...LONG }, async () => {
   const learned = await answers(true);
   const crafted = await answers(false);
   for (const [i, a] of learned.entries()) {

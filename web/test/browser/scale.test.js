@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { cpus, loadavg } from 'node:os';
 import { after, before, test } from 'node:test';
 import { card, offlineReady, ready, recognise, sample, serveSite, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -112,7 +113,7 @@ const watch = (page) => page.addInitScript(() => {
   }).observe({ type: 'longtask', buffered: true });
 });
 
-test('with 2,000 classes and 20,000 pictures the engine starts, adds and answers, and nothing is frozen', { timeout: 300_000 }, () =>
+test('with 2,000 classes and 20,000 pictures the engine starts, adds and answers, and nothing is frozen', { timeout: 300_000, ...LONG }, () =>
   visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
     await page.goto(`${site.origin}/`);
     await ready(page);
@@ -163,7 +164,7 @@ test('with 2,000 classes and 20,000 pictures the engine starts, adds and answers
     assert.ok(memory < 1e9, `${memory} bytes`);
   }));
 
-test('with 2,000 classes and 20,000 pictures the page starts, recognises, and shows what is looked at', { timeout: 300_000 }, () =>
+test('with 2,000 classes and 20,000 pictures the page starts, recognises, and shows what is looked at', { timeout: 300_000, ...LONG }, () =>
   visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
     await page.goto(`${site.origin}/`);
     await ready(page);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { addClass, assertSame, card, open, recognise, sample, serveSite, status, teach, visit, sessionsOf } from './harness.js';
+import { LONG } from '../long.js';
 
 test('what one tab was taught is there after a restart of the browser', async () => {
   const site = await serveSite();
@@ -93,7 +94,7 @@ function rewriteExtractor(page, extractor) {
 }
 
 for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['another one', 'net@1'], ['one that was not recorded', undefined]])) {
-  test(`a session that ${name} read is told, refuses to mix, and can be exported, left and deleted`, () => visit({}, async ({ page, site }) => {
+  test(`a session that ${name} read is told, refuses to mix, and can be exported, left and deleted`, LONG, () => visit({}, async ({ page, site }) => {
     await teach(page, 'Cat', ['noto', 'twemoji']);
     await teach(page, 'Rocket', ['noto', 'twemoji']);
     const own = await recognise(page, sample('emojione', 'cat'));

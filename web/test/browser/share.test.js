@@ -9,6 +9,7 @@ import test, { after, before } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { nsfwjs, textDirection } from '../extractors/networks.js';
 import { assertProbabilities, faults, meters, most, offlineReady, recognise, sample, status, teach, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -159,7 +160,7 @@ const brought = [
 ];
 
 for (const [name, make, { id, licence, carries, not }] of brought) {
-  test(`${name} that was brought goes along in the file, which answers as the page does, learns, and is written anew`, { timeout: 240_000 }, async () => {
+  test(`${name} that was brought goes along in the file, which answers as the page does, learns, and is written anew`, { timeout: 240_000, ...LONG }, async () => {
     const manifest = await make(path.join(folder, id));
     /** @type {Awaited<ReturnType<typeof answer>>[]} */
     const before = [];
@@ -226,7 +227,7 @@ for (const [name, make, { id, licence, carries, not }] of brought) {
   });
 }
 
-test('an extractor that is larger than a file may be is refused before anything of it is read', { timeout: 120_000 }, async () => {
+test('an extractor that is larger than a file may be is refused before anything of it is read', { timeout: 120_000, ...LONG }, async () => {
   const manifest = await textDirection(path.join(folder, 'large'));
   await visit({}, async ({ page }) => {
     await bring(page, manifest);
@@ -247,7 +248,7 @@ test('an extractor that is larger than a file may be is refused before anything 
   });
 });
 
-test('what is taught in a shared file is kept in a new one, and in a session that the page opens', async () => {
+test('what is taught in a shared file is kept in a new one, and in a session that the page opens', LONG, async () => {
   let file = '';
   await visit({}, async ({ page }) => {
     for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
@@ -295,7 +296,7 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
   });
 });
 
-test('names are text, whatever they look like, and pictures go along only where they are asked for', async () => {
+test('names are text, whatever they look like, and pictures go along only where they are asked for', LONG, async () => {
   const names = ['</script><img src=x onerror="document.title=1">', '<!--<script>', '&lt;b&gt; “cup” $& \\u003c'];
   let file = '';
   await visit({}, async ({ page }) => {
@@ -329,7 +330,7 @@ test('names are text, whatever they look like, and pictures go along only where 
   }
 });
 
-test('a file that was cut short or changed says so', async () => {
+test('a file that was cut short or changed says so', LONG, async () => {
   let file = '';
   await visit({}, async ({ page }) => {
     await teach(page, 'Cat', styles);
@@ -348,7 +349,7 @@ test('a file that was cut short or changed says so', async () => {
   }
 });
 
-test('the camera works in a shared file, and where a browser has none that is said', async () => {
+test('the camera works in a shared file, and where a browser has none that is said', LONG, async () => {
   let file = '';
   await visit({}, async ({ page }) => {
     for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
@@ -404,7 +405,7 @@ test('after the first visit sharing needs no network', () => visit({}, async ({ 
   assert.match(await readFile(file, 'utf8'), /id="block-engine"/);
 }));
 
-test('after an extractor was brought sharing needs no network either', { timeout: 120_000 }, () => visit({}, async ({ page, context }) => {
+test('after an extractor was brought sharing needs no network either', { timeout: 120_000, ...LONG }, () => visit({}, async ({ page, context }) => {
   await offlineReady(page);
   await bring(page, await textDirection(path.join(folder, 'offline')));
   await teach(page, 'Cat', styles);
@@ -416,7 +417,7 @@ test('after an extractor was brought sharing needs no network either', { timeout
 }));
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-  test(`names, roles and contrast are right in the ${colorScheme} scheme`, async () => {
+  test(`names, roles and contrast are right in the ${colorScheme} scheme`, LONG, async () => {
     /** @type {import('playwright-core').BrowserContextOptions} */
     const context = { colorScheme, reducedMotion: 'reduce', viewport: colorScheme === 'light' ? { width: 1200, height: 800 } : { width: 390, height: 844 } };
     let file = '';

@@ -10,6 +10,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { compile } from '../../build/simd.mjs';
+import { LONG } from '../long.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'simd-'));
@@ -95,7 +96,7 @@ async function inPage(enabled) {
   return { code, output };
 }
 
-test('the kernels agree with gonum in Chromium', { timeout: 180_000 }, async () => {
+test('the kernels agree with gonum in Chromium', { timeout: 180_000, ...LONG }, async () => {
   const { code, output } = await runTests(true);
   assert.equal(code, 0, output);
   for (const name of ['TestGemv', 'TestTrsv', 'TestGemm', 'TestSyrk', 'TestTrsm', 'TestKernelsFollowMemoryGrowth']) {

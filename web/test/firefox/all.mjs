@@ -18,6 +18,7 @@ const MEASURED = 'it reads the times of tasks, which Chromium alone tells';
 /** Names of tests, or their beginnings, and why they cannot run; a file by itself is left out whole. @type {Record<string, string|Record<string, string>>} */
 const EXCEPT = {
   'kills.test.js': 'web/test/firefox/kills.test.js does it in Firefox',
+  'share.test.js': 'web/test/firefox/share.test.js does it in Firefox',
   'camera.test.js': CAMERA,
   'scale.test.js': MEASURED,
   'harness.test.js': 'it is about what Chromium asks of the network',

@@ -8,6 +8,7 @@ import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { sample } from '../browser/harness.js';
 import { nsfwjs, textDirection } from '../extractors/networks.js';
+import { LONG } from '../long.js';
 import { field, ready, recognise, teach, visit } from './firefox.js';
 
 /**
@@ -27,7 +28,7 @@ async function bring(page, extractor) {
 /** @type {[string, ((folder: string) => Promise<string>)|null][]} */
 const extractors = [['the page’s own extractor', null], ['a TensorFlow.js graph that was brought', nsfwjs], ['an ONNX network that was brought', textDirection]];
 
-for (const [name, make] of extractors) test(`a file shared from Firefox with ${name} answers there from disk as the page did, and learns`, { timeout: 120_000 }, async () => {
+for (const [name, make] of extractors) test(`a file shared from Firefox with ${name} answers there from disk as the page did, and learns`, { timeout: 120_000, ...make ? LONG : {} }, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'share-'));
   const downloads = { 'browser.download.folderList': 2, 'browser.download.dir': folder, 'browser.helperApps.neverAsk.saveToDisk': 'application/octet-stream,text/html' };
   const saved = async (/** @type {string} */ ending) => {
