@@ -123,8 +123,14 @@ export class CorrectBar {
  * @param {{engine: Engine, undo: UndoStack, className: (id: string) => string}} parts
  * @param {Target} target
  * @param {readonly ((classId: string) => Promise<string>)[]} enrol adds one picture to the class and answers its id
+ * @returns {Promise<void>}
  */
-export async function teachAs({ engine, undo, className }, target, enrol) {
+export function teachAs(parts, target, enrol) {
+  return parts.undo.expect(teach(parts, target, enrol));
+}
+
+/** @type {typeof teachAs} */
+async function teach({ engine, undo, className }, target, enrol) {
   const made = 'name' in target ? await engine.addClass(target.name) : null;
   const id = 'id' in target ? target.id : /** @type {{id: string}} */ (made).id;
   const name = made ? made.name : className(id);

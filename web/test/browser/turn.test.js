@@ -52,6 +52,7 @@ for (const [name, viewport] of Object.entries({ 'a phone': { width: 390, height:
   test(`what is said covers no dialog, on ${name}`, { timeout: 120_000 }, () => visit({ context: { viewport, reducedMotion: 'reduce' } }, async ({ page }) => {
     await teach(page, 'Cat', ['noto', 'twemoji']);
     const look = async (/** @type {string} */ dialog) => {
+      await page.getByRole('dialog', { name: dialog }).waitFor();
       const at = await page.evaluate(() => {
         const said = /** @type {HTMLElement} */ (document.querySelector('#status'));
         const open = /** @type {Element} */ ([...document.querySelectorAll('dialog[open]')].at(-1));
