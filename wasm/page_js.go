@@ -20,7 +20,7 @@ import (
 type page struct {
 	*engine.Engine
 	database  string
-	gather    js.Value              // see [store.Open]
+	reader    js.Value              // see [store.Open]
 	alone     bool                  // whether this is the page: it has a view, and asks the browser to keep the data
 	listeners map[string][]js.Value // by event
 	channel   js.Value              // to the other tabs; undefined where there is none
@@ -32,8 +32,8 @@ type page struct {
 
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
-func startPage(database string, gather js.Value, alone bool) js.Value {
-	p := &page{database: database, gather: gather, alone: alone, listeners: map[string][]js.Value{}, notes: make(chan struct{}, 1)}
+func startPage(database string, reader js.Value, alone bool) js.Value {
+	p := &page{database: database, reader: reader, alone: alone, listeners: map[string][]js.Value{}, notes: make(chan struct{}, 1)}
 	p.Engine = newEngine(p)
 	p.connectTabs()
 	p.promise.look(func() { p.emit("change") })
@@ -237,7 +237,7 @@ func newEngine(p *page) *engine.Engine {
 	}
 	var trouble error
 	var e *engine.Engine
-	if db, err := store.Open(p.database, p.gather, func() { e.Lose() }); err != nil {
+	if db, err := store.Open(p.database, p.reader, func() { e.Lose() }); err != nil {
 		trouble = err
 	} else {
 		e = engine.New(db, "", hooks)

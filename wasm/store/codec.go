@@ -18,6 +18,13 @@ import (
 // Record is an object with its fields.
 type Record map[string]any
 
+// fields are those of the records of each table.
+var fields = map[Table][]string{
+	Sessions: {"id", "name", "created", "updated", "saved", "inference", "sort", "nonePrior", "pooled", "prior", "extractor", "extractorSum"},
+	Classes:  {"id", "session", "name", "order"},
+	Examples: {"id", "session", "class", "order", "embedding", "thumbnail"},
+}
+
 // Unknown is a value that no record here has; it says what it looks like.
 type Unknown string
 
@@ -90,16 +97,32 @@ func decodeClass(key string, v any) (c Class, reason string) {
 	return c, ""
 }
 
+// example is the record of an example that lacks nothing, as many are read.
+type example struct {
+	session, class string
+	order          float64
+	embedding      []byte
+}
+
+func (x example) record(key string) Record {
+	return Record{"id": key, "session": x.session, "class": x.class, "order": x.order, "embedding": x.embedding}
+}
+
 func decodeExample(key string, v any) (x Example, reason string) {
-	r, ok := v.(Record)
-	if !ok {
+	var b []byte
+	switch v := v.(type) {
+	case example:
+		x, b = Example{ID: key, Session: v.session, Class: v.class, Order: v.order}, v.embedding
+	case Record:
+		x = Example{ID: key, Session: text(v, "session"), Class: text(v, "class"), Order: number(v, "order")}
+		x.Thumbnail, _ = v["thumbnail"].([]byte) // before version 5 it was in the same record
+		b, _ = v["embedding"].([]byte)
+	default:
 		return x, "it is no object"
 	}
-	x = Example{ID: key, Session: text(r, "session"), Class: text(r, "class"), Order: number(r, "order")}
-	x.Thumbnail, _ = r["thumbnail"].([]byte) // before version 5 it was in the same record
-	b, ok := r["embedding"].([]byte)
+	var ok bool
 	switch {
-	case !ok || len(b) == 0:
+	case len(b) == 0:
 		return x, "its embedding has no numbers"
 	case len(b)%4 != 0:
 		return x, "its embedding is cut short"
@@ -229,6 +252,9 @@ func (c *gathering) done(thumbnails map[string][]byte) *Contents {
 }
 
 func (c *Contents) damaged(t Table, r stored, reason string) {
+	if x, ok := r.value.(example); ok {
+		r.value = x.record(r.key)
+	}
 	c.Damaged = append(c.Damaged, Damage{Table: t, Key: r.key, Reason: reason, Raw: r.value})
 }
 
@@ -258,17 +284,26 @@ func (c *Contents) Sort() {
 	slices.SortFunc(c.Classes, func(a, b Class) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
-	places := make([]int, len(c.Examples)) // an example itself is too large to be moved often
-	for i := range places {
-		places[i] = i
+	type place struct { // an example itself is too large to be moved often
+		order float64
+		first uint64 // of the id, which comes before others as the whole does
+		at    int
 	}
-	slices.SortFunc(places, func(i, j int) int {
-		a, b := &c.Examples[i], &c.Examples[j]
-		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
+	places := make([]place, len(c.Examples))
+	for i, x := range c.Examples {
+		var first [8]byte
+		copy(first[:], x.ID)
+		places[i] = place{x.Order, binary.BigEndian.Uint64(first[:]), i}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.order == b.order && a.first == b.first {
+			return cmp.Compare(c.Examples[a.at].ID, c.Examples[b.at].ID)
+		}
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.first, b.first))
 	})
 	sorted := make([]Example, len(places))
 	for i, from := range places {
-		sorted[i] = c.Examples[from]
+		sorted[i] = c.Examples[from.at]
 	}
 	c.Examples = sorted
 }

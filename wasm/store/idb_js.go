@@ -33,14 +33,14 @@ type IndexedDB struct {
 	db  *idb.Database
 	raw js.Value // the same, for what package idb lacks
 
-	gather js.Value // gets the fields of many records
+	reader js.Value // reads sessions
 }
 
 // Open opens the database of a name and brings it up to date. The error says why nothing
 // can be kept and what to do about it. lost is called if the browser closes the
-// database of its own accord, which it does when its data are cleared. gather is the
-// function of that name in web/engine/program.js.
-func Open(name string, gather js.Value, lost func()) (*IndexedDB, error) {
+// database of its own accord, which it does when its data are cleared. reader is what
+// web/engine/reading.js makes for this database; [IndexedDB.Contents] needs it.
+func Open(name string, reader js.Value, lost func()) (*IndexedDB, error) {
 	global, err := lookUp()
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func Open(name string, gather js.Value, lost func()) (*IndexedDB, error) {
 		}
 		return nil
 	}))
-	return &IndexedDB{db: db, raw: raw, gather: gather}, nil
+	return &IndexedDB{db: db, raw: raw, reader: reader}, nil
 }
 
 // lookUp returns the global indexedDB. Where storage is forbidden altogether

@@ -9,13 +9,6 @@ var (
 	jsArrayBuffer = js.Global().Get("ArrayBuffer")
 )
 
-// fields are those of the records of each table.
-var fields = map[Table][]string{
-	Sessions: {"id", "name", "created", "updated", "saved", "inference", "sort", "nonePrior", "pooled", "prior", "extractor", "extractorSum"},
-	Classes:  {"id", "session", "name", "order"},
-	Examples: {"id", "session", "class", "order", "embedding", "thumbnail"},
-}
-
 // value returns what IndexedDB keeps of a plain form.
 func value(v any) js.Value {
 	switch v := v.(type) {

@@ -99,7 +99,7 @@ export class RemoteClient {
  * @param {Handlers} handlers
  * @param {{code: string, transfer?: (result: any) => Transferable[], scope?: any}} options code of errors that have
  *   none; what of a result is handed over rather than cloned; replaced in tests
- * @returns {(type: string, news: unknown) => void} tells the window something of the worker's own accord
+ * @returns {(type: string, news: unknown, transfer?: Transferable[]) => void} tells the window something of the worker's own accord
  */
 export function answer(handlers, { code, transfer = () => [], scope = globalThis }) {
   scope.addEventListener('message', async (/** @type {MessageEvent} */ { data: { type, id, args } }) => {
@@ -111,7 +111,7 @@ export function answer(handlers, { code, transfer = () => [], scope = globalThis
       scope.postMessage({ type: 'error', id, error: envelopeOf(error, code) });
     }
   });
-  return (type, news) => scope.postMessage({ type, news });
+  return (type, news, transfer = []) => scope.postMessage({ type, news }, transfer);
 }
 
 /** @param {unknown} error anything thrown @param {string} otherwise code where it has none */

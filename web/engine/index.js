@@ -39,7 +39,7 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
  */
 export async function startEngine(runtime, role, thread) {
   const { modules } = thread;
-  const { methods, quick } = await startProgram(modules, runtime, role, thread.name);
+  const { methods, quick } = await startProgram(modules, runtime, role, thread.name, thread.worker);
   return /** @type {any} */ ({
     ...methods, modules, thread,
     recognise: directly(quick, methods.recognise, true),

@@ -5,6 +5,7 @@
  */
 import { MetaqdaError } from '../base/remote.js';
 import { simdImports } from './kernels.js';
+import { reader } from './reading.js';
 
 /** @import {Direct, Exports, GoProgram, Methods, Modules, OnProgress, Prediction, Runtime} from './contract.js' */
 
@@ -98,13 +99,14 @@ let started = 0;
  * @param {Runtime} runtime
  * @param {'page'|'storage'|'trainer'|'judge'} role
  * @param {string} name of the database
+ * @param {() => Worker} [worker] reads where there is much to read
  * @returns {Promise<{methods: Methods, quick: Direct}>}
  */
-export async function startProgram(modules, { Go, scope }, role, name) {
+export async function startProgram(modules, { Go, scope }, role, name, worker) {
   const handover = `metaqda${++started}`;
   const program = await start(modules, Go, [role, handover, name]);
   const methods = await new Promise((resolve, reject) => {
-    scope[handover] = Object.assign((/** @type {any} */ api) => resolve(api), { gather });
+    scope[handover] = Object.assign((/** @type {any} */ api) => resolve(api), { reader: reader(name, worker) });
     const ended = () => reject(new MetaqdaError('internal', 'The engine ended while starting: reload the page.'));
     program.run().then(ended, ended);
   });
@@ -114,34 +116,6 @@ export async function startProgram(modules, { Go, scope }, role, name) {
     methods: guarded({ ...methods, memory: () => program.memory.buffer.byteLength }, program.ended),
     quick: { ask: (x, show) => (program.ended() ? null : ask(x, show)), revision: () => (program.ended() ? NaN : revision()) },
   };
-}
-
-/**
- * The named fields of many records of IndexedDB, for a program to which each of them by itself would cost a call.
- *
- * @param {unknown[]} records
- * @param {string[]} names
- * @returns {{rows: string, bytes: Uint8Array<ArrayBuffer>}} JSON of a row for each record, null for one with something else
- *   in a field, and of the fields null for what is not there, `[n]` for n of the bytes, which follow each other
- */
-export function gather(records, names) {
-  /** @type {Uint8Array[]} */
-  const arrays = [];
-  const rows = records.map((record) => {
-    if (typeof record !== 'object' || record === null || Array.isArray(record)) return null;
-    const values = names.map((name) => /** @type {Record<string, any>} */ (record)[name] ?? null);
-    const known = (/** @type {any} */ v) => v === null || v instanceof Uint8Array || ['string', 'boolean'].includes(typeof v) || Number.isFinite(v);
-    if (!values.every(known)) return null;
-    arrays.push(...values.filter((v) => v instanceof Uint8Array));
-    return values.map((v) => (v instanceof Uint8Array ? [v.length] : v));
-  });
-  const bytes = new Uint8Array(arrays.reduce((n, { length }) => n + length, 0));
-  let at = 0;
-  for (const array of arrays) {
-    bytes.set(array, at);
-    at += array.length;
-  }
-  return { rows: JSON.stringify(rows), bytes };
 }
 
 /**

@@ -1,15 +1,19 @@
 // @ts-check
 /**
  * The worker for what takes long: the engine's program in a role, `trainer` (trainer.js)
- * or `judge` (judge.js), which describe what comes in and goes out.
+ * or `judge` (judge.js), which describe what comes in and goes out; or no program, and
+ * it reads a session (reading.js).
  */
 import { answer } from '../base/remote.js';
 import { startProgram } from './program.js';
+import { readFrom } from './reading.js';
 
 /** @param {(runtime: string) => Promise<import('./contract.js').Runtime>} load by what the window says of where it is */
 export function serve(load) {
   /** @type {import('../base/remote.js').Handlers} */
   const handlers = {
+    read: (/** @type {{name: string, wanted: import('./reading.js').Wanted}} */ { name, wanted }) =>
+      readFrom(name, wanted, (pack) => tell('pack', pack, pack ? [pack.pack.buffer] : [])),
     async start(/** @type {Omit<import('./contract.js').Thread, 'worker'> & {role: 'trainer'|'judge'}} */ { modules, runtime, role, name }) {
       const { on, ...methods } = (await startProgram(modules, await load(runtime), role, name)).methods;
       await on((/** @type {unknown} */ progress) => tell('progress', progress));

@@ -296,6 +296,32 @@ test('records that are damaged are set aside, named and exportable, and the rest
   assert.deepEqual(sessions.map((/** @type {any} */ s) => s.name).sort(), ['My classes', 'Recovered session']);
 }));
 
+test('of many records each is read once, whatever its id says', () => blank(async ({ page }) => {
+  await start(page);
+  await run(page, `await teach(['cat', 'dog'])`);
+  const { keys, ids } = await page.evaluate(async () => {
+    const { engine, picture } = /** @type {any} */ (globalThis);
+    const { sessionId: session, classes: [cat] } = await engine.state();
+    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+    const t = db.transaction('examples', 'readwrite');
+    const store = t.objectStore('examples');
+    const keys = [...Array(600).keys()].map((i) => `x${String(i).padStart(3, '0')}`);
+    const other = { 15: 'x014', 16: 'x014', 17: 'x014', 40: 'x599', 41: 'a', 60: 8, 61: undefined, 90: ['x091'], 300: 'x299', 301: 'x299', 599: '' };
+    for (const [i, key] of keys.entries()) {
+      const id = i in other ? other[/** @type {keyof typeof other} */ (i)] : key;
+      store.put({ ...id !== undefined && { id }, session, class: cat.id, order: 10 + i, embedding: new Uint8Array(picture(0, i).buffer) }, key);
+    }
+    store.put({ id: 'x002', session, class: cat.id, order: 1, embedding: new Uint8Array(picture(0, 0).buffer) }, 7);
+    await new Promise((resolve) => { t.oncomplete = resolve; });
+    db.close();
+    return { keys, ids: cat.examples.map((/** @type {any} */ x) => x.id) };
+  });
+  await page.reload();
+  await start(page);
+  const examples = await run(page, 'return (await engine.state()).classes[0].examples');
+  assert.deepEqual(examples.map((/** @type {any} */ x) => x.id), [...ids, ...keys]);
+}));
+
 test('data that are cleared while the page is open are missed, and what is here goes out as a file', () => blank(async ({ page, context }) => {
   await start(page);
   await run(page, `await teach(['cat', 'dog']); globalThis.changed = new Promise((resolve) => engine.on('change', resolve))`);

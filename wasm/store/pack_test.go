@@ -1,0 +1,156 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// packed is a pack that web/engine/reading.js made, with the records that are in it:
+// web/test/unit/reading.test.js makes the file.
+type packed struct {
+	Table   Table
+	Fields  []string
+	Pack    []byte
+	Records []struct {
+		Key    string
+		Record map[string]any
+	}
+}
+
+func packs(t testing.TB) map[string]packed {
+	t.Helper()
+	b, err := os.ReadFile("testdata/packs.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]packed
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestPacksAreReadAsTheyWereWritten(t *testing.T) {
+	for name, one := range packs(t) {
+		t.Run(name, func(t *testing.T) {
+			if !slices.Equal(one.Fields, fields[one.Table]) {
+				t.Fatalf("%s have the fields %v, the pack was made with %v", one.Table, fields[one.Table], one.Fields)
+			}
+			odd := 0
+			got, err := unpack(one.Table, one.Pack, func() any { odd++; return Unknown("odd") })
+			if err != nil || len(got) != len(one.Records) {
+				t.Fatalf("%d records, %v; want %d", len(got), err, len(one.Records))
+			}
+			for i, want := range one.Records {
+				if got[i].key != want.Key {
+					t.Errorf("record %d has the key %q, want %q", i, got[i].key, want.Key)
+				}
+				if want.Record == nil {
+					odd--
+					if got[i].value != Unknown("odd") {
+						t.Errorf("%s is %v, want the odd one", want.Key, got[i].value)
+					}
+					continue
+				}
+				record := Record{}
+				for name, v := range want.Record {
+					if b, ok := v.(map[string]any); ok {
+						some := []byte{}
+						for _, x := range b["bytes"].([]any) {
+							some = append(some, byte(x.(float64)))
+						}
+						v = some
+					}
+					record[name] = v
+				}
+				r, ok := got[i].value.(Record)
+				if !ok {
+					r = got[i].value.(example).record(want.Record["id"].(string))
+				}
+				if !reflect.DeepEqual(r, record) {
+					t.Errorf("%s is %v, want %v", want.Key, r, record)
+				}
+			}
+			if odd != 0 {
+				t.Errorf("%d odd records more than there are", odd)
+			}
+		})
+	}
+}
+
+// What an example is must not depend on the way it was read.
+func TestExamplesOfPacksAreThoseOfRecords(t *testing.T) {
+	for name, one := range packs(t) {
+		if one.Table != Examples {
+			continue
+		}
+		got, err := unpack(Examples, one.Pack, func() any { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range got {
+			slow := r.value
+			if x, ok := slow.(example); ok {
+				slow = x.record(r.key)
+			}
+			a, why := decodeExample(r.key, r.value)
+			b, other := decodeExample(r.key, slow)
+			if !reflect.DeepEqual(a, b) || why != other {
+				t.Errorf("%s, %s: %+v (%s), as a record %+v (%s)", name, r.key, a, why, b, other)
+			}
+		}
+	}
+}
+
+// A record that is set aside goes out with all that is in it.
+func TestDamagedExampleOfAPackGoesOut(t *testing.T) {
+	c := gather(stored{"s", Record{"id": "s", "name": "Kitchen"}}, nil)
+	c.take([]stored{{"x", example{session: "s", class: "gone", order: 2, embedding: floatBytes([]float32{1, 2})}}})
+	want := Record{"id": "x", "session": "s", "class": "gone", "order": 2.0, "embedding": floatBytes([]float32{1, 2})}
+	if len(c.Damaged) != 1 || !reflect.DeepEqual(c.Damaged[0].Raw, any(want)) {
+		t.Errorf("set aside %+v, want %v", c.Damaged, want)
+	}
+}
+
+func TestPacksCutShortAreErrors(t *testing.T) {
+	one := packs(t)["as they are written now"]
+	for n := range one.Pack {
+		if _, err := unpack(one.Table, one.Pack[:n], func() any { return nil }); err == nil {
+			t.Errorf("the first %d bytes of %d are a pack", n, len(one.Pack))
+		}
+	}
+}
+
+func FuzzPacks(f *testing.F) {
+	all := packs(f)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		f.Add(string(all[name].Table), all[name].Pack)
+	}
+	f.Fuzz(func(t *testing.T, table string, pack []byte) {
+		before := bytes.Clone(pack)
+		odd := 0
+		got, err := unpack(Table(table), pack, func() any { odd++; return nil })
+		if !bytes.Equal(pack, before) {
+			t.Fatal("the pack has changed")
+		}
+		if err != nil {
+			return
+		}
+		size := 0
+		for _, r := range got {
+			size += len(r.key)
+			if x, ok := r.value.(example); ok {
+				size += len(x.session) + len(x.class) + len(x.embedding)
+			}
+			decodeExample(r.key, r.value)
+		}
+		if size > len(pack) || odd > len(got) {
+			t.Fatalf("%d bytes in a pack of %d, %d odd of %d records", size, len(pack), odd, len(got))
+		}
+	})
+}
