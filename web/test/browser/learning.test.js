@@ -66,7 +66,7 @@ test('a prior is learned on the session, over a pause and a reload, used, saved 
   assertSame(await recognise(page, sample('emojione', 'cat')), probabilities);
 }));
 
-test('too little to learn from is said in a sentence, and cancelling leaves everything as it was', () => visit({}, async ({ page, site }) => {
+test('too little to learn from is said in a sentence, and cancelling leaves everything as it was', LONG, () => visit({}, async ({ page, site }) => {
   await teach(page, 'Cat', styles);
   let box = await panel(page);
   await box.getByRole('button', { name: 'Learn from this session' }).click();

@@ -116,7 +116,7 @@ test('a shared file answers as the page does, from disk and without a network', 
   });
 });
 
-test('the command line makes the same file of a saved session', async () => {
+test('the command line makes the same file of a saved session', LONG, async () => {
   /** @type {Awaited<ReturnType<typeof answer>>} */
   let before = { numbers: {}, words: '' };
   let session = '';

@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { drop, longestTask, savedTable, sortState, watchTasks } from './many.js';
 import { addClass, addPictures, card, faults, meters, recognise, root, sample, status, teach, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -159,7 +160,7 @@ test('300 pictures are sorted, most of them rightly, better together, and nothin
 }));
 
 const photographs = existsSync(path.join(shared, 'corel1k.tar'));
-test('photographs: better together', { timeout: 300_000, skip: photographs ? false : 'not beside the clone' }, () => visit({
+test('photographs: better together', { timeout: 300_000, ...photographs ? LONG : { skip: 'not beside the clone' } }, () => visit({
   context: { serviceWorkers: 'block' },
 }, async ({ page }) => {
   await promisify(execFile)('tar', ['xf', path.join(shared, 'corel1k.tar'), '-C', folder]);

@@ -6,6 +6,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { assertSame, changeFile, copySite, likeliest, offlineReady, open, priorText, ready, recognise, sample, serveSite, teach, touchPrior, visit } from './harness.js';
+import { LONG } from '../long.js';
 
 /** @param {(site: import('./harness.js').Site) => Promise<void>} check */
 async function onCopy(check) {
@@ -34,7 +35,7 @@ test('a new version is announced and comes with one press', () => onCopy((site) 
   await page.waitForFunction(async (name) => String(await window.caches.keys()) === name, `metaqda-${version}`);
 })));
 
-test('a tab that did not ask for the new version is told when another has', () => onCopy((site) => visit({ site }, async ({ page, context }) => {
+test('a tab that did not ask for the new version is told when another has', LONG, () => onCopy((site) => visit({ site }, async ({ page, context }) => {
   await offlineReady(page);
   const other = await context.newPage();
   await open(other, site);
@@ -45,7 +46,7 @@ test('a tab that did not ask for the new version is told when another has', () =
   await other.getByText('Another tab has started a new version.').waitFor();
 })));
 
-test('a tab that did not ask goes on with the files of its own version', () => onCopy((site) => visit({ site }, async ({ page, context }) => {
+test('a tab that did not ask goes on with the files of its own version', LONG, () => onCopy((site) => visit({ site }, async ({ page, context }) => {
   await offlineReady(page);
   const other = await context.newPage();
   await open(other, site);
