@@ -318,7 +318,9 @@ soak-kills: build ## kill Chromium KILLS times, 200, and Firefox a tenth as ofte
 
 .PHONY: soak-scale
 soak-scale: build ## 2,000 classes and 20,000 pictures, by the times that are promised; nothing else may run
-	@chromium=$$($(BIN)/chromium -install) && METAQDA_SOAK=1 METAQDA_LONG=1 CHROMIUM="$$chromium" $(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js
+	@chromium=$$($(BIN)/chromium -install) && export METAQDA_SOAK=1 METAQDA_LONG=1 CHROMIUM="$$chromium" && \
+	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='keeps the page waiting' web/test/browser/engine.test.js && \
+	$(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js
 
 # What once was wrong has a test each. That none of them passes whatever is the case is
 # shown by doing it again, in a copy.
