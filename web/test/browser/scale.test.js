@@ -91,10 +91,11 @@ const readOnly = (page) => page.evaluate(async () => {
   return performance.now() - begun;
 });
 
-/** The start may take so much longer than reading alone, or two seconds. */
+/** The start of the engine may take so much longer than reading alone, or two seconds; that of the page so much, or three. */
 const OVER_READING = 2;
+const PAGE_OVER_READING = 3.5;
 /** The longest piece of work, in milliseconds. */
-const LONGEST = 120;
+const LONGEST = 200;
 
 /**
  * How much longer things may take than on a machine that does nothing else, by how many
@@ -197,7 +198,7 @@ test('with 2,000 classes and 20,000 pictures the page starts, recognises, and sh
     await page.locator('#session-button').click();
     await page.getByRole('dialog', { name: 'Sessions' }).getByText(/All that is open uses \d+ MB of memory/).waitFor();
     console.log(`# the page, ms: reading alone ${reading.toFixed(0)}, ready ${start.toFixed(0)}, longest piece of work until then ${atStart.toFixed(0)}, in all ${(await longest()).toFixed(0)}`);
-    assert.ok(start < Math.max(3000, OVER_READING * reading + 1000) * SLACK, `ready after ${start} ms, reading alone ${reading} ms`);
+    assert.ok(start < Math.max(3000, PAGE_OVER_READING * reading) * SLACK, `ready after ${start} ms, reading alone ${reading} ms`);
     assert.ok(atStart < LONGEST * SLACK, `longest piece of work ${atStart} ms`);
   }));
 
