@@ -62,7 +62,7 @@ const cached = (page) => page.evaluate(async () => {
   return found;
 });
 
-test('an ONNX network reads a session’s pictures anew, is kept, and works offline', { timeout: 240_000, ...LONG }, async () => {
+test('an ONNX network reads a session’s pictures anew, is kept, and works offline', { timeout: 240_000 }, async () => {
   const site = await serveSite();
   const profile = await mkdtemp(path.join(tmpdir(), 'profile-'));
   try {
@@ -237,7 +237,7 @@ test('reading anew is cancelled without a trace', { timeout: 240_000, ...LONG },
   assertSame(await recognise(page, sample('emojione', 'cat')), before);
 }));
 
-test('background knowledge that was learned natively for it serves in the page', { timeout: 300_000, ...LONG }, async () => {
+test('background knowledge that was learned natively for it serves in the page', { timeout: 300_000 }, async () => {
   const run = (/** @type {string} */ command, /** @type {string[]} */ ...args) => promisify(execFile)(command, args, { cwd: root });
   const { buildSamples } = await import('../../build/samples.mjs');
   const { allConcepts } = await import('../../samples/concepts.mjs');

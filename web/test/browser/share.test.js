@@ -160,7 +160,7 @@ const brought = [
 ];
 
 for (const [name, make, { id, licence, carries, not }] of brought) {
-  test(`${name} that was brought goes along in the file, which answers as the page does, learns, and is written anew`, { timeout: 240_000, ...LONG }, async () => {
+  test(`${name} that was brought goes along in the file, which answers as the page does, learns, and is written anew`, { timeout: 240_000 }, async () => {
     const manifest = await make(path.join(folder, id));
     /** @type {Awaited<ReturnType<typeof answer>>[]} */
     const before = [];
@@ -248,7 +248,7 @@ test('an extractor that is larger than a file may be is refused before anything 
   });
 });
 
-test('what is taught in a shared file is kept in a new one, and in a session that the page opens', LONG, async () => {
+test('what is taught in a shared file is kept in a new one, and in a session that the page opens', async () => {
   let file = '';
   await visit({}, async ({ page }) => {
     for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
@@ -296,7 +296,7 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
   });
 });
 
-test('names are text, whatever they look like, and pictures go along only where they are asked for', LONG, async () => {
+test('names are text, whatever they look like, and pictures go along only where they are asked for', async () => {
   const names = ['</script><img src=x onerror="document.title=1">', '<!--<script>', '&lt;b&gt; “cup” $& \\u003c'];
   let file = '';
   await visit({}, async ({ page }) => {
@@ -349,7 +349,7 @@ test('a file that was cut short or changed says so', LONG, async () => {
   }
 });
 
-test('the camera works in a shared file, and where a browser has none that is said', LONG, async () => {
+test('the camera works in a shared file, and where a browser has none that is said', async () => {
   let file = '';
   await visit({}, async ({ page }) => {
     for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);

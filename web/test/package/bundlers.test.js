@@ -11,7 +11,6 @@ import { cpus, loadavg } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { serveSite, visit } from '../browser/harness.js';
-import { LONG } from '../long.js';
 import { project } from './project.js';
 
 const require = createRequire(import.meta.url);
@@ -149,7 +148,7 @@ test('Vite, while developing', async () => {
   }
 });
 
-test('webpack 5', LONG, async () => {
+test('webpack 5', async () => {
   const webpack = require('webpack');
   const out = path.join(folder, 'webpack');
   const stats = await new Promise((resolve, reject) => {

@@ -138,7 +138,7 @@ test('a manifest that does not fit its network is refused in one sentence that s
 /** Half of the concepts to learn from, a quarter to select on, a quarter to ask about. */
 const splits = { train: allConcepts.filter((_, i) => i % 4 < 2), val: allConcepts.filter((_, i) => i % 4 === 2), test: allConcepts.filter((_, i) => i % 4 === 3) };
 
-test('the whole way: pictures are embedded, a prior is learned from them and is better than none', LONG, async (t) => {
+test('the whole way: pictures are embedded, a prior is learned from them and is better than none', async (t) => {
   const pictures = path.join(temporary, 'emoji');
   await buildSamples(pictures, allConcepts.slice(0, 48), (style, concept) => `${concept}/${style}.png`);
   await rm(path.join(pictures, 'samples.json'));
@@ -188,7 +188,7 @@ test('a plain function of sounds: embedded from files, and what is alike is near
   assert.match((await embed(sounds, '--out', out, '--extractor', manifest)).stderr, /5\.wav' .*not a WAV file/);
 });
 
-test('sounds, the whole way: embedded by a function, a prior is learned from them, and the library answers by it about other kinds', { timeout: 120_000, ...LONG }, async (t) => {
+test('sounds, the whole way: embedded by a function, a prior is learned from them, and the library answers by it about other kinds', { timeout: 120_000 }, async (t) => {
   const manifest = await speech(path.join(temporary, 'whole-speech'));
   const sounds = path.join(temporary, 'whole-sounds');
   const names = Object.keys(kinds);
