@@ -1,8 +1,6 @@
 package store
 
 import (
-	"errors"
-	"slices"
 	"syscall/js"
 	"time"
 )
@@ -10,80 +8,6 @@ import (
 // A session of thousands of pictures is read by web/engine/reading.js, in this thread
 // or, where there are many, in one of its own. Package idb has no getAll for records, and
 // each record by itself would cost a call or three across the boundary.
-
-// snapshot is a transaction that only reads.
-type snapshot struct {
-	*IndexedDB
-	txn js.Value
-}
-
-// snapshot begins one. It ends by itself as soon as the program waits for anything but
-// its requests.
-func (s *IndexedDB) snapshot(tables ...Table) (t snapshot, err error) {
-	names := make([]any, len(tables))
-	for i, table := range tables {
-		names[i] = string(table)
-	}
-	t.IndexedDB = s
-	return t, try(func() { t.txn = s.raw.Call("transaction", names, "readonly") })
-}
-
-func (t snapshot) store(table Table) js.Value { return t.txn.Call("objectStore", string(table)) }
-
-// asked is requests that wait for their answers.
-type asked struct {
-	requests         []js.Value
-	done             chan error
-	answered, failed js.Func
-}
-
-// ask issues requests.
-func ask(issue func() []js.Value) (a *asked, err error) {
-	a = &asked{}
-	if err := try(func() { a.requests = issue() }); err != nil {
-		return nil, err
-	}
-	a.done = make(chan error, len(a.requests))
-	a.answered = js.FuncOf(func(js.Value, []js.Value) any { a.done <- nil; return nil })
-	a.failed = js.FuncOf(func(this js.Value, _ []js.Value) any { a.done <- js.Error{Value: this.Get("error")}; return nil })
-	for _, r := range a.requests {
-		r.Set("onsuccess", a.answered)
-		r.Set("onerror", a.failed)
-	}
-	return a, nil
-}
-
-// results waits for the answers.
-func (a *asked) results() (results []js.Value, err error) {
-	timer := time.NewTimer(transactionTimeout)
-	defer timer.Stop()
-	for range a.requests {
-		select {
-		case why := <-a.done:
-			err = errors.Join(err, why)
-		case <-timer.C:
-			return nil, errTimeout // and the functions stay, for they may be called yet
-		}
-	}
-	a.answered.Release()
-	a.failed.Release()
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range a.requests {
-		results = append(results, r.Get("result"))
-	}
-	return results, nil
-}
-
-// now asks and waits.
-func now(issue func() []js.Value) ([]js.Value, error) {
-	a, err := ask(issue)
-	if err != nil {
-		return nil, err
-	}
-	return a.results()
-}
 
 // Contents implements [Store].
 func (s *IndexedDB) Contents(session string) (*Contents, error) {
@@ -116,22 +40,17 @@ func (s *IndexedDB) contents(session string) (*Contents, error) {
 	if c == nil {
 		c = gather(*head, classes)
 	}
-	t, err := s.snapshot(Thumbnails)
+	thumbnails, err := s.Thumbnails(c.wanted())
 	if err != nil {
 		return nil, err
 	}
-	thumbnails, err := t.thumbnails(c.wanted())
-	if err != nil {
-		return nil, err
-	}
-	letIn()
-	defer letIn()
-	return c.done(thumbnails), nil
+	// Messages are let in before and after: to take the last pack, put all in order and open
+	// it in one go would be a tenth of a second in which nothing else moves.
+	time.Sleep(time.Microsecond)
+	contents := c.done(thumbnails)
+	time.Sleep(time.Microsecond)
+	return contents, nil
 }
-
-// letIn lets messages in: what was read, put in order and opened in one go would be
-// a tenth of a second in which nothing else moves.
-func letIn() { time.Sleep(time.Microsecond) }
 
 // read hands out the records of a session, first itself, then its classes, then its
 // examples; nil where all comes again, and nothing where there is no such session.
@@ -192,27 +111,4 @@ func (s *IndexedDB) read(session string, page func(Table, []stored)) error {
 		}
 	}
 	return err // and the functions stay, for they may be called yet
-}
-
-// thumbnails returns those of examples, as far as they have one.
-func (t snapshot) thumbnails(examples []string) (map[string][]byte, error) {
-	found := make(map[string][]byte, len(examples))
-	for some := range slices.Chunk(examples, atOnce) {
-		records, err := now(func() []js.Value {
-			requests := make([]js.Value, len(some))
-			for i, id := range some {
-				requests[i] = t.store(Thumbnails).Call("get", id)
-			}
-			return requests
-		})
-		if err != nil {
-			return nil, err
-		}
-		for i, r := range records {
-			if b, ok := plain(Thumbnails, r).([]byte); ok {
-				found[some[i]] = b
-			}
-		}
-	}
-	return found, nil
 }

@@ -43,7 +43,7 @@ func unpack(table Table, pack []byte, odd func() any) ([]stored, error) {
 		case row[0] == isOdd:
 			all[i].value = odd()
 		case table == Examples && usually(row):
-			p.string(row[1])
+			p.string(row[1]) // its id, for which the key stands
 			all[i].value = example{session: p.string(row[3]), class: p.string(row[5]), order: row[7], embedding: p.blob(row[9])}
 		default:
 			all[i].value = p.record(names, row)

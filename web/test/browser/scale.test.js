@@ -225,7 +225,17 @@ test('of a session with many pictures each has its copy when all are handed on',
     assert.deepEqual(copies, { bare: 0, all: 700, same: true });
   }));
 
-test('a session with many pictures is the same whether a thread of its own reads it or cannot be had', { timeout: 120_000 }, () =>
+/** A thread that fails when it has handed out some of what it reads. */
+const BREAKS = `
+import { answer } from '/web/base/remote.js';
+import { readFrom } from '/web/engine/reading.js';
+let packs = 0;
+const tell = answer({ read: ({ name, wanted }) => readFrom(name, wanted, (pack) => {
+  if (++packs > 6) throw new Error('the thread broke');
+  tell('pack', pack);
+}) }, { code: 'internal' });`;
+
+test('a session with many pictures is the same whether a thread of its own reads it, breaks while it does, or cannot be had', { timeout: 120_000 }, () =>
   visit({ site, open: false, expect: [/favicon/, /thread\.js/] }, async ({ page, context }) => {
     await page.goto(`${site.origin}/LICENSE.txt`); // and no service worker
     await fill(page, { classes: 300, pictures: 2100, dimension: 64 });
@@ -243,6 +253,9 @@ test('a session with many pictures is the same whether a thread of its own reads
     };
     const apart = await read();
     assert.equal(apart.classes.reduce((/** @type {number} */ n, /** @type {any} */ one) => n + one.examples.length, 0), 2100);
+    await context.route(/engine\/thread\.js$/, (route) => route.fulfill({ contentType: 'text/javascript', body: BREAKS }));
+    assert.deepEqual(await read(), apart);
+    await context.unroute(/engine\/thread\.js$/);
     await context.route(/engine\/thread\.js$/, (route) => route.abort());
     assert.deepEqual(await read(), apart);
   }));
