@@ -28,6 +28,8 @@ import (
 type Options struct {
 	Inference  niw.Inference       // FB (the default) or MAP
 	Pooled     bool                // one scale matrix for all classes (LDA) instead of one each
+	Shared     float64             // w of [covariance], in place of either: weight of the examples' scatter in the one scale matrix of the session; 0 for none
+	Kappa      float64             // of the class means where Shared is positive
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
 	Near       float64             // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
 	Centre     float64             // kappa_d, the larger the closer the session's own mean keeps to m; 0 for m itself, as Pooled has it in any case
@@ -45,6 +47,12 @@ func (o *Options) Validate() error {
 	if !(o.Centre >= 0 && o.Centre <= math.MaxFloat64) {
 		return &niw.ValueError{Name: "kappa of the session's mean", Index: -1, Value: o.Centre, Want: "a finite number from 0"}
 	}
+	if !(o.Shared >= 0 && o.Shared <= 1e9) {
+		return &niw.ValueError{Name: "weight of the session's scatter", Index: -1, Value: o.Shared, Want: "a number from 0 to 1e9"}
+	}
+	if o.Shared > 0 && !(o.Kappa > 0 && o.Kappa <= 1e9) {
+		return &niw.ValueError{Name: "kappa of the class means", Index: -1, Value: o.Kappa, Want: "a positive number, at most 1e9"}
+	}
 	if o.Population == nil {
 		return nil
 	}
@@ -60,6 +68,7 @@ type Classifier struct {
 	classes   []*class
 	index     map[string]int
 	pool      *pool    // nil when out of date or not in use
+	shared    *shared  // nil when not in use
 	taught    []*class // classes with examples
 	settled   bool     // what follows is up to date
 	centre    centre   // mean of the session
@@ -103,12 +112,18 @@ func emptyClass(p *niw.Prior) niw.Posterior {
 
 // use takes options that are valid.
 func (c *Classifier) use(o Options) {
-	near, inference := c.options.Near, c.options.Inference
+	near, inference, wasShared := c.options.Near, c.options.Inference, c.shared != nil
 	c.options, c.settled = o, false
+	switch {
+	case o.Shared == 0:
+		c.shared = nil
+	case c.shared == nil || c.shared.cov.weight != o.Shared:
+		c.shared = newShared(&c.options, c.empty.Dim)
+	}
 	if o.Inference != inference || o.Near != near {
 		c.support.columns = nil
 	}
-	if o.Near != near {
+	if o.Near != near || wasShared != (c.shared != nil) {
 		c.replay()
 	}
 }
@@ -182,9 +197,20 @@ func (c *Classifier) AddClass(label string) error {
 		return err
 	}
 	c.index[label] = len(c.classes)
-	c.classes = append(c.classes, newClass(label, c.empty, c.prior.Rank(), c.options.Near))
+	c.classes = append(c.classes, c.newClass(label))
 	c.logits = append(c.logits, 0)
 	return nil
+}
+
+// newClass returns a class without examples that suits the options.
+func (c *Classifier) newClass(label string) *class {
+	rank := c.prior.Rank()
+	if c.shared != nil {
+		rank = 0
+	}
+	k := newClass(label, c.empty, rank, c.options.Near)
+	k.shared = c.shared != nil
+	return k
 }
 
 // RenameClass changes a label and nothing else.
@@ -245,7 +271,7 @@ func (c *Classifier) Attach(i int, d *Detached) error {
 		return err
 	}
 	d.class = nil
-	if k.near != c.options.Near {
+	if k.near != c.options.Near || k.shared != (c.shared != nil) {
 		c.replayClass(k)
 	}
 	c.classes = slices.Insert(c.classes, i, k)

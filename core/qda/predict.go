@@ -25,7 +25,7 @@ func (c *Classifier) LogDensitiesTo(dst, x []float64) (none float64, err error) 
 func (c *Classifier) query(x []float64) (q point, err error) {
 	c.settle()
 	q.z = c.z
-	if len(c.a) == 0 || c.options.Pooled || c.dense {
+	if len(c.a) == 0 || c.options.Pooled || c.dense || c.shared != nil {
 		q.r2, err = c.whiten(x)
 	} else if err = niw.CheckVector("embedding", x, c.Dim()); err == nil {
 		q.a = c.a
@@ -39,6 +39,17 @@ func (c *Classifier) query(x []float64) (q point, err error) {
 
 // densities scores a whitened query.
 func (c *Classifier) densities(dst []float64, q point) (none float64) {
+	if c.shared != nil {
+		c.shared.scoresTo(c.work.u, c.taught, q.z)
+		for i, j := 0, 0; i < len(c.classes); i++ {
+			dst[i] = 0
+			if c.classes[i].count() > 0 {
+				dst[i] = c.work.u[j]
+				j++
+			}
+		}
+		return 0
+	}
 	if c.options.Pooled && len(c.taught) > 0 {
 		return c.pooledDensities(dst, q)
 	}
@@ -164,6 +175,10 @@ func (c *Classifier) settle() {
 		k.slope, k.offset = c.population().Line(float64(k.count()))
 		c.work.logPrior[j] = math.Log(k.weight / weights)
 	}
-	c.recentre()
+	if c.shared != nil {
+		c.shared.settle(c.taught)
+	} else {
+		c.recentre()
+	}
 	c.posterior, c.settled = nil, true
 }
