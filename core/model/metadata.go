@@ -141,6 +141,8 @@ func readTransform(t *embed.Transform, f *fields) {
 func (s *Session) write(w *writer) {
 	w.floatField("near", s.Near, false)
 	w.floatField("centre", s.Centre, false)
+	w.floatField("shared", s.Shared, false)
+	w.floatField("kappa", s.Kappa, false)
 	writePopulation("fb", s.FB, w)
 	writePopulation("map", s.MAP, w)
 }
@@ -148,6 +150,8 @@ func (s *Session) write(w *writer) {
 func (s *Session) read(f *fields) {
 	f.float("near", &s.Near)
 	f.float("centre", &s.Centre)
+	f.float("shared", &s.Shared)
+	f.float("kappa", &s.Kappa)
 	readPopulation("fb", &s.FB, f)
 	readPopulation("map", &s.MAP, f)
 }

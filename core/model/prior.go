@@ -64,12 +64,28 @@ type Prior struct {
 type Session struct {
 	Near   float64             `json:"near,omitempty"`   // Options.Near of package qda
 	Centre float64             `json:"centre,omitempty"` // Options.Centre
-	FB     *session.Population `json:"fb,omitempty"`     // of the fully Bayesian predictive; nil for Bayes' rule as it stands
+	Shared float64             `json:"shared,omitempty"` // Options.Shared; 0 where each class has a scale matrix of its own
+	Kappa  float64             `json:"kappa,omitempty"`  // Options.Kappa
+	FB     *session.Population `json:"fb,omitempty"`     // of the one scale matrix of the session, or of the fully Bayesian predictive; nil for Bayes' rule as it stands
 	MAP    *session.Population `json:"map,omitempty"`    // of the plug-in predictive, whose densities differ
 }
 
-// Options returns the classifier's options for an inference.
+// Options returns the options of the classifier that the prior is for. The inference
+// matters where each class has a scale matrix of its own.
 func (s *Session) Options(inf niw.Inference) qda.Options {
+	if s.Shared > 0 {
+		return qda.Options{Near: s.Near, Centre: s.Centre, Shared: s.Shared, Kappa: s.Kappa, Population: s.FB}
+	}
+	return s.Own(inf)
+}
+
+// Own returns the options for a scale matrix for each class, or a pooled one, as the
+// paper has it. A prior for the session's one says nothing of how such densities become
+// probabilities.
+func (s *Session) Own(inf niw.Inference) qda.Options {
+	if s.Shared > 0 {
+		return qda.Options{Inference: inf, Near: s.Near}
+	}
 	o := qda.Options{Inference: inf, Near: s.Near, Centre: s.Centre, Population: s.FB}
 	if inf == niw.MAP {
 		o.Population = s.MAP

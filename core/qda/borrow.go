@@ -7,8 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-
-	"metaqda/core/niw"
 )
 
 const (
@@ -32,18 +30,20 @@ const (
 	farOut = 4
 )
 
-// borrower is a copy of a class that takes in pictures of a batch.
+// borrower is what a class borrows of a batch, the sum of the pictures v by weights w:
+//
+//	b = Σ_v w_v v
 type borrower struct {
 	batch    *batch
 	class    *class
-	rows     blas64.General // the examples about the session's mean, then the pictures borrowed
-	pictures []int          // that are borrowed
-	weights  []float64      // of all rows
-	gram     blas64.General // of the rows
-	post     niw.Weighted
-	scores   []float64 // n: log density less that under a class never seen
-	borrowed []float64 // n: weight of the pictures that judge a picture
-	farthest float64   // farOut times the largest squared length of an example
+	pictures []int // that are borrowed
+	weights  []float64
+	weight   float64   // Σ w_v
+	inners   []float64 // n: <w_i, b>
+	norm     float64   // <b,b>
+	onClass  float64   // <b,x̄_j>
+	onMean   float64   // <b,m_s>
+	farthest float64   // farOut times the largest squared distance of an example from the mean of all
 
 	picked []candidate // scratch of choose
 	share  float64     // what it would borrow if every picture counted fully
@@ -56,136 +56,44 @@ type candidate struct {
 }
 
 func newBorrower(b *batch, k *class) *borrower {
-	q := &borrower{batch: b, class: k, scores: make([]float64, b.n), borrowed: make([]float64, b.n)}
-	n, d := k.count(), b.w.Cols
-	if !k.lowRank() {
-		return q
+	q := &borrower{batch: b, class: k, inners: make([]float64, b.n)}
+	for i := range k.count() {
+		q.farthest = max(q.farthest, farOut*squaredNorm(k.row(i)))
 	}
-	q.rows = blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d, (n+min(mostBorrowed, b.n))*d)}
-	for i := range n {
-		row := rowOf(q.rows, i)
-		copy(row, k.row(i))
-		if delta := b.of.centre.shift(); delta != nil {
-			floats.Sub(row, delta)
-		}
-		q.farthest = max(q.farthest, farOut*squaredNorm(row))
-	}
-	q.weights = slices.Repeat([]float64{1}, n)
-	q.fit()
 	return q
 }
 
-// fit makes the posterior that of the rows.
-func (q *borrower) fit() {
-	n := q.rows.Rows
-	q.gram = blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, q.rows, q.rows, 0, q.gram)
-	q.post.Fit(q.batch.of.empty, q.gram, q.weights)
-}
-
-// score brings the scores of all pictures up to date.
-func (q *borrower) score() error {
-	b := q.batch
-	if !q.class.lowRank() {
-		return q.scoreDense()
-	}
-	m := q.rows.Rows
-	buffer, without := make([]float64, batchBlock*m), make([]int, batchBlock)
-	for first := 0; first < b.n; first += batchBlock {
-		end := min(first+batchBlock, b.n)
-		cross := blas64.General{Rows: end - first, Cols: m, Stride: m, Data: buffer[:(end-first)*m]}
-		b.products(cross, first, end, q.rows)
-		several := map[int]float64{} // scores of pictures that several rows are left out for
-		for i := first; i < end; i++ {
-			row := rowOf(cross, i-first)
-			left := q.without(i, row)
-			without[i-first] = -1
-			switch {
-			case len(left) == 1:
-				without[i-first] = left[0]
-			case len(left) > 1:
-				several[i] = q.logProbWithout(i, left, row)
-			}
-			q.borrowed[i] = 0
-			b.agree.keepApart(i, q, left)
-			for r := q.class.count(); r < m; r++ {
-				if !slices.Contains(left, r) {
-					q.borrowed[i] += q.weights[r]
-				}
-			}
-		}
-		q.post.LogProbRowsTo(q.scores[first:end], b.of.options.Inference, b.r2[first:end], cross, without[:end-first])
-		for i, score := range several {
-			q.scores[i] = score
-		}
-		floats.Sub(q.scores[first:end], b.empty[first:end])
-		if err := b.step(end - first); err != nil {
-			return err
+// sum brings up to date what the classes borrowed, as products of matrices.
+func (b *batch) sum() {
+	d, n, c := b.w.Cols, b.images.Cols, len(b.borrows)
+	sums := blas64.General{Rows: c, Cols: d, Stride: d, Data: make([]float64, c*d)}
+	images := blas64.General{Rows: c, Cols: n, Stride: max(1, n), Data: make([]float64, c*max(1, n))}
+	for j, q := range b.borrows {
+		for r, v := range q.pictures {
+			floats.AddScaled(rowOf(sums, j), q.weights[r], rowOf(b.w, v))
+			floats.AddScaled(rowOf(images, j), q.weights[r], rowOf(b.images, v))
 		}
 	}
-	return nil
-}
-
-// without returns the rows that picture i may not be judged by: itself and borrowed
-// frames of a burst it is in. cross has its inner products with the rows.
-func (q *borrower) without(i int, cross []float64) (rows []int) {
-	const rounding = 1e-13
-	k, r2 := q.class.count(), q.batch.r2
-	for b, picture := range q.pictures {
-		near := max(q.class.near, rounding*(r2[i]+r2[picture]))
-		if picture == i || r2[i]+r2[picture]-2*cross[k+b] < near {
-			rows = append(rows, k+b)
+	products := blas64.General{Rows: b.n, Cols: c, Stride: c, Data: make([]float64, b.n*c)}
+	sign := 1.0
+	if !b.of.shared.cov.primal {
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.w, sums, 0, products)
+		sign = -1
+	}
+	if n > 0 {
+		blas64.Gemm(blas.NoTrans, blas.Trans, sign, b.images, images, 1, products)
+	}
+	for j, q := range b.borrows {
+		for i := range b.n {
+			q.inners[i] = products.Data[i*c+j]
+		}
+		q.norm, q.onClass, q.onMean = 0, 0, 0
+		for r, v := range q.pictures {
+			q.norm += q.weights[r] * q.inners[v]
+			q.onClass += q.weights[r] * rowOf(b.inners, v)[j]
+			q.onMean += q.weights[r] * b.onMean(v)
 		}
 	}
-	return rows
-}
-
-// logProbWithout returns the log density of picture i under all rows but some.
-func (q *borrower) logProbWithout(i int, without []int, cross []float64) float64 {
-	var keep []int
-	for r := range cross {
-		if !slices.Contains(without, r) {
-			keep = append(keep, r)
-		}
-	}
-	n := len(keep)
-	gram := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
-	weights, products := make([]float64, n), make([]float64, n)
-	for a, r := range keep {
-		weights[a], products[a] = q.weights[r], cross[r]
-		for c, s := range keep {
-			gram.Data[a*n+c] = q.gram.Data[r*q.gram.Stride+s]
-		}
-	}
-	var post niw.Weighted
-	post.Fit(q.batch.of.empty, gram, weights)
-	dst := make([]float64, 1)
-	row := blas64.General{Rows: 1, Cols: n, Stride: n, Data: products}
-	post.LogProbRowsTo(dst, q.batch.of.options.Inference, q.batch.r2[i:i+1], row, []int{-1})
-	return dst[0]
-}
-
-// scoreDense is score of a class in dense form, which borrows nothing: once.
-func (q *borrower) scoreDense() error {
-	b, c := q.batch, q.batch.of
-	once := b.done < b.n*(1+len(b.borrows))
-	z := make([]float64, b.w.Cols)
-	for first := 0; first < b.n; first += batchBlock {
-		end := min(first+batchBlock, b.n)
-		for i := first; once && i < end; i++ {
-			copy(z, rowOf(b.w, i))
-			if delta := c.centre.shift(); delta != nil {
-				floats.Add(z, delta)
-			}
-			quad := q.class.denseQuad(c, z)
-			post := q.class.dense.Posterior(q.class.count())
-			q.scores[i] = post.LogProb(c.options.Inference, quad) - b.empty[i]
-		}
-		if err := b.step(end - first); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // borrow lets every class choose its pictures. With p_ij the probability of class j
@@ -194,21 +102,18 @@ func (q *borrower) scoreDense() error {
 func (b *batch) borrow() {
 	total, most, certain := 0.0, 0.0, b.certainty()
 	for j, q := range b.borrows {
-		if q.class.lowRank() {
-			q.choose(j)
-			total += q.share
-			most += worth * certain / float64(q.class.count())
-		}
+		q.choose(j)
+		total += q.share
+		most += worth * certain / float64(q.class.count())
 	}
 	lambda := 0.0
 	if total > 0 {
 		lambda = min(1, most/total)
 	}
 	for _, q := range b.borrows {
-		if q.class.lowRank() {
-			q.take(lambda)
-		}
+		q.take(lambda)
 	}
+	b.sum()
 	b.agree.weigh(lambda)
 }
 
@@ -278,7 +183,7 @@ func (q *borrower) within(i int, p float64) bool {
 func (q *borrower) has(picture int) bool {
 	w := rowOf(q.batch.w, picture)
 	for i := range q.class.count() {
-		if slices.Equal(rowOf(q.rows, i), w) {
+		if slices.Equal(q.class.row(i), w) {
 			return true
 		}
 	}
@@ -293,21 +198,17 @@ func (q *borrower) has(picture int) bool {
 // take borrows the pictures picked: λ share in all, no picture more than its
 // probability.
 func (q *borrower) take(lambda float64) {
-	k, picked := q.class.count(), 0.0
+	picked := 0.0
 	for _, a := range q.picked {
 		picked += a.p
 	}
-	q.rows.Rows, q.rows.Data = k, q.rows.Data[:k*q.rows.Cols]
-	q.pictures, q.weights = q.pictures[:0], q.weights[:k]
+	q.pictures, q.weights, q.weight = q.pictures[:0], q.weights[:0], 0
 	for _, a := range q.picked {
 		w := a.p * min(1, lambda*q.share/picked)
 		if w < leastWeight {
 			break
 		}
-		q.rows.Rows++
-		q.rows.Data = append(q.rows.Data, rowOf(q.batch.w, a.picture)...)
-		q.pictures = append(q.pictures, a.picture)
-		q.weights = append(q.weights, w)
+		q.pictures, q.weights = append(q.pictures, a.picture), append(q.weights, w)
+		q.weight += w
 	}
-	q.fit()
 }

@@ -76,7 +76,7 @@ func run(fit, check, dims []string, n int) error {
 		if len(samples) == 0 {
 			continue
 		}
-		p, err := session.Fit(samples, nil, runtime.NumCPU())
+		p, err := session.Fit(samples, nil, true, runtime.NumCPU())
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,10 @@ type Calibration struct {
 	On           string   // OnValidation or CrossFitting
 	Families     Families // which data sets are left out together, and how often each is drawn from
 	Folds        int      // most parts that families are dealt out to
-	Near, Centre float64  // what is set, not fitted: see [model.Session]; Near as a share of the mean distance within classes
+	// What is set, not fitted: see [model.Session]. Near is a share of the mean squared
+	// distance of two examples of a class, and Shared a multiple of the inverse of half of
+	// it, the mean squared length of a residual; 0 for a scale matrix of its own for each class.
+	Near, Centre, Shared, Kappa float64
 }
 
 // Default is the measured best for embeddings of MobileNetV3.
@@ -140,7 +143,8 @@ var families []byte
 func Shipped() Recipe {
 	r := Default()
 	r.Transform.Power, r.Transform.Shift, r.Shrink = 0.5, 0.376, 0.6
-	r.Config.Steps, r.Config.Rate = 2400, 0.007
+	r.Config.Steps = 0 // the covariance within classes is the most likely S where all classes share it
+	r.Calibration.Shared, r.Calibration.Kappa = 3, 5
 	r.Validation.Tasks, r.Precision, r.Rank = 0, "F16", 128
 	r.Calibration.On = CrossFitting
 	var err error
@@ -181,6 +185,14 @@ func (r *Recipe) Validate() error {
 	if !(r.Calibration.Centre >= 0 && r.Calibration.Centre <= 1e9) {
 		return fmt.Errorf("--centre %v: want a number from 0", r.Calibration.Centre)
 	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"shared", r.Calibration.Shared}, {"class-kappa", r.Calibration.Kappa}} {
+		if !(v.value >= 0 && v.value <= 1e6) {
+			return fmt.Errorf("--%s %v: want a number from 0 to a million", v.name, v.value)
+		}
+	}
 	if r.Start != Within && r.Start != Identity {
 		return fmt.Errorf("--start %q: want within or identity", r.Start)
 	}
@@ -220,6 +232,6 @@ func (r *Recipe) facts() map[string]string {
 	s := &r.Calibration
 	return map[string]string{
 		"seed": strconv.FormatUint(r.Seed, 10), "split": r.Split, "config": text(r.Config), "episodes": text(r.Tasks),
-		"calibration": fmt.Sprintf("%s, %d sessions a kind, near %v, centre %v", s.On, s.Sessions, s.Near, s.Centre), "start": r.Start, "shrink": strconv.FormatFloat(r.Shrink, 'g', -1, 64),
+		"calibration": fmt.Sprintf("%s, %d sessions a kind, near %v, centre %v, shared %v, kappa %v", s.On, s.Sessions, s.Near, s.Centre, s.Shared, s.Kappa), "start": r.Start, "shrink": strconv.FormatFloat(r.Shrink, 'g', -1, 64),
 	}
 }
