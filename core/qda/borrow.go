@@ -123,8 +123,14 @@ func (b *batch) borrow() {
 //
 //	(c - 1/C)/(1 - 1/C),   c = Σ_ij p_ij²/p_i / Σ_i p_i
 func (b *batch) certainty() float64 {
-	squares, sum := 0.0, 0.0
+	squares, sum, farthest := 0.0, 0.0, 0.0
+	for _, q := range b.borrows {
+		farthest = max(farthest, q.farthest)
+	}
 	for i := range b.n {
+		if b.r2[i] > farthest {
+			continue
+		}
 		row := b.share.RawRowView(i)
 		if known := floats.Sum(row); known > 0 {
 			squares += floats.Dot(row, row) / known

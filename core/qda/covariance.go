@@ -44,6 +44,7 @@ type covariance struct {
 	members []*member // one for each column of V
 	index   map[*class]*member
 	means   []float64 // W̄, C×d
+	anew    int       // up to this order U is always made anew, so that its bits depend on the examples alone
 	x, work []float64
 }
 
@@ -65,7 +66,7 @@ type member struct {
 
 // newCovariance returns A = I.
 func newCovariance(weight float64, d int) *covariance {
-	return &covariance{weight: weight, dim: d, index: map[*class]*member{}}
+	return &covariance{weight: weight, dim: d, anew: 64, index: map[*class]*member{}}
 }
 
 func (c *covariance) stride() int         { return c.uRoom + c.vRoom }
@@ -154,9 +155,13 @@ func (c *covariance) update(taught []*class) {
 	for _, k := range taught {
 		stay[k] = true
 		rho += k.count() - 1
-		changes += len(k.gone) + k.freshCount()
-		if m := c.index[k]; m != nil && !c.primal && m.baseGone() {
-			changes += m.count
+		switch m := c.index[k]; {
+		case m == nil:
+			changes += k.count()
+		case !c.primal && m.baseGone():
+			changes += m.count + k.count()
+		default:
+			changes += len(k.gone) + k.freshCount()
 		}
 	}
 	for _, m := range c.members {
@@ -166,7 +171,10 @@ func (c *covariance) update(taught []*class) {
 	}
 	// Once in primal form it stays there until the other is much smaller.
 	primal := rho >= c.dim || c.primal && rho >= 3*c.dim/4
-	if primal != c.primal || changes > 8+c.n/4 {
+	if changes == 0 {
+		return
+	}
+	if primal != c.primal || max(c.n, rho) <= c.anew || changes > 8+c.n/4 {
 		c.build(taught, primal)
 		return
 	}
@@ -424,7 +432,7 @@ const leastPivot = 1e-12
 // build makes the covariance anew. Cost ρ² d + ρ³/3 + C ρ (d+ρ/2), or N d² + d³/3 +
 // C d²/2.
 func (c *covariance) build(taught []*class, primal bool) {
-	*c = covariance{weight: c.weight, dim: c.dim, primal: primal, index: map[*class]*member{}}
+	*c = covariance{weight: c.weight, dim: c.dim, anew: c.anew, primal: primal, index: map[*class]*member{}}
 	for _, k := range taught {
 		m := c.join(k)
 		c.note(m)

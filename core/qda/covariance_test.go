@@ -99,6 +99,7 @@ func TestCovarianceFollowsItsExamples(t *testing.T) {
 	for seed := range uint64(6) {
 		s := newTaught(24, seed)
 		c := newCovariance(3, 24)
+		c.anew = 0
 		for range 4 {
 			s.class(1 + s.rng.IntN(3))
 		}
