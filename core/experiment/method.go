@@ -56,8 +56,8 @@ type ClassScorer interface {
 func Methods() []Method {
 	all := []Method{
 		sessionMethod("metaqda", "what the page and the packages answer by the prior of --prior"),
+		togetherMethod(),
 		niwMethod("fb", "MetaQDA, fully Bayesian, with the prior of --prior", niw.FB, false, false),
-		fbTogether(),
 		niwMethod("map", "MetaQDA, maximum a posteriori, with the prior of --prior", niw.MAP, false, false),
 		niwMethod("fb-lda", "MetaLDA: fully Bayesian, one scale matrix for all classes", niw.FB, true, false),
 		niwMethod("map-lda", "MetaLDA: maximum a posteriori", niw.MAP, true, false),

@@ -30,7 +30,7 @@ func TestTransductiveTables(t *testing.T) {
 		if strings.Contains(text, "strangers") != strings.Contains(text, "1-shot none Brier") {
 			t.Errorf("%v: measures of none\n%s", c.flags, text)
 		}
-		for _, m := range []string{"fb", "fb-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
+		for _, m := range []string{"fb", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
 			if !strings.Contains(text, "\n"+m+" ") {
 				t.Errorf("%v: no %s in\n%s", c.flags, m, text)
 			}
@@ -44,7 +44,7 @@ func TestTransductiveTables(t *testing.T) {
 			t.Errorf("%v: status %d, %s", c, status, stderr)
 		}
 	}
-	if help := mustRun(t, "eval", "--help"); !strings.Contains(help, "transductive          the queries of a task judged together") || !strings.Contains(help, "fb-transductive") {
+	if help := mustRun(t, "eval", "--help"); !strings.Contains(help, "transductive          the queries of a task judged together") || !strings.Contains(help, "metaqda-transductive") {
 		t.Errorf("the help does not tell the protocol:\n%s", help)
 	}
 }
