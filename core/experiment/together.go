@@ -6,7 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/baseline")
+	"metaqda/core/baseline"
+)
 
 // How the queries of [Transductive] are shared out among the classes of a task.
 const (

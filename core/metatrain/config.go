@@ -29,7 +29,7 @@ type Config struct {
 	StepFactor  float64 // for Stepped
 	WarmUp      int     // steps over which the rates rise to their full values
 
-	Steps int // 0 keeps the start
+	Steps int    // 0 keeps the start
 	Batch int    // tasks of a step, whose gradients are averaged
 	Fixed string // comma-separated names of what is not learned, see [FixedNames]
 

@@ -115,9 +115,11 @@ type batch struct {
 	images  blas64.General // n×order of U, theirs by [covariance.imageTo]
 	r2      []float64      // |w_i|²
 	norm    []float64      // <w_i,w_i>
+	onMean  []float64      // <w_i,m_s>
 	inners  blas64.General // n×C, <w_i,x̄_j>, in the order of the classes taught
 	borrows []*borrower    // of the classes with examples
 	share   *mat.Dense     // n×C: p(y=j | x), without what is none
+	weights *mat.Dense     // n×C: what classes borrow by
 	none    []float64
 	agree   agreement
 }
@@ -128,6 +130,7 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 		return err
 	}
 	b.none, b.share = a.None, mat.NewDense(b.n, len(b.of.taught), nil)
+	b.weights = mat.NewDense(b.n, len(b.of.taught), nil)
 	b.agree = newAgreement(b)
 	for _, k := range b.of.taught {
 		b.borrows = append(b.borrows, newBorrower(b, k))
@@ -163,7 +166,7 @@ func (b *batch) whiten(x *mat.Dense) error {
 	b.w = blas64.General{Rows: b.n, Cols: d, Stride: d, Data: make([]float64, b.n*d)}
 	b.images = blas64.General{Rows: b.n, Cols: s.cov.n, Stride: n, Data: make([]float64, b.n*n)}
 	b.inners = blas64.General{Rows: b.n, Cols: len(c.taught), Stride: len(c.taught), Data: make([]float64, b.n*len(c.taught))}
-	b.r2, b.norm = make([]float64, b.n), make([]float64, b.n)
+	b.r2, b.norm, b.onMean = make([]float64, b.n), make([]float64, b.n), make([]float64, b.n)
 	row := make([]float64, len(c.taught))
 	for first := 0; first < b.n; first += batchBlock {
 		end := min(first+batchBlock, b.n)
@@ -180,6 +183,7 @@ func (b *batch) whiten(x *mat.Dense) error {
 			copy(rowOf(b.images, i), rowOf(images, i-first))
 			b.norm[i] = b.inner(i, i)
 			copy(row, rowOf(b.inners, i))
+			b.onMean[i] = floats.Dot(s.alpha, row)
 			for j, k := range c.taught {
 				rowOf(b.inners, i)[j] = row[s.cov.index[k].column]
 			}
@@ -230,7 +234,7 @@ func (b *batch) judge(alone bool) error {
 func (b *batch) scoresTo(dst []float64, i int) {
 	s := b.of.shared
 	b.agree.apart[i] = b.agree.apart[i][:0]
-	mean := b.onMean(i)
+	mean := b.onMean[i]
 	for j, q := range b.borrows {
 		m := s.cov.index[q.class]
 		k := float64(q.class.count())
@@ -243,18 +247,10 @@ func (b *batch) scoresTo(dst []float64, i int) {
 			onMean += q.onMean - left.onMean
 			b.agree.keepApart(i, left.pictures)
 		}
-		h := weight / (s.options.Kappa + weight)
+		sure := k + labelled*(weight-k)
+		h := sure / (s.options.Kappa + sure)
 		dst[j] = h*(at/weight-mean) + s.constant(h, norm/(weight*weight), onMean/weight, s.meanNorm)
 	}
-}
-
-// onMean returns <w_i,m_s>.
-func (b *batch) onMean(i int) (sum float64) {
-	s := b.of.shared
-	for j, q := range b.borrows {
-		sum += s.alpha[s.cov.index[q.class].column] * rowOf(b.inners, i)[j]
-	}
-	return sum
 }
 
 // left is what of a sum of borrowed pictures is not to judge a picture.
@@ -277,7 +273,7 @@ func (b *batch) lent(i, j int) (l left) {
 		l.at += w * b.inner(i, f)
 		l.onSum += w * q.inners[f]
 		l.onClass += w * rowOf(b.inners, f)[j]
-		l.onMean += w * b.onMean(f)
+		l.onMean += w * b.onMean[f]
 		for _, p := range l.pictures {
 			l.norm += 2 * w * q.weights[slices.Index(q.pictures, p)] * b.inner(p, f)
 		}

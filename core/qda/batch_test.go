@@ -141,8 +141,10 @@ func denseBorrowed(t *testing.T, c *Classifier, b *batch, q *borrower, picture i
 			sum += q.weights[r]
 		}
 	}
-	floats.AddScaled(mean, c.options.Kappa, session)
-	floats.Scale(1/(c.options.Kappa+sum), mean)
+	sure := float64(q.class.count())
+	sure += labelled * (sum - sure)
+	floats.Scale(sure/sum/(c.options.Kappa+sure), mean)
+	floats.AddScaled(mean, c.options.Kappa/(c.options.Kappa+sure), session)
 	quad := func(m []float64) float64 {
 		var solved mat.VecDense
 		diff := mat.NewVecDense(d, slices.Clone(z))

@@ -2,6 +2,7 @@ package qda
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
@@ -10,10 +11,22 @@ import (
 )
 
 const (
-	// worth is how many examples what a class of one example borrows counts at most on
-	// average, where all answers are beyond doubt, and worth/K for one of K: the more
-	// pictures there are, the less each of them counts.
-	worth = 12
+	// mostWeight is the cap on the total pseudo-label weight of a class of one example,
+	// on average over the classes, and mostWeight/K that of one of K examples.
+	mostWeight = 6
+
+	// sharpness is the power of its probabilities that a picture is borrowed by: pictures
+	// in doubt would draw all means together.
+	sharpness = 2
+
+	// balancings is how often the classes' shares of all pictures are brought nearer to
+	// each other, by the square roots of their ratios. Many times would force pictures on
+	// a class that has none.
+	balancings = 2
+
+	// labelled is what a picture that is borrowed counts beside an example, as the K in
+	// h_j of [shared], for how sure the mean of its class is.
+	labelled = 0.05
 
 	// leastShare is the least probability of a class with which it borrows a picture.
 	leastShare = 0.01
@@ -91,7 +104,7 @@ func (b *batch) sum() {
 		for r, v := range q.pictures {
 			q.norm += q.weights[r] * q.inners[v]
 			q.onClass += q.weights[r] * rowOf(b.inners, v)[j]
-			q.onMean += q.weights[r] * b.onMean(v)
+			q.onMean += q.weights[r] * b.onMean[v]
 		}
 	}
 }
@@ -100,11 +113,12 @@ func (b *batch) sum() {
 // each counts λ p_ij, λ being the same for all classes, so that a class of which there
 // are many borrows more, and smaller where the answers are in doubt.
 func (b *batch) borrow() {
+	b.sharpen()
 	total, most, certain := 0.0, 0.0, b.certainty()
 	for j, q := range b.borrows {
 		q.choose(j)
 		total += q.share
-		most += worth * certain / float64(q.class.count())
+		most += mostWeight * certain / float64(q.class.count())
 	}
 	lambda := 0.0
 	if total > 0 {
@@ -117,21 +131,62 @@ func (b *batch) borrow() {
 	b.agree.weigh(lambda)
 }
 
+// sharpen makes weights for borrowing of the probabilities: of a picture that is known
+// with probability p_i, p_i times its probabilities to a power, with class sizes nearer
+// to each other.
+func (b *batch) sharpen() {
+	_, c := b.share.Dims()
+	known, sums := make([]float64, b.n), make([]float64, c)
+	farthest := 0.0
+	for _, q := range b.borrows {
+		farthest = max(farthest, q.farthest)
+	}
+	for i := range b.n {
+		row := b.weights.RawRowView(i)
+		if clear(row); b.r2[i] > farthest {
+			continue
+		}
+		for j, p := range b.share.RawRowView(i) {
+			row[j] = math.Pow(p, sharpness)
+			known[i] += p
+		}
+	}
+	for range balancings {
+		clear(sums)
+		b.normalise(known)
+		for i := range b.n {
+			floats.Add(sums, b.weights.RawRowView(i))
+		}
+		mean := floats.Sum(sums) / float64(c)
+		for j, v := range sums {
+			sums[j] = math.Sqrt(mean / math.Max(v, leastWeight))
+		}
+		for i := range b.n {
+			floats.Mul(b.weights.RawRowView(i), sums)
+		}
+	}
+	b.normalise(known)
+}
+
+// normalise makes the weights of picture i sum to known[i].
+func (b *batch) normalise(known []float64) {
+	for i := range b.n {
+		row := b.weights.RawRowView(i)
+		if sum := floats.Sum(row); sum > 0 {
+			floats.Scale(known[i]/sum, row)
+		}
+	}
+}
+
 // certainty returns how sure the answers of known pictures are, 0 for those of chance
 // and 1 for those beyond doubt: with p_ij the probability of class j and
 // p_i = Σ_j p_ij that of being known
 //
 //	(c - 1/C)/(1 - 1/C),   c = Σ_ij p_ij²/p_i / Σ_i p_i
 func (b *batch) certainty() float64 {
-	squares, sum, farthest := 0.0, 0.0, 0.0
-	for _, q := range b.borrows {
-		farthest = max(farthest, q.farthest)
-	}
+	squares, sum := 0.0, 0.0
 	for i := range b.n {
-		if b.r2[i] > farthest {
-			continue
-		}
-		row := b.share.RawRowView(i)
+		row := b.weights.RawRowView(i)
 		if known := floats.Sum(row); known > 0 {
 			squares += floats.Dot(row, row) / known
 			sum += known
@@ -150,12 +205,12 @@ func (q *borrower) choose(j int) {
 	b := q.batch
 	var all []int
 	for i := range b.n {
-		if q.within(i, b.share.At(i, j)) {
+		if q.within(i, b.weights.At(i, j)) {
 			all = append(all, i)
 		}
 	}
 	slices.SortFunc(all, func(x, y int) int {
-		if p := cmp.Compare(b.share.At(y, j), b.share.At(x, j)); p != 0 {
+		if p := cmp.Compare(b.weights.At(y, j), b.weights.At(x, j)); p != 0 {
 			return p
 		}
 		return slices.Compare(rowOf(b.w, x), rowOf(b.w, y))
@@ -163,7 +218,7 @@ func (q *borrower) choose(j int) {
 	q.picked = q.picked[:0]
 	var seen, picked, rest float64
 	for _, i := range all {
-		a := candidate{i, b.share.At(i, j)}
+		a := candidate{i, b.weights.At(i, j)}
 		if len(q.picked) == mostBorrowed {
 			rest += a.p
 			continue
