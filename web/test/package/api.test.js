@@ -358,6 +358,17 @@ test('what cannot be is refused with a code', async () => {
   empty.dispose();
 });
 
+test('what a file cannot hold is refused when it is taught', async () => {
+  const c = await createClassifier();
+  for (let i = 0; i < 2000; i++) c.addClass(`${i}`);
+  assert.throws(() => c.addExampleSync([1, 2], 'more'), refusal('limit'));
+  assert.throws(() => c.renameClass('0', 'a'.repeat(81)), refusal('label'));
+  for (let i = 0; i < 20_000; i++) c.addExampleSync([1, i], `${i % 2000}`);
+  assert.throws(() => c.addExampleSync([1, 2], '0'), refusal('limit'));
+  assert.ok(c.save().length > 0);
+  c.dispose();
+});
+
 test('predictions leave nothing behind', async () => {
   const { c } = await taught(['a', 'b', 'c']);
   const dst = new Float64Array(3);
