@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"errors"
 	"math"
 	"slices"
@@ -102,9 +103,19 @@ func TestDamageStaysLocal(t *testing.T) {
 		"example of a class that is gone":     {func(m *Memory) { m.with(Examples, "cat0", "class", "gone") }, 2, 3, 1},
 		"example of no session":               {func(m *Memory) { m.with(Examples, "cat0", "session", nil) }, 2, 3, 1},
 		"example of a session that is gone":   {func(m *Memory) { m.with(Examples, "cat0", "session", "gone") }, 2, 3, 1},
-		"checkpoint is a string":              {func(m *Memory) { m.tables[Checkpoints]["s/job"] = "oops" }, 2, 4, 0},
-		"prior is a number":                   {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
-		"current session is bytes":            {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
+		"more classes than can be saved": {func(m *Memory) {
+			for i := range model.MaxClasses {
+				m.tables[Classes][fmt.Sprint("more", i)] = encode(Class{Session: "s", Name: "more", Order: -1})
+			}
+		}, model.MaxClasses, 0, 6},
+		"more examples than can be saved": {func(m *Memory) {
+			for i := range model.MaxExamples {
+				m.tables[Examples][fmt.Sprint("more", i)] = encode(Example{Session: "s", Class: "cat", Order: 9, Embedding: []float32{1, 2, 3}})
+			}
+		}, 2, model.MaxExamples, 4},
+		"checkpoint is a string":   {func(m *Memory) { m.tables[Checkpoints]["s/job"] = "oops" }, 2, 4, 0},
+		"prior is a number":        {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
+		"current session is bytes": {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
 	} {
 		m := sample(t)
 		c.do(m)
