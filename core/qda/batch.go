@@ -36,8 +36,9 @@ type Answers struct {
 // the rows does not matter but for rounding. See TRANSDUCTION.md.
 //
 // What was taught stays as it is: pictures are borrowed by copies of the classes.
-// Classes with d examples or more borrow nothing, and the pooled variant answers one
-// by one.
+// Classes with d examples or more borrow nothing. The pooled variant answers one by one,
+// and so does Bayes' rule as it stands, without a Population: it is so sure of what it
+// borrows that one class takes all.
 //
 // Now and then progress, unless it is nil, is told how much is done of how much. When
 // ctx ends, Classify returns its error. A row that is not a finite embedding of length
@@ -62,7 +63,7 @@ func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, tot
 		progress = func(int, int) {}
 	}
 	var err error
-	if c.options.Pooled {
+	if c.options.Pooled || c.options.Population == nil {
 		err = c.oneByOne(ctx, a, x, progress)
 	} else {
 		b := &batch{of: c, ctx: ctx, progress: progress, n: n, posterior: c.Session()}

@@ -61,6 +61,10 @@ func (j *Job) Table(ctx context.Context) ([]byte, error) {
 
 // table returns the bytes of the table.
 func (j *Job) table(ctx context.Context, prior *experiment.Prior, taught *dataset.Set, rows *dataset.Rows) ([]byte, error) {
+	if prior.Session.FB == nil {
+		return nil, &dataset.FileError{File: j.Prior, Row: -1, Problem: "has no session model, without which probabilities, and none of these above all, are not to be relied on",
+			Remedy: "learn it with a calibration (`metaqda train` by its default), or take one of `metaqda prior`"}
+	}
 	if taught.Extractor != "" && rows.Extractor != "" && taught.Extractor != rows.Extractor {
 		return nil, &dataset.FileError{File: rows.File(), Row: -1, Problem: fmt.Sprintf("has embeddings of the extractor %q but %s of %q", rows.Extractor, taught.File(), taught.Extractor),
 			Remedy: "embed both with the same"}
