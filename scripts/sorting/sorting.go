@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -166,6 +167,10 @@ func (j *Job) judge(ctx context.Context, c *qda.Classifier, x *mat.Dense) (*qda.
 // encode returns the table as CSV: a heading, then every picture in the order of the
 // rows. The answer is that of [qda.Decide].
 func encode(labels []string, a *qda.Answers, files []string) ([]byte, error) {
+	labels = slices.Clone(labels)
+	for j, label := range labels {
+		labels[j] = noFormula(label)
+	}
 	names := append(slices.Clone(labels), None)
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -177,7 +182,7 @@ func encode(labels []string, a *qda.Answers, files []string) ([]byte, error) {
 			line[2] = labels[best]
 		}
 		if files != nil {
-			line[1] = files[i]
+			line[1] = noFormula(files[i])
 		}
 		for _, v := range append(slices.Clone(classes), none) {
 			line = append(line, strconv.FormatFloat(v, 'f', 6, 64))
@@ -186,4 +191,13 @@ func encode(labels []string, a *qda.Answers, files []string) ([]byte, error) {
 	}
 	w.Flush()
 	return b.Bytes(), w.Error()
+}
+
+// noFormula returns text with an apostrophe before it where a spreadsheet would take it
+// for a formula.
+func noFormula(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }

@@ -201,6 +201,19 @@ func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 	}
 }
 
+func TestNoNameIsAFormulaInASpreadsheet(t *testing.T) {
+	for _, name := range []string{"=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"} {
+		text, err := encode([]string{name}, &qda.Answers{Classes: mat.NewDense(1, 1, []float64{1}), None: []float64{0}}, []string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if want := "'" + name; err != nil || table[0][3] != want || table[1][1] != want || table[1][2] != want {
+			t.Errorf("%q is written %q, %v", name, table, err)
+		}
+	}
+}
+
 func parse(t *testing.T, text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
