@@ -553,38 +553,49 @@ func (s *IndexedDB) Summaries() (all []Summary, err error) {
 
 // Unreachable implements [Store].
 func (s *IndexedDB) Unreachable() (all []Damage, err error) {
-	err = s.transact(reading, []Table{Sessions, Classes, Examples}, func(t transaction) error {
-		sessions, err := t.keys(Sessions)
-		if err != nil {
-			return err
-		}
-		for _, table := range []Table{Classes, Examples} {
-			reached := map[string]bool{}
-			for _, session := range sessions {
-				keys, err := t.where(table, bySession, session)
-				if err != nil {
-					return err
-				}
-				for _, key := range keys {
-					reached[key] = true
-				}
-			}
-			keys, err := t.keys(table)
+	err = s.transact(reading, Tables, func(t transaction) error {
+		keys := map[Table][]string{}
+		reached := map[Table]map[string]bool{Classes: {}, Examples: {}}
+		for _, table := range Tables {
+			raw, err := await(t[table].GetAllKeys())
 			if err != nil {
 				return err
 			}
-			var others []string
-			for _, key := range keys {
-				if !reached[key] {
-					others = append(others, key)
+			for _, key := range raw {
+				if key.Type() == js.TypeString {
+					keys[table] = append(keys[table], key.String())
+					continue
+				}
+				v, err := await(t[table].Get(key))
+				if err != nil {
+					return err
+				}
+				all = append(all, Damage{Table: table, Key: jsJSON.Call("stringify", key).String(), Reason: "its key is not text", Raw: plain(table, v)})
+			}
+		}
+		for table, found := range reached {
+			for _, session := range keys[Sessions] {
+				of, err := t.where(table, bySession, session)
+				if err != nil {
+					return err
+				}
+				for _, key := range of {
+					found[key] = true
 				}
 			}
-			found, err := t.all(table, others)
+		}
+		reached[Thumbnails] = map[string]bool{}
+		for _, key := range keys[Examples] {
+			reached[Thumbnails][key] = true
+		}
+		for table, reason := range unreachable {
+			keys := slices.DeleteFunc(keys[table], func(key string) bool { return reached[table][key] })
+			found, err := t.all(table, keys)
 			if err != nil {
 				return err
 			}
 			for _, r := range found {
-				all = append(all, Damage{Table: table, Key: r.key, Reason: noSession, Raw: r.value})
+				all = append(all, Damage{Table: table, Key: r.key, Reason: reason, Raw: r.value})
 			}
 		}
 		return nil

@@ -166,7 +166,8 @@ type Store interface {
 	Apply(ops []Op) error
 	// Summaries returns all sessions, the last changed first.
 	Summaries() ([]Summary, error)
-	// Unreachable returns the records that belong to no session.
+	// Unreachable returns the records that nothing leads to: those of no session, small
+	// copies of no picture, and what has a key that nothing here writes.
 	Unreachable() ([]Damage, error)
 	// Contents returns a session, or nil if there is none of that id.
 	Contents(session string) (*Contents, error)

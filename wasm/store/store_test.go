@@ -3,8 +3,8 @@ package store
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -97,6 +97,7 @@ func TestDamageStaysLocal(t *testing.T) {
 		"example whose order is an object":    {func(m *Memory) { m.with(Examples, "cat0", "order", Unknown("object")) }, 2, 4, 0},
 		"example whose order is infinite":     {func(m *Memory) { m.with(Examples, "cat1", "order", math.Inf(-1)) }, 2, 4, 0},
 		"example without thumbnail":           {func(m *Memory) { delete(m.tables[Thumbnails], "cat0") }, 2, 4, 0},
+		"thumbnail of no example":             {func(m *Memory) { delete(m.tables[Examples], "cat0") }, 2, 3, 1},
 		"example whose thumbnail is a word":   {func(m *Memory) { m.tables[Thumbnails]["cat0"] = "cat.png" }, 2, 4, 0},
 		"example of before with a word there": {func(m *Memory) { m.with(Examples, "cat0", "thumbnail", "cat.png") }, 2, 4, 0},
 		"example of no class":                 {func(m *Memory) { m.with(Examples, "cat0", "class", nil) }, 2, 3, 1},
