@@ -185,6 +185,8 @@ func explain(err error) error {
 		return &Error{"blocked", "The browser's storage does not answer, so the last changes may not be kept: export the session and reload the page."}
 	case is("QuotaExceededError"):
 		return &Error{"quota", "The browser's storage is full, so the last changes are kept only until this page is closed: export the session, then delete sessions or free space on the device."}
+	case is("AbortError"):
+		return &Error{"aborted", "The browser broke off writing, as it does when its data are cleared, so the last change may be in this tab alone: save the session to a file, then reload the page."}
 	case is("VersionError"):
 		return &Error{"version", "A newer version of this page has already changed the storage, so nothing will be kept by this one: close all its tabs and open it anew."}
 	case is("InvalidStateError"):

@@ -191,7 +191,7 @@ const SitePrior = "site-prior"
 
 // Error is a failure of storage that a person can do something about.
 type Error struct {
-	Code    string // "quota", "blocked", "closed", "unavailable" or "storage"; of a refused change "session", "class", "label", "changed", "cleared" or "gone"
+	Code    string // "quota", "blocked", "closed", "aborted", "unavailable" or "storage"; of a refused change "session", "class", "label", "changed", "cleared" or "gone"
 	Message string // a sentence with the remedy
 }
 

@@ -299,6 +299,36 @@ test('records that are damaged are set aside, named and exportable, and the rest
   assert.deepEqual(sessions.map((/** @type {any} */ s) => s.name).sort(), ['Large', 'My classes', 'Recovered session']);
 }));
 
+test('a database that is not there any more at the next visit is missed, with what was in it', () => blank(async ({ page }) => {
+  await start(page);
+  await run(page, `await teach(['cat', 'dog'])`);
+  await run(page, `while (!(await (await caches.open('kept-metaqda')).keys()).length) await new Promise(requestAnimationFrame)`);
+  await page.reload();
+  await start(page);
+  assert.equal((await run(page, 'return engine.state()')).storage.vanished, '');
+  await page.reload();
+  await run(page, `await new Promise((resolve, reject) => { const r = indexedDB.deleteDatabase('metaqda'); r.onsuccess = resolve; r.onerror = r.onblocked = reject; })`);
+  await start(page);
+  const { storage, classes } = await run(page, 'return engine.state()');
+  assert.match(storage.vanished, /lost or deleted what was kept here: “My classes” \(2 classes, \d pictures?\)\. .* open the file/);
+  assert.deepEqual([storage.kept, classes.length], [true, 0]);
+}));
+
+test('pictures that are taught while the site\'s data are cleared are refused, each in a sentence', () => blank(async ({ page }) => {
+  await start(page);
+  await run(page, `[globalThis.cat] = await teach(['cat', 'dog'])`);
+  const adding = run(page, `
+    const answers = [];
+    for (let i = 0; i < 20; answers.length && i++) answers.push(...[await refusal(engine.addExample(cat, picture(0, 9), new Uint8Array(9)))].filter(Boolean));
+    return { answers, file: (await engine.exportSession()).length, state: await engine.state() };`);
+  await (await page.context().newCDPSession(page)).send('Storage.clearDataForOrigin', { origin: site.origin, storageTypes: 'all' });
+  const { answers, file, state } = await adding;
+  assert.equal(answers.length, 20, 'once one is refused, all are');
+  for (const { code, message } of answers) assert.ok(['aborted', 'closed', 'cleared'].includes(code) && /save|export/.test(message) && !/JavaScript/.test(message), `${code}: ${message}`);
+  assert.ok(file > 0);
+  assert.deepEqual([state.storage.kept, state.storage.message], [false, answers.at(-1).message]);
+}));
+
 test('of many records each is read once, whatever its id says', () => blank(async ({ page }) => {
   await start(page);
   await run(page, `await teach(['cat', 'dog'])`);
