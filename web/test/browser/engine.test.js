@@ -461,8 +461,10 @@ test('an engine lets go of the database when a newer version wants it, and says 
   await run(page, `
     await engine.addClass('cat');
     await new Promise((resolve, reject) => { const r = indexedDB.open('metaqda', 99); r.onblocked = () => reject(new Error('blocked')); r.onsuccess = () => { r.result.close(); resolve(); }; });`);
-  const { storage, classes } = await run(page, `await engine.addClass('dog'); return engine.state()`);
-  assert.equal(classes.length, 2);
+  const refused = await run(page, `return [await refusal(engine.addClass('dog')), await refusal(engine.addClass('hen'))]`);
+  assert.deepEqual(refused.map((/** @type {any} */ r) => r.code), ['closed', 'closed']);
+  const { storage, classes } = await run(page, 'return engine.state()');
+  assert.equal(classes.length, 2, 'what found it closed is in the tab alone, and what came after is not taken');
   assert.equal(storage.kept, false);
   assert.match(storage.message, /storage was closed.*reload the page/);
 }));
