@@ -197,6 +197,7 @@ test: build test-go test-wasm test-js test-package test-browser test-firefox tes
 .PHONY: test-all
 test-all: ## run every test, also what 'make test' leaves out because it takes long: twice the time
 	METAQDA_LONG=1 $(MAKE) test
+	$(MAKE) bench BENCH=-quick
 
 # What reads classifiers in Python is tested where there is numpy, or can be.
 .PHONY: numpy
@@ -347,8 +348,8 @@ vulnerabilities: $(MODULES) ## look for known faults in what is linked (govulnch
 # ---- speed ------------------------------------------------------------------
 
 .PHONY: bench
-bench: $(BIN)/tools $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium: a table and build/bench.json
-	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench -compile "-gcflags=all=-l $(INLINED:%=-gcflags=%=)"
+bench: $(BIN)/tools $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium (BENCH=-quick for one case): a table and build/bench.json
+	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench $(BENCH) -compile "-gcflags=all=-l $(INLINED:%=-gcflags=%=)"
 
 .PHONY: bench-sort
 bench-sort: build ## sort a thousand photographs of PICTURES in the page: time, longest task, right answers, memory

@@ -191,6 +191,7 @@ func (e *Error) Error() string { return e.Message }
 //	value       a number that is not finite or out of its domain
 //	label       a class that there is not, or a name that cannot be one
 //	example     an example that there is not
+//	limit       more classes or examples than a classifier holds
 //	empty       no class has an example
 //	extractor   vectors of another feature extractor
 //	prior       the prior that a file names is not given

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
 	"testing"
 
 	"metaqda/core/model"
@@ -318,6 +320,41 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 	}
 	if undone, err := c.Undo(); !undone || err != nil || c.Len() != 0 {
 		t.Errorf("the class was not taken back: %v, %v", undone, err)
+	}
+}
+
+// What a file cannot hold is refused when it is taught, and what is held can be saved.
+func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
+	c := fresh(t, Settings{})
+	for i := range model.MaxClasses - 1 {
+		must(t, c.AddClass(strconv.Itoa(i)))
+	}
+	for i := range model.MaxExamples - 1 {
+		_, err := c.Add(strconv.Itoa(i%1000), "", []float32{1, float32(i)})
+		must(t, err)
+	}
+	long := strings.Repeat("a", model.MaxLabel)
+	for _, label := range []string{long + "a", " a", "a\n", "e\u0301"} {
+		if _, err := c.Add(label, "", []float32{1, 2}); Code(err) != "label" {
+			t.Errorf("the label %q: %v", label, err)
+		}
+	}
+	_, err := c.Add(long, "", []float32{1, 2})
+	must(t, err)
+	_, more := c.Add("0", "", []float32{1, 2})
+	for what, err := range map[string]error{"a class": c.AddClass("b"), "an example": more} {
+		if Code(err) != "limit" {
+			t.Errorf("%s too many: %v", what, err)
+		}
+	}
+	if _, err := c.Save(); err != nil || c.Len() != model.MaxClasses {
+		t.Errorf("%d classes, %v", c.Len(), err)
+	}
+	other := fresh(t, Settings{})
+	_, err = other.Add("b", "", []float32{1, 2})
+	must(t, err)
+	if _, err := Merge(c, other); Code(err) != "limit" {
+		t.Errorf("merged: %v", err)
 	}
 }
 

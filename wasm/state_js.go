@@ -37,6 +37,7 @@ type overview struct {
 	Storage struct {
 		Kept       bool   `json:"kept"`
 		Message    string `json:"message"`
+		Vanished   string `json:"vanished"`
 		Persistent string `json:"persistent"`
 	} `json:"storage"`
 	Saved   int64 `json:"saved"`
@@ -122,7 +123,7 @@ func (p *page) overviewOf(s engine.State) (o overview) {
 		o.Prior.Facts = map[string]string{}
 	}
 	o.Extractor.ID, o.Extractor.SHA256, o.Extractor.Message = s.Extractor.ID, s.Extractor.SHA256, s.Foreign
-	o.Storage.Kept, o.Storage.Message, o.Storage.Persistent = s.Trouble == "", s.Trouble, p.promise.answer
+	o.Storage.Kept, o.Storage.Message, o.Storage.Vanished, o.Storage.Persistent = s.Trouble == "", s.Trouble, s.Vanished, p.promise.answer
 	o.Saved, o.Damaged = s.Saved, s.Damaged
 	return o
 }

@@ -220,7 +220,7 @@ func TestTogetherIsBetter(t *testing.T) {
 	for range 20 {
 		p := niw.HandCrafted(d, 1) // the covariance of the classes
 		p.Kappa = 4
-		c, err := New(p, Options{Shared: 0.05, Kappa: p.Kappa, Centre: 1})
+		c, err := New(p, Options{Shared: 0.05, Kappa: p.Kappa, Centre: 1, Population: session.Bayes()})
 		must(t, err)
 		var x [][]float64
 		var class []int
@@ -307,7 +307,7 @@ func TestOrderOfABatch(t *testing.T) {
 
 // Where nothing can be borrowed, together is one by one: one picture, the same one
 // many times, a single class among which nothing is to be told apart, classes of as
-// many examples as dimensions.
+// many examples as dimensions, Bayes' rule as it stands.
 func TestTogetherIsOneByOneWhereNothingIsBorrowed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(85, 1))
 	for name, p := range priors(t, rng) {
@@ -323,6 +323,11 @@ func TestTogetherIsOneByOneWhereNothingIsBorrowed(t *testing.T) {
 			}
 			single := s[:1].teach(t, p, o)
 			x, _ = s.clusters(rng, 4, 1)
+			if o.Population == nil {
+				for i, got := range classify(t, c, x) {
+					same(t, what+": Bayes' rule", got, ask(t, c, x[i]), 0)
+				}
+			}
 			for i, got := range classify(t, single, x) {
 				same(t, what+": one class", got, ask(t, single, x[i]), 1e-9)
 			}

@@ -49,13 +49,15 @@ func TestTransductiveTables(t *testing.T) {
 	}
 }
 
-// The prior that ships knows emoji again that it was taught, one by one and together.
+// The prior that ships and the one that nothing was learned for know emoji again that they
+// were taught, one by one and together.
 func TestSort(t *testing.T) {
 	const emoji = "../../testdata/dataset/emoji.npz"
-	out := filepath.Join(t.TempDir(), "table.csv")
+	out, unlearned := filepath.Join(t.TempDir(), "table.csv"), filepath.Join(t.TempDir(), "prior")
+	mustRun(t, "prior", "--dimension", "1104", "--out", unlearned)
 	args := []string{"sort", "--examples", emoji, "--data", emoji, "--prior", "../../web/prior/default.safetensors", "--out", out}
 	var before string
-	for _, how := range []string{"--together=true", "--together=false"} {
+	for _, how := range []string{"--together=true", "--together=false", "--prior=" + unlearned} {
 		mustRun(t, append(args, how)...)
 		text := string(readFile(t, out))
 		table, err := csv.NewReader(strings.NewReader(text)).ReadAll()

@@ -37,6 +37,8 @@ type Hooks struct {
 	Now     func() time.Time
 	Later   func(time.Duration, func()) // calls after a time; nil: what is shown follows every change at once
 	Breathe func(urgent bool)           // lets messages in, and returns, unless urgent in its own time; nil: what takes long is done at once
+	Marks   func() string               // what Mark noted of all sessions, a JSON array; waits
+	Mark    func(id, mark string)       // notes JSON outside of the store, nothing for a session that is deleted
 	Fold    func(string) string         // what names that people take for the same have in common; nil: all but case
 }
 
@@ -50,10 +52,13 @@ type Engine struct {
 
 	mu         sync.Mutex // everything below; never held while waiting
 	store      store.Store
-	trouble    string  // why changes are not kept, empty when they are
-	lost       bool    // what was stored of the session was cleared: it is here alone
-	pending    []noted // changes not stored yet, in order
-	number     uint64  // of the last change noted
+	trouble    string   // why changes are not kept, empty when they are
+	gone       error    // why nothing more of the session can be kept: it is here alone
+	vanished   string   // what was noted elsewhere and is not stored any more, empty if all is
+	unmark     []string // sessions that have vanished, whose marks can go
+	noting     bool     // the session's mark will be noted in a moment
+	pending    []noted  // changes not stored yet, in order
+	number     uint64   // of the last change noted
 	refused    map[uint64]error
 	sweep      bool             // priors may have gone out of use
 	fetch      []*store.Example // whose thumbnails are fetched before pending is stored
@@ -106,6 +111,7 @@ type State struct {
 	Prior                  PriorInfo
 	Classes                []ClassInfo
 	Trouble                string // why changes are not kept, empty when they are
+	Vanished               string // what was kept here before and is not any more, a sentence
 	Saved                  int64  // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
 	Damaged                int    // so many records of the session cannot be used, see [Engine.Damaged]
 	Extractor              model.Extractor
@@ -138,7 +144,7 @@ func (e *Engine) State() State {
 
 // overview returns the state without classes.
 func (e *Engine) overview() State {
-	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble,
+	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble, Vanished: e.vanished,
 		Saved: e.session.Saved, Damaged: len(e.damaged), Extractor: e.session.Extractor}
 	if e.prior != nil {
 		s.Dimension = e.prior.dim()

@@ -248,7 +248,31 @@ func (c *gathering) done(thumbnails map[string][]byte) *Contents {
 		c.evenOut(usual(c.lengths))
 	}
 	c.Sort()
+	c.trim()
 	return c.Contents
+}
+
+// trim sets aside what is more than a session holds: it could not be saved to a file.
+func (c *Contents) trim() {
+	over := map[string]bool{}
+	for _, k := range c.Classes[min(len(c.Classes), model.MaxClasses):] {
+		over[k.ID] = true
+		c.damaged(Classes, stored{k.ID, encode(k)}, "a session holds fewer classes")
+	}
+	c.Classes = c.Classes[:len(c.Classes)-len(over)]
+	n := 0
+	c.Examples = slices.DeleteFunc(c.Examples, func(x Example) bool {
+		switch n++; {
+		case over[x.Class]:
+			c.damaged(Examples, stored{x.ID, Plain(x)}, "its class is one more than a session holds")
+			n--
+		case n > model.MaxExamples:
+			c.damaged(Examples, stored{x.ID, Plain(x)}, "a session holds fewer pictures")
+		default:
+			return false
+		}
+		return true
+	})
 }
 
 func (c *Contents) damaged(t Table, r stored, reason string) {

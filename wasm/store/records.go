@@ -166,7 +166,8 @@ type Store interface {
 	Apply(ops []Op) error
 	// Summaries returns all sessions, the last changed first.
 	Summaries() ([]Summary, error)
-	// Unreachable returns the records that belong to no session.
+	// Unreachable returns the records that nothing leads to: those of no session, small
+	// copies of no picture, and what has a key that nothing here writes.
 	Unreachable() ([]Damage, error)
 	// Contents returns a session, or nil if there is none of that id.
 	Contents(session string) (*Contents, error)
@@ -190,7 +191,7 @@ const SitePrior = "site-prior"
 
 // Error is a failure of storage that a person can do something about.
 type Error struct {
-	Code    string // "quota", "blocked", "closed", "unavailable" or "storage"; of a refused change "session", "class", "label", "changed", "cleared" or "gone"
+	Code    string // "quota", "blocked", "closed", "aborted", "unavailable" or "storage"; of a refused change "session", "class", "label", "changed", "cleared" or "gone"
 	Message string // a sentence with the remedy
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -96,15 +97,26 @@ func TestDamageStaysLocal(t *testing.T) {
 		"example whose order is an object":    {func(m *Memory) { m.with(Examples, "cat0", "order", Unknown("object")) }, 2, 4, 0},
 		"example whose order is infinite":     {func(m *Memory) { m.with(Examples, "cat1", "order", math.Inf(-1)) }, 2, 4, 0},
 		"example without thumbnail":           {func(m *Memory) { delete(m.tables[Thumbnails], "cat0") }, 2, 4, 0},
+		"thumbnail of no example":             {func(m *Memory) { delete(m.tables[Examples], "cat0") }, 2, 3, 1},
 		"example whose thumbnail is a word":   {func(m *Memory) { m.tables[Thumbnails]["cat0"] = "cat.png" }, 2, 4, 0},
 		"example of before with a word there": {func(m *Memory) { m.with(Examples, "cat0", "thumbnail", "cat.png") }, 2, 4, 0},
 		"example of no class":                 {func(m *Memory) { m.with(Examples, "cat0", "class", nil) }, 2, 3, 1},
 		"example of a class that is gone":     {func(m *Memory) { m.with(Examples, "cat0", "class", "gone") }, 2, 3, 1},
 		"example of no session":               {func(m *Memory) { m.with(Examples, "cat0", "session", nil) }, 2, 3, 1},
 		"example of a session that is gone":   {func(m *Memory) { m.with(Examples, "cat0", "session", "gone") }, 2, 3, 1},
-		"checkpoint is a string":              {func(m *Memory) { m.tables[Checkpoints]["s/job"] = "oops" }, 2, 4, 0},
-		"prior is a number":                   {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
-		"current session is bytes":            {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
+		"more classes than can be saved": {func(m *Memory) {
+			for i := range model.MaxClasses {
+				m.tables[Classes][fmt.Sprint("more", i)] = encode(Class{Session: "s", Name: "more", Order: -1})
+			}
+		}, model.MaxClasses, 0, 6},
+		"more examples than can be saved": {func(m *Memory) {
+			for i := range model.MaxExamples {
+				m.tables[Examples][fmt.Sprint("more", i)] = encode(Example{Session: "s", Class: "cat", Order: 9, Embedding: []float32{1, 2, 3}})
+			}
+		}, 2, model.MaxExamples, 4},
+		"checkpoint is a string":   {func(m *Memory) { m.tables[Checkpoints]["s/job"] = "oops" }, 2, 4, 0},
+		"prior is a number":        {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
+		"current session is bytes": {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
 	} {
 		m := sample(t)
 		c.do(m)

@@ -37,8 +37,8 @@
  * @property {ClassState[]} classes
  * @property {{id: string, sha256: string, message: string}} extractor that read the session's pictures, or will, empty where
  *   that is not known; why they cannot be compared with new ones, empty when they can
- * @property {{kept: boolean, message: string, persistent: ''|'yes'|'no'}} storage whether changes outlive the tab, and if
- *   not, why; whether the browser has promised not to clear them of its own accord, empty while it has not been asked
+ * @property {{kept: boolean, message: string, vanished: string, persistent: ''|'yes'|'no'}} storage whether changes outlive
+ *   the tab, and if not, why; what was kept at the last visit and is not any more, empty if all is; whether the browser has promised not to clear them of its own accord, empty while it has not been asked
  * @property {number} saved when the session was last saved to a file, in milliseconds since 1970, 0 for never
  * @property {number} damaged how many stored records of the session cannot be used
  *

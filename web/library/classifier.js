@@ -264,8 +264,7 @@ export class Classifier {
    * @returns {Promise<Prediction[]>}
    */
   async classify(batch, options) {
-    const labels = this.labels;
-    return this.#together(batch, options, 'mq_together', [], (numbers) => {
+    return this.#together(batch, options, 'mq_together', [], (numbers, labels) => {
       const each = 1 + labels.length;
       return Array.from({ length: numbers.length / each }, (_, i) => prediction(labels, numbers, i * each));
     });
@@ -290,7 +289,7 @@ export class Classifier {
    * @param {Iterable<Input | Vector>} batch
    * @param {BatchOptions | undefined} options
    * @param {string} name @param {number[]} args after those for the vectors
-   * @param {(numbers: Float64Array) => T[]} read reads the answer
+   * @param {(numbers: Float64Array, labels: string[]) => T[]} read reads the answer, about the classes of these labels
    */
   async #together(batch, { onProgress, signal } = {}, name, args, read) {
     signal?.throwIfAborted();
@@ -320,13 +319,14 @@ export class Classifier {
     const job = this.#call(name, d, all.length, ...args);
     share(); // whatever becomes of the classifier meanwhile
     try {
+      const { labels } = this.#described(); // at the time of the copy that is asked, not of the call
       for (;;) {
         engine.reserve(0);
         const more = engine.checked(engine.program.exports.mq_step(job));
         const at = engine.program.exports.mq_answer() >> 3;
         const [first, second] = engine.doubles.subarray(at, at + 2);
         if (!more) {
-          const answers = read(engine.doubles.subarray(at + 1, at + 1 + first));
+          const answers = read(engine.doubles.subarray(at + 1, at + 1 + first), labels);
           onProgress?.({ done: total, total });
           return answers;
         }

@@ -162,6 +162,7 @@ async function build(engine, reader) {
     action: 'Save to a file',
     onAction: () => void saveSession(engine).catch((error) => say(sentence(error))),
   });
+  const tellVanished = standing('vanished');
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor', { action: 'Use another extractor…', onAction: () => void reader.open() });
   reader.onForeign(tellExtractor);
@@ -170,6 +171,7 @@ async function build(engine, reader) {
     const { revision, state, classes: all, steps } = await engine.changes(shown);
     shown = 0; // everything, should the following fail
     tellStorage(state.storage.message);
+    tellVanished(state.storage.vanished);
     tellPrior(state.prior.message);
     if (!reader.follow(state)) tellExtractor(state.extractor.message);
     if (all) await classes.show(all);

@@ -223,6 +223,28 @@ test('a batch tells its progress, leaves the thread free and stops at the signal
   await assert.rejects(c.classify(batch), refusal('disposed'));
 });
 
+test('answers to a batch are of the classes that there were when it was asked, whatever is taught while it is read', async () => {
+  const { c } = await taught(['a', 'b', 'c'], { extractor: async (/** @type {{k: number}} */ { k }) => vector(k, 50) });
+  /** @param {() => void} change @param {string[]} labels */
+  const during = async (change, labels) => {
+    const pictures = Array.from({ length: 30 }, (_, i) => ({ k: i % 3 }));
+    const got = await c.classify(pictures, { onProgress: ({ done }) => { if (done === 7) change(); } });
+    assert.equal(got.length, pictures.length);
+    got.forEach((p, i) => {
+      assertProbabilities(p);
+      assert.deepEqual(Object.keys(p.probabilities), labels);
+      assert.equal(p.label, 'abc'[i % 3] === 'b' && !labels.includes('b') ? 'z' : 'abc'[i % 3]);
+    });
+  };
+  await during(() => c.addExampleSync(vector(7, 1), 'd'), ['a', 'b', 'c', 'd']);
+  await during(() => c.removeClass('d'), ['a', 'b', 'c']);
+  await during(() => { // another class in its place
+    c.removeClass('b');
+    c.addExampleSync(vector(1, 1), 'z');
+  }, ['a', 'c', 'z']);
+  c.dispose();
+});
+
 test('a batch is refused as a whole, by the place of what is wrong in it', async () => {
   const c = await createClassifier();
   await assert.rejects(c.classify([[1, 2]]), refusal('empty'));
@@ -334,6 +356,17 @@ test('what cannot be is refused with a code', async () => {
   assert.throws(() => c.predictSync(vector(0, 1)), refusal('disposed'));
   assert.throws(() => c.labels, refusal('disposed'));
   empty.dispose();
+});
+
+test('what a file cannot hold is refused when it is taught', async () => {
+  const c = await createClassifier();
+  for (let i = 0; i < 2000; i++) c.addClass(`${i}`);
+  assert.throws(() => c.addExampleSync([1, 2], 'more'), refusal('limit'));
+  assert.throws(() => c.renameClass('0', 'a'.repeat(81)), refusal('label'));
+  for (let i = 0; i < 20_000; i++) c.addExampleSync([1, i], `${i % 2000}`);
+  assert.throws(() => c.addExampleSync([1, 2], '0'), refusal('limit'));
+  assert.ok(c.save().length > 0);
+  c.dispose();
 });
 
 test('predictions leave nothing behind', async () => {
