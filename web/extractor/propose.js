@@ -85,18 +85,19 @@ export async function networkAmong(files) {
     }
   };
   const bytes = (/** @type {string} */ one) => new Uint8Array(/** @type {ArrayBuffer} */ (contents.get(one)));
-  if (onnx.length) {
-    try {
+  try {
+    if (onnx.length) {
       const { beside, ...graph } = readOnnx(bytes(name));
       await add(beside);
       return { name, runtime: 'onnx', graph, contents };
-    } catch (error) {
-      throw error instanceof OnnxError ? unfit(name, error.message) : error;
     }
+    const read = modelOf(name, await model.text());
+    await add(shardsOf(read));
+    return { name, runtime: 'tfjs-graph', graph: readTfjs(read, bytes), contents };
+  } catch (error) {
+    if (error instanceof ExtractorError) throw error;
+    throw unfit(name, error instanceof OnnxError ? error.message : 'is damaged: take the file as it was made');
   }
-  const read = modelOf(name, await model.text());
-  await add(shardsOf(read));
-  return { name, runtime: 'tfjs-graph', graph: readTfjs(read, bytes), contents };
 }
 
 /**
@@ -167,7 +168,8 @@ function opening({ nodes, constants }, name) {
 
 /**
  * Results that could sum up a picture, the likeliest first: what the last layer with
- * weights is fed, the last pooling, the outputs.
+ * weights is fed, the last pooling, the outputs; without such a layer the outputs are
+ * no classes, and come before the pooling.
  *
  * @param {Graph} graph
  * @returns {Candidate[]}
@@ -195,8 +197,9 @@ export function candidatesOf({ inputs, nodes, outputs }) {
     const last = by.get(back(output, closing));
     if (last && linear.test(last.op) && last.inputs.slice(1).some((one) => !live.has(one))) add('before its last layer', back(data(last), /Quantize/));
   }
-  if (pooling) add('of its last pooling', pooling.outputs[0]);
-  for (const output of outputs.slice(0, 8)) add(`of its output “${output}”`, output);
+  const pooled = pooling ? [['of its last pooling', pooling.outputs[0]]] : [];
+  const answered = outputs.slice(0, 8).map((output) => [`of its output “${output}”`, output]);
+  for (const [words, name] of found.length ? [...pooled, ...answered] : [...answered, ...pooled]) add(words, name);
   return found;
 }
 
@@ -283,7 +286,7 @@ export async function proposalOf(network, { load, pictures = [], own, onProgress
   const ordered = scalesOf(network);
   const manifest = (/** @type {number} */ inputSize, /** @type {Scale} */ { words, ...scale }, /** @type {Output[]} */ outputs, /** @type {number} */ dimension) => ({
     ...decodeManifest({
-      format, id: `${name.replace(/\.\w+$/, '')}-${inputSize}`.slice(-100), runtime, files, dimension: 1, inputSize, views: [{ name: 'whole' }], ...input, ...scale, outputs: [outputs[0]],
+      format, id: `${name.replace(/(-\d+)?\.\w+$/, '')}-${inputSize}`.slice(-100), runtime, files, dimension: 1, inputSize, views: [{ name: 'whole' }], ...input, ...scale, outputs: [outputs[0]],
       licence: 'not told: the network came without a manifest',
     }), outputs, dimension,
   });
@@ -332,13 +335,13 @@ export async function proposalOf(network, { load, pictures = [], own, onProgress
 }
 
 /**
- * The likeliest of those that are as good as the best, but for chance: for one picture in fifteen.
+ * The likeliest of those that are as good as the best, but for chance: for one picture in ten.
  *
  * @param {number[][]} right @param {number} asked
  * @returns {[number, number]}
  */
 function bestOf(right, asked) {
-  const enough = Math.max(...right.flat()) - Math.floor(asked / 15);
+  const enough = Math.max(...right.flat()) - Math.floor(asked / 10);
   const i = right.findIndex((row) => row.some((count) => count >= enough));
   return i < 0 ? [0, 0] : [i, right[i].findIndex((count) => count >= enough)];
 }

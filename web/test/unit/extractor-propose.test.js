@@ -77,6 +77,7 @@ test('candidates are what the last layer is fed, the last pooling, and the outpu
   assert.deepEqual(nodes(chain('Conv Relu GlobalAveragePool Flatten Dropout Gemm Softmax')), [['r2', 'r1'], ['y']]);
   assert.deepEqual(nodes(chain('Conv GlobalAveragePool Conv HardSwish Flatten Gemm')), [['r3'], ['r1', 'r0'], ['y']], 'a layer between pooling and classes');
   assert.deepEqual(nodes(chain('Conv Reshape LayerNormalization')), [['y']], 'no classes: tokens');
+  assert.deepEqual(nodes(chain('Conv Relu GlobalAveragePool Concat')), [['y'], ['r2', 'r1']], 'no classes: the output was made to be used');
   assert.deepEqual(nodes(chain('Conv Relu GlobalMaxPool')), [['y']], 'a maximum is the mean of no map');
 });
 
@@ -111,6 +112,12 @@ test('what cannot be fed pictures is refused in one sentence', async () => {
   await assert.rejects(async () => networkAmong([new File(['x'], 'a.txt')]), /There is no network among the files \(“a.txt”\): bring an \.onnx file/);
   await assert.rejects(async () => networkAmong([new File(['{"format": "layers-model"}'], 'model.json')]), /is a layers model: turn it into a graph model/);
   await assert.rejects(async () => networkAmong(await filesOf(path.join(temporary, 'graph/model.json'))), /keeps weights in the file “group1-shard1of2”: bring both together/);
+  const model = await readFile(path.join(temporary, 'graph/model.json'), 'utf8');
+  const shards = await filesOf(...['group1-shard1of2', 'group1-shard2of2'].map((name) => path.join(temporary, 'graph', name)));
+  for (const [was, is] of [['"paths":', '"path":'], ['"shape":[', '"shape":0,"x":['], ['"node":[', '"node":[null,'], ['"group1-shard1of2"', '7'], ['"weights":[', '"weights":[{"shape":[-9],"dtype":"float32"},']]) {
+    assert.notEqual(model.replace(was, is), model, was);
+    await assert.rejects(networkAmong([new File([model.replace(was, is)], 'model.json'), ...shards]), /“model.json” is damaged: take the file as it was made/);
+  }
   for (const cut of [0, 7, 5000]) await assert.rejects(async () => networkAmong([new File([(await readFile(direction)).subarray(0, cut)], 'cut.onnx')]), /“cut.onnx” is not an ONNX model, or is cut short/);
 });
 
