@@ -148,11 +148,11 @@ export function scalesOf(network) {
 function opening({ nodes, constants }, name) {
   /** @type {{a: number, b: number}[] | null} */
   let found = null;
-  for (;;) {
+  for (let steps = 0; steps < nodes.length; steps++) { // in a damaged graph nodes may follow themselves
     const next = nodes.filter(({ inputs }) => inputs.includes(name));
     const [{ op, inputs, outputs }] = next.length === 1 ? next : [{ op: '', inputs: [], outputs: [''] }];
     const values = constants.get(inputs.find((one) => one !== name) ?? '');
-    if (/^(Sub|Add|AddV2|Mul|Div|RealDiv)$/.test(op) && values && inputs.length === 2) {
+    if (/^(Sub|Add|AddV2|Mul|Div|RealDiv)$/.test(op) && values && inputs.length === 2 && (inputs[0] === name || /Add|Mul/.test(op))) {
       const former = /** @type {{a: number, b: number}[]} */ (found ?? [{ a: 1, b: 0 }]);
       found = Array.from({ length: Math.max(former.length, values.length) }, (_, i) => {
         const { a, b } = former[i % former.length];
@@ -164,6 +164,7 @@ function opening({ nodes, constants }, name) {
     } else if (!/^(Transpose|Identity|Cast|Reshape)$/.test(op)) return found;
     [name] = outputs;
   }
+  return found;
 }
 
 /**
@@ -182,7 +183,9 @@ export function candidatesOf({ inputs, nodes, outputs }) {
   const data = (/** @type {Node} */ node) => node.inputs.find((name) => live.has(name)) ?? '';
   /** Back through what changes no more than the shape, and the operations of a kind. @param {string} name @param {RegExp} [kind] */
   const back = (name, kind) => {
-    for (let node = by.get(name); node && (reshaping.test(node.op) || kind?.test(node.op) && node.inputs.filter((one) => live.has(one)).length === 1); node = by.get(name)) name = data(node);
+    const passes = (/** @type {Node} */ { op, inputs }) => reshaping.test(op) || kind?.test(op) && inputs.filter((one) => live.has(one)).length === 1;
+    let node = by.get(name);
+    for (let steps = 0; node && steps < nodes.length && passes(node); steps++) node = by.get(name = data(node));
     return name;
   };
   const pooling = nodes.findLast(({ op }) => pools.test(op));

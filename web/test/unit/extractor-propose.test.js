@@ -68,6 +68,9 @@ test('arithmetic before the first layer tells which values a network is fed', as
   assert.deepEqual(told('Div Sub', [127.5], [1]), ['from 0 to 255']);
   assert.deepEqual(told('Sub Div', [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]), ['from 0 to 1']);
   assert.equal(told('Sub', [123.68, 116.779, 103.939])[0], 'from 0 to 255');
+  const round = [{ op: 'Identity', inputs: ['x'], outputs: ['y'] }, { op: 'Identity', inputs: ['y'], outputs: ['x'] }];
+  assert.equal(scalesOf(chain('Conv', { nodes: round })).length, 5, 'a damaged graph that goes round ends all the same');
+  assert.equal(candidatesOf(chain('Conv', { nodes: round }).graph).length, 1);
   assert.equal(told('Relu')[0], 'by ImageNet’s mean and spread');
   assert.equal(told('Relu').length, 5, 'where nothing tells all are tried');
 });
