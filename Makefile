@@ -79,8 +79,25 @@ $(SITE)/metaqda.wasm: $(BIN)/tools $(MODULES)
 $(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
 	$(NODE) web/build/simd.mjs
 
-$(SITE)/extractor/extractor.json: $(wildcard web/build/extractor.mjs web/build/prune.mjs web/build/slim-tfjs.mjs web/base/*.js web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
-	$(NODE) web/build/extractor.mjs
+# The network that looks at the pictures is in the repository, as `make eye` made it of
+# its original. Another takes its place where EYE names it.
+EYE    ?= efficientnet-lite0
+NETWORK := $(if $(filter efficientnet-lite0,$(EYE)),web/extractor,build/eye)/$(EYE)
+
+.PHONY: eye
+eye: ## make the network EYE (efficientnet-lite0, mobilenet-v2) of its original, fetched or FROM a file, and the site with it
+	$(PYTHON) -B scripts/eye $(EYE) --out $(NETWORK) $(if $(FROM),--from '$(FROM)')
+	@$(MAKE) site EYE=$(EYE)
+
+build/.eye: $(if $(filter $(EYE),$(shell cat build/.eye 2>/dev/null)),,always)
+	@mkdir -p $(@D) && echo $(EYE) > $@
+
+.PHONY: always
+always:
+
+$(SITE)/extractor/extractor.json: build/.eye $(wildcard $(NETWORK)/* web/build/extractor.mjs web/build/slim-tfjs.mjs web/base/*.js web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
+	@test -f $(NETWORK)/manifest.json || { echo "make: there is no $(NETWORK): make eye EYE=$(EYE) first" >&2; exit 1; }
+	$(NODE) web/build/extractor.mjs $(@D) $(NETWORK)
 	@touch $@
 
 $(SITE)/networks/networks.json: $(wildcard web/build/networks.mjs web/build/slim-tfjs.mjs web/base/*.js web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
@@ -134,22 +151,23 @@ PICTURES ?= ../shared/pictures
 PICTURE_SETS := $(patsubst $(PICTURES)/%.tar,%,$(wildcard $(PICTURES)/*.tar))
 
 .PHONY: embed
-embed: $(PICTURE_SETS:%=build/data/%.npz) ## embed all pictures in PICTURES: twenty minutes on two cores, into build/data
+embed: $(PICTURE_SETS:%=build/data/%.npz) ## embed all pictures in PICTURES: half an hour on two cores, into build/data
 
+# Sets with NAME.splits.json beside them have classes for training and others; of all
+# others every class is for training.
 build/data/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildcard scripts/embed/*.mjs)
 	@mkdir -p build/pictures $(@D)
 	tar xf $< -C build/pictures
-	$(NODE) scripts/embed/embed.mjs build/pictures/$* --split train --out $@ --quiet
+	$(NODE) scripts/embed/embed.mjs build/pictures/$* $(or $(addprefix --splits ,$(wildcard $(PICTURES)/$*.splits.json)),--split train) --out $@ --quiet
 
 # The prior that the page begins with. It is in the repository; `make prior` learns
-# it anew from the embeddings in DATA and the pictures in PICTURES, to the same bytes
-# where the processor is of the same kind.
+# it anew from the pictures in PICTURES, to the same bytes where the processor is of the
+# same kind.
 DEFAULT_PRIOR := web/prior/default.safetensors
-OLD_SETS := miniimagenet cifarfs caltech101 omniglot
 comma := ,
 empty :=
 commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
-PRIOR_DATA := $(PICTURE_SETS:%=build/data/%.npz) $(OLD_SETS:%=$(DATA)/%-mobilenetv3.npz)
+PRIOR_DATA := $(PICTURE_SETS:%=build/data/%.npz)
 LODO := build/lodo
 PRIOR_RECIPE := --preset shipped --random-seed 0
 
@@ -158,7 +176,7 @@ $(SITE)/prior.safetensors: $(DEFAULT_PRIOR)
 	cp $< $@
 
 .PHONY: prior
-prior: $(PRIOR_DATA) $(MODULES) ## learn the shipped prior anew from DATA and PICTURES, and into build/lodo those that leave families out
+prior: $(PRIOR_DATA) $(MODULES) ## learn the shipped prior anew from PICTURES, and into build/lodo those that leave families out
 	$(GO) run ./scripts/metaqda train --data $(call commas,$(PRIOR_DATA)) $(PRIOR_RECIPE) --folds-out $(LODO) \
 		--out $(DEFAULT_PRIOR) --log build/prior-log.jsonl \
 		$$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--extractor $${e.id} --extractor-sha256 $${e.sha256}`')
@@ -380,7 +398,7 @@ TASKS ?= 150
 # the first third of the tasks and is compared over these.
 SLOW_TASKS = $(shell expr \( $(TASKS) + 2 \) / 3)
 
-LODO_NAMES := $(PICTURE_SETS) $(OLD_SETS:%=%-mobilenetv3)
+LODO_NAMES := $(PICTURE_SETS)
 LODO_PRIORS := $(LODO_NAMES:%=$(LODO)/without-%.safetensors)
 LODO_EVAL = $(BIN)/metaqda eval --data $(call commas,$(PRIOR_DATA)) --prior $(call commas,$(LODO_PRIORS)) --split all --random-seed 0
 LODO_MOST := fb,ncc-cl2n,linear,knn-tfjs

@@ -36,7 +36,7 @@ func (e *Engine) foreign() error {
 		return nil
 	}
 	return fail("extractor", "The pictures of this session were read by another feature extractor than this page uses now, so new ones cannot be compared with them: "+
-		"show them again in a new session, or remove them here and show them again. Until then the session can still be exported or deleted.")
+		"read them anew, or show others in a new session. Until then the session can still be exported or deleted.")
 }
 
 // record notes in a session without pictures which extractor will read them.

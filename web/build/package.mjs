@@ -14,6 +14,7 @@ import { appendFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { builtIn } from './extractor.mjs';
 import { written } from './written.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -35,14 +36,16 @@ console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedS
 
 async function bundle() {
   await build({
-    entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'storage.js', 'storage-thread.js', 'extractors.js', 'mobilenet.js', 'function.js'].map((name) => path.join(library, name)),
+    entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'storage.js', 'storage-thread.js', 'extractors.js', 'efficientnet-lite0.js', 'function.js'].map((name) => path.join(library, name)),
     outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
-    external: ['./mobilenet/*'],
+    external: ['./efficientnet-lite0/*'],
     plugins: [written({ './record.js': record })],
   });
 }
 
 async function record() {
+  const { id } = JSON.parse(await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8'));
+  if (!id.startsWith(builtIn)) throw new Error(`The site is built with the network ${id}, and the package is of ${builtIn}: leave out EYE.`);
   const sum = createHash('sha256').update(await readFile(prior)).digest('hex');
   return `export const record = ${await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8')};\nexport const priorSum = '${sum}';`;
 }
@@ -56,10 +59,10 @@ async function types() {
 async function copy() {
   await cp(path.join(root, 'build/library.wasm'), path.join(out, 'metaqda.wasm'));
   await cp(path.join(root, 'build/site/metaqda.wasm'), path.join(out, 'storage.wasm'));
-  await cp(prior, path.join(out, 'priors/mobilenet.safetensors'));
+  await cp(prior, path.join(out, 'priors/efficientnet-lite0.safetensors'));
   await cp(path.join(library, 'README.md'), path.join(out, 'README.md'));
   for (const name of ['LICENSE', 'THIRD_PARTY.md']) await cp(path.join(root, name), path.join(out, name));
-  await cp(path.join(root, 'build/site/extractor'), path.join(out, 'mobilenet'), { recursive: true, filter: (name) => !/\.(br|gz)$/.test(name) });
+  await cp(path.join(root, 'build/site/extractor'), path.join(out, 'efficientnet-lite0'), { recursive: true, filter: (name) => !/\.(br|gz)$/.test(name) });
 }
 
 function manifest() {
@@ -71,7 +74,7 @@ function manifest() {
     license: 'Apache-2.0', type: 'module', sideEffects: false, engines: { node: '>=20' },
     exports: {
       '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
-      './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/mobilenet': entry('mobilenet'), './extractors/function': entry('function'),
+      './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/efficientnet-lite0': entry('efficientnet-lite0'), './extractors/function': entry('function'),
       './metaqda.wasm': './metaqda.wasm', './storage.wasm': './storage.wasm', './priors/*': './priors/*', './package.json': './package.json',
     },
   };

@@ -6,15 +6,11 @@
  */
 
 /** Operation families the graph uses (see op_list and executors in the converter). */
-const families = new Set(['arithmetic', 'basic_math', 'convolution', 'graph', 'reduction']);
+const families = new Set(['arithmetic', 'convolution', 'graph']);
 
 /** Operations those families may call for this graph. */
 const operations = `
 export { add } from './add.js';
-export { mul } from './mul.js';
-export { mean } from './mean.js';
-export { relu6 } from './relu6.js';
-export { clone } from './clone.js';
 import * as fused from './fused_ops.js';
 export { fused };
 `;

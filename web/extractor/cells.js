@@ -3,9 +3,9 @@
  * What a picture's embedding would be without some of what was looked at. The
  * embedding is a mean over the cells of feature maps, and over views: so without a
  * part of the picture it is the mean over the other cells,
- *     (n mean - sum of the part's cells) / (n - number of the part's cells),
- * and no run of the network is needed. A cell belongs to the part that holds its
- * middle, though it has seen some of what is around.
+ *     (n mean - sum_c w_c x_c) / (n - sum_c w_c),  w_c the share of cell c's square in the part,
+ * and no run of the network is needed. A cell counts where its square lies, though it has
+ * seen some of what is around.
  *
  * Where a network has no such cells, each part is painted over in turn with the
  * picture's mean colour, and the network runs once for each.
@@ -28,52 +28,66 @@ export function leaveOutParts(views, width, height, grid) {
   for (const { maps, rectangle } of views) {
     let offset = 0;
     for (const map of maps) {
-      const parts = partOf(map, rectangle, width, height, grid);
-      addMap(map, parts, offset, 1 / views.length, embedding, without);
+      const down = sharesOf(map.height, rectangle.y, rectangle.height, height, grid);
+      const across = sharesOf(map.width, rectangle.x, rectangle.width, width, grid);
+      addMap(map, down, across, offset, 1 / views.length, embedding, without);
       offset += map.channels;
     }
   }
   return { embedding, without };
 }
 
+/** @typedef {{part: number, share: number}[][]} Shares for each cell of an axis the parts that it lies in, and how much of it */
+
 /**
- * The part of the picture in which each cell lies.
- *
- * @param {FeatureMap} map @param {Rectangle} rectangle @param {number} width @param {number} height @param {number} grid
+ * @param {number} cells on this axis @param {number} from @param {number} side where they begin in the picture and how far they go
+ * @param {number} whole side of the picture @param {number} grid parts that it has
+ * @returns {Shares}
  */
-function partOf(map, rectangle, width, height, grid) {
-  const parts = new Int32Array(map.height * map.width);
-  const at = (/** @type {number} */ from, /** @type {number} */ side, /** @type {number} */ share, /** @type {number} */ whole) =>
-    Math.min(grid - 1, Math.floor(grid * (from + side * share) / whole));
-  for (let i = 0; i < map.height; i++) {
-    const row = at(rectangle.y, rectangle.height, (i + 0.5) / map.height, height);
-    for (let j = 0; j < map.width; j++) parts[i * map.width + j] = row * grid + at(rectangle.x, rectangle.width, (j + 0.5) / map.width, width);
-  }
-  return parts;
+function sharesOf(cells, from, side, whole, grid) {
+  return Array.from({ length: cells }, (_, i) => {
+    const [start, end] = [i, i + 1].map((edge) => grid * (from + side * edge / cells) / whole);
+    const parts = [];
+    for (let part = Math.floor(start); part < Math.min(grid, end); part++) {
+      const share = (Math.min(end, part + 1) - Math.max(start, part)) / (end - start);
+      if (share > 1e-9) parts.push({ part, share }); // less is rounding
+    }
+    return parts;
+  });
 }
 
 /**
  * Adds one map's share to all embeddings.
  *
- * @param {FeatureMap} map @param {Int32Array} parts @param {number} offset @param {number} share
+ * @param {FeatureMap} map @param {Shares} down @param {Shares} across
+ * @param {number} offset @param {number} weight
  * @param {Float32Array} embedding @param {Float32Array[]} without
  */
-function addMap({ data, channels }, parts, offset, share, embedding, without) {
+function addMap({ data, channels }, down, across, offset, weight, embedding, without) {
+  const grid = Math.round(Math.sqrt(without.length));
   const all = new Float64Array(channels);
   const sums = without.map(() => new Float64Array(channels));
-  const counts = new Int32Array(without.length);
-  parts.forEach((part, cell) => {
-    counts[part]++;
-    for (let c = 0; c < channels; c++) {
-      all[c] += data[cell * channels + c];
-      sums[part][c] += data[cell * channels + c];
+  const counts = new Float64Array(without.length);
+  let from = 0;
+  for (const rows of down) {
+    for (const columns of across) {
+      const cell = data.subarray(from, from += channels);
+      for (let c = 0; c < channels; c++) all[c] += cell[c];
+      for (const row of rows) {
+        for (const column of columns) {
+          const part = row.part * grid + column.part;
+          const share = row.share * column.share;
+          counts[part] += share;
+          for (let c = 0; c < channels; c++) sums[part][c] += share * cell[c];
+        }
+      }
     }
-  });
-  const n = parts.length;
-  for (let c = 0; c < channels; c++) embedding[offset + c] += share * all[c] / n;
+  }
+  const n = down.length * across.length;
+  for (let c = 0; c < channels; c++) embedding[offset + c] += weight * all[c] / n;
   sums.forEach((sum, part) => {
     const left = n - counts[part];
-    for (let c = 0; c < channels; c++) without[part][offset + c] += share * (left ? (all[c] - sum[c]) / left : all[c] / n);
+    for (let c = 0; c < channels; c++) without[part][offset + c] += weight * (left > 1e-9 ? (all[c] - sum[c]) / left : all[c] / n);
   });
 }
 

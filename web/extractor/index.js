@@ -2,7 +2,7 @@
 /**
  * Feature extractors behind one interface. An extractor turns a picture into an
  * embedding; the rest of the page knows no more of it than this file's types.
- * Another one takes its place by `registerExtractor(id, load)`.
+ * Another one is loaded by its id after `registerExtractor(id, load)`.
  */
 import { loadGraphExtractor } from './graph.js';
 
@@ -35,7 +35,7 @@ export { decodePicture } from './pixels.js';
 
 /**
  * @typedef {object} LoadOptions
- * @property {string} [id] which extractor; the default one if left out
+ * @property {string} [id] one that was registered; the built-in one if left out
  * @property {import('./download.js').OnProgress} [onProgress] bytes loaded of bytes in all
  * @property {URL | string} [base] folder of the built files; `extractor/` beside the page if left out
  * @property {boolean} [worker] false runs it in the window at once
@@ -44,10 +44,8 @@ export { decodePicture } from './pixels.js';
 
 /** @typedef {(options: LoadOptions) => Promise<Extractor>} Loader */
 
-export const defaultExtractor = 'centernet-mobilenetv3-224-2@3.3.6';
-
-/** @type {Map<string, Loader>} */
-const loaders = new Map([[defaultExtractor, loadGraphExtractor]]);
+/** Others by their id. @type {Map<string, Loader>} */
+const loaders = new Map();
 
 /** @param {string} id @param {Loader} load */
 export function registerExtractor(id, load) {
@@ -56,12 +54,9 @@ export function registerExtractor(id, load) {
 
 /** @param {LoadOptions} [options] @returns {Promise<Extractor>} */
 export async function loadExtractor(options = {}) {
-  const id = options.id ?? defaultExtractor;
+  const { id } = options;
+  if (id === undefined) return loadGraphExtractor(options);
   const load = loaders.get(id);
-  if (!load) throw new RangeError(`There is no feature extractor '${id}'; known: ${[...loaders.keys()].join(', ')}.`);
-  const extractor = await load(options);
-  if (extractor.id !== id) {
-    throw new RangeError(`The files are those of the feature extractor '${extractor.id}', not '${id}'; rebuild the site.`);
-  }
-  return extractor;
+  if (!load) throw new RangeError(`There is no feature extractor '${id}'; registered: ${[...loaders.keys()].join(', ') || 'none'}.`);
+  return load(options);
 }

@@ -13,6 +13,7 @@ import '@tensorflow/tfjs-converter/dist/flags.js';
 import { ExtractorError } from './errors.js';
 import { cellsOf, concatenate, inputOf, pooled } from './tensors.js';
 import { modelOf, shardsOf } from './tfjs-graph.js';
+import { dequantised, joined } from './weights.js';
 
 /** @typedef {import('./manifest.js').Manifest} Manifest */
 /** @typedef {import('./manifest.js').Output} Output */
@@ -70,17 +71,18 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
   }
   const [{ name }] = manifest.files;
   const model = modelOf(name, new TextDecoder().decode(contents.get(name)));
+  const { specs, data } = weightsOf(model, manifest, contents);
   const graph = loadGraphModelSync({
     load: () => ({
       modelTopology: model.modelTopology,
-      weightSpecs: model.weightsManifest.flatMap((/** @type {any} */ group) => group.weights),
-      weightData: weightsOf(model, manifest, contents),
+      weightSpecs: /** @type {any} */ (specs),
+      weightData: data,
       format: 'graph-model',
       signature: model.signature,
     }),
   });
   const input = inputNameOf(manifest, model);
-  const outputs = manifest.outputs ?? averagesOf(model);
+  const outputs = outputsOf(manifest);
   const { layout } = manifest;
   return {
     run: (pixels) => runGraph(graph, manifest, input, pixels, outputs.map(({ node }) => node),
@@ -122,7 +124,6 @@ function runGraph(graph, manifest, name, pixels, nodes, read) {
 /**
  * The weights, one after the other: where the model names its files in its own order.
  * @param {any} model @param {Manifest} manifest @param {ExtractorFiles['contents']} contents
- * @returns {ArrayBuffer}
  */
 function weightsOf(model, manifest, contents) {
   const shards = shardsOf(model).map((path) => {
@@ -130,14 +131,12 @@ function weightsOf(model, manifest, contents) {
     if (!shard) throw new ExtractorError('extractor-model', `The file “${manifest.files[0].name}” asks for the weights “${path}”, which the manifest does not list: add that file to “files”.`);
     return new Uint8Array(shard);
   });
-  if (shards.length === 1) return shards[0].buffer;
-  const joined = new Uint8Array(shards.reduce((sum, shard) => sum + shard.length, 0));
-  let offset = 0;
-  for (const shard of shards) {
-    joined.set(shard, offset);
-    offset += shard.length;
+  const specs = model.weightsManifest.flatMap((/** @type {any} */ group) => group.weights);
+  try {
+    return dequantised(specs, shards.length === 1 ? shards[0].buffer : joined(shards));
+  } catch (error) {
+    throw new ExtractorError('extractor-model', `The weights do not fit the model: ${/** @type {Error} */ (error).message}. Take the files that belong together.`);
   }
-  return joined.buffer;
 }
 
 /** @param {Manifest} manifest @param {any} model @returns {string} */
@@ -148,8 +147,8 @@ function inputNameOf({ inputName }, model) {
   throw new ExtractorError('extractor-model', `The network has ${inputs.length === 1 ? 'the input' : 'the inputs'} ${inputs.map((/** @type {string} */ one) => `“${one}”`).join(', ')}${name === undefined ? '' : `, and none called “${name}”`}: name one in the manifest’s “inputName”.`);
 }
 
-/** The outputs that a model of the page's own build names: averages, whose cells are at hand. @param {any} model @returns {Output[]} */
-function averagesOf({ modelTopology, outputNames }) {
-  if (!Array.isArray(outputNames)) throw new ExtractorError('extractor-model', 'The manifest’s “outputs” is missing: name the node that gives the embedding, [{"node": "...", "pooling": "none"}].');
-  return outputNames.map((node) => ({ node, pooling: 'none', map: modelTopology.node.find((/** @type {any} */ one) => one.name === node).input[0] }));
+/** @param {Manifest} manifest @returns {Output[]} */
+function outputsOf({ outputs }) {
+  if (outputs) return outputs;
+  throw new ExtractorError('extractor-model', 'The manifest’s “outputs” is missing: name the node that gives the embedding, [{"node": "...", "pooling": "none"}].');
 }

@@ -164,7 +164,7 @@ async function build(engine, reader) {
   });
   const tellVanished = standing('vanished');
   const tellPrior = standing('prior');
-  const tellExtractor = standing('extractor', { action: 'Use another extractor…', onAction: () => void reader.open() });
+  const tellExtractor = standing('extractor', { action: 'Read them anew', onAction: () => void reader.readAnew() });
   reader.onForeign(tellExtractor);
   let shown = 0;
   const refresh = coalesced(async () => {

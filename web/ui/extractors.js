@@ -67,6 +67,12 @@ export class ExtractorsDialog {
     await this.#fill();
   }
 
+  /** Reads the open session's pictures anew with the page's own, with progress and a way to cancel. */
+  async readAnew() {
+    await this.open();
+    await this.#try(() => this.#readAnew(null));
+  }
+
   /** @param {string} label @param {Record<string, boolean>} options */
   #files(label, options) {
     const field = el('input', { type: 'file', ...options, onchange: () => {

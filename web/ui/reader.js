@@ -128,11 +128,21 @@ export class Reader {
   }
 
   /** Opens the dialog to choose another. */
-  async open() {
+  open() {
+    return this.#inDialog((dialog) => dialog.open());
+  }
+
+  /** Reads the pictures of the open session anew with the page's own. */
+  readAnew() {
+    return this.#inDialog((dialog) => dialog.readAnew());
+  }
+
+  /** @param {(dialog: import('./extractors.js').ExtractorsDialog) => Promise<void>} work */
+  async #inDialog(work) {
     try {
       const { ExtractorsDialog } = await import('./extractors.js');
       this.dialog ??= new ExtractorsDialog({ engine: this.engine, reader: this, onReplaced: () => this.onReplaced?.() });
-      await this.dialog.open();
+      await work(this.dialog);
     } catch (error) {
       say(sentence(error));
     }

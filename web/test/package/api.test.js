@@ -17,7 +17,7 @@ after(installed.remove);
 /** @type {typeof import('../../library/index.js')} */
 const metaqda = await import(pathToFileURL(path.join(installed.package, 'index.js')).href);
 const { createClassifier, openClassifier } = metaqda;
-const prior = readFileSync(path.join(installed.package, 'priors/mobilenet.safetensors'));
+const prior = readFileSync(path.join(installed.package, 'priors/efficientnet-lite0.safetensors'));
 
 /** @param {string} code */
 const refusal = (code) => (/** @type {any} */ error) => error instanceof metaqda.MetaqdaError && error.code === code && /[.:]/.test(error.message);
@@ -400,7 +400,7 @@ test('importing does nothing, and nothing global stays', () => {
       const { createClassifier } = await import('metaqda');
       await import('metaqda/knn-classifier');
       await import('metaqda/worker');
-      await import('metaqda/extractors/mobilenet');
+      await import('metaqda/extractors/efficientnet-lite0');
       await import('metaqda/extractors');
       await import('metaqda/storage');
       const atImport = [...calls];
@@ -456,7 +456,7 @@ test('the types hold in a strict project', () => {
       import { createClassifier, openClassifier, init, MetaqdaError, type Classifier, type Options, type Prediction } from 'metaqda';
       import { create, type Rows } from 'metaqda/knn-classifier';
       import { ClassifierWorker } from 'metaqda/worker';
-      import { loadMobileNet, prior } from 'metaqda/extractors/mobilenet';
+      import { loadExtractor, prior } from 'metaqda/extractors/efficientnet-lite0';
       import { openStorage, type SessionInfo } from 'metaqda/storage';
       const options: Options<string> = { extractor: (s) => [s.length, 1], nonePrior: 0.1 };
       const c: Classifier<string> = await createClassifier(options);
@@ -469,7 +469,7 @@ test('the types hold in a strict project', () => {
       await c.addExample('word', 7);
       await init({ wasm: new URL('https://example.com/metaqda.wasm') });
       const again = await openClassifier<string>(c.save(), { extractor: (s) => [s.length] });
-      const net = await loadMobileNet({ onProgress: ({ loaded }) => loaded });
+      const net = await loadExtractor({ onProgress: ({ loaded }) => loaded });
       const pictures = await createClassifier({ extractor: net, prior: prior() });
       await pictures.addExample(new Blob(), 'x');
       const rows: Rows | undefined = create().getClassifierDataset()['x'];

@@ -51,7 +51,7 @@ const WANT = { label: 'a', same: true, refused: 'dimension', judged: true, next:
 /** The page's extractor and its prior, on pictures drawn here. */
 const PICTURES = `
 import { createClassifier } from 'metaqda';
-import { loadMobileNet, prior } from 'metaqda/extractors/mobilenet';
+import { loadExtractor, prior } from 'metaqda/extractors/efficientnet-lite0';
 function drawing(shape, hue) {
   const canvas = Object.assign(document.createElement('canvas'), { width: 80, height: 80 });
   const g = canvas.getContext('2d');
@@ -64,7 +64,7 @@ function drawing(shape, hue) {
   g.fill();
   return canvas;
 }
-const extractor = await loadMobileNet();
+const extractor = await loadExtractor();
 const c = await createClassifier({ extractor, prior: prior() });
 for (const shape of ['disc', 'square']) for (const hue of [10, 130, 250]) await c.addExample(drawing(shape, hue), shape);
 const { label, none } = await c.predict(drawing('disc', 60));
@@ -184,7 +184,7 @@ test('a page without a bundler', async () => {
   mkdirSync(out);
   cpSync(installed.package, path.join(out, 'metaqda'), { recursive: true });
   /** @type {Record<string, string>} */
-  const files = { metaqda: 'index', 'metaqda/worker': 'worker', 'metaqda/knn-classifier': 'knn-classifier', 'metaqda/extractors/mobilenet': 'mobilenet' };
+  const files = { metaqda: 'index', 'metaqda/worker': 'worker', 'metaqda/knn-classifier': 'knn-classifier', 'metaqda/extractors/efficientnet-lite0': 'efficientnet-lite0' };
   for (const [name, text] of Object.entries({ index: program(), pictures: PICTURES })) {
     writeFileSync(path.join(out, `${name}.js`), text.replace(/from '(metaqda[^']*)'/g, (_, from) => `from './metaqda/${files[from]}.js'`));
     writeFileSync(path.join(out, `${name}.html`), HTML(`./${name}.js`));

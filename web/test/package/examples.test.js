@@ -19,7 +19,7 @@ let site;
 before(async () => {
   mkdirSync(out);
   cpSync(installed.package, path.join(out, 'metaqda'), { recursive: true });
-  const places = /** @type {Record<string, string>} */ ({ 'metaqda': 'index', 'metaqda/knn-classifier': 'knn-classifier', 'metaqda/extractors/mobilenet': 'mobilenet' });
+  const places = /** @type {Record<string, string>} */ ({ 'metaqda': 'index', 'metaqda/knn-classifier': 'knn-classifier', 'metaqda/extractors/efficientnet-lite0': 'efficientnet-lite0' });
   for (const name of names) {
     // The test server allows no script in a page; a bundler moves it out likewise.
     const text = readFileSync(path.join(examples, name), 'utf8');

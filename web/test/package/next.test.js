@@ -35,7 +35,7 @@ const { folder, remove } = project({
     import { createClassifier } from 'metaqda';
     import { create } from 'metaqda/knn-classifier';
     import { openStorage } from 'metaqda/storage';
-    import { loadMobileNet } from 'metaqda/extractors/mobilenet';
+    import { loadExtractor } from 'metaqda/extractors/efficientnet-lite0';
     import { ClassifierWorker } from 'metaqda/worker';
     import { useEffect, useState } from 'react';
     export default function Live() {
@@ -45,7 +45,7 @@ const { folder, remove } = project({
         c.addExampleSync([1, 0, 0.1], 'a');
         c.addExampleSync([0, 1, 0.1], 'b');
         const { label } = await c.predict([0.1, 0.9, 0]);
-        const there = [typeof create, typeof openStorage, typeof loadMobileNet, typeof ClassifierWorker].join();
+        const there = [typeof create, typeof openStorage, typeof loadExtractor, typeof ClassifierWorker].join();
         setText(JSON.stringify({ label, there, global: 'Go' in globalThis }));
       })().catch((error) => setText(String(error))); }, []);
       return <p id="browser">{text}</p>;

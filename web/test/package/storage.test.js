@@ -123,11 +123,11 @@ test('databases of other names are apart, and those of the main entry read the s
 
 test('a prior is fetched once and kept', () => visit({ site, open: false }, async ({ page, requested }) => {
   await opened(page);
-  const use = "const { priorSource } = await import('./metaqda/mobilenet.js'); await s.usePrior(priorSource()); return (await s.state()).prior.sha256 === priorSource().sha256;";
+  const use = "const { priorSource } = await import('./metaqda/efficientnet-lite0.js'); await s.usePrior(priorSource()); return (await s.state()).prior.sha256 === priorSource().sha256;";
   assert.equal(await on(page, use), true);
   await opened(page);
   assert.equal(await on(page, use), true);
-  assert.equal(requested.filter((name) => name.endsWith('mobilenet.safetensors')).length, 1);
+  assert.equal(requested.filter((name) => name.endsWith('efficientnet-lite0.safetensors')).length, 1);
 }));
 
 test('many are judged together, and a prior is learned, in a worker', () => visit({ site, open: false }, async ({ page }) => {

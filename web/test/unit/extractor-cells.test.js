@@ -34,3 +34,12 @@ test('a view of the middle speaks of the middle of the picture alone', () => {
   const other = leaveOutParts([whole, { ...spot, rectangle: whole.rectangle }], 300, 300, 2);
   assert.equal(other.without[0][0], 0.5, 'the cell that spoke is gone');
 });
+
+test('a cell that lies in several parts counts in each by its share', () => {
+  const maps = [map(1, 2, 1, (i, j) => (j ? 6 : 3))];
+  const { without } = leaveOutParts([{ maps, rectangle: rectangleOf({ name: 'whole' }, 90, 90) }], 90, 90, 3);
+  // Across: the left cell lies in the first part by two thirds and in the second by one; down each part has a third of both.
+  assert.ok(Math.abs(without[0][0] - (9 - 3 * 2 / 9) / (2 - 2 / 9)) < 1e-6);
+  assert.ok(Math.abs(without[1][0] - (9 - 9 / 9) / (2 - 2 / 9)) < 1e-6);
+  assert.deepEqual(without.slice(3, 6), without.slice(0, 3));
+});

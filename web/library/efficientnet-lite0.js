@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The page's extractor of pictures, MobileNetV3 on TensorFlow.js, with its files beside
- * this module. The prior that was learned for it is `metaqda/priors/mobilenet.safetensors`.
+ * The page's extractor of pictures, EfficientNet-lite0 on TensorFlow.js, with its files
+ * beside this module. The prior that was learned for it is
+ * `metaqda/priors/efficientnet-lite0.safetensors`.
  */
 import { loadGraphFrom } from '../extractor/graph.js';
 import { pictureOf } from './pictures.js';
@@ -10,7 +11,7 @@ import { priorSum, record } from './record.js';
 /** @typedef {import('./pictures.js').Picture} Picture */
 
 /**
- * @typedef {object} MobileNet what `createClassifier` takes as its extractor
+ * @typedef {object} PictureExtractor what `createClassifier` takes as its extractor
  * @property {string} id
  * @property {string} sha256
  * @property {number} dimension
@@ -22,30 +23,30 @@ import { priorSum, record } from './record.js';
  * Loads the extractor. It runs in a worker, or in the window where that does not start.
  *
  * @param {{onProgress?: (progress: {loaded: number, total: number}) => void, worker?: boolean}} [options]
- * @returns {Promise<MobileNet>}
+ * @returns {Promise<PictureExtractor>}
  */
-export async function loadMobileNet(options = {}) {
+export async function loadExtractor(options = {}) {
   // Each address is written out, for bundlers to find.
   /** @type {Record<string, () => URL>} */
   const places = {
-    'model.json': () => new URL('./mobilenet/model.json', import.meta.url),
-    'weights.bin': () => new URL('./mobilenet/weights.bin', import.meta.url),
-    'tfjs-backend-wasm-simd.wasm': () => new URL('./mobilenet/tfjs-backend-wasm-simd.wasm', import.meta.url),
-    'tfjs-backend-wasm.wasm': () => new URL('./mobilenet/tfjs-backend-wasm.wasm', import.meta.url),
+    'model.json': () => new URL('./efficientnet-lite0/model.json', import.meta.url),
+    'weights.bin': () => new URL('./efficientnet-lite0/weights.bin', import.meta.url),
+    'tfjs-backend-wasm-simd.wasm': () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
+    'tfjs-backend-wasm.wasm': () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
   };
   const extractor = await loadGraphFrom({
     record,
     at: (name) => places[name](),
-    worker: () => new Worker(new URL('./mobilenet/worker.js', import.meta.url), { type: 'module', name: 'extractor' }),
+    worker: () => new Worker(new URL('./efficientnet-lite0/worker.js', import.meta.url), { type: 'module', name: 'extractor' }),
     // @ts-ignore: built
-    runtime: () => import('./mobilenet/runtime.js'),
+    runtime: () => import('./efficientnet-lite0/runtime.js'),
   }, options);
   const { id, sha256, dimension } = extractor;
   return { id, sha256, dimension, embed: async (picture) => extractor.embed(await pictureOf(picture)), close: () => extractor.close() };
 }
 
 /** Where the prior for it is: the option `prior` of `createClassifier`. @returns {URL} */
-export const prior = () => new URL('./priors/mobilenet.safetensors', import.meta.url);
+export const prior = () => new URL('./priors/efficientnet-lite0.safetensors', import.meta.url);
 
 /** The same for `usePrior` of a storage, which fetches it once. @returns {{url: string, sha256: string}} */
 export const priorSource = () => ({ url: prior().href, sha256: priorSum });
