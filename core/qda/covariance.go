@@ -43,8 +43,9 @@ type covariance struct {
 	of      []rowOfClass
 	members []*member // one for each column of V
 	index   map[*class]*member
-	means   []float64 // W̄, C×d
-	anew    int       // up to this order U is always made anew, so that its bits depend on the examples alone
+	means   []float64     // W̄, C×d
+	making  *construction // nil when done
+	anew    int           // up to this order U is always made anew, so that its bits depend on the examples alone
 	x, work []float64
 }
 
@@ -148,13 +149,16 @@ func (c *covariance) inner(x, tx, y, ty []float64) float64 {
 }
 
 // update brings the covariance to the examples that the classes have now, by changing
-// it or, where that is more work, by making it anew.
-func (c *covariance) update(taught []*class) {
-	changes, rho := 0, 0
+// it or, where that is more work, by making it anew. It reports false where more said
+// that it is enough for now; nothing else may be asked of it then.
+func (c *covariance) update(taught []*class, more func() bool) bool {
+	if c.making != nil {
+		return c.build(taught, c.primalFor(taught), more)
+	}
+	changes := 0
 	stay := make(map[*class]bool, len(taught))
 	for _, k := range taught {
 		stay[k] = true
-		rho += k.count() - 1
 		switch m := c.index[k]; {
 		case m == nil:
 			changes += k.count()
@@ -169,14 +173,12 @@ func (c *covariance) update(taught []*class) {
 			changes += m.count
 		}
 	}
-	// Once in primal form it stays there until the other is much smaller.
-	primal := rho >= c.dim || c.primal && rho >= 3*c.dim/4
 	if changes == 0 {
-		return
+		return true
 	}
-	if primal != c.primal || max(c.n, rho) <= c.anew || changes > 8+c.n/4 {
-		c.build(taught, primal)
-		return
+	primal := c.primalFor(taught)
+	if primal != c.primal || c.n+len(c.members)/2 <= c.anew || changes > 8+c.n/4 {
+		return c.build(taught, primal, more)
 	}
 	for j := len(c.members) - 1; j >= 0; j-- {
 		if m := c.members[j]; !stay[m.class] {
@@ -192,6 +194,17 @@ func (c *covariance) update(taught []*class) {
 			c.follow(m)
 		}
 	}
+	return true
+}
+
+// primalFor tells which form serves: the smaller one; once in primal form it stays there
+// until the other is much smaller.
+func (c *covariance) primalFor(taught []*class) bool {
+	rho := 0
+	for _, k := range taught {
+		rho += k.count() - 1
+	}
+	return rho >= c.dim || c.primal && rho >= 3*c.dim/4
 }
 
 // baseGone tells whether the example that differences are taken from was removed.
@@ -429,10 +442,44 @@ func (c *covariance) rotate(from int, x []float64, scale float64) {
 // an example is above I, and U_kk² at most what its examples make of it.
 const leastPivot = 1e-12
 
-// build makes the covariance anew. Cost ρ² d + ρ³/3 + C ρ (d+ρ/2), or N d² + d³/3 +
-// C d²/2.
-func (c *covariance) build(taught []*class, primal bool) {
-	*c = covariance{weight: c.weight, dim: c.dim, anew: c.anew, primal: primal, index: map[*class]*member{}}
+// construction is a covariance that is being made anew, in pieces.
+type construction struct {
+	versions []int // of the classes, all but the examples of which it has seen
+	steps    []func()
+}
+
+// build makes the covariance anew, as long as more says so, and reports whether it is
+// done; a later call goes on unless the classes have changed. Cost ρ² d + ρ³/3 +
+// C ρ (d+ρ/2), or N d² + d³/3 + C d²/2.
+func (c *covariance) build(taught []*class, primal bool, more func() bool) bool {
+	versions := make([]int, 0, 2*len(taught))
+	for _, k := range taught {
+		versions = append(versions, k.version, k.count())
+	}
+	if c.making == nil || !slices.Equal(versions, c.making.versions) || !c.isOf(taught) {
+		c.begin(taught, primal)
+		c.making.versions = versions
+	}
+	for len(c.making.steps) > 0 {
+		if !more() {
+			return false
+		}
+		step := c.making.steps[0]
+		c.making.steps = c.making.steps[1:]
+		step()
+	}
+	c.making = nil
+	return true
+}
+
+// isOf tells whether the members are these classes.
+func (c *covariance) isOf(taught []*class) bool {
+	return slices.EqualFunc(c.members, taught, func(m *member, k *class) bool { return m.class == k })
+}
+
+// begin lists what is to be done.
+func (c *covariance) begin(taught []*class, primal bool) {
+	*c = covariance{weight: c.weight, dim: c.dim, anew: c.anew, primal: primal, index: map[*class]*member{}, making: &construction{}}
 	for _, k := range taught {
 		m := c.join(k)
 		c.note(m)
@@ -449,68 +496,105 @@ func (c *covariance) build(taught []*class, primal bool) {
 	if primal {
 		n = c.dim
 	}
-	c.n = 0
 	c.reserve(n, len(c.members))
-	c.n = n
-	if n == 0 {
+	if c.n = n; n == 0 {
 		return
 	}
-	m := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: c.stride(), Data: c.rows}
 	if primal {
-		c.scatterTo(m)
+		c.planScatter()
 	} else {
-		c.gramTo(m)
+		c.planGram()
 	}
-	if _, ok := lapack64.Potrf(m); !ok {
-		panic("qda: scale matrix of finite examples not positive definite")
-	}
-	for i := 1; i < n; i++ {
-		clear(c.row(i)[:i])
-	}
-	t := blas64.General{Rows: len(c.members), Cols: n, Stride: n, Data: make([]float64, len(c.members)*n)}
-	c.imagesTo(t, c.meanRows())
-	for j := range t.Rows {
-		for i, v := range rowOf(t, j) {
-			c.row(i)[c.uRoom+j] = v
-		}
-	}
-}
-
-// gramTo stores M.
-func (c *covariance) gramTo(m blas64.Symmetric) {
-	blas64.Syrk(blas.NoTrans, 1, c.differences(), 0, m)
-	for r, of := range c.of {
-		for s := r; s < c.n && c.of[s].member == of.member; s++ {
-			m.Data[r*m.Stride+s] += 1 / c.weight
-		}
-		m.Data[r*m.Stride+r] += 1 / c.weight
-	}
-}
-
-// scatterTo stores A.
-func (c *covariance) scatterTo(m blas64.Symmetric) {
-	block := blas64.General{Cols: c.dim, Stride: c.dim, Data: make([]float64, 0, scatterRows*c.dim)}
-	flush := func() {
-		blas64.Syrk(blas.Trans, c.weight, block, 1, m)
-		block.Rows, block.Data = 0, block.Data[:0]
-	}
-	for _, k := range c.members {
-		for i := range k.count {
-			block.Data = append(block.Data, k.class.row(i)...)
-			floats.Sub(block.Data[block.Rows*c.dim:], k.mean)
-			if block.Rows++; block.Rows == scatterRows {
-				flush()
+	c.planFactor()
+	for j := 0; j < len(c.members); j += pieceRows {
+		end := min(j+pieceRows, len(c.members))
+		c.plan(func() {
+			t := blas64.General{Rows: end - j, Cols: n, Stride: n, Data: make([]float64, (end-j)*n)}
+			c.imagesTo(t, rowsOf(c.meanRows(), j, end-j))
+			for r := range t.Rows {
+				for i, v := range rowOf(t, r) {
+					c.row(i)[c.uRoom+j+r] = v
+				}
 			}
-		}
-	}
-	flush()
-	for i := range c.dim {
-		m.Data[i*m.Stride+i]++
+		})
 	}
 }
 
-// scatterRows are centred together.
-const scatterRows = 256
+func (c *covariance) plan(step func()) { c.making.steps = append(c.making.steps, step) }
+
+// pieceRows are worked on between two calls of more.
+const pieceRows = 64
+
+// part returns rows by columns of U's place from (i, j) on.
+func (c *covariance) part(i, j, rows, columns int) blas64.General {
+	return blas64.General{Rows: rows, Cols: columns, Stride: c.stride(), Data: c.rows[i*c.stride()+j:]}
+}
+
+// planGram makes M in the place of U.
+func (c *covariance) planGram() {
+	n := c.n
+	for i := 0; i < n; i += pieceRows {
+		rows := min(pieceRows, n-i)
+		c.plan(func() {
+			blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(c.differences(), i, rows), rowsOf(c.differences(), i, n-i), 0, c.part(i, i, rows, n-i))
+			for r := i; r < i+rows; r++ {
+				row := c.row(r)
+				for s := r; s < n && c.of[s].member == c.of[r].member; s++ {
+					row[s] += 1 / c.weight
+				}
+				row[r] += 1 / c.weight
+			}
+		})
+	}
+}
+
+// planScatter makes A in the place of U.
+func (c *covariance) planScatter() {
+	a := blas64.Symmetric{Uplo: blas.Upper, N: c.dim, Stride: c.stride(), Data: c.rows}
+	c.plan(func() {
+		for i := range c.dim {
+			a.Data[i*a.Stride+i] = 1
+		}
+	})
+	for _, m := range c.members {
+		for i := 0; i < m.count; i += pieceRows {
+			rows := min(pieceRows, m.count-i)
+			c.plan(func() {
+				centred := blas64.General{Rows: rows, Cols: c.dim, Stride: c.dim, Data: make([]float64, 0, rows*c.dim)}
+				for r := range rows {
+					centred.Data = append(centred.Data, m.class.row(i+r)...)
+					floats.Sub(centred.Data[r*c.dim:], m.mean)
+				}
+				blas64.Syrk(blas.Trans, c.weight, centred, 1, a)
+			})
+		}
+	}
+}
+
+// planFactor makes U of what is in its place, a block of rows at a time (Golub and Van
+// Loan, Matrix Computations, section 4.2.6).
+func (c *covariance) planFactor() {
+	for i := 0; i < c.n; i += pieceRows {
+		rows := min(pieceRows, c.n-i)
+		rest := c.n - i - rows
+		c.plan(func() {
+			block := blas64.Symmetric{Uplo: blas.Upper, N: rows, Stride: c.stride(), Data: c.rows[i*c.stride()+i:]}
+			u, ok := lapack64.Potrf(block)
+			if !ok {
+				panic("qda: scale matrix of finite examples not positive definite")
+			}
+			for r := i; r < i+rows; r++ {
+				clear(c.row(r)[:r])
+			}
+			if rest == 0 {
+				return
+			}
+			right := c.part(i, i+rows, rows, rest)
+			blas64.Trsm(blas.Left, blas.Trans, 1, u, right)
+			blas64.Syrk(blas.Trans, -1, right, 1, blas64.Symmetric{Uplo: blas.Upper, N: rest, Stride: c.stride(), Data: c.rows[(i+rows)*(c.stride()+1):]})
+		})
+	}
+}
 
 // reserve makes room for U of order n and V of so many columns.
 func (c *covariance) reserve(n, columns int) {

@@ -120,7 +120,7 @@ func TestCovarianceFollowsItsExamples(t *testing.T) {
 				k.remove(s.rng.IntN(k.count()), s.empty)
 			}
 			if s.rng.IntN(3) > 0 {
-				c.update(s.list)
+				c.update(s.list, func() bool { return true })
 				s.compare(t, c, fmt.Sprintf("seed %d, step %d, primal %v", seed, step, c.primal))
 			}
 			if t.Failed() {
@@ -284,5 +284,34 @@ func TestSharedLeaveOut(t *testing.T) {
 				t.Fatalf("after leaving out %d of %d: %v %v, before %v %v", i, j, after, again, before, none)
 			}
 		}
+	}
+}
+
+// Made in pieces, with changes in between, the covariance is the same as made at once.
+func TestCovarianceInPieces(t *testing.T) {
+	for _, shots := range []int{20, 40} { // fewer residuals than dimensions, and more
+		s := newTaught(90, 8)
+		for range 4 {
+			s.class(shots)
+		}
+		c := newCovariance(2, 90)
+		calls := 0
+		once := func() bool { calls++; return calls%2 == 1 }
+		for range 3 {
+			if c.update(s.list, once) {
+				t.Fatal("made in fewer pieces than it has")
+			}
+		}
+		s.list[1].insert(0, s.vector(), s.prior) // begins again
+		pieces := 0
+		for !c.update(s.list, once) {
+			if pieces++; pieces > 100 {
+				t.Fatal("does not end")
+			}
+		}
+		if pieces < 3 {
+			t.Errorf("%d examples a class: %d pieces", shots, pieces)
+		}
+		s.compare(t, c, fmt.Sprint(shots, " examples a class"))
 	}
 }

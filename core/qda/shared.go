@@ -45,10 +45,12 @@ func (s *shared) pull(k float64) float64 {
 	return kappa * k / (kappa + k)
 }
 
+func always() bool { return true }
+
 // settle brings the density to the examples that there are. Cost that of
 // [covariance.update], and C (d+n).
 func (s *shared) settle(taught []*class) {
-	s.cov.update(taught)
+	s.cov.update(taught, always)
 	n := len(s.cov.members)
 	for _, v := range []*[]float64{&s.alpha, &s.h, &s.c, &s.atMean, &s.norm, &s.inners} {
 		*v = grow(*v, n)

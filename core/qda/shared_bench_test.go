@@ -33,7 +33,7 @@ func BenchmarkShared(b *testing.B) {
 		name := fmt.Sprintf("%dx%d", size.way, size.shot)
 		b.Run(name+"/build", func(b *testing.B) {
 			for b.Loop() {
-				c.shared.cov.build(c.taught, c.shared.cov.primal || c.shared.cov.n == 0 && size.way*size.shot-size.way >= d)
+				c.shared.cov.build(c.taught, size.way*size.shot-size.way >= d, always)
 			}
 		})
 		ask()

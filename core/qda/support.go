@@ -68,6 +68,9 @@ func (c *Classifier) Prepare(more func() bool) bool {
 // gatherSupport brings the support up to date, unless more says that it is enough for
 // now: the columns that were not looked at are forgotten then.
 func (c *Classifier) gatherSupport(more func() bool) bool {
+	if c.shared != nil && !c.shared.cov.update(c.taught, more) {
+		return false
+	}
 	c.settle()
 	s := &c.support
 	if c.shared != nil {
