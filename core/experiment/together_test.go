@@ -10,6 +10,8 @@ import (
 
 	"metaqda/core/dataset/datasettest"
 	"metaqda/core/episode"
+	"metaqda/core/model"
+	"metaqda/core/session"
 )
 
 // A picture that is alone has nothing to borrow: judged together it is judged as one
@@ -21,7 +23,11 @@ func TestTogetherIsOneByOneForOneQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone := workerOf(t, p, s, "fb")
+	s.Prior.Session.Shared, s.Prior.Session.Kappa, s.Prior.Session.Centre = 1, 2, 1
+	if s.Prior.Session.FB == nil {
+		s.Prior.Session.FB = session.Bayes()
+	}
+	alone := workerOf(t, p, s, "metaqda")
 	together := workerOf(t, p, s, "metaqda-transductive")
 	collect := func(w *worker, e episode.Episode) (all []float64) {
 		err := w.score(&e, 0, func(_ int, scores *mat.Dense, none []float64) {
@@ -69,7 +75,12 @@ func TestTogetherMeasures(t *testing.T) {
 		p, domains := small(t, Transductive)
 		p.Ways, p.Shots, p.Imbalance, p.Strangers = []int{4}, []int{2}, c.imbalance, c.strangers
 		domains[0].Set = datasettest.Gaussians{Classes: 60, Rows: 40, Dim: 6}.Set("alpha")
-		methods := []string{"fb", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "knn"}
+		for _, d := range domains {
+			if d.Prior != nil {
+				d.Prior.Session = model.Session{Shared: 1, Kappa: 2, Centre: 1, FB: session.Bayes()}
+			}
+		}
+		methods := []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "knn"}
 		var err error
 		if p.Methods, err = Choose(Methods(), methods...); err != nil {
 			t.Fatal(err)
@@ -121,7 +132,7 @@ func TestTogetherMeasures(t *testing.T) {
 					t.Errorf("%+v, %s: %s of none is %v", c, m, name, v)
 				}
 			}
-			knows := strings.HasPrefix(m, "fb")
+			knows := strings.HasPrefix(m, "metaqda")
 			if c.strangers > 0 && !knows && math.Abs(*x.AUROCNone-*x.AUROCMaxProb) > 0.02 {
 				t.Errorf("%s knows no none of these, but its AUROC is %v and that of one minus the largest %v", m, *x.AUROCNone, *x.AUROCMaxProb)
 			}

@@ -30,7 +30,7 @@ func TestTransductiveTables(t *testing.T) {
 		if strings.Contains(text, "strangers") != strings.Contains(text, "1-shot none Brier") {
 			t.Errorf("%v: measures of none\n%s", c.flags, text)
 		}
-		for _, m := range []string{"fb", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
+		for _, m := range []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
 			if !strings.Contains(text, "\n"+m+" ") {
 				t.Errorf("%v: no %s in\n%s", c.flags, m, text)
 			}
