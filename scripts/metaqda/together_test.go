@@ -54,7 +54,7 @@ func TestTransductiveTables(t *testing.T) {
 func TestSort(t *testing.T) {
 	const emoji = "../../testdata/dataset/emoji.npz"
 	out, unlearned := filepath.Join(t.TempDir(), "table.csv"), filepath.Join(t.TempDir(), "prior")
-	mustRun(t, "prior", "--dimension", "1104", "--out", unlearned)
+	mustRun(t, "prior", "--dimension", "1280", "--out", unlearned)
 	args := []string{"sort", "--examples", emoji, "--data", emoji, "--prior", "../../web/prior/default.safetensors", "--out", out}
 	var before string
 	for _, how := range []string{"--together=true", "--together=false", "--prior=" + unlearned} {
