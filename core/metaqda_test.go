@@ -334,7 +334,7 @@ func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 		must(t, err)
 	}
 	long := strings.Repeat("a", model.MaxLabel)
-	for _, label := range []string{long + "a", " a", "a\n", "e\u0301"} {
+	for _, label := range []string{long + "a", " a", "a\n"} {
 		if _, err := c.Add(label, "", []float32{1, 2}); Code(err) != "label" {
 			t.Errorf("the label %q: %v", label, err)
 		}
