@@ -23,21 +23,11 @@ import (
 	"metaqda/core/qda"
 )
 
-// Settings choose how densities become probabilities. The zero value is the fully
-// Bayesian predictive of a closed set, in which a vector is always of one of the classes.
+// Settings are what the caller knows beforehand. With the zero value the set is closed: a
+// vector is always of one of the classes.
 type Settings struct {
-	Inference Inference
-	Pooled    bool    // one scale matrix for all classes in place of one each (MetaLDA)
 	NonePrior float64 // prior probability that a vector is of none of the classes, in [0, 1)
 }
-
-// Inference chooses how the examples of a class become a density; see [niw.Inference].
-type Inference = niw.Inference
-
-const (
-	FB  Inference = niw.FB  // fully Bayesian: a Student-t for each class
-	MAP Inference = niw.MAP // maximum a posteriori: a Gaussian for each class
-)
 
 // Extractor names the feature extractor that vectors are of.
 type Extractor = model.Extractor
@@ -137,8 +127,8 @@ func (c *Classifier) use(p *model.Prior) error {
 }
 
 func options(p *model.Prior, s Settings) qda.Options {
-	o := p.Session.Options(s.Inference)
-	o.NonePrior, o.Pooled = s.NonePrior, s.Pooled
+	o := p.Session.Options()
+	o.NonePrior = s.NonePrior
 	return o
 }
 
