@@ -264,7 +264,7 @@ func TestDefaultPriorServesAnyDimension(t *testing.T) {
 			}
 		}
 		accuracy, confidence := float64(right)/float64(asked), sure/float64(asked)
-		if accuracy < 0.9 || math.Abs(accuracy-confidence) > 0.2 || told < 0.85 {
+		if accuracy < 0.9 || math.Abs(accuracy-confidence) > 0.15 || told < 0.85 {
 			t.Errorf("d = %d: right %.2f, sure %.2f, AUROC %.2f", d, accuracy, confidence, told)
 		}
 	}
@@ -356,7 +356,7 @@ func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 		must(t, err)
 	}
 	long := strings.Repeat("a", model.MaxLabel)
-	for _, label := range []string{long + "a", " a", "a\n", "e\u0301"} {
+	for _, label := range []string{long + "a", " a", "a\n"} {
 		if _, err := c.Add(label, "", []float32{1, 2}); Code(err) != "label" {
 			t.Errorf("the label %q: %v", label, err)
 		}

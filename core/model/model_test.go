@@ -274,6 +274,15 @@ func TestDecodeRejects(t *testing.T) {
 	}
 }
 
+// A file of another kind is told in words, not in numbers that its bytes would be.
+func TestAnotherKindOfFileIsSaidToBeOne(t *testing.T) {
+	for name, b := range map[string]string{"text": "Dear diary, today", "JPEG": "\xff\xd8\xff\xe0\x00\x10JFIF\x00", "ZIP": "PK\x03\x04\x00\x00\x00\x00\x00\x00", "zeros": strings.Repeat("\x00", 99)} {
+		if _, err := DecodeClassifier([]byte(b)); err == nil || !strings.HasSuffix(err.Error(), "it does not begin as one does, so it is a file of another kind") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestThumbnailsOutOfPlaceAreRefused(t *testing.T) {
 	sound, err := EncodeClassifier(sampleClassifier())
 	if err != nil {

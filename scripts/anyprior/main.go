@@ -1,7 +1,7 @@
 // Command anyprior fits what metaqda/core.Default says of sessions, the prior for
 // vectors that no learned one is known for, and tells what it is worth:
 //
-//	go run ./scripts/anyprior -fit A.npz,B.npz -check C.npz,D.npz -dims 1104,128,32
+//	go run ./scripts/anyprior -fit A.npz,B.npz -check C.npz,D.npz -dims 1280,128,32
 //
 // The sessions are those of episode.AsPeopleMake: one to eight classes of one to twelve
 // examples, half of the queries strangers. A length below that of the embeddings takes

@@ -129,8 +129,8 @@ func plainCases(t *testing.T) []plainCase {
 	}
 	raw := &model.Prior{NIW: niw.HandCrafted(6, 2), Transform: embed.Transform{Kind: embed.None, Power: 1.5}}
 	return []plainCase{
-		writePlain(t, "shipped", rng, 1104, []int{3, 0, 1, 2}, learned, core.Settings{NonePrior: 0.2}),
-		writePlain(t, "one class", rng, 1104, []int{2}, learned, core.Settings{NonePrior: 0.5}),
+		writePlain(t, "shipped", rng, 1280, []int{3, 0, 1, 2}, learned, core.Settings{NonePrior: 0.2}),
+		writePlain(t, "one class", rng, 1280, []int{2}, learned, core.Settings{NonePrior: 0.5}),
 		writePlain(t, "no prior", rng, 24, []int{3, 4, 30}, nil, core.Settings{NonePrior: 0.1}), // more examples than numbers
 		writePlain(t, "closed", rng, 24, []int{3, 4}, nil, core.Settings{}),
 		writePlain(t, "centred", rng, 9, []int{2, 12, 1}, centred, core.Settings{NonePrior: 0.2}),

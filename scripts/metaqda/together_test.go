@@ -30,7 +30,7 @@ func TestTransductiveTables(t *testing.T) {
 		if strings.Contains(text, "strangers") != strings.Contains(text, "1-shot none Brier") {
 			t.Errorf("%v: measures of none\n%s", c.flags, text)
 		}
-		for _, m := range []string{"fb", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
+		for _, m := range []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
 			if !strings.Contains(text, "\n"+m+" ") {
 				t.Errorf("%v: no %s in\n%s", c.flags, m, text)
 			}
@@ -54,7 +54,7 @@ func TestTransductiveTables(t *testing.T) {
 func TestSort(t *testing.T) {
 	const emoji = "../../testdata/dataset/emoji.npz"
 	out, unlearned := filepath.Join(t.TempDir(), "table.csv"), filepath.Join(t.TempDir(), "prior")
-	mustRun(t, "prior", "--dimension", "1104", "--out", unlearned)
+	mustRun(t, "prior", "--dimension", "1280", "--out", unlearned)
 	args := []string{"sort", "--examples", emoji, "--data", emoji, "--prior", "../../web/prior/default.safetensors", "--out", out}
 	var before string
 	for _, how := range []string{"--together=true", "--together=false", "--prior=" + unlearned} {
