@@ -345,7 +345,8 @@ func (k *class) at(group string) (*burst, int) {
 }
 
 // Remove removes the example of an id: what is left answers as if it had never been
-// there. It returns an [Error] if there is no such example.
+// there, to rounding in sessions of more than 64 residuals; see package qda. It returns an
+// [Error] if there is no such example.
 func (c *Classifier) Remove(id uint32) error {
 	for _, k := range c.classes {
 		for i, b := range k.bursts {
@@ -522,9 +523,9 @@ func (c *Classifier) remember(step func() error) {
 	c.steps = append(c.steps, step)
 }
 
-// Undo takes back the last change of classes or examples, exactly, and reports whether
-// there was one to take back. The last 100 can be; what a file held, or Merge brought
-// together, can not.
+// Undo takes back the last change of classes or examples, as exactly as Remove removes, and
+// reports whether there was one to take back. The last 100 can be; what a file held, or
+// Merge brought together, can not.
 func (c *Classifier) Undo() (undone bool, err error) {
 	n := len(c.steps)
 	if n == 0 {
