@@ -23,21 +23,11 @@ import (
 	"metaqda/core/qda"
 )
 
-// Settings choose how densities become probabilities. The zero value is the fully
-// Bayesian predictive of a closed set, in which a vector is always of one of the classes.
+// Settings are what the caller knows beforehand. With the zero value the set is closed: a
+// vector is always of one of the classes.
 type Settings struct {
-	Inference Inference
-	Pooled    bool    // one scale matrix for all classes in place of one each (MetaLDA)
 	NonePrior float64 // prior probability that a vector is of none of the classes, in [0, 1)
 }
-
-// Inference chooses how the examples of a class become a density; see [niw.Inference].
-type Inference = niw.Inference
-
-const (
-	FB  Inference = niw.FB  // fully Bayesian: a Student-t for each class
-	MAP Inference = niw.MAP // maximum a posteriori: a Gaussian for each class
-)
 
 // Extractor names the feature extractor that vectors are of.
 type Extractor = model.Extractor
@@ -137,8 +127,8 @@ func (c *Classifier) use(p *model.Prior) error {
 }
 
 func options(p *model.Prior, s Settings) qda.Options {
-	o := p.Session.Options(s.Inference)
-	o.NonePrior, o.Pooled = s.NonePrior, s.Pooled
+	o := p.Session.Options()
+	o.NonePrior = s.NonePrior
 	return o
 }
 
@@ -355,7 +345,8 @@ func (k *class) at(group string) (*burst, int) {
 }
 
 // Remove removes the example of an id: what is left answers as if it had never been
-// there. It returns an [Error] if there is no such example.
+// there, to rounding in sessions of more than 64 residuals; see package qda. It returns an
+// [Error] if there is no such example.
 func (c *Classifier) Remove(id uint32) error {
 	for _, k := range c.classes {
 		for i, b := range k.bursts {
@@ -532,9 +523,9 @@ func (c *Classifier) remember(step func() error) {
 	c.steps = append(c.steps, step)
 }
 
-// Undo takes back the last change of classes or examples, exactly, and reports whether
-// there was one to take back. The last 100 can be; what a file held, or Merge brought
-// together, can not.
+// Undo takes back the last change of classes or examples, as exactly as Remove removes, and
+// reports whether there was one to take back. The last 100 can be; what a file held, or
+// Merge brought together, can not.
 func (c *Classifier) Undo() (undone bool, err error) {
 	n := len(c.steps)
 	if n == 0 {

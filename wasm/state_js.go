@@ -17,10 +17,8 @@ import (
 type overview struct {
 	SessionID   string  `json:"sessionId"`
 	SessionName string  `json:"sessionName"`
-	Inference   string  `json:"inference"`
 	Sort        string  `json:"sort"`
 	NonePrior   float64 `json:"nonePrior"`
-	Pooled      bool    `json:"pooled"`
 	Dimension   int     `json:"dimension"`
 	Prior       struct {
 		SHA256  string            `json:"sha256"`
@@ -117,7 +115,7 @@ type step struct {
 
 func (p *page) overviewOf(s engine.State) (o overview) {
 	o.SessionID, o.SessionName, o.Dimension = s.SessionID, s.SessionName, s.Dimension
-	o.Inference, o.Sort, o.NonePrior, o.Pooled = s.Settings.Inference, s.Settings.Sort, s.Settings.NonePrior, s.Settings.Pooled
+	o.Sort, o.NonePrior = s.Settings.Sort, s.Settings.NonePrior
 	o.Prior.SHA256, o.Prior.Name, o.Prior.Site, o.Prior.Facts, o.Prior.Message = s.Prior.Sum, s.Prior.Name, s.Prior.Site, s.Prior.Facts, s.Prior.Trouble
 	if o.Prior.Facts == nil {
 		o.Prior.Facts = map[string]string{}

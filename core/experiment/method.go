@@ -137,7 +137,7 @@ func sessionMethod(name, summary string) Method {
 		if err != nil {
 			return nil, err
 		}
-		options := s.Prior.Session.Options(niw.FB)
+		options := s.Prior.Session.Options()
 		options.NonePrior = 0.5
 		return func() Scorer { return &niwScorer{space, s.Prior.NIW, niw.Posterior{}, options} }, nil
 	}}

@@ -10,8 +10,6 @@ import (
 
 	"metaqda/core/dataset/datasettest"
 	"metaqda/core/episode"
-	"metaqda/core/model"
-	"metaqda/core/session"
 )
 
 // A picture that is alone has nothing to borrow: judged together it is judged as one
@@ -22,10 +20,6 @@ func TestTogetherIsOneByOneForOneQuery(t *testing.T) {
 	cells, err := p.cells(s)
 	if err != nil {
 		t.Fatal(err)
-	}
-	s.Prior.Session.Shared, s.Prior.Session.Kappa, s.Prior.Session.Centre = 1, 2, 1
-	if s.Prior.Session.FB == nil {
-		s.Prior.Session.FB = session.Bayes()
 	}
 	alone := workerOf(t, p, s, "metaqda")
 	together := workerOf(t, p, s, "metaqda-transductive")
@@ -75,11 +69,6 @@ func TestTogetherMeasures(t *testing.T) {
 		p, domains := small(t, Transductive)
 		p.Ways, p.Shots, p.Imbalance, p.Strangers = []int{4}, []int{2}, c.imbalance, c.strangers
 		domains[0].Set = datasettest.Gaussians{Classes: 60, Rows: 40, Dim: 6}.Set("alpha")
-		for _, d := range domains {
-			if d.Prior != nil {
-				d.Prior.Session = model.Session{Shared: 1, Kappa: 2, Centre: 1, FB: session.Bayes()}
-			}
-		}
 		methods := []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "knn"}
 		var err error
 		if p.Methods, err = Choose(Methods(), methods...); err != nil {

@@ -47,18 +47,11 @@ func (e *Extractor) read(f *fields) {
 }
 
 func (s *Settings) write(w *writer) {
-	w.textField("inference", s.Inference, true)
-	if s.Pooled {
-		w.name("pooled")
-		w.flag(true)
-	}
 	w.floatField("nonePrior", s.NonePrior, true)
 	w.textField("sort", s.Sort, false)
 }
 
 func (s *Settings) read(f *fields) {
-	f.text("inference", &s.Inference)
-	f.flag("pooled", &s.Pooled)
 	f.float("nonePrior", &s.NonePrior)
 	f.text("sort", &s.Sort)
 }

@@ -66,17 +66,18 @@ type Session struct {
 	Centre float64             `json:"centre,omitempty"` // Options.Centre
 	Shared float64             `json:"shared,omitempty"` // Options.Shared; 0 where each class has a scale matrix of its own
 	Kappa  float64             `json:"kappa,omitempty"`  // Options.Kappa
-	FB     *session.Population `json:"fb,omitempty"`     // of the one scale matrix of the session, or of the fully Bayesian predictive; nil for Bayes' rule as it stands
-	MAP    *session.Population `json:"map,omitempty"`    // of the plug-in predictive, whose densities differ
+	FB     *session.Population `json:"fb,omitempty"`     // of the density that sessions have; nil for Bayes' rule as it stands
+	MAP    *session.Population `json:"map,omitempty"`    // of the plug-in predictive of [Session.Own]; of no use where Shared is positive
 }
 
-// Options returns the options of the classifier that the prior is for. The inference
-// matters where each class has a scale matrix of its own.
-func (s *Session) Options(inf niw.Inference) qda.Options {
+// Options returns the options of the classifier that the prior is for: one scale matrix
+// for the session where Shared is positive, else the fully Bayesian predictive of each
+// class by itself.
+func (s *Session) Options() qda.Options {
 	if s.Shared > 0 {
 		return qda.Options{Near: s.Near, Centre: s.Centre, Shared: s.Shared, Kappa: s.Kappa, Population: s.FB}
 	}
-	return s.Own(inf)
+	return s.Own(niw.FB)
 }
 
 // Own returns the options for a scale matrix for each class, or a pooled one, as the
@@ -95,8 +96,7 @@ func (s *Session) Own(inf niw.Inference) qda.Options {
 
 // Validate returns a *[niw.ValueError] that names what is out of range.
 func (s *Session) Validate() error {
-	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
-		o := s.Options(inf)
+	for _, o := range []qda.Options{s.Options(), s.Own(niw.MAP)} {
 		if err := o.Validate(); err != nil {
 			return err
 		}

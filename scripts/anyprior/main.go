@@ -32,7 +32,6 @@ import (
 	"metaqda/core/episode"
 	"metaqda/core/metatrain"
 	"metaqda/core/metrics"
-	"metaqda/core/niw"
 	"metaqda/core/session"
 )
 
@@ -149,7 +148,7 @@ func (t *task) samples(number, n int) ([]session.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := prior.Content().Session.Options(niw.FB)
+	o := prior.Content().Session.Options()
 	o.Population = nil
 	samples, err := metatrain.Sessions(context.Background(), prior.Content().NIW, o, t.domain, []episode.Sampler{t.sessions}, n, runtime.NumCPU())
 	for k := range samples {

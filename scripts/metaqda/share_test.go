@@ -39,7 +39,7 @@ func shareable(t *testing.T, name string, extractor model.Extractor) (dir string
 		}
 		put(t, filepath.Join(dir, path), []byte(text))
 	}
-	file, err := model.EncodeClassifier(&model.Classifier{Name: name, Extractor: extractor, Settings: model.Settings{Inference: "fb"}, Classes: []model.Class{
+	file, err := model.EncodeClassifier(&model.Classifier{Name: name, Extractor: extractor, Classes: []model.Class{
 		{Label: "</script>", Weight: 1, Examples: []model.Example{{Embedding: []float32{1, 2}, Thumbnail: []byte("a picture")}}}, {Label: "empty", Weight: 1}}})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestShareSaysWhatIsWrong(t *testing.T) {
 func TestWhatTheExtractorCannotGiveIsNotShared(t *testing.T) {
 	dir, args := shareable(t, "x", model.Extractor{})
 	for want, d := range map[string]int{"has embeddings of 512 numbers, and the extractor of the site gives 2": 512, "": 2} {
-		file, err := model.EncodeClassifier(&model.Classifier{Settings: model.Settings{Inference: "fb"}, Classes: []model.Class{
+		file, err := model.EncodeClassifier(&model.Classifier{Classes: []model.Class{
 			{Label: "a", Weight: 1, Examples: []model.Example{{Embedding: make([]float32, d)}}}}})
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,6 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/embed"
 	"metaqda/core/experiment"
-	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/scripts/input"
 )
@@ -116,7 +115,7 @@ func (j *Job) teach(prior *experiment.Prior, taught *dataset.Set) (*qda.Classifi
 	if err != nil {
 		return nil, err
 	}
-	o := prior.Session.Options(niw.FB)
+	o := prior.Session.Options()
 	o.NonePrior = j.NonePrior
 	c, err := qda.New(prior.NIW, o)
 	if err != nil {

@@ -237,7 +237,7 @@ func answers(t *testing.T, j Job) *qda.Answers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := prior.Session.Options(0)
+	o := prior.Session.Options()
 	o.NonePrior = j.NonePrior
 	c, err := qda.New(prior.NIW, o)
 	if err != nil {

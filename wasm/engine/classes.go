@@ -481,12 +481,8 @@ func enrolRows(q *qda.Classifier, p *prior, class string, examples []*store.Exam
 
 // options returns the classifier's options under settings and a prior.
 func options(s store.Settings, p *prior) qda.Options {
-	inf, err := niw.ParseInference(s.Inference)
-	if err != nil {
-		inf = niw.FB
-	}
-	o := p.file.Session.Options(inf)
-	o.Pooled, o.NonePrior = s.Pooled, s.NonePrior
+	o := p.file.Session.Options()
+	o.NonePrior = s.NonePrior
 	return o
 }
 

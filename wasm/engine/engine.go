@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"metaqda/core/model"
-	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/wasm/store"
 	"metaqda/wasm/view"
@@ -165,14 +164,13 @@ func (e *Engine) classInfos() []ClassInfo {
 
 // defaultSettings are those of a new session.
 func defaultSettings() store.Settings {
-	return store.Settings{Inference: niw.FB.String(), Sort: string(view.ByProbability), NonePrior: 0.2}
+	return store.Settings{Sort: string(view.ByProbability), NonePrior: 0.2}
 }
 
 // Change names the settings to change; nil leaves one as it is.
 type Change struct {
-	Inference, Sort *string
-	NonePrior       *float64
-	Pooled          *bool
+	Sort      *string
+	NonePrior *float64
 }
 
 // Configure changes settings of the session, all or none.
@@ -180,10 +178,8 @@ func (e *Engine) Configure(c Change) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.session.Settings
-	set(&s.Inference, c.Inference)
 	set(&s.Sort, c.Sort)
 	set(&s.NonePrior, c.NonePrior)
-	set(&s.Pooled, c.Pooled)
 	if err := checkSettings(s); err != nil {
 		return err
 	}
@@ -197,7 +193,7 @@ func (e *Engine) Configure(c Change) error {
 		}
 	}
 	e.session.Settings = s
-	e.touch(store.Edit{Inference: c.Inference, Sort: c.Sort, NonePrior: c.NonePrior, Pooled: c.Pooled}, store.Needs{})
+	e.touch(store.Edit{Sort: c.Sort, NonePrior: c.NonePrior}, store.Needs{})
 	return nil
 }
 
@@ -208,9 +204,6 @@ func set[T any](dst *T, v *T) {
 }
 
 func checkSettings(s store.Settings) error {
-	if s.Inference != niw.FB.String() && s.Inference != niw.MAP.String() {
-		return fail("setting", "The inference “"+s.Inference+"” is unknown: choose fb or map.")
-	}
 	if s.Sort != string(view.ByProbability) && s.Sort != string(view.AsTaught) {
 		return fail("setting", "The order “"+s.Sort+"” is unknown: choose probability or taught.")
 	}

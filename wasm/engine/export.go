@@ -64,7 +64,7 @@ func (e *Engine) content(pictures bool) (c *model.Classifier, apart map[string]*
 	s := e.session.Settings
 	c = &model.Classifier{
 		Name:      e.session.Name,
-		Settings:  model.Settings{Inference: s.Inference, Pooled: s.Pooled, NonePrior: s.NonePrior, Sort: s.Sort},
+		Settings:  model.Settings{NonePrior: s.NonePrior, Sort: s.Sort},
 		Extractor: e.madeWith(),
 	}
 	if e.prior != nil {

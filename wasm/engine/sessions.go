@@ -411,7 +411,7 @@ func contentsOf(file *model.Classifier, now int64) *store.Contents {
 	}
 	c := &store.Contents{Session: store.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}
 	s := &c.Session.Settings
-	s.Inference, s.Pooled, s.NonePrior = file.Settings.Inference, file.Settings.Pooled, file.Settings.NonePrior
+	s.NonePrior = file.Settings.NonePrior
 	if file.Settings.Sort == string(view.AsTaught) {
 		s.Sort = file.Settings.Sort
 	}

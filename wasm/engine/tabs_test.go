@@ -158,8 +158,8 @@ func (w *world) act(r *rand.Rand, i int) (number uint64, acknowledged func(*ledg
 		none := float64(r.IntN(9)) / 10
 		_ = w.Configure(Change{NonePrior: &none})
 	default:
-		pooled := r.IntN(2) == 0
-		_ = w.Configure(Change{Pooled: &pooled})
+		sort := []string{"probability", "taught"}[r.IntN(2)]
+		_ = w.Configure(Change{Sort: &sort})
 	}
 	if w.Noted() == before {
 		return 0, nil
@@ -363,11 +363,11 @@ func TestTwoTabs(t *testing.T) {
 			refusal(t, "the second", a.Kept(a.Noted()), "label")
 		},
 		"settings of both stay": func(w *tabs, a, b *world, ids []string) {
-			none, pooled := 0.4, true
+			none, sort := 0.4, "taught"
 			must(t, a.Configure(Change{NonePrior: &none}))
-			must(t, b.Configure(Change{Pooled: &pooled}))
+			must(t, b.Configure(Change{Sort: &sort}))
 			w.settle()
-			if s := a.State().Settings; s.NonePrior != 0.4 || !s.Pooled {
+			if s := a.State().Settings; s.NonePrior != 0.4 || s.Sort != sort {
 				t.Errorf("settings are %+v", s)
 			}
 		},

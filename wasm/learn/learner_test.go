@@ -95,7 +95,7 @@ func (w *watched) left() (keys []string, wrote int) {
 // file is a small classifier file of the world.
 func file(t testing.TB) []byte {
 	t.Helper()
-	c := &model.Classifier{Settings: model.Settings{Inference: "fb"}}
+	c := &model.Classifier{}
 	for _, k := range world(6, 4, 1) {
 		class := model.Class{Label: k.Name, Weight: 1}
 		for _, x := range k.Examples {

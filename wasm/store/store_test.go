@@ -18,7 +18,7 @@ func sample(t testing.TB) *Memory {
 	t.Helper()
 	m := NewMemory()
 	ops := []Op{
-		{Sessions, "s", Session{ID: "s", Name: "Kitchen", Created: 1, Updated: 2, Settings: Settings{Inference: "fb", Sort: "taught", NonePrior: 0.2}}},
+		{Sessions, "s", Session{ID: "s", Name: "Kitchen", Created: 1, Updated: 2, Settings: Settings{Sort: "taught", NonePrior: 0.2}}},
 		{Meta, "current", "s"},
 	}
 	for i, k := range []string{"cat", "dog"} {
@@ -68,7 +68,7 @@ func TestDamageStaysLocal(t *testing.T) {
 		"session of an unknown extractor":     {func(m *Memory) { m.with(Sessions, "s", "extractor", Unknown("object")) }, 2, 4, 0},
 		"session whose times are words":       {func(m *Memory) { m.with(Sessions, "s", "updated", "yesterday") }, 2, 4, 0},
 		"session with none prior NaN":         {func(m *Memory) { m.with(Sessions, "s", "nonePrior", math.NaN()) }, 2, 4, 0},
-		"session with settings of bytes":      {func(m *Memory) { m.with(Sessions, "s", "inference", []byte{1}) }, 2, 4, 0},
+		"session with settings of bytes":      {func(m *Memory) { m.with(Sessions, "s", "sort", []byte{1}) }, 2, 4, 0},
 		"class is a string":                   {func(m *Memory) { m.tables[Classes]["cat"] = "oops" }, 1, 2, 3},
 		"class is nothing":                    {func(m *Memory) { m.tables[Classes]["cat"] = nil }, 1, 2, 3},
 		"class without id":                    {func(m *Memory) { m.with(Classes, "cat", "id", nil) }, 2, 4, 0},
@@ -200,9 +200,14 @@ func TestDamagedRecordsGoOutWhole(t *testing.T) {
 
 func TestRecordsRoundTrip(t *testing.T) {
 	s := Session{ID: "s", Name: "n", Created: 1, Updated: 2, Saved: 3, Extractor: model.Extractor{ID: "x", SHA256: "y"},
-		Settings: Settings{Inference: "map", Sort: "taught", NonePrior: 0.25, Pooled: true, Prior: "p"}}
+		Settings: Settings{Sort: "taught", NonePrior: 0.25, Prior: "p"}}
 	if got := decodeSession("s", encode(s)); got != s {
 		t.Errorf("session %+v came back as %+v", s, got)
+	}
+	before := encode(s).(Record) // settings of before, which say nothing any more
+	before["inference"], before["pooled"] = "map", true
+	if got := decodeSession("s", before); got != s {
+		t.Errorf("session of before %+v came back as %+v", s, got)
 	}
 	k := Class{ID: "k", Session: "s", Name: "n", Order: 2.5}
 	if got, reason := decodeClass("k", encode(k)); got != k || reason != "" {
@@ -321,7 +326,7 @@ func TestEditsOfBothStay(t *testing.T) {
 		}
 	}
 	c, _ := m.Contents("s")
-	if s := c.Session; s.Name != name || s.Settings.NonePrior != none || s.Updated != 9 || s.Settings.Inference != "fb" {
+	if s := c.Session; s.Name != name || s.Settings.NonePrior != none || s.Updated != 9 || s.Settings.Sort != "taught" {
 		t.Errorf("session is %+v", s)
 	}
 }

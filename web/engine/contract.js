@@ -6,7 +6,6 @@
  * `code` is a short word and whose `message` is a sentence that names the remedy. What
  * another tab was quicker with ('session', 'class', 'label', 'changed') has been taken back.
  *
- * @typedef {'fb'|'map'} Inference
  * @typedef {'probability'|'taught'} SortOrder
  *
  * @typedef {object} Example
@@ -29,7 +28,6 @@
  * @typedef {object} EngineState
  * @property {string} sessionId
  * @property {string} sessionName
- * @property {Inference} inference
  * @property {SortOrder} sort
  * @property {number} nonePrior prior probability of none-of-these, in [0, 1)
  * @property {number} dimension numbers per embedding
@@ -107,10 +105,8 @@
  * @property {number} none
  *
  * @typedef {object} Settings
- * @property {Inference} [inference]
  * @property {SortOrder} [sort]
  * @property {number} [nonePrior]
- * @property {boolean} [pooled]
  *
  * @typedef {object} Engine
  * @property {() => Promise<EngineState>} state the whole of it

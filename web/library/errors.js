@@ -4,7 +4,7 @@
  *
  * | code | what was refused |
  * |---|---|
- * | argument | an argument of a wrong kind |
+ * | argument | an argument of a wrong kind, or an option that there is not |
  * | label | a class name that is blank, too long, taken or unknown |
  * | limit | more than 2,000 classes or 20,000 examples |
  * | example | an id of no example |

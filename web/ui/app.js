@@ -128,8 +128,8 @@ function coalesced(show) {
  * @param {Omit<import('../library/types.js').EngineState, 'classes'>} state
  * @param {readonly import('./sort.js').Taught[]} classes
  */
-function judgedBy({ sessionId, inference, nonePrior, prior }, classes) {
-  return JSON.stringify([sessionId, inference, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.length, examples.at(-1)])]);
+function judgedBy({ sessionId, nonePrior, prior }, classes) {
+  return JSON.stringify([sessionId, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.length, examples.at(-1)])]);
 }
 
 /**

@@ -102,7 +102,8 @@ func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, s
 			return nil, fmt.Errorf("%s is too small to calibrate on: it takes two classes of six rows; give another --val-split, or --calibrate 0", pool.Name)
 		}
 		for _, inf := range inferences(p) {
-			options := p.Session.Options(inf)
+			options := p.Session.Options()
+			options.Inference = inf
 			options.Population = nil
 			samples, err := metatrain.Sessions(ctx, p.NIW, options, dom.Domain, samplers, r.Calibration.Sessions, r.Workers)
 			if err != nil {

@@ -88,7 +88,7 @@ func newPrior(d int, rnd *rand.Rand) *niw.Prior {
 
 // sessionFile teaches every class examples around a centre of its own.
 func (w *Workload) sessionFile(rnd *rand.Rand) []byte {
-	s := &model.Classifier{Name: "bench", Settings: model.Settings{Inference: "fb", NonePrior: 0.2}}
+	s := &model.Classifier{Name: "bench", Settings: model.Settings{NonePrior: 0.2}}
 	s.PriorSum = model.Sum(w.prior)
 	centre := make([]float64, w.Dimension)
 	for c := range w.Classes {
@@ -193,7 +193,7 @@ func (w *Workload) Full(full bool) {
 
 func (w *Workload) load(p *model.Prior) {
 	s := must(model.DecodeClassifier(w.session))
-	options := p.Session.Options(niw.FB)
+	options := p.Session.Options()
 	options.NonePrior = s.Settings.NonePrior
 	c := must(qda.New(p.NIW, options))
 	for _, k := range s.Classes {

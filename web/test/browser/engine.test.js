@@ -69,7 +69,7 @@ test('what was taught is there after a reload, with the same numbers', () => bla
     const ids = await teach(['cat', 'dog', 'hen']);
     const { undo } = await engine.removeExample(ids[0], (await engine.state()).classes[0].examples[1].id);
     await engine.undo(undo);
-    await engine.configure({ inference: 'map', sort: 'taught', nonePrior: 0.4, pooled: true });
+    await engine.configure({ sort: 'taught', nonePrior: 0.4 });
     return { probabilities: await ask(), state: await engine.state() };`);
   await page.reload();
   await start(page);
@@ -508,7 +508,7 @@ test('wrong arguments are refused with a code and a sentence, and nothing breaks
       engine.addClass(), engine.addClass(7), engine.addClass('cat'), engine.renameClass(cat, ''), engine.removeClass('nowhere'),
       engine.addExample(cat, [1, 2, 3], null), engine.addExample(cat, nan, null), engine.addExample(cat, infinite, null),
       engine.addExample(cat, new Float32Array(3), null), engine.addExample(cat, new Float32Array(0), null), engine.addExample(cat, picture(0, 1), 'thumbnail'),
-      engine.recognise(new Float64Array(1104)), engine.probabilities(null), engine.configure({ nonePrior: 1 }), engine.configure({ pooled: 'yes' }), engine.configure(),
+      engine.recognise(new Float64Array(1104)), engine.probabilities(null), engine.configure({ nonePrior: 1 }), engine.configure({ sort: 7 }), engine.configure(),
       engine.openSession('nowhere'), engine.importSession(new Uint8Array(9)), engine.importPrior(new ArrayBuffer(9)), engine.undo('nowhere'), engine.usePrior(), engine.on('change'),
     ].map(refusal));
     return { all, before, after: [await ask(), await engine.state()] };`);

@@ -301,12 +301,27 @@ test('settings change what is answered, and are in the file', async () => {
   const { c } = await taught(['a', 'b']);
   c.configure({ nonePrior: 0 });
   assert.equal(c.predictSync(vector(30, 0)).none, 0);
-  c.configure({ inference: 'map', nonePrior: 0.5 });
+  c.configure({ nonePrior: 0.5 });
   const again = await openClassifier(c.save());
-  assert.deepEqual(again.settings, { inference: 'map', pooled: false, nonePrior: 0.5 });
+  assert.deepEqual(again.settings, { nonePrior: 0.5 });
   assert.throws(() => c.configure({ nonePrior: 1 }), refusal('value'));
-  assert.throws(() => c.configure(/** @type {any} */ ({ inference: 'x' })), refusal('argument'));
   for (const x of [c, again]) x.dispose();
+  const named = await createClassifier({ name: 'Kitchen' });
+  assert.match(new TextDecoder().decode(named.save()), /"name":"Kitchen"/);
+  named.dispose();
+});
+
+test('an option that there is not is refused by its name', async () => {
+  const { c } = await taught(['a', 'b']);
+  const names = (/** @type {RegExp} */ sentence) => (/** @type {any} */ error) => error.code === 'argument' && sentence.test(error.message);
+  const options = (/** @type {object} */ x) => /** @type {any} */ (x);
+  await assert.rejects(createClassifier(options({ inference: 'fb' })), names(/one way to answer now: leave the option 'inference' out/));
+  await assert.rejects(openClassifier(c.save(), options({ pooled: true })), names(/one way to answer now: leave the option 'pooled' out/));
+  await assert.rejects(createClassifier(options({ nonprior: 0 })), names(/no option 'nonprior': choose among .*nonePrior/));
+  assert.throws(() => c.configure(options({ prior: 'x' })), names(/no option 'prior'/));
+  assert.throws(() => c.configure(options({ nonePrior: 0, pooled: false })), names(/'pooled'/));
+  assert.deepEqual(c.settings, { nonePrior: 0.2 });
+  c.dispose();
 });
 
 test('an extractor reads what is no vector', async () => {
@@ -473,7 +488,7 @@ test('the types hold in a strict project', () => {
       const pictures = await createClassifier({ extractor: net, prior: prior() });
       await pictures.addExample(new Blob(), 'x');
       const rows: Rows | undefined = create().getClassifierDataset()['x'];
-      const remote = await new ClassifierWorker().createClassifier({ pooled: true });
+      const remote = await new ClassifierWorker().createClassifier({ nonePrior: 0.1 });
       const left = await remote.leaveOneOut();
       const next: number[] = await remote.suggest([[1, 2]], { count: 1, onProgress: ({ done, total }) => done / total });
       const storage = await openStorage({ name: 'mine' });
@@ -494,7 +509,7 @@ test('the types hold in a strict project', () => {
 test('what is exported answers in the few lines of the README, under every kind of settings', async () => {
   const readme = readFileSync(path.join(root, 'web/share/README.md'), 'utf8');
   const { load, predict } = new Function(`${/```js\n([^]*?)```/.exec(readme)?.[1]}; return { load, predict };`)();
-  for (const options of [{}, { prior }, { prior, inference: 'map' }, { prior, pooled: true }, { nonePrior: 0 }]) {
+  for (const options of [{}, { prior }, { nonePrior: 0 }]) {
     const { c } = await taught(['cup', '__proto__', 'ü "pen"'], options, 1104);
     c.addClass('empty');
     const plain = load(c.export().buffer);
