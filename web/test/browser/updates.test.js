@@ -145,7 +145,7 @@ function caches(page) {
   return page.evaluate(async () => (await window.caches.keys()).filter((name) => name.startsWith('metaqda-')));
 }
 
-/** Waits until the caches of other versions are gone; waitForFunction would take a promise for the answer. @param {Page} page @param {string} version */
+/** Waits until the caches of other versions are gone; waitForFunction would take a promise for the answer. @param {import('playwright-core').Page} page @param {string} version */
 async function onlyVersion(page, version) {
   while (String(await caches(page)) !== `metaqda-${version}`) await page.evaluate(() => new Promise(requestAnimationFrame));
 }
