@@ -32,7 +32,7 @@ ends in the same bytes as if it had never stopped. The same seed gives the same
 bytes, whatever --workers.
 
 presets:
-  default    the measured best for embeddings of MobileNetV3
+  default    for embeddings of any network, under one covariance for the session
   conv4      for the features of small networks such as Conv-4
   paper      Algorithm 1 as published
   plain      conv4 without temperature: m, kappa and S alone are learned

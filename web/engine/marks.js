@@ -6,7 +6,7 @@
  * @param {string} name of the database
  */
 export function marks(name) {
-  const cache = async () => caches.open(`kept-${name}`);
+  const cache = async () => caches.open(`kept-sessions-${name}`);
   const address = (/** @type {string} */ id) => `/kept/${encodeURIComponent(id)}`;
   return {
     /** All of them, as a JSON array. */

@@ -302,7 +302,7 @@ test('records that are damaged are set aside, named and exportable, and the rest
 test('a database that is not there any more at the next visit is missed, with what was in it', () => blank(async ({ page }) => {
   await start(page);
   await run(page, `await teach(['cat', 'dog'])`);
-  await run(page, `while (!(await (await caches.open('kept-metaqda')).keys()).length) await new Promise(requestAnimationFrame)`);
+  await run(page, `while (!(await (await caches.open('kept-sessions-metaqda')).keys()).length) await new Promise(requestAnimationFrame)`);
   await page.reload();
   await start(page);
   assert.equal((await run(page, 'return engine.state()')).storage.vanished, '');
