@@ -32,7 +32,7 @@ const PLACE = '<template id="blocks"></template>';
 const TITLE = '<title>metaqda</title>';
 
 /** More than this is a lot for one mail, in bytes. */
-export const LARGE = 6e6;
+export const LARGE = 9e6;
 /** More than this no browser should be asked to open from one file. The command line says so too. */
 export const MOST = 64e6;
 
