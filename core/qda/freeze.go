@@ -20,12 +20,12 @@ import (
 //
 //	z    = (x, B x)                                                    d+r
 //	q_j  = Base_j Σ_i Weight_i (z_i - Mean_ji)² + Σ_{Owner_n = j} Sign_n (f_nᵀx - At_n)²
-//	l_j  = Norm_j - Rate_j ln(1 + Scale_j q_j)       fully Bayesian; MAP: Norm_j - Rate_j q_j
+//	l_j  = Norm_j - Rate_j ln(1 + Scale_j q_j)       if Inference is FB; MAP: Norm_j - Rate_j q_j
 //	u_j  = Slope_j (l_j - l_0) + Offset_j
 //	s    = ln Σ_j exp(u_j + LogPrior_j)
 //
-// and probabilities are those of Session with LogOdds in place of ln π_known/π_none.
-// The quadratic forms are those of package niw: with f of class j the rows of C⁻¹W̃L⁻¹,
+// where the one scale matrix of a session has MAP. Probabilities are those of Session with
+// LogOdds in place of ln π_known/π_none. The quadratic forms are those of package niw: with f of class j the rows of C⁻¹W̃L⁻¹,
 // W̃ = W - 1δᵀ, I + 11ᵀ/kappa + W̃W̃ᵀ = CCᵀ, q_j = |L⁻¹(x-m_j)|² - Σ_n (f_nᵀ(x-m_j))².
 type Frozen struct {
 	Labels                  []string       // C
