@@ -136,7 +136,7 @@ test('the worker gives the numbers of scripts/embed, under the policy and withou
   await inPage(async (page) => {
     const names = (await readdir(parity)).filter((name) => name.endsWith('.jpg'));
     const result = await embedInPage(page, names.map((name) => `/parity/${name}`));
-    assert.deepEqual([result.place, result.id, result.sha256, result.dimension], ['worker', native.id, native.sha256, 1104]);
+    assert.deepEqual([result.place, result.id, result.sha256, result.dimension], ['worker', native.id, native.sha256, 1280]);
     let most = 0;
     for (const [i, name] of names.entries()) {
       const expected = await native.embed(await decodePicture(path.join(parity, name)));

@@ -105,7 +105,7 @@ for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['
 
     await rewriteExtractor(page, extractor);
     await open(page, site);
-    await notice.filter({ hasText: 'show them again in a new session, or remove them here' }).waitFor();
+    await notice.filter({ hasText: 'read them anew, or show others in a new session' }).waitFor();
     await card(page, 'Cat').getByText('2 pictures').waitFor();
     await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(sample('emojione', 'cat'));
     await page.locator('#query-error').filter({ hasText: 'read by another feature extractor' }).waitFor();

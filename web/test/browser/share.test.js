@@ -155,8 +155,8 @@ async function bring(page, manifest) {
 
 /** @type {[string, typeof nsfwjs, {id: string, licence: RegExp, carries: string[], not: string[]}][]} */
 const brought = [
-  ['a TensorFlow.js graph', nsfwjs, { id: 'nsfwjs-mobilenetv2-224@4.4.0', licence: /MIT, Copyright Infinite Red/, carries: ['@tensorflow/tfjs-core', 'XNNPACK'], not: ['centernet', 'onnxruntime'] }],
-  ['an ONNX network', textDirection, { id: 'ppocr-direction-192@2.0', licence: /Apache-2\.0, Copyright PaddlePaddle Authors/, carries: ['onnxruntime-web', 'Protocol Buffers'], not: ['centernet', 'tensorflow'] }],
+  ['a TensorFlow.js graph', nsfwjs, { id: 'nsfwjs-mobilenetv2-224@4.4.0', licence: /MIT, Copyright Infinite Red/, carries: ['@tensorflow/tfjs-core', 'XNNPACK'], not: ['efficientnet-lite0', 'onnxruntime'] }],
+  ['an ONNX network', textDirection, { id: 'ppocr-direction-192@2.0', licence: /Apache-2\.0, Copyright PaddlePaddle Authors/, carries: ['onnxruntime-web', 'Protocol Buffers'], not: ['efficientnet-lite0', 'tensorflow'] }],
 ];
 
 for (const [name, make, { id, licence, carries, not }] of brought) {

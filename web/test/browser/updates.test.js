@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { assertSame, changeFile, copySite, likeliest, offlineReady, open, priorText, ready, recognise, sample, serveSite, teach, touchPrior, visit } from './harness.js';
+import { identityOf } from '../../extractor/manifest.js';
+import { assertSame, card, changeFile, copySite, likeliest, offlineReady, open, priorText, ready, recognise, sample, serveSite, status, teach, touchPrior, visit } from './harness.js';
 import { LONG } from '../long.js';
 
 /** @param {(site: import('./harness.js').Site) => Promise<void>} check */
@@ -63,6 +64,34 @@ test('a tab that did not ask goes on with the files of its own version', LONG, (
   await changed(page);
   await onlyVersion(page, version);
 })));
+
+test('a session taught under the former extractor is read anew with one press', () => onCopy(async (site) => {
+  const [built, ...parts] = await Promise.all(['extractor.json', 'model.json', 'weights.bin'].map((name) => readFile(path.join(site.folder, 'extractor', name))));
+  // The former one: what the last block answers to one view, 320 numbers.
+  const former = { ...JSON.parse(built.toString()), id: 'former@1', dimension: 320, views: [{ name: 'whole' }], outputs: [{ node: 'blocks.15._project_conv', pooling: 'mean' }] };
+  former.sha256 = await identityOf(former, parts.map((part) => new Uint8Array(part)));
+  await changeFile(site.folder, 'extractor/extractor.json', () => Buffer.from(JSON.stringify(former)));
+  await visit({ site }, async ({ page }) => {
+    await offlineReady(page);
+    await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
+    await teach(page, 'Rocket', ['noto', 'twemoji']);
+    await recognise(page, sample('emojione', 'cat'));
+
+    await changeFile(site.folder, 'extractor/extractor.json', () => built);
+    await page.reload();
+    await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+    await ready(page);
+    const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: 'read by another feature extractor' });
+    await notice.waitFor();
+    await card(page, 'Cat').getByText('3 pictures').waitFor();
+    await page.getByRole('button', { name: 'Read them anew' }).click();
+    await status(page, '5 pictures read anew, in a session of their own.');
+    await notice.waitFor({ state: 'detached' });
+    await card(page, 'Cat').getByText('3 pictures').waitFor();
+    await card(page, 'Rocket').getByText('2 pictures').waitFor();
+    assert.equal(likeliest(await recognise(page, sample('emojione', 'rocket'))), 'Rocket');
+  });
+}));
 
 /**
  * A new version of two files, of which one has not arrived yet.

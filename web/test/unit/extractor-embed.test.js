@@ -59,13 +59,13 @@ test('a folder of classes becomes embeddings, labels and their facts', async () 
   const facts = JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8'));
   const extractor = await loadExtractor(built);
   assert.deepEqual(facts, {
-    name: 'good', dimension: 1104, classes: ['bird', 'insect'], splits: { train: ['insect'], val: [], test: ['bird'] },
+    name: 'good', dimension: 1280, classes: ['bird', 'insect'], splits: { train: ['insect'], val: [], test: ['bird'] },
     extractor: extractor.id, extractor_sha256: extractor.sha256,
   });
   assert.deepEqual(labels, { shape: [4], data: Int32Array.of(0, 0, 1, 1) });
-  assert.deepEqual(embeddings.shape, [4, 1104]);
+  assert.deepEqual(embeddings.shape, [4, 1280]);
   const tick = await extractor.embed(await decodePicture(path.join(parity, 'tick_image_0006.jpg')));
-  assert.deepEqual(embeddings.data.slice(3 * 1104), tick);
+  assert.deepEqual(embeddings.data.slice(3 * 1280), tick);
 });
 
 test('a folder of unlabelled pictures becomes embeddings and the names of their files', async () => {
@@ -75,11 +75,11 @@ test('a folder of unlabelled pictures becomes embeddings and the names of their 
   assert.equal(code, 0, stderr);
   const arrays = decodeNPZ(new Uint8Array(await readFile(out)));
   assert.deepEqual(Object.keys(arrays), ['embeddings']);
-  assert.deepEqual(arrays.embeddings.shape, [2, 1104]);
+  assert.deepEqual(arrays.embeddings.shape, [2, 1280]);
   const extractor = await loadExtractor(built);
-  assert.deepEqual(arrays.embeddings.data.slice(1104), await extractor.embed(await decodePicture(path.join(parity, 'ibis_image_0036.jpg'))));
+  assert.deepEqual(arrays.embeddings.data.slice(1280), await extractor.embed(await decodePicture(path.join(parity, 'ibis_image_0036.jpg'))));
   assert.deepEqual(JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8')), {
-    name: 'unlabelled', dimension: 1104, files: ['gerenuk_image_0029.jpg', 'ibis_image_0036.jpg'], extractor: extractor.id, extractor_sha256: extractor.sha256,
+    name: 'unlabelled', dimension: 1280, files: ['gerenuk_image_0029.jpg', 'ibis_image_0036.jpg'], extractor: extractor.id, extractor_sha256: extractor.sha256,
   });
   for (const [args, say] of /** @type {[string[], RegExp][]} */ ([
     [[path.dirname(folder), '--unlabelled'], /bird' is a folder; put unlabelled pictures into/],
