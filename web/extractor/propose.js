@@ -290,7 +290,7 @@ export async function proposalOf(network, { load, pictures = [], own, onProgress
   const manifest = (/** @type {number} */ inputSize, /** @type {Scale} */ { words, ...scale }, /** @type {Output[]} */ outputs, /** @type {number} */ dimension) => ({
     ...decodeManifest({
       format, id: `${name.replace(/(-\d+)?\.\w+$/, '')}-${inputSize}`.slice(-100), runtime, files, dimension: 1, inputSize, views: [{ name: 'whole' }], ...input, ...scale, outputs: [outputs[0]],
-      licence: 'not told: the network came without a manifest',
+      licence: 'not stated, the network came without a manifest',
     }), outputs, dimension,
   });
   const candidates = candidatesOf(graph);

@@ -94,7 +94,7 @@ export class ExtractorsDialog {
       const sha256 = one ? one.sha256 : own.sha256;
       return el('li', { class: serves(sha256) ? 'session open' : 'session' },
         el('div', { class: 'session-text' }, el('span', {}, name),
-          el('span', { class: 'small muted block' }, one ? `${size(one)}, ${one.manifest.dimension} numbers, ${one.manifest.runtime === 'onnx' ? 'ONNX' : 'TensorFlow.js'}` : `${own.id}, ${own.dimension} numbers`)),
+          el('span', { class: 'small muted block' }, one ? `${size(one)}, ${numbers(one.manifest)}, ${one.manifest.runtime === 'onnx' ? 'ONNX' : 'TensorFlow.js'}` : `${own.id}, ${numbers(own)}`)),
         serves(sha256) ? el('span', { class: 'badge' }, 'In use')
           : el('button', { class: 'button', type: 'button', 'aria-label': `Use ${name}`, onclick: () => void this.#try(() => this.#show(one)) }, 'Use'),
         one && now.sha256 !== sha256
@@ -187,7 +187,8 @@ export class ExtractorsDialog {
     await this.#show({ sha256, manifest: { ...manifest, sha256 }, contents }, el('div', { class: 'proposal' },
       el('p', {}, el('strong', {}, asked ? judged(proposal, [i, j]) : 'Teach two classes of two pictures each and bring it again: then it is tried on them.')),
       el('p', { class: 'small' }, `${asked ? 'Each was left out in turn and compared with the others. ' : ''}${described(manifest, scales[i], answers[j])}`),
-      lists.some((list) => list) ? el('details', { class: 'small' }, el('summary', {}, 'Other ways to use it'), ...lists) : null));
+      lists.some((list) => list) ? el('details', { class: 'small' }, el('summary', {}, 'Other ways to use it'), ...lists) : null),
+    asked > 0 && right[i][j] < proposal.own);
   }
 
   /**
@@ -195,8 +196,9 @@ export class ExtractorsDialog {
    *
    * @param {Kept|Brought|null} one null for the page's own
    * @param {Element} [proposal] of what is not kept yet
+   * @param {boolean} [worse] than the page's own, when tried: then keeping it is not what is offered first
    */
-  async #show(one, proposal) {
+  async #show(one, proposal, worse = false) {
     const { classes } = await this.engine.state();
     const pictures = classes.reduce((sum, { examples }) => sum + examples.length, 0);
     const name = one ? `“${one.manifest.id}”` : 'the built-in one';
@@ -204,13 +206,14 @@ export class ExtractorsDialog {
       if (proposal) await this.#keep(/** @type {Brought} */ (one));
       await then();
     }) }, proposal ? `Keep it: ${text.replace(/^./, (letter) => letter.toLowerCase())}` : text);
-    const start = pictures ? press('primary', `Read the ${counted(pictures, 'picture')} of this session anew`, () => this.#readAnew(one)) : press('primary', 'Use it in this session', () => this.#use(one));
+    const first = worse ? '' : 'primary';
+    const start = pictures ? press(first, `Read the ${counted(pictures, 'picture')} of this session anew`, () => this.#readAnew(one)) : press(first, 'Use it in this session', () => this.#use(one));
     const fresh = pictures ? press('', 'New session with it', () => this.#fresh(one)) : null;
-    const actions = el('div', { class: 'actions' }, start, fresh,
-      el('button', { class: 'button', type: 'button', onclick: () => { this.found.hidden = true; this.bring.hidden = false; this.dialog.querySelector('button')?.focus(); } }, 'Not now'),
+    const leave = el('button', { class: `button ${worse ? 'primary' : ''}`, type: 'button', onclick: () => { this.found.hidden = true; this.bring.hidden = false; this.dialog.querySelector('button')?.focus(); } }, 'Not now');
+    const actions = el('div', { class: 'actions' }, start, fresh, leave,
       one && proposal ? el('button', { class: 'button quiet', type: 'button', onclick: () => void save(new TextEncoder().encode(JSON.stringify(one.manifest, null, 1)), 'manifest.json') }, 'Save its manifest') : null);
     this.found.replaceChildren(el('h3', {}, one ? one.manifest.id : 'Built in'), proposal ?? '', ...one ? [
-      el('p', { class: 'small' }, `${size(one)}, checked. ${one.manifest.dimension} numbers for each picture. Licence: ${one.manifest.licence}`),
+      el('p', { class: 'small' }, `${size(one)}, checked. ${numbers(one.manifest)} for each picture. Licence: ${one.manifest.licence.replace(/\.?$/, '.')}`),
       el('p', {}, 'No background knowledge was learned for this extractor. A plain one serves in its place: answers are less sure while there are few pictures.'),
       actions,
       el('p', { class: 'small' }, 'Two ways to better answers:'),
@@ -221,7 +224,7 @@ export class ExtractorsDialog {
     this.found.hidden = false;
     this.bring.hidden = proposal !== undefined;
     this.found.scrollIntoView({ block: proposal ? 'start' : 'nearest' });
-    start.focus({ preventScroll: true });
+    (worse ? leave : start).focus({ preventScroll: true });
     say(`The extractor ${name} can be used.`, { seen: true });
   }
 
@@ -359,6 +362,9 @@ export class ExtractorsDialog {
     }
   }
 }
+
+/** @param {{dimension: number}} one */
+const numbers = ({ dimension }) => `${dimension.toLocaleString('en')} numbers`;
 
 /** @param {Kept} one */
 function size({ manifest: { files } }) {

@@ -98,7 +98,7 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
       await page.getByRole('button', { name: `Open ${first}`, exact: true }).click();
       await card(page, 'Cat').getByText('3 pictures').waitFor();
       await page.getByText(/were read by another feature extractor/).waitFor({ state: 'detached' });
-      const before = await recognise(page, sample('emojione', 'cat'));
+      const before = await recognise(page, sample('fluent-emoji-flat', 'cat'));
       assert.equal(most(before), 'Cat');
       await page.getByRole('button', { name: /^Session:/ }).click();
       await page.getByRole('button', { name: `Open ${first} read by ${onnxName}`.slice(0, 85), exact: true }).click();
@@ -158,7 +158,7 @@ test('a network dropped without a manifest is tried on the taught pictures, and 
 
 test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
   await bring(page, folders.graph);
-  await dialog(page).getByText('1792 numbers for each picture. Licence: MIT').waitFor();
+  await dialog(page).getByText('1,792 numbers for each picture. Licence: MIT').waitFor();
   await dialog(page).getByRole('button', { name: 'Use it in this session' }).click();
   await status(page, `The extractor “${graphName}” is in use.`);
   for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, ['noto', 'twemoji', 'openmoji']);
