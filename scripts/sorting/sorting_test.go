@@ -221,14 +221,14 @@ func TestWhatCannotBeSorted(t *testing.T) {
 	narrow := filepath.Join(t.TempDir(), "narrow.npy")
 	write(t, narrow, npy(t, []string{"1 2 3"}, 3))
 	zero := filepath.Join(t.TempDir(), "zero.npy")
-	write(t, zero, npy(t, []string{strings.Repeat("1 ", 1104), strings.Repeat("nan ", 1104)}, 1104))
+	write(t, zero, npy(t, []string{strings.Repeat("1 ", 1280), strings.Repeat("nan ", 1280)}, 1280))
 	for name, c := range map[string]struct {
 		spoil func(j *Job)
 		say   string
 	}{
 		"no such data":    {func(j *Job) { j.Data = "gone.npz" }, "gone.npz does not exist"},
 		"no such prior":   {func(j *Job) { j.Prior = "gone.safetensors" }, "check the path of the prior"},
-		"other dimension": {func(j *Job) { j.Data = narrow }, "narrow.npy has 3 numbers in a row but the prior is for 1104"},
+		"other dimension": {func(j *Job) { j.Data = narrow }, "narrow.npy has 3 numbers in a row but the prior is for 1280"},
 		"no number":       {func(j *Job) { j.Data = zero }, "zero.npy, row 1: column 0 is NaN"},
 		"examples too":    {func(j *Job) { j.Examples = "../../testdata/dataset/float32.npz" }, "float32.npz has 5 numbers in a row"},
 		"too probable":    {func(j *Job) { j.NonePrior = 1 }, "--none-prior: prior probability of none of these"},
