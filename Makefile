@@ -198,7 +198,7 @@ build/emoji.npz: $(SITE)/extractor/extractor.json $(wildcard web/build/samples.m
 .PHONY: emoji
 emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art style that was not taught
 	$(GO) run ./scripts/metaqda eval --protocol standard --data build/emoji.npz --split all --prior $(DEFAULT_PRIOR) \
-		--methods fb,map,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
+		--methods metaqda,fb,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
 
 .PHONY: site
 site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/npz.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
@@ -215,6 +215,7 @@ test: build test-go test-wasm test-js test-package test-browser test-firefox tes
 .PHONY: test-all
 test-all: ## run every test, also what 'make test' leaves out because it takes long: twice the time
 	METAQDA_LONG=1 $(MAKE) test
+	$(MAKE) bench BENCH=-quick
 
 # What reads classifiers in Python is tested where there is numpy, or can be.
 .PHONY: numpy
@@ -365,8 +366,8 @@ vulnerabilities: $(MODULES) ## look for known faults in what is linked (govulnch
 # ---- speed ------------------------------------------------------------------
 
 .PHONY: bench
-bench: $(BIN)/tools $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium: a table and build/bench.json
-	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench -compile "-gcflags=all=-l $(INLINED:%=-gcflags=%=)"
+bench: $(BIN)/tools $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium (BENCH=-quick for one case): a table and build/bench.json
+	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench $(BENCH) -compile "-gcflags=all=-l $(INLINED:%=-gcflags=%=)"
 
 .PHONY: bench-sort
 bench-sort: build ## sort a thousand photographs of PICTURES in the page: time, longest task, right answers, memory
@@ -402,7 +403,7 @@ SLOW_TASKS = $(shell expr \( $(TASKS) + 2 \) / 3)
 LODO_NAMES := $(PICTURE_SETS)
 LODO_PRIORS := $(LODO_NAMES:%=$(LODO)/without-%.safetensors)
 LODO_EVAL = $(BIN)/metaqda eval --data $(call commas,$(PRIOR_DATA)) --prior $(call commas,$(LODO_PRIORS)) --split all --random-seed 0
-LODO_MOST := fb,ncc-cl2n,linear,knn-tfjs
+LODO_MOST := metaqda,fb,fb-lda,ncc-cl2n,linear,knn-tfjs
 
 $(firstword $(LODO_PRIORS)):
 	@$(MAKE) prior
@@ -412,7 +413,7 @@ lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) ## accuracy, ECE and none of th
 	$(LODO_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 7 --n-val-tasks 0 --methods $(LODO_MOST) --n-tasks $(TASKS) --json $(LODO)/most.json >/dev/null
 	$(LODO_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 7 --n-val-tasks 0 --methods teachable --n-tasks $(SLOW_TASKS) --json $(LODO)/teachable.json >/dev/null
 	@$(BIN)/metaqda merge --json $(LODO)/lodo.json --markdown $(LODO)/lodo.md $(LODO)/most.json $(LODO)/teachable.json
-	$(LODO_EVAL) --protocol open-set --n-way 3 --n-shot 1,5 --n-query 7 --methods fb --n-tasks $(TASKS) --json $(LODO)/none.json --markdown $(LODO)/none.md
+	$(LODO_EVAL) --protocol open-set --n-way 3 --n-shot 1,5 --n-query 7 --methods metaqda --n-tasks $(TASKS) --json $(LODO)/none.json --markdown $(LODO)/none.md
 	$(LODO_EVAL) --protocol sessions --methods $(LODO_MOST) --n-tasks $(TASKS) --json $(LODO)/sessions.json --markdown $(LODO)/sessions.md
 
 # ---- checks -----------------------------------------------------------------

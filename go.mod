@@ -9,7 +9,6 @@ require (
 	github.com/urfave/cli/v3 v3.14.0
 	github.com/x448/float16 v0.8.4
 	go.yaml.in/yaml/v3 v3.0.6
-	golang.org/x/net v0.59.0
 	golang.org/x/sync v0.23.0
 	golang.org/x/text v0.42.0
 	gonum.org/v1/gonum v0.17.0

@@ -24,8 +24,7 @@ func (c *Classifier) answer(p []float64, none float64) Answer {
 
 // Recognise says what a vector of length d is. It returns [qda.ErrNoExamples] while no
 // class has an example, and a *[niw.DimensionError] or *[niw.ValueError] for a vector
-// that is not of length d or not finite. Cost d²/2 + N d multiply-adds, with a spiked
-// prior of rank r r d + N (d+r).
+// that is not of length d or not finite. Cost that of [qda.Classifier.ProbabilitiesTo].
 func (c *Classifier) Recognise(vector []float32) (Answer, error) {
 	p := make([]float64, len(c.classes))
 	none, err := c.ProbabilitiesTo(p, vector)

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/embed"
 	"metaqda/core/qda"
 )
 
@@ -43,9 +42,8 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	const d = 40
 	all := pictures(rng, 3, 90, d, 0.9)
-	c := fresh(t, Settings{NonePrior: 0.2})
-	prior, err := Default(d)
-	must(t, err)
+	prior := learned(t, d)
+	c := under(t, Settings{NonePrior: 0.2}, prior)
 	want, err := qda.New(prior.Content().NIW, options(prior.Content(), c.Settings()))
 	must(t, err)
 	whole := func(x []float32) []float64 {
@@ -53,8 +51,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 		for i, v := range x {
 			y[i] = float64(v)
 		}
-		transform := embed.Transform{Kind: embed.L2}
-		must(t, transform.ApplyTo(y, y))
+		must(t, prior.Content().Transform.ApplyTo(y, y))
 		return y
 	}
 	for k, label := range []string{"a", "b", "c"} {

@@ -155,7 +155,7 @@ func ExampleDecodePrior() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := metaqda.New(metaqda.Settings{Inference: metaqda.FB, NonePrior: 0.1}, prior)
+	c, err := metaqda.New(metaqda.Settings{NonePrior: 0.1}, prior)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 func (c *Classifier) Save() ([]byte, error) {
 	f := &model.Classifier{
 		Name: c.Name, Extractor: c.extractor, PriorSum: c.sum,
-		Settings: model.Settings{Inference: c.settings.Inference.String(), Pooled: c.settings.Pooled, NonePrior: c.settings.NonePrior},
+		Settings: model.Settings{NonePrior: c.settings.NonePrior},
 	}
 	for _, k := range c.classes {
 		fk := model.Class{Label: k.label, Weight: k.weight}
@@ -78,11 +78,7 @@ func OpenUnder(file []byte, prior *Prior) (*Classifier, error) {
 }
 
 func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
-	inference, err := niw.ParseInference(f.Settings.Inference)
-	if err != nil {
-		return nil, err
-	}
-	c, err := New(Settings{Inference: inference, Pooled: f.Settings.Pooled, NonePrior: f.Settings.NonePrior}, prior)
+	c, err := New(Settings{NonePrior: f.Settings.NonePrior}, prior)
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +187,7 @@ func (e *Error) Error() string { return e.Message }
 //	value       a number that is not finite or out of its domain
 //	label       a class that there is not, or a name that cannot be one
 //	example     an example that there is not
+//	limit       more classes or examples than a classifier holds
 //	empty       no class has an example
 //	extractor   vectors of another feature extractor
 //	prior       the prior that a file names is not given

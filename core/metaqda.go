@@ -16,7 +16,6 @@ package metaqda
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"metaqda/core/embed"
 	"metaqda/core/model"
@@ -24,21 +23,11 @@ import (
 	"metaqda/core/qda"
 )
 
-// Settings choose how densities become probabilities. The zero value is the fully
-// Bayesian predictive of a closed set, in which a vector is always of one of the classes.
+// Settings are what the caller knows beforehand. With the zero value the set is closed: a
+// vector is always of one of the classes.
 type Settings struct {
-	Inference Inference
-	Pooled    bool    // one scale matrix for all classes in place of one each (MetaLDA)
 	NonePrior float64 // prior probability that a vector is of none of the classes, in [0, 1)
 }
-
-// Inference chooses how the examples of a class become a density; see [niw.Inference].
-type Inference = niw.Inference
-
-const (
-	FB  Inference = niw.FB  // fully Bayesian: a Student-t for each class
-	MAP Inference = niw.MAP // maximum a posteriori: a Gaussian for each class
-)
 
 // Extractor names the feature extractor that vectors are of.
 type Extractor = model.Extractor
@@ -138,8 +127,8 @@ func (c *Classifier) use(p *model.Prior) error {
 }
 
 func options(p *model.Prior, s Settings) qda.Options {
-	o := p.Session.Options(s.Inference)
-	o.NonePrior, o.Pooled = s.NonePrior, s.Pooled
+	o := p.Session.Options()
+	o.NonePrior = s.NonePrior
 	return o
 }
 
@@ -218,17 +207,22 @@ func (c *Classifier) Classes() []Class {
 // frames of one burst; an empty group is none. The vector is kept, not copied, and must
 // not be changed.
 //
-// It returns a *[qda.LabelError] for a label without a visible character, a
-// *[niw.DimensionError] or *[niw.ValueError] for a vector that is not of length d or not
-// finite, and changes nothing then. Cost that of [qda.Classifier.Add], for a frame of a
+// It returns a *[qda.LabelError] for a label that files cannot have (see [model.CleanLabel]),
+// a *[niw.DimensionError] or *[niw.ValueError] for a vector that is not of length d or not
+// finite, and an [Error] with the code "limit" beyond [model.MaxClasses] or
+// [model.MaxExamples], and changes nothing then. Cost that of [qda.Classifier.Add], for a frame of a
 // burst that of replacing the burst's mean.
 func (c *Classifier) Add(label, group string, vector []float32) (id uint32, err error) {
 	k := c.find(label)
 	added := k == nil
 	if added {
-		if err := c.checkLabel(label); err != nil {
+		if err := c.checkClass(label); err != nil {
 			return 0, err
 		}
+	}
+	// Every example has an id, so that there are no more of them than ids.
+	if c.last >= model.MaxExamples && c.count() >= model.MaxExamples {
+		return 0, tooMany(model.MaxExamples, "examples")
 	}
 	if c.open(len(vector)) {
 		if err := c.begin(vector, len(vector)); err != nil {
@@ -351,7 +345,8 @@ func (k *class) at(group string) (*burst, int) {
 }
 
 // Remove removes the example of an id: what is left answers as if it had never been
-// there. It returns an [Error] if there is no such example.
+// there, to rounding in sessions of more than 64 residuals; see package qda. It returns an
+// [Error] if there is no such example.
 func (c *Classifier) Remove(id uint32) error {
 	for _, k := range c.classes {
 		for i, b := range k.bursts {
@@ -408,7 +403,8 @@ func (c *Classifier) put(k *class, b *burst, i, j int, x *example) error {
 }
 
 // AddClass adds a class without examples. Its probability is zero until it has one. It
-// returns a *[qda.LabelError] for a label that is taken or has no visible character.
+// returns a *[qda.LabelError] for a label that is taken or that files cannot have, and an
+// [Error] with the code "limit" beyond [model.MaxClasses].
 func (c *Classifier) AddClass(label string) error {
 	k, err := c.addClass(label)
 	if err == nil {
@@ -418,7 +414,7 @@ func (c *Classifier) AddClass(label string) error {
 }
 
 func (c *Classifier) addClass(label string) (*class, error) {
-	if err := c.checkLabel(label); err != nil {
+	if err := c.checkClass(label); err != nil {
 		return nil, err
 	}
 	c.last++
@@ -440,9 +436,34 @@ func (c *Classifier) dropClass(k *class) {
 	c.classes = slices.DeleteFunc(c.classes, func(x *class) bool { return x == k })
 }
 
+func (c *Classifier) count() (n int) {
+	for _, k := range c.classes {
+		for _, b := range k.bursts {
+			n += len(b.examples)
+		}
+	}
+	return n
+}
+
+// tooMany refuses what [Classifier.Save] could not write.
+func tooMany(most int, what string) error {
+	return &Error{Code: "limit", Message: "A classifier holds at most " + strconv.Itoa(most) + " " + what + ": divide them among several."}
+}
+
+// checkClass reports why there can be no class more, or none of this label.
+func (c *Classifier) checkClass(label string) error {
+	if len(c.classes) >= model.MaxClasses {
+		return tooMany(model.MaxClasses, "classes")
+	}
+	return c.checkLabel(label)
+}
+
 func (c *Classifier) checkLabel(label string) error {
-	if strings.TrimSpace(label) == "" {
-		return &qda.LabelError{Label: label, Reason: "has no visible name: give it one"}
+	switch clean, err := model.CleanLabel(label); {
+	case err != nil:
+		return &qda.LabelError{Label: label[:min(len(label), model.MaxLabel)], Reason: err.Error()}
+	case clean != label:
+		return &qda.LabelError{Label: label, Reason: "has characters that do not show: call it " + strconv.Quote(clean)}
 	}
 	if c.find(label) != nil {
 		return &qda.LabelError{Label: label, Reason: "exists already: choose another name"}
@@ -502,9 +523,9 @@ func (c *Classifier) remember(step func() error) {
 	c.steps = append(c.steps, step)
 }
 
-// Undo takes back the last change of classes or examples, exactly, and reports whether
-// there was one to take back. The last 100 can be; what a file held, or Merge brought
-// together, can not.
+// Undo takes back the last change of classes or examples, as exactly as Remove removes, and
+// reports whether there was one to take back. The last 100 can be; what a file held, or
+// Merge brought together, can not.
 func (c *Classifier) Undo() (undone bool, err error) {
 	n := len(c.steps)
 	if n == 0 {

@@ -8,10 +8,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
 	"testing"
 
 	"metaqda/core/model"
-	"metaqda/core/niw"
+	"metaqda/core/model/modeltest"
 	"metaqda/core/qda"
 )
 
@@ -48,6 +50,23 @@ func fresh(t *testing.T, s Settings) *Classifier {
 	return c
 }
 
+// learned returns a prior as learned ones are: with one scale matrix for the session.
+func learned(t *testing.T, d int) *Prior {
+	t.Helper()
+	file, err := model.EncodePrior(modeltest.Prior(d))
+	must(t, err)
+	p, err := DecodePrior(file)
+	must(t, err)
+	return p
+}
+
+func under(t *testing.T, s Settings, p *Prior) *Classifier {
+	t.Helper()
+	c, err := New(s, p)
+	must(t, err)
+	return c
+}
+
 func ask(t *testing.T, c *Classifier, x []float32) []float64 {
 	t.Helper()
 	p := make([]float64, c.Len())
@@ -62,8 +81,9 @@ func TestUndoIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	all := pictures(rng, 4, 12, 20, 0.5)
 	query := all[0][11]
-	for range 20 {
-		c := fresh(t, Settings{NonePrior: 0.2})
+	prior := learned(t, len(query))
+	for i := range 20 {
+		c := under(t, Settings{NonePrior: 0.2}, []*Prior{nil, prior}[i%2])
 		_, err := c.Add("first", "", all[0][0])
 		must(t, err)
 		states := [][]float64{ask(t, c, query)}
@@ -75,7 +95,7 @@ func TestUndoIsExact(t *testing.T) {
 			}
 		}
 		taught := answers(t, c, query)
-		again, err := Open(files[len(files)-1])
+		again, err := Open(files[len(files)-1], prior)
 		must(t, err)
 		for i, v := range answers(t, again, query) {
 			if math.Abs(v-taught[i]) > 1e-9 {
@@ -271,9 +291,13 @@ func TestPredictionsAllocateNothing(t *testing.T) {
 			must(t, err)
 		}
 	}
+	again, err := OpenUnder(save(t, c), learned(t, 64))
+	must(t, err)
 	p := make([]float64, 5)
-	if n := testing.AllocsPerRun(100, func() { _, _ = c.ProbabilitiesTo(p, all[1][5]) }); n > 0 {
-		t.Errorf("%v allocations", n)
+	for _, c := range []*Classifier{c, again} {
+		if n := testing.AllocsPerRun(100, func() { _, _ = c.ProbabilitiesTo(p, all[1][5]) }); n > 0 {
+			t.Errorf("%v allocations", n)
+		}
 	}
 }
 
@@ -321,15 +345,50 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 	}
 }
 
+// What a file cannot hold is refused when it is taught, and what is held can be saved.
+func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
+	c := fresh(t, Settings{})
+	for i := range model.MaxClasses - 1 {
+		must(t, c.AddClass(strconv.Itoa(i)))
+	}
+	for i := range model.MaxExamples - 1 {
+		_, err := c.Add(strconv.Itoa(i%1000), "", []float32{1, float32(i)})
+		must(t, err)
+	}
+	long := strings.Repeat("a", model.MaxLabel)
+	for _, label := range []string{long + "a", " a", "a\n"} {
+		if _, err := c.Add(label, "", []float32{1, 2}); Code(err) != "label" {
+			t.Errorf("the label %q: %v", label, err)
+		}
+	}
+	_, err := c.Add(long, "", []float32{1, 2})
+	must(t, err)
+	_, more := c.Add("0", "", []float32{1, 2})
+	for what, err := range map[string]error{"a class": c.AddClass("b"), "an example": more} {
+		if Code(err) != "limit" {
+			t.Errorf("%s too many: %v", what, err)
+		}
+	}
+	if _, err := c.Save(); err != nil || c.Len() != model.MaxClasses {
+		t.Errorf("%d classes, %v", c.Len(), err)
+	}
+	other := fresh(t, Settings{})
+	_, err = other.Add("b", "", []float32{1, 2})
+	must(t, err)
+	if _, err := Merge(c, other); Code(err) != "limit" {
+		t.Errorf("merged: %v", err)
+	}
+}
+
 // The zero Classifier is a new one, and the default prior the one that nil stands for.
 func TestZeroClassifierAndDefaultPrior(t *testing.T) {
 	prior, err := Default(3)
 	must(t, err)
-	under, err := New(Settings{}, prior)
+	own, err := New(Settings{}, prior)
 	must(t, err)
 	var files [][]byte
 	var answers [][]float64
-	for _, c := range []*Classifier{new(Classifier), fresh(t, Settings{}), under} {
+	for _, c := range []*Classifier{new(Classifier), fresh(t, Settings{}), own} {
 		for i, x := range [][]float32{{1, 0, 0}, {0, 1, 0}} {
 			_, err := c.Add(string(rune('a'+i)), "", x)
 			must(t, err)
@@ -370,14 +429,14 @@ func TestExtractorsOfOneNameAndOtherFiles(t *testing.T) {
 func TestMergeKeepsGroupsApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	all := pictures(rng, 1, 4, 8, 0.3)[0]
-	a, b := fresh(t, Settings{Inference: niw.MAP}), fresh(t, Settings{})
+	a, b := fresh(t, Settings{NonePrior: 0.1}), fresh(t, Settings{})
 	for i, c := range []*Classifier{a, a, b, b} {
 		_, err := c.Add("x", "g", all[i])
 		must(t, err)
 	}
 	both, err := Merge(a, b)
 	must(t, err)
-	if k := both.Classes(); len(k) != 1 || k[0].Bursts != 2 || len(k[0].Examples) != 4 || both.Settings().Inference != niw.MAP {
+	if k := both.Classes(); len(k) != 1 || k[0].Bursts != 2 || len(k[0].Examples) != 4 || both.Settings() != a.Settings() {
 		t.Errorf("%+v", k)
 	}
 }

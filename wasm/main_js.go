@@ -32,7 +32,7 @@ func main() {
 	var api js.Value
 	switch role := os.Args[1]; role {
 	case "page", "storage":
-		api = startPage(database, js.Global().Get(os.Args[2]).Get("reader"), role == "page")
+		api = startPage(database, js.Global().Get(os.Args[2]), role == "page")
 	case "judge":
 		api = startJudge()
 	case "trainer":

@@ -21,6 +21,7 @@ type page struct {
 	*engine.Engine
 	database  string
 	reader    js.Value              // see [store.Open]
+	marks     js.Value              // of web/engine/marks.js
 	alone     bool                  // whether this is the page: it has a view, and asks the browser to keep the data
 	listeners map[string][]js.Value // by event
 	channel   js.Value              // to the other tabs; undefined where there is none
@@ -32,8 +33,8 @@ type page struct {
 
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
-func startPage(database string, reader js.Value, alone bool) js.Value {
-	p := &page{database: database, reader: reader, alone: alone, listeners: map[string][]js.Value{}, notes: make(chan struct{}, 1)}
+func startPage(database string, given js.Value, alone bool) js.Value {
+	p := &page{database: database, reader: given.Get("reader"), marks: given.Get("marks"), alone: alone, listeners: map[string][]js.Value{}, notes: make(chan struct{}, 1)}
 	p.Engine = newEngine(p)
 	p.connectTabs()
 	p.promise.look(func() { p.emit("change") })
@@ -108,6 +109,9 @@ func (p *page) methods() map[string]bridge.Method {
 func (p *page) stored(d bridge.Decoder) bridge.Method {
 	atOnce := bridge.AtOnce(d)
 	return func(args []js.Value) (any, bridge.Later, error) {
+		if err := p.Gone(); err != nil {
+			return nil, nil, err
+		}
 		before := p.Noted()
 		result, _, err := atOnce(args)
 		if err != nil {
@@ -229,6 +233,8 @@ func newEngine(p *page) *engine.Engine {
 		Later:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Breathe: bridge.Breathe,
 		Fold:    fold,
+		Marks:   p.allMarks,
+		Mark:    func(id, mark string) { p.marks.Call("set", id, mark) },
 	}
 	if p.alone {
 		if d := view.NewDOM(); d != nil {
@@ -250,6 +256,15 @@ func newEngine(p *page) *engine.Engine {
 		panic("metaqda: a session cannot be opened in memory: " + err.Error())
 	}
 	return e
+}
+
+// allMarks waits for what is noted, which is nothing where there is no place for it.
+func (p *page) allMarks() string {
+	v, err := bridge.Await(p.marks.Call("all"))
+	if err != nil {
+		return ""
+	}
+	return v.String()
 }
 
 func (p *page) on(event string, listener js.Value) (any, error) {
@@ -404,7 +419,9 @@ func (p *page) exported([]js.Value) (any, bridge.Later, error) {
 		if err != nil {
 			return nil, err
 		}
-		return bridge.SlowArray(b), p.Kept(p.NoteSaved(id))
+		p.NoteSaved(id)
+		p.Flush()
+		return bridge.SlowArray(b), nil
 	}, nil
 }
 

@@ -17,10 +17,8 @@ import (
 type overview struct {
 	SessionID   string  `json:"sessionId"`
 	SessionName string  `json:"sessionName"`
-	Inference   string  `json:"inference"`
 	Sort        string  `json:"sort"`
 	NonePrior   float64 `json:"nonePrior"`
-	Pooled      bool    `json:"pooled"`
 	Dimension   int     `json:"dimension"`
 	Prior       struct {
 		SHA256  string            `json:"sha256"`
@@ -37,6 +35,7 @@ type overview struct {
 	Storage struct {
 		Kept       bool   `json:"kept"`
 		Message    string `json:"message"`
+		Vanished   string `json:"vanished"`
 		Persistent string `json:"persistent"`
 	} `json:"storage"`
 	Saved   int64 `json:"saved"`
@@ -116,13 +115,13 @@ type step struct {
 
 func (p *page) overviewOf(s engine.State) (o overview) {
 	o.SessionID, o.SessionName, o.Dimension = s.SessionID, s.SessionName, s.Dimension
-	o.Inference, o.Sort, o.NonePrior, o.Pooled = s.Settings.Inference, s.Settings.Sort, s.Settings.NonePrior, s.Settings.Pooled
+	o.Sort, o.NonePrior = s.Settings.Sort, s.Settings.NonePrior
 	o.Prior.SHA256, o.Prior.Name, o.Prior.Site, o.Prior.Facts, o.Prior.Message = s.Prior.Sum, s.Prior.Name, s.Prior.Site, s.Prior.Facts, s.Prior.Trouble
 	if o.Prior.Facts == nil {
 		o.Prior.Facts = map[string]string{}
 	}
 	o.Extractor.ID, o.Extractor.SHA256, o.Extractor.Message = s.Extractor.ID, s.Extractor.SHA256, s.Foreign
-	o.Storage.Kept, o.Storage.Message, o.Storage.Persistent = s.Trouble == "", s.Trouble, p.promise.answer
+	o.Storage.Kept, o.Storage.Message, o.Storage.Vanished, o.Storage.Persistent = s.Trouble == "", s.Trouble, s.Vanished, p.promise.answer
 	o.Saved, o.Damaged = s.Saved, s.Damaged
 	return o
 }

@@ -10,6 +10,7 @@ import (
 	"metaqda/core/dataset/datasettest"
 	"metaqda/core/episode"
 	"metaqda/core/metrics"
+	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
@@ -32,6 +33,15 @@ func sourceOf(t testing.TB, classes, rows, dim int) (*Source, *Plan) {
 		t.Fatal(err)
 	}
 	return sources[0], p
+}
+
+// byClass makes the prior of a source one under which each class has a scale matrix of
+// its own, with a population for each kind of inference.
+func byClass(s *Source) {
+	fb := s.Prior.Session.FB
+	plugIn := *fb
+	plugIn.LogT[0] += 0.2
+	s.Prior.Session = model.Session{Near: 0.1, Centre: 1.5, FB: fb, MAP: &plugIn}
 }
 
 // workerOf returns a worker with the scorer of one method.
@@ -67,8 +77,12 @@ func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
 			method string
 			inf    niw.Inference
 			pooled bool
-		}{{"fb", niw.FB, false}, {"map", niw.MAP, false}, {"fb-lda", niw.FB, true}, {"map-lda", niw.MAP, true}} {
-			options := s.Prior.Session.Options(c.inf)
+		}{{"metaqda", niw.FB, false}, {"fb", niw.FB, false}, {"map", niw.MAP, false}, {"fb-lda", niw.FB, true}, {"map-lda", niw.MAP, true}} {
+			options := s.Prior.Session.Options()
+			if c.method != "metaqda" {
+				byClass(s)
+				options = s.Prior.Session.Own(c.inf)
+			}
 			options.Pooled, options.NonePrior = c.pooled, 0.5
 			w := workerOf(t, p, s, c.method)
 			for i := range 10 {
@@ -127,6 +141,7 @@ func compareWithClassifier(t *testing.T, method string, s *Source, e *episode.Ep
 // Classes with fewer and with more rows than dimensions go different ways.
 func TestIncrementalScoresAgreeWithTheClassifier(t *testing.T) {
 	s, p := sourceOf(t, 24, 30, 8)
+	byClass(s)
 	p.Ways, p.Shots = []int{3}, []int{4}
 	r, err := p.newIncrementalRun(s, p.Split, 1)
 	if err != nil {
@@ -146,7 +161,7 @@ func TestIncrementalScoresAgreeWithTheClassifier(t *testing.T) {
 			t.Fatal(err)
 		}
 		inf, _ := niw.ParseInference(name)
-		options := s.Prior.Session.Options(inf)
+		options := s.Prior.Session.Own(inf)
 		plain := *options.Population
 		plain.Hardness.SD = 0
 		compareClosed(t, s, &e, scores, qda.Options{Inference: inf, Population: &plain})

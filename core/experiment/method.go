@@ -55,8 +55,9 @@ type ClassScorer interface {
 // and with hand-crafted priors, and the competitors of core/baseline.
 func Methods() []Method {
 	all := []Method{
+		sessionMethod("metaqda", "what the page and the packages answer by the prior of --prior"),
+		togetherMethod(),
 		niwMethod("fb", "MetaQDA, fully Bayesian, with the prior of --prior", niw.FB, false, false),
-		fbTogether(),
 		niwMethod("map", "MetaQDA, maximum a posteriori, with the prior of --prior", niw.MAP, false, false),
 		niwMethod("fb-lda", "MetaLDA: fully Bayesian, one scale matrix for all classes", niw.FB, true, false),
 		niwMethod("map-lda", "MetaLDA: maximum a posteriori", niw.MAP, true, false),
@@ -114,7 +115,7 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) Metho
 			return nil, err
 		}
 		base := niw.Posterior{Dim: p.NIW.Dim(), Kappa: p.NIW.Kappa, Nu: p.NIW.Nu, LogDetS: p.NIW.LogDetS()}
-		options := p.Session.Options(inf)
+		options := p.Session.Own(inf)
 		options.Pooled, options.NonePrior = pooled, 0.5
 		return func() Scorer {
 			scorer := niwScorer{space, p.NIW, base, options}
@@ -123,6 +124,22 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) Metho
 			}
 			return &niwClassScorer{scorer}
 		}, nil
+	}}
+}
+
+// sessionMethod describes the classifier that a prior is for.
+func sessionMethod(name, summary string) Method {
+	return Method{name, summary, func(s *Source, plan *Plan) (func() Scorer, error) {
+		if s.Prior == nil {
+			return nil, fmt.Errorf("method %q needs a prior; give one with --prior FILE", name)
+		}
+		space, err := s.whitened("learned", s.Prior)
+		if err != nil {
+			return nil, err
+		}
+		options := s.Prior.Session.Options()
+		options.NonePrior = 0.5
+		return func() Scorer { return &niwScorer{space, s.Prior.NIW, niw.Posterior{}, options} }, nil
 	}}
 }
 

@@ -30,13 +30,13 @@ type Protocol struct {
 
 // Protocols lists them all.
 func Protocols() []Protocol {
-	most := strings.Split("fb,map,ncc-un,ncc-cl2n,linear,cosine,knn,lda,qda", ",")
+	most := strings.Split("metaqda,fb,map,ncc-un,ncc-cl2n,linear,cosine,knn,lda,qda", ",")
 	return []Protocol{
 		{Standard, "N-way K-shot tasks from the classes of --split", most, []int{1, 5}, 1},
 		{CrossDomain, "the same, with a --prior learned on another data set", most, []int{1, 5}, 1},
 		{MultiDomain, `random way and shot as Meta-Dataset draws them, for each data set;
 averages within and outside the prior's domains, average rank`,
-			[]string{"fb", "map", "ncc-un", "ncc-cl2n", "knn"}, []int{0}, 1},
+			[]string{"metaqda", "fb", "map", "ncc-un", "ncc-cl2n", "knn"}, []int{0}, 1},
 		{Incremental, `classes of the split "train" with all their rows but a sixth
 (at most 100), then sessions of --n-way (5) new classes of --split
 with --n-shot (5) rows; accuracy over all classes seen; 10 runs.
@@ -45,31 +45,30 @@ sessions of validation classes, for every method; the accuracy
 without that is reported too`,
 			[]string{"fb", "ncc-cl2n"}, []int{5}, 10},
 		{Calibration, "ECE, MCE, Brier and NLL without and with temperature",
-			[]string{"fb", "map", "linear", "ncc-cl2n", "qda"}, []int{1, 5}, 1},
+			[]string{"metaqda", "fb", "map", "linear", "ncc-cl2n", "qda"}, []int{1, 5}, 1},
 		{Ablation, "LDA and QDA without, with hand-crafted and with learned prior",
-			[]string{"lda", "qda", "fb-lda-handcrafted", "fb-handcrafted", "fb-lda", "map", "fb"}, []int{1, 5}, 1},
+			[]string{"lda", "qda", "fb-lda-handcrafted", "fb-handcrafted", "fb-lda", "map", "fb", "metaqda"}, []int{1, 5}, 1},
 		{OpenSet, `as many queries from unseen classes as from the task's own:
 detection of none-of-these, how much better (gain) than by one
 minus the largest probability of the same model, and its
 calibration as a probability at even odds; --n-way 1 asks
 'is it this, or not?'`,
-			[]string{"fb", "map", "ncc-cl2n", "linear", "cosine", "knn", "knn-tfjs", "teachable"}, []int{1, 5}, 1},
+			[]string{"metaqda", "fb", "map", "ncc-cl2n", "linear", "cosine", "knn", "knn-tfjs", "teachable"}, []int{1, 5}, 1},
 		{Sessions, `as people make them: 1 to 8 classes of 1 to 12 examples each, a
 third of them taught by one to three bursts where the data has
 groups; 10 queries of taught classes and 10 of unseen ones. Ways,
 shots and queries are not asked for, no temperature is fitted.
-What knows no none-of-these has one minus the largest probability`,
-			[]string{"fb", "ncc-cl2n", "linear", "teachable", "knn", "knn-tfjs"}, []int{1}, 1},
+Methods without a reject score use 1 - max p`,
+			[]string{"metaqda", "ncc-cl2n", "linear", "teachable", "knn", "knn-tfjs"}, []int{1}, 1},
 		{Transductive, `the queries of a task judged together, --n-query (15) a class, or as
 many in all of class sizes drawn from a Dirichlet(2) distribution
 (--imbalance dirichlet); with --strangers 0.5 as many again of
 unseen classes. What judges one by one stands beside it. No
-temperature is fitted; what knows no none-of-these has one minus
-the largest probability`,
-			[]string{"fb", "fb-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "cosine", "knn"}, []int{1, 5}, 1},
+temperature is fitted; methods without a reject score use 1 - max p`,
+			[]string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "cosine", "knn"}, []int{1, 5}, 1},
 		{LeaveOneDomainOut, `one --prior for each data set, in the same order, that was
 learned without it; how far MetaQDA is above each competitor`,
-			[]string{"fb", "ncc-cl2n", "linear", "cosine", "knn", "knn-tfjs", "teachable"}, []int{1, 2, 5, 10}, 1},
+			[]string{"metaqda", "ncc-cl2n", "linear", "cosine", "knn", "knn-tfjs", "teachable"}, []int{1, 2, 5, 10}, 1},
 	}
 }
 

@@ -35,7 +35,7 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 		p, domains := small(t, protocol)
 		if protocol == Transductive {
 			p.Imbalance, p.Strangers = ImbalanceDirichlet, 0.5
-			p.Methods, _ = Choose(Methods(), "fb", "fb-transductive", "propagation", "laplacian", "ncc-cl2n")
+			p.Methods, _ = Choose(Methods(), "fb", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n")
 		}
 		run := func(shard Shard, workers int) *Part {
 			q := *p

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/baseline"
-	"metaqda/core/niw"
 )
 
 // How the queries of [Transductive] are shared out among the classes of a task.
@@ -48,19 +47,18 @@ func (p *Plan) asksStrangers() bool {
 	return p.Protocol == OpenSet || p.Protocol == Sessions || p.Strangers > 0
 }
 
-// fbTogether is MetaQDA that judges the queries of a task together.
-func fbTogether() Method {
-	alone := niwMethod("fb", "", niw.FB, false, false)
-	return Method{"fb-transductive", "MetaQDA, fully Bayesian, which judges all queries of a task together", func(s *Source, p *Plan) (func() Scorer, error) {
-		if s.Prior == nil {
-			return nil, fmt.Errorf("method %q needs a prior; give one with --prior FILE", "fb-transductive")
-		}
+// togetherMethod is the classifier that a prior is for, judging the queries of a task
+// together.
+func togetherMethod() Method {
+	const name = "metaqda-transductive"
+	alone := sessionMethod(name, "")
+	return Method{name, "the same, which judges all queries of a task together", func(s *Source, p *Plan) (func() Scorer, error) {
 		make, err := alone.Prepare(s, p)
 		if err != nil {
 			return nil, err
 		}
 		return func() Scorer {
-			scorer := &togetherScorer{niwScorer: make().(*niwClassScorer).niwScorer, hasNone: p.asksStrangers()}
+			scorer := &togetherScorer{niwScorer: *make().(*niwScorer), hasNone: p.asksStrangers()}
 			if !scorer.hasNone {
 				scorer.options.NonePrior = fewStrangers
 			}

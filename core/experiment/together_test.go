@@ -21,8 +21,8 @@ func TestTogetherIsOneByOneForOneQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone := workerOf(t, p, s, "fb")
-	together := workerOf(t, p, s, "fb-transductive")
+	alone := workerOf(t, p, s, "metaqda")
+	together := workerOf(t, p, s, "metaqda-transductive")
 	collect := func(w *worker, e episode.Episode) (all []float64) {
 		err := w.score(&e, 0, func(_ int, scores *mat.Dense, none []float64) {
 			for i := range e.Query {
@@ -69,7 +69,7 @@ func TestTogetherMeasures(t *testing.T) {
 		p, domains := small(t, Transductive)
 		p.Ways, p.Shots, p.Imbalance, p.Strangers = []int{4}, []int{2}, c.imbalance, c.strangers
 		domains[0].Set = datasettest.Gaussians{Classes: 60, Rows: 40, Dim: 6}.Set("alpha")
-		methods := []string{"fb", "fb-transductive", "propagation", "laplacian", "ncc-cl2n", "knn"}
+		methods := []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "knn"}
 		var err error
 		if p.Methods, err = Choose(Methods(), methods...); err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestTogetherMeasures(t *testing.T) {
 					t.Errorf("%+v, %s: %s of none is %v", c, m, name, v)
 				}
 			}
-			knows := strings.HasPrefix(m, "fb")
+			knows := strings.HasPrefix(m, "metaqda")
 			if c.strangers > 0 && !knows && math.Abs(*x.AUROCNone-*x.AUROCMaxProb) > 0.02 {
 				t.Errorf("%s knows no none of these, but its AUROC is %v and that of one minus the largest %v", m, *x.AUROCNone, *x.AUROCMaxProb)
 			}
@@ -166,7 +166,7 @@ func TestTogetherIsChecked(t *testing.T) {
 	p, domains := small(t, Transductive)
 	domains[0].Prior = nil
 	var err error
-	if p.Methods, err = Choose(Methods(), "fb-transductive"); err != nil {
+	if p.Methods, err = Choose(Methods(), "metaqda-transductive"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Run(t.Context(), domains); err == nil || !strings.Contains(err.Error(), "give one with --prior") {

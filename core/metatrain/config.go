@@ -29,7 +29,7 @@ type Config struct {
 	StepFactor  float64 // for Stepped
 	WarmUp      int     // steps over which the rates rise to their full values
 
-	Steps int
+	Steps int    // 0 keeps the start
 	Batch int    // tasks of a step, whose gradients are averaged
 	Fixed string // comma-separated names of what is not learned, see [FixedNames]
 
@@ -101,7 +101,7 @@ func (c *Config) Validate() error {
 		{"prior probability of none of these", c.Objective.NonePrior, c.Objective.NonePrior >= 0 && c.Objective.NonePrior < 1, "a number from 0 (that of each episode) to below 1"},
 		{"steps of the schedule", float64(c.StepEvery), c.StepEvery > 0, "at least 1"},
 		{"warm-up", float64(c.WarmUp), c.WarmUp >= 0, "a number of steps of 0 or more"},
-		{"steps", float64(c.Steps), c.Steps > 0, "at least 1"},
+		{"steps", float64(c.Steps), c.Steps >= 0, "0 or more"},
 		{"batch", float64(c.Batch), c.Batch > 0, "at least 1"},
 		{"steps between validations", float64(c.ValidateEvery), c.ValidateEvery > 0, "at least 1"},
 		{"patience", float64(c.Patience), c.Patience >= 0, "a number of validations of 0 or more"},

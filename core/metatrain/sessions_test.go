@@ -144,7 +144,7 @@ func TestFitOfSampledWorlds(t *testing.T) {
 		}
 		samples = append(samples, part...)
 	}
-	p, err := session.Fit(samples, nil, 2)
+	p, err := session.Fit(samples, nil, true, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestFitOfSampledWorlds(t *testing.T) {
 	if a, b := closedLoss(p, samples), closedLoss(&one, samples); a > b-0.002 {
 		t.Errorf("loss %.4f, with one temperature for all %.4f", a, b)
 	}
-	again, err := session.Fit(samples, nil, 1)
+	again, err := session.Fit(samples, nil, true, 1)
 	if err != nil || *again != *p {
 		t.Errorf("with one worker %+v, with two %+v", again, p)
 	}

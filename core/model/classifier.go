@@ -33,10 +33,9 @@ type Example struct {
 	Group     string
 }
 
-// Settings are the choices that make predictions from examples.
+// Settings are the choices that make predictions from examples. Files of before have
+// `inference` and `pooled` as well, which say nothing any more.
 type Settings struct {
-	Inference string  `json:"inference"` // "fb" or "map"
-	Pooled    bool    `json:"pooled,omitempty"`
 	NonePrior float64 `json:"nonePrior"`
 	Sort      string  `json:"sort,omitempty"` // of the view
 }
@@ -68,9 +67,6 @@ func (c *Classifier) Validate() error {
 // validateFrame is [Classifier.Validate] but for the numbers of the embeddings, whose
 // length it returns, 0 where there are none.
 func (c *Classifier) validateFrame() (d int, err error) {
-	if c.Settings.Inference != "fb" && c.Settings.Inference != "map" {
-		return 0, fail("its inference is ", quoted(c.Settings.Inference), ", want fb or map")
-	}
 	if !(c.Settings.NonePrior >= 0 && c.Settings.NonePrior < 1) {
 		return 0, fail("its prior probability of none of these is ", c.Settings.NonePrior, ", want a number from 0 to below 1")
 	}

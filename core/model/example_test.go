@@ -23,7 +23,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	o := prior.Session.Options(niw.FB)
+	o := prior.Session.Options()
 	o.NonePrior = 0.1 // probability of none of these beforehand
 	c, err := qda.New(prior.NIW, o)
 	if err != nil {

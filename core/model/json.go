@@ -265,7 +265,6 @@ func field[T any](f *fields, name string, dst *T, read func(any) (T, bool)) {
 
 func (f *fields) text(name string, dst *string)   { field(f, name, dst, asText) }
 func (f *fields) float(name string, dst *float64) { field(f, name, dst, asFloat) }
-func (f *fields) flag(name string, dst *bool)     { field(f, name, dst, asFlag) }
 func (f *fields) ints(name string, dst *[]int)    { field(f, name, dst, asInts) }
 
 // two reads an array into two numbers: what is missing becomes zero, what is beyond
@@ -298,11 +297,6 @@ func (f *fields) inner(name string, read func(*fields)) {
 func asText(v any) (string, bool) {
 	s, ok := v.(string)
 	return s, ok
-}
-
-func asFlag(v any) (bool, bool) {
-	b, ok := v.(bool)
-	return b, ok
 }
 
 func asFloat(v any) (float64, bool) {
@@ -382,11 +376,6 @@ func (w *writer) float(x float64) {
 		w.b[n-2] = w.b[n-1] // e-09 is e-9
 		w.b = w.b[:n-1]
 	}
-}
-
-func (w *writer) flag(b bool) {
-	w.comma()
-	w.b = strconv.AppendBool(w.b, b)
 }
 
 func (w *writer) ints(v []int) {

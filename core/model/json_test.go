@@ -120,7 +120,7 @@ func TestMetadataAreThoseOfTheTags(t *testing.T) {
 	for _, e := range []Extractor{{}, {ID: "a<b", SHA256: "00"}} {
 		compare(jsonText(e.write), e)
 	}
-	for _, s := range []Settings{{}, {Inference: "map", Pooled: true, NonePrior: 0.1, Sort: "taught"}} {
+	for _, s := range []Settings{{}, {NonePrior: 0.1, Sort: "taught"}} {
 		compare(jsonText(s.write), s)
 	}
 	for _, x := range []embed.Transform{{}, {Kind: embed.CL2N, Power: 0.5, Shift: 0.377}} {

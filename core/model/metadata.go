@@ -47,18 +47,11 @@ func (e *Extractor) read(f *fields) {
 }
 
 func (s *Settings) write(w *writer) {
-	w.textField("inference", s.Inference, true)
-	if s.Pooled {
-		w.name("pooled")
-		w.flag(true)
-	}
 	w.floatField("nonePrior", s.NonePrior, true)
 	w.textField("sort", s.Sort, false)
 }
 
 func (s *Settings) read(f *fields) {
-	f.text("inference", &s.Inference)
-	f.flag("pooled", &s.Pooled)
 	f.float("nonePrior", &s.NonePrior)
 	f.text("sort", &s.Sort)
 }
@@ -141,6 +134,8 @@ func readTransform(t *embed.Transform, f *fields) {
 func (s *Session) write(w *writer) {
 	w.floatField("near", s.Near, false)
 	w.floatField("centre", s.Centre, false)
+	w.floatField("shared", s.Shared, false)
+	w.floatField("kappa", s.Kappa, false)
 	writePopulation("fb", s.FB, w)
 	writePopulation("map", s.MAP, w)
 }
@@ -148,6 +143,8 @@ func (s *Session) write(w *writer) {
 func (s *Session) read(f *fields) {
 	f.float("near", &s.Near)
 	f.float("centre", &s.Centre)
+	f.float("shared", &s.Shared)
+	f.float("kappa", &s.Kappa)
 	readPopulation("fb", &s.FB, f)
 	readPopulation("map", &s.MAP, f)
 }

@@ -78,7 +78,7 @@ func sampleSpiked(d int, precision string) *Prior {
 func sampleClassifier() *Classifier {
 	return &Classifier{
 		Name: "kitchen", Extractor: Extractor{ID: "test"}, PriorSum: strings.Repeat("ab", 32),
-		Settings: Settings{Inference: "map", NonePrior: 0.1, Sort: "taught"},
+		Settings: Settings{NonePrior: 0.1, Sort: "taught"},
 		Classes: []Class{
 			{Label: "Tasse ☕", Weight: 1, Examples: []Example{{Embedding: []float32{1, 2.5}, Thumbnail: []byte("png")}, {Embedding: []float32{-1, 0}}}},
 			{Label: "empty", Weight: 2},
@@ -154,7 +154,7 @@ func TestPriorWithoutASessionModel(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("%v, %+v", err, got)
 	}
-	if o := got.Session.Options(niw.MAP); o.Population != nil || o.Inference != niw.MAP {
+	if o := got.Session.Options(); o.Population != nil || o.Shared != 0 {
 		t.Errorf("options %+v", o)
 	}
 }
@@ -182,6 +182,23 @@ func TestClassifierRoundTrip(t *testing.T) {
 	}
 	if got.Classes[0].Label != "Tasse ☕" || string(got.Classes[0].Examples[0].Thumbnail) != "png" || got.Classes[2].Examples[0].Embedding[1] != 3e30 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// Files of before have settings that say nothing any more, whatever they are.
+func TestSettingsOfBeforeAreIgnored(t *testing.T) {
+	want := sampleClassifier()
+	tensors, metadata, err := decodeTensors(must(EncodeClassifier(want)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, settings := range []string{`{"inference":"map","pooled":true,`, `{"inference":"fb",`, `{"inference":7,"pooled":"x",`} {
+		metadata["settings"] = settings + `"nonePrior":0.1,"sort":"taught"}`
+		metadata[checksumKey] = checksum(tensors, metadata)
+		got, err := DecodeClassifier(encodeTensors(tensors, metadata))
+		if err != nil || got.Settings != want.Settings {
+			t.Errorf("%s: %v, %+v", settings, err, got)
+		}
 	}
 }
 
@@ -247,13 +264,21 @@ func TestDecodeRejects(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"prior":           prior,
 		"cut":             classifier[:len(classifier)-1],
-		"inference":       edit(classifier, `:\"map`, `:\"mop`),
 		"none prior":      edit(classifier, `nonePrior\":0.1`, `nonePrior\":1.1`),
 		"labels not JSON": edit(classifier, `[{\"label`, `({\"label`),
 	} {
 		var format *FormatError
 		if _, err := DecodeClassifier(b); !errors.As(err, &format) {
 			t.Errorf("classifier, %s: got %v, want a FormatError", name, err)
+		}
+	}
+}
+
+// A file of another kind is told in words, not in numbers that its bytes would be.
+func TestAnotherKindOfFileIsSaidToBeOne(t *testing.T) {
+	for name, b := range map[string]string{"text": "Dear diary, today", "JPEG": "\xff\xd8\xff\xe0\x00\x10JFIF\x00", "ZIP": "PK\x03\x04\x00\x00\x00\x00\x00\x00", "zeros": strings.Repeat("\x00", 99)} {
+		if _, err := DecodeClassifier([]byte(b)); err == nil || !strings.HasSuffix(err.Error(), "it does not begin as one does, so it is a file of another kind") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -580,8 +605,7 @@ func TestExtremePriorsAnswer(t *testing.T) {
 func answers(t *testing.T, p *Prior, x []float64) {
 	t.Helper()
 	d := p.NIW.Dim()
-	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
-		o := p.Session.Options(inf)
+	for _, o := range []qda.Options{p.Session.Options(), p.Session.Own(niw.MAP)} {
 		o.NonePrior = 0.1
 		c, err := qda.New(p.NIW, o)
 		if err != nil {
@@ -611,7 +635,7 @@ func answers(t *testing.T, p *Prior, x []float64) {
 			}
 			sum := none + answer[0] + answer[1]
 			if !(math.Abs(sum-1) < 1e-9) {
-				t.Fatalf("%v: kappa %g, nu %g, m %v: answers are %v and none %v about %v", inf, p.NIW.Kappa, p.NIW.Nu, p.NIW.M, answer, none, v)
+				t.Fatalf("%v: kappa %g, nu %g, m %v: answers are %v and none %v about %v", o.Inference, p.NIW.Kappa, p.NIW.Nu, p.NIW.M, answer, none, v)
 			}
 		}
 	}

@@ -64,12 +64,29 @@ type Prior struct {
 type Session struct {
 	Near   float64             `json:"near,omitempty"`   // Options.Near of package qda
 	Centre float64             `json:"centre,omitempty"` // Options.Centre
-	FB     *session.Population `json:"fb,omitempty"`     // of the fully Bayesian predictive; nil for Bayes' rule as it stands
-	MAP    *session.Population `json:"map,omitempty"`    // of the plug-in predictive, whose densities differ
+	Shared float64             `json:"shared,omitempty"` // Options.Shared; 0 where each class has a scale matrix of its own
+	Kappa  float64             `json:"kappa,omitempty"`  // Options.Kappa
+	FB     *session.Population `json:"fb,omitempty"`     // of the density that sessions have; nil for Bayes' rule as it stands
+	MAP    *session.Population `json:"map,omitempty"`    // of the plug-in predictive of [Session.Own]; of no use where Shared is positive
 }
 
-// Options returns the classifier's options for an inference.
-func (s *Session) Options(inf niw.Inference) qda.Options {
+// Options returns the options of the classifier that the prior is for: one scale matrix
+// for the session where Shared is positive, else the fully Bayesian predictive of each
+// class by itself.
+func (s *Session) Options() qda.Options {
+	if s.Shared > 0 {
+		return qda.Options{Near: s.Near, Centre: s.Centre, Shared: s.Shared, Kappa: s.Kappa, Population: s.FB}
+	}
+	return s.Own(niw.FB)
+}
+
+// Own returns the options for a scale matrix for each class, or a pooled one, as the
+// paper has it. A prior for the session's one says nothing of how such densities become
+// probabilities.
+func (s *Session) Own(inf niw.Inference) qda.Options {
+	if s.Shared > 0 {
+		return qda.Options{Inference: inf, Near: s.Near}
+	}
 	o := qda.Options{Inference: inf, Near: s.Near, Centre: s.Centre, Population: s.FB}
 	if inf == niw.MAP {
 		o.Population = s.MAP
@@ -79,8 +96,7 @@ func (s *Session) Options(inf niw.Inference) qda.Options {
 
 // Validate returns a *[niw.ValueError] that names what is out of range.
 func (s *Session) Validate() error {
-	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
-		o := s.Options(inf)
+	for _, o := range []qda.Options{s.Options(), s.Own(niw.MAP)} {
 		if err := o.Validate(); err != nil {
 			return err
 		}

@@ -174,8 +174,8 @@ func splitHeader(b []byte) (header, data []byte, err error) {
 		return nil, nil, fail("it has ", len(b), " bytes, too few for a header")
 	}
 	n := binary.LittleEndian.Uint64(b)
-	if n > maxHeader {
-		return nil, nil, fail("its header claims ", n, " bytes, the most allowed is ", maxHeader)
+	if n > maxHeader || len(b) > 8 && b[8] != '{' {
+		return nil, nil, fail("it does not begin as one does, so it is a file of another kind")
 	}
 	if n > uint64(len(b)-8) {
 		return nil, nil, fail("its header claims ", n, " bytes of ", len(b)-8, ": it is truncated")

@@ -54,13 +54,12 @@ func (a *agreement) weigh(lambda float64) {
 	b, share := a.batch, make([]float64, len(a.batch.borrows))
 	a.total = session.Evidence{}
 	for i := range b.n {
-		a.apart[i] = a.apart[i][:0]
 		if a.first[i] != i {
 			continue
 		}
 		for j, q := range b.borrows {
 			share[j] = 0
-			if p := b.share.At(i, j); q.class.lowRank() && q.within(i, p) {
+			if p := b.share.At(i, j); q.within(i, p) {
 				share[j] = heard * lambda * p
 			}
 		}
@@ -69,10 +68,10 @@ func (a *agreement) weigh(lambda float64) {
 	}
 }
 
-// keepApart notes that picture i may not be judged by some rows of a class.
-func (a *agreement) keepApart(i int, q *borrower, rows []int) {
-	for _, r := range rows {
-		if other := a.first[q.pictures[r-q.class.count()]]; other != a.first[i] && !slices.Contains(a.apart[i], other) {
+// keepApart notes that picture i may not be judged by some others.
+func (a *agreement) keepApart(i int, pictures []int) {
+	for _, f := range pictures {
+		if other := a.first[f]; other != a.first[i] && !slices.Contains(a.apart[i], other) {
 			a.apart[i] = append(a.apart[i], other)
 		}
 	}

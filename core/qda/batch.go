@@ -1,7 +1,8 @@
 package qda
 
 import (
-	"gonum.org/v1/gonum/blas"
+	"slices"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -35,17 +36,16 @@ type Answers struct {
 // taught, and for one picture, together is no different from one by one. The order of
 // the rows does not matter but for rounding. See TRANSDUCTION.md.
 //
-// What was taught stays as it is: pictures are borrowed by copies of the classes.
-// Classes with d examples or more borrow nothing, and the pooled variant answers one
-// by one.
+// What was taught stays as it is. Where each class has a scale matrix of its own, in the
+// pooled variant, and under Bayes' rule as it stands, without a Population, pictures are
+// answered one by one.
 //
 // Now and then progress, unless it is nil, is told how much is done of how much. When
 // ctx ends, Classify returns its error. A row that is not a finite embedding of length
 // d is reported as a *[RowError]; [ErrNoExamples] is as for ProbabilitiesTo.
 //
-// Cost 2 r d + 4 Σ_j (K_j+32) (d + K_j+32) for each picture, whitening being d²/2 with
-// a prior that is not spiked, and (K_j+32)³ more where it has several frames among what
-// a class borrowed. Memory n (d + 3C) numbers, and a copy of the examples.
+// Cost, for each picture, 2 r d to whiten it, or d²/2, n d + n²/2 of [covariance], and
+// 4 C (d+n). Memory n (d + 5C) numbers.
 func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, total int)) (*Answers, error) {
 	if err := c.checkRows(x); err != nil {
 		return nil, err
@@ -62,11 +62,11 @@ func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, tot
 		progress = func(int, int) {}
 	}
 	var err error
-	if c.options.Pooled {
+	if c.shared == nil || c.options.Population == nil {
 		err = c.oneByOne(ctx, a, x, progress)
 	} else {
 		b := &batch{of: c, ctx: ctx, progress: progress, n: n, posterior: c.Session()}
-		b.total = n * (1 + (1+batchRounds)*len(c.taught))
+		b.total = n * (2 + batchRounds)
 		err = b.answer(a, x)
 	}
 	if err != nil {
@@ -102,8 +102,7 @@ func (c *Classifier) oneByOne(ctx Context, a *Answers, x *mat.Dense, progress fu
 	return nil
 }
 
-// batch is what [Classifier.Classify] works on. Pictures and examples are whitened and
-// stand about the session's mean.
+// batch is what [Classifier.Classify] works on.
 type batch struct {
 	of        *Classifier
 	posterior *session.Posterior
@@ -113,11 +112,15 @@ type batch struct {
 	total     int
 
 	n       int
-	w       blas64.General // n×d pictures
+	w       blas64.General // n×d pictures, whitened
+	images  blas64.General // n×order of U, theirs by [covariance.imageTo]
 	r2      []float64      // |w_i|²
-	empty   []float64      // log density under a class never seen
+	norm    []float64      // <w_i,w_i>
+	onMean  []float64      // <w_i,m_s>
+	inners  blas64.General // n×C, <w_i,x̄_j>, in the order of the classes taught
 	borrows []*borrower    // of the classes with examples
-	share   *mat.Dense     // n×C of these: p(y=j | x), without what is none
+	share   *mat.Dense     // n×C: p(y=j | x), without what is none
+	weights *mat.Dense     // n×C: what classes borrow by
 	none    []float64
 	agree   agreement
 }
@@ -128,6 +131,7 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 		return err
 	}
 	b.none, b.share = a.None, mat.NewDense(b.n, len(b.of.taught), nil)
+	b.weights = mat.NewDense(b.n, len(b.of.taught), nil)
 	b.agree = newAgreement(b)
 	for _, k := range b.of.taught {
 		b.borrows = append(b.borrows, newBorrower(b, k))
@@ -136,12 +140,9 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 		if round > 0 {
 			b.borrow()
 		}
-		for _, k := range b.borrows {
-			if err := k.score(); err != nil {
-				return err
-			}
+		if err := b.judge(round == 0); err != nil {
+			return err
 		}
-		b.judge(round == 0)
 	}
 	for i := range b.n {
 		from, to := b.share.RawRowView(i), a.Classes.RawRowView(i)
@@ -161,25 +162,32 @@ func (b *batch) step(done int) error {
 
 // whiten takes in the pictures.
 func (b *batch) whiten(x *mat.Dense) error {
-	c, d := b.of, b.of.Dim()
+	c, d, s := b.of, b.of.Dim(), b.of.shared
+	n := max(1, s.cov.n)
 	b.w = blas64.General{Rows: b.n, Cols: d, Stride: d, Data: make([]float64, b.n*d)}
-	b.r2, b.empty = make([]float64, b.n), make([]float64, b.n)
+	b.images = blas64.General{Rows: b.n, Cols: s.cov.n, Stride: n, Data: make([]float64, b.n*n)}
+	b.inners = blas64.General{Rows: b.n, Cols: len(c.taught), Stride: len(c.taught), Data: make([]float64, b.n*len(c.taught))}
+	b.r2, b.norm, b.onMean = make([]float64, b.n), make([]float64, b.n), make([]float64, b.n)
+	row := make([]float64, len(c.taught))
 	for first := 0; first < b.n; first += batchBlock {
-		if err := b.ctx.Err(); err != nil {
-			return err
-		}
 		end := min(first+batchBlock, b.n)
-		c.prior.WhitenRowsTo(mat.NewDense(end-first, d, b.w.Data[first*d:end*d]), x.Slice(first, end, 0, d))
+		w := rowsOf(b.w, first, end-first)
+		c.prior.WhitenRowsTo(mat.NewDense(w.Rows, d, w.Data), x.Slice(first, end, 0, d))
 		for i := first; i < end; i++ {
-			row := rowOf(b.w, i)
-			if _, err := checkedNorm2(squaredNorm(row)); err != nil {
+			var err error
+			if b.r2[i], err = checkedNorm2(squaredNorm(rowOf(b.w, i))); err != nil {
 				return &RowError{Row: i, Err: err}
 			}
-			if c.centre.on {
-				floats.Sub(row, c.centre.delta)
+		}
+		images := s.innersOf(rowsOf(b.inners, first, end-first), w)
+		for i := first; i < end; i++ {
+			copy(rowOf(b.images, i), rowOf(images, i-first))
+			b.norm[i] = b.inner(i, i)
+			copy(row, rowOf(b.inners, i))
+			b.onMean[i] = floats.Dot(s.alpha, row)
+			for j, k := range c.taught {
+				rowOf(b.inners, i)[j] = row[s.cov.index[k].column]
 			}
-			b.r2[i] = squaredNorm(row)
-			b.empty[i] = c.empty.LogProb(c.options.Inference, b.r2[i])
 		}
 		if err := b.step(end - first); err != nil {
 			return err
@@ -188,31 +196,101 @@ func (b *batch) whiten(x *mat.Dense) error {
 	return nil
 }
 
-// judge turns the scores into probabilities. Whether a picture is of no class is
-// settled when it is alone: what is borrowed would make strangers look known.
-func (b *batch) judge(alone bool) {
+// inner returns <w_i,w_k>.
+func (b *batch) inner(i, k int) float64 {
+	return b.of.shared.cov.inner(rowOf(b.w, i), rowOf(b.images, i), rowOf(b.w, k), rowOf(b.images, k))
+}
+
+// judge turns scores into probabilities. Whether a picture is of no class is settled
+// when it is alone: what is borrowed would make strangers look known.
+func (b *batch) judge(alone bool) error {
 	c, u := b.of, &b.of.work
-	for i := range b.n {
-		for j, k := range b.borrows {
-			slope, offset := c.population().Line(float64(k.class.count()) + k.borrowed[i])
-			u.u[j] = slope*k.scores[i] + offset
+	for first := 0; first < b.n; first += batchBlock {
+		end := min(first+batchBlock, b.n)
+		for i := first; i < end; i++ {
+			b.scoresTo(u.u, i)
+			for j, k := range c.taught {
+				u.u[j] = k.slope*u.u[j] + k.offset
+			}
+			row := b.share.RawRowView(i)
+			if alone {
+				b.none[i] = b.posterior.ProbabilitiesTo(row, u.u, u.logPrior, c.options.NonePrior, u.scratch)
+				copy(b.agree.alone.RawRowView(i), u.u)
+				continue
+			}
+			more := b.agree.without(i)
+			b.posterior.ClassesTo(row, u.u, u.logPrior, &more, u.scratch)
+			floats.Scale(1-b.none[i], row)
 		}
-		row := b.share.RawRowView(i)
-		if alone {
-			b.none[i] = b.posterior.ProbabilitiesTo(row, u.u, u.logPrior, c.options.NonePrior, u.scratch)
-			copy(b.agree.alone.RawRowView(i), u.u)
-			continue
+		if err := b.step(end - first); err != nil {
+			return err
 		}
-		more := b.agree.without(i)
-		b.posterior.ClassesTo(row, u.u, u.logPrior, &more, u.scratch)
-		floats.Scale(1-b.none[i], row)
+	}
+	return nil
+}
+
+// scoresTo stores e_j of picture i in dst: that of [shared], with the mean of class j
+// that of its examples and of the pictures that it borrowed, but for i and borrowed
+// frames of its burst. The session's mean stays that of the examples.
+func (b *batch) scoresTo(dst []float64, i int) {
+	s := b.of.shared
+	b.agree.apart[i] = b.agree.apart[i][:0]
+	mean := b.onMean[i]
+	for j, q := range b.borrows {
+		m := s.cov.index[q.class]
+		k := float64(q.class.count())
+		at, norm, onMean, weight := k*rowOf(b.inners, i)[j], k*k*s.norm[m.column], k*s.atMean[m.column], k
+		if len(q.pictures) > 0 {
+			left := b.lent(i, j)
+			weight += q.weight - left.weight
+			at += q.inners[i] - left.at
+			norm += 2*k*(q.onClass-left.onClass) + q.norm - 2*left.onSum + left.norm
+			onMean += q.onMean - left.onMean
+			b.agree.keepApart(i, left.pictures)
+		}
+		sure := k + labelled*(weight-k)
+		h := sure / (s.options.Kappa + sure)
+		dst[j] = h*(at/weight-mean) + s.constant(h, norm/(weight*weight), onMean/weight, s.meanNorm)
 	}
 }
 
-// products stores in dst the inner products of the pictures from first up to end with
-// the rows of m.
-func (b *batch) products(dst blas64.General, first, end int, m blas64.General) {
-	d := b.w.Cols
-	x := blas64.General{Rows: end - first, Cols: d, Stride: d, Data: b.w.Data[first*d : end*d]}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, m, 0, dst)
+// left is what of a sum of borrowed pictures is not to judge a picture.
+type left struct {
+	pictures                                 []int
+	weight, at, norm, onSum, onClass, onMean float64
+}
+
+// lent returns what class j borrowed of picture i itself and of frames of its burst.
+func (b *batch) lent(i, j int) (l left) {
+	const rounding = 1e-13
+	q := b.borrows[j]
+	for r, f := range q.pictures {
+		near := max(q.class.near, rounding*(b.r2[i]+b.r2[f]))
+		if f != i && !within(rowOf(b.w, i), rowOf(b.w, f), near) {
+			continue
+		}
+		w := q.weights[r]
+		l.weight += w
+		l.at += w * b.inner(i, f)
+		l.onSum += w * q.inners[f]
+		l.onClass += w * rowOf(b.inners, f)[j]
+		l.onMean += w * b.onMean[f]
+		for _, p := range l.pictures {
+			l.norm += 2 * w * q.weights[slices.Index(q.pictures, p)] * b.inner(p, f)
+		}
+		l.norm += w * w * b.norm[f]
+		l.pictures = append(l.pictures, f)
+	}
+	return l
+}
+
+// within tells whether two points are closer than the square root of near.
+func within(x, y []float64, near float64) bool {
+	var s float64
+	for i, v := range x {
+		if s += (v - y[i]) * (v - y[i]); s >= near {
+			return false
+		}
+	}
+	return true
 }

@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distmv"
 
 	"metaqda/core/niw"
 	"metaqda/core/session"
@@ -71,17 +70,23 @@ func (s scene) clusters(rng *rand.Rand, n int, spread float64) (x [][]float64, c
 var batchVariants = map[string]Options{
 	"fb":      {NonePrior: 0.2},
 	"map":     {Inference: niw.MAP, NonePrior: 0.2, Near: 0.01},
-	"session": {NonePrior: 0.3, Population: somePopulation(), Centre: 1.5, Near: 0.01},
+	"session": {NonePrior: 0.3, Population: somePopulation(), Centre: 1.5, Near: 0.01, Shared: 0.8, Kappa: 3},
 	"pooled":  {Pooled: true, NonePrior: 0.2},
 }
 
-// The oracle is the posterior of each class in d×d matrices by the definition, with
-// the pictures that it borrowed by their weights and without the one left out.
-func TestBorrowedScoresMatchDenseStudentT(t *testing.T) {
+// togetherOptions are those of the tests of pictures judged together.
+func togetherOptions() Options {
+	return Options{Centre: 1.5, NonePrior: 0.1, Near: 0.01, Population: somePopulation(), Shared: 0.8, Kappa: 3}
+}
+
+// The oracle is the definition with d×d matrices: the mean of each class over its
+// examples and the pictures that it borrowed by their weights, without the picture that
+// is judged and frames of its burst.
+func TestBorrowedScoresByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 1))
 	for name, p := range priors(t, rng) {
 		s := randomScene(rng, p.Dim(), 1, 2, 3)
-		c := s.teach(t, p, Options{Centre: 1.5, NonePrior: 0.1, Near: 0.01, Population: somePopulation()})
+		c := s.teach(t, p, togetherOptions())
 		x, _ := s.clusters(rng, 5, 0.7)
 		for _, v := range x[:3] { // bursts of three
 			x = append(x, slices.Clone(v), slices.Clone(v))
@@ -90,66 +95,66 @@ func TestBorrowedScoresMatchDenseStudentT(t *testing.T) {
 		}
 		b := &batch{of: c, ctx: context.Background(), progress: func(int, int) {}, n: len(x), posterior: c.Session()}
 		must(t, b.answer(&Answers{Classes: mat.NewDense(len(x), 3, nil), None: make([]float64, len(x))}, dense(x)))
-		borrowed := 0
-		for j, q := range b.borrows {
-			if !q.class.lowRank() {
-				continue
-			}
-			borrowed += len(q.pictures)
-			for i := range x {
-				want := denseLogProb(t, q, i) - b.empty[i]
-				if got := q.scores[i]; math.Abs(got-want) > 1e-8*math.Max(1, math.Abs(want)) {
-					t.Errorf("%s: picture %d under class %d: %.12g, want %.12g", name, i, j, got, want)
+		got := make([]float64, 3)
+		for i := range x {
+			b.scoresTo(got, i)
+			for j, q := range b.borrows {
+				if want := denseBorrowed(t, c, b, q, i); math.Abs(got[j]-want) > 1e-8*math.Max(1, math.Abs(want)) {
+					t.Errorf("%s: picture %d under class %d: %.12g, want %.12g", name, i, j, got[j], want)
 				}
 			}
 		}
-		if borrowed == 0 && p.Dim() > 3 {
+		if borrowed := len(b.borrows[0].pictures) + len(b.borrows[1].pictures); borrowed == 0 && p.Dim() > 3 {
 			t.Errorf("%s: nothing borrowed", name)
 		}
 	}
 }
 
-// denseLogProb is the predictive density of a picture under the rows of a borrower,
-// without itself and frames of its burst, where the prior is m = 0 and S = I but for
-// its determinant.
-func denseLogProb(t *testing.T, q *borrower, picture int) float64 {
+// denseBorrowed is e_j of a picture for the class of a borrower.
+func denseBorrowed(t *testing.T, c *Classifier, b *batch, q *borrower, picture int) float64 {
 	t.Helper()
-	z := rowOf(q.batch.w, picture)
-	prior, d := q.batch.of.empty, len(z)
-	weights := slices.Clone(q.weights)
-	for b, other := range q.pictures {
-		diff := slices.Clone(z)
-		floats.Sub(diff, rowOf(q.batch.w, other))
-		if other == picture || squaredNorm(diff) < q.class.near {
-			weights[q.class.count()+b] = 0
-		}
-	}
-	s, mean, sum := mat.NewSymDense(d, nil), make([]float64, d), 0.0
-	for i, w := range weights {
-		floats.AddScaled(mean, w, rowOf(q.rows, i))
-		sum += w
-	}
-	for i := range d {
-		s.SetSym(i, i, 1)
-	}
-	if sum > 0 {
-		floats.Scale(1/sum, mean)
-		diff := make([]float64, d)
-		for i, w := range weights {
-			floats.SubTo(diff, rowOf(q.rows, i), mean)
-			s.SymRankOne(s, w, mat.NewVecDense(d, diff))
-		}
-		s.SymRankOne(s, prior.Kappa*sum/(prior.Kappa+sum), mat.NewVecDense(d, slices.Clone(mean)))
-	}
-	kappa := prior.Kappa + sum
-	floats.Scale(sum/kappa, mean)
-	df := prior.Nu + sum - float64(d) + 1
-	s.ScaleSym((kappa+1)/(kappa*df), s)
-	st, ok := distmv.NewStudentsT(mean, s, df, nil)
-	if !ok {
+	taught := &taughtClasses{prior: c.prior, list: c.taught}
+	var factor mat.Cholesky
+	if !factor.Factorize(taught.scale(c.options.Shared)) {
 		t.Fatal("oracle not positive definite")
 	}
-	return st.LogProb(z) - prior.LogDetS/2
+	d := c.Dim()
+	session, total := make([]float64, d), c.options.Centre
+	for _, k := range c.taught {
+		mean := make([]float64, d)
+		posteriorMean(mean, k.w, 0)
+		pull := c.options.Kappa * float64(k.count()) / (c.options.Kappa + float64(k.count()))
+		floats.AddScaled(session, pull, mean)
+		total += pull
+	}
+	floats.Scale(1/total, session)
+	z := rowOf(b.w, picture)
+	mean, sum := make([]float64, d), float64(q.class.count())
+	for i := range q.class.count() {
+		floats.Add(mean, q.class.row(i))
+	}
+	for r, v := range q.pictures {
+		diff := slices.Clone(z)
+		floats.Sub(diff, rowOf(b.w, v))
+		if v != picture && squaredNorm(diff) >= q.class.near {
+			floats.AddScaled(mean, q.weights[r], rowOf(b.w, v))
+			sum += q.weights[r]
+		}
+	}
+	sure := float64(q.class.count())
+	sure += labelled * (sum - sure)
+	floats.Scale(sure/sum/(c.options.Kappa+sure), mean)
+	floats.AddScaled(mean, c.options.Kappa/(c.options.Kappa+sure), session)
+	quad := func(m []float64) float64 {
+		var solved mat.VecDense
+		diff := mat.NewVecDense(d, slices.Clone(z))
+		diff.SubVec(diff, mat.NewVecDense(d, m))
+		if err := factor.SolveVecTo(&solved, diff); err != nil {
+			t.Fatal(err)
+		}
+		return mat.Dot(diff, &solved)
+	}
+	return (quad(session) - quad(mean)) / 2
 }
 
 // What the pictures say of how hard the session is, against the definition: of each
@@ -160,7 +165,9 @@ func TestAgreementIsOfOtherPictures(t *testing.T) {
 	p := priors(t, rng)["d=30"]
 	population := somePopulation()
 	s := randomScene(rng, p.Dim(), 1, 2, 3)
-	c := s.teach(t, p, Options{Centre: 1.5, NonePrior: 0.1, Near: 0.01, Population: population})
+	o := togetherOptions()
+	o.Population = population
+	c := s.teach(t, p, o)
 	x, _ := s.clusters(rng, 5, 0.7)
 	x = append(x, slices.Clone(x[0]), slices.Clone(x[7])) // copies
 	x[len(x)-1][0] += 1e-3                                // but this one is a frame
@@ -179,10 +186,9 @@ func TestAgreementIsOfOtherPictures(t *testing.T) {
 
 	// Counted anew with the weights that would be borrowed with now.
 	const lambda = 0.3
+	before := mat.DenseCopyOf(b.share)
 	b.agree.weigh(lambda)
-	for _, q := range b.borrows {
-		must(t, q.score())
-	}
+	must(t, b.judge(false))
 	apart := func(i, k int) bool {
 		return slices.Equal(x[i], x[k]) || i != k && slices.Contains([]int{7, len(x) - 1}, i) && slices.Contains([]int{7, len(x) - 1}, k)
 	}
@@ -192,7 +198,7 @@ func TestAgreementIsOfOtherPictures(t *testing.T) {
 			if apart(i, k) || k == len(x)-2 { // the second of two copies
 				continue
 			}
-			share := slices.Clone(b.share.RawRowView(k))
+			share := slices.Clone(before.RawRowView(k))
 			for j, v := range share {
 				if share[j] = heard * lambda * v; v < leastShare {
 					share[j] = 0
@@ -212,9 +218,9 @@ func TestTogetherIsBetter(t *testing.T) {
 	const d, way, n = 60, 4, 12
 	var one, all int
 	for range 20 {
-		p := niw.HandCrafted(d, math.Sqrt(19)) // S = 19 I: covariances of about I
-		p.Kappa, p.Nu = 4, d+20
-		c, err := New(p, Options{})
+		p := niw.HandCrafted(d, 1) // the covariance of the classes
+		p.Kappa = 4
+		c, err := New(p, Options{Shared: 0.05, Kappa: p.Kappa, Centre: 1, Population: session.Bayes()})
 		must(t, err)
 		var x [][]float64
 		var class []int
@@ -301,7 +307,7 @@ func TestOrderOfABatch(t *testing.T) {
 
 // Where nothing can be borrowed, together is one by one: one picture, the same one
 // many times, a single class among which nothing is to be told apart, classes of as
-// many examples as dimensions.
+// many examples as dimensions, Bayes' rule as it stands.
 func TestTogetherIsOneByOneWhereNothingIsBorrowed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(85, 1))
 	for name, p := range priors(t, rng) {
@@ -317,6 +323,11 @@ func TestTogetherIsOneByOneWhereNothingIsBorrowed(t *testing.T) {
 			}
 			single := s[:1].teach(t, p, o)
 			x, _ = s.clusters(rng, 4, 1)
+			if o.Population == nil {
+				for i, got := range classify(t, c, x) {
+					same(t, what+": Bayes' rule", got, ask(t, c, x[i]), 0)
+				}
+			}
 			for i, got := range classify(t, single, x) {
 				same(t, what+": one class", got, ask(t, single, x[i]), 1e-9)
 			}

@@ -122,7 +122,7 @@ func (c *Classifier) replay() {
 
 // replayClass is replay for one class.
 func (c *Classifier) replayClass(k *class) {
-	fresh := newClass(k.label, c.empty, c.prior.Rank(), c.options.Near)
+	fresh := c.newClass(k.label)
 	fresh.weight = k.weight
 	fresh.together(func() {
 		for i := range k.of {
@@ -130,4 +130,7 @@ func (c *Classifier) replayClass(k *class) {
 		}
 	})
 	*k = *fresh
+	if c.shared != nil {
+		c.shared = newShared(&c.options, c.Dim())
+	}
 }

@@ -109,7 +109,7 @@ func TestCentreIsAnotherPriorMean(t *testing.T) {
 			for variant, o := range variants {
 				for _, o.Near = range []float64{0, 0.01} {
 					for _, o.Centre = range []float64{0.05, 1, 20} {
-						if o.Pooled {
+						if o.Pooled || o.Shared > 0 {
 							continue
 						}
 						c := s.teach(t, p, o)
@@ -132,6 +132,9 @@ func TestCentreOffIsOffToTheBit(t *testing.T) {
 	for _, p := range priors(t, rng) {
 		s, x := randomScene(rng, p.Dim(), 3, 9, 1), randomVector(rng, p.Dim(), 1)
 		for variant, o := range variants {
+			if o.Shared > 0 {
+				continue // which has no prior mean to keep to
+			}
 			c := s.teach(t, p, o)
 			off := everything(t, c, x)
 			o.Centre = 1e300
@@ -285,7 +288,7 @@ func TestCentreOfDegenerateSessions(t *testing.T) {
 			for variant, o := range variants {
 				for _, o.Centre = range []float64{5e-324, 1e-9, 1, math.MaxFloat64} {
 					for _, o.Near = range []float64{0, 4} {
-						if o.Pooled {
+						if o.Pooled || o.Shared > 0 {
 							continue
 						}
 						p := niw.HandCrafted(d, 1)

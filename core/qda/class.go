@@ -26,7 +26,42 @@ type class struct {
 	mean    []float64      // whitened posterior mean, for the dense form
 	cross   []float64      // scratch: W z, length K
 
+	shared bool     // the scale matrix is that of a [covariance]: no posterior of its own is kept
+	ids    []uint64 // of the examples, what a [covariance] knows them by
+	serial uint64   // the last id that was given
+	seen   uint64   // the covariance has those up to this one
+	gone   []gone   // of these, those that are no longer there
+
 	slope, offset float64 // u = slope e + offset, by [Classifier.settle]
+}
+
+// gone is an example that a class no longer has.
+type gone struct {
+	id uint64
+	z  []float64
+}
+
+// freshCount returns the number of examples that no covariance has seen.
+func (c *class) freshCount() (n int) {
+	for _, id := range c.ids {
+		if id > c.seen {
+			n++
+		}
+	}
+	return n
+}
+
+// identify gives the example at place i an id.
+func (c *class) identify(i int) {
+	c.serial++
+	c.ids[i] = c.serial
+}
+
+// forget notes that the example at place i is about to go.
+func (c *class) forget(i int) {
+	if c.ids[i] <= c.seen {
+		c.gone = append(c.gone, gone{c.ids[i], slices.Clone(c.row(i))})
+	}
 }
 
 // point is a whitened point w, whole or in part; see [niw.Prior.WhitenPartTo].
@@ -65,20 +100,24 @@ func (c *class) insert(i int, v []float64, p *niw.Prior) {
 		p.PartnerTo(rowOf(c.b, i), v)
 	}
 	c.cross = append(c.cross, 0)
+	c.ids = slices.Insert(c.ids, i, 0)
+	c.identify(i)
 	c.touch()
-	if c.lowRank() && !(c.later && c.group.Len() >= oneByOne) {
+	if c.lowRank() && !c.shared && !(c.later && c.group.Len() >= oneByOne) {
 		c.group.Insert(i, c.products(i, c.w.Rows))
 	}
 }
 
 // replace changes the i-th example to v. Cost as for [class.insert].
 func (c *class) replace(i int, v []float64, p *niw.Prior) {
+	c.forget(i)
 	copy(c.row(i), v)
+	c.identify(i)
 	if c.b.Cols > 0 {
 		p.PartnerTo(rowOf(c.b, i), v)
 	}
 	c.touch()
-	if c.lowRank() && i < c.group.Len() {
+	if c.lowRank() && !c.shared && i < c.group.Len() {
 		c.group.Replace(i, c.products(i, c.group.Len()))
 	}
 }
@@ -97,7 +136,7 @@ func (c *class) together(add func()) {
 	c.later = true
 	add()
 	c.later = false
-	if c.lowRank() {
+	if c.lowRank() && !c.shared {
 		c.catchUp()
 	}
 }
@@ -135,6 +174,8 @@ func (c *class) products(i, n int) []float64 {
 // remove deletes the i-th example. Cost O(K d), and that of [niw.Group.Remove].
 func (c *class) remove(i int, prior niw.Posterior) {
 	wasLowRank := c.lowRank()
+	c.forget(i)
+	c.ids = slices.Delete(c.ids, i, i+1)
 	deleteRow(&c.w, i)
 	if c.b.Cols > 0 {
 		deleteRow(&c.b, i)
@@ -142,6 +183,7 @@ func (c *class) remove(i int, prior niw.Posterior) {
 	c.cross = c.cross[:c.w.Rows]
 	c.touch()
 	switch {
+	case c.shared:
 	case wasLowRank:
 		c.group.Remove(i)
 	case c.lowRank():

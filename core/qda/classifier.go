@@ -1,15 +1,22 @@
-// Package qda is the few-shot classifier: named classes, each with the
-// conjugate posterior of its examples, and probabilities that always include
-// the possibility that a query belongs to none of them. It is not for learning the
-// prior (core/metatrain is) and keeps nothing on disk (core/model does). Densities
-// are those of core/niw (Zhang et al., Shallow Bayesian Meta Learning for Real-World
-// Few-Shot Recognition, ICCV 2021), probabilities those of core/session; the equations
-// of bursts, the session's mean and the pooled variant stand beside their types.
+// Package qda is the few-shot classifier: named classes of examples, and probabilities
+// that always include the possibility that a query belongs to none of them. It is not for
+// learning the prior (core/metatrain is) and keeps nothing on disk (core/model does).
 //
-// Vectors handed in are transformed embeddings (package embed). Adding and
-// removing a picture are exact: what is left answers as if taught in that order
-// alone. The order does not matter but where Options.Near makes bursts of pictures
-// that are nearly the same.
+// A class is a Gaussian about a mean that its examples draw away from the mean of the
+// session, and all classes share one scale matrix: that of the prior with the scatter of
+// every class about its own mean. The log density of a class, less that of one never seen,
+// is linear in the query; core/session makes probabilities of it.
+//
+// With Options.Shared zero the densities are the paper's, of core/niw, for `eval` and for
+// priors learned for them: a scale matrix for each class, or a pooled one (Zhang et al.,
+// Shallow Bayesian Meta Learning for Real-World Few-Shot Recognition, ICCV 2021). The
+// equations of each density, of bursts and of the session's mean stand beside their types.
+//
+// Vectors handed in are transformed embeddings (package embed). Adding and removing a
+// picture are exact: what is left answers as if taught in that order alone, to rounding
+// where Options.Shared is positive and the N examples of C classes leave more than 64
+// residuals, N-C, else to the bit. The order does not matter but for rounding, and where
+// Options.Near makes bursts of pictures that are nearly the same.
 package qda
 
 import (
@@ -26,8 +33,10 @@ import (
 
 // Options choose how densities become probabilities.
 type Options struct {
-	Inference  niw.Inference       // FB (the default) or MAP
-	Pooled     bool                // one scale matrix for all classes (LDA) instead of one each
+	Inference  niw.Inference       // FB (the default) or MAP, where Shared is 0
+	Pooled     bool                // where Shared is 0, one scale matrix for all classes (MetaLDA) instead of one each
+	Shared     float64             // w of [covariance]: weight of the examples' scatter in the one scale matrix of the session; 0 for the paper's densities
+	Kappa      float64             // of the class means where Shared is positive
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
 	Near       float64             // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
 	Centre     float64             // kappa_d, the larger the closer the session's own mean keeps to m; 0 for m itself, as Pooled has it in any case
@@ -45,6 +54,12 @@ func (o *Options) Validate() error {
 	if !(o.Centre >= 0 && o.Centre <= math.MaxFloat64) {
 		return &niw.ValueError{Name: "kappa of the session's mean", Index: -1, Value: o.Centre, Want: "a finite number from 0"}
 	}
+	if !(o.Shared >= 0 && o.Shared <= 1e9) {
+		return &niw.ValueError{Name: "weight of the session's scatter", Index: -1, Value: o.Shared, Want: "a number from 0 to 1e9"}
+	}
+	if o.Shared > 0 && !(o.Kappa > 0 && o.Kappa <= 1e9) {
+		return &niw.ValueError{Name: "kappa of the class means", Index: -1, Value: o.Kappa, Want: "a positive number, at most 1e9"}
+	}
 	if o.Population == nil {
 		return nil
 	}
@@ -60,6 +75,7 @@ type Classifier struct {
 	classes   []*class
 	index     map[string]int
 	pool      *pool    // nil when out of date or not in use
+	shared    *shared  // nil when not in use
 	taught    []*class // classes with examples
 	settled   bool     // what follows is up to date
 	centre    centre   // mean of the session
@@ -103,12 +119,18 @@ func emptyClass(p *niw.Prior) niw.Posterior {
 
 // use takes options that are valid.
 func (c *Classifier) use(o Options) {
-	near, inference := c.options.Near, c.options.Inference
+	near, inference, wasShared := c.options.Near, c.options.Inference, c.shared != nil
 	c.options, c.settled = o, false
+	switch {
+	case o.Shared == 0:
+		c.shared = nil
+	case c.shared == nil || c.shared.cov.weight != o.Shared:
+		c.shared = newShared(&c.options, c.empty.Dim)
+	}
 	if o.Inference != inference || o.Near != near {
 		c.support.columns = nil
 	}
-	if o.Near != near {
+	if o.Near != near || wasShared != (c.shared != nil) {
 		c.replay()
 	}
 }
@@ -182,9 +204,20 @@ func (c *Classifier) AddClass(label string) error {
 		return err
 	}
 	c.index[label] = len(c.classes)
-	c.classes = append(c.classes, newClass(label, c.empty, c.prior.Rank(), c.options.Near))
+	c.classes = append(c.classes, c.newClass(label))
 	c.logits = append(c.logits, 0)
 	return nil
+}
+
+// newClass returns a class without examples that suits the options.
+func (c *Classifier) newClass(label string) *class {
+	rank := c.prior.Rank()
+	if c.shared != nil {
+		rank = 0
+	}
+	k := newClass(label, c.empty, rank, c.options.Near)
+	k.shared = c.shared != nil
+	return k
 }
 
 // RenameClass changes a label and nothing else.
@@ -233,9 +266,9 @@ func (c *Classifier) Detach(label string) (*Detached, error) {
 }
 
 // Attach brings a class back, once, as the i-th of those that there are then. What
-// answers is as if it had always been there, to the bit unless Options.Near is
-// another than it was. It returns a *[LabelError] if the label has been taken.
-// Cost O(C), with another Near that of adding its pictures.
+// answers is as if it had always been there, as exactly as the package says, unless
+// Options.Near is another than it was. It returns a *[LabelError] if the label has been
+// taken. Cost O(C), with another Near that of adding its pictures.
 func (c *Classifier) Attach(i int, d *Detached) error {
 	k := d.class
 	if d.from != c || k == nil {
@@ -245,7 +278,7 @@ func (c *Classifier) Attach(i int, d *Detached) error {
 		return err
 	}
 	d.class = nil
-	if k.near != c.options.Near {
+	if k.near != c.options.Near || k.shared != (c.shared != nil) {
 		c.replayClass(k)
 	}
 	c.classes = slices.Insert(c.classes, i, k)
@@ -266,8 +299,9 @@ func (c *Classifier) reindex(i int) {
 // frame of a burst if Options.Near says so. It returns a *[LabelError]
 // for an unknown class, a *[niw.DimensionError] or a *[niw.ValueError] for an x
 // that has the wrong length, is not finite or is too large for its square.
-// Cost d²/2 to whiten x, 3 r d with a spiked prior of rank r, and K d for its
-// inner products, with bursts 2 K d and O(K²).
+// Cost d²/2 to whiten x, 3 r d with a spiked prior of rank r, and K d with bursts. The
+// next answer costs O((n+C) (n+d)) more, n the lesser of N-C and d; where Options.Shared is
+// 0, K d here for inner products, with bursts O(K²) more.
 func (c *Classifier) Add(label string, x []float64) error {
 	k, err := c.class(label)
 	if err != nil {
@@ -339,9 +373,9 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 }
 
 // Remove deletes the i-th picture of a class, counted from 0 in the order they
-// were added. What is left answers as if the picture had never been there. Cost
-// O(K d + K²); if others follow it into its burst, that for each of them that now
-// begins one.
+// were added. What is left answers as if the picture had never been there. Cost that of
+// [Classifier.Add], and O(K d + K²) where Options.Shared is 0; if others follow it into
+// its burst, that for each of them that now begins one.
 func (c *Classifier) Remove(label string, i int) error {
 	k, err := c.class(label)
 	if err != nil {

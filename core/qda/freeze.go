@@ -20,12 +20,12 @@ import (
 //
 //	z    = (x, B x)                                                    d+r
 //	q_j  = Base_j Σ_i Weight_i (z_i - Mean_ji)² + Σ_{Owner_n = j} Sign_n (f_nᵀx - At_n)²
-//	l_j  = Norm_j - Rate_j ln(1 + Scale_j q_j)       fully Bayesian; MAP: Norm_j - Rate_j q_j
+//	l_j  = Norm_j - Rate_j ln(1 + Scale_j q_j)       if Inference is FB; MAP: Norm_j - Rate_j q_j
 //	u_j  = Slope_j (l_j - l_0) + Offset_j
 //	s    = ln Σ_j exp(u_j + LogPrior_j)
 //
-// and probabilities are those of Session with LogOdds in place of ln π_known/π_none.
-// The quadratic forms are those of package niw: with f of class j the rows of C⁻¹W̃L⁻¹,
+// where the one scale matrix of a session has MAP. Probabilities are those of Session with
+// LogOdds in place of ln π_known/π_none. The quadratic forms are those of package niw: with f of class j the rows of C⁻¹W̃L⁻¹,
 // W̃ = W - 1δᵀ, I + 11ᵀ/kappa + W̃W̃ᵀ = CCᵀ, q_j = |L⁻¹(x-m_j)|² - Σ_n (f_nᵀ(x-m_j))².
 type Frozen struct {
 	Labels                  []string       // C
@@ -59,6 +59,11 @@ func (c *Classifier) Freeze() (*Frozen, error) {
 		Base: make([]float64, n+1), Norm: make([]float64, n+1), Rate: make([]float64, n+1), Scale: make([]float64, n+1),
 	}
 	means := mat.NewDense(n+1, c.Dim(), nil)
+	if c.shared != nil {
+		f.Inference = niw.MAP
+		c.freezeShared(f, means)
+		return f, nil
+	}
 	if delta := c.centre.shift(); delta != nil {
 		means.SetRow(0, delta)
 	}
@@ -77,6 +82,38 @@ func (c *Classifier) Freeze() (*Frozen, error) {
 	}
 	f.place(c.prior, b, rows, means)
 	return f, nil
+}
+
+// freezeShared takes what one scale matrix for all classes has: a row of f for each
+// example that A needs, or A⁻½ whole. l_j is -½ q_j.
+func (c *Classifier) freezeShared(f *Frozen, means *mat.Dense) {
+	var b, rows blas64.General
+	b, f.Weight = c.prior.Metric()
+	s, cov, sign := c.shared, c.shared.cov, -1.0
+	session := means.RawRowView(0)
+	blas64.Gemv(blas.Trans, 1, cov.meanRows(), vector(s.alpha), 0, vector(session))
+	for j, k := range c.taught {
+		m := cov.index[k]
+		f.Labels[j], f.Slope[j], f.Offset[j] = k.label, k.slope, k.offset
+		floats.AddScaled(means.RawRowView(j+1), s.h[m.column], cov.mean(m.column))
+		floats.AddScaled(means.RawRowView(j+1), 1-s.h[m.column], session)
+	}
+	switch {
+	case cov.primal:
+		rows, sign = inverse(c.Dim(), func(v []float64) { blas64.Trsv(blas.Trans, cov.factor(), vector(v)) }), 1
+		b, f.Weight = blas64.General{}, make([]float64, c.Dim())
+	case cov.n > 0:
+		rows = stacked(blas64.General{}, cov.differences())
+		blas64.Trsm(blas.Left, blas.Trans, 1, cov.factor(), rows)
+	}
+	c.adjoint(rows)
+	for range rows.Rows {
+		f.Weight = append(f.Weight, sign)
+	}
+	for j := range f.Base {
+		f.Base[j], f.Rate[j], f.Scale[j] = 1, 0.5, 1
+	}
+	f.place(c.prior, stacked(b, rows), blas64.General{}, means)
 }
 
 // freezeClasses takes what the classes have each for itself, and returns their rows.
@@ -189,7 +226,8 @@ func (f *Frozen) density(j int, post *niw.Posterior, base float64) {
 
 // stacked returns a copy of the rows of a and then of b.
 func stacked(a, b blas64.General) blas64.General {
-	s := blas64.General{Rows: a.Rows + b.Rows, Cols: b.Cols, Stride: b.Cols, Data: make([]float64, 0, (a.Rows+b.Rows)*b.Cols)}
+	cols := max(a.Cols, b.Cols)
+	s := blas64.General{Rows: a.Rows + b.Rows, Cols: cols, Stride: cols, Data: make([]float64, 0, (a.Rows+b.Rows)*b.Cols)}
 	for _, m := range []blas64.General{a, b} {
 		for i := range m.Rows {
 			s.Data = append(s.Data, rowOf(m, i)...)

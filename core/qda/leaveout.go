@@ -37,6 +37,10 @@ func (c *Classifier) LeaveOutTo(dst []float64, label string, b int) (none float6
 		return 0, err
 	}
 	z := slices.Clone(k.row(b))
+	if c.shared != nil {
+		c.settle()
+		defer c.shared.keep(k)()
+	}
 	group := new(niw.Group)
 	if k.lowRank() {
 		group.CopyFrom(&k.group)
@@ -49,7 +53,8 @@ func (c *Classifier) LeaveOutTo(dst []float64, label string, b int) (none float6
 			insertRow(&k.b, b, nil)
 			c.prior.PartnerTo(rowOf(k.b, b), z)
 		}
-		k.cross = append(k.cross, 0)
+		k.cross, k.ids = append(k.cross, 0), slices.Insert(k.ids, b, 0)
+		k.identify(b)
 		if k.lowRank() {
 			k.group = *group
 		}

@@ -9,7 +9,9 @@ import (
 
 // LogDensitiesTo stores the log density of x under each class in dst, of length
 // C, and returns that under a class never seen. Classes without examples get
-// the latter too. Errors and cost are those of [Classifier.ProbabilitiesTo].
+// the latter too. Where Options.Shared is positive the latter is 0 and the others are
+// differences to it, the e_j of MODEL.md. Errors and cost are those of
+// [Classifier.ProbabilitiesTo].
 func (c *Classifier) LogDensitiesTo(dst, x []float64) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("qda: destination of wrong length")
@@ -25,7 +27,7 @@ func (c *Classifier) LogDensitiesTo(dst, x []float64) (none float64, err error) 
 func (c *Classifier) query(x []float64) (q point, err error) {
 	c.settle()
 	q.z = c.z
-	if len(c.a) == 0 || c.options.Pooled || c.dense {
+	if len(c.a) == 0 || c.options.Pooled || c.dense || c.shared != nil {
 		q.r2, err = c.whiten(x)
 	} else if err = niw.CheckVector("embedding", x, c.Dim()); err == nil {
 		q.a = c.a
@@ -39,6 +41,17 @@ func (c *Classifier) query(x []float64) (q point, err error) {
 
 // densities scores a whitened query.
 func (c *Classifier) densities(dst []float64, q point) (none float64) {
+	if c.shared != nil {
+		c.shared.scoresTo(c.work.u, c.taught, q.z)
+		for i, j := 0, 0; i < len(c.classes); i++ {
+			dst[i] = 0
+			if c.classes[i].count() > 0 {
+				dst[i] = c.work.u[j]
+				j++
+			}
+		}
+		return 0
+	}
 	if c.options.Pooled && len(c.taught) > 0 {
 		return c.pooledDensities(dst, q)
 	}
@@ -76,9 +89,10 @@ func (c *Classifier) pooledDensities(dst []float64, q point) (none float64) {
 // [ErrNoExamples] when all classes are empty, and a *[niw.DimensionError] or a
 // *[niw.ValueError] for an x that is not a finite embedding of length d.
 //
-// Cost d²/2 + N d multiply-adds for N examples in all, r d + N (d+r) with a spiked
-// prior of rank r, without allocation once the classifier has settled. With
-// Options.Centre it is d more.
+// Cost, in multiply-adds, 2 r d to whiten x with a spiked prior of rank r, or d²/2, and for
+// ρ = N-C residuals of N examples in C classes ρ d + ρ²/2 + C (d+ρ), from ρ = d on
+// d²/2 + C d. Where Options.Shared is 0 it is r d + N (d+r), or d²/2 + N d. Nothing is
+// allocated once the classifier has settled.
 func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("qda: destination of wrong length")
@@ -120,7 +134,7 @@ func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, 
 
 // Session returns what the session's own examples say of it, brought up to date
 // after a change: the posterior over which [Classifier.ProbabilitiesTo] averages.
-// The pooled variant keeps to the population. It panics without examples. Cost
+// With Options.Pooled it keeps to the population. It panics without examples. Cost
 // that of [Classifier.Support], and of [session.Population.Infer].
 func (c *Classifier) Session() *session.Posterior {
 	c.settle()
@@ -164,6 +178,10 @@ func (c *Classifier) settle() {
 		k.slope, k.offset = c.population().Line(float64(k.count()))
 		c.work.logPrior[j] = math.Log(k.weight / weights)
 	}
-	c.recentre()
+	if c.shared != nil {
+		c.shared.settle(c.taught)
+	} else {
+		c.recentre()
+	}
 	c.posterior, c.settled = nil, true
 }

@@ -96,6 +96,7 @@ func same(t *testing.T, what string, got, want []float64, tol float64) {
 }
 
 var variants = map[string]Options{
+	"shared":     {Shared: 0.6, Kappa: 3, Centre: 1.2, NonePrior: 0.2, Population: somePopulation()},
 	"fb":         {NonePrior: 0.2},
 	"map":        {Inference: niw.MAP, NonePrior: 0.2},
 	"pooled fb":  {Pooled: true, NonePrior: 0.2},

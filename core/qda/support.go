@@ -68,8 +68,15 @@ func (c *Classifier) Prepare(more func() bool) bool {
 // gatherSupport brings the support up to date, unless more says that it is enough for
 // now: the columns that were not looked at are forgotten then.
 func (c *Classifier) gatherSupport(more func() bool) bool {
+	if c.shared != nil && !c.shared.cov.update(c.taught, more) {
+		return false
+	}
 	c.settle()
 	s := &c.support
+	if c.shared != nil {
+		s.share(c.shared, c.taught)
+		return true
+	}
 	moved := c.centre.takeMoved()
 	before := len(s.asked)
 	from := s.choose(c.taught)
@@ -104,6 +111,22 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 	}
 	s.gather(c.taught)
 	return true
+}
+
+// share is what the examples say of a session of one scale matrix.
+func (s *support) share(by *shared, taught []*class) {
+	s.asked = chooseAsked(taught)
+	s.Class, s.Shots = s.Class[:0], s.Shots[:0]
+	at := make(map[*class]int, len(taught))
+	for j, k := range taught {
+		at[k] = j
+		s.Shots = append(s.Shots, float64(k.count()))
+	}
+	for _, a := range s.asked {
+		s.Class = append(s.Class, at[a.of])
+	}
+	s.Scores = grow(s.Scores, len(s.asked)*len(taught))
+	by.supportTo(s.Scores, taught, s.asked)
 }
 
 // fill brings the column of the j-th class with examples up to date, after the

@@ -28,10 +28,14 @@ var ErrTooFew = errors.New("session: want sessions of two classes to fit on, and
 // Fit returns the population that makes the answers of the samples most
 // probable, section 5, each domain counting the same: first what settles the
 // probabilities among the classes, then what settles that of none of them. The
-// result depends on the samples alone. start may be nil. It returns an error if
+// result depends on the samples alone. byShots is for densities whose scale depends on
+// the number of examples; else T(K) = exp(LogT[0]) and b(K) = 0. start may be nil. It returns an error if
 // there is no session of two classes, or no query of an unknown.
-func Fit(samples []Sample, start *Population, workers int) (*Population, error) {
-	p := initial()
+func Fit(samples []Sample, start *Population, byShots bool, workers int) (*Population, error) {
+	p, size := initial(), closedSize
+	if !byShots {
+		p.Offset, size = [2]float64{}, evenSize
+	}
 	if start != nil {
 		*p = *start
 	}
@@ -47,7 +51,7 @@ func Fit(samples []Sample, start *Population, workers int) (*Population, error) 
 	if start == nil {
 		p.LogT[0] = p.startTemperature(closed, workers)
 	}
-	p.minimise(0, closedSize, func(p *Population) float64 { return meanLoss(closed, workers, p.closedLoss) })
+	p.minimise(0, size, func(p *Population) float64 { return meanLoss(closed, workers, p.closedLoss) })
 	terms := p.openTerms(samples, workers)
 	p.measure(terms)
 	p.minimise(openFrom, Size, func(p *Population) float64 { return meanLoss(terms, workers, p.openLoss) })

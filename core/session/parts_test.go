@@ -233,7 +233,7 @@ func TestFitOfSessionsWithoutAMistake(t *testing.T) {
 			apart(s.Query[4*k:4*k+4], y)
 		}
 	}
-	p, err := Fit(samples, nil, 2)
+	p, err := Fit(samples, nil, true, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 	for domain := range 3 {
 		samples = append(samples, drawn(uint64(20+domain), domain, 30, mean, sd, 2)...)
 	}
-	p, err := Fit(samples, nil, 2)
+	p, err := Fit(samples, nil, true, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,13 +130,17 @@ type coefficient struct {
 // up to openFrom, are measured, and the others settle the probability of none.
 const closedSize, openFrom = 6, 10
 
+// evenSize of them are left where T and b are the same for every K.
+const evenSize = 3
+
 // list returns them all.
 func (p *Population) list() []coefficient {
 	k := &p.Known
 	return []coefficient{
-		{"temperature", &p.LogT[0], plain}, {"temperature by examples", &p.LogT[1], plain},
-		{"offset", &p.Offset[0], plain}, {"offset, square", &p.Offset[1], plain},
+		{"temperature", &p.LogT[0], plain},
 		{"spread of hardness", &p.Hardness.SD, positive}, {"weight of hardness", &p.Hardness.Weight, positive},
+		{"temperature by examples", &p.LogT[1], plain},
+		{"offset", &p.Offset[0], plain}, {"offset, square", &p.Offset[1], plain},
 
 		{"class left out", &p.LeftOut.Class, plain}, {"example left out", &p.LeftOut.Own, plain},
 		{"level", &p.Level.Mean[0], plain}, {"level by classes", &p.Level.Mean[1], plain},

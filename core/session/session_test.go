@@ -352,11 +352,11 @@ func TestCoefficientsAreAllListed(t *testing.T) {
 }
 
 func TestFitWantsSessions(t *testing.T) {
-	if _, err := Fit(nil, nil, 1); err != ErrTooFew && err == nil {
+	if _, err := Fit(nil, nil, true, 1); err != ErrTooFew && err == nil {
 		t.Errorf("no sessions: %v", err)
 	}
 	one := Sample{Support: Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{0}}, Query: []float64{1}, Answer: []int{0}}
-	if _, err := Fit([]Sample{one}, nil, 1); err == nil {
+	if _, err := Fit([]Sample{one}, nil, true, 1); err == nil {
 		t.Error("one class and no unknown were fitted")
 	}
 }

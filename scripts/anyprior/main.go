@@ -1,7 +1,7 @@
 // Command anyprior fits what metaqda/core.Default says of sessions, the prior for
 // vectors that no learned one is known for, and tells what it is worth:
 //
-//	go run ./scripts/anyprior -fit A.npz,B.npz -check C.npz,D.npz -dims 1104,128,32
+//	go run ./scripts/anyprior -fit A.npz,B.npz -check C.npz,D.npz -dims 1280,128,32
 //
 // The sessions are those of episode.AsPeopleMake: one to eight classes of one to twelve
 // examples, half of the queries strangers. A length below that of the embeddings takes
@@ -32,14 +32,13 @@ import (
 	"metaqda/core/episode"
 	"metaqda/core/metatrain"
 	"metaqda/core/metrics"
-	"metaqda/core/niw"
 	"metaqda/core/session"
 )
 
 func main() {
 	fit := flag.String("fit", "", "data sets to fit on, separated by commas")
 	check := flag.String("check", "", "other data sets to measure on")
-	dims := flag.String("dims", "1104,128,32", "lengths of vectors")
+	dims := flag.String("dims", "1280,128,32", "lengths of vectors")
 	n := flag.Int("sessions", 20, "sessions of each data set and length")
 	flag.Parse()
 	if err := run(split(*fit), split(*check), split(*dims), *n); err != nil {
@@ -56,31 +55,26 @@ func run(fit, check, dims []string, n int) error {
 	if len(fit) == 0 && len(check) == 0 {
 		return errors.New("name data sets with -fit or -check")
 	}
-	var all [2][]session.Sample
+	var all []session.Sample
 	for number, file := range fit {
 		for _, dim := range dims {
 			t, err := load(file, dim)
 			if err != nil {
 				return err
 			}
-			for _, inference := range []niw.Inference{niw.FB, niw.MAP} {
-				samples, err := t.samples(inference, number, n)
-				if err != nil {
-					return err
-				}
-				all[inference] = append(all[inference], samples...)
+			samples, err := t.samples(number, n)
+			if err != nil {
+				return err
 			}
+			all = append(all, samples...)
 		}
 	}
-	for inference, samples := range all {
-		if len(samples) == 0 {
-			continue
-		}
-		p, err := session.Fit(samples, nil, runtime.NumCPU())
+	if len(all) > 0 {
+		p, err := session.Fit(all, nil, false, runtime.NumCPU())
 		if err != nil {
 			return err
 		}
-		fmt.Printf("// %v, %d sessions\n%s\n", niw.Inference(inference), len(samples), fmt.Sprintf("%#.3v", *p))
+		fmt.Printf("// %d sessions\n%s\n", len(all), fmt.Sprintf("%#.3v", *p))
 	}
 	for _, dim := range dims {
 		var m measured
@@ -148,23 +142,17 @@ func load(file, dim string) (*task, error) {
 	return t, err
 }
 
-// samples are sessions under the prior, for vectors of 1,000 numbers.
-func (t *task) samples(inference niw.Inference, number, n int) ([]session.Sample, error) {
+// samples are sessions under the prior.
+func (t *task) samples(number, n int) ([]session.Sample, error) {
 	prior, err := metaqda.Default(t.domain.Dim)
 	if err != nil {
 		return nil, err
 	}
-	o := prior.Content().Session.Options(inference)
+	o := prior.Content().Session.Options()
 	o.Population = nil
 	samples, err := metatrain.Sessions(context.Background(), prior.Content().NIW, o, t.domain, []episode.Sampler{t.sessions}, n, runtime.NumCPU())
-	f := 1000 / float64(t.domain.Dim)
-	for k, s := range samples {
+	for k := range samples {
 		samples[k].Domain = number
-		for _, scores := range [][]float64{s.Scores, s.Query} {
-			for i := range scores {
-				scores[i] *= f
-			}
-		}
 	}
 	return samples, err
 }

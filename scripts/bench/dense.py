@@ -1,11 +1,12 @@
-"""Times the dense formulation of the same model in numpy or torch, for the table beside `make bench`:
+"""Times the dense formulation of the paper's model in numpy or torch, for the table beside `make bench`:
 
     make bench-torch
 
 Every class gets its posterior scale matrix S_j (d x d) and that matrix's inverse and determinant by Cholesky; a
-query costs one quadratic form of size d for each class. This is how MetaQDA is usually written down; metaqda never
-forms a d x d posterior (core/niw/group.go). 5 classes x 5 shots, float64, as many threads as the library takes.
-Writes build/bench-dense.json, rows as in build/bench.json with where = numpy-dense or torch-dense.
+query costs one quadratic form of size d for each class. This is how MetaQDA is usually written down; metaqda has
+one scale matrix for all classes and factorises the smaller form of it (core/qda/covariance.go). 5 classes x 5
+shots, float64, as many threads as the library takes. Writes build/bench-dense.json, rows as in build/bench.json with
+where = numpy-dense or torch-dense.
 """
 import json
 import math

@@ -88,7 +88,7 @@ var defects = []defect{
 	{"durability: the browser is not asked to keep it", "wasm/persistence_js.go",
 		`p.call("persist", `, `p.call("persisted", `, check{"web/test/browser/engine.test.js", "the browser is asked to keep what is taught"}},
 	{"full storage, in IndexedDB: nothing is said", "wasm/engine/persist.go",
-		"e.trouble = Explain(err).Message", "", check{"web/test/browser/engine.test.js", "when the storage is full that is said"}},
+		"e.trouble = why.Message", "", check{"web/test/browser/engine.test.js", "when the storage is full that is said"}},
 	{"background tab: a timer between pictures", "web/ui/batch.js",
 		"      await work(item);\n", "      await new Promise((resolve) => { setTimeout(resolve, 20); });\n      await work(item);\n",
 		check{"web/test/browser/hidden.test.js", "a tab behind another one"}},

@@ -11,9 +11,10 @@ import { builtExtractor } from './extractor.mjs';
 import { listPictures, listUnlabelled, readSplits } from './folder.mjs';
 import { encodeNPZ } from './npz.mjs';
 import { Pool } from './pool.mjs';
+import { manifestFor } from './propose.mjs';
 import { Complaint } from './complaint.mjs';
 
-const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE | --split NAME | --unlabelled] [--extractor MANIFEST] [--workers N] [--quiet]
+const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE | --split NAME | --unlabelled] [--extractor PLACE] [--workers N] [--quiet]
 
 Turns pictures into embeddings with the page's own feature extractor, or with another
 whose manifest is given (web/extractor/README.md). What takes files rather than
@@ -35,8 +36,10 @@ and NAME.json names the "files" of its rows: for metaqda sort.
   --split NAME       without --splits: train, val or test, the split that every
                      class is in (default test)
   --unlabelled       the pictures lie in FOLDER itself and are of no known class
-  --extractor PLACE  a manifest with its files beside it, or the folder of a built
-                     extractor (default: build/site/extractor, from 'make build')
+  --extractor PLACE  a manifest with its files beside it; an .onnx file or model.json
+                     without one, for which one is proposed, tried on some of the
+                     pictures and written beside it as NAME.manifest.json; or the folder
+                     of a built extractor (default: build/site/extractor, from 'make build')
   --workers N        threads that embed (default 2); the result does not depend on it
   --quiet            no progress on standard error
   --help             this text
@@ -71,8 +74,9 @@ async function main(args) {
   if (values.unlabelled && (values.splits ?? values.split) !== undefined) throw new Complaint('Pictures that are --unlabelled have no splits; leave out --splits and --split.');
   const listed = values.unlabelled ? await listUnlabelled(positionals[0]) : await labelled(positionals[0], values);
   const { pictures } = listed;
-  const pool = await Pool.start(values.extractor, Math.min(workers, pictures.length)).catch((error) => {
-    if (values.extractor.endsWith('.json')) throw new Complaint(`The feature extractor of '${values.extractor}' cannot be loaded. ${error.message}`);
+  const place = await manifestFor(values.extractor, pictures);
+  const pool = await Pool.start(place, Math.min(workers, pictures.length)).catch((error) => {
+    if (place.endsWith('.json')) throw new Complaint(`The feature extractor of '${values.extractor}' cannot be loaded. ${error.message}`);
     throw new Complaint(`The feature extractor in '${values.extractor}' cannot be loaded (${error.message}); run 'make build' first.`);
   });
   const { extractor } = pool;

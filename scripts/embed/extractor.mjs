@@ -44,7 +44,15 @@ async function loadManifest(file, options) {
   const folder = path.dirname(file);
   const manifest = decodeManifest(await readFile(file, 'utf8'));
   const { sha256, contents } = await checkFiles(manifest, (name) => readFile(path.join(folder, name)).then((bytes) => new Uint8Array(bytes), () => undefined));
-  if (manifest.runtime === 'function') return functionOf(folder, manifest, sha256, contents);
+  return manifest.runtime === 'function' ? functionOf(folder, manifest, sha256, contents) : networkOf({ manifest, sha256, contents }, options);
+}
+
+/**
+ * Another network than the page's own.
+ *
+ * @param {{manifest: Manifest, sha256: string, contents: Map<string, ArrayBuffer>}} loaded @param {Options} [options]
+ */
+export async function networkOf({ manifest, sha256, contents }, options = {}) {
   const onnx = manifest.runtime === 'onnx';
   const list = onnx ? path.join(site, 'networks/networks.json') : path.join(builtExtractor, 'extractor.json');
   const built = JSON.parse(await readFile(list, 'utf8').catch(() => { throw new Complaint("What runs other networks is not built yet; run 'make build' first."); }));
@@ -58,7 +66,6 @@ const tfjsProgram = (folder, runtimes, { simd = simdSupported() }) => path.join(
 /**
  * @param {{manifest: Manifest, sha256: string, contents: Map<string, ArrayBuffer>, module: string, program: string}} loaded
  * @param {Options} options
- * @returns {Promise<NodeExtractor>}
  */
 async function network({ manifest, sha256, contents, module, program }, { recipe }) {
   const used = { ...manifest, ...recipe };
@@ -69,8 +76,10 @@ async function network({ manifest, sha256, contents, module, program }, { recipe
   const inputs = (/** @type {Pixels} */ pixels) => preprocess(pixels, inputSize, views);
   return {
     id, sha256, dimension, takes,
-    embed: async (pixels) => checked(meanOf(await inTurn(inputs(pixels), runtime.run)), dimension),
-    maps: (pixels) => inTurn(inputs(pixels), runtime.maps),
+    embed: async (/** @type {Pixels} */ pixels) => checked(meanOf(await inTurn(inputs(pixels), runtime.run)), dimension),
+    maps: (/** @type {Pixels} */ pixels) => inTurn(inputs(pixels), runtime.maps),
+    shapes: async () => runtime.shapes?.(new Float32Array(3 * inputSize * inputSize)) ?? [],
+    close: runtime.close,
   };
 }
 

@@ -254,8 +254,8 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 		})
 	}
 	pictures, err := filepath.Glob(filepath.Join(dir, "pictures", "*.svg"))
-	if err != nil || len(pictures) != 2*2*5 {
-		t.Errorf("%d pictures, want one for each of 5 methods, 2 shots and 2 data sets", len(pictures))
+	if err != nil || len(pictures) != 2*2*6 {
+		t.Errorf("%d pictures, want one for each of 6 methods, 2 shots and 2 data sets", len(pictures))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	core "metaqda/core"
 	"metaqda/core/embed"
 	"metaqda/core/model"
+	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
 )
 
@@ -130,13 +131,12 @@ func plainCases(t *testing.T) []plainCase {
 	raw := &model.Prior{NIW: niw.HandCrafted(6, 2), Transform: embed.Transform{Kind: embed.None, Power: 1.5}}
 	return []plainCase{
 		writePlain(t, "shipped", rng, d, []int{3, 0, 1, 2}, learned, core.Settings{NonePrior: 0.2}),
-		writePlain(t, "shipped, map", rng, d, []int{3, 2}, learned, core.Settings{NonePrior: 0.2, Inference: niw.MAP}),
-		writePlain(t, "shipped, pooled", rng, d, []int{3, 2}, learned, core.Settings{NonePrior: 0.2, Pooled: true}),
 		writePlain(t, "one class", rng, d, []int{2}, learned, core.Settings{NonePrior: 0.5}),
 		writePlain(t, "no prior", rng, 24, []int{3, 4, 30}, nil, core.Settings{NonePrior: 0.1}), // more examples than numbers
 		writePlain(t, "closed", rng, 24, []int{3, 4}, nil, core.Settings{}),
 		writePlain(t, "centred", rng, 9, []int{2, 12, 1}, centred, core.Settings{NonePrior: 0.2}),
-		writePlain(t, "centred, pooled", rng, 9, []int{2, 12, 1}, centred, core.Settings{NonePrior: 0.2, Pooled: true, Inference: niw.MAP}),
+		writePlain(t, "one scale matrix", rng, 9, []int{2, 3, 1}, modeltest.Prior(9), core.Settings{NonePrior: 0.2}),
+		writePlain(t, "one scale matrix of many", rng, 9, []int{2, 12, 1}, modeltest.Prior(9), core.Settings{NonePrior: 0.2}),
 		writePlain(t, "raw", rng, 6, []int{3, 3}, raw, core.Settings{NonePrior: 0.2}),
 	}
 }
@@ -253,7 +253,7 @@ func TestExportSaysWhatIsMissing(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, "empty"), empty)
 	put(t, filepath.Join(dir, "no classifier"), []byte("{}"))
-	named, err := model.EncodeClassifier(&model.Classifier{PriorSum: strings.Repeat("a", 64), Settings: model.Settings{Inference: "fb"},
+	named, err := model.EncodeClassifier(&model.Classifier{PriorSum: strings.Repeat("a", 64),
 		Classes: []model.Class{{Label: "cup", Weight: 1, Examples: []model.Example{{Embedding: []float32{1, 2}}}}}})
 	if err != nil {
 		t.Fatal(err)

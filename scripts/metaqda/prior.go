@@ -3,27 +3,24 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/core/embed"
+	core "metaqda/core"
 	"metaqda/core/model"
-	"metaqda/core/niw"
 	"metaqda/scripts/output"
 )
 
-const priorAbout = `Write the hand-crafted prior m = 0, S = s² I, kappa = 1, nu = d for embeddings of
-dimension d that are scaled to length one. s = 1 is the prior of the paper's
-ablation; with embeddings of length one s = 6 is far better calibrated.`
+const priorAbout = `Writes the prior for vectors of length d that nothing was learned for: the one that
+the npm package and the Go library use where they are given none, with the session
+model that was fitted to it.`
 
 func priorCommand() *cli.Command {
-	d, s, extractor, out := 0, 6.0, "", "prior.safetensors"
+	d, extractor, out := 0, "", "prior.safetensors"
 	return &cli.Command{
-		Name: "prior", Usage: "write the hand-crafted prior that nothing was learned for", Description: priorAbout,
+		Name: "prior", Usage: "write the prior for vectors that nothing was learned for", Description: priorAbout,
 		Flags: []cli.Flag{
 			intFlag(&d, "dimension", "dimension d of the embeddings (required)"),
-			numberFlag(&s, "s", "square root of the diagonal of S"),
 			textFlag(&extractor, "extractor", "id of the feature extractor, kept in the file"),
 			textFlag(&out, "out", "file to write"),
 		},
@@ -34,15 +31,13 @@ func priorCommand() *cli.Command {
 			if d < 1 || d > model.MaxDimension {
 				return fmt.Errorf("--dimension is %d: give the dimension of the embeddings, from 1 to %d", d, model.MaxDimension)
 			}
-			if !(s >= 1e-6 && s <= 1e6) {
-				return fmt.Errorf("-s is %v: give a number from 1e-6 to 1e6", s)
+			p, err := core.Default(d)
+			if err != nil {
+				return err
 			}
-			b, err := model.EncodePrior(&model.Prior{
-				NIW:       niw.HandCrafted(d, s),
-				Transform: embed.Transform{Kind: embed.L2},
-				Extractor: model.Extractor{ID: extractor},
-				Facts:     map[string]string{"name": "hand-crafted", "s": strconv.FormatFloat(s, 'g', -1, 64)},
-			})
+			named := *p.Content()
+			named.Extractor.ID, named.Facts = extractor, map[string]string{"name": "of nothing learned"}
+			b, err := model.EncodePrior(&named)
 			if err != nil {
 				return err
 			}

@@ -84,7 +84,8 @@ func (j *shareJob) page() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := model.DecodePrior(prior); err != nil {
+	p, err := model.DecodePrior(prior)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", j.prior, err)
 	}
 	network, err := j.network()
@@ -99,7 +100,7 @@ func (j *shareJob) page() ([]byte, error) {
 	if err := json.Unmarshal(manifest, &struct{ Version *string }{&about.Version}); err != nil {
 		return nil, fmt.Errorf("the manifest of %s cannot be read (%w); build the site anew", j.site, err)
 	}
-	classifier, err := j.taught(&about, network)
+	classifier, err := j.taught(&about, network, p.NIW.Dim())
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func (j *shareJob) page() ([]byte, error) {
 // A sharedNetwork is an extractor as it goes into a file.
 type sharedNetwork struct {
 	id, sha256 string
-	dimension  int             // 0 where the site vouches for it
+	dimension  int             // 0 where the manifest does not say
 	record     json.RawMessage // the field "extractor" of the block "about"
 	page       string          // of the site
 	notices    []byte
@@ -151,6 +152,7 @@ func (j *shareJob) network() (*sharedNetwork, error) {
 	type part struct{ Name string }
 	var own struct {
 		ID, SHA256 string
+		Dimension  int
 		Files      []part
 		Runtimes   struct{ SIMD, Plain part }
 	}
@@ -165,7 +167,7 @@ func (j *shareJob) network() (*sharedNetwork, error) {
 	if j.extractor != "" {
 		return j.brought(programs)
 	}
-	n := &sharedNetwork{id: own.ID, sha256: own.SHA256, page: "share/page.html", runtimes: programs}
+	n := &sharedNetwork{id: own.ID, sha256: own.SHA256, dimension: own.Dimension, page: "share/page.html", runtimes: programs}
 	if n.record, err = sharedRecord(record, own.SHA256, true); err != nil {
 		return nil, err
 	}
@@ -223,8 +225,9 @@ func sharedRecord(manifest []byte, identity string, plain bool) (json.RawMessage
 	return json.Marshal(all)
 }
 
-// taught returns the classifier without pictures, and tells about it.
-func (j *shareJob) taught(about *aboutShared, n *sharedNetwork) ([]byte, error) {
+// taught returns the classifier without pictures, and tells about it. The prior is for
+// embeddings of so many numbers.
+func (j *shareJob) taught(about *aboutShared, n *sharedNetwork, dimension int) ([]byte, error) {
 	file, err := input.File(j.classifier, "classifier")
 	if err != nil {
 		return nil, err
@@ -248,8 +251,13 @@ func (j *shareJob) taught(about *aboutShared, n *sharedNetwork) ([]byte, error) 
 			about.Classes = append(about.Classes, k.Label)
 		}
 		for i := range k.Examples {
-			if d := len(k.Examples[i].Embedding); n.dimension != 0 && d != n.dimension {
+			switch d := len(k.Examples[i].Embedding); {
+			case n.dimension != 0 && d != n.dimension && j.extractor != "":
 				return nil, fmt.Errorf(`%s has embeddings of %d numbers, and %s says "dimension" %d; put the manifest right`, j.classifier, d, j.extractor, n.dimension)
+			case n.dimension != 0 && d != n.dimension:
+				return nil, fmt.Errorf("%s has embeddings of %d numbers, and the extractor of the site gives %d; give the manifest of the one that they are of by --extractor", j.classifier, d, n.dimension)
+			case d != dimension:
+				return nil, fmt.Errorf("%s has embeddings of %d numbers, and the prior %s is for %d; give the prior that it was taught under", j.classifier, d, j.prior, dimension)
 			}
 			k.Examples[i].Thumbnail = nil
 		}

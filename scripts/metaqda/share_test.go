@@ -15,7 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"metaqda/core/embed"
 	"metaqda/core/model"
+	"metaqda/core/niw"
 )
 
 // A folder with the parts of a site, and a session with pictures beside it.
@@ -27,7 +29,7 @@ func shareable(t *testing.T, name string, extractor model.Extractor) (dir string
 		"share/engine.wasm":        "engine",
 		"share/notices.txt":        "notices",
 		"manifest.json":            `{"version": "0123456789abcdef"}`,
-		"extractor/extractor.json": `{"id": "net", "sha256": "aa", "files": [{"name": "model.json"}, {"name": "weights.bin"}], "runtimes": {"simd": {"name": "a.wasm"}, "plain": {"name": "b.wasm"}}}`,
+		"extractor/extractor.json": `{"id": "net", "sha256": "aa", "dimension": 2, "files": [{"name": "model.json"}, {"name": "weights.bin"}], "runtimes": {"simd": {"name": "a.wasm"}, "plain": {"name": "b.wasm"}}}`,
 		"extractor/model.json":     "{}", "extractor/weights.bin": "weights", "extractor/a.wasm": "a", "extractor/b.wasm": "b",
 		"networks/share-onnx.html": `<title>metaqda</title><template id="blocks"></template>onnx`, "networks/share-onnx.txt": "of ONNX",
 		"networks/networks.json": `{"onnx": {"name": "ort.wasm"}}`, "networks/ort.wasm": "ort",
@@ -37,13 +39,13 @@ func shareable(t *testing.T, name string, extractor model.Extractor) (dir string
 		}
 		put(t, filepath.Join(dir, path), []byte(text))
 	}
-	file, err := model.EncodeClassifier(&model.Classifier{Name: name, Extractor: extractor, Settings: model.Settings{Inference: "fb"}, Classes: []model.Class{
+	file, err := model.EncodeClassifier(&model.Classifier{Name: name, Extractor: extractor, Classes: []model.Class{
 		{Label: "</script>", Weight: 1, Examples: []model.Example{{Embedding: []float32{1, 2}, Thumbnail: []byte("a picture")}}}, {Label: "empty", Weight: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(dir, "session"), file)
-	prior, err := os.ReadFile("../../web/prior/default.safetensors")
+	prior, err := model.EncodePrior(&model.Prior{NIW: niw.HandCrafted(2, 1), Transform: embed.Transform{Kind: embed.L2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +99,29 @@ func TestShareSaysWhatIsWrong(t *testing.T) {
 		if status := run(context.Background(), c.args, &complaint, &complaint); status != 2 || !strings.Contains(complaint.String(), c.want) {
 			t.Errorf("%q: status %d, %q, want %q", c.args, status, &complaint, c.want)
 		}
+	}
+}
+
+// A classifier of vectors from elsewhere has no extractor's name: their length tells.
+func TestWhatTheExtractorCannotGiveIsNotShared(t *testing.T) {
+	dir, args := shareable(t, "x", model.Extractor{})
+	for want, d := range map[string]int{"has embeddings of 512 numbers, and the extractor of the site gives 2": 512, "": 2} {
+		file, err := model.EncodeClassifier(&model.Classifier{Classes: []model.Class{
+			{Label: "a", Weight: 1, Examples: []model.Example{{Embedding: make([]float32, d)}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(dir, "session"), file)
+		var complaint bytes.Buffer
+		if status := run(context.Background(), args, &complaint, &complaint); (status == 0) != (want == "") || !strings.Contains(complaint.String(), want) {
+			t.Errorf("%d numbers: status %d, %q", d, status, &complaint)
+		}
+	}
+	put(t, filepath.Join(dir, "extractor", "extractor.json"), []byte(`{"id": "net", "sha256": "aa"}`))
+	args = append(args, "--prior", "../../web/prior/default.safetensors")
+	var complaint bytes.Buffer
+	if status := run(context.Background(), args, &complaint, &complaint); status != 2 || !strings.Contains(complaint.String(), "the prior ../../web/prior/default.safetensors is for 1280") {
+		t.Errorf("another prior: status %d, %q", status, &complaint)
 	}
 }
 

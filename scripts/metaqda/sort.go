@@ -12,7 +12,8 @@ import (
 const sortAbout = `Writes a table (CSV) of what every picture probably is: its row and, where the
 .json beside the data names "files", its file; the answer, the most probable class or,
 where that is more than a third probable, "none of these"; the probability of each class
-and of none of these. From folders of pictures:
+and of none of these. A name that a spreadsheet would take for a formula gets an
+apostrophe before it. From folders of pictures:
 
   node scripts/embed/embed.mjs CLASSES --out taught.npz
   node scripts/embed/embed.mjs FOLDER --unlabelled --out pictures.npz

@@ -30,7 +30,7 @@ func TestTransductiveTables(t *testing.T) {
 		if strings.Contains(text, "strangers") != strings.Contains(text, "1-shot none Brier") {
 			t.Errorf("%v: measures of none\n%s", c.flags, text)
 		}
-		for _, m := range []string{"fb", "fb-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
+		for _, m := range []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
 			if !strings.Contains(text, "\n"+m+" ") {
 				t.Errorf("%v: no %s in\n%s", c.flags, m, text)
 			}
@@ -44,18 +44,20 @@ func TestTransductiveTables(t *testing.T) {
 			t.Errorf("%v: status %d, %s", c, status, stderr)
 		}
 	}
-	if help := mustRun(t, "eval", "--help"); !strings.Contains(help, "transductive          the queries of a task judged together") || !strings.Contains(help, "fb-transductive") {
+	if help := mustRun(t, "eval", "--help"); !strings.Contains(help, "transductive          the queries of a task judged together") || !strings.Contains(help, "metaqda-transductive") {
 		t.Errorf("the help does not tell the protocol:\n%s", help)
 	}
 }
 
-// The prior that ships knows emoji again that it was taught, one by one and together.
+// The prior that ships and the one that nothing was learned for know emoji again that they
+// were taught, one by one and together.
 func TestSort(t *testing.T) {
 	const emoji = "../../testdata/dataset/emoji.npz"
-	out := filepath.Join(t.TempDir(), "table.csv")
+	out, unlearned := filepath.Join(t.TempDir(), "table.csv"), filepath.Join(t.TempDir(), "prior")
+	mustRun(t, "prior", "--dimension", "1280", "--out", unlearned)
 	args := []string{"sort", "--examples", emoji, "--data", emoji, "--prior", "../../web/prior/default.safetensors", "--out", out}
 	var before string
-	for _, how := range []string{"--together=true", "--together=false"} {
+	for _, how := range []string{"--together=true", "--together=false", "--prior=" + unlearned} {
 		mustRun(t, append(args, how)...)
 		text := string(readFile(t, out))
 		table, err := csv.NewReader(strings.NewReader(text)).ReadAll()

@@ -32,7 +32,7 @@ ends in the same bytes as if it had never stopped. The same seed gives the same
 bytes, whatever --workers.
 
 presets:
-  default    the measured best for embeddings of MobileNetV3
+  default    for embeddings of any network, under one covariance for the session
   conv4      for the features of small networks such as Conv-4
   paper      Algorithm 1 as published
   plain      conv4 without temperature: m, kappa and S alone are learned
@@ -160,6 +160,8 @@ func (o *trainOptions) flags() []cli.Flag {
 		textFlag(&o.files.Folds, "folds-out", "folder for the priors learned without each part, as without-SET.safetensors"),
 		numberFlag(&s.Near, "near", "two pictures of a class are frames of one burst when their squared whitened distance is below this share of the mean one within classes; 0 for no bursts"),
 		numberFlag(&s.Centre, "centre", "kappa_d of the session's own mean: the larger, the closer it keeps to that of the prior; 0 for none"),
+		numberFlag(&s.Shared, "shared", "weight of the session's residuals in the covariance that its classes share, in units of their mean squared length; 0 for a covariance of its own for each class"),
+		numberFlag(&s.Kappa, "class-kappa", "kappa of the class means beside --shared"),
 
 		textFlag(&o.optimiser, "optimizer", "sgd or adam"),
 		numberFlag(&c.Rate, "learning-rate", "of m and L"),

@@ -10,8 +10,7 @@
 // and service workers need either localhost or https. There it answers only
 // requests for localhost, 127.0.0.1, [::1] and the host of -addr, with its port: a
 // page elsewhere whose name is made to point to this machine gets status 421. A
-// client that does not take 64 KiB in ten seconds is left, and 128 are served at a
-// time.
+// client that does not take 64 KiB in ten seconds, or says nothing for five, is left.
 //
 //	go run ./scripts/serve -dir build/site -addr localhost:8080
 //
@@ -33,8 +32,6 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 func main() {
@@ -78,18 +75,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// limits bound what one client, and all together, can take of the server: time,
-// and memory, of which a connection takes some ten kilobytes besides its header.
+// limits bound how long one client can take of the server. Connections are not counted:
+// where silent ones took every place, others would wait.
 type limits struct {
-	header      time.Duration // until the whole header of a request is there
-	write       time.Duration // until the client has taken one piece of an answer
-	idle        time.Duration // between two requests
-	connections int           // at a time; more wait until one ends
+	header time.Duration // until the whole header of a request is there
+	write  time.Duration // until the client has taken one piece of an answer
+	idle   time.Duration // between two requests
 }
 
 // usual are the limits of the command. A piece is 64 KiB, so a client may be as
-// slow as 6 KB a second; browsers open six connections.
-var usual = limits{header: 5 * time.Second, write: 10 * time.Second, idle: time.Minute, connections: 128}
+// slow as 6 KB a second.
+var usual = limits{header: 5 * time.Second, write: 10 * time.Second, idle: time.Minute}
 
 // serve answers on listener until ctx ends, then lets the running answers
 // finish for at most three seconds.
@@ -104,7 +100,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, l l
 		ErrorLog:          log.New(io.Discard, "", 0), // clients that misbehave are no news
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(netutil.LimitListener(listener, l.connections)) }()
+	go func() { failed <- server.Serve(listener) }()
 	select {
 	case err := <-failed:
 		return err

@@ -11,13 +11,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/dataset"
 	"metaqda/core/embed"
 	"metaqda/core/experiment"
-	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/scripts/input"
 )
@@ -61,6 +61,10 @@ func (j *Job) Table(ctx context.Context) ([]byte, error) {
 
 // table returns the bytes of the table.
 func (j *Job) table(ctx context.Context, prior *experiment.Prior, taught *dataset.Set, rows *dataset.Rows) ([]byte, error) {
+	if prior.Session.FB == nil {
+		return nil, &dataset.FileError{File: j.Prior, Row: -1, Problem: "has no session model, without which probabilities, and none of these above all, are not to be relied on",
+			Remedy: "learn it with a calibration (`metaqda train` by its default), or take one of `metaqda prior`"}
+	}
 	if taught.Extractor != "" && rows.Extractor != "" && taught.Extractor != rows.Extractor {
 		return nil, &dataset.FileError{File: rows.File(), Row: -1, Problem: fmt.Sprintf("has embeddings of the extractor %q but %s of %q", rows.Extractor, taught.File(), taught.Extractor),
 			Remedy: "embed both with the same"}
@@ -111,7 +115,7 @@ func (j *Job) teach(prior *experiment.Prior, taught *dataset.Set) (*qda.Classifi
 	if err != nil {
 		return nil, err
 	}
-	o := prior.Session.Options(niw.FB)
+	o := prior.Session.Options()
 	o.NonePrior = j.NonePrior
 	c, err := qda.New(prior.NIW, o)
 	if err != nil {
@@ -162,6 +166,10 @@ func (j *Job) judge(ctx context.Context, c *qda.Classifier, x *mat.Dense) (*qda.
 // encode returns the table as CSV: a heading, then every picture in the order of the
 // rows. The answer is that of [qda.Decide].
 func encode(labels []string, a *qda.Answers, files []string) ([]byte, error) {
+	labels = slices.Clone(labels)
+	for j, label := range labels {
+		labels[j] = noFormula(label)
+	}
 	names := append(slices.Clone(labels), None)
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -173,7 +181,7 @@ func encode(labels []string, a *qda.Answers, files []string) ([]byte, error) {
 			line[2] = labels[best]
 		}
 		if files != nil {
-			line[1] = files[i]
+			line[1] = noFormula(files[i])
 		}
 		for _, v := range append(slices.Clone(classes), none) {
 			line = append(line, strconv.FormatFloat(v, 'f', 6, 64))
@@ -182,4 +190,13 @@ func encode(labels []string, a *qda.Answers, files []string) ([]byte, error) {
 	}
 	w.Flush()
 	return b.Bytes(), w.Error()
+}
+
+// noFormula returns text with an apostrophe before it where a spreadsheet would take it
+// for a formula.
+func noFormula(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }

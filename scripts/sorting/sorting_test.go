@@ -16,7 +16,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core"
 	"metaqda/core/dataset"
+	"metaqda/core/model"
 	"metaqda/core/qda"
 	"metaqda/scripts/input"
 )
@@ -162,6 +164,56 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// A prior that nothing was learned for is right far more often than chance; one that
+// says nothing of sessions is refused.
+func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
+	j, truth := job(t)
+	p, err := metaqda.Default(1280)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.NonePrior = 0 // what counts is which class
+	bare := *p.Content()
+	bare.Session = model.Session{}
+	for _, prior := range []*model.Prior{p.Content(), &bare} {
+		file, err := model.EncodePrior(prior)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.Prior = filepath.Join(t.TempDir(), "prior")
+		write(t, j.Prior, string(file))
+		if prior == &bare {
+			if _, err := j.Table(t.Context()); err == nil || !strings.Contains(err.Error(), "no session model") {
+				t.Errorf("without a session model: %v", err)
+			}
+			continue
+		}
+		right, answers := 0, map[string]bool{}
+		for i, line := range run(t, j)[1:] {
+			answers[line[2]] = true
+			if line[2] == truth[i] {
+				right++
+			}
+		}
+		if right < len(truth)/3 || len(answers) < known/2 {
+			t.Errorf("%d of %d are right, the answers are %v", right, len(truth), answers)
+		}
+	}
+}
+
+func TestNoNameIsAFormulaInASpreadsheet(t *testing.T) {
+	for _, name := range []string{"=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"} {
+		text, err := encode([]string{name}, &qda.Answers{Classes: mat.NewDense(1, 1, []float64{1}), None: []float64{0}}, []string{name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if want := "'" + name; err != nil || table[0][3] != want || table[1][1] != want || table[1][2] != want {
+			t.Errorf("%q is written %q, %v", name, table, err)
+		}
+	}
+}
+
 func parse(t *testing.T, text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -185,7 +237,7 @@ func answers(t *testing.T, j Job) *qda.Answers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := prior.Session.Options(0)
+	o := prior.Session.Options()
 	o.NonePrior = j.NonePrior
 	c, err := qda.New(prior.NIW, o)
 	if err != nil {

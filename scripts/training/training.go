@@ -95,6 +95,9 @@ func (t *training) resume() error {
 // train runs to the end or until ctx ends, writing a checkpoint at every
 // validation.
 func (t *training) train(ctx context.Context, progress io.Writer) error {
+	if t.Trainer.Config().Steps == 0 {
+		return nil // the start is the prior
+	}
 	bar := newBar(progress, t.Trainer)
 	defer bar.end()
 	for !t.Trainer.Done() {

@@ -16,8 +16,8 @@ import (
 func (e *Engine) AddClass(name string) (id, kept string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.classes) >= model.MaxClasses {
-		return "", "", fail("limit", "A session holds at most "+strconv.Itoa(model.MaxClasses)+" classes: begin another session.")
+	if err := e.room(1, 0); err != nil {
+		return "", "", err
 	}
 	if name, err = e.freeName(name, ""); err != nil {
 		return "", "", err
@@ -90,6 +90,9 @@ func (e *Engine) restoreClass(c *class, from *qda.Classifier, taken *qda.Detache
 	if _, err := e.class(c.ID); err == nil {
 		return nil // it came back in another tab
 	}
+	if err := e.room(1, len(c.examples)); err != nil {
+		return err
+	}
 	c.Name = numbered(c.Name, func(name string) bool { return e.called(name, c.ID) == nil })
 	c.Order = e.freeOrder(c.Order)
 	if from != e.classifier {
@@ -118,8 +121,8 @@ func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byt
 	if err := e.foreign(); err != nil {
 		return "", err
 	}
-	if e.exampleCount() >= model.MaxExamples {
-		return "", fail("limit", "A session holds at most "+strconv.Itoa(model.MaxExamples)+" pictures: begin another session, or remove some here.")
+	if err := e.room(0, 1); err != nil {
+		return "", err
 	}
 	x, err := e.transformed(embedding)
 	if err == nil && e.unrecorded() {
@@ -232,6 +235,9 @@ func (e *Engine) restoreExample(x *store.Example) error {
 	}
 	if c.place(x.ID) >= 0 {
 		return nil // it came back in another tab
+	}
+	if err := e.room(0, 1); err != nil {
+		return err
 	}
 	if err := e.putBack(x); err != nil {
 		return err
@@ -399,6 +405,17 @@ func (c *class) lastOrder() float64 {
 	return 0
 }
 
+// room refuses so many more classes and examples where a session holds no more.
+func (e *Engine) room(classes, examples int) error {
+	if len(e.classes)+classes > model.MaxClasses {
+		return fail("limit", "A session holds at most "+strconv.Itoa(model.MaxClasses)+" classes: begin another session, or remove some here.")
+	}
+	if e.exampleCount()+examples > model.MaxExamples {
+		return fail("limit", "A session holds at most "+strconv.Itoa(model.MaxExamples)+" pictures: begin another session, or remove some here.")
+	}
+	return nil
+}
+
 func (e *Engine) exampleCount() int {
 	n := 0
 	for _, c := range e.classes {
@@ -464,12 +481,8 @@ func enrolRows(q *qda.Classifier, p *prior, class string, examples []*store.Exam
 
 // options returns the classifier's options under settings and a prior.
 func options(s store.Settings, p *prior) qda.Options {
-	inf, err := niw.ParseInference(s.Inference)
-	if err != nil {
-		inf = niw.FB
-	}
-	o := p.file.Session.Options(inf)
-	o.Pooled, o.NonePrior = s.Pooled, s.NonePrior
+	o := p.file.Session.Options()
+	o.NonePrior = s.NonePrior
 	return o
 }
 

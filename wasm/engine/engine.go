@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"metaqda/core/model"
-	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/wasm/store"
 	"metaqda/wasm/view"
@@ -37,6 +36,8 @@ type Hooks struct {
 	Now     func() time.Time
 	Later   func(time.Duration, func()) // calls after a time; nil: what is shown follows every change at once
 	Breathe func(urgent bool)           // lets messages in, and returns, unless urgent in its own time; nil: what takes long is done at once
+	Marks   func() string               // what Mark noted of all sessions, a JSON array; waits
+	Mark    func(id, mark string)       // notes JSON outside of the store, nothing for a session that is deleted
 	Fold    func(string) string         // what names that people take for the same have in common; nil: all but case
 }
 
@@ -50,10 +51,13 @@ type Engine struct {
 
 	mu         sync.Mutex // everything below; never held while waiting
 	store      store.Store
-	trouble    string  // why changes are not kept, empty when they are
-	lost       bool    // what was stored of the session was cleared: it is here alone
-	pending    []noted // changes not stored yet, in order
-	number     uint64  // of the last change noted
+	trouble    string   // why changes are not kept, empty when they are
+	gone       error    // why nothing more of the session can be kept: it is here alone
+	vanished   string   // what was noted elsewhere and is not stored any more, empty if all is
+	unmark     []string // sessions that have vanished, whose marks can go
+	noting     bool     // the session's mark will be noted in a moment
+	pending    []noted  // changes not stored yet, in order
+	number     uint64   // of the last change noted
 	refused    map[uint64]error
 	sweep      bool             // priors may have gone out of use
 	fetch      []*store.Example // whose thumbnails are fetched before pending is stored
@@ -106,6 +110,7 @@ type State struct {
 	Prior                  PriorInfo
 	Classes                []ClassInfo
 	Trouble                string // why changes are not kept, empty when they are
+	Vanished               string // what was kept here before and is not any more, a sentence
 	Saved                  int64  // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
 	Damaged                int    // so many records of the session cannot be used, see [Engine.Damaged]
 	Extractor              model.Extractor
@@ -138,7 +143,7 @@ func (e *Engine) State() State {
 
 // overview returns the state without classes.
 func (e *Engine) overview() State {
-	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble,
+	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble, Vanished: e.vanished,
 		Saved: e.session.Saved, Damaged: len(e.damaged), Extractor: e.session.Extractor}
 	if e.prior != nil {
 		s.Dimension = e.prior.dim()
@@ -159,14 +164,13 @@ func (e *Engine) classInfos() []ClassInfo {
 
 // defaultSettings are those of a new session.
 func defaultSettings() store.Settings {
-	return store.Settings{Inference: niw.FB.String(), Sort: string(view.ByProbability), NonePrior: 0.2}
+	return store.Settings{Sort: string(view.ByProbability), NonePrior: 0.2}
 }
 
 // Change names the settings to change; nil leaves one as it is.
 type Change struct {
-	Inference, Sort *string
-	NonePrior       *float64
-	Pooled          *bool
+	Sort      *string
+	NonePrior *float64
 }
 
 // Configure changes settings of the session, all or none.
@@ -174,10 +178,8 @@ func (e *Engine) Configure(c Change) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.session.Settings
-	set(&s.Inference, c.Inference)
 	set(&s.Sort, c.Sort)
 	set(&s.NonePrior, c.NonePrior)
-	set(&s.Pooled, c.Pooled)
 	if err := checkSettings(s); err != nil {
 		return err
 	}
@@ -191,7 +193,7 @@ func (e *Engine) Configure(c Change) error {
 		}
 	}
 	e.session.Settings = s
-	e.touch(store.Edit{Inference: c.Inference, Sort: c.Sort, NonePrior: c.NonePrior, Pooled: c.Pooled}, store.Needs{})
+	e.touch(store.Edit{Sort: c.Sort, NonePrior: c.NonePrior}, store.Needs{})
 	return nil
 }
 
@@ -202,9 +204,6 @@ func set[T any](dst *T, v *T) {
 }
 
 func checkSettings(s store.Settings) error {
-	if s.Inference != niw.FB.String() && s.Inference != niw.MAP.String() {
-		return fail("setting", "The inference “"+s.Inference+"” is unknown: choose fb or map.")
-	}
 	if s.Sort != string(view.ByProbability) && s.Sort != string(view.AsTaught) {
 		return fail("setting", "The order “"+s.Sort+"” is unknown: choose probability or taught.")
 	}

@@ -129,13 +129,13 @@ func TestAnotherEngineOnTheSameStoreGivesTheSameNumbers(t *testing.T) {
 	token, err := w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
 	must(t, err)
 	must(t, w.Undo(token))
-	pooled, none := true, 0.3
-	must(t, w.Configure(Change{Pooled: &pooled, NonePrior: &none}))
+	none := 0.3
+	must(t, w.Configure(Change{NonePrior: &none}))
 	w.Flush()
 	again := newWorld(t, w.store)
 	same(t, "reopened", again.ask(t), w.ask(t))
 	s := again.State()
-	if len(s.Classes) != 3 || s.Classes[1].Name != "dog" || string(s.Classes[2].Examples[1].Thumbnail) != "\x02\x01" || !s.Settings.Pooled || s.Settings.NonePrior != 0.3 {
+	if len(s.Classes) != 3 || s.Classes[1].Name != "dog" || string(s.Classes[2].Examples[1].Thumbnail) != "\x02\x01" || s.Settings.NonePrior != 0.3 {
 		t.Fatalf("state after reopening: %+v", s)
 	}
 }
@@ -193,29 +193,29 @@ func TestRefusals(t *testing.T) {
 	ids := w.teachAll(t, "cat", "dog")
 	before, frame := w.ask(t), w.frame
 	nan := float32(math.NaN())
-	fb := "bayes"
+	order := "bayes"
 	for name, c := range map[string]struct {
 		err  error
 		code string
 	}{
-		"taken name":        {second(w.AddClass(" cat ")), "label"},
-		"other case":        {second(w.AddClass("CAT")), "label"},
-		"none of these":     {second(w.AddClass("none  of these")), "label"},
-		"renamed to none":   {w.RenameClass(ids[0], "None of these"), "label"},
-		"move to itself":    {second(w.MoveExample(ids[0], w.State().Classes[0].Examples[0].ID, ids[0])), "class"},
-		"blank name":        {second(w.AddClass("  ")), "label"},
-		"long name":         {second(w.AddClass(strings.Repeat("x", 500))), "label"},
-		"rename to taken":   {w.RenameClass(ids[1], "cat"), "label"},
-		"unknown class":     {first(w.AddExample("nowhere", make([]float32, dim), nil)), "class"},
-		"wrong length":      {first(w.AddExample(ids[0], make([]float32, dim+1), nil)), "dimension"},
-		"not finite":        {CheckEmbedding([]float32{0, nan}), "value"},
-		"empty":             {CheckEmbedding(nil), "dimension"},
-		"unknown picture":   {first(w.RemoveExample(ids[0], "nowhere")), "example"},
-		"unknown token":     {w.Undo("nowhere"), "undo"},
-		"unknown inference": {w.Configure(Change{Inference: &fb}), "setting"},
-		"unknown session":   {w.OpenSession("nowhere"), "session"},
-		"broken prior":      {third(w.ImportPrior([]byte("nonsense"), here)), "format"},
-		"broken session":    {third(w.ImportSession([]byte("nonsense"), here)), "format"},
+		"taken name":      {second(w.AddClass(" cat ")), "label"},
+		"other case":      {second(w.AddClass("CAT")), "label"},
+		"none of these":   {second(w.AddClass("none  of these")), "label"},
+		"renamed to none": {w.RenameClass(ids[0], "None of these"), "label"},
+		"move to itself":  {second(w.MoveExample(ids[0], w.State().Classes[0].Examples[0].ID, ids[0])), "class"},
+		"blank name":      {second(w.AddClass("  ")), "label"},
+		"long name":       {second(w.AddClass(strings.Repeat("x", 500))), "label"},
+		"rename to taken": {w.RenameClass(ids[1], "cat"), "label"},
+		"unknown class":   {first(w.AddExample("nowhere", make([]float32, dim), nil)), "class"},
+		"wrong length":    {first(w.AddExample(ids[0], make([]float32, dim+1), nil)), "dimension"},
+		"not finite":      {CheckEmbedding([]float32{0, nan}), "value"},
+		"empty":           {CheckEmbedding(nil), "dimension"},
+		"unknown picture": {first(w.RemoveExample(ids[0], "nowhere")), "example"},
+		"unknown token":   {w.Undo("nowhere"), "undo"},
+		"unknown order":   {w.Configure(Change{Sort: &order}), "setting"},
+		"unknown session": {w.OpenSession("nowhere"), "session"},
+		"broken prior":    {third(w.ImportPrior([]byte("nonsense"), here)), "format"},
+		"broken session":  {third(w.ImportSession([]byte("nonsense"), here)), "format"},
 	} {
 		if got := code(c.err); got != c.code {
 			t.Errorf("%s: code %q (%v), want %q", name, got, c.err, c.code)
@@ -384,8 +384,8 @@ func third[A, B any](_ A, _ B, err error) error { return err }
 func TestExportAndImport(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	w.teachAll(t, "cat", "dog")
-	inf := "map"
-	must(t, w.Configure(Change{Inference: &inf}))
+	none := 0.3
+	must(t, w.Configure(Change{NonePrior: &none}))
 	want := w.ask(t)
 	b, err := w.ExportSession()
 	must(t, err)
@@ -587,7 +587,7 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 			_, notice, err := w.ImportPrior(prior, here)
 			check("the prior", notice, err)
 			session, err := model.EncodeClassifier(&model.Classifier{
-				Extractor: c.made, Settings: model.Settings{Inference: "fb", NonePrior: 0.2, Sort: "probability"},
+				Extractor: c.made, Settings: model.Settings{NonePrior: 0.2, Sort: "probability"},
 				Classes: []model.Class{{Label: "cat", Weight: 1, Examples: []model.Example{{Embedding: make([]float32, dim)}}}},
 			})
 			must(t, err)

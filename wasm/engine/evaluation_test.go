@@ -14,7 +14,6 @@ import (
 
 	"metaqda/core/dataset"
 	"metaqda/core/model"
-	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/wasm/store"
 )
@@ -35,46 +34,44 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 	}
 	prior.NIW.WhitenRowsTo(white, white)
 
-	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
-		w := newWorld(t, store.NewMemory())
-		w.files["prior"] = b
-		must(t, w.UsePrior("prior", model.Sum(b)))
-		name, none := inf.String(), 0.3
-		must(t, w.Configure(Change{Inference: &name, NonePrior: &none}))
-		o := prior.Session.Options(inf)
-		o.NonePrior = none
-		c, err := qda.New(prior.NIW.Whitened(), o)
+	w := newWorld(t, store.NewMemory())
+	w.files["prior"] = b
+	must(t, w.UsePrior("prior", model.Sum(b)))
+	none := 0.3
+	must(t, w.Configure(Change{NonePrior: &none}))
+	o := prior.Session.Options()
+	o.NonePrior = none
+	c, err := qda.New(prior.NIW.Whitened(), o)
+	must(t, err)
+	examples := 0
+	for k, class := range set.Classes {
+		id, _, err := w.AddClass(class)
 		must(t, err)
-		examples := 0
-		for k, class := range set.Classes {
-			id, _, err := w.AddClass(class)
+		must(t, c.AddClass(class))
+		rows := set.ClassRows(k)
+		for _, r := range rows[1:] {
+			_, err := w.AddExample(id, slices.Clone(set.Row(r)), nil)
 			must(t, err)
-			must(t, c.AddClass(class))
-			rows := set.ClassRows(k)
-			for _, r := range rows[1:] {
-				_, err := w.AddExample(id, slices.Clone(set.Row(r)), nil)
-				must(t, err)
-				must(t, c.Add(class, white.RawRowView(r)))
-				examples++
-			}
+			must(t, c.Add(class, white.RawRowView(r)))
+			examples++
 		}
-		if asked := len(c.Support().Class); examples <= asked {
-			t.Fatalf("all of the %d examples are asked", examples)
+	}
+	if asked := len(c.Support().Class); examples <= asked {
+		t.Fatalf("all of the %d examples are asked", examples)
+	}
+	want := make([]float64, len(set.Classes))
+	for k := range set.Classes {
+		query := set.ClassRows(k)[0]
+		got, err := w.Probabilities(slices.Clone(set.Row(query)))
+		must(t, err)
+		wantNone, err := c.ProbabilitiesTo(want, white.RawRowView(query))
+		must(t, err)
+		if math.Abs(got.None-wantNone) > 1e-9 {
+			t.Errorf("query %d: none %v, want %v", k, got.None, wantNone)
 		}
-		want := make([]float64, len(set.Classes))
-		for k := range set.Classes {
-			query := set.ClassRows(k)[0]
-			got, err := w.Probabilities(slices.Clone(set.Row(query)))
-			must(t, err)
-			wantNone, err := c.ProbabilitiesTo(want, white.RawRowView(query))
-			must(t, err)
-			if math.Abs(got.None-wantNone) > 1e-9 {
-				t.Errorf("%v, query %d: none %v, want %v", inf, k, got.None, wantNone)
-			}
-			for _, class := range got.Classes {
-				if p := want[c.Index(class.Name)]; math.Abs(class.P-p) > 1e-9 {
-					t.Errorf("%v, query %d, %s: %v, want %v", inf, k, class.Name, class.P, p)
-				}
+		for _, class := range got.Classes {
+			if p := want[c.Index(class.Name)]; math.Abs(class.P-p) > 1e-9 {
+				t.Errorf("query %d, %s: %v, want %v", k, class.Name, class.P, p)
 			}
 		}
 	}
@@ -84,7 +81,7 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 // given here is refused as a whole.
 func TestLabelsOnImport(t *testing.T) {
 	file := func(labels ...string) *model.Classifier {
-		c := &model.Classifier{Name: "a session", Settings: model.Settings{Inference: "fb", NonePrior: 0.1}}
+		c := &model.Classifier{Name: "a session", Settings: model.Settings{NonePrior: 0.1}}
 		for i, label := range labels {
 			x := make([]float32, dim)
 			x[i] = 1

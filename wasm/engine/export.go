@@ -12,8 +12,9 @@ import (
 func (e *Engine) ExportSession() ([]byte, error) {
 	id, write := e.Export(true)
 	b, err := write()
-	if err == nil {
-		err = e.Kept(e.NoteSaved(id))
+	if err == nil { // the file is whole, whether or not that it was saved can be noted
+		e.NoteSaved(id)
+		e.Flush()
 	}
 	return b, err
 }
@@ -63,7 +64,7 @@ func (e *Engine) content(pictures bool) (c *model.Classifier, apart map[string]*
 	s := e.session.Settings
 	c = &model.Classifier{
 		Name:      e.session.Name,
-		Settings:  model.Settings{Inference: s.Inference, Pooled: s.Pooled, NonePrior: s.NonePrior, Sort: s.Sort},
+		Settings:  model.Settings{NonePrior: s.NonePrior, Sort: s.Sort},
 		Extractor: e.madeWith(),
 	}
 	if e.prior != nil {
@@ -106,8 +107,8 @@ func (e *Engine) encode(c *model.Classifier) ([]byte, error) {
 }
 
 // NoteSaved notes that the session of this id was saved to a file, if it is still the
-// open one, and returns the number of that change for [Engine.Kept].
-func (e *Engine) NoteSaved(id string) uint64 {
+// open one.
+func (e *Engine) NoteSaved(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.session.ID == id {
@@ -115,5 +116,4 @@ func (e *Engine) NoteSaved(id string) uint64 {
 		e.note(store.Needs{Session: id}, store.Op{Table: store.Sessions, Key: id, Value: store.Edit{Saved: e.session.Saved}})
 		e.announce()
 	}
-	return e.number
 }

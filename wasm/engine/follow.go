@@ -67,7 +67,7 @@ func (e *Engine) Follow(n Note) error {
 // stored still: that is newer. It needs the lock flushing.
 func (e *Engine) catchUp(n Note) (next, error) {
 	e.mu.Lock()
-	concerned := e.session.ID == n.Session && !e.lost
+	concerned := e.session.ID == n.Session && e.gone == nil
 	e.mu.Unlock()
 	if !concerned {
 		if n.Head {
@@ -268,7 +268,7 @@ func (e *Engine) readAll() (another bool, err error) {
 	chosen, unreadable := e.chosenPrior(c)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.session.ID != id || e.lost {
+	if e.session.ID != id || e.gone != nil {
 		return false, nil
 	}
 	for _, n := range e.pending {

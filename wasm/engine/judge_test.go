@@ -22,8 +22,8 @@ func TestJudgeAnswersAsTheEngine(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	w.files["prior"] = b
 	must(t, w.UsePrior("prior", model.Sum(b)))
-	inf, none := "fb", 0.3
-	must(t, w.Configure(Change{Inference: &inf, NonePrior: &none}))
+	none := 0.3
+	must(t, w.Configure(Change{NonePrior: &none}))
 	var many []float32
 	for k, class := range set.Classes {
 		rows := set.ClassRows(k)

@@ -265,4 +265,13 @@ func TestLimitsHaveWords(t *testing.T) {
 	if code(err) != "limit" || !strings.Contains(err.Error(), "2000 classes: begin another session") {
 		t.Errorf("class: %v", err)
 	}
+	token, err := w.RemoveClass(w.State().Classes[0].ID)
+	must(t, err)
+	must(t, second(w.AddClass("one instead")))
+	if err := w.Undo(token); code(err) != "limit" {
+		t.Errorf("a class that comes back: %v", err)
+	}
+	if _, err := w.ExportSession(); err != nil {
+		t.Error(err)
+	}
 }

@@ -29,23 +29,42 @@ func (e *Engine) Noted() uint64 {
 
 // Kept stores what has changed as Flush does and returns why the change of this
 // number was refused, nil if it was not: what it took for granted was not so any more,
-// because another tab was quicker. It has then been taken back here. It waits.
+// because another tab was quicker. It has then been taken back here. Where storage was
+// cleared, closed or broken off, what is changed is here alone, and that is the error.
+// It waits.
 func (e *Engine) Kept(number uint64) error {
-	e.Flush()
+	failed := e.flush()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	err := e.refused[number]
 	delete(e.refused, number)
-	return err
+	switch {
+	case err != nil:
+		return err
+	case e.gone != nil:
+		return e.gone
+	case failed != nil && Explain(failed).Code == "aborted":
+		return failed
+	}
+	return nil
+}
+
+// Gone returns why what is changed from now on cannot be kept, nil while it can.
+func (e *Engine) Gone() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.gone
 }
 
 // Flush stores what has changed and waits for it. What could not be stored stays
 // noted and goes with the next change; [State].Trouble then says why.
-func (e *Engine) Flush() {
+func (e *Engine) Flush() { _ = e.flush() }
+
+func (e *Engine) flush() error {
 	e.flushing.Lock()
 	defer e.flushing.Unlock()
 	e.mu.Lock()
-	if e.lost {
+	if e.gone != nil {
 		e.pending = nil
 	}
 	changes, session := slices.Clone(e.pending), e.session.ID
@@ -53,7 +72,7 @@ func (e *Engine) Flush() {
 	e.fetch = nil
 	e.mu.Unlock()
 	if len(changes) == 0 {
-		return
+		return nil
 	}
 	settled, err := map[uint64]error{}, e.fetchThumbnails(fetch, changes)
 	if err == nil {
@@ -77,9 +96,16 @@ func (e *Engine) Flush() {
 			e.refuse(c.number, why)
 		}
 	}
-	if err != nil {
-		e.trouble = Explain(err).Message
-	} else if _, transient := e.store.(*store.Memory); !transient && !e.lost { // or else nothing is kept all the same
+	_, transient := e.store.(*store.Memory)
+	switch {
+	case e.gone != nil: // which is the trouble
+	case err != nil:
+		why := Explain(err)
+		e.trouble = why.Message
+		if why.Code == "closed" {
+			e.gone = why
+		}
+	case !transient: // or else nothing is kept all the same
 		e.trouble = ""
 	}
 	changed, sweep := trouble != e.trouble, e.sweep && err == nil
@@ -97,6 +123,10 @@ func (e *Engine) Flush() {
 		e.announce()
 	}
 	e.stored(noteOf(session, done))
+	if len(done) > 0 {
+		e.mark()
+	}
+	return err
 }
 
 // fetchBefore has the thumbnails of examples fetched that the store has, before it deletes
@@ -156,7 +186,7 @@ func (e *Engine) refuse(number uint64, why error) {
 }
 
 func (e *Engine) lose() {
-	e.lost, e.trouble = true, store.ErrCleared.Error()
+	e.gone, e.trouble = store.ErrCleared, store.ErrCleared.Error()
 }
 
 // Lose says that the browser has cleared what was stored.

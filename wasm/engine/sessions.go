@@ -25,7 +25,17 @@ func (e *Engine) Start() error {
 	if err != nil {
 		return err
 	}
-	return e.openAny(current)
+	vanished, err := e.vanishedSessions()
+	if err != nil {
+		return err
+	}
+	if err := e.openAny(current); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.vanished = vanished
+	e.mu.Unlock()
+	return nil
 }
 
 // openAny opens the given session if it exists, or else the last changed one,
@@ -146,8 +156,8 @@ func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 		return err
 	}
 	e.forgetUndo()
-	if e.lost {
-		e.lost, e.trouble = false, ""
+	if e.gone == store.ErrCleared { // and not a store that is closed to all sessions
+		e.gone, e.trouble = nil, ""
 	}
 	e.note(store.Needs{}, append(ops, store.Op{Table: store.Meta, Key: metaCurrent, Value: c.Session.ID})...)
 	e.refresh()
@@ -283,6 +293,9 @@ func (e *Engine) DeleteSession(id string) error {
 	if err := e.store.DeleteSession(id); err != nil {
 		return err
 	}
+	if e.hooks.Mark != nil {
+		e.hooks.Mark(id, "")
+	}
 	if err := e.store.Sweep(); err != nil {
 		return err
 	}
@@ -398,7 +411,7 @@ func contentsOf(file *model.Classifier, now int64) *store.Contents {
 	}
 	c := &store.Contents{Session: store.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}
 	s := &c.Session.Settings
-	s.Inference, s.Pooled, s.NonePrior = file.Settings.Inference, file.Settings.Pooled, file.Settings.NonePrior
+	s.NonePrior = file.Settings.NonePrior
 	if file.Settings.Sort == string(view.AsTaught) {
 		s.Sort = file.Settings.Sort
 	}

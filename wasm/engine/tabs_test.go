@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"metaqda/wasm/store"
 )
@@ -155,8 +158,8 @@ func (w *world) act(r *rand.Rand, i int) (number uint64, acknowledged func(*ledg
 		none := float64(r.IntN(9)) / 10
 		_ = w.Configure(Change{NonePrior: &none})
 	default:
-		pooled := r.IntN(2) == 0
-		_ = w.Configure(Change{Pooled: &pooled})
+		sort := []string{"probability", "taught"}[r.IntN(2)]
+		_ = w.Configure(Change{Sort: &sort})
 	}
 	if w.Noted() == before {
 		return 0, nil
@@ -360,11 +363,11 @@ func TestTwoTabs(t *testing.T) {
 			refusal(t, "the second", a.Kept(a.Noted()), "label")
 		},
 		"settings of both stay": func(w *tabs, a, b *world, ids []string) {
-			none, pooled := 0.4, true
+			none, sort := 0.4, "taught"
 			must(t, a.Configure(Change{NonePrior: &none}))
-			must(t, b.Configure(Change{Pooled: &pooled}))
+			must(t, b.Configure(Change{Sort: &sort}))
 			w.settle()
-			if s := a.State().Settings; s.NonePrior != 0.4 || !s.Pooled {
+			if s := a.State().Settings; s.NonePrior != 0.4 || s.Sort != sort {
 				t.Errorf("settings are %+v", s)
 			}
 		},
@@ -409,8 +412,13 @@ func TestClearedStorageIsNoticed(t *testing.T) {
 	must(t, s.Apply([]store.Op{{Table: store.Sessions, Key: w.State().SessionID}}))
 	_, err := w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
 	must(t, err)
-	must(t, w.Kept(w.Noted()))
-	if got := w.State(); got.Trouble != store.ErrCleared.Error() || len(got.Classes) != 2 || len(got.Classes[0].Examples) != 2 {
+	if err := w.Kept(w.Noted()); err != store.ErrCleared || w.Gone() != err {
+		t.Errorf("a change that was not kept: %v, %v", err, w.Gone())
+	}
+	if _, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 0), nil); err != nil || w.Kept(w.Noted()) != store.ErrCleared {
+		t.Errorf("a later one: %v, or it was called kept", err)
+	}
+	if got := w.State(); got.Trouble != store.ErrCleared.Error() || len(got.Classes) != 2 || len(got.Classes[0].Examples) != 3 {
 		t.Fatalf("after the storage was cleared: %+v", got)
 	}
 	if p := w.ask(t); len(p.Classes) != len(want.Classes) {
@@ -424,4 +432,57 @@ func TestClearedStorageIsNoticed(t *testing.T) {
 		t.Fatalf("imported anew: %+v", got)
 	}
 	same(t, "stored anew", newWorld(t, s).ask(t), w.ask(t))
+}
+
+// A database that the browser has lost looks like a first visit, but for what was noted
+// elsewhere. What was deleted here is not missed.
+func TestWhatVanishedIsNoticed(t *testing.T) {
+	noted, later := map[string]string{}, []func(){}
+	hooks := Hooks{
+		Later: func(_ time.Duration, f func()) { later = append(later, f) },
+		Marks: func() string { return "[" + strings.Join(slices.Collect(maps.Values(noted)), ",") + "]" },
+		Mark: func(id, mark string) {
+			if noted[id] = mark; mark == "" {
+				delete(noted, id)
+			}
+		},
+	}
+	open := func(s store.Store) *Engine {
+		e := New(s, "", hooks)
+		must(t, e.Start())
+		return e
+	}
+	teach := func(e *Engine) {
+		must(t, second(e.AddClass("cat")))
+		e.Flush()
+		for _, f := range later {
+			f()
+		}
+		later = nil
+	}
+	s := store.NewMemory()
+	e := open(s)
+	teach(e)
+	first := e.State().SessionID
+	_, err := e.NewSession("Garden")
+	must(t, err)
+	teach(e)
+	if v := open(s).State().Vanished; v != "" || len(noted) != 2 {
+		t.Errorf("all is there, and it is said: %q; noted %v", v, noted)
+	}
+	must(t, e.DeleteSession(first))
+	if v := open(s).State().Vanished; v != "" || len(noted) != 1 {
+		t.Errorf("one was deleted, and it is said: %q; noted %v", v, noted)
+	}
+	lost := store.NewMemory()
+	for range 2 { // until something is taught anew
+		e = open(lost)
+		if v := e.State().Vanished; !strings.Contains(v, "lost or deleted what was kept here: “Garden” (1 class, 0 pictures)") {
+			t.Errorf("all is gone, and it is said: %q", v)
+		}
+	}
+	teach(e)
+	if v := open(lost).State().Vanished; v != "" {
+		t.Errorf("said once more: %q", v)
+	}
 }

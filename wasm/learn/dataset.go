@@ -18,7 +18,7 @@ func (s *Dataset) File() ([]byte, error) {
 	if d < 1 || len(x)%d != 0 || len(x)/d != len(s.Labels) {
 		return nil, unusable("embeddings and labels differ in number")
 	}
-	c := &model.Classifier{Settings: model.Settings{Inference: "fb"}}
+	c := &model.Classifier{}
 	for _, name := range s.Names {
 		c.Classes = append(c.Classes, model.Class{Label: name, Weight: 1})
 	}

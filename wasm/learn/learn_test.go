@@ -80,7 +80,7 @@ func accuracy(t *testing.T, p *model.Prior) float64 {
 	right, all := 0, 0
 	for seed := range uint64(40) {
 		classes := world(5, 9, 100+seed)
-		c, err := qda.New(p.NIW, p.Session.Options(niw.FB))
+		c, err := qda.New(p.NIW, p.Session.Options())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,7 +95,7 @@ func (w *watched) left() (keys []string, wrote int) {
 // file is a small classifier file of the world.
 func file(t testing.TB) []byte {
 	t.Helper()
-	c := &model.Classifier{Settings: model.Settings{Inference: "fb"}}
+	c := &model.Classifier{}
 	for _, k := range world(6, 4, 1) {
 		class := model.Class{Label: k.Name, Weight: 1}
 		for _, x := range k.Examples {
@@ -487,18 +487,19 @@ func TestALearnerResumesWhereAnotherStopped(t *testing.T) {
 	s := newWatched(t)
 	var told []Progress
 	first := newLearner(s, func(p Progress) { told = append(told, p) })
+	stopped := make(chan struct{})
+	first.hooks.Breathe = func() { // between two steps
+		if done, _ := first.run.Steps(); done == 7 {
+			first.Pause()
+			close(stopped)
+		}
+	}
 	if _, err := first.Begin("s", task); err != nil {
 		t.Fatal(err)
 	}
-	for done := 0; done < 7; {
-		time.Sleep(time.Millisecond)
-		first.mu.Lock()
-		done, _ = first.run.Steps()
-		first.mu.Unlock()
-	}
-	first.Pause()
+	<-stopped
 	done, steps, err := first.Pending("s")
-	if err != nil || done < 7 || steps != 60 {
+	if err != nil || done != 7 || steps != 60 {
 		t.Errorf("%d of %d steps, %v", done, steps, err)
 	}
 	if last := told[len(told)-1]; !last.Paused || last.Done || last.Step != done || told[0].Point == nil || !math.IsInf(told[0].SecondsLeft, 1) {

@@ -20,7 +20,6 @@ import (
 
 	"metaqda/core"
 	"metaqda/core/model"
-	"metaqda/core/niw"
 	"metaqda/wasm/nfc"
 	"metaqda/wasm/simd"
 )
@@ -148,21 +147,18 @@ func Prior(n int32) int32 {
 	})
 }
 
-func settings(inference, pooled int32, none float64) metaqda.Settings {
-	return metaqda.Settings{Inference: niw.Inference(inference), Pooled: pooled != 0, NonePrior: none}
-}
-
 // Create makes a classifier under the prior whose sha256 is the room's n bytes, none
-// if n is 0, and returns its handle.
+// if n is 0, and returns its handle. The m bytes after them are its name.
 //
 //go:wasmexport mq_create
-func Create(inference, pooled int32, none float64, n int32) int32 {
+func Create(none float64, n, m int32) int32 {
 	return guard(func() (int32, error) {
 		sum := text(0, n)
-		c, err := metaqda.New(settings(inference, pooled, none), state.priors[sum])
+		c, err := metaqda.New(metaqda.Settings{NonePrior: none}, state.priors[sum])
 		if err != nil {
 			return 0, err
 		}
+		c.Name = text(n, m)
 		return handle(c), nil
 	})
 }
@@ -212,9 +208,9 @@ func Free(h int32) { delete(state.handles, h) }
 // Configure changes settings.
 //
 //go:wasmexport mq_configure
-func Configure(h, inference, pooled int32, none float64) int32 {
+func Configure(h int32, none float64) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		return 0, c.Configure(settings(inference, pooled, none))
+		return 0, c.Configure(metaqda.Settings{NonePrior: none})
 	})
 }
 
@@ -410,24 +406,17 @@ func LeaveOneOut(h int32) int32 {
 	})
 }
 
-// Describe replies the length of vectors, inference, pooled (32 bits each), the prior
-// probability of none, the number of classes, and for each: the number of bytes of its
-// label, that of its examples, the label and the ids.
+// Describe replies the length of vectors (32 bits), the prior probability of none, the
+// number of classes, and for each: the number of bytes of its label, that of its
+// examples, the label and the ids.
 //
 //go:wasmexport mq_describe
 func Describe(h int32) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		put := func(n int) { state.reply = binary.LittleEndian.AppendUint32(state.reply, uint32(n)) }
-		s := c.Settings()
 		state.reply = state.reply[:0]
 		put(c.Dim())
-		put(int(s.Inference))
-		pooled := 0
-		if s.Pooled {
-			pooled = 1
-		}
-		put(pooled)
-		state.reply = binary.LittleEndian.AppendUint64(state.reply, math.Float64bits(s.NonePrior))
+		state.reply = binary.LittleEndian.AppendUint64(state.reply, math.Float64bits(c.Settings().NonePrior))
 		put(c.Len())
 		for _, k := range c.Classes() {
 			put(len(k.Label))

@@ -20,7 +20,7 @@ type Record map[string]any
 
 // fields are those of the records of each table.
 var fields = map[Table][]string{
-	Sessions: {"id", "name", "created", "updated", "saved", "inference", "sort", "nonePrior", "pooled", "prior", "extractor", "extractorSum"},
+	Sessions: {"id", "name", "created", "updated", "saved", "sort", "nonePrior", "prior", "extractor", "extractorSum"},
 	Classes:  {"id", "session", "name", "order"},
 	Examples: {"id", "session", "class", "order", "embedding", "thumbnail"},
 }
@@ -45,7 +45,7 @@ func encode(v any) any {
 	case Session:
 		s := v.Settings
 		return Record{"id": v.ID, "name": v.Name, "created": float64(v.Created), "updated": float64(v.Updated), "saved": float64(v.Saved),
-			"inference": s.Inference, "sort": s.Sort, "nonePrior": s.NonePrior, "pooled": s.Pooled, "prior": s.Prior,
+			"sort": s.Sort, "nonePrior": s.NonePrior, "prior": s.Prior,
 			"extractor": v.Extractor.ID, "extractorSum": v.Extractor.SHA256}
 	case Class:
 		return Record{"id": v.ID, "session": v.Session, "name": v.Name, "order": v.Order}
@@ -76,9 +76,8 @@ func decodeSession(key string, v any) Session {
 		r = Record{}
 	}
 	s := Session{ID: key, Name: text(r, "name"), Created: int64(number(r, "created")), Updated: int64(number(r, "updated")), Saved: int64(number(r, "saved")),
-		Settings:  Settings{Inference: text(r, "inference"), Sort: text(r, "sort"), NonePrior: number(r, "nonePrior"), Prior: text(r, "prior")},
+		Settings:  Settings{Sort: text(r, "sort"), NonePrior: number(r, "nonePrior"), Prior: text(r, "prior")},
 		Extractor: model.Extractor{ID: text(r, "extractor"), SHA256: text(r, "extractorSum")}}
-	s.Settings.Pooled, _ = r["pooled"].(bool)
 	if s.Name == "" {
 		s.Name = "Recovered session"
 	}
@@ -248,7 +247,31 @@ func (c *gathering) done(thumbnails map[string][]byte) *Contents {
 		c.evenOut(usual(c.lengths))
 	}
 	c.Sort()
+	c.trim()
 	return c.Contents
+}
+
+// trim sets aside what is more than a session holds: it could not be saved to a file.
+func (c *Contents) trim() {
+	over := map[string]bool{}
+	for _, k := range c.Classes[min(len(c.Classes), model.MaxClasses):] {
+		over[k.ID] = true
+		c.damaged(Classes, stored{k.ID, encode(k)}, "a session holds fewer classes")
+	}
+	c.Classes = c.Classes[:len(c.Classes)-len(over)]
+	n := 0
+	c.Examples = slices.DeleteFunc(c.Examples, func(x Example) bool {
+		switch n++; {
+		case over[x.Class]:
+			c.damaged(Examples, stored{x.ID, Plain(x)}, "its class is one more than a session holds")
+			n--
+		case n > model.MaxExamples:
+			c.damaged(Examples, stored{x.ID, Plain(x)}, "a session holds fewer pictures")
+		default:
+			return false
+		}
+		return true
+	})
 }
 
 func (c *Contents) damaged(t Table, r stored, reason string) {

@@ -185,6 +185,8 @@ func explain(err error) error {
 		return &Error{"blocked", "The browser's storage does not answer, so the last changes may not be kept: export the session and reload the page."}
 	case is("QuotaExceededError"):
 		return &Error{"quota", "The browser's storage is full, so the last changes are kept only until this page is closed: export the session, then delete sessions or free space on the device."}
+	case is("AbortError"):
+		return &Error{"aborted", "The browser broke off writing, as it does when its data are cleared, so the last change may be in this tab alone: save the session to a file, then reload the page."}
 	case is("VersionError"):
 		return &Error{"version", "A newer version of this page has already changed the storage, so nothing will be kept by this one: close all its tabs and open it anew."}
 	case is("InvalidStateError"):
@@ -553,38 +555,49 @@ func (s *IndexedDB) Summaries() (all []Summary, err error) {
 
 // Unreachable implements [Store].
 func (s *IndexedDB) Unreachable() (all []Damage, err error) {
-	err = s.transact(reading, []Table{Sessions, Classes, Examples}, func(t transaction) error {
-		sessions, err := t.keys(Sessions)
-		if err != nil {
-			return err
-		}
-		for _, table := range []Table{Classes, Examples} {
-			reached := map[string]bool{}
-			for _, session := range sessions {
-				keys, err := t.where(table, bySession, session)
-				if err != nil {
-					return err
-				}
-				for _, key := range keys {
-					reached[key] = true
-				}
-			}
-			keys, err := t.keys(table)
+	err = s.transact(reading, Tables, func(t transaction) error {
+		keys := map[Table][]string{}
+		reached := map[Table]map[string]bool{Classes: {}, Examples: {}}
+		for _, table := range Tables {
+			raw, err := await(t[table].GetAllKeys())
 			if err != nil {
 				return err
 			}
-			var others []string
-			for _, key := range keys {
-				if !reached[key] {
-					others = append(others, key)
+			for _, key := range raw {
+				if key.Type() == js.TypeString {
+					keys[table] = append(keys[table], key.String())
+					continue
+				}
+				v, err := await(t[table].Get(key))
+				if err != nil {
+					return err
+				}
+				all = append(all, Damage{Table: table, Key: jsJSON.Call("stringify", key).String(), Reason: "its key is not text", Raw: plain(table, v)})
+			}
+		}
+		for table, found := range reached {
+			for _, session := range keys[Sessions] {
+				of, err := t.where(table, bySession, session)
+				if err != nil {
+					return err
+				}
+				for _, key := range of {
+					found[key] = true
 				}
 			}
-			found, err := t.all(table, others)
+		}
+		reached[Thumbnails] = map[string]bool{}
+		for _, key := range keys[Examples] {
+			reached[Thumbnails][key] = true
+		}
+		for table, reason := range unreachable {
+			keys := slices.DeleteFunc(keys[table], func(key string) bool { return reached[table][key] })
+			found, err := t.all(table, keys)
 			if err != nil {
 				return err
 			}
 			for _, r := range found {
-				all = append(all, Damage{Table: table, Key: r.key, Reason: noSession, Raw: r.value})
+				all = append(all, Damage{Table: table, Key: r.key, Reason: reason, Raw: r.value})
 			}
 		}
 		return nil

@@ -138,19 +138,23 @@ func (m *Memory) Summaries() ([]Summary, error) {
 func (m *Memory) Unreachable() (all []Damage, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, t := range []Table{Classes, Examples} {
+	for t, reason := range unreachable {
 		for _, key := range slices.Sorted(maps.Keys(m.tables[t])) {
 			r, _ := m.tables[t][key].(Record)
-			if _, ok := m.tables[Sessions][text(r, "session")]; !ok {
-				all = append(all, Damage{Table: t, Key: key, Reason: noSession, Raw: m.tables[t][key]})
+			_, ok := m.tables[Sessions][text(r, "session")]
+			if t == Thumbnails {
+				_, ok = m.tables[Examples][key]
+			}
+			if !ok {
+				all = append(all, Damage{Table: t, Key: key, Reason: reason, Raw: m.tables[t][key]})
 			}
 		}
 	}
 	return all, nil
 }
 
-// noSession is the reason of what is unreachable.
-const noSession = "it belongs to no session"
+// unreachable has the reasons of records that nothing leads to.
+var unreachable = map[Table]string{Classes: "it belongs to no session", Examples: "it belongs to no session", Thumbnails: "its picture is not there"}
 
 // Contents implements [Store].
 func (m *Memory) Contents(session string) (*Contents, error) {

@@ -4,6 +4,7 @@ import "syscall/js"
 
 var (
 	jsObject      = js.Global().Get("Object")
+	jsJSON        = js.Global().Get("JSON")
 	jsArray       = js.Global().Get("Array")
 	jsUint8Array  = js.Global().Get("Uint8Array")
 	jsArrayBuffer = js.Global().Get("ArrayBuffer")
@@ -26,9 +27,20 @@ func value(v any) js.Value {
 	return js.ValueOf(v)
 }
 
+// typeOf returns the type of a value. Package js panics where it has no name for it, as
+// for a BigInt.
+func typeOf(v js.Value) (t js.Type, known bool) {
+	defer func() { known = recover() == nil }()
+	return v.Type(), true
+}
+
 // plain returns the plain form of what IndexedDB keeps in a table.
 func plain(table Table, v js.Value) any {
-	switch v.Type() {
+	t, known := typeOf(v)
+	if !known {
+		return Unknown("value of a kind that is not kept here")
+	}
+	switch t {
 	case js.TypeString:
 		return v.String()
 	case js.TypeNumber:
@@ -39,7 +51,7 @@ func plain(table Table, v js.Value) any {
 		return nil
 	case js.TypeObject:
 	default:
-		return Unknown(v.Type().String())
+		return Unknown(t.String())
 	}
 	switch {
 	case v.InstanceOf(jsArrayBuffer):

@@ -41,10 +41,8 @@ type Session struct {
 
 // Settings are the choices that turn examples into predictions.
 type Settings struct {
-	Inference string // "fb" or "map"
 	Sort      string // order of the meters
 	NonePrior float64
-	Pooled    bool
 	Prior     string // sha256 of the prior chosen for this session, empty for the site's
 }
 
@@ -72,21 +70,18 @@ const ManyPictures = 600
 // Edit changes fields of a session's record; nil leaves one as it is, so that two
 // tabs which change different fields both have their way.
 type Edit struct {
-	Name, Inference, Sort, Prior *string
-	NonePrior                    *float64
-	Pooled                       *bool
-	Extractor                    *model.Extractor
-	Updated, Saved               int64 // the later one counts
+	Name, Sort, Prior *string
+	NonePrior         *float64
+	Extractor         *model.Extractor
+	Updated, Saved    int64 // the later one counts
 }
 
 // Apply makes the changes.
 func (d Edit) Apply(s *Session) {
 	set(&s.Name, d.Name)
-	set(&s.Settings.Inference, d.Inference)
 	set(&s.Settings.Sort, d.Sort)
 	set(&s.Settings.Prior, d.Prior)
 	set(&s.Settings.NonePrior, d.NonePrior)
-	set(&s.Settings.Pooled, d.Pooled)
 	set(&s.Extractor, d.Extractor)
 	s.Updated, s.Saved = max(s.Updated, d.Updated), max(s.Saved, d.Saved)
 }
@@ -166,7 +161,8 @@ type Store interface {
 	Apply(ops []Op) error
 	// Summaries returns all sessions, the last changed first.
 	Summaries() ([]Summary, error)
-	// Unreachable returns the records that belong to no session.
+	// Unreachable returns the records that nothing leads to: those of no session, small
+	// copies of no picture, and what has a key that nothing here writes.
 	Unreachable() ([]Damage, error)
 	// Contents returns a session, or nil if there is none of that id.
 	Contents(session string) (*Contents, error)
@@ -190,7 +186,7 @@ const SitePrior = "site-prior"
 
 // Error is a failure of storage that a person can do something about.
 type Error struct {
-	Code    string // "quota", "blocked", "closed", "unavailable" or "storage"; of a refused change "session", "class", "label", "changed", "cleared" or "gone"
+	Code    string // "quota", "blocked", "closed", "aborted", "unavailable" or "storage"; of a refused change "session", "class", "label", "changed", "cleared" or "gone"
 	Message string // a sentence with the remedy
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ func sample(t testing.TB) *Memory {
 	t.Helper()
 	m := NewMemory()
 	ops := []Op{
-		{Sessions, "s", Session{ID: "s", Name: "Kitchen", Created: 1, Updated: 2, Settings: Settings{Inference: "fb", Sort: "taught", NonePrior: 0.2}}},
+		{Sessions, "s", Session{ID: "s", Name: "Kitchen", Created: 1, Updated: 2, Settings: Settings{Sort: "taught", NonePrior: 0.2}}},
 		{Meta, "current", "s"},
 	}
 	for i, k := range []string{"cat", "dog"} {
@@ -67,7 +68,7 @@ func TestDamageStaysLocal(t *testing.T) {
 		"session of an unknown extractor":     {func(m *Memory) { m.with(Sessions, "s", "extractor", Unknown("object")) }, 2, 4, 0},
 		"session whose times are words":       {func(m *Memory) { m.with(Sessions, "s", "updated", "yesterday") }, 2, 4, 0},
 		"session with none prior NaN":         {func(m *Memory) { m.with(Sessions, "s", "nonePrior", math.NaN()) }, 2, 4, 0},
-		"session with settings of bytes":      {func(m *Memory) { m.with(Sessions, "s", "inference", []byte{1}) }, 2, 4, 0},
+		"session with settings of bytes":      {func(m *Memory) { m.with(Sessions, "s", "sort", []byte{1}) }, 2, 4, 0},
 		"class is a string":                   {func(m *Memory) { m.tables[Classes]["cat"] = "oops" }, 1, 2, 3},
 		"class is nothing":                    {func(m *Memory) { m.tables[Classes]["cat"] = nil }, 1, 2, 3},
 		"class without id":                    {func(m *Memory) { m.with(Classes, "cat", "id", nil) }, 2, 4, 0},
@@ -96,15 +97,26 @@ func TestDamageStaysLocal(t *testing.T) {
 		"example whose order is an object":    {func(m *Memory) { m.with(Examples, "cat0", "order", Unknown("object")) }, 2, 4, 0},
 		"example whose order is infinite":     {func(m *Memory) { m.with(Examples, "cat1", "order", math.Inf(-1)) }, 2, 4, 0},
 		"example without thumbnail":           {func(m *Memory) { delete(m.tables[Thumbnails], "cat0") }, 2, 4, 0},
+		"thumbnail of no example":             {func(m *Memory) { delete(m.tables[Examples], "cat0") }, 2, 3, 1},
 		"example whose thumbnail is a word":   {func(m *Memory) { m.tables[Thumbnails]["cat0"] = "cat.png" }, 2, 4, 0},
 		"example of before with a word there": {func(m *Memory) { m.with(Examples, "cat0", "thumbnail", "cat.png") }, 2, 4, 0},
 		"example of no class":                 {func(m *Memory) { m.with(Examples, "cat0", "class", nil) }, 2, 3, 1},
 		"example of a class that is gone":     {func(m *Memory) { m.with(Examples, "cat0", "class", "gone") }, 2, 3, 1},
 		"example of no session":               {func(m *Memory) { m.with(Examples, "cat0", "session", nil) }, 2, 3, 1},
 		"example of a session that is gone":   {func(m *Memory) { m.with(Examples, "cat0", "session", "gone") }, 2, 3, 1},
-		"checkpoint is a string":              {func(m *Memory) { m.tables[Checkpoints]["s/job"] = "oops" }, 2, 4, 0},
-		"prior is a number":                   {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
-		"current session is bytes":            {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
+		"more classes than can be saved": {func(m *Memory) {
+			for i := range model.MaxClasses {
+				m.tables[Classes][fmt.Sprint("more", i)] = encode(Class{Session: "s", Name: "more", Order: -1})
+			}
+		}, model.MaxClasses, 0, 6},
+		"more examples than can be saved": {func(m *Memory) {
+			for i := range model.MaxExamples {
+				m.tables[Examples][fmt.Sprint("more", i)] = encode(Example{Session: "s", Class: "cat", Order: 9, Embedding: []float32{1, 2, 3}})
+			}
+		}, 2, model.MaxExamples, 4},
+		"checkpoint is a string":   {func(m *Memory) { m.tables[Checkpoints]["s/job"] = "oops" }, 2, 4, 0},
+		"prior is a number":        {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
+		"current session is bytes": {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
 	} {
 		m := sample(t)
 		c.do(m)
@@ -188,9 +200,14 @@ func TestDamagedRecordsGoOutWhole(t *testing.T) {
 
 func TestRecordsRoundTrip(t *testing.T) {
 	s := Session{ID: "s", Name: "n", Created: 1, Updated: 2, Saved: 3, Extractor: model.Extractor{ID: "x", SHA256: "y"},
-		Settings: Settings{Inference: "map", Sort: "taught", NonePrior: 0.25, Pooled: true, Prior: "p"}}
+		Settings: Settings{Sort: "taught", NonePrior: 0.25, Prior: "p"}}
 	if got := decodeSession("s", encode(s)); got != s {
 		t.Errorf("session %+v came back as %+v", s, got)
+	}
+	before := encode(s).(Record) // settings of before, which say nothing any more
+	before["inference"], before["pooled"] = "map", true
+	if got := decodeSession("s", before); got != s {
+		t.Errorf("session of before %+v came back as %+v", s, got)
 	}
 	k := Class{ID: "k", Session: "s", Name: "n", Order: 2.5}
 	if got, reason := decodeClass("k", encode(k)); got != k || reason != "" {
@@ -309,7 +326,7 @@ func TestEditsOfBothStay(t *testing.T) {
 		}
 	}
 	c, _ := m.Contents("s")
-	if s := c.Session; s.Name != name || s.Settings.NonePrior != none || s.Updated != 9 || s.Settings.Inference != "fb" {
+	if s := c.Session; s.Name != name || s.Settings.NonePrior != none || s.Updated != 9 || s.Settings.Sort != "taught" {
 		t.Errorf("session is %+v", s)
 	}
 }

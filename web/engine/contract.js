@@ -6,7 +6,6 @@
  * `code` is a short word and whose `message` is a sentence that names the remedy. What
  * another tab was quicker with ('session', 'class', 'label', 'changed') has been taken back.
  *
- * @typedef {'fb'|'map'} Inference
  * @typedef {'probability'|'taught'} SortOrder
  *
  * @typedef {object} Example
@@ -29,7 +28,6 @@
  * @typedef {object} EngineState
  * @property {string} sessionId
  * @property {string} sessionName
- * @property {Inference} inference
  * @property {SortOrder} sort
  * @property {number} nonePrior prior probability of none-of-these, in [0, 1)
  * @property {number} dimension numbers per embedding
@@ -37,8 +35,8 @@
  * @property {ClassState[]} classes
  * @property {{id: string, sha256: string, message: string}} extractor that read the session's pictures, or will, empty where
  *   that is not known; why they cannot be compared with new ones, empty when they can
- * @property {{kept: boolean, message: string, persistent: ''|'yes'|'no'}} storage whether changes outlive the tab, and if
- *   not, why; whether the browser has promised not to clear them of its own accord, empty while it has not been asked
+ * @property {{kept: boolean, message: string, vanished: string, persistent: ''|'yes'|'no'}} storage whether changes outlive
+ *   the tab, and if not, why; what was kept at the last visit and is not any more, empty if all is; whether the browser has promised not to clear them of its own accord, empty while it has not been asked
  * @property {number} saved when the session was last saved to a file, in milliseconds since 1970, 0 for never
  * @property {number} damaged how many stored records of the session cannot be used
  *
@@ -107,10 +105,8 @@
  * @property {number} none
  *
  * @typedef {object} Settings
- * @property {Inference} [inference]
  * @property {SortOrder} [sort]
  * @property {number} [nonePrior]
- * @property {boolean} [pooled]
  *
  * @typedef {object} Engine
  * @property {() => Promise<EngineState>} state the whole of it

@@ -5,6 +5,7 @@
  */
 import { MetaqdaError } from '../base/remote.js';
 import { simdImports } from './kernels.js';
+import { marks } from './marks.js';
 import { reader } from './reading.js';
 
 /** @import {Direct, Exports, GoProgram, Methods, Modules, OnProgress, Prediction, Runtime} from './contract.js' */
@@ -106,7 +107,7 @@ export async function startProgram(modules, { Go, scope }, role, name, worker) {
   const handover = `metaqda${++started}`;
   const program = await start(modules, Go, [role, handover, name]);
   const methods = await new Promise((resolve, reject) => {
-    scope[handover] = Object.assign((/** @type {any} */ api) => resolve(api), { reader: reader(name, worker) });
+    scope[handover] = Object.assign((/** @type {any} */ api) => resolve(api), { reader: reader(name, worker), marks: marks(name) });
     const ended = () => reject(new MetaqdaError('internal', 'The engine ended while starting: reload the page.'));
     program.run().then(ended, ended);
   });

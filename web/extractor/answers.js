@@ -6,6 +6,7 @@
  *         picture: Blob | ImageBitmap | ImageData; views: how many, all of them if undefined
  *   leaveOut args: {picture, grid} result: {embedding, without}
  *         picture: ImageBitmap; see index.js
+ *   shapes args: nothing           result: number[][], of what each output answers
  */
 import { answer } from '../base/remote.js';
 import { createSession } from './session.js';
@@ -37,5 +38,6 @@ export function answerWith(createRuntime) {
         picture.close();
       }
     },
+    shapes: () => loaded().shapes(),
   }, { code: 'extractor-failed', transfer: (result) => (result instanceof Float32Array ? [result.buffer] : []) });
 }

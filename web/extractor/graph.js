@@ -16,7 +16,8 @@ const defaultPatience = 30_000;
 const refused = new Set(['extractor-model', 'extractor-output', 'extractor-manifest', 'bad-embedding']);
 
 /** @typedef {import('./index.js').Extractor} Extractor */
-/** @typedef {{name: 'worker' | 'window', embed: Extractor['embed'], leaveOut: Extractor['leaveOut'], close: () => void}} Place */
+/** @typedef {() => Promise<readonly (readonly number[])[]>} Shapes of what each output answers */
+/** @typedef {{name: 'worker' | 'window', embed: Extractor['embed'], leaveOut: Extractor['leaveOut'], shapes: Shapes, close: () => void}} Place */
 
 /** @typedef {import('./session.js').ExtractorFiles} ExtractorFiles */
 
@@ -61,7 +62,7 @@ export function loadGraphFrom({ record, at, worker, runtime }, options) {
 
 /**
  * @param {Network} source @param {RunOptions} options
- * @returns {Promise<import('./index.js').Extractor>}
+ * @returns {Promise<Extractor & {shapes: Shapes}>}
  */
 export async function loadNetwork(source, { onProgress, worker = true, patience = defaultPatience }) {
   let place = await firstPlace(source, onProgress, worker ? patience : 0);
@@ -94,6 +95,7 @@ export async function loadNetwork(source, { onProgress, worker = true, patience 
     get place() { return place.name; },
     embed: (picture, views) => ask((here) => here.embed(picture, views)),
     leaveOut: (picture, grid) => ask((here) => here.leaveOut(picture, grid)),
+    shapes: () => ask((here) => here.shapes()),
     close() {
       closed = true;
       place.close();
@@ -146,6 +148,7 @@ async function startInWorker(source, files, patience) {
     // Cloned, not transferred: the caller may still draw a thumbnail from it.
     embed: (picture, views) => client.ask('embed', { picture, views }).catch(refuse),
     leaveOut: (picture, grid) => client.ask('leaveOut', { picture, grid }).catch(refuse),
+    shapes: () => client.ask('shapes'),
     close,
   };
 }

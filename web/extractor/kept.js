@@ -23,10 +23,11 @@ const cacheName = 'kept-extractors';
  * Looks for a manifest among files, and checks the files that it lists.
  *
  * @param {File[]} files
- * @returns {Promise<Brought>} throws an ExtractorError that says what to bring or to mend
+ * @returns {Promise<Brought|null>} null where there is no manifest; throws an ExtractorError that says what to bring or to mend
  */
 export async function inspect(files) {
   const found = await manifestAmong(files);
+  if (!found) return null;
   const manifest = decodeManifest(found.text);
   if (manifest.runtime === 'function') {
     throw new ExtractorError('extractor-function', 'This manifest is of a function, which is code, and this page runs no code that it is given: use it in a page of your own, by the npm package, and in scripts/embed.');
@@ -35,7 +36,7 @@ export async function inspect(files) {
   return { sha256, manifest: { ...manifest, sha256 }, contents };
 }
 
-/** @param {File[]} files @returns {Promise<{text: string, folder: string}>} */
+/** @param {File[]} files @returns {Promise<{text: string, folder: string}|null>} */
 async function manifestAmong(files) {
   const texts = files.filter(({ name, size }) => /\.json$/i.test(name) && size < 1 << 20);
   const near = [];
@@ -44,9 +45,7 @@ async function manifestAmong(files) {
     if (text.includes(format)) return { text, folder: pathOf(file).slice(0, -file.name.length) };
     if (/manifest|extractor/i.test(file.name)) near.push(text);
   }
-  if (near.length === 1) return { text: near[0], folder: '' };
-  const names = files.slice(0, 3).map(({ name }) => `“${name}”`).join(', ');
-  throw new ExtractorError('extractor-manifest', `There is no manifest among the files (${names}${files.length > 3 ? ' and others' : ''}): bring a JSON file with "format": "${format}" together with the network.`);
+  return near.length === 1 ? { text: near[0], folder: '' } : null;
 }
 
 /** Where a file lay, as far as is known. @param {File} file */
@@ -92,7 +91,6 @@ export async function forget(sha256) {
  *
  * @param {Kept & {contents?: Map<string, ArrayBuffer>}} which
  * @param {import('./graph.js').RunOptions} [options]
- * @returns {Promise<import('./index.js').Extractor>}
  */
 export async function loadKept({ sha256, manifest, contents }, options = {}) {
   const folder = new URL('networks/', document.baseURI);

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Makes inner nodes of an ONNX model its outputs: ONNX Runtime answers outputs alone,
- * and the features of a classifier are what it computes just before them.
+ * Reads the graph of an ONNX model, and makes inner nodes its outputs: ONNX Runtime
+ * answers outputs alone, and the features of a classifier are what it computes just
+ * before them.
  *
  * A model is a protocol buffer: fields of a number and a kind, one after the other, in
  * which a later one is as good as an earlier one. So to add outputs is to append
@@ -19,8 +20,7 @@ const broken = 'is not an ONNX model, or is cut short: take the .onnx file itsel
  * @returns {Uint8Array} the model itself where they are its outputs already
  */
 export function expose(model, names) {
-  const graph = [...fieldsOf(model, 0, model.length)].filter(({ number, kind }) => number === 7 && kind === 2).pop();
-  if (!graph) throw new OnnxError(broken);
+  const graph = graphOf(model);
   const inside = [...fieldsOf(model, graph.from, graph.to)].filter(({ kind }) => kind === 2);
   const outputs = inside.filter(({ number }) => number === 12).map(({ from, to }) => textOf(model, from, to, 1)[0]);
   const results = inside.filter(({ number }) => number === 1).flatMap(({ from, to }) => textOf(model, from, to, 2));
@@ -31,6 +31,61 @@ export function expose(model, names) {
   if (added.length === 0) return model;
   const grown = join([model.subarray(graph.from, graph.to), ...added]);
   return join([model.subarray(0, graph.start), field(7, grown), model.subarray(graph.to)]);
+}
+
+/** @param {Uint8Array} model */
+function graphOf(model) {
+  const graph = [...fieldsOf(model, 0, model.length)].filter(({ number, kind }) => number === 7 && kind === 2).pop();
+  if (!graph) throw new OnnxError(broken);
+  return graph;
+}
+
+/** What inputs are made of, by TensorProto.DataType. */
+const types = ['unknown', 'float32', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'int64', 'string', 'bool', 'float16', 'float64'];
+
+/**
+ * Field numbers are those of onnx.proto: GraphProto, NodeProto, TensorProto, ValueInfoProto.
+ *
+ * @param {Uint8Array} model
+ * @returns {import('./propose.js').Graph & {beside: string[]}} beside: names of the files that hold weights outside the model
+ */
+export function readOnnx(model) {
+  const inside = (/** @type {{from: number, to: number}} */ { from, to }, /** @type {number} */ number) => [...fieldsOf(model, from, to)].filter((one) => one.number === number);
+  const texts = (/** @type {Field} */ field, /** @type {number} */ number) => textOf(model, field.from, field.to, number);
+  const graph = graphOf(model);
+  /** @type {import('./propose.js').Graph['constants']} */
+  const constants = new Map();
+  const beside = new Set();
+  const keep = (/** @type {string} */ name, /** @type {Field} */ tensor) => {
+    constants.set(name, valuesOf(model, tensor));
+    for (const entry of inside(tensor, 13)) if (texts(entry, 1)[0] === 'location') beside.add(texts(entry, 2)[0]);
+  };
+  for (const tensor of inside(graph, 5)) keep(texts(tensor, 8)[0], tensor);
+  const nodes = inside(graph, 1).map((node) => {
+    const [op, outputs] = [texts(node, 4)[0], texts(node, 2)];
+    const [value] = op === 'Constant' ? inside(node, 5).flatMap((attribute) => inside(attribute, 5)) : [];
+    if (value) keep(outputs[0], value);
+    return { op, inputs: texts(node, 1), outputs };
+  });
+  const inputs = inside(graph, 11).map((input) => {
+    const [tensor] = inside(input, 2).flatMap((type) => inside(type, 1));
+    const type = tensor ? inside(tensor, 1).map(({ from, to }) => varint(model, from, to).value)[0] : 0;
+    const dims = (tensor ? inside(tensor, 2) : []).flatMap((shape) => inside(shape, 1)).map((dim) => inside(dim, 1).map(({ from, to }) => varint(model, from, to).value)[0]);
+    // A size that is left open is a name, nothing, or at times 0 or -1.
+    return { name: texts(input, 1)[0], type: types[type] ?? 'other numbers', dims: dims.map((dim) => (dim > 0 && dim < 2 ** 31 ? dim : -1)) };
+  });
+  return { inputs: inputs.filter(({ name }) => !constants.has(name)), nodes, constants, outputs: inside(graph, 12).map((output) => texts(output, 1)[0]), beside: [...beside] };
+}
+
+/** The numbers of a small constant of float32; null of any other. @param {Uint8Array} bytes @param {Field} tensor */
+function valuesOf(bytes, { from, to }) {
+  const fields = [...fieldsOf(bytes, from, to)];
+  const type = fields.find(({ number }) => number === 2);
+  const numbers = fields.filter(({ number, kind }) => number === 9 || number === 4 && (kind === 2 || kind === 5));
+  const size = numbers.reduce((sum, one) => sum + one.to - one.from, 0);
+  if (!type || varint(bytes, type.from, type.to).value !== 1 || size === 0 || size > 16) return null;
+  const raw = join(numbers.map((one) => bytes.subarray(one.from, one.to)));
+  return Array.from({ length: size >> 2 }, (_, i) => new DataView(raw.buffer).getFloat32(4 * i, true));
 }
 
 /** Names that a person may have meant. @param {string} name @param {string[]} results */

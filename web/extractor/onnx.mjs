@@ -24,13 +24,13 @@ export async function createRuntime({ manifest, contents, wasm }) {
   const session = await open(manifest, contents, nodes);
   const input = inputNameOf(manifest, session);
   const { layout } = manifest;
-  /** @param {Float32Array} pixels @param {string[]} wanted @returns {Promise<Numbers[]>} */
-  const runOnce = async (pixels, wanted) => {
+  /** @template T @param {Float32Array} pixels @param {string[]} wanted @param {(node: string, answer: Tensor) => T} read @returns {Promise<T[]>} */
+  const runOnce = async (pixels, wanted, read) => {
     const { data, shape } = inputOf(pixels, manifest);
     const fed = new Tensor('float32', data, shape);
     try {
       const answers = await session.run({ [input]: fed }, [...new Set(wanted)]);
-      return wanted.map((node) => numbersOf(node, answers[node]));
+      return wanted.map((node) => read(node, answers[node]));
     } catch (error) {
       if (error instanceof ExtractorError) throw error;
       throw new ExtractorError('extractor-model', `The network cannot be run on a picture of ${shape.join(' x ')} (${reason(error)}): put “inputSize” or “layout” right in its manifest.`);
@@ -40,18 +40,20 @@ export async function createRuntime({ manifest, contents, wasm }) {
   /** @type {Promise<unknown>} */
   let last = Promise.resolve();
   /** @type {typeof runOnce} */
-  const run = (pixels, wanted) => {
-    const answer = last.then(() => runOnce(pixels, wanted));
+  const run = (pixels, wanted, read) => {
+    const answer = last.then(() => runOnce(pixels, wanted, read));
     last = answer.catch(() => {});
     return answer;
   };
+  const named = outputs.map(({ node }) => node);
   return {
-    run: async (pixels) => concatenate((await run(pixels, outputs.map(({ node }) => node))).map((answer, i) => pooled(answer, outputs[i], layout))),
+    run: async (pixels) => concatenate((await run(pixels, named, numbersOf)).map((answer, i) => pooled(answer, outputs[i], layout))),
     async maps(pixels) {
       const celled = outputs.map(({ node, map, pooling }) => (map ? { node: map, pooling: /** @type {const} */ ('mean') } : { node, pooling }));
       if (celled.some(({ pooling }) => pooling === 'none')) return outputs.map(() => null);
-      return (await run(pixels, celled.map(({ node }) => node))).map((answer, i) => cellsOf(answer, celled[i], layout));
+      return (await run(pixels, celled.map(({ node }) => node), numbersOf)).map((answer, i) => cellsOf(answer, celled[i], layout));
     },
+    shapes: (pixels) => run(pixels, named, (_, { type, dims }) => (readable.has(type) ? dims : [0])),
     close: () => void session.release(),
   };
 }

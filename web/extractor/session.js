@@ -26,6 +26,8 @@ import { rectangleOf } from './preprocess.js';
  *   pixels: size*size*3 RGB in 0..255, row major; answers the outputs joined in order
  * @property {(pixels: Float32Array) => (FeatureMap | null)[] | Promise<(FeatureMap | null)[]>} maps
  *   the cells that each output is the mean over, null where it is none
+ * @property {(pixels: Float32Array) => readonly (readonly number[])[] | Promise<readonly (readonly number[])[]>} [shapes]
+ *   of what each output answers, [0] where that is no numbers
  * @property {() => void} close frees the weights
  */
 
@@ -40,9 +42,12 @@ export async function createSession(createRuntime, files, pause = async () => {}
   const { inputSize, views, dimension } = files.manifest;
   const runtime = await createRuntime(files);
   const embed = async (/** @type {Float32Array[]} */ inputs) => check(meanOf(await inTurn(inputs, runtime.run)), dimension);
+  const black = new Float32Array(3 * inputSize * inputSize);
   // The first run compiles; it also proves the whole path before anyone waits for it.
-  await embed([new Float32Array(3 * inputSize * inputSize)]);
+  // Of a network that is being proposed (propose.js) the dimension is not known yet.
+  if (dimension) await embed([black]);
   return {
+    shapes: async () => runtime.shapes?.(black) ?? [],
     /**
      * @param {Blob | ImageBitmap | ImageData} source @param {number} [count] of views, the first ones
      * @returns {Promise<Float32Array>}

@@ -12,6 +12,7 @@ import * as wasmFactoryModule from '@tensorflow/tfjs-backend-wasm/wasm-out/tfjs-
 import '@tensorflow/tfjs-converter/dist/flags.js';
 import { ExtractorError } from './errors.js';
 import { cellsOf, concatenate, inputOf, pooled } from './tensors.js';
+import { modelOf, shardsOf } from './tfjs-graph.js';
 import { dequantised, joined } from './weights.js';
 
 /** @typedef {import('./manifest.js').Manifest} Manifest */
@@ -68,7 +69,8 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
     started = null;
     throw error;
   }
-  const model = modelOf(manifest, contents);
+  const [{ name }] = manifest.files;
+  const model = modelOf(name, new TextDecoder().decode(contents.get(name)));
   const { specs, data } = weightsOf(model, manifest, contents);
   const graph = loadGraphModelSync({
     load: () => ({
@@ -87,6 +89,7 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
       (answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)))),
     maps: (pixels) => runGraph(graph, manifest, input, pixels, outputs.map(({ node, map }) => map ?? node),
       (answers) => answers.map((answer, i) => (outputs[i].map || outputs[i].pooling !== 'none' ? cellsOf(answer, mapped(outputs[i]), layout) : null))),
+    shapes: (pixels) => runGraph(graph, manifest, input, pixels, outputs.map(({ node }) => node), (answers) => answers.map(({ shape }) => shape)),
     close: () => graph.dispose(),
   };
 }
@@ -118,29 +121,12 @@ function runGraph(graph, manifest, name, pixels, nodes, read) {
   }
 }
 
-/** @param {Manifest} manifest @param {ExtractorFiles['contents']} contents @returns {any} */
-function modelOf({ files }, contents) {
-  const [{ name }] = files;
-  /** @type {any} */
-  let model;
-  try {
-    model = JSON.parse(new TextDecoder().decode(contents.get(name)));
-  } catch (error) {
-    throw new ExtractorError('extractor-model', `The file “${name}” is not the model.json of a TensorFlow.js graph (${/** @type {Error} */ (error).message}): list that first.`);
-  }
-  if (Array.isArray(model?.modelTopology?.node) && Array.isArray(model.weightsManifest)) return model;
-  const layers = model?.format === 'layers-model' || model?.modelTopology?.model_config;
-  throw new ExtractorError('extractor-model', layers
-    ? `The file “${name}” is a layers model: turn it into a graph model with tensorflowjs_converter (--input_format tfjs_layers_model --output_format tfjs_graph_model).`
-    : `The file “${name}” is not the model.json of a TensorFlow.js graph: list that first.`);
-}
-
 /**
  * The weights, one after the other: where the model names its files in its own order.
  * @param {any} model @param {Manifest} manifest @param {ExtractorFiles['contents']} contents
  */
 function weightsOf(model, manifest, contents) {
-  const shards = model.weightsManifest.flatMap((/** @type {any} */ group) => group.paths).map((/** @type {string} */ path) => {
+  const shards = shardsOf(model).map((path) => {
     const shard = contents.get(path);
     if (!shard) throw new ExtractorError('extractor-model', `The file “${manifest.files[0].name}” asks for the weights “${path}”, which the manifest does not list: add that file to “files”.`);
     return new Uint8Array(shard);

@@ -3,12 +3,19 @@
 import { decodePicture } from '../extractor/pixels.js';
 import { drawTo } from './draw.js';
 import { encodeInWorker } from './encoder.js';
+import { claimedSize } from './size.js';
 
 /** Edge of a square that a thumbnail fits, in pixels: enough to see what is on it, and for an extractor to read it again. */
 export const THUMBNAIL = 256;
 
 /** Drawings without pixels of their own (SVG) are drawn no larger than this edge. */
 const LARGEST = 1024;
+
+/** A picture of more pixels is not decoded, which takes four bytes and some nanoseconds for each. */
+const MOST_PIXELS = 120e6;
+
+/** A header is looked for in so many bytes: before it a JPEG may have a thumbnail and a colour profile. */
+const HEADER = 256 << 10;
 
 /** Of JPEG. */
 const QUALITY = 0.82;
@@ -60,6 +67,10 @@ export function refusal(file) {
  */
 export async function decode(file) {
   if (file.size === 0 || !(claimsPicture(file) || file.type === '')) throw new PictureError(refusal(file));
+  const claimed = claimedSize(new Uint8Array(await file.slice(0, HEADER).arrayBuffer().catch(() => new ArrayBuffer(0)))); // a file that cannot be read is told below
+  if (claimed && claimed.width * claimed.height > MOST_PIXELS) {
+    throw new PictureError(`“${file.name}” has ${claimed.width} × ${claimed.height} pixels, and at most ${MOST_PIXELS / 1e6} million are read here: save it smaller and add that.`);
+  }
   try {
     return await decodePicture(file);
   } catch {
@@ -81,11 +92,24 @@ async function decodeByElement(file) {
     const scale = Math.min(1, LARGEST / Math.max(image.naturalWidth, image.naturalHeight, 1));
     const width = Math.max(1, Math.round((image.naturalWidth || THUMBNAIL) * scale));
     const height = Math.max(1, Math.round((image.naturalHeight || THUMBNAIL) * scale));
-    return await createImageBitmap(image, { resizeWidth: width, resizeHeight: height });
-  } catch {
-    throw new PictureError(refusal(file));
+    const bitmap = await createImageBitmap(image, { resizeWidth: width, resizeHeight: height });
+    if (!hasPixels(bitmap)) throw new PictureError(`“${file.name}” has parts of a web page in it (foreignObject), which browsers show but give no pixels of: save it as PNG and add that.`);
+    return bitmap;
+  } catch (error) {
+    throw error instanceof PictureError ? error : new PictureError(refusal(file));
   } finally {
     URL.revokeObjectURL(url);
+  }
+}
+
+/** Whether the browser lets pixels be read. @param {ImageBitmap} bitmap */
+function hasPixels(bitmap) {
+  const canvas = canvasOf(1, 1);
+  drawTo(canvas, bitmap);
+  try {
+    return Boolean(/** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(0, 0, 1, 1));
+  } catch {
+    return false;
   }
 }
 

@@ -25,8 +25,6 @@ import { isVector, numbersOf } from './vectors.js';
  * @property {Extractor<Input> | ((input: Input) => Vector | Promise<Vector>)} [extractor] for what is no vector
  * @property {ArrayBuffer | ArrayBufferView | Response | URL | string} [prior] a prior file that was learned for the
  *   extractor, or where it is; without one a prior made by hand serves, for vectors of any length
- * @property {'fb' | 'map'} [inference] fully Bayesian (the default), or the mode of the posterior
- * @property {boolean} [pooled] one covariance for all classes in place of one each
  * @property {number} [nonePrior] probability of none of these beforehand, from 0 (never) to below 1; 0.2 if left out
  * @property {string} [name] written into files
  */
@@ -48,7 +46,9 @@ import { isVector, numbersOf } from './vectors.js';
 /** @typedef {{signal?: AbortSignal}} CallOptions */
 /** @typedef {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} BatchOptions progress is counted in steps of the work */
 
-const inferences = /** @type {const} */ (['fb', 'map']);
+const SETTINGS = ['nonePrior'];
+const OPTIONS = ['extractor', 'prior', 'name', ...SETTINGS];
+const FORMER = ['inference', 'pooled'];
 
 /**
  * Creates a classifier that knows no class yet.
@@ -58,10 +58,10 @@ const inferences = /** @type {const} */ (['fb', 'map']);
  * @returns {Promise<Classifier<Input>>}
  */
 export async function createClassifier(options = {}) {
-  const { inference = 'fb', pooled = false, nonePrior = 0.2 } = options;
+  const { nonePrior = 0.2, name = '' } = options;
   return made(options, (engine, sum) => {
-    const [n] = engine.write(null, sum);
-    return engine.program.exports.mq_create(inferenceNumber(inference), Number(pooled), nonePrior, n);
+    const [n, m] = engine.write(null, sum, text(name, 'name'));
+    return engine.program.exports.mq_create(nonePrior, n, m);
   });
 }
 
@@ -90,6 +90,7 @@ export async function openClassifier(file, options = {}) {
  * @param {(engine: Engine, sum: string) => number} make calls the engine and returns its handle
  */
 async function made(options, make) {
+  known(options, OPTIONS);
   const prior = options.prior === undefined ? null : await bytesOf(options.prior);
   const engine = await acquire();
   /** @type {Classifier<Input> | undefined} */
@@ -108,11 +109,12 @@ async function made(options, make) {
   }
 }
 
-/** @param {string} inference */
-function inferenceNumber(inference) {
-  const i = inferences.indexOf(/** @type {any} */ (inference));
-  if (i < 0) throw new MetaqdaError('argument', `The inference '${inference}' is unknown: choose fb or map.`);
-  return i;
+/** Refuses an option that would change nothing. @param {object} options @param {string[]} names */
+function known(options, names) {
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  if (FORMER.includes(unknown)) throw new MetaqdaError('argument', `There is one way to answer now: leave the option '${unknown}' out.`);
+  throw new MetaqdaError('argument', `There is no option '${unknown}': choose among ${names.join(', ')}.`);
 }
 
 /**
@@ -264,8 +266,7 @@ export class Classifier {
    * @returns {Promise<Prediction[]>}
    */
   async classify(batch, options) {
-    const labels = this.labels;
-    return this.#together(batch, options, 'mq_together', [], (numbers) => {
+    return this.#together(batch, options, 'mq_together', [], (numbers, labels) => {
       const each = 1 + labels.length;
       return Array.from({ length: numbers.length / each }, (_, i) => prediction(labels, numbers, i * each));
     });
@@ -290,7 +291,7 @@ export class Classifier {
    * @param {Iterable<Input | Vector>} batch
    * @param {BatchOptions | undefined} options
    * @param {string} name @param {number[]} args after those for the vectors
-   * @param {(numbers: Float64Array) => T[]} read reads the answer
+   * @param {(numbers: Float64Array, labels: string[]) => T[]} read reads the answer, about the classes of these labels
    */
   async #together(batch, { onProgress, signal } = {}, name, args, read) {
     signal?.throwIfAborted();
@@ -320,13 +321,14 @@ export class Classifier {
     const job = this.#call(name, d, all.length, ...args);
     share(); // whatever becomes of the classifier meanwhile
     try {
+      const { labels } = this.#described(); // at the time of the copy that is asked, not of the call
       for (;;) {
         engine.reserve(0);
         const more = engine.checked(engine.program.exports.mq_step(job));
         const at = engine.program.exports.mq_answer() >> 3;
         const [first, second] = engine.doubles.subarray(at, at + 2);
         if (!more) {
-          const answers = read(engine.doubles.subarray(at + 1, at + 1 + first));
+          const answers = read(engine.doubles.subarray(at + 1, at + 1 + first), labels);
           onProgress?.({ done: total, total });
           return answers;
         }
@@ -374,16 +376,13 @@ export class Classifier {
   /** Numbers per vector, 0 while no example and no prior has settled it. @returns {number} */
   get dimension() { return this.#described().dimension; }
 
-  /** Settings in force. @returns {{inference: 'fb' | 'map', pooled: boolean, nonePrior: number}} */
-  get settings() {
-    const { inference, pooled, nonePrior } = this.#described();
-    return { inference, pooled, nonePrior };
-  }
+  /** Settings in force. @returns {{nonePrior: number}} */
+  get settings() { return { nonePrior: this.#described().nonePrior }; }
 
   /** Changes settings; what is left out stays. @param {Partial<Classifier<Input>['settings']>} changes */
   configure(changes) {
-    const s = { ...this.settings, ...changes };
-    this.#change('mq_configure', inferenceNumber(s.inference), Number(s.pooled), s.nonePrior);
+    known(changes, SETTINGS);
+    this.#change('mq_configure', { ...this.settings, ...changes }.nonePrior);
   }
 
   /** The bytes of a file: vectors, classes and settings, no pictures; a prior is named in it, not held. @returns {Uint8Array<ArrayBuffer>} */
@@ -478,8 +477,6 @@ function describe(reply) {
   const word = () => view.getUint32((at += 4) - 4, true);
   const string = (/** @type {number} */ n) => decoder.decode(reply.subarray(at, at += n));
   const dimension = word();
-  const inference = inferences[word()];
-  const pooled = word() === 1;
   const nonePrior = view.getFloat64((at += 8) - 8, true);
   /** @type {string[]} */
   const labels = [];
@@ -490,5 +487,5 @@ function describe(reply) {
     labels.push(string(length));
     examples.push(Array.from({ length: count }, word));
   }
-  return { dimension, inference, pooled, nonePrior, labels, examples };
+  return { dimension, nonePrior, labels, examples };
 }

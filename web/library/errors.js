@@ -4,8 +4,9 @@
  *
  * | code | what was refused |
  * |---|---|
- * | argument | an argument of a wrong kind |
- * | label | a class name that is blank, taken or unknown |
+ * | argument | an argument of a wrong kind, or an option that there is not |
+ * | label | a class name that is blank, too long, taken or unknown |
+ * | limit | more than 2,000 classes or 20,000 examples |
  * | example | an id of no example |
  * | dimension | a vector of another length |
  * | value | a number that is not finite, or a setting out of range |

@@ -4,6 +4,7 @@ export * from '../engine/contract.js';
 /** @typedef {import('../engine/contract.js').LoadedEngine} FullEngine */
 /** @typedef {import('../extractor/index.js').Extractor} Extractor */
 /** @typedef {import('../extractor/kept.js').Kept} Kept */
+/** @typedef {import('../extractor/propose.js').Proposal} Proposal */
 /** @typedef {import('../extractor/download.js').ExtractorRecord} ExtractorRecord */
 /**
  * @typedef {object} StorageOptions

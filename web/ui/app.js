@@ -128,8 +128,8 @@ function coalesced(show) {
  * @param {Omit<import('../library/types.js').EngineState, 'classes'>} state
  * @param {readonly import('./sort.js').Taught[]} classes
  */
-function judgedBy({ sessionId, inference, nonePrior, prior }, classes) {
-  return JSON.stringify([sessionId, inference, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.length, examples.at(-1)])]);
+function judgedBy({ sessionId, nonePrior, prior }, classes) {
+  return JSON.stringify([sessionId, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.length, examples.at(-1)])]);
 }
 
 /**
@@ -162,6 +162,7 @@ async function build(engine, reader) {
     action: 'Save to a file',
     onAction: () => void saveSession(engine).catch((error) => say(sentence(error))),
   });
+  const tellVanished = standing('vanished');
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor', { action: 'Read them anew', onAction: () => void reader.readAnew() });
   reader.onForeign(tellExtractor);
@@ -170,6 +171,7 @@ async function build(engine, reader) {
     const { revision, state, classes: all, steps } = await engine.changes(shown);
     shown = 0; // everything, should the following fail
     tellStorage(state.storage.message);
+    tellVanished(state.storage.vanished);
     tellPrior(state.prior.message);
     if (!reader.follow(state)) tellExtractor(state.extractor.message);
     if (all) await classes.show(all);

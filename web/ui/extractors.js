@@ -1,10 +1,11 @@
 // @ts-check
 /** The dialog "Use another extractor": bring a network, keep it, read a session's pictures anew with it. */
 import { complain, say } from './announce.js';
-import { counted, dialogHead, el, icon, sentence } from './dom.js';
+import { counted, dialogHead, el, icon, save, sentence } from './dom.js';
 import { dropZone } from './drop.js';
 import { megabytes } from './loading.js';
-import { forget, inspect, keep, kept, loadKept } from '../library/kept.js';
+import { described, forget, identityOf, inspect, judged, keep, kept, loadKept, networkAmong, proposalOf, spread } from '../library/kept.js';
+import { nextTask } from '../library/storage.js';
 import { decode } from '../files/pictures.js';
 import { withThumbnails } from './thumbnails.js';
 
@@ -12,9 +13,13 @@ import { withThumbnails } from './thumbnails.js';
 /** @typedef {import('../library/types.js').ClassState} ClassState */
 /** @typedef {import('../library/types.js').Extractor} Extractor */
 /** @typedef {import('../library/types.js').Kept} Kept */
+/** @typedef {import('../library/types.js').Proposal} Proposal */
+/** @typedef {Kept & {contents: Map<string, ArrayBuffer>}} Brought */
 
 /** Sessions have names of at most so many characters. */
 const LONGEST = 80;
+/** So many taught pictures are looked through for those that a network is tried on. */
+const MOST_TRIALS = 400;
 
 /** Thrown where the person pressed Cancel. */
 class Cancelled extends Error {}
@@ -32,9 +37,9 @@ export class ExtractorsDialog {
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.list = el('ul', { class: 'session-list', 'aria-label': 'Extractors on this device' });
     this.bring = el('div', { class: 'extractor-part' },
-      el('p', {}, 'Drop a network here together with its manifest, or choose them:'),
+      el('p', {}, 'Drop a network here, or choose it: an .onnx file, or the model.json of a TensorFlow.js graph with its weight files.'),
       el('div', { class: 'actions' }, this.#files('Files', { multiple: true }), this.#files('Folder', { webkitdirectory: true, multiple: true })),
-      el('p', { class: 'small muted' }, 'A TensorFlow.js graph or an ONNX network. The manifest is a small JSON file that says what the network is fed and which of its answers counts; web/extractor/README.md in the program’s source has examples. Nothing of it leaves this device.'),
+      el('p', { class: 'small muted' }, 'How it is to be fed is read from the file and tried on the pictures that you taught. A manifest beside it, a small JSON file that says so (web/extractor/README.md in the program’s source), counts instead. Nothing of it leaves this device.'),
       el('p', { class: 'small muted' }, 'An extractor that is a function, for sounds say, is code, and this page runs no code that it is given: use it in a page of your own, by the npm package.'));
     this.found = el('div', { class: 'extractor-part', tabindex: -1, hidden: true });
     this.bar = el('progress', { 'aria-label': 'Done so far' });
@@ -57,6 +62,7 @@ export class ExtractorsDialog {
   async open() {
     complain(this.error, '');
     this.found.hidden = true;
+    this.bring.hidden = false;
     this.dialog.showModal();
     await this.#fill();
   }
@@ -110,33 +116,100 @@ export class ExtractorsDialog {
     return this.#try(async () => {
       say('Checking the files.');
       const brought = await inspect(files);
+      if (!brought) return this.#propose(files);
       const { id } = brought.manifest;
       // It has to run before it is kept: a network that does not is of no use later either.
       const extractor = await this.#work(`Trying the extractor “${id}”`, (onProgress) => loadKept(brought, { onProgress }));
       extractor.close();
-      await keep(brought);
-      // The service worker keeps them, so that sharing needs no network later.
-      for (const ending of ['html', 'txt']) fetch(`networks/share-${brought.manifest.runtime}.${ending}`).catch(() => {});
-      await this.#fill();
+      await this.#keep(brought);
       await this.#show(brought);
     });
+  }
+
+  /** @param {Brought} brought */
+  async #keep(brought) {
+    await keep(brought);
+    // The service worker keeps them, so that sharing needs no network later.
+    for (const ending of ['html', 'txt']) fetch(`networks/share-${brought.manifest.runtime}.${ending}`).catch(() => {});
+    await this.#fill();
+  }
+
+  /** For a network without a manifest. @param {File[]} files */
+  async #propose(files) {
+    const network = await networkAmong(files);
+    const own = await this.reader.own;
+    const proposal = await this.#work(`Trying “${network.name}”`, async (onProgress, signal) => {
+      const pictures = await this.#taught();
+      try {
+        return await proposalOf(network, { pictures, own, onProgress, signal, load: (manifest, contents) => loadKept({ sha256: '', manifest, contents }) });
+      } finally {
+        for (const { picture } of pictures) picture.close();
+      }
+    });
+    await this.#offer(proposal, network.contents, proposal.best);
+  }
+
+  /** Taught pictures to try a network on, of each burst one. */
+  async #taught() {
+    const trials = [];
+    for (let i = 0; i < MOST_TRIALS; i++) {
+      const trial = await this.engine.leaveOut(i);
+      if (!trial) break;
+      trials.push({ label: trial.class, id: trial.pictures[0] });
+      if (i % 16 === 15) await nextTask();
+    }
+    const taught = [];
+    for (const { label, id } of spread(trials)) {
+      const [thumbnail] = await this.engine.thumbnails(label, [id]);
+      if (thumbnail?.length) taught.push({ label, picture: await decode(new File([new Uint8Array(thumbnail)], 'a taught picture')) });
+    }
+    return taught;
+  }
+
+  /**
+   * Shows a proposal, with the choice among what was tried.
+   *
+   * @param {Proposal} proposal @param {Map<string, ArrayBuffer>} contents @param {[number, number]} choice
+   */
+  async #offer(proposal, contents, [i, j]) {
+    const { scales, answers, right, asked } = proposal;
+    const manifest = proposal.manifest(i, j);
+    const choose = (/** @type {string} */ label, /** @type {{words: string}[]} */ all, /** @type {number} */ now, /** @type {(k: number) => [number, number]} */ to) => {
+      const list = el('select', { class: 'field', onchange: async () => {
+        await this.#offer(proposal, contents, to(list.selectedIndex));
+        this.found.querySelector('details')?.setAttribute('open', '');
+        /** @type {HTMLElement|null} */ (this.found.querySelector(`[data-name="${label}"]`))?.focus();
+      }, 'data-name': label }, ...all.map(({ words }, k) => el('option', { selected: k === now }, (asked ? `${right[to(k)[0]][to(k)[1]]} of ${asked}: ` : '') + words)));
+      return all.length > 1 ? el('label', { class: 'small' }, label, list) : null;
+    };
+    const lists = [choose('Values', scales, i, (k) => [k, j]), choose('What counts', answers, j, (k) => [i, k])];
+    const sha256 = await identityOf(manifest, [...contents.values()]);
+    await this.#show({ sha256, manifest: { ...manifest, sha256 }, contents }, el('div', { class: 'proposal' },
+      el('p', {}, el('strong', {}, asked ? judged(proposal, [i, j]) : 'Teach two classes of two pictures each and bring it again: then it is tried on them.')),
+      el('p', { class: 'small' }, `${asked ? 'Each was left out in turn and compared with the others. ' : ''}${described(manifest, scales[i], answers[j])}`),
+      lists.some((list) => list) ? el('details', { class: 'small' }, el('summary', {}, 'Other ways to use it'), ...lists) : null));
   }
 
   /**
    * What choosing an extractor means, and the ways to go on.
    *
-   * @param {Kept|null} one null for the page's own
+   * @param {Kept|Brought|null} one null for the page's own
+   * @param {Element} [proposal] of what is not kept yet
    */
-  async #show(one) {
+  async #show(one, proposal) {
     const { classes } = await this.engine.state();
     const pictures = classes.reduce((sum, { examples }) => sum + examples.length, 0);
     const name = one ? `“${one.manifest.id}”` : 'the built-in one';
-    const start = el('button', { class: 'button primary', type: 'button', onclick: () => void this.#try(() => (pictures ? this.#readAnew(one) : this.#use(one))) },
-      pictures ? `Read the ${counted(pictures, 'picture')} of this session anew` : 'Use it in this session');
-    const fresh = pictures ? el('button', { class: 'button', type: 'button', onclick: () => void this.#try(() => this.#fresh(one)) }, 'New session with it') : null;
+    const press = (/** @type {string} */ kind, /** @type {string} */ text, /** @type {() => Promise<void>} */ then) => el('button', { class: `button ${kind}`, type: 'button', onclick: () => void this.#try(async () => {
+      if (proposal) await this.#keep(/** @type {Brought} */ (one));
+      await then();
+    }) }, proposal ? `Keep it: ${text.replace(/^./, (letter) => letter.toLowerCase())}` : text);
+    const start = pictures ? press('primary', `Read the ${counted(pictures, 'picture')} of this session anew`, () => this.#readAnew(one)) : press('primary', 'Use it in this session', () => this.#use(one));
+    const fresh = pictures ? press('', 'New session with it', () => this.#fresh(one)) : null;
     const actions = el('div', { class: 'actions' }, start, fresh,
-      el('button', { class: 'button', type: 'button', onclick: () => { this.found.hidden = true; this.dialog.querySelector('button')?.focus(); } }, 'Not now'));
-    this.found.replaceChildren(el('h3', {}, one ? one.manifest.id : 'Built in'), ...one ? [
+      el('button', { class: 'button', type: 'button', onclick: () => { this.found.hidden = true; this.bring.hidden = false; this.dialog.querySelector('button')?.focus(); } }, 'Not now'),
+      one && proposal ? el('button', { class: 'button quiet', type: 'button', onclick: () => void save(new TextEncoder().encode(JSON.stringify(one.manifest, null, 1)), 'manifest.json') }, 'Save its manifest') : null);
+    this.found.replaceChildren(el('h3', {}, one ? one.manifest.id : 'Built in'), proposal ?? '', ...one ? [
       el('p', { class: 'small' }, `${size(one)}, checked. ${one.manifest.dimension} numbers for each picture. Licence: ${one.manifest.licence}`),
       el('p', {}, 'No background knowledge was learned for this extractor. A plain one serves in its place: answers are less sure while there are few pictures.'),
       actions,
@@ -146,8 +219,9 @@ export class ExtractorsDialog {
         el('li', {}, 'A computer with the program’s source learns it from many pictures; then Settings, “Open background knowledge”:', el('pre', {}, commands(one)))),
     ] : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.'), actions]);
     this.found.hidden = false;
-    this.found.scrollIntoView({ block: 'nearest' });
-    start.focus();
+    this.bring.hidden = proposal !== undefined;
+    this.found.scrollIntoView({ block: proposal ? 'start' : 'nearest' });
+    start.focus({ preventScroll: true });
     say(`The extractor ${name} can be used.`, { seen: true });
   }
 

@@ -13,6 +13,10 @@ import { tell } from './settings.js';
 export class SessionsDialog {
   #current = '';
   #name = '';
+  /** @type {Parameters<typeof describeKeeping>[0] | undefined} */
+  #state;
+  /** How many stored records cannot be read, of all sessions and of none. */
+  #damaged = 0;
 
   /** @param {{engine: Engine, reader: {now: Promise<import('../library/types.js').Identity>, own: Promise<import('../library/types.js').Identity>}, onSwitched: () => void}} parts */
   constructor({ engine, reader, onSwitched }) {
@@ -41,9 +45,16 @@ export class SessionsDialog {
     this.#current = state.sessionId;
     this.#name = state.sessionName;
     byId('session-name', HTMLElement).textContent = state.sessionName;
-    this.keeping.textContent = describeKeeping(state);
-    this.damaged.hidden = state.damaged === 0;
+    this.#state = state;
+    this.#keep();
     if (this.dialog.open) this.#fill(await this.engine.sessions());
+  }
+
+  #keep() {
+    if (!this.#state) return;
+    const damaged = Math.max(this.#damaged, this.#state.damaged);
+    this.keeping.textContent = describeKeeping({ ...this.#state, damaged });
+    this.damaged.hidden = damaged === 0;
   }
 
   /** The open session as a file, and one from a file. */
@@ -95,6 +106,8 @@ export class SessionsDialog {
     complain(this.error, '');
     this.memory.textContent = `All that is open uses ${Math.round(await this.engine.memory() / 1e6)} MB of memory.`;
     this.#fill(await this.engine.sessions());
+    this.#damaged = JSON.parse(new TextDecoder().decode(await this.engine.damaged())).records.length;
+    this.#keep();
     this.dialog.showModal();
   }
 
@@ -231,6 +244,6 @@ export function describeKeeping({ storage, saved, damaged }) {
   if (storage.persistent === 'yes') parts.push('This browser has promised to keep what is taught here.');
   if (storage.persistent === 'no') parts.push('This browser may clear what is taught here when the device runs short of room, or after some time without a visit: save what you want to keep to a file.');
   parts.push(saved ? `Last saved to a file on ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.');
-  if (damaged) parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} of this session cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
+  if (damaged) parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
   return parts.join(' ');
 }

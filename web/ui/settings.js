@@ -36,10 +36,8 @@ export class SettingsDialog {
 
   /** @param {EngineState} state */
   show(state) {
-    for (const [name, value] of Object.entries({ inference: state.inference, sort: state.sort })) {
-      for (const choice of this.dialog.querySelectorAll(`input[name="${name}"]`)) {
-        if (choice instanceof HTMLInputElement) choice.checked = choice.value === value;
-      }
+    for (const choice of this.dialog.querySelectorAll('input[name="sort"]')) {
+      if (choice instanceof HTMLInputElement) choice.checked = choice.value === state.sort;
     }
     if (document.activeElement !== this.none) this.none.value = String(state.nonePrior);
     this.#showNone();
@@ -56,14 +54,7 @@ export class SettingsDialog {
 
   #build() {
     this.dialog.append(dialogHead(this.dialog, 'settings-title', 'Settings'), this.error,
-      this.#choice('inference', 'How answers are reckoned', [
-        ['fb', 'Weigh all that the pictures leave open', 'Honest with few pictures.'],
-        ['map', 'Settle on the one best guess', 'A simpler rule, for comparison: its percentages are seldom as close to the truth.'],
-      ]),
-      this.#choice('sort', 'Order of the classes', [
-        ['probability', 'Most probable first', ''],
-        ['taught', 'As taught', ''],
-      ]),
+      this.#order(),
       el('fieldset', {}, el('legend', {}, 'None of these'),
         el('div', { class: 'slider' }, el('label', { for: 'none-prior' }, 'Chance of something unknown'), this.noneText),
         this.none,
@@ -79,16 +70,11 @@ export class SettingsDialog {
           this.reset)));
   }
 
-  /**
-   * @param {string} name
-   * @param {string} legend
-   * @param {[value: string, label: string, hint: string][]} choices
-   */
-  #choice(name, legend, choices) {
-    return el('fieldset', {}, el('legend', {}, legend), ...choices.map(([value, label, hint]) =>
-      el('label', { class: 'choice' },
-        el('input', { type: 'radio', name, value, onchange: () => this.#set({ [name]: value }) }),
-        el('span', {}, label, hint ? el('span', { class: 'small muted block' }, hint) : null))));
+  /** The order of the classes. */
+  #order() {
+    const choice = (/** @type {import('../library/types.js').SortOrder} */ value, /** @type {string} */ label) => el('label', { class: 'choice' },
+      el('input', { type: 'radio', name: 'sort', value, onchange: () => this.#set({ sort: value }) }), el('span', {}, label));
+    return el('fieldset', {}, el('legend', {}, 'Order of the classes'), choice('probability', 'Most probable first'), choice('taught', 'As taught'));
   }
 
   /** @param {string} label @param {() => Promise<void>} work */

@@ -133,7 +133,8 @@ export function tableOf(items, classes) {
   return [head, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
 }
 
-/** @param {string} text */
+/** A cell. One that a spreadsheet would take for a formula gets an apostrophe before it. @param {string} text */
 function quoted(text) {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }

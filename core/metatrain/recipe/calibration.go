@@ -51,7 +51,12 @@ func (r *Run) sessionModel(ctx context.Context, best *metatrain.Params, to *mode
 
 // sessionOptions returns the part of the session model that is set, not fitted.
 func (r *Recipe) sessionOptions(p *niw.Prior, at *coordinates) model.Session {
-	return model.Session{Near: r.Calibration.Near * metatrain.ClassDistance(p, at.labelled, r.Workers), Centre: r.Calibration.Centre}
+	distance := metatrain.ClassDistance(p, at.labelled, r.Workers)
+	s := model.Session{Near: r.Calibration.Near * distance, Centre: r.Calibration.Centre}
+	if r.Calibration.Shared > 0 && distance > 0 {
+		s.Shared, s.Kappa = 2*r.Calibration.Shared/distance, r.Calibration.Kappa
+	}
+	return s
 }
 
 // bothSamples are sessions under both kinds of inference.
@@ -68,7 +73,10 @@ func (s *bothSamples) join(o *bothSamples) {
 func (r *Run) fit(to *model.Session, head *session.Population, samples *bothSamples) error {
 	r.note("fitting the session model on %d sessions", len(samples[niw.FB]))
 	for inf, p := range map[niw.Inference]**session.Population{niw.FB: &to.FB, niw.MAP: &to.MAP} {
-		fitted, err := session.Fit(samples[inf], *p, r.recipe.Workers)
+		if len(samples[inf]) == 0 {
+			continue // one density for both
+		}
+		fitted, err := session.Fit(samples[inf], *p, to.Shared == 0, r.recipe.Workers)
 		if errors.Is(err, session.ErrTooFew) {
 			fitted, err = head, nil
 		}
@@ -93,8 +101,9 @@ func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, s
 		if len(samplers) == 0 {
 			return nil, fmt.Errorf("%s is too small to calibrate on: it takes two classes of six rows; give another --val-split, or --calibrate 0", pool.Name)
 		}
-		for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
-			options := p.Session.Options(inf)
+		for _, inf := range inferences(p) {
+			options := p.Session.Options()
+			options.Inference = inf
 			options.Population = nil
 			samples, err := metatrain.Sessions(ctx, p.NIW, options, dom.Domain, samplers, r.Calibration.Sessions, r.Workers)
 			if err != nil {
@@ -107,6 +116,14 @@ func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, s
 		}
 	}
 	return all, nil
+}
+
+// inferences returns the kinds of densities that a prior has a session model for.
+func inferences(p *model.Prior) []niw.Inference {
+	if p.Session.Shared > 0 {
+		return []niw.Inference{niw.FB}
+	}
+	return []niw.Inference{niw.FB, niw.MAP}
 }
 
 // sessionSamplers draw sessions: of five classes with the same number of examples
@@ -181,7 +198,7 @@ func (r *Run) crossFit(caller context.Context) error {
 // the first of them.
 func (r *Run) without(ctx context.Context, held []*dataset.Set, first int) (fit crossFit, err error) {
 	recipe := r.recipe
-	recipe.Workers, recipe.Config.ValidateEvery = 1, recipe.Config.Steps
+	recipe.Workers, recipe.Config.ValidateEvery = 1, max(1, recipe.Config.Steps)
 	var train []*dataset.Set
 	for _, s := range r.train {
 		if !slices.Contains(held, s) {
@@ -236,7 +253,7 @@ func (r *Run) Folds(p *model.Prior) ([]Fold, error) {
 		r.note("fitting the session model without %s", strings.Join(held, ", "))
 		fold := Fold{held, r.fits[i].prior}
 		var err error
-		if fold.Prior.Session.FB, err = session.Fit(others, p.Session.FB, r.recipe.Workers); err != nil {
+		if fold.Prior.Session.FB, err = session.Fit(others, p.Session.FB, p.Session.Shared == 0, r.recipe.Workers); err != nil {
 			return nil, err
 		}
 		folds = append(folds, fold)

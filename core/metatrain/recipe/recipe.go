@@ -59,14 +59,18 @@ type Validation struct {
 
 // Calibration says how the session model is fitted.
 type Calibration struct {
-	Sessions     int      // of each data set and kind (nine kinds); 0 keeps the temperature that was learned
-	On           string   // OnValidation or CrossFitting
-	Families     Families // which data sets are left out together, and how often each is drawn from
-	Folds        int      // most parts that families are dealt out to
-	Near, Centre float64  // what is set, not fitted: see [model.Session]; Near as a share of the mean distance within classes
+	Sessions int      // of each data set and kind (nine kinds); 0 keeps the temperature that was learned
+	On       string   // OnValidation or CrossFitting
+	Families Families // which data sets are left out together, and how often each is drawn from
+	Folds    int      // most parts that families are dealt out to
+	// What is set, not fitted: see [model.Session]. Near is a share of the mean squared
+	// distance of two examples of a class, and Shared a multiple of the inverse of half of
+	// it, the mean squared length of a residual; 0 for a scale matrix of its own for each class.
+	Near, Centre, Shared, Kappa float64
 }
 
-// Default is the measured best for embeddings of MobileNetV3.
+// Default is for embeddings of any network: training as it measured best for a
+// covariance of its own for each class, and a session model for one that all share.
 func Default() Recipe {
 	c := metatrain.DefaultConfig()
 	c.ValidateEvery = 200
@@ -74,7 +78,7 @@ func Default() Recipe {
 		Split: "train", Transform: embed.Transform{Kind: embed.CL2N, Power: 1}, Start: Within, Shrink: 0.6, Config: c,
 		Tasks:       episode.Tasks{Way: episode.Range{Min: 5, Max: 20}, Shot: episode.Range{Min: 1, Max: 10}, Query: episode.Exactly(5), MaxRows: 150},
 		Validation:  Validation{Split: "val", Way: 5, Shots: []int{1, 5}, Query: 10, Tasks: 60},
-		Calibration: Calibration{Sessions: 5, On: OnValidation, Folds: 6, Near: 0.16, Centre: 1.67},
+		Calibration: Calibration{Sessions: 5, On: OnValidation, Folds: 6, Near: 0.16, Centre: 1.67, Shared: 3, Kappa: 5},
 		Workers:     runtime.GOMAXPROCS(0), Precision: "F32",
 	}
 }
@@ -88,7 +92,7 @@ func Paper() Recipe {
 	c.Optimiser, c.Rate, c.ScalarRate, c.WeightDecay = metatrain.Adam, 0.0003, 0.0003, 0.0001
 	c.Schedule, c.WarmUp, c.Clip, c.Steps, c.Objective.PerWay = metatrain.Cosine, 0, 0, 10000, false
 	r.Tasks = episode.Tasks{Way: episode.Exactly(5), Shot: episode.Exactly(1), Query: episode.Exactly(15)}
-	r.Calibration.Sessions = 0
+	r.Calibration.Sessions, r.Calibration.Shared = 0, 0
 	return r
 }
 
@@ -101,7 +105,7 @@ func Conv4() Recipe {
 	r.Start, c.Start.Scale, c.Start.Temperature = Identity, 5, 1
 	c.Optimiser, c.Rate, c.Steps = metatrain.Adam, 0.001, 3000
 	r.Tasks.Way, r.Tasks.Shot, r.Tasks.Query = episode.Exactly(5), episode.Range{Min: 1, Max: 5}, episode.Exactly(15)
-	r.Validation.Tasks = 200
+	r.Validation.Tasks, r.Calibration.Shared = 200, 0
 	return r
 }
 
@@ -128,6 +132,7 @@ func ManyRows() Recipe {
 	c := &r.Config
 	r.Start, c.Start.Scale, c.Start.Temperature, c.Fixed = Identity, 1, 25, "nu"
 	c.Optimiser, c.Rate, c.Steps = metatrain.Adam, 0.001, 2000
+	r.Calibration.Shared = 0
 	r.Tasks = episode.Tasks{Way: episode.Range{Min: 10, Max: 20}, Shot: episode.Range{Min: 5, Max: 200}, Query: r.Tasks.Query, Imbalanced: true, MaxRows: 1000}
 	return r
 }
@@ -139,8 +144,8 @@ var families []byte
 // those of the data sets that it was learned from.
 func Shipped() Recipe {
 	r := Default()
-	r.Transform.Power, r.Transform.Shift, r.Shrink = 0.5, 0.376, 0.6
-	r.Config.Steps, r.Config.Rate = 2400, 0.007
+	r.Transform.Power, r.Shrink = 0.4, 0.6
+	r.Config.Steps = 0 // the covariance within classes is the most likely S where all classes share it
 	r.Validation.Tasks, r.Precision, r.Rank = 0, "F16", 128
 	r.Calibration.On = CrossFitting
 	var err error
@@ -181,6 +186,14 @@ func (r *Recipe) Validate() error {
 	if !(r.Calibration.Centre >= 0 && r.Calibration.Centre <= 1e9) {
 		return fmt.Errorf("--centre %v: want a number from 0", r.Calibration.Centre)
 	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"shared", r.Calibration.Shared}, {"class-kappa", r.Calibration.Kappa}} {
+		if !(v.value >= 0 && v.value <= 1e6) {
+			return fmt.Errorf("--%s %v: want a number from 0 to a million", v.name, v.value)
+		}
+	}
 	if r.Start != Within && r.Start != Identity {
 		return fmt.Errorf("--start %q: want within or identity", r.Start)
 	}
@@ -220,6 +233,6 @@ func (r *Recipe) facts() map[string]string {
 	s := &r.Calibration
 	return map[string]string{
 		"seed": strconv.FormatUint(r.Seed, 10), "split": r.Split, "config": text(r.Config), "episodes": text(r.Tasks),
-		"calibration": fmt.Sprintf("%s, %d sessions a kind, near %v, centre %v", s.On, s.Sessions, s.Near, s.Centre), "start": r.Start, "shrink": strconv.FormatFloat(r.Shrink, 'g', -1, 64),
+		"calibration": fmt.Sprintf("%s, %d sessions a kind, near %v, centre %v, shared %v, kappa %v", s.On, s.Sessions, s.Near, s.Centre, s.Shared, s.Kappa), "start": r.Start, "shrink": strconv.FormatFloat(r.Shrink, 'g', -1, 64),
 	}
 }

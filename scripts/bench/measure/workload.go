@@ -49,20 +49,20 @@ func New(c Case) *Workload {
 }
 
 // priorFile is a prior like the one that ships: a spiked S near a multiple of the
-// identity, features CL2N and a model of sessions.
+// identity, features CL2N, one scale matrix for the session and a model of sessions.
 func priorFile(d int, rnd *rand.Rand) []byte {
 	center := make([]float64, d)
 	for i := range center {
 		center[i] = 0.6 + 0.1*rnd.Float64()
 	}
 	p := &model.Prior{NIW: newPrior(d, rnd), Transform: embed.Transform{Kind: embed.CL2N, Shift: 0.375, Power: 0.5, Centre: center}, Facts: map[string]string{"data": "synthetic"}}
-	p.Session = model.Session{Near: 0.5, Centre: 1.67, FB: population()}
+	p.Session = model.Session{Near: 0.5, Centre: 1.67, Shared: 1, Kappa: 3, FB: population()}
 	return must(model.EncodePrior(p))
 }
 
 // population gives sessions all that a prediction may have to do.
 func population() *session.Population {
-	return &session.Population{LogT: [2]float64{3, 0.1}, Offset: [2]float64{-2.6, 0.3}, Hardness: session.Hardness{SD: 0.5, Weight: 0.6},
+	return &session.Population{LogT: [2]float64{-3.5, 0}, Hardness: session.Hardness{SD: 0.5, Weight: 0.6},
 		Level: session.Level{Mean: [2]float64{1.5, 4}, SD: 0.5, Count: 10}, Spread: session.Spread{SD: 6, Count: 1},
 		Known: session.Known{Threshold: session.Normal{Mean: 0.6, SD: 0.7}, Slope: session.Normal{Mean: 0.8, SD: 0.6}, Weight: 0.3}}
 }
@@ -88,7 +88,7 @@ func newPrior(d int, rnd *rand.Rand) *niw.Prior {
 
 // sessionFile teaches every class examples around a centre of its own.
 func (w *Workload) sessionFile(rnd *rand.Rand) []byte {
-	s := &model.Classifier{Name: "bench", Settings: model.Settings{Inference: "fb", NonePrior: 0.2}}
+	s := &model.Classifier{Name: "bench", Settings: model.Settings{NonePrior: 0.2}}
 	s.PriorSum = model.Sum(w.prior)
 	centre := make([]float64, w.Dimension)
 	for c := range w.Classes {
@@ -193,7 +193,7 @@ func (w *Workload) Full(full bool) {
 
 func (w *Workload) load(p *model.Prior) {
 	s := must(model.DecodeClassifier(w.session))
-	options := p.Session.Options(niw.FB)
+	options := p.Session.Options()
 	options.NonePrior = s.Settings.NonePrior
 	c := must(qda.New(p.NIW, options))
 	for _, k := range s.Classes {

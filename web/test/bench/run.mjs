@@ -5,10 +5,10 @@
 //
 // Prints progress to standard error. scripts/bench calls it.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
@@ -35,9 +35,6 @@ async function files() {
   return {
     '/': ['text/html', Buffer.from('<!doctype html><title>benchmark</title>')],
     '/wasm_exec.js': [script, readFileSync(join(root, 'lib/wasm/wasm_exec.js'))],
-    ...Object.fromEntries(['base/remote.js', 'base/simd.js', 'engine/program.js', 'engine/kernels.js', 'test/bench/page.js'].map((name) => [
-      `/web/${name}`, /** @type {[string, Uint8Array]} */ ([script, readFileSync(join(HERE, '../../', name))]),
-    ])),
     '/web/test/bench/knn.js': [script, await bundleKnn()],
     '/bench.wasm': [wasm, readFileSync(program)],
     '/metaqda-simd.wasm': [wasm, readFileSync(kernels)],
@@ -48,13 +45,17 @@ async function files() {
 }
 
 /**
- * Serves the files. The two headers isolate the page, which gives it a clock of 5 microseconds.
+ * Serves the files, and the modules below web/ as they stand in the tree, which is what the site holds. The two headers
+ * isolate the page, which gives it a clock of 5 microseconds.
  * @param {Record<string, [type: string, body: Uint8Array]>} content
  */
 async function serve(content) {
   const server = createServer((request, response) => {
-    const [type, body] = content[request.url ?? ''] ?? ['text/plain', ''];
-    response.writeHead(content[request.url ?? ''] ? 200 : 404, {
+    const url = normalize(request.url ?? '');
+    const module = join(HERE, '../../..', url);
+    const found = content[url] ?? (/^\/web\/.*\.js$/.test(url) && existsSync(module) && ['text/javascript', readFileSync(module)]);
+    const [type, body] = found || ['text/plain', ''];
+    response.writeHead(found ? 200 : 404, {
       'Content-Type': type, 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp',
     }).end(body);
   });

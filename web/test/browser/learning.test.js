@@ -73,16 +73,8 @@ test('too little to learn from is said in a sentence, and cancelling leaves ever
   await box.getByRole('alert').filter({ hasText: 'at least 4 classes with 3 pictures each' }).waitFor();
   for (const name of names.slice(1)) await teach(page, name, styles);
   await box.getByLabel('How long').selectOption({ label: 'Long: 1,000 rounds' });
-  const tasks = await page.evaluateHandle(() => {
-    const long = /** @type {number[]} */ ([]);
-    new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration))).observe({ entryTypes: ['longtask'] });
-    return long;
-  });
   await box.getByRole('button', { name: 'Learn from this session' }).click();
   await box.getByText(/^Round [3-9]\d of 1,000/).waitFor();
-  // The page stays responsive. Tasks above 50 ms are not expected at all, but on a
-  // busy machine the time that others take counts too.
-  assert.deepEqual((await tasks.jsonValue()).filter((duration) => duration > 100), [], 'long tasks of the page while learning');
   await box.getByRole('button', { name: 'Cancel' }).click();
   await status(page, 'Learning was cancelled.');
   await box.getByRole('button', { name: 'Learn from this session' }).waitFor();

@@ -72,6 +72,13 @@ test('files that are no pictures are named in one sentence each, and the others 
   assert.match(text ?? '', /“void\.jpg” is empty/);
   await status(page, '2 pictures added to “Cat”.');
 
+  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles([
+    { name: 'page.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><foreignObject width="9" height="9"><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject></svg>') },
+    { name: 'bomb.png', mimeType: 'image/png', buffer: Buffer.concat([png.subarray(0, 16), Buffer.from([0, 0, 0x4e, 0x20, 0, 0, 0x4e, 0x20]), png.subarray(24)]) },
+  ]);
+  await alert.filter({ hasText: '“bomb.png” has 20000 × 20000 pixels, and at most 120 million are read here' }).waitFor();
+  assert.match(await alert.textContent() ?? '', /“page\.svg” has parts of a web page in it \(foreignObject\).*save it as PNG/);
+
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
   await page.getByRole('alert').filter({ hasText: '“notes.txt” is not a picture' }).waitFor();
 }));

@@ -409,7 +409,7 @@ test('after an extractor was brought sharing needs no network either', { timeout
   await offlineReady(page);
   await bring(page, await textDirection(path.join(folder, 'offline')));
   await teach(page, 'Cat', styles);
-  await page.waitForFunction(async () => Boolean(await caches.match('networks/share-onnx.html') && await caches.match('networks/share-onnx.txt')));
+  await page.evaluate(async () => { while (!(await caches.match('networks/share-onnx.html') && await caches.match('networks/share-onnx.txt'))) await new Promise(requestAnimationFrame); });
   await context.setOffline(true);
   const file = await share(page, { save: /all the same$/ });
   await context.setOffline(false);

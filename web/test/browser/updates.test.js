@@ -33,7 +33,7 @@ test('a new version is announced and comes with one press', () => onCopy((site) 
   await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
   await ready(page);
   assert.equal(await changed(), '1');
-  await page.waitForFunction(async (name) => String(await window.caches.keys()) === name, `metaqda-${version}`);
+  await onlyVersion(page, version);
 })));
 
 test('a tab that did not ask for the new version is told when another has', LONG, () => onCopy((site) => visit({ site }, async ({ page, context }) => {
@@ -62,7 +62,7 @@ test('a tab that did not ask goes on with the files of its own version', LONG, (
   assert.deepEqual([await changed(page), await changed(other)], [true, false]);
   await other.close();
   await changed(page);
-  await page.waitForFunction(async (name) => String(await window.caches.keys()) === name, `metaqda-${version}`);
+  await onlyVersion(page, version);
 })));
 
 test('a session taught under the former extractor is read anew with one press', () => onCopy(async (site) => {
@@ -136,7 +136,7 @@ test('a new version met while half of it is there: the former one goes on whole,
   await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
   await ready(page);
   assert.deepEqual(await parts(page), [true, true]);
-  await page.waitForFunction(async (name) => String(await window.caches.keys()) === name, `metaqda-${version}`);
+  await onlyVersion(page, version);
 })));
 
 /** Has the browser look for a new version, and waits until it could not be installed. @param {import('playwright-core').Page} page */
@@ -171,7 +171,12 @@ test('a first visit while half of a version is there is made good without a relo
 
 /** @param {import('playwright-core').Page} page */
 function caches(page) {
-  return page.evaluate(() => window.caches.keys());
+  return page.evaluate(async () => (await window.caches.keys()).filter((name) => name.startsWith('metaqda-')));
+}
+
+/** Waits until the caches of other versions are gone; waitForFunction would take a promise for the answer. @param {import('playwright-core').Page} page @param {string} version */
+async function onlyVersion(page, version) {
+  while (String(await caches(page)) !== `metaqda-${version}`) await page.evaluate(() => new Promise(requestAnimationFrame));
 }
 
 test('the prior is fetched once over reloads, and again only when its hash changes', () => onCopy((site) => visit({

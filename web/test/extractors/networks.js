@@ -11,7 +11,8 @@ import { fileURLToPath } from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const require = createRequire(import.meta.url);
-const at = (/** @type {string} */ name) => path.join(here, 'node_modules', name);
+/** Where a file of these packages lies. */
+export const at = (/** @type {string} */ name) => path.join(here, 'node_modules', name);
 
 /** @typedef {Record<string, unknown>} Facts of a manifest */
 

@@ -225,6 +225,28 @@ test('a batch tells its progress, leaves the thread free and stops at the signal
   await assert.rejects(c.classify(batch), refusal('disposed'));
 });
 
+test('answers to a batch are of the classes that there were when it was asked, whatever is taught while it is read', async () => {
+  const { c } = await taught(['a', 'b', 'c'], { extractor: async (/** @type {{k: number}} */ { k }) => vector(k, 50) });
+  /** @param {() => void} change @param {string[]} labels */
+  const during = async (change, labels) => {
+    const pictures = Array.from({ length: 30 }, (_, i) => ({ k: i % 3 }));
+    const got = await c.classify(pictures, { onProgress: ({ done }) => { if (done === 7) change(); } });
+    assert.equal(got.length, pictures.length);
+    got.forEach((p, i) => {
+      assertProbabilities(p);
+      assert.deepEqual(Object.keys(p.probabilities), labels);
+      assert.equal(p.label, 'abc'[i % 3] === 'b' && !labels.includes('b') ? 'z' : 'abc'[i % 3]);
+    });
+  };
+  await during(() => c.addExampleSync(vector(7, 1), 'd'), ['a', 'b', 'c', 'd']);
+  await during(() => c.removeClass('d'), ['a', 'b', 'c']);
+  await during(() => { // another class in its place
+    c.removeClass('b');
+    c.addExampleSync(vector(1, 1), 'z');
+  }, ['a', 'c', 'z']);
+  c.dispose();
+});
+
 test('a batch is refused as a whole, by the place of what is wrong in it', async () => {
   const c = await createClassifier();
   await assert.rejects(c.classify([[1, 2]]), refusal('empty'));
@@ -281,12 +303,27 @@ test('settings change what is answered, and are in the file', async () => {
   const { c } = await taught(['a', 'b']);
   c.configure({ nonePrior: 0 });
   assert.equal(c.predictSync(vector(30, 0)).none, 0);
-  c.configure({ inference: 'map', nonePrior: 0.5 });
+  c.configure({ nonePrior: 0.5 });
   const again = await openClassifier(c.save());
-  assert.deepEqual(again.settings, { inference: 'map', pooled: false, nonePrior: 0.5 });
+  assert.deepEqual(again.settings, { nonePrior: 0.5 });
   assert.throws(() => c.configure({ nonePrior: 1 }), refusal('value'));
-  assert.throws(() => c.configure(/** @type {any} */ ({ inference: 'x' })), refusal('argument'));
   for (const x of [c, again]) x.dispose();
+  const named = await createClassifier({ name: 'Kitchen' });
+  assert.match(new TextDecoder().decode(named.save()), /"name":"Kitchen"/);
+  named.dispose();
+});
+
+test('an option that there is not is refused by its name', async () => {
+  const { c } = await taught(['a', 'b']);
+  const names = (/** @type {RegExp} */ sentence) => (/** @type {any} */ error) => error.code === 'argument' && sentence.test(error.message);
+  const options = (/** @type {object} */ x) => /** @type {any} */ (x);
+  await assert.rejects(createClassifier(options({ inference: 'fb' })), names(/one way to answer now: leave the option 'inference' out/));
+  await assert.rejects(openClassifier(c.save(), options({ pooled: true })), names(/one way to answer now: leave the option 'pooled' out/));
+  await assert.rejects(createClassifier(options({ nonprior: 0 })), names(/no option 'nonprior': choose among .*nonePrior/));
+  assert.throws(() => c.configure(options({ prior: 'x' })), names(/no option 'prior'/));
+  assert.throws(() => c.configure(options({ nonePrior: 0, pooled: false })), names(/'pooled'/));
+  assert.deepEqual(c.settings, { nonePrior: 0.2 });
+  c.dispose();
 });
 
 test('an extractor reads what is no vector', async () => {
@@ -336,6 +373,17 @@ test('what cannot be is refused with a code', async () => {
   assert.throws(() => c.predictSync(vector(0, 1)), refusal('disposed'));
   assert.throws(() => c.labels, refusal('disposed'));
   empty.dispose();
+});
+
+test('what a file cannot hold is refused when it is taught', async () => {
+  const c = await createClassifier();
+  for (let i = 0; i < 2000; i++) c.addClass(`${i}`);
+  assert.throws(() => c.addExampleSync([1, 2], 'more'), refusal('limit'));
+  assert.throws(() => c.renameClass('0', 'a'.repeat(81)), refusal('label'));
+  for (let i = 0; i < 20_000; i++) c.addExampleSync([1, i], `${i % 2000}`);
+  assert.throws(() => c.addExampleSync([1, 2], '0'), refusal('limit'));
+  assert.ok(c.save().length > 0);
+  c.dispose();
 });
 
 test('predictions leave nothing behind', async () => {
@@ -442,7 +490,7 @@ test('the types hold in a strict project', () => {
       const pictures = await createClassifier({ extractor: net, prior: prior() });
       await pictures.addExample(new Blob(), 'x');
       const rows: Rows | undefined = create().getClassifierDataset()['x'];
-      const remote = await new ClassifierWorker().createClassifier({ pooled: true });
+      const remote = await new ClassifierWorker().createClassifier({ nonePrior: 0.1 });
       const left = await remote.leaveOneOut();
       const next: number[] = await remote.suggest([[1, 2]], { count: 1, onProgress: ({ done, total }) => done / total });
       const storage = await openStorage({ name: 'mine' });
@@ -463,7 +511,7 @@ test('the types hold in a strict project', () => {
 test('what is exported answers in the few lines of the README, under every kind of settings', async () => {
   const readme = readFileSync(path.join(root, 'web/share/README.md'), 'utf8');
   const { load, predict } = new Function(`${/```js\n([^]*?)```/.exec(readme)?.[1]}; return { load, predict };`)();
-  for (const options of [{}, { prior }, { prior, inference: 'map' }, { prior, pooled: true }, { nonePrior: 0 }]) {
+  for (const options of [{}, { prior }, { nonePrior: 0 }]) {
     const { c } = await taught(['cup', '__proto__', 'ü "pen"'], options, DIMENSION);
     c.addClass('empty');
     const plain = load(c.export().buffer);

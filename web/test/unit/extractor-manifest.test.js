@@ -214,12 +214,9 @@ test('outputs are pooled over cells or tokens, and one of another shape is refus
   assert.throws(() => pooled({ shape: [1, 1, 2], data: Float32Array.from([1, 2]) }, { node, pooling: 'rest' }, 'NCHW'), /too few/);
 });
 
-test('the manifests that the documentation shows decode, once sizes and hashes are put in', async () => {
+test('the manifest that the documentation shows decodes, once size and hash are put in', async () => {
   const text = await readFile(new URL('../../extractor/README.md', import.meta.url), 'utf8');
-  const shown = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json));
-  assert.equal(shown.length, 3);
-  for (const manifest of shown) {
-    for (const file of manifest.files) Object.assign(file, { bytes: 1, sha256: '0'.repeat(64) });
-    assert.ok(decodeManifest(manifest).outputs?.length, manifest.id);
-  }
+  const manifest = JSON.parse(/```json\n([\s\S]*?)```/.exec(text)?.[1] ?? '');
+  for (const file of manifest.files) Object.assign(file, { bytes: 1, sha256: '0'.repeat(64) });
+  assert.ok(decodeManifest(manifest).outputs?.length);
 });

@@ -1,6 +1,8 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import sharp from 'sharp';
+import { claimedSize } from '../../files/size.js';
 import { claimsPicture, refusal } from '../../files/pictures.js';
 
 /** @param {string} name @param {string} type @param {number} [size] */
@@ -28,4 +30,16 @@ test('each reason for refusing a file has its own sentence with the name in it',
     assert.match(text, expected);
     assert.match(text, /\.$/);
   }
+});
+
+test('width and height are read from the header of every usual format', async () => {
+  const picture = sharp({ create: { width: 300, height: 17, channels: 4, background: '#f008' } });
+  const files = { jpeg: picture.jpeg(), profile: picture.clone().withMetadata({ icc: 'p3' }).jpeg({ progressive: true }), png: picture.clone().png(), gif: picture.clone().gif(),
+    lossy: picture.clone().flatten().webp(), alpha: picture.clone().webp(), lossless: picture.clone().webp({ lossless: true }) };
+  for (const [name, made] of Object.entries(files)) {
+    const bytes = await made.toBuffer();
+    assert.deepEqual(claimedSize(bytes), { width: 300, height: 17 }, name);
+    for (let n = 0; n < 40; n++) claimedSize(bytes.subarray(0, n)); // a torn file is no error
+  }
+  assert.equal(claimedSize(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')), null);
 });

@@ -10,7 +10,7 @@ import { Packer } from '../../engine/reading.js';
 
 const FILE = new URL('../../../wasm/store/testdata/packs.json', import.meta.url);
 const EXAMPLE = ['id', 'session', 'class', 'order', 'embedding', 'thumbnail'];
-const SESSION = ['id', 'name', 'created', 'updated', 'saved', 'inference', 'sort', 'nonePrior', 'pooled', 'prior', 'extractor', 'extractorSum'];
+const SESSION = ['id', 'name', 'created', 'updated', 'saved', 'sort', 'nonePrior', 'prior', 'extractor', 'extractorSum'];
 const bytes = (/** @type {number[]} */ ...some) => new Uint8Array(some);
 
 /** @type {Record<string, {table: string, fields: string[], records: [string, unknown][]}>} */
@@ -35,7 +35,7 @@ const cases = {
     ['half \uD83D', { id: '', session: 's', name: '\uDC08 the other half', order: 1 }],
     ['nothing', { id: 'n', session: 's', name: '\0', order: 2 }],
   ] },
-  'a session': { table: 'sessions', fields: SESSION, records: [['s', { id: 's', name: 'Kitchen', created: 1.5e12, pooled: true, prior: '' }]] },
+  'a session': { table: 'sessions', fields: SESSION, records: [['s', { id: 's', name: 'Kitchen', created: 1.5e12, nonePrior: true, prior: '' }]] },
 };
 
 /** What the pack of a case is, and how many were odd. @param {{table: string, fields: string[], records: [string, unknown][]}} one */

@@ -51,6 +51,14 @@ test('the table has a line for each picture with all probabilities', () => {
   assert.match(tableOf([cat], [...classes, { id: 'new', name: 'New' }]), /0\.9000,0\.0500,,0\.0500\r\n$/, 'a class that the answer does not know');
 });
 
+test('no name is a formula in a spreadsheet', () => {
+  for (const name of ["=cmd|' /C calc'!A0", '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']) {
+    const cell = /\r/.test(name) ? `"'${name}"` : `'${name}`;
+    assert.equal(tableOf([{ ...taught, path: name }], classes.map((one) => ({ ...one, name: one.id === 'd' ? name : one.name }))), [
+      `file,answer,probability,taught as,Cat,${cell},none of these`, `${cell},${cell},1.0000,${cell},0.1000,0.0000,0.9000`, ''].join('\r\n'));
+  }
+});
+
 test('no picture is quite certain', () => {
   assert.deepEqual([0, 0.001, 0.25, 0.994, 0.996, 1].map(percent), ['0 %', '< 1 %', '25 %', '99 %', '> 99 %', '100 %']);
 });

@@ -83,7 +83,7 @@ test('a session’s file has its name', () => {
 });
 
 test('sessions tell how safe what was taught is', () => {
-  const storage = (/** @type {''|'yes'|'no'} */ persistent) => ({ kept: true, message: '', persistent });
+  const storage = (/** @type {''|'yes'|'no'} */ persistent) => ({ kept: true, message: '', vanished: '', persistent });
   assert.equal(describeKeeping({ storage: storage(''), saved: 0, damaged: 0 }), 'Never saved to a file.');
   assert.match(describeKeeping({ storage: storage('yes'), saved: 0, damaged: 0 }), /^This browser has promised to keep/);
   assert.match(describeKeeping({ storage: storage('no'), saved: 0, damaged: 1 }), /may clear.*save.*to a file\. Never saved.*One stored record .* was left out\.$/);

@@ -1,0 +1,317 @@
+package qda
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+)
+
+// bench of examples for a covariance: classes without a classifier.
+type taughtClasses struct {
+	prior *niw.Prior
+	empty niw.Posterior
+	list  []*class
+	rng   *rand.Rand
+}
+
+func newTaught(d int, seed uint64) *taughtClasses {
+	p := niw.HandCrafted(d, 1)
+	return &taughtClasses{prior: p, empty: emptyClass(p), rng: rand.New(rand.NewPCG(seed, 9))}
+}
+
+func (t *taughtClasses) vector() []float64 {
+	v := make([]float64, t.prior.Dim())
+	for i := range v {
+		v[i] = t.rng.NormFloat64()
+	}
+	return v
+}
+
+func (t *taughtClasses) class(k int) *class {
+	c := newClass(fmt.Sprint(len(t.list)), t.empty, 0, 0)
+	for range k {
+		c.insert(c.count(), t.vector(), t.prior)
+	}
+	t.list = append(t.list, c)
+	return c
+}
+
+// scale returns A by its definition.
+func (t *taughtClasses) scale(weight float64) *mat.SymDense {
+	d := t.prior.Dim()
+	a := mat.NewSymDense(d, nil)
+	for i := range d {
+		a.SetSym(i, i, 1)
+	}
+	for _, k := range t.list {
+		mean := make([]float64, d)
+		posteriorMean(mean, k.w, 0)
+		for i := range k.count() {
+			r := mat.NewVecDense(d, nil)
+			r.SubVec(mat.NewVecDense(d, k.row(i)), mat.NewVecDense(d, mean))
+			a.SymRankOne(a, weight, r)
+		}
+	}
+	return a
+}
+
+// compare holds what the covariance answers against the definition.
+func (t *taughtClasses) compare(test *testing.T, c *covariance, what string) {
+	test.Helper()
+	var factor mat.Cholesky
+	if !factor.Factorize(t.scale(c.weight)) {
+		test.Fatal("not positive definite")
+	}
+	z := t.vector()
+	image, got := make([]float64, c.n), make([]float64, len(c.members))
+	c.imageTo(image, z)
+	c.innerTo(got, z, image)
+	if len(c.members) != len(t.list) {
+		test.Fatalf("%s: %d classes, want %d", what, len(c.members), len(t.list))
+	}
+	solved := mat.NewVecDense(len(z), nil)
+	if err := factor.SolveVecTo(solved, mat.NewVecDense(len(z), z)); err != nil {
+		test.Fatal(err)
+	}
+	for _, k := range t.list {
+		mean := make([]float64, len(z))
+		posteriorMean(mean, k.w, 0)
+		want := mat.Dot(solved, mat.NewVecDense(len(z), mean))
+		m := c.index[k]
+		if math.Abs(got[m.column]-want) > 1e-9*(1+math.Abs(want)) {
+			test.Errorf("%s: class %s: %v, want %v", what, k.label, got[m.column], want)
+		}
+	}
+	if got, want := c.inner(z, image, z, image), mat.Dot(solved, mat.NewVecDense(len(z), z)); math.Abs(got-want) > 1e-9*want {
+		test.Errorf("%s: quadratic form %v, want %v", what, got, want)
+	}
+}
+
+// Whatever is added, removed and replaced in whatever order, in both forms and across
+// them, the covariance is that of its definition.
+func TestCovarianceFollowsItsExamples(t *testing.T) {
+	for seed := range uint64(6) {
+		s := newTaught(24, seed)
+		c := newCovariance(3, 24)
+		c.anew = 0
+		for range 4 {
+			s.class(1 + s.rng.IntN(3))
+		}
+		for step := range 160 {
+			grow := step/40%2 == 0 // to more examples than dimensions and back
+			k := s.list[s.rng.IntN(len(s.list))]
+			switch n := s.rng.IntN(12); {
+			case n == 0:
+				s.class(1 + s.rng.IntN(4))
+			case n == 1 && len(s.list) > 2:
+				i := s.rng.IntN(len(s.list))
+				s.list = append(s.list[:i:i], s.list[i+1:]...)
+			case n < 4:
+				k.replace(s.rng.IntN(k.count()), s.vector(), s.prior)
+			case grow || k.count() == 1:
+				k.insert(s.rng.IntN(k.count()+1), s.vector(), s.prior)
+			default:
+				k.remove(s.rng.IntN(k.count()), s.empty)
+			}
+			if s.rng.IntN(3) > 0 {
+				c.update(s.list, func() bool { return true })
+				s.compare(t, c, fmt.Sprintf("seed %d, step %d, primal %v", seed, step, c.primal))
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+// sharedClassifier returns a classifier with classes of the given numbers of examples.
+func sharedClassifier(t *testing.T, d int, seed uint64, shots ...int) (*Classifier, [][][]float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 3))
+	c, err := New(niw.HandCrafted(d, 1.3), Options{Shared: 0.7, Kappa: 2.5, Centre: 1.2, NonePrior: 0.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x [][][]float64
+	for j, k := range shots {
+		label := fmt.Sprint(j)
+		if err := c.AddClass(label); err != nil {
+			t.Fatal(err)
+		}
+		x = append(x, nil)
+		mean := make([]float64, d)
+		for i := range mean {
+			mean[i] = rng.NormFloat64()
+		}
+		for range k {
+			v := make([]float64, d)
+			for i := range v {
+				v[i] = mean[i] + rng.NormFloat64()
+			}
+			x[j] = append(x[j], v)
+			if err := c.Add(label, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return c, x
+}
+
+// e_j by its definition, with dense matrices.
+func TestSharedScoresByDefinition(t *testing.T) {
+	for _, shots := range [][]int{{1}, {3}, {1, 1}, {2, 1, 4}, {5, 6, 7}} {
+		const d = 9
+		c, x := sharedClassifier(t, d, 1, shots...)
+		o := c.options
+		s := &taughtClasses{prior: c.prior, list: c.taught}
+		a := s.scale(o.Shared)
+		var factor mat.Cholesky
+		factor.Factorize(a)
+		w := func(v []float64) *mat.VecDense {
+			z := make([]float64, d)
+			c.prior.WhitenTo(z, v)
+			return mat.NewVecDense(d, z)
+		}
+		total, session := o.Centre, mat.NewVecDense(d, nil)
+		means := make([]*mat.VecDense, len(x))
+		for j := range x {
+			means[j] = mat.NewVecDense(d, nil)
+			for _, v := range x[j] {
+				means[j].AddScaledVec(means[j], 1/float64(len(x[j])), w(v))
+			}
+			k := float64(len(x[j]))
+			pull := o.Kappa * k / (o.Kappa + k)
+			session.AddScaledVec(session, pull, means[j])
+			total += pull
+		}
+		session.ScaleVec(1/total, session)
+		quad := func(z, m mat.Vector) float64 {
+			var diff, solved mat.VecDense
+			diff.SubVec(z, m)
+			if err := factor.SolveVecTo(&solved, &diff); err != nil {
+				t.Fatal(err)
+			}
+			return mat.Dot(&diff, &solved)
+		}
+		query := make([]float64, d)
+		query[2], query[5] = 1.5, -2
+		got := make([]float64, len(x))
+		if err := c.ScoresTo(got, query); err != nil {
+			t.Fatal(err)
+		}
+		for j := range x {
+			k := float64(len(x[j]))
+			m := mat.NewVecDense(d, nil)
+			m.AddScaledVec(m, o.Kappa/(o.Kappa+k), session)
+			m.AddScaledVec(m, k/(o.Kappa+k), means[j])
+			if want := (quad(w(query), session) - quad(w(query), m)) / 2; math.Abs(got[j]-want) > 1e-10 {
+				t.Errorf("%v: class %d: %v, want %v", shots, j, got[j], want)
+			}
+		}
+	}
+}
+
+// What the examples say is what a classifier without each of them answers.
+func TestSharedSupportLeavesEachOut(t *testing.T) {
+	for _, shots := range [][]int{{4}, {1, 1}, {1, 2}, {2, 1, 4}, {3, 3, 3}, {9, 8, 7}} {
+		c, x := sharedClassifier(t, 8, 2, shots...)
+		s := c.Support()
+		for i, y := range s.Class {
+			a := c.support.asked[i]
+			left, err := New(c.prior, c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j := range x {
+				if err := left.AddClass(fmt.Sprint(j)); err != nil {
+					t.Fatal(err)
+				}
+				for n, v := range x[j] {
+					if j != y || n != a.at {
+						if err := left.Add(fmt.Sprint(j), v); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+			if len(left.taught) == 0 {
+				continue
+			}
+			want := make([]float64, len(left.taught))
+			if err := left.ScoresTo(want, x[y][a.at]); err != nil {
+				t.Fatal(err)
+			}
+			got := s.Scores[i*len(x) : (i+1)*len(x)]
+			for j, at := 0, 0; j < len(x); j++ {
+				if j == y && len(x[j]) == 1 {
+					continue
+				}
+				if math.Abs(got[j]-want[at]) > 1e-9*(1+math.Abs(want[at])) {
+					t.Errorf("%v: example %d of class %d under class %d: %v, want %v", shots, a.at, y, j, got[j], want[at])
+				}
+				at++
+			}
+		}
+	}
+}
+
+// Leaving an example out by taking it away is what the support says in closed form, and
+// leaves every answer as it was, to the bit.
+func TestSharedLeaveOut(t *testing.T) {
+	c, x := sharedClassifier(t, 10, 5, 3, 1, 4, 2)
+	query := x[0][0]
+	before, after := make([]float64, 4), make([]float64, 4)
+	none, err := c.ProbabilitiesTo(before, query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range x {
+		for i := range x[j] {
+			if _, err := c.LeaveOutTo(make([]float64, 4), fmt.Sprint(j), i); err != nil {
+				t.Fatal(err)
+			}
+			again, err := c.ProbabilitiesTo(after, query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again != none || !slices.Equal(before, after) {
+				t.Fatalf("after leaving out %d of %d: %v %v, before %v %v", i, j, after, again, before, none)
+			}
+		}
+	}
+}
+
+// Made in pieces, with changes in between, the covariance is the same as made at once.
+func TestCovarianceInPieces(t *testing.T) {
+	for _, shots := range []int{20, 40} { // fewer residuals than dimensions, and more
+		s := newTaught(90, 8)
+		for range 4 {
+			s.class(shots)
+		}
+		c := newCovariance(2, 90)
+		calls := 0
+		once := func() bool { calls++; return calls%2 == 1 }
+		for range 3 {
+			if c.update(s.list, once) {
+				t.Fatal("made in fewer pieces than it has")
+			}
+		}
+		s.list[1].insert(0, s.vector(), s.prior) // begins again
+		pieces := 0
+		for !c.update(s.list, once) {
+			if pieces++; pieces > 100 {
+				t.Fatal("does not end")
+			}
+		}
+		if pieces < 3 {
+			t.Errorf("%d examples a class: %d pieces", shots, pieces)
+		}
+		s.compare(t, c, fmt.Sprint(shots, " examples a class"))
+	}
+}

@@ -1,0 +1,336 @@
+package qda
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+)
+
+// shared is the density with one scale matrix for the session (MODEL.md, section 1). In
+// whitened coordinates, with A of [covariance], x̄_j the mean of the K_j examples of
+// class j, m_s that of the session and <x,y> = xᵀ A⁻¹ y,
+//
+//	m_s = Σ_j α_j x̄_j,   α_j = a_j/(kappa_d + Σ_k a_k),   a_j = kappa K_j/(kappa+K_j)
+//	m_j = (kappa m_s + K_j x̄_j)/(kappa+K_j)
+//	e_j(x) = -½ <x-m_j, x-m_j> + ½ <x-m_s, x-m_s>
+//	       = h_j (<x,x̄_j> - <x,m_s>) + c_j,   h_j = K_j/(kappa+K_j)
+//
+// which is linear in x. e_j takes the place of the difference of two log densities: a
+// class never seen has its mean at m_s.
+type shared struct {
+	options *Options
+	cov     *covariance
+
+	// By column of the covariance:
+	alpha, h, c []float64
+	atMean      []float64 // <x̄_j, m_s>
+	norm        []float64 // <x̄_j, x̄_j>
+	total       float64   // kappa_d + Σ a_k
+	meanNorm    float64   // <m_s, m_s>
+	image, x    []float64 // scratch
+	inners      []float64
+}
+
+func newShared(o *Options, d int) *shared {
+	return &shared{options: o, cov: newCovariance(o.Shared, d)}
+}
+
+// pull returns a_j for a class of k examples.
+func (s *shared) pull(k float64) float64 {
+	kappa := s.options.Kappa
+	return kappa * k / (kappa + k)
+}
+
+func always() bool { return true }
+
+// settle brings the density to the examples that there are. Cost that of
+// [covariance.update], and C (d+n).
+func (s *shared) settle(taught []*class) {
+	s.cov.update(taught, always)
+	n := len(s.cov.members)
+	for _, v := range []*[]float64{&s.alpha, &s.h, &s.c, &s.atMean, &s.norm, &s.inners} {
+		*v = grow(*v, n)
+	}
+	s.total = s.options.Centre
+	for j, m := range s.cov.members {
+		k := float64(m.count)
+		s.alpha[j] = s.pull(k)
+		s.h[j] = k / (s.options.Kappa + k)
+		s.total += s.alpha[j]
+	}
+	floats.Scale(1/s.total, s.alpha)
+	s.image, s.x = grow(s.image, s.cov.n), grow(s.x, s.cov.dim)
+	clear(s.x)
+	clear(s.image)
+	if n > 0 {
+		blas64.Gemv(blas.Trans, 1, s.cov.meanRows(), vector(s.alpha), 0, vector(s.x))
+		if s.cov.n > 0 {
+			blas64.Gemv(blas.NoTrans, 1, s.cov.images(), vector(s.alpha), 0, vector(s.image))
+		}
+	}
+	s.cov.innerTo(s.atMean, s.x, s.image)
+	s.meanNorm = floats.Dot(s.alpha, s.atMean)
+	s.cov.normsTo(s.norm)
+	for j := range s.c {
+		s.c[j] = s.constant(s.h[j], s.norm[j], s.atMean[j], s.meanNorm)
+	}
+}
+
+// constant returns c_j = ½ <m_s,m_s> - ½ <m_j,m_j>.
+func (s *shared) constant(h, norm, atMean, meanNorm float64) float64 {
+	g := 1 - h
+	return (meanNorm - (g*g*meanNorm + 2*g*h*atMean + h*h*norm)) / 2
+}
+
+// scoresTo stores e_j of the whitened x in dst, in the order of the classes taught.
+// Cost n d + n²/2 + C (d+n), or d²/2 + C d.
+func (s *shared) scoresTo(dst []float64, taught []*class, x []float64) {
+	s.image = grow(s.image, s.cov.n)
+	s.cov.imageTo(s.image, x)
+	s.cov.innerTo(s.inners, x, s.image)
+	s.fromInners(dst, taught, s.inners)
+}
+
+// fromInners turns <x,x̄_j>, by column, into e_j.
+func (s *shared) fromInners(dst []float64, taught []*class, inners []float64) {
+	mean := floats.Dot(s.alpha, inners)
+	for i, k := range taught {
+		j := s.cov.index[k].column
+		dst[i] = s.h[j]*(inners[j]-mean) + s.c[j]
+	}
+}
+
+// innersOf stores <x,x̄_j> for the rows of x, whitened, in the rows of dst, a column for
+// each class in the order of the covariance, and returns the images of the rows.
+func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
+	c := s.cov
+	images = blas64.General{Rows: x.Rows, Cols: c.n, Stride: max(1, c.n), Data: make([]float64, x.Rows*max(1, c.n))}
+	c.imagesTo(images, x)
+	sign := -1.0
+	if c.primal {
+		sign = 1
+	} else {
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, x, c.meanRows(), 0, dst)
+	}
+	if c.n > 0 {
+		beta := 1.0
+		if c.primal {
+			beta = 0
+		}
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, sign, images, c.images(), beta, dst)
+	}
+	return images
+}
+
+// supportTo stores what the examples asked say: row i has e_j of example i, with that
+// example taken out of its class, of the session's mean and of A alike; and nothing
+// under its own class where it is the only one of it. It is exact. With K examples of
+// class y, a = x - x̄_y and γ = w K/(K-1)
+//
+//	<p,q>' = <p,q> + β <p,a><q,a>,   β = γ/(1 - γ <a,a>),   x̄_y' = x̄_y - a/(K-1)
+//
+// Cost that of the images of the examples, C (d+n) for each, and C n for each class of
+// theirs.
+func (s *shared) supportTo(scores []float64, taught []*class, asked []*asked) {
+	n, c := len(asked), len(taught)
+	if n == 0 {
+		return
+	}
+	x := blas64.General{Rows: n, Cols: s.cov.dim, Stride: s.cov.dim, Data: make([]float64, 0, n*s.cov.dim)}
+	for _, a := range asked {
+		x.Data = append(x.Data, a.of.row(a.at)...)
+	}
+	inners := blas64.General{Rows: n, Cols: c, Stride: c, Data: make([]float64, n*c)}
+	images := s.innersOf(inners, x)
+	columns := make([]int, c)
+	for i, k := range taught {
+		columns[i] = s.cov.index[k].column
+	}
+	l := leftOut{shared: s, row: make([]float64, c)}
+	for i, a := range asked {
+		m := s.cov.index[a.of]
+		if l.of != m {
+			l.of, l.between = m, s.cov.between(m)
+		}
+		l.take(rowOf(inners, i), s.cov.inner(rowOf(x, i), rowOf(images, i), rowOf(x, i), rowOf(images, i)))
+		for j, at := range columns {
+			scores[i*c+j] = l.row[at]
+		}
+	}
+}
+
+// leftOut computes one row of [shared.supportTo].
+type leftOut struct {
+	*shared
+	of      *member
+	between []float64 // <x̄_j, x̄_y>
+	row     []float64
+}
+
+// take stores the e_j of an example x of class y in row, given <x,x̄_j> and <x,x>.
+func (l *leftOut) take(inners []float64, norm float64) {
+	y, k := l.of.column, float64(l.of.count)
+	if k == 1 {
+		l.alone(inners)
+		return
+	}
+	aa := norm - 2*inners[y] + l.norm[y] // <a,a>
+	xa := norm - inners[y]               // <x,a>
+	gamma := l.options.Shared * k / (k - 1)
+	beta := gamma / math.Max(1-gamma*aa, leastPivot)
+	step := 1 / (k - 1)
+	less := l.pull(k) - l.pull(k-1)
+	z := l.total - less
+	// m_s' = (total m_s - less x̄_y - a_y' a/(K-1))/z
+	onA, onY := -l.pull(k-1)*step/z, -less/z
+	scale := l.total / z
+	var sa float64 // <m_s, a>
+	for j, v := range l.alpha {
+		sa += v * (inners[j] - l.between[j])
+	}
+	ya := inners[y] - l.norm[y] // <x̄_y, a>
+	msA := scale*sa + onY*ya + onA*aa
+	// <m_s',m_s'>, <x,m_s'> before β
+	xs := scale*floats.Dot(l.alpha, inners) + onY*inners[y] + onA*xa
+	ss := scale*scale*l.meanNorm + onY*onY*l.norm[y] + onA*onA*aa + 2*(scale*onY*l.atMean[y]+scale*onA*sa+onY*onA*ya)
+	xs += beta * xa * msA
+	ss += beta * msA * msA
+	for j := range l.row {
+		h, in := l.h[j], inners[j]
+		ja := inners[j] - l.between[j] // <x̄_j, a>
+		nn := l.norm[j]
+		js := scale*l.atMean[j] + onY*l.between[j] + onA*ja
+		if j == y {
+			h = (k - 1) / (l.options.Kappa + k - 1)
+			in -= step * xa
+			nn += step*step*aa - 2*step*ya
+			js -= step * msA
+			ja -= step * aa
+		}
+		in += beta * xa * ja
+		nn += beta * ja * ja
+		js += beta * ja * msA
+		l.row[j] = h*(in-xs) + l.constant(h, nn, js, ss)
+	}
+}
+
+// alone is take for the only example of its class, which leaves A as it is.
+func (l *leftOut) alone(inners []float64) {
+	y := l.of.column
+	less := l.pull(1)
+	z := l.total - less
+	if z <= 0 {
+		clear(l.row)
+		return
+	}
+	scale, onY := l.total/z, -less/z
+	xs := scale*floats.Dot(l.alpha, inners) + onY*inners[y]
+	ss := scale*scale*l.meanNorm + 2*scale*onY*l.atMean[y] + onY*onY*l.norm[y]
+	for j := range l.row {
+		l.row[j] = 0
+		if j != y {
+			js := scale*l.atMean[j] + onY*l.between[j]
+			l.row[j] = l.h[j]*(inners[j]-xs) + l.constant(l.h[j], l.norm[j], js, ss)
+		}
+	}
+}
+
+// normsTo stores <x̄_j,x̄_j>. Cost C (d+n).
+func (c *covariance) normsTo(dst []float64) {
+	clear(dst)
+	sign := 1.0
+	if !c.primal {
+		sign = -1
+		for j := range dst {
+			dst[j] = squaredNorm(c.mean(j))
+		}
+	}
+	for k := range c.n {
+		for j, v := range c.row(k)[c.uRoom : c.uRoom+len(dst)] {
+			dst[j] += sign * v * v
+		}
+	}
+}
+
+// between returns <x̄_j, x̄_y> for class y. Cost C (d+n).
+func (c *covariance) between(m *member) []float64 {
+	image := make([]float64, c.n)
+	for k := range image {
+		image[k] = c.row(k)[c.uRoom+m.column]
+	}
+	dst := make([]float64, len(c.members))
+	c.innerTo(dst, c.mean(m.column), image)
+	return dst
+}
+
+// chooseAsked returns which examples of a session are asked what they say of it: at most
+// 64, of at most 32 classes, by a number that hardly anything is known from but the
+// example itself, so that neither the order of examples nor that of classes matters.
+func chooseAsked(taught []*class) (chosen []*asked) {
+	classes := slices.Clone(taught)
+	if len(classes) > supportClasses {
+		first := make(map[*class]float64, len(classes))
+		for _, k := range classes {
+			first[k] = 1
+			for i := range k.count() {
+				first[k] = min(first[k], k.lot(i))
+			}
+		}
+		slices.SortStableFunc(classes, func(a, b *class) int { return cmp.Compare(first[a], first[b]) })
+		classes = classes[:supportClasses]
+	}
+	each := supportExamples / max(1, len(classes))
+	for _, k := range classes {
+		order := make([]int, k.count())
+		for i := range order {
+			order[i] = i
+		}
+		if len(order) > each {
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(k.lot(a), k.lot(b)) })
+			order = order[:each]
+		}
+		for _, i := range order {
+			chosen = append(chosen, &asked{of: k, at: i})
+		}
+	}
+	return chosen
+}
+
+// lot is a number in [0, 1) drawn by the digits of the i-th example.
+func (c *class) lot(i int) float64 {
+	x := c.row(i)
+	_, f := math.Modf(math.Abs(x[0]) * 4096)
+	return f
+}
+
+// keep returns what makes the density, and what it knows of one class, what they are now
+// to the bit.
+func (s *shared) keep(k *class) (restore func()) {
+	was, cov := *s, *s.cov
+	cov.rows, cov.diff, cov.means = slices.Clone(cov.rows), slices.Clone(cov.diff), slices.Clone(cov.means)
+	cov.of, cov.members = slices.Clone(cov.of), nil
+	cov.index = make(map[*class]*member, len(s.cov.members))
+	copies := make(map[*member]*member, len(s.cov.members))
+	for _, m := range s.cov.members {
+		one := *m
+		one.mean = slices.Clone(m.mean)
+		copies[m] = &one
+		cov.members, cov.index[m.class] = append(cov.members, &one), &one
+	}
+	for i, of := range cov.of {
+		cov.of[i].member = copies[of.member]
+	}
+	for _, v := range []*[]float64{&was.alpha, &was.h, &was.c, &was.atMean, &was.norm, &was.inners, &was.image, &was.x, &cov.x, &cov.work} {
+		*v = slices.Clone(*v)
+	}
+	ids, seen, serial := slices.Clone(k.ids), k.seen, k.serial
+	was.cov = &cov
+	return func() {
+		*s = was
+		k.ids, k.seen, k.serial, k.gone = ids, seen, serial, nil
+	}
+}

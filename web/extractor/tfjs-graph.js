@@ -1,0 +1,87 @@
+// @ts-check
+/** Reads the model.json of a TensorFlow.js graph. */
+import { ExtractorError } from './errors.js';
+
+/** @param {string} name of the file @param {string} text @returns {any} the model; throws an ExtractorError */
+export function modelOf(name, text) {
+  /** @type {any} */
+  let model;
+  try {
+    model = JSON.parse(text);
+  } catch (error) {
+    throw new ExtractorError('extractor-model', `The file “${name}” is not the model.json of a TensorFlow.js graph (${/** @type {Error} */ (error).message}): take that file.`);
+  }
+  if (Array.isArray(model?.modelTopology?.node) && Array.isArray(model.weightsManifest)) return model;
+  const layers = model?.format === 'layers-model' || model?.modelTopology?.model_config;
+  throw new ExtractorError('extractor-model', layers
+    ? `The file “${name}” is a layers model: turn it into a graph model with tensorflowjs_converter (--input_format tfjs_layers_model --output_format tfjs_graph_model).`
+    : `The file “${name}” is not the model.json of a TensorFlow.js graph: take that file.`);
+}
+
+/** @param {any} model @returns {string[]} names of the files that hold its weights, in its order */
+export const shardsOf = ({ weightsManifest }) => weightsManifest.flatMap((/** @type {any} */ { paths }) => paths);
+
+/**
+ * @param {any} model @param {(name: string) => Uint8Array} shard
+ * @returns {import('./propose.js').Graph}
+ */
+export function readTfjs(model, shard) {
+  const plain = (/** @type {string} */ name) => name.replace(/^\^|:\d+$/g, '');
+  /** @type {any[]} */
+  const all = model.modelTopology.node;
+  const nodes = all.filter(({ op }) => op !== 'Const' && op !== 'Placeholder').map(({ op, name, input = [] }) => ({ op, inputs: input.map(plain), outputs: [name] }));
+  const used = new Set(nodes.flatMap(({ inputs }) => inputs));
+  const named = Object.values(model.signature?.outputs ?? {}).map(({ name }) => plain(name)).filter((name) => nodes.some(({ outputs }) => outputs[0] === name));
+  return {
+    inputs: all.filter(({ op }) => op === 'Placeholder').map(({ name, attr }) => ({
+      name, type: attr?.dtype?.type === 'DT_FLOAT' ? 'float32' : String(attr?.dtype?.type ?? 'unknown'),
+      dims: (attr?.shape?.shape?.dim ?? []).map((/** @type {any} */ { size }) => (Number(size) > 0 ? Number(size) : -1)),
+    })),
+    nodes,
+    constants: new Map([...all.filter(({ op }) => op === 'Const').map(({ name }) => /** @type {const} */ ([name, null])), ...smallOf(model, shard)]),
+    outputs: named.length ? named : nodes.map(({ outputs }) => outputs[0]).filter((name) => !used.has(name)),
+  };
+}
+
+/** Bytes of a number, by dtype of the weights or of their quantisation. @type {Record<string, number>} */
+const sizes = { float32: 4, int32: 4, uint16: 2, float16: 2, uint8: 1, bool: 1 };
+
+/**
+ * The numbers of small constants, dequantised. Weights lie one after the other in the
+ * shards of their group.
+ *
+ * @param {any} model @param {(name: string) => Uint8Array} shard
+ * @returns {[string, number[]][]}
+ */
+function smallOf({ weightsManifest }, shard) {
+  /** @type {[string, number[]][]} */
+  const found = [];
+  for (const { paths, weights } of weightsManifest) {
+    let offset = 0;
+    for (const { name, shape, dtype, quantization } of weights) {
+      const count = shape.reduce((/** @type {number} */ product, /** @type {number} */ edge) => product * edge, 1);
+      const stored = quantization?.dtype ?? dtype;
+      const step = sizes[stored];
+      if (!step) break; // texts have no fixed length: what follows is not found
+      if (dtype === 'float32' && stored !== 'float16' && count <= 4) {
+        const bytes = bytesAt(paths.map(shard), offset, count * step);
+        const read = { 4: 'getFloat32', 2: 'getUint16', 1: 'getUint8' }[step];
+        found.push([name, Array.from({ length: count }, (_, i) => /** @type {any} */ (bytes)[/** @type {string} */ (read)](i * step, true) * (quantization?.scale ?? 1) + (quantization?.min ?? 0))]);
+      }
+      offset += count * step;
+    }
+  }
+  return found;
+}
+
+/** @param {Uint8Array[]} parts one after the other @param {number} offset @param {number} length */
+function bytesAt(parts, offset, length) {
+  const bytes = new Uint8Array(length);
+  for (const part of parts) {
+    const from = Math.max(0, offset);
+    const piece = part.subarray(from, Math.max(from, offset + length));
+    bytes.set(piece, from - offset);
+    offset -= part.length;
+  }
+  return new DataView(bytes.buffer);
+}
