@@ -199,8 +199,7 @@ func taughtClasses(classes []Class) int {
 
 // The verdict speaks of one class from probable on, and drops the doubt only
 // when almost nothing is left for all other possibilities together. A runner-up
-// is named when it is at least half as probable as the best, and what is none of
-// these though a class is more probable says so. Words follow the whole percents
+// is named when it is at least half as probable as the best. Words follow the whole percents
 // that are shown, so that one number is always called the same.
 const (
 	probable  = 60
@@ -220,8 +219,6 @@ func verdict(in Input, best, next Row) string {
 		return "Almost certainly " + best.Name + ": " + best.Text
 	case percents(best.P) >= probable:
 		return "Probably " + best.Name + ": " + best.Text
-	case best.None && percents(next.P) > percents(best.P):
-		return "Perhaps " + spoken(best) + ", else " + spoken(next)
 	case next.P >= alsoNamed*best.P:
 		return "Not sure: " + spoken(best) + " or " + spoken(next)
 	}

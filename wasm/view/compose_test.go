@@ -42,7 +42,7 @@ func TestVerdict(t *testing.T) {
 		{"none", Input{Classes: classes(.1, .2), None: .7, Open: true, Query: true}, "None of these, most likely: 70 %"},
 		{"two alike", Input{Classes: classes(.45, .41), None: .14, Open: true, Query: true}, "Not sure: cat 45 % or dog 41 %"},
 		{"class or none", Input{Classes: classes(.3, .22), None: .48, Open: true, Query: true}, "Not sure: none of these 48 % or cat 30 %"},
-		{"none though a class is more probable", Input{Classes: classes(.62, .02), None: .36, Open: true, Query: true}, "Perhaps none of these 36 %, else cat 62 %"},
+		{"none though a class is more probable", Input{Classes: classes(.62, .02), None: .36, Open: true, Query: true}, "Not sure: none of these 36 % or cat 62 %"},
 		{"a class though none is more probable", Input{Classes: classes(.28, .22, .2), None: .3, Open: true, Query: true}, "Not sure: cat 28 % or none of these 30 %"},
 		{"weak but alone", Input{Classes: classes(.5, .17, .17), None: .16, Open: true, Query: true}, "Not sure, perhaps cat 50 %"},
 		{"one class, closed set", Input{Classes: classes(1), Query: true}, "Only “cat” has pictures"},

@@ -12,6 +12,7 @@
  */
 export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
   let held = false;
+  let due = 0; // presses that have had no tick yet
   let running = false;
   let pressed = false; // a pointer or key press came before the click
 
@@ -22,18 +23,24 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
     try {
       do {
         const next = performance.now() + interval;
+        due = Math.max(0, due - 1);
         await tick();
         await wait(next - performance.now());
-      } while (held);
+      } while (held || due);
     } finally {
       running = false;
       held = false;
+      due = 0;
       onHold?.(false);
     }
   };
+  const press = () => {
+    due++; // also while the tick of the press before is under way
+    void loop();
+  };
   const start = () => {
     held = pressed = true;
-    void loop();
+    press();
   };
   const stop = () => {
     held = false;
@@ -56,7 +63,7 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
     if (event.key === ' ' || event.key === 'Enter') stop();
   });
   button.addEventListener('click', () => {
-    if (!pressed) void loop();
+    if (!pressed) press();
   });
   button.addEventListener('contextmenu', (event) => event.preventDefault());
 }

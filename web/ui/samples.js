@@ -12,7 +12,7 @@ import { byId, el, sentence } from './dom.js';
 const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
 const UNKNOWN = 'penguin';
 const SUPPORT_STYLES = ['noto', 'twemoji', 'openmoji'];
-const QUERY_STYLE = 'emojione';
+const QUERY_STYLE = 'fluent-emoji-flat';
 
 /** The session that samples go into where the open one holds something. */
 const SESSION = 'Samples';

@@ -40,7 +40,6 @@ function verdict(taught, open, best, next) {
   if (best.none && sure >= PROBABLE) return `None of these, most likely: ${best.text}`;
   if (sure >= NEAR_SURE) return `Almost certainly ${best.name}: ${best.text}`;
   if (sure >= PROBABLE) return `Probably ${best.name}: ${best.text}`;
-  if (best.none && whole(next.p) > sure) return `Perhaps ${spoken(best)}, else ${spoken(next)}`;
   if (next.p >= ALSO_NAMED * best.p) return `Not sure: ${spoken(best)} or ${spoken(next)}`;
   return `Not sure, perhaps ${spoken(best)}`;
 }

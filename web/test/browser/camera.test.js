@@ -1,65 +1,22 @@
 // @ts-check
 /** The camera, with Chromium's fake device playing a video of sample pictures. */
 import assert from 'node:assert/strict';
-import { mkdtemp, open as openFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
-import sharp from 'sharp';
+import { FAKE, seeing } from './film.js';
 import { addClass, card, meters, most, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
-
-const FAKE = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
-const WIDTH = 320;
-const HEIGHT = 240;
 
 /** @type {string} */
 let folder;
 before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'camera-')); });
 after(() => rm(folder, { recursive: true, force: true }));
 
-/**
- * Writes an uncompressed Y4M video of pictures, each shown for some frames.
- *
- * @param {string} name
- * @param {string[]} pictures
- */
-async function video(name, pictures) {
-  const target = path.join(folder, name);
-  const file = await openFile(target, 'w');
-  await file.write(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F10:1 Ip A1:1 C420jpeg\n`);
-  for (const picture of pictures) {
-    const { data } = await sharp(picture).resize(WIDTH, HEIGHT, { fit: 'contain', background: '#fff' }).flatten({ background: '#fff' })
-      .removeAlpha().raw().toBuffer({ resolveWithObject: true });
-    const frame = Buffer.concat([Buffer.from('FRAME\n'), yuv(data)]);
-    for (let i = 0; i < 5; i++) await file.write(frame);
-  }
-  await file.close();
-  return target;
-}
-
-/** RGB to planar YCbCr 4:2:0, full range (JPEG). @param {Buffer} rgb */
-function yuv(rgb) {
-  const y = Buffer.alloc(WIDTH * HEIGHT);
-  const u = Buffer.alloc(WIDTH * HEIGHT / 4);
-  const v = Buffer.alloc(WIDTH * HEIGHT / 4);
-  for (let row = 0; row < HEIGHT; row++) {
-    for (let column = 0; column < WIDTH; column++) {
-      const at = row * WIDTH + column;
-      const [r, g, b] = [rgb[3 * at], rgb[3 * at + 1], rgb[3 * at + 2]];
-      y[at] = Math.round(0.299 * r + 0.587 * g + 0.114 * b);
-      if (row % 2 || column % 2) continue;
-      const half = row / 2 * (WIDTH / 2) + column / 2;
-      u[half] = Math.round(128 - 0.168736 * r - 0.331264 * g + 0.5 * b);
-      v[half] = Math.round(128 + 0.5 * r - 0.418688 * g - 0.081312 * b);
-    }
-  }
-  return Buffer.concat([y, u, v]);
-}
-
 test('the live camera recognises what it sees', async () => {
-  const film = await video('rocket.y4m', [sample('emojione', 'rocket')]);
-  await visit({ flags: [...FAKE, `--use-file-for-fake-video-capture=${film}`] }, async ({ page }) => {
+  const flags = await seeing(path.join(folder, 'rocket.y4m'), [sample('emojione', 'rocket')]);
+  await visit({ flags }, async ({ page }) => {
     await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
     await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
     const button = page.getByRole('button', { name: 'Live camera' });
@@ -76,8 +33,8 @@ test('the live camera recognises what it sees', async () => {
 });
 
 test('holding the button captures again and again, by mouse and by keyboard', async () => {
-  const film = await video('mixed.y4m', ['noto', 'twemoji', 'openmoji', 'fxemoji'].map((style) => sample(style, 'banana')));
-  await visit({ flags: [...FAKE, `--use-file-for-fake-video-capture=${film}`] }, async ({ page }) => {
+  const flags = await seeing(path.join(folder, 'mixed.y4m'), ['noto', 'twemoji', 'openmoji', 'fxemoji'].map((style) => sample(style, 'banana')));
+  await visit({ flags }, async ({ page }) => {
     await addClass(page, 'Banana');
     const box = card(page, 'Banana');
     const toggle = page.getByRole('button', { name: 'Camera for Banana' });

@@ -55,6 +55,18 @@ test('a press shorter than one tick ticks once', async () => {
   assert.equal(state.ticks, 1);
 });
 
+test('short presses that follow one another faster than the ticks have one each', async () => {
+  const { button, state } = setUp({ interval: 20 });
+  for (let i = 0; i < 3; i++) {
+    button.send('pointerdown', { button: 0, pointerId: 1 });
+    button.send('pointerup');
+    button.send('click');
+  }
+  await until(() => state.held.length === 2);
+  assert.equal(state.ticks, 3);
+  assert.equal(state.most, 1);
+});
+
 test('the second mouse button does nothing', async () => {
   const { button, state } = setUp();
   button.send('pointerdown', { button: 2, pointerId: 1 });

@@ -72,9 +72,9 @@ test('the prior is described by name, size and hash', () => {
 
 test('the credit names author and licence of each style that is used', () => {
   const style = (/** @type {string} */ id) => ({ id, name: id.toUpperCase(), author: `${id}’s maker`, licence: 'L', url: '' });
-  const text = credit(['unused', 'noto', 'twemoji', 'openmoji', 'emojione'].map(style));
+  const text = credit(['unused', 'noto', 'twemoji', 'openmoji', 'fluent-emoji-flat'].map(style));
   assert.equal(text, 'Pictures: NOTO by noto’s maker (L), TWEMOJI by twemoji’s maker (L), '
-    + 'OPENMOJI by openmoji’s maker (L), EMOJIONE by emojione’s maker (L).');
+    + 'OPENMOJI by openmoji’s maker (L), FLUENT-EMOJI-FLAT by fluent-emoji-flat’s maker (L).');
 });
 
 test('a session’s file has its name', () => {
