@@ -191,7 +191,7 @@ test('what to label is what covers the most, from nothing taught on', async () =
 
 test('a batch tells its progress, leaves the thread free and stops at the signal', async () => {
   const { c } = await taught(['a', 'b', 'c'], {}, DIMENSION);
-  const batch = Array.from({ length: 600 }, (_, i) => vector(i % 3, 10 + i, DIMENSION));
+  const batch = Array.from({ length: 2400 }, (_, i) => vector(i % 3, 10 + i, DIMENSION));
   for (const ask of [(/** @type {any} */ o) => c.classify(batch, o), (/** @type {any} */ o) => c.suggest(batch, { ...o, count: 20 })]) {
     /** @type {number[]} */
     const seen = [];
@@ -207,7 +207,7 @@ test('a batch tells its progress, leaves the thread free and stops at the signal
     clearInterval(clock);
     assert.ok(seen.length > 10 && seen.every((x, i) => x >= (seen[i - 1] ?? 0) && x <= 1) && seen.at(-1) === 1, `${seen}`);
     assert.ok(turns > 3, `the thread was free ${turns} times`);
-    console.log(`a batch of 600 left the thread free ${turns} times; once it took ${longest.toFixed(0)} ms`);
+    console.log(`a batch of 2,400 left the thread free ${turns} times; once it took ${longest.toFixed(0)} ms`);
     const controller = new AbortController();
     let told = 0;
     await assert.rejects(ask({ signal: controller.signal, onProgress: () => { if (++told === 3) controller.abort(new Error('enough')); } }), /enough/);
