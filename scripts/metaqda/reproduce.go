@@ -10,9 +10,9 @@ import (
 )
 
 const reproduceAbout = `Learns the priors and prints the paper's tables for the data sets of a folder:
-cifarfs-conv4, miniimagenet-conv4 and miniimagenet-, cifarfs-, omniglot- and
-caltech101-mobilenetv3, each as .npz with its .json. Sets that are missing are
-left out. Where the paper has a figure for the same backbone it stands beside
+cifarfs-conv4 and miniimagenet-conv4, and in the folder --pictures miniimagenet,
+cifarfs, omniglot and caltech101 by the page's extractor ("make embed"), each as
+.npz with its .json. Sets that are missing are left out. Where the paper has a figure for the same backbone it stands beside
 ours. At the end the claims of the paper are checked one by one.
 
 Everything is written to the folder --out: priors, JSON, Markdown, reliability
@@ -20,11 +20,12 @@ diagrams. Priors that are there already are used again. Before every step stands
 the command that does it by itself.`
 
 func reproduceCommand() *cli.Command {
-	c := reproduce.Config{Out: "build/reproduce", Tasks: 600, Steps: 1}
+	c := reproduce.Config{Pictures: "build/data", Out: "build/reproduce", Tasks: 600, Steps: 1}
 	return &cli.Command{
 		Name: "reproduce", Usage: "the paper's tables on a folder of data sets", Description: reproduceAbout,
 		Flags: []cli.Flag{
-			textFlag(&c.Data, "data", "folder of the data sets (required)"),
+			textFlag(&c.Data, "data", "folder of the data sets by Conv-4 (required)"),
+			textFlag(&c.Pictures, "pictures", "folder of the data sets by the page's extractor"),
 			textFlag(&c.Out, "out", "folder for everything that is written"),
 			intFlag(&c.Tasks, "n-tasks", "tasks of every cell"),
 			seedFlag(&c.Seed, "seed"),

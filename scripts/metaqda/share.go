@@ -27,7 +27,7 @@ own needs that one's manifest, with the files beside it: they go into the file.
 
 // From largeFile on the size of a file is told, and from mostFile on none is written;
 // web/share/assemble.js has the same two.
-const largeFile, mostFile = 6e6, 64e6
+const largeFile, mostFile = 7e6, 64e6
 
 // A shareJob is a file to be shared.
 type shareJob struct {

@@ -120,7 +120,7 @@ func TestWhatTheExtractorCannotGiveIsNotShared(t *testing.T) {
 	put(t, filepath.Join(dir, "extractor", "extractor.json"), []byte(`{"id": "net", "sha256": "aa"}`))
 	args = append(args, "--prior", "../../web/prior/default.safetensors")
 	var complaint bytes.Buffer
-	if status := run(context.Background(), args, &complaint, &complaint); status != 2 || !strings.Contains(complaint.String(), "the prior ../../web/prior/default.safetensors is for 1104") {
+	if status := run(context.Background(), args, &complaint, &complaint); status != 2 || !strings.Contains(complaint.String(), "the prior ../../web/prior/default.safetensors is for 1280") {
 		t.Errorf("another prior: status %d, %q", status, &complaint)
 	}
 }

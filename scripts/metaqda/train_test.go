@@ -53,7 +53,7 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	if want := meanOfTraining(t, a, b); !slices.EqualFunc(p.DataMean, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }) {
 		t.Errorf("the mean of the data is %v, want %v", p.DataMean, want)
 	}
-	if p.Session.FB == nil || p.Session.FB.Hardness.SD <= 0 || p.Session.MAP == nil || *p.Session.MAP == *p.Session.FB || p.Session.Near <= 0 {
+	if p.Session.FB == nil || p.Session.FB.Hardness.SD <= 0 || p.Session.MAP != nil || p.Session.Shared <= 0 || p.Session.Kappa != 5 || p.Session.Near <= 0 {
 		t.Errorf("no session model: %+v", p.Session)
 	}
 	if !bytes.Contains(readFile(t, svg), []byte("</svg>")) {
@@ -275,7 +275,11 @@ func TestCrossFitting(t *testing.T) {
 	if !mat.Equal(left.NIW.L, val.NIW.L) || left.NIW.Kappa != val.NIW.Kappa || left.Session.Near != val.Session.Near {
 		t.Error("the prior changed")
 	}
-	for inf, p := range map[string][2]*session.Population{"fb": {left.Session.FB, val.Session.FB}, "map": {left.Session.MAP, val.Session.MAP}} {
+	own, ownVal := learn("own", "--shared", "0", "--calibrate-on", "left-out"), learn("own val", "--shared", "0")
+	if own.Session.Shared != 0 || *own.Session.FB == *own.Session.MAP {
+		t.Errorf("a covariance for each class: %+v", own.Session)
+	}
+	for inf, p := range map[string][2]*session.Population{"shared": {left.Session.FB, val.Session.FB}, "fb": {own.Session.FB, ownVal.Session.FB}, "map": {own.Session.MAP, ownVal.Session.MAP}} {
 		if p[0].LogT[0] == p[1].LogT[0] || p[0].Level == p[1].Level || p[0].Hardness.SD <= 0 {
 			t.Errorf("%s: the population is %+v, of validation classes %+v", inf, p[0], p[1])
 		}

@@ -11,12 +11,12 @@ import (
 // crossDomain has the shape of the paper's table 4: a prior of miniImageNet's
 // training classes on the test classes of other domains.
 func (r *reproduction) crossDomain() error {
-	r.title("Cross-domain, mobilenetv3")
-	targets := []string{"caltech101-mobilenetv3", "cifarfs-mobilenetv3", "omniglot-mobilenetv3"}
-	if !r.has("miniimagenet-mobilenetv3") || !r.has(targets...) {
+	r.title("Cross-domain, by the page's extractor")
+	targets := []string{"caltech101", "cifarfs", "omniglot"}
+	if !r.has("miniimagenet") || !r.has(targets...) {
 		return nil
 	}
-	prior, err := r.train("miniimagenet-mobilenetv3", "default", 800, "miniimagenet-mobilenetv3")
+	prior, err := r.train("miniimagenet", "default", 800, "miniimagenet")
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (r *reproduction) crossDomain() error {
 	t := &tables.Table{Title: "Cross-domain, prior of miniImageNet, accuracy in percent", Header: []string{"method"}}
 	for _, n := range targets {
 		for _, shot := range []int{1, 5} {
-			t.Header = append(t.Header, fmt.Sprintf("%s %d-shot", strings.TrimSuffix(n, "-mobilenetv3"), shot))
+			t.Header = append(t.Header, fmt.Sprintf("%s %d-shot", n, shot))
 		}
 	}
 	for _, m := range methods {
@@ -51,13 +51,13 @@ func (r *reproduction) crossDomain() error {
 
 // multiDomain has the shape of the paper's table 5.
 func (r *reproduction) multiDomain() error {
-	r.title("Multi-domain, mobilenetv3")
-	seen := []string{"miniimagenet-mobilenetv3", "cifarfs-mobilenetv3", "omniglot-mobilenetv3"}
-	all := append(append([]string{}, seen...), "caltech101-mobilenetv3")
+	r.title("Multi-domain, by the page's extractor")
+	seen := []string{"miniimagenet", "cifarfs", "omniglot"}
+	all := append(append([]string{}, seen...), "caltech101")
 	if !r.has(all...) {
 		return nil
 	}
-	prior, err := r.train("three-domains-mobilenetv3", "default", 1200, seen...)
+	prior, err := r.train("three-domains", "default", 1200, seen...)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (r *reproduction) multiDomain() error {
 // singleDomains is table 1 on the page's own extractor.
 func (r *reproduction) singleDomains(names []string, prior string) error {
 	methods := []string{"ncc-cl2n", "cosine", "linear", "knn", "fb"}
-	e, err := r.eval(evaluation{name: "mobilenetv3-standard", protocol: experiment.Standard, data: names, prior: prior, methods: strings.Join(methods, ",")})
+	e, err := r.eval(evaluation{name: "pictures-standard", protocol: experiment.Standard, data: names, prior: prior, methods: strings.Join(methods, ",")})
 	if err != nil {
 		return err
 	}

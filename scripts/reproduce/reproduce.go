@@ -21,7 +21,8 @@ import (
 
 // Config says what to reproduce from.
 type Config struct {
-	Data     string  // folder of the data sets
+	Data     string  // folder of the data sets by Conv-4
+	Pictures string  // folder of those by the page's extractor
 	Out      string  // folder for everything that is written
 	Tasks    int     // of every cell
 	Steps    float64 // factor on the training steps
@@ -94,18 +95,24 @@ func (r *reproduction) say(format string, args ...any) {
 
 func (r *reproduction) title(text string) { r.say("\n## %s\n\n", text) }
 
-// has reports whether the folder holds a data set.
+// has reports whether the data sets are there.
 func (r *reproduction) has(names ...string) bool {
 	for _, name := range names {
 		if _, err := os.Stat(r.npz(name)); err != nil {
-			r.say("%s is not in %s: its tables are left out\n", name, r.Data)
+			r.say("%s is not in %s: its tables are left out\n", name, filepath.Dir(r.npz(name)))
 			return false
 		}
 	}
 	return true
 }
 
-func (r *reproduction) npz(name string) string { return filepath.Join(r.Data, name+".npz") }
+func (r *reproduction) npz(name string) string {
+	folder := r.Pictures
+	if strings.HasSuffix(name, "-conv4") {
+		folder = r.Data
+	}
+	return filepath.Join(folder, name+".npz")
+}
 
 func (r *reproduction) file(name string) string { return filepath.Join(r.Out, name) }
 

@@ -285,7 +285,7 @@ func TestLeastData(t *testing.T) {
 // BenchmarkStep is a gradient step at the extractor's dimension on a session of
 // 12 classes of 10 pictures.
 func BenchmarkStep(b *testing.B) {
-	const d = 1104
+	const d = 1280
 	rng := rand.New(rand.NewPCG(1, 1))
 	j := Job{Steps: MaxSteps, Prior: &model.Prior{NIW: niw.HandCrafted(d, 1), Transform: embed.Transform{Kind: embed.L2}}}
 	for k := range 12 {

@@ -66,7 +66,7 @@ async function teach(round, seed) {
             ...facts.map((fact) => ({ ...fact, is: scope.named.get(classId) }))], () => engine.undo(undo));
         } else classId = '';
       } else {
-        const x = Float32Array.from({ length: 1104 }, (_, j) => Math.sin((k + 1) * (j + 1)) + random(1000) / 1000);
+        const x = Float32Array.from({ length: 1280 }, (_, j) => Math.sin((k + 1) * (j + 1)) + random(1000) / 1000);
         const { id } = await done([{ key: name, kind: 'picture', is: scope.named.get(classId) }],
           () => engine.addExample(classId, x, new TextEncoder().encode(name)));
         scope.named.set(id, name);

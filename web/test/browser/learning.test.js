@@ -47,7 +47,7 @@ test('a prior is learned on the session, over a pause and a reload, used, saved 
 
   await box.getByRole('button', { name: 'Use what was learned' }).click();
   await status(page, 'What was learned is in use.');
-  assert.match(await priorText(page) ?? '', /^Learned in a browser tab from 6 classes, 100 of 100 rounds: 1,104 numbers per picture, sha256 /);
+  assert.match(await priorText(page) ?? '', /^Learned in a browser tab from 6 classes, 100 of 100 rounds: 1,280 numbers per picture, sha256 /);
   const settings = page.getByRole('dialog', { name: 'Settings' });
   const exported = page.waitForEvent('download', { timeout: PATIENCE });
   await settings.getByRole('button', { name: 'Save background knowledge' }).click();

@@ -16,7 +16,7 @@ let site;
 before(async () => { site = await serveSite(); });
 after(() => site.stop());
 
-const DIMENSION = 1104;
+const DIMENSION = 1280;
 const CLASSES = 2000;
 const PICTURES = 20_000;
 

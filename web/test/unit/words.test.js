@@ -64,7 +64,7 @@ test('the prior is described by name, size and hash', () => {
   const prior = { sha256: 'abcdef0123456789', name: 'Learned', site: false, facts: {} };
   assert.equal(describePrior({ prior, dimension: 7 }), 'Learned: 7 numbers per picture, sha256 abcdef012345…');
   const site = { ...prior, site: true };
-  assert.equal(describePrior({ prior: site, dimension: 1104 }), 'Built in: 1,104 numbers per picture, sha256 abcdef012345…');
+  assert.equal(describePrior({ prior: site, dimension: 1280 }), 'Built in: 1,280 numbers per picture, sha256 abcdef012345…');
   assert.equal(describePrior({ prior: { ...site, sha256: '' }, dimension: 0 }), 'Plain, not learned');
   const learned = { ...prior, facts: { 'learned-on': '6 classes', 'learned-steps': '100 of 100' } };
   assert.match(describePrior({ prior: learned, dimension: 7 }), /^Learned in a browser tab from 6 classes, 100 of 100 rounds: 7 numbers/);
