@@ -315,3 +315,32 @@ func TestCovarianceInPieces(t *testing.T) {
 		s.compare(t, c, fmt.Sprint(shots, " examples a class"))
 	}
 }
+
+// Neither the order of the examples nor that of the classes matters, however many there
+// are: which of them are asked about the session is drawn by their own digits.
+func TestSharedOrderDoesNotMatter(t *testing.T) {
+	for _, way := range []int{3, 40} { // of 40 classes 32 are asked
+		shots := slices.Repeat([]int{40}, way)
+		c, x := sharedClassifier(t, 30, 4, shots...)
+		must(t, c.SetOptions(Options{Shared: 0.7, Kappa: 2.5, Centre: 1.2, NonePrior: 0.2, Population: somePopulation()}))
+		other, err := New(c.prior, c.options)
+		must(t, err)
+		for j := way - 1; j >= 0; j-- {
+			label := fmt.Sprint(j)
+			must(t, other.AddClass(label))
+			for i := len(x[j]) - 1; i >= 0; i-- {
+				must(t, other.Add(label, x[j][i]))
+			}
+		}
+		a, b := make([]float64, way), make([]float64, way)
+		for _, query := range [][]float64{x[0][3], x[2][39], make([]float64, 30)} {
+			none, err := c.ProbabilitiesTo(a, query)
+			must(t, err)
+			again, err := other.ProbabilitiesTo(b, query)
+			must(t, err)
+			slices.Reverse(b)
+			same(t, fmt.Sprint(way, " classes"), append(b, again), append(a, none), 1e-9)
+			a, b = a[:way], b[:way]
+		}
+	}
+}
