@@ -65,8 +65,9 @@ func (p *Plan) splitOf(d Domain) string {
 // setCentres settles the mean that CL2N competitors subtract: the prior's where
 // it has one for plain features, so that all see the same, else the mean of the
 // training classes. A domain that is left out has none: there it is the mean of
-// the other domains' training classes, each domain counting alike. Nor has a set
-// without splits: there it is the mean of what the prior was learned from.
+// the other domains' training classes, each domain counting alike. Nor has a set that
+// is asked under the prior of another domain, or one without splits: there it is the mean
+// of what the prior was learned from.
 func (p *Plan) setCentres(sources []*Source) {
 	own := make([][]float64, len(sources))
 	for i, s := range sources {
@@ -78,6 +79,9 @@ func (p *Plan) setCentres(sources []*Source) {
 		s.centre = s.Prior.centre()
 		if s.centre == nil && p.Protocol == LeaveOneDomainOut {
 			s.centre = meanOfOthers(own, i)
+		}
+		if s.centre == nil && p.Protocol == CrossDomain {
+			s.centre = s.Prior.mean()
 		}
 		if s.centre == nil {
 			s.centre = own[i]
