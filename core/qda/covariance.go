@@ -45,7 +45,7 @@ type covariance struct {
 	index   map[*class]*member
 	means   []float64     // W̄, C×d
 	making  *construction // nil when done
-	anew    int           // up to this order U is always made anew, so that its bits depend on the examples alone
+	anew    int           // while the order of U and half the classes are at most this, U is always made anew: its bits then depend on the examples and their order alone
 	x, work []float64
 }
 

@@ -43,7 +43,8 @@ type column struct {
 
 // Support returns what the session's own examples say, at most 64 of them, of
 // classes that have examples; see [session.Support]. It must not be changed and
-// holds until the next change of the classifier. Cost, after a change of one
+// holds until the next change of the classifier. Cost, where Options.Shared is
+// positive, that of [shared.supportTo]; else, after a change of one
 // class of K examples, 64 K (d+K), and for each example that is newly asked N d;
 // after one that moves the session's mean 64 K² more for every class.
 func (c *Classifier) Support() *session.Support {
