@@ -10,7 +10,8 @@ import (
 
 // supportClasses and supportExamples bound the work of reading off a large
 // session what it says of itself: the first examples of the first classes, so
-// that a session which grows asks the same ones again.
+// that a session which grows asks the same ones again. Where Options.Shared is
+// positive [chooseAsked] draws them within the same bounds.
 const (
 	supportClasses  = 32
 	supportExamples = 64
