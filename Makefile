@@ -308,7 +308,7 @@ KILLS ?= 200
 SEED  ?= 1
 
 .PHONY: soak
-soak: build test-all soak-fuzz soak-kills soak-scale soak-defects test-firefox-all reproducible ## all that takes long: every test, in Firefox too, fuzz every decoder, kill the browser, fill the page, make old defects anew, build twice: five hours
+soak: build test-all soak-fuzz soak-kills soak-scale test-firefox-all reproducible ## all that takes long: every test, in Firefox too, fuzz every decoder, kill the browser, fill the page, build twice: five hours
 
 # Sixteen of the inputs that it found to do something new, small ones and large ones,
 # are kept beside the tests, which try them from then on.
@@ -340,12 +340,6 @@ soak-scale: build ## 2,000 classes and 20,000 pictures, by the times that are pr
 	@chromium=$$($(BIN)/chromium -install) && export METAQDA_SOAK=1 METAQDA_LONG=1 CHROMIUM="$$chromium" && \
 	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='keeps the page waiting' web/test/browser/engine.test.js && \
 	$(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js
-
-# What once was wrong has a test each. That none of them passes whatever is the case is
-# shown by doing it again, in a copy.
-.PHONY: soak-defects
-soak-defects: build ## make each defect of scripts/defects anew in a copy of the tree: the test that is to notice must fail
-	$(GO) run ./scripts/defects -browser
 
 # The second build is of a copy of the tree under another path, with its own cache.
 .PHONY: reproducible

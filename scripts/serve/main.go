@@ -2,139 +2,147 @@
 // site. It is for trying the page on one's own machine and for the browser
 // tests; any static web host can take its place.
 //
-// The handler is our own because none of statigz, lpar/gzipped and Caddy's file
-// server tags by content, heeds every weight of Accept-Encoding, refuses the
-// variants of a former build and shows a rebuild at the next reload.
-//
 // It listens on localhost only unless -addr says otherwise, because the camera
 // and service workers need either localhost or https. There it answers only
-// requests for localhost, 127.0.0.1, [::1] and the host of -addr, with its port: a
-// page elsewhere whose name is made to point to this machine gets status 421. A
-// client that does not take 64 KiB in ten seconds, or says nothing for five, is left.
+// requests for localhost, 127.0.0.1, [::1] and the host of -addr; a page elsewhere
+// whose name is made to point to this machine gets status 421.
 //
 //	go run ./scripts/serve -dir build/site -addr localhost:8080
 //
 // The first line on standard output ends in the address. Exit status: 0 after
-// an interrupt, 1 for a broken folder or server, 2 for wrong use or an address
-// that cannot be had.
+// an interrupt, 1 for a folder or an address that cannot be served, 2 for wrong use.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"log"
+	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
+	"path"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
 
+// headers are on every answer. The policy lets the page load only from its own
+// origin, compile WebAssembly, and show pictures it made itself (blob:, data:).
+// Nothing may be sent anywhere else: this is what "nothing leaves the device" rests on.
+var headers = map[string]string{
+	"Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:; " +
+		"style-src 'self'; media-src 'self' blob:; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	"X-Content-Type-Options":       "nosniff",
+	"Referrer-Policy":              "no-referrer",
+	"Permissions-Policy":           "camera=(self), microphone=(), geolocation=(), payment=(), usb=()",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Cache-Control":                "no-cache",
+	"Vary":                         "Accept-Encoding",
+}
+
+// mediaTypes are those that the tables of systems lack or disagree on.
+var mediaTypes = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".md": "text/plain; charset=utf-8",
+	".webmanifest": "application/manifest+json", ".safetensors": "application/octet-stream", ".bin": "application/octet-stream",
+}
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is main with its surroundings as arguments: it serves until ctx ends and
-// returns the exit status.
+// run serves until ctx ends and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	dir := flags.String("dir", "build/site", "folder to serve")
 	addr := flags.String("addr", "localhost:8080", "host:port to listen on; port 0 takes any free one")
-	isolate := flags.Bool("isolate", false, "cross-origin isolate the page (finer clock, memory measurement, shared memory)")
-	if err := flags.Parse(args); err != nil {
+	if flags.Parse(args) != nil || flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "serve: usage: serve [-dir folder] [-addr host:port]\n")
 		return 2
 	}
-	if flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "serve: unexpected argument %q: folder and address are given with -dir and -addr\n", flags.Arg(0))
-		return 2
+	root, err := os.OpenRoot(*dir)
+	if err == nil {
+		_, err = root.Stat("index.html")
 	}
-	site, err := OpenSite(*dir)
 	if err != nil {
-		fmt.Fprintf(stderr, "serve: %v\n", err)
+		fmt.Fprintf(stderr, "serve: there is no site in %s: run 'make build' first (%v)\n", *dir, err)
 		return 1
 	}
-	defer site.Close()
-	site.Isolate = *isolate
 	listener, err := net.Listen("tcp", *addr)
 	if err != nil {
-		fmt.Fprintf(stderr, "serve: %s\n", listenAdvice(*addr, err))
-		return 2
+		fmt.Fprintf(stderr, "serve: %v: choose another port, for example 'make run PORT=8081'\n", err)
+		return 1
 	}
-	fmt.Fprintf(stdout, "metaqda is ready: open %s (Ctrl-C stops it)\n", publicURL(*addr, listener.Addr()))
-	if err := serve(ctx, listener, guarded(site, *addr, listener.Addr()), usual); err != nil {
+	host, _, _ := net.SplitHostPort(*addr)
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	server := &http.Server{Handler: site(root), ReadHeaderTimeout: 5 * time.Second}
+	if listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
+		server.Handler = onlyFor(server.Handler, host)
+	} else if net.ParseIP(host).IsUnspecified() {
+		host = ""
+	}
+	fmt.Fprintf(stdout, "metaqda is ready: open http://%s (Ctrl-C stops it)\n", net.JoinHostPort(cmp.Or(host, "localhost"), port))
+	context.AfterFunc(ctx, func() { server.Close() })
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		fmt.Fprintf(stderr, "serve: %v\n", err)
 		return 1
 	}
 	return 0
 }
 
-// limits bound how long one client can take of the server. Connections are not counted:
-// where silent ones took every place, others would wait.
-type limits struct {
-	header time.Duration // until the whole header of a request is there
-	write  time.Duration // until the client has taken one piece of an answer
-	idle   time.Duration // between two requests
+// site answers with the files below root, or with their variant .br or .gz where the
+// client takes it and it is not older than the file, as that of a former build is.
+// There are no listings; symbolic links are followed only inside root.
+func site(root *os.Root) http.Handler {
+	files := http.FileServerFS(root.FS())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range headers {
+			w.Header().Set(name, value)
+		}
+		name := cmp.Or(strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/"), "index.html")
+		info, err := root.Stat(name)
+		if err != nil || !info.Mode().IsRegular() || strings.Contains("/"+name, "/.") || r.URL.Path != "/" && r.URL.Path != "/"+name {
+			http.NotFound(w, r)
+			return
+		}
+		if kind := cmp.Or(mediaTypes[path.Ext(name)], mime.TypeByExtension(path.Ext(name))); kind != "" {
+			w.Header().Set("Content-Type", kind)
+		}
+		for _, coding := range []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}} {
+			variant, err := root.Stat(name + coding.suffix)
+			if err == nil && !variant.ModTime().Before(info.ModTime()) && strings.Contains(r.Header.Get("Accept-Encoding"), coding.name) {
+				w.Header().Set("Content-Encoding", coding.name)
+				name, info = name+coding.suffix, variant
+				break
+			}
+		}
+		// Two builds in one second have the same Last-Modified.
+		w.Header().Set("ETag", fmt.Sprintf(`"%x-%x-%s"`, info.ModTime().UnixNano(), info.Size(), path.Ext(name)))
+		// A FileServer answers "/" with index.html, and redirects who asks for that.
+		r.URL.Path = "/" + strings.TrimSuffix(name, "index.html")
+		files.ServeHTTP(w, r)
+	})
 }
 
-// usual are the limits of the command. A piece is 64 KiB, so a client may be as
-// slow as 6 KB a second.
-var usual = limits{header: 5 * time.Second, write: 10 * time.Second, idle: time.Minute}
-
-// serve answers on listener until ctx ends, then lets the running answers
-// finish for at most three seconds.
-func serve(ctx context.Context, listener net.Listener, handler http.Handler, l limits) error {
-	server := &http.Server{
-		Handler:           paced(handler, l.write),
-		ReadHeaderTimeout: l.header,
-		ReadTimeout:       l.header,
-		WriteTimeout:      l.write, // begun anew at every piece
-		IdleTimeout:       l.idle,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          log.New(io.Discard, "", 0), // clients that misbehave are no news
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
-	if err := server.Shutdown(grace); err != nil {
-		return server.Close() // a browser that keeps its connection busy is no failure
-	}
-	return nil
-}
-
-// listenAdvice turns a failed listen into one sentence with its remedy.
-func listenAdvice(addr string, err error) string {
-	_, port, splitErr := net.SplitHostPort(addr)
-	switch {
-	case splitErr != nil:
-		return fmt.Sprintf("address %q is not host:port, for example localhost:8080", addr)
-	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Sprintf("port %s is already taken by another program: stop that one, or choose another port, for example 'make run PORT=8081'", port)
-	case errors.Is(err, syscall.EACCES):
-		return fmt.Sprintf("port %s is reserved by the system: choose one above 1023, for example 'make run PORT=8080'", port)
-	}
-	return fmt.Sprintf("cannot listen on %s (%v): choose another address with -addr or 'make run PORT=8081'", addr, err)
-}
-
-// publicURL is what a person types into the browser: the host as it was asked
-// for and the port that was really taken.
-func publicURL(asked string, taken net.Addr) string {
-	host, _, _ := net.SplitHostPort(asked)
-	_, port, _ := net.SplitHostPort(taken.String())
-	if host == "" || host == "0.0.0.0" || host == "::" {
-		host = "localhost"
-	}
-	return "http://" + net.JoinHostPort(host, port)
+// onlyFor refuses requests for names that are not this machine's. Otherwise a page of
+// another site could have its own name resolved to 127.0.0.1 and read the answers as if
+// they were its own (DNS rebinding).
+func onlyFor(handler http.Handler, host string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := (&url.URL{Host: strings.ToLower(r.Host)}).Hostname()
+		if !slices.Contains([]string{"localhost", "127.0.0.1", "::1", strings.ToLower(host)}, asked) {
+			http.Error(w, "Misdirected Request", http.StatusMisdirectedRequest)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	})
 }

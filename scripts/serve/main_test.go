@@ -1,97 +1,182 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
 	"net"
 	"net/http"
-	"regexp"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 )
 
-func TestRunServesUntilInterruptedAndPrintsTheAddress(t *testing.T) {
-	_, dir := newSite(t)
-	ctx, interrupt := context.WithCancel(context.Background())
-	defer interrupt()
-	out, in := io.Pipe()
-	var problems bytes.Buffer
-	status := make(chan int, 1)
-	go func() { status <- run(ctx, []string{"-dir", dir, "-addr", "127.0.0.1:0"}, in, &problems) }()
+// newSite builds a folder with a site in it, and beside it a secret to which a symbolic
+// link inside the site leads.
+func newSite(t *testing.T) (http.Handler, string) {
+	t.Helper()
+	top := t.TempDir()
+	dir := filepath.Join(top, "site")
+	write(t, filepath.Join(top, "secret.txt"), "the secret")
+	for _, name := range []string{"index.html", "web/app.js", "web/app.js.gz", "web/app.js.br", "metaqda.wasm", "notes.md", ".hidden", "prior.safetensors"} {
+		write(t, filepath.Join(dir, name), name)
+	}
+	if err := os.Symlink("../secret.txt", filepath.Join(dir, "leak.txt")); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return site(root), dir
+}
 
-	line := make([]byte, 200)
-	n, err := out.Read(line)
-	if err != nil {
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).Find(line[:n])
-	if address == nil {
-		t.Fatalf("no address in %q", line[:n])
-	}
-	answer, err := http.Get(string(address) + "/web/style.css")
-	if err != nil {
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
-	}
-	body, err := io.ReadAll(answer.Body)
-	answer.Body.Close()
-	if err != nil || string(body) != "body{}" {
-		t.Errorf("body %q, error %v", body, err)
-	}
-	interrupt()
-	select {
-	case got := <-status:
-		if got != 0 || problems.Len() > 0 {
-			t.Errorf("status %d after an interrupt, messages %q", got, problems.String())
-		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("still serving ten seconds after the interrupt")
 	}
 }
 
-func TestATakenPortIsSaidInOneSentenceWithARemedy(t *testing.T) {
+// ask sends one request; headers come as name, value pairs.
+func ask(handler http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", "http://localhost/", nil)
+	r.URL.Path = path
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w
+}
+
+func TestFilesAreAnsweredWithTypeCodingAndHeaders(t *testing.T) {
+	handler, _ := newSite(t)
+	for _, c := range []struct{ path, accept, kind, coding, body string }{
+		{"/", "gzip, br", "text/html; charset=utf-8", "", "index.html"},
+		{"/index.html", "", "text/html; charset=utf-8", "", "index.html"},
+		{"/metaqda.wasm", "", "application/wasm", "", "metaqda.wasm"},
+		{"/notes.md", "", "text/plain; charset=utf-8", "", "notes.md"},
+		{"/prior.safetensors", "", "application/octet-stream", "", "prior.safetensors"},
+		{"/web/app.js", "gzip, deflate, br, zstd", "text/javascript; charset=utf-8", "br", "web/app.js.br"},
+		{"/web/app.js", "gzip, deflate", "text/javascript; charset=utf-8", "gzip", "web/app.js.gz"},
+		{"/web/app.js", "", "text/javascript; charset=utf-8", "", "web/app.js"},
+	} {
+		w := ask(handler, c.path, "Accept-Encoding", c.accept)
+		h := w.Header()
+		if w.Code != 200 || h.Get("Content-Type") != c.kind || h.Get("Content-Encoding") != c.coding || w.Body.String() != c.body {
+			t.Errorf("%s accepting %q: status %d, type %q, coding %q, body %q", c.path, c.accept, w.Code, h.Get("Content-Type"), h.Get("Content-Encoding"), w.Body)
+		}
+		for name, value := range headers {
+			if h.Get(name) != value {
+				t.Errorf("%s: %s is %q", c.path, name, h.Get(name))
+			}
+		}
+	}
+}
+
+func TestNothingElseIsAnswered(t *testing.T) {
+	handler, _ := newSite(t)
+	for _, path := range []string{"", "//", "/..", "/../secret.txt", "/web/../../secret.txt", "/web", "/web/", "/web//app.js", "/web/./app.js",
+		"/leak.txt", "/.hidden", "/index.html/", "/missing", "/web\\app.js", "/\x00", "*", "/" + strings.Repeat("a/", 5000)} {
+		if w := ask(handler, path); w.Code != http.StatusNotFound || w.Header().Get("Content-Security-Policy") == "" {
+			t.Errorf("%.60q: status %d, body %.60q", path, w.Code, w.Body)
+		}
+	}
+}
+
+func TestARebuildShowsAtTheNextRequest(t *testing.T) {
+	handler, dir := newSite(t)
+	tag := ask(handler, "/web/app.js").Header().Get("ETag")
+	if w := ask(handler, "/web/app.js", "If-None-Match", tag); w.Code != http.StatusNotModified {
+		t.Errorf("unchanged: status %d", w.Code)
+	}
+	// In the same second and of the same size; its variants are those of the former build.
+	name := filepath.Join(dir, "web/app.js")
+	write(t, name, "WEB/APP.JS")
+	if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if w := ask(handler, "/web/app.js", "If-None-Match", tag, "Accept-Encoding", "br"); w.Body.String() != "WEB/APP.JS" || w.Header().Get("Content-Encoding") != "" {
+		t.Errorf("changed: status %d, body %q", w.Code, w.Body)
+	}
+}
+
+func TestOnlyThisMachinesNamesAreAnsweredOnLoopback(t *testing.T) {
+	handler, _ := newSite(t)
+	for host, want := range map[string]int{
+		"localhost:8080": 200, "LOCALHOST": 200, "127.0.0.1:8080": 200, "[::1]:8080": 200, "[::1]": 200, "metaqda.test:8080": 200,
+		"evil.test:8080": 421, "localhost.evil.test:8080": 421, "127.0.0.2": 421, "": 421,
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		if onlyFor(handler, "metaqda.test").ServeHTTP(w, r); w.Code != want {
+			t.Errorf("host %q: status %d, want %d", host, w.Code, want)
+		}
+	}
+}
+
+// Clients that send nothing keep no other one waiting.
+func TestTheCommandServesBesideSilentConnectionsUntilItIsStopped(t *testing.T) {
+	_, dir := newSite(t)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	reader, writer := io.Pipe()
+	status := make(chan int, 1)
+	go func() { status <- run(ctx, []string{"-dir", dir, "-addr", "localhost:0"}, writer, io.Discard) }()
+	line, err := bufio.NewReader(reader).ReadString('\n')
+	_, address, found := strings.Cut(strings.TrimSuffix(line, " (Ctrl-C stops it)\n"), "http://")
+	if err != nil || !found {
+		t.Fatalf("%q, %v", line, err)
+	}
+	for range 130 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	answer, err := http.Get("http://" + address + "/metaqda.wasm")
+	if err != nil || answer.StatusCode != 200 {
+		t.Fatalf("%v, %v", answer, err)
+	}
+	answer.Body.Close()
+	stop()
+	if got := <-status; got != 0 {
+		t.Errorf("status %d", got)
+	}
+}
+
+func TestWhatCannotBeServedIsToldWithTheRemedy(t *testing.T) {
 	_, dir := newSite(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	_, port, _ := net.SplitHostPort(taken.Addr().String())
-	var problems bytes.Buffer
-	if got := run(context.Background(), []string{"-dir", dir, "-addr", taken.Addr().String()}, io.Discard, &problems); got != 2 {
-		t.Errorf("exit status %d, want 2", got)
-	}
-	message := problems.String()
-	if !strings.Contains(message, "port "+port+" is already taken") || !strings.Contains(message, "make run PORT=") || strings.Count(message, "\n") != 1 {
-		t.Errorf("message %q", message)
-	}
-}
-
-func TestWrongUseExitsWithTwo(t *testing.T) {
-	_, dir := newSite(t)
-	for _, args := range [][]string{{"-nonsense"}, {"build/site"}, {"-dir", dir, "-addr", "8080"}, {"-dir", dir, "-addr", "localhost:99999"}} {
-		var problems bytes.Buffer
-		if got := run(context.Background(), args, io.Discard, &problems); got != 2 || problems.Len() == 0 {
-			t.Errorf("%v: status %d, message %q", args, got, problems.String())
-		}
-	}
-	if got := run(context.Background(), []string{"-dir", t.TempDir()}, io.Discard, io.Discard); got != 1 {
-		t.Errorf("empty folder: status %d, want 1", got)
-	}
-}
-
-func TestPublicURLNamesAHostABrowserCanOpen(t *testing.T) {
-	taken := &net.TCPAddr{IP: net.IPv6zero, Port: 8081}
-	for asked, want := range map[string]string{
-		"localhost:8081": "http://localhost:8081",
-		":8081":          "http://localhost:8081",
-		"0.0.0.0:0":      "http://localhost:8081",
-		"[::1]:8081":     "http://[::1]:8081",
-		"127.0.0.1:0":    "http://127.0.0.1:8081",
+	for _, c := range []struct {
+		args   []string
+		status int
+		word   string
+	}{
+		{[]string{"-nonsense"}, 2, "usage"},
+		{[]string{"build/site"}, 2, "usage"},
+		{[]string{"-dir", t.TempDir()}, 1, "make build"},
+		{[]string{"-dir", dir, "-addr", "8080"}, 1, "make run PORT="},
+		{[]string{"-dir", dir, "-addr", taken.Addr().String()}, 1, "make run PORT="},
 	} {
-		if got := publicURL(asked, taken); got != want {
-			t.Errorf("publicURL(%q) = %q, want %q", asked, got, want)
+		var problems bytes.Buffer
+		if got := run(context.Background(), c.args, io.Discard, &problems); got != c.status || !strings.Contains(problems.String(), c.word) {
+			t.Errorf("%v: status %d, message %q", c.args, got, problems.String())
 		}
 	}
 }
