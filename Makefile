@@ -107,13 +107,16 @@ $(SITE)/networks/networks.json: $(wildcard web/build/networks.mjs web/build/slim
 $(SITE)/npz.js: web/build/npz.mjs $(wildcard web/files/*.mjs) $(PACKAGES)
 	$(NODE) web/build/npz.mjs
 
+build/kit/view.js: web/build/kit.mjs web/ui/kit/view.js $(PACKAGES)
+	$(NODE) web/build/kit.mjs
+
 $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs) $(PACKAGES)
 	$(NODE) web/build/samples.mjs
 	@touch $@
 
 # What "Share" puts one file together from; for other networks into networks/, which a
 # build of those empties.
-$(SITE)/share/page.html: $(SITE)/networks/networks.json THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*.mjs web/share/*.js web/share/page/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/files/*.js web/ui/*.js web/ui/*.css) $(PACKAGES)
+$(SITE)/share/page.html: $(SITE)/networks/networks.json THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*.mjs web/share/*.js web/share/page/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/ui/*.js web/ui/*.css web/ui/*/*.js web/ui/*/*/*.js) $(PACKAGES)
 	$(NODE) web/build/share.mjs
 
 .PHONY: $(SITE)/share/engine.wasm
@@ -201,7 +204,7 @@ emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art
 		--methods metaqda,fb,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
 
 .PHONY: site
-site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/npz.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
+site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/npz.js build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(BIN)/site -root . -out $(SITE) -cache build/cache/variants
 
 # ---- tests ------------------------------------------------------------------

@@ -135,6 +135,14 @@ func pageFiles(root string) (map[string]string, error) {
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	// Modules that name npm packages are served as web/build/kit.mjs bundled them.
+	bundled, err := filepath.Glob(filepath.Join(root, "build/kit/*.js"))
+	for _, source := range bundled {
+		files["web/ui/kit/"+filepath.Base(source)] = source
+	}
 	return files, err
 }
 

@@ -1,25 +1,25 @@
 // @ts-check
 /** Starts the page: loads engine and extractor, joins them with the views. */
-import { buildAbout } from './about.js';
-import { complain, say, sayBeforeDialogs, toast, UndoStack } from './announce.js';
-import { CheckPanel } from './check.js';
-import { ClassList } from './classes.js';
-import { byId, save, sentence } from './dom.js';
-import { catchMisses, catchPaste } from './drop.js';
+import { buildAbout } from './sessions/about.js';
+import { complain, say, sayBeforeDialogs, toast, UndoStack } from './kit/announce.js';
+import { CheckPanel } from './teach/check.js';
+import { ClassList } from './teach/classes.js';
+import { byId, save, sentence } from './kit/dom.js';
+import { catchMisses, catchPaste } from './kit/drop.js';
 import { loadEngine } from '../library/storage.js';
 import { loadExtractor } from '../library/extractors.js';
-import { LearningPanel } from './learning.js';
-import { Enrolment } from './enrol.js';
-import { LargerView } from './larger.js';
-import { LoadProgress, megabytes } from './loading.js';
+import { LearningPanel } from './sessions/learning.js';
+import { Enrolment } from './kinds/enrol.js';
+import { LargerView } from './teach/larger.js';
+import { LoadProgress, megabytes } from './kit/loading.js';
 import { workOffline } from '../offline/index.js';
-import { Reader } from './reader.js';
-import { Recogniser } from './recognise.js';
-import { Samples } from './samples.js';
-import { fileName, SessionsDialog } from './sessions.js';
-import { SettingsDialog } from './settings.js';
-import { Sorting } from './sort.js';
-import { Why } from './why.js';
+import { Reader } from './sessions/reader.js';
+import { Recogniser } from './recognise/recognise.js';
+import { Samples } from './teach/samples.js';
+import { fileName, SessionsDialog } from './sessions/sessions.js';
+import { SettingsDialog } from './sessions/settings.js';
+import { Sorting } from './sort/sort.js';
+import { Why } from './recognise/why.js';
 
 /** @typedef {import('../library/types.js').FullEngine} Engine */
 /** @typedef {import('../library/types.js').Extractor} Extractor */
@@ -126,7 +126,7 @@ function coalesced(show) {
  * A word that is another one whenever answers may be others.
  *
  * @param {Omit<import('../library/types.js').EngineState, 'classes'>} state
- * @param {readonly import('./sort.js').Taught[]} classes
+ * @param {readonly import('./sort/sort.js').Taught[]} classes
  */
 function judgedBy({ sessionId, nonePrior, prior }, classes) {
   return JSON.stringify([sessionId, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.length, examples.at(-1)])]);

@@ -1,6 +1,6 @@
 // @ts-check
 /** The answer on the page: a sentence and a meter for each class, made once and changed in place. */
-import { byId, el } from '../../ui/dom.js';
+import { byId, el } from '../../ui/kit/dom.js';
 
 /** @typedef {import('./compose.js').Row} Row */
 

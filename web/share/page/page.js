@@ -1,7 +1,7 @@
 // @ts-check
 /** The page of a shared file: opens what is in it, recognises, and where it may, learns and writes itself anew. */
-import { complain, say, sayBeforeDialogs } from '../../ui/announce.js';
-import { byId, counted, dialogHead, el, save, sentence } from '../../ui/dom.js';
+import { complain, say, sayBeforeDialogs } from '../../ui/kit/announce.js';
+import { byId, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.js';
 import { init, openClassifier } from '../../library/index.js';
 import { assemble, fileName, megabytes, packed, unpacked } from '../assemble.js';
 import { startExtractor } from './extractor.js';

@@ -1,12 +1,12 @@
 // @ts-check
 /** Recognising in a shared file: by file, drop, paste and camera; and teaching what it was wrong about. */
-import { complain, say, UndoStack } from '../../ui/announce.js';
-import { Camera, cameraError } from '../../ui/camera.js';
-import { CorrectBar } from '../../ui/correct.js';
-import { byId, sentence } from '../../ui/dom.js';
-import { catchMisses, catchPaste, dropZone } from '../../ui/drop.js';
-import { Pace } from '../../ui/pace.js';
-import { decode, drawn, encoded } from '../../files/pictures.js';
+import { complain, say, UndoStack } from '../../ui/kit/announce.js';
+import { Camera, cameraError } from '../../ui/kinds/pictures/camera.js';
+import { CorrectBar } from '../../ui/teach/correct.js';
+import { byId, sentence } from '../../ui/kit/dom.js';
+import { catchMisses, catchPaste, dropZone } from '../../ui/kit/drop.js';
+import { Pace } from '../../ui/kinds/pictures/pace.js';
+import { decode, drawn, encoded } from '../../ui/kinds/pictures/decode.js';
 import { compose } from './compose.js';
 import { Meters } from './meters.js';
 
@@ -197,7 +197,7 @@ export class Recogniser {
     }
   }
 
-  /** @param {import('../../ui/correct.js').Target} target */
+  /** @param {import('../../ui/teach/correct.js').Target} target */
   async #teach(target) {
     const camera = this.#camera;
     const label = 'id' in target ? target.id : target.name.normalize('NFC');

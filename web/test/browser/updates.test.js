@@ -100,10 +100,10 @@ test('a session taught under the former extractor is read anew with one press', 
  * @returns {Promise<{version: string, rest: () => Promise<void>}>} the rest of the version
  */
 async function half({ folder }) {
-  const late = path.join(folder, 'web/ui/settings.js');
+  const late = path.join(folder, 'web/ui/sessions/settings.js');
   const former = await readFile(late);
   await changeFile(folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`));
-  const version = await changeFile(folder, 'web/ui/settings.js', (code) => Buffer.from(`${code}\n// changed\n`));
+  const version = await changeFile(folder, 'web/ui/sessions/settings.js', (code) => Buffer.from(`${code}\n// changed\n`));
   const whole = await readFile(late);
   await writeFile(late, former);
   return { version, rest: () => writeFile(late, whole) };
@@ -113,7 +113,7 @@ async function half({ folder }) {
 function parts(page) {
   return page.evaluate(async () => [
     getComputedStyle(document.documentElement).getPropertyValue('--changed').trim() === '1',
-    (await (await fetch('web/ui/settings.js')).text()).includes('// changed'),
+    (await (await fetch('web/ui/sessions/settings.js')).text()).includes('// changed'),
   ]);
 }
 

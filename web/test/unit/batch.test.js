@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Line, runBatch, summary } from '../../ui/batch.js';
+import { Line, runBatch, summary } from '../../ui/kit/batch.js';
 
 test('a batch goes on after an item that fails, and tells how far it is', async () => {
   /** @type {[number, number][]} */

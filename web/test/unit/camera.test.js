@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CameraError, cameraError, leaveCamera, mediaDevices, takeCamera } from '../../ui/camera.js';
+import { CameraError, cameraError, leaveCamera, mediaDevices, takeCamera } from '../../ui/kinds/pictures/camera.js';
 
 test('each way a camera fails has a sentence with a remedy', () => {
   for (const [name, code, remedy] of [

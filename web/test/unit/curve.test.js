@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { layOut, tell } from '../../ui/curve.js';
+import { layOut, tell } from '../../ui/sessions/curve.js';
 
 test('the curve fills its box: first left, last right, smallest loss at the foot', () => {
   const { training, validation, low, high } = layOut([

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { classesOf, copyInto, filesOf, pathOf, picturesOf, writable } from '../../ui/folders.js';
+import { classesOf, copyInto, filesOf, pathOf, picturesOf, writable } from '../../ui/kit/folders.js';
 
 /** A folder of a drop, which answers its children two at a time. @param {string} name @param {any[]} children */
 const folder = (name, children) => ({

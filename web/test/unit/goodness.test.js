@@ -2,7 +2,7 @@
 /** What is made of pictures left out in turn. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { advice, bandInWords, goodnessOf, headline, judge } from '../../ui/goodness.js';
+import { advice, bandInWords, goodnessOf, headline, judge } from '../../ui/teach/goodness.js';
 
 const classes = ['cat', 'dog', 'one'];
 const name = (/** @type {string|null} */ id) => id ?? 'none of these';

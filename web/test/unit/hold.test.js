@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { holdRepeat } from '../../ui/hold.js';
+import { holdRepeat } from '../../ui/kit/hold.js';
 
 /** A button as far as holdRepeat needs one. */
 class Button extends EventTarget {

@@ -1,9 +1,9 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { describeLearning, follow } from '../../ui/learning.js';
+import { describeLearning, follow } from '../../ui/sessions/learning.js';
 
-/** @type {import('../../ui/learning.js').Learning} */
+/** @type {import('../../ui/sessions/learning.js').Learning} */
 const nothing = { stage: 'idle', step: 0, steps: 1, secondsLeft: Infinity, history: [] };
 
 /** @param {Partial<import('../../engine/trainer.js').Progress>} some @returns {import('../../engine/trainer.js').Progress} */

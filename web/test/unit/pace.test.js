@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Pace } from '../../ui/pace.js';
+import { Pace } from '../../ui/kinds/pictures/pace.js';
 
 const cup = Float32Array.of(1, 0, 0.1);
 const cupAgain = Float32Array.of(1.02, 0.05, 0.1);

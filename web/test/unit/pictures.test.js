@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import sharp from 'sharp';
-import { claimedSize } from '../../files/size.js';
-import { claimsPicture, refusal } from '../../files/pictures.js';
+import { claimedSize } from '../../ui/kinds/pictures/size.js';
+import { claimsPicture, refusal } from '../../ui/kinds/pictures/decode.js';
 
 /** @param {string} name @param {string} type @param {number} [size] */
 const file = (name, type, size = 9) => ({ name, type, size });

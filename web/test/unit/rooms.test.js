@@ -11,15 +11,15 @@ const web = fileURLToPath(new URL('../../', import.meta.url));
 /** @type {Record<string, {begin: string, knows: string[]}>} */
 const rooms = {
   /** The page: what people see and press. Fetched first. Of what recognises it knows what the npm package exports. */
-  ui: { begin: 'app.js', knows: ['files', 'library', 'offline', 'share'] },
+  ui: { begin: 'app.js', knows: ['base', 'extractor', 'files', 'library', 'offline', 'share'] },
   /** The npm package. The page uses its modules for storage and extractors. */
   library: { begin: 'index.js', knows: ['base', 'engine', 'extractor'] },
   /** The Go program: loading it, calling it, its trainer in a worker. */
   engine: { begin: 'index.js', knows: ['base'] },
   /** From a picture to an embedding, in a worker or in the window. */
   extractor: { begin: 'index.js', knows: ['base'] },
-  /** What people bring: pictures and data sets. */
-  files: { begin: 'pictures.js', knows: ['base', 'engine', 'extractor'] },
+  /** Data sets that people bring. */
+  files: { begin: 'npz.mjs', knows: ['base', 'engine', 'extractor'] },
   /** The service worker and the page's side of it. */
   offline: { begin: 'index.js', knows: [] },
   /** One file out of all that was taught; page/ is the program of that file, on the page's own rooms and the npm package. */
@@ -38,11 +38,12 @@ const others = ['node_modules', 'build', 'test', 'samples', 'icons', 'prior', 'e
  * @returns {Promise<[name: string, targets: string[]][]>} relative to web/
  */
 async function modules(room) {
-  const names = (await readdir(path.join(web, room))).filter((name) => /\.m?js$/.test(name));
+  const nested = room === 'ui'; // of others what lies deeper is a program of its own
+  const names = (await readdir(path.join(web, room), { recursive: nested })).filter((name) => /\.m?js$/.test(name));
   return Promise.all(names.map(async (name) => {
     const source = await readFile(path.join(web, room, name), 'utf8');
     const found = [...source.matchAll(/(?:\bfrom |\bimport |\bimport\(|\bnew URL\()'(\.{1,2}\/[^']+)'/g)];
-    return /** @type {[string, string[]]} */ ([`${room}/${name}`, found.map(([, target]) => path.posix.join(room, target))]);
+    return /** @type {[string, string[]]} */ ([`${room}/${name}`, found.map(([, target]) => path.posix.join(room, path.posix.dirname(name), target))]);
   }));
 }
 

@@ -1,9 +1,9 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { countsOf, groupsOf, isDoubtful, NONE, percent, tableOf, verdict, WAITING } from '../../ui/sorting.js';
+import { countsOf, groupsOf, isDoubtful, NONE, percent, tableOf, verdict, WAITING } from '../../ui/sort/sorting.js';
 
-/** @typedef {import('../../ui/sorting.js').Sortable} Sortable */
+/** @typedef {import('../../ui/sort/sorting.js').Sortable} Sortable */
 
 const classes = [{ id: 'c', name: 'Cat' }, { id: 'd', name: 'Dog, small' }];
 

@@ -14,7 +14,7 @@ function page() {
 test('what is being done is what is taken back, even before it is offered', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] }); // notices go away after a while
   page();
-  const { UndoStack } = await import('../../ui/announce.js');
+  const { UndoStack } = await import('../../ui/kit/announce.js');
   const undo = new UndoStack();
   /** @type {string[]} */
   const back = [];

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { bestOf, logOdds, whereInWords } from '../../ui/why.js';
+import { bestOf, logOdds, whereInWords } from '../../ui/recognise/why.js';
 
 const answer = { classes: [{ id: 'a', name: 'A', probability: 0.2 }, { id: 'b', name: 'B', probability: 0.5 }], none: 0.3 };
 

@@ -2,12 +2,12 @@
 /** What the page's small functions say. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { removed, repeated } from '../../ui/classes.js';
-import { counted, sentence } from '../../ui/dom.js';
-import { LoadProgress, megabytes } from '../../ui/loading.js';
-import { credit } from '../../ui/samples.js';
-import { describe, describeKeeping, fileName } from '../../ui/sessions.js';
-import { describePrior } from '../../ui/settings.js';
+import { removed, repeated } from '../../ui/teach/classes.js';
+import { counted, sentence } from '../../ui/kit/dom.js';
+import { LoadProgress, megabytes } from '../../ui/kit/loading.js';
+import { credit } from '../../ui/teach/samples.js';
+import { describe, describeKeeping, fileName } from '../../ui/sessions/sessions.js';
+import { describePrior } from '../../ui/sessions/settings.js';
 
 test('counts have their plural', () => {
   assert.equal(counted(1, 'picture'), '1 picture');

@@ -1,0 +1,43 @@
+// @ts-check
+/**
+ * JPEG encoding in a worker. A window's canvas encodes in idle time, which a tab
+ * behind others gets about once a second.
+ */
+import { RemoteClient } from '../../../base/remote.js';
+
+/** Starting takes a moment, encoding a few milliseconds. */
+const PATIENCE = 10_000;
+
+/** null where there is no such worker, or it has failed. @type {RemoteClient|null|undefined} */
+let client;
+
+/**
+ * @param {ImageBitmap} picture stays usable
+ * @param {number} width of the result, in pixels @param {number} height
+ * @param {number} quality from 0 to 1
+ * @returns {Promise<Uint8Array|null>} null where the window has to do it itself
+ */
+export async function encodeInWorker(picture, width, height, quality) {
+  if (client === undefined) client = start();
+  if (!client) return null;
+  try {
+    // Reduced before it goes: a photograph of fifty megapixels would be copied whole.
+    const small = await createImageBitmap(picture, { resizeWidth: width, resizeHeight: height, resizeQuality: 'high' });
+    return await client.ask('encode', { picture: small, width, height, quality }, [small]);
+  } catch {
+    client.close('The worker that encodes pictures has failed.');
+    client = null;
+    return null;
+  }
+}
+
+function start() {
+  try {
+    if (typeof OffscreenCanvas !== 'function') return null;
+    return new RemoteClient(new Worker(new URL('./encoder-worker.js', import.meta.url), { type: 'module', name: 'encoder' }), {
+      code: 'encoder-failed', died: (why) => `The worker that encodes pictures stopped: ${why}.`, patience: PATIENCE,
+    });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,379 @@
+// @ts-check
+/** The dialog "Use another extractor": bring a network, keep it, read a session's pictures anew with it. */
+import { complain, say } from '../kit/announce.js';
+import { counted, dialogHead, el, icon, save, sentence } from '../kit/dom.js';
+import { dropZone } from '../kit/drop.js';
+import { megabytes } from '../kit/loading.js';
+import { described, forget, identityOf, inspect, judged, keep, kept, loadKept, networkAmong, proposalOf, spread } from '../../library/kept.js';
+import { nextTask } from '../../library/storage.js';
+import { decode } from '../kinds/pictures/decode.js';
+import { withThumbnails } from '../kit/thumbnails.js';
+
+/** @typedef {import('../../library/types.js').Engine} Engine */
+/** @typedef {import('../../library/types.js').ClassState} ClassState */
+/** @typedef {import('../../library/types.js').Extractor} Extractor */
+/** @typedef {import('../../library/types.js').Kept} Kept */
+/** @typedef {import('../../library/types.js').Proposal} Proposal */
+/** @typedef {Kept & {contents: Map<string, ArrayBuffer>}} Brought */
+
+/** Sessions have names of at most so many characters. */
+const LONGEST = 80;
+/** So many taught pictures are looked through for those that a network is tried on. */
+const MOST_TRIALS = 400;
+
+/** Thrown where the person pressed Cancel. */
+class Cancelled extends Error {}
+
+export class ExtractorsDialog {
+  /** While something runs. @type {AbortController|null} */
+  #running = null;
+
+  /** @param {{engine: Engine, reader: import('./reader.js').Reader, onReplaced: () => void}} parts */
+  constructor({ engine, reader, onReplaced }) {
+    this.engine = engine;
+    this.reader = reader;
+    this.onReplaced = onReplaced;
+    this.dialog = el('dialog', { id: 'extractors', class: 'dialog', 'aria-labelledby': 'extractors-title' });
+    this.error = el('p', { class: 'error', role: 'alert', hidden: true });
+    this.list = el('ul', { class: 'session-list', 'aria-label': 'Extractors on this device' });
+    this.bring = el('div', { class: 'extractor-part' },
+      el('p', {}, 'Drop a network here, or choose it: an .onnx file, or the model.json of a TensorFlow.js graph with its weight files.'),
+      el('div', { class: 'actions' }, this.#files('Files', { multiple: true }), this.#files('Folder', { webkitdirectory: true, multiple: true })),
+      el('p', { class: 'small muted' }, 'How it is to be fed is read from the file and tried on the pictures that you taught. A manifest beside it, a small JSON file that says so (web/extractor/README.md in the program’s source), counts instead. Nothing of it leaves this device.'),
+      el('p', { class: 'small muted' }, 'An extractor that is a function, for sounds say, is code, and this page runs no code that it is given: use it in a page of your own, by the npm package.'));
+    this.found = el('div', { class: 'extractor-part', tabindex: -1, hidden: true });
+    this.bar = el('progress', { 'aria-label': 'Done so far' });
+    this.doing = el('p', { class: 'small' });
+    this.cancel = el('button', { class: 'button', type: 'button', onclick: () => this.#running?.abort() }, 'Cancel');
+    this.progress = el('div', { class: 'extractor-part', hidden: true }, this.doing, this.bar, el('div', { class: 'actions' }, this.cancel));
+    this.dialog.append(dialogHead(this.dialog, 'extractors-title', 'Use another extractor'),
+      el('p', { class: 'muted' }, 'Pictures are compared by the numbers that an extractor makes of them, so each session keeps to one. A session with pictures is read anew into a copy; the former stays as it is.'),
+      this.error, this.list, this.bring, this.found, this.progress);
+    this.dialog.addEventListener('cancel', (event) => {
+      if (!this.#running) return;
+      event.preventDefault();
+      this.#running.abort();
+    });
+    this.dialog.addEventListener('close', () => this.#running?.abort());
+    dropZone(this.bring, (files) => void this.#bring(files), () => true);
+    document.body.append(this.dialog);
+  }
+
+  async open() {
+    complain(this.error, '');
+    this.found.hidden = true;
+    this.bring.hidden = false;
+    this.dialog.showModal();
+    await this.#fill();
+  }
+
+  /** Reads the open session's pictures anew with the page's own, with progress and a way to cancel. */
+  async readAnew() {
+    await this.open();
+    await this.#try(() => this.#readAnew(null));
+  }
+
+  /** @param {string} label @param {Record<string, boolean>} options */
+  #files(label, options) {
+    const field = el('input', { type: 'file', ...options, onchange: () => {
+      const files = [...field.files ?? []];
+      field.value = '';
+      if (files.length) void this.#bring(files);
+    } });
+    return el('label', { class: 'button file-button' }, label, el('span', { class: 'vh' }, ' of the extractor'), field);
+  }
+
+  async #fill() {
+    const [own, now, { extractor }] = await Promise.all([this.reader.own, this.reader.now, this.engine.state()]);
+    // A session whose extractor is gone can be read anew by the one in use.
+    const serves = (/** @type {string} */ sha256) => now.sha256 === sha256 && !extractor.message;
+    /** @type {(Kept|null)[]} */
+    const all = [null, ...globalThis.caches ? await kept() : []];
+    this.list.replaceChildren(...all.map((one) => {
+      const name = one ? one.manifest.id : 'Built in';
+      const sha256 = one ? one.sha256 : own.sha256;
+      return el('li', { class: serves(sha256) ? 'session open' : 'session' },
+        el('div', { class: 'session-text' }, el('span', {}, name),
+          el('span', { class: 'small muted block' }, one ? `${size(one)}, ${numbers(one.manifest)}, ${one.manifest.runtime === 'onnx' ? 'ONNX' : 'TensorFlow.js'}` : `${own.id}, ${numbers(own)}`)),
+        serves(sha256) ? el('span', { class: 'badge' }, 'In use')
+          : el('button', { class: 'button', type: 'button', 'aria-label': `Use ${name}`, onclick: () => void this.#try(() => this.#show(one)) }, 'Use'),
+        one && now.sha256 !== sha256
+          ? el('button', { class: 'button quiet square', type: 'button', 'aria-label': `Remove ${name} from this device`, onclick: () => void this.#try(() => this.#forget(one)) }, icon('trash'))
+          : null);
+    }));
+  }
+
+  /** @param {Kept} one */
+  async #forget(one) {
+    await forget(one.sha256);
+    this.found.hidden = true;
+    await this.#fill();
+    say(`The extractor “${one.manifest.id}” was removed from this device. Sessions that it read are kept; to add to them, bring it again.`);
+  }
+
+  /** @param {File[]} files */
+  #bring(files) {
+    return this.#try(async () => {
+      say('Checking the files.');
+      const brought = await inspect(files);
+      if (!brought) return this.#propose(files);
+      const { id } = brought.manifest;
+      // It has to run before it is kept: a network that does not is of no use later either.
+      const extractor = await this.#work(`Trying the extractor “${id}”`, (onProgress) => loadKept(brought, { onProgress }));
+      extractor.close();
+      await this.#keep(brought);
+      await this.#show(brought);
+    });
+  }
+
+  /** @param {Brought} brought */
+  async #keep(brought) {
+    await keep(brought);
+    // The service worker keeps them, so that sharing needs no network later.
+    for (const ending of ['html', 'txt']) fetch(`networks/share-${brought.manifest.runtime}.${ending}`).catch(() => {});
+    await this.#fill();
+  }
+
+  /** For a network without a manifest. @param {File[]} files */
+  async #propose(files) {
+    const network = await networkAmong(files);
+    const own = await this.reader.own;
+    const proposal = await this.#work(`Trying “${network.name}”`, async (onProgress, signal) => {
+      const pictures = await this.#taught();
+      try {
+        return await proposalOf(network, { pictures, own, onProgress, signal, load: (manifest, contents) => loadKept({ sha256: '', manifest, contents }) });
+      } finally {
+        for (const { picture } of pictures) picture.close();
+      }
+    });
+    await this.#offer(proposal, network.contents, proposal.best);
+  }
+
+  /** Taught pictures to try a network on, of each burst one. */
+  async #taught() {
+    const trials = [];
+    for (let i = 0; i < MOST_TRIALS; i++) {
+      const trial = await this.engine.leaveOut(i);
+      if (!trial) break;
+      trials.push({ label: trial.class, id: trial.pictures[0] });
+      if (i % 16 === 15) await nextTask();
+    }
+    const taught = [];
+    for (const { label, id } of spread(trials)) {
+      const [thumbnail] = await this.engine.thumbnails(label, [id]);
+      if (thumbnail?.length) taught.push({ label, picture: await decode(new File([new Uint8Array(thumbnail)], 'a taught picture')) });
+    }
+    return taught;
+  }
+
+  /**
+   * Shows a proposal, with the choice among what was tried.
+   *
+   * @param {Proposal} proposal @param {Map<string, ArrayBuffer>} contents @param {[number, number]} choice
+   */
+  async #offer(proposal, contents, [i, j]) {
+    const { scales, answers, right, asked } = proposal;
+    const manifest = proposal.manifest(i, j);
+    const choose = (/** @type {string} */ label, /** @type {{words: string}[]} */ all, /** @type {number} */ now, /** @type {(k: number) => [number, number]} */ to) => {
+      const list = el('select', { class: 'field', onchange: async () => {
+        await this.#offer(proposal, contents, to(list.selectedIndex));
+        this.found.querySelector('details')?.setAttribute('open', '');
+        /** @type {HTMLElement|null} */ (this.found.querySelector(`[data-name="${label}"]`))?.focus();
+      }, 'data-name': label }, ...all.map(({ words }, k) => el('option', { selected: k === now }, (asked ? `${right[to(k)[0]][to(k)[1]]} of ${asked}: ` : '') + words)));
+      return all.length > 1 ? el('label', { class: 'small' }, label, list) : null;
+    };
+    const lists = [choose('Values', scales, i, (k) => [k, j]), choose('What counts', answers, j, (k) => [i, k])];
+    const sha256 = await identityOf(manifest, [...contents.values()]);
+    await this.#show({ sha256, manifest: { ...manifest, sha256 }, contents }, el('div', { class: 'proposal' },
+      el('p', {}, el('strong', {}, asked ? judged(proposal, [i, j]) : 'Teach two classes of two pictures each and bring it again: then it is tried on them.')),
+      el('p', { class: 'small' }, `${asked ? 'Each was left out in turn and compared with the others. ' : ''}${described(manifest, scales[i], answers[j])}`),
+      lists.some((list) => list) ? el('details', { class: 'small' }, el('summary', {}, 'Other ways to use it'), ...lists) : null),
+    asked > 0 && right[i][j] < proposal.own);
+  }
+
+  /**
+   * What choosing an extractor means, and the ways to go on.
+   *
+   * @param {Kept|Brought|null} one null for the page's own
+   * @param {Element} [proposal] of what is not kept yet
+   * @param {boolean} [worse] than the page's own, when tried: then keeping it is not what is offered first
+   */
+  async #show(one, proposal, worse = false) {
+    const { classes } = await this.engine.state();
+    const pictures = classes.reduce((sum, { examples }) => sum + examples.length, 0);
+    const name = one ? `“${one.manifest.id}”` : 'the built-in one';
+    const press = (/** @type {string} */ kind, /** @type {string} */ text, /** @type {() => Promise<void>} */ then) => el('button', { class: `button ${kind}`, type: 'button', onclick: () => void this.#try(async () => {
+      if (proposal) await this.#keep(/** @type {Brought} */ (one));
+      await then();
+    }) }, proposal ? `Keep it: ${text.replace(/^./, (letter) => letter.toLowerCase())}` : text);
+    const first = worse ? '' : 'primary';
+    const start = pictures ? press(first, `Read the ${counted(pictures, 'picture')} of this session anew`, () => this.#readAnew(one)) : press(first, 'Use it in this session', () => this.#use(one));
+    const fresh = pictures ? press('', 'New session with it', () => this.#fresh(one)) : null;
+    const leave = el('button', { class: `button ${worse ? 'primary' : ''}`, type: 'button', onclick: () => { this.found.hidden = true; this.bring.hidden = false; this.dialog.querySelector('button')?.focus(); } }, 'Not now');
+    const actions = el('div', { class: 'actions' }, start, fresh, leave,
+      one && proposal ? el('button', { class: 'button quiet', type: 'button', onclick: () => void save(new TextEncoder().encode(JSON.stringify(one.manifest, null, 1)), 'manifest.json') }, 'Save its manifest') : null);
+    this.found.replaceChildren(el('h3', {}, one ? one.manifest.id : 'Built in'), proposal ?? '', ...one ? [
+      el('p', { class: 'small' }, `${size(one)}, checked. ${numbers(one.manifest)} for each picture. Licence: ${one.manifest.licence.replace(/\.?$/, '.')}`),
+      el('p', {}, 'No background knowledge was learned for this extractor. A plain one serves in its place: answers are less sure while there are few pictures.'),
+      actions,
+      el('p', { class: 'small' }, 'Two ways to better answers:'),
+      el('ul', { class: 'plain small' },
+        el('li', {}, '“Learn from my pictures” on this page learns background knowledge from what you taught, in this tab.'),
+        el('li', {}, 'A computer with the program’s source learns it from many pictures; then Settings, “Open background knowledge”:', el('pre', {}, commands(one)))),
+    ] : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.'), actions]);
+    this.found.hidden = false;
+    this.bring.hidden = proposal !== undefined;
+    this.found.scrollIntoView({ block: proposal ? 'start' : 'nearest' });
+    (worse ? leave : start).focus({ preventScroll: true });
+    say(`The extractor ${name} can be used.`, { seen: true });
+  }
+
+  /** @param {Kept|null} one */
+  async #use(one) {
+    await this.reader.use(await this.#load(one));
+    this.#leave(`${one ? `The extractor “${one.manifest.id}”` : 'The built-in extractor'} is in use.`);
+  }
+
+  /** @param {Kept|null} one */
+  async #fresh(one) {
+    const extractor = await this.#load(one);
+    await this.engine.newSession(one ? `With ${one.manifest.id}`.slice(0, LONGEST) : 'With the built-in extractor');
+    await this.reader.use(extractor);
+    this.#leave(`A new session is open, with ${one ? `the extractor “${one.manifest.id}”` : 'the built-in extractor'}.`);
+  }
+
+  /**
+   * Reads the open session's pictures into a copy of it. Where that is cancelled or
+   * fails nothing is left of the copy.
+   *
+   * @param {Kept|null} one
+   */
+  async #readAnew(one) {
+    const { state, classes: bare } = await this.engine.changes(0);
+    if (!bare) throw new Error('The session cannot be read now: try again.');
+    const classes = await withThumbnails(this.engine, bare); // before another session is open
+    const extractor = await this.#load(one);
+    const former = await this.reader.now;
+    const name = ` read by ${one ? one.manifest.id : 'the built-in extractor'}`;
+    const { id } = /** @type {{id: string}} */ (await this.engine.newSession(state.sessionName.slice(0, Math.max(0, LONGEST - name.length)) + name.slice(0, LONGEST)));
+    try {
+      await this.reader.use(extractor);
+      const { read, without } = await this.#work('Reading the pictures anew', (onProgress, signal) => this.#copy(classes, extractor, onProgress, signal));
+      this.#leave(`${counted(read, 'picture')} read anew, in a session of their own.${without ? ` ${counted(without, 'picture')} had no copy here and ${without === 1 ? 'was' : 'were'} left out.` : ''}`);
+    } catch (error) {
+      await this.engine.openSession(state.sessionId);
+      await this.engine.deleteSession(id);
+      await this.reader.seek(former.sha256);
+      this.onReplaced();
+      await this.#fill();
+      throw error;
+    }
+  }
+
+  /**
+   * @param {ClassState[]} classes
+   * @param {Extractor} extractor
+   * @param {(progress: {loaded: number, total: number}) => void} onProgress
+   * @param {AbortSignal} signal
+   */
+  async #copy(classes, extractor, onProgress, signal) {
+    const total = classes.reduce((sum, { examples }) => sum + examples.length, 0);
+    let [read, without] = [0, 0];
+    for (const { name, examples } of classes) {
+      const { id } = await this.engine.addClass(name);
+      for (const { thumbnail } of examples) {
+        if (signal.aborted) throw new Cancelled();
+        if (thumbnail?.length) {
+          const bitmap = await decode(new File([new Uint8Array(thumbnail)], `a picture of ${name}`));
+          try {
+            await this.engine.addExample(id, await extractor.embed(bitmap), thumbnail);
+          } finally {
+            bitmap.close();
+          }
+          read++;
+        } else without++;
+        onProgress({ loaded: read + without, total });
+      }
+    }
+    return { read, without };
+  }
+
+  /** @param {Kept|null} one */
+  #load(one) {
+    return one ? this.#work(`Loading the extractor “${one.manifest.id}”`, (onProgress) => loadKept(one, { onProgress })) : this.reader.own;
+  }
+
+  /**
+   * Does something with a progress bar and a way to cancel it.
+   *
+   * @template T
+   * @param {string} what
+   * @param {(onProgress: (progress: {loaded: number, total: number}) => void, signal: AbortSignal) => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async #work(what, work) {
+    const running = this.#running = new AbortController();
+    const cancelled = new Promise((_, reject) => { running.signal.addEventListener('abort', () => reject(new Cancelled())); });
+    cancelled.catch(() => {}); // also where the work is done before
+    this.bar.removeAttribute('value');
+    this.doing.textContent = `${what} …`;
+    this.progress.hidden = false;
+    this.found.hidden = true;
+    this.bring.hidden = true;
+    this.list.inert = true; // one thing at a time
+    this.dialog.setAttribute('aria-busy', 'true');
+    say(`${what}.`);
+    this.cancel.focus();
+    try {
+      const task = work(({ loaded, total }) => {
+        this.bar.max = total;
+        this.bar.value = loaded;
+        this.doing.textContent = `${what}: ${total > 1e5 ? megabytes(loaded, total) : `${loaded} of ${total}`}`;
+      }, running.signal);
+      // What was loaded after a cancellation is of no use to anyone.
+      task.then((late) => { if (running.signal.aborted) /** @type {any} */ (late)?.close?.(); }, () => {});
+      return /** @type {T} */ (await Promise.race([task, cancelled]));
+    } finally {
+      this.#running = null;
+      this.progress.hidden = true;
+      this.bring.hidden = false;
+      this.list.inert = false;
+      this.dialog.removeAttribute('aria-busy');
+    }
+  }
+
+  /** @param {string} text */
+  #leave(text) {
+    for (const open of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll('dialog[open]'))) open.close(); // the settings too
+    this.onReplaced();
+    say(text);
+  }
+
+  /** @param {() => Promise<void>} work */
+  async #try(work) {
+    complain(this.error, '');
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof Cancelled) return say('Cancelled: nothing has changed.');
+      say('');
+      complain(this.error, sentence(error));
+      this.error.scrollIntoView({ block: 'nearest' });
+    }
+  }
+}
+
+/** @param {{dimension: number}} one */
+const numbers = ({ dimension }) => `${dimension.toLocaleString('en')} numbers`;
+
+/** @param {Kept} one */
+function size({ manifest: { files } }) {
+  return `${(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(1)} MB`;
+}
+
+/** What learns background knowledge natively. @param {Kept} one */
+function commands({ manifest: { id } }) {
+  const name = id.replace(/[^\w.-]+/g, '-');
+  return `node scripts/embed/embed.mjs PICTURES --splits splits.json --extractor manifest.json --out ${name}.npz
+go run ./scripts/metaqda train --data ${name}.npz --out ${name}.safetensors`;
+}

@@ -1,0 +1,168 @@
+// @ts-check
+/**
+ * Which extractor reads pictures now: the page's own, or another that a person brought.
+ * A session keeps to the one that read its pictures, so that opening it loads that one.
+ */
+import { say, toast } from '../kit/announce.js';
+import { el, sentence } from '../kit/dom.js';
+
+/** @typedef {import('../../library/types.js').Engine} Engine */
+/** @typedef {import('../../library/types.js').Extractor} Extractor */
+/** @typedef {Pick<import('../../library/types.js').EngineState, 'sessionId' | 'extractor'>} State */
+
+/** Remembers for sessions without pictures which one was in use last. */
+const LAST = 'extractor';
+
+export class Reader {
+  /** The last session and extractor that was looked for, so that a failure is told once. */
+  #sought = '';
+  /** @type {Promise<unknown>} */
+  #last = Promise.resolve();
+
+  /** @param {{engine: Engine, own: Promise<Extractor>}} parts own: the page's */
+  constructor({ engine, own }) {
+    this.engine = engine;
+    this.own = own;
+    /** What reads pictures from now on. @type {Promise<Extractor>} */
+    this.now = own;
+    /** @type {import('./extractors.js').ExtractorsDialog|null} */
+    this.dialog = null;
+  }
+
+  /**
+   * What the settings show of it.
+   *
+   * @param {{onReplaced: () => void}} parts
+   */
+  choice({ onReplaced }) {
+    this.onReplaced = onReplaced;
+    this.named = el('p', { class: 'small' });
+    void this.#name();
+    return el('fieldset', {}, el('legend', {}, 'What looks at the pictures'),
+      el('p', { class: 'small muted' }, 'The network that turns a picture into numbers. One that was trained on your kind of pictures may tell them apart better.'),
+      this.named,
+      el('div', { class: 'actions' },
+        el('button', { class: 'button', type: 'button', 'aria-haspopup': 'dialog', onclick: () => void this.open() }, 'Use another extractor…')));
+  }
+
+  /** After the page's own is loaded: a session without pictures goes on with the one that was used last. */
+  async begin() {
+    const last = remembered();
+    if (!last) return;
+    const { classes } = await this.engine.state();
+    if (classes.some(({ examples }) => examples.length)) return;
+    await this.seek(last).catch((error) => say(sentence(error)));
+  }
+
+  /**
+   * After each change of the state: where the session's pictures were read by another
+   * extractor that is here, it is put to use.
+   *
+   * @param {State} state
+   * @returns {boolean} whether that is being done
+   */
+  follow({ sessionId, extractor: { sha256, message } }) {
+    const sought = `${sessionId} ${sha256}`;
+    if (!message || !sha256 || sought === this.#sought) return false;
+    this.#sought = sought;
+    this.seek(sha256).then((found) => {
+      if (!found) this.told?.(message);
+    }, (error) => toast({ text: sentence(error), key: 'extractor', stay: true }));
+    return true;
+  }
+
+  /** Called with why a session's pictures cannot be compared with new ones. @param {(message: string) => void} told */
+  onForeign(told) {
+    this.told = told;
+  }
+
+  /**
+   * Puts an extractor to use.
+   *
+   * @param {Extractor} extractor loaded
+   */
+  async use(extractor) {
+    const former = await this.now.catch(() => null);
+    this.now = Promise.resolve(extractor);
+    await this.engine.useExtractor({ id: extractor.id, sha256: extractor.sha256 });
+    const own = await this.own;
+    remember(extractor === own ? '' : extractor.sha256);
+    if (former && former !== extractor && former !== own) former.close();
+    this.#sought = '';
+    await this.#name();
+  }
+
+  /**
+   * Puts the extractor of this identity to use, one after the other where several are sought.
+   *
+   * @param {string} sha256
+   * @returns {Promise<boolean>} whether it is here and in use
+   */
+  seek(sha256) {
+    const found = this.#last.then(() => this.#find(sha256));
+    this.#last = found.catch(() => {});
+    return found;
+  }
+
+  /** @param {string} sha256 */
+  async #find(sha256) {
+    const [own, now] = await Promise.all([this.own, this.now]);
+    if (now.sha256 === sha256) return true;
+    if (own.sha256 === sha256) {
+      await this.use(own);
+      return true;
+    }
+    if (!globalThis.caches) return false;
+    const { kept, loadKept } = await import('../../library/kept.js');
+    const found = (await kept()).find((one) => one.sha256 === sha256);
+    if (!found) return false;
+    say(`Loading the extractor “${found.manifest.id}”.`);
+    await this.use(await loadKept(found));
+    say(`The extractor “${found.manifest.id}” is in use.`);
+    return true;
+  }
+
+  async #name() {
+    const [own, now] = await Promise.all([this.own, this.now]);
+    if (this.named) this.named.textContent = now === own ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`;
+  }
+
+  /** Opens the dialog to choose another. */
+  open() {
+    return this.#inDialog((dialog) => dialog.open());
+  }
+
+  /** Reads the pictures of the open session anew with the page's own. */
+  readAnew() {
+    return this.#inDialog((dialog) => dialog.readAnew());
+  }
+
+  /** @param {(dialog: import('./extractors.js').ExtractorsDialog) => Promise<void>} work */
+  async #inDialog(work) {
+    try {
+      const { ExtractorsDialog } = await import('./extractors.js');
+      this.dialog ??= new ExtractorsDialog({ engine: this.engine, reader: this, onReplaced: () => this.onReplaced?.() });
+      await work(this.dialog);
+    } catch (error) {
+      say(sentence(error));
+    }
+  }
+}
+
+function remembered() {
+  try {
+    return localStorage.getItem(LAST) ?? '';
+  } catch {
+    return ''; // storage that is forbidden
+  }
+}
+
+/** @param {string} sha256 empty for the page's own */
+function remember(sha256) {
+  try {
+    if (sha256) localStorage.setItem(LAST, sha256);
+    else localStorage.removeItem(LAST);
+  } catch {
+    // Storage that is forbidden: the next visit begins with the page's own.
+  }
+}

@@ -1,0 +1,140 @@
+// @ts-check
+/** What many pictures are taken for: groups, order, filters and the table of them. Nothing here touches the page. */
+import { decide } from '../../library/storage.js';
+
+/**
+ * An answer about one picture, with the ids of the classes that it speaks of.
+ *
+ * @typedef {{classes: string[], probabilities: ArrayLike<number>, none: number}} Answer
+ */
+/**
+ * @typedef {object} Sortable one of the pictures
+ * @property {string} name of its file
+ * @property {string} path of its file below the folder that was dropped
+ * @property {Answer|null} answer null while nothing is taught
+ * @property {string} taught id of the class that it was taught as, empty if it was not
+ */
+/** @typedef {{id: string, name: string}} Named a class */
+/** @typedef {'doubt'|'sure'|'name'|'arrival'} Order */
+/**
+ * Which pictures to show: all, the doubtful ones, or those of one group.
+ *
+ * @typedef {{kind: 'all'|'doubtful'}|{kind: 'group', id: string}} Filter
+ */
+/**
+ * @template {Sortable} T
+ * @typedef {{id: string, name: string, items: T[]}} Group
+ */
+
+/** Ids of the groups that are no class. */
+export const NONE = 'none-of-these';
+export const WAITING = 'not-sorted-yet';
+
+/** An answer below this probability is doubtful. */
+export const DOUBTFUL = 0.8;
+
+/**
+ * What a picture is taken for, and how surely. One that was taught is what it was
+ * taught as.
+ *
+ * @param {Sortable} item
+ * @returns {{id: string, probability: number}}
+ */
+export function verdict({ answer, taught }) {
+  if (taught) return { id: taught, probability: 1 };
+  if (!answer) return { id: WAITING, probability: 0 };
+  const best = decide(answer.probabilities, answer.none);
+  return best < 0 ? { id: NONE, probability: answer.none } : { id: answer.classes[best], probability: answer.probabilities[best] };
+}
+
+/** @param {Sortable} item */
+export function isDoubtful(item) {
+  const { id, probability } = verdict(item);
+  return id !== WAITING && probability < DOUBTFUL;
+}
+
+/** @param {string} a @param {string} b */
+const byName = new Intl.Collator(undefined, { numeric: true }).compare;
+
+/**
+ * The pictures by what they are taken for: the classes in their order, then none of
+ * these, then those without an answer. Empty groups are left out.
+ *
+ * @template {Sortable} T
+ * @param {readonly T[]} items
+ * @param {readonly Named[]} classes
+ * @param {{order?: Order, filter?: Filter}} [options]
+ * @returns {Group<T>[]}
+ */
+export function groupsOf(items, classes, { order = 'doubt', filter = { kind: 'all' } } = {}) {
+  const groups = new Map([...classes, { id: NONE, name: 'None of these' }, { id: WAITING, name: 'Not sorted yet' }]
+    .map(({ id, name }) => [id, { id, name, items: /** @type {{item: T, probability: number}[]} */ ([]) }]));
+  for (const item of items) {
+    const { id, probability } = verdict(item);
+    if (filter.kind === 'doubtful' && !isDoubtful(item)) continue;
+    // A class that has just gone: the answers that name it are about to be replaced.
+    const group = groups.get(id) ?? groups.get(WAITING);
+    if (filter.kind === 'group' && filter.id !== group?.id) continue;
+    group?.items.push({ item, probability });
+  }
+  const compare = {
+    doubt: (/** @type {{probability: number}} */ a, /** @type {{probability: number}} */ b) => a.probability - b.probability,
+    sure: (/** @type {{probability: number}} */ a, /** @type {{probability: number}} */ b) => b.probability - a.probability,
+    name: (/** @type {{item: T}} */ a, /** @type {{item: T}} */ b) => byName(a.item.path, b.item.path),
+    arrival: () => 0,
+  }[order];
+  return [...groups.values()].filter((group) => group.items.length)
+    .map(({ id, name, items: all }) => ({ id, name, items: all.sort(compare).map(({ item }) => item) }));
+}
+
+/**
+ * How many pictures there are in each group, and how many doubtful ones in all.
+ *
+ * @param {readonly Sortable[]} items
+ */
+export function countsOf(items) {
+  /** @type {Map<string, number>} */
+  const groups = new Map();
+  let doubtful = 0;
+  for (const item of items) {
+    const { id } = verdict(item);
+    groups.set(id, (groups.get(id) ?? 0) + 1);
+    if (isDoubtful(item)) doubtful++;
+  }
+  return { groups, doubtful };
+}
+
+/** A probability in words as the page has them. @param {number} p */
+export function percent(p) {
+  if (p >= 0.995 && p < 1) return '> 99 %';
+  if (p > 0 && p < 0.005) return '< 1 %';
+  return `${Math.round(100 * p)} %`;
+}
+
+/**
+ * A table with a line for each picture (RFC 4180): file, answer, its probability, what
+ * it was taught as, and the probabilities of all classes and of none.
+ *
+ * @param {readonly Sortable[]} items
+ * @param {readonly Named[]} classes
+ */
+export function tableOf(items, classes) {
+  const names = new Map([...classes.map(({ id, name }) => /** @type {[string, string]} */ ([id, name])), [NONE, 'none of these'], [WAITING, '']]);
+  const number = (/** @type {number|undefined} */ p) => (p === undefined ? '' : p.toFixed(4));
+  const rows = items.map((item) => {
+    const { id, probability } = verdict(item);
+    const { answer } = item;
+    return [
+      item.path, names.get(id) ?? '', id === WAITING ? '' : number(probability), item.taught ? names.get(item.taught) ?? '' : '',
+      ...classes.map((one) => number(answer?.probabilities[answer.classes.indexOf(one.id)])), number(answer?.none),
+    ];
+  });
+  const head = ['file', 'answer', 'probability', 'taught as', ...classes.map(({ name }) => name), 'none of these'];
+  return [head, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
+}
+
+/** A cell. One that a spreadsheet would take for a formula gets an apostrophe before it. @param {string} text */
+function quoted(text) {
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}

@@ -1,0 +1,147 @@
+// @ts-check
+/** Emoji in several art styles: some to enrol, another to recognise. */
+import { complain, say } from '../kit/announce.js';
+import { byId, el, sentence } from '../kit/dom.js';
+
+/** @typedef {import('../../library/types.js').Engine} Engine */
+/** @typedef {import('../kinds/enrol.js').Enrolment} Enrolment */
+/** @typedef {{id: string, name: string, author: string, licence: string, url: string}} Style */
+/** @typedef {{styles: Style[], concepts: {id: string, name: string}[]}} Catalog contents of samples.json */
+
+/** The concepts that are enrolled, and one that is not. */
+const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
+const UNKNOWN = 'penguin';
+const SUPPORT_STYLES = ['noto', 'twemoji', 'openmoji'];
+const QUERY_STYLE = 'fluent-emoji-flat';
+
+/** The session that samples go into where the open one holds something. */
+const SESSION = 'Samples';
+
+/** The sample button and the strip of pictures to recognise. */
+export class Samples {
+  /** Where the samples were taught; the pictures to recognise are offered there alone. */
+  #session = '';
+
+  /**
+   * @param {{engine: Engine, enrolment: Enrolment, onSwitched: () => void, recognise: (files: File[]) => Promise<void>}} parts
+   */
+  constructor({ engine, enrolment, onSwitched, recognise }) {
+    this.engine = engine;
+    this.onSwitched = onSwitched;
+    this.enrolment = enrolment;
+    this.recognise = recognise;
+    this.button = byId('samples-button', HTMLButtonElement);
+    this.button.addEventListener('click', () => void this.#start());
+  }
+
+  /** Offers the pictures to recognise where their classes are. @param {string} sessionId that is open */
+  showIn(sessionId) {
+    byId('sample-queries', HTMLElement).hidden = sessionId !== this.#session;
+  }
+
+  async #start() {
+    this.button.disabled = true;
+    try {
+      const catalog = await loadCatalog();
+      const switched = await this.#makeRoom();
+      await this.#enrol(catalog);
+      this.#offer(catalog);
+      say(`The samples are in${switched ? `, in a session of their own, “${SESSION}”` : ''}. Now press one of the pictures to recognise.`);
+    } catch (error) {
+      complain(byId('add-class-error', HTMLElement), sentence(error));
+    } finally {
+      this.button.disabled = false;
+    }
+  }
+
+  /**
+   * Opens a session of their own where the open one holds classes of the person's.
+   *
+   * @returns {Promise<boolean>} whether another session is open now
+   */
+  async #makeRoom() {
+    const { classes, sessionId } = await this.engine.state();
+    if (classes.length === 0 || sessionId === this.#session) return false;
+    const known = (await this.engine.sessions()).find(({ name }) => name === SESSION);
+    if (known?.id === sessionId) return false;
+    if (known) await this.engine.openSession(known.id);
+    else await this.engine.newSession(SESSION);
+    this.onSwitched();
+    return true;
+  }
+
+  /** @param {Catalog} catalog */
+  async #enrol(catalog) {
+    const { classes, sessionId } = await this.engine.state();
+    this.#session = sessionId;
+    const missing = catalog.concepts.filter(({ id, name }) =>
+      KNOWN.includes(id) && !classes.some((known) => known.name === name && known.examples.length > 0));
+    missing.sort((a, b) => KNOWN.indexOf(a.id) - KNOWN.indexOf(b.id));
+    const total = missing.length * SUPPORT_STYLES.length;
+    let done = 0;
+    for (const { id, name } of missing) {
+      const known = classes.find((one) => one.name === name);
+      const classId = known?.id ?? (await this.engine.addClass(name)).id;
+      for (const style of SUPPORT_STYLES) {
+        say(`Adding sample ${++done} of ${total}.`);
+        await this.enrolment.enrolFile(classId, await fetchSample(pictureURL(style, id), name));
+      }
+    }
+  }
+
+  /** @param {Catalog} catalog */
+  #offer(catalog) {
+    const shown = [...KNOWN, UNKNOWN].flatMap((id) => catalog.concepts.filter((concept) => concept.id === id));
+    byId('sample-list', HTMLElement).replaceChildren(...shown.map(({ id, name }) =>
+      el('li', {}, this.#question(pictureURL(QUERY_STYLE, id), name))));
+    byId('sample-note', HTMLElement).textContent = credit(catalog.styles);
+    this.showIn(this.#session);
+    byId('recognise', HTMLElement).scrollIntoView({ block: 'nearest' });
+  }
+
+  /** @param {string} url @param {string} name */
+  #question(url, name) {
+    const ask = async () => {
+      try {
+        await this.recognise([await fetchSample(url, name)]);
+      } catch (error) {
+        complain(byId('query-error', HTMLElement), sentence(error));
+      }
+    };
+    return el('button', { class: 'sample', type: 'button', 'aria-label': `Recognise the ${name.toLowerCase()}`, onclick: () => void ask() },
+      el('img', { src: url, alt: '', width: 40, height: 40 }));
+  }
+}
+
+/**
+ * Who drew the pictures that are used, with their licences.
+ *
+ * @param {Style[]} styles
+ */
+export function credit(styles) {
+  const used = [...SUPPORT_STYLES, QUERY_STYLE].flatMap((id) => styles.filter((style) => style.id === id));
+  return `Pictures: ${used.map(({ name, author, licence }) => `${name} by ${author} (${licence})`).join(', ')}.`;
+}
+
+/** @param {string} style @param {string} concept */
+function pictureURL(style, concept) {
+  return `samples/${style}/${concept}.png`;
+}
+
+/** @returns {Promise<Catalog>} */
+async function loadCatalog() {
+  return (await get('samples/samples.json')).json();
+}
+
+/** @param {string} url @param {string} name */
+async function fetchSample(url, name) {
+  const blob = await (await get(url)).blob();
+  return new File([blob], `${name.toLowerCase()}.png`, { type: 'image/png' });
+}
+
+/** @param {string} url */
+async function get(url) {
+  const response = await fetch(url).catch(() => null);
+  if (!response?.ok) throw new Error('The sample pictures could not be fetched: check the connection and try again.');
+  return response;
+}
