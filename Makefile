@@ -22,7 +22,7 @@ SITE := build/site
 BIN  := build/bin
 WASM := GOOS=js GOARCH=wasm
 # The commands that the targets below use, compiled once.
-TOOLS := serve site wasmshrink wasmtest chromium checkimports checktree
+TOOLS := serve site wasmtest chromium checkimports checktree
 
 MODULES  := build/.modules
 PACKAGES := web/node_modules/.package-lock.json
@@ -66,15 +66,15 @@ $(BIN)/tools: $(MODULES)
 	@$(GO) build -trimpath -o $(BIN)/ $(TOOLS:%=./scripts/%)
 
 # Functions are put in the place of their calls where numbers are computed and
-# where JavaScript is called; elsewhere that only makes the program larger to
+# where JavaScript is called; elsewhere that only makes the programs larger to
 # download. What matches last counts.
 INLINED := metaqda/... gonum.org/... math math/bits sort syscall/js internal/runtime/...
+WASM_BUILD := $(WASM) $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=)
 
 .PHONY: $(SITE)/metaqda.wasm
-$(SITE)/metaqda.wasm: $(BIN)/tools $(MODULES)
+$(SITE)/metaqda.wasm: $(MODULES)
 	@mkdir -p $(@D)
-	$(WASM) $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -gcflags=all=-l $(INLINED:%=-gcflags=%=) -o $@.new ./wasm
-	@$(BIN)/wasmshrink $@.new && mv $@.new $@
+	$(WASM_BUILD) -o $@ ./wasm
 
 $(SITE)/metaqda-simd.wasm: web/build/simd.mjs $(shell find wasm/simd/kernels -name '*.ts') $(PACKAGES)
 	$(NODE) web/build/simd.mjs
@@ -126,21 +126,9 @@ $(SITE)/share/engine.wasm: build/library.wasm
 
 # ---- the npm package ----------------------------------------------------------
 
-# Functions are put in the place of their calls everywhere: that makes this program
-# smaller as it is, and no larger to download. It has no names of functions: what goes
-# wrong in it is told by errors, not by traces.
-# Half a minute of binaryen, which comes with the kernels' compiler, takes 6 % off it; what
-# was made smaller once is kept.
-WASM_OPT := web/node_modules/binaryen/bin/wasm-opt -Os --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext --enable-mutable-globals
-
 .PHONY: build/library.wasm
-build/library.wasm: $(BIN)/tools $(MODULES) $(PACKAGES)
-	@mkdir -p $(@D)
-	$(WASM) $(GO) build -trimpath -ldflags='-s -w' -o $@.new ./wasm/library
-	@$(BIN)/wasmshrink -nameless -gap 8 $@.new
-	@mkdir -p build/cache && small=build/cache/library-$$(sha256sum < $@.new | cut -c1-32).wasm && \
-	if test -f $$small; then rm $@.new; else $(WASM_OPT) $@.new -o $$small.new && rm $@.new && mv $$small.new $$small; fi && \
-	{ cmp -s $$small $@ || cp $$small $@; }
+build/library.wasm: $(MODULES)
+	$(WASM_BUILD) -o $@ ./wasm/library
 
 .PHONY: package
 package: build/library.wasm $(SITE)/metaqda.wasm $(SITE)/extractor/extractor.json $(PACKAGES) ## pack the npm package: build/metaqda-VERSION.tgz
