@@ -22,7 +22,7 @@ SITE := build/site
 BIN  := build/bin
 WASM := GOOS=js GOARCH=wasm
 # The commands that the targets below use, compiled once.
-TOOLS := serve site wasmtest chromium checkimports checktree
+TOOLS := serve wasmtest chromium checkimports checktree
 
 MODULES  := build/.modules
 PACKAGES := web/node_modules/.package-lock.json
@@ -193,7 +193,7 @@ emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art
 
 .PHONY: site
 site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/npz.js build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
-	@$(BIN)/site -root . -out $(SITE) -cache build/cache/variants
+	@$(NODE) web/build/site.mjs
 
 # ---- tests ------------------------------------------------------------------
 # Two processes at a time: the machines that run this have two processors.

@@ -3,7 +3,6 @@ module metaqda
 go 1.26.0
 
 require (
-	github.com/andybalholm/brotli v1.2.8
 	github.com/hack-pad/go-indexeddb v0.3.2
 	github.com/sbinet/npyio v0.6.0
 	github.com/urfave/cli/v3 v3.14.0

@@ -1,5 +1,5 @@
 // @ts-check
-/** Bundles the modules of ui/kit that stand for npm packages, which browsers cannot name: -> build/kit, where scripts/site takes them from. */
+/** Bundles the modules of ui/kit that stand for npm packages, which browsers cannot name: -> build/kit, where site.mjs takes them from. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

@@ -1,0 +1,127 @@
+// @ts-check
+/**
+ * Turns the parts that were built into the folder that is served:
+ *
+ *   node web/build/site.mjs        -> build/site
+ *
+ * To what other build steps put there it adds
+ *
+ *   - the page: index.html, the notices, and of web/ what the page asks for, as it stands in the tree;
+ *   - wasm_exec.js of the toolchain that built the engine;
+ *   - manifest.json: {version, files: [{path, bytes, sha256}]}, every file that the page may ask
+ *     for, sorted by path. Content-Length tells compressed bytes, so progress needs these;
+ *   - sw.js: web/offline/sw.js after one line that defines VERSION, that of the manifest. It
+ *     stands at the top to have the whole site as its scope;
+ *   - beside files that get smaller their variants .br and .gz, made anew when the file changed.
+ *
+ * What a former build left in web/, and variants without a file, are removed.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** What other build steps must have made. */
+const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'npz.js', 'extractor', 'networks', 'samples', 'share'];
+/** Of the npm package, what the page uses. */
+const OF_PAGE = ['web/library/storage.js', 'web/library/extractors.js', 'web/library/kept.js'];
+const APART = /^web\/(node_modules|test|build|library|examples|share\/page)\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$/;
+const SHIPPED = /\.(js|css|svg|png|webp|ico|webmanifest)$/;
+const PACKED = /\.(png|jpe?g|webp|avif|woff2|mp4|webm|ico)$/; // compressed in themselves
+const VARIANT = /\.(br|gz)$/;
+
+/** @type {Record<string, (bytes: Buffer) => Promise<Buffer>>} */
+const CODECS = {
+  '.br': (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+  '.gz': (bytes) => promisify(gzip)(bytes, { level: 9 }),
+};
+
+/**
+ * @param {string} root the source tree @param {string} out
+ * @param {string} [wasmExec] the runtime of the engine, that of Go's toolchain if left out
+ * @returns {Promise<{version: string, files: {path: string, bytes: number, sha256: string}[]}>} the manifest
+ */
+export async function buildSite(root, out, wasmExec = path.join(execFileSync('go', ['env', 'GOROOT'], { cwd: root, encoding: 'utf8' }).trim(), 'lib/wasm/wasm_exec.js')) {
+  for (const part of PARTS) if (!existsSync(path.join(out, part))) throw new Error(`${part} is missing in ${out}: 'make build' makes it`);
+  const page = await pageFiles(root, wasmExec);
+  for (const [name, source] of page) await write(path.join(out, name), await readFile(source));
+  const names = (await filesBelow(out)).filter((name) => !/^(manifest\.json|sw\.js)$|(^|\/)\./.test(name));
+  const stale = names.filter((name) => (VARIANT.test(name) ? !existsSync(path.join(out, name.replace(VARIANT, ''))) : name.startsWith('web/') && !page.has(name)));
+  await Promise.all(stale.flatMap((name) => ['', '.br', '.gz'].map((suffix) => rm(path.join(out, name + suffix), { force: true }))));
+  const files = await Promise.all(names.filter((name) => !VARIANT.test(name) && !stale.includes(name)).map(async (name) => {
+    const content = await readFile(path.join(out, name));
+    return { path: name, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') };
+  }));
+  const worker = await readFile(path.join(root, 'web/offline/sw.js'), 'utf8');
+  const version = createHash('sha256').update(JSON.stringify(files) + worker).digest('hex').slice(0, 16);
+  await write(path.join(out, 'manifest.json'), Buffer.from(`${JSON.stringify({ version, files }, null, 1)}\n`));
+  await write(path.join(out, 'sw.js'), Buffer.from(`const VERSION = "${version}";\n${worker}`));
+  await Promise.all([...files.map((file) => file.path), 'manifest.json', 'sw.js'].map((name) => compress(path.join(out, name))));
+  return { version, files };
+}
+
+/** The page's files by their names in the site. @param {string} root @param {string} wasmExec @returns {Promise<Map<string, string>>} */
+async function pageFiles(root, wasmExec) {
+  const inTree = (/** @type {string} */ name) => path.join(root, name);
+  const shipped = (await filesBelow(inTree('web'))).map((name) => `web/${name}`).filter((name) => OF_PAGE.includes(name) || SHIPPED.test(name) && !APART.test(name));
+  // Modules that name npm packages are served as web/build/kit.mjs bundled them.
+  const bundled = existsSync(inTree('build/kit')) ? await filesBelow(inTree('build/kit')) : [];
+  return new Map([
+    ['index.html', inTree('index.html')], ['LICENSE.txt', inTree('LICENSE')], ['THIRD_PARTY.md', inTree('THIRD_PARTY.md')], ['wasm_exec.js', wasmExec],
+    ...shipped.map((name) => /** @type {[string, string]} */ ([name, inTree(name)])),
+    ...bundled.map((name) => /** @type {[string, string]} */ ([`web/ui/kit/${name}`, inTree(`build/kit/${name}`)])),
+  ]);
+}
+
+/** @param {string} folder @returns {Promise<string[]>} sorted, with slashes; what npm installed is not looked at */
+async function filesBelow(folder) {
+  const found = await Promise.all((await readdir(folder, { withFileTypes: true })).map(async (entry) => {
+    if (entry.isFile()) return [entry.name];
+    if (!entry.isDirectory() || entry.name === 'node_modules') return [];
+    return (await filesBelow(path.join(folder, entry.name))).map((name) => `${entry.name}/${name}`);
+  }));
+  return found.flat().sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** Leaves what is as it should be untouched, so that its time and its variants stay. @param {string} name @param {Buffer} content */
+async function write(name, content) {
+  if (existsSync(name) && content.equals(await readFile(name))) return;
+  await mkdir(path.dirname(name), { recursive: true });
+  await writeFile(name, content);
+}
+
+/** @param {string} name */
+async function compress(name) {
+  const { size, mtimeMs } = statSync(name);
+  for (const [suffix, pack] of Object.entries(CODECS)) {
+    const variant = statSync(name + suffix, { throwIfNoEntry: false });
+    if (PACKED.test(name) || size < 200) await rm(name + suffix, { force: true });
+    else if (!variant || variant.mtimeMs < mtimeMs) await writeFile(name + suffix, await pack(await readFile(name)));
+  }
+}
+
+/** What is to be downloaded, in bytes, by part. @param {string} out @param {{path: string, bytes: number}[]} files */
+function report(out, files) {
+  /** @type {Record<string, {files: number, bytes: number, brotli: number}>} */
+  const rows = {};
+  for (const { path: name, bytes } of files) {
+    const part = /^(extractor|networks|samples|share)\//.exec(name)?.[1] ?? (/^(metaqda.*\.wasm|wasm_exec\.js)$/.test(name) ? 'engine' : name === 'prior.safetensors' ? 'prior' : 'page');
+    const row = rows[part] ??= { files: 0, bytes: 0, brotli: 0 };
+    row.files++;
+    row.bytes += bytes;
+    row.brotli += statSync(path.join(out, `${name}.br`), { throwIfNoEntry: false })?.size ?? bytes;
+  }
+  console.table(rows);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const out = path.join(root, 'build/site');
+  const { version, files } = await buildSite(root, out);
+  console.log(`site ${version}`);
+  report(out, files);
+}
