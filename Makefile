@@ -21,8 +21,6 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 SITE := build/site
 BIN  := build/bin
 WASM := GOOS=js GOARCH=wasm
-# The commands that the targets below use, compiled once.
-TOOLS := serve wasmtest chromium checkimports checktree
 
 MODULES  := build/.modules
 PACKAGES := web/node_modules/.package-lock.json
@@ -54,16 +52,15 @@ $(PACKAGES): web/package.json web/package-lock.json | build/.needed
 # ---- the site ---------------------------------------------------------------
 
 .PHONY: build
-build: site $(BIN)/tools ## build everything into build/
+build: site $(BIN)/serve ## build everything into build/
 
 .PHONY: run
 run: build ## build and serve the page on http://localhost:8080 (PORT=8081 for another port)
 	@exec $(BIN)/serve -dir $(SITE) -addr localhost:$(PORT)
 
-.PHONY: $(BIN)/tools
-$(BIN)/tools: $(MODULES)
-	@mkdir -p $(BIN)
-	@$(GO) build -trimpath -o $(BIN)/ $(TOOLS:%=./scripts/%)
+.PHONY: $(BIN)/serve $(BIN)/metaqda
+$(BIN)/serve $(BIN)/metaqda: $(MODULES)
+	@$(GO) build -trimpath -o $@ ./scripts/$(@F)
 
 # Functions are put in the place of their calls where numbers are computed and
 # where JavaScript is called; elsewhere that only makes the programs larger to
@@ -192,15 +189,20 @@ emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art
 		--methods metaqda,fb,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
 
 .PHONY: site
-site: $(BIN)/tools $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/npz.js build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
+site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/npz.js build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(NODE) web/build/site.mjs
 
 # ---- tests ------------------------------------------------------------------
 # Two processes at a time: the machines that run this have two processors.
 
+STAGES := go wasm js package browser firefox webkit
+
 .PHONY: test
-test: build test-go test-wasm test-js test-package test-browser test-firefox test-webkit ## run the tests: Go, Go as WebAssembly, JavaScript, npm package, browsers
-	@echo "make test: every stage passed (Go, Go as WebAssembly, JavaScript, npm package, browsers)"
+test: build ## run the tests: Go, Go as WebAssembly, JavaScript, npm package, browsers
+	@took=; for stage in $(STAGES); do \
+		start=$$(date +%s); $(MAKE) test-$$stage || exit 1; \
+		took="$$took, $$stage $$(($$(date +%s) - start)) s"; echo "make test$$took"; \
+	done; echo "make test: every stage passed"
 
 # What web/test/long.js marks is what takes long where others show the most of it.
 .PHONY: test-all
@@ -216,21 +218,19 @@ numpy:
 		echo "make: there is no numpy, and it cannot be installed: what reads classifiers in Python is not tested" >&2
 
 .PHONY: test-go
-test-go: $(MODULES) numpy ## run the Go tests natively
+test-go: $(MODULES) numpy
 	@echo "== Go, native"
 	$(GO) test -p 2 -timeout 5m ./...
 
-# The packages below wasm/ run in a loader that has the SIMD kernels, once with
-# and once without them; the results depend on files that Go does not know of,
-# hence no cached ones.
+# In Node.js, with the SIMD kernels at hand; the results depend on files that Go does not
+# know of, hence no cached ones. Without the kernels gonum computes, as it does natively.
 .PHONY: test-wasm
-test-wasm: $(BIN)/tools $(SITE)/metaqda-simd.wasm ## run the Go tests as WebAssembly in Node.js
+test-wasm: $(SITE)/metaqda-simd.wasm
 	@echo "== Go as WebAssembly, in Node.js"
-	$(WASM) $(GO) test -p 2 -timeout 8m -exec "'$(CURDIR)/$(BIN)/wasmtest'" ./core/...
-	for simd in 1 0; do \
-		METAQDA_SIMD=$$simd $(WASM) $(GO) test -p 2 -timeout 5m -count=1 \
-			-exec "'$(CURDIR)/$(BIN)/wasmtest' -start '$(CURDIR)/wasm/simd/exec.mjs'" ./wasm/... || exit 1; \
-	done
+	$(GO_WASM_TEST) ./core/niw ./core/qda ./core/session ./core/model ./wasm/...
+	METAQDA_SIMD=0 $(GO_WASM_TEST) ./wasm/simd
+
+GO_WASM_TEST := $(WASM) $(GO) test -p 2 -timeout 5m -count=1 -exec "$(NODE) --stack-size=8192 '$(CURDIR)/wasm/simd/exec.mjs'"
 
 # Networks that other extractors are tested with.
 NETWORKS := web/test/extractors/node_modules/.package-lock.json
@@ -239,7 +239,7 @@ $(NETWORKS): web/test/extractors/package.json web/test/extractors/package-lock.j
 	@touch $@
 
 .PHONY: test-js
-test-js: site $(NETWORKS) ## run the JavaScript unit tests in Node.js
+test-js: site $(NETWORKS)
 	@echo "== JavaScript, in Node.js"
 	@files=$$(find web/test/unit -name '*.test.*js' | sort) && test -n "$$files" && \
 	$(NODE) --test --test-concurrency=2 --test-timeout=120000 --test-reporter=spec $$files
@@ -252,9 +252,9 @@ $(BUNDLERS): web/test/package/package.json web/test/package/package-lock.json | 
 
 # What passed once passes again: the same package, tests, examples and tools.
 .PHONY: test-package
-test-package: package $(BUNDLERS) ## test the packed npm package: Node.js, bundlers, Chromium, examples
+test-package: package $(BUNDLERS)
 	@echo "== npm package, packed, in throw-away projects"
-	@chromium=$$($(BIN)/chromium -install) && \
+	@chromium=$$(scripts/browser.sh chromium) && \
 	passed=build/cache/package-$$({ $(NODE) --version; "$$chromium" --version 2>/dev/null; \
 		find build/metaqda-*.tgz web/test/package web/examples web/test/browser/harness.js web/package-lock.json -path '*/node_modules' -prune -o -type f -print | sort | xargs sha256sum; } | sha256sum | cut -c1-32) && \
 	if test -f $$passed; then echo "passed before, and nothing has changed ($$passed)"; else \
@@ -263,30 +263,30 @@ test-package: package $(BUNDLERS) ## test the packed npm package: Node.js, bundl
 
 # One file at a time: a browser takes both processors.
 .PHONY: test-browser
-test-browser: build $(NETWORKS) ## run the browser tests in headless Chromium, installing it where apt-get can
+test-browser: build $(NETWORKS)
 	@echo "== Browser, in headless Chromium"
-	@chromium=$$($(BIN)/chromium -install) && \
+	@chromium=$$(scripts/browser.sh chromium) && \
 	files=$$(find web/test/browser -name '*.test.*js' | sort) && test -n "$$files" && \
 	CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=1 --test-timeout=600000 --test-reporter=spec $$files
 
 # Firefox is the second opinion: where there is none, and none can be installed, that
 # is said and the rest counts.
 .PHONY: test-firefox
-test-firefox: build $(NETWORKS) ## run a choice of the browser tests in headless Firefox, installing it where apt-get can
+test-firefox: build $(NETWORKS)
 	@echo "== Browser, in headless Firefox"
-	@firefox=$$($(BIN)/chromium -firefox -install) || { echo "make: nothing is tested in Firefox" >&2; exit 0; }; \
+	@firefox=$$(scripts/browser.sh firefox) || { echo "make: nothing is tested in Firefox" >&2; exit 0; }; \
 	FIREFOX="$$firefox" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-force-exit --test-reporter=spec $$(find web/test/firefox -name '*.test.js' | sort) && \
 	FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs engine.test.js -- \
 		--test-name-pattern='/^(what was taught is there|a database of the first version|two tabs that change|records that are damaged|wrong arguments are refused|sessions and priors go out)/'
 
 .PHONY: test-firefox-all
-test-firefox-all: build $(NETWORKS) ## run all browser tests in headless Firefox that WebDriver BiDi allows: ten minutes
-	@firefox=$$($(BIN)/chromium -firefox -install) && METAQDA_LONG=1 FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs
+test-firefox-all: build $(NETWORKS)
+	@firefox=$$(scripts/browser.sh firefox) && METAQDA_LONG=1 FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs
 
 .PHONY: test-webkit
-test-webkit: build ## run the path through the page in WebKitGTK, on a screen of its own, installing it where apt-get can
+test-webkit: build
 	@echo "== Browser, WebKitGTK"
-	@webkit=$$($(BIN)/chromium -webkit -install) || { echo "make: nothing is tested in WebKit" >&2; exit 0; }; \
+	@webkit=$$(scripts/browser.sh webkit) || { echo "make: nothing is tested in WebKit" >&2; exit 0; }; \
 	WEBKIT="$$webkit" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-force-exit --test-reporter=spec $$(find web/test/webkit -name '*.test.js')
 
 # ---- the long forms -----------------------------------------------------------
@@ -304,7 +304,7 @@ soak: build test-all soak-fuzz soak-kills soak-scale test-firefox-all reproducib
 # Sixteen of the inputs that it found to do something new, small ones and large ones,
 # are kept beside the tests, which try them from then on.
 .PHONY: soak-fuzz
-soak-fuzz: $(MODULES) ## fuzz every decoder for FUZZ_SECONDS, ten minutes, and keep some of what is found
+soak-fuzz: $(MODULES)
 	@for file in $$(git ls-files 'core/**_test.go' 'scripts/**_test.go' 'wasm/**_test.go'); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$file); do \
 			dir=$$(dirname $$file); echo "== $$target, $$dir"; \
@@ -322,13 +322,13 @@ keep-fuzz:
 		sort -u | xargs -r cp -t $$kept
 
 .PHONY: soak-kills
-soak-kills: build ## kill Chromium KILLS times, 200, and Firefox a tenth as often, while they are taught: half an hour
-	@chromium=$$($(BIN)/chromium -install) && METAQDA_KILLS=$(KILLS) METAQDA_SEED=$(SEED) CHROMIUM="$$chromium" $(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/kills.test.js
-	@firefox=$$($(BIN)/chromium -firefox -install) && METAQDA_KILLS_FIREFOX=$$(( $(KILLS) / 10 )) FIREFOX="$$firefox" $(NODE) --test --test-force-exit --test-reporter=spec web/test/firefox/kills.test.js
+soak-kills: build
+	@chromium=$$(scripts/browser.sh chromium) && METAQDA_KILLS=$(KILLS) METAQDA_SEED=$(SEED) CHROMIUM="$$chromium" $(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/kills.test.js
+	@firefox=$$(scripts/browser.sh firefox) && METAQDA_KILLS_FIREFOX=$$(( $(KILLS) / 10 )) FIREFOX="$$firefox" $(NODE) --test --test-force-exit --test-reporter=spec web/test/firefox/kills.test.js
 
 .PHONY: soak-scale
 soak-scale: build ## 2,000 classes and 20,000 pictures, by the times that are promised; nothing else may run
-	@chromium=$$($(BIN)/chromium -install) && export METAQDA_SOAK=1 METAQDA_LONG=1 CHROMIUM="$$chromium" && \
+	@chromium=$$(scripts/browser.sh chromium) && export METAQDA_SOAK=1 METAQDA_LONG=1 CHROMIUM="$$chromium" && \
 	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='keeps the page waiting' web/test/browser/engine.test.js && \
 	$(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js
 
@@ -351,12 +351,12 @@ vulnerabilities: $(MODULES) ## look for known faults in what is linked (govulnch
 # ---- speed ------------------------------------------------------------------
 
 .PHONY: bench
-bench: $(BIN)/tools $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium (BENCH=-quick for one case): a table and build/bench.json
-	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench $(BENCH) -compile "-gcflags=all=-l $(INLINED:%=-gcflags=%=)"
+bench: $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium (BENCH=-quick for one case): a table and build/bench.json
+	@chromium=$$(scripts/browser.sh chromium) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench $(BENCH) -compile "-gcflags=all=-l $(INLINED:%=-gcflags=%=)"
 
 .PHONY: bench-sort
 bench-sort: build ## sort a thousand photographs of PICTURES in the page: time, longest task, right answers, memory
-	@chromium=$$($(BIN)/chromium -install) && CHROMIUM="$$chromium" METAQDA_PICTURES='$(abspath $(PICTURES))' \
+	@chromium=$$(scripts/browser.sh chromium) && CHROMIUM="$$chromium" METAQDA_PICTURES='$(abspath $(PICTURES))' \
 		$(NODE) --test --test-reporter=spec web/test/bench/sort.test.js
 
 .PHONY: bench-torch
@@ -364,11 +364,6 @@ bench-torch: ## time the dense formulation in numpy and torch (PYTHON=/usr/bin/p
 	$(PYTHON) scripts/bench/dense.py
 
 # ---- the paper --------------------------------------------------------------
-
-.PHONY: $(BIN)/metaqda
-$(BIN)/metaqda: $(MODULES)
-	@mkdir -p $(BIN)
-	@$(GO) build -trimpath -o $@ ./scripts/metaqda
 
 REPRODUCED := miniimagenet cifarfs omniglot caltech101
 
@@ -404,7 +399,7 @@ lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) ## accuracy, ECE and none of th
 # ---- checks -----------------------------------------------------------------
 
 .PHONY: check
-check: $(BIN)/tools $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and wasm), tsc, import direction, tree
+check: $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and wasm), tsc, import direction, tree
 	@echo "== modules"
 	@$(GO) mod verify >/dev/null
 	@$(GO) mod tidy -diff
@@ -420,8 +415,7 @@ check: $(BIN)/tools $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck
 	@echo "== tsc"
 	@cd web && $(NPM) run --silent check
 	@echo "== imports and tree"
-	@$(BIN)/checkimports
-	@$(BIN)/checktree
+	@$(GO) test -count=1 ./scripts/checks
 	@echo "make check: every check passed"
 
 .PHONY: clean

@@ -32,7 +32,7 @@ before(async () => {
     '/kernels.wasm': ['application/wasm', await compile()],
     '/test.wasm': ['application/wasm', readFileSync(binary)],
   });
-  const executablePath = process.env.CHROMIUM || execFileSync('go', ['run', './scripts/chromium'], { cwd: ROOT, encoding: 'utf8' }).trim();
+  const executablePath = process.env.CHROMIUM || execFileSync('scripts/browser.sh', ['chromium'], { cwd: ROOT, encoding: 'utf8' }).trim();
   browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 });
 

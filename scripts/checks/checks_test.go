@@ -1,0 +1,176 @@
+// Package checks holds what no compiler checks, as tests: the direction of imports, the
+// top level of the tree, names that belong to one machine, and the notices.
+package checks
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers orders the packages of core and those that the command metaqda is made of: each
+// may import those on lower lines only. core itself is the package in front.
+var layers = []string{
+	"core/niw",
+	"core/embed core/metrics core/session core/dataset",
+	"core/qda core/episode core/dataset/datasettest",
+	"core/model",
+	"core core/metatrain core/baseline core/model/modeltest",
+	"core/oracle core/experiment core/metatrain/recipe",
+	"scripts/tables",
+	"scripts/output",
+	"scripts/input scripts/training",
+	"scripts/reproduce scripts/sorting",
+	"scripts/metaqda",
+}
+
+// users says which folders may import a package from outside, and all below it. core is pure
+// computation: JavaScript, files, network and processes are for others, with files excepted
+// where data sets are read. The first rule that fits counts.
+var users = []struct{ imported, by string }{
+	{"^syscall/js$", `^(wasm\b|scripts/bench/browser$)`},
+	{"^(os|path/filepath)$", "^(core/dataset|wasm|scripts)"},
+	{"^(syscall|os|net|plugin|runtime/cgo|C)(/|$)", "^(wasm|scripts)"},
+	{"^[^.]*(/|$)", ""}, // the rest of the standard library
+	{`^gonum\.org/v1/gonum`, ""},
+	{`^golang\.org/x/sync`, "^(core|scripts)"},
+	{`^github\.com/urfave/cli`, "^scripts/metaqda$"},
+	{`^github\.com/sbinet/npyio`, "^(core/dataset|scripts)"},
+	{`^github\.com/x448/float16`, "^core/(dataset|model)$"},
+	{`^golang\.org/x/text/unicode/norm`, "^core/model$"},
+	{`^(github\.com/hack-pad|honnef\.co/go/js/dom)`, "^wasm"},
+	{"", "^scripts"},
+}
+
+// forbidden says why a package of this module may not import another, or "" where it may.
+func forbidden(importer, imported string) string {
+	layer := func(name string) int {
+		return slices.IndexFunc(layers, func(line string) bool { return slices.Contains(strings.Fields(line), name) })
+	}
+	own, isOwn := strings.CutPrefix(imported, "metaqda/")
+	from, to := layer(importer), layer(own)
+	switch {
+	case strings.HasPrefix(importer, "core") && from < 0:
+		return "core has a new package: give it a layer"
+	case !isOwn:
+		for _, rule := range users {
+			if regexp.MustCompile(rule.imported).MatchString(imported) {
+				if !regexp.MustCompile(rule.by).MatchString(importer) {
+					return "only for " + rule.by
+				}
+				return ""
+			}
+		}
+	case strings.HasPrefix(importer, "core") && !strings.HasPrefix(own, "core"):
+		return "core imports only core"
+	case from >= 0 && to >= from:
+		return "imports point from higher to lower layers"
+	case strings.HasPrefix(importer, "wasm") && strings.HasPrefix(own, "scripts"):
+		return "the engine does not depend on the command lines"
+	case own == "wasm":
+		return "the engine is a program, not a library"
+	}
+	return ""
+}
+
+func TestImportsPointFromHigherToLowerLayers(t *testing.T) {
+	for _, platform := range [][]string{nil, {"GOOS=js", "GOARCH=wasm"}} {
+		command := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Imports}} {{.}}{{end}}", "metaqda/...")
+		command.Env = append(os.Environ(), platform...)
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		for line := range strings.Lines(string(out)) {
+			names := strings.Fields(line)
+			for _, imported := range names[1:] {
+				if reason := forbidden(strings.TrimPrefix(names[0], "metaqda/"), imported); reason != "" {
+					t.Errorf("%s imports %s: %s", names[0], imported, reason)
+				}
+			}
+		}
+	}
+}
+
+func TestForbiddenImports(t *testing.T) {
+	for _, c := range []struct {
+		importer, imported string
+		want               bool
+	}{
+		{"core/niw", "metaqda/core/qda", true}, {"core/qda", "metaqda/core/niw", false}, {"core/qda", "metaqda/core/episode", true},
+		{"core/new", "fmt", true}, {"core/qda", "metaqda/wasm/simd", true}, {"core/qda", "os", true}, {"core/dataset", "os", false},
+		{"core/dataset", "os/exec", true}, {"core/qda", "io/fs", false}, {"core", "syscall/js", true}, {"wasm/engine", "syscall/js", false},
+		{"scripts/serve", "syscall/js", true}, {"wasm/engine", "metaqda/scripts/output", true}, {"scripts/bench", "metaqda/wasm", true},
+		{"core/qda", "gonum.org/v1/plot", true}, {"core/qda", "gonum.org/v1/gonum/mat", false}, {"scripts/input", "github.com/urfave/cli/v3", true},
+		{"scripts/output", "metaqda/scripts/training", true}, {"scripts/bench", "metaqda/wasm/simd", false},
+	} {
+		if got := forbidden(c.importer, c.imported); (got != "") != c.want {
+			t.Errorf("%s imports %s: %q", c.importer, c.imported, got)
+		}
+	}
+}
+
+// git runs git in the root of the tree. It is skipped where there is none.
+func git(t *testing.T, arguments ...string) string {
+	t.Helper()
+	out, err := exec.Command("git", append([]string{"-C", "../.."}, arguments...)...).Output()
+	if ended, ok := err.(*exec.ExitError); err != nil && (!ok || ended.ExitCode() > 1) {
+		t.Skipf("git %s: %v", arguments[0], err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestTheTopLevelHoldsWhatTheDesignSays(t *testing.T) {
+	allowed := regexp.MustCompile(`^(\..*|wasm|core|web|scripts|testdata|go\.mod|go\.sum|Makefile|index\.html|README\.md|LICENSE|THIRD_PARTY\.md)$`)
+	for name := range strings.SplitSeq(git(t, "ls-files", "--cached", "--others", "--exclude-standard"), "\n") {
+		if top, _, _ := strings.Cut(name, "/"); !allowed.MatchString(top) {
+			t.Errorf("%s: the top level has no place for it", name)
+		}
+	}
+}
+
+// Each machine is set up for registries of its own, which a name would bypass.
+func TestNoTextNamesARegistryOrAFolderOfOneMachine(t *testing.T) {
+	const unwanted = `(registry[.](npmjs[.]org|yarnpkg[.]com)|(proxy|sum)[.]golang[.]org|goproxy[.](io|cn)|(deb|security)[.]debian[.]org|archive[.]ubuntu[.]com|pypi[.]org|files[.]pythonhosted[.]org|static[.]crates[.]io)` +
+		`|(^|[^[:alnum:]_./~-])/(work/|root/|(home|Users|tmp)/[[:alnum:]_])`
+	if found := git(t, "grep", "-nIE", "--untracked", unwanted, "--", ":!scripts/checks"); found != "" {
+		t.Error(found)
+	}
+}
+
+func TestTheNoticesNameEveryPinnedModuleAndPackage(t *testing.T) {
+	read := func(name string) string {
+		content, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	pinned := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^(?:require )?\s*([\w.-]+\.[\w.-]+/\S+) v(\S+)`).FindAllStringSubmatch(read("go.mod"), -1) {
+		pinned[m[1]] = m[2]
+	}
+	var packages struct{ Dependencies, DevDependencies map[string]string }
+	if err := json.Unmarshal([]byte(read("web/package.json")), &packages); err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range []map[string]string{packages.Dependencies, packages.DevDependencies} {
+		for name, pin := range group {
+			pinned[name] = pin
+		}
+	}
+	if len(pinned) < 10 {
+		t.Fatalf("%d pins", len(pinned))
+	}
+	notices := read("THIRD_PARTY.md")
+	for name, pin := range pinned {
+		found := regexp.MustCompile("`" + regexp.QuoteMeta(name) + "`(?:[^`|\n]*? v?(\\d[\\w.+-]*))?").FindStringSubmatch(notices)
+		if found == nil || found[1] != "" && strings.TrimRight(found[1], ".") != pin {
+			t.Errorf("THIRD_PARTY.md does not name `%s` %s with its holder and licence", name, pin)
+		}
+	}
+}
