@@ -101,9 +101,6 @@ $(SITE)/networks/networks.json: $(wildcard web/build/networks.mjs web/build/slim
 	$(NODE) web/build/networks.mjs
 	@touch $@
 
-$(SITE)/npz.js: web/build/npz.mjs $(wildcard web/files/*.mjs) $(PACKAGES)
-	$(NODE) web/build/npz.mjs
-
 build/kit/view.js: web/build/kit.mjs web/ui/kit/view.js $(PACKAGES)
 	$(NODE) web/build/kit.mjs
 
@@ -195,7 +192,7 @@ emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art
 		--methods metaqda,fb,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
 
 .PHONY: site
-site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/npz.js build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
+site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(NODE) web/build/site.mjs
 
 # ---- tests ------------------------------------------------------------------
@@ -318,8 +315,8 @@ soak-fuzz: $(MODULES)
 			$(MAKE) --no-print-directory keep-fuzz DIR=$$dir TARGET=$$target || exit 1; \
 		done; \
 	done
-	@echo "== changed .npz files and manifests, JavaScript"
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(NODE) --test --test-reporter=spec --test-name-pattern='changed files|changed manifest' web/test/unit/npz.test.js web/test/unit/sw.test.js
+	@echo "== changed manifests, JavaScript"
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(NODE) --test --test-reporter=spec --test-name-pattern='changed manifest' web/test/unit/sw.test.js
 
 .PHONY: keep-fuzz
 keep-fuzz:

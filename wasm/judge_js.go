@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	"metaqda/core/adapt"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/engine"
 )
@@ -17,6 +18,9 @@ type judge struct {
 	listener js.Value
 	told     time.Time
 }
+
+// mostNumbers bounds a batch to what fits a tab's memory several times.
+const mostNumbers = 32 << 20
 
 // tellEvery is the least time between two words about progress.
 const tellEvery = 100 * time.Millisecond
@@ -44,6 +48,7 @@ func (j *judge) methods() map[string]bridge.Method {
 		"classify": waiting(bridge.Take0(j.classify)),
 		"suggest":  atOnce(bridge.Take1(whole, j.suggest)),
 		"alike":    atOnce(bridge.Take1(bridge.List("numbers of pictures", whole), j.alike)),
+		"learn":    waiting(bridge.Take2(bridge.List("session files", bridge.Bytes("session file")), bridge.Optional(bridge.Bytes("prior")), learn)),
 	}
 }
 
@@ -101,6 +106,23 @@ func (j *judge) alike(strangers []int) (any, error) {
 		all[i] = list(g)
 	}
 	return all, err
+}
+
+// learn returns what sessions teach: {prior, classes, sessions, before, after}, prior null
+// where it does not pay, the others {accuracy, loss, auroc}.
+func learn(sessions [][]byte, prior []byte) (any, error) {
+	l, err := engine.Learn(context.Background(), sessions, prior)
+	if err != nil {
+		return nil, err
+	}
+	measured := func(m adapt.Measured) map[string]any {
+		return map[string]any{"accuracy": m.Accuracy, "loss": m.Loss, "auroc": m.AUROC}
+	}
+	m := map[string]any{"prior": nil, "classes": l.Classes, "sessions": len(sessions), "before": measured(l.Before), "after": measured(l.After)}
+	if l.File != nil {
+		m["prior"] = bridge.Array(l.File)
+	}
+	return m, nil
 }
 
 func list(numbers []int) []any {

@@ -5,9 +5,9 @@
 //
 // and hands the object that JavaScript works with to the global function of the
 // name HANDOVER. ROLE is page, for the classifier of a window, storage, for the same
-// without a view and without asking the browser to keep the data, judge, for a worker
-// that answers about many pictures at once, or trainer, for a worker that learns
-// priors. web/engine/index.js, judge.js and trainer.js start them. It holds
+// without a view and without asking the browser to keep the data, or judge, for a worker
+// that answers about many pictures at once and learns priors. web/engine/index.js and
+// judge.js start them. It holds
 // the tables of methods and what JavaScript reads of their results; what they do is
 // in the packages below, of which all but bridge and direct, and the files that end
 // in _js.go, are plain Go. It is not for use without a JavaScript host.
@@ -35,10 +35,8 @@ func main() {
 		api = startPage(database, js.Global().Get(os.Args[2]), role == "page")
 	case "judge":
 		api = startJudge()
-	case "trainer":
-		api = startTrainer(database)
 	default:
-		fail("unknown role %q: want page, storage, judge or trainer", role)
+		fail("unknown role %q: want page, storage or judge", role)
 	}
 	js.Global().Call(os.Args[2], api)
 	select {} // the functions handed over keep working

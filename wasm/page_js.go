@@ -99,7 +99,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"resetPrior":   stored(bridge.Take0(func() (any, error) { return undoable(p.ResetPrior()) })),
 		"useExtractor": atOnce(bridge.Take1(identity, nothing1(p.UseExtractor))),
 
-		"trainingInput": waiting(bridge.Take0(p.trainingInput)),
+		"learningInput": waiting(bridge.Take0(p.learningInput)),
 		"judgingInput":  waiting(bridge.Take0(p.judgingInput)),
 	}
 }
@@ -442,18 +442,27 @@ func (p *page) importPrior(b []byte, here model.Extractor) (any, error) {
 	return map[string]any{"undo": token, "notice": notice}, err
 }
 
-// trainingInput returns what a trainer needs to learn on the open session, and notes in
-// the store that it was asked for.
-func (p *page) trainingInput() (any, error) {
+// learningInput returns what it takes to learn from the other sessions for the open one.
+func (p *page) learningInput() (any, error) {
 	if err := p.CheckExtractor(); err != nil {
 		return nil, err
 	}
-	session, marked := p.MarkLearning()
-	input, err := p.input()
+	files, err := p.OtherSessions()
 	if err != nil {
 		return nil, err
 	}
-	input["session"], input["marked"] = session, marked
+	prior, err := p.LearnedPrior()
+	if err != nil {
+		return nil, err
+	}
+	sessions := make([]any, len(files))
+	for i, b := range files {
+		sessions[i] = bridge.Array(b)
+	}
+	input := map[string]any{"sessions": sessions, "prior": nil}
+	if prior != nil {
+		input["prior"] = bridge.Array(prior)
+	}
 	return input, nil
 }
 

@@ -20,7 +20,7 @@ var layers = []string{
 	"core/qda core/episode core/dataset/datasettest",
 	"core/model",
 	"core core/metatrain core/baseline core/model/modeltest",
-	"core/oracle core/experiment core/metatrain/recipe",
+	"core/oracle core/experiment core/adapt core/metatrain/recipe",
 	"scripts/tables",
 	"scripts/output",
 	"scripts/input scripts/training",

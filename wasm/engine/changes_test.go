@@ -101,8 +101,7 @@ func TestChangesLeadToTheState(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		w := newWorld(t, store.NewMemory())
-		near, err := HandCrafted(dim)
-		must(t, err)
+		near := plainPrior(dim)
 		near.Session.Near = 1e-3
 		prior, err := model.EncodePrior(near)
 		must(t, err)

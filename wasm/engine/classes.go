@@ -55,7 +55,7 @@ func (e *Engine) RemoveClass(id string) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	ops := append(e.forgotten(), store.Op{Table: store.Classes, Key: id})
+	ops := []store.Op{{Table: store.Classes, Key: id}}
 	for _, x := range c.examples {
 		ops = append(ops, store.Op{Table: store.Examples, Key: x.ID})
 	}
@@ -156,7 +156,7 @@ func (e *Engine) RemoveExample(classID, exampleID string) (token string, err err
 		return "", err
 	}
 	e.fetchBefore(x)
-	e.touch(store.Edit{}, store.Needs{}, append(e.forgotten(), store.Op{Table: store.Examples, Key: exampleID})...)
+	e.touch(store.Edit{}, store.Needs{}, store.Op{Table: store.Examples, Key: exampleID})
 	return e.remember(func() error { return e.restoreExample(x) }), nil
 }
 

@@ -278,6 +278,11 @@ func TestStrangersWithoutALearnedPrior(t *testing.T) {
 	}
 }
 
+// plainPrior is one of which nothing was learned.
+func plainPrior(d int) *model.Prior {
+	return &model.Prior{NIW: niw.HandCrafted(d, 6), Transform: embed.Transform{Kind: embed.L2}}
+}
+
 // priorFile returns the file of a prior that differs by scale.
 func priorFile(t *testing.T, d int, scale float64) (b []byte, sum string) {
 	t.Helper()
@@ -562,8 +567,7 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, store.NewMemory())
-			file, err := HandCrafted(dim)
-			must(t, err)
+			file := plainPrior(dim)
 			file.Extractor = c.made
 			prior, err := model.EncodePrior(file)
 			must(t, err)
@@ -684,8 +688,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	must(t, w.UseExtractor(model.Extractor{ID: "net@1"}))
-	learned, err := HandCrafted(dim)
-	must(t, err)
+	learned := plainPrior(dim)
 	learned.Extractor = model.Extractor{ID: "net@1"}
 	b, err := model.EncodePrior(learned)
 	must(t, err)
@@ -823,8 +826,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 
 func TestNearCopiesAreBursts(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
-	file, err := HandCrafted(dim)
-	must(t, err)
+	file := plainPrior(dim)
 	file.Session.Near = 1e-3
 	b, err := model.EncodePrior(file)
 	must(t, err)

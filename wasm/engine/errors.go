@@ -4,11 +4,10 @@ import (
 	"errors"
 	"strconv"
 
-	"metaqda/core/metatrain"
+	"metaqda/core/adapt"
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
-	"metaqda/wasm/learn"
 	"metaqda/wasm/store"
 )
 
@@ -25,7 +24,7 @@ func (e *Error) Error() string { return e.Message }
 func fail(code, message string) error { return &Error{Code: code, Message: message} }
 
 // anew is what to do in place of using a prior of a former version.
-const anew = "Go on with what is built in, or learn anew from your pictures."
+const anew = "Go on with what is built in, or learn anew from your sessions."
 
 // Explain turns any error into an *Error: those of the core, of storage and of
 // the engine keep their own sentence.
@@ -38,10 +37,7 @@ func Explain(err error) *Error {
 		example   *qda.ExampleError
 		format    *model.FormatError
 		storage   *store.Error
-		state     *metatrain.StateError
-		diverged  *metatrain.DivergedError
-		little    *learn.TooLittleError
-		refused   *learn.Error
+		little    *adapt.TooLittleError
 	)
 	switch {
 	case errors.As(err, &own):
@@ -60,12 +56,6 @@ func Explain(err error) *Error {
 		return &Error{"format", "This is " + format.Error() + ". Choose a file that was exported here."}
 	case errors.As(err, &little):
 		return &Error{"too-little", little.Error()}
-	case errors.As(err, &refused):
-		return &Error{refused.Code, refused.Message}
-	case errors.As(err, &state):
-		return &Error{"checkpoint", "The " + state.Error() + "."}
-	case errors.As(err, &diverged):
-		return &Error{"diverged", "Learning went astray: these pictures do not fit the background knowledge in use. Go back to what is built in and try again."}
 	case errors.As(err, &storage):
 		return &Error{storage.Code, storage.Message}
 	}

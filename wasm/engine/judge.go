@@ -26,12 +26,7 @@ func NewJudge(session, priorFile []byte, d int) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p *prior
-	if priorFile == nil {
-		p, err = handCrafted(d)
-	} else {
-		p, err = decodePrior(priorFile, model.Sum(priorFile))
-	}
+	p, err := priorOf(priorFile, d)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +40,14 @@ func NewJudge(session, priorFile []byte, d int) (*Judge, error) {
 		return nil, err
 	}
 	return &Judge{prior: p, classifier: q}, nil
+}
+
+// priorOf returns the prior of a file, or the hand-crafted one for nil.
+func priorOf(file []byte, d int) (*prior, error) {
+	if file == nil {
+		return handCrafted(d)
+	}
+	return decodePrior(file, model.Sum(file))
 }
 
 // Classify returns for each picture the probability of none of the classes and then

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"metaqda/wasm/learn"
 	"metaqda/wasm/store"
 )
 
@@ -279,21 +278,6 @@ func deletes(changes []noted, class string) bool {
 	return slices.ContainsFunc(changes, func(c noted) bool {
 		return slices.ContainsFunc(c.Ops, func(op store.Op) bool { return op.Table == store.Classes && op.Key == class && op.Value == nil })
 	})
-}
-
-// forgotten deletes what could be resumed of learning on the session: its pictures
-// are in there.
-func (e *Engine) forgotten() []store.Op { return learn.Forgotten(e.session.ID) }
-
-// MarkLearning notes in the store that the pictures of the open session are about to be
-// learned from, so that a removal from now on is noticed there. It returns the session,
-// and whether there was room for the note. It waits.
-func (e *Engine) MarkLearning() (session string, marked bool) {
-	e.Flush() // what has been removed until now is not learned from
-	e.mu.Lock()
-	session = e.session.ID
-	e.mu.Unlock()
-	return session, e.store.Apply([]store.Op{learn.Mark(session)}) == nil
 }
 
 // stored tells the other tabs what is stored otherwise than before.

@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	metaqda "metaqda/core"
-	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/wasm/store"
@@ -46,28 +45,6 @@ func (p *prior) rows(examples []*store.Example) (*mat.Dense, error) {
 		}
 	}
 	return m, nil
-}
-
-// HandCrafted is the prior that learning begins at for embeddings that neither the
-// site's, which ships with it, nor another learned prior is known for: vague,
-// S = 36 I on embeddings of length one.
-func HandCrafted(d int) (*model.Prior, error) {
-	if d < 1 || d > MaxDimension {
-		return nil, fail("dimension", "There is no background knowledge for embeddings this long: open a file of some that was learned for them.")
-	}
-	scale := make([]float64, d)
-	for i := range scale {
-		scale[i] = 6
-	}
-	s, err := niw.NewSpiked(scale, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &model.Prior{
-		NIW:       &niw.Prior{M: make([]float64, d), Kappa: 1, Spiked: s, Nu: float64(d)},
-		Transform: embed.Transform{Kind: embed.L2},
-		Facts:     map[string]string{"name": "Hand-crafted", "made": "by hand: m = 0, S = 36 I, kappa = 1, nu = d"},
-	}, nil
 }
 
 // handCrafted is the prior that serves for such embeddings until one is learned: that
@@ -318,7 +295,7 @@ func (e *Engine) ResetPrior() (token string, err error) {
 }
 
 // LearnedPrior returns the file of the prior in use as [Engine.ExportPrior]
-// does, but nil for the hand-crafted one, which [HandCrafted] makes faster. It waits.
+// does, but nil for the hand-crafted one, which is made faster than read. It waits.
 func (e *Engine) LearnedPrior() ([]byte, error) {
 	e.mu.Lock()
 	p := e.prior

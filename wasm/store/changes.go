@@ -10,7 +10,6 @@ type view interface {
 	class(id string) (*Class, error)
 	named(session, name string) ([]string, error) // ids of its classes of that name
 	examples(class string) ([]string, error)      // ids
-	exists(r Ref) (bool, error)
 }
 
 // ErrCleared is what a page has to say whose data were cleared while it was open.
@@ -23,7 +22,6 @@ var (
 	errClass   = &Error{"class", "This class does not exist any more: it was removed, perhaps in another tab."}
 	errLabel   = &Error{"label", "There is a class of this name already, added in another tab: choose another name."}
 	errChanged = &Error{"changed", "Pictures were added to this class in another tab meanwhile, so it was not removed: look at them, then remove it again."}
-	errGone    = &Error{"gone", "What this belongs to was deleted meanwhile."}
 )
 
 // resolve returns the plain operations, without edits, that the changes come to, and
@@ -92,18 +90,6 @@ func (o *overlay) check(c Change) (*Error, error) {
 		more, err := o.more(n.Class, c.Ops)
 		if err != nil || more {
 			return errChanged, err
-		}
-	}
-	if n.Record != (Ref{}) {
-		there, ok := o.records[n.Record]
-		if !ok {
-			var err error
-			if there, err = o.exists(n.Record); err != nil {
-				return nil, err
-			}
-		}
-		if !there {
-			return errGone, nil
 		}
 	}
 	return nil, nil

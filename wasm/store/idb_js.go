@@ -95,6 +95,9 @@ func lookUp() (v js.Value, err error) {
 	return js.Global().Get("Reflect").Call("get", js.Global(), "indexedDB"), nil
 }
 
+// checkpoints held what learning could go on from after a reload, until version 6.
+const checkpoints = "checkpoints"
+
 // steps bring the database from version i to i+1. Once released a step is never
 // changed: a new version appends one.
 var steps = []func(db *idb.Database, txn js.Value) error{
@@ -111,7 +114,7 @@ var steps = []func(db *idb.Database, txn js.Value) error{
 		}
 		return nil
 	},
-	func(db *idb.Database, _ js.Value) error { return create(db, Checkpoints) },
+	func(db *idb.Database, _ js.Value) error { return create(db, checkpoints) },
 	func(_ *idb.Database, txn js.Value) error {
 		return try(func() {
 			txn.Call("objectStore", string(Classes)).Call("createIndex", byName, []any{"session", "name"})
@@ -127,6 +130,8 @@ var steps = []func(db *idb.Database, txn js.Value) error{
 	},
 	// Thumbnails of before stay in the records of their examples, and are read there.
 	func(db *idb.Database, _ js.Value) error { return create(db, Thumbnails) },
+	// Learning takes a second now, and leaves nothing to go on with.
+	func(db *idb.Database, _ js.Value) error { return db.DeleteObjectStore(checkpoints) },
 }
 
 // create makes an object store whose records are under keys of their own, with
@@ -452,9 +457,6 @@ func tablesOf(changes []Change) []Table {
 	for _, c := range changes {
 		if c.Needs != (Needs{}) {
 			seen[Sessions], seen[Classes], seen[Examples], seen[Meta] = true, true, true, true
-			if c.Needs.Record.Table != "" {
-				seen[c.Needs.Record.Table] = true
-			}
 		}
 		for _, op := range c.Ops {
 			seen[op.Table] = true
@@ -665,13 +667,7 @@ func bytesIn(records []stored) map[string][]byte {
 
 // DeleteSession implements [Store].
 func (s *IndexedDB) DeleteSession(id string) error {
-	return s.transact(strict, []Table{Sessions, Classes, Examples, Thumbnails, Checkpoints, Meta}, func(t transaction) error {
-		// '0' is the character after '/'. The range goes as a value, for Delete takes none
-		// of idb's.
-		checkpoints := js.Global().Get("IDBKeyRange").Call("bound", id+"/", id+"0", false, true)
-		if _, err := t[Checkpoints].Delete(checkpoints); err != nil {
-			return err
-		}
+	return s.transact(strict, []Table{Sessions, Classes, Examples, Thumbnails, Meta}, func(t transaction) error {
 		ops := []Op{{Sessions, id, nil}, {Meta, tombstone(id), ""}}
 		for _, table := range []Table{Classes, Examples} {
 			keys, err := t.where(table, bySession, id)

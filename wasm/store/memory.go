@@ -3,7 +3,6 @@ package store
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -239,7 +238,6 @@ func (m *Memory) DeleteSession(id string) error {
 			m.write(Op{t, r.key, nil})
 		}
 	}
-	maps.DeleteFunc(m.tables[Checkpoints], func(key string, _ any) bool { return strings.HasPrefix(key, id+"/") })
 	m.tables[Meta][tombstone(id)] = ""
 	return nil
 }

@@ -14,17 +14,16 @@ import (
 type Table string
 
 const (
-	Sessions    Table = "sessions"
-	Classes     Table = "classes"
-	Examples    Table = "examples"
-	Thumbnails  Table = "thumbnails"
-	Priors      Table = "priors"
-	Meta        Table = "meta"
-	Checkpoints Table = "checkpoints"
+	Sessions   Table = "sessions"
+	Classes    Table = "classes"
+	Examples   Table = "examples"
+	Thumbnails Table = "thumbnails"
+	Priors     Table = "priors"
+	Meta       Table = "meta"
 )
 
 // Tables lists all tables.
-var Tables = []Table{Sessions, Classes, Examples, Thumbnails, Priors, Meta, Checkpoints}
+var Tables = []Table{Sessions, Classes, Examples, Thumbnails, Priors, Meta}
 
 // Session is the record of a session, what a person taught under one name, without
 // its classes and examples. Another thing of that name, [model.Session] in a prior,
@@ -93,7 +92,7 @@ func set[T any](dst, v *T) {
 }
 
 // Op writes one record: Value is a [Session], [Class], [Example], a string for
-// [Meta], bytes for [Priors] and [Checkpoints], nil to delete the record, or an
+// [Meta], bytes for [Priors], nil to delete the record, or an
 // [Edit] of a session.
 type Op struct {
 	Table Table
@@ -114,7 +113,6 @@ type Needs struct {
 	Class   string // exists in the session
 	Name    string // is that of no class of the session but Class
 	Whole   bool   // Class has no examples but those that the change deletes
-	Record  Ref    // exists
 }
 
 // Ref names a record.
@@ -170,12 +168,11 @@ type Store interface {
 	Thumbnails(examples []string) (map[string][]byte, error)
 	// Parts returns some classes and examples of a session, by their ids.
 	Parts(session string, classes, examples []string) (*Parts, error)
-	// DeleteSession deletes a session with all that belongs to it, checkpoints
-	// included.
+	// DeleteSession deletes a session with all that belongs to it.
 	DeleteSession(id string) error
 	// Sweep deletes the priors that are neither the site's nor chosen by a session.
 	Sweep() error
-	// Bytes returns a record of Priors or Checkpoints, or nil if there is none.
+	// Bytes returns a record of Priors, or nil if there is none.
 	Bytes(table Table, key string) ([]byte, error)
 	// Text returns a record of Meta, or "" if there is none.
 	Text(key string) (string, error)

@@ -114,7 +114,6 @@ func TestDamageStaysLocal(t *testing.T) {
 				m.tables[Examples][fmt.Sprint("more", i)] = encode(Example{Session: "s", Class: "cat", Order: 9, Embedding: []float32{1, 2, 3}})
 			}
 		}, 2, model.MaxExamples, 4},
-		"checkpoint is a string":   {func(m *Memory) { m.tables[Checkpoints]["s/job"] = "oops" }, 2, 4, 0},
 		"prior is a number":        {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
 		"current session is bytes": {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
 	} {
@@ -162,9 +161,6 @@ func TestDamageStaysLocal(t *testing.T) {
 			if r.Key == "" || r.Reason == "" {
 				t.Errorf("%s: exported as %+v", name, r)
 			}
-		}
-		if _, err := m.Bytes(Checkpoints, "s/job"); err != nil {
-			t.Error(err)
 		}
 		if s, err := m.Text("current"); err != nil || s != "s" && name != "current session is bytes" {
 			t.Errorf("%s: current session %q, %v", name, s, err)
@@ -291,7 +287,6 @@ func TestChangesAreCheckedTogether(t *testing.T) {
 			{Needs{Session: "s", Class: "dog", Name: "wolf"}, []Op{{Classes, "dog", Class{ID: "dog", Session: "s", Name: "wolf"}}}},
 			{Needs{Session: "s", Class: "cat", Name: "dog"}, []Op{{Classes, "cat", Class{ID: "cat", Session: "s", Name: "dog"}}}}}, []string{"", ""}},
 		"a session that was never there": {[]Change{{Needs{Session: "t"}, []Op{{Sessions, "t", Edit{Name: &name}}}}}, []string{"cleared"}},
-		"a record that is not there":     {[]Change{{Needs{Record: Ref{Checkpoints, "s/classifier"}}, []Op{{Checkpoints, "s/state", []byte{1}}}}}, []string{"gone"}},
 	} {
 		m := sample(t)
 		refused, err := m.Commit(c.changes)
@@ -311,7 +306,7 @@ func TestChangesAreCheckedTogether(t *testing.T) {
 				t.Errorf("%s: change %d was not refused", what, i)
 			}
 		}
-		if m.tables[Checkpoints]["s/state"] != nil || m.tables[Sessions]["t"] != nil {
+		if m.tables[Sessions]["t"] != nil {
 			t.Errorf("%s: something of it was written", what)
 		}
 	}

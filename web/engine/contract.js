@@ -149,30 +149,17 @@
  * @typedef {{id: string, sha256: string}} Identity of an extractor
  */
 
+/** @typedef {{accuracy: number, loss: number, auroc: number}} Measured on classes left out of learning, with one and two pictures each; the loss is a cross-entropy in nats, and `auroc` that of none of these */
 /**
- * Rows of embeddings, one after the other, with an index into names for each.
+ * What came of learning.
  *
- * @typedef {{embeddings: Float32Array, dimension: number, labels: Int32Array, names: string[]}} Dataset
+ * @typedef {object} Learned
+ * @property {Uint8Array|null} prior a file for importPrior; null where it does not pay
+ * @property {number} classes that were learned from
+ * @property {number} sessions
+ * @property {Measured} before of the prior that learning began at
+ * @property {Measured} after
  */
-/**
- * One point of the training curve; losses are cross-entropies in nats.
- *
- * @typedef {{step: number, loss: number, validation: {loss: number, accuracy: number}|null}} Point
- */
-/**
- * @typedef {object} Progress
- * @property {number} step
- * @property {number} steps
- * @property {number} loss mean over the steps since the last message
- * @property {number} secondsLeft Infinity while nothing tells
- * @property {boolean} paused
- * @property {boolean} done
- * @property {Point|null} point set where one was added to the curve
- * @property {boolean} best that point is the best so far
- * @property {{code: string, message: string}|null} [error] why it ends early; finished() rejects with it too
- */
-/** @typedef {{step: number, steps: number, history: Point[]}} Started */
-/** @typedef {{prior: Uint8Array, before: Point, best: Point}} Learned `before` is the prior that learning began at */
 /**
  * What is answered about n pictures: for each the probability of none of these and then
  * those of the classes, null while no class has a picture.
@@ -191,7 +178,7 @@
  *
  * `memory` tells the bytes that the program holds.
  *
- * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, trainingInput: () => Promise<{session: string, marked: boolean, classifier: Uint8Array, prior: Uint8Array|null}>, judgingInput: () => Promise<{classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, learningInput: () => Promise<{sessions: Uint8Array[], prior: Uint8Array|null}>, judgingInput: () => Promise<{classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
  */
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes; total is 0 while it is not known */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */

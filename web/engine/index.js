@@ -59,7 +59,7 @@ export class EngineThread {
 
   /**
    * @param {{thread: Thread}} engine
-   * @param {'trainer'|'judge'} role
+   * @param {'judge'} role
    * @param {import('../base/remote.js').ClientOptions} options
    */
   constructor(engine, role, options) {

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Answers about many pictures at once, in a worker, so that the page stays responsive.
+ * Answers about many pictures at once, and learns a prior, in a worker, so that the page stays responsive.
  * The worker gets the bytes of the session and the pictures' embeddings, and keeps
  * nothing.
  *
@@ -10,12 +10,14 @@
  *   classify  answers, row by row, as Answers has them
  *   suggest   how many pictures
  *   alike     [numbers of the pictures]
+ *   learn     [files of sessions, prior or null], see learn()
  *   and 'progress' of its own accord, {done, total}
  */
 import { EngineThread } from './index.js';
 
 /** @typedef {import('./contract.js').LoadedEngine} LoadedEngine */
 /** @typedef {import('./contract.js').Answers} Answers */
+/** @typedef {import('./contract.js').Learned} Learned */
 
 /** Judges the pictures that it was last given by the session as it then was. */
 export class Judge {
@@ -68,5 +70,22 @@ export class Judge {
   /** Ends the worker, and with it whatever it does and holds. */
   close() {
     this.#thread.close('Judging the pictures together was stopped.');
+  }
+}
+
+/**
+ * Learns a prior for the open session from all others that the same extractor read, and measures on classes that are
+ * left out whether it pays. Takes some seconds; `importPrior` puts it to use.
+ *
+ * @param {LoadedEngine} engine
+ * @returns {Promise<Learned>} rejects with code 'too-little' where no other session has four classes of three pictures
+ */
+export async function learn(engine) {
+  const thread = new EngineThread(engine, 'judge', { code: 'cancelled', died: (why) => `Learning ended early (${why}): close other tabs and try again.` });
+  try {
+    const { sessions, prior } = await engine.learningInput();
+    return await thread.ask('learn', [sessions, prior]);
+  } finally {
+    thread.close('Learning is over.');
   }
 }

@@ -6,8 +6,7 @@
 import { startEngine } from '../engine/index.js';
 
 export { loadEngine } from '../engine/index.js'; // of the page, whose files lie elsewhere
-export { Judge } from '../engine/judge.js';
-export { Trainer } from '../engine/trainer.js';
+export { Judge, learn } from '../engine/judge.js';
 export { decide, NONE_FROM } from '../engine/decide.js';
 export { nextTask } from '../base/task.js';
 

@@ -18,8 +18,8 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     await page.getByRole('button', { name: 'Remove picture 1 of Rocket' }).click();
     await page.getByRole('button', { name: 'Undo' }).waitFor();
     await page.getByRole('button', { name: 'Add class' }).click();
-    await page.getByText('Learn from my pictures').click();
-    await page.getByRole('button', { name: 'Learn from this session' }).click();
+    await page.getByText('Learn from my other sessions').click();
+    await page.getByRole('button', { name: 'Learn', exact: true }).click();
     await page.getByRole('alert').filter({ hasText: 'Learning takes' }).waitFor();
     await page.getByRole('button', { name: 'Where did it look?' }).click();
     await page.getByRole('img', { name: /^What spoke for/ }).waitFor();

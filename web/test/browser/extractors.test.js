@@ -314,23 +314,3 @@ test('background knowledge that was learned natively for it serves in the page',
     assert.equal(await page.getByRole('button', { name: 'Back to what is built in' }).isVisible(), true, 'the learned one is in use');
   });
 });
-
-test('what is learned in the tab on its pictures is of that extractor', { timeout: 240_000, ...LONG }, () => visit({}, async ({ page }) => {
-  await bring(page, folders.onnx);
-  await dialog(page).getByRole('button', { name: 'Use it in this session' }).click();
-  await status(page, `The extractor “${onnxName}” is in use.`);
-  for (const name of ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle', 'Guitar']) await teach(page, name, ['noto', 'twemoji', 'openmoji', 'fxemoji']);
-  await page.locator('#learning summary').click();
-  const box = page.locator('#learning');
-  await box.getByLabel('How long').selectOption({ label: 'Short: 100 rounds' });
-  await box.getByRole('button', { name: 'Learn from this session' }).click();
-  await box.getByRole('button', { name: 'Use what was learned' }).waitFor({ timeout: 120_000 });
-  const download = page.waitForEvent('download');
-  await box.getByRole('button', { name: 'Save it to a file' }).click();
-  const saved = await readFile(await (await download).path());
-  const { __metadata__ } = JSON.parse(saved.subarray(8, 8 + Number(saved.readBigUInt64LE())).toString());
-  assert.equal(JSON.parse(__metadata__.extractor).id, onnxName);
-  await box.getByRole('button', { name: 'Use what was learned' }).click();
-  await status(page, 'What was learned is in use.');
-  assertProbabilities(await recognise(page, sample('emojione', 'cat')));
-}));

@@ -1,86 +1,49 @@
 // @ts-check
-/** Learning a prior on the session's own classes, in the panel of the page. */
+/** Learning background knowledge from other sessions, in the panel of the page. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { assertProbabilities, assertSame, open, PATIENCE, priorText, recognise, sample, status, teach, visit } from './harness.js';
-import { LONG } from '../long.js';
+import { open, PATIENCE, priorText, sessionsOf, status, teach, visit } from './harness.js';
+import { describeLearned } from '../../ui/sessions/learning.js';
 
 const names = ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle', 'Guitar'];
 const styles = ['noto', 'twemoji', 'openmoji', 'fxemoji'];
 
-/** Opens the panel. @param {import('playwright-core').Page} page */
-async function panel(page) {
-  await page.getByText('Learn from my pictures').click();
-  return page.locator('#learning');
-}
-
-test('a prior is learned on the session, over a pause and a reload, used, saved and taken back', LONG, () => visit({}, async ({ page, site }) => {
+test('what other sessions teach is learned by one press, measured, and taken back', () => visit({}, async ({ page, site }) => {
+  await page.getByText('Learn from my other sessions').click();
+  const box = page.locator('#learning');
+  const press = () => box.getByRole('button', { name: 'Learn', exact: true }).click();
   for (const name of names) await teach(page, name, styles);
-  const before = await priorText(page);
-  await page.keyboard.press('Escape');
-  const probabilities = await recognise(page, sample('emojione', 'cat'));
-
-  let box = await panel(page);
-  await box.getByLabel('How long').selectOption({ label: 'Short: 100 rounds' });
-  await box.getByRole('button', { name: 'Learn from this session' }).click();
-  await box.getByText(/^Round [1-9]\d* of 100/).waitFor();
-  await box.getByRole('button', { name: 'Pause' }).click();
-  await box.getByText(/^Round \d+ of 100, paused\.$/).waitFor();
-  await box.getByRole('img', { name: /classes kept aside/ }).waitFor();
-  await box.getByRole('button', { name: 'Resume' }).click();
-  await box.getByRole('button', { name: 'Pause' }).click();
-  await box.getByText(/^Round \d+ of 100, paused\.$/).waitFor();
-
-  await open(page, site);
-  box = await panel(page);
-  await box.getByText(/^Round \d+ of 100, interrupted\.$/).waitFor();
-  await box.getByRole('button', { name: 'Resume' }).click();
-  await box.getByRole('button', { name: 'Use what was learned' }).waitFor({ timeout: 4 * PATIENCE });
-  await box.getByText(/answers on classes kept aside/).first().waitFor();
-
-  const download = page.waitForEvent('download', { timeout: PATIENCE });
-  await box.getByRole('button', { name: 'Save it to a file' }).click();
-  const saved = await readFile(await (await download).path());
-  const header = JSON.parse(saved.subarray(8, 8 + Number(saved.readBigUInt64LE())).toString());
-  assert.equal(header.__metadata__.format, 'metaqda.prior');
-
-  await box.getByRole('button', { name: 'Use what was learned' }).click();
-  await status(page, 'What was learned is in use.');
-  assert.match(await priorText(page) ?? '', /^Learned in a browser tab from 6 classes, 100 of 100 rounds: 1,280 numbers per picture, sha256 /);
-  const settings = page.getByRole('dialog', { name: 'Settings' });
-  const exported = page.waitForEvent('download', { timeout: PATIENCE });
-  await settings.getByRole('button', { name: 'Save background knowledge' }).click();
-  assert.equal((await exported).suggestedFilename(), 'learned-prior.safetensors');
-  await settings.getByRole('button', { name: 'Back to what is built in' }).click();
-  await status(page, 'What is built in is in use.');
-  assert.equal(await priorText(page), before);
-  await page.keyboard.press('Escape');
-  await box.getByRole('button', { name: 'Use what was learned' }).click();
-  await status(page, 'What was learned is in use.');
-  assertProbabilities(await recognise(page, sample('emojione', 'cat')));
-  await box.getByRole('button', { name: 'Back to before' }).click();
-  await status(page, 'All is as before learning.');
-  assert.equal(await priorText(page), before);
-  await page.keyboard.press('Escape');
-  assertSame(await recognise(page, sample('emojione', 'cat')), probabilities);
-}));
-
-test('too little to learn from is said in a sentence, and cancelling leaves everything as it was', LONG, () => visit({}, async ({ page, site }) => {
-  await teach(page, 'Cat', styles);
-  let box = await panel(page);
-  await box.getByRole('button', { name: 'Learn from this session' }).click();
+  await press();
   await box.getByRole('alert').filter({ hasText: 'at least 4 classes with 3 pictures each' }).waitFor();
-  for (const name of names.slice(1)) await teach(page, name, styles);
-  await box.getByLabel('How long').selectOption({ label: 'Long: 1,000 rounds' });
-  await box.getByRole('button', { name: 'Learn from this session' }).click();
-  await box.getByText(/^Round [3-9]\d of 1,000/).waitFor();
-  await box.getByRole('button', { name: 'Cancel' }).click();
-  await status(page, 'Learning was cancelled.');
-  await box.getByRole('button', { name: 'Learn from this session' }).waitFor();
+
+  const sessions = await sessionsOf(page);
+  await sessions.getByRole('textbox', { name: 'Name of a new session' }).fill('Garden');
+  await sessions.getByRole('button', { name: 'New session' }).click();
+  await status(page, 'The new session “Garden” is open.');
+  const prior = await priorText(page);
+  await page.keyboard.press('Escape');
+  await press();
+  const result = box.getByRole('status').filter({ hasText: 'Asked about classes left out of learning' });
+  await result.waitFor({ timeout: 2 * PATIENCE });
+  const text = await result.textContent() ?? '';
+  const pays = text.startsWith('Learned from 6 classes in 1 other session, and in use here.');
+  assert.ok(pays || text.startsWith('Learning does not pay: nothing has changed.'), text);
+  assert.equal(await priorText(page) !== prior, pays);
+  await page.keyboard.press('Escape');
+  if (pays) {
+    await box.getByRole('button', { name: 'Back to before' }).click();
+    await status(page, 'All is as before learning.');
+  }
+  assert.equal(await priorText(page), prior);
   await open(page, site);
-  box = await panel(page);
-  await box.getByRole('button', { name: 'Learn from this session' }).waitFor();
-  await box.getByLabel('Learn from prepared data').setInputFiles({ name: 'x.npz', mimeType: 'application/zip', buffer: Buffer.from('no zip') });
-  await box.getByRole('alert').filter({ hasText: 'This data set cannot be used' }).waitFor();
+  assert.equal(await priorText(page), prior);
 }));
+
+test('what was measured is told in words', () => {
+  const told = (/** @type {Uint8Array|null} */ prior, /** @type {number} */ from, /** @type {number} */ to) =>
+    describeLearned({ prior, classes: 14, sessions: 2, before: { accuracy: from, loss: 1, auroc: 0.7 }, after: { accuracy: to, loss: 0.9, auroc: 0.7 } });
+  const asked = 'Asked about classes left out of learning, one and two pictures each, 71 % of the answers were right before';
+  assert.equal(told(new Uint8Array(1), 0.71, 0.76), `Learned from 14 classes in 2 other sessions, and in use here. ${asked}, 76 % after it.`);
+  assert.equal(told(new Uint8Array(1), 0.71, 0.71), `Learned from 14 classes in 2 other sessions, and in use here. ${asked}, 71 % after it, with percentages that are nearer to the truth.`);
+  assert.equal(told(null, 0.71, 0.7), `Learning does not pay: nothing has changed. ${asked}, 70 % after it.`);
+});

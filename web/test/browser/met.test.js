@@ -83,8 +83,8 @@ test('no word of the laboratory stands on the page, in its names or in its hints
   await recognise(page, sample('emojione', 'cat'));
   await page.getByText('How good is it?').click();
   await page.getByText('Class by class').waitFor();
-  await page.getByText('Learn from my pictures').click();
-  await page.getByRole('button', { name: 'Learn from this session' }).click();
+  await page.getByText('Learn from my other sessions').click();
+  await page.getByRole('button', { name: 'Learn', exact: true }).click();
   await page.getByRole('alert').filter({ hasText: 'Learning takes' }).waitFor();
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(['cat', 'rocket', 'penguin'].map((name) => sample('emojione', name)));
   await sortState(page, /^Judged together/);

@@ -51,12 +51,12 @@ test('a tab that did not ask goes on with the files of its own version', LONG, (
   await offlineReady(page);
   const other = await context.newPage();
   await open(other, site);
-  const version = await changeFile(site.folder, 'npz.js', (code) => Buffer.concat([code, Buffer.from('\nexport const changed = 1;\n')]));
+  const version = await changeFile(site.folder, 'web/library/kept.js', (code) => Buffer.concat([code, Buffer.from('\nexport const changed = 1;\n')]));
   await page.reload();
   await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
   await ready(page);
   const changed = (/** @type {import('playwright-core').Page} */ tab) => tab.evaluate(async () => {
-    const answer = await fetch('npz.js');
+    const answer = await fetch('web/library/kept.js');
     return (await answer.text()).includes('changed = 1');
   });
   assert.deepEqual([await changed(page), await changed(other)], [true, false]);

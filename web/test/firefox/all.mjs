@@ -27,12 +27,9 @@ const EXCEPT = {
   'parity.test.js': 'it compares what Chromium computes with another program',
   'path.test.js': { 'classes are renamed': TYPING, 'a classifier saved to a file': DOWNLOADS, 'a prior is exported': DOWNLOADS },
   'answers.test.js': { 'a session tells when it was last saved': DOWNLOADS },
-  'extractors.test.js': { 'what is learned in the tab on its pictures': DOWNLOADS },
   'files.test.js': { 'files of another feature extractor are refused': DOWNLOADS },
-  'learning.test.js': { 'a prior is learned on the session': DOWNLOADS },
   'sessions.test.js': { 'a session that': DOWNLOADS, 'sessions are made': TYPING },
   'turn.test.js': { 'pictures chosen while others are added': SLOW, 'what is said covers no dialog': DOWNLOADS },
-  'engine-training.test.js': { 'the page stays responsive': MEASURED },
 };
 
 const [files, options] = process.argv.slice(2).reduce((/** @type {[string[], string[]]} */ [some, rest], word) => {

@@ -15,13 +15,13 @@ cpSync(installed.package, path.join(folder, 'metaqda'), { recursive: true });
 writeFileSync(path.join(folder, 'index.html'), `<!doctype html><meta charset="utf-8"><title>storage</title><link rel="icon" href="data:,">
 <p id="verdict">mine</p><div id="meters"></div><script type="module" src="./main.js"></script>`);
 writeFileSync(path.join(folder, 'main.js'), `
-  import { openStorage, Judge, Trainer } from './metaqda/storage.js';
+  import { openStorage, Judge, learn } from './metaqda/storage.js';
   const before = new Set(Object.getOwnPropertyNames(globalThis));
   const all = new Map();
   globalThis.storage = async (name) => { if (!all.has(name)) all.set(name, openStorage({ name })); return all.get(name); };
   globalThis.vector = (k, i, d = 48) => Float32Array.from({ length: d }, (_, j) => Math.abs(Math.sin((k + 1) * (j + 1) * 1.7)) + 0.3 * Math.abs(Math.sin((i + 1) * 7919 + j * 1.3 + k)));
-  globalThis.left = () => Object.getOwnPropertyNames(globalThis).filter((n) => !before.has(n) && !['storage', 'vector', 'left', 'Judge', 'Trainer'].includes(n));
-  Object.assign(globalThis, { Judge, Trainer });
+  globalThis.left = () => Object.getOwnPropertyNames(globalThis).filter((n) => !before.has(n) && !['storage', 'vector', 'left', 'Judge', 'learn'].includes(n));
+  Object.assign(globalThis, { Judge, learn });
   document.body.dataset.ready = 'true';`);
 
 /** @type {import('../browser/harness.js').Site} */
@@ -141,13 +141,9 @@ test('many are judged together, and a prior is learned, in a worker', () => visi
     const { classes, probabilities } = await judge.together([vector(0, 9), vector(1, 9), vector(7, 9)]);
     judge.close();
     const best = [0, 1, 2].map((i) => { const p = [...probabilities.subarray(i * 9 + 1, i * 9 + 9)]; return p.indexOf(Math.max(...p)); });
-    const trainer = new Trainer(s);
-    await trainer.begin({ steps: 10 });
-    const { prior } = await trainer.finished();
-    const { undo } = await trainer.use({ prior });
-    const learned = (await s.state()).prior.sha256.length;
-    await s.undo(undo);
-    trainer.close();
-    return { n: classes.length, best, learned, after: (await s.state()).prior.sha256 };`);
-  assert.deepEqual(seen, { n: 8, best: [0, 1, 7], learned: 64, after: '' });
+    const early = await learn(s).catch((error) => error.code);
+    await s.newSession('another');
+    const { classes: from, sessions, before, after } = await learn(s);
+    return { n: classes.length, best, early, from, sessions, measured: [before, after].map(({ accuracy }) => accuracy) };`);
+  assert.deepEqual(seen, { n: 8, best: [0, 1, 7], early: 'too-little', from: 8, sessions: 1, measured: [1, 1] });
 }));

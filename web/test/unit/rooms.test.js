@@ -11,15 +11,13 @@ const web = fileURLToPath(new URL('../../', import.meta.url));
 /** @type {Record<string, {begin: string, knows: string[]}>} */
 const rooms = {
   /** The page: what people see and press. Fetched first. Of what recognises it knows what the npm package exports. */
-  ui: { begin: 'app.js', knows: ['base', 'extractor', 'files', 'library', 'offline', 'share'] },
+  ui: { begin: 'app.js', knows: ['base', 'extractor', 'library', 'offline', 'share'] },
   /** The npm package. The page uses its modules for storage and extractors. */
   library: { begin: 'index.js', knows: ['base', 'engine', 'extractor'] },
-  /** The Go program: loading it, calling it, its trainer in a worker. */
+  /** The Go program: loading it, calling it, a worker for what takes long. */
   engine: { begin: 'index.js', knows: ['base'] },
   /** From a picture to an embedding, in a worker or in the window. */
   extractor: { begin: 'index.js', knows: ['base'] },
-  /** Data sets that people bring. */
-  files: { begin: 'npz.mjs', knows: ['base', 'engine', 'extractor'] },
   /** The service worker and the page's side of it. */
   offline: { begin: 'index.js', knows: [] },
   /** One file out of all that was taught; page/ is the program of that file, on the page's own rooms and the npm package. */

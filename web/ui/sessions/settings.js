@@ -153,5 +153,5 @@ export function describePrior({ prior, dimension }) {
 function priorName({ site, sha256, name, facts }) {
   if (site) return sha256 ? 'Built in' : 'Plain, not learned';
   const on = facts['learned-on'];
-  return on ? `Learned in a browser tab from ${on}, ${facts['learned-steps'] ?? '?'} rounds` : name || 'From a file';
+  return on ? `Learned in a browser tab from ${on}` : name || 'From a file';
 }

@@ -1,0 +1,278 @@
+// Package adapt learns a prior from what was taught in sessions, in closed form: what a
+// person's pictures of one kind have in common, for new classes of that kind. Within a
+// session classes learn from each other anyway (core/session/MODEL.md, section 1); this
+// carries it over to other sessions.
+//
+// In coordinates whitened by the prior in use, with R the residuals of all examples of
+// all classes from the means of their classes, and w, kappa and kappa_d the prior's
+//
+//	S' = s (S + w RᵀR),   m' = Σ_j α_j x̄_j,   ln T' = ln T + δ
+//
+// S + w RᵀR and m' are what a session of all these classes has for its A and m_s. s
+// keeps the mean squared distance within classes that were left out what it was, so
+// that Near and w keep their meaning, and δ makes the right answers about them most
+// probable. All else of the prior stays.
+//
+// Whether it pays is measured on classes left out: half of a session's classes, asked
+// about under what all others teach, see [Learn]. The package is for some ten to a few
+// hundred classes of a person's own; priors from data sets are core/metatrain's.
+package adapt
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+)
+
+const (
+	// MinClasses classes of MinExamples examples is the least that can be learned from
+	// and measured: two classes to learn from, and two to ask about.
+	MinClasses  = 4
+	MinExamples = 3
+
+	mostRows    = 2000 // examples that are learned from: beyond, S' hardly changes
+	mostOfClass = 12   // examples of a class
+
+	// leastGain is how much lower the loss on classes left out must be: where it is less,
+	// classes never seen lost up to .05 as often as they gained (core/session/EXPERIMENTS.md).
+	leastGain = 0.01
+)
+
+// Class is the embeddings of a class's pictures, as the extractor gave them.
+type Class [][]float32
+
+// Session is the classes of a session.
+type Session []Class
+
+// Learned is what came of [Learn].
+type Learned struct {
+	Prior         *model.Prior // nil where it does not pay
+	Classes       int          // that were learned from
+	Before, After Measured     // on classes left out
+}
+
+// TooLittleError says why classes are too few to learn from.
+type TooLittleError struct{ Classes int }
+
+func (e *TooLittleError) Error() string {
+	return "Learning takes at least " + strconv.Itoa(MinClasses) + " classes with " + strconv.Itoa(MinExamples) +
+		" pictures each in one session, and the most here is " + strconv.Itoa(e.Classes) + ": add classes or pictures first."
+}
+
+// Learn learns a prior from sessions that the prior p serves for; p must be one for a
+// covariance that a session's classes share. A burst counts as one example; classes of
+// one example say nothing. It measures both priors by five-way tasks, or as many as
+// there are classes, of the classes of a session that are left out. Cost that of
+// whitening the pictures, 2 d³/3 and n d² for n of them, at most 2,000, and of some
+// hundred tasks in at most 400 dimensions. It returns a *[TooLittleError], a
+// *[niw.DimensionError], the error of the prior's transform or that of ctx.
+func Learn(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, error) {
+	if p.Session.Shared == 0 || p.Session.FB == nil {
+		return nil, &niw.ValueError{Name: "weight of the session's scatter in the prior in use", Index: -1, Value: p.Session.Shared, Want: "a positive number: go back to what is built in"}
+	}
+	rng := rand.New(rand.NewPCG(0x61646170, 0))
+	taught, most, err := examples(p, sessions, rng)
+	if err != nil {
+		return nil, err
+	}
+	if most < MinClasses {
+		return nil, &TooLittleError{most}
+	}
+	x, s := newMeasurement(p, taught, rng), new(settled)
+	l := &Learned{}
+	if l.Before, l.After, *s, err = x.run(ctx); err != nil {
+		return nil, err
+	}
+	for _, session := range taught {
+		l.Classes += len(session)
+	}
+	if l.After.Loss < l.Before.Loss-leastGain {
+		l.Prior = carried(p, slices.Concat(taught...), s)
+		l.Prior.Facts["learned-on"] = fmt.Sprintf("%d classes", l.Classes)
+		l.Prior.Facts["learned-validation"] = fmt.Sprintf("accuracy %.4f, loss %.4f; before, accuracy %.4f, loss %.4f", l.After.Accuracy, l.After.Loss, l.Before.Accuracy, l.Before.Loss)
+	}
+	return l, nil
+}
+
+// settled is what the classes left out say of a prior.
+type settled struct{ scale, logT float64 }
+
+// examples returns the whitened examples of the classes that have two at least, and the
+// most classes of one session that have MinExamples.
+func examples(p *model.Prior, sessions []Session, rng *rand.Rand) (taught [][]*mat.Dense, most int, err error) {
+	rows := 0
+	for _, session := range sessions {
+		var classes []*mat.Dense
+		enough := 0
+		for _, c := range session {
+			x, err := classOf(p, c, rng)
+			if err != nil {
+				return nil, 0, err
+			}
+			if x == nil || rows >= mostRows {
+				continue
+			}
+			n, _ := x.Dims()
+			rows += n
+			if n >= MinExamples {
+				enough++
+			}
+			classes = append(classes, x)
+		}
+		most = max(most, enough)
+		taught = append(taught, classes)
+	}
+	return taught, most, nil
+}
+
+// classOf returns the whitened examples of a class, at most 12, or nil where there are
+// fewer than two.
+func classOf(p *model.Prior, c Class, rng *rand.Rand) (*mat.Dense, error) {
+	d := p.NIW.Dim()
+	if len(c) < 2 {
+		return nil, nil
+	}
+	x := mat.NewDense(len(c), d, nil)
+	for i, e := range c {
+		if len(e) != d {
+			return nil, &niw.DimensionError{Name: "embedding", Got: len(e), Want: d}
+		}
+		row := x.RawRowView(i)
+		for j, v := range e {
+			row[j] = float64(v)
+		}
+		if err := p.Transform.ApplyTo(row, row); err != nil {
+			return nil, err
+		}
+	}
+	p.NIW.WhitenRowsTo(x, x)
+	for _, v := range x.RawMatrix().Data {
+		if !(math.Abs(v) <= 1e18) {
+			return nil, &niw.ValueError{Name: "whitened embedding", Index: -1, Value: v, Want: "a smaller number: the background knowledge in use does not fit these pictures"}
+		}
+	}
+	x, err := bursts(p, x)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := x.Dims()
+	if n < 2 {
+		return nil, nil
+	}
+	if n > mostOfClass {
+		rng.Shuffle(n, func(i, j int) {
+			a, b := x.RawRowView(i), x.RawRowView(j)
+			for k := range a {
+				a[k], b[k] = b[k], a[k]
+			}
+		})
+		x = x.Slice(0, mostOfClass, 0, d).(*mat.Dense)
+	}
+	return x, nil
+}
+
+// bursts returns the means of the bursts of whitened pictures.
+func bursts(p *model.Prior, x *mat.Dense) (*mat.Dense, error) {
+	const label = "class"
+	c, err := qda.New(p.NIW.Whitened(), p.Session.Options())
+	if err == nil {
+		err = c.AddClass(label)
+	}
+	if err == nil {
+		err = c.AddRows(label, x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, d := x.Dims()
+	means := mat.NewDense(c.Bursts(label), d, nil)
+	for b := range c.Bursts(label) {
+		pictures, err := c.Pictures(label, b)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range pictures {
+			floats.AddScaled(means.RawRowView(b), 1/float64(len(pictures)), x.RawRowView(i))
+		}
+	}
+	return means, nil
+}
+
+// update returns the prior (m', s (I + w RᵀR)) of coordinates in which the prior is
+// (0, I). Cost n d² and d³/3.
+func update(p *model.Prior, d int, classes []*mat.Dense, scale float64) *niw.Prior {
+	m := make([]float64, d)
+	a := blas64.Symmetric{Uplo: blas.Lower, N: d, Stride: d, Data: make([]float64, d*d)}
+	total := p.Session.Centre
+	for _, c := range classes {
+		k, _ := c.Dims()
+		pull := p.Session.Kappa * float64(k) / (p.Session.Kappa + float64(k))
+		total += pull
+		r, mean := residuals(c)
+		floats.AddScaled(m, pull, mean)
+		blas64.Syrk(blas.Trans, p.Session.Shared, r.RawMatrix(), 1, a)
+	}
+	if total > 0 {
+		floats.Scale(1/total, m)
+	}
+	for i := range d {
+		a.Data[i*d+i]++
+	}
+	floats.Scale(scale, a.Data)
+	if _, ok := lapack64.Potrf(a); !ok {
+		panic("adapt: the identity and a scatter are not positive definite")
+	}
+	return &niw.Prior{M: m, Kappa: p.NIW.Kappa, Nu: float64(d), L: mat.NewTriDense(d, mat.Lower, a.Data)}
+}
+
+// residuals returns the rows of a class less their mean, and the mean.
+func residuals(c *mat.Dense) (r *mat.Dense, mean []float64) {
+	r = mat.DenseCopyOf(c)
+	k, d := r.Dims()
+	mean = make([]float64, d)
+	for i := range k {
+		floats.AddScaled(mean, 1/float64(k), r.RawRowView(i))
+	}
+	for i := range k {
+		floats.Sub(r.RawRowView(i), mean)
+	}
+	return r, mean
+}
+
+// carried returns p with m' and S' in place of m and S, of the coordinates of
+// embeddings: m + L m' and L L'.
+func carried(p *model.Prior, classes []*mat.Dense, s *settled) *model.Prior {
+	d := p.NIW.Dim()
+	base := p.NIW.Dense()
+	white := update(p, d, classes, s.scale)
+	blas64.Trmv(blas.NoTrans, base.L.RawTriangular(), blas64.Vector{N: d, Data: white.M, Inc: 1})
+	floats.Add(white.M, base.M)
+	l := white.L.RawTriangular()
+	for i := range d { // what Potrf left above the diagonal
+		clear(l.Data[i*l.Stride+i+1 : i*l.Stride+d])
+	}
+	blas64.Trmm(blas.Left, blas.NoTrans, 1, base.L.RawTriangular(), blas64.General{Rows: d, Cols: d, Stride: l.Stride, Data: l.Data})
+	white.Nu = base.Nu
+	q, population := *p, *p.Session.FB
+	population.LogT[0] += s.logT
+	q.NIW, q.Session.FB, q.Precision, q.Facts = white, &population, "F32", maps.Clone(p.Facts)
+	if q.Facts == nil {
+		q.Facts = map[string]string{}
+	}
+	q.Facts["name"] = "Learned here"
+	return &q
+}

@@ -1,0 +1,202 @@
+package adapt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/embed"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/session"
+)
+
+const dim = 24
+
+// plain is a prior that knows no direction from another.
+func plain() *model.Prior {
+	return &model.Prior{NIW: niw.HandCrafted(dim, 0.7), Transform: embed.Transform{Kind: embed.None},
+		Session: model.Session{Near: 1e-3, Centre: 1.67, Shared: 0.1, Kappa: 5, FB: &session.Population{LogT: [2]float64{0.5},
+			Hardness: session.Hardness{SD: 0.3, Weight: 0.5}, Level: session.Level{SD: 1, Count: 2}, Spread: session.Spread{SD: 1, Count: 10},
+			Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.5}, Slope: session.Normal{SD: 0.3}, Weight: 0.3}}}}
+}
+
+// world draws classes whose pictures vary most in the last two thirds of the numbers,
+// by width, and whose means differ in the first.
+func world(seed uint64, classes, pictures int, width float64) Session {
+	r := rand.New(rand.NewPCG(seed, 3))
+	s := make(Session, classes)
+	for c := range s {
+		mean := make([]float64, dim)
+		for i := range dim / 3 {
+			mean[i] = 2 * r.NormFloat64()
+		}
+		for range pictures {
+			x := make([]float32, dim)
+			for i := range x {
+				spread := 0.7
+				if i >= dim/3 {
+					spread = width
+				}
+				x[i] = float32(mean[i] + spread*r.NormFloat64())
+			}
+			s[c] = append(s[c], x)
+		}
+	}
+	return s
+}
+
+func learn(t *testing.T, p *model.Prior, sessions ...Session) *Learned {
+	t.Helper()
+	l, err := Learn(t.Context(), p, sessions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestItPaysWhereClassesVaryAlikeAndOnlyThere(t *testing.T) {
+	l := learn(t, plain(), world(1, 12, 8, 4), world(2, 6, 5, 4), world(3, 1, 9, 4))
+	if l.Prior == nil || l.After.Accuracy < l.Before.Accuracy+0.05 || l.Classes != 19 {
+		t.Fatalf("%+v", l)
+	}
+	fresh := world(9, 12, 8, 4)
+	m := measurement{prior: plain(), dim: dim}
+	seen := func(p *model.Prior) Measured {
+		var classes []*mat.Dense
+		for _, c := range fresh {
+			x := mat.NewDense(len(c), dim, nil)
+			for i, e := range c {
+				for j, v := range e {
+					x.Set(i, j, float64(v))
+				}
+			}
+			classes = append(classes, x)
+		}
+		samples, err := m.ask(context.Background(), p.NIW, classes, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return judge(p.Session.FB, samples, 0)
+	}
+	if a, b := seen(plain()), seen(l.Prior); b.Accuracy < a.Accuracy+0.05 || b.Loss > a.Loss-0.05 || b.AUROC < a.AUROC {
+		t.Errorf("classes never seen: %+v before, %+v after", a, b)
+	}
+	if l := learn(t, plain(), world(1, 12, 8, 0.7)); l.Prior != nil {
+		t.Errorf("nothing is to be learned: %+v", l)
+	}
+}
+
+// The oracle forms S + w RᵀR and m_s at size d, in the coordinates of the embeddings.
+func TestWhatIsLearnedIsWhatASessionOfAllClassesHas(t *testing.T) {
+	p := plain()
+	for i := range dim {
+		p.NIW.M[i] = 0.1 * float64(i%5)
+		for j := range i {
+			p.NIW.L.SetTri(i, j, 0.02*float64((i*j)%7))
+		}
+	}
+	s := world(4, 6, 5, 3)
+	l := learn(t, p, s)
+	if l.Prior == nil {
+		t.Fatalf("%+v", l)
+	}
+	var want, got mat.SymDense
+	want.SymOuterK(1, p.NIW.L)
+	got.SymOuterK(1, l.Prior.NIW.L)
+	mean, total := make([]float64, dim), p.Session.Centre
+	for _, c := range s {
+		m := make([]float64, dim)
+		for _, x := range c {
+			for i, v := range x {
+				m[i] += float64(v) / float64(len(c))
+			}
+		}
+		for _, x := range c {
+			r := mat.NewVecDense(dim, nil)
+			for i, v := range x {
+				r.SetVec(i, float64(v)-m[i])
+			}
+			want.SymRankOne(&want, p.Session.Shared, r)
+		}
+		a := 5 * float64(len(c)) / (5 + float64(len(c)))
+		total += a
+		for i := range m {
+			mean[i] += a * (m[i] - p.NIW.M[i])
+		}
+	}
+	scale := got.At(0, 0) / want.At(0, 0)
+	for i := range dim {
+		if v := p.NIW.M[i] + mean[i]/total; math.Abs(v-l.Prior.NIW.M[i]) > 1e-9 {
+			t.Errorf("m[%d] is %v, want %v", i, l.Prior.NIW.M[i], v)
+		}
+		for j := range i + 1 {
+			if math.Abs(got.At(i, j)-scale*want.At(i, j)) > 1e-9 {
+				t.Errorf("S[%d,%d] is %v, want %v", i, j, got.At(i, j), scale*want.At(i, j))
+			}
+		}
+	}
+}
+
+func TestFramesOfABurstCountOnce(t *testing.T) {
+	once, often := world(6, 8, 6, 4), make(Session, 8)
+	for c, class := range once {
+		for _, x := range class {
+			often[c] = append(often[c], x, slices.Clone(x), slices.Clone(x))
+		}
+	}
+	a, b := learn(t, plain(), once), learn(t, plain(), often)
+	if a.Prior == nil || !mat.EqualApprox(a.Prior.NIW.L, b.Prior.NIW.L, 1e-9) {
+		t.Errorf("%+v once, %+v often", a, b)
+	}
+}
+
+func TestTheSameComesOfTheSame(t *testing.T) {
+	var files [2][]byte
+	for i := range files {
+		var err error
+		if files[i], err = model.EncodePrior(learn(t, plain(), world(6, 8, 6, 4)).Prior); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("two files of the same pictures differ")
+	}
+}
+
+func TestWhatCannotBeLearnedFromIsRefused(t *testing.T) {
+	var few *TooLittleError
+	for _, s := range [][]Session{nil, {world(1, 3, 9, 4)}, {world(1, 9, 2, 4)}, {world(1, 2, 5, 4), world(2, 2, 5, 4)}} {
+		if _, err := Learn(t.Context(), plain(), s); !errors.As(err, &few) {
+			t.Errorf("%d sessions: %v", len(s), err)
+		}
+	}
+	long := world(1, 6, 4, 4)
+	long[2][1] = append(long[2][1], 1)
+	var d *niw.DimensionError
+	if _, err := Learn(t.Context(), plain(), []Session{long}); !errors.As(err, &d) || d.Got != dim+1 {
+		t.Errorf("an embedding too long: %v", err)
+	}
+	far := world(1, 6, 4, 4)
+	far[0][0][0] = 1e30
+	var v *niw.ValueError
+	if _, err := Learn(t.Context(), plain(), []Session{far}); !errors.As(err, &v) {
+		t.Errorf("an embedding far away: %v", err)
+	}
+	p := plain()
+	p.Session.Shared = 0
+	if _, err := Learn(t.Context(), p, []Session{world(1, 6, 4, 4)}); !errors.As(err, &v) {
+		t.Errorf("a prior for a covariance of each class: %v", err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Learn(stopped, plain(), []Session{world(1, 6, 4, 4)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the caller gave up: %v", err)
+	}
+}

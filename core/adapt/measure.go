@@ -1,0 +1,245 @@
+package adapt
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/episode"
+	"metaqda/core/metatrain"
+	"metaqda/core/metrics"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/session"
+)
+
+// Measured is how well a prior serves classes that it has not seen, with one and two
+// examples each.
+type Measured struct {
+	Accuracy float64 // share of right answers
+	Loss     float64 // mean of -ln of the right class's probability
+	AUROC    float64 // of the probability of none of these; 1/2 where nobody was asked
+}
+
+const (
+	divisions   = 6   // of each session's classes in two halves
+	tasks       = 12  // of each half and shot
+	mostMeasure = 400 // examples: what is measured lies in so many dimensions
+	mostWay     = 5
+)
+
+// measurement is the examples in the coordinates of the space that they span, in which
+// the prior is (0, I): all inner products are what they were.
+type measurement struct {
+	prior    *model.Prior
+	dim      int
+	sessions [][]*mat.Dense
+	rng      *rand.Rand
+}
+
+func newMeasurement(p *model.Prior, taught [][]*mat.Dense, rng *rand.Rand) *measurement {
+	m := &measurement{prior: p, rng: rng}
+	var chosen []*mat.Dense
+	n := 0
+	for _, session := range taught {
+		var classes []*mat.Dense
+		for _, i := range rng.Perm(len(session)) {
+			if k, _ := session[i].Dims(); n+k <= mostMeasure {
+				n += k
+				classes, chosen = append(classes, session[i]), append(chosen, session[i])
+			}
+		}
+		m.sessions = append(m.sessions, classes)
+	}
+	m.dim = p.NIW.Dim()
+	if n >= m.dim {
+		return m
+	}
+	all := mat.NewDense(n, m.dim, nil)
+	at := 0
+	for _, c := range chosen {
+		k, _ := c.Dims()
+		all.Slice(at, at+k, 0, m.dim).(*mat.Dense).Copy(c)
+		at += k
+	}
+	var gram mat.SymDense
+	gram.SymOuterK(1, all)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(&gram, true) {
+		return m
+	}
+	var x mat.Dense
+	eigen.VectorsTo(&x)
+	for j, v := range eigen.Values(nil) {
+		for i := range n {
+			x.Set(i, j, x.At(i, j)*math.Sqrt(math.Max(v, 0)))
+		}
+	}
+	m.dim, at = n, 0
+	for _, session := range m.sessions {
+		for j, c := range session {
+			k, _ := c.Dims()
+			session[j] = x.Slice(at, at+k, 0, n).(*mat.Dense)
+			at += k
+		}
+	}
+	return m
+}
+
+// division is a session's classes in those to learn from, with those of all other
+// sessions, and those to ask about.
+type division struct{ learn, ask []*mat.Dense }
+
+func (m *measurement) divisions() (all []division) {
+	for s, classes := range m.sessions {
+		for range divisions {
+			var d division
+			order := m.rng.Perm(len(classes))
+			for _, i := range order {
+				if k, _ := classes[i].Dims(); k >= MinExamples && len(d.ask) < len(order)/2 {
+					d.ask = append(d.ask, classes[i])
+				} else {
+					d.learn = append(d.learn, classes[i])
+				}
+			}
+			if len(d.ask) < 2 {
+				continue
+			}
+			for o, others := range m.sessions {
+				if o != s {
+					d.learn = append(d.learn, others...)
+				}
+			}
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// run asks about the classes left out under the prior and under what the others teach.
+func (m *measurement) run(ctx context.Context) (before, after Measured, s settled, err error) {
+	all := m.divisions()
+	plain := niw.HandCrafted(m.dim, 1)
+	learned := make([]*niw.Prior, len(all))
+	for i, d := range all {
+		if err := ctx.Err(); err != nil {
+			return before, after, s, err
+		}
+		learned[i] = update(m.prior, m.dim, d.learn, 1)
+		s.scale += distance(learned[i], d.ask) / distance(plain, d.ask) / float64(len(all))
+	}
+	var old, fresh []session.Sample
+	for i, d := range all {
+		learned[i].L.ScaleTri(math.Sqrt(s.scale), learned[i].L)
+		for _, c := range []struct {
+			prior *niw.Prior
+			to    *[]session.Sample
+		}{{plain, &old}, {learned[i], &fresh}} {
+			samples, err := m.ask(ctx, c.prior, d.ask, uint64(i))
+			if err != nil {
+				return before, after, s, err
+			}
+			*c.to = append(*c.to, samples...)
+		}
+	}
+	s.logT = temperature(m.prior.Session.FB, fresh)
+	return judge(m.prior.Session.FB, old, temperature(m.prior.Session.FB, old)), judge(m.prior.Session.FB, fresh, s.logT), s, nil
+}
+
+// distance returns the mean squared distance between two examples of a class.
+func distance(p *niw.Prior, classes []*mat.Dense) (sum float64) {
+	for _, c := range classes {
+		r, _ := residuals(c)
+		k, _ := r.Dims()
+		for i := range k {
+			row := r.RawRowView(i)
+			floats.Add(row, p.M)
+			p.WhitenTo(row, row)
+			sum += 2 * floats.Dot(row, row) / float64(k-1) / float64(len(classes))
+		}
+	}
+	return sum
+}
+
+// ask draws tasks of the classes and scores them under a prior.
+func (m *measurement) ask(ctx context.Context, p *niw.Prior, classes []*mat.Dense, seed uint64) ([]session.Sample, error) {
+	dom, pool := &metatrain.Domain{Name: "left out", Dim: m.dim}, episode.Pool{Name: "left out"}
+	smallest := math.MaxInt
+	for _, c := range classes {
+		k, _ := c.Dims()
+		smallest = min(smallest, k)
+		var rows []int
+		for i := range k {
+			rows = append(rows, len(dom.X)/m.dim)
+			for _, v := range c.RawRowView(i) {
+				dom.X = append(dom.X, float32(v))
+			}
+		}
+		pool.Rows = append(pool.Rows, rows)
+	}
+	way := min(mostWay, max(2, len(classes)-1))
+	var samplers []episode.Sampler
+	for shot := 1; shot <= min(2, smallest-2); shot++ {
+		c := episode.Fixed(way, shot, min(5, smallest-shot))
+		c.UnknownClasses = min(way, len(classes)-way)
+		s, err := episode.NewUniform(pool, c, seed)
+		if err != nil {
+			return nil, err
+		}
+		samplers = append(samplers, s)
+	}
+	return metatrain.Sessions(ctx, p, m.prior.Session.Options(), dom, samplers, tasks, 1)
+}
+
+// temperature returns what, added to ln T, makes the answers most probable.
+func temperature(p *session.Population, samples []session.Sample) (best float64) {
+	const most, step, ridge = 1.0, 0.1, 0.02
+	least := math.Inf(1)
+	for d := -most; d <= most+step/2; d += step {
+		if loss := judge(p, samples, d).Loss + ridge*d*d; loss < least {
+			best, least = d, loss
+		}
+	}
+	return best
+}
+
+// judge measures the answers at another temperature.
+func judge(p *session.Population, samples []session.Sample, logT float64) (m Measured) {
+	q := *p
+	q.LogT[0] += logT
+	n := 0.0
+	var known, unknown []float64
+	for i := range samples {
+		s := &samples[i]
+		c := s.Way()
+		posterior := q.Infer(&s.Support)
+		even := slices.Repeat([]float64{-math.Log(float64(c))}, c)
+		u, dst, scratch := make([]float64, c), make([]float64, c), make([]float64, c)
+		for k, y := range s.Answer {
+			for j := range u {
+				slope, offset := q.Line(s.Shots[j])
+				u[j] = slope*s.Query[k*c+j] + offset
+			}
+			none := posterior.ProbabilitiesTo(dst, u, even, 0.5, scratch)
+			if y == session.Unknown {
+				unknown = append(unknown, none)
+				continue
+			}
+			known = append(known, none)
+			n++
+			if metrics.Best(dst) == y {
+				m.Accuracy++
+			}
+			m.Loss -= math.Log(math.Max(dst[y]/floats.Sum(dst), 1e-9))
+		}
+	}
+	m.Accuracy, m.Loss, m.AUROC = m.Accuracy/n, m.Loss/n, 0.5
+	if len(unknown) > 0 {
+		m.AUROC = metrics.AUROC(unknown, known)
+	}
+	return m
+}
