@@ -3,6 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { compile as compileKernels } from './simd.mjs';
 
 /**
@@ -13,7 +15,7 @@ import { compile as compileKernels } from './simd.mjs';
  */
 export function written(more = {}) {
   /** @type {Record<string, () => Promise<string>>} */
-  const all = { './go.js': go, './kernels.js': kernels, ...more };
+  const all = { './go.js': go, './kernels.js': async () => kernels(await compileKernels()), ...more };
   return {
     name: 'written',
     setup({ onResolve, onLoad }) {
@@ -21,6 +23,16 @@ export function written(more = {}) {
       onLoad({ filter: /./, namespace: 'written' }, async ({ path }) => ({ contents: await all[path]() }));
     },
   };
+}
+
+/** The npm package as it stands in the tree, for programs in Node. @param {string} site that was built @returns {Promise<typeof import('../library/index.js')>} */
+export async function library(site) {
+  const { outputFiles: [{ text }] } = await build({
+    entryPoints: [fileURLToPath(new URL('../library/index.js', import.meta.url))],
+    bundle: true, format: 'esm', write: false, logLevel: 'warning',
+    plugins: [written({ './kernels.js': async () => kernels(await readFile(path.join(site, 'metaqda-simd.wasm'))) })],
+  });
+  return import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`);
 }
 
 /**
@@ -38,7 +50,8 @@ async function go() {
     }`;
 }
 
-async function kernels() {
-  const base64 = Buffer.from(await compileKernels()).toString('base64');
+/** @param {Uint8Array} program */
+function kernels(program) {
+  const base64 = Buffer.from(program).toString('base64');
   return `export const kernels = () => Uint8Array.from(atob(${JSON.stringify(base64)}), (c) => c.charCodeAt(0));`;
 }

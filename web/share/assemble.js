@@ -32,8 +32,8 @@ const PLACE = '<template id="blocks"></template>';
 const TITLE = '<title>metaqda</title>';
 
 /** More than this is a lot for one mail, in bytes: a third more there, near 10 MB. */
-export const LARGE = 7e6;
-/** More than this no browser should be asked to open from one file. The command line says so too. */
+export const LARGE = 7.2e6;
+/** More than this no browser should be asked to open from one file. */
 export const MOST = 64e6;
 
 /** @param {Uint8Array} bytes @returns {Promise<string>} */

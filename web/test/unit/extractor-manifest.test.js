@@ -146,7 +146,7 @@ test('the identity is of files and recipe: it changes with all that changes numb
   assert.equal(await identity(none), await identity({ outputs: [{ node: 'pooled', pooling: 'none', map: 'cells' }] }), 'cells explain an answer and do not change it');
 });
 
-test('the recipe is the text that the command line hashes too', async () => {
+test('the recipe is the text that identities were made of', async () => {
   const all = JSON.parse(await readFile(new URL('../../../testdata/extractor/recipes.json', import.meta.url), 'utf8'));
   assert.ok(all.length >= 5);
   for (const { manifest, recipe } of all) assert.equal(recipeText(decodeManifest(manifest)), recipe);

@@ -1,9 +1,14 @@
 // @ts-check
 /** What shared files are put together by, and the words of their page. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import test from 'node:test';
 import { assemble, broughtNotices, escaped, fileName, megabytes, packed, unpacked } from '../../share/assemble.js';
+import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
 
 const at = (/** @type {string} */ name) => new URL(`../../../${name}`, import.meta.url);
@@ -73,4 +78,24 @@ test('the notices of a shared file name what it carries, and no more', async () 
     for (const name of [...never, ...not]) assert.ok(!notices.includes(name), `${file}: ${name}`);
   }
   assert.match(broughtNotices({ id: 'a', licence: 'MIT, its author' }, 'the rest'), /“a” was brought .*\n\nMIT, its author\n\nthe rest$/);
+});
+
+test('the command refuses what a shared file could not recognise with', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'share-'));
+  const { createClassifier, init } = await library(at('build/site').pathname);
+  await init({ wasm: await readFile(at('build/site/share/engine.wasm')) });
+  const run = (/** @type {string} */ name, /** @type {string[]} */ ...more) => spawnSync('node', [at('scripts/share.mjs').pathname, '--classifier', path.join(folder, name), '--out', path.join(folder, 'one.html'), ...more], { encoding: 'utf8' });
+  for (const [name, dimension, extractor] of /** @type {[string, number, any][]} */ ([['512', 512], ['another', 1280, { id: 'theirs', embed: () => [] }], ['nothing', 0]])) {
+    const c = await createClassifier({ name, extractor });
+    if (dimension) c.addExampleSync(Array.from({ length: dimension }, (_, i) => Math.sin(i)), 'cup');
+    else c.addClass('empty');
+    writeFileSync(path.join(folder, name), c.save());
+    c.dispose();
+  }
+  for (const [name, why, ...more] of [['512', /512 numbers/], ['another', /theirs/], ['nothing', /nothing to share/], ['gone', /ENOENT/], ['512', /make site/, '--site', folder]]) {
+    const { status, stderr } = run(/** @type {string} */ (name), .../** @type {string[]} */ (more));
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, /** @type {RegExp} */ (why));
+  }
+  rmSync(folder, { recursive: true });
 });

@@ -1,0 +1,76 @@
+#!/usr/bin/env node
+// @ts-check
+/**
+ * A saved session as one HTML file that recognises by itself, as "Share" of the page makes it:
+ *   node scripts/share.mjs --classifier SESSION --out ONE.html
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { library } from '../web/build/written.mjs';
+import { checkFiles, decodeManifest } from '../web/extractor/manifest.js';
+import { megabytes } from '../web/share/assemble.js';
+import { broughtParts, largeness, ownParts, sharedFile } from '../web/share/parts.js';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const usage = `Usage: node scripts/share.mjs --classifier SESSION --out ONE.html [--prior FILE] [--extractor MANIFEST] [--learn]
+
+Writes one HTML file that recognises by itself, from disk and without a network. The
+pictures in a session do not go along. 'make site' builds what the file is made of.
+
+  --classifier FILE     a session saved by the page, the npm package or the Go library
+  --out FILE            where to write
+  --prior FILE          background knowledge that it was taught under (default: web/prior/default.safetensors)
+  --extractor MANIFEST  of the extractor that read the pictures, with its files beside it, if
+                        it is not the page's own
+  --learn               people may teach it more
+  --site FOLDER         the built site (default: build/site)
+
+Exit status: 0 done, 2 something to put right (said in one sentence).`;
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      classifier: { type: 'string' }, out: { type: 'string' }, prior: { type: 'string', default: path.join(root, 'web/prior/default.safetensors') },
+      extractor: { type: 'string' }, learn: { type: 'boolean', default: false }, site: { type: 'string', default: path.join(root, 'build/site') }, help: { type: 'boolean' },
+    },
+  });
+  if (values.help) return console.log(usage);
+  const { classifier: session, out, extractor: place, site } = values;
+  if (!session || !out) throw new Error('Say what to share with --classifier FILE and where to write it with --out FILE.');
+  const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(path.join(site, name)).catch(() => { throw new Error(`There is no ${name} in ${site}: 'make site' builds it.`); }));
+  const parts = place ? await brought(place, read) : await ownParts(read);
+  const [file, prior] = await Promise.all([readFile(session), readFile(values.prior)]);
+  const { id, sha256, dimension } = parts.extractor;
+  const { init, openClassifier } = await library(site);
+  await init({ wasm: await read('share/engine.wasm') });
+  const classifier = await openClassifier(file, { prior, extractor: { id, sha256, embed: () => [] } });
+  if (classifier.dimension !== dimension) {
+    throw new Error(`${session} was taught vectors of ${classifier.dimension} numbers, and the extractor “${id}” gives ${dimension}: give the manifest of the one that they are of with --extractor.`);
+  }
+  const { counts, labels } = classifier;
+  const classes = labels.filter((label) => counts[label] > 0);
+  if (!classes.length) throw new Error(`${session} was taught nothing: there is nothing to share.`);
+  const { name = '', settings = '{}' } = metadataOf(file);
+  const about = { name, learn: values.learn, sort: JSON.parse(settings).sort ?? 'probability', classes };
+  const text = await sharedFile(parts, about, { classifier: classifier.save(), prior });
+  await writeFile(out, text);
+  const large = largeness(text, parts, 'the extractor');
+  if (large) console.error(`${out} has ${megabytes(text.length)}${large}.`);
+}
+
+/** @param {string} place @param {import('../web/share/parts.js').Read} read */
+async function brought(place, read) {
+  const manifest = decodeManifest(await readFile(place, 'utf8'));
+  const { sha256, contents } = await checkFiles(manifest, (name) => readFile(path.join(path.dirname(place), name)).then((bytes) => new Uint8Array(bytes), () => undefined));
+  return broughtParts(read, manifest, sha256, async () => contents);
+}
+
+/** Of a safetensors file: the length of a header in JSON, and the header. @param {Buffer} file @returns {Record<string, string>} */
+const metadataOf = (file) => JSON.parse(file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString()).__metadata__;
+
+await main().catch((error) => {
+  console.error(error.message);
+  process.exitCode = 2;
+});

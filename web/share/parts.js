@@ -1,0 +1,96 @@
+// @ts-check
+/**
+ * What a shared file is made of, read from the site: by the page from where it was loaded,
+ * by scripts/share.mjs from the folder.
+ */
+import { assemble, broughtNotices, LARGE, megabytes, MOST, packed } from './assemble.js';
+
+/** @typedef {import('../library/types.js').ExtractorRecord} ExtractorRecord */
+/** @typedef {import('./assemble.js').SharedExtractor} SharedExtractor */
+/** @typedef {(name: string) => Promise<Uint8Array>} Read a file of the site */
+/** @typedef {{page: string, version: string, extractor: SharedExtractor, blocks: Record<string, string>, network: number}} Parts
+    what all files with one extractor have; network: how long its blocks and those of what runs it are */
+
+/** @param {Read} read @param {string} name @returns {Promise<string>} */
+const textOf = async (read, name) => new TextDecoder().decode(await read(name));
+
+/** @param {Read} read @returns {Promise<ExtractorRecord>} */
+export const recordOfOwn = async (read) => JSON.parse(await textOf(read, 'extractor/extractor.json'));
+
+/** With the page's own extractor. @param {Read} read @returns {Promise<Parts>} */
+export async function ownParts(read) {
+  const { runtimes, ...record } = await recordOfOwn(read);
+  const files = Object.fromEntries(record.files.map(({ name }, i) => [`file-${i}`, () => read(`extractor/${name}`)]));
+  return partsOf(read, { ...record, plain: true }, 'share/page.html', await textOf(read, 'share/notices.txt'), { ...files, ...programs(read, runtimes) });
+}
+
+/**
+ * With one that was brought.
+ *
+ * @param {Read} read @param {import('../extractor/manifest.js').Manifest} manifest @param {string} sha256
+ * @param {() => Promise<Map<string, ArrayBuffer>>} contentsOf its files
+ * @returns {Promise<Parts>}
+ */
+export async function broughtParts(read, manifest, sha256, contentsOf) {
+  if (manifest.runtime === 'function') throw new Error(`The extractor “${manifest.id}” is a function, which a shared file does not run: use it in a page of your own, by the npm package.`);
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  // Base64 makes them a third longer, and what weights are made of hardly packs.
+  if (bytes > 2 * MOST) throw tooLarge(`The extractor “${manifest.id}” has ${megabytes(bytes)}`);
+  const contents = await contentsOf();
+  const onnx = manifest.runtime === 'onnx';
+  const files = Object.fromEntries(manifest.files.map(({ name }, i) => [`file-${i}`, async () => new Uint8Array(/** @type {ArrayBuffer} */ (contents.get(name)))]));
+  const runtime = onnx ? { 'runtime-simd': async () => read(`networks/${JSON.parse(await textOf(read, 'networks/networks.json')).onnx.name}`) } : programs(read, (await recordOfOwn(read)).runtimes);
+  const notices = await textOf(read, `networks/share-${manifest.runtime}.txt`);
+  return partsOf(read, { ...manifest, sha256, plain: !onnx }, `networks/share-${manifest.runtime}.html`, broughtNotices(manifest, notices), { ...files, ...runtime });
+}
+
+/** @param {Read} read @param {ExtractorRecord['runtimes']} runtimes */
+const programs = (read, { simd, plain }) => ({ 'runtime-simd': () => read(`extractor/${simd.name}`), 'runtime-plain': () => read(`extractor/${plain.name}`) });
+
+/**
+ * @param {Read} read @param {SharedExtractor} extractor
+ * @param {string} page @param {string} notices
+ * @param {Record<string, () => Promise<Uint8Array>>} network blocks of the extractor and of what runs it
+ * @returns {Promise<Parts>}
+ */
+async function partsOf(read, extractor, page, notices, network) {
+  const { version } = JSON.parse(await textOf(read, 'manifest.json'));
+  /** @type {Record<string, string>} */
+  const blocks = {};
+  let length = 0;
+  for (const [name, content] of Object.entries(network)) {
+    blocks[name] = await packed(await content());
+    length += blocks[name].length;
+    if (length > MOST) throw tooLarge(`With the extractor “${extractor.id}” the file would have over ${megabytes(MOST)}`);
+  }
+  blocks.engine = await packed(await read('share/engine.wasm'));
+  blocks.notices = await packed(new TextEncoder().encode(notices));
+  return { page: await textOf(read, page), version, extractor, blocks, network: length };
+}
+
+/**
+ * The file.
+ *
+ * @param {Parts} parts
+ * @param {Pick<import('./assemble.js').About, 'name' | 'learn' | 'sort' | 'classes'>} about
+ * @param {Record<string, Uint8Array>} taught `classifier`, `prior`, and `pictures` if they go along
+ * @returns {Promise<string>}
+ */
+export async function sharedFile({ page, version, extractor, blocks }, about, taught) {
+  const first = new TextEncoder().encode(JSON.stringify({ ...about, made: new Date().toISOString(), version, extractor }));
+  /** @type {Record<string, string>} */
+  const own = {};
+  for (const [name, bytes] of Object.entries({ about: first, ...taught })) own[name] = await packed(bytes);
+  const text = assemble(page, about.name, { ...own, ...blocks });
+  if (text.length > MOST) throw tooLarge(`With all that it was taught the file would have ${megabytes(text.length)}`);
+  return text;
+}
+
+/** What is said of a file that is too large for many a mail, '' of others. @param {string} text @param {Parts} parts @param {string} extractor */
+export function largeness(text, { network }, extractor) {
+  if (text.length <= LARGE) return '';
+  return `${network > LARGE / 2 ? `, ${megabytes(network)} of it ${extractor} and what runs it` : ''}. That is too large for many a mail`;
+}
+
+/** @param {string} why */
+const tooLarge = (why) => new Error(`${why}, and one file holds at most ${MOST / 1e6} MB: save the session instead, and hand on the extractor beside it.`);
