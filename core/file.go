@@ -37,7 +37,7 @@ func (c *Classifier) Export() ([]byte, error) {
 	if c.qda == nil {
 		return nil, qda.ErrNoExamples
 	}
-	f, err := c.qda.Freeze()
+	f, err := c.qda.Predictor()
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 const exportAbout = `Writes a classifier as plain numbers, for programs that know nothing of this one: a
 safetensors file that names no other and answers as the classifier does now, none of
-these included. web/share/README.md has the lines of Python and of JavaScript that
+these included: web/share/README.md has the lines of Python and of JavaScript that
 read it. The classifier is a session saved by the page, or what the npm package saves.`
 
 func exportCommand() *cli.Command {

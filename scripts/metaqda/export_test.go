@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -119,7 +118,8 @@ func plainCases(t *testing.T) []plainCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	centred := &model.Prior{NIW: niw.HandCrafted(9, 1), Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Centre: make([]float64, 9)}}
+	one := model.Session{Centre: 1.5, Shared: 1.5, Kappa: 5, FB: modeltest.Prior(9).Session.FB}
+	centred := &model.Prior{NIW: niw.HandCrafted(9, 1), Session: one, Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Centre: make([]float64, 9)}}
 	for i := range 9 {
 		centred.Transform.Centre[i] = 0.1 * rng.NormFloat64()
 		centred.NIW.M[i] = 0.1 * rng.NormFloat64()
@@ -128,7 +128,7 @@ func plainCases(t *testing.T) []plainCase {
 		}
 	}
 	d := len(learned.NIW.M)
-	raw := &model.Prior{NIW: niw.HandCrafted(6, 2), Transform: embed.Transform{Kind: embed.None, Power: 1.5}}
+	raw := &model.Prior{NIW: niw.HandCrafted(6, 2), Session: one, Transform: embed.Transform{Kind: embed.None, Power: 1.5}}
 	return []plainCase{
 		writePlain(t, "shipped", rng, d, []int{3, 0, 1, 2}, learned, core.Settings{NonePrior: 0.2}),
 		writePlain(t, "one class", rng, d, []int{2}, learned, core.Settings{NonePrior: 0.5}),
@@ -141,18 +141,18 @@ func plainCases(t *testing.T) []plainCase {
 	}
 }
 
-// programIn returns the program that the README has in a language.
-func programIn(t *testing.T, language string) string {
+// javaScript returns the program that the README of web/share has.
+func javaScript(t *testing.T) string {
 	t.Helper()
 	readme, err := os.ReadFile("../../web/share/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllSubmatch(readme, -1)
-	if len(found) != 1 {
-		t.Fatalf("%d programs in %s, want one", len(found), language)
+	_, program, ok := strings.Cut(string(readme), "```js\n")
+	if program, _, _ = strings.Cut(program, "```"); !ok {
+		t.Fatal("the README has no program in JavaScript")
 	}
-	return string(found[0][1])
+	return program
 }
 
 // answered runs a program that reads cases and writes [none, class, ...] for each query,
@@ -199,14 +199,14 @@ func answered(t *testing.T, cases []plainCase, program string, command string, a
 }
 
 // The classifier itself is the oracle; the programs know nothing of it but the file.
-func TestTheReadmesProgramsAnswerAsTheClassifier(t *testing.T) {
+func TestOtherProgramsAnswerAsTheClassifier(t *testing.T) {
 	cases := plainCases(t)
 	t.Run("JavaScript", func(t *testing.T) {
 		node, err := exec.LookPath("node")
 		if err != nil {
 			t.Skip("no Node.js here")
 		}
-		answered(t, cases, programIn(t, "js")+`
+		answered(t, cases, javaScript(t)+`
 const { readFileSync } = require('node:fs');
 const all = JSON.parse(readFileSync(process.argv[2])).map(({ file, queries }) => {
   const bytes = readFileSync(file);
@@ -220,14 +220,31 @@ console.log(JSON.stringify(all));`, node)
 		if python == "" {
 			t.Skip("no Python with numpy here: install python3-numpy to have this tested")
 		}
-		answered(t, cases, programIn(t, "python")+`
-import sys
+		t.Setenv("PYTHONPATH", "../python")
+		t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
+		answered(t, cases, `
+import json, sys
+import numpy as np, metaqda
 def asked(case):
-    c = load(case['file'])
-    for x in case['queries']:
-        p, none = predict(c, np.array(x, 'f4'))
-        yield [float(none)] + [float(p[name]) for name in c['classes']]
-print(json.dumps([list(asked(case)) for case in json.loads(np.fromfile(sys.argv[1], np.uint8).tobytes())]))`, python, "-W", "error")
+    c = metaqda.load(case['file'])
+    p = c.predict_proba(np.array(case['queries'], 'f4'))
+    assert len(c.classes_) == p.shape[1] and np.allclose(p.sum(1) + c.none_, 1)
+    answer = np.column_stack([c.none_, p]).tolist()
+    taken = c.predict(case['queries'])
+    assert all((t is None) == (n >= metaqda.NONE_FROM) for t, n in zip(taken, c.none_))
+    for X in [[[1.0]], [[np.nan] * len(case['queries'][0])]]:
+        try:
+            c.predict_proba(X)
+            raise SystemExit('took what is no embedding')
+        except ValueError:
+            pass
+    return answer
+answers = [asked(case) for case in json.load(open(sys.argv[1], encoding='utf8'))]
+try:
+    metaqda.load(sys.argv[1])
+    raise SystemExit('took what is no file')
+except ValueError:
+    print(json.dumps(answers))`, python)
 	})
 }
 

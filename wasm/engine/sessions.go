@@ -330,7 +330,7 @@ func (e *Engine) PlainFile() ([]byte, error) {
 	if e.classifier == nil {
 		return nil, fail("empty", "There is nothing to hand on yet: teach a class first.")
 	}
-	f, err := e.classifier.Freeze()
+	f, err := e.classifier.Predictor()
 	if err == qda.ErrNoExamples {
 		return nil, fail("empty", "There is nothing to hand on yet: teach a class first.")
 	}
