@@ -23,7 +23,6 @@ export const builtExtractor = path.join(site, 'extractor');
  * @property {string} id @property {string} sha256 @property {number} dimension
  * @property {Manifest['takes']} takes what embed is given: pixels, or a file's bytes
  * @property {(input: any) => Promise<Float32Array>} embed
- * @property {(pixels: Pixels) => Promise<(import('../../web/extractor/cells.js').FeatureMap | null)[][]>} maps the feature maps of each view
  */
 
 /**
@@ -77,7 +76,6 @@ async function network({ manifest, sha256, contents, module, program }, { recipe
   return {
     id, sha256, dimension, takes,
     embed: async (/** @type {Pixels} */ pixels) => checked(meanOf(await inTurn(inputs(pixels), runtime.run)), dimension),
-    maps: (/** @type {Pixels} */ pixels) => inTurn(inputs(pixels), runtime.maps),
     shapes: async () => runtime.shapes?.(new Float32Array(3 * inputSize * inputSize)) ?? [],
     close: runtime.close,
   };
@@ -92,7 +90,7 @@ async function functionOf(folder, manifest, sha256, contents) {
     manifest,
     read: (/** @type {string} */ file) => new Uint8Array(contents.get(file) ?? (() => { throw new Complaint(`'${name}' reads '${file}', which the manifest does not list; add it to "files".`); })()),
   });
-  return { id, sha256, dimension, takes, embed: async (input) => checked(await embed(input), dimension), maps: async () => [] };
+  return { id, sha256, dimension, takes, embed: async (input) => checked(await embed(input), dimension) };
 }
 
 /** @param {string} file */

@@ -4,8 +4,6 @@
  *   load  args: ExtractorFiles     result: true
  *   embed args: {picture, views}   result: Float32Array (transferred)
  *         picture: Blob | ImageBitmap | ImageData; views: how many, all of them if undefined
- *   leaveOut args: {picture, grid} result: {embedding, without}
- *         picture: ImageBitmap; see index.js
  *   shapes args: nothing           result: number[][], of what each output answers
  */
 import { answer } from '../base/remote.js';
@@ -29,13 +27,6 @@ export function answerWith(createRuntime) {
         return await loaded().embed(picture, views);
       } finally {
         if (picture instanceof ImageBitmap) picture.close(); // our copy: free its memory now
-      }
-    },
-    async leaveOut(/** @type {{picture: ImageBitmap, grid: number}} */ { picture, grid }) {
-      try {
-        return await loaded().leaveOut(picture, grid);
-      } finally {
-        picture.close();
       }
     },
     shapes: () => loaded().shapes(),

@@ -17,7 +17,7 @@ const refused = new Set(['extractor-model', 'extractor-output', 'extractor-manif
 
 /** @typedef {import('./index.js').Extractor} Extractor */
 /** @typedef {() => Promise<readonly (readonly number[])[]>} Shapes of what each output answers */
-/** @typedef {{name: 'worker' | 'window', embed: Extractor['embed'], leaveOut: Extractor['leaveOut'], shapes: Shapes, close: () => void}} Place */
+/** @typedef {{name: 'worker' | 'window', embed: Extractor['embed'], shapes: Shapes, close: () => void}} Place */
 
 /** @typedef {import('./session.js').ExtractorFiles} ExtractorFiles */
 
@@ -94,7 +94,6 @@ export async function loadNetwork(source, { onProgress, worker = true, patience 
     views: source.views,
     get place() { return place.name; },
     embed: (picture, views) => ask((here) => here.embed(picture, views)),
-    leaveOut: (picture, grid) => ask((here) => here.leaveOut(picture, grid)),
     shapes: () => ask((here) => here.shapes()),
     close() {
       closed = true;
@@ -147,7 +146,6 @@ async function startInWorker(source, files, patience) {
     name: 'worker',
     // Cloned, not transferred: the caller may still draw a thumbnail from it.
     embed: (picture, views) => client.ask('embed', { picture, views }).catch(refuse),
-    leaveOut: (picture, grid) => client.ask('leaveOut', { picture, grid }).catch(refuse),
     shapes: () => client.ask('shapes'),
     close,
   };

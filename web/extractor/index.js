@@ -22,15 +22,7 @@ export { decodePicture } from './pixels.js';
  *   of all views, or sooner and more coarsely of the first so many;
  *   answers `dimension` finite numbers, the same for the same picture; leaves the
  *   picture usable; rejects with an ExtractorError (code, sentence)
- * @property {(picture: ImageBitmap, grid: number) => Promise<Parts>} leaveOut
- *   what the embedding would be without each of grid x grid parts of the picture
  * @property {() => void} close
- */
-
-/**
- * @typedef {object} Parts
- * @property {Float32Array} embedding of the whole picture
- * @property {Float32Array[]} without each part, row by row
  */
 
 /**

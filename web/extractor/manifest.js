@@ -17,7 +17,7 @@ import { filter } from './preprocess.js';
 /** @typedef {import('./preprocess.js').View} View */
 /** @typedef {'tfjs-graph' | 'onnx' | 'function'} RuntimeName */
 /** @typedef {'none' | 'mean' | 'first' | 'rest'} Pooling */
-/** @typedef {{node: string, pooling: Pooling, map?: string}} Output map: the node over whose cells a node without pooling is the mean */
+/** @typedef {{node: string, pooling: Pooling}} Output */
 /** @typedef {{name: string, bytes: number, sha256: string}} ManifestFile */
 
 /**
@@ -220,12 +220,8 @@ function viewOf(given, at) {
 
 /** @param {unknown} given @param {string} at @returns {Output} */
 function outputOf(given, at) {
-  const { node, pooling, map } = object(given, at, ['node', 'pooling', 'map']);
-  /** @type {Output} */
-  const output = { node: text(node, `${at}.node`, most.name), pooling: /** @type {Pooling} */ (choice(pooling ?? 'none', `${at}.pooling`, ['none', 'mean', 'first', 'rest'])) };
-  if (map === undefined) return output;
-  if (output.pooling !== 'none') throw new ManifestError(`${at}.map`, `goes with the pooling "none" alone: with ${JSON.stringify(output.pooling)} the cells are known`);
-  return { ...output, map: text(map, `${at}.map`, most.name) };
+  const { node, pooling } = object(given, at, ['node', 'pooling', 'map']); // older manifests name a map, which nothing needs any more
+  return { node: text(node, `${at}.node`, most.name), pooling: /** @type {Pooling} */ (choice(pooling ?? 'none', `${at}.pooling`, ['none', 'mean', 'first', 'rest'])) };
 }
 
 /** @param {unknown} value @param {string} at @param {string[]} known fields @returns {Record<string, unknown>} */

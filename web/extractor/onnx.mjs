@@ -7,7 +7,7 @@
 import { InferenceSession, Tensor, env } from 'onnxruntime-web/wasm';
 import { ExtractorError } from './errors.js';
 import { OnnxError, expose } from './onnx-graph.js';
-import { cellsOf, concatenate, inputOf, pooled } from './tensors.js';
+import { concatenate, inputOf, pooled } from './tensors.js';
 
 /** @typedef {import('./manifest.js').Output} Output */
 /** @typedef {import('./tensors.js').Tensor} Numbers */
@@ -20,7 +20,7 @@ export async function createRuntime({ manifest, contents, wasm }) {
   Object.assign(env.wasm, { numThreads: 1, proxy: false, wasmBinary: wasm });
   env.logLevel = 'error';
   const outputs = manifest.outputs ?? [];
-  const nodes = [...new Set(outputs.flatMap(({ node, map }) => (map ? [node, map] : [node])))];
+  const nodes = [...new Set(outputs.map(({ node }) => node))];
   const session = await open(manifest, contents, nodes);
   const input = inputNameOf(manifest, session);
   const { layout } = manifest;
@@ -48,11 +48,6 @@ export async function createRuntime({ manifest, contents, wasm }) {
   const named = outputs.map(({ node }) => node);
   return {
     run: async (pixels) => concatenate((await run(pixels, named, numbersOf)).map((answer, i) => pooled(answer, outputs[i], layout))),
-    async maps(pixels) {
-      const celled = outputs.map(({ node, map, pooling }) => (map ? { node: map, pooling: /** @type {const} */ ('mean') } : { node, pooling }));
-      if (celled.some(({ pooling }) => pooling === 'none')) return outputs.map(() => null);
-      return (await run(pixels, celled.map(({ node }) => node), numbersOf)).map((answer, i) => cellsOf(answer, celled[i], layout));
-    },
     shapes: (pixels) => run(pixels, named, (_, { type, dims }) => (readable.has(type) ? dims : [0])),
     close: () => void session.release(),
   };

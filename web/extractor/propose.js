@@ -24,7 +24,7 @@ import { modelOf, readTfjs, shardsOf } from './tfjs-graph.js';
  * @property {string[]} outputs
  *
  * @typedef {{name: string, runtime: 'onnx' | 'tfjs-graph', graph: Graph, contents: Map<string, ArrayBuffer>}} Network contents by name, the model first
- * @typedef {{words: string, node: string, map?: string}} Candidate map: what the node is the mean of
+ * @typedef {{words: string, node: string}} Candidate
  * @typedef {{words: string, outputs: Output[], dimension: number}} Answer one of those that could be the embedding
  * @typedef {{words: string} & Partial<Pick<Manifest, 'range' | 'mean' | 'std' | 'channels'>>} Scale values that pixels are fed as
  * @typedef {{embed: (picture: any) => Promise<Float32Array>, shapes: () => Promise<readonly (readonly number[])[]>, close?: () => void}} Loaded
@@ -194,7 +194,7 @@ export function candidatesOf({ inputs, nodes, outputs }) {
   const add = (/** @type {string} */ words, /** @type {string} */ name) => {
     const node = back(name);
     if (!by.has(node) || found.some((one) => one.node === node)) return;
-    found.push({ words, node, ...pooling?.outputs[0] === node && !/Max|Lp/.test(pooling.op) ? { map: pooling.inputs[0] } : {} });
+    found.push({ words, node });
   };
   for (const output of outputs.slice(0, 8)) {
     const last = by.get(back(output, closing));
@@ -211,18 +211,14 @@ export function candidatesOf({ inputs, nodes, outputs }) {
  *
  * @param {Candidate} candidate @param {readonly number[]} shape
  * @param {Manifest['layout'] | null} layout of answers that have height and width, null where it is not known
- * @param {readonly number[]} [mapShape]
  * @returns {Answer[]}
  */
-export function answersOf({ words, node, map }, shape, layout, mapShape = []) {
+export function answersOf({ words, node }, shape, layout) {
   const count = shape.reduce((product, edge) => product * edge, 1);
   const make = (/** @type {number} */ dimension, /** @type {string} */ how, /** @type {Output[]} */ ...outputs) => ({ words: `the ${dimension.toLocaleString('en')} numbers ${how}${words}`, outputs, dimension });
   const channels = shape[layout === 'NCHW' && shape.length === 4 ? 1 : shape.length - 1];
   if (shape.length > 1 && shape[0] !== 1) return [];
-  if (shape.length < 3 || Math.max(...shape) === count) {
-    const mean = map && layout && mapShape.length === 4 && mapShape[layout === 'NCHW' ? 1 : 3] === count;
-    return [make(count, '', { node, pooling: 'none', ...mean ? { map } : {} })];
-  }
+  if (shape.length < 3 || Math.max(...shape) === count) return [make(count, '', { node, pooling: 'none' })];
   if (shape.length > 4 || shape.length === 4 && !layout) return [];
   const [first, rest, mean] = /** @type {const} */ (['first', 'rest', 'mean']).map((pooling) => ({ node, pooling }));
   if (shape.length === 4 || Number.isInteger(Math.sqrt(shape[1]))) return [make(channels, 'in the mean over all cells ', mean)];
@@ -294,7 +290,7 @@ export async function proposalOf(network, { load, pictures = [], own, onProgress
     }), outputs, dimension,
   });
   const candidates = candidatesOf(graph);
-  const nodes = [...new Set(candidates.flatMap(({ node, map }) => (map ? [node, map] : [node])))];
+  const nodes = [...new Set(candidates.map(({ node }) => node))];
   if (nodes.length === 0) throw unfit(name, 'has no result that sums up a picture: bring a network that tells pictures apart');
   const tried = await firstOf(edge > 0 ? [edge] : edges, async (size) => {
     const loaded = await load(manifest(size, ordered[0], nodes.map((node) => ({ node, pooling: 'none' })), 0), contents);
@@ -302,7 +298,7 @@ export async function proposalOf(network, { load, pictures = [], own, onProgress
   });
   const shape = (/** @type {string} */ node) => tried.shapes[nodes.indexOf(node)];
   const layout = runtime === 'onnx' && input.layout === 'NHWC' ? null : input.layout;
-  const answers = candidates.flatMap((one) => answersOf(one, shape(one.node), layout, one.map === undefined ? [] : shape(one.map))).filter(({ dimension }) => dimension >= fewest && dimension <= most);
+  const answers = candidates.flatMap((one) => answersOf(one, shape(one.node), layout)).filter(({ dimension }) => dimension >= fewest && dimension <= most);
   if (answers.length === 0) throw unfit(name, `has no result of ${fewest} to ${most} numbers that sums up a picture: bring a network that tells pictures apart`);
 
   const all = answers.flatMap(({ outputs }) => outputs);

@@ -5,9 +5,7 @@
  * the window imports it only when needed.
  */
 import { ExtractorError } from './errors.js';
-import { coverParts, leaveOutParts } from './cells.js';
 import { pixelsOf } from './pixels.js';
-import { rectangleOf } from './preprocess.js';
 
 /**
  * @typedef {object} ExtractorFiles
@@ -16,16 +14,12 @@ import { rectangleOf } from './preprocess.js';
  * @property {ArrayBuffer} wasm the runtime's program that this machine can run
  */
 
-/** @typedef {import('./cells.js').FeatureMap} FeatureMap */
-
 /**
  * A network that is loaded, behind each of the runtimes alike.
  *
  * @typedef {object} Runtime
  * @property {(pixels: Float32Array) => Float32Array | Promise<Float32Array>} run
  *   pixels: size*size*3 RGB in 0..255, row major; answers the outputs joined in order
- * @property {(pixels: Float32Array) => (FeatureMap | null)[] | Promise<(FeatureMap | null)[]>} maps
- *   the cells that each output is the mean over, null where it is none
  * @property {(pixels: Float32Array) => readonly (readonly number[])[] | Promise<readonly (readonly number[])[]>} [shapes]
  *   of what each output answers, [0] where that is no numbers
  * @property {() => void} close frees the weights
@@ -53,20 +47,6 @@ export async function createSession(createRuntime, files, pause = async () => {}
      * @returns {Promise<Float32Array>}
      */
     embed: async (source, count = views.length) => embed(await pixelsOf(source, inputSize, views.slice(0, count), pause)),
-    /**
-     * @param {ImageBitmap} bitmap @param {number} grid parts across and down
-     * @returns {Promise<import('./index.js').Parts>}
-     */
-    async leaveOut(bitmap, grid) {
-      const { width, height } = bitmap;
-      const inputs = await pixelsOf(bitmap, inputSize, views, pause);
-      const rectangles = views.map((view) => rectangleOf(view, width, height));
-      const maps = await inTurn(inputs, runtime.maps);
-      if (maps.flat().includes(null)) return coverParts(inputs, rectangles, { width, height, grid }, embed, pause);
-      const seen = rectangles.map((rectangle, i) => ({ maps: /** @type {FeatureMap[]} */ (maps[i]), rectangle }));
-      const { embedding, without } = leaveOutParts(seen, width, height, grid);
-      return { embedding: check(embedding, dimension), without: without.map((one) => check(one, dimension)) };
-    },
     close: runtime.close,
   };
 }

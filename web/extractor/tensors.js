@@ -50,26 +50,6 @@ export function pooled(tensor, { node, pooling }, layout) {
 }
 
 /**
- * The cells that an output is the mean over.
- *
- * @param {Tensor} tensor @param {Output} output @param {Manifest['layout']} layout
- * @returns {import('./cells.js').FeatureMap | null} null where there are none that lie in a square
- */
-export function cellsOf(tensor, { node, pooling }, layout) {
-  if (pooling === 'first') return null;
-  const { data, rows, columns, columnsFirst } = table(tensor, node, pooling, layout);
-  const skip = pooling === 'rest' ? 1 : 0;
-  const cells = rows - skip;
-  const edge = Math.round(Math.sqrt(cells));
-  const [height, width] = tensor.shape.length === 4 ? (columnsFirst ? tensor.shape.slice(2) : tensor.shape.slice(1, 3)) : [edge, edge];
-  if (height * width !== cells || cells < 1) return null;
-  if (!columnsFirst) return { data: data.subarray(skip * columns), height, width, channels: columns };
-  const turned = new Float32Array(data.length);
-  for (let cell = 0; cell < rows; cell++) for (let c = 0; c < columns; c++) turned[cell * columns + c] = data[c * rows + cell];
-  return { data: turned, height, width, channels: columns };
-}
-
-/**
  * An answer as rows of columns: a row for each cell or token. With NCHW the rows of one
  * column stand side by side instead.
  *

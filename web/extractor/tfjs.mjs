@@ -11,7 +11,7 @@ import { BackendWasm } from '@tensorflow/tfjs-backend-wasm/dist/backend_wasm.js'
 import * as wasmFactoryModule from '@tensorflow/tfjs-backend-wasm/wasm-out/tfjs-backend-wasm.js';
 import '@tensorflow/tfjs-converter/dist/flags.js';
 import { ExtractorError } from './errors.js';
-import { cellsOf, concatenate, inputOf, pooled } from './tensors.js';
+import { concatenate, inputOf, pooled } from './tensors.js';
 import { modelOf, shardsOf } from './tfjs-graph.js';
 import { dequantised, joined } from './weights.js';
 
@@ -87,15 +87,10 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
   return {
     run: (pixels) => runGraph(graph, manifest, input, pixels, outputs.map(({ node }) => node),
       (answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)))),
-    maps: (pixels) => runGraph(graph, manifest, input, pixels, outputs.map(({ node, map }) => map ?? node),
-      (answers) => answers.map((answer, i) => (outputs[i].map || outputs[i].pooling !== 'none' ? cellsOf(answer, mapped(outputs[i]), layout) : null))),
     shapes: (pixels) => runGraph(graph, manifest, input, pixels, outputs.map(({ node }) => node), (answers) => answers.map(({ shape }) => shape)),
     close: () => graph.dispose(),
   };
 }
-
-/** The output whose cells are the whole of what a node answers. @param {Output} output @returns {Output} */
-const mapped = ({ node, map, pooling }) => (map ? { node: map, pooling: 'mean' } : { node, pooling });
 
 /**
  * @template T

@@ -9,7 +9,10 @@ import { catchMisses, catchPaste } from './kit/drop.js';
 import { loadEngine } from '../library/storage.js';
 import { loadExtractor } from '../library/extractors.js';
 import { LearningPanel } from './sessions/learning.js';
-import { Enrolment } from './kinds/enrol.js';
+import { enrol, Kinds } from './kinds/index.js';
+import { pictures } from './kinds/pictures/index.js';
+import { Thumbnails } from './kit/thumbnails.js';
+import { Changes } from './teach/changes.js';
 import { LargerView } from './teach/larger.js';
 import { LoadProgress, megabytes } from './kit/loading.js';
 import { workOffline } from '../offline/index.js';
@@ -126,7 +129,7 @@ function coalesced(show) {
  * A word that is another one whenever answers may be others.
  *
  * @param {Omit<import('../library/types.js').EngineState, 'classes'>} state
- * @param {readonly import('./sort/sort.js').Taught[]} classes
+ * @param {readonly import('./teach/model.js').Taught[]} classes
  */
 function judgedBy({ sessionId, nonePrior, prior }, classes) {
   return JSON.stringify([sessionId, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.length, examples.at(-1)])]);
@@ -140,13 +143,24 @@ function judgedBy({ sessionId, nonePrior, prior }, classes) {
  */
 async function build(engine, reader) {
   const undo = new UndoStack();
-  const enrolment = new Enrolment(engine, reader);
-  const larger = new LargerView(() => classes);
-  const classes = new ClassList({ engine, enrolment, undo, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
-  const why = new Why({ engine, enrolment, classes });
+  const kinds = new Kinds({ pictures: pictures(() => reader.now) }, 'pictures');
+  const thumbnails = new Thumbnails(engine);
+  const changes = new Changes({ engine, undo, model: () => classes.model, focus: (classId, exampleId) => classes.focus(classId, exampleId) });
+  const larger = new LargerView({ model: () => classes.model, thumbnails, changes, focus: (classId, exampleId) => classes.focus(classId, exampleId) });
+  const classes = new ClassList({ engine, kinds, thumbnails, changes, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
+  const why = new Why({ engine, classes });
   const check = new CheckPanel({ engine, classes });
-  const sorting = new Sorting({ engine: /** @type {import('../library/types.js').LoadedEngine} */ (engine), enrolment, undo });
-  const recogniser = new Recogniser({ engine, enrolment, undo, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question) });
+  const sorting = new Sorting({ engine: /** @type {import('../library/types.js').LoadedEngine} */ (engine), kinds, changes });
+  const recogniser = new Recogniser({
+    kinds, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
+    classifier: {
+      recognise: (embedding) => engine.recognise(embedding),
+      teach: async (target, open) => (await changes.teach(target, [async (id) => enrol(engine, id, await open())]))[0],
+      move: (example, target) => changes.moveTo(example, target),
+      forget: async (example) => changes.remove(classes.model.holding(example)?.id ?? '', [example]),
+      classOf: (example) => classes.model.holding(example),
+    },
+  });
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
     undo.clear();
@@ -157,7 +171,7 @@ async function build(engine, reader) {
   const settings = new SettingsDialog({ engine, reader });
   settings.offer(reader.choice({ onReplaced }));
   const sessions = new SessionsDialog({ engine, reader, onSwitched: onReplaced });
-  const samples = new Samples({ engine, enrolment, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
+  const samples = new Samples({ engine, kinds, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage', {
     action: 'Save to a file',
     onAction: () => void saveSession(engine).catch((error) => say(sentence(error))),
@@ -177,7 +191,7 @@ async function build(engine, reader) {
     if (all) await classes.show(all);
     else classes.follow(steps);
     shown = revision;
-    const { taught } = classes;
+    const { all: taught } = classes.model;
     recogniser.follow(taught);
     sorting.follow(taught, judgedBy(state, taught));
     samples.showIn(state.sessionId);
@@ -190,11 +204,12 @@ async function build(engine, reader) {
   engine.on('change', () => void refresh());
   await refresh();
   for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
+  const wanted = (/** @type {File} */ file) => kinds.now.claims(file);
   catchPaste(document, (files, where) => {
     const card = classes.cardAround(where);
     void (card ? card.addFiles(files) : recogniser.recogniseFiles(files));
-  });
-  catchMisses(document, (files) => void recogniser.recogniseFiles(files));
+  }, wanted);
+  catchMisses(document, (files) => void recogniser.recogniseFiles(files), wanted);
   document.addEventListener('keydown', (event) => {
     const field = event.target instanceof HTMLInputElement && event.target.type === 'text';
     if (event.key !== 'z' || event.shiftKey || !(event.ctrlKey || event.metaKey) || field) return;

@@ -4,7 +4,8 @@
  * nothing of anybody: all that it needs lies beside it, in blocks (../assemble.js).
  */
 import { serveExtractor } from './extractor.js';
-import { startPage } from './page.js';
 
-if (globalThis.document) startPage(/** @type {HTMLScriptElement} */ (document.currentScript));
+const script = /** @type {HTMLScriptElement} */ (globalThis.document?.currentScript);
+// Bundled into this file, and begun in the page alone: the views need a document.
+if (script) void import('./page.js').then(({ startPage }) => startPage(script));
 else serveExtractor();

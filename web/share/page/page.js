@@ -5,7 +5,7 @@ import { byId, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.
 import { init, openClassifier } from '../../library/index.js';
 import { assemble, fileName, megabytes, packed, unpacked } from '../assemble.js';
 import { startExtractor } from './extractor.js';
-import { Recogniser } from './recognise.js';
+import { buildRecogniser } from './recognise.js';
 
 /** @typedef {import('../assemble.js').About} About */
 
@@ -67,17 +67,15 @@ async function start(blocks, write, program) {
   });
   /** @type {[string, string[]][]} */
   const pictures = blocks.pictures ? JSON.parse(new TextDecoder().decode(await read('pictures'))) : [];
-  const recogniser = new Recogniser({ classifier, extractor: await extractor, about });
   document.body.dataset.place = (await extractor).place;
   buildNotices(new TextDecoder().decode(await read('notices')));
   const known = () => showKnown(classifier, new Map(pictures));
   known();
-  if (about.learn) {
-    buildKeeping({ classifier, recogniser, known, anew: async () => {
-      const now = { ...about, made: new Date().toISOString(), classes: classifier.labels };
-      return write(about.name, { ...blocks, about: await packedJSON(now), classifier: await packed(classifier.save()) });
-    }, name: about.name });
-  }
+  const onTaught = buildKeeping({ classifier, known, anew: async () => {
+    const now = { ...about, made: new Date().toISOString(), classes: classifier.labels };
+    return write(about.name, { ...blocks, about: await packedJSON(now), classifier: await packed(classifier.save()) });
+  }, name: about.name });
+  buildRecogniser({ classifier, extractor: await extractor, about, onTaught });
   for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   document.body.dataset.ready = 'true';
   say('Ready.');
@@ -125,17 +123,13 @@ function showKnown(classifier, pictures) {
 }
 
 /**
- * @param {{classifier: import('../../library/index.js').Classifier, recogniser: Recogniser, known: () => void, anew: () => Promise<string>, name: string}} parts
+ * @param {{classifier: import('../../library/index.js').Classifier, known: () => void, anew: () => Promise<string>, name: string}} parts
+ * @returns {() => void} called after something was taught
  */
-function buildKeeping({ classifier, recogniser, known, anew, name }) {
+function buildKeeping({ classifier, known, anew, name }) {
   const part = byId('keep', HTMLElement);
   const error = byId('keep-error', HTMLElement);
   let unsaved = false;
-  recogniser.onTaught = () => {
-    known();
-    part.hidden = false;
-    unsaved = true;
-  };
   const button = (/** @type {string} */ id, /** @type {() => Promise<[Uint8Array, string]>} */ make) => {
     byId(id, HTMLButtonElement).addEventListener('click', () => {
       make().then(([bytes, file]) => {
@@ -149,4 +143,9 @@ function buildKeeping({ classifier, recogniser, known, anew, name }) {
   button('keep-file', async () => [new TextEncoder().encode(await anew()), fileName(name)]);
   button('keep-session', async () => [classifier.save(), 'classifier.safetensors']);
   window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
+  return () => {
+    known();
+    part.hidden = false;
+    unsaved = true;
+  };
 }

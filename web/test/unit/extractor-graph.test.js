@@ -6,9 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { leaveOutParts } from '../../extractor/cells.js';
 import { recipeText } from '../../extractor/manifest.js';
-import { rectangleOf } from '../../extractor/preprocess.js';
 import { buildExtractor } from '../../build/extractor.mjs';
 import { decodePicture } from '../../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../../scripts/embed/extractor.mjs';
@@ -94,19 +92,6 @@ test('an embedding is the mean of what each view alone gives', async () => {
     (await loadExtractor(folder, { recipe: { inputSize, views: [view] } })).embed(pixels)));
   assert.ok(cosine(whole, middle) < 0.99, 'the views differ');
   assert.deepEqual(await extractor.embed(pixels), whole.map((value, i) => (value + middle[i]) / 2));
-});
-
-test('the embedding is the mean over the cells of the feature maps, and a part left out changes it', async () => {
-  const extractor = await loadExtractor(folder);
-  const pixels = await decodePicture(path.join(parity, 'ibis_image_0036.jpg'));
-  const views = (await extractor.maps(pixels)).map((/** @type {any} */ maps, /** @type {number} */ i) =>
-    ({ maps, rectangle: rectangleOf(record.views[i], pixels.width, pixels.height) }));
-  assert.deepEqual(views[0].maps.map((/** @type {any} */ map) => [map.height, map.width, map.channels]), [[6, 6, 1280]]);
-  const { embedding, without } = leaveOutParts(views, pixels.width, pixels.height, 7);
-  const plain = await extractor.embed(pixels);
-  assert.ok(cosine(embedding, plain) > 1 - 1e-9);
-  assert.equal(without.length, 49);
-  for (const one of without) assert.ok(cosine(one, plain) > 0.9 && cosine(one, plain) < 1 - 1e-9);
 });
 
 test('the hash covers graph, weights and recipe', async () => {

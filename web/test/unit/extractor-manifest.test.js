@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { ManifestError, checkFiles, decodeManifest, identityOf, recipeText } from '../../extractor/manifest.js';
-import { cellsOf, inputOf, pooled } from '../../extractor/tensors.js';
+import { inputOf, pooled } from '../../extractor/tensors.js';
 
 const hash = (/** @type {string | Uint8Array} */ bytes) => createHash('sha256').update(bytes).digest('hex');
 const model = new TextEncoder().encode('{"a": 1}');
@@ -57,7 +57,6 @@ test('each field that cannot be is named, with what to put there', () => {
     [{ std: [1, 0, 1] }, 'std[1]', /divided by it/],
     [{ outputs: undefined }, 'outputs', /name the node/],
     [{ outputs: [{ node: 'x', pooling: 'max' }] }, 'outputs[0].pooling', /"none" or "mean"/],
-    [{ outputs: [{ node: 'x', pooling: 'mean', map: 'y' }] }, 'outputs[0].map', /the cells are known/],
     [{ takes: 'file' }, 'takes', /write "picture"/],
     [{ sha256: 'x' }, 'sha256', /64 hexadecimal digits/],
     [{ licence: '' }, 'licence', /write a text/],
@@ -143,7 +142,7 @@ test('the identity is of files and recipe: it changes with all that changes numb
   assert.equal(await identity({ licence: 'another', id: 'another' }), plain);
   assert.equal(await identity({}, [model, weights.subarray(0, 1), weights.subarray(1)]), plain, 'shards');
   const none = { outputs: [{ node: 'pooled', pooling: 'none' }] };
-  assert.equal(await identity(none), await identity({ outputs: [{ node: 'pooled', pooling: 'none', map: 'cells' }] }), 'cells explain an answer and do not change it');
+  assert.equal(await identity(none), await identity({ outputs: [{ node: 'pooled', pooling: 'none', map: 'cells' }] }), 'an older manifest');
 });
 
 test('the recipe is the text that identities were made of', async () => {
@@ -202,12 +201,6 @@ test('outputs are pooled over cells or tokens, and one of another shape is refus
   assert.deepEqual([...pooled(tokens, { node, pooling: 'first' }, 'NCHW')], [9, 8]);
   assert.deepEqual([...pooled(tokens, { node, pooling: 'rest' }, 'NCHW')], [4, 3]);
   assert.deepEqual([...pooled(tokens, { node, pooling: 'none' }, 'NCHW')], [...tokens.data]);
-  assert.deepEqual(cellsOf(nchw, { node, pooling: 'mean' }, 'NCHW'), { data: nhwc.data, height: 2, width: 1, channels: 3 });
-  assert.deepEqual(cellsOf(nhwc, { node, pooling: 'mean' }, 'NHWC'), { data: nhwc.data, height: 2, width: 1, channels: 3 });
-  const cells = cellsOf(tokens, { node, pooling: 'rest' }, 'NCHW');
-  assert.deepEqual([cells?.height, cells?.width, [...cells?.data ?? []]], [2, 2, [1, 2, 3, 4, 5, 6, 7, 0]]);
-  assert.equal(cellsOf(tokens, { node, pooling: 'mean' }, 'NCHW'), null, 'five tokens are no square');
-  assert.equal(cellsOf(tokens, { node, pooling: 'first' }, 'NCHW'), null);
   for (const shape of [[2, 5, 1], [1, 10], [10]]) {
     assert.throws(() => pooled({ ...tokens, shape }, { node, pooling: 'mean' }, 'NCHW'), (/** @type {any} */ error) => error.code === 'extractor-output' && /node “n”/.test(error.message));
   }

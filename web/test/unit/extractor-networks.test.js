@@ -10,7 +10,6 @@ import test, { after, before } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { leaveOutParts } from '../../extractor/cells.js';
 import { expose } from '../../extractor/onnx-graph.js';
 import { buildSamples } from '../../build/samples.mjs';
 import { written } from '../../build/written.mjs';
@@ -49,11 +48,10 @@ test('the page’s own network gives the same numbers by its manifest and the ru
   const [own, other] = [await loadExtractor(), await loadExtractor(path.join(folder, 'manifest.json'))];
   assert.deepEqual([other.id, other.sha256, other.dimension], [own.id, own.sha256, own.dimension]);
   assert.deepEqual(await other.embed(picture), await own.embed(picture));
-  assert.deepEqual(await other.maps(picture), await own.maps(picture));
 });
 
-for (const [name, make, cells] of /** @type {const} */ ([['a TensorFlow.js graph in two shards', nsfwjs, [7, 7, 1792]], ['an ONNX network', textDirection, [3, 48, 200]]])) {
-  test(`${name}: repeatable, of the dimension told, the mean of the cells that the map names`, async () => {
+for (const [name, make] of /** @type {const} */ ([['a TensorFlow.js graph in two shards', nsfwjs], ['an ONNX network', textDirection]])) {
+  test(`${name}: repeatable, of the dimension told`, async () => {
     const extractor = await loadExtractor(await make(path.join(temporary, make.name)));
     const once = await extractor.embed(picture);
     assert.equal(once.length, extractor.dimension);
@@ -61,11 +59,6 @@ for (const [name, make, cells] of /** @type {const} */ ([['a TensorFlow.js graph
     const other = await extractor.embed(await decodePicture(path.join(root, 'testdata/parity/tick_image_0006.jpg')));
     assert.ok(cosine(once, other) < 0.99);
     assert.deepEqual(await extractor.embed(picture), once);
-    const maps = await extractor.maps(picture);
-    assert.deepEqual(maps.map((view) => view.map((map) => map && [map.height, map.width, map.channels])), [[cells]]);
-    const whole = { x: 0, y: 0, width: picture.width, height: picture.height };
-    const { embedding } = leaveOutParts([{ maps: /** @type {any} */ (maps[0]), rectangle: whole }], picture.width, picture.height, 7);
-    assert.ok(cosine(embedding, once) > 1 - 1e-9, `${cosine(embedding, once)}`);
   });
 }
 
@@ -79,7 +72,6 @@ test('what an ONNX network answers can be had from any of its nodes, pooled or n
   assert.ok(cosine(a, b) > 1 - 1e-9);
   assert.ok(cosine(a, c.subarray(0, 200)) > 1 - 1e-9);
   assert.ok(Math.abs(c[200] + c[201] - 1) < 1e-5, 'the last two are probabilities');
-  assert.equal((await both.maps(picture))[0][0], null, 'no cells are known');
   assert.equal(new Set([plain, pooled, both].map(({ sha256 }) => sha256)).size, 3);
   assert.deepEqual(await Promise.all([plain.embed(picture), plain.embed(picture)]), [a, a], 'asked twice at once');
 });

@@ -39,9 +39,8 @@ test('the graphs of packages give the very nodes that a person wrote into their 
     [await nsfwjs(folder).then(async () => networkAmong(await filesOf(...['group1-shard2of2', 'model.json', 'group1-shard1of2'].map((name) => path.join(folder, name))))), path.join(folder, 'manifest.json')],
   ])) {
     const written = JSON.parse(await readFile(manifest, 'utf8'));
-    const [{ node, map, words }] = candidatesOf(network.graph);
+    const [{ node, words }] = candidatesOf(network.graph);
     assert.equal(words, 'before its last layer');
-    assert.equal(map, written.outputs[0].map);
     assert.equal(inputOf(network).layout, written.layout ?? 'NHWC');
     assert.deepEqual([...network.contents.keys()].sort(), written.files.map((/** @type {{name: string}} */ { name }) => name).sort());
     // Another node may hold the same numbers in another shape.
@@ -76,20 +75,19 @@ test('arithmetic before the first layer tells which values a network is fed', as
 });
 
 test('candidates are what the last layer is fed, the last pooling, and the outputs', () => {
-  const nodes = (/** @type {Network} */ { graph }) => candidatesOf(graph).map(({ node, map }) => (map ? [node, map] : [node]));
-  assert.deepEqual(nodes(chain('Conv Relu GlobalAveragePool Flatten Dropout Gemm Softmax')), [['r2', 'r1'], ['y']]);
-  assert.deepEqual(nodes(chain('Conv GlobalAveragePool Conv HardSwish Flatten Gemm')), [['r3'], ['r1', 'r0'], ['y']], 'a layer between pooling and classes');
-  assert.deepEqual(nodes(chain('Conv Reshape LayerNormalization')), [['y']], 'no classes: tokens');
-  assert.deepEqual(nodes(chain('Conv Relu GlobalAveragePool Concat')), [['y'], ['r2', 'r1']], 'no classes: the output was made to be used');
-  assert.deepEqual(nodes(chain('Conv Relu GlobalMaxPool')), [['y']], 'a maximum is the mean of no map');
+  const nodes = (/** @type {Network} */ { graph }) => candidatesOf(graph).map(({ node }) => node);
+  assert.deepEqual(nodes(chain('Conv Relu GlobalAveragePool Flatten Dropout Gemm Softmax')), ['r2', 'y']);
+  assert.deepEqual(nodes(chain('Conv GlobalAveragePool Conv HardSwish Flatten Gemm')), ['r3', 'r1', 'y'], 'a layer between pooling and classes');
+  assert.deepEqual(nodes(chain('Conv Reshape LayerNormalization')), ['y'], 'no classes: tokens');
+  assert.deepEqual(nodes(chain('Conv Relu GlobalAveragePool Concat')), ['y', 'r2'], 'no classes: the output was made to be used');
+  assert.deepEqual(nodes(chain('Conv Relu GlobalMaxPool')), ['y']);
 });
 
 test('shapes tell what is the mean over cells, over tokens, or taken as it is', () => {
-  const one = { words: 'of it', node: 'n', map: 'm' };
-  const told = (/** @type {number[]} */ shape, /** @type {any} */ layout = 'NCHW', /** @type {number[]} */ map = []) => answersOf(one, shape, layout, map).map(({ dimension, outputs }) => [dimension, ...outputs.map(({ pooling, map }) => (map ? `${pooling} of ${map}` : pooling))]);
+  const one = { words: 'of it', node: 'n' };
+  const told = (/** @type {number[]} */ shape, /** @type {any} */ layout = 'NCHW') => answersOf(one, shape, layout).map(({ dimension, outputs }) => [dimension, ...outputs.map(({ pooling }) => pooling)]);
   assert.deepEqual(told([1, 1280]), [[1280, 'none']]);
-  assert.deepEqual(told([1, 1280, 1, 1], 'NCHW', [1, 1280, 7, 7]), [[1280, 'none of m']]);
-  assert.deepEqual(told([1, 1280], 'NHWC', [1, 1280, 7, 7]), [[1280, 'none']], 'the map is not of this layout');
+  assert.deepEqual(told([1, 1280, 1, 1]), [[1280, 'none']]);
   assert.deepEqual(told([1, 320, 7, 7]), [[320, 'mean']]);
   assert.deepEqual(told([1, 7, 7, 320], 'NHWC'), [[320, 'mean']]);
   assert.deepEqual(told([1, 7, 7, 320], null), [], 'which of them are cells is not known');

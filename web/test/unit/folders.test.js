@@ -1,7 +1,8 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { classesOf, copyInto, filesOf, pathOf, picturesOf, writable } from '../../ui/kit/folders.js';
+import { claimsPicture } from '../../ui/kinds/pictures/decode.js';
+import { classesOf, copyInto, filesIn, filesOf, pathOf, writable } from '../../ui/kit/folders.js';
 
 /** A folder of a drop, which answers its children two at a time. @param {string} name @param {any[]} children */
 const folder = (name, children) => ({
@@ -20,28 +21,28 @@ test('a drop gives the pictures of all its folders with their paths, and what ca
   const files = await filesOf(drop([
     folder('photos', [folder('cats', [file('10.png'), file('9.png'), file('.hidden.png'), file('Thumbs.db', '')]), file('notes.txt', 'text/plain'), folder('.git', [file('a.png')]), folder('empty', [])]),
     file('alone.txt', 'text/plain'),
-  ]));
+  ]), claimsPicture);
   assert.deepEqual(files.map(pathOf), ['photos/cats/9.png', 'photos/cats/10.png', 'alone.txt']);
 });
 
 test('a drop without files gives none, one of an older browser its files', async () => {
-  assert.deepEqual(await filesOf(null), []);
-  assert.deepEqual(await filesOf(/** @type {any} */ ({ items: [{ kind: 'string' }] })), []);
+  assert.deepEqual(await filesOf(null, claimsPicture), []);
+  assert.deepEqual(await filesOf(/** @type {any} */ ({ items: [{ kind: 'string' }] }), claimsPicture), []);
   const plain = new File(['x'], 'a.png', { type: 'image/png' });
-  assert.deepEqual(await filesOf(/** @type {any} */ ({ items: [{ kind: 'file', getAsFile: () => plain }] })), [plain]);
+  assert.deepEqual(await filesOf(/** @type {any} */ ({ items: [{ kind: 'file', getAsFile: () => plain }] }), claimsPicture), [plain]);
   assert.equal(pathOf(plain), 'a.png');
 });
 
 test('a folder that cannot be read is empty', async () => {
   const broken = { name: 'x', isFile: false, createReader: () => ({ readEntries: (/** @type {any} */ _, /** @type {() => void} */ fail) => fail() }) };
   const gone = { name: 'y.png', isFile: true, file: (/** @type {any} */ _, /** @type {() => void} */ fail) => fail() };
-  assert.deepEqual(await filesOf(drop([broken, gone])), []);
+  assert.deepEqual(await filesOf(drop([broken, gone]), claimsPicture), []);
 });
 
 test('of a chosen folder the pictures are taken, in the order of their names', () => {
   const chosen = ['f/10.png', 'f/9.png', 'f/.x/1.png', 'f/notes.txt'].map((path) => Object.defineProperty(
     new File(['x'], path.split('/').at(-1) ?? '', { type: path.endsWith('png') ? 'image/png' : 'text/plain' }), 'webkitRelativePath', { value: path }));
-  assert.deepEqual(picturesOf(chosen).map(pathOf), ['f/9.png', 'f/10.png']);
+  assert.deepEqual(filesIn(chosen, claimsPicture).map(pathOf), ['f/9.png', 'f/10.png']);
 });
 
 test('each folder with pictures is a class by its name', () => {

@@ -2,7 +2,7 @@
 /** What the page's small functions say. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { removed, repeated } from '../../ui/teach/classes.js';
+import { removed, repeated } from '../../ui/teach/words.js';
 import { counted, sentence } from '../../ui/kit/dom.js';
 import { LoadProgress, megabytes } from '../../ui/kit/loading.js';
 import { credit } from '../../ui/teach/samples.js';
@@ -46,9 +46,9 @@ test('a session is described by what it holds', () => {
 });
 
 test('a removal tells what the probabilities rest on', () => {
-  assert.equal(removed('Cat', 2), 'Removed a picture of “Cat”: its probability now rests on 2 pictures.');
-  assert.equal(removed('Cat', 1), 'Removed a picture of “Cat”: its probability now rests on 1 picture.');
-  assert.equal(removed('Cat', 0), 'Removed the last picture of “Cat”.');
+  assert.equal(removed('Cat', 1, 2), 'Removed a picture of “Cat”: its probability now rests on 2 pictures.');
+  assert.equal(removed('Cat', 1, 1), 'Removed a picture of “Cat”: its probability now rests on 1 picture.');
+  assert.equal(removed('Cat', 1, 0), 'Removed the last picture of “Cat”.');
 });
 
 test('a class of near-copies is told how many they are, while most of it is', () => {

@@ -3,48 +3,52 @@
 import { say } from './announce.js';
 import { filesOf } from './folders.js';
 
+/** @typedef {(file: File) => boolean} Wanted */
+
 /**
  * Lets files be dropped on an element; `drop-target` is on it while they hover.
  *
  * @param {HTMLElement} element
  * @param {(files: File[]) => void} onFiles
- * @param {(file: File) => boolean} [wanted] which files of folders, pictures if left out
+ * @param {{wanted: Wanted, other?: {type: string, take: (text: string) => void}}} options which files of folders; what else may be dropped
  */
-export function dropZone(element, onFiles, wanted) {
+export function dropZone(element, onFiles, { wanted, other }) {
+  const takes = (/** @type {DragEvent} */ event) => carriesFiles(event) || Boolean(other && event.dataTransfer?.types.includes(other.type));
   let depth = 0; // enter and leave fire for every child crossed
   const mark = (/** @type {number} */ change) => {
     depth = Math.max(0, depth + change);
     element.classList.toggle('drop-target', depth > 0);
   };
   element.addEventListener('dragenter', (event) => {
-    if (!carriesFiles(event)) return;
+    if (!takes(event)) return;
     event.preventDefault();
     mark(1);
   });
-  element.addEventListener('dragleave', (event) => { if (carriesFiles(event)) mark(-1); });
+  element.addEventListener('dragleave', (event) => { if (takes(event)) mark(-1); });
   element.addEventListener('dragover', (event) => {
-    if (!carriesFiles(event)) return;
+    if (!takes(event)) return;
     event.preventDefault();
     event.stopPropagation();
-    if (event.dataTransfer) event.dataTransfer.dropEffect = 'copy';
+    if (event.dataTransfer) event.dataTransfer.dropEffect = carriesFiles(event) ? 'copy' : 'move';
   });
   element.addEventListener('drop', () => {
     depth = 0;
     element.classList.remove('drop-target');
   }, { capture: true }); // also where a part of the element takes the drop
   element.addEventListener('drop', (event) => {
-    if (!carriesFiles(event)) return;
+    if (!takes(event)) return;
     event.preventDefault();
     event.stopPropagation();
-    void take(event, onFiles, wanted);
+    if (carriesFiles(event)) void take(event, onFiles, wanted);
+    else if (other) other.take(event.dataTransfer?.getData(other.type) ?? '');
   });
 }
 
-/** @param {DragEvent} event @param {(files: File[]) => void} onFiles @param {(file: File) => boolean} [wanted] */
+/** @param {DragEvent} event @param {(files: File[]) => void} onFiles @param {Wanted} wanted */
 async function take({ dataTransfer }, onFiles, wanted) {
   const files = await filesOf(dataTransfer, wanted);
   if (files.length) onFiles(files);
-  else say(`There are no ${wanted ? 'files' : 'pictures'} in what was dropped.`);
+  else say('There is nothing in what was dropped that could be used here.');
 }
 
 /** @param {DragEvent} event */
@@ -57,8 +61,9 @@ function carriesFiles(event) {
  *
  * @param {Document} page
  * @param {(files: File[]) => void} onFiles
+ * @param {Wanted} wanted
  */
-export function catchMisses(page, onFiles) {
+export function catchMisses(page, onFiles, wanted) {
   page.addEventListener('dragover', (event) => {
     if (!carriesFiles(event)) return;
     event.preventDefault();
@@ -67,7 +72,7 @@ export function catchMisses(page, onFiles) {
   page.addEventListener('drop', (event) => {
     if (event.defaultPrevented || !event.dataTransfer?.types.length) return;
     event.preventDefault();
-    if (carriesFiles(event) && !page.querySelector('dialog[open]')) void take(event, onFiles);
+    if (carriesFiles(event) && !page.querySelector('dialog[open]')) void take(event, onFiles, wanted);
   });
 }
 
@@ -77,12 +82,13 @@ export function catchMisses(page, onFiles) {
  *
  * @param {Document} page
  * @param {(files: File[], where: Element|null) => void} onFiles
+ * @param {Wanted} wanted
  */
-export function catchPaste(page, onFiles) {
+export function catchPaste(page, onFiles, wanted) {
   page.addEventListener('paste', (event) => {
     if (!event.clipboardData?.files.length) return;
     event.preventDefault();
     const where = page.activeElement;
-    void filesOf(event.clipboardData).then((files) => { if (files.length) onFiles(files, where); });
+    void filesOf(event.clipboardData, wanted).then((files) => { if (files.length) onFiles(files, where); });
   });
 }

@@ -1,6 +1,5 @@
 // @ts-check
 /** Files that come in folders: what is in a drop, where it lay, and copies sorted into folders. */
-import { claimsPicture } from '../kinds/pictures/decode.js';
 
 /** By name, as people count. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
@@ -15,16 +14,15 @@ export function pathOf(file) {
 
 /**
  * The files in a drop or a clipboard, those of folders at any depth included; none for
- * text, links and the like. Of folders only pictures are taken, or what else is wanted,
- * and nothing hidden.
+ * text, links and the like. Of folders only what is wanted is taken, and nothing hidden.
  *
  * Must be called while the event is handled: later the browser has nothing left of it.
  *
  * @param {DataTransfer|null} data
- * @param {(file: File) => boolean} [wanted]
+ * @param {(file: File) => boolean} wanted
  * @returns {Promise<File[]>}
  */
-export function filesOf(data, wanted = claimsPicture) {
+export function filesOf(data, wanted) {
   const entries = [...data?.items ?? []].filter(({ kind }) => kind === 'file')
     .map((item) => entryOf(item) ?? item.getAsFile());
   return Promise.all(entries.map((entry) => {
@@ -82,9 +80,9 @@ async function childrenOf(entry) {
   }
 }
 
-/** The pictures of a folder that was chosen, without what is hidden. @param {Iterable<File>} files */
-export function picturesOf(files) {
-  return [...files].filter((file) => claimsPicture(file) && !pathOf(file).split('/').some(hidden))
+/** The files of a folder that was chosen, without what is hidden. @param {Iterable<File>} files @param {(file: File) => boolean} wanted */
+export function filesIn(files, wanted) {
+  return [...files].filter((file) => wanted(file) && !pathOf(file).split('/').some(hidden))
     .sort((a, b) => compare(pathOf(a), pathOf(b)));
 }
 

@@ -1,24 +1,50 @@
 // @ts-check
-/** Addresses for thumbnails. The bytes are the engine's: here is what the browser shows of them. */
+/** Thumbnails of taught examples. The bytes are the engine's: here is what the browser shows of them. */
+import { say } from './announce.js';
+import { sentence } from './dom.js';
 
 /** @typedef {import('../../library/types.js').Example} Example */
+/** @typedef {Pick<import('../../library/types.js').Engine, 'thumbnails'>} Engine */
 
 /** Object URLs by example; each is made once and released when its example is gone. */
 export class Thumbnails {
   /** @type {Map<string, string>} */
   #urls = new Map();
+  /** Images that wait for their thumbnails, by class and example. @type {Map<string, Map<string, HTMLImageElement[]>>} */
+  #blank = new Map();
 
-  /**
-   * @param {Example} example
-   * @returns {string} empty where the example has no thumbnail
-   */
-  url({ id, thumbnail }) {
-    const known = this.#urls.get(id);
-    if (known) return known;
-    if (!thumbnail?.length) return '';
-    const url = URL.createObjectURL(new Blob([new Uint8Array(thumbnail)]));
-    this.#urls.set(id, url);
-    return url;
+  /** @param {Engine} engine */
+  constructor(engine) {
+    this.engine = engine;
+  }
+
+  /** Keeps an example's thumbnail, where it came with one. @param {Example} example */
+  take({ id, thumbnail }) {
+    if (thumbnail?.length && !this.#urls.has(id)) this.#urls.set(id, URL.createObjectURL(new Blob([new Uint8Array(thumbnail)])));
+  }
+
+  /** Shows an example's thumbnail in an image, as soon as it is there. @param {HTMLImageElement} image @param {string} classId @param {string} id */
+  paint(image, classId, id) {
+    const url = this.#urls.get(id);
+    if (url) {
+      image.src = url;
+      return;
+    }
+    if (!this.#blank.size) queueMicrotask(() => void this.#fetch().catch((error) => say(sentence(error))));
+    const some = this.#blank.get(classId) ?? new Map();
+    this.#blank.set(classId, some.set(id, [...some.get(id) ?? [], image]));
+  }
+
+  async #fetch() {
+    const blank = this.#blank;
+    this.#blank = new Map();
+    for (const [classId, some] of blank) {
+      const thumbnails = await this.engine.thumbnails(classId, [...some.keys()]);
+      [...some].forEach(([id, images], i) => {
+        this.take({ id, thumbnail: thumbnails[i] ?? undefined });
+        for (const image of images) if (this.#urls.has(id)) image.src = this.#urls.get(id) ?? '';
+      });
+    }
   }
 
   /** Releases that of one example. @param {string} id */
@@ -27,11 +53,7 @@ export class Thumbnails {
     this.#urls.delete(id);
   }
 
-  /**
-   * Releases all but these.
-   *
-   * @param {Iterable<string>} ids
-   */
+  /** Releases all but these. @param {Iterable<string>} ids */
   keep(ids) {
     const wanted = new Set(ids);
     for (const id of this.#urls.keys()) if (!wanted.has(id)) this.drop(id);
@@ -41,7 +63,7 @@ export class Thumbnails {
 /**
  * The classes with the thumbnails of all their pictures: where there are many pictures, the state comes without.
  *
- * @param {Pick<import('../../library/types.js').Engine, 'thumbnails'>} engine
+ * @param {Engine} engine
  * @param {import('../../library/types.js').ClassState[]} classes of the open session
  * @returns {Promise<import('../../library/types.js').ClassState[]>}
  */

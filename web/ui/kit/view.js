@@ -4,7 +4,11 @@
  * those that are there into line, `repeat` keeps the element of a key when its place changes.
  * Text always goes in as text, never as markup. web/build/kit.mjs bundles it for the site.
  */
+import { html } from 'lit-html';
+
 export { html, nothing, render } from 'lit-html';
 export { live } from 'lit-html/directives/live.js';
 export { ref } from 'lit-html/directives/ref.js';
 export { repeat } from 'lit-html/directives/repeat.js';
+/** One of the icons drawn in index.html, hidden from assistive technology: the control around it carries the name. @param {string} name */
+export const icon = (name) => html`<svg class="icon" aria-hidden="true"><use href="#icon-${name}"></use></svg>`;

@@ -1,52 +1,59 @@
 // @ts-check
-/** Recognising: a picture, or the live camera, and the picture that was looked at. */
+/** Recognising: a file, or live what a source has before it, and saying what it is. In the page and in shared files. */
 import { complain, say } from '../kit/announce.js';
-import { Camera, cameraError, leaveCamera, takeCamera } from '../kinds/pictures/camera.js';
-import { CorrectBar, teachAs } from '../teach/correct.js';
 import { byId, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
-import { picturesOf } from '../kit/folders.js';
-import { Pace } from '../kinds/pictures/pace.js';
-import { drawn, encoded } from '../kinds/pictures/decode.js';
-import { bestOf } from './why.js';
+import { filesIn } from '../kit/folders.js';
+import { leaveSource, takeSource } from '../kinds/index.js';
+import { CorrectBar, NONE } from '../teach/correct.js';
 
-/** @typedef {import('../../library/types.js').Engine} Engine */
-/** @typedef {import('../kinds/enrol.js').Enrolment} Enrolment */
+/** @typedef {import('../kinds/index.js').Sample} Sample */
+/** @typedef {import('../kinds/index.js').Source} Source */
+/** @typedef {import('../teach/correct.js').Target} Target */
+/** @typedef {import('../../library/types.js').Prediction} Prediction */
+/**
+ * @typedef {object} Classifier
+ * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} recognise shows the answer; nothing for null
+ * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach what is opened, as a class; answers the id of the example
+ * @property {(example: string, target: Target) => Promise<string>} move an example to another class; answers its id there
+ * @property {(example: string) => Promise<unknown>} forget an example
+ * @property {(example: string) => {id: string, name: string}|undefined} classOf an example, undefined where it is not taught
+ */
 
 /** Edge of the picture shown as the query, in pixels. */
-const EDGE = 320;
-/** Least time between two live frames, in milliseconds. */
-const LIVE_INTERVAL = 150;
+const EDGE = 480;
 
-/** The right-hand part of the page, but for the prediction, which the engine draws. */
 export class Recogniser {
-  /** @type {Camera|null} */
-  #camera = null;
+  /** @type {Source|null} */
+  #source = null;
   #url = '';
-  #turn = 0; // of several pictures in flight only the newest counts
-  /** The picture that is shown. @type {File|null} */
+  #turn = 0; // of several files in flight only the newest counts
+  /** The file that is shown. @type {File|null} */
   #file = null;
-  #classes = /** @type {readonly import('../sort/sort.js').Taught[]} */ ([]);
-  /** The frame that the camera's last answer is about. @type {{still: OffscreenCanvas|HTMLCanvasElement, embedding: Float32Array}|null} */
-  #frame = null;
+  /** The examples that the file shown was taught as: undo brings former ones back. @type {string[]} */
+  #taught = [];
+  #none = false;
+  #classes = /** @type {readonly import('../teach/correct.js').Named[]} */ ([]);
+  /** What the last live answer is about. @type {import('../kinds/index.js').Look|null} */
+  #last = null;
   /** Answers as they follow one another in live view: the one before, and the one told last. */
   #heard = { last: '', told: '' };
 
   /**
-   * @param {{engine: Engine, enrolment: Enrolment, undo: import('../kit/announce.js').UndoStack, sort: (files: File[]) => void, onAsked: (question: import('./why.js').Question|null) => void}} parts
-   *   `onAsked` is told what the answer shown is about, null where there is none
+   * @param {{kinds: import('../kinds/index.js').Kinds, classifier: Classifier, teachable?: boolean, sort?: (files: File[]) => void, onAsked?: (embedding: Float32Array|null) => void, refusal?: (error: unknown) => string}} parts
+   *   `sort` takes several files; `onAsked` is told what the answer shown is about, null where there is none; `refusal` says why there is no camera
    */
-  constructor({ engine, enrolment, undo, sort, onAsked }) {
-    this.engine = engine;
+  constructor({ kinds, classifier, teachable = true, sort, onAsked = () => {}, refusal = sentence }) {
+    this.kinds = kinds;
+    this.classifier = classifier;
+    this.sort = sort;
     this.onAsked = onAsked;
+    this.refusal = refusal;
     this.prediction = byId('prediction', HTMLElement);
     this.verdict = byId('verdict', HTMLElement);
-    this.enrolment = enrolment;
-    this.undo = undo;
-    this.sort = sort;
-    this.bar = new CorrectBar({ label: 'It is:', onChoose: (target) => this.#teach(target) });
+    this.bar = new CorrectBar({ label: 'It is:', none: true, onChoose: (target) => this.#choose(target) });
     this.bar.element.hidden = true;
-    byId('correct', HTMLElement).append(this.bar.element);
+    if (teachable) byId('correct', HTMLElement).append(this.bar.element);
     this.picture = byId('query-picture', HTMLImageElement);
     this.error = byId('query-error', HTMLElement);
     this.live = byId('live', HTMLElement);
@@ -55,16 +62,39 @@ export class Recogniser {
     this.#wire();
   }
 
-  /**
-   * Recognises a file; several are sorted.
-   *
-   * @param {File[]} files
-   */
+  #wire() {
+    const field = byId('query-file', HTMLInputElement);
+    field.addEventListener('change', () => {
+      const files = [...field.files ?? []];
+      field.value = '';
+      void this.recogniseFiles(files);
+    });
+    const folder = document.getElementById('query-folder');
+    if (folder instanceof HTMLInputElement) {
+      folder.addEventListener('change', () => {
+        const files = filesIn(folder.files ?? [], this.kinds.now.claims);
+        folder.value = '';
+        if (files.length) this.sort?.(files);
+        else say(`There are no ${this.kinds.now.one}s in that folder.`);
+      });
+    }
+    dropZone(byId('recognise', HTMLElement), (files) => void this.recogniseFiles(files), { wanted: (file) => this.kinds.now.claims(file) });
+    this.liveButton.addEventListener('click', () => {
+      if (this.#source) this.#stop();
+      else void this.#watch();
+    });
+    this.clearButton.addEventListener('click', () => {
+      void this.clear();
+      field.focus({ preventScroll: true });
+    });
+  }
+
+  /** Recognises a file; several are sorted, where that is offered. @param {File[]} files */
   async recogniseFiles(files) {
     const [file] = files;
     if (!file) return;
-    this.closeCamera();
-    if (files.length > 1) {
+    this.close();
+    if (files.length > 1 && this.sort) {
       this.sort(files);
       return;
     }
@@ -73,15 +103,21 @@ export class Recogniser {
     say(`Looking at “${file.name}” …`);
     this.#wait(true);
     try {
-      const { embedding, picture } = await this.enrolment.embedFile(file, EDGE);
-      if (turn !== this.#turn) return;
-      this.#show(picture, file.name);
-      await this.engine.recognise(embedding);
-      this.#file = file;
-      this.#showBar();
-      this.onAsked({ embedding, picture: file });
-      this.verdict.scrollIntoView({ block: 'nearest' });
-      say(`${this.#answer()} Recognised “${file.name}”.`, { seen: true });
+      const samples = await this.kinds.now.open(file);
+      try {
+        const picture = await samples[0].picture(EDGE);
+        const embedding = await samples[0].embed();
+        if (turn !== this.#turn) return;
+        this.#show(picture, file.name);
+        await this.classifier.recognise(embedding);
+        this.#file = file;
+        this.#showBar();
+        this.onAsked(embedding);
+        this.verdict.scrollIntoView({ block: 'nearest' });
+        say(`${this.#answer()} Recognised “${file.name}”.`, { seen: true });
+      } finally {
+        for (const sample of samples) sample.close();
+      }
     } catch (error) {
       if (turn !== this.#turn) return;
       await this.#forget(); // what stood there is about another picture
@@ -92,32 +128,58 @@ export class Recogniser {
     }
   }
 
-  /** @param {readonly import('../sort/sort.js').Taught[]} classes what is taught */
+  /** @param {readonly import('../teach/correct.js').Named[]} classes that are taught */
   follow(classes) {
     this.#classes = classes;
-    this.bar.show(classes);
+    this.#showBar();
   }
 
-  /** Teaches what is looked at: the picture, or what the camera sees at this moment. @param {import('../teach/correct.js').Target} target */
-  async #teach(target) {
-    const camera = this.#camera;
-    const file = this.#file;
-    const className = (/** @type {string} */ id) => this.#classes.find((one) => one.id === id)?.name ?? '';
-    await teachAs({ engine: this.engine, undo: this.undo, className }, target, [async (id) => {
-      if (camera) return this.enrolment.enrolFrame(id, await camera.frame());
-      if (!file) throw new Error('There is no picture to teach: choose one first.');
-      return this.enrolment.enrolFile(id, file);
-    }]);
+  /** The example that the file shown is taught as now. */
+  get #example() {
+    return this.#taught.find((id) => this.classifier.classOf(id));
   }
 
   #showBar() {
-    this.bar.element.hidden = !this.#file && !this.#camera;
+    this.bar.element.hidden = !this.#file && !this.#source;
+    const example = this.#example;
+    if (example) this.#none = false;
+    this.bar.show(this.#classes, example ? this.classifier.classOf(example)?.id : this.#none ? NONE : '');
+  }
+
+  /**
+   * Teaches what is looked at: what the source has before it at this moment, or the file,
+   * which a second choice moves and the same choice leaves.
+   *
+   * @param {Target} target
+   */
+  async #choose(target) {
+    const [source, file] = [this.#source, this.#file];
+    const none = 'id' in target && target.id === NONE;
+    const example = this.#example;
+    const now = example && this.classifier.classOf(example);
+    if (none) {
+      if (example) await this.classifier.forget(example);
+      this.#none = !source;
+      this.#showBar();
+      say(now ? `It is no longer taught as “${now.name}”.` : 'Nothing is taught by that. What comes often and is none of these is best taught as a class of its own.');
+    } else if (source) {
+      await this.classifier.teach(target, () => source.sample());
+    } else if (!file) {
+      throw new Error(`There is no ${this.kinds.now.one} to teach: choose one first.`);
+    } else if (!example || !now) {
+      this.#taught.push(await this.classifier.teach(target, async () => (await this.kinds.now.open(file))[0]));
+    } else if ('id' in target && target.id === now.id) {
+      say(`It is taught as “${now.name}” already.`);
+    } else {
+      this.#taught.push(await this.classifier.move(example, target));
+    }
+    this.#showBar();
   }
 
   /** Takes the picture and its prediction away. */
   async clear() {
     this.#turn++;
-    this.closeCamera();
+    this.close();
     this.#wait(false);
     complain(this.error, '');
     await this.#forget();
@@ -126,7 +188,7 @@ export class Recogniser {
   async #forget() {
     this.#show(null, '');
     this.onAsked(null);
-    await this.engine.recognise(null);
+    await this.classifier.recognise(null);
   }
 
   /** Marks the answer that stands there as one about another picture. @param {boolean} waiting */
@@ -141,58 +203,6 @@ export class Recogniser {
     return /[.!?]$/.test(text) ? text : `${text}.`;
   }
 
-  /** Ends live view; the answer stays, beside the frame that it is about. */
-  async #freeze() {
-    const frame = this.#frame;
-    this.closeCamera();
-    const turn = ++this.#turn;
-    if (!frame) return this.#forget();
-    const picture = await encoded(frame.still);
-    if (turn !== this.#turn) return;
-    this.#show(picture, 'the last picture of the camera');
-    await this.engine.recognise(frame.embedding);
-    this.onAsked({ embedding: frame.embedding, picture: new Blob([new Uint8Array(picture)], { type: 'image/jpeg' }) });
-    say(`${this.#answer()} The camera is off.`);
-  }
-
-  closeCamera = () => {
-    this.#camera?.close();
-    this.#camera = null;
-    this.#frame = null;
-    leaveCamera(this.#stop);
-    this.live.hidden = true;
-    this.live.replaceChildren();
-    this.liveButton.setAttribute('aria-pressed', 'false');
-    this.#showBar();
-  };
-
-  #stop = () => void this.#freeze().catch((error) => complain(this.error, sentence(error)));
-
-  #wire() {
-    const field = byId('query-file', HTMLInputElement);
-    field.addEventListener('change', () => {
-      const files = [...field.files ?? []];
-      field.value = '';
-      void this.recogniseFiles(files);
-    });
-    const folder = byId('query-folder', HTMLInputElement);
-    folder.addEventListener('change', () => {
-      const files = picturesOf(folder.files ?? []);
-      folder.value = '';
-      if (files.length) this.sort(files);
-      else say('There are no pictures in that folder.');
-    });
-    dropZone(byId('recognise', HTMLElement), (files) => void this.recogniseFiles(files));
-    this.liveButton.addEventListener('click', () => {
-      if (this.#camera) this.#stop();
-      else void this.#openCamera();
-    });
-    this.clearButton.addEventListener('click', () => {
-      void this.clear();
-      field.focus({ preventScroll: true });
-    });
-  }
-
   /** @param {Uint8Array|null} picture encoded @param {string} name */
   #show(picture, name) {
     if (this.#url) URL.revokeObjectURL(this.#url);
@@ -203,76 +213,87 @@ export class Recogniser {
     }
     this.picture.hidden = !picture;
     this.clearButton.hidden = !picture;
-    this.#file = null; // until the picture is recognised
+    this.#file = null; // until it is recognised
+    this.#taught = [];
+    this.#none = false;
     this.bar.reset();
     this.#showBar();
   }
 
-  async #openCamera() {
-    takeCamera(this.#stop);
+  /** Lets go of the source. */
+  close() {
+    this.#source?.close();
+    this.#source = null;
+    this.#last = null;
+    leaveSource(this.#stop);
+    this.live.hidden = true;
+    this.live.replaceChildren();
+    this.liveButton.setAttribute('aria-pressed', 'false');
+    this.#showBar();
+  }
+
+  #stop = () => void this.#freeze().catch((error) => complain(this.error, sentence(error)));
+
+  /** Ends live view; the answer stays, beside what it is about. */
+  async #freeze() {
+    const last = this.#last;
+    this.close();
+    const turn = ++this.#turn;
+    if (!last) return this.#forget();
+    const picture = await last.picture();
+    if (turn !== this.#turn) return;
+    const { name } = this.kinds.now.live;
+    this.#show(picture, `the last picture of the ${name.toLowerCase()}`);
+    await this.classifier.recognise(last.embedding);
+    this.onAsked(last.embedding);
+    say(`${this.#answer()} The ${name.toLowerCase()} is off.`);
+  }
+
+  /**
+   * Looks at one moment after the other while the source is open: the next is only
+   * taken when the last has been recognised, so nothing ever queues up.
+   */
+  async #watch() {
+    takeSource(this.#stop);
     complain(this.error, '');
     this.#turn++;
     this.#wait(false);
     this.onAsked(null);
     const fail = (/** @type {unknown} */ error) => {
-      if (this.#camera !== camera) return;
+      if (this.#source !== source) return;
       this.#stop();
-      complain(this.error, cameraError(error).message);
+      complain(this.error, this.refusal(error));
     };
-    const camera = new Camera({ onLost: fail });
-    this.#camera = camera;
-    this.live.replaceChildren(camera.video, camera.switchButton);
+    const { source: open, interval, live } = this.kinds.now;
+    const source = this.#source = open({ onLost: fail });
+    this.live.replaceChildren(source.element);
     this.live.hidden = false;
     this.liveButton.setAttribute('aria-pressed', 'true');
     try {
-      await camera.start();
+      await source.start();
+      await this.#forget();
+      say(live.lookAt);
+      this.#heard = { last: '', told: '' };
+      while (this.#source === source) {
+        const next = performance.now() + interval;
+        if (source.open && !document.hidden) await this.#look(source);
+        await new Promise((resolve) => { setTimeout(resolve, Math.max(0, next - performance.now())); });
+      }
     } catch (error) {
       fail(error);
-      return;
-    }
-    await this.#forget();
-    this.#showBar();
-    say('Recognising what the camera sees.');
-    await this.#watch(camera);
-  }
-
-  /**
-   * Looks at one frame after the other while the camera is open: the next is only
-   * taken when the last has been recognised, so nothing ever queues up.
-   *
-   * @param {Camera} camera
-   */
-  async #watch(camera) {
-    const pace = new Pace();
-    this.#heard = { last: '', told: '' };
-    while (this.#camera === camera) {
-      const next = performance.now() + LIVE_INTERVAL;
-      try {
-        if (camera.open && !document.hidden) {
-          const frame = await camera.frame();
-          const still = drawn(frame, EDGE);
-          const embedding = await this.enrolment.embedFrame(frame, pace);
-          if (this.#camera !== camera) return;
-          this.#hear(await this.engine.recognise(embedding));
-          if (this.#camera === camera) this.#frame = { still, embedding };
-        }
-      } catch (error) {
-        if (this.#camera === camera) this.#stop();
-        complain(this.error, sentence(error));
-        return;
-      }
-      await new Promise((resolve) => { setTimeout(resolve, Math.max(0, next - performance.now())); });
     }
   }
 
-  /**
-   * Tells an answer that has become another one and stays: two frames in a row.
-   *
-   * @param {import('../../library/types.js').Prediction|null} answer
-   */
-  #hear(answer) {
+  /** @param {Source} source */
+  async #look(source) {
+    const look = await source.look();
+    if (this.#source !== source) return;
+    const answer = await this.classifier.recognise(look.embedding);
+    if (this.#source !== source) return;
+    this.#last = look;
     if (!answer) return;
-    const now = bestOf(answer)?.id ?? 'none';
+    // An answer is told that has become another one and stays: two moments in a row.
+    const now = this.verdict.textContent?.replace(/[\d.,<> ]+%.*/, '') ?? '';
     if (now === this.#heard.last && now !== this.#heard.told) {
       this.#heard.told = now;
       say(this.#answer(), { seen: true });

@@ -55,7 +55,7 @@ export class ExtractorsDialog {
       this.#running.abort();
     });
     this.dialog.addEventListener('close', () => this.#running?.abort());
-    dropZone(this.bring, (files) => void this.#bring(files), () => true);
+    dropZone(this.bring, (files) => void this.#bring(files), { wanted: () => true });
     document.body.append(this.dialog);
   }
 

@@ -7,8 +7,9 @@
 import { complain, say } from '../kit/announce.js';
 import { Lookalikes, Question } from './ask.js';
 import { summary } from '../kit/batch.js';
-import { CorrectBar, teachAs } from '../teach/correct.js';
+import { CorrectBar } from '../teach/correct.js';
 import { byId, counted, el, icon, save, sentence } from '../kit/dom.js';
+import { enrol } from '../kinds/index.js';
 import { canWriteFolders, chooseFolder, copyInto, pathOf } from '../kit/folders.js';
 import { Gallery } from './gallery.js';
 import { Judge, nextTask } from '../../library/storage.js';
@@ -16,7 +17,6 @@ import { countsOf, groupsOf, NONE, tableOf, verdict, WAITING } from './sorting.j
 import { Viewer } from './viewer.js';
 
 /** @typedef {import('../../library/types.js').LoadedEngine} LoadedEngine */
-/** @typedef {import('../kinds/enrol.js').Enrolment} Enrolment */
 /** @typedef {import('../kit/announce.js').UndoStack} UndoStack */
 /** @typedef {import('../teach/correct.js').Target} Target */
 /** @typedef {import('./sorting.js').Filter} Filter */
@@ -25,7 +25,7 @@ import { Viewer } from './viewer.js';
  * One of the pictures. `example` is its id where it was taught, `url` shows it small and
  * is made when it is asked for: the browser takes a millisecond for each.
  *
- * @typedef {import('./sorting.js').Sortable & {file: File, embedding: Float32Array, readonly url: string, release: () => void, example: string}} Item
+ * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string}} Item
  */
 /** @typedef {{id: string, name: string, examples: readonly string[]}} Taught a class as it is taught */
 
@@ -81,11 +81,11 @@ export class Sorting {
   /** @type {Item[][]} */
   #alike = [];
 
-  /** @param {{engine: LoadedEngine, enrolment: Enrolment, undo: UndoStack}} parts */
-  constructor({ engine, enrolment, undo }) {
+  /** @param {{engine: LoadedEngine, kinds: import('../kinds/index.js').Kinds, changes: import('../teach/changes.js').Changes}} parts */
+  constructor({ engine, kinds, changes }) {
     this.engine = engine;
-    this.enrolment = enrolment;
-    this.undo = undo;
+    this.kinds = kinds;
+    this.changes = changes;
     this.judge = new Judge(engine, { onProgress: ({ done, total }) => this.#progress(done, total) });
     this.element = byId('sort', HTMLElement);
     this.gallery = new Gallery({ onOpen: (items, item) => this.viewer.open(items, item), onSelect: () => this.#showSelection() });
@@ -223,10 +223,17 @@ export class Sorting {
       const file = this.#queue.shift();
       if (!file) return;
       try {
-        const { embedding, picture } = await this.enrolment.embedFile(file, EDGE);
-        const answer = answerOf(await this.engine.probabilities(embedding));
-        if (signal.aborted) return;
-        this.#items.push(itemOf(file, embedding, answer, picture));
+        for (const [piece, sample] of (await this.kinds.now.open(file)).entries()) {
+          try {
+            const picture = await sample.picture(EDGE);
+            const embedding = await sample.embed();
+            const answer = answerOf(await this.engine.probabilities(embedding));
+            if (signal.aborted) return;
+            this.#items.push(itemOf(file, piece, sample.name, embedding, answer, picture));
+          } finally {
+            sample.close();
+          }
+        }
         this.#done++;
       } catch (error) {
         if (signal.aborted) return;
@@ -401,10 +408,10 @@ export class Sorting {
     const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);
     if (!items.length) throw new Error('Choose at least one picture first.');
     if (!chosen.length) return;
-    const className = (/** @type {string} */ id) => this.#classes.find((one) => one.id === id)?.name ?? '';
-    await teachAs({ engine: this.engine, undo: this.undo, className }, target, chosen.map((item) => async (classId) => {
+    await this.changes.teach(target, chosen.map((item) => async (classId) => {
       if (item.taught) await this.engine.removeExample(item.taught, item.example);
-      item.example = await this.enrolment.enrolKnown(classId, item.file, item.embedding);
+      const samples = await this.kinds.now.open(item.file);
+      item.example = await enrol(this.engine, classId, samples[item.piece], item.embedding).finally(() => { for (const one of samples) one.close(); });
       item.taught = classId;
       return item.example;
     }));
@@ -446,15 +453,17 @@ export class Sorting {
 
 /**
  * @param {File} file
+ * @param {number} piece of it
+ * @param {string} name of that
  * @param {Float32Array} embedding
  * @param {import('./sorting.js').Answer|null} answer
  * @param {Uint8Array} picture of it, small
  * @returns {Item}
  */
-function itemOf(file, embedding, answer, picture) {
+function itemOf(file, piece, name, embedding, answer, picture) {
   let url = '';
   return {
-    name: file.name, path: pathOf(file), file, embedding, answer, taught: '', example: '',
+    name, path: pathOf(file).replace(/[^/]*$/, () => name), file, piece, embedding, answer, taught: '', example: '',
     get url() { return url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })); },
     release() { URL.revokeObjectURL(url); },
   };

@@ -3,6 +3,7 @@
 import { complain } from '../kit/announce.js';
 import { byId, counted, el, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline } from './goodness.js';
+import { html, nothing, ref, render, repeat } from '../kit/view.js';
 import { nextTask } from '../../library/storage.js';
 
 /** @typedef {import('../../library/types.js').Engine} Engine */
@@ -92,53 +93,37 @@ export class CheckPanel {
 
   /** @param {Goodness} goodness */
   #show(goodness) {
-    const names = new Map(this.classes.all().map(({ id, name }) => [id, name]));
-    const name = (/** @type {string|null} */ id) => (id === null ? 'none of these' : names.get(id) ?? '');
+    const name = (/** @type {string|null} */ id) => (id === null ? 'none of these' : this.classes.model.name(id));
     this.headline.textContent = headline(goodness);
     this.result.classList.remove('stale');
     const { asked, classes, confusions, misfits, bands } = goodness;
     const repeats = classes.filter((one) => one.repeats > 0);
-    this.result.replaceChildren(
-      el('p', {}, advice(goodness, name)),
-      ...asked ? [section('Class by class', el('ul', { class: 'by-class' }, ...classes.map((one) => classRow(one, name(one.id)))))] : [],
-      ...confusions.length ? [section('What was taken for what', ...confusions.map(({ truth, answer, trials }) =>
-        this.#pictures(`“${name(truth)}” taken for ${answer === null ? 'none of these' : `“${name(answer)}”`}: ${trials.length}`,
-          trials.map(({ pictures }) => ({ id: pictures[0], classId: truth })))))] : [],
-      ...misfits.length ? [section('Pictures that fit badly', this.#pictures(
-        'Hardly taken for what they were taught as. Look whether they are in the right class, or show the thing at all.',
-        misfits.map(({ truth, pictures }) => ({ id: pictures[0], classId: truth }))))] : [],
-      ...repeats.length ? [section('Nearly the same', ...repeats.map(({ id, repeats: n, examples }) => el('p', { class: 'small' },
-        `“${name(id)}”: ${counted(n + examples, 'picture')} show ${counted(examples, 'different view')} and count as that many.`)))] : [],
-      ...bands.length ? [section('Can its percentages be believed?', ...bands.map((band) => el('p', { class: 'small' }, bandInWords(band))))] : []);
+    const section = (/** @type {unknown} */ there, /** @type {string} */ title, /** @type {() => unknown} */ body) => (there ? html`<section><h3>${title}</h3>${body()}</section>` : nothing);
+    render(html`<p>${advice(goodness, name)}</p>
+      ${section(asked, 'Class by class', () => html`<ul class="by-class">${classes.map((one) => classRow(one, name(one.id)))}</ul>`)}
+      ${section(confusions.length, 'What was taken for what', () => confusions.map(({ truth, answer, trials }) =>
+    this.#pictures(`“${name(truth)}” taken for ${answer === null ? 'none of these' : `“${name(answer)}”`}: ${trials.length}`, trials)))}
+      ${section(misfits.length, 'Pictures that fit badly', () => this.#pictures(
+    'Hardly taken for what they were taught as. Look whether they are in the right class, or show the thing at all.', misfits))}
+      ${section(repeats.length, 'Nearly the same', () => repeats.map(({ id, repeats: n, examples }) => html`<p class="small">“${name(id)}”: ${
+    counted(n + examples, 'picture')} show ${counted(examples, 'different view')} and count as that many.</p>`))}
+      ${section(bands.length, 'Can its percentages be believed?', () => bands.map((band) => html`<p class="small">${bandInWords(band)}</p>`))}`, this.result);
   }
 
-  /** @param {string} classId @param {string} id */
-  #thumbnail(classId, id) {
-    const image = el('img', { class: 'thumb-picture', alt: '', width: 56, height: 56 });
-    this.classes.paint(image, classId, id);
-    return image;
+  /** @param {string} text @param {{truth: string, pictures: string[]}[]} all */
+  #pictures(text, all) {
+    return html`<div><p class="small">${text}</p>
+      <ul class="thumbs">${repeat(all.slice(0, MOST), ({ pictures: [id] }) => id, ({ truth, pictures: [id] }) => html`<li>
+        <button class="thumb-open" type="button" aria-label="Show this picture of ${this.classes.model.name(truth)}" @click=${() => this.classes.enlarge(truth, id)}>
+          <img class="thumb-picture" alt="" width="56" height="56" ${ref((image) => { if (image instanceof HTMLImageElement) this.classes.thumbnails.paint(image, truth, id); })}></button></li>`)}</ul>
+      ${all.length > MOST ? html`<p class="small muted">And ${all.length - MOST} more.</p>` : nothing}</div>`;
   }
-
-  /** @param {string} text @param {{id: string, classId: string}[]} pictures */
-  #pictures(text, pictures) {
-    const names = new Map(this.classes.all().map(({ id, name }) => [id, name]));
-    return el('div', {}, el('p', { class: 'small' }, text),
-      el('ul', { class: 'thumbs' }, ...pictures.slice(0, MOST).map(({ id, classId }) => el('li', {}, el('button', {
-        class: 'thumb-open', type: 'button', 'aria-label': `Show this picture of ${names.get(classId)}`, onclick: () => this.classes.enlarge(classId, id),
-      }, this.#thumbnail(classId, id))))),
-      pictures.length > MOST ? el('p', { class: 'small muted' }, `And ${pictures.length - MOST} more.`) : null);
-  }
-}
-
-/** @param {string} title @param {...Node} children */
-function section(title, ...children) {
-  return el('section', {}, el('h3', {}, title), ...children);
 }
 
 /** @param {import('./goodness.js').ClassResult} result @param {string} name */
 function classRow({ right, asked }, name) {
   const text = asked ? `${right} of ${asked} right` : 'only one picture';
-  return el('li', {}, el('span', { class: 'ellipsis' }, name),
-    asked ? el('meter', { min: 0, max: asked, value: right, 'aria-label': `${name}: ${text}` }) : el('span', {}),
-    el('span', { class: 'small muted' }, text));
+  return html`<li><span class="ellipsis">${name}</span>
+    ${asked ? html`<meter min="0" max=${asked} .value=${right} aria-label="${name}: ${text}"></meter>` : html`<span></span>`}
+    <span class="small muted">${text}</span></li>`;
 }

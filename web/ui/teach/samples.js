@@ -2,9 +2,9 @@
 /** Emoji in several art styles: some to enrol, another to recognise. */
 import { complain, say } from '../kit/announce.js';
 import { byId, el, sentence } from '../kit/dom.js';
+import { enrolFile } from '../kinds/index.js';
 
 /** @typedef {import('../../library/types.js').Engine} Engine */
-/** @typedef {import('../kinds/enrol.js').Enrolment} Enrolment */
 /** @typedef {{id: string, name: string, author: string, licence: string, url: string}} Style */
 /** @typedef {{styles: Style[], concepts: {id: string, name: string}[]}} Catalog contents of samples.json */
 
@@ -23,12 +23,12 @@ export class Samples {
   #session = '';
 
   /**
-   * @param {{engine: Engine, enrolment: Enrolment, onSwitched: () => void, recognise: (files: File[]) => Promise<void>}} parts
+   * @param {{engine: Engine, kinds: import('../kinds/index.js').Kinds, onSwitched: () => void, recognise: (files: File[]) => Promise<void>}} parts
    */
-  constructor({ engine, enrolment, onSwitched, recognise }) {
+  constructor({ engine, kinds, onSwitched, recognise }) {
     this.engine = engine;
     this.onSwitched = onSwitched;
-    this.enrolment = enrolment;
+    this.kinds = kinds;
     this.recognise = recognise;
     this.button = byId('samples-button', HTMLButtonElement);
     this.button.addEventListener('click', () => void this.#start());
@@ -84,7 +84,7 @@ export class Samples {
       const classId = known?.id ?? (await this.engine.addClass(name)).id;
       for (const style of SUPPORT_STYLES) {
         say(`Adding sample ${++done} of ${total}.`);
-        await this.enrolment.enrolFile(classId, await fetchSample(pictureURL(style, id), name));
+        await enrolFile(this.engine, this.kinds.now, classId, await fetchSample(pictureURL(style, id), name));
       }
     }
   }

@@ -64,8 +64,8 @@ export class Camera {
   #ids = [];
   #closed = false;
 
-  /** @param {{onLost?: (error: CameraError) => void}} [options] */
-  constructor({ onLost } = {}) {
+  /** @param {{onLost: (error: CameraError) => void}} options */
+  constructor({ onLost }) {
     this.onLost = onLost;
     this.video = el('video', { class: 'video', playsinline: true, muted: true, autoplay: true, 'aria-label': 'Camera' });
     this.video.muted = true; // the attribute alone does not mute a video made by script
@@ -120,7 +120,7 @@ export class Camera {
     track?.addEventListener('ended', () => {
       if (this.#stream !== stream) return;
       this.#stop();
-      this.onLost?.(new CameraError('lost', 'The camera was disconnected: connect it and try again.'));
+      this.onLost(new CameraError('lost', 'The camera was disconnected: connect it and try again.'));
     });
     const facing = track?.getSettings().facingMode;
     this.video.classList.toggle('mirrored', facing === 'user');
@@ -144,7 +144,7 @@ export class Camera {
     try {
       await this.start(next);
     } catch (error) {
-      this.onLost?.(cameraError(error));
+      this.onLost(cameraError(error));
     }
   }
 
@@ -167,24 +167,4 @@ function firstFrame(video) {
   return new Promise((resolve) => {
     video.addEventListener('loadeddata', () => resolve(), { once: true });
   });
-}
-
-/** @type {(() => void)|null} closes whichever part of the page has the camera */
-let holder = null;
-
-/**
- * Takes the camera for one part of the page: only one has it at a time, because
- * phones cannot open two and because two lights confuse.
- *
- * @param {() => void} release called when another part takes it
- */
-export function takeCamera(release) {
-  const former = holder;
-  holder = release;
-  if (former && former !== release) former();
-}
-
-/** @param {() => void} release as given to takeCamera */
-export function leaveCamera(release) {
-  if (holder === release) holder = null;
 }

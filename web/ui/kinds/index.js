@@ -1,0 +1,100 @@
+// @ts-check
+/**
+ * Kinds of what a session is about: pictures, and whatever has a folder beside that of
+ * pictures. What differs between kinds, how an example is captured, drawn and embedded, is
+ * behind `Kind`; the rest of the page asks `kinds.now` and never which one that is. To add a
+ * kind: a folder whose index.js makes a Kind, and its line in app.js.
+ *
+ * @typedef {object} Sample one thing, to be taught or asked about; whoever got it closes it
+ * @property {string} name of its file, for a piece of a longer one with its place in it; empty where it was captured live
+ * @property {() => Promise<Uint8Array>} thumbnail a small encoded picture, kept with the example; asked for before `embed`
+ * @property {(edge: number) => Promise<Uint8Array>} picture as `thumbnail`, for a square of so many pixels; asked for before `embed`
+ * @property {() => Promise<Float32Array>} embed the numbers that it is compared by, asked for once, last
+ * @property {() => void} close frees what it holds
+ *
+ * @typedef {object} Look what a live source had before it at one moment
+ * @property {Float32Array} embedding
+ * @property {() => Promise<Uint8Array>} picture of it, encoded, to be shown beside its answer
+ *
+ * @typedef {object} Source what captures: a camera, a microphone. It is in use from start to close
+ * @property {HTMLElement} element what it shows of itself; in the document before `start`
+ * @property {boolean} open
+ * @property {() => Promise<void>} start rejects with an Error whose message is a sentence with the remedy
+ * @property {() => Promise<Sample>} sample what is before it, to be taught
+ * @property {() => Promise<Look>} look the same to be recognised live, as coarsely as a slow device needs
+ * @property {() => void} close for good
+ *
+ * @typedef {object} Kind
+ * @property {string} id kept with a session
+ * @property {string} one what one example is called, such as 'picture'; several have an s
+ * @property {{name: string, icon: string, hold: string, lookAt: string}} live the words of the source: its name ('Camera'), icon,
+ *   what the button says that is held to capture ('Hold to capture'), what is said while it recognises
+ * @property {number} interval least milliseconds between two looks
+ * @property {string} accept types of files, for a field that chooses them
+ * @property {(file: {name: string, type: string}) => boolean} claims whether a file says that it is of this kind
+ * @property {(file: File) => Promise<Sample[]>} open what is in a file, one or several pieces; rejects with a sentence that names the file
+ * @property {(options: {onLost: (error: Error) => void}) => Source} source
+ * @property {(file: File) => HTMLElement} show a file in full: an <img>, a player
+ */
+
+/** The kind of the open session. */
+export class Kinds {
+  /** @param {Record<string, Kind>} all by id @param {string} first the one of sessions that name none */
+  constructor(all, first) {
+    this.all = all;
+    this.now = all[first];
+  }
+}
+
+/**
+ * Teaches a sample, and closes it.
+ *
+ * @param {Pick<import('../../library/types.js').Engine, 'addExample'>} engine
+ * @param {string} classId
+ * @param {Sample} sample
+ * @param {Float32Array} [embedding] where it is known already
+ * @returns {Promise<string>} the id of the example
+ */
+export async function enrol(engine, classId, sample, embedding) {
+  try {
+    const thumbnail = await sample.thumbnail();
+    return (await engine.addExample(classId, embedding ?? await sample.embed(), thumbnail)).id;
+  } finally {
+    sample.close();
+  }
+}
+
+/**
+ * Teaches all that is in a file.
+ *
+ * @param {Pick<import('../../library/types.js').Engine, 'addExample'>} engine
+ * @param {Kind} kind
+ * @param {string} classId
+ * @param {File} file
+ * @returns {Promise<string[]>} the ids of the examples
+ */
+export async function enrolFile(engine, kind, classId, file) {
+  const ids = [];
+  for (const sample of await kind.open(file)) ids.push(await enrol(engine, classId, sample));
+  return ids;
+}
+
+/** @type {(() => void)|null} lets go of whichever source is in use */
+let holder = null;
+
+/**
+ * Takes the one source that may be open, for one part of the page: phones cannot open
+ * a camera twice, and two lights confuse.
+ *
+ * @param {() => void} release called when another part takes it
+ */
+export function takeSource(release) {
+  const former = holder;
+  holder = release;
+  if (former && former !== release) former();
+}
+
+/** @param {() => void} release as given to takeSource */
+export function leaveSource(release) {
+  if (holder === release) holder = null;
+}

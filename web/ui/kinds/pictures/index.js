@@ -1,0 +1,74 @@
+// @ts-check
+/** Pictures, from files and the camera, read by a feature extractor. */
+import { el } from '../../kit/dom.js';
+import { Camera } from './camera.js';
+import { claimsPicture, decode, drawn, encoded, preview, THUMBNAIL } from './decode.js';
+import { Pace } from './pace.js';
+
+/** @typedef {import('../index.js').Kind} Kind */
+/** @typedef {import('../index.js').Sample} Sample */
+/** @typedef {{views: number, embed: (picture: ImageBitmap, views?: number) => Promise<Float32Array>}} Extractor */
+
+/** Edge of the square that a live frame is kept in, in pixels. */
+const EDGE = 480;
+
+/** @param {() => Promise<Extractor>} extractor that reads pictures now @returns {Kind} */
+export function pictures(extractor) {
+  return {
+    id: 'pictures', one: 'picture', interval: 150, accept: 'image/*', claims: claimsPicture,
+    live: { name: 'Camera', icon: 'camera', hold: 'Hold to capture', lookAt: 'Recognising what the camera sees.' },
+    open: async (file) => [sampleOf(await decode(file), file.name, extractor)],
+    source: (options) => new CameraSource(extractor, options),
+    show: (file) => {
+      const url = URL.createObjectURL(file);
+      return el('img', { src: url, alt: file.name, onload: () => URL.revokeObjectURL(url), onerror: () => URL.revokeObjectURL(url) });
+    },
+  };
+}
+
+/** @param {ImageBitmap} bitmap @param {string} name @param {() => Promise<Extractor>} extractor @returns {Sample} */
+function sampleOf(bitmap, name, extractor) {
+  return {
+    name,
+    thumbnail: () => preview(bitmap, THUMBNAIL),
+    picture: (edge) => preview(bitmap, edge),
+    embed: async () => (await extractor()).embed(bitmap),
+    close: () => bitmap.close(),
+  };
+}
+
+/** The camera, a frame at a time. */
+class CameraSource {
+  #pace = new Pace();
+
+  /** @param {() => Promise<Extractor>} extractor @param {{onLost: (error: Error) => void}} options */
+  constructor(extractor, options) {
+    this.extractor = extractor;
+    this.camera = new Camera(options);
+    this.element = el('div', { class: 'video-frame' }, this.camera.video, this.camera.switchButton);
+  }
+
+  get open() { return this.camera.open; }
+
+  start() { return this.camera.start(); }
+
+  async sample() { return sampleOf(await this.camera.frame(), '', this.extractor); }
+
+  /** By all views of a frame where the device is quick enough, see Pace. */
+  async look() {
+    const frame = await this.camera.frame();
+    try {
+      const still = drawn(frame, EDGE);
+      const extractor = await this.extractor();
+      const views = this.#pace.all ? extractor.views : 1;
+      const begun = performance.now();
+      const embedding = await extractor.embed(frame, views);
+      this.#pace.took((performance.now() - begun) * extractor.views / views, embedding);
+      return { embedding, picture: () => encoded(still) };
+    } finally {
+      frame.close();
+    }
+  }
+
+  close() { this.camera.close(); }
+}

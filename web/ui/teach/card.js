@@ -1,0 +1,287 @@
+// @ts-check
+/** The card of one class: its name, its pictures, and what adds more. */
+import { say } from '../kit/announce.js';
+import { Line, summary } from '../kit/batch.js';
+import { counted, sentence } from '../kit/dom.js';
+import { dropZone } from '../kit/drop.js';
+import { holdRepeat } from '../kit/hold.js';
+import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
+import { enrol, enrolFile, leaveSource, takeSource } from '../kinds/index.js';
+import { repeated } from './words.js';
+
+/** @typedef {import('./classes.js').ClassList} ClassList */
+/** @typedef {import('./model.js').Taught} Taught */
+
+/** Pictures of a card that are there at once, the last ones, and so many more on each press. */
+const AT_ONCE = 120;
+/** What a dragged picture is, to other cards. */
+export const DRAGGED = 'application/x-metaqda-example';
+
+/**
+ * What is being added to a class or waits for its turn, since there was nothing: batches
+ * and files of them, how many are past, how many of these were added.
+ *
+ * @typedef {{stop: AbortController, batches: number, total: number, past: number, done: number, added: number, begun: boolean, errors: unknown[]}} Adding
+ */
+
+export class ClassCard {
+  /** @type {Adding|null} */
+  #adding = null;
+  /** The camera, while it is open. @type {import('../kinds/index.js').Source|null} */
+  #source = null;
+  #started = false;
+  #taken = 0;
+  /** More of the earlier pictures that were asked for. */
+  #earlier = 0;
+  #hinted = '';
+  #error = '';
+  /** Whether it has been drawn: of many classes those near the view are. */
+  drawn = false;
+  /** Hands an image to whoever paints it; one function for each picture, so that it is called once. @type {Map<string, (image?: Element) => void>} */
+  #painters = new Map();
+
+  /** @param {ClassList} list @param {Taught} taught */
+  constructor(list, taught) {
+    this.list = list;
+    this.taught = taught;
+    this.element = document.createElement('li');
+    Object.assign(this.element, { className: 'card', tabIndex: -1 });
+    this.element.dataset.class = taught.id;
+    dropZone(this.element, (files) => void this.addFiles(files), { wanted: list.kinds.now.claims, other: { type: DRAGGED, take: (text) => void this.#guard(() => list.takeIn(text, taught.id)) } });
+  }
+
+  get id() { return this.taught.id; }
+
+  /** Shows the class as it is now; one that has not been drawn yet shows its name alone, for those who search the page. @param {boolean} [draw] */
+  show(draw = this.drawn) {
+    if (!draw) {
+      this.element.textContent = this.taught.name;
+      return;
+    }
+    if (!this.drawn) this.element.textContent = '';
+    this.drawn = true;
+    render(this.#template(), this.element);
+  }
+
+  #template() {
+    const { id, name, examples, bursts } = this.taught;
+    const { one, accept, live: words } = this.list.kinds.now;
+    const field = this.element.querySelector('.card-name');
+    const typed = field instanceof HTMLInputElement && field === document.activeElement ? field.value : name;
+    const hidden = Math.max(0, examples.length - AT_ONCE - this.#earlier);
+    const hint = repeated(bursts);
+    const announced = this.#hinted && hint ? 'off' : 'polite'; // when it appears, not with every picture that changes its numbers
+    this.#hinted = hint;
+    for (const known of this.#painters.keys()) if (!examples.includes(known)) this.#painters.delete(known);
+    return html`
+      <div class="card-head">
+        <input class="card-name" type="text" maxlength="80" spellcheck="false" autocomplete="off" enterkeyhint="done" aria-label="Name of the class ${name}"
+          .value=${live(typed)} @change=${this.#rename} @keydown=${this.#nameKey}>
+        <span class="card-count">${examples.length ? counted(examples.length, one) : `No ${one}s yet`}</span>
+        <button class="button quiet square" type="button" aria-label="Delete ${name}" title="Delete ${name}" @click=${() => this.#guard(() => this.list.remove(id))}>${icon('trash')}</button>
+      </div>
+      ${this.#source ? this.#capture(words) : nothing /* above the pictures, which grow in number: the shutter keeps its place while it is held */}
+      <button class="button quiet" type="button" ?hidden=${!hidden} @click=${() => { this.#earlier += 2 * AT_ONCE; this.show(); }}>Show ${counted(Math.min(2 * AT_ONCE, hidden), `earlier ${one}`)}</button>
+      <div class="pictures">
+        <ul class="thumbs" aria-label="Pictures of ${name}" ?hidden=${!examples.length}>${repeat(examples.slice(hidden), (example) => example, (example, at) => this.#thumb(example, hidden + at + 1))}</ul>
+        <div class="tiles">
+          <label class="tile file-button">${icon('plus')}<span>Add<span class="vh"> ${one}s to ${name}</span></span><input type="file" accept=${accept} multiple @change=${this.#pick}></label>
+          <button class="tile" type="button" aria-label="${words.name} for ${name}" aria-pressed=${String(this.#source !== null)} @click=${() => this.toggleSource()}>${icon(words.icon)}${words.name}</button>
+        </div>
+      </div>
+      <div class="card-hint" aria-live=${announced} aria-atomic="true">${hint ? html`<p class="small muted">${hint}</p>` : nothing}</div>
+      ${this.#progress(name)}
+      <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>`;
+  }
+
+  /** @param {string} id @param {number} number */
+  #thumb(id, number) {
+    const label = `${this.list.kinds.now.one} ${number} of ${this.taught.name}`;
+    let painter = this.#painters.get(id);
+    if (!painter) this.#painters.set(id, painter = (image) => { if (image instanceof HTMLImageElement) this.list.thumbnails.paint(image, this.id, id); });
+    return html`<li class="thumb" data-example=${id} draggable="true" @dragstart=${(/** @type {DragEvent} */ event) => event.dataTransfer?.setData(DRAGGED, `${this.id} ${id}`)}>
+      <button class="thumb-open" type="button" aria-label="Show ${label}" @click=${() => this.list.enlarge(this.id, id)}><img class="thumb-picture" width="64" height="64" alt="" draggable="false" ${ref(painter)}></button>
+      <button class="thumb-remove" type="button" aria-label="Remove ${label}" @click=${() => this.#removeExample(id)}>${icon('close')}</button></li>`;
+  }
+
+  /** @param {{name: string, hold: string}} words */
+  #capture({ hold }) {
+    return html`<div class="card-camera">${this.#source?.element}
+      <div class="actions">
+        <button class="button primary shutter" type="button" ?disabled=${!this.#started} ${ref(this.#wireShutter)}>${hold}<span class="vh"> ${this.taught.name}</span></button>
+        <span class="capture-count" aria-live="polite">${this.#taken ? `${counted(this.#taken, this.list.kinds.now.one)} taken` : ''}</span>
+      </div></div>`;
+  }
+
+  /** @param {string} name */
+  #progress(name) {
+    const { batches = 0, total = 0, past = 0, done = 0, begun = false } = this.#adding ?? {};
+    const now = past + done;
+    if (!batches || begun && (total < 2 || now === total)) return nothing;
+    return html`<div class="card-batch"><progress max=${total} value=${now} aria-label="Adding ${this.list.kinds.now.one}s to ${name}"></progress>
+      <span class="small">${begun ? `${Math.min(now + 1, total)} of ${total}` : `${total} waiting`}</span>
+      <button class="button quiet" type="button" @click=${() => this.#adding?.stop.abort()}>Cancel</button></div>`;
+  }
+
+  /** Says what went wrong, or nothing any more. @param {string} text */
+  complain(text) {
+    this.#error = text;
+    this.show();
+  }
+
+  /**
+   * Adds files one after the other, once those chosen before are added, and says which
+   * of them could not be.
+   *
+   * @param {File[]} files
+   * @param {Line} [line] to wait in
+   * @returns {Promise<import('../kit/batch.js').BatchResult|null>} null where there was nothing to do
+   */
+  async addFiles(files, line = this.list.line) {
+    if (!files.length) return null;
+    if (!this.#adding) this.#error = '';
+    const adding = this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: 0, begun: false, errors: [] };
+    if (adding.stop.signal.aborted) adding.stop = new AbortController(); // these were chosen after that
+    adding.batches++;
+    adding.total += files.length;
+    this.show();
+    try {
+      const result = await line.run(files, async (file) => { adding.added += (await enrolFile(this.list.engine, this.list.kinds.now, this.id, file)).length; }, {
+        signal: adding.stop.signal,
+        onProgress: (done) => {
+          adding.begun = true;
+          adding.done = done;
+          this.show();
+        },
+      });
+      adding.errors.push(...result.errors);
+      this.#error = summary(adding.errors.map(sentence));
+      const added = `${counted(adding.added, this.list.kinds.now.one)} added to “${this.taught.name}”.`;
+      if (!result.cancelled) say(added);
+      else if (adding.batches === 1) say(`Cancelled: ${added}`);
+      return result;
+    } finally {
+      adding.past += files.length;
+      adding.done = 0;
+      if (!--adding.batches) this.#adding = null;
+      this.show();
+    }
+  }
+
+  /** Lets go of whatever the card holds. */
+  dispose() {
+    this.#adding?.stop.abort();
+    this.#close();
+    this.element.remove();
+  }
+
+  /** @param {Event} event */
+  #pick = ({ target }) => {
+    const field = /** @type {HTMLInputElement} */ (target);
+    const files = [...field.files ?? []];
+    field.value = ''; // so that the same file can be chosen again
+    void this.addFiles(files);
+  };
+
+  #rename = async () => {
+    const field = /** @type {HTMLInputElement} */ (this.element.querySelector('.card-name'));
+    const name = field.value.trim();
+    const { name: former } = this.taught;
+    if (name === former) return;
+    await this.#guard(async () => {
+      try {
+        if (!name) throw new Error('A class needs a name.');
+        await this.list.changes.rename(this.id, name);
+        this.#error = '';
+      } catch (error) {
+        field.value = former;
+        throw error;
+      }
+    });
+  };
+
+  /** @param {KeyboardEvent} event */
+  #nameKey = ({ key, target }) => {
+    const field = /** @type {HTMLInputElement} */ (target);
+    if (key === 'Escape') field.value = this.taught.name;
+    if (key === 'Enter' || key === 'Escape') field.blur();
+  };
+
+  /** @param {string} id */
+  #removeExample = (id) => this.#guard(async () => {
+    const item = this.element.querySelector(`[data-example="${CSS.escape(id)}"]`);
+    const near = item?.nextElementSibling ?? item?.previousElementSibling;
+    await this.list.changes.remove(this.id, [id]);
+    const target = near?.querySelector('.thumb-remove') ?? this.element.querySelector('input[type=file]');
+    if (target instanceof HTMLElement) target.focus({ preventScroll: true });
+  });
+
+  /** Opens the camera in this card, or closes it. */
+  toggleSource() {
+    if (this.#source) this.#close();
+    else void this.#open();
+  }
+
+  #close = () => {
+    this.#source?.close();
+    this.#source = null;
+    leaveSource(this.#close);
+    this.show();
+  };
+
+  async #open() {
+    takeSource(this.#close);
+    const fail = (/** @type {unknown} */ error) => {
+      if (this.#source !== source) return;
+      this.#close();
+      this.complain(sentence(error));
+    };
+    const source = this.list.kinds.now.source({ onLost: fail });
+    this.#source = source;
+    this.#started = false;
+    this.#taken = 0;
+    this.complain('');
+    // What is said of the first pictures must not come to lie on what takes the next.
+    this.element.querySelector('.shutter')?.scrollIntoView({ block: 'nearest' });
+    try {
+      await source.start();
+      this.#started = true;
+      this.show();
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** @param {Element} [shutter] */
+  #wireShutter = (shutter) => {
+    if (!(shutter instanceof HTMLButtonElement)) return;
+    const source = this.#source;
+    /** Those of one press. @type {string[]} */
+    let ids = [];
+    const onHold = (/** @type {boolean} */ held) => {
+      source?.element.classList.toggle('capturing', held);
+      if (!held && ids.length) this.list.changes.taken(this.id, ids);
+      ids = [];
+    };
+    holdRepeat(shutter, async () => {
+      if (!source?.open) return;
+      try {
+        ids.push(await enrol(this.list.engine, this.id, await source.sample()));
+        this.#taken++;
+        this.complain('');
+      } catch (error) {
+        this.complain(sentence(error));
+      }
+    }, { onHold });
+  };
+
+  /** @param {() => Promise<unknown>} work */
+  async #guard(work) {
+    try {
+      await work();
+      this.show();
+    } catch (error) {
+      this.complain(sentence(error));
+    }
+  }
+}

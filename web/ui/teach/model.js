@@ -1,0 +1,65 @@
+// @ts-check
+/** The classes as they are taught, kept in step with the engine. Nothing here touches the page. */
+
+/** @typedef {import('../../library/types.js').ClassState} ClassState */
+/** @typedef {import('../../library/types.js').Step} Step */
+/**
+ * @typedef {object} Taught a class
+ * @property {string} id
+ * @property {string} name
+ * @property {string[]} examples ids, in the order taught
+ * @property {number[]} bursts how many of them are nearly the same, for each that is like none before
+ */
+
+export class Classes {
+  /** In their order. @type {Taught[]} */
+  all = [];
+
+  /** How many examples there are. */
+  get examples() {
+    return this.all.reduce((n, { examples }) => n + examples.length, 0);
+  }
+
+  /** @param {string} id */
+  of(id) {
+    return this.all.find((one) => one.id === id);
+  }
+
+  /** The name of a class, empty where there is none. @param {string|null|undefined} id */
+  name(id) {
+    return (id && this.of(id)?.name) || '';
+  }
+
+  /** The class that holds an example. @param {string} example */
+  holding(example) {
+    return this.all.find(({ examples }) => examples.includes(example));
+  }
+
+  /** Takes in all classes. @param {readonly ClassState[]} classes */
+  set(classes) {
+    this.all = classes.map(({ id, name, examples, bursts }) => ({ id, name, examples: examples.map((one) => one.id), bursts }));
+  }
+
+  /**
+   * Does a step. What it costs does not depend on how many examples other classes have.
+   *
+   * @param {Step} step
+   */
+  follow(step) {
+    const at = this.all.findIndex(({ id }) => id === step.class);
+    const one = this.all[at];
+    if (step.do === 'put-class') {
+      if (one) this.all.splice(at, 1);
+      this.all.splice(step.at, 0, { ...one ?? { id: step.class, examples: [], bursts: [] }, name: step.name });
+      return;
+    }
+    if (!one) return;
+    switch (step.do) {
+      case 'drop-class': this.all.splice(at, 1); break;
+      case 'put-example': one.examples.splice(step.at, 0, step.example.id); break;
+      case 'drop-example': one.examples.splice(one.examples.indexOf(step.example.id), 1); break;
+      case 'put-burst': one.bursts.splice(step.at, 1, ...step.sizes ?? []); break;
+      case 'put-bursts': one.bursts = step.sizes ?? [];
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// @ts-check
+/** Sentences about classes. */
+import { counted } from '../kit/dom.js';
+
+/**
+ * What a removal did: with fewer pictures a class is known less well, and its
+ * probabilities may move more than one expects.
+ *
+ * @param {string} name of the class
+ * @param {number} gone pictures of it
+ * @param {number} left pictures of it
+ */
+export function removed(name, gone, left) {
+  if (left === 0) return gone === 1 ? `Removed the last picture of “${name}”.` : `Removed all ${gone} pictures of “${name}”.`;
+  return `Removed ${gone === 1 ? 'a picture' : counted(gone, 'picture')} of “${name}”: its probability now rests on ${counted(left, 'picture')}.`;
+}
+
+/** The fewest near-copies that are worth a word. */
+const WORTH_SAYING = 3;
+
+/**
+ * What to say of a class most of whose pictures repeat others: they count as
+ * little more than one. Empty where a class shows its thing from enough sides.
+ *
+ * @param {number[]} bursts how many pictures are nearly the same, for each that is like none before
+ */
+export function repeated(bursts) {
+  const pictures = bursts.reduce((sum, n) => sum + n, 0);
+  const alike = bursts.filter((n) => n > 1);
+  const copies = alike.reduce((sum, n) => sum + n, 0);
+  if (copies < WORTH_SAYING || 2 * bursts.length >= pictures) return '';
+  const some = copies < pictures ? `${copies} of these ${pictures}` : `All ${pictures}`;
+  return `${some} ${alike.length > 1 ? 'nearly repeat one another' : 'are nearly the same picture'}: turn it, or change the background.`;
+}
