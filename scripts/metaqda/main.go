@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,10 +46,15 @@ func main() {
 // run dispatches and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	name := "metaqda"
+	preset, args, err := withPreset(args)
+	if err != nil {
+		fmt.Fprintf(stderr, "metaqda train: %v\n", err)
+		return 2
+	}
 	app := &cli.Command{
 		Name: name, Usage: "Bayesian meta-learning of quadratic discriminant analysis",
 		Writer: stdout, ErrWriter: stderr, CustomRootCommandHelpTemplate: rootHelp,
-		Commands:       []*cli.Command{trainCommand(args), evalCommand(), mergeCommand(), reproduceCommand(), sortCommand(), exportCommand(), priorCommand(), verifyCommand()},
+		Commands:       []*cli.Command{trainCommand(preset), evalCommand(), mergeCommand(), reproduceCommand(), sortCommand(), exportCommand(), priorCommand(), verifyCommand()},
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		OnUsageError:   usageError,
 		Action: func(_ context.Context, c *cli.Command) error {
@@ -59,12 +65,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		},
 	}
 	for _, c := range app.Commands {
-		c.CustomHelpTemplate, c.HideHelpCommand, c.OnUsageError = commandHelp, true, usageError
+		c.CustomHelpTemplate, c.HideHelpCommand, c.OnUsageError = cmp.Or(c.CustomHelpTemplate, commandHelp), true, usageError
 		if len(args) > 0 && args[0] == c.Name {
 			name += " " + c.Name
 		}
 	}
-	err := app.Run(ctx, append([]string{"metaqda"}, args...))
+	err = app.Run(ctx, append([]string{"metaqda"}, args...))
 	var exit exitStatus
 	var field *experiment.FieldError
 	var interrupted *training.Interrupted

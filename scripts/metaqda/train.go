@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -31,7 +32,7 @@ Ctrl-C writes a checkpoint; the same command with --resume goes on from it and
 ends in the same bytes as if it had never stopped. The same seed gives the same
 bytes, whatever --workers.
 
-presets:
+presets (--preset takes one of these, or a file of settings that begins with one):
   default    for embeddings of any network, under one covariance for the session
   conv4      for the features of small networks such as Conv-4
   paper      Algorithm 1 as published
@@ -42,9 +43,15 @@ presets:
 
 Examples:
   metaqda train --data cifarfs.npz --out prior.safetensors
-  metaqda train --data a.npz,b.npz --out p.safetensors --loss open_set --curve curve.svg
   metaqda train --preset conv4 --data cifarfs-conv4.npz --out conv4.safetensors
-  metaqda train --preset paper --data cifarfs.npz --out paper.safetensors --n-shot 5`
+  metaqda train --preset paper --settings > mine.txt     all fifty settings, to be edited
+  metaqda train --preset mine.txt --data a.npz,b.npz --out p.safetensors --n-shot 5
+
+A setting is a flag too, as --n-shot here; a flag is stronger than the file.`
+
+// shownFlags is how many flags the help of train lists: the first ones. The others are
+// settings of the recipe, which --settings lists.
+const shownFlags = 10
 
 // trainOptions is what the flags of train say.
 type trainOptions struct {
@@ -54,24 +61,30 @@ type trainOptions struct {
 	splits, preset, familiesFile   string
 	kind, loss, inference          string
 	optimiser, schedule, selection string
-	quiet                          bool
+	quiet, listed                  bool
 }
 
 // trainCommand has the defaults of the preset that the arguments name.
-func trainCommand(args []string) *cli.Command {
-	o := &trainOptions{preset: presetName(args)}
+func trainCommand(preset string) *cli.Command {
+	o := &trainOptions{preset: preset}
 	var unknown error
 	if o.Recipe, unknown = recipe.Preset(o.preset); unknown != nil {
 		o.Recipe = recipe.Default()
 	}
+	flags := o.flags()
 	return &cli.Command{
-		Name: "train", Usage: "meta-learn a prior from labelled embeddings", Description: trainAbout, Flags: o.flags(),
+		Name: "train", Usage: "meta-learn a prior from labelled embeddings", Description: trainAbout, Flags: flags,
+		CustomHelpTemplate: strings.Replace(commandHelp, ".VisibleFlags", fmt.Sprintf("(slice .VisibleFlags 0 %d)", shownFlags), 1),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if unknown != nil {
 				return unknown
 			}
 			if err := noArguments(c); err != nil {
 				return err
+			}
+			if o.listed {
+				listSettings(c.Root().Writer, preset, flags[shownFlags:])
+				return nil
 			}
 			if err := o.check(); err != nil {
 				return err
@@ -97,22 +110,61 @@ func trainCommand(args []string) *cli.Command {
 	}
 }
 
-// presetName finds --preset before the flags are parsed: its values are the
-// defaults of all others.
-func presetName(args []string) string {
-	for i, a := range args {
-		name, value, has := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		if !strings.HasPrefix(a, "-") || name != "preset" {
-			continue
+// listSettings writes a preset file: a line for each setting, and behind it its meaning.
+func listSettings(w io.Writer, preset string, settings []cli.Flag) {
+	fmt.Fprintf(w, "preset %s\n", preset)
+	for _, s := range settings {
+		f := s.(cli.DocGenerationFlag)
+		name, value := s.Names()[0], strings.Trim(f.GetValue(), `"`)
+		if value == "" {
+			name = "# " + name // what is not set has no line
 		}
-		if has {
-			return value
-		}
-		if i+1 < len(args) {
-			return args[i+1]
+		fmt.Fprintf(w, "%-32s # %s\n", name+" "+value, f.GetUsage())
+	}
+}
+
+// withPreset finds --preset among the arguments of train, before they are parsed: its
+// values are the defaults of all flags. Where it names a file, the settings in that
+// become flags before those that were given, and its preset takes its place.
+func withPreset(args []string) (preset string, all []string, err error) {
+	preset = "default"
+	if len(args) == 0 || args[0] != "train" {
+		return preset, args, nil
+	}
+	at := slices.IndexFunc(args, func(a string) bool {
+		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		return strings.HasPrefix(a, "-") && name == "preset"
+	})
+	if at < 0 {
+		return preset, args, nil
+	}
+	_, file, joined := strings.Cut(args[at], "=")
+	next := at + 1
+	if !joined && next < len(args) {
+		file, next = args[next], next+1
+	}
+	if !strings.ContainsAny(file, "./") {
+		return file, args, nil
+	}
+	text, err := input.File(file, "preset file")
+	if err != nil {
+		return preset, args, err
+	}
+	settings := (&trainOptions{Recipe: recipe.Default()}).flags()[shownFlags:]
+	all = slices.Clone(args[:1])
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "#")
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch {
+		case name == "preset":
+			preset = strings.TrimSpace(value)
+		case slices.ContainsFunc(settings, func(f cli.Flag) bool { return f.Names()[0] == name }):
+			all = append(all, "--"+name+"="+strings.TrimSpace(value))
+		case name != "":
+			return preset, args, fmt.Errorf("%s: there is no setting %q; `metaqda train --settings` lists them", file, name)
 		}
 	}
-	return "default"
+	return preset, slices.Concat(all, args[1:at], args[next:]), nil
 }
 
 func (o *trainOptions) flags() []cli.Flag {
@@ -121,17 +173,19 @@ func (o *trainOptions) flags() []cli.Flag {
 	o.optimiser, o.schedule, o.selection = string(c.Optimiser), string(c.Schedule), string(c.Select)
 	return []cli.Flag{
 		valueFlag(&o.data, "data", "data sets to learn from, separated by commas (required)"),
-		valueFlag(&o.valData, "val-data", "data sets to select and calibrate on (default those of --data)"),
-		textFlag(&o.Split, "split", "split to learn from; several separated by commas, or all"),
-		textFlag(&o.splits, "splits", "file or folder with the splits, instead of those in the .json beside the data"),
-		textFlag(&v.Split, "val-split", "split to select and calibrate on"),
 		textFlag(&o.files.Out, "out", "prior file to write (required)"),
-		textFlag(&o.preset, "preset", "set of values that other flags override, see above"),
+		textFlag(&o.preset, "preset", "settings that flags override, see above"),
+		valueFlag(&o.valData, "val-data", "data sets to select and calibrate on (default those of --data)"),
+		textFlag(&o.splits, "splits", "file or folder with the splits, instead of those in the .json beside the data"),
 		seedFlag(&o.Seed, "seed of all that is drawn"),
 		intFlag(&o.Workers, "workers", "cores to use; does not change the result"),
 		boolFlag(&o.files.Resume, "resume", "go on from the checkpoint of an interrupted run"),
-		textFlag(&o.files.Checkpoint, "checkpoint", "checkpoint file (default that of --out with .checkpoint added)"),
 		textFlag(&o.files.Log, "log", "file for one line of JSON for each step and validation"),
+		boolFlag(&o.listed, "settings", "list all settings of the preset, each with its meaning, as a preset file"),
+
+		textFlag(&o.Split, "split", "split to learn from; several separated by commas, or all"),
+		textFlag(&v.Split, "val-split", "split to select and calibrate on"),
+		textFlag(&o.files.Checkpoint, "checkpoint", "checkpoint file (default that of --out with .checkpoint added)"),
 		textFlag(&o.files.Curve, "curve", "picture of the training curve, .svg or .png"),
 		boolFlag(&o.quiet, "quiet", "no progress on the terminal"),
 		textFlag(&o.Precision, "precision", "numbers of the prior file: F16, F32 or F64"),

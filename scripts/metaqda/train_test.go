@@ -77,6 +77,31 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	mustRun(t, "eval", "--data", a, "--prior", out, "--methods", "fb,map", "--n-tasks", "5", "--n-query", "3", "--n-shot", "1")
 }
 
+// What --settings lists is a preset file that stands for the preset; a line changes a
+// setting, and a flag is stronger.
+func TestAPresetFileStandsForThePresetThatListedIt(t *testing.T) {
+	dir := t.TempDir()
+	data := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
+	status, listed, stderr := metaqda("train", "--preset", "plain", "--settings")
+	if status != 0 || stderr != "" || strings.Count(listed, "\n") < 50 {
+		t.Fatalf("status %d, errors %q, settings\n%s", status, stderr, listed)
+	}
+	file := filepath.Join(dir, "mine.txt")
+	save(t, file, []byte(strings.Replace(listed, "steps 3000", "steps 7", 1)))
+	train := func(args ...string) []byte {
+		out := filepath.Join(dir, "prior")
+		mustRun(t, append([]string{"train", "--quiet", "--data", data, "--out", out, "--n-way", "3", "--val-way", "4", "--val-tasks", "5"}, args...)...)
+		return readFile(t, out)
+	}
+	if !bytes.Equal(train("--preset", file), train("--preset", "plain", "--steps", "7")) || !bytes.Equal(train("--preset="+file, "--steps", "9"), train("--preset=plain", "--steps", "9")) {
+		t.Error("the prior by the file is another one")
+	}
+	save(t, file, []byte("preset plain\nepochs 4 # no such thing\n"))
+	if status, _, stderr := metaqda("train", "--preset", file); status != 2 || !strings.Contains(stderr, `mine.txt: there is no setting "epochs"`) {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+}
+
 // meanOfTraining returns the mean of the sets' means of their training rows.
 func meanOfTraining(t *testing.T, paths ...string) []float64 {
 	t.Helper()
