@@ -26,7 +26,7 @@ func DecodeCSV(file string, r io.Reader, meta *Meta) (*Set, error) {
 		return nil, damaged(file, "is no CSV with a label column", err)
 	}
 	first = append([]string(nil), first...)
-	p := csvParser{file: file, index: map[string]int{}}
+	p := csvParser{file: file}
 	header, err := p.findLabel(first)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,6 @@ type csvParser struct {
 	column int // of the label
 	x      []float32
 	names  []string // class name of each row
-	index  map[string]int
 	dim    int
 }
 
@@ -91,7 +90,6 @@ func (p *csvParser) add(record []string) error {
 		field = strings.TrimSpace(field)
 		if i == p.column {
 			p.names = append(p.names, field)
-			p.index[field] = 0
 			continue
 		}
 		v, err := strconv.ParseFloat(field, 64)
@@ -106,21 +104,8 @@ func (p *csvParser) add(record []string) error {
 
 func (p *csvParser) set(meta *Meta) (*Set, error) {
 	s := &Set{Name: baseName(p.file), Dim: p.dim, X: p.x, file: p.file}
-	if meta != nil && meta.Classes != nil {
-		s.Classes = meta.Classes
-	} else {
-		s.Classes = sortedKeys(p.index)
-	}
-	for c, name := range s.Classes {
-		p.index[name] = c + 1 // 0 is left for names the .json does not have
-	}
-	for row, name := range p.names {
-		c := p.index[name] - 1
-		if c < 0 {
-			return nil, &FileError{File: p.file, Row: row, Problem: fmt.Sprintf("class %q is not among the classes of the .json beside it", name),
-				Remedy: "add the class there or correct the row"}
-		}
-		s.Labels = append(s.Labels, c)
+	if err := s.label(p.names, meta); err != nil {
+		return nil, err
 	}
 	if err := s.describe(meta, besides(p.file, ".json")); err != nil {
 		return nil, err

@@ -166,6 +166,7 @@ func TestBadInputIsNamed(t *testing.T) {
 		{"NaN", npz(nan, []int32{0, 1}, nil), 1, "column 0 is NaN"},
 		{"infinity", npz(inf, []int32{0, 1}, nil), 1, "column 1 is +Inf"},
 		{"too few labels", npz(good, []int32{0}, nil), -1, "2 embeddings but 1 labels"},
+		{"splits of neither", func() error { _, err := DecodeMeta("x.json", []byte(`{"splits":{"train":[true]}}`)); return err }, -1, "no name or number"},
 		{"negative label", npz(good, []int32{0, -1}, nil), 1, "label -1"},
 		{"label without class", npz(good, []int32{0, 2}, meta(`{"classes":["a","b"]}`)), 1, "label 2 is outside 0..1"},
 		{"absurd label", npz(good, []int32{0, 2000000000}, nil), 1, "label 2000000000"},
@@ -197,6 +198,39 @@ func TestBadInputIsNamed(t *testing.T) {
 				t.Errorf("got row %d, %q; want row %d and %q", f.Row, err, c.row, c.want)
 			}
 		})
+	}
+}
+
+// As numpy.array(["b", "é", "b"]) is saved, and as numpy.array([b"b", ...]) is.
+func TestLabelsMayBeNamesAndSplitsNumbers(t *testing.T) {
+	wide := []rune{'b', 0, 'é', 'c', 'b', 0}
+	for what, labels := range map[string][]byte{
+		"<U2": npyBytes("<U2", "(3,)", wide),
+		"|S3": npyBytes("|S3", "(3,)", []byte("b\x00\x00\xc3\xa9cb\x00\x00")),
+	} {
+		for _, json := range []string{`{"splits":{"train":[1],"test":["b"]}}`, `{"classes":["b","éc","d"],"splits":{"train":["éc"],"test":[0]}}`} {
+			m, err := DecodeMeta("x.json", []byte(json))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := DecodeNPY("x.npy", npyBytes("<f4", "(3, 1)", []float32{1, 2, 3}), labels, m)
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if got := fmt.Sprint(s.Classes[:2], s.Labels, s.Splits); got != "[b éc] [0 1 0] map[test:[0] train:[1]]" {
+				t.Errorf("%s, %s: %s", what, json, got)
+			}
+		}
+	}
+	m, err := DecodeMeta("x.json", []byte(`{"classes":["a"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodeNPY("x.npy", npyBytes("<f4", "(3, 1)", []float32{1, 2, 3}), npyBytes("<U2", "(3,)", wide), m); err == nil || !strings.Contains(err.Error(), `class "b"`) {
+		t.Errorf("a name that the .json does not have: %v", err)
+	}
+	if _, err := DecodeNPY("x.npy", npyBytes("<U2", "(3, 1)", wide), npyOf([]int32{0, 0, 0}), nil); err == nil || !strings.Contains(err.Error(), "text, not real numbers") {
+		t.Errorf("embeddings of text: %v", err)
 	}
 }
 

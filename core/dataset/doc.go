@@ -5,7 +5,7 @@
 //
 // Three layouts are read:
 //
-//	NAME.npz            arrays "embeddings" (N x d) and "labels" (N), with NAME.json beside it
+//	NAME.npz            arrays "embeddings" (N x d) and "labels" (N, numbers or names), with NAME.json beside it
 //	NAME.npy            embeddings, labels in NAME.labels.npy, NAME.json beside it
 //	NAME.csv            one row per example, one column of class names, NAME.json optional
 //

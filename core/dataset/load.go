@@ -95,14 +95,14 @@ func (s *Set) ReadSplits(path string) error {
 	return s.setSplits(path, splits)
 }
 
-func decodeSplits(file string, data []byte) (map[string][]string, error) {
+func decodeSplits(file string, data []byte) (map[string]ClassNames, error) {
 	var whole struct {
-		Splits map[string][]string `json:"splits"`
+		Splits map[string]ClassNames `json:"splits"`
 	}
 	if err := json.Unmarshal(data, &whole); err == nil && whole.Splits != nil {
 		return whole.Splits, nil
 	}
-	var splits map[string][]string
+	var splits map[string]ClassNames
 	if err := json.Unmarshal(data, &splits); err != nil || len(splits) == 0 {
 		return nil, damaged(file, `is no split file like {"train": ["class", ...], "test": [...]}`, err)
 	}
@@ -110,7 +110,7 @@ func decodeSplits(file string, data []byte) (map[string][]string, error) {
 }
 
 func (s *Set) readSplitFolder(dir string) error {
-	splits := map[string][]string{}
+	splits := map[string]ClassNames{}
 	for _, name := range []string{"train", "val", "test"} {
 		for _, ext := range []string{".txt", ".csv"} {
 			file := filepath.Join(dir, name+ext)

@@ -9,13 +9,37 @@ import (
 
 // Meta is the content of the .json beside the data.
 type Meta struct {
-	Name            string              `json:"name"`
-	Dimension       int                 `json:"dimension"`
-	Classes         []string            `json:"classes"`
-	Splits          map[string][]string `json:"splits"`
-	Extractor       string              `json:"extractor"`
-	ExtractorSHA256 string              `json:"extractor_sha256"` // the extractor's
-	Files           []string            `json:"files"`            // of each row; read by [LoadRows] alone
+	Name            string                `json:"name"`
+	Dimension       int                   `json:"dimension"`
+	Classes         []string              `json:"classes"`
+	Splits          map[string]ClassNames `json:"splits"` // names of classes, or their numbers
+	Extractor       string                `json:"extractor"`
+	ExtractorSHA256 string                `json:"extractor_sha256"` // the extractor's
+	Files           []string              `json:"files"`            // of each row; read by [LoadRows] alone
+}
+
+// ClassNames are names of classes, some of which a file may give by their numbers.
+type ClassNames []string
+
+// UnmarshalJSON takes strings and whole numbers.
+func (n *ClassNames) UnmarshalJSON(data []byte) error {
+	var list []any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&list); err != nil {
+		return err
+	}
+	for _, v := range list {
+		switch v := v.(type) {
+		case string:
+			*n = append(*n, v)
+		case json.Number:
+			*n = append(*n, v.String())
+		default:
+			return fmt.Errorf("%v is no name or number of a class", v)
+		}
+	}
+	return nil
 }
 
 // DecodeMeta decodes the .json beside the data. file is used in messages.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/sbinet/npyio/npy"
 	"github.com/x448/float16"
@@ -107,7 +109,7 @@ func (a *array) length() int { return a.head + a.count*a.kind.size }
 // blocks calls f with the bytes of successive elements, a block at a time.
 func (a *array) blocks(f func(b []byte)) error {
 	n, size := a.count, a.kind.size
-	block := make([]byte, 1<<16)
+	block := make([]byte, max(1, 1<<16/size)*size)
 	for done := 0; done < n; {
 		b := block[:min(len(block), (n-done)*size)]
 		if _, err := io.ReadFull(a.data, b); err != nil {
@@ -126,6 +128,7 @@ type elementKind struct {
 	order  binary.ByteOrder
 	whole  bool
 	decode func(b []byte, o binary.ByteOrder) float64
+	text   func(b []byte, o binary.ByteOrder) string // in place of decode
 }
 
 var elementKinds = map[string]elementKind{
@@ -146,13 +149,16 @@ var elementKinds = map[string]elementKind{
 func parseElement(descr string) (elementKind, error) {
 	name := descr
 	var order binary.ByteOrder = binary.LittleEndian
-	if len(name) == 3 {
+	if len(name) > 2 && strings.ContainsRune("<>|=", rune(name[0])) {
 		if name[0] == '>' {
 			order = binary.BigEndian
 		}
 		name = name[1:]
 	}
 	kind, ok := elementKinds[name]
+	if !ok && (strings.HasPrefix(name, "U") || strings.HasPrefix(name, "S")) {
+		kind, ok = textKind(name)
+	}
 	if !ok {
 		return kind, fmt.Errorf("holds elements of type %q, not real numbers", descr)
 	}
@@ -160,8 +166,46 @@ func parseElement(descr string) (elementKind, error) {
 	return kind, nil
 }
 
+// maxText bounds the characters of a name that an array may have room for.
+const maxText = 1 << 12
+
+// textKind understands "U7", seven characters of four bytes, and "S7", seven bytes.
+func textKind(name string) (kind elementKind, ok bool) {
+	n, err := strconv.Atoi(name[1:])
+	if err != nil || n < 1 || n > maxText {
+		return kind, false
+	}
+	if name[0] == 'S' {
+		return elementKind{size: n, text: func(b []byte, _ binary.ByteOrder) string { return strings.TrimRight(string(b), "\x00") }}, true
+	}
+	return elementKind{size: 4 * n, text: func(b []byte, o binary.ByteOrder) string {
+		var s strings.Builder
+		for ; len(b) > 0; b = b[4:] {
+			s.WriteRune(rune(o.Uint32(b))) // what is no character becomes the sign for that
+		}
+		return strings.TrimRight(s.String(), "\x00")
+	}}, true
+}
+
+// texts decodes an array of names.
+func (a *array) texts() ([]string, error) {
+	if len(a.shape) != 1 {
+		return nil, fmt.Errorf("has shape %v, not one name for each row", a.shape)
+	}
+	v := make([]string, 0, a.count)
+	err := a.blocks(func(b []byte) {
+		for ; len(b) > 0; b = b[a.kind.size:] {
+			v = append(v, a.kind.text(b[:a.kind.size], a.kind.order))
+		}
+	})
+	return v, err
+}
+
 // matrix decodes an N x d array into float32, row after row.
 func (a *array) matrix() (x []float32, dim int, err error) {
+	if a.kind.decode == nil {
+		return nil, 0, errors.New("holds text, not real numbers")
+	}
 	if len(a.shape) != 2 {
 		return nil, 0, fmt.Errorf("has shape %v, not rows x numbers", a.shape)
 	}

@@ -25,7 +25,7 @@ const (
 )
 
 // DecodeNPZ decodes a .npz: a zip of the arrays "embeddings" (N x d, real) and
-// "labels" (N, whole numbers), with or without "groups" (N, whole numbers of 32
+// "labels" (N, whole numbers or names), with or without "groups" (N, whole numbers of 32
 // bits). meta may be nil: then classes are named by their numbers and there is
 // no split but "all". file is used in messages.
 func DecodeNPZ(file string, data []byte, meta *Meta) (*Set, error) {
@@ -41,9 +41,8 @@ func DecodeNPZ(file string, data []byte, meta *Meta) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = member(file, z, len(data), labelNames, func(a *array) (err error) {
-		s.Labels, err = a.integers()
-		return err
+	err = member(file, z, len(data), labelNames, func(a *array) error {
+		return s.readLabels(a, meta)
 	})
 	if err != nil {
 		return nil, err
@@ -100,9 +99,10 @@ func member(file string, z *zip.Reader, size int, names []string, read func(a *a
 
 // checkRoom refuses an array that unpacks to far more than was packed.
 func checkRoom(file, name string, a *array, packed uint64) error {
-	if room := freeRoom + inflation*packed; 8*uint64(a.count) > room {
+	size := uint64(max(8, a.kind.size))
+	if room := freeRoom + inflation*packed; size*uint64(a.count) > room {
 		return &FileError{File: file, Row: -1,
-			Problem: fmt.Sprintf("array %q of shape %v unpacks to %d MiB from %d bytes, %d MiB at most are taken", name, a.shape, 8*uint64(a.count)>>20, packed, room>>20),
+			Problem: fmt.Sprintf("array %q of shape %v unpacks to %d MiB from %d bytes, %d MiB at most are taken", name, a.shape, size*uint64(a.count)>>20, packed, room>>20),
 			Remedy:  "save it without packing, with numpy.savez"}
 	}
 	return nil
@@ -132,7 +132,7 @@ func DecodeNPY(file string, embeddings, labels []byte, meta *Meta) (*Set, error)
 	labelFile := besides(file, ".labels.npy")
 	a, err = openFile(labels)
 	if err == nil {
-		s.Labels, err = a.integers()
+		err = s.readLabels(a, meta)
 	}
 	if err != nil {
 		return nil, damaged(labelFile, err.Error(), err)
@@ -141,6 +141,19 @@ func DecodeNPY(file string, embeddings, labels []byte, meta *Meta) (*Set, error)
 		return nil, err
 	}
 	return s, nil
+}
+
+// readLabels takes labels as whole numbers or as the names of the classes.
+func (s *Set) readLabels(a *array, m *Meta) (err error) {
+	if a.kind.text == nil {
+		s.Labels, err = a.integers()
+		return err
+	}
+	names, err := a.texts()
+	if err != nil {
+		return err
+	}
+	return s.label(names, m)
 }
 
 // openFile reads the header of a .npy file that is in memory, and makes sure that

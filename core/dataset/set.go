@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -158,9 +159,32 @@ func checkClasses(file string, classes []string) error {
 	return nil
 }
 
-// setSplits resolves class names to indices. A class may stand in one split
+// label makes labels of the class of each row by name. The classes are those of the .json
+// beside the data, or else the names in the order of their bytes.
+func (s *Set) label(names []string, m *Meta) error {
+	index := make(map[string]int)
+	for _, name := range names {
+		index[name] = -1
+	}
+	if s.Classes = sortedKeys(index); m != nil && m.Classes != nil {
+		s.Classes = m.Classes
+	}
+	for c, name := range s.Classes {
+		index[name] = c
+	}
+	s.Labels = make([]int, len(names))
+	for row, name := range names {
+		if s.Labels[row] = index[name]; s.Labels[row] < 0 {
+			return &FileError{File: s.file, Row: row, Problem: fmt.Sprintf("class %q is not among the classes of the .json beside it", name),
+				Remedy: "add the class there or correct the row"}
+		}
+	}
+	return nil
+}
+
+// setSplits resolves class names, or the numbers of classes, to indices. A class may stand in one split
 // only: a class seen in training would make a test meaningless.
-func (s *Set) setSplits(file string, splits map[string][]string) error {
+func (s *Set) setSplits(file string, splits map[string]ClassNames) error {
 	index := make(map[string]int, len(s.Classes))
 	for c, name := range s.Classes {
 		index[name] = c
@@ -170,6 +194,9 @@ func (s *Set) setSplits(file string, splits map[string][]string) error {
 	for _, split := range sortedKeys(splits) {
 		for _, name := range splits[split] {
 			c, ok := index[name]
+			if n, err := strconv.Atoi(name); !ok && err == nil && n >= 0 && n < len(s.Classes) {
+				c, ok = n, true
+			}
 			if !ok {
 				return &FileError{File: file, Row: -1, Problem: fmt.Sprintf("split %q names the class %q, which the data does not have", split, name),
 					Remedy: "correct the name or remove it from the split"}

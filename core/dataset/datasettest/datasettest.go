@@ -81,7 +81,7 @@ func (g Gaussians) draw(name string) (x []float32, labels []int, groups []int32)
 }
 
 func (g Gaussians) meta(name string) *dataset.Meta {
-	m := &dataset.Meta{Name: name, Dimension: g.Dim, Splits: map[string][]string{}}
+	m := &dataset.Meta{Name: name, Dimension: g.Dim, Splits: map[string]dataset.ClassNames{}}
 	for c := range g.Classes {
 		class, split := fmt.Sprintf("class%02d", c), "train"
 		switch {
