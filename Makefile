@@ -83,7 +83,7 @@ NETWORK := $(if $(filter efficientnet-lite0,$(EYE)),web/extractor,build/eye)/$(E
 
 .PHONY: eye
 eye: ## make the network EYE (efficientnet-lite0, mobilenet-v2) of its original, fetched or FROM a file, and the site with it
-	$(PYTHON) -B scripts/eye $(EYE) --out $(NETWORK) $(if $(FROM),--from '$(FROM)')
+	$(PYTHON) -B scripts/networks $(EYE) --out $(NETWORK) $(if $(FROM),--from '$(FROM)')
 	@$(MAKE) site EYE=$(EYE)
 
 build/.eye: $(if $(filter $(EYE),$(shell cat build/.eye 2>/dev/null)),,always)
@@ -91,6 +91,16 @@ build/.eye: $(if $(filter $(EYE),$(shell cat build/.eye 2>/dev/null)),,always)
 
 .PHONY: always
 always:
+
+# YAMNet, which hears all but speech, is not in the repository: a site without it hears words.
+.PHONY: ears
+ears: ## make the network of everyday sounds, YAMNet, fetched or from a file (YAMNET=FILE), and the site with it
+	$(PYTHON) -B scripts/networks yamnet --out build/ears/yamnet $(if $(YAMNET),--from '$(YAMNET)')
+	@$(MAKE) site
+
+$(SITE)/sounds/extractor.json: $(SITE)/extractor/extractor.json $(wildcard build/ears/*/* web/extractor/*/manifest.json web/build/kinds.mjs web/base/*.js web/extractor/*.js web/extractor/sounds/*) $(PACKAGES)
+	$(NODE) web/build/kinds.mjs
+	@touch $@
 
 $(SITE)/extractor/extractor.json: build/.eye $(wildcard $(NETWORK)/* web/build/extractor.mjs web/build/slim-tfjs.mjs web/base/*.js web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
 	@test -f $(NETWORK)/manifest.json || { echo "make: there is no $(NETWORK): make eye EYE=$(EYE) first" >&2; exit 1; }
@@ -136,7 +146,16 @@ PICTURES ?= ../shared/pictures
 PICTURE_SETS := $(patsubst $(PICTURES)/%.tar,%,$(wildcard $(PICTURES)/*.tar))
 
 .PHONY: embed
-embed: $(PICTURE_SETS:%=build/data/%.npz) ## embed all pictures in PICTURES: half an hour on two cores, into build/data
+embed: $(PICTURE_SETS:%=build/data/%.npz) $(SOUND_DATA) ## embed all pictures in PICTURES and recordings in SOUNDS: half an hour on two cores, into build/data
+
+# The same of recordings: NAME.tar in SOUNDS holds NAME/CLASS/RECORDING.
+SOUNDS ?= ../shared/sounds
+SOUND_DATA := $(patsubst $(SOUNDS)/%.tar,build/data/sounds/%.npz,$(wildcard $(SOUNDS)/*.tar))
+
+build/data/sounds/%.npz: $(SOUNDS)/%.tar $(SITE)/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
+	@mkdir -p build/sounds $(@D)
+	tar xf $< -C build/sounds
+	$(NODE) scripts/embed/embed.mjs build/sounds/$* --kind sounds --split train --out $@ --quiet
 
 # Sets with NAME.splits.json beside them have classes for training and others; of all
 # others every class is for training.
@@ -192,7 +211,7 @@ emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art
 		--methods metaqda,fb,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
 
 .PHONY: site
-site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
+site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/sounds/extractor.json build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(NODE) web/build/site.mjs
 
 # ---- tests ------------------------------------------------------------------

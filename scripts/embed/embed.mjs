@@ -1,26 +1,26 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * A folder of pictures, one subfolder per class or unlabelled, to embeddings:
+ * A folder of pictures or sounds, one subfolder per class or unlabelled, to embeddings:
  *   node scripts/embed/embed.mjs FOLDER --out NAME.npz [--unlabelled]
  */
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { builtExtractor } from './extractor.mjs';
+import { builtKinds } from './extractor.mjs';
 import { listPictures, listUnlabelled, readSplits } from './folder.mjs';
 import { encodeNPZ } from './npz.mjs';
 import { Pool } from './pool.mjs';
 import { manifestFor } from './propose.mjs';
 import { Complaint } from './complaint.mjs';
 
-const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--splits FILE | --split NAME | --unlabelled] [--extractor PLACE] [--workers N] [--quiet]
+const usage = `Usage: node scripts/embed/embed.mjs FOLDER --out NAME.npz [--kind KIND] [--splits FILE | --split NAME | --unlabelled] [--extractor PLACE] [--workers N] [--quiet]
 
-Turns pictures into embeddings with the page's own feature extractor, or with another
+Turns pictures or sounds into embeddings with the page's own feature extractor, or with another
 whose manifest is given (web/extractor/README.md). What takes files rather than
 pictures may be given sounds or anything else.
 FOLDER holds one subfolder per class, each with that class's pictures
-(JPEG, PNG, WebP, GIF, AVIF, TIFF). Names that begin with a dot are left out.
+(JPEG, PNG, WebP, GIF, AVIF, TIFF), or its sounds (OGG Vorbis, MP3, WAV) with --kind sounds. Names that begin with a dot are left out.
 Where a class folder has subfolders, the pictures of each of them are one group:
 frames of one burst, or views of one thing.
 
@@ -31,6 +31,8 @@ With --unlabelled FOLDER holds pictures alone, NAME.npz has embeddings without l
 and NAME.json names the "files" of its rows: for metaqda sort.
 
   --out NAME.npz     where to write; both files appear whole or not at all
+  --kind KIND        pictures or sounds: by which of the page's own extractors
+                     (default pictures)
   --splits FILE      JSON {"train": [CLASS, ...], "val": [...], "test": [...]} that
                      names every class once
   --split NAME       without --splits: train, val or test, the split that every
@@ -39,7 +41,7 @@ and NAME.json names the "files" of its rows: for metaqda sort.
   --extractor PLACE  a manifest with its files beside it; an .onnx file or model.json
                      without one, for which one is proposed, tried on some of the
                      pictures and written beside it as NAME.manifest.json; or the folder
-                     of a built extractor (default: build/site/extractor, from 'make build')
+                     of a built extractor (default: that of the kind in build/site, from 'make build')
   --workers N        threads that embed (default 2); the result does not depend on it
   --quiet            no progress on standard error
   --help             this text
@@ -53,7 +55,7 @@ function parse(args) {
       args,
       allowPositionals: true,
       options: {
-        out: { type: 'string' }, splits: { type: 'string' }, split: { type: 'string' }, unlabelled: { type: 'boolean', default: false }, extractor: { type: 'string', default: builtExtractor },
+        out: { type: 'string' }, splits: { type: 'string' }, split: { type: 'string' }, unlabelled: { type: 'boolean', default: false }, extractor: { type: 'string' }, kind: { type: 'string', default: 'pictures' },
         workers: { type: 'string', default: '2' },
         quiet: { type: 'boolean', default: false }, help: { type: 'boolean', default: false },
       },
@@ -74,15 +76,18 @@ async function main(args) {
   if (values.unlabelled && (values.splits ?? values.split) !== undefined) throw new Complaint('Pictures that are --unlabelled have no splits; leave out --splits and --split.');
   const listed = values.unlabelled ? await listUnlabelled(positionals[0]) : await labelled(positionals[0], values);
   const { pictures } = listed;
-  const place = await manifestFor(values.extractor, pictures);
+  const built = builtKinds[values.kind];
+  if (!built) throw new Complaint(`There is no kind '${values.kind}'; choose ${Object.keys(builtKinds).join(' or ')}.`);
+  const given = values.extractor ?? built;
+  const place = await manifestFor(given, pictures);
   const pool = await Pool.start(place, Math.min(workers, pictures.length)).catch((error) => {
-    if (place.endsWith('.json')) throw new Complaint(`The feature extractor of '${values.extractor}' cannot be loaded. ${error.message}`);
-    throw new Complaint(`The feature extractor in '${values.extractor}' cannot be loaded (${error.message}); run 'make build' first.`);
+    if (place.endsWith('.json')) throw new Complaint(`The feature extractor of '${given}' cannot be loaded. ${error.message}`);
+    throw new Complaint(`The feature extractor in '${given}' cannot be loaded (${error.message}); run 'make build' first.`);
   });
   const { extractor } = pool;
   const embeddings = await pool.embedAll(pictures.map(({ file }) => file), (done) => {
-    if (!values.quiet && done % 100 === 0) console.error(`${done} of ${pictures.length} pictures`);
-  }).finally(() => pool.close());
+    if (!values.quiet && done % 100 === 0) console.error(`${done} of ${pictures.length} ${values.kind}`);
+  }, values.kind).finally(() => pool.close());
   const facts = {
     name: path.basename(values.out, '.npz'), dimension: extractor.dimension, ...listed.facts,
     extractor: extractor.id, extractor_sha256: extractor.sha256,
@@ -92,7 +97,7 @@ async function main(args) {
     [values.out, encodeNPZ(arrays)],
     [values.out.replace(/\.npz$/, '.json'), JSON.stringify(facts, null, 1) + '\n'],
   ]);
-  if (!values.quiet) console.error(`${pictures.length} pictures ${listed.facts.classes ? `of ${listed.facts.classes.length} classes ` : ''}in ${values.out}`);
+  if (!values.quiet) console.error(`${pictures.length} ${values.kind} ${listed.facts.classes ? `of ${listed.facts.classes.length} classes ` : ''}in ${values.out}`);
 }
 
 /**

@@ -8,10 +8,14 @@ import { checked } from '../../web/extractor/function.js';
 import { checkFiles, decodeManifest } from '../../web/extractor/manifest.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
 import { inTurn, meanOf } from '../../web/extractor/session.js';
+import { createEar } from '../../web/extractor/sounds/session.js';
 import { Complaint } from './complaint.mjs';
+import { decodeSound } from './hear.mjs';
 
 const site = fileURLToPath(new URL('../../build/site/', import.meta.url));
 export const builtExtractor = path.join(site, 'extractor');
+/** The built extractors by the kind of what they read. @type {Record<string, string>} */
+export const builtKinds = { pictures: builtExtractor, sounds: path.join(site, 'sounds') };
 
 /** @typedef {import('../../web/extractor/manifest.js').Manifest} Manifest */
 /** @typedef {import('../../web/extractor/preprocess.js').Pixels} Pixels */
@@ -33,9 +37,25 @@ export const builtExtractor = path.join(site, 'extractor');
 export async function loadExtractor(place = builtExtractor, options = {}) {
   if (!(await stat(place)).isDirectory()) return loadManifest(place, options);
   const { runtimes, ...given } = JSON.parse(await readFile(path.join(place, 'extractor.json'), 'utf8'));
+  if (given.networks) return ofKind(place, { runtimes, ...given }, options);
   const manifest = decodeManifest(given);
   const contents = new Map(await Promise.all(manifest.files.map(async ({ name }) => /** @type {const} */ ([name, await buffer(path.join(place, name))]))));
   return network({ manifest, sha256: given.sha256, contents, module: path.join(place, 'runtime.js'), program: tfjsProgram(place, runtimes, options) }, options);
+}
+
+/**
+ * The page's own extractor of another kind than pictures.
+ *
+ * @param {string} place @param {import('../../web/extractor/networks.js').Recorded} record @param {Options} options
+ * @returns {Promise<NodeExtractor>}
+ */
+async function ofKind(place, { id, sha256, dimension, networks, runtimes }, options) {
+  const { createNetwork } = await import(pathToFileURL(path.join(place, 'runtime.js')).href);
+  const fetched = await Promise.all(Object.entries(networks).map(async ([network, manifest]) => [network, {
+    manifest, contents: new Map(await Promise.all(manifest.files.map(async ({ name }) => /** @type {const} */ ([name, await buffer(path.join(place, network, name))])))),
+  }]));
+  const ear = await createEar(createNetwork, { networks: Object.fromEntries(fetched), wasm: await buffer(tfjsProgram(place, runtimes, options)) });
+  return { id, sha256, dimension, takes: 'file', embed: async (file) => ear.embed(await decodeSound(file)) };
 }
 
 /** @param {string} file @param {Options} options @returns {Promise<NodeExtractor>} */

@@ -32,10 +32,10 @@ export class Pool {
   /**
    * Each thread takes the next picture when it has done one, so that of several
    * that cannot be read the first in order is the one complained of.
-   * @param {string[]} files @param {(done: number) => void} report
+   * @param {string[]} files @param {(done: number) => void} report @param {string} kind what they are, in the plural
    * @returns {Promise<Float32Array>} the embeddings in the order of the files
    */
-  async embedAll(files, report) {
+  async embedAll(files, report, kind) {
     const { dimension } = this.extractor;
     const all = new Float32Array(files.length * dimension);
     let [next, done, bad] = [0, 0, files.length];
@@ -53,7 +53,7 @@ export class Pool {
         }
       }
     }));
-    if (reason) throw new Complaint(`'${files[bad]}' is not a picture that can be read (${reason}); repair it or take it out of the folder.`);
+    if (reason) throw new Complaint(`'${files[bad]}' is none of the ${kind} that can be read (${reason}); repair it or take it out of the folder.`);
     return all;
   }
 

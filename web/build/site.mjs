@@ -26,7 +26,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 /** What other build steps must have made. */
-const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'extractor', 'networks', 'samples', 'share'];
+const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'extractor', 'sounds', 'networks', 'samples', 'share'];
 /** Of the npm package, what the page uses. */
 const OF_PAGE = ['web/library/storage.js', 'web/library/extractors.js', 'web/library/kept.js'];
 const APART = /^web\/(node_modules|test|build|library|examples|share\/page)\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$/;

@@ -1,16 +1,18 @@
 // @ts-check
 /**
- * esbuild plugins for tfjs. One leaves out of the bundle what one pruned graph cannot
+ * esbuild plugins for tfjs. One leaves out of the bundle what the pruned graphs cannot
  * reach: the converter names every TensorFlow operation it knows, so a bundler alone
  * keeps them all.
  */
 
-/** Operation families the graph uses (see op_list and executors in the converter). */
+/** Operation families the graphs use (see op_list and executors in the converter). */
 const families = new Set(['arithmetic', 'convolution', 'graph']);
 
-/** Operations those families may call for this graph. */
+/** Operations those families may call for these graphs. */
 const operations = `
 export { add } from './add.js';
+export { maximum } from './maximum.js';
+export { maxPool } from './max_pool.js';
 import * as fused from './fused_ops.js';
 export { fused };
 `;

@@ -17,6 +17,7 @@ import { dequantised, joined } from './weights.js';
 
 /** @typedef {import('./manifest.js').Manifest} Manifest */
 /** @typedef {import('./manifest.js').Output} Output */
+/** @typedef {Pick<Manifest, 'files'>} Listed */
 /** @typedef {import('./session.js').ExtractorFiles} ExtractorFiles */
 /** @typedef {import('./session.js').Runtime} Runtime */
 
@@ -56,12 +57,8 @@ async function startBackend(wasm, registerKernels) {
   if (!(await setBackend('wasm'))) throw new Error('The TensorFlow.js wasm backend did not start.');
 }
 
-/**
- * Loads the graph. Cost: about 0.1 s, mostly decoding float16 weights.
- * @param {ExtractorFiles} files @param {() => void} registerKernels
- * @returns {Promise<Runtime>}
- */
-export async function createGraph({ manifest, contents, wasm }, registerKernels) {
+/** @type {(manifest: Listed, contents: ExtractorFiles['contents'], wasm: ArrayBuffer, registerKernels: () => void) => Promise<{graph: any, model: any}>} */
+async function open({ files: [{ name }] }, contents, wasm, registerKernels) {
   started ??= startBackend(wasm, registerKernels);
   try {
     await started;
@@ -69,9 +66,8 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
     started = null;
     throw error;
   }
-  const [{ name }] = manifest.files;
   const model = modelOf(name, new TextDecoder().decode(contents.get(name)));
-  const { specs, data } = weightsOf(model, manifest, contents);
+  const { specs, data } = weightsOf(model, name, contents);
   const graph = loadGraphModelSync({
     load: () => ({
       modelTopology: model.modelTopology,
@@ -81,13 +77,35 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
       signature: model.signature,
     }),
   });
+  return { graph, model };
+}
+
+/**
+ * Loads a graph of pictures. Cost: about 0.1 s, mostly decoding weights.
+ * @param {ExtractorFiles} files @param {() => void} registerKernels
+ * @returns {Promise<Runtime>}
+ */
+export async function createGraph({ manifest, contents, wasm }, registerKernels) {
+  const { graph, model } = await open(manifest, contents, wasm, registerKernels);
   const input = inputNameOf(manifest, model);
   const outputs = outputsOf(manifest);
   const { layout } = manifest;
+  const fed = (/** @type {Float32Array} */ pixels) => ({ [input]: inputOf(pixels, manifest) });
   return {
-    run: (pixels) => runGraph(graph, manifest, input, pixels, outputs.map(({ node }) => node),
+    run: (pixels) => runGraph(graph, fed(pixels), outputs.map(({ node }) => node),
       (answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)))),
-    shapes: (pixels) => runGraph(graph, manifest, input, pixels, outputs.map(({ node }) => node), (answers) => answers.map(({ shape }) => shape)),
+    shapes: (pixels) => runGraph(graph, fed(pixels), outputs.map(({ node }) => node), (answers) => answers.map(({ shape }) => shape)),
+    close: () => graph.dispose(),
+  };
+}
+
+/** @type {import('./networks.js').CreateNetwork} */
+export async function createNetwork({ manifest, contents, wasm }, registerKernels) {
+  const { graph } = await open(manifest, contents, wasm, registerKernels);
+  const { input, outputs } = manifest;
+  return {
+    run: (data) => runGraph(graph, { pixels: { data, shape: [1, ...input] } }, outputs.map(({ node }) => node),
+      (answers) => answers.map((answer, i) => pooled(answer, outputs[i], 'NHWC'))),
     close: () => graph.dispose(),
   };
 }
@@ -95,21 +113,19 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
 /**
  * @template T
  * @param {any} graph a loaded GraphModel
- * @param {Manifest} manifest
- * @param {string} name of the input
- * @param {Float32Array} pixels
+ * @param {Record<string, import('./tensors.js').Tensor>} inputs by name
  * @param {string[]} nodes to compute
  * @param {(answers: import('./tensors.js').Tensor[]) => T} read makes of them what is wanted before their tensors are freed
  * @returns {T}
  */
-function runGraph(graph, manifest, name, pixels, nodes, read) {
+function runGraph(graph, inputs, nodes, read) {
   const scope = engine();
   scope.startScope();
   try {
-    const { data, shape } = inputOf(pixels, manifest);
     // A node that is asked for twice is computed once.
     const once = [...new Set(nodes)];
-    const answers = [graph.execute({ [name]: tensor(data, /** @type {number[]} */ (shape), 'float32') }, once)].flat();
+    const tensors = Object.fromEntries(Object.entries(inputs).map(([name, { data, shape }]) => [name, tensor(data, /** @type {number[]} */ (shape), 'float32')]));
+    const answers = [graph.execute(tensors, once)].flat();
     return read(nodes.map((node) => answers[once.indexOf(node)]).map((answer) => ({ data: answer.dataSync(), shape: answer.shape })));
   } finally {
     scope.endScope();
@@ -118,12 +134,12 @@ function runGraph(graph, manifest, name, pixels, nodes, read) {
 
 /**
  * The weights, one after the other: where the model names its files in its own order.
- * @param {any} model @param {Manifest} manifest @param {ExtractorFiles['contents']} contents
+ * @param {any} model @param {string} name of its file @param {ExtractorFiles['contents']} contents
  */
-function weightsOf(model, manifest, contents) {
+function weightsOf(model, name, contents) {
   const shards = shardsOf(model).map((path) => {
     const shard = contents.get(path);
-    if (!shard) throw new ExtractorError('extractor-model', `The file “${manifest.files[0].name}” asks for the weights “${path}”, which the manifest does not list: add that file to “files”.`);
+    if (!shard) throw new ExtractorError('extractor-model', `The file “${name}” asks for the weights “${path}”, which the manifest does not list: add that file to “files”.`);
     return new Uint8Array(shard);
   });
   const specs = model.weightsManifest.flatMap((/** @type {any} */ group) => group.weights);

@@ -5,7 +5,7 @@
  * "quantization" {"dtype": "int8", "axis": a}, and in the weight file n float32 scales,
  * n the size of axis a, followed by one int8 q for each element:
  *     w[.., c, ..] = scale[c] q[.., c, ..],  c along axis a.
- * scripts/eye writes them.
+ * scripts/networks writes them.
  */
 
 /** Bytes of one element. @type {Record<string, number>} */

@@ -82,9 +82,9 @@ function needed(file) {
   return !file.path.startsWith('web/screenshot') && !onDemand(file);
 }
 
-/** @param {SiteFile} file whether it is for extractors other than the page's own */
+/** @param {SiteFile} file whether it is for extractors other than that of pictures, or for sounds */
 function onDemand({ path }) {
-  return path.startsWith('networks/');
+  return /^(networks|sounds)\//.test(path);
 }
 
 /**

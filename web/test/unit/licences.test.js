@@ -6,6 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { kindBundles } from '../../build/kinds.mjs';
 import { kitBundles } from '../../build/kit.mjs';
 import { networkBundles } from '../../build/networks.mjs';
 import { slimTfjs } from '../../build/slim-tfjs.mjs';
@@ -19,6 +20,7 @@ async function bundled() {
     build({ ...common, entryPoints: ['extractor/runtime.mjs'], define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined' }, plugins: [slimTfjs()] }),
     build({ ...common, entryPoints: ['extractor/worker.mjs'], external: ['./runtime.js'] }),
     build({ ...networkBundles, ...common }),
+    build({ ...kindBundles, ...common }),
     build({ ...common, entryPoints: kitBundles.entryPoints }),
   ]);
   const inputs = results.flatMap(({ metafile }) => Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs)))

@@ -18,7 +18,7 @@ def efficientnet_lite(file):
         weights = state[f"{name}.weight"]  # out x in x height x width, depthwise channels x 1 x height x width
         weights = weights.transpose(2, 3, 0, 1) if depthwise else weights.transpose(2, 3, 1, 0)
         weights, bias = fold(weights, 2 if depthwise else 3, *(state[f"{norm}.{part}"] for part in ("weight", "bias", "running_mean", "running_var")), EPSILON)
-        layers.append(Layer(name.strip("_"), np.ascontiguousarray(weights), bias, stride, relu6, depthwise, add))
+        layers.append(Layer(name.strip("_"), np.ascontiguousarray(weights), bias, stride, "Relu6" if relu6 else None, depthwise, add))
         return weights.shape[3]
 
     channels = conv("_conv_stem", "_bn0", stride=2)
@@ -33,4 +33,4 @@ def efficientnet_lite(file):
         conv(f"{block}_project_conv", f"{block}_bn2", relu6=False, add=before if wider == channels else None)
         channels = wider
     conv("_conv_head", "_bn1")
-    return Network(layers, mean=127, std=128)
+    return Network(layers, (192, 192, 3), [len(layers) - 1], mean=127, std=128)

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * scripts/eye makes of MobileNetV2's original what answers as that does. The original and
+ * scripts/networks makes of MobileNetV2's original what answers as that does. The original and
  * its answers lie beside the clone in ../shared/extractors, or nowhere.
  */
 import assert from 'node:assert/strict';
@@ -22,11 +22,11 @@ const shared = path.join(root, '../shared/extractors');
 const original = path.join(shared, 'tf2_mobilenet_v2_1.0_224_ptq.tflite');
 const python = process.env.PYTHON ?? 'python3';
 const numpy = spawnSync(python, ['-c', 'import numpy']).status === 0;
-const convert = (/** @type {string[]} */ ...args) => execFileSync(python, ['-B', path.join(root, 'scripts/eye'), ...args], { encoding: 'utf8', stdio: 'pipe' });
+const convert = (/** @type {string[]} */ ...args) => execFileSync(python, ['-B', path.join(root, 'scripts/networks'), ...args], { encoding: 'utf8', stdio: 'pipe' });
 
 /** @type {string} */
 let temporary;
-before(async () => { temporary = await mkdtemp(path.join(os.tmpdir(), 'eye-')); });
+before(async () => { temporary = await mkdtemp(path.join(os.tmpdir(), 'networks-')); });
 after(() => rm(temporary, { recursive: true, force: true }));
 
 const missing = !numpy ? `there is no numpy for ${python}` : !existsSync(original) && 'the original does not lie beside the clone (../shared/extractors)';

@@ -1,0 +1,67 @@
+// @ts-check
+/**
+ * Builds the extractors of the other kinds, sounds and hands, each into a folder of its own of build/site:
+ *   KIND/NETWORK/model.json, weights.bin   its networks, as scripts/networks made them
+ *   KIND/worker.js, ear.js                 the worker that speaks the message envelope, and its recipe
+ *   KIND/runtime.js                        hands on the runtime of extractor/, which is one for all kinds
+ *   KIND/extractor.json                    what it is, with its identity and the sizes of its files
+ * YAMNet is built in where `make ears` made it.
+ */
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { identityOf } from '../extractor/networks.js';
+import * as sounds from '../extractor/sounds/recipe.js';
+
+const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const ears = path.join(web, '../build/ears');
+
+/** @typedef {{name: string, dimension: number, id: string, recipe: string, networks: Record<string, string>}} Kind networks: their folders */
+
+/** What the bundles are made from, for the test that reads their licences. @type {import('esbuild').BuildOptions} */
+export const kindBundles = {
+  entryPoints: [{ in: path.join(web, 'extractor/sounds/start.mjs'), out: 'sounds/ear' }, { in: path.join(web, 'extractor/sounds/worker.mjs'), out: 'sounds/worker' }],
+  bundle: true, format: 'esm', minify: true, target: 'es2022', legalComments: 'eof', logLevel: 'warning', external: ['./runtime.js', './ear.js'],
+};
+
+/** @param {boolean} yamnet @returns {Kind[]} */
+const kindsOf = (yamnet) => [
+  {
+    name: 'sounds', id: `${sounds.recipe}${yamnet ? '' : '-speech'}`, recipe: sounds.recipe, dimension: sounds.sizes.speech + (yamnet ? sounds.sizes.yamnet : 0),
+    networks: { ...yamnet && { yamnet: path.join(ears, 'yamnet') }, speech: path.join(web, 'extractor/speech-embedding') },
+  },
+];
+
+/** @param {string} site folder of the site, whose extractor/ is built @returns {Promise<(import('../extractor/networks.js').Recorded & {name: string})[]>} */
+export async function buildKinds(site) {
+  const yamnet = await stat(path.join(ears, 'yamnet/manifest.json')).then(() => true, () => false);
+  const kinds = kindsOf(yamnet);
+  const { runtimes } = JSON.parse(await readFile(path.join(site, 'extractor/extractor.json'), 'utf8'));
+  const [simd, plain] = [runtimes.simd, runtimes.plain].map(({ name, bytes }) => ({ name: `../extractor/${name}`, bytes }));
+  for (const { name } of kinds) await rm(path.join(site, name), { recursive: true, force: true });
+  await build({ ...kindBundles, outdir: site });
+  return Promise.all(kinds.map(async ({ name, id, recipe, dimension, networks }) => {
+    const out = path.join(site, name);
+    /** @type {Buffer<ArrayBuffer>[]} */
+    const contents = [];
+    const manifests = await Promise.all(Object.entries(networks).map(async ([network, from]) => [network, JSON.parse(await readFile(path.join(from, 'manifest.json'), 'utf8'))]));
+    for (const [network, { files }] of manifests) {
+      await mkdir(path.join(out, network), { recursive: true });
+      for (const file of files) {
+        const content = await readFile(path.join(networks[network], file.name));
+        await writeFile(path.join(out, network, file.name), content);
+        contents.push(content);
+      }
+    }
+    await writeFile(path.join(out, 'runtime.js'), "export * from '../extractor/runtime.js';\n");
+    const record = { id, sha256: await identityOf(contents, { recipe, networks: Object.keys(networks) }), dimension, networks: Object.fromEntries(manifests), runtimes: { simd, plain } };
+    await writeFile(path.join(out, 'extractor.json'), JSON.stringify(record, null, 1) + '\n');
+    return { name, ...record };
+  }));
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const site = path.resolve(process.argv[2] ?? path.join(web, '../build/site'));
+  for (const { name, id, dimension, networks } of await buildKinds(site)) console.log(`${name}: ${id}, ${dimension} numbers of ${Object.keys(networks).join(' and ')}`);
+}

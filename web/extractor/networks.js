@@ -1,0 +1,66 @@
+// @ts-check
+/**
+ * Networks of an extractor that has one or several beside a recipe of its own, as those
+ * of sounds and hands have. The build lists them in the extractor's record; each is fed
+ * numbers of its input's shape, and answers the mean over the cells of each output.
+ */
+import { simdSupported } from '../base/simd.js';
+import { Meter, download } from './download.js';
+import { ExtractorError } from './errors.js';
+import { sha256 } from './manifest.js';
+
+/**
+ * @typedef {object} NetworkManifest what scripts/networks writes beside each
+ * @property {string} id
+ * @property {{name: string, bytes: number, sha256: string}[]} files model.json and its weights
+ * @property {[number, number, number]} input height, width and channels
+ * @property {{node: string, pooling: 'mean'}[]} outputs
+ * @property {string} licence
+ */
+
+/** @typedef {{manifest: NetworkManifest, contents: Map<string, ArrayBuffer>, wasm: ArrayBuffer}} NetworkFiles */
+/** @typedef {{run: (data: Float32Array) => Float32Array[], close: () => void}} Network answers the outputs in order */
+/** @typedef {(files: NetworkFiles, registerKernels: () => void) => Promise<Network>} CreateNetwork */
+
+/**
+ * @typedef {object} Recorded what the build writes to extractor.json of a kind
+ * @property {string} id @property {string} sha256 @property {number} dimension
+ * @property {Record<string, NetworkManifest>} networks by their name in the recipe and of their folder
+ * @property {import('./download.js').RuntimeFiles} runtimes
+ */
+
+/** @typedef {{networks: Record<string, Omit<NetworkFiles, 'wasm'>>, wasm: ArrayBuffer}} Fetched */
+
+/**
+ * The identity of an extractor: of the contents of its files, one network after the other, and of its recipe.
+ *
+ * @param {BlobPart[]} contents @param {unknown} recipe all that the numbers depend on beside these
+ */
+export const identityOf = (contents, recipe) => sha256(...contents, JSON.stringify(recipe));
+
+/**
+ * @param {(path: string) => URL} at where a file of the record is: NETWORK/NAME, or what runs them
+ * @param {Recorded} record @param {import('./download.js').OnProgress} [onProgress] bytes of all
+ * @returns {Promise<Fetched>}
+ */
+export async function fetchNetworks(at, { networks, runtimes }, onProgress) {
+  if (typeof WebAssembly !== 'object') throw new ExtractorError('no-webassembly', 'This browser has no WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
+  const listed = Object.entries(networks).flatMap(([network, { files }]) => files.map((file) => ({ network, ...file })));
+  const program = simdSupported() ? runtimes.simd : runtimes.plain;
+  const meter = new Meter([...listed, program].map(({ bytes }) => bytes), onProgress);
+  const [wasm, ...found] = await Promise.all([
+    download(at(program.name), (n) => meter.set(listed.length, n)),
+    ...listed.map(({ network, name }, i) => download(at(`${network}/${name}`), (n) => meter.set(i, n))),
+  ]);
+  await Promise.all(listed.map(async ({ network, name, sha256: expected }, i) => {
+    if (globalThis.crypto?.subtle && await sha256(/** @type {BlobPart} */ (found[i])) !== expected) {
+      throw new ExtractorError('extractor-mismatch', `The file ${network}/${name} is not the one that belongs here; reload the page.`);
+    }
+  }));
+  return {
+    wasm: /** @type {ArrayBuffer} */ (wasm.buffer),
+    networks: Object.fromEntries(Object.entries(networks).map(([network, manifest]) => [network, {
+      manifest, contents: new Map(listed.flatMap((file, i) => (file.network === network ? [[file.name, /** @type {ArrayBuffer} */ (found[i].buffer)]] : []))),
+    }])),
+  };
+}

@@ -1,0 +1,135 @@
+// @ts-check
+/**
+ * What the networks are fed of a sound, and what of their answers is the embedding. Two listen:
+ *
+ * YAMNet (1,024 numbers), where the site has it. The sound is made as loud as its 95th percentile of 10 ms frames'
+ * root mean square is .1, by a gain of at most 100; magnitudes in 64 mel bands of 125 to 7,500 Hz, as
+ * ln(mel + .001) + 1.404, in patches of 96 frames, 48 apart. Patches more than 20 dB below the loudest are left out,
+ * and the square root is taken of the mean answer over the others.
+ *
+ * The speech embedding (96 numbers). Of the sound from its first to its last frame within 40 dB of the loudest,
+ * powers of the values of 16-bit samples in 32 mel bands of 60 to 3,800 Hz, in decibels / 10 + 2, at most 80 dB
+ * below the loudest; in windows of 76 frames, 16 apart, and the mean answer over them. What is shorter than a window
+ * is laid into its middle over the power of noise of a standard deviation of 1e-3.
+ *
+ * Each is scaled to length one, and they are joined as (y, w p) / sqrt(1 + w^2), w between two bounds by what YAMNet's own
+ * classifier says of how probable speech is: which word was said stands in p, what else sounds in y.
+ */
+import { hop, htkBank, melSpectra, noisePower, rate, slaneyBank } from './spectra.js';
+
+export { rate } from './spectra.js';
+
+/** @typedef {import('../networks.js').Network} Network */
+/** @typedef {{run: Network['run']}} Runs */
+/** @typedef {{speech: Runs, yamnet?: Runs}} Networks */
+
+/** Changes with the numbers that are answered, for the identity of the extractor. */
+export const recipe = 'sounds-1';
+
+const yamnetBank = htkBank(64, 125, 7500);
+const speechBank = slaneyBank(32, 60, 3800);
+/** Samples of a frame of speech, around whose middle 400 the window lies. */
+const frame = 512;
+const noise = noisePower(speechBank, 1e-3 * 32_768);
+
+/** Numbers of each network's share. */
+export const sizes = { yamnet: 1024, speech: 96 };
+
+/** Least and largest weight of the speech embedding beside YAMNet's. */
+const weights = [1, 3];
+
+/** @param {Networks} networks */
+export const dimensionOf = ({ yamnet }) => (yamnet ? sizes.yamnet : 0) + sizes.speech;
+
+/**
+ * @param {Networks} networks
+ * @param {Float32Array} samples mono, in -1..1, 16,000 a second
+ * @returns {Float32Array} YAMNet's numbers, then those of speech. Cost: 25 ms a second of sound
+ */
+export function embedSound({ yamnet, speech }, samples) {
+  const sound = samples.length === 0 ? new Float32Array(1) : samples;
+  const words = ofLengthOne(spoken(speech, sound));
+  if (!yamnet) return words;
+  const { numbers, speaks } = heard(yamnet, sound);
+  const weight = weights[0] + (weights[1] - weights[0]) * speaks;
+  const length = Math.hypot(1, weight);
+  const embedding = new Float32Array(sizes.yamnet + sizes.speech);
+  embedding.set(ofLengthOne(numbers).map((value) => value / length));
+  embedding.set(words.map((value) => weight * value / length), sizes.yamnet);
+  return embedding;
+}
+
+/** @param {Float32Array} numbers */
+function ofLengthOne(numbers) {
+  const length = Math.hypot(...numbers);
+  return length > 0 ? numbers.map((value) => value / length) : numbers;
+}
+
+/** The mean square. @param {Float32Array} samples */
+function powerOf(samples) {
+  let sum = 0;
+  for (let i = 0; i < samples.length; i++) sum += samples[i] * samples[i];
+  return sum / Math.max(1, samples.length);
+}
+
+/** The root mean squares of pieces of 10 ms, of the whole where it is shorter. @param {Float32Array} samples */
+export function loudness(samples) {
+  const length = Math.min(hop, samples.length);
+  return Float32Array.from({ length: Math.floor(samples.length / length) }, (_, i) => Math.sqrt(powerOf(samples.subarray(i * length, (i + 1) * length))));
+}
+
+/** YAMNet's share, and how probable its classifier holds speech. @param {Runs} network @param {Float32Array} samples */
+function heard(network, samples) {
+  const levels = loudness(samples).sort();
+  const gain = Math.min(100, 0.1 / Math.max(1e-9, levels[Math.floor(0.95 * (levels.length - 1))]));
+  const patch = { frames: 96, apart: 48 };
+  const whole = new Float32Array(Math.max(samples.length, rate * 0.975));
+  for (const [i, value] of samples.entries()) whole[i] = gain * value;
+  const rows = melSpectra(whole, yamnetBank, { power: 1 }).map((row) => row.map((value) => Math.log(value + 0.001) + 1.404));
+  const starts = startsOf(rows.length, patch);
+  const powers = starts.map((at) => powerOf(whole.subarray(at * hop, (at + patch.frames) * hop)));
+  const least = 0.01 * Math.max(...powers);
+  const [mean, [speech]] = meansOver(network, starts.filter((_, i) => powers[i] >= least).map((at) => joined(rows, at, patch.frames)));
+  return { numbers: mean.map((value) => Math.sqrt(Math.max(0, value))), speaks: 1 / (1 + Math.exp(-speech)) };
+}
+
+/** The speech embedding's share. @param {Runs} network @param {Float32Array} samples */
+function spoken(network, samples) {
+  const window = { frames: 76, apart: 16 };
+  const least = (window.frames - 1) * hop + frame;
+  const sound = trimmed(samples);
+  const short = sound.length < least;
+  const laid = new Float32Array(Math.max(least, sound.length));
+  const from = (laid.length - sound.length) >> 1;
+  for (const [i, value] of sound.entries()) laid[from + i] = 32_768 * value;
+  const rows = melSpectra(laid, speechBank, { power: 2, lead: (frame - 400) / 2 }).map((row) => row.map((value, band) => 10 * Math.log10(Math.max(1e-10, value + (short ? noise[band] : 0)))));
+  const floor = Math.max(...rows.map((row) => Math.max(...row))) - 80;
+  const scaled = rows.map((row) => row.map((value) => Math.max(value, floor) / 10 + 2));
+  return meansOver(network, startsOf(scaled.length, window).map((at) => joined(scaled, at, window.frames)))[0];
+}
+
+/** From the first to the last frame within 40 dB of the loudest. @param {Float32Array} samples */
+function trimmed(samples) {
+  const powers = [];
+  for (let at = 0; at + frame <= samples.length; at += hop) powers.push(powerOf(samples.subarray(at, at + frame)));
+  const least = 1e-4 * Math.max(...powers);
+  const first = powers.findIndex((power) => power > least);
+  return first < 0 ? samples : samples.subarray(first * hop, powers.findLastIndex((power) => power > least) * hop + frame);
+}
+
+/** @param {number} rows @param {{frames: number, apart: number}} piece */
+const startsOf = (rows, { frames, apart }) => Array.from({ length: Math.floor((rows - frames) / apart) + 1 }, (_, i) => i * apart);
+
+/** @param {Float32Array[]} rows @param {number} at @param {number} count */
+function joined(rows, at, count) {
+  const bands = rows[0].length;
+  const piece = new Float32Array(count * bands);
+  for (let i = 0; i < count; i++) piece.set(rows[at + i], i * bands);
+  return piece;
+}
+
+/** The mean of each output over the pieces. @param {Runs} network @param {Float32Array[]} pieces */
+function meansOver(network, pieces) {
+  const [first, ...others] = pieces.map((piece) => network.run(piece));
+  return first.map((output, o) => output.map((value, i) => others.reduce((sum, other) => sum + other[o][i], value) / pieces.length));
+}

@@ -1,0 +1,23 @@
+// @ts-check
+/** The extractor of sounds, loaded: it answers what its worker is asked, there and in the window. */
+import { ExtractorError } from '../errors.js';
+import { dimensionOf, embedSound, rate } from './recipe.js';
+import { resample } from './resample.js';
+
+/** @typedef {{samples: Float32Array, rate: number}} Sound mono, in -1..1, and samples a second */
+
+/**
+ * @param {(files: import('../networks.js').NetworkFiles) => Promise<import('../networks.js').Network>} createNetwork
+ * @param {import('../networks.js').Fetched} fetched
+ */
+export async function createEar(createNetwork, { networks, wasm }) {
+  const loaded = /** @type {import('./recipe.js').Networks} */ (Object.fromEntries(await Promise.all(
+    Object.entries(networks).map(async ([name, files]) => [name, await createNetwork({ ...files, wasm })]))));
+  const embed = async (/** @type {Sound} */ { samples, rate: given }) => {
+    const embedding = embedSound(loaded, resample(samples, given, rate));
+    if (embedding.every(Number.isFinite)) return embedding;
+    throw new ExtractorError('bad-embedding', 'This recording holds values that are no numbers; record it anew.');
+  };
+  await embed({ samples: new Float32Array(rate), rate }); // the first run compiles
+  return { dimension: dimensionOf(loaded), embed };
+}

@@ -1,0 +1,20 @@
+// @ts-check
+/**
+ * The worker of the extractor of sounds. It answers:
+ *   load  args: Fetched                 result: true
+ *   embed args: {samples, rate}         result: Float32Array (transferred)
+ */
+import { answer } from '../../base/remote.js';
+// @ts-ignore: the bundle built from start.mjs stands beside the built worker
+import { start } from './ear.js';
+
+/** @type {Awaited<ReturnType<typeof import('./start.mjs').start>>} */
+let ear;
+
+answer({
+  async load(/** @type {import('../networks.js').Fetched} */ fetched) {
+    ear = await start(fetched);
+    return true;
+  },
+  embed: (/** @type {import('./session.js').Sound} */ sound) => ear.embed(sound),
+}, { code: 'extractor-failed', transfer: (result) => (result instanceof Float32Array ? [result.buffer] : []) });
