@@ -82,7 +82,7 @@ func TestSort(t *testing.T) {
 		args []string
 		say  string
 	}{
-		{args[:5], "no --prior given; `metaqda sort --help`"}, {append(args, "--out", "gone/out.csv"), "the folder gone does not exist"}, {append(args, "more"), `"more" is no flag`}, {append(args, "--none-prior", "2"), "--none-prior"}, {append(args, "--data", "gone.npz"), "gone.npz does not exist"},
+		{args[:5], "no --out given; `metaqda sort --help`"}, {append([]string{"sort"}, args[3:]...), "--classifier or by --examples"}, {append(args, "--out", "gone/out.csv"), "the folder gone does not exist"}, {append(args, "more"), `"more" is no flag`}, {append(args, "--none-prior", "2"), "--none-prior"}, {append(args, "--data", "gone.npz"), "gone.npz does not exist"},
 	} {
 		status, _, stderr := metaqda(c.args...)
 		if _, err := os.Stat(out); status != 2 || !strings.Contains(stderr, c.say) || strings.Count(stderr, "\n") != 1 || err == nil {

@@ -1,6 +1,6 @@
-// Package sorting answers for every picture of a file what it probably is, by
-// examples of the classes in another, and makes a table: scripts/embed makes both
-// from folders. How probable is the business of core/qda.
+// Package sorting teaches a classifier what a data set holds, and answers for every
+// picture of another file what it probably is, as a table: scripts/embed makes both files
+// from folders. The classifier is that of metaqda/core.
 package sorting
 
 import (
@@ -13,13 +13,11 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/mat"
-
+	metaqda "metaqda/core"
 	"metaqda/core/dataset"
-	"metaqda/core/embed"
-	"metaqda/core/experiment"
 	"metaqda/core/qda"
 	"metaqda/scripts/input"
+	"metaqda/web/prior"
 )
 
 // None is the answer for a picture that is of none of the classes.
@@ -27,28 +25,125 @@ const None = "none of these"
 
 // Job names the files of a run and how to judge.
 type Job struct {
-	Examples  string  // data set whose labels are taught
-	Data      string  // embeddings to be sorted
-	Prior     string  // prior file
-	Together  bool    // pictures tell of each other, see [qda.Classifier.Classify]
-	NonePrior float64 // probability of none of the classes beforehand
+	Classifier string  // what was taught before: a session of the page, of npm or of Enrol
+	Examples   string  // or else a data set whose labels are taught
+	Data       string  // embeddings to be sorted
+	Prior      string  // prior file; empty for what the classifier names, or for that of the extractor
+	Together   bool    // pictures tell of each other, see [metaqda.Classifier.Classify]
+	NonePrior  float64 // probability of none of the classes beforehand; below zero for the classifier's own, .2 for examples
 
 	// Progress, if not nil, is called now and then.
 	Progress func(what string, done, total int)
 }
 
-// Defaults returns a job without files: together, and with none of the classes as
-// probable beforehand as the page has it.
-func Defaults() Job { return Job{Together: true, NonePrior: 0.2} }
+// Defaults returns a job without files.
+func Defaults() Job { return Job{Together: true, NonePrior: -1} }
 
-// Table reads the files, judges the pictures and returns the table, as CSV. Errors name
-// the file, the row where there is one, and the remedy.
-func (j *Job) Table(ctx context.Context) ([]byte, error) {
-	prior, err := input.Prior(j.Prior)
+// Enrol returns a classifier that was taught the examples. Errors name the file, the row
+// where there is one, and the remedy.
+func (j *Job) Enrol() (*metaqda.Classifier, error) {
+	set, err := dataset.Load(j.Examples)
 	if err != nil {
 		return nil, err
 	}
-	taught, err := dataset.Load(j.Examples)
+	p, err := j.prior(set.Extractor)
+	if err != nil {
+		return nil, err
+	}
+	s := metaqda.Settings{NonePrior: 0.2}
+	if j.NonePrior >= 0 {
+		s.NonePrior = j.NonePrior
+	}
+	c, err := metaqda.New(s, p)
+	if err != nil {
+		return nil, fmt.Errorf("--none-prior: %w", err)
+	}
+	c.Name = set.Name
+	if p != nil && set.Dim != p.Content().NIW.Dim() {
+		return nil, wrongLength(set.File(), set.Dim, p.Content().NIW.Dim())
+	}
+	if set.Extractor != "" {
+		if err := c.Identify(metaqda.Extractor{ID: set.Extractor, SHA256: set.ExtractorSHA256}); err != nil {
+			return nil, fmt.Errorf("%s: %w", set.File(), err)
+		}
+	}
+	for k, label := range set.Classes {
+		for _, i := range set.ClassRows(k) {
+			group := ""
+			if set.Groups != nil {
+				group = strconv.Itoa(int(set.Groups[i]))
+			}
+			if _, err := c.Add(label, group, set.Row(i)); err != nil {
+				return nil, cannotBeUsed(set.File(), i, err)
+			}
+		}
+	}
+	return c, nil
+}
+
+// prior returns the prior of the file, or else that of the extractor, nil for the default.
+func (j *Job) prior(extractor string) (*metaqda.Prior, error) {
+	if j.Prior == "" {
+		return prior.Of(extractor)
+	}
+	file, err := input.File(j.Prior, "prior")
+	if err != nil {
+		return nil, err
+	}
+	p, err := metaqda.DecodePrior(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", j.Prior, err)
+	}
+	if p.Content().Session.FB == nil {
+		return nil, &dataset.FileError{File: j.Prior, Row: -1, Problem: "has no session model, without which probabilities, and none of these above all, are not to be relied on",
+			Remedy: "learn it with a calibration (`metaqda train` by its default), or take one of `metaqda prior`"}
+	}
+	return p, nil
+}
+
+// Open returns what was taught before.
+func (j *Job) Open() (*metaqda.Classifier, error) {
+	if j.Classifier == "" {
+		return j.Enrol()
+	}
+	file, err := input.File(j.Classifier, "classifier")
+	if err != nil {
+		return nil, err
+	}
+	var c *metaqda.Classifier
+	if j.Prior != "" {
+		p, err := j.prior("")
+		if err != nil {
+			return nil, err
+		}
+		c, err = metaqda.OpenUnder(file, p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", j.Classifier, err)
+		}
+	} else {
+		shipped, err := prior.All()
+		if err != nil {
+			return nil, err
+		}
+		c, err = metaqda.Open(file, shipped...)
+		if err != nil && metaqda.Code(err) == "prior" {
+			err = fmt.Errorf("%w; give it by --prior", err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", j.Classifier, err)
+		}
+	}
+	if j.NonePrior >= 0 {
+		if err := c.Configure(metaqda.Settings{NonePrior: j.NonePrior}); err != nil {
+			return nil, fmt.Errorf("--none-prior: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// Table reads the files, judges the pictures and returns the table, as CSV.
+func (j *Job) Table(ctx context.Context) ([]byte, error) {
+	c, err := j.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -56,134 +151,94 @@ func (j *Job) Table(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j.table(ctx, prior, taught, rows)
-}
-
-// table returns the bytes of the table.
-func (j *Job) table(ctx context.Context, prior *experiment.Prior, taught *dataset.Set, rows *dataset.Rows) ([]byte, error) {
-	if prior.Session.FB == nil {
-		return nil, &dataset.FileError{File: j.Prior, Row: -1, Problem: "has no session model, without which probabilities, and none of these above all, are not to be relied on",
-			Remedy: "learn it with a calibration (`metaqda train` by its default), or take one of `metaqda prior`"}
-	}
-	if taught.Extractor != "" && rows.Extractor != "" && taught.Extractor != rows.Extractor {
-		return nil, &dataset.FileError{File: rows.File(), Row: -1, Problem: fmt.Sprintf("has embeddings of the extractor %q but %s of %q", rows.Extractor, taught.File(), taught.Extractor),
-			Remedy: "embed both with the same"}
-	}
-	x, err := transformed(&prior.Transform, prior.NIW.Dim(), rows.File(), rows.Dim, rows.Len(), rows.RowTo)
-	if err != nil {
-		return nil, err
-	}
-	c, err := j.teach(prior, taught)
-	if err != nil {
-		return nil, err
-	}
-	answers, err := j.judge(ctx, c, x)
-	var row *qda.RowError
-	if errors.As(err, &row) {
-		return nil, cannotBeUsed(rows.File(), row.Row, row.Err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return encode(c.Labels(), answers, rows.Files)
-}
-
-// transformed returns n rows of a file as the classifier takes them.
-func transformed(t *embed.Transform, want int, file string, dim, n int, rowTo func([]float64, int) []float64) (*mat.Dense, error) {
-	if dim != want {
-		return nil, &dataset.FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but the prior is for %d", dim, want),
-			Remedy: "use embeddings of the extractor that the prior was learned for"}
-	}
-	x := mat.NewDense(n, dim, nil)
-	for i := range n {
-		row := rowTo(x.RawRowView(i), i)
-		if err := t.ApplyTo(row, row); err != nil {
-			return nil, cannotBeUsed(file, i, err)
+	if rows.Extractor != "" {
+		if err := c.Identify(metaqda.Extractor{ID: rows.Extractor}); err != nil {
+			return nil, fmt.Errorf("%s: %w", rows.File(), err)
 		}
 	}
-	return x, nil
+	if d := c.Dim(); d != 0 && rows.Dim != d {
+		return nil, wrongLength(rows.File(), rows.Dim, d)
+	}
+	answers, err := j.judge(ctx, c, rows)
+	if err != nil {
+		return nil, err
+	}
+	var labels []string
+	for _, k := range c.Classes() {
+		labels = append(labels, k.Label)
+	}
+	return encode(labels, answers, rows.Files)
+}
+
+func wrongLength(file string, got, want int) error {
+	return &dataset.FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %d are wanted", got, want),
+		Remedy: "use embeddings of the extractor that the prior and the examples are of"}
 }
 
 func cannotBeUsed(file string, row int, err error) error {
 	return &dataset.FileError{File: file, Row: row, Problem: "cannot be used (" + err.Error() + ")",
-		Remedy: "compute its embedding again, with the extractor that the prior was learned for", Err: err}
+		Remedy: "compute its embedding again, with the extractor of the examples", Err: err}
 }
 
-// teach returns a classifier with all examples. Classes without any are left out.
-func (j *Job) teach(prior *experiment.Prior, taught *dataset.Set) (*qda.Classifier, error) {
-	x, err := transformed(&prior.Transform, prior.NIW.Dim(), taught.File(), taught.Dim, taught.Len(), taught.RowTo)
-	if err != nil {
-		return nil, err
-	}
-	o := prior.Session.Options()
-	o.NonePrior = j.NonePrior
-	c, err := qda.New(prior.NIW, o)
-	if err != nil {
-		return nil, fmt.Errorf("--none-prior: %w", err)
-	}
-	for k, label := range taught.Classes {
-		rows := taught.ClassRows(k)
-		if len(rows) == 0 {
-			continue
-		}
-		if err := c.AddClass(label); err != nil {
-			return nil, err
-		}
-		for _, i := range rows {
-			if err := c.Add(label, x.RawRowView(i)); err != nil {
-				return nil, cannotBeUsed(taught.File(), i, err)
-			}
-		}
-	}
-	return c, nil
-}
-
-// judge returns the answers for all rows of x.
-func (j *Job) judge(ctx context.Context, c *qda.Classifier, x *mat.Dense) (*qda.Answers, error) {
+// judge returns the answers for all rows.
+func (j *Job) judge(ctx context.Context, c *metaqda.Classifier, rows *dataset.Rows) ([]metaqda.Answer, error) {
 	progress := func(done, total int) {
 		if j.Progress != nil {
 			j.Progress("sort", done, total)
 		}
 	}
-	if j.Together {
-		return c.Classify(ctx, x, progress)
-	}
-	n, _ := x.Dims()
-	a := &qda.Answers{Classes: mat.NewDense(n, len(c.Labels()), nil), None: make([]float64, n)}
+	n := rows.Len()
+	vectors := make([][]float32, n)
+	x := make([]float64, rows.Dim)
 	for i := range n {
+		vectors[i] = make([]float32, rows.Dim)
+		for k, v := range rows.RowTo(x, i) {
+			vectors[i][k] = float32(v)
+		}
+	}
+	if j.Together {
+		a, err := c.Classify(ctx, vectors, progress)
+		var row *qda.RowError
+		if errors.As(err, &row) {
+			return nil, cannotBeUsed(rows.File(), row.Row, row.Err)
+		}
+		return a, err
+	}
+	answers := make([]metaqda.Answer, n)
+	for i, v := range vectors {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		var err error
-		if a.None[i], err = c.ProbabilitiesTo(a.Classes.RawRowView(i), x.RawRowView(i)); err != nil {
-			return nil, &qda.RowError{Row: i, Err: err}
+		p := make([]float64, c.Len())
+		none, err := c.ProbabilitiesTo(p, v)
+		if err != nil {
+			return nil, cannotBeUsed(rows.File(), i, err)
 		}
+		answers[i] = metaqda.Answer{Probabilities: p, None: none}
 		progress(i+1, n)
 	}
-	return a, nil
+	return answers, nil
 }
 
 // encode returns the table as CSV: a heading, then every picture in the order of the
 // rows. The answer is that of [qda.Decide].
-func encode(labels []string, a *qda.Answers, files []string) ([]byte, error) {
+func encode(labels []string, answers []metaqda.Answer, files []string) ([]byte, error) {
 	labels = slices.Clone(labels)
 	for j, label := range labels {
 		labels[j] = noFormula(label)
 	}
-	names := append(slices.Clone(labels), None)
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	w.Write(append([]string{"row", "file", "answer"}, names...)) // errors are kept for w.Error
-	for i, none := range a.None {
-		classes := a.Classes.RawRowView(i)
+	w.Write(slices.Concat([]string{"row", "file", "answer"}, labels, []string{None})) // errors are kept for w.Error
+	for i, a := range answers {
 		line := []string{strconv.Itoa(i), "", None}
-		if best := qda.Decide(classes, none); best >= 0 {
+		if best := qda.Decide(a.Probabilities, a.None); best >= 0 {
 			line[2] = labels[best]
 		}
 		if files != nil {
 			line[1] = noFormula(files[i])
 		}
-		for _, v := range append(slices.Clone(classes), none) {
+		for _, v := range append(slices.Clone(a.Probabilities), a.None) {
 			line = append(line, strconv.FormatFloat(v, 'f', 6, 64))
 		}
 		w.Write(line)

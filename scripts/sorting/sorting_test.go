@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func job(t *testing.T) (j Job, truth []string) {
 	write(t, file("asked.npy"), npy(t, asked, set.Dim))
 	write(t, file("asked.json"), `{"files":[`+strings.Join(files, ",")+`]}`)
 	j = Defaults()
-	j.Examples, j.Data, j.Prior = file("taught.csv"), file("asked.npy"), shipped
+	j.Examples, j.Data, j.Prior, j.NonePrior = file("taught.csv"), file("asked.npy"), shipped, 0.2
 	return j, truth
 }
 
@@ -203,7 +204,7 @@ func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 
 func TestNoNameIsAFormulaInASpreadsheet(t *testing.T) {
 	for _, name := range []string{"=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"} {
-		text, err := encode([]string{name}, &qda.Answers{Classes: mat.NewDense(1, 1, []float64{1}), None: []float64{0}}, []string{name})
+		text, err := encode([]string{name}, []metaqda.Answer{{Probabilities: []float64{1}}}, []string{name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,14 +281,14 @@ func TestWhatCannotBeSorted(t *testing.T) {
 	}{
 		"no such data":    {func(j *Job) { j.Data = "gone.npz" }, "gone.npz does not exist"},
 		"no such prior":   {func(j *Job) { j.Prior = "gone.safetensors" }, "check the path of the prior"},
-		"other dimension": {func(j *Job) { j.Data = narrow }, "narrow.npy has 3 numbers in a row but the prior is for 1280"},
+		"other dimension": {func(j *Job) { j.Data = narrow }, "narrow.npy has 3 numbers in a row but 1280 are wanted"},
 		"no number":       {func(j *Job) { j.Data = zero }, "zero.npy, row 1: column 0 is NaN"},
 		"examples too":    {func(j *Job) { j.Examples = "../../testdata/dataset/float32.npz" }, "float32.npz has 5 numbers in a row"},
 		"too probable":    {func(j *Job) { j.NonePrior = 1 }, "--none-prior: prior probability of none of these"},
 		"other extractor": {func(j *Job) {
 			j.Examples = emoji + ".npz"
 			write(t, strings.Replace(j.Data, "npy", "json", 1), `{"extractor":"another"}`)
-		}, "of the extractor \"another\" but"},
+		}, "not of \"another\""},
 	} {
 		j, _ := job(t)
 		c.spoil(&j)
@@ -298,6 +299,34 @@ func TestWhatCannotBeSorted(t *testing.T) {
 		if table != nil {
 			t.Errorf("%s: there is a table", name)
 		}
+	}
+}
+
+// A session answers as the examples that it was taught, under the shipped prior that it
+// names, without a file of it.
+func TestASessionAnswersAsItsExamples(t *testing.T) {
+	j, _ := job(t)
+	want := run(t, j)
+	c, err := j.Enrol()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := c.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved := Defaults()
+	saved.Classifier, saved.Data = filepath.Join(t.TempDir(), "session"), j.Data
+	write(t, saved.Classifier, string(file))
+	if got := run(t, saved); !reflect.DeepEqual(got, want) {
+		t.Error("the session answers otherwise")
+	}
+	if saved.NonePrior = 0; reflect.DeepEqual(run(t, saved), want) {
+		t.Error("--none-prior changes nothing")
+	}
+	saved.Classifier = "gone"
+	if _, err := saved.Table(t.Context()); err == nil || !strings.Contains(err.Error(), "check the path of the classifier") {
+		t.Errorf("no session: %v", err)
 	}
 }
 
