@@ -136,9 +136,6 @@ func (c *Classifier) copied() (*qda.Classifier, error) {
 		if err := q.AddClass(k.key); err != nil {
 			return nil, err
 		}
-		if err := q.SetClassPrior(k.key, k.weight); err != nil {
-			return nil, err
-		}
 		for _, b := range k.bursts {
 			if err := c.mean(b); err != nil {
 				return nil, err

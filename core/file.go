@@ -19,7 +19,7 @@ func (c *Classifier) Save() ([]byte, error) {
 		Settings: model.Settings{NonePrior: c.settings.NonePrior},
 	}
 	for _, k := range c.classes {
-		fk := model.Class{Label: k.label, Weight: k.weight}
+		fk := model.Class{Label: k.label, Weight: 1}
 		for _, b := range k.bursts {
 			for _, x := range b.examples {
 				fk.Examples = append(fk.Examples, model.Example{Embedding: x.vector, Group: b.group})
@@ -95,15 +95,8 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 // teach adds what a file holds of a class, to a class of its label where there is one.
 func (c *Classifier) teach(k *model.Class) error {
 	if c.find(k.Label) == nil {
-		added, err := c.addClass(k.Label)
-		if err != nil {
+		if _, err := c.addClass(k.Label); err != nil {
 			return err
-		}
-		added.weight = k.Weight
-		if c.qda != nil {
-			if err := c.qda.SetClassPrior(added.key, k.Weight); err != nil {
-				return err
-			}
 		}
 	}
 	for _, x := range k.Examples {
@@ -141,7 +134,7 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 	}
 	for n, from := range []*Classifier{a, b} {
 		for _, k := range from.classes {
-			fk := model.Class{Label: k.label, Weight: k.weight}
+			fk := model.Class{Label: k.label, Weight: 1}
 			for _, x := range k.bursts {
 				group := x.group
 				for n == 1 && group != "" && a.hasGroup(k.label, group) {

@@ -54,7 +54,6 @@ type Classifier struct {
 // a new name is no change there.
 type class struct {
 	key, label string
-	weight     float64
 	bursts     []*burst // a picture each for package qda
 }
 
@@ -75,7 +74,7 @@ type example struct {
 func New(s Settings, prior *Prior) (*Classifier, error) {
 	c := &Classifier{settings: s}
 	if prior == nil {
-		o := qda.Options{NonePrior: s.NonePrior}
+		o := qda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
 		return c, o.Validate()
 	}
 	c.sum, c.extractor = prior.sum, prior.file.Extractor
@@ -94,6 +93,9 @@ type Prior struct {
 // none.
 func DecodePrior(file []byte) (*Prior, error) {
 	p, err := model.DecodePrior(file)
+	if err == nil {
+		err = p.Serves()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +120,6 @@ func (c *Classifier) use(p *model.Prior) error {
 		if err := q.AddClass(k.key); err != nil {
 			return err
 		}
-		if err := q.SetClassPrior(k.key, k.weight); err != nil {
-			return err
-		}
 	}
 	c.prior, c.qda, c.x = p, q, make([]float64, p.NIW.Dim())
 	return nil
@@ -135,7 +134,7 @@ func options(p *model.Prior, s Settings) qda.Options {
 // Configure changes the settings, or none of them on error, which is a
 // *[niw.ValueError]. It can not be undone. Cost O(1).
 func (c *Classifier) Configure(s Settings) error {
-	o := qda.Options{NonePrior: s.NonePrior}
+	o := qda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
 	err := o.Validate()
 	if c.qda != nil {
 		err = c.qda.SetOptions(options(c.prior, s))
@@ -418,7 +417,7 @@ func (c *Classifier) addClass(label string) (*class, error) {
 		return nil, err
 	}
 	c.last++
-	k := &class{key: key(c.last), label: label, weight: 1}
+	k := &class{key: key(c.last), label: label}
 	if c.qda != nil {
 		if err := c.qda.AddClass(k.key); err != nil {
 			return nil, err

@@ -44,16 +44,16 @@ func Default(d int) (*Prior, error) {
 	return &Prior{file: &model.Prior{
 		NIW:       &niw.Prior{M: make([]float64, d), Kappa: 1, Spiked: s, Nu: 2 * float64(d)},
 		Transform: embed.Transform{Kind: embed.L2},
-		Session:   model.Session{Centre: 1.67, Shared: 1, Kappa: 3, FB: &population},
+		Session:   model.Session{Centre: 1.67, Shared: 1, Kappa: 3, Population: &population},
 	}}, nil
 }
 
 // Printed by `make any-prior`.
 var defaultPopulation = session.Population{
-	LogT:     [2]float64{-2.87, 0},
-	LeftOut:  session.LeftOut{Class: 3.74, Own: 0.542},
-	Hardness: session.Hardness{SD: 1.24, Weight: 0.413},
-	Level:    session.Level{Mean: [2]float64{-1.26, 0.813}, SD: 0.185, Count: 15.5},
-	Spread:   session.Spread{SD: 1.15, Count: 1.95},
-	Known:    session.Known{Threshold: session.Normal{Mean: 0.193, SD: 0.672}, Slope: session.Normal{Mean: -0.602, SD: 0.612}, Weight: 0.461},
+	LogT:            -2.87,
+	LeftOut:         session.LeftOut{Class: 3.74, Own: 0.542},
+	LogTemperature:  session.LogTemperature{SD: 1.24, Weight: 0.413},
+	CohortMean:      session.CohortMean{Mean: [2]float64{-1.26, 0.813}, SD: 0.185, Count: 15.5},
+	CohortDeviation: session.CohortDeviation{SD: 1.15, Count: 1.95},
+	Known:           session.Known{Threshold: session.Normal{Mean: 0.193, SD: 0.672}, Slope: session.Normal{Mean: -0.602, SD: 0.612}, Weight: 0.461},
 }

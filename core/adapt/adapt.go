@@ -81,7 +81,7 @@ func (e *TooLittleError) Error() string {
 // hundred tasks in at most 400 dimensions. It returns a *[TooLittleError], a
 // *[niw.DimensionError], the error of the prior's transform or that of ctx.
 func Learn(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, error) {
-	if p.Session.Shared == 0 || p.Session.FB == nil {
+	if p.Session.Shared == 0 || p.Session.Population == nil {
 		return nil, &niw.ValueError{Name: "weight of the session's scatter in the prior in use", Index: -1, Value: p.Session.Shared, Want: "a positive number: go back to what is built in"}
 	}
 	rng := rand.New(rand.NewPCG(0x61646170, 0))
@@ -165,7 +165,7 @@ func classOf(p *model.Prior, c Class, rng *rand.Rand) (*mat.Dense, error) {
 			return nil, &niw.ValueError{Name: "whitened embedding", Index: -1, Value: v, Want: "a smaller number: the background knowledge in use does not fit these pictures"}
 		}
 	}
-	x, err := bursts(p, x)
+	x, err := qda.BurstMeans(x, p.Session.Near)
 	if err != nil {
 		return nil, err
 	}
@@ -183,33 +183,6 @@ func classOf(p *model.Prior, c Class, rng *rand.Rand) (*mat.Dense, error) {
 		x = x.Slice(0, mostOfClass, 0, d).(*mat.Dense)
 	}
 	return x, nil
-}
-
-// bursts returns the means of the bursts of whitened pictures.
-func bursts(p *model.Prior, x *mat.Dense) (*mat.Dense, error) {
-	const label = "class"
-	c, err := qda.New(p.NIW.Whitened(), p.Session.Options())
-	if err == nil {
-		err = c.AddClass(label)
-	}
-	if err == nil {
-		err = c.AddRows(label, x)
-	}
-	if err != nil {
-		return nil, err
-	}
-	_, d := x.Dims()
-	means := mat.NewDense(c.Bursts(label), d, nil)
-	for b := range c.Bursts(label) {
-		pictures, err := c.Pictures(label, b)
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range pictures {
-			floats.AddScaled(means.RawRowView(b), 1/float64(len(pictures)), x.RawRowView(i))
-		}
-	}
-	return means, nil
 }
 
 // update returns the prior (m', s (I + w RᵀR)) of coordinates in which the prior is
@@ -267,9 +240,9 @@ func carried(p *model.Prior, classes []*mat.Dense, s *settled) *model.Prior {
 	}
 	blas64.Trmm(blas.Left, blas.NoTrans, 1, base.L.RawTriangular(), blas64.General{Rows: d, Cols: d, Stride: l.Stride, Data: l.Data})
 	white.Nu = base.Nu
-	q, population := *p, *p.Session.FB
-	population.LogT[0] += s.logT
-	q.NIW, q.Session.FB, q.Precision, q.Facts = white, &population, "F32", maps.Clone(p.Facts)
+	q, population := *p, *p.Session.Population
+	population.LogT += s.logT
+	q.NIW, q.Session.Population, q.Precision, q.Facts = white, &population, "F32", maps.Clone(p.Facts)
 	if q.Facts == nil {
 		q.Facts = map[string]string{}
 	}

@@ -22,8 +22,8 @@ const dim = 24
 // plain is a prior that knows no direction from another.
 func plain() *model.Prior {
 	return &model.Prior{NIW: niw.HandCrafted(dim, 0.7), Transform: embed.Transform{Kind: embed.None},
-		Session: model.Session{Near: 1e-3, Centre: 1.67, Shared: 0.1, Kappa: 5, FB: &session.Population{LogT: [2]float64{0.5},
-			Hardness: session.Hardness{SD: 0.3, Weight: 0.5}, Level: session.Level{SD: 1, Count: 2}, Spread: session.Spread{SD: 1, Count: 10},
+		Session: model.Session{Near: 1e-3, Centre: 1.67, Shared: 0.1, Kappa: 5, Population: &session.Population{LogT: 0.5,
+			LogTemperature: session.LogTemperature{SD: 0.3, Weight: 0.5}, CohortMean: session.CohortMean{SD: 1, Count: 2}, CohortDeviation: session.CohortDeviation{SD: 1, Count: 10},
 			Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.5}, Slope: session.Normal{SD: 0.3}, Weight: 0.3}}}}
 }
 
@@ -83,7 +83,7 @@ func TestItPaysWhereClassesVaryAlikeAndOnlyThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return judge(p.Session.FB, samples, 0)
+		return judge(p.Session.Population, samples, 0)
 	}
 	if a, b := seen(plain()), seen(l.Prior); b.Accuracy < a.Accuracy+0.05 || b.Loss > a.Loss-0.05 || b.AUROC < a.AUROC {
 		t.Errorf("classes never seen: %+v before, %+v after", a, b)

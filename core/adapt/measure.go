@@ -146,8 +146,8 @@ func (m *measurement) run(ctx context.Context) (before, after Measured, s settle
 			*c.to = append(*c.to, samples...)
 		}
 	}
-	s.logT = temperature(m.prior.Session.FB, fresh)
-	return judge(m.prior.Session.FB, old, temperature(m.prior.Session.FB, old)), judge(m.prior.Session.FB, fresh, s.logT), s, nil
+	s.logT = temperature(m.prior.Session.Population, fresh)
+	return judge(m.prior.Session.Population, old, temperature(m.prior.Session.Population, old)), judge(m.prior.Session.Population, fresh, s.logT), s, nil
 }
 
 // distance returns the mean squared distance between two examples of a class.
@@ -210,7 +210,7 @@ func temperature(p *session.Population, samples []session.Sample) (best float64)
 // judge measures the answers at another temperature.
 func judge(p *session.Population, samples []session.Sample, logT float64) (m Measured) {
 	q := *p
-	q.LogT[0] += logT
+	q.LogT += logT
 	n := 0.0
 	var known, unknown []float64
 	for i := range samples {
@@ -220,10 +220,7 @@ func judge(p *session.Population, samples []session.Sample, logT float64) (m Mea
 		even := slices.Repeat([]float64{-math.Log(float64(c))}, c)
 		u, dst, scratch := make([]float64, c), make([]float64, c), make([]float64, c)
 		for k, y := range s.Answer {
-			for j := range u {
-				slope, offset := q.Line(s.Shots[j])
-				u[j] = slope*s.Query[k*c+j] + offset
-			}
+			floats.ScaleTo(u, 1/q.Temperature(), s.Query[k*c:(k+1)*c])
 			none := posterior.ProbabilitiesTo(dst, u, even, 0.5, scratch)
 			if y == session.Unknown {
 				unknown = append(unknown, none)

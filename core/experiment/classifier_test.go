@@ -5,9 +5,11 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/dataset/datasettest"
+	"metaqda/core/discriminant"
 	"metaqda/core/episode"
 	"metaqda/core/metrics"
 	"metaqda/core/model"
@@ -16,8 +18,7 @@ import (
 	"metaqda/core/qda"
 )
 
-// randomPrior has no special values, and a calibration that depends on the
-// shot.
+// randomPrior has no special values.
 func randomPrior(dim int) *Prior { return &Prior{Prior: modeltest.Prior(dim)} }
 
 // sourceOf returns a plan and a source of random classes with a random prior.
@@ -33,15 +34,6 @@ func sourceOf(t testing.TB, classes, rows, dim int) (*Source, *Plan) {
 		t.Fatal(err)
 	}
 	return sources[0], p
-}
-
-// byClass makes the prior of a source one under which each class has a scale matrix of
-// its own, with a population for each kind of inference.
-func byClass(s *Source) {
-	fb := s.Prior.Session.FB
-	plugIn := *fb
-	plugIn.LogT[0] += 0.2
-	s.Prior.Session = model.Session{Near: 0.1, Centre: 1.5, FB: fb, MAP: &plugIn}
 }
 
 // workerOf returns a worker with the scorer of one method.
@@ -73,25 +65,15 @@ func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.rows = s.Set.Rows([]int{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})
-		for _, c := range []struct {
-			method string
-			inf    niw.Inference
-			pooled bool
-		}{{"metaqda", niw.FB, false}, {"fb", niw.FB, false}, {"map", niw.MAP, false}, {"fb-lda", niw.FB, true}, {"map-lda", niw.MAP, true}} {
-			options := s.Prior.Session.Options()
-			if c.method != "metaqda" {
-				byClass(s)
-				options = s.Prior.Session.Own(c.inf)
+		options := s.Prior.Session.Options()
+		options.NonePrior = 0.5
+		w := workerOf(t, p, s, "metaqda")
+		for i := range 10 {
+			e := sampler.Episode(i)
+			if err := w.score(&e, i, func(int, *mat.Dense, []float64) {}); err != nil {
+				t.Fatal(err)
 			}
-			options.Pooled, options.NonePrior = c.pooled, 0.5
-			w := workerOf(t, p, s, c.method)
-			for i := range 10 {
-				e := sampler.Episode(i)
-				if err := w.score(&e, i, func(int, *mat.Dense, []float64) {}); err != nil {
-					t.Fatal(err)
-				}
-				compareWithClassifier(t, c.method, s, &e, w, options)
-			}
+			compareWithClassifier(t, "metaqda", s, &e, w, options)
 		}
 	}
 }
@@ -138,10 +120,74 @@ func compareWithClassifier(t *testing.T, method string, s *Source, e *episode.Ep
 	}
 }
 
-// Classes with fewer and with more rows than dimensions go different ways.
-func TestIncrementalScoresAgreeWithTheClassifier(t *testing.T) {
+// The oracle is Bayes' rule over the paper's densities, of rows that no data set was
+// whitened for, which are as they stand or the means of bursts.
+func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
+	s, p := sourceOf(t, 24, 20, 9)
+	pool, err := s.Pool("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.rows = s.Set.Rows([]int{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})
+	config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: 12}, Query: episode.Exactly(3), Imbalanced: true}
+	sampler, err := episode.NewUniform(pool, config, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Prior.Session.Near = 0.8
+	white := func(row int) []float64 {
+		x := make([]float64, s.Set.Dim)
+		if err := s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, row)); err != nil {
+			t.Fatal(err)
+		}
+		s.Prior.NIW.WhitenTo(x, x)
+		return x
+	}
+	for _, c := range []struct {
+		method string
+		inf    niw.Inference
+		pooled bool
+	}{{"fb", niw.FB, false}, {"map", niw.MAP, false}, {"fb-lda", niw.FB, true}, {"map-lda", niw.MAP, true}} {
+		w := workerOf(t, p, s, c.method)
+		for i := range 10 {
+			e := sampler.Episode(i)
+			if err := w.score(&e, i, func(int, *mat.Dense, []float64) {}); err != nil {
+				t.Fatal(err)
+			}
+			var classes []*mat.Dense
+			for _, rows := range e.Support {
+				x := mat.NewDense(len(rows), s.Set.Dim, nil)
+				for k, row := range rows {
+					x.SetRow(k, white(row))
+				}
+				if x, err = qda.BurstMeans(x, s.Prior.Session.Near); err != nil {
+					t.Fatal(err)
+				}
+				classes = append(classes, x)
+			}
+			oracle := discriminant.New(s.Prior.NIW, c.inf, c.pooled, classes)
+			want, got := make([]float64, 4), make([]float64, 4)
+			for k, row := range e.Query {
+				none := oracle.LogDensitiesTo(want, white(row))
+				if known := floats.LogSumExp(want) - math.Log(4); math.Abs(w.none[k]-(none-known)) > 1e-7*math.Max(1, math.Abs(none-known)) && math.Abs(none-known) < 600 {
+					t.Fatalf("%s: query %d: log odds of none %v, want %v", c.method, k, w.none[k], none-known)
+				}
+				metrics.SoftmaxTo(want, want, 1)
+				metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
+				for j := range got {
+					if math.Abs(got[j]-want[j]) > 1e-7 {
+						t.Fatalf("%s: query %d class %d: %v, want %v", c.method, k, j, got[j], want[j])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Classes that are added one session at a time score as all of them together.
+func TestIncrementalScoresAreThoseOfTheTask(t *testing.T) {
 	s, p := sourceOf(t, 24, 30, 8)
-	byClass(s)
+	s.Prior.Session = model.Session{}
 	p.Ways, p.Shots = []int{3}, []int{4}
 	r, err := p.newIncrementalRun(s, p.Split, 1)
 	if err != nil {
@@ -155,51 +201,21 @@ func TestIncrementalScoresAgreeWithTheClassifier(t *testing.T) {
 		}
 		first, second := r.sessions[0][0], r.sessions[0][1]
 		support := append(append([][]int{}, first.Support...), second.Support...)
-		e := episode.Episode{Classes: make([]int, len(support)), Support: support, Query: r.allQueries()[:12], QueryLabel: make([]int, 12)}
-		scores := mat.NewDense(len(e.Query), len(support), nil)
-		if err := scorer.ClassScoresTo(scores, support, e.Query, 2); err != nil {
+		queries := r.allQueries()[:12]
+		one, all := mat.NewDense(len(queries), len(support), nil), mat.NewDense(len(queries), len(support), nil)
+		if err := scorer.ClassScoresTo(one, support, queries, 2); err != nil {
 			t.Fatal(err)
 		}
-		inf, _ := niw.ParseInference(name)
-		options := s.Prior.Session.Own(inf)
-		plain := *options.Population
-		plain.Hardness.SD = 0
-		compareClosed(t, s, &e, scores, qda.Options{Inference: inf, Population: &plain})
-	}
-}
-
-func compareClosed(t *testing.T, s *Source, e *episode.Episode, scores *mat.Dense, o qda.Options) {
-	t.Helper()
-	c, err := qda.New(s.Prior.NIW, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := make([]float64, s.Set.Dim)
-	apply := func(i int) []float64 {
-		if err := s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, i)); err != nil {
+		task := &Task{Episode: &episode.Episode{Classes: make([]int, len(support)), Support: support, Query: queries, QueryLabel: make([]int, 12)}}
+		if _, err := scorer.ScoresTo(all, make([]float64, 12), task); err != nil {
 			t.Fatal(err)
 		}
-		return x
-	}
-	for j, rows := range e.Support {
-		if err := c.AddClass(fmt.Sprint(j)); err != nil {
-			t.Fatal(err)
-		}
-		for _, i := range rows {
-			if err := c.Add(fmt.Sprint(j), apply(i)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	want, got := make([]float64, len(e.Support)), make([]float64, len(e.Support))
-	for k, i := range e.Query {
-		if _, err := c.ProbabilitiesTo(want, apply(i)); err != nil {
-			t.Fatal(err)
-		}
-		metrics.SoftmaxTo(got, scores.RawRowView(k), 1)
-		for j := range got {
-			if math.Abs(got[j]-want[j]) > 1e-8 {
-				t.Fatalf("query %d class %d: %v, the classifier says %v", k, j, got[j], want[j])
+		for i := range queries {
+			a, b := one.RawRowView(i), all.RawRowView(i)
+			metrics.SoftmaxTo(a, a, 1)
+			metrics.SoftmaxTo(b, b, 1)
+			if !floats.EqualApprox(a, b, 1e-8) {
+				t.Fatalf("%s: query %d: %v one by one, %v together", name, i, a, b)
 			}
 		}
 	}

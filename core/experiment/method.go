@@ -114,15 +114,16 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) Metho
 		if err != nil {
 			return nil, err
 		}
-		base := niw.Posterior{Dim: p.NIW.Dim(), Kappa: p.NIW.Kappa, Nu: p.NIW.Nu, LogDetS: p.NIW.LogDetS()}
-		options := p.Session.Own(inf)
-		options.Pooled, options.NonePrior = pooled, 0.5
+		scorer := paperScorer{space: space, niw: p.NIW, inference: inf, pooled: pooled, near: p.Session.Near}
+		if p.Session.Shared == 0 { // else it is of the density that the prior is for
+			scorer.centre = p.Session.Centre
+		}
 		return func() Scorer {
-			scorer := niwScorer{space, p.NIW, base, options}
+			own := scorer
 			if pooled {
-				return &scorer
+				return &own
 			}
-			return &niwClassScorer{scorer}
+			return &paperClassScorer{own}
 		}, nil
 	}}
 }
@@ -133,13 +134,16 @@ func sessionMethod(name, summary string) Method {
 		if s.Prior == nil {
 			return nil, fmt.Errorf("method %q needs a prior; give one with --prior FILE", name)
 		}
+		if err := s.Prior.Serves(); err != nil {
+			return nil, fmt.Errorf("method %q: %w", name, err)
+		}
 		space, err := s.whitened("learned", s.Prior)
 		if err != nil {
 			return nil, err
 		}
 		options := s.Prior.Session.Options()
 		options.NonePrior = 0.5
-		return func() Scorer { return &niwScorer{space, s.Prior.NIW, niw.Posterior{}, options} }, nil
+		return func() Scorer { return &niwScorer{space, s.Prior.NIW, options} }, nil
 	}}
 }
 

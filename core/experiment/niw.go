@@ -2,11 +2,13 @@ package experiment
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core/discriminant"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/core/session"
@@ -16,8 +18,7 @@ import (
 // uses.
 type niwScorer struct {
 	space   *Space
-	niw     *niw.Prior    // by which the rows are whitened
-	prior   niw.Posterior // of an empty class
+	niw     *niw.Prior // by which the rows are whitened
 	options qda.Options
 }
 
@@ -71,76 +72,88 @@ func takeLogs(p []float64, none float64) float64 {
 	return math.Log(math.Max(none, leastProbability)) - math.Log(math.Max(known, leastProbability))
 }
 
-// niwClassScorer is a niwScorer whose classes share no scale matrix.
-type niwClassScorer struct{ niwScorer }
-
-// population returns that of the options, or Bayes' rule.
-func (s *niwClassScorer) population() *session.Population {
-	if p := s.options.Population; p != nil {
-		return p
-	}
-	return session.Bayes()
+// paperScorer scores episodes of a whitened data set by the paper's densities, taken at
+// their word.
+type paperScorer struct {
+	space        *Space
+	niw          *niw.Prior // by which the rows are whitened
+	inference    niw.Inference
+	pooled       bool
+	near, centre float64 // of the prior; see [qda.Options]
 }
 
-// ClassScoresTo uses the smaller of the two forms for each class: Gram products
-// of its rows, or the d x d scatter where rows outnumber dimensions. Classes come
-// and go here, so that nothing is left that they share: neither a mean of the
-// session nor its hardness, which keeps the order of the classes.
-func (s *niwClassScorer) ClassScoresTo(dst *mat.Dense, support [][]int, queries []int, workers int) error {
+// bayes is the population under which probabilities are those of Bayes' rule.
+var bayes = session.Bayes()
+
+// ScoresTo implements [Scorer].
+func (s *paperScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, error) {
+	way := t.Way()
+	classes, shots := make([]*mat.Dense, way), make([]float64, way)
+	for j, rows := range t.Support {
+		classes[j] = s.space.Rows(rows)
+		if s.near > 0 {
+			var err error
+			if classes[j], err = qda.BurstMeans(classes[j], s.near); err != nil {
+				return false, err
+			}
+		}
+		k, _ := classes[j].Dims()
+		shots[j] = float64(k)
+	}
+	queries := s.space.Rows(t.Query)
+	s.move(classes, queries)
+	c := discriminant.New(s.niw.Whitened(), s.inference, s.pooled, classes)
+	posterior := bayes.Infer(&session.Support{Shots: shots})
+	even, scratch := slices.Repeat([]float64{-math.Log(float64(way))}, way), make([]float64, way)
+	l := make([]float64, way)
+	for i := range t.Query {
+		floats.AddConst(-c.LogDensitiesTo(l, queries.RawRowView(i)), l)
+		p := dst.RawRowView(i)
+		none[i] = takeLogs(p, posterior.ProbabilitiesTo(p, l, even, 0.5, scratch))
+	}
+	return true, nil
+}
+
+// move puts the mean of the session in place of that of the prior, as far as the prior
+// says so, by taking from all rows
+//
+//	δ = Σ_j a_j w̄_j/(kappa_d + Σ_j a_j),   a_j = kappa K_j/(kappa+K_j)
+func (s *paperScorer) move(classes []*mat.Dense, queries *mat.Dense) {
+	if s.centre == 0 || s.pooled {
+		return
+	}
+	_, d := queries.Dims()
+	delta, total := make([]float64, d), s.centre
+	for _, x := range classes {
+		k, _ := x.Dims()
+		for i := range k {
+			floats.AddScaled(delta, s.niw.Kappa/(s.niw.Kappa+float64(k)), x.RawRowView(i))
+		}
+		total += s.niw.Kappa * float64(k) / (s.niw.Kappa + float64(k))
+	}
+	for _, x := range append(classes, queries) {
+		k, _ := x.Dims()
+		for i := range k {
+			floats.AddScaled(x.RawRowView(i), -1/total, delta)
+		}
+	}
+}
+
+// paperClassScorer is a paperScorer whose classes share nothing.
+type paperClassScorer struct{ paperScorer }
+
+// ClassScoresTo implements [ClassScorer]. Classes come and go here, so that nothing is
+// left that they share, as a mean of the session is.
+func (s *paperClassScorer) ClassScoresTo(dst *mat.Dense, support [][]int, queries []int, workers int) error {
 	z := s.space.Rows(queries)
-	var empty niw.Group
-	empty.ResetFrom(s.prior)
-	inf := s.options.Inference
+	white := s.niw.Whitened()
 	return eachClass(len(support), workers, func(c int) error {
-		density := s.classDensity(s.space.Rows(support[c]), z)
-		slope, offset := s.population().Line(float64(len(support[c])))
-		for i, row := range queries {
-			none := empty.LogProb(inf, s.space.norm2[s.space.index[row]], nil)
-			dst.Set(i, c, slope*(density(i)-none)+offset)
+		k := discriminant.New(white, s.inference, false, []*mat.Dense{s.space.Rows(support[c])})
+		var l [1]float64
+		for i := range queries {
+			none := k.LogDensitiesTo(l[:], z.RawRowView(i))
+			dst.Set(i, c, l[0]-none)
 		}
 		return nil
 	})
-}
-
-// classDensity returns the log density of the i-th row of z under a class with
-// the whitened rows w.
-func (s *niwClassScorer) classDensity(w, z *mat.Dense) func(i int) float64 {
-	k, d := w.Dims()
-	if k >= d {
-		return s.denseDensity(w, z)
-	}
-	var gram, cross mat.Dense
-	gram.Mul(w, w.T())
-	cross.Mul(z, w.T())
-	var g niw.Group
-	g.ResetFrom(s.prior)
-	for i := range k {
-		g.Append(gram.RawRowView(i)[:i+1])
-	}
-	return func(i int) float64 {
-		row := z.RawRowView(i)
-		return g.LogProb(s.options.Inference, floats.Dot(row, row), cross.RawRowView(i))
-	}
-}
-
-func (s *niwClassScorer) denseDensity(w, z *mat.Dense) func(i int) float64 {
-	k, d := w.Dims()
-	var scatter niw.Scatter
-	scatter.Reset(s.niw)
-	scatter.Add(w.RawMatrix())
-	if !scatter.Factorize() {
-		panic("experiment: scatter of finite rows is not positive definite")
-	}
-	centre := make([]float64, d)
-	for i := range k {
-		floats.Add(centre, w.RawRowView(i))
-	}
-	floats.Scale(1/(s.prior.Kappa+float64(k)), centre)
-	post := scatter.Posterior(k)
-	diff := make([]float64, d)
-	return func(i int) float64 {
-		floats.SubTo(diff, z.RawRowView(i), centre)
-		scatter.SolveTo(diff)
-		return post.LogProb(s.options.Inference, floats.Dot(diff, diff))
-	}
 }

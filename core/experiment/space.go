@@ -13,7 +13,6 @@ import (
 type Space struct {
 	x     *mat.Dense // rows x d
 	index []int32    // row of the set to row of x, -1 where it is not held
-	norm2 []float64  // |x_i|^2
 }
 
 // newSpace transforms the given rows of the set and, if whiten is not nil,
@@ -33,12 +32,6 @@ func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prio
 	}
 	if whiten != nil {
 		whiten.WhitenRowsTo(s.x, s.x)
-	}
-	s.norm2 = make([]float64, len(rows))
-	for k := range rows {
-		for _, v := range s.x.RawRowView(k) {
-			s.norm2[k] += v * v
-		}
 	}
 	return s, nil
 }

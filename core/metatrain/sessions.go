@@ -117,14 +117,3 @@ func scatter(white *mat.Dense, rows []int) (s float64) {
 	}
 	return s
 }
-
-// Population returns the head as the model of sessions that was not fitted: its
-// temperature and offsets up to the degree that a population has, and Bayes' rule
-// for none of these with the offset None[0].
-func (h *Head) Population() *session.Population {
-	p := session.Bayes()
-	copy(p.LogT[:], h.LogT[:])
-	copy(p.Offset[:], h.Bias[1:])
-	p.Known.Threshold.Mean = h.None[0] - h.Bias[0]
-	return p
-}

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"metaqda/core/episode"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
@@ -25,7 +27,7 @@ func TestSessionsScoreAsTheClassifierDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []qda.Options{{}, {Inference: niw.MAP, Centre: 1.5, Near: 0.2}} {
+	for _, o := range []qda.Options{{Shared: 1, Kappa: 2}, {Shared: 0.3, Kappa: 5, Centre: 1.5, Near: 0.2}} {
 		samples, err := Sessions(context.Background(), p, o, &w.domain, []episode.Sampler{s}, 4, 2)
 		if err != nil || len(samples) != 4 {
 			t.Fatal(err, len(samples))
@@ -114,52 +116,57 @@ func TestClassDistanceByPairs(t *testing.T) {
 	}
 }
 
-// Of sessions whose log densities are T times too large and whose prior is right
-// the fit finds T; where the sessions of each domain have a temperature of their
-// own it finds that, and predicts better than one for all.
+// Scores that are so many times larger need a temperature that is so many times higher;
+// where the sessions of each domain have one of their own the fit finds how much they
+// differ, and predicts better than with one for all.
 func TestFitOfSampledWorlds(t *testing.T) {
-	var samples []session.Sample
-	for domain, sd := range []float64{0.6, 1, 2.2} {
+	var samples, even []session.Sample
+	for domain, times := range []float64{0.6, 1, 2.2} {
 		w := newWorld(uint64(10+domain), 30, 14, 0.25, []float64{1, 1, 1, 1, 1, 1})
-		p := niw.HandCrafted(6, math.Sqrt(20))
-		p.Nu, p.Kappa = 25, 0.25
 		c := episode.Fixed(4, 5, 4)
 		c.UnknownClasses = 4
 		s, err := episode.NewUniform(w.pool, c, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		part, err := Sessions(context.Background(), p, qda.Options{}, &w.domain, []episode.Sampler{s}, 40, 2)
-		if err != nil {
-			t.Fatal(err)
+		ask := func() []session.Sample {
+			part, err := Sessions(context.Background(), niw.HandCrafted(6, math.Sqrt(20)), qda.Options{Shared: 1, Kappa: 1, Centre: 1}, &w.domain, []episode.Sampler{s}, 40, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range part {
+				part[i].Domain = domain
+			}
+			return part
 		}
+		part := ask()
+		even = append(even, ask()...)
 		for i := range part {
-			part[i].Domain = domain
-			for k := range part[i].Scores {
-				part[i].Scores[k] *= 3 * sd
-			}
-			for k := range part[i].Query {
-				part[i].Query[k] *= 3 * sd
-			}
+			floats.Scale(3*times, part[i].Scores)
+			floats.Scale(3*times, part[i].Query)
 		}
 		samples = append(samples, part...)
 	}
-	p, err := session.Fit(samples, nil, true, 2)
+	p, err := session.Fit(samples, nil, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Temperature(5) / 3; !(math.Abs(math.Log(got)) <= 0.35) {
-		t.Errorf("T is %.3f times what it should be", got)
+	plain, err := session.Fit(even, nil, 2)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if p.Hardness.SD < 0.25 || p.Hardness.SD > 1.2 {
-		t.Errorf("hardness spreads by %.3f, made with 0.53", p.Hardness.SD)
+	if got := p.LogT - plain.LogT - math.Log(3); !(math.Abs(got) <= 0.35) {
+		t.Errorf("ln T is off by %.3f", got)
+	}
+	if p.LogTemperature.SD < 0.25 || p.LogTemperature.SD > 1.2 {
+		t.Errorf("log temperatures deviate by %.3f, made with 0.53", p.LogTemperature.SD)
 	}
 	one := *p
-	one.Hardness.SD = 0
+	one.LogTemperature.SD = 0
 	if a, b := closedLoss(p, samples), closedLoss(&one, samples); a > b-0.002 {
 		t.Errorf("loss %.4f, with one temperature for all %.4f", a, b)
 	}
-	again, err := session.Fit(samples, nil, true, 1)
+	again, err := session.Fit(samples, nil, 1)
 	if err != nil || *again != *p {
 		t.Errorf("with one worker %+v, with two %+v", again, p)
 	}
@@ -178,10 +185,7 @@ func closedLoss(p *session.Population, samples []session.Sample) (loss float64) 
 			if y == session.Unknown {
 				continue
 			}
-			for j := range u {
-				slope, offset := p.Line(s.Shots[j])
-				u[j] = slope*s.Query[k*c+j] + offset
-			}
+			floats.ScaleTo(u, 1/p.Temperature(), s.Query[k*c:(k+1)*c])
 			q.ProbabilitiesTo(dst, u, even, 0, scratch)
 			loss -= math.Log(dst[y])
 			n++

@@ -12,11 +12,12 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core/discriminant"
 	"metaqda/core/episode"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 )
 
 // world is a data set drawn from a hierarchical model: each class has a mean
@@ -455,46 +456,44 @@ func TestDegenerateWorld(t *testing.T) {
 	}
 }
 
-// The head of training and the population made of it are the same function.
-func TestHeadAgreesWithClassifier(t *testing.T) {
+// The loss is that of the paper's densities under the head, by its definition.
+func TestLossIsThatOfTheDensities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	const d, pi = 5, 0.3
 	p, task := randomParams(rng, d), randomTask(rng, d, []int{1, 4, 2}, 2, true)
-	p.Head.LogT[2], p.Head.None[1], p.Head.None[2] = 0, 0, 0 // what a population has no place for
 	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
-		c, err := qda.New(p.Prior, qda.Options{Inference: inf, NonePrior: pi, Population: p.Head.Population()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		var classes []*mat.Dense
 		row := 0
-		for j, k := range task.Shots {
-			if err := c.AddClass(fmt.Sprint(j)); err != nil {
-				t.Fatal(err)
-			}
-			for range k {
-				if err := c.Add(fmt.Sprint(j), task.X[row*d:(row+1)*d]); err != nil {
-					t.Fatal(err)
-				}
+		for _, k := range task.Shots {
+			w := mat.NewDense(k, d, nil)
+			for i := range k {
+				p.Prior.WhitenTo(w.RawRowView(i), task.X[row*d:(row+1)*d])
 				row++
 			}
+			classes = append(classes, w)
 		}
+		c := discriminant.New(p.Prior, inf, false, classes)
 		e, w := NewEngine(d, Objective{Inference: inf, Loss: OpenSet, NonePrior: pi}), &Workspace{}
 		e.Set(p)
 		e.forward(w, task)
 		loss, want := e.lossGradient(w, task), 0.0
-		prob := make([]float64, 3)
+		l, z := make([]float64, 4), make([]float64, d)
 		for i, y := range task.Labels {
-			none, err := c.ProbabilitiesTo(prob, task.X[(row+i)*d:(row+i+1)*d])
-			if err != nil {
-				t.Fatal(err)
+			p.Prior.WhitenTo(z, task.X[(row+i)*d:(row+i+1)*d])
+			none := c.LogDensitiesTo(l[:3], z)
+			for j, k := range task.Shots {
+				x := math.Log(float64(k))
+				at := func(c [Degree]float64) float64 { return c[0] + c[1]*x + c[2]*x*x }
+				l[j] = math.Log((1-pi)/3) + (l[j]-none)/math.Exp(at(p.Head.LogT)) + at(p.Head.Bias)
 			}
-			if y != Unknown {
-				none = prob[y]
+			l[3] = math.Log(pi) + p.Head.None[0] + p.Head.None[1]*math.Log(7./3) + p.Head.None[2]*math.Log(3)
+			if y == Unknown {
+				y = 3
 			}
-			want -= math.Log(none) / float64(len(task.Labels))
+			want += (floats.LogSumExp(l) - l[y]) / float64(len(task.Labels))
 		}
 		if !(math.Abs(loss-want) <= 1e-9) {
-			t.Errorf("%v: loss %v, by the classifier %v", inf, loss, want)
+			t.Errorf("%v: loss %v, by the densities %v", inf, loss, want)
 		}
 	}
 }

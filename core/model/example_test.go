@@ -14,7 +14,8 @@ import (
 // and how densities become probabilities. One is learned by `metaqda train`; here one
 // is made by hand.
 func Example() {
-	file, err := model.EncodePrior(&model.Prior{NIW: niw.HandCrafted(2, 1), Transform: embed.Transform{Kind: embed.None}})
+	file, err := model.EncodePrior(&model.Prior{NIW: niw.HandCrafted(2, 1), Transform: embed.Transform{Kind: embed.None},
+		Session: model.Session{Shared: 1, Kappa: 1}})
 	if err != nil {
 		panic(err)
 	}

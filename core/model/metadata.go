@@ -136,8 +136,7 @@ func (s *Session) write(w *writer) {
 	w.floatField("centre", s.Centre, false)
 	w.floatField("shared", s.Shared, false)
 	w.floatField("kappa", s.Kappa, false)
-	writePopulation("fb", s.FB, w)
-	writePopulation("map", s.MAP, w)
+	writePopulation("fb", s.Population, w)
 }
 
 func (s *Session) read(f *fields) {
@@ -145,8 +144,9 @@ func (s *Session) read(f *fields) {
 	f.float("centre", &s.Centre)
 	f.float("shared", &s.Shared)
 	f.float("kappa", &s.Kappa)
-	readPopulation("fb", &s.FB, f)
-	readPopulation("map", &s.MAP, f)
+	if s.Shared > 0 { // what a prior for other densities says of sessions is of no use
+		readPopulation("fb", &s.Population, f)
+	}
 }
 
 func writePopulation(name string, p *session.Population, w *writer) {
@@ -155,17 +155,17 @@ func writePopulation(name string, p *session.Population, w *writer) {
 	}
 	w.name(name)
 	w.object(func(w *writer) {
-		w.twoField("logT", p.LogT)
-		w.twoField("offset", p.Offset)
+		w.twoField("logT", [2]float64{p.LogT}) // the second, and the offsets, were by the number of examples
+		w.twoField("offset", [2]float64{})
 		w.named("leftOut", "class", p.LeftOut.Class, "own", p.LeftOut.Own)
-		w.named("hardness", "sd", p.Hardness.SD, "weight", p.Hardness.Weight)
+		w.named("hardness", "sd", p.LogTemperature.SD, "weight", p.LogTemperature.Weight)
 		w.name("level")
 		w.object(func(w *writer) {
-			w.twoField("mean", p.Level.Mean)
-			w.floatField("sd", p.Level.SD, true)
-			w.floatField("count", p.Level.Count, true)
+			w.twoField("mean", p.CohortMean.Mean)
+			w.floatField("sd", p.CohortMean.SD, true)
+			w.floatField("count", p.CohortMean.Count, true)
 		})
-		w.named("spread", "sd", p.Spread.SD, "count", p.Spread.Count)
+		w.named("spread", "sd", p.CohortDeviation.SD, "count", p.CohortDeviation.Count)
 		w.name("known")
 		w.object(func(w *writer) {
 			w.named("threshold", "mean", p.Known.Threshold.Mean, "sd", p.Known.Threshold.SD)
@@ -188,16 +188,19 @@ func readPopulation(name string, dst **session.Population, f *fields) {
 	f.inner(name, func(f *fields) {
 		p := &session.Population{}
 		*dst = p
-		f.two("logT", &p.LogT)
-		f.two("offset", &p.Offset)
+		var logT, offset [2]float64
+		f.two("logT", &logT)
+		f.two("offset", &offset)
+		p.LogT = logT[0]
+		f.failed = f.failed || logT[1] != 0 || offset != [2]float64{}
 		f.named("leftOut", "class", &p.LeftOut.Class, "own", &p.LeftOut.Own)
-		f.named("hardness", "sd", &p.Hardness.SD, "weight", &p.Hardness.Weight)
+		f.named("hardness", "sd", &p.LogTemperature.SD, "weight", &p.LogTemperature.Weight)
 		f.inner("level", func(f *fields) {
-			f.two("mean", &p.Level.Mean)
-			f.float("sd", &p.Level.SD)
-			f.float("count", &p.Level.Count)
+			f.two("mean", &p.CohortMean.Mean)
+			f.float("sd", &p.CohortMean.SD)
+			f.float("count", &p.CohortMean.Count)
 		})
-		f.named("spread", "sd", &p.Spread.SD, "count", &p.Spread.Count)
+		f.named("spread", "sd", &p.CohortDeviation.SD, "count", &p.CohortDeviation.Count)
 		f.inner("known", func(f *fields) {
 			f.named("threshold", "mean", &p.Known.Threshold.Mean, "sd", &p.Known.Threshold.SD)
 			f.named("slope", "mean", &p.Known.Slope.Mean, "sd", &p.Known.Slope.SD)

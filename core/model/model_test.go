@@ -39,17 +39,17 @@ func samplePrior(d int, precision string) *Prior {
 	return &Prior{
 		NIW:       p,
 		Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Shift: 0.377, Centre: center},
-		Session:   Session{Near: 0.5, Centre: 1.5, FB: samplePopulation(1.5), MAP: samplePopulation(2)},
+		Session:   Session{Near: 0.5, Centre: 1.5, Shared: 0.75, Kappa: 5, Population: samplePopulation()},
 		Extractor: Extractor{ID: "test", SHA256: "00ff"},
 		Facts:     map[string]string{"seed": "7", "data": "a, b"},
 		Precision: precision,
 	}
 }
 
-func samplePopulation(logT float64) *session.Population {
+func samplePopulation() *session.Population {
 	return &session.Population{
-		LogT: [2]float64{logT, -0.25}, Offset: [2]float64{-3, 1. / 3}, Hardness: session.Hardness{SD: 0.5, Weight: 0.7},
-		Level: session.Level{Mean: [2]float64{4, 1}, SD: 2, Count: 3}, Spread: session.Spread{SD: 2, Count: 1},
+		LogT: 1. / 3, LeftOut: session.LeftOut{Class: 0.5, Own: 0.25}, LogTemperature: session.LogTemperature{SD: 0.5, Weight: 0.7},
+		CohortMean: session.CohortMean{Mean: [2]float64{4, 1}, SD: 2, Count: 3}, CohortDeviation: session.CohortDeviation{SD: 2, Count: 1},
 		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.25}, Slope: session.Normal{Mean: 0.1, SD: 0.2}, Weight: 0.3},
 	}
 }
@@ -358,8 +358,9 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 		"nan in m":           func(p *Prior) { p.NIW.M[1] = math.NaN() },
 		"negative diagonal":  func(p *Prior) { p.NIW.L.SetTri(1, 1, -1) },
 		"infinite centre":    func(p *Prior) { p.Transform.Centre[0] = math.Inf(1) },
-		"absurd temperature": func(p *Prior) { p.Session.FB.LogT[0] = 1e9 },
-		"spread of zero":     func(p *Prior) { p.Session.MAP.Spread.SD = 0 },
+		"absurd temperature": func(p *Prior) { p.Session.Population.LogT = 1e9 },
+		"deviation of zero":  func(p *Prior) { p.Session.Population.CohortDeviation.SD = 0 },
+		"negative weight":    func(p *Prior) { p.Session.Shared = -1 },
 		"negative near":      func(p *Prior) { p.Session.Near = -1 },
 		"negative centre":    func(p *Prior) { p.Session.Centre = -1 },
 	} {
@@ -605,38 +606,37 @@ func TestExtremePriorsAnswer(t *testing.T) {
 func answers(t *testing.T, p *Prior, x []float64) {
 	t.Helper()
 	d := p.NIW.Dim()
-	for _, o := range []qda.Options{p.Session.Options(), p.Session.Own(niw.MAP)} {
-		o.NonePrior = 0.1
-		c, err := qda.New(p.NIW, o)
-		if err != nil {
+	o := p.Session.Options()
+	o.NonePrior = 0.1
+	c, err := qda.New(p.NIW, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ones := make([]float64, d)
+	ones[0] = 1
+	for label, v := range map[string][]float64{"a": ones, "b": x} {
+		if err := c.AddClass(label); err != nil {
 			t.Fatal(err)
 		}
-		ones := make([]float64, d)
-		ones[0] = 1
-		for label, v := range map[string][]float64{"a": ones, "b": x} {
-			if err := c.AddClass(label); err != nil {
-				t.Fatal(err)
-			}
-			for range 2 {
-				y := make([]float64, d)
-				if p.Transform.ApplyTo(y, v) != nil || c.Add(label, y) != nil {
-					return // refused with an error, as it may be
-				}
+		for range 2 {
+			y := make([]float64, d)
+			if p.Transform.ApplyTo(y, v) != nil || c.Add(label, y) != nil {
+				return // refused with an error, as it may be
 			}
 		}
-		for _, v := range [][]float64{x, ones} {
-			y, answer := make([]float64, d), make([]float64, 2)
-			if p.Transform.ApplyTo(y, v) != nil {
-				return
-			}
-			none, err := c.ProbabilitiesTo(answer, y)
-			if err != nil {
-				return
-			}
-			sum := none + answer[0] + answer[1]
-			if !(math.Abs(sum-1) < 1e-9) {
-				t.Fatalf("%v: kappa %g, nu %g, m %v: answers are %v and none %v about %v", o.Inference, p.NIW.Kappa, p.NIW.Nu, p.NIW.M, answer, none, v)
-			}
+	}
+	for _, v := range [][]float64{x, ones} {
+		y, answer := make([]float64, d), make([]float64, 2)
+		if p.Transform.ApplyTo(y, v) != nil {
+			return
+		}
+		none, err := c.ProbabilitiesTo(answer, y)
+		if err != nil {
+			return
+		}
+		sum := none + answer[0] + answer[1]
+		if !(math.Abs(sum-1) < 1e-9) {
+			t.Fatalf("kappa %g, nu %g, m %v: answers are %v and none %v about %v", p.NIW.Kappa, p.NIW.Nu, p.NIW.M, answer, none, v)
 		}
 	}
 }

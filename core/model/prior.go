@@ -59,49 +59,37 @@ type Prior struct {
 	Precision string            // of m, L and center: "F64", "F32" or "F16"; empty means F32
 }
 
-// Session is what a prior says of the sessions it will be used in; the zero Session
-// takes densities at their word.
+// Session is what a prior says of the sessions it will be used in. That of one learned for
+// the paper's densities, a scale matrix for each class, has Shared zero: see [Prior.Serves].
 type Session struct {
-	Near   float64             `json:"near,omitempty"`   // Options.Near of package qda
-	Centre float64             `json:"centre,omitempty"` // Options.Centre
-	Shared float64             `json:"shared,omitempty"` // Options.Shared; 0 where each class has a scale matrix of its own
-	Kappa  float64             `json:"kappa,omitempty"`  // Options.Kappa
-	FB     *session.Population `json:"fb,omitempty"`     // of the density that sessions have; nil for Bayes' rule as it stands
-	MAP    *session.Population `json:"map,omitempty"`    // of the plug-in predictive of [Session.Own]; of no use where Shared is positive
+	Near       float64             // Options.Near of package qda
+	Centre     float64             // Options.Centre
+	Shared     float64             // Options.Shared
+	Kappa      float64             // Options.Kappa
+	Population *session.Population // nil for Bayes' rule as it stands
 }
 
-// Options returns the options of the classifier that the prior is for: one scale matrix
-// for the session where Shared is positive, else the fully Bayesian predictive of each
-// class by itself.
+// Options returns the options of the classifier that the prior is for.
 func (s *Session) Options() qda.Options {
-	if s.Shared > 0 {
-		return qda.Options{Near: s.Near, Centre: s.Centre, Shared: s.Shared, Kappa: s.Kappa, Population: s.FB}
-	}
-	return s.Own(niw.FB)
+	return qda.Options{Near: s.Near, Centre: s.Centre, Shared: s.Shared, Kappa: s.Kappa, Population: s.Population}
 }
 
-// Own returns the options for a scale matrix for each class, or a pooled one, as the
-// paper has it. A prior for the session's one says nothing of how such densities become
-// probabilities.
-func (s *Session) Own(inf niw.Inference) qda.Options {
-	if s.Shared > 0 {
-		return qda.Options{Inference: inf, Near: s.Near}
+// Serves returns nil where the prior is one for sessions, else a *[FormatError]: it was
+// learned for the paper's densities, which core/discriminant has.
+func (p *Prior) Serves() error {
+	if p.Session.Shared > 0 {
+		return nil
 	}
-	o := qda.Options{Inference: inf, Near: s.Near, Centre: s.Centre, Population: s.FB}
-	if inf == niw.MAP {
-		o.Population = s.MAP
-	}
-	return o
+	return &FormatError{Format: "prior", Reason: "it was learned for a covariance of each class, which only the methods fb and map of `metaqda eval` take: learn it anew with `metaqda train`, or take the one that comes with this program", Older: true}
 }
 
 // Validate returns a *[niw.ValueError] that names what is out of range.
 func (s *Session) Validate() error {
-	for _, o := range []qda.Options{s.Options(), s.Own(niw.MAP)} {
-		if err := o.Validate(); err != nil {
-			return err
-		}
+	o := s.Options()
+	if s.Shared == 0 {
+		o.Shared, o.Kappa = 1, 1
 	}
-	return nil
+	return o.Validate()
 }
 
 // Validate checks the whole content.

@@ -45,11 +45,7 @@ func (s *Scatter) Reset(p *Prior) {
 // Add takes in the whitened examples of one class, the rows of w. The scatter
 // is centred before it is squared, so a common offset costs no digits. Cost
 // K d² /2 multiply-adds.
-func (s *Scatter) Add(w blas64.General) { s.AddShifted(w, nil) }
-
-// AddShifted is [Scatter.Add] under the prior mean m + L δ in place of m, which puts
-// w̄_j - δ in place of w̄_j. A nil δ is zero.
-func (s *Scatter) AddShifted(w blas64.General, delta []float64) {
+func (s *Scatter) Add(w blas64.General) {
 	if w.Rows == 0 {
 		return
 	}
@@ -65,9 +61,6 @@ func (s *Scatter) AddShifted(w blas64.General, delta []float64) {
 	}
 	a := s.a.RawSymmetric()
 	blas64.Syrk(blas.Trans, 1, c, 1, a)
-	if delta != nil {
-		floats.Sub(s.centre, delta)
-	}
 	k := float64(w.Rows)
 	blas64.Syr(s.prior.Kappa*k/(s.prior.Kappa+k), blas64.Vector{N: w.Cols, Data: s.centre, Inc: 1}, a)
 }

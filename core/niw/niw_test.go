@@ -252,41 +252,6 @@ func TestAffineEquivariance(t *testing.T) {
 	}
 }
 
-func TestRemoveUndoesAppendToTheBit(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 1))
-	const d, n = 12, 6
-	p := randomPrior(rng, d)
-	w := randomRows(rng, n, d)
-	dot := func(i, j int) float64 { return mat.Dot(w.RowView(i), w.RowView(j)) }
-	fit := func(rows []int) *Group {
-		var g Group
-		g.Reset(p)
-		for i := range rows {
-			cross := make([]float64, i+1)
-			for j := range cross {
-				cross[j] = dot(rows[i], rows[j])
-			}
-			g.Append(cross)
-		}
-		return &g
-	}
-	for out := range n {
-		all, left := []int{0, 1, 2, 3, 4, 5}, []int{}
-		for _, i := range all {
-			if i != out {
-				left = append(left, i)
-			}
-		}
-		g := fit(all)
-		g.Remove(out)
-		want := fit(left)
-		cross := []float64{1, 2, 3, 4, 5}
-		if got, want := g.LogProb(FB, 99, cross), want.LogProb(FB, 99, cross); got != want {
-			t.Errorf("without %d: got %v, want %v", out, got, want)
-		}
-	}
-}
-
 func TestWhitenRowsMatchesWhiten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for _, d := range []int{1, 63, 64, 65, 150} {

@@ -39,56 +39,6 @@ func (p *Prior) Rank() int {
 	return p.Spiked.Rank()
 }
 
-// WhitenPartTo is half of [Prior.WhitenTo] for a spiked prior of rank r: all
-// that inner products with whitened points need, for half the cost. It stores
-//
-//	y = D^-½ (x-m),   a = Q y
-//
-// of lengths d and r and returns |w|² = |y|² + Σ_k (1/Lambda_k - 1) a_k², where
-// w is x whitened. With b of [Prior.PartnerTo] for a whitened point v
-//
-//	vᵀw = vᵀy + bᵀa
-//
-// It panics on other lengths and for a prior without Spiked.
-func (p *Prior) WhitenPartTo(y, a, x []float64) (r2 float64) {
-	s := p.spiked()
-	if len(y) != p.Dim() || len(x) != len(y) || len(a) != s.Rank() {
-		panic("niw: vector of wrong length")
-	}
-	floats.SubTo(y, x, p.M)
-	floats.Div(y, s.Scale)
-	v := blas64.Vector{N: len(y), Data: y, Inc: 1}
-	r2 = blas64.Dot(v, v)
-	if len(a) > 0 {
-		blas64.Gemv(blas.NoTrans, 1, s.q, v, 0, blas64.Vector{N: len(a), Data: a, Inc: 1})
-	}
-	for k, v := range a {
-		r2 += s.square[k] * v * v
-	}
-	return r2
-}
-
-func (p *Prior) spiked() *Spiked {
-	if p.Spiked == nil {
-		panic("niw: prior without a spiked scale matrix")
-	}
-	return p.Spiked
-}
-
-// PartnerTo stores b = (Λ^-½ - I) Q v, of length r, for the whitened point v;
-// see [Prior.WhitenPartTo]. Cost r d.
-func (p *Prior) PartnerTo(b, v []float64) {
-	s := p.spiked()
-	if len(v) != p.Dim() || len(b) != s.Rank() {
-		panic("niw: vector of wrong length")
-	}
-	if len(b) == 0 {
-		return
-	}
-	blas64.Gemv(blas.NoTrans, 1, s.q, blas64.Vector{N: len(v), Data: v, Inc: 1}, 0, blas64.Vector{N: len(b), Data: b, Inc: 1})
-	floats.Mul(b, s.whiten)
-}
-
 // UnwhitenTo overwrites w, of length d, with x-m where w is x whitened. Same
 // cost as [Prior.WhitenTo].
 func (p *Prior) UnwhitenTo(w []float64) {

@@ -6,10 +6,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core/discriminant"
 	"metaqda/core/metatrain"
 	"metaqda/core/metrics"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 )
 
 // priorJSON is a prior as the vectors spell it.
@@ -102,51 +102,34 @@ func (c *predictiveCase) checkPosterior(t *tally, p *niw.Prior, j int, x *mat.De
 }
 
 func (c *predictiveCase) checkDensities(t *tally, p *niw.Prior, inf niw.Inference, density, probability [][]float64) error {
-	k, err := qda.New(p, qda.Options{Inference: inf})
-	if err != nil {
-		return err
-	}
+	classes := make([]*mat.Dense, len(c.Support))
 	for j, rows := range c.Support {
-		label := fmt.Sprint(j)
-		if err := k.AddClass(label); err != nil {
-			return err
+		if len(rows) == 0 {
+			continue
 		}
-		for _, x := range rows {
-			if err := k.Add(label, x); err != nil {
-				return err
-			}
-		}
-	}
-	got := make([]float64, len(c.Support))
-	for i, x := range c.Query {
-		none, err := k.LogDensitiesTo(got, x)
+		x, err := dense(rows, p.Dim())
 		if err != nil {
+			return fmt.Errorf("class %d: %w", j, err)
+		}
+		classes[j] = mat.NewDense(len(rows), p.Dim(), nil)
+		p.WhitenRowsTo(classes[j], x)
+	}
+	k := discriminant.New(p, inf, false, classes)
+	got, z := make([]float64, len(c.Support)), make([]float64, p.Dim())
+	for i, x := range c.Query {
+		if err := niw.CheckVector("embedding", x, p.Dim()); err != nil {
 			return fmt.Errorf("query %d: %w", i, err)
 		}
+		p.WhitenTo(z, x)
+		none := k.LogDensitiesTo(got, z)
 		t.compareAll(inf.String()+" log density", got, density[i])
 		if inf == niw.FB {
 			t.compare("prior predictive log density", none, c.Prior0[i])
 		}
-		if err := c.probabilitiesTo(got, k, x); err != nil {
-			return err
-		}
+		metrics.SoftmaxTo(got, got, 1)
 		t.compareAll(inf.String()+" probability", got, probability[i])
 	}
 	return nil
-}
-
-// probabilitiesTo overwrites the log densities in p with probabilities. The
-// vectors count a class without examples as one more class whose density is the
-// prior predictive; the classifier leaves such a class out until it is taught.
-func (c *predictiveCase) probabilitiesTo(p []float64, k *qda.Classifier, x []float64) error {
-	for _, rows := range c.Support {
-		if len(rows) == 0 {
-			metrics.SoftmaxTo(p, p, 1)
-			return nil
-		}
-	}
-	_, err := k.ProbabilitiesTo(p, x)
-	return err
 }
 
 // dense copies rows of equal length d into a matrix.

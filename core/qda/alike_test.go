@@ -15,7 +15,7 @@ func TestAlikeFindsClumpsAmongStrangers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(80, 1))
 	for trial := range 20 {
 		x, of := clumps(rng, 120)
-		c, err := New(niw.HandCrafted(120, 1), Options{NonePrior: 0.2})
+		c, err := New(niw.HandCrafted(120, 1), with(Options{NonePrior: 0.2}))
 		must(t, err)
 		all := make([]int, len(of))
 		for i := range all {
@@ -48,7 +48,7 @@ func TestAlikeIsAStarCover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 1))
 	const d, m = 5, 60
 	p := randomPrior(rng, d)
-	c, err := New(p, Options{NonePrior: 0.2})
+	c, err := New(p, with(Options{NonePrior: 0.2}))
 	must(t, err)
 	x, mean := mat.NewDense(m, d, nil), make([]float64, d)
 	for i := range m {
@@ -109,7 +109,7 @@ func TestAlikeIsAStarCover(t *testing.T) {
 }
 
 func TestAlikeRefusesWhatIsNoEmbedding(t *testing.T) {
-	c, err := New(niw.HandCrafted(3, 1), Options{NonePrior: 0.2})
+	c, err := New(niw.HandCrafted(3, 1), with(Options{NonePrior: 0.2}))
 	must(t, err)
 	if groups, err := c.Alike(new(mat.Dense), nil); err != nil || groups != nil {
 		t.Errorf("none: %v, %v", groups, err)

@@ -36,9 +36,8 @@ type Answers struct {
 // taught, and for one picture, together is no different from one by one. The order of
 // the rows does not matter but for rounding. See TRANSDUCTION.md.
 //
-// What was taught stays as it is. Where each class has a scale matrix of its own, in the
-// pooled variant, and under Bayes' rule as it stands, without a Population, pictures are
-// answered one by one.
+// What was taught stays as it is. Under Bayes' rule as it stands, without a Population,
+// pictures are answered one by one.
 //
 // Now and then progress, unless it is nil, is told how much is done of how much. When
 // ctx ends, Classify returns its error. A row that is not a finite embedding of length
@@ -62,7 +61,7 @@ func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, tot
 		progress = func(int, int) {}
 	}
 	var err error
-	if c.shared == nil || c.options.Population == nil {
+	if c.options.Population == nil {
 		err = c.oneByOne(ctx, a, x, progress)
 	} else {
 		b := &batch{of: c, ctx: ctx, progress: progress, n: n, posterior: c.Session()}
@@ -209,8 +208,8 @@ func (b *batch) judge(alone bool) error {
 		end := min(first+batchBlock, b.n)
 		for i := first; i < end; i++ {
 			b.scoresTo(u.u, i)
-			for j, k := range c.taught {
-				u.u[j] = k.slope*u.u[j] + k.offset
+			for j := range u.u {
+				u.u[j] *= u.slope
 			}
 			row := b.share.RawRowView(i)
 			if alone {

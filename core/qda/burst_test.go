@@ -36,7 +36,7 @@ next:
 // in another.
 func taughtOne(t testing.TB, p *niw.Prior, o Options, pictures [][]float64) *Classifier {
 	t.Helper()
-	c, err := New(p, o)
+	c, err := New(p, with(o))
 	must(t, err)
 	must(t, c.AddClass("it"))
 	must(t, c.AddClass("other"))
@@ -189,7 +189,7 @@ func TestBurstsOfDegenerateClasses(t *testing.T) {
 		p := niw.HandCrafted(d, 1)
 		scale := make([]float64, d)
 		p.WhitenTo(scale, at(1))
-		o := Options{NonePrior: 0.2, Near: of.near}
+		o := with(Options{NonePrior: 0.2, Near: of.near})
 		var pictures [][]float64
 		for _, x := range of.pictures {
 			pictures = append(pictures, at(x/scale[0]))
@@ -293,11 +293,10 @@ func TestDetachThenAttach(t *testing.T) {
 	for name, o := range variants {
 		for _, d := range []int{2, 24} {
 			p, query := randomPrior(rng, d), randomVector(rng, d, 0.3)
-			c, err := New(p, o)
+			c, err := New(p, with(o))
 			must(t, err)
 			for k, label := range labels {
 				must(t, c.AddClass(label))
-				must(t, c.SetClassPrior(label, float64(k+1)))
 				for range k + 1 {
 					must(t, c.Add(label, randomVector(rng, d, 1)))
 				}
@@ -341,7 +340,7 @@ func TestDetachThenAttach(t *testing.T) {
 func TestAttachUnderAnotherNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(49, 1))
 	const d = 24
-	pictures, o := drift(rng, 15, d), Options{NonePrior: 0.2}
+	pictures, o := drift(rng, 15, d), with(Options{NonePrior: 0.2})
 	c := taughtOne(t, randomPrior(rng, d), o, pictures)
 	k, err := c.Detach("it")
 	must(t, err)
@@ -360,7 +359,7 @@ func TestAttachUnderAnotherNear(t *testing.T) {
 func TestFramesTogetherEqualFramesOneByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(44, 1))
 	const d = 30
-	p, pictures, o := randomPrior(rng, d), drift(rng, 25, d), Options{NonePrior: 0.2, Near: 0.8}
+	p, pictures, o := randomPrior(rng, d), drift(rng, 25, d), with(Options{NonePrior: 0.2, Near: 0.8})
 	c, other := taughtOne(t, p, o, pictures), taughtOne(t, p, o, nil)
 	x := mat.NewDense(len(pictures), d, nil)
 	for i, r := range pictures {
@@ -377,19 +376,16 @@ func TestFramesTogetherEqualFramesOneByOne(t *testing.T) {
 func TestAnotherNearReplaysEverything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(45, 1))
 	for _, d := range []int{4, 30} {
-		pictures, o := drift(rng, 25, d), Options{NonePrior: 0.2}
+		pictures, o := drift(rng, 25, d), with(Options{NonePrior: 0.2})
 		p, query := randomPrior(rng, d), randomVector(rng, d, 0.3)
 		c := taughtOne(t, p, o, pictures)
-		must(t, c.SetClassPrior("it", 3))
 		want := ask(t, c, query)
 		for _, o.Near = range []float64{0.5, 3, 1e9, 0.1} {
 			must(t, c.SetOptions(o))
-			must(t, c.SetClassPrior("it", 1))
 			sameState(t, fmt.Sprint("near ", o.Near), c, pictures, query, 0)
 		}
 		o.Near = 0
 		must(t, c.SetOptions(o))
-		must(t, c.SetClassPrior("it", 3))
 		same(t, "back again", ask(t, c, query), want, 0)
 	}
 }
@@ -406,7 +402,7 @@ func TestBurstsOfASpikedPrior(t *testing.T) {
 
 func TestNearIsANumberFromZero(t *testing.T) {
 	for _, near := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := New(niw.HandCrafted(2, 1), Options{Near: near}); err == nil {
+		if _, err := New(niw.HandCrafted(2, 1), with(Options{Near: near})); err == nil {
 			t.Errorf("near %v is taken", near)
 		}
 	}

@@ -7,15 +7,12 @@
 // every class about its own mean. The log density of a class, less that of one never seen,
 // is linear in the query; core/session makes probabilities of it.
 //
-// With Options.Shared zero the densities are the paper's, of core/niw, for `eval` and for
-// priors learned for them: a scale matrix for each class, or a pooled one (Zhang et al.,
-// Shallow Bayesian Meta Learning for Real-World Few-Shot Recognition, ICCV 2021). The
-// equations of each density, of bursts and of the session's mean stand beside their types.
+// The density and how it is kept stand in shared.go and covariance.go, bursts in burst.go.
+// The paper's own densities are package discriminant's.
 //
 // Vectors handed in are transformed embeddings (package embed). Adding and removing a
 // picture are exact: what is left answers as if taught in that order alone, to rounding
-// where Options.Shared is positive and the N examples of C classes leave more than 64
-// residuals, N-C, else to the bit. The order does not matter but for rounding, and where
+// where the N examples of C classes leave more than 64 residuals, N-C, else to the bit. The order does not matter but for rounding, and where
 // Options.Near makes bursts of pictures that are nearly the same.
 package qda
 
@@ -24,7 +21,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
@@ -33,13 +29,11 @@ import (
 
 // Options choose how densities become probabilities.
 type Options struct {
-	Inference  niw.Inference       // FB (the default) or MAP, where Shared is 0
-	Pooled     bool                // where Shared is 0, one scale matrix for all classes (MetaLDA) instead of one each
-	Shared     float64             // w of [covariance]: weight of the examples' scatter in the one scale matrix of the session; 0 for the paper's densities
-	Kappa      float64             // of the class means where Shared is positive
+	Shared     float64             // w of [covariance]: weight of the examples' scatter in the one scale matrix of the session
+	Kappa      float64             // of the class means
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
 	Near       float64             // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
-	Centre     float64             // kappa_d, the larger the closer the session's own mean keeps to m; 0 for m itself, as Pooled has it in any case
+	Centre     float64             // kappa_d, the larger the closer the session's own mean keeps to m
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
 }
 
@@ -54,10 +48,10 @@ func (o *Options) Validate() error {
 	if !(o.Centre >= 0 && o.Centre <= math.MaxFloat64) {
 		return &niw.ValueError{Name: "kappa of the session's mean", Index: -1, Value: o.Centre, Want: "a finite number from 0"}
 	}
-	if !(o.Shared >= 0 && o.Shared <= 1e9) {
-		return &niw.ValueError{Name: "weight of the session's scatter", Index: -1, Value: o.Shared, Want: "a number from 0 to 1e9"}
+	if !(o.Shared > 0 && o.Shared <= 1e9) {
+		return &niw.ValueError{Name: "weight of the session's scatter", Index: -1, Value: o.Shared, Want: "a positive number, at most 1e9"}
 	}
-	if o.Shared > 0 && !(o.Kappa > 0 && o.Kappa <= 1e9) {
+	if !(o.Kappa > 0 && o.Kappa <= 1e9) {
 		return &niw.ValueError{Name: "kappa of the class means", Index: -1, Value: o.Kappa, Want: "a positive number, at most 1e9"}
 	}
 	if o.Population == nil {
@@ -70,23 +64,16 @@ func (o *Options) Validate() error {
 // use by several goroutines at once: predictions share scratch space.
 type Classifier struct {
 	prior     *niw.Prior
-	empty     niw.Posterior // constants of the prior
 	options   Options
 	classes   []*class
 	index     map[string]int
-	pool      *pool    // nil when out of date or not in use
-	shared    *shared  // nil when not in use
+	shared    *shared
 	taught    []*class // classes with examples
 	settled   bool     // what follows is up to date
-	centre    centre   // mean of the session
 	support   support
 	posterior *session.Posterior // nil when not computed
 	work      work
 	z         []float64
-	a         []float64 // what a query whitened in part has beside z
-	dense     bool      // a class has too many examples for the low-rank form
-	scratch   []float64
-	logits    []float64
 }
 
 // New returns a classifier without classes. It takes over the prior, which must
@@ -96,47 +83,46 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	d := p.Dim()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Classifier{
-		prior:   p,
-		empty:   emptyClass(p),
-		index:   map[string]int{},
-		z:       make([]float64, d),
-		a:       make([]float64, p.Rank()),
-		scratch: make([]float64, d),
-	}
+	c := &Classifier{prior: p, index: map[string]int{}, z: make([]float64, p.Dim())}
 	c.use(o)
 	return c, nil
 }
 
-// emptyClass returns the constants of a class without examples.
-func emptyClass(p *niw.Prior) niw.Posterior {
-	return niw.Posterior{Dim: p.Dim(), Kappa: p.Kappa, Nu: p.Nu, LogDetS: p.LogDetS()}
-}
-
 // use takes options that are valid.
 func (c *Classifier) use(o Options) {
-	near, inference, wasShared := c.options.Near, c.options.Inference, c.shared != nil
+	near := c.options.Near
 	c.options, c.settled = o, false
-	switch {
-	case o.Shared == 0:
-		c.shared = nil
-	case c.shared == nil || c.shared.cov.weight != o.Shared:
-		c.shared = newShared(&c.options, c.empty.Dim)
+	if c.shared == nil || c.shared.cov.weight != o.Shared {
+		c.shared = newShared(&c.options, c.Dim())
 	}
-	if o.Inference != inference || o.Near != near {
-		c.support.columns = nil
-	}
-	if o.Near != near || wasShared != (c.shared != nil) {
+	if o.Near != near {
 		c.replay()
 	}
 }
 
+// replay adds all pictures anew by the Near in force.
+func (c *Classifier) replay() {
+	for _, k := range c.classes {
+		c.replayClass(k)
+	}
+	c.changed()
+}
+
+// replayClass is replay for one class.
+func (c *Classifier) replayClass(k *class) {
+	fresh := newClass(k.label, c.Dim(), c.options.Near)
+	for i := range k.of {
+		fresh.add(k.picture(i))
+	}
+	*k = *fresh
+	c.shared = newShared(&c.options, c.Dim())
+}
+
 // Dim returns d.
-func (c *Classifier) Dim() int { return c.empty.Dim }
+func (c *Classifier) Dim() int { return c.prior.Dim() }
 
 // Options returns the options in force.
 func (c *Classifier) Options() Options { return c.options }
@@ -204,20 +190,8 @@ func (c *Classifier) AddClass(label string) error {
 		return err
 	}
 	c.index[label] = len(c.classes)
-	c.classes = append(c.classes, c.newClass(label))
-	c.logits = append(c.logits, 0)
+	c.classes = append(c.classes, newClass(label, c.Dim(), c.options.Near))
 	return nil
-}
-
-// newClass returns a class without examples that suits the options.
-func (c *Classifier) newClass(label string) *class {
-	rank := c.prior.Rank()
-	if c.shared != nil {
-		rank = 0
-	}
-	k := newClass(label, c.empty, rank, c.options.Near)
-	k.shared = c.shared != nil
-	return k
 }
 
 // RenameClass changes a label and nothing else.
@@ -256,12 +230,9 @@ func (c *Classifier) Detach(label string) (*Detached, error) {
 	}
 	i := c.index[label]
 	c.classes = slices.Delete(c.classes, i, i+1)
-	c.logits = c.logits[:len(c.classes)]
 	delete(c.index, label)
 	c.reindex(i)
 	c.changed()
-	k.group.Unshift()
-	k.stale = true
 	return &Detached{c, k}, nil
 }
 
@@ -278,11 +249,10 @@ func (c *Classifier) Attach(i int, d *Detached) error {
 		return err
 	}
 	d.class = nil
-	if k.near != c.options.Near || k.shared != (c.shared != nil) {
+	if k.near != c.options.Near {
 		c.replayClass(k)
 	}
 	c.classes = slices.Insert(c.classes, i, k)
-	c.logits = append(c.logits, 0)
 	c.reindex(i)
 	c.changed()
 	return nil
@@ -299,18 +269,17 @@ func (c *Classifier) reindex(i int) {
 // frame of a burst if Options.Near says so. It returns a *[LabelError]
 // for an unknown class, a *[niw.DimensionError] or a *[niw.ValueError] for an x
 // that has the wrong length, is not finite or is too large for its square.
-// Cost d²/2 to whiten x, 3 r d with a spiked prior of rank r, and K d with bursts. The
-// next answer costs O((n+C) (n+d)) more, n the lesser of N-C and d; where Options.Shared is
-// 0, K d here for inner products, with bursts O(K²) more.
+// Cost d²/2 to whiten x, 2 r d with a spiked prior of rank r, and K d with bursts. The
+// next answer costs O((n+C) (n+d)) more, n the lesser of N-C and d.
 func (c *Classifier) Add(label string, x []float64) error {
 	k, err := c.class(label)
 	if err != nil {
 		return err
 	}
-	if _, err := c.whiten(x); err != nil {
+	if err := c.whiten(x); err != nil {
 		return err
 	}
-	k.add(c.z, c.prior)
+	k.add(c.z)
 	c.changed()
 	return nil
 }
@@ -327,10 +296,10 @@ func (c *Classifier) Insert(label string, i int, x []float64) error {
 	if i < 0 || i > k.pictures() {
 		return &ExampleError{Label: label, Index: i, Count: k.pictures()}
 	}
-	if _, err := c.whiten(x); err != nil {
+	if err := c.whiten(x); err != nil {
 		return err
 	}
-	k.putIn(i, c.z, c.prior, c.empty)
+	k.putIn(i, c.z)
 	c.changed()
 	return nil
 }
@@ -361,21 +330,18 @@ func (c *Classifier) AddRows(label string, x *mat.Dense) error {
 	}
 	if k.near == 0 || n <= fewRows { // else most may be frames of a few bursts
 		k.w.Data = slices.Grow(k.w.Data, n*d)
-		k.b.Data = slices.Grow(k.b.Data, n*k.b.Cols)
 	}
-	k.together(func() {
-		for i := range n {
-			k.add(w.RawRowView(i), c.prior)
-		}
-	})
+	for i := range n {
+		k.add(w.RawRowView(i))
+	}
 	c.changed()
 	return nil
 }
 
 // Remove deletes the i-th picture of a class, counted from 0 in the order they
 // were added. What is left answers as if the picture had never been there. Cost that of
-// [Classifier.Add], and O(K d + K²) where Options.Shared is 0; if others follow it into
-// its burst, that for each of them that now begins one.
+// [Classifier.Add]; if others follow it into its burst, that for each of them that now
+// begins one.
 func (c *Classifier) Remove(label string, i int) error {
 	k, err := c.class(label)
 	if err != nil {
@@ -384,22 +350,8 @@ func (c *Classifier) Remove(label string, i int) error {
 	if i < 0 || i >= k.pictures() {
 		return &ExampleError{Label: label, Index: i, Count: k.pictures()}
 	}
-	k.takeOut(i, c.prior, c.empty)
+	k.takeOut(i)
 	c.changed()
-	return nil
-}
-
-// SetClassPrior gives a class the prior probability weight/Σ weights. All
-// weights are 1 at first.
-func (c *Classifier) SetClassPrior(label string, weight float64) error {
-	k, err := c.class(label)
-	if err != nil {
-		return err
-	}
-	if !(weight >= 1e-100 && weight <= 1e100) {
-		return &niw.ValueError{Name: "class prior of " + label, Index: -1, Value: weight, Want: "a number from 1e-100 to 1e100"}
-	}
-	k.weight, c.settled = weight, false
 	return nil
 }
 
@@ -423,32 +375,29 @@ func (c *Classifier) checkNew(label string) error {
 
 // changed notes that examples came or went.
 func (c *Classifier) changed() {
-	c.pool, c.settled, c.dense = nil, false, false
+	c.settled = false
 	c.taught = c.taught[:0]
 	for _, k := range c.classes {
 		if k.count() > 0 {
 			c.taught = append(c.taught, k)
-			c.dense = c.dense || !k.lowRank()
 		}
 	}
 }
 
-// whiten stores L⁻¹(x-m) in c.z and returns its squared length.
-func (c *Classifier) whiten(x []float64) (r2 float64, err error) {
+// whiten stores L⁻¹(x-m) in c.z.
+func (c *Classifier) whiten(x []float64) error {
 	if err := niw.CheckVector("embedding", x, c.Dim()); err != nil {
-		return 0, err
+		return err
 	}
 	c.prior.WhitenTo(c.z, x)
-	return checkedNorm2(squaredNorm(c.z))
+	_, err := checkedNorm2(squaredNorm(c.z))
+	return err
 }
 
 // maxNorm2 keeps products of squared lengths, and sums of many, finite.
 const maxNorm2 = 1e140
 
-func squaredNorm(z []float64) float64 {
-	v := blas64.Vector{N: len(z), Data: z, Inc: 1}
-	return blas64.Dot(v, v)
-}
+func squaredNorm(z []float64) float64 { return inner(z, z) }
 
 // checkedNorm2 returns the squared length s of a whitened point, or an error if
 // it is too large to calculate with.

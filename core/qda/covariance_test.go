@@ -15,14 +15,13 @@ import (
 // bench of examples for a covariance: classes without a classifier.
 type taughtClasses struct {
 	prior *niw.Prior
-	empty niw.Posterior
 	list  []*class
 	rng   *rand.Rand
 }
 
 func newTaught(d int, seed uint64) *taughtClasses {
 	p := niw.HandCrafted(d, 1)
-	return &taughtClasses{prior: p, empty: emptyClass(p), rng: rand.New(rand.NewPCG(seed, 9))}
+	return &taughtClasses{prior: p, rng: rand.New(rand.NewPCG(seed, 9))}
 }
 
 func (t *taughtClasses) vector() []float64 {
@@ -34,9 +33,9 @@ func (t *taughtClasses) vector() []float64 {
 }
 
 func (t *taughtClasses) class(k int) *class {
-	c := newClass(fmt.Sprint(len(t.list)), t.empty, 0, 0)
+	c := newClass(fmt.Sprint(len(t.list)), t.prior.Dim(), 0)
 	for range k {
-		c.insert(c.count(), t.vector(), t.prior)
+		c.insert(c.count(), t.vector())
 	}
 	t.list = append(t.list, c)
 	return c
@@ -51,7 +50,7 @@ func (t *taughtClasses) scale(weight float64) *mat.SymDense {
 	}
 	for _, k := range t.list {
 		mean := make([]float64, d)
-		posteriorMean(mean, k.w, 0)
+		k.meanTo(mean)
 		for i := range k.count() {
 			r := mat.NewVecDense(d, nil)
 			r.SubVec(mat.NewVecDense(d, k.row(i)), mat.NewVecDense(d, mean))
@@ -81,7 +80,7 @@ func (t *taughtClasses) compare(test *testing.T, c *covariance, what string) {
 	}
 	for _, k := range t.list {
 		mean := make([]float64, len(z))
-		posteriorMean(mean, k.w, 0)
+		k.meanTo(mean)
 		want := mat.Dot(solved, mat.NewVecDense(len(z), mean))
 		m := c.index[k]
 		if math.Abs(got[m.column]-want) > 1e-9*(1+math.Abs(want)) {
@@ -113,11 +112,11 @@ func TestCovarianceFollowsItsExamples(t *testing.T) {
 				i := s.rng.IntN(len(s.list))
 				s.list = append(s.list[:i:i], s.list[i+1:]...)
 			case n < 4:
-				k.replace(s.rng.IntN(k.count()), s.vector(), s.prior)
+				k.replace(s.rng.IntN(k.count()), s.vector())
 			case grow || k.count() == 1:
-				k.insert(s.rng.IntN(k.count()+1), s.vector(), s.prior)
+				k.insert(s.rng.IntN(k.count()+1), s.vector())
 			default:
-				k.remove(s.rng.IntN(k.count()), s.empty)
+				k.remove(s.rng.IntN(k.count()))
 			}
 			if s.rng.IntN(3) > 0 {
 				c.update(s.list, func() bool { return true })
@@ -302,7 +301,7 @@ func TestCovarianceInPieces(t *testing.T) {
 				t.Fatal("made in fewer pieces than it has")
 			}
 		}
-		s.list[1].insert(0, s.vector(), s.prior) // begins again
+		s.list[1].insert(0, s.vector()) // begins again
 		pieces := 0
 		for !c.update(s.list, once) {
 			if pieces++; pieces > 100 {

@@ -14,7 +14,7 @@ import (
 func TestNearestByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(80, 1))
 	const d, scale = 6, 4.0
-	c, err := New(niw.HandCrafted(d, scale), Options{})
+	c, err := New(niw.HandCrafted(d, scale), with(Options{}))
 	must(t, err)
 	taught := map[string][][]float64{}
 	for _, label := range []string{"a", "b", "empty"} {
@@ -53,7 +53,7 @@ func TestNearestByDefinition(t *testing.T) {
 func TestNearestOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(80, 2))
 	const d = 150
-	c, err := New(niw.HandCrafted(d, 1), Options{})
+	c, err := New(niw.HandCrafted(d, 1), with(Options{}))
 	must(t, err)
 	for k := range 40 {
 		label := string(rune('A' + k))
@@ -82,7 +82,7 @@ func TestNearestOfMany(t *testing.T) {
 
 func TestNearestTakesABurstOnce(t *testing.T) {
 	const d = 4
-	c, err := New(niw.HandCrafted(d, 1), Options{Near: 0.5})
+	c, err := New(niw.HandCrafted(d, 1), with(Options{Near: 0.5}))
 	must(t, err)
 	must(t, c.AddClass("cup"))
 	for _, v := range []float64{1, 1.01, 1.02, 9} {
@@ -96,7 +96,7 @@ func TestNearestTakesABurstOnce(t *testing.T) {
 }
 
 func TestNearestRefusesWhatIsNoEmbedding(t *testing.T) {
-	c, err := New(niw.HandCrafted(3, 1), Options{})
+	c, err := New(niw.HandCrafted(3, 1), with(Options{}))
 	must(t, err)
 	var value *niw.ValueError
 	if _, err := c.Nearest([]float64{0, math.NaN(), 0}, 1); !errors.As(err, &value) {

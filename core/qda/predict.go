@@ -3,84 +3,25 @@ package qda
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"metaqda/core/niw"
 	"metaqda/core/session"
 )
 
-// LogDensitiesTo stores the log density of x under each class in dst, of length
-// C, and returns that under a class never seen. Classes without examples get
-// the latter too. Where Options.Shared is positive the latter is 0 and the others are
-// differences to it, the e_j of MODEL.md. Errors and cost are those of
-// [Classifier.ProbabilitiesTo].
-func (c *Classifier) LogDensitiesTo(dst, x []float64) (none float64, err error) {
-	if len(dst) != len(c.classes) {
+// ScoresTo stores the e_j of x (MODEL.md, section 1) in dst, in the order of the classes
+// that have examples and of their number: what [session.Sample] holds of a query. Errors
+// and cost are those of [Classifier.ProbabilitiesTo].
+func (c *Classifier) ScoresTo(dst, x []float64) error {
+	if len(dst) != len(c.taught) {
 		panic("qda: destination of wrong length")
 	}
-	q, err := c.query(x)
-	if err != nil {
-		return 0, err
-	}
-	return c.densities(dst, q), nil
-}
-
-// query whitens x, in part where that is enough.
-func (c *Classifier) query(x []float64) (q point, err error) {
 	c.settle()
-	q.z = c.z
-	if len(c.a) == 0 || c.options.Pooled || c.dense || c.shared != nil {
-		q.r2, err = c.whiten(x)
-	} else if err = niw.CheckVector("embedding", x, c.Dim()); err == nil {
-		q.a = c.a
-		q.r2, err = checkedNorm2(c.prior.WhitenPartTo(c.z, c.a, x))
+	if err := c.whiten(x); err != nil {
+		return err
 	}
-	if err == nil {
-		q.along = c.centre.along(q.z, q.a)
-	}
-	return q, err
-}
-
-// densities scores a whitened query.
-func (c *Classifier) densities(dst []float64, q point) (none float64) {
-	if c.shared != nil {
-		c.shared.scoresTo(c.work.u, c.taught, q.z)
-		for i, j := 0, 0; i < len(c.classes); i++ {
-			dst[i] = 0
-			if c.classes[i].count() > 0 {
-				dst[i] = c.work.u[j]
-				j++
-			}
-		}
-		return 0
-	}
-	if c.options.Pooled && len(c.taught) > 0 {
-		return c.pooledDensities(dst, q)
-	}
-	none = c.empty.LogProb(c.options.Inference, c.centre.r2(q))
-	for i, k := range c.classes {
-		dst[i] = none
-		if k.count() > 0 {
-			dst[i] = k.logProb(c, q)
-		}
-	}
-	return none
-}
-
-func (c *Classifier) pooledDensities(dst []float64, q point) (none float64) {
-	if c.pool == nil {
-		c.pool = newPool(c.prior, c.taught)
-	}
-	inf := c.options.Inference
-	c.pool.prepare(q.z)
-	none = c.pool.logProb(-1, inf, q.r2)
-	taught := 0
-	for i, k := range c.classes {
-		dst[i] = none
-		if k.count() > 0 {
-			dst[i] = c.pool.logProb(taught, inf, q.r2)
-			taught++
-		}
-	}
-	return none
+	c.shared.scoresTo(dst, c.taught, c.z)
+	return nil
 }
 
 // ProbabilitiesTo stores p(y=j | x) in dst, of length C in the order of
@@ -91,8 +32,7 @@ func (c *Classifier) pooledDensities(dst []float64, q point) (none float64) {
 //
 // Cost, in multiply-adds, 2 r d to whiten x with a spiked prior of rank r, or d²/2, and for
 // ρ = N-C residuals of N examples in C classes ρ d + ρ²/2 + C (d+ρ), from ρ = d on
-// d²/2 + C d. Where Options.Shared is 0 it is r d + N (d+r), or d²/2 + N d. Nothing is
-// allocated once the classifier has settled.
+// d²/2 + C d. Nothing is allocated once the classifier has settled.
 func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error) {
 	if len(dst) != len(c.classes) {
 		panic("qda: destination of wrong length")
@@ -103,24 +43,18 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 		}
 		return 0, ErrNoExamples
 	}
-	posterior := c.Session() // before the query takes the scratch space
-	q, err := c.query(x)
-	if err != nil {
+	posterior := c.Session()
+	if err := c.whiten(x); err != nil {
 		return 0, err
 	}
-	return c.probabilities(dst, posterior, q), nil
+	return c.probabilities(dst, posterior, c.z), nil
 }
 
 // probabilities answers a whitened query of a classifier that has settled.
-func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, q point) (none float64) {
+func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, z []float64) (none float64) {
 	w := &c.work
-	l0 := c.densities(c.logits, q)
-	for i, j := 0, 0; i < len(c.classes); i++ {
-		if k := c.classes[i]; k.count() > 0 {
-			w.u[j] = k.slope*(c.logits[i]-l0) + k.offset
-			j++
-		}
-	}
+	c.shared.scoresTo(w.u, c.taught, z)
+	floats.Scale(w.slope, w.u)
 	none = posterior.ProbabilitiesTo(w.p, w.u, w.logPrior, c.options.NonePrior, w.scratch)
 	for i, j := 0, 0; i < len(c.classes); i++ {
 		dst[i] = 0
@@ -133,17 +67,13 @@ func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, 
 }
 
 // Session returns what the session's own examples say of it, brought up to date
-// after a change: the posterior over which [Classifier.ProbabilitiesTo] averages.
-// With Options.Pooled it keeps to the population. It panics without examples. Cost
-// that of [Classifier.Support], and of [session.Population.Infer].
+// after a change: the posterior over which [Classifier.ProbabilitiesTo] averages. It
+// panics without examples. Cost that of [Classifier.Support], and of
+// [session.Population.Infer].
 func (c *Classifier) Session() *session.Posterior {
 	c.settle()
 	if c.posterior == nil {
-		s := c.Support()
-		if c.options.Pooled {
-			s = &session.Support{Shots: s.Shots}
-		}
-		c.posterior = c.population().Infer(s)
+		c.posterior = c.population().Infer(c.Support())
 	}
 	return c.posterior
 }
@@ -159,29 +89,50 @@ func (c *Classifier) population() *session.Population {
 var bayes = session.Bayes()
 
 // work is the scratch space of a prediction, by classes with examples.
-type work struct{ u, p, logPrior, scratch []float64 }
+type work struct {
+	u, p, logPrior, scratch []float64
+	slope                   float64 // u = slope e
+}
 
-// settle computes what the classes contribute to every query and the mean of the
-// session, once after each change of examples or options.
+// settle computes what every query needs, once after each change of examples or options.
 func (c *Classifier) settle() {
 	if c.settled {
 		return
 	}
 	n := len(c.taught)
 	buffer := make([]float64, 4*n)
-	c.work = work{buffer[:n], buffer[n : 2*n], buffer[2*n : 3*n], buffer[3*n:]}
-	var weights float64
-	for _, k := range c.taught {
-		weights += k.weight
+	c.work = work{buffer[:n], buffer[n : 2*n], buffer[2*n : 3*n], buffer[3*n:], 1 / c.population().Temperature()}
+	for j := range c.work.logPrior {
+		c.work.logPrior[j] = -math.Log(float64(n))
 	}
-	for j, k := range c.taught {
-		k.slope, k.offset = c.population().Line(float64(k.count()))
-		c.work.logPrior[j] = math.Log(k.weight / weights)
-	}
-	if c.shared != nil {
-		c.shared.settle(c.taught)
-	} else {
-		c.recentre()
-	}
+	c.shared.settle(c.taught)
 	c.posterior, c.settled = nil, true
+}
+
+// NoneFrom is the probability of none of the classes from which on that is what a
+// picture is taken for: a third, and so much more that whole percents tell it too (34
+// is none, 33 is not).
+const NoneFrom = 0.335
+
+// Decide returns what a picture is taken for: the index of the most probable class, the
+// first of several, or -1 for none of them.
+//
+// It is the decision that costs least where a stranger taken for one of the classes
+// costs twice as much as a known picture laid aside (Chow, On optimum recognition error
+// and reject tradeoff, 1970): laid aside it is looked at, among the known it spoils a
+// class. Whether it is one of the classes is decided before which one. So pictures
+// judged together, which are surer of their class and as sure as before of being of
+// none, are laid aside as they are one by one; the most probable of all answers would
+// lay aside fewer the surer the classes are. TRANSDUCTION.md has the figures.
+func Decide(classes []float64, none float64) int {
+	best := -1
+	if none >= NoneFrom {
+		return best
+	}
+	for j, p := range classes {
+		if best < 0 || p > classes[best] {
+			best = j
+		}
+	}
+	return best
 }

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core/niw"
 	"metaqda/core/session"
 )
 
@@ -30,8 +29,7 @@ type Predictor struct {
 }
 
 // Predictor returns what the classifier answers by now. Classes without examples, which
-// have probability zero, are left out. It returns [ErrNoExamples] if that is all, and a
-// *[niw.ValueError] where Options.Shared is 0. Cost that of the first prediction after a
+// have probability zero, are left out. It returns [ErrNoExamples] if that is all. Cost that of the first prediction after a
 // change, and for each class n d + n², or d², and twice what it takes to whiten a vector.
 func (c *Classifier) Predictor() (*Predictor, error) {
 	n := len(c.taught)
@@ -39,10 +37,6 @@ func (c *Classifier) Predictor() (*Predictor, error) {
 		return nil, ErrNoExamples
 	}
 	posterior := c.Session() // before what it settles is read
-	if c.shared == nil {
-		return nil, &niw.ValueError{Name: "weight of the examples' scatter", Index: -1, Value: c.options.Shared,
-			Want: "a positive number, as a prior has that was learned with --shared: densities of each class by itself are not linear and cannot be exported"}
-	}
 	p := &Predictor{
 		Labels: make([]string, n), Weights: mat.NewDense(n, c.Dim(), nil), Intercept: make([]float64, n),
 		LogPrior: slices.Clone(c.work.logPrior), Session: posterior.Table(), LogOdds: session.LogOdds(c.options.NonePrior),
@@ -61,10 +55,10 @@ func (c *Classifier) Predictor() (*Predictor, error) {
 	s.scoresTo(p.Intercept, c.taught, origin)
 	for j, k := range c.taught {
 		p.Labels[j] = k.label
-		p.Intercept[j] = k.slope*p.Intercept[j] + k.offset
 		c.prior.AdjointTo(rowOf(rows, j))
-		floats.Scale(k.slope, rowOf(rows, j))
 	}
+	floats.Scale(c.work.slope, p.Intercept)
+	floats.Scale(c.work.slope, rows.Data)
 	return p, nil
 }
 

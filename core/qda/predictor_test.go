@@ -46,9 +46,6 @@ func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
 		for sessionName, shots := range sessions {
 			s := randomScene(rng, p.Dim(), shots...)
 			for variant, o := range variants {
-				if o.Shared == 0 {
-					continue
-				}
 				for _, o.Centre = range []float64{0, 1} {
 					o.Near = 0.01
 					c := s.teach(t, p, o)
@@ -78,10 +75,9 @@ func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
 	}
 }
 
-func TestPredictorLabelsAreThoseTaughtAndWeighted(t *testing.T) {
+func TestPredictorLabelsAreThoseTaught(t *testing.T) {
 	rng := rand.New(rand.NewPCG(60, 2))
 	c := randomScene(rng, 6, 2, 0, 3).teach(t, spikedPrior(t, rng, 6, 2), Options{Shared: 0.6, Kappa: 3, NonePrior: 0.2, Population: somePopulation()})
-	must(t, c.SetClassPrior("c2", 5))
 	f, err := c.Predictor()
 	must(t, err)
 	if len(f.Labels) != 2 || f.Labels[0] != "c0" || f.Labels[1] != "c2" {
@@ -90,22 +86,14 @@ func TestPredictorLabelsAreThoseTaughtAndWeighted(t *testing.T) {
 	x := randomVector(rng, 6, 1)
 	want := ask(t, c, x)
 	got, _ := f.answer(x)
-	same(t, "weighted", got, []float64{want[0], want[2]}, 1e-12)
+	same(t, "two of three", got, []float64{want[0], want[2]}, 1e-12)
 }
 
 func TestNothingTaughtCannotBeExported(t *testing.T) {
-	c, err := New(niw.HandCrafted(3, 1), Options{})
+	c, err := New(niw.HandCrafted(3, 1), with(Options{}))
 	must(t, err)
 	must(t, c.AddClass("cup"))
 	if _, err := c.Predictor(); !errors.Is(err, ErrNoExamples) {
 		t.Errorf("error %v, want that there are no examples", err)
-	}
-}
-
-func TestDensitiesOfEachClassByItselfAreNotExported(t *testing.T) {
-	c := randomScene(rand.New(rand.NewPCG(60, 3)), 3, 2, 2).teach(t, niw.HandCrafted(3, 1), Options{})
-	var value *niw.ValueError
-	if _, err := c.Predictor(); !errors.As(err, &value) {
-		t.Errorf("error %v, want one about the weight of the examples' scatter", err)
 	}
 }

@@ -1,7 +1,6 @@
 package qda
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -135,7 +134,7 @@ func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 //
 // Cost that of the images of the examples, C (d+n) for each, and C n for each class of
 // theirs.
-func (s *shared) supportTo(scores []float64, taught []*class, asked []*asked) {
+func (s *shared) supportTo(scores []float64, taught []*class, asked []asked) {
 	n, c := len(asked), len(taught)
 	if n == 0 {
 		return
@@ -267,46 +266,6 @@ func (c *covariance) between(m *member) []float64 {
 	return dst
 }
 
-// chooseAsked returns which examples of a session are asked what they say of it: at most
-// 64, of at most 32 classes, by a number that hardly anything is known from but the
-// example itself, so that neither the order of examples nor that of classes matters.
-func chooseAsked(taught []*class) (chosen []*asked) {
-	classes := slices.Clone(taught)
-	if len(classes) > supportClasses {
-		first := make(map[*class]float64, len(classes))
-		for _, k := range classes {
-			first[k] = 1
-			for i := range k.count() {
-				first[k] = min(first[k], k.lot(i))
-			}
-		}
-		slices.SortStableFunc(classes, func(a, b *class) int { return cmp.Compare(first[a], first[b]) })
-		classes = classes[:supportClasses]
-	}
-	each := supportExamples / max(1, len(classes))
-	for _, k := range classes {
-		order := make([]int, k.count())
-		for i := range order {
-			order[i] = i
-		}
-		if len(order) > each {
-			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(k.lot(a), k.lot(b)) })
-			order = order[:each]
-		}
-		for _, i := range order {
-			chosen = append(chosen, &asked{of: k, at: i})
-		}
-	}
-	return chosen
-}
-
-// lot is a number in [0, 1) drawn by the digits of the i-th example.
-func (c *class) lot(i int) float64 {
-	x := c.row(i)
-	_, f := math.Modf(math.Abs(x[0]) * 4096)
-	return f
-}
-
 // keep returns what makes the density, and what it knows of one class, what they are now
 // to the bit.
 func (s *shared) keep(k *class) (restore func()) {
@@ -327,10 +286,11 @@ func (s *shared) keep(k *class) (restore func()) {
 	for _, v := range []*[]float64{&was.alpha, &was.h, &was.c, &was.atMean, &was.norm, &was.inners, &was.image, &was.x, &cov.x, &cov.work} {
 		*v = slices.Clone(*v)
 	}
-	ids, seen, serial := slices.Clone(k.ids), k.seen, k.serial
+	w, ids, seen, serial := slices.Clone(k.w.Data), slices.Clone(k.ids), k.seen, k.serial
 	was.cov = &cov
 	return func() {
 		*s = was
+		k.w.Rows, k.w.Data = len(ids), w
 		k.ids, k.seen, k.serial, k.gone = ids, seen, serial, nil
 	}
 }

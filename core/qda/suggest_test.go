@@ -34,7 +34,7 @@ func TestSuggestCoversTheLargestFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(70, 1))
 	for trial := range 20 {
 		x, of := clumps(rng, 30)
-		c, err := New(niw.HandCrafted(30, 1), Options{NonePrior: 0.2})
+		c, err := New(niw.HandCrafted(30, 1), with(Options{NonePrior: 0.2}))
 		must(t, err)
 		got, err := c.Suggest(t.Context(), x, 4, nil)
 		must(t, err)
@@ -60,7 +60,7 @@ func TestSuggestIsGreedy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 1))
 	const d, m = 7, 25
 	p := randomPrior(rng, d)
-	c, err := New(p, Options{NonePrior: 0.2, Near: 0.1})
+	c, err := New(p, with(Options{NonePrior: 0.2, Near: 0.1}))
 	must(t, err)
 	must(t, c.AddClass("a"))
 	taught := [][]float64{randomVector(rng, d, 1), randomVector(rng, d, 1)}
@@ -111,7 +111,7 @@ func TestSuggestIsGreedy(t *testing.T) {
 }
 
 func TestSuggestOfDegeneratePictures(t *testing.T) {
-	c, err := New(niw.HandCrafted(3, 1), Options{NonePrior: 0.2})
+	c, err := New(niw.HandCrafted(3, 1), with(Options{NonePrior: 0.2}))
 	must(t, err)
 	for name, of := range map[string]struct {
 		x    *mat.Dense
@@ -152,7 +152,7 @@ func TestSuggestOfDegeneratePictures(t *testing.T) {
 func TestSuggestTellsProgressAndStops(t *testing.T) {
 	rng := rand.New(rand.NewPCG(72, 1))
 	x := mat.NewDense(300, 5, randomVector(rng, 1500, 1))
-	c, err := New(niw.HandCrafted(5, 1), Options{NonePrior: 0.2})
+	c, err := New(niw.HandCrafted(5, 1), with(Options{NonePrior: 0.2}))
 	must(t, err)
 	must(t, c.AddClass("a"))
 	must(t, c.Add("a", x.RawRowView(7)))

@@ -28,14 +28,9 @@ var ErrTooFew = errors.New("session: want sessions of two classes to fit on, and
 // Fit returns the population that makes the answers of the samples most
 // probable, section 5, each domain counting the same: first what settles the
 // probabilities among the classes, then what settles that of none of them. The
-// result depends on the samples alone. byShots is for densities whose scale depends on
-// the number of examples; else T(K) = exp(LogT[0]) and b(K) = 0. start may be nil. It returns an error if
-// there is no session of two classes, or no query of an unknown.
-func Fit(samples []Sample, start *Population, byShots bool, workers int) (*Population, error) {
-	p, size := initial(), closedSize
-	if !byShots {
-		p.Offset, size = [2]float64{}, evenSize
-	}
+// result depends on the samples and on start alone, which may be nil. It returns an error if there is no session of two classes, or no query of an unknown.
+func Fit(samples []Sample, start *Population, workers int) (*Population, error) {
+	p := initial()
 	if start != nil {
 		*p = *start
 	}
@@ -49,9 +44,9 @@ func Fit(samples []Sample, start *Population, byShots bool, workers int) (*Popul
 		return nil, ErrTooFew
 	}
 	if start == nil {
-		p.LogT[0] = p.startTemperature(closed, workers)
+		p.LogT = p.startTemperature(closed, workers)
 	}
-	p.minimise(0, size, func(p *Population) float64 { return meanLoss(closed, workers, p.closedLoss) })
+	p.minimise(0, closedSize, func(p *Population) float64 { return meanLoss(closed, workers, p.closedLoss) })
 	terms := p.openTerms(samples, workers)
 	p.measure(terms)
 	p.minimise(openFrom, Size, func(p *Population) float64 { return meanLoss(terms, workers, p.openLoss) })
@@ -60,8 +55,8 @@ func Fit(samples []Sample, start *Population, byShots bool, workers int) (*Popul
 
 // initial is where fitting begins.
 func initial() *Population {
-	return &Population{LogT: [2]float64{3, 0}, Offset: [2]float64{-3.5, 0.3}, Hardness: Hardness{SD: 0.45, Weight: 0.7},
-		Level: Level{SD: 1, Count: 1.5}, Spread: Spread{SD: 2, Count: 30},
+	return &Population{LogT: 3, LogTemperature: LogTemperature{SD: 0.45, Weight: 0.7},
+		CohortMean: CohortMean{SD: 1, Count: 1.5}, CohortDeviation: CohortDeviation{SD: 2, Count: 30},
 		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.2, 0.4}, Weight: 0.35}}
 }
 
@@ -98,7 +93,7 @@ func closedTerms(samples []Sample) (terms []term) {
 	return weigh(terms)
 }
 
-// openTerms are the sessions that were asked about unknowns, at fixed T and b.
+// openTerms are the sessions that were asked about unknowns, at a fixed T.
 func (p *Population) openTerms(samples []Sample, workers int) (terms []term) {
 	for i := range samples {
 		if s := &samples[i]; s.open() {
@@ -108,9 +103,9 @@ func (p *Population) openTerms(samples []Sample, workers int) (terms []term) {
 	each(len(terms), workers, func(i int) {
 		t := &terms[i]
 		t.unknown, t.own = t.scores(t.ratios(p), LeftOut{})
-		lines, u := p.lines(t.Shots, 0), make([]float64, t.Way())
+		u := make([]float64, t.Way())
 		for k := range t.Answer {
-			t.queryTo(u, lines, k)
+			p.queryTo(u, t.Sample, k)
 			t.score = append(t.score, score(u))
 		}
 	})
@@ -131,15 +126,15 @@ func weigh(terms []term) []term {
 
 // measure settles what can be read off directly: by least squares, how much lower
 // examples score than queries because something was left out for them, and the
-// level of unknowns by the number of classes. The likelihood would use these to make
+// cohort mean by the number of classes. The likelihood would use these to make
 // up for other things.
 func (p *Population) measure(terms []term) {
 	var class, own ratio
-	var level line2
+	var cohort line2
 	for i := range terms {
 		t := &terms[i]
 		known, unknown := t.meanScores()
-		level.add(t.weight, math.Log(float64(t.Way())), unknown)
+		cohort.add(t.weight, math.Log(float64(t.Way())), unknown)
 		if len(t.unknown) > 0 {
 			class.add(t.weight, 1/float64(t.Way()), unknown-floats.Sum(t.unknown)/float64(len(t.unknown)))
 		}
@@ -154,8 +149,8 @@ func (p *Population) measure(terms []term) {
 		}
 	}
 	p.LeftOut = LeftOut{within(class.slope()), within(own.slope())}
-	mean := level.coefficients()
-	p.Level.Mean = [2]float64{within(mean[0]), within(mean[1])}
+	mean := cohort.coefficients()
+	p.CohortMean.Mean = [2]float64{within(mean[0]), within(mean[1])}
 	for i := range terms {
 		t := &terms[i]
 		t.unknown, t.own = t.scores(t.ratios(p), p.LeftOut)
@@ -202,11 +197,9 @@ func (l *line2) coefficients() [2]float64 {
 }
 
 // queryTo stores u of query k in dst.
-func (s *Sample) queryTo(dst []float64, lines []line, k int) {
+func (p *Population) queryTo(dst []float64, s *Sample, k int) {
 	c := s.Way()
-	for j, e := range s.Query[k*c : (k+1)*c] {
-		dst[j] = lines[j].at(e)
-	}
+	floats.ScaleTo(dst, 1/p.Temperature(), s.Query[k*c:(k+1)*c])
 }
 
 // leastProbability bounds the loss of one query.
@@ -215,13 +208,12 @@ const leastProbability = 1e-9
 // closedLoss returns the mean negative log probability of the right class.
 func (p *Population) closedLoss(t *term) (loss float64) {
 	c := t.Way()
-	q := p.inferHardness(&t.Support, t.ratios(p))
-	lines := p.lines(t.Shots, 0)
+	q := p.inferTemperature(&t.Support, t.ratios(p))
 	buffer := make([]float64, 4*c)
 	u, probability, even, scratch := buffer[:c], buffer[c:2*c], buffer[2*c:3*c], buffer[3*c:]
 	for k, y := range t.Answer {
 		if y != Unknown {
-			t.queryTo(u, lines, k)
+			p.queryTo(u, t.Sample, k)
 			q.classesTo(probability, u, even, scratch)
 			loss -= math.Log(math.Max(probability[y], leastProbability))
 		}
@@ -276,7 +268,7 @@ func (p *Population) startTemperature(closed []term, workers int) float64 {
 	var losses [21]float64
 	for i := range losses {
 		q := *p
-		q.LogT[0] = lowest + step*float64(i)
+		q.LogT = lowest + step*float64(i)
 		losses[i] = meanLoss(closed, workers, q.closedLoss)
 	}
 	best := len(losses) - 1

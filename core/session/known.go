@@ -14,18 +14,23 @@ const (
 
 var knownX, knownLogW = grid(knownNodes, knownStep)
 
-// known is the posterior of level, spread, threshold and slope: a mixture of
+// line is a linear function of a score.
+type line struct{ slope, offset float64 }
+
+func (l line) at(s float64) float64 { return l.slope*s + l.offset }
+
+// known is the posterior of threshold and slope, given the cohort: a mixture of
 // lines in s whose logistic function is p(known | s).
 type known struct {
 	lines  [knownNodes * knownNodes]line
 	weight [knownNodes * knownNodes]float64
 }
 
-// inferKnown settles level and spread of the unknowns' scores and weighs each
+// inferKnown settles mean and standard deviation of the cohort's scores and weighs each
 // node by the likelihood of the session's own events: an example without itself
 // is known, without its class it is not.
 func (p *Population) inferKnown(unknown, own []float64, way int) (q known) {
-	level, spread, doubt := p.reference(unknown, float64(way))
+	mean, deviation, doubt := p.cohort(unknown, float64(way))
 	var l [knownNodes * knownNodes]float64
 	sd := math.Hypot(p.Known.Threshold.SD, doubt)
 	for i, x := range knownX {
@@ -33,7 +38,7 @@ func (p *Population) inferKnown(unknown, own []float64, way int) (q known) {
 			k := i*knownNodes + j
 			a := p.Known.Threshold.Mean + sd*x
 			slope := bounded(p.Known.Slope.Mean+p.Known.Slope.SD*y, 30)
-			q.lines[k] = line{slope / spread, -slope * (level/spread + a)}
+			q.lines[k] = line{slope / deviation, -slope * (mean/deviation + a)}
 			l[k] = knownLogW[i] + knownLogW[j]
 			if p.Known.Weight > 0 {
 				l[k] += p.Known.Weight * q.lines[k].logLikelihood(unknown, own)
@@ -44,29 +49,29 @@ func (p *Population) inferKnown(unknown, own []float64, way int) (q known) {
 	return q
 }
 
-// reference returns the mean and standard deviation of the scores of unknowns,
+// cohort returns the mean and standard deviation of the scores out of the set,
 // shrunk to those of the population, and the standard deviation that the mean
-// still has, in units of the spread. How high unknowns score is a matter of the
+// still has, in units of the latter. How high unknowns score is a matter of the
 // domain and of the number of classes C; the classes, not the examples, are what
 // tells it, and one alone tells nothing:
 //
-//	level  = m0 + w (mean s_i - m0),   w = C/(n0 + C), 0 for one class
-//	spread² = (n1 SD² + Σ (s_i - level)²)/(n1 + n)
-//	doubt² = SD_level² (1 - w) / spread²
-func (p *Population) reference(unknown []float64, way float64) (level, spread, doubt float64) {
-	level = p.Level.Mean[0] + p.Level.Mean[1]*math.Log(way)
-	variance, w := p.Spread.SD*p.Spread.SD, 0.0
+//	mean   = m0 + w (mean s_i - m0),   w = C/(n0 + C), 0 for one class
+//	deviation² = (n1 SD² + Σ (s_i - mean)²)/(n1 + n)
+//	doubt² = SD_mean² (1 - w) / deviation²
+func (p *Population) cohort(unknown []float64, way float64) (mean, deviation, doubt float64) {
+	mean = p.CohortMean.Mean[0] + p.CohortMean.Mean[1]*math.Log(way)
+	variance, w := p.CohortDeviation.SD*p.CohortDeviation.SD, 0.0
 	if n := float64(len(unknown)); n > 0 {
-		w = way / (p.Level.Count + way)
-		level += w * (floats.Sum(unknown)/n - level)
+		w = way / (p.CohortMean.Count + way)
+		mean += w * (floats.Sum(unknown)/n - mean)
 		var square float64
 		for _, s := range unknown {
-			square += (s - level) * (s - level) / n
+			square += (s - mean) * (s - mean) / n
 		}
-		variance += n / (n + p.Spread.Count) * (square - variance)
+		variance += n / (n + p.CohortDeviation.Count) * (square - variance)
 	}
-	spread = math.Sqrt(math.Max(variance, 1e-12))
-	return level, spread, p.Level.SD * math.Sqrt(1-w) / spread
+	deviation = math.Sqrt(math.Max(variance, 1e-12))
+	return mean, deviation, p.CohortMean.SD * math.Sqrt(1-w) / deviation
 }
 
 // logLikelihood returns Σ ln σ(l(s)) over own scores plus Σ ln σ(-l(s)) over

@@ -14,30 +14,15 @@ import (
 // The parts of the model, one by one, by hand: the tests of whole posteriors average
 // over too much to notice a term of theirs.
 
-func TestLineByHand(t *testing.T) {
-	p := &Population{LogT: [2]float64{math.Ln2, 1}, Offset: [2]float64{3, 5}}
-	l := math.Log(3)
-	slope, offset := p.Line(3)
-	close(t, "T(3), b(3)", []float64{1 / slope, offset}, []float64{6, 3*l + 5*l*l}, 1e-12)
-	slope, offset = p.Line(1)
-	close(t, "T(1), b(1)", []float64{1 / slope, offset}, []float64{2, 0}, 1e-12)
-}
-
-// Section 1 and 2: an example is scored under the other classes as they are and under
-// its own as if it had one example less.
+// Section 1 and 2: u is e/T, and nothing under a class of which nothing is left.
 func TestRatiosAndScoresByHand(t *testing.T) {
-	p := &Population{LogT: [2]float64{0, 1}, Offset: [2]float64{1, 0}, LeftOut: LeftOut{Class: 0.6, Own: 0.9}} // T = K, b = ln K
+	p := &Population{LogT: math.Ln2, LeftOut: LeftOut{Class: 0.6, Own: 0.9}}
 	s := &Support{Shots: []float64{3, 1, 2}, Class: []int{0, 1, 2}, Scores: []float64{
 		8, 5, 2,
 		6, math.NaN(), 4,
 		9, 7, 1,
 	}}
-	l2, l3 := math.Ln2, math.Log(3)
-	want := []float64{
-		8./2 + l2, 5, 2./2 + l2,
-		6./3 + l3, math.Inf(-1), 4./2 + l2,
-		9./3 + l3, 7, 1, // one example is left of two
-	}
+	want := []float64{4, 2.5, 1, 3, math.Inf(-1), 2, 4.5, 3.5, 0.5}
 	u := s.ratios(p)
 	for i := range want {
 		if !(u[i] == want[i] || math.Abs(u[i]-want[i]) < 1e-12) {
@@ -51,8 +36,8 @@ func TestRatiosAndScoresByHand(t *testing.T) {
 	close(t, "known", known, []float64{three(u[:3]) + 0.9/3, three(u[6:]) + 0.9/2}, 1e-12)
 }
 
-func TestReferenceByHand(t *testing.T) {
-	p := &Population{Level: Level{Mean: [2]float64{1, 2}, SD: 3, Count: 6}, Spread: Spread{SD: 2, Count: 4}}
+func TestCohortByHand(t *testing.T) {
+	p := &Population{CohortMean: CohortMean{Mean: [2]float64{1, 2}, SD: 3, Count: 6}, CohortDeviation: CohortDeviation{SD: 2, Count: 4}}
 	// m0 = 1 + 2 ln 2; two classes of six move a quarter of the way to the mean, 5.
 	m0 := 1 + 2*math.Ln2
 	level := m0 + (5-m0)/4
@@ -62,9 +47,9 @@ func TestReferenceByHand(t *testing.T) {
 		variance += (v - level) * (v - level)
 	}
 	variance /= 4 + 3
-	gotLevel, gotSpread, gotDoubt := p.reference(scores, 2)
+	gotLevel, gotSpread, gotDoubt := p.cohort(scores, 2)
 	close(t, "of three", []float64{gotLevel, gotSpread, gotDoubt}, []float64{level, math.Sqrt(variance), 3 * math.Sqrt(0.75/variance)}, 1e-12)
-	gotLevel, gotSpread, gotDoubt = p.reference(nil, 1)
+	gotLevel, gotSpread, gotDoubt = p.cohort(nil, 1)
 	close(t, "of none", []float64{gotLevel, gotSpread, gotDoubt}, []float64{1, 2, 1.5}, 1e-12)
 }
 
@@ -98,7 +83,7 @@ func TestValidateNamesTheCoefficient(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(p *Population){
-		"level count": func(p *Population) { p.Level.Count = 0 }, "spread": func(p *Population) { p.Spread.SD = 0 }, "spread count": func(p *Population) { p.Spread.Count = 0 },
+		"level count": func(p *Population) { p.CohortMean.Count = 0 }, "spread": func(p *Population) { p.CohortDeviation.SD = 0 }, "spread count": func(p *Population) { p.CohortDeviation.Count = 0 },
 	} {
 		p := population()
 		change(p)
@@ -209,7 +194,7 @@ func TestMeasuredCoefficients(t *testing.T) {
 	}
 	p := population()
 	p.measure(terms)
-	close(t, "measured", []float64{p.LeftOut.Class, p.LeftOut.Own, p.Level.Mean[0], p.Level.Mean[1]}, []float64{class, own, level, byClasses}, 1e-9)
+	close(t, "measured", []float64{p.LeftOut.Class, p.LeftOut.Own, p.CohortMean.Mean[0], p.CohortMean.Mean[1]}, []float64{class, own, level, byClasses}, 1e-9)
 }
 
 // Sessions without a mistake do not settle how low the temperature is. The highest of
@@ -233,11 +218,11 @@ func TestFitOfSessionsWithoutAMistake(t *testing.T) {
 			apart(s.Query[4*k:4*k+4], y)
 		}
 	}
-	p, err := Fit(samples, nil, true, 2)
+	p, err := Fit(samples, nil, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := math.Log(p.Temperature(2)); got < 4 {
+	if got := math.Log(p.Temperature()); got < 4 {
 		t.Errorf("ln T is %.2f, where log densities are 4000 apart", got)
 	}
 	if loss := meanLoss(closedTerms(samples), 1, p.closedLoss); loss > 1e-3 {
@@ -253,17 +238,17 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 	for domain := range 3 {
 		samples = append(samples, drawn(uint64(20+domain), domain, 30, mean, sd, 2)...)
 	}
-	p, err := Fit(samples, nil, true, 2)
+	p, err := Fit(samples, nil, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range []float64{1, 2, 4} {
-		if got := math.Log(p.Temperature(k)); !(math.Abs(got-mean) <= 0.3) {
+		if got := math.Log(p.Temperature()); !(math.Abs(got-mean) <= 0.3) {
 			t.Errorf("ln T(%v) is %.3f, want %.1f", k, got, mean)
 		}
 	}
-	if p.Hardness.SD < 0.5*sd || p.Hardness.SD > 2*sd {
-		t.Errorf("hardness spreads by %.3f, made with %.1f", p.Hardness.SD, sd)
+	if p.LogTemperature.SD < 0.5*sd || p.LogTemperature.SD > 2*sd {
+		t.Errorf("log temperatures deviate by %.3f, made with %.1f", p.LogTemperature.SD, sd)
 	}
 	var score [2][]float64
 	terms := p.openTerms(samples, 1)
@@ -271,7 +256,7 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 		known, unknown := terms[i].meanScores()
 		score[0], score[1] = append(score[0], known), append(score[1], unknown)
 	}
-	if got, want := p.Level.Mean[0]+p.Level.Mean[1]*math.Log(4), floats.Sum(score[1])/float64(len(score[1])); !(math.Abs(got-want) <= 1e-6) {
+	if got, want := p.CohortMean.Mean[0]+p.CohortMean.Mean[1]*math.Log(4), floats.Sum(score[1])/float64(len(score[1])); !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("the level of unknowns is %.3f, their mean score %.3f", got, want)
 	}
 	held := drawn(99, 0, 50, mean, sd, 2)

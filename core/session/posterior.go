@@ -8,8 +8,8 @@ import (
 
 // Posterior is what a session knows of itself: the distribution of its theta.
 type Posterior struct {
-	hardness hardness
-	known    known
+	temperature temperature
+	known       known
 }
 
 // Infer returns the posterior of the session, sections 3 and 4. Without examples
@@ -17,7 +17,7 @@ type Posterior struct {
 func (p *Population) Infer(s *Support) *Posterior {
 	u := s.ratios(p)
 	unknown, own := s.scores(u, p.LeftOut)
-	return &Posterior{p.inferHardness(s, u), p.inferKnown(unknown, own, s.Way())}
+	return &Posterior{p.inferTemperature(s, u), p.inferKnown(unknown, own, s.Way())}
 }
 
 // ProbabilitiesTo stores p(y=j | x) in dst for a query of calibrated log density
@@ -40,9 +40,9 @@ func (q *Posterior) ProbabilitiesTo(dst, u, logPrior []float64, none float64, sc
 // ClassesTo stores p(y=j | x, known) in dst as ProbabilitiesTo does where none is 0,
 // after more evidence of h, if any.
 func (q *Posterior) ClassesTo(dst, u, logPrior []float64, more *Evidence, scratch []float64) {
-	h := &q.hardness
+	h := &q.temperature
 	if more != nil {
-		moved := q.hardness
+		moved := q.temperature
 		floats.Add(moved.log[:], more[:])
 		normalise(moved.weight[:], moved.log[:])
 		h = &moved
@@ -53,11 +53,11 @@ func (q *Posterior) ClassesTo(dst, u, logPrior []float64, more *Evidence, scratc
 	}
 }
 
-// Hardness returns the mean of h: above zero where the session's classes are
+// LogTemperature returns the mean of h: above zero where the session's classes are
 // harder to separate than those of most sessions.
-func (q *Posterior) Hardness() (h float64) {
-	for k, w := range q.hardness.weight {
-		h -= w * math.Log(q.hardness.inverseT[k])
+func (q *Posterior) LogTemperature() (h float64) {
+	for k, w := range q.temperature.weight {
+		h -= w * math.Log(q.temperature.inverseT[k])
 	}
 	return h
 }

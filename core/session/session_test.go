@@ -13,8 +13,8 @@ import (
 // population has every coefficient away from where it would do nothing.
 func population() *Population {
 	return &Population{
-		LogT: [2]float64{0.5, -0.2}, Offset: [2]float64{-0.3, 0.05}, LeftOut: LeftOut{0.7, 0.4}, Hardness: Hardness{SD: 0.4, Weight: 0.6},
-		Level: Level{Mean: [2]float64{0.5, 0.2}, SD: 0.7, Count: 3}, Spread: Spread{SD: 2, Count: 1.5},
+		LogT: 0.5, LeftOut: LeftOut{0.7, 0.4}, LogTemperature: LogTemperature{SD: 0.4, Weight: 0.6},
+		CohortMean: CohortMean{Mean: [2]float64{0.5, 0.2}, SD: 0.7, Count: 3}, CohortDeviation: CohortDeviation{SD: 2, Count: 1.5},
 		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.1, 0.4}, Weight: 0.3},
 	}
 }
@@ -81,13 +81,13 @@ func TestClassesByGaussLegendre(t *testing.T) {
 					if j == y {
 						k--
 					}
-					u[j] = math.Exp(-h) * (s.Scores[i*c+j]/p.Temperature(k) + p.classOffset(k))
+					u[j] = math.Exp(-h) * s.Scores[i*c+j] / p.Temperature()
 				}
-				l += p.Hardness.Weight * (u[y] - logSum(u))
+				l += p.LogTemperature.Weight * (u[y] - logSum(u))
 			}
 			return l
 		}
-		prior := distuv.Normal{Sigma: p.Hardness.SD}
+		prior := distuv.Normal{Sigma: p.LogTemperature.SD}
 		u := make([]float64, c)
 		for j := range u {
 			u[j] = 2 * rng.NormFloat64()
@@ -128,7 +128,7 @@ func TestEvidenceByGaussLegendre(t *testing.T) {
 		e := p.Evidence(u, share)
 		total.Add(1, &e)
 	}
-	prior := distuv.Normal{Sigma: p.Hardness.SD}
+	prior := distuv.Normal{Sigma: p.LogTemperature.SD}
 	softmax := func(u []float64, h float64, j int) float64 {
 		v := make([]float64, c)
 		for i := range v {
@@ -142,7 +142,7 @@ func TestEvidenceByGaussLegendre(t *testing.T) {
 			l := prior.LogProb(h)
 			for i := range us {
 				for j, w := range shares[i] {
-					l += p.Hardness.Weight * w * softmax(us[i], h, j)
+					l += p.LogTemperature.Weight * w * softmax(us[i], h, j)
 				}
 			}
 			return math.Exp(l) * f(h)
@@ -193,22 +193,22 @@ func TestNoneByDrawing(t *testing.T) {
 		s := scene(rng, shots...)
 		unknown, own := s.scores(s.ratios(p), p.LeftOut)
 		n, c := float64(len(unknown)), float64(len(shots))
-		level := p.Level.Mean[0] + p.Level.Mean[1]*math.Log(c)
+		level := p.CohortMean.Mean[0] + p.CohortMean.Mean[1]*math.Log(c)
 		share := 0.0
 		if c > 1 {
-			share = c / (c + p.Level.Count)
+			share = c / (c + p.CohortMean.Count)
 			mean := 0.0
 			for _, v := range unknown {
 				mean += v / n
 			}
 			level = (1-share)*level + share*mean
 		}
-		variance := p.Spread.Count * p.Spread.SD * p.Spread.SD
+		variance := p.CohortDeviation.Count * p.CohortDeviation.SD * p.CohortDeviation.SD
 		for _, v := range unknown {
 			variance += (v - level) * (v - level)
 		}
-		variance /= p.Spread.Count + n
-		sd := math.Sqrt(p.Known.Threshold.SD*p.Known.Threshold.SD + p.Level.SD*p.Level.SD*(1-share)/variance)
+		variance /= p.CohortDeviation.Count + n
+		sd := math.Sqrt(p.Known.Threshold.SD*p.Known.Threshold.SD + p.CohortMean.SD*p.CohortMean.SD*(1-share)/variance)
 		const none, score = 0.2, 1.3
 		var sum, weights float64
 		sigma := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
@@ -250,7 +250,7 @@ func TestBayes(t *testing.T) {
 // A session whose own examples are classified surely is found easier than one
 // whose examples are mistaken for each other; without two examples of any class
 // nothing is found.
-func TestHardnessFollowsTheSession(t *testing.T) {
+func TestLogTemperatureFollowsTheSession(t *testing.T) {
 	p := population()
 	session := func(own float64) *Support {
 		s := &Support{Shots: []float64{4, 4}}
@@ -262,11 +262,11 @@ func TestHardnessFollowsTheSession(t *testing.T) {
 		}
 		return s
 	}
-	easy, hard := p.Infer(session(3)).Hardness(), p.Infer(session(-3)).Hardness()
+	easy, hard := p.Infer(session(3)).LogTemperature(), p.Infer(session(-3)).LogTemperature()
 	if !(easy < -0.05 && hard > 0.05) {
 		t.Errorf("hardness %.3f of an easy session, %.3f of a hard one", easy, hard)
 	}
-	if h := p.Infer(&Support{Shots: []float64{1, 1}, Class: []int{0, 1}, Scores: []float64{9, 0, 0, 9}}).Hardness(); math.Abs(h) > 1e-12 {
+	if h := p.Infer(&Support{Shots: []float64{1, 1}, Class: []int{0, 1}, Scores: []float64{9, 0, 0, 9}}).LogTemperature(); math.Abs(h) > 1e-12 {
 		t.Errorf("hardness %v of a session that says nothing", h)
 	}
 }
@@ -352,11 +352,11 @@ func TestCoefficientsAreAllListed(t *testing.T) {
 }
 
 func TestFitWantsSessions(t *testing.T) {
-	if _, err := Fit(nil, nil, true, 1); err != ErrTooFew && err == nil {
+	if _, err := Fit(nil, nil, 1); err != ErrTooFew && err == nil {
 		t.Errorf("no sessions: %v", err)
 	}
 	one := Sample{Support: Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{0}}, Query: []float64{1}, Answer: []int{0}}
-	if _, err := Fit([]Sample{one}, nil, true, 1); err == nil {
+	if _, err := Fit([]Sample{one}, nil, 1); err == nil {
 		t.Error("one class and no unknown were fitted")
 	}
 }

@@ -26,40 +26,16 @@ func (s *Support) left(i int) bool { return s.Shots[s.Class[i]] > 1 }
 // 1): minus infinity where nothing is left of a class.
 func (s *Support) ratios(p *Population) []float64 {
 	c := s.Way()
-	all, without := p.lines(s.Shots, 0), p.lines(s.Shots, 1)
-	u := make([]float64, len(s.Scores))
+	u, slope := make([]float64, len(s.Scores)), 1/p.Temperature()
+	for i, e := range s.Scores {
+		u[i] = slope * e
+	}
 	for i, y := range s.Class {
-		row, e := u[i*c:(i+1)*c], s.Scores[i*c:(i+1)*c]
-		for j := range row {
-			row[j] = all[j].at(e[j])
-		}
-		if row[y] = math.Inf(-1); s.left(i) {
-			row[y] = without[y].at(e[y])
+		if !s.left(i) {
+			u[i*c+y] = math.Inf(-1)
 		}
 	}
 	return u
-}
-
-// line is u as a function of e for one class.
-type line struct{ slope, offset float64 }
-
-func (l line) at(e float64) float64 { return l.slope*e + l.offset }
-
-// lines returns those of classes with the given numbers of examples less some.
-func (p *Population) lines(shots []float64, less float64) []line {
-	l := make([]line, len(shots))
-	for j, k := range shots {
-		if k > less {
-			l[j] = line{1 / p.Temperature(k-less), p.classOffset(k - less)}
-		}
-	}
-	return l
-}
-
-// Line returns slope and offset of u = slope e + offset for a class of k > 0
-// examples.
-func (p *Population) Line(k float64) (slope, offset float64) {
-	return 1 / p.Temperature(k), p.classOffset(k)
 }
 
 // score returns s = ln 1/C Σ_j exp(u_j), what is known of a query beside its

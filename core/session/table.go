@@ -15,7 +15,7 @@ type Table struct {
 func (q *Posterior) Table() Table {
 	n := len(q.known.lines)
 	lines := make([]float64, 2*n)
-	t := Table{q.hardness.inverseT[:], q.hardness.weight[:], lines[:n], lines[n:], q.known.weight[:]}
+	t := Table{q.temperature.inverseT[:], q.temperature.weight[:], lines[:n], lines[n:], q.known.weight[:]}
 	for k, l := range q.known.lines {
 		t.Slope[k], t.Offset[k] = l.slope, l.offset
 	}

@@ -70,7 +70,7 @@ func run(fit, groups []string, n, tasks int) error {
 		all = append(all, samples...)
 	}
 	if len(all) > 0 {
-		p, err := session.Fit(all, nil, false, runtime.NumCPU())
+		p, err := session.Fit(all, nil, runtime.NumCPU())
 		if err != nil {
 			return err
 		}

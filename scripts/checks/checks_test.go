@@ -17,7 +17,7 @@ import (
 var layers = []string{
 	"core/niw",
 	"core/embed core/metrics core/session core/dataset",
-	"core/qda core/episode core/dataset/datasettest",
+	"core/qda core/discriminant core/episode core/dataset/datasettest",
 	"core/model",
 	"core core/metatrain core/baseline core/model/modeltest",
 	"core/oracle core/experiment core/adapt core/metatrain/recipe",

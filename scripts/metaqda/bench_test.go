@@ -14,7 +14,7 @@ import (
 func BenchmarkEval600(b *testing.B) {
 	dir := b.TempDir()
 	path := toy{classes: 100, rows: 100, dim: 640}.write(b, dir, "bench")
-	prior := writePrior(b, filepath.Join(dir, "p.safetensors"), &model.Prior{NIW: niw.HandCrafted(640, 1), Transform: embed.Transform{Kind: embed.L2}})
+	prior := writePrior(b, filepath.Join(dir, "p.safetensors"), &model.Prior{NIW: niw.HandCrafted(640, 1), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}})
 	b.ResetTimer()
 	for b.Loop() {
 		if status, _, stderr := metaqda("eval", "--data", path, "--prior", prior, "--methods", "fb", "--n-shot", "5"); status != 0 {

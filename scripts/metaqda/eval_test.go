@@ -217,7 +217,7 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 	a := toy{classes: 36, rows: 24, dim: 12, spoil: apart}.write(t, dir, "alpha")
 	b := toy{classes: 36, rows: 24, dim: 12, spoil: apart}.write(t, dir, "beta")
 	prior := writePrior(t, filepath.Join(dir, "p.safetensors"), &model.Prior{NIW: niw.HandCrafted(12, 1),
-		Transform: embed.Transform{Kind: embed.L2}, Facts: map[string]string{"data": "alpha"}})
+		Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}, Facts: map[string]string{"data": "alpha"}})
 	for protocol, flags := range map[string][]string{
 		"standard":             {},
 		"cross-domain":         {},

@@ -118,7 +118,7 @@ func plainCases(t *testing.T) []plainCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := model.Session{Centre: 1.5, Shared: 1.5, Kappa: 5, FB: modeltest.Prior(9).Session.FB}
+	one := model.Session{Centre: 1.5, Shared: 1.5, Kappa: 5, Population: modeltest.Prior(9).Session.Population}
 	centred := &model.Prior{NIW: niw.HandCrafted(9, 1), Session: one, Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Centre: make([]float64, 9)}}
 	for i := range 9 {
 		centred.Transform.Centre[i] = 0.1 * rng.NormFloat64()

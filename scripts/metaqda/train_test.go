@@ -17,7 +17,6 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/metatrain/recipe"
 	"metaqda/core/model"
-	"metaqda/core/session"
 )
 
 // quick are flags that make a run take a moment.
@@ -53,7 +52,7 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	if want := meanOfTraining(t, a, b); !slices.EqualFunc(p.DataMean, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }) {
 		t.Errorf("the mean of the data is %v, want %v", p.DataMean, want)
 	}
-	if p.Session.FB == nil || p.Session.FB.Hardness.SD <= 0 || p.Session.MAP != nil || p.Session.Shared <= 0 || p.Session.Kappa != 5 || p.Session.Near <= 0 {
+	if p.Session.Population == nil || p.Session.Population.LogTemperature.SD <= 0 || p.Session.Shared <= 0 || p.Session.Kappa != 5 || p.Session.Near <= 0 {
 		t.Errorf("no session model: %+v", p.Session)
 	}
 	if !bytes.Contains(readFile(t, svg), []byte("</svg>")) {
@@ -146,7 +145,7 @@ func TestTrainWithASpikedScale(t *testing.T) {
 		if full.NIW.Spiked == nil || !mat.EqualApprox(&want, &got, 1e-9) {
 			t.Errorf("start %s: S at full rank is not the learned one", start)
 		}
-		if got, want := full.Session.FB.LogT[0], plain.Session.FB.LogT[0]; math.Abs(got-want) > 1e-2 {
+		if got, want := full.Session.Population.LogT, plain.Session.Population.LogT; math.Abs(got-want) > 1e-2 {
 			t.Errorf("start %s: log T %v at full rank, %v as learned", start, got, want)
 		}
 		if few.NIW.Spiked == nil || few.NIW.Spiked.Rank() != 2 || math.Abs(few.NIW.LogDetS()-plain.NIW.LogDetS()) > 1e-8 || !strings.HasPrefix(few.Facts["rank"], "2;") {
@@ -300,14 +299,12 @@ func TestCrossFitting(t *testing.T) {
 	if !mat.Equal(left.NIW.L, val.NIW.L) || left.NIW.Kappa != val.NIW.Kappa || left.Session.Near != val.Session.Near {
 		t.Error("the prior changed")
 	}
-	own, ownVal := learn("own", "--shared", "0", "--calibrate-on", "left-out"), learn("own val", "--shared", "0")
-	if own.Session.Shared != 0 || *own.Session.FB == *own.Session.MAP {
+	own := learn("own", "--shared", "0", "--calibrate-on", "left-out")
+	if own.Session.Shared != 0 || own.Session.Population != nil {
 		t.Errorf("a covariance for each class: %+v", own.Session)
 	}
-	for inf, p := range map[string][2]*session.Population{"shared": {left.Session.FB, val.Session.FB}, "fb": {own.Session.FB, ownVal.Session.FB}, "map": {own.Session.MAP, ownVal.Session.MAP}} {
-		if p[0].LogT[0] == p[1].LogT[0] || p[0].Level == p[1].Level || p[0].Hardness.SD <= 0 {
-			t.Errorf("%s: the population is %+v, of validation classes %+v", inf, p[0], p[1])
-		}
+	if a, b := left.Session.Population, val.Session.Population; a.LogT == b.LogT || a.CohortMean == b.CohortMean || a.LogTemperature.SD <= 0 {
+		t.Errorf("the population is %+v, of validation classes %+v", a, b)
 	}
 	if left.Session.Near <= 0 || left.Session.Centre != 1.67 {
 		t.Errorf("near %v, centre %v", left.Session.Near, left.Session.Centre)
@@ -323,8 +320,8 @@ func TestCrossFitting(t *testing.T) {
 	if !mat.Equal(beta.NIW.L, gamma.NIW.L) || mat.Equal(alpha.NIW.L, beta.NIW.L) || mat.Equal(alpha.NIW.L, left.NIW.L) {
 		t.Error("a family was not left out as a whole")
 	}
-	if *alpha.Session.FB == *beta.Session.FB || beta.Facts["without"] != "beta, gamma" {
-		t.Errorf("without %q: %+v", beta.Facts["without"], beta.Session.FB)
+	if *alpha.Session.Population == *beta.Session.Population || beta.Facts["without"] != "beta, gamma" {
+		t.Errorf("without %q: %+v", beta.Facts["without"], beta.Session.Population)
 	}
 	learn("two at once", "--calibrate-on", "left-out", "--workers", "3")
 	if !bytes.Equal(readFile(t, filepath.Join(dir, "two at once")), readFile(t, filepath.Join(dir, "left out"))) {

@@ -159,7 +159,8 @@ func (r *reproduction) samePrior(name, prior string) error {
 
 // ablation is the paper's table 8.
 func (r *reproduction) ablation(name, fb, mapped string) error {
-	e, err := r.eval(evaluation{name: name + "-ablation", protocol: experiment.Ablation, data: []string{name}, prior: fb, mapPrior: mapped})
+	e, err := r.eval(evaluation{name: name + "-ablation", protocol: experiment.Ablation, data: []string{name}, prior: fb, mapPrior: mapped,
+		methods: "lda,qda,fb-lda-handcrafted,fb-handcrafted,fb-lda,map,fb"})
 	if err != nil {
 		return err
 	}

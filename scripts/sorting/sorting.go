@@ -94,10 +94,6 @@ func (j *Job) prior(extractor string) (*metaqda.Prior, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", j.Prior, err)
 	}
-	if p.Content().Session.FB == nil {
-		return nil, &dataset.FileError{File: j.Prior, Row: -1, Problem: "has no session model, without which probabilities, and none of these above all, are not to be relied on",
-			Remedy: "learn it with a calibration (`metaqda train` by its default), or take one of `metaqda prior`"}
-	}
 	return p, nil
 }
 

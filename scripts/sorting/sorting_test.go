@@ -184,7 +184,7 @@ func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 		j.Prior = filepath.Join(t.TempDir(), "prior")
 		write(t, j.Prior, string(file))
 		if prior == &bare {
-			if _, err := j.Table(t.Context()); err == nil || !strings.Contains(err.Error(), "no session model") {
+			if _, err := j.Table(t.Context()); err == nil || !strings.Contains(err.Error(), "covariance of each class") {
 				t.Errorf("without a session model: %v", err)
 			}
 			continue

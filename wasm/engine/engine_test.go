@@ -281,13 +281,13 @@ func TestStrangersWithoutALearnedPrior(t *testing.T) {
 
 // plainPrior is one of which nothing was learned.
 func plainPrior(d int) *model.Prior {
-	return &model.Prior{NIW: niw.HandCrafted(d, 6), Transform: embed.Transform{Kind: embed.L2}}
+	return &model.Prior{NIW: niw.HandCrafted(d, 6), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}}
 }
 
 // priorFile returns the file of a prior that differs by scale.
 func priorFile(t *testing.T, d int, scale float64) (b []byte, sum string) {
 	t.Helper()
-	b, err := model.EncodePrior(&model.Prior{NIW: niw.HandCrafted(d, scale), Transform: embed.Transform{Kind: embed.L2}, Facts: map[string]string{"name": "test"}})
+	b, err := model.EncodePrior(&model.Prior{NIW: niw.HandCrafted(d, scale), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}, Facts: map[string]string{"name": "test"}})
 	must(t, err)
 	return b, model.Sum(b)
 }

@@ -65,6 +65,9 @@ func handCrafted(d int) (*prior, error) {
 // decodePrior reads a prior file whose hash is known.
 func decodePrior(b []byte, sum string) (*prior, error) {
 	file, err := model.DecodePrior(b)
+	if err == nil {
+		err = file.Serves()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -18,23 +18,20 @@ import (
 	"metaqda/core/session"
 )
 
-// sessionModel sets what the prior says of sessions: the head of training where no
-// sessions are asked for, else a population fitted on sessions of validation classes
-// or by cross-fitting.
-func (r *Run) sessionModel(ctx context.Context, best *metatrain.Params, to *model.Prior) error {
-	head := best.Head.Population()
-	to.Session = model.Session{FB: head, MAP: head}
-	if r.recipe.Calibration.Sessions == 0 {
+// sessionModel sets what the prior says of sessions: a population fitted on sessions of
+// validation classes or by cross-fitting. A prior for the paper's densities says nothing.
+func (r *Run) sessionModel(ctx context.Context, to *model.Prior) error {
+	to.Session = r.recipe.sessionOptions(to.NIW, r.at)
+	if r.recipe.Calibration.Sessions == 0 || to.Session.Shared == 0 {
 		return nil
 	}
 	r.note("calibrating")
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	to.Session = r.recipe.sessionOptions(to.NIW, r.at)
-	all := &bothSamples{}
+	var all []session.Sample
+	var err error
 	if r.recipe.Calibration.On == OnValidation {
-		var err error
 		if all, err = r.recipe.collect(ctx, to, r.at, r.val, r.recipe.Validation.Split, 0); err != nil {
 			return err
 		}
@@ -43,10 +40,15 @@ func (r *Run) sessionModel(ctx context.Context, best *metatrain.Params, to *mode
 			return err
 		}
 		for i := range r.fits {
-			all.join(&r.fits[i].samples)
+			all = append(all, r.fits[i].samples...)
 		}
 	}
-	return r.fit(&to.Session, head, all)
+	r.note("fitting the session model on %d sessions", len(all))
+	to.Session.Population, err = session.Fit(all, nil, r.recipe.Workers)
+	if errors.Is(err, session.ErrTooFew) {
+		return nil // Bayes' rule as it stands
+	}
+	return err
 }
 
 // sessionOptions returns the part of the session model that is set, not fitted.
@@ -59,39 +61,9 @@ func (r *Recipe) sessionOptions(p *niw.Prior, at *coordinates) model.Session {
 	return s
 }
 
-// bothSamples are sessions under both kinds of inference.
-type bothSamples [2][]session.Sample
-
-func (s *bothSamples) join(o *bothSamples) {
-	for inf := range s {
-		s[inf] = append(s[inf], o[inf]...)
-	}
-}
-
-// fit fits the populations of both kinds of inference, the one after the other: each
-// uses all cores. Where the sessions are too few for it, the head of training stays.
-func (r *Run) fit(to *model.Session, head *session.Population, samples *bothSamples) error {
-	r.note("fitting the session model on %d sessions", len(samples[niw.FB]))
-	for inf, p := range map[niw.Inference]**session.Population{niw.FB: &to.FB, niw.MAP: &to.MAP} {
-		if len(samples[inf]) == 0 {
-			continue // one density for both
-		}
-		fitted, err := session.Fit(samples[inf], *p, to.Shared == 0, r.recipe.Workers)
-		if errors.Is(err, session.ErrTooFew) {
-			fitted, err = head, nil
-		}
-		if err != nil {
-			return err
-		}
-		*p = fitted
-	}
-	return nil
-}
-
 // collect returns the sessions of some data sets under a prior, in the classes of a
 // split; first numbers the first of them.
-func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, sets []*dataset.Set, split string, first int) (*bothSamples, error) {
-	all := &bothSamples{}
+func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, sets []*dataset.Set, split string, first int) (all []session.Sample, err error) {
 	for i, set := range sets {
 		dom, pool, err := at.domain(set, split, 2, nil)
 		if err != nil {
@@ -101,29 +73,18 @@ func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, s
 		if len(samplers) == 0 {
 			return nil, fmt.Errorf("%s is too small to calibrate on: it takes two classes of six rows; give another --val-split, or --calibrate 0", pool.Name)
 		}
-		for _, inf := range inferences(p) {
-			options := p.Session.Options()
-			options.Inference = inf
-			options.Population = nil
-			samples, err := metatrain.Sessions(ctx, p.NIW, options, dom.Domain, samplers, r.Calibration.Sessions, r.Workers)
-			if err != nil {
-				return nil, err
-			}
-			for k := range samples {
-				samples[k].Domain = first + i
-			}
-			all[inf] = append(all[inf], samples...)
+		options := p.Session.Options()
+		options.Population = nil
+		samples, err := metatrain.Sessions(ctx, p.NIW, options, dom.Domain, samplers, r.Calibration.Sessions, r.Workers)
+		if err != nil {
+			return nil, err
 		}
+		for k := range samples {
+			samples[k].Domain = first + i
+		}
+		all = append(all, samples...)
 	}
 	return all, nil
-}
-
-// inferences returns the kinds of densities that a prior has a session model for.
-func inferences(p *model.Prior) []niw.Inference {
-	if p.Session.Shared > 0 {
-		return []niw.Inference{niw.FB}
-	}
-	return []niw.Inference{niw.FB, niw.MAP}
 }
 
 // sessionSamplers draw sessions: of five classes with the same number of examples
@@ -155,7 +116,7 @@ func (r *Recipe) sessionSamplers(pool episode.Pool) (samplers []episode.Sampler)
 type crossFit struct {
 	held    []*dataset.Set
 	prior   *model.Prior
-	samples bothSamples
+	samples []session.Sample
 }
 
 // crossFit learns a prior without each fold in turn, on all cores, one each: a
@@ -223,16 +184,12 @@ func (r *Run) without(ctx context.Context, held []*dataset.Set, first int) (fit 
 	fit.held = held
 	fit.prior = &model.Prior{NIW: found.Prior, Transform: at.transform, DataMean: at.dataMean, Session: recipe.sessionOptions(found.Prior, at),
 		Extractor: recipe.extractor(train), Facts: map[string]string{"without": strings.Join(setNames(held), ", ")}, Precision: recipe.Precision}
-	samples, err := recipe.collect(ctx, fit.prior, at, held, "all", first)
-	if err == nil {
-		fit.samples = *samples
-	}
+	fit.samples, err = recipe.collect(ctx, fit.prior, at, held, "all", first)
 	return fit, err
 }
 
 // Fold is a prior that knows nothing of some data sets, nor of their families: for
-// judging the fully Bayesian predictive on domains left out. It has no population of
-// the plug-in one.
+// judging answers on domains left out.
 type Fold struct {
 	Held  []string // names of the data sets it was learned without
 	Prior *model.Prior
@@ -246,14 +203,14 @@ func (r *Run) Folds(p *model.Prior) ([]Fold, error) {
 		var others []session.Sample
 		for k := range r.fits {
 			if k != i {
-				others = append(others, r.fits[k].samples[niw.FB]...)
+				others = append(others, r.fits[k].samples...)
 			}
 		}
 		held := setNames(r.fits[i].held)
 		r.note("fitting the session model without %s", strings.Join(held, ", "))
 		fold := Fold{held, r.fits[i].prior}
 		var err error
-		if fold.Prior.Session.FB, err = session.Fit(others, p.Session.FB, p.Session.Shared == 0, r.recipe.Workers); err != nil {
+		if fold.Prior.Session.Population, err = session.Fit(others, p.Session.Population, r.recipe.Workers); err != nil {
 			return nil, err
 		}
 		folds = append(folds, fold)

@@ -166,7 +166,7 @@ func (r *Run) Prior(ctx context.Context) (*model.Prior, error) {
 	}
 	p := &model.Prior{NIW: found.Prior, Transform: r.at.transform, DataMean: r.at.dataMean,
 		Extractor: r.recipe.extractor(r.train), Facts: facts, Precision: r.recipe.Precision}
-	return p, r.sessionModel(ctx, best, p)
+	return p, r.sessionModel(ctx, p)
 }
 
 // compose returns what training found carried back from its coordinates, with a

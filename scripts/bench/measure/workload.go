@@ -56,14 +56,14 @@ func priorFile(d int, rnd *rand.Rand) []byte {
 		center[i] = 0.6 + 0.1*rnd.Float64()
 	}
 	p := &model.Prior{NIW: newPrior(d, rnd), Transform: embed.Transform{Kind: embed.CL2N, Shift: 0.375, Power: 0.5, Centre: center}, Facts: map[string]string{"data": "synthetic"}}
-	p.Session = model.Session{Near: 0.5, Centre: 1.67, Shared: 1, Kappa: 3, FB: population()}
+	p.Session = model.Session{Near: 0.5, Centre: 1.67, Shared: 1, Kappa: 3, Population: population()}
 	return must(model.EncodePrior(p))
 }
 
 // population gives sessions all that a prediction may have to do.
 func population() *session.Population {
-	return &session.Population{LogT: [2]float64{-3.5, 0}, Hardness: session.Hardness{SD: 0.5, Weight: 0.6},
-		Level: session.Level{Mean: [2]float64{1.5, 4}, SD: 0.5, Count: 10}, Spread: session.Spread{SD: 6, Count: 1},
+	return &session.Population{LogT: -3.5, LogTemperature: session.LogTemperature{SD: 0.5, Weight: 0.6},
+		CohortMean: session.CohortMean{Mean: [2]float64{1.5, 4}, SD: 0.5, Count: 10}, CohortDeviation: session.CohortDeviation{SD: 6, Count: 1},
 		Known: session.Known{Threshold: session.Normal{Mean: 0.6, SD: 0.7}, Slope: session.Normal{Mean: 0.8, SD: 0.6}, Weight: 0.3}}
 }
 

@@ -1,4 +1,4 @@
-package qda
+package discriminant
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
 )
@@ -32,7 +33,7 @@ type pool struct {
 	chol  blas64.Triangular
 	dense niw.Scatter
 	useD  bool
-	// Per class with examples, in the order of the classifier's classes:
+	// By class:
 	first  []int          // first row of the class in w
 	counts []int          // K_j
 	shift  blas64.General // low rank: C⁻¹ G e_j/(kappa+K_j), N long; dense: C⁻¹ m_j, d long
@@ -42,13 +43,17 @@ type pool struct {
 }
 
 // newPool builds the pool for the given classes. Cost O(N² d + N³) or O(N d² + d³).
-func newPool(p *niw.Prior, classes []*class) *pool {
+func newPool(p *niw.Prior, given []*mat.Dense) *pool {
 	q := &pool{kappa: p.Kappa}
 	n := 0
-	for _, c := range classes {
+	classes := make([]blas64.General, len(given))
+	for j, x := range given {
+		if x != nil {
+			classes[j] = x.RawMatrix()
+		}
 		q.first = append(q.first, n)
-		q.counts = append(q.counts, c.count())
-		n += c.count()
+		q.counts = append(q.counts, classes[j].Rows)
+		n += classes[j].Rows
 	}
 	q.useD = n >= p.Dim()
 	if q.useD {
@@ -59,30 +64,34 @@ func newPool(p *niw.Prior, classes []*class) *pool {
 	return q
 }
 
-func (q *pool) buildDense(p *niw.Prior, classes []*class) {
+func (q *pool) buildDense(p *niw.Prior, classes []blas64.General) {
 	d := p.Dim()
 	q.dense.Reset(p)
 	q.shift = blas64.General{Rows: len(classes), Cols: d, Stride: d, Data: make([]float64, len(classes)*d)}
 	for _, c := range classes {
-		q.dense.Add(c.w)
+		q.dense.Add(c)
 	}
 	if !q.dense.Factorize() {
-		panic("qda: scatter of finite examples not positive definite")
+		panic("discriminant: scatter of finite examples not positive definite")
 	}
 	for j, c := range classes {
 		m := q.shift.Data[j*d : (j+1)*d]
-		posteriorMean(m, c.w, p.Kappa)
+		if c.Rows > 0 {
+			copy(m, posteriorMean(c, p.Kappa))
+		}
 		q.dense.SolveTo(m)
 	}
 	q.post = q.dense.Posterior(0)
 	q.solved = make([]float64, d)
 }
 
-func (q *pool) buildLowRank(p *niw.Prior, classes []*class, n int) {
+func (q *pool) buildLowRank(p *niw.Prior, classes []blas64.General, n int) {
 	d := p.Dim()
 	q.w = blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, 0, n*d)}
 	for _, c := range classes {
-		q.w.Data = append(q.w.Data, c.w.Data...)
+		for i := range c.Rows {
+			q.w.Data = append(q.w.Data, c.Data[i*c.Stride:i*c.Stride+d]...)
+		}
 	}
 	gram := blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: make([]float64, n*n)}
 	blas64.Syrk(blas.NoTrans, 1, q.w, 0, gram)
@@ -112,7 +121,7 @@ func (q *pool) factorize(gram blas64.Symmetric, p *niw.Prior) float64 {
 	}
 	t, ok := lapack64.Potrf(m)
 	if !ok {
-		panic("qda: Gram matrix of finite examples not positive definite")
+		panic("discriminant: Gram matrix of finite examples not positive definite")
 	}
 	q.chol = t
 	var logDet float64
@@ -140,13 +149,14 @@ func (q *pool) prepare(z []float64) {
 		q.dense.SolveTo(q.solved)
 		return
 	}
-	gemv(q.w, z, 0, q.cross)
+	if q.w.Rows > 0 {
+		blas64.Gemv(blas.NoTrans, 1, q.w, vector(z), 0, vector(q.cross))
+	}
 	copy(q.solved, q.cross)
 	niw.SolveTo(q.solved, q.chol)
 }
 
-// logProb returns the log density of the prepared query under the j-th class
-// with examples, or of a class never seen when j < 0.
+// logProb returns the log density of the prepared query under the j-th class, or of a class never seen when j < 0.
 func (q *pool) logProb(j int, inf niw.Inference, r2 float64) float64 {
 	post := q.post
 	if j >= 0 {

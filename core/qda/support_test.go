@@ -8,7 +8,72 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"metaqda/core/niw"
 )
+
+// The scores that are kept from change to change are those of a classifier that
+// is asked for the first time.
+func TestSupportFollowsEveryChange(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 1))
+	for _, o := range []Options{with(Options{}), with(Options{Centre: 1.5}), with(Options{Near: 0.5, Centre: 2})} {
+		p := randomPrior(rng, 20)
+		c, err := New(p, o)
+		must(t, err)
+		var labels []string
+		taught := map[string][][]float64{}
+		for step := range 150 {
+			switch label := fmt.Sprint(rng.IntN(6)); {
+			case c.Index(label) < 0:
+				must(t, c.AddClass(label))
+				labels, taught[label] = append(labels, label), nil
+			case rng.IntN(12) == 0:
+				must(t, c.RemoveClass(label))
+				labels = slices.DeleteFunc(labels, func(l string) bool { return l == label })
+				delete(taught, label)
+			case rng.IntN(4) == 0 && len(taught[label]) > 0:
+				i := rng.IntN(len(taught[label]))
+				must(t, c.Remove(label, i))
+				taught[label] = slices.Delete(taught[label], i, i+1)
+			default:
+				x := randomVector(rng, 20, 0.2)
+				must(t, c.Add(label, x))
+				taught[label] = append(taught[label], x)
+			}
+			if step%3 == 0 {
+				continue // several changes between two questions
+			}
+			fresh, err := New(p, o)
+			must(t, err)
+			for _, label := range labels {
+				must(t, fresh.AddClass(label))
+				for _, x := range taught[label] {
+					must(t, fresh.Add(label, x))
+				}
+			}
+			got, want := c.Support(), fresh.Support()
+			same(t, fmt.Sprint("step ", step), got.Scores, want.Scores, 1e-9)
+			same(t, "shots", got.Shots, want.Shots, 0)
+		}
+	}
+}
+
+// A session of many classes asks a bounded number of its examples.
+func TestSupportOfALargeSession(t *testing.T) {
+	shots := make([]int, 200)
+	for i := range shots {
+		shots[i] = 2
+	}
+	c, _ := teach(t, niw.HandCrafted(30, 1), Options{NonePrior: 0.1, Population: somePopulation()}, shots)
+	s := c.Support()
+	asked := map[int]bool{}
+	for _, j := range s.Class {
+		asked[j] = true
+	}
+	if len(s.Class) != supportExamples || s.Way() != 200 || len(asked) != supportClasses {
+		t.Errorf("%d examples of %d among %d classes", len(s.Class), len(asked), s.Way())
+	}
+}
 
 // Each example is asked of a classifier that was taught all others anew.
 func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
@@ -16,7 +81,7 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 	labels := []string{"a", "b", "c"}
 	for name, o := range variants {
 		o.Near = 0.8
-		for _, d := range []int{3, 24} { // 3: in and out of the dense form
+		for _, d := range []int{3, 24} { // 3: in and out of the form of size d
 			p := randomPrior(rng, d)
 			taught := map[string][][]float64{"a": drift(rng, 7, d), "b": drift(rng, 4, d), "c": drift(rng, 1, d)}
 			teach := func(but string, out []int) *Classifier {

@@ -25,25 +25,25 @@ func grid(n int, step float64) (x, logW []float64) {
 
 var hardX, hardLogW = grid(hardNodes, hardStep)
 
-// hardness is the posterior of h: nodes of the inverse temperature e^-h and their
+// temperature is the posterior of h: nodes of the inverse temperature e^-h and their
 // probabilities, and the logarithms that these are in proportion to.
-type hardness struct {
+type temperature struct {
 	inverseT, weight, log [hardNodes]float64
 }
 
-// inferHardness weighs each node by the likelihood of the examples' own labels,
+// inferTemperature weighs each node by the likelihood of the examples' own labels,
 // each left out of its class:
 //
 //	ln p(h | session) = ln N(h; 0, SD²) + Weight Σ_i ln softmax_{y_i}(u_i e^-h) + const
-func (p *Population) inferHardness(s *Support, u []float64) (q hardness) {
+func (p *Population) inferTemperature(s *Support, u []float64) (q temperature) {
 	c := s.Way()
 	for k, x := range hardX {
-		q.inverseT[k], q.log[k] = bounded(-p.Hardness.SD*x, 30), hardLogW[k]
+		q.inverseT[k], q.log[k] = bounded(-p.LogTemperature.SD*x, 30), hardLogW[k]
 	}
-	if c > 1 && p.Hardness.Weight > 0 {
+	if c > 1 && p.LogTemperature.Weight > 0 {
 		for i, y := range s.Class {
 			if s.left(i) {
-				q.addLikelihood(&q.log, u[i*c:(i+1)*c], y, p.Hardness.Weight)
+				q.addLikelihood(&q.log, u[i*c:(i+1)*c], y, p.LogTemperature.Weight)
 			}
 		}
 	}
@@ -66,18 +66,18 @@ const leastLog = -500
 //
 // Cost C exponentials a node.
 func (p *Population) Evidence(u, share []float64) (e Evidence) {
-	if p.Hardness.Weight == 0 || floats.Sum(share) == 0 {
+	if p.LogTemperature.Weight == 0 || floats.Sum(share) == 0 {
 		return e
 	}
 	top := floats.Max(u)
 	for k, x := range hardX {
-		f, z := bounded(-p.Hardness.SD*x, 30), 0.0
+		f, z := bounded(-p.LogTemperature.SD*x, 30), 0.0
 		for _, v := range u {
 			z += math.Exp((v - top) * f)
 		}
 		logZ := math.Log(z)
 		for j, w := range share {
-			e[k] += p.Hardness.Weight * w * math.Max((u[j]-top)*f-logZ, leastLog)
+			e[k] += p.LogTemperature.Weight * w * math.Max((u[j]-top)*f-logZ, leastLog)
 		}
 	}
 	return e
@@ -86,7 +86,7 @@ func (p *Population) Evidence(u, share []float64) (e Evidence) {
 // Add adds scale times o.
 func (e *Evidence) Add(scale float64, o *Evidence) { floats.AddScaled(e[:], scale, o[:]) }
 
-func (q *hardness) addLikelihood(l *[hardNodes]float64, u []float64, y int, weight float64) {
+func (q *temperature) addLikelihood(l *[hardNodes]float64, u []float64, y int, weight float64) {
 	top := floats.Max(u)
 	for k, f := range q.inverseT {
 		var z float64
@@ -114,7 +114,7 @@ func normalise(dst, l []float64) {
 
 // classesTo stores the mean over h of softmax_j(ln π_j + u_j e^-h) in dst. scratch
 // has the length of both.
-func (q *hardness) classesTo(dst, u, logPrior, scratch []float64) {
+func (q *temperature) classesTo(dst, u, logPrior, scratch []float64) {
 	clear(dst)
 	for k, w := range q.weight {
 		if w == 0 {

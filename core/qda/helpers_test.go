@@ -1,0 +1,194 @@
+package qda
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+	"metaqda/core/session"
+)
+
+// with fills in what options must have.
+func with(o Options) Options {
+	if o.Shared == 0 {
+		o.Shared, o.Kappa = 0.6, 3
+	}
+	return o
+}
+
+var variants = map[string]Options{
+	"session": {Shared: 0.6, Kappa: 3, Centre: 1.2, NonePrior: 0.2, Population: somePopulation()},
+	"bayes":   {Shared: 1, Kappa: 1, NonePrior: 0.2},
+}
+
+// somePopulation has every coefficient away from where it would do nothing.
+func somePopulation() *session.Population {
+	return &session.Population{
+		LogT: 1, LeftOut: session.LeftOut{Class: 0.4, Own: 0.3}, LogTemperature: session.LogTemperature{SD: 0.5, Weight: 0.6},
+		CohortMean: session.CohortMean{Mean: [2]float64{0.5, 0.2}, SD: 0.7, Count: 3}, CohortDeviation: session.CohortDeviation{SD: 2, Count: 1.5},
+		Known: session.Known{Threshold: session.Normal{Mean: 0.4, SD: 0.6}, Slope: session.Normal{Mean: 0.3, SD: 0.4}, Weight: 0.3},
+	}
+}
+
+func randomPrior(rng *rand.Rand, d int) *niw.Prior {
+	p := niw.HandCrafted(d, 1)
+	p.Kappa, p.Nu = 0.3+rng.Float64(), float64(d)+3*rng.Float64()
+	for i := range d {
+		p.M[i] = 0.3 * rng.NormFloat64()
+		for j := range i {
+			p.L.SetTri(i, j, 0.2*rng.NormFloat64())
+		}
+		p.L.SetTri(i, i, 0.7+rng.Float64())
+	}
+	return p
+}
+
+func randomVector(rng *rand.Rand, d int, offset float64) []float64 {
+	x := make([]float64, d)
+	for i := range x {
+		x[i] = offset + rng.NormFloat64()
+	}
+	return x
+}
+
+// teach returns a classifier with the given shots per class, class j lying
+// around j/2 in every coordinate.
+func teach(t testing.TB, p *niw.Prior, o Options, shots []int) (*Classifier, [][][]float64) {
+	t.Helper()
+	c, err := New(p, with(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(42, uint64(p.Dim())))
+	examples := make([][][]float64, len(shots))
+	for j, k := range shots {
+		label := fmt.Sprint("c", j)
+		must(t, c.AddClass(label))
+		for range k {
+			x := randomVector(rng, p.Dim(), float64(j)/2)
+			examples[j] = append(examples[j], x)
+			must(t, c.Add(label, x))
+		}
+	}
+	return c, examples
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask returns the probabilities with that of none of these appended.
+func ask(t testing.TB, c *Classifier, x []float64) []float64 {
+	t.Helper()
+	p := make([]float64, len(c.classes), len(c.classes)+1)
+	none, err := c.ProbabilitiesTo(p, x)
+	must(t, err)
+	p = append(p, none)
+	var sum float64
+	for _, v := range p {
+		if !(v >= 0 && v <= 1) {
+			t.Fatalf("probability %v", v)
+		}
+		sum += v
+	}
+	if !(math.Abs(sum-1) <= 1e-12) {
+		t.Fatalf("probabilities sum to %v", sum)
+	}
+	return p
+}
+
+func same(t *testing.T, what string, got, want []float64, tol float64) {
+	t.Helper()
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tol) {
+			t.Errorf("%s: [%d] is %.15g, want %.15g", what, i, got[i], want[i])
+		}
+	}
+}
+
+// scene is a number of classes of raw pictures.
+type scene [][][]float64
+
+// randomScene draws classes about a point far from the prior mean, of which
+// some pictures are frames of a burst.
+func randomScene(rng *rand.Rand, d int, shots ...int) scene {
+	s := make(scene, len(shots))
+	middle := randomVector(rng, d, 2)
+	for j, k := range shots {
+		centre := randomVector(rng, d, 0)
+		floats.Add(centre, middle)
+		for i := range k {
+			x := randomVector(rng, d, 0)
+			floats.Add(x, centre)
+			if i > 0 && i%3 == 0 {
+				x = slices.Clone(s[j][i-1])
+				x[0] += 0.01
+			}
+			s[j] = append(s[j], x)
+		}
+	}
+	return s
+}
+
+func (s scene) teach(t testing.TB, p *niw.Prior, o Options) *Classifier {
+	t.Helper()
+	c, err := New(p, with(o))
+	must(t, err)
+	for j, pictures := range s {
+		must(t, c.AddClass(fmt.Sprint("c", j)))
+		for _, x := range pictures {
+			must(t, c.Add(fmt.Sprint("c", j), x))
+		}
+	}
+	return c
+}
+
+// everything that a classifier says about x.
+func everything(t testing.TB, c *Classifier, x []float64) []float64 {
+	t.Helper()
+	e := make([]float64, len(c.taught))
+	must(t, c.ScoresTo(e, x))
+	return append(ask(t, c, x), e...)
+}
+
+func priors(t testing.TB, rng *rand.Rand) map[string]*niw.Prior {
+	return map[string]*niw.Prior{"d=1": randomPrior(rng, 1), "d=3": randomPrior(rng, 3), "d=30": randomPrior(rng, 30), "spiked": spikedPrior(t, rng, 20, 4), "spiked d=4": spikedPrior(t, rng, 4, 2)}
+}
+
+var sessions = map[string][]int{
+	"one picture": {1}, "one class": {7}, "one each": {1, 1, 1}, "uneven": {3, 5, 2, 0, 1}, "long": {0, 14, 2, 11},
+	"many classes": {1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2},
+}
+
+func spikedPrior(t testing.TB, rng *rand.Rand, d, r int) *niw.Prior {
+	t.Helper()
+	x := mat.NewDense(d, r, nil)
+	x.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, x)
+	var qr mat.QR
+	qr.Factorize(x)
+	var q mat.Dense
+	qr.QTo(&q)
+	scale, lambda := make([]float64, d), make([]float64, r)
+	for i := range scale {
+		scale[i] = 0.5 + rng.Float64()
+	}
+	for i := range lambda {
+		lambda[i] = math.Exp(rng.NormFloat64())
+	}
+	s, err := niw.NewSpiked(scale, mat.DenseCopyOf(q.Slice(0, d, 0, r).T()), lambda)
+	must(t, err)
+	p := &niw.Prior{M: make([]float64, d), Kappa: 0.3 + rng.Float64(), Spiked: s, Nu: float64(d) + rng.Float64()}
+	for i := range p.M {
+		p.M[i] = 0.3 * rng.NormFloat64()
+	}
+	return p
+}
