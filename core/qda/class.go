@@ -85,11 +85,6 @@ func (c *class) remove(i int) {
 
 func (c *class) row(i int) []float64 { return rowOf(c.w, i) }
 
-// rows returns the rows of w from the first one up to, but not including, the last.
-func (c *class) rows(first, last int) blas64.General {
-	return blas64.General{Rows: last - first, Cols: c.w.Cols, Stride: c.w.Stride, Data: c.w.Data[first*c.w.Stride:]}
-}
-
 // meanTo stores the mean of the examples in dst.
 func (c *class) meanTo(dst []float64) {
 	clear(dst)

@@ -77,10 +77,7 @@ func TestClassesByGaussLegendre(t *testing.T) {
 					continue
 				}
 				u := make([]float64, c)
-				for j, k := range shots {
-					if j == y {
-						k--
-					}
+				for j := range u {
 					u[j] = math.Exp(-h) * s.Scores[i*c+j] / p.Temperature()
 				}
 				l += p.LogTemperature.Weight * (u[y] - logSum(u))

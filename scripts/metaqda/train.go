@@ -209,7 +209,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		textFlag(&c.Fixed, "fixed", "what is not learned, some of "+strings.Join(metatrain.FixedNames(), ",")),
 		intFlag(&s.Sessions, "calibrate", "sessions of each data set and kind (nine kinds) that the session model is fitted on at the end; 0 keeps the temperature that was learned"),
 		textFlag(&s.On, "calibrate-on", "val (validation classes) or left-out (cross-fitting: families of domains, each in turn, under priors learned without them; takes a training more for each fold)"),
-		textFlag(&o.familiesFile, "families", "file of lines \"SET FAMILY [DRAWS]\": which data sets are left out together, and how often each is drawn from in a round (default: of the preset)"),
+		textFlag(&o.familiesFile, "families", "file of lines \"SET FAMILY\": which data sets are left out together (default: of the preset)"),
 		intFlag(&s.Folds, "folds", "most parts that families are dealt out to for --calibrate-on left-out"),
 		textFlag(&o.files.Folds, "folds-out", "folder for the priors learned without each part, as without-SET.safetensors"),
 		numberFlag(&s.Near, "near", "two pictures of a class are frames of one burst when their squared whitened distance is below this share of the mean one within classes; 0 for no bursts"),

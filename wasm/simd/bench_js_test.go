@@ -16,22 +16,19 @@ func BenchmarkRoutines(b *testing.B) {
 	for _, side := range []int{64, 256, 640, 1280} {
 		if Available() {
 			benchmark(b, "simd", side, of64(BLAS{}), newRand64())
-			benchmark(b, "simd32", side, of32(BLAS{}), newRand32())
 		}
 		benchmark(b, "gonum", side, of64(gonum.Implementation{}), newRand64())
-		benchmark(b, "gonum32", side, of32(gonum.Implementation{}), newRand32())
 	}
 }
 
-func newRand64() pair[float64] { return pair[float64]{rnd: newRand()} }
-func newRand32() pair[float32] { return pair[float32]{rnd: newRand()} }
+func newRand64() pair { return pair{rnd: newRand()} }
 
 // rows is the number of right-hand sides and of rows in products: an episode's worth of points.
 const rows = 100
 
-func benchmark[T float32 | float64](b *testing.B, name string, n int, r routines[T], p pair[T]) {
+func benchmark(b *testing.B, name string, n int, r routines, p pair) {
 	a, l, x, y := p.vector(n*n), p.triangle(n, n), p.vector(rows*n), p.vector(rows*n)
-	c := make([]T, max(rows*rows, rows*n))
+	c := make([]float64, max(rows*rows, rows*n))
 	tri := func(s blas.Side, t blas.Transpose) func() {
 		return func() { copy(c, x); r.trsm(s, blas.Lower, t, blas.NonUnit, rows, n, 1, l, n, c, n) }
 	}

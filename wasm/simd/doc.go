@@ -1,13 +1,13 @@
 // Package simd puts 128-bit SIMD kernels under gonum in the browser.
 //
 // Go's WebAssembly compiler emits no vector instructions. The kernels in
-// kernels/ (AssemblyScript, about 8 KB compiled) do: they work on Go's own
+// kernels/ (AssemblyScript, about 4 KB compiled) do: they work on Go's own
 // linear memory, which they import, and Go calls them as functions of module
-// "simd". [Install] hands them to blas64 and blas32 behind gonum's interfaces,
+// "simd". [Install] hands them to blas64 behind gonum's interface,
 // so that gonum/mat and everything above runs on them without knowing.
 //
-// Routines: Dot, Axpy, Scal, Nrm2, Gemv, Trsv, Gemm, Syrk and Trsm of both
-// precisions, for unit strides. Everything else, and whatever is too small to be worth a
+// Routines: Dot, Axpy, Scal, Nrm2, Gemv, Trsv, Gemm, Syrk and Trsm in
+// float64, for unit strides. Everything else, and whatever is too small to be worth a
 // call, goes to gonum's own code, which also judges the arguments: a call
 // with bad arguments panics exactly as it does there.
 //

@@ -13,62 +13,30 @@ func available() int32
 //go:noescape
 func ddot(n int32, x, y *float64) float64
 
-//go:wasmimport simd sdot
-//go:noescape
-func sdot(n int32, x, y *float32) float32
-
 //go:wasmimport simd daxpy
 //go:noescape
 func daxpy(n int32, alpha float64, x, y *float64)
-
-//go:wasmimport simd saxpy
-//go:noescape
-func saxpy(n int32, alpha float32, x, y *float32)
 
 //go:wasmimport simd dscal
 //go:noescape
 func dscal(n int32, alpha float64, x *float64)
 
-//go:wasmimport simd sscal
-//go:noescape
-func sscal(n int32, alpha float32, x *float32)
-
 //go:wasmimport simd dgemv
 //go:noescape
 func dgemv(trans bool, m, n int32, alpha float64, a *float64, lda int32, x, y *float64)
-
-//go:wasmimport simd sgemv
-//go:noescape
-func sgemv(trans bool, m, n int32, alpha float32, a *float32, lda int32, x, y *float32)
 
 //go:wasmimport simd dtrsv
 //go:noescape
 func dtrsv(lower, trans, unit bool, n int32, a *float64, lda int32, x *float64)
 
-//go:wasmimport simd strsv
-//go:noescape
-func strsv(lower, trans, unit bool, n int32, a *float32, lda int32, x *float32)
-
 //go:wasmimport simd dgemm
 //go:noescape
 func dgemm(part, m, n, k int32, alpha float64, a *float64, aRow, aCol int32, b *float64, bRow, bCol int32, c *float64, ldc int32, scratch *float64)
-
-//go:wasmimport simd sgemm
-//go:noescape
-func sgemm(part, m, n, k int32, alpha float32, a *float32, aRow, aCol int32, b *float32, bRow, bCol int32, c *float32, ldc int32, scratch *float32)
 
 //go:wasmimport simd dgemmNT
 //go:noescape
 func dgemmNT(m, n, k int32, alpha float64, a *float64, lda int32, b *float64, ldb int32, c *float64, ldc int32)
 
-//go:wasmimport simd sgemmNT
-//go:noescape
-func sgemmNT(m, n, k int32, alpha float32, a *float32, lda int32, b *float32, ldb int32, c *float32, ldc int32)
-
 //go:wasmimport simd dtrsm
 //go:noescape
 func dtrsm(unit bool, m, n int32, a *float64, aRow, aCol int32, b *float64, bRow, bCol int32, scratch *float64)
-
-//go:wasmimport simd strsm
-//go:noescape
-func strsm(unit bool, m, n int32, a *float32, aRow, aCol int32, b *float32, bRow, bCol int32, scratch *float32)

@@ -28,8 +28,8 @@ const cached = 96 << 10
 // Block sizes of the kernels (kernels/level3.ts), for the size of the scratch area.
 const (
 	tileRows  = 4
-	maxTile   = 8 // columns: 4 for float64, 8 for float32
-	maxLanes  = 4 // numbers of a vector: 2 for float64, 4 for float32
+	maxTile   = 4 // columns
+	maxLanes  = 2 // numbers of a vector
 	blockM    = 64
 	blockK    = 256
 	blockN    = 256
@@ -43,36 +43,34 @@ const (
 	upperPart
 )
 
-// kernels are the routines for one type of number. Each method returns false,
+// kernels are the routines. Each method returns false,
 // and has touched nothing, when gonum's routine is to answer instead: for small
 // sizes, strides, alpha = 0 and bad arguments.
-type kernels[T float32 | float64] struct {
-	dot  func(n int32, x, y *T) T
-	axpy func(n int32, alpha T, x, y *T)
-	scal func(n int32, alpha T, x *T)
-	gemv func(trans bool, m, n int32, alpha T, a *T, lda int32, x, y *T)
-	trsv func(lower, trans, unit bool, n int32, a *T, lda int32, x *T)
-	gemm func(part, m, n, k int32, alpha T, a *T, aRow, aCol int32, b *T, bRow, bCol int32, c *T, ldc int32, scratch *T)
-	nt   func(m, n, k int32, alpha T, a *T, lda int32, b *T, ldb int32, c *T, ldc int32)
-	trsm func(unit bool, m, n int32, a *T, aRow, aCol int32, b *T, bRow, bCol int32, scratch *T)
+type kernels struct {
+	dot  func(n int32, x, y *float64) float64
+	axpy func(n int32, alpha float64, x, y *float64)
+	scal func(n int32, alpha float64, x *float64)
+	gemv func(trans bool, m, n int32, alpha float64, a *float64, lda int32, x, y *float64)
+	trsv func(lower, trans, unit bool, n int32, a *float64, lda int32, x *float64)
+	gemm func(part, m, n, k int32, alpha float64, a *float64, aRow, aCol int32, b *float64, bRow, bCol int32, c *float64, ldc int32, scratch *float64)
+	nt   func(m, n, k int32, alpha float64, a *float64, lda int32, b *float64, ldb int32, c *float64, ldc int32)
+	trsm func(unit bool, m, n int32, a *float64, aRow, aCol int32, b *float64, bRow, bCol int32, scratch *float64)
 
-	minSquare, maxSquare T // a sum of squares between these has neither under- nor overflowed
+	minSquare, maxSquare float64 // a sum of squares between these has neither under- nor overflowed
 
-	scratch []T // packed panels; grows to the largest need, at most 656 KB of float64
+	scratch []float64 // packed panels; grows to the largest need, at most 656 KB of float64
 }
 
 var (
-	float64s = kernels[float64]{dot: ddot, axpy: daxpy, scal: dscal, gemv: dgemv, trsv: dtrsv, gemm: dgemm, nt: dgemmNT, trsm: dtrsm,
+	float64s = kernels{dot: ddot, axpy: daxpy, scal: dscal, gemv: dgemv, trsv: dtrsv, gemm: dgemm, nt: dgemmNT, trsm: dtrsm,
 		minSquare: 1e-280, maxSquare: math.MaxFloat64}
-	float32s = kernels[float32]{dot: sdot, axpy: saxpy, scal: sscal, gemv: sgemv, trsv: strsv, gemm: sgemm, nt: sgemmNT, trsm: strsm,
-		minSquare: 1e-24, maxSquare: math.MaxFloat32}
 )
 
 // room returns a scratch area of at least n numbers. Nothing else runs while a
 // kernel does, so one area serves all.
-func (k *kernels[T]) room(n int) *T {
+func (k *kernels) room(n int) *float64 {
 	if len(k.scratch) < n {
-		k.scratch = make([]T, n)
+		k.scratch = make([]float64, n)
 	}
 	return &k.scratch[0]
 }
@@ -101,14 +99,14 @@ func steps(trans bool, ld int) (row, col int) {
 	return ld, 1
 }
 
-func (k *kernels[T]) doDot(n int, x []T, incX int, y []T, incY int) (T, bool) {
+func (k *kernels) doDot(n int, x []float64, incX int, y []float64, incY int) (float64, bool) {
 	if n < minVector || incX != 1 || incY != 1 || len(x) < n || len(y) < n {
 		return 0, false
 	}
 	return k.dot(int32(n), &x[0], &y[0]), true
 }
 
-func (k *kernels[T]) doAxpy(n int, alpha T, x []T, incX int, y []T, incY int) bool {
+func (k *kernels) doAxpy(n int, alpha float64, x []float64, incX int, y []float64, incY int) bool {
 	if n < minVector || incX != 1 || incY != 1 || len(x) < n || len(y) < n || alpha == 0 {
 		return false
 	}
@@ -116,7 +114,7 @@ func (k *kernels[T]) doAxpy(n int, alpha T, x []T, incX int, y []T, incY int) bo
 	return true
 }
 
-func (k *kernels[T]) doScal(n int, alpha T, x []T, incX int) bool {
+func (k *kernels) doScal(n int, alpha float64, x []float64, incX int) bool {
 	if n < minVector || incX != 1 || len(x) < n || alpha == 0 {
 		return false
 	}
@@ -124,17 +122,17 @@ func (k *kernels[T]) doScal(n int, alpha T, x []T, incX int) bool {
 	return true
 }
 
-// doNrm2 leaves vectors whose squares could leave the range of T to gonum's scaled sum.
-func (k *kernels[T]) doNrm2(n int, x []T, incX int) (T, bool) {
+// doNrm2 leaves vectors whose squares could leave the range of float64 to gonum's scaled sum.
+func (k *kernels) doNrm2(n int, x []float64, incX int) (float64, bool) {
 	square, ok := k.doDot(n, x, incX, x, incX)
 	if !ok || !(square > k.minSquare && square < k.maxSquare) {
 		return 0, false
 	}
-	return T(math.Sqrt(float64(square))), true
+	return float64(math.Sqrt(float64(square))), true
 }
 
 // scale multiplies by beta; beta = 0 overwrites whatever is there, NaN included.
-func (k *kernels[T]) scale(beta T, x []T) {
+func (k *kernels) scale(beta float64, x []float64) {
 	switch {
 	case beta == 1 || len(x) == 0:
 	case beta == 0:
@@ -149,7 +147,7 @@ func (k *kernels[T]) scale(beta T, x []T) {
 }
 
 // scaleRows scales the wanted part of each row of an m x n matrix.
-func (k *kernels[T]) scaleRows(part int32, m, n int, beta T, c []T, ldc int) {
+func (k *kernels) scaleRows(part int32, m, n int, beta float64, c []float64, ldc int) {
 	if beta == 1 {
 		return
 	}
@@ -165,7 +163,7 @@ func (k *kernels[T]) scaleRows(part int32, m, n int, beta T, c []T, ldc int) {
 	}
 }
 
-func (k *kernels[T]) doGemv(t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, incX int, beta T, y []T, incY int) bool {
+func (k *kernels) doGemv(t blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) bool {
 	trans, ok := transposed(t)
 	lenX, lenY := n, m
 	if trans {
@@ -180,7 +178,7 @@ func (k *kernels[T]) doGemv(t blas.Transpose, m, n int, alpha T, a []T, lda int,
 	return true
 }
 
-func (k *kernels[T]) doTrsv(ul blas.Uplo, t blas.Transpose, d blas.Diag, n int, a []T, lda int, x []T, incX int) bool {
+func (k *kernels) doTrsv(ul blas.Uplo, t blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int) bool {
 	lower, trans, unit, ok := triangle(ul, t, d)
 	if !ok || n < minTriangle || incX != 1 || !holds(len(a), n, n, lda) || len(x) < n {
 		return false
@@ -189,7 +187,7 @@ func (k *kernels[T]) doTrsv(ul blas.Uplo, t blas.Transpose, d blas.Diag, n int, 
 	return true
 }
 
-func (k *kernels[T]) doGemm(tA, tB blas.Transpose, m, n, p int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) bool {
+func (k *kernels) doGemm(tA, tB blas.Transpose, m, n, p int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) bool {
 	transA, okA := transposed(tA)
 	transB, okB := transposed(tB)
 	if !okA || !okB || m <= 0 || n <= 0 || p <= 0 || m*n*p < minProduct || alpha == 0 || !holds(len(c), m, n, ldc) {
@@ -223,7 +221,7 @@ func (k *kernels[T]) doGemm(tA, tB blas.Transpose, m, n, p int, alpha T, a []T, 
 
 // productNT computes C += alpha A Bᵀ as the factors lie. The kernel sums whole
 // vectors; what is left of the p terms is a thin product of its own.
-func (k *kernels[T]) productNT(m, n, p int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+func (k *kernels) productNT(m, n, p int, alpha float64, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	body := p &^ (maxLanes - 1)
 	if body > 0 {
 		k.nt(int32(m), int32(n), int32(body), alpha, &a[0], int32(lda), &b[0], int32(ldb), &c[0], int32(ldc))
@@ -234,7 +232,7 @@ func (k *kernels[T]) productNT(m, n, p int, alpha T, a []T, lda int, b []T, ldb 
 }
 
 // doSyrk computes one triangle of alpha A Aᵀ + beta C, or of alpha Aᵀ A + beta C.
-func (k *kernels[T]) doSyrk(ul blas.Uplo, t blas.Transpose, n, p int, alpha T, a []T, lda int, beta T, c []T, ldc int) bool {
+func (k *kernels) doSyrk(ul blas.Uplo, t blas.Transpose, n, p int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) bool {
 	lower, trans, _, ok := triangle(ul, t, blas.NonUnit)
 	if !ok || n <= 0 || p <= 0 || n*n*p < 2*minProduct || alpha == 0 || !holds(len(c), n, n, ldc) {
 		return false
@@ -258,7 +256,7 @@ func (k *kernels[T]) doSyrk(ul blas.Uplo, t blas.Transpose, n, p int, alpha T, a
 
 // product calls the gemm kernel: the wanted part of C += alpha A B, A m x p and
 // B p x n with steps. The slices start at element (0, 0).
-func (k *kernels[T]) product(part int32, m, n, p int, alpha T, a []T, aRow, aCol int, b []T, bRow, bCol int, c []T, ldc int) {
+func (k *kernels) product(part int32, m, n, p int, alpha float64, a []float64, aRow, aCol int, b []float64, bRow, bCol int, c []float64, ldc int) {
 	panels := min(blockK, p) * (min(blockM, m) + tileRows + min(blockN, n) + maxTile)
 	k.gemm(part, int32(m), int32(n), int32(p), alpha, &a[0], int32(aRow), int32(aCol), &b[0], int32(bRow), int32(bCol),
 		&c[0], int32(ldc), k.room(panels+tileRows*maxTile))

@@ -12,10 +12,10 @@ import (
 var transposes = []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans}
 
 func TestGemm(t *testing.T) {
-	both(t, testGemm[float64], testGemm[float32])
+	against(t, testGemm)
 }
 
-func testGemm[T float32 | float64](t *testing.T, p pair[T]) {
+func testGemm(t *testing.T, p pair) {
 	for m := 0; m <= maxSize; m++ {
 		for n := 0; n <= maxSize; n++ {
 			k := p.rnd.IntN(maxSize + 1)
@@ -38,7 +38,7 @@ func testGemm[T float32 | float64](t *testing.T, p pair[T]) {
 	}
 }
 
-func checkGemm[T float32 | float64](t *testing.T, p pair[T], tA, tB blas.Transpose, m, n, k, variant int) {
+func checkGemm(t *testing.T, p pair, tA, tB blas.Transpose, m, n, k, variant int) {
 	t.Helper()
 	rowsA, colsA, rowsB, colsB := m, k, k, n
 	if tA != blas.NoTrans {
@@ -50,10 +50,10 @@ func checkGemm[T float32 | float64](t *testing.T, p pair[T], tA, tB blas.Transpo
 	lda, ldb, ldc := colsA+1+p.rnd.IntN(3), colsB+1+p.rnd.IntN(3), n+1+p.rnd.IntN(3)
 	a, b, c := p.vector((rowsA+1)*lda), p.vector((rowsB+1)*ldb), p.vector((m+1)*ldc)
 	p.prepare(variant, a, b)
-	for _, alpha := range []T{0, 1, -0.5} {
-		for _, beta := range []T{0, 1, -0.5} {
+	for _, alpha := range []float64{0, 1, -0.5} {
+		for _, beta := range []float64{0, 1, -0.5} {
 			if beta == 0 && m > 0 && n > 0 {
-				c[p.rnd.IntN(m)*ldc+p.rnd.IntN(n)] = T(math.NaN()) // must be overwritten
+				c[p.rnd.IntN(m)*ldc+p.rnd.IntN(n)] = float64(math.NaN()) // must be overwritten
 			}
 			g, w := clone(c), clone(c)
 			p.got.gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, g, ldc)
@@ -78,10 +78,10 @@ func TestZeroTimesInfinityIsNaN(t *testing.T) {
 }
 
 func TestSyrk(t *testing.T) {
-	both(t, testSyrk[float64], testSyrk[float32])
+	against(t, testSyrk)
 }
 
-func testSyrk[T float32 | float64](t *testing.T, p pair[T]) {
+func testSyrk(t *testing.T, p pair) {
 	for n := 0; n <= maxSize; n++ {
 		for _, ul := range []blas.Uplo{blas.Lower, blas.Upper} {
 			for _, trans := range transposes {
@@ -95,7 +95,7 @@ func testSyrk[T float32 | float64](t *testing.T, p pair[T]) {
 	}
 }
 
-func checkSyrk[T float32 | float64](t *testing.T, p pair[T], ul blas.Uplo, trans blas.Transpose, n, k, variant int) {
+func checkSyrk(t *testing.T, p pair, ul blas.Uplo, trans blas.Transpose, n, k, variant int) {
 	t.Helper()
 	rows, cols := n, k
 	if trans != blas.NoTrans {
@@ -104,8 +104,8 @@ func checkSyrk[T float32 | float64](t *testing.T, p pair[T], ul blas.Uplo, trans
 	lda, ldc := cols+1+p.rnd.IntN(3), n+1+p.rnd.IntN(3)
 	a, c := p.vector((rows+1)*lda), p.vector((n+1)*ldc)
 	p.prepare(variant, a, a)
-	for _, alpha := range []T{0, 1, -0.5} {
-		for _, beta := range []T{0, 1, -0.5} {
+	for _, alpha := range []float64{0, 1, -0.5} {
+		for _, beta := range []float64{0, 1, -0.5} {
 			g, w := clone(c), clone(c)
 			p.got.syrk(ul, trans, n, k, alpha, a, lda, beta, g, ldc)
 			p.want.syrk(ul, trans, n, k, alpha, a, lda, beta, w, ldc)
@@ -115,10 +115,10 @@ func checkSyrk[T float32 | float64](t *testing.T, p pair[T], ul blas.Uplo, trans
 }
 
 func TestTrsm(t *testing.T) {
-	both(t, testTrsm[float64], testTrsm[float32])
+	against(t, testTrsm)
 }
 
-func testTrsm[T float32 | float64](t *testing.T, p pair[T]) {
+func testTrsm(t *testing.T, p pair) {
 	for side := 0; side <= maxSize; side++ {
 		for _, s := range []blas.Side{blas.Left, blas.Right} {
 			triangles(func(ul blas.Uplo, trans blas.Transpose, d blas.Diag) {
@@ -136,7 +136,7 @@ func testTrsm[T float32 | float64](t *testing.T, p pair[T]) {
 	}
 }
 
-func checkTrsm[T float32 | float64](t *testing.T, p pair[T], s blas.Side, ul blas.Uplo, trans blas.Transpose, d blas.Diag, side, other, variant int) {
+func checkTrsm(t *testing.T, p pair, s blas.Side, ul blas.Uplo, trans blas.Transpose, d blas.Diag, side, other, variant int) {
 	t.Helper()
 	m, n := side, other
 	if s == blas.Right {
@@ -151,7 +151,7 @@ func checkTrsm[T float32 | float64](t *testing.T, p pair[T], s blas.Side, ul bla
 		p.zeros(b)
 	}
 	fillOther(ul, d, side, a, lda)
-	for _, alpha := range []T{0, 1, -0.5} {
+	for _, alpha := range []float64{0, 1, -0.5} {
 		g, w := clone(b), clone(b)
 		p.got.trsm(s, ul, trans, d, m, n, alpha, a, lda, g, ldb)
 		p.want.trsm(s, ul, trans, d, m, n, alpha, a, lda, w, ldb)

@@ -6,17 +6,17 @@ import "gonum.org/v1/gonum/blas"
 
 // A system is op(A) X = B with op(A) lower or upper triangular, in steps, so
 // that the systems X op(A) = B are the same after transposing both sides.
-type system[T float32 | float64] struct {
+type system struct {
 	forward    bool // op(A) is lower triangular
 	unit       bool
 	m, n       int // op(A) is m x m, B is m x n
-	a          []T
+	a          []float64
 	aRow, aCol int
-	b          []T
+	b          []float64
 	bRow, bCol int
 }
 
-func (k *kernels[T]) doTrsm(s blas.Side, ul blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int, b []T, ldb int) bool {
+func (k *kernels) doTrsm(s blas.Side, ul blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) bool {
 	lower, trans, unit, ok := triangle(ul, t, d)
 	side := m
 	if s == blas.Right {
@@ -35,9 +35,9 @@ func (k *kernels[T]) doTrsm(s blas.Side, ul blas.Uplo, t blas.Transpose, d blas.
 		return true
 	}
 	aRow, aCol := steps(trans, lda)
-	sys := system[T]{lower != trans, unit, m, n, a, aRow, aCol, b, ldb, 1}
+	sys := system{lower != trans, unit, m, n, a, aRow, aCol, b, ldb, 1}
 	if s == blas.Right {
-		sys = system[T]{lower == trans, unit, n, m, a, aCol, aRow, b, 1, ldb}
+		sys = system{lower == trans, unit, n, m, a, aCol, aRow, b, 1, ldb}
 	}
 	k.solve(&sys)
 	return true
@@ -46,7 +46,7 @@ func (k *kernels[T]) doTrsm(s blas.Side, ul blas.Uplo, t blas.Transpose, d blas.
 // solve works through the diagonal blocks: substitution in the block, then one
 // product takes what was found out of the rows still to come. All but a
 // fraction solveSide/m of the work is in the products.
-func (k *kernels[T]) solve(s *system[T]) {
+func (k *kernels) solve(s *system) {
 	for done := 0; done < s.m; {
 		size := min(solveSide, s.m-done)
 		first, rest, restSize := done, done+size, s.m-done-size
@@ -63,7 +63,7 @@ func (k *kernels[T]) solve(s *system[T]) {
 
 // substitute solves one diagonal block. The kernel knows lower triangles only:
 // an upper one is a lower one read backwards.
-func (k *kernels[T]) substitute(s *system[T], first, size int) {
+func (k *kernels) substitute(s *system, first, size int) {
 	at, sign := first, 1
 	if !s.forward {
 		at, sign = first+size-1, -1
@@ -78,7 +78,7 @@ func (k *kernels[T]) substitute(s *system[T], first, size int) {
 // eliminate subtracts from the rest rows of B their part in the solved ones:
 // B[rest] -= op(A)[rest, solved] X[solved]. The result of the product kernel has
 // contiguous rows, so transposed systems are eliminated as X opᵀ.
-func (k *kernels[T]) eliminate(s *system[T], first, size, rest, restSize int) {
+func (k *kernels) eliminate(s *system, first, size, rest, restSize int) {
 	off := s.a[rest*s.aRow+first*s.aCol:]
 	x, y := s.b[first*s.bRow:], s.b[rest*s.bRow:]
 	if s.bCol == 1 {

@@ -38,21 +38,13 @@ export function simdImports(module) {
   const simd = {
     available: () => (module ? 1 : 0),
     ddot: (n, x, y) => k.ddot(n, x, y),
-    sdot: (n, x, y) => k.sdot(n, x, y),
     daxpy: (n, alpha, x, y) => k.daxpy(n, alpha, x, y),
-    saxpy: (n, alpha, x, y) => k.saxpy(n, alpha, x, y),
     dscal: (n, alpha, x) => k.dscal(n, alpha, x),
-    sscal: (n, alpha, x) => k.sscal(n, alpha, x),
     dgemv: (trans, m, n, alpha, a, lda, x, y) => k.dgemv(trans, m, n, alpha, a, lda, x, y),
-    sgemv: (trans, m, n, alpha, a, lda, x, y) => k.sgemv(trans, m, n, alpha, a, lda, x, y),
     dtrsv: (lower, trans, unit, n, a, lda, x) => k.dtrsv(lower, trans, unit, n, a, lda, x),
-    strsv: (lower, trans, unit, n, a, lda, x) => k.strsv(lower, trans, unit, n, a, lda, x),
     dgemm: (part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s) => k.dgemm(part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s),
-    sgemm: (part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s) => k.sgemm(part, m, n, p, alpha, a, ar, ac, b, br, bc, c, ldc, s),
     dgemmNT: (m, n, p, alpha, a, lda, b, ldb, c, ldc) => k.dgemmNT(m, n, p, alpha, a, lda, b, ldb, c, ldc),
-    sgemmNT: (m, n, p, alpha, a, lda, b, ldb, c, ldc) => k.sgemmNT(m, n, p, alpha, a, lda, b, ldb, c, ldc),
     dtrsm: (unit, m, n, a, ar, ac, b, br, bc, s) => k.dtrsm(unit, m, n, a, ar, ac, b, br, bc, s),
-    strsm: (unit, m, n, a, ar, ac, b, br, bc, s) => k.strsm(unit, m, n, a, ar, ac, b, br, bc, s),
   };
   return {
     imports: { simd },

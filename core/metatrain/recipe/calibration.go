@@ -123,7 +123,7 @@ type crossFit struct {
 // training cannot use two of them half as well.
 func (r *Run) crossFit(caller context.Context) error {
 	s := &r.recipe.Calibration
-	folds := foldsOf(unique(r.train), s.Families, s.Folds)
+	folds := foldsOf(r.train, s.Families, s.Folds)
 	if len(folds) < 2 {
 		return fmt.Errorf("--calibrate-on left-out takes data sets of two families at least; give more --data, or --calibrate-on val")
 	}

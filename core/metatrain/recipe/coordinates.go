@@ -30,9 +30,8 @@ type coordinates struct {
 	trainingFacts string    // of what is learned from
 }
 
-// settle brings all rows of the sets to learn from, which stand there as often as
-// they are drawn, and of those to validate on into the coordinates that the first
-// settle. Validation classes with fewer than need rows are an error.
+// settle brings all rows of the sets to learn from and of those to validate on into the
+// coordinates that the first settle. Validation classes with fewer than need rows are an error.
 func (r *Recipe) settle(train, val []*dataset.Set, need int) (*coordinates, error) {
 	c := &coordinates{dim: train[0].Dim, transform: r.Transform}
 	var err error
@@ -77,7 +76,7 @@ func (r *Recipe) settle(train, val []*dataset.Set, need int) (*coordinates, erro
 
 func files(sets []*dataset.Set) string {
 	var names []string
-	for _, s := range unique(sets) {
+	for _, s := range sets {
 		names = append(names, s.File())
 	}
 	return strings.Join(names, ",")

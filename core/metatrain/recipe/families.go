@@ -5,24 +5,17 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"metaqda/core/dataset"
 )
 
-// Families says of data sets, by name, what kind of thing they show and how often
-// they are drawn from in a round: a set is not unseen where another of its family
-// was learned from. What it does not name is a family of its own, drawn from once.
-type Families map[string]Family
+// Families says of data sets, by name, what kind of thing they show: a set is not unseen
+// where another of its family was learned from. What it does not name is a family of its
+// own.
+type Families map[string]string
 
-// Family is that of one data set.
-type Family struct {
-	Name  string
-	Draws int
-}
-
-// ParseFamilies reads lines "SET FAMILY [DRAWS]"; what follows # is not read. file
+// ParseFamilies reads lines "SET FAMILY"; what follows # is not read. file
 // is used in messages.
 func ParseFamilies(file string, text []byte) (Families, error) {
 	f, number := Families{}, 0
@@ -34,36 +27,20 @@ func ParseFamilies(file string, text []byte) (Families, error) {
 		if len(words) == 0 {
 			continue
 		}
-		family := Family{Draws: 1}
-		var err error
-		if len(words) == 3 {
-			family.Draws, err = strconv.Atoi(words[2])
+		if len(words) != 2 {
+			return nil, fmt.Errorf("%s, line %d: want a data set and its family, got %q", file, number, lines.Text())
 		}
-		if len(words) < 2 || len(words) > 3 || err != nil || family.Draws < 1 || family.Draws > 100 {
-			return nil, fmt.Errorf("%s, line %d: want a data set, its family and perhaps how often it is drawn, got %q", file, number, lines.Text())
-		}
-		family.Name = words[1]
-		f[words[0]] = family
+		f[words[0]] = words[1]
 	}
 	return f, lines.Err()
 }
 
 // of returns the family of a set.
-func (f Families) of(s *dataset.Set) Family {
+func (f Families) of(s *dataset.Set) string {
 	if family, ok := f[s.Name]; ok {
 		return family
 	}
-	return Family{s.Name, 1}
-}
-
-// drawn returns the sets as often as they are drawn in a round.
-func (f Families) drawn(sets []*dataset.Set) (round []*dataset.Set) {
-	for _, s := range sets {
-		for range f.of(s).Draws {
-			round = append(round, s)
-		}
-	}
-	return round
+	return s.Name
 }
 
 // foldsOf deals whole families out to at most n folds, the largest first and each to
@@ -72,7 +49,7 @@ func foldsOf(sets []*dataset.Set, f Families, n int) [][]*dataset.Set {
 	var names []string
 	members := map[string][]*dataset.Set{}
 	for _, s := range sets {
-		name := f.of(s).Name
+		name := f.of(s)
 		if members[name] == nil {
 			names = append(names, name)
 		}

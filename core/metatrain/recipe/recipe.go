@@ -61,7 +61,7 @@ type Validation struct {
 type Calibration struct {
 	Sessions int      // of each data set and kind (nine kinds); 0 keeps the temperature that was learned
 	On       string   // OnValidation or CrossFitting
-	Families Families // which data sets are left out together, and how often each is drawn from
+	Families Families // which data sets are left out together
 	Folds    int      // most parts that families are dealt out to
 	// What is set, not fitted: see [model.Session]. Near is a share of the mean squared
 	// distance of two examples of a class, and Shared a multiple of the inverse of half of

@@ -75,7 +75,7 @@ func encode(t *testing.T, p *model.Prior) []byte {
 func TestCrossFittingHoldsOutFamilies(t *testing.T) {
 	r := quick()
 	r.Calibration.On, r.Workers, r.Validation.Tasks = CrossFitting, 1, 0
-	r.Calibration.Families = Families{"alpha": {"one", 2}, "beta": {"two", 1}, "gamma": {"two", 1}}
+	r.Calibration.Families = Families{"alpha": "one", "beta": "two", "gamma": "two"}
 	prior, folds, notes := learn(t, r, sets("alpha", "beta", "gamma"), nil)
 	if got := slices.Sorted(maps.Keys(folds)); !slices.Equal(got, []string{"alpha", "beta,gamma"}) {
 		t.Fatalf("folds %v", got)
@@ -158,7 +158,7 @@ func TestPresets(t *testing.T) {
 		t.Errorf("plain-map: got %+v", r)
 	}
 	r := Shipped()
-	if r.Calibration.On != CrossFitting || r.Calibration.Families["omniglot"] != (Family{"handwriting", 1}) || len(r.Calibration.Families) != 34 {
+	if r.Calibration.On != CrossFitting || r.Calibration.Families["omniglot"] != "handwriting" || len(r.Calibration.Families) != 34 {
 		t.Errorf("shipped: %d families, omniglot %v", len(r.Calibration.Families), r.Calibration.Families["omniglot"])
 	}
 }
@@ -170,7 +170,7 @@ func TestFoldsOfFamilies(t *testing.T) {
 	for i, name := range strings.Fields("p1 p2 p3 h1 h2 a b c") {
 		sets = append(sets, &dataset.Set{Name: name})
 		if i < 5 {
-			f[name] = Family{name[:1], 1}
+			f[name] = name[:1]
 		}
 	}
 	var got []string
@@ -186,13 +186,13 @@ func TestFoldsOfFamilies(t *testing.T) {
 }
 
 func TestFamiliesAreChecked(t *testing.T) {
-	for text, say := range map[string]string{"a": "line 1", "a b c": "line 1", "\na b 0": "line 2", "a b 1 2": "line 1"} {
+	for text, say := range map[string]string{"a": "line 1", "a b c": "line 1", "\n\na": "line 3"} {
 		if _, err := ParseFamilies("families", []byte(text)); err == nil || !strings.Contains(err.Error(), "families, "+say) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	f, err := ParseFamilies("families", []byte("alpha one 2 # drawn twice\n\nbeta two\n"))
-	if err != nil || fmt.Sprint(f) != "map[alpha:{one 2} beta:{two 1}]" {
+	f, err := ParseFamilies("families", []byte("alpha one # the first\n\nbeta two\n"))
+	if err != nil || fmt.Sprint(f) != "map[alpha:one beta:two]" {
 		t.Errorf("%v, %v", f, err)
 	}
 }

@@ -27,7 +27,7 @@ type Run struct {
 	Note func(text string)
 
 	recipe     Recipe
-	train, val []*dataset.Set // train as often as they are drawn in a round
+	train, val []*dataset.Set
 	at         *coordinates
 	fits       []crossFit // of the session model
 }
@@ -55,7 +55,7 @@ func New(r Recipe, train, val []*dataset.Set) (*Run, error) {
 	if r.Validation.Tasks > 0 {
 		need = slices.Max(r.Validation.Shots) + r.Validation.Query
 	}
-	run := &Run{recipe: r, train: r.Calibration.Families.drawn(train), val: val}
+	run := &Run{recipe: r, train: train, val: val}
 	var err error
 	if run.at, err = r.settle(run.train, val, need); err != nil {
 		return nil, err
@@ -87,16 +87,6 @@ func sameDimension(sets []*dataset.Set) error {
 		}
 	}
 	return nil
-}
-
-// unique returns the sets, each once.
-func unique(sets []*dataset.Set) (once []*dataset.Set) {
-	for _, s := range sets {
-		if !slices.Contains(once, s) {
-			once = append(once, s)
-		}
-	}
-	return once
 }
 
 // trainer returns a trainer on the domains of some coordinates.

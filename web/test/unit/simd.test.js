@@ -66,10 +66,10 @@ test('the kernels see memory that grew after they were attached', () => {
 test('every instance has its own memory', () => {
   const [a, b] = [1, 2].map((value) => {
     const memory = new WebAssembly.Memory({ initial: 1 });
-    new Float32Array(memory.buffer, 0, 64).fill(value);
+    new Float64Array(memory.buffer, 0, 64).fill(value);
     const { imports, attach } = simdImports(module);
     attach(instanceWith(memory));
     return imports.simd;
   });
-  assert.deepEqual([a.sdot(64, 0, 0), b.sdot(64, 0, 0)], [64, 256]);
+  assert.deepEqual([a.ddot(64, 0, 0), b.ddot(64, 0, 0)], [64, 256]);
 });
