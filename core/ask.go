@@ -10,6 +10,7 @@ type Answer struct {
 	Label         string    // of the most probable class, whatever None is
 	Probabilities []float64 // C, of each class in the order of Classes
 	None          float64   // probability of none of the classes; with Probabilities it sums to one
+	Decision
 }
 
 func (c *Classifier) answer(p []float64, none float64) Answer {
@@ -19,13 +20,13 @@ func (c *Classifier) answer(p []float64, none float64) Answer {
 			best = i
 		}
 	}
-	return Answer{Label: c.classes[best].label, Probabilities: p, None: none}
+	return Answer{Label: c.classes[best].Label, Probabilities: p, None: none, Decision: c.Decide(p, none)}
 }
 
-// Recognise says what a vector of length d is. It returns [qda.ErrNoExamples] while no
+// Predict says what a vector of length d is. It returns [qda.ErrNoExamples] while no
 // class has an example, and a *[niw.DimensionError] or *[niw.ValueError] for a vector
 // that is not of length d or not finite. Cost that of [qda.Classifier.ProbabilitiesTo].
-func (c *Classifier) Recognise(vector []float32) (Answer, error) {
+func (c *Classifier) Predict(vector []float32) (Answer, error) {
 	p := make([]float64, len(c.classes))
 	none, err := c.ProbabilitiesTo(p, vector)
 	if err != nil {
@@ -34,22 +35,36 @@ func (c *Classifier) Recognise(vector []float32) (Answer, error) {
 	return c.answer(p, none), nil
 }
 
+// ProbabilitiesTo stores the probability of each class in dst, of length C, and returns
+// that of none of them: Predict without allocation once the classifier has settled,
+// with its errors and its cost.
+func (c *Classifier) ProbabilitiesTo(dst []float64, vector []float32) (none float64, err error) {
+	if err := c.settle(); err != nil {
+		return 0, err
+	}
+	if err := c.transform(vector); err != nil {
+		return 0, err
+	}
+	return c.qda.ProbabilitiesTo(dst, c.x)
+}
+
 // Classify says what each of many vectors is, judged together, which is right more often
 // than one by one; see [qda.Classifier.Classify] for how and at what cost. A
 // context.Context serves as ctx, whose error is returned once it has ended. progress,
 // unless nil, is told now and then how much is done of how much. It returns what
-// Recognise does, as an [Error] that names the vector by its place.
-func (c *Classifier) Classify(ctx qda.Context, vectors [][]float32, progress func(done, total int)) ([]Answer, error) {
+// Predict does, as an [Error] that names the vector by its place.
+func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(done, total int)) ([]Answer, error) {
 	b, err := c.all(vectors, c.BeginClassify)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.finish(ctx, progress); err != nil {
+	if err := b.Finish(ctx, progress); err != nil {
 		return nil, err
 	}
-	all := make([]Answer, len(b.Answers.None))
-	for i, none := range b.Answers.None {
-		all[i] = c.answer(b.Answers.Classes.RawRowView(i), none)
+	all := make([]Answer, b.Len())
+	for i := range all {
+		p, none := b.Answer(i)
+		all[i] = c.answer(p, none)
 	}
 	return all, nil
 }
@@ -57,12 +72,12 @@ func (c *Classifier) Classify(ctx qda.Context, vectors [][]float32, progress fun
 // Suggest says which n of many vectors tell most once they are labelled, the best one
 // first: see [qda.Classifier.Suggest]. Nothing need be taught before. ctx, progress and
 // errors are as for Classify.
-func (c *Classifier) Suggest(ctx qda.Context, vectors [][]float32, n int, progress func(done, total int)) ([]int, error) {
+func (c *Classifier) Suggest(ctx Context, vectors [][]float32, n int, progress func(done, total int)) ([]int, error) {
 	b, err := c.all(vectors, func(x []float32, d int) (*Batch, error) { return c.BeginSuggest(x, d, n) })
 	if err != nil {
 		return nil, err
 	}
-	if err := b.finish(ctx, progress); err != nil {
+	if err := b.Finish(ctx, progress); err != nil {
 		return nil, err
 	}
 	return b.Suggestions, nil
@@ -84,60 +99,88 @@ func (c *Classifier) all(vectors [][]float32, begin func(x []float32, d int) (*B
 	return begin(x, d)
 }
 
-// ProbabilitiesTo stores the probability of each class in dst, of length C, and returns
-// that of none of them: Recognise without allocation once the classifier has settled,
-// with its errors and its cost.
-func (c *Classifier) ProbabilitiesTo(dst []float64, vector []float32) (none float64, err error) {
-	if c.qda == nil {
-		return 0, qda.ErrNoExamples
+// Near is a taught example beside a vector.
+type Near struct {
+	Example  *Example
+	Distance float64 // of whitened vectors
+}
+
+// Nearest returns the n examples nearest to a vector of length d, the closest first; of a
+// group its first frame, at the distance of the group's mean. See [qda.Classifier.Nearest].
+// Errors are those of Predict.
+func (c *Classifier) Nearest(vector []float32, n int) ([]Near, error) {
+	if err := c.settle(); err != nil {
+		return nil, err
 	}
 	if err := c.transform(vector); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return c.qda.ProbabilitiesTo(dst, c.x)
-}
-
-// LeftOut is what an example would be taken for had it never been taught.
-type LeftOut struct {
-	ID            uint32
-	Class         int       // its own, an index into Classes
-	Probabilities []float64 // C, of each class; nil for the only example of all
-	None          float64   // probability of none of the classes
-}
-
-// LeaveOneOut leaves each example out in turn, exactly, and returns the answers in the
-// order of [Classifier.Classes]. Frames of a burst are left out together and asked about
-// by their mean, hence have the same answer. Cost, for each example, that of removing it
-// and of the first answer after that.
-func (c *Classifier) LeaveOneOut() ([]LeftOut, error) {
-	var all []LeftOut
-	for i, k := range c.classes {
-		for b := range c.bursts(k) {
-			pictures, err := c.qda.Pictures(k.key, b)
-			if err != nil {
-				return nil, err
-			}
-			p := make([]float64, len(c.classes))
-			none, err := c.qda.LeaveOutTo(p, k.key, b)
-			if err == qda.ErrNoExamples {
-				p, err = nil, nil
-			}
-			if err != nil {
-				return nil, err
-			}
-			for _, at := range pictures {
-				for _, x := range k.bursts[at].examples {
-					all = append(all, LeftOut{ID: x.id, Class: i, None: none, Probabilities: p})
-				}
-			}
-		}
+	found, err := c.qda.Nearest(c.x, n)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Near, len(found))
+	for i, f := range found {
+		all[i] = Near{Example: c.ids[f.Label].units[f.Picture].frames[0], Distance: f.Distance}
 	}
 	return all, nil
 }
 
-func (c *Classifier) bursts(k *class) int {
-	if c.qda == nil {
-		return 0
+// LeftOut is what an example would be taken for had it never been taught. Frames of a
+// burst are left out together and asked about by their mean.
+type LeftOut struct {
+	Of            int        // how many can be left out in all
+	Examples      []*Example // one, or the frames of a burst
+	Class         int        // their own, an index into Classes
+	Alone         bool       // their class has no other
+	Probabilities []float64  // C, of each class; nil for the only example of all
+	None          float64    // probability of none of the classes
+}
+
+// LeaveOut leaves the i-th of all examples out, bursts being one, exactly. It returns nil
+// where there are fewer. Cost that of removing it and of the first answer after that.
+func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
+	if i < 0 || c.settle() != nil {
+		return nil, nil
 	}
-	return c.qda.Bursts(k.key)
+	var out *LeftOut
+	of, at := 0, i
+	for j, k := range c.classes {
+		n := len(k.Bursts)
+		if of += n; out == nil && at < n {
+			out = &LeftOut{Class: j, Alone: n == 1}
+		}
+		if out == nil {
+			at -= n
+		}
+	}
+	if out == nil {
+		return nil, nil
+	}
+	k := c.classes[out.Class]
+	units, err := c.qda.Pictures(k.ID, at)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range units {
+		out.Examples = append(out.Examples, k.units[u].frames...)
+	}
+	out.Of, out.Probabilities = of, make([]float64, len(c.classes))
+	if out.None, err = c.qda.LeaveOutTo(out.Probabilities, k.ID, at); err == qda.ErrNoExamples {
+		out.Probabilities, err = nil, nil
+	}
+	return out, err
+}
+
+// LeaveOneOut leaves each example out in turn and returns the answers in the order of
+// [Classifier.Classes]. Cost that of [Classifier.LeaveOut] for each.
+func (c *Classifier) LeaveOneOut() ([]LeftOut, error) {
+	var all []LeftOut
+	for {
+		out, err := c.LeaveOut(len(all))
+		if out == nil || err != nil {
+			return all, err
+		}
+		all = append(all, *out)
+	}
 }

@@ -10,17 +10,35 @@ import (
 	"metaqda/core/qda"
 )
 
+// Context is what is asked of a context.Context: the error that it ended with, nil until
+// then. Package context itself would make a small program a tenth larger.
+type Context interface{ Err() error }
+
 // Batch is a question about many vectors at once, answered step by step, so that a
 // program of one thread can do other things in between. It is about what was taught when
 // it was asked: later changes do not reach it.
 type Batch struct {
-	Answers     *qda.Answers // of BeginClassify, once it is done
-	Suggestions []int        // of BeginSuggest, once it is done: places in the batch
+	Suggestions []int   // of BeginSuggest, once it is done: places in the batch
+	Groups      [][]int // of BeginAlike, once it is done: places in the batch
 
+	answers     *qda.Answers // of BeginClassify, once it is done
 	next        func() (struct{}, bool)
 	stop        func()
 	done, total int
 	err         error
+}
+
+// Len returns how many answers there are, once BeginClassify is done.
+func (b *Batch) Len() int {
+	if b.answers == nil {
+		return 0
+	}
+	return len(b.answers.None)
+}
+
+// Answer returns the probabilities of the i-th vector: of each class, and of none.
+func (b *Batch) Answer(i int) (classes []float64, none float64) {
+	return b.answers.Classes.RawRowView(i), b.answers.None[i]
 }
 
 // Step goes on for a while and reports whether there is more to do, after done of
@@ -34,8 +52,9 @@ func (b *Batch) Step() (more bool, done, total int, err error) {
 // otherwise what it holds is never freed.
 func (b *Batch) Stop() { b.stop() }
 
-// finish goes on to the end, or until ctx ends.
-func (b *Batch) finish(ctx qda.Context, progress func(done, total int)) error {
+// Finish goes on to the end, or until ctx ends, whose error it then returns. progress, unless
+// nil, is told now and then how much is done of how much.
+func (b *Batch) Finish(ctx Context, progress func(done, total int)) error {
 	defer b.Stop()
 	for {
 		if err := ctx.Err(); err != nil {
@@ -54,10 +73,10 @@ func (b *Batch) finish(ctx qda.Context, progress func(done, total int)) error {
 	}
 }
 
-// wish is a context that ends when nobody wants an answer any more.
-type wish struct{ over bool }
+// pending is a context that ends when nobody waits for an answer any more.
+type pending struct{ over bool }
 
-func (w *wish) Err() error {
+func (w *pending) Err() error {
 	if w.over {
 		return errStopped
 	}
@@ -69,11 +88,11 @@ var errStopped = &Error{Code: "disposed", Message: "This question was given up."
 // BeginClassify judges vectors of length d, one after the other, together: [Classifier.Classify]
 // step by step. Errors are those of Classify.
 func (c *Classifier) BeginClassify(vectors []float32, d int) (*Batch, error) {
-	if c.qda == nil {
+	if len(c.examples) == 0 {
 		return nil, qda.ErrNoExamples
 	}
-	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx qda.Context, progress func(done, total int)) (err error) {
-		b.Answers, err = q.Classify(ctx, x, progress)
+	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) (err error) {
+		b.answers, err = q.Classify(ctx, x, progress)
 		return err
 	})
 }
@@ -82,70 +101,61 @@ func (c *Classifier) BeginClassify(vectors []float32, d int) (*Batch, error) {
 // they are labelled, the best one first: [Classifier.Suggest] step by step. Nothing need
 // be taught before. Errors are those of Suggest.
 func (c *Classifier) BeginSuggest(vectors []float32, d, n int) (*Batch, error) {
-	if c.open(d) { // as the first of them will settle it
-		fresh, err := New(c.settings, nil)
-		if err == nil {
-			err = fresh.begin(nil, d)
-		}
-		if err != nil {
-			return nil, err
-		}
-		c = fresh
-	}
-	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx qda.Context, progress func(done, total int)) (err error) {
+	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) (err error) {
 		b.Suggestions, err = q.Suggest(ctx, x, n, progress)
 		return err
 	})
 }
 
-// ask makes a batch of a question to a copy of the classifier. answer takes long: it
+// BeginAlike groups vectors that resemble each other, of those at the given places; see
+// [qda.Classifier.Alike]. Nothing need be taught before. Errors are those of Suggest, and
+// an [Error] with the code "argument" for a place that there is not.
+func (c *Classifier) BeginAlike(vectors []float32, d int, places []int) (*Batch, error) {
+	for _, i := range places {
+		if i < 0 || (i+1)*d > len(vectors) {
+			return nil, &Error{Code: "argument", Message: "There is no vector " + strconv.Itoa(i) + " in this batch."}
+		}
+	}
+	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, _ Context, _ func(done, total int)) (err error) {
+		b.Groups, err = q.Alike(x, places)
+		return err
+	})
+}
+
+// ask makes a batch of a question to a clone of the classifier. answer takes long: it
 // calls progress now and then, and returns the error of the context once that has ended.
-func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx qda.Context, progress func(done, total int)) error) (*Batch, error) {
-	if d != c.Dim() {
-		return nil, &niw.DimensionError{Name: "vector", Got: d, Want: c.Dim()}
+func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) error) (*Batch, error) {
+	own, err := c.Clone()
+	if err == nil && own.open(d) { // as the first of them will settle it
+		err = own.begin(nil, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d != own.Dim() {
+		return nil, &niw.DimensionError{Name: "vector", Got: d, Want: own.Dim()}
 	}
 	if rest := len(vectors) % d; rest != 0 {
 		return nil, &niw.DimensionError{Name: "last vector", Got: rest, Want: d}
 	}
-	q, err := c.copied()
+	x, err := own.rows(vectors)
 	if err != nil {
 		return nil, err
 	}
-	x, err := c.rows(vectors)
-	if err != nil {
-		return nil, err
-	}
-	b := new(Batch)
+	b := &Batch{total: 1}
 	b.next, b.stop = iter.Pull(func(yield func(struct{}) bool) {
-		ctx := new(wish)
-		b.err = rowless(answer(b, q, x, ctx, func(done, total int) {
+		ctx := new(pending)
+		for !own.Prepare(func() bool { ctx.over = ctx.over || !yield(struct{}{}); return !ctx.over }) {
+			if ctx.over {
+				return
+			}
+		}
+		b.err = rowless(answer(b, own.qda, x, ctx, func(done, total int) {
 			b.done, b.total = done, total
 			ctx.over = ctx.over || !yield(struct{}{})
 		}))
 	})
 	return b, nil
-}
-
-// copied returns another classifier of package qda that was taught the same.
-func (c *Classifier) copied() (*qda.Classifier, error) {
-	q, err := qda.New(c.prior.NIW, options(c.prior, c.settings))
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range c.classes {
-		if err := q.AddClass(k.key); err != nil {
-			return nil, err
-		}
-		for _, b := range k.bursts {
-			if err := c.mean(b); err != nil {
-				return nil, err
-			}
-			if err := q.Add(k.key, c.x); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return q, nil
 }
 
 // rows returns vectors as package qda knows them.

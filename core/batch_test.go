@@ -44,14 +44,14 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	all := pictures(rng, 3, 90, d, 0.9)
 	prior := learned(t, d)
 	c := under(t, Settings{NonePrior: 0.2}, prior)
-	want, err := qda.New(prior.Content().NIW, options(prior.Content(), c.Settings()))
+	want, err := qda.New(prior.file.NIW, prior.options(c.Settings()))
 	must(t, err)
 	whole := func(x []float32) []float64 {
 		y := make([]float64, d)
 		for i, v := range x {
 			y[i] = float64(v)
 		}
-		must(t, prior.Content().Transform.ApplyTo(y, y))
+		must(t, prior.file.Transform.ApplyTo(y, y))
 		return y
 	}
 	for k, label := range []string{"a", "b", "c"} {
@@ -85,13 +85,13 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	must(t, err)
 	answers, err := want.Classify(t.Context(), rows, nil)
 	must(t, err)
-	if !mat.EqualApprox(b.Answers.Classes, answers.Classes, 1e-9) {
+	if !mat.EqualApprox(b.answers.Classes, answers.Classes, 1e-9) {
 		t.Error("other answers than those of package qda")
 	}
 	if !bytes.Equal(save(t, c), file) || !slices.Equal(ask(t, c, queries[5]), alone) {
 		t.Error("asking has changed the classifier")
 	}
-	if p := b.Answers.Classes.RawRowView(5); slices.Equal(p, alone[:3]) {
+	if p := b.answers.Classes.RawRowView(5); slices.Equal(p, alone[:3]) {
 		t.Error("nothing was borrowed")
 	}
 	s, err := c.BeginSuggest(joined(queries...), d, 4)
@@ -140,8 +140,8 @@ func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	}
 	none, err := c.BeginClassify(nil, 2)
 	must(t, err)
-	if done(t, none); len(none.Answers.None) != 0 {
-		t.Errorf("answers to nothing: %v", none.Answers)
+	if done(t, none); len(none.answers.None) != 0 {
+		t.Errorf("answers to nothing: %v", none.answers)
 	}
 	b, err := c.BeginClassify(slices.Repeat([]float32{1, 2}, 1000), 2)
 	must(t, err)
@@ -149,7 +149,7 @@ func TestBatchesAreRefusedAndStopped(t *testing.T) {
 		t.Fatal(more, err)
 	}
 	b.Stop()
-	if more, _, _, _ := b.Step(); more || b.Answers != nil {
+	if more, _, _, _ := b.Step(); more || b.answers != nil {
 		t.Error("goes on after it was stopped")
 	}
 }

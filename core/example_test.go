@@ -33,16 +33,16 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
-	answer, err := c.Recognise([]float32{8, 1, 1, 1})
+	answer, err := c.Predict([]float32{8, 1, 1, 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	stranger, err := c.Recognise([]float32{0, 9, 0, 9})
+	stranger, err := c.Predict([]float32{0, 9, 0, 9})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(answer.Label, "and a stranger is more probably none of them:", stranger.None > answer.None)
-	if _, err := c.Recognise([]float32{1, 2}); err != nil {
+	if _, err := c.Predict([]float32{1, 2}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -53,14 +53,14 @@ func Example() {
 // A change is taken back exactly; each example can be left out in turn.
 func ExampleClassifier_Undo() {
 	c := taught()
-	id, err := c.Add("cup", "", []float32{0, 9, 0, 9}) // by mistake
+	if _, err := c.Add("cup", "", []float32{0, 9, 0, 9}); err != nil { // by mistake
+		log.Fatal(err)
+	}
+	undone, err := c.Undo()
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("ids go up:", id)
-	if _, err := c.Undo(); err != nil {
-		log.Fatal(err)
-	}
+	fmt.Println("undone:", undone.Name)
 	all, err := c.LeaveOneOut()
 	if err != nil {
 		log.Fatal(err)
@@ -73,7 +73,7 @@ func ExampleClassifier_Undo() {
 	}
 	fmt.Println(right, "of", len(all), "right")
 	// Output:
-	// ids go up: 7
+	// undone: add an example to cup
 	// 4 of 4 right
 }
 

@@ -2,49 +2,63 @@ package metaqda
 
 import (
 	"errors"
-	"strconv"
+	"slices"
 
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 )
 
-// Save returns the bytes of a classifier file: vectors, classes, groups and settings.
-// The prior is named by its sha256, not held. Equal classifiers give equal bytes. It
-// returns the error of [model.Classifier.Validate], for what is more or longer than a
-// file may hold.
-func (c *Classifier) Save() ([]byte, error) {
+// Save returns the bytes of a classifier file: vectors, classes, groups, thumbnails and
+// settings. The prior is named by its sha256, not held. Equal classifiers give equal bytes.
+func (c *Classifier) Save() ([]byte, error) { return model.EncodeClassifier(c.File()) }
+
+// File returns what Save writes. Vectors and thumbnails must not be changed.
+func (c *Classifier) File() *model.Classifier {
 	f := &model.Classifier{
-		Name: c.Name, Extractor: c.extractor, PriorSum: c.sum,
+		Name: c.Name, Extractor: c.Extractor,
 		Settings: model.Settings{NonePrior: c.settings.NonePrior},
 	}
+	if c.prior != nil {
+		f.PriorSum = c.prior.sum
+	}
 	for _, k := range c.classes {
-		fk := model.Class{Label: k.label, Weight: 1}
-		for _, b := range k.bursts {
-			for _, x := range b.examples {
-				fk.Examples = append(fk.Examples, model.Example{Embedding: x.vector, Group: b.group})
-			}
+		fk := model.Class{Label: k.Label, Weight: 1}
+		for _, x := range k.list() {
+			fk.Examples = append(fk.Examples, model.Example{Embedding: x.Vector, Thumbnail: x.Thumbnail, Group: x.Group})
 		}
 		f.Classes = append(f.Classes, fk)
 	}
-	return model.EncodeClassifier(f)
+	return f
+}
+
+// ClassesOf returns the classes of a file, without ids, for [Classifier.Load].
+func ClassesOf(f *model.Classifier) []Class {
+	all := make([]Class, len(f.Classes))
+	for i, k := range f.Classes {
+		all[i] = Class{Label: k.Label, Order: float64(i + 1)}
+		for j, x := range k.Examples {
+			all[i].Examples = append(all[i].Examples, &Example{Order: float64(j + 1), Group: x.Group, Vector: x.Embedding, Thumbnail: x.Thumbnail})
+		}
+	}
+	return all
 }
 
 // Export returns the bytes of a file by which other programs answer as the classifier
 // does now; see [model.EncodePlain]. Classes without examples are left out; it returns
 // [qda.ErrNoExamples] if that is all of them.
 func (c *Classifier) Export() ([]byte, error) {
-	if c.qda == nil {
-		return nil, qda.ErrNoExamples
+	if err := c.settle(); err != nil {
+		return nil, err
 	}
 	f, err := c.qda.Predictor()
 	if err != nil {
 		return nil, err
 	}
-	for i, key := range f.Labels {
-		f.Labels[i] = c.classes[c.qda.Index(key)].label
+	for i, id := range f.Labels {
+		f.Labels[i] = c.ids[id].Label
 	}
-	return model.EncodePlain(f, c.prior.Transform, c.Name, c.extractor), nil
+	return model.EncodePlain(f, c.prior.file.Transform, c.Name, c.Extractor), nil
 }
 
 // Open returns the classifier of a file. The prior that the file names must be among the
@@ -82,29 +96,8 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.extractor = f.Name, f.Extractor
-	for i := range f.Classes {
-		if err := c.teach(&f.Classes[i]); err != nil {
-			return nil, err
-		}
-	}
-	c.steps = nil
-	return c, nil
-}
-
-// teach adds what a file holds of a class, to a class of its label where there is one.
-func (c *Classifier) teach(k *model.Class) error {
-	if c.find(k.Label) == nil {
-		if _, err := c.addClass(k.Label); err != nil {
-			return err
-		}
-	}
-	for _, x := range k.Examples {
-		if _, err := c.Add(k.Label, x.Group, x.Embedding); err != nil {
-			return err
-		}
-	}
-	return nil
+	c.Name, c.Extractor = f.Name, f.Extractor
+	return c, c.Load(ClassesOf(f))
 }
 
 // Merge returns a new classifier with what both were taught, under the prior and the
@@ -112,57 +105,39 @@ func (c *Classifier) teach(k *model.Class) error {
 // classifiers stay apart whatever their names. It returns an [Error] where the feature
 // extractors differ, a *[niw.DimensionError] where the lengths of vectors do.
 func Merge(a, b *Classifier) (*Classifier, error) {
-	if a.extractor.ID != "" && a.extractor.ID == b.extractor.ID && otherFiles(a.extractor, b.extractor) {
-		return nil, &Error{Code: "extractor", Message: "The two classifiers were taught with different files of the feature extractor " + strconv.Quote(a.extractor.ID) +
-			" (sha256 " + a.extractor.SHA256 + " and " + b.extractor.SHA256 + "): their numbers mean different things."}
+	if err := sameExtractor(a.Extractor, b.Extractor); err != nil {
+		return nil, err
 	}
-	if a.extractor.ID != "" && b.extractor.ID != "" && a.extractor.ID != b.extractor.ID {
-		return nil, &Error{Code: "extractor", Message: "One classifier was taught with the feature extractor " + strconv.Quote(a.extractor.ID) +
-			", the other with " + strconv.Quote(b.extractor.ID) + ": their numbers mean different things."}
+	c, err := New(a.settings, nil)
+	if a.prior != nil && a.prior.sum != "" {
+		c, err = New(a.settings, a.prior)
 	}
-	var prior *Prior
-	if a.sum != "" {
-		prior = &Prior{file: a.prior, sum: a.sum}
-	}
-	c, err := New(a.settings, prior)
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.extractor = a.Name, a.extractor
-	if c.extractor.ID == "" {
-		c.extractor = b.extractor
+	c.Name, c.Extractor = a.Name, a.Extractor
+	if c.Extractor.ID == "" {
+		c.Extractor = b.Extractor
 	}
-	for n, from := range []*Classifier{a, b} {
-		for _, k := range from.classes {
-			fk := model.Class{Label: k.label, Weight: 1}
-			for _, x := range k.bursts {
-				group := x.group
-				for n == 1 && group != "" && a.hasGroup(k.label, group) {
-					group += "'"
-				}
-				for _, e := range x.examples {
-					fk.Examples = append(fk.Examples, model.Example{Embedding: e.vector, Group: group})
-				}
-			}
-			if err := c.teach(&fk); err != nil {
-				return nil, err
-			}
+	all := ClassesOf(a.File())
+	for i, k := range ClassesOf(b.File()) {
+		into := a.find(k.Label)
+		if into == nil {
+			all = append(all, k)
+			continue
+		}
+		to := &all[slices.Index(a.classes, into)]
+		for group := groupsApart(into, b.classes[i]); len(k.Examples) > 0; k.Examples = k.Examples[1:] {
+			x := k.Examples[0]
+			x.Group, x.Order = group[x.Group], float64(len(to.Examples)+1)
+			to.Examples = append(to.Examples, x)
 		}
 	}
-	c.steps = nil
-	return c, nil
-}
-
-func (c *Classifier) hasGroup(label, group string) bool {
-	k := c.find(label)
-	if k == nil {
-		return false
+	for i := range all {
+		all[i].Order = float64(i + 1)
 	}
-	b, _ := k.at(group)
-	return b != nil
+	return c, c.Load(all)
 }
-
-func key(n uint32) string { return strconv.FormatUint(uint64(n), 36) }
 
 // Error is a refusal with a short code for programs; [Code] lists them.
 type Error struct {
@@ -179,7 +154,10 @@ func (e *Error) Error() string { return e.Message }
 //	dimension   a vector of another length
 //	value       a number that is not finite or out of its domain
 //	label       a class that there is not, or a name that cannot be one
+//	class       a class that is gone, or that an example is in already
 //	example     an example that there is not
+//	undo        a step that cannot be undone
+//	argument    a place in a batch that there is not
 //	limit       more classes or examples than a classifier holds
 //	empty       no class has an example
 //	extractor   vectors of another feature extractor

@@ -7,8 +7,108 @@ import (
 	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/core/qda"
 	"metaqda/core/session"
 )
+
+// Prior is what is known of classes before any example: what a prior file says, or
+// [Default]. It does not change and may serve any number of classifiers, of other
+// goroutines too.
+type Prior struct {
+	file  *model.Prior
+	sum   string // sha256 of the file, empty for [Default]
+	bytes []byte // of the file
+}
+
+// DecodePrior reads a prior file, which must not change afterwards. It returns a
+// *[model.FormatError] for bytes that are none.
+func DecodePrior(file []byte) (*Prior, error) {
+	p, err := model.DecodePrior(file)
+	if err == nil {
+		err = p.Serves()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Prior{file: p, sum: model.Sum(file), bytes: file}, nil
+}
+
+// Sum returns the sha256 of the prior's file in hexadecimal, by which files of
+// classifiers name it. That of [Default] is empty.
+func (p *Prior) Sum() string { return p.sum }
+
+// Dim returns d, the length of vectors that it is for.
+func (p *Prior) Dim() int { return p.file.NIW.Dim() }
+
+// Extractor returns the feature extractor of what it was learned from, if that is known.
+func (p *Prior) Extractor() Extractor { return p.file.Extractor }
+
+// Calibrated reports whether it says what sessions are like: without that probabilities,
+// and none of these above all, are not to be relied on.
+func (p *Prior) Calibrated() bool { return p.file.Session.Population != nil }
+
+// Facts returns what the file tells people about itself. They must not be changed.
+func (p *Prior) Facts() map[string]string { return p.file.Facts }
+
+// File returns the bytes of its file, made anew for [Default]. They must not be changed.
+func (p *Prior) File() ([]byte, error) {
+	if p.bytes != nil {
+		return p.bytes, nil
+	}
+	return model.EncodePrior(p.file)
+}
+
+func (p *Prior) options(s Settings) qda.Options {
+	o := p.file.Session.Options()
+	o.NonePrior = s.NonePrior
+	return o
+}
+
+// Prior returns the prior in use, nil while nothing has settled the length of vectors.
+func (c *Classifier) Prior() *Prior { return c.prior }
+
+// SetPrior makes the classifier answer under another prior, which changes nothing that is
+// taught, and can be undone. Without examples it may be nil, as for [New]. It returns a
+// *[niw.DimensionError] where the prior is for vectors of another length than the
+// examples. Cost that of teaching all examples anew.
+func (c *Classifier) SetPrior(p *Prior) error {
+	return c.do(Entry{Do: "prior", prior: p})
+}
+
+// ReplacePrior is SetPrior that cannot be undone.
+func (c *Classifier) ReplacePrior(p *Prior) error { return c.use(p) }
+
+// use makes p the prior, as a whole or not at all.
+func (c *Classifier) use(p *Prior) error {
+	before, q, x := c.prior, c.qda, c.x
+	if p == nil {
+		if len(c.examples) > 0 {
+			return &Error{Code: "prior", Message: "Only a classifier without examples can be without a prior."}
+		}
+		c.prior, c.qda = nil, nil
+		return nil
+	}
+	if d := before; d != nil && len(c.examples) > 0 && d.Dim() != p.Dim() {
+		return &niw.DimensionError{Name: "prior", Got: p.Dim(), Want: d.Dim()}
+	}
+	fresh, err := qda.New(p.file.NIW, p.options(c.settings))
+	if err != nil {
+		return err
+	}
+	for _, k := range c.classes {
+		if err := fresh.AddClass(k.ID); err != nil {
+			return err
+		}
+	}
+	c.prior, c.qda, c.x = p, fresh, make([]float64, p.Dim())
+	if err := c.enrolAnew(); err != nil {
+		if c.prior, c.qda, c.x = before, q, x; before != nil {
+			_ = c.use(before) // which took them
+		}
+		return err
+	}
+	return nil
+}
 
 // Default is the prior for vectors that no learned one is known for. Of vectors at
 // length one it says little:
@@ -29,6 +129,12 @@ import (
 // A classifier given no prior takes this one, and files do not name it. It returns an
 // [Error] unless d is from 1 to [model.MaxDimension]. Cost O(d).
 func Default(d int) (*Prior, error) {
+	file, err := DefaultFile(d)
+	return &Prior{file: file}, err
+}
+
+// DefaultFile returns what a file of [Default] says, for programs that write one.
+func DefaultFile(d int) (*model.Prior, error) {
 	if d < 1 || d > model.MaxDimension {
 		return nil, &Error{Code: "dimension", Message: "A vector of " + strconv.Itoa(d) + " numbers cannot be classified: from 1 to " + strconv.Itoa(model.MaxDimension) + " are possible."}
 	}
@@ -41,11 +147,12 @@ func Default(d int) (*Prior, error) {
 		return nil, err
 	}
 	population := defaultPopulation
-	return &Prior{file: &model.Prior{
+	return &model.Prior{
 		NIW:       &niw.Prior{M: make([]float64, d), Kappa: 1, Spiked: s, Nu: 2 * float64(d)},
 		Transform: embed.Transform{Kind: embed.L2},
+		Facts:     map[string]string{"name": "Hand-crafted", "made": "by hand: m = 0, S = 0.4 I, kappa = 3, nu = 2 d, of embeddings of length one"},
 		Session:   model.Session{Centre: 1.67, Shared: 1, Kappa: 3, Population: &population},
-	}}, nil
+	}, nil
 }
 
 // Printed by `make any-prior`.

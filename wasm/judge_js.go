@@ -6,6 +6,7 @@ import (
 	"time"
 	"unsafe"
 
+	metaqda "metaqda/core"
 	"metaqda/core/adapt"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/engine"
@@ -13,8 +14,9 @@ import (
 
 // judge answers about many pictures in a worker, with what JavaScript sees of it.
 type judge struct {
-	judge    *engine.Judge // nil until the session is there
-	x        []float32     // the pictures that answers are about
+	taught   *metaqda.Classifier // nil until the session is there
+	x        []float32           // the pictures that answers are about, of length d, one after the other
+	d        int
 	listener js.Value
 	told     time.Time
 }
@@ -59,7 +61,14 @@ func (j *judge) on(listener js.Value) (any, error) {
 }
 
 func (j *judge) session(session, prior []byte, dimension int) (_ any, err error) {
-	j.judge, err = engine.NewJudge(session, prior, dimension)
+	var p *metaqda.Prior
+	if prior != nil {
+		if p, err = metaqda.DecodePrior(prior); err != nil {
+			return nil, err
+		}
+	}
+	j.d = dimension
+	j.taught, err = metaqda.OpenUnder(session, p)
 	return nil, err
 }
 
@@ -68,44 +77,61 @@ func (j *judge) pictures(x []float32) (any, error) {
 	return nil, nil
 }
 
-// ready returns an error while there is no session to judge by.
-func (j *judge) ready() error {
-	if j.judge == nil {
-		return &engine.Error{Code: "argument", Message: "There is no session to judge by: this is a mistake of the page that calls."}
+// answer asks a question and answers it to the end.
+func (j *judge) answer(begin func(c *metaqda.Classifier) (*metaqda.Batch, error)) (*metaqda.Batch, error) {
+	if j.taught == nil {
+		return nil, &engine.Error{Code: "argument", Message: "There is no session to judge by: this is a mistake of the page that calls."}
 	}
-	return nil
+	b, err := begin(j.taught)
+	if err != nil {
+		return nil, err
+	}
+	return b, b.Finish(context.Background(), j.tell)
 }
 
+// classify answers with, for each picture, what it is taken for (the index of a class, -1
+// for none of them), 1 where that is doubtful, the probability of none, and those of the
+// classes.
 func (j *judge) classify() (any, error) {
-	if err := j.ready(); err != nil {
+	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(j.x, j.d) })
+	if metaqda.Code(err) == "empty" || err == nil && b.Len() == 0 {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
-	p, err := j.judge.Classify(context.Background(), j.x, j.tell)
-	if err != nil || p == nil {
-		return nil, err
+	var all []float64
+	for i := range b.Len() {
+		p, none := b.Answer(i)
+		d := j.taught.Decide(p, none)
+		doubtful := 0.0
+		if d.Doubtful {
+			doubtful = 1
+		}
+		all = append(append(all, float64(d.Class), doubtful, none), p...)
 	}
-	bytes := bridge.Array(unsafe.Slice((*byte)(unsafe.Pointer(&p[0])), 8*len(p)))
+	bytes := bridge.Array(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), 8*len(all)))
 	return js.Global().Get("Float64Array").New(bytes.Get("buffer")), nil
 }
 
 func (j *judge) suggest(n int) (any, error) {
-	if err := j.ready(); err != nil {
+	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginSuggest(j.x, j.d, n) })
+	if err != nil {
 		return nil, err
 	}
-	chosen, err := j.judge.Suggest(j.x, n)
-	return list(chosen), err
+	return list(b.Suggestions), nil
 }
 
 func (j *judge) alike(strangers []int) (any, error) {
-	if err := j.ready(); err != nil {
+	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginAlike(j.x, j.d, strangers) })
+	if err != nil {
 		return nil, err
 	}
-	groups, err := j.judge.Alike(j.x, strangers)
-	all := make([]any, len(groups))
-	for i, g := range groups {
+	all := make([]any, len(b.Groups))
+	for i, g := range b.Groups {
 		all[i] = list(g)
 	}
-	return all, err
+	return all, nil
 }
 
 // learn returns what sessions teach: {prior, classes, sessions, before, after}, prior null

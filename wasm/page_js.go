@@ -71,10 +71,16 @@ func (p *page) methods() map[string]bridge.Method {
 		"addClass":      stored(bridge.Take1(className, p.addClass)),
 		"renameClass":   stored(bridge.Take2(classID, className, nothing2(p.RenameClass))),
 		"removeClass":   stored(bridge.Take1(classID, undoable1(p.RemoveClass))),
+		"mergeClasses":  stored(bridge.Take2(classID, bridge.Text("id of the other class"), undoable2(p.MergeClasses))),
 		"addExample":    stored(bridge.Take3(classID, embedding, bridge.Optional(bridge.Bytes("thumbnail")), p.addExample)),
 		"removeExample": stored(bridge.Take2(classID, exampleID, undoable2(p.RemoveExample))),
 		"moveExample":   stored(bridge.Take3(classID, exampleID, bridge.Text("id of the other class"), p.moveExample)),
-		"undo":          stored(bridge.Take1(bridge.Text("undo token"), nothing1(p.Undo))),
+		"undo":          stored(bridge.Take1(bridge.Optional(bridge.Text("undo token")), func(token string) (any, error) { return nameOf(p.Undo(token)) })),
+		"redo":          stored(bridge.Take0(func() (any, error) { return nameOf(p.Redo()) })),
+		"forgetUndo":    stored(bridge.Take0(func() (any, error) { p.ForgetUndo(); return nil, nil })),
+		"beginStep":     atOnce(bridge.Take0(func() (any, error) { p.Begin(); return nil, nil })),
+		"endStep":       stored(bridge.Take0(func() (any, error) { p.End(); return nil, nil })),
+		"label":         atOnce(bridge.Take1(className, p.label)),
 		"configure":     stored(bridge.Take1(bridge.JSON[engine.Change]("settings"), nothing1(p.Configure))),
 
 		"recognise":     ready(bridge.Take1(bridge.Optional(embedding), named(p.Recognise))),
@@ -122,7 +128,7 @@ func (p *page) stored(d bridge.Decoder) bridge.Method {
 			if number == before {
 				return result, nil
 			}
-			return result, p.Kept(number)
+			return result, p.Kept(before, number)
 		}, nil
 	}
 }
@@ -166,8 +172,14 @@ func undoable2[A, B any](f func(A, B) (string, error)) func(A, B) (any, error) {
 }
 
 func (p *page) moveExample(class, example, to string) (any, error) {
-	id, token, err := p.MoveExample(class, example, to)
-	return map[string]any{"id": id, "undo": token}, err
+	return undoable(p.MoveExample(class, example, to))
+}
+
+func nameOf(name string, err error) (any, error) { return map[string]any{"name": name}, err }
+
+func (p *page) label(name string) (any, error) {
+	label, class, err := p.Label(name)
+	return map[string]any{"name": label, "class": class}, err
 }
 
 func array(f func() ([]byte, error)) func() (any, error) {
@@ -232,7 +244,6 @@ func newEngine(p *page) *engine.Engine {
 		Now:     time.Now,
 		Later:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Breathe: bridge.Breathe,
-		Fold:    fold,
 		Marks:   p.allMarks,
 		Mark:    func(id, mark string) { p.marks.Call("set", id, mark) },
 	}
@@ -331,7 +342,7 @@ func (p *page) catchUp() {
 func joined(notes []engine.Note) (all []engine.Note) {
 	for _, n := range notes {
 		if last := len(all) - 1; last >= 0 && all[last].Session == n.Session {
-			all[last].Head = all[last].Head || n.Head
+			all[last].Head, all[last].Anew = all[last].Head || n.Head, all[last].Anew || n.Anew
 			all[last].Classes = append(all[last].Classes, n.Classes...)
 			all[last].Examples = append(all[last].Examples, n.Examples...)
 		} else {
@@ -387,17 +398,6 @@ func (p *page) leaveOut(i float64) (any, error) {
 		return nil, err
 	}
 	return parsed(t), nil
-}
-
-// fold makes one of names that differ in case, in how accents are composed or in the
-// width of letters: Unicode's NFKC by the browser's tables, which are not in the
-// program, and then upper and lower case, which comes close to full case folding.
-func fold(name string) string {
-	text := js.Global().Get("String").Get("prototype")
-	for _, step := range [][]any{{"normalize", "NFKC"}, {"toUpperCase"}, {"toLowerCase"}, {"normalize", "NFKC"}} {
-		name = text.Get(step[0].(string)).Call("call", append([]any{name}, step[1:]...)...).String()
-	}
-	return name
 }
 
 func (p *page) newSession(name string) (any, error) {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"syscall/js"
 
+	metaqda "metaqda/core"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/engine"
 	"metaqda/wasm/store"
@@ -20,6 +21,8 @@ type overview struct {
 	Sort        string  `json:"sort"`
 	NonePrior   float64 `json:"nonePrior"`
 	Dimension   int     `json:"dimension"`
+	Undo        string  `json:"undo"`
+	Redo        string  `json:"redo"`
 	Prior       struct {
 		SHA256  string            `json:"sha256"`
 		Name    string            `json:"name"`
@@ -105,12 +108,12 @@ type changes struct {
 }
 
 type step struct {
-	Do      engine.Deed `json:"do"`
-	Class   string      `json:"class"`
-	Name    string      `json:"name,omitempty"`
-	At      int         `json:"at"`
-	Example *example    `json:"example,omitempty"`
-	Sizes   []int       `json:"sizes,omitempty"`
+	Do      metaqda.Do `json:"do"`
+	Class   string     `json:"class"`
+	Name    string     `json:"name,omitempty"`
+	At      int        `json:"at"`
+	Example *example   `json:"example,omitempty"`
+	Sizes   []int      `json:"sizes,omitempty"`
 }
 
 func (p *page) overviewOf(s engine.State) (o overview) {
@@ -122,7 +125,7 @@ func (p *page) overviewOf(s engine.State) (o overview) {
 	}
 	o.Extractor.ID, o.Extractor.SHA256, o.Extractor.Message = s.Extractor.ID, s.Extractor.SHA256, s.Foreign
 	o.Storage.Kept, o.Storage.Message, o.Storage.Vanished, o.Storage.Persistent = s.Trouble == "", s.Trouble, s.Vanished, p.promise.answer
-	o.Saved, o.Damaged = s.Saved, s.Damaged
+	o.Saved, o.Damaged, o.Undo, o.Redo = s.Saved, s.Damaged, s.Undo, s.Redo
 	return o
 }
 
@@ -141,14 +144,14 @@ func (p *page) changes(since float64) (any, error) {
 		to.Classes = listed(c.State)
 	}
 	for i, s := range c.Steps {
-		to.Steps[i] = step{Do: s.Do, Class: s.Class, Name: s.Name, At: s.At, Sizes: s.Sizes}
+		to.Steps[i] = step{Do: s.Do, Class: s.Class.ID, Name: s.Class.Label, At: s.At, Sizes: s.Bursts}
 		if s.Example != nil {
 			to.Steps[i].Example = &example{s.Example.ID}
 		}
 	}
 	v := parsed(to)
 	for i, s := range c.Steps {
-		if s.Do == engine.PutExample {
+		if s.Do == metaqda.PutExample {
 			setThumbnail(v.Get("steps").Index(i).Get("example"), s.Example)
 		}
 	}
@@ -186,7 +189,7 @@ func (p *page) thumbnails(class string, examples []string) (any, error) {
 	return all, nil
 }
 
-func setThumbnail(v js.Value, x *store.Example) {
+func setThumbnail(v js.Value, x *metaqda.Example) {
 	if len(x.Thumbnail) > 0 {
 		v.Set("thumbnail", bridge.Array(x.Thumbnail))
 	}

@@ -14,12 +14,25 @@ import (
 // MaxLabel is the length of the longest label, in characters (runes).
 const MaxLabel = 80
 
-// SetCompose tells what brings text into Unicode's composed form (NFC). A program for
-// the browser calls it once, before all else, with what the browser has: the tables
-// would be a twentieth of the program. Elsewhere golang.org/x/text is in place.
-func SetCompose(nfc func(string) string) { compose = nfc }
+// SetCompose tells what brings text into Unicode's composed form (NFC) and into the
+// composed form of what looks alike (NFKC). A program for the browser calls it once,
+// before all else, with what the browser has: the tables would be a twentieth of the
+// program. Elsewhere golang.org/x/text is in place.
+func SetCompose(nfc, nfkc func(string) string) { compose, compatible = nfc, nfkc }
 
-var compose = func(s string) string { return s }
+var (
+	compose    = func(s string) string { return s }
+	compatible = func(s string) string { return s }
+)
+
+// FoldLabel returns what labels that people take for the same have in common: those that
+// differ in case, in the width of letters, in how accents are composed or in the width of
+// space. It is Unicode's NFKC with simple case folding, and ss for a sharp s.
+func FoldLabel(label string) string {
+	folded := strings.Join(strings.Fields(compatible(label)), " ")
+	folded = strings.ReplaceAll(strings.ToLower(strings.ToUpper(folded)), "\u00df", "ss")
+	return compatible(folded)
+}
 
 // CleanLabel returns a name in its composed form without the space around it, or an
 // error that says what is wrong with it: "is empty: ...".

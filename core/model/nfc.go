@@ -4,4 +4,4 @@ package model
 
 import "golang.org/x/text/unicode/norm"
 
-func init() { compose = norm.NFC.String }
+func init() { SetCompose(norm.NFC.String, norm.NFKC.String) }

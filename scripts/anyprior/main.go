@@ -156,7 +156,7 @@ func (t *task) uniform(shot int) (*episode.Uniform, error) {
 
 // samples are sessions under the prior.
 func (t *task) samples(number, n int) ([]session.Sample, error) {
-	prior, err := metaqda.Default(t.domain.Dim)
+	prior, err := metaqda.DefaultFile(t.domain.Dim)
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +175,9 @@ func (t *task) samples(number, n int) ([]session.Sample, error) {
 		}
 		samplers = append(samplers, s)
 	}
-	o := prior.Content().Session.Options()
+	o := prior.Session.Options()
 	o.Population = nil
-	samples, err := metatrain.Sessions(context.Background(), prior.Content().NIW, o, t.domain, samplers, n, runtime.NumCPU())
+	samples, err := metatrain.Sessions(context.Background(), prior.NIW, o, t.domain, samplers, n, runtime.NumCPU())
 	for k := range samples {
 		samples[k].Domain = number
 	}

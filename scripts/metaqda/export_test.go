@@ -62,7 +62,7 @@ func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, p
 		}
 		label := []string{"cup", "“löffel” \"\\u003c", "__proto__", "c", "d", "e"}[j]
 		if k == 0 {
-			if err := c.AddClass(label); err != nil {
+			if _, err := c.AddClass(label); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -31,13 +31,12 @@ func priorCommand() *cli.Command {
 			if d < 1 || d > model.MaxDimension {
 				return fmt.Errorf("--dimension is %d: give the dimension of the embeddings, from 1 to %d", d, model.MaxDimension)
 			}
-			p, err := core.Default(d)
+			p, err := core.DefaultFile(d)
 			if err != nil {
 				return err
 			}
-			named := *p.Content()
-			named.Extractor.ID, named.Facts = extractor, map[string]string{"name": "of nothing learned"}
-			b, err := model.EncodePrior(&named)
+			p.Extractor.ID, p.Facts = extractor, map[string]string{"name": "of nothing learned"}
+			b, err := model.EncodePrior(p)
 			if err != nil {
 				return err
 			}

@@ -59,8 +59,8 @@ func (j *Job) Enrol() (*metaqda.Classifier, error) {
 		return nil, fmt.Errorf("--none-prior: %w", err)
 	}
 	c.Name = set.Name
-	if p != nil && set.Dim != p.Content().NIW.Dim() {
-		return nil, wrongLength(set.File(), set.Dim, p.Content().NIW.Dim())
+	if p != nil && set.Dim != p.Dim() {
+		return nil, wrongLength(set.File(), set.Dim, p.Dim())
 	}
 	if set.Extractor != "" {
 		if err := c.Identify(metaqda.Extractor{ID: set.Extractor, SHA256: set.ExtractorSHA256}); err != nil {

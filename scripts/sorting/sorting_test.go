@@ -169,14 +169,14 @@ func TestTable(t *testing.T) {
 // says nothing of sessions is refused.
 func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 	j, truth := job(t)
-	p, err := metaqda.Default(1280)
+	p, err := metaqda.DefaultFile(1280)
 	if err != nil {
 		t.Fatal(err)
 	}
 	j.NonePrior = 0 // what counts is which class
-	bare := *p.Content()
+	bare := *p
 	bare.Session = model.Session{}
-	for _, prior := range []*model.Prior{p.Content(), &bare} {
+	for _, prior := range []*model.Prior{p, &bare} {
 		file, err := model.EncodePrior(prior)
 		if err != nil {
 			t.Fatal(err)

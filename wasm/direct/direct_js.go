@@ -11,7 +11,10 @@
 // It is for answers alone: refusals, which have words, go through package bridge.
 package direct
 
-import "unsafe"
+import (
+	"encoding/binary"
+	"unsafe"
+)
 
 // Answerer answers. It must not wait.
 type Answerer interface {
@@ -19,6 +22,8 @@ type Answerer interface {
 	// question, empty if there is nothing to compare with. With show it shows it
 	// too. An error sends the caller the ordinary way, to be told it in words.
 	Ask(x []float32, show bool) ([]float64, error)
+	// Decide says what the last answer is taken for: the index of a class, -1 for none.
+	Decide() (class int, doubtful bool, headline string)
 	// Revision returns a number that changes with what the answers are about.
 	Revision() uint64
 }
@@ -27,6 +32,7 @@ var state struct {
 	answerer Answerer
 	x        []float32
 	y        []float64
+	decision []byte
 }
 
 // maxDirect bounds what is asked about, an embedding.
@@ -84,3 +90,24 @@ func Revision() float64 {
 	}
 	return float64(state.answerer.Revision())
 }
+
+// Decide replies what the last answer is taken for, from the address that
+// metaqda_decision returns on, and returns how many bytes that is: the index of a class, -1
+// for none of them, and 1 where it is doubtful, of 32 bits each, and the headline.
+//
+//go:wasmexport metaqda_decide
+func Decide() int32 {
+	class, doubtful, headline := state.answerer.Decide()
+	doubt := uint32(0)
+	if doubtful {
+		doubt = 1
+	}
+	b := binary.LittleEndian.AppendUint32(state.decision[:0], uint32(int32(class)))
+	state.decision = append(binary.LittleEndian.AppendUint32(b, doubt), headline...)
+	return int32(len(state.decision))
+}
+
+// Decision returns the address of the last decision.
+//
+//go:wasmexport metaqda_decision
+func Decision() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.decision)) }

@@ -26,7 +26,7 @@ func many(t *testing.T) (w *world, ids []string) {
 	}
 	w.Flush()
 	w = newWorld(t, s)
-	if c := w.State().Classes[3].Examples[4]; c.Thumbnail != nil || c.Apart != c.ID {
+	if c := w.State().Classes[3].Examples[4]; c.Thumbnail != nil || !c.Apart {
 		t.Fatalf("the thumbnail of %+v was read", c)
 	}
 	return w, ids
@@ -82,10 +82,10 @@ func TestThumbnailsApart(t *testing.T) {
 		must(t, w.Undo(token))
 		check("picture removed and back", ids[3], whole)
 
-		id, token, err := w.MoveExample(ids[3], x.ID, ids[5])
+		token, err = w.MoveExample(ids[3], x.ID, ids[5])
 		must(t, err)
 		flush(w)
-		found, err := w.Thumbnails(ids[5], []string{id})
+		found, err := w.Thumbnails(ids[5], []string{x.ID})
 		must(t, err)
 		if string(found[0]) != ids[3]+"/4" {
 			t.Fatalf("moved with thumbnail %q", found[0])
@@ -94,7 +94,7 @@ func TestThumbnailsApart(t *testing.T) {
 		must(t, w.Undo(token))
 		check("picture moved and back", ids[3], whole)
 
-		_, _, err = w.MoveExample(ids[3], x.ID, ids[7])
+		_, err = w.MoveExample(ids[3], x.ID, ids[7])
 		must(t, err)
 		seventh := fmt.Sprint(w.thumbnailsOf(t, ids[7]))
 		check("picture moved", ids[7], seventh)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	metaqda "metaqda/core"
 	"metaqda/core/model"
 	"metaqda/wasm/store"
 )
@@ -47,31 +48,31 @@ func (m *mirror) follow(e *Engine) {
 	}
 }
 
-func (m *mirror) take(s Step) {
-	i := slices.IndexFunc(m.classes, func(c mirrored) bool { return c.ID == s.Class })
-	if i < 0 && s.Do == PutClass {
-		m.classes = slices.Insert(m.classes, s.At, mirrored{ID: s.Class, Name: s.Name})
+func (m *mirror) take(s metaqda.Change) {
+	i := slices.IndexFunc(m.classes, func(c mirrored) bool { return c.ID == s.Class.ID })
+	if i < 0 && s.Do == metaqda.PutClass {
+		m.classes = slices.Insert(m.classes, s.At, mirrored{ID: s.Class.ID, Name: s.Class.Label})
 		return
 	}
 	c := &m.classes[i]
 	switch s.Do {
-	case PutClass:
-		c.Name = s.Name
-	case DropClass:
+	case metaqda.PutClass:
+		c.Name = s.Class.Label
+	case metaqda.DropClass:
 		for _, id := range c.Examples {
 			delete(m.thumbnails, id)
 		}
 		m.classes = slices.Delete(m.classes, i, i+1)
-	case PutExample:
+	case metaqda.PutExample:
 		c.Examples = slices.Insert(c.Examples, s.At, s.Example.ID)
 		m.thumbnails[s.Example.ID] = s.Example.Thumbnail
-	case DropExample:
+	case metaqda.DropExample:
 		c.Examples = slices.DeleteFunc(c.Examples, func(id string) bool { return id == s.Example.ID })
 		delete(m.thumbnails, s.Example.ID)
-	case PutBurst:
-		c.Bursts = append(c.Bursts[:s.At], append(slices.Clone(s.Sizes), c.Bursts[min(s.At+1, len(c.Bursts)):]...)...)
-	case PutBursts:
-		c.Bursts = s.Sizes
+	case metaqda.PutBurst:
+		c.Bursts = append(c.Bursts[:s.At], append(slices.Clone(s.Bursts), c.Bursts[min(s.At+1, len(c.Bursts)):]...)...)
+	case metaqda.PutBursts:
+		c.Bursts = s.Bursts
 	}
 }
 
@@ -88,9 +89,13 @@ func (m *mirror) check(t *testing.T, what string, e *Engine) {
 	if fmt.Sprint(m.thumbnails) != fmt.Sprint(fresh.thumbnails) {
 		t.Fatalf("%s: thumbnails %v, want %v", what, m.thumbnails, fresh.thumbnails)
 	}
-	for _, c := range e.classes {
-		if got, want := slices.Clone(c.bursts), e.countBursts(c); !slices.Equal(got, want) {
-			t.Fatalf("%s: bursts %v, want %v", what, got, want)
+	taught, err := e.taught.Clone()
+	if err != nil || !taught.Prepare(func() bool { return true }) {
+		t.Fatal(what, err)
+	}
+	for i, k := range taught.Classes() {
+		if got := m.classes[i].Bursts; !slices.Equal(got, k.Bursts) {
+			t.Fatalf("%s: bursts %v, want %v", what, got, k.Bursts)
 		}
 	}
 }

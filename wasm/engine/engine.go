@@ -1,8 +1,8 @@
-// Package engine is the classifier that the page talks to: the open session
-// with its classes and examples, the prior in use, the last query, undo, and
-// what has to be stored. It is plain Go: storage, view, clock and network are
-// handed in, so that it runs natively in tests. It is not for learning priors,
-// which is package learn's, nor does it compute densities, which is core's.
+// Package engine is what a page talks to: sessions by name, of which one is open, the last
+// query, what other tabs are told, what has to be stored, and refusals in words. What a
+// session is taught, and what that answers, is a [metaqda.Classifier]. It is plain Go:
+// storage, view, clock and network are handed in, so that it runs natively in tests. It is
+// not for learning priors, which is package learn's.
 //
 // A session here is what a person taught under one name, with its settings and the
 // prior it uses: [store.Session] is its record, and the [session.Population] of
@@ -15,13 +15,12 @@ package engine
 
 import (
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	metaqda "metaqda/core"
 	"metaqda/core/model"
-	"metaqda/core/qda"
 	"metaqda/wasm/store"
 	"metaqda/wasm/view"
 )
@@ -35,10 +34,9 @@ type Hooks struct {
 	Fetch   func(url string) ([]byte, error) // waits for the bytes behind a URL
 	Now     func() time.Time
 	Later   func(time.Duration, func()) // calls after a time; nil: what is shown follows every change at once
-	Breathe func(urgent bool)           // lets messages in, and returns, unless urgent in its own time; nil: what takes long is done at once
+	Breathe func(urgent bool)           // yields to the event loop: one turn if urgent, else until idle; nil: what takes long is done at once
 	Marks   func() string               // what Mark noted of all sessions, a JSON array; waits
 	Mark    func(id, mark string)       // notes JSON outside of the store, nothing for a session that is deleted
-	Fold    func(string) string         // what names that people take for the same have in common; nil: all but case
 }
 
 // Engine holds one open session. Its methods may be called by several
@@ -59,38 +57,26 @@ type Engine struct {
 	pending    []noted  // changes not stored yet, in order
 	number     uint64   // of the last change noted
 	refused    map[uint64]error
-	sweep      bool             // priors may have gone out of use
-	fetch      []*store.Example // whose thumbnails are fetched before pending is stored
-	damaged    []store.Damage   // records of the session that cannot be used
-	here       model.Extractor  // reads the pictures, empty while unknown
-	session    store.Session
-	classes    []*class
-	site       *prior // the site's prior, nil until known
-	prior      *prior // in use, nil until the dimension is known
-	classifier *qda.Classifier
-	late       []*class  // which the classifier does not know whole yet, see [Engine.Ready]
-	awaited    int       // so many wait for that
-	query      []float32 // nil without one
-	due        bool      // what is shown will follow the changes in a moment
-	rested     time.Time // until then what is shown need not follow again
-	journal    journal
-	unreadable string                  // why the prior that the session chose cannot be read, empty when it can or is not here
-	undo       map[string]func() error // by token
-	tokens     []string                // of undo, oldest first
-	folded     map[string]string       // names as people take them, by name
-	scratch    []float64               // of length d
-	answer     []float64               // the last one, and scratch
-}
-
-// class is one class; its id is its label in the classifier, so that a new name
-// is no change there.
-type class struct {
-	store.Class
-	examples []*store.Example // in the order of the classifier
-	bursts   []int            // sizes of its bursts, in the order they were begun
-	counted  int              // so many examples are in them
-	late     bool             // the classifier does not know all examples,
-	enrolled int              // but so many of the first
+	sweep      bool                     // priors may have gone out of use
+	fetch      []*metaqda.Example       // whose thumbnails are fetched before pending is stored
+	encode     map[string]*metaqda.Step // steps in pending, by their keys, that such thumbnails are of
+	damaged    []store.Damage           // records of the session that cannot be used
+	here       model.Extractor          // reads the pictures, empty while unknown
+	session    store.Session            // the open one
+	taught     *metaqda.Classifier      // what it is taught
+	heard      []metaqda.Change         // what became of it in the operation under way
+	begun      int                      // so many steps are, see [Engine.Begin]
+	site       *metaqda.Prior           // the site's prior, nil until known
+	preparing  *metaqda.Classifier      // which comes to know all pictures in slices
+	awaited    int                      // so many wait for the classifier to know all pictures
+	query      []float32                // nil without one
+	due        bool                     // what is shown will follow the changes in a moment
+	rested     time.Time                // until then what is shown need not follow again
+	changes    changes                  // for the page
+	unreadable string                   // why the prior that the session chose cannot be read, empty when it can or is not here
+	choices    map[string][2]string     // priors that the session had chosen before and after a step, by its id
+	slots      map[string]int           // where steps that can be undone or redone are stored, by their ids
+	answer     []float64                // the last one, and scratch
 }
 
 // New returns an engine without a session: [Engine.Start] opens one. trouble
@@ -99,7 +85,7 @@ func New(s store.Store, trouble string, hooks Hooks) *Engine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
 	}
-	return &Engine{hooks: hooks, store: s, trouble: trouble, undo: map[string]func() error{}, refused: map[uint64]error{}, folded: map[string]string{}}
+	return &Engine{hooks: hooks, store: s, trouble: trouble, refused: map[uint64]error{}, encode: map[string]*metaqda.Step{}, choices: map[string][2]string{}}
 }
 
 // State is what the page shows beside the prediction.
@@ -113,6 +99,7 @@ type State struct {
 	Vanished               string // what was kept here before and is not any more, a sentence
 	Saved                  int64  // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
 	Damaged                int    // so many records of the session cannot be used, see [Engine.Damaged]
+	Undo, Redo             string // what would be undone or redone, empty for nothing
 	Extractor              model.Extractor
 	Foreign                string // why its pictures cannot be compared with new ones, empty when they can
 }
@@ -128,8 +115,8 @@ type PriorInfo struct {
 // ClassInfo is a class with its examples. They must not be changed.
 type ClassInfo struct {
 	ID, Name string
-	Examples []*store.Example
-	Bursts   []int // how many pictures each example for the classifier is made of, see qda.Options.Near
+	Examples []*metaqda.Example
+	Bursts   []int // see [metaqda.Class]
 }
 
 // State returns the state.
@@ -145,9 +132,8 @@ func (e *Engine) State() State {
 func (e *Engine) overview() State {
 	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble, Vanished: e.vanished,
 		Saved: e.session.Saved, Damaged: len(e.damaged), Extractor: e.session.Extractor}
-	if e.prior != nil {
-		s.Dimension = e.prior.dim()
-	}
+	s.Dimension = e.taught.Dim()
+	s.Undo, s.Redo = e.taught.Next()
 	if err := e.foreign(); err != nil {
 		s.Foreign = err.Error()
 	}
@@ -155,9 +141,10 @@ func (e *Engine) overview() State {
 }
 
 func (e *Engine) classInfos() []ClassInfo {
-	all := make([]ClassInfo, len(e.classes))
-	for i, c := range e.classes {
-		all[i] = ClassInfo{ID: c.ID, Name: c.Name, Examples: slices.Clone(c.examples), Bursts: slices.Clone(c.bursts)}
+	classes := e.taught.Classes()
+	all := make([]ClassInfo, len(classes))
+	for i, k := range classes {
+		all[i] = ClassInfo{ID: k.ID, Name: k.Label, Examples: k.Examples, Bursts: k.Bursts}
 	}
 	return all
 }
@@ -183,17 +170,11 @@ func (e *Engine) Configure(c Change) error {
 	if err := checkSettings(s); err != nil {
 		return err
 	}
-	if e.classifier != nil {
-		near := e.classifier.Options().Near
-		if err := e.classifier.SetOptions(options(s, e.prior)); err != nil {
-			return err
-		}
-		if e.classifier.Options().Near != near {
-			e.noteAllBursts()
-		}
+	if err := e.taught.Configure(metaqda.Settings{NonePrior: s.NonePrior}); err != nil {
+		return err
 	}
 	e.session.Settings = s
-	e.touch(store.Edit{Sort: c.Sort, NonePrior: c.NonePrior}, store.Needs{})
+	e.touch(store.Edit{Sort: c.Sort, NonePrior: c.NonePrior})
 	return nil
 }
 
@@ -211,32 +192,6 @@ func checkSettings(s store.Settings) error {
 		return fail("setting", "The chance of something unknown must be from 0 to below 1.")
 	}
 	return nil
-}
-
-// touch notes that the session changed, with the given further changes, and
-// shows the consequences. Classes and examples that they store are noted for
-// [Engine.Changes] too; what goes is noted where it goes.
-func (e *Engine) touch(edit store.Edit, needs store.Needs, ops ...store.Op) {
-	e.notePuts(ops)
-	e.session.Updated = e.hooks.Now().UnixMilli()
-	edit.Updated = e.session.Updated
-	needs.Session = e.session.ID
-	e.note(needs, append(ops, store.Op{Table: store.Sessions, Key: e.session.ID, Value: edit})...)
-	if addsPicture(ops) {
-		e.follow() // pictures are added by the hundred, all else is done one at a time
-	} else {
-		e.refresh()
-	}
-	e.announce()
-}
-
-// addsPicture tells whether a change is that of one example put.
-func addsPicture(ops []store.Op) bool {
-	if len(ops) != 1 {
-		return false
-	}
-	_, ok := ops[0].Value.(store.Example)
-	return ok
 }
 
 func (e *Engine) announce() {

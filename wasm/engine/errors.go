@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 
+	metaqda "metaqda/core"
 	"metaqda/core/adapt"
 	"metaqda/core/model"
 	"metaqda/core/niw"
@@ -31,6 +32,7 @@ const anew = "Go on with what is built in, or learn anew from your sessions."
 func Explain(err error) *Error {
 	var (
 		own       *Error
+		core      *metaqda.Error
 		dimension *niw.DimensionError
 		value     *niw.ValueError
 		label     *qda.LabelError
@@ -42,6 +44,8 @@ func Explain(err error) *Error {
 	switch {
 	case errors.As(err, &own):
 		return own
+	case errors.As(err, &core):
+		return &Error{core.Code, core.Message}
 	case errors.As(err, &dimension):
 		return &Error{"dimension", "The " + dimension.Name + " has " + strconv.Itoa(dimension.Got) + " numbers where " + strconv.Itoa(dimension.Want) + " are expected: use one feature extractor for everything in a session, or begin a new session."}
 	case errors.As(err, &value):

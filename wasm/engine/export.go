@@ -37,7 +37,7 @@ func (e *Engine) Export(pictures bool) (id string, write func() ([]byte, error))
 		if err := e.complete(apart); err != nil {
 			return nil, err
 		}
-		return e.encode(c)
+		return e.write(c)
 	}
 }
 
@@ -61,34 +61,23 @@ func (e *Engine) complete(apart map[string]*[]byte) error {
 // that it stays as it is.
 func (e *Engine) content(pictures bool) (c *model.Classifier, apart map[string]*[]byte) {
 	apart = map[string]*[]byte{}
-	s := e.session.Settings
-	c = &model.Classifier{
-		Name:      e.session.Name,
-		Settings:  model.Settings{NonePrior: s.NonePrior, Sort: s.Sort},
-		Extractor: e.madeWith(),
-	}
-	if e.prior != nil {
-		c.PriorSum = e.prior.sum
-	}
-	for _, k := range e.classes {
-		out := model.Class{Label: k.Name, Weight: 1, Examples: make([]model.Example, 0, len(k.examples))}
-		for _, x := range k.examples {
-			out.Examples = append(out.Examples, model.Example{Embedding: x.Embedding})
-			switch to := &out.Examples[len(out.Examples)-1].Thumbnail; {
+	c = e.taught.File()
+	c.Name, c.Settings.Sort, c.Extractor = e.session.Name, e.session.Settings.Sort, e.madeWith()
+	for i, k := range e.taught.Classes() {
+		for j, x := range k.Examples {
+			switch to := &c.Classes[i].Examples[j].Thumbnail; {
 			case !pictures:
-			case x.Apart != "":
-				apart[x.Apart] = to
-			default:
-				*to = x.Thumbnail
+				*to = nil
+			case x.Apart:
+				apart[x.ID] = to
 			}
 		}
-		c.Classes = append(c.Classes, out)
 	}
 	return c, apart
 }
 
-// encode writes a file, slice by slice.
-func (e *Engine) encode(c *model.Classifier) ([]byte, error) {
+// write writes a file, slice by slice.
+func (e *Engine) write(c *model.Classifier) ([]byte, error) {
 	w, err := model.NewEncoder(c)
 	if err != nil {
 		return nil, err

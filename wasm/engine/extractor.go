@@ -1,6 +1,9 @@
 package engine
 
-import "metaqda/core/model"
+import (
+	metaqda "metaqda/core"
+	"metaqda/core/model"
+)
 
 // earlier is what pages used before sessions recorded their extractor.
 var earlier = model.Extractor{ID: "centernet-mobilenetv3-160@3.3.6"}
@@ -32,7 +35,7 @@ func (e *Engine) CheckExtractor() error {
 // foreign returns why the session's pictures cannot be compared with those read
 // here, nil if they can.
 func (e *Engine) foreign() error {
-	if e.here.ID == "" || e.session.Extractor == e.here || e.exampleCount() == 0 {
+	if e.here.ID == "" || e.session.Extractor == e.here || e.taught.Count() == 0 {
 		return nil
 	}
 	return fail("extractor", "The pictures of this session were read by another feature extractor than this page uses now, so new ones cannot be compared with them: "+
@@ -42,49 +45,51 @@ func (e *Engine) foreign() error {
 // record notes in a session without pictures which extractor will read them.
 // Where another one read those that were removed, they do not return, and a
 // prior that was learned from its numbers does not serve: the site's does if it is
-// for this one, or else the hand-crafted one once a picture tells the dimension.
+// for this one, or else the default once a picture tells the dimension.
 func (e *Engine) record() error {
 	if !e.unrecorded() {
 		return nil
 	}
-	site := e.siteFor(e.here)
-	switch unlearned := e.prior != nil && e.prior.sum == ""; {
-	case site != nil && (e.prior == nil || unlearned || e.prior.ofAnother(e.here)):
-		if err := e.use(site); err != nil {
+	p, site := e.taught.Prior(), e.siteFor(e.here)
+	switch unlearned := p != nil && p.Sum() == ""; {
+	case site != nil && (p == nil || unlearned || ofAnother(p, e.here)):
+		if err := e.taught.ReplacePrior(site); err != nil {
 			return err
 		}
-	case e.prior != nil && (unlearned || e.prior.ofAnother(e.here)):
-		e.prior, e.classifier = nil, nil
+	case p != nil && (unlearned || ofAnother(p, e.here)):
+		if err := e.taught.ReplacePrior(nil); err != nil {
+			return err
+		}
 	}
 	e.session.Extractor = e.here
-	e.forgetUndo()
+	e.taught.Forget()
 	return nil
 }
 
 // unrecorded reports whether the session is still to be told which extractor
 // reads its pictures.
 func (e *Engine) unrecorded() bool {
-	return e.session.Extractor != e.here && e.exampleCount() == 0
+	return e.session.Extractor != e.here && e.taught.Count() == 0
 }
 
 // ofAnother reports whether the prior says that it was learned with another
 // extractor.
-func (p *prior) ofAnother(here model.Extractor) bool {
-	made := p.file.Extractor.ID
+func ofAnother(p *metaqda.Prior, here model.Extractor) bool {
+	made := p.Extractor().ID
 	return made != "" && here.ID != "" && made != here.ID
 }
 
 // madeWith returns the extractor that an export of the session names.
 func (e *Engine) madeWith() model.Extractor {
 	switch {
-	case e.session.Extractor.ID != "" && e.exampleCount() > 0:
+	case e.session.Extractor.ID != "" && e.taught.Count() > 0:
 		return e.session.Extractor
 	case e.foreign() != nil:
 		return earlier
 	case e.here.ID != "":
 		return e.here
-	case e.prior != nil:
-		return e.prior.file.Extractor
+	case e.taught.Prior() != nil:
+		return e.taught.Prior().Extractor()
 	}
 	return model.Extractor{}
 }

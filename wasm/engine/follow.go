@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"metaqda/core/qda"
+	metaqda "metaqda/core"
 	"metaqda/wasm/store"
 )
 
@@ -15,6 +15,7 @@ type Note struct {
 	Head     bool     `json:"head"` // the session itself
 	Classes  []string `json:"classes"`
 	Examples []string `json:"examples"`
+	Anew     bool     `json:"-"` // all is to be read: what came for a class that was thought gone has not been taken over
 }
 
 func (n *Note) empty() bool { return !n.Head && len(n.Classes) == 0 && len(n.Examples) == 0 }
@@ -91,7 +92,7 @@ func (e *Engine) catchUp(n Note) (next, error) {
 		e.announce()
 		return nothingMore, nil
 	}
-	if e.adoptHead(*p.Session) {
+	if e.adoptHead(*p.Session) || n.Anew {
 		return readAll, nil
 	}
 	if err := e.adoptParts(n, p); err != nil {
@@ -112,19 +113,15 @@ func (e *Engine) adoptHead(s store.Session) (anew bool) {
 			}
 		}
 	}
-	if e.exampleCount() == 0 { // the extractor is recorded with the first one
+	if e.taught.Count() == 0 { // the extractor is recorded with the first one
 		s.Extractor = e.session.Extractor
 	}
 	s = repaired(s)
 	if s.Settings.Prior != e.session.Settings.Prior || s.Extractor != e.session.Extractor {
 		return true
 	}
-	if s.Settings != e.session.Settings && e.classifier != nil {
-		if e.classifier.SetOptions(options(s.Settings, e.prior)) != nil {
-			return true
-		}
-		e.session = s
-		e.noteAllBursts()
+	if s.Settings != e.session.Settings && e.taught.Configure(metaqda.Settings{NonePrior: s.Settings.NonePrior}) != nil {
+		return true
 	}
 	e.session = s
 	return false
@@ -143,7 +140,12 @@ func (e *Engine) adoptParts(n Note, p *store.Parts) error {
 		if own[store.Ref{Table: store.Classes, Key: id}] {
 			continue
 		}
-		if err := e.adoptClass(id, p); err != nil {
+		var there *metaqda.Class
+		if k, ok := p.Classes[id]; ok {
+			k := classOf(k)
+			there = &k
+		}
+		if err := e.taught.ReplaceClass(id, there); err != nil {
 			return err
 		}
 	}
@@ -151,99 +153,20 @@ func (e *Engine) adoptParts(n Note, p *store.Parts) error {
 		if own[store.Ref{Table: store.Examples, Key: id}] {
 			continue
 		}
-		if err := e.adoptExample(id, p); err != nil {
+		x, there := p.Examples[id]
+		_, known := e.taught.Class(x.Class)
+		was := e.taught.Example(id)
+		var err error
+		switch {
+		case !there:
+			err = e.taught.Replace(id, nil)
+		case known && (was == nil || was.Class != x.Class):
+			err = e.taught.Replace(id, exampleOf(&x))
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func (e *Engine) adoptClass(id string, p *store.Parts) error {
-	k, there := p.Classes[id]
-	c, _ := e.class(id)
-	switch {
-	case !there && c != nil:
-		_, err := e.takeClass(c)
-		return err
-	case there && c == nil:
-		c = &class{Class: k}
-		if err := e.insertClass(c, nil); err != nil {
-			return err
-		}
-		e.notePuts([]store.Op{putClass(c)})
-	case there && c.Name != k.Name:
-		c.Name = k.Name
-		e.notePuts([]store.Op{putClass(c)})
-	}
-	return nil
-}
-
-func (e *Engine) adoptExample(id string, p *store.Parts) error {
-	x, there := p.Examples[id]
-	if there {
-		if c, err := e.class(x.Class); err == nil && c.place(id) < 0 {
-			if err := e.putBack(&x); err != nil {
-				return err
-			}
-			e.notePuts([]store.Op{putExample(&x)})
-		}
-		return nil // here already, or its class is gone
-	}
-	for _, c := range e.classes {
-		if c.place(id) >= 0 {
-			e.catchUpWith(c)
-		}
-		if i := c.place(id); i >= 0 {
-			return e.takeExample(c, i)
-		}
-	}
-	return nil
-}
-
-// takeClass takes a class out, here and of the classifier, which gives what it knows
-// of it.
-func (e *Engine) takeClass(c *class) (taken *qda.Detached, err error) {
-	e.catchUpWith(c)
-	if e.classifier != nil {
-		if taken, err = e.classifier.Detach(c.ID); err != nil {
-			return nil, err
-		}
-	}
-	e.classes = slices.DeleteFunc(e.classes, func(k *class) bool { return k == c })
-	c.bursts, c.counted = nil, 0
-	e.journal.note(Step{Do: DropClass, Class: c.ID})
-	return taken, nil
-}
-
-// takeExample takes out the example at a place of a class.
-func (e *Engine) takeExample(c *class, i int) error {
-	if err := e.classifier.Remove(c.ID, i); err != nil {
-		return err
-	}
-	e.journal.note(Step{Do: DropExample, Class: c.ID, Example: c.examples[i]})
-	c.examples = slices.Delete(c.examples, i, i+1)
-	e.noteBursts(c, false)
-	return nil
-}
-
-// putBack puts an example at its place among the others of its class.
-func (e *Engine) putBack(x *store.Example) error {
-	c, err := e.class(x.Class)
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(c.examples, func(y *store.Example) bool { return store.Before(x.Order, y.Order, x.ID, y.ID) })
-	if i < 0 {
-		i = len(c.examples)
-	}
-	z, err := e.transformed(x.Embedding)
-	if err == nil {
-		err = e.classifier.Insert(c.ID, i, z)
-	}
-	if err != nil {
-		return err
-	}
-	c.examples = slices.Insert(c.examples, i, x)
 	return nil
 }
 
@@ -274,9 +197,13 @@ func (e *Engine) readAll() (another bool, err error) {
 	for _, n := range e.pending {
 		carryOut(c, n.Ops)
 	}
+	undo, redo := e.taught.Steps()
+	slots := e.slots
 	if err := e.swap(c, chosen, unreadable); err != nil {
 		return false, err
 	}
+	e.taught.Remember(undo, redo)
+	e.slots = slots
 	e.refresh()
 	e.announce()
 	return false, nil

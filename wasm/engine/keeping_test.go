@@ -125,15 +125,25 @@ func TestForgettingIsComplete(t *testing.T) {
 		class.Examples[0], class.Examples[1] = class.Examples[1], class.Examples[2]
 		w.Flush()
 
-		gone := class.Examples[1]
-		if all := dump(t, s); bytes.Count(all, bytesOf(gone.Embedding)) != 1 || bytes.Count(all, thumbnail) != 1 {
+		gone, session := class.Examples[1], w.State().SessionID
+		if all := dump(t, s); bytes.Count(all, bytesOf(gone.Vector)) != 1 || bytes.Count(all, thumbnail) != 1 {
 			t.Fatalf("%s: the test does not find in its record what it looks for", what)
 		}
 		must(t, remove(w, class))
 		w.Flush()
+		if what != "a session" {
+			if undo, _ := w.taught.Steps(); len(undo) == 0 || !bytes.Contains(dump(t, s), []byte(session+"/0")) {
+				t.Errorf("%s: cannot be undone after a start", what)
+			}
+			w.ForgetUndo()
+			w.Flush()
+		}
 		all := dump(t, s)
-		if bytes.Contains(all, bytesOf(gone.Embedding)) || bytes.Contains(all, thumbnail) {
+		if bytes.Contains(all, bytesOf(gone.Vector)) || bytes.Contains(all, thumbnail) {
 			t.Errorf("%s: its bytes are still stored", what)
+		}
+		if bytes.Contains(all, []byte(session+"/0")) {
+			t.Errorf("%s: it can still be undone", what)
 		}
 		if what == "a session" {
 			if b, err := s.Bytes(store.Priors, sum); err != nil || b != nil {
@@ -237,7 +247,7 @@ func TestLimitsHaveWords(t *testing.T) {
 		must(t, second(w.AddClass(fmt.Sprint("class ", i))))
 	}
 	err := second(w.AddClass("one more"))
-	if code(err) != "limit" || !strings.Contains(err.Error(), "2000 classes: begin another session") {
+	if code(err) != "limit" || !strings.Contains(err.Error(), "2000 classes: divide") {
 		t.Errorf("class: %v", err)
 	}
 	token, err := w.RemoveClass(w.State().Classes[0].ID)

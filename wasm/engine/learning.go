@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	metaqda "metaqda/core"
 	"metaqda/core/adapt"
 	"metaqda/core/model"
 )
@@ -30,16 +31,15 @@ func (e *Engine) OtherSessions() (files [][]byte, err error) {
 		if c == nil { // deleted in another tab this very moment
 			continue
 		}
-		classes, _ := classesOf(c)
 		file := &model.Classifier{Extractor: made}
-		for _, k := range classes {
-			out := model.Class{Label: k.Name, Weight: 1}
-			for _, x := range k.examples {
-				out.Examples = append(out.Examples, model.Example{Embedding: x.Embedding})
+		for _, k := range classesOf(c) {
+			out := model.Class{Label: k.Label, Weight: 1}
+			for _, x := range k.Examples {
+				out.Examples = append(out.Examples, model.Example{Embedding: x.Vector, Group: x.Group})
 			}
 			file.Classes = append(file.Classes, out)
 		}
-		b, err := e.encode(file)
+		b, err := e.write(file)
 		if err != nil {
 			return nil, err
 		}
@@ -80,15 +80,17 @@ func Learn(ctx context.Context, sessions [][]byte, priorFile []byte) (*Learned, 
 	if d == 0 {
 		return nil, &adapt.TooLittleError{}
 	}
-	p, err := priorOf(priorFile, d)
+	from, err := metaqda.DefaultFile(d)
+	if priorFile != nil {
+		from, err = model.DecodePrior(priorFile)
+	}
 	if err != nil {
 		return nil, err
 	}
-	from := *p.file
 	if from.Extractor.ID == "" {
 		from.Extractor = made // what is learned is of its numbers
 	}
-	l, err := adapt.Learn(ctx, &from, taught)
+	l, err := adapt.Learn(ctx, from, taught)
 	if err != nil || l.Prior == nil {
 		return &Learned{Learned: l}, err
 	}

@@ -15,7 +15,7 @@ func TestLeaveOutIsThatOfASessionWithoutIt(t *testing.T) {
 	must(t, err)
 	one, _, err := w.AddClass("one")
 	must(t, err)
-	_, err = w.AddExample(one, slices.Clone(w.State().Classes[0].Examples[0].Embedding), nil)
+	_, err = w.AddExample(one, slices.Clone(w.State().Classes[0].Examples[0].Vector), nil)
 	must(t, err)
 	state := w.State()
 	before := w.ask(t)
@@ -37,7 +37,7 @@ func TestLeaveOutIsThatOfASessionWithoutIt(t *testing.T) {
 		for _, c := range state.Classes {
 			for _, x := range c.Examples {
 				if c.ID == got.Class && x.ID == got.Pictures[0] {
-					embedding = x.Embedding
+					embedding = x.Vector
 					token, err = w.RemoveExample(c.ID, x.ID)
 					must(t, err)
 				}
@@ -72,7 +72,7 @@ func TestNearestNamesPictures(t *testing.T) {
 	w.teachAll(t, "cat", "dog")
 	for _, c := range w.State().Classes {
 		for _, x := range c.Examples {
-			got, err := w.Nearest(x.Embedding, 2)
+			got, err := w.Nearest(x.Vector, 2)
 			must(t, err)
 			if len(got) != 2 || got[0].Class != c.ID || got[0].Example != x.ID || got[0].Distance > 1e-6 || got[1].Distance <= got[0].Distance {
 				t.Errorf("nearest to %s of %s: %+v", x.ID, c.Name, got)

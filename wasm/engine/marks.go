@@ -27,7 +27,7 @@ func (e *Engine) mark() {
 	note := func() {
 		e.mu.Lock()
 		e.noting = false
-		m := mark{e.session.ID, e.session.Name, len(e.classes), e.exampleCount()}
+		m := mark{e.session.ID, e.session.Name, e.taught.Len(), e.taught.Count()}
 		unmark := e.unmark
 		if m.Classes > 0 {
 			e.unmark = nil

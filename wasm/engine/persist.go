@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	metaqda "metaqda/core"
 	"metaqda/wasm/store"
 )
 
@@ -26,17 +27,23 @@ func (e *Engine) Noted() uint64 {
 	return e.number
 }
 
-// Kept stores what has changed as Flush does and returns why the change of this
-// number was refused, nil if it was not: what it took for granted was not so any more,
-// because another tab was quicker. It has then been taken back here. Where storage was
+// Kept stores what has changed as Flush does and returns why one of the changes noted after
+// the number before, up to this number, was refused, nil if none was: what it took for
+// granted was not so any more, because another tab was quicker. It has then been taken back
+// here. Where storage was
 // cleared, closed or broken off, what is changed is here alone, and that is the error.
 // It waits.
-func (e *Engine) Kept(number uint64) error {
+func (e *Engine) Kept(before, number uint64) error {
 	failed := e.flush()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	err := e.refused[number]
-	delete(e.refused, number)
+	var err error
+	for n := before + 1; n <= number; n++ {
+		if why := e.refused[n]; why != nil && err == nil {
+			err = why
+		}
+		delete(e.refused, n)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -81,6 +88,7 @@ func (e *Engine) flush() error {
 	trouble := e.trouble
 	e.pending = slices.DeleteFunc(e.pending, func(c noted) bool { _, ok := settled[c.number]; return ok })
 	var done, undone []store.Op
+	whole := false
 	var missed []string // classes that are not what they were taken for
 	for _, c := range changes {
 		switch why, ok := settled[c.number]; {
@@ -89,6 +97,7 @@ func (e *Engine) flush() error {
 			done = append(done, c.Ops...)
 		default:
 			undone = append(undone, c.Ops...)
+			whole = whole || c.Needs.Whole
 			if c.Needs.Class != "" {
 				missed = append(missed, c.Needs.Class)
 			}
@@ -115,7 +124,7 @@ func (e *Engine) flush() error {
 	}
 	if len(undone) > 0 {
 		n := noteOf(session, undone)
-		n.Classes = append(n.Classes, missed...)
+		n.Classes, n.Anew = append(n.Classes, missed...), whole
 		e.takeBack(n)
 	}
 	if changed {
@@ -130,9 +139,9 @@ func (e *Engine) flush() error {
 
 // fetchBefore has the thumbnails of examples fetched that the store has, before it deletes
 // them there.
-func (e *Engine) fetchBefore(examples ...*store.Example) {
+func (e *Engine) fetchBefore(examples ...*metaqda.Example) {
 	for _, x := range examples {
-		if x.Apart != "" {
+		if x.Apart {
 			e.fetch = append(e.fetch, x)
 		}
 	}
@@ -140,13 +149,13 @@ func (e *Engine) fetchBefore(examples ...*store.Example) {
 
 // fetchThumbnails fetches those of examples, also for the changes that write them anew.
 // On error it is left to the next time.
-func (e *Engine) fetchThumbnails(examples []*store.Example, changes []noted) error {
+func (e *Engine) fetchThumbnails(examples []*metaqda.Example, changes []noted) error {
 	if len(examples) == 0 {
 		return nil
 	}
 	ids := make([]string, len(examples))
 	for i, x := range examples {
-		ids[i] = x.Apart
+		ids[i] = x.ID
 	}
 	found, err := e.store.Thumbnails(ids)
 	e.mu.Lock()
@@ -156,13 +165,17 @@ func (e *Engine) fetchThumbnails(examples []*store.Example, changes []noted) err
 		return err
 	}
 	for _, x := range examples {
-		x.Thumbnail, x.Apart = found[x.Apart], ""
+		x.Thumbnail, x.Apart = found[x.ID], false
 	}
+	defer clear(e.encode)
 	for _, c := range changes {
 		for i, op := range c.Ops {
-			if x, ok := op.Value.(store.Example); ok && x.Apart != "" {
-				x.Thumbnail, x.Apart = found[x.Apart], ""
+			if x, ok := op.Value.(store.Example); ok && x.Apart && found[x.ID] != nil {
+				x.Thumbnail, x.Apart = found[x.ID], false
 				c.Ops[i].Value = x
+			}
+			if s := e.encode[op.Key]; s != nil && op.Table == store.Steps && op.Value != nil {
+				c.Ops[i].Value = encodeStep(s)
 			}
 		}
 	}

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	metaqda "metaqda/core"
 	"metaqda/core/embed"
+	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/wasm/store"
 )
@@ -51,8 +53,8 @@ func TestSlicesComeToTheSame(t *testing.T) {
 	token, err := e.RemoveClass(classes[10].ID)
 	must(t, err)
 	must(t, first(e.AddExample(classes[9].ID, picture(rng, 3), nil)))
-	must(t, e.Undo(token))
-	_, _, err = e.MoveExample(classes[8].ID, classes[8].Examples[5].ID, classes[7].ID)
+	must(t, first(e.Undo(token)))
+	_, err = e.MoveExample(classes[8].ID, classes[8].Examples[5].ID, classes[7].ID)
 	must(t, err)
 	must(t, e.RenameClass(classes[6].ID, "renamed"))
 	must(t, first(e.RemoveClass(classes[5].ID)))
@@ -104,12 +106,13 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	e := slow(s)
 	must(t, e.Start())
 	e.mu.Lock()
-	p, err := handCrafted(dim)
+	file := &model.Prior{Precision: "F64", Session: model.Session{Shared: 1, Kappa: 1}, Transform: embed.Transform{Power: 4, Kind: embed.None}, NIW: &niw.Prior{M: make([]float64, dim), Kappa: 1, Nu: dim, Spiked: mustSpiked(t)}}
+	b, err := model.EncodePrior(file)
 	must(t, err)
-	file := *p.file
-	file.Transform = embed.Transform{Kind: embed.None}
-	file.NIW = &niw.Prior{M: make([]float64, dim), Kappa: 1, Nu: dim, Spiked: mustSpiked(t)}
-	must(t, e.use(&prior{sum: "narrow", file: &file}))
+	narrow, err := metaqda.DecodePrior(b)
+	must(t, err)
+	must(t, e.taught.ReplacePrior(narrow))
+	e.prepare()
 	e.mu.Unlock()
 	e.Await()
 	if s := e.State(); s.Damaged != 1 || len(s.Classes[2].Examples) != 200 {
@@ -124,7 +127,7 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 func mustSpiked(t *testing.T) *niw.Spiked {
 	scale := make([]float64, dim)
 	for i := range scale {
-		scale[i] = 1e-40
+		scale[i] = 1e-9
 	}
 	s, err := niw.NewSpiked(scale, nil, nil)
 	must(t, err)

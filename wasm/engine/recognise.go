@@ -7,8 +7,16 @@ import (
 
 // Prediction is the answer to a query: probabilities that sum to one.
 type Prediction struct {
-	Classes []Probability `json:"classes"` // in the order of the session
-	None    float64       `json:"none"`
+	Classes  []Probability `json:"classes"` // in the order of the session
+	None     float64       `json:"none"`
+	Decision Decision      `json:"decision"`
+}
+
+// Decision is what that is taken for, see [metaqda.Classifier.Decide].
+type Decision struct {
+	Class    string `json:"class"`    // id, empty for none of these
+	Doubtful bool   `json:"doubtful"` // somebody should look at it
+	Headline string `json:"headline"` // in one sentence
 }
 
 // Probability is that of one class.
@@ -27,6 +35,18 @@ func (e *Engine) Ask(x []float32, show bool) ([]float64, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.ask(x, show)
+}
+
+// Decide says what the last answer of Ask is taken for, see [metaqda.Classifier.Decide].
+func (e *Engine) Decide() (class int, doubtful bool, headline string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := e.taught.Len()
+	if len(e.answer) <= n {
+		return -1, true, ""
+	}
+	d := e.taught.Decide(e.answer[1:n+1], e.answer[0])
+	return d.Class, d.Doubtful, d.Headline
 }
 
 func (e *Engine) ask(x []float32, show bool) ([]float64, error) {
@@ -63,30 +83,45 @@ func (e *Engine) named(p []float64, err error) (*Prediction, error) {
 	if p == nil {
 		return nil, err
 	}
-	answer := &Prediction{None: p[0], Classes: make([]Probability, len(e.classes))}
-	for i, c := range e.classes {
-		answer.Classes[i] = Probability{ID: c.ID, Name: c.Name, P: p[i+1]}
+	answer := &Prediction{None: p[0], Classes: make([]Probability, e.taught.Len())}
+	for i := range answer.Classes {
+		k, _ := e.taught.At(i)
+		answer.Classes[i] = Probability{ID: k.ID, Name: k.Label, P: p[i+1]}
 	}
+	answer.Decision = e.decision(p[1:], p[0])
 	return answer, nil
+}
+
+func (e *Engine) decision(classes []float64, none float64) Decision {
+	d := e.taught.Decide(classes, none)
+	to := Decision{Doubtful: d.Doubtful, Headline: d.Headline}
+	if d.Class >= 0 {
+		k, _ := e.taught.At(d.Class)
+		to.Class = k.ID
+	}
+	return to
 }
 
 func (e *Engine) probabilities(x []float32) ([]float64, error) {
 	if err := e.foreign(); err != nil {
 		return nil, err
 	}
-	z, err := e.transformed(x)
-	if err != nil || e.exampleCount() == 0 {
-		return nil, err
+	if p := e.taught.Prior(); p != nil && len(x) != p.Dim() && (p.Sum() != "" || e.taught.Count() > 0) {
+		return nil, &niw.DimensionError{Name: "embedding", Got: len(x), Want: p.Dim()}
 	}
-	e.catchUpWithAll()
-	n := len(e.classes)
+	if e.taught.Count() == 0 {
+		return nil, nil
+	}
+	n := e.taught.Len()
 	if len(e.answer) < n+1 {
 		e.answer = make([]float64, 2*n+1)
 	}
 	answer := e.answer[:n+1]
-	if answer[0], err = e.classifier.ProbabilitiesTo(answer[1:], z); err != nil {
+	none, err := e.taught.ProbabilitiesTo(answer[1:], x)
+	if err != nil {
 		return nil, err
 	}
+	answer[0] = none
 	return answer, nil
 }
 
@@ -121,7 +156,7 @@ func (e *Engine) refresh() {
 		e.due, e.rested = false, now.Add(rest*now.Sub(begun))
 	}()
 	var p []float64
-	if e.query != nil && len(e.late) == 0 { // else once all is ready
+	if e.query != nil && e.taught.Ready() { // else once all is ready
 		var err error
 		if p, err = e.probabilities(e.query); err != nil {
 			// The query was checked under another prior, whose dimension is gone,
@@ -141,9 +176,10 @@ func (e *Engine) show(p []float64) {
 
 func (e *Engine) input(p []float64) view.Input {
 	s := e.session.Settings
-	in := view.Input{Query: e.query != nil, Waiting: e.query != nil && len(e.late) > 0, Open: s.NonePrior > 0, Sort: view.Sort(s.Sort), Classes: make([]view.Class, len(e.classes))}
-	for i, c := range e.classes {
-		in.Classes[i] = view.Class{ID: c.ID, Name: c.Name, Examples: len(c.examples), Views: len(c.bursts)}
+	in := view.Input{Query: e.query != nil, Waiting: e.query != nil && !e.taught.Ready(), Open: s.NonePrior > 0, Sort: view.Sort(s.Sort), Classes: make([]view.Class, e.taught.Len())}
+	for i := range in.Classes {
+		k, n := e.taught.At(i)
+		in.Classes[i] = view.Class{ID: k.ID, Name: k.Label, Examples: n, Views: len(k.Bursts)}
 		if p != nil {
 			in.Classes[i].Probability = p[i+1]
 		}
@@ -176,29 +212,60 @@ type Near struct {
 }
 
 // Nearest returns the taught pictures nearest to an embedding, the closest first,
-// see [qda.Classifier.Nearest].
+// see [metaqda.Classifier.Nearest].
 func (e *Engine) Nearest(x []float32, n int) ([]Near, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.foreign(); err != nil {
 		return nil, err
 	}
-	z, err := e.transformed(x)
-	if err != nil {
-		return nil, err
-	}
-	e.catchUpWithAll()
-	found, err := e.classifier.Nearest(z, n)
+	found, err := e.taught.Nearest(x, n)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Near, len(found))
 	for i, f := range found {
-		c, err := e.class(f.Label)
-		if err != nil {
-			return nil, err
-		}
-		all[i] = Near{Class: c.ID, Example: c.examples[f.Picture].ID, Distance: f.Distance}
+		all[i] = Near{Class: f.Example.Class, Example: f.Example.ID, Distance: f.Distance}
 	}
 	return all, nil
+}
+
+// Trial is what one example of the session would have been taken for had it never
+// been taught, see [metaqda.Classifier.LeaveOut].
+type Trial struct {
+	Of       int       `json:"of"`       // how many there are in all
+	Revision uint64    `json:"revision"` // the state it is about
+	Class    string    `json:"class"`
+	Pictures []string  `json:"pictures"` // ids: one, or the frames of a burst
+	Alone    bool      `json:"alone"`    // its class has no other, so that nothing was asked
+	Classes  []string  `json:"classes"`  // ids in the order taught
+	Answer   []float64 `json:"answer"`   // their probabilities
+	None     float64   `json:"none"`
+	Decision Decision  `json:"decision"`
+}
+
+// LeaveOut tries the i-th of all examples of the session, a burst being one. It
+// returns nil where there are fewer.
+func (e *Engine) LeaveOut(i int) (*Trial, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out, err := e.taught.LeaveOut(i)
+	if out == nil || err != nil {
+		return nil, err
+	}
+	t := &Trial{Of: out.Of, Revision: e.changes.revision, Class: out.Examples[0].Class, Alone: out.Alone, None: out.None, Answer: make([]float64, e.taught.Len())}
+	for i := range e.taught.Len() {
+		k, _ := e.taught.At(i)
+		t.Classes = append(t.Classes, k.ID)
+	}
+	for _, x := range out.Examples {
+		t.Pictures = append(t.Pictures, x.ID)
+	}
+	if t.Alone {
+		t.None = 0
+		return t, nil
+	}
+	copy(t.Answer, out.Probabilities)
+	t.Decision = e.decision(t.Answer, t.None)
+	return t, nil
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	metaqda "metaqda/core"
 	"metaqda/core/model"
-	"metaqda/core/qda"
 	"metaqda/wasm/store"
 	"metaqda/wasm/view"
 )
@@ -79,7 +79,7 @@ func (e *Engine) Sessions() ([]store.Summary, error) {
 			return all, nil
 		}
 	}
-	open := store.Summary{Session: e.session, Classes: len(e.classes), Examples: e.exampleCount()}
+	open := store.Summary{Session: e.session, Classes: e.taught.Len(), Examples: e.taught.Count()}
 	return append([]store.Summary{open}, all...), nil
 }
 
@@ -147,7 +147,8 @@ func (e *Engine) open(c *store.Contents) error {
 // openWith makes contents the open session and notes the operations.
 func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 	chosen, unreadable := e.chosenPrior(c)
-	if e.hooks.Breathe != nil && len(c.Examples) > enrolledAtOnce {
+	undo, redo, slots := e.storedSteps(c.Session.ID)
+	if e.hooks.Breathe != nil && len(c.Examples) > store.ManyPictures {
 		e.hooks.Breathe(true)
 	}
 	e.mu.Lock()
@@ -155,7 +156,9 @@ func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 	if err := e.swap(c, chosen, unreadable); err != nil {
 		return err
 	}
-	e.forgetUndo()
+	if e.slots = slots; e.session.Extractor == c.Session.Extractor { // else of numbers that mean other things
+		e.taught.Remember(undo, redo)
+	}
 	if e.gone == store.ErrCleared { // and not a store that is closed to all sessions
 		e.gone, e.trouble = nil, ""
 	}
@@ -168,7 +171,7 @@ func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 // chosenPrior returns the prior that a session has chosen, nil if it has chosen
 // none or its prior is not here any more. unreadable says why one that is here
 // cannot serve.
-func (e *Engine) chosenPrior(c *store.Contents) (p *prior, unreadable string) {
+func (e *Engine) chosenPrior(c *store.Contents) (p *metaqda.Prior, unreadable string) {
 	sum := c.Session.Settings.Prior
 	if sum == "" {
 		return nil, ""
@@ -185,9 +188,12 @@ func (e *Engine) chosenPrior(c *store.Contents) (p *prior, unreadable string) {
 // swap replaces session, classes and classifier by those of contents, under the
 // chosen prior or else the one that fits; unreadable is that of
 // [Engine.chosenPrior]. On error nothing has changed.
-func (e *Engine) swap(c *store.Contents, chosen *prior, unreadable string) error {
-	classes, d := classesOf(c)
-	if chosen != nil && chosen.ofAnother(c.Session.Extractor) {
+func (e *Engine) swap(c *store.Contents, chosen *metaqda.Prior, unreadable string) error {
+	d := 0
+	if len(c.Examples) > 0 {
+		d = len(c.Examples[0].Embedding)
+	}
+	if chosen != nil && ofAnother(chosen, c.Session.Extractor) {
 		chosen = nil
 	}
 	p, err := e.priorFor(d, chosen, c.Session.Extractor)
@@ -195,55 +201,58 @@ func (e *Engine) swap(c *store.Contents, chosen *prior, unreadable string) error
 		return err
 	}
 	session := repaired(c.Session)
-	var q *qda.Classifier
-	var late []*class
-	if p != nil { // or else there are no examples
-		if q, late, err = e.newClassifierOf(p, session.Settings, classes); err != nil {
-			return err
-		}
+	taught, err := metaqda.New(metaqda.Settings{NonePrior: session.Settings.NonePrior}, p)
+	if err != nil {
+		return err
 	}
-	e.session, e.classes, e.unreadable, e.damaged = session, classes, unreadable, c.Damaged
-	e.serve(p, q, late)
-	for _, k := range classes {
-		e.countBursts(k)
+	taught.NewID, taught.Lazy = newID, e.hooks.Breathe != nil
+	if err := taught.Load(classesOf(c)); err != nil {
+		return err
 	}
-	e.journal.renew()
+	taught.Changed = e.hear
+	e.session, e.taught, e.unreadable, e.damaged, e.begun = session, taught, unreadable, c.Damaged, 0
+	e.prepare()
+	e.changes.renew()
 	return e.record()
+}
+
+// prepare has the classifier know all pictures, in slices where it does not yet.
+func (e *Engine) prepare() {
+	if !e.taught.Ready() && e.preparing != e.taught {
+		e.preparing = e.taught
+		go e.prepareLater(e.taught)
+	}
 }
 
 // priorFor returns the prior for embeddings of length d, 0 while no example
 // tells, by the extractor that made them, and nil while nothing tells which.
-func (e *Engine) priorFor(d int, chosen *prior, made model.Extractor) (*prior, error) {
+func (e *Engine) priorFor(d int, chosen *metaqda.Prior, made model.Extractor) (*metaqda.Prior, error) {
 	switch {
-	case chosen != nil && (d == 0 || chosen.dim() == d):
+	case chosen != nil && (d == 0 || chosen.Dim() == d):
 		return chosen, nil
 	case d == 0:
 		return e.siteFor(made), nil
 	}
-	return e.defaultPrior(d, made)
+	return e.fitting(d, made)
 }
 
-// classesOf joins classes and examples and returns the length d of the
-// embeddings, 0 if there are none. Names that nobody could have given, and one that
+// classesOf joins classes and examples. Names that nobody could have given, and one that
 // two classes have, are made into others.
-func classesOf(c *store.Contents) (classes []*class, d int) {
+func classesOf(c *store.Contents) []metaqda.Class {
 	names := make([]string, len(c.Classes))
 	for i, k := range c.Classes {
 		names[i] = k.Name
 	}
-	names = model.RepairLabels(names)
-	byID := map[string]*class{}
-	for i, k := range c.Classes {
-		k.Name = names[i]
-		byID[k.ID] = &class{Class: k}
-		classes = append(classes, byID[k.ID])
+	classes, byID := make([]metaqda.Class, len(names)), map[string]int{}
+	for i, name := range model.RepairLabels(names) {
+		classes[i] = classOf(c.Classes[i])
+		classes[i].Label, byID[classes[i].ID] = name, i
 	}
 	for i := range c.Examples {
-		x := &c.Examples[i]
-		d = len(x.Embedding)
-		byID[x.Class].examples = append(byID[x.Class].examples, x)
+		k := &classes[byID[c.Examples[i].Class]]
+		k.Examples = append(k.Examples, exampleOf(&c.Examples[i]))
 	}
-	return classes, d
+	return classes
 }
 
 // repaired returns the session with settings that are in their domains.
@@ -265,10 +274,10 @@ func (e *Engine) RenameSession(id, name string) error {
 	e.mu.Lock()
 	if id == e.session.ID {
 		e.session.Name = name
-		e.touch(store.Edit{Name: &name}, store.Needs{})
+		e.touch(store.Edit{Name: &name})
 		number := e.number
 		e.mu.Unlock()
-		return e.Kept(number)
+		return e.Kept(number-1, number)
 	}
 	e.mu.Unlock()
 	ops := []store.Op{{Table: store.Sessions, Key: id, Value: store.Edit{Name: &name}}}
@@ -327,24 +336,12 @@ func (e *Engine) Damaged() ([]byte, error) {
 func (e *Engine) PlainFile() ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.classifier == nil {
+	e.taught.Name, e.taught.Extractor = e.session.Name, e.madeWith()
+	b, err := e.taught.Export()
+	if metaqda.Code(err) == "empty" {
 		return nil, fail("empty", "There is nothing to hand on yet: teach a class first.")
 	}
-	f, err := e.classifier.Predictor()
-	if err == qda.ErrNoExamples {
-		return nil, fail("empty", "There is nothing to hand on yet: teach a class first.")
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i, id := range f.Labels {
-		k, err := e.class(id)
-		if err != nil {
-			return nil, err
-		}
-		f.Labels[i] = k.Name
-	}
-	return model.EncodePlain(f, e.prior.file.Transform, e.session.Name, e.madeWith()), nil
+	return b, err
 }
 
 // ImportSession opens a new session with the content of a file. It waits. The
@@ -373,15 +370,15 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	if err != nil {
 		return "", "", err
 	}
-	c.Session.Name = numbered(c.Session.Name, func(name string) bool {
-		return !slices.ContainsFunc(others, func(s store.Summary) bool { return e.fold(s.Name) == e.fold(name) })
+	c.Session.Name = metaqda.Numbered(c.Session.Name, func(name string) bool {
+		return !slices.ContainsFunc(others, func(s store.Summary) bool { return metaqda.SameLabel(s.Name, name) })
 	})
 	e.mu.Lock()
 	if len(c.Examples) > 0 {
 		c.Session.Extractor = e.here        // the file passed for its pictures
 		c.Session.Saved = c.Session.Created // it is all in the file that it came from
 	}
-	known := e.site != nil && e.site.sum == file.PriorSum
+	known := e.site != nil && e.site.Sum() == file.PriorSum
 	e.mu.Unlock()
 	if !known && file.PriorSum != "" {
 		c.Session.Settings.Prior = file.PriorSum
@@ -419,7 +416,7 @@ func contentsOf(file *model.Classifier, now int64) *store.Contents {
 		class := store.Class{ID: newID(), Session: c.Session.ID, Name: k.Label, Order: float64(i + 1)}
 		c.Classes = append(c.Classes, class)
 		for j, x := range k.Examples {
-			c.Examples = append(c.Examples, store.Example{ID: newID(), Session: c.Session.ID, Class: class.ID, Order: float64(j + 1),
+			c.Examples = append(c.Examples, store.Example{ID: newID(), Session: c.Session.ID, Class: class.ID, Order: float64(j + 1), Group: x.Group,
 				Embedding: x.Embedding, Thumbnail: x.Thumbnail})
 		}
 	}

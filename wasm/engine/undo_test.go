@@ -43,7 +43,7 @@ func TestMoveIsExactAndUndone(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
 	before, x := w.ask(t), w.State().Classes[0].Examples[1]
-	id, token, err := w.MoveExample(ids[0], x.ID, ids[1])
+	token, err := w.MoveExample(ids[0], x.ID, ids[1])
 	must(t, err)
 	moved := w.ask(t)
 	other := newWorld(t, store.NewMemory())
@@ -51,7 +51,7 @@ func TestMoveIsExactAndUndone(t *testing.T) {
 		id, _, err := other.AddClass(c.Name)
 		must(t, err)
 		for _, x := range c.Examples {
-			_, err := other.AddExample(id, x.Embedding, x.Thumbnail)
+			_, err := other.AddExample(id, x.Vector, x.Thumbnail)
 			must(t, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestMoveIsExactAndUndone(t *testing.T) {
 			t.Errorf("%s: %v moved, %v taught so", c.Name, moved.Classes[i].P, c.P)
 		}
 	}
-	if last := w.State().Classes[1].Examples[3]; last.ID != id || !slices.Equal(last.Embedding, x.Embedding) {
+	if last := w.State().Classes[1].Examples[3]; last.ID != x.ID || !slices.Equal(last.Vector, x.Vector) {
 		t.Error("the picture is not the last of its new class")
 	}
 	w.Flush()
@@ -86,12 +86,12 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 	must(t, e.Start())
 	w := &world{Engine: e}
 	ids := w.teachAll(t, "cat", "dog")
-	query := e.State().Classes[0].Examples[0].Embedding
+	query := e.State().Classes[0].Examples[0].Vector
 	_, err := e.Recognise(query)
 	must(t, err)
 	shown = 0
 	for i := range 100 {
-		_, err := e.AddExample(ids[i%2], e.State().Classes[i%2].Examples[i%3].Embedding, nil)
+		_, err := e.AddExample(ids[i%2], e.State().Classes[i%2].Examples[i%3].Vector, nil)
 		must(t, err)
 	}
 	if shown > 20 || len(later) == 0 {

@@ -35,7 +35,7 @@ var state struct {
 	reply   []byte
 	answer  []float64 // a reply of numbers
 	handles map[int32]*metaqda.Classifier
-	batches map[int32]*metaqda.Batch
+	batches map[int32]batch
 	last    int32
 	priors  map[string]*metaqda.Prior // by sha256 of their files
 }
@@ -225,56 +225,60 @@ func Identify(h, n, m int32) int32 {
 }
 
 // Add adds the room's first d numbers to a class whose label are the n bytes after
-// them, and to a group named by the m after those; it returns the id.
+// them, and to a group named by the m after those; it replies the id.
 //
 //go:wasmexport mq_add
 func Add(h, d, n, m int32) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		x := append([]float32(nil), vector(d)...)
-		id, err := c.Add(text(4*d, n), text(4*d+n, m), x)
-		return int32(id), err
+		return reply(c.Add(text(4*d, n), text(4*d+n, m), vector(d)))
 	})
 }
 
-// Remove removes an example.
-//
-//go:wasmexport mq_remove
-func Remove(h, id int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Remove(uint32(id)) })
+// reply replies text.
+func reply(s string, err error) (int32, error) {
+	state.reply = append(state.reply[:0], s...)
+	return int32(len(s)), err
 }
 
-// AddClass adds a class whose label are the room's n bytes.
+// Change does to a classifier what the room's texts of n and m bytes say, by a number:
+// removes the example n, adds, removes or renames the class n, moves the example n to the
+// class m, merges the class n into m, begins and ends a step, undoes and redoes. It replies
+// the id of what was added, or the name of what was undone or redone, empty for nothing.
 //
-//go:wasmexport mq_add_class
-func AddClass(h, n int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.AddClass(text(0, n)) })
-}
-
-// RemoveClass removes a class.
-//
-//go:wasmexport mq_remove_class
-func RemoveClass(h, n int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RemoveClass(text(0, n)) })
-}
-
-// RenameClass gives a class the label that the m bytes after its own are.
-//
-//go:wasmexport mq_rename_class
-func RenameClass(h, n, m int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.RenameClass(text(0, n), text(n, m)) })
-}
-
-// Undo returns 1 if there was a change to take back.
-//
-//go:wasmexport mq_undo
-func Undo(h int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (n int32, err error) {
-		done, err := c.Undo()
-		if done {
-			n = 1
+//go:wasmexport mq_change
+func Change(h, what, n, m int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		switch a, b := text(0, n), text(n, m); what {
+		case 0:
+			return 0, c.Remove(a)
+		case 1:
+			return reply(c.AddClass(a))
+		case 2:
+			return 0, c.RemoveClass(a)
+		case 3:
+			return 0, c.RenameClass(a, b)
+		case 4:
+			return 0, c.Move(a, b)
+		case 5:
+			return 0, c.MergeClasses(a, b)
+		case 6:
+			c.Begin()
+		case 7:
+			c.End()
+		case 8:
+			return step(c.Undo())
+		case 9:
+			return step(c.Redo())
 		}
-		return n, err
+		return 0, nil
 	})
+}
+
+func step(s *metaqda.Step, err error) (int32, error) {
+	if s == nil {
+		return 0, err
+	}
+	return reply(s.Name, nil)
 }
 
 // Predict asks about the room's first d numbers and returns the number of the answer:
@@ -303,6 +307,35 @@ func Predict(h, d int32) (n int32) {
 	return int32(want)
 }
 
+// Decide says what the last answer of [Predict] is taken for: it replies the headline and
+// returns its length; the two numbers of the answer after those of Predict are the class,
+// -1 for none, and 1 where that is doubtful.
+//
+//go:wasmexport mq_decide
+func Decide(h int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		n := 1 + c.Len()
+		d := c.Decide(state.answer[1:n], state.answer[0])
+		state.answer = append(state.answer[:n], decided(d)...)
+		state.answer = state.answer[:cap(state.answer)]
+		return reply(d.Headline, nil)
+	})
+}
+
+func decided(d metaqda.Decision) []float64 {
+	if d.Doubtful {
+		return []float64{float64(d.Class), 1}
+	}
+	return []float64{float64(d.Class), 0}
+}
+
+// row adds an answer to the answer, as those of [Predict] and [Decide] one after the
+// other, and its headline, a line, into the reply.
+func row(d metaqda.Decision, p []float64, none float64) {
+	state.answer = append(append(append(state.answer, none), p...), decided(d)...)
+	state.reply = append(append(state.reply, d.Headline...), '\n')
+}
+
 // Together asks about many vectors together: the room's first n times d numbers. It
 // returns a number for [Step].
 //
@@ -320,6 +353,13 @@ func Suggest(h, d, n, count int32) int32 {
 	})
 }
 
+// batch is a question with the classifier that was asked.
+type batch struct {
+	*metaqda.Batch
+	labels []string // of the classes when it was asked
+	bursts []int
+}
+
 func many(h int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		b, err := ask(c)
@@ -327,10 +367,10 @@ func many(h int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 
 			return 0, err
 		}
 		if state.batches == nil {
-			state.batches = map[int32]*metaqda.Batch{}
+			state.batches = map[int32]batch{}
 		}
 		state.last++
-		state.batches[state.last] = b
+		state.batches[state.last] = batch{b, c.Labels(), c.Bursts()}
 		return state.last, nil
 	})
 }
@@ -343,30 +383,30 @@ func many(h int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 
 //go:wasmexport mq_step
 func Step(b int32) int32 {
 	return guard(func() (int32, error) {
-		of := state.batches[b]
-		if of == nil {
+		of, ok := state.batches[b]
+		if !ok {
 			return 0, &metaqda.Error{Code: "disposed", Message: "This question was given up."}
 		}
 		more, done, total, err := of.Step()
 		if err != nil {
 			return 0, err
 		}
-		state.answer = state.answer[:0]
+		state.answer, state.reply = state.answer[:0], state.reply[:0]
 		defer func() { state.answer = state.answer[:cap(state.answer)] }()
 		if more {
 			state.answer = append(state.answer, float64(done), float64(total))
 			return 1, nil
 		}
-		state.answer = append(state.answer, 0)
-		if a := of.Answers; a != nil {
-			for i, none := range a.None {
-				state.answer = append(append(state.answer, none), a.Classes.RawRowView(i)...)
-			}
+		state.answer = append(state.answer, 0, 0)
+		for i := range of.Len() {
+			p, none := of.Answer(i)
+			d := metaqda.DecideAmong(of.labels, of.bursts, p, none)
+			row(d, p, none)
 		}
 		for _, i := range of.Suggestions {
 			state.answer = append(state.answer, float64(i))
 		}
-		state.answer[0] = float64(len(state.answer) - 1)
+		state.answer[0], state.answer[1] = float64(len(state.answer)-2), float64(len(state.reply))
 		return 0, nil
 	})
 }
@@ -375,14 +415,16 @@ func Step(b int32) int32 {
 //
 //go:wasmexport mq_stop
 func Stop(b int32) {
-	if of := state.batches[b]; of != nil {
+	if of, ok := state.batches[b]; ok {
 		delete(state.batches, b)
 		of.Stop()
 	}
 }
 
-// LeaveOneOut returns how many numbers the answer has, for each example: id, class,
-// and as [Predict], NaN for the only one of all.
+// LeaveOneOut returns how many numbers the answer has, of which the first is the length of
+// the reply. For each burst: the number of its examples, its class, 1 or, for the only one of
+// all, 0, and then an answer as [Step] has it. The reply has the headlines and then the
+// examples' ids, a line each.
 //
 //go:wasmexport mq_leave_one_out
 func LeaveOneOut(h int32) int32 {
@@ -391,15 +433,22 @@ func LeaveOneOut(h int32) int32 {
 		if err != nil {
 			return 0, err
 		}
-		state.answer = state.answer[:0]
+		state.answer, state.reply = append(state.answer[:0], 0), state.reply[:0]
 		for _, x := range all {
-			state.answer = append(state.answer, float64(x.ID), float64(x.Class), x.None)
-			if x.Probabilities == nil {
-				state.answer[len(state.answer)-1] = math.NaN()
-				state.answer = append(state.answer, make([]float64, c.Len())...)
+			asked := 1.0
+			p := x.Probabilities
+			if p == nil {
+				asked, p = 0, make([]float64, c.Len())
 			}
-			state.answer = append(state.answer, x.Probabilities...)
+			state.answer = append(state.answer, float64(len(x.Examples)), float64(x.Class), asked)
+			row(c.Decide(p, x.None), p, x.None)
 		}
+		for _, x := range all {
+			for _, e := range x.Examples {
+				state.reply = append(append(state.reply, e.ID...), '\n')
+			}
+		}
+		state.answer[0] = float64(len(state.reply))
 		n := int32(len(state.answer))
 		state.answer = state.answer[:cap(state.answer)]
 		return n, nil
@@ -407,8 +456,8 @@ func LeaveOneOut(h int32) int32 {
 }
 
 // Describe replies the length of vectors (32 bits), the prior probability of none, the
-// number of classes, and for each: the number of bytes of its label, that of its
-// examples, the label and the ids.
+// number of classes, and for each the number of its examples; then lines: what would be
+// undone and redone, and for each class its label and the ids of its examples.
 //
 //go:wasmexport mq_describe
 func Describe(h int32) int32 {
@@ -418,14 +467,16 @@ func Describe(h int32) int32 {
 		put(c.Dim())
 		state.reply = binary.LittleEndian.AppendUint64(state.reply, math.Float64bits(c.Settings().NonePrior))
 		put(c.Len())
+		undo, redo := c.Next()
+		lines := []byte(undo + "\n" + redo)
 		for _, k := range c.Classes() {
-			put(len(k.Label))
 			put(len(k.Examples))
-			state.reply = append(state.reply, k.Label...)
-			for _, id := range k.Examples {
-				put(int(id))
+			lines = append(append(lines, '\n'), k.Label...)
+			for _, x := range k.Examples {
+				lines = append(append(lines, '\n'), x.ID...)
 			}
 		}
+		state.reply = append(state.reply, lines...)
 		return int32(len(state.reply)), nil
 	})
 }

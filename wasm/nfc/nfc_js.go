@@ -12,13 +12,15 @@ import (
 var normalize = js.Global().Get("String").Get("prototype").Get("normalize")
 
 // Install makes String.prototype.normalize what package model composes by.
-func Install() { model.SetCompose(compose) }
+func Install() { model.SetCompose(form("NFC"), form("NFKC")) }
 
-func compose(s string) string {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return normalize.Call("call", s, "NFC").String()
+func form(name string) func(string) string {
+	return func(s string) string {
+		for i := range len(s) {
+			if s[i] >= utf8.RuneSelf {
+				return normalize.Call("call", s, name).String()
+			}
 		}
+		return s // ASCII is composed
 	}
-	return s // ASCII is composed
 }

@@ -27,7 +27,7 @@ var (
 // resolve returns the plain operations, without edits, that the changes come to, and
 // for each change why it is refused or nil. A change sees what those before it did.
 func resolve(changes []Change, v view) (ops []Op, refused []error, err error) {
-	o := &overlay{view: v, sessions: map[string]*Session{}, classes: map[string]*Class{}, added: map[string][]string{}, records: map[Ref]bool{}}
+	o := &overlay{view: v, sessions: map[string]*Session{}, classes: map[string]*Class{}, added: map[string][]string{}, moved: map[string]string{}, records: map[Ref]bool{}}
 	refused = make([]error, len(changes))
 	for i, c := range changes {
 		why, err := o.check(c)
@@ -54,6 +54,7 @@ type overlay struct {
 	sessions map[string]*Session
 	classes  map[string]*Class
 	added    map[string][]string // ids of examples by class
+	moved    map[string]string   // class of an example that was written
 	records  map[Ref]bool        // whether it is there
 }
 
@@ -141,7 +142,8 @@ func (o *overlay) more(class string, ops []Op) (bool, error) {
 	}
 	return slices.ContainsFunc(slices.Concat(ids, o.added[class]), func(id string) bool {
 		there, known := o.records[Ref{Examples, id}]
-		return !goes[id] && (there || !known)
+		in, written := o.moved[id]
+		return !goes[id] && (there || !known) && (!written || in == class)
 	}), nil
 }
 
@@ -168,6 +170,7 @@ func (o *overlay) take(ops []Op) ([]Op, error) {
 			o.classes[op.Key] = &v
 		case Example:
 			o.added[v.Class] = append(o.added[v.Class], op.Key)
+			o.moved[op.Key] = v.Class
 		}
 		if op.Value == nil {
 			switch op.Table {

@@ -22,7 +22,7 @@ type Record map[string]any
 var fields = map[Table][]string{
 	Sessions: {"id", "name", "created", "updated", "saved", "sort", "nonePrior", "prior", "extractor", "extractorSum"},
 	Classes:  {"id", "session", "name", "order"},
-	Examples: {"id", "session", "class", "order", "embedding", "thumbnail"},
+	Examples: {"id", "session", "class", "order", "embedding", "thumbnail", "group"},
 }
 
 // Unknown is a value that no record here has; it says what it looks like.
@@ -50,7 +50,11 @@ func encode(v any) any {
 	case Class:
 		return Record{"id": v.ID, "session": v.Session, "name": v.Name, "order": v.Order}
 	case Example:
-		return Record{"id": v.ID, "session": v.Session, "class": v.Class, "order": v.Order, "embedding": floatBytes(v.Embedding)}
+		r := Record{"id": v.ID, "session": v.Session, "class": v.Class, "order": v.Order, "embedding": floatBytes(v.Embedding)}
+		if v.Group != "" {
+			r["group"] = v.Group
+		}
+		return r
 	case nil, Record, string, []byte, float64, bool, Unknown:
 		return v
 	}
@@ -113,7 +117,7 @@ func decodeExample(key string, v any) (x Example, reason string) {
 	case example:
 		x, b = Example{ID: key, Session: v.session, Class: v.class, Order: v.order}, v.embedding
 	case Record:
-		x = Example{ID: key, Session: text(v, "session"), Class: text(v, "class"), Order: number(v, "order")}
+		x = Example{ID: key, Session: text(v, "session"), Class: text(v, "class"), Order: number(v, "order"), Group: text(v, "group")}
 		x.Thumbnail, _ = v["thumbnail"].([]byte) // before version 5 it was in the same record
 		b, _ = v["embedding"].([]byte)
 	default:
@@ -135,6 +139,9 @@ func decodeExample(key string, v any) (x Example, reason string) {
 	}
 	return x, ""
 }
+
+// DecodeExample returns the example of a record in its plain form, or why it is none.
+func DecodeExample(key string, r Record) (x Example, reason string) { return decodeExample(key, r) }
 
 // finite returns the numbers of a Float32Array from its bytes, and whether all are
 // finite. It shares their memory where it can, for a session may have twenty million.
@@ -228,7 +235,7 @@ func (c *gathering) wanted() (ids []string) {
 		switch x := &c.Examples[i]; {
 		case x.Thumbnail != nil:
 		case len(c.Examples) > ManyPictures:
-			x.Apart = x.ID
+			x.Apart = true
 		default:
 			ids = append(ids, x.ID)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	version = 5
+	version = 7
 
 	bySession = "session" // index of classes and examples
 	byClass   = "class"   // index of examples
@@ -131,7 +131,11 @@ var steps = []func(db *idb.Database, txn js.Value) error{
 	// Thumbnails of before stay in the records of their examples, and are read there.
 	func(db *idb.Database, _ js.Value) error { return create(db, Thumbnails) },
 	// Learning takes a second now, and leaves nothing to go on with.
-	func(db *idb.Database, _ js.Value) error { return db.DeleteObjectStore(checkpoints) },
+	func(db *idb.Database, _ js.Value) error {
+		_ = db.DeleteObjectStore(checkpoints) // if it is there
+		return nil
+	},
+	func(db *idb.Database, _ js.Value) error { return create(db, Steps) },
 }
 
 // create makes an object store whose records are under keys of their own, with
@@ -667,7 +671,12 @@ func bytesIn(records []stored) map[string][]byte {
 
 // DeleteSession implements [Store].
 func (s *IndexedDB) DeleteSession(id string) error {
-	return s.transact(strict, []Table{Sessions, Classes, Examples, Thumbnails, Meta}, func(t transaction) error {
+	return s.transact(strict, []Table{Sessions, Classes, Examples, Thumbnails, Steps, Meta}, func(t transaction) error {
+		// '0' is the character after '/'. The range goes as a value, for Delete takes none
+		// of idb's.
+		if _, err := t[Steps].Delete(js.Global().Get("IDBKeyRange").Call("bound", id+"/", id+"0", false, true)); err != nil {
+			return err
+		}
 		ops := []Op{{Sessions, id, nil}, {Meta, tombstone(id), ""}}
 		for _, table := range []Table{Classes, Examples} {
 			keys, err := t.where(table, bySession, id)

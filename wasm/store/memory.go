@@ -3,6 +3,7 @@ package store
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -238,6 +239,7 @@ func (m *Memory) DeleteSession(id string) error {
 			m.write(Op{t, r.key, nil})
 		}
 	}
+	maps.DeleteFunc(m.tables[Steps], func(key string, _ any) bool { return strings.HasPrefix(key, id+"/") })
 	m.tables[Meta][tombstone(id)] = ""
 	return nil
 }

@@ -57,7 +57,7 @@ func unpack(table Table, pack []byte, odd func() any) ([]stored, error) {
 
 // usually tells whether the fields of an example are what they are in what is written now.
 func usually(row []float64) bool {
-	return row[0] == isString && row[2] == isString && row[4] == isString && row[6] == isNumber && row[8] == isBytes && row[10] == notThere
+	return row[0] == isString && row[2] == isString && row[4] == isString && row[6] == isNumber && row[8] == isBytes && row[10] == notThere && row[12] == notThere
 }
 
 // unpacking is what is left of a pack.

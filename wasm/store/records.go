@@ -20,10 +20,11 @@ const (
 	Thumbnails Table = "thumbnails"
 	Priors     Table = "priors"
 	Meta       Table = "meta"
+	Steps      Table = "steps"
 )
 
 // Tables lists all tables.
-var Tables = []Table{Sessions, Classes, Examples, Thumbnails, Priors, Meta}
+var Tables = []Table{Sessions, Classes, Examples, Thumbnails, Priors, Meta, Steps}
 
 // Session is the record of a session, what a person taught under one name, without
 // its classes and examples. Another thing of that name, [model.Session] in a prior,
@@ -57,9 +58,10 @@ type Class struct {
 type Example struct {
 	ID, Session, Class string
 	Order              float64
+	Group              string // of frames that count as one, empty for none
 	Embedding          []float32
 	Thumbnail          []byte
-	Apart              string // the id under which [Store.Thumbnails] has the thumbnail, if it was not read
+	Apart              bool // the thumbnail was not read: [Store.Thumbnails] has it
 }
 
 // ManyPictures is how many pictures of a session are read with their thumbnails. Of more
@@ -92,7 +94,7 @@ func set[T any](dst, v *T) {
 }
 
 // Op writes one record: Value is a [Session], [Class], [Example], a string for
-// [Meta], bytes for [Priors], nil to delete the record, or an
+// [Meta], bytes for [Priors] and [Steps], nil to delete the record, or an
 // [Edit] of a session.
 type Op struct {
 	Table Table
@@ -168,11 +170,12 @@ type Store interface {
 	Thumbnails(examples []string) (map[string][]byte, error)
 	// Parts returns some classes and examples of a session, by their ids.
 	Parts(session string, classes, examples []string) (*Parts, error)
-	// DeleteSession deletes a session with all that belongs to it.
+	// DeleteSession deletes a session with all that belongs to it, steps whose keys
+	// begin with its id and a slash among it.
 	DeleteSession(id string) error
 	// Sweep deletes the priors that are neither the site's nor chosen by a session.
 	Sweep() error
-	// Bytes returns a record of Priors, or nil if there is none.
+	// Bytes returns a record of Priors or Steps, or nil if there is none.
 	Bytes(table Table, key string) ([]byte, error)
 	// Text returns a record of Meta, or "" if there is none.
 	Text(key string) (string, error)

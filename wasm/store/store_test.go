@@ -233,7 +233,7 @@ func TestThumbnailsGoWithTheirExamples(t *testing.T) {
 		return all
 	}
 	for id, want := range map[string]string{"cat0": "\x00\x00", "dog1": "\x01\x01", "old": "inside"} {
-		if x := read()[id]; string(x.Thumbnail) != want || x.Apart != "" {
+		if x := read()[id]; string(x.Thumbnail) != want || x.Apart {
 			t.Errorf("of few, %s came as %+v", id, x)
 		}
 	}
@@ -243,8 +243,8 @@ func TestThumbnailsGoWithTheirExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for id, apart := range map[string]string{"cat0": "cat0", "old": ""} {
-		if x := read()[id]; (x.Thumbnail == nil) != (apart != "") || x.Apart != apart {
+	for id, apart := range map[string]bool{"cat0": true, "old": false} {
+		if x := read()[id]; (x.Thumbnail == nil) != apart || x.Apart != apart {
 			t.Errorf("of many, %s came as %+v", id, x)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"sort"
 	"strconv"
 
-	"metaqda/core/qda"
+	metaqda "metaqda/core"
 )
 
 // Sort is the order of the meters.
@@ -23,7 +23,7 @@ const (
 )
 
 // NoneName is what the meter of the open set is called.
-const NoneName = "None of these"
+const NoneName = metaqda.NoneName
 
 // noneID tells the row of the open set from those of classes, whose ids are
 // never empty.
@@ -118,7 +118,11 @@ func Compose(in Input) Frame {
 	none := newRow(noneID, NoneName, in.None)
 	none.None = true
 	rows = append(rows, none)
-	best := taken(rows)
+	best := none
+	d := decide(in)
+	if d.Class >= 0 {
+		best = rows[d.Class]
+	}
 	ranked := slices.Clone(rows)
 	sort.SliceStable(ranked, func(i, j int) bool { return ranked[i].P > ranked[j].P })
 	if in.Sort != AsTaught {
@@ -128,22 +132,22 @@ func Compose(in Input) Frame {
 	for i := range rows {
 		rows[i].Best = rows[i].ID == best.ID
 	}
-	ranked = slices.DeleteFunc(slices.Clone(ranked), func(r Row) bool { return r.ID == best.ID })
-	return Frame{Verdict: verdict(in, best, ranked[0]), Rows: rows, Rest: rest, Hint: little(in, best)}
+	verdict := d.Headline
+	if taughtClasses(in.Classes) == 1 && !in.Open {
+		verdict = "Only “" + best.Name + "” has pictures: teach a second class to compare with."
+	}
+	return Frame{Verdict: verdict, Rows: rows, Rest: rest, Hint: little(in, best)}
 }
 
-// taken returns the row of what the query is taken for, by [qda.Decide]; the last row
-// is that of none of these.
-func taken(rows []Row) Row {
-	last := len(rows) - 1
-	p := make([]float64, last)
-	for i := range p {
-		p[i] = rows[i].P
+func decide(in Input) metaqda.Decision {
+	labels, bursts, p := make([]string, len(in.Classes)), make([]int, len(in.Classes)), make([]float64, len(in.Classes))
+	for i, c := range in.Classes {
+		labels[i], bursts[i], p[i] = c.Name, c.Examples, c.Probability
+		if c.Views > 0 {
+			bursts[i] = c.Views
+		}
 	}
-	if best := qda.Decide(p, rows[last].P); best >= 0 {
-		return rows[best]
-	}
-	return rows[last]
+	return metaqda.DecideAmong(labels, bursts, p, in.None)
 }
 
 // shortened returns the most probable rows and that of none of these, in their order,
@@ -163,11 +167,11 @@ func shortened(rows, ranked []Row) (some []Row, rest string) {
 		}
 	}
 	some = slices.DeleteFunc(rows, func(r Row) bool { return !shown[r.ID] })
-	return some, "And " + strconv.Itoa(len(ranked)-len(some)) + " more, less probable: " + Percent(min(p, 1)) + " together"
+	return some, "And " + strconv.Itoa(len(ranked)-len(some)) + " more, less probable: " + metaqda.Percent(min(p, 1)) + " together"
 }
 
 func newRow(id, name string, p float64) Row {
-	return Row{ID: id, Name: name, Now: strconv.FormatFloat(p, 'f', -1, 64), Text: Percent(p), P: p}
+	return Row{ID: id, Name: name, Now: strconv.FormatFloat(p, 'f', -1, 64), Text: metaqda.Percent(p), P: p}
 }
 
 // missing says what to do before there is anything to show, or nothing.
@@ -196,52 +200,3 @@ func taughtClasses(classes []Class) int {
 	}
 	return n
 }
-
-// The verdict speaks of one class from probable on, and drops the doubt only
-// when almost nothing is left for all other possibilities together. A runner-up
-// is named when it is at least half as probable as the best. Words follow the whole percents
-// that are shown, so that one number is always called the same.
-const (
-	probable  = 60
-	nearSure  = 97
-	alsoNamed = 0.5
-)
-
-// verdict puts what the query is taken for, and the most probable of the others, into
-// one sentence.
-func verdict(in Input, best, next Row) string {
-	switch {
-	case taughtClasses(in.Classes) == 1 && !in.Open:
-		return "Only “" + best.Name + "” has pictures: teach a second class to compare with."
-	case best.None && percents(best.P) >= probable:
-		return "None of these, most likely: " + best.Text
-	case percents(best.P) >= nearSure:
-		return "Almost certainly " + best.Name + ": " + best.Text
-	case percents(best.P) >= probable:
-		return "Probably " + best.Name + ": " + best.Text
-	case next.P >= alsoNamed*best.P:
-		return "Not sure: " + spoken(best) + " or " + spoken(next)
-	}
-	return "Not sure, perhaps " + spoken(best)
-}
-
-func spoken(r Row) string {
-	if r.None {
-		return "none of these " + r.Text
-	}
-	return r.Name + " " + r.Text
-}
-
-// Percent rounds p in [0, 1] to whole percents, but calls nothing certain or
-// impossible that is not exactly so.
-func Percent(p float64) string {
-	switch {
-	case p > 0 && p < 0.005:
-		return "< 1 %"
-	case p < 1 && p >= 0.995:
-		return "> 99 %"
-	}
-	return strconv.Itoa(percents(p)) + " %"
-}
-
-func percents(p float64) int { return int(p*100 + 0.5) }

@@ -6,18 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-)
 
-func TestPercentIsHonestAtTheEnds(t *testing.T) {
-	for p, want := range map[float64]string{
-		0: "0 %", 1e-300: "< 1 %", 0.00499: "< 1 %", 0.005: "1 %", 0.83: "83 %",
-		0.9949: "99 %", 0.995: "> 99 %", 1 - 1e-16: "> 99 %", 1: "100 %",
-	} {
-		if got := Percent(p); got != want {
-			t.Errorf("Percent(%v) = %q, want %q", p, got, want)
-		}
-	}
-}
+	metaqda "metaqda/core"
+)
 
 func classes(p ...float64) []Class {
 	var all []Class
@@ -42,11 +33,11 @@ func TestVerdict(t *testing.T) {
 		{"none", Input{Classes: classes(.1, .2), None: .7, Open: true, Query: true}, "None of these, most likely: 70 %"},
 		{"two alike", Input{Classes: classes(.45, .41), None: .14, Open: true, Query: true}, "Not sure: cat 45 % or dog 41 %"},
 		{"class or none", Input{Classes: classes(.3, .22), None: .48, Open: true, Query: true}, "Not sure: none of these 48 % or cat 30 %"},
-		{"none though a class is more probable", Input{Classes: classes(.62, .02), None: .36, Open: true, Query: true}, "Not sure: none of these 36 % or cat 62 %"},
-		{"a class though none is more probable", Input{Classes: classes(.28, .22, .2), None: .3, Open: true, Query: true}, "Not sure: cat 28 % or none of these 30 %"},
+		{"none though a class is more probable", Input{Classes: classes(.62, .02), None: .36, Open: true, Query: true}, "Not sure: cat 62 % or none of these 36 %"},
+		{"a class though none is more probable", Input{Classes: classes(.28, .22, .2), None: .3, Open: true, Query: true}, "Not sure: none of these 30 % or cat 28 %"},
 		{"weak but alone", Input{Classes: classes(.5, .17, .17), None: .16, Open: true, Query: true}, "Not sure, perhaps cat 50 %"},
 		{"one class, closed set", Input{Classes: classes(1), Query: true}, "Only “cat” has pictures"},
-		{"one class, open set", Input{Classes: classes(.7), None: .3, Open: true, Query: true}, "Probably cat: 70 %"},
+		{"one class, open set", Input{Classes: classes(.7), None: .3, Open: true, Query: true}, "Looks like cat; I know nothing else yet"},
 	} {
 		if got := Compose(c.in).Verdict; !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: verdict %q, want %q", c.name, got, c.want)
@@ -60,7 +51,7 @@ func TestTheSameNumberIsCalledTheSame(t *testing.T) {
 	for p := 0.5; p < 1; p += 0.0005 {
 		f := Compose(Input{Classes: classes(p, 0), None: 1 - p, Open: true, Query: true})
 		word, _, _ := strings.Cut(f.Verdict, " ")
-		percent := Percent(p)
+		percent := metaqda.Percent(p)
 		if before, ok := words[percent]; ok && before != word {
 			t.Errorf("%s is called both %q and %q", percent, before, word)
 		}
@@ -163,10 +154,10 @@ func TestWhatTheQueryIsTakenFor(t *testing.T) {
 			if !r.Best {
 				continue
 			}
-			if before, ok := marked[Percent(p)]; ok && before != r.Name {
-				t.Errorf("none of these %s: both %q and %q are marked", Percent(p), before, r.Name)
+			if before, ok := marked[metaqda.Percent(p)]; ok && before != r.Name {
+				t.Errorf("none of these %s: both %q and %q are marked", metaqda.Percent(p), before, r.Name)
 			}
-			marked[Percent(p)] = r.Name
+			marked[metaqda.Percent(p)] = r.Name
 			if said := strings.Contains(f.Verdict, "none of these"); r.None != said && p < 0.45 {
 				t.Errorf("%q is marked where %q is said", r.Name, f.Verdict)
 			}
@@ -243,7 +234,7 @@ func TestOfManyClassesTheMostProbableAreShown(t *testing.T) {
 		if sort == ByProbability && first.ID != "999" || sort == AsTaught && first.ID != "940" || !last.None {
 			t.Errorf("%s: from %+v to %+v", sort, first, last)
 		}
-		if want := "And 940 more, less probable: " + Percent(rest) + " together"; f.Rest != want {
+		if want := "And 940 more, less probable: " + metaqda.Percent(rest) + " together"; f.Rest != want {
 			t.Errorf("rest %q, want %q", f.Rest, want)
 		}
 	}

@@ -31,6 +31,8 @@
  * @property {SortOrder} sort
  * @property {number} nonePrior prior probability of none-of-these, in [0, 1)
  * @property {number} dimension numbers per embedding
+ * @property {string} undo what undo would take back, in plain words ("remove Banana"), empty where there is nothing
+ * @property {string} redo what redo would do again
  * @property {PriorState} prior
  * @property {ClassState[]} classes
  * @property {{id: string, sha256: string, message: string}} extractor that read the session's pictures, or will, empty where
@@ -88,6 +90,12 @@
  * @typedef {object} Prediction
  * @property {{id: string, name: string, probability: number}[]} classes
  * @property {number} none
+ * @property {Decision} decision
+ *
+ * @typedef {object} Decision what an answer is taken for
+ * @property {string} class id, empty for none of these
+ * @property {boolean} doubtful somebody should look at it: less than 60 %, not the largest number, or told from one class of fewer than three pictures
+ * @property {string} headline in one sentence, of which the first number is the largest
  *
  * @typedef {object} Near a taught picture beside a query
  * @property {string} class id
@@ -103,6 +111,7 @@
  * @property {string[]} classes ids in the order taught
  * @property {number[]} answer their probabilities
  * @property {number} none
+ * @property {Decision} decision
  *
  * @typedef {object} Settings
  * @property {SortOrder} [sort]
@@ -115,11 +124,19 @@
  *   they do not come with the whole state
  * @property {(name: string) => Promise<{id: string, name: string}>} addClass
  * @property {(id: string, name: string) => Promise<unknown>} renameClass
+ * @property {(name: string) => Promise<{name: string, class: string}>} label a name as it would be kept, and the id of the class that has
+ *   it or one that people take for the same (other case, accents composed otherwise, ...), empty for none; refused where it cannot be one
  * @property {(id: string) => Promise<{undo: string}>} removeClass
+ * @property {(id: string, into: string) => Promise<{undo: string}>} mergeClasses moves all examples and removes the class, as one step
  * @property {(classId: string, embedding: Float32Array, thumbnail: Uint8Array|null) => Promise<{id: string}>} addExample
  * @property {(classId: string, exampleId: string) => Promise<{undo: string}>} removeExample
- * @property {(classId: string, exampleId: string, toClassId: string) => Promise<{id: string, undo: string}>} moveExample to the end of another class, where it has another id
- * @property {(token: string) => Promise<unknown>} undo
+ * @property {(classId: string, exampleId: string, toClassId: string) => Promise<{undo: string}>} moveExample to the end of another class, where it has the same id
+ * @property {(token?: string) => Promise<{name: string}>} undo takes back the last change of what is taught, or of the prior, also after a
+ *   reload, or the one of a token, and says which; the name is empty if there was none
+ * @property {() => Promise<{name: string}>} redo does again what was undone last, until something else is changed
+ * @property {() => Promise<unknown>} beginStep what changes until endStep is undone as one, such as all pictures of a folder
+ * @property {() => Promise<unknown>} endStep
+ * @property {() => Promise<unknown>} forgetUndo has nothing undone or redone of what was changed until now: what was removed is gone then
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} recognise
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} probabilities
  * @property {(embedding: Float32Array, count: number) => Promise<Near[]>} nearest taught pictures, the closest first
@@ -162,9 +179,10 @@
  */
 /**
  * What is answered about n pictures: for each the probability of none of these and then
- * those of the classes, null while no class has a picture.
+ * those of the classes, null while no class has a picture; the index of the class that each
+ * is taken for, -1 for none of them; and 1 for each that is doubtful.
  *
- * @typedef {{classes: string[], probabilities: Float64Array|null}} Answers
+ * @typedef {{classes: string[], probabilities: Float64Array|null, taken: Int32Array, doubtful: Uint8Array}} Answers
  */
 
 /**
@@ -185,13 +203,13 @@
 /** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
 /** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean, _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>}} GoProgram */
 /** @typedef {{Go: new () => GoProgram, scope: Record<string, any>}} Runtime of Go, and what it takes for the global scope */
-/** @typedef {{ metaqda_place: (n: number) => number, metaqda_ask: (show: number) => number, metaqda_answer: () => number, metaqda_revision: () => number, mem: WebAssembly.Memory }} Exports */
+/** @typedef {{ metaqda_place: (n: number) => number, metaqda_ask: (show: number) => number, metaqda_answer: () => number, metaqda_decide: () => number, metaqda_decision: () => number, metaqda_revision: () => number, mem: WebAssembly.Memory }} Exports */
 /**
  * `ask` asks the program about an embedding and has it show the answer, if so wished. The answer is a view of
  * the program's memory, good until the next call of the program: the probability of none of these and those of
  * the classes. It is empty where there is nothing to compare with, and null where the program has to be asked the
  * ordinary way. `revision` is another number whenever the classes are others.
  *
- * @typedef {{ ask: (x: Float32Array, show?: boolean) => Float64Array | null, revision: () => number }} Direct
+ * @typedef {{ ask: (x: Float32Array, show?: boolean) => Float64Array | null, decide: () => {taken: number, doubtful: boolean, headline: string}, revision: () => number }} Direct
  */
 export {};

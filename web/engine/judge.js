@@ -7,7 +7,7 @@
  *   start     {modules, runtime, name, role}
  *   session   [bytes of the session, of its prior or null, numbers per picture]
  *   pictures  the embeddings, row by row
- *   classify  answers, row by row, as Answers has them
+ *   classify  for each picture what it is taken for, 1 where that is doubtful, none, the classes; or null
  *   suggest   how many pictures
  *   alike     [numbers of the pictures]
  *   learn     [files of sessions, prior or null], see learn()
@@ -18,6 +18,18 @@ import { EngineThread } from './index.js';
 /** @typedef {import('./contract.js').LoadedEngine} LoadedEngine */
 /** @typedef {import('./contract.js').Answers} Answers */
 /** @typedef {import('./contract.js').Learned} Learned */
+
+/** @param {string[]} classes @param {Float64Array | null} rows @returns {Answers} */
+function answers(classes, rows) {
+  const width = classes.length + 3;
+  const n = (rows?.length ?? 0) / width;
+  const all = { classes, probabilities: rows && new Float64Array(n * (width - 2)), taken: new Int32Array(n), doubtful: new Uint8Array(n) };
+  for (let i = 0; rows && i < n; i++) {
+    [all.taken[i], all.doubtful[i]] = rows.subarray(i * width);
+    all.probabilities?.set(rows.subarray(i * width + 2, (i + 1) * width), i * (width - 2));
+  }
+  return all;
+}
 
 /** Judges the pictures that it was last given by the session as it then was. */
 export class Judge {
@@ -49,7 +61,7 @@ export class Judge {
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
     await this.#thread.ask('session', [classifier, prior, dimension]);
     await this.#thread.ask('pictures', rows, [rows.buffer]);
-    return { classes: classes.map(({ id }) => id), probabilities: await this.#thread.ask('classify') };
+    return answers(classes.map(({ id }) => id), await this.#thread.ask('classify'));
   }
 
   /** Which of the pictures tell most once they are taught, the best one first. @param {number} count @returns {Promise<number[]>} */

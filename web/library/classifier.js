@@ -34,11 +34,15 @@ import { isVector, numbersOf } from './vectors.js';
  * @property {string} label the most probable class, whatever the probability of none
  * @property {Record<string, number>} probabilities of each class; with `none` they sum to one
  * @property {number} none probability that it is of none of the classes
+ * @property {string | null} decision what it is taken for: a class, null for none of these
+ * @property {boolean} doubtful whether somebody should look at it: less than 60 %, not the largest number, or told from one
+ *   class of fewer than three examples
+ * @property {string} headline in one sentence, of which the first number is the largest
  */
 
 /**
  * @typedef {object} LeftOut what an example would be taken for had it never been taught
- * @property {number} id
+ * @property {string} id
  * @property {string} label its own class
  * @property {Prediction | null} prediction null for the only example of all
  */
@@ -77,6 +81,7 @@ export async function createClassifier(options = {}) {
  * @returns {Promise<Classifier<Input>>}
  */
 export async function openClassifier(file, options = {}) {
+  known(options, ['extractor', 'prior']);
   const bytes = await bytesOf(file);
   return made(options, (engine, sum) => {
     const [n, m] = engine.writeBytes(bytes, sum);
@@ -184,38 +189,101 @@ export class Classifier {
    * a class with the same `group` are frames of one burst, or views of one thing, and count as one.
    *
    * @param {Input | Vector} x @param {string} label @param {{group?: string} & CallOptions} [options]
-   * @returns {Promise<number>}
+   * @returns {Promise<string>}
    */
   async addExample(x, label, options = {}) {
-    return this.addExampleSync(await this.embed(x, options), label, options);
+    known(options, ['group', 'signal']);
+    return this.addExampleSync(await this.embed(x, options), label, { group: options.group });
   }
 
   /**
    * `addExample` for a vector.
    *
    * @param {Vector} vector @param {string} label @param {{group?: string}} [options]
-   * @returns {number}
+   * @returns {string}
    */
-  addExampleSync(vector, label, { group = '' } = {}) {
+  addExampleSync(vector, label, options = {}) {
+    known(options, ['group']);
     const x = vectorOf(vector);
-    const [n, m] = this.#engine.write(x, text(label, 'label'), text(group, 'group'));
-    return this.#change('mq_add', x.length, n, m);
+    const [n, m] = this.#engine.write(x, text(label, 'label'), text(options.group ?? '', 'group'));
+    return this.#text(this.#change('mq_add', x.length, n, m));
   }
 
-  /** Removes one example: what is left answers as if it had never been there. @param {number} id */
-  removeExample(id) { this.#engine.reserve(0); this.#change('mq_remove', id); }
+  /**
+   * Adds many examples, all or none, as one step.
+   *
+   * @param {Iterable<Input | Vector>} batch @param {Iterable<string>} labels one for each @param {{group?: string} & CallOptions} [options]
+   * @returns {Promise<string[]>}
+   */
+  async addExamples(batch, labels, options = {}) {
+    known(options, ['group', 'signal']);
+    const vectors = [];
+    for (const x of batch) vectors.push(await this.embed(x, options));
+    return this.addExamplesSync(vectors, labels, { group: options.group });
+  }
+
+  /**
+   * `addExamples` for vectors.
+   *
+   * @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {{group?: string}} [options]
+   * @returns {string[]}
+   */
+  addExamplesSync(vectors, labels, options = {}) {
+    const [all, names] = [[...vectors], [...labels]];
+    if (all.length !== names.length) throw new MetaqdaError('argument', `There are ${all.length} examples and ${names.length} labels: give one label for each.`);
+    this.#do(BEGIN);
+    let done = 0;
+    try {
+      const ids = [];
+      for (const x of all) {
+        ids.push(this.addExampleSync(x, names[done], options));
+        done++;
+      }
+      return ids;
+    } finally {
+      this.#do(END);
+      if (done < all.length && done > 0) this.#do(UNDO);
+    }
+  }
+
+  /** Removes one example: what is left answers as if it had never been there. @param {string} id */
+  removeExample(id) { this.#do(REMOVE, text(id, 'id')); }
+
+  /** Moves an example to the end of another class. @param {string} id @param {string} label */
+  moveExample(id, label) { this.#do(MOVE, text(id, 'id'), text(label, 'label')); }
 
   /** Adds a class without examples. @param {string} label */
-  addClass(label) { this.#change('mq_add_class', ...this.#engine.write(null, text(label, 'label'))); }
+  addClass(label) { this.#do(ADD_CLASS, text(label, 'label')); }
 
   /** Removes a class with its examples. @param {string} label */
-  removeClass(label) { this.#change('mq_remove_class', ...this.#engine.write(null, text(label, 'label'))); }
+  removeClass(label) { this.#do(REMOVE_CLASS, text(label, 'label')); }
 
   /** Changes a label and nothing else. @param {string} label @param {string} to */
-  renameClass(label, to) { this.#change('mq_rename_class', ...this.#engine.write(null, text(label, 'label'), text(to, 'label'))); }
+  renameClass(label, to) { this.#do(RENAME_CLASS, text(label, 'label'), text(to, 'label')); }
+
+  /** Moves all examples of a class to another one and removes it. @param {string} label @param {string} into */
+  mergeClasses(label, into) { this.#do(MERGE_CLASSES, text(label, 'label'), text(into, 'label')); }
 
   /** Takes back the last change of classes or examples, up to a hundred of them; false if there is none. @returns {boolean} */
-  undo() { this.#engine.reserve(0); return this.#change('mq_undo') === 1; }
+  undo() { return this.#do(UNDO) !== ''; }
+
+  /** Does again what was undone last, until something else is changed; false if there is nothing. @returns {boolean} */
+  redo() { return this.#do(REDO) !== ''; }
+
+  /** What undo and redo would be about, in plain words, empty for nothing. @returns {{undo: string, redo: string}} */
+  get steps() {
+    const { undo, redo } = this.#described();
+    return { undo, redo };
+  }
+
+  /** @param {number} what @param {...string} words */
+  #do(what, ...words) {
+    const [n = 0, m = 0] = this.#engine.write(null, ...words);
+    return this.#text(this.#change('mq_change', what, n, m));
+  }
+
+  /** The reply of n bytes. @param {number} n */
+  #text(n) { return decoder.decode(this.#engine.reply(n)); }
 
   /**
    * What x is, and how surely.
@@ -227,8 +295,25 @@ export class Classifier {
 
   /** `predict` for a vector. @param {Vector} vector @returns {Prediction} */
   predictSync(vector) {
-    const at = this.#ask(vector);
-    return prediction(this.#described().labels, this.#engine.doubles, at);
+    this.#ask(vector);
+    const headline = this.#text(this.#call('mq_decide'));
+    return prediction(this.#described().labels, this.#engine.doubles, this.#engine.program.exports.mq_answer() >> 3, headline);
+  }
+
+  /**
+   * `predict` for each of many, one by one; `classify` judges them together.
+   *
+   * @param {Iterable<Input | Vector>} batch @param {CallOptions} [options]
+   * @returns {Promise<Prediction[]>}
+   */
+  async predictMany(batch, options) {
+    const rest = rests(options?.signal);
+    const all = [];
+    for (const x of batch) {
+      all.push(await this.predict(x, options));
+      await rest();
+    }
+    return all;
   }
 
   /**
@@ -266,9 +351,9 @@ export class Classifier {
    * @returns {Promise<Prediction[]>}
    */
   async classify(batch, options) {
-    return this.#together(batch, options, 'mq_together', [], (numbers, labels) => {
-      const each = 1 + labels.length;
-      return Array.from({ length: numbers.length / each }, (_, i) => prediction(labels, numbers, i * each));
+    return this.#together(batch, options, 'mq_together', [], (numbers, labels, headlines) => {
+      const each = 3 + labels.length;
+      return Array.from({ length: numbers.length / each }, (_, i) => prediction(labels, numbers, i * each, headlines[i]));
     });
   }
 
@@ -291,7 +376,7 @@ export class Classifier {
    * @param {Iterable<Input | Vector>} batch
    * @param {BatchOptions | undefined} options
    * @param {string} name @param {number[]} args after those for the vectors
-   * @param {(numbers: Float64Array, labels: string[]) => T[]} read reads the answer, about the classes of these labels
+   * @param {(numbers: Float64Array, labels: string[], headlines: string[]) => T[]} read reads the answer, about the classes of these labels
    */
   async #together(batch, { onProgress, signal } = {}, name, args, read) {
     signal?.throwIfAborted();
@@ -328,7 +413,7 @@ export class Classifier {
         const at = engine.program.exports.mq_answer() >> 3;
         const [first, second] = engine.doubles.subarray(at, at + 2);
         if (!more) {
-          const answers = read(engine.doubles.subarray(at + 1, at + 1 + first), labels);
+          const answers = read(engine.doubles.subarray(at + 2, at + 2 + first), labels, this.#text(second).split('\n'));
           onProgress?.({ done: total, total });
           return answers;
         }
@@ -353,12 +438,14 @@ export class Classifier {
     const n = this.#call('mq_leave_one_out');
     const at = this.#engine.program.exports.mq_answer() >> 3;
     const { doubles } = this.#engine;
-    /** @type {LeftOut[]} */
-    const all = [];
-    for (let i = at; i < at + n; i += 3 + labels.length) {
-      all.push({ id: doubles[i], label: labels[doubles[i + 1]], prediction: Number.isNaN(doubles[i + 2]) ? null : prediction(labels, doubles, i + 2) });
-    }
-    return all;
+    const each = 6 + labels.length;
+    const lines = this.#text(doubles[at]).split('\n');
+    const headlines = lines.splice(0, (n - 1) / each);
+    return headlines.flatMap((headline, i) => {
+      const from = at + 1 + i * each;
+      const answer = doubles[from + 2] === 1 ? prediction(labels, doubles, from + 3, headline) : null;
+      return lines.splice(0, doubles[from]).map((id) => ({ id, label: labels[doubles[from + 1]], prediction: answer }));
+    });
   }
 
   /** Names of the classes in the order they were added. @returns {string[]} */
@@ -367,7 +454,7 @@ export class Classifier {
   /** How many examples each class has. @returns {Record<string, number>} */
   get counts() { return record(this.#described().labels, (i) => this.#described().examples[i].length); }
 
-  /** Ids of a class's examples. @param {string} label @returns {number[]} */
+  /** Ids of a class's examples. @param {string} label @returns {string[]} */
   examples(label) {
     const i = this.#described().labels.indexOf(label);
     return i < 0 ? [] : [...this.#described().examples[i]];
@@ -427,6 +514,11 @@ export class Classifier {
   }
 }
 
+// What mq_change does.
+const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, BEGIN, END, UNDO, REDO] = Array(10).keys();
+
+const decoder = new TextDecoder();
+
 /** How long the thread may be busy at a time, in milliseconds. */
 const SLICE = 12;
 
@@ -462,30 +554,29 @@ function record(labels, value) {
   return all;
 }
 
-/** @param {string[]} labels @param {Float64Array} numbers @param {number} at of none; the classes follow @returns {Prediction} */
-function prediction(labels, numbers, at) {
+/**
+ * @param {string[]} labels @param {Float64Array} numbers @param {number} at of none; the classes follow, and the decision
+ * @param {string} headline
+ * @returns {Prediction}
+ */
+function prediction(labels, numbers, at, headline) {
   let best = 0;
   for (let i = 1; i < labels.length; i++) if (numbers[at + 1 + i] > numbers[at + 1 + best]) best = i;
-  return { label: labels[best], probabilities: record(labels, (i) => numbers[at + 1 + i]), none: numbers[at] };
+  const [taken, doubtful] = numbers.subarray(at + 1 + labels.length);
+  return { label: labels[best], probabilities: record(labels, (i) => numbers[at + 1 + i]), none: numbers[at], decision: labels[taken] ?? null, doubtful: doubtful === 1, headline };
 }
 
 /** Reads the reply of mq_describe. @param {Uint8Array<ArrayBuffer>} reply */
 function describe(reply) {
   const view = new DataView(reply.buffer);
-  const decoder = new TextDecoder();
-  let at = 0;
-  const word = () => view.getUint32((at += 4) - 4, true);
-  const string = (/** @type {number} */ n) => decoder.decode(reply.subarray(at, at += n));
-  const dimension = word();
-  const nonePrior = view.getFloat64((at += 8) - 8, true);
+  const [dimension, nonePrior, n] = [view.getUint32(0, true), view.getFloat64(4, true), view.getUint32(12, true)];
+  const [undo, redo, ...lines] = decoder.decode(reply.subarray(16 + 4 * n)).split('\n');
   /** @type {string[]} */
   const labels = [];
-  /** @type {number[][]} */
-  const examples = [];
-  for (let n = word(); n > 0; n--) {
-    const [length, count] = [word(), word()];
-    labels.push(string(length));
-    examples.push(Array.from({ length: count }, word));
-  }
-  return { dimension, nonePrior, labels, examples };
+  const examples = Array.from({ length: n }, (_, i) => {
+    const [label, ...ids] = lines.splice(0, 1 + view.getUint32(16 + 4 * i, true));
+    labels.push(label);
+    return ids;
+  });
+  return { dimension, nonePrior, labels, examples, undo, redo };
 }

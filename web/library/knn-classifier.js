@@ -75,9 +75,12 @@ export class KNNClassifier {
     const classifier = await asked;
     if (this.#disposed) throw new Error('The classifier has been disposed of.');
     if (asked !== this.#classifier) return this.#predict(x); // classes were cleared meanwhile
-    for (const [label, row] of this.#pending.splice(0)) classifier.addExampleSync(row, label);
+    for (const [label, row] of this.#pending.splice(0)) classifier.addExampleSync(row, `class ${this.#index.get(label)}`); // its own labels are any text
+    const names = [...this.#index.keys()];
+    const nameOf = (/** @type {string} */ label) => names[Number(label.slice(6))];
     const { label, probabilities } = classifier.predictSync(x);
-    return { label, classIndex: /** @type {number} */ (this.#index.get(label)), confidences: { ...probabilities } };
+    const confidences = Object.fromEntries(Object.entries(probabilities).map(([label, p]) => [nameOf(label), p]));
+    return { label: nameOf(label), classIndex: /** @type {number} */ (this.#index.get(nameOf(label))), confidences };
   }
 
   /** @param {number | string} label */

@@ -7,7 +7,6 @@ import { startEngine } from '../engine/index.js';
 
 export { loadEngine } from '../engine/index.js'; // of the page, whose files lie elsewhere
 export { Judge, learn } from '../engine/judge.js';
-export { decide, NONE_FROM } from '../engine/decide.js';
 export { nextTask } from '../base/task.js';
 
 /** @typedef {import('../engine/contract.js').LoadedEngine} Storage */

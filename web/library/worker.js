@@ -94,11 +94,17 @@ export class RemoteClassifier {
   /** @param {string} method @param {...unknown} args @returns {Promise<any>} */
   #call(method, ...args) { return this.#worker.call(this.#handle, method, args); }
 
-  /** @param {Vector} vector @param {string} label @param {{group?: string}} [options] @returns {Promise<number>} */
+  /** @param {Vector} vector @param {string} label @param {{group?: string}} [options] @returns {Promise<string>} */
   addExample(vector, label, options) { return this.#call('addExampleSync', sent(vector), label, options); }
+
+  /** @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {{group?: string}} [options] @returns {Promise<string[]>} */
+  async addExamples(vectors, labels, options) { return this.#call('addExamplesSync', Array.from(vectors, sent), [...labels], options); }
 
   /** @param {Vector} vector @returns {Promise<import('./classifier.js').Prediction>} */
   predict(vector) { return this.#call('predictSync', sent(vector)); }
+
+  /** @param {Iterable<Vector>} batch @returns {Promise<import('./classifier.js').Prediction[]>} */
+  async predictMany(batch) { return this.#call('predictMany', Array.from(batch, sent)); }
 
   /** @param {Iterable<Vector>} batch @param {import('./classifier.js').BatchOptions} [options] @returns {Promise<import('./classifier.js').Prediction[]>} */
   async classify(batch, options) { return this.#worker.call(this.#handle, 'classify', [Array.from(batch, sent)], options); }
@@ -109,7 +115,7 @@ export class RemoteClassifier {
   /** @returns {Promise<import('./classifier.js').LeftOut[]>} */
   leaveOneOut() { return this.#call('leaveOneOut'); }
 
-  /** @param {number} id @returns {Promise<void>} */
+  /** @param {string} id @returns {Promise<void>} */
   removeExample(id) { return this.#call('removeExample', id); }
 
   /** @param {string} label @returns {Promise<void>} */
@@ -121,8 +127,32 @@ export class RemoteClassifier {
   /** @param {string} label @param {string} to @returns {Promise<void>} */
   renameClass(label, to) { return this.#call('renameClass', label, to); }
 
+  /** @param {string} id @param {string} label @returns {Promise<void>} */
+  moveExample(id, label) { return this.#call('moveExample', id, label); }
+
+  /** @param {string} label @param {string} into @returns {Promise<void>} */
+  mergeClasses(label, into) { return this.#call('mergeClasses', label, into); }
+
   /** @returns {Promise<boolean>} */
   undo() { return this.#call('undo'); }
+
+  /** @returns {Promise<boolean>} */
+  redo() { return this.#call('redo'); }
+
+  /** @returns {Promise<{undo: string, redo: string}>} */
+  steps() { return this.#call('steps'); }
+
+  /** @param {string} label @returns {Promise<string[]>} */
+  examples(label) { return this.#call('examples', label); }
+
+  /** @returns {Promise<number>} */
+  dimension() { return this.#call('dimension'); }
+
+  /** @returns {Promise<{nonePrior: number}>} */
+  settings() { return this.#call('settings'); }
+
+  /** @param {Partial<{nonePrior: number}>} changes @returns {Promise<void>} */
+  configure(changes) { return this.#call('configure', changes); }
 
   /** @returns {Promise<Uint8Array<ArrayBuffer>>} */
   save() { return this.#call('save'); }

@@ -36,7 +36,7 @@ func All() ([]*metaqda.Prior, error) {
 func Of(extractor string) (*metaqda.Prior, error) {
 	all, err := All()
 	for _, p := range all {
-		if extractor != "" && p.Content().Extractor.ID == extractor {
+		if extractor != "" && p.Extractor().ID == extractor {
 			return p, err
 		}
 	}

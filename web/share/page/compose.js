@@ -1,51 +1,33 @@
 // @ts-check
 /**
- * What to show of an answer, and in which words: those of wasm/view/compose.go, which
- * draws the page that the file comes from. testdata/view/frames.json holds both to the
- * same.
+ * What to show of an answer, as wasm/view/compose.go does, which draws the page that the file
+ * comes from. testdata/view/frames.json holds both to the same. The headline is the engine's.
  */
-import { decide } from '../../engine/decide.js';
 
 /** @typedef {{name: string, examples: number, probability: number}} Class in the order taught */
 /** @typedef {{name: string, text: string, p: number, best: boolean, none: boolean}} Row */
 
 const NONE = 'None of these';
-const PROBABLE = 60;
-const NEAR_SURE = 97;
-const ALSO_NAMED = 0.5;
 
 /**
  * @param {Class[]} classes some of them with pictures
  * @param {number} none its probability
- * @param {{open: boolean, sort: 'probability'|'taught'}} options open: none of these is a hypothesis at all
+ * @param {{open: boolean, sort: 'probability'|'taught', taken: number, headline: string}} options open: none of these is a hypothesis
+ *   at all; taken: the index of the class that it is taken for, -1 for none of these
  * @returns {{verdict: string, rows: Row[]}}
  */
-export function compose(classes, none, { open, sort }) {
+export function compose(classes, none, { open, sort, taken, headline }) {
   const rows = classes.map(({ name, examples, probability }) => row(name, probability, examples === 0 ? 'no pictures yet' : percent(probability)));
   rows.push({ ...row(NONE, none, percent(none)), none: true });
-  const best = rows.at(decide(classes.map(({ probability }) => probability), none)) ?? rows[0];
+  const best = rows.at(taken) ?? rows[0];
   best.best = true;
   const ranked = [...rows].sort((a, b) => b.p - a.p); // stable
   const taught = classes.filter(({ examples }) => examples > 0).length;
-  return { verdict: verdict(taught, open, best, ranked.filter((row) => row !== best)[0]), rows: sort === 'taught' ? rows : ranked };
+  return { verdict: taught === 1 && !open ? `Only “${best.name}” has pictures: teach a second class to compare with.` : headline, rows: sort === 'taught' ? rows : ranked };
 }
 
 /** @param {string} name @param {number} p @param {string} text @returns {Row} */
 const row = (name, p, text) => ({ name, text, p, best: false, none: false });
-
-/** @param {number} taught how many classes @param {boolean} open @param {Row} best @param {Row} next the most probable of the others */
-function verdict(taught, open, best, next) {
-  if (taught === 1 && !open) return `Only “${best.name}” has pictures: teach a second class to compare with.`;
-  const sure = whole(best.p);
-  if (best.none && sure >= PROBABLE) return `None of these, most likely: ${best.text}`;
-  if (sure >= NEAR_SURE) return `Almost certainly ${best.name}: ${best.text}`;
-  if (sure >= PROBABLE) return `Probably ${best.name}: ${best.text}`;
-  if (next.p >= ALSO_NAMED * best.p) return `Not sure: ${spoken(best)} or ${spoken(next)}`;
-  return `Not sure, perhaps ${spoken(best)}`;
-}
-
-/** @param {Row} row */
-const spoken = ({ name, text, none }) => (none ? `none of these ${text}` : `${name} ${text}`);
 
 /** Nothing is called certain or impossible that is not exactly so. @param {number} p */
 function percent(p) {

@@ -29,10 +29,10 @@ export function buildRecogniser({ classifier, extractor, about, onTaught }) {
       meters.show({ verdict: 'The probabilities appear here.', rows: [] });
       return null;
     }
-    const { probabilities, none } = classifier.predictSync(asked);
+    const { probabilities, none, decision, doubtful, headline } = classifier.predictSync(asked);
     const { counts, labels, settings } = classifier;
-    meters.show(compose(labels.map((name) => ({ name, examples: counts[name], probability: probabilities[name] })), none, { open: settings.nonePrior > 0, sort: about.sort }));
-    return { classes: labels.map((name) => ({ id: name, name, probability: probabilities[name] })), none };
+    meters.show(compose(labels.map((name) => ({ name, examples: counts[name], probability: probabilities[name] })), none, { open: settings.nonePrior > 0, sort: about.sort, taken: decision === null ? -1 : labels.indexOf(decision), headline }));
+    return { classes: labels.map((name) => ({ id: name, name, probability: probabilities[name] })), none, decision: { class: decision ?? '', doubtful, headline } };
   };
   const again = () => {
     answer();
@@ -51,14 +51,14 @@ export function buildRecogniser({ classifier, extractor, about, onTaught }) {
   };
   /** @param {string} label @param {Float32Array} vector */
   const add = (label, vector) => {
-    const id = String(classifier.addExampleSync(vector, label));
+    const id = classifier.addExampleSync(vector, label);
     taught.set(id, label);
     return id;
   };
   /** @param {string} id */
   const remove = (id) => {
     const label = taught.get(id) ?? '';
-    classifier.removeExample(Number(id));
+    classifier.removeExample(id);
     taught.delete(id);
     if (!classifier.counts[label] && !about.classes.includes(label)) classifier.removeClass(label);
     return label;

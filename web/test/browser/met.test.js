@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';
-import { decide } from '../../engine/decide.js';
 import { sortState } from './many.js';
 import { addClass, addPictures, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
@@ -64,12 +63,10 @@ test('what is marked in the answer is what the same numbers are taken for elsewh
   let none = 0;
   for (const name of ['cat', 'rocket', 'penguin', 'umbrella', 'bicycle', 'banana']) {
     const got = await recognise(page, sample('emojione', name));
-    const classes = Object.keys(got).filter((one) => one !== 'None of these');
-    const best = decide(classes.map((one) => got[one]), got['None of these']);
-    if (best < 0) none++;
-    assert.equal(await page.locator('.meter-best').getAttribute('aria-label'), classes[best] ?? 'None of these', name);
+    const marked = await page.locator('.meter-best').getAttribute('aria-label') ?? '';
+    if (marked === 'None of these') none++;
     const said = (await page.locator('#verdict').textContent() ?? '').toLowerCase();
-    assert.ok(said.includes((classes[best] ?? 'none of these').toLowerCase()), `${said} of ${JSON.stringify(got)}`);
+    assert.ok(said.includes(marked.toLowerCase()), `${said} of ${JSON.stringify(got)}`);
   }
   assert.ok(none > 0, 'strangers are among them');
 }));

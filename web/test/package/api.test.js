@@ -356,7 +356,7 @@ test('what cannot be is refused with a code', async () => {
   assert.throws(() => c.predictSync(vector(0, 0).fill(NaN)), refusal('value'));
   assert.throws(() => c.renameClass('a', 'b'), refusal('label'));
   assert.throws(() => c.removeClass('z'), refusal('label'));
-  assert.throws(() => c.removeExample(12345), refusal('example'));
+  assert.throws(() => c.removeExample('12345'), refusal('example'));
   await assert.rejects(c.predict({}), refusal('extractor'));
   await assert.rejects(createClassifier({ prior: new Uint8Array(100) }), refusal('format'));
   await assert.rejects(createClassifier({ nonePrior: 2 }), refusal('value'));

@@ -9,7 +9,7 @@ import test from 'node:test';
 import { Packer } from '../../engine/reading.js';
 
 const FILE = new URL('../../../wasm/store/testdata/packs.json', import.meta.url);
-const EXAMPLE = ['id', 'session', 'class', 'order', 'embedding', 'thumbnail'];
+const EXAMPLE = ['id', 'session', 'class', 'order', 'embedding', 'thumbnail', 'group'];
 const SESSION = ['id', 'name', 'created', 'updated', 'saved', 'sort', 'nonePrior', 'prior', 'extractor', 'extractorSum'];
 const bytes = (/** @type {number[]} */ ...some) => new Uint8Array(some);
 
@@ -19,8 +19,9 @@ const cases = {
     ['a', { id: 'a', session: 's', class: 'cat', order: 1, embedding: bytes(0, 0, 128, 63, 0, 0, 0, 64) }],
     ['b', { id: 'b', session: 's', class: 'dog', order: -2.5, embedding: bytes(0, 0, 64, 64, 0, 0, 128, 64) }],
   ] },
-  'of before, with a thumbnail': { table: 'examples', fields: EXAMPLE, records: [
+  'with a thumbnail, as before, or a group': { table: 'examples', fields: EXAMPLE, records: [
     ['a', { id: 'a', session: 's', class: 'cat', order: 1, embedding: bytes(1, 2, 3, 4), thumbnail: bytes(9) }],
+    ['b', { id: 'b', session: 's', class: 'cat', order: 1, embedding: bytes(1, 2, 3, 4), group: 'walk' }],
   ] },
   'what is wrong': { table: 'examples', fields: EXAMPLE, records: [
     ['a', { id: 'another', session: 's', class: null, order: 'first', embedding: 'none' }],

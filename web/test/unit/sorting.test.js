@@ -8,7 +8,7 @@ import { countsOf, groupsOf, isDoubtful, NONE, percent, tableOf, verdict, WAITIN
 const classes = [{ id: 'c', name: 'Cat' }, { id: 'd', name: 'Dog, small' }];
 
 /** @param {string} name @param {number[]} p of none, and of the classes @param {string} [taught] @returns {Sortable} */
-const picture = (name, [none, ...probabilities], taught = '') => ({ name, path: `f/${name}`, answer: { classes: ['c', 'd'], probabilities, none }, taught });
+const picture = (name, [none, ...probabilities], taught = '') => ({ name, path: `f/${name}`, answer: { classes: ['c', 'd'], probabilities, none, taken: none >= 0.335 ? -1 : probabilities.indexOf(Math.max(...probabilities)), doubtful: false }, taught });
 const cat = picture('cat.png', [0.05, 0.9, 0.05]);
 const doubt = picture('doubt.png', [0.2, 0.5, 0.3]);
 const dog = picture('dog.png', [0, 0.004, 0.996]);

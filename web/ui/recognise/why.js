@@ -2,7 +2,6 @@
 /** Why an answer is what it is: the taught pictures nearest to what was asked. */
 import { byId } from '../kit/dom.js';
 import { html, ref, render } from '../kit/view.js';
-import { decide } from '../../library/storage.js';
 
 /** @typedef {import('../../library/types.js').Engine} Engine */
 /** @typedef {import('../../library/types.js').Prediction} Prediction */
@@ -55,7 +54,7 @@ export class Why {
 
   /** @param {import('../../library/types.js').Near[]} near @param {Prediction|null} answer */
   #show(near, answer) {
-    const none = answer && decide(answer.classes.map(({ probability }) => probability), answer.none) < 0;
+    const none = answer?.decision.class === '';
     const title = none ? `None of the taught pictures is close enough. The nearest ${near.length === 1 ? 'is' : 'are'}:`
       : near.length === 1 ? 'The taught picture most like it:' : `The ${near.length} taught pictures most like it, nearest first:`;
     this.box.hidden = near.length === 0;

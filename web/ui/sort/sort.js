@@ -274,10 +274,10 @@ export class Sorting {
 
   /** @param {Item[]} items */
   async #judge(items) {
-    const { classes, probabilities } = await this.judge.together(items.map(({ embedding }) => embedding));
+    const { classes, probabilities, taken, doubtful } = await this.judge.together(items.map(({ embedding }) => embedding));
     const width = classes.length + 1;
     items.forEach((item, i) => {
-      item.answer = probabilities && { classes, none: probabilities[i * width], probabilities: probabilities.subarray(i * width + 1, (i + 1) * width) };
+      item.answer = probabilities && { classes, none: probabilities[i * width], probabilities: probabilities.subarray(i * width + 1, (i + 1) * width), taken: taken[i], doubtful: doubtful[i] === 1 };
     });
     this.#together = probabilities !== null;
     this.#later();
@@ -474,5 +474,6 @@ function itemOf(file, piece, name, embedding, answer, picture) {
  * @returns {import('./sorting.js').Answer|null}
  */
 function answerOf(prediction) {
-  return prediction && { classes: prediction.classes.map(({ id }) => id), probabilities: prediction.classes.map(({ probability }) => probability), none: prediction.none };
+  return prediction && { classes: prediction.classes.map(({ id }) => id), probabilities: prediction.classes.map(({ probability }) => probability), none: prediction.none,
+    taken: prediction.classes.findIndex(({ id }) => id === prediction.decision.class), doubtful: prediction.decision.doubtful };
 }

@@ -1,11 +1,10 @@
 // @ts-check
 /** What many pictures are taken for: groups, order, filters and the table of them. Nothing here touches the page. */
-import { decide } from '../../library/storage.js';
 
 /**
  * An answer about one picture, with the ids of the classes that it speaks of.
  *
- * @typedef {{classes: string[], probabilities: ArrayLike<number>, none: number}} Answer
+ * @typedef {{classes: string[], probabilities: ArrayLike<number>, none: number, taken: number, doubtful: boolean}} Answer
  */
 /**
  * @typedef {object} Sortable one of the pictures
@@ -43,7 +42,7 @@ export const DOUBTFUL = 0.8;
 export function verdict({ answer, taught }) {
   if (taught) return { id: taught, probability: 1 };
   if (!answer) return { id: WAITING, probability: 0 };
-  const best = decide(answer.probabilities, answer.none);
+  const best = answer.taken;
   return best < 0 ? { id: NONE, probability: answer.none } : { id: answer.classes[best], probability: answer.probabilities[best] };
 }
 

@@ -76,7 +76,7 @@ export class Changes {
    */
   async move(classId, ids, toId) {
     const [from, to] = [classId, toId].map((id) => this.model().name(id));
-    /** @type {{id: string, undo: string}[]} */
+    /** @type {{undo: string}[]} */
     const moved = [];
     try {
       for (const id of ids) moved.push(await this.undo.expect(this.engine.moveExample(classId, id, toId)));
@@ -89,7 +89,7 @@ export class Changes {
         });
       }
     }
-    return moved.at(-1)?.id ?? '';
+    return ids[moved.length - 1] ?? '';
   }
 
   /** Moves an example to a class, which is made where it is new. @param {string} example @param {Target} target @returns {Promise<string>} its id there */

@@ -5,7 +5,6 @@
  * that was never taught it takes it for its own class.
  */
 import { counted } from '../kit/dom.js';
-import { decide } from '../../library/storage.js';
 
 /** @typedef {import('../../library/types.js').Trial} Trial */
 
@@ -51,8 +50,8 @@ const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
  */
 
 /** @param {Trial} trial @returns {Verdict} */
-export function judge({ class: truth, pictures, classes, answer, none }) {
-  const best = decide(answer, none);
+export function judge({ class: truth, pictures, classes, answer, none, decision }) {
+  const best = classes.indexOf(decision.class);
   return { truth, answer: classes[best] ?? null, own: answer[classes.indexOf(truth)] ?? 0, sure: answer[best] ?? none, pictures };
 }
 

@@ -1,0 +1,452 @@
+package metaqda
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/qda"
+)
+
+// NoneName is what people read where none of the classes fits: no class is called so.
+const NoneName = "None of these"
+
+// Class is one class with its examples. What [Classifier.Classes] returns is a copy.
+type Class struct {
+	ID       string  // stays the same whatever the class is called
+	Label    string  // as [CleanLabel] leaves it
+	Order    float64 // classes stand in ascending order, those of equal order by ID
+	Examples []*Example
+	Bursts   []int // numbers of examples that count as one, frames of a group or nearly the same, in the order they were begun
+}
+
+// Example is one vector of a class. It does not change.
+type Example struct {
+	ID        string
+	Class     string    // ID of its class
+	Order     float64   // examples stand in ascending order, those of equal order by ID, frames of a group with the first of them
+	Group     string    // of one burst, empty for an example by itself
+	Vector    []float32 // d, as the extractor gives it
+	Thumbnail []byte    // encoded picture, or nil
+	Apart     bool      // the thumbnail is kept elsewhere
+}
+
+// before is the order of classes, and of examples of a class.
+func before(a, b float64, idA, idB string) bool { return a < b || a == b && idA < idB }
+
+// class is a class as the classifier keeps it. Package qda knows it by its id, so that a
+// new label is no change there.
+type class struct {
+	Class  // but for its examples, which are in units
+	folded string
+	units  []*unit
+	known  int     // so many units, the first ones, are known to the densities
+	top    float64 // the largest order that an example has had
+}
+
+// unit is what counts as one example for the densities: an example, or the mean of the
+// frames of a group.
+type unit struct {
+	group  string
+	frames []*Example // in their order
+}
+
+// copied returns the class as callers see it.
+func (k *class) copied() Class {
+	all := k.Class
+	all.Examples, all.Bursts = k.list(), slices.Clone(k.Bursts)
+	return all
+}
+
+func (k *class) list() []*Example {
+	all := make([]*Example, 0, len(k.units))
+	for _, u := range k.units {
+		all = append(all, u.frames...)
+	}
+	return all
+}
+
+// CleanLabel returns a name as labels are kept, in Unicode's composed form without space
+// around it, or a *[qda.LabelError] for one that is empty, has control characters, is longer
+// than [model.MaxLabel] characters or is [NoneName].
+func CleanLabel(name string) (string, error) {
+	clean, err := model.CleanLabel(name)
+	if err != nil {
+		return "", &qda.LabelError{Label: name[:min(len(name), model.MaxLabel)], Reason: err.Error()}
+	}
+	if model.FoldLabel(clean) == model.FoldLabel(NoneName) {
+		return "", &qda.LabelError{Label: clean, Reason: "is what is answered where no class fits: choose another name"}
+	}
+	return clean, nil
+}
+
+// SameLabel reports whether people take two labels for the same: those that differ in
+// case, in how accents are composed, in the width of letters or in space.
+func SameLabel(a, b string) bool { return a == b || model.FoldLabel(a) == model.FoldLabel(b) }
+
+// Classes returns the classes in their order. Cost O(N).
+func (c *Classifier) Classes() []Class {
+	all := make([]Class, len(c.classes))
+	for i, k := range c.classes {
+		all[i] = k.copied()
+	}
+	return all
+}
+
+// Labels returns those of the classes in their order.
+func (c *Classifier) Labels() []string {
+	all := make([]string, len(c.classes))
+	for i, k := range c.classes {
+		all[i] = k.Label
+	}
+	return all
+}
+
+// Bursts returns how many examples each class has in their order, a burst being one.
+func (c *Classifier) Bursts() []int {
+	all := make([]int, len(c.classes))
+	for i, k := range c.classes {
+		all[i] = len(k.Bursts)
+	}
+	return all
+}
+
+// At returns the i-th class without its examples, and how many those are.
+func (c *Classifier) At(i int) (k Class, examples int) {
+	for _, u := range c.classes[i].units {
+		examples += len(u.frames)
+	}
+	return c.classes[i].Class, examples
+}
+
+// Find returns the class of a label, or that people take for the same (see [SameLabel]).
+func (c *Classifier) Find(label string) (k Class, ok bool) {
+	if k := c.find(label); k != nil {
+		return k.copied(), true
+	}
+	return Class{}, false
+}
+
+// Class returns the class of an id.
+func (c *Classifier) Class(id string) (k Class, ok bool) {
+	if k := c.ids[id]; k != nil {
+		return k.copied(), true
+	}
+	return Class{}, false
+}
+
+// Example returns the example of an id, nil if there is none.
+func (c *Classifier) Example(id string) *Example { return c.examples[id] }
+
+func (c *Classifier) find(label string) *class {
+	for _, k := range c.classes {
+		if k.Label == label {
+			return k
+		}
+	}
+	if clean, err := model.CleanLabel(label); err == nil {
+		folded := model.FoldLabel(clean)
+		for _, k := range c.classes {
+			if k.folded == folded {
+				return k
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Classifier) class(label string) (*class, error) {
+	if k := c.find(label); k != nil {
+		return k, nil
+	}
+	return nil, &qda.LabelError{Label: label[:min(len(label), model.MaxLabel)], Reason: "does not exist: add it first"}
+}
+
+// free returns a label as it is kept, unless a class but the given one has it.
+func (c *Classifier) free(label, except string) (string, error) {
+	clean, err := CleanLabel(label)
+	if err != nil {
+		return "", err
+	}
+	folded := model.FoldLabel(clean)
+	for _, k := range c.classes {
+		if k.ID != except && (k.Label == clean || k.folded == folded) {
+			return "", &qda.LabelError{Label: k.Label, Reason: "exists already: choose another name"}
+		}
+	}
+	return clean, nil
+}
+
+// Numbered returns a name if it is free, or else the first free one of "name (2)",
+// "name (3)" and so on.
+func Numbered(name string, free func(name string) bool) string {
+	for n := 2; ; n++ {
+		if free(name) {
+			return name
+		}
+		base := name
+		if n > 2 {
+			base = strings.TrimSuffix(name, " ("+strconv.Itoa(n-1)+")")
+		}
+		name = base + " (" + strconv.Itoa(n) + ")"
+	}
+}
+
+func (c *Classifier) newID() string {
+	if c.NewID != nil {
+		return c.NewID()
+	}
+	c.last++
+	return strconv.FormatUint(c.last, 36)
+}
+
+// tooMany refuses what [Classifier.Save] could not write.
+func tooMany(most int, what string) error {
+	return &Error{Code: "limit", Message: "A classifier holds at most " + strconv.Itoa(most) + " " + what + ": divide them among several."}
+}
+
+// putClass puts a class at its place, with the examples that it has, and where taken is
+// what the densities knew of it before, with that.
+func (c *Classifier) putClass(k *class, taken *qda.Detached) error {
+	switch n := k.count(); {
+	case len(c.classes) >= model.MaxClasses:
+		return tooMany(model.MaxClasses, "classes")
+	case len(c.examples)+n > model.MaxExamples:
+		return tooMany(model.MaxExamples, "examples")
+	}
+	at := slices.IndexFunc(c.classes, func(o *class) bool { return before(k.Order, o.Order, k.ID, o.ID) })
+	if at < 0 {
+		at = len(c.classes)
+	}
+	k.Label = Numbered(k.Label, func(name string) bool {
+		folded := model.FoldLabel(name)
+		return !slices.ContainsFunc(c.classes, func(o *class) bool { return o.Label == name || !c.bulk && o.folded == folded })
+	})
+	k.folded, k.top = model.FoldLabel(k.Label), k.highest()
+	if c.qda != nil {
+		if err := c.attach(k, at, taken); err != nil {
+			return err
+		}
+	}
+	if c.ids == nil {
+		c.ids, c.examples = map[string]*class{}, map[string]*Example{}
+	}
+	c.classes = slices.Insert(c.classes, at, k)
+	c.ids[k.ID], c.top = k, max(c.top, k.Order)
+	k.Bursts = nil
+	c.tell(Change{Do: PutClass, Class: k.Class, At: at, New: true})
+	for i, x := range k.list() {
+		c.examples[x.ID] = x
+		c.tell(Change{Do: PutExample, Class: k.Class, At: i, Example: x})
+	}
+	c.tellBursts(k)
+	return nil
+}
+
+// attach makes a class known to the densities, as the one at a place.
+func (c *Classifier) attach(k *class, at int, taken *qda.Detached) (err error) {
+	if taken == nil {
+		k.known = 0
+		if err := c.qda.AddClass(k.ID); err != nil {
+			return err
+		}
+		if err := c.enrolSoon(k); err != nil {
+			_ = c.qda.RemoveClass(k.ID)
+			return err
+		}
+		if at == len(c.classes) {
+			return nil
+		}
+		if taken, err = c.qda.Detach(k.ID); err != nil {
+			return err
+		}
+	}
+	return c.qda.Attach(at, taken)
+}
+
+// takeClass is the inverse of putClass.
+func (c *Classifier) takeClass(k *class) (taken *qda.Detached, err error) {
+	if c.qda != nil {
+		if taken, err = c.qda.Detach(k.ID); err != nil {
+			return nil, err
+		}
+	}
+	c.classes = slices.DeleteFunc(c.classes, func(o *class) bool { return o == k })
+	delete(c.ids, k.ID)
+	gone := k.copied()
+	for _, x := range gone.Examples {
+		delete(c.examples, x.ID)
+	}
+	c.tell(Change{Do: DropClass, Class: gone})
+	return taken, nil
+}
+
+func (k *class) count() (n int) {
+	for _, u := range k.units {
+		n += len(u.frames)
+	}
+	return n
+}
+
+func (k *class) highest() (top float64) {
+	for _, u := range k.units {
+		top = max(top, u.frames[len(u.frames)-1].Order)
+	}
+	return max(top, k.top)
+}
+
+// put puts an example at its place in its class.
+func (c *Classifier) put(x *Example) error {
+	k := c.ids[x.Class]
+	if k == nil {
+		return &Error{Code: "class", Message: "The class of this example is gone: bring the class back first."}
+	}
+	if len(c.examples) >= model.MaxExamples {
+		return tooMany(model.MaxExamples, "examples")
+	}
+	if err := c.transform(x.Vector); err != nil {
+		return err
+	}
+	err := error(nil)
+	if i := k.unit(x.Group); i >= 0 {
+		frames := slices.Clone(k.units[i].frames)
+		at := slices.IndexFunc(frames, func(o *Example) bool { return before(x.Order, o.Order, x.ID, o.ID) })
+		if at < 0 {
+			at = len(frames)
+		}
+		err = c.regroup(k, i, slices.Insert(frames, at, x))
+	} else {
+		err = c.putUnit(k, &unit{group: x.Group, frames: []*Example{x}})
+	}
+	if err != nil {
+		return err
+	}
+	c.examples[x.ID], k.top = x, max(k.top, x.Order)
+	c.tell(Change{Do: PutExample, Class: k.Class, At: k.place(x), Example: x})
+	if !c.bulk {
+		c.tellBursts(k)
+	}
+	return nil
+}
+
+// take is the inverse of put.
+func (c *Classifier) take(x *Example) error {
+	k := c.ids[x.Class]
+	i := slices.IndexFunc(k.units, func(u *unit) bool { return slices.Contains(u.frames, x) })
+	frames := slices.DeleteFunc(slices.Clone(k.units[i].frames), func(o *Example) bool { return o == x })
+	var err error
+	if len(frames) > 0 {
+		err = c.regroup(k, i, frames)
+	} else {
+		err = c.takeUnit(k, i)
+	}
+	if err != nil {
+		return err
+	}
+	delete(c.examples, x.ID)
+	c.tell(Change{Do: DropExample, Class: k.Class, Example: x})
+	c.tellBursts(k)
+	return nil
+}
+
+// regroup gives the i-th unit of a class other frames, and its place by the first of them.
+func (c *Classifier) regroup(k *class, i int, frames []*Example) error {
+	old := k.units[i]
+	if err := c.takeUnit(k, i); err != nil {
+		return err
+	}
+	err := c.putUnit(k, &unit{group: old.group, frames: frames})
+	if err != nil {
+		_ = c.putUnit(k, old) // which it knew
+	}
+	return err
+}
+
+func (c *Classifier) putUnit(k *class, u *unit) error {
+	first := u.frames[0]
+	i := len(k.units)
+	for i > 0 && before(first.Order, k.units[i-1].frames[0].Order, first.ID, k.units[i-1].frames[0].ID) {
+		i--
+	}
+	if i < k.known || k.known == len(k.units) && !c.bulk {
+		if err := c.mean(u); err != nil {
+			return err
+		}
+		if err := c.qda.Insert(k.ID, i, c.x); err != nil {
+			return err
+		}
+		k.known++
+	}
+	k.units = slices.Insert(k.units, i, u)
+	c.behind = c.behind || k.known < len(k.units)
+	return nil
+}
+
+func (c *Classifier) takeUnit(k *class, i int) error {
+	if i < k.known {
+		if err := c.qda.Remove(k.ID, i); err != nil {
+			return err
+		}
+		k.known--
+	}
+	k.units = slices.Delete(k.units, i, i+1)
+	return nil
+}
+
+// unit returns where the unit of a group stands, -1 for none.
+func (k *class) unit(group string) int {
+	if group == "" {
+		return -1
+	}
+	return slices.IndexFunc(k.units, func(u *unit) bool { return u.group == group })
+}
+
+// place returns where an example stands among those of its class, looked for from the
+// end: where it was added.
+func (k *class) place(x *Example) int {
+	n := k.count()
+	for _, u := range slices.Backward(k.units) {
+		n -= len(u.frames)
+		if i := slices.Index(u.frames, x); i >= 0 {
+			return n + i
+		}
+	}
+	return -1
+}
+
+// transform stores in c.x what package qda knows a vector as.
+func (c *Classifier) transform(vector []float32) error {
+	if len(vector) != len(c.x) {
+		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: len(c.x)}
+	}
+	return c.prior.transform(c.x, vector)
+}
+
+func (p *Prior) transform(dst []float64, vector []float32) error {
+	for i, v := range vector {
+		dst[i] = float64(v)
+	}
+	return p.file.Transform.ApplyTo(dst, dst)
+}
+
+// mean stores in c.x what package qda knows a unit as: the mean of its frames, transformed.
+func (c *Classifier) mean(u *unit) error {
+	if len(u.frames) == 1 {
+		return c.transform(u.frames[0].Vector)
+	}
+	sum := make([]float64, len(c.x))
+	for _, x := range u.frames {
+		if err := c.transform(x.Vector); err != nil {
+			return err
+		}
+		for i, v := range c.x {
+			sum[i] += v
+		}
+	}
+	for i, v := range sum {
+		c.x[i] = v / float64(len(u.frames))
+	}
+	return nil
+}

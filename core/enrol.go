@@ -1,0 +1,176 @@
+package metaqda
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/qda"
+)
+
+// Of many examples that come at once, with [Classifier.Lazy], the densities come to know
+// most in slices: neither a start waits for them nor is anything frozen. Changes need
+// not wait, an answer does.
+
+const (
+	enrolledAtOnce = 400 // examples
+	enrolledRows   = 64  // in one piece of work
+)
+
+// enrolAnew makes all examples known to densities that know none.
+func (c *Classifier) enrolAnew() error {
+	for _, k := range c.classes {
+		k.known = 0
+		c.behind = c.behind || len(k.units) > 0
+	}
+	if c.Lazy && len(c.examples) > enrolledAtOnce {
+		return nil
+	}
+	return c.enrolAll()
+}
+
+// enrolSoon makes a class known, now or later.
+func (c *Classifier) enrolSoon(k *class) error {
+	if c.bulk || c.Lazy && len(k.units) > enrolledAtOnce {
+		c.behind = c.behind || k.known < len(k.units)
+		return nil
+	}
+	for k.known < len(k.units) {
+		if err := c.enrolSome(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Classifier) enrolAll() error {
+	if !c.behind {
+		return nil
+	}
+	for _, k := range c.classes {
+		for k.known < len(k.units) {
+			if err := c.enrolSome(k); err != nil {
+				return err
+			}
+		}
+	}
+	c.behind = false
+	for _, k := range c.classes {
+		c.tellBursts(k)
+	}
+	return nil
+}
+
+// enrolSome makes the next units of a class known.
+func (c *Classifier) enrolSome(k *class) error {
+	some := k.units[k.known:min(k.known+enrolledRows, len(k.units))]
+	rows := mat.NewDense(len(some), len(c.x), nil)
+	for i, u := range some {
+		if err := c.mean(u); err != nil {
+			return err
+		}
+		rows.SetRow(i, c.x)
+	}
+	if err := c.qda.AddRows(k.ID, rows); err != nil {
+		return err
+	}
+	k.known += len(some)
+	return nil
+}
+
+// Ready reports whether the densities know all examples, so that an answer waits for none.
+func (c *Classifier) Ready() bool { return !c.behind }
+
+// Prepare does what the first answer after changes would do beforehand, as long as more
+// says so, and reports whether that is all. Pieces of work between two calls of more are
+// those of some examples of one class. Examples with which nothing can be computed are
+// removed, and [Change.Err] says why.
+func (c *Classifier) Prepare(more func() bool) bool {
+	if c.qda == nil {
+		return true
+	}
+	for _, k := range c.classes {
+		if k.known == len(k.units) {
+			continue
+		}
+		for k.known < len(k.units) {
+			if !more() {
+				return false
+			}
+			if c.enrolSome(k) != nil {
+				c.enrolEach(k)
+			}
+		}
+		c.tellBursts(k)
+	}
+	if !c.qda.Prepare(more) {
+		return false
+	}
+	c.behind = false
+	return true
+}
+
+// enrolEach is enrolSome one by one, without those with which nothing can be computed.
+func (c *Classifier) enrolEach(k *class) {
+	for range min(enrolledRows, len(k.units)-k.known) {
+		u := k.units[k.known]
+		err := c.mean(u)
+		if err == nil {
+			err = c.qda.Add(k.ID, c.x)
+		}
+		if err == nil {
+			k.known++
+			continue
+		}
+		k.units = slices.Delete(k.units, k.known, k.known+1)
+		for _, x := range u.frames {
+			delete(c.examples, x.ID)
+			c.tell(Change{Do: DropExample, Class: k.Class, Example: x, Err: err})
+		}
+	}
+}
+
+// settle makes all examples known, for an answer that does not wait.
+func (c *Classifier) settle() error {
+	if c.qda == nil {
+		return qda.ErrNoExamples
+	}
+	if c.behind {
+		c.Prepare(func() bool { return true })
+	}
+	return nil
+}
+
+// bursts returns the sizes of a class's bursts. While the densities do not know it whole,
+// every unit is one.
+func (c *Classifier) bursts(k *class) (sizes []int) {
+	for i, u := range k.units {
+		b := len(sizes)
+		if k.known == len(k.units) {
+			b, _ = c.qda.BurstOf(k.ID, i)
+		}
+		if b == len(sizes) {
+			sizes = append(sizes, 0)
+		}
+		sizes[b] += len(u.frames)
+	}
+	return sizes
+}
+
+// tellBursts brings the sizes of a class's bursts up to date and tells where they differ.
+func (c *Classifier) tellBursts(k *class) {
+	was, is := k.Bursts, c.bursts(k)
+	if slices.Equal(was, is) {
+		return
+	}
+	k.Bursts = is
+	at := 0
+	for at < min(len(was), len(is)) && was[at] == is[at] {
+		at++
+	}
+	if len(is) == len(was)+1 && at == len(was) || len(is) == len(was) && slices.Equal(was[at+1:], is[at+1:]) {
+		c.tell(Change{Do: PutBurst, Class: k.Class, At: at, Bursts: is[at : at+1]})
+		return
+	}
+	c.tell(Change{Do: PutBursts, Class: k.Class, Bursts: slices.Clone(is)})
+}

@@ -1,0 +1,430 @@
+package metaqda
+
+import (
+	"slices"
+	"strconv"
+
+	"metaqda/core/qda"
+)
+
+// Do is what a [Change] does.
+type Do string
+
+const (
+	PutClass    Do = "put-class"    // the class is at a place and has a label; it may be new
+	DropClass   Do = "drop-class"   // the class and its examples are gone
+	PutExample  Do = "put-example"  // a new example is at a place of the class
+	DropExample Do = "drop-example" // an example of the class is gone
+	PutBurst    Do = "put-burst"    // the burst at a place of the class, or a new last one, has a size
+	PutBursts   Do = "put-bursts"   // all bursts of the class have other sizes
+)
+
+// Change is one change of classes or examples, as [Classifier.Changed] hears of it.
+type Change struct {
+	Do      Do
+	Class   Class    // its Examples only with DropClass
+	At      int      // of PutClass, PutExample and PutBurst
+	New     bool     // of PutClass: it was not there
+	Example *Example // of PutExample and DropExample
+	Bursts  []int    // sizes: of PutBurst, one, and PutBursts
+	Err     error    // of DropExample: why nothing can be computed with the example, nil where it was removed
+}
+
+func (c *Classifier) tell(what Change) {
+	if c.Changed != nil {
+		what.Class.Bursts = nil
+		c.Changed(what)
+	}
+}
+
+// Entry exchanges a class, what a class is called, an example or the prior for another
+// one or nothing. It then holds what was there, so that it is its own inverse.
+type Entry struct {
+	Do      string   // "class", "head" (label and order of a class), "example" or "prior"
+	ID      string   // of the class or example
+	Class   *Class   `json:",omitempty"` // to be there with its examples; nil for nothing
+	Example *Example `json:",omitempty"` // to be there; nil for nothing
+
+	prior *Prior
+	whole *class        // that Class is of
+	taken *qda.Detached // what the densities that said so know of it
+	by    *qda.Classifier
+}
+
+// Step is what one call changed, or all those between [Classifier.Begin] and
+// [Classifier.End].
+type Step struct {
+	ID      string
+	Name    string // in plain words: add 3 examples to Banana
+	Undone  bool   // it can be redone
+	Entries []Entry
+}
+
+// Persistent reports whether a step of which only what is exported is kept can be undone
+// later: all can but those that change the prior.
+func (s *Step) Persistent() bool {
+	return !slices.ContainsFunc(s.Entries, func(e Entry) bool { return e.Do == "prior" })
+}
+
+type journal struct {
+	done, undone []*Step // the last is the next to be undone, or redone
+	open         *Step   // begun, and not ended
+	depth        int
+	noted        int // steps in all
+}
+
+// MaxSteps is how many changes can be undone: what they removed is kept for it.
+const MaxSteps = 100
+
+// do makes changes, all or none, and notes them as one step.
+func (c *Classifier) do(entries ...Entry) error {
+	if err := c.exchangeAll(entries); err != nil {
+		return err
+	}
+	j := &c.journal
+	if j.open != nil {
+		j.open.Entries = append(j.open.Entries, entries...)
+		return nil
+	}
+	c.note(&Step{Entries: entries})
+	return nil
+}
+
+// note adds a step: what was undone before it cannot be redone any more.
+func (c *Classifier) note(s *Step) {
+	j := &c.journal
+	s.ID, s.Name = c.newID(), c.nameOf(s.Entries)
+	j.noted++
+	if len(j.done) == MaxSteps {
+		j.done = slices.Delete(j.done, 0, 1)
+	}
+	j.done, j.undone = append(j.done, s), nil
+}
+
+// exchangeAll carries out entries in their order, all or none.
+func (c *Classifier) exchangeAll(entries []Entry) error {
+	for i := range entries {
+		if err := c.exchange(&entries[i]); err != nil {
+			for i--; i >= 0; i-- {
+				_ = c.exchange(&entries[i]) // back to what was there
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Classifier) exchange(e *Entry) error {
+	switch e.Do {
+	case "class":
+		return c.exchangeClass(e)
+	case "head":
+		k := c.ids[e.ID]
+		if k == nil {
+			return &Error{Code: "class", Message: "This class is gone: bring it back first."}
+		}
+		if _, err := c.free(e.Class.Label, k.ID); err != nil {
+			return err
+		}
+		was := Class{ID: k.ID, Label: k.Label, Order: k.Order}
+		k.Label = e.Class.Label
+		e.Class = &was
+		k.folded = foldOf(k.Label)
+		c.tell(Change{Do: PutClass, Class: k.Class, At: slices.Index(c.classes, k)})
+	case "example":
+		return c.exchangeExample(e)
+	case "prior":
+		was := c.prior
+		if err := c.use(e.prior); err != nil {
+			return err
+		}
+		e.prior = was
+	}
+	return nil
+}
+
+func (c *Classifier) exchangeClass(e *Entry) error {
+	there := c.ids[e.ID]
+	if (there == nil) == (e.Class == nil && e.whole == nil) {
+		return nil // so already, by another hand
+	}
+	if there != nil {
+		taken, err := c.takeClass(there)
+		if err != nil {
+			return err
+		}
+		was := there.copied()
+		*e = Entry{Do: e.Do, ID: e.ID, Class: &was, whole: there, taken: taken, by: c.qda}
+		return nil
+	}
+	if e.whole == nil {
+		e.whole = e.Class.whole()
+	}
+	taken := e.taken
+	if e.by != c.qda || taken == nil {
+		taken = nil
+	}
+	if err := c.putClass(e.whole, taken); err != nil {
+		return err
+	}
+	*e = Entry{Do: e.Do, ID: e.ID}
+	return nil
+}
+
+// whole returns a class as the classifier keeps it.
+func (k *Class) whole() *class {
+	all := &class{Class: *k}
+	all.Examples, all.Bursts = nil, nil
+	sorted := slices.Clone(k.Examples)
+	slices.SortStableFunc(sorted, func(a, b *Example) int {
+		switch {
+		case before(a.Order, b.Order, a.ID, b.ID):
+			return -1
+		case a == b:
+			return 0
+		}
+		return 1
+	})
+	groups := map[string]*unit{}
+	for _, x := range sorted {
+		u := groups[x.Group]
+		if u == nil {
+			u = &unit{group: x.Group}
+			all.units = append(all.units, u)
+			if x.Group != "" {
+				groups[x.Group] = u
+			}
+		}
+		u.frames = append(u.frames, x)
+	}
+	return all
+}
+
+func (c *Classifier) exchangeExample(e *Entry) error {
+	there, other := c.examples[e.ID], e.Example
+	if there == nil && other == nil {
+		return nil // gone already, by another hand
+	}
+	if there != nil {
+		if other != nil && other.Vector == nil { // of a step that was read: what does not change is here
+			whole := *there
+			whole.Class, whole.Order, whole.Group = other.Class, other.Order, other.Group
+			other = &whole
+		}
+		if err := c.take(there); err != nil {
+			return err
+		}
+	}
+	if other != nil {
+		if err := c.put(other); err != nil {
+			if there != nil {
+				_ = c.put(there) // where it was
+			}
+			return err
+		}
+	}
+	e.Example = there
+	return nil
+}
+
+// Begin has what is changed until End undone and redone as one step. Where it is begun
+// several times the last End counts.
+func (c *Classifier) Begin() {
+	if c.journal.depth++; c.journal.open == nil {
+		c.journal.open = &Step{}
+	}
+}
+
+// End ends what Begin began.
+func (c *Classifier) End() {
+	j := &c.journal
+	if j.depth = max(j.depth-1, 0); j.depth > 0 || j.open == nil {
+		return
+	}
+	s := j.open
+	if j.open = nil; len(s.Entries) > 0 {
+		c.note(s)
+	}
+}
+
+// close ends whatever is begun, before what is about finished steps.
+func (c *Classifier) close() {
+	for c.journal.depth > 0 {
+		c.End()
+	}
+}
+
+// Undo takes back the last step, as exactly as Remove removes, and returns it, nil if
+// there was none to take back. The last [MaxSteps] can be; what a file held, or Merge
+// brought together, can not. A step that cannot be taken back any more, because of what
+// was taken over from elsewhere, is forgotten with an error.
+func (c *Classifier) Undo() (*Step, error) {
+	c.close()
+	if n := len(c.journal.done); n > 0 {
+		return c.UndoStep(c.journal.done[n-1].ID)
+	}
+	return nil, nil
+}
+
+// UndoStep takes back a step that need not be the last. It returns an [Error] with the code
+// "undo" if there is no such step.
+func (c *Classifier) UndoStep(id string) (*Step, error) {
+	c.close()
+	j := &c.journal
+	i := slices.IndexFunc(j.done, func(s *Step) bool { return s.ID == id })
+	if i < 0 {
+		return nil, &Error{Code: "undo", Message: "This cannot be undone any more: it was undone already, or too much has been changed since."}
+	}
+	s := j.done[i]
+	slices.Reverse(s.Entries)
+	err := c.exchangeAll(s.Entries)
+	slices.Reverse(s.Entries)
+	if err != nil && (i < len(j.done)-1 || Code(err) == "limit") {
+		return nil, undoError(err) // once what came after it is undone, or there is room, it can be
+	}
+	j.done = slices.Delete(j.done, i, i+1)
+	if err != nil {
+		return nil, undoError(err)
+	}
+	s.Undone = true
+	j.undone = append(j.undone, s)
+	return s, nil
+}
+
+func undoError(err error) error {
+	if Code(err) == "limit" {
+		return err
+	}
+	return &Error{Code: "undo", Message: "This cannot be undone as things are now. " + err.Error()}
+}
+
+// Redo does again what was undone last, until something else is changed, and returns it,
+// nil if there is nothing to do again.
+func (c *Classifier) Redo() (*Step, error) {
+	c.close()
+	j := &c.journal
+	n := len(j.undone)
+	if n == 0 {
+		return nil, nil
+	}
+	s := j.undone[n-1]
+	j.undone = j.undone[:n-1]
+	if err := c.exchangeAll(s.Entries); err != nil {
+		return nil, undoError(err)
+	}
+	s.Undone = false
+	j.done = append(j.done, s)
+	return s, nil
+}
+
+// Steps returns what can be undone, and then what can be redone, each in the order in
+// which it would be. They must not be changed.
+func (c *Classifier) Steps() (undo, redo []*Step) {
+	undo, redo = slices.Clone(c.journal.done), slices.Clone(c.journal.undone)
+	slices.Reverse(undo)
+	slices.Reverse(redo)
+	return undo, redo
+}
+
+// Next returns the names of the steps that Undo and Redo would be about, empty if there is
+// none.
+func (c *Classifier) Next() (undo, redo string) {
+	j := &c.journal
+	if j.open != nil && len(j.open.Entries) > 0 {
+		return c.nameOf(j.open.Entries), ""
+	}
+	if n := len(j.done); n > 0 {
+		undo = j.done[n-1].Name
+	}
+	if n := len(j.undone); n > 0 {
+		redo = j.undone[n-1].Name
+	}
+	return undo, redo
+}
+
+// Forget has nothing undone or redone of what was changed until now.
+func (c *Classifier) Forget() { c.journal = journal{noted: c.journal.noted} }
+
+// Remember takes up steps as [Classifier.Steps] gave them, of a classifier that is taught
+// the same.
+func (c *Classifier) Remember(undo, redo []*Step) {
+	c.Forget()
+	j := &c.journal
+	j.done, j.undone = slices.Clone(undo), slices.Clone(redo)
+	slices.Reverse(j.done)
+	slices.Reverse(j.undone)
+}
+
+// nameOf says what entries that were carried out have done.
+func (c *Classifier) nameOf(entries []Entry) string {
+	var added, removed, moved int
+	var classes, gone []string // labels
+	into, from := map[string]bool{}, map[string]bool{}
+	renamed, prior := "", false
+	label := func(id string) string {
+		if k := c.ids[id]; k != nil {
+			return k.Label
+		}
+		return ""
+	}
+	for _, e := range entries {
+		now := c.examples[e.ID]
+		switch {
+		case e.Do == "prior":
+			prior = true
+		case e.Do == "head":
+			renamed = e.Class.Label
+			into[label(e.ID)] = true
+		case e.Do == "class" && e.Class != nil:
+			gone = append(gone, e.Class.Label)
+		case e.Do == "class":
+			classes = append(classes, label(e.ID))
+		case now == nil && e.Example != nil:
+			removed++
+			from[label(e.Example.Class)] = true
+		case now == nil:
+		case e.Example == nil:
+			added++
+			into[label(now.Class)] = true
+		default:
+			moved++
+			into[label(now.Class)] = true
+		}
+	}
+	one := func(labels map[string]bool) string {
+		for l := range labels {
+			if len(labels) == 1 {
+				return l
+			}
+		}
+		return strconv.Itoa(len(labels)) + " classes"
+	}
+	switch {
+	case prior:
+		return "change of background knowledge"
+	case renamed != "" && added+removed+moved == 0:
+		return "rename " + renamed + " to " + one(into)
+	case moved > 0 && len(gone) == 1:
+		return "merge " + gone[0] + " into " + one(into)
+	case moved > 0:
+		return "move " + counted(moved) + " to " + one(into)
+	case added > 0:
+		return "add " + counted(added) + " to " + one(into)
+	case removed > 0:
+		return "remove " + counted(removed) + " from " + one(from)
+	case len(gone) == 1:
+		return "remove " + gone[0]
+	case len(gone) > 1:
+		return "remove " + strconv.Itoa(len(gone)) + " classes"
+	case len(classes) == 1:
+		return "add " + classes[0]
+	}
+	return "add " + strconv.Itoa(len(classes)) + " classes"
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "an example"
+	}
+	return strconv.Itoa(n) + " examples"
+}

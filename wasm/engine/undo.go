@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+
+	metaqda "metaqda/core"
+	"metaqda/wasm/store"
+)
+
+// What can be undone and redone is stored with the session, each step by itself, so that a
+// change writes one.
+const partSteps = "/" // a list of the steps, and with a number after it each of them
+
+// kept is a step of the list, the next one first.
+type keptStep struct {
+	ID   string
+	Slot int
+}
+
+type keptSteps struct{ Undo, Redo []keptStep }
+
+func (e *Engine) stepKey(slot int) string { return e.session.ID + partSteps + strconv.Itoa(slot) }
+
+// storeSteps returns the operations that store what is to be undone and redone as it now
+// is: the list, and the one step that was made, undone or redone.
+func (e *Engine) storeSteps() (ops []store.Op) {
+	if e.begun > 0 {
+		return nil // once the step is whole
+	}
+	undo, redo := e.taught.Steps()
+	live, list := map[string]int{}, keptSteps{}
+	taken := map[int]bool{}
+	for _, s := range append(undo, redo...) {
+		if slot, ok := e.slots[s.ID]; ok {
+			live[s.ID], taken[slot] = slot, true
+		}
+	}
+	fresh := map[string]bool{}
+	for _, steps := range [][]*metaqda.Step{undo, redo} {
+		for i, s := range steps {
+			if _, ok := live[s.ID]; !ok {
+				slot := 0
+				for taken[slot] {
+					slot++
+				}
+				live[s.ID], taken[slot], fresh[s.ID] = slot, true, true
+			}
+			if i > 0 && !fresh[s.ID] {
+				continue
+			}
+			key := e.stepKey(live[s.ID])
+			ops = append(ops, store.Op{Table: store.Steps, Key: key, Value: encodeStep(s)})
+			if len(e.fetch) > 0 {
+				e.encode[key] = s
+			}
+		}
+	}
+	for _, slot := range e.slots {
+		if !taken[slot] {
+			ops = append(ops, store.Op{Table: store.Steps, Key: e.stepKey(slot)})
+		}
+	}
+	if len(ops) == 0 && len(live) == 0 && len(e.slots) == 0 {
+		return nil
+	}
+	for _, s := range undo {
+		list.Undo = append(list.Undo, keptStep{s.ID, live[s.ID]})
+	}
+	for _, s := range redo {
+		list.Redo = append(list.Redo, keptStep{s.ID, live[s.ID]})
+	}
+	e.slots = live
+	b, _ := json.Marshal(list) // text and numbers
+	return append(ops, store.Op{Table: store.Steps, Key: e.session.ID + partSteps, Value: b})
+}
+
+// storedSteps reads what can be undone and redone of a session, as far as it is there: a
+// step that another tab has overwritten, or that cannot be kept, ends its list.
+func (e *Engine) storedSteps(session string) (undo, redo []*metaqda.Step, slots map[string]int) {
+	slots = map[string]int{}
+	b, err := e.store.Bytes(store.Steps, session+partSteps)
+	var list keptSteps
+	if err != nil || json.Unmarshal(b, &list) != nil {
+		return nil, nil, slots
+	}
+	read := func(from []keptStep) (steps []*metaqda.Step) {
+		for _, k := range from {
+			slots[k.ID] = k.Slot // so that it is deleted where it cannot be used
+		}
+		for _, k := range from {
+			b, err := e.store.Bytes(store.Steps, session+partSteps+strconv.Itoa(k.Slot))
+			s := decodeStep(b)
+			if err != nil || s == nil || s.ID != k.ID || !s.Persistent() {
+				break
+			}
+			steps = append(steps, s)
+		}
+		return steps
+	}
+	return read(list.Undo), read(list.Redo), slots
+}
+
+// Undo takes back the step of a token, or with an empty one the last step of all, and
+// returns what that was, nothing if there was none.
+func (e *Engine) Undo(token string) (name string, err error) {
+	return e.again(func() (*metaqda.Step, error) {
+		if token != "" {
+			return e.taught.UndoStep(token)
+		}
+		return e.taught.Undo()
+	})
+}
+
+// Redo does again what was undone last and returns what that was, nothing if there was none.
+func (e *Engine) Redo() (name string, err error) {
+	return e.again(func() (*metaqda.Step, error) { return e.taught.Redo() })
+}
+
+func (e *Engine) again(f func() (*metaqda.Step, error)) (name string, err error) {
+	_, err = e.change(func() error {
+		s, err := f()
+		if s == nil || err != nil {
+			return err
+		}
+		name = s.Name
+		if choice, ok := e.choices[s.ID]; ok && s.Undone {
+			e.chose(choice[0])
+		} else if ok {
+			e.chose(choice[1])
+		}
+		return nil
+	})
+	return name, err
+}
+
+// ForgetUndo has nothing undone or redone of what was changed until now: what was removed is
+// gone then.
+func (e *Engine) ForgetUndo() {
+	_, _ = e.change(func() error { e.taught.Forget(); return nil })
+}
+
+// stepRecord is a step as it is stored. Numbers of embeddings are bytes in it.
+type stepRecord struct {
+	ID, Name string
+	Undone   bool
+	Entries  []entryRecord
+}
+
+type entryRecord struct {
+	Do, ID  string
+	Class   *metaqda.Class
+	Example store.Record
+	Classes []store.Record // examples of Class
+}
+
+func encodeStep(s *metaqda.Step) []byte {
+	r := stepRecord{ID: s.ID, Name: s.Name, Undone: s.Undone}
+	for _, e := range s.Entries {
+		to := entryRecord{Do: e.Do, ID: e.ID}
+		if e.Class != nil {
+			head := *e.Class
+			head.Examples, head.Bursts = nil, nil
+			to.Class = &head
+			for _, x := range e.Class.Examples {
+				to.Classes = append(to.Classes, plainOf(x))
+			}
+		}
+		if e.Example != nil {
+			to.Example = plainOf(e.Example)
+		}
+		r.Entries = append(r.Entries, to)
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic("metaqda: a step does not encode: " + err.Error())
+	}
+	return b
+}
+
+func plainOf(x *metaqda.Example) store.Record {
+	return store.Plain(putExample("", x).Value.(store.Example)).(store.Record)
+}
+
+// decodeStep returns nil for what is no step.
+func decodeStep(b []byte) *metaqda.Step {
+	var r stepRecord
+	if json.Unmarshal(b, &r) != nil {
+		return nil
+	}
+	s := &metaqda.Step{ID: r.ID, Name: r.Name, Undone: r.Undone}
+	for _, from := range r.Entries {
+		e := metaqda.Entry{Do: from.Do, ID: from.ID, Class: from.Class}
+		ok := true
+		if from.Example != nil {
+			e.Example, ok = exampleFrom(from.Example)
+		}
+		for _, r := range from.Classes {
+			x, sound := exampleFrom(r)
+			if ok = ok && sound && e.Class != nil; ok {
+				e.Class.Examples = append(e.Class.Examples, x)
+			}
+		}
+		if !ok {
+			return nil
+		}
+		s.Entries = append(s.Entries, e)
+	}
+	return s
+}
+
+func exampleFrom(r store.Record) (*metaqda.Example, bool) {
+	for _, name := range []string{"embedding", "thumbnail"} { // which JSON has as text
+		if text, ok := r[name].(string); ok {
+			b, err := base64.StdEncoding.DecodeString(text)
+			if err != nil {
+				return nil, false
+			}
+			r[name] = b
+		}
+	}
+	id, _ := r["id"].(string)
+	x, reason := store.DecodeExample(id, r)
+	return exampleOf(&x), reason == ""
+}
