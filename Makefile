@@ -384,10 +384,11 @@ soak-kills: build
 	@firefox=$$(scripts/browser.sh firefox) && METAQDA_KILLS_FIREFOX=$$(( $(KILLS) / 10 )) FIREFOX="$$firefox" $(NODE) --test --test-force-exit --test-reporter=spec web/test/firefox/kills.test.js
 
 .PHONY: soak-scale
-soak-scale: build ## 2,000 classes and 20,000 pictures, by the times that are promised; nothing else may run
+soak-scale: build package $(BUNDLERS) ## 2,000 classes and 20,000 pictures, by the times that are promised; nothing else may run
 	@chromium=$$(scripts/browser.sh chromium) && export METAQDA_SOAK=1 METAQDA_LONG=1 CHROMIUM="$$chromium" && \
 	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='keeps the page waiting' web/test/browser/engine.test.js && \
-	$(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js
+	$(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js web/test/browser/sort.test.js && \
+	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='first prediction comes' web/test/package/bundlers.test.js
 
 # The second build is of a copy of the tree under another path, with its own cache.
 .PHONY: reproducible

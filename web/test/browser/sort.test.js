@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -116,8 +116,7 @@ async function sorted(page, files, truth) {
   const aside = (/** @type {Record<string, string>[]} */ rows) => rows.filter(({ answer }) => answer === 'none of these').map(({ file }) => file).sort();
   assert.deepEqual(aside(together.rows), aside(one.rows), 'the same pictures are none of these as one by one');
   const longest = await longestTask(page);
-  const busy = Math.max(1, loadavg()[0] / cpus().length); // other work on the machine makes it wait
-  assert.ok(longest <= LONGEST * busy, `a task of ${longest} ms`);
+  if (process.env.METAQDA_SOAK) assert.ok(longest <= LONGEST, `a task of ${longest} ms`); // beside which nothing runs
   const result = { longest, oneByOne: accuracy(one.rows, truth), together: accuracy(together.rows, truth), seconds: (read - begun) / 1000, judging: (judged - read) / 1000 };
   console.log(`# ${files.length} pictures: ${JSON.stringify(result, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v))}`);
   return result;

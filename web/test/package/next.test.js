@@ -10,6 +10,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { visit } from '../browser/harness.js';
+import { LONG } from '../long.js';
 import { project, root } from './project.js';
 
 const tools = path.join(root, 'web/test/package/node_modules');
@@ -53,7 +54,7 @@ const { folder, remove } = project({
 });
 after(remove);
 
-test('Next.js builds it, renders with it, and it runs in the page', async () => {
+test('Next.js builds it, renders with it, and it runs in the page', LONG, async () => {
   for (const name of ['next', 'react', 'react-dom']) symlinkSync(path.join(tools, name), path.join(folder, 'node_modules', name));
   execFileSync(process.execPath, [path.join(tools, 'next/dist/bin/next'), 'build', '--webpack'], {
     cwd: folder, encoding: 'utf8', stdio: 'pipe', timeout: 280_000, env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', CI: '1', NODE_ENV: 'production' },
