@@ -130,7 +130,7 @@ func TestFitOfSampledWorlds(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask := func() []session.Sample {
-			part, err := Sessions(context.Background(), niw.HandCrafted(6, math.Sqrt(20)), qda.Options{Shared: 1, Kappa: 1, Centre: 1}, &w.domain, []episode.Sampler{s}, 40, 2)
+			part, err := Sessions(context.Background(), niw.HandCrafted(6, math.Sqrt(20)), qda.Options{Shared: 1, Kappa: 1, Centre: 1}, &w.domain, []episode.Sampler{s}, 20, 2)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -286,7 +286,7 @@ func TestCrossFitting(t *testing.T) {
 	save(t, families, []byte("alpha one # the first\n\nbeta two\ngamma two\n"))
 	learn := func(name string, extra ...string) *model.Prior {
 		out := filepath.Join(dir, name)
-		mustRun(t, trainArgs(strings.Join([]string{a, b, c}, ","), out, append([]string{"--calibrate", "3", "--families", families}, extra...)...)...)
+		mustRun(t, trainArgs(strings.Join([]string{a, b, c}, ","), out, append([]string{"--steps", "20", "--calibrate", "1", "--families", families}, extra...)...)...)
 		p, err := model.DecodePrior(readFile(t, out))
 		if err != nil {
 			t.Fatal(err)

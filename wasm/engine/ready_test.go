@@ -4,7 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,10 +17,12 @@ import (
 	"metaqda/wasm/store"
 )
 
-// slow is a world in which much is done in slices, as in a tab.
+// slow is a world in which much is done in slices, as in a tab: by its clock a
+// millisecond goes by between two looks at it.
 func slow(s store.Store) *Engine {
-	e := New(s, "", Hooks{Now: time.Now, Breathe: func(bool) { time.Sleep(100 * time.Microsecond) }})
-	return e
+	var looks atomic.Int64
+	now := func() time.Time { return time.UnixMilli(looks.Add(1)) }
+	return New(s, "", Hooks{Now: now, Breathe: func(bool) { runtime.Gosched() }})
 }
 
 // What is enrolled in slices, while pictures and classes come and go, answers as what
