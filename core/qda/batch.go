@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// batchRounds is how often the borrowed pictures are chosen anew.
+	// batchRounds is how often the pseudo-labels are chosen anew.
 	batchRounds = 3
 
 	// batchBlock pictures are scored together.
@@ -30,11 +30,11 @@ type Answers struct {
 }
 
 // Classify returns what [Classifier.ProbabilitiesTo] answers for the rows of x, n×d,
-// but judges them together: every class borrows the pictures that are probably its
-// own, and no picture is judged by itself or another frame of its burst. The
+// but judges them together: pictures that are probably of a class are its
+// pseudo-labelled examples, and no picture is judged by itself or another frame of its burst. The
 // probability of none of the classes is that of a picture alone. Where one class is
 // taught, and for one picture, together is no different from one by one. The order of
-// the rows does not matter but for rounding. See TRANSDUCTION.md.
+// the rows does not matter but for rounding. See core/session/TRANSDUCTION.md.
 //
 // What was taught stays as it is. Under Bayes' rule as it stands, without a Population,
 // pictures are answered one by one.
@@ -111,15 +111,15 @@ type batch struct {
 	total     int
 
 	n       int
-	w       blas64.General // n×d pictures, whitened
-	images  blas64.General // n×order of U, theirs by [covariance.imageTo]
-	r2      []float64      // |w_i|²
-	norm    []float64      // <w_i,w_i>
-	onMean  []float64      // <w_i,m_s>
-	inners  blas64.General // n×C, <w_i,x̄_j>, in the order of the classes taught
-	borrows []*borrower    // of the classes with examples
-	share   *mat.Dense     // n×C: p(y=j | x), without what is none
-	weights *mat.Dense     // n×C: what classes borrow by
+	w       blas64.General  // n×d pictures, whitened
+	images  blas64.General  // n×order of U, theirs by [covariance.imageTo]
+	r2      []float64       // |w_i|²
+	norm    []float64       // <w_i,w_i>
+	onMean  []float64       // <w_i,m_s>
+	inners  blas64.General  // n×C, <w_i,x̄_j>, in the order of the classes taught
+	pseudo  []*pseudoLabels // of the classes with examples
+	share   *mat.Dense      // n×C: p(y=j | x), without what is none
+	weights *mat.Dense      // n×C: pseudo-label weights before λ
 	none    []float64
 	agree   agreement
 }
@@ -133,11 +133,11 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 	b.weights = mat.NewDense(b.n, len(b.of.taught), nil)
 	b.agree = newAgreement(b)
 	for _, k := range b.of.taught {
-		b.borrows = append(b.borrows, newBorrower(b, k))
+		b.pseudo = append(b.pseudo, newPseudoLabels(b, k))
 	}
 	for round := range 1 + batchRounds {
 		if round > 0 {
-			b.borrow()
+			b.label()
 		}
 		if err := b.judge(round == 0); err != nil {
 			return err
@@ -201,7 +201,7 @@ func (b *batch) inner(i, k int) float64 {
 }
 
 // judge turns scores into probabilities. Whether a picture is of no class is settled
-// when it is alone: what is borrowed would make strangers look known.
+// when it is alone: pseudo-labels would make out-of-set pictures look known.
 func (b *batch) judge(alone bool) error {
 	c, u := b.of, &b.of.work
 	for first := 0; first < b.n; first += batchBlock {
@@ -229,18 +229,18 @@ func (b *batch) judge(alone bool) error {
 }
 
 // scoresTo stores e_j of picture i in dst: that of [shared], with the mean of class j
-// that of its examples and of the pictures that it borrowed, but for i and borrowed
+// that of its examples and its pseudo-labelled pictures, but for i and such
 // frames of its burst. The session's mean stays that of the examples.
 func (b *batch) scoresTo(dst []float64, i int) {
 	s := b.of.shared
 	b.agree.apart[i] = b.agree.apart[i][:0]
 	mean := b.onMean[i]
-	for j, q := range b.borrows {
+	for j, q := range b.pseudo {
 		m := s.cov.index[q.class]
 		k := float64(q.class.count())
 		at, norm, onMean, weight := k*rowOf(b.inners, i)[j], k*k*s.norm[m.column], k*s.atMean[m.column], k
 		if len(q.pictures) > 0 {
-			left := b.lent(i, j)
+			left := b.own(i, j)
 			weight += q.weight - left.weight
 			at += q.inners[i] - left.at
 			norm += 2*k*(q.onClass-left.onClass) + q.norm - 2*left.onSum + left.norm
@@ -253,16 +253,16 @@ func (b *batch) scoresTo(dst []float64, i int) {
 	}
 }
 
-// left is what of a sum of borrowed pictures is not to judge a picture.
+// left is what of a sum of pseudo-labelled pictures is not to judge a picture.
 type left struct {
 	pictures                                 []int
 	weight, at, norm, onSum, onClass, onMean float64
 }
 
-// lent returns what class j borrowed of picture i itself and of frames of its burst.
-func (b *batch) lent(i, j int) (l left) {
+// own returns what the sum of class j has of picture i itself and of frames of its burst.
+func (b *batch) own(i, j int) (l left) {
 	const rounding = 1e-13
-	q := b.borrows[j]
+	q := b.pseudo[j]
 	for r, f := range q.pictures {
 		near := max(q.class.near, rounding*(b.r2[i]+b.r2[f]))
 		if f != i && !within(rowOf(b.w, i), rowOf(b.w, f), near) {

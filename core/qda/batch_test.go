@@ -2,7 +2,6 @@ package qda
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -78,9 +77,9 @@ func togetherOptions() Options {
 }
 
 // The oracle is the definition with d×d matrices: the mean of each class over its
-// examples and the pictures that it borrowed by their weights, without the picture that
+// examples and its pseudo-labelled pictures by their weights, without the picture that
 // is judged and frames of its burst.
-func TestBorrowedScoresByDefinition(t *testing.T) {
+func TestPseudoLabelledScoresByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 1))
 	for name, p := range priors(t, rng) {
 		s := randomScene(rng, p.Dim(), 1, 2, 3)
@@ -96,20 +95,20 @@ func TestBorrowedScoresByDefinition(t *testing.T) {
 		got := make([]float64, 3)
 		for i := range x {
 			b.scoresTo(got, i)
-			for j, q := range b.borrows {
-				if want := denseBorrowed(t, c, b, q, i); math.Abs(got[j]-want) > 1e-8*math.Max(1, math.Abs(want)) {
+			for j, q := range b.pseudo {
+				if want := densePseudo(t, c, b, q, i); math.Abs(got[j]-want) > 1e-8*math.Max(1, math.Abs(want)) {
 					t.Errorf("%s: picture %d under class %d: %.12g, want %.12g", name, i, j, got[j], want)
 				}
 			}
 		}
-		if borrowed := len(b.borrows[0].pictures) + len(b.borrows[1].pictures); borrowed == 0 && p.Dim() > 3 {
-			t.Errorf("%s: nothing borrowed", name)
+		if labelled := len(b.pseudo[0].pictures) + len(b.pseudo[1].pictures); labelled == 0 && p.Dim() > 3 {
+			t.Errorf("%s: nothing pseudo-labelled", name)
 		}
 	}
 }
 
-// denseBorrowed is e_j of a picture for the class of a borrower.
-func denseBorrowed(t *testing.T, c *Classifier, b *batch, q *borrower, picture int) float64 {
+// densePseudo is e_j of a picture for a class.
+func densePseudo(t *testing.T, c *Classifier, b *batch, q *pseudoLabels, picture int) float64 {
 	t.Helper()
 	taught := &taughtClasses{prior: c.prior, list: c.taught}
 	var factor mat.Cholesky
@@ -156,7 +155,7 @@ func denseBorrowed(t *testing.T, c *Classifier, b *batch, q *borrower, picture i
 }
 
 // What the pictures say of how hard the session is, against the definition: of each
-// distinct one, in proportion to what it is borrowed with, but not of the picture judged, its copies
+// distinct one, in proportion to its pseudo-label weight, but not of the picture judged, its copies
 // and the frames of its burst.
 func TestAgreementIsOfOtherPictures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(91, 1))
@@ -180,7 +179,7 @@ func TestAgreementIsOfOtherPictures(t *testing.T) {
 		same(t, fmt.Sprint("alone ", i), b.agree.alone.RawRowView(i), alone, 1e-8)
 	}
 
-	// Counted anew with the weights that would be borrowed with now.
+	// Counted anew with the weights that there would be now.
 	const lambda = 0.3
 	before := mat.DenseCopyOf(b.share)
 	b.agree.weigh(lambda)
@@ -196,7 +195,7 @@ func TestAgreementIsOfOtherPictures(t *testing.T) {
 			}
 			share := slices.Clone(before.RawRowView(k))
 			for j, v := range share {
-				if share[j] = heard * lambda * v; v < leastShare {
+				if share[j] = tempering * lambda * v; v < leastShare {
 					share[j] = 0
 				}
 			}
@@ -301,10 +300,10 @@ func TestOrderOfABatch(t *testing.T) {
 	}
 }
 
-// Where nothing can be borrowed, together is one by one: one picture, the same one
+// Where nothing can be pseudo-labelled, together is one by one: one picture, the same one
 // many times, a single class among which nothing is to be told apart, Bayes' rule as it
 // stands.
-func TestTogetherIsOneByOneWhereNothingIsBorrowed(t *testing.T) {
+func TestTogetherIsOneByOneWhereNothingIsPseudoLabelled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(85, 1))
 	for name, p := range priors(t, rng) {
 		for variant, o := range batchVariants {
@@ -397,66 +396,4 @@ func TestExtremeRowsOfABatch(t *testing.T) {
 	c := s.teach(t, p, batchVariants["session"])
 	x, _ := s.clusters(rng, 6, 1e58)
 	classify(t, c, x)
-}
-
-func TestClassifyErrors(t *testing.T) {
-	rng := rand.New(rand.NewPCG(89, 1))
-	p := randomPrior(rng, 6)
-	s := randomScene(rng, 6, 2, 2)
-	for variant, o := range batchVariants {
-		c := s.teach(t, p, o)
-		x, _ := s.clusters(rng, 50, 1)
-		a, err := c.Classify(context.Background(), new(mat.Dense), nil)
-		if err != nil || len(a.None) != 0 || !a.Classes.IsEmpty() {
-			t.Errorf("%s: empty batch: %v, %v", variant, a, err)
-		}
-		for _, bad := range []float64{math.NaN(), math.Inf(1), 1e200} {
-			y := slices.Clone(x)
-			y[71] = slices.Clone(x[71])
-			y[71][2] = bad
-			_, err = c.Classify(context.Background(), dense(y), nil)
-			var row *RowError
-			var value *niw.ValueError
-			if !errors.As(err, &row) || row.Row != 71 || !errors.As(err, &value) {
-				t.Errorf("%s: %v in row 71: %v", variant, bad, err)
-			}
-		}
-		_, err = c.Classify(context.Background(), mat.NewDense(2, 5, nil), nil)
-		var dim *niw.DimensionError
-		if !errors.As(err, &dim) {
-			t.Errorf("%s: rows of 5: %v", variant, err)
-		}
-		none, err := New(p, o)
-		must(t, err)
-		if _, err := none.Classify(context.Background(), dense(x), nil); !errors.Is(err, ErrNoExamples) {
-			t.Errorf("%s: no class: %v", variant, err)
-		}
-
-		last, calls := 0, 0
-		_, err = c.Classify(context.Background(), dense(x), func(done, total int) {
-			if done < last || done > total {
-				t.Errorf("%s: %d of %d done after %d", variant, done, total, last)
-			}
-			last = done
-			if calls++; done == total {
-				last = -1
-			}
-		})
-		if must(t, err); last != -1 {
-			t.Errorf("%s: ended at %d", variant, last)
-		}
-		for stop := range calls {
-			ctx, cancel := context.WithCancel(context.Background())
-			seen := 0
-			_, err := c.Classify(ctx, dense(x), func(done, total int) {
-				if seen++; seen > stop && done < total {
-					cancel()
-				}
-			})
-			if !errors.Is(err, context.Canceled) && stop < calls-1 {
-				t.Errorf("%s: cancelled at call %d of %d: %v", variant, stop, calls, err)
-			}
-			cancel()
-		}
-	}
 }

@@ -1,7 +1,9 @@
 package qda
 
 import (
+	"errors"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -106,4 +108,83 @@ func gemv(a blas64.General, x []float64, beta float64, y []float64) {
 	if a.Rows > 0 {
 		blas64.Gemv(blas.NoTrans, 1, a, vector(x), beta, vector(y))
 	}
+}
+
+// ErrNoExamples is returned by predictions while no class has an example.
+var ErrNoExamples = errors.New("no class has an example yet: add at least one to a class")
+
+// LabelError reports a class label that cannot be used.
+type LabelError struct {
+	Label  string
+	Reason string // with the remedy
+}
+
+// Error returns one sentence.
+func (e *LabelError) Error() string { return "class " + strconv.Quote(e.Label) + " " + e.Reason }
+
+// ExampleError reports an example that does not exist.
+type ExampleError struct {
+	Label string
+	Index int
+	Count int
+}
+
+// Error returns one sentence.
+func (e *ExampleError) Error() string {
+	return "class " + strconv.Quote(e.Label) + " has no example " + strconv.Itoa(e.Index) + ": it has " + strconv.Itoa(e.Count) + ", counted from 0"
+}
+
+// RowError reports a row of several that cannot be used.
+type RowError struct {
+	Row int // counted from 0
+	Err error
+}
+
+// Error returns one sentence.
+func (e *RowError) Error() string { return "row " + strconv.Itoa(e.Row) + ": " + e.Err.Error() }
+
+// Unwrap returns what is wrong with the row.
+func (e *RowError) Unwrap() error { return e.Err }
+
+// Detached is a class taken out of its classifier with its examples, for
+// [Classifier.Attach].
+type Detached struct {
+	from  *Classifier
+	class *class
+}
+
+// Detach is [Classifier.RemoveClass] for a class that may come back. Cost O(C).
+func (c *Classifier) Detach(label string) (*Detached, error) {
+	k, err := c.class(label)
+	if err != nil {
+		return nil, err
+	}
+	i := c.index[label]
+	c.classes = slices.Delete(c.classes, i, i+1)
+	delete(c.index, label)
+	c.reindex(i)
+	c.changed()
+	return &Detached{c, k}, nil
+}
+
+// Attach brings a class back, once, as the i-th of those that there are then. What
+// answers is as if it had always been there, as exactly as the package says, unless
+// Options.Near is another than it was. It returns a *[LabelError] if the label has been
+// taken. Cost O(C), with another Near that of adding its pictures.
+func (c *Classifier) Attach(i int, d *Detached) error {
+	k := d.class
+	if d.from != c || k == nil {
+		panic("qda: detached class of another classifier, or attached already")
+	}
+	if err := c.checkNew(k.label); err != nil {
+		return err
+	}
+	d.class = nil
+	if k.near != c.options.Near {
+		c.replayClass(k)
+	}
+	c.classes = slices.Insert(c.classes, i, k)
+	c.reindex(i)
+	c.changed()
+	return nil
 }

@@ -215,49 +215,6 @@ func (c *Classifier) RemoveClass(label string) error {
 	return err
 }
 
-// Detached is a class taken out of its classifier with its examples, for
-// [Classifier.Attach].
-type Detached struct {
-	from  *Classifier
-	class *class
-}
-
-// Detach is [Classifier.RemoveClass] for a class that may come back. Cost O(C).
-func (c *Classifier) Detach(label string) (*Detached, error) {
-	k, err := c.class(label)
-	if err != nil {
-		return nil, err
-	}
-	i := c.index[label]
-	c.classes = slices.Delete(c.classes, i, i+1)
-	delete(c.index, label)
-	c.reindex(i)
-	c.changed()
-	return &Detached{c, k}, nil
-}
-
-// Attach brings a class back, once, as the i-th of those that there are then. What
-// answers is as if it had always been there, as exactly as the package says, unless
-// Options.Near is another than it was. It returns a *[LabelError] if the label has been
-// taken. Cost O(C), with another Near that of adding its pictures.
-func (c *Classifier) Attach(i int, d *Detached) error {
-	k := d.class
-	if d.from != c || k == nil {
-		panic("qda: detached class of another classifier, or attached already")
-	}
-	if err := c.checkNew(k.label); err != nil {
-		return err
-	}
-	d.class = nil
-	if k.near != c.options.Near {
-		c.replayClass(k)
-	}
-	c.classes = slices.Insert(c.classes, i, k)
-	c.reindex(i)
-	c.changed()
-	return nil
-}
-
 // reindex writes down the places of the classes from the i-th on.
 func (c *Classifier) reindex(i int) {
 	for ; i < len(c.classes); i++ {

@@ -124,7 +124,7 @@ func (c *Classifier) Pictures(label string, b int) ([]int, error) {
 
 // LeaveOutTo asks what the b-th example of a class would be taken for had it never
 // been taught: dst, of length C, and none are the answer of [Classifier.ProbabilitiesTo]
-// of a classifier that differs in nothing else. The session's mean, its hardness and
+// of a classifier that differs in nothing else. The session's mean, its log temperature and
 // its level of unknowns are those without it too, which is leave-one-out
 // cross-validation by its definition. A burst is left out as a whole and asked about
 // by its mean. Where it is the only example of its class the class gets zero, where

@@ -140,3 +140,73 @@ func TestLeaveOutRefuses(t *testing.T) {
 	}
 	ask(t, c, make([]float64, 4))
 }
+
+// A class taken out and brought back, with all that may happen meanwhile.
+func TestDetachThenAttach(t *testing.T) {
+	rng := rand.New(rand.NewPCG(48, 1))
+	labels := []string{"a", "b", "c", "d"}
+	for name, o := range variants {
+		for _, d := range []int{2, 24} {
+			p, query := randomPrior(rng, d), randomVector(rng, d, 0.3)
+			c, err := New(p, with(o))
+			must(t, err)
+			for k, label := range labels {
+				must(t, c.AddClass(label))
+				for range k + 1 {
+					must(t, c.Add(label, randomVector(rng, d, 1)))
+				}
+			}
+			want := ask(t, c, query)
+			for at, label := range labels {
+				for meanwhile, f := range map[string]func(){
+					"nothing": func() {},
+					"a query": func() { ask(t, c, query) },
+					"another class": func() {
+						must(t, c.AddClass("x"))
+						must(t, c.Add("x", query))
+						ask(t, c, query)
+						must(t, c.RemoveClass("x"))
+					},
+					"another near": func() {
+						near := o
+						near.Near = 1e9
+						must(t, c.SetOptions(near))
+						ask(t, c, query)
+						must(t, c.SetOptions(o))
+					},
+				} {
+					k, err := c.Detach(label)
+					must(t, err)
+					if c.Index(label) != -1 {
+						t.Fatalf("%s is still there", label)
+					}
+					f()
+					must(t, c.Attach(at, k))
+					same(t, fmt.Sprint(name, " d=", d, " ", label, " after ", meanwhile), ask(t, c, query), want, 0)
+					if !slices.Equal(c.Labels(), labels) || c.Index("d") != 3 {
+						t.Fatalf("labels %v", c.Labels())
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAttachUnderAnotherNear(t *testing.T) {
+	rng := rand.New(rand.NewPCG(49, 1))
+	const d = 24
+	pictures, o := drift(rng, 15, d), with(Options{NonePrior: 0.2})
+	c := taughtOne(t, randomPrior(rng, d), o, pictures)
+	k, err := c.Detach("it")
+	must(t, err)
+	o.Near = 0.8
+	must(t, c.SetOptions(o))
+	must(t, c.AddClass("it"))
+	var taken *LabelError
+	if err := c.Attach(0, k); !errors.As(err, &taken) {
+		t.Fatalf("a label that is taken: %v", err)
+	}
+	must(t, c.RemoveClass("it"))
+	must(t, c.Attach(0, k))
+	sameState(t, "another near", c, pictures, randomVector(rng, d, 0.3), 0)
+}

@@ -8,6 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/session"
 )
 
 const (
@@ -15,8 +18,8 @@ const (
 	// on average over the classes, and mostWeight/K that of one of K examples.
 	mostWeight = 6
 
-	// sharpness is the power of its probabilities that a picture is borrowed by: pictures
-	// in doubt would draw all means together.
+	// sharpness is the power of a picture's probabilities that its pseudo-label weights go
+	// by: pictures in doubt would draw all means together.
 	sharpness = 2
 
 	// balancings is how often the classes' shares of all pictures are brought nearer to
@@ -24,32 +27,33 @@ const (
 	// a class that has none.
 	balancings = 2
 
-	// labelled is what a picture that is borrowed counts beside an example, as the K in
+	// labelled is what a unit of pseudo-label weight counts beside an example, as the K in
 	// h_j of [shared], for how sure the mean of its class is.
 	labelled = 0.05
 
-	// leastShare is the least probability of a class with which it borrows a picture.
+	// leastShare is the least probability of a class that gives a picture weight in it.
 	leastShare = 0.01
 
-	// leastWeight is a weight below which an example is but rounding.
+	// leastWeight is a weight below which a picture is but rounding.
 	leastWeight = 1e-6
 
-	// mostBorrowed bounds the work: a class borrows its surest pictures.
-	mostBorrowed = 32
+	// mostPictures bounds the work: the surest pictures of a class have weight in it.
+	mostPictures = 32
 
 	// farOut is how much farther from the session's mean, squared, than any example
-	// a picture may be that is borrowed: one that is no embedding of a picture, and
+	// a picture with weight in a class may be: one that is no embedding of a picture, and
 	// may be of any length, must not carry a class away.
 	farOut = 4
 )
 
-// borrower is what a class borrows of a batch, the sum of the pictures v by weights w:
+// pseudoLabels are the pictures of a batch that have weight in a class, with their sum by
+// weights w:
 //
 //	b = Σ_v w_v v
-type borrower struct {
+type pseudoLabels struct {
 	batch    *batch
 	class    *class
-	pictures []int // that are borrowed
+	pictures []int
 	weights  []float64
 	weight   float64   // Σ w_v
 	inners   []float64 // n: <w_i, b>
@@ -59,7 +63,7 @@ type borrower struct {
 	farthest float64   // farOut times the largest squared distance of an example from the mean of all
 
 	picked []candidate // scratch of choose
-	share  float64     // what it would borrow if every picture counted fully
+	share  float64     // their total weight if every picture counted fully
 }
 
 // candidate is a picture with its probability of the class.
@@ -68,20 +72,20 @@ type candidate struct {
 	p       float64
 }
 
-func newBorrower(b *batch, k *class) *borrower {
-	q := &borrower{batch: b, class: k, inners: make([]float64, b.n)}
+func newPseudoLabels(b *batch, k *class) *pseudoLabels {
+	q := &pseudoLabels{batch: b, class: k, inners: make([]float64, b.n)}
 	for i := range k.count() {
 		q.farthest = max(q.farthest, farOut*squaredNorm(k.row(i)))
 	}
 	return q
 }
 
-// sum brings up to date what the classes borrowed, as products of matrices.
+// sum brings the weighted sums up to date, as products of matrices.
 func (b *batch) sum() {
-	d, n, c := b.w.Cols, b.images.Cols, len(b.borrows)
+	d, n, c := b.w.Cols, b.images.Cols, len(b.pseudo)
 	sums := blas64.General{Rows: c, Cols: d, Stride: d, Data: make([]float64, c*d)}
 	images := blas64.General{Rows: c, Cols: n, Stride: max(1, n), Data: make([]float64, c*max(1, n))}
-	for j, q := range b.borrows {
+	for j, q := range b.pseudo {
 		for r, v := range q.pictures {
 			floats.AddScaled(rowOf(sums, j), q.weights[r], rowOf(b.w, v))
 			floats.AddScaled(rowOf(images, j), q.weights[r], rowOf(b.images, v))
@@ -96,7 +100,7 @@ func (b *batch) sum() {
 	if n > 0 {
 		blas64.Gemm(blas.NoTrans, blas.Trans, sign, b.images, images, 1, products)
 	}
-	for j, q := range b.borrows {
+	for j, q := range b.pseudo {
 		for i := range b.n {
 			q.inners[i] = products.Data[i*c+j]
 		}
@@ -109,13 +113,13 @@ func (b *batch) sum() {
 	}
 }
 
-// borrow lets every class choose its pictures. With p_ij the probability of class j
+// label gives pictures pseudo-label weights. With p_ij the probability of class j
 // each counts λ p_ij, λ being the same for all classes, so that a class of which there
-// are many borrows more, and smaller where the answers are in doubt.
-func (b *batch) borrow() {
+// are many gets more, and smaller where the answers are in doubt.
+func (b *batch) label() {
 	b.sharpen()
 	total, most, certain := 0.0, 0.0, b.certainty()
-	for j, q := range b.borrows {
+	for j, q := range b.pseudo {
 		q.choose(j)
 		total += q.share
 		most += mostWeight * certain / float64(q.class.count())
@@ -124,21 +128,21 @@ func (b *batch) borrow() {
 	if total > 0 {
 		lambda = min(1, most/total)
 	}
-	for _, q := range b.borrows {
+	for _, q := range b.pseudo {
 		q.take(lambda)
 	}
 	b.sum()
 	b.agree.weigh(lambda)
 }
 
-// sharpen makes weights for borrowing of the probabilities: of a picture that is known
+// sharpen makes weights of the probabilities: of a picture that is known
 // with probability p_i, p_i times its probabilities to a power, with class sizes nearer
 // to each other.
 func (b *batch) sharpen() {
 	_, c := b.share.Dims()
 	known, sums := make([]float64, b.n), make([]float64, c)
 	farthest := 0.0
-	for _, q := range b.borrows {
+	for _, q := range b.pseudo {
 		farthest = max(farthest, q.farthest)
 	}
 	for i := range b.n {
@@ -192,7 +196,7 @@ func (b *batch) certainty() float64 {
 			sum += known
 		}
 	}
-	chance := 1 / float64(len(b.borrows))
+	chance := 1 / float64(len(b.pseudo))
 	if !(sum > 0) || chance == 1 {
 		return 0
 	}
@@ -201,7 +205,7 @@ func (b *batch) certainty() float64 {
 
 // choose picks the surest pictures of the class, the j-th. A copy of an example, or of
 // a picture picked before, adds nothing.
-func (q *borrower) choose(j int) {
+func (q *pseudoLabels) choose(j int) {
 	b := q.batch
 	var all []int
 	for i := range b.n {
@@ -219,7 +223,7 @@ func (q *borrower) choose(j int) {
 	var seen, picked, rest float64
 	for _, i := range all {
 		a := candidate{i, b.weights.At(i, j)}
-		if len(q.picked) == mostBorrowed {
+		if len(q.picked) == mostPictures {
 			rest += a.p
 			continue
 		}
@@ -235,13 +239,13 @@ func (q *borrower) choose(j int) {
 	}
 }
 
-// within tells whether picture i, of the class with probability p, can be borrowed.
-func (q *borrower) within(i int, p float64) bool {
+// within tells whether picture i, of the class with probability p, may have weight in it.
+func (q *pseudoLabels) within(i int, p float64) bool {
 	return p >= leastShare && q.batch.r2[i] <= q.farthest
 }
 
 // has tells whether a picture is a copy of what the class has.
-func (q *borrower) has(picture int) bool {
+func (q *pseudoLabels) has(picture int) bool {
 	w := rowOf(q.batch.w, picture)
 	for i := range q.class.count() {
 		if slices.Equal(q.class.row(i), w) {
@@ -256,9 +260,9 @@ func (q *borrower) has(picture int) bool {
 	return false
 }
 
-// take borrows the pictures picked: λ share in all, no picture more than its
+// take gives the pictures picked their weights: λ share in all, no picture more than its
 // probability.
-func (q *borrower) take(lambda float64) {
+func (q *pseudoLabels) take(lambda float64) {
 	picked := 0.0
 	for _, a := range q.picked {
 		picked += a.p
@@ -272,4 +276,83 @@ func (q *borrower) take(lambda float64) {
 		q.pictures, q.weights = append(q.pictures, a.picture), append(q.weights, w)
 		q.weight += w
 	}
+}
+
+// tempering is what the likelihood of a pseudo-labelled picture counts for the log
+// temperature beside that of an example.
+const tempering = 0.3
+
+// agreement is what the pictures of a batch say of the session's log temperature. Each has
+// been answered alone; together they are known better, so that the answers alone can
+// be tested as those about examples are. A picture counts in proportion to
+// its pseudo-label weight, a copy not at all, and says nothing of itself.
+type agreement struct {
+	batch *batch
+	alone *mat.Dense         // n×C: u of each picture when alone
+	first []int              // n: the first picture, in the order of lengths, with the same numbers
+	each  []session.Evidence // n: of those, and zero for copies
+	total session.Evidence
+	apart [][]int // n: pseudo-labelled frames of its burst
+}
+
+func newAgreement(b *batch) agreement {
+	a := agreement{batch: b, alone: mat.NewDense(b.n, len(b.of.taught), nil), first: make([]int, b.n),
+		each: make([]session.Evidence, b.n), apart: make([][]int, b.n)}
+	order := make([]int, b.n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		if c := cmp.Compare(b.r2[i], b.r2[j]); c != 0 {
+			return c
+		}
+		return slices.Compare(rowOf(b.w, i), rowOf(b.w, j))
+	})
+	for at, i := range order {
+		a.first[i] = i
+		if at > 0 && slices.Equal(rowOf(b.w, i), rowOf(b.w, order[at-1])) {
+			a.first[i] = a.first[order[at-1]]
+		}
+	}
+	return a
+}
+
+// weigh asks the answers alone again, now that p_ij is known better: each picture
+// counts as tempering λ p_ij examples of class j. Cost 9 C exponentials a picture.
+func (a *agreement) weigh(lambda float64) {
+	b, share := a.batch, make([]float64, len(a.batch.pseudo))
+	a.total = session.Evidence{}
+	for i := range b.n {
+		if a.first[i] != i {
+			continue
+		}
+		for j, q := range b.pseudo {
+			share[j] = 0
+			if p := b.share.At(i, j); q.within(i, p) {
+				share[j] = tempering * lambda * p
+			}
+		}
+		a.each[i] = b.of.population().Evidence(a.alone.RawRowView(i), share)
+		a.total.Add(1, &a.each[i])
+	}
+}
+
+// keepApart notes that picture i may not be judged by some others.
+func (a *agreement) keepApart(i int, pictures []int) {
+	for _, f := range pictures {
+		if other := a.first[f]; other != a.first[i] && !slices.Contains(a.apart[i], other) {
+			a.apart[i] = append(a.apart[i], other)
+		}
+	}
+}
+
+// without returns what all pictures say but i, its copies and pseudo-labelled frames of
+// its burst.
+func (a *agreement) without(i int) session.Evidence {
+	e := a.total
+	e.Add(-1, &a.each[a.first[i]])
+	for _, other := range a.apart[i] {
+		e.Add(-1, &a.each[other])
+	}
+	return e
 }

@@ -1,0 +1,304 @@
+package qda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
+)
+
+// An affine change of coordinates of pictures and prior together changes no answer.
+func TestAnswersAreEquivariant(t *testing.T) {
+	rng := rand.New(rand.NewPCG(56, 1))
+	for _, d := range []int{1, 4, 15} {
+		p, s, x := randomPrior(rng, d), randomScene(rng, d, 3, 6, 1), randomVector(rng, d, 1)
+		a, shift := randomPrior(rng, d).L.RawTriangular(), randomVector(rng, d, -3)
+		transform := func(v []float64) []float64 {
+			v = slices.Clone(v)
+			blas64.Trmv(blas.NoTrans, a, blas64.Vector{N: d, Data: v, Inc: 1})
+			floats.Add(v, shift)
+			return v
+		}
+		q := p.Clone()
+		q.M = transform(p.M)
+		q.L = mat.NewTriDense(d, mat.Lower, nil)
+		var l mat.Dense
+		l.Mul(mat.NewTriDense(d, mat.Lower, a.Data), p.L)
+		for i := range d {
+			for j := range i + 1 {
+				q.L.SetTri(i, j, l.At(i, j))
+			}
+		}
+		other := make(scene, len(s))
+		for j, pictures := range s {
+			for _, v := range pictures {
+				other[j] = append(other[j], transform(v))
+			}
+		}
+		for variant, o := range variants {
+			o.Centre = 0.4
+			same(t, fmt.Sprint(variant, " d=", d), ask(t, other.teach(t, q, o), transform(x)), ask(t, s.teach(t, p, o), x), 1e-9)
+		}
+	}
+}
+
+func TestDegenerateSessions(t *testing.T) {
+	const d = 6
+	all := func(v float64) []float64 { return slices.Repeat([]float64{v}, d) }
+	for name, s := range map[string]scene{
+		"one example":            {{all(2)}},
+		"identical examples":     {slices.Repeat([][]float64{all(2)}, 9), {all(-1)}},
+		"identical classes":      {{all(2), all(2)}, {all(2), all(2)}},
+		"at the prior mean":      {{all(0), all(0)}, {all(0)}},
+		"offset 1e3":             {{all(1e3), all(1001)}, {all(999)}},
+		"offset 1e7":             {{all(1e7), all(1e7 + 1)}, {all(1e7 - 1)}},
+		"offset 1e30":            {{all(1e30), all(1.1e30), all(1e30), all(1e29), all(1e30)}, {all(3e30)}},
+		"almost overflowing":     {{all(1e69), all(2e69)}, {all(-1e69)}},
+		"opposite":               {{all(1e5)}, {all(-1e5)}},
+		"far class, near class":  {{all(1e12)}, {all(1), all(2)}},
+		"empty class beside one": {{}, {all(3)}},
+	} {
+		for _, kappa := range []float64{1e-9, 1, 1e9} {
+			for variant, o := range variants {
+				for _, o.Centre = range []float64{0, 1e-9, 1, math.MaxFloat64} {
+					for _, o.Near = range []float64{0, 4} {
+						o.Kappa = kappa
+						c := s.teach(t, niw.HandCrafted(d, 1), o)
+						for _, pictures := range s {
+							for _, x := range pictures {
+								ask(t, c, x)
+							}
+						}
+						if t.Failed() {
+							t.Fatalf("%s, %s, kappa %v, centre %v", name, variant, kappa, o.Centre)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The same prior with a factor L is the oracle.
+func TestSpikedPriorAnswersAsItsFactorDoes(t *testing.T) {
+	const d, r = 8, 3
+	p := spikedPrior(t, rand.New(rand.NewPCG(7, 1)), d, r)
+	for name, o := range variants {
+		for _, shots := range [][]int{{1}, {1, 1}, {3, 5, 2, 0}, {3, 9, 1}} {
+			spiked, examples := teach(t, p, o, shots)
+			dense, _ := teach(t, p.Dense(), o, shots)
+			for range 3 {
+				x := randomVector(rand.New(rand.NewPCG(8, uint64(len(shots)))), d, 0.5)
+				same(t, name, ask(t, spiked, x), ask(t, dense, x), 1e-10)
+			}
+			before := ask(t, spiked, examples[0][0])
+			must(t, spiked.Add("c0", examples[0][0]))
+			must(t, spiked.Remove("c0", shots[0]))
+			if after := ask(t, spiked, examples[0][0]); !slices.Equal(before, after) {
+				t.Errorf("%s: %v before adding and removing, %v after", name, before, after)
+			}
+			must(t, spiked.Remove("c0", 0))
+			must(t, dense.Remove("c0", 0))
+			if spiked.Count("c0") > 0 || len(shots) > 1 {
+				same(t, name+", after a removal", ask(t, spiked, examples[0][0]), ask(t, dense, examples[0][0]), 1e-10)
+			}
+		}
+	}
+}
+
+// answer does what the doc comment of [Predictor] says, and nothing else.
+func (f *Predictor) answer(x []float64) (p []float64, none float64) {
+	u := make([]float64, len(f.Labels))
+	s := make([]float64, len(u))
+	for j := range u {
+		u[j] = floats.Dot(f.Weights.RawRowView(j), x) + f.Intercept[j]
+		s[j] = u[j] + f.LogPrior[j]
+	}
+	p = make([]float64, len(u))
+	for k, t := range f.Session.InverseT {
+		e := make([]float64, len(u))
+		for j := range e {
+			e[j] = t*u[j] + f.LogPrior[j]
+		}
+		sum := floats.LogSumExp(e)
+		for j := range e {
+			p[j] += f.Session.HardWeight[k] * math.Exp(e[j]-sum)
+		}
+	}
+	known := 0.0
+	for k, w := range f.Session.KnownWeight {
+		known += w / (1 + math.Exp(-(f.Session.Slope[k]*floats.LogSumExp(s) + f.Session.Offset[k] + f.LogOdds)))
+	}
+	floats.Scale(known, p)
+	return p, 1 - known
+}
+
+// The oracle is the classifier itself.
+func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
+	rng := rand.New(rand.NewPCG(60, 1))
+	asked := 0
+	for priorName, p := range priors(t, rng) {
+		for sessionName, shots := range sessions {
+			s := randomScene(rng, p.Dim(), shots...)
+			for variant, o := range variants {
+				for _, o.Centre = range []float64{0, 1} {
+					o.Near = 0.01
+					c := s.teach(t, p, o)
+					f, err := c.Predictor()
+					must(t, err)
+					for range 2 {
+						x := randomVector(rng, p.Dim(), 1)
+						got, none := f.answer(x)
+						want := make([]float64, len(c.classes))
+						wantNone, err := c.ProbabilitiesTo(want, x)
+						must(t, err)
+						var taught []float64
+						for j, k := range c.classes {
+							if k.count() > 0 {
+								taught = append(taught, want[j])
+							}
+						}
+						same(t, priorName+", "+sessionName+", "+variant, append(got, none), append(taught, wantNone), 1e-9)
+						asked++
+					}
+				}
+			}
+		}
+	}
+	if asked < 100 {
+		t.Errorf("only %d questions asked", asked)
+	}
+}
+
+func TestPredictorLabelsAreThoseTaught(t *testing.T) {
+	rng := rand.New(rand.NewPCG(60, 2))
+	c := randomScene(rng, 6, 2, 0, 3).teach(t, spikedPrior(t, rng, 6, 2), Options{Shared: 0.6, Kappa: 3, NonePrior: 0.2, Population: somePopulation()})
+	f, err := c.Predictor()
+	must(t, err)
+	if len(f.Labels) != 2 || f.Labels[0] != "c0" || f.Labels[1] != "c2" {
+		t.Errorf("labels %q", f.Labels)
+	}
+	x := randomVector(rng, 6, 1)
+	want := ask(t, c, x)
+	got, _ := f.answer(x)
+	same(t, "two of three", got, []float64{want[0], want[2]}, 1e-12)
+}
+
+func TestNothingTaughtCannotBeExported(t *testing.T) {
+	c, err := New(niw.HandCrafted(3, 1), with(Options{}))
+	must(t, err)
+	must(t, c.AddClass("cup"))
+	if _, err := c.Predictor(); !errors.Is(err, ErrNoExamples) {
+		t.Errorf("error %v, want that there are no examples", err)
+	}
+}
+
+// By the definition: with S = s I the whitened distance is the plain one over √s.
+func TestNearestByDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(80, 1))
+	const d, scale = 6, 4.0
+	c, err := New(niw.HandCrafted(d, scale), with(Options{}))
+	must(t, err)
+	taught := map[string][][]float64{}
+	for _, label := range []string{"a", "b", "empty"} {
+		must(t, c.AddClass(label))
+		for range map[string]int{"a": 5, "b": 3}[label] {
+			x := randomVector(rng, d, 2)
+			taught[label] = append(taught[label], x)
+			must(t, c.Add(label, x))
+		}
+	}
+	x := randomVector(rng, d, 2)
+	got, err := c.Nearest(x, 100)
+	must(t, err)
+	if len(got) != 8 {
+		t.Fatalf("%d neighbours of 8 pictures", len(got))
+	}
+	ratio := 0.0
+	for i, n := range got {
+		var s float64
+		for j, v := range taught[n.Label][n.Picture] {
+			s += (v - x[j]) * (v - x[j])
+		}
+		if i == 0 {
+			ratio = n.Distance / math.Sqrt(s)
+		}
+		if math.Abs(n.Distance-ratio*math.Sqrt(s)) > 1e-9 || i > 0 && n.Distance < got[i-1].Distance {
+			t.Errorf("neighbour %d, %v: distance %g", i, n, math.Sqrt(s))
+		}
+	}
+	if two, err := c.Nearest(x, 2); err != nil || len(two) != 2 || two[0] != got[0] || two[1] != got[1] {
+		t.Errorf("the first two are %v, %v, of %v", two, err, got[:2])
+	}
+}
+
+// The first few of many are those of the whole order, ties by what was taught first.
+func TestNearestOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(80, 2))
+	const d = 150
+	c, err := New(niw.HandCrafted(d, 1), with(Options{}))
+	must(t, err)
+	for k := range 40 {
+		label := string(rune('A' + k))
+		must(t, c.AddClass(label))
+		for range 12 {
+			x := randomVector(rng, d, 1)
+			if k%5 == 4 { // the same picture in several classes
+				x = randomVector(rand.New(rand.NewPCG(9, 9)), d, 1)
+			}
+			must(t, c.Add(label, x))
+		}
+	}
+	for _, x := range [][]float64{randomVector(rng, d, 1), randomVector(rand.New(rand.NewPCG(9, 9)), d, 1)} {
+		all, err := c.Nearest(x, 1000)
+		must(t, err)
+		if len(all) != 480 {
+			t.Fatalf("%d neighbours of 480 pictures", len(all))
+		}
+		for _, n := range []int{0, 1, 4, 99} {
+			if some, err := c.Nearest(x, n); err != nil || !slices.Equal(some, all[:n]) {
+				t.Errorf("the first %d are %v, want %v (%v)", n, some, all[:n], err)
+			}
+		}
+	}
+}
+
+func TestNearestTakesABurstOnce(t *testing.T) {
+	const d = 4
+	c, err := New(niw.HandCrafted(d, 1), with(Options{Near: 0.5}))
+	must(t, err)
+	must(t, c.AddClass("cup"))
+	for _, v := range []float64{1, 1.01, 1.02, 9} {
+		must(t, c.Add("cup", []float64{v, 0, 0, 0}))
+	}
+	got, err := c.Nearest([]float64{1.011, 0, 0, 0}, 3)
+	must(t, err)
+	if len(got) != 2 || got[0].Picture != 1 || got[1].Picture != 3 {
+		t.Errorf("nearest %v, want the second frame of the burst and the last picture", got)
+	}
+}
+
+func TestNearestRefusesWhatIsNoEmbedding(t *testing.T) {
+	c, err := New(niw.HandCrafted(3, 1), with(Options{}))
+	must(t, err)
+	var value *niw.ValueError
+	if _, err := c.Nearest([]float64{0, math.NaN(), 0}, 1); !errors.As(err, &value) {
+		t.Errorf("NaN: %v", err)
+	}
+	var dimension *niw.DimensionError
+	if _, err := c.Nearest([]float64{0}, 1); !errors.As(err, &dimension) {
+		t.Errorf("one number: %v", err)
+	}
+	if got, err := c.Nearest(make([]float64, 3), 5); err != nil || len(got) != 0 {
+		t.Errorf("nothing taught: %v, %v", got, err)
+	}
+}
