@@ -4,11 +4,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/mat"
+
 	"metaqda/core/dataset/datasettest"
+	"metaqda/core/episode"
+	"metaqda/core/metrics"
 )
 
 // small returns the plan of a protocol on few tasks and a domain for it.
@@ -172,5 +179,125 @@ func TestCentreWithoutSplits(t *testing.T) {
 	sources, err := p.sources(domains)
 	if err != nil || !slices.Equal(sources[0].centre, prior.DataMean) || sources[0].split != "all" {
 		t.Errorf("centred on %v in split %s, want %v (%v)", sources[0].centre, sources[0].split, prior.DataMean, err)
+	}
+}
+
+// The measures are computed here again from the scores alone.
+func TestSessionsMeasures(t *testing.T) {
+	e := episode.Episode{Classes: []int{4, 7}, Support: [][]int{{0}, {1}}, Query: []int{2, 3, 4, 5, 6, 7}, QueryLabel: []int{0, 1, 1, -1, -1, -1}}
+	p := []float64{0.9, 0.3, 0.6, 0.8, 0.55, 0.5} // of the first class
+	scores := mat.NewDense(6, 2, nil)
+	for i, v := range p {
+		scores.Set(i, 0, math.Log(v)+3)
+		scores.Set(i, 1, math.Log(1-v)+3)
+	}
+	notBest := notBestTo(make([]float64, 6), scores)
+	for i, v := range p {
+		if want := math.Log((1 - math.Max(v, 1-v)) / math.Max(v, 1-v)); math.Abs(notBest[i]-want) > 1e-12 {
+			t.Errorf("query %d: log odds %v, want %v", i, notBest[i], want)
+		}
+	}
+	logits := []float64{-2, 1, -0.5, 3, -1, 0.25}
+	b := &Block{Method: "m", Data: "d", Records: []*Record{newRecord(0, &e, scores, logits, 0)}}
+	x := newReport(&Header{Protocol: Sessions}, []*Block{b}).Results[0]
+	var brier float64
+	bins := metrics.NewReliability(metrics.DefaultBins)
+	for i, v := range logits {
+		p, y := 1/(1+math.Exp(-v)), float64(map[bool]int{true: 1}[e.QueryLabel[i] < 0])
+		brier += (p - y) * (p - y) / 6
+		bins.Add(math.Max(p, 1-p), (p > 0.5) == (y == 1))
+	}
+	for _, m := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"accuracy", x.Accuracy.Mean, 2. / 3}, {"nll", x.NLL, -(math.Log(0.9) + math.Log(0.7) + math.Log(0.4)) / 3},
+		{"none_auroc", *x.NoneAUROC, 6. / 9}, {"none_brier", *x.NoneBrier, brier}, {"none_ece", *x.NoneECE, bins.ECE()},
+		{"wrongly_none", *x.WronglyNone, 1. / 3}, {"wrongly_known", *x.WronglyKnown, 1. / 3},
+	} {
+		if math.Abs(m.got-m.want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", m.name, m.got, m.want)
+		}
+	}
+	one := notBestTo(make([]float64, 1), mat.NewDense(1, 1, []float64{5}))
+	if !math.IsInf(one[0], -1) {
+		t.Errorf("a single class leaves log odds of %v", one[0])
+	}
+}
+
+// A group may be asked about or taught, whatever the protocol and the split.
+func TestEvaluationKeepsGroupsApart(t *testing.T) {
+	set := datasettest.Gaussians{Classes: 18, Rows: 24, Dim: 4, Burst: 4}.Set("bursts")
+	for _, protocol := range []string{Standard, OpenSet, MultiDomain, Sessions} {
+		p, err := NewPlan(protocol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Split, p.Ways, p.Shots, p.Queries, p.ValTasks = "test,val", []int{4}, []int{3}, 5, 1
+		sources, err := p.sources([]Domain{{Set: set}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells, err := p.cells(sources[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 50 {
+			e := cells[0].test.Episode(i)
+			for _, row := range slices.Concat(e.Support...) {
+				for _, query := range e.Query {
+					if set.Groups[row] == set.Groups[query] {
+						t.Fatalf("%s: row %d is taught and %d of its group asked", protocol, row, query)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestBalanceGradientByFiniteDifferences(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	l := balanceLoss{base: 3}
+	for i := range 40 {
+		row := make([]float64, 5)
+		for c := range row {
+			row[c] = 3 * rng.NormFloat64()
+		}
+		l.scores, l.labels = append(l.scores, row), append(l.labels, i%5)
+	}
+	x, got, scratch := []float64{-0.5, 0.3, 0.7}, make([]float64, 3), make([]float64, 3)
+	l.loss(got, x)
+	want := fd.Gradient(nil, func(x []float64) float64 { return l.loss(scratch, x) }, x, &fd.Settings{Formula: fd.Central})
+	for k := range want {
+		if math.Abs(got[k]-want[k]) > 1e-7 {
+			t.Errorf("derivative %d is %v, by differences %v", k, got[k], want[k])
+		}
+	}
+}
+
+// Scores that were made from known logits must be put back.
+func TestBalanceIsFound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	truth := balance{0.5, 2, -3}
+	l := balanceLoss{base: 4}
+	p := make([]float64, 6)
+	for range 20000 {
+		row := make([]float64, 6)
+		for c := range row {
+			row[c] = 2 * rng.NormFloat64()
+		}
+		logits := append([]float64(nil), row...)
+		truth.apply(logits, 4)
+		metrics.SoftmaxTo(p, logits, 1)
+		u, y := rng.Float64(), 0
+		for u > p[y] && y < 5 {
+			u -= p[y]
+			y++
+		}
+		l.scores, l.labels = append(l.scores, row), append(l.labels, y)
+	}
+	got := l.minimise()
+	if got == nil || math.Abs(got.base-truth.base) > 0.05 || math.Abs(got.novel-truth.novel) > 0.1 || math.Abs(got.offset-truth.offset) > 0.2 {
+		t.Errorf("got %+v, want about %+v", got, truth)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/embed"
 	"metaqda/core/episode"
+	"metaqda/core/model"
+	"metaqda/core/niw"
 )
 
 // Domain is a data set with the priors that are judged on it.
@@ -194,4 +196,94 @@ func (s *Source) cached(key string, make func() (*Space, error)) (*Space, error)
 	}
 	s.spaces[key] = sp
 	return sp, nil
+}
+
+// Space is the rows of a data set seen through a transform, and for methods with a
+// prior whitened by it. It is made once and read by all workers.
+type Space struct {
+	x     *mat.Dense // rows x d
+	index []int32    // row of the set to row of x, -1 where it is not held
+}
+
+// newSpace transforms the given rows of the set and, if whiten is not nil,
+// whitens them: O(n d^2) once instead of in every episode.
+func newSpace(set *dataset.Set, rows []int, t *embed.Transform, whiten *niw.Prior) (*Space, error) {
+	s := &Space{x: mat.NewDense(len(rows), set.Dim, nil), index: make([]int32, set.Len())}
+	for i := range s.index {
+		s.index[i] = -1
+	}
+	for k, i := range rows {
+		row := set.RowTo(s.x.RawRowView(k), i)
+		if err := t.ApplyTo(row, row); err != nil {
+			return nil, &dataset.FileError{File: set.File(), Row: i, Problem: "cannot be transformed (" + err.Error() + ")",
+				Remedy: "use a prior made for these embeddings", Err: err}
+		}
+		s.index[i] = int32(k)
+	}
+	if whiten != nil {
+		whiten.WhitenRowsTo(s.x, s.x)
+	}
+	return s, nil
+}
+
+// Dim returns d, the numbers in a row.
+func (s *Space) Dim() int { return s.x.RawMatrix().Cols }
+
+// Row returns row i of the data set as it is here, a view of length d. Only rows
+// that episodes ask for are held; others panic.
+func (s *Space) Row(i int) []float64 {
+	if s.index[i] < 0 {
+		panic("experiment: row outside the prepared classes")
+	}
+	return s.x.RawRowView(int(s.index[i]))
+}
+
+// Rows copies rows of the data set into a matrix (len(rows) x d).
+func (s *Space) Rows(rows []int) *mat.Dense {
+	m := mat.NewDense(max(len(rows), 1), s.Dim(), nil)
+	for k, i := range rows {
+		copy(m.RawRowView(k), s.Row(i))
+	}
+	return m
+}
+
+// Prior is a prior with the name of the file it was read from.
+type Prior struct {
+	*model.Prior
+	File   string
+	SHA256 string // of the file
+}
+
+// DecodePrior decodes a prior file. file is used in messages and in the report.
+func DecodePrior(file string, data []byte) (*Prior, error) {
+	p, err := model.DecodePrior(data)
+	if err != nil {
+		return nil, &dataset.FileError{File: file, Row: -1, Problem: "is no usable prior (" + err.Error() + ")",
+			Remedy: "make one with `metaqda train`", Err: err}
+	}
+	return &Prior{Prior: p, File: file, SHA256: model.Sum(data)}, nil
+}
+
+// HandCrafted returns the prior m = 0, S = scale² I, kappa = 1, nu = d of embeddings
+// under a transform, for which nothing was learned.
+func HandCrafted(d int, scale float64, t embed.Transform) *Prior {
+	return &Prior{Prior: &model.Prior{NIW: niw.HandCrafted(d, scale), Transform: t}}
+}
+
+// centre returns the centre that CL2N competitors may share, nil when the prior
+// was made for other features.
+func (p *Prior) centre() []float64 {
+	if p == nil || p.Transform.Kind != embed.CL2N || p.Transform.Shift != 0 || (p.Transform.Power != 0 && p.Transform.Power != 1) {
+		return nil
+	}
+	return p.Transform.Centre
+}
+
+// mean returns the mean of the embeddings that the prior was learned from, nil if
+// that is not known.
+func (p *Prior) mean() []float64 {
+	if p == nil {
+		return nil
+	}
+	return p.DataMean
 }
