@@ -1,0 +1,275 @@
+package model
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func sampleClassifier() *Classifier {
+	return &Classifier{
+		Name: "kitchen", Extractor: Extractor{ID: "test"}, PriorSum: strings.Repeat("ab", 32),
+		Settings: Settings{NonePrior: 0.1, Sort: "taught"},
+		Classes: []Class{
+			{Label: "Tasse ☕", Weight: 1, Examples: []Example{{Embedding: []float32{1, 2.5}, Thumbnail: []byte("png")}, {Embedding: []float32{-1, 0}}}},
+			{Label: "empty", Weight: 2},
+			{Label: "pot", Weight: 0.5, Examples: []Example{{Embedding: []float32{0, 3e30}, Thumbnail: []byte{0, 1}}}},
+		},
+	}
+}
+
+func TestClassifierRoundTrip(t *testing.T) {
+	want := sampleClassifier()
+	b := must(EncodeClassifier(want))
+	got, err := DecodeClassifier(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := EncodeClassifier(got)
+	if err != nil || !bytes.Equal(b, again) {
+		t.Errorf("encoding what was decoded gives other bytes (%v)", err)
+	}
+	if got.Classes[0].Label != "Tasse ☕" || string(got.Classes[0].Examples[0].Thumbnail) != "png" || got.Classes[2].Examples[0].Embedding[1] != 3e30 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Files of before have settings that say nothing any more, whatever they are.
+func TestSettingsOfBeforeAreIgnored(t *testing.T) {
+	want := sampleClassifier()
+	tensors, metadata := parts(EncodeClassifier(want))
+	for _, settings := range []string{`{"inference":"map","pooled":true,`, `{"inference":"fb",`, `{"inference":7,"pooled":"x",`} {
+		metadata["settings"] = settings + `"nonePrior":0.1,"sort":"taught"}`
+		metadata[checksumKey] = checksum(tensors, metadata)
+		got, err := DecodeClassifier(encodeTensors(tensors, metadata))
+		if err != nil || got.Settings != want.Settings {
+			t.Errorf("%s: %v, %+v", settings, err, got)
+		}
+	}
+}
+
+// A file of another kind is told in words, not in numbers that its bytes would be.
+func TestAnotherKindOfFileIsSaidToBeOne(t *testing.T) {
+	for name, b := range map[string]string{"text": "Dear diary, today", "JPEG": "\xff\xd8\xff\xe0\x00\x10JFIF\x00", "ZIP": "PK\x03\x04\x00\x00\x00\x00\x00\x00", "zeros": strings.Repeat("\x00", 99)} {
+		if _, err := DecodeClassifier([]byte(b)); err == nil || !strings.HasSuffix(err.Error(), "it does not begin as one does, so it is a file of another kind") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestThumbnailsOutOfPlaceAreRefused(t *testing.T) {
+	sound := must(EncodeClassifier(sampleClassifier()))
+	for _, ends := range [][]int{{3, 2, 5}, {-1, 3, 5}, {3, 3, 6}, {3, 3, 1 << 40}, {3, 5}, {3, 3, 5, 5}} {
+		tensors, metadata := parts(sound, nil)
+		tensors["thumbnail_end"] = intTensor("I64", ends)
+		_, err := DecodeClassifier(encodeTensors(tensors, metadata))
+		refused(t, ends, err, "")
+	}
+}
+
+// Labels come from files that anybody can write. What can be told apart on a page is
+// kept as it is, to the byte.
+func TestLabels(t *testing.T) {
+	long := strings.Repeat("e", MaxLabel)
+	for _, label := range []string{"x", "<b>&amp;", "__proto__", "\"", "two  words", "👩\u200d🚀", "é", long} {
+		c := sampleClassifier()
+		c.Classes[1].Label = label
+		b, err := EncodeClassifier(c)
+		if err != nil {
+			t.Errorf("%q: %v", label, err)
+			continue
+		}
+		back, err := DecodeClassifier(b)
+		if err != nil || back.Classes[1].Label != label {
+			t.Errorf("%q came back as %+v, %v", label, back, err)
+		}
+	}
+	sound := must(EncodeClassifier(sampleClassifier()))
+	for _, label := range []string{"", " ", "\t\n", "\u2003", "pot", " pot", "pot\n", long + "e", "\u200b", "\u202e", "p\u200bot", "e\u0301", "a\x00b", "\u3164", "\u0301", "\U000e0061", "\u200d\u0301"} {
+		c := sampleClassifier()
+		c.Classes[1].Label = label
+		if _, err := EncodeClassifier(c); err == nil {
+			t.Errorf("%q was written", label)
+		}
+		tensors, metadata := parts(sound, nil)
+		written, err := json.Marshal(label)
+		if err != nil {
+			t.Fatal(err)
+		}
+		metadata["classes"] = strings.Replace(metadata["classes"], `"empty"`, string(written), 1)
+		metadata[checksumKey] = checksum(tensors, metadata)
+		_, err = DecodeClassifier(encodeTensors(tensors, metadata))
+		refused(t, label, err, "label")
+	}
+}
+
+// Whatever byte of a classifier file is another, it does not come in.
+func TestChangedClassifierFilesAreRefused(t *testing.T) {
+	sound := must(EncodeClassifier(sampleClassifier()))
+	for i := range sound {
+		for _, bit := range []byte{1, 0x20} {
+			b := slices.Clone(sound)
+			b[i] ^= bit
+			c, err := DecodeClassifier(b)
+			var format *FormatError
+			switch {
+			case err == nil && c.Unchecked: // the one bit that makes version 2 another is none of these
+				t.Errorf("byte %d, bit %d: taken for a file of the first version", i, bit)
+			case err == nil && bytes.Equal(must(EncodeClassifier(c)), sound): // a space, or a letter in a word of the header that is read either way
+			case err == nil:
+				t.Errorf("byte %d, bit %d: taken as it is", i, bit)
+			case !errors.As(err, &format):
+				t.Errorf("byte %d, bit %d: %v", i, bit, err)
+			}
+		}
+	}
+}
+
+func TestTooManyAreRefused(t *testing.T) {
+	c := sampleClassifier()
+	c.Classes = nil
+	for i := range MaxClasses + 1 {
+		c.Classes = append(c.Classes, Class{Label: fmt.Sprint("class ", i), Weight: 1})
+	}
+	if _, err := EncodeClassifier(c); err == nil || !strings.Contains(err.Error(), "2001 classes, the most allowed is 2000") {
+		t.Errorf("classes: %v", err)
+	}
+	c.Classes = c.Classes[:1]
+	c.Classes[0].Examples = slices.Repeat([]Example{{Embedding: []float32{1}}}, MaxExamples+1)
+	if _, err := EncodeClassifier(c); err == nil || !strings.Contains(err.Error(), "20001 examples, the most allowed is 20000") {
+		t.Errorf("examples: %v", err)
+	}
+}
+
+// A file of any number of classes is refused before anything is made of them, and names
+// that all are the same are told apart without trying each number for each.
+func TestHundredThousandClasses(t *testing.T) {
+	const many = 100_000
+	classes := "[" + strings.Repeat(`{"label":"one","weight":1},`, many-1) + `{"label":"one","weight":1}]`
+	for _, version := range []string{"1", ""} { // version 1 had no rules for labels
+		tensors, metadata := parts(EncodeClassifier(sampleClassifier()))
+		metadata["classes"] = classes
+		if version != "" {
+			metadata["version"] = version
+			delete(metadata, checksumKey)
+		} else {
+			metadata[checksumKey] = checksum(tensors, metadata)
+		}
+		_, err := DecodeClassifier(encodeTensors(tensors, metadata))
+		refused(t, version, err, "100000 classes, the most allowed is 2000")
+	}
+	names := RepairLabels(slices.Repeat([]string{"one", "two"}, many/2))
+	if names[0] != "one" || names[1] != "two" || names[2] != "one 2" || names[many-1] != fmt.Sprint("two ", many/2) {
+		t.Errorf("names are %q, %q, %q and at last %q", names[0], names[1], names[2], names[many-1])
+	}
+}
+
+// Tensors lie one after the other: what two share, or none has, is no safetensors.
+func TestHolesAndOverlapsAreRefused(t *testing.T) {
+	header := func(entries string, data int) []byte {
+		text := []byte(`{"__metadata__":{"format":"metaqda.prior","version":"2"},` + entries + `}`)
+		return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text, make([]byte, data))
+	}
+	entry := func(name string, from, to int) string {
+		return fmt.Sprintf(`%q:{"dtype":"U8","shape":[%d],"data_offsets":[%d,%d]}`, name, to-from, from, to)
+	}
+	for name, b := range map[string][]byte{
+		"overlap and hole": header(entry("a", 0, 4)+","+entry("b", 0, 4), 8),
+		"partly":           header(entry("a", 0, 4)+","+entry("b", 2, 6)+","+entry("c", 8, 10), 10),
+		"hole":             header(entry("a", 0, 4)+","+entry("b", 6, 8), 8),
+		"bytes left":       header(entry("a", 0, 4), 8),
+	} {
+		if _, _, err := decodeTensors(b); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	if _, _, err := decodeTensors(header(entry("a", 4, 8)+","+entry("b", 0, 4)+","+entry("none", 4, 4), 8)); err != nil {
+		t.Errorf("tensors in another order: %v", err)
+	}
+}
+
+func FuzzDecodeClassifier(f *testing.F) {
+	b, _ := EncodeClassifier(sampleClassifier())
+	f.Add(b)
+	f.Add(b[:len(b)/2])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if tensors, metadata, err := decodeTensors(b); err == nil { // or else all that is tried is the checksum
+			metadata[checksumKey] = checksum(tensors, metadata)
+			b = encodeTensors(tensors, metadata)
+		}
+		c, err := DecodeClassifier(b)
+		if err != nil {
+			return
+		}
+		once, err := EncodeClassifier(c)
+		if err != nil {
+			t.Fatalf("decoded but not encodable: %v", err)
+		}
+		again, err := DecodeClassifier(once)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if twice, _ := EncodeClassifier(again); !bytes.Equal(once, twice) {
+			t.Fatal("encoding is not a fixed point")
+		}
+	})
+}
+
+// grouped is a classifier with all that a file may hold, of n examples a class.
+func grouped(n int) *Classifier {
+	c := sampleClassifier()
+	for i := range n {
+		x := Example{Embedding: []float32{float32(i), -1}, Thumbnail: bytes.Repeat([]byte{byte(i)}, i%7)}
+		if i%3 > 0 {
+			x.Group = strings.Repeat("g", 1+i%5)
+		}
+		c.Classes[i%2].Examples = append(c.Classes[i%2].Examples, x)
+	}
+	return c
+}
+
+func TestPieceByPieceAFileIsTheSame(t *testing.T) {
+	c := grouped(40)
+	want := must(EncodeClassifier(c))
+	e, err := NewEncoder(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pieces := 0
+	for done := false; !done; pieces++ {
+		asked := 0
+		if done, err = e.Write(func() bool { asked++; return asked <= 3 }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pieces < 14 {
+		t.Errorf("43 examples in %d pieces of 3", pieces)
+	}
+	if !bytes.Equal(e.Bytes(), want) {
+		t.Error("the file is another one")
+	}
+	if _, err := DecodeClassifier(e.Bytes()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsWrongWithAnExampleIsFoundInItsPiece(t *testing.T) {
+	c := grouped(40)
+	c.Classes[1].Examples[5].Embedding[1] = float32(math.NaN())
+	e, err := NewEncoder(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = e.Write(func() bool { return true }); err == nil || !strings.Contains(err.Error(), `example 5 of its class "empty": number 1 is NaN`) {
+		t.Errorf("%v", err)
+	}
+	if _, err := EncodeClassifier(c); err == nil {
+		t.Error("EncodeClassifier wrote it")
+	}
+}
