@@ -1,10 +1,7 @@
 package dataset
 
 import (
-	"archive/zip"
 	"bytes"
-	"compress/flate"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -336,44 +333,6 @@ func TestBombsAreRefusedInLittleMemory(t *testing.T) {
 	}
 }
 
-// packed is an array of a zip: its bytes in two parts, and the size that the zip
-// tells, 0 for the true one.
-type packed struct {
-	name       string
-	head, rest []byte
-	told       int
-}
-
-// packNPZ writes a zip that may lie.
-func packNPZ(t *testing.T, arrays []packed) []byte {
-	t.Helper()
-	var file bytes.Buffer
-	z := zip.NewWriter(&file)
-	for _, a := range arrays {
-		var body bytes.Buffer
-		deflate, err := flate.NewWriter(&body, flate.BestSpeed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		deflate.Write(a.head)
-		deflate.Write(a.rest)
-		deflate.Close()
-		told := a.told
-		if told == 0 {
-			told = len(a.head) + len(a.rest)
-		}
-		w, err := z.CreateRaw(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Deflate, CompressedSize64: uint64(body.Len()), UncompressedSize64: uint64(told)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Write(body.Bytes())
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return file.Bytes()
-}
-
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"float32.npz", "float64-fortran.npz", "float16-bigendian.npz", "plain.npy"} {
 		data, err := os.ReadFile(fixtures + name)
@@ -411,51 +370,4 @@ func FuzzDecode(f *testing.F) {
 		check(DecodeCSV("f.csv", bytes.NewReader(data), nil))
 		_, _ = DecodeMeta("f.json", data)
 	})
-}
-
-// writeNPZ is an encoder of its own, so that the decoder is not checked
-// against itself.
-func writeNPZ(t *testing.T, x []float32, dim int, labels []int32, groups ...any) []byte {
-	t.Helper()
-	var buf bytes.Buffer
-	z := zip.NewWriter(&buf)
-	put := func(name string, data []byte) {
-		w, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Write(data)
-	}
-	put("embeddings.npy", npyBytes("<f4", fmt.Sprintf("(%d, %d)", len(x)/dim, dim), x))
-	put("labels.npy", npyOf(labels))
-	for _, g := range groups {
-		put("groups.npy", npyOf(g))
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
-}
-
-// npyOf encodes an array of one axis.
-func npyOf(v any) []byte {
-	switch v := v.(type) {
-	case []int32:
-		return npyBytes("<i4", fmt.Sprintf("(%d,)", len(v)), v)
-	case []int64:
-		return npyBytes("<i8", fmt.Sprintf("(%d,)", len(v)), v)
-	case []float32:
-		return npyBytes("<f4", fmt.Sprintf("(%d,)", len(v)), v)
-	}
-	panic("no array")
-}
-
-func npyBytes(descr, shape string, data any) []byte {
-	var w bytes.Buffer
-	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape)
-	w.WriteString("\x93NUMPY\x01\x00")
-	binary.Write(&w, binary.LittleEndian, uint16(len(head)))
-	w.WriteString(head)
-	binary.Write(&w, binary.LittleEndian, data)
-	return w.Bytes()
 }

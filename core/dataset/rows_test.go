@@ -3,6 +3,8 @@ package dataset
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -14,18 +16,7 @@ import (
 
 // unlabelledNPZ is a .npz with embeddings alone.
 func unlabelledNPZ(t testing.TB, descr, shape string, x any) []byte {
-	t.Helper()
-	var buf bytes.Buffer
-	z := zip.NewWriter(&buf)
-	w, err := z.Create("embeddings.npy")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Write(npyBytes(descr, shape, x))
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
+	return packNPZ(t, []packed{{"embeddings", npyBytes(descr, shape, x), nil, 0}})
 }
 
 func TestRowsNeedNoLabels(t *testing.T) {
@@ -60,7 +51,7 @@ func TestRowsThatCannotBe(t *testing.T) {
 		row  int
 		say  string
 	}{
-		"no array":        {writeEmpty(t), nil, -1, `has no array "embeddings"`},
+		"no array":        {packNPZ(t, nil), nil, -1, `has no array "embeddings"`},
 		"no rows":         {unlabelledNPZ(t, "<f4", "(0, 2)", []float32{}), nil, -1, "holds no embeddings"},
 		"no numbers":      {unlabelledNPZ(t, "<f4", "(2, 0)", []float32{}), nil, -1, "holds no embeddings"},
 		"one axis":        {unlabelledNPZ(t, "<f4", "(2,)", []float32{1, 2}), nil, -1, "has shape [2]"},
@@ -83,15 +74,6 @@ func TestRowsThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, r, err)
 		}
 	}
-}
-
-func writeEmpty(t *testing.T) []byte {
-	t.Helper()
-	var buf bytes.Buffer
-	if err := zip.NewWriter(&buf).Close(); err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
 }
 
 func FuzzDecodeRows(f *testing.F) {
@@ -126,4 +108,76 @@ func FuzzDecodeRows(f *testing.F) {
 			}
 		}
 	})
+}
+
+// packed is an array of a zip: its bytes in two parts, and the size that the zip
+// tells, 0 for the true one.
+type packed struct {
+	name       string
+	head, rest []byte
+	told       int
+}
+
+// packNPZ writes a zip that may lie.
+func packNPZ(t testing.TB, arrays []packed) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	z := zip.NewWriter(&file)
+	for _, a := range arrays {
+		var body bytes.Buffer
+		deflate, err := flate.NewWriter(&body, flate.BestSpeed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deflate.Write(a.head)
+		deflate.Write(a.rest)
+		deflate.Close()
+		told := a.told
+		if told == 0 {
+			told = len(a.head) + len(a.rest)
+		}
+		w, err := z.CreateRaw(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Deflate, CompressedSize64: uint64(body.Len()), UncompressedSize64: uint64(told)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write(body.Bytes())
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// writeNPZ is an encoder of its own, so that the decoder is not checked
+// against itself.
+func writeNPZ(t testing.TB, x []float32, dim int, labels []int32, groups ...any) []byte {
+	t.Helper()
+	arrays := []packed{{"embeddings", npyBytes("<f4", fmt.Sprintf("(%d, %d)", len(x)/dim, dim), x), nil, 0}, {"labels", npyOf(labels), nil, 0}}
+	for _, g := range groups {
+		arrays = append(arrays, packed{"groups", npyOf(g), nil, 0})
+	}
+	return packNPZ(t, arrays)
+}
+
+// npyOf encodes an array of one axis.
+func npyOf(v any) []byte {
+	switch v := v.(type) {
+	case []int32:
+		return npyBytes("<i4", fmt.Sprintf("(%d,)", len(v)), v)
+	case []int64:
+		return npyBytes("<i8", fmt.Sprintf("(%d,)", len(v)), v)
+	case []float32:
+		return npyBytes("<f4", fmt.Sprintf("(%d,)", len(v)), v)
+	}
+	panic("no array")
+}
+
+func npyBytes(descr, shape string, data any) []byte {
+	var w bytes.Buffer
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape)
+	w.WriteString("\x93NUMPY\x01\x00")
+	binary.Write(&w, binary.LittleEndian, uint16(len(head)))
+	w.WriteString(head)
+	binary.Write(&w, binary.LittleEndian, data)
+	return w.Bytes()
 }

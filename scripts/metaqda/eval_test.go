@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,61 +95,6 @@ func readReport(t *testing.T, path string) map[string]any {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// Four processes that each do a part must together give, byte for byte, what
-// one process gives; so must another number of workers.
-func TestShardsMergeToTheWhole(t *testing.T) {
-	dir := t.TempDir()
-	data := toy{classes: 30, rows: 24, dim: 7}.write(t, dir, "alpha")
-	prior := writePrior(t, filepath.Join(dir, "prior.safetensors"), modeltest.Prior(7))
-	for protocol, extra := range map[string][]string{
-		"standard":     {"--methods", "fb,map,ncc-cl2n,linear,knn,qda,fb-lda,teachable"},
-		"open-set":     {"--methods", "fb,ncc-cl2n"},
-		"multi-domain": {"--methods", "fb,ncc-cl2n"},
-		"sessions":     {"--methods", "fb,map,ncc-cl2n,linear,knn,knn-tfjs"},
-		"incremental":  {"--methods", "fb,ncc-cl2n", "--n-way", "3", "--repeat", "6"},
-	} {
-		t.Run(protocol, func(t *testing.T) {
-			base := append([]string{"eval", "--protocol", protocol, "--data", data, "--prior", prior, "--n-tasks", "21", "--n-val-tasks", "5", "--n-query", "6", "--random-seed", "11"}, extra...)
-			out := func(name string) string { return filepath.Join(dir, protocol+name) }
-			mustRun(t, append(base, "--json", out("whole"), "--workers", "1")...)
-			mustRun(t, append(base, "--json", out("workers"), "--workers", "5")...)
-			var processes []*exec.Cmd
-			merge := []string{"merge", "--json", out("merged")}
-			for i := 3; i >= 0; i-- {
-				file := out(fmt.Sprint("shard", i))
-				merge = append(merge, file)
-				c := exec.Command(os.Args[0], append(base, "--shard", fmt.Sprintf("%d/4", i), "--json", file)...)
-				c.Env = append(os.Environ(), "METAQDA_TEST_AS_COMMAND=1")
-				c.Stderr = os.Stderr
-				if err := c.Start(); err != nil {
-					t.Fatal(err)
-				}
-				processes = append(processes, c)
-			}
-			for _, c := range processes {
-				if err := c.Wait(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			mustRun(t, merge...)
-			want, err := os.ReadFile(out("whole"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, name := range []string{"workers", "merged"} {
-				got, err := os.ReadFile(out(name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				// Another binary, another stamp: nothing else may differ.
-				if !bytes.Equal(got, want) {
-					t.Errorf("%s differs from the whole:\n%.600s\n%.600s", name, got, want)
-				}
-			}
-		})
-	}
 }
 
 // The measures of the JSON are recomputed here from what little is needed:
@@ -382,39 +325,6 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	}
 	if status, _, stderr = metaqda("eval", "--data", data, "--json", dir); status != 2 || !strings.Contains(stderr, "is a folder") {
 		t.Errorf("status %d, %q", status, stderr)
-	}
-}
-
-func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
-	dir := t.TempDir()
-	data := toy{classes: 24, rows: 20, dim: 4}.write(t, dir, "alpha")
-	file := func(name string) string { return filepath.Join(dir, name) }
-	for _, s := range [][]string{{"a0", "0/3", "0"}, {"a1", "1/3", "0"}, {"b1", "1/3", "5"}, {"a2", "2/3", "0"}} {
-		mustRun(t, "eval", "--data", data, "--methods", "ncc-un", "--n-tasks", "4", "--n-query", "3", "--shard", s[1], "--random-seed", s[2], "--json", file(s[0]))
-	}
-	save(t, file("other"), []byte("{}"))
-	for _, c := range []struct {
-		files []string
-		want  string
-	}{
-		{nil, "no shards given"},
-		{[]string{"a0", "a1"}, "shard 2/3 is missing"},
-		{[]string{"a0", "a1", "a1"}, "the same shard"},
-		{[]string{"a0", "b1", "a2"}, "not shards of one evaluation"},
-		{[]string{"a0", "other"}, "is neither shard nor evaluation"},
-		{[]string{"gone"}, "check the path"},
-	} {
-		args := []string{"merge", "--json", file("out")}
-		for _, f := range c.files {
-			args = append(args, file(f))
-		}
-		status, _, stderr := metaqda(args...)
-		if _, err := os.Stat(file("out")); status != 2 || !strings.Contains(stderr, c.want) || err == nil {
-			t.Errorf("%v: status %d, %q, want %q and no file", c.files, status, stderr, c.want)
-		}
-	}
-	if status, _, stderr := metaqda("eval", "--data", data, "--shard", "0/2", "--methods", "ncc-un", "--n-query", "3"); status != 2 || !strings.Contains(stderr, "--json OUT") {
-		t.Errorf("a shard without file: %d, %q", status, stderr)
 	}
 }
 

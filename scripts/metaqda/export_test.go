@@ -40,7 +40,7 @@ func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, p
 		if under, err = core.DecodePrior(file); err != nil { // rounded
 			t.Fatal(err)
 		}
-		put(t, filepath.Join(dir, "prior.safetensors"), file)
+		save(t, filepath.Join(dir, "prior.safetensors"), file)
 		args = append(args, "--prior", filepath.Join(dir, "prior.safetensors"))
 	}
 	c, err := core.New(s, under)
@@ -77,7 +77,7 @@ func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, p
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(dir, "classifier.safetensors"), file)
+	save(t, filepath.Join(dir, "classifier.safetensors"), file)
 	for _, x := range p.Queries {
 		probabilities := make([]float64, len(shots))
 		none, err := c.ProbabilitiesTo(probabilities, x)
@@ -97,13 +97,6 @@ func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, p
 		t.Fatalf("export ended with status %d: %s", status, &complaint)
 	}
 	return p
-}
-
-func put(t *testing.T, name string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(name, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // plainCases go through every part of the format.
@@ -164,8 +157,8 @@ func answered(t *testing.T, cases []plainCase, program string, command string, a
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(dir, "asked.json"), asked)
-	put(t, filepath.Join(dir, "program"), []byte(program))
+	save(t, filepath.Join(dir, "asked.json"), asked)
+	save(t, filepath.Join(dir, "program"), []byte(program))
 	cmd := exec.Command(command, append(args, filepath.Join(dir, "program"), filepath.Join(dir, "asked.json"))...)
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
@@ -268,14 +261,14 @@ func TestExportSaysWhatIsMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(dir, "empty"), empty)
-	put(t, filepath.Join(dir, "no classifier"), []byte("{}"))
+	save(t, filepath.Join(dir, "empty"), empty)
+	save(t, filepath.Join(dir, "no classifier"), []byte("{}"))
 	named, err := model.EncodeClassifier(&model.Classifier{PriorSum: strings.Repeat("a", 64),
 		Classes: []model.Class{{Label: "cup", Weight: 1, Examples: []model.Example{{Embedding: []float32{1, 2}}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(dir, "named"), named)
+	save(t, filepath.Join(dir, "named"), named)
 	for _, c := range []struct{ classifier, want string }{
 		{"", "no --classifier given"},
 		{"nowhere", "check the path of the classifier"},
