@@ -119,7 +119,8 @@ func randomParams(rng *rand.Rand, d int) *Params {
 		}
 		p.L.SetTri(i, i, 0.7+rng.Float64())
 	}
-	return &Params{Prior: p, Head: Head{LogT: 0.4, None: -0.5}}
+	h := Head{LogT: [Degree]float64{0.4, -0.2, 0.1}, Bias: [Degree]float64{0.3, 0.2, -0.1}, None: [3]float64{-0.5, 0.3, 0.2}}
+	return &Params{Prior: p, Head: h}
 }
 
 // randomTask draws classes around random means, and with unknown queries a class
@@ -170,7 +171,8 @@ func flatten(p *Params) []float64 {
 			v = append(v, p.Prior.L.At(i, j))
 		}
 	}
-	return append(v, p.Head.LogT, p.Head.None)
+	h := p.Head.values()
+	return append(v, h[:]...)
 }
 
 func unflatten(v []float64, d int) *Params {
@@ -184,7 +186,7 @@ func unflatten(v []float64, d int) *Params {
 		}
 		v = v[i+1:]
 	}
-	p.Head = Head{v[0], v[1]}
+	p.Head.setValues(v)
 	return p
 }
 
@@ -193,7 +195,8 @@ func flattenGradient(g *Gradient, d int) []float64 {
 	for i := range d {
 		v = append(v, g.L[i*d:i*d+i+1]...)
 	}
-	return append(v, g.Head.LogT, g.Head.None)
+	h := g.Head.values()
+	return append(v, h[:]...)
 }
 
 func TestGradientFiniteDifferences(t *testing.T) {

@@ -80,7 +80,7 @@ async function bundledProgram({ runtime, plugin }) {
 }
 
 async function bundledStyle() {
-  const files = ['ui/style.css', 'ui/sort.css', 'share/page/page.css'].map((name) => `@import "./${name}";`).join('\n');
+  const files = ['ui/style.css', 'ui/dialogs.css', 'ui/sort.css', 'share/page/page.css'].map((name) => `@import "./${name}";`).join('\n');
   const { outputFiles: [{ text }] } = await build({
     stdin: { contents: files, resolveDir: web, loader: 'css' }, bundle: true, minify: true, write: false, target: 'es2022', logLevel: 'warning',
   });
@@ -90,7 +90,7 @@ async function bundledStyle() {
 /** Those of the page that this one uses. */
 async function icons() {
   const index = await readFile(path.join(root, 'index.html'), 'utf8');
-  return ['plus', 'close', 'picture', 'camera', 'switch'].map((name) => {
+  return ['plus', 'close', 'picture', 'camera', 'switch', 'undo'].map((name) => {
     const found = new RegExp(`<symbol id="icon-${name}".*?</symbol>`).exec(index);
     if (!found) throw new Error(`index.html draws no icon ${name}`);
     return found[0];

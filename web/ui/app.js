@@ -1,7 +1,7 @@
 // @ts-check
 /** Starts the page: loads engine and extractor, joins them with the views. */
 import { buildAbout } from './sessions/about.js';
-import { complain, say, sayBeforeDialogs, toast, UndoStack } from './kit/announce.js';
+import { complain, say, sayInDialogs, toast } from './kit/announce.js';
 import { CheckPanel } from './teach/check.js';
 import { ClassList } from './teach/classes.js';
 import { byId, save, sentence } from './kit/dom.js';
@@ -14,13 +14,14 @@ import { pictures } from './kinds/pictures/index.js';
 import { Thumbnails } from './kit/thumbnails.js';
 import { Changes } from './teach/changes.js';
 import { LargerView } from './teach/larger.js';
-import { LoadProgress, megabytes } from './kit/loading.js';
+import { LoadProgress } from './kit/loading.js';
 import { workOffline } from '../offline/index.js';
 import { Reader } from './sessions/reader.js';
 import { Recogniser } from './recognise/recognise.js';
 import { Samples } from './teach/samples.js';
 import { fileName, SessionsDialog } from './sessions/sessions.js';
 import { SettingsDialog } from './sessions/settings.js';
+import { tellGone } from './sort/note.js';
 import { Sorting } from './sort/sort.js';
 import { Why } from './recognise/why.js';
 
@@ -56,7 +57,7 @@ async function usePagePrior(engine, manifest) {
     const missing = /** @type {{code?: string}} */ (error).code === 'fetch';
     const why = missing ? 'The page’s background knowledge could not be fetched.' : sentence(error);
     toast({
-      text: `${why} ${meanwhile((await engine.state()).prior)}`, key: 'page-prior', stay: true,
+      text: `${why} ${meanwhile((await engine.state()).prior)}`, key: 'page-prior',
       action: 'Try again', onAction: () => void usePagePrior(engine, fetchManifest()),
     });
   }
@@ -84,7 +85,7 @@ function standing(key, offer = {}) {
     if (text === told) return;
     told = text;
     close();
-    if (text) close = toast({ text, key, stay: true, ...offer });
+    if (text) close = toast({ text, key, ...offer });
   };
 }
 
@@ -100,7 +101,7 @@ function progressBar() {
   return new LoadProgress((loaded, total) => {
     bar.max = total;
     bar.value = loaded;
-    say(`Loading, ${megabytes(loaded, total)}`);
+    say(`Loading, ${Math.round(100 * loaded / Math.max(1, total))} %`); // of bytes unpacked: what is sent is a third of them
   });
 }
 
@@ -142,10 +143,9 @@ function judgedBy({ sessionId, nonePrior, prior }, classes) {
  * @param {Reader} reader
  */
 async function build(engine, reader) {
-  const undo = new UndoStack();
   const kinds = new Kinds({ pictures: pictures(() => reader.now) }, 'pictures');
   const thumbnails = new Thumbnails(engine);
-  const changes = new Changes({ engine, undo, model: () => classes.model, focus: (classId, exampleId) => classes.focus(classId, exampleId) });
+  const changes = new Changes({ engine, model: () => classes.model });
   const larger = new LargerView({ model: () => classes.model, thumbnails, changes, focus: (classId, exampleId) => classes.focus(classId, exampleId) });
   const classes = new ClassList({ engine, kinds, thumbnails, changes, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
   const why = new Why({ engine, classes });
@@ -155,7 +155,11 @@ async function build(engine, reader) {
     kinds, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
     classifier: {
       recognise: (embedding) => engine.recognise(embedding),
-      teach: async (target, open) => (await changes.teach(target, [async (id) => enrol(engine, id, await open())]))[0],
+      teach: async (target, open) => (await changes.teach(target, [async (id) => {
+        const { id: example, twin } = await enrol(engine, id, await open());
+        if (twin) classes.tellTwin(id, example, twin.example);
+        return example;
+      }]))[0],
       move: (example, target) => changes.moveTo(example, target),
       forget: async (example) => changes.remove(classes.model.holding(example)?.id ?? '', [example]),
       classOf: (example) => classes.model.holding(example),
@@ -163,7 +167,6 @@ async function build(engine, reader) {
   });
   const learning = new LearningPanel({ engine });
   const onReplaced = () => {
-    undo.clear();
     learning.reset();
     classes.stop();
     void recogniser.clear();
@@ -197,6 +200,7 @@ async function build(engine, reader) {
     samples.showIn(state.sessionId);
     check.changed();
     why.changed();
+    changes.show(state);
     settings.show(state);
     learning.showPrior(state.prior);
     await sessions.show(state);
@@ -210,26 +214,20 @@ async function build(engine, reader) {
     void (card ? card.addFiles(files) : recogniser.recogniseFiles(files));
   }, wanted);
   catchMisses(document, (files) => void recogniser.recogniseFiles(files), wanted);
-  document.addEventListener('keydown', (event) => {
-    const field = event.target instanceof HTMLInputElement && event.target.type === 'text';
-    if (event.key !== 'z' || event.shiftKey || !(event.ctrlKey || event.metaKey) || field) return;
-    event.preventDefault();
-    void undo.undo().catch((error) => say(sentence(error)));
-  });
 }
 
 /** @param {string} version of the site that this page was loaded from, '' where it is not known */
 async function offlineUse(version) {
   const kept = await workOffline({
     version,
-    offer: (text, reload) => toast({ text, key: 'update', action: 'Reload', onAction: reload, stay: true }),
+    offer: (text, reload) => toast({ text, key: 'update', action: 'Reload', onAction: reload}),
   });
   byId('offline', HTMLElement).hidden = !kept;
 }
 
 /** @returns {Promise<string>} the version of the site, '' where it is not known */
 async function start() {
-  sayBeforeDialogs();
+  sayInDialogs();
   const progress = progressBar();
   const loading = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
   loading.catch(() => {}); // awaited below, after the engine
@@ -249,6 +247,7 @@ async function start() {
   byId('loading', HTMLElement).hidden = true;
   document.body.dataset.ready = 'true';
   say('Ready.');
+  tellGone();
   return manifest.then(({ version }) => version, () => '');
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
 /** The page of a shared file: opens what is in it, recognises, and where it may, learns and writes itself anew. */
-import { complain, say, sayBeforeDialogs } from '../../ui/kit/announce.js';
+import { complain, say, sayInDialogs } from '../../ui/kit/announce.js';
 import { byId, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.js';
 import { init, openClassifier } from '../../library/index.js';
 import { assemble, fileName, megabytes, packed, unpacked } from '../assemble.js';
@@ -48,7 +48,7 @@ function emptyPage() {
  * @param {string} program
  */
 async function start(blocks, write, program) {
-  sayBeforeDialogs();
+  sayInDialogs();
   const read = (/** @type {string} */ name) => {
     if (!(name in blocks)) throw new Error('This file is not whole: take another copy of it.');
     return unpacked(blocks[name]).catch(() => { throw new Error('This file was damaged on its way: take another copy of it.'); });

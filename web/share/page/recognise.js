@@ -1,7 +1,7 @@
 // @ts-check
 /** What the recogniser of the page needs in a shared file: a classifier without storage, and meters. */
-import { complain, say, UndoStack } from '../../ui/kit/announce.js';
-import { byId, sentence } from '../../ui/kit/dom.js';
+import { say } from '../../ui/kit/announce.js';
+import { byId } from '../../ui/kit/dom.js';
 import { catchMisses, catchPaste } from '../../ui/kit/drop.js';
 import { Kinds } from '../../ui/kinds/index.js';
 import { cameraError } from '../../ui/kinds/pictures/camera.js';
@@ -17,10 +17,12 @@ import { Meters } from './meters.js';
  */
 export function buildRecogniser({ classifier, extractor, about, onTaught }) {
   const meters = new Meters();
-  const undo = new UndoStack();
+  /** The ways back, the newest last. @type {{text: string, back: () => void}[]} */
+  const done = [];
   const named = () => classifier.labels.map((name) => ({ id: name, name }));
-  /** Labels of the examples that were taught here. @type {Map<string, string>} */
+  /** What was taught here: label, and number in the classifier. @type {Map<string, {label: string, number: string}>} */
   const taught = new Map();
+  let count = 0;
   /** What the answer shown is about. @type {Float32Array|null} */
   let asked = null;
 
@@ -39,26 +41,24 @@ export function buildRecogniser({ classifier, extractor, about, onTaught }) {
     recogniser.follow(named());
     onTaught();
   };
-  /** Does something and offers to take it back. @param {string} text @param {() => void} back */
-  const offer = (text, back) => {
+  /** Says what was done and notes the way back. @param {string} text @param {() => void} back */
+  const did = (text, back) => {
+    done.push({ text, back });
     again();
-    say(text, { seen: true });
-    undo.offer(text, async () => {
-      back();
-      again();
-      say(`Taken back: ${text}`);
-    });
+    say(text);
   };
-  /** @param {string} label @param {Float32Array} vector */
-  const add = (label, vector) => {
-    const id = classifier.addExampleSync(vector, label);
-    taught.set(id, label);
-    return id;
+  const undo = () => {
+    const last = done.pop();
+    last?.back();
+    again();
+    say(last ? `Undone: ${last.text}` : 'There is nothing to undo.');
   };
+  /** @param {string} id @param {string} label @param {Float32Array} vector */
+  const add = (id, label, vector) => void taught.set(id, { label, number: classifier.addExampleSync(vector, label) });
   /** @param {string} id */
   const remove = (id) => {
-    const label = taught.get(id) ?? '';
-    classifier.removeExample(id);
+    const { label = '', number = '' } = taught.get(id) ?? {};
+    classifier.removeExample(number);
     taught.delete(id);
     if (!classifier.counts[label] && !about.classes.includes(label)) classifier.removeClass(label);
     return label;
@@ -75,25 +75,23 @@ export function buildRecogniser({ classifier, extractor, about, onTaught }) {
       teach: async (target, open) => {
         const sample = await open();
         const vector = await sample.embed().finally(() => sample.close());
-        const id = add(labelOf(target), vector);
-        offer(`Taught as “${labelOf(target)}”.`, () => void (taught.has(id) && remove(id)));
+        const [id, label] = [`${++count}`, labelOf(target)];
+        add(id, label, vector);
+        did(`Taught as “${label}”.`, () => remove(id));
         return id;
       },
-      move: async (example, target) => {
-        const vector = /** @type {Float32Array} */ (asked); // only what is shown can be moved
-        const from = remove(example);
-        let id = add(labelOf(target), vector);
-        offer(`Moved from “${from}” to “${labelOf(target)}”.`, () => { remove(id); id = add(from, vector); });
-        return id;
+      move: async (id, target) => {
+        const [from, to, vector] = [remove(id), labelOf(target), /** @type {Float32Array} */ (asked)]; // only what is shown can be moved
+        add(id, to, vector);
+        did(`Moved from “${from}” to “${to}”.`, () => { remove(id); add(id, from, vector); });
       },
-      forget: async (example) => {
-        const vector = /** @type {Float32Array} */ (asked);
-        const label = remove(example);
-        offer(`No longer taught as “${label}”.`, () => void add(label, vector));
+      forget: async (id) => {
+        const [label, vector] = [remove(id), /** @type {Float32Array} */ (asked)];
+        did(`No longer taught as “${label}”.`, () => add(id, label, vector));
       },
       classOf: (example) => {
-        const name = taught.get(example);
-        return name === undefined ? undefined : { id: name, name };
+        const { label } = taught.get(example) ?? {};
+        return label === undefined ? undefined : { id: label, name: label };
       },
     },
   });
@@ -101,10 +99,12 @@ export function buildRecogniser({ classifier, extractor, about, onTaught }) {
   const wanted = (/** @type {File} */ file) => recogniser.kinds.now.claims(file);
   catchMisses(document, (files) => void recogniser.recogniseFiles(files), wanted);
   catchPaste(document, (files) => void recogniser.recogniseFiles(files), wanted);
+  byId('undo-button', HTMLElement).hidden = !about.learn;
+  byId('undo-button', HTMLElement).addEventListener('click', undo);
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'z' || event.shiftKey || !(event.ctrlKey || event.metaKey) || event.target instanceof HTMLInputElement) return;
     event.preventDefault();
-    void undo.undo().catch((error) => complain(byId('query-error', HTMLElement), sentence(error)));
+    undo();
   });
   return recogniser;
 }

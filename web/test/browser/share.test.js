@@ -266,7 +266,7 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     await page.keyboard.press('Enter');
     await status(page, 'Taught as “Umbrella”.');
     await page.keyboard.press('Control+z');
-    await status(page, 'taken back');
+    await status(page, 'Undone: Taught as “Umbrella”.');
     assertNear(await meters(page), before);
     await page.getByRole('button', { name: 'New…' }).click();
     await page.getByLabel('Name of the new class').fill('Umbrella');

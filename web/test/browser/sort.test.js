@@ -178,6 +178,59 @@ test('photographs: better together', { timeout: 300_000, ...photographs ? LONG :
   assert.ok(together >= oneByOne, `together ${together} right, one by one ${oneByOne}`);
 }));
 
+test('photographs of nothing taught: what is left out stays out, and a name given rightly costs the others next to nothing', { timeout: 600_000, ...photographs ? LONG : { skip: 'not beside the clone' } }, () => visit({
+  context: { serviceWorkers: 'block' },
+}, async ({ page }) => {
+  await promisify(execFile)('tar', ['xf', path.join(shared, 'corel1k.tar'), '-C', folder]);
+  const classes = (await readdir(path.join(folder, 'corel1k'))).sort().slice(0, 8);
+  const files = [];
+  for (const name of classes) {
+    for (const file of (await readdir(path.join(folder, 'corel1k', name))).sort()) {
+      files.push(path.join(folder, `${name}!${file}`));
+      await cp(path.join(folder, 'corel1k', name, file), files[files.length - 1]);
+    }
+  }
+  const truth = (/** @type {string} */ file) => file.slice(0, file.lastIndexOf('!'));
+  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
+  await sortState(page, /^Nothing is taught yet/);
+  const alike = page.locator('.alike');
+  const named = new Set();
+  /** @type {{file: string, right: boolean}[]} */
+  let before = [];
+  const purities = [];
+  for (let step = 0; step < 8 && await alike.isVisible(); step++) {
+    const group = await alike.locator('.alike-picture').evaluateAll((all) => all.map((one) => (one.getAttribute('aria-label') ?? '').replace(' belongs to them', '')));
+    const counts = classes.map((name) => ({ name, count: group.filter((file) => truth(file) === name).length })).sort((a, b) => b.count - a.count);
+    const [{ name, count }] = counts;
+    purities.push(count / group.length);
+    const leftOut = group.filter((file) => truth(file) !== name);
+    for (const file of leftOut) await alike.getByRole('button', { name: `${file} belongs to them`, exact: true }).click();
+    if (named.has(name)) await alike.getByRole('button', { name, exact: true }).click();
+    else {
+      await alike.getByRole('button', { name: 'New…' }).click();
+      await page.keyboard.type(name);
+      await page.keyboard.press('Enter');
+    }
+    await status(page, /^\d+ pictures: /);
+    await sortState(page, TOGETHER);
+    named.add(name);
+    const { rows } = await savedTable(page);
+    assert.ok(rows.every((row) => row['taught as'] === '' || row.probability === '1.0000'));
+    for (const file of leftOut) assert.notEqual(rows.find((row) => row.file === file)?.answer, name, `${file} was left out of ${name}`);
+    const now = rows.filter((row) => !row['taught as']).map((row) => ({ file: row.file, right: row.answer === (named.has(truth(row.file)) ? truth(row.file) : 'none of these') }));
+    const others = now.filter(({ file }) => truth(file) !== name);
+    const were = new Set(before.filter(({ right }) => right).map(({ file }) => file));
+    const lost = before.length ? others.filter(({ file }) => were.has(file)).length - others.filter(({ right }) => right).length : 0;
+    console.log(`# ${name}: ${group.length} offered, ${count} of it; ${lost} of ${others.length} others lost; ${now.filter(({ right }) => right).length} of ${now.length} right`);
+    assert.ok(lost <= Math.max(1, others.length / 50), `naming ${name} cost ${lost} of ${others.length}`);
+    before = now;
+  }
+  const purity = purities.reduce((a, b) => a + b, 0) / purities.length;
+  assert.ok(purity >= 0.8, `groups are pure by ${purity} in the mean`);
+  await page.reload();
+  await page.getByText('The pictures that were being sorted are not kept over a reload').waitFor();
+}));
+
 test('looking at pictures can be cancelled, and those that were looked at stay', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', ['noto']);
   const files = (await drawings(5)).slice(0, 60);

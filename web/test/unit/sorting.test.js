@@ -1,28 +1,38 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { countsOf, groupsOf, isDoubtful, NONE, percent, tableOf, verdict, WAITING } from '../../ui/sort/sorting.js';
+import { countsOf, groupsOf, heldBack, isDoubtful, NONE, percent, tableOf, verdict, WAITING, without } from '../../ui/sort/sorting.js';
 
 /** @typedef {import('../../ui/sort/sorting.js').Sortable} Sortable */
 
 const classes = [{ id: 'c', name: 'Cat' }, { id: 'd', name: 'Dog, small' }];
 
 /** @param {string} name @param {number[]} p of none, and of the classes @param {string} [taught] @returns {Sortable} */
-const picture = (name, [none, ...probabilities], taught = '') => ({ name, path: `f/${name}`, answer: { classes: ['c', 'd'], probabilities, none, taken: none >= 0.335 ? -1 : probabilities.indexOf(Math.max(...probabilities)), doubtful: false }, taught });
+const picture = (name, [none, ...probabilities], taught = '') => ({ name, path: `f/${name}`, taught, held: '',
+  answer: { classes: ['c', 'd'], probabilities, none, taken: none >= 0.335 ? -1 : probabilities.indexOf(Math.max(...probabilities)), doubtful: Math.max(none, ...probabilities) < 0.7 } });
 const cat = picture('cat.png', [0.05, 0.9, 0.05]);
 const doubt = picture('doubt.png', [0.2, 0.5, 0.3]);
 const dog = picture('dog.png', [0, 0.004, 0.996]);
-const stranger = picture('10.png', [0.7, 0.2, 0.1]);
+const stranger = picture('10.png', [0.66, 0.24, 0.1]);
 const taught = picture('taught.png', [0.9, 0.1, 0], 'd');
-const waiting = { name: 'w', path: 'w', answer: null, taught: '' };
+const waiting = { name: 'w', path: 'w', answer: null, taught: '', held: '' };
 const all = [cat, doubt, dog, stranger, taught, waiting];
 
 test('a picture is none of these from a third on, else the most probable class, or what it was taught as', () => {
   assert.deepEqual(verdict(picture('p', [0.34, 0.64, 0.02])), { id: NONE, probability: 0.34 });
   assert.deepEqual(verdict(picture('p', [0.33, 0.32, 0.35])), { id: 'd', probability: 0.35 });
   assert.deepEqual([cat, stranger, taught, waiting].map(verdict),
-    [{ id: 'c', probability: 0.9 }, { id: NONE, probability: 0.7 }, { id: 'd', probability: 1 }, { id: WAITING, probability: 0 }]);
+    [{ id: 'c', probability: 0.9 }, { id: NONE, probability: 0.66 }, { id: 'd', probability: 1 }, { id: WAITING, probability: 0 }]);
   assert.deepEqual(all.filter(isDoubtful), [doubt, stranger]);
+});
+
+test('what was left out of a class is not of it, and what was none of these needs more to become one', () => {
+  const answer = /** @type {import('../../ui/sort/sorting.js').Answer} */ (cat.answer);
+  assert.deepEqual(without(answer, new Set(['c'])), { classes: ['c', 'd'], probabilities: [0, 0.5], none: 0.5, taken: -1, doubtful: true });
+  assert.equal(verdict({ ...cat, answer: without(answer, new Set(['c'])) }).id, NONE);
+  assert.deepEqual(without({ ...answer, none: 0 }, new Set(['c', 'd'])).none, 1, 'left out of all');
+  assert.deepEqual([heldBack(NONE, answer), heldBack(WAITING, /** @type {any} */ (doubt.answer)), heldBack('', /** @type {any} */ (doubt.answer)), heldBack('d', /** @type {any} */ (doubt.answer)), heldBack(NONE, /** @type {any} */ (stranger.answer))], ['', 'c', '', '', '']);
+  assert.deepEqual(verdict({ ...doubt, held: 'c' }), { id: NONE, probability: 0.2 });
 });
 
 test('groups stand in the order taught, within them the most doubtful first', () => {
@@ -45,7 +55,7 @@ test('the table has a line for each picture with all probabilities', () => {
   assert.equal(tableOf([cat, taught, waiting], classes), [
     'file,answer,probability,taught as,Cat,"Dog, small",none of these',
     'f/cat.png,Cat,0.9000,,0.9000,0.0500,0.0500',
-    'f/taught.png,"Dog, small",1.0000,"Dog, small",0.1000,0.0000,0.9000',
+    'f/taught.png,"Dog, small",1.0000,"Dog, small",0.0000,1.0000,0.0000',
     'w,,,,,,', ''].join('\r\n'));
   assert.match(tableOf([{ ...cat, path: 'a "b".png' }], classes), /\r\n"a ""b""\.png",Cat/);
   assert.match(tableOf([cat], [...classes, { id: 'new', name: 'New' }]), /0\.9000,0\.0500,,0\.0500\r\n$/, 'a class that the answer does not know');
@@ -55,7 +65,7 @@ test('no name is a formula in a spreadsheet', () => {
   for (const name of ["=cmd|' /C calc'!A0", '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']) {
     const cell = /\r/.test(name) ? `"'${name}"` : `'${name}`;
     assert.equal(tableOf([{ ...taught, path: name }], classes.map((one) => ({ ...one, name: one.id === 'd' ? name : one.name }))), [
-      `file,answer,probability,taught as,Cat,${cell},none of these`, `${cell},${cell},1.0000,${cell},0.1000,0.0000,0.9000`, ''].join('\r\n'));
+      `file,answer,probability,taught as,Cat,${cell},none of these`, `${cell},${cell},1.0000,${cell},0.0000,1.0000,0.0000`, ''].join('\r\n'));
   }
 });
 

@@ -47,18 +47,29 @@ export class Kinds {
 }
 
 /**
+ * Below this whitened distance two pictures are the same one, encoded anew at most.
+ */
+const SAME = 0.5;
+
+/** @typedef {{id: string, twin: {class: string, example: string}|null}} Enrolled id of the example; the same picture as it is taught in another class */
+/** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Engine */
+
+/**
  * Teaches a sample, and closes it.
  *
- * @param {Pick<import('../../library/types.js').Engine, 'addExample'>} engine
+ * @param {Engine} engine
  * @param {string} classId
  * @param {Sample} sample
  * @param {Float32Array} [embedding] where it is known already
- * @returns {Promise<string>} the id of the example
+ * @returns {Promise<Enrolled>}
  */
 export async function enrol(engine, classId, sample, embedding) {
   try {
     const thumbnail = await sample.thumbnail();
-    return (await engine.addExample(classId, embedding ?? await sample.embed(), thumbnail)).id;
+    const vector = embedding ?? await sample.embed();
+    const near = await engine.nearest(vector, 2).catch(() => []); // while there is nothing to compare with
+    const twin = near.find((one) => one.class !== classId && one.distance < SAME) ?? null;
+    return { id: (await engine.addExample(classId, vector, thumbnail)).id, twin };
   } finally {
     sample.close();
   }
@@ -67,16 +78,16 @@ export async function enrol(engine, classId, sample, embedding) {
 /**
  * Teaches all that is in a file.
  *
- * @param {Pick<import('../../library/types.js').Engine, 'addExample'>} engine
+ * @param {Engine} engine
  * @param {Kind} kind
  * @param {string} classId
  * @param {File} file
- * @returns {Promise<string[]>} the ids of the examples
+ * @returns {Promise<Enrolled[]>}
  */
 export async function enrolFile(engine, kind, classId, file) {
-  const ids = [];
-  for (const sample of await kind.open(file)) ids.push(await enrol(engine, classId, sample));
-  return ids;
+  const all = [];
+  for (const sample of await kind.open(file)) all.push(await enrol(engine, classId, sample));
+  return all;
 }
 
 /** @type {(() => void)|null} lets go of whichever source is in use */

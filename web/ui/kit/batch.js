@@ -61,16 +61,17 @@ export class Line {
    * @template T
    * @param {readonly T[]} items
    * @param {(item: T) => Promise<unknown>} work
-   * @param {{onProgress?: (done: number, total: number) => void, signal: AbortSignal}} options
+   * @param {{onProgress?: (done: number, total: number) => void, signal: AbortSignal, around?: (work: () => Promise<BatchResult>) => Promise<BatchResult>}} options
+   *   `around` is what is done before and after the batch
    * @returns {Promise<BatchResult>}
    */
   run(items, work, options) {
-    const { signal } = options;
+    const { signal, around = (work) => work() } = options;
     const nothing = { done: 0, errors: [], cancelled: true };
     let begun = false;
     const turn = this.wait(async () => {
       begun = true;
-      return signal.aborted ? nothing : runBatch(items, work, options);
+      return signal.aborted ? nothing : around(() => runBatch(items, work, options));
     });
     const cancelled = new Promise((/** @type {(result: BatchResult) => void} */ resolve) => {
       signal.addEventListener('abort', () => { if (!begun) resolve(nothing); });

@@ -15,7 +15,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
  * @typedef {object} Classifier
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} recognise shows the answer; nothing for null
  * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach what is opened, as a class; answers the id of the example
- * @property {(example: string, target: Target) => Promise<string>} move an example to another class; answers its id there
+ * @property {(example: string, target: Target) => Promise<unknown>} move an example to another class, where it keeps its id
  * @property {(example: string) => Promise<unknown>} forget an example
  * @property {(example: string) => {id: string, name: string}|undefined} classOf an example, undefined where it is not taught
  */
@@ -171,7 +171,7 @@ export class Recogniser {
     } else if ('id' in target && target.id === now.id) {
       say(`It is taught as “${now.name}” already.`);
     } else {
-      this.#taught.push(await this.classifier.move(example, target));
+      await this.classifier.move(example, target);
     }
     this.#showBar();
   }

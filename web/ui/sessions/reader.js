@@ -67,7 +67,7 @@ export class Reader {
     this.#sought = sought;
     this.seek(sha256).then((found) => {
       if (!found) this.told?.(message);
-    }, (error) => toast({ text: sentence(error), key: 'extractor', stay: true }));
+    }, (error) => toast({ text: sentence(error), key: 'extractor' }));
     return true;
   }
 

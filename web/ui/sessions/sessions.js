@@ -4,7 +4,7 @@ import { complain, say } from '../kit/announce.js';
 import { byId, counted, dialogHead, el, icon, save, sentence } from '../kit/dom.js';
 import { writable } from '../kit/folders.js';
 import { handOn } from './hand-on.js';
-import { tell } from './settings.js';
+import { checkSaved, tell } from './settings.js';
 
 /** @typedef {import('../../library/types.js').LoadedEngine} Engine */
 /** @typedef {import('../../library/types.js').SessionInfo} SessionInfo */
@@ -71,7 +71,12 @@ export class SessionsDialog {
       el('p', { class: 'small muted' }, 'Everything taught in the open session in one file, to keep or to use on another device.'), this.keeping,
       el('div', { class: 'actions' },
         this.#button('Save this session', () => this.#save()),
-        el('label', { class: 'button file-button' }, 'Open a saved session', field), handOn(this.engine, this.reader), this.damaged),
+        el('label', { class: 'button file-button' }, 'Open a saved session', field),
+        this.#button('Save its pictures', async () => {
+          const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine);
+          say(`“${file}” was saved: ${counted(pictures, 'picture')}.`);
+        }),
+        handOn(this.engine, this.reader), this.damaged),
       this.memory);
   }
 
@@ -96,6 +101,7 @@ export class SessionsDialog {
 
   /** @param {Uint8Array} bytes */
   async #import(bytes) {
+    checkSaved(bytes, 'session');
     const { notice } = await this.engine.importSession(bytes, await this.reader.now);
     this.onSwitched();
     tell('The session was opened.', notice);

@@ -24,6 +24,7 @@ export class SettingsDialog {
     });
     this.noneText = el('output', { for: 'none-prior' });
     this.priorText = el('p', { class: 'small muted' });
+    this.priorName = el('summary', { class: 'small' });
     this.priorFile = '';
     this.priorMessage = el('p', { class: 'small', hidden: true });
     this.reset = this.#button('Back to what is built in', async () => {
@@ -42,6 +43,7 @@ export class SettingsDialog {
     if (document.activeElement !== this.none) this.none.value = String(state.nonePrior);
     this.#showNone();
     this.priorText.textContent = describePrior(state);
+    this.priorName.textContent = `In use: ${priorName(state.prior)}`;
     this.priorFile = state.prior.facts['learned-on'] ? 'learned-prior.safetensors' : 'prior.safetensors';
     this.reset.hidden = state.prior.site && !state.prior.message;
     complain(this.priorMessage, state.prior.message);
@@ -60,9 +62,10 @@ export class SettingsDialog {
         this.none,
         el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes. What is more than a third likely to be something unknown is called none of these.')),
       el('fieldset', {}, el('legend', {}, 'Background knowledge'),
-        el('p', { class: 'small muted' }, 'What was learned beforehand from other things, so that a few pictures are enough.'), this.priorText, this.priorMessage,
+        el('p', { class: 'small muted' }, 'What was learned beforehand from other things, so that a few pictures are enough.'), el('details', {}, this.priorName, this.priorText), this.priorMessage,
         el('div', { class: 'actions' },
           this.#load('Open background knowledge', async (bytes) => {
+            checkSaved(bytes, 'background knowledge');
             const { notice } = await this.engine.importPrior(bytes, await this.reader.now);
             tell('The background knowledge was opened.', notice);
           }),
@@ -126,6 +129,17 @@ export class SettingsDialog {
 }
 
 /**
+ * Refuses what is no safetensors file at all: eight bytes that tell how long a header of JSON is, the header, numbers.
+ *
+ * @param {Uint8Array} bytes
+ * @param {string} what it should hold
+ */
+export function checkSaved(bytes, what) {
+  const length = bytes.length > 8 ? Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)) : Infinity;
+  if (length > bytes.length - 8 || bytes[8] !== 0x7b) throw new Error(`This file holds no ${what} of metaqda: choose one that this page saved, NAME.safetensors.`);
+}
+
+/**
  * Says what was done, and shows a notice that goes with it.
  *
  * @param {string} done
@@ -133,7 +147,7 @@ export class SettingsDialog {
  */
 export function tell(done, notice) {
   say(done);
-  if (notice) toast({ text: notice, key: 'imported', stay: true });
+  if (notice) toast({ text: notice, key: 'imported' });
 }
 
 /**

@@ -4,7 +4,7 @@ import { nextTask } from '../../library/storage.js';
 import { counted, el } from '../kit/dom.js';
 import { NONE, percent, verdict, WAITING } from './sorting.js';
 
-/** @typedef {import('./sort.js').Item} Item */
+/** @typedef {import('./items.js').Item} Item */
 /** @typedef {import('./sorting.js').Group<Item>} Group */
 /** @typedef {{element: HTMLLIElement, press: HTMLButtonElement, check: HTMLInputElement, value: HTMLElement}} Card */
 /** @typedef {{element: HTMLElement, name: HTMLElement, count: HTMLElement, all: HTMLButtonElement, list: HTMLUListElement, more: HTMLButtonElement, extra: number, items: Item[]}} Shelf */
@@ -94,7 +94,7 @@ export class Gallery {
     const more = el('button', { class: 'button', type: 'button', onclick: () => this.#more(shelf) });
     const element = el('section', { class: `shelf${id === NONE || id === WAITING ? ' shelf-none' : ''}`, 'aria-labelledby': title },
       el('div', { class: 'shelf-head' }, el('h3', { id: title }, name), count, all),
-      id === NONE ? el('p', { class: 'muted small' }, 'More than a third likely to be something unknown.') : null, list, more);
+      id === NONE ? el('p', { class: 'muted small' }, 'Probably something unknown, or not surely enough one of the classes.') : null, list, more);
     const shelf = { element, name, count, all, list, more, extra: 0, items: /** @type {Item[]} */ ([]) };
     this.#shelves.set(id, shelf);
     return shelf;
@@ -160,7 +160,7 @@ export class Gallery {
   /** Says of a card how sure its answer is. @param {Card} card @param {Item} item */
   #tell({ element, value }, item) {
     const { id, probability } = verdict(item);
-    const text = item.taught ? 'taught' : id === WAITING ? '' : percent(probability);
+    const text = item.taught ? 'taught' : id === WAITING ? '' : item.held ? 'not sure' : percent(probability);
     if (value.textContent !== text) value.textContent = text;
     element.classList.toggle('taught', item.taught !== '');
   }

@@ -4,36 +4,32 @@
  * group, corrected, saved as a table. Nothing of them is stored, and closing the view
  * forgets them; only what is taught stays, as a picture of its class.
  */
-import { complain, say } from '../kit/announce.js';
+import { say } from '../kit/announce.js';
 import { Lookalikes, Question } from './ask.js';
 import { summary } from '../kit/batch.js';
 import { CorrectBar } from '../teach/correct.js';
-import { byId, counted, el, icon, save, sentence } from '../kit/dom.js';
-import { enrol } from '../kinds/index.js';
-import { canWriteFolders, chooseFolder, copyInto, pathOf } from '../kit/folders.js';
+import { byId, counted, el, save, sentence } from '../kit/dom.js';
+import { canWriteFolders, chooseFolder } from '../kit/folders.js';
+import { render } from '../kit/view.js';
+import { lookalikes } from './alike.js';
+import { head, outcome, tools } from './bars.js';
 import { Gallery } from './gallery.js';
+import { copyAll, enrolItem, itemsOf } from './items.js';
 import { Judge, nextTask } from '../../library/storage.js';
-import { countsOf, groupsOf, NONE, tableOf, verdict, WAITING } from './sorting.js';
+import { countsOf, groupsOf, heldBack, NONE, tableOf, verdict, WAITING, without } from './sorting.js';
+import { noteOpen } from './note.js';
 import { Viewer } from './viewer.js';
 
 /** @typedef {import('../../library/types.js').LoadedEngine} LoadedEngine */
-/** @typedef {import('../kit/announce.js').UndoStack} UndoStack */
 /** @typedef {import('../teach/correct.js').Target} Target */
 /** @typedef {import('./sorting.js').Filter} Filter */
 /** @typedef {import('./sorting.js').Order} Order */
-/**
- * One of the pictures. `example` is its id where it was taught, `url` shows it small and
- * is made when it is asked for: the browser takes a millisecond for each.
- *
- * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string}} Item
- */
-/** @typedef {{id: string, name: string, examples: readonly string[]}} Taught a class as it is taught */
+/** @typedef {import('./items.js').Item} Item */
+/** @typedef {import('../teach/model.js').Taught} Taught */
 
 /** The most pictures at a time: of so many the embeddings take 25 megabytes. */
 export const MOST = 5000;
 
-/** Edge of a picture among the others, in pixels. */
-const EDGE = 200;
 /** Pictures in the works at a time: one is decoded while another is looked at. */
 const LANES = 2;
 /** Least time between two drawings while pictures come in, and quiet before they are judged anew, in milliseconds. */
@@ -44,7 +40,7 @@ const REST = 19;
 /** So many pictures are asked about before it is found out anew which tell most. */
 const QUESTIONS = 6;
 
-/** @typedef {'idle'|'reading'|'judging'|'copying'} Stage */
+/** @typedef {import('./bars.js').Stage} Stage */
 
 /** The view, and what it shows. */
 export class Sorting {
@@ -66,8 +62,12 @@ export class Sorting {
   /** Whether the answers are those of all pictures together. */
   #together = false;
   #again = false;
+  /** Whether something was taught since the answers. */
+  #stale = false;
   /** When these began to be looked at, and how many had been by then. */
   #begun = { time: 0, done: 0 };
+  /** How far judging or copying is, of how much. */
+  #at = [0, 1];
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #drawing;
   #pause = DRAW;
@@ -75,10 +75,9 @@ export class Sorting {
   #waiting;
   /** @type {Filter} */
   #filter = { kind: 'all' };
-  #filtersShown = '';
   /** @type {Item[]} */
   #questions = [];
-  /** @type {Item[][]} */
+  /** @type {import('./ask.js').Group[]} */
   #alike = [];
 
   /** @param {{engine: LoadedEngine, kinds: import('../kinds/index.js').Kinds, changes: import('../teach/changes.js').Changes}} parts */
@@ -89,28 +88,19 @@ export class Sorting {
     this.judge = new Judge(engine, { onProgress: ({ done, total }) => this.#progress(done, total) });
     this.element = byId('sort', HTMLElement);
     this.gallery = new Gallery({ onOpen: (items, item) => this.viewer.open(items, item), onSelect: () => this.#showSelection() });
-    this.viewer = new Viewer({ onTeach: this.#teach, onClosed: (last) => this.gallery.focus(last) });
+    this.viewer = new Viewer({ kinds, onTeach: this.#teach, onClosed: (last) => this.gallery.focus(last) });
     this.question = new Question({ onTeach: this.#teach, onOpen: (item) => this.viewer.open([item], item) });
     this.lookalikes = new Lookalikes({ onTeach: this.#teach });
-    this.title = el('h2', { id: 'sort-title' });
-    this.state = el('p', { class: 'sort-state' });
-    this.bar = el('progress', { max: 1, value: 0, 'aria-label': 'Pictures looked at' });
-    this.cancel = el('button', { class: 'button quiet', type: 'button', onclick: () => this.#cancel() }, 'Cancel');
-    this.work = el('div', { class: 'sort-work' }, this.bar, this.cancel);
-    this.error = el('p', { class: 'error', role: 'alert', hidden: true });
-    this.saveButton = el('button', { class: 'button', type: 'button', onclick: () => this.#save() }, icon('table'), 'Save as a table');
-    this.copyButton = el('button', { class: 'button', type: 'button', hidden: !canWriteFolders(), onclick: () => void this.#copy() }, icon('folder'), 'Copy into folders');
-    this.filters = el('div', { class: 'chips', role: 'group', 'aria-label': 'Which pictures to show' });
-    this.order = el('select', { class: 'field sort-order', id: 'sort-order', onchange: () => this.#draw() },
-      el('option', { value: 'doubt' }, 'Most doubtful first'), el('option', { value: 'sure' }, 'Surest first'), el('option', { value: 'name' }, 'By file name'));
-    this.selectionBar = new CorrectBar({ label: 'They are:', onChoose: async (target) => {
+    this.head = el('div', { class: 'sort-top' });
+    this.tools = el('div', { class: 'sort-tools' });
+    this.selectionBar = new CorrectBar({ label: 'They are:', none: true, onChoose: async (target) => {
       await this.#teach([...this.gallery.selected], target);
       this.gallery.select([]);
     } });
     this.selection = el('div', { class: 'selection', role: 'region', 'aria-label': 'Selected pictures', hidden: true },
       this.selectionBar.element,
       el('button', { class: 'button quiet', type: 'button', onclick: () => { this.gallery.select([]); this.gallery.focus(); } }, 'Select none'));
-    this.#build();
+    this.element.append(this.head, el('div', { class: 'asks' }, this.question.element, this.lookalikes.element), this.tools, this.gallery.element, this.selection);
   }
 
   /** Whether the view is open. */
@@ -158,11 +148,16 @@ export class Sorting {
     for (const item of this.#items) if (item.example) item.taught = at.get(item.example) ?? '';
     const changed = key !== this.#key;
     this.#key = key;
+    this.#stale ||= changed && this.#items.some(({ taught }) => !taught);
     if (!this.open) return;
     this.#draw();
     if (!changed || this.#run || !this.#items.length) return;
     clearTimeout(this.#waiting);
-    this.#waiting = setTimeout(() => void this.#judgeAll(), QUIET);
+    this.#waiting = setTimeout(() => {
+      this.#waiting = undefined;
+      void this.#judgeAll();
+    }, QUIET);
+    this.#tell();
   }
 
   /** Closes the view and forgets the pictures. */
@@ -190,19 +185,11 @@ export class Sorting {
     this.#show(false);
   }
 
-  #build() {
-    const close = el('button', { class: 'button', type: 'button', onclick: () => {
-      const pictures = this.#items.length;
-      this.close();
-      byId('query-file', HTMLElement).focus({ preventScroll: true });
-      say(`Closed. ${counted(pictures, 'picture')} forgotten; what was taught is kept.`);
-    } }, icon('close'), 'Close');
-    this.element.append(
-      el('div', { class: 'sort-head' }, this.title, close), this.state, this.work, this.error,
-      el('div', { class: 'asks' }, this.question.element, this.lookalikes.element),
-      el('div', { class: 'sort-tools' }, this.filters,
-        el('div', { class: 'actions' }, el('label', { class: 'vh', for: 'sort-order' }, 'Order within a group'), this.order, this.saveButton, this.copyButton)),
-      this.gallery.element, this.selection);
+  #leave() {
+    const pictures = this.#items.length;
+    this.close();
+    byId('query-file', HTMLElement).focus({ preventScroll: true });
+    say(`Closed. ${counted(pictures, 'picture')} forgotten; what was taught is kept.`);
   }
 
   /** @param {boolean} open */
@@ -211,6 +198,7 @@ export class Sorting {
     this.element.hidden = !open;
     byId('teach', HTMLElement).hidden = open;
     byId('recognise', HTMLElement).hidden = open;
+    noteOpen(open);
     if (open && !was) {
       scrollTo(0, 0);
       this.element.focus({ preventScroll: true });
@@ -223,17 +211,9 @@ export class Sorting {
       const file = this.#queue.shift();
       if (!file) return;
       try {
-        for (const [piece, sample] of (await this.kinds.now.open(file)).entries()) {
-          try {
-            const picture = await sample.picture(EDGE);
-            const embedding = await sample.embed();
-            const answer = answerOf(await this.engine.probabilities(embedding));
-            if (signal.aborted) return;
-            this.#items.push(itemOf(file, piece, sample.name, embedding, answer, picture));
-          } finally {
-            sample.close();
-          }
-        }
+        const items = await itemsOf(this.engine, this.kinds.now, file);
+        if (signal.aborted) return;
+        this.#items.push(...items);
         this.#done++;
       } catch (error) {
         if (signal.aborted) return;
@@ -258,18 +238,18 @@ export class Sorting {
       if (!items.length) break;
       this.#stage = 'judging';
       this.#progress(0, 1);
-      this.#tell();
       try {
         await this.#judge(items);
       } catch (error) {
         this.#together = false;
-        if (/** @type {{code?: string}} */ (error).code !== 'cancelled') complain(this.error, sentence(error));
+        if (/** @type {{code?: string}} */ (error).code !== 'cancelled') this.#errors.push(sentence(error));
       }
       this.#stage = 'idle';
     }
     if (!this.open) return;
     this.#draw();
-    if (!this.#run) say(`${stopped ? 'Stopped. ' : ''}${this.#outcome()}`);
+    const { groups, doubtful } = countsOf(this.#items);
+    if (!this.#run) say(`${stopped ? 'Stopped. ' : ''}${outcome(this.#items.length, groups, doubtful, this.#classes)}`);
   }
 
   /** @param {Item[]} items */
@@ -277,13 +257,17 @@ export class Sorting {
     const { classes, probabilities, taken, doubtful } = await this.judge.together(items.map(({ embedding }) => embedding));
     const width = classes.length + 1;
     items.forEach((item, i) => {
-      item.answer = probabilities && { classes, none: probabilities[i * width], probabilities: probabilities.subarray(i * width + 1, (i + 1) * width), taken: taken[i], doubtful: doubtful[i] === 1 };
+      item.answer = probabilities && without({
+        classes, none: probabilities[i * width], probabilities: probabilities.subarray(i * width + 1, (i + 1) * width), taken: taken[i], doubtful: doubtful[i] === 1,
+      }, item.out);
+      item.held = item.answer ? heldBack(item.former, item.answer) : '';
+      item.former = verdict(item).id;
     });
     this.#together = probabilities !== null;
+    this.#stale &&= this.#again;
     this.#later();
     this.#questions = (await this.judge.suggest(QUESTIONS)).map((i) => items[i]);
-    const strangers = items.flatMap((item, i) => ([NONE, WAITING].includes(verdict(item).id) ? [i] : []));
-    this.#alike = strangers.length ? (await this.judge.alike(strangers)).map((group) => group.map((i) => items[i])) : [];
+    this.#alike = await lookalikes(this.judge, items, this.#items.filter(({ taught }) => taught));
   }
 
   #cancel() {
@@ -314,9 +298,9 @@ export class Sorting {
     if (!this.open) return;
     const { groups, doubtful } = countsOf(this.#items);
     if (this.#filter.kind === 'group' && !groups.has(this.#filter.id)) this.#filter = { kind: 'all' };
-    const order = this.#stage === 'reading' ? 'arrival' : /** @type {Order} */ (this.order.value);
+    const chosen = /** @type {HTMLSelectElement|null} */ (this.tools.querySelector('select'))?.value ?? 'doubt';
+    const order = this.#stage === 'reading' ? 'arrival' : /** @type {Order} */ (chosen);
     this.gallery.show(groupsOf(this.#items, this.#classes, { order, filter: this.#filter }));
-    this.#showFilters(groups, doubtful);
     this.#tell();
     this.selectionBar.show(this.#classes);
     this.viewer.refresh(this.#classes);
@@ -325,32 +309,23 @@ export class Sorting {
     const open = doubtful > 0 || groups.has(NONE) || groups.has(WAITING);
     this.question.show(asking && open ? this.#questions : [], this.#classes);
     this.lookalikes.show(asking ? this.#alike : [], this.#classes);
-    complain(this.error, summary(this.#errors));
   }
 
-  /** Says how far it is. */
+  /** Says how far it is, and what can be done. */
   #tell() {
-    const reading = this.#stage === 'reading';
-    this.title.textContent = counted(reading ? this.#total : this.#items.length, 'picture');
-    this.work.hidden = this.#stage === 'idle';
-    if (reading) this.#progress(this.#done, this.#total);
-    const taught = this.#classes.some(({ examples }) => examples.length);
-    this.state.textContent = {
-      reading: taught
-        ? `Looking at picture ${Math.min(this.#done + 1, this.#total)} of ${this.#total}${this.#left()}. These answers are one by one; when all are in they are judged together, which is better.`
-        : `Looking at picture ${Math.min(this.#done + 1, this.#total)} of ${this.#total}${this.#left()}.`,
-      judging: taught ? 'Judging all pictures together …' : 'Looking for pictures that are alike …',
-      copying: 'Copying the pictures …',
-      idle: this.#settled(taught),
-    }[this.#stage];
-    this.saveButton.disabled = this.copyButton.disabled = reading || this.#stage === 'copying' || !this.#items.length;
-  }
-
-  /** @param {boolean} taught */
-  #settled(taught) {
-    if (!this.#items.length) return 'There are no pictures here.';
-    if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
-    return this.#together ? 'Judged together: pictures that look alike helped each other.' : 'Judged one by one.';
+    const [stage, pictures] = [this.#stage, this.#items.length];
+    const { groups, doubtful } = countsOf(this.#items);
+    const [done, total] = stage === 'reading' ? [this.#done, this.#total] : this.#at;
+    render(head({
+      stage, pictures, done, total, left: this.#left(), together: this.#together, error: summary(this.#errors),
+      taught: this.#classes.some(({ examples }) => examples.length),
+    }, { cancel: () => this.#cancel(), close: () => this.#leave() }), this.head);
+    render(tools({
+      pictures, groups, doubtful, classes: this.#classes, filter: this.#filter, folders: canWriteFolders(),
+      ready: (stage === 'idle' || stage === 'judging') && !this.#stale && pictures > 0, // a table tells one state of knowledge, not answers from before what was taught since
+    }, {
+      filter: (filter) => { this.#filter = filter; this.#draw(); }, order: () => this.#draw(), save: () => this.#save(), copy: () => void this.#copy(),
+    }), this.tools);
   }
 
   /** How long it will take, where that can be told. */
@@ -361,39 +336,10 @@ export class Sorting {
     return seconds >= 90 ? `, about ${Math.round(seconds / 60)} minutes left` : seconds >= 5 ? `, about ${Math.round(seconds)} seconds left` : '';
   }
 
-  /** What came out, in a sentence. */
-  #outcome() {
-    const { groups, doubtful } = countsOf(this.#items);
-    const parts = [...this.#classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }]
-      .filter(({ id }) => groups.has(id)).map(({ id, name }) => `${groups.get(id)} ${name}`);
-    return `${counted(this.#items.length, 'picture')}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
-  }
-
   /** @param {number} done @param {number} total */
   #progress(done, total) {
-    this.bar.max = Math.max(total, 1);
-    this.bar.value = done;
-    this.bar.setAttribute('aria-label', this.#stage === 'judging' ? 'Judging together' : this.#stage === 'copying' ? 'Pictures copied' : 'Pictures looked at');
-  }
-
-  /** @param {Map<string, number>} groups @param {number} doubtful */
-  #showFilters(groups, doubtful) {
-    const filters = /** @type {{text: string, count: number, filter: Filter}[]} */ ([
-      { text: 'All', count: this.#items.length, filter: { kind: 'all' } },
-      { text: 'Doubtful', count: doubtful, filter: { kind: 'doubtful' } },
-      ...[...this.#classes, { id: NONE, name: 'None of these' }].filter(({ id }) => groups.has(id))
-        .map(({ id, name }) => ({ text: name, count: groups.get(id) ?? 0, filter: { kind: 'group', id } })),
-    ]);
-    const now = JSON.stringify([filters, this.#filter]);
-    if (now === this.#filtersShown) return;
-    this.#filtersShown = now;
-    const key = (/** @type {Filter} */ filter) => (filter.kind === 'group' ? `group ${filter.id}` : filter.kind);
-    const focused = document.activeElement?.getAttribute('data-filter');
-    this.filters.replaceChildren(...filters.map(({ text, count, filter }) => el('button', {
-      class: 'chip', type: 'button', 'data-filter': key(filter), 'aria-pressed': String(key(filter) === key(this.#filter)),
-      onclick: () => { this.#filter = filter; this.#draw(); },
-    }, el('span', { class: 'ellipsis' }, text), el('span', { class: 'chip-count' }, ` ${count}`))));
-    if (focused) /** @type {HTMLElement|null} */ (this.filters.querySelector(`[data-filter="${CSS.escape(focused)}"]`))?.focus({ preventScroll: true });
+    this.#at = [done, total];
+    this.#tell();
   }
 
   #showSelection() {
@@ -403,20 +349,42 @@ export class Sorting {
     if (!size) this.selectionBar.reset();
   }
 
-  /** Teaches pictures; one that was taught as something else moves. */
-  #teach = async (/** @type {Item[]} */ items, /** @type {Target} */ target) => {
+  /**
+   * Teaches pictures; one that was taught as something else moves. What was left out of them stays out of that
+   * class; what is none of these stays out of every class that there is.
+   *
+   * @param {Item[]} items @param {Target} target @param {Item[]} [leftOut]
+   */
+  #teach = async (items, target, leftOut = []) => {
+    if ('id' in target && target.id === NONE) {
+      for (const item of items) {
+        if (item.taught) await this.changes.remove(item.taught, [item.example]);
+        item.example = item.taught = '';
+        this.#leaveOut(item, this.#classes.map(({ id }) => id));
+      }
+      this.#draw();
+      say(`${counted(items.length, 'picture')} taken as none of these.`);
+      return;
+    }
     const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);
     if (!items.length) throw new Error('Choose at least one picture first.');
     if (!chosen.length) return;
     await this.changes.teach(target, chosen.map((item) => async (classId) => {
       if (item.taught) await this.engine.removeExample(item.taught, item.example);
-      const samples = await this.kinds.now.open(item.file);
-      item.example = await enrol(this.engine, classId, samples[item.piece], item.embedding).finally(() => { for (const one of samples) one.close(); });
+      item.example = await enrolItem(this.engine, this.kinds.now, classId, item);
       item.taught = classId;
+      for (const one of leftOut) this.#leaveOut(one, [classId]);
       return item.example;
     }));
     this.#draw();
   };
+
+  /** @param {Item} item @param {string[]} classes ids */
+  #leaveOut(item, classes) {
+    for (const id of classes) item.out.add(id);
+    if (item.answer) item.answer = without(item.answer, item.out);
+    item.held = '';
+  }
 
   #save() {
     const table = `\uFEFF${tableOf(this.#items, this.#classes)}`; // the mark has spreadsheets read it as UTF-8
@@ -425,55 +393,21 @@ export class Sorting {
   }
 
   async #copy() {
-    complain(this.error, '');
+    this.#errors = [];
     try {
       const root = await chooseFolder();
       if (!root) return;
       this.#run = new AbortController();
       this.#stage = 'copying';
       const { signal } = this.#run;
-      const names = new Map([...this.#classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }].map(({ id, name }) => [id, name]));
-      let done = 0;
       this.#tell();
-      for (const item of [...this.#items]) {
-        if (signal.aborted) break;
-        this.#progress(done, this.#items.length);
-        await copyInto(root, names.get(verdict(item).id) ?? 'not sorted', item.file);
-        done++;
-      }
+      const done = await copyAll(root, this.#items, this.#classes, { signal, onProgress: (n) => this.#progress(n, this.#items.length) });
       say(`${signal.aborted ? 'Stopped. ' : ''}${counted(done, 'picture')} copied into “${root.name}”.`);
     } catch (error) {
-      complain(this.error, sentence(error));
+      this.#errors.push(sentence(error));
     }
     this.#run = null;
     this.#stage = 'idle';
     if (this.open) this.#tell();
   }
-}
-
-/**
- * @param {File} file
- * @param {number} piece of it
- * @param {string} name of that
- * @param {Float32Array} embedding
- * @param {import('./sorting.js').Answer|null} answer
- * @param {Uint8Array} picture of it, small
- * @returns {Item}
- */
-function itemOf(file, piece, name, embedding, answer, picture) {
-  let url = '';
-  return {
-    name, path: pathOf(file).replace(/[^/]*$/, () => name), file, piece, embedding, answer, taught: '', example: '',
-    get url() { return url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })); },
-    release() { URL.revokeObjectURL(url); },
-  };
-}
-
-/**
- * @param {import('../../library/types.js').Prediction|null} prediction
- * @returns {import('./sorting.js').Answer|null}
- */
-function answerOf(prediction) {
-  return prediction && { classes: prediction.classes.map(({ id }) => id), probabilities: prediction.classes.map(({ probability }) => probability), none: prediction.none,
-    taken: prediction.classes.findIndex(({ id }) => id === prediction.decision.class), doubtful: prediction.decision.doubtful };
 }

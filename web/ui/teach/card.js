@@ -35,6 +35,8 @@ export class ClassCard {
   #earlier = 0;
   #hinted = '';
   #error = '';
+  /** The last picture that was added here and is taught in another class too. @type {{own: string, example: string}|null} */
+  #twin = null;
   /** Whether it has been drawn: of many classes those near the view are. */
   drawn = false;
   /** Hands an image to whoever paints it; one function for each picture, so that it is called once. @type {Map<string, (image?: Element) => void>} */
@@ -78,6 +80,7 @@ export class ClassCard {
         <input class="card-name" type="text" maxlength="80" spellcheck="false" autocomplete="off" enterkeyhint="done" aria-label="Name of the class ${name}"
           .value=${live(typed)} @change=${this.#rename} @keydown=${this.#nameKey}>
         <span class="card-count">${examples.length ? counted(examples.length, one) : `No ${one}s yet`}</span>
+        <button class="button quiet square" type="button" aria-label="More for ${name}" title="Merge, save pictures" aria-haspopup="dialog" @click=${() => this.list.menu(id)}>${icon('more')}</button>
         <button class="button quiet square" type="button" aria-label="Delete ${name}" title="Delete ${name}" @click=${() => this.#guard(() => this.list.remove(id))}>${icon('trash')}</button>
       </div>
       ${this.#source ? this.#capture(words) : nothing /* above the pictures, which grow in number: the shutter keeps its place while it is held */}
@@ -90,6 +93,7 @@ export class ClassCard {
         </div>
       </div>
       <div class="card-hint" aria-live=${announced} aria-atomic="true">${hint ? html`<p class="small muted">${hint}</p>` : nothing}</div>
+      ${this.#twinHint(one)}
       ${this.#progress(name)}
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>`;
   }
@@ -123,6 +127,22 @@ export class ClassCard {
       <button class="button quiet" type="button" @click=${() => this.#adding?.stop.abort()}>Cancel</button></div>`;
   }
 
+  /** Says that what was added is taught in another class too. @param {string} own its id @param {string} example the other's */
+  tellTwin(own, example) {
+    this.#twin = { own, example };
+    this.show();
+  }
+
+  /** What is to be said of a picture in two classes, as long as it is in both. @param {string} one */
+  #twinHint(one) {
+    const other = this.#twin && this.list.model.holding(this.#twin.example);
+    if (!this.#twin || !other || other.id === this.id || !this.taught.examples.includes(this.#twin.own)) return nothing;
+    const { example } = this.#twin;
+    return html`<p class="small twin" role="alert">A ${one} that was added here is taught as “${other.name}” too: in two classes it makes both less sure.
+      <button class="link" type="button" @click=${() => this.list.enlarge(other.id, example)}>Show it</button>
+      <button class="link" type="button" @click=${() => { this.#twin = null; this.show(); }}>It is both</button></p>`;
+  }
+
   /** Says what went wrong, or nothing any more. @param {string} text */
   complain(text) {
     this.#error = text;
@@ -146,8 +166,13 @@ export class ClassCard {
     adding.total += files.length;
     this.show();
     try {
-      const result = await line.run(files, async (file) => { adding.added += (await enrolFile(this.list.engine, this.list.kinds.now, this.id, file)).length; }, {
+      const result = await line.run(files, async (file) => { for (const { id, twin } of await enrolFile(this.list.engine, this.list.kinds.now, this.id, file)) {
+          adding.added++;
+          if (twin) this.tellTwin(id, twin.example);
+        }
+      }, {
         signal: adding.stop.signal,
+        around: line === this.list.line ? (work) => this.list.changes.step(work) : undefined, // a folder is one step with others
         onProgress: (done) => {
           adding.begun = true;
           adding.done = done;
@@ -256,17 +281,21 @@ export class ClassCard {
   #wireShutter = (shutter) => {
     if (!(shutter instanceof HTMLButtonElement)) return;
     const source = this.#source;
-    /** Those of one press. @type {string[]} */
-    let ids = [];
+    let taken = 0;
+    const { engine } = this.list;
+    // What one press takes is one step.
     const onHold = (/** @type {boolean} */ held) => {
       source?.element.classList.toggle('capturing', held);
-      if (!held && ids.length) this.list.changes.taken(this.id, ids);
-      ids = [];
+      if (!held && taken) say(`Took ${taken === 1 ? `a ${this.list.kinds.now.one}` : counted(taken, this.list.kinds.now.one)} of “${this.taught.name}”.`);
+      taken = 0;
+      void (held ? engine.beginStep() : engine.endStep()).catch((error) => this.complain(sentence(error)));
     };
     holdRepeat(shutter, async () => {
       if (!source?.open) return;
       try {
-        ids.push(await enrol(this.list.engine, this.id, await source.sample()));
+        const { id, twin } = await enrol(engine, this.id, await source.sample());
+        if (twin) this.tellTwin(id, twin.example);
+        taken++;
         this.#taken++;
         this.complain('');
       } catch (error) {

@@ -2,7 +2,7 @@
 /** The list of the classes: their cards in order, what adds classes, and folders that are taught. */
 import { complain, say } from '../kit/announce.js';
 import { Line, summary } from '../kit/batch.js';
-import { byId, counted, dialogHead, sentence } from '../kit/dom.js';
+import { byId, counted, dialogHead, el, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { classesOf, filesIn, pathOf } from '../kit/folders.js';
 import { render, repeat } from '../kit/view.js';
@@ -149,6 +149,24 @@ export class ClassList {
     return card;
   }
 
+  /** What else can be done with a class: merge it, save its pictures. @param {string} id */
+  menu(id) {
+    const dialog = byId('ask-what', HTMLDialogElement);
+    const one = this.model.of(id);
+    if (!one) return;
+    const error = el('p', { class: 'error', role: 'alert', hidden: true });
+    const work = (/** @type {() => Promise<unknown>} */ run) => () => void run().then(() => dialog.close(), (reason) => complain(error, sentence(reason)));
+    const into = el('select', { class: 'field', id: 'merge-into' }, ...this.model.all.flatMap((other) => (other.id === id ? [] : [el('option', { value: other.id }, other.name)])));
+    dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', one.name), error,
+      ...this.model.all.length > 1 ? [el('div', { class: 'move' }, el('label', { for: 'merge-into' }, 'It is the same as'), into,
+        el('div', { class: 'actions' }, el('button', { class: 'button', type: 'button', onclick: work(() => this.changes.merge(id, into.value)) }, 'Merge the two')))] : [],
+      el('div', { class: 'actions' }, el('button', { class: 'button', type: 'button', disabled: !one.examples.length, onclick: work(async () => {
+        const { file, pictures } = await (await import('../sessions/pictures.js')).savePictures(this.engine, id);
+        say(`“${file}” was saved: ${counted(pictures, 'picture')}.`);
+      }) }, 'Save its pictures')));
+    dialog.showModal();
+  }
+
   /** Takes in a picture that was dragged from another card. @param {string} dragged @param {string} toId */
   async takeIn(dragged, toId) {
     const [classId, exampleId] = dragged.split(' ');
@@ -179,7 +197,9 @@ export class ClassList {
     }
     const { signal } = this.#folders;
     complain(byId('add-class-error', HTMLElement), '');
-    await this.line.wait(() => this.#teachFolders(classes, rest.length, signal));
+    const met = [...classes.keys()].filter((name) => this.#known(name));
+    if (met.length && !await this.#mayMeet(met)) return;
+    await this.line.wait(() => this.changes.step(() => this.#teachFolders(classes, rest.length, signal)));
   }
 
   /** @param {Map<string, File[]>} classes @param {number} rest pictures in no folder @param {AbortSignal} signal */
@@ -205,6 +225,24 @@ export class ClassList {
     say(cancelled ? `Cancelled: ${added}` : added + (rest ? ` ${counted(rest, one)} in no folder left out.` : ''));
   }
 
+  /** Asks once whether folders go into the classes of their names that there are. @param {string[]} names @returns {Promise<boolean>} */
+  #mayMeet(names) {
+    const dialog = byId('ask-what', HTMLDialogElement);
+    return new Promise((resolve) => {
+      const answer = (/** @type {boolean} */ yes) => () => {
+        resolve(yes);
+        dialog.close();
+      };
+      const some = names.slice(0, 5).map((name) => `“${name}”`).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
+      dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', 'Add to classes that are there?'),
+        el('p', {}, `There ${names.length === 1 ? 'is a class' : 'are classes'} of the same name already: ${some}. What is in the folders goes into them.`),
+        el('div', { class: 'actions' }, el('button', { class: 'button primary', type: 'button', onclick: answer(true) }, 'Add to them'),
+          el('button', { class: 'button', type: 'button', onclick: answer(false) }, 'Cancel')));
+      dialog.addEventListener('close', () => resolve(false), { once: true });
+      dialog.showModal();
+    });
+  }
+
   /** The class that has a name. @param {string} name */
   #known(name) {
     return this.model.all.find((one) => one.name.toLowerCase() === name.toLowerCase());
@@ -214,6 +252,11 @@ export class ClassList {
   stop() {
     this.#folders.abort();
     this.#folders = new AbortController();
+  }
+
+  /** Says that what was added to a class is taught in another one too. @param {string} classId @param {string} own @param {string} example the other's */
+  tellTwin(classId, own, example) {
+    this.card(classId)?.tellTwin(own, example);
   }
 
   /** The card of a class, which is made where there is none: its card comes with the next change. @param {import('./correct.js').Target} target */

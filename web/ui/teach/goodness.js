@@ -46,7 +46,7 @@ const BANDS = [[95, 101], [80, 95], [50, 80], [0, 50]];
  * @property {{truth: string, answer: string|null, trials: Verdict[]}[]} confusions the most frequent first
  * @property {Verdict[]} misfits the worst first
  * @property {{low: number, high: number, right: number, asked: number}[]} bands by how sure the answers were
- * @property {{id: string, why: 'alone'|'fewest'|'doubt'}|null} next the class of which one more picture probably helps most
+ * @property {{id: string, why: 'alone'|'wrong'|'doubt'}|null} next the class of which one more picture probably helps most
  */
 
 /** @param {Trial} trial @returns {Verdict} */
@@ -106,22 +106,21 @@ function bandsOf(verdicts) {
 }
 
 /**
- * The class with the fewest pictures that count, of several that have about as few the
- * one that is least sure of its own. Six classes of each of 30 sets, 270 sessions, priors without the family, six
- * more pictures, each of the class named here: 77.0 % right in the end where the classes
- * began with one to four (72.2 before; 75.8 after six pictures of random classes, 76.4
- * after six of the least sure one), 75.8 where all began with two (75.4, 75.1), 78.4 with
- * three (78.4, 78.0).
+ * The class that one more picture probably helps most: one with a single picture that counts; else the one with
+ * the smallest share of right answers; where all are right the least sure of those with about the fewest pictures.
  *
  * @param {ClassResult[]} classes
  * @returns {Goodness['next']}
  */
 function nextOf(classes) {
+  const least = (/** @type {ClassResult[]} */ some, /** @type {(one: ClassResult) => number} */ by) => some.reduce((a, b) => (by(b) < by(a) ? b : a));
   if (!classes.some(({ asked, doubt }) => asked === 0 || doubt > SURE)) return null;
+  const alone = classes.find(({ examples }) => examples === 1);
+  if (alone) return { id: alone.id, why: 'alone' };
+  const worst = least(classes, ({ right, asked, doubt }) => right / asked - doubt / 1000);
+  if (worst.right < worst.asked) return { id: worst.id, why: 'wrong' };
   const fewest = Math.min(...classes.map(({ examples }) => examples));
-  const few = classes.filter(({ examples }) => examples <= AS_FEW * fewest);
-  const { id } = few.reduce((a, b) => (b.doubt > a.doubt ? b : a));
-  return { id, why: fewest === 1 ? 'alone' : few.length === 1 ? 'fewest' : 'doubt' };
+  return { id: least(classes.filter(({ examples }) => examples <= AS_FEW * fewest), ({ doubt }) => -doubt).id, why: 'doubt' };
 }
 
 /** The headline. @param {Goodness} goodness */
@@ -143,8 +142,7 @@ export function advice({ next, classes, asked }, name) {
   if (!next) return asked ? 'Every class is told apart well: more pictures would change little.' : '';
   if (next.why === 'alone') return `One more picture of “${name(next.id)}” would tell most: it has only one that counts.`;
   const one = classes.find(({ id }) => id === next.id);
-  const why = next.why === 'fewest' ? `it has the fewest, ${one?.examples}`
-    : `no class has many fewer, and it is the least sure of them (${one?.right} of ${one?.asked} right)`;
+  const why = next.why === 'wrong' ? `only ${one?.right} of ${one?.asked} right, the smallest share` : 'it is the least sure of those with the fewest';
   return `One more picture of “${name(next.id)}” would probably help most: ${why}.`;
 }
 

@@ -99,8 +99,8 @@ export class LargerView {
 
   /** @param {string} to */
   async #move(to) {
-    let id = '';
-    await this.#try(async (ids) => { id = await this.changes.move(this.#classId, ids, to); }, () => this.focus(to, id));
+    const ids = this.#chosen ? [...this.#chosen] : [this.#exampleId];
+    await this.#try((some) => this.changes.move(this.#classId, some, to), () => this.focus(to, ids.at(-1)));
   }
 
   async #remove() {

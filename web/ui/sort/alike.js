@@ -1,0 +1,62 @@
+// @ts-check
+/** Groups of pictures that look alike, which a name is asked for. */
+import { NONE, verdict, WAITING } from './sorting.js';
+
+/** @typedef {import('./items.js').Item} Item */
+/** @typedef {import('./ask.js').Group} Group */
+
+/**
+ * A group is unlike the rest of a class where the means of both, seen from the mean of all pictures, have a
+ * lower cosine: of two halves of one class it is above, of two classes below.
+ */
+const UNLIKE = 0.4;
+
+/**
+ * Groups that look alike: among what is none of these, and within each class those that look unlike the
+ * rest of what is taken for it. Larger groups come first, those of no class before others.
+ *
+ * @param {{alike: (numbers: number[]) => Promise<number[][]>}} judge
+ * @param {readonly Item[]} items as the judge has them
+ * @param {readonly Item[]} taught those that were taught
+ * @returns {Promise<Group[]>}
+ */
+export async function lookalikes(judge, items, taught) {
+  /** @type {Map<string, number[]>} */
+  const shelves = new Map();
+  items.forEach((item, i) => {
+    const { id } = verdict(item);
+    const of = id === NONE || id === WAITING ? '' : id;
+    shelves.set(of, [...shelves.get(of) ?? [], i]);
+  });
+  const mean = meanOf(items);
+  /** @type {Group[]} */
+  const groups = [];
+  for (const [of, numbers] of shelves) {
+    if (numbers.length < 3) continue;
+    for (const group of await judge.alike(numbers)) {
+      const some = group.map((i) => items[i]);
+      const rest = of ? [...taught.filter((item) => item.taught === of), ...numbers.flatMap((i) => (group.includes(i) ? [] : [items[i]]))] : [];
+      if (!of || rest.length && likeness(some, rest, mean) < UNLIKE) groups.push({ items: some, of });
+    }
+  }
+  return groups.sort((a, b) => Number(a.of !== '') - Number(b.of !== '') || b.items.length - a.items.length);
+}
+
+/** @param {readonly Item[]} items @returns {Float64Array} */
+function meanOf(items) {
+  const mean = new Float64Array(items[0]?.embedding.length ?? 0);
+  for (const { embedding } of items) for (let j = 0; j < mean.length; j++) mean[j] += embedding[j] / items.length;
+  return mean;
+}
+
+/** The cosine of the means of two sets of pictures, seen from another one. @param {readonly Item[]} a @param {readonly Item[]} b @param {Float64Array} from */
+function likeness(a, b, from) {
+  const [x, y] = [a, b].map((items) => meanOf(items).map((v, j) => v - from[j]));
+  let [xy, xx, yy] = [0, 0, 0];
+  for (let j = 0; j < from.length; j++) {
+    xy += x[j] * y[j];
+    xx += x[j] * x[j];
+    yy += y[j] * y[j];
+  }
+  return xy / Math.sqrt(xx * yy || 1);
+}

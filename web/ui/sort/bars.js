@@ -1,0 +1,74 @@
+// @ts-check
+/** What stands around the pictures that are sorted: how far it is, which of them are shown, what comes of them. */
+import { counted } from '../kit/dom.js';
+import { html, icon, nothing, repeat } from '../kit/view.js';
+import { NONE, WAITING } from './sorting.js';
+
+/** @typedef {import('./sorting.js').Filter} Filter */
+/** @typedef {import('../teach/correct.js').Named} Named */
+/** @typedef {'idle'|'reading'|'judging'|'copying'} Stage */
+
+/**
+ * @typedef {object} Progress
+ * @property {Stage} stage
+ * @property {number} pictures that are there
+ * @property {number} done of what is at work
+ * @property {number} total
+ * @property {string} left how long it will take, where that can be told
+ * @property {boolean} taught whether anything is
+ * @property {boolean} together whether the answers are those of all pictures together
+ * @property {string} error
+ */
+
+/** @param {Progress} progress */
+function words({ stage, pictures, done, total, left, taught, together }) {
+  if (stage === 'reading') {
+    return `Looking at picture ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' These answers are one by one; when all are in they are judged together, which is better.' : ''}`;
+  }
+  if (stage === 'judging') return taught ? 'Judging all pictures together …' : 'Looking for pictures that are alike …';
+  if (stage === 'copying') return 'Copying the pictures …';
+  if (!pictures) return 'There are no pictures here.';
+  if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
+  return together ? 'Judged together: pictures that look alike helped each other.' : 'Judged one by one.';
+}
+
+const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging together', copying: 'Pictures copied' };
+
+/** @param {Progress} progress @param {{cancel: () => void, close: () => void}} on */
+export function head(progress, { cancel, close }) {
+  const { stage, pictures, done, total, error } = progress;
+  return html`<div class="sort-head"><h2 id="sort-title">${counted(stage === 'reading' ? total : pictures, 'picture')}</h2>
+      <button class="button" type="button" @click=${close}>${icon('close')}Close</button></div>
+    <p class="sort-state">${words(progress)}</p>
+    ${stage === 'idle' ? nothing : html`<div class="sort-work"><progress max=${Math.max(total, 1)} value=${done} aria-label=${LABELS[stage]}></progress>
+      <button class="button quiet" type="button" @click=${cancel}>Cancel</button></div>`}
+    <p class="error" role="alert" ?hidden=${!error}>${error}</p>`;
+}
+
+/** @param {Filter} filter */
+const keyOf = (filter) => (filter.kind === 'group' ? `group ${filter.id}` : filter.kind);
+
+/**
+ * @param {{pictures: number, groups: Map<string, number>, doubtful: number, classes: readonly Named[], filter: Filter, ready: boolean, folders: boolean}} shown
+ * @param {{filter: (filter: Filter) => void, order: () => void, save: () => void, copy: () => void}} on
+ */
+export function tools({ pictures, groups, doubtful, classes, filter, ready, folders }, on) {
+  const filters = /** @type {{text: string, count: number, filter: Filter}[]} */ ([
+    { text: 'All', count: pictures, filter: { kind: 'all' } },
+    { text: 'Doubtful', count: doubtful, filter: { kind: 'doubtful' } },
+    ...[...classes, { id: NONE, name: 'None of these' }].filter(({ id }) => groups.has(id)).map(({ id, name }) => ({ text: name, count: groups.get(id) ?? 0, filter: { kind: 'group', id } })),
+  ]);
+  return html`<div class="chips" role="group" aria-label="Which pictures to show">${repeat(filters, (one) => keyOf(one.filter), (one) => html`<button class="chip" type="button"
+      aria-pressed=${String(keyOf(one.filter) === keyOf(filter))} @click=${() => on.filter(one.filter)}><span class="ellipsis">${one.text}</span><span class="chip-count"> ${one.count}</span></button>`)}</div>
+    <div class="actions"><label class="vh" for="sort-order">Order within a group</label>
+      <select class="field sort-order" id="sort-order" @change=${on.order}><option value="doubt">Most doubtful first</option><option value="sure">Surest first</option><option value="name">By file name</option></select>
+      <button class="button" type="button" ?disabled=${!ready} @click=${on.save}>${icon('table')}Save as a table</button>
+      ${folders ? html`<button class="button" type="button" ?disabled=${!ready} @click=${on.copy}>${icon('folder')}Copy into folders</button>` : nothing}</div>`;
+}
+
+/** What came out, in a sentence. @param {number} pictures @param {Map<string, number>} groups @param {number} doubtful @param {readonly Named[]} classes */
+export function outcome(pictures, groups, doubtful, classes) {
+  const parts = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }]
+    .filter(({ id }) => groups.has(id)).map(({ id, name }) => `${groups.get(id)} ${name}`);
+  return `${counted(pictures, 'picture')}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
+}

@@ -1,0 +1,75 @@
+// @ts-check
+/** The pictures that are sorted: made of files, taught, copied. */
+import { enrol } from '../kinds/index.js';
+import { copyInto, pathOf } from '../kit/folders.js';
+import { NONE, verdict, WAITING } from './sorting.js';
+
+/** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest' | 'probabilities'>} Engine */
+/** @typedef {import('../kinds/index.js').Kind} Kind */
+/**
+ * One of the pictures. `example` is its id where it was taught, `url` shows it small and
+ * is made when it is asked for: the browser takes a millisecond for each.
+ *
+ * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, out: Set<string>, former: string}} Item
+ *   piece: which of its file; out: ids of the classes that it was left out of; former: the group that it was in when all were judged together before
+ */
+
+/** Edge of a picture among the others, in pixels. */
+const EDGE = 200;
+
+/** All that is in a file, answered one by one. @param {Engine} engine @param {Kind} kind @param {File} file @returns {Promise<Item[]>} */
+export async function itemsOf(engine, kind, file) {
+  const items = [];
+  for (const [piece, sample] of (await kind.open(file)).entries()) {
+    try {
+      const picture = await sample.picture(EDGE);
+      const embedding = await sample.embed();
+      const answer = answerOf(await engine.probabilities(embedding));
+      let url = '';
+      items.push({
+        name: sample.name, path: pathOf(file).replace(/[^/]*$/, () => sample.name), file, piece, embedding, answer,
+        taught: '', held: '', example: '', out: /** @type {Set<string>} */ (new Set()), former: '',
+        get url() { return url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })); },
+        release() { URL.revokeObjectURL(url); },
+      });
+    } finally {
+      sample.close();
+    }
+  }
+  return items;
+}
+
+/** @param {import('../../library/types.js').Prediction|null} prediction @returns {import('./sorting.js').Answer|null} */
+function answerOf(prediction) {
+  return prediction && {
+    classes: prediction.classes.map(({ id }) => id), probabilities: prediction.classes.map(({ probability }) => probability), none: prediction.none,
+    taken: prediction.classes.findIndex(({ id }) => id === prediction.decision.class), doubtful: prediction.decision.doubtful,
+  };
+}
+
+/** Teaches an item. @param {Engine} engine @param {Kind} kind @param {string} classId @param {Item} item @returns {Promise<string>} the id of the example */
+export async function enrolItem(engine, kind, classId, { file, piece, embedding }) {
+  const samples = await kind.open(file);
+  return enrol(engine, classId, samples[piece], embedding).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
+}
+
+/**
+ * Copies the files into a folder for each answer.
+ *
+ * @param {FileSystemDirectoryHandle} root
+ * @param {readonly Item[]} items
+ * @param {readonly {id: string, name: string}[]} classes
+ * @param {{signal: AbortSignal, onProgress: (done: number) => void}} options
+ * @returns {Promise<number>} how many were copied
+ */
+export async function copyAll(root, items, classes, { signal, onProgress }) {
+  const names = new Map([...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }].map(({ id, name }) => [id, name]));
+  let done = 0;
+  for (const item of [...items]) {
+    if (signal.aborted) break;
+    onProgress(done);
+    await copyInto(root, names.get(verdict(item).id) ?? 'not sorted', item.file);
+    done++;
+  }
+  return done;
+}
