@@ -64,6 +64,19 @@ func (c *Classifier) enrolAll() error {
 // enrolSome makes the next units of a class known.
 func (c *Classifier) enrolSome(k *class) error {
 	some := k.units[k.known:min(k.known+enrolledRows, len(k.units))]
+	if !c.Lazy { // then to the bit as if taught one by one
+		for _, u := range some {
+			err := c.mean(u)
+			if err == nil {
+				err = c.qda.Add(k.ID, c.x)
+			}
+			if err != nil {
+				return err
+			}
+			k.known++
+		}
+		return nil
+	}
 	rows := mat.NewDense(len(some), len(c.x), nil)
 	for i, u := range some {
 		if err := c.mean(u); err != nil {

@@ -56,12 +56,14 @@ const (
 	ByLoss     Selection = "loss"     // lowest mean loss
 )
 
-// FixedNames returns the names that [Config.Fixed] may list. Temperature is
-// [Head.LogT] as a whole; the polynomial's higher coefficients alone are
-// temperature-shape.
+// FixedNames returns the names that [Config.Fixed] may list. Temperature is [Head.LogT].
 func FixedNames() []string { return slices.Clone(fixedNames) }
 
-var fixedNames = []string{"mean", "scale", "kappa", "nu", "temperature", "temperature-shape", "bias", "none"}
+var fixedNames = []string{"mean", "scale", "kappa", "nu", "temperature", "none"}
+
+// formerNames are of coefficients that there were. They fix nothing, and stand in
+// [DefaultConfig] so that priors, which tell their configuration, keep their bytes.
+var formerNames = []string{"temperature-shape", "bias"}
 
 // DefaultConfig returns the configuration that measured best on validation
 // classes of domains left out: gradient descent with momentum and a clipped
@@ -124,7 +126,7 @@ func (c *Config) validateNames() error {
 		return fmt.Errorf("selection %q: want accuracy or loss", c.Select)
 	}
 	for name := range strings.SplitSeq(c.Fixed, ",") {
-		if name = strings.TrimSpace(name); name != "" && !slices.Contains(fixedNames, name) {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(fixedNames, name) && !slices.Contains(formerNames, name) {
 			return fmt.Errorf("%q cannot be fixed: want some of %s", name, strings.Join(fixedNames, ", "))
 		}
 	}

@@ -133,7 +133,7 @@ type Workspace struct {
 	logits []float64
 	class  []class
 	head   headTerms
-	dHead  [headSize]float64
+	dHead  Head
 	pg     priorGrad
 	d, n   int
 	ns     int // support rows
@@ -253,10 +253,10 @@ func (e *Engine) backward(w *Workspace, t *Task) float64 {
 // lossGradient computes the task's loss and the gradient by the log densities.
 func (e *Engine) lossGradient(w *Workspace, t *Task) float64 {
 	nq, way, o := w.n-w.ns, len(t.Shots), &e.objective
-	e.head.prepare(&w.head, t.Shots, o.pi(t.Labels))
+	e.head.prepare(&w.head, way, o.pi(t.Labels))
 	w.dl, w.dr2 = grown(w.dl, way*nq), grown(w.dr2, nq)
 	w.logits = grown(w.logits, way+1)
-	w.dHead, w.pg, w.score = [headSize]float64{}, priorGrad{}, score{}
+	w.dHead, w.pg, w.score = Head{}, priorGrad{}, score{}
 	n := countQueries(t.Labels, o.Loss)
 	scale := o.scale(way, n)
 	for i, y := range t.Labels {
@@ -361,11 +361,8 @@ func (e *Engine) accumulate(g *Gradient, w *Workspace, weight float64) {
 	}
 	g.Kappa += weight * w.pg.kappa
 	g.Nu += weight * w.pg.nu
-	v := g.Head.values()
-	for i, h := range w.dHead {
-		v[i] += weight * h
-	}
-	g.Head.setValues(v[:])
+	g.Head.LogT += weight * w.dHead.LogT
+	g.Head.None += weight * w.dHead.None
 }
 
 // accumulateBlock subtracts tril(VᵀW) in block row b of dL.

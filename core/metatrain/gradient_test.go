@@ -119,8 +119,7 @@ func randomParams(rng *rand.Rand, d int) *Params {
 		}
 		p.L.SetTri(i, i, 0.7+rng.Float64())
 	}
-	h := Head{LogT: [Degree]float64{0.4, -0.2, 0.1}, Bias: [Degree]float64{0.3, 0.2, -0.1}, None: [3]float64{-0.5, 0.3, 0.2}}
-	return &Params{Prior: p, Head: h}
+	return &Params{Prior: p, Head: Head{LogT: 0.4, None: -0.5}}
 }
 
 // randomTask draws classes around random means, and with unknown queries a class
@@ -171,8 +170,7 @@ func flatten(p *Params) []float64 {
 			v = append(v, p.Prior.L.At(i, j))
 		}
 	}
-	h := p.Head.values()
-	return append(v, h[:]...)
+	return append(v, p.Head.LogT, p.Head.None)
 }
 
 func unflatten(v []float64, d int) *Params {
@@ -186,7 +184,7 @@ func unflatten(v []float64, d int) *Params {
 		}
 		v = v[i+1:]
 	}
-	p.Head.setValues(v)
+	p.Head = Head{v[0], v[1]}
 	return p
 }
 
@@ -195,8 +193,7 @@ func flattenGradient(g *Gradient, d int) []float64 {
 	for i := range d {
 		v = append(v, g.L[i*d:i*d+i+1]...)
 	}
-	h := g.Head.values()
-	return append(v, h[:]...)
+	return append(v, g.Head.LogT, g.Head.None)
 }
 
 func TestGradientFiniteDifferences(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 //	header, JSON              configuration, step, training curve
 //	numbers, float64          parameters, optimiser's memory, best parameters
 //	SHA-256 of all before it
-const stateMagic = "MQTRAIN1"
+const stateMagic = "MQTRAIN2"
 
 type stateHeader struct {
 	Dim     int     `json:"dim"`

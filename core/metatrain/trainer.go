@@ -12,12 +12,13 @@ import (
 )
 
 // Scalars of the parameter vector, learned without constraint:
-// ln kappa, ln(nu-d+1), then the head's values.
+// ln kappa, ln(nu-d+1), then those of the head.
 const (
 	atKappa = iota
 	atNu
-	atHead
-	scalarCount = atHead + headSize
+	atLogT
+	atNone
+	scalarCount
 )
 
 // floorShare bounds the diagonal of L from below, as a share of the start's.
@@ -89,7 +90,7 @@ func NewTrainer(d int, c Config, s Source, v *Validator, workers int) (*Trainer,
 		t.engine.factor.lower[i*d+i] = c.Start.Scale
 	}
 	t.scalars[atKappa], t.scalars[atNu] = math.Log(c.Start.Kappa), math.Log(c.Start.NuExcess)
-	t.scalars[atHead] = math.Log(c.Start.Temperature)
+	t.scalars[atLogT] = math.Log(c.Start.Temperature)
 	t.chooseLearned()
 	t.refresh()
 	return t, nil
@@ -97,24 +98,8 @@ func NewTrainer(d int, c Config, s Source, v *Validator, workers int) (*Trainer,
 
 // chooseLearned marks the scalars that training moves.
 func (t *Trainer) chooseLearned() {
-	for i := range t.learned {
-		name := "none"
-		switch {
-		case i == atKappa:
-			name = "kappa"
-		case i == atNu:
-			name = "nu"
-		case i == atHead:
-			name = "temperature"
-		case i < atHead+Degree:
-			name = "temperature-shape"
-		case i < atHead+2*Degree:
-			name = "bias"
-		}
+	for i, name := range [scalarCount]string{atKappa: "kappa", atNu: "nu", atLogT: "temperature", atNone: "none"} {
 		t.learned[i] = !t.config.fixed(name)
-		if name == "temperature-shape" && t.config.fixed("temperature") {
-			t.learned[i] = false
-		}
 	}
 }
 
@@ -122,7 +107,7 @@ func (t *Trainer) chooseLearned() {
 func (t *Trainer) refresh() {
 	e, d := t.engine, float64(t.engine.factor.d)
 	e.prior = niw.Posterior{Dim: e.factor.d, Kappa: math.Exp(t.scalars[atKappa]), Nu: d - 1 + math.Exp(t.scalars[atNu])}
-	e.head.setValues(t.scalars[atHead:])
+	e.head = Head{t.scalars[atLogT], t.scalars[atNone]}
 	e.update()
 }
 
@@ -298,8 +283,7 @@ func (t *Trainer) gradNorms() (matrix, scalar float64) {
 func (t *Trainer) scalarGradient() (s [scalarCount]float64) {
 	s[atKappa] = t.grad.Kappa * math.Exp(t.scalars[atKappa])
 	s[atNu] = t.grad.Nu * math.Exp(t.scalars[atNu])
-	h := t.grad.Head.values()
-	copy(s[atHead:], h[:])
+	s[atLogT], s[atNone] = t.grad.Head.LogT, t.grad.Head.None
 	for i, learned := range t.learned {
 		if !learned {
 			s[i] = 0
@@ -380,7 +364,7 @@ func unpackParams(v []float64, d int) *Params {
 	}
 	p := &Params{Prior: &niw.Prior{M: append([]float64(nil), v[:d]...), L: l,
 		Kappa: math.Exp(s[atKappa]), Nu: float64(d) - 1 + math.Exp(s[atNu])}}
-	p.Head.setValues(s[atHead:])
+	p.Head = Head{s[atLogT], s[atNone]}
 	return p
 }
 

@@ -11,11 +11,9 @@ import (
 	"testing"
 	"time"
 
-	metaqda "metaqda/core"
 	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 	"metaqda/wasm/store"
 	"metaqda/wasm/view"
 )
@@ -151,54 +149,6 @@ func TestAnotherEngineOnTheSameStoreGivesTheSameNumbers(t *testing.T) {
 	}
 }
 
-func TestUndoIsExact(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	ids := w.teachAll(t, "cat", "dog", "hen")
-	before := w.ask(t)
-	x := w.State().Classes[1].Examples[1].ID
-	token, err := w.RemoveExample(ids[1], x)
-	must(t, err)
-	if w.ask(t).Classes[1].P == before.Classes[1].P {
-		t.Fatal("removing an example changed nothing")
-	}
-	must(t, w.Undo(token))
-	same(t, "example back", w.ask(t), before)
-	if got := w.State().Classes[1].Examples[1].ID; got != x {
-		t.Fatalf("the example came back elsewhere")
-	}
-	if code(w.Undo(token)) != "undo" {
-		t.Fatal("a token served twice")
-	}
-	token, err = w.RemoveClass(ids[0])
-	must(t, err)
-	if n := len(w.State().Classes); n != 2 {
-		t.Fatalf("%d classes after removing one of three", n)
-	}
-	must(t, w.Undo(token))
-	same(t, "class back", w.ask(t), before)
-	w.Flush()
-	again := newWorld(t, w.store)
-	same(t, "stored", again.ask(t), before)
-}
-
-func TestOnlyTheLastRemovalsCanBeUndone(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	ids := w.teachAll(t, "cat", "dog")
-	var tokens []string
-	for range metaqda.MaxSteps/2 + 1 { // each one step, and the picture before another
-		id, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)
-		must(t, err)
-		token, err := w.RemoveExample(ids[0], id)
-		must(t, err)
-		tokens = append(tokens, token)
-	}
-	if code(w.Undo(tokens[0])) != "undo" {
-		t.Error("the oldest removal can still be undone")
-	}
-	must(t, w.Undo(tokens[1]))
-	must(t, w.Undo(tokens[metaqda.MaxSteps/2]))
-}
-
 func TestRefusals(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
@@ -266,26 +216,6 @@ func TestEveryChangeShowsTheQueryAnew(t *testing.T) {
 	}
 	if p, err := w.Recognise(nil); p != nil || err != nil || len(w.frame.Rows) != 0 {
 		t.Fatalf("clearing the query: %v, %v, %d meters", p, err, len(w.frame.Rows))
-	}
-}
-
-// Where no prior was learned a stranger is taken for none of what is taught all the
-// same, and what is taught is not.
-func TestStrangersWithoutALearnedPrior(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	w.teachAll(t, "cat", "dog", "cup", "pen")
-	r := rand.New(rand.NewPCG(9, 9))
-	var none [2]float64
-	const n = 12
-	for i := range n {
-		for j, centre := range []float64{float64(1 + i%4), 5 + float64(i)/2} {
-			p, err := w.Probabilities(picture(r, centre))
-			must(t, err)
-			none[j] += p.None / n
-		}
-	}
-	if none[0] > 0.1 || none[1] < qda.NoneFrom {
-		t.Errorf("none of these: %.3f for what is taught, %.3f for what is not", none[0], none[1])
 	}
 }
 
@@ -396,30 +326,6 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 var here = model.Extractor{ID: "net@2", SHA256: strings.Repeat("ab", 32)}
 
 func third[A, B any](_ A, _ B, err error) error { return err }
-
-func TestExportAndImport(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	w.teachAll(t, "cat", "dog")
-	none := 0.3
-	must(t, w.Configure(Change{NonePrior: &none}))
-	want := w.ask(t)
-	b, err := w.ExportSession()
-	must(t, err)
-	other := newWorld(t, store.NewMemory())
-	id, _, err := other.ImportSession(b, here)
-	must(t, err)
-	same(t, "imported", other.ask(t), want)
-	if got := other.State().SessionName; got != "My classes (2)" {
-		t.Errorf("imported beside “My classes” as %q", got)
-	}
-	must(t, other.RenameSession(id, "My classes"))
-	again, err := other.ExportSession()
-	must(t, err)
-	if string(again) != string(b) {
-		t.Error("what was imported exports other bytes")
-	}
-	same(t, "stored", newWorld(t, other.store).ask(t), want)
-}
 
 func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 	w := newWorld(t, store.NewMemory())

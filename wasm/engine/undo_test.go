@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -37,38 +36,6 @@ func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 	}
 	w.Flush()
 	same(t, "stored", newWorld(t, w.store).ask(t), w.ask(t))
-}
-
-func TestMoveIsExactAndUndone(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	ids := w.teachAll(t, "cat", "dog")
-	before, x := w.ask(t), w.State().Classes[0].Examples[1]
-	token, err := w.MoveExample(ids[0], x.ID, ids[1])
-	must(t, err)
-	moved := w.ask(t)
-	other := newWorld(t, store.NewMemory())
-	for _, c := range w.State().Classes {
-		id, _, err := other.AddClass(c.Name)
-		must(t, err)
-		for _, x := range c.Examples {
-			_, err := other.AddExample(id, x.Vector, x.Thumbnail)
-			must(t, err)
-		}
-	}
-	for i, c := range other.ask(t).Classes {
-		if c.P != moved.Classes[i].P {
-			t.Errorf("%s: %v moved, %v taught so", c.Name, moved.Classes[i].P, c.P)
-		}
-	}
-	if last := w.State().Classes[1].Examples[3]; last.ID != x.ID || !slices.Equal(last.Vector, x.Vector) {
-		t.Error("the picture is not the last of its new class")
-	}
-	w.Flush()
-	same(t, "stored", newWorld(t, w.store).ask(t), moved)
-	must(t, w.Undo(token))
-	same(t, "moved back", w.ask(t), before)
-	w.Flush()
-	same(t, "moved back and stored", newWorld(t, w.store).ask(t), before)
 }
 
 // Hundreds of pictures added while an answer shows ask for few answers, and the

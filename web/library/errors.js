@@ -6,6 +6,8 @@
  * |---|---|
  * | argument | an argument of a wrong kind, or an option that there is not |
  * | label | a class name that is blank, too long, taken or unknown |
+ * | class | a class that is gone, or that an example is in already |
+ * | undo | a change that cannot be undone any more |
  * | limit | more than 2,000 classes or 20,000 examples |
  * | example | an id of no example |
  * | dimension | a vector of another length |

@@ -88,7 +88,7 @@ func Default() Recipe {
 func Paper() Recipe {
 	r := Default()
 	c := &r.Config
-	r.Start, c.Start.Scale, c.Start.Temperature, c.Fixed = Identity, 1, 1, "temperature,bias,none"
+	r.Start, c.Start.Scale, c.Start.Temperature, c.Fixed = Identity, 1, 1, "temperature,none"
 	c.Optimiser, c.Rate, c.ScalarRate, c.WeightDecay = metatrain.Adam, 0.0003, 0.0003, 0.0001
 	c.Schedule, c.WarmUp, c.Clip, c.Steps, c.Objective.PerWay = metatrain.Cosine, 0, 0, 10000, false
 	r.Tasks = episode.Tasks{Way: episode.Exactly(5), Shot: episode.Exactly(1), Query: episode.Exactly(15)}
@@ -113,7 +113,7 @@ func Conv4() Recipe {
 // stays d, there is no temperature.
 func Plain() Recipe {
 	r := Conv4()
-	r.Config.Fixed, r.Calibration.Sessions = "nu,temperature,temperature-shape,bias", 0
+	r.Config.Fixed, r.Calibration.Sessions = "nu,temperature", 0
 	return r
 }
 

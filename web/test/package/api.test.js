@@ -477,7 +477,7 @@ test('the types hold in a strict project', () => {
       import { openStorage, type SessionInfo } from 'metaqda/storage';
       const options: Options<string> = { extractor: (s) => [s.length, 1], nonePrior: 0.1 };
       const c: Classifier<string> = await createClassifier(options);
-      const id: number = await c.addExample('word', 'label', { group: 'g' });
+      const id: string = await c.addExample('word', 'label', { group: 'g' });
       const p: Prediction = c.predictSync(new Float32Array(2));
       const share: number | undefined = p.probabilities['label'];
       // @ts-expect-error: a number is no input of this classifier

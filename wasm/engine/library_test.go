@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	metaqda "metaqda/core"
+	"metaqda/core/model"
+	"metaqda/wasm/store"
+)
+
+// both is a session as the page has it and as a program has it that uses the package.
+type both struct {
+	t    *testing.T
+	page *world
+	own  *metaqda.Classifier
+}
+
+// refused checks that both did it or refused it, with the same code.
+func (b both) refused(what string, page, own error) {
+	b.t.Helper()
+	codes := [2]string{code(page), ""}
+	if own != nil {
+		codes[1] = metaqda.Code(own)
+	}
+	if codes[0] != codes[1] {
+		b.t.Fatalf("%s: %q (%v) by the page, %q (%v) by the package", what, codes[0], page, codes[1], own)
+	}
+}
+
+// act does the same thing, drawn at random, to both.
+func (b both) act(r *rand.Rand, i int) string {
+	labels := []string{"cup", "Cup ", "CUP", "pen", "Cafe\u0301", "caf\u00e9", " ", "none of These", "ﬁsh", "FISH", "\x01", "key"}
+	name, other := labels[r.IntN(len(labels))], labels[r.IntN(len(labels))]
+	classes, taught := b.page.State().Classes, b.own.Classes()
+	k := r.IntN(20)
+	if len(classes) < 3 && k > 3 && i%4 != 0 {
+		k = 0
+	}
+	var at, to, x int
+	if len(classes) > 0 {
+		at, to = r.IntN(len(classes)), r.IntN(len(classes))
+		if n := len(classes[at].Examples); n > 0 {
+			x = r.IntN(n)
+		}
+	}
+	switch {
+	case k < 2 || len(classes) == 0:
+		_, err := b.own.AddClass(name)
+		b.refused("add class "+name, second(b.page.AddClass(name)), err)
+		return "add class"
+	case k < 9:
+		v := picture(r, float64(at))
+		_, err := b.own.AddAll(taught[at].Label, []metaqda.Example{{Vector: v, Thumbnail: []byte{byte(i)}}})
+		b.refused("add example", first(b.page.AddExample(classes[at].ID, v, []byte{byte(i)})), err)
+		return "add example"
+	case k == 9:
+		b.refused("rename "+name, b.page.RenameClass(classes[at].ID, name), b.own.RenameClass(taught[at].Label, name))
+		return "rename"
+	case k == 10:
+		b.refused("remove class", first(b.page.RemoveClass(classes[at].ID)), b.own.RemoveClass(taught[at].Label))
+		return "remove class"
+	case k == 11:
+		b.refused("merge", first(b.page.MergeClasses(classes[at].ID, classes[to].ID)), b.own.MergeClasses(taught[at].Label, taught[to].Label))
+		return "merge"
+	case k < 14:
+		page, err := b.page.Engine.Undo("")
+		step, other := b.own.Undo()
+		b.refused("undo", err, other)
+		if step != nil && step.Name != page {
+			b.t.Fatalf("undone: %q by the page, %q by the package", page, step.Name)
+		}
+		return "undo"
+	case k < 16:
+		_, err := b.page.Redo()
+		_, other := b.own.Redo()
+		b.refused("redo", err, other)
+		return "redo"
+	case k == 16:
+		b.page.Begin()
+		b.own.Begin()
+		_, _, err := b.page.AddClass(name)
+		_, err2 := b.own.AddClass(name)
+		b.refused("add class", err, err2)
+		_, _, err = b.page.AddClass(other)
+		_, err2 = b.own.AddClass(other)
+		b.refused("add class", err, err2)
+		b.page.End()
+		b.own.End()
+		return "two classes as one step"
+	case len(classes[at].Examples) == 0:
+		return "nothing"
+	case k == 17:
+		b.refused("move", first(b.page.MoveExample(classes[at].ID, classes[at].Examples[x].ID, classes[to].ID)), b.own.Move(taught[at].Examples[x].ID, taught[to].Label))
+		return "move"
+	}
+	b.refused("remove", first(b.page.RemoveExample(classes[at].ID, classes[at].Examples[x].ID)), b.own.Remove(taught[at].Examples[x].ID))
+	return "remove"
+}
+
+// check compares every answer.
+func (b both) check(what string, query []float32) {
+	b.t.Helper()
+	state, taught := b.page.State(), b.own.Classes()
+	var page, own string
+	for i, k := range state.Classes {
+		page += fmt.Sprintf("%s %d %v;", k.Name, len(k.Examples), k.Bursts)
+		if i < len(taught) {
+			own += fmt.Sprintf("%s %d %v;", taught[i].Label, len(taught[i].Examples), taught[i].Bursts)
+		}
+	}
+	undo, redo := b.own.Next()
+	page, own = page+state.Undo+"/"+state.Redo, own+undo+"/"+redo
+	if page != own || len(taught) != len(state.Classes) {
+		b.t.Fatalf("%s: %s by the page, %s by the package", what, page, own)
+	}
+	p, err := b.page.Probabilities(query)
+	must(b.t, err)
+	a, err := b.own.Predict(query)
+	if p == nil {
+		if metaqda.Code(err) != "empty" {
+			b.t.Fatalf("%s: nothing by the page, %v %v by the package", what, a, err)
+		}
+		return
+	}
+	must(b.t, err)
+	label := ""
+	for i, k := range p.Classes {
+		if math.Abs(k.P-a.Probabilities[i]) > 1e-12 {
+			b.t.Fatalf("%s: %+v by the page, %+v by the package", what, p, a)
+		}
+		if k.ID == p.Decision.Class {
+			label = k.Name
+		}
+	}
+	if a.Class >= 0 != (label != "") || a.Class >= 0 && taught[a.Class].Label != label || a.Headline != p.Decision.Headline || a.Doubtful != p.Decision.Doubtful {
+		b.t.Fatalf("%s: taken for %q, %+v by the page, %+v by the package", what, label, p.Decision, a.Decision)
+	}
+	near, err := b.page.Nearest(query, 3)
+	must(b.t, err)
+	nearest, err := b.own.Nearest(query, 3)
+	must(b.t, err)
+	trial, err := b.page.LeaveOut(len(near) - 1)
+	must(b.t, err)
+	out, err := b.own.LeaveOut(len(near) - 1)
+	must(b.t, err)
+	for i := range near {
+		if math.Abs(near[i].Distance-nearest[i].Distance) > 1e-9 {
+			b.t.Fatalf("%s: nearest %v by the page, %v by the package", what, near, nearest)
+		}
+	}
+	if trial.Of != out.Of || trial.Alone != out.Alone || !trial.Alone && math.Abs(trial.None-out.None) > 1e-9 {
+		b.t.Fatalf("%s: left out %+v by the page, %+v by the package", what, trial, out)
+	}
+}
+
+// exchange has each go on with the file of the other, and adds a burst to a class.
+func (b *both) exchange(r *rand.Rand) {
+	b.t.Helper()
+	for i := range 6 {
+		_, err := b.own.AddAll("walk", []metaqda.Example{{Group: []string{"g", "h"}[i%2], Vector: picture(r, 2)}})
+		must(b.t, err)
+	}
+	file, err := b.own.Save()
+	must(b.t, err)
+	must(b.t, third(b.page.ImportSession(file, model.Extractor{})))
+	shared, err := b.page.SharedFile(true)
+	must(b.t, err)
+	b.own, err = metaqda.Open(shared)
+	must(b.t, err)
+	again, err := model.DecodeClassifier(shared)
+	must(b.t, err)
+	groups := map[string]bool{}
+	for _, k := range again.Classes {
+		for _, x := range k.Examples {
+			groups[x.Group] = true
+		}
+	}
+	if !groups["g"] || !groups["h"] {
+		b.t.Fatal("groups were lost on the way")
+	}
+}
+
+// A thousand things done to a session, some of them files, come to the same in the page and
+// in the package: labels, refusals, order, bursts, undo, answers and what they are taken for.
+func TestThePageAndThePackageAreOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 13))
+	own, err := metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil)
+	must(t, err)
+	b := both{t, newWorld(t, store.NewMemory()), own}
+	done := map[string]int{}
+	for i := range 1000 {
+		what := b.act(r, i)
+		done[what]++
+		b.check(fmt.Sprintf("%d, %s", i, what), picture(r, float64(i%5)))
+		if i%100 == 99 {
+			b.exchange(r)
+			b.check("after a file", picture(r, 1))
+		}
+		if i%150 == 149 { // what can be undone outlasts the page
+			b.page.Flush()
+			b.page = newWorld(t, b.page.store)
+			b.check("after a start", picture(r, 1))
+		}
+	}
+	if len(done) < 11 {
+		t.Errorf("not everything was tried: %v", done)
+	}
+}
