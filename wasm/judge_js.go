@@ -91,7 +91,7 @@ func (j *judge) answer(begin func(c *metaqda.Classifier) (*metaqda.Batch, error)
 
 // classify answers with, for each picture, what it is taken for (the index of a class, -1
 // for none of them), 1 where that is doubtful, the probability of none, and those of the
-// classes.
+// classes, in rows; and their headlines.
 func (j *judge) classify() (any, error) {
 	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(j.x, j.d) })
 	if metaqda.Code(err) == "empty" || err == nil && b.Len() == 0 {
@@ -101,9 +101,11 @@ func (j *judge) classify() (any, error) {
 		return nil, err
 	}
 	var all []float64
+	headlines := make([]any, b.Len())
 	for i := range b.Len() {
 		p, none := b.Answer(i)
 		d := j.taught.Decide(p, none)
+		headlines[i] = d.Headline
 		doubtful := 0.0
 		if d.Doubtful {
 			doubtful = 1
@@ -111,7 +113,7 @@ func (j *judge) classify() (any, error) {
 		all = append(append(all, float64(d.Class), doubtful, none), p...)
 	}
 	bytes := bridge.Array(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), 8*len(all)))
-	return js.Global().Get("Float64Array").New(bytes.Get("buffer")), nil
+	return map[string]any{"rows": js.Global().Get("Float64Array").New(bytes.Get("buffer")), "headlines": headlines}, nil
 }
 
 func (j *judge) suggest(n int) (any, error) {

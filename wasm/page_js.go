@@ -72,7 +72,8 @@ func (p *page) methods() map[string]bridge.Method {
 		"renameClass":   stored(bridge.Take2(classID, className, nothing2(p.RenameClass))),
 		"removeClass":   stored(bridge.Take1(classID, undoable1(p.RemoveClass))),
 		"mergeClasses":  stored(bridge.Take2(classID, bridge.Text("id of the other class"), undoable2(p.MergeClasses))),
-		"addExample":    stored(bridge.Take3(classID, embedding, bridge.Optional(bridge.Bytes("thumbnail")), p.addExample)),
+		"addExample":    stored(bridge.Take4(classID, embedding, bridge.Optional(bridge.Bytes("thumbnail")), bridge.Optional(bridge.Text("group")), p.addExample)),
+		"holding":       atOnce(bridge.Take1(exampleID, func(id string) (any, error) { return map[string]any{"class": p.Holding(id)}, nil })),
 		"removeExample": stored(bridge.Take2(classID, exampleID, undoable2(p.RemoveExample))),
 		"moveExample":   stored(bridge.Take3(classID, exampleID, bridge.Text("id of the other class"), p.moveExample)),
 		"undo":          stored(bridge.Take1(bridge.Optional(bridge.Text("undo token")), func(token string) (any, error) { return nameOf(p.Undo(token)) })),
@@ -367,8 +368,8 @@ func (p *page) addClass(name string) (any, error) {
 	return map[string]any{"id": id, "name": name}, err
 }
 
-func (p *page) addExample(class string, x []float32, thumbnail []byte) (any, error) {
-	id, err := p.AddExample(class, x, thumbnail)
+func (p *page) addExample(class string, x []float32, thumbnail []byte, group string) (any, error) {
+	id, err := p.AddExampleOf(class, group, x, thumbnail)
 	if err == nil && p.alone {
 		p.promise.ask(func() { p.emit("change") })
 	}

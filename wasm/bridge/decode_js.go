@@ -61,6 +61,17 @@ func Take3[A, B, C any](a Kind[A], b Kind[B], c Kind[C], f func(A, B, C) (any, e
 	}
 }
 
+// Take4 is a method with four arguments.
+func Take4[A, B, C, D any](a Kind[A], b Kind[B], c Kind[C], d Kind[D], f func(A, B, C, D) (any, error)) Decoder {
+	return func(args []js.Value) (Call, error) {
+		last, err := d(at(args, 3))
+		if err != nil {
+			return nil, err
+		}
+		return Take3(a, b, c, func(a A, b B, c C) (any, error) { return f(a, b, c, last) })(args)
+	}
+}
+
 func at(args []js.Value, i int) js.Value {
 	if i < len(args) {
 		return args[i]

@@ -55,6 +55,12 @@ func (e *Engine) MergeClasses(id, into string) (token string, err error) {
 // AddExample adds the picture with this embedding to a class, whose examples keep the order
 // they were added in. It keeps the thumbnail.
 func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byte) (id string, err error) {
+	return e.AddExampleOf(classID, "", embedding, thumbnail)
+}
+
+// AddExampleOf is AddExample for a frame of a burst: those of a class that name the same
+// group count as one.
+func (e *Engine) AddExampleOf(classID, group string, embedding []float32, thumbnail []byte) (id string, err error) {
 	_, err = e.ofClass(classID, func(k metaqda.Class) error {
 		if err := e.foreign(); err != nil {
 			return err
@@ -62,13 +68,23 @@ func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byt
 		if err := e.record(); err != nil {
 			return err
 		}
-		ids, err := e.taught.AddAll(k.Label, []metaqda.Example{{Vector: embedding, Thumbnail: thumbnail}})
+		ids, err := e.taught.AddAll(k.Label, []metaqda.Example{{Group: group, Vector: embedding, Thumbnail: thumbnail}})
 		if err == nil {
 			id = ids[0]
 		}
 		return err
 	})
 	return id, err
+}
+
+// Holding returns the id of the class that has an example, empty for none.
+func (e *Engine) Holding(exampleID string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if x := e.taught.Example(exampleID); x != nil {
+		return x.Class
+	}
+	return ""
 }
 
 // RemoveExample removes one example and returns a token for [Engine.Undo].

@@ -1,6 +1,8 @@
 // Command library is the engine of the npm package: package metaqda/core, compiled to
 // WebAssembly, behind exported functions that take and give numbers. It knows of no
-// page and no storage, and keeps nothing in JavaScript.
+// page and no storage, and keeps nothing in JavaScript: with these, which package wasm has
+// around the same classifier, it would be 1.38 MB instead of 0.82 (brotli), which is why
+// there are two programs of one source.
 //
 // JavaScript writes what it hands over to the address that mq_room returns, calls a
 // function, and reads the reply at the address that mq_reply returns. What a function

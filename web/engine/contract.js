@@ -128,7 +128,9 @@
  *   it or one that people take for the same (other case, accents composed otherwise, ...), empty for none; refused where it cannot be one
  * @property {(id: string) => Promise<{undo: string}>} removeClass
  * @property {(id: string, into: string) => Promise<{undo: string}>} mergeClasses moves all examples and removes the class, as one step
- * @property {(classId: string, embedding: Float32Array, thumbnail: Uint8Array|null) => Promise<{id: string}>} addExample
+ * @property {(classId: string, embedding: Float32Array, thumbnail: Uint8Array|null, group?: string) => Promise<{id: string}>} addExample
+ *   those of a class that name the same group are frames of one burst and count as one
+ * @property {(exampleId: string) => Promise<{class: string}>} holding the id of the class that has an example, empty for none
  * @property {(classId: string, exampleId: string) => Promise<{undo: string}>} removeExample
  * @property {(classId: string, exampleId: string, toClassId: string) => Promise<{undo: string}>} moveExample to the end of another class, where it has the same id
  * @property {(token?: string) => Promise<{name: string}>} undo takes back the last change of what is taught, or of the prior, also after a
@@ -182,7 +184,7 @@
  * those of the classes, null while no class has a picture; the index of the class that each
  * is taken for, -1 for none of them; and 1 for each that is doubtful.
  *
- * @typedef {{classes: string[], probabilities: Float64Array|null, taken: Int32Array, doubtful: Uint8Array}} Answers
+ * @typedef {{classes: string[], probabilities: Float64Array|null, taken: Int32Array, doubtful: Uint8Array, headlines: string[]}} Answers
  */
 
 /**

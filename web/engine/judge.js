@@ -7,7 +7,7 @@
  *   start     {modules, runtime, name, role}
  *   session   [bytes of the session, of its prior or null, numbers per picture]
  *   pictures  the embeddings, row by row
- *   classify  for each picture what it is taken for, 1 where that is doubtful, none, the classes; or null
+ *   classify  for each picture what it is taken for, 1 where that is doubtful, none, the classes, in rows; and headlines; or null
  *   suggest   how many pictures
  *   alike     [numbers of the pictures]
  *   learn     [files of sessions, prior or null], see learn()
@@ -19,11 +19,12 @@ import { EngineThread } from './index.js';
 /** @typedef {import('./contract.js').Answers} Answers */
 /** @typedef {import('./contract.js').Learned} Learned */
 
-/** @param {string[]} classes @param {Float64Array | null} rows @returns {Answers} */
-function answers(classes, rows) {
+/** @param {string[]} classes @param {{rows: Float64Array, headlines: string[]} | null} answer @returns {Answers} */
+function answers(classes, answer) {
+  const rows = answer?.rows ?? null;
   const width = classes.length + 3;
   const n = (rows?.length ?? 0) / width;
-  const all = { classes, probabilities: rows && new Float64Array(n * (width - 2)), taken: new Int32Array(n), doubtful: new Uint8Array(n) };
+  const all = { classes, probabilities: rows && new Float64Array(n * (width - 2)), taken: new Int32Array(n), doubtful: new Uint8Array(n), headlines: answer?.headlines ?? [] };
   for (let i = 0; rows && i < n; i++) {
     [all.taken[i], all.doubtful[i]] = rows.subarray(i * width);
     all.probabilities?.set(rows.subarray(i * width + 2, (i + 1) * width), i * (width - 2));

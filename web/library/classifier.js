@@ -114,6 +114,24 @@ async function made(options, make) {
   }
 }
 
+/**
+ * The vector of an input.
+ *
+ * @template Input
+ * @param {Options<Input>['extractor']} extractor
+ * @param {Input | Vector} x @param {CallOptions} [options]
+ * @returns {Promise<ArrayLike<number>>}
+ */
+export async function embedded(extractor, x, { signal } = {}) {
+  signal?.throwIfAborted();
+  if (isVector(x)) return numbersOf(x);
+  if (!extractor) throw new MetaqdaError('extractor', 'This is no vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.');
+  const vector = await (typeof extractor === 'function' ? extractor(x) : extractor.embed(x));
+  signal?.throwIfAborted();
+  if (!isVector(vector)) throw new MetaqdaError('extractor', 'The extractor answered no vector: its embed must return an array of numbers, or a promise of one.');
+  return numbersOf(vector);
+}
+
 /** Refuses an option that would change nothing. @param {object} options @param {string[]} names */
 function known(options, names) {
   const unknown = Object.keys(options).find((name) => !names.includes(name));
@@ -175,13 +193,7 @@ export class Classifier {
 
   /** The vector of an input. @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<ArrayLike<number>>} */
   async embed(x, { signal } = {}) {
-    signal?.throwIfAborted();
-    if (isVector(x)) return numbersOf(x);
-    if (!this.#extractor) throw new MetaqdaError('extractor', 'This is no vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.');
-    const vector = await this.#extractor.embed(/** @type {Input} */ (x));
-    signal?.throwIfAborted();
-    if (!isVector(vector)) throw new MetaqdaError('extractor', 'The extractor answered no vector: its embed must return an array of numbers, or a promise of one.');
-    return numbersOf(vector);
+    return embedded(this.#extractor, x, { signal });
   }
 
   /**

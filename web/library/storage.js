@@ -3,23 +3,36 @@
  * Sessions that stay: what was taught is kept in IndexedDB, with thumbnails, and tabs
  * that are open at the same time follow each other: what the page of metaqda works with.
  */
+import { MetaqdaError } from '../base/remote.js';
 import { startEngine } from '../engine/index.js';
 
 export { loadEngine } from '../engine/index.js'; // of the page, whose files lie elsewhere
 export { Judge, learn } from '../engine/judge.js';
 export { nextTask } from '../base/task.js';
 
-/** @typedef {import('../engine/contract.js').LoadedEngine} Storage */
+/**
+ * Sessions, with the classifier of the open one.
+ *
+ * @template [Input=unknown]
+ * @typedef {import('../engine/contract.js').LoadedEngine & {classifier: import('./stored.js').StoredClassifier<Input>}} Storage
+ */
 
 /**
  * Opens the session that was open last, or a new one.
  *
- * @param {import('./types.js').StorageOptions} [options]
- * @returns {Promise<Storage>}
+ * @template [Input=unknown]
+ * @param {import('./types.js').StorageOptions & Pick<import('./classifier.js').Options<Input>, 'extractor'>} [options]
+ * @returns {Promise<Storage<Input>>}
  */
-export async function openStorage({ name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress,
-  worker = () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda-storage' }) } = {}) {
+export async function openStorage({ extractor, name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress,
+  worker = () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda-storage' }), ...unknown } = {}) {
+  const [other] = Object.keys(unknown);
+  if (other !== undefined) throw new MetaqdaError('argument', `There is no option '${other}': choose among extractor, name, wasm, simd, onProgress, worker.`);
+  const { StoredClassifier } = await import('./stored.js');
   const { kernels, programOf, runtime } = await import('./runtime.js'); // which the page has of its own
   const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };
-  return startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
+  const engine = await startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
+  const own = typeof extractor === 'object' ? extractor : undefined;
+  if (own?.id) await engine.useExtractor({ id: own.id, sha256: own.sha256 ?? '' });
+  return Object.assign(engine, { classifier: new StoredClassifier(engine, extractor) });
 }

@@ -109,6 +109,39 @@ test('sessions are listed, opened, deleted; changes are undone; a file goes out 
   });
 }));
 
+test('the classifier of a storage is that of the main entry, which stays', () => visit({ site, open: false }, async ({ page }) => {
+  await opened(page);
+  const seen = await on(page, `
+    const { createClassifier, openClassifier } = await import('./metaqda/index.js');
+    const [own, kept] = [await createClassifier(), s.classifier];
+    const same = [];
+    const both = async (what, f) => {
+      const [a, b] = await Promise.all([own, kept].map(async (c) => { try { return await f(c); } catch (error) { return error.code; } }));
+      const text = (x) => JSON.stringify(x, (_, v) => typeof v === 'number' ? v.toPrecision(9) : v);
+      if (text(a) !== text(b)) same.push([what, text(a), text(b)]);
+      return [a, b];
+    };
+    await both('add', async (c) => (await c.addExamples([vector(0, 0), vector(0, 1), vector(1, 0)], ['cup', ' CUP ', 'Cafe\\u0301'])).length);
+    await both('a burst', async (c) => { for (let i = 0; i < 3; i++) await c.addExample(vector(1, i), 'caf\\u00e9', { group: 'g' }); });
+    await both('all or none', async (c) => c.addExamples([vector(2, 0), [1, 2]], ['new', 'new']));
+    await both('an option', async (c) => c.addExample(vector(2, 0), 'x', { grup: 'g' }));
+    for (const name of ['labels', 'counts', 'steps', 'dimension', 'settings']) await both(name, async (c) => await c[name]);
+    for (const [what, f] of Object.entries({
+      predict: (c) => c.predict(vector(1, 9)), predictMany: (c) => c.predictMany([vector(0, 9), vector(5, 9)]), classify: (c) => c.classify([vector(0, 9), vector(1, 8), vector(5, 9)]),
+      suggest: (c) => c.suggest([vector(3, 0), vector(3, 1), vector(4, 0)], { count: 2 }),
+      rename: (c) => c.renameClass('cup', 'mug'), merge: (c) => c.mergeClasses('nothing', 'mug'), undo: (c) => c.undo(), redo: (c) => c.redo(), 'redo again': (c) => c.redo(),
+      move: async (c) => c.moveExample((await c.examples('mug'))[0], 'Caf\\u00e9'), remove: async (c) => c.removeExample((await c.examples('mug'))[0]), unknown: (c) => c.removeExample('none'),
+    })) await both(what, f);
+    const methods = (c) => Object.getOwnPropertyNames(Object.getPrototypeOf(c)).filter((name) => typeof Object.getOwnPropertyDescriptor(Object.getPrototypeOf(c), name).value === 'function');
+    const alone = methods(kept).filter((name) => !(name in own));
+    const again = await openClassifier(await kept.save());
+    return { same, alone, counts: again.counts, answer: (await kept.predict(vector(1, 9))).probabilities, again: again.predictSync(vector(1, 9)).probabilities };`, 'both');
+  assert.deepEqual(seen.same, []);
+  assert.deepEqual(seen.alone, []);
+  assert.deepEqual(seen.counts, { mug: 0, 'Caf\u00e9': 5 });
+  for (const [label, p] of Object.entries(seen.answer)) assert.ok(Math.abs(/** @type {number} */ (p) - seen.again[label]) < 1e-9);
+}));
+
 test('databases of other names are apart, and those of the main entry read the same files', () => visit({ site, open: false }, async ({ page }) => {
   await opened(page);
   const seen = await on(page, `
