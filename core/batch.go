@@ -164,6 +164,7 @@ func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 	if len(vectors) == 0 {
 		return new(mat.Dense), nil
 	}
+	_ = c.settle() // without examples there is nothing to standardise by
 	x := mat.NewDense(len(vectors)/d, d, nil)
 	for i := range len(vectors) / d {
 		if err := c.transform(vectors[i*d : (i+1)*d]); err != nil {

@@ -102,6 +102,7 @@ func (c *Classifier) Prepare(more func() bool) bool {
 	if c.qda == nil {
 		return true
 	}
+	c.standardise()
 	for _, k := range c.classes {
 		if k.known == len(k.units) {
 			continue
@@ -148,7 +149,7 @@ func (c *Classifier) settle() error {
 	if c.qda == nil {
 		return qda.ErrNoExamples
 	}
-	if c.behind {
+	if c.behind || c.moved && c.settings.Scale != "" {
 		c.Prepare(func() bool { return true })
 	}
 	return nil

@@ -17,7 +17,7 @@ func (c *Classifier) Save() ([]byte, error) { return model.EncodeClassifier(c.Fi
 func (c *Classifier) File() *model.Classifier {
 	f := &model.Classifier{
 		Name: c.Name, Extractor: c.Extractor,
-		Settings: model.Settings{NonePrior: c.settings.NonePrior},
+		Settings: model.Settings{NonePrior: c.settings.NonePrior, Scale: c.settings.Scale},
 	}
 	if c.prior != nil {
 		f.PriorSum = c.prior.sum
@@ -92,7 +92,7 @@ func OpenUnder(file []byte, prior *Prior) (*Classifier, error) {
 }
 
 func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
-	c, err := New(Settings{NonePrior: f.Settings.NonePrior}, prior)
+	c, err := New(Settings{NonePrior: f.Settings.NonePrior, Scale: f.Settings.Scale}, prior)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ type Change struct {
 }
 
 func (c *Classifier) tell(what Change) {
+	c.moved = true
 	if c.Changed != nil {
 		what.Class.Bursts = nil
 		c.Changed(what)

@@ -24,6 +24,13 @@ import (
 // vector is always of one of the classes.
 type Settings struct {
 	NonePrior float64 // prior probability that a vector is of none of the classes, in [0, 1)
+
+	// Scale is empty, or "standardise" for columns of a table: each number is taken less
+	// the mean of the examples' and over their standard deviation, as it is after every
+	// change, so that the first answer after one costs that of teaching all examples
+	// anew. A number that does not vary among the examples says nothing. Only under
+	// [Default]; set once, by New.
+	Scale string
 }
 
 // Extractor names the feature extractor that vectors are of.
@@ -50,6 +57,7 @@ type Classifier struct {
 	bulk     bool    // examples are enrolled once all are there
 	last     uint64  // id given last
 	top      float64 // the largest order that a class has had
+	moved    bool    // examples have changed since columns were standardised
 	journal  journal
 	x        []float64 // scratch of length d
 }
@@ -59,6 +67,9 @@ type Classifier struct {
 // their domain.
 func New(s Settings, prior *Prior) (*Classifier, error) {
 	c := &Classifier{settings: s}
+	if err := checkScale(s, prior); err != nil {
+		return nil, err
+	}
 	o := qda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
 	if err := o.Validate(); err != nil || prior == nil {
 		return c, err
@@ -72,7 +83,10 @@ func New(s Settings, prior *Prior) (*Classifier, error) {
 func (c *Classifier) Configure(s Settings) error {
 	o := qda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
 	err := o.Validate()
-	if c.qda != nil {
+	if s.Scale != c.settings.Scale {
+		err = &Error{Code: "value", Message: "The scale of a classifier is settled when it is made: make another one."}
+	}
+	if c.qda != nil && err == nil {
 		err = c.qda.SetOptions(c.prior.options(s))
 	}
 	if err == nil {

@@ -91,6 +91,9 @@ func (c *Classifier) use(p *Prior) error {
 	if d := before; d != nil && len(c.examples) > 0 && d.Dim() != p.Dim() {
 		return &niw.DimensionError{Name: "prior", Got: p.Dim(), Want: d.Dim()}
 	}
+	if err := checkScale(c.settings, p); err != nil {
+		return err
+	}
 	fresh, err := qda.New(p.file.NIW, p.options(c.settings))
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"metaqda/core/niw"
 )
@@ -25,7 +26,8 @@ const (
 	CL2N Kind = "cl2n" // (x-c)/|x-c|, c the mean of the training classes
 )
 
-// Transform maps an embedding x of length d to
+// Transform maps an embedding x of length d, or where Mean and Scale are given
+// (x_i - Mean_i) Scale_i in its place, to
 //
 //	y_i = sign(x_i) |x_i|^Power            if Shift = 0
 //	y_i = max(x_i + Shift, 0)^Power        if Shift > 0
@@ -41,6 +43,10 @@ type Transform struct {
 	Power  float64   `json:"power,omitempty"`
 	Shift  float64   `json:"shift,omitempty"`
 	Centre []float64 `json:"-"` // of length d, for CL2N: the mean of the y above
+
+	// Mean and Scale are of length d, or nil: what standardises columns of numbers that
+	// have units of their own. Files of priors have neither.
+	Mean, Scale []float64 `json:"-"`
 }
 
 // ParseKind returns the kind of the given name, or an error that lists them.
@@ -77,11 +83,19 @@ func (t *Transform) ApplyTo(dst, x []float64) error {
 		panic("embed: destination of wrong length")
 	}
 	want := len(x)
+	if t.Mean != nil {
+		want = len(t.Mean)
+	}
 	if t.Kind == CL2N {
 		want = len(t.Centre)
 	}
 	if err := niw.CheckVector("embedding", x, want); err != nil {
 		return err
+	}
+	if t.Mean != nil {
+		floats.SubTo(dst, x, t.Mean)
+		floats.Mul(dst, t.Scale)
+		x = dst
 	}
 	t.spread(dst, x)
 	if t.Kind == None {

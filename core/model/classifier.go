@@ -37,8 +37,13 @@ type Example struct {
 // `inference` and `pooled` as well, which say nothing any more.
 type Settings struct {
 	NonePrior float64 `json:"nonePrior"`
-	Sort      string  `json:"sort,omitempty"` // of the view
+	Scale     string  `json:"scale,omitempty"` // [Standardise] or empty
+	Sort      string  `json:"sort,omitempty"`  // of the view
 }
+
+// Standardise as Settings.Scale takes each number of a vector less the mean of the examples'
+// and over their standard deviation.
+const Standardise = "standardise"
 
 // MaxClasses and MaxExamples are the most that a classifier holds.
 const (
@@ -67,6 +72,9 @@ func (c *Classifier) Validate() error {
 // validateFrame is [Classifier.Validate] but for the numbers of the embeddings, whose
 // length it returns, 0 where there are none.
 func (c *Classifier) validateFrame() (d int, err error) {
+	if s := c.Settings.Scale; s != "" && s != Standardise {
+		return 0, fail("its scale is ", s, ", want ", Standardise, " or nothing")
+	}
 	if !(c.Settings.NonePrior >= 0 && c.Settings.NonePrior < 1) {
 		return 0, fail("its prior probability of none of these is ", c.Settings.NonePrior, ", want a number from 0 to below 1")
 	}

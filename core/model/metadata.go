@@ -48,11 +48,13 @@ func (e *Extractor) read(f *fields) {
 
 func (s *Settings) write(w *writer) {
 	w.floatField("nonePrior", s.NonePrior, true)
+	w.textField("scale", s.Scale, false)
 	w.textField("sort", s.Sort, false)
 }
 
 func (s *Settings) read(f *fields) {
 	f.float("nonePrior", &s.NonePrior)
+	f.text("scale", &s.Scale)
 	f.text("sort", &s.Sort)
 }
 

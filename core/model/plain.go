@@ -19,7 +19,8 @@ const (
 // answers by as long as nothing is taught, in a safetensors file that names no other.
 // Its tensors, all F64, are those of [qda.Predictor] with the transform before them:
 //
-//	input (4)    shift, floor, power, unit: y = sign(v) |v|^power - centre, v = max(x + shift, floor),
+//	columns (2×d) mean, scale: x' = (x - mean) scale
+//	input (4)    shift, floor, power, unit: y = sign(v) |v|^power - centre, v = max(x' + shift, floor),
 //	             divided by its length if unit is 1
 //	centre (d)   weights (C×d)   intercept (C)   prior (C), log of the class prior
 //	hard (2×·)   inverse temperature, weight
@@ -44,10 +45,15 @@ func EncodePlain(p *qda.Predictor, t embed.Transform, name string, x Extractor) 
 	if t.Kind == embed.CL2N {
 		copy(centre, t.Centre)
 	}
+	columns := slices.Concat(make([]float64, d), slices.Repeat([]float64{1}, d))
+	if t.Mean != nil {
+		columns = slices.Concat(t.Mean, t.Scale)
+	}
 	known := slices.Concat(p.Session.Slope, p.Session.Offset, p.Session.KnownWeight)
 	nodes := len(p.Session.Offset)
 	floats.AddConst(p.LogOdds, known[nodes:2*nodes])
 	return encodeTensors(map[string]tensor{
+		"columns":   floatTensor("F64", columns, 2, d),
 		"input":     floatTensor("F64", []float64{shift, floor, power, unit}, 4),
 		"centre":    floatTensor("F64", centre, d),
 		"weights":   floatTensor("F64", p.Weights.RawMatrix().Data, c, d),

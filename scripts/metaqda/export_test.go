@@ -126,6 +126,7 @@ func plainCases(t *testing.T) []plainCase {
 		writePlain(t, "shipped", rng, d, []int{3, 0, 1, 2}, learned, core.Settings{NonePrior: 0.2}),
 		writePlain(t, "one class", rng, d, []int{2}, learned, core.Settings{NonePrior: 0.5}),
 		writePlain(t, "no prior", rng, 24, []int{3, 4, 30}, nil, core.Settings{NonePrior: 0.1}), // more examples than numbers
+		writePlain(t, "standardised", rng, 24, []int{3, 4}, nil, core.Settings{NonePrior: 0.1, Scale: "standardise"}),
 		writePlain(t, "closed", rng, 24, []int{3, 4}, nil, core.Settings{}),
 		writePlain(t, "centred", rng, 9, []int{2, 12, 1}, centred, core.Settings{NonePrior: 0.2}),
 		writePlain(t, "one scale matrix", rng, 9, []int{2, 3, 1}, modeltest.Prior(9), core.Settings{NonePrior: 0.2}),

@@ -353,6 +353,9 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 	if err != nil {
 		return "", "", err
 	}
+	if file.Settings.Scale != "" {
+		return "", "", fail("format", "This file is of a table of numbers, whose columns are standardised: it is for programs, by the npm package or the command line, and not for pictures.")
+	}
 	unchecked := ""
 	if file.Unchecked {
 		unchecked = "The file was made by a former version of this page and has no checksum: should answers surprise you, it may be damaged."

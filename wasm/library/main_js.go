@@ -150,13 +150,18 @@ func Prior(n int32) int32 {
 }
 
 // Create makes a classifier under the prior whose sha256 is the room's n bytes, none
-// if n is 0, and returns its handle. The m bytes after them are its name.
+// if n is 0, and returns its handle. The m bytes after them are its name. It standardises
+// vectors if standardise is 1.
 //
 //go:wasmexport mq_create
-func Create(none float64, n, m int32) int32 {
+func Create(none float64, standardise, n, m int32) int32 {
 	return guard(func() (int32, error) {
 		sum := text(0, n)
-		c, err := metaqda.New(metaqda.Settings{NonePrior: none}, state.priors[sum])
+		s := metaqda.Settings{NonePrior: none}
+		if standardise == 1 {
+			s.Scale = model.Standardise
+		}
+		c, err := metaqda.New(s, state.priors[sum])
 		if err != nil {
 			return 0, err
 		}
@@ -212,7 +217,7 @@ func Free(h int32) { delete(state.handles, h) }
 //go:wasmexport mq_configure
 func Configure(h int32, none float64) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		return 0, c.Configure(metaqda.Settings{NonePrior: none})
+		return 0, c.Configure(metaqda.Settings{NonePrior: none, Scale: c.Settings().Scale})
 	})
 }
 

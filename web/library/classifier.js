@@ -26,6 +26,8 @@ import { isVector, numbersOf } from './vectors.js';
  * @property {ArrayBuffer | ArrayBufferView | Response | URL | string} [prior] a prior file that was learned for the
  *   extractor, or where it is; without one a prior made by hand serves, for vectors of any length
  * @property {number} [nonePrior] probability of none of these beforehand, from 0 (never) to below 1; 0.2 if left out
+ * @property {'standardise'} [scale] for tables of numbers that have units of their own: each number is taken less the mean
+ *   of the examples' and over their standard deviation, as these are after every change; only without `prior`
  * @property {string} [name] written into files
  */
 
@@ -51,7 +53,7 @@ import { isVector, numbersOf } from './vectors.js';
 /** @typedef {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} BatchOptions progress is counted in steps of the work */
 
 const SETTINGS = ['nonePrior'];
-const OPTIONS = ['extractor', 'prior', 'name', ...SETTINGS];
+const OPTIONS = ['extractor', 'prior', 'scale', 'name', ...SETTINGS];
 const FORMER = ['inference', 'pooled'];
 
 /**
@@ -62,10 +64,11 @@ const FORMER = ['inference', 'pooled'];
  * @returns {Promise<Classifier<Input>>}
  */
 export async function createClassifier(options = {}) {
-  const { nonePrior = 0.2, name = '' } = options;
+  const { nonePrior = 0.2, name = '', scale } = options;
+  if (scale !== undefined && scale !== 'standardise') throw new MetaqdaError('argument', `The option scale is ${String(scale)}: 'standardise' or nothing can be.`);
   return made(options, (engine, sum) => {
     const [n, m] = engine.write(null, sum, text(name, 'name'));
-    return engine.program.exports.mq_create(nonePrior, n, m);
+    return engine.program.exports.mq_create(nonePrior, scale ? 1 : 0, n, m);
   });
 }
 

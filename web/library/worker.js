@@ -16,7 +16,7 @@ import { isVector, numbersOf } from './vectors.js';
 
 /** @typedef {import('./classifier.js').Classifier} Classifier */
 /** @typedef {import('./vectors.js').Vector} Vector */
-/** @typedef {Pick<import('./classifier.js').Options, 'nonePrior' | 'name'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL}} WorkerOptions */
+/** @typedef {Pick<import('./classifier.js').Options, 'nonePrior' | 'name' | 'scale'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL}} WorkerOptions */
 
 /** A worker that holds classifiers. */
 export class ClassifierWorker {

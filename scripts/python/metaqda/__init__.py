@@ -55,7 +55,8 @@ class Classifier:
         if not np.isfinite(X).all():
             raise ValueError(f'row {np.argmin(np.isfinite(X).all(1))} has a number that is not finite: leave it out')
         shift, floor, power, unit = c['input']
-        v = np.maximum(X + shift, floor)
+        mean, scale = c['columns']
+        v = np.maximum((X - mean) * scale + shift, floor)
         y = np.sign(v) * np.abs(v) ** power - c['centre']
         if unit:
             length = np.linalg.norm(y, axis=1, keepdims=True)

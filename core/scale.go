@@ -1,0 +1,49 @@
+package metaqda
+
+import (
+	"math"
+
+	"metaqda/core/model"
+)
+
+// checkScale returns why the scale of s cannot be, or not under the prior p.
+func checkScale(s Settings, p *Prior) error {
+	switch {
+	case s.Scale != "" && s.Scale != model.Standardise:
+		return &Error{Code: "value", Message: "There is no scale " + s.Scale + ": " + model.Standardise + " or nothing can be."}
+	case s.Scale != "" && p != nil && p.sum != "":
+		return &Error{Code: "value", Message: "Under a learned prior vectors are not standardised, since it was learned from vectors as they are: leave out the prior or the scale."}
+	}
+	return nil
+}
+
+// standardise brings the means and deviations of the columns to the examples that there
+// are, after a change of these. Cost O(N d), and that of teaching all examples anew.
+func (c *Classifier) standardise() {
+	if c.settings.Scale == "" || !c.moved {
+		return
+	}
+	d, n := c.Dim(), 0.0
+	mean, scale := make([]float64, d), make([]float64, d)
+	for _, k := range c.classes { // in their order, for the same bits
+		for _, x := range k.list() {
+			n++
+			for i, v := range x.Vector { // Welford, 1962
+				step := float64(v) - mean[i]
+				mean[i] += step / n
+				scale[i] += step * (float64(v) - mean[i])
+			}
+		}
+	}
+	for i, v := range scale {
+		if scale[i] = 0; v > 0 {
+			scale[i] = 1 / math.Sqrt(v/n)
+		}
+	}
+	file := *c.prior.file
+	if file.Transform.Mean, file.Transform.Scale = mean, scale; n < 2 {
+		file.Transform.Mean, file.Transform.Scale = nil, nil // one example has no deviation
+	}
+	_ = c.use(&Prior{file: &file}) // numbers that are too large for it: as they were
+	c.moved = false
+}

@@ -1,0 +1,144 @@
+package metaqda
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// tableOf returns rows of columns in units of their own, one of them constant, of three
+// classes in turn.
+func tableOf(n int) (rows [][]float32) {
+	r := rand.New(rand.NewPCG(40, 1))
+	unit := []float64{1, 1000, 1e-4, 30, 7}
+	for i := range n {
+		x := make([]float32, len(unit)+1)
+		for j, u := range unit {
+			x[j] = float32(u * (5 + 2*math.Sin(float64((i%3)*(j+1))) + 0.5*r.NormFloat64()))
+		}
+		x[len(unit)] = 42
+		rows = append(rows, x)
+	}
+	return rows
+}
+
+// The oracle is a classifier without a scale that is given standardised numbers.
+func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
+	rows := tableOf(24)
+	taught, asked := rows[:12], rows[12:]
+	scaled := func(of [][]float32, x []float32) []float32 {
+		y := make([]float32, len(x))
+		for j := range x {
+			column := make([]float64, len(of))
+			for i := range of {
+				column[i] = float64(of[i][j])
+			}
+			if mean, sd := stat.PopMeanStdDev(column, nil); sd > 0 {
+				y[j] = float32((float64(x[j]) - mean) / sd)
+			}
+		}
+		return y
+	}
+	teach := func(s Settings, rows [][]float32) *Classifier {
+		c, err := New(s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range rows {
+			if _, err := c.Add(string(rune('a'+i%3)), "", x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return c
+	}
+	s := Settings{NonePrior: 0.2, Scale: "standardise"}
+	compare := func(what string, c *Classifier, of [][]float32) {
+		t.Helper()
+		var plain [][]float32
+		for _, x := range of {
+			plain = append(plain, scaled(of, x))
+		}
+		want := teach(Settings{NonePrior: 0.2}, plain)
+		var batch, batchWant [][]float32
+		for _, x := range asked {
+			got, err := c.Predict(x)
+			expect, err2 := want.Predict(scaled(of, x))
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			for j, p := range append(got.Probabilities, got.None) {
+				if w := append(expect.Probabilities, expect.None)[j]; math.Abs(p-w) > 1e-5 {
+					t.Errorf("%s: probability %d is %v, want %v", what, j, p, w)
+				}
+			}
+			batch, batchWant = append(batch, x), append(batchWant, scaled(of, x))
+		}
+		got, err := c.Classify(t.Context(), batch, nil)
+		expect, err2 := want.Classify(t.Context(), batchWant, nil)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		for i := range got {
+			if math.Abs(got[i].None-expect[i].None) > 1e-5 {
+				t.Errorf("%s: none of batch row %d is %v, want %v", what, i, got[i].None, expect[i].None)
+			}
+		}
+	}
+	c := teach(s, taught)
+	compare("taught", c, taught)
+	if c.moved {
+		t.Error("an answer leaves the columns to be standardised again")
+	}
+	if err := c.Remove(c.Classes()[0].Examples[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Undo(); err != nil {
+		t.Fatal(err)
+	}
+	compare("removed and undone", c, taught)
+	file, err := c.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := Open(file)
+	if err != nil || opened.Settings() != s {
+		t.Fatalf("opened with %v, %v", opened.Settings(), err)
+	}
+	compare("opened", opened, taught)
+}
+
+func TestScalesThatCannotBe(t *testing.T) {
+	learned := &Prior{sum: "a"}
+	learned.file, _ = DefaultFile(6)
+	one, err := New(Settings{Scale: "standardise"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, do := range map[string]func() error{
+		"another word":    func() error { _, err := New(Settings{Scale: "whiten"}, nil); return err },
+		"a learned prior": func() error { _, err := New(Settings{Scale: "standardise"}, learned); return err },
+		"set later":       func() error { return one.Configure(Settings{}) },
+		"prior later": func() error {
+			_, err := one.Add("a", "", tableOf(1)[0])
+			return errors.Join(err, one.ReplacePrior(learned))
+		},
+	} {
+		var e *Error
+		if err := do(); !errors.As(err, &e) || e.Code != "value" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	// One example, and two that are alike, have no deviation: an answer without NaN.
+	for range 2 {
+		a, err := one.Predict(tableOf(2)[1])
+		if err != nil || math.IsNaN(a.None) || math.IsNaN(a.Probabilities[0]) {
+			t.Errorf("%v, %v", a, err)
+		}
+		if _, err := one.Add("a", "", tableOf(1)[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
