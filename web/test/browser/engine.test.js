@@ -685,7 +685,7 @@ test('at the extractor\'s dimension an answer and an example take little time', 
 // else runs (make soak-scale); elsewhere other programs interrupt, so the shortest counts.
 const WAITING = process.env.METAQDA_SOAK ? { of: 3, most: 50 } : { of: 0, most: 100 };
 for (const [what, classes, shots] of /** @type {[string, number, number][]} */ ([['a class of 1,000 pictures', 1, 1000], ['1,000 classes', 1000, 1]])) {
-  test(`with ${what} nothing keeps the page waiting`, { timeout: 240_000 }, () => blank(async ({ page }) => {
+  test(`with ${what} nothing keeps the page waiting`, { timeout: 240_000, ...LONG }, () => blank(async ({ page }) => {
     const file = await readFile(path.join(siteFolder, 'prior.safetensors'));
     await start(page);
     const seen = await run(page, `

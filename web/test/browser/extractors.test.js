@@ -271,7 +271,7 @@ test('reading anew is cancelled without a trace', { timeout: 240_000, ...LONG },
   assertSame(await recognise(page, sample('emojione', 'cat')), before);
 }));
 
-test('background knowledge that was learned natively for it serves in the page', { timeout: 300_000 }, async () => {
+test('background knowledge that was learned natively for it serves in the page', { timeout: 300_000, ...LONG }, async () => {
   const run = (/** @type {string} */ command, /** @type {string[]} */ ...args) => promisify(execFile)(command, args, { cwd: root });
   const { buildSamples } = await import('../../build/samples.mjs');
   const { allConcepts } = await import('../../samples/concepts.mjs');

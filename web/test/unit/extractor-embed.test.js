@@ -108,7 +108,7 @@ test('of several pictures that cannot be read the first is named, whichever thre
   for (const workers of ['1', '2', '4']) {
     const { code, stderr } = await embed(folder, '--out', path.join(temporary, 'x.npz'), '--extractor', built, '--workers', workers);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, /^'.*ibis_image_0036\.jpg' is not a picture/);
+    assert.match(stderr, /^'.*ibis_image_0036\.jpg' is none of the pictures/);
   }
 });
 
@@ -153,9 +153,9 @@ function refuses(name, sentence, spoil) {
   });
 }
 
-refuses('a text file among the pictures', /bird\/notes\.txt' is not a picture .*take it out/, (folder) =>
+refuses('a text file among the pictures', /bird\/notes\.txt' is none of the pictures .*take it out/, (folder) =>
   writeFile(path.join(folder, 'bird/notes.txt'), 'hello'));
-refuses('a picture cut short', /tick_image_0006\.jpg' is not a picture .*repair it/, (folder) =>
+refuses('a picture cut short', /tick_image_0006\.jpg' is none of the pictures .*repair it/, (folder) =>
   truncate(path.join(folder, 'insect/tick_image_0006.jpg'), 3000));
 refuses('an empty class', /'.*empty' has no pictures; add some or remove it/, async (folder) => {
   await mkdir(path.join(folder, 'empty'));
