@@ -1,6 +1,9 @@
 package model
 
 import (
+	"strconv"
+	"unicode/utf8"
+
 	"metaqda/core/embed"
 	"metaqda/core/session"
 )
@@ -216,4 +219,94 @@ func (f *fields) named(name, first string, x *float64, second string, y *float64
 		f.float(first, x)
 		f.float(second, y)
 	})
+}
+
+// writer writes JSON. Commas come by themselves.
+type writer struct{ b []byte }
+
+func (w *writer) open(c byte) { w.comma(); w.b = append(w.b, c) }
+
+func (w *writer) close(c byte) { w.b = append(w.b, c) }
+
+// comma separates a value from one before it.
+func (w *writer) comma() {
+	if n := len(w.b); n > 0 && w.b[n-1] != '{' && w.b[n-1] != '[' && w.b[n-1] != ':' {
+		w.b = append(w.b, ',')
+	}
+}
+
+func (w *writer) name(s string) {
+	w.text(s)
+	w.b = append(w.b, ':')
+}
+
+// text writes a string, with what has a meaning in HTML escaped.
+func (w *writer) text(s string) {
+	const hex = "0123456789abcdef"
+	w.comma()
+	w.b = append(w.b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			w.b = append(w.b, '\\', byte(r))
+		case r >= '\b' && r <= '\r' && r != '\v':
+			w.b = append(w.b, '\\', "btn_fr"[r-'\b'])
+		case r < ' ' || r == '<' || r == '>' || r == '&':
+			w.b = append(w.b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		case r == '\u2028' || r == '\u2029':
+			w.b = append(w.b, '\\', 'u', '2', '0', '2', hex[r&15])
+		case r == utf8.RuneError:
+			w.b = append(w.b, `\ufffd`...)
+		default:
+			w.b = utf8.AppendRune(w.b, r)
+		}
+	}
+	w.b = append(w.b, '"')
+}
+
+// float writes a finite number as JavaScript does.
+func (w *writer) float(x float64) {
+	w.comma()
+	format := byte('f')
+	if a := max(x, -x); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	w.b = strconv.AppendFloat(w.b, x, format, -1, 64)
+	if n := len(w.b); format == 'e' && n >= 4 && w.b[n-4] == 'e' && w.b[n-3] == '-' && w.b[n-2] == '0' {
+		w.b[n-2] = w.b[n-1] // e-09 is e-9
+		w.b = w.b[:n-1]
+	}
+}
+
+func (w *writer) ints(v []int) {
+	w.open('[')
+	for _, i := range v {
+		w.comma()
+		w.b = strconv.AppendInt(w.b, int64(i), 10)
+	}
+	w.close(']')
+}
+
+// Fields that may be left out are where they have no value.
+
+func (w *writer) textField(name, s string, always bool) {
+	if s != "" || always {
+		w.name(name)
+		w.text(s)
+	}
+}
+
+func (w *writer) floatField(name string, x float64, always bool) {
+	if x != 0 || always {
+		w.name(name)
+		w.float(x)
+	}
+}
+
+func (w *writer) twoField(name string, x [2]float64) {
+	w.name(name)
+	w.open('[')
+	w.float(x[0])
+	w.float(x[1])
+	w.close(']')
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/x448/float16"
+	"gonum.org/v1/gonum/mat"
 )
 
 // floatTensor packs v with the given dtype, F64, F32 or F16.
@@ -96,4 +97,25 @@ func half(x float64) float16.Float16 {
 		f = math.Float32frombits(b | 1)
 	}
 	return float16.Fromfloat32(f)
+}
+
+// packLower returns the rows of the lower triangle one after the other.
+func packLower(l *mat.TriDense) []float64 {
+	raw := l.RawTriangular()
+	v := make([]float64, 0, raw.N*(raw.N+1)/2)
+	for i := range raw.N {
+		v = append(v, raw.Data[i*raw.Stride:i*raw.Stride+i+1]...)
+	}
+	return v
+}
+
+// unpackLower is the inverse of packLower.
+func unpackLower(v []float64, d int) *mat.TriDense {
+	l := mat.NewTriDense(d, mat.Lower, nil)
+	raw := l.RawTriangular()
+	for i := range d {
+		copy(raw.Data[i*raw.Stride:i*raw.Stride+i+1], v)
+		v = v[i+1:]
+	}
+	return l
 }

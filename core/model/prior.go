@@ -388,39 +388,3 @@ func (r *reader) scalar(name string) float64 {
 	}
 	return math.NaN()
 }
-
-// checkFormat compares format and version; remedy helps with a file that is older.
-func checkFormat(metadata map[string]string, format, version, remedy string) error {
-	if got := metadata["format"]; got != format {
-		return fail("its format is ", quoted(got), ", want ", quoted(format))
-	}
-	switch got := metadata["version"]; {
-	case got == version:
-		return nil
-	case len(got) == len(version) && got < version:
-		return &FormatError{Reason: fail("its version is ", quoted(got), " and this program reads ", quoted(version), ": ", remedy).Error(), Older: true}
-	default:
-		return fail("its version is ", quoted(got), " and this program reads ", quoted(version), ": use a program as new as the file")
-	}
-}
-
-// packLower returns the rows of the lower triangle one after the other.
-func packLower(l *mat.TriDense) []float64 {
-	raw := l.RawTriangular()
-	v := make([]float64, 0, raw.N*(raw.N+1)/2)
-	for i := range raw.N {
-		v = append(v, raw.Data[i*raw.Stride:i*raw.Stride+i+1]...)
-	}
-	return v
-}
-
-// unpackLower is the inverse of packLower.
-func unpackLower(v []float64, d int) *mat.TriDense {
-	l := mat.NewTriDense(d, mat.Lower, nil)
-	raw := l.RawTriangular()
-	for i := range d {
-		copy(raw.Data[i*raw.Stride:i*raw.Stride+i+1], v)
-		v = v[i+1:]
-	}
-	return l
-}

@@ -220,3 +220,18 @@ func byteSize(e tensorEntry) (int, bool) {
 	}
 	return n, true
 }
+
+// checkFormat compares format and version; remedy helps with a file that is older.
+func checkFormat(metadata map[string]string, format, version, remedy string) error {
+	if got := metadata["format"]; got != format {
+		return fail("its format is ", quoted(got), ", want ", quoted(format))
+	}
+	switch got := metadata["version"]; {
+	case got == version:
+		return nil
+	case len(got) == len(version) && got < version:
+		return &FormatError{Reason: fail("its version is ", quoted(got), " and this program reads ", quoted(version), ": ", remedy).Error(), Older: true}
+	default:
+		return fail("its version is ", quoted(got), " and this program reads ", quoted(version), ": use a program as new as the file")
+	}
+}
