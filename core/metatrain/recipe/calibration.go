@@ -21,6 +21,9 @@ import (
 // sessionModel sets what the prior says of sessions: a population fitted on sessions of
 // validation classes or by cross-fitting. A prior for the paper's densities says nothing.
 func (r *Run) sessionModel(ctx context.Context, to *model.Prior) error {
+	if c := &r.recipe.Calibration; c.Sessions == 0 && c.Shared == 0 {
+		return nil // the paper's model, without bursts or a mean of the session
+	}
 	to.Session = r.recipe.sessionOptions(to.NIW, r.at)
 	if r.recipe.Calibration.Sessions == 0 || to.Session.Shared == 0 {
 		return nil

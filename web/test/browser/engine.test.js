@@ -179,7 +179,7 @@ test('a database that another tab holds back is complete once it is let go', LON
     const found = [[...db.objectStoreNames], [...t.objectStore('classes').indexNames], [...t.objectStore('examples').indexNames]];
     db.close();
     return found;`);
-  assert.deepEqual(found, [['classes', 'examples', 'meta', 'priors', 'sessions', 'thumbnails'], ['name', 'place', 'session'], ['class', 'place', 'session']]);
+  assert.deepEqual(found, [['classes', 'examples', 'meta', 'priors', 'sessions', 'steps', 'thumbnails'], ['name', 'place', 'session'], ['class', 'place', 'session']]);
 }));
 
 test('a second tab sees what the first one teaches, and neither loses anything', () => blank(async ({ page, context }) => {
