@@ -3,8 +3,6 @@ package metaqda
 import (
 	"slices"
 	"strconv"
-
-	"metaqda/core/qda"
 )
 
 // Do is what a [Change] does.
@@ -36,20 +34,6 @@ func (c *Classifier) tell(what Change) {
 		what.Class.Bursts = nil
 		c.Changed(what)
 	}
-}
-
-// Entry exchanges a class, what a class is called, an example or the prior for another
-// one or nothing. It then holds what was there, so that it is its own inverse.
-type Entry struct {
-	Do      string   // "class", "head" (label and order of a class), "example" or "prior"
-	ID      string   // of the class or example
-	Class   *Class   `json:",omitempty"` // to be there with its examples; nil for nothing
-	Example *Example `json:",omitempty"` // to be there; nil for nothing
-
-	prior *Prior
-	whole *class        // that Class is of
-	taken *qda.Detached // what the densities that said so know of it
-	by    *qda.Classifier
 }
 
 // Step is what one call changed, or all those between [Classifier.Begin] and
@@ -100,132 +84,6 @@ func (c *Classifier) note(s *Step) {
 		j.done = slices.Delete(j.done, 0, 1)
 	}
 	j.done, j.undone = append(j.done, s), nil
-}
-
-// exchangeAll carries out entries in their order, all or none.
-func (c *Classifier) exchangeAll(entries []Entry) error {
-	for i := range entries {
-		if err := c.exchange(&entries[i]); err != nil {
-			for i--; i >= 0; i-- {
-				_ = c.exchange(&entries[i]) // back to what was there
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *Classifier) exchange(e *Entry) error {
-	switch e.Do {
-	case "class":
-		return c.exchangeClass(e)
-	case "head":
-		k := c.ids[e.ID]
-		if k == nil {
-			return &Error{Code: "class", Message: "This class is gone: bring it back first."}
-		}
-		if _, err := c.free(e.Class.Label, k.ID); err != nil {
-			return err
-		}
-		was := Class{ID: k.ID, Label: k.Label, Order: k.Order}
-		k.Label = e.Class.Label
-		e.Class = &was
-		k.folded = foldOf(k.Label)
-		c.tell(Change{Do: PutClass, Class: k.Class, At: slices.Index(c.classes, k)})
-	case "example":
-		return c.exchangeExample(e)
-	case "prior":
-		was := c.prior
-		if err := c.use(e.prior); err != nil {
-			return err
-		}
-		e.prior = was
-	}
-	return nil
-}
-
-func (c *Classifier) exchangeClass(e *Entry) error {
-	there := c.ids[e.ID]
-	if (there == nil) == (e.Class == nil && e.whole == nil) {
-		return nil // so already, by another hand
-	}
-	if there != nil {
-		taken, err := c.takeClass(there)
-		if err != nil {
-			return err
-		}
-		was := there.copied()
-		*e = Entry{Do: e.Do, ID: e.ID, Class: &was, whole: there, taken: taken, by: c.qda}
-		return nil
-	}
-	if e.whole == nil {
-		e.whole = e.Class.whole()
-	}
-	taken := e.taken
-	if e.by != c.qda || taken == nil {
-		taken = nil
-	}
-	if err := c.putClass(e.whole, taken); err != nil {
-		return err
-	}
-	*e = Entry{Do: e.Do, ID: e.ID}
-	return nil
-}
-
-// whole returns a class as the classifier keeps it.
-func (k *Class) whole() *class {
-	all := &class{Class: *k}
-	all.Examples, all.Bursts = nil, nil
-	sorted := slices.Clone(k.Examples)
-	slices.SortStableFunc(sorted, func(a, b *Example) int {
-		switch {
-		case before(a.Order, b.Order, a.ID, b.ID):
-			return -1
-		case a == b:
-			return 0
-		}
-		return 1
-	})
-	groups := map[string]*unit{}
-	for _, x := range sorted {
-		u := groups[x.Group]
-		if u == nil {
-			u = &unit{group: x.Group}
-			all.units = append(all.units, u)
-			if x.Group != "" {
-				groups[x.Group] = u
-			}
-		}
-		u.frames = append(u.frames, x)
-	}
-	return all
-}
-
-func (c *Classifier) exchangeExample(e *Entry) error {
-	there, other := c.examples[e.ID], e.Example
-	if there == nil && other == nil {
-		return nil // gone already, by another hand
-	}
-	if there != nil {
-		if other != nil && other.Vector == nil { // of a step that was read: what does not change is here
-			whole := *there
-			whole.Class, whole.Order, whole.Group = other.Class, other.Order, other.Group
-			other = &whole
-		}
-		if err := c.take(there); err != nil {
-			return err
-		}
-	}
-	if other != nil {
-		if err := c.put(other); err != nil {
-			if there != nil {
-				_ = c.put(there) // where it was
-			}
-			return err
-		}
-	}
-	e.Example = there
-	return nil
 }
 
 // Begin has what is changed until End undone and redone as one step. Where it is begun

@@ -8,7 +8,6 @@ import (
 	"metaqda/core/adapt"
 	"metaqda/core/model"
 	"metaqda/core/niw"
-	"metaqda/core/qda"
 	"metaqda/wasm/store"
 )
 
@@ -32,11 +31,7 @@ const anew = "Go on with what is built in, or learn anew from your sessions."
 func Explain(err error) *Error {
 	var (
 		own       *Error
-		core      *metaqda.Error
 		dimension *niw.DimensionError
-		value     *niw.ValueError
-		label     *qda.LabelError
-		example   *qda.ExampleError
 		format    *model.FormatError
 		storage   *store.Error
 		little    *adapt.TooLittleError
@@ -44,16 +39,8 @@ func Explain(err error) *Error {
 	switch {
 	case errors.As(err, &own):
 		return own
-	case errors.As(err, &core):
-		return &Error{core.Code, core.Message}
 	case errors.As(err, &dimension):
 		return &Error{"dimension", "The " + dimension.Name + " has " + strconv.Itoa(dimension.Got) + " numbers where " + strconv.Itoa(dimension.Want) + " are expected: use one feature extractor for everything in a session, or begin a new session."}
-	case errors.As(err, &value):
-		return &Error{"value", value.Error()}
-	case errors.As(err, &label):
-		return &Error{"label", label.Error()}
-	case errors.As(err, &example):
-		return &Error{"example", example.Error()}
 	case errors.As(err, &format) && format.Older:
 		return &Error{"older", "This " + format.Format + " file was made by a former version of this page, and its numbers mean other things now. " + anew}
 	case errors.As(err, &format):
@@ -63,5 +50,5 @@ func Explain(err error) *Error {
 	case errors.As(err, &storage):
 		return &Error{storage.Code, storage.Message}
 	}
-	return &Error{"failed", err.Error()}
+	return &Error{metaqda.Code(err), err.Error()}
 }

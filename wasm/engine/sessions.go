@@ -3,12 +3,10 @@ package engine
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	metaqda "metaqda/core"
 	"metaqda/core/model"
 	"metaqda/wasm/store"
-	"metaqda/wasm/view"
 )
 
 // Start opens the session that was open last, or a new one, with the site's
@@ -329,99 +327,4 @@ func (e *Engine) Damaged() ([]byte, error) {
 	all := slices.Concat(e.damaged, others)
 	e.mu.Unlock()
 	return store.EncodeDamaged(all)
-}
-
-// PlainFile returns the open session as a file by which other programs answer as it does
-// now; see [model.EncodePlain].
-func (e *Engine) PlainFile() ([]byte, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.taught.Name, e.taught.Extractor = e.session.Name, e.madeWith()
-	b, err := e.taught.Export()
-	if metaqda.Code(err) == "empty" {
-		return nil, fail("empty", "There is nothing to hand on yet: teach a class first.")
-	}
-	return b, err
-}
-
-// ImportSession opens a new session with the content of a file. It waits. The
-// file names the prior it was made with; if that is not here the site's serves.
-// A file with embeddings of another extractor than the one here is refused;
-// notice is empty or a sentence to tell.
-func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice string, err error) {
-	file, err := model.DecodeClassifier(bytes)
-	if err != nil {
-		return "", "", err
-	}
-	if file.Settings.Scale != "" {
-		return "", "", fail("format", "This file is of a table of numbers, whose columns are standardised: it is for programs, by the npm package or the command line, and not for pictures.")
-	}
-	unchecked := ""
-	if file.Unchecked {
-		unchecked = "The file was made by a former version of this page and has no checksum: should answers surprise you, it may be damaged."
-	}
-	notice, err = compare(file.Extractor, here, "This classifier was made with", "Open it on a page that uses the former, or teach its classes here from their pictures.")
-	if err != nil {
-		return "", "", err
-	}
-	notice = strings.TrimSpace(notice + " " + unchecked)
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
-	e.Flush()
-	c := contentsOf(file, e.hooks.Now().UnixMilli())
-	others, err := e.store.Summaries()
-	if err != nil {
-		return "", "", err
-	}
-	c.Session.Name = metaqda.Numbered(c.Session.Name, func(name string) bool {
-		return !slices.ContainsFunc(others, func(s store.Summary) bool { return metaqda.SameLabel(s.Name, name) })
-	})
-	e.mu.Lock()
-	if len(c.Examples) > 0 {
-		c.Session.Extractor = e.here        // the file passed for its pictures
-		c.Session.Saved = c.Session.Created // it is all in the file that it came from
-	}
-	known := e.site != nil && e.site.Sum() == file.PriorSum
-	e.mu.Unlock()
-	if !known && file.PriorSum != "" {
-		c.Session.Settings.Prior = file.PriorSum
-		switch p, unreadable := e.chosenPrior(c); {
-		case p != nil:
-		case unreadable != "":
-			c.Session.Settings.Prior = ""
-			notice = strings.TrimSpace(notice + " This session was made with background knowledge (sha256 " + short(file.PriorSum) +
-				") of a former version of this page: what is built in serves instead, and answers may differ.")
-		default:
-			c.Session.Settings.Prior = ""
-			notice = strings.TrimSpace(notice + " This session was made with background knowledge (sha256 " + short(file.PriorSum) +
-				") that is not on this device: what is built in serves instead, and answers may differ. Open its file in the settings to have the same.")
-		}
-	}
-	if err := e.openStored(c); err != nil {
-		return "", "", err
-	}
-	return c.Session.ID, notice, nil
-}
-
-// contentsOf gives the content of a file ids and places.
-func contentsOf(file *model.Classifier, now int64) *store.Contents {
-	name, err := cleanName("session", file.Name)
-	if err != nil {
-		name = "Imported classes"
-	}
-	c := &store.Contents{Session: store.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}
-	s := &c.Session.Settings
-	s.NonePrior = file.Settings.NonePrior
-	if file.Settings.Sort == string(view.AsTaught) {
-		s.Sort = file.Settings.Sort
-	}
-	for i, k := range file.Classes {
-		class := store.Class{ID: newID(), Session: c.Session.ID, Name: k.Label, Order: float64(i + 1)}
-		c.Classes = append(c.Classes, class)
-		for j, x := range k.Examples {
-			c.Examples = append(c.Examples, store.Example{ID: newID(), Session: c.Session.ID, Class: class.ID, Order: float64(j + 1), Group: x.Group,
-				Embedding: x.Embedding, Thumbnail: x.Thumbnail})
-		}
-	}
-	return c
 }

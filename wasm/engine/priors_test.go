@@ -1,0 +1,424 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"metaqda/core/embed"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/wasm/store"
+)
+
+// plainPrior is one of which nothing was learned.
+func plainPrior(d int) *model.Prior {
+	return &model.Prior{NIW: niw.HandCrafted(d, 6), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}}
+}
+
+// priorFile returns the file of a prior that differs by scale.
+func priorFile(t *testing.T, d int, scale float64) (b []byte, sum string) {
+	t.Helper()
+	b, err := model.EncodePrior(&model.Prior{NIW: niw.HandCrafted(d, scale), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}, Facts: map[string]string{"name": "test"}})
+	must(t, err)
+	return b, model.Sum(b)
+}
+
+func TestSitePriorIsFetchedOnce(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	w.teachAll(t, "cat", "dog")
+	vague := w.ask(t)
+	b1, sum1 := priorFile(t, dim, 1)
+	b2, sum2 := priorFile(t, dim, 2)
+	w.files["prior"] = b1
+	must(t, w.UsePrior("prior", sum1))
+	must(t, w.UsePrior("prior", sum1))
+	with1 := w.ask(t)
+	if with1.Classes[0].P == vague.Classes[0].P {
+		t.Fatal("the prior changed nothing")
+	}
+	again := newWorld(t, w.store)
+	same(t, "offline", again.ask(t), with1)
+	must(t, again.UsePrior("prior", sum1))
+	if len(w.fetched) != 1 || len(again.fetched) != 0 {
+		t.Fatalf("fetched %v, and %v after reopening; want once in all", w.fetched, again.fetched)
+	}
+	if got := code(again.UsePrior("prior", sum2)); got != "failed" {
+		t.Fatalf("a prior that cannot be fetched: %q", got)
+	}
+	same(t, "after a failed fetch", again.ask(t), with1)
+	again.files["prior"] = b1
+	if got := code(again.UsePrior("prior", sum2)); got != "prior-mismatch" {
+		t.Fatalf("a prior with another hash: %q", got)
+	}
+	again.files["prior"] = b2
+	must(t, again.UsePrior("prior", sum2))
+	if b, _ := w.store.Bytes(store.Priors, sum1); b != nil {
+		t.Error("the former prior is still stored though no session uses it")
+	}
+	if b, _ := w.store.Bytes(store.Priors, sum2); b == nil {
+		t.Error("the new prior is not stored")
+	}
+}
+
+func TestDamagedPriorInTheStoreIsFetchedAnew(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	b, sum := priorFile(t, dim, 1)
+	must(t, w.store.Apply([]store.Op{{Table: store.Priors, Key: sum, Value: b[:len(b)-1]}}))
+	w.files["prior"] = b
+	must(t, w.UsePrior("prior", sum))
+	if len(w.fetched) != 1 {
+		t.Fatalf("fetched %d times, want once", len(w.fetched))
+	}
+}
+
+func TestChosenPriorStaysWithItsSession(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	site, siteSum := priorFile(t, dim, 1)
+	own, ownSum := priorFile(t, dim, 3)
+	w.files["prior"] = site
+	must(t, w.UsePrior("prior", siteSum))
+	w.teachAll(t, "cat", "dog")
+	withSite := w.ask(t)
+	token, _, err := w.ImportPrior(own, here)
+	must(t, err)
+	withOwn := w.ask(t)
+	if s := w.State(); s.Prior.Sum != ownSum || s.Prior.Site {
+		t.Fatalf("prior in use: %+v", s.Prior)
+	}
+	same(t, "reopened", newWorld(t, w.store).ask(t), withOwn)
+	exported, err := w.ExportPrior()
+	must(t, err)
+	if model.Sum(exported) != ownSum {
+		t.Error("the exported prior has another hash")
+	}
+	must(t, w.Undo(token))
+	same(t, "import undone", w.ask(t), withSite)
+	_, _, err = w.ImportPrior(own, here)
+	must(t, err)
+	first := w.State().SessionID
+	_, err = w.NewSession("other")
+	must(t, err)
+	if s := w.State(); s.Prior.Sum != siteSum || !s.Prior.Site {
+		t.Fatalf("a new session has prior %+v", s.Prior)
+	}
+	must(t, w.OpenSession(first))
+	same(t, "back", w.ask(t), withOwn)
+	_, err = w.ResetPrior()
+	must(t, err)
+	same(t, "reset", w.ask(t), withSite)
+	wrong, _ := priorFile(t, dim+1, 1)
+	if got := code(third(w.ImportPrior(wrong, here))); got != "dimension" {
+		t.Fatalf("a prior for other embeddings: %q", got)
+	}
+	same(t, "after a refused prior", w.ask(t), withSite)
+}
+
+func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	site, siteSum := priorFile(t, dim, 1)
+	own, ownSum := priorFile(t, dim, 3)
+	w.files["prior"] = site
+	must(t, w.UsePrior("prior", siteSum))
+	ids := w.teachAll(t, "cat", "dog")
+	withSite := w.ask(t)
+	_, _, err := w.ImportPrior(own, here)
+	must(t, err)
+	withOwn := w.ask(t)
+	if s := w.State(); s.Prior.Trouble != "" {
+		t.Fatalf("the chosen prior is in use, and yet: %s", s.Prior.Trouble)
+	}
+	must(t, w.store.Apply([]store.Op{{Table: store.Priors, Key: ownSum}}))
+
+	again := newWorld(t, w.store)
+	if p := again.State().Prior; p.Sum != siteSum || !strings.Contains(p.Trouble, ownSum[:12]) {
+		t.Fatalf("with the chosen prior deleted: %+v", p)
+	}
+	same(t, "site's prior in its stead", again.ask(t), withSite)
+	id, err := again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), nil)
+	must(t, err)
+	_, err = again.RemoveExample(ids[0], id)
+	must(t, err)
+	_, err = again.NewSession("other")
+	must(t, err)
+	if p := again.State().Prior; p.Trouble != "" {
+		t.Fatalf("a session that chose nothing: %s", p.Trouble)
+	}
+	must(t, again.OpenSession(w.State().SessionID))
+	token, err := again.ResetPrior()
+	must(t, err)
+	if p := again.State().Prior; p.Trouble != "" || !p.Site {
+		t.Fatalf("after the choice was given up: %+v", p)
+	}
+	must(t, again.Undo(token))
+	if again.State().Prior.Trouble == "" {
+		t.Fatal("the choice is back, and nothing is said")
+	}
+	_, _, err = again.ImportPrior(own, here)
+	must(t, err)
+	if p := again.State().Prior; p.Trouble != "" {
+		t.Fatalf("with the prior imported anew: %s", p.Trouble)
+	}
+	same(t, "imported anew", again.ask(t), withOwn)
+}
+
+func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
+	hash := strings.Repeat("cd", 32)
+	for name, c := range map[string]struct {
+		made         model.Extractor
+		code, notice string
+	}{
+		"of nobody knows what": {},
+		"the same":             {made: here},
+		"without a hash":       {made: model.Extractor{ID: here.ID}},
+		"another network":      {made: model.Extractor{ID: "net@1", SHA256: hash}, code: "extractor"},
+		"other files of it":    {made: model.Extractor{ID: here.ID, SHA256: hash}, notice: hash[:12]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, store.NewMemory())
+			file := plainPrior(dim)
+			file.Extractor = c.made
+			prior, err := model.EncodePrior(file)
+			must(t, err)
+			w.teachAll(t, "cat", "dog")
+			before := w.State()
+			check := func(what, notice string, err error) {
+				t.Helper()
+				if code(err) != c.code || (notice != "") != (c.notice != "") || !strings.Contains(notice, c.notice) {
+					t.Errorf("%s: error %v, notice %q", what, err, notice)
+				}
+				if err == nil {
+					return
+				}
+				if text := err.Error(); !strings.Contains(text, c.made.ID) || !strings.Contains(text, here.ID) {
+					t.Errorf("%s: the refusal does not name both: %s", what, text)
+				}
+				if s := w.State(); s.SessionID != before.SessionID || s.Prior.Sum != before.Prior.Sum {
+					t.Errorf("%s was refused, and yet changed something", what)
+				}
+			}
+			_, notice, err := w.ImportPrior(prior, here)
+			check("the prior", notice, err)
+			session, err := model.EncodeClassifier(&model.Classifier{
+				Extractor: c.made, Settings: model.Settings{NonePrior: 0.2, Sort: "probability"},
+				Classes: []model.Class{{Label: "cat", Weight: 1, Examples: []model.Example{{Embedding: make([]float32, dim)}}}},
+			})
+			must(t, err)
+			_, notice, err = w.ImportSession(session, here)
+			check("the classifier", notice, err)
+		})
+	}
+}
+
+func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	own, sum := priorFile(t, dim, 3)
+	_, _, err := w.ImportPrior(own, here)
+	must(t, err)
+	w.teachAll(t, "cat", "dog")
+	b, err := w.ExportSession()
+	must(t, err)
+	_, notice, err := w.ImportSession(b, here)
+	must(t, err)
+	if notice != "" {
+		t.Errorf("the prior is here, and yet: %s", notice)
+	}
+	other := newWorld(t, store.NewMemory())
+	_, notice, err = other.ImportSession(b, here)
+	must(t, err)
+	if !strings.Contains(notice, sum[:12]) {
+		t.Errorf("the prior is not here, and what is told is %q", notice)
+	}
+	_, _, err = other.ImportPrior(own, here)
+	must(t, err)
+	same(t, "with the prior", other.ask(t), w.ask(t))
+}
+
+func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after model.Extractor
+		code, export  string
+	}{
+		"the same":                {before: here, after: here, export: here.ID},
+		"another network":         {before: model.Extractor{ID: "net@1", SHA256: here.SHA256}, after: here, code: "extractor", export: "net@1"},
+		"other files of it":       {before: model.Extractor{ID: here.ID, SHA256: strings.Repeat("cd", 32)}, after: here, code: "extractor", export: here.ID},
+		"from before it was kept": {after: here, code: "extractor", export: earlier.ID},
+		"nobody says now":         {before: here, export: here.ID},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, store.NewMemory())
+			must(t, w.UseExtractor(c.before))
+			ids := w.teachAll(t, "cat", "dog")
+			_, err := w.Recognise(picture(rand.New(rand.NewPCG(3, 4)), 1))
+			must(t, err)
+			want := w.ask(t)
+			w.Flush()
+
+			again := newWorld(t, w.store)
+			must(t, again.UseExtractor(c.after))
+			x := picture(rand.New(rand.NewPCG(3, 4)), 1)
+			for what, err := range map[string]error{
+				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)),
+				"recognising":   first(again.Recognise(x)),
+				"probabilities": first(again.Probabilities(x)),
+				"asking":        first(again.Ask(x, false)),
+				"learning":      again.CheckExtractor(),
+			} {
+				if code(err) != c.code {
+					t.Errorf("%s: %v, want code %q", what, err, c.code)
+				}
+			}
+			if told := again.State().Foreign; (told != "") != (c.code != "") {
+				t.Errorf("the state tells %q", told)
+			}
+			b, err := again.ExportSession()
+			must(t, err)
+			file, err := model.DecodeClassifier(b)
+			must(t, err)
+			if file.Extractor.ID != c.export {
+				t.Errorf("the export names %q, want %q", file.Extractor.ID, c.export)
+			}
+			if c.code == "" {
+				return
+			}
+			if n := len(again.State().Classes[0].Examples); n != 3 {
+				t.Errorf("a refusal left %d pictures of 3", n)
+			}
+			must(t, again.UseExtractor(c.before))
+			if c.before.ID != "" {
+				same(t, "where it was read", again.ask(t), want)
+			}
+			must(t, again.UseExtractor(c.after))
+			must(t, again.DeleteSession(again.State().SessionID))
+		})
+	}
+}
+
+func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	must(t, w.UseExtractor(model.Extractor{ID: "net@1"}))
+	learned := plainPrior(dim)
+	learned.Extractor = model.Extractor{ID: "net@1"}
+	b, err := model.EncodePrior(learned)
+	must(t, err)
+	_, _, err = w.ImportPrior(b, model.Extractor{ID: "net@1"})
+	must(t, err)
+	ids := w.teachAll(t, "cat")
+	must(t, w.UseExtractor(here))
+	var tokens []string
+	for _, x := range w.State().Classes[0].Examples {
+		token, err := w.RemoveExample(ids[0], x.ID)
+		must(t, err)
+		tokens = append(tokens, token)
+	}
+	if told := w.State().Foreign; told != "" {
+		t.Errorf("without pictures the session is of nobody, and yet: %s", told)
+	}
+	must(t, w.Undo(tokens[2])) // its own picture, and nothing to mix it with
+	if w.State().Foreign == "" {
+		t.Error("the picture is back, and nothing is told")
+	}
+	_, err = w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
+	must(t, err)
+	_, err = w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)
+	must(t, err)
+	if got := code(w.Undo(tokens[0])); got != "undo" {
+		t.Errorf("a picture of the other extractor returns among the new: %q", got)
+	}
+	w.Flush()
+	again := newWorld(t, w.store)
+	must(t, again.UseExtractor(here))
+	for what, s := range map[string]State{"shown again": w.State(), "reopened": again.State()} {
+		if s.Prior.Sum != "" || s.Prior.Trouble == "" || s.Foreign != "" {
+			t.Errorf("%s: the prior of the other extractor serves, or nothing is told of it: %+v", what, s.Prior)
+		}
+	}
+	same(t, "reopened", again.ask(t), w.ask(t))
+}
+
+func TestAnImportedClassifierIsOfTheExtractorHere(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	must(t, w.UseExtractor(here))
+	w.teachAll(t, "cat", "dog")
+	want := w.ask(t)
+	b, err := w.ExportSession()
+	must(t, err)
+	other := newWorld(t, store.NewMemory())
+	must(t, other.UseExtractor(here))
+	_, notice, err := other.ImportSession(b, here)
+	must(t, err)
+	if notice != "" {
+		t.Errorf("notice %q", notice)
+	}
+	same(t, "imported", other.ask(t), want)
+	must(t, other.UseExtractor(model.Extractor{ID: "net@3"}))
+	if code(other.CheckExtractor()) != "extractor" {
+		t.Error("the imported session does not say what read it")
+	}
+}
+
+func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	site, siteSum := priorFile(t, dim, 2)
+	own, ownSum := priorFile(t, dim, 3)
+	w.files["prior"] = site
+	must(t, w.UsePrior("prior", siteSum))
+	w.teachAll(t, "cat", "dog")
+	want := w.ask(t)
+	_, _, err := w.ImportPrior(own, here)
+	must(t, err)
+	exported, err := w.ExportSession()
+	must(t, err)
+	refused := func(what, text string) {
+		t.Helper()
+		if !strings.Contains(text, "former version of this page") {
+			t.Errorf("%s: %q", what, text)
+		}
+	}
+
+	_, _, err = w.ImportPrior(formerly(t, own), here)
+	if code(err) != "older" || w.State().Prior.Sum != ownSum {
+		t.Fatalf("import: %v, and %+v is in use", err, w.State().Prior)
+	}
+	refused("import", Explain(err).Message)
+
+	// What a former version left behind: its own prior and one learned there.
+	old, oldSite := formerly(t, own), formerly(t, site)
+	session := w.State().SessionID
+	contents, err := w.store.Contents(session)
+	must(t, err)
+	contents.Session.Settings.Prior = model.Sum(old)
+	must(t, w.store.Apply([]store.Op{
+		{Table: store.Sessions, Key: session, Value: contents.Session},
+		{Table: store.Priors, Key: siteSum}, {Table: store.Priors, Key: ownSum},
+		{Table: store.Priors, Key: model.Sum(old), Value: old},
+		{Table: store.Priors, Key: model.Sum(oldSite), Value: oldSite},
+		{Table: store.Meta, Key: store.SitePrior, Value: model.Sum(oldSite)},
+	}))
+	again := newWorld(t, w.store)
+	refused("offline", again.State().Prior.Trouble)
+	again.ask(t)
+	again.files["prior"] = site
+	must(t, again.UsePrior("prior", siteSum))
+	must(t, again.OpenSession(session))
+	same(t, "under the site's prior", again.ask(t), want)
+	refused("opened", again.State().Prior.Trouble)
+	if b, err := w.store.Bytes(store.Priors, model.Sum(oldSite)); b != nil || err != nil {
+		t.Errorf("%d bytes of the site's former prior are still kept (%v)", len(b), err)
+	}
+	file, err := model.DecodeClassifier(exported)
+	must(t, err)
+	file.PriorSum = model.Sum(old)
+	exported, err = model.EncodeClassifier(file)
+	must(t, err)
+	_, notice, err := again.ImportSession(exported, here)
+	must(t, err)
+	refused("a classifier made with it", notice)
+
+	must(t, again.OpenSession(session))
+	_, err = again.ResetPrior()
+	must(t, err)
+	if p := again.State().Prior; p.Trouble != "" || !p.Site {
+		t.Errorf("after the choice was given up: %+v", p)
+	}
+}
