@@ -81,6 +81,32 @@ test('what was taught is there after a reload, with the same numbers', () => bla
   assert.ok(Math.abs(sum - 1) < 1e-12, `sum ${sum}`);
 }));
 
+test('what was changed is undone and redone after a reload, in order, until it is forgotten', () => blank(async ({ page }) => {
+  await start(page);
+  const before = await run(page, `
+    const [cat] = await teach(['cat', 'dog']);
+    const answer = await ask();
+    await engine.beginStep();
+    for (let i = 10; i < 13; i++) await engine.addExample(cat, picture(0, i), new Uint8Array([9, i]));
+    await engine.endStep();
+    await engine.removeClass(cat);
+    return answer;`);
+  await page.reload();
+  await start(page);
+  const after = await run(page, `
+    const names = [(await engine.state()).undo];
+    for (let i = 0; i < 2; i++) names.push((await engine.undo()).name);
+    const answer = await ask();
+    names.push((await engine.redo()).name, (await engine.state()).redo);
+    const { classes } = await engine.changes(0);
+    await engine.forgetUndo();
+    names.push((await engine.undo()).name, (await engine.redo()).name);
+    return { names, answer, thumbnail: [...classes[0].examples[4].thumbnail] };`);
+  assert.deepEqual(after.names, ['remove cat', 'remove cat', 'add 3 examples to cat', 'add 3 examples to cat', 'remove cat', '', '']);
+  assert.deepEqual(after.answer, before);
+  assert.deepEqual(after.thumbnail, [9, 11]);
+}));
+
 test('the answers with and without SIMD agree', () => blank(async ({ page }) => {
   await start(page, { simd: true });
   const fast = await run(page, `await teach(['cat', 'dog', 'hen'], 5); return { probabilities: await ask(), simd: (await engine.modules).kernels !== null }`);
