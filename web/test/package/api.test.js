@@ -300,7 +300,7 @@ test('merged classifiers are one that was taught both', async () => {
 });
 
 test('columns of a table are standardised where that is asked for, in files too', async () => {
-  const rows = [['low', [1, 1000]], ['low', [1.2, 1100]], ['high', [3, 1050]], ['high', [3.2, 980]]];
+  const rows = /** @type {[string, number[]][]} */ ([['low', [1, 1000]], ['low', [1.2, 1100]], ['high', [3, 1050]], ['high', [3.2, 980]]]);
   const c = await createClassifier({ scale: 'standardise' }), plain = await createClassifier();
   for (const [label, row] of rows) for (const x of [c, plain]) await x.addExample(row, label);
   const again = await openClassifier(c.save());
@@ -308,10 +308,10 @@ test('columns of a table are standardised where that is asked for, in files too'
     assert.equal(x.predictSync([1.1, 1020]).label, 'low');
     assert.equal(x.predictSync([3.1, 1020]).label, 'high');
   }
-  const sure = (x) => x.predictSync([3.1, 1020]).probabilities.high;
+  const sure = (/** @type {typeof c} */ x) => x.predictSync([3.1, 1020]).probabilities.high;
   assert.equal(sure(again), sure(c));
   assert.ok(sure(c) > sure(plain) + 0.1, `${sure(c)} standardised, ${sure(plain)} as it is`);
-  await assert.rejects(createClassifier({ scale: 'whiten' }), refusal('argument'));
+  await assert.rejects(createClassifier(/** @type {any} */ ({ scale: 'whiten' })), refusal('argument'));
   await assert.rejects(createClassifier({ scale: 'standardise', prior }), refusal('value'));
   for (const x of [c, again, plain]) x.dispose();
 });
