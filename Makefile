@@ -134,8 +134,13 @@ $(SITE)/prior.safetensors: $(DEFAULT_PRIOR)
 	@mkdir -p $(@D)
 	cp $< $@
 
+SOUND_PRIOR := web/prior/sounds.safetensors
+
+$(SITE)/sounds/prior.safetensors: $(SOUND_PRIOR) $(SITE)/sounds/extractor.json
+	cp $< $@
+
 .PHONY: site
-site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/sounds/extractor.json build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
+site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/sounds/prior.safetensors build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(NODE) web/build/site.mjs
 
 # ---- the npm package ----------------------------------------------------------

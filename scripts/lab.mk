@@ -43,6 +43,12 @@ prior: $(PRIOR_DATA) $(MODULES) ## learn the shipped prior anew from PICTURES, a
 		--out $(DEFAULT_PRIOR) --log $(LAB)/prior-log.jsonl \
 		$$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--extractor $${e.id} --extractor-sha256 $${e.sha256}`')
 
+# The prior for sounds, of both networks' numbers: a site without YAMNet goes on with a plain one.
+.PHONY: sounds-prior
+sounds-prior: $(SOUND_DATA) $(MODULES) ## learn the prior for sounds anew from SOUNDS, after make ears, and into build/lodo/sounds those that leave families out
+	@test -f build/ears/yamnet/manifest.json || { echo "make: the prior for sounds is of YAMNet's numbers too: make ears first" >&2; exit 1; }
+	$(GO) run ./scripts/metaqda train --data $(call commas,$(SOUND_DATA)) $(PRIOR_RECIPE) --power 0.7 --folds-out $(LODO)/sounds --out $(SOUND_PRIOR) --quiet
+
 # The prior for vectors that no learned one is known for (core/prior.go): what it says of
 # sessions, fitted on pictures, texts and tables, and measured on others of each kind.
 ANY_FIT := $(foreach s,canteen_food coil17 flowers17 sign_digits asl_signs scenes15 textures_dtd10,$(LAB)/data/$s.npz)
@@ -97,6 +103,13 @@ LODO_MOST := metaqda,fb,fb-lda,ncc-cl2n,linear,knn-tfjs
 
 $(firstword $(LODO_PRIORS)):
 	@$(MAKE) prior
+
+SOUND_EVAL = $(BIN)/metaqda eval --data $(call commas,$(SOUND_DATA)) --prior $(call commas,$(SOUND_DATA:$(LAB)/data/sounds/%.npz=$(LODO)/sounds/without-%.safetensors)) --split all --random-seed 0 --n-tasks $(TASKS)
+
+.PHONY: lodo-sounds
+lodo-sounds: $(BIN)/metaqda ## the same for sounds, after make sounds-prior: a minute, into build/lodo/sounds
+	$(SOUND_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 3 --n-val-tasks 0 --methods metaqda,fb-lda,ncc-cl2n,linear --json $(LODO)/sounds/lodo.json --markdown $(LODO)/sounds/lodo.md
+	$(SOUND_EVAL) --protocol open-set --n-way 2 --n-shot 1,5 --n-query 3 --methods metaqda --json $(LODO)/sounds/none.json --markdown $(LODO)/sounds/none.md
 
 .PHONY: lodo
 lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) ## accuracy, ECE and none of these with each family left out: an hour on two cores (TASKS=30 for less), into build/lodo

@@ -78,12 +78,12 @@ func little(in Input, best Row) string {
 	alone := taughtClasses(in.Classes) == 1
 	for _, c := range in.Classes {
 		n := c.Examples
-		rests := "rests on " + strconv.Itoa(n) + " pictures"
+		rests := "rests on " + strconv.Itoa(n) + " examples"
 		switch {
 		case n == 1:
-			rests = "rests on a single picture"
+			rests = "rests on a single example"
 		case c.Views == 1:
-			n, rests = 1, "rests on pictures that are nearly the same"
+			n, rests = 1, "rests on examples that are nearly the same"
 		}
 		few := n < enough
 		switch {
@@ -111,7 +111,7 @@ func Compose(in Input) Frame {
 	for _, c := range in.Classes {
 		r := newRow(c.ID, c.Name, c.Probability)
 		if c.Examples == 0 {
-			r.Text = "no pictures yet"
+			r.Text = "no examples yet"
 		}
 		rows = append(rows, r)
 	}
@@ -134,7 +134,7 @@ func Compose(in Input) Frame {
 	}
 	verdict := d.Headline
 	if taughtClasses(in.Classes) == 1 && !in.Open {
-		verdict = "Only “" + best.Name + "” has pictures: teach a second class to compare with."
+		verdict = "Only “" + best.Name + "” has examples: teach a second class to compare with."
 	}
 	return Frame{Verdict: verdict, Rows: rows, Rest: rest, Hint: little(in, best)}
 }
@@ -178,15 +178,15 @@ func newRow(id, name string, p float64) Row {
 func missing(in Input) string {
 	switch taught := taughtClasses(in.Classes); {
 	case len(in.Classes) == 0:
-		return "Add a class and a few pictures of it to begin."
+		return "Add a class and a few examples of it to begin."
 	case taught == 0 && len(in.Classes) == 1:
-		return "Add a few pictures to “" + in.Classes[0].Name + "”."
+		return "Add a few examples to “" + in.Classes[0].Name + "”."
 	case taught == 0:
-		return "Add a few pictures to each class."
+		return "Add a few examples to each class."
 	case !in.Query:
-		return "Choose a picture to recognise."
+		return "Choose something to recognise."
 	case in.Waiting:
-		return "Getting ready: there are many pictures …"
+		return "Getting ready: there are many examples …"
 	}
 	return ""
 }

@@ -25,9 +25,9 @@ func TestVerdict(t *testing.T) {
 		want string
 	}{
 		{"no classes", Input{Query: true}, "Add a class and"},
-		{"one class without pictures", Input{Classes: []Class{{ID: "a", Name: "cat"}}}, "Add a few pictures to “cat”"},
-		{"classes without pictures", Input{Classes: []Class{{ID: "a"}, {ID: "b"}}, Query: true}, "Add a few pictures to each"},
-		{"no query", Input{Classes: classes(0, 0)}, "Choose a picture"},
+		{"one class without pictures", Input{Classes: []Class{{ID: "a", Name: "cat"}}}, "Add a few examples to “cat”"},
+		{"classes without pictures", Input{Classes: []Class{{ID: "a"}, {ID: "b"}}, Query: true}, "Add a few examples to each"},
+		{"no query", Input{Classes: classes(0, 0)}, "Choose something"},
 		{"probable", Input{Classes: classes(.83, .1), None: .07, Open: true, Query: true}, "Probably cat: 83 %"},
 		{"almost certain", Input{Classes: classes(.001, .998), None: .001, Open: true, Query: true}, "Almost certainly dog: > 99 %"},
 		{"none", Input{Classes: classes(.1, .2), None: .7, Open: true, Query: true}, "None of these, most likely: 70 %"},
@@ -36,7 +36,7 @@ func TestVerdict(t *testing.T) {
 		{"none though a class is more probable", Input{Classes: classes(.62, .02), None: .36, Open: true, Query: true}, "Not sure: cat 62 % or none of these 36 %"},
 		{"a class though none is more probable", Input{Classes: classes(.28, .22, .2), None: .3, Open: true, Query: true}, "Not sure: none of these 30 % or cat 28 %"},
 		{"weak but alone", Input{Classes: classes(.5, .17, .17), None: .16, Open: true, Query: true}, "Not sure, perhaps cat 50 %"},
-		{"one class, closed set", Input{Classes: classes(1), Query: true}, "Only “cat” has pictures"},
+		{"one class, closed set", Input{Classes: classes(1), Query: true}, "Only “cat” has examples"},
 		{"one class, open set", Input{Classes: classes(.7), None: .3, Open: true, Query: true}, "Looks like cat; I know nothing else yet"},
 	} {
 		if got := Compose(c.in).Verdict; !strings.HasPrefix(got, c.want) {
@@ -70,11 +70,11 @@ func TestLittleIsCalledLittle(t *testing.T) {
 		p        []float64
 		want     string
 	}{
-		{"one class of one picture", []int{1}, []float64{.73}, "This rests on a single picture: two or three others make it surer. And with one class it can only say “cat” or not: a second one shows it what else there is."},
-		{"one class of two", []int{2}, []float64{.73}, "This rests on 2 pictures: two or three others make it surer. And with one class it can only say “cat” or not"},
-		{"one class of two beside an empty one", []int{0, 2}, []float64{0, .73}, "This rests on 2 pictures: two or three others make it surer. And with one class it can only say “dog” or not"},
+		{"one class of one picture", []int{1}, []float64{.73}, "This rests on a single example: two or three others make it surer. And with one class it can only say “cat” or not: a second one shows it what else there is."},
+		{"one class of two", []int{2}, []float64{.73}, "This rests on 2 examples: two or three others make it surer. And with one class it can only say “cat” or not"},
+		{"one class of two beside an empty one", []int{0, 2}, []float64{0, .73}, "This rests on 2 examples: two or three others make it surer. And with one class it can only say “dog” or not"},
 		{"one class of many", []int{9}, []float64{.73}, "With one class it can only say “cat” or not"},
-		{"two classes, the probable one of one picture", []int{5, 1}, []float64{.1, .8}, "“dog” rests on a single picture: two or three others make it surer."},
+		{"two classes, the probable one of one picture", []int{5, 1}, []float64{.1, .8}, "“dog” rests on a single example: two or three others make it surer."},
 		{"two classes, the probable one of two", []int{1, 2}, []float64{.1, .8}, ""},
 		{"two classes, none", []int{1, 1}, []float64{.1, .1}, ""},
 	} {
@@ -91,7 +91,7 @@ func TestLittleIsCalledLittle(t *testing.T) {
 	}
 	held := Input{Query: true, Open: true, Classes: classes(.8, .1), None: .1}
 	held.Classes[0].Examples, held.Classes[0].Views = 7, 1
-	if got, want := Compose(held).Hint, "“cat” rests on pictures that are nearly the same: two or three others make it surer."; got != want {
+	if got, want := Compose(held).Hint, "“cat” rests on examples that are nearly the same: two or three others make it surer."; got != want {
 		t.Errorf("held before the camera: %q, want %q", got, want)
 	}
 	if got := Compose(Input{Classes: classes(.9)}).Hint; got != "" {
@@ -140,7 +140,7 @@ func TestMetersReadBackExactly(t *testing.T) {
 func TestClassWithoutPicturesSaysSo(t *testing.T) {
 	in := Input{Classes: classes(1, 0), Query: true, Sort: AsTaught}
 	in.Classes[1].Examples = 0
-	if got := Compose(in).Rows[1].Text; got != "no pictures yet" {
+	if got := Compose(in).Rows[1].Text; got != "no examples yet" {
 		t.Errorf("text %q", got)
 	}
 }

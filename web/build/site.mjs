@@ -28,7 +28,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 /** What other build steps must have made. */
 const PARTS = ['metaqda.wasm', 'metaqda-simd.wasm', 'prior.safetensors', 'extractor', 'sounds', 'networks', 'samples', 'share'];
 /** Of the npm package, what the page uses. */
-const OF_PAGE = ['web/library/storage.js', 'web/library/extractors.js', 'web/library/kept.js'];
+const OF_PAGE = ['web/library/storage.js', 'web/library/extractors.js', 'web/library/sounds.js', 'web/library/kept.js'];
 const APART = /^web\/(node_modules|test|build|library|examples|share\/page)\/|\/node_modules\/|^web\/offline\/sw\.js$|\.test\.js$/;
 const SHIPPED = /\.(js|css|svg|png|webp|ico|webmanifest)$/;
 const PACKED = /\.(png|jpe?g|webp|avif|woff2|mp4|webm|ico)$/; // compressed in themselves

@@ -8,13 +8,16 @@ import { byId, save, sentence } from './kit/dom.js';
 import { catchMisses, catchPaste } from './kit/drop.js';
 import { loadEngine } from '../library/storage.js';
 import { loadExtractor } from '../library/extractors.js';
+import { loadSounds, soundsRecord } from '../library/sounds.js';
 import { LearningPanel } from './sessions/learning.js';
+import { KindChoice } from './kinds/choice.js';
 import { enrol, Kinds } from './kinds/index.js';
 import { pictures } from './kinds/pictures/index.js';
+import { sounds } from './kinds/sounds/index.js';
 import { Thumbnails } from './kit/thumbnails.js';
 import { Changes } from './teach/changes.js';
 import { LargerView } from './teach/larger.js';
-import { LoadProgress } from './kit/loading.js';
+import { LoadProgress, megabytes } from './kit/loading.js';
 import { workOffline } from '../offline/index.js';
 import { Reader } from './sessions/reader.js';
 import { Recogniser } from './recognise/recognise.js';
@@ -48,18 +51,66 @@ async function fetchManifest() {
  *
  * @param {Engine} engine
  * @param {Promise<Manifest>} manifest
+ * @param {string} [path] of the prior, which is of one kind
  */
-async function usePagePrior(engine, manifest) {
+async function usePagePrior(engine, manifest, path = 'prior.safetensors') {
   try {
-    const prior = (await manifest).files.find(({ path }) => path === 'prior.safetensors');
+    const prior = (await manifest).files.find((file) => file.path === path);
     if (prior) await engine.usePrior({ url: prior.path, sha256: prior.sha256 });
   } catch (error) {
     const missing = /** @type {{code?: string}} */ (error).code === 'fetch';
     const why = missing ? 'The page’s background knowledge could not be fetched.' : sentence(error);
     toast({
       text: `${why} ${meanwhile((await engine.state()).prior)}`, key: 'page-prior',
-      action: 'Try again', onAction: () => void usePagePrior(engine, fetchManifest()),
+      action: 'Try again', onAction: () => void usePagePrior(engine, fetchManifest(), path),
     });
+  }
+}
+
+/**
+ * The page's own extractors by kind, with their background knowledge.
+ *
+ * @param {Engine} engine @param {Promise<Extractor>} own @param {Promise<Manifest>} manifest
+ * @returns {Record<string, import('./sessions/reader.js').PageExtractor>}
+ */
+function pageExtractors(engine, own, manifest) {
+  const folder = new URL('sounds/', document.baseURI);
+  /** @type {Promise<Extractor>|null} */
+  let loaded = null;
+  return {
+    pictures: { identity: async () => (await own).sha256, load: () => own, prior: () => usePagePrior(engine, manifest) },
+    sounds: {
+      identity: () => soundsRecord(folder).then(({ sha256 }) => sha256, () => ''),
+      load: () => loaded ??= /** @type {Promise<any>} */ (fetchSounds(folder).catch((error) => { loaded = null; throw error; })),
+      prior: () => usePagePrior(engine, manifest, 'sounds/prior.safetensors'),
+    },
+  };
+}
+
+/**
+ * What was fetched before there was a service worker is fetched once more when there is, out of the browser's cache.
+ *
+ * @param {string[]} addresses
+ */
+function keptOffline(addresses) {
+  const container = navigator.serviceWorker;
+  if (!container || container.controller) return;
+  container.addEventListener('controllerchange', () => { for (const address of addresses) fetch(address).catch(() => {}); }, { once: true });
+}
+
+/** With the bar under the header. @param {URL} folder */
+async function fetchSounds(folder) {
+  const bar = byId('loading', HTMLProgressElement);
+  bar.hidden = false;
+  try {
+    const extractor = await loadSounds(folder, { onProgress: ({ loaded, total }) => {
+      Object.assign(bar, { max: total, value: loaded });
+      say(`Loading what hears, ${megabytes(loaded, total)}`);
+    } });
+    keptOffline([...extractor.addresses, new URL('prior.safetensors', folder).href]);
+    return extractor;
+  } finally {
+    bar.hidden = true;
   }
 }
 
@@ -143,10 +194,16 @@ function judgedBy({ sessionId, nonePrior, prior }, classes) {
  * @param {Reader} reader
  */
 async function build(engine, reader) {
-  const kinds = new Kinds({ pictures: pictures(() => reader.now) }, 'pictures');
+  const { kinds } = reader;
+  const choice = new KindChoice({ kinds, choose: (id) => reader.useKind(id), words: () => /** @type {Promise<any>} */ (reader.now), addClass: (name) => engine.addClass(name) });
+  reader.onKind = () => {
+    choice.show();
+    classes.redraw();
+    void recogniser.clear();
+  };
   const thumbnails = new Thumbnails(engine);
   const changes = new Changes({ engine, model: () => classes.model });
-  const larger = new LargerView({ model: () => classes.model, thumbnails, changes, focus: (classId, exampleId) => classes.focus(classId, exampleId) });
+  const larger = new LargerView({ kinds, model: () => classes.model, thumbnails, changes, focus: (classId, exampleId) => classes.focus(classId, exampleId) });
   const classes = new ClassList({ engine, kinds, thumbnails, changes, enlarge: (classId, exampleId) => larger.open(classId, exampleId) });
   const why = new Why({ engine, classes });
   const check = new CheckPanel({ engine, classes });
@@ -198,6 +255,7 @@ async function build(engine, reader) {
     recogniser.follow(taught);
     sorting.follow(taught, judgedBy(state, taught));
     samples.showIn(state.sessionId);
+    choice.follow(classes.model);
     check.changed();
     why.changed();
     changes.show(state);
@@ -240,7 +298,10 @@ async function start() {
     return loaded;
   });
   extractor.catch(() => {}); // awaited below, after the views
-  const reader = new Reader({ engine, own: /** @type {Promise<Extractor>} */ (extractor) });
+  const own = /** @type {Promise<Extractor>} */ (extractor);
+  const now = () => reader.now;
+  const kinds = new Kinds({ pictures: pictures(now), sounds: sounds(/** @type {() => Promise<any>} */ (now)) }, 'pictures');
+  const reader = new Reader({ engine, own, kinds, pages: pageExtractors(engine, own, manifest) });
   await build(engine, reader);
   await extractor;
   await reader.begin();

@@ -158,7 +158,7 @@ func TestPresets(t *testing.T) {
 		t.Errorf("plain-map: got %+v", r)
 	}
 	r := Shipped()
-	if r.Calibration.On != CrossFitting || r.Calibration.Families["omniglot"] != "handwriting" || len(r.Calibration.Families) != 34 {
+	if r.Calibration.On != CrossFitting || r.Calibration.Families["omniglot"] != "handwriting" || len(r.Calibration.Families) != 42 {
 		t.Errorf("shipped: %d families, omniglot %v", len(r.Calibration.Families), r.Calibration.Families["omniglot"])
 	}
 }

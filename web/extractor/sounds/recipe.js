@@ -36,7 +36,7 @@ const noise = noisePower(speechBank, 1e-3 * 32_768);
 export const sizes = { yamnet: 1024, speech: 96 };
 
 /** Least and largest weight of the speech embedding beside YAMNet's. */
-const weights = [1, 3];
+const weights = [1, 2];
 
 /** @param {Networks} networks */
 export const dimensionOf = ({ yamnet }) => (yamnet ? sizes.yamnet : 0) + sizes.speech;
@@ -76,6 +76,16 @@ function powerOf(samples) {
 export function loudness(samples) {
   const length = Math.min(hop, samples.length);
   return Float32Array.from({ length: Math.floor(samples.length / length) }, (_, i) => Math.sqrt(powerOf(samples.subarray(i * length, (i + 1) * length))));
+}
+
+/** The spectrum as it is drawn: 64 mel bands, from 60 dB below the loudest to it. @param {Float32Array} samples @returns {import('./session.js').Spectrum} */
+export function drawnSpectrum(samples) {
+  const padded = samples.length < 400 ? Float32Array.from({ length: 400 }, (_, i) => samples[i] ?? 0) : samples;
+  const rows = melSpectra(padded, yamnetBank, { power: 1 });
+  const loudest = Math.max(1e-6, ...rows.map((row) => Math.max(...row)));
+  const levels = new Uint8Array(rows.length * 64);
+  rows.forEach((row, i) => levels.set(row.map((value) => 255 * Math.max(0, 1 + Math.log10(Math.max(1e-9, value / loudest)) / 3)), 64 * i));
+  return { levels, frames: rows.length, bands: 64 };
 }
 
 /** YAMNet's share, and how probable its classifier holds speech. @param {Runs} network @param {Float32Array} samples */

@@ -1,10 +1,11 @@
 // @ts-check
 /** The extractor of sounds, loaded: it answers what its worker is asked, there and in the window. */
 import { ExtractorError } from '../errors.js';
-import { dimensionOf, embedSound, rate } from './recipe.js';
+import { dimensionOf, drawnSpectrum, embedSound, rate } from './recipe.js';
 import { resample } from './resample.js';
 
 /** @typedef {{samples: Float32Array, rate: number}} Sound mono, in -1..1, and samples a second */
+/** @typedef {{levels: Uint8Array, frames: number, bands: number}} Spectrum a row of bands for each 10 ms, low ones first, 0 to 255 */
 
 /**
  * @param {(files: import('../networks.js').NetworkFiles) => Promise<import('../networks.js').Network>} createNetwork
@@ -19,5 +20,6 @@ export async function createEar(createNetwork, { networks, wasm }) {
     throw new ExtractorError('bad-embedding', 'This recording holds values that are no numbers; record it anew.');
   };
   await embed({ samples: new Float32Array(rate), rate }); // the first run compiles
-  return { dimension: dimensionOf(loaded), embed };
+  const spectrum = async (/** @type {Sound} */ { samples, rate: given }) => drawnSpectrum(resample(samples, given, rate));
+  return { dimension: dimensionOf(loaded), embed, spectrum };
 }

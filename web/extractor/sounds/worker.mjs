@@ -3,6 +3,7 @@
  * The worker of the extractor of sounds. It answers:
  *   load  args: Fetched                 result: true
  *   embed args: {samples, rate}         result: Float32Array (transferred)
+ *   spectrum, the same args             result: Spectrum
  */
 import { answer } from '../../base/remote.js';
 // @ts-ignore: the bundle built from start.mjs stands beside the built worker
@@ -17,4 +18,5 @@ answer({
     return true;
   },
   embed: (/** @type {import('./session.js').Sound} */ sound) => ear.embed(sound),
+  spectrum: (/** @type {import('./session.js').Sound} */ sound) => ear.spectrum(sound),
 }, { code: 'extractor-failed', transfer: (result) => (result instanceof Float32Array ? [result.buffer] : []) });

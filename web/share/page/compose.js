@@ -17,13 +17,13 @@ const NONE = 'None of these';
  * @returns {{verdict: string, rows: Row[]}}
  */
 export function compose(classes, none, { open, sort, taken, headline }) {
-  const rows = classes.map(({ name, examples, probability }) => row(name, probability, examples === 0 ? 'no pictures yet' : percent(probability)));
+  const rows = classes.map(({ name, examples, probability }) => row(name, probability, examples === 0 ? 'no examples yet' : percent(probability)));
   rows.push({ ...row(NONE, none, percent(none)), none: true });
   const best = rows.at(taken) ?? rows[0];
   best.best = true;
   const ranked = [...rows].sort((a, b) => b.p - a.p); // stable
   const taught = classes.filter(({ examples }) => examples > 0).length;
-  return { verdict: taught === 1 && !open ? `Only “${best.name}” has pictures: teach a second class to compare with.` : headline, rows: sort === 'taught' ? rows : ranked };
+  return { verdict: taught === 1 && !open ? `Only “${best.name}” has examples: teach a second class to compare with.` : headline, rows: sort === 'taught' ? rows : ranked };
 }
 
 /** @param {string} name @param {number} p @param {string} text @returns {Row} */

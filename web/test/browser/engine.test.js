@@ -652,7 +652,7 @@ test('meters are changed in place, ordered as asked, and keep the focus', () => 
     out.cleared = rows().length;
     return out;`);
   assert.match(seen.empty, /^Add a class/);
-  assert.deepEqual(seen.unasked, ['Choose a picture to recognise.', 0]);
+  assert.deepEqual(seen.unasked, ['Choose something to recognise.', 0]);
   assert.equal(seen.first[0], 'dog');
   assert.deepEqual(seen.now, seen.probabilities);
   assert.ok(seen.complete);

@@ -134,6 +134,6 @@ test('one picture of one class says little of what is another thing', () => visi
     assert.ok(p <= 0.9, `a ${name} is a cat with ${p}`);
     assert.ok(p < own, `a ${name} is more of a cat, ${p}, than another cat, ${own}`);
     assert.doesNotMatch(await headline(page), /^Almost certainly/);
-    await page.locator('#prediction').getByText('This rests on a single picture').waitFor();
+    await page.locator('#prediction').getByText('This rests on a single example').waitFor();
   }
 }));

@@ -106,7 +106,7 @@ test('an answer from one class of one picture says what it rests on, and so does
   await addPictures(page, 'Cat', [sample('noto', 'cat')]);
   await recognise(page, sample('emojione', 'rocket'));
   const answer = page.getByRole('region', { name: 'Prediction' });
-  await answer.getByText(/^This rests on a single picture: .* it can only say “Cat” or not/).waitFor();
+  await answer.getByText(/^This rests on a single example: .* it can only say “Cat” or not/).waitFor();
   await addPictures(page, 'Cat', [sample('twemoji', 'cat'), sample('openmoji', 'cat')]);
   await answer.getByText(/^With one class it can only say “Cat” or not/).waitFor();
   await page.getByText('How good is it?').click();

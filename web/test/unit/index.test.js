@@ -43,7 +43,7 @@ test('every icon that is used is drawn', async () => {
   const used = [...page.matchAll(/<use href="#([^"]+)"/g)].map((match) => match[1]);
   for (const name of await reachable('web/ui/app.js')) {
     const source = await readFile(path.join(root, name), 'utf8');
-    for (const [, icon] of source.matchAll(/\bicon\('([\w-]+)'\)/g)) used.push(`icon-${icon}`);
+    for (const [, icon] of source.matchAll(/\bicon(?:\(|: )'([\w-]+)'/g)) used.push(`icon-${icon}`);
   }
   for (const icon of used) assert.ok(drawn.has(icon), icon);
   for (const icon of drawn) assert.ok(used.includes(icon), `${icon} is drawn but not used`);

@@ -13,7 +13,7 @@
  * @property {() => void} close frees what it holds
  *
  * @typedef {object} Look what a live source had before it at one moment
- * @property {Float32Array} embedding
+ * @property {Float32Array|null} embedding null where there is nothing to be recognised, such as silence
  * @property {() => Promise<Uint8Array>} picture of it, encoded, to be shown beside its answer
  *
  * @typedef {object} Source what captures: a camera, a microphone. It is in use from start to close
@@ -26,6 +26,7 @@
  *
  * @typedef {object} Kind
  * @property {string} id kept with a session
+ * @property {string} icon of one example
  * @property {string} one what one example is called, such as 'picture'; several have an s
  * @property {{name: string, icon: string, hold: string, lookAt: string}} live the words of the source: its name ('Camera'), icon,
  *   what the button says that is held to capture ('Hold to capture'), what is said while it recognises
@@ -35,6 +36,10 @@
  * @property {(file: File) => Promise<Sample[]>} open what is in a file, one or several pieces; rejects with a sentence that names the file
  * @property {(options: {onLost: (error: Error) => void}) => Source} source
  * @property {(file: File) => HTMLElement} show a file in full: an <img>, a player
+ * @property {(thumbnail: Uint8Array) => Promise<void>} [play] lets an example be heard, of what is kept with it
+ * @property {string} [advice] a sentence for who begins
+ * @property {boolean} samples whether the samples to try are of this kind
+ * @property {string} unshared why a session cannot go out as a page of its own, empty where it can
  */
 
 /** The kind of the open session. */

@@ -53,6 +53,14 @@ export function icon(name) {
   return svg;
 }
 
+let noun = 'picture';
+
+/** What an example of the open session is called; several have an s. */
+export const one = () => noun;
+
+/** Calls examples otherwise from now on. @param {string} name */
+export const callOne = (name) => { noun = name; };
+
 /**
  * "1 picture", "2 pictures".
  *

@@ -10,6 +10,13 @@ import { el, sentence } from '../kit/dom.js';
 /** @typedef {import('../../library/types.js').Extractor} Extractor */
 /** @typedef {Pick<import('../../library/types.js').EngineState, 'sessionId' | 'extractor'>} State */
 
+/**
+ * @typedef {object} PageExtractor the page's own for one kind
+ * @property {() => Promise<string>} identity its sha256, without loading it; empty where that is not known
+ * @property {() => Promise<Extractor>} load once
+ * @property {() => Promise<unknown>} prior puts its background knowledge to use
+ */
+
 /** Remembers for sessions without pictures which one was in use last. */
 const LAST = 'extractor';
 
@@ -19,10 +26,20 @@ export class Reader {
   /** @type {Promise<unknown>} */
   #last = Promise.resolve();
 
-  /** @param {{engine: Engine, own: Promise<Extractor>}} parts own: the page's */
-  constructor({ engine, own }) {
+  /** The page's own that are loaded. @type {Set<Extractor>} */
+  #built = new Set();
+
+  /**
+   * @param {{engine: Engine, own: Promise<Extractor>, kinds: import('../kinds/index.js').Kinds, pages: Record<string, PageExtractor>, onKind?: () => void}} parts
+   *   own: the page's for pictures; pages: the page's by kind; onKind: another kind is shown from now on
+   */
+  constructor({ engine, own, kinds, pages, onKind = () => {} }) {
     this.engine = engine;
     this.own = own;
+    this.kinds = kinds;
+    this.pages = pages;
+    this.onKind = onKind;
+    own.then((extractor) => this.#built.add(extractor), () => {});
     /** What reads pictures from now on. @type {Promise<Extractor>} */
     this.now = own;
     /** @type {import('./extractors.js').ExtractorsDialog|null} */
@@ -76,18 +93,31 @@ export class Reader {
     this.told = told;
   }
 
+  /** Shows another kind, read by the page's own extractor for it. @param {string} id */
+  async useKind(id) {
+    const extractor = await this.pages[id].load();
+    this.#built.add(extractor);
+    await this.use(extractor, id);
+  }
+
   /**
    * Puts an extractor to use.
    *
    * @param {Extractor} extractor loaded
+   * @param {string} [kind] of what it reads
    */
-  async use(extractor) {
+  async use(extractor, kind = 'pictures') {
     const former = await this.now.catch(() => null);
     this.now = Promise.resolve(extractor);
+    if (this.kinds.now.id !== kind) {
+      this.kinds.now = this.kinds.all[kind];
+      await this.pages[kind].prior();
+      this.onKind();
+    }
     await this.engine.useExtractor({ id: extractor.id, sha256: extractor.sha256 });
     const own = await this.own;
     remember(extractor === own ? '' : extractor.sha256);
-    if (former && former !== extractor && former !== own) former.close();
+    if (former && former !== extractor && !this.#built.has(former)) former.close();
     this.#sought = '';
     await this.#name();
   }
@@ -106,10 +136,10 @@ export class Reader {
 
   /** @param {string} sha256 */
   async #find(sha256) {
-    const [own, now] = await Promise.all([this.own, this.now]);
-    if (now.sha256 === sha256) return true;
-    if (own.sha256 === sha256) {
-      await this.use(own);
+    if ((await this.now).sha256 === sha256) return true;
+    for (const [id, page] of Object.entries(this.pages)) {
+      if (await page.identity() !== sha256) continue;
+      await this.useKind(id);
       return true;
     }
     if (!globalThis.caches) return false;
@@ -123,8 +153,9 @@ export class Reader {
   }
 
   async #name() {
-    const [own, now] = await Promise.all([this.own, this.now]);
-    if (this.named) this.named.textContent = now === own ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`;
+    const now = await this.now;
+    await this.own;
+    if (this.named) this.named.textContent = this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`;
   }
 
   /** Opens the dialog to choose another. */

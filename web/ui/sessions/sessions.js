@@ -18,7 +18,7 @@ export class SessionsDialog {
   /** How many stored records cannot be read, of all sessions and of none. */
   #damaged = 0;
 
-  /** @param {{engine: Engine, reader: {now: Promise<import('../../library/types.js').Identity>, own: Promise<import('../../library/types.js').Identity>}, onSwitched: () => void}} parts */
+  /** @param {{engine: Engine, reader: {now: Promise<import('../../library/types.js').Identity>, own: Promise<import('../../library/types.js').Identity>, kinds: import('../kinds/index.js').Kinds}, onSwitched: () => void}} parts */
   constructor({ engine, reader, onSwitched }) {
     this.engine = engine;
     this.reader = reader;

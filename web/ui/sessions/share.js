@@ -1,7 +1,7 @@
 // @ts-check
 /** The share dialog: everything taught in the open session as one file that recognises by itself. Fetched when it is asked for. */
 import { complain, say } from '../kit/announce.js';
-import { counted, dialogHead, el, save, sentence } from '../kit/dom.js';
+import { counted, dialogHead, el, one, save, sentence } from '../kit/dom.js';
 import { fileName, megabytes } from '../../share/assemble.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
 import { withThumbnails } from '../kit/thumbnails.js';
@@ -16,7 +16,7 @@ let dialog;
 /**
  * Opens the dialog.
  *
- * @param {{engine: Engine, reader: {now: Promise<Identity>, own: Promise<Identity>}}} parts
+ * @param {{engine: Engine, reader: {now: Promise<Identity>, own: Promise<Identity>, kinds: import('../kinds/index.js').Kinds}}} parts
  */
 export async function share(parts) {
   dialog ??= new ShareDialog(parts);
@@ -87,9 +87,10 @@ class ShareDialog {
     const { state, classes } = await engine.changes(0);
     const taught = (classes ?? []).filter(({ examples }) => examples.length);
     const pictures = taught.reduce((n, { examples }) => n + examples.length, 0);
-    this.what.textContent = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, 'picture')}. Whoever opens it in a `
+    this.what.textContent = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, one())}. Whoever opens it in a `
       + 'current browser, from disk or out of a mail, can recognise with it, with no network and nothing to install.';
     this.withPictures.textContent = 'Small copies of the pictures it was taught. Without them the file has only numbers in their place.';
+    if (this.reader.kinds.now.unshared) throw new Error(this.reader.kinds.now.unshared);
     if (!taught.length) throw new Error('There is nothing to share yet: teach a class first.');
     if (state.extractor.message) throw new Error(state.extractor.message);
     const parts = await this.#parts();

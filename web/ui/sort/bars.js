@@ -1,6 +1,6 @@
 // @ts-check
 /** What stands around the pictures that are sorted: how far it is, which of them are shown, what comes of them. */
-import { counted } from '../kit/dom.js';
+import { counted, one } from '../kit/dom.js';
 import { html, icon, nothing, repeat } from '../kit/view.js';
 import { NONE, WAITING } from './sorting.js';
 
@@ -37,7 +37,7 @@ const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging toge
 /** @param {Progress} progress @param {{cancel: () => void, close: () => void}} on */
 export function head(progress, { cancel, close }) {
   const { stage, pictures, done, total, error } = progress;
-  return html`<div class="sort-head"><h2 id="sort-title">${counted(stage === 'reading' ? total : pictures, 'picture')}</h2>
+  return html`<div class="sort-head"><h2 id="sort-title">${counted(stage === 'reading' ? total : pictures, one())}</h2>
       <button class="button" type="button" @click=${close}>${icon('close')}Close</button></div>
     <p class="sort-state">${words(progress)}</p>
     ${stage === 'idle' ? nothing : html`<div class="sort-work"><progress max=${Math.max(total, 1)} value=${done} aria-label=${LABELS[stage]}></progress>
@@ -70,5 +70,5 @@ export function tools({ pictures, groups, doubtful, classes, filter, ready, fold
 export function outcome(pictures, groups, doubtful, classes) {
   const parts = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }]
     .filter(({ id }) => groups.has(id)).map(({ id, name }) => `${groups.get(id)} ${name}`);
-  return `${counted(pictures, 'picture')}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
+  return `${counted(pictures, one())}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
 }

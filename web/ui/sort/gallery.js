@@ -1,7 +1,7 @@
 // @ts-check
 /** Cards of many pictures by group: some of each at once, the others on demand. */
 import { nextTask } from '../../library/storage.js';
-import { counted, el } from '../kit/dom.js';
+import { counted, el, one } from '../kit/dom.js';
 import { NONE, percent, verdict, WAITING } from './sorting.js';
 
 /** @typedef {import('./items.js').Item} Item */
@@ -104,7 +104,7 @@ export class Gallery {
   #fill(shelf, { name, items }) {
     shelf.items = items;
     shelf.name.textContent = name;
-    shelf.count.textContent = counted(items.length, 'picture');
+    shelf.count.textContent = counted(items.length, one());
     this.#nameAll(shelf);
     const shown = items.slice(0, this.#share + shelf.extra);
     const { list } = shelf;

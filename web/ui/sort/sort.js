@@ -8,7 +8,7 @@ import { say } from '../kit/announce.js';
 import { Lookalikes, Question } from './ask.js';
 import { summary } from '../kit/batch.js';
 import { CorrectBar } from '../teach/correct.js';
-import { byId, counted, el, save, sentence } from '../kit/dom.js';
+import { byId, counted, el, one, save, sentence } from '../kit/dom.js';
 import { canWriteFolders, chooseFolder } from '../kit/folders.js';
 import { render } from '../kit/view.js';
 import { lookalikes } from './alike.js';
@@ -189,7 +189,7 @@ export class Sorting {
     const pictures = this.#items.length;
     this.close();
     byId('query-file', HTMLElement).focus({ preventScroll: true });
-    say(`Closed. ${counted(pictures, 'picture')} forgotten; what was taught is kept.`);
+    say(`Closed. ${counted(pictures, one())} forgotten; what was taught is kept.`);
   }
 
   /** @param {boolean} open */
@@ -363,7 +363,7 @@ export class Sorting {
         this.#leaveOut(item, this.#classes.map(({ id }) => id));
       }
       this.#draw();
-      say(`${counted(items.length, 'picture')} taken as none of these.`);
+      say(`${counted(items.length, one())} taken as none of these.`);
       return;
     }
     const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);
@@ -389,7 +389,7 @@ export class Sorting {
   #save() {
     const table = `\uFEFF${tableOf(this.#items, this.#classes)}`; // the mark has spreadsheets read it as UTF-8
     void save(new TextEncoder().encode(table), 'pictures.csv');
-    say(`Saved a table of ${counted(this.#items.length, 'picture')}.`);
+    say(`Saved a table of ${counted(this.#items.length, one())}.`);
   }
 
   async #copy() {
@@ -402,7 +402,7 @@ export class Sorting {
       const { signal } = this.#run;
       this.#tell();
       const done = await copyAll(root, this.#items, this.#classes, { signal, onProgress: (n) => this.#progress(n, this.#items.length) });
-      say(`${signal.aborted ? 'Stopped. ' : ''}${counted(done, 'picture')} copied into “${root.name}”.`);
+      say(`${signal.aborted ? 'Stopped. ' : ''}${counted(done, one())} copied into “${root.name}”.`);
     } catch (error) {
       this.#errors.push(sentence(error));
     }

@@ -1,7 +1,7 @@
 // @ts-check
 /** What a person does to what is taught: each press is one step, which undo takes back and redo does again. */
 import { say } from '../kit/announce.js';
-import { byId, counted, sentence } from '../kit/dom.js';
+import { byId, counted, one, sentence } from '../kit/dom.js';
 import { removed } from './words.js';
 
 /** @typedef {import('../../library/types.js').Engine} Engine */
@@ -78,7 +78,7 @@ export class Changes {
   async removeClass(id) {
     const { name = '', examples = [] } = this.model().of(id) ?? {};
     await this.engine.removeClass(id);
-    say(`Deleted “${name}” with ${counted(examples.length, 'picture')}.`);
+    say(`Deleted “${name}” with ${counted(examples.length, one())}.`);
   }
 
   /** Puts all that is in a class into another one. @param {string} id @param {string} into */
@@ -105,7 +105,7 @@ export class Changes {
   async #move(classId, ids, toId, to = this.model().name(toId)) {
     const from = this.model().name(classId);
     for (const id of ids) await this.engine.moveExample(classId, id, toId);
-    say(`Moved ${ids.length === 1 ? 'a picture' : counted(ids.length, 'picture')} from “${from}” to “${to}”.`);
+    say(`Moved ${ids.length === 1 ? `a ${one()}` : counted(ids.length, one())} from “${from}” to “${to}”.`);
   }
 
   /** Moves an example to a class, which is made where it is new. @param {string} example @param {Target} target */
@@ -136,7 +136,7 @@ export class Changes {
       } finally {
         if (!taught.length && made) await this.engine.removeClass(id).catch(() => {});
       }
-      say(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, 'picture')} taught as “${name}”.`);
+      say(taught.length === 1 ? `Taught as “${name}”.` : `${counted(taught.length, one())} taught as “${name}”.`);
       return taught;
     });
   }

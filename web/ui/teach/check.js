@@ -1,7 +1,7 @@
 // @ts-check
 /** The panel 'How good is it?': every picture left out in turn and asked about. */
 import { complain } from '../kit/announce.js';
-import { byId, counted, el, sentence } from '../kit/dom.js';
+import { byId, counted, el, one, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline } from './goodness.js';
 import { html, nothing, ref, render, repeat } from '../kit/view.js';
 import { nextTask } from '../../library/storage.js';
@@ -37,7 +37,7 @@ export class CheckPanel {
     this.headline = el('p', { class: 'headline', 'aria-live': 'polite' });
     this.result = el('div', { class: 'goodness-result' });
     this.panel.append(el('div', { class: 'learning-body' },
-      el('p', { class: 'small muted' }, 'Each picture is hidden in turn and recognised from the others. Pictures that are nearly the same are hidden together and count as one.'),
+      el('p', { class: 'small muted' }, 'Each example is hidden in turn and recognised from the others. Examples that are nearly the same are hidden together and count as one.'),
       this.error, this.progress, this.headline, this.result));
     this.panel.addEventListener('toggle', () => { if (this.panel.open && this.#stale) void this.#compute(); });
   }
@@ -106,7 +106,7 @@ export class CheckPanel {
       ${section(misfits.length, 'Pictures that fit badly', () => this.#pictures(
     'Hardly taken for what they were taught as. Look whether they are in the right class, or show the thing at all.', misfits))}
       ${section(repeats.length, 'Nearly the same', () => repeats.map(({ id, repeats: n, examples }) => html`<p class="small">“${name(id)}”: ${
-    counted(n + examples, 'picture')} show ${counted(examples, 'different view')} and count as that many.</p>`))}
+    counted(n + examples, one())} show ${counted(examples, 'different view')} and count as that many.</p>`))}
       ${section(bands.length, 'Can its percentages be believed?', () => bands.map((band) => html`<p class="small">${bandInWords(band)}</p>`))}`, this.result);
   }
 

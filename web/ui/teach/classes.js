@@ -85,6 +85,12 @@ export class ClassList {
     this.#draw(steps.some((step) => step.do === 'put-class' || step.do === 'drop-class'));
   }
 
+  /** Shows all anew, in the words of another kind. */
+  redraw() {
+    for (const card of this.#cards.values()) card.show();
+    this.#draw();
+  }
+
   /** The card of a class, new where there is none. @param {import('./model.js').Taught} taught */
   #made(taught) {
     let card = this.#cards.get(taught.id);
@@ -302,7 +308,7 @@ export class ClassList {
         await this.engine.addClass(name);
         field.value = '';
         complain(error, '');
-        say(`Added the class “${name}”. Add two to five pictures to it.`);
+        say(`Added the class “${name}”. Add two to five ${this.kinds.now.one}s to it.`);
       } catch (reason) {
         complain(error, sentence(reason));
         field.focus();

@@ -18,9 +18,10 @@ export class LargerView {
   #body = el('div', { class: 'larger-body' });
 
   /**
-   * @param {{model: () => Classes, thumbnails: import('../kit/thumbnails.js').Thumbnails, changes: import('./changes.js').Changes, focus: (classId: string, exampleId?: string) => void}} parts
+   * @param {{kinds: import('../kinds/index.js').Kinds, model: () => Classes, thumbnails: import('../kit/thumbnails.js').Thumbnails, changes: import('./changes.js').Changes, focus: (classId: string, exampleId?: string) => void}} parts
    */
-  constructor({ model, thumbnails, changes, focus }) {
+  constructor({ kinds, model, thumbnails, changes, focus }) {
+    this.kinds = kinds;
     this.model = model;
     this.thumbnails = thumbnails;
     this.changes = changes;
@@ -43,6 +44,7 @@ export class LargerView {
     if (!this.model().of(classId)?.examples.includes(exampleId)) return;
     this.#draw();
     this.dialog.showModal();
+    void this.#play();
   }
 
   #draw() {
@@ -55,14 +57,15 @@ export class LargerView {
     const count = chosen?.size ?? 1;
     render(html`
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
-      ${chosen ? html`<ul class="alike-list several" aria-label="Pictures of the class">${repeat(examples, (id) => id, (id, i) => html`<li>
+      ${chosen ? html`<ul class="alike-list several" aria-label="Those of the class">${repeat(examples, (id) => id, (id, i) => html`<li>
           <button class="alike-picture" type="button" aria-pressed=${String(chosen.has(id))} aria-label="Picture ${i + 1} of ${name}" @click=${() => this.#choose(id)}>
             <img alt="" width="64" height="64" ${ref(this.#paint(id))}></button></li>`)}</ul>`
     : repeat([this.#exampleId], (id) => id, (id) => html`<img class="larger" alt="Picture ${at + 1} of ${name}" ${ref(this.#paint(id))}>`)}
-      <p class="muted" aria-live="polite">${chosen ? `${name}: ${count} of ${counted(examples.length, 'picture')} selected` : `${name}, picture ${at + 1} of ${examples.length}`}</p>
+      <p class="muted" aria-live="polite">${chosen ? `${name}: ${count} of ${counted(examples.length, this.kinds.now.one)} selected` : `${name}, ${this.kinds.now.one} ${at + 1} of ${examples.length}`}</p>
       <div class="actions">
         ${chosen ? nothing : html`<button class="button" type="button" ?disabled=${at === 0} @click=${() => this.#go(-1)}>Previous</button>
-        <button class="button" type="button" ?disabled=${at === examples.length - 1} @click=${() => this.#go(1)}>Next</button>`}
+        <button class="button" type="button" ?disabled=${at === examples.length - 1} @click=${() => this.#go(1)}>Next</button>
+        ${this.kinds.now.play ? html`<button class="button" type="button" @click=${() => this.#play()}>Play</button>` : nothing}`}
         <button class="button" type="button" ?hidden=${examples.length < 2} aria-pressed=${String(chosen !== null)} @click=${() => this.#toggleSeveral()}>Select several</button>
         <button class="button danger" type="button" ?disabled=${!count} @click=${() => this.#remove()}>${count === 1 ? 'Remove it' : `Remove ${count}`}</button>
       </div>
@@ -74,6 +77,19 @@ export class LargerView {
   /** @param {string} id @returns {(image?: Element) => void} */
   #paint(id) {
     return (image) => { if (image instanceof HTMLImageElement && image.dataset.of !== id) { image.dataset.of = id; this.thumbnails.paint(image, this.#classId, id); } };
+  }
+
+  /** Lets it be heard, where its kind can be. */
+  async #play() {
+    const { play } = this.kinds.now;
+    if (!play) return;
+    try {
+      const [bytes] = await this.thumbnails.engine.thumbnails(this.#classId, [this.#exampleId]);
+      if (bytes) await play(bytes);
+    } catch (error) {
+      this.#error = `It could not be played: ${sentence(error)}`;
+      this.#draw();
+    }
   }
 
   #toggleSeveral() {
@@ -95,6 +111,7 @@ export class LargerView {
     if (!next) return;
     this.#exampleId = next;
     this.#draw();
+    void this.#play();
   }
 
   /** @param {string} to */

@@ -1,6 +1,6 @@
 // @ts-check
 /** Sentences about classes. */
-import { counted } from '../kit/dom.js';
+import { counted, one } from '../kit/dom.js';
 
 /**
  * What a removal did: with fewer pictures a class is known less well, and its
@@ -11,8 +11,8 @@ import { counted } from '../kit/dom.js';
  * @param {number} left pictures of it
  */
 export function removed(name, gone, left) {
-  if (left === 0) return gone === 1 ? `Removed the last picture of “${name}”.` : `Removed all ${gone} pictures of “${name}”.`;
-  return `Removed ${gone === 1 ? 'a picture' : counted(gone, 'picture')} of “${name}”: its probability now rests on ${counted(left, 'picture')}.`;
+  if (left === 0) return gone === 1 ? `Removed the last ${one()} of “${name}”.` : `Removed all ${gone} ${one()}s of “${name}”.`;
+  return `Removed ${gone === 1 ? `a ${one()}` : counted(gone, one())} of “${name}”: its probability now rests on ${counted(left, one())}.`;
 }
 
 /** The fewest near-copies that are worth a word. */

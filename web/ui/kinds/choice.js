@@ -1,0 +1,80 @@
+// @ts-check
+/** "What will you show it?": the kind of a session that is new, with one press; and the words of the page for it. */
+import { complain, say } from '../kit/announce.js';
+import { byId, callOne, el, icon, sentence } from '../kit/dom.js';
+
+/** @typedef {import('./index.js').Kinds} Kinds */
+
+export class KindChoice {
+  #fresh = false;
+  #error = el('p', { class: 'error', role: 'alert', hidden: true });
+  #advice = el('p', { class: 'small muted' });
+  #background = el('button', { class: 'button quiet', type: 'button', onclick: () => void this.#try(() => this.addClass('Background')) }, 'Add the class “Background”');
+
+  /**
+   * @param {{kinds: Kinds, choose: (id: string) => Promise<void>, words: () => Promise<{words?: boolean}>, addClass: (name: string) => Promise<unknown>}} parts
+   *   words: the extractor in use, which tells whether it hears nothing but words
+   */
+  constructor({ kinds, choose, words, addClass }) {
+    this.kinds = kinds;
+    this.choose = choose;
+    this.words = words;
+    this.addClass = addClass;
+    this.element = byId('kind-choice', HTMLElement);
+    this.buttons = Object.values(kinds.all).map((kind) => el('button', {
+      class: 'button', type: 'button', 'aria-pressed': 'false', 'data-kind': kind.id, onclick: () => void this.#press(kind.id),
+    }, icon(kind.live.icon), `${kind.one[0].toUpperCase()}${kind.one.slice(1)}s`));
+    this.element.append(el('p', { class: 'kind-question', id: 'kind-question' }, 'What will you show it?'),
+      el('div', { class: 'actions', role: 'group', 'aria-labelledby': 'kind-question' }, ...this.buttons), this.#advice, this.#background, this.#error);
+    this.show();
+  }
+
+  /** @param {import('../teach/model.js').Classes} model of the open session */
+  follow(model) {
+    this.#fresh = model.examples === 0;
+    this.element.hidden = !this.#fresh;
+    this.#background.hidden = !this.kinds.now.advice || model.all.length > 0;
+  }
+
+  /** Puts the page into the words of the kind that is shown now. */
+  show() {
+    const { now } = this.kinds;
+    callOne(now.one);
+    for (const button of this.buttons) button.setAttribute('aria-pressed', String(button.dataset.kind === now.id));
+    const live = now.live.name.toLowerCase();
+    byId('query-hint', HTMLElement).textContent = `Choose a ${now.one}, or many, drop them here or paste.`;
+    byId('query-word', HTMLElement).textContent = `${now.one[0].toUpperCase()}${now.one.slice(1)} to recognise`;
+    byId('live-word', HTMLElement).textContent = ` ${live}`;
+    byId('query-file', HTMLInputElement).accept = now.accept;
+    byId('live-button', HTMLElement).querySelector('use')?.setAttribute('href', `#icon-${now.live.icon}`);
+    for (const place of document.querySelectorAll('.stage-hint use, label:has(#query-word) use')) place.setAttribute('href', `#icon-${now.icon}`);
+    byId('samples', HTMLElement).hidden = !now.samples;
+    this.#advice.textContent = now.advice ?? '';
+    this.#background.hidden = !now.advice;
+    void this.words().then(({ words }) => {
+      if (words && now === this.kinds.now) this.#advice.append(' This site hears spoken words alone: whoever runs it adds all other sounds by “make ears”.');
+    }, () => {});
+  }
+
+  /** @param {string} id */
+  async #press(id) {
+    if (id === this.kinds.now.id) return;
+    await this.#try(async () => {
+      await this.choose(id);
+      say(`${this.kinds.now.one[0].toUpperCase()}${this.kinds.now.one.slice(1)}s it is.`);
+    });
+  }
+
+  /** @param {() => Promise<unknown>} work */
+  async #try(work) {
+    complain(this.#error, '');
+    for (const button of this.buttons) button.disabled = true;
+    try {
+      await work();
+    } catch (error) {
+      complain(this.#error, sentence(error));
+    } finally {
+      for (const button of this.buttons) button.disabled = false;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+// @ts-check
+/** Sounds, from files and the microphone. Their pictures are spectrograms, which hold the sound itself. */
+import { resample } from '../../../library/sounds.js';
+import { el } from '../../kit/dom.js';
+import { encoded } from '../pictures/decode.js';
+import { Microphone } from './microphone.js';
+import { claimsSound, decodeSound, drawnSpectrum, level, RATE, soundIn, withSound } from './recording.js';
+
+/** @typedef {import('../index.js').Kind} Kind */
+/** @typedef {import('../index.js').Sample} Sample */
+/** @typedef {import('./recording.js').Sound} Sound */
+/** @typedef {import('../../../library/sounds.js').SoundExtractor} Extractor */
+
+/** Edge of the square picture of a sound, in pixels. */
+const THUMBNAIL = 128;
+/** Seconds of a piece, and from one to the next while the button is held. */
+const [PIECE, APART] = [1, 0.5];
+/** Root mean square of a piece below which it is quiet, and nothing to be recognised: -66 dB. */
+const QUIET = 5e-4;
+/** Pieces whose mean is recognised, so that no answer hangs on one alone. */
+const TOGETHER = 3;
+
+/** @param {() => Promise<Extractor>} extractor that reads sounds now @returns {Kind} */
+export function sounds(extractor) {
+  return {
+    id: 'sounds', icon: 'sound', one: 'sound', interval: 250, samples: false, unshared: 'Sounds cannot go out as a page of their own yet: save the session to a file instead, which opens on this page elsewhere.', accept: 'audio/*', claims: claimsSound,
+    live: { name: 'Microphone', icon: 'microphone', hold: 'Hold to record', lookAt: 'Recognising what the microphone hears.' },
+    advice: 'Record the background first, as a class of its own: what is always to be heard is then told apart from what is none of these.',
+    open: async (file) => (await decodeSound(file)).map(({ name, sound }) => sampleOf(sound, name, extractor)),
+    source: (options) => new MicrophoneSource(extractor, options),
+    show: (file) => el('audio', { src: URL.createObjectURL(file), controls: true, 'aria-label': file.name }),
+    play,
+  };
+}
+
+/** @param {Sound} sound @param {string} name @param {() => Promise<Extractor>} extractor @returns {Sample} */
+function sampleOf(sound, name, extractor) {
+  const drawn = async (/** @type {number} */ edge) => drawnSpectrum(await (await extractor()).spectrum(sound), edge);
+  return {
+    name,
+    thumbnail: async () => withSound(await drawn(THUMBNAIL), sound),
+    picture: async (edge) => encoded(await drawn(edge)),
+    embed: async () => (await extractor()).embed(sound),
+    close: () => {},
+  };
+}
+
+/** @type {HTMLAudioElement|null} */
+let player = null;
+
+/** Plays the sound that is kept with an example. @param {Uint8Array} thumbnail */
+async function play(thumbnail) {
+  player?.pause();
+  const url = URL.createObjectURL(soundIn(thumbnail));
+  player = new Audio(url);
+  player.onended = player.onpause = player.onerror = () => URL.revokeObjectURL(url);
+  await player.play();
+}
+
+/** The microphone, a piece of a second at a time. */
+class MicrophoneSource {
+  /** Where the last piece that was taught began and ended, and when. */
+  #taught = { from: 0, at: -Infinity };
+  /** @type {Float32Array[]} */
+  #recent = [];
+
+  /** @param {() => Promise<Extractor>} extractor @param {{onLost: (error: Error) => void}} options */
+  constructor(extractor, options) {
+    this.extractor = extractor;
+    this.microphone = new Microphone(options);
+    this.element = this.microphone.element;
+  }
+
+  get open() { return this.microphone.open; }
+
+  async start() {
+    await this.extractor(); // fetched and running before anyone waits for an answer
+    await this.microphone.start();
+  }
+
+  /** While the button is held each piece begins half a second after the one before, else now. */
+  async sample() {
+    const { microphone } = this;
+    const held = performance.now() - this.#taught.at < 300;
+    const from = held ? this.#taught.from + Math.round(APART * microphone.rate) : microphone.heard;
+    const sound = await this.#piece(from);
+    this.#taught = { from, at: performance.now() };
+    return sampleOf(sound, '', this.extractor);
+  }
+
+  async look() {
+    const { microphone } = this;
+    const sound = await this.#piece(Math.max(0, microphone.heard - Math.round(PIECE * microphone.rate)));
+    const extractor = await this.extractor();
+    const picture = async () => encoded(drawnSpectrum(await extractor.spectrum(sound), 480));
+    if (level(sound.samples) < QUIET) {
+      this.#recent = [];
+      return { embedding: null, picture };
+    }
+    this.#recent = [...this.#recent, await extractor.embed(sound)].slice(-TOGETHER);
+    const [first, ...others] = this.#recent;
+    return { embedding: first.map((value, i) => others.reduce((sum, other) => sum + other[i], value) / this.#recent.length), picture };
+  }
+
+  /** @param {number} from @returns {Promise<Sound>} */
+  async #piece(from) {
+    const { microphone } = this;
+    const to = from + Math.round(PIECE * microphone.rate);
+    await microphone.until(to);
+    return { samples: resample(microphone.slice(from, to), microphone.rate, RATE), rate: RATE };
+  }
+
+  close() { this.microphone.close(); }
+}

@@ -1,0 +1,150 @@
+// @ts-check
+/** The microphone: opening, what was heard last, closing, and one sentence for each way it can fail. */
+import { el } from '../../kit/dom.js';
+
+/** Why a sound or the microphone could not be used; its message is one sentence with the remedy. */
+export class SoundError extends Error {
+  /** @param {string} code @param {string} message */
+  constructor(code, message) {
+    super(message);
+    this.name = 'SoundError';
+    this.code = code;
+  }
+}
+
+const DENIED = 'The browser may not use the microphone: allow it for this page beside the address bar, then try again.';
+/** @type {Record<string, [code: string, sentence: string]>} */
+const REASONS = {
+  NotAllowedError: ['denied', DENIED], SecurityError: ['denied', DENIED],
+  NotFoundError: ['missing', 'No microphone was found: connect one, or add recordings from files.'],
+  OverconstrainedError: ['missing', 'No microphone was found: connect one, or add recordings from files.'],
+  NotReadableError: ['busy', 'The microphone is in use by another program: close that program and try again.'],
+};
+
+/** The error to show for whatever was thrown. @param {unknown} error */
+export function microphoneError(error) {
+  if (error instanceof SoundError) return error;
+  const [code, text] = REASONS[error instanceof Error ? error.name : ''] ?? ['failed', 'The microphone could not be started: try again, or add recordings from files.'];
+  return new SoundError(code, text);
+}
+
+const FROZEN = 'The microphone gives no sound any more: connect it anew, or reload the page.';
+
+/** Seconds that are remembered, milliseconds without a block after which it counts as frozen. */
+const [KEPT, PATIENCE] = [4, 4000];
+/** A level below this, of the largest sample in a block, is that of no microphone at work. */
+const SILENT = 1e-5;
+
+export class Microphone {
+  /** @type {MediaStream|null} */
+  #stream = null;
+  /** @type {AudioContext|null} */
+  #context = null;
+  #closed = false;
+  #ring = new Float32Array(0);
+  #last = 0;
+  /** @type {ReturnType<typeof setInterval>|undefined} */
+  #watch;
+  /** Samples of nothing at all that came last. */
+  #nothing = 0;
+  /** @type {(() => void)[]} */
+  #waiting = [];
+  /** Samples heard since it was opened. */
+  heard = 0;
+
+  /** @param {{onLost: (error: Error) => void}} options */
+  constructor({ onLost }) {
+    this.onLost = onLost;
+    this.level = el('meter', { class: 'level', min: '0', max: '1', low: '0.05', high: '0.9', optimum: '0.4', value: '0', 'aria-label': 'Level of the microphone' });
+    this.note = el('p', { class: 'small muted' });
+    this.element = el('div', { class: 'microphone' }, this.level, this.note);
+  }
+
+  get open() { return this.#stream !== null; }
+
+  /** Samples a second. */
+  get rate() { return this.#context?.sampleRate ?? 0; }
+
+  /** Opens it, and resolves when the first sound is there. @throws {SoundError} */
+  async start() {
+    try {
+      if (!window.isSecureContext) throw new SoundError('insecure', 'The microphone needs a secure page: open this page by https or on localhost.');
+      const devices = navigator.mediaDevices;
+      if (!devices?.getUserMedia || typeof AudioWorkletNode !== 'function') throw new SoundError('missing', 'This browser offers no microphone: add recordings from files instead.');
+      // What improves speech for people takes away what other sounds are told apart by.
+      const stream = await devices.getUserMedia({ audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false }, video: false });
+      this.#stream = stream;
+      if (this.#closed) throw new DOMException('closed', 'AbortError');
+      stream.getAudioTracks()[0]?.addEventListener('ended', () => this.#lose('The microphone was disconnected: connect it and try again.'));
+      const context = this.#context = new AudioContext();
+      await context.audioWorklet.addModule(new URL('./worklet.js', import.meta.url));
+      this.#ring = new Float32Array(Math.ceil(KEPT * context.sampleRate));
+      const taker = new AudioWorkletNode(context, 'taker');
+      taker.port.onmessage = ({ data }) => this.#take(data);
+      // Some browsers run only what leads to the speakers; it gives silence there.
+      context.createMediaStreamSource(stream).connect(taker).connect(context.destination);
+      await context.resume();
+      this.#last = performance.now();
+      this.#watch = setInterval(() => {
+        if (performance.now() - this.#last > PATIENCE && !document.hidden) this.#lose(FROZEN);
+      }, 500);
+      await this.until(1);
+    } catch (error) {
+      this.#stop();
+      throw microphoneError(error);
+    }
+  }
+
+  /** Resolves when so many samples were heard in all. @param {number} count */
+  async until(count) {
+    while (this.heard < count) {
+      if (!this.open) throw new SoundError('closed', 'The microphone is off.');
+      await new Promise((resolve) => { this.#waiting.push(() => resolve(undefined)); });
+    }
+  }
+
+  /** The samples from one place to another, counted from when it was opened. @param {number} from @param {number} to */
+  slice(from, to) {
+    return Float32Array.from({ length: to - from }, (_, i) => (from + i < 0 ? 0 : this.#ring[(from + i) % this.#ring.length]));
+  }
+
+  /** Closes it for good. */
+  close() {
+    this.#closed = true;
+    this.#stop();
+  }
+
+  /** @param {Float32Array} block */
+  #take(block) {
+    let [peak, power] = [0, 0];
+    for (const [i, value] of block.entries()) {
+      this.#ring[(this.heard + i) % this.#ring.length] = value;
+      peak = Math.max(peak, Math.abs(value));
+      power += value * value;
+    }
+    this.heard += block.length;
+    this.#last = performance.now();
+    this.#nothing = peak < SILENT ? this.#nothing + block.length : 0;
+    // From -60 dB to full scale, falling slowly enough to be read.
+    const level = Math.max(0, 1 + Math.log10(Math.max(1e-9, Math.sqrt(power / block.length))) / 3);
+    this.level.value = Math.max(level, this.level.value - 0.03);
+    const note = this.#nothing > 2 * this.rate ? 'Nothing is heard: the microphone may be muted.' : peak >= 0.999 ? 'Too loud: go further from the microphone.' : '';
+    if (note !== this.note.textContent) this.note.textContent = note;
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  /** @param {string} text */
+  #lose(text) {
+    if (!this.open) return;
+    this.#stop();
+    this.onLost(new SoundError('lost', text));
+  }
+
+  #stop() {
+    clearInterval(this.#watch);
+    for (const track of this.#stream?.getTracks() ?? []) track.stop();
+    this.#stream = null;
+    void this.#context?.close().catch(() => {});
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+}

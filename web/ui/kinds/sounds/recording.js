@@ -1,0 +1,127 @@
+// @ts-check
+/** Recordings: from files to pieces, and the picture that is kept of one, with the sound itself inside. */
+import { encoded } from '../pictures/decode.js';
+import { SoundError } from './microphone.js';
+
+/** @typedef {{samples: Float32Array, rate: number}} Sound mono */
+
+/** Samples a second that sounds are read and kept with. */
+export const RATE = 16_000;
+/** Seconds of the longest recording that is one example, of a piece of a longer one, and of the longest that is read. */
+const [WHOLE, PIECE, LONGEST] = [4, 2, 600];
+/** Bytes of the largest file that is decoded; whether it is too long is known only then. */
+const MOST_BYTES = 40e6;
+const SOUND = /\.(wav|mp3|ogg|oga|opus|m4a|aac|flac|weba)$/i;
+const VIDEO = /\.(mp4|mov|m4v|mkv|avi|webm)$/i;
+
+/** Whether a file says that it is a sound. @param {{name: string, type: string}} file */
+export const claimsSound = (file) => file.type.startsWith('audio/') || (file.type === '' && SOUND.test(file.name));
+
+/**
+ * Decodes a file.
+ *
+ * @param {File} file
+ * @returns {Promise<{name: string, sound: Sound}[]>} it, or where it is longer its pieces without those of silence; rejects with a SoundError
+ */
+export async function decodeSound(file) {
+  const name = `“${file.name || 'The pasted recording'}”`;
+  const refuse = (/** @type {string} */ why) => new SoundError('sound', `${name} ${why}`);
+  if (file.size === 0) throw refuse('is empty, so there is no sound in it.');
+  if (file.type.startsWith('video/') || file.type === '' && VIDEO.test(file.name)) throw refuse('is a video: save its sound as an MP3 or WAV file and add that.');
+  if (!claimsSound(file) && file.type !== '') throw refuse('is not a recording: choose a WAV, MP3, OGG or M4A file.');
+  if (file.size > MOST_BYTES) throw refuse(`has ${Math.round(file.size / 1e6)} MB, and at most ${MOST_BYTES / 1e6} are read here: cut out what matters and add that.`);
+  const samples = await new OfflineAudioContext(1, 1, RATE).decodeAudioData(await file.arrayBuffer()).then(mono, () => {
+    throw refuse('could not be read as a recording: it may be damaged, or in a format this browser does not know.');
+  });
+  const seconds = samples.length / RATE;
+  if (seconds > LONGEST) throw refuse(`is ${Math.round(seconds / 60)} minutes long, and at most ${LONGEST / 60} are read here: cut out what matters and add that.`);
+  if (samples.length < RATE / 50) throw refuse('holds no sound.');
+  return piecesOf(samples, file.name);
+}
+
+/** @param {AudioBuffer} buffer */
+function mono(buffer) {
+  const channels = Array.from({ length: buffer.numberOfChannels }, (_, i) => buffer.getChannelData(i));
+  return channels.length === 1 ? channels[0] : channels[0].map((_, i) => channels.reduce((sum, channel) => sum + channel[i], 0) / channels.length);
+}
+
+/** @param {Float32Array} samples @param {string} name */
+export function piecesOf(samples, name) {
+  const sound = (/** @type {number} */ from, /** @type {number} */ to) => ({ samples: samples.slice(from, to), rate: RATE });
+  if (samples.length <= WHOLE * RATE) return [{ name, sound: sound(0, samples.length) }];
+  const pieces = Array.from({ length: Math.floor(samples.length / (PIECE * RATE)) }, (_, i) => ({
+    name: `${name}, from ${Math.floor(i * PIECE / 60)}:${String(i * PIECE % 60).padStart(2, '0')}`, sound: sound(i * PIECE * RATE, (i + 1) * PIECE * RATE),
+  }));
+  const levels = pieces.map((piece) => level(piece.sound.samples));
+  return pieces.filter((_, i) => levels[i] >= 0.1 * Math.max(...levels));
+}
+
+/** The root mean square. @param {Float32Array} samples */
+export const level = (samples) => Math.sqrt(samples.reduce((sum, value) => sum + value * value, 0) / Math.max(1, samples.length));
+
+/** Colours of the levels 0, 1/3, 2/3 and 1. */
+const COLOURS = [[13, 17, 48], [52, 63, 156], [214, 92, 116], [253, 231, 160]];
+
+/**
+ * Draws a spectrum, time to the right, high above.
+ *
+ * @param {{levels: Uint8Array, frames: number, bands: number}} spectrum @param {number} edge of the square that it fills
+ */
+export function drawnSpectrum({ levels, frames, bands }, edge) {
+  const small = new OffscreenCanvas(frames, bands);
+  const context = /** @type {OffscreenCanvasRenderingContext2D} */ (small.getContext('2d'));
+  const pixels = context.createImageData(frames, bands);
+  for (let x = 0; x < frames; x++) {
+    for (let y = 0; y < bands; y++) {
+      const place = levels[x * bands + bands - 1 - y] / 85;
+      const from = Math.min(2, Math.floor(place));
+      const colour = COLOURS[from].map((value, c) => value + (place - from) * (COLOURS[from + 1][c] - value));
+      pixels.data.set([...colour, 255], 4 * (y * frames + x));
+    }
+  }
+  context.putImageData(pixels, 0, 0);
+  const canvas = new OffscreenCanvas(edge, edge);
+  /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d')).drawImage(small, 0, 0, edge, edge);
+  return canvas;
+}
+
+/** Of the segments of a JPEG that are for applications to use, the one that holds the sound. */
+const [MARKER, MARK, SEGMENT] = [0xeb, 'metaqda wav\0', 65_000];
+
+/**
+ * The picture of a sound as JPEG, with the sound itself as a WAV file in segments of its own.
+ *
+ * @param {OffscreenCanvas} picture @param {Sound} sound
+ */
+export async function withSound(picture, { samples }) {
+  const [jpeg, wav] = [await encoded(picture), waveOf(samples)];
+  const parts = [jpeg.subarray(0, 2)];
+  for (let at = 0; at < wav.length; at += SEGMENT) {
+    const piece = wav.subarray(at, at + SEGMENT);
+    const size = 2 + MARK.length + piece.length;
+    parts.push(Uint8Array.of(0xff, MARKER, size >> 8, size & 255), new TextEncoder().encode(MARK), piece);
+  }
+  return new Uint8Array(await new Blob(/** @type {BlobPart[]} */ ([...parts, jpeg.subarray(2)])).arrayBuffer());
+}
+
+/** The WAV file in a picture that withSound made, empty where there is none. @param {Uint8Array} jpeg */
+export function soundIn(jpeg) {
+  const pieces = [];
+  let at = 2;
+  while (jpeg[at] === 0xff && jpeg[at + 1] === MARKER) {
+    const size = jpeg[at + 2] << 8 | jpeg[at + 3];
+    pieces.push(jpeg.subarray(at + 4 + MARK.length, at + 2 + size));
+    at += 2 + size;
+  }
+  return new Blob(/** @type {BlobPart[]} */ (pieces), { type: 'audio/wav' });
+}
+
+/** A WAV file of 16-bit samples. @param {Float32Array} samples */
+function waveOf(samples) {
+  const file = new DataView(new ArrayBuffer(44 + 2 * samples.length));
+  for (const [at, text] of /** @type {const} */ ([[0, 'RIFF'], [8, 'WAVE'], [12, 'fmt '], [36, 'data']])) [...text].forEach((c, i) => file.setUint8(at + i, c.charCodeAt(0)));
+  for (const [at, value] of /** @type {const} */ ([[4, 36 + 2 * samples.length], [16, 16], [24, RATE], [28, 2 * RATE], [40, 2 * samples.length]])) file.setUint32(at, value, true);
+  for (const [at, value] of /** @type {const} */ ([[20, 1], [22, 1], [32, 2], [34, 16]])) file.setUint16(at, value, true);
+  samples.forEach((value, i) => file.setInt16(44 + 2 * i, Math.max(-32_768, Math.min(32_767, Math.round(32_768 * value))), true));
+  return new Uint8Array(file.buffer);
+}

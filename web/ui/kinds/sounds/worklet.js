@@ -1,0 +1,26 @@
+// @ts-check
+/** In the audio thread: hands on what the microphone gives, the mean of its channels, in blocks of some 20 ms. */
+
+const BLOCK = 1024;
+
+// @ts-ignore: an AudioWorkletGlobalScope has these
+registerProcessor('taker', class extends AudioWorkletProcessor {
+  #block = new Float32Array(BLOCK);
+  #filled = 0;
+
+  /** @param {Float32Array[][]} inputs */
+  process([channels]) {
+    const [first] = channels ?? [];
+    for (let i = 0; i < (first?.length ?? 0); i++) {
+      let sum = 0;
+      for (const channel of channels) sum += channel[i];
+      this.#block[this.#filled++] = sum / channels.length;
+      if (this.#filled < BLOCK) continue;
+      // @ts-ignore
+      this.port.postMessage(this.#block, [this.#block.buffer]);
+      this.#block = new Float32Array(BLOCK);
+      this.#filled = 0;
+    }
+    return true;
+  }
+});
