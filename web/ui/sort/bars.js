@@ -72,3 +72,10 @@ export function outcome(pictures, groups, doubtful, classes) {
     .filter(({ id }) => groups.has(id)).map(({ id, name }) => `${groups.get(id)} ${name}`);
   return `${counted(pictures, one())}: ${parts.join(', ')}. ${doubtful ? `${doubtful} doubtful.` : 'None doubtful.'}`;
 }
+
+/** How long it will take, where that can be told. @param {number} spent milliseconds @param {number} done so many in that time @param {number} left so many more */
+export function timeLeft(spent, done, left) {
+  if (done < 5) return '';
+  const seconds = spent / done * left / 1000;
+  return seconds >= 90 ? `, about ${Math.round(seconds / 60)} minutes left` : seconds >= 5 ? `, about ${Math.round(seconds)} seconds left` : '';
+}

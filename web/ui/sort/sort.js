@@ -12,7 +12,7 @@ import { byId, counted, el, one, save, sentence } from '../kit/dom.js';
 import { canWriteFolders, chooseFolder } from '../kit/folders.js';
 import { render } from '../kit/view.js';
 import { lookalikes } from './alike.js';
-import { head, outcome, tools } from './bars.js';
+import { head, outcome, timeLeft, tools } from './bars.js';
 import { Gallery } from './gallery.js';
 import { copyAll, enrolItem, itemsOf } from './items.js';
 import { Judge, nextTask } from '../../library/storage.js';
@@ -64,7 +64,7 @@ export class Sorting {
   #again = false;
   /** Whether something was taught since the answers. */
   #stale = false;
-  /** When these began to be looked at, and how many had been by then. */
+  /** When these began to be looked at, how many had been by then. */
   #begun = { time: 0, done: 0 };
   /** How far judging or copying is, of how much. */
   #at = [0, 1];
@@ -162,7 +162,7 @@ export class Sorting {
 
   /** Closes the view and forgets the pictures. */
   close() {
-    this.#stop();
+    this.#run?.abort();
     this.judge.close();
     clearTimeout(this.#waiting);
     clearTimeout(this.#drawing);
@@ -271,16 +271,9 @@ export class Sorting {
   }
 
   #cancel() {
-    if (this.#stage === 'judging') {
-      this.#again = false;
-      this.judge.close();
-    } else {
-      this.#stop();
-    }
-  }
-
-  #stop() {
-    this.#run?.abort();
+    if (this.#stage !== 'judging') return this.#run?.abort();
+    this.#again = false;
+    this.judge.close();
   }
 
   /** Draws in a moment, which is the longer the longer the last drawing took. */
@@ -317,7 +310,7 @@ export class Sorting {
     const { groups, doubtful } = countsOf(this.#items);
     const [done, total] = stage === 'reading' ? [this.#done, this.#total] : this.#at;
     render(head({
-      stage, pictures, done, total, left: this.#left(), together: this.#together, error: summary(this.#errors),
+      stage, pictures, done, total, left: stage === 'reading' ? timeLeft(performance.now() - this.#begun.time, this.#done - this.#begun.done, this.#total - this.#done) : '', together: this.#together, error: summary(this.#errors),
       taught: this.#classes.some(({ examples }) => examples.length),
     }, { cancel: () => this.#cancel(), close: () => this.#leave() }), this.head);
     render(tools({
@@ -326,14 +319,6 @@ export class Sorting {
     }, {
       filter: (filter) => { this.#filter = filter; this.#draw(); }, order: () => this.#draw(), save: () => this.#save(), copy: () => void this.#copy(),
     }), this.tools);
-  }
-
-  /** How long it will take, where that can be told. */
-  #left() {
-    const done = this.#done - this.#begun.done;
-    if (done < 5) return '';
-    const seconds = (performance.now() - this.#begun.time) / done * (this.#total - this.#done) / 1000;
-    return seconds >= 90 ? `, about ${Math.round(seconds / 60)} minutes left` : seconds >= 5 ? `, about ${Math.round(seconds)} seconds left` : '';
   }
 
   /** @param {number} done @param {number} total */
