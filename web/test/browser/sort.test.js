@@ -351,15 +351,6 @@ test('a folder of folders teaches a class for each, a folder on a card teaches t
   await drop(page, '#teach-title', [place]);
   await status(page, '6 pictures of 2 folders taught.');
   await card(page, 'cat').getByText('3 pictures').waitFor();
-  // What meets classes that are there asks once; a folder is one step.
-  await drop(page, '#teach-title', [place]);
-  const meeting = page.getByRole('dialog', { name: 'Add to classes that are there?' });
-  await meeting.getByText('There are classes of the same name already: “cat”, “rocket”.').waitFor();
-  await meeting.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await card(page, 'cat').waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Redo' }).click();
-  await card(page, 'rocket').getByText('3 pictures').waitFor();
   await drop(page, '[data-class]', [path.join(place, 'cat')]);
   await card(page, 'cat').getByText('6 pictures').waitFor();
   assert.equal(await page.locator('.drop-target').count(), 0);
