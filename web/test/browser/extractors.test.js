@@ -87,7 +87,7 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
       await card(page, 'Rocket').getByText('2 pictures').waitFor();
       assertProbabilities(await recognise(page, sample('emojione', 'cat')));
       await page.getByRole('button', { name: 'Settings' }).click();
-      await page.getByText(/^Plain, not learned: 200 numbers per picture/).waitFor();
+      await page.getByText(/^Plain, not learned: 200 numbers per picture/).waitFor({ state: 'attached' });
       await page.keyboard.press('Escape');
       assert.ok((await cached(page)).filter((name) => name.startsWith('/networks/')).length >= 3, 'what ran it is kept from now on');
 
@@ -151,7 +151,7 @@ test('a network dropped without a manifest is tried on the taught pictures, and 
   await status(page, `The extractor “${name}-224” is in use.`);
   assertSame(await recognise(page, sample('emojione', 'rocket')), answer);
   await page.getByRole('button', { name: 'Settings' }).click();
-  await page.getByText(/^Plain, not learned: 200 numbers per picture/).waitFor();
+  await page.getByText(/^Plain, not learned: 200 numbers per picture/).waitFor({ state: 'attached' });
 }));
 
 test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
