@@ -95,6 +95,7 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
       await page.getByRole('button', { name: /^Session:/ }).click();
       await page.getByRole('button', { name: `Open ${first}`, exact: true }).click();
       await card(page, 'Cat').getByText('3 pictures').waitFor();
+      await page.getByText('In use: the built-in one.').waitFor({ state: 'attached' });
       await page.getByText(/were read by another feature extractor/).waitFor({ state: 'detached' });
       const before = await recognise(page, sample('emojione', 'rocket'));
       assert.equal(most(before), 'Rocket');

@@ -400,6 +400,7 @@ export function assertSame(got, want, what = 'the probabilities') {
 export async function sessionsOf(page) {
   const dialog = page.getByRole('dialog', { name: 'Sessions' });
   if (!await dialog.isVisible()) await page.getByRole('button', { name: /^Session:/ }).click();
+  await dialog.waitFor();
   return dialog;
 }
 
