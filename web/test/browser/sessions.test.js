@@ -42,7 +42,10 @@ test('sessions are made, switched, renamed and deleted', () => visit({}, async (
   await card(page, 'Cat').waitFor({ state: 'detached' });
   await addClass(page, 'Finch');
 
-  await button.click();
+  await page.locator('#undo-button[aria-disabled=false]').waitFor();
+  await (await sessionsOf(page)).getByRole('button', { name: 'Forget what can be undone' }).click();
+  await status(page, 'What was removed is gone, and nothing can be undone.');
+  await page.locator('#undo-button[aria-disabled=true]').waitFor();
   const name = dialog.getByRole('textbox', { name: 'Name of the session Garden' });
   await name.fill('Birds');
   await name.press('Enter');

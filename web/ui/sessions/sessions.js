@@ -77,6 +77,11 @@ export class SessionsDialog {
           say(`“${file}” was saved: ${counted(pictures, 'picture')}.`);
         }),
         handOn(this.engine, this.reader), this.damaged),
+      el('p', { class: 'small muted' }, 'What was removed is kept for as long as that can be undone.'),
+      el('div', { class: 'actions' }, this.#button('Forget what can be undone', async () => {
+        await this.engine.forgetUndo();
+        say('What was removed is gone, and nothing can be undone.');
+      })),
       this.memory);
   }
 
