@@ -5,6 +5,7 @@
  * `metaqda/priors/efficientnet-lite0.safetensors`.
  */
 import { loadGraphFrom } from '../extractor/graph.js';
+import { MetaqdaError } from './errors.js';
 import { pictureOf } from './pictures.js';
 import { priorSum, record } from './record.js';
 
@@ -26,6 +27,7 @@ import { priorSum, record } from './record.js';
  * @returns {Promise<PictureExtractor>}
  */
 export async function loadExtractor(options = {}) {
+  if (typeof createImageBitmap === 'undefined') throw new MetaqdaError('unsupported', 'This extractor reads pictures as browsers decode them: in Node.js make embeddings with scripts/embed of the repository, and hand them over as vectors.');
   // Each address is written out, for bundlers to find.
   /** @type {Record<string, () => URL>} */
   const places = {

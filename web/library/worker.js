@@ -31,6 +31,7 @@ export class ClassifierWorker {
    * @param {WebAssembly.Module | string} [options.wasm] address of metaqda.wasm, or the compiled engine
    */
   constructor({ worker, wasm } = {}) {
+    if (!worker && typeof Worker === 'undefined') throw new MetaqdaError('unsupported', 'There are no web workers here: in Node.js use createClassifier, whose classify leaves the thread free in between.');
     this.#client = new RemoteClient(worker ?? new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module', name: 'metaqda' }), {
       code: 'disposed',
       died: (why) => `The worker stopped: ${why}.`,

@@ -52,6 +52,13 @@ test('vectors of any length are recognised without a prior', async () => {
   }
 });
 
+test('what needs a browser says so in Node.js, and what serves in its place', async () => {
+  const { ClassifierWorker } = await import(pathToFileURL(path.join(installed.package, 'worker.js')).href);
+  const { loadExtractor } = await import(pathToFileURL(path.join(installed.package, 'efficientnet-lite0.js')).href);
+  assert.throws(() => new ClassifierWorker(), refusal('unsupported'));
+  await assert.rejects(loadExtractor(), refusal('unsupported'));
+});
+
 test('ids, labels and counts are those of what was added', async () => {
   const { c, ids } = await taught(['cup', 'pen']);
   assert.deepEqual(c.labels, ['cup', 'pen']);
