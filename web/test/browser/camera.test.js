@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { FAKE, seeing } from './film.js';
-import { addClass, card, meters, most, sample, status, teach, visit } from './harness.js';
+import { addClass, card, meters, most, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 
 /** @type {string} */
@@ -58,8 +58,7 @@ test('holding the button captures again and again, by mouse and by keyboard', as
     await shutter.press('Enter');
     await box.locator('.thumb').nth(byKey).waitFor();
     assert.equal(await box.locator('.thumb').count(), byKey + 1, 'a short press takes one picture');
-    await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(sample('emojione', 'banana'));
-    await status(page, 'Recognised “banana.png”.');
+    await recognise(page, sample('emojione', 'banana'));
     await toggle.click();
     await box.locator('video').waitFor({ state: 'detached' });
   });

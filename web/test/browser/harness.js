@@ -339,8 +339,19 @@ export async function teach(page, name, styles) {
 
 /** Recognises a file and answers the meters. @param {Page} page @param {string} file */
 export async function recognise(page, file) {
+  // Listened to from before, since what is said next may come right behind it.
+  const said = page.evaluate(([text, patience]) => new Promise((resolve, reject) => {
+    const status = /** @type {HTMLElement} */ (document.getElementById('status'));
+    const tooLong = setTimeout(() => reject(new Error(`the page did not say “${text}”, but “${status.textContent}”`)), Number(patience));
+    new MutationObserver((_, observer) => {
+      if (!status.textContent?.includes(String(text))) return;
+      observer.disconnect();
+      clearTimeout(tooLong);
+      resolve(null);
+    }).observe(status, { childList: true, characterData: true, subtree: true });
+  }), [`Recognised “${path.basename(file)}”.`, PATIENCE]);
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(file);
-  await status(page, `Recognised “${path.basename(file)}”.`);
+  await said;
   return meters(page);
 }
 
