@@ -68,6 +68,12 @@ func must(t *testing.T, err error) {
 	}
 }
 
+func apply(t *testing.T, s store.Store, ops ...store.Op) {
+	t.Helper()
+	_, err := s.Commit([]store.Change{{Ops: ops}})
+	must(t, err)
+}
+
 func picture(r *rand.Rand, centre float64) []float32 {
 	x := make([]float32, dim)
 	for i := range x {

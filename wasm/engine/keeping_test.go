@@ -22,16 +22,15 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 	id := w.State().SessionID
 	w.Flush()
 	nan := float32(math.NaN())
-	must(t, s.Apply([]store.Op{
-		{Table: store.Examples, Key: "1", Value: store.Example{ID: "1", Session: id, Class: ids[0], Order: -9}},
-		{Table: store.Examples, Key: "2", Value: store.Example{ID: "2", Session: id, Class: ids[0], Order: 10, Embedding: append(make([]float32, dim-1), nan)}},
-		{Table: store.Examples, Key: "3", Value: store.Example{ID: "3", Session: id, Class: "gone", Order: 11, Embedding: make([]float32, dim)}},
-		{Table: store.Examples, Key: "0", Value: store.Example{ID: "0", Session: id, Class: ids[0], Order: -10, Embedding: make([]float32, dim-1)}},
-		{Table: store.Classes, Key: "k", Value: store.Record{"session": id, "name": "dog"}},
-		{Table: store.Classes, Key: "l", Value: store.Record{"session": id, "order": "first"}},
-		{Table: store.Sessions, Key: id, Value: "oops"},
-		{Table: store.Sessions, Key: "other", Value: 7.0},
-	}))
+	apply(t, s,
+		store.Op{Table: store.Examples, Key: "1", Value: store.Example{ID: "1", Session: id, Class: ids[0], Order: -9}},
+		store.Op{Table: store.Examples, Key: "2", Value: store.Example{ID: "2", Session: id, Class: ids[0], Order: 10, Embedding: append(make([]float32, dim-1), nan)}},
+		store.Op{Table: store.Examples, Key: "3", Value: store.Example{ID: "3", Session: id, Class: "gone", Order: 11, Embedding: make([]float32, dim)}},
+		store.Op{Table: store.Examples, Key: "0", Value: store.Example{ID: "0", Session: id, Class: ids[0], Order: -10, Embedding: make([]float32, dim-1)}},
+		store.Op{Table: store.Classes, Key: "k", Value: store.Record{"session": id, "name": "dog"}},
+		store.Op{Table: store.Classes, Key: "l", Value: store.Record{"session": id, "order": "first"}},
+		store.Op{Table: store.Sessions, Key: id, Value: "oops"},
+		store.Op{Table: store.Sessions, Key: "other", Value: 7.0})
 	again := newWorld(t, s)
 	must(t, again.OpenSession(id))
 	state := again.State()

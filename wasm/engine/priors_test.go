@@ -64,7 +64,7 @@ func TestSitePriorIsFetchedOnce(t *testing.T) {
 func TestDamagedPriorInTheStoreIsFetchedAnew(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	b, sum := priorFile(t, dim, 1)
-	must(t, w.store.Apply([]store.Op{{Table: store.Priors, Key: sum, Value: b[:len(b)-1]}}))
+	apply(t, w.store, store.Op{Table: store.Priors, Key: sum, Value: b[:len(b)-1]})
 	w.files["prior"] = b
 	must(t, w.UsePrior("prior", sum))
 	if len(w.fetched) != 1 {
@@ -128,7 +128,7 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	if s := w.State(); s.Prior.Trouble != "" {
 		t.Fatalf("the chosen prior is in use, and yet: %s", s.Prior.Trouble)
 	}
-	must(t, w.store.Apply([]store.Op{{Table: store.Priors, Key: ownSum}}))
+	apply(t, w.store, store.Op{Table: store.Priors, Key: ownSum})
 
 	again := newWorld(t, w.store)
 	if p := again.State().Prior; p.Sum != siteSum || !strings.Contains(p.Trouble, ownSum[:12]) {
@@ -388,13 +388,12 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	contents, err := w.store.Contents(session)
 	must(t, err)
 	contents.Session.Settings.Prior = model.Sum(old)
-	must(t, w.store.Apply([]store.Op{
-		{Table: store.Sessions, Key: session, Value: contents.Session},
-		{Table: store.Priors, Key: siteSum}, {Table: store.Priors, Key: ownSum},
-		{Table: store.Priors, Key: model.Sum(old), Value: old},
-		{Table: store.Priors, Key: model.Sum(oldSite), Value: oldSite},
-		{Table: store.Meta, Key: store.SitePrior, Value: model.Sum(oldSite)},
-	}))
+	apply(t, w.store,
+		store.Op{Table: store.Sessions, Key: session, Value: contents.Session},
+		store.Op{Table: store.Priors, Key: siteSum}, store.Op{Table: store.Priors, Key: ownSum},
+		store.Op{Table: store.Priors, Key: model.Sum(old), Value: old},
+		store.Op{Table: store.Priors, Key: model.Sum(oldSite), Value: oldSite},
+		store.Op{Table: store.Meta, Key: store.SitePrior, Value: model.Sum(oldSite)})
 	again := newWorld(t, w.store)
 	refused("offline", again.State().Prior.Trouble)
 	again.ask(t)

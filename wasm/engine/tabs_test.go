@@ -409,7 +409,7 @@ func TestClearedStorageIsNoticed(t *testing.T) {
 	ids := w.teachAll(t, "cat", "dog")
 	w.Flush()
 	want := w.ask(t)
-	must(t, s.Apply([]store.Op{{Table: store.Sessions, Key: w.State().SessionID}}))
+	apply(t, s, store.Op{Table: store.Sessions, Key: w.State().SessionID})
 	_, err := w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
 	must(t, err)
 	if err := w.Kept(w.Noted()); err != store.ErrCleared || w.Gone() != err {

@@ -19,7 +19,7 @@ func (s *IndexedDB) contents(session string) (*Contents, error) {
 	var head *stored
 	var classes []stored
 	var c *gathering
-	err := s.read(session, func(table Table, some []stored) {
+	err := s.readAll(session, func(table Table, some []stored) {
 		switch {
 		case some == nil: // once more from the beginning
 			head, classes, c = nil, nil, nil
@@ -52,9 +52,9 @@ func (s *IndexedDB) contents(session string) (*Contents, error) {
 	return contents, nil
 }
 
-// read hands out the records of a session, first itself, then its classes, then its
+// readAll hands out the records of a session, first itself, then its classes, then its
 // examples; nil where all comes again, and nothing where there is no such session.
-func (s *IndexedDB) read(session string, page func(Table, []stored)) error {
+func (s *IndexedDB) readAll(session string, page func(Table, []stored)) error {
 	wanted := map[string]any{}
 	for table, names := range fields {
 		all := make([]any, len(names))

@@ -2,16 +2,6 @@ package store
 
 import "slices"
 
-// view is what changes are checked against: the records as they are, within the
-// transaction that will write.
-type view interface {
-	session(id string) (*Session, error) // nil if there is none, or none that can be read
-	deleted(session string) (bool, error)
-	class(id string) (*Class, error)
-	named(session, name string) ([]string, error) // ids of its classes of that name
-	examples(class string) ([]string, error)      // ids
-}
-
 // ErrCleared is what a page has to say whose data were cleared while it was open.
 var ErrCleared error = errCleared
 
@@ -123,7 +113,7 @@ func (o *overlay) taken(n Needs) (bool, error) {
 			return true, nil
 		}
 	}
-	ids, err := o.named(n.Session, n.Name)
+	ids, err := o.where(Classes, byName, []any{n.Session, n.Name})
 	return slices.ContainsFunc(ids, func(id string) bool {
 		_, known := o.classes[id] // and has another name here, or is gone
 		return id != n.Class && !known
@@ -132,7 +122,7 @@ func (o *overlay) taken(n Needs) (bool, error) {
 
 // more reports whether the class has examples that the operations do not delete.
 func (o *overlay) more(class string, ops []Op) (bool, error) {
-	ids, err := o.examples(class)
+	ids, err := o.where(Examples, byClass, class)
 	if err != nil {
 		return false, err
 	}

@@ -156,9 +156,6 @@ type Store interface {
 	// nothing is carried out. What is committed is safe from a loss of power as far
 	// as the device keeps its word.
 	Commit(changes []Change) (refused []error, err error)
-	// Apply carries out operations that take nothing for granted, all or none. Only
-	// deletions are as safe as what is committed.
-	Apply(ops []Op) error
 	// Summaries returns all sessions, the last changed first.
 	Summaries() ([]Summary, error)
 	// Unreachable returns the records that nothing leads to: those of no session, small

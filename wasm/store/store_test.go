@@ -29,10 +29,15 @@ func sample(t testing.TB) *Memory {
 				Embedding: []float32{float32(i), float32(j), 1}, Thumbnail: []byte{byte(i), byte(j)}}})
 		}
 	}
-	if err := m.Apply(ops); err != nil {
+	m.apply(t, ops...)
+	return m
+}
+
+func (m *Memory) apply(t testing.TB, ops ...Op) {
+	t.Helper()
+	if _, err := m.Commit([]Change{{Ops: ops}}); err != nil {
 		t.Fatal(err)
 	}
-	return m
 }
 
 // with returns a record with a field of another value, or without it.
@@ -239,9 +244,7 @@ func TestThumbnailsGoWithTheirExamples(t *testing.T) {
 	}
 	for i := range ManyPictures {
 		id := "more" + string(rune('a'+i))
-		if err := m.Apply([]Op{{Examples, id, Example{ID: id, Session: "s", Class: "dog", Order: 10, Embedding: []float32{1, 2, float32(i)}}}}); err != nil {
-			t.Fatal(err)
-		}
+		m.apply(t, Op{Examples, id, Example{ID: id, Session: "s", Class: "dog", Order: 10, Embedding: []float32{1, 2, float32(i)}}})
 	}
 	for id, apart := range map[string]bool{"cat0": true, "old": false} {
 		if x := read()[id]; (x.Thumbnail == nil) != apart || x.Apart != apart {
@@ -253,8 +256,8 @@ func TestThumbnailsGoWithTheirExamples(t *testing.T) {
 	if err != nil || err2 != nil || string(p.Examples["dog1"].Thumbnail) != "\x01\x01" || len(found) != 1 || string(found["dog1"]) != "\x01\x01" {
 		t.Errorf("by ids: %+v, %v, %v, %v", p.Examples, found, err, err2)
 	}
-	if err := m.Apply([]Op{{Examples, "dog1", nil}}); err != nil || m.tables[Thumbnails]["dog1"] != nil || len(m.tables[Thumbnails]) != 3 {
-		t.Errorf("after a removal: %v, %v", m.tables[Thumbnails], err)
+	if m.apply(t, Op{Examples, "dog1", nil}); m.tables[Thumbnails]["dog1"] != nil || len(m.tables[Thumbnails]) != 3 {
+		t.Errorf("after a removal: %v", m.tables[Thumbnails])
 	}
 	if err := m.DeleteSession("s"); err != nil || len(m.tables[Thumbnails]) != 0 {
 		t.Errorf("after the session's: %v, %v", m.tables[Thumbnails], err)
@@ -329,12 +332,8 @@ func TestEditsOfBothStay(t *testing.T) {
 func TestSweepKeepsWhatIsUsed(t *testing.T) {
 	m := sample(t)
 	chosen := "chosen"
-	if err := m.Apply([]Op{{Priors, "site", []byte{1}}, {Priors, "chosen", []byte{2}}, {Priors, "other", []byte{3}}, {Meta, SitePrior, "site"}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Commit([]Change{{Ops: []Op{{Sessions, "s", Edit{Prior: &chosen}}}}}); err != nil {
-		t.Fatal(err)
-	}
+	m.apply(t, Op{Priors, "site", []byte{1}}, Op{Priors, "chosen", []byte{2}}, Op{Priors, "other", []byte{3}}, Op{Meta, SitePrior, "site"})
+	m.apply(t, Op{Sessions, "s", Edit{Prior: &chosen}})
 	if err := m.Sweep(); err != nil || len(m.tables[Priors]) != 2 || m.tables[Priors]["other"] != nil {
 		t.Errorf("priors left: %v, %v", m.tables[Priors], err)
 	}
