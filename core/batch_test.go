@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/qda"
+	"metaqda/core/test"
 )
 
 // joined puts vectors one after the other.
@@ -25,10 +26,8 @@ func done(t *testing.T, b *Batch) (steps int) {
 	last := -1
 	for {
 		more, n, total, err := b.Step()
-		must(t, err)
-		if n < last || n > total {
-			t.Fatalf("%d of %d after %d", n, total, last)
-		}
+		test.OK(t, err)
+		test.StopIf(t, n < last || n > total, "%d of %d after %d", n, total, last)
 		if last = n; !more {
 			return steps
 		}
@@ -45,21 +44,20 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	prior := learned(t, d)
 	c := under(t, Settings{NonePrior: 0.2}, prior)
 	want, err := qda.New(prior.file.NIW, prior.options(c.Settings()))
-	must(t, err)
+	test.OK(t, err)
 	whole := func(x []float32) []float64 {
 		y := make([]float64, d)
 		for i, v := range x {
 			y[i] = float64(v)
 		}
-		must(t, prior.file.Transform.ApplyTo(y, y))
+		test.OK(t, prior.file.Transform.ApplyTo(y, y))
 		return y
 	}
 	for k, label := range []string{"a", "b", "c"} {
-		must(t, want.AddClass(label))
+		test.OK(t, want.AddClass(label))
 		for _, x := range all[k][:2] {
-			_, err := c.Add(label, "", x)
-			must(t, err)
-			must(t, want.Add(label, whole(x)))
+			test.Must(c.Add(label, "", x))(t)
+			test.OK(t, want.Add(label, whole(x)))
 		}
 	}
 	var queries [][]float32
@@ -71,50 +69,34 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 		}
 	}
 	file, alone := save(t, c), ask(t, c, queries[5])
-	b, err := c.BeginClassify(joined(queries...), d)
-	must(t, err)
+	b := test.Must(c.BeginClassify(joined(queries...), d))(t)
 	if _, _, _, err := b.Step(); err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.Add("a", "", all[2][3]) // comes too late for the question
-	must(t, err)
+	test.OK(t, err)
 	if steps := done(t, b); steps < 10 {
 		t.Errorf("%d steps", steps)
 	}
-	_, err = c.Undo()
-	must(t, err)
-	answers, err := want.Classify(t.Context(), rows, nil)
-	must(t, err)
-	if !mat.EqualApprox(b.answers.Classes, answers.Classes, 1e-9) {
-		t.Error("other answers than those of package qda")
-	}
-	if !bytes.Equal(save(t, c), file) || !slices.Equal(ask(t, c, queries[5]), alone) {
-		t.Error("asking has changed the classifier")
-	}
+	test.Must(c.Undo())(t)
+	answers := test.Must(want.Classify(t.Context(), rows, nil))(t)
+	test.FailIf(t, !mat.EqualApprox(b.answers.Classes, answers.Classes, 1e-9), "other answers than those of package qda")
+	test.FailIf(t, !bytes.Equal(save(t, c), file) || !slices.Equal(ask(t, c, queries[5]), alone), "asking has changed the classifier")
 	if p := b.answers.Classes.RawRowView(5); slices.Equal(p, alone[:3]) {
 		t.Error("nothing was borrowed")
 	}
-	s, err := c.BeginSuggest(joined(queries...), d, 4)
-	must(t, err)
+	s := test.Must(c.BeginSuggest(joined(queries...), d, 4))(t)
 	done(t, s)
-	suggested, err := want.Suggest(t.Context(), rows, 4, nil)
-	must(t, err)
-	if !slices.Equal(s.Suggestions, suggested) || len(suggested) != 4 {
-		t.Errorf("suggested %v, want %v", s.Suggestions, suggested)
-	}
+	suggested := test.Must(want.Suggest(t.Context(), rows, 4, nil))(t)
+	test.FailIf(t, !slices.Equal(s.Suggestions, suggested) || len(suggested) != 4, "suggested %v, want %v", s.Suggestions, suggested)
 }
 
 func TestSuggestionsNeedNothingTaught(t *testing.T) {
 	c := fresh(t, Settings{NonePrior: 0.2})
-	b, err := c.BeginSuggest([]float32{0, 1, 0, 1.1, 1, 0, 0, 0.9}, 2, 2)
-	must(t, err)
+	b := test.Must(c.BeginSuggest([]float32{0, 1, 0, 1.1, 1, 0, 0, 0.9}, 2, 2))(t)
 	done(t, b)
-	if !slices.Equal(b.Suggestions, []int{0, 2}) && !slices.Equal(b.Suggestions, []int{1, 2}) && !slices.Equal(b.Suggestions, []int{3, 2}) {
-		t.Errorf("suggested %v: the three and the one", b.Suggestions)
-	}
-	if c.Dim() != 0 {
-		t.Error("asking has settled the dimension")
-	}
+	test.FailIf(t, !slices.Equal(b.Suggestions, []int{0, 2}) && !slices.Equal(b.Suggestions, []int{1, 2}) && !slices.Equal(b.Suggestions, []int{3, 2}), "suggested %v: the three and the one", b.Suggestions)
+	test.FailIf(t, c.Dim() != 0, "asking has settled the dimension")
 }
 
 func TestBatchesAreRefusedAndStopped(t *testing.T) {
@@ -122,8 +104,7 @@ func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	if _, err := c.BeginClassify([]float32{1, 2}, 2); !errors.Is(err, qda.ErrNoExamples) {
 		t.Errorf("nothing taught: %v", err)
 	}
-	_, err := c.Add("a", "", []float32{1, 2})
-	must(t, err)
+	test.Must(c.Add("a", "", []float32{1, 2}))(t)
 	if _, err := c.BeginClassify([]float32{1, 2, 3}, 3); Code(err) != "dimension" {
 		t.Errorf("another length: %v", err)
 	}
@@ -138,13 +119,11 @@ func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	if _, err := c.BeginClassify([]float32{1, 2, 3, nan}, 2); Code(err) != "value" {
 		t.Errorf("NaN: %v", err)
 	}
-	none, err := c.BeginClassify(nil, 2)
-	must(t, err)
+	none := test.Must(c.BeginClassify(nil, 2))(t)
 	if done(t, none); len(none.answers.None) != 0 {
 		t.Errorf("answers to nothing: %v", none.answers)
 	}
-	b, err := c.BeginClassify(slices.Repeat([]float32{1, 2}, 1000), 2)
-	must(t, err)
+	b := test.Must(c.BeginClassify(slices.Repeat([]float32{1, 2}, 1000), 2))(t)
 	if more, _, _, err := b.Step(); !more || err != nil {
 		t.Fatal(more, err)
 	}

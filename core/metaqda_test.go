@@ -15,6 +15,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
 	"metaqda/core/qda"
+	"metaqda/core/test"
 )
 
 // pictures returns n vectors of each of the classes, around a mean of its own.
@@ -38,42 +39,30 @@ func pictures(rng *rand.Rand, classes, n, d int, spread float64) [][][]float32 {
 
 func second[T any](_ T, err error) error { return err }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func fresh(t *testing.T, s Settings) *Classifier {
 	t.Helper()
-	c, err := New(s, nil)
-	must(t, err)
+	c := test.Must(New(s, nil))(t)
 	return c
 }
 
 // learned returns a prior as learned ones are: with one scale matrix for the session.
 func learned(t *testing.T, d int) *Prior {
 	t.Helper()
-	file, err := model.EncodePrior(modeltest.Prior(d))
-	must(t, err)
-	p, err := DecodePrior(file)
-	must(t, err)
+	file := test.Must(model.EncodePrior(modeltest.Prior(d)))(t)
+	p := test.Must(DecodePrior(file))(t)
 	return p
 }
 
 func under(t *testing.T, s Settings, p *Prior) *Classifier {
 	t.Helper()
-	c, err := New(s, p)
-	must(t, err)
+	c := test.Must(New(s, p))(t)
 	return c
 }
 
 func ask(t *testing.T, c *Classifier, x []float32) []float64 {
 	t.Helper()
 	p := make([]float64, c.Len())
-	none, err := c.ProbabilitiesTo(p, x)
-	must(t, err)
+	none := test.Must(c.ProbabilitiesTo(p, x))(t)
 	return append(p, none)
 }
 
@@ -87,8 +76,7 @@ func TestUndoIsExact(t *testing.T) {
 	prior := learned(t, len(query))
 	for i := range 20 {
 		c := under(t, Settings{NonePrior: 0.2}, []*Prior{nil, prior}[i%2])
-		_, err := c.Add("first", "", all[0][0])
-		must(t, err)
+		test.Must(c.Add("first", "", all[0][0]))(t)
 		states := [][]float64{ask(t, c, query)}
 		files := [][]byte{save(t, c)}
 		for range 40 {
@@ -98,20 +86,15 @@ func TestUndoIsExact(t *testing.T) {
 			}
 		}
 		taught := answers(t, c, query)
-		again, err := Open(files[len(files)-1], prior)
-		must(t, err)
+		again := test.Must(Open(files[len(files)-1], prior))(t)
 		for i, v := range answers(t, again, query) {
-			if math.Abs(v-taught[i]) > 1e-9 {
-				t.Fatalf("opened: %v, want %v", v, taught[i])
-			}
+			test.StopIf(t, math.Abs(v-taught[i]) > 1e-9, "opened: %v, want %v", v, taught[i])
 		}
 		for i := len(files) - 2; i >= 0; i-- {
 			if s, err := c.Undo(); s == nil || err != nil {
 				t.Fatal(s, err)
 			}
-			if !bytes.Equal(save(t, c), files[i]) {
-				t.Fatalf("step %d: another file", i)
-			}
+			test.StopIf(t, !bytes.Equal(save(t, c), files[i]), "step %d: another file", i)
 			if got := answers(t, c, query); !slices.Equal(got, states[i]) {
 				t.Fatalf("step %d: %v, want %v", i, got, states[i])
 			}
@@ -134,14 +117,13 @@ func answers(t *testing.T, c *Classifier, x []float32) []float64 {
 	if errors.Is(err, qda.ErrNoExamples) {
 		return nil
 	}
-	must(t, err)
+	test.OK(t, err)
 	return append(p, none)
 }
 
 func save(t *testing.T, c *Classifier) []byte {
 	t.Helper()
-	b, err := c.Save()
-	must(t, err)
+	b := test.Must(c.Save())(t)
 	return b
 }
 
@@ -181,30 +163,24 @@ func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool
 		}
 	}
 	var label *qda.LabelError
-	if err != nil && !errors.As(err, &label) && Code(err) != "class" {
-		t.Fatal(err)
-	}
+	test.StopIf(t, err != nil && !errors.As(err, &label) && Code(err) != "class", "%v", err)
 	return err == nil && c.journal.noted > steps
 }
 
 func TestUndoForgetsTheOldest(t *testing.T) {
 	c := fresh(t, Settings{})
 	for range MaxSteps + 5 {
-		_, err := c.Add("a", "", []float32{1, 2})
-		must(t, err)
+		test.Must(c.Add("a", "", []float32{1, 2}))(t)
 	}
 	n := 0
 	for {
-		step, err := c.Undo()
-		must(t, err)
+		step := test.Must(c.Undo())(t)
 		if step == nil {
 			break
 		}
 		n++
 	}
-	if n != MaxSteps || len(c.Classes()[0].Examples) != 5 {
-		t.Errorf("%d steps taken back, %d examples left", n, len(c.Classes()[0].Examples))
-	}
+	test.FailIf(t, n != MaxSteps || len(c.Classes()[0].Examples) != 5, "%d steps taken back, %d examples left", n, len(c.Classes()[0].Examples))
 }
 
 // A group counts as one example, its mean, wherever its frames came in between.
@@ -215,25 +191,21 @@ func TestGroupIsOneExample(t *testing.T) {
 	c := fresh(t, s)
 	var ids []string
 	for i, x := range all[0][:3] {
-		id, err := c.Add("a", "walk", x)
-		must(t, err)
+		id := test.Must(c.Add("a", "walk", x))(t)
 		ids = append(ids, id)
-		_, err = c.Add("b", "", all[1][i])
-		must(t, err)
+		test.Must(c.Add("b", "", all[1][i]))(t)
 	}
 	if k := c.Classes()[0]; len(k.Bursts) != 1 || len(k.Examples) != 3 {
 		t.Errorf("%d examples count as %d", len(k.Examples), len(k.Bursts))
 	}
-	must(t, c.Remove(ids[1]))
-	must(t, c.Remove(ids[2]))
+	test.OK(t, c.Remove(ids[1]))
+	test.OK(t, c.Remove(ids[2]))
 	one := fresh(t, s)
 	for i := range 3 {
 		if i == 0 {
-			_, err := one.Add("a", "", all[0][0])
-			must(t, err)
+			test.Must(one.Add("a", "", all[0][0]))(t)
 		}
-		_, err := one.Add("b", "", all[1][i])
-		must(t, err)
+		test.Must(one.Add("b", "", all[1][i]))(t)
 	}
 	if got, want := ask(t, c, all[0][5]), ask(t, one, all[0][5]); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -259,8 +231,7 @@ func TestDefaultPriorServesAnyDimension(t *testing.T) {
 			c := fresh(t, Settings{NonePrior: 0.5})
 			for k, x := range all[:5] {
 				for _, v := range x[:3] {
-					_, err := c.Add(string(rune('a'+k)), "", v)
-					must(t, err)
+					test.Must(c.Add(string(rune('a'+k)), "", v))(t)
 				}
 			}
 			var known []float64
@@ -284,9 +255,7 @@ func TestDefaultPriorServesAnyDimension(t *testing.T) {
 			}
 		}
 		accuracy, confidence := float64(right)/float64(asked), sure/float64(asked)
-		if accuracy < 0.9 || math.Abs(accuracy-confidence) > 0.15 || told < 0.85 {
-			t.Errorf("d = %d: right %.2f, sure %.2f, AUROC %.2f", d, accuracy, confidence, told)
-		}
+		test.FailIf(t, accuracy < 0.9 || math.Abs(accuracy-confidence) > 0.15 || told < 0.85, "d = %d: right %.2f, sure %.2f, AUROC %.2f", d, accuracy, confidence, told)
 	}
 }
 
@@ -307,12 +276,10 @@ func TestPredictionsAllocateNothing(t *testing.T) {
 	c := fresh(t, Settings{NonePrior: 0.2})
 	for k, x := range all {
 		for _, v := range x[:5] {
-			_, err := c.Add(string(rune('a'+k)), "", v)
-			must(t, err)
+			test.Must(c.Add(string(rune('a'+k)), "", v))(t)
 		}
 	}
-	again, err := OpenUnder(save(t, c), learned(t, 64))
-	must(t, err)
+	again := test.Must(OpenUnder(save(t, c), learned(t, 64)))(t)
 	p := make([]float64, 5)
 	for _, c := range []*Classifier{c, again} {
 		if n := testing.AllocsPerRun(100, func() { _, _ = c.ProbabilitiesTo(p, all[1][5]) }); n > 0 {
@@ -331,7 +298,7 @@ func TestErrorsHaveCodes(t *testing.T) {
 		"value":     func() error { return c.Configure(Settings{NonePrior: 1}) },
 		"format":    func() error { _, err := Open([]byte("x")); return err },
 		"extractor": func() error {
-			must(t, c.Identify(model.Extractor{ID: "a"}))
+			test.OK(t, c.Identify(model.Extractor{ID: "a"}))
 			return c.Identify(model.Extractor{ID: "b"})
 		},
 		"failed": func() error { return errors.New("x") },
@@ -348,7 +315,7 @@ func TestErrorsHaveCodes(t *testing.T) {
 // undone.
 func TestWhatIsRefusedChangesNothing(t *testing.T) {
 	c := fresh(t, Settings{})
-	must(t, second(c.AddClass("a")))
+	test.OK(t, second(c.AddClass("a")))
 	for _, x := range []struct {
 		label  string
 		vector []float32
@@ -356,9 +323,7 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 		if _, err := c.Add(x.label, "", x.vector); err == nil {
 			t.Errorf("%q %v was taken", x.label, x.vector)
 		}
-		if c.Dim() != 0 || c.Len() != 1 {
-			t.Errorf("after %q %v: %d numbers, %d classes", x.label, x.vector, c.Dim(), c.Len())
-		}
+		test.FailIf(t, c.Dim() != 0 || c.Len() != 1, "after %q %v: %d numbers, %d classes", x.label, x.vector, c.Dim(), c.Len())
 	}
 	if undone, err := c.Undo(); undone == nil || err != nil || c.Len() != 0 {
 		t.Errorf("the class was not taken back: %v, %v", undone, err)
@@ -369,11 +334,10 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 	c := fresh(t, Settings{})
 	for i := range model.MaxClasses - 1 {
-		must(t, second(c.AddClass(strconv.Itoa(i))))
+		test.OK(t, second(c.AddClass(strconv.Itoa(i))))
 	}
 	for i := range model.MaxExamples - 1 {
-		_, err := c.Add(strconv.Itoa(i%1000), "", []float32{1, float32(i)})
-		must(t, err)
+		test.Must(c.Add(strconv.Itoa(i%1000), "", []float32{1, float32(i)}))(t)
 	}
 	long := strings.Repeat("a", model.MaxLabel)
 	for _, label := range []string{long + "a", " ", "a\n\x01b", "none of THESE"} {
@@ -381,20 +345,16 @@ func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 			t.Errorf("the label %q: %v", label, err)
 		}
 	}
-	_, err := c.Add(long, "", []float32{1, 2})
-	must(t, err)
+	test.Must(c.Add(long, "", []float32{1, 2}))(t)
 	_, more := c.Add("0", "", []float32{1, 2})
 	for what, err := range map[string]error{"a class": second(c.AddClass("b")), "an example": more} {
-		if Code(err) != "limit" {
-			t.Errorf("%s too many: %v", what, err)
-		}
+		test.FailIf(t, Code(err) != "limit", "%s too many: %v", what, err)
 	}
 	if _, err := c.Save(); err != nil || c.Len() != model.MaxClasses {
 		t.Errorf("%d classes, %v", c.Len(), err)
 	}
 	other := fresh(t, Settings{})
-	_, err = other.Add("b", "", []float32{1, 2})
-	must(t, err)
+	test.Must(other.Add("b", "", []float32{1, 2}))(t)
 	if _, err := Merge(c, other); Code(err) != "limit" {
 		t.Errorf("merged: %v", err)
 	}
@@ -402,38 +362,31 @@ func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 
 // The zero Classifier is a new one, and the default prior the one that nil stands for.
 func TestZeroClassifierAndDefaultPrior(t *testing.T) {
-	prior, err := Default(3)
-	must(t, err)
-	own, err := New(Settings{}, prior)
-	must(t, err)
+	prior := test.Must(Default(3))(t)
+	own := test.Must(New(Settings{}, prior))(t)
 	var files [][]byte
 	var answers [][]float64
 	for _, c := range []*Classifier{new(Classifier), fresh(t, Settings{}), own} {
 		for i, x := range [][]float32{{1, 0, 0}, {0, 1, 0}} {
-			_, err := c.Add(string(rune('a'+i)), "", x)
-			must(t, err)
+			test.Must(c.Add(string(rune('a'+i)), "", x))(t)
 		}
 		files, answers = append(files, save(t, c)), append(answers, ask(t, c, []float32{2, 1, 0}))
 	}
 	for i := range files {
-		if !bytes.Equal(files[i], files[0]) || !slices.Equal(answers[i], answers[0]) {
-			t.Errorf("classifier %d has another file or another answer, %v for %v", i, answers[i], answers[0])
-		}
+		test.FailIf(t, !bytes.Equal(files[i], files[0]) || !slices.Equal(answers[i], answers[0]), "classifier %d has another file or another answer, %v for %v", i, answers[i], answers[0])
 	}
 }
 
 // A name alone does not make two extractors the same: their files do, where they are known.
 func TestExtractorsOfOneNameAndOtherFiles(t *testing.T) {
 	made := func(sha256 string) *Classifier {
-		c, err := New(Settings{}, nil)
-		must(t, err)
-		must(t, c.Identify(model.Extractor{ID: "a", SHA256: sha256}))
-		_, err = c.Add("x", "", []float32{1, 2})
-		must(t, err)
+		c := test.Must(New(Settings{}, nil))(t)
+		test.OK(t, c.Identify(model.Extractor{ID: "a", SHA256: sha256}))
+		test.Must(c.Add("x", "", []float32{1, 2}))(t)
 		return c
 	}
 	one := made("11")
-	must(t, one.Identify(model.Extractor{ID: "a"}))
+	test.OK(t, one.Identify(model.Extractor{ID: "a"}))
 	if err := one.Identify(model.Extractor{ID: "a", SHA256: "22"}); Code(err) != "extractor" {
 		t.Errorf("other files, after the same name without them: %v", err)
 	}
@@ -451,11 +404,9 @@ func TestMergeKeepsGroupsApart(t *testing.T) {
 	all := pictures(rng, 1, 4, 8, 0.3)[0]
 	a, b := fresh(t, Settings{NonePrior: 0.1}), fresh(t, Settings{})
 	for i, c := range []*Classifier{a, a, b, b} {
-		_, err := c.Add("x", "g", all[i])
-		must(t, err)
+		test.Must(c.Add("x", "g", all[i]))(t)
 	}
-	both, err := Merge(a, b)
-	must(t, err)
+	both := test.Must(Merge(a, b))(t)
 	if k := both.Classes(); len(k) != 1 || len(k[0].Bursts) != 2 || len(k[0].Examples) != 4 || both.Settings() != a.Settings() {
 		t.Errorf("%+v", k)
 	}

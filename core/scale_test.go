@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"metaqda/core/test"
 )
 
 // tableOf returns rows of columns in units of their own, one of them constant, of three
@@ -43,14 +45,9 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 		return y
 	}
 	teach := func(s Settings, rows [][]float32) *Classifier {
-		c, err := New(s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := test.Must(New(s, nil))(t)
 		for i, x := range rows {
-			if _, err := c.Add(string(rune('a'+i%3)), "", x); err != nil {
-				t.Fatal(err)
-			}
+			test.Must(c.Add(string(rune('a'+i%3)), "", x))(t)
 		}
 		return c
 	}
@@ -66,9 +63,7 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 		for _, x := range asked {
 			got, err := c.Predict(x)
 			expect, err2 := want.Predict(scaled(of, x))
-			if err != nil || err2 != nil {
-				t.Fatal(err, err2)
-			}
+			test.StopIf(t, err != nil || err2 != nil, "%v %v", err, err2)
 			for j, p := range append(got.Probabilities, got.None) {
 				if w := append(expect.Probabilities, expect.None)[j]; math.Abs(p-w) > 1e-5 {
 					t.Errorf("%s: probability %d is %v, want %v", what, j, p, w)
@@ -78,45 +73,28 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 		}
 		got, err := c.Classify(t.Context(), batch, nil)
 		expect, err2 := want.Classify(t.Context(), batchWant, nil)
-		if err != nil || err2 != nil {
-			t.Fatal(err, err2)
-		}
+		test.StopIf(t, err != nil || err2 != nil, "%v %v", err, err2)
 		for i := range got {
-			if math.Abs(got[i].None-expect[i].None) > 1e-5 {
-				t.Errorf("%s: none of batch row %d is %v, want %v", what, i, got[i].None, expect[i].None)
-			}
+			test.FailIf(t, math.Abs(got[i].None-expect[i].None) > 1e-5, "%s: none of batch row %d is %v, want %v", what, i, got[i].None, expect[i].None)
 		}
 	}
 	c := teach(s, taught)
 	compare("taught", c, taught)
-	if c.moved {
-		t.Error("an answer leaves the columns to be standardised again")
-	}
-	if err := c.Remove(c.Classes()[0].Examples[0].ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Undo(); err != nil {
-		t.Fatal(err)
-	}
+	test.FailIf(t, c.moved, "an answer leaves the columns to be standardised again")
+	test.OK(t, c.Remove(c.Classes()[0].Examples[0].ID))
+	test.Must(c.Undo())(t)
 	compare("removed and undone", c, taught)
 	file, err := c.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	opened, err := Open(file)
-	if err != nil || opened.Settings() != s {
-		t.Fatalf("opened with %v, %v", opened.Settings(), err)
-	}
+	test.StopIf(t, err != nil || opened.Settings() != s, "opened with %v, %v", opened.Settings(), err)
 	compare("opened", opened, taught)
 }
 
 func TestScalesThatCannotBe(t *testing.T) {
 	learned := &Prior{sum: "a"}
 	learned.file, _ = DefaultFile(6)
-	one, err := New(Settings{Scale: "standardise"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := test.Must(New(Settings{Scale: "standardise"}, nil))(t)
 	for what, do := range map[string]func() error{
 		"another word":    func() error { _, err := New(Settings{Scale: "whiten"}, nil); return err },
 		"a learned prior": func() error { _, err := New(Settings{Scale: "standardise"}, learned); return err },
@@ -134,11 +112,7 @@ func TestScalesThatCannotBe(t *testing.T) {
 	// One example, and two that are alike, have no deviation: an answer without NaN.
 	for range 2 {
 		a, err := one.Predict(tableOf(2)[1])
-		if err != nil || math.IsNaN(a.None) || math.IsNaN(a.Probabilities[0]) {
-			t.Errorf("%v, %v", a, err)
-		}
-		if _, err := one.Add("a", "", tableOf(1)[0]); err != nil {
-			t.Fatal(err)
-		}
+		test.FailIf(t, err != nil || math.IsNaN(a.None) || math.IsNaN(a.Probabilities[0]), "%v, %v", a, err)
+		test.Must(one.Add("a", "", tableOf(1)[0]))(t)
 	}
 }

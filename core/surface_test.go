@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 var renew = flag.Bool("renew", false, "write the list of what is exported")
@@ -21,38 +23,29 @@ func TestSurfaceIsTheOneListed(t *testing.T) {
 	const list = "testdata/exported.txt"
 	got := surface(t)
 	if *renew {
-		must(t, os.WriteFile(list, []byte(got), 0o666))
+		test.OK(t, os.WriteFile(list, []byte(got), 0o666))
 	}
-	want, err := os.ReadFile(list)
-	must(t, err)
+	want := test.Must(os.ReadFile(list))(t)
 	was, is := strings.Split(string(want), "\n"), strings.Split(got, "\n")
 	for _, line := range was {
-		if !slices.Contains(is, line) {
-			t.Errorf("no longer exported: %s", line)
-		}
+		test.FailIf(t, !slices.Contains(is, line), "no longer exported: %s", line)
 	}
 	for _, line := range is {
-		if !slices.Contains(was, line) {
-			t.Errorf("newly exported: %s", line)
-		}
+		test.FailIf(t, !slices.Contains(was, line), "newly exported: %s", line)
 	}
-	if t.Failed() || string(want) != got {
-		t.Errorf("%s is another list; if that is meant: go test ./core -run TestSurface -renew", list)
-	}
+	test.FailIf(t, t.Failed() || string(want) != got, "%s is another list; if that is meant: go test ./core -run TestSurface -renew", list)
 }
 
 // surface returns the exported declarations of this package, in order.
 func surface(t *testing.T) string {
-	names, err := filepath.Glob("*.go")
-	must(t, err)
+	names := test.Must(filepath.Glob("*.go"))(t)
 	var all []string
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		files := token.NewFileSet()
-		f, err := parser.ParseFile(files, name, nil, 0)
-		must(t, err)
+		f := test.Must(parser.ParseFile(files, name, nil, 0))(t)
 		ast.FileExports(f)
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
@@ -61,7 +54,7 @@ func surface(t *testing.T) string {
 				}
 			}
 			var text bytes.Buffer
-			must(t, format.Node(&text, files, d))
+			test.OK(t, format.Node(&text, files, d))
 			all = append(all, text.String()+"\n")
 		}
 	}

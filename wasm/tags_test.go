@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // onlyInJS are the packages that exist for GOOS=js alone.
@@ -18,7 +20,7 @@ var onlyInJS = []string{"syscall/js", "github.com/hack-pad/", "honnef.co/go/js/d
 // tested natively too.
 func TestFilesForJSSayItInTheirNames(t *testing.T) {
 	files := 0
-	err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
+	test.OK(t, fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}
@@ -36,11 +38,6 @@ func TestFilesForJSSayItInTheirNames(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if files < 15 {
-		t.Fatalf("only %d files found", files)
-	}
+	}))
+	test.StopIf(t, files < 15, "only %d files found", files)
 }

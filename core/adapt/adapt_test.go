@@ -15,6 +15,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/session"
+	"metaqda/core/test"
 )
 
 const dim = 24
@@ -54,18 +55,13 @@ func world(seed uint64, classes, pictures int, width float64) Session {
 
 func learn(t *testing.T, p *model.Prior, sessions ...Session) *Learned {
 	t.Helper()
-	l, err := Learn(t.Context(), p, sessions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := test.Must(Learn(t.Context(), p, sessions))(t)
 	return l
 }
 
 func TestItPaysWhereClassesVaryAlikeAndOnlyThere(t *testing.T) {
 	l := learn(t, plain(), world(1, 12, 8, 4), world(2, 6, 5, 4), world(3, 1, 9, 4))
-	if l.Prior == nil || l.After.Accuracy < l.Before.Accuracy+0.05 || l.Classes != 19 {
-		t.Fatalf("%+v", l)
-	}
+	test.StopIf(t, l.Prior == nil || l.After.Accuracy < l.Before.Accuracy+0.05 || l.Classes != 19, "%+v", l)
 	fresh := world(9, 12, 8, 4)
 	m := measurement{prior: plain(), dim: dim}
 	seen := func(p *model.Prior) Measured {
@@ -79,10 +75,7 @@ func TestItPaysWhereClassesVaryAlikeAndOnlyThere(t *testing.T) {
 			}
 			classes = append(classes, x)
 		}
-		samples, err := m.ask(context.Background(), p.NIW, classes, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		samples := test.Must(m.ask(context.Background(), p.NIW, classes, 1))(t)
 		return judge(p.Session.Population, samples, 0)
 	}
 	if a, b := seen(plain()), seen(l.Prior); b.Accuracy < a.Accuracy+0.05 || b.Loss > a.Loss-0.05 || b.AUROC < a.AUROC {
@@ -104,9 +97,7 @@ func TestWhatIsLearnedIsWhatASessionOfAllClassesHas(t *testing.T) {
 	}
 	s := world(4, 6, 5, 3)
 	l := learn(t, p, s)
-	if l.Prior == nil {
-		t.Fatalf("%+v", l)
-	}
+	test.StopIf(t, l.Prior == nil, "%+v", l)
 	var want, got mat.SymDense
 	want.SymOuterK(1, p.NIW.L)
 	got.SymOuterK(1, l.Prior.NIW.L)
@@ -137,9 +128,7 @@ func TestWhatIsLearnedIsWhatASessionOfAllClassesHas(t *testing.T) {
 			t.Errorf("m[%d] is %v, want %v", i, l.Prior.NIW.M[i], v)
 		}
 		for j := range i + 1 {
-			if math.Abs(got.At(i, j)-scale*want.At(i, j)) > 1e-9 {
-				t.Errorf("S[%d,%d] is %v, want %v", i, j, got.At(i, j), scale*want.At(i, j))
-			}
+			test.FailIf(t, math.Abs(got.At(i, j)-scale*want.At(i, j)) > 1e-9, "S[%d,%d] is %v, want %v", i, j, got.At(i, j), scale*want.At(i, j))
 		}
 	}
 }
@@ -152,9 +141,7 @@ func TestFramesOfABurstCountOnce(t *testing.T) {
 		}
 	}
 	a, b := learn(t, plain(), once), learn(t, plain(), often)
-	if a.Prior == nil || !mat.EqualApprox(a.Prior.NIW.L, b.Prior.NIW.L, 1e-9) {
-		t.Errorf("%+v once, %+v often", a, b)
-	}
+	test.FailIf(t, a.Prior == nil || !mat.EqualApprox(a.Prior.NIW.L, b.Prior.NIW.L, 1e-9), "%+v once, %+v often", a, b)
 }
 
 func TestTheSameComesOfTheSame(t *testing.T) {
@@ -165,9 +152,7 @@ func TestTheSameComesOfTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !bytes.Equal(files[0], files[1]) {
-		t.Error("two files of the same pictures differ")
-	}
+	test.FailIf(t, !bytes.Equal(files[0], files[1]), "two files of the same pictures differ")
 }
 
 func TestWhatCannotBeLearnedFromIsRefused(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"metaqda/core/metrics"
+	"metaqda/core/test"
 )
 
 // gaussianTask draws way classes of shot rows about random means, and queries.
@@ -33,9 +34,7 @@ func gaussianTask(seed uint64, way, shot, d int) (Task, *mat.Dense) {
 
 func scoresOf(t *testing.T, c Classifier, task Task, queries *mat.Dense) *mat.Dense {
 	t.Helper()
-	if err := c.Fit(task); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, c.Fit(task))
 	q, _ := queries.Dims()
 	dst := mat.NewDense(q, task.Way, nil)
 	c.ScoresTo(dst, queries)
@@ -84,9 +83,7 @@ func compareProbabilities(t *testing.T, got, want *mat.Dense) {
 		metrics.SoftmaxTo(p, got.RawRowView(i), 1)
 		metrics.SoftmaxTo(q, want.RawRowView(i), 1)
 		for c := range p {
-			if !(math.Abs(p[c]-q[c]) <= 1e-4) {
-				t.Errorf("query %d class %d: probability %v, want %v", i, c, p[c], q[c])
-			}
+			test.FailIf(t, !(math.Abs(p[c]-q[c]) <= 1e-4), "query %d class %d: probability %v, want %v", i, c, p[c], q[c])
 		}
 	}
 }
@@ -105,16 +102,12 @@ func TestSpanKeepsInnerProducts(t *testing.T) {
 	var want, got mat.Dense
 	want.Mul(queries, task.Support.T())
 	got.Mul(s.Project(queries), s.Coords.T())
-	if !mat.EqualApprox(&got, &want, 1e-10) {
-		t.Error("inner products of queries and support are not kept")
-	}
+	test.FailIf(t, !mat.EqualApprox(&got, &want, 1e-10), "inner products of queries and support are not kept")
 	want.Reset()
 	got.Reset()
 	want.Mul(task.Support, task.Support.T())
 	got.Mul(s.Coords, s.Coords.T())
-	if !mat.EqualApprox(&got, &want, 1e-10) {
-		t.Error("inner products within the support are not kept")
-	}
+	test.FailIf(t, !mat.EqualApprox(&got, &want, 1e-10), "inner products within the support are not kept")
 }
 
 func TestSpanOfZeros(t *testing.T) {
@@ -127,9 +120,7 @@ func TestSpanOfZeros(t *testing.T) {
 func TestCentroidByHand(t *testing.T) {
 	task := Task{Support: mat.NewDense(3, 2, []float64{0, 0, 2, 0, 0, 3}), Labels: []int{0, 0, 1}, Way: 2}
 	got := scoresOf(t, &Centroid{}, task, mat.NewDense(1, 2, []float64{1, 1}))
-	if got.At(0, 0) != -1 || got.At(0, 1) != -5 {
-		t.Errorf("scores %v, want -1 and -5", got.RawMatrix().Data)
-	}
+	test.FailIf(t, got.At(0, 0) != -1 || got.At(0, 1) != -5, "scores %v, want -1 and -5", got.RawMatrix().Data)
 }
 
 // The oracle is gonum's covariance and multivariate normal density.
@@ -165,16 +156,12 @@ func TestDiscriminantAgreesWithNormalDensities(t *testing.T) {
 					mean[j] = stat.Mean(mat.Col(nil, j, classRows(task, c)), nil)
 				}
 				normal, ok := distmv.NewNormal(mean, s, nil)
-				if !ok {
-					t.Fatal("oracle failed")
-				}
+				test.StopIf(t, !ok, "oracle failed")
 				difference := got.At(i, c) - normal.LogProb(queries.RawRowView(i))
 				if c == 0 {
 					base = difference // the constant that is left out
 				}
-				if !(math.Abs(difference-base) <= 1e-4*(1+math.Abs(got.At(i, c)))) {
-					t.Errorf("pooled %v query %d class %d: off by %v", pooled, i, c, difference-base)
-				}
+				test.FailIf(t, !(math.Abs(difference-base) <= 1e-4*(1+math.Abs(got.At(i, c)))), "pooled %v query %d class %d: off by %v", pooled, i, c, difference-base)
 			}
 		}
 	}
@@ -198,9 +185,7 @@ func TestDiscriminantWithOneRowIsNearestCentroid(t *testing.T) {
 	for _, pooled := range []bool{false, true} {
 		got := scoresOf(t, &Discriminant{Pooled: pooled}, task, queries)
 		for i := range 20 {
-			if metrics.Best(got.RawRowView(i)) != metrics.Best(want.RawRowView(i)) {
-				t.Errorf("pooled %v: query %d goes to another class than the nearest centroid", pooled, i)
-			}
+			test.FailIf(t, metrics.Best(got.RawRowView(i)) != metrics.Best(want.RawRowView(i)), "pooled %v: query %d goes to another class than the nearest centroid", pooled, i)
 		}
 	}
 }
@@ -208,9 +193,7 @@ func TestDiscriminantWithOneRowIsNearestCentroid(t *testing.T) {
 func TestDiscriminantOfEqualRowsIsDefined(t *testing.T) {
 	task := Task{Support: mat.NewDense(4, 2, []float64{1, 1, 1, 1, 1, 1, 1, 1}), Labels: []int{0, 0, 1, 1}, Way: 2}
 	got := scoresOf(t, &Discriminant{}, task, mat.NewDense(1, 2, []float64{0, 3}))
-	if got.At(0, 0) != got.At(0, 1) || math.IsNaN(got.At(0, 0)) {
-		t.Errorf("scores %v, want equal numbers", got.RawMatrix().Data)
-	}
+	test.FailIf(t, got.At(0, 0) != got.At(0, 1) || math.IsNaN(got.At(0, 0)), "scores %v, want equal numbers", got.RawMatrix().Data)
 }
 
 func checkGradient(t *testing.T, name string, loss func(grad, x []float64) float64, x []float64) {
@@ -220,9 +203,7 @@ func checkGradient(t *testing.T, name string, loss func(grad, x []float64) float
 	scratch := make([]float64, len(x))
 	want := fd.Gradient(nil, func(x []float64) float64 { return loss(scratch, x) }, x, &fd.Settings{Formula: fd.Central})
 	for i := range want {
-		if !(math.Abs(got[i]-want[i]) <= 1e-6*(1+math.Abs(want[i]))) {
-			t.Errorf("%s: derivative %d is %v, by differences %v", name, i, got[i], want[i])
-		}
+		test.FailIf(t, !(math.Abs(got[i]-want[i]) <= 1e-6*(1+math.Abs(want[i]))), "%s: derivative %d is %v, by differences %v", name, i, got[i], want[i])
 	}
 }
 
@@ -269,18 +250,14 @@ func TestLogisticSolvesTheScalarProblem(t *testing.T) {
 				hi = w
 			}
 		}
-		if math.Abs(got.At(0, 0)-lo) > 1e-5 || math.Abs(got.At(0, 1)+lo) > 1e-5 {
-			t.Errorf("C = %v: scores %v, want +-%v", c, got.RawMatrix().Data, lo)
-		}
+		test.FailIf(t, math.Abs(got.At(0, 0)-lo) > 1e-5 || math.Abs(got.At(0, 1)+lo) > 1e-5, "C = %v: scores %v, want +-%v", c, got.RawMatrix().Data, lo)
 	}
 }
 
 func TestLogisticStopsWhereTheGradientVanishes(t *testing.T) {
 	task, _ := gaussianTask(6, 5, 5, 25)
 	m := &Logistic{}
-	if err := m.Fit(task); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, m.Fit(task))
 	x := append(append([]float64{}, m.w.RawMatrix().Data...), m.b...)
 	grad := make([]float64, len(x))
 	newLogisticLoss(task, m.penalty()).loss(grad, x)
@@ -294,9 +271,7 @@ func TestNeighboursVotes(t *testing.T) {
 	task := Task{Support: support, Labels: []int{1, 1, 0, 0, 0, 2}, Way: 3}
 	got := scoresOf(t, &Neighbours{K: 3}, task, mat.NewDense(1, 1, []float64{0.4}))
 	for c, want := range []float64{math.Log(1e-12), math.Log(2.0 / 3), math.Log(1.0 / 3)} {
-		if !(math.Abs(got.At(0, c)-want) <= 1e-12) {
-			t.Errorf("class %d: %v, want %v", c, got.At(0, c), want)
-		}
+		test.FailIf(t, !(math.Abs(got.At(0, c)-want) <= 1e-12), "class %d: %v, want %v", c, got.At(0, c), want)
 	}
 }
 
@@ -338,9 +313,7 @@ func TestMethodsSeparateWhatIsSeparate(t *testing.T) {
 		}
 		scores := scoresOf(t, m.New(), support, q)
 		for i := range 16 {
-			if metrics.Best(scores.RawRowView(i)) != i%4 {
-				t.Errorf("%s: query %d of class %d goes to %d", m.Name, i, i%4, metrics.Best(scores.RawRowView(i)))
-			}
+			test.FailIf(t, metrics.Best(scores.RawRowView(i)) != i%4, "%s: query %d of class %d goes to %d", m.Name, i, i%4, metrics.Best(scores.RawRowView(i)))
 		}
 	}
 }
@@ -348,13 +321,9 @@ func TestMethodsSeparateWhatIsSeparate(t *testing.T) {
 func TestDenseIsRepeatable(t *testing.T) {
 	task, queries := gaussianTask(9, 3, 3, 10)
 	a, b := scoresOf(t, &Dense{}, task, queries), scoresOf(t, &Dense{}, task, queries)
-	if !mat.Equal(a, b) {
-		t.Error("the same seed trained two heads")
-	}
+	test.FailIf(t, !mat.Equal(a, b), "the same seed trained two heads")
 	task.Seed++
-	if mat.Equal(a, scoresOf(t, &Dense{}, task, queries)) {
-		t.Error("another seed trained the same head")
-	}
+	test.FailIf(t, mat.Equal(a, scoresOf(t, &Dense{}, task, queries)), "another seed trained the same head")
 }
 
 // No neighbours give no votes: that is a programmer's mistake, not NaN.
@@ -363,9 +332,7 @@ func TestNeighboursAreWanted(t *testing.T) {
 	for _, m := range []interface{ Fit(Task) error }{&Neighbours{}, &Propagation{}, &Laplacian{}} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%T fits without a number of neighbours", m)
-				}
+				test.FailIf(t, recover() == nil, "%T fits without a number of neighbours", m)
 			}()
 			_ = m.Fit(task)
 		}()

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"metaqda/core/metrics"
+	"metaqda/core/test"
 )
 
 func randomFactor(seed uint64, d int) *mat.TriDense {
@@ -34,14 +35,10 @@ func TestMAMLWithoutStepsIsGaussian(t *testing.T) {
 	means, _ := task.means()
 	for c := range 3 {
 		normal, ok := distmv.NewNormal(means.RawRowView(c), &sigma, nil)
-		if !ok {
-			t.Fatal("oracle failed")
-		}
+		test.StopIf(t, !ok, "oracle failed")
 		for i := range 12 {
 			want := normal.LogProb(queries.RawRowView(i)) + 2.5*math.Log(2*math.Pi)
-			if !(math.Abs(got.At(i, c)-want) <= 1e-9) {
-				t.Errorf("query %d class %d: %v, want %v", i, c, got.At(i, c), want)
-			}
+			test.FailIf(t, !(math.Abs(got.At(i, c)-want) <= 1e-9), "query %d class %d: %v, want %v", i, c, got.At(i, c), want)
 		}
 	}
 }
@@ -130,7 +127,5 @@ func TestTrainMAMLLowersTheLoss(t *testing.T) {
 		return tally.MeanLoss()
 	}
 	before, after := loss(TrainMAML(d, 0, draw)), loss(TrainMAML(d, 300, draw))
-	if !(after < 0.8*before) {
-		t.Errorf("loss %v before, %v after training", before, after)
-	}
+	test.FailIf(t, !(after < 0.8*before), "loss %v before, %v after training", before, after)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/test"
 )
 
 func randomRows(rng *rand.Rand, n, d int) *mat.Dense {
@@ -41,9 +43,7 @@ func TestNearest(t *testing.T) {
 			return 1
 		})
 		for k, e := range edges {
-			if e.to != order[k+1] || math.Abs(e.weight-dot(x.RawRowView(i), x.RawRowView(e.to))) > 1e-14 {
-				t.Fatalf("neighbour %d of row %d is %v, want row %d", k, i, e, order[k+1])
-			}
+			test.StopIf(t, e.to != order[k+1] || math.Abs(e.weight-dot(x.RawRowView(i), x.RawRowView(e.to))) > 1e-14, "neighbour %d of row %d is %v, want row %d", k, i, e, order[k+1])
 		}
 	}
 	if g := nearest(x.Slice(0, 1, 0, 4).(*mat.Dense), 5); len(g) != 1 || len(g[0]) != 0 {
@@ -57,9 +57,7 @@ func TestPropagationMatchesTheInverse(t *testing.T) {
 	support, queries := randomRows(rng, 6, 5), randomRows(rng, 11, 5)
 	labels := []int{0, 1, 2, 0, 1, 2}
 	m := &Propagation{Neighbours: 4, Alpha: 0.9, Gamma: 3}
-	if err := m.Fit(Task{Support: support, Labels: labels, Way: 3}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, m.Fit(Task{Support: support, Labels: labels, Way: 3}))
 	got := mat.NewDense(11, 3, nil)
 	m.ScoreTogether(got, queries)
 
@@ -96,9 +94,7 @@ func TestPropagationMatchesTheInverse(t *testing.T) {
 	for i, c := range labels {
 		y.Set(i, c, 1)
 	}
-	if err := z.Solve(a, y); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, z.Solve(a, y))
 	for i := range 11 {
 		row := z.RawRowView(6 + i)
 		for c, v := range row {
@@ -115,9 +111,7 @@ func TestPropagationWithoutAPath(t *testing.T) {
 	support := mat.NewDense(2, 3, []float64{1, 0, 0, 0.8, 0.6, 0})
 	queries := mat.NewDense(2, 3, []float64{0, 0, 1, 0, 0, -1})
 	m := &Propagation{Neighbours: 1, Alpha: 0.99, Gamma: 3}
-	if err := m.Fit(Task{Support: support, Labels: []int{0, 1}, Way: 2}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, m.Fit(Task{Support: support, Labels: []int{0, 1}, Way: 2}))
 	got := mat.NewDense(2, 2, nil)
 	m.ScoreTogether(got, queries)
 	for i := range 2 {
@@ -135,9 +129,7 @@ func TestLaplacianByHand(t *testing.T) {
 	support := mat.NewDense(2, 2, []float64{1, 0, 0, 1})
 	queries := mat.NewDense(3, 2, []float64{1, 0.1, 0.9, 0, 0, 1})
 	m := &Laplacian{Neighbours: 1, Lambda: 0.5}
-	if err := m.Fit(Task{Support: support, Labels: []int{0, 1}, Way: 2}); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, m.Fit(Task{Support: support, Labels: []int{0, 1}, Way: 2}))
 	// The mean of the support is (.5, .5), of the queries (1.9/3, 1.1/3): shift
 	// (-.4/3, .4/3).
 	const s = 0.4 / 3
@@ -161,9 +153,7 @@ func TestLaplacianByHand(t *testing.T) {
 	var a [3][2]float64
 	for c, want := range prototypes {
 		for k, v := range want {
-			if math.Abs(rectified.At(c, k)-v) > 1e-12 {
-				t.Errorf("prototype %d: %v, want %v", c, rectified.RawRowView(c), want)
-			}
+			test.FailIf(t, math.Abs(rectified.At(c, k)-v) > 1e-12, "prototype %d: %v, want %v", c, rectified.RawRowView(c), want)
 		}
 		for i := range 3 {
 			dx, dy := queries.At(i, 0)-want[0], queries.At(i, 1)-want[1]
@@ -216,9 +206,7 @@ func TestTransductiveMethods(t *testing.T) {
 	queries, classes := draw(n)
 	for _, method := range TransductiveMethods() {
 		m := method.New()
-		if err := m.Fit(Task{Support: support, Labels: labels, Way: way}); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, m.Fit(Task{Support: support, Labels: labels, Way: way}))
 		scores := mat.NewDense(n*way, way, nil)
 		m.ScoreTogether(scores, queries)
 		right := 0
@@ -228,16 +216,12 @@ func TestTransductiveMethods(t *testing.T) {
 			for _, v := range row {
 				sum += math.Exp(v)
 			}
-			if math.Abs(sum-1) > 1e-9 {
-				t.Errorf("%s: probabilities sum to %v", method.Name, sum)
-			}
+			test.FailIf(t, math.Abs(sum-1) > 1e-9, "%s: probabilities sum to %v", method.Name, sum)
 			if row[c] == slices.Max(row) {
 				right++
 			}
 		}
-		if right < 43 {
-			t.Errorf("%s: %d of 45 right", method.Name, right)
-		}
+		test.FailIf(t, right < 43, "%s: %d of 45 right", method.Name, right)
 		one := mat.NewDense(1, way, nil)
 		m.ScoreTogether(one, queries.Slice(0, 1, 0, d).(*mat.Dense))
 		if row := one.RawRowView(0); math.IsNaN(row[0]) || row[0] != slices.Max(row) {

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 const fixtures = "../../testdata/dataset/"
@@ -18,9 +20,7 @@ const fixtures = "../../testdata/dataset/"
 // (5i + j - 20) / 8, three rows for each of four classes.
 func checkCounted(t *testing.T, s *Set) {
 	t.Helper()
-	if s.Len() != 12 || s.Dim != 5 {
-		t.Fatalf("got %d x %d, want 12 x 5", s.Len(), s.Dim)
-	}
+	test.StopIf(t, s.Len() != 12 || s.Dim != 5, "got %d x %d, want 12 x 5", s.Len(), s.Dim)
 	row := make([]float64, 5)
 	for i := range 12 {
 		for j, v := range s.RowTo(row, i) {
@@ -28,9 +28,7 @@ func checkCounted(t *testing.T, s *Set) {
 				t.Errorf("row %d column %d: got %v, want %v", i, j, v, want)
 			}
 		}
-		if s.Labels[i] != i/3 {
-			t.Errorf("label of row %d: got %d, want %d", i, s.Labels[i], i/3)
-		}
+		test.FailIf(t, s.Labels[i] != i/3, "label of row %d: got %d, want %d", i, s.Labels[i], i/3)
 	}
 	if got := s.ClassRows(2); len(got) != 3 || got[0] != 6 || got[2] != 8 {
 		t.Errorf("rows of class 2: got %v, want [6 7 8]", got)
@@ -40,28 +38,18 @@ func checkCounted(t *testing.T, s *Set) {
 func TestLoadReadsWhatNumpyWrote(t *testing.T) {
 	for _, name := range []string{"float32.npz", "float64-fortran.npz", "float16-bigendian.npz", "plain.npy"} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Load(fixtures + name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := test.Must(Load(fixtures + name))(t)
 			checkCounted(t, s)
 		})
 	}
 }
 
 func TestLoadJoinsTheDescription(t *testing.T) {
-	s, err := Load(fixtures + "plain.npy")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Name != "plain" || s.Extractor != "numbers counted in eighths" {
-		t.Errorf("got name %q and extractor %q", s.Name, s.Extractor)
-	}
+	s := test.Must(Load(fixtures + "plain.npy"))(t)
+	test.FailIf(t, s.Name != "plain" || s.Extractor != "numbers counted in eighths", "got name %q and extractor %q", s.Name, s.Extractor)
 	for split, want := range map[string]string{"train": "[0 2]", "val": "[1]", "test": "[3]", "all": "[0 1 2 3]", "val,test": "[1 3]"} {
 		got, err := s.Split(split)
-		if err != nil || fmt.Sprint(got) != want {
-			t.Errorf("split %q: got %v, %v, want %v", split, got, err, want)
-		}
+		test.FailIf(t, err != nil || fmt.Sprint(got) != want, "split %q: got %v, %v, want %v", split, got, err, want)
 	}
 	if got := s.Mean(s.ClassRows(0)); got[0] != (-20.0-15-10)/8/3 {
 		t.Errorf("mean of class 0 starts with %v", got[0])
@@ -77,43 +65,31 @@ func TestDecodeCSV(t *testing.T) {
 		"no heading":            "1,2,cat\n3,4,dog\n5,6,cat\n",
 	} {
 		s, err := DecodeCSV("x.csv", strings.NewReader(text), nil)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if fmt.Sprint(s.X, s.Labels, s.Classes) != "[1 2 3 4 5 6] [0 1 0] [cat dog]" {
-			t.Errorf("%s: got %v %v %v", name, s.X, s.Labels, s.Classes)
-		}
+		test.StopIf(t, err != nil, "%s: %v", name, err)
+		test.FailIf(t, fmt.Sprint(s.X, s.Labels, s.Classes) != "[1 2 3 4 5 6] [0 1 0] [cat dog]", "%s: got %v %v %v", name, s.X, s.Labels, s.Classes)
 	}
 }
 
 func TestDecodeCSVKeepsTheOrderOfTheDescription(t *testing.T) {
 	meta := &Meta{Classes: []string{"dog", "cat"}}
 	s, err := DecodeCSV("x.csv", strings.NewReader("label,a\ncat,1\ndog,2\n"), meta)
-	if err != nil || fmt.Sprint(s.Labels) != "[1 0]" {
-		t.Errorf("got %v, %v, want labels [1 0]", s, err)
-	}
+	test.FailIf(t, err != nil || fmt.Sprint(s.Labels) != "[1 0]", "got %v, %v, want labels [1 0]", s, err)
 }
 
 // Groups may be any whole numbers of 32 bits, in a .npz or beside a .npy.
 func TestGroups(t *testing.T) {
 	x, labels := []float32{1, 2, 3, 4, 5, 6}, []int32{0, 1, 1}
 	s, err := DecodeNPZ("x.npz", writeNPZ(t, x, 2, labels), nil)
-	if err != nil || s.Groups != nil {
-		t.Errorf("without groups: %v, %v", s, err)
-	}
+	test.FailIf(t, err != nil || s.Groups != nil, "without groups: %v, %v", s, err)
 	want := fmt.Sprint([]int32{7, -1, math.MaxInt32})
 	for _, groups := range []any{[]int32{7, -1, math.MaxInt32}, []int64{7, -1, math.MaxInt32}} {
 		s, err = DecodeNPZ("x.npz", writeNPZ(t, x, 2, labels, groups), nil)
-		if err != nil || fmt.Sprint(s.Groups) != want {
-			t.Errorf("%T: %v, %v", groups, s, err)
-		}
+		test.FailIf(t, err != nil || fmt.Sprint(s.Groups) != want, "%T: %v, %v", groups, s, err)
 	}
 	path := filepath.Join(t.TempDir(), "x.npy")
 	write := func(groups any) {
 		for name, data := range map[string][]byte{"x.npy": npyBytes("<f4", "(3, 2)", x), "x.labels.npy": npyBytes("<i4", "(3,)", labels), "x.groups.npy": npyOf(groups)} {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(path), name), data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, os.WriteFile(filepath.Join(filepath.Dir(path), name), data, 0o644))
 		}
 	}
 	write([]int32{7, -1, math.MaxInt32})
@@ -136,10 +112,7 @@ func TestBadInputIsNamed(t *testing.T) {
 	nan := []float32{1, 2, float32(math.NaN()), 4}
 	inf := []float32{1, 2, 3, float32(math.Inf(1))}
 	meta := func(text string) *Meta {
-		m, err := DecodeMeta("x.json", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := test.Must(DecodeMeta("x.json", []byte(text)))(t)
 		return m
 	}
 	npz := func(x []float32, labels []int32, m *Meta) func() error {
@@ -188,12 +161,8 @@ func TestBadInputIsNamed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.do()
 			var f *FileError
-			if !errors.As(err, &f) {
-				t.Fatalf("got %v, want a *FileError", err)
-			}
-			if f.File == "" || f.Remedy == "" || f.Row != c.row || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got row %d, %q; want row %d and %q", f.Row, err, c.row, c.want)
-			}
+			test.StopIf(t, !errors.As(err, &f), "got %v, want a *FileError", err)
+			test.FailIf(t, f.File == "" || f.Remedy == "" || f.Row != c.row || !strings.Contains(err.Error(), c.want), "got row %d, %q; want row %d and %q", f.Row, err, c.row, c.want)
 		})
 	}
 }
@@ -207,22 +176,15 @@ func TestLabelsMayBeNamesAndSplitsNumbers(t *testing.T) {
 	} {
 		for _, json := range []string{`{"splits":{"train":[1],"test":["b"]}}`, `{"classes":["b","éc","d"],"splits":{"train":["éc"],"test":[0]}}`} {
 			m, err := DecodeMeta("x.json", []byte(json))
-			if err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, err)
 			s, err := DecodeNPY("x.npy", npyBytes("<f4", "(3, 1)", []float32{1, 2, 3}), labels, m)
-			if err != nil {
-				t.Fatalf("%s: %v", what, err)
-			}
+			test.StopIf(t, err != nil, "%s: %v", what, err)
 			if got := fmt.Sprint(s.Classes[:2], s.Labels, s.Splits); got != "[b éc] [0 1 0] map[test:[0] train:[1]]" {
 				t.Errorf("%s, %s: %s", what, json, got)
 			}
 		}
 	}
-	m, err := DecodeMeta("x.json", []byte(`{"classes":["a"]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := test.Must(DecodeMeta("x.json", []byte(`{"classes":["a"]}`)))(t)
 	if _, err := DecodeNPY("x.npy", npyBytes("<f4", "(3, 1)", []float32{1, 2, 3}), npyBytes("<U2", "(3,)", wide), m); err == nil || !strings.Contains(err.Error(), `class "b"`) {
 		t.Errorf("a name that the .json does not have: %v", err)
 	}
@@ -239,9 +201,7 @@ func TestDuplicateClassNamesAreRefused(t *testing.T) {
 
 func TestMissingSplitSaysWhichThereAre(t *testing.T) {
 	s, err := Load(fixtures + "plain.npy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if _, err = s.Split("evaluation"); err == nil || !strings.Contains(err.Error(), "all, test, train, val") {
 		t.Errorf("got %v", err)
 	}
@@ -251,19 +211,14 @@ func TestReadSplits(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(path, []byte(text), 0o644))
 		return path
 	}
 	file := write("s.json", `{"test": ["b", "c"]}`)
 	write("train.txt", "a\nd\n")
 	write("test.csv", "filename,label\n1.jpg,c\n2.jpg,c\n3.jpg,b\n")
 	for path, want := range map[string]string{file: "map[test:[1 2]]", dir: "map[test:[1 2] train:[0 3]]"} {
-		s, err := Load(fixtures + "plain.npy")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := test.Must(Load(fixtures + "plain.npy"))(t)
 		if err := s.ReadSplits(path); err != nil || fmt.Sprint(s.Splits) != want {
 			t.Errorf("%s: got %v, %v, want %s", path, s.Splits, err, want)
 		}
@@ -323,9 +278,7 @@ func TestBombsAreRefusedInLittleMemory(t *testing.T) {
 			_, err := DecodeNPZ("x.npz", file, nil)
 			runtime.ReadMemStats(&after)
 			var f *FileError
-			if !errors.As(err, &f) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v, want %q", err, c.want)
-			}
+			test.FailIf(t, !errors.As(err, &f) || !strings.Contains(err.Error(), c.want), "got %v, want %q", err, c.want)
 			if took := after.TotalAlloc - before.TotalAlloc; len(file) > 1<<20 || took > 24<<20 {
 				t.Errorf("%d bytes of file took %d bytes of memory", len(file), took)
 			}
@@ -335,10 +288,7 @@ func TestBombsAreRefusedInLittleMemory(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"float32.npz", "float64-fortran.npz", "float16-bigendian.npz", "plain.npy"} {
-		data, err := os.ReadFile(fixtures + name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := test.Must(os.ReadFile(fixtures + name))(f)
 		f.Add(data)
 	}
 	f.Add([]byte("label,a\nx,1\n"))
@@ -346,22 +296,14 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		check := func(s *Set, err error) {
 			if err != nil {
-				if s != nil {
-					t.Error("a set and an error")
-				}
+				test.FailIf(t, s != nil, "a set and an error")
 				return
 			}
-			if s.Groups != nil && len(s.Groups) != s.Len() {
-				t.Errorf("%d groups of %d rows", len(s.Groups), s.Len())
-			}
-			if len(s.X) != s.Len()*s.Dim {
-				t.Errorf("%d numbers for %d x %d", len(s.X), s.Len(), s.Dim)
-			}
+			test.FailIf(t, s.Groups != nil && len(s.Groups) != s.Len(), "%d groups of %d rows", len(s.Groups), s.Len())
+			test.FailIf(t, len(s.X) != s.Len()*s.Dim, "%d numbers for %d x %d", len(s.X), s.Len(), s.Dim)
 			for c := range s.Classes {
 				for _, i := range s.ClassRows(c) {
-					if s.Labels[i] != c || math.IsNaN(float64(s.Row(i)[0])) {
-						t.Errorf("row %d of class %d", i, c)
-					}
+					test.FailIf(t, s.Labels[i] != c || math.IsNaN(float64(s.Row(i)[0])), "row %d of class %d", i, c)
 				}
 			}
 		}

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // unlabelledNPZ is a .npz with embeddings alone.
@@ -26,20 +28,12 @@ func TestRowsNeedNoLabels(t *testing.T) {
 		"a.npz": unlabelledNPZ(t, "<f4", "(3, 2)", x), "b.npy": npyBytes("<f4", "(3, 2)", x), "labelled.npz": writeNPZ(t, x, 2, []int32{9, -4, 9}),
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, os.WriteFile(path, data, 0o644))
 		r, err := LoadRows(path)
-		if err != nil || fmt.Sprint(r.Dim, r.X, r.Len(), r.Files == nil, r.File() == path) != "2 [1 2 3 4 5 6] 3 true true" {
-			t.Errorf("%s: %v, %v", name, r, err)
-		}
-		if err := os.WriteFile(besides(path, ".json"), []byte(`{"dimension":2,"extractor":"x","files":["p","q","r"]}`), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		test.FailIf(t, err != nil || fmt.Sprint(r.Dim, r.X, r.Len(), r.Files == nil, r.File() == path) != "2 [1 2 3 4 5 6] 3 true true", "%s: %v, %v", name, r, err)
+		test.OK(t, os.WriteFile(besides(path, ".json"), []byte(`{"dimension":2,"extractor":"x","files":["p","q","r"]}`), 0o644))
 		r, err = LoadRows(path)
-		if err != nil || fmt.Sprintf("%v %s %v", r.Files, r.Extractor, r.RowTo(make([]float64, 2), 1)) != "[p q r] x [3 4]" {
-			t.Errorf("%s with its .json: %v, %v", name, r, err)
-		}
+		test.FailIf(t, err != nil || fmt.Sprintf("%v %s %v", r.Files, r.Extractor, r.RowTo(make([]float64, 2), 1)) != "[p q r] x [3 4]", "%s with its .json: %v, %v", name, r, err)
 	}
 }
 
@@ -64,9 +58,7 @@ func TestRowsThatCannotBe(t *testing.T) {
 	} {
 		r, err := DecodeRows("x.npz", c.data, c.meta)
 		var wrong *FileError
-		if r != nil || !errors.As(err, &wrong) || wrong.Row != c.row || wrong.Remedy == "" || !strings.Contains(err.Error(), c.say) {
-			t.Errorf("%s: %v, %v; want %q", name, r, err, c.say)
-		}
+		test.FailIf(t, r != nil || !errors.As(err, &wrong) || wrong.Row != c.row || wrong.Remedy == "" || !strings.Contains(err.Error(), c.say), "%s: %v, %v; want %q", name, r, err, c.say)
 	}
 	for _, path := range []string{"gone.npz", fixtures + "emoji.json"} {
 		var wrong *FileError
@@ -78,10 +70,7 @@ func TestRowsThatCannotBe(t *testing.T) {
 
 func FuzzDecodeRows(f *testing.F) {
 	for _, name := range []string{"float32.npz", "float64-fortran.npz", "float16-bigendian.npz", "plain.npy"} {
-		data, err := os.ReadFile(fixtures + name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := test.Must(os.ReadFile(fixtures + name))(f)
 		f.Add(data)
 	}
 	f.Add(unlabelledNPZ(f, "<f4", "(3, 2)", []float32{1, 2, 3, 4, 5, 6}))
@@ -92,18 +81,12 @@ func FuzzDecodeRows(f *testing.F) {
 			for _, m := range []*Meta{nil, meta} {
 				r, err := DecodeRows(file, data, m)
 				if err != nil {
-					if r != nil {
-						t.Error("rows and an error")
-					}
+					test.FailIf(t, r != nil, "rows and an error")
 					continue
 				}
-				if r.Len() < 1 || len(r.X) != r.Len()*r.Dim || m != nil && (r.Dim != 2 || len(r.Files) != r.Len()) {
-					t.Errorf("%d numbers for %d x %d, %d files", len(r.X), r.Len(), r.Dim, len(r.Files))
-				}
+				test.FailIf(t, r.Len() < 1 || len(r.X) != r.Len()*r.Dim || m != nil && (r.Dim != 2 || len(r.Files) != r.Len()), "%d numbers for %d x %d, %d files", len(r.X), r.Len(), r.Dim, len(r.Files))
 				for _, v := range r.RowTo(make([]float64, r.Dim), r.Len()-1) {
-					if math.IsNaN(v) || math.IsInf(v, 0) {
-						t.Errorf("a row holds %v", v)
-					}
+					test.FailIf(t, math.IsNaN(v) || math.IsInf(v, 0), "a row holds %v", v)
 				}
 			}
 		}
@@ -125,10 +108,7 @@ func packNPZ(t testing.TB, arrays []packed) []byte {
 	z := zip.NewWriter(&file)
 	for _, a := range arrays {
 		var body bytes.Buffer
-		deflate, err := flate.NewWriter(&body, flate.BestSpeed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		deflate := test.Must(flate.NewWriter(&body, flate.BestSpeed))(t)
 		deflate.Write(a.head)
 		deflate.Write(a.rest)
 		deflate.Close()
@@ -136,15 +116,10 @@ func packNPZ(t testing.TB, arrays []packed) []byte {
 		if told == 0 {
 			told = len(a.head) + len(a.rest)
 		}
-		w, err := z.CreateRaw(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Deflate, CompressedSize64: uint64(body.Len()), UncompressedSize64: uint64(told)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := test.Must(z.CreateRaw(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Deflate, CompressedSize64: uint64(body.Len()), UncompressedSize64: uint64(told)}))(t)
 		w.Write(body.Bytes())
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, z.Close())
 	return file.Bytes()
 }
 

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 func randomPrior(rng *rand.Rand, d int) *niw.Prior {
@@ -92,9 +93,7 @@ func pooledOracle(t *testing.T, p *niw.Prior, examples [][][]float64, query []fl
 		scaled := mat.NewSymDense(d, nil)
 		scaled.ScaleSym((kappa+1)/(kappa*df), s)
 		st, ok := distmv.NewStudentsT(m, scaled, df, nil)
-		if !ok {
-			t.Fatal("oracle not positive definite")
-		}
+		test.StopIf(t, !ok, "oracle not positive definite")
 		return st.LogProb(query)
 	}
 	var out []float64
@@ -106,9 +105,7 @@ func pooledOracle(t *testing.T, p *niw.Prior, examples [][][]float64, query []fl
 
 func compare(t *testing.T, d, j int, got, want float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= 1e-10*math.Max(1, math.Abs(want))) {
-		t.Errorf("d=%d [%d]: got %.12g, want %.12g", d, j, got, want)
-	}
+	test.FailIf(t, !(math.Abs(got-want) <= 1e-10*math.Max(1, math.Abs(want))), "d=%d [%d]: got %.12g, want %.12g", d, j, got, want)
 }
 
 func TestPooledMatchesDenseStudentT(t *testing.T) {
@@ -133,9 +130,7 @@ func TestClassMatchesDenseStudentT(t *testing.T) {
 		for j := range 2 {
 			compare(t, d, j, got[j], pooledOracle(t, p, examples[j:j+1], query)[0])
 		}
-		if got[2] != got[3] {
-			t.Errorf("a class without examples has %v, one never seen %v", got[2], got[3])
-		}
+		test.FailIf(t, got[2] != got[3], "a class without examples has %v, one never seen %v", got[2], got[3])
 	}
 }
 
@@ -153,9 +148,7 @@ func TestModeIsAGaussian(t *testing.T) {
 		s := mat.NewSymDense(d, nil)
 		s.SymOuterK(1/(post.Nu+float64(d)+2), post.L)
 		normal, ok := distmv.NewNormal(post.M, s, nil)
-		if !ok {
-			t.Fatal("oracle not positive definite")
-		}
+		test.StopIf(t, !ok, "oracle not positive definite")
 		compare(t, d, 0, densities(c, p, query, 1)[0], normal.LogProb(query))
 	}
 }

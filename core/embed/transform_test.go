@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 func TestApply(t *testing.T) {
@@ -28,13 +29,9 @@ func TestApply(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := make([]float64, len(c.x))
-			if err := c.t.ApplyTo(got, c.x); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, c.t.ApplyTo(got, c.x))
 			for i := range got {
-				if !(math.Abs(got[i]-c.want[i]) <= 1e-15) {
-					t.Fatalf("got %v, want %v", got, c.want)
-				}
+				test.StopIf(t, !(math.Abs(got[i]-c.want[i]) <= 1e-15), "got %v, want %v", got, c.want)
 			}
 		})
 	}
@@ -53,9 +50,7 @@ func TestApplyRejects(t *testing.T) {
 		}
 	}
 	squared := Transform{Kind: L2, Power: 2}
-	if err := squared.ApplyTo(make([]float64, 1), []float64{1e200}); err == nil {
-		t.Error("overflow in the power passed")
-	}
+	test.FailIf(t, squared.ApplyTo(make([]float64, 1), []float64{1e200}) == nil, "overflow in the power passed")
 }
 
 func TestApplyInPlace(t *testing.T) {
@@ -70,9 +65,7 @@ func TestValidate(t *testing.T) {
 	for _, bad := range []Transform{
 		{Kind: "zscore"}, {Kind: CL2N}, {Kind: CL2N, Centre: []float64{1, math.NaN()}}, {Kind: L2, Power: -1}, {Kind: L2, Power: math.NaN()}, {Kind: L2, Shift: -1},
 	} {
-		if bad.Validate(2) == nil {
-			t.Errorf("%+v passed", bad)
-		}
+		test.FailIf(t, bad.Validate(2) == nil, "%+v passed", bad)
 	}
 	for _, good := range []Transform{{Kind: None}, {Kind: L2, Power: 0.5}, {Kind: CL2N, Centre: []float64{1, 2}}} {
 		if err := good.Validate(2); err != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // pool returns classes of the given sizes; row 1000 c + i is the i-th of class c.
@@ -36,42 +38,29 @@ func checkEpisode(t *testing.T, e Episode) {
 	t.Helper()
 	used := map[int]bool{}
 	use := func(row int) {
-		if used[row] {
-			t.Errorf("row %d is used twice", row)
-		}
+		test.FailIf(t, used[row], "row %d is used twice", row)
 		used[row] = true
 	}
 	own := map[int]bool{}
 	for j, c := range e.Classes {
-		if own[c] {
-			t.Errorf("class %d stands twice in the episode", c)
-		}
+		test.FailIf(t, own[c], "class %d stands twice in the episode", c)
 		own[c] = true
 		for _, row := range e.Support[j] {
 			use(row)
-			if row/1000 != c {
-				t.Errorf("support row %d is not of class %d", row, c)
-			}
+			test.FailIf(t, row/1000 != c, "support row %d is not of class %d", row, c)
 		}
 	}
 	for i, row := range e.Query {
 		use(row)
 		label := e.QueryLabel[i]
-		if label == Unknown && own[row/1000] {
-			t.Errorf("query %d is called unseen but its class is in the episode", row)
-		}
-		if label != Unknown && e.Classes[label] != row/1000 {
-			t.Errorf("query %d is labelled with class %d", row, e.Classes[label])
-		}
+		test.FailIf(t, label == Unknown && own[row/1000], "query %d is called unseen but its class is in the episode", row)
+		test.FailIf(t, label != Unknown && e.Classes[label] != row/1000, "query %d is labelled as of the class at %d of %v", row, label, e.Classes)
 	}
 }
 
 func TestUniformKeepsItsCounts(t *testing.T) {
 	c := Config{Way: Range{2, 6}, Shot: Range{1, 4}, Query: Range{3, 5}, Imbalanced: true, UnknownClasses: 2}
-	s, err := NewUniform(pool(equalSizes(10, 12)...), c, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(NewUniform(pool(equalSizes(10, 12)...), c, 7))(t)
 	ways, shots := map[int]bool{}, map[int]bool{}
 	unequal := false
 	for i := range 300 {
@@ -86,9 +75,7 @@ func TestUniformKeepsItsCounts(t *testing.T) {
 			t.Fatalf("%d queries for %d classes and 2 unknown ones", q, e.Way())
 		}
 	}
-	if len(ways) != 5 || len(shots) != 4 || !unequal {
-		t.Errorf("300 episodes had ways %v and shots %v, unequal %v", ways, shots, unequal)
-	}
+	test.FailIf(t, len(ways) != 5 || len(shots) != 4 || !unequal, "300 episodes had ways %v and shots %v, unequal %v", ways, shots, unequal)
 }
 
 func TestEpisodeDependsOnSeedAndNumberOnly(t *testing.T) {
@@ -109,19 +96,14 @@ func TestEpisodeDependsOnSeedAndNumberOnly(t *testing.T) {
 	}
 	wg.Wait()
 	other, _ := NewUniform(p, Fixed(5, 1, 15), 4)
-	if reflect.DeepEqual(other.Episode(0), want[0]) || reflect.DeepEqual(want[0], want[1]) {
-		t.Error("another seed or number drew the same episode")
-	}
+	test.FailIf(t, reflect.DeepEqual(other.Episode(0), want[0]) || reflect.DeepEqual(want[0], want[1]), "another seed or number drew the same episode")
 }
 
 // Every class must come equally often, every row too. 20,000 draws of 5 of 20
 // give each class 5,000 times with a standard deviation of 61; five of them
 // are a failure once in 100,000 tests, and the seed is fixed.
 func TestUniformIsUniform(t *testing.T) {
-	s, err := NewUniform(pool(equalSizes(20, 10)...), Fixed(5, 1, 2), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(NewUniform(pool(equalSizes(20, 10)...), Fixed(5, 1, 2), 1))(t)
 	class, row := make([]int, 20), make([]int, 10)
 	for i := range 20000 {
 		e := s.Episode(i)
@@ -131,14 +113,10 @@ func TestUniformIsUniform(t *testing.T) {
 		}
 	}
 	for c, n := range class {
-		if !(math.Abs(float64(n-5000)) <= 5*61) {
-			t.Errorf("class %d came %d times in 20000, want 5000", c, n)
-		}
+		test.FailIf(t, !(math.Abs(float64(n-5000)) <= 5*61), "class %d came %d times in 20000, want 5000", c, n)
 	}
 	for r, n := range row {
-		if !(math.Abs(float64(n-10000)) <= 5*95) {
-			t.Errorf("row %d was support %d times in 100000, want 10000", r, n)
-		}
+		test.FailIf(t, !(math.Abs(float64(n-10000)) <= 5*95), "row %d was support %d times in 100000, want 10000", r, n)
 	}
 }
 
@@ -166,10 +144,7 @@ func TestMetaDatasetStaysWithinTheBenchmarksBounds(t *testing.T) {
 	for c := range sizes {
 		sizes[c] = 4 + 7*c
 	}
-	s, err := NewMetaDataset(pool(sizes...), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(NewMetaDataset(pool(sizes...), 2))(t)
 	ways := map[int]int{}
 	for i := range 500 {
 		e := s.Episode(i)
@@ -177,37 +152,24 @@ func TestMetaDatasetStaysWithinTheBenchmarksBounds(t *testing.T) {
 		ways[e.Way()]++
 		smallest := slices.Min(sizesOf(sizes, e.Classes))
 		query := min(10, smallest/2)
-		if len(e.Query) != query*e.Way() {
-			t.Fatalf("%d queries for way %d, smallest class %d", len(e.Query), e.Way(), smallest)
-		}
+		test.StopIf(t, len(e.Query) != query*e.Way(), "%d queries for way %d, smallest class %d", len(e.Query), e.Way(), smallest)
 		total := 0
 		for j, rows := range e.Support {
 			total += len(rows)
-			if len(rows) < 1 || len(rows) > sizes[e.Classes[j]]-query {
-				t.Fatalf("%d shots of a class with %d rows", len(rows), sizes[e.Classes[j]])
-			}
+			test.StopIf(t, len(rows) < 1 || len(rows) > sizes[e.Classes[j]]-query, "%d shots of a class with %d rows", len(rows), sizes[e.Classes[j]])
 		}
-		if total > 500 {
-			t.Fatalf("support of %d rows", total)
-		}
+		test.StopIf(t, total > 500, "support of %d rows", total)
 	}
 	for w := range ways {
-		if w < 5 || w > 50 {
-			t.Errorf("way %d", w)
-		}
+		test.FailIf(t, w < 5 || w > 50, "way %d", w)
 	}
-	if len(ways) < 40 {
-		t.Errorf("only %d different ways in 500 episodes", len(ways))
-	}
+	test.FailIf(t, len(ways) < 40, "only %d different ways in 500 episodes", len(ways))
 }
 
 // At most 100 rows of a class count toward the support: five large classes give 250
 // in the mean, of which none gets more than four times the share of another.
 func TestMetaDatasetCountsAHundredRowsOfAClass(t *testing.T) {
-	s, err := NewMetaDataset(pool(equalSizes(5, 1000)...), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(NewMetaDataset(pool(equalSizes(5, 1000)...), 4))(t)
 	const n = 1000
 	total := 0.0
 	most := 1.0
@@ -222,12 +184,8 @@ func TestMetaDatasetCountsAHundredRowsOfAClass(t *testing.T) {
 			most = math.Max(most, largest/least)
 		}
 	}
-	if !(math.Abs(total-250) <= 5*500/math.Sqrt(12*n)) {
-		t.Errorf("%.1f rows of support in the mean, want 250", total)
-	}
-	if !(most > 2.5 && most <= 4.2) {
-		t.Errorf("the largest support has %.2f times the rows of the smallest, want up to 4", most)
-	}
+	test.FailIf(t, !(math.Abs(total-250) <= 5*500/math.Sqrt(12*n)), "%.1f rows of support in the mean, want 250", total)
+	test.FailIf(t, !(most > 2.5 && most <= 4.2), "the largest support has %.2f times the rows of the smallest, want up to 4", most)
 }
 
 func sizesOf(sizes, classes []int) []int {
@@ -253,27 +211,19 @@ func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
 		if runs[r], err = c.Increments(base, novel, 9, r); err != nil {
 			t.Fatal(err)
 		}
-		if len(runs[r]) != 3 || len(runs[r][0].Classes) != 8 || len(runs[r][2].Classes) != 5 {
-			t.Fatalf("%d sessions", len(runs[r]))
-		}
+		test.StopIf(t, len(runs[r]) != 3 || len(runs[r][0].Classes) != 8 || len(runs[r][2].Classes) != 5, "%d sessions", len(runs[r]))
 		used := map[int]bool{}
 		classes := map[int]bool{}
 		for n, s := range runs[r] {
 			for j, k := range s.Classes {
-				if n > 0 && classes[k] {
-					t.Errorf("class %d is added twice", k)
-				}
+				test.FailIf(t, n > 0 && classes[k], "class %d is added twice", k)
 				classes[k] = n > 0 || classes[k]
-				if len(s.Query[j]) != 4 || (n > 0 && len(s.Support[j]) != 5) || (n == 0 && len(s.Support[j]) != 16) {
-					t.Errorf("session %d: %d support and %d query rows", n, len(s.Support[j]), len(s.Query[j]))
-				}
+				test.FailIf(t, len(s.Query[j]) != 4 || (n > 0 && len(s.Support[j]) != 5) || (n == 0 && len(s.Support[j]) != 16), "session %d: %d support and %d query rows", n, len(s.Support[j]), len(s.Query[j]))
 				for _, row := range s.Query[j] {
 					heldOut[row] = true
 				}
 				for _, row := range append(slices.Clone(s.Support[j]), s.Query[j]...) {
-					if used[row] {
-						t.Errorf("row %d is used twice", row)
-					}
+					test.FailIf(t, used[row], "row %d is used twice", row)
 					used[row] = true
 				}
 			}
@@ -282,7 +232,5 @@ func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
 	if most := (8 + 12) * 4; len(heldOut) > most {
 		t.Errorf("%d rows are held out over two runs, want the same %d at most", len(heldOut), most)
 	}
-	if !reflect.DeepEqual(runs[0][0], runs[1][0]) || reflect.DeepEqual(runs[0][1], runs[1][1]) {
-		t.Error("runs must share the base session and differ in the others")
-	}
+	test.FailIf(t, !reflect.DeepEqual(runs[0][0], runs[1][0]) || reflect.DeepEqual(runs[0][1], runs[1][1]), "runs must share the base session and differ in the others")
 }

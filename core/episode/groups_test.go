@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // groupsOf returns a pool whose class c has groups of the given sizes, with rows
@@ -42,17 +44,13 @@ func checkGroups(t *testing.T, p *Pool, support [][]int, query []int) {
 	t.Helper()
 	taught := map[int32]bool{}
 	for _, rows := range support {
-		if len(rows) == 0 {
-			t.Error("a class is taught by nothing")
-		}
+		test.FailIf(t, len(rows) == 0, "a class is taught by nothing")
 		for _, row := range rows {
 			taught[p.Groups[row]] = true
 		}
 	}
 	for _, row := range query {
-		if taught[p.Groups[row]] {
-			t.Errorf("query %d is of group %d, which was taught", row, p.Groups[row])
-		}
+		test.FailIf(t, taught[p.Groups[row]], "query %d is of group %d, which was taught", row, p.Groups[row])
 	}
 }
 
@@ -69,34 +67,21 @@ func TestNoSamplerAsksAboutAGroupItTaught(t *testing.T) {
 	}
 	for name, p := range map[string]Pool{"each class its own": p, "shared by classes": shared} {
 		t.Run(name, func(t *testing.T) {
-			uniform, err := NewUniform(p, Config{Way: Range{2, 6}, Shot: Range{1, 5}, Query: Range{2, 7}, UnknownClasses: 2, Imbalanced: true}, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
-			meta, err := NewMetaDataset(p, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
-			training, err := NewTraining([]Pool{p}, Tasks{Way: Range{2, 8}, Shot: Range{1, 20}, Query: Exactly(5), UnknownClasses: Range{0, 2}, Imbalanced: true}, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			uniform := test.Must(NewUniform(p, Config{Way: Range{2, 6}, Shot: Range{1, 5}, Query: Range{2, 7}, UnknownClasses: 2, Imbalanced: true}, 3))(t)
+			meta := test.Must(NewMetaDataset(p, 3))(t)
+			training := test.Must(NewTraining([]Pool{p}, Tasks{Way: Range{2, 8}, Shot: Range{1, 20}, Query: Exactly(5), UnknownClasses: Range{0, 2}, Imbalanced: true}, 3))(t)
 			for i := range 200 {
 				for _, s := range []Sampler{uniform, meta, training} {
 					e := s.Episode(i)
 					checkGroups(t, &p, e.Support, e.Query)
-					if !reflect.DeepEqual(e, s.Episode(i)) {
-						t.Fatalf("%T: an episode drawn twice differs", s)
-					}
+					test.StopIf(t, !reflect.DeepEqual(e, s.Episode(i)), "%T: an episode drawn twice differs", s)
 				}
 				e := uniform.Episode(i)
 				if q := len(e.Query); q%(e.Way()+2) != 0 || q/(e.Way()+2) < 2 || q/(e.Way()+2) > 7 {
 					t.Fatalf("%d queries for %d classes and 2 unknown ones", q, e.Way())
 				}
 				for _, label := range meta.Episode(i).QueryLabel {
-					if label == Unknown {
-						t.Error("an unknown query without having asked for one")
-					}
+					test.FailIf(t, label == Unknown, "an unknown query without having asked for one")
 				}
 			}
 		})
@@ -107,10 +92,7 @@ func TestIncrementalKeepsGroupsApart(t *testing.T) {
 	p := groupsOf(repeated(12, 4, 4, 4, 4, 4)...)
 	base, novel := p, p
 	base.Rows, novel.Rows = p.Rows[:4], p.Rows[4:]
-	sessions, err := Incremental{Way: 3, Shot: 5, HeldOut: 5}.Increments(base, novel, 1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sessions := test.Must(Incremental{Way: 3, Shot: 5, HeldOut: 5}.Increments(base, novel, 1, 0))(t)
 	for n, s := range sessions {
 		checkGroups(t, &p, s.Support, slices.Concat(s.Query...))
 		for j := range s.Classes {

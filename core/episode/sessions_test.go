@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // checkSession verifies what every session promises.
@@ -25,32 +27,22 @@ func checkSession(t *testing.T, p *Pool, e Episode) (known, unseen int) {
 			t.Errorf("a class is taught by %d rows", n)
 		}
 		for _, row := range e.Support[j] {
-			if used[row] || class[row] != c {
-				t.Errorf("support row %d of class %d is used twice or of class %d", row, c, class[row])
-			}
+			test.FailIf(t, used[row] || class[row] != c, "support row %d of class %d is used twice or of class %d", row, c, class[row])
 			used[row] = true
 		}
 	}
 	for i, row := range e.Query {
-		if used[row] {
-			t.Errorf("query %d is used twice", row)
-		}
+		test.FailIf(t, used[row], "query %d is used twice", row)
 		used[row] = true
 		if label := e.QueryLabel[i]; label == Unknown {
 			unseen++
-			if own[class[row]] {
-				t.Errorf("query %d is called unknown but its class has support", row)
-			}
+			test.FailIf(t, own[class[row]], "query %d is called unknown but its class has support", row)
 		} else {
 			known++
-			if e.Classes[label] != class[row] {
-				t.Errorf("query %d of class %d is labelled %d", row, class[row], e.Classes[label])
-			}
+			test.FailIf(t, e.Classes[label] != class[row], "query %d of class %d is labelled %d", row, class[row], e.Classes[label])
 		}
 	}
-	if known != unseen || known < 1 || known > 10 || len(own) != e.Way() {
-		t.Errorf("%d known queries, %d unknown, %d classes of %d", known, unseen, len(own), e.Way())
-	}
+	test.FailIf(t, known != unseen || known < 1 || known > 10 || len(own) != e.Way(), "%d known queries, %d unknown, %d classes of %d", known, unseen, len(own), e.Way())
 	if p.Groups != nil {
 		checkGroups(t, p, e.Support, e.Query)
 	}
@@ -59,10 +51,7 @@ func checkSession(t *testing.T, p *Pool, e Episode) (known, unseen int) {
 
 func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 	p := pool(equalSizes(20, 30)...)
-	s, err := NewSessions(p, AsPeopleMake(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(NewSessions(p, AsPeopleMake(), 3))(t)
 	ways, shots := make([]int, 9), make([]int, 13)
 	classes := 0.0
 	for i := range 4000 {
@@ -71,9 +60,7 @@ func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 		if known, _ := checkSession(t, &p, e); known != 10 {
 			t.Fatalf("session %d has %d queries of taught classes", i, known)
 		}
-		if !reflect.DeepEqual(e, s.Episode(i)) {
-			t.Fatal("a session drawn twice differs")
-		}
+		test.StopIf(t, !reflect.DeepEqual(e, s.Episode(i)), "a session drawn twice differs")
 		ways[e.Way()]++
 		for _, rows := range e.Support {
 			shots[len(rows)]++
@@ -85,14 +72,10 @@ func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 				perClass[label]++
 			}
 		}
-		if slices.Max(perClass)-slices.Min(perClass) > 1 {
-			t.Fatalf("queries of the classes: %v", perClass)
-		}
+		test.StopIf(t, slices.Max(perClass)-slices.Min(perClass) > 1, "queries of the classes: %v", perClass)
 	}
 	for way := 1; way <= 8; way++ { // 500 with a standard deviation of 21
-		if !(math.Abs(float64(ways[way])-500) <= 5*21) {
-			t.Errorf("%d sessions of %d classes, want about 500", ways[way], way)
-		}
+		test.FailIf(t, !(math.Abs(float64(ways[way])-500) <= 5*21), "%d sessions of %d classes, want about 500", ways[way], way)
 	}
 	for shot := 1; shot <= 12; shot++ {
 		if got := float64(shots[shot]) / classes; !(math.Abs(got-1./12) <= 0.012) {
@@ -100,17 +83,12 @@ func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 		}
 	}
 	other, _ := NewSessions(p, AsPeopleMake(), 4)
-	if reflect.DeepEqual(other.Episode(0), s.Episode(0)) {
-		t.Error("another seed drew the same session")
-	}
+	test.FailIf(t, reflect.DeepEqual(other.Episode(0), s.Episode(0)), "another seed drew the same session")
 }
 
 func TestSessionsTeachAThirdByBursts(t *testing.T) {
 	p := groupsOf(repeated(12, 1, 1, 1, 1, 1, 5, 5, 5, 14, 1, 1, 1, 1, 1, 1, 1, 1, 1)...)
-	s, err := NewSessions(p, AsPeopleMake(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(NewSessions(p, AsPeopleMake(), 1))(t)
 	var classes, bursts float64
 	number := make([]int, 4)
 	for i := range 2000 {
@@ -130,9 +108,7 @@ func TestSessionsTeachAThirdByBursts(t *testing.T) {
 	if share := bursts / classes; !(math.Abs(share-1./3) <= 0.03) {
 		t.Errorf("a share of %.3f of the classes is taught by bursts, want 1/3", share)
 	}
-	if number[1] == 0 || number[2] == 0 || number[3] == 0 || number[0] != 0 {
-		t.Errorf("classes by their number of bursts: %v", number)
-	}
+	test.FailIf(t, number[1] == 0 || number[2] == 0 || number[3] == 0 || number[0] != 0, "classes by their number of bursts: %v", number)
 }
 
 // burstsIn returns how many bursts of class c the rows are, 0 where they are
@@ -169,16 +145,11 @@ func TestSessionsOfLittleData(t *testing.T) {
 		"long bursts":                             groupsOf(repeated(9, 40, 40, 40)...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := NewSessions(p, AsPeopleMake(), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := test.Must(NewSessions(p, AsPeopleMake(), 0))(t)
 			for i := range 200 {
 				e := s.Episode(i)
 				checkSession(t, &p, e)
-				if e.Way() >= len(s.nonEmpty) {
-					t.Fatalf("%d of %d classes are taught", e.Way(), len(s.nonEmpty))
-				}
+				test.StopIf(t, e.Way() >= len(s.nonEmpty), "%d of %d classes are taught", e.Way(), len(s.nonEmpty))
 			}
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // querySizes counts the queries of each class of an episode, and of none.
@@ -27,10 +29,7 @@ func TestSizesAreDirichlet(t *testing.T) {
 	for _, a := range []int{1, 2, 10} {
 		c := Fixed(way, 2, query)
 		c.Concentration, c.UnknownClasses = a, 2
-		s, err := NewUniform(pool(equalSizes(8, way*query+2)...), c, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := test.Must(NewUniform(pool(equalSizes(8, way*query+2)...), c, 3))(t)
 		var sum, squares float64
 		for i := range n {
 			e := s.Episode(i)
@@ -40,17 +39,13 @@ func TestSizesAreDirichlet(t *testing.T) {
 			for _, k := range sizes {
 				total += k
 			}
-			if total != way*query || unknown != 2*query {
-				t.Fatalf("episode %d: %v queries and %d unknown", i, sizes, unknown)
-			}
+			test.StopIf(t, total != way*query || unknown != 2*query, "episode %d: %v queries and %d unknown", i, sizes, unknown)
 			share := float64(sizes[1]) / (way * query)
 			sum, squares = sum+share, squares+share*share
 		}
 		mean := sum / n
 		variance, want := squares/n-mean*mean, float64(way-1)/(way*way*float64(way*a+1))
-		if math.Abs(mean-1./way) > 0.015 || math.Abs(variance/want-1) > 0.12 {
-			t.Errorf("Dirichlet(%d): mean %.4f, variance %.5f, want %.4f and %.5f", a, mean, variance, 1./way, want)
-		}
+		test.FailIf(t, math.Abs(mean-1./way) > 0.015 || math.Abs(variance/want-1) > 0.12, "Dirichlet(%d): mean %.4f, variance %.5f, want %.4f and %.5f", a, mean, variance, 1./way, want)
 	}
 }
 
@@ -68,32 +63,22 @@ func TestSizesKeepTheirTotal(t *testing.T) {
 		c := Fixed(4, 3, 5)
 		c.Concentration = 1
 		s, err := NewUniform(p, c, 9)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		test.StopIf(t, err != nil, "%v %v", name, err)
 		different := false
 		for i := range 500 {
 			e := s.Episode(i)
 			checkEpisode(t, e)
 			sizes, _ := querySizes(e)
 			for j := range sizes {
-				if len(e.Support[j]) != 3 {
-					t.Fatalf("%s, episode %d: %d support rows", name, i, len(e.Support[j]))
-				}
+				test.StopIf(t, len(e.Support[j]) != 3, "%s, episode %d: %d support rows", name, i, len(e.Support[j]))
 				for _, row := range e.Support[j] {
-					if p.grouped() && slices.ContainsFunc(e.Query, func(q int) bool { return p.Groups[q] == p.Groups[row] }) {
-						t.Fatalf("%s, episode %d: a group is taught and asked", name, i)
-					}
+					test.StopIf(t, p.grouped() && slices.ContainsFunc(e.Query, func(q int) bool { return p.Groups[q] == p.Groups[row] }), "%s, episode %d: a group is taught and asked", name, i)
 				}
 			}
-			if len(e.Query) != 20 {
-				t.Fatalf("%s, episode %d: sizes %v", name, i, sizes)
-			}
+			test.StopIf(t, len(e.Query) != 20, "%s, episode %d: sizes %v", name, i, sizes)
 			different = different || slices.Max(sizes) > 9
 		}
-		if !different {
-			t.Errorf("%s: no class is much larger than another", name)
-		}
+		test.FailIf(t, !different, "%s: no class is much larger than another", name)
 	}
 }
 

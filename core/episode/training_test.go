@@ -5,6 +5,8 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // uneven returns a pool of n classes; class c has 2 + c rows.
@@ -25,28 +27,19 @@ func uneven(n int) Pool {
 func TestTrainingStaysWithinItsBounds(t *testing.T) {
 	pools := []Pool{uneven(12), uneven(30)}
 	c := Tasks{Way: Range{5, 20}, Shot: Range{1, 10}, Query: Range{2, 5}, UnknownClasses: Range{0, 3}, Imbalanced: true, MaxRows: 120}
-	s, err := NewTraining(pools, c, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(NewTraining(pools, c, 7))(t)
 	for i := range 400 {
 		e := s.Episode(i)
-		if e.Pool != i%2 {
-			t.Fatalf("episode %d from pool %d", i, e.Pool)
-		}
+		test.StopIf(t, e.Pool != i%2, "episode %d from pool %d", i, e.Pool)
 		seen := map[int]bool{}
 		rows := 0
 		take := func(r int) {
-			if seen[r] {
-				t.Fatalf("episode %d takes row %d twice", i, r)
-			}
+			test.StopIf(t, seen[r], "episode %d takes row %d twice", i, r)
 			seen[r] = true
 			rows++
 		}
 		for j, support := range e.Support {
-			if len(support) < 1 || len(support) > 10 {
-				t.Fatalf("episode %d: class %d has %d shots", i, j, len(support))
-			}
+			test.StopIf(t, len(support) < 1 || len(support) > 10, "episode %d: class %d has %d shots", i, j, len(support))
 			for _, r := range support {
 				take(r)
 			}
@@ -54,12 +47,8 @@ func TestTrainingStaysWithinItsBounds(t *testing.T) {
 		for _, r := range e.Query {
 			take(r)
 		}
-		if rows > 120 || e.Way() < 5 || e.Way() > 20 {
-			t.Fatalf("episode %d: %d rows, %d ways", i, rows, e.Way())
-		}
-		if !reflect.DeepEqual(e, s.Episode(i)) {
-			t.Fatal("an episode drawn twice differs")
-		}
+		test.StopIf(t, rows > 120 || e.Way() < 5 || e.Way() > 20, "episode %d: %d rows, %d ways", i, rows, e.Way())
+		test.StopIf(t, !reflect.DeepEqual(e, s.Episode(i)), "an episode drawn twice differs")
 	}
 }
 

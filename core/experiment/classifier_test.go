@@ -16,6 +16,7 @@ import (
 	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
+	"metaqda/core/test"
 )
 
 // randomPrior has no special values.
@@ -24,15 +25,9 @@ func randomPrior(dim int) *Prior { return &Prior{Prior: modeltest.Prior(dim)} }
 // sourceOf returns a plan and a source of random classes with a random prior.
 func sourceOf(t testing.TB, classes, rows, dim int) (*Source, *Plan) {
 	t.Helper()
-	p, err := NewPlan(Standard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := test.Must(NewPlan(Standard))(t)
 	p.Ways, p.Shots, p.Queries, p.Tasks, p.ValTasks, p.Seed, p.Workers = []int{4}, []int{3}, 5, 8, 0, 2, 1
-	sources, err := p.sources([]Domain{{Set: datasettest.Gaussians{Classes: classes, Rows: rows, Dim: dim}.Set("alpha"), Prior: randomPrior(dim)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := test.Must(p.sources([]Domain{{Set: datasettest.Gaussians{Classes: classes, Rows: rows, Dim: dim}.Set("alpha"), Prior: randomPrior(dim)}}))(t)
 	return sources[0], p
 }
 
@@ -43,10 +38,7 @@ func workerOf(t testing.TB, p *Plan, s *Source, method string) *worker {
 	if p.Methods, err = Choose(Methods(), method); err != nil {
 		t.Fatal(err)
 	}
-	workers, err := p.prepare(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	workers := test.Must(p.prepare(s))(t)
 	return workers[0]
 }
 
@@ -55,24 +47,16 @@ func workerOf(t testing.TB, p *Plan, s *Source, method string) *worker {
 func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
 	for _, shots := range []int{12, 5} { // classes of more rows than dimensions among them
 		s, p := sourceOf(t, 24, 20, 9)
-		pool, err := s.Pool("test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := test.Must(s.Pool("test"))(t)
 		config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: shots}, Query: episode.Exactly(3), Imbalanced: true, UnknownClasses: 2}
-		sampler, err := episode.NewUniform(pool, config, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sampler := test.Must(episode.NewUniform(pool, config, 1))(t)
 		s.rows = s.Set.Rows([]int{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})
 		options := s.Prior.Session.Options()
 		options.NonePrior = 0.5
 		w := workerOf(t, p, s, "metaqda")
 		for i := range 10 {
 			e := sampler.Episode(i)
-			if err := w.score(&e, i, func(int, *mat.Dense, []float64) {}); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, w.score(&e, i, func(int, *mat.Dense, []float64) {}))
 			compareWithClassifier(t, "metaqda", s, &e, w, options)
 		}
 	}
@@ -80,34 +64,20 @@ func TestEvaluationAgreesWithTheClassifier(t *testing.T) {
 
 func compareWithClassifier(t *testing.T, method string, s *Source, e *episode.Episode, w *worker, o qda.Options) {
 	t.Helper()
-	c, err := qda.New(s.Prior.NIW, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(qda.New(s.Prior.NIW, o))(t)
 	x := make([]float64, s.Set.Dim)
 	for j, rows := range e.Support {
 		label := fmt.Sprint(j)
-		if err := c.AddClass(label); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, c.AddClass(label))
 		for _, i := range rows {
-			if err := s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, i)); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Add(label, x); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, i)))
+			test.OK(t, c.Add(label, x))
 		}
 	}
 	want, got := make([]float64, e.Way()), make([]float64, e.Way())
 	for k, i := range e.Query {
-		if err := s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, i)); err != nil {
-			t.Fatal(err)
-		}
-		none, err := c.ProbabilitiesTo(want, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, i)))
+		none := test.Must(c.ProbabilitiesTo(want, x))(t)
 		metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
 		for j := range got {
 			if p := want[j] / (1 - none); math.Abs(got[j]-p) > 1e-7 {
@@ -125,21 +95,14 @@ func compareWithClassifier(t *testing.T, method string, s *Source, e *episode.Ep
 func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
 	s, p := sourceOf(t, 24, 20, 9)
 	pool, err := s.Pool("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	s.rows = s.Set.Rows([]int{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})
 	config := episode.Config{Way: episode.Exactly(4), Shot: episode.Range{Min: 1, Max: 12}, Query: episode.Exactly(3), Imbalanced: true}
-	sampler, err := episode.NewUniform(pool, config, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sampler := test.Must(episode.NewUniform(pool, config, 1))(t)
 	s.Prior.Session.Near = 0.8
 	white := func(row int) []float64 {
 		x := make([]float64, s.Set.Dim)
-		if err := s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, row)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, s.Prior.Transform.ApplyTo(x, s.Set.RowTo(x, row)))
 		s.Prior.NIW.WhitenTo(x, x)
 		return x
 	}
@@ -151,9 +114,7 @@ func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
 		w := workerOf(t, p, s, c.method)
 		for i := range 10 {
 			e := sampler.Episode(i)
-			if err := w.score(&e, i, func(int, *mat.Dense, []float64) {}); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, w.score(&e, i, func(int, *mat.Dense, []float64) {}))
 			var classes []*mat.Dense
 			for _, rows := range e.Support {
 				x := mat.NewDense(len(rows), s.Set.Dim, nil)
@@ -175,9 +136,7 @@ func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
 				metrics.SoftmaxTo(want, want, 1)
 				metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
 				for j := range got {
-					if math.Abs(got[j]-want[j]) > 1e-7 {
-						t.Fatalf("%s: query %d class %d: %v, want %v", c.method, k, j, got[j], want[j])
-					}
+					test.StopIf(t, math.Abs(got[j]-want[j]) > 1e-7, "%s: query %d class %d: %v, want %v", c.method, k, j, got[j], want[j])
 				}
 			}
 		}
@@ -189,34 +148,23 @@ func TestIncrementalScoresAreThoseOfTheTask(t *testing.T) {
 	s, p := sourceOf(t, 24, 30, 8)
 	s.Prior.Session = model.Session{}
 	p.Ways, p.Shots = []int{3}, []int{4}
-	r, err := p.newIncrementalRun(s, p.Split, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := test.Must(p.newIncrementalRun(s, p.Split, 1))(t)
 	s.setRows(r.base, r.novel)
 	for _, name := range []string{"fb", "map"} {
 		scorer, ok := workerOf(t, p, s, name).scorers[0].(ClassScorer)
-		if !ok {
-			t.Fatalf("%s cannot add classes", name)
-		}
+		test.StopIf(t, !ok, "%s cannot add classes", name)
 		first, second := r.sessions[0][0], r.sessions[0][1]
 		support := append(append([][]int{}, first.Support...), second.Support...)
 		queries := r.allQueries()[:12]
 		one, all := mat.NewDense(len(queries), len(support), nil), mat.NewDense(len(queries), len(support), nil)
-		if err := scorer.ClassScoresTo(one, support, queries, 2); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, scorer.ClassScoresTo(one, support, queries, 2))
 		task := &Task{Episode: &episode.Episode{Classes: make([]int, len(support)), Support: support, Query: queries, QueryLabel: make([]int, 12)}}
-		if _, err := scorer.ScoresTo(all, make([]float64, 12), task); err != nil {
-			t.Fatal(err)
-		}
+		test.Must(scorer.ScoresTo(all, make([]float64, 12), task))(t)
 		for i := range queries {
 			a, b := one.RawRowView(i), all.RawRowView(i)
 			metrics.SoftmaxTo(a, a, 1)
 			metrics.SoftmaxTo(b, b, 1)
-			if !floats.EqualApprox(a, b, 1e-8) {
-				t.Fatalf("%s: query %d: %v one by one, %v together", name, i, a, b)
-			}
+			test.StopIf(t, !floats.EqualApprox(a, b, 1e-8), "%s: query %d: %v one by one, %v together", name, i, a, b)
 		}
 	}
 }
@@ -231,18 +179,12 @@ func BenchmarkTestEpisode(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/d=%d/shot=%d", c.method, c.dim, c.shot), func(b *testing.B) {
 			s, p := sourceOf(b, 100, 30, c.dim)
 			p.Ways, p.Shots, p.Queries = []int{5}, []int{c.shot}, 15
-			cells, err := p.cells(s)
-			if err != nil {
-				b.Fatal(err)
-			}
+			cells := test.Must(p.cells(s))(b)
 			w := workerOf(b, p, s, c.method)
 			i := 0
 			for b.Loop() {
 				e := cells[0].test.Episode(i)
-				err := w.score(&e, i, func(_ int, scores *mat.Dense, _ []float64) { newRecord(i, &e, scores, nil, 1) })
-				if err != nil {
-					b.Fatal(err)
-				}
+				test.OK(b, w.score(&e, i, func(_ int, scores *mat.Dense, _ []float64) { newRecord(i, &e, scores, nil, 1) }))
 				i++
 			}
 		})

@@ -16,15 +16,14 @@ import (
 	"metaqda/core/dataset/datasettest"
 	"metaqda/core/episode"
 	"metaqda/core/metrics"
+	"metaqda/core/test"
 )
 
 // small returns the plan of a protocol on few tasks and a domain for it.
 func small(t *testing.T, protocol string) (*Plan, []Domain) {
 	t.Helper()
 	p, err := NewPlan(protocol)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	p.Queries, p.Tasks, p.ValTasks = 4, 9, 3
 	if p.Methods, err = Choose(Methods(), "fb", "ncc-cl2n"); err != nil {
 		t.Fatal(err)
@@ -48,19 +47,13 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 			q := *p
 			q.Shard, q.Workers = shard, workers
 			part, err := q.Run(t.Context(), domains)
-			if err != nil {
-				t.Fatalf("%s: %v", protocol, err)
-			}
+			test.StopIf(t, err != nil, "%s: %v", protocol, err)
 			return part
 		}
 		encode := func(r *Report, err error) []byte {
-			if err != nil {
-				t.Fatalf("%s: %v", protocol, err)
-			}
+			test.StopIf(t, err != nil, "%s: %v", protocol, err)
 			text, err := r.Encode()
-			if err != nil {
-				t.Fatalf("%s: %v", protocol, err)
-			}
+			test.StopIf(t, err != nil, "%s: %v", protocol, err)
 			return text
 		}
 		want := encode(run(whole, 1).Report(), nil)
@@ -70,14 +63,8 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 		var parts, memory []*Part
 		for _, i := range []int{2, 0, 1} {
 			part := run(Shard{i, 3}, 2)
-			text, err := part.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
-			read, err := DecodePart("shard", text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := test.Must(part.Encode())(t)
+			read := test.Must(DecodePart("shard", text))(t)
 			parts, memory = append(parts, read), append(memory, part)
 		}
 		for name, p := range map[string][]*Part{"written": parts, "in memory": memory} {
@@ -85,10 +72,7 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 				t.Errorf("%s, %s: three shards give\n%.300s\nwant\n%.300s", protocol, name, got, want)
 			}
 		}
-		whole, err := DecodePart("whole", want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := test.Must(DecodePart("whole", want))(t)
 		if protocol != MultiDomain && protocol != Incremental {
 			if got := encode(Merge(whole)); !bytes.Equal(got, want) {
 				t.Errorf("%s: a report that was written reads back as another", protocol)
@@ -100,14 +84,8 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 func TestMergeRefusesDamage(t *testing.T) {
 	p, domains := small(t, Standard)
 	p.Shard = Shard{1, 2}
-	part, err := p.Run(t.Context(), domains)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := part.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := test.Must(p.Run(t.Context(), domains))(t)
+	text := test.Must(part.Encode())(t)
 	if _, err := Merge(); err == nil || !strings.Contains(err.Error(), "no shards") {
 		t.Errorf("no parts: %v", err)
 	}
@@ -116,16 +94,12 @@ func TestMergeRefusesDamage(t *testing.T) {
 		{`"queries":20`, `"queries":0`, "damaged"}, {`"records":[{`, `"records":[null,{`, "damaged"},
 	} {
 		damaged := strings.Replace(string(text), c.old, c.new, 1)
-		if damaged == string(text) {
-			t.Fatalf("no %s in the part", c.old)
-		}
+		test.StopIf(t, damaged == string(text), "no %s in the part", c.old)
 		read, err := DecodePart("torn.json", []byte(damaged))
 		if err == nil {
 			_, err = Merge(read)
 		}
-		if err == nil || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), "torn.json") {
-			t.Errorf("%s: %v, want %q", c.new, err, c.say)
-		}
+		test.FailIf(t, err == nil || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), "torn.json"), "%s: %v, want %q", c.new, err, c.say)
 	}
 }
 
@@ -140,9 +114,7 @@ func TestPlanIsChecked(t *testing.T) {
 		spoil(p)
 		_, err := p.Run(t.Context(), domains)
 		var value *FieldError
-		if !errors.As(err, &value) || !strings.HasPrefix(err.Error(), field) {
-			t.Errorf("%s: %v", field, err)
-		}
+		test.FailIf(t, !errors.As(err, &value) || !strings.HasPrefix(err.Error(), field), "%s: %v", field, err)
 	}
 	p, domains := small(t, LeaveOneDomainOut)
 	if _, err := p.Run(t.Context(), append(domains, Domain{Set: datasettest.Gaussians{Classes: 30, Rows: 20, Dim: 6}.Set("beta"), Prior: domains[0].Prior})); err == nil || !strings.Contains(err.Error(), "one --prior for each") {
@@ -177,9 +149,7 @@ func TestCentreWithoutSplits(t *testing.T) {
 	prior.DataMean = []float64{3, 3.5, 2.5, 3, 3, 3.25}
 	domains[0] = Domain{Set: datasettest.Gaussians{Classes: 12, Rows: 20, Dim: 6, Bare: true}.Set("bare"), Prior: prior}
 	sources, err := p.sources(domains)
-	if err != nil || !slices.Equal(sources[0].centre, prior.DataMean) || sources[0].split != "all" {
-		t.Errorf("centred on %v in split %s, want %v (%v)", sources[0].centre, sources[0].split, prior.DataMean, err)
-	}
+	test.FailIf(t, err != nil || !slices.Equal(sources[0].centre, prior.DataMean) || sources[0].split != "all", "centred on %v in split %s, want %v (%v)", sources[0].centre, sources[0].split, prior.DataMean, err)
 }
 
 // The measures are computed here again from the scores alone.
@@ -215,40 +185,25 @@ func TestSessionsMeasures(t *testing.T) {
 		{"none_auroc", *x.NoneAUROC, 6. / 9}, {"none_brier", *x.NoneBrier, brier}, {"none_ece", *x.NoneECE, bins.ECE()},
 		{"wrongly_none", *x.WronglyNone, 1. / 3}, {"wrongly_known", *x.WronglyKnown, 1. / 3},
 	} {
-		if math.Abs(m.got-m.want) > 1e-12 {
-			t.Errorf("%s is %v, want %v", m.name, m.got, m.want)
-		}
+		test.FailIf(t, math.Abs(m.got-m.want) > 1e-12, "%s is %v, want %v", m.name, m.got, m.want)
 	}
 	one := notBestTo(make([]float64, 1), mat.NewDense(1, 1, []float64{5}))
-	if !math.IsInf(one[0], -1) {
-		t.Errorf("a single class leaves log odds of %v", one[0])
-	}
+	test.FailIf(t, !math.IsInf(one[0], -1), "a single class leaves log odds of %v", one[0])
 }
 
 // A group may be asked about or taught, whatever the protocol and the split.
 func TestEvaluationKeepsGroupsApart(t *testing.T) {
 	set := datasettest.Gaussians{Classes: 18, Rows: 24, Dim: 4, Burst: 4}.Set("bursts")
 	for _, protocol := range []string{Standard, OpenSet, MultiDomain, Sessions} {
-		p, err := NewPlan(protocol)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := test.Must(NewPlan(protocol))(t)
 		p.Split, p.Ways, p.Shots, p.Queries, p.ValTasks = "test,val", []int{4}, []int{3}, 5, 1
-		sources, err := p.sources([]Domain{{Set: set}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		cells, err := p.cells(sources[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		sources := test.Must(p.sources([]Domain{{Set: set}}))(t)
+		cells := test.Must(p.cells(sources[0]))(t)
 		for i := range 50 {
 			e := cells[0].test.Episode(i)
 			for _, row := range slices.Concat(e.Support...) {
 				for _, query := range e.Query {
-					if set.Groups[row] == set.Groups[query] {
-						t.Fatalf("%s: row %d is taught and %d of its group asked", protocol, row, query)
-					}
+					test.StopIf(t, set.Groups[row] == set.Groups[query], "%s: row %d is taught and %d of its group asked", protocol, row, query)
 				}
 			}
 		}
@@ -269,9 +224,7 @@ func TestBalanceGradientByFiniteDifferences(t *testing.T) {
 	l.loss(got, x)
 	want := fd.Gradient(nil, func(x []float64) float64 { return l.loss(scratch, x) }, x, &fd.Settings{Formula: fd.Central})
 	for k := range want {
-		if math.Abs(got[k]-want[k]) > 1e-7 {
-			t.Errorf("derivative %d is %v, by differences %v", k, got[k], want[k])
-		}
+		test.FailIf(t, math.Abs(got[k]-want[k]) > 1e-7, "derivative %d is %v, by differences %v", k, got[k], want[k])
 	}
 }
 
@@ -297,7 +250,5 @@ func TestBalanceIsFound(t *testing.T) {
 		l.scores, l.labels = append(l.scores, row), append(l.labels, y)
 	}
 	got := l.minimise()
-	if got == nil || math.Abs(got.base-truth.base) > 0.05 || math.Abs(got.novel-truth.novel) > 0.1 || math.Abs(got.offset-truth.offset) > 0.2 {
-		t.Errorf("got %+v, want about %+v", got, truth)
-	}
+	test.FailIf(t, got == nil || math.Abs(got.base-truth.base) > 0.05 || math.Abs(got.novel-truth.novel) > 0.1 || math.Abs(got.offset-truth.offset) > 0.2, "got %+v, want about %+v", got, truth)
 }

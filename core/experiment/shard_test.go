@@ -5,16 +5,15 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 func TestShardsCountFromZeroOrOne(t *testing.T) {
 	for _, from := range []int{0, 1} {
 		done := make([]int, 10)
 		for i := range 4 {
-			s, err := ParseShard(fmt.Sprintf("%d/4", from+i))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := test.Must(ParseShard(fmt.Sprintf("%d/4", from+i)))(t)
 			for e := range done {
 				if s.has(e) {
 					done[e]++
@@ -22,9 +21,7 @@ func TestShardsCountFromZeroOrOne(t *testing.T) {
 			}
 		}
 		for e, n := range done {
-			if n != 1 {
-				t.Errorf("counting from %d, episode %d is done %d times", from, e, n)
-			}
+			test.FailIf(t, n != 1, "counting from %d, episode %d is done %d times", from, e, n)
 		}
 	}
 }
@@ -40,9 +37,7 @@ func TestMultiDomainSummary(t *testing.T) {
 	r.summarise()
 	for i, want := range []Summary{{Overall: 0.45, AverageRank: 1.75}, {Overall: 0.55, AverageRank: 1.25}} {
 		got := r.Summary[i]
-		if math.Abs(got.Overall-want.Overall) > 1e-12 || got.AverageRank != want.AverageRank || *got.OutOfDomain != 0.4 || *got.InDomain != []float64{0.5, 0.7}[i] {
-			t.Errorf("method %s: %+v", got.Method, *got)
-		}
+		test.FailIf(t, math.Abs(got.Overall-want.Overall) > 1e-12 || got.AverageRank != want.AverageRank || *got.OutOfDomain != 0.4 || *got.InDomain != []float64{0.5, 0.7}[i], "method %s: %+v", got.Method, *got)
 	}
 }
 
@@ -81,14 +76,10 @@ func TestMargins(t *testing.T) {
 			t.Errorf("margin %d: got %+v, want %+v", i, *got, want)
 		}
 	}
-	if len(r.Margins) != 5 {
-		t.Errorf("%d margins, want 5", len(r.Margins))
-	}
+	test.FailIf(t, len(r.Margins) != 5, "%d margins, want 5", len(r.Margins))
 }
 
 func TestMarginsWithoutCompetitors(t *testing.T) {
 	r := leftOutReport([]string{"fb"}, map[string][]float64{"fb": {0.5, 0.7, 0.3, 0.5, 0.8, 0.9, 0.6, 0.8}})
-	if len(r.Margins) != 0 {
-		t.Errorf("%d margins", len(r.Margins))
-	}
+	test.FailIf(t, len(r.Margins) != 0, "%d margins", len(r.Margins))
 }

@@ -10,6 +10,7 @@ import (
 
 	"metaqda/core/dataset/datasettest"
 	"metaqda/core/episode"
+	"metaqda/core/test"
 )
 
 // A picture that is alone has nothing to borrow: judged together it is judged as one
@@ -17,30 +18,22 @@ import (
 func TestTogetherIsOneByOneForOneQuery(t *testing.T) {
 	s, p := sourceOf(t, 30, 20, 6)
 	p.Strangers = 0.5
-	cells, err := p.cells(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells := test.Must(p.cells(s))(t)
 	alone := workerOf(t, p, s, "metaqda")
 	together := workerOf(t, p, s, "metaqda-transductive")
 	collect := func(w *worker, e episode.Episode) (all []float64) {
-		err := w.score(&e, 0, func(_ int, scores *mat.Dense, none []float64) {
+		test.OK(t, w.score(&e, 0, func(_ int, scores *mat.Dense, none []float64) {
 			for i := range e.Query {
 				all = append(append(all, scores.RawRowView(i)...), none[i])
 			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		return all
 	}
 	differ := false
 	for i := range 10 {
 		e := cells[0].test.Episode(i)
 		for _, one := range collect(alone, e) {
-			if math.IsNaN(one) {
-				t.Fatal("not a number")
-			}
+			test.StopIf(t, math.IsNaN(one), "not a number")
 		}
 		a, b := collect(alone, e), collect(together, e)
 		for k := range a {
@@ -49,14 +42,10 @@ func TestTogetherIsOneByOneForOneQuery(t *testing.T) {
 		e.Query, e.QueryLabel = e.Query[:1], e.QueryLabel[:1]
 		a, b = collect(alone, e), collect(together, e)
 		for k := range a {
-			if math.Abs(a[k]-b[k]) > 1e-9 {
-				t.Fatalf("task %d: one by one %v, together %v", i, a, b)
-			}
+			test.StopIf(t, math.Abs(a[k]-b[k]) > 1e-9, "task %d: one by one %v, together %v", i, a, b)
 		}
 	}
-	if !differ {
-		t.Error("many queries together are no different from one by one")
-	}
+	test.FailIf(t, !differ, "many queries together are no different from one by one")
 }
 
 // Tasks ask for the class sizes and strangers of the plan, and what they measure has
@@ -74,14 +63,8 @@ func TestTogetherMeasures(t *testing.T) {
 		if p.Methods, err = Choose(Methods(), methods...); err != nil {
 			t.Fatal(err)
 		}
-		sources, err := p.sources(domains)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cells, err := p.cells(sources[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		sources := test.Must(p.sources(domains))(t)
+		cells := test.Must(p.cells(sources[0]))(t)
 		unequal := false
 		for i := range 20 {
 			e := cells[0].test.Episode(i)
@@ -96,30 +79,17 @@ func TestTogetherMeasures(t *testing.T) {
 			for _, n := range sizes {
 				unequal = unequal || n != p.Queries
 			}
-			if sizes[0]+sizes[1]+sizes[2]+sizes[3] != 4*p.Queries || float64(unknown) != 2*c.strangers*4*float64(p.Queries) {
-				t.Fatalf("%+v: %v queries and %d of strangers", c, sizes, unknown)
-			}
+			test.StopIf(t, sizes[0]+sizes[1]+sizes[2]+sizes[3] != 4*p.Queries || float64(unknown) != 2*c.strangers*4*float64(p.Queries), "%+v: %v queries and %d of strangers", c, sizes, unknown)
 		}
-		if unequal != (c.imbalance == ImbalanceDirichlet) {
-			t.Errorf("%+v: unequal class sizes: %v", c, unequal)
-		}
-		part, err := p.Run(t.Context(), domains)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.FailIf(t, unequal != (c.imbalance == ImbalanceDirichlet), "%+v: unequal class sizes: %v", c, unequal)
+		part := test.Must(p.Run(t.Context(), domains))(t)
 		r := part.Report()
-		if r.ValTasks != 0 || r.Settings["imbalance"] != c.imbalance || r.Settings["strangers"] != c.strangers {
-			t.Errorf("%+v: header %+v", c, r.Header)
-		}
+		test.FailIf(t, r.ValTasks != 0 || r.Settings["imbalance"] != c.imbalance || r.Settings["strangers"] != c.strangers, "%+v: header %+v", c, r.Header)
 		for _, m := range methods {
 			x := r.Find(m, "alpha", 4, 2)
-			if x.Queries != 9*4*p.Queries || !(x.Accuracy.Mean > 0.3) || !(x.NLL > 0) || !(x.ECE >= 0 && x.ECE < 1) || x.ECETS != nil {
-				t.Errorf("%+v, %s: %+v", c, m, x)
-			}
+			test.FailIf(t, x.Queries != 9*4*p.Queries || !(x.Accuracy.Mean > 0.3) || !(x.NLL > 0) || !(x.ECE >= 0 && x.ECE < 1) || x.ECETS != nil, "%+v, %s: %+v", c, m, x)
 			for name, v := range map[string]*float64{"AUROC": x.AUROCNone, "ECE": x.ECENone, "Brier": x.BrierNone} {
-				if (v != nil) != (c.strangers > 0) || v != nil && !(*v >= 0 && *v <= 1) {
-					t.Errorf("%+v, %s: %s of none is %v", c, m, name, v)
-				}
+				test.FailIf(t, (v != nil) != (c.strangers > 0) || v != nil && !(*v >= 0 && *v <= 1), "%+v, %s: %s of none is %v", c, m, name, v)
 			}
 			knows := strings.HasPrefix(m, "metaqda")
 			if c.strangers > 0 && !knows && math.Abs(*x.AUROCNone-*x.AUROCMaxProb) > 0.02 {
@@ -136,15 +106,10 @@ func TestTogetherAsksWhatStandardAsks(t *testing.T) {
 	q.ValTasks = 0
 	var accuracy [2]float64
 	for i, plan := range []*Plan{p, q} {
-		part, err := plan.Run(t.Context(), domains)
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := test.Must(plan.Run(t.Context(), domains))(t)
 		accuracy[i] = part.Report().Find("fb", "alpha", 5, 5).Accuracy.Mean
 	}
-	if accuracy[0] != accuracy[1] {
-		t.Errorf("accuracy of fb is %v, in the standard protocol %v", accuracy[0], accuracy[1])
-	}
+	test.FailIf(t, accuracy[0] != accuracy[1], "accuracy of fb is %v, in the standard protocol %v", accuracy[0], accuracy[1])
 }
 
 func TestTogetherIsChecked(t *testing.T) {
@@ -159,9 +124,7 @@ func TestTogetherIsChecked(t *testing.T) {
 		spoil(p)
 		_, err := p.Run(t.Context(), domains)
 		var value *FieldError
-		if !errors.As(err, &value) || !strings.HasPrefix(err.Error(), field) {
-			t.Errorf("%s: %v", field, err)
-		}
+		test.FailIf(t, !errors.As(err, &value) || !strings.HasPrefix(err.Error(), field), "%s: %v", field, err)
 	}
 	p, domains := small(t, Transductive)
 	domains[0].Prior = nil

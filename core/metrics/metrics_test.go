@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"metaqda/core/test"
 )
 
 func relative(got, want float64) float64 { return math.Abs(got-want) / math.Abs(want) }
@@ -21,9 +23,7 @@ func TestTallyByHand(t *testing.T) {
 		"accuracy": {a.Accuracy(), 0.5}, "loss": {a.MeanLoss(), (math.Log(4./3) + math.Log(10)) / 2},
 		"brier": {a.MeanBrier(), (2*0.0625 + 2*0.81) / 2}, "ece": {a.Bins.ECE(), (0.25 + 0.9) / 2}, "mce": {a.Bins.MCE(), 0.9},
 	} {
-		if !(relative(v[0], v[1]) < 1e-14) {
-			t.Errorf("%s: got %v, want %v", name, v[0], v[1])
-		}
+		test.FailIf(t, !(relative(v[0], v[1]) < 1e-14), "%s: got %v, want %v", name, v[0], v[1])
 	}
 }
 
@@ -50,9 +50,7 @@ func TestFitTemperatureIsAMinimum(t *testing.T) {
 		}
 		best := FitTemperature(scores, labels)
 		for _, f := range []float64{0.9, 0.999, 1.001, 1.1} {
-			if !(loss(best) < loss(best*f)) {
-				t.Errorf("scale %v: loss at %v is not below that at %v times it", scale, best, f)
-			}
+			test.FailIf(t, !(loss(best) < loss(best*f)), "scale %v: loss at %v is not below that at %v times it", scale, best, f)
 		}
 	}
 }
@@ -93,9 +91,7 @@ func TestReliabilityByHand(t *testing.T) {
 	if got := r.MCE(); !(math.Abs(got-0.65/3) <= 1e-15) {
 		t.Errorf("MCE %v, want %v", got, 0.65/3)
 	}
-	if NewReliability(3).ECE() != 0 {
-		t.Error("ECE of nothing is not 0")
-	}
+	test.FailIf(t, NewReliability(3).ECE() != 0, "ECE of nothing is not 0")
 }
 
 // Pairwise comparison is the definition of the area under the ROC curve.
@@ -124,9 +120,7 @@ func TestAUROCEqualsPairwiseComparison(t *testing.T) {
 			t.Errorf("AUROC %v, want %v", got, want)
 		}
 	}
-	if !math.IsNaN(AUROC(nil, []float64{1})) {
-		t.Error("AUROC without positives is a number")
-	}
+	test.FailIf(t, !math.IsNaN(AUROC(nil, []float64{1})), "AUROC without positives is a number")
 }
 
 // Scores that are no numbers count, each for itself, and stop nothing.
@@ -155,9 +149,7 @@ func TestLostLabelsDoNotMoveTheTemperature(t *testing.T) {
 	scores, labels := [][]float64{{3, 0}, {1, 2}, {0, 1}, {2, 1}}, []int{0, 1, 0, 0}
 	want := FitTemperature(scores, labels)
 	got := FitTemperature(append(scores, []float64{5, math.Inf(-1)}), append(labels, 1))
-	if !(relative(got, want) < 1e-12) {
-		t.Errorf("temperature %v, without the lost label %v", got, want)
-	}
+	test.FailIf(t, !(relative(got, want) < 1e-12), "temperature %v, without the lost label %v", got, want)
 }
 
 func TestAUPRByHand(t *testing.T) {
@@ -195,9 +187,7 @@ func TestSoftmaxAtTheEdges(t *testing.T) {
 		{[]float64{1e6, 1e6}, []float64{0.5, 0.5}},
 	} {
 		logSum := SoftmaxTo(p, c.scores, 1)
-		if p[0] != c.want[0] || p[1] != c.want[1] {
-			t.Errorf("softmax%v = %v, want %v", c.scores, p, c.want)
-		}
+		test.FailIf(t, p[0] != c.want[0] || p[1] != c.want[1], "softmax%v = %v, want %v", c.scores, p, c.want)
 		if want := floats.LogSumExp(c.scores); logSum != want {
 			t.Errorf("the logarithm of the sum is %v, want %v", logSum, want)
 		}
@@ -224,30 +214,21 @@ func TestTalliesMergedInOrderAreTheWhole(t *testing.T) {
 	merged := NewTally(DefaultBins)
 	for _, a := range parts {
 		// The trip through JSON is what a shard's tally makes.
-		text, err := json.Marshal(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := test.Must(json.Marshal(a))(t)
 		back := new(Tally)
-		if err := json.Unmarshal(text, back); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal(text, back))
 		merged.Merge(back)
 	}
 	whole := NewTally(DefaultBins)
 	for _, a := range parts {
 		whole.Merge(a)
 	}
-	if merged.Loss != whole.Loss || merged.Brier != whole.Brier || merged.Bins.ECE() != whole.Bins.ECE() || merged.Queries != 180 {
-		t.Errorf("merged %+v, whole %+v", merged, whole)
-	}
+	test.FailIf(t, merged.Loss != whole.Loss || merged.Brier != whole.Brier || merged.Bins.ECE() != whole.Bins.ECE() || merged.Queries != 180, "merged %+v, whole %+v", merged, whole)
 	// Up to rounding, as the sums are put together otherwise, it is one tally.
 	for name, v := range map[string][2]float64{
 		"accuracy": {merged.Accuracy(), atOnce.Accuracy()}, "loss": {merged.MeanLoss(), atOnce.MeanLoss()}, "brier": {merged.MeanBrier(), atOnce.MeanBrier()},
 		"ece": {merged.Bins.ECE(), atOnce.Bins.ECE()}, "mce": {merged.Bins.MCE(), atOnce.Bins.MCE()}, "total": {float64(merged.Bins.Total()), 180},
 	} {
-		if !(relative(v[0], v[1]) < 1e-12) {
-			t.Errorf("%s: merged %v, at once %v", name, v[0], v[1])
-		}
+		test.FailIf(t, !(relative(v[0], v[1]) < 1e-12), "%s: merged %v, at once %v", name, v[0], v[1])
 	}
 }

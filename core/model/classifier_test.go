@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 func sampleClassifier() *Classifier {
@@ -28,16 +30,10 @@ func TestClassifierRoundTrip(t *testing.T) {
 	want := sampleClassifier()
 	b := must(EncodeClassifier(want))
 	got, err := DecodeClassifier(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	again, err := EncodeClassifier(got)
-	if err != nil || !bytes.Equal(b, again) {
-		t.Errorf("encoding what was decoded gives other bytes (%v)", err)
-	}
-	if got.Classes[0].Label != "Tasse ☕" || string(got.Classes[0].Examples[0].Thumbnail) != "png" || got.Classes[2].Examples[0].Embedding[1] != 3e30 {
-		t.Errorf("got %+v", got)
-	}
+	test.FailIf(t, err != nil || !bytes.Equal(b, again), "encoding what was decoded gives other bytes (%v)", err)
+	test.FailIf(t, got.Classes[0].Label != "Tasse ☕" || string(got.Classes[0].Examples[0].Thumbnail) != "png" || got.Classes[2].Examples[0].Embedding[1] != 3e30, "got %+v", got)
 }
 
 // Files of before have settings that say nothing any more, whatever they are.
@@ -48,9 +44,7 @@ func TestSettingsOfBeforeAreIgnored(t *testing.T) {
 		metadata["settings"] = settings + `"nonePrior":0.1,"sort":"taught"}`
 		metadata[checksumKey] = checksum(tensors, metadata)
 		got, err := DecodeClassifier(encodeTensors(tensors, metadata))
-		if err != nil || got.Settings != want.Settings {
-			t.Errorf("%s: %v, %+v", settings, err, got)
-		}
+		test.FailIf(t, err != nil || got.Settings != want.Settings, "%s: %v, %+v", settings, err, got)
 	}
 }
 
@@ -86,9 +80,7 @@ func TestLabels(t *testing.T) {
 			continue
 		}
 		back, err := DecodeClassifier(b)
-		if err != nil || back.Classes[1].Label != label {
-			t.Errorf("%q came back as %+v, %v", label, back, err)
-		}
+		test.FailIf(t, err != nil || back.Classes[1].Label != label, "%q came back as %+v, %v", label, back, err)
 	}
 	sound := must(EncodeClassifier(sampleClassifier()))
 	for _, label := range []string{"", " ", "\t\n", "\u2003", "pot", " pot", "pot\n", long + "e", "\u200b", "\u202e", "p\u200bot", "e\u0301", "a\x00b", "\u3164", "\u0301", "\U000e0061", "\u200d\u0301"} {
@@ -99,9 +91,7 @@ func TestLabels(t *testing.T) {
 		}
 		tensors, metadata := parts(sound, nil)
 		written, err := json.Marshal(label)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		metadata["classes"] = strings.Replace(metadata["classes"], `"empty"`, string(written), 1)
 		metadata[checksumKey] = checksum(tensors, metadata)
 		_, err = DecodeClassifier(encodeTensors(tensors, metadata))
@@ -165,9 +155,7 @@ func TestHundredThousandClasses(t *testing.T) {
 		refused(t, version, err, "100000 classes, the most allowed is 2000")
 	}
 	names := RepairLabels(slices.Repeat([]string{"one", "two"}, many/2))
-	if names[0] != "one" || names[1] != "two" || names[2] != "one 2" || names[many-1] != fmt.Sprint("two ", many/2) {
-		t.Errorf("names are %q, %q, %q and at last %q", names[0], names[1], names[2], names[many-1])
-	}
+	test.FailIf(t, names[0] != "one" || names[1] != "two" || names[2] != "one 2" || names[many-1] != fmt.Sprint("two ", many/2), "names are %q, %q, %q and at last %q", names[0], names[1], names[2], names[many-1])
 }
 
 // Tensors lie one after the other: what two share, or none has, is no safetensors.
@@ -208,13 +196,8 @@ func FuzzDecodeClassifier(f *testing.F) {
 			return
 		}
 		once, err := EncodeClassifier(c)
-		if err != nil {
-			t.Fatalf("decoded but not encodable: %v", err)
-		}
-		again, err := DecodeClassifier(once)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.StopIf(t, err != nil, "decoded but not encodable: %v", err)
+		again := test.Must(DecodeClassifier(once))(t)
 		if twice, _ := EncodeClassifier(again); !bytes.Equal(once, twice) {
 			t.Fatal("encoding is not a fixed point")
 		}
@@ -238,9 +221,7 @@ func TestPieceByPieceAFileIsTheSame(t *testing.T) {
 	c := grouped(40)
 	want := must(EncodeClassifier(c))
 	e, err := NewEncoder(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	pieces := 0
 	for done := false; !done; pieces++ {
 		asked := 0
@@ -248,12 +229,8 @@ func TestPieceByPieceAFileIsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if pieces < 14 {
-		t.Errorf("43 examples in %d pieces of 3", pieces)
-	}
-	if !bytes.Equal(e.Bytes(), want) {
-		t.Error("the file is another one")
-	}
+	test.FailIf(t, pieces < 14, "43 examples in %d pieces of 3", pieces)
+	test.FailIf(t, !bytes.Equal(e.Bytes(), want), "the file is another one")
 	if _, err := DecodeClassifier(e.Bytes()); err != nil {
 		t.Error(err)
 	}
@@ -263,9 +240,7 @@ func TestWhatIsWrongWithAnExampleIsFoundInItsPiece(t *testing.T) {
 	c := grouped(40)
 	c.Classes[1].Examples[5].Embedding[1] = float32(math.NaN())
 	e, err := NewEncoder(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	if _, err = e.Write(func() bool { return true }); err == nil || !strings.Contains(err.Error(), `example 5 of its class "empty": number 1 is NaN`) {
 		t.Errorf("%v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"metaqda/core/embed"
+	"metaqda/core/test"
 )
 
 // plain turns what parseJSON returns into what encoding/json does.
@@ -51,9 +52,7 @@ func nesting(text []byte) int { return bytes.Count(text, []byte("[")) + bytes.Co
 func FuzzJSON(f *testing.F) {
 	prior := must(EncodePrior(sampleSpiked(4, "F16")))
 	header, _, err := splitHeader(prior)
-	if err != nil {
-		f.Fatal(err)
-	}
+	test.OK(f, err)
 	for _, text := range []string{
 		string(header), ``, ` `, `null`, `nul`, `truefalse`, `[1,2.5e-3,-0,1E+9]`, `[01]`, `[1.]`, `[.5]`, `[-]`, `[1e]`, `+1`, `[1,]`, `[,1]`, `{"a":1,"a":{"b":[]}}`, `{"a"}`, `{a:1}`,
 		`{"a":1,}`, `"\u00e9\ud83d\ude00\ud83d\n"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ud800\ud800\udc00"`, `"\u12g4"`, `"\x"`, "\"\x01\"", "\"a\xffb\"", "\"\\", `"a`, "[1]\n\t\r ", "[1]x", "\x00", "\"\x7f\u2028\"", "[", "{",
@@ -66,12 +65,8 @@ func FuzzJSON(f *testing.F) {
 		if !ok && valid && nesting(text) > maxNesting {
 			return
 		}
-		if ok != valid {
-			t.Fatalf("%q: accepted %v, want %v", text, ok, valid)
-		}
-		if ok && !reflect.DeepEqual(plain(got), want) {
-			t.Fatalf("%q: %#v, want %#v", text, plain(got), want)
-		}
+		test.StopIf(t, ok != valid, "%q: accepted %v, want %v", text, ok, valid)
+		test.StopIf(t, ok && !reflect.DeepEqual(plain(got), want), "%q: %#v, want %#v", text, plain(got), want)
 	})
 }
 
@@ -134,9 +129,7 @@ func TestSessionModelIsReadBack(t *testing.T) {
 	want := samplePrior(3, "F64").Session
 	text := jsonText(want.write)
 	const half = `{"near":0.5,"centre":1.5,"shared":0.75,"kappa":5,"fb":{"logT":[0.3333333333333333,0],"offset":[0,0],"leftOut":{"class":0.5,"own":0.25},"hardness":{"sd":0.5,"weight":0.7},`
-	if !strings.HasPrefix(text, half) {
-		t.Errorf("%s, want it to begin with %s", text, half)
-	}
+	test.FailIf(t, !strings.HasPrefix(text, half), "%s, want it to begin with %s", text, half)
 	for text, want := range map[string]Session{text: want, jsonText((&Session{Near: 1}).write): {Near: 1}, `{"centre":2,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2}} {
 		var got Session
 		if err := fromMetadata(map[string]string{"session": text}, "session", got.read); err != nil || !reflect.DeepEqual(got, want) {
@@ -145,9 +138,7 @@ func TestSessionModelIsReadBack(t *testing.T) {
 	}
 	for _, bad := range []string{`{"near":"1"}`, `{"near":1e999}`, `{"near":1`, `[]`, `{"shared":1,"fb":[]}`, `{"shared":1,"fb":{"logT":[1,"x"]}}`, `{"shared":1,"fb":{"logT":[1,2]}}`, `{"shared":1,"fb":{"offset":[1,0]}}`, `{"shared":1,"fb":{"known":{"slope":3}}}`} {
 		var got Session
-		if fromMetadata(map[string]string{"session": bad}, "session", got.read) == nil {
-			t.Errorf("%s is read as %+v", bad, got)
-		}
+		test.FailIf(t, fromMetadata(map[string]string{"session": bad}, "session", got.read) == nil, "%s is read as %+v", bad, got)
 	}
 }
 
@@ -160,13 +151,9 @@ func TestMetadataMeanWhatTheTagsSay(t *testing.T) {
 		}
 		got, err := readClasses(map[string]string{"classes": text})
 		refused := json.Unmarshal([]byte(text), &want) != nil
-		if (err != nil) != refused || !refused && len(got) != len(want) {
-			t.Errorf("%s: %v, %+v, want %+v, refused %v", text, err, got, want, refused)
-		}
+		test.FailIf(t, (err != nil) != refused || !refused && len(got) != len(want), "%s: %v, %+v, want %+v, refused %v", text, err, got, want, refused)
 		for i := range want {
-			if !refused && (got[i].Label != want[i].Label || got[i].Weight != want[i].Weight) {
-				t.Errorf("%s: %+v, want %+v", text, got, want)
-			}
+			test.FailIf(t, !refused && (got[i].Label != want[i].Label || got[i].Weight != want[i].Weight), "%s: %+v, want %+v", text, got, want)
 		}
 	}
 }

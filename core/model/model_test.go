@@ -16,6 +16,7 @@ import (
 	"metaqda/core/embed"
 	"metaqda/core/niw"
 	"metaqda/core/session"
+	"metaqda/core/test"
 )
 
 // samplePrior has numbers that F16 holds exactly, so that every precision must
@@ -77,13 +78,8 @@ func TestPriorRoundTrip(t *testing.T) {
 		withMean.DataMean = []float64{0.25, -1e6, 0, 3, 1}
 		for _, want := range []*Prior{samplePrior(5, precision), sampleSpiked(5, precision), withMean} {
 			b := must(EncodePrior(want))
-			got, err := DecodePrior(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: got %+v, want %+v", precision, got, want)
-			}
+			got := test.Must(DecodePrior(b))(t)
+			test.FailIf(t, !reflect.DeepEqual(got, want), "%s: got %+v, want %+v", precision, got, want)
 		}
 	}
 }
@@ -93,9 +89,7 @@ func TestPriorRoundTrip(t *testing.T) {
 func TestDataMeanOfAPrior(t *testing.T) {
 	p := samplePrior(4, "F16")
 	without, err := EncodePrior(p)
-	if err != nil || bytes.Contains(without, []byte("data_mean")) {
-		t.Errorf("without a mean: %v, %.300q", err, without)
-	}
+	test.FailIf(t, err != nil || bytes.Contains(without, []byte("data_mean")), "without a mean: %v, %.300q", err, without)
 	for _, bad := range [][]float64{{}, {1, 2, 3}, {1, 2, 3, 4, 5}, {1, 2, math.NaN(), 4}, {1e300, 2, 3, 4}} {
 		p.DataMean = bad
 		if _, err := EncodePrior(p); err == nil {
@@ -126,9 +120,7 @@ func TestPriorWithoutASessionModel(t *testing.T) {
 	want := samplePrior(4, "F32")
 	want.Session = Session{}
 	got, err := DecodePrior(must(EncodePrior(want)))
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("%v, %+v", err, got)
-	}
+	test.StopIf(t, err != nil || !reflect.DeepEqual(got, want), "%v, %+v", err, got)
 	if o := got.Session.Options(); o.Population != nil || o.Shared != 0 {
 		t.Errorf("options %+v", o)
 	}
@@ -145,35 +137,25 @@ func TestCoefficientsAreFew(t *testing.T) {
 func TestPriorFileIsSafetensors(t *testing.T) {
 	b := must(EncodePrior(samplePrior(3, "F32")))
 	n := binary.LittleEndian.Uint64(b)
-	if n%8 != 0 {
-		t.Errorf("header of %d bytes leaves the data unaligned", n)
-	}
+	test.FailIf(t, n%8 != 0, "header of %d bytes leaves the data unaligned", n)
 	var header map[string]struct {
 		Dtype   string `json:"dtype"`
 		Shape   []int  `json:"shape"`
 		Offsets [2]int `json:"data_offsets"`
 		Format  string `json:"format"`
 	}
-	if err := json.Unmarshal(b[8:8+n], &header); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(b[8:8+n], &header))
 	l := header["L"]
-	if l.Dtype != "F32" || len(l.Shape) != 1 || l.Shape[0] != 6 || header["__metadata__"].Format != "metaqda.prior" {
-		t.Fatalf("header %+v", header)
-	}
+	test.StopIf(t, l.Dtype != "F32" || len(l.Shape) != 1 || l.Shape[0] != 6 || header["__metadata__"].Format != "metaqda.prior", "header %+v", header)
 	first := math.Float32frombits(binary.LittleEndian.Uint32(b[8+int(n)+l.Offsets[0]:]))
-	if first != 1 {
-		t.Errorf("first number of L is %v, want 1", first)
-	}
+	test.FailIf(t, first != 1, "first number of L is %v, want 1", first)
 }
 
 func TestDecodeRejects(t *testing.T) {
 	prior, _ := EncodePrior(samplePrior(3, "F32"))
 	classifier, _ := EncodeClassifier(sampleClassifier())
 	edit := func(b []byte, old, new string) []byte {
-		if len(old) != len(new) || !bytes.Contains(b, []byte(old)) {
-			t.Fatalf("edit %q to %q does not fit", old, new)
-		}
+		test.StopIf(t, len(old) != len(new) || !bytes.Contains(b, []byte(old)), "edit %q to %q does not fit", old, new)
 		return bytes.Replace(b, []byte(old), []byte(new), 1)
 	}
 	cases := map[string][]byte{
@@ -254,9 +236,7 @@ func TestDecodeRejectsBadSpikes(t *testing.T) {
 	} {
 		_, err := DecodePrior(encode(change))
 		var format *FormatError
-		if !errors.As(err, &format) || !strings.Contains(err.Error(), want) {
-			t.Errorf("want an error about %s, got %v", want, err)
-		}
+		test.FailIf(t, !errors.As(err, &format) || !strings.Contains(err.Error(), want), "want an error about %s, got %v", want, err)
 	}
 	if _, err := DecodePrior(encode(func(map[string]tensor) {})); err != nil {
 		t.Errorf("unchanged: %v", err)
@@ -290,9 +270,7 @@ func parts(b []byte, err error) (map[string]tensor, map[string]string) {
 func refused(t *testing.T, what any, err error, words string) {
 	t.Helper()
 	var format *FormatError
-	if !errors.As(err, &format) || !strings.Contains(err.Error(), words) {
-		t.Errorf("%v: want a FormatError about %q, got %v", what, words, err)
-	}
+	test.FailIf(t, !errors.As(err, &format) || !strings.Contains(err.Error(), words), "%v: want a FormatError about %q, got %v", what, words, err)
 }
 
 func FuzzDecodePrior(f *testing.F) {
@@ -309,13 +287,8 @@ func FuzzDecodePrior(f *testing.F) {
 			return
 		}
 		once, err := EncodePrior(p)
-		if err != nil {
-			t.Fatalf("decoded but not encodable: %v", err)
-		}
-		again, err := DecodePrior(once)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.StopIf(t, err != nil, "decoded but not encodable: %v", err)
+		again := test.Must(DecodePrior(once))(t)
 		if twice, _ := EncodePrior(again); !bytes.Equal(once, twice) {
 			t.Fatal("encoding is not a fixed point")
 		}

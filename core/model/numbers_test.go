@@ -9,6 +9,7 @@ import (
 	"metaqda/core/embed"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
+	"metaqda/core/test"
 )
 
 func TestEncodeRejectsWhatRoundingRuins(t *testing.T) {
@@ -38,9 +39,7 @@ func TestHalf(t *testing.T) {
 		if got := wide(float16.Frombits(h)); got != x {
 			t.Fatalf("%#x is %v, want %v", h, got, x)
 		}
-		if half(x).Bits() != h || half(-x).Bits() != h|1<<15 {
-			t.Fatalf("%#x: %v came back as %#x", h, x, half(x).Bits())
-		}
+		test.StopIf(t, half(x).Bits() != h || half(-x).Bits() != h|1<<15, "%#x: %v came back as %#x", h, x, half(x).Bits())
 		middle := (x + next) / 2
 		if got := half(math.Nextafter(middle, 0)).Bits(); got != h {
 			t.Fatalf("below the middle of %#x: %#x", h, got)
@@ -57,9 +56,7 @@ func TestHalf(t *testing.T) {
 			t.Errorf("%v became %#x", x, got)
 		}
 	}
-	if half(1e-300).Bits() != 0 || half(math.NaN()).Bits() != 0x7e00 {
-		t.Error("a tiny number or NaN lost")
-	}
+	test.FailIf(t, half(1e-300).Bits() != 0 || half(math.NaN()).Bits() != 0x7e00, "a tiny number or NaN lost")
 }
 
 // A file without dimensions is refused, whatever the form of its scale matrix.
@@ -85,10 +82,7 @@ func TestExtremePriorsAnswer(t *testing.T) {
 					p.NIW = niw.HandCrafted(3, scale)
 					p.NIW.Kappa, p.NIW.Nu, p.NIW.M[1] = kappa, 2+excess, m
 					p.Transform = embed.Transform{Kind: embed.None}
-					back, err := DecodePrior(must(EncodePrior(p)))
-					if err != nil {
-						t.Fatal(err)
-					}
+					back := test.Must(DecodePrior(must(EncodePrior(p))))(t)
 					answers(t, back, []float64{1, 2, 3})
 					answers(t, back, []float64{3e38, -3e38, 0})
 					answers(t, back, []float64{1e-45, 0, 1e-45})
@@ -104,16 +98,11 @@ func answers(t *testing.T, p *Prior, x []float64) {
 	d := p.NIW.Dim()
 	o := p.Session.Options()
 	o.NonePrior = 0.1
-	c, err := qda.New(p.NIW, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(qda.New(p.NIW, o))(t)
 	ones := make([]float64, d)
 	ones[0] = 1
 	for label, v := range map[string][]float64{"a": ones, "b": x} {
-		if err := c.AddClass(label); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, c.AddClass(label))
 		for range 2 {
 			y := make([]float64, d)
 			if p.Transform.ApplyTo(y, v) != nil || c.Add(label, y) != nil {
@@ -131,8 +120,6 @@ func answers(t *testing.T, p *Prior, x []float64) {
 			return
 		}
 		sum := none + answer[0] + answer[1]
-		if !(math.Abs(sum-1) < 1e-9) {
-			t.Fatalf("kappa %g, nu %g, m %v: answers are %v and none %v about %v", p.NIW.Kappa, p.NIW.Nu, p.NIW.M, answer, none, v)
-		}
+		test.StopIf(t, !(math.Abs(sum-1) < 1e-9), "kappa %g, nu %g, m %v: answers are %v and none %v about %v", p.NIW.Kappa, p.NIW.Nu, p.NIW.M, answer, none, v)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/qda"
+	"metaqda/core/test"
 )
 
 // shipped returns the prior that the page begins with, and small real embeddings:
@@ -23,18 +24,9 @@ import (
 // class was not learned in.
 func shipped(t *testing.T) (*model.Prior, *dataset.Set, episode.Pool) {
 	t.Helper()
-	b, err := os.ReadFile("../../web/prior/default.safetensors")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := model.DecodePrior(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := dataset.Load("../../testdata/dataset/emoji.npz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := test.Must(os.ReadFile("../../web/prior/default.safetensors"))(t)
+	p := test.Must(model.DecodePrior(b))(t)
+	set := test.Must(dataset.Load("../../testdata/dataset/emoji.npz"))(t)
 	pool := episode.Pool{Name: set.Name, Classes: set.Classes}
 	for c := range set.Classes {
 		pool.Rows = append(pool.Rows, set.ClassRows(c))
@@ -47,9 +39,7 @@ func transformed(t *testing.T, tr *embed.Transform, set *dataset.Set) *mat.Dense
 	t.Helper()
 	x := mat.NewDense(set.Len(), set.Dim, nil)
 	for i := range set.Len() {
-		if err := tr.ApplyTo(x.RawRowView(i), set.RowTo(x.RawRowView(i), i)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, tr.ApplyTo(x.RawRowView(i), set.RowTo(x.RawRowView(i), i)))
 	}
 	return x
 }
@@ -57,18 +47,11 @@ func transformed(t *testing.T, tr *embed.Transform, set *dataset.Set) *mat.Dense
 // enrolled returns the classifier of an episode.
 func enrolled(t *testing.T, p *niw.Prior, o qda.Options, x *mat.Dense, e *episode.Episode) *qda.Classifier {
 	t.Helper()
-	c, err := qda.New(p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(qda.New(p, o))(t)
 	for j, rows := range e.Support {
-		if err := c.AddClass(strconv.Itoa(j)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, c.AddClass(strconv.Itoa(j)))
 		for _, r := range rows {
-			if err := c.Add(strconv.Itoa(j), x.RawRowView(r)); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, c.Add(strconv.Itoa(j), x.RawRowView(r)))
 		}
 	}
 	return c
@@ -89,9 +72,7 @@ func nearestCentroid(t *testing.T, x *mat.Dense, e *episode.Episode) (correct in
 	_, d := x.Dims()
 	task.Support = mat.NewDense(len(task.Labels), d, support)
 	m := &baseline.Centroid{}
-	if err := m.Fit(task); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, m.Fit(task))
 	queries := mat.NewDense(len(e.Query), d, nil)
 	for i, r := range e.Query {
 		queries.SetRow(i, x.RawRowView(r))
@@ -123,10 +104,7 @@ func ask(t *testing.T, shot, episodes int) *answers {
 	p.NIW.WhitenRowsTo(white, white) // once for all episodes
 	config := episode.Fixed(5, shot, 1)
 	config.UnknownClasses = 5
-	sampler, err := episode.NewUniform(pool, config, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sampler := test.Must(episode.NewUniform(pool, config, 1))(t)
 	o := p.Session.Options()
 	o.NonePrior = 0.5
 	a := &answers{closed: metrics.NewTally(metrics.DefaultBins), none: metrics.NewReliability(metrics.DefaultBins)}
@@ -144,10 +122,7 @@ func ask(t *testing.T, shot, episodes int) *answers {
 func (a *answers) add(t *testing.T, c *qda.Classifier, x []float64, label int) {
 	t.Helper()
 	q := make([]float64, 5)
-	none, err := c.ProbabilitiesTo(q, x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := test.Must(c.ProbabilitiesTo(q, x))(t)
 	unsure := 1 - q[metrics.Best(q)]/(1-none)
 	a.none.Add(none, label == episode.Unknown)
 	if label == episode.Unknown {

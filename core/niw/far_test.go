@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/test"
 )
 
 // However far an example lies, it is no impossible query: the difference of two large
@@ -52,13 +54,9 @@ func TestSpikesAreBounded(t *testing.T) {
 	}
 	p := &Prior{M: make([]float64, d), Kappa: 1, L: l, Nu: d}
 	q, _, ok := Spike(p, 4)
-	if !ok {
-		t.Fatal("no spiked prior of nearly parallel rows")
-	}
+	test.StopIf(t, !ok, "no spiked prior of nearly parallel rows")
 	for i, v := range q.Spiked.Lambda {
-		if !(v >= 1/maxSpike && v <= maxSpike) {
-			t.Errorf("eigenvalue %d is %v", i, v)
-		}
+		test.FailIf(t, !(v >= 1/maxSpike && v <= maxSpike), "eigenvalue %d is %v", i, v)
 	}
 	if err := q.Dense().Validate(); err != nil {
 		t.Error(err)

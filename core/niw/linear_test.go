@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/test"
 )
 
 // linearPriors are a dense, a diagonal and a spiked one.
@@ -22,10 +24,7 @@ func linearPriors(t *testing.T, rng *rand.Rand, d int) []*Prior {
 		dense.L.SetTri(i, i, scale[i])
 	}
 	prior := func(directions *mat.Dense, lambda ...float64) *Prior {
-		s, err := NewSpiked(scale, directions, lambda)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := test.Must(NewSpiked(scale, directions, lambda))(t)
 		return &Prior{M: make([]float64, d), Kappa: 1, Spiked: s, Nu: float64(d)}
 	}
 	directions := mat.NewDense(2, d, nil)

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"metaqda/core/test"
 )
 
 // randomPrior returns a prior with nothing special about it.
@@ -74,17 +76,13 @@ func plainLogProb(t *testing.T, p *Prior, x *mat.Dense, inf Inference, query []f
 	if inf == MAP {
 		s.ScaleSym(1/(nu+float64(d)+2), s)
 		n, ok := distmv.NewNormal(m, s, nil)
-		if !ok {
-			t.Fatal("oracle: covariance not positive definite")
-		}
+		test.StopIf(t, !ok, "oracle: covariance not positive definite")
 		return n.LogProb(query)
 	}
 	df := nu - float64(d) + 1
 	s.ScaleSym((kappa+1)/(kappa*df), s)
 	st, ok := distmv.NewStudentsT(m, s, df, nil)
-	if !ok {
-		t.Fatal("oracle: scale matrix not positive definite")
-	}
+	test.StopIf(t, !ok, "oracle: scale matrix not positive definite")
 	return st.LogProb(query)
 }
 
@@ -105,9 +103,7 @@ func lowRank(p *Prior, x *mat.Dense, inf Inference, query []float64) (*Group, fl
 
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
-	if !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
-		t.Errorf("%s: got %.15g, want %.15g", what, got, want)
-	}
+	test.FailIf(t, !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))), "%s: got %.15g, want %.15g", what, got, want)
 }
 
 func TestLowRankMatchesGonumDistributions(t *testing.T) {
@@ -136,9 +132,7 @@ func TestDenseMatchesLowRank(t *testing.T) {
 			var s Scatter
 			s.Reset(p)
 			s.Add(w.RawMatrix())
-			if !s.Factorize() {
-				t.Fatal("not positive definite")
-			}
+			test.StopIf(t, !s.Factorize(), "not positive definite")
 			post, _ := p.Update(x)
 			v := make([]float64, d)
 			for i := range v {
@@ -309,9 +303,7 @@ func TestUpdateInTwoStepsIsOneUpdate(t *testing.T) {
 	once, ok := p.Update(x)
 	first, ok1 := p.Update(x.Slice(0, 3, 0, 5))
 	twice, ok2 := first.Update(x.Slice(3, 7, 0, 5))
-	if !ok || !ok1 || !ok2 {
-		t.Fatal("not positive definite")
-	}
+	test.StopIf(t, !ok || !ok1 || !ok2, "not positive definite")
 	near(t, "kappa", twice.Kappa, once.Kappa, 1e-14)
 	near(t, "nu", twice.Nu, once.Nu, 1e-14)
 	for i := range 5 {

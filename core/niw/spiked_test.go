@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/test"
 )
 
 // randomSpiked returns a spiked prior of rank r beside S written out from its
@@ -36,10 +38,7 @@ func randomSpiked(t *testing.T, rng *rand.Rand, d, r int) (*Prior, *mat.SymDense
 			s.SetSym(i, j, v*scale[i]*scale[j])
 		}
 	}
-	spiked, err := NewSpiked(scale, q, lambda)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spiked := test.Must(NewSpiked(scale, q, lambda))(t)
 	p := &Prior{M: make([]float64, d), Kappa: 0.3 + rng.Float64(), Spiked: spiked, Nu: float64(d) + rng.Float64()}
 	for i := range p.M {
 		p.M[i] = rng.NormFloat64()
@@ -64,13 +63,9 @@ func TestSpikedIsItsDefinition(t *testing.T) {
 	for _, size := range [][2]int{{1, 0}, {1, 1}, {7, 0}, {7, 3}, {40, 17}, {40, 40}} {
 		d, r := size[0], size[1]
 		p, s := randomSpiked(t, rng, d, r)
-		if err := p.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, p.Validate())
 		var chol mat.Cholesky
-		if !chol.Factorize(s) {
-			t.Fatal("S is not positive definite")
-		}
+		test.StopIf(t, !chol.Factorize(s), "S is not positive definite")
 		near(t, "log det S", p.LogDetS(), chol.LogDet(), 1e-10)
 
 		x := randomRows(rng, 3, d)
@@ -79,9 +74,7 @@ func TestSpikedIsItsDefinition(t *testing.T) {
 		for i := range 3 {
 			y, solved := mat.NewVecDense(d, nil), mat.NewVecDense(d, nil)
 			y.SubVec(x.RowView(i), mat.NewVecDense(d, p.M))
-			if err := chol.SolveVecTo(solved, y); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, chol.SolveVecTo(solved, y))
 			near(t, "squared length", mat.Dot(w.RowView(i), w.RowView(i)), mat.Dot(y, solved), 1e-9)
 			one := make([]float64, d)
 			p.WhitenTo(one, x.RawRowView(i))
@@ -133,10 +126,7 @@ func TestSpikeFindsWhatIsThere(t *testing.T) {
 	// Walsh functions and equal scales leave the diagonal of S constant.
 	directions := mat.NewDense(5, d, nil)
 	directions.Apply(func(i, j int, _ float64) float64 { return 0.25 - 0.5*float64(bits.OnesCount(uint((i+1)&j))%2) }, directions)
-	spiked, err := NewSpiked(constant(d, 0.7), directions, []float64{0.1, 0.3, 4, 5, 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spiked := test.Must(NewSpiked(constant(d, 0.7), directions, []float64{0.1, 0.3, 4, 5, 9}))(t)
 	flat := &Prior{M: make([]float64, d), Kappa: 1, Spiked: spiked, Nu: d}
 	full := randomPrior(rng, d)
 	for _, c := range []struct {
@@ -145,22 +135,16 @@ func TestSpikeFindsWhatIsThere(t *testing.T) {
 		r    int
 	}{{"a spiked S at its rank", flat, 5}, {"any S at rank d", full, d}, {"any S at rank d-1", full, d - 1}} {
 		q, rest, ok := Spike(c.p, c.r)
-		if !ok || rest > 1e-12 {
-			t.Fatalf("%s: ok %v, rest %g", c.name, ok, rest)
-		}
+		test.StopIf(t, !ok || rest > 1e-12, "%s: ok %v, rest %g", c.name, ok, rest)
 		var want, got mat.SymDense
 		want.SymOuterK(1, c.p.Dense().L)
 		got.SymOuterK(1, q.Dense().L)
-		if !mat.EqualApprox(&want, &got, 1e-9) {
-			t.Errorf("%s: another matrix", c.name)
-		}
+		test.FailIf(t, !mat.EqualApprox(&want, &got, 1e-9), "%s: another matrix", c.name)
 	}
 	last := math.Inf(1)
 	for r := 0; r <= d; r += 4 {
 		q, rest, ok := Spike(full, r)
-		if !ok || rest > last || q.Spiked.Rank() != r {
-			t.Errorf("rank %d: ok %v, rest %g after %g", r, ok, rest, last)
-		}
+		test.FailIf(t, !ok || rest > last || q.Spiked.Rank() != r, "rank %d: ok %v, rest %g after %g", r, ok, rest, last)
 		near(t, "log det S", q.LogDetS(), full.LogDetS(), 1e-10)
 		last = rest
 	}
@@ -173,10 +157,7 @@ func TestSpikedFromRoundedDirections(t *testing.T) {
 	p, _ := randomSpiked(t, rng, d, r)
 	rounded := mat.NewDense(r, d, nil)
 	rounded.Apply(func(_, _ int, v float64) float64 { return math.Round(v*1024) / 1024 }, p.Spiked.Directions)
-	s, err := NewSpiked(p.Spiked.Scale, rounded, p.Spiked.Lambda)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(NewSpiked(p.Spiked.Scale, rounded, p.Spiked.Lambda))(t)
 	p.Spiked = s
 	near(t, "log det S", p.LogDetS(), p.Dense().LogDetS(), 1e-10)
 	x := randomRows(rng, 2, d)
@@ -199,9 +180,7 @@ func TestNewSpikedNamesTheValue(t *testing.T) {
 		"inner product of directions of S": {constant(3, 1), []float64{2}, mat.NewDense(1, 3, []float64{1, 1, 0})},
 	} {
 		_, err := NewSpiked(c.scale, c.q, c.lambda)
-		if err == nil || !strings.HasPrefix(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		test.FailIf(t, err == nil || !strings.HasPrefix(err.Error(), name), "%s: %v", name, err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		var value *ValueError
@@ -214,13 +193,9 @@ func TestNewSpikedNamesTheValue(t *testing.T) {
 	}
 	p := HandCrafted(3, 1)
 	p.Spiked, _ = NewSpiked(constant(3, 1), nil, nil)
-	if p.Validate() == nil {
-		t.Error("a prior with both L and a spiked S is valid")
-	}
+	test.FailIf(t, p.Validate() == nil, "a prior with both L and a spiked S is valid")
 	p.L, p.M = nil, make([]float64, 2)
-	if p.Validate() == nil {
-		t.Error("a prior with an S of another dimension is valid")
-	}
+	test.FailIf(t, p.Validate() == nil, "a prior with an S of another dimension is valid")
 }
 
 func constant(n int, v float64) []float64 {

@@ -4,29 +4,21 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 func TestVectors(t *testing.T) {
 	for file, cases := range map[string]int{"predictive": 11, "gradient": 5, "calibration": 1} {
 		data, err := os.ReadFile("../../testdata/" + file + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		r, err := Check(data)
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if r.Kind != file || r.Cases != cases {
-			t.Errorf("%s: recognised as %s with %d cases, want %d", file, r.Kind, r.Cases, cases)
-		}
+		test.StopIf(t, err != nil, "%s: %v", file, err)
+		test.FailIf(t, r.Kind != file || r.Cases != cases, "%s: recognised as %s with %d cases, want %d", file, r.Kind, r.Cases, cases)
 		for _, row := range r.Rows {
-			if row.MaxError > Tolerance {
-				t.Errorf("%s: %s off by %.3g (relative %.3g)", file, row.Quantity, row.MaxAbs, row.MaxError)
-			}
+			test.FailIf(t, row.MaxError > Tolerance, "%s: %s off by %.3g (relative %.3g)", file, row.Quantity, row.MaxAbs, row.MaxError)
 		}
-		if !r.OK() {
-			t.Errorf("%s: not OK", file)
-		}
+		test.FailIf(t, !r.OK(), "%s: not OK", file)
 	}
 }
 
@@ -37,14 +29,9 @@ func TestSpoiltVectorsFail(t *testing.T) {
 		"gradient":    {`"loss": 0.10626889`, `"loss": 0.10626899`},
 		"calibration": {`"brier": 0.66060099`, `"brier": 0.66060199`},
 	} {
-		data, err := os.ReadFile("../../testdata/" + file + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := test.Must(os.ReadFile("../../testdata/" + file + ".json"))(t)
 		text := strings.Replace(string(data), spoil[0], spoil[1], 1)
-		if text == string(data) {
-			t.Fatalf("%s: nothing to spoil", file)
-		}
+		test.StopIf(t, text == string(data), "%s: nothing to spoil", file)
 		if r, err := Check([]byte(text)); err != nil || r.OK() {
 			t.Errorf("%s: spoilt vectors pass (%v)", file, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"metaqda/core/test"
 	"metaqda/scripts/bench/measure"
 )
 
@@ -47,16 +48,9 @@ func TestTableHasOneLineForACaseAndTheRatioToNative(t *testing.T) {
 
 func TestPictureHasALineForEveryPlace(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "bench.svg")
-	if err := picture(name, rowsOfOneCase()); err != nil {
-		t.Fatal(err)
-	}
-	svg, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, picture(name, rowsOfOneCase()))
+	svg := test.Must(os.ReadFile(name))(t)
 	for _, place := range places {
-		if !strings.Contains(string(svg), styles[place].name) {
-			t.Errorf("no %q in the picture", styles[place].name)
-		}
+		test.FailIf(t, !strings.Contains(string(svg), styles[place].name), "no %q in the picture", styles[place].name)
 	}
 }

@@ -10,11 +10,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // layers orders the packages of core and those that the command metaqda is made of: each
 // may import those on lower lines only. core itself is the package in front.
 var layers = []string{
+	"core/test",
 	"core/niw",
 	"core/embed core/metrics core/session core/dataset",
 	"core/qda core/discriminant core/episode core/dataset/datasettest",
@@ -82,9 +85,7 @@ func TestImportsPointFromHigherToLowerLayers(t *testing.T) {
 		command := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Imports}} {{.}}{{end}}", "metaqda/...")
 		command.Env = append(os.Environ(), platform...)
 		out, err := command.Output()
-		if err != nil {
-			t.Fatalf("go list: %v", err)
-		}
+		test.StopIf(t, err != nil, "go list: %v", err)
 		for line := range strings.Lines(string(out)) {
 			names := strings.Fields(line)
 			for _, imported := range names[1:] {
@@ -144,10 +145,7 @@ func TestNoTextNamesARegistryOrAFolderOfOneMachine(t *testing.T) {
 
 func TestTheNoticesNameEveryPinnedModuleAndPackage(t *testing.T) {
 	read := func(name string) string {
-		content, err := os.ReadFile("../../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := test.Must(os.ReadFile("../../" + name))(t)
 		return string(content)
 	}
 	pinned := map[string]string{}
@@ -155,22 +153,16 @@ func TestTheNoticesNameEveryPinnedModuleAndPackage(t *testing.T) {
 		pinned[m[1]] = m[2]
 	}
 	var packages struct{ Dependencies, DevDependencies map[string]string }
-	if err := json.Unmarshal([]byte(read("web/package.json")), &packages); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal([]byte(read("web/package.json")), &packages))
 	for _, group := range []map[string]string{packages.Dependencies, packages.DevDependencies} {
 		for name, pin := range group {
 			pinned[name] = pin
 		}
 	}
-	if len(pinned) < 10 {
-		t.Fatalf("%d pins", len(pinned))
-	}
+	test.StopIf(t, len(pinned) < 10, "%d pins", len(pinned))
 	notices := read("THIRD_PARTY.md")
 	for name, pin := range pinned {
 		found := regexp.MustCompile("`" + regexp.QuoteMeta(name) + "`(?:[^`|\n]*? v?(\\d[\\w.+-]*))?").FindStringSubmatch(notices)
-		if found == nil || found[1] != "" && strings.TrimRight(found[1], ".") != pin {
-			t.Errorf("THIRD_PARTY.md does not name `%s` %s with its holder and licence", name, pin)
-		}
+		test.FailIf(t, found == nil || found[1] != "" && strings.TrimRight(found[1], ".") != pin, "THIRD_PARTY.md does not name `%s` %s with its holder and licence", name, pin)
 	}
 }

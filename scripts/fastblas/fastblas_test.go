@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"metaqda/core/test"
 )
 
 func random(rng *rand.Rand, n int) []float64 {
@@ -48,9 +50,7 @@ func TestDgemmAgreesWithGonum(t *testing.T) {
 // What the kernel does not do is left to gonum, panics included.
 func TestDgemmPanicsAsGonum(t *testing.T) {
 	defer func() {
-		if recover() == nil {
-			t.Error("a matrix that is too short passed")
-		}
+		test.FailIf(t, recover() == nil, "a matrix that is too short passed")
 	}()
 	Implementation{}.Dgemm(blas.NoTrans, blas.Trans, 16, 16, 16, 1, make([]float64, 255), 16, make([]float64, 256), 16, 0, make([]float64, 256), 16)
 }

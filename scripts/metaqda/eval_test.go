@@ -16,6 +16,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // TestMain lets the test binary be the command itself: the tests of shards run
@@ -53,17 +54,12 @@ func (y toy) write(t testing.TB, dir, name string) string {
 
 func save(t testing.TB, path string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(path, data, 0o644))
 }
 
 func writePrior(t testing.TB, path string, p *model.Prior) string {
 	t.Helper()
-	b, err := model.EncodePrior(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := test.Must(model.EncodePrior(p))(t)
 	save(t, path, b)
 	return path
 }
@@ -78,22 +74,15 @@ func metaqda(args ...string) (status int, stdout, stderr string) {
 func mustRun(t *testing.T, args ...string) string {
 	t.Helper()
 	status, out, err := metaqda(args...)
-	if status != 0 {
-		t.Fatalf("metaqda %s: status %d, %s", strings.Join(args, " "), status, err)
-	}
+	test.StopIf(t, status != 0, "metaqda %s: status %d, %s", strings.Join(args, " "), status, err)
 	return out
 }
 
 func readReport(t *testing.T, path string) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := test.Must(os.ReadFile(path))(t)
 	var r map[string]any
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(text, &r))
 	return r
 }
 
@@ -104,17 +93,11 @@ func TestReportAddsUp(t *testing.T) {
 	data := toy{classes: 24, rows: 20, dim: 6}.write(t, dir, "alpha")
 	out := filepath.Join(dir, "out.json")
 	text := mustRun(t, "eval", "--data", data, "--methods", "ncc-cl2n,linear", "--n-tasks", "30", "--n-query", "5", "--json", out, "--markdown", filepath.Join(dir, "out.md"))
-	if !strings.Contains(text, "ncc-cl2n") || !strings.Contains(text, "5-shot accuracy") {
-		t.Errorf("table lacks method or column:\n%s", text)
-	}
+	test.FailIf(t, !strings.Contains(text, "ncc-cl2n") || !strings.Contains(text, "5-shot accuracy"), "table lacks method or column:\n%s", text)
 	r := readReport(t, out)
-	if r["seed"] != 0.0 || r["versions"] == nil || r["protocol"] != "standard" {
-		t.Errorf("header lacks seed, versions or protocol: %v", r)
-	}
+	test.FailIf(t, r["seed"] != 0.0 || r["versions"] == nil || r["protocol"] != "standard", "header lacks seed, versions or protocol: %v", r)
 	results := r["results"].([]any)
-	if len(results) != 4 {
-		t.Fatalf("%d results for two methods and two shots", len(results))
-	}
+	test.StopIf(t, len(results) != 4, "%d results for two methods and two shots", len(results))
 	for _, v := range results {
 		x := v.(map[string]any)
 		var sum float64
@@ -123,18 +106,14 @@ func TestReportAddsUp(t *testing.T) {
 			sum += a.(float64)
 		}
 		mean := x["accuracy"].(map[string]any)["mean"].(float64)
-		if len(episodes) != 30 || math.Abs(sum/30-mean) > 1e-12 || mean < 0.2 || mean > 1 {
-			t.Errorf("%s: mean accuracy %v, of the episodes %v", x["method"], mean, sum/30)
-		}
+		test.FailIf(t, len(episodes) != 30 || math.Abs(sum/30-mean) > 1e-12 || mean < 0.2 || mean > 1, "%s: mean accuracy %v, of the episodes %v", x["method"], mean, sum/30)
 		var n, ece float64
 		for _, v := range x["bins"].([]any) {
 			b := v.(map[string]any)
 			n += b["count"].(float64)
 			ece += math.Abs(b["correct"].(float64) - b["confidence"].(float64))
 		}
-		if n != 30*5*5 || math.Abs(ece/n-x["ece"].(float64)) > 1e-12 {
-			t.Errorf("%s: ECE %v, from the bins %v of %v queries", x["method"], x["ece"], ece/n, n)
-		}
+		test.FailIf(t, n != 30*5*5 || math.Abs(ece/n-x["ece"].(float64)) > 1e-12, "%s: ECE %v, from the bins %v of %v queries", x["method"], x["ece"], ece/n, n)
 		for _, key := range []string{"nll", "brier", "ece_ts", "mce", "temperature"} {
 			if _, ok := x[key].(float64); !ok {
 				t.Errorf("%s: no %s", x["method"], key)
@@ -191,15 +170,11 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 					t.Errorf("%v: auroc_none %v", x["method"], x["auroc_none"])
 				}
 			}
-			if !seen["alpha"] || !seen["beta"] {
-				t.Errorf("results for %v only", seen)
-			}
+			test.FailIf(t, !seen["alpha"] || !seen["beta"], "results for %v only", seen)
 		})
 	}
 	pictures, err := filepath.Glob(filepath.Join(dir, "pictures", "*.svg"))
-	if err != nil || len(pictures) != 2*2*6 {
-		t.Errorf("%d pictures, want one for each of 6 methods, 2 shots and 2 data sets", len(pictures))
-	}
+	test.FailIf(t, err != nil || len(pictures) != 2*2*6, "%d pictures, want one for each of 6 methods, 2 shots and 2 data sets", len(pictures))
 }
 
 // A single class leaves nothing to the largest probability, which is one.
@@ -211,9 +186,7 @@ func TestOpenSetTellsTheGain(t *testing.T) {
 	text := mustRun(t, "eval", "--protocol", "open-set", "--data", data, "--prior", prior, "--methods", "fb,map,ncc-un,linear,knn-tfjs", "--n-way", "1,3", "--n-shot", "2",
 		"--n-query", "5", "--n-tasks", "20", "--json", out)
 	for _, name := range []string{"2-shot AUROC  ", "2-shot AUROC 1-max", "2-shot gain", "2-shot ECE none", "2-shot Brier none"} {
-		if strings.Count(text, name) != 2 {
-			t.Errorf("not one column %q for each way:\n%s", name, text)
-		}
+		test.FailIf(t, strings.Count(text, name) != 2, "not one column %q for each way:\n%s", name, text)
 	}
 	for _, v := range readReport(t, out)["results"].([]any) {
 		x := v.(map[string]any)
@@ -237,10 +210,7 @@ func TestBadInput(t *testing.T) {
 	bare := toy{classes: 24, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")
 	wide := writePrior(t, filepath.Join(dir, "wide.safetensors"), modeltest.Prior(9))
 	torn := filepath.Join(dir, "torn.npz")
-	data, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := test.Must(os.ReadFile(good))(t)
 	save(t, torn, data[:len(data)/2])
 	flipped := filepath.Join(dir, "flipped.npz")
 	data[len(data)/4] ^= 1
@@ -285,16 +255,10 @@ func TestBadInput(t *testing.T) {
 			out := filepath.Join(dir, "out.json")
 			before := names(t, dir)
 			status, stdout, stderr := metaqda(append([]string{"eval", "--json", out}, c.args...)...)
-			if status != 2 || stdout != "" {
-				t.Errorf("status %d, output %q", status, stdout)
-			}
-			if strings.Count(stderr, "\n") != 1 {
-				t.Errorf("not one line: %q", stderr)
-			}
+			test.FailIf(t, status != 2 || stdout != "", "status %d, output %q", status, stdout)
+			test.FailIf(t, strings.Count(stderr, "\n") != 1, "not one line: %q", stderr)
 			for _, want := range c.want {
-				if !strings.Contains(stderr, want) {
-					t.Errorf("%q does not say %q", stderr, want)
-				}
+				test.FailIf(t, !strings.Contains(stderr, want), "%q does not say %q", stderr, want)
 			}
 			if after := names(t, dir); after != before {
 				t.Errorf("files were left: %s", after)
@@ -305,10 +269,7 @@ func TestBadInput(t *testing.T) {
 
 func names(t *testing.T, dir string) string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := test.Must(os.ReadDir(dir))(t)
 	var s []string
 	for _, e := range entries {
 		s = append(s, e.Name())
@@ -320,9 +281,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	data := toy{classes: 24, rows: 20, dim: 4}.write(t, dir, "alpha")
 	status, _, stderr := metaqda("eval", "--data", data, "--json", filepath.Join(dir, "missing", "out.json"))
-	if status != 2 || !strings.Contains(stderr, "create it first") {
-		t.Errorf("status %d, %q", status, stderr)
-	}
+	test.FailIf(t, status != 2 || !strings.Contains(stderr, "create it first"), "status %d, %q", status, stderr)
 	if status, _, stderr = metaqda("eval", "--data", data, "--json", dir); status != 2 || !strings.Contains(stderr, "is a folder") {
 		t.Errorf("status %d, %q", status, stderr)
 	}
@@ -334,15 +293,11 @@ func TestHelp(t *testing.T) {
 	}
 	for _, c := range strings.Fields("train eval merge reproduce prior verify") {
 		out := mustRun(t, c, "--help")
-		if !strings.Contains(out, "usage: metaqda "+c) {
-			t.Errorf("help of %s:\n%s", c, out)
-		}
+		test.FailIf(t, !strings.Contains(out, "usage: metaqda "+c), "help of %s:\n%s", c, out)
 	}
 	out := mustRun(t, "eval", "--help")
 	for _, word := range append([]string{"standard", "incremental", "-random-seed", "-shard", "ncc-cl2n"}, "leave-one-domain-out") {
-		if !strings.Contains(out, word) {
-			t.Errorf("help of eval does not mention %s", word)
-		}
+		test.FailIf(t, !strings.Contains(out, word), "help of eval does not mention %s", word)
 	}
 	if status, _, stderr := metaqda("evaluate"); status != 2 || !strings.Contains(stderr, `"evaluate"`) {
 		t.Errorf("unknown command: %d, %q", status, stderr)

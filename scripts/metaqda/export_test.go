@@ -17,6 +17,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // A plainCase is a classifier file with queries and what it answers to them.
@@ -34,19 +35,14 @@ func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, p
 	args := []string{"export", "--classifier", filepath.Join(dir, "classifier.safetensors"), "--out", filepath.Join(dir, name)}
 	if prior != nil {
 		file, err := model.EncodePrior(prior)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		if under, err = core.DecodePrior(file); err != nil { // rounded
 			t.Fatal(err)
 		}
 		save(t, filepath.Join(dir, "prior.safetensors"), file)
 		args = append(args, "--prior", filepath.Join(dir, "prior.safetensors"))
 	}
-	c, err := core.New(s, under)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(core.New(s, under))(t)
 	point := func(mean []float64) []float32 {
 		x := make([]float32, d)
 		for i := range x {
@@ -62,28 +58,18 @@ func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, p
 		}
 		label := []string{"cup", "“löffel” \"\\u003c", "__proto__", "c", "d", "e"}[j]
 		if k == 0 {
-			if _, err := c.AddClass(label); err != nil {
-				t.Fatal(err)
-			}
+			test.Must(c.AddClass(label))(t)
 		}
 		for range k {
-			if _, err := c.Add(label, "", point(mean)); err != nil {
-				t.Fatal(err)
-			}
+			test.Must(c.Add(label, "", point(mean)))(t)
 		}
 		p.Queries = append(p.Queries, point(mean), point(make([]float64, d)))
 	}
-	file, err := c.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := test.Must(c.Save())(t)
 	save(t, filepath.Join(dir, "classifier.safetensors"), file)
 	for _, x := range p.Queries {
 		probabilities := make([]float64, len(shots))
-		none, err := c.ProbabilitiesTo(probabilities, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		none := test.Must(c.ProbabilitiesTo(probabilities, x))(t)
 		want := []float64{none}
 		for j, v := range probabilities {
 			if shots[j] > 0 {
@@ -103,14 +89,8 @@ func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, p
 func plainCases(t *testing.T) []plainCase {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(90, 1))
-	shipped, err := os.ReadFile("../../web/prior/default.safetensors")
-	if err != nil {
-		t.Fatal(err)
-	}
-	learned, err := model.DecodePrior(shipped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shipped := test.Must(os.ReadFile("../../web/prior/default.safetensors"))(t)
+	learned := test.Must(model.DecodePrior(shipped))(t)
 	one := model.Session{Centre: 1.5, Shared: 1.5, Kappa: 5, Population: modeltest.Prior(9).Session.Population}
 	centred := &model.Prior{NIW: niw.HandCrafted(9, 1), Session: one, Transform: embed.Transform{Kind: embed.CL2N, Power: 0.5, Centre: make([]float64, 9)}}
 	for i := range 9 {
@@ -138,10 +118,7 @@ func plainCases(t *testing.T) []plainCase {
 // javaScript returns the program that the README of web/share has.
 func javaScript(t *testing.T) string {
 	t.Helper()
-	readme, err := os.ReadFile("../../web/share/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := test.Must(os.ReadFile("../../web/share/README.md"))(t)
 	_, program, ok := strings.Cut(string(readme), "```js\n")
 	if program, _, _ = strings.Cut(program, "```"); !ok {
 		t.Fatal("the README has no program in JavaScript")
@@ -155,21 +132,15 @@ func answered(t *testing.T, cases []plainCase, program string, command string, a
 	t.Helper()
 	dir := t.TempDir()
 	asked, err := json.Marshal(cases)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	save(t, filepath.Join(dir, "asked.json"), asked)
 	save(t, filepath.Join(dir, "program"), []byte(program))
 	cmd := exec.Command(command, append(args, filepath.Join(dir, "program"), filepath.Join(dir, "asked.json"))...)
 	var complaint strings.Builder
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, &complaint)
-	}
-	if complaint.Len() > 0 {
-		t.Errorf("%s complains: %s", command, &complaint)
-	}
+	test.StopIf(t, err != nil, "%v\n%s", err, &complaint)
+	test.FailIf(t, complaint.Len() > 0, "%s complains: %s", command, &complaint)
 	var got [][][]float64
 	if err := json.Unmarshal(out, &got); err != nil || len(got) != len(cases) {
 		t.Fatalf("%v: %.200s", err, out)
@@ -177,15 +148,11 @@ func answered(t *testing.T, cases []plainCase, program string, command string, a
 	worst := 0.0
 	for i, c := range cases {
 		for k, want := range c.want {
-			if len(got[i][k]) != len(want) {
-				t.Fatalf("%s: %d probabilities, want %d", c.File, len(got[i][k]), len(want))
-			}
+			test.StopIf(t, len(got[i][k]) != len(want), "%s: %d probabilities, want %d", c.File, len(got[i][k]), len(want))
 			for j, p := range want {
 				off := math.Abs(got[i][k][j] - p)
 				worst = math.Max(worst, off)
-				if !(off <= 1e-9) {
-					t.Errorf("%s, query %d: probability %d is %v, want %v", filepath.Base(c.File), k, j, got[i][k][j], p)
-				}
+				test.FailIf(t, !(off <= 1e-9), "%s, query %d: probability %d is %v, want %v", filepath.Base(c.File), k, j, got[i][k][j], p)
 			}
 		}
 	}
@@ -254,21 +221,12 @@ func withNumpy() string {
 
 func TestExportSaysWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
-	c, err := core.New(core.Settings{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	empty, err := c.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(core.New(core.Settings{}, nil))(t)
+	empty := test.Must(c.Save())(t)
 	save(t, filepath.Join(dir, "empty"), empty)
 	save(t, filepath.Join(dir, "no classifier"), []byte("{}"))
-	named, err := model.EncodeClassifier(&model.Classifier{PriorSum: strings.Repeat("a", 64),
-		Classes: []model.Class{{Label: "cup", Weight: 1, Examples: []model.Example{{Embedding: []float32{1, 2}}}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	named := test.Must(model.EncodeClassifier(&model.Classifier{PriorSum: strings.Repeat("a", 64),
+		Classes: []model.Class{{Label: "cup", Weight: 1, Examples: []model.Example{{Embedding: []float32{1, 2}}}}}}))(t)
 	save(t, filepath.Join(dir, "named"), named)
 	for _, c := range []struct{ classifier, want string }{
 		{"", "no --classifier given"},

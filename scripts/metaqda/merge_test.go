@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"metaqda/core/model/modeltest"
+	"metaqda/core/test"
 )
 
 // Methods that were run apart must give the tables of those run together; a
@@ -25,9 +26,7 @@ func TestMethodsMergeToTheWhole(t *testing.T) {
 			"--n-query", "4", "--n-tasks", tasks, "--n-val-tasks", "0", "--json", file(name))
 	}
 	whole := eval("whole", "fb,ncc-cl2n,linear", "8")
-	if !strings.Contains(whole, "points, 8 cells") || !strings.Contains(whole, " of 8 cells") {
-		t.Errorf("no summary of 2 data sets, 2 ways and 2 shots:\n%s", whole)
-	}
+	test.FailIf(t, !strings.Contains(whole, "points, 8 cells") || !strings.Contains(whole, " of 8 cells"), "no summary of 2 data sets, 2 ways and 2 shots:\n%s", whole)
 	eval("fast", "fb,ncc-cl2n", "8")
 	eval("slow", "linear", "8")
 	eval("few", "linear", "3")
@@ -36,19 +35,13 @@ func TestMethodsMergeToTheWhole(t *testing.T) {
 	}
 	text := mustRun(t, "merge", "--json", file("uneven"), file("few"), file("fast"))
 	for _, want := range []string{"linear (3 tasks)", "8 tasks, seed 0"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		test.FailIf(t, !strings.Contains(text, want), "no %q in\n%s", want, text)
 	}
 	again := mustRun(t, "merge", "--json", file("again"), file("uneven"))
 	one, err := os.ReadFile(file("uneven"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	two, err := os.ReadFile(file("again"))
-	if err != nil || string(one) != string(two) || again != text {
-		t.Errorf("what was merged reads back as something else: %v", err)
-	}
+	test.FailIf(t, err != nil || string(one) != string(two) || again != text, "what was merged reads back as something else: %v", err)
 	damaged := strings.Replace(string(one), `"method":"fb","data":"beta"`, `"method":"fb","data":"gamma"`, 1)
 	save(t, file("damaged"), []byte(damaged))
 	mustRun(t, "eval", "--data", a, "--methods", "ncc-un", "--n-tasks", "2", "--n-query", "3", "--json", file("other"))
@@ -95,30 +88,18 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 				c := exec.Command(os.Args[0], append(base, "--shard", fmt.Sprintf("%d/4", i), "--json", file)...)
 				c.Env = append(os.Environ(), "METAQDA_TEST_AS_COMMAND=1")
 				c.Stderr = os.Stderr
-				if err := c.Start(); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, c.Start())
 				processes = append(processes, c)
 			}
 			for _, c := range processes {
-				if err := c.Wait(); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, c.Wait())
 			}
 			mustRun(t, merge...)
-			want, err := os.ReadFile(out("whole"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := test.Must(os.ReadFile(out("whole")))(t)
 			for _, name := range []string{"workers", "merged"} {
-				got, err := os.ReadFile(out(name))
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := test.Must(os.ReadFile(out(name)))(t)
 				// Another binary, another stamp: nothing else may differ.
-				if !bytes.Equal(got, want) {
-					t.Errorf("%s differs from the whole:\n%.600s\n%.600s", name, got, want)
-				}
+				test.FailIf(t, !bytes.Equal(got, want), "%s differs from the whole:\n%.600s\n%.600s", name, got, want)
 			}
 		})
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // On a toy set under the name of a real one every step of a section must run,
@@ -20,13 +22,9 @@ func TestReproduce(t *testing.T) {
 		"cifarfs-conv4 is not in", "$ metaqda train", "--protocol ablation", "MetaQDA-FB", "56.41 ± 0.80",
 		"incremental session 1: fb", "Claims", "ECE without temperature: fb",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("output lacks %q", want)
-		}
+		test.FailIf(t, !strings.Contains(text, want), "output lacks %q", want)
 	}
-	if strings.Contains(text, "NaN") {
-		t.Error("output holds NaN")
-	}
+	test.FailIf(t, strings.Contains(text, "NaN"), "output holds NaN")
 	for _, name := range []string{"tables.md", "miniimagenet-conv4.safetensors", "miniimagenet-conv4-standard.json", "miniimagenet-conv4.svg"} {
 		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
 			t.Error(err)
@@ -60,8 +58,6 @@ func repeat(t *testing.T, text, out string, files ...string) {
 			}
 			break
 		}
-		if !done {
-			t.Errorf("no command writes %s", file)
-		}
+		test.FailIf(t, !done, "no command writes %s", file)
 	}
 }

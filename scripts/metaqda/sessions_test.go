@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"metaqda/core/model/modeltest"
+	"metaqda/core/test"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,20 +27,14 @@ func TestSessionsOfEveryMethod(t *testing.T) {
 	text := mustRun(t, "eval", "--protocol", "sessions", "--data", strings.Join(data, ","), "--prior", prior, "--methods", methods, "--n-tasks", "12",
 		"--json", out, "--markdown", filepath.Join(dir, "out.md"))
 	for _, want := range []string{"bursts, split test, sessions of 1 to 8 classes with 1 to 12 examples", "bare, split all, sessions", "none AUROC", "none ECE", "none Brier", "wrongly none", "wrongly known"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the table does not say %q:\n%s", want, text)
-		}
+		test.FailIf(t, !strings.Contains(text, want), "the table does not say %q:\n%s", want, text)
 	}
 	results := readReport(t, out)["results"].([]any)
-	if len(results) != 3*15 {
-		t.Fatalf("%d results for 15 methods and 3 data sets", len(results))
-	}
+	test.StopIf(t, len(results) != 3*15, "%d results for 15 methods and 3 data sets", len(results))
 	for _, v := range results {
 		x := v.(map[string]any)
 		name := fmt.Sprint(x["method"], " on ", x["data"])
-		if x["way"] != nil || x["shot"] != nil || x["auroc_none"] != nil {
-			t.Errorf("%s: way %v, shot %v, auroc_none %v", name, x["way"], x["shot"], x["auroc_none"])
-		}
+		test.FailIf(t, x["way"] != nil || x["shot"] != nil || x["auroc_none"] != nil, "%s: way %v, shot %v, auroc_none %v", name, x["way"], x["shot"], x["auroc_none"])
 		if accuracy := x["accuracy"].(map[string]any)["mean"].(float64); accuracy < 0.2 || accuracy > 1 {
 			t.Errorf("%s: accuracy %v", name, accuracy)
 		}
@@ -67,13 +62,9 @@ func TestSessionsOfMethodsRunApart(t *testing.T) {
 	mustRun(t, append(base, "--methods", "knn", "--json", file("b"))...)
 	mustRun(t, "merge", "--json", file("merged"), file("a"), file("b"))
 	want, err := os.ReadFile(file("both"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	got, err := os.ReadFile(file("merged"))
-	if err != nil || string(got) != string(want) {
-		t.Errorf("%v: merged\n%.500s\nwant\n%.500s", err, got, want)
-	}
+	test.FailIf(t, err != nil || string(got) != string(want), "%v: merged\n%.500s\nwant\n%.500s", err, got, want)
 }
 
 // A set without splits is centred on what the prior was learned from; where the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"metaqda/core/model/modeltest"
+	"metaqda/core/test"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,9 +31,7 @@ func newSharded(t *testing.T) *sharded {
 	s.flags = []string{"--protocol", "open-set", "--data", data, "--prior", prior, "--methods", "fb,knn", "--n-way", "3", "--n-shot", "1,2", "--n-query", "4", "--n-tasks", "21", "--n-val-tasks", "3"}
 	mustRun(t, append([]string{"eval", "--json", filepath.Join(dir, "whole.json")}, s.flags...)...)
 	s.whole = readFile(t, filepath.Join(dir, "whole.json"))
-	if err := os.Symlink(testBinary(t), filepath.Join(dir, "metaqda")); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.Symlink(testBinary(t), filepath.Join(dir, "metaqda")))
 	return s
 }
 
@@ -40,10 +39,7 @@ func newSharded(t *testing.T) *sharded {
 // is 1.
 func testBinary(t *testing.T) string {
 	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := test.Must(os.Executable())(t)
 	return path
 }
 
@@ -62,9 +58,7 @@ func (s *sharded) run(t *testing.T, env []string, name string, args ...string) {
 func (s *sharded) merge(t *testing.T, shards int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.dir, "shards", "*.json"))
-	if err != nil || len(files) != shards {
-		t.Fatalf("%d shards, want %d (%v)", len(files), shards, err)
-	}
+	test.StopIf(t, err != nil || len(files) != shards, "%d shards, want %d (%v)", len(files), shards, err)
 	merged := filepath.Join(s.dir, "merged.json")
 	mustRun(t, append([]string{"merge", "--json", merged}, files...)...)
 	if got := readFile(t, merged); !bytes.Equal(got, s.whole) {
@@ -74,10 +68,7 @@ func (s *sharded) merge(t *testing.T, shards int) {
 
 func script(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "shards", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := test.Must(filepath.Abs(filepath.Join("..", "shards", name)))(t)
 	return path
 }
 
@@ -107,9 +98,7 @@ func TestSlurmArray(t *testing.T) {
 	s := newSharded(t)
 	text := string(readFile(t, script(t, "slurm.sh")))
 	array := regexp.MustCompile(`(?m)^#SBATCH .*--array=0-(\d+)\b`).FindStringSubmatch(text)
-	if array == nil {
-		t.Fatal("slurm.sh asks for no array from 0 on")
-	}
+	test.StopIf(t, array == nil, "slurm.sh asks for no array from 0 on")
 	last, _ := strconv.Atoi(array[1])
 	for i := range last + 1 {
 		env := []string{fmt.Sprint("SLURM_ARRAY_TASK_ID=", i), fmt.Sprint("SLURM_ARRAY_TASK_COUNT=", last+1), "SLURM_CPUS_PER_TASK=2"}
@@ -144,9 +133,7 @@ func TestKubernetesJob(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(readFile(t, script(t, "kubernetes.yaml")), &job); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, yaml.Unmarshal(readFile(t, script(t, "kubernetes.yaml")), &job))
 	pod := job.Spec.Template.Spec
 	if job.APIVersion != "batch/v1" || job.Kind != "Job" || job.Spec.CompletionMode != "Indexed" || pod.RestartPolicy != "Never" || len(pod.Containers) != 1 {
 		t.Fatalf("no indexed job of one container: %+v", job)

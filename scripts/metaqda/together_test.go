@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"metaqda/core/model/modeltest"
+	"metaqda/core/test"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,20 +25,12 @@ func TestTransductiveTables(t *testing.T) {
 	} {
 		out := filepath.Join(dir, "out.json")
 		text := mustRun(t, append(append(base, "--json", out), c.flags...)...)
-		if !strings.Contains(text, c.title) || strings.Contains(text, c.miss) || !strings.Contains(text, "2-shot NLL") {
-			t.Errorf("%v gives\n%s", c.flags, text)
-		}
-		if strings.Contains(text, "strangers") != strings.Contains(text, "1-shot none Brier") {
-			t.Errorf("%v: measures of none\n%s", c.flags, text)
-		}
+		test.FailIf(t, !strings.Contains(text, c.title) || strings.Contains(text, c.miss) || !strings.Contains(text, "2-shot NLL"), "%v gives\n%s", c.flags, text)
+		test.FailIf(t, strings.Contains(text, "strangers") != strings.Contains(text, "1-shot none Brier"), "%v: measures of none\n%s", c.flags, text)
 		for _, m := range []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
-			if !strings.Contains(text, "\n"+m+" ") {
-				t.Errorf("%v: no %s in\n%s", c.flags, m, text)
-			}
+			test.FailIf(t, !strings.Contains(text, "\n"+m+" "), "%v: no %s in\n%s", c.flags, m, text)
 		}
-		if mustRun(t, "merge", out) != text {
-			t.Errorf("%v: the file that was written prints another table", c.flags)
-		}
+		test.FailIf(t, mustRun(t, "merge", out) != text, "%v: the file that was written prints another table", c.flags)
 	}
 	for _, c := range [][2]string{{"--imbalance", "zipf"}, {"--strangers", "0.4"}} {
 		if status, _, stderr := metaqda(append(base, c[:]...)...); status != 2 || !strings.HasPrefix(stderr, "metaqda eval: "+c[0]+" is") {
@@ -61,23 +54,17 @@ func TestSort(t *testing.T) {
 		mustRun(t, append(args, how)...)
 		text := string(readFile(t, out))
 		table, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-		if err != nil || len(table) != 1+19*6 || len(table[0]) != 3+19+1 || text == before {
-			t.Fatalf("%s: %d rows, %v", how, len(table), err)
-		}
+		test.StopIf(t, err != nil || len(table) != 1+19*6 || len(table[0]) != 3+19+1 || text == before, "%s: %d rows, %v", how, len(table), err)
 		right := 0
 		for i, line := range table[1:] {
 			if line[2] == table[0][3+i/6] {
 				right++
 			}
 		}
-		if right < 19*6-3 {
-			t.Errorf("%s: %d of %d right", how, right, 19*6)
-		}
+		test.FailIf(t, right < 19*6-3, "%s: %d of %d right", how, right, 19*6)
 		before = text
 	}
-	if err := os.Remove(out); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.Remove(out))
 	for _, c := range []struct {
 		args []string
 		say  string

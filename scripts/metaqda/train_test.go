@@ -17,6 +17,7 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/metatrain/recipe"
 	"metaqda/core/model"
+	"metaqda/core/test"
 )
 
 // quick are flags that make a run take a moment.
@@ -28,10 +29,7 @@ func trainArgs(data, out string, more ...string) []string {
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := test.Must(os.ReadFile(path))(t)
 	return b
 }
 
@@ -42,37 +40,24 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	out := filepath.Join(dir, "prior.safetensors")
 	log, svg := filepath.Join(dir, "log.jsonl"), filepath.Join(dir, "curve.svg")
 	mustRun(t, trainArgs(a+","+b, out, "--log", log, "--curve", svg, "--power", "0.5")...)
-	p, err := model.DecodePrior(readFile(t, out))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.NIW.Dim() != 6 || len(p.Transform.Centre) != 6 || p.Transform.Power != 0.5 || p.Facts["data"] != "alpha,beta" || p.Facts["seed"] != "0" {
-		t.Errorf("got %+v", p)
-	}
+	p := test.Must(model.DecodePrior(readFile(t, out)))(t)
+	test.FailIf(t, p.NIW.Dim() != 6 || len(p.Transform.Centre) != 6 || p.Transform.Power != 0.5 || p.Facts["data"] != "alpha,beta" || p.Facts["seed"] != "0", "got %+v", p)
 	if want := meanOfTraining(t, a, b); !slices.EqualFunc(p.DataMean, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }) {
 		t.Errorf("the mean of the data is %v, want %v", p.DataMean, want)
 	}
-	if p.Session.Population == nil || p.Session.Population.LogTemperature.SD <= 0 || p.Session.Shared <= 0 || p.Session.Kappa != 5 || p.Session.Near <= 0 {
-		t.Errorf("no session model: %+v", p.Session)
-	}
-	if !bytes.Contains(readFile(t, svg), []byte("</svg>")) {
-		t.Error("the curve is no SVG")
-	}
+	test.FailIf(t, p.Session.Population == nil || p.Session.Population.LogTemperature.SD <= 0 || p.Session.Shared <= 0 || p.Session.Kappa != 5 || p.Session.Near <= 0, "no session model: %+v", p.Session)
+	test.FailIf(t, !bytes.Contains(readFile(t, svg), []byte("</svg>")), "the curve is no SVG")
 	steps, points := 0, 0
 	for line := range bytes.Lines(readFile(t, log)) {
 		var entry recipe.LogLine
-		if err := json.Unmarshal(line, &entry); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal(line, &entry))
 		if entry.Point != nil {
 			points++
 		} else {
 			steps++
 		}
 	}
-	if steps != 40 || points != 3 {
-		t.Errorf("log of %d steps and %d validations, want 40 and 3", steps, points)
-	}
+	test.FailIf(t, steps != 40 || points != 3, "log of %d steps and %d validations, want 40 and 3", steps, points)
 	mustRun(t, "eval", "--data", a, "--prior", out, "--methods", "fb,map", "--n-tasks", "5", "--n-query", "3", "--n-shot", "1")
 }
 
@@ -82,9 +67,7 @@ func TestAPresetFileStandsForThePresetThatListedIt(t *testing.T) {
 	dir := t.TempDir()
 	data := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
 	status, listed, stderr := metaqda("train", "--preset", "plain", "--settings")
-	if status != 0 || stderr != "" || strings.Count(listed, "\n") < 50 {
-		t.Fatalf("status %d, errors %q, settings\n%s", status, stderr, listed)
-	}
+	test.StopIf(t, status != 0 || stderr != "" || strings.Count(listed, "\n") < 50, "status %d, errors %q, settings\n%s", status, stderr, listed)
 	file := filepath.Join(dir, "mine.txt")
 	save(t, file, []byte(strings.Replace(listed, "steps 3000", "steps 7", 1)))
 	train := func(args ...string) []byte {
@@ -106,14 +89,8 @@ func meanOfTraining(t *testing.T, paths ...string) []float64 {
 	t.Helper()
 	var mean []float64
 	for _, path := range paths {
-		s, err := dataset.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		classes, err := s.Split("train")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := test.Must(dataset.Load(path))(t)
+		classes := test.Must(s.Split("train"))(t)
 		own := s.Mean(s.Rows(classes))
 		if mean == nil {
 			mean = make([]float64, len(own))
@@ -131,10 +108,7 @@ func TestTrainWithASpikedScale(t *testing.T) {
 	train := func(name string, more ...string) *model.Prior {
 		out := filepath.Join(dir, name)
 		mustRun(t, trainArgs(data, out, append(more, "--precision", "F64")...)...)
-		p, err := model.DecodePrior(readFile(t, out))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := test.Must(model.DecodePrior(readFile(t, out)))(t)
 		return p
 	}
 	for _, start := range []string{"within", "identity"} {
@@ -142,9 +116,7 @@ func TestTrainWithASpikedScale(t *testing.T) {
 		var want, got mat.SymDense
 		want.SymOuterK(1, plain.NIW.L)
 		got.SymOuterK(1, full.NIW.Dense().L)
-		if full.NIW.Spiked == nil || !mat.EqualApprox(&want, &got, 1e-9) {
-			t.Errorf("start %s: S at full rank is not the learned one", start)
-		}
+		test.FailIf(t, full.NIW.Spiked == nil || !mat.EqualApprox(&want, &got, 1e-9), "start %s: S at full rank is not the learned one", start)
 		if got, want := full.Session.Population.LogT, plain.Session.Population.LogT; math.Abs(got-want) > 1e-2 {
 			t.Errorf("start %s: log T %v at full rank, %v as learned", start, got, want)
 		}
@@ -166,12 +138,8 @@ func TestTrainIsRepeatable(t *testing.T) {
 		return readFile(t, out)
 	}
 	one := prior("one", "--workers", "1")
-	if !bytes.Equal(one, prior("three", "--workers", "3")) {
-		t.Error("one and three workers give different bytes")
-	}
-	if bytes.Equal(one, prior("seed", "--random-seed", "1")) {
-		t.Error("another seed gives the same bytes")
-	}
+	test.FailIf(t, !bytes.Equal(one, prior("three", "--workers", "3")), "one and three workers give different bytes")
+	test.FailIf(t, bytes.Equal(one, prior("seed", "--random-seed", "1")), "another seed gives the same bytes")
 }
 
 // stopWriter cancels once the text has been written to it.
@@ -209,12 +177,8 @@ func TestTrainResumesToTheSameBytes(t *testing.T) {
 		}
 	}
 	mustRun(t, args...)
-	if !bytes.Equal(readFile(t, whole), readFile(t, parts)) {
-		t.Error("the resumed prior differs")
-	}
-	if !bytes.Equal(readFile(t, whole+".log"), readFile(t, parts+".log")) {
-		t.Error("the resumed log differs")
-	}
+	test.FailIf(t, !bytes.Equal(readFile(t, whole), readFile(t, parts)), "the resumed prior differs")
+	test.FailIf(t, !bytes.Equal(readFile(t, whole+".log"), readFile(t, parts+".log")), "the resumed log differs")
 	if _, err := os.Stat(parts + ".checkpoint"); err == nil {
 		t.Error("the checkpoint was left behind")
 	}
@@ -261,13 +225,9 @@ func TestTrainBadInput(t *testing.T) {
 			before := names(t, dir)
 			args := append(append([]string{"train", "--quiet", "--out", filepath.Join(dir, "out")}, quick...), c.args...)
 			status, stdout, stderr := metaqda(args...)
-			if status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
-				t.Errorf("status %d, output %q, errors %q", status, stdout, stderr)
-			}
+			test.FailIf(t, status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1, "status %d, output %q, errors %q", status, stdout, stderr)
 			for _, want := range c.want {
-				if !strings.Contains(stderr, want) {
-					t.Errorf("%q does not say %q", stderr, want)
-				}
+				test.FailIf(t, !strings.Contains(stderr, want), "%q does not say %q", stderr, want)
 			}
 			if after := names(t, dir); after != before && c.name != "diverges" { // that one keeps its checkpoint
 				t.Errorf("files were left: %s", after)
@@ -287,46 +247,28 @@ func TestCrossFitting(t *testing.T) {
 	learn := func(name string, extra ...string) *model.Prior {
 		out := filepath.Join(dir, name)
 		mustRun(t, trainArgs(strings.Join([]string{a, b, c}, ","), out, append([]string{"--steps", "20", "--calibrate", "1", "--families", families}, extra...)...)...)
-		p, err := model.DecodePrior(readFile(t, out))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := test.Must(model.DecodePrior(readFile(t, out)))(t)
 		return p
 	}
 	folds := filepath.Join(dir, "folds")
 	val := learn("val")
 	left := learn("left out", "--calibrate-on", "left-out", "--workers", "1", "--folds-out", folds)
-	if !mat.Equal(left.NIW.L, val.NIW.L) || left.NIW.Kappa != val.NIW.Kappa || left.Session.Near != val.Session.Near {
-		t.Error("the prior changed")
-	}
+	test.FailIf(t, !mat.Equal(left.NIW.L, val.NIW.L) || left.NIW.Kappa != val.NIW.Kappa || left.Session.Near != val.Session.Near, "the prior changed")
 	own := learn("own", "--shared", "0", "--calibrate-on", "left-out")
-	if own.Session.Shared != 0 || own.Session.Population != nil {
-		t.Errorf("a covariance for each class: %+v", own.Session)
-	}
+	test.FailIf(t, own.Session.Shared != 0 || own.Session.Population != nil, "a covariance for each class: %+v", own.Session)
 	if a, b := left.Session.Population, val.Session.Population; a.LogT == b.LogT || a.CohortMean == b.CohortMean || a.LogTemperature.SD <= 0 {
 		t.Errorf("the population is %+v, of validation classes %+v", a, b)
 	}
-	if left.Session.Near <= 0 || left.Session.Centre != 1.67 {
-		t.Errorf("near %v, centre %v", left.Session.Near, left.Session.Centre)
-	}
+	test.FailIf(t, left.Session.Near <= 0 || left.Session.Centre != 1.67, "near %v, centre %v", left.Session.Near, left.Session.Centre)
 	without := func(set string) *model.Prior {
-		p, err := model.DecodePrior(readFile(t, filepath.Join(folds, "without-"+set+".safetensors")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := test.Must(model.DecodePrior(readFile(t, filepath.Join(folds, "without-"+set+".safetensors"))))(t)
 		return p
 	}
 	alpha, beta, gamma := without("alpha"), without("beta"), without("gamma")
-	if !mat.Equal(beta.NIW.L, gamma.NIW.L) || mat.Equal(alpha.NIW.L, beta.NIW.L) || mat.Equal(alpha.NIW.L, left.NIW.L) {
-		t.Error("a family was not left out as a whole")
-	}
-	if *alpha.Session.Population == *beta.Session.Population || beta.Facts["without"] != "beta, gamma" {
-		t.Errorf("without %q: %+v", beta.Facts["without"], beta.Session.Population)
-	}
+	test.FailIf(t, !mat.Equal(beta.NIW.L, gamma.NIW.L) || mat.Equal(alpha.NIW.L, beta.NIW.L) || mat.Equal(alpha.NIW.L, left.NIW.L), "a family was not left out as a whole")
+	test.FailIf(t, *alpha.Session.Population == *beta.Session.Population || beta.Facts["without"] != "beta, gamma", "without %q: %+v", beta.Facts["without"], beta.Session.Population)
 	learn("two at once", "--calibrate-on", "left-out", "--workers", "3")
-	if !bytes.Equal(readFile(t, filepath.Join(dir, "two at once")), readFile(t, filepath.Join(dir, "left out"))) {
-		t.Error("another number of workers, other bytes")
-	}
+	test.FailIf(t, !bytes.Equal(readFile(t, filepath.Join(dir, "two at once")), readFile(t, filepath.Join(dir, "left out"))), "another number of workers, other bytes")
 }
 
 func TestAPriorNamesTheExtractorOfItsData(t *testing.T) {
@@ -337,17 +279,13 @@ func TestAPriorNamesTheExtractorOfItsData(t *testing.T) {
 		t.Helper()
 		file := strings.TrimSuffix(data, filepath.Ext(data)) + ".json"
 		var m map[string]any
-		if err := json.Unmarshal(readFile(t, file), &m); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, json.Unmarshal(readFile(t, file), &m))
 		m["extractor"], m["extractor_sha256"] = id, sum
 		text, err := json.Marshal(m)
 		if err == nil {
 			err = os.WriteFile(file, text, 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 	}
 	sum, other := strings.Repeat("ab", 32), strings.Repeat("cd", 32)
 	out := filepath.Join(dir, "prior.safetensors")
@@ -365,13 +303,8 @@ func TestAPriorNamesTheExtractorOfItsData(t *testing.T) {
 			told(a, "net@1", c.sumA)
 			told(b, "net@1", c.sumB)
 			mustRun(t, trainArgs(a+","+b, out, append(c.more, "--steps", "2", "--validate-every", "2", "--calibrate", "0")...)...)
-			p, err := model.DecodePrior(readFile(t, out))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p.Extractor != c.want {
-				t.Errorf("got %v, want %v", p.Extractor, c.want)
-			}
+			p := test.Must(model.DecodePrior(readFile(t, out)))(t)
+			test.FailIf(t, p.Extractor != c.want, "got %v, want %v", p.Extractor, c.want)
 		})
 	}
 }

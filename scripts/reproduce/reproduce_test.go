@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // A prior that is there is used again, and said so; one that cannot be learned is no
@@ -13,9 +15,7 @@ func TestPriorsAreUsedAgain(t *testing.T) {
 	dir := t.TempDir()
 	var text strings.Builder
 	r := &reproduction{Config: Config{Data: dir, Out: dir, Steps: 1, Stdout: &text}, ctx: t.Context()}
-	if err := os.WriteFile(r.file("there.safetensors"), []byte("a prior"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(r.file("there.safetensors"), []byte("a prior"), 0o644))
 	path, err := r.train("there", "plain", 100, "nothing")
 	if err != nil || path != filepath.Join(dir, "there.safetensors") || !strings.Contains(text.String(), "is used again") || strings.Contains(text.String(), "metaqda train") {
 		t.Errorf("%s, %v: %s", path, err, text.String())

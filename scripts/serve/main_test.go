@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"metaqda/core/test"
 )
 
 // newSite builds a folder with a site in it, and beside it a secret to which a symbolic
@@ -28,22 +30,15 @@ func newSite(t *testing.T) (http.Handler, string) {
 	if err := os.Symlink("../secret.txt", filepath.Join(dir, "leak.txt")); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := test.Must(os.OpenRoot(dir))(t)
 	t.Cleanup(func() { root.Close() })
 	return site(root), dir
 }
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	test.OK(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 // ask sends one request; headers come as name, value pairs.
@@ -76,9 +71,7 @@ func TestFilesAreAnsweredWithTypeCodingAndHeaders(t *testing.T) {
 			t.Errorf("%s accepting %q: status %d, type %q, coding %q, body %q", c.path, c.accept, w.Code, h.Get("Content-Type"), h.Get("Content-Encoding"), w.Body)
 		}
 		for name, value := range headers {
-			if h.Get(name) != value {
-				t.Errorf("%s: %s is %q", c.path, name, h.Get(name))
-			}
+			test.FailIf(t, h.Get(name) != value, "%s: %s is %q", c.path, name, h.Get(name))
 		}
 	}
 }
@@ -102,9 +95,7 @@ func TestARebuildShowsAtTheNextRequest(t *testing.T) {
 	// In the same second and of the same size; its variants are those of the former build.
 	name := filepath.Join(dir, "web/app.js")
 	write(t, name, "WEB/APP.JS")
-	if err := os.Chtimes(name, time.Time{}, time.Now().Add(time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.Chtimes(name, time.Time{}, time.Now().Add(time.Millisecond)))
 	if w := ask(handler, "/web/app.js", "If-None-Match", tag, "Accept-Encoding", "br"); w.Body.String() != "WEB/APP.JS" || w.Header().Get("Content-Encoding") != "" {
 		t.Errorf("changed: status %d, body %q", w.Code, w.Body)
 	}
@@ -135,20 +126,13 @@ func TestTheCommandServesBesideSilentConnectionsUntilItIsStopped(t *testing.T) {
 	go func() { status <- run(ctx, []string{"-dir", dir, "-addr", "localhost:0"}, writer, io.Discard) }()
 	line, err := bufio.NewReader(reader).ReadString('\n')
 	_, address, found := strings.Cut(strings.TrimSuffix(line, " (Ctrl-C stops it)\n"), "http://")
-	if err != nil || !found {
-		t.Fatalf("%q, %v", line, err)
-	}
+	test.StopIf(t, err != nil || !found, "%q, %v", line, err)
 	for range 130 {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := test.Must(net.Dial("tcp", address))(t)
 		defer c.Close()
 	}
 	answer, err := http.Get("http://" + address + "/metaqda.wasm")
-	if err != nil || answer.StatusCode != 200 {
-		t.Fatalf("%v, %v", answer, err)
-	}
+	test.StopIf(t, err != nil || answer.StatusCode != 200, "%v, %v", answer, err)
 	answer.Body.Close()
 	stop()
 	if got := <-status; got != 0 {
@@ -158,10 +142,7 @@ func TestTheCommandServesBesideSilentConnectionsUntilItIsStopped(t *testing.T) {
 
 func TestWhatCannotBeServedIsToldWithTheRemedy(t *testing.T) {
 	_, dir := newSite(t)
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := test.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	for _, c := range []struct {
 		args   []string

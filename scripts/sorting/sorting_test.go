@@ -21,6 +21,7 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/model"
 	"metaqda/core/qda"
+	"metaqda/core/test"
 	"metaqda/scripts/input"
 )
 
@@ -37,10 +38,7 @@ const known, strangers = 8, 4
 // what each row to be sorted is.
 func job(t *testing.T) (j Job, truth []string) {
 	t.Helper()
-	set, err := dataset.Load(emoji + ".npz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := test.Must(dataset.Load(emoji + ".npz"))(t)
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	var taught, asked, labels, files []string
@@ -74,9 +72,7 @@ func job(t *testing.T) (j Job, truth []string) {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // npy encodes rows of numbers as an array of 64 bits.
@@ -87,10 +83,7 @@ func npy(t *testing.T, rows []string, dim int) string {
 	b.WriteString("\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), byte(len(head) >> 8)}) + head)
 	for _, row := range rows {
 		for v := range strings.FieldsSeq(row) {
-			f, err := strconv.ParseFloat(v, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := test.Must(strconv.ParseFloat(v, 64))(t)
 			for k, bits := 0, math.Float64bits(f); k < 8; k++ {
 				b.WriteByte(byte(bits >> (8 * k)))
 			}
@@ -102,14 +95,8 @@ func npy(t *testing.T, rows []string, dim int) string {
 // run returns the table.
 func run(t *testing.T, j Job) [][]string {
 	t.Helper()
-	text, err := j.Table(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := test.Must(j.Table(t.Context()))(t)
+	table := test.Must(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
 	return table
 }
 
@@ -124,13 +111,9 @@ func TestTable(t *testing.T) {
 		want := answers(t, j)
 		table := run(t, j)
 		head, table := table[0], table[1:]
-		if strings.Join(head[:3], " ") != "row file answer" || head[len(head)-1] != None || len(head) != 3+known+1 || len(table) != len(truth) {
-			t.Fatalf("together %v: %d rows under %v", together, len(table), head)
-		}
+		test.StopIf(t, strings.Join(head[:3], " ") != "row file answer" || head[len(head)-1] != None || len(head) != 3+known+1 || len(table) != len(truth), "together %v: %d rows under %v", together, len(table), head)
 		for i, line := range table {
-			if line[0] != strconv.Itoa(i) || line[1] != fmt.Sprintf("folder, of mine/%d.png", i) {
-				t.Fatalf("row %d is called %v", i, line[:2])
-			}
+			test.StopIf(t, line[0] != strconv.Itoa(i) || line[1] != fmt.Sprintf("folder, of mine/%d.png", i), "row %d is called %v", i, line[:2])
 			best, sum := 0, 0.0 // the most probable class
 			for k, text := range line[3:] {
 				p, err := strconv.ParseFloat(text, 64)
@@ -138,9 +121,7 @@ func TestTable(t *testing.T) {
 				if k < known {
 					expect = want.Classes.At(i, k)
 				}
-				if err != nil || math.Abs(p-expect) > 1e-6 {
-					t.Errorf("together %v, row %d, %s: %s, want %v", together, i, head[3+k], text, expect)
-				}
+				test.FailIf(t, err != nil || math.Abs(p-expect) > 1e-6, "together %v, row %d, %s: %s, want %v", together, i, head[3+k], text, expect)
 				if sum += p; k < known && p > parse(t, line[3+best]) {
 					best = k
 				}
@@ -149,9 +130,7 @@ func TestTable(t *testing.T) {
 				best = known
 				aside[together] = append(aside[together], line[0])
 			}
-			if math.Abs(sum-1) > 1e-5 || line[2] != head[3+best] {
-				t.Errorf("together %v, row %d: answer %q of %v", together, i, line[2], line[3:])
-			}
+			test.FailIf(t, math.Abs(sum-1) > 1e-5 || line[2] != head[3+best], "together %v, row %d: answer %q of %v", together, i, line[2], line[3:])
 			if line[2] == truth[i] {
 				right[together]++
 			}
@@ -169,18 +148,12 @@ func TestTable(t *testing.T) {
 // says nothing of sessions is refused.
 func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 	j, truth := job(t)
-	p, err := metaqda.DefaultFile(1280)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := test.Must(metaqda.DefaultFile(1280))(t)
 	j.NonePrior = 0 // what counts is which class
 	bare := *p
 	bare.Session = model.Session{}
 	for _, prior := range []*model.Prior{p, &bare} {
-		file, err := model.EncodePrior(prior)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := test.Must(model.EncodePrior(prior))(t)
 		j.Prior = filepath.Join(t.TempDir(), "prior")
 		write(t, j.Prior, string(file))
 		if prior == &bare {
@@ -196,18 +169,14 @@ func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 				right++
 			}
 		}
-		if right < len(truth)/3 || len(answers) < known/2 {
-			t.Errorf("%d of %d are right, the answers are %v", right, len(truth), answers)
-		}
+		test.FailIf(t, right < len(truth)/3 || len(answers) < known/2, "%d of %d are right, the answers are %v", right, len(truth), answers)
 	}
 }
 
 func TestNoNameIsAFormulaInASpreadsheet(t *testing.T) {
 	for _, name := range []string{"=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"} {
 		text, err := encode([]string{name}, []metaqda.Answer{{Probabilities: []float64{1}}}, []string{name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, err)
 		table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 		if want := "'" + name; err != nil || table[0][3] != want || table[1][1] != want || table[1][2] != want {
 			t.Errorf("%q is written %q, %v", name, table, err)
@@ -217,9 +186,7 @@ func TestNoNameIsAFormulaInASpreadsheet(t *testing.T) {
 
 func parse(t *testing.T, text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		t.Error(err)
-	}
+	test.FailIf(t, err != nil, "%v", err)
 	return v
 }
 
@@ -227,36 +194,21 @@ func parse(t *testing.T, text string) float64 {
 func answers(t *testing.T, j Job) *qda.Answers {
 	t.Helper()
 	prior, err := input.Prior(j.Prior)
-	if err != nil {
-		t.Fatal(err)
-	}
-	taught, err := dataset.Load(j.Examples)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := dataset.LoadRows(j.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
+	taught := test.Must(dataset.Load(j.Examples))(t)
+	rows := test.Must(dataset.LoadRows(j.Data))(t)
 	o := prior.Session.Options()
 	o.NonePrior = j.NonePrior
-	c, err := qda.New(prior.NIW, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(qda.New(prior.NIW, o))(t)
 	x := make([]float64, taught.Dim)
 	for i, class := range taught.Labels {
-		if err := errors.Join(c.AddClass(taught.Classes[class]), prior.Transform.ApplyTo(x, taught.RowTo(x, i)), c.Add(taught.Classes[class], x)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, errors.Join(c.AddClass(taught.Classes[class]), prior.Transform.ApplyTo(x, taught.RowTo(x, i)), c.Add(taught.Classes[class], x)))
 	}
 	all := mat.NewDense(rows.Len(), rows.Dim, nil)
 	a := &qda.Answers{Classes: mat.NewDense(rows.Len(), known, nil), None: make([]float64, rows.Len())}
 	for i := range rows.Len() {
 		q := all.RawRowView(i)
-		if err := prior.Transform.ApplyTo(q, rows.RowTo(q, i)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, prior.Transform.ApplyTo(q, rows.RowTo(q, i)))
 		if a.None[i], err = c.ProbabilitiesTo(a.Classes.RawRowView(i), q); err != nil {
 			t.Fatal(err)
 		}
@@ -293,12 +245,8 @@ func TestWhatCannotBeSorted(t *testing.T) {
 		j, _ := job(t)
 		c.spoil(&j)
 		table, err := j.Table(t.Context())
-		if err == nil || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v, want %q", name, err, c.say)
-		}
-		if table != nil {
-			t.Errorf("%s: there is a table", name)
-		}
+		test.FailIf(t, err == nil || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "\n"), "%s: %v, want %q", name, err, c.say)
+		test.FailIf(t, table != nil, "%s: there is a table", name)
 	}
 }
 
@@ -307,14 +255,8 @@ func TestWhatCannotBeSorted(t *testing.T) {
 func TestASessionAnswersAsItsExamples(t *testing.T) {
 	j, _ := job(t)
 	want := run(t, j)
-	c, err := j.Enrol()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := c.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(j.Enrol())(t)
+	file := test.Must(c.Save())(t)
 	saved := Defaults()
 	saved.Classifier, saved.Data = filepath.Join(t.TempDir(), "session"), j.Data
 	write(t, saved.Classifier, string(file))

@@ -8,6 +8,7 @@ import (
 	"metaqda/core/experiment"
 	"metaqda/core/metatrain"
 	"metaqda/core/metrics"
+	"metaqda/core/test"
 )
 
 func TestTableIsAligned(t *testing.T) {
@@ -79,9 +80,7 @@ func TestMeansOfDataSets(t *testing.T) {
 		x.AUROCNone, x.ECENone, x.BrierNone = &auroc, &auroc, &auroc
 	}
 	tables := Of(r)
-	if len(tables) != 4+2 {
-		t.Fatalf("%d tables", len(tables))
-	}
+	test.StopIf(t, len(tables) != 4+2, "%d tables", len(tables))
 	five := tables[4]
 	want := "[fb 65.00 1.00 0.500 62.00 62.00 62.00 0 80.00][fb-transductive 69.90 1.00 0.500 62.00 62.00 62.00 0 80.00][knn 60.50 1.00 0.500 62.00 62.00 62.00 1 70.00]"
 	got := ""
@@ -90,9 +89,7 @@ func TestMeansOfDataSets(t *testing.T) {
 		row[8], _, _ = strings.Cut(row[8], " ")
 		got += fmt.Sprint(row[:9])
 	}
-	if got != want || !strings.HasPrefix(five.Title, "mean of 2 data sets, 5-way, 0 queries a class and as many strangers") {
-		t.Errorf("%s\n%s, want\n%s", five.Title, got, want)
-	}
+	test.FailIf(t, got != want || !strings.HasPrefix(five.Title, "mean of 2 data sets, 5-way, 0 queries a class and as many strangers"), "%s\n%s, want\n%s", five.Title, got, want)
 	if twenty := tables[5]; twenty.Rows[1][7] != "1" || twenty.Rows[2][7] != "2" {
 		t.Errorf("below fb at 20 ways: %v", twenty.Rows)
 	}
@@ -113,9 +110,7 @@ func TestPictures(t *testing.T) {
 	bins.Add(0.8, true)
 	way := 5
 	pictures, err := Pictures(&experiment.Report{Results: []*experiment.Result{{Method: "fb", Data: "my data", Way: &way, Bins: bins}}})
-	if err != nil || len(pictures) != 1 || pictures[0].Name != "reliability-my_data-5way-fb.svg" || !strings.HasSuffix(strings.TrimSpace(string(pictures[0].SVG)), "</svg>") {
-		t.Errorf("%v, %+v", err, pictures)
-	}
+	test.FailIf(t, err != nil || len(pictures) != 1 || pictures[0].Name != "reliability-my_data-5way-fb.svg" || !strings.HasSuffix(strings.TrimSpace(string(pictures[0].SVG)), "</svg>"), "%v, %+v", err, pictures)
 	history := []metatrain.Point{{Step: 0}, {Step: 10, Loss: 0.5, Validation: &metatrain.Validation{Loss: 0.6, Accuracy: 0.7}}}
 	for path, magic := range map[string]string{"curve.svg": "<?xml", "curve.png": "\x89PNG"} {
 		if picture, err := Curve(history, path); err != nil || !strings.HasPrefix(string(picture), magic) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"metaqda/core/niw"
+	"metaqda/core/test"
 	"metaqda/wasm/engine"
 )
 
@@ -19,35 +20,25 @@ func call(t *testing.T, m Method, args ...any) (js.Value, error) {
 	f := Func(m)
 	defer f.Release()
 	promise := f.Invoke(args...)
-	if !promise.InstanceOf(jsPromise) {
-		t.Fatalf("the method answers %v, no promise", promise)
-	}
+	test.StopIf(t, !promise.InstanceOf(jsPromise), "the method answers %v, no promise", promise)
 	return Await(promise)
 }
 
 func codeOf(t *testing.T, err error) string {
 	t.Helper()
 	var thrown js.Error
-	if !errors.As(err, &thrown) {
-		t.Fatalf("rejected with %v, want a JavaScript error", err)
-	}
-	if !thrown.Value.InstanceOf(jsError) {
-		t.Fatalf("rejected with %v, which is no Error", thrown.Value)
-	}
+	test.StopIf(t, !errors.As(err, &thrown), "rejected with %v, want a JavaScript error", err)
+	test.StopIf(t, !thrown.Value.InstanceOf(jsError), "rejected with %v, which is no Error", thrown.Value)
 	return thrown.Value.Get("code").String()
 }
 
 func TestMethodsAnswerAtOnceOrLater(t *testing.T) {
 	v, err := call(t, func(a []js.Value) (any, Later, error) { return a[0].Int() + 1, nil, nil }, 41)
-	if err != nil || v.Int() != 42 {
-		t.Errorf("at once: %v, %v", v, err)
-	}
+	test.FailIf(t, err != nil || v.Int() != 42, "at once: %v, %v", v, err)
 	v, err = call(t, func([]js.Value) (any, Later, error) {
 		return nil, func() (any, error) { time.Sleep(5 * time.Millisecond); return "late", nil }, nil
 	})
-	if err != nil || v.String() != "late" {
-		t.Errorf("later: %v, %v", v, err)
-	}
+	test.FailIf(t, err != nil || v.String() != "late", "later: %v, %v", v, err)
 }
 
 func TestErrorsHaveCodes(t *testing.T) {
@@ -91,13 +82,9 @@ func TestEmbeddings(t *testing.T) {
 		array.SetIndex(i, float64(i)+0.5)
 	}
 	x, err := embedding(array)
-	if err != nil || len(x) != 5 || x[3] != 3.5 {
-		t.Fatalf("embedding %v, %v", x, err)
-	}
+	test.StopIf(t, err != nil || len(x) != 5 || x[3] != 3.5, "embedding %v, %v", x, err)
 	part, err := embedding(array.Call("subarray", 2, 4))
-	if err != nil || len(part) != 2 || part[0] != 2.5 {
-		t.Fatalf("part %v, %v", part, err)
-	}
+	test.StopIf(t, err != nil || len(part) != 2 || part[0] != 2.5, "part %v, %v", part, err)
 	array.SetIndex(1, math.Inf(1))
 	for name, c := range map[string]struct {
 		v    js.Value
@@ -118,15 +105,11 @@ func TestKinds(t *testing.T) {
 	object := func(fields map[string]any) js.Value { return js.ValueOf(fields) }
 	takes := func(name string, got any, err error, want any) {
 		t.Helper()
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
-		}
+		test.FailIf(t, err != nil || !reflect.DeepEqual(got, want), "%s: %v, %v, want %v", name, got, err, want)
 	}
 	refuses := func(name string, err error) {
 		t.Helper()
-		if err == nil || engine.Explain(err).Code != "argument" || !strings.Contains(err.Error(), "the page that calls") {
-			t.Errorf("%s: error %v", name, err)
-		}
+		test.FailIf(t, err == nil || engine.Explain(err).Code != "argument" || !strings.Contains(err.Error(), "the page that calls"), "%s: error %v", name, err)
 	}
 	text, err := Text("name")(js.ValueOf("cat"))
 	takes("text", text, err, "cat")
@@ -206,7 +189,5 @@ func TestMethodsAreDecoded(t *testing.T) {
 func TestFetchOfNothingIsASentence(t *testing.T) {
 	_, err := Fetch("http://127.0.0.1:9/nothing")
 	var e *engine.Error
-	if !errors.As(err, &e) || e.Code != "fetch" || !strings.Contains(e.Message, "reload") {
-		t.Fatalf("error %v", err)
-	}
+	test.StopIf(t, !errors.As(err, &e) || e.Code != "fetch" || !strings.Contains(e.Message, "reload"), "error %v", err)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"metaqda/core/model"
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
 
@@ -18,10 +19,10 @@ func many(t *testing.T) (w *world, ids []string) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for k := range 31 {
 		id, _, err := w.AddClass(fmt.Sprint("class ", k))
-		must(t, err)
+		test.OK(t, err)
 		ids = append(ids, id)
 		for i := range 20 {
-			must(t, first(w.AddExample(id, picture(r, float64(k)), fmt.Append(nil, id, "/", i))))
+			test.OK(t, first(w.AddExample(id, picture(r, float64(k)), fmt.Append(nil, id, "/", i))))
 		}
 	}
 	w.Flush()
@@ -43,8 +44,7 @@ func (w *world) thumbnailsOf(t *testing.T, class string) (all []string) {
 		for _, x := range c.Examples {
 			ids = append(ids, x.ID)
 		}
-		found, err := w.Thumbnails(class, ids)
-		must(t, err)
+		found := test.Must(w.Thumbnails(class, ids))(t)
 		for _, b := range found {
 			all = append(all, string(b))
 		}
@@ -70,46 +70,35 @@ func TestThumbnailsApart(t *testing.T) {
 				}
 			}
 		}
-		if len(whole) < 100 {
-			t.Fatalf("thumbnails %s", whole)
-		}
+		test.StopIf(t, len(whole) < 100, "thumbnails %s", whole)
 		check("as taught", ids[3], whole)
 		x := w.State().Classes[3].Examples[4]
 
-		token, err := w.RemoveExample(ids[3], x.ID)
-		must(t, err)
+		token := test.Must(w.RemoveExample(ids[3], x.ID))(t)
 		flush(w)
-		must(t, w.Undo(token))
+		test.OK(t, w.Undo(token))
 		check("picture removed and back", ids[3], whole)
 
-		token, err = w.MoveExample(ids[3], x.ID, ids[5])
-		must(t, err)
+		token = test.Must(w.MoveExample(ids[3], x.ID, ids[5]))(t)
 		flush(w)
-		found, err := w.Thumbnails(ids[5], []string{x.ID})
-		must(t, err)
-		if string(found[0]) != ids[3]+"/4" {
-			t.Fatalf("moved with thumbnail %q", found[0])
-		}
+		found := test.Must(w.Thumbnails(ids[5], []string{x.ID}))(t)
+		test.StopIf(t, string(found[0]) != ids[3]+"/4", "moved with thumbnail %q", found[0])
 		flush(w)
-		must(t, w.Undo(token))
+		test.OK(t, w.Undo(token))
 		check("picture moved and back", ids[3], whole)
 
-		_, err = w.MoveExample(ids[3], x.ID, ids[7])
-		must(t, err)
+		test.Must(w.MoveExample(ids[3], x.ID, ids[7]))(t)
 		seventh := fmt.Sprint(w.thumbnailsOf(t, ids[7]))
 		check("picture moved", ids[7], seventh)
 
 		third := fmt.Sprint(w.thumbnailsOf(t, ids[3]))
-		token, err = w.RemoveClass(ids[3])
-		must(t, err)
+		token = test.Must(w.RemoveClass(ids[3]))(t)
 		flush(w)
-		must(t, w.Undo(token))
+		test.OK(t, w.Undo(token))
 		check("class removed and back", ids[3], third)
 
-		file, err := w.ExportSession()
-		must(t, err)
-		c, err := model.DecodeClassifier(file)
-		must(t, err)
+		file := test.Must(w.ExportSession())(t)
+		c := test.Must(model.DecodeClassifier(file))(t)
 		if n := len(c.Classes[30].Examples); n != 20 || string(c.Classes[30].Examples[19].Thumbnail) != ids[30]+"/19" {
 			t.Fatalf("%d pictures in the file, the last one %q", n, c.Classes[30].Examples[n-1].Thumbnail)
 		}

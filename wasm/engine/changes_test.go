@@ -10,6 +10,7 @@ import (
 
 	metaqda "metaqda/core"
 	"metaqda/core/model"
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
 
@@ -86,13 +87,9 @@ func (m *mirror) check(t *testing.T, what string, e *Engine) {
 	if want := fmt.Sprint(fresh.classes); !fresh.whole || got != want {
 		t.Fatalf("%s: the page has\n%s, want\n%s", what, got, want)
 	}
-	if fmt.Sprint(m.thumbnails) != fmt.Sprint(fresh.thumbnails) {
-		t.Fatalf("%s: thumbnails %v, want %v", what, m.thumbnails, fresh.thumbnails)
-	}
+	test.StopIf(t, fmt.Sprint(m.thumbnails) != fmt.Sprint(fresh.thumbnails), "%s: thumbnails %v, want %v", what, m.thumbnails, fresh.thumbnails)
 	taught, err := e.taught.Clone()
-	if err != nil || !taught.Prepare(func() bool { return true }) {
-		t.Fatal(what, err)
-	}
+	test.StopIf(t, err != nil || !taught.Prepare(func() bool { return true }), "%v %v", what, err)
 	for i, k := range taught.Classes() {
 		if got := m.classes[i].Bursts; !slices.Equal(got, k.Bursts) {
 			t.Fatalf("%s: bursts %v, want %v", what, got, k.Bursts)
@@ -108,14 +105,11 @@ func TestChangesLeadToTheState(t *testing.T) {
 		w := newWorld(t, store.NewMemory())
 		near := plainPrior(dim)
 		near.Session.Near = 1e-3
-		prior, err := model.EncodePrior(near)
-		must(t, err)
+		prior := test.Must(model.EncodePrior(near))(t)
 		var tokens []string
 		m := &mirror{}
 		m.follow(w.Engine)
-		if !m.whole {
-			t.Fatal("a page that has nothing is not given everything")
-		}
+		test.StopIf(t, !m.whole, "a page that has nothing is not given everything")
 		steps := 0
 		for i := range 150 {
 			s := w.State()
@@ -154,22 +148,18 @@ func TestChangesLeadToTheState(t *testing.T) {
 				w.Flush()
 				whole, err = true, w.reload()
 			}
-			must(t, err)
+			test.OK(t, err)
 			if token != "" {
 				tokens = append(tokens, token)
 			}
 			if r.IntN(3) > 0 || whole {
 				m.follow(w.Engine)
 				steps += m.steps
-				if m.whole != whole {
-					t.Fatalf("change %d: given everything: %v, want %v", i, m.whole, whole)
-				}
+				test.StopIf(t, m.whole != whole, "change %d: given everything: %v, want %v", i, m.whole, whole)
 				m.check(t, fmt.Sprintf("change %d", i), w.Engine)
 			}
 		}
-		if steps == 0 {
-			t.Error("there were no steps")
-		}
+		test.FailIf(t, steps == 0, "there were no steps")
 	}
 }
 
@@ -179,17 +169,13 @@ func TestAPageFarBehindIsGivenEverything(t *testing.T) {
 	m.follow(w.Engine)
 	for i := range mostSteps + 1 {
 		_, _, err := w.AddClass(fmt.Sprint("class ", i))
-		must(t, err)
+		test.OK(t, err)
 	}
 	m.follow(w.Engine)
 	m.check(t, "far behind", w.Engine)
-	if !m.whole {
-		t.Error("more steps than are kept")
-	}
+	test.FailIf(t, !m.whole, "more steps than are kept")
 	ahead := w.Changes(m.revision + 1)
-	if !ahead.Whole {
-		t.Error("a revision that there was not leads to this one")
-	}
+	test.FailIf(t, !ahead.Whole, "a revision that there was not leads to this one")
 }
 
 // taught returns an engine with n pictures with thumbnails in one class.
@@ -205,9 +191,7 @@ func taught(t testing.TB, n int) (e *Engine, class string) {
 			_, err = e.AddExample(class, picture(r, 1), bytes.Repeat([]byte{7}, 3000))
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	return e, class
 }
 
@@ -217,10 +201,8 @@ func TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs(t *testing.T) {
 	size := func(n int) (added int, allocated float64) {
 		e, class := taught(t, n)
 		before := e.Revision()
-		_, err := e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000))
-		must(t, err)
-		b, err := json.Marshal(e.Changes(before))
-		must(t, err)
+		test.Must(e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000)))(t)
+		b := test.Must(json.Marshal(e.Changes(before)))(t)
 		return len(b), testing.AllocsPerRun(20, func() { e.Changes(before) })
 	}
 	few, fewAllocs := size(10)
@@ -229,9 +211,7 @@ func TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs(t *testing.T) {
 	if many > few+50 { // digits of a revision and a place
 		t.Errorf("%d bytes among 1,000 pictures, %d among 10", many, few)
 	}
-	if manyAllocs > fewAllocs {
-		t.Errorf("%v allocations among 1,000 pictures, %v among 10", manyAllocs, fewAllocs)
-	}
+	test.FailIf(t, manyAllocs > fewAllocs, "%v allocations among 1,000 pictures, %v among 10", manyAllocs, fewAllocs)
 }
 
 // BenchmarkChanges is what a page asks after one more picture.
@@ -240,9 +220,7 @@ func BenchmarkChanges(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			e, class := taught(b, n)
 			before := e.Revision()
-			if _, err := e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000)); err != nil {
-				b.Fatal(err)
-			}
+			test.Must(e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000)))(b)
 			for b.Loop() {
 				e.Changes(before)
 			}

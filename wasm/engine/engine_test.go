@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"metaqda/core/model"
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 	"metaqda/wasm/view"
 )
@@ -48,7 +49,7 @@ func newWorld(t *testing.T, s store.Store) *world {
 		},
 		Now: func() time.Time { w.clock++; return time.UnixMilli(w.clock) },
 	})
-	must(t, w.Start())
+	test.OK(t, w.Start())
 	return w
 }
 
@@ -61,17 +62,9 @@ func (w *world) Undo(token string) error {
 // Kept is that of the change before a number, which is a record and what undoes it.
 func (w *world) Kept(number uint64) error { return w.Engine.Kept(number-2, number) }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func apply(t *testing.T, s store.Store, ops ...store.Op) {
 	t.Helper()
-	_, err := s.Commit([]store.Change{{Ops: ops}})
-	must(t, err)
+	test.Must(s.Commit([]store.Change{{Ops: ops}}))(t)
 }
 
 func picture(r *rand.Rand, centre float64) []float32 {
@@ -89,11 +82,10 @@ func (w *world) teachAll(t *testing.T, names ...string) []string {
 	var ids []string
 	for k, name := range names {
 		id, _, err := w.AddClass(name)
-		must(t, err)
+		test.OK(t, err)
 		ids = append(ids, id)
 		for i := range 3 {
-			_, err := w.AddExample(id, picture(r, float64(k+1)), []byte{byte(k), byte(i)})
-			must(t, err)
+			test.Must(w.AddExample(id, picture(r, float64(k+1)), []byte{byte(k), byte(i)}))(t)
 		}
 	}
 	return ids
@@ -101,30 +93,21 @@ func (w *world) teachAll(t *testing.T, names ...string) []string {
 
 func (w *world) ask(t *testing.T) Prediction {
 	t.Helper()
-	p, err := w.Probabilities(picture(rand.New(rand.NewPCG(3, 4)), 1))
-	must(t, err)
-	if p == nil {
-		t.Fatal("no prediction")
-	}
+	p := test.Must(w.Probabilities(picture(rand.New(rand.NewPCG(3, 4)), 1)))(t)
+	test.StopIf(t, p == nil, "no prediction")
 	sum := p.None
 	for _, c := range p.Classes {
 		sum += c.P
 	}
-	if math.Abs(sum-1) > 1e-12 {
-		t.Fatalf("probabilities sum to %v", sum)
-	}
+	test.StopIf(t, math.Abs(sum-1) > 1e-12, "probabilities sum to %v", sum)
 	return *p
 }
 
 func same(t *testing.T, what string, got, want Prediction) {
 	t.Helper()
-	if got.None != want.None || len(got.Classes) != len(want.Classes) {
-		t.Fatalf("%s: %+v, want %+v", what, got, want)
-	}
+	test.StopIf(t, got.None != want.None || len(got.Classes) != len(want.Classes), "%s: %+v, want %+v", what, got, want)
 	for i, c := range want.Classes {
-		if got.Classes[i].P != c.P || got.Classes[i].Name != c.Name {
-			t.Fatalf("%s: %+v, want %+v", what, got, want)
-		}
+		test.StopIf(t, got.Classes[i].P != c.P || got.Classes[i].Name != c.Name, "%s: %+v, want %+v", what, got, want)
 	}
 }
 
@@ -139,18 +122,15 @@ func code(err error) string {
 func TestAnotherEngineOnTheSameStoreGivesTheSameNumbers(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog", "hen")
-	token, err := w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
-	must(t, err)
-	must(t, w.Undo(token))
+	token := test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
+	test.OK(t, w.Undo(token))
 	none := 0.3
-	must(t, w.Configure(Change{NonePrior: &none}))
+	test.OK(t, w.Configure(Change{NonePrior: &none}))
 	w.Flush()
 	again := newWorld(t, w.store)
 	same(t, "reopened", again.ask(t), w.ask(t))
 	s := again.State()
-	if len(s.Classes) != 3 || s.Classes[1].Name != "dog" || string(s.Classes[2].Examples[1].Thumbnail) != "\x02\x01" || s.Settings.NonePrior != 0.3 {
-		t.Fatalf("state after reopening: %+v", s)
-	}
+	test.StopIf(t, len(s.Classes) != 3 || s.Classes[1].Name != "dog" || string(s.Classes[2].Examples[1].Thumbnail) != "\x02\x01" || s.Settings.NonePrior != 0.3, "state after reopening: %+v", s)
 }
 
 func TestRefusals(t *testing.T) {
@@ -189,10 +169,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	same(t, "after refusals", w.ask(t), before)
-	if w.frame.Verdict != frame.Verdict {
-		t.Errorf("a refusal changed the verdict to %q", w.frame.Verdict)
-	}
-	must(t, w.RenameClass(ids[0], "cat")) // its own name
+	test.FailIf(t, w.frame.Verdict != frame.Verdict, "a refusal changed the verdict to %q", w.frame.Verdict)
+	test.OK(t, w.RenameClass(ids[0], "cat")) // its own name
 }
 
 func first[T any](_ T, err error) error     { return err }
@@ -200,24 +178,16 @@ func second[T any](_, _ T, err error) error { return err }
 
 func TestEveryChangeShowsTheQueryAnew(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
-	if !strings.HasPrefix(w.frame.Verdict, "Add a class") {
-		t.Fatalf("empty session says %q", w.frame.Verdict)
-	}
+	test.StopIf(t, !strings.HasPrefix(w.frame.Verdict, "Add a class"), "empty session says %q", w.frame.Verdict)
 	q := picture(rand.New(rand.NewPCG(3, 4)), 1)
 	if p, err := w.Recognise(q); p != nil || err != nil {
 		t.Fatalf("recognising with nothing taught: %v, %v", p, err)
 	}
 	w.teachAll(t, "cat", "dog")
-	if len(w.frame.Rows) != 3 {
-		t.Fatalf("%d meters, want 3", len(w.frame.Rows))
-	}
+	test.StopIf(t, len(w.frame.Rows) != 3, "%d meters, want 3", len(w.frame.Rows))
 	rows := fmt.Sprint(w.frame.Rows)
-	if _, err := w.RemoveExample(w.State().Classes[0].ID, w.State().Classes[0].Examples[0].ID); err != nil {
-		t.Fatal(err)
-	}
-	if fmt.Sprint(w.frame.Rows) == rows {
-		t.Fatalf("removing an example left the meters %s", rows)
-	}
+	test.Must(w.RemoveExample(w.State().Classes[0].ID, w.State().Classes[0].Examples[0].ID))(t)
+	test.StopIf(t, fmt.Sprint(w.frame.Rows) == rows, "removing an example left the meters %s", rows)
 	if p, err := w.Recognise(nil); p != nil || err != nil || len(w.frame.Rows) != 0 {
 		t.Fatalf("clearing the query: %v, %v, %d meters", p, err, len(w.frame.Rows))
 	}
@@ -232,20 +202,14 @@ func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
 	_, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), []byte("thumbnail of a cat"))
-	must(t, err)
-	with, err := w.SharedFile(true)
-	must(t, err)
-	without, err := w.SharedFile(false)
-	must(t, err)
-	if !strings.Contains(string(with), "thumbnail of a cat") || strings.Contains(string(without), "thumbnail") {
-		t.Error("pictures are where they are not wanted, or not where they are")
-	}
-	if w.State().Saved != 0 {
-		t.Error("a file that was handed on counts as one that was saved")
-	}
+	test.OK(t, err)
+	with := test.Must(w.SharedFile(true))(t)
+	without := test.Must(w.SharedFile(false))(t)
+	test.FailIf(t, !strings.Contains(string(with), "thumbnail of a cat") || strings.Contains(string(without), "thumbnail"), "pictures are where they are not wanted, or not where they are")
+	test.FailIf(t, w.State().Saved != 0, "a file that was handed on counts as one that was saved")
 	other := newWorld(t, store.NewMemory())
 	_, _, err = other.ImportSession(without, here)
-	must(t, err)
+	test.OK(t, err)
 	same(t, "shared", other.ask(t), w.ask(t))
 	if s := other.State(); s.Saved == 0 {
 		t.Error("what came out of a file counts as in none")
@@ -259,11 +223,8 @@ func TestPlainFilesNameTheClasses(t *testing.T) {
 		t.Errorf("nothing taught: %v", err)
 	}
 	w.teachAll(t, "cat", "dog")
-	b, err := w.PlainFile()
-	must(t, err)
-	if !strings.Contains(string(b), `[\"cat\",\"dog\"]`) {
-		t.Errorf("no classes in %.600s", b)
-	}
+	b := test.Must(w.PlainFile())(t)
+	test.FailIf(t, !strings.Contains(string(b), `[\"cat\",\"dog\"]`), "no classes in %.600s", b)
 }
 
 func TestSessions(t *testing.T) {
@@ -271,20 +232,16 @@ func TestSessions(t *testing.T) {
 	w.teachAll(t, "cat", "dog")
 	w.Flush()
 	first, want := w.State().SessionID, w.ask(t)
-	second, err := w.NewSession(" Garden ")
-	must(t, err)
-	all, err := w.Sessions()
-	must(t, err)
-	if len(all) != 2 || all[0].ID != second || all[0].Name != "Garden" || all[1].Classes != 2 || all[1].Examples != 6 {
-		t.Fatalf("sessions: %+v", all)
-	}
-	must(t, w.RenameSession(first, "Animals"))
-	must(t, w.DeleteSession(second))
+	second := test.Must(w.NewSession(" Garden "))(t)
+	all := test.Must(w.Sessions())(t)
+	test.StopIf(t, len(all) != 2 || all[0].ID != second || all[0].Name != "Garden" || all[1].Classes != 2 || all[1].Examples != 6, "sessions: %+v", all)
+	test.OK(t, w.RenameSession(first, "Animals"))
+	test.OK(t, w.DeleteSession(second))
 	if s := w.State(); s.SessionID != first || s.SessionName != "Animals" {
 		t.Fatalf("after deleting the open session %+v is open", s)
 	}
 	same(t, "reopened", w.ask(t), want)
-	must(t, w.DeleteSession(first))
+	test.OK(t, w.DeleteSession(first))
 	if s := w.State(); s.SessionID == first || len(s.Classes) != 0 {
 		t.Fatalf("after deleting the last session %+v is open", s)
 	}
@@ -309,16 +266,12 @@ func TestWhatCouldNotBeStoredIsStoredLater(t *testing.T) {
 	s.err = &store.Error{Code: "quota", Message: "The storage is full: export the session."}
 	ids := w.teachAll(t, "cat", "dog")
 	w.Flush()
-	if w.State().Trouble != s.err.Error() {
-		t.Fatalf("trouble %q", w.State().Trouble)
-	}
+	test.StopIf(t, w.State().Trouble != s.err.Error(), "trouble %q", w.State().Trouble)
 	want := w.ask(t)
 	s.err = nil
-	must(t, w.RenameClass(ids[0], "lion"))
+	test.OK(t, w.RenameClass(ids[0], "lion"))
 	w.Flush()
-	if w.State().Trouble != "" {
-		t.Fatalf("trouble %q after it was over", w.State().Trouble)
-	}
+	test.StopIf(t, w.State().Trouble != "", "trouble %q after it was over", w.State().Trouble)
 	want.Classes[0].Name = "lion"
 	same(t, "reopened", newWorld(t, s.Memory).ask(t), want)
 }
@@ -327,9 +280,7 @@ func TestWhatCouldNotBeStoredIsStoredLater(t *testing.T) {
 func formerly(t *testing.T, b []byte) []byte {
 	t.Helper()
 	old := bytes.Replace(b, []byte(`"version":"2"`), []byte(`"version":"1"`), 1)
-	if bytes.Equal(old, b) {
-		t.Fatal("the file has no version to change")
-	}
+	test.StopIf(t, bytes.Equal(old, b), "the file has no version to change")
 	return old
 }
 
@@ -338,10 +289,10 @@ func TestNearCopiesAreBursts(t *testing.T) {
 	file := plainPrior(dim)
 	file.Session.Near = 1e-3
 	b, err := model.EncodePrior(file)
-	must(t, err)
+	test.OK(t, err)
 	w.files["prior"] = b
 	id, _, err := w.AddClass("cat")
-	must(t, err)
+	test.OK(t, err)
 	if got := w.State().Classes[0].Bursts; len(got) > 0 {
 		t.Errorf("without pictures: %v", got)
 	}
@@ -350,8 +301,7 @@ func TestNearCopiesAreBursts(t *testing.T) {
 	for i, x := range [][]float32{one, other, one, other, one, picture(rand.New(rand.NewPCG(3, 3)), 1)} {
 		x = slices.Clone(x)
 		x[0] += float32(i) * 1e-4
-		_, err := w.AddExample(id, x, nil)
-		must(t, err)
+		test.Must(w.AddExample(id, x, nil))(t)
 	}
 	check := func(what string, want ...int) {
 		t.Helper()
@@ -360,16 +310,15 @@ func TestNearCopiesAreBursts(t *testing.T) {
 		}
 	}
 	check("a prior that knows no bursts", 1, 1, 1, 1, 1, 1)
-	must(t, w.UsePrior("prior", model.Sum(b)))
+	test.OK(t, w.UsePrior("prior", model.Sum(b)))
 	check("taught", 3, 2, 1)
 	for _, i := range []int{2, 0} {
-		token, err := w.RemoveExample(id, w.State().Classes[0].Examples[i].ID)
-		must(t, err)
+		token := test.Must(w.RemoveExample(id, w.State().Classes[0].Examples[i].ID))(t)
 		tokens = append(tokens, token)
 	}
 	check("without two of the first", 2, 1, 1)
 	for _, token := range slices.Backward(tokens) {
-		must(t, w.Undo(token))
+		test.OK(t, w.Undo(token))
 	}
 	check("both back", 3, 2, 1)
 	w.Flush()

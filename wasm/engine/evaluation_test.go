@@ -15,6 +15,7 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/model"
 	"metaqda/core/qda"
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
 
@@ -22,37 +23,32 @@ import (
 // one at a time as they are, the evaluation classifies rows that it whitened all at
 // once. The session has 95 examples, more than the 64 that say how hard it is.
 func TestThePageAnswersAsTheEvaluation(t *testing.T) {
-	b, err := os.ReadFile("../../web/prior/default.safetensors")
-	must(t, err)
-	prior, err := model.DecodePrior(b)
-	must(t, err)
-	set, err := dataset.Load("../../testdata/dataset/emoji.npz")
-	must(t, err)
+	b := test.Must(os.ReadFile("../../web/prior/default.safetensors"))(t)
+	prior := test.Must(model.DecodePrior(b))(t)
+	set := test.Must(dataset.Load("../../testdata/dataset/emoji.npz"))(t)
 	white := mat.NewDense(set.Len(), set.Dim, nil)
 	for i := range set.Len() {
-		must(t, prior.Transform.ApplyTo(white.RawRowView(i), set.RowTo(white.RawRowView(i), i)))
+		test.OK(t, prior.Transform.ApplyTo(white.RawRowView(i), set.RowTo(white.RawRowView(i), i)))
 	}
 	prior.NIW.WhitenRowsTo(white, white)
 
 	w := newWorld(t, store.NewMemory())
 	w.files["prior"] = b
-	must(t, w.UsePrior("prior", model.Sum(b)))
+	test.OK(t, w.UsePrior("prior", model.Sum(b)))
 	none := 0.3
-	must(t, w.Configure(Change{NonePrior: &none}))
+	test.OK(t, w.Configure(Change{NonePrior: &none}))
 	o := prior.Session.Options()
 	o.NonePrior = none
-	c, err := qda.New(prior.NIW.Whitened(), o)
-	must(t, err)
+	c := test.Must(qda.New(prior.NIW.Whitened(), o))(t)
 	examples := 0
 	for k, class := range set.Classes {
 		id, _, err := w.AddClass(class)
-		must(t, err)
-		must(t, c.AddClass(class))
+		test.OK(t, err)
+		test.OK(t, c.AddClass(class))
 		rows := set.ClassRows(k)
 		for _, r := range rows[1:] {
-			_, err := w.AddExample(id, slices.Clone(set.Row(r)), nil)
-			must(t, err)
-			must(t, c.Add(class, white.RawRowView(r)))
+			test.Must(w.AddExample(id, slices.Clone(set.Row(r)), nil))(t)
+			test.OK(t, c.Add(class, white.RawRowView(r)))
 			examples++
 		}
 	}
@@ -62,13 +58,9 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 	want := make([]float64, len(set.Classes))
 	for k := range set.Classes {
 		query := set.ClassRows(k)[0]
-		got, err := w.Probabilities(slices.Clone(set.Row(query)))
-		must(t, err)
-		wantNone, err := c.ProbabilitiesTo(want, white.RawRowView(query))
-		must(t, err)
-		if math.Abs(got.None-wantNone) > 1e-9 {
-			t.Errorf("query %d: none %v, want %v", k, got.None, wantNone)
-		}
+		got := test.Must(w.Probabilities(slices.Clone(set.Row(query))))(t)
+		wantNone := test.Must(c.ProbabilitiesTo(want, white.RawRowView(query)))(t)
+		test.FailIf(t, math.Abs(got.None-wantNone) > 1e-9, "query %d: none %v, want %v", k, got.None, wantNone)
 		for _, class := range got.Classes {
 			if p := want[c.Index(class.Name)]; math.Abs(class.P-p) > 1e-9 {
 				t.Errorf("query %d, %s: %v, want %v", k, class.Name, class.P, p)
@@ -94,24 +86,19 @@ func TestLabelsOnImport(t *testing.T) {
 	before := w.ask(t)
 	odd := []string{"<b>&amp;", "__proto__", "two  words", "👩‍🚀", strings.Repeat("e", model.MaxLabel)}
 	b, err := model.EncodeClassifier(file(odd...))
-	must(t, err)
+	test.OK(t, err)
 	other := newWorld(t, store.NewMemory())
 	_, _, err = other.ImportSession(b, here)
-	must(t, err)
+	test.OK(t, err)
 	for i, c := range other.State().Classes {
-		if c.Name != odd[i] {
-			t.Errorf("class %d is called %q, want %q", i, c.Name, odd[i])
-		}
+		test.FailIf(t, c.Name != odd[i], "class %d is called %q, want %q", i, c.Name, odd[i])
 		if err := other.RenameClass(c.ID, c.Name); err != nil {
 			t.Errorf("%q could not have been given here: %v", c.Name, err)
 		}
 	}
-	sound, err := model.EncodeClassifier(file("<b>", "here"))
-	must(t, err)
+	sound := test.Must(model.EncodeClassifier(file("<b>", "here")))(t)
 	_, _, err = w.ImportSession(changed(t, sound, "here", "there"), here)
-	if err == nil || !strings.Contains(err.Error(), "checksum") {
-		t.Errorf("a label that was changed in the file: %v", err)
-	}
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "checksum"), "a label that was changed in the file: %v", err)
 	same(t, "after what was refused", w.ask(t), before)
 	// A file of the first version, which knew no such rules.
 	for label, want := range map[string]string{"": "Unnamed", "    ": "Unnamed", "<b>": "<b> 2", " here": "here", "here\n": "here", "\u200b": "Unnamed",
@@ -133,16 +120,13 @@ func changed(t *testing.T, file []byte, from, to string) []byte {
 	}
 	inJSON := func(label string) []byte { // a string in JSON that is itself a string in JSON
 		for range 2 {
-			b, err := json.Marshal(label)
-			must(t, err)
+			b := test.Must(json.Marshal(label))(t)
 			label = string(b)
 		}
 		return []byte(label[1 : len(label)-1])
 	}
 	n := 8 + int(binary.LittleEndian.Uint64(file))
 	header := bytes.Replace(file[8:n], inJSON(from), inJSON(to), 1)
-	if bytes.Equal(header, file[8:n]) {
-		t.Fatalf("the file has no label %q", from)
-	}
+	test.StopIf(t, bytes.Equal(header, file[8:n]), "the file has no label %q", from)
 	return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header, file[n:])
 }

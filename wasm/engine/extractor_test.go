@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"metaqda/core/model"
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
 
@@ -12,11 +13,9 @@ import (
 func sitePrior(t *testing.T, made model.Extractor) (b []byte, sum string) {
 	t.Helper()
 	plain, _ := priorFile(t, dim, 2)
-	p, err := model.DecodePrior(plain)
-	must(t, err)
+	p := test.Must(model.DecodePrior(plain))(t)
 	p.Extractor = made
-	b, err = model.EncodePrior(p)
-	must(t, err)
+	b = test.Must(model.EncodePrior(p))(t)
 	return b, model.Sum(b)
 }
 
@@ -35,8 +34,8 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			}
 			w := newWorld(t, store.NewMemory())
 			w.files["prior"] = b
-			must(t, w.UsePrior("prior", sum))
-			must(t, w.UseExtractor(here))
+			test.OK(t, w.UsePrior("prior", sum))
+			test.OK(t, w.UseExtractor(here))
 			ids := w.teachAll(t, "cat")
 			if s := w.State(); s.Prior.Sum != sum || !s.Prior.Site || s.Extractor != here {
 				t.Fatalf("its own extractor: %+v by %v", s.Prior, s.Extractor)
@@ -44,55 +43,47 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			first := w.State().SessionID
 
 			_, err := w.NewSession("read anew")
-			must(t, err)
-			must(t, w.UseExtractor(other))
+			test.OK(t, err)
+			test.OK(t, w.UseExtractor(other))
 			id, _, err := w.AddClass("cat")
-			must(t, err)
+			test.OK(t, err)
 			if s := w.State(); s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != 0 {
 				t.Errorf("before a picture: %+v of %d numbers", s.Prior, s.Dimension)
 			}
 			if _, err = w.AddExample(id, x(), nil); err != nil {
 				t.Fatalf("teaching it: %v", err)
 			}
-			_, err = w.Recognise(x())
-			must(t, err)
+			test.Must(w.Recognise(x()))(t)
 			if s := w.State(); s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != d || s.Extractor != other {
 				t.Errorf("another extractor: %+v of %d numbers by %v", s.Prior, s.Dimension, s.Extractor)
 			}
-			token, err := w.ResetPrior()
-			must(t, err)
+			token := test.Must(w.ResetPrior())(t)
 			if s := w.State(); s.Prior.Sum != "" || s.Dimension != d {
 				t.Errorf("after going back to what is built in: %+v", s.Prior)
 			}
-			must(t, w.Undo(token))
+			test.OK(t, w.Undo(token))
 			query := x()
-			want, err := w.Probabilities(query)
-			must(t, err)
+			want := test.Must(w.Probabilities(query))(t)
 			w.Flush()
 
 			again := newWorld(t, w.store)
-			must(t, again.UsePrior("prior", sum))
-			must(t, again.UseExtractor(here))
-			if again.State().Foreign == "" {
-				t.Error("reopened with its own: nothing is told")
-			}
-			must(t, again.UseExtractor(other))
-			got, err := again.Probabilities(query)
-			must(t, err)
+			test.OK(t, again.UsePrior("prior", sum))
+			test.OK(t, again.UseExtractor(here))
+			test.FailIf(t, again.State().Foreign == "", "reopened with its own: nothing is told")
+			test.OK(t, again.UseExtractor(other))
+			got := test.Must(again.Probabilities(query))(t)
 			same(t, "reopened", *got, *want)
 
-			must(t, again.OpenSession(first))
-			must(t, again.UseExtractor(here))
+			test.OK(t, again.OpenSession(first))
+			test.OK(t, again.UseExtractor(here))
 			if s := again.State(); s.Prior.Sum != sum || s.Foreign != "" {
 				t.Errorf("back in the first session: %+v, %q", s.Prior, s.Foreign)
 			}
-			_, err = again.AddExample(ids[0], picture(r, 1), nil)
-			must(t, err)
+			test.Must(again.AddExample(ids[0], picture(r, 1), nil))(t)
 
-			_, err = again.NewSession("empty")
-			must(t, err)
-			must(t, again.UseExtractor(other))
-			must(t, again.UseExtractor(here))
+			test.Must(again.NewSession("empty"))(t)
+			test.OK(t, again.UseExtractor(other))
+			test.OK(t, again.UseExtractor(here))
 			if s := again.State(); s.Prior.Sum != sum {
 				t.Errorf("an empty session whose extractor was chosen and taken back: %+v", s.Prior)
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"metaqda/core/model"
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
 
@@ -32,44 +33,38 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 		store.Op{Table: store.Sessions, Key: id, Value: "oops"},
 		store.Op{Table: store.Sessions, Key: "other", Value: 7.0})
 	again := newWorld(t, s)
-	must(t, again.OpenSession(id))
+	test.OK(t, again.OpenSession(id))
 	state := again.State()
-	if state.Damaged != 4 || state.Trouble != "" || len(state.Classes) != 4 {
-		t.Fatalf("state is %+v", state)
-	}
+	test.StopIf(t, state.Damaged != 4 || state.Trouble != "" || len(state.Classes) != 4, "state is %+v", state)
 	names := map[string]bool{}
 	for _, c := range state.Classes {
 		names[c.Name] = true
 	}
-	if len(names) != 4 {
-		t.Errorf("names are %v", names)
-	}
+	test.FailIf(t, len(names) != 4, "names are %v", names)
 	none := want.None // settings were lost with the session's record, and are those of a new one
 	if got := again.ask(t); got.None <= 0 || none <= 0 {
 		t.Errorf("answers are %+v", got)
 	}
 	file, err := again.Damaged()
-	must(t, err)
+	test.OK(t, err)
 	var listed struct {
 		Records []struct{ Key, Reason string }
 	}
-	must(t, json.Unmarshal(file, &listed))
-	if len(listed.Records) != 4 {
-		t.Errorf("the file has %+v", listed.Records)
-	}
+	test.OK(t, json.Unmarshal(file, &listed))
+	test.FailIf(t, len(listed.Records) != 4, "the file has %+v", listed.Records)
 	if _, err := again.ExportSession(); err != nil {
 		t.Errorf("the rest cannot be exported: %v", err)
 	}
-	must(t, again.RenameSession(id, "Repaired"))
-	must(t, again.OpenSession("other"))
-	must(t, again.OpenSession(id))
+	test.OK(t, again.RenameSession(id, "Repaired"))
+	test.OK(t, again.OpenSession("other"))
+	test.OK(t, again.OpenSession(id))
 	if s := again.State(); s.SessionName != "Repaired" {
 		t.Errorf("the session is %+v", s)
 	}
 	token, err := again.RemoveClass(ids[0]) // with what was set aside of it
-	must(t, err)
-	must(t, again.Kept(again.Noted()))
-	must(t, again.Undo(token))
+	test.OK(t, err)
+	test.OK(t, again.Kept(again.Noted()))
+	test.OK(t, again.Undo(token))
 	if s := again.State(); s.Damaged != 1 {
 		t.Errorf("%d damaged records are left, want the one of no class", s.Damaged)
 	}
@@ -115,11 +110,11 @@ func TestForgettingIsComplete(t *testing.T) {
 		w.teachAll(t, "cat", "dog", "hen", "owl")
 		own, sum := priorFile(t, dim, 3)
 		_, _, err := w.ImportPrior(own, here)
-		must(t, err)
+		test.OK(t, err)
 		thumbnail := bytes.Repeat([]byte("thumbnail"), 9)
 		class := w.State().Classes[0]
-		must(t, first(w.AddExample(class.ID, picture(rand.New(rand.NewPCG(8, 8)), 1), thumbnail)))
-		must(t, first(w.RemoveExample(class.ID, class.Examples[0].ID))) // the one is the second now
+		test.OK(t, first(w.AddExample(class.ID, picture(rand.New(rand.NewPCG(8, 8)), 1), thumbnail)))
+		test.OK(t, first(w.RemoveExample(class.ID, class.Examples[0].ID))) // the one is the second now
 		class = w.State().Classes[0]
 		class.Examples[0], class.Examples[1] = class.Examples[1], class.Examples[2]
 		w.Flush()
@@ -128,7 +123,7 @@ func TestForgettingIsComplete(t *testing.T) {
 		if all := dump(t, s); bytes.Count(all, bytesOf(gone.Vector)) != 1 || bytes.Count(all, thumbnail) != 1 {
 			t.Fatalf("%s: the test does not find in its record what it looks for", what)
 		}
-		must(t, remove(w, class))
+		test.OK(t, remove(w, class))
 		w.Flush()
 		if what != "a session" {
 			if undo, _ := w.taught.Steps(); len(undo) == 0 || !bytes.Contains(dump(t, s), []byte(session+"/0")) {
@@ -138,12 +133,8 @@ func TestForgettingIsComplete(t *testing.T) {
 			w.Flush()
 		}
 		all := dump(t, s)
-		if bytes.Contains(all, bytesOf(gone.Vector)) || bytes.Contains(all, thumbnail) {
-			t.Errorf("%s: its bytes are still stored", what)
-		}
-		if bytes.Contains(all, []byte(session+"/0")) {
-			t.Errorf("%s: it can still be undone", what)
-		}
+		test.FailIf(t, bytes.Contains(all, bytesOf(gone.Vector)) || bytes.Contains(all, thumbnail), "%s: its bytes are still stored", what)
+		test.FailIf(t, bytes.Contains(all, []byte(session+"/0")), "%s: it can still be undone", what)
 		if what == "a session" {
 			if b, err := s.Bytes(store.Priors, sum); err != nil || b != nil {
 				t.Errorf("its prior is still stored (%v)", err)
@@ -159,23 +150,18 @@ func TestPriorsNobodyUsesAreDeleted(t *testing.T) {
 	one, sumOne := priorFile(t, dim, 3)
 	two, sumTwo := priorFile(t, dim, 4)
 	kept := func(sum string) bool {
-		b, err := s.Bytes(store.Priors, sum)
-		must(t, err)
+		b := test.Must(s.Bytes(store.Priors, sum))(t)
 		return b != nil
 	}
 	_, _, err := w.ImportPrior(one, here)
-	must(t, err)
+	test.OK(t, err)
 	withOne := w.ask(t)
 	undo, _, err := w.ImportPrior(two, here)
-	must(t, err)
-	if kept(sumOne) || !kept(sumTwo) {
-		t.Errorf("kept: %v and %v, want the second alone", kept(sumOne), kept(sumTwo))
-	}
-	must(t, w.Undo(undo))
+	test.OK(t, err)
+	test.FailIf(t, kept(sumOne) || !kept(sumTwo), "kept: %v and %v, want the second alone", kept(sumOne), kept(sumTwo))
+	test.OK(t, w.Undo(undo))
 	w.Flush()
-	if !kept(sumOne) || kept(sumTwo) {
-		t.Errorf("after undo kept: %v and %v, want the first alone", kept(sumOne), kept(sumTwo))
-	}
+	test.FailIf(t, !kept(sumOne) || kept(sumTwo), "after undo kept: %v and %v, want the first alone", kept(sumOne), kept(sumTwo))
 	same(t, "the first again", newWorld(t, s).ask(t), withOne)
 }
 
@@ -210,20 +196,15 @@ func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 	w := newWorld(t, s)
 	ids := w.teachAll(t, "cat", "dog")
 	w.Flush()
-	large, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 1), make([]byte, 5000))
-	must(t, err)
+	large := test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 1), make([]byte, 5000)))(t)
 	w.Flush()
-	if w.State().Trouble == "" {
-		t.Fatal("there was room")
-	}
-	small, err := w.AddExample(ids[1], picture(rand.New(rand.NewPCG(7, 8)), 1), make([]byte, 10))
-	must(t, err)
+	test.StopIf(t, w.State().Trouble == "", "there was room")
+	small := test.Must(w.AddExample(ids[1], picture(rand.New(rand.NewPCG(7, 8)), 1), make([]byte, 10)))(t)
 	gone := w.State().Classes[0].Examples[0].ID
-	must(t, first(w.RemoveExample(ids[0], gone)))
+	test.OK(t, first(w.RemoveExample(ids[0], gone)))
 	w.Flush()
 	stored := func() map[string]bool {
-		c, err := s.Contents(w.State().SessionID)
-		must(t, err)
+		c := test.Must(s.Contents(w.State().SessionID))(t)
 		there := map[string]bool{}
 		for _, x := range c.Examples {
 			there[x.ID] = true
@@ -233,7 +214,7 @@ func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 	if there := stored(); there[gone] || there[large] {
 		t.Errorf("while the storage is full: removed one there %v, large one there %v", there[gone], there[large])
 	}
-	must(t, first(w.RemoveExample(ids[0], large)))
+	test.OK(t, first(w.RemoveExample(ids[0], large)))
 	w.Flush()
 	if there := stored(); w.State().Trouble != "" || there[large] || !there[small] {
 		t.Errorf("after the large one was removed: %q, small one there %v", w.State().Trouble, there[small])
@@ -243,15 +224,12 @@ func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 func TestLimitsHaveWords(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	for i := range model.MaxClasses {
-		must(t, second(w.AddClass(fmt.Sprint("class ", i))))
+		test.OK(t, second(w.AddClass(fmt.Sprint("class ", i))))
 	}
 	err := second(w.AddClass("one more"))
-	if code(err) != "limit" || !strings.Contains(err.Error(), "2000 classes: divide") {
-		t.Errorf("class: %v", err)
-	}
-	token, err := w.RemoveClass(w.State().Classes[0].ID)
-	must(t, err)
-	must(t, second(w.AddClass("one instead")))
+	test.FailIf(t, code(err) != "limit" || !strings.Contains(err.Error(), "2000 classes: divide"), "class: %v", err)
+	token := test.Must(w.RemoveClass(w.State().Classes[0].ID))(t)
+	test.OK(t, second(w.AddClass("one instead")))
 	if err := w.Undo(token); code(err) != "limit" {
 		t.Errorf("a class that comes back: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	metaqda "metaqda/core"
 	"metaqda/core/model"
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
 
@@ -25,9 +26,7 @@ func (b both) refused(what string, page, own error) {
 	if own != nil {
 		codes[1] = metaqda.Code(own)
 	}
-	if codes[0] != codes[1] {
-		b.t.Fatalf("%s: %q (%v) by the page, %q (%v) by the package", what, codes[0], page, codes[1], own)
-	}
+	test.StopIf(b.t, codes[0] != codes[1], "%s: %q (%v) by the page, %q (%v) by the package", what, codes[0], page, codes[1], own)
 }
 
 // act does the same thing, drawn at random, to both.
@@ -69,9 +68,7 @@ func (b both) act(r *rand.Rand, i int) string {
 		page, err := b.page.Engine.Undo("")
 		step, other := b.own.Undo()
 		b.refused("undo", err, other)
-		if step != nil && step.Name != page {
-			b.t.Fatalf("undone: %q by the page, %q by the package", page, step.Name)
-		}
+		test.StopIf(b.t, step != nil && step.Name != page, "undone: %q by the page, %+v by the package", page, step)
 		return "undo"
 	case k < 16:
 		_, err := b.page.Redo()
@@ -113,24 +110,18 @@ func (b both) check(what string, query []float32) {
 	}
 	undo, redo := b.own.Next()
 	page, own = page+state.Undo+"/"+state.Redo, own+undo+"/"+redo
-	if page != own || len(taught) != len(state.Classes) {
-		b.t.Fatalf("%s: %s by the page, %s by the package", what, page, own)
-	}
+	test.StopIf(b.t, page != own || len(taught) != len(state.Classes), "%s: %s by the page, %s by the package", what, page, own)
 	p, err := b.page.Probabilities(query)
-	must(b.t, err)
+	test.OK(b.t, err)
 	a, err := b.own.Predict(query)
 	if p == nil {
-		if metaqda.Code(err) != "empty" {
-			b.t.Fatalf("%s: nothing by the page, %v %v by the package", what, a, err)
-		}
+		test.StopIf(b.t, metaqda.Code(err) != "empty", "%s: nothing by the page, %v %v by the package", what, a, err)
 		return
 	}
-	must(b.t, err)
+	test.OK(b.t, err)
 	label := ""
 	for i, k := range p.Classes {
-		if math.Abs(k.P-a.Probabilities[i]) > 1e-12 {
-			b.t.Fatalf("%s: %+v by the page, %+v by the package", what, p, a)
-		}
+		test.StopIf(b.t, math.Abs(k.P-a.Probabilities[i]) > 1e-12, "%s: %+v by the page, %+v by the package", what, p, a)
 		if k.ID == p.Decision.Class {
 			label = k.Name
 		}
@@ -138,57 +129,41 @@ func (b both) check(what string, query []float32) {
 	if a.Class >= 0 != (label != "") || a.Class >= 0 && taught[a.Class].Label != label || a.Headline != p.Decision.Headline || a.Doubtful != p.Decision.Doubtful {
 		b.t.Fatalf("%s: taken for %q, %+v by the page, %+v by the package", what, label, p.Decision, a.Decision)
 	}
-	near, err := b.page.Nearest(query, 3)
-	must(b.t, err)
-	nearest, err := b.own.Nearest(query, 3)
-	must(b.t, err)
-	trial, err := b.page.LeaveOut(len(near) - 1)
-	must(b.t, err)
-	out, err := b.own.LeaveOut(len(near) - 1)
-	must(b.t, err)
+	near := test.Must(b.page.Nearest(query, 3))(b.t)
+	nearest := test.Must(b.own.Nearest(query, 3))(b.t)
+	trial := test.Must(b.page.LeaveOut(len(near) - 1))(b.t)
+	out := test.Must(b.own.LeaveOut(len(near) - 1))(b.t)
 	for i := range near {
-		if math.Abs(near[i].Distance-nearest[i].Distance) > 1e-9 {
-			b.t.Fatalf("%s: nearest %v by the page, %v by the package", what, near, nearest)
-		}
+		test.StopIf(b.t, math.Abs(near[i].Distance-nearest[i].Distance) > 1e-9, "%s: nearest %v by the page, %v by the package", what, near, nearest)
 	}
-	if trial.Of != out.Of || trial.Alone != out.Alone || !trial.Alone && math.Abs(trial.None-out.None) > 1e-9 {
-		b.t.Fatalf("%s: left out %+v by the page, %+v by the package", what, trial, out)
-	}
+	test.StopIf(b.t, trial.Of != out.Of || trial.Alone != out.Alone || !trial.Alone && math.Abs(trial.None-out.None) > 1e-9, "%s: left out %+v by the page, %+v by the package", what, trial, out)
 }
 
 // exchange has each go on with the file of the other, and adds a burst to a class.
 func (b *both) exchange(r *rand.Rand) {
 	b.t.Helper()
 	for i := range 6 {
-		_, err := b.own.AddAll("walk", []metaqda.Example{{Group: []string{"g", "h"}[i%2], Vector: picture(r, 2)}})
-		must(b.t, err)
+		test.Must(b.own.AddAll("walk", []metaqda.Example{{Group: []string{"g", "h"}[i%2], Vector: picture(r, 2)}}))(b.t)
 	}
-	file, err := b.own.Save()
-	must(b.t, err)
-	must(b.t, third(b.page.ImportSession(file, model.Extractor{})))
-	shared, err := b.page.SharedFile(true)
-	must(b.t, err)
-	b.own, err = metaqda.Open(shared)
-	must(b.t, err)
-	again, err := model.DecodeClassifier(shared)
-	must(b.t, err)
+	file := test.Must(b.own.Save())(b.t)
+	test.OK(b.t, third(b.page.ImportSession(file, model.Extractor{})))
+	shared := test.Must(b.page.SharedFile(true))(b.t)
+	b.own = test.Must(metaqda.Open(shared))(b.t)
+	again := test.Must(model.DecodeClassifier(shared))(b.t)
 	groups := map[string]bool{}
 	for _, k := range again.Classes {
 		for _, x := range k.Examples {
 			groups[x.Group] = true
 		}
 	}
-	if !groups["g"] || !groups["h"] {
-		b.t.Fatal("groups were lost on the way")
-	}
+	test.StopIf(b.t, !groups["g"] || !groups["h"], "groups were lost on the way")
 }
 
 // A thousand things done to a session, some of them files, come to the same in the page and
 // in the package: labels, refusals, order, bursts, undo, answers and what they are taken for.
 func TestThePageAndThePackageAreOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 13))
-	own, err := metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil)
-	must(t, err)
+	own := test.Must(metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil))(t)
 	b := both{t, newWorld(t, store.NewMemory()), own}
 	done := map[string]int{}
 	for i := range 1000 {
@@ -205,7 +180,5 @@ func TestThePageAndThePackageAreOne(t *testing.T) {
 			b.check("after a start", picture(r, 1))
 		}
 	}
-	if len(done) < 11 {
-		t.Errorf("not everything was tried: %v", done)
-	}
+	test.FailIf(t, len(done) < 11, "not everything was tried: %v", done)
 }

@@ -8,6 +8,7 @@ import (
 	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
 
@@ -19,8 +20,7 @@ func plainPrior(d int) *model.Prior {
 // priorFile returns the file of a prior that differs by scale.
 func priorFile(t *testing.T, d int, scale float64) (b []byte, sum string) {
 	t.Helper()
-	b, err := model.EncodePrior(&model.Prior{NIW: niw.HandCrafted(d, scale), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}, Facts: map[string]string{"name": "test"}})
-	must(t, err)
+	b = test.Must(model.EncodePrior(&model.Prior{NIW: niw.HandCrafted(d, scale), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}, Facts: map[string]string{"name": "test"}}))(t)
 	return b, model.Sum(b)
 }
 
@@ -31,18 +31,14 @@ func TestSitePriorIsFetchedOnce(t *testing.T) {
 	b1, sum1 := priorFile(t, dim, 1)
 	b2, sum2 := priorFile(t, dim, 2)
 	w.files["prior"] = b1
-	must(t, w.UsePrior("prior", sum1))
-	must(t, w.UsePrior("prior", sum1))
+	test.OK(t, w.UsePrior("prior", sum1))
+	test.OK(t, w.UsePrior("prior", sum1))
 	with1 := w.ask(t)
-	if with1.Classes[0].P == vague.Classes[0].P {
-		t.Fatal("the prior changed nothing")
-	}
+	test.StopIf(t, with1.Classes[0].P == vague.Classes[0].P, "the prior changed nothing")
 	again := newWorld(t, w.store)
 	same(t, "offline", again.ask(t), with1)
-	must(t, again.UsePrior("prior", sum1))
-	if len(w.fetched) != 1 || len(again.fetched) != 0 {
-		t.Fatalf("fetched %v, and %v after reopening; want once in all", w.fetched, again.fetched)
-	}
+	test.OK(t, again.UsePrior("prior", sum1))
+	test.StopIf(t, len(w.fetched) != 1 || len(again.fetched) != 0, "fetched %v, and %v after reopening; want once in all", w.fetched, again.fetched)
 	if got := code(again.UsePrior("prior", sum2)); got != "failed" {
 		t.Fatalf("a prior that cannot be fetched: %q", got)
 	}
@@ -52,7 +48,7 @@ func TestSitePriorIsFetchedOnce(t *testing.T) {
 		t.Fatalf("a prior with another hash: %q", got)
 	}
 	again.files["prior"] = b2
-	must(t, again.UsePrior("prior", sum2))
+	test.OK(t, again.UsePrior("prior", sum2))
 	if b, _ := w.store.Bytes(store.Priors, sum1); b != nil {
 		t.Error("the former prior is still stored though no session uses it")
 	}
@@ -66,10 +62,8 @@ func TestDamagedPriorInTheStoreIsFetchedAnew(t *testing.T) {
 	b, sum := priorFile(t, dim, 1)
 	apply(t, w.store, store.Op{Table: store.Priors, Key: sum, Value: b[:len(b)-1]})
 	w.files["prior"] = b
-	must(t, w.UsePrior("prior", sum))
-	if len(w.fetched) != 1 {
-		t.Fatalf("fetched %d times, want once", len(w.fetched))
-	}
+	test.OK(t, w.UsePrior("prior", sum))
+	test.StopIf(t, len(w.fetched) != 1, "fetched %d times, want once", len(w.fetched))
 }
 
 func TestChosenPriorStaysWithItsSession(t *testing.T) {
@@ -77,35 +71,30 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	site, siteSum := priorFile(t, dim, 1)
 	own, ownSum := priorFile(t, dim, 3)
 	w.files["prior"] = site
-	must(t, w.UsePrior("prior", siteSum))
+	test.OK(t, w.UsePrior("prior", siteSum))
 	w.teachAll(t, "cat", "dog")
 	withSite := w.ask(t)
 	token, _, err := w.ImportPrior(own, here)
-	must(t, err)
+	test.OK(t, err)
 	withOwn := w.ask(t)
 	if s := w.State(); s.Prior.Sum != ownSum || s.Prior.Site {
 		t.Fatalf("prior in use: %+v", s.Prior)
 	}
 	same(t, "reopened", newWorld(t, w.store).ask(t), withOwn)
-	exported, err := w.ExportPrior()
-	must(t, err)
-	if model.Sum(exported) != ownSum {
-		t.Error("the exported prior has another hash")
-	}
-	must(t, w.Undo(token))
+	exported := test.Must(w.ExportPrior())(t)
+	test.FailIf(t, model.Sum(exported) != ownSum, "the exported prior has another hash")
+	test.OK(t, w.Undo(token))
 	same(t, "import undone", w.ask(t), withSite)
 	_, _, err = w.ImportPrior(own, here)
-	must(t, err)
+	test.OK(t, err)
 	first := w.State().SessionID
-	_, err = w.NewSession("other")
-	must(t, err)
+	test.Must(w.NewSession("other"))(t)
 	if s := w.State(); s.Prior.Sum != siteSum || !s.Prior.Site {
 		t.Fatalf("a new session has prior %+v", s.Prior)
 	}
-	must(t, w.OpenSession(first))
+	test.OK(t, w.OpenSession(first))
 	same(t, "back", w.ask(t), withOwn)
-	_, err = w.ResetPrior()
-	must(t, err)
+	test.Must(w.ResetPrior())(t)
 	same(t, "reset", w.ask(t), withSite)
 	wrong, _ := priorFile(t, dim+1, 1)
 	if got := code(third(w.ImportPrior(wrong, here))); got != "dimension" {
@@ -119,11 +108,11 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	site, siteSum := priorFile(t, dim, 1)
 	own, ownSum := priorFile(t, dim, 3)
 	w.files["prior"] = site
-	must(t, w.UsePrior("prior", siteSum))
+	test.OK(t, w.UsePrior("prior", siteSum))
 	ids := w.teachAll(t, "cat", "dog")
 	withSite := w.ask(t)
 	_, _, err := w.ImportPrior(own, here)
-	must(t, err)
+	test.OK(t, err)
 	withOwn := w.ask(t)
 	if s := w.State(); s.Prior.Trouble != "" {
 		t.Fatalf("the chosen prior is in use, and yet: %s", s.Prior.Trouble)
@@ -135,27 +124,21 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 		t.Fatalf("with the chosen prior deleted: %+v", p)
 	}
 	same(t, "site's prior in its stead", again.ask(t), withSite)
-	id, err := again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), nil)
-	must(t, err)
-	_, err = again.RemoveExample(ids[0], id)
-	must(t, err)
-	_, err = again.NewSession("other")
-	must(t, err)
+	id := test.Must(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), nil))(t)
+	test.Must(again.RemoveExample(ids[0], id))(t)
+	test.Must(again.NewSession("other"))(t)
 	if p := again.State().Prior; p.Trouble != "" {
 		t.Fatalf("a session that chose nothing: %s", p.Trouble)
 	}
-	must(t, again.OpenSession(w.State().SessionID))
-	token, err := again.ResetPrior()
-	must(t, err)
+	test.OK(t, again.OpenSession(w.State().SessionID))
+	token := test.Must(again.ResetPrior())(t)
 	if p := again.State().Prior; p.Trouble != "" || !p.Site {
 		t.Fatalf("after the choice was given up: %+v", p)
 	}
-	must(t, again.Undo(token))
-	if again.State().Prior.Trouble == "" {
-		t.Fatal("the choice is back, and nothing is said")
-	}
+	test.OK(t, again.Undo(token))
+	test.StopIf(t, again.State().Prior.Trouble == "", "the choice is back, and nothing is said")
 	_, _, err = again.ImportPrior(own, here)
-	must(t, err)
+	test.OK(t, err)
 	if p := again.State().Prior; p.Trouble != "" {
 		t.Fatalf("with the prior imported anew: %s", p.Trouble)
 	}
@@ -179,14 +162,12 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 			file := plainPrior(dim)
 			file.Extractor = c.made
 			prior, err := model.EncodePrior(file)
-			must(t, err)
+			test.OK(t, err)
 			w.teachAll(t, "cat", "dog")
 			before := w.State()
 			check := func(what, notice string, err error) {
 				t.Helper()
-				if code(err) != c.code || (notice != "") != (c.notice != "") || !strings.Contains(notice, c.notice) {
-					t.Errorf("%s: error %v, notice %q", what, err, notice)
-				}
+				test.FailIf(t, code(err) != c.code || (notice != "") != (c.notice != "") || !strings.Contains(notice, c.notice), "%s: error %v, notice %q", what, err, notice)
 				if err == nil {
 					return
 				}
@@ -199,11 +180,10 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 			}
 			_, notice, err := w.ImportPrior(prior, here)
 			check("the prior", notice, err)
-			session, err := model.EncodeClassifier(&model.Classifier{
+			session := test.Must(model.EncodeClassifier(&model.Classifier{
 				Extractor: c.made, Settings: model.Settings{NonePrior: 0.2, Sort: "probability"},
 				Classes: []model.Class{{Label: "cat", Weight: 1, Examples: []model.Example{{Embedding: make([]float32, dim)}}}},
-			})
-			must(t, err)
+			}))(t)
 			_, notice, err = w.ImportSession(session, here)
 			check("the classifier", notice, err)
 		})
@@ -214,23 +194,18 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	own, sum := priorFile(t, dim, 3)
 	_, _, err := w.ImportPrior(own, here)
-	must(t, err)
+	test.OK(t, err)
 	w.teachAll(t, "cat", "dog")
-	b, err := w.ExportSession()
-	must(t, err)
+	b := test.Must(w.ExportSession())(t)
 	_, notice, err := w.ImportSession(b, here)
-	must(t, err)
-	if notice != "" {
-		t.Errorf("the prior is here, and yet: %s", notice)
-	}
+	test.OK(t, err)
+	test.FailIf(t, notice != "", "the prior is here, and yet: %s", notice)
 	other := newWorld(t, store.NewMemory())
 	_, notice, err = other.ImportSession(b, here)
-	must(t, err)
-	if !strings.Contains(notice, sum[:12]) {
-		t.Errorf("the prior is not here, and what is told is %q", notice)
-	}
+	test.OK(t, err)
+	test.FailIf(t, !strings.Contains(notice, sum[:12]), "the prior is not here, and what is told is %q", notice)
 	_, _, err = other.ImportPrior(own, here)
-	must(t, err)
+	test.OK(t, err)
 	same(t, "with the prior", other.ask(t), w.ask(t))
 }
 
@@ -247,15 +222,14 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, store.NewMemory())
-			must(t, w.UseExtractor(c.before))
+			test.OK(t, w.UseExtractor(c.before))
 			ids := w.teachAll(t, "cat", "dog")
-			_, err := w.Recognise(picture(rand.New(rand.NewPCG(3, 4)), 1))
-			must(t, err)
+			test.Must(w.Recognise(picture(rand.New(rand.NewPCG(3, 4)), 1)))(t)
 			want := w.ask(t)
 			w.Flush()
 
 			again := newWorld(t, w.store)
-			must(t, again.UseExtractor(c.after))
+			test.OK(t, again.UseExtractor(c.after))
 			x := picture(rand.New(rand.NewPCG(3, 4)), 1)
 			for what, err := range map[string]error{
 				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)),
@@ -264,97 +238,80 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 				"asking":        first(again.Ask(x, false)),
 				"learning":      again.CheckExtractor(),
 			} {
-				if code(err) != c.code {
-					t.Errorf("%s: %v, want code %q", what, err, c.code)
-				}
+				test.FailIf(t, code(err) != c.code, "%s: %v, want code %q", what, err, c.code)
 			}
 			if told := again.State().Foreign; (told != "") != (c.code != "") {
 				t.Errorf("the state tells %q", told)
 			}
-			b, err := again.ExportSession()
-			must(t, err)
-			file, err := model.DecodeClassifier(b)
-			must(t, err)
-			if file.Extractor.ID != c.export {
-				t.Errorf("the export names %q, want %q", file.Extractor.ID, c.export)
-			}
+			b := test.Must(again.ExportSession())(t)
+			file := test.Must(model.DecodeClassifier(b))(t)
+			test.FailIf(t, file.Extractor.ID != c.export, "the export names %q, want %q", file.Extractor.ID, c.export)
 			if c.code == "" {
 				return
 			}
 			if n := len(again.State().Classes[0].Examples); n != 3 {
 				t.Errorf("a refusal left %d pictures of 3", n)
 			}
-			must(t, again.UseExtractor(c.before))
+			test.OK(t, again.UseExtractor(c.before))
 			if c.before.ID != "" {
 				same(t, "where it was read", again.ask(t), want)
 			}
-			must(t, again.UseExtractor(c.after))
-			must(t, again.DeleteSession(again.State().SessionID))
+			test.OK(t, again.UseExtractor(c.after))
+			test.OK(t, again.DeleteSession(again.State().SessionID))
 		})
 	}
 }
 
 func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
-	must(t, w.UseExtractor(model.Extractor{ID: "net@1"}))
+	test.OK(t, w.UseExtractor(model.Extractor{ID: "net@1"}))
 	learned := plainPrior(dim)
 	learned.Extractor = model.Extractor{ID: "net@1"}
 	b, err := model.EncodePrior(learned)
-	must(t, err)
+	test.OK(t, err)
 	_, _, err = w.ImportPrior(b, model.Extractor{ID: "net@1"})
-	must(t, err)
+	test.OK(t, err)
 	ids := w.teachAll(t, "cat")
-	must(t, w.UseExtractor(here))
+	test.OK(t, w.UseExtractor(here))
 	var tokens []string
 	for _, x := range w.State().Classes[0].Examples {
-		token, err := w.RemoveExample(ids[0], x.ID)
-		must(t, err)
+		token := test.Must(w.RemoveExample(ids[0], x.ID))(t)
 		tokens = append(tokens, token)
 	}
 	if told := w.State().Foreign; told != "" {
 		t.Errorf("without pictures the session is of nobody, and yet: %s", told)
 	}
-	must(t, w.Undo(tokens[2])) // its own picture, and nothing to mix it with
-	if w.State().Foreign == "" {
-		t.Error("the picture is back, and nothing is told")
-	}
-	_, err = w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
-	must(t, err)
-	_, err = w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)
-	must(t, err)
+	test.OK(t, w.Undo(tokens[2])) // its own picture, and nothing to mix it with
+	test.FailIf(t, w.State().Foreign == "", "the picture is back, and nothing is told")
+	test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
+	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil))(t)
 	if got := code(w.Undo(tokens[0])); got != "undo" {
 		t.Errorf("a picture of the other extractor returns among the new: %q", got)
 	}
 	w.Flush()
 	again := newWorld(t, w.store)
-	must(t, again.UseExtractor(here))
+	test.OK(t, again.UseExtractor(here))
 	for what, s := range map[string]State{"shown again": w.State(), "reopened": again.State()} {
-		if s.Prior.Sum != "" || s.Prior.Trouble == "" || s.Foreign != "" {
-			t.Errorf("%s: the prior of the other extractor serves, or nothing is told of it: %+v", what, s.Prior)
-		}
+		test.FailIf(t, s.Prior.Sum != "" || s.Prior.Trouble == "" || s.Foreign != "", "%s: the prior of the other extractor serves, or nothing is told of it: %+v", what, s.Prior)
 	}
 	same(t, "reopened", again.ask(t), w.ask(t))
 }
 
 func TestAnImportedClassifierIsOfTheExtractorHere(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
-	must(t, w.UseExtractor(here))
+	test.OK(t, w.UseExtractor(here))
 	w.teachAll(t, "cat", "dog")
 	want := w.ask(t)
 	b, err := w.ExportSession()
-	must(t, err)
+	test.OK(t, err)
 	other := newWorld(t, store.NewMemory())
-	must(t, other.UseExtractor(here))
+	test.OK(t, other.UseExtractor(here))
 	_, notice, err := other.ImportSession(b, here)
-	must(t, err)
-	if notice != "" {
-		t.Errorf("notice %q", notice)
-	}
+	test.OK(t, err)
+	test.FailIf(t, notice != "", "notice %q", notice)
 	same(t, "imported", other.ask(t), want)
-	must(t, other.UseExtractor(model.Extractor{ID: "net@3"}))
-	if code(other.CheckExtractor()) != "extractor" {
-		t.Error("the imported session does not say what read it")
-	}
+	test.OK(t, other.UseExtractor(model.Extractor{ID: "net@3"}))
+	test.FailIf(t, code(other.CheckExtractor()) != "extractor", "the imported session does not say what read it")
 }
 
 func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
@@ -362,31 +319,25 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	site, siteSum := priorFile(t, dim, 2)
 	own, ownSum := priorFile(t, dim, 3)
 	w.files["prior"] = site
-	must(t, w.UsePrior("prior", siteSum))
+	test.OK(t, w.UsePrior("prior", siteSum))
 	w.teachAll(t, "cat", "dog")
 	want := w.ask(t)
 	_, _, err := w.ImportPrior(own, here)
-	must(t, err)
-	exported, err := w.ExportSession()
-	must(t, err)
+	test.OK(t, err)
+	exported := test.Must(w.ExportSession())(t)
 	refused := func(what, text string) {
 		t.Helper()
-		if !strings.Contains(text, "former version of this page") {
-			t.Errorf("%s: %q", what, text)
-		}
+		test.FailIf(t, !strings.Contains(text, "former version of this page"), "%s: %q", what, text)
 	}
 
 	_, _, err = w.ImportPrior(formerly(t, own), here)
-	if code(err) != "older" || w.State().Prior.Sum != ownSum {
-		t.Fatalf("import: %v, and %+v is in use", err, w.State().Prior)
-	}
+	test.StopIf(t, code(err) != "older" || w.State().Prior.Sum != ownSum, "import: %v, and %+v is in use", err, w.State().Prior)
 	refused("import", Explain(err).Message)
 
 	// What a former version left behind: its own prior and one learned there.
 	old, oldSite := formerly(t, own), formerly(t, site)
 	session := w.State().SessionID
-	contents, err := w.store.Contents(session)
-	must(t, err)
+	contents := test.Must(w.store.Contents(session))(t)
 	contents.Session.Settings.Prior = model.Sum(old)
 	apply(t, w.store,
 		store.Op{Table: store.Sessions, Key: session, Value: contents.Session},
@@ -398,25 +349,22 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	refused("offline", again.State().Prior.Trouble)
 	again.ask(t)
 	again.files["prior"] = site
-	must(t, again.UsePrior("prior", siteSum))
-	must(t, again.OpenSession(session))
+	test.OK(t, again.UsePrior("prior", siteSum))
+	test.OK(t, again.OpenSession(session))
 	same(t, "under the site's prior", again.ask(t), want)
 	refused("opened", again.State().Prior.Trouble)
 	if b, err := w.store.Bytes(store.Priors, model.Sum(oldSite)); b != nil || err != nil {
 		t.Errorf("%d bytes of the site's former prior are still kept (%v)", len(b), err)
 	}
-	file, err := model.DecodeClassifier(exported)
-	must(t, err)
+	file := test.Must(model.DecodeClassifier(exported))(t)
 	file.PriorSum = model.Sum(old)
-	exported, err = model.EncodeClassifier(file)
-	must(t, err)
+	exported = test.Must(model.EncodeClassifier(file))(t)
 	_, notice, err := again.ImportSession(exported, here)
-	must(t, err)
+	test.OK(t, err)
 	refused("a classifier made with it", notice)
 
-	must(t, again.OpenSession(session))
-	_, err = again.ResetPrior()
-	must(t, err)
+	test.OK(t, again.OpenSession(session))
+	test.Must(again.ResetPrior())(t)
 	if p := again.State().Prior; p.Trouble != "" || !p.Site {
 		t.Errorf("after the choice was given up: %+v", p)
 	}

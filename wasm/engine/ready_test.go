@@ -14,6 +14,7 @@ import (
 	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
 
@@ -33,49 +34,39 @@ func TestSlicesComeToTheSame(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for k := range 12 {
 		id, _, err := w.AddClass("class " + strconv.Itoa(k))
-		must(t, err)
+		test.OK(t, err)
 		for i := range 60 {
 			x := picture(rng, float64(k))
-			must(t, first(w.AddExample(id, x, nil)))
+			test.OK(t, first(w.AddExample(id, x, nil)))
 			if i%7 == 0 { // the same again: a burst
-				must(t, first(w.AddExample(id, x, nil)))
+				test.OK(t, first(w.AddExample(id, x, nil)))
 			}
 		}
 	}
 	w.Flush()
 
 	e := slow(s)
-	must(t, e.Start())
-	if e.Ready() {
-		t.Fatal("the test wants more pictures than are enrolled at once")
-	}
+	test.OK(t, e.Start())
+	test.StopIf(t, e.Ready(), "the test wants more pictures than are enrolled at once")
 	classes := e.State().Classes
-	if len(classes) != 12 || len(classes[0].Examples) != 69 {
-		t.Fatalf("%d classes, %d pictures are there at once", len(classes), len(classes[0].Examples))
-	}
-	must(t, first(e.RemoveExample(classes[11].ID, classes[11].Examples[0].ID)))
-	token, err := e.RemoveClass(classes[10].ID)
-	must(t, err)
-	must(t, first(e.AddExample(classes[9].ID, picture(rng, 3), nil)))
-	must(t, first(e.Undo(token)))
-	_, err = e.MoveExample(classes[8].ID, classes[8].Examples[5].ID, classes[7].ID)
-	must(t, err)
-	must(t, e.RenameClass(classes[6].ID, "renamed"))
-	must(t, first(e.RemoveClass(classes[5].ID)))
+	test.StopIf(t, len(classes) != 12 || len(classes[0].Examples) != 69, "%d classes, %d pictures are there at once", len(classes), len(classes[0].Examples))
+	test.OK(t, first(e.RemoveExample(classes[11].ID, classes[11].Examples[0].ID)))
+	token := test.Must(e.RemoveClass(classes[10].ID))(t)
+	test.OK(t, first(e.AddExample(classes[9].ID, picture(rng, 3), nil)))
+	test.OK(t, first(e.Undo(token)))
+	test.Must(e.MoveExample(classes[8].ID, classes[8].Examples[5].ID, classes[7].ID))(t)
+	test.OK(t, e.RenameClass(classes[6].ID, "renamed"))
+	test.OK(t, first(e.RemoveClass(classes[5].ID)))
 	e.Await()
 	e.Flush()
 
 	again := newWorld(t, s) // all at once
 	for range 5 {
 		x := picture(rng, 4)
-		got, err := e.Probabilities(x)
-		must(t, err)
-		want, err := again.Probabilities(x)
-		must(t, err)
+		got := test.Must(e.Probabilities(x))(t)
+		want := test.Must(again.Probabilities(x))(t)
 		for i, c := range want.Classes {
-			if got.Classes[i].Name != c.Name || math.Abs(got.Classes[i].P-c.P) > 1e-9 {
-				t.Errorf("%+v, want %+v", got.Classes[i], c)
-			}
+			test.FailIf(t, got.Classes[i].Name != c.Name || math.Abs(got.Classes[i].P-c.P) > 1e-9, "%+v, want %+v", got.Classes[i], c)
 		}
 	}
 	for i, c := range again.State().Classes {
@@ -94,28 +85,26 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	var last string
 	for k := range 3 {
 		id, _, err := w.AddClass("class " + strconv.Itoa(k))
-		must(t, err)
+		test.OK(t, err)
 		last = id
 		for range 200 {
-			must(t, first(w.AddExample(id, picture(rng, float64(k)), nil)))
+			test.OK(t, first(w.AddExample(id, picture(rng, float64(k)), nil)))
 		}
 	}
 	huge := make([]float32, dim)
 	for i := range huge {
 		huge[i] = math.MaxFloat32
 	}
-	must(t, first(w.AddExample(last, huge, nil))) // the plain prior can do with it
+	test.OK(t, first(w.AddExample(last, huge, nil))) // the plain prior can do with it
 	w.Flush()
 
 	e := slow(s)
-	must(t, e.Start())
+	test.OK(t, e.Start())
 	e.mu.Lock()
 	file := &model.Prior{Precision: "F64", Session: model.Session{Shared: 1, Kappa: 1}, Transform: embed.Transform{Power: 4, Kind: embed.None}, NIW: &niw.Prior{M: make([]float64, dim), Kappa: 1, Nu: dim, Spiked: mustSpiked(t)}}
-	b, err := model.EncodePrior(file)
-	must(t, err)
-	narrow, err := metaqda.DecodePrior(b)
-	must(t, err)
-	must(t, e.taught.ReplacePrior(narrow))
+	b := test.Must(model.EncodePrior(file))(t)
+	narrow := test.Must(metaqda.DecodePrior(b))(t)
+	test.OK(t, e.taught.ReplacePrior(narrow))
 	e.prepare()
 	e.mu.Unlock()
 	e.Await()
@@ -133,7 +122,6 @@ func mustSpiked(t *testing.T) *niw.Spiked {
 	for i := range scale {
 		scale[i] = 1e-9
 	}
-	s, err := niw.NewSpiked(scale, nil, nil)
-	must(t, err)
+	s := test.Must(niw.NewSpiked(scale, nil, nil))(t)
 	return s
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
 
@@ -54,7 +55,7 @@ func (w *tabs) deliver(i int) {
 	if len(w.inbox[i]) > 0 {
 		n := w.inbox[i][0]
 		w.inbox[i] = w.inbox[i][1:]
-		must(w.t, w.all[i].Follow(n))
+		test.OK(w.t, w.all[i].Follow(n))
 		w.post()
 	}
 }
@@ -78,15 +79,11 @@ func (w *tabs) settle() {
 func (w *tabs) equal(what string) {
 	w.t.Helper()
 	fresh := newWorld(w.t, w.store)
-	must(w.t, fresh.OpenSession(w.all[0].State().SessionID))
-	want, err := fresh.SharedFile(true)
-	must(w.t, err)
+	test.OK(w.t, fresh.OpenSession(w.all[0].State().SessionID))
+	want := test.Must(fresh.SharedFile(true))(w.t)
 	for i, tab := range w.all {
-		got, err := tab.SharedFile(true)
-		must(w.t, err)
-		if !bytes.Equal(got, want) {
-			w.t.Fatalf("%s: tab %d exports something else than what is stored", what, i)
-		}
+		got := test.Must(tab.SharedFile(true))(w.t)
+		test.StopIf(w.t, !bytes.Equal(got, want), "%s: tab %d exports something else than what is stored", what, i)
 		if a, b := tab.State().SessionName, fresh.State().SessionName; a != b {
 			w.t.Fatalf("%s: tab %d calls the session %q, stored is %q", what, i, a, b)
 		}
@@ -183,9 +180,7 @@ func (l *ledger) check(t *testing.T, s State) {
 		}
 	}
 	for id, class := range l.added {
-		if there[id] != class && !l.removed[id] {
-			t.Fatalf("picture %s was acknowledged and is gone", id)
-		}
+		test.StopIf(t, there[id] != class && !l.removed[id], "picture %s was acknowledged and is gone", id)
 	}
 }
 
@@ -239,9 +234,7 @@ func TestTwoTabsConverge(t *testing.T) {
 		w.equal(fmt.Sprint("run ", seed))
 		l.check(t, w.all[1].State())
 	}
-	if refusals == 0 {
-		t.Error("nothing came too late: the tabs do not meet")
-	}
+	test.FailIf(t, refusals == 0, "nothing came too late: the tabs do not meet")
 	t.Logf("20 runs of 1,000 operations, %d refused", refusals)
 }
 
@@ -278,9 +271,7 @@ func TestTabsAtOnce(t *testing.T) {
 func refusal(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	var e *store.Error
-	if !errors.As(err, &e) || e.Code != want {
-		t.Errorf("%s: %v, want a refusal with code %q", what, err, want)
-	}
+	test.FailIf(t, !errors.As(err, &e) || e.Code != want, "%s: %v, want a refusal with code %q", what, err, want)
 }
 
 // What two people saw happen.
@@ -288,10 +279,9 @@ func TestTwoTabs(t *testing.T) {
 	x := func(i int) []float32 { return picture(rand.New(rand.NewPCG(uint64(i), 9)), 1) }
 	for name, check := range map[string]func(w *tabs, a, b *world, ids []string){
 		"a name given in one while the other adds stays": func(w *tabs, a, b *world, ids []string) {
-			must(t, b.RenameSession(b.State().SessionID, "Kitchen"))
-			_, err := a.AddExample(ids[0], x(1), nil)
-			must(t, err)
-			must(t, a.Kept(a.Noted()))
+			test.OK(t, b.RenameSession(b.State().SessionID, "Kitchen"))
+			test.Must(a.AddExample(ids[0], x(1), nil))(t)
+			test.OK(t, a.Kept(a.Noted()))
 			w.settle()
 			if n := a.State().SessionName; n != "Kitchen" {
 				t.Errorf("the session is called %q", n)
@@ -299,10 +289,10 @@ func TestTwoTabs(t *testing.T) {
 		},
 		"a picture of one is seen in the other, which is adding": func(w *tabs, a, b *world, ids []string) {
 			_, err := b.AddExample(ids[0], x(1), nil)
-			must(t, err)
+			test.OK(t, err)
 			b.Flush()
 			_, err = a.AddExample(ids[1], x(2), nil) // not stored yet when the note comes
-			must(t, err)
+			test.OK(t, err)
 			w.deliver(0)
 			if n := len(a.State().Classes[0].Examples); n != 4 {
 				t.Errorf("%d pictures, want 4", n)
@@ -310,9 +300,8 @@ func TestTwoTabs(t *testing.T) {
 		},
 		"a session that is deleted stays deleted": func(w *tabs, a, b *world, ids []string) {
 			id := a.State().SessionID
-			must(t, b.DeleteSession(id))
-			_, err := a.AddExample(ids[0], x(1), nil)
-			must(t, err)
+			test.OK(t, b.DeleteSession(id))
+			test.Must(a.AddExample(ids[0], x(1), nil))(t)
 			refusal(t, "adding to it", a.Kept(a.Noted()), "session")
 			w.settle()
 			if c, err := w.store.Contents(id); err != nil || c != nil {
@@ -321,18 +310,14 @@ func TestTwoTabs(t *testing.T) {
 			if left, err := w.store.Unreachable(); err != nil || len(left) > 0 {
 				t.Errorf("%d records belong to no session, %v", len(left), err)
 			}
-			if a.State().SessionID == id {
-				t.Error("it is still open")
-			}
+			test.FailIf(t, a.State().SessionID == id, "it is still open")
 		},
 		"a class to which another tab adds is not removed unseen": func(w *tabs, a, b *world, ids []string) {
 			for i := range 30 {
-				_, err := b.AddExample(ids[0], x(i), nil)
-				must(t, err)
+				test.Must(b.AddExample(ids[0], x(i), nil))(t)
 			}
 			b.Flush()
-			_, err := a.RemoveClass(ids[0])
-			must(t, err)
+			test.Must(a.RemoveClass(ids[0]))(t)
 			refusal(t, "removing it", a.Kept(a.Noted()), "changed")
 			w.settle()
 			if n := len(a.State().Classes[0].Examples); n != 33 {
@@ -340,11 +325,9 @@ func TestTwoTabs(t *testing.T) {
 			}
 		},
 		"a picture for a class that was removed is refused": func(w *tabs, a, b *world, ids []string) {
-			_, err := a.RemoveClass(ids[0])
-			must(t, err)
-			must(t, a.Kept(a.Noted()))
-			_, err = b.AddExample(ids[0], x(1), nil)
-			must(t, err)
+			test.Must(a.RemoveClass(ids[0]))(t)
+			test.OK(t, a.Kept(a.Noted()))
+			test.Must(b.AddExample(ids[0], x(1), nil))(t)
 			refusal(t, "adding to it", b.Kept(b.Noted()), "class")
 			if n := len(b.State().Classes); n != 1 {
 				t.Errorf("%d classes, want 1", n)
@@ -352,20 +335,20 @@ func TestTwoTabs(t *testing.T) {
 		},
 		"a name is given once": func(w *tabs, a, b *world, ids []string) {
 			_, _, err := a.AddClass("cup")
-			must(t, err)
-			must(t, a.Kept(a.Noted()))
+			test.OK(t, err)
+			test.OK(t, a.Kept(a.Noted()))
 			_, _, err = b.AddClass("cup")
-			must(t, err)
+			test.OK(t, err)
 			refusal(t, "the second", b.Kept(b.Noted()), "label")
-			must(t, b.RenameClass(ids[1], "pot"))
-			must(t, b.Kept(b.Noted()))
-			must(t, a.RenameClass(ids[0], "pot"))
+			test.OK(t, b.RenameClass(ids[1], "pot"))
+			test.OK(t, b.Kept(b.Noted()))
+			test.OK(t, a.RenameClass(ids[0], "pot"))
 			refusal(t, "the second", a.Kept(a.Noted()), "label")
 		},
 		"settings of both stay": func(w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
-			must(t, a.Configure(Change{NonePrior: &none}))
-			must(t, b.Configure(Change{Sort: &sort}))
+			test.OK(t, a.Configure(Change{NonePrior: &none}))
+			test.OK(t, b.Configure(Change{Sort: &sort}))
 			w.settle()
 			if s := a.State().Settings; s.NonePrior != 0.4 || s.Sort != sort {
 				t.Errorf("settings are %+v", s)
@@ -373,14 +356,12 @@ func TestTwoTabs(t *testing.T) {
 		},
 		"what both removed comes back once": func(w *tabs, a, b *world, ids []string) {
 			first := a.State().Classes[0].Examples[0].ID
-			one, err := a.RemoveExample(ids[0], first)
-			must(t, err)
-			two, err := b.RemoveExample(ids[0], first)
-			must(t, err)
+			one := test.Must(a.RemoveExample(ids[0], first))(t)
+			two := test.Must(b.RemoveExample(ids[0], first))(t)
 			w.settle()
-			must(t, a.Undo(one))
+			test.OK(t, a.Undo(one))
 			w.settle()
-			must(t, b.Undo(two))
+			test.OK(t, b.Undo(two))
 			if n := len(b.State().Classes[0].Examples); n != 3 {
 				t.Errorf("%d pictures, want 3", n)
 			}
@@ -411,7 +392,7 @@ func TestClearedStorageIsNoticed(t *testing.T) {
 	want := w.ask(t)
 	apply(t, s, store.Op{Table: store.Sessions, Key: w.State().SessionID})
 	_, err := w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
-	must(t, err)
+	test.OK(t, err)
 	if err := w.Kept(w.Noted()); err != store.ErrCleared || w.Gone() != err {
 		t.Errorf("a change that was not kept: %v, %v", err, w.Gone())
 	}
@@ -424,10 +405,9 @@ func TestClearedStorageIsNoticed(t *testing.T) {
 	if p := w.ask(t); len(p.Classes) != len(want.Classes) {
 		t.Fatalf("answers are %+v", p)
 	}
-	file, err := w.ExportSession()
-	must(t, err)
+	file := test.Must(w.ExportSession())(t)
 	_, _, err = w.ImportSession(file, here)
-	must(t, err)
+	test.OK(t, err)
 	if got := w.State(); got.Trouble != "" || len(got.Classes) != 2 {
 		t.Fatalf("imported anew: %+v", got)
 	}
@@ -449,11 +429,11 @@ func TestWhatVanishedIsNoticed(t *testing.T) {
 	}
 	open := func(s store.Store) *Engine {
 		e := New(s, "", hooks)
-		must(t, e.Start())
+		test.OK(t, e.Start())
 		return e
 	}
 	teach := func(e *Engine) {
-		must(t, second(e.AddClass("cat")))
+		test.OK(t, second(e.AddClass("cat")))
 		e.Flush()
 		for _, f := range later {
 			f()
@@ -464,13 +444,12 @@ func TestWhatVanishedIsNoticed(t *testing.T) {
 	e := open(s)
 	teach(e)
 	first := e.State().SessionID
-	_, err := e.NewSession("Garden")
-	must(t, err)
+	test.Must(e.NewSession("Garden"))(t)
 	teach(e)
 	if v := open(s).State().Vanished; v != "" || len(noted) != 2 {
 		t.Errorf("all is there, and it is said: %q; noted %v", v, noted)
 	}
-	must(t, e.DeleteSession(first))
+	test.OK(t, e.DeleteSession(first))
 	if v := open(s).State().Vanished; v != "" || len(noted) != 1 {
 		t.Errorf("one was deleted, and it is said: %q; noted %v", v, noted)
 	}

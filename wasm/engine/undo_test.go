@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"metaqda/core/test"
 	"metaqda/wasm/store"
 	"metaqda/wasm/view"
 )
@@ -17,20 +18,18 @@ func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 	gone := ids[0]
 	for _, name := range []string{"cup", "Cup"} {
 		token, err := w.RemoveClass(gone)
-		must(t, err)
+		test.OK(t, err)
 		tokens = append(tokens, token)
 		gone, _, err = w.AddClass(name)
-		must(t, err)
+		test.OK(t, err)
 	}
-	must(t, w.Undo(tokens[1])) // the second one, without pictures
-	must(t, w.Undo(tokens[0]))
+	test.OK(t, w.Undo(tokens[1])) // the second one, without pictures
+	test.OK(t, w.Undo(tokens[0]))
 	names := map[string]int{}
 	for _, c := range w.State().Classes {
 		names[c.Name] = len(c.Examples)
 	}
-	if len(names) != 4 || names["cup (3)"] != len(w.State().Classes[0].Examples) || names["cup (3)"] == 0 {
-		t.Fatalf("classes %v", names)
-	}
+	test.StopIf(t, len(names) != 4 || names["cup (3)"] != len(w.State().Classes[0].Examples) || names["cup (3)"] == 0, "classes %v", names)
 	if c := w.State().Classes[0]; c.ID != ids[0] || w.ask(t).Classes[0].P != before.Classes[0].P {
 		t.Errorf("the class came back as %q with probability %v, was %v", c.Name, w.ask(t).Classes[0].P, before.Classes[0].P)
 	}
@@ -50,30 +49,23 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 		Now:   func() time.Time { now = now.Add(time.Millisecond); return now },
 		Later: func(_ time.Duration, f func()) { later = append(later, f) },
 	})
-	must(t, e.Start())
+	test.OK(t, e.Start())
 	w := &world{Engine: e}
 	ids := w.teachAll(t, "cat", "dog")
 	query := e.State().Classes[0].Examples[0].Vector
-	_, err := e.Recognise(query)
-	must(t, err)
+	test.Must(e.Recognise(query))(t)
 	shown = 0
 	for i := range 100 {
-		_, err := e.AddExample(ids[i%2], e.State().Classes[i%2].Examples[i%3].Vector, nil)
-		must(t, err)
+		test.Must(e.AddExample(ids[i%2], e.State().Classes[i%2].Examples[i%3].Vector, nil))(t)
 	}
-	if shown > 20 || len(later) == 0 {
-		t.Errorf("%d answers, %d put off, for 100 pictures", shown, len(later))
-	}
+	test.FailIf(t, shown > 20 || len(later) == 0, "%d answers, %d put off, for 100 pictures", shown, len(later))
 	for _, f := range later {
 		f()
 	}
-	want, err := e.Probabilities(query)
-	must(t, err)
+	want := test.Must(e.Probabilities(query))(t)
 	for _, r := range last.Rows {
 		for _, c := range want.Classes {
-			if r.ID == c.ID && r.P != c.P {
-				t.Errorf("%s is shown with %v, is %v", c.Name, r.P, c.P)
-			}
+			test.FailIf(t, r.ID == c.ID && r.P != c.P, "%s is shown with %v, is %v", c.Name, r.P, c.P)
 		}
 	}
 }
@@ -81,16 +73,9 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 func TestSavingIsNoted(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	w.teachAll(t, "cat", "dog")
-	all, err := w.Sessions()
-	must(t, err)
-	if all[0].Saved != 0 {
-		t.Fatal("saved before it was")
-	}
-	_, err = w.ExportSession()
-	must(t, err)
-	all, err = w.Sessions()
-	must(t, err)
-	if all[0].Saved == 0 {
-		t.Error("that it was saved is not noted")
-	}
+	all := test.Must(w.Sessions())(t)
+	test.StopIf(t, all[0].Saved != 0, "saved before it was")
+	test.Must(w.ExportSession())(t)
+	all = test.Must(w.Sessions())(t)
+	test.FailIf(t, all[0].Saved == 0, "that it was saved is not noted")
 }

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"metaqda/core/test"
 )
 
 // TestMain requires the kernels unless METAQDA_SIMD=0 asked for a run without:
@@ -35,13 +37,9 @@ func TestInstallFollowsAvailability(t *testing.T) {
 		t.Fatalf("Install() = %v with kernels available %v", got, Available())
 	}
 	_, installed := blas64.Implementation().(BLAS)
-	if installed != Available() {
-		t.Errorf("kernels in blas64: %v, available %v", installed, Available())
-	}
+	test.FailIf(t, installed != Available(), "kernels in blas64: %v, available %v", installed, Available())
 	got := blas64.Dot(blas64.Vector{N: 40, Inc: 1, Data: ones(40)}, blas64.Vector{N: 40, Inc: 1, Data: ones(40)})
-	if got != 40 {
-		t.Errorf("dot of 40 ones = %v", got)
-	}
+	test.FailIf(t, got != 40, "dot of 40 ones = %v", got)
 }
 
 func ones(n int) []float64 {

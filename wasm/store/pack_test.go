@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"metaqda/core/test"
 )
 
 // packed is a pack that web/engine/reading.js made, with the records that are in it:
@@ -24,37 +26,24 @@ type packed struct {
 
 func packs(t testing.TB) map[string]packed {
 	t.Helper()
-	b, err := os.ReadFile("testdata/packs.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := test.Must(os.ReadFile("testdata/packs.json"))(t)
 	var all map[string]packed
-	if err := json.Unmarshal(b, &all); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, json.Unmarshal(b, &all))
 	return all
 }
 
 func TestPacksAreReadAsTheyWereWritten(t *testing.T) {
 	for name, one := range packs(t) {
 		t.Run(name, func(t *testing.T) {
-			if !slices.Equal(one.Fields, fields[one.Table]) {
-				t.Fatalf("%s have the fields %v, the pack was made with %v", one.Table, fields[one.Table], one.Fields)
-			}
+			test.StopIf(t, !slices.Equal(one.Fields, fields[one.Table]), "%s have the fields %v, the pack was made with %v", one.Table, fields[one.Table], one.Fields)
 			odd := 0
 			got, err := unpack(one.Table, one.Pack, func() any { odd++; return Unknown("odd") })
-			if err != nil || len(got) != len(one.Records) {
-				t.Fatalf("%d records, %v; want %d", len(got), err, len(one.Records))
-			}
+			test.StopIf(t, err != nil || len(got) != len(one.Records), "%d records, %v; want %d", len(got), err, len(one.Records))
 			for i, want := range one.Records {
-				if got[i].key != want.Key {
-					t.Errorf("record %d has the key %q, want %q", i, got[i].key, want.Key)
-				}
+				test.FailIf(t, got[i].key != want.Key, "record %d has the key %q, want %q", i, got[i].key, want.Key)
 				if want.Record == nil {
 					odd--
-					if got[i].value != Unknown("odd") {
-						t.Errorf("%s is %v, want the odd one", want.Key, got[i].value)
-					}
+					test.FailIf(t, got[i].value != Unknown("odd"), "%s is %v, want the odd one", want.Key, got[i].value)
 					continue
 				}
 				record := Record{}
@@ -72,13 +61,9 @@ func TestPacksAreReadAsTheyWereWritten(t *testing.T) {
 				if !ok {
 					r = got[i].value.(example).record(want.Record["id"].(string))
 				}
-				if !reflect.DeepEqual(r, record) {
-					t.Errorf("%s is %v, want %v", want.Key, r, record)
-				}
+				test.FailIf(t, !reflect.DeepEqual(r, record), "%s is %v, want %v", want.Key, r, record)
 			}
-			if odd != 0 {
-				t.Errorf("%d odd records more than there are", odd)
-			}
+			test.FailIf(t, odd != 0, "%d odd records more than there are", odd)
 		})
 	}
 }
@@ -89,10 +74,7 @@ func TestExamplesOfPacksAreThoseOfRecords(t *testing.T) {
 		if one.Table != Examples {
 			continue
 		}
-		got, err := unpack(Examples, one.Pack, func() any { return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := test.Must(unpack(Examples, one.Pack, func() any { return nil }))(t)
 		for _, r := range got {
 			slow := r.value
 			if x, ok := slow.(example); ok {
@@ -100,9 +82,7 @@ func TestExamplesOfPacksAreThoseOfRecords(t *testing.T) {
 			}
 			a, why := decodeExample(r.key, r.value)
 			b, other := decodeExample(r.key, slow)
-			if !reflect.DeepEqual(a, b) || why != other {
-				t.Errorf("%s, %s: %+v (%s), as a record %+v (%s)", name, r.key, a, why, b, other)
-			}
+			test.FailIf(t, !reflect.DeepEqual(a, b) || why != other, "%s, %s: %+v (%s), as a record %+v (%s)", name, r.key, a, why, b, other)
 		}
 	}
 }
@@ -112,9 +92,7 @@ func TestDamagedExampleOfAPackGoesOut(t *testing.T) {
 	c := gather(stored{"s", Record{"id": "s", "name": "Kitchen"}}, nil)
 	c.take([]stored{{"x", example{session: "s", class: "gone", order: 2, embedding: floatBytes([]float32{1, 2})}}})
 	want := Record{"id": "x", "session": "s", "class": "gone", "order": 2.0, "embedding": floatBytes([]float32{1, 2})}
-	if len(c.Damaged) != 1 || !reflect.DeepEqual(c.Damaged[0].Raw, any(want)) {
-		t.Errorf("set aside %+v, want %v", c.Damaged, want)
-	}
+	test.FailIf(t, len(c.Damaged) != 1 || !reflect.DeepEqual(c.Damaged[0].Raw, any(want)), "set aside %+v, want %v", c.Damaged, want)
 }
 
 func TestPacksCutShortAreErrors(t *testing.T) {
@@ -135,9 +113,7 @@ func FuzzPacks(f *testing.F) {
 		before := bytes.Clone(pack)
 		odd := 0
 		got, err := unpack(Table(table), pack, func() any { odd++; return nil })
-		if !bytes.Equal(pack, before) {
-			t.Fatal("the pack has changed")
-		}
+		test.StopIf(t, !bytes.Equal(pack, before), "the pack has changed")
 		if err != nil {
 			return
 		}
@@ -149,8 +125,6 @@ func FuzzPacks(f *testing.F) {
 			}
 			decodeExample(r.key, r.value)
 		}
-		if size > len(pack) || odd > len(got) {
-			t.Fatalf("%d bytes in a pack of %d, %d odd of %d records", size, len(pack), odd, len(got))
-		}
+		test.StopIf(t, size > len(pack) || odd > len(got), "%d bytes in a pack of %d, %d odd of %d records", size, len(pack), odd, len(got))
 	})
 }

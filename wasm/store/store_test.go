@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"metaqda/core/model"
+	"metaqda/core/test"
 )
 
 // sample is a session of two classes of two examples of three numbers each.
@@ -35,9 +36,7 @@ func sample(t testing.TB) *Memory {
 
 func (m *Memory) apply(t testing.TB, ops ...Op) {
 	t.Helper()
-	if _, err := m.Commit([]Change{{Ops: ops}}); err != nil {
-		t.Fatal(err)
-	}
+	test.Must(m.Commit([]Change{{Ops: ops}}))(t)
 }
 
 // with returns a record with a field of another value, or without it.
@@ -134,38 +133,23 @@ func TestDamageStaysLocal(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if len(got.Classes) != c.classes || len(got.Examples) != c.examples {
-			t.Errorf("%s: %d classes and %d examples, want %d and %d", name, len(got.Classes), len(got.Examples), c.classes, c.examples)
-		}
+		test.FailIf(t, len(got.Classes) != c.classes || len(got.Examples) != c.examples, "%s: %d classes and %d examples, want %d and %d", name, len(got.Classes), len(got.Examples), c.classes, c.examples)
 		for _, k := range got.Classes {
-			if k.ID == "" || k.Name == "" || k.Order-k.Order != 0 {
-				t.Errorf("%s: class %+v", name, k)
-			}
+			test.FailIf(t, k.ID == "" || k.Name == "" || k.Order-k.Order != 0, "%s: class %+v", name, k)
 		}
 		for _, x := range got.Examples {
-			if x.ID == "" || len(x.Embedding) != 3 || x.Order-x.Order != 0 {
-				t.Errorf("%s: example %+v", name, x)
-			}
+			test.FailIf(t, x.ID == "" || len(x.Embedding) != 3 || x.Order-x.Order != 0, "%s: example %+v", name, x)
 		}
-		others, err := m.Unreachable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		others := test.Must(m.Unreachable())(t)
 		named := slices.Concat(got.Damaged, others)
-		if len(named) != c.damaged {
-			t.Errorf("%s: %d records are named, want %d: %+v", name, len(named), c.damaged, named)
-		}
+		test.FailIf(t, len(named) != c.damaged, "%s: %d records are named, want %d: %+v", name, len(named), c.damaged, named)
 		file, err := EncodeDamaged(named)
 		var back struct {
 			Records []struct{ Table, Key, Reason string }
 		}
-		if err != nil || json.Unmarshal(file, &back) != nil || len(back.Records) != c.damaged {
-			t.Errorf("%s: exported as %s, %v", name, file, err)
-		}
+		test.FailIf(t, err != nil || json.Unmarshal(file, &back) != nil || len(back.Records) != c.damaged, "%s: exported as %s, %v", name, file, err)
 		for _, r := range back.Records {
-			if r.Key == "" || r.Reason == "" {
-				t.Errorf("%s: exported as %+v", name, r)
-			}
+			test.FailIf(t, r.Key == "" || r.Reason == "", "%s: exported as %+v", name, r)
 		}
 		if s, err := m.Text("current"); err != nil || s != "s" && name != "current session is bytes" {
 			t.Errorf("%s: current session %q, %v", name, s, err)
@@ -178,14 +162,8 @@ func TestDamagedRecordsGoOutWhole(t *testing.T) {
 	m := sample(t)
 	m.with(Examples, "cat0", "embedding", []byte("embeddin")) // of another length
 	m.with(Examples, "cat0", "order", math.NaN())
-	c, err := m.Contents("s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := EncodeDamaged(c.Damaged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(m.Contents("s"))(t)
+	file := test.Must(EncodeDamaged(c.Damaged))(t)
 	var back struct {
 		Records []struct {
 			Record struct{ Embedding, Thumbnail []byte }
@@ -227,10 +205,7 @@ func TestThumbnailsGoWithTheirExamples(t *testing.T) {
 	before := Example{ID: "old", Session: "s", Class: "cat", Order: 9, Embedding: []float32{1, 2, 3}, Thumbnail: []byte("inside")}
 	m.tables[Examples]["old"] = Plain(before)
 	read := func() map[string]Example {
-		c, err := m.Contents("s")
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := test.Must(m.Contents("s"))(t)
 		all := map[string]Example{}
 		for _, x := range c.Examples {
 			all[x.ID] = x
@@ -292,26 +267,19 @@ func TestChangesAreCheckedTogether(t *testing.T) {
 		"a session that was never there": {[]Change{{Needs{Session: "t"}, []Op{{Sessions, "t", Edit{Name: &name}}}}}, []string{"cleared"}},
 	} {
 		m := sample(t)
-		refused, err := m.Commit(c.changes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		refused := test.Must(m.Commit(c.changes))(t)
 		for i, want := range c.want {
 			var e *Error
 			if got := ""; refused[i] != nil {
 				if errors.As(refused[i], &e) {
 					got = e.Code
 				}
-				if got != want {
-					t.Errorf("%s: change %d refused with %q, want %q", what, i, got, want)
-				}
+				test.FailIf(t, got != want, "%s: change %d refused with %q, want %q", what, i, got, want)
 			} else if want != "" {
 				t.Errorf("%s: change %d was not refused", what, i)
 			}
 		}
-		if m.tables[Sessions]["t"] != nil {
-			t.Errorf("%s: something of it was written", what)
-		}
+		test.FailIf(t, m.tables[Sessions]["t"] != nil, "%s: something of it was written", what)
 	}
 }
 
@@ -319,9 +287,7 @@ func TestEditsOfBothStay(t *testing.T) {
 	m := sample(t)
 	name, none := "Garden", 0.4
 	for _, d := range []Edit{{Name: &name, Updated: 9}, {NonePrior: &none, Updated: 5}} {
-		if _, err := m.Commit([]Change{{Needs{Session: "s"}, []Op{{Sessions, "s", d}}}}); err != nil {
-			t.Fatal(err)
-		}
+		test.Must(m.Commit([]Change{{Needs{Session: "s"}, []Op{{Sessions, "s", d}}}}))(t)
 	}
 	c, _ := m.Contents("s")
 	if s := c.Session; s.Name != name || s.Settings.NonePrior != none || s.Updated != 9 || s.Settings.Sort != "taught" {
@@ -361,28 +327,17 @@ func FuzzRecords(f *testing.F) {
 			"embedding": pick(4, b), "thumbnail": pick(5, b)}
 		m.tables[Classes]["k"] = Record{"id": pick(2, id), "session": pick(3, session), "name": pick(4, class), "order": pick(5, order)}
 		m.tables[Sessions]["t"] = pick(7, Record{"id": id, "name": pick(6, class), "nonePrior": pick(0, order), "prior": pick(1, b)})
-		if _, err := m.Summaries(); err != nil {
-			t.Fatal(err)
-		}
+		test.Must(m.Summaries())(t)
 		c, err := m.Contents("s")
-		if err != nil || len(c.Classes) < 2 || len(c.Examples) < 4 {
-			t.Fatalf("%+v, %v", c, err)
-		}
+		test.StopIf(t, err != nil || len(c.Classes) < 2 || len(c.Examples) < 4, "%+v, %v", c, err)
 		length := len(c.Examples[0].Embedding)
 		for _, x := range c.Examples {
-			if len(x.Embedding) != length || x.Order-x.Order != 0 {
-				t.Fatalf("example %+v", x)
-			}
+			test.StopIf(t, len(x.Embedding) != length || x.Order-x.Order != 0, "example %+v", x)
 			for _, v := range x.Embedding {
-				if v-v != 0 {
-					t.Fatalf("example %+v", x)
-				}
+				test.StopIf(t, v-v != 0, "example %+v", x)
 			}
 		}
-		others, err := m.Unreachable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		others := test.Must(m.Unreachable())(t)
 		if b, err := EncodeDamaged(slices.Concat(c.Damaged, others)); err != nil || !strings.Contains(string(b), "metaqda.damaged") {
 			t.Fatal(err)
 		}

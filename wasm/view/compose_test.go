@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	metaqda "metaqda/core"
+	"metaqda/core/test"
 )
 
 func classes(p ...float64) []Class {
@@ -57,9 +58,7 @@ func TestTheSameNumberIsCalledTheSame(t *testing.T) {
 		}
 		words[percent] = word
 	}
-	if words["97 %"] != "Almost" || words["96 %"] != "Probably" {
-		t.Errorf("97 %% is called %q, 96 %% %q", words["97 %"], words["96 %"])
-	}
+	test.FailIf(t, words["97 %"] != "Almost" || words["96 %"] != "Probably", "97 %% is called %q, 96 %% %q", words["97 %"], words["96 %"])
 }
 
 // An answer from little says so and what would help; one from enough says nothing.
@@ -119,9 +118,7 @@ func TestOrder(t *testing.T) {
 		t.Errorf("as taught: %q, want %q", got, want)
 	}
 	for _, r := range f.Rows {
-		if r.Best != (r.Name == "dog") || r.None != (r.ID == "") {
-			t.Errorf("row %+v marked wrongly", r)
-		}
+		test.FailIf(t, r.Best != (r.Name == "dog") || r.None != (r.ID == ""), "row %+v marked wrongly", r)
 	}
 }
 
@@ -131,9 +128,7 @@ func TestMetersReadBackExactly(t *testing.T) {
 		if v, err := strconv.ParseFloat(r.Now, 64); err != nil || v != p[i] {
 			t.Errorf("%q reads %v, %v, want %v", r.Now, v, err, p[i])
 		}
-		if strings.ContainsAny(r.Now, "eE") {
-			t.Errorf("%q is no plain decimal", r.Now)
-		}
+		test.FailIf(t, strings.ContainsAny(r.Now, "eE"), "%q is no plain decimal", r.Now)
 	}
 }
 
@@ -163,18 +158,13 @@ func TestWhatTheQueryIsTakenFor(t *testing.T) {
 			}
 		}
 	}
-	if marked["33 %"] != "cat" || marked["34 %"] != NoneName {
-		t.Errorf("at 33 %% %q, at 34 %% %q", marked["33 %"], marked["34 %"])
-	}
+	test.FailIf(t, marked["33 %"] != "cat" || marked["34 %"] != NoneName, "at 33 %% %q, at 34 %% %q", marked["33 %"], marked["34 %"])
 }
 
 // The page of a shared file says the same in JavaScript: web/share/page/compose.js is
 // held to the same frames.
 func TestFramesAreThoseWrittenDown(t *testing.T) {
-	b, err := os.ReadFile("../../testdata/view/frames.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := test.Must(os.ReadFile("../../testdata/view/frames.json"))(t)
 	var frames []struct {
 		Classes []struct {
 			Name        string
@@ -227,13 +217,9 @@ func TestOfManyClassesTheMostProbableAreShown(t *testing.T) {
 	for _, sort := range []Sort{ByProbability, AsTaught} {
 		in.Sort = sort
 		f := Compose(in)
-		if len(f.Rows) != mostRows+1 {
-			t.Fatalf("%d rows", len(f.Rows))
-		}
+		test.StopIf(t, len(f.Rows) != mostRows+1, "%d rows", len(f.Rows))
 		first, last := f.Rows[0], f.Rows[mostRows]
-		if sort == ByProbability && first.ID != "999" || sort == AsTaught && first.ID != "940" || !last.None {
-			t.Errorf("%s: from %+v to %+v", sort, first, last)
-		}
+		test.FailIf(t, sort == ByProbability && first.ID != "999" || sort == AsTaught && first.ID != "940" || !last.None, "%s: from %+v to %+v", sort, first, last)
 		if want := "And 940 more, less probable: " + metaqda.Percent(rest) + " together"; f.Rest != want {
 			t.Errorf("rest %q, want %q", f.Rest, want)
 		}

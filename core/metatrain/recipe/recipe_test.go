@@ -17,6 +17,7 @@ import (
 	"metaqda/core/metatrain"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // quick takes a moment.
@@ -38,22 +39,11 @@ func sets(names ...string) (sets []*dataset.Set) {
 // learn runs a recipe to the end and returns the bytes of its priors.
 func learn(t *testing.T, r Recipe, train, val []*dataset.Set) (prior []byte, folds map[string][]byte, notes []string) {
 	t.Helper()
-	run, err := New(r, train, val)
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := test.Must(New(r, train, val))(t)
 	run.Note = func(text string) { notes = append(notes, text) }
-	if err := run.Trainer.Run(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	p, err := run.Prior(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	left, err := run.Folds(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, run.Trainer.Run(t.Context(), nil))
+	p := test.Must(run.Prior(t.Context()))(t)
+	left := test.Must(run.Folds(p))(t)
 	folds = map[string][]byte{}
 	for _, f := range left {
 		folds[strings.Join(f.Held, ",")] = encode(t, f.Prior)
@@ -63,10 +53,7 @@ func learn(t *testing.T, r Recipe, train, val []*dataset.Set) (prior []byte, fol
 
 func encode(t *testing.T, p *model.Prior) []byte {
 	t.Helper()
-	b, err := model.EncodePrior(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := test.Must(model.EncodePrior(p))(t)
 	return b
 }
 
@@ -86,34 +73,19 @@ func TestCrossFittingHoldsOutFamilies(t *testing.T) {
 	alone := r
 	alone.Calibration.On, alone.Calibration.Sessions = OnValidation, 0
 	only, _, _ := learn(t, alone, sets("beta", "gamma"), nil)
-	a, err := model.DecodePrior(folds["alpha"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := model.DecodePrior(only)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.NIW.Kappa != b.NIW.Kappa || !slices.Equal(a.NIW.M, b.NIW.M) || !slices.Equal(a.DataMean, b.DataMean) {
-		t.Error("the fold without alpha is not what is learned of the others alone")
-	}
+	a := test.Must(model.DecodePrior(folds["alpha"]))(t)
+	b := test.Must(model.DecodePrior(only))(t)
+	test.FailIf(t, a.NIW.Kappa != b.NIW.Kappa || !slices.Equal(a.NIW.M, b.NIW.M) || !slices.Equal(a.DataMean, b.DataMean), "the fold without alpha is not what is learned of the others alone")
 	r.Workers = 3
 	again, others, _ := learn(t, r, sets("alpha", "beta", "gamma"), nil)
-	if !bytes.Equal(prior, again) || !bytes.Equal(folds["alpha"], others["alpha"]) {
-		t.Error("another number of workers, other bytes")
-	}
+	test.FailIf(t, !bytes.Equal(prior, again) || !bytes.Equal(folds["alpha"], others["alpha"]), "another number of workers, other bytes")
 }
 
 func TestWhatCannotBeLearned(t *testing.T) {
 	r := quick()
 	r.Calibration.On, r.Validation.Tasks = CrossFitting, 0
-	run, err := New(r, sets("alpha"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := run.Trainer.Run(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	run := test.Must(New(r, sets("alpha"), nil))(t)
+	test.OK(t, run.Trainer.Run(t.Context(), nil))
 	if _, err := run.Prior(t.Context()); err == nil || !strings.Contains(err.Error(), "two families") {
 		t.Errorf("one family: %v", err)
 	}
@@ -133,9 +105,7 @@ func TestRecipesAreValid(t *testing.T) {
 		if err == nil {
 			err = r.Validate()
 		}
-		if err != nil {
-			t.Errorf("%s: %v", p.name, err)
-		}
+		test.FailIf(t, err != nil, "%s: %v", p.name, err)
 	}
 	if _, err := Preset("best"); err == nil || !strings.Contains(err.Error(), "paper") {
 		t.Errorf("a preset that is not there: %v", err)
@@ -144,9 +114,7 @@ func TestRecipesAreValid(t *testing.T) {
 
 func TestPresets(t *testing.T) {
 	for _, r := range []Recipe{Paper(), Conv4()} {
-		if r.Start != Identity || r.Config.Start.Temperature != 1 || r.Config.Optimiser != metatrain.Adam {
-			t.Errorf("got %+v", r)
-		}
+		test.FailIf(t, r.Start != Identity || r.Config.Start.Temperature != 1 || r.Config.Optimiser != metatrain.Adam, "got %+v", r)
 	}
 	if c := Paper().Config; c.Start.Scale != 1 || c.Rate != 3e-4 || c.WeightDecay != 1e-4 {
 		t.Errorf("paper: got %+v", c)
@@ -192,9 +160,7 @@ func TestFamiliesAreChecked(t *testing.T) {
 		}
 	}
 	f, err := ParseFamilies("families", []byte("alpha one # the first\n\nbeta two\n"))
-	if err != nil || fmt.Sprint(f) != "map[alpha:one beta:two]" {
-		t.Errorf("%v, %v", f, err)
-	}
+	test.FailIf(t, err != nil || fmt.Sprint(f) != "map[alpha:one beta:two]", "%v, %v", f, err)
 }
 
 // The rows of a split are numbered anew; each keeps its group.
@@ -203,9 +169,7 @@ func TestTrainingKeepsGroups(t *testing.T) {
 	var c coordinates
 	c.transform.Kind = embed.None
 	_, pool, err := c.domain(s, "test", 2, sha256.New())
-	if err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, err)
 	classes, _ := s.Split("test")
 	for k, rows := range pool.Rows {
 		for i, row := range rows {

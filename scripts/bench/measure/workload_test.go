@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"metaqda/core/test"
 )
 
 func TestWorkloadAnswersAndReturnsToItsState(t *testing.T) {
@@ -31,9 +33,7 @@ func TestFullFactorAnswersTheSame(t *testing.T) {
 	spiked := slices.Clone(w.Predict(w.Query))
 	w.Full(true)
 	for i, p := range w.Predict(w.Query) {
-		if math.Abs(p-spiked[i]) > 1e-9 {
-			t.Errorf("class %d: %v with a full factor, %v with a spiked one", i, p, spiked[i])
-		}
+		test.FailIf(t, math.Abs(p-spiked[i]) > 1e-9, "class %d: %v with a full factor, %v with a spiked one", i, p, spiked[i])
 	}
 }
 
@@ -50,7 +50,5 @@ func TestRowTakesMedianAndP95(t *testing.T) {
 		times = append(times, time.Duration(100-i)*time.Millisecond)
 	}
 	r := Case{64, 5, 5}.Row("predict", "native", times, 7)
-	if r.MedianMS != 50 || math.Abs(r.P95MS-95) > 1 || r.BytesPerOp != 7 || r.Dimension != 64 {
-		t.Errorf("got %+v", r)
-	}
+	test.FailIf(t, r.MedianMS != 50 || math.Abs(r.P95MS-95) > 1 || r.BytesPerOp != 7 || r.Dimension != 64, "got %+v", r)
 }
