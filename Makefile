@@ -107,7 +107,7 @@ $(SITE)/extractor/extractor.json: build/.eye $(wildcard $(NETWORK)/* web/build/e
 	$(NODE) web/build/extractor.mjs $(@D) $(NETWORK)
 	@touch $@
 
-$(SITE)/networks/networks.json: $(wildcard web/build/networks.mjs web/build/slim-tfjs.mjs web/base/*.js web/extractor/*.js web/extractor/*.mjs) $(PACKAGES)
+$(SITE)/networks/networks.json: $(wildcard web/build/networks.mjs web/build/slim-tfjs.mjs web/base/*.js web/extractor/*.js web/extractor/*.mjs web/extractor/own/*) $(PACKAGES)
 	$(NODE) web/build/networks.mjs
 	@touch $@
 
@@ -120,7 +120,7 @@ $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs
 
 # What "Share" puts one file together from; for other networks into networks/, which a
 # build of those empties.
-$(SITE)/share/page.html: $(SITE)/networks/networks.json THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*.mjs web/share/*.js web/share/page/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/ui/*.js web/ui/*.css web/ui/*/*.js web/ui/*/*/*.js) $(PACKAGES)
+$(SITE)/share/page.html: $(SITE)/networks/networks.json THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*/* web/share/*.js web/share/page/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/ui/*.js web/ui/*.css web/ui/*/*.js web/ui/*/*/*.js) $(PACKAGES)
 	$(NODE) web/build/share.mjs
 
 .PHONY: $(SITE)/share/engine.wasm
@@ -269,7 +269,7 @@ test-firefox: build $(NETWORKS)
 	@echo "== Browser, in headless Firefox"
 	@firefox=$$(scripts/browser.sh firefox) || { echo "make: nothing is tested in Firefox" >&2; exit 0; }; \
 	FIREFOX="$$firefox" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-force-exit --test-reporter=spec $$(find web/test/firefox -name '*.test.js' | sort) && \
-	FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs engine.test.js -- \
+	FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs engine.test.js kept.test.js tabs.test.js trouble.test.js -- \
 		--test-name-pattern='/^(what was taught is there|a database of the first version|two tabs that change|records that are damaged|wrong arguments are refused|sessions and priors go out)/'
 
 .PHONY: test-firefox-all
@@ -317,14 +317,14 @@ keep-fuzz:
 
 .PHONY: soak-kills
 soak-kills: build
-	@chromium=$$(scripts/browser.sh chromium) && METAQDA_KILLS=$(KILLS) METAQDA_SEED=$(SEED) CHROMIUM="$$chromium" $(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/kills.test.js
+	@chromium=$$(scripts/browser.sh chromium) && METAQDA_KILLS=$(KILLS) METAQDA_SEED=$(SEED) CHROMIUM="$$chromium" $(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/engine/kills.test.js
 	@firefox=$$(scripts/browser.sh firefox) && METAQDA_KILLS_FIREFOX=$$(( $(KILLS) / 10 )) FIREFOX="$$firefox" $(NODE) --test --test-force-exit --test-reporter=spec web/test/firefox/kills.test.js
 
 .PHONY: soak-scale
 soak-scale: build package $(BUNDLERS) ## 2,000 classes and 20,000 pictures, by the times that are promised; nothing else may run
 	@chromium=$$(scripts/browser.sh chromium) && export METAQDA_SOAK=1 METAQDA_LONG=1 CHROMIUM="$$chromium" && \
-	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='keeps the page waiting' web/test/browser/engine.test.js && \
-	$(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/scale.test.js web/test/browser/sort.test.js && \
+	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='keeps the page waiting' web/test/browser/engine/engine.test.js && \
+	$(NODE) --test --test-force-exit --test-reporter=spec web/test/browser/engine/scale.test.js web/test/browser/sort.test.js && \
 	$(NODE) --test --test-force-exit --test-reporter=spec --test-name-pattern='first prediction comes' web/test/package/bundlers.test.js
 
 # The second build is of a copy of the tree under another path, with its own cache.

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { simdSupported } from '../../web/base/simd.js';
-import { checked } from '../../web/extractor/function.js';
+import { checked } from '../../web/extractor/own/function.js';
 import { checkFiles, decodeManifest } from '../../web/extractor/manifest.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
 import { inTurn, meanOf } from '../../web/extractor/session.js';

@@ -2,7 +2,7 @@
 /** A manifest for a network that has none: proposed from its graph and the pictures, and written beside it. */
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { described, judged, networkAmong, proposalOf, spread } from '../../web/extractor/propose.js';
+import { described, judged, networkAmong, proposalOf, spread } from '../../web/extractor/own/propose.js';
 import { Complaint } from './complaint.mjs';
 import { decodePicture } from './decode.mjs';
 import { loadExtractor, networkOf } from './extractor.mjs';

@@ -39,7 +39,7 @@ async function bundle() {
     entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'storage.js', 'storage-thread.js', 'extractors.js', 'efficientnet-lite0.js', 'function.js'].map((name) => path.join(library, name)),
     outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
     external: ['./efficientnet-lite0/*'],
-    plugins: [written({ './record.js': record })],
+    plugins: [written({ record })],
   });
 }
 

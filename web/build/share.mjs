@@ -38,8 +38,8 @@ const [own, others] = ['### Feature extractor', '### What runs other extractors'
 /** @type {Variant[]} */
 const variants = [
   { page: 'share/page.html', notices: 'share/notices.txt', runtime: 'runtime.mjs', plugin: slimTfjs, from: [own], carries: /./ },
-  { page: 'networks/share-tfjs-graph.html', notices: 'networks/share-tfjs-graph.txt', runtime: 'graphs.mjs', plugin: quietTfjs, from: [own, others], carries: /tfjs|`long`|`seedrandom`/ },
-  { page: 'networks/share-onnx.html', notices: 'networks/share-onnx.txt', runtime: 'onnx.mjs', plugin: quietTfjs, from: [others], carries: /onnxruntime|its repository/ },
+  { page: 'networks/share-tfjs-graph.html', notices: 'networks/share-tfjs-graph.txt', runtime: 'own/graphs.mjs', plugin: quietTfjs, from: [own, others], carries: /tfjs|`long`|`seedrandom`/ },
+  { page: 'networks/share-onnx.html', notices: 'networks/share-onnx.txt', runtime: 'own/onnx.mjs', plugin: quietTfjs, from: [others], carries: /onnxruntime|its repository/ },
 ];
 
 for (const variant of variants) {

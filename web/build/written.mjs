@@ -1,5 +1,5 @@
 // @ts-check
-/** The modules of web/library that are written by the build: Go's glue and the kernels. */
+/** The modules of web/library/written, which the build writes: Go's glue and the kernels. */
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,12 +15,12 @@ import { compile as compileKernels } from './simd.mjs';
  */
 export function written(more = {}) {
   /** @type {Record<string, () => Promise<string>>} */
-  const all = { './go.js': go, './kernels.js': async () => kernels(await compileKernels()), ...more };
+  const all = { go, kernels: async () => kernels(await compileKernels()), ...more };
   return {
     name: 'written',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^\.\/(go|kernels|record)\.js$/ }, ({ path, importer }) => (/library\/[^/]+$/.test(importer) ? { path, namespace: 'written' } : undefined));
-      onLoad({ filter: /./, namespace: 'written' }, async ({ path }) => ({ contents: await all[path]() }));
+      onResolve({ filter: /\/written\/\w+\.js$/ }, ({ path: name }) => ({ path: path.basename(name, '.js'), namespace: 'written' }));
+      onLoad({ filter: /./, namespace: 'written' }, async ({ path: name }) => ({ contents: await all[name]() }));
     },
   };
 }
@@ -30,7 +30,7 @@ export async function library(site) {
   const { outputFiles: [{ text }] } = await build({
     entryPoints: [fileURLToPath(new URL('../library/index.js', import.meta.url))],
     bundle: true, format: 'esm', write: false, logLevel: 'warning',
-    plugins: [written({ './kernels.js': async () => kernels(await readFile(path.join(site, 'metaqda-simd.wasm'))) })],
+    plugins: [written({ kernels: async () => kernels(await readFile(path.join(site, 'metaqda-simd.wasm'))) })],
   });
   return import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`);
 }

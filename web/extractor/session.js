@@ -38,7 +38,7 @@ export async function createSession(createRuntime, files, pause = async () => {}
   const embed = async (/** @type {Float32Array[]} */ inputs) => check(meanOf(await inTurn(inputs, runtime.run)), dimension);
   const black = new Float32Array(3 * inputSize * inputSize);
   // The first run compiles; it also proves the whole path before anyone waits for it.
-  // Of a network that is being proposed (propose.js) the dimension is not known yet.
+  // Of a network that is being proposed (own/propose.js) the dimension is not known yet.
   if (dimension) await embed([black]);
   return {
     shapes: async () => runtime.shapes?.(black) ?? [],

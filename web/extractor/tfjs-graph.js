@@ -23,7 +23,7 @@ export const shardsOf = ({ weightsManifest }) => weightsManifest.flatMap((/** @t
 
 /**
  * @param {any} model @param {(name: string) => Uint8Array} shard
- * @returns {import('./propose.js').Graph}
+ * @returns {import('./own/propose.js').Graph}
  */
 export function readTfjs(model, shard) {
   const plain = (/** @type {string} */ name) => name.replace(/^\^|:\d+$/g, '');

@@ -3,7 +3,7 @@
  * The adapter for TensorFlow.js graphs, on the tfjs wasm backend. It touches no
  * network, no document and no file, so the very same bundle serves the worker, the
  * main-thread fallback and Node. Which kernels are registered is the entry's business:
- * runtime.mjs has those of the page's own network, graphs.mjs has all.
+ * runtime.mjs has those of the page's own network, own/graphs.mjs has all.
  */
 import { engine, env, registerBackend, setBackend, tensor } from '@tensorflow/tfjs-core';
 import { loadGraphModelSync } from '@tensorflow/tfjs-converter/dist/executor/graph_model.js';

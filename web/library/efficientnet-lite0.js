@@ -7,7 +7,7 @@
 import { loadGraphFrom } from '../extractor/graph.js';
 import { MetaqdaError } from './errors.js';
 import { pictureOf } from './pictures.js';
-import { priorSum, record } from './record.js';
+import { priorSum, record } from './written/record.js';
 
 /** @typedef {import('./pictures.js').Picture} Picture */
 

@@ -8,8 +8,8 @@ import { simdSupported } from '../base/simd.js';
 import { start } from '../engine/program.js';
 import { MetaqdaError } from './errors.js';
 import { programOf } from './files.js';
-import { loadGo } from './go.js';
-import { kernels } from './kernels.js';
+import { loadGo } from './written/go.js';
+import { kernels } from './written/kernels.js';
 
 /** @typedef {import('./files.js').Source} Source */
 /** @typedef {{exports: any} & Pick<Awaited<ReturnType<typeof start>>, 'memory' | 'ended' | 'release'>} Program a running engine, and its functions */

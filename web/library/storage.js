@@ -14,7 +14,7 @@ export { nextTask } from '../base/task.js';
  * Sessions, with the classifier of the open one.
  *
  * @template [Input=unknown]
- * @typedef {import('../engine/contract.js').LoadedEngine & {classifier: import('./stored.js').StoredClassifier<Input>}} Storage
+ * @typedef {import('../engine/contract.js').LoadedEngine & {classifier: import('./storage/classifier.js').StoredClassifier<Input>}} Storage
  */
 
 /**
@@ -28,8 +28,8 @@ export async function openStorage({ extractor, name = 'metaqda', wasm = new URL(
   worker = () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda-storage' }), ...unknown } = {}) {
   const [other] = Object.keys(unknown);
   if (other !== undefined) throw new MetaqdaError('argument', `There is no option '${other}': choose among extractor, name, wasm, simd, onProgress, worker.`);
-  const { StoredClassifier } = await import('./stored.js');
-  const { kernels, programOf, runtime } = await import('./runtime.js'); // which the page has of its own
+  const { StoredClassifier } = await import('./storage/classifier.js');
+  const { kernels, programOf, runtime } = await import('./storage/runtime.js'); // which the page has of its own
   const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };
   const engine = await startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
   const own = typeof extractor === 'object' ? extractor : undefined;

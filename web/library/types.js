@@ -3,8 +3,8 @@
 export * from '../engine/contract.js';
 /** @typedef {import('../engine/contract.js').LoadedEngine} FullEngine */
 /** @typedef {import('../extractor/index.js').Extractor} Extractor */
-/** @typedef {import('../extractor/kept.js').Kept} Kept */
-/** @typedef {import('../extractor/propose.js').Proposal} Proposal */
+/** @typedef {import('../extractor/own/kept.js').Kept} Kept */
+/** @typedef {import('../extractor/own/propose.js').Proposal} Proposal */
 /** @typedef {import('../extractor/download.js').ExtractorRecord} ExtractorRecord */
 /**
  * @typedef {object} StorageOptions

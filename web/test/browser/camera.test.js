@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
-import { FAKE, seeing } from './film.js';
+import { FAKE, seeing } from './extractor/film.js';
 import { addClass, card, meters, most, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 

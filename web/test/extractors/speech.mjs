@@ -9,7 +9,7 @@ import { InferenceSession, Tensor, env } from './ort.mjs';
 
 const [frames, bands, step] = [76, 32, 8];
 
-/** @param {import('../../extractor/function.js').Given} given */
+/** @param {import('../../extractor/own/function.js').Given} given */
 export default async function speech({ read }) {
   Object.assign(env.wasm, { numThreads: 1, wasmBinary: read('ort-wasm-simd-threaded.wasm').buffer });
   const [mel, embedding] = await Promise.all(['melspectrogram.onnx', 'embedding_model.onnx'].map((name) => InferenceSession.create(read(name))));

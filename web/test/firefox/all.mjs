@@ -6,6 +6,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../browser/', import.meta.url));
@@ -37,10 +38,10 @@ const [files, options] = process.argv.slice(2).reduce((/** @type {[string[], str
   else some.push(word);
   return [some, rest];
 }, [[], []]);
-const wanted = readdirSync(folder).filter((file) => file.endsWith('.test.js') && (!files.length || files.includes(file))).sort();
+const wanted = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.js') && (!files.length || files.includes(path.basename(file)))).sort();
 let failed = 0;
 for (const file of wanted) {
-  const except = EXCEPT[file] ?? {};
+  const except = EXCEPT[path.basename(file)] ?? {};
   if (typeof except === 'string') {
     console.log(`-- not in Firefox: ${file}: ${except}`);
     continue;

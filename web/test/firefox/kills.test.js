@@ -2,7 +2,7 @@
 /** Firefox killed while it is taught. */
 import test from 'node:test';
 import { LONG } from '../long.js';
-import { killMany } from '../browser/kills.js';
+import { killMany } from '../browser/engine/kills.js';
 
 const KILLS = Number(process.env.METAQDA_KILLS_FIREFOX ?? 2);
 

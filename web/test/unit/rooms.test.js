@@ -36,7 +36,7 @@ const others = ['node_modules', 'build', 'test', 'samples', 'icons', 'prior', 'e
  * @returns {Promise<[name: string, targets: string[]][]>} relative to web/
  */
 async function modules(room) {
-  const nested = room === 'ui' || room === 'extractor'; // of others what lies deeper is a program of its own
+  const nested = ['ui', 'extractor', 'library'].includes(room); // of others what lies deeper is a program of its own
   const names = (await readdir(path.join(web, room), { recursive: nested })).filter((name) => /\.m?js$/.test(name));
   return Promise.all(names.map(async (name) => {
     const source = await readFile(path.join(web, room, name), 'utf8');
@@ -82,7 +82,7 @@ test('which room may know which runs in no circle', () => {
 
 test('what is named is there', () => {
   // What stands beside the built workers, and what build/package.mjs writes into the package.
-  const built = /^(extractor\/(runtime|graphs|onnx|sounds\/(runtime|ear))\.js|library\/(go|kernels|record)\.js|library\/(metaqda|storage)\.wasm|library\/(efficientnet-lite0|priors)\/.*)$/;
+  const built = /^(extractor\/(runtime|own\/(graphs|onnx)|sounds\/(runtime|ear))\.js|library\/written\/(go|kernels|record)\.js|library\/(metaqda|storage)\.wasm|library\/(efficientnet-lite0|priors)\/.*)$/;
   for (const [name, targets] of all) {
     for (const target of targets) assert.ok(all.has(target) || built.test(target), `${name} names ${target}`);
   }

@@ -1,0 +1,55 @@
+// @ts-check
+/**
+ * The adapter for plain functions: whatever makes a vector of fixed length from a
+ * picture, a sound or any other file. The manifest names a module among its files,
+ * whose default export is a FunctionModule; scripts/embed imports it. A page has its
+ * functions in its own code already, and hands one over: see functionExtractor.
+ */
+import { ExtractorError } from '../errors.js';
+import { decodeManifest, identityOf, ManifestError } from '../manifest.js';
+
+/** @typedef {import('../preprocess.js').Pixels} Pixels */
+/** @typedef {(input: any) => ArrayLike<number> | Promise<ArrayLike<number>>} Embed */
+/** @typedef {{read: (name: string) => Uint8Array, manifest: import('../manifest.js').Manifest}} Given read answers a file that the manifest lists */
+/** @typedef {(given: Given) => Embed | Promise<Embed>} FunctionModule makes the function, of Pixels or, where the manifest takes files, of bytes */
+
+/**
+ * A function with a manifest, as an extractor. The identity is that of the manifest's
+ * files, so that what is taught here and what scripts/embed wrote know each other.
+ *
+ * A function that takes files is given their bytes, in a Uint8Array, of a Blob or File,
+ * an ArrayBuffer or a DataView. The classifier does not ask it about a Uint8Array: to
+ * it that is a vector already.
+ *
+ * @template Input
+ * @param {unknown} manifest JSON text, or what it says
+ * @param {Record<string, Uint8Array<ArrayBuffer>> | null} contents of the files by name; null takes the manifest's sha256
+ * @param {(input: Input) => ArrayLike<number> | Promise<ArrayLike<number>>} embed
+ */
+export async function functionExtractor(manifest, contents, embed) {
+  const decoded = decodeManifest(manifest);
+  const { id, dimension, takes } = decoded;
+  if (decoded.runtime !== 'function') throw new ManifestError('runtime', `is ${JSON.stringify(decoded.runtime)}: here it is "function"`);
+  if (!contents && !decoded.sha256) throw new ManifestError('sha256', 'is missing: write it, or give the contents of the files');
+  const identity = contents ? await identityOf(decoded, decoded.files.map(({ name }) => contents[name])) : /** @type {string} */ (decoded.sha256);
+  return {
+    id, dimension, sha256: identity,
+    /** @param {Input | Blob | ArrayBuffer | DataView} input the latter three for a function that takes files */
+    embed: async (input) => checked(await embed(/** @type {Input} */ (takes === 'file' ? await bytesOf(input) : input)), dimension),
+    close: () => {},
+  };
+}
+
+/** The bytes of a file, and anything else as it is. @param {unknown} input */
+async function bytesOf(input) {
+  if (input instanceof Blob) return new Uint8Array(await input.arrayBuffer());
+  if (input instanceof ArrayBuffer) return new Uint8Array(input);
+  return input instanceof DataView ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength) : input;
+}
+
+/** @param {ArrayLike<number>} answer @param {number} dimension */
+export function checked(answer, dimension) {
+  const embedding = Float32Array.from(answer ?? []);
+  if (embedding.length === dimension && embedding.every(Number.isFinite)) return embedding;
+  throw new ExtractorError('bad-embedding', `The function answered ${embedding.length === dimension ? 'numbers of which some are not finite' : `${embedding.length} numbers, and the manifest says ${dimension}`}: put the function or “dimension” right.`);
+}

@@ -1,0 +1,139 @@
+// @ts-check
+/**
+ * Extractors that a person brought: checked, kept on this device until they are
+ * removed, and loaded from there. The page imports this file only when one is asked for.
+ *
+ * Files lie in a cache of the browser under kept-extractors/IDENTITY/, the manifest as
+ * manifest.json. What runs them is fetched from networks/.
+ */
+import { simdSupported } from '../../base/simd.js';
+import { Meter, download } from '../download.js';
+import { ExtractorError } from '../errors.js';
+import { loadNetwork } from '../graph.js';
+import { checkFiles, decodeManifest, format } from '../manifest.js';
+
+/** The service worker deletes caches whose names begin as the site's versions do. */
+const cacheName = 'kept-extractors';
+
+/** @typedef {import('../manifest.js').Manifest} Manifest */
+/** @typedef {{sha256: string, manifest: Manifest}} Kept */
+/** @typedef {Kept & {contents: Map<string, ArrayBuffer>}} Brought */
+
+/**
+ * Looks for a manifest among files, and checks the files that it lists.
+ *
+ * @param {File[]} files
+ * @returns {Promise<Brought|null>} null where there is no manifest; throws an ExtractorError that says what to bring or to mend
+ */
+export async function inspect(files) {
+  const found = await manifestAmong(files);
+  if (!found) return null;
+  const manifest = decodeManifest(found.text);
+  if (manifest.runtime === 'function') {
+    throw new ExtractorError('extractor-function', 'This manifest is of a function, which is code, and this page runs no code that it is given: use it in a page of your own, by the npm package, and in scripts/embed.');
+  }
+  const { sha256, contents } = await checkFiles(manifest, async (name) => files.find((file) => pathOf(file) === found.folder + name) ?? files.find((file) => file.name === name.split('/').pop()));
+  return { sha256, manifest: { ...manifest, sha256 }, contents };
+}
+
+/** @param {File[]} files @returns {Promise<{text: string, folder: string}|null>} */
+async function manifestAmong(files) {
+  const texts = files.filter(({ name, size }) => /\.json$/i.test(name) && size < 1 << 20);
+  const near = [];
+  for (const file of texts) {
+    const text = await file.text();
+    if (text.includes(format)) return { text, folder: pathOf(file).slice(0, -file.name.length) };
+    if (/manifest|extractor/i.test(file.name)) near.push(text);
+  }
+  return near.length === 1 ? { text: near[0], folder: '' } : null;
+}
+
+/** Where a file lay, as far as is known. @param {File} file */
+const pathOf = (file) => file.webkitRelativePath || file.name;
+
+/**
+ * Keeps an extractor on this device.
+ *
+ * @param {Brought} brought
+ */
+export async function keep({ sha256, manifest, contents }) {
+  const cache = await open();
+  try {
+    for (const [name, content] of contents) await cache.put(place(sha256, name), new Response(content));
+    // The manifest comes last: with it the extractor is there.
+    await cache.put(place(sha256, 'manifest.json'), new Response(JSON.stringify(manifest)));
+  } catch (error) {
+    await forget(sha256);
+    throw new ExtractorError('extractor-storage', `This browser has no room to keep the extractor (${/** @type {Error} */ (error).message}): free some storage, or remove another extractor.`);
+  }
+}
+
+/** @returns {Promise<Kept[]>} in the order of their names */
+export async function kept() {
+  const cache = await open();
+  const manifests = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(place('', '')) && url.endsWith('/manifest.json'));
+  const all = await Promise.all(manifests.map(async (url) => {
+    const manifest = decodeManifest(await (await cache.match(url))?.text());
+    return { manifest, sha256: /** @type {string} */ (manifest.sha256) };
+  }));
+  return all.sort((a, b) => a.manifest.id.localeCompare(b.manifest.id));
+}
+
+/** Deletes all of an extractor. @param {string} sha256 */
+export async function forget(sha256) {
+  const cache = await open();
+  const files = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(place(sha256, '')));
+  await Promise.all(files.map((url) => cache.delete(url)));
+}
+
+/**
+ * Loads one that is kept here, or was just brought.
+ *
+ * @param {Kept & {contents?: Map<string, ArrayBuffer>}} which
+ * @param {import('../graph.js').RunOptions} [options]
+ */
+export async function loadKept({ sha256, manifest, contents }, options = {}) {
+  const folder = new URL('networks/', document.baseURI);
+  const runtime = manifest.runtime === 'onnx' ? 'onnx.js' : 'graphs.js';
+  return loadNetwork({
+    id: manifest.id, sha256, dimension: manifest.dimension, views: manifest.views.length,
+    files: async (onProgress) => ({ manifest, contents: contents ?? await contentsOf({ sha256, manifest }), wasm: await program(manifest, folder, onProgress) }),
+    worker: () => new Worker(new URL('worker.js', folder), { type: 'module', name: 'extractor' }),
+    runtime: () => import(new URL(runtime, folder).href),
+  }, { patience: 120_000, ...options });
+}
+
+/**
+ * The files of one that is kept here, compared with its manifest again.
+ *
+ * @param {Kept} which
+ * @returns {Promise<Map<string, ArrayBuffer>>} by name
+ */
+export async function contentsOf({ sha256, manifest }) {
+  const cache = await open();
+  const { contents } = await checkFiles(manifest, async (name) => (await cache.match(place(sha256, name)))?.blob());
+  return contents;
+}
+
+/**
+ * What runs the network, as this machine can run it.
+ *
+ * @param {Manifest} manifest @param {URL} folder @param {import('../download.js').OnProgress} [onProgress]
+ */
+async function program({ runtime }, folder, onProgress) {
+  const onnx = runtime === 'onnx';
+  if (onnx && !simdSupported()) throw new ExtractorError('no-simd', 'ONNX networks need a browser with SIMD in WebAssembly: use a current Chrome, Edge, Firefox or Safari, or convert the network to a TensorFlow.js graph.');
+  const base = onnx ? folder : new URL('extractor/', document.baseURI);
+  const list = JSON.parse(new TextDecoder().decode(await download(new URL(onnx ? 'networks.json' : 'extractor.json', base), () => {})));
+  const { name, bytes } = onnx ? list.onnx : simdSupported() ? list.runtimes.simd : list.runtimes.plain;
+  const meter = new Meter([bytes], onProgress);
+  return /** @type {ArrayBuffer} */ ((await download(new URL(name, base), (loaded) => meter.set(0, loaded))).buffer);
+}
+
+/** @param {string} sha256 @param {string} name */
+const place = (sha256, name) => new URL(`kept-extractors/${sha256 && `${sha256}/`}${name.split('/').map(encodeURIComponent).join('/')}`, document.baseURI).href;
+
+async function open() {
+  if (!globalThis.caches) throw new ExtractorError('extractor-storage', 'This page was not opened over https, so the browser keeps nothing for it: open it over https, or on this device as localhost.');
+  return caches.open(cacheName);
+}

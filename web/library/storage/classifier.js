@@ -1,0 +1,196 @@
+// @ts-check
+/**
+ * The classifier of the open session: the methods of `Classifier`, with the same arguments in the same order, as promises,
+ * which are kept once what was changed is stored.
+ */
+import { Judge } from '../../engine/judge.js';
+import { embedded } from '../classifier.js';
+import { MetaqdaError } from '../errors.js';
+
+/** @typedef {import('../classifier.js').Prediction} Prediction */
+/** @typedef {import('../classifier.js').CallOptions} CallOptions */
+/** @typedef {import('../classifier.js').BatchOptions} BatchOptions */
+/** @typedef {import('../../engine/contract.js').Answers} Answers */
+/** @typedef {import('../vectors.js').Vector} Vector */
+/** @typedef {{group?: string, thumbnail?: Uint8Array} & CallOptions} AddOptions thumbnail: bytes of a small picture, kept with the example */
+
+/** @template [Input=unknown] */
+export class StoredClassifier {
+  #engine;
+  #extractor;
+
+  /** @internal @param {import('../../engine/contract.js').LoadedEngine} engine @param {import('../classifier.js').Options<Input>['extractor']} [extractor] */
+  constructor(engine, extractor) {
+    this.#engine = engine;
+    this.#extractor = extractor;
+  }
+
+  /** @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<Float32Array>} */
+  async embed(x, options) { return Float32Array.from(await embedded(this.#extractor, x, options)); }
+
+  /** @param {Iterable<Input | Vector>} batch @param {CallOptions} [options] */
+  async #embedAll(batch, options) {
+    const all = [];
+    for (const x of batch) all.push(await this.embed(x, options));
+    return all;
+  }
+
+  /** The id of the class of a label. @param {string} label */
+  async #class(label) {
+    const found = await this.#engine.label(label);
+    if (!found.class) throw new MetaqdaError('label', `There is no class “${found.name}”: add it first.`);
+    return found.class;
+  }
+
+  /** @param {string} id */
+  async #holding(id) {
+    const { class: found } = await this.#engine.holding(id);
+    if (!found) throw new MetaqdaError('example', 'There is no such example: it was removed, or belongs to another session.');
+    return found;
+  }
+
+  /** @param {Input | Vector} x @param {string} label @param {AddOptions} [options] @returns {Promise<string>} */
+  async addExample(x, label, options) { return (await this.addExamples([x], [label], options))[0]; }
+
+  /** @param {Iterable<Input | Vector>} batch @param {Iterable<string>} labels one for each @param {AddOptions} [options] @returns {Promise<string[]>} */
+  async addExamples(batch, labels, { group = '', thumbnail, signal, ...unknown } = {}) {
+    const [other] = Object.keys(unknown);
+    if (other !== undefined) throw new MetaqdaError('argument', `There is no option '${other}': choose among group, thumbnail, signal.`);
+    const [vectors, names] = [await this.#embedAll(batch, { signal }), [...labels]];
+    if (vectors.length !== names.length) throw new MetaqdaError('argument', `There are ${vectors.length} examples and ${names.length} labels: give one label for each.`);
+    /** @type {string[]} */
+    const ids = [];
+    let changed = false;
+    await this.#engine.beginStep();
+    try {
+      for (const [i, vector] of vectors.entries()) {
+        let { class: id } = await this.#engine.label(names[i]);
+        if (!id) {
+          ({ id } = await this.#engine.addClass(names[i]));
+          changed = true;
+        }
+        ids.push((await this.#engine.addExample(id, vector, thumbnail ?? null, group)).id);
+        changed = true;
+      }
+    } finally {
+      await this.#engine.endStep();
+      if (changed && ids.length < vectors.length) await this.#engine.undo(); // all or none
+    }
+    return ids;
+  }
+
+  /** @param {string} id @returns {Promise<void>} */
+  async removeExample(id) { await this.#engine.removeExample(await this.#holding(id), id); }
+
+  /** @param {string} id @param {string} label @returns {Promise<void>} */
+  async moveExample(id, label) { await this.#engine.moveExample(await this.#holding(id), id, await this.#class(label)); }
+
+  /** @param {string} label @returns {Promise<void>} */
+  async addClass(label) { await this.#engine.addClass(label); }
+
+  /** @param {string} label @returns {Promise<void>} */
+  async removeClass(label) { await this.#engine.removeClass(await this.#class(label)); }
+
+  /** @param {string} label @param {string} to @returns {Promise<void>} */
+  async renameClass(label, to) { await this.#engine.renameClass(await this.#class(label), to); }
+
+  /** @param {string} label @param {string} into @returns {Promise<void>} */
+  async mergeClasses(label, into) { await this.#engine.mergeClasses(await this.#class(label), await this.#class(into)); }
+
+  /** @returns {Promise<boolean>} */
+  async undo() { return (await this.#engine.undo()).name !== ''; }
+
+  /** @returns {Promise<boolean>} */
+  async redo() { return (await this.#engine.redo()).name !== ''; }
+
+  /** @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<Prediction>} */
+  async predict(x, options) {
+    const answer = await this.#engine.probabilities(await this.embed(x, options));
+    if (!answer) throw empty();
+    const { classes, none, decision } = answer;
+    return prediction(classes.map(({ name }) => name), classes.map(({ probability }) => probability), none,
+      classes.findIndex(({ id }) => id === decision.class), decision.doubtful, decision.headline);
+  }
+
+  /** @param {Iterable<Input | Vector>} batch @param {CallOptions} [options] @returns {Promise<Prediction[]>} */
+  async predictMany(batch, options) {
+    const all = [];
+    for (const x of batch) all.push(await this.predict(x, options));
+    return all;
+  }
+
+  /** In a worker. @param {Iterable<Input | Vector>} batch @param {BatchOptions} [options] @returns {Promise<Prediction[]>} */
+  async classify(batch, options) {
+    const { classes } = await this.#engine.state();
+    const names = new Map(classes.map(({ id, name }) => [id, name]));
+    return this.#judged(batch, options, async (_, { classes: ids, probabilities, taken, doubtful, headlines }) => {
+      if (!probabilities) throw empty();
+      return headlines.map((headline, i) => {
+        const [none, ...p] = probabilities.subarray(i * (ids.length + 1), (i + 1) * (ids.length + 1));
+        return prediction(ids.map((id) => names.get(id) ?? ''), p, none, taken[i], doubtful[i] === 1, headline);
+      });
+    });
+  }
+
+  /** In a worker. @param {Iterable<Input | Vector>} batch @param {{count?: number} & BatchOptions} [options] @returns {Promise<number[]>} */
+  async suggest(batch, { count, ...options } = {}) { return this.#judged(batch, options, (judge, _, n) => judge.suggest(count ?? n)); }
+
+  /**
+   * @template T
+   * @param {Iterable<Input | Vector>} batch @param {BatchOptions | undefined} options
+   * @param {(judge: Judge, answers: Answers, n: number) => Promise<T[]>} read
+   * @returns {Promise<T[]>}
+   */
+  async #judged(batch, { onProgress, signal } = {}, read) {
+    const vectors = await this.#embedAll(batch, { signal });
+    if (vectors.length === 0) return [];
+    const judge = new Judge(this.#engine, { onProgress });
+    const stop = () => judge.close();
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      return await read(judge, await judge.together(vectors), vectors.length);
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      judge.close();
+    }
+  }
+
+  /** @returns {Promise<string[]>} */
+  get labels() { return this.#engine.state().then(({ classes }) => classes.map(({ name }) => name)); }
+
+  /** @returns {Promise<Record<string, number>>} */
+  get counts() { return this.#engine.state().then(({ classes }) => Object.fromEntries(classes.map(({ name, examples }) => [name, examples.length]))); }
+
+  /** What undo and redo would be about, in plain words, empty for nothing. @returns {Promise<{undo: string, redo: string}>} */
+  get steps() { return this.#engine.state().then(({ undo, redo }) => ({ undo, redo })); }
+
+  /** @returns {Promise<number>} */
+  get dimension() { return this.#engine.state().then(({ dimension }) => dimension); }
+
+  /** @returns {Promise<{nonePrior: number}>} */
+  get settings() { return this.#engine.state().then(({ nonePrior }) => ({ nonePrior })); }
+
+  /** @param {string} label @returns {Promise<string[]>} */
+  async examples(label) {
+    const { class: id } = await this.#engine.label(label);
+    return (await this.#engine.state()).classes.find((one) => one.id === id)?.examples.map((x) => x.id) ?? [];
+  }
+
+  /** @param {{nonePrior?: number}} changes @returns {Promise<void>} */
+  async configure(changes) { await this.#engine.configure(changes); }
+
+  /** @returns {Promise<Uint8Array>} */
+  save() { return this.#engine.exportSession(); }
+
+  /** @returns {Promise<Uint8Array>} */
+  export() { return this.#engine.plainSession(); }
+}
+
+const empty = () => new MetaqdaError('empty', 'No class has an example yet: add at least one to a class.');
+
+/** @param {string[]} labels @param {number[]} p @param {number} none @param {number} taken @param {boolean} doubtful @param {string} headline @returns {Prediction} */
+function prediction(labels, p, none, taken, doubtful, headline) {
+  return { label: labels[p.indexOf(Math.max(...p))], probabilities: Object.fromEntries(labels.map((label, i) => [label, p[i]])), none, decision: labels[taken] ?? null, doubtful, headline };
+}

@@ -1,0 +1,56 @@
+// @ts-check
+/** The engine by itself in a browser: pages that are blank but for it. */
+import { after, before } from 'node:test';
+import { serveSite, visit } from '../harness.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** @type {import('../harness.js').Site} */
+export let site;
+before(async () => { site = await serveSite(); });
+after(() => site.stop());
+
+export const DIMENSION = 1280;
+
+/**
+ * Visits a blank page of the site.
+ *
+ * @param {(visit: import('../harness.js').Visit) => Promise<void>} check
+ */
+export function blank(check) {
+  return visit({ site, open: false, expect: [/favicon/] }, async (visited) => {
+    await visited.page.goto(`${site.origin}/LICENSE.txt`);
+    await check(visited);
+  });
+}
+
+/**
+ * Starts an engine in the page, as the global `engine`, with some helpers.
+ *
+ * @param {Page} page
+ * @param {{simd?: boolean}} [options]
+ */
+export async function start(page, options = {}) {
+  await page.evaluate(async ([dimension, settings]) => {
+    const scope = /** @type {any} */ (globalThis);
+    const { loadEngine } = await import(/** @type {any} */ ('/web/library/storage.js'));
+    scope.engine = await loadEngine({ base: `${location.origin}/`, .../** @type {object} */ (settings) });
+    // A picture of class k: the same numbers for the same arguments.
+    scope.picture = (/** @type {number} */ k, /** @type {number} */ i) =>
+      Float32Array.from({ length: /** @type {number} */ (dimension) }, (_, j) => Math.sin((k + 1) * (j + 1)) + 0.5 * Math.sin(i * 7919 + j * 1.3));
+    scope.teach = async (/** @type {string[]} */ names, shots = 3) => {
+      const ids = [];
+      for (const [k, name] of names.entries()) {
+        const { id } = await scope.engine.addClass(name);
+        ids.push(id);
+        for (let i = 0; i < shots; i++) await scope.engine.addExample(id, scope.picture(k, i), new Uint8Array([k, i]));
+      }
+      return ids;
+    };
+    scope.ask = () => scope.engine.probabilities(scope.picture(0, 50));
+    scope.refusal = (/** @type {Promise<unknown>} */ promise) => promise.then(() => null, (error) => ({ code: error.code, message: error.message }));
+  }, /** @type {const} */ ([DIMENSION, options]));
+}
+
+/** Evaluates in the page, where `engine`, `teach`, `ask`, `picture` and `refusal` are. @param {Page} page @param {string} code @returns {Promise<any>} */
+export const run = (page, code) => page.evaluate(`(async () => { ${code} })()`);

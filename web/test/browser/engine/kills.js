@@ -1,0 +1,196 @@
+// @ts-check
+/**
+ * A browser that is killed at random moments while it is taught. What the page was told
+ * to be kept is compared with what the next start of the same profile finds.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import puppeteer from 'puppeteer-core';
+import { FLAGS, PATIENCE, serveSite } from '../harness.js';
+
+/** @typedef {{key: string, kind: 'class'|'picture', is: string|null}} Fact a class is called so, a picture is of a class, or is gone */
+
+/**
+ * What the operations acknowledged so far come to, and those under way.
+ *
+ * @typedef {{facts: Map<string, Fact>, open: Map<number, Fact[]>, acknowledged: number}} Book
+ */
+
+/**
+ * Teaches without end: in the page. Each operation says what it is about to do, and
+ * that it was acknowledged; four go on at a time, each in classes of its own.
+ *
+ * @param {number} round
+ * @param {number} seed
+ */
+async function teach(round, seed) {
+  const scope = /** @type {any} */ (globalThis);
+  let state = seed;
+  const random = (/** @type {number} */ n) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor(state / 2 ** 32 * n);
+  };
+  let operations = 0;
+  const { engine } = scope;
+  /** @type {(facts: Fact[], work: () => Promise<any>) => Promise<any>} */
+  const done = async (facts, work) => {
+    const number = ++operations;
+    await scope.begun(number, facts);
+    const result = await work();
+    await scope.ended(number);
+    return result;
+  };
+  const lane = async (/** @type {number} */ k) => {
+    let classId = '';
+    /** @type {string[]} */ let pictures = [];
+    for (let i = 0; ; i++) {
+      const name = `${round}/${k}/${i}`;
+      const what = random(10);
+      if (!classId || what === 0) {
+        // The ids of what is new are known afterwards; its name, and a picture's number, before.
+        classId = (await done([{ key: name, kind: 'class', is: name }], () => engine.addClass(name))).id;
+        scope.named.set(classId, name);
+        pictures = [];
+      } else if (what === 1 && pictures.length) {
+        const at = random(pictures.length);
+        const [id] = pictures.splice(at, 1);
+        await done([{ key: scope.named.get(id), kind: 'picture', is: null }], () => engine.removeExample(classId, id));
+      } else if (what === 2 && pictures.length > 3) {
+        const facts = pictures.map((id) => ({ key: scope.named.get(id), kind: /** @type {const} */ ('picture'), is: null }));
+        const { undo } = await done([{ key: scope.named.get(classId), kind: 'class', is: null }, ...facts], () => engine.removeClass(classId));
+        if (random(2)) {
+          await done([{ key: scope.named.get(classId), kind: 'class', is: scope.named.get(classId) },
+            ...facts.map((fact) => ({ ...fact, is: scope.named.get(classId) }))], () => engine.undo(undo));
+        } else classId = '';
+      } else {
+        const x = Float32Array.from({ length: 1280 }, (_, j) => Math.sin((k + 1) * (j + 1)) + random(1000) / 1000);
+        const { id } = await done([{ key: name, kind: 'picture', is: scope.named.get(classId) }],
+          () => engine.addExample(classId, x, new TextEncoder().encode(name)));
+        scope.named.set(id, name);
+        pictures.push(id);
+      }
+    }
+  };
+  for (let k = 0; k < 4; k++) void lane(k);
+}
+
+/** What is kept, in the page: classes by name, pictures by what their thumbnail says. @returns {Promise<{facts: Fact[], damaged: number}>} */
+async function look() {
+  const { engine } = /** @type {any} */ (globalThis);
+  const { classes } = await engine.state();
+  /** @type {Fact[]} */
+  const facts = [];
+  for (const { id, name, examples } of classes) {
+    facts.push({ key: name, kind: 'class', is: name });
+    const thumbnails = await engine.thumbnails(id, examples.map((/** @type {{id: string}} */ x) => x.id));
+    for (const one of thumbnails) facts.push({ key: new TextDecoder().decode(one), kind: 'picture', is: name });
+  }
+  return { facts, damaged: JSON.parse(new TextDecoder().decode(await engine.damaged())).records.length };
+}
+
+/** @param {Book} book @param {{facts: Fact[], damaged: number}} found */
+function compare(book, found) {
+  assert.equal(found.damaged, 0, 'damaged or unreachable records');
+  const kept = new Map(found.facts.map((fact) => [fact.kind + fact.key, fact]));
+  assert.equal(kept.size, found.facts.length, 'something is there twice');
+  const open = new Map([...book.open.values()].flat().map((fact) => [fact.kind + fact.key, fact]));
+  for (const [key, { is }] of book.facts) {
+    const now = kept.get(key)?.is ?? null;
+    if (now !== is) assert.equal(now, open.get(key)?.is, `${key} was ${is}, is ${now}`); // else one under way came through
+  }
+  for (const [key, { is }] of kept) {
+    if (!book.facts.has(key)) assert.equal(is, open.get(key)?.is, `${key} is there, and nobody taught it`);
+  }
+  // What came through, or did not, is so from now on.
+  book.facts = new Map([...new Set([...book.facts.keys(), ...kept.keys()])].map((key) => [key, kept.get(key) ?? { key: key.replace(/^class|^picture/, ''), kind: key.startsWith('class') ? 'class' : 'picture', is: null }]));
+  book.open.clear();
+}
+
+/**
+ * Starts a browser on a profile that a killed one may have left behind.
+ *
+ * @param {'chrome'|'firefox'} kind
+ * @param {string} executablePath
+ * @param {string} profile
+ */
+async function launch(kind, executablePath, profile) {
+  const args = kind === 'chrome' ? [...FLAGS, '--headless=new', `--user-data-dir=${profile}`, 'about:blank'] : ['--headless', '--no-remote', '--profile', profile];
+  const child = spawn(executablePath, ['--remote-debugging-port=0', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = new Promise((resolve) => { child.once('exit', resolve); });
+  const address = await new Promise((resolve, reject) => {
+    let text = '';
+    const timer = setTimeout(() => reject(new Error(`no answer of the browser: ${text}`)), PATIENCE);
+    child.stderr.on('data', (chunk) => {
+      text += chunk;
+      const found = / listening on (ws:\S+)/.exec(text);
+      if (found) {
+        clearTimeout(timer);
+        resolve(found[1]);
+      }
+    });
+  });
+  const browser = await puppeteer.connect(kind === 'chrome'
+    ? { browserWSEndpoint: address, protocolTimeout: PATIENCE }
+    : { browserWSEndpoint: `${address}/session`, protocol: 'webDriverBiDi', protocolTimeout: PATIENCE });
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return { browser, kill };
+}
+
+/**
+ * Kills a browser so many times.
+ *
+ * @param {'chrome'|'firefox'} kind
+ * @param {string} executablePath
+ * @param {number} kills
+ * @param {number} seed
+ */
+export async function killMany(kind, executablePath, kills, seed = 1) {
+  const site = await serveSite();
+  const profile = await mkdtemp(path.join(tmpdir(), 'killed-'));
+  /** @type {Book} */
+  const book = { facts: new Map(), open: new Map(), acknowledged: 0 };
+  const moments = [];
+  let end = async () => {};
+  try {
+    for (let round = 0; round <= kills; round++) {
+      const { browser, kill } = await launch(kind, executablePath, profile);
+      end = kill;
+      const page = await browser.newPage();
+      await page.goto(`${site.origin}/LICENSE.txt`);
+      await page.evaluate(async () => {
+        const scope = /** @type {any} */ (globalThis);
+        const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+        scope.engine = await loadEngine({ base: `${location.origin}/` });
+        scope.named = new Map();
+      });
+      compare(book, await page.evaluate(look));
+      if (round === kills) break;
+      let killed = false;
+      await page.exposeFunction('begun', (/** @type {number} */ number, /** @type {Fact[]} */ facts) => { if (!killed) book.open.set(number, facts); });
+      await page.exposeFunction('ended', (/** @type {number} */ number) => {
+        if (killed) return;
+        for (const fact of book.open.get(number) ?? []) book.facts.set(fact.kind + fact.key, fact);
+        book.open.delete(number);
+        book.acknowledged++;
+      });
+      await page.evaluate(teach, round, seed + round);
+      const moment = (kind === 'firefox' ? 4 : 1) * (50 + 1000 * ((Math.imul(seed + round, 2654435761) >>> 0) / 2 ** 32));
+      await new Promise((resolve) => { setTimeout(resolve, moment); });
+      killed = true;
+      await kill();
+      moments.push(Math.round(moment));
+    }
+  } finally {
+    await end();
+    await site.stop();
+    await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+  console.log(`# ${kills} kills, ${book.acknowledged} acknowledged operations, none missing; killed after ms: ${moments.slice(0, 20).join(' ')}`);
+  assert.ok(book.acknowledged >= 5 * kills, `only ${book.acknowledged} operations were acknowledged`);
+}

@@ -1,0 +1,255 @@
+// @ts-check
+/**
+ * The page and its engine with as much in them as they take: 2,000 classes and 20,000
+ * pictures of the extractor's length with thumbnails.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { card, offlineReady, ready, recognise, sample, serveSite, visit } from '../harness.js';
+import { LONG } from '../../long.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** @type {import('../harness.js').Site} */
+let site;
+before(async () => { site = await serveSite(); });
+after(() => site.stop());
+
+const DIMENSION = 1280;
+const CLASSES = 2000;
+const PICTURES = 20_000;
+
+/**
+ * Fills the browser's storage with a session, record by record as the engine writes them.
+ *
+ * @param {Page} page on the site, which has been open before
+ * @param {{classes?: number, pictures?: number, dimension?: number}} [size]
+ */
+function fill(page, { classes = CLASSES, pictures = PICTURES, dimension = DIMENSION } = {}) {
+  return page.evaluate(async ({ classes, pictures, dimension }) => {
+    const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+    const engine = await loadEngine({ base: `${location.origin}/` });
+    const { sessionId } = await engine.state();
+    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+    const canvas = new OffscreenCanvas(96, 96);
+    const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    let seed = 1;
+    const random = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+    const id = () => Math.floor(random() * 2 ** 32).toString(16) + Math.floor(random() * 2 ** 32).toString(16);
+    const thumbnails = [];
+    for (let i = 0; i < 32; i++) {
+      for (let k = 0; k < 40; k++) {
+        context.fillStyle = `hsl(${360 * random()} 70% 50%)`;
+        context.fillRect(96 * random(), 96 * random(), 30, 30);
+      }
+      thumbnails.push(new Uint8Array(await (await canvas.convertToBlob({ type: 'image/jpeg', quality: 0.8 })).arrayBuffer()));
+    }
+    const ids = Array.from({ length: classes }, id);
+    for (let from = 0; from < pictures; from += 1000) {
+      const t = db.transaction(['classes', 'examples', 'thumbnails'], 'readwrite');
+      if (from === 0) ids.forEach((key, k) => t.objectStore('classes').put({ id: key, session: sessionId, name: `Class ${k + 1}`, order: k + 1 }, key));
+      for (let i = from; i < Math.min(from + 1000, pictures); i++) {
+        const k = i % classes;
+        const x = new Float32Array(dimension);
+        for (let j = 0; j < dimension; j++) x[j] = Math.max(0, 1 + Math.sin((k + 1) * (j + 1))) * random() * random() + random();
+        const key = id();
+        t.objectStore('examples').put({ id: key, session: sessionId, class: ids[k], order: Math.floor(i / classes) + 1, embedding: new Uint8Array(x.buffer) }, key);
+        t.objectStore('thumbnails').put(thumbnails[i % 32], key);
+      }
+      await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
+    }
+    const { id: extractor, sha256: extractorSum } = await (await fetch('/extractor/extractor.json')).json();
+    const t = db.transaction('sessions', 'readwrite');
+    t.objectStore('sessions').get(sessionId).onsuccess = (/** @type {any} */ { target }) => {
+      t.objectStore('sessions').put({ ...target.result, extractor, extractorSum }, sessionId);
+    };
+    await new Promise((resolve) => { t.oncomplete = resolve; });
+    db.close();
+  }, { classes, pictures, dimension });
+}
+
+/**
+ * Reads the embeddings as the engine does, page by page, and does nothing with them: what
+ * the storage alone takes, which differs between machines by more than all the rest.
+ *
+ * @param {Page} page
+ * @returns {Promise<number>} milliseconds
+ */
+const readOnly = (page) => page.evaluate(async () => {
+  const answer = (/** @type {IDBRequest} */ r) => new Promise((resolve, reject) => { r.onsuccess = () => resolve(r.result); r.onerror = () => reject(r.error); });
+  const begun = performance.now();
+  const db = await answer(indexedDB.open('metaqda'));
+  const t = db.transaction(['sessions', 'examples']);
+  const [session] = await answer(t.objectStore('sessions').getAllKeys());
+  const index = t.objectStore('examples').index('place');
+  const size = 22;
+  for (let after = [session], some; !some || some.length === size; after = [session, some.at(-1).id]) {
+    some = await answer(index.getAll(IDBKeyRange.bound(after, [session, []], true, true), size));
+  }
+  db.close();
+  return performance.now() - begun;
+});
+
+/** The start of the engine may take so much longer than reading alone, or two seconds; that of the page so much, or three. */
+const OVER_READING = 2;
+const PAGE_OVER_READING = 3.5;
+/** The longest piece of work, in milliseconds. */
+const LONGEST = 200;
+
+/** Times are judged in `make soak-scale` alone, beside which nothing runs. */
+const SLACK = process.env.METAQDA_SOAK ? 1 : Infinity;
+
+/** Notes the longest pieces of work on the main thread from now on. @param {Page} page */
+const watch = (page) => page.addInitScript(() => {
+  const scope = /** @type {any} */ (globalThis);
+  scope.longest = 0;
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) scope.longest = Math.max(scope.longest, duration);
+  }).observe({ type: 'longtask', buffered: true });
+});
+
+test('with 2,000 classes and 20,000 pictures the engine starts, adds and answers, and nothing is frozen', { timeout: 300_000, ...LONG }, () =>
+  visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
+    await page.goto(`${site.origin}/`);
+    await ready(page);
+    await page.goto(`${site.origin}/LICENSE.txt`);
+    await fill(page, { pictures: PICTURES - 20 });
+    await watch(page);
+    await page.reload();
+    const reading = await readOnly(page);
+    const seen = await page.evaluate(async ({ DIMENSION }) => {
+      const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+      const picture = () => Float32Array.from({ length: DIMENSION }, () => Math.random());
+      /** @type {(work: () => Promise<unknown>) => Promise<number>} */
+      const timed = async (work) => {
+        await new Promise((resolve) => { setTimeout(resolve); }); // each in a task of its own
+        const begun = performance.now();
+        await work();
+        return performance.now() - begun;
+      };
+      const refused = (/** @type {Promise<unknown>} */ promise) => promise.then(() => null, ({ code, message }) => ({ code, message }));
+      /** @type {any} */ let engine;
+      const start = await timed(async () => { engine = await loadEngine({ base: `${location.origin}/` }); });
+      const { classes } = await engine.state();
+      const preparing = await timed(() => engine.addExample(classes[7].id, picture(), new Uint8Array(3000)));
+      const prepared = await timed(() => engine.probabilities(picture()));
+      const adds = [];
+      for (let i = 0; i < 19; i++) adds.push(await timed(() => engine.addExample(classes[100 * i].id, picture(), new Uint8Array(3000))));
+      const answers = [];
+      for (let i = 0; i < 9; i++) answers.push(await timed(() => engine.probabilities(picture())));
+      const removed = await timed(() => engine.removeExample(classes[3].id, classes[3].examples[0].id));
+      await engine.addExample(classes[3].id, picture(), null);
+      const onePicture = await refused(engine.addExample(classes[3].id, picture(), null));
+      const oneClass = await refused(engine.addClass('One too many'));
+      const median = (/** @type {number[]} */ t) => t.sort((a, b) => a - b)[t.length >> 1];
+      return {
+        start, preparing, prepared, add: median(adds), answer: median(answers), removed, onePicture, oneClass,
+        classes: classes.length, memory: await engine.memory(), longest: /** @type {any} */ (globalThis).longest,
+      };
+    }, { DIMENSION });
+    const { onePicture, oneClass, classes, memory, ...times } = seen;
+    console.log(`# ${CLASSES} classes, ${PICTURES} pictures, ms: reading alone ${reading.toFixed(0)}, ${Object.entries(times).map(([name, t]) => `${name} ${t.toFixed(0)}`).join(', ')}; ${(memory / 1e6).toFixed(0)} MB`);
+    assert.equal(classes, CLASSES);
+    assert.deepEqual([onePicture?.code, oneClass?.code], ['limit', 'limit']);
+    assert.match(onePicture?.message ?? '', /at most 20000 examples/);
+    assert.match(oneClass?.message ?? '', /at most 2000 classes/);
+    assert.ok(times.start < Math.max(2000, OVER_READING * reading) * SLACK, `start ${times.start} ms, reading alone ${reading} ms`);
+    assert.ok(times.add < 50 * SLACK, `add ${times.add} ms`);
+    assert.ok(times.longest < LONGEST * SLACK, `longest piece of work ${times.longest} ms`);
+    assert.ok(memory < 1e9, `${memory} bytes`);
+  }));
+
+test('with 2,000 classes and 20,000 pictures the page starts, recognises, and shows what is looked at', { timeout: 300_000, ...LONG }, () =>
+  visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
+    await page.goto(`${site.origin}/`);
+    await ready(page);
+    await offlineReady(page);
+    await page.goto(`${site.origin}/LICENSE.txt`);
+    await fill(page, { pictures: PICTURES - 1 });
+    const reading = await readOnly(page);
+    await watch(page);
+    const begun = performance.now();
+    await page.goto(`${site.origin}/`);
+    await page.locator('body[data-ready]').waitFor({ state: 'attached', timeout: 120_000 });
+    const start = performance.now() - begun;
+    const longest = () => page.evaluate(() => /** @type {any} */ (globalThis).longest);
+    const atStart = await longest();
+    await page.getByText('2000 classes, 19999 pictures').waitFor();
+    // What is in view has its pictures, what is far from it has none yet.
+    await page.waitForFunction(() => [...document.querySelectorAll('.card .thumb-picture')].slice(0, 10).every((image) => /** @type {HTMLImageElement} */ (image).naturalWidth > 0));
+    assert.ok(await page.locator('.thumb').count() < 2000);
+    await card(page, 'Class 1').waitFor();
+    await page.locator('.card').last().scrollIntoViewIfNeeded();
+    await card(page, 'Class 2000').locator('.thumb').nth(8).waitFor();
+    const answer = await recognise(page, sample('emojione', 'cat'));
+    const shown = Object.keys(answer).length; // none of these is among the 60 most probable, or comes with them
+    assert.ok(shown === 60 || shown === 61, `${shown} meters`);
+    await page.getByText(new RegExp(`^And ${CLASSES + 1 - shown} more, less probable: .* together$`)).waitFor();
+    await page.getByLabel('Add pictures to Class 2000', { exact: true }).setInputFiles(sample('noto', 'cat'));
+    await card(page, 'Class 2000').locator('.thumb').nth(9).waitFor();
+    await page.getByLabel('Add pictures to Class 2000', { exact: true }).setInputFiles(sample('noto', 'rocket'));
+    await card(page, 'Class 2000').getByRole('alert').filter({ hasText: 'at most 20000 examples' }).waitFor();
+    await page.locator('#session-button').click();
+    await page.getByRole('dialog', { name: 'Sessions' }).getByText(/All that is open uses \d+ MB of memory/).waitFor();
+    console.log(`# the page, ms: reading alone ${reading.toFixed(0)}, ready ${start.toFixed(0)}, longest piece of work until then ${atStart.toFixed(0)}, in all ${(await longest()).toFixed(0)}`);
+    assert.ok(start < Math.max(3000, PAGE_OVER_READING * reading) * SLACK, `ready after ${start} ms, reading alone ${reading} ms`);
+    assert.ok(atStart < LONGEST * SLACK, `longest piece of work ${atStart} ms`);
+  }));
+
+test('of a session with many pictures each has its copy when all are handed on', { timeout: 120_000 }, () =>
+  visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
+    await page.goto(`${site.origin}/`);
+    await ready(page);
+    await page.goto(`${site.origin}/LICENSE.txt`);
+    await fill(page, { classes: 7, pictures: 700, dimension: 32 });
+    await page.reload();
+    const copies = await page.evaluate(async () => {
+      const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+      const { withThumbnails } = await import(/** @type {any} */ ('/web/ui/kit/thumbnails.js'));
+      const engine = await loadEngine({ base: `${location.origin}/` });
+      const { classes } = await engine.changes(0);
+      const all = await withThumbnails(engine, classes);
+      const count = (/** @type {any[]} */ some) => some.flatMap(({ examples }) => examples).filter(({ thumbnail }) => thumbnail?.length > 100).length;
+      const [first] = classes;
+      const { undo } = await engine.removeExample(first.id, first.examples[3].id); // the copy is in the store alone
+      await engine.undo(undo);
+      const [back] = await engine.thumbnails(first.id, [first.examples[3].id]);
+      return { bare: count(classes), all: count(all), same: String(back) === String(all[0].examples[3].thumbnail) };
+    });
+    assert.deepEqual(copies, { bare: 0, all: 700, same: true });
+  }));
+
+/** A thread that fails when it has handed out some of what it reads. */
+const BREAKS = `
+import { answer } from '/web/base/remote.js';
+import { readFrom } from '/web/engine/reading.js';
+let packs = 0;
+const tell = answer({ read: ({ name, wanted }) => readFrom(name, wanted, (pack) => {
+  if (++packs > 6) throw new Error('the thread broke');
+  tell('pack', pack);
+}) }, { code: 'internal' });`;
+
+test('a session with many pictures is the same whether a thread of its own reads it, breaks while it does, or cannot be had', { timeout: 120_000 }, () =>
+  visit({ site, open: false, expect: [/favicon/, /thread\.js/] }, async ({ page, context }) => {
+    await page.goto(`${site.origin}/LICENSE.txt`); // and no service worker
+    await fill(page, { classes: 300, pictures: 2100, dimension: 64 });
+    const read = async () => {
+      const asked = page.waitForRequest(/engine\/thread\.js$/);
+      await page.reload();
+      const seen = await page.evaluate(async () => {
+        const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
+        const engine = await loadEngine({ base: `${location.origin}/` });
+        const { classes } = await engine.state();
+        return { classes, some: await engine.probabilities(new Float32Array(64).fill(0.5)) };
+      });
+      await asked;
+      return seen;
+    };
+    const apart = await read();
+    assert.equal(apart.classes.reduce((/** @type {number} */ n, /** @type {any} */ one) => n + one.examples.length, 0), 2100);
+    await context.route(/engine\/thread\.js$/, (route) => route.fulfill({ contentType: 'text/javascript', body: BREAKS }));
+    assert.deepEqual(await read(), apart);
+    await context.unroute(/engine\/thread\.js$/);
+    await context.route(/engine\/thread\.js$/, (route) => route.abort());
+    assert.deepEqual(await read(), apart);
+  }));

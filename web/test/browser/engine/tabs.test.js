@@ -1,0 +1,82 @@
+// @ts-check
+/** The engine by itself in several tabs. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { blank, run, site, start } from './blank.js';
+
+test('a second tab sees what the first one teaches, and neither loses anything', () => blank(async ({ page, context }) => {
+  await start(page);
+  const [cat] = await run(page, `return teach(['cat', 'dog'])`);
+  const other = await context.newPage();
+  await other.goto(`${site.origin}/LICENSE.txt`);
+  await start(other);
+  await run(other, `globalThis.changed = new Promise((resolve) => engine.on('change', resolve))`);
+  await run(page, `await engine.addExample('${cat}', picture(0, 9), null)`);
+  await run(other, 'await changed');
+  assert.deepEqual(await run(other, 'return ask()'), await run(page, 'return ask()'));
+  // Both at once, without waiting for each other.
+  await Promise.all([
+    run(page, `for (let i = 10; i < 15; i++) await engine.addExample('${cat}', picture(0, i), null)`),
+    run(other, `const { id } = await engine.addClass('hen'); for (let i = 0; i < 5; i++) await engine.addExample(id, picture(2, i), null)`),
+  ]);
+  await page.reload();
+  await start(page);
+  const state = await run(page, 'return engine.state()');
+  assert.deepEqual(state.classes.map((/** @type {any} */ c) => [c.name, c.examples.length]), [['cat', 9], ['dog', 3], ['hen', 5]]);
+  // What is open in one tab is deleted in the other.
+  await run(other, `
+    await new Promise((resolve) => { const look = async () => ((await engine.state()).classes.length === 3 ? resolve() : setTimeout(look, 20)); look(); });
+    await engine.deleteSession('${state.sessionId}');`);
+  await run(page, `await new Promise((resolve) => { const look = async () => ((await engine.state()).sessionId === '${state.sessionId}' ? setTimeout(look, 20) : resolve()); look(); })`);
+  assert.deepEqual((await run(page, 'return engine.sessions()')).map((/** @type {any} */ s) => s.examples), [0]);
+}));
+
+test('two tabs that change one session at random come to the same, and nothing acknowledged is missing', () => blank(async ({ page, context }) => {
+  await start(page);
+  await run(page, `return teach(['cat', 'dog'])`);
+  const other = await context.newPage();
+  await other.goto(`${site.origin}/LICENSE.txt`);
+  await start(other);
+  // Each does things without waiting for what it did before, and writes down what was acknowledged.
+  const act = (/** @type {number} */ seed) => `
+    let r = ${seed};
+    const random = (n) => (r = (r * 1664525 + 1013904223) >>> 0) % n;
+    const log = { added: [], removed: [], refused: 0 };
+    const waiting = [];
+    for (let i = 0; i < 100; i++) {
+      const { classes } = await engine.state();
+      const c = classes[random(classes.length)];
+      const kind = random(20);
+      const note = (promise, then) => waiting.push(promise.then(then, (error) => { log.refused++; if (!error.code) throw error; }));
+      if (!c || kind < 2) note(engine.addClass('class ' + random(8)), ({ id }) => log.added.push(id));
+      else if (kind < 12) note(engine.addExample(c.id, picture(random(4), ${seed} * 1000 + i), null), ({ id }) => log.added.push(id));
+      else if (kind < 14 && c.examples.length) { const { id } = c.examples[random(c.examples.length)]; note(engine.removeExample(c.id, id), () => log.removed.push(id)); }
+      else if (kind === 14) note(engine.removeClass(c.id), () => log.removed.push(c.id, ...c.examples.map(({ id }) => id)));
+      else if (kind < 17) note(engine.renameClass(c.id, 'class ' + random(8)), () => {});
+      else if (kind < 19) note(engine.configure({ nonePrior: random(9) / 10 }), () => {});
+      else note(engine.renameSession((await engine.state()).sessionId, 'session ' + random(99)), () => {});
+      if (random(4) === 0) await Promise.all(waiting);
+    }
+    await Promise.all(waiting);
+    return log;`;
+  const logs = await Promise.all([run(page, act(1)), run(other, act(2))]);
+  const file = `
+    const { sessionName, nonePrior, classes } = await engine.state();
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await engine.exportSession()));
+    return { sum: digest.join(), state: JSON.stringify({ sessionName, nonePrior, classes }) };`;
+  let [a, b] = [{ sum: 'a', state: '' }, { sum: 'b', state: '' }];
+  for (let i = 0; i < 50 && (a.sum !== b.sum || a.state !== b.state); i++) {
+    await new Promise((resolve) => { setTimeout(resolve, 100); }); // notes are on their way
+    [a, b] = await Promise.all([run(page, file), run(other, file)]);
+  }
+  assert.deepEqual(JSON.parse(a.state), JSON.parse(b.state));
+  assert.equal(a.sum, b.sum);
+  await other.close();
+  await page.reload();
+  await start(page);
+  assert.equal((await run(page, file)).sum, a.sum, 'stored is something else');
+  const there = new Set(JSON.parse(a.state).classes.flatMap((/** @type {any} */ c) => [c.id, ...c.examples.map((/** @type {any} */ x) => x.id)]));
+  const gone = new Set(logs.flatMap(({ removed }) => removed));
+  for (const id of logs.flatMap(({ added }) => added)) assert.ok(there.has(id) || gone.has(id), `${id} was acknowledged and is gone`);
+  assert.ok(logs[0].added.length + logs[1].added.length > 50);
+}));

@@ -1,0 +1,176 @@
+// @ts-check
+/** The engine by itself where its storage is damaged, held back, gone, full or missing. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LONG } from '../../long.js';
+import { blank, DIMENSION, run, site, start } from './blank.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** What an engine whose storage fails still does. @param {Page} page @param {RegExp} message */
+async function worksInMemory(page, message) {
+  const { probabilities, state } = await run(page, `await teach(['cat', 'dog']); return { probabilities: await ask(), state: await engine.state() }`);
+  assert.equal(state.storage.kept, false);
+  assert.match(state.storage.message, message);
+  assert.ok(probabilities.classes[0].probability > probabilities.classes[1].probability);
+}
+
+test('a database that another tab holds back is complete once it is let go', LONG, () => blank(async ({ page }) => {
+  await run(page, `
+    globalThis.held = await new Promise((resolve) => {
+      const r = indexedDB.open('metaqda', 1);
+      r.onsuccess = () => resolve(r.result);
+      r.onupgradeneeded = () => {
+        for (const name of ['sessions', 'priors', 'meta']) r.result.createObjectStore(name);
+        for (const name of ['classes', 'examples']) r.result.createObjectStore(name).createIndex('session', 'session');
+      };
+    });`);
+  await start(page);
+  await worksInMemory(page, /does not answer.*close other tabs/);
+  const found = await run(page, `
+    held.close();
+    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+    const t = db.transaction(['classes', 'examples']);
+    const found = [[...db.objectStoreNames], [...t.objectStore('classes').indexNames], [...t.objectStore('examples').indexNames]];
+    db.close();
+    return found;`);
+  assert.deepEqual(found, [['classes', 'examples', 'meta', 'priors', 'sessions', 'steps', 'thumbnails'], ['name', 'place', 'session'], ['class', 'place', 'session']]);
+}));
+
+/** Writes records by hand: [table, key, value]. @param {Page} page @param {string} records code */
+const write = (page, records) => run(page, `
+  const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+  const { sessionId: session, classes } = await engine.state();
+  const t = db.transaction([...db.objectStoreNames], 'readwrite');
+  for (const [table, key, value] of (${records})(session, classes)) t.objectStore(table).put(value, key);
+  await new Promise((resolve, reject) => { t.oncomplete = resolve; t.onerror = () => reject(t.error); });
+  db.close();`);
+
+test('records that are damaged are set aside, named and exportable, and the rest works', () => blank(async ({ page }) => {
+  await start(page);
+  await run(page, `await teach(['cat', 'dog'])`);
+  const before = await run(page, 'return ask()');
+  await write(page, `(session, [cat]) => {
+    const numbers = new Uint8Array(picture(0, 0).buffer);
+    const nan = picture(0, 0); nan[3] = NaN;
+    const x = (order, embedding, more = {}) => ({ session, class: cat.id, order, embedding, ...more });
+    return [
+      ['examples', 'a', x(-9, numbers.slice(0, 400))], ['examples', 'b', x(9, numbers.slice(0, 401))], ['examples', 'c', x(9, new Uint8Array(nan.buffer))],
+      ['examples', 'd', x(9, 'numbers')], ['examples', 'e', x(9, null)], ['examples', 'f', x(9, numbers, { class: 'gone' })], ['examples', 'g', x(9, [1, 2, 3])],
+      ['examples', 'l', x(5n, 'numbers')], ['examples', 'm', x(9, 5n)], ['sessions', 'n', { id: 'n', name: 'Large', created: 7n }],
+      ['examples', 1, x(9, numbers)], ['examples', ['o'], x(9, numbers)], ['classes', new Date(0), { session, name: 'x' }], ['thumbnails', 'p', new Uint8Array(3)],
+      ['examples', 'h', 'oops'], ['classes', 'i', 7], ['classes', 'j', { session: 'gone', name: 'x' }], ['sessions', 'k', 'oops'], ['sessions', 9, {}],
+      ['priors', 'p', 'oops'],
+    ];
+  }`);
+  await page.reload();
+  await start(page);
+  const { state, probabilities, file, sessions } = await run(page, `
+    return { state: await engine.state(), probabilities: await ask(), file: JSON.parse(new TextDecoder().decode(await engine.damaged())), sessions: await engine.sessions() }`);
+  assert.deepEqual(probabilities, before);
+  assert.equal(state.storage.kept, true);
+  assert.equal(state.damaged, 9);
+  assert.deepEqual(file.records.map((/** @type {any} */ r) => r.key).sort(),
+    ['"1970-01-01T00:00:00.000Z"', '1', '9', '["o"]', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'l', 'm', 'p']);
+  for (const r of file.records) assert.ok(r.reason && 'record' in r, JSON.stringify(r));
+  assert.equal(Buffer.from(file.records.find((/** @type {any} */ r) => r.key === 'b').record.embedding, 'base64').length, 401);
+  assert.deepEqual(sessions.map((/** @type {any} */ s) => s.name).sort(), ['Large', 'My classes', 'Recovered session']);
+}));
+
+test('a database that is not there any more at the next visit is missed, with what was in it', () => blank(async ({ page }) => {
+  await start(page);
+  await run(page, `await teach(['cat', 'dog'])`);
+  await run(page, `while (!(await (await caches.open('kept-sessions-metaqda')).keys()).length) await new Promise(requestAnimationFrame)`);
+  await page.reload();
+  await start(page);
+  assert.equal((await run(page, 'return engine.state()')).storage.vanished, '');
+  await page.reload();
+  await run(page, `await new Promise((resolve, reject) => { const r = indexedDB.deleteDatabase('metaqda'); r.onsuccess = resolve; r.onerror = r.onblocked = reject; })`);
+  await start(page);
+  const { storage, classes } = await run(page, 'return engine.state()');
+  assert.match(storage.vanished, /lost or deleted what was kept here: “My classes” \(2 classes, \d pictures?\)\. .* open the file/);
+  assert.deepEqual([storage.kept, classes.length], [true, 0]);
+}));
+
+test('pictures that are taught while the site\'s data are cleared are refused, each in a sentence', () => blank(async ({ page }) => {
+  await start(page);
+  await run(page, `[globalThis.cat] = await teach(['cat', 'dog'])`);
+  const adding = run(page, `
+    const answers = [];
+    for (let i = 0; i < 20; answers.length && i++) answers.push(...[await refusal(engine.addExample(cat, picture(0, 9), new Uint8Array(9)))].filter(Boolean));
+    return { answers, file: (await engine.exportSession()).length, state: await engine.state() };`);
+  await (await page.context().newCDPSession(page)).send('Storage.clearDataForOrigin', { origin: site.origin, storageTypes: 'all' });
+  const { answers, file, state } = await adding;
+  assert.equal(answers.length, 20, 'once one is refused, all are');
+  for (const { code, message } of answers) assert.ok(['aborted', 'closed', 'cleared'].includes(code) && /save|export/.test(message) && !/JavaScript/.test(message), `${code}: ${message}`);
+  assert.ok(file > 0);
+  assert.deepEqual([state.storage.kept, state.storage.message], [false, answers.at(-1).message]);
+}));
+
+test('data that are cleared while the page is open are missed, and what is here goes out as a file', () => blank(async ({ page, context }) => {
+  await start(page);
+  await run(page, `await teach(['cat', 'dog']); globalThis.changed = new Promise((resolve) => engine.on('change', resolve))`);
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Storage.clearDataForOrigin', { origin: site.origin, storageTypes: 'indexeddb' });
+  await run(page, 'await changed');
+  const { storage, classes, bytes } = await run(page, `
+    const { storage, classes } = await engine.state();
+    return { storage, classes, bytes: (await engine.exportSession()).length };`);
+  assert.equal(storage.kept, false);
+  assert.match(storage.message, /cleared.*only in this tab: save it to a file/);
+  assert.deepEqual(classes.map((/** @type {any} */ c) => c.examples.length), [3, 3]);
+  assert.ok(bytes > 6 * 4 * DIMENSION);
+}));
+
+test('without IndexedDB everything works but says that nothing is kept', () => blank(async ({ page }) => {
+  await run(page, `Object.defineProperty(globalThis, 'indexedDB', { get() { throw new DOMException('no', 'SecurityError'); } })`);
+  await start(page);
+  await worksInMemory(page, /allows no storage.*export the session/);
+}));
+
+test('a database of a newer version is left alone', () => blank(async ({ page }) => {
+  await run(page, `await new Promise((resolve) => { const r = indexedDB.open('metaqda', 99); r.onsuccess = () => { r.result.close(); resolve(); }; })`);
+  await start(page);
+  await worksInMemory(page, /newer version of this page.*close all its tabs/);
+}));
+
+test('an engine lets go of the database when a newer version wants it, and says so', () => blank(async ({ page }) => {
+  await start(page);
+  await run(page, `
+    await engine.addClass('cat');
+    await new Promise((resolve, reject) => { const r = indexedDB.open('metaqda', 99); r.onblocked = () => reject(new Error('blocked')); r.onsuccess = () => { r.result.close(); resolve(); }; });`);
+  const refused = await run(page, `return [await refusal(engine.addClass('dog')), await refusal(engine.addClass('hen'))]`);
+  assert.deepEqual(refused.map((/** @type {any} */ r) => r.code), ['closed', 'closed']);
+  const { storage, classes } = await run(page, 'return engine.state()');
+  assert.equal(classes.length, 2, 'what found it closed is in the tab alone, and what came after is not taken');
+  assert.equal(storage.kept, false);
+  assert.match(storage.message, /storage was closed.*reload the page/);
+}));
+
+test('when the storage is full that is said, and what waited is stored once there is room', () => blank(async ({ page, context }) => {
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin: site.origin, quotaSize: 2e6 });
+  await start(page);
+  const full = await run(page, `
+    const [cat] = await teach(['cat', 'dog']);
+    await engine.addExample(cat, picture(0, 7), new Uint8Array(5e6));
+    return { storage: (await engine.state()).storage };`);
+  assert.equal(full.storage.kept, false);
+  assert.match(full.storage.message, /storage is full.*export the session/);
+  // What is removed meanwhile is gone for good, room or not.
+  const kept = await run(page, `
+    const [, dog] = (await engine.state()).classes;
+    await engine.removeExample(dog.id, dog.examples[0].id);
+    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
+    const there = await new Promise((resolve) => { const r = db.transaction('examples').objectStore('examples').count(dog.examples[0].id); r.onsuccess = () => resolve(r.result); });
+    db.close();
+    return { there, probabilities: await ask() };`);
+  assert.equal(kept.there, 0);
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin: site.origin });
+  const { storage } = await run(page, `const [cat] = (await engine.state()).classes; await engine.renameClass(cat.id, 'lion'); return engine.state()`);
+  assert.deepEqual([storage.kept, storage.message], [true, '']);
+  await page.reload();
+  await start(page);
+  const probabilities = await run(page, 'return ask()');
+  assert.deepEqual(probabilities.classes.map((/** @type {any} */ c) => c.probability), kept.probabilities.classes.map((/** @type {any} */ c) => c.probability));
+}));

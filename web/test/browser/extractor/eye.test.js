@@ -1,0 +1,139 @@
+// @ts-check
+/**
+ * What a person meets first, with the extractor and the prior that ship: the first
+ * sample, fruits by three pictures each, one thing before the camera, one picture.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import sharp from 'sharp';
+import { seeing } from './film.js';
+import { addClass, addPictures, card, likeliest, recognise, root, sample, status, teach, visit } from '../harness.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const STYLES = ['noto', 'twemoji', 'openmoji'];
+const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
+
+/** @type {string} */
+let folder;
+before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'eye-')); });
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** The headline above the answer. @param {Page} page */
+const headline = async (page) => (await page.locator('#verdict').textContent()) ?? '';
+
+test('every sample to try is recognised, the first one first, and the unknown one by none', () => visit({}, async ({ page }) => {
+  await page.getByRole('button', { name: 'Try it with samples' }).click();
+  await status(page, 'The samples are in.');
+  const samples = await page.locator('#sample-list').getByRole('button').all();
+  const said = [];
+  for (const one of samples) {
+    const name = /^Recognise the (.+)$/.exec(await one.getAttribute('aria-label') ?? '')?.[1] ?? '';
+    await one.click();
+    await status(page, `Recognised “${name}.png”.`);
+    said.push(`${name}: ${await headline(page)}`);
+  }
+  console.log(`# samples: ${said.join('; ')}`);
+  for (const [i, name] of ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle'].entries()) {
+    assert.match(said[i], new RegExp(`^${name.toLowerCase()}: (Almost certainly|Probably) ${name}: `));
+  }
+  assert.match(said[5], /^penguin: (None of these|Not sure: none of these|Not sure, perhaps none of these)/);
+}));
+
+/** The first pictures of a class of a set beside the clone. @param {string} set @param {string} name @param {number} count */
+async function pictures(set, name, count) {
+  const place = path.join(folder, set, name);
+  await promisify(execFile)('tar', ['xf', path.join(shared, `${set}.tar`), '-C', folder, `${set}/${name}`]);
+  return (await readdir(place)).sort().slice(0, count).map((file) => path.join(place, file));
+}
+
+const FRUITS = [['cifarfs', 'apple'], ['cifarfs', 'orange'], ['cifarfs', 'pear'], ['caltech101', 'strawberry']];
+const STRANGERS = ['airplanes', 'camera', 'dalmatian', 'grand_piano', 'helicopter', 'laptop', 'rooster', 'scissors'];
+const there = ['cifarfs', 'caltech101'].every((set) => existsSync(path.join(shared, `${set}.tar`)));
+if (!there) console.log('# the photographs cifarfs and caltech101 do not lie beside the clone (../shared/pictures) and are left out');
+test('four fruits of three pictures each are told apart, and from strangers', { skip: there ? false : 'not beside the clone' }, () => visit({}, async ({ page }) => {
+  /** @type {[string, string][]} */
+  const asked = [];
+  for (const [set, name] of FRUITS) {
+    const all = await pictures(set, name, 6);
+    await addClass(page, name);
+    await addPictures(page, name, all.slice(0, 3));
+    for (const file of all.slice(3)) asked.push([name, file]);
+  }
+  const answers = [];
+  for (const [name, file] of asked) answers.push([name, likeliest(await recognise(page, file)), await headline(page)]);
+  const right = answers.filter(([name, answer]) => name === answer).length;
+  const said = [];
+  for (const name of STRANGERS) {
+    await recognise(page, (await pictures('caltech101', name, 1))[0]);
+    said.push(await headline(page));
+  }
+  const doubted = said.filter((text) => /^(None of these|Not sure)/.test(text)).length;
+  console.log(`# fruits: ${right} of ${asked.length} right, ${doubted} of ${said.length} strangers doubted`);
+  assert.ok(right >= 8, `${right} of ${asked.length} right: ${answers.join('; ')}`);
+  assert.ok(doubted > STRANGERS.length / 2, `strangers: ${said.join('; ')}`);
+}));
+
+/** Frames of a hand that is not quite still. @param {string} file */
+function held(file) {
+  return Promise.all([0, 2, 1, 3, 1].map(async (shift) => sharp(await sharp(file).flatten({ background: '#fff' }).resize(234, 234).toBuffer())
+    .extend({ left: 40 + shift, right: 46 - shift, top: shift, bottom: 6 - shift, background: '#fff' }).modulate({ brightness: 1 - shift / 100 }).png().toBuffer()));
+}
+
+test('a thing held before the camera is one picture of it, and the live answer stays', { timeout: 120_000 }, async () => {
+  const flags = await seeing(path.join(folder, 'held.y4m'), await held(sample('emojione', 'rocket')));
+  await visit({ flags }, async ({ page }) => {
+    await teach(page, 'Cat', STYLES);
+    await teach(page, 'Banana', STYLES);
+    await addClass(page, 'Rocket');
+    await page.getByRole('button', { name: 'Camera for Rocket' }).click();
+    const shutter = page.getByRole('button', { name: 'Hold to capture Rocket' });
+    await shutter.and(page.locator(':enabled')).waitFor();
+    await shutter.hover();
+    await page.mouse.down();
+    await card(page, 'Rocket').locator('.thumb').nth(9).waitFor();
+    await page.mouse.up();
+    await card(page, 'Rocket').getByText(/^All \d+ are nearly the same picture: turn it/).waitFor();
+    assert.equal(likeliest(await recognise(page, sample('noto', 'rocket'))), 'Rocket', 'another picture of it');
+
+    await page.getByRole('button', { name: 'Clear the picture' }).click();
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    await page.getByRole('meter', { name: 'Rocket' }).waitFor();
+    /** @type {{text: string, p: number}[]} */
+    const live = await page.evaluate(() => new Promise((resolve) => {
+      const seen = /** @type {{text: string, p: number}[]} */ ([]);
+      const look = new MutationObserver(() => {
+        const text = document.querySelector('#verdict')?.textContent ?? '';
+        seen.push({ text, p: Number(document.querySelector('[role=meter][aria-label=Rocket]')?.getAttribute('aria-valuenow')) });
+        if (seen.length < 12) return;
+        look.disconnect();
+        resolve(seen);
+      });
+      look.observe(/** @type {Element} */ (document.querySelector('#prediction')), { subtree: true, attributes: true, childList: true, characterData: true });
+    }));
+    const all = live.map(({ p }) => p);
+    console.log(`# live: Rocket ${Math.min(...all).toFixed(3)} to ${Math.max(...all).toFixed(3)}`);
+    assert.ok(new Set(all).size > 1, 'more than one frame was looked at');
+    for (const { text } of live) assert.match(text, /^(Almost certainly|Probably) Rocket: /);
+    assert.ok(Math.max(...all) - Math.min(...all) < 0.1, `Rocket ${all}`);
+  });
+});
+
+test('one picture of one class says little of what is another thing', () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', ['noto']);
+  const own = (await recognise(page, sample('emojione', 'cat'))).Cat;
+  for (const name of ['rocket', 'umbrella', 'bicycle']) {
+    const { Cat: p } = await recognise(page, sample('emojione', name));
+    console.log(`# one cat taught, another ${own.toFixed(3)}, a ${name} ${p.toFixed(3)}: ${await headline(page)}`);
+    assert.ok(p <= 0.9, `a ${name} is a cat with ${p}`);
+    assert.ok(p < own, `a ${name} is more of a cat, ${p}, than another cat, ${own}`);
+    assert.doesNotMatch(await headline(page), /^Almost certainly/);
+    await page.locator('#prediction').getByText('This rests on a single example').waitFor();
+  }
+}));

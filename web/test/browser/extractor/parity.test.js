@@ -1,0 +1,291 @@
+// @ts-check
+/**
+ * The extractor in a real Chromium under the page's content security policy:
+ * the same numbers as scripts/embed, wherever it runs and whatever fails.
+ */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import sharp from 'sharp';
+import { buildExtractor } from '../../../build/extractor.mjs';
+import { decodePicture } from '../../../../scripts/embed/decode.mjs';
+import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
+import { LONG } from '../../long.js';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const parity = path.join(root, 'testdata/parity');
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:; worker-src 'self'";
+/** @type {Record<string, string>} */
+const types = { '.js': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm', '.html': 'text/html' };
+
+/** @type {string} */
+let folder;
+/** @type {import('node:http').Server} */
+let server;
+/** @type {string} */
+let origin;
+/** @type {import('playwright-core').Browser} */
+let browser;
+/** @type {Awaited<ReturnType<typeof loadExtractor>>} */
+let native;
+
+/** Serves a blank page, web/extractor, the built extractor and the parity pictures. */
+async function serve() {
+  const places = { '/web/': path.join(root, 'web/'), '/extractor/': folder + '/', '/parity/': parity + '/' };
+  const respond = async (/** @type {string} */ name) => {
+    if (name === '/') return Buffer.from('<!doctype html><link rel="icon" href="data:,"><title>extractor</title>');
+    const [prefix, place] = Object.entries(places).find(([p]) => name.startsWith(p)) ?? [];
+    if (!prefix || !place) throw new Error(name);
+    return readFile(path.join(place, name.slice(prefix.length)));
+  };
+  server = createServer(async ({ url = '/' }, response) => {
+    try {
+      const body = await respond(url);
+      const type = url === '/' ? 'text/html' : types[path.extname(url)] ?? 'application/octet-stream';
+      response.writeHead(200, { 'Content-Type': type, 'Content-Security-Policy': policy }).end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', () => resolve(undefined)); });
+  return `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
+}
+
+before(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'parity-'));
+  await buildExtractor(folder);
+  native = await loadExtractor(folder);
+  origin = await serve();
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+});
+after(async () => {
+  await browser?.close();
+  server?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/**
+ * Runs a check in a fresh page; fails on any complaint of the browser or request to another origin.
+ * @param {(page: import('playwright-core').Page) => Promise<void>} check
+ * @param {{expectErrors?: boolean}} [options]
+ */
+async function inPage(check, { expectErrors = false } = {}) {
+  const page = await browser.newPage();
+  /** @type {string[]} */
+  const complaints = [];
+  page.on('console', (message) => { if (message.type() === 'error') complaints.push(message.text()); });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => { if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) complaints.push(request.url()); });
+  try {
+    await page.goto(origin + '/');
+    await check(page);
+    if (!expectErrors) assert.deepEqual(complaints, []);
+  } finally {
+    await page.close();
+  }
+}
+
+/**
+ * Loads the extractor in the page and embeds pictures by URL.
+ * @param {import('playwright-core').Page} page @param {string[]} urls
+ * @param {import('../../../extractor/index.js').LoadOptions} [options]
+ * @returns {Promise<{place: string, started: string, id: string, sha256: string, dimension: number, embeddings: number[][],
+ *   loadMs: number, eachMs: number, progress: {loaded: number, total: number}[]}>}
+ */
+function embedInPage(page, urls, options = {}) {
+  return page.evaluate(async ({ urls, options }) => {
+    const module = '/web/extractor/index.js';
+    const { loadExtractor } = await import(module);
+    /** @type {{loaded: number, total: number}[]} */
+    const progress = [];
+    const start = performance.now();
+    const extractor = await loadExtractor({ ...options, onProgress: (/** @type {any} */ p) => progress.push(p) });
+    const loaded = performance.now();
+    const started = extractor.place;
+    const blobs = await Promise.all(urls.map(async (url) => (await fetch(url)).blob()));
+    const begin = performance.now();
+    const embeddings = [];
+    for (const blob of blobs) embeddings.push(Array.from(await extractor.embed(blob)));
+    const eachMs = (performance.now() - begin) / urls.length;
+    const { id, sha256, dimension, place } = extractor;
+    extractor.close();
+    return { id, sha256, dimension, place, started, embeddings, loadMs: loaded - start, eachMs, progress };
+  }, { urls, options });
+}
+
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+function farthest(a, b) {
+  assert.equal(a.length, b.length);
+  let most = 0;
+  for (let i = 0; i < a.length; i++) most = Math.max(most, Math.abs(a[i] - b[i]));
+  return most;
+}
+
+const ant = '/parity/ant_image_0011.jpg';
+const nativeAnt = async () => native.embed(await decodePicture(path.join(parity, 'ant_image_0011.jpg')));
+
+test('the worker gives the numbers of scripts/embed, under the policy and without another request', async (t) => {
+  await inPage(async (page) => {
+    const names = (await readdir(parity)).filter((name) => name.endsWith('.jpg'));
+    const result = await embedInPage(page, names.map((name) => `/parity/${name}`));
+    assert.deepEqual([result.place, result.id, result.sha256, result.dimension], ['worker', native.id, native.sha256, 1280]);
+    let most = 0;
+    for (const [i, name] of names.entries()) {
+      const expected = await native.embed(await decodePicture(path.join(parity, name)));
+      most = Math.max(most, farthest(result.embeddings[i], expected));
+    }
+    assert.ok(most <= 1e-4, `largest difference ${most}`);
+    t.diagnostic(`largest difference ${most.toExponential(1)}; load ${result.loadMs.toFixed(0)} ms, a picture ${result.eachMs.toFixed(1)} ms`);
+    const { progress } = result;
+    const last = progress[progress.length - 1];
+    assert.ok(last.total > 2e6 && last.loaded === last.total, JSON.stringify(last));
+    assert.ok(progress.every(({ loaded }, i) => i === 0 || loaded >= progress[i - 1].loaded));
+  });
+});
+
+test('a large transparent picture, turned by its EXIF, agrees too, in the worker and in the window', LONG, async () => {
+  const [width, height] = [3100, 2300];
+  const data = new Uint8Array(4 * width * height);
+  let state = 1;
+  for (let i = 0; i < data.length; i++) {
+    state = (state * 48271) % 2147483647;
+    // Coarse blocks, so that the picture survives reduction; fully opaque or not at all.
+    data[i] = i % 4 === 3 ? ((i >> 14) % 5 ? 255 : 0) : ((i >> 12) * 37 + (state & 63)) & 255;
+  }
+  const png = await sharp(data, { raw: { width, height, channels: 4 } }).withMetadata({ orientation: 6 }).png({ compressionLevel: 1 }).toBuffer();
+  const expected = await native.embed(await decodePicture(png));
+  for (const worker of [true, false]) {
+    await inPage(async (page) => {
+      await page.route('**/parity/large.png', (route) => route.fulfill({ body: png, contentType: 'image/png' }));
+      const { embeddings, place } = await embedInPage(page, ['/parity/large.png'], { worker });
+      assert.equal(place, worker ? 'worker' : 'window');
+      const most = farthest(embeddings[0], expected);
+      assert.ok(most <= 1e-4, `largest difference ${most} in the ${place}`);
+    });
+  }
+});
+
+test('ImageBitmap, ImageData and file give the same numbers and stay usable', async () => {
+  await inPage(async (page) => {
+    const [a, b, c, again, open] = await page.evaluate(async (url) => {
+      const module = '/web/extractor/index.js';
+      const { loadExtractor, decodePicture } = await import(module);
+      const extractor = await loadExtractor();
+      const blob = await (await fetch(url)).blob();
+      const bitmap = await decodePicture(blob);
+      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+      const context = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d'));
+      context.drawImage(bitmap, 0, 0);
+      const image = context.getImageData(0, 0, bitmap.width, bitmap.height);
+      const all = await Promise.all([blob, bitmap, image, bitmap].map((picture) => extractor.embed(picture)));
+      return [...all.map((e) => Array.from(e)), bitmap.width > 0 && image.data.length > 0];
+    }, ant);
+    assert.equal(open, true);
+    assert.deepEqual(b, a);
+    assert.deepEqual(c, a);
+    assert.deepEqual(again, a);
+  });
+});
+
+test('asked for one view the page gives that of scripts/embed', async () => {
+  const { views, inputSize } = JSON.parse(await readFile(path.join(folder, 'extractor.json'), 'utf8'));
+  const first = await loadExtractor(folder, { recipe: { inputSize, views: views.slice(0, 1) } });
+  const expected = await first.embed(await decodePicture(path.join(parity, 'ant_image_0011.jpg')));
+  for (const worker of [true, false]) {
+    await inPage(async (page) => {
+      const [one, all] = await page.evaluate(async ({ url, worker }) => {
+        const module = '/web/extractor/index.js';
+        const { loadExtractor } = await import(module);
+        const extractor = await loadExtractor({ worker });
+        const blob = await (await fetch(url)).blob();
+        return [Array.from(await extractor.embed(blob, 1)), Array.from(await extractor.embed(blob, extractor.views))];
+      }, { url: ant, worker });
+      assert.ok(farthest(one, expected) <= 1e-4);
+      assert.ok(farthest(all, await nativeAnt()) <= 1e-4);
+    });
+  }
+});
+
+test('without SIMD the plain binary answers nearly the same', async () => {
+  await inPage(async (page) => {
+    /** @type {string[]} */
+    const fetched = [];
+    page.on('request', (request) => fetched.push(path.basename(request.url())));
+    await page.evaluate(() => { WebAssembly.validate = () => false; });
+    const { embeddings } = await embedInPage(page, [ant]);
+    assert.ok(fetched.includes('tfjs-backend-wasm.wasm') && !fetched.includes('tfjs-backend-wasm-simd.wasm'));
+    assert.ok(farthest(embeddings[0], await nativeAnt()) <= 1e-3);
+  });
+});
+
+const failures = {
+  'is not there': { status: 404, body: '' },
+  'throws at once': { body: 'throw new Error("no");' },
+  'never answers': { body: 'onmessage = () => {};' },
+  'falls silent after loading': { body: 'onmessage = ({data: {type, id}}) => { if (type === "load") postMessage({type, id, result: true}); };' },
+};
+for (const [name, answer] of Object.entries(failures)) {
+  test(`when the worker ${name}, the window does its work`, async () => {
+    await inPage(async (page) => {
+      await page.route('**/extractor/worker.js', (route) => route.fulfill({ contentType: 'text/javascript', ...answer }));
+      const result = await embedInPage(page, [ant, ant], { patience: 1000 });
+      assert.equal(result.place, 'window');
+      assert.equal(result.started, name.startsWith('falls') ? 'worker' : 'window');
+      for (const embedding of result.embeddings) assert.ok(farthest(embedding, await nativeAnt()) <= 1e-4);
+    }, { expectErrors: true });
+  });
+}
+
+/**
+ * @param {string} name @param {string} code @param {RegExp} sentence
+ * @param {(page: import("playwright-core").Page) => Promise<unknown>} spoil
+ * @param {string} [picture] expression that makes the argument of embed()
+ */
+function rejects(name, code, sentence, spoil, picture = 'null') {
+  test(`${name} is said in a sentence`, async () => {
+    await inPage(async (page) => {
+      await spoil(page);
+      const error = await page.evaluate(async (picture) => {
+        const module = '/web/extractor/index.js';
+        const { loadExtractor, decodePicture } = await import(module);
+        const makers = /** @type {Record<string, () => any>} */ ({
+          text: () => new File(['hello'], 'notes.txt', { type: 'text/plain' }),
+          closed: async () => {
+            const bitmap = await decodePicture(await (await fetch('/parity/ant_image_0011.jpg')).blob());
+            bitmap.close();
+            return bitmap;
+          },
+          null: () => null,
+        });
+        try {
+          const extractor = await loadExtractor();
+          await extractor.embed(await makers[picture]());
+          return null;
+        } catch (e) {
+          return { code: /** @type {any} */ (e).code, message: /** @type {any} */ (e).message };
+        }
+      }, picture);
+      assert.equal(error?.code, code, JSON.stringify(error));
+      assert.match(error.message, sentence);
+    }, { expectErrors: true });
+  });
+}
+
+const nothing = async () => {};
+rejects('a file that is no picture', 'unreadable-picture', /'notes\.txt' is not a picture this browser can read; use/, nothing, 'text');
+rejects('a bitmap closed too early', 'unreadable-picture', /closed already; add it once more/, nothing, 'closed');
+rejects('a missing picture', 'unreadable-picture', /Give the extractor a picture/, nothing);
+rejects('a missing file', 'extractor-unreachable', /weights\.bin could not be fetched \(the server answered 404\); check the connection/, (page) =>
+  page.route('**/extractor/weights.bin', (route) => route.fulfill({ status: 404 })));
+rejects('a lost connection', 'extractor-unreachable', /model\.json could not be fetched \(the connection failed\)/, (page) =>
+  page.route('**/extractor/model.json', (route) => route.abort()));
+rejects('a file of another build', 'extractor-mismatch', /do not belong together .*reload the page/, (page) =>
+  page.route('**/extractor/weights.bin', (route) => route.fulfill({ body: Buffer.alloc(1000) })));

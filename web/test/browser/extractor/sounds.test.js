@@ -1,0 +1,143 @@
+// @ts-check
+/** Sounds: files, the microphone with Chromium's fake device, and what goes wrong. The sounds are made by rule. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { soundOf } from '../../extractors/sounds.js';
+import { FAKE } from './film.js';
+import { addClass, card, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** @type {string} */
+let folder;
+before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'sounds-')); });
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** A recording as a file to choose. @param {string} kind @param {number} recording @param {string} [name] */
+const recording = (kind, recording, name = `${kind}-${recording}.wav`) => ({ name, mimeType: 'audio/wav', buffer: Buffer.from(soundOf(kind, recording)) });
+
+/** @param {Page} page */
+async function chooseSounds(page) {
+  await page.getByRole('button', { name: 'Sounds', exact: true }).click();
+  await status(page, 'Sounds it is.');
+}
+
+/** @param {Page} page @param {string} name @param {string} kind @param {number[]} which */
+async function teachSounds(page, name, kind, which) {
+  await addClass(page, name);
+  await page.getByLabel(`Add sounds to ${name}`, { exact: true }).setInputFiles(which.map((one) => recording(kind, one)));
+  await card(page, name).locator('.thumb').nth(which.length - 1).waitFor();
+}
+
+/** @param {Page} page @param {string} kind @param {number} which */
+async function ask(page, kind, which) {
+  await page.getByLabel('Sound to recognise', { exact: true }).setInputFiles(recording(kind, which));
+  await status(page, `Recognised “${kind}-${which}.wav”.`);
+  return most(await meters(page));
+}
+
+test('sounds from files are taught, recognised, played, corrected, undone, sorted, and are there after a reload and offline', () => visit({ flags: ['--autoplay-policy=no-user-gesture-required'] }, async ({ page, context, site }) => {
+  await chooseSounds(page);
+  await page.getByRole('button', { name: 'Add the class “Background”' }).click();
+  await card(page, 'Background').waitFor();
+  await page.getByLabel('Add sounds to Background', { exact: true }).setInputFiles([recording('hiss', 0), recording('hiss', 1)]);
+  await card(page, 'Background').locator('.thumb').nth(1).waitFor();
+  await teachSounds(page, 'Alarm', 'alarm', [0, 1]);
+  await teachSounds(page, 'Organ', 'organ', [0, 1]);
+  assert.equal(await ask(page, 'alarm', 2), 'Alarm');
+  assert.equal(await ask(page, 'organ', 2), 'Organ');
+  assert.equal(await ask(page, 'hiss', 2), 'Background');
+
+  await page.evaluate(() => {
+    const { play } = HTMLMediaElement.prototype;
+    HTMLMediaElement.prototype.play = function () {
+      this.addEventListener('playing', () => { document.body.dataset.played = String(this.duration); });
+      return play.call(this);
+    };
+  });
+  await card(page, 'Alarm').locator('.thumb-open').first().click();
+  await page.waitForFunction(() => Math.abs(Number(document.body.dataset.played) - 1.5) < 0.01);
+  await page.keyboard.press('Escape');
+
+  // What was asked last is taught as another class, and that is undone.
+  await page.locator('#correct').getByRole('button', { name: 'Alarm', exact: true }).click();
+  await card(page, 'Alarm').locator('.thumb').nth(2).waitFor();
+  await page.keyboard.press('Control+z');
+  await card(page, 'Alarm').locator('.thumb').nth(2).waitFor({ state: 'detached' });
+
+  await offlineReady(page);
+  await context.setOffline(true);
+  await page.reload();
+  await ready(page);
+  await card(page, 'Organ').locator('.thumb').nth(1).waitFor();
+  await page.getByLabel('Sound to recognise', { exact: true }).waitFor({ state: 'attached' });
+  assert.equal(await ask(page, 'organ', 2), 'Organ');
+  await context.setOffline(false);
+
+  await page.getByLabel('Sound to recognise', { exact: true }).setInputFiles([recording('alarm', 3), recording('organ', 2), recording('alarm', 2)]);
+  await page.locator('#sort-title').filter({ hasText: '3 sounds' }).waitFor();
+  await page.getByText('Judged together').waitFor();
+  for (const shelf of [/^Alarm\s*2/, /^Organ\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
+
+  // Another session may be of pictures again.
+  await open(page, site);
+  await page.getByLabel('Sound to recognise', { exact: true }).waitFor({ state: 'attached' });
+}));
+
+test('what is held is recorded in pieces, and recognised live; the microphone is let go', async () => {
+  const file = path.join(folder, 'alarm.wav');
+  await writeFile(file, soundOf('alarm', 0));
+  await visit({ flags: [...FAKE, `--use-file-for-fake-audio-capture=${file}`] }, async ({ page }) => {
+    await chooseSounds(page);
+    await teachSounds(page, 'Organ', 'organ', [0, 1]);
+    await addClass(page, 'Alarm');
+    await page.getByRole('button', { name: 'Microphone for Alarm' }).click();
+    const shutter = page.getByRole('button', { name: 'Hold to record Alarm' });
+    await shutter.and(page.locator(':enabled')).waitFor();
+    await shutter.hover();
+    await page.mouse.down();
+    await card(page, 'Alarm').locator('.thumb').nth(2).waitFor();
+    await page.mouse.up();
+    await page.getByRole('button', { name: 'Live microphone' }).click();
+    await page.getByRole('meter', { name: 'Alarm' }).waitFor();
+    assert.equal(most(await meters(page)), 'Alarm');
+    assert.ok(await page.getByRole('meter', { name: 'Level of the microphone' }).evaluate((one) => /** @type {HTMLMeterElement} */ (one).value > 0));
+    await page.getByRole('button', { name: 'Live microphone' }).click();
+    await status(page, /The microphone is off/);
+  });
+});
+
+test('each thing that cannot be heard is told in a sentence', () => visit({}, async ({ page, context }) => {
+  await chooseSounds(page);
+  await addClass(page, 'Alarm');
+  const cases = [
+    [{ name: 'none.wav', mimeType: 'audio/wav', buffer: Buffer.alloc(0) }, /“none.wav” is empty/],
+    [{ name: 'damaged.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('ID3 and nothing more') }, /“damaged.mp3” could not be read as a recording/],
+    [{ name: 'film.mp4', mimeType: 'video/mp4', buffer: Buffer.from('film') }, /“film.mp4” is a video/],
+    [{ name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from('text') }, /“letter.txt” is not a recording/],
+    [recordingOf(8000, 601), /“long.wav” is 10 minutes long, and at most 10 are read/],
+  ];
+  for (const [file, sentence] of cases) {
+    await page.getByLabel('Add sounds to Alarm', { exact: true }).setInputFiles(/** @type {any} */ (file));
+    await card(page, 'Alarm').locator('.error').filter({ hasText: /** @type {RegExp} */ (sentence) }).waitFor();
+  }
+  await page.getByLabel('Add sounds to Alarm', { exact: true }).setInputFiles(recordingOf(8000, 9));
+  await card(page, 'Alarm').locator('.thumb').nth(3).waitFor();
+  assert.equal(await card(page, 'Alarm').locator('.thumb').count(), 4, 'two seconds each');
+  await context.clearPermissions();
+  await page.getByRole('button', { name: 'Live microphone' }).click();
+  await page.locator('#query-error').filter({ hasText: /^(The browser may not use the microphone|No microphone was found)/ }).waitFor();
+}));
+
+/** A WAV file of one channel of 8 bits, a tone. @param {number} rate @param {number} seconds */
+function recordingOf(rate, seconds) {
+  const bytes = Buffer.alloc(44 + rate * seconds);
+  bytes.write('RIFF', 0); bytes.writeUInt32LE(36 + rate * seconds, 4); bytes.write('WAVEfmt ', 8); bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20); bytes.writeUInt16LE(1, 22); bytes.writeUInt32LE(rate, 24); bytes.writeUInt32LE(rate, 28); bytes.writeUInt16LE(1, 32); bytes.writeUInt16LE(8, 34);
+  bytes.write('data', 36); bytes.writeUInt32LE(rate * seconds, 40);
+  for (let i = 0; i < rate * seconds; i++) bytes[44 + i] = 128 + Math.round(60 * Math.sin(i / 3));
+  return { name: 'long.wav', mimeType: 'audio/wav', buffer: bytes };
+}

@@ -1,0 +1,215 @@
+// @ts-check
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import sharp from 'sharp';
+import { buildExtractor } from '../../../build/extractor.mjs';
+import { decodePicture } from '../../../../scripts/embed/decode.mjs';
+import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
+import { listPictures } from '../../../../scripts/embed/folder.mjs';
+import { decodeNPZ, encodeNPZ } from '../../../../scripts/embed/npz.mjs';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const parity = path.join(root, 'testdata/parity');
+/** @type {string} */
+let temporary;
+/** @type {string} */
+let built;
+
+before(async () => {
+  temporary = await mkdtemp(path.join(os.tmpdir(), 'embed-'));
+  built = path.join(temporary, 'extractor');
+  await buildExtractor(built);
+});
+after(() => rm(temporary, { recursive: true, force: true }));
+
+/** @param {string[]} args @returns {Promise<{code: number, stdout: string, stderr: string}>} */
+function embed(...args) {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [path.join(root, 'scripts/embed/embed.mjs'), ...args], (error, stdout, stderr) => {
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr });
+    });
+  });
+}
+
+/** Two classes of two pictures. @param {string} name */
+async function pictureFolder(name) {
+  const folder = path.join(temporary, name);
+  const files = { insect: ['ant_image_0011.jpg', 'tick_image_0006.jpg'], bird: ['ibis_image_0036.jpg', 'gerenuk_image_0029.jpg'] };
+  for (const [label, pictures] of Object.entries(files)) {
+    await mkdir(path.join(folder, label), { recursive: true });
+    for (const picture of pictures) await copyFile(path.join(parity, picture), path.join(folder, label, picture));
+  }
+  await writeFile(path.join(folder, 'insect', '.hidden'), 'not a picture');
+  return folder;
+}
+
+test('a folder of classes becomes embeddings, labels and their facts', async () => {
+  const folder = await pictureFolder('good');
+  const splits = path.join(temporary, 'splits.json');
+  await writeFile(splits, JSON.stringify({ train: ['insect'], test: ['bird'] }));
+  const out = path.join(temporary, 'good.npz');
+  const { code, stderr } = await embed(folder, '--out', out, '--splits', splits, '--extractor', built);
+  assert.equal(code, 0, stderr);
+  const { embeddings, labels } = decodeNPZ(new Uint8Array(await readFile(out)));
+  const facts = JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8'));
+  const extractor = await loadExtractor(built);
+  assert.deepEqual(facts, {
+    name: 'good', dimension: 1280, classes: ['bird', 'insect'], splits: { train: ['insect'], val: [], test: ['bird'] },
+    extractor: extractor.id, extractor_sha256: extractor.sha256,
+  });
+  assert.deepEqual(labels, { shape: [4], data: Int32Array.of(0, 0, 1, 1) });
+  assert.deepEqual(embeddings.shape, [4, 1280]);
+  const tick = await extractor.embed(await decodePicture(path.join(parity, 'tick_image_0006.jpg')));
+  assert.deepEqual(embeddings.data.slice(3 * 1280), tick);
+});
+
+test('a folder of unlabelled pictures becomes embeddings and the names of their files', async () => {
+  const folder = path.join(await pictureFolder('unlabelled'), 'bird');
+  const out = path.join(temporary, 'unlabelled.npz');
+  const { code, stderr } = await embed(folder, '--unlabelled', '--out', out, '--extractor', built);
+  assert.equal(code, 0, stderr);
+  const arrays = decodeNPZ(new Uint8Array(await readFile(out)));
+  assert.deepEqual(Object.keys(arrays), ['embeddings']);
+  assert.deepEqual(arrays.embeddings.shape, [2, 1280]);
+  const extractor = await loadExtractor(built);
+  assert.deepEqual(arrays.embeddings.data.slice(1280), await extractor.embed(await decodePicture(path.join(parity, 'ibis_image_0036.jpg'))));
+  assert.deepEqual(JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8')), {
+    name: 'unlabelled', dimension: 1280, files: ['gerenuk_image_0029.jpg', 'ibis_image_0036.jpg'], extractor: extractor.id, extractor_sha256: extractor.sha256,
+  });
+  for (const [args, say] of /** @type {[string[], RegExp][]} */ ([
+    [[path.dirname(folder), '--unlabelled'], /bird' is a folder; put unlabelled pictures into/],
+    [[folder, '--unlabelled', '--split', 'test'], /have no splits; leave out/],
+  ])) {
+    const result = await embed(...args, '--out', out, '--extractor', built);
+    assert.equal(result.code, 2);
+    assert.match(result.stderr, say);
+  }
+});
+
+test('the result does not depend on the number of threads', async () => {
+  const folder = await pictureFolder('threads');
+  const files = await Promise.all(['1', '2', '3', '9'].map(async (workers) => {
+    const out = path.join(temporary, `threads-${workers}.npz`);
+    const { code, stderr } = await embed(folder, '--out', out, '--extractor', built, '--workers', workers);
+    assert.equal(code, 0, stderr);
+    return readFile(out);
+  }));
+  for (const file of files) assert.deepEqual(file, files[0]);
+});
+
+test('of several pictures that cannot be read the first is named, whichever thread finds it', async () => {
+  const folder = await pictureFolder('several');
+  for (const name of ['bird/ibis_image_0036.jpg', 'insect/ant_image_0011.jpg', 'insect/tick_image_0006.jpg']) await truncate(path.join(folder, name), 3000);
+  for (const workers of ['1', '2', '4']) {
+    const { code, stderr } = await embed(folder, '--out', path.join(temporary, 'x.npz'), '--extractor', built, '--workers', workers);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /^'.*ibis_image_0036\.jpg' is none of the pictures/);
+  }
+});
+
+test('subfolders of a class are groups, a picture beside them is one of its own', async () => {
+  const folder = await pictureFolder('bursts');
+  assert.equal((await listPictures(folder)).grouped, false);
+  for (const burst of ['b', 'j']) await mkdir(path.join(folder, 'insect', burst));
+  for (const file of ['b/2.jpg', 'b/1.jpg', 'j/1.jpg']) await copyFile(path.join(parity, 'ant_image_0011.jpg'), path.join(folder, 'insect', file));
+  await writeFile(path.join(folder, 'insect/b/.hidden'), 'not a picture');
+  const out = path.join(temporary, 'bursts.npz');
+  const { code, stderr } = await embed(folder, '--out', out, '--extractor', built);
+  assert.equal(code, 0, stderr);
+  const { labels, groups } = decodeNPZ(new Uint8Array(await readFile(out)));
+  assert.deepEqual(labels, { shape: [7], data: Int32Array.of(0, 0, 1, 1, 1, 1, 1) });
+  // bird/gerenuk, bird/ibis; insect/ant, insect/b/1, insect/b/2, insect/j/1, insect/tick
+  assert.deepEqual(groups, { shape: [7], data: Int32Array.of(0, 1, 2, 3, 3, 4, 5) });
+  const { pictures } = await listPictures(folder);
+  assert.deepEqual(pictures.map(({ file }) => path.relative(folder, file)).slice(2),
+    ['insect/ant_image_0011.jpg', 'insect/b/1.jpg', 'insect/b/2.jpg', 'insect/j/1.jpg', 'insect/tick_image_0006.jpg']);
+});
+
+test('a subfolder of one picture counts as one', async () => {
+  const folder = path.join(temporary, 'single');
+  await mkdir(path.join(folder, 'insect', 'b'), { recursive: true });
+  await copyFile(path.join(parity, 'ant_image_0011.jpg'), path.join(folder, 'insect/b/1.jpg'));
+  const { pictures, grouped } = await listPictures(folder);
+  assert.deepEqual([pictures.map(({ group }) => group), grouped], [[0], true]);
+});
+
+/** @param {string} name @param {RegExp} sentence @param {(folder: string) => Promise<string[] | void>} spoil */
+function refuses(name, sentence, spoil) {
+  test(`${name}: one sentence, status 2 and nothing written`, async () => {
+    const folder = await pictureFolder(name.replace(/\W+/g, '-'));
+    const extra = (await spoil(folder)) ?? [];
+    const target = await mkdtemp(path.join(temporary, 'out-'));
+    const { code, stdout, stderr } = await embed(folder, '--out', path.join(target, 'x.npz'), '--extractor', built, '--quiet', ...extra);
+    assert.equal(code, 2, stderr);
+    assert.equal(stdout, '');
+    assert.match(stderr, sentence);
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+    assert.deepEqual(await readdir(target), []);
+  });
+}
+
+refuses('a text file among the pictures', /bird\/notes\.txt' is none of the pictures .*take it out/, (folder) =>
+  writeFile(path.join(folder, 'bird/notes.txt'), 'hello'));
+refuses('a picture cut short', /tick_image_0006\.jpg' is none of the pictures .*repair it/, (folder) =>
+  truncate(path.join(folder, 'insect/tick_image_0006.jpg'), 3000));
+refuses('an empty class', /'.*empty' has no pictures; add some or remove it/, async (folder) => {
+  await mkdir(path.join(folder, 'empty'));
+});
+refuses('an empty burst', /'.*bird\/empty' has no pictures; add some or remove it/, async (folder) => {
+  await mkdir(path.join(folder, 'bird/empty'));
+});
+refuses('a folder within a burst', /'.*bird\/one\/two' lies too deep; put its pictures into '.*bird\/one'/, async (folder) => {
+  await mkdir(path.join(folder, 'bird/one/two'), { recursive: true });
+});
+refuses('a split with an unknown class', /names the class 'fish', which has no folder/, async (folder) => {
+  await writeFile(path.join(folder, 'splits.json'), '{"train": ["fish"]}');
+  return ['--splits', path.join(folder, 'splits.json')];
+});
+refuses('a split that leaves a class out', /leaves out the class 'insect'/, async (folder) => {
+  await writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"]}');
+  return ['--splits', path.join(folder, 'splits.json')];
+});
+refuses('a class in two splits', /names the class 'bird' twice/, async (folder) => {
+  await writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"], "test": ["bird", "insect"]}');
+  return ['--splits', path.join(folder, 'splits.json')];
+});
+refuses('an extractor that was not built', /cannot be loaded .*run 'make build' first/, async () => ['--extractor', path.join(temporary, 'none')]);
+
+test('wrong arguments are explained', async () => {
+  assert.match((await embed('--help')).stdout, /^Usage: /);
+  for (const args of [[], ['a', 'b', '--out', 'x.npz'], ['a'], ['a', '--out', 'x.txt'], ['a', '--out', 'x.npz', '--what'], ['a', '--out', 'x.npz', '--workers', '0'], ['a', '--out', 'x.npz', '--workers', 'two']]) {
+    const { code, stderr } = await embed(...args);
+    assert.equal(code, 2);
+    assert.match(stderr, /see --help\.$/m);
+  }
+  assert.match((await embed(path.join(temporary, 'nowhere'), '--out', 'x.npz')).stderr, /cannot be read; check its name/);
+});
+
+test('grey, transparent and turned pictures decode as a browser shows them', async () => {
+  const grey = await decodePicture(path.join(parity, 'ant_image_0011.jpg'));
+  assert.deepEqual([grey.width, grey.height, grey.data.length], [300, 200, 4 * 300 * 200]);
+  for (let i = 0; i < grey.data.length; i += 4) {
+    assert.ok(grey.data[i] === grey.data[i + 1] && grey.data[i] === grey.data[i + 2] && grey.data[i + 3] === 255);
+  }
+  const rgba = { raw: { width: 2, height: 1, channels: /** @type {4} */ (4) } };
+  const png = await sharp(Uint8Array.of(255, 0, 0, 128, 0, 0, 255, 255), rgba).png().toBuffer();
+  assert.deepEqual([...(await decodePicture(png)).data], [255, 0, 0, 128, 0, 0, 255, 255]);
+  const turned = await sharp(Uint8Array.of(9, 9, 9, 255, 200, 200, 200, 255), rgba).withMetadata({ orientation: 8 }).png().toBuffer();
+  const upright = await decodePicture(turned);
+  assert.deepEqual([upright.width, upright.height, upright.data[0], upright.data[4]], [1, 2, 200, 9]);
+});
+
+test('npz files are repeatable and come back as they were', () => {
+  const arrays = {
+    embeddings: { shape: [2, 3], data: Float32Array.of(1, -2.5, 3e-8, 4, 5, 6e30) },
+    labels: { shape: [2], data: Int32Array.of(7, -1) },
+  };
+  const bytes = encodeNPZ(arrays);
+  assert.deepEqual(decodeNPZ(bytes), arrays);
+  assert.deepEqual(encodeNPZ(arrays), bytes);
+});

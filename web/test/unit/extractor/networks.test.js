@@ -1,0 +1,69 @@
+// @ts-check
+/**
+ * scripts/networks makes of MobileNetV2's original what answers as that does. The original and
+ * its answers lie beside the clone in ../shared/extractors, or nowhere.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { buildExtractor } from '../../../build/extractor.mjs';
+import { decodePicture } from '../../../../scripts/embed/decode.mjs';
+import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
+import { decodeNPZ } from '../../../../scripts/embed/npz.mjs';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const photographs = path.join(root, 'testdata/parity');
+const shared = path.join(root, '../shared/extractors');
+const original = path.join(shared, 'tf2_mobilenet_v2_1.0_224_ptq.tflite');
+const python = process.env.PYTHON ?? 'python3';
+const numpy = spawnSync(python, ['-c', 'import numpy']).status === 0;
+const convert = (/** @type {string[]} */ ...args) => execFileSync(python, ['-B', path.join(root, 'scripts/networks'), ...args], { encoding: 'utf8', stdio: 'pipe' });
+
+/** @type {string} */
+let temporary;
+before(async () => { temporary = await mkdtemp(path.join(os.tmpdir(), 'networks-')); });
+after(() => rm(temporary, { recursive: true, force: true }));
+
+const missing = !numpy ? `there is no numpy for ${python}` : !existsSync(original) && 'the original does not lie beside the clone (../shared/extractors)';
+
+test('MobileNetV2 converted answers as its original', { skip: missing }, async (t) => {
+  const network = path.join(temporary, 'mobilenet-v2');
+  convert('mobilenet-v2', '--from', original, '--out', network);
+  const built = path.join(temporary, 'extractor');
+  await buildExtractor(built, network);
+  const extractor = await loadExtractor(built);
+  const { embeddings } = decodeNPZ(await readFile(path.join(shared, 'parity-mobilenetv2.npz')));
+  const names = (await readdir(photographs)).filter((name) => name.endsWith('.jpg')).sort();
+  assert.deepEqual(embeddings.shape, [names.length, 1280]);
+  let worst = 1;
+  for (const [i, name] of names.entries()) {
+    const similarity = cosine(await extractor.embed(await decodePicture(path.join(photographs, name))), embeddings.data.subarray(1280 * i, 1280 * (i + 1)));
+    assert.ok(similarity > 0.9999, `${name}: ${similarity}`);
+    worst = Math.min(worst, similarity);
+  }
+  t.diagnostic(`smallest cosine similarity ${worst.toFixed(8)}`);
+});
+
+test('another file than the original is refused, and nothing is written', { skip: !numpy && missing }, async () => {
+  const other = path.join(temporary, 'other.tflite');
+  await writeFile(other, 'TFL3');
+  const out = path.join(temporary, 'nothing');
+  assert.throws(() => convert('mobilenet-v2', '--from', other, '--out', out), /the original has the sha256 [0-9a-f]{64}, not 5d313724/);
+  assert.ok(!existsSync(out));
+});
+
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+function cosine(a, b) {
+  let [ab, aa, bb] = [0, 0, 0];
+  for (let i = 0; i < a.length; i++) {
+    ab += a[i] * b[i];
+    aa += a[i] * a[i];
+    bb += b[i] * b[i];
+  }
+  return ab / Math.sqrt(aa * bb);
+}

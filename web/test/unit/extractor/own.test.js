@@ -1,0 +1,243 @@
+// @ts-check
+/** Other extractors in Node: networks that npm packages ship, from a folder to a learned prior. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { expose } from '../../../extractor/own/onnx-graph.js';
+import { buildSamples } from '../../../build/samples.mjs';
+import { written } from '../../../build/written.mjs';
+import { allConcepts } from '../../../samples/concepts.mjs';
+import { decodePicture } from '../../../../scripts/embed/decode.mjs';
+import { builtExtractor, loadExtractor } from '../../../../scripts/embed/extractor.mjs';
+import { decodeNPZ } from '../../../../scripts/embed/npz.mjs';
+import { nsfwjs, speech, textDirection, writeExtractor } from '../../extractors/networks.js';
+import { kinds, soundOf } from '../../extractors/sounds.js';
+import { LONG } from '../../long.js';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const picture = await decodePicture(path.join(root, 'testdata/parity/ibis_image_0036.jpg'));
+/** @type {string} */
+let temporary;
+before(async () => { temporary = await mkdtemp(path.join(os.tmpdir(), 'networks-')); });
+after(() => rm(temporary, { recursive: true, force: true }));
+
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+function cosine(a, b) {
+  let [ab, aa, bb] = [0, 0, 0];
+  for (let i = 0; i < a.length; i++) [ab, aa, bb] = [ab + a[i] * b[i], aa + a[i] * a[i], bb + b[i] * b[i]];
+  return ab / Math.sqrt(aa * bb);
+}
+
+/** @param {string[]} args @returns {Promise<{code: number, stdout: string, stderr: string}>} */
+const node = (...args) => promisify(execFile)(process.execPath, args, { cwd: root }).then((done) => ({ code: 0, ...done }), (error) => error);
+const embed = (/** @type {string[]} */ ...args) => node(path.join(root, 'scripts/embed/embed.mjs'), '--quiet', ...args);
+const metaqda = async (/** @type {string[]} */ ...args) => promisify(execFile)('go', ['run', './scripts/metaqda', ...args], { cwd: root });
+
+test('the page’s own network gives the same numbers by its manifest and the runtime of any graph', async () => {
+  const folder = path.join(temporary, 'own');
+  await cp(builtExtractor, folder, { recursive: true });
+  const { runtimes, ...manifest } = JSON.parse(await readFile(path.join(folder, 'extractor.json'), 'utf8'));
+  await writeFile(path.join(folder, 'manifest.json'), JSON.stringify(manifest));
+  const [own, other] = [await loadExtractor(), await loadExtractor(path.join(folder, 'manifest.json'))];
+  assert.deepEqual([other.id, other.sha256, other.dimension], [own.id, own.sha256, own.dimension]);
+  assert.deepEqual(await other.embed(picture), await own.embed(picture));
+});
+
+for (const [name, make] of /** @type {const} */ ([['a TensorFlow.js graph in two shards', nsfwjs], ['an ONNX network', textDirection]])) {
+  test(`${name}: repeatable, of the dimension told`, async () => {
+    const extractor = await loadExtractor(await make(path.join(temporary, make.name)));
+    const once = await extractor.embed(picture);
+    assert.equal(once.length, extractor.dimension);
+    assert.ok(new Set(once).size > extractor.dimension / 3, 'not all alike');
+    const other = await extractor.embed(await decodePicture(path.join(root, 'testdata/parity/tick_image_0006.jpg')));
+    assert.ok(cosine(once, other) < 0.99);
+    assert.deepEqual(await extractor.embed(picture), once);
+  });
+}
+
+test('what an ONNX network answers can be had from any of its nodes, pooled or not', async () => {
+  const plain = await loadExtractor(await textDirection(path.join(temporary, 'plain')));
+  const pooled = await loadExtractor(await textDirection(path.join(temporary, 'pooled'), { outputs: [{ node: 'p2o.MaxPool.1', pooling: 'mean' }] }));
+  const both = await loadExtractor(await textDirection(path.join(temporary, 'both'), {
+    dimension: 202, outputs: [{ node: 'p2o.GlobalAveragePool.19' }, { node: 'softmax_0.tmp_0' }],
+  }));
+  const [a, b, c] = await Promise.all([plain, pooled, both].map((one) => one.embed(picture)));
+  assert.ok(cosine(a, b) > 1 - 1e-9);
+  assert.ok(cosine(a, c.subarray(0, 200)) > 1 - 1e-9);
+  assert.ok(Math.abs(c[200] + c[201] - 1) < 1e-5, 'the last two are probabilities');
+  assert.equal(new Set([plain, pooled, both].map(({ sha256 }) => sha256)).size, 3);
+  assert.deepEqual(await Promise.all([plain.embed(picture), plain.embed(picture)]), [a, a], 'asked twice at once');
+});
+
+test('outputs that are added to an ONNX model leave all else byte for byte', async () => {
+  const model = await readFile(path.join(temporary, 'plain/ch_ppocr_mobile_v2.0_cls_infer.onnx'));
+  assert.equal(expose(model, ['softmax_0.tmp_0']), model, 'an output already');
+  const grown = expose(model, ['p2o.MaxPool.1', 'softmax_0.tmp_0']);
+  const added = grown.length - model.length;
+  assert.equal(added, 'p2o.MaxPool.1'.length + 4, 'a name and two pairs of tag and length');
+  assert.deepEqual(expose(grown, ['p2o.MaxPool.1']), grown, 'twice is once');
+  assert.throws(() => expose(model, ['GlobalAveragePool.19']), /no node whose result is called “GlobalAveragePool.19” \(alike are .*“p2o.GlobalAveragePool.19”/);
+  for (const cut of [0, 1, 7, 100, 5000, model.length - 1]) assert.throws(() => expose(model.subarray(0, cut), ['x']), /is not an ONNX model, or is cut short/);
+  let state = 1;
+  for (let i = 0; i < 300; i++) {
+    const damaged = Uint8Array.from(model.subarray(0, 3000));
+    for (let n = 0; n < 8; n++) damaged[(state = (state * 48271) % 2147483647) % 3000] = state & 255;
+    assert.throws(() => expose(damaged, ['x']), /ONNX model|no node/);
+  }
+});
+
+test('a manifest that does not fit its network is refused in one sentence that says what to do', LONG, async () => {
+  /** @type {[Record<string, unknown>, RegExp][]} */
+  const cases = [
+    [{ dimension: 201 }, /200 numbers, and the manifest says 201|answered 200 numbers, not 201/],
+    [{ outputs: [{ node: 'pool9' }] }, /has no node whose result is called “pool9”/],
+    [{ outputs: [{ node: 'softmax_0.tmp_0', pooling: 'mean' }] }, /node “softmax_0.tmp_0” answers 1 x 2 numbers, which the pooling "mean" does not fit/],
+    [{ layout: 'NHWC' }, /cannot be run on a picture of 1 x 192 x 192 x 3 .* “layout”/],
+    [{ inputName: 'y' }, /has the inputs “x”, and none called “y”/],
+    [{ sha256: '0'.repeat(64) }, /“sha256” is not what the files and the other fields give/],
+    [{ std: [1, 1, 0] }, /“std\[2\]” is 0: values are divided by it/],
+  ];
+  const pictures = path.join(temporary, 'one');
+  await mkdir(path.join(pictures, 'ibis'), { recursive: true });
+  await copyFile(path.join(root, 'testdata/parity/ibis_image_0036.jpg'), path.join(pictures, 'ibis/a.jpg'));
+  for (const [i, [changes, message]] of cases.entries()) {
+    const manifest = await textDirection(path.join(temporary, `wrong-${i}`), changes);
+    const { code, stderr } = await embed(pictures, '--out', path.join(temporary, 'wrong.npz'), '--extractor', manifest);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, message);
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+  }
+  const manifest = await textDirection(path.join(temporary, 'damaged'));
+  const file = path.join(temporary, 'damaged/ch_ppocr_mobile_v2.0_cls_infer.onnx');
+  const model = await readFile(file);
+  model[model.length >> 1] ^= 1;
+  await writeFile(file, model);
+  const changed = await embed(pictures, '--out', path.join(temporary, 'wrong.npz'), '--extractor', manifest);
+  assert.match(changed.stderr, new RegExp(`is another one than the manifest says \\(its sha256 is ${createHash('sha256').update(model).digest('hex')}\\)`));
+  const layers = await writeExtractor(path.join(temporary, 'layers'), { id: 'x', runtime: 'tfjs-graph', dimension: 2, inputSize: 32, views: [{ name: 'whole' }], outputs: [{ node: 'x' }], licence: 'x' },
+    { 'model.json': new TextEncoder().encode('{"format": "layers-model", "modelTopology": {}}') });
+  assert.match((await embed(pictures, '--out', path.join(temporary, 'wrong.npz'), '--extractor', layers)).stderr, /is a layers model: turn it into a graph model with tensorflowjs_converter/);
+  assert.deepEqual((await readdir(temporary)).filter((name) => name.startsWith('wrong.')), []);
+});
+
+/** Half of the concepts to learn from, a quarter to select on, a quarter to ask about. */
+const splits = { train: allConcepts.filter((_, i) => i % 4 < 2), val: allConcepts.filter((_, i) => i % 4 === 2), test: allConcepts.filter((_, i) => i % 4 === 3) };
+
+test('the whole way: pictures are embedded, a prior is learned from them and is better than none', async (t) => {
+  const pictures = path.join(temporary, 'emoji');
+  await buildSamples(pictures, allConcepts.slice(0, 48), (style, concept) => `${concept}/${style}.png`);
+  await rm(path.join(pictures, 'samples.json'));
+  const names = new Set(allConcepts.slice(0, 48).map(({ id }) => id));
+  const split = path.join(temporary, 'splits.json');
+  await writeFile(split, JSON.stringify(Object.fromEntries(Object.entries(splits).map(([key, list]) => [key, list.map(({ id }) => id).filter((id) => names.has(id))]))));
+  const out = path.join(temporary, 'emoji.npz');
+  const prior = path.join(temporary, 'emoji.safetensors');
+  const manifest = await textDirection(path.join(temporary, 'way'));
+  const { code, stderr } = await embed(pictures, '--splits', split, '--out', out, '--extractor', manifest);
+  assert.equal(code, 0, stderr);
+  const { sha256 } = await loadExtractor(manifest);
+  const facts = JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8'));
+  assert.deepEqual([facts.extractor, facts.extractor_sha256, facts.dimension], ['ppocr-direction-192@2.0', sha256, 200]);
+  await metaqda('train', '--data', out, '--out', prior, '--quiet', '--n-way', '5', '--n-shot', '3', '--n-query', '2', '--val-shot', '1,3', '--val-query', '2', '--steps', '200');
+  const header = await readFile(prior);
+  const { __metadata__ } = JSON.parse(header.subarray(8, 8 + Number(header.readBigUInt64LE(0))).toString());
+  assert.deepEqual(JSON.parse(__metadata__.extractor), { id: facts.extractor, sha256 });
+  const json = path.join(temporary, 'result.json');
+  await metaqda('eval', '--protocol', 'standard', '--data', out, '--split', 'test', '--prior', prior, '--methods', 'fb,fb-handcrafted', '--n-way', '5', '--n-shot', '3', '--n-query', '2', '--n-tasks', '200', '--random-seed', '0', '--json', json);
+  const { results } = JSON.parse(await readFile(json, 'utf8'));
+  const [learned, plain] = ['fb', 'fb-handcrafted'].map((name) => results.find((/** @type {any} */ one) => one.method === name));
+  t.diagnostic(`learned ${learned.accuracy.mean.toFixed(3)} right, NLL ${learned.nll.toFixed(3)}; hand-crafted ${plain.accuracy.mean.toFixed(3)}, ${plain.nll.toFixed(3)}`);
+  assert.ok(learned.accuracy.mean > 0.4, 'guessing gives 0.2');
+  assert.ok(learned.nll < plain.nll, `${learned.nll}, without a learned prior ${plain.nll}`);
+});
+
+test('a plain function of sounds: embedded from files, and what is alike is near', async () => {
+  const manifest = await speech(path.join(temporary, 'speech'));
+  const sounds = path.join(temporary, 'sounds');
+  for (const name of ['ah', 'ee', 'oo']) {
+    await mkdir(path.join(sounds, name), { recursive: true });
+    for (let i = 1; i <= 4; i++) await writeFile(path.join(sounds, name, `${i}.wav`), soundOf(name, i));
+  }
+  const out = path.join(temporary, 'sounds.npz');
+  const { code, stderr } = await embed(sounds, '--out', out, '--extractor', manifest);
+  assert.equal(code, 0, stderr);
+  const { embeddings, labels } = decodeNPZ(await readFile(out));
+  assert.deepEqual(embeddings.shape, [12, 96]);
+  const row = (/** @type {number} */ i) => Array.from(embeddings.data.subarray(96 * i, 96 * (i + 1)));
+  const distance = (/** @type {number} */ i, /** @type {number} */ j) => row(i).reduce((sum, value, k) => sum + (value - row(j)[k]) ** 2, 0);
+  for (let i = 0; i < 12; i++) {
+    const nearest = [...Array(12).keys()].filter((j) => j !== i).sort((a, b) => distance(i, a) - distance(i, b))[0];
+    assert.equal(labels.data[nearest], labels.data[i], `the nearest to sound ${i} is ${nearest}`);
+  }
+  await writeFile(path.join(sounds, 'ah', '5.wav'), 'no sound');
+  assert.match((await embed(sounds, '--out', out, '--extractor', manifest)).stderr, /5\.wav' .*not a WAV file/);
+});
+
+test('sounds, the whole way: embedded by a function, a prior is learned from them, and the library answers by it about other kinds', { timeout: 120_000 }, async (t) => {
+  const manifest = await speech(path.join(temporary, 'whole-speech'));
+  const sounds = path.join(temporary, 'whole-sounds');
+  const names = Object.keys(kinds);
+  const split = { train: names.slice(0, 12), val: names.slice(12, 18), test: names.slice(18) };
+  for (const name of names) {
+    await mkdir(path.join(sounds, name), { recursive: true });
+    for (let i = 0; i < 5; i++) await writeFile(path.join(sounds, name, `${i}.wav`), soundOf(name, i));
+  }
+  const [splits, out, prior, json] = ['splits.json', 'sounds.npz', 'sounds.safetensors', 'sounds-eval.json'].map((name) => path.join(temporary, `whole-${name}`));
+  await writeFile(splits, JSON.stringify(split));
+  const { code, stderr } = await embed(sounds, '--splits', splits, '--out', out, '--extractor', manifest);
+  assert.equal(code, 0, stderr);
+  await metaqda('train', '--data', out, '--out', prior, '--quiet', '--n-way', '4', '--n-shot', '2', '--n-query', '3', '--val-shot', '1,2', '--val-query', '3', '--steps', '200');
+  await metaqda('eval', '--protocol', 'standard', '--data', out, '--split', 'test', '--prior', prior, '--methods', 'fb,fb-handcrafted', '--n-way', '5', '--n-shot', '2', '--n-query', '3', '--n-tasks', '200', '--random-seed', '0', '--json', json);
+  const { results } = JSON.parse(await readFile(json, 'utf8'));
+  const [learned, plain] = ['fb', 'fb-handcrafted'].map((name) => results.find((/** @type {any} */ one) => one.method === name));
+  t.diagnostic(`learned ${learned.accuracy.mean.toFixed(3)} right, NLL ${learned.nll.toFixed(3)}; hand-crafted ${plain.accuracy.mean.toFixed(3)}, ${plain.nll.toFixed(3)}`);
+  assert.ok(learned.nll < plain.nll, `${learned.nll}, without a learned prior ${plain.nll}`);
+
+  // A program of one's own: the function behind the manifest, the prior, and sounds of kinds that nothing was learned from.
+  const { init, createClassifier, openClassifier, functionExtractor } = await library();
+  await init({ wasm: await readFile(path.join(root, 'build/site/share/engine.wasm')) });
+  const { embed: call, sha256 } = await loadExtractor(manifest);
+  const text = await readFile(manifest, 'utf8');
+  const contents = Object.fromEntries(await Promise.all(JSON.parse(text).files.map(async (/** @type {{name: string}} */ { name }) => [name, new Uint8Array(await readFile(path.join(path.dirname(manifest), name)))])));
+  const extractor = await functionExtractor(text, contents, (/** @type {Uint8Array} */ file) => call(file));
+  assert.equal(extractor.sha256, sha256, 'one identity, of what scripts/embed wrote and of what the program has');
+  const given = (/** @type {string} */ kind, /** @type {number} */ recording) => new Blob([soundOf(kind, recording)]); // as a person's file
+  const bytes = new Uint8Array(await readFile(prior));
+  const c = await createClassifier({ extractor, prior: bytes });
+  for (const name of split.test) for (const i of [0, 1, 2]) await c.addExample(given(name, i), name);
+  let [right, none, unknown] = [0, 0, 0];
+  for (const name of split.test) {
+    for (const i of [3, 4]) {
+      const p = await c.predict(given(name, i));
+      assert.ok(Math.abs(Object.values(p.probabilities).reduce((a, b) => a + b, p.none) - 1) < 1e-9);
+      right += Number(p.label === name);
+      none += p.none / 12;
+    }
+  }
+  for (const name of split.val) unknown += (await c.predict(given(name, 3))).none / split.val.length;
+  t.diagnostic(`the library: ${right} of 12 right; none of these ${none.toFixed(2)} for what was taught, ${unknown.toFixed(2)} for what was not`);
+  assert.ok(right >= 8, `${right} of 12 right, where guessing gives 2`);
+  assert.ok(unknown > none + 0.2, `none of these: ${none} for what was taught, ${unknown} for what was not`);
+
+  // What it saves is opened under this prior and this function alone.
+  const again = await openClassifier(c.save(), { extractor, prior: bytes });
+  assert.deepEqual(await again.predict(soundOf('alarm', 4).buffer), await c.predict(given('alarm', 4)));
+  await assert.rejects(createClassifier({ extractor, prior: new Uint8Array(await readFile(path.join(root, 'web/prior/default.safetensors'))) }), (/** @type {any} */ error) => error.code === 'extractor');
+  const other = await functionExtractor({ ...JSON.parse(text), files: JSON.parse(text).files.slice(1), dimension: 96 }, contents, (/** @type {Uint8Array} */ file) => call(file));
+  await assert.rejects(openClassifier(c.save(), { extractor: other, prior: bytes }), (/** @type {any} */ error) => error.code === 'extractor');
+});
+
+/** The npm package's entry, as its build bundles it. @returns {Promise<typeof import('../../../library/index.js') & typeof import('../../../library/function.js')>} */
+async function library() {
+  const outfile = path.join(temporary, 'library.mjs');
+  const entry = "export * from './index.js'; export * from './function.js';";
+  await build({ stdin: { contents: entry, resolveDir: path.join(root, 'web/library'), sourcefile: 'both.js' }, outfile, bundle: true, format: 'esm', target: 'es2022', logLevel: 'warning', plugins: [written()] });
+  return import(pathToFileURL(outfile).href);
+}
