@@ -231,7 +231,7 @@ async function build(engine, reader) {
   const settings = new SettingsDialog({ engine, reader });
   settings.offer(reader.choice({ onReplaced }));
   const sessions = new SessionsDialog({ engine, reader, onSwitched: onReplaced });
-  const samples = new Samples({ engine, kinds, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
+  const samples = new Samples({ engine, changes, kinds, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
   const tellStorage = standing('storage', {
     action: 'Save to a file',
     onAction: () => void saveSession(engine).catch((error) => say(sentence(error))),

@@ -89,6 +89,35 @@ for (const [width, height] of [[1280, 800], [390, 844]]) {
   }));
 }
 
+for (const [width, height] of [[1280, 800], [390, 844], [320, 200]]) { // the last is the first at 400 %
+  test(`live, the answer is in sight and no notice covers it: ${width} by ${height}`, LONG, () => visit({ flags: FAKE, context: { viewport: { width, height }, reducedMotion: 'reduce' } }, async ({ page }) => {
+    await teach(page, 'Cat', ['noto']);
+    await page.getByRole('button', { name: /^Live/ }).click();
+    await page.getByRole('meter').first().waitFor();
+    const look = () => page.evaluate(() => {
+      const rect = (/** @type {string} */ one) => /** @type {Element} */ (document.querySelector(one)).getBoundingClientRect();
+      const { left, top, width, height } = rect('#verdict');
+      const seen = [0.02, 0.5, 0.98].map((part) => document.elementFromPoint(left + 20, top + part * height)?.closest('#verdict, #toasts, .bar, .query, .jump, #status')?.id);
+      const fixed = [...document.querySelectorAll('body *')].filter((one) => ['fixed', 'sticky'].includes(getComputedStyle(one).position) && one.id !== 'recognise')
+        .map((one) => one.getBoundingClientRect()).reduce((sum, { top, bottom }) => sum + Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, 0)), 0);
+      return { seen, verdict: width, live: rect('#live').width, panel: rect('.panel').width, fixed, height: innerHeight };
+    });
+    const before = await look();
+    // Two notices arrive, longer than most.
+    await page.evaluate(async () => {
+      const { toast } = await import(`${location.origin}/web/ui/kit/announce.js`);
+      for (const key of ['one', 'two']) toast({ key, text: `The page’s background knowledge could not be fetched. ${'That of the last visit is in use. '.repeat(3)}`, action: 'Try again' });
+      for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame); // what is read keeps its place
+    });
+    await page.locator('.toast').nth(1).waitFor({ state: 'attached' });
+    for (const [when, now] of Object.entries({ before, after: await look() })) {
+      assert.deepEqual(now.seen, ['verdict', 'verdict', 'verdict'], `${when} the notices`);
+      if (height === 200) assert.ok(now.fixed <= 0.2 * now.height, `${now.fixed} of ${now.height} pixels stand still`);
+      if (width < 600) assert.ok(now.live >= 0.85 * now.panel, `the live picture has ${now.live} of ${now.panel} pixels`);
+    }
+  }));
+}
+
 /** Where something is once it moves no longer. @param {import('playwright-core').Locator} locator */
 async function still(locator) {
   for (let before = await locator.boundingBox(); ;) {

@@ -5,6 +5,8 @@ import { holdRepeat } from '../../ui/kit/hold.js';
 
 /** A button as far as holdRepeat needs one. */
 class Button extends EventTarget {
+  isConnected = true;
+
   /** @param {string} type @param {Record<string, unknown>} [fields] */
   send(type, fields = {}) {
     const event = Object.assign(new Event(type, { cancelable: true }), fields);
@@ -43,6 +45,15 @@ test('holding repeats, one at a time, until it ends', async () => {
   await turn();
   assert.equal(state.ticks, ticks);
   assert.equal(state.most, 1);
+  assert.deepEqual(state.held, [true, false]);
+});
+
+test('a button that leaves the page while it is held is held no longer', async () => {
+  const { button, state } = setUp();
+  button.send('keydown', { key: ' ' });
+  await until(() => state.ticks >= 1);
+  button.isConnected = false; // its class was deleted, or the camera lost: no key comes up there
+  await until(() => state.held.length === 2);
   assert.deepEqual(state.held, [true, false]);
 });
 

@@ -14,7 +14,7 @@
  *
  * @typedef {object} Look what a live source had before it at one moment
  * @property {Float32Array|null} embedding null where there is nothing to be recognised, such as silence
- * @property {() => Promise<Uint8Array>} picture of it, encoded, to be shown beside its answer
+ * @property {() => Promise<Sample>} sample of it, to be shown beside its answer and taught
  *
  * @typedef {object} Source what captures: a camera, a microphone. It is in use from start to close
  * @property {HTMLElement} element what it shows of itself; in the document before `start`

@@ -3,7 +3,7 @@
 
 /**
  * Calls `tick` again and again while the button is held: at least once per press,
- * never two at a time, and no faster than every `interval` milliseconds. A click that
+ * never two at a time, and no faster than every `interval` milliseconds; not once it has left the page. A click that
  * comes from neither a pointer nor a key (a screen reader's, say) counts as one press.
  *
  * @param {HTMLElement} button
@@ -26,7 +26,7 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
         due = Math.max(0, due - 1);
         await tick();
         await wait(next - performance.now());
-      } while (held || due);
+      } while ((held || due) && button.isConnected);
     } finally {
       running = false;
       held = false;

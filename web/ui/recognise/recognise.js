@@ -28,9 +28,9 @@ export class Recogniser {
   #source = null;
   #url = '';
   #turn = 0; // of several files in flight only the newest counts
-  /** The file that is shown. @type {File|null} */
-  #file = null;
-  /** The examples that the file shown was taught as: undo brings former ones back. @type {string[]} */
+  /** Opens what is shown, to teach it. @type {(() => Promise<Sample>)|null} */
+  #shown = null;
+  /** The examples that what is shown was taught as: undo brings former ones back. @type {string[]} */
   #taught = [];
   #none = false;
   #classes = /** @type {readonly import('../teach/correct.js').Named[]} */ ([]);
@@ -110,9 +110,8 @@ export class Recogniser {
         if (turn !== this.#turn) return;
         this.#show(picture, file.name);
         await this.classifier.recognise(embedding);
-        this.#file = file;
-        this.#showBar();
-        this.onAsked(embedding);
+        this.#answered(embedding, async () => (await this.kinds.now.open(file))[0]);
+        this.bar.element.scrollIntoView({ block: 'nearest', behavior: 'instant' });
         this.verdict.scrollIntoView({ block: 'nearest' });
         say(`${this.#answer()} Recognised “${file.name}”.`, { seen: true });
       } finally {
@@ -134,26 +133,33 @@ export class Recogniser {
     this.#showBar();
   }
 
-  /** The example that the file shown is taught as now. */
+  /** What is shown has its answer: it can be taught. @param {Float32Array|null} embedding @param {() => Promise<Sample>} open */
+  #answered(embedding, open) {
+    this.#shown = embedding && open;
+    this.#showBar();
+    this.onAsked(embedding);
+  }
+
+  /** The example that what is shown is taught as now. */
   get #example() {
     return this.#taught.find((id) => this.classifier.classOf(id));
   }
 
   #showBar() {
-    this.bar.element.hidden = !this.#file && !this.#source;
+    this.bar.element.hidden = !this.#shown && !this.#source;
     const example = this.#example;
     if (example) this.#none = false;
     this.bar.show(this.#classes, example ? this.classifier.classOf(example)?.id : this.#none ? NONE : '');
   }
 
   /**
-   * Teaches what is looked at: what the source has before it at this moment, or the file,
+   * Teaches what is looked at: what the source has before it at this moment, or what is shown,
    * which a second choice moves and the same choice leaves.
    *
    * @param {Target} target
    */
   async #choose(target) {
-    const [source, file] = [this.#source, this.#file];
+    const [source, shown] = [this.#source, this.#shown];
     const none = 'id' in target && target.id === NONE;
     const example = this.#example;
     const now = example && this.classifier.classOf(example);
@@ -164,10 +170,10 @@ export class Recogniser {
       say(now ? `It is no longer taught as “${now.name}”.` : 'Nothing is taught by that. What comes often and is none of these is best taught as a class of its own.');
     } else if (source) {
       await this.classifier.teach(target, () => source.sample());
-    } else if (!file) {
+    } else if (!shown) {
       throw new Error(`There is no ${this.kinds.now.one} to teach: choose one first.`);
     } else if (!example || !now) {
-      this.#taught.push(await this.classifier.teach(target, async () => (await this.kinds.now.open(file))[0]));
+      this.#taught.push(await this.classifier.teach(target, shown));
     } else if ('id' in target && target.id === now.id) {
       say(`It is taught as “${now.name}” already.`);
     } else {
@@ -213,7 +219,7 @@ export class Recogniser {
     }
     this.picture.hidden = !picture;
     this.clearButton.hidden = !picture;
-    this.#file = null; // until it is recognised
+    this.#shown = null; // until it is recognised
     this.#taught = [];
     this.#none = false;
     this.bar.reset();
@@ -240,12 +246,13 @@ export class Recogniser {
     this.close();
     const turn = ++this.#turn;
     if (!last) return this.#forget();
-    const picture = await last.picture();
+    const sample = await last.sample();
+    const picture = await sample.picture(EDGE).finally(() => sample.close());
     if (turn !== this.#turn) return;
     const { name } = this.kinds.now.live;
     this.#show(picture, `the last picture of the ${name.toLowerCase()}`);
     await this.classifier.recognise(last.embedding);
-    this.onAsked(last.embedding);
+    this.#answered(last.embedding, last.sample);
     say(`${this.#answer()} The ${name.toLowerCase()} is off.`);
   }
 
@@ -273,6 +280,7 @@ export class Recogniser {
       await source.start();
       await this.#forget();
       say(live.lookAt);
+      this.verdict.scrollIntoView({ block: 'nearest' });
       this.#heard = { last: '', told: '' };
       while (this.#source === source) {
         const next = performance.now() + interval;

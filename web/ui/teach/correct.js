@@ -60,11 +60,11 @@ export class CorrectBar {
   #draw() {
     const shown = this.#all || this.#classes.length <= AT_ONCE + 1 ? this.#classes : this.#classes.slice(0, AT_ONCE);
     const left = this.#classes.length - shown.length;
-    const button = (/** @type {string} */ id, /** @type {string} */ name, kind = '') => html`<button class="button ellipsis ${kind}" type="button" title=${name}
+    const button = (/** @type {string} */ id, /** @type {string} */ name) => html`<button class="button ellipsis" type="button" title=${name}
       aria-pressed=${this.#chosen ? String(id === this.#chosen) : nothing} @click=${() => this.#choose({ id })}>${name}</button>`;
     render(html`<span class="correct-label" id=${this.id}>${this.#label}</span>
       <div class="correct-choices">${shown.map(({ id, name }) => button(id, name))}${left ? html`<button class="button quiet" type="button" @click=${() => { this.#all = true; this.#draw(); }}>${left} more…</button>` : nothing}${
-  this.none && this.#classes.length ? button(NONE, 'None of these', 'quiet') : nothing}</div>
+  this.none && this.#classes.length ? button(NONE, 'None of these') : nothing}</div>
       <button class="button correct-more" type="button" aria-expanded=${String(this.#open)} @click=${this.#toggle}>${icon('plus')}New…</button>
       ${this.#open ? html`<form class="correct-new" @submit=${this.#submit}>
         <input class="field" type="text" maxlength="80" autocomplete="off" aria-label="Name of the new class" placeholder="Name" enterkeyhint="done" @keydown=${this.#key} .value=${live(this.field?.value ?? '')}>

@@ -23,10 +23,11 @@ export class Samples {
   #session = '';
 
   /**
-   * @param {{engine: Engine, kinds: import('../kinds/index.js').Kinds, onSwitched: () => void, recognise: (files: File[]) => Promise<void>}} parts
+   * @param {{engine: Engine, changes: import('./changes.js').Changes, kinds: import('../kinds/index.js').Kinds, onSwitched: () => void, recognise: (files: File[]) => Promise<void>}} parts
    */
-  constructor({ engine, kinds, onSwitched, recognise }) {
+  constructor({ engine, changes, kinds, onSwitched, recognise }) {
     this.engine = engine;
+    this.changes = changes;
     this.onSwitched = onSwitched;
     this.kinds = kinds;
     this.recognise = recognise;
@@ -44,7 +45,7 @@ export class Samples {
     try {
       const catalog = await loadCatalog();
       const switched = await this.#makeRoom();
-      await this.#enrol(catalog);
+      await this.changes.step(() => this.#enrol(catalog));
       this.#offer(catalog);
       say(`The samples are in${switched ? `, in a session of their own, “${SESSION}”` : ''}. Now press one of the pictures to recognise.`);
     } catch (error) {

@@ -86,7 +86,7 @@ function held(file) {
     .extend({ left: 40 + shift, right: 46 - shift, top: shift, bottom: 6 - shift, background: '#fff' }).modulate({ brightness: 1 - shift / 100 }).png().toBuffer()));
 }
 
-test('a thing held before the camera is one picture of it, and the live answer stays', { timeout: 120_000 }, async () => {
+test('a thing held before the camera is one picture of it, the live answer stays, and is taught when the camera is off', { timeout: 120_000 }, async () => {
   const flags = await seeing(path.join(folder, 'held.y4m'), await held(sample('emojione', 'rocket')));
   await visit({ flags }, async ({ page }) => {
     await teach(page, 'Cat', STYLES);
@@ -122,6 +122,14 @@ test('a thing held before the camera is one picture of it, and the live answer s
     assert.ok(new Set(all).size > 1, 'more than one frame was looked at');
     for (const { text } of live) assert.match(text, /^(Almost certainly|Probably) Rocket: /);
     assert.ok(Math.max(...all) - Math.min(...all) < 0.1, `Rocket ${all}`);
+
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    await status(page, /Rocket: .* The camera is off\./);
+    await page.locator('#correct').getByRole('button', { name: 'Banana' }).click();
+    await card(page, 'Banana').getByText('4 pictures').waitFor();
+    await page.locator('#correct').getByRole('button', { name: 'Cat' }).click();
+    await card(page, 'Cat').getByText('4 pictures').waitFor();
+    await card(page, 'Banana').getByText('3 pictures').waitFor();
   });
 });
 

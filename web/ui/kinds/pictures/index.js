@@ -2,7 +2,7 @@
 /** Pictures, from files and the camera, read by a feature extractor. */
 import { el } from '../../kit/dom.js';
 import { Camera } from './camera.js';
-import { claimsPicture, decode, drawn, encoded, preview, THUMBNAIL } from './decode.js';
+import { claimsPicture, decode, drawn, preview, THUMBNAIL } from './decode.js';
 import { Pace } from './pace.js';
 
 /** @typedef {import('../index.js').Kind} Kind */
@@ -64,7 +64,7 @@ class CameraSource {
       const begun = performance.now();
       const embedding = await extractor.embed(frame, views);
       this.#pace.took((performance.now() - begun) * extractor.views / views, embedding);
-      return { embedding, picture: () => encoded(still) };
+      return { embedding, sample: async () => sampleOf(await createImageBitmap(still), '', this.extractor) };
     } finally {
       frame.close();
     }

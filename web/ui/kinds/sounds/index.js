@@ -92,14 +92,14 @@ class MicrophoneSource {
     const { microphone } = this;
     const sound = await this.#piece(Math.max(0, microphone.heard - Math.round(PIECE * microphone.rate)));
     const extractor = await this.extractor();
-    const picture = async () => encoded(drawnSpectrum(await extractor.spectrum(sound), 480));
+    const sample = async () => sampleOf(sound, '', this.extractor);
     if (level(sound.samples) < QUIET) {
       this.#recent = [];
-      return { embedding: null, picture };
+      return { embedding: null, sample };
     }
     this.#recent = [...this.#recent, await extractor.embed(sound)].slice(-TOGETHER);
     const [first, ...others] = this.#recent;
-    return { embedding: first.map((value, i) => others.reduce((sum, other) => sum + other[i], value) / this.#recent.length), picture };
+    return { embedding: first.map((value, i) => others.reduce((sum, other) => sum + other[i], value) / this.#recent.length), sample };
   }
 
   /** @param {number} from @returns {Promise<Sound>} */
