@@ -1,5 +1,5 @@
 // @ts-check
-/** Many pictures in the page, as tests handle them: dropped, waited for, read from the saved table. */
+/** Many pictures in the page, as tests handle them: dropped, waited for, read from the saved table; what is stored. */
 import { readFile } from 'node:fs/promises';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -42,3 +42,25 @@ export function watchTasks(page) {
 /** The longest task since a time of the page's clock. @param {Page} page @param {number} [since] @returns {Promise<number>} in milliseconds, 0 for less than 50 */
 export const longestTask = (page, since = 0) => page.evaluate((time) => Math.max(0, .../** @type {any} */ (globalThis).longTasks
   .filter((/** @type {{at: number}} */ { at }) => at >= time).map((/** @type {{took: number}} */ { took }) => took)), since);
+
+/** How many entries each of the page's stores has. @param {Page} page @returns {Promise<Record<string, number>>} */
+export function stored(page) {
+  return page.evaluate(async () => {
+    /** @type {Record<string, number>} */
+    const counts = {};
+    for (const { name } of await indexedDB.databases()) {
+      const db = await new Promise((/** @type {(db: IDBDatabase) => void} */ resolve) => {
+        const request = indexedDB.open(/** @type {string} */ (name));
+        request.onsuccess = () => resolve(request.result);
+      });
+      for (const store of db.objectStoreNames) {
+        counts[store] = await new Promise((resolve) => {
+          const request = db.transaction(store).objectStore(store).count();
+          request.onsuccess = () => resolve(request.result);
+        });
+      }
+      db.close();
+    }
+    return counts;
+  });
+}

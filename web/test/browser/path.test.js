@@ -42,6 +42,27 @@ test('five classes of three styles recognise a fourth style, and offline after a
   }
 });
 
+test('while the page loads it says how much is there, and never more than all', () => visit({ open: false }, async ({ page, site }) => {
+  const network = await page.context().newCDPSession(page);
+  await network.send('Network.enable');
+  await network.send('Network.emulateNetworkConditions', { offline: false, latency: 20, downloadThroughput: 1.2e6, uploadThroughput: 1.2e6 });
+  await page.addInitScript(() => {
+    const said = /** @type {string[]} */ ([]);
+    Object.assign(globalThis, { said });
+    new MutationObserver(() => {
+      const text = document.querySelector('#status')?.textContent ?? '';
+      if (text !== said.at(-1)) said.push(text);
+    }).observe(document, { subtree: true, childList: true, characterData: true });
+  });
+  await open(page, site);
+  const said = await page.evaluate(() => /** @type {{said: string[]}} */ (/** @type {unknown} */ (globalThis)).said.filter(Boolean));
+  assert.equal(said.pop(), 'Ready.');
+  const shares = said.map((text) => Number(/^Loading, (\d+) %$/.exec(text)?.[1] ?? assert.fail(text)));
+  assert.ok(shares.length > 5, said.join(' '));
+  assert.ok(shares.every((share, i) => share <= 100 && share >= (shares[i - 1] ?? 0)), said.join(' '));
+  assert.equal(shares.at(-1), 100);
+}));
+
 test('a removed picture changes the probabilities, and undoing brings exactly the old ones back', () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', taught);
   await teach(page, 'Rocket', taught);
@@ -116,6 +137,9 @@ test('the sample button teaches five classes and offers pictures to recognise, c
   await page.getByText(/Noto Emoji by Google \(Apache-2\.0\)/).waitFor();
   await page.getByRole('button', { name: 'Clear the picture' }).click();
   await page.getByRole('meter').first().waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Undo' }).click(); // one press taught them all
+  await page.locator('.card').first().waitFor({ state: 'detached' });
+  await page.locator('#undo-button[aria-disabled=true]').waitFor();
 }));
 
 test('a classifier saved to a file gives the same probabilities where it is loaded', () => visit({}, async ({ page, context, site }) => {

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
-import { drop, longestTask, savedTable, sortState, watchTasks } from './many.js';
+import { drop, longestTask, savedTable, sortState, stored, watchTasks } from './many.js';
 import { addClass, addPictures, card, faults, meters, recognise, root, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 
@@ -57,28 +57,6 @@ const TOGETHER = /^Judged together/;
 
 /** @param {Record<string, string>[]} rows @param {(row: Record<string, string>) => string} truth */
 const accuracy = (rows, truth) => rows.filter((row) => row.answer === truth(row)).length / rows.length;
-
-/** How many entries each of the page's stores has. @param {Page} page @returns {Promise<Record<string, number>>} */
-function stored(page) {
-  return page.evaluate(async () => {
-    /** @type {Record<string, number>} */
-    const counts = {};
-    for (const { name } of await indexedDB.databases()) {
-      const db = await new Promise((/** @type {(db: IDBDatabase) => void} */ resolve) => {
-        const request = indexedDB.open(/** @type {string} */ (name));
-        request.onsuccess = () => resolve(request.result);
-      });
-      for (const store of db.objectStoreNames) {
-        counts[store] = await new Promise((resolve) => {
-          const request = db.transaction(store).objectStore(store).count();
-          request.onsuccess = () => resolve(request.result);
-        });
-      }
-      db.close();
-    }
-    return counts;
-  });
-}
 
 /**
  * Sorts pictures and compares the answers one by one with those together.
@@ -351,6 +329,22 @@ test('a folder of folders teaches a class for each, a folder on a card teaches t
   await drop(page, '#teach-title', [place]);
   await status(page, '6 pictures of 2 folders taught.');
   await card(page, 'cat').getByText('3 pictures').waitFor();
+  // What meets classes that are there asks once; a folder is one step.
+  const meeting = page.getByRole('dialog', { name: 'Add to classes that are there?' });
+  for (const [answer, count] of [['Cancel', 3], ['Add to them', 6]]) {
+    await drop(page, '#teach-title', [place]);
+    await meeting.getByText('There are classes of the same name already: “cat”, “rocket”.').waitFor();
+    await meeting.getByRole('button', { name: `${answer}` }).click();
+    await meeting.waitFor({ state: 'hidden' });
+    for (const name of ['cat', 'rocket']) await card(page, name).getByText(`${count} pictures`).waitFor();
+  }
+  const undo = page.getByRole('button', { name: 'Undo' });
+  await undo.click();
+  for (const name of ['cat', 'rocket']) await card(page, name).getByText('3 pictures').waitFor();
+  await undo.click();
+  await card(page, 'cat').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Redo' }).click();
+  await card(page, 'rocket').getByText('3 pictures').waitFor();
   await drop(page, '[data-class]', [path.join(place, 'cat')]);
   await card(page, 'cat').getByText('6 pictures').waitFor();
   assert.equal(await page.locator('.drop-target').count(), 0);
