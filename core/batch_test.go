@@ -75,16 +75,14 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	}
 	_, err = c.Add("a", "", all[2][3]) // comes too late for the question
 	test.OK(t, err)
-	if steps := done(t, b); steps < 10 {
-		t.Errorf("%d steps", steps)
-	}
+	steps := done(t, b)
+	test.FailIf(t, steps < 10, "%d steps", steps)
 	test.Must(c.Undo())(t)
 	answers := test.Must(want.Classify(t.Context(), rows, nil))(t)
 	test.FailIf(t, !mat.EqualApprox(b.answers.Classes, answers.Classes, 1e-9), "other answers than those of package qda")
 	test.FailIf(t, !bytes.Equal(save(t, c), file) || !slices.Equal(ask(t, c, queries[5]), alone), "asking has changed the classifier")
-	if p := b.answers.Classes.RawRowView(5); slices.Equal(p, alone[:3]) {
-		t.Error("nothing was borrowed")
-	}
+	p := b.answers.Classes.RawRowView(5)
+	test.FailIf(t, slices.Equal(p, alone[:3]), "nothing was borrowed")
 	s := test.Must(c.BeginSuggest(joined(queries...), d, 4))(t)
 	done(t, s)
 	suggested := test.Must(want.Suggest(t.Context(), rows, 4, nil))(t)
@@ -101,34 +99,27 @@ func TestSuggestionsNeedNothingTaught(t *testing.T) {
 
 func TestBatchesAreRefusedAndStopped(t *testing.T) {
 	c := fresh(t, Settings{NonePrior: 0.2})
-	if _, err := c.BeginClassify([]float32{1, 2}, 2); !errors.Is(err, qda.ErrNoExamples) {
-		t.Errorf("nothing taught: %v", err)
-	}
+	_, err := c.BeginClassify([]float32{1, 2}, 2)
+	test.FailIf(t, !errors.Is(err, qda.ErrNoExamples), "nothing taught: %v", err)
 	test.Must(c.Add("a", "", []float32{1, 2}))(t)
-	if _, err := c.BeginClassify([]float32{1, 2, 3}, 3); Code(err) != "dimension" {
-		t.Errorf("another length: %v", err)
-	}
-	if _, err := c.BeginSuggest([]float32{1, 2, 3}, 3, 1); Code(err) != "dimension" {
-		t.Errorf("another length: %v", err)
-	}
-	if _, err := c.BeginClassify([]float32{1, 2, 3}, 2); Code(err) != "dimension" {
-		t.Errorf("one and a half vectors: %v", err)
-	}
+	_, err = c.BeginClassify([]float32{1, 2, 3}, 3)
+	test.FailIf(t, Code(err) != "dimension", "another length: %v", err)
+	_, err = c.BeginSuggest([]float32{1, 2, 3}, 3, 1)
+	test.FailIf(t, Code(err) != "dimension", "another length: %v", err)
+	_, err = c.BeginClassify([]float32{1, 2, 3}, 2)
+	test.FailIf(t, Code(err) != "dimension", "one and a half vectors: %v", err)
 	nan := float32(0)
 	nan /= nan
-	if _, err := c.BeginClassify([]float32{1, 2, 3, nan}, 2); Code(err) != "value" {
-		t.Errorf("NaN: %v", err)
-	}
+	_, err = c.BeginClassify([]float32{1, 2, 3, nan}, 2)
+	test.FailIf(t, Code(err) != "value", "NaN: %v", err)
 	none := test.Must(c.BeginClassify(nil, 2))(t)
 	if done(t, none); len(none.answers.None) != 0 {
 		t.Errorf("answers to nothing: %v", none.answers)
 	}
 	b := test.Must(c.BeginClassify(slices.Repeat([]float32{1, 2}, 1000), 2))(t)
-	if more, _, _, err := b.Step(); !more || err != nil {
-		t.Fatal(more, err)
-	}
+	more, _, _, err := b.Step()
+	test.StopIf(t, !more || err != nil, "%v %v", more, err)
 	b.Stop()
-	if more, _, _, _ := b.Step(); more || b.answers != nil {
-		t.Error("goes on after it was stopped")
-	}
+	more, _, _, _ = b.Step()
+	test.FailIf(t, more || b.answers != nil, "goes on after it was stopped")
 }

@@ -41,22 +41,19 @@ func second[T any](_ T, err error) error { return err }
 
 func fresh(t *testing.T, s Settings) *Classifier {
 	t.Helper()
-	c := test.Must(New(s, nil))(t)
-	return c
+	return test.Must(New(s, nil))(t)
 }
 
 // learned returns a prior as learned ones are: with one scale matrix for the session.
 func learned(t *testing.T, d int) *Prior {
 	t.Helper()
 	file := test.Must(model.EncodePrior(modeltest.Prior(d)))(t)
-	p := test.Must(DecodePrior(file))(t)
-	return p
+	return test.Must(DecodePrior(file))(t)
 }
 
 func under(t *testing.T, s Settings, p *Prior) *Classifier {
 	t.Helper()
-	c := test.Must(New(s, p))(t)
-	return c
+	return test.Must(New(s, p))(t)
 }
 
 func ask(t *testing.T, c *Classifier, x []float32) []float64 {
@@ -91,22 +88,18 @@ func TestUndoIsExact(t *testing.T) {
 			test.StopIf(t, math.Abs(v-taught[i]) > 1e-9, "opened: %v, want %v", v, taught[i])
 		}
 		for i := len(files) - 2; i >= 0; i-- {
-			if s, err := c.Undo(); s == nil || err != nil {
-				t.Fatal(s, err)
-			}
+			s, err := c.Undo()
+			test.StopIf(t, s == nil || err != nil, "%v %v", s, err)
 			test.StopIf(t, !bytes.Equal(save(t, c), files[i]), "step %d: another file", i)
-			if got := answers(t, c, query); !slices.Equal(got, states[i]) {
-				t.Fatalf("step %d: %v, want %v", i, got, states[i])
-			}
+			got := answers(t, c, query)
+			test.StopIf(t, !slices.Equal(got, states[i]), "step %d: %v, want %v", i, got, states[i])
 		}
 		for i, want := range files[1:] {
-			if s, err := c.Redo(); s == nil || err != nil || !bytes.Equal(save(t, c), want) {
-				t.Fatalf("step %d was not done again: %v %v", i, s, err)
-			}
+			s, err := c.Redo()
+			test.StopIf(t, s == nil || err != nil || !bytes.Equal(save(t, c), want), "step %d was not done again: %v %v", i, s, err)
 		}
-		if s, err := c.Redo(); s != nil || err != nil || !slices.Equal(answers(t, c, query), taught) {
-			t.Fatalf("all done again: %v %v, %v for %v", s, err, answers(t, c, query), taught)
-		}
+		s, err := c.Redo()
+		test.StopIf(t, s != nil || err != nil || !slices.Equal(answers(t, c, query), taught), "all done again: %v %v, %v for %v", s, err, answers(t, c, query), taught)
 	}
 }
 
@@ -123,8 +116,7 @@ func answers(t *testing.T, c *Classifier, x []float32) []float64 {
 
 func save(t *testing.T, c *Classifier) []byte {
 	t.Helper()
-	b := test.Must(c.Save())(t)
-	return b
+	return test.Must(c.Save())(t)
 }
 
 // change makes one change at random and reports whether it was possible.
@@ -195,9 +187,8 @@ func TestGroupIsOneExample(t *testing.T) {
 		ids = append(ids, id)
 		test.Must(c.Add("b", "", all[1][i]))(t)
 	}
-	if k := c.Classes()[0]; len(k.Bursts) != 1 || len(k.Examples) != 3 {
-		t.Errorf("%d examples count as %d", len(k.Examples), len(k.Bursts))
-	}
+	k := c.Classes()[0]
+	test.FailIf(t, len(k.Bursts) != 1 || len(k.Examples) != 3, "%d examples count as %d", len(k.Examples), len(k.Bursts))
 	test.OK(t, c.Remove(ids[1]))
 	test.OK(t, c.Remove(ids[2]))
 	one := fresh(t, s)
@@ -207,9 +198,8 @@ func TestGroupIsOneExample(t *testing.T) {
 		}
 		test.Must(one.Add("b", "", all[1][i]))(t)
 	}
-	if got, want := ask(t, c, all[0][5]), ask(t, one, all[0][5]); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	got, want := ask(t, c, all[0][5]), ask(t, one, all[0][5])
+	test.FailIf(t, !slices.Equal(got, want), "%v, want %v", got, want)
 }
 
 // What the documentation says the default is worth holds in kind: on classes that are
@@ -282,9 +272,8 @@ func TestPredictionsAllocateNothing(t *testing.T) {
 	again := test.Must(OpenUnder(save(t, c), learned(t, 64)))(t)
 	p := make([]float64, 5)
 	for _, c := range []*Classifier{c, again} {
-		if n := testing.AllocsPerRun(100, func() { _, _ = c.ProbabilitiesTo(p, all[1][5]) }); n > 0 {
-			t.Errorf("%v allocations", n)
-		}
+		n := testing.AllocsPerRun(100, func() { _, _ = c.ProbabilitiesTo(p, all[1][5]) })
+		test.FailIf(t, n > 0, "%v allocations", n)
 	}
 }
 
@@ -320,14 +309,12 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 		label  string
 		vector []float32
 	}{{"a", []float32{1, float32(math.NaN())}}, {"\t", []float32{1, 2}}, {"b", nil}} {
-		if _, err := c.Add(x.label, "", x.vector); err == nil {
-			t.Errorf("%q %v was taken", x.label, x.vector)
-		}
+		_, err := c.Add(x.label, "", x.vector)
+		test.FailIf(t, err == nil, "%q %v was taken", x.label, x.vector)
 		test.FailIf(t, c.Dim() != 0 || c.Len() != 1, "after %q %v: %d numbers, %d classes", x.label, x.vector, c.Dim(), c.Len())
 	}
-	if undone, err := c.Undo(); undone == nil || err != nil || c.Len() != 0 {
-		t.Errorf("the class was not taken back: %v, %v", undone, err)
-	}
+	undone, err := c.Undo()
+	test.FailIf(t, undone == nil || err != nil || c.Len() != 0, "the class was not taken back: %v, %v", undone, err)
 }
 
 // What a file cannot hold is refused when it is taught, and what is held can be saved.
@@ -341,23 +328,20 @@ func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 	}
 	long := strings.Repeat("a", model.MaxLabel)
 	for _, label := range []string{long + "a", " ", "a\n\x01b", "none of THESE"} {
-		if _, err := c.Add(label, "", []float32{1, 2}); Code(err) != "label" {
-			t.Errorf("the label %q: %v", label, err)
-		}
+		_, err := c.Add(label, "", []float32{1, 2})
+		test.FailIf(t, Code(err) != "label", "the label %q: %v", label, err)
 	}
 	test.Must(c.Add(long, "", []float32{1, 2}))(t)
 	_, more := c.Add("0", "", []float32{1, 2})
 	for what, err := range map[string]error{"a class": second(c.AddClass("b")), "an example": more} {
 		test.FailIf(t, Code(err) != "limit", "%s too many: %v", what, err)
 	}
-	if _, err := c.Save(); err != nil || c.Len() != model.MaxClasses {
-		t.Errorf("%d classes, %v", c.Len(), err)
-	}
+	_, err := c.Save()
+	test.FailIf(t, err != nil || c.Len() != model.MaxClasses, "%d classes, %v", c.Len(), err)
 	other := fresh(t, Settings{})
 	test.Must(other.Add("b", "", []float32{1, 2}))(t)
-	if _, err := Merge(c, other); Code(err) != "limit" {
-		t.Errorf("merged: %v", err)
-	}
+	_, err = Merge(c, other)
+	test.FailIf(t, Code(err) != "limit", "merged: %v", err)
 }
 
 // The zero Classifier is a new one, and the default prior the one that nil stands for.
@@ -387,15 +371,12 @@ func TestExtractorsOfOneNameAndOtherFiles(t *testing.T) {
 	}
 	one := made("11")
 	test.OK(t, one.Identify(model.Extractor{ID: "a"}))
-	if err := one.Identify(model.Extractor{ID: "a", SHA256: "22"}); Code(err) != "extractor" {
-		t.Errorf("other files, after the same name without them: %v", err)
-	}
-	if _, err := Merge(one, made("22")); Code(err) != "extractor" {
-		t.Errorf("merged with other files: %v", err)
-	}
-	if _, err := Merge(one, made("")); err != nil {
-		t.Errorf("merged with files that are not known: %v", err)
-	}
+	err := one.Identify(model.Extractor{ID: "a", SHA256: "22"})
+	test.FailIf(t, Code(err) != "extractor", "other files, after the same name without them: %v", err)
+	_, err = Merge(one, made("22"))
+	test.FailIf(t, Code(err) != "extractor", "merged with other files: %v", err)
+	_, err = Merge(one, made(""))
+	test.FailIf(t, err != nil, "merged with files that are not known: %v", err)
 }
 
 // Groups of the same name in two classifiers are different things, classes are not.
@@ -407,7 +388,6 @@ func TestMergeKeepsGroupsApart(t *testing.T) {
 		test.Must(c.Add("x", "g", all[i]))(t)
 	}
 	both := test.Must(Merge(a, b))(t)
-	if k := both.Classes(); len(k) != 1 || len(k[0].Bursts) != 2 || len(k[0].Examples) != 4 || both.Settings() != a.Settings() {
-		t.Errorf("%+v", k)
-	}
+	k := both.Classes()
+	test.FailIf(t, len(k) != 1 || len(k[0].Bursts) != 2 || len(k[0].Examples) != 4 || both.Settings() != a.Settings(), "%+v", k)
 }

@@ -65,9 +65,8 @@ func TestStandardisedAnswersAreThoseOfStandardisedNumbers(t *testing.T) {
 			expect, err2 := want.Predict(scaled(of, x))
 			test.StopIf(t, err != nil || err2 != nil, "%v %v", err, err2)
 			for j, p := range append(got.Probabilities, got.None) {
-				if w := append(expect.Probabilities, expect.None)[j]; math.Abs(p-w) > 1e-5 {
-					t.Errorf("%s: probability %d is %v, want %v", what, j, p, w)
-				}
+				w := append(expect.Probabilities, expect.None)[j]
+				test.FailIf(t, math.Abs(p-w) > 1e-5, "%s: probability %d is %v, want %v", what, j, p, w)
 			}
 			batch, batchWant = append(batch, x), append(batchWant, scaled(of, x))
 		}
@@ -105,9 +104,8 @@ func TestScalesThatCannotBe(t *testing.T) {
 		},
 	} {
 		var e *Error
-		if err := do(); !errors.As(err, &e) || e.Code != "value" {
-			t.Errorf("%s: %v", what, err)
-		}
+		err := do()
+		test.FailIf(t, !errors.As(err, &e) || e.Code != "value", "%s: %v", what, err)
 	}
 	// One example, and two that are alike, have no deviation: an answer without NaN.
 	for range 2 {

@@ -32,9 +32,7 @@ func TestFilesForJSSayItInTheirNames(t *testing.T) {
 		name := strings.TrimSuffix(strings.TrimSuffix(path, ".go"), "_test")
 		for _, i := range f.Imports {
 			for _, p := range onlyInJS {
-				if strings.HasPrefix(strings.Trim(i.Path.Value, `"`), p) && !strings.HasSuffix(name, "_js") {
-					t.Errorf("%s imports %s: its name must end in _js.go or _js_test.go", path, i.Path.Value)
-				}
+				test.FailIf(t, strings.HasPrefix(strings.Trim(i.Path.Value, `"`), p) && !strings.HasSuffix(name, "_js"), "%s imports %s: its name must end in _js.go or _js_test.go", path, i.Path.Value)
 			}
 		}
 		return nil

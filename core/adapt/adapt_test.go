@@ -55,8 +55,7 @@ func world(seed uint64, classes, pictures int, width float64) Session {
 
 func learn(t *testing.T, p *model.Prior, sessions ...Session) *Learned {
 	t.Helper()
-	l := test.Must(Learn(t.Context(), p, sessions))(t)
-	return l
+	return test.Must(Learn(t.Context(), p, sessions))(t)
 }
 
 func TestItPaysWhereClassesVaryAlikeAndOnlyThere(t *testing.T) {
@@ -78,9 +77,8 @@ func TestItPaysWhereClassesVaryAlikeAndOnlyThere(t *testing.T) {
 		samples := test.Must(m.ask(context.Background(), p.NIW, classes, 1))(t)
 		return judge(p.Session.Population, samples, 0)
 	}
-	if a, b := seen(plain()), seen(l.Prior); b.Accuracy < a.Accuracy+0.05 || b.Loss > a.Loss-0.05 || b.AUROC < a.AUROC {
-		t.Errorf("classes never seen: %+v before, %+v after", a, b)
-	}
+	a, b := seen(plain()), seen(l.Prior)
+	test.FailIf(t, b.Accuracy < a.Accuracy+0.05 || b.Loss > a.Loss-0.05 || b.AUROC < a.AUROC, "classes never seen: %+v before, %+v after", a, b)
 	if l := learn(t, plain(), world(1, 12, 8, 0.7)); l.Prior != nil {
 		t.Errorf("nothing is to be learned: %+v", l)
 	}
@@ -124,9 +122,8 @@ func TestWhatIsLearnedIsWhatASessionOfAllClassesHas(t *testing.T) {
 	}
 	scale := got.At(0, 0) / want.At(0, 0)
 	for i := range dim {
-		if v := p.NIW.M[i] + mean[i]/total; math.Abs(v-l.Prior.NIW.M[i]) > 1e-9 {
-			t.Errorf("m[%d] is %v, want %v", i, l.Prior.NIW.M[i], v)
-		}
+		v := p.NIW.M[i] + mean[i]/total
+		test.FailIf(t, math.Abs(v-l.Prior.NIW.M[i]) > 1e-9, "m[%d] is %v, want %v", i, l.Prior.NIW.M[i], v)
 		for j := range i + 1 {
 			test.FailIf(t, math.Abs(got.At(i, j)-scale*want.At(i, j)) > 1e-9, "S[%d,%d] is %v, want %v", i, j, got.At(i, j), scale*want.At(i, j))
 		}
@@ -148,9 +145,8 @@ func TestTheSameComesOfTheSame(t *testing.T) {
 	var files [2][]byte
 	for i := range files {
 		var err error
-		if files[i], err = model.EncodePrior(learn(t, plain(), world(6, 8, 6, 4)).Prior); err != nil {
-			t.Fatal(err)
-		}
+		files[i], err = model.EncodePrior(learn(t, plain(), world(6, 8, 6, 4)).Prior)
+		test.OK(t, err)
 	}
 	test.FailIf(t, !bytes.Equal(files[0], files[1]), "two files of the same pictures differ")
 }
@@ -158,30 +154,25 @@ func TestTheSameComesOfTheSame(t *testing.T) {
 func TestWhatCannotBeLearnedFromIsRefused(t *testing.T) {
 	var few *TooLittleError
 	for _, s := range [][]Session{nil, {world(1, 3, 9, 4)}, {world(1, 9, 2, 4)}, {world(1, 2, 5, 4), world(2, 2, 5, 4)}} {
-		if _, err := Learn(t.Context(), plain(), s); !errors.As(err, &few) {
-			t.Errorf("%d sessions: %v", len(s), err)
-		}
+		_, err := Learn(t.Context(), plain(), s)
+		test.FailIf(t, !errors.As(err, &few), "%d sessions: %v", len(s), err)
 	}
 	long := world(1, 6, 4, 4)
 	long[2][1] = append(long[2][1], 1)
 	var d *niw.DimensionError
-	if _, err := Learn(t.Context(), plain(), []Session{long}); !errors.As(err, &d) || d.Got != dim+1 {
-		t.Errorf("an embedding too long: %v", err)
-	}
+	_, err := Learn(t.Context(), plain(), []Session{long})
+	test.FailIf(t, !errors.As(err, &d) || d.Got != dim+1, "an embedding too long: %v", err)
 	far := world(1, 6, 4, 4)
 	far[0][0][0] = 1e30
 	var v *niw.ValueError
-	if _, err := Learn(t.Context(), plain(), []Session{far}); !errors.As(err, &v) {
-		t.Errorf("an embedding far away: %v", err)
-	}
+	_, err = Learn(t.Context(), plain(), []Session{far})
+	test.FailIf(t, !errors.As(err, &v), "an embedding far away: %v", err)
 	p := plain()
 	p.Session.Shared = 0
-	if _, err := Learn(t.Context(), p, []Session{world(1, 6, 4, 4)}); !errors.As(err, &v) {
-		t.Errorf("a prior for a covariance of each class: %v", err)
-	}
+	_, err = Learn(t.Context(), p, []Session{world(1, 6, 4, 4)})
+	test.FailIf(t, !errors.As(err, &v), "a prior for a covariance of each class: %v", err)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Learn(stopped, plain(), []Session{world(1, 6, 4, 4)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the caller gave up: %v", err)
-	}
+	_, err = Learn(stopped, plain(), []Session{world(1, 6, 4, 4)})
+	test.FailIf(t, !errors.Is(err, context.Canceled), "after the caller gave up: %v", err)
 }

@@ -96,9 +96,8 @@ func TestSpanKeepsInnerProducts(t *testing.T) {
 	sum.AddVec(task.Support.RowView(1), task.Support.RowView(2))
 	task.Support.SetRow(7, sum.RawVector().Data)
 	s := NewSpan(task.Support)
-	if _, r := s.Coords.Dims(); r != 7 {
-		t.Errorf("rank %d, want 7", r)
-	}
+	_, r := s.Coords.Dims()
+	test.FailIf(t, r != 7, "rank %d, want 7", r)
 	var want, got mat.Dense
 	want.Mul(queries, task.Support.T())
 	got.Mul(s.Project(queries), s.Coords.T())
@@ -112,9 +111,8 @@ func TestSpanKeepsInnerProducts(t *testing.T) {
 
 func TestSpanOfZeros(t *testing.T) {
 	s := NewSpan(mat.NewDense(4, 6, nil))
-	if got := s.Project(mat.NewDense(2, 6, []float64{1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0})); mat.Norm(got, 1) != 0 {
-		t.Errorf("coordinates %v in the span of nothing", got.RawMatrix().Data)
-	}
+	got := s.Project(mat.NewDense(2, 6, []float64{1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0}))
+	test.FailIf(t, mat.Norm(got, 1) != 0, "coordinates %v in the span of nothing", got.RawMatrix().Data)
 }
 
 func TestCentroidByHand(t *testing.T) {
@@ -261,9 +259,8 @@ func TestLogisticStopsWhereTheGradientVanishes(t *testing.T) {
 	x := append(append([]float64{}, m.w.RawMatrix().Data...), m.b...)
 	grad := make([]float64, len(x))
 	newLogisticLoss(task, m.penalty()).loss(grad, x)
-	if g := length(grad); g > 1e-4 {
-		t.Errorf("gradient of length %v at the optimum", g)
-	}
+	g := length(grad)
+	test.FailIf(t, g > 1e-4, "gradient of length %v at the optimum", g)
 }
 
 func TestNeighboursVotes(t *testing.T) {
@@ -283,21 +280,18 @@ func TestNeighboursAmongEquals(t *testing.T) {
 	task := Task{Support: mat.NewDense(4, 1, []float64{3, 9, 1, -9}), Labels: []int{0, 0, 1, 1}, Way: 2}
 	for atMostShot, want := range map[bool]int{true: 1, false: 0} {
 		scores := scoresOf(t, &Neighbours{K: 2, AtMostShot: atMostShot}, task, mat.NewDense(1, 1, []float64{0}))
-		if got := metrics.Best(scores.RawRowView(0)); got != want {
-			t.Errorf("nearest wins %v: class %d, want %d", atMostShot, got, want)
-		}
+		got := metrics.Best(scores.RawRowView(0))
+		test.FailIf(t, got != want, "nearest wins %v: class %d, want %d", atMostShot, got, want)
 	}
 }
 
 func TestNeighboursWithOneRowEach(t *testing.T) {
 	task := Task{Support: mat.NewDense(4, 1, []float64{3, 2, 1, 9}), Labels: []int{0, 1, 2, 3}, Way: 4}
 	query := mat.NewDense(1, 1, []float64{0.9})
-	if got := metrics.Best(scoresOf(t, &Neighbours{K: 3}, task, query).RawRowView(0)); got != 0 {
-		t.Errorf("votes alone chose class %d, want the first", got)
-	}
-	if got := metrics.Best(scoresOf(t, &Neighbours{K: 3, AtMostShot: true}, task, query).RawRowView(0)); got != 2 {
-		t.Errorf("the nearest row is of class 2, got %d", got)
-	}
+	got := metrics.Best(scoresOf(t, &Neighbours{K: 3}, task, query).RawRowView(0))
+	test.FailIf(t, got != 0, "votes alone chose class %d, want the first", got)
+	got = metrics.Best(scoresOf(t, &Neighbours{K: 3, AtMostShot: true}, task, query).RawRowView(0))
+	test.FailIf(t, got != 2, "the nearest row is of class 2, got %d", got)
 }
 
 // Every method must learn what is easy: well separated classes.

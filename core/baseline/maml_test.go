@@ -85,9 +85,8 @@ func TestMAMLStepsRaiseTheLikelihood(t *testing.T) {
 		}
 		return sum
 	}
-	if a, b, c := likelihood(0), likelihood(1), likelihood(20); !(a < b && b < c) {
-		t.Errorf("log likelihood %v after no step, %v after one, %v after 20", a, b, c)
-	}
+	a, b, c := likelihood(0), likelihood(1), likelihood(20)
+	test.FailIf(t, !(a < b && b < c), "log likelihood %v after no step, %v after one, %v after 20", a, b, c)
 }
 
 func TestTrainMAMLLowersTheLoss(t *testing.T) {

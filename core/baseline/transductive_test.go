@@ -46,9 +46,8 @@ func TestNearest(t *testing.T) {
 			test.StopIf(t, e.to != order[k+1] || math.Abs(e.weight-dot(x.RawRowView(i), x.RawRowView(e.to))) > 1e-14, "neighbour %d of row %d is %v, want row %d", k, i, e, order[k+1])
 		}
 	}
-	if g := nearest(x.Slice(0, 1, 0, 4).(*mat.Dense), 5); len(g) != 1 || len(g[0]) != 0 {
-		t.Errorf("a single row has neighbours %v", g)
-	}
+	g := nearest(x.Slice(0, 1, 0, 4).(*mat.Dense), 5)
+	test.FailIf(t, len(g) != 1 || len(g[0]) != 0, "a single row has neighbours %v", g)
 }
 
 // The oracle is the inverse of I - alpha D^-½ W D^-½ as a matrix.
@@ -99,9 +98,8 @@ func TestPropagationMatchesTheInverse(t *testing.T) {
 		row := z.RawRowView(6 + i)
 		for c, v := range row {
 			want := v / (row[0] + row[1] + row[2])
-			if p := math.Exp(got.At(i, c)); math.Abs(p-want) > 1e-9 {
-				t.Errorf("query %d, class %d: %.12g, want %.12g", i, c, p, want)
-			}
+			p := math.Exp(got.At(i, c))
+			test.FailIf(t, math.Abs(p-want) > 1e-9, "query %d, class %d: %.12g, want %.12g", i, c, p, want)
 		}
 	}
 }
@@ -116,9 +114,8 @@ func TestPropagationWithoutAPath(t *testing.T) {
 	m.ScoreTogether(got, queries)
 	for i := range 2 {
 		for c := range 2 {
-			if v := got.At(i, c); math.Abs(v-math.Log(0.5)) > 1e-9 {
-				t.Errorf("query %d, class %d: %v, want log 1/2", i, c, v)
-			}
+			v := got.At(i, c)
+			test.FailIf(t, math.Abs(v-math.Log(0.5)) > 1e-9, "query %d, class %d: %v, want log 1/2", i, c, v)
 		}
 	}
 }
@@ -176,9 +173,8 @@ func TestLaplacianByHand(t *testing.T) {
 	got := mat.NewDense(3, 2, nil)
 	m.ScoreTogether(got, queries)
 	for i, want := range y {
-		if p := math.Exp(got.At(i, 0)); math.Abs(p-want) > 1e-4 {
-			t.Errorf("query %d: %v, want %v", i, p, want)
-		}
+		p := math.Exp(got.At(i, 0))
+		test.FailIf(t, math.Abs(p-want) > 1e-4, "query %d: %v, want %v", i, p, want)
 	}
 }
 
@@ -224,8 +220,7 @@ func TestTransductiveMethods(t *testing.T) {
 		test.FailIf(t, right < 43, "%s: %d of 45 right", method.Name, right)
 		one := mat.NewDense(1, way, nil)
 		m.ScoreTogether(one, queries.Slice(0, 1, 0, d).(*mat.Dense))
-		if row := one.RawRowView(0); math.IsNaN(row[0]) || row[0] != slices.Max(row) {
-			t.Errorf("%s: a single query has %v", method.Name, row)
-		}
+		row := one.RawRowView(0)
+		test.FailIf(t, math.IsNaN(row[0]) || row[0] != slices.Max(row), "%s: a single query has %v", method.Name, row)
 	}
 }

@@ -24,15 +24,13 @@ func checkCounted(t *testing.T, s *Set) {
 	row := make([]float64, 5)
 	for i := range 12 {
 		for j, v := range s.RowTo(row, i) {
-			if want := float64(5*i+j-20) / 8; v != want {
-				t.Errorf("row %d column %d: got %v, want %v", i, j, v, want)
-			}
+			want := float64(5*i+j-20) / 8
+			test.FailIf(t, v != want, "row %d column %d: got %v, want %v", i, j, v, want)
 		}
 		test.FailIf(t, s.Labels[i] != i/3, "label of row %d: got %d, want %d", i, s.Labels[i], i/3)
 	}
-	if got := s.ClassRows(2); len(got) != 3 || got[0] != 6 || got[2] != 8 {
-		t.Errorf("rows of class 2: got %v, want [6 7 8]", got)
-	}
+	got := s.ClassRows(2)
+	test.FailIf(t, len(got) != 3 || got[0] != 6 || got[2] != 8, "rows of class 2: got %v, want [6 7 8]", got)
 }
 
 func TestLoadReadsWhatNumpyWrote(t *testing.T) {
@@ -51,9 +49,8 @@ func TestLoadJoinsTheDescription(t *testing.T) {
 		got, err := s.Split(split)
 		test.FailIf(t, err != nil || fmt.Sprint(got) != want, "split %q: got %v, %v, want %v", split, got, err, want)
 	}
-	if got := s.Mean(s.ClassRows(0)); got[0] != (-20.0-15-10)/8/3 {
-		t.Errorf("mean of class 0 starts with %v", got[0])
-	}
+	got := s.Mean(s.ClassRows(0))
+	test.FailIf(t, got[0] != (-20.0-15-10)/8/3, "mean of class 0 starts with %v", got[0])
 	if got := s.Rows([]int{3, 0}); fmt.Sprint(got) != "[9 10 11 0 1 2]" {
 		t.Errorf("rows of classes 3 and 0: %v", got)
 	}
@@ -93,15 +90,13 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	write([]int32{7, -1, math.MaxInt32})
-	if s, err = Load(path); err != nil || fmt.Sprint(s.Groups) != want {
-		t.Errorf("beside a .npy: %v, %v", s, err)
-	}
+	s, err = Load(path)
+	test.FailIf(t, err != nil || fmt.Sprint(s.Groups) != want, "beside a .npy: %v, %v", s, err)
 	for _, bad := range []any{[]int32{1, 2}, []float32{1, 2, 3}} {
 		write(bad)
 		var f *FileError
-		if _, err = Load(path); !errors.As(err, &f) || !strings.Contains(f.File, "x.groups.npy") || f.Remedy == "" {
-			t.Errorf("groups %v beside a .npy: %v", bad, err)
-		}
+		_, err = Load(path)
+		test.FailIf(t, !errors.As(err, &f) || !strings.Contains(f.File, "x.groups.npy") || f.Remedy == "", "groups %v beside a .npy: %v", bad, err)
 	}
 }
 
@@ -112,8 +107,7 @@ func TestBadInputIsNamed(t *testing.T) {
 	nan := []float32{1, 2, float32(math.NaN()), 4}
 	inf := []float32{1, 2, 3, float32(math.Inf(1))}
 	meta := func(text string) *Meta {
-		m := test.Must(DecodeMeta("x.json", []byte(text)))(t)
-		return m
+		return test.Must(DecodeMeta("x.json", []byte(text)))(t)
 	}
 	npz := func(x []float32, labels []int32, m *Meta) func() error {
 		return func() error { _, err := DecodeNPZ("x.npz", writeNPZ(t, x, 2, labels), m); return err }
@@ -179,32 +173,27 @@ func TestLabelsMayBeNamesAndSplitsNumbers(t *testing.T) {
 			test.OK(t, err)
 			s, err := DecodeNPY("x.npy", npyBytes("<f4", "(3, 1)", []float32{1, 2, 3}), labels, m)
 			test.StopIf(t, err != nil, "%s: %v", what, err)
-			if got := fmt.Sprint(s.Classes[:2], s.Labels, s.Splits); got != "[b éc] [0 1 0] map[test:[0] train:[1]]" {
-				t.Errorf("%s, %s: %s", what, json, got)
-			}
+			got := fmt.Sprint(s.Classes[:2], s.Labels, s.Splits)
+			test.FailIf(t, got != "[b éc] [0 1 0] map[test:[0] train:[1]]", "%s, %s: %s", what, json, got)
 		}
 	}
 	m := test.Must(DecodeMeta("x.json", []byte(`{"classes":["a"]}`)))(t)
-	if _, err := DecodeNPY("x.npy", npyBytes("<f4", "(3, 1)", []float32{1, 2, 3}), npyBytes("<U2", "(3,)", wide), m); err == nil || !strings.Contains(err.Error(), `class "b"`) {
-		t.Errorf("a name that the .json does not have: %v", err)
-	}
-	if _, err := DecodeNPY("x.npy", npyBytes("<U2", "(3, 1)", wide), npyOf([]int32{0, 0, 0}), nil); err == nil || !strings.Contains(err.Error(), "text, not real numbers") {
-		t.Errorf("embeddings of text: %v", err)
-	}
+	_, err := DecodeNPY("x.npy", npyBytes("<f4", "(3, 1)", []float32{1, 2, 3}), npyBytes("<U2", "(3,)", wide), m)
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), `class "b"`), "a name that the .json does not have: %v", err)
+	_, err = DecodeNPY("x.npy", npyBytes("<U2", "(3, 1)", wide), npyOf([]int32{0, 0, 0}), nil)
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "text, not real numbers"), "embeddings of text: %v", err)
 }
 
 func TestDuplicateClassNamesAreRefused(t *testing.T) {
-	if _, err := DecodeMeta("x.json", []byte(`{"classes":["a","a"]}`)); err == nil {
-		t.Error("two classes of one name were accepted")
-	}
+	_, err := DecodeMeta("x.json", []byte(`{"classes":["a","a"]}`))
+	test.FailIf(t, err == nil, "two classes of one name were accepted")
 }
 
 func TestMissingSplitSaysWhichThereAre(t *testing.T) {
 	s, err := Load(fixtures + "plain.npy")
 	test.OK(t, err)
-	if _, err = s.Split("evaluation"); err == nil || !strings.Contains(err.Error(), "all, test, train, val") {
-		t.Errorf("got %v", err)
-	}
+	_, err = s.Split("evaluation")
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "all, test, train, val"), "got %v", err)
 }
 
 func TestReadSplits(t *testing.T) {
@@ -219,9 +208,8 @@ func TestReadSplits(t *testing.T) {
 	write("test.csv", "filename,label\n1.jpg,c\n2.jpg,c\n3.jpg,b\n")
 	for path, want := range map[string]string{file: "map[test:[1 2]]", dir: "map[test:[1 2] train:[0 3]]"} {
 		s := test.Must(Load(fixtures + "plain.npy"))(t)
-		if err := s.ReadSplits(path); err != nil || fmt.Sprint(s.Splits) != want {
-			t.Errorf("%s: got %v, %v, want %s", path, s.Splits, err, want)
-		}
+		err := s.ReadSplits(path)
+		test.FailIf(t, err != nil || fmt.Sprint(s.Splits) != want, "%s: got %v, %v, want %s", path, s.Splits, err, want)
 	}
 }
 
@@ -230,9 +218,8 @@ func TestHugeShapeIsRefused(t *testing.T) {
 	head := "{'descr': '<f4', 'fortran_order': False, 'shape': (4000000, 4000), }\n"
 	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(head)), 0)
 	b = append(b, head...)
-	if _, err := DecodeNPY("x.npy", b, b, nil); err == nil {
-		t.Error("an array of 64 GB was read from 80 bytes")
-	}
+	_, err := DecodeNPY("x.npy", b, b, nil)
+	test.FailIf(t, err == nil, "an array of 64 GB was read from 80 bytes")
 }
 
 // A shape without numbers is refused at once, however long its other axis is.
@@ -240,9 +227,8 @@ func TestAShapeWithoutNumbersIsRefused(t *testing.T) {
 	for _, shape := range []string{"(0, 1000000000000000)", "(1000000000000000, 0)"} {
 		b := bytes.Replace(npyBytes("<f4", shape, []float32{}), []byte("'fortran_order': False"), []byte("'fortran_order':  True"), 1)
 		for _, embeddings := range [][]byte{b, npyBytes("<f4", shape, []float32{})} {
-			if _, err := DecodeNPY("x.npy", embeddings, npyOf([]int32{0}), nil); err == nil {
-				t.Errorf("shape %s was read", shape)
-			}
+			_, err := DecodeNPY("x.npy", embeddings, npyOf([]int32{0}), nil)
+			test.FailIf(t, err == nil, "shape %s was read", shape)
 		}
 	}
 }
@@ -279,9 +265,8 @@ func TestBombsAreRefusedInLittleMemory(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			var f *FileError
 			test.FailIf(t, !errors.As(err, &f) || !strings.Contains(err.Error(), c.want), "got %v, want %q", err, c.want)
-			if took := after.TotalAlloc - before.TotalAlloc; len(file) > 1<<20 || took > 24<<20 {
-				t.Errorf("%d bytes of file took %d bytes of memory", len(file), took)
-			}
+			took := after.TotalAlloc - before.TotalAlloc
+			test.FailIf(t, len(file) > 1<<20 || took > 24<<20, "%d bytes of file took %d bytes of memory", len(file), took)
 		})
 	}
 }

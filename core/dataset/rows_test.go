@@ -62,9 +62,8 @@ func TestRowsThatCannotBe(t *testing.T) {
 	}
 	for _, path := range []string{"gone.npz", fixtures + "emoji.json"} {
 		var wrong *FileError
-		if r, err := LoadRows(path); r != nil || !errors.As(err, &wrong) {
-			t.Errorf("%s: %v, %v", path, r, err)
-		}
+		r, err := LoadRows(path)
+		test.FailIf(t, r != nil || !errors.As(err, &wrong), "%s: %v, %v", path, r, err)
 	}
 }
 

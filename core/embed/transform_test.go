@@ -40,14 +40,12 @@ func TestApply(t *testing.T) {
 func TestApplyRejects(t *testing.T) {
 	cl2n := Transform{Kind: CL2N, Centre: []float64{1, 1}}
 	var dim *niw.DimensionError
-	if err := cl2n.ApplyTo(make([]float64, 3), make([]float64, 3)); !errors.As(err, &dim) {
-		t.Errorf("three numbers for a centre of two: got %v", err)
-	}
+	err := cl2n.ApplyTo(make([]float64, 3), make([]float64, 3))
+	test.FailIf(t, !errors.As(err, &dim), "three numbers for a centre of two: got %v", err)
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		var val *niw.ValueError
-		if err := cl2n.ApplyTo(make([]float64, 2), []float64{0, bad}); !errors.As(err, &val) || val.Index != 1 {
-			t.Errorf("%v: got %v, want a ValueError at index 1", bad, err)
-		}
+		err := cl2n.ApplyTo(make([]float64, 2), []float64{0, bad})
+		test.FailIf(t, !errors.As(err, &val) || val.Index != 1, "%v: got %v, want a ValueError at index 1", bad, err)
 	}
 	squared := Transform{Kind: L2, Power: 2}
 	test.FailIf(t, squared.ApplyTo(make([]float64, 1), []float64{1e200}) == nil, "overflow in the power passed")
@@ -56,9 +54,8 @@ func TestApplyRejects(t *testing.T) {
 func TestApplyInPlace(t *testing.T) {
 	x := []float64{3, -4}
 	tr := Transform{Kind: L2}
-	if err := tr.ApplyTo(x, x); err != nil || math.Abs(x[0]-0.6) > 1e-15 {
-		t.Fatalf("got %v, %v", x, err)
-	}
+	err := tr.ApplyTo(x, x)
+	test.StopIf(t, err != nil || math.Abs(x[0]-0.6) > 1e-15, "got %v, %v", x, err)
 }
 
 func TestValidate(t *testing.T) {
@@ -68,8 +65,7 @@ func TestValidate(t *testing.T) {
 		test.FailIf(t, bad.Validate(2) == nil, "%+v passed", bad)
 	}
 	for _, good := range []Transform{{Kind: None}, {Kind: L2, Power: 0.5}, {Kind: CL2N, Centre: []float64{1, 2}}} {
-		if err := good.Validate(2); err != nil {
-			t.Errorf("%+v: %v", good, err)
-		}
+		err := good.Validate(2)
+		test.FailIf(t, err != nil, "%+v: %v", good, err)
 	}
 }

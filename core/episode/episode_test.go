@@ -71,9 +71,8 @@ func TestUniformKeepsItsCounts(t *testing.T) {
 			shots[len(rows)] = true
 			unequal = unequal || len(rows) != len(e.Support[0])
 		}
-		if q := len(e.Query); q%(e.Way()+2) != 0 || q/(e.Way()+2) < 3 || q/(e.Way()+2) > 5 {
-			t.Fatalf("%d queries for %d classes and 2 unknown ones", q, e.Way())
-		}
+		q := len(e.Query)
+		test.StopIf(t, q%(e.Way()+2) != 0 || q/(e.Way()+2) < 3 || q/(e.Way()+2) > 5, "%d queries for %d classes and 2 unknown ones", q, e.Way())
 	}
 	test.FailIf(t, len(ways) != 5 || len(shots) != 4 || !unequal, "300 episodes had ways %v and shots %v, unequal %v", ways, shots, unequal)
 }
@@ -89,9 +88,8 @@ func TestEpisodeDependsOnSeedAndNumberOnly(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range want {
 		wg.Go(func() {
-			if got := b.Episode(49 - i); !reflect.DeepEqual(got, want[49-i]) {
-				t.Errorf("episode %d differs when drawn out of order", 49-i)
-			}
+			got := b.Episode(49 - i)
+			test.FailIf(t, !reflect.DeepEqual(got, want[49-i]), "episode %d differs when drawn out of order", 49-i)
 		})
 	}
 	wg.Wait()
@@ -122,20 +120,16 @@ func TestUniformIsUniform(t *testing.T) {
 
 func TestTooSmallPoolsAreRefused(t *testing.T) {
 	var few *TooFewError
-	if _, err := NewUniform(pool(equalSizes(4, 20)...), Fixed(5, 1, 1), 0); !errors.As(err, &few) || few.Have != 4 || few.Need != 5 {
-		t.Errorf("four classes for five ways: %v", err)
-	}
-	if _, err := NewUniform(pool(20, 20, 20, 20, 15), Fixed(5, 1, 15), 0); !errors.As(err, &few) || few.Class != "4" || few.Have != 15 || few.Need != 16 {
-		t.Errorf("15 rows for 16: %v", err)
-	}
-	if _, err := NewMetaDataset(pool(9, 9, 9, 9, 1), 0); !errors.As(err, &few) {
-		t.Errorf("one row for support and query: %v", err)
-	}
+	_, err := NewUniform(pool(equalSizes(4, 20)...), Fixed(5, 1, 1), 0)
+	test.FailIf(t, !errors.As(err, &few) || few.Have != 4 || few.Need != 5, "four classes for five ways: %v", err)
+	_, err = NewUniform(pool(20, 20, 20, 20, 15), Fixed(5, 1, 15), 0)
+	test.FailIf(t, !errors.As(err, &few) || few.Class != "4" || few.Have != 15 || few.Need != 16, "15 rows for 16: %v", err)
+	_, err = NewMetaDataset(pool(9, 9, 9, 9, 1), 0)
+	test.FailIf(t, !errors.As(err, &few), "one row for support and query: %v", err)
 	var bad *ConfigError
 	for _, c := range []Config{Fixed(0, 1, 1), Fixed(1, 0, 1), Fixed(1, 1, -1), {Way: Range{3, 2}, Shot: Exactly(1)}, {Way: Exactly(1), Shot: Exactly(1), UnknownClasses: -1}} {
-		if _, err := NewUniform(pool(20, 20), c, 0); !errors.As(err, &bad) {
-			t.Errorf("%+v: %v", c, err)
-		}
+		_, err := NewUniform(pool(20, 20), c, 0)
+		test.FailIf(t, !errors.As(err, &bad), "%+v: %v", c, err)
 	}
 }
 
@@ -208,9 +202,8 @@ func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
 	runs := make([][]Increment, 2)
 	for r := range runs {
 		var err error
-		if runs[r], err = c.Increments(base, novel, 9, r); err != nil {
-			t.Fatal(err)
-		}
+		runs[r], err = c.Increments(base, novel, 9, r)
+		test.OK(t, err)
 		test.StopIf(t, len(runs[r]) != 3 || len(runs[r][0].Classes) != 8 || len(runs[r][2].Classes) != 5, "%d sessions", len(runs[r]))
 		used := map[int]bool{}
 		classes := map[int]bool{}
@@ -229,8 +222,7 @@ func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {
 			}
 		}
 	}
-	if most := (8 + 12) * 4; len(heldOut) > most {
-		t.Errorf("%d rows are held out over two runs, want the same %d at most", len(heldOut), most)
-	}
+	most := (8 + 12) * 4
+	test.FailIf(t, len(heldOut) > most, "%d rows are held out over two runs, want the same %d at most", len(heldOut), most)
 	test.FailIf(t, !reflect.DeepEqual(runs[0][0], runs[1][0]) || reflect.DeepEqual(runs[0][1], runs[1][1]), "runs must share the base session and differ in the others")
 }

@@ -77,9 +77,8 @@ func TestNoSamplerAsksAboutAGroupItTaught(t *testing.T) {
 					test.StopIf(t, !reflect.DeepEqual(e, s.Episode(i)), "%T: an episode drawn twice differs", s)
 				}
 				e := uniform.Episode(i)
-				if q := len(e.Query); q%(e.Way()+2) != 0 || q/(e.Way()+2) < 2 || q/(e.Way()+2) > 7 {
-					t.Fatalf("%d queries for %d classes and 2 unknown ones", q, e.Way())
-				}
+				q := len(e.Query)
+				test.StopIf(t, q%(e.Way()+2) != 0 || q/(e.Way()+2) < 2 || q/(e.Way()+2) > 7, "%d queries for %d classes and 2 unknown ones", q, e.Way())
 				for _, label := range meta.Episode(i).QueryLabel {
 					test.FailIf(t, label == Unknown, "an unknown query without having asked for one")
 				}
@@ -96,9 +95,8 @@ func TestIncrementalKeepsGroupsApart(t *testing.T) {
 	for n, s := range sessions {
 		checkGroups(t, &p, s.Support, slices.Concat(s.Query...))
 		for j := range s.Classes {
-			if want := map[bool]int{true: 12, false: 5}[n == 0]; len(s.Support[j]) != want || len(s.Query[j]) != 5 {
-				t.Errorf("session %d: %d support and %d query rows", n, len(s.Support[j]), len(s.Query[j]))
-			}
+			want := map[bool]int{true: 12, false: 5}[n == 0]
+			test.FailIf(t, len(s.Support[j]) != want || len(s.Query[j]) != 5, "session %d: %d support and %d query rows", n, len(s.Support[j]), len(s.Query[j]))
 		}
 	}
 }
@@ -107,22 +105,18 @@ func TestIncrementalKeepsGroupsApart(t *testing.T) {
 // asked.
 func TestGroupsThatCannotBeKeptApartAreRefused(t *testing.T) {
 	var few *TooFewError
-	if _, err := NewUniform(groupsOf(repeated(5, 20)...), Fixed(5, 1, 1), 0); !errors.As(err, &few) || !few.Grouped || few.Have != 1 || few.Need != 2 {
-		t.Errorf("one group a class: %v", err)
-	}
-	if _, err := NewUniform(groupsOf(repeated(5, 10, 10)...), Fixed(5, 5, 10), 0); err != nil {
-		t.Errorf("two groups of ten for five shots and ten queries: %v", err)
-	}
-	if _, err := NewUniform(groupsOf(repeated(5, 10, 10)...), Fixed(5, 5, 11), 0); !errors.As(err, &few) || !few.Grouped {
-		t.Errorf("two groups of ten for eleven queries: %v", err)
-	}
+	_, err := NewUniform(groupsOf(repeated(5, 20)...), Fixed(5, 1, 1), 0)
+	test.FailIf(t, !errors.As(err, &few) || !few.Grouped || few.Have != 1 || few.Need != 2, "one group a class: %v", err)
+	_, err = NewUniform(groupsOf(repeated(5, 10, 10)...), Fixed(5, 5, 10), 0)
+	test.FailIf(t, err != nil, "two groups of ten for five shots and ten queries: %v", err)
+	_, err = NewUniform(groupsOf(repeated(5, 10, 10)...), Fixed(5, 5, 11), 0)
+	test.FailIf(t, !errors.As(err, &few) || !few.Grouped, "two groups of ten for eleven queries: %v", err)
 	one := groupsOf(repeated(6, 1, 1, 1, 1, 1)...)
 	for i := range one.Groups {
 		one.Groups[i] = 0
 	}
-	if _, err := NewMetaDataset(one, 0); !errors.As(err, &few) {
-		t.Errorf("one group for all: %v", err)
-	}
+	_, err = NewMetaDataset(one, 0)
+	test.FailIf(t, !errors.As(err, &few), "one group for all: %v", err)
 }
 
 // The oracle packs in every order.
@@ -151,9 +145,8 @@ func TestLeastFullAgreesWithAllOrders(t *testing.T) {
 				want = min(want, sum)
 			}
 		}
-		if got := leastFull(slices.Clone(sizes), most); got != want {
-			t.Fatalf("sizes %v within %d: got %d, want %d", sizes, most, got, want)
-		}
+		got := leastFull(slices.Clone(sizes), most)
+		test.StopIf(t, got != want, "sizes %v within %d: got %d, want %d", sizes, most, got, want)
 	}
 }
 
@@ -171,7 +164,6 @@ func TestEpisodesWithoutGroupsStayAsTheyWere(t *testing.T) {
 	sessions, _ := Incremental{Way: 5, Shot: 5, HeldOut: 4}.Increments(sizes, sizes, 9, 1)
 	fmt.Fprintln(h, sessions)
 	const want = "35535e83eb2a79e80bc2160e8f9c499a4c4af3e07bdd643e2458fe08300c1aab"
-	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {
-		t.Errorf("the episodes have the digest %s, want %s", got, want)
-	}
+	got := fmt.Sprintf("%x", h.Sum(nil))
+	test.FailIf(t, got != want, "the episodes have the digest %s, want %s", got, want)
 }

@@ -23,9 +23,8 @@ func checkSession(t *testing.T, p *Pool, e Episode) (known, unseen int) {
 	own := map[int]bool{}
 	for j, c := range e.Classes {
 		own[c] = true
-		if n := len(e.Support[j]); n < 1 || n > 12 {
-			t.Errorf("a class is taught by %d rows", n)
-		}
+		n := len(e.Support[j])
+		test.FailIf(t, n < 1 || n > 12, "a class is taught by %d rows", n)
 		for _, row := range e.Support[j] {
 			test.FailIf(t, used[row] || class[row] != c, "support row %d of class %d is used twice or of class %d", row, c, class[row])
 			used[row] = true
@@ -57,9 +56,8 @@ func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 	for i := range 4000 {
 		e := s.Episode(i)
 		checkEpisode(t, e)
-		if known, _ := checkSession(t, &p, e); known != 10 {
-			t.Fatalf("session %d has %d queries of taught classes", i, known)
-		}
+		known, _ := checkSession(t, &p, e)
+		test.StopIf(t, known != 10, "session %d has %d queries of taught classes", i, known)
 		test.StopIf(t, !reflect.DeepEqual(e, s.Episode(i)), "a session drawn twice differs")
 		ways[e.Way()]++
 		for _, rows := range e.Support {
@@ -78,9 +76,8 @@ func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 		test.FailIf(t, !(math.Abs(float64(ways[way])-500) <= 5*21), "%d sessions of %d classes, want about 500", ways[way], way)
 	}
 	for shot := 1; shot <= 12; shot++ {
-		if got := float64(shots[shot]) / classes; !(math.Abs(got-1./12) <= 0.012) {
-			t.Errorf("%d examples with frequency %.4f, want 1/12", shot, got)
-		}
+		got := float64(shots[shot]) / classes
+		test.FailIf(t, !(math.Abs(got-1./12) <= 0.012), "%d examples with frequency %.4f, want 1/12", shot, got)
 	}
 	other, _ := NewSessions(p, AsPeopleMake(), 4)
 	test.FailIf(t, reflect.DeepEqual(other.Episode(0), s.Episode(0)), "another seed drew the same session")
@@ -105,9 +102,8 @@ func TestSessionsTeachAThirdByBursts(t *testing.T) {
 		}
 	}
 	// Single examples are whole bursts by chance once in a hundred times.
-	if share := bursts / classes; !(math.Abs(share-1./3) <= 0.03) {
-		t.Errorf("a share of %.3f of the classes is taught by bursts, want 1/3", share)
-	}
+	share := bursts / classes
+	test.FailIf(t, !(math.Abs(share-1./3) <= 0.03), "a share of %.3f of the classes is taught by bursts, want 1/3", share)
 	test.FailIf(t, number[1] == 0 || number[2] == 0 || number[3] == 0 || number[0] != 0, "classes by their number of bursts: %v", number)
 }
 
@@ -158,9 +154,8 @@ func TestSessionsOfLittleData(t *testing.T) {
 func TestSessionsReject(t *testing.T) {
 	var few *TooFewError
 	for name, p := range map[string]Pool{"one class": pool(20), "classes of one row": pool(1, 1, 1), "one group a class": groupsOf(repeated(4, 9)...), "nothing": {}} {
-		if _, err := NewSessions(p, AsPeopleMake(), 0); !errors.As(err, &few) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := NewSessions(p, AsPeopleMake(), 0)
+		test.FailIf(t, !errors.As(err, &few), "%s: %v", name, err)
 	}
 	for _, change := range []func(c *SessionConfig){
 		func(c *SessionConfig) { c.Way.Min = 0 }, func(c *SessionConfig) { c.Shot = Range{3, 2} }, func(c *SessionConfig) { c.Bursts = Range{0, 1} },
@@ -169,8 +164,7 @@ func TestSessionsReject(t *testing.T) {
 		c := AsPeopleMake()
 		change(&c)
 		var config *ConfigError
-		if _, err := NewSessions(pool(9, 9), c, 0); !errors.As(err, &config) {
-			t.Errorf("%+v: %v", c, err)
-		}
+		_, err := NewSessions(pool(9, 9), c, 0)
+		test.FailIf(t, !errors.As(err, &config), "%+v: %v", c, err)
 	}
 }

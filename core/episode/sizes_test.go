@@ -95,14 +95,12 @@ func TestShareOut(t *testing.T) {
 		{3, []float64{0, 1}, []int{2, 1}, []int{2, 1}},
 		{0, []float64{1}, []int{5}, []int{0}},
 	} {
-		if got := shareOut(c.n, c.shares, c.most); !slices.Equal(got, c.want) {
-			t.Errorf("%d by %v: %v, want %v", c.n, c.shares, got, c.want)
-		}
+		got := shareOut(c.n, c.shares, c.most)
+		test.FailIf(t, !slices.Equal(got, c.want), "%d by %v: %v, want %v", c.n, c.shares, got, c.want)
 	}
 	c := Fixed(2, 1, 1)
 	c.Concentration = -1
 	var wrong *ConfigError
-	if _, err := NewUniform(pool(5, 5), c, 0); !errors.As(err, &wrong) {
-		t.Errorf("a negative concentration: %v", err)
-	}
+	_, err := NewUniform(pool(5, 5), c, 0)
+	test.FailIf(t, !errors.As(err, &wrong), "a negative concentration: %v", err)
 }

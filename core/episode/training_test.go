@@ -62,29 +62,25 @@ func TestLogUniform(t *testing.T) {
 	}
 	for k := 1; k <= 8; k++ {
 		want := math.Log((float64(k)+1)/float64(k)) / math.Log(9)
-		if got := count[k] / n; !(math.Abs(got-want) <= 0.01) {
-			t.Errorf("%d: drawn with frequency %.3f, want %.3f", k, got, want)
-		}
+		got := count[k] / n
+		test.FailIf(t, !(math.Abs(got-want) <= 0.01), "%d: drawn with frequency %.3f, want %.3f", k, got, want)
 	}
 }
 
 func TestTrainingRejects(t *testing.T) {
 	ok := Tasks{Way: Exactly(5), Shot: Exactly(1), Query: Exactly(2)}
 	var few *TooFewError
-	if _, err := NewTraining([]Pool{uneven(4)}, ok, 0); !errors.As(err, &few) {
-		t.Errorf("four classes for five ways: got %v", err)
-	}
-	if _, err := NewTraining([]Pool{{Rows: [][]int{{1}, {2}, {3}, {4}, {5}}}}, ok, 0); !errors.As(err, &few) {
-		t.Errorf("one row a class: got %v", err)
-	}
+	_, err := NewTraining([]Pool{uneven(4)}, ok, 0)
+	test.FailIf(t, !errors.As(err, &few), "four classes for five ways: got %v", err)
+	_, err = NewTraining([]Pool{{Rows: [][]int{{1}, {2}, {3}, {4}, {5}}}}, ok, 0)
+	test.FailIf(t, !errors.As(err, &few), "one row a class: got %v", err)
 	for _, bad := range []Tasks{
 		{Way: Range{0, 1}, Shot: Exactly(1), Query: Exactly(1)}, {Way: Range{5, 4}, Shot: Exactly(1), Query: Exactly(1)},
 		{Way: Exactly(5), Shot: Exactly(0), Query: Exactly(1)}, {Way: Exactly(5), Shot: Exactly(1), Query: Exactly(0)},
 		{Way: Exactly(5), Shot: Exactly(1), Query: Exactly(1), UnknownClasses: Range{-1, 0}}, {Way: Exactly(5), Shot: Exactly(1), Query: Exactly(1), MaxRows: -1},
 	} {
 		var config *ConfigError
-		if _, err := NewTraining([]Pool{uneven(9)}, bad, 0); !errors.As(err, &config) {
-			t.Errorf("%+v: got %v", bad, err)
-		}
+		_, err := NewTraining([]Pool{uneven(9)}, bad, 0)
+		test.FailIf(t, !errors.As(err, &config), "%+v: got %v", bad, err)
 	}
 }

@@ -35,9 +35,8 @@ func sourceOf(t testing.TB, classes, rows, dim int) (*Source, *Plan) {
 func workerOf(t testing.TB, p *Plan, s *Source, method string) *worker {
 	t.Helper()
 	var err error
-	if p.Methods, err = Choose(Methods(), method); err != nil {
-		t.Fatal(err)
-	}
+	p.Methods, err = Choose(Methods(), method)
+	test.OK(t, err)
 	workers := test.Must(p.prepare(s))(t)
 	return workers[0]
 }
@@ -80,13 +79,11 @@ func compareWithClassifier(t *testing.T, method string, s *Source, e *episode.Ep
 		none := test.Must(c.ProbabilitiesTo(want, x))(t)
 		metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
 		for j := range got {
-			if p := want[j] / (1 - none); math.Abs(got[j]-p) > 1e-7 {
-				t.Fatalf("%s: query %d class %d: %v, the classifier says %v", method, k, j, got[j], p)
-			}
+			p := want[j] / (1 - none)
+			test.StopIf(t, math.Abs(got[j]-p) > 1e-7, "%s: query %d class %d: %v, the classifier says %v", method, k, j, got[j], p)
 		}
-		if p := 1 / (1 + math.Exp(-w.none[k])); math.Abs(p-none) > 1e-8 {
-			t.Fatalf("%s: query %d: none %v, the classifier says %v", method, k, p, none)
-		}
+		p := 1 / (1 + math.Exp(-w.none[k]))
+		test.StopIf(t, math.Abs(p-none) > 1e-8, "%s: query %d: none %v, the classifier says %v", method, k, p, none)
 	}
 }
 
@@ -121,18 +118,16 @@ func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
 				for k, row := range rows {
 					x.SetRow(k, white(row))
 				}
-				if x, err = qda.BurstMeans(x, s.Prior.Session.Near); err != nil {
-					t.Fatal(err)
-				}
+				x, err = qda.BurstMeans(x, s.Prior.Session.Near)
+				test.OK(t, err)
 				classes = append(classes, x)
 			}
 			oracle := discriminant.New(s.Prior.NIW, c.inf, c.pooled, classes)
 			want, got := make([]float64, 4), make([]float64, 4)
 			for k, row := range e.Query {
 				none := oracle.LogDensitiesTo(want, white(row))
-				if known := floats.LogSumExp(want) - math.Log(4); math.Abs(w.none[k]-(none-known)) > 1e-7*math.Max(1, math.Abs(none-known)) && math.Abs(none-known) < 600 {
-					t.Fatalf("%s: query %d: log odds of none %v, want %v", c.method, k, w.none[k], none-known)
-				}
+				known := floats.LogSumExp(want) - math.Log(4)
+				test.StopIf(t, math.Abs(w.none[k]-(none-known)) > 1e-7*math.Max(1, math.Abs(none-known)) && math.Abs(none-known) < 600, "%s: query %d: log odds of none %v, want %v", c.method, k, w.none[k], none-known)
 				metrics.SoftmaxTo(want, want, 1)
 				metrics.SoftmaxTo(got, w.scores.RawRowView(k), 1)
 				for j := range got {

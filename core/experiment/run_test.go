@@ -25,9 +25,8 @@ func small(t *testing.T, protocol string) (*Plan, []Domain) {
 	p, err := NewPlan(protocol)
 	test.OK(t, err)
 	p.Queries, p.Tasks, p.ValTasks = 4, 9, 3
-	if p.Methods, err = Choose(Methods(), "fb", "ncc-cl2n"); err != nil {
-		t.Fatal(err)
-	}
+	p.Methods, err = Choose(Methods(), "fb", "ncc-cl2n")
+	test.OK(t, err)
 	if protocol == Incremental {
 		p.Ways, p.Repeat = []int{3}, 5
 	}
@@ -57,9 +56,8 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 			return text
 		}
 		want := encode(run(whole, 1).Report(), nil)
-		if got := encode(run(whole, 4).Report(), nil); !bytes.Equal(got, want) {
-			t.Errorf("%s: four workers give other bytes", protocol)
-		}
+		got := encode(run(whole, 4).Report(), nil)
+		test.FailIf(t, !bytes.Equal(got, want), "%s: four workers give other bytes", protocol)
 		var parts, memory []*Part
 		for _, i := range []int{2, 0, 1} {
 			part := run(Shard{i, 3}, 2)
@@ -68,15 +66,13 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 			parts, memory = append(parts, read), append(memory, part)
 		}
 		for name, p := range map[string][]*Part{"written": parts, "in memory": memory} {
-			if got := encode(Merge(p...)); !bytes.Equal(got, want) {
-				t.Errorf("%s, %s: three shards give\n%.300s\nwant\n%.300s", protocol, name, got, want)
-			}
+			got := encode(Merge(p...))
+			test.FailIf(t, !bytes.Equal(got, want), "%s, %s: three shards give\n%.300s\nwant\n%.300s", protocol, name, got, want)
 		}
 		whole := test.Must(DecodePart("whole", want))(t)
 		if protocol != MultiDomain && protocol != Incremental {
-			if got := encode(Merge(whole)); !bytes.Equal(got, want) {
-				t.Errorf("%s: a report that was written reads back as another", protocol)
-			}
+			got := encode(Merge(whole))
+			test.FailIf(t, !bytes.Equal(got, want), "%s: a report that was written reads back as another", protocol)
 		}
 	}
 }
@@ -86,9 +82,8 @@ func TestMergeRefusesDamage(t *testing.T) {
 	p.Shard = Shard{1, 2}
 	part := test.Must(p.Run(t.Context(), domains))(t)
 	text := test.Must(part.Encode())(t)
-	if _, err := Merge(); err == nil || !strings.Contains(err.Error(), "no shards") {
-		t.Errorf("no parts: %v", err)
-	}
+	_, err := Merge()
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "no shards"), "no parts: %v", err)
 	for _, c := range []struct{ old, new, say string }{
 		{`"of":2`, `"of":1`, "damaged"}, {`"of":2`, `"of":0`, "neither shard"}, {`"of":2`, `"of":-3`, "neither shard"},
 		{`"queries":20`, `"queries":0`, "damaged"}, {`"records":[{`, `"records":[null,{`, "damaged"},
@@ -117,12 +112,10 @@ func TestPlanIsChecked(t *testing.T) {
 		test.FailIf(t, !errors.As(err, &value) || !strings.HasPrefix(err.Error(), field), "%s: %v", field, err)
 	}
 	p, domains := small(t, LeaveOneDomainOut)
-	if _, err := p.Run(t.Context(), append(domains, Domain{Set: datasettest.Gaussians{Classes: 30, Rows: 20, Dim: 6}.Set("beta"), Prior: domains[0].Prior})); err == nil || !strings.Contains(err.Error(), "one --prior for each") {
-		t.Errorf("one prior for two domains left out: %v", err)
-	}
-	if _, err := p.Run(t.Context(), nil); err == nil {
-		t.Error("no domain is no error")
-	}
+	_, err := p.Run(t.Context(), append(domains, Domain{Set: datasettest.Gaussians{Classes: 30, Rows: 20, Dim: 6}.Set("beta"), Prior: domains[0].Prior}))
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "one --prior for each"), "one prior for two domains left out: %v", err)
+	_, err = p.Run(t.Context(), nil)
+	test.FailIf(t, err == nil, "no domain is no error")
 }
 
 // A run ends soon after its context, and with the first error of a method.
@@ -130,15 +123,13 @@ func TestRunStops(t *testing.T) {
 	p, domains := small(t, Standard)
 	ctx, cancel := context.WithCancel(t.Context())
 	p.Progress = func(string, int, int) { cancel() }
-	if _, err := p.Run(ctx, domains); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled run: %v", err)
-	}
+	_, err := p.Run(ctx, domains)
+	test.FailIf(t, !errors.Is(err, context.Canceled), "a cancelled run: %v", err)
 	broken := errors.New("out of order")
 	p.Progress = nil
 	p.Methods = []Method{{Name: "broken", Prepare: func(*Source, *Plan) (func() Scorer, error) { return nil, broken }}}
-	if _, err := p.Run(t.Context(), domains); !errors.Is(err, broken) {
-		t.Errorf("a method that cannot be prepared: %v", err)
-	}
+	_, err = p.Run(t.Context(), domains)
+	test.FailIf(t, !errors.Is(err, broken), "a method that cannot be prepared: %v", err)
 }
 
 // A set without splits is centred on what the prior was learned from.
@@ -163,9 +154,8 @@ func TestSessionsMeasures(t *testing.T) {
 	}
 	notBest := notBestTo(make([]float64, 6), scores)
 	for i, v := range p {
-		if want := math.Log((1 - math.Max(v, 1-v)) / math.Max(v, 1-v)); math.Abs(notBest[i]-want) > 1e-12 {
-			t.Errorf("query %d: log odds %v, want %v", i, notBest[i], want)
-		}
+		want := math.Log((1 - math.Max(v, 1-v)) / math.Max(v, 1-v))
+		test.FailIf(t, math.Abs(notBest[i]-want) > 1e-12, "query %d: log odds %v, want %v", i, notBest[i], want)
 	}
 	logits := []float64{-2, 1, -0.5, 3, -1, 0.25}
 	b := &Block{Method: "m", Data: "d", Records: []*Record{newRecord(0, &e, scores, logits, 0)}}

@@ -60,9 +60,8 @@ func TestTogetherMeasures(t *testing.T) {
 		domains[0].Set = datasettest.Gaussians{Classes: 60, Rows: 40, Dim: 6}.Set("alpha")
 		methods := []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "knn"}
 		var err error
-		if p.Methods, err = Choose(Methods(), methods...); err != nil {
-			t.Fatal(err)
-		}
+		p.Methods, err = Choose(Methods(), methods...)
+		test.OK(t, err)
 		sources := test.Must(p.sources(domains))(t)
 		cells := test.Must(p.cells(sources[0]))(t)
 		unequal := false
@@ -129,9 +128,8 @@ func TestTogetherIsChecked(t *testing.T) {
 	p, domains := small(t, Transductive)
 	domains[0].Prior = nil
 	var err error
-	if p.Methods, err = Choose(Methods(), "metaqda-transductive"); err != nil {
-		t.Fatal(err)
-	}
+	p.Methods, err = Choose(Methods(), "metaqda-transductive")
+	test.OK(t, err)
 	if _, err := p.Run(t.Context(), domains); err == nil || !strings.Contains(err.Error(), "give one with --prior") {
 		t.Errorf("without a prior: %v", err)
 	}

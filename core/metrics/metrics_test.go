@@ -85,12 +85,10 @@ func TestReliabilityByHand(t *testing.T) {
 		r.Add(p.confidence, p.correct)
 	}
 	// Bin 1: |1 - 0.7| = 0.3 of 5; bin 3: |2 - 2.65| = 0.65 of 5.
-	if got := r.ECE(); !(math.Abs(got-0.19) <= 1e-15) {
-		t.Errorf("ECE %v, want 0.19", got)
-	}
-	if got := r.MCE(); !(math.Abs(got-0.65/3) <= 1e-15) {
-		t.Errorf("MCE %v, want %v", got, 0.65/3)
-	}
+	got := r.ECE()
+	test.FailIf(t, !(math.Abs(got-0.19) <= 1e-15), "ECE %v, want 0.19", got)
+	got = r.MCE()
+	test.FailIf(t, !(math.Abs(got-0.65/3) <= 1e-15), "MCE %v, want %v", got, 0.65/3)
 	test.FailIf(t, NewReliability(3).ECE() != 0, "ECE of nothing is not 0")
 }
 
@@ -116,9 +114,8 @@ func TestAUROCEqualsPairwiseComparison(t *testing.T) {
 			}
 		}
 		want /= float64(len(pos) * len(neg))
-		if got := AUROC(pos, neg); !(math.Abs(got-want) <= 1e-12) {
-			t.Errorf("AUROC %v, want %v", got, want)
-		}
+		got := AUROC(pos, neg)
+		test.FailIf(t, !(math.Abs(got-want) <= 1e-12), "AUROC %v, want %v", got, want)
 	}
 	test.FailIf(t, !math.IsNaN(AUROC(nil, []float64{1})), "AUROC without positives is a number")
 }
@@ -127,20 +124,17 @@ func TestAUROCEqualsPairwiseComparison(t *testing.T) {
 func TestDetectionOfWhatIsNoNumber(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range [][2][]float64{{{nan}, {nan}}, {{nan, 1}, {0}}, {{1}, {nan, 0, nan}}} {
-		if got := AUROC(c[0], c[1]); !(got >= 0 && got <= 1) {
-			t.Errorf("AUROC of %v against %v is %v", c[0], c[1], got)
-		}
-		if got := AUPR(c[0], c[1]); !(got >= 0 && got <= 1) {
-			t.Errorf("AUPR of %v against %v is %v", c[0], c[1], got)
-		}
+		got := AUROC(c[0], c[1])
+		test.FailIf(t, !(got >= 0 && got <= 1), "AUROC of %v against %v is %v", c[0], c[1], got)
+		got = AUPR(c[0], c[1])
+		test.FailIf(t, !(got >= 0 && got <= 1), "AUPR of %v against %v is %v", c[0], c[1], got)
 	}
 }
 
 func TestBestIsTheFirstAmongEquals(t *testing.T) {
 	for want, scores := range [][]float64{{2, 1, 2}, {1, 2, 2}, {math.Inf(-1), 0, 1}} {
-		if got := Best(scores); got != want {
-			t.Errorf("the best of %v is %d, want %d", scores, got, want)
-		}
+		got := Best(scores)
+		test.FailIf(t, got != want, "the best of %v is %d, want %d", scores, got, want)
 	}
 }
 
@@ -162,17 +156,15 @@ func TestAUPRByHand(t *testing.T) {
 		"alternates": {[]float64{4, 2}, []float64{3, 1}, 0.5*1 + 0.5*2/3.0},
 		"worst":      {[]float64{0}, []float64{1, 2, 3}, 0.25},
 	} {
-		if got := AUPR(c.pos, c.neg); !(math.Abs(got-c.want) <= 1e-15) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		got := AUPR(c.pos, c.neg)
+		test.FailIf(t, !(math.Abs(got-c.want) <= 1e-15), "%s: %v, want %v", name, got, c.want)
 	}
 }
 
 func TestMeanCI(t *testing.T) {
 	mean, ci := MeanCI([]float64{1, 2, 3, 4})
-	if want := 1.96 * math.Sqrt(5.0/3/4); mean != 2.5 || math.Abs(ci-want) > 1e-15 {
-		t.Errorf("got %v and %v, want 2.5 and %v", mean, ci, want)
-	}
+	want := 1.96 * math.Sqrt(5.0/3/4)
+	test.FailIf(t, mean != 2.5 || math.Abs(ci-want) > 1e-15, "got %v and %v, want 2.5 and %v", mean, ci, want)
 	if _, ci := MeanCI([]float64{7}); ci != 0 {
 		t.Errorf("one value has the interval %v", ci)
 	}
@@ -188,9 +180,8 @@ func TestSoftmaxAtTheEdges(t *testing.T) {
 	} {
 		logSum := SoftmaxTo(p, c.scores, 1)
 		test.FailIf(t, p[0] != c.want[0] || p[1] != c.want[1], "softmax%v = %v, want %v", c.scores, p, c.want)
-		if want := floats.LogSumExp(c.scores); logSum != want {
-			t.Errorf("the logarithm of the sum is %v, want %v", logSum, want)
-		}
+		want := floats.LogSumExp(c.scores)
+		test.FailIf(t, logSum != want, "the logarithm of the sum is %v, want %v", logSum, want)
 	}
 	impossible := NewTally(1)
 	if impossible.Add([]float64{math.Inf(-1), 0}, 0, 1, p); impossible.Loss != -math.Log(1e-12) {

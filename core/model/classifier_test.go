@@ -51,9 +51,8 @@ func TestSettingsOfBeforeAreIgnored(t *testing.T) {
 // A file of another kind is told in words, not in numbers that its bytes would be.
 func TestAnotherKindOfFileIsSaidToBeOne(t *testing.T) {
 	for name, b := range map[string]string{"text": "Dear diary, today", "JPEG": "\xff\xd8\xff\xe0\x00\x10JFIF\x00", "ZIP": "PK\x03\x04\x00\x00\x00\x00\x00\x00", "zeros": strings.Repeat("\x00", 99)} {
-		if _, err := DecodeClassifier([]byte(b)); err == nil || !strings.HasSuffix(err.Error(), "it does not begin as one does, so it is a file of another kind") {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := DecodeClassifier([]byte(b))
+		test.FailIf(t, err == nil || !strings.HasSuffix(err.Error(), "it does not begin as one does, so it is a file of another kind"), "%s: %v", name, err)
 	}
 }
 
@@ -127,14 +126,12 @@ func TestTooManyAreRefused(t *testing.T) {
 	for i := range MaxClasses + 1 {
 		c.Classes = append(c.Classes, Class{Label: fmt.Sprint("class ", i), Weight: 1})
 	}
-	if _, err := EncodeClassifier(c); err == nil || !strings.Contains(err.Error(), "2001 classes, the most allowed is 2000") {
-		t.Errorf("classes: %v", err)
-	}
+	_, err := EncodeClassifier(c)
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "2001 classes, the most allowed is 2000"), "classes: %v", err)
 	c.Classes = c.Classes[:1]
 	c.Classes[0].Examples = slices.Repeat([]Example{{Embedding: []float32{1}}}, MaxExamples+1)
-	if _, err := EncodeClassifier(c); err == nil || !strings.Contains(err.Error(), "20001 examples, the most allowed is 20000") {
-		t.Errorf("examples: %v", err)
-	}
+	_, err = EncodeClassifier(c)
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "20001 examples, the most allowed is 20000"), "examples: %v", err)
 }
 
 // A file of any number of classes is refused before anything is made of them, and names
@@ -173,13 +170,11 @@ func TestHolesAndOverlapsAreRefused(t *testing.T) {
 		"hole":             header(entry("a", 0, 4)+","+entry("b", 6, 8), 8),
 		"bytes left":       header(entry("a", 0, 4), 8),
 	} {
-		if _, _, err := decodeTensors(b); err == nil {
-			t.Errorf("%s: taken", name)
-		}
+		_, _, err := decodeTensors(b)
+		test.FailIf(t, err == nil, "%s: taken", name)
 	}
-	if _, _, err := decodeTensors(header(entry("a", 4, 8)+","+entry("b", 0, 4)+","+entry("none", 4, 4), 8)); err != nil {
-		t.Errorf("tensors in another order: %v", err)
-	}
+	_, _, err := decodeTensors(header(entry("a", 4, 8)+","+entry("b", 0, 4)+","+entry("none", 4, 4), 8))
+	test.FailIf(t, err != nil, "tensors in another order: %v", err)
 }
 
 func FuzzDecodeClassifier(f *testing.F) {
@@ -198,9 +193,8 @@ func FuzzDecodeClassifier(f *testing.F) {
 		once, err := EncodeClassifier(c)
 		test.StopIf(t, err != nil, "decoded but not encodable: %v", err)
 		again := test.Must(DecodeClassifier(once))(t)
-		if twice, _ := EncodeClassifier(again); !bytes.Equal(once, twice) {
-			t.Fatal("encoding is not a fixed point")
-		}
+		twice, _ := EncodeClassifier(again)
+		test.StopIf(t, !bytes.Equal(once, twice), "encoding is not a fixed point")
 	})
 }
 
@@ -225,9 +219,8 @@ func TestPieceByPieceAFileIsTheSame(t *testing.T) {
 	pieces := 0
 	for done := false; !done; pieces++ {
 		asked := 0
-		if done, err = e.Write(func() bool { asked++; return asked <= 3 }); err != nil {
-			t.Fatal(err)
-		}
+		done, err = e.Write(func() bool { asked++; return asked <= 3 })
+		test.OK(t, err)
 	}
 	test.FailIf(t, pieces < 14, "43 examples in %d pieces of 3", pieces)
 	test.FailIf(t, !bytes.Equal(e.Bytes(), want), "the file is another one")
@@ -241,9 +234,8 @@ func TestWhatIsWrongWithAnExampleIsFoundInItsPiece(t *testing.T) {
 	c.Classes[1].Examples[5].Embedding[1] = float32(math.NaN())
 	e, err := NewEncoder(c)
 	test.OK(t, err)
-	if _, err = e.Write(func() bool { return true }); err == nil || !strings.Contains(err.Error(), `example 5 of its class "empty": number 1 is NaN`) {
-		t.Errorf("%v", err)
-	}
+	_, err = e.Write(func() bool { return true })
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), `example 5 of its class "empty": number 1 is NaN`), "%v", err)
 	if _, err := EncodeClassifier(c); err == nil {
 		t.Error("EncodeClassifier wrote it")
 	}

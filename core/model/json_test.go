@@ -72,12 +72,10 @@ func FuzzJSON(f *testing.F) {
 
 func TestNestingIsBounded(t *testing.T) {
 	deep := func(n int) []byte { return []byte(strings.Repeat("[", n) + strings.Repeat("]", n)) }
-	if _, ok := parseJSON(deep(maxNesting)); !ok {
-		t.Error("what is not too deep was refused")
-	}
-	if _, ok := parseJSON(deep(1 << 20)); ok {
-		t.Error("what is too deep was accepted")
-	}
+	_, ok := parseJSON(deep(maxNesting))
+	test.FailIf(t, !ok, "what is not too deep was refused")
+	_, ok = parseJSON(deep(1 << 20))
+	test.FailIf(t, ok, "what is too deep was accepted")
 }
 
 func FuzzWriteJSON(f *testing.F) {
@@ -97,9 +95,8 @@ func FuzzWriteJSON(f *testing.F) {
 		w.ints([]int{1, -2})
 		w.ints(nil)
 		w.close(']')
-		if want := must(json.Marshal([]any{s, x, []int{1, -2}, []int{}})); !bytes.Equal(w.b, want) {
-			t.Fatalf("%s, want %s", w.b, want)
-		}
+		want := must(json.Marshal([]any{s, x, []int{1, -2}, []int{}}))
+		test.StopIf(t, !bytes.Equal(w.b, want), "%s, want %s", w.b, want)
 	})
 }
 
@@ -108,9 +105,8 @@ func FuzzWriteJSON(f *testing.F) {
 func TestMetadataAreThoseOfTheTags(t *testing.T) {
 	compare := func(got string, of any) {
 		t.Helper()
-		if want := string(must(json.Marshal(of))); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		want := string(must(json.Marshal(of)))
+		test.FailIf(t, got != want, "%s, want %s", got, want)
 	}
 	for _, e := range []Extractor{{}, {ID: "a<b", SHA256: "00"}} {
 		compare(jsonText(e.write), e)
@@ -132,9 +128,8 @@ func TestSessionModelIsReadBack(t *testing.T) {
 	test.FailIf(t, !strings.HasPrefix(text, half), "%s, want it to begin with %s", text, half)
 	for text, want := range map[string]Session{text: want, jsonText((&Session{Near: 1}).write): {Near: 1}, `{"centre":2,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2}} {
 		var got Session
-		if err := fromMetadata(map[string]string{"session": text}, "session", got.read); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, want %+v (%v)", text, got, want, err)
-		}
+		err := fromMetadata(map[string]string{"session": text}, "session", got.read)
+		test.FailIf(t, err != nil || !reflect.DeepEqual(got, want), "%s: %+v, want %+v (%v)", text, got, want, err)
 	}
 	for _, bad := range []string{`{"near":"1"}`, `{"near":1e999}`, `{"near":1`, `[]`, `{"shared":1,"fb":[]}`, `{"shared":1,"fb":{"logT":[1,"x"]}}`, `{"shared":1,"fb":{"logT":[1,2]}}`, `{"shared":1,"fb":{"offset":[1,0]}}`, `{"shared":1,"fb":{"known":{"slope":3}}}`} {
 		var got Session
@@ -166,17 +161,15 @@ func TestSumIsThatOfTheStandardLibrary(t *testing.T) {
 			b[i] = byte(rng.Uint32())
 		}
 		want := sha256.Sum256(b)
-		if got := Sum(b); got != hex.EncodeToString(want[:]) {
-			t.Errorf("%d bytes: %s, want %x", n, got, want)
-		}
+		got := Sum(b)
+		test.FailIf(t, got != hex.EncodeToString(want[:]), "%d bytes: %s, want %x", n, got, want)
 		d := newDigest()
 		for rest := b; len(rest) > 0; {
 			k := min(1+rng.IntN(150), len(rest))
 			d.write(rest[:k])
 			rest = rest[k:]
 		}
-		if got := d.sum(); got != hex.EncodeToString(want[:]) {
-			t.Errorf("%d bytes piece by piece: %s, want %x", n, got, want)
-		}
+		got = d.sum()
+		test.FailIf(t, got != hex.EncodeToString(want[:]), "%d bytes piece by piece: %s, want %x", n, got, want)
 	}
 }

@@ -121,16 +121,14 @@ func TestPriorWithoutASessionModel(t *testing.T) {
 	want.Session = Session{}
 	got, err := DecodePrior(must(EncodePrior(want)))
 	test.StopIf(t, err != nil || !reflect.DeepEqual(got, want), "%v, %+v", err, got)
-	if o := got.Session.Options(); o.Population != nil || o.Shared != 0 {
-		t.Errorf("options %+v", o)
-	}
+	o := got.Session.Options()
+	test.FailIf(t, o.Population != nil || o.Shared != 0, "options %+v", o)
 }
 
 // The shipped file says all of the session model in at most forty numbers.
 func TestCoefficientsAreFew(t *testing.T) {
-	if n := 2*session.Size + 2; n > 40 {
-		t.Errorf("%d coefficients", n)
-	}
+	n := 2*session.Size + 2
+	test.FailIf(t, n > 40, "%d coefficients", n)
 }
 
 // The layout is read here by hand, as a program in another language would.
@@ -209,12 +207,10 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 	} {
 		p := samplePrior(3, "F64")
 		spoil(p)
-		if _, err := EncodePrior(p); err == nil {
-			t.Errorf("%s: encoded", name)
-		}
-		if _, err := DecodePrior(encodePrior(p)); err == nil {
-			t.Errorf("%s: decoded", name)
-		}
+		_, err := EncodePrior(p)
+		test.FailIf(t, err == nil, "%s: encoded", name)
+		_, err = DecodePrior(encodePrior(p))
+		test.FailIf(t, err == nil, "%s: decoded", name)
 	}
 }
 
@@ -238,9 +234,8 @@ func TestDecodeRejectsBadSpikes(t *testing.T) {
 		var format *FormatError
 		test.FailIf(t, !errors.As(err, &format) || !strings.Contains(err.Error(), want), "want an error about %s, got %v", want, err)
 	}
-	if _, err := DecodePrior(encode(func(map[string]tensor) {})); err != nil {
-		t.Errorf("unchanged: %v", err)
-	}
+	_, err := DecodePrior(encode(func(map[string]tensor) {}))
+	test.FailIf(t, err != nil, "unchanged: %v", err)
 }
 
 // rejects checks that bytes are no prior, for a reason that has words in it.
@@ -289,9 +284,8 @@ func FuzzDecodePrior(f *testing.F) {
 		once, err := EncodePrior(p)
 		test.StopIf(t, err != nil, "decoded but not encodable: %v", err)
 		again := test.Must(DecodePrior(once))(t)
-		if twice, _ := EncodePrior(again); !bytes.Equal(once, twice) {
-			t.Fatal("encoding is not a fixed point")
-		}
+		twice, _ := EncodePrior(again)
+		test.StopIf(t, !bytes.Equal(once, twice), "encoding is not a fixed point")
 		if d := p.NIW.Dim(); d <= 64 {
 			x := make([]float64, d)
 			for i := range x {

@@ -15,13 +15,11 @@ import (
 func TestEncodeRejectsWhatRoundingRuins(t *testing.T) {
 	p := samplePrior(3, "F16")
 	p.NIW.L.SetTri(2, 2, 1e-9) // rounds to zero
-	if _, err := EncodePrior(p); err == nil {
-		t.Error("a diagonal that rounds to zero was written")
-	}
+	_, err := EncodePrior(p)
+	test.FailIf(t, err == nil, "a diagonal that rounds to zero was written")
 	p.Precision = "F32"
-	if _, err := EncodePrior(p); err != nil {
-		t.Errorf("with F32: %v", err)
-	}
+	_, err = EncodePrior(p)
+	test.FailIf(t, err != nil, "with F32: %v", err)
 }
 
 func wide(h float16.Float16) float64 { return float64(h.Float32()) }
@@ -36,9 +34,8 @@ func TestHalf(t *testing.T) {
 		}
 		x := math.Ldexp(fraction, exp-25)
 		next := math.Ldexp(fraction+1, exp-25)
-		if got := wide(float16.Frombits(h)); got != x {
-			t.Fatalf("%#x is %v, want %v", h, got, x)
-		}
+		got := wide(float16.Frombits(h))
+		test.StopIf(t, got != x, "%#x is %v, want %v", h, got, x)
 		test.StopIf(t, half(x).Bits() != h || half(-x).Bits() != h|1<<15, "%#x: %v came back as %#x", h, x, half(x).Bits())
 		middle := (x + next) / 2
 		if got := half(math.Nextafter(middle, 0)).Bits(); got != h {
@@ -52,9 +49,8 @@ func TestHalf(t *testing.T) {
 		}
 	}
 	for _, x := range []float64{math.Inf(-1), -1e300, -math.MaxFloat32} {
-		if got := half(x).Bits(); got != 0xfc00 {
-			t.Errorf("%v became %#x", x, got)
-		}
+		got := half(x).Bits()
+		test.FailIf(t, got != 0xfc00, "%v became %#x", x, got)
 	}
 	test.FailIf(t, half(1e-300).Bits() != 0 || half(math.NaN()).Bits() != 0x7e00, "a tiny number or NaN lost")
 }

@@ -25,13 +25,11 @@ func TestFarExamplesAsQueries(t *testing.T) {
 			g.Fit(p, &gram)
 			for i := range k {
 				cross := append(mat.Row(nil, i, &gram), gram.At(i, i))
-				if q := g.quad(cross[k], cross[:k]); !(q >= 0 && q <= cross[k]) {
-					t.Errorf("%g away, example %d of %d: quadratic form %v", far, i, k, q)
-				}
+				q := g.quad(cross[k], cross[:k])
+				test.FailIf(t, !(q >= 0 && q <= cross[k]), "%g away, example %d of %d: quadratic form %v", far, i, k, q)
 				for _, inf := range []Inference{FB, MAP} {
-					if v := g.LogProb(inf, cross[k], cross[:k]); math.IsNaN(v) || math.IsInf(v, 0) {
-						t.Errorf("%g away, example %d of %d, %v: %v", far, i, k, inf, v)
-					}
+					v := g.LogProb(inf, cross[k], cross[:k])
+					test.FailIf(t, math.IsNaN(v) || math.IsInf(v, 0), "%g away, example %d of %d, %v: %v", far, i, k, inf, v)
 				}
 			}
 		}
@@ -58,7 +56,6 @@ func TestSpikesAreBounded(t *testing.T) {
 	for i, v := range q.Spiked.Lambda {
 		test.FailIf(t, !(v >= 1/maxSpike && v <= maxSpike), "eigenvalue %d is %v", i, v)
 	}
-	if err := q.Dense().Validate(); err != nil {
-		t.Error(err)
-	}
+	err := q.Dense().Validate()
+	test.FailIf(t, err != nil, "%v", err)
 }

@@ -47,9 +47,8 @@ func TestAdjointSaysWhatWhiteningDoes(t *testing.T) {
 			p.WhitenTo(white, v)
 			want := floats.Dot(f, white)
 			p.AdjointTo(f)
-			if got := floats.Dot(f, v); !(math.Abs(got-want) <= 1e-11*(1+math.Abs(want))) {
-				t.Errorf("prior %d: product %v, want %v", i, got, want)
-			}
+			got := floats.Dot(f, v)
+			test.FailIf(t, !(math.Abs(got-want) <= 1e-11*(1+math.Abs(want))), "prior %d: product %v, want %v", i, got, want)
 		}
 	}
 }

@@ -282,19 +282,16 @@ func TestValidateNamesTheValue(t *testing.T) {
 		p := HandCrafted(2, 1)
 		c.spoil(p)
 		var v *ValueError
-		if err := p.Validate(); !errors.As(err, &v) || v.Name != c.want {
-			t.Errorf("%s: got %v, want a ValueError for %s", name, err, c.want)
-		}
+		err := p.Validate()
+		test.FailIf(t, !errors.As(err, &v) || v.Name != c.want, "%s: got %v, want a ValueError for %s", name, err, c.want)
 	}
 	var dim *DimensionError
 	for _, p := range []*Prior{{}, {M: []float64{1}, Kappa: 1, Nu: 1}, {M: []float64{1}, Kappa: 1, Nu: 1, L: mat.NewTriDense(2, mat.Lower, nil)}} {
-		if err := p.Validate(); !errors.As(err, &dim) {
-			t.Errorf("%+v: got %v, want a DimensionError", p, err)
-		}
+		err := p.Validate()
+		test.FailIf(t, !errors.As(err, &dim), "%+v: got %v, want a DimensionError", p, err)
 	}
-	if err := HandCrafted(3, 0.5).Validate(); err != nil {
-		t.Error(err)
-	}
+	err := HandCrafted(3, 0.5).Validate()
+	test.FailIf(t, err != nil, "%v", err)
 }
 
 func TestUpdateInTwoStepsIsOneUpdate(t *testing.T) {
@@ -318,7 +315,6 @@ func TestLogProbDoesNotAllocate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 1))
 	g, _ := lowRank(randomPrior(rng, 9), randomRows(rng, 5, 9), FB, make([]float64, 9))
 	cross := make([]float64, 5)
-	if n := testing.AllocsPerRun(100, func() { g.LogProb(FB, 3, cross) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	n := testing.AllocsPerRun(100, func() { g.LogProb(FB, 3, cross) })
+	test.FailIf(t, n != 0, "%v allocations", n)
 }

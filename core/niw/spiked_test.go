@@ -184,12 +184,10 @@ func TestNewSpikedNamesTheValue(t *testing.T) {
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		var value *ValueError
-		if _, err := NewSpiked(constant(3, 1), mat.NewDense(1, 3, []float64{1, bad, 0}), []float64{2}); !errors.As(err, &value) {
-			t.Errorf("%v among the directions: %v", bad, err)
-		}
-		if _, err := NewSpiked(constant(3, 1), q, []float64{bad}); !errors.As(err, &value) {
-			t.Errorf("%v among the eigenvalues: %v", bad, err)
-		}
+		_, err := NewSpiked(constant(3, 1), mat.NewDense(1, 3, []float64{1, bad, 0}), []float64{2})
+		test.FailIf(t, !errors.As(err, &value), "%v among the directions: %v", bad, err)
+		_, err = NewSpiked(constant(3, 1), q, []float64{bad})
+		test.FailIf(t, !errors.As(err, &value), "%v among the eigenvalues: %v", bad, err)
 	}
 	p := HandCrafted(3, 1)
 	p.Spiked, _ = NewSpiked(constant(3, 1), nil, nil)
@@ -209,7 +207,6 @@ func constant(n int, v float64) []float64 {
 func TestSpikedWhiteningDoesNotAllocate(t *testing.T) {
 	p, _ := randomSpiked(t, rand.New(rand.NewPCG(35, 1)), 200, 40)
 	w, x := make([]float64, 200), make([]float64, 200)
-	if n := testing.AllocsPerRun(100, func() { p.WhitenTo(w, x) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	n := testing.AllocsPerRun(100, func() { p.WhitenTo(w, x) })
+	test.FailIf(t, n != 0, "%v allocations", n)
 }

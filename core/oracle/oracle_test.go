@@ -32,16 +32,14 @@ func TestSpoiltVectorsFail(t *testing.T) {
 		data := test.Must(os.ReadFile("../../testdata/" + file + ".json"))(t)
 		text := strings.Replace(string(data), spoil[0], spoil[1], 1)
 		test.StopIf(t, text == string(data), "%s: nothing to spoil", file)
-		if r, err := Check([]byte(text)); err != nil || r.OK() {
-			t.Errorf("%s: spoilt vectors pass (%v)", file, err)
-		}
+		r, err := Check([]byte(text))
+		test.FailIf(t, err != nil || r.OK(), "%s: spoilt vectors pass (%v)", file, err)
 	}
 }
 
 func TestCheckRejects(t *testing.T) {
 	for _, text := range []string{"", "[]", "{}", "[{}]", `[{"fb_log_density":[[1]]}]`, `[{"grad":{}}]`, `{"logits":[[1]],"label":[2],"bins":3}`, "3"} {
-		if _, err := Check([]byte(text)); err == nil {
-			t.Errorf("%q passed", text)
-		}
+		_, err := Check([]byte(text))
+		test.FailIf(t, err == nil, "%q passed", text)
 	}
 }

@@ -13,15 +13,13 @@ import (
 
 func TestCompareAcceptsRoundingOnly(t *testing.T) {
 	native := [][]float64{{0.25, 0.75}}
-	if worst, err := compare(native, [][]float64{{0.25 + 1e-12, 0.75}}); err != nil || worst < 1e-13 {
-		t.Errorf("difference %g, error %v, want 1e-12 and none", worst, err)
-	}
+	worst, err := compare(native, [][]float64{{0.25 + 1e-12, 0.75}})
+	test.FailIf(t, err != nil || worst < 1e-13, "difference %g, error %v, want 1e-12 and none", worst, err)
 	for name, other := range map[string][][]float64{
 		"another answer": {{0.26, 0.74}}, "a class less": {{0.25}}, "a case more": {{0.25, 0.75}, {1}},
 	} {
-		if _, err := compare(native, other); err == nil {
-			t.Errorf("%s is accepted", name)
-		}
+		_, err := compare(native, other)
+		test.FailIf(t, err == nil, "%s is accepted", name)
 	}
 }
 
@@ -41,9 +39,8 @@ func TestTableHasOneLineForACaseAndTheRatioToNative(t *testing.T) {
 	lines := strings.Split(out.String(), "\n")
 	fields := strings.Fields(lines[2])
 	want := "predict 1280 5 5 1 (9) 0 2 (9) 0 2.00 3 (9) 0 3.00 4 (9) 0"
-	if got := strings.Join(fields, " "); got != want {
-		t.Errorf("first line %q, want %q", got, want)
-	}
+	got := strings.Join(fields, " ")
+	test.FailIf(t, got != want, "first line %q, want %q", got, want)
 }
 
 func TestPictureHasALineForEveryPlace(t *testing.T) {

@@ -89,9 +89,8 @@ func TestImportsPointFromHigherToLowerLayers(t *testing.T) {
 		for line := range strings.Lines(string(out)) {
 			names := strings.Fields(line)
 			for _, imported := range names[1:] {
-				if reason := forbidden(strings.TrimPrefix(names[0], "metaqda/"), imported); reason != "" {
-					t.Errorf("%s imports %s: %s", names[0], imported, reason)
-				}
+				reason := forbidden(strings.TrimPrefix(names[0], "metaqda/"), imported)
+				test.FailIf(t, reason != "", "%s imports %s: %s", names[0], imported, reason)
 			}
 		}
 	}
@@ -109,9 +108,8 @@ func TestForbiddenImports(t *testing.T) {
 		{"core/qda", "gonum.org/v1/plot", true}, {"core/qda", "gonum.org/v1/gonum/mat", false}, {"scripts/input", "github.com/urfave/cli/v3", true},
 		{"scripts/output", "metaqda/scripts/training", true}, {"scripts/bench", "metaqda/wasm/simd", false},
 	} {
-		if got := forbidden(c.importer, c.imported); (got != "") != c.want {
-			t.Errorf("%s imports %s: %q", c.importer, c.imported, got)
-		}
+		got := forbidden(c.importer, c.imported)
+		test.FailIf(t, (got != "") != c.want, "%s imports %s: %q", c.importer, c.imported, got)
 	}
 }
 
@@ -128,9 +126,8 @@ func git(t *testing.T, arguments ...string) string {
 func TestTheTopLevelHoldsWhatTheDesignSays(t *testing.T) {
 	allowed := regexp.MustCompile(`^(\..*|wasm|core|web|scripts|testdata|go\.mod|go\.sum|Makefile|index\.html|README\.md|LICENSE|THIRD_PARTY\.md)$`)
 	for name := range strings.SplitSeq(git(t, "ls-files", "--cached", "--others", "--exclude-standard"), "\n") {
-		if top, _, _ := strings.Cut(name, "/"); !allowed.MatchString(top) {
-			t.Errorf("%s: the top level has no place for it", name)
-		}
+		top, _, _ := strings.Cut(name, "/")
+		test.FailIf(t, !allowed.MatchString(top), "%s: the top level has no place for it", name)
 	}
 }
 
@@ -138,9 +135,8 @@ func TestTheTopLevelHoldsWhatTheDesignSays(t *testing.T) {
 func TestNoTextNamesARegistryOrAFolderOfOneMachine(t *testing.T) {
 	const unwanted = `(registry[.](npmjs[.]org|yarnpkg[.]com)|(proxy|sum)[.]golang[.]org|goproxy[.](io|cn)|(deb|security)[.]debian[.]org|archive[.]ubuntu[.]com|pypi[.]org|files[.]pythonhosted[.]org|static[.]crates[.]io)` +
 		`|(^|[^[:alnum:]_./~-])/(work/|root/|(home|Users|tmp)/[[:alnum:]_])`
-	if found := git(t, "grep", "-nIE", "--untracked", unwanted, "--", ":!scripts/checks"); found != "" {
-		t.Error(found)
-	}
+	found := git(t, "grep", "-nIE", "--untracked", unwanted, "--", ":!scripts/checks")
+	test.FailIf(t, found != "", "%v", found)
 }
 
 func TestTheNoticesNameEveryPinnedModuleAndPackage(t *testing.T) {

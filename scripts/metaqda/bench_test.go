@@ -7,6 +7,7 @@ import (
 	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // BenchmarkEval600 is the whole command: reading a file of 100 classes of 100
@@ -17,8 +18,7 @@ func BenchmarkEval600(b *testing.B) {
 	prior := writePrior(b, filepath.Join(dir, "p.safetensors"), &model.Prior{NIW: niw.HandCrafted(640, 1), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}})
 	b.ResetTimer()
 	for b.Loop() {
-		if status, _, stderr := metaqda("eval", "--data", path, "--prior", prior, "--methods", "fb", "--n-shot", "5"); status != 0 {
-			b.Fatal(stderr)
-		}
+		status, _, stderr := metaqda("eval", "--data", path, "--prior", prior, "--methods", "fb", "--n-shot", "5")
+		test.StopIf(b, status != 0, "%v", stderr)
 	}
 }

@@ -115,9 +115,8 @@ func TestReportAddsUp(t *testing.T) {
 		}
 		test.FailIf(t, n != 30*5*5 || math.Abs(ece/n-x["ece"].(float64)) > 1e-12, "%s: ECE %v, from the bins %v of %v queries", x["method"], x["ece"], ece/n, n)
 		for _, key := range []string{"nll", "brier", "ece_ts", "mce", "temperature"} {
-			if _, ok := x[key].(float64); !ok {
-				t.Errorf("%s: no %s", x["method"], key)
-			}
+			_, ok := x[key].(float64)
+			test.FailIf(t, !ok, "%s: no %s", x["method"], key)
 		}
 		if v, ok := x["auroc_none"]; !ok || v != nil {
 			t.Errorf("%s: auroc_none of a closed set is %v, want null", x["method"], v)
@@ -163,12 +162,10 @@ func TestEveryProtocolOnEasyData(t *testing.T) {
 				x := v.(map[string]any)
 				seen[x["data"].(string)] = true
 				accuracy := x["accuracy"].(map[string]any)["mean"].(float64)
-				if least := map[bool]float64{true: 0.6, false: 0.75}[protocol == "incremental"]; accuracy < least {
-					t.Errorf("%v on %v, %v-shot: accuracy %v", x["method"], x["data"], x["shot"], accuracy)
-				}
-				if roc, ok := x["auroc_none"].(float64); ok != (protocol == "open-set") || (ok && roc < 0.6) {
-					t.Errorf("%v: auroc_none %v", x["method"], x["auroc_none"])
-				}
+				least := map[bool]float64{true: 0.6, false: 0.75}[protocol == "incremental"]
+				test.FailIf(t, accuracy < least, "%v on %v, %v-shot: accuracy %v", x["method"], x["data"], x["shot"], accuracy)
+				roc, ok := x["auroc_none"].(float64)
+				test.FailIf(t, ok != (protocol == "open-set") || (ok && roc < 0.6), "%v: auroc_none %v", x["method"], x["auroc_none"])
 			}
 			test.FailIf(t, !seen["alpha"] || !seen["beta"], "results for %v only", seen)
 		})
@@ -191,9 +188,8 @@ func TestOpenSetTellsTheGain(t *testing.T) {
 	for _, v := range readReport(t, out)["results"].([]any) {
 		x := v.(map[string]any)
 		_, has := x["ece_none"].(float64)
-		if bayes := experiment.IsMetaQDA(x["method"].(string)); has != bayes {
-			t.Errorf("%v: ece_none %v", x["method"], x["ece_none"])
-		}
+		bayes := experiment.IsMetaQDA(x["method"].(string))
+		test.FailIf(t, has != bayes, "%v: ece_none %v", x["method"], x["ece_none"])
 		if x["way"] == 1.0 && (x["auroc_max_probability"] != 0.5 || x["accuracy"].(map[string]any)["mean"] != 1.0) {
 			t.Errorf("%v with one class: accuracy %v, AUROC of 1 - max %v", x["method"], x["accuracy"], x["auroc_max_probability"])
 		}
@@ -260,9 +256,8 @@ func TestBadInput(t *testing.T) {
 			for _, want := range c.want {
 				test.FailIf(t, !strings.Contains(stderr, want), "%q does not say %q", stderr, want)
 			}
-			if after := names(t, dir); after != before {
-				t.Errorf("files were left: %s", after)
-			}
+			after := names(t, dir)
+			test.FailIf(t, after != before, "files were left: %s", after)
 		})
 	}
 }
@@ -282,9 +277,8 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	data := toy{classes: 24, rows: 20, dim: 4}.write(t, dir, "alpha")
 	status, _, stderr := metaqda("eval", "--data", data, "--json", filepath.Join(dir, "missing", "out.json"))
 	test.FailIf(t, status != 2 || !strings.Contains(stderr, "create it first"), "status %d, %q", status, stderr)
-	if status, _, stderr = metaqda("eval", "--data", data, "--json", dir); status != 2 || !strings.Contains(stderr, "is a folder") {
-		t.Errorf("status %d, %q", status, stderr)
-	}
+	status, _, stderr = metaqda("eval", "--data", data, "--json", dir)
+	test.FailIf(t, status != 2 || !strings.Contains(stderr, "is a folder"), "status %d, %q", status, stderr)
 }
 
 func TestHelp(t *testing.T) {
@@ -299,7 +293,6 @@ func TestHelp(t *testing.T) {
 	for _, word := range append([]string{"standard", "incremental", "-random-seed", "-shard", "ncc-cl2n"}, "leave-one-domain-out") {
 		test.FailIf(t, !strings.Contains(out, word), "help of eval does not mention %s", word)
 	}
-	if status, _, stderr := metaqda("evaluate"); status != 2 || !strings.Contains(stderr, `"evaluate"`) {
-		t.Errorf("unknown command: %d, %q", status, stderr)
-	}
+	status, _, stderr := metaqda("evaluate")
+	test.FailIf(t, status != 2 || !strings.Contains(stderr, `"evaluate"`), "unknown command: %d, %q", status, stderr)
 }

@@ -79,9 +79,8 @@ func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, p
 		p.want = append(p.want, want)
 	}
 	var complaint bytes.Buffer
-	if status := run(context.Background(), args, &complaint, &complaint); status != 0 {
-		t.Fatalf("export ended with status %d: %s", status, &complaint)
-	}
+	status := run(context.Background(), args, &complaint, &complaint)
+	test.StopIf(t, status != 0, "export ended with status %d: %s", status, &complaint)
 	return p
 }
 
@@ -120,9 +119,8 @@ func javaScript(t *testing.T) string {
 	t.Helper()
 	readme := test.Must(os.ReadFile("../../web/share/README.md"))(t)
 	_, program, ok := strings.Cut(string(readme), "```js\n")
-	if program, _, _ = strings.Cut(program, "```"); !ok {
-		t.Fatal("the README has no program in JavaScript")
-	}
+	program, _, _ = strings.Cut(program, "```")
+	test.StopIf(t, !ok, "the README has no program in JavaScript")
 	return program
 }
 
@@ -240,11 +238,9 @@ func TestExportSaysWhatIsMissing(t *testing.T) {
 			args = append(args, "--classifier", filepath.Join(dir, c.classifier))
 		}
 		var complaint bytes.Buffer
-		if status := run(context.Background(), args, &complaint, &complaint); status != 2 || !strings.Contains(complaint.String(), c.want) {
-			t.Errorf("%q: status %d, %q, want %q", c.classifier, status, &complaint, c.want)
-		}
-		if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
-			t.Errorf("%q: a file was written", c.classifier)
-		}
+		status := run(context.Background(), args, &complaint, &complaint)
+		test.FailIf(t, status != 2 || !strings.Contains(complaint.String(), c.want), "%q: status %d, %q, want %q", c.classifier, status, &complaint, c.want)
+		_, err := os.Stat(filepath.Join(dir, "out"))
+		test.FailIf(t, err == nil, "%q: a file was written", c.classifier)
 	}
 }

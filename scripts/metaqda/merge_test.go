@@ -30,9 +30,8 @@ func TestMethodsMergeToTheWhole(t *testing.T) {
 	eval("fast", "fb,ncc-cl2n", "8")
 	eval("slow", "linear", "8")
 	eval("few", "linear", "3")
-	if merged := mustRun(t, "merge", "--json", file("merged"), file("fast"), file("slow")); merged != whole {
-		t.Errorf("merged:\n%s\nwhole:\n%s", merged, whole)
-	}
+	merged := mustRun(t, "merge", "--json", file("merged"), file("fast"), file("slow"))
+	test.FailIf(t, merged != whole, "merged:\n%s\nwhole:\n%s", merged, whole)
 	text := mustRun(t, "merge", "--json", file("uneven"), file("few"), file("fast"))
 	for _, want := range []string{"linear (3 tasks)", "8 tasks, seed 0"} {
 		test.FailIf(t, !strings.Contains(text, want), "no %q in\n%s", want, text)
@@ -56,9 +55,8 @@ func TestMethodsMergeToTheWhole(t *testing.T) {
 		for _, f := range strings.Split(c.files, ",") {
 			args = append(args, file(f))
 		}
-		if status, _, stderr := metaqda(args...); status != 2 || !strings.Contains(stderr, c.want) {
-			t.Errorf("%s: status %d, %q, want %q", c.files, status, stderr, c.want)
-		}
+		status, _, stderr := metaqda(args...)
+		test.FailIf(t, status != 2 || !strings.Contains(stderr, c.want), "%s: status %d, %q, want %q", c.files, status, stderr, c.want)
 	}
 }
 
@@ -129,11 +127,9 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 			args = append(args, file(f))
 		}
 		status, _, stderr := metaqda(args...)
-		if _, err := os.Stat(file("out")); status != 2 || !strings.Contains(stderr, c.want) || err == nil {
-			t.Errorf("%v: status %d, %q, want %q and no file", c.files, status, stderr, c.want)
-		}
+		_, err := os.Stat(file("out"))
+		test.FailIf(t, status != 2 || !strings.Contains(stderr, c.want) || err == nil, "%v: status %d, %q, want %q and no file", c.files, status, stderr, c.want)
 	}
-	if status, _, stderr := metaqda("eval", "--data", data, "--shard", "0/2", "--methods", "ncc-un", "--n-query", "3"); status != 2 || !strings.Contains(stderr, "--json OUT") {
-		t.Errorf("a shard without file: %d, %q", status, stderr)
-	}
+	status, _, stderr := metaqda("eval", "--data", data, "--shard", "0/2", "--methods", "ncc-un", "--n-query", "3")
+	test.FailIf(t, status != 2 || !strings.Contains(stderr, "--json OUT"), "a shard without file: %d, %q", status, stderr)
 }

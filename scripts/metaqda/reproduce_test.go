@@ -26,15 +26,13 @@ func TestReproduce(t *testing.T) {
 	}
 	test.FailIf(t, strings.Contains(text, "NaN"), "output holds NaN")
 	for _, name := range []string{"tables.md", "miniimagenet-conv4.safetensors", "miniimagenet-conv4-standard.json", "miniimagenet-conv4.svg"} {
-		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
-			t.Error(err)
-		}
+		_, err := os.Stat(filepath.Join(out, name))
+		test.FailIf(t, err != nil, "%v", err)
 	}
 	repeat(t, text, out, "conv4-map.safetensors", "conv4-calibration.json", "conv4-incremental.json")
 	for _, c := range [][]string{{}, {"--data", filepath.Join(dir, "none")}, {"--data", dir, "--steps", "0"}, {"--data", dir, "--n-tasks", "many"}} {
-		if status, _, stderr := metaqda(append([]string{"reproduce"}, c...)...); status != 2 || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%v: status %d, %q", c, status, stderr)
-		}
+		status, _, stderr := metaqda(append([]string{"reproduce"}, c...)...)
+		test.FailIf(t, status != 2 || strings.Count(stderr, "\n") != 1, "%v: status %d, %q", c, status, stderr)
 	}
 }
 
@@ -53,9 +51,8 @@ func repeat(t *testing.T, text, out string, files ...string) {
 			want := readFile(t, path)
 			save(t, path, []byte("spoilt"))
 			mustRun(t, strings.Fields(command)...)
-			if done = true; !bytes.Equal(readFile(t, path), want) {
-				t.Errorf("%s writes another file than reproduce", command)
-			}
+			done = true
+			test.FailIf(t, !bytes.Equal(readFile(t, path), want), "%s writes another file than reproduce", command)
 			break
 		}
 		test.FailIf(t, !done, "no command writes %s", file)

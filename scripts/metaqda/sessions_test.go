@@ -35,20 +35,16 @@ func TestSessionsOfEveryMethod(t *testing.T) {
 		x := v.(map[string]any)
 		name := fmt.Sprint(x["method"], " on ", x["data"])
 		test.FailIf(t, x["way"] != nil || x["shot"] != nil || x["auroc_none"] != nil, "%s: way %v, shot %v, auroc_none %v", name, x["way"], x["shot"], x["auroc_none"])
-		if accuracy := x["accuracy"].(map[string]any)["mean"].(float64); accuracy < 0.2 || accuracy > 1 {
-			t.Errorf("%s: accuracy %v", name, accuracy)
-		}
-		if queries := x["queries"].(float64); queries > 12*10 || x["data"] != "few" && queries != 12*10 {
-			t.Errorf("%s: %v queries", name, queries)
-		}
+		accuracy := x["accuracy"].(map[string]any)["mean"].(float64)
+		test.FailIf(t, accuracy < 0.2 || accuracy > 1, "%s: accuracy %v", name, accuracy)
+		queries := x["queries"].(float64)
+		test.FailIf(t, queries > 12*10 || x["data"] != "few" && queries != 12*10, "%s: %v queries", name, queries)
 		for _, key := range []string{"ece", "none_auroc", "none_ece", "none_brier", "wrongly_none", "wrongly_known"} {
-			if got, ok := x[key].(float64); !ok || !(got >= 0 && got <= 1) {
-				t.Errorf("%s: %s is %v", name, key, x[key])
-			}
+			got, ok := x[key].(float64)
+			test.FailIf(t, !ok || !(got >= 0 && got <= 1), "%s: %s is %v", name, key, x[key])
 		}
-		if nll, ok := x["nll"].(float64); !ok || !(nll >= 0) {
-			t.Errorf("%s: nll is %v", name, x["nll"])
-		}
+		nll, ok := x["nll"].(float64)
+		test.FailIf(t, !ok || !(nll >= 0), "%s: nll is %v", name, x["nll"])
 	}
 }
 
@@ -92,11 +88,9 @@ func TestSetWithoutSplits(t *testing.T) {
 	other := modeltest.Prior(9)
 	other.Transform.Power, other.DataMean = 0.5, make([]float64, 9)
 	wide := writePrior(t, filepath.Join(dir, "wide.safetensors"), other)
-	if status, _, stderr := metaqda(args(bare, wide, "ncc-cl2n")...); status != 2 || !strings.Contains(stderr, "6 numbers in a row but the prior is for 9") {
-		t.Errorf("a prior of other embeddings: status %d, %q", status, stderr)
-	}
+	status, _, stderr := metaqda(args(bare, wide, "ncc-cl2n")...)
+	test.FailIf(t, status != 2 || !strings.Contains(stderr, "6 numbers in a row but the prior is for 9"), "a prior of other embeddings: status %d, %q", status, stderr)
 	mustRun(t, args(bare, with, "fb")...)
-	if d := readReport(t, filepath.Join(dir, "out.json"))["data"].([]any)[0].(map[string]any); d["split"] != "all" {
-		t.Errorf("the split of a set without any is %v", d["split"])
-	}
+	d := readReport(t, filepath.Join(dir, "out.json"))["data"].([]any)[0].(map[string]any)
+	test.FailIf(t, d["split"] != "all", "the split of a set without any is %v", d["split"])
 }

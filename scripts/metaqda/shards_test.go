@@ -39,8 +39,7 @@ func newSharded(t *testing.T) *sharded {
 // is 1.
 func testBinary(t *testing.T) string {
 	t.Helper()
-	path := test.Must(os.Executable())(t)
-	return path
+	return test.Must(os.Executable())(t)
 }
 
 // run runs a program in the folder with the command in its PATH.
@@ -49,9 +48,8 @@ func (s *sharded) run(t *testing.T, env []string, name string, args ...string) {
 	c := exec.Command(name, args...)
 	c.Dir = s.dir
 	c.Env = append(append(os.Environ(), "METAQDA_TEST_AS_COMMAND=1", "PATH="+s.dir+string(os.PathListSeparator)+os.Getenv("PATH")), env...)
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-	}
+	out, err := c.CombinedOutput()
+	test.StopIf(t, err != nil, "%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 }
 
 // merge puts the shards in a folder together and compares with the whole.
@@ -61,15 +59,13 @@ func (s *sharded) merge(t *testing.T, shards int) {
 	test.StopIf(t, err != nil || len(files) != shards, "%d shards, want %d (%v)", len(files), shards, err)
 	merged := filepath.Join(s.dir, "merged.json")
 	mustRun(t, append([]string{"merge", "--json", merged}, files...)...)
-	if got := readFile(t, merged); !bytes.Equal(got, s.whole) {
-		t.Errorf("merged\n%.400s\nwhole\n%.400s", got, s.whole)
-	}
+	got := readFile(t, merged)
+	test.FailIf(t, !bytes.Equal(got, s.whole), "merged\n%.400s\nwhole\n%.400s", got, s.whole)
 }
 
 func script(t *testing.T, name string) string {
 	t.Helper()
-	path := test.Must(filepath.Abs(filepath.Join("..", "shards", name)))(t)
-	return path
+	return test.Must(filepath.Abs(filepath.Join("..", "shards", name)))(t)
 }
 
 func TestGNUParallel(t *testing.T) {
@@ -80,12 +76,10 @@ func TestGNUParallel(t *testing.T) {
 	s := newSharded(t)
 	out := filepath.Join(s.dir, "out file.json")
 	s.run(t, nil, script(t, "parallel.sh"), append([]string{"3", out}, s.flags...)...)
-	if got := readFile(t, out); !bytes.Equal(got, s.whole) {
-		t.Errorf("in three shards\n%.400s\nwhole\n%.400s", got, s.whole)
-	}
-	if left := names(t, s.dir); strings.Contains(left, "out file.json.") {
-		t.Errorf("parts were left: %s", left)
-	}
+	got := readFile(t, out)
+	test.FailIf(t, !bytes.Equal(got, s.whole), "in three shards\n%.400s\nwhole\n%.400s", got, s.whole)
+	left := names(t, s.dir)
+	test.FailIf(t, strings.Contains(left, "out file.json."), "parts were left: %s", left)
 	c := exec.Command(script(t, "parallel.sh"), "2", out, "--data", "gone.npz")
 	c.Env = append(os.Environ(), "METAQDA_TEST_AS_COMMAND=1", "METAQDA="+testBinary(t))
 	if text, err := c.CombinedOutput(); err == nil || !strings.Contains(string(text), "gone.npz does not exist") {

@@ -33,13 +33,11 @@ func TestTransductiveTables(t *testing.T) {
 		test.FailIf(t, mustRun(t, "merge", out) != text, "%v: the file that was written prints another table", c.flags)
 	}
 	for _, c := range [][2]string{{"--imbalance", "zipf"}, {"--strangers", "0.4"}} {
-		if status, _, stderr := metaqda(append(base, c[:]...)...); status != 2 || !strings.HasPrefix(stderr, "metaqda eval: "+c[0]+" is") {
-			t.Errorf("%v: status %d, %s", c, status, stderr)
-		}
+		status, _, stderr := metaqda(append(base, c[:]...)...)
+		test.FailIf(t, status != 2 || !strings.HasPrefix(stderr, "metaqda eval: "+c[0]+" is"), "%v: status %d, %s", c, status, stderr)
 	}
-	if help := mustRun(t, "eval", "--help"); !strings.Contains(help, "transductive          the queries of a task judged together") || !strings.Contains(help, "metaqda-transductive") {
-		t.Errorf("the help does not tell the protocol:\n%s", help)
-	}
+	help := mustRun(t, "eval", "--help")
+	test.FailIf(t, !strings.Contains(help, "transductive          the queries of a task judged together") || !strings.Contains(help, "metaqda-transductive"), "the help does not tell the protocol:\n%s", help)
 }
 
 // The prior that ships and the one that nothing was learned for know emoji again that they
@@ -72,8 +70,7 @@ func TestSort(t *testing.T) {
 		{args[:5], "no --out given; `metaqda sort --help`"}, {append([]string{"sort"}, args[3:]...), "--classifier or by --examples"}, {append(args, "--out", "gone/out.csv"), "the folder gone does not exist"}, {append(args, "more"), `"more" is no flag`}, {append(args, "--none-prior", "2"), "--none-prior"}, {append(args, "--data", "gone.npz"), "gone.npz does not exist"},
 	} {
 		status, _, stderr := metaqda(c.args...)
-		if _, err := os.Stat(out); status != 2 || !strings.Contains(stderr, c.say) || strings.Count(stderr, "\n") != 1 || err == nil {
-			t.Errorf("%v: status %d, %s", c.args, status, stderr)
-		}
+		_, err := os.Stat(out)
+		test.FailIf(t, status != 2 || !strings.Contains(stderr, c.say) || strings.Count(stderr, "\n") != 1 || err == nil, "%v: status %d, %s", c.args, status, stderr)
 	}
 }

@@ -29,8 +29,7 @@ func trainArgs(data, out string, more ...string) []string {
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
-	b := test.Must(os.ReadFile(path))(t)
-	return b
+	return test.Must(os.ReadFile(path))(t)
 }
 
 func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
@@ -42,9 +41,8 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	mustRun(t, trainArgs(a+","+b, out, "--log", log, "--curve", svg, "--power", "0.5")...)
 	p := test.Must(model.DecodePrior(readFile(t, out)))(t)
 	test.FailIf(t, p.NIW.Dim() != 6 || len(p.Transform.Centre) != 6 || p.Transform.Power != 0.5 || p.Facts["data"] != "alpha,beta" || p.Facts["seed"] != "0", "got %+v", p)
-	if want := meanOfTraining(t, a, b); !slices.EqualFunc(p.DataMean, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }) {
-		t.Errorf("the mean of the data is %v, want %v", p.DataMean, want)
-	}
+	want := meanOfTraining(t, a, b)
+	test.FailIf(t, !slices.EqualFunc(p.DataMean, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-6 }), "the mean of the data is %v, want %v", p.DataMean, want)
 	test.FailIf(t, p.Session.Population == nil || p.Session.Population.LogTemperature.SD <= 0 || p.Session.Shared <= 0 || p.Session.Kappa != 5 || p.Session.Near <= 0, "no session model: %+v", p.Session)
 	test.FailIf(t, !bytes.Contains(readFile(t, svg), []byte("</svg>")), "the curve is no SVG")
 	steps, points := 0, 0
@@ -108,8 +106,7 @@ func TestTrainWithASpikedScale(t *testing.T) {
 	train := func(name string, more ...string) *model.Prior {
 		out := filepath.Join(dir, name)
 		mustRun(t, trainArgs(data, out, append(more, "--precision", "F64")...)...)
-		p := test.Must(model.DecodePrior(readFile(t, out)))(t)
-		return p
+		return test.Must(model.DecodePrior(readFile(t, out)))(t)
 	}
 	for _, start := range []string{"within", "identity"} {
 		plain, full, few := train("plain", "--start", start), train("full", "--start", start, "--rank", "6"), train("few", "--start", start, "--rank", "2")
@@ -166,12 +163,10 @@ func TestTrainResumesToTheSameBytes(t *testing.T) {
 	for _, stop := range []string{" 0/40", " 20/40", "calibrating"} {
 		ctx, cancel := context.WithCancel(context.Background())
 		w := &stopWriter{text: stop, cancel: cancel}
-		if status := run(ctx, args, &bytes.Buffer{}, w); status != 130 || !strings.Contains(w.String(), "--resume") {
-			t.Fatalf("stopped at %q: status %d, %s", stop, status, w)
-		}
-		if _, err := os.Stat(parts); err == nil {
-			t.Fatal("an interrupted run left a prior")
-		}
+		status := run(ctx, args, &bytes.Buffer{}, w)
+		test.StopIf(t, status != 130 || !strings.Contains(w.String(), "--resume"), "stopped at %q: status %d, %s", stop, status, w)
+		_, err := os.Stat(parts)
+		test.StopIf(t, err == nil, "an interrupted run left a prior")
 		if stop == " 0/40" {
 			args = append(args, "--resume")
 		}
@@ -179,9 +174,8 @@ func TestTrainResumesToTheSameBytes(t *testing.T) {
 	mustRun(t, args...)
 	test.FailIf(t, !bytes.Equal(readFile(t, whole), readFile(t, parts)), "the resumed prior differs")
 	test.FailIf(t, !bytes.Equal(readFile(t, whole+".log"), readFile(t, parts+".log")), "the resumed log differs")
-	if _, err := os.Stat(parts + ".checkpoint"); err == nil {
-		t.Error("the checkpoint was left behind")
-	}
+	_, err := os.Stat(parts + ".checkpoint")
+	test.FailIf(t, err == nil, "the checkpoint was left behind")
 }
 
 func TestTrainBadInput(t *testing.T) {
@@ -247,8 +241,7 @@ func TestCrossFitting(t *testing.T) {
 	learn := func(name string, extra ...string) *model.Prior {
 		out := filepath.Join(dir, name)
 		mustRun(t, trainArgs(strings.Join([]string{a, b, c}, ","), out, append([]string{"--steps", "20", "--calibrate", "1", "--families", families}, extra...)...)...)
-		p := test.Must(model.DecodePrior(readFile(t, out)))(t)
-		return p
+		return test.Must(model.DecodePrior(readFile(t, out)))(t)
 	}
 	folds := filepath.Join(dir, "folds")
 	val := learn("val")
@@ -261,8 +254,7 @@ func TestCrossFitting(t *testing.T) {
 	}
 	test.FailIf(t, left.Session.Near <= 0 || left.Session.Centre != 1.67, "near %v, centre %v", left.Session.Near, left.Session.Centre)
 	without := func(set string) *model.Prior {
-		p := test.Must(model.DecodePrior(readFile(t, filepath.Join(folds, "without-"+set+".safetensors"))))(t)
-		return p
+		return test.Must(model.DecodePrior(readFile(t, filepath.Join(folds, "without-"+set+".safetensors"))))(t)
 	}
 	alpha, beta, gamma := without("alpha"), without("beta"), without("gamma")
 	test.FailIf(t, !mat.Equal(beta.NIW.L, gamma.NIW.L) || mat.Equal(alpha.NIW.L, beta.NIW.L) || mat.Equal(alpha.NIW.L, left.NIW.L), "a family was not left out as a whole")

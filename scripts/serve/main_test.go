@@ -80,25 +80,22 @@ func TestNothingElseIsAnswered(t *testing.T) {
 	handler, _ := newSite(t)
 	for _, path := range []string{"", "//", "/..", "/../secret.txt", "/web/../../secret.txt", "/web", "/web/", "/web//app.js", "/web/./app.js",
 		"/leak.txt", "/.hidden", "/index.html/", "/missing", "/web\\app.js", "/\x00", "*", "/" + strings.Repeat("a/", 5000)} {
-		if w := ask(handler, path); w.Code != http.StatusNotFound || w.Header().Get("Content-Security-Policy") == "" {
-			t.Errorf("%.60q: status %d, body %.60q", path, w.Code, w.Body)
-		}
+		w := ask(handler, path)
+		test.FailIf(t, w.Code != http.StatusNotFound || w.Header().Get("Content-Security-Policy") == "", "%.60q: status %d, body %.60q", path, w.Code, w.Body)
 	}
 }
 
 func TestARebuildShowsAtTheNextRequest(t *testing.T) {
 	handler, dir := newSite(t)
 	tag := ask(handler, "/web/app.js").Header().Get("ETag")
-	if w := ask(handler, "/web/app.js", "If-None-Match", tag); w.Code != http.StatusNotModified {
-		t.Errorf("unchanged: status %d", w.Code)
-	}
+	w := ask(handler, "/web/app.js", "If-None-Match", tag)
+	test.FailIf(t, w.Code != http.StatusNotModified, "unchanged: status %d", w.Code)
 	// In the same second and of the same size; its variants are those of the former build.
 	name := filepath.Join(dir, "web/app.js")
 	write(t, name, "WEB/APP.JS")
 	test.OK(t, os.Chtimes(name, time.Time{}, time.Now().Add(time.Millisecond)))
-	if w := ask(handler, "/web/app.js", "If-None-Match", tag, "Accept-Encoding", "br"); w.Body.String() != "WEB/APP.JS" || w.Header().Get("Content-Encoding") != "" {
-		t.Errorf("changed: status %d, body %q", w.Code, w.Body)
-	}
+	w = ask(handler, "/web/app.js", "If-None-Match", tag, "Accept-Encoding", "br")
+	test.FailIf(t, w.Body.String() != "WEB/APP.JS" || w.Header().Get("Content-Encoding") != "", "changed: status %d, body %q", w.Code, w.Body)
 }
 
 func TestOnlyThisMachinesNamesAreAnsweredOnLoopback(t *testing.T) {
@@ -135,9 +132,8 @@ func TestTheCommandServesBesideSilentConnectionsUntilItIsStopped(t *testing.T) {
 	test.StopIf(t, err != nil || answer.StatusCode != 200, "%v, %v", answer, err)
 	answer.Body.Close()
 	stop()
-	if got := <-status; got != 0 {
-		t.Errorf("status %d", got)
-	}
+	got := <-status
+	test.FailIf(t, got != 0, "status %d", got)
 }
 
 func TestWhatCannotBeServedIsToldWithTheRemedy(t *testing.T) {
@@ -156,8 +152,7 @@ func TestWhatCannotBeServedIsToldWithTheRemedy(t *testing.T) {
 		{[]string{"-dir", dir, "-addr", taken.Addr().String()}, 1, "make run PORT="},
 	} {
 		var problems bytes.Buffer
-		if got := run(context.Background(), c.args, io.Discard, &problems); got != c.status || !strings.Contains(problems.String(), c.word) {
-			t.Errorf("%v: status %d, message %q", c.args, got, problems.String())
-		}
+		got := run(context.Background(), c.args, io.Discard, &problems)
+		test.FailIf(t, got != c.status || !strings.Contains(problems.String(), c.word), "%v: status %d, message %q", c.args, got, problems.String())
 	}
 }

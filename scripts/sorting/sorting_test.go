@@ -96,8 +96,7 @@ func npy(t *testing.T, rows []string, dim int) string {
 func run(t *testing.T, j Job) [][]string {
 	t.Helper()
 	text := test.Must(j.Table(t.Context()))(t)
-	table := test.Must(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
-	return table
+	return test.Must(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
 }
 
 // The table says of every row what the classifier does, in words and in numbers, and
@@ -136,12 +135,10 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
-	if one, all := aside[false], aside[true]; len(one) == 0 || !slices.Equal(one, all) {
-		t.Errorf("one by one %v are laid aside, together %v", one, all)
-	}
-	if n := len(truth); right[false] < n/2 || right[true] < right[false] {
-		t.Errorf("of %d rows %d are right one by one and %d together", n, right[false], right[true])
-	}
+	one, all := aside[false], aside[true]
+	test.FailIf(t, len(one) == 0 || !slices.Equal(one, all), "one by one %v are laid aside, together %v", one, all)
+	n := len(truth)
+	test.FailIf(t, right[false] < n/2 || right[true] < right[false], "of %d rows %d are right one by one and %d together", n, right[false], right[true])
 }
 
 // A prior that nothing was learned for is right far more often than chance; one that
@@ -157,9 +154,8 @@ func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 		j.Prior = filepath.Join(t.TempDir(), "prior")
 		write(t, j.Prior, string(file))
 		if prior == &bare {
-			if _, err := j.Table(t.Context()); err == nil || !strings.Contains(err.Error(), "covariance of each class") {
-				t.Errorf("without a session model: %v", err)
-			}
+			_, err := j.Table(t.Context())
+			test.FailIf(t, err == nil || !strings.Contains(err.Error(), "covariance of each class"), "without a session model: %v", err)
 			continue
 		}
 		right, answers := 0, map[string]bool{}
@@ -178,9 +174,8 @@ func TestNoNameIsAFormulaInASpreadsheet(t *testing.T) {
 		text, err := encode([]string{name}, []metaqda.Answer{{Probabilities: []float64{1}}}, []string{name})
 		test.OK(t, err)
 		table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-		if want := "'" + name; err != nil || table[0][3] != want || table[1][1] != want || table[1][2] != want {
-			t.Errorf("%q is written %q, %v", name, table, err)
-		}
+		want := "'" + name
+		test.FailIf(t, err != nil || table[0][3] != want || table[1][1] != want || table[1][2] != want, "%q is written %q, %v", name, table, err)
 	}
 }
 
@@ -209,16 +204,14 @@ func answers(t *testing.T, j Job) *qda.Answers {
 	for i := range rows.Len() {
 		q := all.RawRowView(i)
 		test.OK(t, prior.Transform.ApplyTo(q, rows.RowTo(q, i)))
-		if a.None[i], err = c.ProbabilitiesTo(a.Classes.RawRowView(i), q); err != nil {
-			t.Fatal(err)
-		}
+		a.None[i], err = c.ProbabilitiesTo(a.Classes.RawRowView(i), q)
+		test.OK(t, err)
 	}
 	if !j.Together {
 		return a
 	}
-	if a, err = c.Classify(t.Context(), all, nil); err != nil {
-		t.Fatal(err)
-	}
+	a, err = c.Classify(t.Context(), all, nil)
+	test.OK(t, err)
 	return a
 }
 
@@ -260,16 +253,13 @@ func TestASessionAnswersAsItsExamples(t *testing.T) {
 	saved := Defaults()
 	saved.Classifier, saved.Data = filepath.Join(t.TempDir(), "session"), j.Data
 	write(t, saved.Classifier, string(file))
-	if got := run(t, saved); !reflect.DeepEqual(got, want) {
-		t.Error("the session answers otherwise")
-	}
-	if saved.NonePrior = 0; reflect.DeepEqual(run(t, saved), want) {
-		t.Error("--none-prior changes nothing")
-	}
+	got := run(t, saved)
+	test.FailIf(t, !reflect.DeepEqual(got, want), "the session answers otherwise")
+	saved.NonePrior = 0
+	test.FailIf(t, reflect.DeepEqual(run(t, saved), want), "--none-prior changes nothing")
 	saved.Classifier = "gone"
-	if _, err := saved.Table(t.Context()); err == nil || !strings.Contains(err.Error(), "check the path of the classifier") {
-		t.Errorf("no session: %v", err)
-	}
+	_, err := saved.Table(t.Context())
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "check the path of the classifier"), "no session: %v", err)
 }
 
 func TestSortingStops(t *testing.T) {
@@ -277,8 +267,7 @@ func TestSortingStops(t *testing.T) {
 		j, _ := job(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		j.Together, j.Progress = together, func(string, int, int) { cancel() }
-		if table, err := j.Table(ctx); !errors.Is(err, context.Canceled) || table != nil {
-			t.Errorf("together %v: %v, a table of %d bytes", together, err, len(table))
-		}
+		table, err := j.Table(ctx)
+		test.FailIf(t, !errors.Is(err, context.Canceled) || table != nil, "together %v: %v, a table of %d bytes", together, err, len(table))
 	}
 }

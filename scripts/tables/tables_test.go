@@ -22,13 +22,11 @@ fb       61.50 ± 1.0
 nearest            -  é
 note
 `
-	if got := table.Text(); got != want {
-		t.Errorf("got\n%q, want\n%q", got, want)
-	}
+	got := table.Text()
+	test.FailIf(t, got != want, "got\n%q, want\n%q", got, want)
 	markdown := "**title**\n\n| method | 1-shot | ± |\n|---|---:|---:|\n| fb | 61.50 ± 1.0 |  |\n| nearest | - | é |\n\nnote\n"
-	if got := table.Markdown(); got != markdown {
-		t.Errorf("got\n%s, want\n%s", got, markdown)
-	}
+	got = table.Markdown()
+	test.FailIf(t, got != markdown, "got\n%s, want\n%s", got, markdown)
 }
 
 // report has accuracies a two tasks 0.02 to either side: by method, then by data
@@ -56,15 +54,12 @@ func TestTablesOfDomainsLeftOut(t *testing.T) {
 	if len(tables) != 4+2+1+1 { // cells, two groups of rivals, ECE, margins
 		t.Fatalf("%d tables", len(tables))
 	}
-	if grid := tables[4]; fmt.Sprint(grid.Rows) != "[[x, 5 +2.00 -1.00] [x, 20 +2.00 +1.00] [y, 5 +2.00 -0.20] [y, 20 +2.00 +1.00]]" {
-		t.Errorf("above the heads: %v", grid.Rows)
-	}
-	if want := "fb is more than 0.3 points below ncc-cl2n or linear in 1 of 8 cells: x, 5-way 5-shot; on average +1.10 points from the better"; tables[7].Note != want {
-		t.Errorf("got %q, want %q", tables[7].Note, want)
-	}
-	if alone := Of(leftOut([]string{"fb"}, map[string][]float64{"fb": {0.5, 0.7, 0.3, 0.5, 0.8, 0.9, 0.6, 0.8}})); len(alone) != 4+1 {
-		t.Errorf("%d tables without competitors", len(alone))
-	}
+	grid := tables[4]
+	test.FailIf(t, fmt.Sprint(grid.Rows) != "[[x, 5 +2.00 -1.00] [x, 20 +2.00 +1.00] [y, 5 +2.00 -0.20] [y, 20 +2.00 +1.00]]", "above the heads: %v", grid.Rows)
+	want := "fb is more than 0.3 points below ncc-cl2n or linear in 1 of 8 cells: x, 5-way 5-shot; on average +1.10 points from the better"
+	test.FailIf(t, tables[7].Note != want, "got %q, want %q", tables[7].Note, want)
+	alone := Of(leftOut([]string{"fb"}, map[string][]float64{"fb": {0.5, 0.7, 0.3, 0.5, 0.8, 0.9, 0.6, 0.8}}))
+	test.FailIf(t, len(alone) != 4+1, "%d tables without competitors", len(alone))
 }
 
 func TestMeansOfDataSets(t *testing.T) {
@@ -90,19 +85,16 @@ func TestMeansOfDataSets(t *testing.T) {
 		got += fmt.Sprint(row[:9])
 	}
 	test.FailIf(t, got != want || !strings.HasPrefix(five.Title, "mean of 2 data sets, 5-way, 0 queries a class and as many strangers"), "%s\n%s, want\n%s", five.Title, got, want)
-	if twenty := tables[5]; twenty.Rows[1][7] != "1" || twenty.Rows[2][7] != "2" {
-		t.Errorf("below fb at 20 ways: %v", twenty.Rows)
-	}
+	twenty := tables[5]
+	test.FailIf(t, twenty.Rows[1][7] != "1" || twenty.Rows[2][7] != "2", "below fb at 20 ways: %v", twenty.Rows)
 }
 
 func TestGain(t *testing.T) {
 	none, most, ece := 0.85, 0.7, 0.03
-	if got := gain(&experiment.Result{AUROCNone: &none, AUROCMaxProb: &most, ECENone: &ece}); got != "+15.00" {
-		t.Errorf("gain %s", got)
-	}
-	if got := gain(&experiment.Result{AUROCNone: &most, AUROCMaxProb: &most}); got != "-" {
-		t.Errorf("gain of a method that knows no none-of-these: %s", got)
-	}
+	got := gain(&experiment.Result{AUROCNone: &none, AUROCMaxProb: &most, ECENone: &ece})
+	test.FailIf(t, got != "+15.00", "gain %s", got)
+	got = gain(&experiment.Result{AUROCNone: &most, AUROCMaxProb: &most})
+	test.FailIf(t, got != "-", "gain of a method that knows no none-of-these: %s", got)
 }
 
 func TestPictures(t *testing.T) {

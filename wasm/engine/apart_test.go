@@ -27,9 +27,8 @@ func many(t *testing.T) (w *world, ids []string) {
 	}
 	w.Flush()
 	w = newWorld(t, s)
-	if c := w.State().Classes[3].Examples[4]; c.Thumbnail != nil || !c.Apart {
-		t.Fatalf("the thumbnail of %+v was read", c)
-	}
+	c := w.State().Classes[3].Examples[4]
+	test.StopIf(t, c.Thumbnail != nil || !c.Apart, "the thumbnail of %+v was read", c)
 	return w, ids
 }
 
@@ -61,9 +60,8 @@ func TestThumbnailsApart(t *testing.T) {
 		check := func(what, class, want string) {
 			t.Helper()
 			for _, moment := range []string{"at once", "when stored", "after a start"} {
-				if got := fmt.Sprint(w.thumbnailsOf(t, class)); got != want {
-					t.Fatalf("%s, %s: thumbnails %s, want %s", what, moment, got, want)
-				}
+				got := fmt.Sprint(w.thumbnailsOf(t, class))
+				test.StopIf(t, got != want, "%s, %s: thumbnails %s, want %s", what, moment, got, want)
 				w.Flush()
 				if moment == "when stored" {
 					w = newWorld(t, w.store)
@@ -99,9 +97,8 @@ func TestThumbnailsApart(t *testing.T) {
 
 		file := test.Must(w.ExportSession())(t)
 		c := test.Must(model.DecodeClassifier(file))(t)
-		if n := len(c.Classes[30].Examples); n != 20 || string(c.Classes[30].Examples[19].Thumbnail) != ids[30]+"/19" {
-			t.Fatalf("%d pictures in the file, the last one %q", n, c.Classes[30].Examples[n-1].Thumbnail)
-		}
+		n := len(c.Classes[30].Examples)
+		test.StopIf(t, n != 20 || string(c.Classes[30].Examples[19].Thumbnail) != ids[30]+"/19", "%d pictures in the file, the last one %q", n, c.Classes[30].Examples[n-1].Thumbnail)
 	}
 }
 

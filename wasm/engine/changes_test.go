@@ -84,9 +84,8 @@ func (m *mirror) check(t *testing.T, what string, e *Engine) {
 	got := fmt.Sprint(m.classes)
 	fresh := &mirror{}
 	fresh.follow(e)
-	if want := fmt.Sprint(fresh.classes); !fresh.whole || got != want {
-		t.Fatalf("%s: the page has\n%s, want\n%s", what, got, want)
-	}
+	want := fmt.Sprint(fresh.classes)
+	test.StopIf(t, !fresh.whole || got != want, "%s: the page has\n%s, want\n%s", what, got, want)
 	test.StopIf(t, fmt.Sprint(m.thumbnails) != fmt.Sprint(fresh.thumbnails), "%s: thumbnails %v, want %v", what, m.thumbnails, fresh.thumbnails)
 	taught, err := e.taught.Clone()
 	test.StopIf(t, err != nil || !taught.Prepare(func() bool { return true }), "%v %v", what, err)

@@ -180,17 +180,15 @@ func TestEveryChangeShowsTheQueryAnew(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	test.StopIf(t, !strings.HasPrefix(w.frame.Verdict, "Add a class"), "empty session says %q", w.frame.Verdict)
 	q := picture(rand.New(rand.NewPCG(3, 4)), 1)
-	if p, err := w.Recognise(q); p != nil || err != nil {
-		t.Fatalf("recognising with nothing taught: %v, %v", p, err)
-	}
+	p, err := w.Recognise(q)
+	test.StopIf(t, p != nil || err != nil, "recognising with nothing taught: %v, %v", p, err)
 	w.teachAll(t, "cat", "dog")
 	test.StopIf(t, len(w.frame.Rows) != 3, "%d meters, want 3", len(w.frame.Rows))
 	rows := fmt.Sprint(w.frame.Rows)
 	test.Must(w.RemoveExample(w.State().Classes[0].ID, w.State().Classes[0].Examples[0].ID))(t)
 	test.StopIf(t, fmt.Sprint(w.frame.Rows) == rows, "removing an example left the meters %s", rows)
-	if p, err := w.Recognise(nil); p != nil || err != nil || len(w.frame.Rows) != 0 {
-		t.Fatalf("clearing the query: %v, %v, %d meters", p, err, len(w.frame.Rows))
-	}
+	p, err = w.Recognise(nil)
+	test.StopIf(t, p != nil || err != nil || len(w.frame.Rows) != 0, "clearing the query: %v, %v, %d meters", p, err, len(w.frame.Rows))
 }
 
 // here is the extractor of the page in tests.
@@ -211,17 +209,15 @@ func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 	_, _, err = other.ImportSession(without, here)
 	test.OK(t, err)
 	same(t, "shared", other.ask(t), w.ask(t))
-	if s := other.State(); s.Saved == 0 {
-		t.Error("what came out of a file counts as in none")
-	}
+	s := other.State()
+	test.FailIf(t, s.Saved == 0, "what came out of a file counts as in none")
 }
 
 func TestPlainFilesNameTheClasses(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	var refused *Error
-	if _, err := w.PlainFile(); !errors.As(err, &refused) || refused.Code != "empty" {
-		t.Errorf("nothing taught: %v", err)
-	}
+	_, err := w.PlainFile()
+	test.FailIf(t, !errors.As(err, &refused) || refused.Code != "empty", "nothing taught: %v", err)
 	w.teachAll(t, "cat", "dog")
 	b := test.Must(w.PlainFile())(t)
 	test.FailIf(t, !strings.Contains(string(b), `[\"cat\",\"dog\"]`), "no classes in %.600s", b)
@@ -237,14 +233,12 @@ func TestSessions(t *testing.T) {
 	test.StopIf(t, len(all) != 2 || all[0].ID != second || all[0].Name != "Garden" || all[1].Classes != 2 || all[1].Examples != 6, "sessions: %+v", all)
 	test.OK(t, w.RenameSession(first, "Animals"))
 	test.OK(t, w.DeleteSession(second))
-	if s := w.State(); s.SessionID != first || s.SessionName != "Animals" {
-		t.Fatalf("after deleting the open session %+v is open", s)
-	}
+	s := w.State()
+	test.StopIf(t, s.SessionID != first || s.SessionName != "Animals", "after deleting the open session %+v is open", s)
 	same(t, "reopened", w.ask(t), want)
 	test.OK(t, w.DeleteSession(first))
-	if s := w.State(); s.SessionID == first || len(s.Classes) != 0 {
-		t.Fatalf("after deleting the last session %+v is open", s)
-	}
+	s = w.State()
+	test.StopIf(t, s.SessionID == first || len(s.Classes) != 0, "after deleting the last session %+v is open", s)
 }
 
 // full is a store that takes nothing for a while.
@@ -293,9 +287,8 @@ func TestNearCopiesAreBursts(t *testing.T) {
 	w.files["prior"] = b
 	id, _, err := w.AddClass("cat")
 	test.OK(t, err)
-	if got := w.State().Classes[0].Bursts; len(got) > 0 {
-		t.Errorf("without pictures: %v", got)
-	}
+	got := w.State().Classes[0].Bursts
+	test.FailIf(t, len(got) > 0, "without pictures: %v", got)
 	var tokens []string
 	one, other := picture(rand.New(rand.NewPCG(1, 1)), 1), picture(rand.New(rand.NewPCG(2, 2)), 1)
 	for i, x := range [][]float32{one, other, one, other, one, picture(rand.New(rand.NewPCG(3, 3)), 1)} {
@@ -305,9 +298,8 @@ func TestNearCopiesAreBursts(t *testing.T) {
 	}
 	check := func(what string, want ...int) {
 		t.Helper()
-		if got := w.State().Classes[0].Bursts; !slices.Equal(got, want) {
-			t.Errorf("%s: bursts of %v, want %v", what, got, want)
-		}
+		got := w.State().Classes[0].Bursts
+		test.FailIf(t, !slices.Equal(got, want), "%s: bursts of %v, want %v", what, got, want)
 	}
 	check("a prior that knows no bursts", 1, 1, 1, 1, 1, 1)
 	test.OK(t, w.UsePrior("prior", model.Sum(b)))

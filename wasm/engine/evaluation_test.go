@@ -52,9 +52,8 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 			examples++
 		}
 	}
-	if asked := len(c.Support().Class); examples <= asked {
-		t.Fatalf("all of the %d examples are asked", examples)
-	}
+	asked := len(c.Support().Class)
+	test.StopIf(t, examples <= asked, "all of the %d examples are asked", examples)
 	want := make([]float64, len(set.Classes))
 	for k := range set.Classes {
 		query := set.ClassRows(k)[0]
@@ -62,9 +61,8 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 		wantNone := test.Must(c.ProbabilitiesTo(want, white.RawRowView(query)))(t)
 		test.FailIf(t, math.Abs(got.None-wantNone) > 1e-9, "query %d: none %v, want %v", k, got.None, wantNone)
 		for _, class := range got.Classes {
-			if p := want[c.Index(class.Name)]; math.Abs(class.P-p) > 1e-9 {
-				t.Errorf("query %d, %s: %v, want %v", k, class.Name, class.P, p)
-			}
+			p := want[c.Index(class.Name)]
+			test.FailIf(t, math.Abs(class.P-p) > 1e-9, "query %d, %s: %v, want %v", k, class.Name, class.P, p)
 		}
 	}
 }
@@ -104,9 +102,8 @@ func TestLabelsOnImport(t *testing.T) {
 	for label, want := range map[string]string{"": "Unnamed", "    ": "Unnamed", "<b>": "<b> 2", " here": "here", "here\n": "here", "\u200b": "Unnamed",
 		"e\u0301": "\u00e9", strings.Repeat("e", 400): strings.Repeat("e", model.MaxLabel)} {
 		_, notice, err := w.ImportSession(changed(t, changed(t, changed(t, sound, "here", label), `"version":"2"`, `"version":"1"`), `"sha256":"`, `"was":"`), here)
-		if got := w.State().Classes; err != nil || !strings.Contains(notice, "checksum") || got[0].Name != "<b>" || got[1].Name != want {
-			t.Errorf("%q became %+v, want %q (%q, %v)", label, got, want, notice, err)
-		}
+		got := w.State().Classes
+		test.FailIf(t, err != nil || !strings.Contains(notice, "checksum") || got[0].Name != "<b>" || got[1].Name != want, "%q became %+v, want %q (%q, %v)", label, got, want, notice, err)
 	}
 }
 

@@ -37,7 +37,6 @@ func TestAFileIsOfTheMomentItWasAskedFor(t *testing.T) {
 	file := test.Must(model.DecodeClassifier(got))(t)
 	test.FailIf(t, len(file.Classes) != 2 || w.session.Saved == 0, "%d classes, saved %d", len(file.Classes), w.session.Saved)
 	now2 := test.Must(w.SharedFile(true))(t)
-	if file, err = model.DecodeClassifier(now2); err != nil || len(file.Classes) != 1 || file.Classes[0].Label != "tiger" {
-		t.Error("the session itself is not as it was changed", err)
-	}
+	file, err = model.DecodeClassifier(now2)
+	test.FailIf(t, err != nil || len(file.Classes) != 1 || file.Classes[0].Label != "tiger", "the session itself is not as it was changed %v", err)
 }

@@ -37,9 +37,8 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, w.UsePrior("prior", sum))
 			test.OK(t, w.UseExtractor(here))
 			ids := w.teachAll(t, "cat")
-			if s := w.State(); s.Prior.Sum != sum || !s.Prior.Site || s.Extractor != here {
-				t.Fatalf("its own extractor: %+v by %v", s.Prior, s.Extractor)
-			}
+			s := w.State()
+			test.StopIf(t, s.Prior.Sum != sum || !s.Prior.Site || s.Extractor != here, "its own extractor: %+v by %v", s.Prior, s.Extractor)
 			first := w.State().SessionID
 
 			_, err := w.NewSession("read anew")
@@ -47,20 +46,16 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, w.UseExtractor(other))
 			id, _, err := w.AddClass("cat")
 			test.OK(t, err)
-			if s := w.State(); s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != 0 {
-				t.Errorf("before a picture: %+v of %d numbers", s.Prior, s.Dimension)
-			}
-			if _, err = w.AddExample(id, x(), nil); err != nil {
-				t.Fatalf("teaching it: %v", err)
-			}
+			s = w.State()
+			test.FailIf(t, s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != 0, "before a picture: %+v of %d numbers", s.Prior, s.Dimension)
+			_, err = w.AddExample(id, x(), nil)
+			test.StopIf(t, err != nil, "teaching it: %v", err)
 			test.Must(w.Recognise(x()))(t)
-			if s := w.State(); s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != d || s.Extractor != other {
-				t.Errorf("another extractor: %+v of %d numbers by %v", s.Prior, s.Dimension, s.Extractor)
-			}
+			s = w.State()
+			test.FailIf(t, s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != d || s.Extractor != other, "another extractor: %+v of %d numbers by %v", s.Prior, s.Dimension, s.Extractor)
 			token := test.Must(w.ResetPrior())(t)
-			if s := w.State(); s.Prior.Sum != "" || s.Dimension != d {
-				t.Errorf("after going back to what is built in: %+v", s.Prior)
-			}
+			s = w.State()
+			test.FailIf(t, s.Prior.Sum != "" || s.Dimension != d, "after going back to what is built in: %+v", s.Prior)
 			test.OK(t, w.Undo(token))
 			query := x()
 			want := test.Must(w.Probabilities(query))(t)
@@ -76,17 +71,15 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 
 			test.OK(t, again.OpenSession(first))
 			test.OK(t, again.UseExtractor(here))
-			if s := again.State(); s.Prior.Sum != sum || s.Foreign != "" {
-				t.Errorf("back in the first session: %+v, %q", s.Prior, s.Foreign)
-			}
+			s = again.State()
+			test.FailIf(t, s.Prior.Sum != sum || s.Foreign != "", "back in the first session: %+v, %q", s.Prior, s.Foreign)
 			test.Must(again.AddExample(ids[0], picture(r, 1), nil))(t)
 
 			test.Must(again.NewSession("empty"))(t)
 			test.OK(t, again.UseExtractor(other))
 			test.OK(t, again.UseExtractor(here))
-			if s := again.State(); s.Prior.Sum != sum {
-				t.Errorf("an empty session whose extractor was chosen and taken back: %+v", s.Prior)
-			}
+			s = again.State()
+			test.FailIf(t, s.Prior.Sum != sum, "an empty session whose extractor was chosen and taken back: %+v", s.Prior)
 		})
 	}
 }

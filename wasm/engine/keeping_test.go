@@ -42,9 +42,8 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 	}
 	test.FailIf(t, len(names) != 4, "names are %v", names)
 	none := want.None // settings were lost with the session's record, and are those of a new one
-	if got := again.ask(t); got.None <= 0 || none <= 0 {
-		t.Errorf("answers are %+v", got)
-	}
+	got := again.ask(t)
+	test.FailIf(t, got.None <= 0 || none <= 0, "answers are %+v", got)
 	file, err := again.Damaged()
 	test.OK(t, err)
 	var listed struct {
@@ -126,9 +125,8 @@ func TestForgettingIsComplete(t *testing.T) {
 		test.OK(t, remove(w, class))
 		w.Flush()
 		if what != "a session" {
-			if undo, _ := w.taught.Steps(); len(undo) == 0 || !bytes.Contains(dump(t, s), []byte(session+"/0")) {
-				t.Errorf("%s: cannot be undone after a start", what)
-			}
+			undo, _ := w.taught.Steps()
+			test.FailIf(t, len(undo) == 0 || !bytes.Contains(dump(t, s), []byte(session+"/0")), "%s: cannot be undone after a start", what)
 			w.ForgetUndo()
 			w.Flush()
 		}
@@ -211,14 +209,12 @@ func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 		}
 		return there
 	}
-	if there := stored(); there[gone] || there[large] {
-		t.Errorf("while the storage is full: removed one there %v, large one there %v", there[gone], there[large])
-	}
+	there := stored()
+	test.FailIf(t, there[gone] || there[large], "while the storage is full: removed one there %v, large one there %v", there[gone], there[large])
 	test.OK(t, first(w.RemoveExample(ids[0], large)))
 	w.Flush()
-	if there := stored(); w.State().Trouble != "" || there[large] || !there[small] {
-		t.Errorf("after the large one was removed: %q, small one there %v", w.State().Trouble, there[small])
-	}
+	there = stored()
+	test.FailIf(t, w.State().Trouble != "" || there[large] || !there[small], "after the large one was removed: %q, small one there %v", w.State().Trouble, there[small])
 }
 
 func TestLimitsHaveWords(t *testing.T) {

@@ -39,22 +39,18 @@ func TestSitePriorIsFetchedOnce(t *testing.T) {
 	same(t, "offline", again.ask(t), with1)
 	test.OK(t, again.UsePrior("prior", sum1))
 	test.StopIf(t, len(w.fetched) != 1 || len(again.fetched) != 0, "fetched %v, and %v after reopening; want once in all", w.fetched, again.fetched)
-	if got := code(again.UsePrior("prior", sum2)); got != "failed" {
-		t.Fatalf("a prior that cannot be fetched: %q", got)
-	}
+	got := code(again.UsePrior("prior", sum2))
+	test.StopIf(t, got != "failed", "a prior that cannot be fetched: %q", got)
 	same(t, "after a failed fetch", again.ask(t), with1)
 	again.files["prior"] = b1
-	if got := code(again.UsePrior("prior", sum2)); got != "prior-mismatch" {
-		t.Fatalf("a prior with another hash: %q", got)
-	}
+	got = code(again.UsePrior("prior", sum2))
+	test.StopIf(t, got != "prior-mismatch", "a prior with another hash: %q", got)
 	again.files["prior"] = b2
 	test.OK(t, again.UsePrior("prior", sum2))
-	if b, _ := w.store.Bytes(store.Priors, sum1); b != nil {
-		t.Error("the former prior is still stored though no session uses it")
-	}
-	if b, _ := w.store.Bytes(store.Priors, sum2); b == nil {
-		t.Error("the new prior is not stored")
-	}
+	b, _ := w.store.Bytes(store.Priors, sum1)
+	test.FailIf(t, b != nil, "the former prior is still stored though no session uses it")
+	b, _ = w.store.Bytes(store.Priors, sum2)
+	test.FailIf(t, b == nil, "the new prior is not stored")
 }
 
 func TestDamagedPriorInTheStoreIsFetchedAnew(t *testing.T) {
@@ -77,9 +73,8 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	token, _, err := w.ImportPrior(own, here)
 	test.OK(t, err)
 	withOwn := w.ask(t)
-	if s := w.State(); s.Prior.Sum != ownSum || s.Prior.Site {
-		t.Fatalf("prior in use: %+v", s.Prior)
-	}
+	s := w.State()
+	test.StopIf(t, s.Prior.Sum != ownSum || s.Prior.Site, "prior in use: %+v", s.Prior)
 	same(t, "reopened", newWorld(t, w.store).ask(t), withOwn)
 	exported := test.Must(w.ExportPrior())(t)
 	test.FailIf(t, model.Sum(exported) != ownSum, "the exported prior has another hash")
@@ -89,17 +84,15 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	test.OK(t, err)
 	first := w.State().SessionID
 	test.Must(w.NewSession("other"))(t)
-	if s := w.State(); s.Prior.Sum != siteSum || !s.Prior.Site {
-		t.Fatalf("a new session has prior %+v", s.Prior)
-	}
+	s = w.State()
+	test.StopIf(t, s.Prior.Sum != siteSum || !s.Prior.Site, "a new session has prior %+v", s.Prior)
 	test.OK(t, w.OpenSession(first))
 	same(t, "back", w.ask(t), withOwn)
 	test.Must(w.ResetPrior())(t)
 	same(t, "reset", w.ask(t), withSite)
 	wrong, _ := priorFile(t, dim+1, 1)
-	if got := code(third(w.ImportPrior(wrong, here))); got != "dimension" {
-		t.Fatalf("a prior for other embeddings: %q", got)
-	}
+	got := code(third(w.ImportPrior(wrong, here)))
+	test.StopIf(t, got != "dimension", "a prior for other embeddings: %q", got)
 	same(t, "after a refused prior", w.ask(t), withSite)
 }
 
@@ -114,34 +107,29 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	_, _, err := w.ImportPrior(own, here)
 	test.OK(t, err)
 	withOwn := w.ask(t)
-	if s := w.State(); s.Prior.Trouble != "" {
-		t.Fatalf("the chosen prior is in use, and yet: %s", s.Prior.Trouble)
-	}
+	s := w.State()
+	test.StopIf(t, s.Prior.Trouble != "", "the chosen prior is in use, and yet: %s", s.Prior.Trouble)
 	apply(t, w.store, store.Op{Table: store.Priors, Key: ownSum})
 
 	again := newWorld(t, w.store)
-	if p := again.State().Prior; p.Sum != siteSum || !strings.Contains(p.Trouble, ownSum[:12]) {
-		t.Fatalf("with the chosen prior deleted: %+v", p)
-	}
+	p := again.State().Prior
+	test.StopIf(t, p.Sum != siteSum || !strings.Contains(p.Trouble, ownSum[:12]), "with the chosen prior deleted: %+v", p)
 	same(t, "site's prior in its stead", again.ask(t), withSite)
 	id := test.Must(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), nil))(t)
 	test.Must(again.RemoveExample(ids[0], id))(t)
 	test.Must(again.NewSession("other"))(t)
-	if p := again.State().Prior; p.Trouble != "" {
-		t.Fatalf("a session that chose nothing: %s", p.Trouble)
-	}
+	p = again.State().Prior
+	test.StopIf(t, p.Trouble != "", "a session that chose nothing: %s", p.Trouble)
 	test.OK(t, again.OpenSession(w.State().SessionID))
 	token := test.Must(again.ResetPrior())(t)
-	if p := again.State().Prior; p.Trouble != "" || !p.Site {
-		t.Fatalf("after the choice was given up: %+v", p)
-	}
+	p = again.State().Prior
+	test.StopIf(t, p.Trouble != "" || !p.Site, "after the choice was given up: %+v", p)
 	test.OK(t, again.Undo(token))
 	test.StopIf(t, again.State().Prior.Trouble == "", "the choice is back, and nothing is said")
 	_, _, err = again.ImportPrior(own, here)
 	test.OK(t, err)
-	if p := again.State().Prior; p.Trouble != "" {
-		t.Fatalf("with the prior imported anew: %s", p.Trouble)
-	}
+	p = again.State().Prior
+	test.StopIf(t, p.Trouble != "", "with the prior imported anew: %s", p.Trouble)
 	same(t, "imported anew", again.ask(t), withOwn)
 }
 
@@ -171,12 +159,10 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 				if err == nil {
 					return
 				}
-				if text := err.Error(); !strings.Contains(text, c.made.ID) || !strings.Contains(text, here.ID) {
-					t.Errorf("%s: the refusal does not name both: %s", what, text)
-				}
-				if s := w.State(); s.SessionID != before.SessionID || s.Prior.Sum != before.Prior.Sum {
-					t.Errorf("%s was refused, and yet changed something", what)
-				}
+				text := err.Error()
+				test.FailIf(t, !strings.Contains(text, c.made.ID) || !strings.Contains(text, here.ID), "%s: the refusal does not name both: %s", what, text)
+				s := w.State()
+				test.FailIf(t, s.SessionID != before.SessionID || s.Prior.Sum != before.Prior.Sum, "%s was refused, and yet changed something", what)
 			}
 			_, notice, err := w.ImportPrior(prior, here)
 			check("the prior", notice, err)
@@ -240,18 +226,16 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 			} {
 				test.FailIf(t, code(err) != c.code, "%s: %v, want code %q", what, err, c.code)
 			}
-			if told := again.State().Foreign; (told != "") != (c.code != "") {
-				t.Errorf("the state tells %q", told)
-			}
+			told := again.State().Foreign
+			test.FailIf(t, (told != "") != (c.code != ""), "the state tells %q", told)
 			b := test.Must(again.ExportSession())(t)
 			file := test.Must(model.DecodeClassifier(b))(t)
 			test.FailIf(t, file.Extractor.ID != c.export, "the export names %q, want %q", file.Extractor.ID, c.export)
 			if c.code == "" {
 				return
 			}
-			if n := len(again.State().Classes[0].Examples); n != 3 {
-				t.Errorf("a refusal left %d pictures of 3", n)
-			}
+			n := len(again.State().Classes[0].Examples)
+			test.FailIf(t, n != 3, "a refusal left %d pictures of 3", n)
 			test.OK(t, again.UseExtractor(c.before))
 			if c.before.ID != "" {
 				same(t, "where it was read", again.ask(t), want)
@@ -278,16 +262,14 @@ func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 		token := test.Must(w.RemoveExample(ids[0], x.ID))(t)
 		tokens = append(tokens, token)
 	}
-	if told := w.State().Foreign; told != "" {
-		t.Errorf("without pictures the session is of nobody, and yet: %s", told)
-	}
+	told := w.State().Foreign
+	test.FailIf(t, told != "", "without pictures the session is of nobody, and yet: %s", told)
 	test.OK(t, w.Undo(tokens[2])) // its own picture, and nothing to mix it with
 	test.FailIf(t, w.State().Foreign == "", "the picture is back, and nothing is told")
 	test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
 	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil))(t)
-	if got := code(w.Undo(tokens[0])); got != "undo" {
-		t.Errorf("a picture of the other extractor returns among the new: %q", got)
-	}
+	got := code(w.Undo(tokens[0]))
+	test.FailIf(t, got != "undo", "a picture of the other extractor returns among the new: %q", got)
 	w.Flush()
 	again := newWorld(t, w.store)
 	test.OK(t, again.UseExtractor(here))
@@ -365,7 +347,6 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 
 	test.OK(t, again.OpenSession(session))
 	test.Must(again.ResetPrior())(t)
-	if p := again.State().Prior; p.Trouble != "" || !p.Site {
-		t.Errorf("after the choice was given up: %+v", p)
-	}
+	p := again.State().Prior
+	test.FailIf(t, p.Trouble != "" || !p.Site, "after the choice was given up: %+v", p)
 }

@@ -70,9 +70,8 @@ func TestSlicesComeToTheSame(t *testing.T) {
 		}
 	}
 	for i, c := range again.State().Classes {
-		if got := e.State().Classes[i]; !reflect.DeepEqual(got.Bursts, c.Bursts) {
-			t.Errorf("bursts of %s are %v, want %v", c.Name, got.Bursts, c.Bursts)
-		}
+		got := e.State().Classes[i]
+		test.FailIf(t, !reflect.DeepEqual(got.Bursts, c.Bursts), "bursts of %s are %v, want %v", c.Name, got.Bursts, c.Bursts)
 	}
 }
 
@@ -111,9 +110,8 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	if s := e.State(); s.Damaged != 1 || len(s.Classes[2].Examples) != 200 {
 		t.Errorf("%d damaged, %d pictures", s.Damaged, len(s.Classes[2].Examples))
 	}
-	if p, err := e.Probabilities(picture(rng, 1)); err != nil || p == nil {
-		t.Errorf("%v, %v", p, err)
-	}
+	p, err := e.Probabilities(picture(rng, 1))
+	test.FailIf(t, err != nil || p == nil, "%v, %v", p, err)
 }
 
 // mustSpiked is a scale so narrow that what is far away cannot be computed with.
@@ -122,6 +120,5 @@ func mustSpiked(t *testing.T) *niw.Spiked {
 	for i := range scale {
 		scale[i] = 1e-9
 	}
-	s := test.Must(niw.NewSpiked(scale, nil, nil))(t)
-	return s
+	return test.Must(niw.NewSpiked(scale, nil, nil))(t)
 }

@@ -84,9 +84,8 @@ func (w *tabs) equal(what string) {
 	for i, tab := range w.all {
 		got := test.Must(tab.SharedFile(true))(w.t)
 		test.StopIf(w.t, !bytes.Equal(got, want), "%s: tab %d exports something else than what is stored", what, i)
-		if a, b := tab.State().SessionName, fresh.State().SessionName; a != b {
-			w.t.Fatalf("%s: tab %d calls the session %q, stored is %q", what, i, a, b)
-		}
+		a, b := tab.State().SessionName, fresh.State().SessionName
+		test.StopIf(w.t, a != b, "%s: tab %d calls the session %q, stored is %q", what, i, a, b)
 		if got, err := tab.Probabilities(picture(rand.New(rand.NewPCG(3, 4)), 1)); err != nil {
 			w.t.Fatal(err)
 		} else if want, _ := fresh.Probabilities(picture(rand.New(rand.NewPCG(3, 4)), 1)); got != nil {
@@ -99,9 +98,8 @@ func (w *tabs) equal(what string) {
 func near(t *testing.T, what string, got, want Prediction) {
 	t.Helper()
 	for i, c := range want.Classes {
-		if d := got.Classes[i].P - c.P; got.Classes[i].Name != c.Name || d > 1e-9 || d < -1e-9 {
-			t.Fatalf("%s: %+v, want %+v", what, got, want)
-		}
+		d := got.Classes[i].P - c.P
+		test.StopIf(t, got.Classes[i].Name != c.Name || d > 1e-9 || d < -1e-9, "%s: %+v, want %+v", what, got, want)
 	}
 }
 
@@ -175,9 +173,8 @@ func (l *ledger) check(t *testing.T, s State) {
 		}
 	}
 	for id := range l.classes {
-		if _, ok := there[id]; !ok && !l.removed[id] {
-			t.Fatalf("class %s was acknowledged and is gone", id)
-		}
+		_, ok := there[id]
+		test.StopIf(t, !ok && !l.removed[id], "class %s was acknowledged and is gone", id)
 	}
 	for id, class := range l.added {
 		test.StopIf(t, there[id] != class && !l.removed[id], "picture %s was acknowledged and is gone", id)
@@ -263,9 +260,8 @@ func TestTabsAtOnce(t *testing.T) {
 	w.settle()
 	w.equal("at once")
 	l.check(t, w.all[2].State())
-	if n := len(w.all[1].State().Classes[0].Examples); n != 303 {
-		t.Errorf("%d pictures, want 303", n)
-	}
+	n := len(w.all[1].State().Classes[0].Examples)
+	test.FailIf(t, n != 303, "%d pictures, want 303", n)
 }
 
 func refusal(t *testing.T, what string, err error, want string) {
@@ -283,9 +279,8 @@ func TestTwoTabs(t *testing.T) {
 			test.Must(a.AddExample(ids[0], x(1), nil))(t)
 			test.OK(t, a.Kept(a.Noted()))
 			w.settle()
-			if n := a.State().SessionName; n != "Kitchen" {
-				t.Errorf("the session is called %q", n)
-			}
+			n := a.State().SessionName
+			test.FailIf(t, n != "Kitchen", "the session is called %q", n)
 		},
 		"a picture of one is seen in the other, which is adding": func(w *tabs, a, b *world, ids []string) {
 			_, err := b.AddExample(ids[0], x(1), nil)
@@ -294,9 +289,8 @@ func TestTwoTabs(t *testing.T) {
 			_, err = a.AddExample(ids[1], x(2), nil) // not stored yet when the note comes
 			test.OK(t, err)
 			w.deliver(0)
-			if n := len(a.State().Classes[0].Examples); n != 4 {
-				t.Errorf("%d pictures, want 4", n)
-			}
+			n := len(a.State().Classes[0].Examples)
+			test.FailIf(t, n != 4, "%d pictures, want 4", n)
 		},
 		"a session that is deleted stays deleted": func(w *tabs, a, b *world, ids []string) {
 			id := a.State().SessionID
@@ -304,12 +298,10 @@ func TestTwoTabs(t *testing.T) {
 			test.Must(a.AddExample(ids[0], x(1), nil))(t)
 			refusal(t, "adding to it", a.Kept(a.Noted()), "session")
 			w.settle()
-			if c, err := w.store.Contents(id); err != nil || c != nil {
-				t.Errorf("it is there again: %+v, %v", c, err)
-			}
-			if left, err := w.store.Unreachable(); err != nil || len(left) > 0 {
-				t.Errorf("%d records belong to no session, %v", len(left), err)
-			}
+			c, err := w.store.Contents(id)
+			test.FailIf(t, err != nil || c != nil, "it is there again: %+v, %v", c, err)
+			left, err := w.store.Unreachable()
+			test.FailIf(t, err != nil || len(left) > 0, "%d records belong to no session, %v", len(left), err)
 			test.FailIf(t, a.State().SessionID == id, "it is still open")
 		},
 		"a class to which another tab adds is not removed unseen": func(w *tabs, a, b *world, ids []string) {
@@ -320,18 +312,16 @@ func TestTwoTabs(t *testing.T) {
 			test.Must(a.RemoveClass(ids[0]))(t)
 			refusal(t, "removing it", a.Kept(a.Noted()), "changed")
 			w.settle()
-			if n := len(a.State().Classes[0].Examples); n != 33 {
-				t.Errorf("%d pictures, want 33", n)
-			}
+			n := len(a.State().Classes[0].Examples)
+			test.FailIf(t, n != 33, "%d pictures, want 33", n)
 		},
 		"a picture for a class that was removed is refused": func(w *tabs, a, b *world, ids []string) {
 			test.Must(a.RemoveClass(ids[0]))(t)
 			test.OK(t, a.Kept(a.Noted()))
 			test.Must(b.AddExample(ids[0], x(1), nil))(t)
 			refusal(t, "adding to it", b.Kept(b.Noted()), "class")
-			if n := len(b.State().Classes); n != 1 {
-				t.Errorf("%d classes, want 1", n)
-			}
+			n := len(b.State().Classes)
+			test.FailIf(t, n != 1, "%d classes, want 1", n)
 		},
 		"a name is given once": func(w *tabs, a, b *world, ids []string) {
 			_, _, err := a.AddClass("cup")
@@ -350,9 +340,8 @@ func TestTwoTabs(t *testing.T) {
 			test.OK(t, a.Configure(Change{NonePrior: &none}))
 			test.OK(t, b.Configure(Change{Sort: &sort}))
 			w.settle()
-			if s := a.State().Settings; s.NonePrior != 0.4 || s.Sort != sort {
-				t.Errorf("settings are %+v", s)
-			}
+			s := a.State().Settings
+			test.FailIf(t, s.NonePrior != 0.4 || s.Sort != sort, "settings are %+v", s)
 		},
 		"what both removed comes back once": func(w *tabs, a, b *world, ids []string) {
 			first := a.State().Classes[0].Examples[0].ID
@@ -362,9 +351,8 @@ func TestTwoTabs(t *testing.T) {
 			test.OK(t, a.Undo(one))
 			w.settle()
 			test.OK(t, b.Undo(two))
-			if n := len(b.State().Classes[0].Examples); n != 3 {
-				t.Errorf("%d pictures, want 3", n)
-			}
+			n := len(b.State().Classes[0].Examples)
+			test.FailIf(t, n != 3, "%d pictures, want 3", n)
 		},
 	} {
 		t.Run(name, func(t2 *testing.T) {
@@ -399,18 +387,15 @@ func TestClearedStorageIsNoticed(t *testing.T) {
 	if _, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 0), nil); err != nil || w.Kept(w.Noted()) != store.ErrCleared {
 		t.Errorf("a later one: %v, or it was called kept", err)
 	}
-	if got := w.State(); got.Trouble != store.ErrCleared.Error() || len(got.Classes) != 2 || len(got.Classes[0].Examples) != 3 {
-		t.Fatalf("after the storage was cleared: %+v", got)
-	}
-	if p := w.ask(t); len(p.Classes) != len(want.Classes) {
-		t.Fatalf("answers are %+v", p)
-	}
+	got := w.State()
+	test.StopIf(t, got.Trouble != store.ErrCleared.Error() || len(got.Classes) != 2 || len(got.Classes[0].Examples) != 3, "after the storage was cleared: %+v", got)
+	p := w.ask(t)
+	test.StopIf(t, len(p.Classes) != len(want.Classes), "answers are %+v", p)
 	file := test.Must(w.ExportSession())(t)
 	_, _, err = w.ImportSession(file, here)
 	test.OK(t, err)
-	if got := w.State(); got.Trouble != "" || len(got.Classes) != 2 {
-		t.Fatalf("imported anew: %+v", got)
-	}
+	got = w.State()
+	test.StopIf(t, got.Trouble != "" || len(got.Classes) != 2, "imported anew: %+v", got)
 	same(t, "stored anew", newWorld(t, s).ask(t), w.ask(t))
 }
 
@@ -446,22 +431,18 @@ func TestWhatVanishedIsNoticed(t *testing.T) {
 	first := e.State().SessionID
 	test.Must(e.NewSession("Garden"))(t)
 	teach(e)
-	if v := open(s).State().Vanished; v != "" || len(noted) != 2 {
-		t.Errorf("all is there, and it is said: %q; noted %v", v, noted)
-	}
+	v := open(s).State().Vanished
+	test.FailIf(t, v != "" || len(noted) != 2, "all is there, and it is said: %q; noted %v", v, noted)
 	test.OK(t, e.DeleteSession(first))
-	if v := open(s).State().Vanished; v != "" || len(noted) != 1 {
-		t.Errorf("one was deleted, and it is said: %q; noted %v", v, noted)
-	}
+	v = open(s).State().Vanished
+	test.FailIf(t, v != "" || len(noted) != 1, "one was deleted, and it is said: %q; noted %v", v, noted)
 	lost := store.NewMemory()
 	for range 2 { // until something is taught anew
 		e = open(lost)
-		if v := e.State().Vanished; !strings.Contains(v, "lost or deleted what was kept here: “Garden” (1 class, 0 pictures)") {
-			t.Errorf("all is gone, and it is said: %q", v)
-		}
+		v := e.State().Vanished
+		test.FailIf(t, !strings.Contains(v, "lost or deleted what was kept here: “Garden” (1 class, 0 pictures)"), "all is gone, and it is said: %q", v)
 	}
 	teach(e)
-	if v := open(lost).State().Vanished; v != "" {
-		t.Errorf("said once more: %q", v)
-	}
+	v = open(lost).State().Vanished
+	test.FailIf(t, v != "", "said once more: %q", v)
 }

@@ -30,9 +30,8 @@ func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 		names[c.Name] = len(c.Examples)
 	}
 	test.StopIf(t, len(names) != 4 || names["cup (3)"] != len(w.State().Classes[0].Examples) || names["cup (3)"] == 0, "classes %v", names)
-	if c := w.State().Classes[0]; c.ID != ids[0] || w.ask(t).Classes[0].P != before.Classes[0].P {
-		t.Errorf("the class came back as %q with probability %v, was %v", c.Name, w.ask(t).Classes[0].P, before.Classes[0].P)
-	}
+	c := w.State().Classes[0]
+	test.FailIf(t, c.ID != ids[0] || w.ask(t).Classes[0].P != before.Classes[0].P, "the class came back as %q with probability %v, was %v", c.Name, w.ask(t).Classes[0].P, before.Classes[0].P)
 	w.Flush()
 	same(t, "stored", newWorld(t, w.store).ask(t), w.ask(t))
 }

@@ -16,9 +16,8 @@ import (
 
 func TestNativeProgramsKeepGonum(t *testing.T) {
 	test.StopIf(t, Available() || Install(), "kernels outside WebAssembly")
-	if _, ok := blas64.Implementation().(gonum.Implementation); !ok {
-		t.Errorf("blas64 uses %T", blas64.Implementation())
-	}
+	_, ok := blas64.Implementation().(gonum.Implementation)
+	test.FailIf(t, !ok, "blas64 uses %T", blas64.Implementation())
 }
 
 // TestBuildTags requires that whatever refers to the kernels is compiled for js

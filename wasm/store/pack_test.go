@@ -98,9 +98,8 @@ func TestDamagedExampleOfAPackGoesOut(t *testing.T) {
 func TestPacksCutShortAreErrors(t *testing.T) {
 	one := packs(t)["as they are written now"]
 	for n := range one.Pack {
-		if _, err := unpack(one.Table, one.Pack[:n], func() any { return nil }); err == nil {
-			t.Errorf("the first %d bytes of %d are a pack", n, len(one.Pack))
-		}
+		_, err := unpack(one.Table, one.Pack[:n], func() any { return nil })
+		test.FailIf(t, err == nil, "the first %d bytes of %d are a pack", n, len(one.Pack))
 	}
 }
 

@@ -169,12 +169,10 @@ func TestDamagedRecordsGoOutWhole(t *testing.T) {
 			Record struct{ Embedding, Thumbnail []byte }
 		}
 	}
-	if err := json.Unmarshal(file, &back); err != nil || len(back.Records) != 1 {
-		t.Fatalf("%s: %v", file, err)
-	}
-	if r := back.Records[0].Record; string(r.Embedding) != "embeddin" || !bytes.Equal(r.Thumbnail, []byte{0, 0}) {
-		t.Errorf("went out as %+v", r)
-	}
+	err := json.Unmarshal(file, &back)
+	test.StopIf(t, err != nil || len(back.Records) != 1, "%s: %v", file, err)
+	r := back.Records[0].Record
+	test.FailIf(t, string(r.Embedding) != "embeddin" || !bytes.Equal(r.Thumbnail, []byte{0, 0}), "went out as %+v", r)
 }
 
 func TestRecordsRoundTrip(t *testing.T) {
@@ -213,18 +211,16 @@ func TestThumbnailsGoWithTheirExamples(t *testing.T) {
 		return all
 	}
 	for id, want := range map[string]string{"cat0": "\x00\x00", "dog1": "\x01\x01", "old": "inside"} {
-		if x := read()[id]; string(x.Thumbnail) != want || x.Apart {
-			t.Errorf("of few, %s came as %+v", id, x)
-		}
+		x := read()[id]
+		test.FailIf(t, string(x.Thumbnail) != want || x.Apart, "of few, %s came as %+v", id, x)
 	}
 	for i := range ManyPictures {
 		id := "more" + string(rune('a'+i))
 		m.apply(t, Op{Examples, id, Example{ID: id, Session: "s", Class: "dog", Order: 10, Embedding: []float32{1, 2, float32(i)}}})
 	}
 	for id, apart := range map[string]bool{"cat0": true, "old": false} {
-		if x := read()[id]; (x.Thumbnail == nil) != apart || x.Apart != apart {
-			t.Errorf("of many, %s came as %+v", id, x)
-		}
+		x := read()[id]
+		test.FailIf(t, (x.Thumbnail == nil) != apart || x.Apart != apart, "of many, %s came as %+v", id, x)
 	}
 	p, err := m.Parts("s", nil, []string{"dog1"})
 	found, err2 := m.Thumbnails([]string{"dog1", "old", "none"})
@@ -290,9 +286,8 @@ func TestEditsOfBothStay(t *testing.T) {
 		test.Must(m.Commit([]Change{{Needs{Session: "s"}, []Op{{Sessions, "s", d}}}}))(t)
 	}
 	c, _ := m.Contents("s")
-	if s := c.Session; s.Name != name || s.Settings.NonePrior != none || s.Updated != 9 || s.Settings.Sort != "taught" {
-		t.Errorf("session is %+v", s)
-	}
+	s := c.Session
+	test.FailIf(t, s.Name != name || s.Settings.NonePrior != none || s.Updated != 9 || s.Settings.Sort != "taught", "session is %+v", s)
 }
 
 func TestSweepKeepsWhatIsUsed(t *testing.T) {
@@ -300,14 +295,12 @@ func TestSweepKeepsWhatIsUsed(t *testing.T) {
 	chosen := "chosen"
 	m.apply(t, Op{Priors, "site", []byte{1}}, Op{Priors, "chosen", []byte{2}}, Op{Priors, "other", []byte{3}}, Op{Meta, SitePrior, "site"})
 	m.apply(t, Op{Sessions, "s", Edit{Prior: &chosen}})
-	if err := m.Sweep(); err != nil || len(m.tables[Priors]) != 2 || m.tables[Priors]["other"] != nil {
-		t.Errorf("priors left: %v, %v", m.tables[Priors], err)
-	}
+	err := m.Sweep()
+	test.FailIf(t, err != nil || len(m.tables[Priors]) != 2 || m.tables[Priors]["other"] != nil, "priors left: %v, %v", m.tables[Priors], err)
 	m.tables[Sessions]["t"] = "oops"
 	m.tables[Priors]["other"] = []byte{3}
-	if err := m.Sweep(); err != nil || len(m.tables[Priors]) != 3 {
-		t.Errorf("with a session that cannot be read: %v, %v", m.tables[Priors], err)
-	}
+	err = m.Sweep()
+	test.FailIf(t, err != nil || len(m.tables[Priors]) != 3, "with a session that cannot be read: %v, %v", m.tables[Priors], err)
 }
 
 // FuzzRecords reads records of any fields.

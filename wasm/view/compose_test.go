@@ -40,9 +40,8 @@ func TestVerdict(t *testing.T) {
 		{"one class, closed set", Input{Classes: classes(1), Query: true}, "Only “cat” has examples"},
 		{"one class, open set", Input{Classes: classes(.7), None: .3, Open: true, Query: true}, "Looks like cat; I know nothing else yet"},
 	} {
-		if got := Compose(c.in).Verdict; !strings.HasPrefix(got, c.want) {
-			t.Errorf("%s: verdict %q, want %q", c.name, got, c.want)
-		}
+		got := Compose(c.in).Verdict
+		test.FailIf(t, !strings.HasPrefix(got, c.want), "%s: verdict %q, want %q", c.name, got, c.want)
 	}
 }
 
@@ -53,9 +52,8 @@ func TestTheSameNumberIsCalledTheSame(t *testing.T) {
 		f := Compose(Input{Classes: classes(p, 0), None: 1 - p, Open: true, Query: true})
 		word, _, _ := strings.Cut(f.Verdict, " ")
 		percent := metaqda.Percent(p)
-		if before, ok := words[percent]; ok && before != word {
-			t.Errorf("%s is called both %q and %q", percent, before, word)
-		}
+		before, ok := words[percent]
+		test.FailIf(t, ok && before != word, "%s is called both %q and %q", percent, before, word)
 		words[percent] = word
 	}
 	test.FailIf(t, words["97 %"] != "Almost" || words["96 %"] != "Probably", "97 %% is called %q, 96 %% %q", words["97 %"], words["96 %"])
@@ -84,18 +82,15 @@ func TestLittleIsCalledLittle(t *testing.T) {
 			none -= c.p[i]
 		}
 		in.None = none
-		if got := Compose(in).Hint; !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		got := Compose(in).Hint
+		test.FailIf(t, !strings.HasPrefix(got, c.want) || c.want == "" && got != "", "%s: %q, want %q", c.name, got, c.want)
 	}
 	held := Input{Query: true, Open: true, Classes: classes(.8, .1), None: .1}
 	held.Classes[0].Examples, held.Classes[0].Views = 7, 1
-	if got, want := Compose(held).Hint, "“cat” rests on examples that are nearly the same: two or three others make it surer."; got != want {
-		t.Errorf("held before the camera: %q, want %q", got, want)
-	}
-	if got := Compose(Input{Classes: classes(.9)}).Hint; got != "" {
-		t.Errorf("without a query: %q", got)
-	}
+	got, want := Compose(held).Hint, "“cat” rests on examples that are nearly the same: two or three others make it surer."
+	test.FailIf(t, got != want, "held before the camera: %q, want %q", got, want)
+	got = Compose(Input{Classes: classes(.9)}).Hint
+	test.FailIf(t, got != "", "without a query: %q", got)
 }
 
 func order(f Frame) string {
@@ -109,14 +104,12 @@ func order(f Frame) string {
 func TestOrder(t *testing.T) {
 	in := Input{Classes: classes(.1, .5, .1), None: .3, Query: true}
 	in.Sort = ByProbability
-	if got, want := order(Compose(in)), "dog None of these cat hen"; got != want {
-		t.Errorf("by probability: %q, want %q", got, want)
-	}
+	got, want := order(Compose(in)), "dog None of these cat hen"
+	test.FailIf(t, got != want, "by probability: %q, want %q", got, want)
 	in.Sort = AsTaught
 	f := Compose(in)
-	if got, want := order(f), "cat dog hen None of these"; got != want {
-		t.Errorf("as taught: %q, want %q", got, want)
-	}
+	got, want = order(f), "cat dog hen None of these"
+	test.FailIf(t, got != want, "as taught: %q, want %q", got, want)
 	for _, r := range f.Rows {
 		test.FailIf(t, r.Best != (r.Name == "dog") || r.None != (r.ID == ""), "row %+v marked wrongly", r)
 	}
@@ -125,9 +118,8 @@ func TestOrder(t *testing.T) {
 func TestMetersReadBackExactly(t *testing.T) {
 	p := []float64{1.0 / 3, 1e-9, 0.1}
 	for i, r := range Compose(Input{Classes: classes(p...), Query: true, Sort: AsTaught}).Rows[:3] {
-		if v, err := strconv.ParseFloat(r.Now, 64); err != nil || v != p[i] {
-			t.Errorf("%q reads %v, %v, want %v", r.Now, v, err, p[i])
-		}
+		v, err := strconv.ParseFloat(r.Now, 64)
+		test.FailIf(t, err != nil || v != p[i], "%q reads %v, %v, want %v", r.Now, v, err, p[i])
 		test.FailIf(t, strings.ContainsAny(r.Now, "eE"), "%q is no plain decimal", r.Now)
 	}
 }
@@ -135,9 +127,8 @@ func TestMetersReadBackExactly(t *testing.T) {
 func TestClassWithoutPicturesSaysSo(t *testing.T) {
 	in := Input{Classes: classes(1, 0), Query: true, Sort: AsTaught}
 	in.Classes[1].Examples = 0
-	if got := Compose(in).Rows[1].Text; got != "no examples yet" {
-		t.Errorf("text %q", got)
-	}
+	got := Compose(in).Rows[1].Text
+	test.FailIf(t, got != "no examples yet", "text %q", got)
 }
 
 // What is marked is what is said, and follows the percents that are shown.
@@ -149,13 +140,11 @@ func TestWhatTheQueryIsTakenFor(t *testing.T) {
 			if !r.Best {
 				continue
 			}
-			if before, ok := marked[metaqda.Percent(p)]; ok && before != r.Name {
-				t.Errorf("none of these %s: both %q and %q are marked", metaqda.Percent(p), before, r.Name)
-			}
+			before, ok := marked[metaqda.Percent(p)]
+			test.FailIf(t, ok && before != r.Name, "none of these %s: both %q and %q are marked", metaqda.Percent(p), before, r.Name)
 			marked[metaqda.Percent(p)] = r.Name
-			if said := strings.Contains(f.Verdict, "none of these"); r.None != said && p < 0.45 {
-				t.Errorf("%q is marked where %q is said", r.Name, f.Verdict)
-			}
+			said := strings.Contains(f.Verdict, "none of these")
+			test.FailIf(t, r.None != said && p < 0.45, "%q is marked where %q is said", r.Name, f.Verdict)
 		}
 	}
 	test.FailIf(t, marked["33 %"] != "cat" || marked["34 %"] != NoneName, "at 33 %% %q, at 34 %% %q", marked["33 %"], marked["34 %"])
@@ -181,9 +170,8 @@ func TestFramesAreThoseWrittenDown(t *testing.T) {
 			Best, None bool
 		}
 	}
-	if err := json.Unmarshal(b, &frames); err != nil || len(frames) < 20 {
-		t.Fatal(len(frames), err)
-	}
+	err := json.Unmarshal(b, &frames)
+	test.StopIf(t, err != nil || len(frames) < 20, "%v %v", len(frames), err)
 	for i, f := range frames {
 		in := Input{None: f.None, Open: f.Open, Sort: f.Sort, Query: true}
 		for _, c := range f.Classes {
@@ -195,9 +183,8 @@ func TestFramesAreThoseWrittenDown(t *testing.T) {
 			continue
 		}
 		for k, want := range f.Rows {
-			if r := got.Rows[k]; r.Name != want.Name || r.Text != want.Text || r.P != want.P || r.Best != want.Best || r.None != want.None {
-				t.Errorf("frame %d, row %d: %+v, want %+v", i, k, r, want)
-			}
+			r := got.Rows[k]
+			test.FailIf(t, r.Name != want.Name || r.Text != want.Text || r.P != want.P || r.Best != want.Best || r.None != want.None, "frame %d, row %d: %+v, want %+v", i, k, r, want)
 		}
 	}
 }
@@ -220,12 +207,10 @@ func TestOfManyClassesTheMostProbableAreShown(t *testing.T) {
 		test.StopIf(t, len(f.Rows) != mostRows+1, "%d rows", len(f.Rows))
 		first, last := f.Rows[0], f.Rows[mostRows]
 		test.FailIf(t, sort == ByProbability && first.ID != "999" || sort == AsTaught && first.ID != "940" || !last.None, "%s: from %+v to %+v", sort, first, last)
-		if want := "And 940 more, less probable: " + metaqda.Percent(rest) + " together"; f.Rest != want {
-			t.Errorf("rest %q, want %q", f.Rest, want)
-		}
+		want := "And 940 more, less probable: " + metaqda.Percent(rest) + " together"
+		test.FailIf(t, f.Rest != want, "rest %q, want %q", f.Rest, want)
 	}
 	in.Classes = in.Classes[:mostRows]
-	if f := Compose(in); len(f.Rows) != mostRows+1 || f.Rest != "" {
-		t.Errorf("%d rows, %q", len(f.Rows), f.Rest)
-	}
+	f := Compose(in)
+	test.FailIf(t, len(f.Rows) != mostRows+1 || f.Rest != "", "%d rows, %q", len(f.Rows), f.Rest)
 }

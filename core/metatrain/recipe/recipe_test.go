@@ -53,8 +53,7 @@ func learn(t *testing.T, r Recipe, train, val []*dataset.Set) (prior []byte, fol
 
 func encode(t *testing.T, p *model.Prior) []byte {
 	t.Helper()
-	b := test.Must(model.EncodePrior(p))(t)
-	return b
+	return test.Must(model.EncodePrior(p))(t)
 }
 
 // Cross-fitting holds out whole families, and its bytes depend on no number of
@@ -64,12 +63,10 @@ func TestCrossFittingHoldsOutFamilies(t *testing.T) {
 	r.Calibration.On, r.Workers, r.Validation.Tasks = CrossFitting, 1, 0
 	r.Calibration.Families = Families{"alpha": "one", "beta": "two", "gamma": "two"}
 	prior, folds, notes := learn(t, r, sets("alpha", "beta", "gamma"), nil)
-	if got := slices.Sorted(maps.Keys(folds)); !slices.Equal(got, []string{"alpha", "beta,gamma"}) {
-		t.Fatalf("folds %v", got)
-	}
-	if text := strings.Join(notes, "; "); !strings.Contains(text, "cross-fitting 1 of 2: learning without beta, gamma") {
-		t.Errorf("notes %s", text)
-	}
+	got := slices.Sorted(maps.Keys(folds))
+	test.StopIf(t, !slices.Equal(got, []string{"alpha", "beta,gamma"}), "folds %v", got)
+	text := strings.Join(notes, "; ")
+	test.FailIf(t, !strings.Contains(text, "cross-fitting 1 of 2: learning without beta, gamma"), "notes %s", text)
 	alone := r
 	alone.Calibration.On, alone.Calibration.Sessions = OnValidation, 0
 	only, _, _ := learn(t, alone, sets("beta", "gamma"), nil)
@@ -86,17 +83,14 @@ func TestWhatCannotBeLearned(t *testing.T) {
 	r.Calibration.On, r.Validation.Tasks = CrossFitting, 0
 	run := test.Must(New(r, sets("alpha"), nil))(t)
 	test.OK(t, run.Trainer.Run(t.Context(), nil))
-	if _, err := run.Prior(t.Context()); err == nil || !strings.Contains(err.Error(), "two families") {
-		t.Errorf("one family: %v", err)
-	}
-	if _, err := New(quick(), nil, nil); err == nil {
-		t.Error("no data set is no error")
-	}
+	_, err := run.Prior(t.Context())
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "two families"), "one family: %v", err)
+	_, err = New(quick(), nil, nil)
+	test.FailIf(t, err == nil, "no data set is no error")
 	wide := datasettest.Gaussians{Classes: 48, Rows: 20, Dim: 7}.Set("wide")
 	var file *dataset.FileError
-	if _, err := New(quick(), sets("alpha"), []*dataset.Set{wide}); !errors.As(err, &file) || file.File != "wide" {
-		t.Errorf("two dimensions: %v", err)
-	}
+	_, err = New(quick(), sets("alpha"), []*dataset.Set{wide})
+	test.FailIf(t, !errors.As(err, &file) || file.File != "wide", "two dimensions: %v", err)
 }
 
 func TestRecipesAreValid(t *testing.T) {
@@ -107,18 +101,16 @@ func TestRecipesAreValid(t *testing.T) {
 		}
 		test.FailIf(t, err != nil, "%s: %v", p.name, err)
 	}
-	if _, err := Preset("best"); err == nil || !strings.Contains(err.Error(), "paper") {
-		t.Errorf("a preset that is not there: %v", err)
-	}
+	_, err := Preset("best")
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "paper"), "a preset that is not there: %v", err)
 }
 
 func TestPresets(t *testing.T) {
 	for _, r := range []Recipe{Paper(), Conv4()} {
 		test.FailIf(t, r.Start != Identity || r.Config.Start.Temperature != 1 || r.Config.Optimiser != metatrain.Adam, "got %+v", r)
 	}
-	if c := Paper().Config; c.Start.Scale != 1 || c.Rate != 3e-4 || c.WeightDecay != 1e-4 {
-		t.Errorf("paper: got %+v", c)
-	}
+	c := Paper().Config
+	test.FailIf(t, c.Start.Scale != 1 || c.Rate != 3e-4 || c.WeightDecay != 1e-4, "paper: got %+v", c)
 	if r := Conv4(); r.Config.Start.Scale != 5 || r.Config.Rate != 1e-3 || r.Tasks.Shot != (episode.Range{Min: 1, Max: 5}) || r.Calibration.Sessions == 0 {
 		t.Errorf("conv4: got %+v", r)
 	}
@@ -145,12 +137,10 @@ func TestFoldsOfFamilies(t *testing.T) {
 	for _, fold := range foldsOf(sets, f, 3) {
 		got = append(got, strings.Join(setNames(fold), ", "))
 	}
-	if s := strings.Join(got, "; "); s != "p1, p2, p3; h1, h2, c; a, b" {
-		t.Errorf("folds %s", s)
-	}
-	if n := len(foldsOf(sets, nil, 20)); n != 8 {
-		t.Errorf("%d folds of eight families", n)
-	}
+	s := strings.Join(got, "; ")
+	test.FailIf(t, s != "p1, p2, p3; h1, h2, c; a, b", "folds %s", s)
+	n := len(foldsOf(sets, nil, 20))
+	test.FailIf(t, n != 8, "%d folds of eight families", n)
 }
 
 func TestFamiliesAreChecked(t *testing.T) {
@@ -173,9 +163,8 @@ func TestTrainingKeepsGroups(t *testing.T) {
 	classes, _ := s.Split("test")
 	for k, rows := range pool.Rows {
 		for i, row := range rows {
-			if want := s.Groups[s.ClassRows(classes[k])[i]]; pool.Groups[row] != want {
-				t.Errorf("row %d of class %d is of group %d, want %d", i, k, pool.Groups[row], want)
-			}
+			want := s.Groups[s.ClassRows(classes[k])[i]]
+			test.FailIf(t, pool.Groups[row] != want, "row %d of class %d is of group %d, want %d", i, k, pool.Groups[row], want)
 		}
 	}
 }

@@ -12,20 +12,17 @@ import (
 func TestWorkloadAnswersAndReturnsToItsState(t *testing.T) {
 	w := New(Case{Dimension: 32, Classes: 5, Shots: 5})
 	before := slices.Clone(w.Predict(w.Query))
-	if best := slices.Index(before, slices.Max(before)); best != 0 {
-		t.Errorf("a query of class 0 is taken for class %d: %v", best, before)
-	}
+	best := slices.Index(before, slices.Max(before))
+	test.FailIf(t, best != 0, "a query of class 0 is taken for class %d: %v", best, before)
 	for _, name := range Operations {
 		op, reset := w.Operation(name)
 		Time(op, reset)
 		w.Done(name)
 	}
-	if after := w.Predict(w.Query); !slices.Equal(before, after) {
-		t.Errorf("probabilities before %v, after every operation %v", before, after)
-	}
-	if again := New(w.Case).Predict(w.Query); !slices.Equal(before, again) {
-		t.Errorf("a second workload of the same case answers %v, not %v", again, before)
-	}
+	after := w.Predict(w.Query)
+	test.FailIf(t, !slices.Equal(before, after), "probabilities before %v, after every operation %v", before, after)
+	again := New(w.Case).Predict(w.Query)
+	test.FailIf(t, !slices.Equal(before, again), "a second workload of the same case answers %v, not %v", again, before)
 }
 
 func TestFullFactorAnswersTheSame(t *testing.T) {
@@ -39,9 +36,8 @@ func TestFullFactorAnswersTheSame(t *testing.T) {
 
 func TestPredictionAllocatesNothing(t *testing.T) {
 	w := New(Case{Dimension: 32, Classes: 5, Shots: 5})
-	if n := testing.AllocsPerRun(100, func() { w.Predict(w.Query) }); n != 0 {
-		t.Errorf("%v allocations a prediction", n)
-	}
+	n := testing.AllocsPerRun(100, func() { w.Predict(w.Query) })
+	test.FailIf(t, n != 0, "%v allocations a prediction", n)
 }
 
 func TestRowTakesMedianAndP95(t *testing.T) {
