@@ -27,29 +27,26 @@ func (p pair) prepare(variant int, operands ...[]float64) {
 }
 
 func TestVectorRoutines(t *testing.T) {
-	against(t, testVectors)
-}
-
-func testVectors(t *testing.T, p pair) {
+	p := against(t)
 	for n := 0; n <= maxSize; n++ {
 		for _, inc := range [][2]int{{1, 1}, {2, 1}, {1, 3}, {-1, 1}, {2, -2}} {
 			for variant := range variants {
 				x, y := p.vector(max(1, n)*max(inc[0], -inc[0])+3), p.vector(max(1, n)*max(inc[1], -inc[1])+3)
 				p.prepare(variant, x, y)
-				tol := 4 * p.eps * float64(n+1)
-				got, want := p.got.dot(n, x, inc[0], y, inc[1]), p.want.dot(n, x, inc[0], y, inc[1])
+				tol := 4 * eps * float64(n+1)
+				got, want := p.got.Ddot(n, x, inc[0], y, inc[1]), p.want.Ddot(n, x, inc[0], y, inc[1])
 				compare(t, []float64{got}, []float64{want}, tol, "dot n=%d inc=%v variant %d", n, inc, variant)
 				if inc[0] > 0 {
-					compare(t, []float64{p.got.nrm2(n, x, inc[0])}, []float64{p.want.nrm2(n, x, inc[0])}, tol, "nrm2 n=%d", n)
+					compare(t, []float64{p.got.Dnrm2(n, x, inc[0])}, []float64{p.want.Dnrm2(n, x, inc[0])}, tol, "nrm2 n=%d", n)
 				}
-				for _, alpha := range []float64{0, 1, -0.5, float64(math.NaN())} {
+				for _, alpha := range []float64{0, 1, -0.5, math.NaN()} {
 					g, w := clone(y), clone(y)
-					p.got.axpy(n, alpha, x, inc[0], g, inc[1])
-					p.want.axpy(n, alpha, x, inc[0], w, inc[1])
+					p.got.Daxpy(n, alpha, x, inc[0], g, inc[1])
+					p.want.Daxpy(n, alpha, x, inc[0], w, inc[1])
 					identical(t, g, w, "axpy n=%d alpha=%v inc=%v", n, alpha, inc)
 					g, w = clone(x), clone(x)
-					p.got.scal(n, alpha, g, inc[0])
-					p.want.scal(n, alpha, w, inc[0])
+					p.got.Dscal(n, alpha, g, inc[0])
+					p.want.Dscal(n, alpha, w, inc[0])
 					identical(t, g, w, "scal n=%d alpha=%v inc=%v", n, alpha, inc)
 				}
 			}
@@ -61,7 +58,7 @@ func testVectors(t *testing.T, p pair) {
 func identical(t *testing.T, got, want []float64, format string, args ...any) {
 	t.Helper()
 	for i := range want {
-		g, w := float64(got[i]), float64(want[i])
+		g, w := got[i], float64(want[i])
 		if math.Float64bits(g) != math.Float64bits(w) && !(math.IsNaN(g) && math.IsNaN(w)) {
 			t.Fatalf(format+": number %d is %v, want %v", append(args, i, g, w)...)
 		}
@@ -69,10 +66,7 @@ func identical(t *testing.T, got, want []float64, format string, args ...any) {
 }
 
 func TestNrm2OutsideTheRangeOfSquares(t *testing.T) {
-	against(t, testNrm2)
-}
-
-func testNrm2(t *testing.T, p pair) {
+	p := against(t)
 	large, small := math.Sqrt(math.MaxFloat64)*1e3, math.Sqrt(1e-320)
 	for _, v := range []float64{large, small} {
 		x := make([]float64, 20)
@@ -80,17 +74,14 @@ func testNrm2(t *testing.T, p pair) {
 			x[i] = v
 		}
 		want := v * math.Sqrt(20)
-		if got := p.got.nrm2(len(x), x, 1); math.Abs(got/want-1) > 1e-6 {
+		if got := p.got.Dnrm2(len(x), x, 1); math.Abs(got/want-1) > 1e-6 {
 			t.Errorf("norm of twenty %v = %v, want %v", v, got, want)
 		}
 	}
 }
 
 func TestGemv(t *testing.T) {
-	against(t, testGemv)
-}
-
-func testGemv(t *testing.T, p pair) {
+	p := against(t)
 	for m := 0; m <= maxSize; m++ {
 		for n := 0; n <= maxSize; n++ {
 			for i, trans := range []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans} {
@@ -120,15 +111,15 @@ func checkGemv(t *testing.T, p pair, trans blas.Transpose, m, n, variant int, in
 	for _, alpha := range []float64{0, 1, -0.5} {
 		for _, beta := range []float64{0, 1, -0.5} {
 			if beta == 0 {
-				y[0] = float64(math.NaN()) // must be overwritten
+				y[0] = math.NaN() // must be overwritten
 			}
 			g, w := clone(y), clone(y)
-			p.got.gemv(trans, m, n, alpha, a, lda, x, inc[0], beta, g, inc[1])
-			p.want.gemv(trans, m, n, alpha, a, lda, x, inc[0], beta, w, inc[1])
+			p.got.Dgemv(trans, m, n, alpha, a, lda, x, inc[0], beta, g, inc[1])
+			p.want.Dgemv(trans, m, n, alpha, a, lda, x, inc[0], beta, w, inc[1])
 			if beta == 0 {
 				g, w = g[:gap], w[:gap] // gonum's portable code clears y past its end
 			}
-			compare(t, g, w, 4*p.eps*float64(lenX+1), "gemv %c %dx%d alpha=%v beta=%v variant %d", trans, m, n, alpha, beta, variant)
+			compare(t, g, w, 4*eps*float64(lenX+1), "gemv %c %dx%d alpha=%v beta=%v variant %d", trans, m, n, alpha, beta, variant)
 		}
 	}
 }
@@ -145,10 +136,7 @@ func triangles(f func(ul blas.Uplo, t blas.Transpose, d blas.Diag)) {
 }
 
 func TestTrsv(t *testing.T) {
-	against(t, testTrsv)
-}
-
-func testTrsv(t *testing.T, p pair) {
+	p := against(t)
 	sizes := []int{128, 301, 640}
 	for n := 0; n <= maxSize; n++ {
 		sizes = append(sizes, n)
@@ -178,9 +166,9 @@ func checkTrsv(t *testing.T, p pair, ul blas.Uplo, trans blas.Transpose, d blas.
 	}
 	fillOther(ul, d, n, a, lda)
 	g, w := clone(x), clone(x)
-	p.got.trsv(ul, trans, d, n, a, lda, g, inc)
-	p.want.trsv(ul, trans, d, n, a, lda, w, inc)
-	compare(t, g, w, 16*p.eps*float64(n+1), "trsv %c %c %c n=%d inc=%d variant %d", ul, trans, d, n, inc, variant)
+	p.got.Dtrsv(ul, trans, d, n, a, lda, g, inc)
+	p.want.Dtrsv(ul, trans, d, n, a, lda, w, inc)
+	compare(t, g, w, 16*eps*float64(n+1), "trsv %c %c %c n=%d inc=%d variant %d", ul, trans, d, n, inc, variant)
 }
 
 // wanted returns a row of the triangle that holds at least one number.
@@ -201,7 +189,7 @@ func fillOther(ul blas.Uplo, d blas.Diag, n int, a []float64, lda int) {
 	for at := range a {
 		i, j := at/lda, at%lda
 		if j >= n || (ul == blas.Lower && j > i) || (ul == blas.Upper && j < i) || (i == j && d == blas.Unit) {
-			a[at] = float64(math.NaN())
+			a[at] = math.NaN()
 		}
 	}
 }

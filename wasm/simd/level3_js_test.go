@@ -12,10 +12,7 @@ import (
 var transposes = []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans}
 
 func TestGemm(t *testing.T) {
-	against(t, testGemm)
-}
-
-func testGemm(t *testing.T, p pair) {
+	p := against(t)
 	for m := 0; m <= maxSize; m++ {
 		for n := 0; n <= maxSize; n++ {
 			k := p.rnd.IntN(maxSize + 1)
@@ -53,12 +50,12 @@ func checkGemm(t *testing.T, p pair, tA, tB blas.Transpose, m, n, k, variant int
 	for _, alpha := range []float64{0, 1, -0.5} {
 		for _, beta := range []float64{0, 1, -0.5} {
 			if beta == 0 && m > 0 && n > 0 {
-				c[p.rnd.IntN(m)*ldc+p.rnd.IntN(n)] = float64(math.NaN()) // must be overwritten
+				c[p.rnd.IntN(m)*ldc+p.rnd.IntN(n)] = math.NaN() // must be overwritten
 			}
 			g, w := clone(c), clone(c)
-			p.got.gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, g, ldc)
-			p.want.gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, w, ldc)
-			compare(t, g, w, 4*p.eps*float64(k+1), "gemm %c%c %dx%dx%d alpha=%v beta=%v variant %d", tA, tB, m, n, k, alpha, beta, variant)
+			p.got.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, g, ldc)
+			p.want.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, w, ldc)
+			compare(t, g, w, 4*eps*float64(k+1), "gemm %c%c %dx%dx%d alpha=%v beta=%v variant %d", tA, tB, m, n, k, alpha, beta, variant)
 		}
 	}
 }
@@ -78,10 +75,7 @@ func TestZeroTimesInfinityIsNaN(t *testing.T) {
 }
 
 func TestSyrk(t *testing.T) {
-	against(t, testSyrk)
-}
-
-func testSyrk(t *testing.T, p pair) {
+	p := against(t)
 	for n := 0; n <= maxSize; n++ {
 		for _, ul := range []blas.Uplo{blas.Lower, blas.Upper} {
 			for _, trans := range transposes {
@@ -107,18 +101,15 @@ func checkSyrk(t *testing.T, p pair, ul blas.Uplo, trans blas.Transpose, n, k, v
 	for _, alpha := range []float64{0, 1, -0.5} {
 		for _, beta := range []float64{0, 1, -0.5} {
 			g, w := clone(c), clone(c)
-			p.got.syrk(ul, trans, n, k, alpha, a, lda, beta, g, ldc)
-			p.want.syrk(ul, trans, n, k, alpha, a, lda, beta, w, ldc)
-			compare(t, g, w, 4*p.eps*float64(k+1), "syrk %c %c n=%d k=%d alpha=%v beta=%v variant %d", ul, trans, n, k, alpha, beta, variant)
+			p.got.Dsyrk(ul, trans, n, k, alpha, a, lda, beta, g, ldc)
+			p.want.Dsyrk(ul, trans, n, k, alpha, a, lda, beta, w, ldc)
+			compare(t, g, w, 4*eps*float64(k+1), "syrk %c %c n=%d k=%d alpha=%v beta=%v variant %d", ul, trans, n, k, alpha, beta, variant)
 		}
 	}
 }
 
 func TestTrsm(t *testing.T) {
-	against(t, testTrsm)
-}
-
-func testTrsm(t *testing.T, p pair) {
+	p := against(t)
 	for side := 0; side <= maxSize; side++ {
 		for _, s := range []blas.Side{blas.Left, blas.Right} {
 			triangles(func(ul blas.Uplo, trans blas.Transpose, d blas.Diag) {
@@ -153,8 +144,8 @@ func checkTrsm(t *testing.T, p pair, s blas.Side, ul blas.Uplo, trans blas.Trans
 	fillOther(ul, d, side, a, lda)
 	for _, alpha := range []float64{0, 1, -0.5} {
 		g, w := clone(b), clone(b)
-		p.got.trsm(s, ul, trans, d, m, n, alpha, a, lda, g, ldb)
-		p.want.trsm(s, ul, trans, d, m, n, alpha, a, lda, w, ldb)
-		compare(t, g, w, 16*p.eps*float64(side+1), "trsm %c %c %c %c %dx%d alpha=%v variant %d", s, ul, trans, d, m, n, alpha, variant)
+		p.got.Dtrsm(s, ul, trans, d, m, n, alpha, a, lda, g, ldb)
+		p.want.Dtrsm(s, ul, trans, d, m, n, alpha, a, lda, w, ldb)
+		compare(t, g, w, 16*eps*float64(side+1), "trsm %c %c %c %c %dx%d alpha=%v variant %d", s, ul, trans, d, m, n, alpha, variant)
 	}
 }

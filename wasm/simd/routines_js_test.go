@@ -11,43 +11,26 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// routines is one implementation.
-type routines struct {
-	dot  func(n int, x []float64, incX int, y []float64, incY int) float64
-	axpy func(n int, alpha float64, x []float64, incX int, y []float64, incY int)
-	scal func(n int, alpha float64, x []float64, incX int)
-	nrm2 func(n int, x []float64, incX int) float64
-	gemv func(t blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int)
-	trsv func(ul blas.Uplo, t blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int)
-	gemm func(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int)
-	syrk func(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int)
-	trsm func(s blas.Side, ul blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int)
-}
+// eps is the unit of rounding.
+const eps = 0x1p-52
 
-func of64(b blas.Float64) routines {
-	return routines{b.Ddot, b.Daxpy, b.Dscal, b.Dnrm2, b.Dgemv, b.Dtrsv, b.Dgemm, b.Dsyrk, b.Dtrsm}
-}
-
-// against runs a test of the kernels against gonum.
-func against(t *testing.T, test func(*testing.T, pair)) {
-	needKernels(t)
-	test(t, pair{of64(BLAS{}), of64(gonum.Implementation{}), 0x1p-52, newRand()})
-}
-
-func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
-
-// A pair is the implementation under test, its reference and the unit of rounding.
+// A pair is the implementation under test and its reference.
 type pair struct {
-	got, want routines
-	eps       float64
+	got, want blas.Float64
 	rnd       *rand.Rand
+}
+
+// against returns the kernels beside gonum.
+func against(t testing.TB) pair {
+	needKernels(t)
+	return pair{BLAS{}, gonum.Implementation{}, rand.New(rand.NewPCG(1, 2))}
 }
 
 // vector returns n numbers from -1 to 1, none of them zero.
 func (p pair) vector(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
-		x[i] = float64(p.rnd.Float64()-0.5) * 2
+		x[i] = (p.rnd.Float64() - 0.5) * 2
 		if x[i] == 0 {
 			x[i] = 1
 		}
@@ -63,7 +46,7 @@ func (p pair) triangle(n, ld int) []float64 {
 		a[i] /= float64(n)
 	}
 	for i := range n {
-		a[i*ld+i] = 1 + float64(p.rnd.Float64())
+		a[i*ld+i] = 1 + p.rnd.Float64()
 	}
 	return a
 }
@@ -74,7 +57,7 @@ func (p pair) triangle(n, ld int) []float64 {
 func compare(t *testing.T, got, want []float64, tol float64, format string, args ...any) {
 	t.Helper()
 	for i := range want {
-		g, w := float64(got[i]), float64(want[i])
+		g, w := got[i], float64(want[i])
 		if math.IsNaN(g) && math.IsNaN(w) || g == w {
 			continue
 		}
@@ -90,7 +73,7 @@ var specials = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}
 // spoil puts one special number at a random place of x.
 func (p pair) spoil(x []float64) {
 	if len(x) > 0 {
-		x[p.rnd.IntN(len(x))] = float64(specials[p.rnd.IntN(len(specials))])
+		x[p.rnd.IntN(len(x))] = specials[p.rnd.IntN(len(specials))]
 	}
 }
 
@@ -101,7 +84,7 @@ func (p pair) zeros(x []float64) {
 		case 0:
 			x[i] = 0
 		case 1:
-			x[i] = float64(math.Copysign(0, -1))
+			x[i] = math.Copysign(0, -1)
 		}
 	}
 }
