@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,49 +54,6 @@ func TestMethodsMergeToTheWhole(t *testing.T) {
 		}
 		status, _, stderr := metaqda(args...)
 		test.FailIf(t, status != 2 || !strings.Contains(stderr, c.want), "%s: status %d, %q, want %q", c.files, status, stderr, c.want)
-	}
-}
-
-// Four processes that each do a part must together give, byte for byte, what
-// one process gives; so must another number of workers.
-func TestShardsMergeToTheWhole(t *testing.T) {
-	dir := t.TempDir()
-	data := toy{classes: 30, rows: 24, dim: 7}.write(t, dir, "alpha")
-	prior := writePrior(t, filepath.Join(dir, "prior.safetensors"), modeltest.Prior(7))
-	for protocol, extra := range map[string][]string{
-		"standard":     {"--methods", "fb,map,ncc-cl2n,linear,knn,qda,fb-lda,teachable"},
-		"open-set":     {"--methods", "fb,ncc-cl2n"},
-		"multi-domain": {"--methods", "fb,ncc-cl2n"},
-		"sessions":     {"--methods", "fb,map,ncc-cl2n,linear,knn,knn-tfjs"},
-		"incremental":  {"--methods", "fb,ncc-cl2n", "--n-way", "3", "--repeat", "6"},
-	} {
-		t.Run(protocol, func(t *testing.T) {
-			base := append([]string{"eval", "--protocol", protocol, "--data", data, "--prior", prior, "--n-tasks", "21", "--n-val-tasks", "5", "--n-query", "6", "--random-seed", "11"}, extra...)
-			out := func(name string) string { return filepath.Join(dir, protocol+name) }
-			mustRun(t, append(base, "--json", out("whole"), "--workers", "1")...)
-			mustRun(t, append(base, "--json", out("workers"), "--workers", "5")...)
-			var processes []*exec.Cmd
-			merge := []string{"merge", "--json", out("merged")}
-			for i := 3; i >= 0; i-- {
-				file := out(fmt.Sprint("shard", i))
-				merge = append(merge, file)
-				c := exec.Command(os.Args[0], append(base, "--shard", fmt.Sprintf("%d/4", i), "--json", file)...)
-				c.Env = append(os.Environ(), "METAQDA_TEST_AS_COMMAND=1")
-				c.Stderr = os.Stderr
-				test.OK(t, c.Start())
-				processes = append(processes, c)
-			}
-			for _, c := range processes {
-				test.OK(t, c.Wait())
-			}
-			mustRun(t, merge...)
-			want := test.Must(os.ReadFile(out("whole")))(t)
-			for _, name := range []string{"workers", "merged"} {
-				got := test.Must(os.ReadFile(out(name)))(t)
-				// Another binary, another stamp: nothing else may differ.
-				test.FailIf(t, !bytes.Equal(got, want), "%s differs from the whole:\n%.600s\n%.600s", name, got, want)
-			}
-		})
 	}
 }
 

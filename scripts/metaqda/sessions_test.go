@@ -2,12 +2,13 @@ package main
 
 import (
 	"fmt"
-	"metaqda/core/model/modeltest"
-	"metaqda/core/test"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"metaqda/core/model/modeltest"
+	"metaqda/core/test"
 )
 
 // Every method answers sessions of any number of classes, one among them, from

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"metaqda/core/model/modeltest"
-	"metaqda/core/test"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +12,9 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"metaqda/core/model/modeltest"
+	"metaqda/core/test"
 )
 
 // sharded is an evaluation that the scripts of scripts/shards are to divide.

@@ -2,12 +2,13 @@ package main
 
 import (
 	"encoding/csv"
-	"metaqda/core/model/modeltest"
-	"metaqda/core/test"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"metaqda/core/model/modeltest"
+	"metaqda/core/test"
 )
 
 func TestTransductiveTables(t *testing.T) {

@@ -212,17 +212,3 @@ func TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs(t *testing.T) {
 	}
 	test.FailIf(t, manyAllocs > fewAllocs, "%v allocations among 1,000 pictures, %v among 10", manyAllocs, fewAllocs)
 }
-
-// BenchmarkChanges is what a page asks after one more picture.
-func BenchmarkChanges(b *testing.B) {
-	for _, n := range []int{10, 1000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			e, class := taught(b, n)
-			before := e.Revision()
-			test.Must(e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000)))(b)
-			for b.Loop() {
-				e.Changes(before)
-			}
-		})
-	}
-}
