@@ -23,7 +23,7 @@ func (c *Classifier) File() *model.Classifier {
 		f.PriorSum = c.prior.sum
 	}
 	for _, k := range c.classes {
-		fk := model.Class{Label: k.Label, Weight: 1}
+		fk := model.Class{Label: k.Label}
 		for _, x := range k.list() {
 			fk.Examples = append(fk.Examples, model.Example{Embedding: x.Vector, Thumbnail: x.Thumbnail, Group: x.Group})
 		}

@@ -20,7 +20,6 @@ type Classifier struct {
 // Class is one class with its examples.
 type Class struct {
 	Label    string
-	Weight   float64 // prior probability up to normalisation
 	Examples []Example
 }
 
@@ -52,7 +51,7 @@ const (
 )
 
 // Validate checks that classes and examples are not too many, labels distinct and as
-// [CleanLabel] leaves them, settings and weights in their domains, and embeddings
+// [CleanLabel] leaves them, settings in their domains, and embeddings
 // finite and of one length.
 func (c *Classifier) Validate() error {
 	d, err := c.validateFrame()
@@ -100,9 +99,6 @@ func (c *Classifier) validateFrame() (d int, err error) {
 			return 0, fail("its class label ", quoted(k.Label), " stands twice")
 		}
 		seen[k.Label] = true
-		if !(k.Weight >= 1e-100 && k.Weight <= 1e100) {
-			return 0, fail("the weight of its class ", quoted(k.Label), " is ", k.Weight, ", want a number from 1e-100 to 1e100")
-		}
 		if d == 0 && len(k.Examples) > 0 {
 			d = len(k.Examples[0].Embedding)
 		}

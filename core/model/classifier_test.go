@@ -19,9 +19,9 @@ func sampleClassifier() *Classifier {
 		Name: "kitchen", Extractor: Extractor{ID: "test"}, PriorSum: strings.Repeat("ab", 32),
 		Settings: Settings{NonePrior: 0.1, Sort: "taught"},
 		Classes: []Class{
-			{Label: "Tasse ☕", Weight: 1, Examples: []Example{{Embedding: []float32{1, 2.5}, Thumbnail: []byte("png")}, {Embedding: []float32{-1, 0}}}},
-			{Label: "empty", Weight: 2},
-			{Label: "pot", Weight: 0.5, Examples: []Example{{Embedding: []float32{0, 3e30}, Thumbnail: []byte{0, 1}}}},
+			{Label: "Tasse ☕", Examples: []Example{{Embedding: []float32{1, 2.5}, Thumbnail: []byte("png")}, {Embedding: []float32{-1, 0}}}},
+			{Label: "empty"},
+			{Label: "pot", Examples: []Example{{Embedding: []float32{0, 3e30}, Thumbnail: []byte{0, 1}}}},
 		},
 	}
 }
@@ -124,7 +124,7 @@ func TestTooManyAreRefused(t *testing.T) {
 	c := sampleClassifier()
 	c.Classes = nil
 	for i := range MaxClasses + 1 {
-		c.Classes = append(c.Classes, Class{Label: fmt.Sprint("class ", i), Weight: 1})
+		c.Classes = append(c.Classes, Class{Label: fmt.Sprint("class ", i)})
 	}
 	_, err := EncodeClassifier(c)
 	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "2001 classes, the most allowed is 2000"), "classes: %v", err)

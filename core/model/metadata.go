@@ -68,7 +68,6 @@ func writeClasses(classes []Class) string {
 	for i := range classes {
 		w.object(func(w *writer) {
 			w.textField("label", classes[i].Label, true)
-			w.floatField("weight", classes[i].Weight, true)
 		})
 	}
 	w.close(']')
@@ -88,7 +87,6 @@ func readClasses(metadata map[string]string) (classes []Class, err error) {
 		var c Class
 		f := fieldsOf(v)
 		f.text("label", &c.Label)
-		f.float("weight", &c.Weight)
 		ok = ok && !f.failed
 		classes = append(classes, c)
 	}

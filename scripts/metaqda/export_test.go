@@ -224,7 +224,7 @@ func TestExportSaysWhatIsMissing(t *testing.T) {
 	save(t, filepath.Join(dir, "empty"), empty)
 	save(t, filepath.Join(dir, "no classifier"), []byte("{}"))
 	named := test.Must(model.EncodeClassifier(&model.Classifier{PriorSum: strings.Repeat("a", 64),
-		Classes: []model.Class{{Label: "cup", Weight: 1, Examples: []model.Example{{Embedding: []float32{1, 2}}}}}}))(t)
+		Classes: []model.Class{{Label: "cup", Examples: []model.Example{{Embedding: []float32{1, 2}}}}}}))(t)
 	save(t, filepath.Join(dir, "named"), named)
 	for _, c := range []struct{ classifier, want string }{
 		{"", "no --classifier given"},

@@ -75,7 +75,7 @@ func TestLabelsOnImport(t *testing.T) {
 		for i, label := range labels {
 			x := make([]float32, dim)
 			x[i] = 1
-			c.Classes = append(c.Classes, model.Class{Label: label, Weight: 1, Examples: []model.Example{{Embedding: x}}})
+			c.Classes = append(c.Classes, model.Class{Label: label, Examples: []model.Example{{Embedding: x}}})
 		}
 		return c
 	}

@@ -33,7 +33,7 @@ func (e *Engine) OtherSessions() (files [][]byte, err error) {
 		}
 		file := &model.Classifier{Extractor: made}
 		for _, k := range classesOf(c) {
-			out := model.Class{Label: k.Label, Weight: 1}
+			out := model.Class{Label: k.Label}
 			for _, x := range k.Examples {
 				out.Examples = append(out.Examples, model.Example{Embedding: x.Vector, Group: x.Group})
 			}

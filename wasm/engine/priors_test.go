@@ -168,7 +168,7 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 			check("the prior", notice, err)
 			session := test.Must(model.EncodeClassifier(&model.Classifier{
 				Extractor: c.made, Settings: model.Settings{NonePrior: 0.2, Sort: "probability"},
-				Classes: []model.Class{{Label: "cat", Weight: 1, Examples: []model.Example{{Embedding: make([]float32, dim)}}}},
+				Classes: []model.Class{{Label: "cat", Examples: []model.Example{{Embedding: make([]float32, dim)}}}},
 			}))(t)
 			_, notice, err = w.ImportSession(session, here)
 			check("the classifier", notice, err)

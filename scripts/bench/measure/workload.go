@@ -95,7 +95,7 @@ func (w *Workload) sessionFile(rnd *rand.Rand) []byte {
 		for i := range centre {
 			centre[i] = rnd.NormFloat64()
 		}
-		class := model.Class{Label: fmt.Sprintf("class %d", c), Weight: 1}
+		class := model.Class{Label: fmt.Sprintf("class %d", c)}
 		for range w.Shots {
 			x := near(centre, rnd)
 			class.Examples = append(class.Examples, model.Example{Embedding: x})
