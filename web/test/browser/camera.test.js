@@ -104,12 +104,14 @@ for (const [width, height] of [[1280, 800], [390, 844], [320, 200]]) { // the la
     });
     const before = await look();
     // Two notices arrive, longer than most.
-    await page.evaluate(async () => {
+    const said = await page.evaluate(async () => {
       const { toast } = await import(`${location.origin}/web/ui/kit/announce.js`);
       for (const key of ['one', 'two']) toast({ key, text: `The page’s background knowledge could not be fetched. ${'That of the last visit is in use. '.repeat(3)}`, action: 'Try again' });
+      const { textContent } = /** @type {Element} */ (document.querySelector('#status'));
       for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame); // what is read keeps its place
+      return textContent;
     });
-    await page.locator('.toast').nth(1).waitFor({ state: 'attached' });
+    if (width < 600) assert.match(said ?? '', /^The page’s background knowledge/, 'who has scrolled past the notices reads them in the status line');
     for (const [when, now] of Object.entries({ before, after: await look() })) {
       assert.deepEqual(now.seen, ['verdict', 'verdict', 'verdict'], `${when} the notices`);
       if (height === 200) assert.ok(now.fixed <= 0.2 * now.height, `${now.fixed} of ${now.height} pixels stand still`);

@@ -258,6 +258,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   // A selection, as a class that is new.
   const none = page.getByRole('region', { name: 'None of these' });
   await sortState(page, TOGETHER);
+  const answers = (await savedTable(page)).rows;
   await none.getByRole('button', { name: 'Select all of None of these' }).click();
   const picked = await none.locator('.selected').count();
   const selection = page.getByRole('region', { name: 'Selected pictures' });
@@ -272,6 +273,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   await page.locator('.chip').filter({ hasText: 'Penguin' }).waitFor({ state: 'detached' });
   assert.equal(await total(), 6);
   await sortState(page, TOGETHER);
+  assert.deepEqual((await savedTable(page)).rows, answers, 'what is undone is answered as before');
 
   // What looks alike, without one of them.
   const alike = page.getByRole('region', { name: /look alike: name them/ });

@@ -36,7 +36,8 @@ export function sayInDialogs() {
 }
 
 /**
- * Shows a notice until it is dismissed. One with the same key replaces its predecessor.
+ * Shows a notice until it is dismissed. One with the same key replaces its predecessor. To who has scrolled away from the
+ * notices the status line says it too.
  *
  * @param {{text: string, key?: string, action?: string, onAction?: () => void}} notice
  * @returns {() => void} closes it
@@ -50,6 +51,7 @@ export function toast({ text, key = '', action, onAction }) {
     action ? el('button', { class: 'button primary', type: 'button', onclick: () => { close(); onAction?.(); } }, action) : null,
     el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Dismiss', onclick: close }, icon('close')));
   toasts.append(box);
+  if (box.getBoundingClientRect().bottom < 60) say(text);
   return close;
 }
 

@@ -10,8 +10,9 @@ import { NONE, verdict, WAITING } from './sorting.js';
  * One of the pictures. `example` is its id where it was taught, `url` shows it small and
  * is made when it is asked for: the browser takes a millisecond for each.
  *
- * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, out: Set<string>, former: string}} Item
+ * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, out: Set<string>, former: string, formers: Map<string, string>}} Item
  *   piece: which of its file; out: ids of the classes that it was left out of; former: the group that it was in when all were judged together before
+ *   formers: the same before all were first judged by what was taught then, so that what is undone is answered as it was
  */
 
 /** Edge of a picture among the others, in pixels. */
@@ -28,7 +29,7 @@ export async function itemsOf(engine, kind, file) {
       let url = '';
       items.push({
         name: sample.name, path: pathOf(file).replace(/[^/]*$/, () => sample.name), file, piece, embedding, answer,
-        taught: '', held: '', example: '', out: /** @type {Set<string>} */ (new Set()), former: '',
+        taught: '', held: '', example: '', out: /** @type {Set<string>} */ (new Set()), former: '', formers: /** @type {Map<string, string>} */ (new Map()),
         get url() { return url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })); },
         release() { URL.revokeObjectURL(url); },
       });

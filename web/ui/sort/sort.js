@@ -254,13 +254,15 @@ export class Sorting {
 
   /** @param {Item[]} items */
   async #judge(items) {
-    const { classes, probabilities, taken, doubtful } = await this.judge.together(items.map(({ embedding }) => embedding));
+    const [key, { classes, probabilities, taken, doubtful }] = [this.#key, await this.judge.together(items.map(({ embedding }) => embedding))];
     const width = classes.length + 1;
     items.forEach((item, i) => {
       item.answer = probabilities && without({
         classes, none: probabilities[i * width], probabilities: probabilities.subarray(i * width + 1, (i + 1) * width), taken: taken[i], doubtful: doubtful[i] === 1,
       }, item.out);
-      item.held = item.answer ? heldBack(item.former, item.answer) : '';
+      const former = item.formers.get(key) ?? item.former;
+      item.formers.set(key, former);
+      item.held = item.answer ? heldBack(former, item.answer) : '';
       item.former = verdict(item).id;
     });
     this.#together = probabilities !== null;
