@@ -20,3 +20,18 @@ export function nextTask() {
     port2.postMessage(null);
   });
 }
+
+/** How long the thread may be busy at a time, in milliseconds. */
+const SLICE = 12;
+
+/** What waits for the next turn of the event loop where it is time, and throws what the signal says. @param {AbortSignal} [signal] */
+export function rests(signal) {
+  let began = performance.now();
+  return async () => {
+    signal?.throwIfAborted();
+    if (performance.now() - began < SLICE) return;
+    await nextTask();
+    signal?.throwIfAborted();
+    began = performance.now();
+  };
+}

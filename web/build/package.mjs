@@ -36,7 +36,10 @@ console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedS
 
 async function bundle() {
   await build({
-    entryPoints: ['index.js', 'knn-classifier.js', 'worker.js', 'worker-thread.js', 'storage.js', 'storage-thread.js', 'extractors.js', 'efficientnet-lite0.js', 'function.js'].map((name) => path.join(library, name)),
+    entryPoints: {
+      ...Object.fromEntries(['index', 'knn-classifier', 'worker', 'worker-thread', 'storage', 'storage-thread', 'extractors', 'efficientnet-lite0'].map((name) => [name, path.join(library, `${name}.js`)])),
+      function: path.join(root, 'web/extractor/own/function.js'),
+    },
     outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
     external: ['./efficientnet-lite0/*'],
     plugins: [written({ record })],
@@ -66,7 +69,7 @@ async function copy() {
 }
 
 function manifest() {
-  const entry = (/** @type {string} */ name) => ({ types: `./types/library/${name}.d.ts`, default: `./${name}.js` });
+  const entry = (/** @type {string} */ name, folder = 'library') => ({ types: `./types/${folder}/${name}.d.ts`, default: `./${name}.js` });
   return {
     name: 'metaqda', version,
     description: 'Few-shot classification on the device: two to five examples of each thing, and how probable each of them is, or none of them',
@@ -74,7 +77,7 @@ function manifest() {
     license: 'Apache-2.0', type: 'module', sideEffects: false, engines: { node: '>=20' },
     exports: {
       '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
-      './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/efficientnet-lite0': entry('efficientnet-lite0'), './extractors/function': entry('function'),
+      './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/efficientnet-lite0': entry('efficientnet-lite0'), './extractors/function': entry('function', 'extractor/own'),
       './metaqda.wasm': './metaqda.wasm', './storage.wasm': './storage.wasm', './priors/*': './priors/*', './package.json': './package.json',
     },
   };

@@ -1,147 +1,15 @@
 // @ts-check
-/** Classifiers: what was taught, what it is taken for, files. */
-import { nextTask } from '../base/task.js';
-import { acquire, release, share } from './engine.js';
-import { MetaqdaError } from './errors.js';
-import { bytesOf } from './files.js';
-import { isVector, numbersOf } from './vectors.js';
+/** A classifier: what was taught, and what things are taken for. create.js makes them. */
+import { MetaqdaError } from '../base/remote.js';
+import { rests } from '../base/task.js';
+import { decoder, describe, prediction, record } from './answers.js';
+import { release, share } from './engine.js';
+import { known, SETTINGS, text } from './options.js';
+import { embedded, embeddedAll, isVector, vectorOf } from './vectors.js';
 
-/** @typedef {import('./vectors.js').Vector} Vector */
-/** @typedef {import('./engine.js').Engine} Engine */
-
-/**
- * Turns pictures, sounds or what else into vectors. One without `id` is not written into files.
- *
- * @template Input
- * @typedef {object} Extractor
- * @property {string} [id] names network, version and views: what was taught with one is not comparable with another
- * @property {string} [sha256]
- * @property {(input: Input) => Vector | Promise<Vector>} embed
- */
-
-/**
- * @template [Input=unknown]
- * @typedef {object} Options
- * @property {Extractor<Input> | ((input: Input) => Vector | Promise<Vector>)} [extractor] for what is no vector
- * @property {ArrayBuffer | ArrayBufferView | Response | URL | string} [prior] a prior file that was learned for the
- *   extractor, or where it is; without one a prior made by hand serves, for vectors of any length
- * @property {number} [nonePrior] probability of none of these beforehand, from 0 (never) to below 1; 0.2 if left out
- * @property {'standardise'} [scale] for tables of numbers that have units of their own: each number is taken less the mean
- *   of the examples' and over their standard deviation, as these are after every change; only without `prior`
- * @property {string} [name] written into files
- */
-
-/**
- * @typedef {object} Prediction
- * @property {string} label the most probable class, whatever the probability of none
- * @property {Record<string, number>} probabilities of each class; with `none` they sum to one
- * @property {number} none probability that it is of none of the classes
- * @property {string | null} decision what it is taken for: a class, null for none of these
- * @property {boolean} doubtful whether somebody should look at it: less than 60 %, not the largest number, or told from one
- *   class of fewer than three examples
- * @property {string} headline in one sentence, of which the first number is the largest
- */
-
-/**
- * @typedef {object} LeftOut what an example would be taken for had it never been taught
- * @property {string} id
- * @property {string} label its own class
- * @property {Prediction | null} prediction null for the only example of all
- */
-
-/** @typedef {{signal?: AbortSignal}} CallOptions */
-/** @typedef {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} BatchOptions progress is counted in steps of the work */
-
-const SETTINGS = ['nonePrior'];
-const OPTIONS = ['extractor', 'prior', 'scale', 'name', ...SETTINGS];
-const FORMER = ['inference', 'pooled'];
-
-/**
- * Creates a classifier that knows no class yet.
- *
- * @template [Input=unknown]
- * @param {Options<Input>} [options]
- * @returns {Promise<Classifier<Input>>}
- */
-export async function createClassifier(options = {}) {
-  const { nonePrior = 0.2, name = '', scale } = options;
-  if (scale !== undefined && scale !== 'standardise') throw new MetaqdaError('argument', `The option scale is ${String(scale)}: 'standardise' or nothing can be.`);
-  return made(options, (engine, sum) => {
-    const [n, m] = engine.write(null, sum, text(name, 'name'));
-    return engine.program.exports.mq_create(nonePrior, scale ? 1 : 0, n, m);
-  });
-}
-
-/**
- * Opens what `save` wrote, or what the page of metaqda exported.
- *
- * The prior that it names is taken if a classifier of this realm was created with it; else `options.prior`
- * must be its file. Another prior there serves in its place.
- *
- * @template [Input=unknown]
- * @param {ArrayBuffer | ArrayBufferView | Response | URL | string} file
- * @param {Pick<Options<Input>, 'extractor' | 'prior'>} [options]
- * @returns {Promise<Classifier<Input>>}
- */
-export async function openClassifier(file, options = {}) {
-  known(options, ['extractor', 'prior']);
-  const bytes = await bytesOf(file);
-  return made(options, (engine, sum) => {
-    const [n, m] = engine.writeBytes(bytes, sum);
-    return engine.program.exports.mq_open(n, m);
-  });
-}
-
-/**
- * @template Input
- * @param {Options<Input>} options
- * @param {(engine: Engine, sum: string) => number} make calls the engine and returns its handle
- */
-async function made(options, make) {
-  known(options, OPTIONS);
-  const prior = options.prior === undefined ? null : await bytesOf(options.prior);
-  const engine = await acquire();
-  /** @type {Classifier<Input> | undefined} */
-  let classifier;
-  try {
-    let sum = '';
-    if (prior) {
-      engine.writeBytes(prior, '');
-      sum = new TextDecoder().decode(engine.reply(engine.checked(engine.program.exports.mq_prior(prior.length))));
-    }
-    classifier = new Classifier(engine, engine.checked(make(engine, sum)), options.extractor);
-    return classifier;
-  } catch (error) {
-    if (!classifier) release();
-    throw error;
-  }
-}
-
-/**
- * The vector of an input.
- *
- * @template Input
- * @param {Options<Input>['extractor']} extractor
- * @param {Input | Vector} x @param {CallOptions} [options]
- * @returns {Promise<ArrayLike<number>>}
- */
-export async function embedded(extractor, x, { signal } = {}) {
-  signal?.throwIfAborted();
-  if (isVector(x)) return numbersOf(x);
-  if (!extractor) throw new MetaqdaError('extractor', 'This is no vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.');
-  const vector = await (typeof extractor === 'function' ? extractor(x) : extractor.embed(x));
-  signal?.throwIfAborted();
-  if (!isVector(vector)) throw new MetaqdaError('extractor', 'The extractor answered no vector: its embed must return an array of numbers, or a promise of one.');
-  return numbersOf(vector);
-}
-
-/** Refuses an option that would change nothing. @param {object} options @param {string[]} names */
-function known(options, names) {
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  if (FORMER.includes(unknown)) throw new MetaqdaError('argument', `There is one way to answer now: leave the option '${unknown}' out.`);
-  throw new MetaqdaError('argument', `There is no option '${unknown}': choose among ${names.join(', ')}.`);
-}
+/** @import {Engine} from './engine.js' */
+/** @import {BatchOptions, CallOptions, Extractor, LeftOut, Options, Prediction} from './options.js' */
+/** @import {Vector} from './vectors.js' */
 
 /**
  * A classifier. Everything but what reads pictures is synchronous and quick; methods for pictures return promises.
@@ -232,9 +100,7 @@ export class Classifier {
    */
   async addExamples(batch, labels, options = {}) {
     known(options, ['group', 'signal']);
-    const vectors = [];
-    for (const x of batch) vectors.push(await this.embed(x, options));
-    return this.addExamplesSync(vectors, labels, { group: options.group });
+    return this.addExamplesSync(await embeddedAll(this.#extractor, batch, options), labels, { group: options.group });
   }
 
   /**
@@ -531,67 +397,3 @@ export class Classifier {
 
 // What mq_change does.
 const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, BEGIN, END, UNDO, REDO] = Array(10).keys();
-
-const decoder = new TextDecoder();
-
-/** How long the thread may be busy at a time, in milliseconds. */
-const SLICE = 12;
-
-/** What waits for the next turn of the event loop where it is time, and throws what the signal says. @param {AbortSignal} [signal] */
-function rests(signal) {
-  let began = performance.now();
-  return async () => {
-    signal?.throwIfAborted();
-    if (performance.now() - began < SLICE) return;
-    await nextTask();
-    signal?.throwIfAborted();
-    began = performance.now();
-  };
-}
-
-/** @param {unknown} s @param {string} what */
-function text(s, what) {
-  if (typeof s !== 'string') throw new MetaqdaError('argument', `The ${what} must be a string.`);
-  return s;
-}
-
-/** @param {Vector} x @returns {ArrayLike<number>} */
-function vectorOf(x) {
-  if (!isVector(x)) throw new MetaqdaError('argument', 'The vector must be an array of numbers, a typed array or a tensor.');
-  return numbersOf(x);
-}
-
-/** Of labels that may be any text. @template T @param {string[]} labels @param {(i: number) => T} value @returns {Record<string, T>} */
-function record(labels, value) {
-  /** @type {Record<string, T>} */
-  const all = Object.create(null);
-  labels.forEach((label, i) => { all[label] = value(i); });
-  return all;
-}
-
-/**
- * @param {string[]} labels @param {Float64Array} numbers @param {number} at of none; the classes follow, and the decision
- * @param {string} headline
- * @returns {Prediction}
- */
-function prediction(labels, numbers, at, headline) {
-  let best = 0;
-  for (let i = 1; i < labels.length; i++) if (numbers[at + 1 + i] > numbers[at + 1 + best]) best = i;
-  const [taken, doubtful] = numbers.subarray(at + 1 + labels.length);
-  return { label: labels[best], probabilities: record(labels, (i) => numbers[at + 1 + i]), none: numbers[at], decision: labels[taken] ?? null, doubtful: doubtful === 1, headline };
-}
-
-/** Reads the reply of mq_describe. @param {Uint8Array<ArrayBuffer>} reply */
-function describe(reply) {
-  const view = new DataView(reply.buffer);
-  const [dimension, nonePrior, n] = [view.getUint32(0, true), view.getFloat64(4, true), view.getUint32(12, true)];
-  const [undo, redo, ...lines] = decoder.decode(reply.subarray(16 + 4 * n)).split('\n');
-  /** @type {string[]} */
-  const labels = [];
-  const examples = Array.from({ length: n }, (_, i) => {
-    const [label, ...ids] = lines.splice(0, 1 + view.getUint32(16 + 4 * i, true));
-    labels.push(label);
-    return ids;
-  });
-  return { dimension, nonePrior, labels, examples, undo, redo };
-}

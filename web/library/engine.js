@@ -6,7 +6,7 @@
  */
 import { simdSupported } from '../base/simd.js';
 import { start } from '../engine/program.js';
-import { MetaqdaError } from './errors.js';
+import { MetaqdaError } from '../base/remote.js';
 import { programOf } from './files.js';
 import { loadGo } from './written/go.js';
 import { kernels } from './written/kernels.js';

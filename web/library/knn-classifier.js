@@ -2,7 +2,7 @@
 /**
  * The interface of @tensorflow-models/knn-classifier 1.2 in front of metaqda. README.md says what differs and why.
  */
-import { createClassifier } from './classifier.js';
+import { createClassifier } from './create.js';
 import { isTensor } from './vectors.js';
 
 /** @typedef {import('./classifier.js').Classifier} Classifier */

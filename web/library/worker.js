@@ -1,22 +1,27 @@
 // @ts-check
 /**
- * A classifier in a worker, for much work at a time: leaving out, large batches. Its
- * methods are those of a Classifier for vectors, as promises. Messages are those of
- * base/remote.js; the other side is worker-thread.js:
- *   init    options of init                       nothing
- *   create  options                               a handle
- *   open    [bytes, options]                      a handle
- *   call    [handle, method, arguments, number]   what the method returns
- *   stop    number                                ends that call
+ * A classifier in a worker, for much work at a time: leaving out, large batches. Inputs are embedded here, so that
+ * vectors alone are sent. Messages are those of base/remote.js; the other side is worker-thread.js:
+ *   init    options of init                                        nothing
+ *   create  options                                                a handle
+ *   open    [bytes, options]                                       a handle
+ *   call    [handle, method, arguments, number, options or none]   what the method returns; of merge a handle
+ *   stop    number                                                 ends that call
  * and 'progress' of its own accord, {number, done, total} of a call
  */
-import { RemoteClient } from '../base/remote.js';
-import { MetaqdaError } from './errors.js';
-import { isVector, numbersOf } from './vectors.js';
+import { MetaqdaError, RemoteClient } from '../base/remote.js';
+import { embedded, embeddedAll } from './vectors.js';
 
-/** @typedef {import('./classifier.js').Classifier} Classifier */
-/** @typedef {import('./vectors.js').Vector} Vector */
-/** @typedef {Pick<import('./classifier.js').Options, 'nonePrior' | 'name' | 'scale'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL}} WorkerOptions */
+/** @import {BatchOptions, CallOptions, Options, RemoteMethods} from './options.js' */
+/** @import {Vector} from './vectors.js' */
+/**
+ * @template [Input=unknown]
+ * @typedef {Omit<Options<Input>, 'prior'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL}} WorkerOptions
+ */
+/**
+ * @template [Input=unknown]
+ * @typedef {RemoteMethods<Input> & {merge: (other: RemoteClassifier<any>) => Promise<RemoteClassifier<Input>>}} RemoteClassifier
+ */
 
 /** A worker that holds classifiers. */
 export class ClassifierWorker {
@@ -37,26 +42,23 @@ export class ClassifierWorker {
       died: (why) => `The worker stopped: ${why}.`,
       onNews: (_, { number, done, total }) => this.#listeners.get(number)?.({ done, total }),
     });
-    if (wasm) void this.ask('init', { wasm }).catch(() => {}); // what is asked next tells
+    if (wasm) void this.#client.ask('init', { wasm }).catch(() => {}); // what is asked next tells
   }
-
-  /** @internal @param {string} type @param {unknown} args @returns {Promise<any>} */
-  ask(type, args) { return this.#client.ask(type, args); }
 
   /**
    * @internal
-   * @param {number} handle @param {string} method @param {unknown[]} args
-   * @param {import('./classifier.js').BatchOptions} [options]
+   * @param {number} handle @param {string} method @param {unknown[]} args @param {BatchOptions} [options] of methods that have some
    * @returns {Promise<any>}
    */
-  async call(handle, method, args, { onProgress, signal } = {}) {
+  async call(handle, method, args, options) {
+    const { onProgress, signal, ...rest } = options ?? {};
     signal?.throwIfAborted();
     const number = ++this.#calls;
-    const stop = () => void this.ask('stop', number).catch(() => {});
+    const stop = () => void this.#client.ask('stop', number).catch(() => {});
     if (onProgress) this.#listeners.set(number, onProgress);
     signal?.addEventListener('abort', stop, { once: true });
     try {
-      return await this.ask('call', [handle, method, args, number]);
+      return await this.#client.ask('call', [handle, method, args, number, options && { ...rest, onProgress: onProgress !== undefined }]);
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
     } finally {
@@ -65,114 +67,82 @@ export class ClassifierWorker {
     }
   }
 
-  /** @param {WorkerOptions} [options] @returns {Promise<RemoteClassifier>} */
-  async createClassifier(options = {}) { return new RemoteClassifier(this, await this.ask('create', plain(options))); }
+  /** @template [Input=unknown] @param {WorkerOptions<Input>} [options] @returns {Promise<RemoteClassifier<Input>>} */
+  async createClassifier(options = {}) { return remote(this, await this.#client.ask('create', plain(options)), options.extractor); }
 
-  /** @param {ArrayBuffer | ArrayBufferView} file @param {Pick<WorkerOptions, 'prior'>} [options] @returns {Promise<RemoteClassifier>} */
-  async openClassifier(file, options = {}) { return new RemoteClassifier(this, await this.ask('open', [file, plain(options)])); }
+  /**
+   * @template [Input=unknown]
+   * @param {ArrayBuffer | ArrayBufferView} file @param {Pick<WorkerOptions<Input>, 'extractor' | 'prior'>} [options]
+   * @returns {Promise<RemoteClassifier<Input>>}
+   */
+  async openClassifier(file, options = {}) { return remote(this, await this.#client.ask('open', [file, plain(options)]), options.extractor); }
 
   /** Ends the worker and all its classifiers. */
   terminate() { this.#client.close('The worker was terminated.'); }
 }
 
-/** @param {WorkerOptions} options */
-function plain(options) {
-  const prior = options.prior instanceof URL ? options.prior.href : options.prior;
-  return { ...options, prior };
+/** What can be sent. @param {WorkerOptions<any>} options */
+function plain({ extractor, ...options }) {
+  const { id, sha256 } = typeof extractor === 'object' ? extractor : {};
+  return { ...options, ...options.prior instanceof URL && { prior: options.prior.href }, ...id && { extractor: { id, sha256 } } };
 }
 
-/** A classifier in a worker. */
-export class RemoteClassifier {
+/** Methods that are asked of the worker as they are. */
+const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'leaveOneOut', 'examples', 'configure', 'save', 'export', 'dispose'];
+/** Those that take an input, or many, and how many arguments there are before the options. @type {Record<string, number>} */
+const OF_ONE = { addExample: 2, predict: 1 };
+/** @type {Record<string, number>} */
+const OF_MANY = { addExamples: 2, predictMany: 1, classify: 1, suggest: 1 };
+const PROPERTIES = ['steps', 'labels', 'counts', 'dimension', 'settings'];
+
+/**
+ * @template Input
+ * @param {ClassifierWorker} worker @param {number} handle @param {Options<Input>['extractor']} extractor
+ * @returns {RemoteClassifier<Input>}
+ */
+function remote(worker, handle, extractor) { return /** @type {any} */ (new Remote(worker, handle, extractor)); }
+
+class Remote {
   #worker;
   #handle;
+  #extractor;
 
-  /** @internal @param {ClassifierWorker} worker @param {number} handle */
-  constructor(worker, handle) {
+  /** @param {ClassifierWorker} worker @param {number} handle @param {Options<any>['extractor']} extractor */
+  constructor(worker, handle, extractor) {
     this.#worker = worker;
     this.#handle = handle;
+    this.#extractor = extractor;
   }
 
-  /** @param {string} method @param {...unknown} args @returns {Promise<any>} */
-  #call(method, ...args) { return this.#worker.call(this.#handle, method, args); }
+  /** @param {unknown} x @param {CallOptions} [options] */
+  async embed(x, options) { return Float32Array.from(await embedded(this.#extractor, x, options)); }
 
-  /** @param {Vector} vector @param {string} label @param {{group?: string}} [options] @returns {Promise<string>} */
-  addExample(vector, label, options) { return this.#call('addExampleSync', sent(vector), label, options); }
+  /** @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector @returns {Promise<number>} */
+  async predictInto(dst, vector) {
+    const { probabilities, none } = await this.#worker.call(this.#handle, 'predictSync', [await this.embed(vector)]);
+    Object.values(probabilities).slice(0, dst.length).forEach((p, i) => { dst[i] = p; });
+    return none;
+  }
 
-  /** @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {{group?: string}} [options] @returns {Promise<string[]>} */
-  async addExamples(vectors, labels, options) { return this.#call('addExamplesSync', Array.from(vectors, sent), [...labels], options); }
+  /** @param {Remote} other */
+  async merge(other) {
+    if (!(other instanceof Remote && other.#worker === this.#worker)) throw new MetaqdaError('argument', 'Only classifiers of one worker can be merged: save the other one and open it there.');
+    return new Remote(this.#worker, await this.#worker.call(this.#handle, 'merge', [other.#handle]), this.#extractor);
+  }
 
-  /** @param {Vector} vector @returns {Promise<import('./classifier.js').Prediction>} */
-  predict(vector) { return this.#call('predictSync', sent(vector)); }
-
-  /** @param {Iterable<Vector>} batch @returns {Promise<import('./classifier.js').Prediction[]>} */
-  async predictMany(batch) { return this.#call('predictMany', Array.from(batch, sent)); }
-
-  /** @param {Iterable<Vector>} batch @param {import('./classifier.js').BatchOptions} [options] @returns {Promise<import('./classifier.js').Prediction[]>} */
-  async classify(batch, options) { return this.#worker.call(this.#handle, 'classify', [Array.from(batch, sent)], options); }
-
-  /** @param {Iterable<Vector>} batch @param {{count?: number} & import('./classifier.js').BatchOptions} [options] @returns {Promise<number[]>} */
-  async suggest(batch, { count, ...options } = {}) { return this.#worker.call(this.#handle, 'suggest', [Array.from(batch, sent), { count }], options); }
-
-  /** @returns {Promise<import('./classifier.js').LeftOut[]>} */
-  leaveOneOut() { return this.#call('leaveOneOut'); }
-
-  /** @param {string} id @returns {Promise<void>} */
-  removeExample(id) { return this.#call('removeExample', id); }
-
-  /** @param {string} label @returns {Promise<void>} */
-  addClass(label) { return this.#call('addClass', label); }
-
-  /** @param {string} label @returns {Promise<void>} */
-  removeClass(label) { return this.#call('removeClass', label); }
-
-  /** @param {string} label @param {string} to @returns {Promise<void>} */
-  renameClass(label, to) { return this.#call('renameClass', label, to); }
-
-  /** @param {string} id @param {string} label @returns {Promise<void>} */
-  moveExample(id, label) { return this.#call('moveExample', id, label); }
-
-  /** @param {string} label @param {string} into @returns {Promise<void>} */
-  mergeClasses(label, into) { return this.#call('mergeClasses', label, into); }
-
-  /** @returns {Promise<boolean>} */
-  undo() { return this.#call('undo'); }
-
-  /** @returns {Promise<boolean>} */
-  redo() { return this.#call('redo'); }
-
-  /** @returns {Promise<{undo: string, redo: string}>} */
-  steps() { return this.#call('steps'); }
-
-  /** @param {string} label @returns {Promise<string[]>} */
-  examples(label) { return this.#call('examples', label); }
-
-  /** @returns {Promise<number>} */
-  dimension() { return this.#call('dimension'); }
-
-  /** @returns {Promise<{nonePrior: number}>} */
-  settings() { return this.#call('settings'); }
-
-  /** @param {Partial<{nonePrior: number}>} changes @returns {Promise<void>} */
-  configure(changes) { return this.#call('configure', changes); }
-
-  /** @returns {Promise<Uint8Array<ArrayBuffer>>} */
-  save() { return this.#call('save'); }
-
-  /** @returns {Promise<Uint8Array<ArrayBuffer>>} */
-  export() { return this.#call('export'); }
-
-  /** @returns {Promise<string[]>} */
-  labels() { return this.#call('labels'); }
-
-  /** @returns {Promise<Record<string, number>>} */
-  counts() { return this.#call('counts'); }
-
-  /** @returns {Promise<void>} */
-  dispose() { return this.#call('dispose'); }
-}
-
-/** A copy that can be sent. @param {Vector} vector */
-function sent(vector) {
-  if (!isVector(vector)) throw new MetaqdaError('argument', 'A worker takes vectors: an array of numbers, a typed array or a tensor.');
-  return Float32Array.from(numbersOf(vector));
+  static {
+    const add = (/** @type {string} */ name, /** @type {PropertyDescriptor & ThisType<Remote>} */ one) => Object.defineProperty(this.prototype, name, { ...one, configurable: true });
+    for (const name of PROPERTIES) add(name, { get() { return this.#worker.call(this.#handle, name, []); } });
+    for (const name of METHODS) add(name, { value(/** @type {unknown[]} */ ...args) { return this.#worker.call(this.#handle, name, args); } });
+    for (const [name, n] of Object.entries({ ...OF_ONE, ...OF_MANY })) {
+      add(name, {
+        async value(/** @type {any[]} */ ...args) {
+          const options = args[n] ?? {};
+          const x = name in OF_ONE ? await this.embed(args[0], options) : (await embeddedAll(this.#extractor, args[0], options)).map((one) => Float32Array.from(one));
+          const labels = args.slice(1, n).map((one) => (name in OF_MANY ? [...one] : one));
+          return this.#worker.call(this.#handle, name, [x, ...labels], options);
+        },
+      });
+    }
+  }
 }

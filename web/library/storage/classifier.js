@@ -4,22 +4,27 @@
  * which are kept once what was changed is stored.
  */
 import { Judge } from '../../engine/judge.js';
-import { embedded } from '../classifier.js';
-import { MetaqdaError } from '../errors.js';
+import { MetaqdaError } from '../../base/remote.js';
+import { prediction, record } from '../answers.js';
+import { Classifier } from '../classifier.js';
+import { openClassifier } from '../create.js';
+import { known, SETTINGS } from '../options.js';
+import { embedded, embeddedAll, vectorOf } from '../vectors.js';
 
-/** @typedef {import('../classifier.js').Prediction} Prediction */
-/** @typedef {import('../classifier.js').CallOptions} CallOptions */
-/** @typedef {import('../classifier.js').BatchOptions} BatchOptions */
-/** @typedef {import('../../engine/contract.js').Answers} Answers */
-/** @typedef {import('../vectors.js').Vector} Vector */
+/** @import {Answers, LoadedEngine} from '../../engine/contract.js' */
+/** @import {BatchOptions, CallOptions, LeftOut, Options, Prediction, RemoteMethods} from '../options.js' */
+/** @import {Vector} from '../vectors.js' */
 /** @typedef {{group?: string, thumbnail?: Uint8Array} & CallOptions} AddOptions thumbnail: bytes of a small picture, kept with the example */
 
-/** @template [Input=unknown] */
+/**
+ * @template [Input=unknown]
+ * @implements {RemoteMethods<Input>}
+ */
 export class StoredClassifier {
   #engine;
   #extractor;
 
-  /** @internal @param {import('../../engine/contract.js').LoadedEngine} engine @param {import('../classifier.js').Options<Input>['extractor']} [extractor] */
+  /** @internal @param {LoadedEngine} engine @param {Options<Input>['extractor']} [extractor] */
   constructor(engine, extractor) {
     this.#engine = engine;
     this.#extractor = extractor;
@@ -29,11 +34,7 @@ export class StoredClassifier {
   async embed(x, options) { return Float32Array.from(await embedded(this.#extractor, x, options)); }
 
   /** @param {Iterable<Input | Vector>} batch @param {CallOptions} [options] */
-  async #embedAll(batch, options) {
-    const all = [];
-    for (const x of batch) all.push(await this.embed(x, options));
-    return all;
-  }
+  async #embedAll(batch, options) { return (await embeddedAll(this.#extractor, batch, options)).map((one) => Float32Array.from(one)); }
 
   /** The id of the class of a label. @param {string} label */
   async #class(label) {
@@ -53,9 +54,9 @@ export class StoredClassifier {
   async addExample(x, label, options) { return (await this.addExamples([x], [label], options))[0]; }
 
   /** @param {Iterable<Input | Vector>} batch @param {Iterable<string>} labels one for each @param {AddOptions} [options] @returns {Promise<string[]>} */
-  async addExamples(batch, labels, { group = '', thumbnail, signal, ...unknown } = {}) {
-    const [other] = Object.keys(unknown);
-    if (other !== undefined) throw new MetaqdaError('argument', `There is no option '${other}': choose among group, thumbnail, signal.`);
+  async addExamples(batch, labels, options = {}) {
+    known(options, ['group', 'thumbnail', 'signal']);
+    const { group = '', thumbnail, signal } = options;
     const [vectors, names] = [await this.#embedAll(batch, { signal }), [...labels]];
     if (vectors.length !== names.length) throw new MetaqdaError('argument', `There are ${vectors.length} examples and ${names.length} labels: give one label for each.`);
     /** @type {string[]} */
@@ -108,8 +109,16 @@ export class StoredClassifier {
     const answer = await this.#engine.probabilities(await this.embed(x, options));
     if (!answer) throw empty();
     const { classes, none, decision } = answer;
-    return prediction(classes.map(({ name }) => name), classes.map(({ probability }) => probability), none,
-      classes.findIndex(({ id }) => id === decision.class), decision.doubtful, decision.headline);
+    const p = classes.map(({ probability }) => probability);
+    return prediction(classes.map(({ name }) => name), [none, ...p, classes.findIndex(({ id }) => id === decision.class), Number(decision.doubtful)], 0, decision.headline);
+  }
+
+  /** @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector @returns {Promise<number>} */
+  async predictInto(dst, vector) {
+    const answer = await this.#engine.probabilities(Float32Array.from(vectorOf(vector)));
+    if (!answer) throw empty();
+    answer.classes.slice(0, dst.length).forEach(({ probability }, i) => { dst[i] = probability; });
+    return answer.none;
   }
 
   /** @param {Iterable<Input | Vector>} batch @param {CallOptions} [options] @returns {Promise<Prediction[]>} */
@@ -125,10 +134,8 @@ export class StoredClassifier {
     const names = new Map(classes.map(({ id, name }) => [id, name]));
     return this.#judged(batch, options, async (_, { classes: ids, probabilities, taken, doubtful, headlines }) => {
       if (!probabilities) throw empty();
-      return headlines.map((headline, i) => {
-        const [none, ...p] = probabilities.subarray(i * (ids.length + 1), (i + 1) * (ids.length + 1));
-        return prediction(ids.map((id) => names.get(id) ?? ''), p, none, taken[i], doubtful[i] === 1, headline);
-      });
+      const each = ids.length + 1;
+      return headlines.map((headline, i) => prediction(ids.map((id) => names.get(id) ?? ''), [...probabilities.subarray(i * each, (i + 1) * each), taken[i], doubtful[i]], 0, headline));
     });
   }
 
@@ -148,7 +155,9 @@ export class StoredClassifier {
     const stop = () => judge.close();
     signal?.addEventListener('abort', stop, { once: true });
     try {
-      return await read(judge, await judge.together(vectors), vectors.length);
+      const answers = await read(judge, await judge.together(vectors), vectors.length);
+      onProgress?.({ done: vectors.length, total: vectors.length });
+      return answers;
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
     } finally {
@@ -157,20 +166,44 @@ export class StoredClassifier {
     }
   }
 
+  /** @returns {Promise<LeftOut[]>} */
+  leaveOneOut() { return this.#copied((copy) => copy.leaveOneOut()); }
+
+  /**
+   * A new classifier with what both were taught, in memory: `importSession` of the storage keeps what its `save` answers.
+   *
+   * @param {Classifier<any> | StoredClassifier<any>} other
+   * @returns {Promise<Classifier<Input>>}
+   */
+  merge(other) { return this.#copied((copy) => (other instanceof StoredClassifier ? other.#copied((too) => copy.merge(too)) : copy.merge(other))); }
+
+  /** Asks a copy in memory, a Classifier. @template T @param {(copy: Classifier<Input>) => T | Promise<T>} ask @returns {Promise<T>} */
+  async #copied(ask) {
+    const { classifier, prior } = await this.#engine.judgingInput();
+    const copy = await openClassifier(classifier, { ...this.#extractor && { extractor: this.#extractor }, ...prior && { prior } });
+    try {
+      return await ask(copy);
+    } finally {
+      copy.dispose();
+    }
+  }
+
+  async #state() { return this.#engine.state(); }
+
   /** @returns {Promise<string[]>} */
-  get labels() { return this.#engine.state().then(({ classes }) => classes.map(({ name }) => name)); }
+  get labels() { return this.#state().then(({ classes }) => classes.map(({ name }) => name)); }
 
   /** @returns {Promise<Record<string, number>>} */
-  get counts() { return this.#engine.state().then(({ classes }) => Object.fromEntries(classes.map(({ name, examples }) => [name, examples.length]))); }
+  get counts() { return this.#state().then(({ classes }) => record(classes.map(({ name }) => name), (i) => classes[i].examples.length)); }
 
   /** What undo and redo would be about, in plain words, empty for nothing. @returns {Promise<{undo: string, redo: string}>} */
-  get steps() { return this.#engine.state().then(({ undo, redo }) => ({ undo, redo })); }
+  get steps() { return this.#state().then(({ undo, redo }) => ({ undo, redo })); }
 
   /** @returns {Promise<number>} */
-  get dimension() { return this.#engine.state().then(({ dimension }) => dimension); }
+  get dimension() { return this.#state().then(({ dimension }) => dimension); }
 
   /** @returns {Promise<{nonePrior: number}>} */
-  get settings() { return this.#engine.state().then(({ nonePrior }) => ({ nonePrior })); }
+  get settings() { return this.#state().then(({ nonePrior }) => ({ nonePrior })); }
 
   /** @param {string} label @returns {Promise<string[]>} */
   async examples(label) {
@@ -179,18 +212,21 @@ export class StoredClassifier {
   }
 
   /** @param {{nonePrior?: number}} changes @returns {Promise<void>} */
-  async configure(changes) { await this.#engine.configure(changes); }
+  async configure(changes) {
+    known(changes, SETTINGS);
+    await this.#engine.configure(changes);
+  }
 
-  /** @returns {Promise<Uint8Array>} */
-  save() { return this.#engine.exportSession(); }
+  /** @returns {Promise<Uint8Array<ArrayBuffer>>} */
+  async save() { return this.#engine.exportSession(); }
 
-  /** @returns {Promise<Uint8Array>} */
-  export() { return this.#engine.plainSession(); }
+  /** @returns {Promise<Uint8Array<ArrayBuffer>>} */
+  async export() { return this.#engine.plainSession(); }
+
+  /** Calls afterwards are refused. What was taught stays, and so does the storage. */
+  async dispose() { this.#engine = GONE; }
 }
 
 const empty = () => new MetaqdaError('empty', 'No class has an example yet: add at least one to a class.');
 
-/** @param {string[]} labels @param {number[]} p @param {number} none @param {number} taken @param {boolean} doubtful @param {string} headline @returns {Prediction} */
-function prediction(labels, p, none, taken, doubtful, headline) {
-  return { label: labels[p.indexOf(Math.max(...p))], probabilities: Object.fromEntries(labels.map((label, i) => [label, p[i]])), none, decision: labels[taken] ?? null, doubtful, headline };
-}
+const GONE = /** @type {LoadedEngine} */ (new Proxy({}, { get() { throw new MetaqdaError('disposed', 'This classifier was disposed of: its storage has another one after it is opened anew.'); } }));

@@ -109,37 +109,56 @@ test('sessions are listed, opened, deleted; changes are undone; a file goes out 
   });
 }));
 
-test('the classifier of a storage is that of the main entry, which stays', () => visit({ site, open: false }, async ({ page }) => {
+test('the classifier of a storage and that of a worker are that of the main entry', () => visit({ site, open: false }, async ({ page }) => {
   await opened(page);
   const seen = await on(page, `
-    const { createClassifier, openClassifier } = await import('./metaqda/index.js');
-    const [own, kept] = [await createClassifier(), s.classifier];
-    const same = [];
-    const both = async (what, f) => {
-      const [a, b] = await Promise.all([own, kept].map(async (c) => { try { return await f(c); } catch (error) { return error.code; } }));
-      const text = (x) => JSON.stringify(x, (_, v) => typeof v === 'number' ? v.toPrecision(9) : v);
-      if (text(a) !== text(b)) same.push([what, text(a), text(b)]);
-      return [a, b];
+    const { Classifier, createClassifier, openClassifier } = await import('./metaqda/index.js');
+    const { ClassifierWorker } = await import('./metaqda/worker.js');
+    const worker = new ClassifierWorker();
+    const extractor = { id: 'doubles', sha256: '', embed: async ({ k, i }) => vector(k, i) };
+    await s.useExtractor(extractor);
+    const kept = (await (await import('./metaqda/storage.js')).openStorage({ name: 'both', extractor })).classifier;
+    const all = [await createClassifier({ extractor, name: 'My classes' }), kept, await worker.createClassifier({ extractor, name: 'My classes' })];
+    const differ = [];
+    const each = async (what, f) => {
+      const answers = await Promise.all(all.map(async (c, i) => { try { return await f(c, i); } catch (error) { return error.code; } }));
+      const [a, ...others] = answers.map((x) => JSON.stringify(x, (_, v) => typeof v === 'number' ? v.toPrecision(9) : v) ?? 'nothing');
+      if (others.some((b) => b !== a)) differ.push([what, a, ...others]);
     };
-    await both('add', async (c) => (await c.addExamples([vector(0, 0), vector(0, 1), vector(1, 0)], ['cup', ' CUP ', 'Cafe\\u0301'])).length);
-    await both('a burst', async (c) => { for (let i = 0; i < 3; i++) await c.addExample(vector(1, i), 'caf\\u00e9', { group: 'g' }); });
-    await both('all or none', async (c) => c.addExamples([vector(2, 0), [1, 2]], ['new', 'new']));
-    await both('an option', async (c) => c.addExample(vector(2, 0), 'x', { grup: 'g' }));
-    for (const name of ['labels', 'counts', 'steps', 'dimension', 'settings']) await both(name, async (c) => await c[name]);
+    await each('nothing to ask', async (c) => c.predict(vector(0, 0)));
+    await each('add', async (c) => (await c.addExamples([vector(0, 0), { k: 0, i: 1 }, vector(1, 0)], new Set(['cup', ' CUP ', 'Cafe\\u0301']))).length);
+    await each('a burst', async (c) => { for (let i = 0; i < 3; i++) await c.addExample({ k: 1, i }, 'caf\\u00e9', { group: 'g' }); });
+    await each('all or none', async (c) => c.addExamples([vector(2, 0), [1, 2]], ['new', 'new']));
+    await each('an option', async (c) => c.addExample(vector(2, 0), 'x', { grup: 'g' }));
+    await each('a setting', async (c) => c.configure({ nonprior: 0 }));
+    const properties = ['labels', 'counts', 'steps', 'dimension', 'settings'];
+    for (const name of properties) await each(name, async (c) => await c[name]);
+    const signal = AbortSignal.abort(new Error('enough'));
+    const done = all.map(() => []);
     for (const [what, f] of Object.entries({
-      predict: (c) => c.predict(vector(1, 9)), predictMany: (c) => c.predictMany([vector(0, 9), vector(5, 9)]), classify: (c) => c.classify([vector(0, 9), vector(1, 8), vector(5, 9)]),
-      suggest: (c) => c.suggest([vector(3, 0), vector(3, 1), vector(4, 0)], { count: 2 }),
-      rename: (c) => c.renameClass('cup', 'mug'), merge: (c) => c.mergeClasses('nothing', 'mug'), undo: (c) => c.undo(), redo: (c) => c.redo(), 'redo again': (c) => c.redo(),
+      embed: async (c) => [...await c.embed({ k: 3, i: 4 })], predict: (c) => c.predict({ k: 1, i: 9 }), predictMany: (c) => c.predictMany([vector(0, 9), vector(5, 9)]),
+      classify: (c, i) => c.classify([vector(0, 9), vector(1, 8), vector(5, 9)], { onProgress: (p) => done[i].push(p.done / p.total) }),
+      suggest: (c) => c.suggest([vector(3, 0), { k: 3, i: 1 }, vector(4, 0)], { count: 2 }), stopped: (c) => c.classify([vector(0, 9)], { signal }).catch((error) => error.message),
+      into: async (c) => { const dst = new Float64Array(2); return [await c.predictInto(dst, vector(1, 9)), ...dst]; },
+      leaveOneOut: async (c) => (await c.leaveOneOut()).map(({ label, prediction }) => [label, prediction]),
+      rename: (c) => c.renameClass('cup', 'mug'), 'merge classes': (c) => c.mergeClasses('nothing', 'mug'), undo: (c) => c.undo(), redo: (c) => c.redo(), 'redo again': (c) => c.redo(),
       move: async (c) => c.moveExample((await c.examples('mug'))[0], 'Caf\\u00e9'), remove: async (c) => c.removeExample((await c.examples('mug'))[0]), unknown: (c) => c.removeExample('none'),
-    })) await both(what, f);
-    const methods = (c) => Object.getOwnPropertyNames(Object.getPrototypeOf(c)).filter((name) => typeof Object.getOwnPropertyDescriptor(Object.getPrototypeOf(c), name).value === 'function');
-    const alone = methods(kept).filter((name) => !(name in own));
-    const again = await openClassifier(await kept.save());
-    return { same, alone, counts: again.counts, answer: (await kept.predict(vector(1, 9))).probabilities, again: again.predictSync(vector(1, 9)).probabilities };`, 'both');
-  assert.deepEqual(seen.same, []);
-  assert.deepEqual(seen.alone, []);
-  assert.deepEqual(seen.counts, { mug: 0, 'Caf\u00e9': 5 });
-  for (const [label, p] of Object.entries(seen.answer)) assert.ok(Math.abs(/** @type {number} */ (p) - seen.again[label]) < 1e-9);
+      'add class': (c) => c.addClass('fork'), 'remove class': (c) => c.removeClass('fork'), configure: (c) => c.configure({ nonePrior: 0.1 }), export: async (c) => [...await c.export()].length,
+      'what was saved': async (c) => openClassifier(await c.save()).then((again) => [again.counts, again.settings, again.predictSync(vector(1, 9)).probabilities]),
+      merge: async (c) => { const both = await c.merge(c); return [await both.counts, (await both.predict(vector(1, 9))).none]; },
+      'merge with another': (c) => c.merge({}),
+    })) await each(what, f);
+    const others = (c) => Object.getOwnPropertyNames(Object.getPrototypeOf(c)).filter((name) => !/Sync$/.test(name)).sort();
+    const methods = all.map(others);
+    await each('dispose', (c) => c.dispose());
+    for (const name of ['predict', ...properties]) await each('disposed ' + name, (c) => (name === 'predict' ? c.predict(vector(0, 0)) : c[name]));
+    worker.terminate();
+    return { differ, methods, done: done.map((p) => p.at(-1)), there: (await s.state()).classes.map((c) => [c.name, c.examples.length]) };`, 'both');
+  assert.deepEqual(seen.differ, []);
+  assert.ok(seen.methods[0].length > 25, `${seen.methods[0]}`);
+  for (const methods of seen.methods) assert.deepEqual(methods, seen.methods[0]);
+  assert.deepEqual(seen.done, [1, 1, 1]);
+  assert.deepEqual(seen.there, [['mug', 0], ['Caf\u00e9', 5]], 'what was taught stays');
 }));
 
 test('databases of other names are apart, and those of the main entry read the same files', () => visit({ site, open: false }, async ({ page }) => {

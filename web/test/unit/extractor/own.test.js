@@ -234,10 +234,10 @@ test('sounds, the whole way: embedded by a function, a prior is learned from the
   await assert.rejects(openClassifier(c.save(), { extractor: other, prior: bytes }), (/** @type {any} */ error) => error.code === 'extractor');
 });
 
-/** The npm package's entry, as its build bundles it. @returns {Promise<typeof import('../../../library/index.js') & typeof import('../../../library/function.js')>} */
+/** The npm package's entry, as its build bundles it. @returns {Promise<typeof import('../../../library/index.js') & typeof import('../../../extractor/own/function.js')>} */
 async function library() {
   const outfile = path.join(temporary, 'library.mjs');
-  const entry = "export * from './index.js'; export * from './function.js';";
+  const entry = "export * from './index.js'; export * from '../extractor/own/function.js';";
   await build({ stdin: { contents: entry, resolveDir: path.join(root, 'web/library'), sourcefile: 'both.js' }, outfile, bundle: true, format: 'esm', target: 'es2022', logLevel: 'warning', plugins: [written()] });
   return import(pathToFileURL(outfile).href);
 }

@@ -1,0 +1,41 @@
+// @ts-check
+/** Reads what the engine of engine.js replies. */
+
+/** @import {Prediction} from './options.js' */
+
+export const decoder = new TextDecoder();
+
+/** Of labels that may be any text. @template T @param {string[]} labels @param {(i: number) => T} value @returns {Record<string, T>} */
+export function record(labels, value) {
+  /** @type {Record<string, T>} */
+  const all = Object.create(null);
+  labels.forEach((label, i) => { all[label] = value(i); });
+  return all;
+}
+
+/**
+ * @param {string[]} labels @param {Float64Array | number[]} numbers @param {number} at of none; the classes follow, and the decision
+ * @param {string} headline
+ * @returns {Prediction}
+ */
+export function prediction(labels, numbers, at, headline) {
+  let best = 0;
+  for (let i = 1; i < labels.length; i++) if (numbers[at + 1 + i] > numbers[at + 1 + best]) best = i;
+  const [taken, doubtful] = numbers.slice(at + 1 + labels.length, at + 3 + labels.length);
+  return { label: labels[best], probabilities: record(labels, (i) => numbers[at + 1 + i]), none: numbers[at], decision: labels[taken] ?? null, doubtful: doubtful === 1, headline };
+}
+
+/** Reads the reply of mq_describe. @param {Uint8Array<ArrayBuffer>} reply */
+export function describe(reply) {
+  const view = new DataView(reply.buffer);
+  const [dimension, nonePrior, n] = [view.getUint32(0, true), view.getFloat64(4, true), view.getUint32(12, true)];
+  const [undo, redo, ...lines] = decoder.decode(reply.subarray(16 + 4 * n)).split('\n');
+  /** @type {string[]} */
+  const labels = [];
+  const examples = Array.from({ length: n }, (_, i) => {
+    const [label, ...ids] = lines.splice(0, 1 + view.getUint32(16 + 4 * i, true));
+    labels.push(label);
+    return ids;
+  });
+  return { dimension, nonePrior, labels, examples, undo, redo };
+}

@@ -1,0 +1,77 @@
+// @ts-check
+/** What is handed to a classifier and what it answers, and the checks of it. */
+import { MetaqdaError } from '../base/remote.js';
+
+/** @import {Classifier} from './classifier.js' */
+/** @import {Vector} from './vectors.js' */
+
+/**
+ * Turns pictures, sounds or what else into vectors. One without `id` is not written into files.
+ *
+ * @template Input
+ * @typedef {object} Extractor
+ * @property {string} [id] names network, version and views: what was taught with one is not comparable with another
+ * @property {string} [sha256]
+ * @property {(input: Input) => Vector | Promise<Vector>} embed
+ */
+
+/**
+ * @template [Input=unknown]
+ * @typedef {object} Options
+ * @property {Extractor<Input> | ((input: Input) => Vector | Promise<Vector>)} [extractor] for what is no vector
+ * @property {ArrayBuffer | ArrayBufferView | Response | URL | string} [prior] a prior file that was learned for the
+ *   extractor, or where it is; without one a prior made by hand serves, for vectors of any length
+ * @property {number} [nonePrior] probability of none of these beforehand, from 0 (never) to below 1; 0.2 if left out
+ * @property {'standardise'} [scale] for tables of numbers that have units of their own: each number is taken less the mean
+ *   of the examples' and over their standard deviation, as these are after every change; only without `prior`
+ * @property {string} [name] written into files
+ */
+
+/**
+ * @typedef {object} Prediction
+ * @property {string} label the most probable class, whatever the probability of none
+ * @property {Record<string, number>} probabilities of each class; with `none` they sum to one
+ * @property {number} none probability that it is of none of the classes
+ * @property {string | null} decision what it is taken for: a class, null for none of these
+ * @property {boolean} doubtful whether somebody should look at it: less than 60 %, not the largest number, or told from one
+ *   class of fewer than three examples
+ * @property {string} headline in one sentence, of which the first number is the largest
+ */
+
+/**
+ * @typedef {object} LeftOut what an example would be taken for had it never been taught
+ * @property {string} id
+ * @property {string} label its own class
+ * @property {Prediction | null} prediction null for the only example of all
+ */
+
+/** @typedef {{signal?: AbortSignal}} CallOptions */
+/** @typedef {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} BatchOptions progress is counted in steps of the work */
+
+export const SETTINGS = ['nonePrior'];
+export const OPTIONS = ['extractor', 'prior', 'scale', 'name', ...SETTINGS];
+const FORMER = ['inference', 'pooled'];
+
+/** Refuses an option that would change nothing. @param {object} options @param {string[]} names */
+export function known(options, names) {
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  if (FORMER.includes(unknown)) throw new MetaqdaError('argument', `There is one way to answer now: leave the option '${unknown}' out.`);
+  throw new MetaqdaError('argument', `There is no option '${unknown}': choose among ${names.join(', ')}.`);
+}
+
+/** @param {unknown} s @param {string} what */
+export function text(s, what) {
+  if (typeof s !== 'string') throw new MetaqdaError('argument', `The ${what} must be a string.`);
+  return s;
+}
+
+/**
+ * A classifier that is not in this thread: everything that a Classifier can do, with the same arguments in the same
+ * order, as promises. What answers at once there (`…Sync`) is left out.
+ *
+ * @template [Input=unknown]
+ * @typedef {{[K in Exclude<keyof Classifier, `${string}Sync` | Inputs | 'merge'>]: Classifier[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : Promise<Classifier[K]>}
+ *   & Pick<Classifier<Input>, Inputs>} RemoteMethods
+ */
+/** @typedef {'embed' | 'addExample' | 'addExamples' | 'predict' | 'predictMany' | 'classify' | 'suggest'} Inputs methods that take what is to be embedded, and answer by promises as they are */
