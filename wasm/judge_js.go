@@ -21,9 +21,6 @@ type judge struct {
 	told     time.Time
 }
 
-// mostNumbers bounds a batch to what fits a tab's memory several times.
-const mostNumbers = 32 << 20
-
 // tellEvery is the least time between two words about progress.
 const tellEvery = 100 * time.Millisecond
 
@@ -38,43 +35,28 @@ func startJudge() js.Value {
 
 // methods are those that web/engine/judge.js asks for.
 func (j *judge) methods() map[string]bridge.Method {
-	atOnce, waiting := bridge.AtOnce, bridge.Waiting
-	whole := func(v js.Value) (int, error) {
-		n, err := bridge.Number("number")(v)
-		return int(n), err
-	}
+	bind, atOnce, waiting := bridge.Bind, bridge.AtOnce, bridge.Waiting
 	return map[string]bridge.Method{
-		"on":       atOnce(bridge.Take1(bridge.Function("listener"), j.on)),
-		"session":  atOnce(bridge.Take3(bridge.Bytes("session file"), bridge.Optional(bridge.Bytes("prior")), whole, j.session)),
-		"pictures": atOnce(bridge.Take1(bridge.Numbers("embeddings", mostNumbers), j.pictures)),
-		"classify": waiting(bridge.Take0(j.classify)),
-		"suggest":  atOnce(bridge.Take1(whole, j.suggest)),
-		"alike":    atOnce(bridge.Take1(bridge.List("numbers of pictures", whole), j.alike)),
-		"learn":    waiting(bridge.Take2(bridge.List("session files", bridge.Bytes("session file")), bridge.Optional(bridge.Bytes("prior")), learn)),
+		"on":       atOnce(bind(func(listener js.Value) { j.listener = listener }, "listener")), // is told how much is done of how much
+		"session":  atOnce(bind(j.session, "session file, prior?, number")),
+		"pictures": atOnce(bind(func(x bridge.Numbers) { j.x = x }, "embeddings")),
+		"classify": waiting(bind(j.classify, "")),
+		"suggest":  atOnce(bind(j.suggest, "number")),
+		"alike":    atOnce(bind(j.alike, "numbers of pictures")),
+		"learn":    waiting(bind(learn, "session files, prior?")),
 	}
 }
 
-// on sets the function that is told how much is done of how much.
-func (j *judge) on(listener js.Value) (any, error) {
-	j.listener = listener
-	return nil, nil
-}
-
-func (j *judge) session(session, prior []byte, dimension int) (_ any, err error) {
+func (j *judge) session(session, prior []byte, dimension int) (err error) {
 	var p *metaqda.Prior
 	if prior != nil {
 		if p, err = metaqda.DecodePrior(prior); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	j.d = dimension
 	j.taught, err = metaqda.OpenUnder(session, p)
-	return nil, err
-}
-
-func (j *judge) pictures(x []float32) (any, error) {
-	j.x = x
-	return nil, nil
+	return err
 }
 
 // answer asks a question and answers it to the end.
@@ -116,24 +98,20 @@ func (j *judge) classify() (any, error) {
 	return map[string]any{"rows": js.Global().Get("Float64Array").New(bytes.Get("buffer")), "headlines": headlines}, nil
 }
 
-func (j *judge) suggest(n int) (any, error) {
+func (j *judge) suggest(n int) ([]int, error) {
 	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginSuggest(j.x, j.d, n) })
 	if err != nil {
 		return nil, err
 	}
-	return list(b.Suggestions), nil
+	return append([]int{}, b.Suggestions...), nil // JSON has no list for nil
 }
 
-func (j *judge) alike(strangers []int) (any, error) {
+func (j *judge) alike(strangers []int) ([][]int, error) {
 	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginAlike(j.x, j.d, strangers) })
 	if err != nil {
 		return nil, err
 	}
-	all := make([]any, len(b.Groups))
-	for i, g := range b.Groups {
-		all[i] = list(g)
-	}
-	return all, nil
+	return append([][]int{}, b.Groups...), nil
 }
 
 // learn returns what sessions teach: {prior, classes, sessions, before, after}, prior null
@@ -146,19 +124,7 @@ func learn(sessions [][]byte, prior []byte) (any, error) {
 	measured := func(m adapt.Measured) map[string]any {
 		return map[string]any{"accuracy": m.Accuracy, "loss": m.Loss, "auroc": m.AUROC}
 	}
-	m := map[string]any{"prior": nil, "classes": l.Classes, "sessions": len(sessions), "before": measured(l.Before), "after": measured(l.After)}
-	if l.File != nil {
-		m["prior"] = bridge.Array(l.File)
-	}
-	return m, nil
-}
-
-func list(numbers []int) []any {
-	all := make([]any, len(numbers))
-	for i, n := range numbers {
-		all[i] = n
-	}
-	return all
+	return map[string]any{"prior": bridge.ArrayOrNull(l.File), "classes": l.Classes, "sessions": len(sessions), "before": measured(l.Before), "after": measured(l.After)}, nil
 }
 
 // tell tells the listener how far the answers are, now and then.

@@ -7,7 +7,6 @@ import (
 	"syscall/js"
 	"time"
 
-	"metaqda/core/model"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/direct"
 	"metaqda/wasm/engine"
@@ -46,68 +45,57 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	return api
 }
 
-// Kinds of arguments that several methods take.
-var (
-	className   = bridge.Text("name of the class")
-	classID     = bridge.Text("id of the class")
-	sessionName = bridge.Text("name of the session")
-	sessionID   = bridge.Text("id of the session")
-	exampleID   = bridge.Text("id of the picture")
-	embedding   = bridge.Embedding("embedding")
-	file        = bridge.Bytes("file")
-)
-
 // methods are those that web/engine/contract.js describes. They answer at once, or once what
 // they changed is stored, or after waiting for storage or network.
 func (p *page) methods() map[string]bridge.Method {
-	atOnce, stored, waiting, ready := bridge.AtOnce, p.stored, bridge.Waiting, p.ready
+	bind, atOnce, stored, waiting, ready := bridge.Bind, bridge.AtOnce, p.stored, bridge.Waiting, p.ready
 	return map[string]bridge.Method{
-		"state":   atOnce(bridge.Take0(func() (any, error) { return parsed(p.stateOf(p.State())), nil })),
-		"changes": atOnce(bridge.Take1(bridge.Number("revision"), p.changes)),
-		"on":      atOnce(bridge.Take2(bridge.Text("event"), bridge.Function("listener"), p.on)),
+		"state":   atOnce(bind(func() state { return p.stateOf(p.State()) }, "")),
+		"changes": atOnce(bind(p.changes, "revision")),
+		"on":      atOnce(bind(p.on, "event, listener")),
 
-		"thumbnails": waiting(bridge.Take2(classID, bridge.List("ids of pictures", exampleID), p.thumbnails)),
+		"thumbnails": waiting(bind(p.Thumbnails, "id of the class, ids of pictures")),
 
-		"addClass":      stored(bridge.Take1(className, p.addClass)),
-		"renameClass":   stored(bridge.Take2(classID, className, nothing2(p.RenameClass))),
-		"removeClass":   stored(bridge.Take1(classID, undoable1(p.RemoveClass))),
-		"mergeClasses":  stored(bridge.Take2(classID, bridge.Text("id of the other class"), undoable2(p.MergeClasses))),
-		"addExample":    stored(bridge.Take4(classID, embedding, bridge.Optional(bridge.Bytes("thumbnail")), bridge.Optional(bridge.Text("group")), p.addExample)),
-		"holding":       atOnce(bridge.Take1(exampleID, func(id string) (any, error) { return map[string]any{"class": p.Holding(id)}, nil })),
-		"removeExample": stored(bridge.Take2(classID, exampleID, undoable2(p.RemoveExample))),
-		"moveExample":   stored(bridge.Take3(classID, exampleID, bridge.Text("id of the other class"), p.moveExample)),
-		"undo":          stored(bridge.Take1(bridge.Optional(bridge.Text("undo token")), func(token string) (any, error) { return nameOf(p.Undo(token)) })),
-		"redo":          stored(bridge.Take0(func() (any, error) { return nameOf(p.Redo()) })),
-		"forgetUndo":    stored(bridge.Take0(func() (any, error) { p.ForgetUndo(); return nil, nil })),
-		"beginStep":     atOnce(bridge.Take0(func() (any, error) { p.Begin(); return nil, nil })),
-		"endStep":       stored(bridge.Take0(func() (any, error) { p.End(); return nil, nil })),
-		"label":         atOnce(bridge.Take1(className, p.label)),
-		"configure":     stored(bridge.Take1(bridge.JSON[engine.Change]("settings"), nothing1(p.Configure))),
+		"addClass":      stored(bind(p.AddClass, "name of the class", "id", "name")),
+		"renameClass":   stored(bind(p.RenameClass, "id of the class, name of the class")),
+		"removeClass":   stored(bind(p.RemoveClass, "id of the class", "undo")),
+		"mergeClasses":  stored(bind(p.MergeClasses, "id of the class, id of the other class", "undo")),
+		"addExample":    stored(bind(p.addExample, "id of the class, embedding, thumbnail?, group?", "id")),
+		"holding":       atOnce(bind(p.Holding, "id of the picture", "class")),
+		"removeExample": stored(bind(p.RemoveExample, "id of the class, id of the picture", "undo")),
+		"moveExample":   stored(bind(p.MoveExample, "id of the class, id of the picture, id of the other class", "undo")),
+		"undo":          stored(bind(p.Undo, "undo token?", "name")),
+		"redo":          stored(bind(p.Redo, "", "name")),
+		"forgetUndo":    stored(bind(p.ForgetUndo, "")),
+		"beginStep":     atOnce(bind(p.Begin, "")),
+		"endStep":       stored(bind(p.End, "")),
+		"label":         atOnce(bind(p.Label, "name of the class", "name", "class")),
+		"configure":     stored(bind(p.Configure, "settings")),
 
-		"recognise":     ready(bridge.Take1(bridge.Optional(embedding), named(p.Recognise))),
-		"probabilities": ready(bridge.Take1(embedding, named(p.Probabilities))),
-		"nearest":       ready(bridge.Take2(embedding, bridge.Number("number of pictures"), p.nearest)),
-		"leaveOut":      ready(bridge.Take1(bridge.Number("number of the example"), p.leaveOut)),
+		"recognise":     ready(bind(p.Recognise, "embedding?")),
+		"probabilities": ready(bind(p.Probabilities, "embedding")),
+		"nearest":       ready(bind(p.Nearest, "embedding, number of pictures")),
+		"leaveOut":      ready(bind(p.LeaveOut, "number of the example")),
 
-		"sessions":      waiting(bridge.Take0(p.sessions)),
-		"newSession":    waiting(bridge.Take1(sessionName, p.newSession)),
-		"openSession":   waiting(bridge.Take1(sessionID, nothing1(p.OpenSession))),
-		"renameSession": waiting(bridge.Take2(sessionID, sessionName, nothing2(p.RenameSession))),
-		"deleteSession": waiting(bridge.Take1(sessionID, nothing1(p.DeleteSession))),
+		"sessions":      waiting(bind(p.sessions, "")),
+		"newSession":    waiting(bind(p.NewSession, "name of the session", "id")),
+		"openSession":   waiting(bind(p.OpenSession, "id of the session")),
+		"renameSession": waiting(bind(p.RenameSession, "id of the session, name of the session")),
+		"deleteSession": waiting(bind(p.DeleteSession, "id of the session")),
 		"exportSession": p.exported,
-		"sharedSession": waiting(bridge.Take1(bridge.JSON[struct{ Pictures bool }]("options"), p.sharedSession)),
-		"plainSession":  atOnce(bridge.Take0(array(p.PlainFile))),
-		"damaged":       waiting(bridge.Take0(array(p.Damaged))),
-		"importSession": waiting(bridge.Take2(file, identity, p.importSession)),
+		"sharedSession": waiting(bind(p.sharedSession, "options")),
+		"plainSession":  atOnce(bind(p.PlainFile, "")),
+		"damaged":       waiting(bind(p.Damaged, "")),
+		"importSession": waiting(bind(p.ImportSession, "file, identity of the extractor", "id", "notice")),
 
-		"usePrior":     waiting(bridge.Take1(source, p.usePrior)),
-		"importPrior":  waiting(bridge.Take2(file, identity, p.importPrior)),
-		"exportPrior":  waiting(bridge.Take0(array(p.ExportPrior))),
-		"resetPrior":   stored(bridge.Take0(func() (any, error) { return undoable(p.ResetPrior()) })),
-		"useExtractor": atOnce(bridge.Take1(identity, nothing1(p.UseExtractor))),
+		"usePrior":     waiting(bind(p.usePrior, "prior")),
+		"importPrior":  waiting(bind(p.ImportPrior, "file, identity of the extractor", "undo", "notice")),
+		"exportPrior":  waiting(bind(p.ExportPrior, "")),
+		"resetPrior":   stored(bind(p.ResetPrior, "", "undo")),
+		"useExtractor": atOnce(bind(p.UseExtractor, "identity of the extractor")),
 
-		"learningInput": waiting(bridge.Take0(p.learningInput)),
-		"judgingInput":  waiting(bridge.Take0(p.judgingInput)),
+		"learningInput": waiting(bind(p.learningInput, "")),
+		"judgingInput":  waiting(bind(p.judgingInput, "")),
 	}
 }
 
@@ -150,73 +138,6 @@ func (p *page) ready(d bridge.Decoder) bridge.Method {
 			return call()
 		}, nil
 	}
-}
-
-// The following make of methods of the engine what bridge.Take0 to Take3 want.
-
-func nothing1[A any](f func(A) error) func(A) (any, error) {
-	return func(a A) (any, error) { return nil, f(a) }
-}
-
-func nothing2[A, B any](f func(A, B) error) func(A, B) (any, error) {
-	return func(a A, b B) (any, error) { return nil, f(a, b) }
-}
-
-func undoable(token string, err error) (any, error) { return map[string]any{"undo": token}, err }
-
-func undoable1[A any](f func(A) (string, error)) func(A) (any, error) {
-	return func(a A) (any, error) { return undoable(f(a)) }
-}
-
-func undoable2[A, B any](f func(A, B) (string, error)) func(A, B) (any, error) {
-	return func(a A, b B) (any, error) { return undoable(f(a, b)) }
-}
-
-func (p *page) moveExample(class, example, to string) (any, error) {
-	return undoable(p.MoveExample(class, example, to))
-}
-
-func nameOf(name string, err error) (any, error) { return map[string]any{"name": name}, err }
-
-func (p *page) label(name string) (any, error) {
-	label, class, err := p.Label(name)
-	return map[string]any{"name": label, "class": class}, err
-}
-
-func array(f func() ([]byte, error)) func() (any, error) {
-	return func() (any, error) {
-		b, err := f()
-		if err != nil {
-			return nil, err
-		}
-		return bridge.Array(b), nil
-	}
-}
-
-func named(ask func([]float32) (*engine.Prediction, error)) func([]float32) (any, error) {
-	return func(x []float32) (any, error) {
-		p, err := ask(x)
-		if p == nil {
-			return nil, err
-		}
-		return parsed(p), nil
-	}
-}
-
-// identity is that of an extractor, {id, sha256}; what is missing stays empty.
-func identity(v js.Value) (x model.Extractor, err error) {
-	text := bridge.Or(bridge.Text("identity of the extractor"))
-	x.ID, _ = bridge.Field(v, "id", text)
-	x.SHA256, _ = bridge.Field(v, "sha256", text)
-	return x, nil
-}
-
-// source is where a prior comes from and what it must be: {url, sha256}.
-func source(v js.Value) (s struct{ url, sum string }, err error) {
-	if s.url, err = bridge.Field(v, "url", bridge.Text("address of the prior")); err == nil {
-		s.sum, err = bridge.Field(v, "sha256", bridge.Text("sha256 of the prior"))
-	}
-	return s, err
 }
 
 // checked is the engine for package direct, whose numbers nobody has looked at.
@@ -279,9 +200,8 @@ func (p *page) allMarks() string {
 	return v.String()
 }
 
-func (p *page) on(event string, listener js.Value) (any, error) {
+func (p *page) on(event string, listener js.Value) {
 	p.listeners[event] = append(p.listeners[event], listener)
-	return nil, nil
 }
 
 // emit calls the listeners of an event. What they throw is reported, as for
@@ -363,17 +283,12 @@ func (p *page) tellTabs(n engine.Note) {
 	}
 }
 
-func (p *page) addClass(name string) (any, error) {
-	id, name, err := p.AddClass(name)
-	return map[string]any{"id": id, "name": name}, err
-}
-
-func (p *page) addExample(class string, x []float32, thumbnail []byte, group string) (any, error) {
+func (p *page) addExample(class string, x []float32, thumbnail []byte, group string) (string, error) {
 	id, err := p.AddExampleOf(class, group, x, thumbnail)
 	if err == nil && p.alone {
 		p.promise.ask(func() { p.emit("change") })
 	}
-	return map[string]any{"id": id}, err
+	return id, err
 }
 
 func (p *page) sessions() (any, error) {
@@ -383,32 +298,6 @@ func (p *page) sessions() (any, error) {
 		list[i] = map[string]any{"id": s.ID, "name": s.Name, "created": float64(s.Created), "updated": float64(s.Updated), "saved": float64(s.Saved), "classes": s.Classes, "examples": s.Examples}
 	}
 	return list, err
-}
-
-func (p *page) nearest(x []float32, n float64) (any, error) {
-	all, err := p.Nearest(x, int(n))
-	if err != nil {
-		return nil, err
-	}
-	return parsed(all), nil
-}
-
-func (p *page) leaveOut(i float64) (any, error) {
-	t, err := p.LeaveOut(int(i))
-	if t == nil || err != nil {
-		return nil, err
-	}
-	return parsed(t), nil
-}
-
-func (p *page) newSession(name string) (any, error) {
-	id, err := p.NewSession(name)
-	return map[string]any{"id": id}, err
-}
-
-func (p *page) importSession(b []byte, here model.Extractor) (any, error) {
-	id, notice, err := p.ImportSession(b, here)
-	return map[string]any{"id": id, "notice": notice}, err
 }
 
 // exported is the method that returns the file of the session that is open when it is
@@ -434,13 +323,12 @@ func (p *page) sharedSession(o struct{ Pictures bool }) (any, error) {
 	return bridge.SlowArray(b), nil
 }
 
-func (p *page) usePrior(s struct{ url, sum string }) (any, error) {
-	return nil, p.UsePrior(s.url, s.sum)
-}
-
-func (p *page) importPrior(b []byte, here model.Extractor) (any, error) {
-	token, notice, err := p.ImportPrior(b, here)
-	return map[string]any{"undo": token, "notice": notice}, err
+// usePrior takes where the site's prior comes from and what it must be.
+func (p *page) usePrior(s struct{ URL, SHA256 *string }) error {
+	if s.URL == nil || s.SHA256 == nil {
+		return &engine.Error{Code: "argument", Message: "The prior must have an url and a sha256: this is a mistake of the page that calls."}
+	}
+	return p.UsePrior(*s.URL, *s.SHA256)
 }
 
 // learningInput returns what it takes to learn from the other sessions for the open one.
@@ -460,11 +348,7 @@ func (p *page) learningInput() (any, error) {
 	for i, b := range files {
 		sessions[i] = bridge.Array(b)
 	}
-	input := map[string]any{"sessions": sessions, "prior": nil}
-	if prior != nil {
-		input["prior"] = bridge.Array(prior)
-	}
-	return input, nil
+	return map[string]any{"sessions": sessions, "prior": bridge.ArrayOrNull(prior)}, nil
 }
 
 // judgingInput returns what a judge needs to answer by the open session. Nothing of that
@@ -487,9 +371,5 @@ func (p *page) input() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	input := map[string]any{"classifier": bridge.SlowArray(classifier), "prior": nil}
-	if prior != nil {
-		input["prior"] = bridge.Array(prior)
-	}
-	return input, nil
+	return map[string]any{"classifier": bridge.SlowArray(classifier), "prior": bridge.ArrayOrNull(prior)}, nil
 }

@@ -137,7 +137,7 @@ func listed(s engine.State) classes { return append(classes{}, s.Classes...) }
 // changes returns what changed since a revision. Thumbnails come with the examples
 // that are new to the page, each once, unless there are many, which are asked for by
 // thumbnails: the engine keeps the bytes, the page what it shows of them.
-func (p *page) changes(since float64) (any, error) {
+func (p *page) changes(since float64) js.Value {
 	c := p.Changes(uint64(max(since, 0)))
 	to := changes{Revision: c.Revision, State: p.overviewOf(c.State), Steps: make([]step, len(c.Steps))}
 	if c.Whole {
@@ -149,7 +149,7 @@ func (p *page) changes(since float64) (any, error) {
 			to.Steps[i].Example = &example{s.Example.ID}
 		}
 	}
-	v := parsed(to)
+	v := bridge.Parsed(to)
 	for i, s := range c.Steps {
 		if s.Do == metaqda.PutExample {
 			setThumbnail(v.Get("steps").Index(i).Get("example"), s.Example)
@@ -160,7 +160,7 @@ func (p *page) changes(since float64) (any, error) {
 		n += len(k.Examples)
 	}
 	if n > store.ManyPictures {
-		return v, nil
+		return v
 	}
 	for i, k := range c.State.Classes {
 		examples := js.Undefined()
@@ -171,35 +171,11 @@ func (p *page) changes(since float64) (any, error) {
 			setThumbnail(examples.Index(j), x)
 		}
 	}
-	return v, nil
-}
-
-// thumbnails returns those of some examples of a class, null where there is none.
-func (p *page) thumbnails(class string, examples []string) (any, error) {
-	found, err := p.Thumbnails(class, examples)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]any, len(found))
-	for i, b := range found {
-		if len(b) > 0 {
-			all[i] = bridge.Array(b)
-		}
-	}
-	return all, nil
+	return v
 }
 
 func setThumbnail(v js.Value, x *metaqda.Example) {
 	if len(x.Thumbnail) > 0 {
 		v.Set("thumbnail", bridge.Array(x.Thumbnail))
 	}
-}
-
-// parsed returns what JavaScript reads in the JSON of v, which must have one.
-func parsed(v any) js.Value {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("metaqda: a result does not encode: " + err.Error())
-	}
-	return js.Global().Get("JSON").Call("parse", string(b))
 }

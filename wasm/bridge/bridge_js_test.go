@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/test"
 	"metaqda/wasm/engine"
@@ -75,17 +76,27 @@ func TestPanicsBecomeErrorsAndTheProgramGoesOn(t *testing.T) {
 	}
 }
 
+// bound returns what a method takes an argument for.
+func bound[T any](v js.Value, names string) (got T, err error) {
+	call, err := Bind(func(x T) { got = x }, names)([]js.Value{v})
+	if err == nil {
+		_, err = call()
+	}
+	return got, err
+}
+
 func TestEmbeddings(t *testing.T) {
-	embedding := Embedding("embedding")
 	array := jsFloat32Array.New(5)
 	for i := range 5 {
 		array.SetIndex(i, float64(i)+0.5)
 	}
-	x, err := embedding(array)
+	x, err := bound[[]float32](array, "embedding")
 	test.StopIf(t, err != nil || len(x) != 5 || x[3] != 3.5, "embedding %v, %v", x, err)
-	part, err := embedding(array.Call("subarray", 2, 4))
+	part, err := bound[[]float32](array.Call("subarray", 2, 4), "embedding")
 	test.StopIf(t, err != nil || len(part) != 2 || part[0] != 2.5, "part %v, %v", part, err)
 	array.SetIndex(1, math.Inf(1))
+	many, err := bound[Numbers](array, "embeddings")
+	test.FailIf(t, err != nil || len(many) != 5, "numbers %v, %v", many, err)
 	for name, c := range map[string]struct {
 		v    js.Value
 		code string
@@ -94,95 +105,73 @@ func TestEmbeddings(t *testing.T) {
 		"doubles": {js.Global().Get("Float64Array").New(5), "argument"}, "list": {js.ValueOf([]any{1, 2}), "argument"},
 		"null": {js.Null(), "argument"}, "number": {js.ValueOf(3), "argument"}, "missing": {js.Undefined(), "argument"},
 	} {
-		if _, err := embedding(c.v); err == nil || engine.Explain(err).Code != c.code || len(err.Error()) < 20 {
-			t.Errorf("%s: error %v, want a sentence under %q", name, err, c.code)
-		}
+		_, err := bound[[]float32](c.v, "embedding")
+		test.FailIf(t, err == nil || engine.Explain(err).Code != c.code || len(err.Error()) < 20, "%s: error %v, want a sentence under %q", name, err, c.code)
 	}
 }
 
-// TestKinds gives every kind what it takes and what it does not.
+type settings struct {
+	Sort      *string
+	NonePrior float64
+}
+
+// Every kind of argument is given what it takes and what it does not.
 func TestKinds(t *testing.T) {
 	object := func(fields map[string]any) js.Value { return js.ValueOf(fields) }
-	takes := func(name string, got any, err error, want any) {
-		t.Helper()
-		test.FailIf(t, err != nil || !reflect.DeepEqual(got, want), "%s: %v, %v, want %v", name, got, err, want)
-	}
-	refuses := func(name string, err error) {
-		t.Helper()
-		test.FailIf(t, err == nil || engine.Explain(err).Code != "argument" || !strings.Contains(err.Error(), "the page that calls"), "%s: error %v", name, err)
-	}
-	text, err := Text("name")(js.ValueOf("cat"))
-	takes("text", text, err, "cat")
-	_, err = Text("name")(js.ValueOf(7))
-	refuses("a number for a text", err)
-	number, err := Number("steps")(js.ValueOf(7))
-	takes("number", number, err, 7.0)
-	_, err = Number("steps")(js.ValueOf("7"))
-	refuses("a text for a number", err)
-	_, err = Function("listener")(js.ValueOf("f"))
-	refuses("a text for a function", err)
-	b, err := Bytes("file")(Array([]byte{1, 2, 3}))
-	takes("bytes", b, err, []byte{1, 2, 3})
-	b, err = Bytes("file")(Array([]byte{4, 5}).Get("buffer"))
-	takes("buffer", b, err, []byte{4, 5})
-	_, err = Bytes("file")(js.ValueOf("bytes"))
-	refuses("a text for bytes", err)
-	list, err := List("labels", Number("labels"))(js.ValueOf([]any{1, 2}))
-	takes("list", list, err, []float64{1, 2})
-	_, err = List("labels", Number("labels"))(js.ValueOf([]any{1, "2"}))
-	refuses("a list of others", err)
-	_, err = List("labels", Number("labels"))(js.Null())
-	refuses("no list", err)
-	type settings struct {
-		Sort      *string
-		NonePrior float64
-	}
-	s, err := JSON[settings]("settings")(object(map[string]any{"nonePrior": 0.5}))
-	takes("JSON", s, err, settings{NonePrior: 0.5})
+	takes(t, "text", js.ValueOf("cat"), "cat")
+	takes(t, "number", js.ValueOf(7), 7.0)
+	takes(t, "whole number", js.ValueOf(7), 7)
+	takes(t, "bytes", Array([]byte{1, 2, 3}), []byte{1, 2, 3})
+	takes(t, "buffer", Array([]byte{4, 5}).Get("buffer"), []byte{4, 5})
+	takes(t, "list", js.ValueOf([]any{1, 2}), []float64{1, 2})
+	takes(t, "settings", object(map[string]any{"nonePrior": 0.5}), settings{NonePrior: 0.5})
+	takes(t, "identity", object(map[string]any{"id": "net", "sha256": 7}), model.Extractor{ID: "net"})
+	takes(t, "identity", js.Undefined(), model.Extractor{})
+	takes(t, "nothing?", js.Undefined(), "")
+	takes(t, "nothing?", js.Null(), "")
+	refuses[string](t, "a number for a text", js.ValueOf(7))
+	refuses[string](t, "a text that may be missing?", js.ValueOf(7))
+	refuses[float64](t, "a text for a number", js.ValueOf("7"))
+	refuses[js.Value](t, "a text for a function", js.ValueOf("f"))
+	refuses[[]byte](t, "a text for bytes", js.ValueOf("bytes"))
+	refuses[[]float64](t, "a list of others", js.ValueOf([]any{1, "2"}))
+	refuses[[]float64](t, "no list", js.Null())
 	for _, v := range []js.Value{js.Undefined(), js.ValueOf("x"), object(map[string]any{"nonePrior": "half"})} {
-		_, err = JSON[settings]("settings")(v)
-		refuses("JSON of another form", err)
-	}
-	for _, v := range []js.Value{js.Undefined(), js.Null()} {
-		text, err = Optional(Text("name"))(v)
-		takes("nothing", text, err, "")
-	}
-	_, err = Optional(Text("name"))(js.ValueOf(7))
-	refuses("an optional of another kind", err)
-	text, err = Or(Text("name"))(js.ValueOf(7))
-	takes("of another kind, or nothing", text, err, "")
-	text, err = Field(object(map[string]any{"url": "u"}), "url", Text("address"))
-	takes("field", text, err, "u")
-	for _, v := range []js.Value{js.Null(), js.ValueOf(7), object(nil)} {
-		_, err = Field(v, "url", Text("address"))
-		refuses("a field that is not there", err)
+		refuses[settings](t, "settings of another form", v)
 	}
 }
 
-// TestMethodsAreDecoded calls methods of up to three arguments with what they take
-// and with less.
-func TestMethodsAreDecoded(t *testing.T) {
-	join := func(parts ...string) (any, error) { return strings.Join(parts, " "), nil }
-	text := Text("word")
-	decoders := []Decoder{
-		Take0(func() (any, error) { return join() }),
-		Take1(text, func(a string) (any, error) { return join(a) }),
-		Take2(text, text, func(a, b string) (any, error) { return join(a, b) }),
-		Take3(text, text, text, func(a, b, c string) (any, error) { return join(a, b, c) }),
+func takes[T any](t *testing.T, name string, v js.Value, want T) {
+	t.Helper()
+	got, err := bound[T](v, name)
+	test.FailIf(t, err != nil || !reflect.DeepEqual(got, want), "%s: %v, %v, want %v", name, got, err, want)
+}
+
+func refuses[T any](t *testing.T, name string, v js.Value) {
+	t.Helper()
+	_, err := bound[T](v, name)
+	test.FailIf(t, err == nil || engine.Explain(err).Code != "argument" || !strings.Contains(err.Error(), "the page that calls"), "%s: error %v", name, err)
+}
+
+// Methods are called with what they take and with less, and answer with their results.
+func TestMethodsAreBound(t *testing.T) {
+	d := Bind(func(a, b string) (string, int, error) { return a + " " + b, 2, nil }, "word, word", "words", "n")
+	for name, m := range map[string]Method{"at once": AtOnce(d), "waiting": Waiting(d)} {
+		v, err := call(t, m, "one", "two", "more")
+		test.FailIf(t, err != nil || v.Get("words").String() != "one two" || v.Get("n").Int() != 2, "%s: %v, %v", name, v, err)
+		_, err = call(t, m, "one")
+		test.FailIf(t, codeOf(t, err) != "argument", "%s, an argument less: %v", name, err)
 	}
-	words := []any{"one", "two", "three", "more"}
-	for n, d := range decoders {
-		for name, m := range map[string]Method{"at once": AtOnce(d), "waiting": Waiting(d)} {
-			v, err := call(t, m, words[:n+1]...)
-			if want := strings.TrimSpace(strings.Join([]string{"one", "two", "three"}[:n], " ")); err != nil || v.String() != want {
-				t.Errorf("%s, %d arguments: %v, %v", name, n, v, err)
-			}
-			for less := range n {
-				if _, err := call(t, m, words[:less]...); codeOf(t, err) != "argument" {
-					t.Errorf("%s, %d arguments of %d: %v", name, less, n, err)
-				}
-			}
-		}
+	failed := errors.New("failed")
+	_, err := call(t, AtOnce(Bind(func() (string, error) { return "x", failed }, "")))
+	test.FailIf(t, codeOf(t, err) != "failed", "an error: %v", err)
+	for want, f := range map[string]any{
+		"null": func() {}, `"x"`: func() string { return "x" }, `{"Sort":null,"NonePrior":1}`: func() *settings { return &settings{NonePrior: 1} },
+		`[{"0":7},null]`: func() [][]byte { return [][]byte{{7}, nil} }, "[1,2]": func() []int { return []int{1, 2} }, " null": func() *settings { return nil },
+	} {
+		v, err := call(t, AtOnce(Bind(f, "")))
+		got := js.Global().Get("JSON").Call("stringify", v).String()
+		test.FailIf(t, err != nil || got != strings.TrimSpace(want), "%s, %v, want %s", got, err, want)
 	}
 }
 

@@ -2,16 +2,15 @@ package bridge
 
 import (
 	"encoding/json"
+	"reflect"
 	"strconv"
+	"strings"
 	"syscall/js"
 	"unsafe"
 
+	"metaqda/core/model"
 	"metaqda/wasm/engine"
 )
-
-// Kind decodes an argument of one kind. Its error, an *[engine.Error], says what
-// was expected.
-type Kind[T any] func(v js.Value) (T, error)
 
 // Call is what is left of a method once its arguments are decoded.
 type Call func() (result any, err error)
@@ -20,63 +19,154 @@ type Call func() (result any, err error)
 // undefined, and those that are too many are not looked at.
 type Decoder func(args []js.Value) (Call, error)
 
-// Take0 is a method without arguments.
-func Take0(f func() (any, error)) Decoder {
-	return func([]js.Value) (Call, error) { return f, nil }
-}
+// Numbers are those of many embeddings, one after the other.
+type Numbers []float32
 
-// Take1 is a method with one argument.
-func Take1[A any](a Kind[A], f func(A) (any, error)) Decoder {
+// mostNumbers bounds them to what fits a tab's memory several times.
+const mostNumbers = 32 << 20
+
+// Bind makes a method of a Go function. Each argument is decoded by its type: a string, a
+// number, a Float32Array (an embedding, whose numbers are checked, or [Numbers]), a
+// Uint8Array or ArrayBuffer, a function (js.Value), an array of these, or an object (a
+// struct, by its JSON). names are what messages call the arguments, separated by commas; one
+// that may be missing, undefined or null has a question mark after it. fields are the names
+// of the results, but for the error, in the object that is the answer; without them the
+// answer is the only result itself. See [encode].
+func Bind(f any, names string, fields ...string) Decoder {
+	fn := reflect.ValueOf(f)
+	t := fn.Type()
+	var called []string
+	if names != "" {
+		called = strings.Split(names, ", ")
+	}
+	if len(called) != t.NumIn() {
+		panic("bridge: a method whose arguments have other names than there are: " + names)
+	}
 	return func(args []js.Value) (Call, error) {
-		x, err := a(at(args, 0))
-		return func() (any, error) { return f(x) }, err
+		in := make([]reflect.Value, len(called))
+		for i, name := range called {
+			v := js.Undefined()
+			if i < len(args) {
+				v = args[i]
+			}
+			what, optional := strings.CutSuffix(name, "?")
+			if in[i] = reflect.Zero(t.In(i)); optional && (v.IsUndefined() || v.IsNull()) {
+				continue
+			}
+			x, err := decode(t.In(i), what, v)
+			if err != nil {
+				return nil, err
+			}
+			in[i] = reflect.ValueOf(x)
+		}
+		return func() (any, error) {
+			var out []any
+			for _, v := range fn.Call(in) {
+				if v.Type() != reflect.TypeFor[error]() {
+					out = append(out, v.Interface())
+				} else if err, _ := v.Interface().(error); err != nil {
+					return nil, err
+				}
+			}
+			if len(fields) == 0 {
+				return encode(append(out, nil)[0]), nil
+			}
+			object := map[string]any{}
+			for i, name := range fields {
+				object[name] = encode(out[i])
+			}
+			return object, nil
+		}, nil
 	}
 }
 
-// Take2 is a method with two arguments.
-func Take2[A, B any](a Kind[A], b Kind[B], f func(A, B) (any, error)) Decoder {
-	return func(args []js.Value) (Call, error) {
-		x, err := a(at(args, 0))
-		if err != nil {
-			return nil, err
+// decode returns an argument as a value of type t, or an *[engine.Error] that says what was
+// expected.
+func decode(t reflect.Type, what string, v js.Value) (any, error) {
+	switch t {
+	case reflect.TypeFor[string]():
+		if v.Type() == js.TypeString {
+			return v.String(), nil
 		}
-		y, err := b(at(args, 1))
-		return func() (any, error) { return f(x, y) }, err
+		return nil, mistyped(what, "a string")
+	case reflect.TypeFor[float64](), reflect.TypeFor[int]():
+		if v.Type() != js.TypeNumber {
+			return nil, mistyped(what, "a number")
+		}
+		return reflect.ValueOf(v.Float()).Convert(t).Interface(), nil
+	case reflect.TypeFor[js.Value]():
+		if v.Type() == js.TypeFunction {
+			return v, nil
+		}
+		return nil, mistyped(what, "a function")
+	case reflect.TypeFor[[]byte]():
+		return bytesOf(what, v)
+	case reflect.TypeFor[[]float32]():
+		x, err := numbersOf(what, v, engine.MaxDimension)
+		if err == nil {
+			err = engine.CheckEmbedding(x)
+		}
+		return x, err
+	case reflect.TypeFor[Numbers]():
+		x, err := numbersOf(what, v, mostNumbers)
+		return Numbers(x), err
+	case reflect.TypeFor[model.Extractor](): // what is missing, or no text, stays empty
+		var x model.Extractor
+		for name, to := range map[string]*string{"id": &x.ID, "sha256": &x.SHA256} {
+			if v.Type() == js.TypeObject && v.Get(name).Type() == js.TypeString {
+				*to = v.Get(name).String()
+			}
+		}
+		return x, nil
 	}
+	if t.Kind() == reflect.Slice {
+		if v.Type() != js.TypeObject || v.Get("length").Type() != js.TypeNumber {
+			return nil, mistyped(what, "an array")
+		}
+		all := reflect.MakeSlice(t, v.Length(), v.Length())
+		for i := range v.Length() {
+			x, err := decode(t.Elem(), what, v.Index(i))
+			if err != nil {
+				return nil, err
+			}
+			all.Index(i).Set(reflect.ValueOf(x))
+		}
+		return all.Interface(), nil
+	}
+	x, text := reflect.New(t), js.Global().Get("JSON").Call("stringify", v)
+	if text.Type() != js.TypeString || json.Unmarshal([]byte(text.String()), x.Interface()) != nil {
+		return nil, &engine.Error{Code: "argument", Message: "The " + what + " have the wrong form: this is a mistake of the page that calls."}
+	}
+	return x.Elem().Interface(), nil
 }
 
-// Take3 is a method with three arguments.
-func Take3[A, B, C any](a Kind[A], b Kind[B], c Kind[C], f func(A, B, C) (any, error)) Decoder {
-	return func(args []js.Value) (Call, error) {
-		x, err := a(at(args, 0))
-		if err != nil {
-			return nil, err
+// encode returns a result as JavaScript gets it: bytes as a Uint8Array, null for none in a
+// list of them, what syscall/js knows as it is, and all else by its JSON.
+func encode(v any) any {
+	switch v := v.(type) {
+	case nil, js.Value, bool, int, float64, string, []any, map[string]any:
+		return v
+	case []byte:
+		return Array(v)
+	case [][]byte:
+		all := make([]any, len(v))
+		for i, b := range v {
+			if len(b) > 0 {
+				all[i] = Array(b)
+			}
 		}
-		y, err := b(at(args, 1))
-		if err != nil {
-			return nil, err
-		}
-		z, err := c(at(args, 2))
-		return func() (any, error) { return f(x, y, z) }, err
+		return all
 	}
+	return Parsed(v)
 }
 
-// Take4 is a method with four arguments.
-func Take4[A, B, C, D any](a Kind[A], b Kind[B], c Kind[C], d Kind[D], f func(A, B, C, D) (any, error)) Decoder {
-	return func(args []js.Value) (Call, error) {
-		last, err := d(at(args, 3))
-		if err != nil {
-			return nil, err
-		}
-		return Take3(a, b, c, func(a A, b B, c C) (any, error) { return f(a, b, c, last) })(args)
+// Parsed returns what JavaScript reads in the JSON of v, which must have one.
+func Parsed(v any) js.Value {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("bridge: a result does not encode: " + err.Error())
 	}
-}
-
-func at(args []js.Value, i int) js.Value {
-	if i < len(args) {
-		return args[i]
-	}
-	return js.Undefined()
+	return js.Global().Get("JSON").Call("parse", string(b))
 }
 
 // AtOnce is a method that answers at once.
@@ -102,141 +192,36 @@ func Waiting(d Decoder) Method {
 	}
 }
 
-// Text is a string.
-func Text(what string) Kind[string] {
-	return func(v js.Value) (string, error) {
-		if v.Type() == js.TypeString {
-			return v.String(), nil
-		}
-		return "", mistyped(what, "a string")
+// bytesOf copies a Uint8Array or an ArrayBuffer.
+func bytesOf(what string, v js.Value) ([]byte, error) {
+	if v.Type() == js.TypeObject && v.InstanceOf(jsArrayBuffer) {
+		v = jsUint8Array.New(v)
 	}
+	if v.Type() != js.TypeObject || !v.InstanceOf(jsUint8Array) {
+		return nil, mistyped(what, "a Uint8Array")
+	}
+	b := make([]byte, v.Length())
+	js.CopyBytesToGo(b, v)
+	return b, nil
 }
 
-// Number is a number.
-func Number(what string) Kind[float64] {
-	return func(v js.Value) (float64, error) {
-		if v.Type() == js.TypeNumber {
-			return v.Float(), nil
-		}
-		return 0, mistyped(what, "a number")
+// numbersOf copies a Float32Array of at most so many numbers, at once through a view of its
+// bytes.
+func numbersOf(what string, v js.Value, most int) ([]float32, error) {
+	if v.Type() != js.TypeObject || !v.InstanceOf(jsFloat32Array) {
+		return nil, mistyped(what, "a Float32Array")
 	}
-}
-
-// Function is a function.
-func Function(what string) Kind[js.Value] {
-	return func(v js.Value) (js.Value, error) {
-		if v.Type() == js.TypeFunction {
-			return v, nil
-		}
-		return v, mistyped(what, "a function")
+	n := v.Length()
+	if n > most {
+		return nil, &engine.Error{Code: "dimension", Message: "The " + what + " have " + strconv.Itoa(n) + " numbers, the most that fit here are " + strconv.Itoa(most) + "."}
 	}
-}
-
-// Bytes is a Uint8Array or an ArrayBuffer, which is copied.
-func Bytes(what string) Kind[[]byte] {
-	return func(v js.Value) ([]byte, error) {
-		if v.Type() == js.TypeObject && v.InstanceOf(jsArrayBuffer) {
-			v = jsUint8Array.New(v)
-		}
-		if v.Type() != js.TypeObject || !v.InstanceOf(jsUint8Array) {
-			return nil, mistyped(what, "a Uint8Array")
-		}
-		b := make([]byte, v.Length())
-		js.CopyBytesToGo(b, v)
-		return b, nil
+	if n == 0 {
+		return nil, nil
 	}
-}
-
-// Embedding is a Float32Array of finite numbers, which is copied.
-func Embedding(what string) Kind[[]float32] {
-	numbers := Numbers(what, engine.MaxDimension)
-	return func(v js.Value) ([]float32, error) {
-		x, err := numbers(v)
-		if err != nil {
-			return nil, err
-		}
-		return x, engine.CheckEmbedding(x)
-	}
-}
-
-// Numbers is a Float32Array of at most most numbers, copied at once through a view
-// of its bytes.
-func Numbers(what string, most int) Kind[[]float32] {
-	return func(v js.Value) ([]float32, error) {
-		if v.Type() != js.TypeObject || !v.InstanceOf(jsFloat32Array) {
-			return nil, mistyped(what, "a Float32Array")
-		}
-		n := v.Length()
-		if n > most {
-			return nil, &engine.Error{Code: "dimension", Message: "The " + what + " have " + strconv.Itoa(n) + " numbers, the most that fit here are " + strconv.Itoa(most) + "."}
-		}
-		if n == 0 {
-			return nil, nil
-		}
-		x := make([]float32, n)
-		view := jsUint8Array.New(v.Get("buffer"), v.Get("byteOffset"), 4*n)
-		js.CopyBytesToGo(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*n), view)
-		return x, nil
-	}
-}
-
-// List is an array, typed or not, of things of one kind.
-func List[T any](what string, each Kind[T]) Kind[[]T] {
-	return func(v js.Value) ([]T, error) {
-		if v.Type() != js.TypeObject || v.Get("length").Type() != js.TypeNumber {
-			return nil, mistyped(what, "an array")
-		}
-		all := make([]T, v.Length())
-		for i := range all {
-			var err error
-			if all[i], err = each(v.Index(i)); err != nil {
-				return nil, err
-			}
-		}
-		return all, nil
-	}
-}
-
-// JSON is an object of few and small fields, whose types JSON checks.
-func JSON[T any](what string) Kind[T] {
-	return func(v js.Value) (x T, err error) {
-		text := js.Global().Get("JSON").Call("stringify", v)
-		if text.Type() != js.TypeString || json.Unmarshal([]byte(text.String()), &x) != nil {
-			return x, &engine.Error{Code: "argument", Message: "The " + what + " have the wrong form: this is a mistake of the page that calls."}
-		}
-		return x, nil
-	}
-}
-
-// Optional is the zero value where the argument is missing, undefined or null.
-func Optional[T any](kind Kind[T]) Kind[T] {
-	return func(v js.Value) (T, error) {
-		if v.IsUndefined() || v.IsNull() {
-			var zero T
-			return zero, nil
-		}
-		return kind(v)
-	}
-}
-
-// Or is the zero value also where the argument is of another kind.
-func Or[T any](kind Kind[T]) Kind[T] {
-	return func(v js.Value) (T, error) {
-		x, err := kind(v)
-		if err != nil {
-			var zero T
-			return zero, nil
-		}
-		return x, nil
-	}
-}
-
-// Field decodes a field of an object; what is no object has none.
-func Field[T any](v js.Value, name string, kind Kind[T]) (T, error) {
-	if v.Type() != js.TypeObject {
-		return kind(js.Undefined())
-	}
-	return kind(v.Get(name))
+	x := make([]float32, n)
+	view := jsUint8Array.New(v.Get("buffer"), v.Get("byteOffset"), 4*n)
+	js.CopyBytesToGo(unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*n), view)
+	return x, nil
 }
 
 func mistyped(what, want string) error {
