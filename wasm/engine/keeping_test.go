@@ -5,10 +5,13 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"metaqda/core/model"
 	"metaqda/core/test"
@@ -232,4 +235,81 @@ func TestLimitsHaveWords(t *testing.T) {
 	if _, err := w.ExportSession(); err != nil {
 		t.Error(err)
 	}
+}
+
+// What was stored is gone, and no tab has deleted it: the browser has, and what is here
+// is all there is.
+func TestClearedStorageIsNoticed(t *testing.T) {
+	s := store.NewMemory()
+	w := newWorld(t, s)
+	ids := w.teachAll(t, "cat", "dog")
+	w.Flush()
+	want := w.ask(t)
+	apply(t, s, store.Op{Table: store.Sessions, Key: w.State().SessionID})
+	_, err := w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
+	test.OK(t, err)
+	if err := w.Kept(w.Noted()); err != store.ErrCleared || w.Gone() != err {
+		t.Errorf("a change that was not kept: %v, %v", err, w.Gone())
+	}
+	if _, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 0), nil); err != nil || w.Kept(w.Noted()) != store.ErrCleared {
+		t.Errorf("a later one: %v, or it was called kept", err)
+	}
+	got := w.State()
+	test.StopIf(t, got.Trouble != store.ErrCleared.Error() || len(got.Classes) != 2 || len(got.Classes[0].Examples) != 3, "after the storage was cleared: %+v", got)
+	p := w.ask(t)
+	test.StopIf(t, len(p.Classes) != len(want.Classes), "answers are %+v", p)
+	file := test.Must(w.ExportSession())(t)
+	_, _, err = w.ImportSession(file, here)
+	test.OK(t, err)
+	got = w.State()
+	test.StopIf(t, got.Trouble != "" || len(got.Classes) != 2, "imported anew: %+v", got)
+	same(t, "stored anew", newWorld(t, s).ask(t), w.ask(t))
+}
+
+// A database that the browser has lost looks like a first visit, but for what was noted
+// elsewhere. What was deleted here is not missed.
+func TestWhatVanishedIsNoticed(t *testing.T) {
+	noted, later := map[string]string{}, []func(){}
+	hooks := Hooks{
+		Later: func(_ time.Duration, f func()) { later = append(later, f) },
+		Marks: func() string { return "[" + strings.Join(slices.Collect(maps.Values(noted)), ",") + "]" },
+		Mark: func(id, mark string) {
+			if noted[id] = mark; mark == "" {
+				delete(noted, id)
+			}
+		},
+	}
+	open := func(s store.Store) *Engine {
+		e := New(s, "", hooks)
+		test.OK(t, e.Start())
+		return e
+	}
+	teach := func(e *Engine) {
+		test.OK(t, second(e.AddClass("cat")))
+		e.Flush()
+		for _, f := range later {
+			f()
+		}
+		later = nil
+	}
+	s := store.NewMemory()
+	e := open(s)
+	teach(e)
+	first := e.State().SessionID
+	test.Must(e.NewSession("Garden"))(t)
+	teach(e)
+	v := open(s).State().Vanished
+	test.FailIf(t, v != "" || len(noted) != 2, "all is there, and it is said: %q; noted %v", v, noted)
+	test.OK(t, e.DeleteSession(first))
+	v = open(s).State().Vanished
+	test.FailIf(t, v != "" || len(noted) != 1, "one was deleted, and it is said: %q; noted %v", v, noted)
+	lost := store.NewMemory()
+	for range 2 { // until something is taught anew
+		e = open(lost)
+		v := e.State().Vanished
+		test.FailIf(t, !strings.Contains(v, "lost or deleted what was kept here: “Garden” (1 class, 0 pictures)"), "all is gone, and it is said: %q", v)
+	}
+	teach(e)
+	v = open(lost).State().Vanished
+	test.FailIf(t, v != "", "said once more: %q", v)
 }

@@ -24,6 +24,18 @@ func priorFile(t *testing.T, d int, scale float64) (b []byte, sum string) {
 	return b, model.Sum(b)
 }
 
+// underSite returns a world of two classes under the prior of its site, and that one's hash,
+// with a prior of one's own.
+func underSite(t *testing.T) (w *world, siteSum string, own []byte, ownSum string) {
+	t.Helper()
+	w = newWorld(t, store.NewMemory())
+	w.files["prior"], siteSum = priorFile(t, dim, 1)
+	test.OK(t, w.UsePrior("prior", siteSum))
+	w.teachAll(t, "cat", "dog")
+	own, ownSum = priorFile(t, dim, 3)
+	return w, siteSum, own, ownSum
+}
+
 func TestSitePriorIsFetchedOnce(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	w.teachAll(t, "cat", "dog")
@@ -63,12 +75,7 @@ func TestDamagedPriorInTheStoreIsFetchedAnew(t *testing.T) {
 }
 
 func TestChosenPriorStaysWithItsSession(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	site, siteSum := priorFile(t, dim, 1)
-	own, ownSum := priorFile(t, dim, 3)
-	w.files["prior"] = site
-	test.OK(t, w.UsePrior("prior", siteSum))
-	w.teachAll(t, "cat", "dog")
+	w, siteSum, own, ownSum := underSite(t)
 	withSite := w.ask(t)
 	token, _, err := w.ImportPrior(own, here)
 	test.OK(t, err)
@@ -97,12 +104,7 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 }
 
 func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	site, siteSum := priorFile(t, dim, 1)
-	own, ownSum := priorFile(t, dim, 3)
-	w.files["prior"] = site
-	test.OK(t, w.UsePrior("prior", siteSum))
-	ids := w.teachAll(t, "cat", "dog")
+	w, siteSum, own, ownSum := underSite(t)
 	withSite := w.ask(t)
 	_, _, err := w.ImportPrior(own, here)
 	test.OK(t, err)
@@ -115,8 +117,8 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	p := again.State().Prior
 	test.StopIf(t, p.Sum != siteSum || !strings.Contains(p.Trouble, ownSum[:12]), "with the chosen prior deleted: %+v", p)
 	same(t, "site's prior in its stead", again.ask(t), withSite)
-	id := test.Must(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), nil))(t)
-	test.Must(again.RemoveExample(ids[0], id))(t)
+	id := test.Must(again.AddExample(w.State().Classes[0].ID, picture(rand.New(rand.NewPCG(5, 6)), 1), nil))(t)
+	test.Must(again.RemoveExample(w.State().Classes[0].ID, id))(t)
 	test.Must(again.NewSession("other"))(t)
 	p = again.State().Prior
 	test.StopIf(t, p.Trouble != "", "a session that chose nothing: %s", p.Trouble)
@@ -297,12 +299,8 @@ func TestAnImportedClassifierIsOfTheExtractorHere(t *testing.T) {
 }
 
 func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	site, siteSum := priorFile(t, dim, 2)
-	own, ownSum := priorFile(t, dim, 3)
-	w.files["prior"] = site
-	test.OK(t, w.UsePrior("prior", siteSum))
-	w.teachAll(t, "cat", "dog")
+	w, siteSum, own, ownSum := underSite(t)
+	site := w.files["prior"]
 	want := w.ask(t)
 	_, _, err := w.ImportPrior(own, here)
 	test.OK(t, err)

@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metaqda "metaqda/core"
+	"metaqda/core/embed"
+	"metaqda/core/model"
+	"metaqda/core/niw"
+	"metaqda/core/test"
+	"metaqda/wasm/store"
+)
+
+// slow is a world in which much is done in slices, as in a tab: by its clock a
+// millisecond goes by between two looks at it.
+func slow(s store.Store) *Engine {
+	var looks atomic.Int64
+	now := func() time.Time { return time.UnixMilli(looks.Add(1)) }
+	return New(s, "", Hooks{Now: now, Breathe: func(bool) { runtime.Gosched() }})
+}
+
+// What is enrolled in slices, while pictures and classes come and go, answers as what
+// is enrolled at once.
+func TestSlicesComeToTheSame(t *testing.T) {
+	s := store.NewMemory()
+	w := newWorld(t, s)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for k := range 12 {
+		id, _, err := w.AddClass("class " + strconv.Itoa(k))
+		test.OK(t, err)
+		for i := range 60 {
+			x := picture(rng, float64(k))
+			test.OK(t, first(w.AddExample(id, x, nil)))
+			if i%7 == 0 { // the same again: a burst
+				test.OK(t, first(w.AddExample(id, x, nil)))
+			}
+		}
+	}
+	w.Flush()
+
+	e := slow(s)
+	test.OK(t, e.Start())
+	test.StopIf(t, e.Ready(), "the test wants more pictures than are enrolled at once")
+	classes := e.State().Classes
+	test.StopIf(t, len(classes) != 12 || len(classes[0].Examples) != 69, "%d classes, %d pictures are there at once", len(classes), len(classes[0].Examples))
+	test.OK(t, first(e.RemoveExample(classes[11].ID, classes[11].Examples[0].ID)))
+	token := test.Must(e.RemoveClass(classes[10].ID))(t)
+	test.OK(t, first(e.AddExample(classes[9].ID, picture(rng, 3), nil)))
+	test.OK(t, first(e.Undo(token)))
+	test.Must(e.MoveExample(classes[8].ID, classes[8].Examples[5].ID, classes[7].ID))(t)
+	test.OK(t, e.RenameClass(classes[6].ID, "renamed"))
+	test.OK(t, first(e.RemoveClass(classes[5].ID)))
+	e.Await()
+	e.Flush()
+
+	again := newWorld(t, s) // all at once
+	for range 5 {
+		x := picture(rng, 4)
+		got := test.Must(e.Probabilities(x))(t)
+		want := test.Must(again.Probabilities(x))(t)
+		for i, c := range want.Classes {
+			test.FailIf(t, got.Classes[i].Name != c.Name || math.Abs(got.Classes[i].P-c.P) > 1e-9, "%+v, want %+v", got.Classes[i], c)
+		}
+	}
+	for i, c := range again.State().Classes {
+		got := e.State().Classes[i]
+		test.FailIf(t, !reflect.DeepEqual(got.Bursts, c.Bursts), "bursts of %s are %v, want %v", c.Name, got.Bursts, c.Bursts)
+	}
+}
+
+// A picture with which nothing can be computed is set aside where it is found late, and
+// the others answer.
+func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
+	s := store.NewMemory()
+	w := newWorld(t, s)
+	rng := rand.New(rand.NewPCG(3, 4))
+	var last string
+	for k := range 3 {
+		id, _, err := w.AddClass("class " + strconv.Itoa(k))
+		test.OK(t, err)
+		last = id
+		for range 200 {
+			test.OK(t, first(w.AddExample(id, picture(rng, float64(k)), nil)))
+		}
+	}
+	huge := make([]float32, dim)
+	for i := range huge {
+		huge[i] = math.MaxFloat32
+	}
+	test.OK(t, first(w.AddExample(last, huge, nil))) // the plain prior can do with it
+	w.Flush()
+
+	e := slow(s)
+	test.OK(t, e.Start())
+	e.mu.Lock()
+	file := &model.Prior{Precision: "F64", Session: model.Session{Shared: 1, Kappa: 1}, Transform: embed.Transform{Power: 4, Kind: embed.None}, NIW: &niw.Prior{M: make([]float64, dim), Kappa: 1, Nu: dim, Spiked: mustSpiked(t)}}
+	b := test.Must(model.EncodePrior(file))(t)
+	narrow := test.Must(metaqda.DecodePrior(b))(t)
+	test.OK(t, e.taught.ReplacePrior(narrow))
+	e.prepare()
+	e.mu.Unlock()
+	e.Await()
+	if s := e.State(); s.Damaged != 1 || len(s.Classes[2].Examples) != 200 {
+		t.Errorf("%d damaged, %d pictures", s.Damaged, len(s.Classes[2].Examples))
+	}
+	p, err := e.Probabilities(picture(rng, 1))
+	test.FailIf(t, err != nil || p == nil, "%v, %v", p, err)
+}
+
+// mustSpiked is a scale so narrow that what is far away cannot be computed with.
+func mustSpiked(t *testing.T) *niw.Spiked {
+	scale := make([]float64, dim)
+	for i := range scale {
+		scale[i] = 1e-9
+	}
+	return test.Must(niw.NewSpiked(scale, nil, nil))(t)
+}
+
+// many is a world whose open session has so many pictures that their thumbnails stay in
+// the store. Each is the id of the class with the number of the picture.
+func many(t *testing.T) (w *world, ids []string) {
+	t.Helper()
+	s := store.NewMemory()
+	w = newWorld(t, s)
+	r := rand.New(rand.NewPCG(1, 2))
+	for k := range 31 {
+		id, _, err := w.AddClass(fmt.Sprint("class ", k))
+		test.OK(t, err)
+		ids = append(ids, id)
+		for i := range 20 {
+			test.OK(t, first(w.AddExample(id, picture(r, float64(k)), fmt.Append(nil, id, "/", i))))
+		}
+	}
+	w.Flush()
+	w = newWorld(t, s)
+	c := w.State().Classes[3].Examples[4]
+	test.StopIf(t, c.Thumbnail != nil || !c.Apart, "the thumbnail of %+v was read", c)
+	return w, ids
+}
+
+// thumbnailsOf returns those of a class, from the engine.
+func (w *world) thumbnailsOf(t *testing.T, class string) (all []string) {
+	t.Helper()
+	for _, c := range w.State().Classes {
+		if c.ID != class {
+			continue
+		}
+		var ids []string
+		for _, x := range c.Examples {
+			ids = append(ids, x.ID)
+		}
+		found := test.Must(w.Thumbnails(class, ids))(t)
+		for _, b := range found {
+			all = append(all, string(b))
+		}
+	}
+	return all
+}
+
+// Thumbnails that only the store has are there for whoever asks, and come back with
+// what is undone, before and after it was stored.
+func TestThumbnailsApart(t *testing.T) {
+	for _, flush := range []func(w *world){func(*world) {}, (*world).flush} {
+		w, ids := many(t)
+		whole := fmt.Sprint(w.thumbnailsOf(t, ids[3]))
+		check := func(what, class, want string) {
+			t.Helper()
+			for _, moment := range []string{"at once", "when stored", "after a start"} {
+				got := fmt.Sprint(w.thumbnailsOf(t, class))
+				test.StopIf(t, got != want, "%s, %s: thumbnails %s, want %s", what, moment, got, want)
+				w.Flush()
+				if moment == "when stored" {
+					w = newWorld(t, w.store)
+				}
+			}
+		}
+		test.StopIf(t, len(whole) < 100, "thumbnails %s", whole)
+		check("as taught", ids[3], whole)
+		x := w.State().Classes[3].Examples[4]
+
+		token := test.Must(w.RemoveExample(ids[3], x.ID))(t)
+		flush(w)
+		test.OK(t, w.Undo(token))
+		check("picture removed and back", ids[3], whole)
+
+		token = test.Must(w.MoveExample(ids[3], x.ID, ids[5]))(t)
+		flush(w)
+		found := test.Must(w.Thumbnails(ids[5], []string{x.ID}))(t)
+		test.StopIf(t, string(found[0]) != ids[3]+"/4", "moved with thumbnail %q", found[0])
+		flush(w)
+		test.OK(t, w.Undo(token))
+		check("picture moved and back", ids[3], whole)
+
+		test.Must(w.MoveExample(ids[3], x.ID, ids[7]))(t)
+		seventh := fmt.Sprint(w.thumbnailsOf(t, ids[7]))
+		check("picture moved", ids[7], seventh)
+
+		third := fmt.Sprint(w.thumbnailsOf(t, ids[3]))
+		token = test.Must(w.RemoveClass(ids[3]))(t)
+		flush(w)
+		test.OK(t, w.Undo(token))
+		check("class removed and back", ids[3], third)
+
+		file := test.Must(w.ExportSession())(t)
+		c := test.Must(model.DecodeClassifier(file))(t)
+		n := len(c.Classes[30].Examples)
+		test.StopIf(t, n != 20 || string(c.Classes[30].Examples[19].Thumbnail) != ids[30]+"/19", "%d pictures in the file, the last one %q", n, c.Classes[30].Examples[n-1].Thumbnail)
+	}
+}
+
+func (w *world) flush() { w.Flush() }
+
+// A file that is written in slices holds the session as it was when it was asked for,
+// whatever happens between them, and notes that it was saved only once it is whole.
+func TestAFileIsOfTheMomentItWasAskedFor(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	ids := w.teachAll(t, "cat", "dog")
+	cat, dog := ids[0], ids[1]
+	want, err := w.SharedFile(true)
+	test.OK(t, err)
+
+	pauses, whole := 0, false
+	now := time.Unix(1e9, 0)
+	w.Engine.hooks.Now = func() time.Time { now = now.Add(slice / 2); return now }
+	w.Engine.hooks.Breathe = func(bool) {
+		if pauses++; pauses == 1 {
+			test.OK(t, first(w.RemoveClass(dog)))
+			test.OK(t, w.RenameClass(cat, "tiger"))
+		}
+		test.FailIf(t, !whole && w.session.Saved != 0, "it is called saved before it is")
+	}
+	got, err := w.ExportSession()
+	whole = true
+	test.OK(t, err)
+	test.StopIf(t, pauses < 2, "it was written in %d slices", 1+pauses)
+	test.FailIf(t, !bytes.Equal(got, want), "the file holds what happened after it was asked for")
+	file := test.Must(model.DecodeClassifier(got))(t)
+	test.FailIf(t, len(file.Classes) != 2 || w.session.Saved == 0, "%d classes, saved %d", len(file.Classes), w.session.Saved)
+	now2 := test.Must(w.SharedFile(true))(t)
+	file, err = model.DecodeClassifier(now2)
+	test.FailIf(t, err != nil || len(file.Classes) != 1 || file.Classes[0].Label != "tiger", "the session itself is not as it was changed %v", err)
+}
