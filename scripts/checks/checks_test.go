@@ -25,9 +25,9 @@ var layers = []string{
 	"core core/metatrain core/baseline core/model/modeltest",
 	"core/oracle core/experiment core/adapt core/metatrain/recipe",
 	"scripts/tables",
-	"scripts/output",
-	"scripts/input scripts/training",
-	"scripts/reproduce scripts/sorting",
+	"scripts/files",
+	"scripts/training",
+	"scripts/reproduce",
 	"scripts/metaqda",
 }
 
@@ -104,9 +104,9 @@ func TestForbiddenImports(t *testing.T) {
 		{"core/niw", "metaqda/core/qda", true}, {"core/qda", "metaqda/core/niw", false}, {"core/qda", "metaqda/core/episode", true},
 		{"core/new", "fmt", true}, {"core/qda", "metaqda/wasm/simd", true}, {"core/qda", "os", true}, {"core/dataset", "os", false},
 		{"core/dataset", "os/exec", true}, {"core/qda", "io/fs", false}, {"core", "syscall/js", true}, {"wasm/engine", "syscall/js", false},
-		{"scripts/serve", "syscall/js", true}, {"wasm/engine", "metaqda/scripts/output", true}, {"scripts/bench", "metaqda/wasm", true},
-		{"core/qda", "gonum.org/v1/plot", true}, {"core/qda", "gonum.org/v1/gonum/mat", false}, {"scripts/input", "github.com/urfave/cli/v3", true},
-		{"scripts/output", "metaqda/scripts/training", true}, {"scripts/bench", "metaqda/wasm/simd", false},
+		{"scripts/serve", "syscall/js", true}, {"wasm/engine", "metaqda/scripts/files", true}, {"scripts/bench", "metaqda/wasm", true},
+		{"core/qda", "gonum.org/v1/plot", true}, {"core/qda", "gonum.org/v1/gonum/mat", false}, {"scripts/files", "github.com/urfave/cli/v3", true},
+		{"scripts/files", "metaqda/scripts/training", true}, {"scripts/bench", "metaqda/wasm/simd", false},
 	} {
 		got := forbidden(c.importer, c.imported)
 		test.FailIf(t, (got != "") != c.want, "%s imports %s: %q", c.importer, c.imported, got)

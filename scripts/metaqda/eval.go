@@ -10,8 +10,7 @@ import (
 
 	"metaqda/core/dataset"
 	"metaqda/core/experiment"
-	"metaqda/scripts/input"
-	"metaqda/scripts/output"
+	"metaqda/scripts/files"
 	"metaqda/scripts/tables"
 )
 
@@ -101,7 +100,7 @@ func evalCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			plan.Progress = output.Progress(c.Root().ErrWriter)
+			plan.Progress = files.Progress(c.Root().ErrWriter)
 			return o.run(ctx, plan, c.Root().Writer)
 		},
 	}
@@ -146,10 +145,10 @@ func (o *evalOptions) plan(given *experiment.Plan) (*experiment.Plan, error) {
 
 // run reads the data, runs the plan, prints the tables and writes the files.
 func (o *evalOptions) run(ctx context.Context, plan *experiment.Plan, stdout io.Writer) error {
-	if err := output.CheckWritable(o.json, o.markdown); err != nil {
+	if err := files.CheckWritable(o.json, o.markdown); err != nil {
 		return err
 	}
-	if err := output.Folder(o.pictures); err != nil {
+	if err := files.Folder(o.pictures); err != nil {
 		return err
 	}
 	domains, err := o.domains()
@@ -167,7 +166,7 @@ func (o *evalOptions) run(ctx context.Context, plan *experiment.Plan, stdout io.
 	if err != nil {
 		return err
 	}
-	if err := output.Write(o.json, text); err != nil {
+	if err := files.Write(o.json, text); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "shard %d of %d is in %s; put all together with: metaqda merge --json OUT FILE...\n", plan.Shard.Index, plan.Shard.Of, o.json)
@@ -179,7 +178,7 @@ func deliver(r *experiment.Report, json, markdown, pictures string, stdout io.Wr
 	for _, t := range tables.Of(r) {
 		fmt.Fprintln(stdout, t.Text())
 	}
-	return output.Report(r, json, markdown, pictures)
+	return files.Report(r, json, markdown, pictures)
 }
 
 // domains reads data sets and priors.
@@ -200,14 +199,14 @@ func (o *evalOptions) domains() ([]experiment.Domain, error) {
 		case len(o.priors) == 1 && i > 0:
 			d.Prior = domains[0].Prior
 		case len(o.priors) > 0:
-			if d.Prior, err = input.Prior(o.priors[i]); err != nil {
+			if d.Prior, err = files.Prior(o.priors[i]); err != nil {
 				return nil, err
 			}
 		}
 		domains = append(domains, d)
 	}
 	if o.mapPrior != "" {
-		p, err := input.Prior(o.mapPrior)
+		p, err := files.Prior(o.mapPrior)
 		if err != nil {
 			return nil, err
 		}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/urfave/cli/v3"
-
-	"metaqda/scripts/sorting"
 )
 
 const exportAbout = `Writes a classifier as plain numbers, for programs that know nothing of this one: a
@@ -25,7 +23,7 @@ func exportCommand() *cli.Command {
 
 // exported returns the bytes of a classifier file for other programs.
 func exported(from, prior string) ([]byte, error) {
-	j := sorting.Defaults()
+	j := defaultJob()
 	j.Classifier, j.Prior = from, prior
 	c, err := j.Open()
 	if err != nil {

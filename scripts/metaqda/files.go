@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/scripts/output"
+	"metaqda/scripts/files"
 )
 
 // neededFile is a flag without which a command makes nothing.
@@ -34,14 +34,14 @@ func fileCommand(c cli.Command, out neededFile, from []neededFile, more []cli.Fl
 				return fmt.Errorf("no --%s given; `%s --help` tells what it is", f.name, c.FullName())
 			}
 		}
-		if err := output.CheckWritable(*out.to); err != nil {
+		if err := files.CheckWritable(*out.to); err != nil {
 			return err
 		}
 		file, err := content(ctx, c)
 		if err != nil {
 			return err
 		}
-		return output.Write(*out.to, file)
+		return files.Write(*out.to, file)
 	}
 	return &c
 }

@@ -2,8 +2,8 @@
 // them by the protocols of the MetaQDA paper. `metaqda help` lists what it can
 // do, `metaqda COMMAND --help` how.
 //
-// It holds flags and help texts; core/experiment, core/metatrain/recipe,
-// scripts/reproduce and scripts/sorting do the work. Bad input is answered by one
+// It holds flags and help texts; package core, core/experiment, core/metatrain/recipe and
+// scripts/reproduce do the work. Bad input is answered by one
 // sentence that names the file, the row where there is one and the remedy, and by
 // exit status 2. Output files are complete or absent.
 package main

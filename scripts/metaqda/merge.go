@@ -6,8 +6,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"metaqda/core/experiment"
-	"metaqda/scripts/input"
-	"metaqda/scripts/output"
+	"metaqda/scripts/files"
 )
 
 const mergeAbout = `Puts files of one evaluation together and prints and writes what the undivided
@@ -25,15 +24,15 @@ func mergeCommand() *cli.Command {
 		Name: "merge", Usage: "put the shards or the methods of an evaluation together", ArgsUsage: "FILE...", Description: mergeAbout,
 		Flags: outputFlags(&json, &markdown, &pictures),
 		Action: func(_ context.Context, c *cli.Command) error {
-			if err := output.CheckWritable(json, markdown); err != nil {
+			if err := files.CheckWritable(json, markdown); err != nil {
 				return err
 			}
-			if err := output.Folder(pictures); err != nil {
+			if err := files.Folder(pictures); err != nil {
 				return err
 			}
 			var parts []*experiment.Part
 			for _, path := range c.Args().Slice() {
-				text, err := input.File(path, "evaluation")
+				text, err := files.Read(path, "evaluation")
 				if err != nil {
 					return err
 				}

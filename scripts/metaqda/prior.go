@@ -8,7 +8,7 @@ import (
 
 	core "metaqda/core"
 	"metaqda/core/model"
-	"metaqda/scripts/output"
+	"metaqda/scripts/files"
 )
 
 const priorAbout = `Writes the prior for vectors of length d that nothing was learned for: the one that
@@ -40,7 +40,7 @@ func priorCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return output.Write(out, b)
+			return files.Write(out, b)
 		},
 	}
 }

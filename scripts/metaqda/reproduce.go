@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/scripts/output"
+	"metaqda/scripts/files"
 	"metaqda/scripts/reproduce"
 )
 
@@ -35,7 +35,7 @@ func reproduceCommand() *cli.Command {
 			if err := noArguments(cmd); err != nil {
 				return err
 			}
-			c.Stdout, c.Progress, c.Versions = cmd.Root().Writer, output.Progress(cmd.Root().ErrWriter), versions()
+			c.Stdout, c.Progress, c.Versions = cmd.Root().Writer, files.Progress(cmd.Root().ErrWriter), versions()
 			return reproduce.Run(ctx, c)
 		},
 	}

@@ -6,8 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/scripts/output"
-	"metaqda/scripts/sorting"
+	"metaqda/scripts/files"
 )
 
 const enrolAbout = `Teaches a classifier the labelled embeddings of a data set, and writes it: a session that
@@ -16,7 +15,7 @@ The prior is that of the extractor that the .json beside the data names, where i
 of the page's own; for other numbers the prior for any vectors.`
 
 func enrolCommand() *cli.Command {
-	j, out := sorting.Defaults(), ""
+	j, out := defaultJob(), ""
 	return fileCommand(cli.Command{Name: "enrol", Usage: "teach a classifier labelled embeddings", Description: enrolAbout},
 		neededFile{&out, "out", "classifier file to write"},
 		[]neededFile{{&j.Examples, "examples", "data set of labelled examples"}},
@@ -56,7 +55,7 @@ func recogniseCommand() *cli.Command {
 }
 
 func tableCommand(together bool, c cli.Command) *cli.Command {
-	j, out := sorting.Defaults(), ""
+	j, out := defaultJob(), ""
 	j.Together = together
 	flags := []cli.Flag{
 		textFlag(&j.Classifier, "classifier", "classifier file, of enrol, the page or the npm package"),
@@ -73,7 +72,7 @@ func tableCommand(together bool, c cli.Command) *cli.Command {
 			if (j.Classifier == "") == (j.Examples == "") {
 				return nil, errors.New("give what was taught, by --classifier or by --examples")
 			}
-			j.Progress = output.Progress(c.Root().ErrWriter)
+			j.Progress = files.Progress(c.Root().ErrWriter)
 			return j.Table(ctx)
 		})
 }

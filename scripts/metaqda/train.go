@@ -15,8 +15,7 @@ import (
 	"metaqda/core/metatrain"
 	"metaqda/core/metatrain/recipe"
 	"metaqda/core/niw"
-	"metaqda/scripts/input"
-	"metaqda/scripts/output"
+	"metaqda/scripts/files"
 	"metaqda/scripts/training"
 )
 
@@ -146,7 +145,7 @@ func withPreset(args []string) (preset string, all []string, err error) {
 	if !strings.ContainsAny(file, "./") {
 		return file, args, nil
 	}
-	text, err := input.File(file, "preset file")
+	text, err := files.Read(file, "preset file")
 	if err != nil {
 		return preset, args, err
 	}
@@ -268,7 +267,7 @@ func (o *trainOptions) check() (err error) {
 		return errors.New("--folds-out takes --calibrate-on left-out")
 	}
 	if o.familiesFile != "" {
-		text, err := input.File(o.familiesFile, "families")
+		text, err := files.Read(o.familiesFile, "families")
 		if err != nil {
 			return err
 		}
@@ -286,7 +285,7 @@ func (o *trainOptions) check() (err error) {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	return output.CheckWritable(f.Out, f.Checkpoint, f.Log, f.Curve)
+	return files.CheckWritable(f.Out, f.Checkpoint, f.Log, f.Curve)
 }
 
 // load reads data sets; those that are among some others are not read again.

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"metaqda/core/oracle"
-	"metaqda/scripts/input"
+	"metaqda/scripts/files"
 )
 
 const verifyAbout = `Compare this build with oracle vectors, JSON files of one of three kinds that is
@@ -32,7 +32,7 @@ func verify(names []string, stdout io.Writer) error {
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	failed := false
 	for _, name := range names {
-		data, err := input.File(name, "oracle vectors")
+		data, err := files.Read(name, "oracle vectors")
 		if err != nil {
 			return err
 		}

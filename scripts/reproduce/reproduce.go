@@ -15,7 +15,7 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/experiment"
 	"metaqda/core/metatrain/recipe"
-	"metaqda/scripts/output"
+	"metaqda/scripts/files"
 	"metaqda/scripts/training"
 )
 
@@ -59,7 +59,7 @@ func Run(ctx context.Context, c Config) error {
 	if info, err := os.Stat(c.Data); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is no folder of data sets; check --data", c.Data)
 	}
-	if err := output.Folder(c.Out); err != nil {
+	if err := files.Folder(c.Out); err != nil {
 		return err
 	}
 	r := &reproduction{Config: c, ctx: ctx, sets: map[string]*dataset.Set{}}
@@ -85,7 +85,7 @@ func (r *reproduction) all() error {
 		}
 		r.say("%s%s\n", word, o.text)
 	}
-	return output.Write(filepath.Join(r.Out, "tables.md"), []byte(r.markdown.String()))
+	return files.Write(filepath.Join(r.Out, "tables.md"), []byte(r.markdown.String()))
 }
 
 func (r *reproduction) say(format string, args ...any) {
@@ -203,11 +203,11 @@ func (r *reproduction) eval(e evaluation) (*experiment.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := output.Folder(e.pictures); err != nil {
+	if err := files.Folder(e.pictures); err != nil {
 		return nil, err
 	}
 	report := part.Report()
-	return report, output.Report(report, r.file(e.name+".json"), "", e.pictures)
+	return report, files.Report(report, r.file(e.name+".json"), "", e.pictures)
 }
 
 // domains are the data sets of an evaluation with its priors.
@@ -236,7 +236,7 @@ func (r *reproduction) domains(e *evaluation) ([]experiment.Domain, error) {
 func readPrior(path string) (*experiment.Prior, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read (%v); delete it, and it is learned again", path, output.Reason(err))
+		return nil, fmt.Errorf("%s cannot be read (%v); delete it, and it is learned again", path, files.Reason(err))
 	}
 	return experiment.DecodePrior(path, data)
 }

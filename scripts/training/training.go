@@ -15,7 +15,7 @@ import (
 	"metaqda/core/dataset"
 	"metaqda/core/metatrain/recipe"
 	"metaqda/core/model"
-	"metaqda/scripts/output"
+	"metaqda/scripts/files"
 	"metaqda/scripts/tables"
 )
 
@@ -122,14 +122,14 @@ func (t *training) checkpoint() error {
 	if err := t.writeLog(); err != nil {
 		return err
 	}
-	return output.Write(t.files.Checkpoint, t.Trainer.State())
+	return files.Write(t.files.Checkpoint, t.Trainer.State())
 }
 
 func (t *training) writeLog() error {
 	if t.files.Log == "" {
 		return nil
 	}
-	return output.Write(t.files.Log, t.log.Bytes())
+	return files.Write(t.files.Log, t.log.Bytes())
 }
 
 // interrupted saves a run that was interrupted; other errors it returns.
@@ -159,14 +159,14 @@ func (t *training) finish(prior *model.Prior) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := output.Write(t.files.Curve, picture); err != nil {
+		if err := files.Write(t.files.Curve, picture); err != nil {
 			return "", err
 		}
 	}
 	if err := t.writeLog(); err != nil {
 		return "", err
 	}
-	if err := output.Write(t.files.Out, data); err != nil {
+	if err := files.Write(t.files.Out, data); err != nil {
 		return "", err
 	}
 	os.Remove(t.files.Checkpoint) // it has served; a leftover would do no harm
@@ -180,7 +180,7 @@ func (t *training) finish(prior *model.Prior) (string, error) {
 // writeFolds writes the prior of each fold once for each set that it was learned
 // without.
 func (t *training) writeFolds(prior *model.Prior) error {
-	if err := output.Folder(t.files.Folds); err != nil {
+	if err := files.Folder(t.files.Folds); err != nil {
 		return err
 	}
 	folds, err := t.Folds(prior)
@@ -193,7 +193,7 @@ func (t *training) writeFolds(prior *model.Prior) error {
 			return err
 		}
 		for _, set := range f.Held {
-			if err := output.Write(filepath.Join(t.files.Folds, "without-"+set+".safetensors"), data); err != nil {
+			if err := files.Write(filepath.Join(t.files.Folds, "without-"+set+".safetensors"), data); err != nil {
 				return err
 			}
 		}

@@ -1,17 +1,20 @@
-// Package output writes what the commands make: each file complete or not at all,
-// and what cannot be written is said before the work and not after it. It shows how
-// far they are. What the
-// files hold is the business of core/experiment, core/model and scripts/tables.
-package output
+// Package files reads and writes those of the commands: what cannot be read is said with the
+// remedy, each file is written complete or not at all, and what cannot be written is said
+// before the work and not after it. It shows how far they are. Data sets are read by
+// core/dataset; what else the files hold is the business of core/experiment, core/model and
+// scripts/tables.
+package files
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"metaqda/core/dataset"
 	"metaqda/core/experiment"
 	"metaqda/scripts/tables"
 )
@@ -112,4 +115,43 @@ func Report(r *experiment.Report, json, markdown, pictures string) error {
 		return err
 	}
 	return Write(json, text)
+}
+
+// Progress returns a function that shows how far the work is, or nil when
+// nobody looks: stderr is no terminal.
+func Progress(stderr io.Writer) func(what string, done, total int) {
+	f, ok := stderr.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return func(what string, done, total int) {
+		if done == total {
+			fmt.Fprintf(f, "\r\x1b[K")
+			return
+		}
+		if step := max(total/100, 1); done%step == 0 {
+			fmt.Fprintf(f, "\r%s: %d of %d\x1b[K", what, done, total)
+		}
+	}
+}
+
+// Read reads a file; what says in messages what it is.
+func Read(path, what string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &dataset.FileError{File: path, Row: -1, Problem: "cannot be read (" + Reason(err) + ")", Remedy: "check the path of the " + what, Err: err}
+	}
+	return data, nil
+}
+
+// Prior reads a prior file.
+func Prior(path string) (*experiment.Prior, error) {
+	data, err := Read(path, "prior")
+	if err != nil {
+		return nil, err
+	}
+	return experiment.DecodePrior(path, data)
 }

@@ -1,7 +1,4 @@
-// Package sorting teaches a classifier what a data set holds, and answers for every
-// picture of another file what it probably is, as a table: scripts/embed makes both files
-// from folders. The classifier is that of metaqda/core.
-package sorting
+package main
 
 import (
 	"bytes"
@@ -13,35 +10,36 @@ import (
 	"strconv"
 	"strings"
 
-	metaqda "metaqda/core"
+	core "metaqda/core"
 	"metaqda/core/dataset"
 	"metaqda/core/qda"
-	"metaqda/scripts/input"
+	"metaqda/scripts/files"
 	"metaqda/web/prior"
 )
 
 // None is the answer for a picture that is of none of the classes.
 const None = "none of these"
 
-// Job names the files of a run and how to judge.
-type Job struct {
+// job teaches a classifier what a data set holds, and answers for every picture of another
+// file what it probably is: scripts/embed makes both files from folders.
+type job struct {
 	Classifier string  // what was taught before: a session of the page, of npm or of Enrol
 	Examples   string  // or else a data set whose labels are taught
 	Data       string  // embeddings to be sorted
 	Prior      string  // prior file; empty for what the classifier names, or for that of the extractor
-	Together   bool    // pictures tell of each other, see [metaqda.Classifier.Classify]
+	Together   bool    // pictures tell of each other, see [core.Classifier.Classify]
 	NonePrior  float64 // probability of none of the classes beforehand; below zero for the classifier's own, .2 for examples
 
 	// Progress, if not nil, is called now and then.
 	Progress func(what string, done, total int)
 }
 
-// Defaults returns a job without files.
-func Defaults() Job { return Job{Together: true, NonePrior: -1} }
+// defaultJob returns a job without files.
+func defaultJob() job { return job{Together: true, NonePrior: -1} }
 
 // Enrol returns a classifier that was taught the examples. Errors name the file, the row
 // where there is one, and the remedy.
-func (j *Job) Enrol() (*metaqda.Classifier, error) {
+func (j *job) Enrol() (*core.Classifier, error) {
 	set, err := dataset.Load(j.Examples)
 	if err != nil {
 		return nil, err
@@ -50,11 +48,11 @@ func (j *Job) Enrol() (*metaqda.Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := metaqda.Settings{NonePrior: 0.2}
+	s := core.Settings{NonePrior: 0.2}
 	if j.NonePrior >= 0 {
 		s.NonePrior = j.NonePrior
 	}
-	c, err := metaqda.New(s, p)
+	c, err := core.New(s, p)
 	if err != nil {
 		return nil, fmt.Errorf("--none-prior: %w", err)
 	}
@@ -63,7 +61,7 @@ func (j *Job) Enrol() (*metaqda.Classifier, error) {
 		return nil, wrongLength(set.File(), set.Dim, p.Dim())
 	}
 	if set.Extractor != "" {
-		if err := c.Identify(metaqda.Extractor{ID: set.Extractor, SHA256: set.ExtractorSHA256}); err != nil {
+		if err := c.Identify(core.Extractor{ID: set.Extractor, SHA256: set.ExtractorSHA256}); err != nil {
 			return nil, fmt.Errorf("%s: %w", set.File(), err)
 		}
 	}
@@ -82,15 +80,15 @@ func (j *Job) Enrol() (*metaqda.Classifier, error) {
 }
 
 // prior returns the prior of the file, or else that of the extractor, nil for the default.
-func (j *Job) prior(extractor string) (*metaqda.Prior, error) {
+func (j *job) prior(extractor string) (*core.Prior, error) {
 	if j.Prior == "" {
 		return prior.Of(extractor)
 	}
-	file, err := input.File(j.Prior, "prior")
+	file, err := files.Read(j.Prior, "prior")
 	if err != nil {
 		return nil, err
 	}
-	p, err := metaqda.DecodePrior(file)
+	p, err := core.DecodePrior(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", j.Prior, err)
 	}
@@ -98,21 +96,21 @@ func (j *Job) prior(extractor string) (*metaqda.Prior, error) {
 }
 
 // Open returns what was taught before.
-func (j *Job) Open() (*metaqda.Classifier, error) {
+func (j *job) Open() (*core.Classifier, error) {
 	if j.Classifier == "" {
 		return j.Enrol()
 	}
-	file, err := input.File(j.Classifier, "classifier")
+	file, err := files.Read(j.Classifier, "classifier")
 	if err != nil {
 		return nil, err
 	}
-	var c *metaqda.Classifier
+	var c *core.Classifier
 	if j.Prior != "" {
 		p, err := j.prior("")
 		if err != nil {
 			return nil, err
 		}
-		c, err = metaqda.OpenUnder(file, p)
+		c, err = core.OpenUnder(file, p)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", j.Classifier, err)
 		}
@@ -121,8 +119,8 @@ func (j *Job) Open() (*metaqda.Classifier, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, err = metaqda.Open(file, shipped...)
-		if err != nil && metaqda.Code(err) == "prior" {
+		c, err = core.Open(file, shipped...)
+		if err != nil && core.Code(err) == "prior" {
 			err = fmt.Errorf("%w; give it by --prior", err)
 		}
 		if err != nil {
@@ -130,7 +128,7 @@ func (j *Job) Open() (*metaqda.Classifier, error) {
 		}
 	}
 	if j.NonePrior >= 0 {
-		if err := c.Configure(metaqda.Settings{NonePrior: j.NonePrior}); err != nil {
+		if err := c.Configure(core.Settings{NonePrior: j.NonePrior}); err != nil {
 			return nil, fmt.Errorf("--none-prior: %w", err)
 		}
 	}
@@ -138,7 +136,7 @@ func (j *Job) Open() (*metaqda.Classifier, error) {
 }
 
 // Table reads the files, judges the pictures and returns the table, as CSV.
-func (j *Job) Table(ctx context.Context) ([]byte, error) {
+func (j *job) Table(ctx context.Context) ([]byte, error) {
 	c, err := j.Open()
 	if err != nil {
 		return nil, err
@@ -148,7 +146,7 @@ func (j *Job) Table(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if rows.Extractor != "" {
-		if err := c.Identify(metaqda.Extractor{ID: rows.Extractor}); err != nil {
+		if err := c.Identify(core.Extractor{ID: rows.Extractor}); err != nil {
 			return nil, fmt.Errorf("%s: %w", rows.File(), err)
 		}
 	}
@@ -177,7 +175,7 @@ func cannotBeUsed(file string, row int, err error) error {
 }
 
 // judge returns the answers for all rows.
-func (j *Job) judge(ctx context.Context, c *metaqda.Classifier, rows *dataset.Rows) ([]metaqda.Answer, error) {
+func (j *job) judge(ctx context.Context, c *core.Classifier, rows *dataset.Rows) ([]core.Answer, error) {
 	progress := func(done, total int) {
 		if j.Progress != nil {
 			j.Progress("sort", done, total)
@@ -200,7 +198,7 @@ func (j *Job) judge(ctx context.Context, c *metaqda.Classifier, rows *dataset.Ro
 		}
 		return a, err
 	}
-	answers := make([]metaqda.Answer, n)
+	answers := make([]core.Answer, n)
 	for i, v := range vectors {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -210,7 +208,7 @@ func (j *Job) judge(ctx context.Context, c *metaqda.Classifier, rows *dataset.Ro
 		if err != nil {
 			return nil, cannotBeUsed(rows.File(), i, err)
 		}
-		answers[i] = metaqda.Answer{Probabilities: p, None: none}
+		answers[i] = core.Answer{Probabilities: p, None: none}
 		progress(i+1, n)
 	}
 	return answers, nil
@@ -218,7 +216,7 @@ func (j *Job) judge(ctx context.Context, c *metaqda.Classifier, rows *dataset.Ro
 
 // encode returns the table as CSV: a heading, then every picture in the order of the
 // rows. The answer is that of [qda.Decide].
-func encode(labels []string, answers []metaqda.Answer, files []string) ([]byte, error) {
+func encode(labels []string, answers []core.Answer, files []string) ([]byte, error) {
 	labels = slices.Clone(labels)
 	for j, label := range labels {
 		labels[j] = noFormula(label)

@@ -1,4 +1,4 @@
-package sorting
+package main
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -17,12 +16,12 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"metaqda/core"
+	core "metaqda/core"
 	"metaqda/core/dataset"
 	"metaqda/core/model"
 	"metaqda/core/qda"
 	"metaqda/core/test"
-	"metaqda/scripts/input"
+	"metaqda/scripts/files"
 )
 
 const (
@@ -34,9 +33,9 @@ const (
 // from other classes, are to be sorted.
 const known, strangers = 8, 4
 
-// job writes small real embeddings as the two files of a job, and returns with it
+// newJob writes small real embeddings as the two files of a job, and returns with it
 // what each row to be sorted is.
-func job(t *testing.T) (j Job, truth []string) {
+func newJob(t *testing.T) (j job, truth []string) {
 	t.Helper()
 	set := test.Must(dataset.Load(emoji + ".npz"))(t)
 	dir := t.TempDir()
@@ -62,17 +61,12 @@ func job(t *testing.T) (j Job, truth []string) {
 	for i, line := range taught {
 		fmt.Fprintln(&b, strings.ReplaceAll(line, " ", ",")+","+labels[i])
 	}
-	write(t, file("taught.csv"), b.String())
-	write(t, file("asked.npy"), npy(t, asked, set.Dim))
-	write(t, file("asked.json"), `{"files":[`+strings.Join(files, ",")+`]}`)
-	j = Defaults()
+	save(t, file("taught.csv"), []byte(b.String()))
+	save(t, file("asked.npy"), []byte(npy(t, asked, set.Dim)))
+	save(t, file("asked.json"), []byte(`{"files":[`+strings.Join(files, ",")+`]}`))
+	j = defaultJob()
 	j.Examples, j.Data, j.Prior, j.NonePrior = file("taught.csv"), file("asked.npy"), shipped, 0.2
 	return j, truth
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	test.OK(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 // npy encodes rows of numbers as an array of 64 bits.
@@ -92,8 +86,8 @@ func npy(t *testing.T, rows []string, dim int) string {
 	return b.String()
 }
 
-// run returns the table.
-func run(t *testing.T, j Job) [][]string {
+// tableOf returns the table.
+func tableOf(t *testing.T, j job) [][]string {
 	t.Helper()
 	text := test.Must(j.Table(t.Context()))(t)
 	return test.Must(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
@@ -101,14 +95,14 @@ func run(t *testing.T, j Job) [][]string {
 
 // The table says of every row what the classifier does, in words and in numbers, and
 // that is mostly right.
-func TestTable(t *testing.T) {
-	j, truth := job(t)
+func TestTheTableSaysWhatTheClassifierDoes(t *testing.T) {
+	j, truth := newJob(t)
 	right := map[bool]int{}
 	aside := map[bool][]string{} // those that are none of the classes
 	for _, together := range []bool{false, true} {
 		j.Together = together
 		want := answers(t, j)
-		table := run(t, j)
+		table := tableOf(t, j)
 		head, table := table[0], table[1:]
 		test.StopIf(t, strings.Join(head[:3], " ") != "row file answer" || head[len(head)-1] != None || len(head) != 3+known+1 || len(table) != len(truth), "together %v: %d rows under %v", together, len(table), head)
 		for i, line := range table {
@@ -144,22 +138,22 @@ func TestTable(t *testing.T) {
 // A prior that nothing was learned for is right far more often than chance; one that
 // says nothing of sessions is refused.
 func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
-	j, truth := job(t)
-	p := test.Must(metaqda.DefaultFile(1280))(t)
+	j, truth := newJob(t)
+	p := test.Must(core.DefaultFile(1280))(t)
 	j.NonePrior = 0 // what counts is which class
 	bare := *p
 	bare.Session = model.Session{}
 	for _, prior := range []*model.Prior{p, &bare} {
 		file := test.Must(model.EncodePrior(prior))(t)
 		j.Prior = filepath.Join(t.TempDir(), "prior")
-		write(t, j.Prior, string(file))
+		save(t, j.Prior, file)
 		if prior == &bare {
 			_, err := j.Table(t.Context())
 			test.FailIf(t, err == nil || !strings.Contains(err.Error(), "covariance of each class"), "without a session model: %v", err)
 			continue
 		}
 		right, answers := 0, map[string]bool{}
-		for i, line := range run(t, j)[1:] {
+		for i, line := range tableOf(t, j)[1:] {
 			answers[line[2]] = true
 			if line[2] == truth[i] {
 				right++
@@ -171,7 +165,7 @@ func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 
 func TestNoNameIsAFormulaInASpreadsheet(t *testing.T) {
 	for _, name := range []string{"=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"} {
-		text, err := encode([]string{name}, []metaqda.Answer{{Probabilities: []float64{1}}}, []string{name})
+		text, err := encode([]string{name}, []core.Answer{{Probabilities: []float64{1}}}, []string{name})
 		test.OK(t, err)
 		table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 		want := "'" + name
@@ -186,9 +180,9 @@ func parse(t *testing.T, text string) float64 {
 }
 
 // answers asks the classifier itself.
-func answers(t *testing.T, j Job) *qda.Answers {
+func answers(t *testing.T, j job) *qda.Answers {
 	t.Helper()
-	prior, err := input.Prior(j.Prior)
+	prior, err := files.Prior(j.Prior)
 	test.OK(t, err)
 	taught := test.Must(dataset.Load(j.Examples))(t)
 	rows := test.Must(dataset.LoadRows(j.Data))(t)
@@ -217,25 +211,25 @@ func answers(t *testing.T, j Job) *qda.Answers {
 
 func TestWhatCannotBeSorted(t *testing.T) {
 	narrow := filepath.Join(t.TempDir(), "narrow.npy")
-	write(t, narrow, npy(t, []string{"1 2 3"}, 3))
+	save(t, narrow, []byte(npy(t, []string{"1 2 3"}, 3)))
 	zero := filepath.Join(t.TempDir(), "zero.npy")
-	write(t, zero, npy(t, []string{strings.Repeat("1 ", 1280), strings.Repeat("nan ", 1280)}, 1280))
+	save(t, zero, []byte(npy(t, []string{strings.Repeat("1 ", 1280), strings.Repeat("nan ", 1280)}, 1280)))
 	for name, c := range map[string]struct {
-		spoil func(j *Job)
+		spoil func(j *job)
 		say   string
 	}{
-		"no such data":    {func(j *Job) { j.Data = "gone.npz" }, "gone.npz does not exist"},
-		"no such prior":   {func(j *Job) { j.Prior = "gone.safetensors" }, "check the path of the prior"},
-		"other dimension": {func(j *Job) { j.Data = narrow }, "narrow.npy has 3 numbers in a row but 1280 are wanted"},
-		"no number":       {func(j *Job) { j.Data = zero }, "zero.npy, row 1: column 0 is NaN"},
-		"examples too":    {func(j *Job) { j.Examples = "../../testdata/dataset/float32.npz" }, "float32.npz has 5 numbers in a row"},
-		"too probable":    {func(j *Job) { j.NonePrior = 1 }, "--none-prior: prior probability of none of these"},
-		"other extractor": {func(j *Job) {
+		"no such data":    {func(j *job) { j.Data = "gone.npz" }, "gone.npz does not exist"},
+		"no such prior":   {func(j *job) { j.Prior = "gone.safetensors" }, "check the path of the prior"},
+		"other dimension": {func(j *job) { j.Data = narrow }, "narrow.npy has 3 numbers in a row but 1280 are wanted"},
+		"no number":       {func(j *job) { j.Data = zero }, "zero.npy, row 1: column 0 is NaN"},
+		"examples too":    {func(j *job) { j.Examples = "../../testdata/dataset/float32.npz" }, "float32.npz has 5 numbers in a row"},
+		"too probable":    {func(j *job) { j.NonePrior = 1 }, "--none-prior: prior probability of none of these"},
+		"other extractor": {func(j *job) {
 			j.Examples = emoji + ".npz"
-			write(t, strings.Replace(j.Data, "npy", "json", 1), `{"extractor":"another"}`)
+			save(t, strings.Replace(j.Data, "npy", "json", 1), []byte(`{"extractor":"another"}`))
 		}, "not of \"another\""},
 	} {
-		j, _ := job(t)
+		j, _ := newJob(t)
 		c.spoil(&j)
 		table, err := j.Table(t.Context())
 		test.FailIf(t, err == nil || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "\n"), "%s: %v, want %q", name, err, c.say)
@@ -246,17 +240,17 @@ func TestWhatCannotBeSorted(t *testing.T) {
 // A session answers as the examples that it was taught, under the shipped prior that it
 // names, without a file of it.
 func TestASessionAnswersAsItsExamples(t *testing.T) {
-	j, _ := job(t)
-	want := run(t, j)
+	j, _ := newJob(t)
+	want := tableOf(t, j)
 	c := test.Must(j.Enrol())(t)
 	file := test.Must(c.Save())(t)
-	saved := Defaults()
+	saved := defaultJob()
 	saved.Classifier, saved.Data = filepath.Join(t.TempDir(), "session"), j.Data
-	write(t, saved.Classifier, string(file))
-	got := run(t, saved)
+	save(t, saved.Classifier, file)
+	got := tableOf(t, saved)
 	test.FailIf(t, !reflect.DeepEqual(got, want), "the session answers otherwise")
 	saved.NonePrior = 0
-	test.FailIf(t, reflect.DeepEqual(run(t, saved), want), "--none-prior changes nothing")
+	test.FailIf(t, reflect.DeepEqual(tableOf(t, saved), want), "--none-prior changes nothing")
 	saved.Classifier = "gone"
 	_, err := saved.Table(t.Context())
 	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "check the path of the classifier"), "no session: %v", err)
@@ -264,7 +258,7 @@ func TestASessionAnswersAsItsExamples(t *testing.T) {
 
 func TestSortingStops(t *testing.T) {
 	for _, together := range []bool{true, false} {
-		j, _ := job(t)
+		j, _ := newJob(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		j.Together, j.Progress = together, func(string, int, int) { cancel() }
 		table, err := j.Table(ctx)
