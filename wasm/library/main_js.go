@@ -247,10 +247,21 @@ func reply(s string, err error) (int32, error) {
 	return int32(len(s)), err
 }
 
+// labelIn answers the label of the class that has a name, or one that people take for the
+// same, or else the name as a new class would have it.
+func labelIn(c *metaqda.Classifier, name string) (string, error) {
+	label, err := metaqda.CleanLabel(name)
+	if i := slices.IndexFunc(c.Labels(), func(l string) bool { return metaqda.SameLabel(l, label) }); i >= 0 {
+		return c.Labels()[i], err
+	}
+	return label, err
+}
+
 // Change does to a classifier what the room's texts of n and m bytes say, by a number:
 // removes the example n, adds, removes or renames the class n, moves the example n to the
-// class m, merges the class n into m, begins and ends a step, undoes and redoes. It replies
-// the id of what was added, or the name of what was undone or redone, empty for nothing.
+// class m, merges the class n into m, begins and ends a step, undoes and redoes; 10 changes
+// nothing and replies the label n as it is kept. It replies the id of what was added, or the
+// name of what was undone or redone, empty for nothing.
 //
 //go:wasmexport mq_change
 func Change(h, what, n, m int32) int32 {
@@ -276,6 +287,8 @@ func Change(h, what, n, m int32) int32 {
 			return step(c.Undo())
 		case 9:
 			return step(c.Redo())
+		case 10:
+			return reply(labelIn(c, a))
 		}
 		return 0, nil
 	})

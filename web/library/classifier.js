@@ -335,9 +335,15 @@ export class Classifier {
   /** How many examples each class has. @returns {Record<string, number>} */
   get counts() { return record(this.#described().labels, (i) => this.#described().examples[i].length); }
 
+  /** A label as it is kept: of the class that has it, or one that people take for the same, or else of a new class. @param {string} label @returns {string} */
+  label(label) {
+    const [n] = this.#engine.write(null, text(label, 'label'));
+    return this.#text(this.#call('mq_change', LABEL, n, 0));
+  }
+
   /** Ids of a class's examples. @param {string} label @returns {string[]} */
   examples(label) {
-    const i = this.#described().labels.indexOf(label);
+    const i = this.#described().labels.indexOf(this.label(label));
     return i < 0 ? [] : [...this.#described().examples[i]];
   }
 
@@ -396,4 +402,4 @@ export class Classifier {
 }
 
 // What mq_change does.
-const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, BEGIN, END, UNDO, REDO] = Array(10).keys();
+const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, BEGIN, END, UNDO, REDO, LABEL] = Array(11).keys();

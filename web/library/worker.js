@@ -88,7 +88,7 @@ function plain({ extractor, ...options }) {
 }
 
 /** Methods that are asked of the worker as they are. */
-const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'leaveOneOut', 'examples', 'configure', 'save', 'export', 'dispose'];
+const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'leaveOneOut', 'label', 'examples', 'configure', 'save', 'export', 'dispose'];
 /** Those that take an input, or many, and how many arguments there are before the options. @type {Record<string, number>} */
 const OF_ONE = { addExample: 2, predict: 1 };
 /** @type {Record<string, number>} */

@@ -16,6 +16,7 @@ import { pictures } from './kinds/pictures/index.js';
 import { sounds } from './kinds/sounds/index.js';
 import { Thumbnails } from './kit/thumbnails.js';
 import { Changes } from './teach/changes.js';
+import { knowClassesBy } from './teach/correct.js';
 import { LargerView } from './teach/larger.js';
 import { LoadProgress, megabytes } from './kit/loading.js';
 import { workOffline } from '../offline/index.js';
@@ -195,6 +196,7 @@ function judgedBy({ sessionId, nonePrior, prior }, classes) {
  */
 async function build(engine, reader) {
   const { kinds } = reader;
+  knowClassesBy(async (name) => (await engine.label(name)).class);
   const choice = new KindChoice({ kinds, choose: (id) => reader.useKind(id), words: () => /** @type {Promise<any>} */ (reader.now), addClass: (name) => engine.addClass(name) });
   reader.onKind = () => {
     choice.show();

@@ -205,10 +205,16 @@ export class StoredClassifier {
   /** @returns {Promise<{nonePrior: number}>} */
   get settings() { return this.#state().then(({ nonePrior }) => ({ nonePrior })); }
 
+  /** @param {string} label @returns {Promise<string>} */
+  async label(label) { return (await this.#known(label)).name; }
+
   /** @param {string} label @returns {Promise<string[]>} */
-  async examples(label) {
-    const { class: id } = await this.#engine.label(label);
-    return (await this.#engine.state()).classes.find((one) => one.id === id)?.examples.map((x) => x.id) ?? [];
+  async examples(label) { return (await this.#known(label)).examples.map(({ id }) => id); }
+
+  /** The class of a label, or what there is of a new one. @param {string} label */
+  async #known(label) {
+    const { name, class: id } = await this.#engine.label(label);
+    return (await this.#engine.state()).classes.find((one) => one.id === id) ?? { name, examples: [] };
   }
 
   /** @param {{nonePrior?: number}} changes @returns {Promise<void>} */

@@ -7,6 +7,7 @@ import { Kinds } from '../../ui/kinds/index.js';
 import { cameraError } from '../../ui/kinds/pictures/camera.js';
 import { pictures } from '../../ui/kinds/pictures/index.js';
 import { Recogniser } from '../../ui/recognise/recognise.js';
+import { knowClassesBy } from '../../ui/teach/correct.js';
 import { compose } from './compose.js';
 import { Meters } from './meters.js';
 
@@ -63,7 +64,11 @@ export function buildRecogniser({ classifier, extractor, about, onTaught }) {
     if (!classifier.counts[label] && !about.classes.includes(label)) classifier.removeClass(label);
     return label;
   };
-  const labelOf = (/** @type {Target} */ target) => ('id' in target ? target.id : target.name.normalize('NFC'));
+  const labelOf = (/** @type {Target} */ target) => ('id' in target ? target.id : classifier.label(target.name));
+  knowClassesBy(async (name) => { // whose ids are their labels
+    const label = classifier.label(name);
+    return classifier.labels.includes(label) ? label : '';
+  });
 
   const recogniser = new Recogniser({
     kinds: new Kinds({ pictures: pictures(async () => extractor) }, 'pictures'), teachable: about.learn, refusal,

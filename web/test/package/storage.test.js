@@ -141,6 +141,7 @@ test('the classifier of a storage and that of a worker are that of the main entr
       suggest: (c) => c.suggest([vector(3, 0), { k: 3, i: 1 }, vector(4, 0)], { count: 2 }), stopped: (c) => c.classify([vector(0, 9)], { signal }).catch((error) => error.message),
       into: async (c) => { const dst = new Float64Array(2); return [await c.predictInto(dst, vector(1, 9)), ...dst]; },
       leaveOneOut: async (c) => (await c.leaveOneOut()).map(({ label, prediction }) => [label, prediction]),
+      label: async (c) => [await c.label(' CUP'), await c.label('Cafe\\u0301s'), (await c.examples('CUP')).length], 'no label': (c) => c.label(' '),
       rename: (c) => c.renameClass('cup', 'mug'), 'merge classes': (c) => c.mergeClasses('nothing', 'mug'), undo: (c) => c.undo(), redo: (c) => c.redo(), 'redo again': (c) => c.redo(),
       move: async (c) => c.moveExample((await c.examples('mug'))[0], 'Caf\\u00e9'), remove: async (c) => c.removeExample((await c.examples('mug'))[0]), unknown: (c) => c.removeExample('none'),
       'add class': (c) => c.addClass('fork'), 'remove class': (c) => c.removeClass('fork'), configure: (c) => c.configure({ nonePrior: 0.1 }), export: async (c) => [...await c.export()].length,

@@ -203,7 +203,8 @@ export class ClassList {
     }
     const { signal } = this.#folders;
     complain(byId('add-class-error', HTMLElement), '');
-    const met = [...classes.keys()].filter((name) => this.#known(name));
+    const met = [];
+    for (const name of classes.keys()) if ('id' in await this.#target(name)) met.push(name);
     if (met.length && !await this.#mayMeet(met)) return;
     await this.line.wait(() => this.changes.step(() => this.#teachFolders(classes, rest.length, signal)));
   }
@@ -218,7 +219,7 @@ export class ClassList {
     say(`Teaching ${counted(all, one)} of ${counted(classes.size, 'folder')} …`);
     for (const [name, some] of cancelled ? [] : classes) {
       try {
-        const result = await (await this.#cardFor(this.#known(name) ?? { name })).addFiles(some, new Line());
+        const result = await (await this.#cardFor(await this.#target(name))).addFiles(some, new Line());
         pictures += result?.done ?? 0;
         cancelled = signal.aborted || (result?.cancelled ?? false);
       } catch (reason) {
@@ -249,9 +250,10 @@ export class ClassList {
     });
   }
 
-  /** The class that has a name. @param {string} name */
-  #known(name) {
-    return this.model.all.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  /** The class that has a name, or a new one. @param {string} name @returns {Promise<import('./correct.js').Target>} */
+  async #target(name) {
+    const { class: id } = await this.engine.label(name).catch(() => ({ class: '' })); // what cannot be one is refused when it is added
+    return id ? { id } : { name };
   }
 
   /** Stops what waits to be taught: it was meant for the session that was open. */

@@ -12,6 +12,12 @@ export const NONE = 'none-of-these';
 /** So many classes have their button at once; the others come with "More". */
 const AT_ONCE = 12;
 
+/** The id of the class that a name would be, as the engine says; empty for none. @type {(name: string) => Promise<string>} */
+let classOf = async () => '';
+
+/** @param {typeof classOf} rule of the page, for all bars */
+export const knowClassesBy = (rule) => { classOf = rule; };
+
 let bars = 0;
 
 /** A row of buttons that say what something is. */
@@ -108,8 +114,7 @@ export class CorrectBar {
       this.field?.focus();
       return;
     }
-    const known = this.#classes.find((one) => one.name.toLowerCase() === name.toLowerCase());
-    void this.#choose(known ? { id: known.id } : { name });
+    void this.#choose({ name });
   };
 
   /** A press while the one before is at work is part of it: people press twice. @param {Target} target */
@@ -119,7 +124,8 @@ export class CorrectBar {
     const typed = this.element.querySelector('form')?.contains(document.activeElement);
     try {
       this.#error = '';
-      await this.onChoose(target);
+      const id = 'name' in target && await classOf(target.name);
+      await this.onChoose(id ? { id } : target);
       this.reset();
       if (typed) this.#focusNew();
     } catch (error) {
