@@ -19,7 +19,7 @@ import { Complaint } from './complaint.mjs';
  */
 export async function listPictures(folder) {
   const classes = (await entries(folder)).filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
-  if (classes.length === 0) throw new Complaint(`'${folder}' has no subfolders; put the pictures of each class into one of its own.`);
+  if (classes.length === 0) throw new Complaint(`'${folder}' has no subfolders; put the pictures of each class into one of its own, or say --unlabelled for pictures to be sorted.`);
   /** @type {Picture[]} */
   const pictures = [];
   let [group, grouped] = [0, false];

@@ -281,6 +281,13 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	test.FailIf(t, status != 2 || !strings.Contains(stderr, "is a folder"), "status %d, %q", status, stderr)
 }
 
+// As the README has it: whatever lies at the top of testdata is oracle vectors.
+func TestVerifyTakesAllVectors(t *testing.T) {
+	files := test.Must(filepath.Glob("../../testdata/*.json"))(t)
+	out := mustRun(t, append([]string{"verify"}, files...)...)
+	test.FailIf(t, len(files) < 3 || strings.Count(out, " vectors") != len(files), "%d files:\n%s", len(files), out)
+}
+
 func TestHelp(t *testing.T) {
 	if out := mustRun(t, "help"); !strings.Contains(out, "eval") || !strings.Contains(out, "merge") {
 		t.Errorf("help lists no commands:\n%s", out)

@@ -20,7 +20,7 @@ import { soundOf } from '../../extractors/sounds.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const shared = path.join(root, '../shared');
-const oracle = JSON.parse(await readFile(path.join(root, 'testdata/sounds.json'), 'utf8'));
+const oracle = JSON.parse(await readFile(path.join(root, 'testdata/extractor/sounds.json'), 'utf8'));
 const signal = Float32Array.from({ length: 24_000 }, (_, i) => {
   const t = i / 16_000;
   return 0.2 * Math.sin(2 * Math.PI * (200 * t + 300 * t * t)) * (0.5 + 0.5 * Math.sin(6 * Math.PI * t)) + 0.05 * Math.sin(3000 * Math.PI * t);
