@@ -55,7 +55,7 @@ test('when live view ends the answer stays beside the frame that it is about', L
   await page.getByRole('button', { name: 'Live camera' }).click();
   await page.locator('#query-picture').waitFor({ state: 'hidden' });
   await page.getByRole('meter').first().waitFor();
-  await page.waitForTimeout(600);
+  await status(page, / %/); // told when it has stayed for two frames
   await page.getByRole('button', { name: 'Live camera' }).click();
   await status(page, /The camera is off\.$/);
   await page.getByRole('img', { name: 'Picture being recognised: the last picture of the camera' }).waitFor();

@@ -108,26 +108,19 @@ test('what is shown as taught is the picture, small', () => visit({}, async ({ p
   assert.equal(Math.max(...size), 192, 'a small picture is kept as it is');
 }));
 
-// In a tab that nobody sees browsers let timers run, frames be drawn and canvases of the page be encoded once a second.
-test('a tab behind another adds more than one picture a second', () => visit({}, async ({ page }) => {
+// In a tab that nobody sees browsers let timers run, frames be drawn and canvases of the page be encoded once a second,
+// or later: here not at all.
+test('a tab behind another adds pictures without a timer, a frame or a canvas of its own', () => visit({}, async ({ page }) => {
   await addClass(page, 'Cat');
   const files = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'].flatMap((style) => ['cat', 'rocket', 'banana', 'umbrella'].map((concept) => sample(style, concept)));
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files.slice(0, 1)); // so that all is warm
   await card(page, 'Cat').getByText('1 picture').waitFor();
   await page.evaluate(() => {
-    const { setTimeout: later } = globalThis;
-    const scope = /** @type {any} */ (globalThis);
-    scope.setTimeout = (/** @type {() => void} */ work, milliseconds = 0, /** @type {unknown[]} */ ...args) => later(work, Math.max(1000, milliseconds), ...args);
-    scope.requestAnimationFrame = scope.requestIdleCallback = (/** @type {(time: number) => void} */ work) => later(() => work(performance.now()), 1000);
-    const { toBlob } = HTMLCanvasElement.prototype;
-    HTMLCanvasElement.prototype.toBlob = function (...args) { later(() => toBlob.apply(this, args), 1000); };
-    const { convertToBlob } = OffscreenCanvas.prototype;
-    OffscreenCanvas.prototype.convertToBlob = function (...args) { return new Promise((resolve) => { later(() => resolve(convertToBlob.apply(this, args)), 1000); }); };
+    const never = () => 0;
+    Object.assign(globalThis, { setTimeout: never, requestAnimationFrame: never, requestIdleCallback: never });
+    HTMLCanvasElement.prototype.toBlob = never;
+    OffscreenCanvas.prototype.convertToBlob = () => new Promise(never);
   });
-  const begun = performance.now();
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files.slice(1));
   await card(page, 'Cat').getByText(`${files.length} pictures`).waitFor();
-  const seconds = (performance.now() - begun) / 1000;
-  console.log(`# ${files.length - 1} pictures behind another tab: ${seconds.toFixed(1)} s`);
-  assert.ok(seconds < files.length - 1, `${seconds} s for ${files.length - 1} pictures`);
 }));
