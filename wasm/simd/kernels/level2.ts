@@ -1,76 +1,76 @@
 // Level 2: row-major matrix times vector, and triangular systems.
 // a is the address of a[0][0]; lda is the distance between rows in numbers.
-import { VECTOR, bytes, lanes, sum } from "./lanes";
+import { VECTOR, bytes, LANES, sum } from "./lanes";
 import { dot, axpy } from "./level1";
 
 /** Products of two vectors at a with x0 and x1, added: one chain of additions per row instead of two. */
 // @ts-ignore: decorator
 @inline
-function products<T>(a: usize, x0: v128, x1: v128): v128 {
-  return v128.add<T>(v128.mul<T>(v128.load(a), x0), v128.mul<T>(v128.load(a, 16), x1));
+function products(a: usize, x0: v128, x1: v128): v128 {
+  return f64x2.add(f64x2.mul(v128.load(a), x0), f64x2.mul(v128.load(a, 16), x1));
 }
 
 /** y[i] += alpha sum_j a[i][j] x[j], i < m, j < n. Four rows share each load of x. */
-export function gemvN<T>(m: i32, n: i32, alpha: T, a: usize, lda: i32, x: usize, y: usize): void {
-  const row = bytes<T>(lda);
+export function gemvN(m: i32, n: i32, alpha: f64, a: usize, lda: i32, x: usize, y: usize): void {
+  const row = bytes(lda);
   for (; m >= 4; m -= 4) {
-    let s0 = v128.splat<T>(0 as T), s1 = s0, s2 = s0, s3 = s0;
+    let s0 = f64x2.splat(0), s1 = s0, s2 = s0, s3 = s0;
     let a0 = a, a1 = a + row, a2 = a1 + row, a3 = a2 + row, xj = x;
-    const body = x + bytes<T>(n & -(2 * lanes<T>()));
-    const end = x + bytes<T>(n);
+    const body = x + bytes(n & -(2 * LANES));
+    const end = x + bytes(n);
     while (xj < body) {
       const x0 = v128.load(xj), x1 = v128.load(xj, 16);
-      s0 = v128.add<T>(s0, products<T>(a0, x0, x1));
-      s1 = v128.add<T>(s1, products<T>(a1, x0, x1));
-      s2 = v128.add<T>(s2, products<T>(a2, x0, x1));
-      s3 = v128.add<T>(s3, products<T>(a3, x0, x1));
+      s0 = f64x2.add(s0, products(a0, x0, x1));
+      s1 = f64x2.add(s1, products(a1, x0, x1));
+      s2 = f64x2.add(s2, products(a2, x0, x1));
+      s3 = f64x2.add(s3, products(a3, x0, x1));
       xj += 2 * VECTOR;
       a0 += 2 * VECTOR;
       a1 += 2 * VECTOR;
       a2 += 2 * VECTOR;
       a3 += 2 * VECTOR;
     }
-    let r0 = sum<T>(s0), r1 = sum<T>(s1), r2 = sum<T>(s2), r3 = sum<T>(s3);
+    let r0 = sum(s0), r1 = sum(s1), r2 = sum(s2), r3 = sum(s3);
     while (xj < end) {
-      const v = load<T>(xj);
-      r0 = (r0 + load<T>(a0) * v) as T;
-      r1 = (r1 + load<T>(a1) * v) as T;
-      r2 = (r2 + load<T>(a2) * v) as T;
-      r3 = (r3 + load<T>(a3) * v) as T;
-      xj += sizeof<T>();
-      a0 += sizeof<T>();
-      a1 += sizeof<T>();
-      a2 += sizeof<T>();
-      a3 += sizeof<T>();
+      const v = load<f64>(xj);
+      r0 = (r0 + load<f64>(a0) * v);
+      r1 = (r1 + load<f64>(a1) * v);
+      r2 = (r2 + load<f64>(a2) * v);
+      r3 = (r3 + load<f64>(a3) * v);
+      xj += 8;
+      a0 += 8;
+      a1 += 8;
+      a2 += 8;
+      a3 += 8;
     }
-    store<T>(y, (load<T>(y) + alpha * r0) as T);
-    store<T>(y, (load<T>(y, sizeof<T>()) + alpha * r1) as T, sizeof<T>());
-    store<T>(y, (load<T>(y, 2 * sizeof<T>()) + alpha * r2) as T, 2 * sizeof<T>());
-    store<T>(y, (load<T>(y, 3 * sizeof<T>()) + alpha * r3) as T, 3 * sizeof<T>());
+    store<f64>(y, (load<f64>(y) + alpha * r0));
+    store<f64>(y, (load<f64>(y, 8) + alpha * r1), 8);
+    store<f64>(y, (load<f64>(y, 2 * 8) + alpha * r2), 2 * 8);
+    store<f64>(y, (load<f64>(y, 3 * 8) + alpha * r3), 3 * 8);
     a += 4 * row;
-    y += 4 * sizeof<T>();
+    y += 4 * 8;
   }
   for (; m > 0; m--) {
-    store<T>(y, (load<T>(y) + alpha * dot<T>(n, a, x)) as T);
+    store<f64>(y, (load<f64>(y) + alpha * dot(n, a, x)));
     a += row;
-    y += sizeof<T>();
+    y += 8;
   }
 }
 
 /** y[j] += alpha sum_i a[i][j] x[i], i < m, j < n. Four rows share each load and store of y. */
-export function gemvT<T>(m: i32, n: i32, alpha: T, a: usize, lda: i32, x: usize, y: usize): void {
-  const row = bytes<T>(lda);
+export function gemvT(m: i32, n: i32, alpha: f64, a: usize, lda: i32, x: usize, y: usize): void {
+  const row = bytes(lda);
   for (; m >= 4; m -= 4) {
-    const c0 = (alpha * load<T>(x)) as T, c1 = (alpha * load<T>(x, sizeof<T>())) as T;
-    const c2 = (alpha * load<T>(x, 2 * sizeof<T>())) as T, c3 = (alpha * load<T>(x, 3 * sizeof<T>())) as T;
-    const v0 = v128.splat<T>(c0), v1 = v128.splat<T>(c1), v2 = v128.splat<T>(c2), v3 = v128.splat<T>(c3);
+    const c0 = (alpha * load<f64>(x)), c1 = (alpha * load<f64>(x, 8));
+    const c2 = (alpha * load<f64>(x, 2 * 8)), c3 = (alpha * load<f64>(x, 3 * 8));
+    const v0 = f64x2.splat(c0), v1 = f64x2.splat(c1), v2 = f64x2.splat(c2), v3 = f64x2.splat(c3);
     let a0 = a, a1 = a + row, a2 = a1 + row, a3 = a2 + row, yj = y;
-    const body = y + bytes<T>(n & -lanes<T>());
-    const end = y + bytes<T>(n);
+    const body = y + bytes(n & -LANES);
+    const end = y + bytes(n);
     while (yj < body) {
-      const p = v128.add<T>(v128.mul<T>(v0, v128.load(a0)), v128.mul<T>(v1, v128.load(a1)));
-      const q = v128.add<T>(v128.mul<T>(v2, v128.load(a2)), v128.mul<T>(v3, v128.load(a3)));
-      v128.store(yj, v128.add<T>(v128.load(yj), v128.add<T>(p, q)));
+      const p = f64x2.add(f64x2.mul(v0, v128.load(a0)), f64x2.mul(v1, v128.load(a1)));
+      const q = f64x2.add(f64x2.mul(v2, v128.load(a2)), f64x2.mul(v3, v128.load(a3)));
+      v128.store(yj, f64x2.add(v128.load(yj), f64x2.add(p, q)));
       yj += VECTOR;
       a0 += VECTOR;
       a1 += VECTOR;
@@ -78,22 +78,22 @@ export function gemvT<T>(m: i32, n: i32, alpha: T, a: usize, lda: i32, x: usize,
       a3 += VECTOR;
     }
     while (yj < end) {
-      const p = c0 * load<T>(a0) + c1 * load<T>(a1);
-      const q = c2 * load<T>(a2) + c3 * load<T>(a3);
-      store<T>(yj, (load<T>(yj) + (p + q)) as T);
-      yj += sizeof<T>();
-      a0 += sizeof<T>();
-      a1 += sizeof<T>();
-      a2 += sizeof<T>();
-      a3 += sizeof<T>();
+      const p = c0 * load<f64>(a0) + c1 * load<f64>(a1);
+      const q = c2 * load<f64>(a2) + c3 * load<f64>(a3);
+      store<f64>(yj, (load<f64>(yj) + (p + q)));
+      yj += 8;
+      a0 += 8;
+      a1 += 8;
+      a2 += 8;
+      a3 += 8;
     }
     a += 4 * row;
-    x += 4 * sizeof<T>();
+    x += 4 * 8;
   }
   for (; m > 0; m--) {
-    axpy<T>(n, (alpha * load<T>(x)) as T, a, y);
+    axpy(n, (alpha * load<f64>(x)), a, y);
     a += row;
-    x += sizeof<T>();
+    x += 8;
   }
 }
 
@@ -104,7 +104,7 @@ export function gemvT<T>(m: i32, n: i32, alpha: T, a: usize, lda: i32, x: usize,
  * Blocks start at 0 for a lower and end at n for an upper triangle: full blocks then face
  * off-diagonal panels whose length is a multiple of four.
  */
-export function trsv<T>(lower: bool, trans: bool, unit: bool, n: i32, a: usize, lda: i32, x: usize): void {
+export function trsv(lower: bool, trans: bool, unit: bool, n: i32, a: usize, lda: i32, x: usize): void {
   const forward = lower != trans;
   const short = n & 3;
   for (let done = 0; done < n;) {
@@ -114,26 +114,26 @@ export function trsv<T>(lower: bool, trans: bool, unit: bool, n: i32, a: usize, 
     const i = forward ? done : n - done - size;
     const panel = lower ? 0 : i + size;
     const width = lower ? i : n - panel;
-    const off = a + bytes<T>(i * lda + panel);
-    const xi = x + bytes<T>(i), xp = x + bytes<T>(panel);
-    if (!trans) gemvN<T>(size, width, -1 as T, off, lda, xp, xi);
-    solveBlock<T>(forward, trans, unit, size, a + bytes<T>(i * lda + i), lda, xi);
-    if (trans) gemvT<T>(size, width, -1 as T, off, lda, xi, xp);
+    const off = a + bytes(i * lda + panel);
+    const xi = x + bytes(i), xp = x + bytes(panel);
+    if (!trans) gemvN(size, width, -1, off, lda, xp, xi);
+    solveBlock(forward, trans, unit, size, a + bytes(i * lda + i), lda, xi);
+    if (trans) gemvT(size, width, -1, off, lda, xi, xp);
     done += size;
   }
 }
 
 /** Substitution in one diagonal block of at most four rows. */
-function solveBlock<T>(forward: bool, trans: bool, unit: bool, n: i32, a: usize, lda: i32, x: usize): void {
-  const rowStep = bytes<T>(trans ? 1 : lda), colStep = bytes<T>(trans ? lda : 1);
+function solveBlock(forward: bool, trans: bool, unit: bool, n: i32, a: usize, lda: i32, x: usize): void {
+  const rowStep = bytes(trans ? 1 : lda), colStep = bytes(trans ? lda : 1);
   for (let s = 0; s < n; s++) {
     const i = forward ? s : n - 1 - s;
-    let v = load<T>(x + bytes<T>(i));
+    let v = load<f64>(x + bytes(i));
     for (let t = 0; t < s; t++) {
       const j = forward ? t : n - 1 - t;
-      v = (v - load<T>(a + (i as usize) * rowStep + (j as usize) * colStep) * load<T>(x + bytes<T>(j))) as T;
+      v = (v - load<f64>(a + (i as usize) * rowStep + (j as usize) * colStep) * load<f64>(x + bytes(j)));
     }
-    if (!unit) v = (v / load<T>(a + (i as usize) * (rowStep + colStep))) as T;
-    store<T>(x + bytes<T>(i), v);
+    if (!unit) v = (v / load<f64>(a + (i as usize) * (rowStep + colStep)));
+    store<f64>(x + bytes(i), v);
   }
 }

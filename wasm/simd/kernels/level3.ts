@@ -6,23 +6,16 @@
 //
 // Operands have a row step and a column step in numbers, so that one routine
 // serves plain, transposed and (with negative steps) reversed matrices.
-import { VECTOR, bytes, lanes, sum } from "./lanes";
+import { VECTOR, bytes, LANES, sum } from "./lanes";
 import { gemvN } from "./level2";
 
-/** Rows of a register tile. */
-const MR: i32 = 4;
+/** Rows and columns of a register tile. */
+const MR: i32 = 4, NR: i32 = 2 * LANES;
 /** Block sizes: KC x NR panels stay in the first-level cache, MC x KC in the second. */
 const MC: i32 = 64, KC: i32 = 256, NC: i32 = 256;
 
 /** Which part of the result gemm touches. */
 const LOWER: i32 = 1, UPPER: i32 = 2;
-
-/** Columns of a register tile: two vectors. */
-// @ts-ignore: decorator
-@inline
-function NR<T>(): i32 {
-  return 2 * lanes<T>();
-}
 
 /** n rounded up to a multiple of step, a power of two. */
 // @ts-ignore: decorator
@@ -35,23 +28,23 @@ function roundUp(n: i32, step: i32): i32 {
  * tile (MR x NR) = sum over p < k of the outer products of a's and b's p-th slices;
  * a holds MR, b NR numbers per slice. Eight vector accumulators stay in registers.
  */
-function micro<T>(k: i32, a: usize, b: usize, tile: usize): void {
-  let s0 = v128.splat<T>(0 as T), s1 = s0, s2 = s0, s3 = s0;
+function micro(k: i32, a: usize, b: usize, tile: usize): void {
+  let s0 = f64x2.splat(0), s1 = s0, s2 = s0, s3 = s0;
   let t0 = s0, t1 = s0, t2 = s0, t3 = s0;
   const end = b + (k as usize) * (2 * VECTOR);
   while (b < end) {
     const b0 = v128.load(b), b1 = v128.load(b, 16);
-    const a0 = v128.load_splat<T>(a), a1 = v128.load_splat<T>(a, sizeof<T>());
-    s0 = v128.add<T>(s0, v128.mul<T>(a0, b0));
-    t0 = v128.add<T>(t0, v128.mul<T>(a0, b1));
-    s1 = v128.add<T>(s1, v128.mul<T>(a1, b0));
-    t1 = v128.add<T>(t1, v128.mul<T>(a1, b1));
-    const a2 = v128.load_splat<T>(a, 2 * sizeof<T>()), a3 = v128.load_splat<T>(a, 3 * sizeof<T>());
-    s2 = v128.add<T>(s2, v128.mul<T>(a2, b0));
-    t2 = v128.add<T>(t2, v128.mul<T>(a2, b1));
-    s3 = v128.add<T>(s3, v128.mul<T>(a3, b0));
-    t3 = v128.add<T>(t3, v128.mul<T>(a3, b1));
-    a += MR * sizeof<T>();
+    const a0 = v128.load_splat<f64>(a), a1 = v128.load_splat<f64>(a, 8);
+    s0 = f64x2.add(s0, f64x2.mul(a0, b0));
+    t0 = f64x2.add(t0, f64x2.mul(a0, b1));
+    s1 = f64x2.add(s1, f64x2.mul(a1, b0));
+    t1 = f64x2.add(t1, f64x2.mul(a1, b1));
+    const a2 = v128.load_splat<f64>(a, 2 * 8), a3 = v128.load_splat<f64>(a, 3 * 8);
+    s2 = f64x2.add(s2, f64x2.mul(a2, b0));
+    t2 = f64x2.add(t2, f64x2.mul(a2, b1));
+    s3 = f64x2.add(s3, f64x2.mul(a3, b0));
+    t3 = f64x2.add(t3, f64x2.mul(a3, b1));
+    a += MR * 8;
     b += 2 * VECTOR;
   }
   v128.store(tile, s0);
@@ -68,17 +61,17 @@ function micro<T>(k: i32, a: usize, b: usize, tile: usize): void {
  * Copies alpha times an n x k matrix into panels of `width` rows, each panel slice by slice
  * (k slices of `width` numbers); missing rows of the last panel become zero.
  */
-function pack<T>(width: i32, n: i32, k: i32, alpha: T, a: usize, rowStep: i32, colStep: i32, dst: usize): void {
-  const row = bytes<T>(rowStep), col = bytes<T>(colStep);
-  const slice = bytes<T>(width);
+function pack(width: i32, n: i32, k: i32, alpha: f64, a: usize, rowStep: i32, colStep: i32, dst: usize): void {
+  const row = bytes(rowStep), col = bytes(colStep);
+  const slice = bytes(width);
   for (let i = 0; i < n; i += width) {
     for (let r = 0; r < width; r++) {
-      let to = dst + bytes<T>(r), from = a + ((i + r) as usize) * row;
+      let to = dst + bytes(r), from = a + ((i + r) as usize) * row;
       const end = to + (k as usize) * slice;
       if (i + r < n) {
-        for (; to < end; to += slice, from += col) store<T>(to, (alpha * load<T>(from)) as T);
+        for (; to < end; to += slice, from += col) store<f64>(to, (alpha * load<f64>(from)));
       } else {
-        for (; to < end; to += slice) store<T>(to, 0 as T);
+        for (; to < end; to += slice) store<f64>(to, 0);
       }
     }
     dst += (k as usize) * slice;
@@ -86,23 +79,23 @@ function pack<T>(width: i32, n: i32, k: i32, alpha: T, a: usize, rowStep: i32, c
 }
 
 /** Adds a whole tile to c. */
-function addTile<T>(tile: usize, c: usize, ldc: i32): void {
+function addTile(tile: usize, c: usize, ldc: i32): void {
   for (const end = tile + 8 * VECTOR; tile < end; tile += 2 * VECTOR) {
-    v128.store(c, v128.add<T>(v128.load(c), v128.load(tile)));
-    v128.store(c, v128.add<T>(v128.load(c, 16), v128.load(tile, 16)), 16);
-    c += bytes<T>(ldc);
+    v128.store(c, f64x2.add(v128.load(c), v128.load(tile)));
+    v128.store(c, f64x2.add(v128.load(c, 16), v128.load(tile, 16)), 16);
+    c += bytes(ldc);
   }
 }
 
 /** Adds the first m x n numbers of a tile to c, only where i + diagonal allows it under `part`. */
-function addPart<T>(tile: usize, m: i32, n: i32, c: usize, ldc: i32, part: i32, diagonal: i32): void {
+function addPart(tile: usize, m: i32, n: i32, c: usize, ldc: i32, part: i32, diagonal: i32): void {
   for (let i = 0; i < m; i++) {
     // Row i of the tile meets the diagonal of C at column i + diagonal.
     const from = part == UPPER ? max(0, i + diagonal) : 0;
     const to = part == LOWER ? min(n, i + diagonal + 1) : n;
     for (let j = from; j < to; j++) {
-      const cij = c + bytes<T>(i * ldc + j);
-      store<T>(cij, (load<T>(cij) + load<T>(tile + bytes<T>(i * NR<T>() + j))) as T);
+      const cij = c + bytes(i * ldc + j);
+      store<f64>(cij, (load<f64>(cij) + load<f64>(tile + bytes(i * NR + j))));
     }
   }
 }
@@ -111,22 +104,22 @@ function addPart<T>(tile: usize, m: i32, n: i32, c: usize, ldc: i32, part: i32, 
  * C += alpha A B with A m x k, B k x n; part 0 all of C, 1 its lower, 2 its upper triangle.
  * scratch holds min(KC, k) (roundUp(min(MC, m), 4) + roundUp(min(NC, n), NR)) + 4 NR numbers.
  */
-export function gemm<T>(
-  part: i32, m: i32, n: i32, k: i32, alpha: T,
+export function gemm(
+  part: i32, m: i32, n: i32, k: i32, alpha: f64,
   a: usize, aRow: i32, aCol: i32, b: usize, bRow: i32, bCol: i32, c: usize, ldc: i32, scratch: usize,
 ): void {
   const tile = scratch, packedA = tile + 8 * VECTOR;
-  const packedB = packedA + bytes<T>(roundUp(min(MC, m), MR) * min(KC, k));
+  const packedB = packedA + bytes(roundUp(min(MC, m), MR) * min(KC, k));
   for (let j = 0; j < n; j += NC) {
     const nc = min(NC, n - j);
     for (let p = 0; p < k; p += KC) {
       const kc = min(KC, k - p);
-      pack<T>(NR<T>(), nc, kc, 1 as T, b + bytes<T>(p * bRow + j * bCol), bCol, bRow, packedB);
+      pack(NR, nc, kc, 1, b + bytes(p * bRow + j * bCol), bCol, bRow, packedB);
       for (let i = 0; i < m; i += MC) {
         const mc = min(MC, m - i);
         if (outside(part, i, mc, j, nc)) continue;
-        pack<T>(MR, mc, kc, alpha, a + bytes<T>(i * aRow + p * aCol), aRow, aCol, packedA);
-        block<T>(part, i - j, mc, nc, kc, packedA, packedB, c + bytes<T>(i * ldc + j), ldc, tile);
+        pack(MR, mc, kc, alpha, a + bytes(i * aRow + p * aCol), aRow, aCol, packedA);
+        block(part, i - j, mc, nc, kc, packedA, packedB, c + bytes(i * ldc + j), ldc, tile);
       }
     }
   }
@@ -140,18 +133,18 @@ function outside(part: i32, i: i32, m: i32, j: i32, n: i32): bool {
 }
 
 /** Multiplies one packed block: all tiles of an m x n part of C, whose (0, 0) has row - column = shift. */
-function block<T>(
+function block(
   part: i32, shift: i32, m: i32, n: i32, k: i32, a: usize, b: usize, c: usize, ldc: i32, tile: usize,
 ): void {
-  for (let j = 0; j < n; j += NR<T>()) {
+  for (let j = 0; j < n; j += NR) {
     for (let i = 0; i < m; i += MR) {
-      if (outside(part, i + shift, MR, j, NR<T>())) continue;
-      const cij = c + bytes<T>(i * ldc + j);
-      micro<T>(k, a + bytes<T>(i * k), b + bytes<T>(j * k), tile);
+      if (outside(part, i + shift, MR, j, NR)) continue;
+      const cij = c + bytes(i * ldc + j);
+      micro(k, a + bytes(i * k), b + bytes(j * k), tile);
       const diagonal = i + shift - j;
-      const whole = part == 0 || (part == LOWER ? diagonal >= NR<T>() - 1 : diagonal <= 1 - MR);
-      if (whole && m - i >= MR && n - j >= NR<T>()) addTile<T>(tile, cij, ldc);
-      else addPart<T>(tile, min(MR, m - i), min(NR<T>(), n - j), cij, ldc, part, diagonal);
+      const whole = part == 0 || (part == LOWER ? diagonal >= NR - 1 : diagonal <= 1 - MR);
+      if (whole && m - i >= MR && n - j >= NR) addTile(tile, cij, ldc);
+      else addPart(tile, min(MR, m - i), min(NR, n - j), cij, ldc, part, diagonal);
     }
   }
 }
@@ -162,44 +155,44 @@ function block<T>(
  * gemm packs B, so that the work above the diagonal of four rows is one call of micro.
  * scratch holds roundUp(m, 4) (roundUp(m, 4) + NR) + 4 NR numbers.
  */
-export function trsmBlock<T>(
+export function trsmBlock(
   unit: bool, m: i32, n: i32, a: usize, aRow: i32, aCol: i32, b: usize, bRow: i32, bCol: i32, scratch: usize,
 ): void {
-  const rows = roundUp(m, MR), row = bytes<T>(bRow), col = bytes<T>(bCol);
-  const tile = scratch, strip = tile + 8 * VECTOR, packedA = strip + bytes<T>(rows * NR<T>());
-  pack<T>(MR, m, m, 1 as T, a, aRow, aCol, packedA);
-  for (let j = 0; j < n; j += NR<T>()) {
-    const width = min(NR<T>(), n - j);
+  const rows = roundUp(m, MR), row = bytes(bRow), col = bytes(bCol);
+  const tile = scratch, strip = tile + 8 * VECTOR, packedA = strip + bytes(rows * NR);
+  pack(MR, m, m, 1, a, aRow, aCol, packedA);
+  for (let j = 0; j < n; j += NR) {
+    const width = min(NR, n - j);
     const bj = b + (j as usize) * col;
-    pack<T>(NR<T>(), width, m, 1 as T, bj, bCol, bRow, strip);
+    pack(NR, width, m, 1, bj, bCol, bRow, strip);
     for (let i = 0; i < m; i += MR) {
-      const ai = packedA + bytes<T>(i * m);
-      micro<T>(i, ai, strip, tile);
-      substitute<T>(unit, min(MR, m - i), ai + bytes<T>(i * MR), tile, strip + bytes<T>(i * NR<T>()));
+      const ai = packedA + bytes(i * m);
+      micro(i, ai, strip, tile);
+      substitute(unit, min(MR, m - i), ai + bytes(i * MR), tile, strip + bytes(i * NR));
     }
     for (let i = 0; i < m; i++) {
       for (let r = 0; r < width; r++) {
-        store<T>(bj + (i as usize) * row + (r as usize) * col, load<T>(strip + bytes<T>(i * NR<T>() + r)));
+        store<f64>(bj + (i as usize) * row + (r as usize) * col, load<f64>(strip + bytes(i * NR + r)));
       }
     }
   }
 }
 
 /** x_r = (x_r - tile_r - sum_{s<r} l[r][s] x_s) / l[r][r] for the m <= 4 rows of a strip; l packed. */
-function substitute<T>(unit: bool, m: usize, l: usize, tile: usize, x: usize): void {
+function substitute(unit: bool, m: usize, l: usize, tile: usize, x: usize): void {
   for (let r: usize = 0; r < m; r++) {
-    const xr = x + r * (2 * VECTOR), tr = tile + r * (2 * VECTOR), lr = l + r * sizeof<T>();
-    let v = v128.sub<T>(v128.load(xr), v128.load(tr));
-    let w = v128.sub<T>(v128.load(xr, 16), v128.load(tr, 16));
+    const xr = x + r * (2 * VECTOR), tr = tile + r * (2 * VECTOR), lr = l + r * 8;
+    let v = f64x2.sub(v128.load(xr), v128.load(tr));
+    let w = f64x2.sub(v128.load(xr, 16), v128.load(tr, 16));
     for (let s: usize = 0; s < r; s++) {
-      const f = v128.load_splat<T>(lr + s * MR * sizeof<T>()), xs = x + s * (2 * VECTOR);
-      v = v128.sub<T>(v, v128.mul<T>(f, v128.load(xs)));
-      w = v128.sub<T>(w, v128.mul<T>(f, v128.load(xs, 16)));
+      const f = v128.load_splat<f64>(lr + s * MR * 8), xs = x + s * (2 * VECTOR);
+      v = f64x2.sub(v, f64x2.mul(f, v128.load(xs)));
+      w = f64x2.sub(w, f64x2.mul(f, v128.load(xs, 16)));
     }
     if (!unit) {
-      const d = v128.load_splat<T>(lr + r * MR * sizeof<T>());
-      v = v128.div<T>(v, d);
-      w = v128.div<T>(w, d);
+      const d = v128.load_splat<f64>(lr + r * MR * 8);
+      v = f64x2.div(v, d);
+      w = f64x2.div(w, d);
     }
     v128.store(xr, v);
     v128.store(xr, w, 16);
@@ -211,46 +204,46 @@ function substitute<T>(unit: bool, m: usize, l: usize, tile: usize, x: usize): v
  * products of four rows of A with two of B at a time, as they lie. It saves the packing of gemm, which weighs
  * most where m or n is small.
  */
-export function gemmNT<T>(m: i32, n: i32, k: i32, alpha: T, a: usize, lda: i32, b: usize, ldb: i32, c: usize, ldc: i32): void {
-  const rowA = bytes<T>(lda), rowB = bytes<T>(ldb), rowC = bytes<T>(ldc);
+export function gemmNT(m: i32, n: i32, k: i32, alpha: f64, a: usize, lda: i32, b: usize, ldb: i32, c: usize, ldc: i32): void {
+  const rowA = bytes(lda), rowB = bytes(ldb), rowC = bytes(ldc);
   for (; m >= 4; m -= 4) {
     let bj = b, cj = c;
     for (let j = 1; j < n; j += 2) {
-      tileNT<T>(k, alpha, a, rowA, bj, rowB, cj, rowC);
+      tileNT(k, alpha, a, rowA, bj, rowB, cj, rowC);
       bj += 2 * rowB;
-      cj += 2 * sizeof<T>();
+      cj += 2 * 8;
     }
     if (n & 1) {
-      for (let r: usize = 0; r < 4; r++) gemvN<T>(1, k, alpha, bj, ldb, a + r * rowA, cj + r * rowC);
+      for (let r: usize = 0; r < 4; r++) gemvN(1, k, alpha, bj, ldb, a + r * rowA, cj + r * rowC);
     }
     a += 4 * rowA;
     c += 4 * rowC;
   }
   for (; m > 0; m--) {
-    gemvN<T>(n, k, alpha, b, ldb, a, c);
+    gemvN(n, k, alpha, b, ldb, a, c);
     a += rowA;
     c += rowC;
   }
 }
 
 /** One 4 x 2 tile of gemmNT. */
-function tileNT<T>(k: i32, alpha: T, a: usize, rowA: usize, b: usize, rowB: usize, c: usize, rowC: usize): void {
-  let s0 = v128.splat<T>(0 as T), s1 = s0, s2 = s0, s3 = s0;
+function tileNT(k: i32, alpha: f64, a: usize, rowA: usize, b: usize, rowB: usize, c: usize, rowC: usize): void {
+  let s0 = f64x2.splat(0), s1 = s0, s2 = s0, s3 = s0;
   let t0 = s0, t1 = s0, t2 = s0, t3 = s0;
   let a1 = a + rowA, a2 = a1 + rowA, a3 = a2 + rowA, b1 = b + rowB;
-  const end = b + bytes<T>(k);
+  const end = b + bytes(k);
   while (b < end) {
     const x = v128.load(b), y = v128.load(b1);
     const v0 = v128.load(a), v1 = v128.load(a1);
-    s0 = v128.add<T>(s0, v128.mul<T>(v0, x));
-    t0 = v128.add<T>(t0, v128.mul<T>(v0, y));
-    s1 = v128.add<T>(s1, v128.mul<T>(v1, x));
-    t1 = v128.add<T>(t1, v128.mul<T>(v1, y));
+    s0 = f64x2.add(s0, f64x2.mul(v0, x));
+    t0 = f64x2.add(t0, f64x2.mul(v0, y));
+    s1 = f64x2.add(s1, f64x2.mul(v1, x));
+    t1 = f64x2.add(t1, f64x2.mul(v1, y));
     const v2 = v128.load(a2), v3 = v128.load(a3);
-    s2 = v128.add<T>(s2, v128.mul<T>(v2, x));
-    t2 = v128.add<T>(t2, v128.mul<T>(v2, y));
-    s3 = v128.add<T>(s3, v128.mul<T>(v3, x));
-    t3 = v128.add<T>(t3, v128.mul<T>(v3, y));
+    s2 = f64x2.add(s2, f64x2.mul(v2, x));
+    t2 = f64x2.add(t2, f64x2.mul(v2, y));
+    s3 = f64x2.add(s3, f64x2.mul(v3, x));
+    t3 = f64x2.add(t3, f64x2.mul(v3, y));
     a += VECTOR;
     a1 += VECTOR;
     a2 += VECTOR;
@@ -258,14 +251,14 @@ function tileNT<T>(k: i32, alpha: T, a: usize, rowA: usize, b: usize, rowB: usiz
     b += VECTOR;
     b1 += VECTOR;
   }
-  addPair<T>(c, alpha, s0, t0);
-  addPair<T>(c + rowC, alpha, s1, t1);
-  addPair<T>(c + 2 * rowC, alpha, s2, t2);
-  addPair<T>(c + 3 * rowC, alpha, s3, t3);
+  addPair(c, alpha, s0, t0);
+  addPair(c + rowC, alpha, s1, t1);
+  addPair(c + 2 * rowC, alpha, s2, t2);
+  addPair(c + 3 * rowC, alpha, s3, t3);
 }
 
 /** c[0] += alpha times the sum of s, c[1] += alpha times the sum of t. */
-function addPair<T>(c: usize, alpha: T, s: v128, t: v128): void {
-  store<T>(c, (load<T>(c) + alpha * sum<T>(s)) as T);
-  store<T>(c, (load<T>(c, sizeof<T>()) + alpha * sum<T>(t)) as T, sizeof<T>());
+function addPair(c: usize, alpha: f64, s: v128, t: v128): void {
+  store<f64>(c, (load<f64>(c) + alpha * sum(s)));
+  store<f64>(c, (load<f64>(c, 8) + alpha * sum(t)), 8);
 }
