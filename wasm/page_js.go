@@ -300,27 +300,21 @@ func (p *page) sessions() (any, error) {
 	return list, err
 }
 
-// exported is the method that returns the file of the session that is open when it is
-// called, and notes once it is written that it was saved.
+// exported is the method that returns the file of the session that is open when it is called.
 func (p *page) exported([]js.Value) (any, bridge.Later, error) {
-	id, write := p.Export(true)
-	return nil, func() (any, error) {
-		b, err := write()
-		if err != nil {
-			return nil, err
-		}
-		p.NoteSaved(id)
-		p.Flush()
-		return bridge.SlowArray(b), nil
-	}, nil
+	write := p.ExportSession()
+	return nil, func() (any, error) { return slowArray(write()) }, nil
 }
 
-func (p *page) sharedSession(o struct{ Pictures bool }) (any, error) {
-	b, err := p.SharedFile(o.Pictures)
+func slowArray(b []byte, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
 	return bridge.SlowArray(b), nil
+}
+
+func (p *page) sharedSession(o struct{ Pictures bool }) (any, error) {
+	return slowArray(p.SharedFile(o.Pictures))
 }
 
 // usePrior takes where the site's prior comes from and what it must be.

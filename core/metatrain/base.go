@@ -66,19 +66,6 @@ func NewBase(d int, domains []Labelled, shrink float64, workers int) (b *Base, o
 	return &Base{l: f}, ok
 }
 
-// BaseOf returns the base whose factor L0 is given: that of a prior which training
-// goes on from.
-func BaseOf(l *mat.TriDense) *Base {
-	raw := l.RawTriangular()
-	d := raw.N
-	f := &factor{d: d, lower: make([]float64, d*d), upper: make([]float64, d*d)}
-	for i := range d {
-		copy(f.lower[i*d:i*d+i+1], raw.Data[i*raw.Stride:])
-	}
-	f.transpose()
-	return &Base{l: f}
-}
-
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
 
 // withinScatter adds Σ (x-x̄)(x-x̄)ᵀ over the domain's classes to the lower

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,20 +116,6 @@ func code(err error) string {
 		return ""
 	}
 	return Explain(err).Code
-}
-
-func TestAnotherEngineOnTheSameStoreGivesTheSameNumbers(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	ids := w.teachAll(t, "cat", "dog", "hen")
-	token := test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
-	test.OK(t, w.Undo(token))
-	none := 0.3
-	test.OK(t, w.Configure(Change{NonePrior: &none}))
-	w.Flush()
-	again := newWorld(t, w.store)
-	same(t, "reopened", again.ask(t), w.ask(t))
-	s := again.State()
-	test.StopIf(t, len(s.Classes) != 3 || s.Classes[1].Name != "dog" || string(s.Classes[2].Examples[1].Thumbnail) != "\x02\x01" || s.Settings.NonePrior != 0.3, "state after reopening: %+v", s)
 }
 
 func TestRefusals(t *testing.T) {
@@ -278,46 +263,6 @@ func formerly(t *testing.T, b []byte) []byte {
 	return old
 }
 
-func TestNearCopiesAreBursts(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	file := plainPrior(dim)
-	file.Session.Near = 1e-3
-	b, err := model.EncodePrior(file)
-	test.OK(t, err)
-	w.files["prior"] = b
-	id, _, err := w.AddClass("cat")
-	test.OK(t, err)
-	got := w.State().Classes[0].Bursts
-	test.FailIf(t, len(got) > 0, "without pictures: %v", got)
-	var tokens []string
-	one, other := picture(rand.New(rand.NewPCG(1, 1)), 1), picture(rand.New(rand.NewPCG(2, 2)), 1)
-	for i, x := range [][]float32{one, other, one, other, one, picture(rand.New(rand.NewPCG(3, 3)), 1)} {
-		x = slices.Clone(x)
-		x[0] += float32(i) * 1e-4
-		test.Must(w.AddExample(id, x, nil))(t)
-	}
-	check := func(what string, want ...int) {
-		t.Helper()
-		got := w.State().Classes[0].Bursts
-		test.FailIf(t, !slices.Equal(got, want), "%s: bursts of %v, want %v", what, got, want)
-	}
-	check("a prior that knows no bursts", 1, 1, 1, 1, 1, 1)
-	test.OK(t, w.UsePrior("prior", model.Sum(b)))
-	check("taught", 3, 2, 1)
-	for _, i := range []int{2, 0} {
-		token := test.Must(w.RemoveExample(id, w.State().Classes[0].Examples[i].ID))(t)
-		tokens = append(tokens, token)
-	}
-	check("without two of the first", 2, 1, 1)
-	for _, token := range slices.Backward(tokens) {
-		test.OK(t, w.Undo(token))
-	}
-	check("both back", 3, 2, 1)
-	w.Flush()
-	w = newWorld(t, w.store)
-	check("reopened", 3, 2, 1)
-}
-
 // Whoever deletes a class and adds one of the same name loses neither.
 func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
@@ -383,7 +328,7 @@ func TestSavingIsNoted(t *testing.T) {
 	w.teachAll(t, "cat", "dog")
 	all := test.Must(w.Sessions())(t)
 	test.StopIf(t, all[0].Saved != 0, "saved before it was")
-	test.Must(w.ExportSession())(t)
+	test.Must(w.ExportSession()())(t)
 	all = test.Must(w.Sessions())(t)
 	test.FailIf(t, all[0].Saved == 0, "that it was saved is not noted")
 }

@@ -11,28 +11,29 @@ import (
 	"metaqda/wasm/view"
 )
 
-// ExportSession returns the file of the open session and notes when. It waits.
-func (e *Engine) ExportSession() ([]byte, error) {
-	id, write := e.Export(true)
-	b, err := write()
-	if err == nil { // the file is whole, whether or not that it was saved can be noted
-		e.NoteSaved(id)
-		e.Flush()
+// ExportSession takes the open session as it is at this moment and returns what writes its
+// file, and then notes that it was saved. That waits: thousands of pictures are written in
+// slices of a few milliseconds, between which the session may change.
+func (e *Engine) ExportSession() (write func() ([]byte, error)) {
+	id, whole := e.export(true)
+	return func() ([]byte, error) {
+		b, err := whole()
+		if err == nil { // the file is whole, whether or not that it was saved can be noted
+			e.noteSaved(id)
+			e.Flush()
+		}
+		return b, err
 	}
-	return b, err
 }
 
 // SharedFile returns the file of the open session to be handed on, with pictures only
 // if they are wanted; that it was saved is not noted. It waits.
 func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
-	_, write := e.Export(pictures)
+	_, write := e.export(pictures)
 	return write()
 }
 
-// Export takes the open session as it is at this moment and returns its id and what
-// writes its file. That waits: thousands of pictures are written in slices of a few
-// milliseconds, between which the session may change.
-func (e *Engine) Export(pictures bool) (id string, write func() ([]byte, error)) {
+func (e *Engine) export(pictures bool) (id string, write func() ([]byte, error)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c, apart := e.content(pictures)
@@ -98,9 +99,9 @@ func (e *Engine) write(c *model.Classifier) ([]byte, error) {
 	}
 }
 
-// NoteSaved notes that the session of this id was saved to a file, if it is still the
+// noteSaved notes that the session of this id was saved to a file, if it is still the
 // open one.
-func (e *Engine) NoteSaved(id string) {
+func (e *Engine) noteSaved(id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.session.ID == id {

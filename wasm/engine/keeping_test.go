@@ -54,7 +54,7 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 	}
 	test.OK(t, json.Unmarshal(file, &listed))
 	test.FailIf(t, len(listed.Records) != 4, "the file has %+v", listed.Records)
-	if _, err := again.ExportSession(); err != nil {
+	if _, err := again.ExportSession()(); err != nil {
 		t.Errorf("the rest cannot be exported: %v", err)
 	}
 	test.OK(t, again.RenameSession(id, "Repaired"))
@@ -232,7 +232,7 @@ func TestLimitsHaveWords(t *testing.T) {
 	if err := w.Undo(token); code(err) != "limit" {
 		t.Errorf("a class that comes back: %v", err)
 	}
-	if _, err := w.ExportSession(); err != nil {
+	if _, err := w.ExportSession()(); err != nil {
 		t.Error(err)
 	}
 }
@@ -258,7 +258,7 @@ func TestClearedStorageIsNoticed(t *testing.T) {
 	test.StopIf(t, got.Trouble != store.ErrCleared.Error() || len(got.Classes) != 2 || len(got.Classes[0].Examples) != 3, "after the storage was cleared: %+v", got)
 	p := w.ask(t)
 	test.StopIf(t, len(p.Classes) != len(want.Classes), "answers are %+v", p)
-	file := test.Must(w.ExportSession())(t)
+	file := test.Must(w.ExportSession()())(t)
 	_, _, err = w.ImportSession(file, here)
 	test.OK(t, err)
 	got = w.State()
