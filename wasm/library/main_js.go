@@ -20,7 +20,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"metaqda/core"
+	metaqda "metaqda/core"
 	"metaqda/core/model"
 	"metaqda/wasm/nfc"
 	"metaqda/wasm/simd"
@@ -32,15 +32,15 @@ func main() {
 	select {} // the exported functions work on
 }
 
-var state struct {
+var state = struct {
 	room    []float64 // room for what comes, aligned for any number
 	reply   []byte
 	answer  []float64 // a reply of numbers
 	handles map[int32]*metaqda.Classifier
 	batches map[int32]batch
-	last    int32
+	last    int32                     // of both
 	priors  map[string]*metaqda.Prior // by sha256 of their files
-}
+}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]batch{}, priors: map[string]*metaqda.Prior{}}
 
 // guard turns errors and panics into replies.
 func guard(f func() (int32, error)) (n int32) {
@@ -81,9 +81,6 @@ func vector(n int32) []float32 {
 func text(from, n int32) string { return string(bytes(from, n)) }
 
 func handle(c *metaqda.Classifier) int32 {
-	if state.handles == nil {
-		state.handles = map[int32]*metaqda.Classifier{}
-	}
 	state.last++
 	state.handles[state.last] = c
 	return state.last
@@ -138,9 +135,6 @@ func Prior(n int32) int32 {
 			p, err := metaqda.DecodePrior(file)
 			if err != nil {
 				return 0, err
-			}
-			if state.priors == nil {
-				state.priors = map[string]*metaqda.Prior{}
 			}
 			state.priors[sum] = p
 		}
@@ -301,180 +295,6 @@ func step(s *metaqda.Step, err error) (int32, error) {
 	return reply(s.Name, nil)
 }
 
-// Predict asks about the room's first d numbers and returns the number of the answer:
-// the probability of none of the classes, and then of each.
-//
-//go:wasmexport mq_predict
-func Predict(h, d int32) (n int32) {
-	defer func() {
-		if r := recover(); r != nil {
-			n = guard(func() (int32, error) { panic(r) })
-		}
-	}()
-	c := state.handles[h]
-	if c == nil {
-		return with(h, nil)
-	}
-	want := 1 + c.Len()
-	if len(state.answer) < want {
-		state.answer = make([]float64, want)
-	}
-	none, err := c.ProbabilitiesTo(state.answer[1:want], vector(d))
-	if err != nil {
-		return fail(err)
-	}
-	state.answer[0] = none
-	return int32(want)
-}
-
-// Decide says what the last answer of [Predict] is taken for: it replies the headline and
-// returns its length; the two numbers of the answer after those of Predict are the class,
-// -1 for none, and 1 where that is doubtful.
-//
-//go:wasmexport mq_decide
-func Decide(h int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		n := 1 + c.Len()
-		d := c.Decide(state.answer[1:n], state.answer[0])
-		state.answer = append(state.answer[:n], decided(d)...)
-		state.answer = state.answer[:cap(state.answer)]
-		return reply(d.Headline, nil)
-	})
-}
-
-func decided(d metaqda.Decision) []float64 {
-	if d.Doubtful {
-		return []float64{float64(d.Class), 1}
-	}
-	return []float64{float64(d.Class), 0}
-}
-
-// row adds an answer to the answer, as those of [Predict] and [Decide] one after the
-// other, and its headline, a line, into the reply.
-func row(d metaqda.Decision, p []float64, none float64) {
-	state.answer = append(append(append(state.answer, none), p...), decided(d)...)
-	state.reply = append(append(state.reply, d.Headline...), '\n')
-}
-
-// Together asks about many vectors together: the room's first n times d numbers. It
-// returns a number for [Step].
-//
-//go:wasmexport mq_together
-func Together(h, d, n int32) int32 {
-	return many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(vector(n*d), int(d)) })
-}
-
-// Suggest asks which so many of the vectors to label, as [Together] does.
-//
-//go:wasmexport mq_suggest
-func Suggest(h, d, n, count int32) int32 {
-	return many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) {
-		return c.BeginSuggest(vector(n*d), int(d), int(count))
-	})
-}
-
-// batch is a question with the classifier that was asked.
-type batch struct {
-	*metaqda.Batch
-	labels []string // of the classes when it was asked
-	bursts []int
-}
-
-func many(h int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		b, err := ask(c)
-		if err != nil {
-			return 0, err
-		}
-		if state.batches == nil {
-			state.batches = map[int32]batch{}
-		}
-		state.last++
-		state.batches[state.last] = batch{b, c.Labels(), c.Bursts()}
-		return state.last, nil
-	})
-}
-
-// Step goes on with a batch for some milliseconds and returns 1 if there is more to do,
-// the answer then being how much is done of how much. After the last step it returns 0,
-// and the answer is the number of numbers that follow: those of [Predict] for each
-// vector, or the places of those suggested.
-//
-//go:wasmexport mq_step
-func Step(b int32) int32 {
-	return guard(func() (int32, error) {
-		of, ok := state.batches[b]
-		if !ok {
-			return 0, &metaqda.Error{Code: "disposed", Message: "This question was given up."}
-		}
-		more, done, total, err := of.Step()
-		if err != nil {
-			return 0, err
-		}
-		state.answer, state.reply = state.answer[:0], state.reply[:0]
-		defer func() { state.answer = state.answer[:cap(state.answer)] }()
-		if more {
-			state.answer = append(state.answer, float64(done), float64(total))
-			return 1, nil
-		}
-		state.answer = append(state.answer, 0, 0)
-		for i := range of.Len() {
-			p, none := of.Answer(i)
-			d := metaqda.DecideAmong(of.labels, of.bursts, p, none)
-			row(d, p, none)
-		}
-		for _, i := range of.Suggestions {
-			state.answer = append(state.answer, float64(i))
-		}
-		state.answer[0], state.answer[1] = float64(len(state.answer)-2), float64(len(state.reply))
-		return 0, nil
-	})
-}
-
-// Stop forgets a batch, done or not.
-//
-//go:wasmexport mq_stop
-func Stop(b int32) {
-	if of, ok := state.batches[b]; ok {
-		delete(state.batches, b)
-		of.Stop()
-	}
-}
-
-// LeaveOneOut returns how many numbers the answer has, of which the first is the length of
-// the reply. For each burst: the number of its examples, its class, 1 or, for the only one of
-// all, 0, and then an answer as [Step] has it. The reply has the headlines and then the
-// examples' ids, a line each.
-//
-//go:wasmexport mq_leave_one_out
-func LeaveOneOut(h int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		all, err := c.LeaveOneOut()
-		if err != nil {
-			return 0, err
-		}
-		state.answer, state.reply = append(state.answer[:0], 0), state.reply[:0]
-		for _, x := range all {
-			asked := 1.0
-			p := x.Probabilities
-			if p == nil {
-				asked, p = 0, make([]float64, c.Len())
-			}
-			state.answer = append(state.answer, float64(len(x.Examples)), float64(x.Class), asked)
-			row(c.Decide(p, x.None), p, x.None)
-		}
-		for _, x := range all {
-			for _, e := range x.Examples {
-				state.reply = append(append(state.reply, e.ID...), '\n')
-			}
-		}
-		state.answer[0] = float64(len(state.reply))
-		n := int32(len(state.answer))
-		state.answer = state.answer[:cap(state.answer)]
-		return n, nil
-	})
-}
-
 // Describe replies the length of vectors (32 bits), the prior probability of none, the
 // number of classes, and for each the number of its examples; then lines: what would be
 // undone and redone, and for each class its label and the ids of its examples.
@@ -505,18 +325,19 @@ func Describe(h int32) int32 {
 //
 //go:wasmexport mq_save
 func Save(h int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (n int32, err error) {
-		state.reply, err = c.Save()
-		return int32(len(state.reply)), err
-	})
+	return file(h, (*metaqda.Classifier).Save)
 }
 
 // Export replies the bytes of a file for other programs.
 //
 //go:wasmexport mq_export
 func Export(h int32) int32 {
+	return file(h, (*metaqda.Classifier).Export)
+}
+
+func file(h int32, write func(*metaqda.Classifier) ([]byte, error)) int32 {
 	return with(h, func(c *metaqda.Classifier) (n int32, err error) {
-		state.reply, err = c.Export()
+		state.reply, err = write(c)
 		return int32(len(state.reply)), err
 	})
 }
