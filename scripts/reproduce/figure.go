@@ -44,6 +44,13 @@ func (r *reproduction) beside(title, note string, e *experiment.Report, data str
 	r.print(t)
 }
 
+// tables prints the tables of a report.
+func (r *reproduction) tables(e *experiment.Report) {
+	for _, t := range tables.Of(e) {
+		r.print(t)
+	}
+}
+
 func (r *reproduction) print(t *tables.Table) {
 	fmt.Fprintf(r.Stdout, "\n%s\n", t.Text())
 	r.markdown.WriteString("\n" + t.Markdown() + "\n")
