@@ -3,6 +3,7 @@ package metaqda
 import (
 	"slices"
 
+	"metaqda/core/model"
 	"metaqda/core/qda"
 )
 
@@ -48,7 +49,7 @@ func (c *Classifier) exchange(e *Entry) error {
 		was := Class{ID: k.ID, Label: k.Label, Order: k.Order}
 		k.Label = e.Class.Label
 		e.Class = &was
-		k.folded = foldOf(k.Label)
+		k.folded = model.FoldLabel(k.Label)
 		c.tell(Change{Do: PutClass, Class: k.Class, At: slices.Index(c.classes, k)})
 	case "example":
 		return c.exchangeExample(e)

@@ -7,8 +7,6 @@ import (
 	"metaqda/core/qda"
 )
 
-func foldOf(label string) string { return model.FoldLabel(label) }
-
 // Add adds a vector to the class label, which comes into being if there is none of this
 // label or of one that people take for the same ([SameLabel]), and returns the example's
 // id. Vectors of a class that name the same group are frames of one burst; an empty group

@@ -19,7 +19,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -187,12 +186,11 @@ func (t *task) samples(number, n int) ([]session.Sample, error) {
 // measure returns accuracy, ECE, share of the known called none of these and AUROC of
 // none, of tasks that nothing was fitted on.
 func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
-	const bins = 20
 	sampler, err := t.uniform(shot)
 	if err != nil {
 		return row, err
 	}
-	var bin [bins]float64 // certainty less right answers
+	bins := metrics.NewReliability(metrics.DefaultBins)
 	var known, strangers []float64
 	right := 0
 	for i := range tasks {
@@ -225,11 +223,10 @@ func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
 				row[2]++
 			}
 			sure := slices.Max(p) / (1 - none)
-			b := &bin[min(int(sure*bins), bins-1)]
-			*b += sure
-			if slices.Index(p, slices.Max(p)) == e.QueryLabel[q] {
+			hit := metrics.Best(p) == e.QueryLabel[q]
+			bins.Add(sure, hit)
+			if hit {
 				right++
-				*b--
 			}
 		}
 		known = append(known, taught...)
@@ -238,10 +235,7 @@ func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
 		}
 	}
 	n := float64(len(known))
-	for _, v := range bin {
-		row[1] += math.Abs(v) / n
-	}
-	row[0], row[2] = float64(right)/n, row[2]/n
+	row[0], row[1], row[2] = float64(right)/n, bins.ECE(), row[2]/n
 	for _, v := range strangers {
 		row[3] += v / float64(len(strangers))
 	}
