@@ -62,9 +62,6 @@ func (g *Group) Fit(p *Prior, gram *mat.SymDense) {
 	}
 }
 
-// Len returns K.
-func (g *Group) Len() int { return g.n }
-
 // Posterior returns kappa_j, nu_j and log det S_j.
 func (g *Group) Posterior() Posterior { return g.post }
 

@@ -101,7 +101,7 @@ func TestEmbeddings(t *testing.T) {
 		v    js.Value
 		code string
 	}{
-		"infinite": {array, "value"}, "empty": {jsFloat32Array.New(0), "dimension"}, "long": {jsFloat32Array.New(engine.MaxDimension + 1), "dimension"},
+		"infinite": {array, "value"}, "empty": {jsFloat32Array.New(0), "dimension"}, "long": {jsFloat32Array.New(model.MaxDimension + 1), "dimension"},
 		"doubles": {js.Global().Get("Float64Array").New(5), "argument"}, "list": {js.ValueOf([]any{1, 2}), "argument"},
 		"null": {js.Null(), "argument"}, "number": {js.ValueOf(3), "argument"}, "missing": {js.Undefined(), "argument"},
 	} {

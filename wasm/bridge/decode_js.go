@@ -102,7 +102,7 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 	case reflect.TypeFor[[]byte]():
 		return bytesOf(what, v)
 	case reflect.TypeFor[[]float32]():
-		x, err := numbersOf(what, v, engine.MaxDimension)
+		x, err := numbersOf(what, v, model.MaxDimension)
 		if err == nil {
 			err = engine.CheckEmbedding(x)
 		}

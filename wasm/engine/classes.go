@@ -3,6 +3,7 @@ package engine
 import (
 	metaqda "metaqda/core"
 	"metaqda/wasm/store"
+	"slices"
 )
 
 // AddClass adds a class at the end and returns its id and its name as kept.
@@ -173,7 +174,7 @@ func (e *Engine) noteHeard() {
 	put := func(class string, op store.Op) {
 		ref := store.Ref{Table: op.Table, Key: op.Key}
 		if before, ok := last[ref]; ok { // what is written twice is written as it was the last time
-			ops[before] = without(ops[before], ref)
+			ops[before] = slices.DeleteFunc(ops[before], func(op store.Op) bool { return op.Table == ref.Table && op.Key == ref.Key })
 		}
 		if _, ok := ops[class]; !ok {
 			classes = append(classes, class)
@@ -222,7 +223,7 @@ func (e *Engine) noteHeard() {
 	}
 	edit.Updated = e.hooks.Now().UnixMilli()
 	e.session.Updated = max(e.session.Updated, edit.Updated)
-	order := append(keep(classes, func(id string) bool { return !whole[id] }), keep(gone, func(id string) bool { return whole[id] })...)
+	order := append(slices.DeleteFunc(classes, func(id string) bool { return whole[id] }), slices.DeleteFunc(gone, func(id string) bool { return !whole[id] })...)
 	rest := []store.Op{{Table: store.Sessions, Key: e.session.ID, Value: edit}}
 	for i, id := range order {
 		n := needs[id]
@@ -242,24 +243,6 @@ func (e *Engine) noteHeard() {
 		e.refresh()
 	}
 	e.announce()
-}
-
-func keep(all []string, wanted func(string) bool) (some []string) {
-	for _, id := range all {
-		if wanted(id) {
-			some = append(some, id)
-		}
-	}
-	return some
-}
-
-func without(ops []store.Op, ref store.Ref) (others []store.Op) {
-	for _, op := range ops {
-		if op.Table != ref.Table || op.Key != ref.Key {
-			others = append(others, op)
-		}
-	}
-	return others
 }
 
 // dropDamaged deletes the examples of a class that cannot be used.

@@ -2,7 +2,7 @@
 // query, what other tabs are told, what has to be stored, and refusals in words. What a
 // session is taught, and what that answers, is a [metaqda.Classifier]. It is plain Go:
 // storage, view, clock and network are handed in, so that it runs natively in tests. It is
-// not for learning priors, which is package learn's.
+// not for learning priors, which is the business of package metaqda/core/adapt.
 //
 // A session here is what a person taught under one name, with its settings and the
 // prior it uses: [store.Session] is its record, and the [session.Population] of
@@ -167,9 +167,9 @@ type Change struct {
 func (e *Engine) Configure(c Change) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := e.session.Settings
-	set(&s.Sort, c.Sort)
-	set(&s.NonePrior, c.NonePrior)
+	session, edit := e.session, store.Edit{Sort: c.Sort, NonePrior: c.NonePrior}
+	edit.Apply(&session)
+	s := session.Settings
 	if err := checkSettings(s); err != nil {
 		return err
 	}
@@ -177,14 +177,8 @@ func (e *Engine) Configure(c Change) error {
 		return err
 	}
 	e.session.Settings = s
-	e.touch(store.Edit{Sort: c.Sort, NonePrior: c.NonePrior})
+	e.touch(edit)
 	return nil
-}
-
-func set[T any](dst *T, v *T) {
-	if v != nil {
-		*dst = *v
-	}
 }
 
 func checkSettings(s store.Settings) error {

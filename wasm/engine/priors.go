@@ -10,9 +10,6 @@ import (
 	"metaqda/wasm/store"
 )
 
-// MaxDimension is the longest embedding that prior files allow.
-const MaxDimension = 8192
-
 // metaCurrent is the key in Meta of the id of the session to open.
 const metaCurrent = "current"
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	metaqda "metaqda/core"
+	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/wasm/view"
 )
@@ -196,7 +197,7 @@ func (e *Engine) input(p []float64) view.Input {
 // CheckEmbedding returns an error that names the first number that is not
 // finite, or a length that no embedding has.
 func CheckEmbedding(x []float32) error {
-	if len(x) == 0 || len(x) > MaxDimension {
+	if len(x) == 0 || len(x) > model.MaxDimension {
 		return fail("dimension", "An embedding must have between 1 and 8192 numbers.")
 	}
 	for i, v := range x {

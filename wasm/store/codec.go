@@ -36,9 +36,6 @@ type Damage struct {
 	Raw    any    // in its plain form
 }
 
-// MaxEmbedding is the length of the longest embedding.
-const MaxEmbedding = 8192
-
 // encode returns the plain form of a value.
 func encode(v any) any {
 	switch v := v.(type) {
@@ -129,7 +126,7 @@ func decodeExample(key string, v any) (x Example, reason string) {
 		return x, "its embedding has no numbers"
 	case len(b)%4 != 0:
 		return x, "its embedding is cut short"
-	case len(b) > 4*MaxEmbedding:
+	case len(b) > 4*model.MaxDimension:
 		return x, "its embedding is too long"
 	case x.Class == "":
 		return x, "it belongs to no class"

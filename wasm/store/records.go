@@ -5,7 +5,8 @@
 package store
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 
 	"metaqda/core/model"
 )
@@ -189,10 +190,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Before is the order of classes, and of examples of a class.
-func Before(a, b float64, idA, idB string) bool { return a < b || a == b && idA < idB }
-
 // newestFirst sorts summaries for a list.
 func newestFirst(s []Summary) {
-	sort.SliceStable(s, func(i, j int) bool { return Before(float64(-s[i].Updated), float64(-s[j].Updated), s[i].ID, s[j].ID) })
+	slices.SortFunc(s, func(a, b Summary) int { return cmp.Or(cmp.Compare(b.Updated, a.Updated), cmp.Compare(a.ID, b.ID)) })
 }

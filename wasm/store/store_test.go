@@ -94,7 +94,7 @@ func TestDamageStaysLocal(t *testing.T) {
 		"example with an empty embedding":     {func(m *Memory) { m.with(Examples, "cat0", "embedding", []byte{}) }, 2, 3, 1},
 		"example cut short that sorts first":  {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2)) }, 2, 3, 1},
 		"example cut within a number":         {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2, 3)[:11]) }, 2, 3, 1},
-		"example that is too long":            {func(m *Memory) { m.with(Examples, "cat0", "embedding", make([]byte, 4*MaxEmbedding+4)) }, 2, 3, 1},
+		"example that is too long":            {func(m *Memory) { m.with(Examples, "cat0", "embedding", make([]byte, 4*model.MaxDimension+4)) }, 2, 3, 1},
 		"example with NaN":                    {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, nan, 3)) }, 2, 3, 1},
 		"example with an infinity":            {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(inf, 2, 3)) }, 2, 3, 1},
 		"example without order":               {func(m *Memory) { m.with(Examples, "cat0", "order", nil) }, 2, 4, 0},
