@@ -7,6 +7,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	core "metaqda/core"
+	"metaqda/core/model"
 	"metaqda/scripts/files"
 )
 
@@ -44,4 +46,67 @@ func fileCommand(c cli.Command, out neededFile, from []neededFile, more []cli.Fl
 		return files.Write(*out.to, file)
 	}
 	return &c
+}
+
+const priorAbout = `Writes the prior for vectors of length d that nothing was learned for: the one that
+the npm package and the Go library use where they are given none, with the session
+model that was fitted to it.`
+
+func priorCommand() *cli.Command {
+	d, extractor, out := 0, "", "prior.safetensors"
+	return &cli.Command{
+		Name: "prior", Usage: "write the prior for vectors that nothing was learned for", Description: priorAbout,
+		Flags: []cli.Flag{
+			intFlag(&d, "dimension", "dimension d of the embeddings (required)"),
+			textFlag(&extractor, "extractor", "id of the feature extractor, kept in the file"),
+			textFlag(&out, "out", "file to write"),
+		},
+		Action: func(_ context.Context, c *cli.Command) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			if d < 1 || d > model.MaxDimension {
+				return fmt.Errorf("--dimension is %d: give the dimension of the embeddings, from 1 to %d", d, model.MaxDimension)
+			}
+			p, err := core.DefaultFile(d)
+			if err != nil {
+				return err
+			}
+			p.Extractor.ID, p.Facts = extractor, map[string]string{"name": "of nothing learned"}
+			b, err := model.EncodePrior(p)
+			if err != nil {
+				return err
+			}
+			return files.Write(out, b)
+		},
+	}
+}
+
+const exportAbout = `Writes a classifier as plain numbers, for programs that know nothing of this one: a
+safetensors file that names no other and answers as the classifier does now, none of
+these included: web/share/README.md has the lines of Python and of JavaScript that
+read it. The classifier is a session saved by the page, or what the npm package saves.`
+
+func exportCommand() *cli.Command {
+	var from, prior, out string
+	return fileCommand(cli.Command{Name: "export", Usage: "write a classifier for other programs", Description: exportAbout},
+		neededFile{&out, "out", "file to write"},
+		[]neededFile{{&from, "classifier", "classifier file"}},
+		[]cli.Flag{textFlag(&prior, "prior", "the prior that it was taught under, where it is not one of the page's own")},
+		func(context.Context, *cli.Command) ([]byte, error) { return exported(from, prior) })
+}
+
+// exported returns the bytes of a classifier file for other programs.
+func exported(from, prior string) ([]byte, error) {
+	j := defaultJob()
+	j.Classifier, j.Prior = from, prior
+	c, err := j.Open()
+	if err != nil {
+		return nil, err
+	}
+	plain, err := c.Export()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	return plain, nil
 }

@@ -25,7 +25,6 @@ import (
 
 	"metaqda/core/experiment"
 	"metaqda/scripts/fastblas"
-	"metaqda/scripts/training"
 )
 
 // The command multiplies with AVX2 where it can.
@@ -73,13 +72,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err = app.Run(ctx, append([]string{"metaqda"}, args...))
 	var exit exitStatus
 	var field *experiment.FieldError
-	var interrupted *training.Interrupted
+	var stopped *interrupted
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &exit):
 		return int(exit)
-	case errors.As(err, &interrupted):
+	case errors.As(err, &stopped):
 		fmt.Fprintf(stderr, "%s: %v\n", name, err)
 		return 130 // the shell's status for Ctrl-C
 	case errors.As(err, &field):

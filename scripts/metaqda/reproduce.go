@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/scripts/files"
 	"metaqda/scripts/reproduce"
 )
 
@@ -35,7 +35,13 @@ func reproduceCommand() *cli.Command {
 			if err := noArguments(cmd); err != nil {
 				return err
 			}
-			c.Stdout, c.Progress, c.Versions = cmd.Root().Writer, files.Progress(cmd.Root().ErrWriter), versions()
+			c.Stdout = cmd.Root().Writer
+			c.Command = func(ctx context.Context, args ...string) error {
+				if status := run(ctx, args, io.Discard, cmd.Root().ErrWriter); status != 0 {
+					return exitStatus(status)
+				}
+				return nil
+			}
 			return reproduce.Run(ctx, c)
 		},
 	}

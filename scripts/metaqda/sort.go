@@ -1,12 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
+	core "metaqda/core"
+	"metaqda/core/dataset"
+	"metaqda/core/qda"
 	"metaqda/scripts/files"
+	"metaqda/web/prior"
 )
 
 const enrolAbout = `Teaches a classifier the labelled embeddings of a data set, and writes it: a session that
@@ -75,4 +85,237 @@ func tableCommand(together bool, c cli.Command) *cli.Command {
 			j.Progress = files.Progress(c.Root().ErrWriter)
 			return j.Table(ctx)
 		})
+}
+
+// None is the answer for a picture that is of none of the classes.
+const None = "none of these"
+
+// job teaches a classifier what a data set holds, and answers for every picture of another
+// file what it probably is: scripts/embed makes both files from folders.
+type job struct {
+	Classifier string  // what was taught before: a session of the page, of npm or of Enrol
+	Examples   string  // or else a data set whose labels are taught
+	Data       string  // embeddings to be sorted
+	Prior      string  // prior file; empty for what the classifier names, or for that of the extractor
+	Together   bool    // pictures tell of each other, see [core.Classifier.Classify]
+	NonePrior  float64 // probability of none of the classes beforehand; below zero for the classifier's own, .2 for examples
+
+	// Progress, if not nil, is called now and then.
+	Progress func(what string, done, total int)
+}
+
+// defaultJob returns a job without files.
+func defaultJob() job { return job{Together: true, NonePrior: -1} }
+
+// Enrol returns a classifier that was taught the examples. Errors name the file, the row
+// where there is one, and the remedy.
+func (j *job) Enrol() (*core.Classifier, error) {
+	set, err := dataset.Load(j.Examples)
+	if err != nil {
+		return nil, err
+	}
+	p, err := j.prior(set.Extractor)
+	if err != nil {
+		return nil, err
+	}
+	s := core.Settings{NonePrior: 0.2}
+	if j.NonePrior >= 0 {
+		s.NonePrior = j.NonePrior
+	}
+	c, err := core.New(s, p)
+	if err != nil {
+		return nil, fmt.Errorf("--none-prior: %w", err)
+	}
+	c.Name = set.Name
+	if p != nil && set.Dim != p.Dim() {
+		return nil, wrongLength(set.File(), set.Dim, p.Dim())
+	}
+	if set.Extractor != "" {
+		if err := c.Identify(core.Extractor{ID: set.Extractor, SHA256: set.ExtractorSHA256}); err != nil {
+			return nil, fmt.Errorf("%s: %w", set.File(), err)
+		}
+	}
+	for k, label := range set.Classes {
+		for _, i := range set.ClassRows(k) {
+			group := ""
+			if set.Groups != nil {
+				group = strconv.Itoa(int(set.Groups[i]))
+			}
+			if _, err := c.Add(label, group, set.Row(i)); err != nil {
+				return nil, cannotBeUsed(set.File(), i, err)
+			}
+		}
+	}
+	return c, nil
+}
+
+// prior returns the prior of the file, or else that of the extractor, nil for the default.
+func (j *job) prior(extractor string) (*core.Prior, error) {
+	if j.Prior == "" {
+		return prior.Of(extractor)
+	}
+	file, err := files.Read(j.Prior, "prior")
+	if err != nil {
+		return nil, err
+	}
+	p, err := core.DecodePrior(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", j.Prior, err)
+	}
+	return p, nil
+}
+
+// Open returns what was taught before.
+func (j *job) Open() (*core.Classifier, error) {
+	if j.Classifier == "" {
+		return j.Enrol()
+	}
+	file, err := files.Read(j.Classifier, "classifier")
+	if err != nil {
+		return nil, err
+	}
+	var c *core.Classifier
+	if j.Prior != "" {
+		p, err := j.prior("")
+		if err != nil {
+			return nil, err
+		}
+		c, err = core.OpenUnder(file, p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", j.Classifier, err)
+		}
+	} else {
+		shipped, err := prior.All()
+		if err != nil {
+			return nil, err
+		}
+		c, err = core.Open(file, shipped...)
+		if err != nil && core.Code(err) == "prior" {
+			err = fmt.Errorf("%w; give it by --prior", err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", j.Classifier, err)
+		}
+	}
+	if j.NonePrior >= 0 {
+		if err := c.Configure(core.Settings{NonePrior: j.NonePrior}); err != nil {
+			return nil, fmt.Errorf("--none-prior: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// Table reads the files, judges the pictures and returns the table, as CSV.
+func (j *job) Table(ctx context.Context) ([]byte, error) {
+	c, err := j.Open()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := dataset.LoadRows(j.Data)
+	if err != nil {
+		return nil, err
+	}
+	if rows.Extractor != "" {
+		if err := c.Identify(core.Extractor{ID: rows.Extractor}); err != nil {
+			return nil, fmt.Errorf("%s: %w", rows.File(), err)
+		}
+	}
+	if d := c.Dim(); d != 0 && rows.Dim != d {
+		return nil, wrongLength(rows.File(), rows.Dim, d)
+	}
+	answers, err := j.judge(ctx, c, rows)
+	if err != nil {
+		return nil, err
+	}
+	var labels []string
+	for _, k := range c.Classes() {
+		labels = append(labels, k.Label)
+	}
+	return encode(labels, answers, rows.Files)
+}
+
+func wrongLength(file string, got, want int) error {
+	return &dataset.FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %d are wanted", got, want),
+		Remedy: "use embeddings of the extractor that the prior and the examples are of"}
+}
+
+func cannotBeUsed(file string, row int, err error) error {
+	return &dataset.FileError{File: file, Row: row, Problem: "cannot be used (" + err.Error() + ")",
+		Remedy: "compute its embedding again, with the extractor of the examples", Err: err}
+}
+
+// judge returns the answers for all rows.
+func (j *job) judge(ctx context.Context, c *core.Classifier, rows *dataset.Rows) ([]core.Answer, error) {
+	progress := func(done, total int) {
+		if j.Progress != nil {
+			j.Progress("sort", done, total)
+		}
+	}
+	n := rows.Len()
+	vectors := make([][]float32, n)
+	x := make([]float64, rows.Dim)
+	for i := range n {
+		vectors[i] = make([]float32, rows.Dim)
+		for k, v := range rows.RowTo(x, i) {
+			vectors[i][k] = float32(v)
+		}
+	}
+	if j.Together {
+		a, err := c.Classify(ctx, vectors, progress)
+		var row *qda.RowError
+		if errors.As(err, &row) {
+			return nil, cannotBeUsed(rows.File(), row.Row, row.Err)
+		}
+		return a, err
+	}
+	answers := make([]core.Answer, n)
+	for i, v := range vectors {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p := make([]float64, c.Len())
+		none, err := c.ProbabilitiesTo(p, v)
+		if err != nil {
+			return nil, cannotBeUsed(rows.File(), i, err)
+		}
+		answers[i] = core.Answer{Probabilities: p, None: none}
+		progress(i+1, n)
+	}
+	return answers, nil
+}
+
+// encode returns the table as CSV: a heading, then every picture in the order of the
+// rows. The answer is that of [qda.Decide].
+func encode(labels []string, answers []core.Answer, files []string) ([]byte, error) {
+	labels = slices.Clone(labels)
+	for j, label := range labels {
+		labels[j] = noFormula(label)
+	}
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Write(slices.Concat([]string{"row", "file", "answer"}, labels, []string{None})) // errors are kept for w.Error
+	for i, a := range answers {
+		line := []string{strconv.Itoa(i), "", None}
+		if best := qda.Decide(a.Probabilities, a.None); best >= 0 {
+			line[2] = labels[best]
+		}
+		if files != nil {
+			line[1] = noFormula(files[i])
+		}
+		for _, v := range append(slices.Clone(a.Probabilities), a.None) {
+			line = append(line, strconv.FormatFloat(v, 'f', 6, 64))
+		}
+		w.Write(line)
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+// noFormula returns text with an apostrophe before it where a spreadsheet would take it
+// for a formula.
+func noFormula(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
 }

@@ -16,7 +16,6 @@ import (
 	"metaqda/core/metatrain/recipe"
 	"metaqda/core/niw"
 	"metaqda/scripts/files"
-	"metaqda/scripts/training"
 )
 
 const trainAbout = `Meta-learns a prior (Algorithm 1 of the paper) from the training classes of one
@@ -55,7 +54,7 @@ const shownFlags = 10
 // trainOptions is what the flags of train say.
 type trainOptions struct {
 	recipe.Recipe
-	files                          training.Files
+	files                          trainingFiles
 	data, valData                  listValue
 	splits, preset, familiesFile   string
 	kind, loss, inference          string
@@ -100,7 +99,7 @@ func trainCommand(preset string) *cli.Command {
 			if err != nil {
 				return err
 			}
-			about, err := training.Run(ctx, o.Recipe, train, val, o.files, stderr)
+			about, err := learn(ctx, o.Recipe, train, val, o.files, stderr)
 			if err == nil {
 				fmt.Fprintln(c.Root().Writer, about)
 			}

@@ -6,17 +6,15 @@ package reproduce
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"metaqda/core/dataset"
 	"metaqda/core/experiment"
-	"metaqda/core/metatrain/recipe"
 	"metaqda/scripts/files"
-	"metaqda/scripts/training"
 )
 
 // Config says what to reproduce from.
@@ -27,16 +25,16 @@ type Config struct {
 	Tasks    int     // of every cell
 	Steps    float64 // factor on the training steps
 	Seed     uint64
-	Versions map[string]string // what computes the numbers, for the reports
-	Progress func(what string, done, total int)
 	Stdout   io.Writer
+
+	// Command does what metaqda does with these arguments.
+	Command func(ctx context.Context, args ...string) error
 }
 
 // reproduction is one run.
 type reproduction struct {
 	Config
 	ctx      context.Context
-	sets     map[string]*dataset.Set
 	markdown strings.Builder
 	claims   []claim
 }
@@ -62,7 +60,7 @@ func Run(ctx context.Context, c Config) error {
 	if err := files.Folder(c.Out); err != nil {
 		return err
 	}
-	r := &reproduction{Config: c, ctx: ctx, sets: map[string]*dataset.Set{}}
+	r := &reproduction{Config: c, ctx: ctx}
 	return r.all()
 }
 
@@ -116,22 +114,11 @@ func (r *reproduction) npz(name string) string {
 
 func (r *reproduction) file(name string) string { return filepath.Join(r.Out, name) }
 
-// command prints the command that does a step by itself.
-func (r *reproduction) command(args ...string) {
+// command prints the command that does a step, and does it.
+func (r *reproduction) command(args ...string) error {
 	fmt.Fprintf(r.Stdout, "$ metaqda %s\n", strings.Join(args, " "))
 	fmt.Fprintf(&r.markdown, "    metaqda %s\n", strings.Join(args, " "))
-}
-
-// set returns a data set, read once.
-func (r *reproduction) set(name string) (*dataset.Set, error) {
-	if s, ok := r.sets[name]; ok {
-		return s, nil
-	}
-	s, err := dataset.Load(r.npz(name))
-	if err == nil {
-		r.sets[name] = s
-	}
-	return s, err
+	return r.Command(r.ctx, args...)
 }
 
 // train learns a prior by a preset unless it is there, and returns its file.
@@ -141,24 +128,8 @@ func (r *reproduction) train(name, preset string, steps int, data ...string) (st
 		r.say("%s is there already and is used again\n", out)
 		return out, nil
 	}
-	p, err := recipe.Preset(preset)
-	if err != nil {
-		return "", err
-	}
-	p.Seed, p.Config.Steps = r.Seed, max(1, int(r.Steps*float64(steps)))
-	files := training.Files{Out: out, Checkpoint: out + ".checkpoint", Curve: r.file(name + ".svg")}
-	r.command("train", "--data", r.npzs(data), "--out", out, "--random-seed", fmt.Sprint(p.Seed), "--steps", fmt.Sprint(p.Config.Steps),
-		"--curve", files.Curve, "--quiet", "--preset", preset)
-	var sets []*dataset.Set
-	for _, d := range data {
-		s, err := r.set(d)
-		if err != nil {
-			return "", err
-		}
-		sets = append(sets, s)
-	}
-	_, err = training.Run(r.ctx, p, sets, nil, files, io.Discard)
-	return out, err
+	return out, r.command("train", "--data", r.npzs(data), "--out", out, "--random-seed", fmt.Sprint(r.Seed), "--steps", fmt.Sprint(max(1, int(r.Steps*float64(steps)))),
+		"--curve", r.file(name+".svg"), "--quiet", "--preset", preset)
 }
 
 // evaluation is one run of a protocol, written to NAME.json.
@@ -184,61 +155,15 @@ func (r *reproduction) flags(e *evaluation) []string {
 
 // eval runs an evaluation.
 func (r *reproduction) eval(e evaluation) (*experiment.Report, error) {
-	r.command(r.flags(&e)...)
-	plan, err := experiment.NewPlan(e.protocol)
+	if err := r.command(r.flags(&e)...); err != nil {
+		return nil, err
+	}
+	text, err := files.Read(r.file(e.name+".json"), "report")
 	if err != nil {
 		return nil, err
 	}
-	plan.Tasks, plan.Seed, plan.InDomain, plan.Versions, plan.Progress = r.Tasks, r.Seed, e.inDomain, r.Versions, r.Progress
-	if e.methods != "" {
-		if plan.Methods, err = experiment.Choose(experiment.Methods(), strings.Split(e.methods, ",")...); err != nil {
-			return nil, err
-		}
-	}
-	domains, err := r.domains(&e)
-	if err != nil {
-		return nil, err
-	}
-	part, err := plan.Run(r.ctx, domains)
-	if err != nil {
-		return nil, err
-	}
-	if err := files.Folder(e.pictures); err != nil {
-		return nil, err
-	}
-	report := part.Report()
-	return report, files.Report(report, r.file(e.name+".json"), "", e.pictures)
-}
-
-// domains are the data sets of an evaluation with its priors.
-func (r *reproduction) domains(e *evaluation) ([]experiment.Domain, error) {
-	prior, err := readPrior(e.prior)
-	if err != nil {
-		return nil, err
-	}
-	var mapPrior *experiment.Prior
-	if e.mapPrior != "" {
-		if mapPrior, err = readPrior(e.mapPrior); err != nil {
-			return nil, err
-		}
-	}
-	var domains []experiment.Domain
-	for _, name := range e.data {
-		set, err := r.set(name)
-		if err != nil {
-			return nil, err
-		}
-		domains = append(domains, experiment.Domain{Set: set, Prior: prior, MAPPrior: mapPrior})
-	}
-	return domains, nil
-}
-
-func readPrior(path string) (*experiment.Prior, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read (%v); delete it, and it is learned again", path, files.Reason(err))
-	}
-	return experiment.DecodePrior(path, data)
+	report := &experiment.Report{Header: &experiment.Header{}}
+	return report, json.Unmarshal(text, report)
 }
 
 // npzs returns the files of some data sets, separated by commas.

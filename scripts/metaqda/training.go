@@ -1,8 +1,4 @@
-// Package training follows a recipe with its files: the prior, the checkpoint from
-// which an interrupted run goes on, the log, the training curve and the priors of the
-// folds, and shows how far it is. What is learned is the business of
-// core/metatrain/recipe.
-package training
+package main
 
 import (
 	"context"
@@ -11,17 +7,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"metaqda/core/dataset"
+	"metaqda/core/metatrain"
 	"metaqda/core/metatrain/recipe"
 	"metaqda/core/model"
 	"metaqda/scripts/files"
 	"metaqda/scripts/tables"
 )
 
-// Files are those of a run; an empty path is none, but Out and Checkpoint must be
+// trainingFiles are those of a run; an empty path is none, but Out and Checkpoint must be
 // there.
-type Files struct {
+type trainingFiles struct {
 	Out        string // the prior
 	Checkpoint string // written at every validation and when interrupted, removed at the end
 	Log        string // a line of JSON for each step and validation
@@ -30,21 +29,21 @@ type Files struct {
 	Resume     bool   // from Checkpoint
 }
 
-// Interrupted says that the context ended before the prior was there, and that the
+// interrupted says that the context ended before the prior was there, and that the
 // checkpoint was written.
-type Interrupted struct {
+type interrupted struct {
 	Step       int
 	Checkpoint string
 }
 
 // Error returns one sentence.
-func (e *Interrupted) Error() string {
+func (e *interrupted) Error() string {
 	return fmt.Sprintf("stopped at step %d; the same command with --resume goes on from %s", e.Step, e.Checkpoint)
 }
 
-// Run learns a prior, writes the files and returns a line about it. progress gets a
+// learn learns a prior, writes the files and returns a line about it. progress gets a
 // line of text for what takes long; on a terminal it is redrawn.
-func Run(ctx context.Context, r recipe.Recipe, train, val []*dataset.Set, f Files, progress io.Writer) (string, error) {
+func learn(ctx context.Context, r recipe.Recipe, train, val []*dataset.Set, f trainingFiles, progress io.Writer) (string, error) {
 	run, err := recipe.New(r, train, val)
 	if err != nil {
 		return "", err
@@ -69,7 +68,7 @@ func Run(ctx context.Context, r recipe.Recipe, train, val []*dataset.Set, f File
 // training is a run with its files.
 type training struct {
 	*recipe.Run
-	files Files
+	files trainingFiles
 	log   recipe.Log
 }
 
@@ -140,7 +139,7 @@ func (t *training) interrupted(err error) error {
 	if err := t.checkpoint(); err != nil {
 		return err
 	}
-	return &Interrupted{t.Trainer.StepCount(), t.files.Checkpoint}
+	return &interrupted{t.Trainer.StepCount(), t.files.Checkpoint}
 }
 
 // finish writes priors, curve and log and removes the checkpoint.
@@ -150,7 +149,7 @@ func (t *training) finish(prior *model.Prior) (string, error) {
 			return "", err
 		}
 	}
-	data, err := encode(prior)
+	data, err := encodePrior(prior)
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +187,7 @@ func (t *training) writeFolds(prior *model.Prior) error {
 		return err
 	}
 	for _, f := range folds {
-		data, err := encode(f.Prior)
+		data, err := encodePrior(f.Prior)
 		if err != nil {
 			return err
 		}
@@ -201,10 +200,80 @@ func (t *training) writeFolds(prior *model.Prior) error {
 	return nil
 }
 
-func encode(p *model.Prior) ([]byte, error) {
+func encodePrior(p *model.Prior) ([]byte, error) {
 	data, err := model.EncodePrior(p)
 	if err != nil {
 		return nil, fmt.Errorf("the learned prior cannot be written: %w; try a smaller learning rate", err)
 	}
 	return data, nil
+}
+
+// bar shows how far training is: one line that is redrawn on a terminal,
+// a line for each validation elsewhere.
+type bar struct {
+	w        io.Writer
+	terminal bool
+	trainer  *metatrain.Trainer
+	began    time.Time
+	first    int // step it began at
+	drawn    time.Time
+	loss     float64 // moving average
+	seen     int
+	accuracy string
+}
+
+func newBar(w io.Writer, t *metatrain.Trainer) *bar {
+	b := &bar{w: w, trainer: t, began: time.Now(), first: t.StepCount()}
+	if f, ok := w.(*os.File); ok {
+		info, err := f.Stat()
+		b.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return b
+}
+
+func (b *bar) report(p metatrain.Progress) {
+	if p.Point == nil {
+		b.seen++
+		b.loss += (p.Loss - b.loss) / float64(min(b.seen, 50))
+	} else if v := p.Point.Validation; v != nil {
+		b.accuracy = fmt.Sprintf("validation %.2f %%", 100*v.Accuracy)
+		if p.Best {
+			b.accuracy += " (best)"
+		}
+	}
+	if b.terminal && (time.Since(b.drawn) > 100*time.Millisecond || p.Done) {
+		b.drawn = time.Now()
+		fmt.Fprintf(b.w, "\r\x1b[K%s", b.line(p.Step))
+	}
+	if !b.terminal && p.Point != nil {
+		fmt.Fprintln(b.w, b.line(p.Step))
+	}
+}
+
+// line returns for example
+//
+//	[=====>              ] 300/1200  loss 0.6120  validation 71.20 % (best)  0:12 left
+func (b *bar) line(step int) string {
+	const width = 20
+	total := b.trainer.Config().Steps
+	full := width * step / total
+	bar := strings.Repeat("=", full) + strings.Repeat(" ", width-full)
+	s := fmt.Sprintf("[%s] %d/%d", bar, step, total)
+	if b.seen > 0 {
+		s += fmt.Sprintf("  loss %.4f", b.loss)
+	}
+	if b.accuracy != "" {
+		s += "  " + b.accuracy
+	}
+	if done := step - b.first; done > 0 && step < total {
+		left := time.Since(b.began) / time.Duration(done) * time.Duration(total-step)
+		s += fmt.Sprintf("  %d:%02d left", int(left.Minutes()), int(left.Seconds())%60)
+	}
+	return s
+}
+
+func (b *bar) end() {
+	if b.terminal {
+		fmt.Fprintln(b.w)
+	}
 }
