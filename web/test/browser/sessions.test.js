@@ -140,6 +140,19 @@ for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['
   }));
 }
 
+test('where the site\'s data are cleared under an open page, what is added is refused on its card, and the rest goes out as a file', () => visit({}, async ({ page, site }) => {
+  await teach(page, 'Cat', ['noto']);
+  await (await page.context().newCDPSession(page)).send('Storage.clearDataForOrigin', { origin: site.origin, storageTypes: 'indexeddb' });
+  await page.getByRole('region', { name: 'Notices' }).getByText('only in this tab: save it to a file').waitFor();
+  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(['twemoji', 'openmoji'].map((style) => sample(style, 'cat')));
+  await card(page, 'Cat').getByRole('alert').filter({ hasText: /save|export/ }).waitFor();
+  await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
+  const dialog = await sessionsOf(page);
+  const saved = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Save this session' }).click();
+  await saved;
+}));
+
 test('where nothing can be kept the page says so and works all the same', () => visit({ open: false }, async ({ page, site }) => {
   await page.addInitScript(() => {
     const refuse = () => { throw new DOMException('refused', 'SecurityError'); };

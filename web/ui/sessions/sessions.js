@@ -113,11 +113,13 @@ export class SessionsDialog {
     await this.#refresh();
   }
 
+  /** Where the storage is gone, too: what is open goes out as a file from here. */
   async #open() {
-    complain(this.error, '');
-    this.memory.textContent = `All that is open uses ${Math.round(await this.engine.memory() / 1e6)} MB of memory.`;
-    this.#fill(await this.engine.sessions());
-    this.#damaged = JSON.parse(new TextDecoder().decode(await this.engine.damaged())).records.length;
+    await this.#try(async () => {
+      this.memory.textContent = `All that is open uses ${Math.round(await this.engine.memory() / 1e6)} MB of memory.`;
+      this.#fill(await this.engine.sessions());
+      this.#damaged = JSON.parse(new TextDecoder().decode(await this.engine.damaged())).records.length;
+    });
     this.#keep();
     this.dialog.showModal();
   }

@@ -185,6 +185,9 @@ export class ClassCard {
       if (!result.cancelled) say(added);
       else if (adding.batches === 1) say(`Cancelled: ${added}`);
       return result;
+    } catch (error) { // the step they are was not kept
+      this.#error = sentence(error);
+      return null;
     } finally {
       adding.past += files.length;
       adding.done = 0;

@@ -206,7 +206,8 @@ export class ClassList {
     const met = [];
     for (const name of classes.keys()) if ('id' in await this.#target(name)) met.push(name);
     if (met.length && !await this.#mayMeet(met)) return;
-    await this.line.wait(() => this.changes.step(() => this.#teachFolders(classes, rest.length, signal)));
+    await this.line.wait(() => this.changes.step(() => this.#teachFolders(classes, rest.length, signal)))
+      .catch((error) => complain(byId('add-class-error', HTMLElement), sentence(error)));
   }
 
   /** @param {Map<string, File[]>} classes @param {number} rest pictures in no folder @param {AbortSignal} signal */
