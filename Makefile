@@ -98,7 +98,7 @@ ears: ## make the network of everyday sounds, YAMNet, fetched or from a file (YA
 	$(PYTHON) -B scripts/networks yamnet --out build/ears/yamnet $(if $(YAMNET),--from '$(YAMNET)')
 	@$(MAKE) site
 
-$(SITE)/sounds/extractor.json: $(SITE)/extractor/extractor.json $(wildcard build/ears/*/* web/extractor/*/manifest.json web/build/kinds.mjs web/base/*.js web/extractor/*.js web/extractor/sounds/*) $(PACKAGES)
+$(SITE)/kinds/sounds/extractor.json: $(SITE)/extractor/extractor.json $(wildcard build/ears/*/* web/extractor/*/manifest.json web/build/kinds.mjs web/base/*.js web/extractor/*.js web/extractor/kinds/* web/extractor/sounds/* web/extractor/hands/*) $(PACKAGES)
 	$(NODE) web/build/kinds.mjs
 	@touch $@
 
@@ -136,11 +136,11 @@ $(SITE)/prior.safetensors: $(DEFAULT_PRIOR)
 
 SOUND_PRIOR := web/prior/sounds.safetensors
 
-$(SITE)/sounds/prior.safetensors: $(SOUND_PRIOR) $(SITE)/sounds/extractor.json
+$(SITE)/kinds/sounds/prior.safetensors: $(SOUND_PRIOR) $(SITE)/kinds/sounds/extractor.json
 	cp $< $@
 
 .PHONY: site
-site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/sounds/prior.safetensors build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
+site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/kinds/sounds/prior.safetensors build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(NODE) web/build/site.mjs
 
 # ---- the npm package ----------------------------------------------------------

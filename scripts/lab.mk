@@ -15,7 +15,7 @@ PICTURE_SETS := $(patsubst $(PICTURES)/%.tar,%,$(wildcard $(PICTURES)/*.tar))
 .PHONY: embed
 embed: $(PICTURE_SETS:%=$(LAB)/data/%.npz) $(SOUND_DATA) ## embed all pictures in PICTURES and recordings in SOUNDS: half an hour on two cores, into build/data
 
-$(LAB)/data/sounds/%.npz: $(SOUNDS)/%.tar $(SITE)/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
+$(LAB)/data/sounds/%.npz: $(SOUNDS)/%.tar $(SITE)/kinds/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
 	@mkdir -p $(LAB)/unpacked $(@D)
 	tar xf $< -C $(LAB)/unpacked
 	$(NODE) scripts/embed/embed.mjs $(LAB)/unpacked/$* --kind sounds --split train --out $@ --quiet

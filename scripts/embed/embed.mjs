@@ -20,7 +20,8 @@ Turns pictures or sounds into embeddings with the page's own feature extractor, 
 whose manifest is given (web/extractor/README.md). What takes files rather than
 pictures may be given sounds or anything else.
 FOLDER holds one subfolder per class, each with that class's pictures
-(JPEG, PNG, WebP, GIF, AVIF, TIFF), or its sounds (OGG Vorbis, MP3, WAV) with --kind sounds. Names that begin with a dot are left out.
+(JPEG, PNG, WebP, GIF, AVIF, TIFF), or its sounds (OGG Vorbis, MP3, WAV) with --kind sounds.
+With --kind hands pictures in which no hand is seen are left out, and counted. Names that begin with a dot are left out.
 Where a class folder has subfolders, the pictures of each of them are one group:
 frames of one burst, or views of one thing.
 
@@ -31,7 +32,7 @@ With --unlabelled FOLDER holds pictures alone, NAME.npz has embeddings without l
 and NAME.json names the "files" of its rows: for metaqda sort.
 
   --out NAME.npz     where to write; both files appear whole or not at all
-  --kind KIND        pictures or sounds: by which of the page's own extractors
+  --kind KIND        pictures, sounds or hands: by which of the page's own extractors
                      (default pictures)
   --splits FILE      JSON {"train": [CLASS, ...], "val": [...], "test": [...]} that
                      names every class once
@@ -85,19 +86,28 @@ async function main(args) {
     throw new Complaint(`The feature extractor in '${given}' cannot be loaded (${error.message}); run 'make build' first.`);
   });
   const { extractor } = pool;
-  const embeddings = await pool.embedAll(pictures.map(({ file }) => file), (done) => {
+  const found = await pool.embedAll(pictures.map(({ file }) => file), (done) => {
     if (!values.quiet && done % 100 === 0) console.error(`${done} of ${pictures.length} ${values.kind}`);
   }, values.kind).finally(() => pool.close());
+  const kept = found.flatMap((embedding, i) => (embedding ? [i] : []));
+  if (!kept.length) throw new Complaint(`No ${values.kind} are seen in any picture of '${positionals[0]}'; check that they are shown large.`);
+  if (kept.length < found.length) console.error(`No ${values.kind} are seen in ${found.length - kept.length} of ${found.length} pictures, which are left out, the first of them ${pictures[found.indexOf(null)].file}`);
   const facts = {
     name: path.basename(values.out, '.npz'), dimension: extractor.dimension, ...listed.facts,
     extractor: extractor.id, extractor_sha256: extractor.sha256,
   };
-  const arrays = { embeddings: { shape: [pictures.length, extractor.dimension], data: embeddings }, ...listed.arrays };
+  if (listed.facts.files) facts.files = kept.map((i) => /** @type {string[]} */ (listed.facts.files)[i]);
+  const embeddings = new Float32Array(kept.length * extractor.dimension);
+  kept.forEach((i, row) => embeddings.set(/** @type {Float32Array} */ (found[i]), row * extractor.dimension));
+  const arrays = {
+    embeddings: { shape: [kept.length, extractor.dimension], data: embeddings },
+    ...Object.fromEntries(Object.entries(listed.arrays).map(([name, { data }]) => [name, { shape: [kept.length], data: Int32Array.from(kept, (i) => data[i]) }])),
+  };
   await writeWhole([
     [values.out, encodeNPZ(arrays)],
     [values.out.replace(/\.npz$/, '.json'), JSON.stringify(facts, null, 1) + '\n'],
   ]);
-  if (!values.quiet) console.error(`${pictures.length} ${values.kind} ${listed.facts.classes ? `of ${listed.facts.classes.length} classes ` : ''}in ${values.out}`);
+  if (!values.quiet) console.error(`${kept.length} ${values.kind} ${listed.facts.classes ? `of ${listed.facts.classes.length} classes ` : ''}in ${values.out}`);
 }
 
 /**

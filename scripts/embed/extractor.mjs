@@ -8,14 +8,13 @@ import { checked } from '../../web/extractor/own/function.js';
 import { checkFiles, decodeManifest } from '../../web/extractor/manifest.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
 import { inTurn, meanOf } from '../../web/extractor/session.js';
-import { createEar } from '../../web/extractor/sounds/session.js';
 import { Complaint } from './complaint.mjs';
 import { decodeSound } from './hear.mjs';
 
 const site = fileURLToPath(new URL('../../build/site/', import.meta.url));
 export const builtExtractor = path.join(site, 'extractor');
 /** The built extractors by the kind of what they read. @type {Record<string, string>} */
-export const builtKinds = { pictures: builtExtractor, sounds: path.join(site, 'sounds') };
+export const builtKinds = { pictures: builtExtractor, sounds: path.join(site, 'kinds/sounds'), hands: path.join(site, 'kinds/hands') };
 
 /** @typedef {import('../../web/extractor/manifest.js').Manifest} Manifest */
 /** @typedef {import('../../web/extractor/preprocess.js').Pixels} Pixels */
@@ -50,12 +49,13 @@ export async function loadExtractor(place = builtExtractor, options = {}) {
  * @returns {Promise<NodeExtractor>}
  */
 async function ofKind(place, { id, sha256, dimension, networks, runtimes }, options) {
-  const { createNetwork } = await import(pathToFileURL(path.join(place, 'runtime.js')).href);
+  const { start } = await import(pathToFileURL(path.join(place, 'start.js')).href);
   const fetched = await Promise.all(Object.entries(networks).map(async ([network, manifest]) => [network, {
     manifest, contents: new Map(await Promise.all(manifest.files.map(async ({ name }) => /** @type {const} */ ([name, await buffer(path.join(place, network, name))])))),
   }]));
-  const ear = await createEar(createNetwork, { networks: Object.fromEntries(fetched), wasm: await buffer(tfjsProgram(place, runtimes, options)) });
-  return { id, sha256, dimension, takes: 'file', embed: async (file) => ear.embed(await decodeSound(file)) };
+  const { embed } = await start({ networks: Object.fromEntries(fetched), wasm: await buffer(tfjsProgram(place, runtimes, options)) });
+  const facts = { id, sha256, dimension };
+  return place === builtKinds.sounds ? { ...facts, takes: 'file', embed: async (file) => embed(await decodeSound(file)) } : { ...facts, takes: 'picture', embed };
 }
 
 /** @param {string} file @param {Options} options @returns {Promise<NodeExtractor>} */

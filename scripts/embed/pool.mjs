@@ -2,7 +2,7 @@
 /**
  * Embeds pictures in several threads. What a thread (thread.mjs) is sent and answers:
  *   nothing -> {extractor} once it is ready
- *   file    -> {embedding} | {why: what is wrong with the picture}
+ *   file    -> {embedding} | {why: what is wrong with the picture, empty: whether only what is looked for is not in it}
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -33,20 +33,19 @@ export class Pool {
    * Each thread takes the next picture when it has done one, so that of several
    * that cannot be read the first in order is the one complained of.
    * @param {string[]} files @param {(done: number) => void} report @param {string} kind what they are, in the plural
-   * @returns {Promise<Float32Array>} the embeddings in the order of the files
+   * @returns {Promise<(Float32Array|null)[]>} the embeddings in the order of the files, null where nothing is in one
    */
   async embedAll(files, report, kind) {
-    const { dimension } = this.extractor;
-    const all = new Float32Array(files.length * dimension);
+    const all = /** @type {(Float32Array|null)[]} */ (Array(files.length).fill(null));
     let [next, done, bad] = [0, 0, files.length];
     let reason = '';
     await Promise.all(this.threads.map(async (thread) => {
       while (next < bad) {
         const index = next++;
         thread.postMessage(files[index]);
-        const [{ embedding, why }] = await once(thread, 'message');
-        if (why === undefined) {
-          all.set(embedding, index * dimension);
+        const [{ embedding, why, empty }] = await once(thread, 'message');
+        if (why === undefined || empty) {
+          all[index] = embedding ?? null;
           report(++done);
         } else if (index < bad) {
           [bad, reason] = [index, why];

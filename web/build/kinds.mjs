@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Builds the extractors of the other kinds, sounds and hands, each into a folder of its own of build/site:
+ * Builds the extractors of the other kinds, sounds and hands, each into a folder of its own of build/site/kinds:
  *   KIND/NETWORK/model.json, weights.bin   its networks, as scripts/networks made them
- *   KIND/worker.js, ear.js                 the worker that speaks the message envelope, and its recipe
+ *   KIND/worker.js, start.js               the worker that speaks the message envelope, and its recipe
  *   KIND/runtime.js                        hands on the runtime of extractor/, which is one for all kinds
  *   KIND/extractor.json                    what it is, with its identity and the sizes of its files
  * YAMNet is built in where `make ears` made it.
@@ -12,6 +12,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { identityOf } from '../extractor/networks.js';
+import * as hands from '../extractor/hands/recipe.js';
 import * as sounds from '../extractor/sounds/recipe.js';
 
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -21,8 +22,10 @@ const ears = path.join(web, '../build/ears');
 
 /** What the bundles are made from, for the test that reads their licences. @type {import('esbuild').BuildOptions} */
 export const kindBundles = {
-  entryPoints: [{ in: path.join(web, 'extractor/sounds/start.mjs'), out: 'sounds/ear' }, { in: path.join(web, 'extractor/sounds/worker.mjs'), out: 'sounds/worker' }],
-  bundle: true, format: 'esm', minify: true, target: 'es2022', legalComments: 'eof', logLevel: 'warning', external: ['./runtime.js', './ear.js'],
+  entryPoints: ['sounds', 'hands'].flatMap((name) => [
+    { in: path.join(web, `extractor/${name}/start.mjs`), out: `kinds/${name}/start` }, { in: path.join(web, 'extractor/kinds/worker.mjs'), out: `kinds/${name}/worker` },
+  ]),
+  bundle: true, format: 'esm', minify: true, target: 'es2022', legalComments: 'eof', logLevel: 'warning', external: ['./runtime.js', './start.js'],
 };
 
 /** @param {boolean} yamnet @returns {Kind[]} */
@@ -31,6 +34,7 @@ const kindsOf = (yamnet) => [
     name: 'sounds', id: `${sounds.recipe}${yamnet ? '' : '-speech'}`, recipe: sounds.recipe, dimension: sounds.sizes.speech + (yamnet ? sounds.sizes.yamnet : 0),
     networks: { ...yamnet && { yamnet: path.join(ears, 'yamnet') }, speech: path.join(web, 'extractor/speech-embedding') },
   },
+  { name: 'hands', id: hands.recipe, recipe: hands.recipe, dimension: hands.dimension, networks: { hand: path.join(web, 'extractor/hand-landmark') } },
 ];
 
 /** @param {string} site folder of the site, whose extractor/ is built @returns {Promise<(import('../extractor/networks.js').Recorded & {name: string})[]>} */
@@ -38,11 +42,11 @@ export async function buildKinds(site) {
   const yamnet = await stat(path.join(ears, 'yamnet/manifest.json')).then(() => true, () => false);
   const kinds = kindsOf(yamnet);
   const { runtimes } = JSON.parse(await readFile(path.join(site, 'extractor/extractor.json'), 'utf8'));
-  const [simd, plain] = [runtimes.simd, runtimes.plain].map(({ name, bytes }) => ({ name: `../extractor/${name}`, bytes }));
-  for (const { name } of kinds) await rm(path.join(site, name), { recursive: true, force: true });
+  const [simd, plain] = [runtimes.simd, runtimes.plain].map(({ name, bytes }) => ({ name: `../../extractor/${name}`, bytes }));
+  await rm(path.join(site, 'kinds'), { recursive: true, force: true });
   await build({ ...kindBundles, outdir: site });
   return Promise.all(kinds.map(async ({ name, id, recipe, dimension, networks }) => {
-    const out = path.join(site, name);
+    const out = path.join(site, 'kinds', name);
     /** @type {Buffer<ArrayBuffer>[]} */
     const contents = [];
     const manifests = await Promise.all(Object.entries(networks).map(async ([network, from]) => [network, JSON.parse(await readFile(path.join(from, 'manifest.json'), 'utf8'))]));
@@ -54,7 +58,7 @@ export async function buildKinds(site) {
         contents.push(content);
       }
     }
-    await writeFile(path.join(out, 'runtime.js'), "export * from '../extractor/runtime.js';\n");
+    await writeFile(path.join(out, 'runtime.js'), "export * from '../../extractor/runtime.js';\n");
     const record = { id, sha256: await identityOf(contents, { recipe, networks: Object.keys(networks) }), dimension, networks: Object.fromEntries(manifests), runtimes: { simd, plain } };
     await writeFile(path.join(out, 'extractor.json'), JSON.stringify(record, null, 1) + '\n');
     return { name, ...record };

@@ -32,6 +32,14 @@ import { sha256 } from './manifest.js';
 /** @typedef {{networks: Record<string, Omit<NetworkFiles, 'wasm'>>, wasm: ArrayBuffer}} Fetched */
 
 /**
+ * The networks, loaded, by their names.
+ *
+ * @param {(files: NetworkFiles) => Promise<Network>} createNetwork @param {Fetched} fetched @returns {Promise<Record<string, Network>>}
+ */
+export const loadNetworks = async (createNetwork, { networks, wasm }) => Object.fromEntries(await Promise.all(
+  Object.entries(networks).map(async ([name, files]) => [name, await createNetwork({ ...files, wasm })])));
+
+/**
  * The identity of an extractor: of the contents of its files, one network after the other, and of its recipe.
  *
  * @param {BlobPart[]} contents @param {unknown} recipe all that the numbers depend on beside these

@@ -7,8 +7,8 @@
  * fetches what manifest.json lists into a cache of that version; a file whose
  * sha256 the former version already holds is copied, not fetched. Every file is
  * compared with its sha256 first, so a site that is met half replaced is not
- * installed, and the browser tries again later. What hears (sounds/, 4 MB) and what
- * runs other extractors (networks/, 15 MB) is kept from its first use on. A new version waits until the person
+ * installed, and the browser tries again later. What reads sounds and hands (kinds/, 5 MB) and
+ * what runs other extractors (networks/, 15 MB) is kept from its first use on. A new version waits until the person
  * agrees to it (message 'activate') or all tabs are closed.
  *
  * No tab gets files of two versions: each goes on with the version that its document
@@ -82,9 +82,9 @@ function needed(file) {
   return !file.path.startsWith('web/screenshot') && !onDemand(file);
 }
 
-/** @param {SiteFile} file whether it is for extractors other than that of pictures, or for sounds */
+/** @param {SiteFile} file whether it is for extractors other than the page's own of pictures; what each is has to be known offline */
 function onDemand({ path }) {
-  return /^(networks|sounds)\//.test(path);
+  return /^(networks|kinds)\/(?!\w+\/extractor\.json$)/.test(path);
 }
 
 /**

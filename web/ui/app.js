@@ -8,10 +8,11 @@ import { byId, save, sentence } from './kit/dom.js';
 import { catchMisses, catchPaste } from './kit/drop.js';
 import { loadEngine } from '../library/storage.js';
 import { loadExtractor } from '../library/extractors.js';
-import { loadSounds, soundsRecord } from '../library/sounds.js';
+import { kindRecord, loadKind } from '../library/kinds.js';
 import { LearningPanel } from './sessions/learning.js';
 import { KindChoice } from './kinds/choice.js';
 import { enrol, Kinds } from './kinds/index.js';
+import { hands } from './kinds/hands/index.js';
 import { pictures } from './kinds/pictures/index.js';
 import { sounds } from './kinds/sounds/index.js';
 import { Thumbnails } from './kit/thumbnails.js';
@@ -69,22 +70,19 @@ async function usePagePrior(engine, manifest, path = 'prior.safetensors') {
 }
 
 /**
- * The page's own extractors by kind, with their background knowledge.
+ * The page's own extractor for a kind other than pictures, with its background knowledge.
  *
- * @param {Engine} engine @param {Promise<Extractor>} own @param {Promise<Manifest>} manifest
- * @returns {Record<string, import('./sessions/reader.js').PageExtractor>}
+ * @param {string} kind @param {Engine} engine @param {Promise<Manifest>} manifest
+ * @returns {import('./sessions/reader.js').PageExtractor}
  */
-function pageExtractors(engine, own, manifest) {
-  const folder = new URL('sounds/', document.baseURI);
+function pageExtractor(kind, engine, manifest) {
+  const folder = new URL(`kinds/${kind}/`, document.baseURI);
   /** @type {Promise<Extractor>|null} */
   let loaded = null;
   return {
-    pictures: { identity: async () => (await own).sha256, load: () => own, prior: () => usePagePrior(engine, manifest) },
-    sounds: {
-      identity: () => soundsRecord(folder).then(({ sha256 }) => sha256, () => ''),
-      load: () => loaded ??= /** @type {Promise<any>} */ (fetchSounds(folder).catch((error) => { loaded = null; throw error; })),
-      prior: () => usePagePrior(engine, manifest, 'sounds/prior.safetensors'),
-    },
+    identity: () => kindRecord(folder).then(({ sha256 }) => sha256, () => ''),
+    load: () => loaded ??= /** @type {Promise<any>} */ (fetchKind(kind, folder, manifest).catch((error) => { loaded = null; throw error; })),
+    prior: () => usePagePrior(engine, manifest, `kinds/${kind}/prior.safetensors`),
   };
 }
 
@@ -99,16 +97,16 @@ function keptOffline(addresses) {
   container.addEventListener('controllerchange', () => { for (const address of addresses) fetch(address).catch(() => {}); }, { once: true });
 }
 
-/** With the bar under the header. @param {URL} folder */
-async function fetchSounds(folder) {
+/** With the bar under the header. @param {string} kind @param {URL} folder @param {Promise<Manifest>} manifest */
+async function fetchKind(kind, folder, manifest) {
   const bar = byId('loading', HTMLProgressElement);
   bar.hidden = false;
   try {
-    const extractor = await loadSounds(folder, { onProgress: ({ loaded, total }) => {
+    const extractor = await loadKind(folder, { onProgress: ({ loaded, total }) => {
       Object.assign(bar, { max: total, value: loaded });
-      say(`Loading what hears, ${megabytes(loaded, total)}`);
+      say(`Loading what reads ${kind}, ${megabytes(loaded, total)}`);
     } });
-    keptOffline([...extractor.addresses, new URL('prior.safetensors', folder).href]);
+    manifest.then(({ files }) => keptOffline(files.map(({ path }) => path).filter((path) => path.startsWith(`kinds/${kind}/`))), () => {});
     return extractor;
   } finally {
     bar.hidden = true;
@@ -197,7 +195,7 @@ function judgedBy({ sessionId, nonePrior, prior }, classes) {
 async function build(engine, reader) {
   const { kinds } = reader;
   knowClassesBy(async (name) => (await engine.label(name)).class);
-  const choice = new KindChoice({ kinds, choose: (id) => reader.useKind(id), words: () => /** @type {Promise<any>} */ (reader.now), addClass: (name) => engine.addClass(name) });
+  const choice = new KindChoice({ kinds, choose: (id) => reader.useKind(id), addClass: (name) => engine.addClass(name) });
   reader.onKind = () => {
     choice.show();
     classes.redraw();
@@ -301,9 +299,13 @@ async function start() {
   });
   extractor.catch(() => {}); // awaited below, after the views
   const own = /** @type {Promise<Extractor>} */ (extractor);
-  const now = () => reader.now;
-  const kinds = new Kinds({ pictures: pictures(now), sounds: sounds(/** @type {() => Promise<any>} */ (now)) }, 'pictures');
-  const reader = new Reader({ engine, own, kinds, pages: pageExtractors(engine, own, manifest) });
+  const now = /** @type {() => Promise<any>} */ (() => reader.now);
+  const others = [sounds(now), hands(now)];
+  const kinds = new Kinds([pictures(now), ...others]);
+  const reader = new Reader({ engine, own, kinds, pages: {
+    pictures: { identity: async () => (await own).sha256, load: () => own, prior: () => usePagePrior(engine, manifest) },
+    ...Object.fromEntries(others.map(({ id }) => [id, pageExtractor(id, engine, manifest)])),
+  } });
   await build(engine, reader);
   await extractor;
   await reader.begin();

@@ -38,9 +38,6 @@ export const sizes = { yamnet: 1024, speech: 96 };
 /** Least and largest weight of the speech embedding beside YAMNet's. */
 const weights = [1, 2];
 
-/** @param {Networks} networks */
-export const dimensionOf = ({ yamnet }) => (yamnet ? sizes.yamnet : 0) + sizes.speech;
-
 /**
  * @param {Networks} networks
  * @param {Float32Array} samples mono, in -1..1, 16,000 a second

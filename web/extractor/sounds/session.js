@@ -1,7 +1,8 @@
 // @ts-check
 /** The extractor of sounds, loaded: it answers what its worker is asked, there and in the window. */
 import { ExtractorError } from '../errors.js';
-import { dimensionOf, drawnSpectrum, embedSound, rate } from './recipe.js';
+import { loadNetworks } from '../networks.js';
+import { drawnSpectrum, embedSound, rate } from './recipe.js';
 import { resample } from './resample.js';
 
 /** @typedef {{samples: Float32Array, rate: number}} Sound mono, in -1..1, and samples a second */
@@ -11,9 +12,8 @@ import { resample } from './resample.js';
  * @param {(files: import('../networks.js').NetworkFiles) => Promise<import('../networks.js').Network>} createNetwork
  * @param {import('../networks.js').Fetched} fetched
  */
-export async function createEar(createNetwork, { networks, wasm }) {
-  const loaded = /** @type {import('./recipe.js').Networks} */ (Object.fromEntries(await Promise.all(
-    Object.entries(networks).map(async ([name, files]) => [name, await createNetwork({ ...files, wasm })]))));
+export async function createEar(createNetwork, fetched) {
+  const loaded = /** @type {any} */ (await loadNetworks(createNetwork, fetched));
   const embed = async (/** @type {Sound} */ { samples, rate: given }) => {
     const embedding = embedSound(loaded, resample(samples, given, rate));
     if (embedding.every(Number.isFinite)) return embedding;
@@ -21,5 +21,5 @@ export async function createEar(createNetwork, { networks, wasm }) {
   };
   await embed({ samples: new Float32Array(rate), rate }); // the first run compiles
   const spectrum = async (/** @type {Sound} */ { samples, rate: given }) => drawnSpectrum(resample(samples, given, rate));
-  return { dimension: dimensionOf(loaded), embed, spectrum };
+  return { embed, spectrum };
 }

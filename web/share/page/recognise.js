@@ -71,7 +71,7 @@ export function buildRecogniser({ classifier, extractor, about, onTaught }) {
   });
 
   const recogniser = new Recogniser({
-    kinds: new Kinds({ pictures: pictures(async () => extractor) }, 'pictures'), teachable: about.learn, refusal,
+    kinds: new Kinds([pictures(async () => extractor)]), teachable: about.learn, refusal,
     classifier: {
       recognise: async (embedding) => {
         asked = embedding;

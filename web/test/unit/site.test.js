@@ -11,7 +11,7 @@ import { buildSite } from '../../build/site.mjs';
 
 const long = 'all of it stays on this device. '.repeat(100);
 const SHIPPED = ['index.html', 'wasm_exec.js', 'web/app.js', 'web/extractor/index.js', 'web/icons/icon.png', 'web/library/storage.js', 'web/manifest.webmanifest', 'web/style.css'];
-const PARTS = ['extractor/weights.bin', 'metaqda-simd.wasm', 'metaqda.wasm', 'networks/n.js', 'prior.safetensors', 'samples/a.svg', 'share/page.html', 'sounds/ear.js'];
+const PARTS = ['extractor/weights.bin', 'metaqda-simd.wasm', 'metaqda.wasm', 'kinds/sounds/start.js', 'networks/n.js', 'prior.safetensors', 'samples/a.svg', 'share/page.html'];
 const LEFT_OUT = ['web/package.json', 'web/types.d.ts', 'web/app.test.js', 'web/test/unit/app.js', 'web/build/helper.js', 'web/node_modules/x/index.js',
   'web/extractor/node_modules/y/z.js', 'web/library/index.js', 'web/share/page/main.js', 'web/examples/a.js', 'web/offline/sw.js'];
 

@@ -9,16 +9,14 @@ export class KindChoice {
   #fresh = false;
   #error = el('p', { class: 'error', role: 'alert', hidden: true });
   #advice = el('p', { class: 'small muted' });
-  #background = el('button', { class: 'button quiet', type: 'button', onclick: () => void this.#try(() => this.addClass('Background')) }, 'Add the class “Background”');
+  #background = el('button', { class: 'button quiet', type: 'button', onclick: () => void this.#try(() => this.addClass(this.kinds.now.background ?? '')) });
 
   /**
-   * @param {{kinds: Kinds, choose: (id: string) => Promise<void>, words: () => Promise<{words?: boolean}>, addClass: (name: string) => Promise<unknown>}} parts
-   *   words: the extractor in use, which tells whether it hears nothing but words
+   * @param {{kinds: Kinds, choose: (id: string) => Promise<void>, addClass: (name: string) => Promise<unknown>}} parts
    */
-  constructor({ kinds, choose, words, addClass }) {
+  constructor({ kinds, choose, addClass }) {
     this.kinds = kinds;
     this.choose = choose;
-    this.words = words;
     this.addClass = addClass;
     this.element = byId('kind-choice', HTMLElement);
     this.buttons = Object.values(kinds.all).map((kind) => el('button', {
@@ -33,7 +31,7 @@ export class KindChoice {
   follow(model) {
     this.#fresh = model.examples === 0;
     this.element.hidden = !this.#fresh;
-    this.#background.hidden = !this.kinds.now.advice || model.all.length > 0;
+    this.#background.hidden = !this.kinds.now.background || model.all.length > 0;
   }
 
   /** Puts the page into the words of the kind that is shown now. */
@@ -50,10 +48,9 @@ export class KindChoice {
     for (const place of document.querySelectorAll('.stage-hint use, label:has(#query-word) use')) place.setAttribute('href', `#icon-${now.icon}`);
     byId('samples', HTMLElement).hidden = !now.samples;
     this.#advice.textContent = now.advice ?? '';
-    this.#background.hidden = !now.advice;
-    void this.words().then(({ words }) => {
-      if (words && now === this.kinds.now) this.#advice.append(' This site hears spoken words alone: whoever runs it adds all other sounds by “make ears”.');
-    }, () => {});
+    this.#background.hidden = !now.background;
+    this.#background.textContent = `Add the class “${now.background}”`;
+    now.limits?.().then((text) => { if (now === this.kinds.now) this.#advice.append(text); }, () => {});
   }
 
   /** @param {string} id */

@@ -38,16 +38,19 @@
  * @property {(file: File) => HTMLElement} show a file in full: an <img>, a player
  * @property {(thumbnail: Uint8Array) => Promise<void>} [play] lets an example be heard, of what is kept with it
  * @property {string} [advice] a sentence for who begins
+ * @property {string} [background] the class that is best taught first, where there is one
+ * @property {() => Promise<string>} [limits] what the extractor of this site cannot do, a sentence after the advice
  * @property {boolean} samples whether the samples to try are of this kind
  * @property {string} unshared why a session cannot go out as a page of its own, empty where it can
  */
 
 /** The kind of the open session. */
 export class Kinds {
-  /** @param {Record<string, Kind>} all by id @param {string} first the one of sessions that name none */
-  constructor(all, first) {
-    this.all = all;
-    this.now = all[first];
+  /** @param {Kind[]} all the first is that of sessions that name none */
+  constructor(all) {
+    /** @type {Record<string, Kind>} by id */
+    this.all = Object.fromEntries(all.map((kind) => [kind.id, kind]));
+    this.now = all[0];
   }
 }
 

@@ -73,7 +73,7 @@ test('a WAV file is read; what is no sound, or none that is known, is refused by
   for (const file of [new Uint8Array(0), new Uint8Array(100), new TextEncoder().encode('OggS, not at all')]) await assert.rejects(decodeSound(file));
 });
 
-const yamnet = path.join(root, 'build/site/sounds/yamnet');
+const yamnet = path.join(root, 'build/site/kinds/sounds/yamnet');
 const missing = !existsSync(path.join(shared, 'extractors/parity-sounds.npz')) ? 'the recordings do not lie beside the clone' : !existsSync(yamnet) && 'the site is built without YAMNet';
 
 test('recordings are embedded as where the recipe was found', { skip: missing }, async (t) => {

@@ -38,7 +38,7 @@ function sampleOf(bitmap, name, extractor) {
 }
 
 /** The camera, a frame at a time. */
-class CameraSource {
+export class CameraSource {
   #pace = new Pace();
 
   /** @param {() => Promise<Extractor>} extractor @param {{onLost: (error: Error) => void}} options */
@@ -59,15 +59,20 @@ class CameraSource {
     const frame = await this.camera.frame();
     try {
       const still = drawn(frame, EDGE);
-      const extractor = await this.extractor();
-      const views = this.#pace.all ? extractor.views : 1;
-      const begun = performance.now();
-      const embedding = await extractor.embed(frame, views);
-      this.#pace.took((performance.now() - begun) * extractor.views / views, embedding);
-      return { embedding, sample: async () => sampleOf(await createImageBitmap(still), '', this.extractor) };
+      return { embedding: await this.read(frame), sample: async () => sampleOf(await createImageBitmap(still), '', this.extractor) };
     } finally {
       frame.close();
     }
+  }
+
+  /** @param {ImageBitmap} frame @returns {Promise<Float32Array|null>} null where there is nothing to be recognised */
+  async read(frame) {
+    const extractor = await this.extractor();
+    const views = this.#pace.all ? extractor.views : 1;
+    const begun = performance.now();
+    const embedding = await extractor.embed(frame, views);
+    this.#pace.took((performance.now() - begun) * extractor.views / views, embedding);
+    return embedding;
   }
 
   close() { this.camera.close(); }

@@ -1,6 +1,6 @@
 // @ts-check
 /** Sounds, from files and the microphone. Their pictures are spectrograms, which hold the sound itself. */
-import { resample } from '../../../library/sounds.js';
+import { resample } from '../../../library/kinds.js';
 import { el } from '../../kit/dom.js';
 import { encoded } from '../pictures/decode.js';
 import { Microphone } from './microphone.js';
@@ -9,7 +9,7 @@ import { claimsSound, decodeSound, drawnSpectrum, level, RATE, soundIn, withSoun
 /** @typedef {import('../index.js').Kind} Kind */
 /** @typedef {import('../index.js').Sample} Sample */
 /** @typedef {import('./recording.js').Sound} Sound */
-/** @typedef {import('../../../library/sounds.js').SoundExtractor} Extractor */
+/** @typedef {import('../../../library/kinds.js').KindExtractor} Extractor */
 
 /** Edge of the square picture of a sound, in pixels. */
 const THUMBNAIL = 128;
@@ -26,6 +26,8 @@ export function sounds(extractor) {
     id: 'sounds', icon: 'sound', one: 'sound', interval: 250, samples: false, unshared: 'Sounds cannot go out as a page of their own yet: save the session to a file instead, which opens on this page elsewhere.', accept: 'audio/*', claims: claimsSound,
     live: { name: 'Microphone', icon: 'microphone', hold: 'Hold to record', lookAt: 'Recognising what the microphone hears.' },
     advice: 'Record the background first, as a class of its own: what is always to be heard is then told apart from what is none of these.',
+    background: 'Background',
+    limits: async () => ((await extractor()).networks.includes('yamnet') ? '' : ' This site hears spoken words alone: whoever runs it adds all other sounds by “make ears”.'),
     open: async (file) => (await decodeSound(file)).map(({ name, sound }) => sampleOf(sound, name, extractor)),
     source: (options) => new MicrophoneSource(extractor, options),
     show: (file) => el('audio', { src: URL.createObjectURL(file), controls: true, 'aria-label': file.name }),
@@ -35,7 +37,7 @@ export function sounds(extractor) {
 
 /** @param {Sound} sound @param {string} name @param {() => Promise<Extractor>} extractor @returns {Sample} */
 function sampleOf(sound, name, extractor) {
-  const drawn = async (/** @type {number} */ edge) => drawnSpectrum(await (await extractor()).spectrum(sound), edge);
+  const drawn = async (/** @type {number} */ edge) => drawnSpectrum(await (await extractor()).ask('spectrum', sound), edge);
   return {
     name,
     thumbnail: async () => withSound(await drawn(THUMBNAIL), sound),

@@ -1,0 +1,87 @@
+// @ts-check
+/** Hands: files, the camera with Chromium's fake device, and what is no hand. The hands are emoji. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { handOf } from '../../extractors/hands.js';
+import { addClass, card, meters, most, offlineReady, ready, sample, status, visit } from '../harness.js';
+import { seeing } from './film.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** @type {string} */
+let folder;
+before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'hands-')); });
+after(() => rm(folder, { recursive: true, force: true }));
+
+const SIGNS = { Stop: 'raised-hand', Up: 'index-pointing-up', Peace: 'victory-hand' };
+
+/** @param {string} style @param {string} id @param {Parameters<typeof handOf>[2]} [options] */
+const file = async (style, id, options) => ({ name: `${style}-${id}.png`, mimeType: 'image/png', buffer: await handOf(style, id, options) });
+
+/** @param {Page} page */
+async function teachHands(page) {
+  await page.getByRole('button', { name: 'Hands', exact: true }).click();
+  await status(page, 'Hands it is.');
+  for (const [name, id] of Object.entries(SIGNS)) {
+    await addClass(page, name);
+    await page.getByLabel(`Add hands to ${name}`, { exact: true }).setInputFiles([await file('noto', id), await file('twemoji', id)]);
+    await card(page, name).locator('.thumb').nth(1).waitFor();
+  }
+}
+
+/** @param {Page} page @param {string} style @param {string} id */
+async function ask(page, style, id) {
+  await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles(await file(style, id, { width: 400, mirrored: true }));
+  await status(page, `Recognised “${style}-${id}.png”.`);
+  return most(await meters(page));
+}
+
+test('hands from files are taught, recognised mirrored and small, undone, sorted, and are there after a reload and offline', () => visit({}, async ({ page, context }) => {
+  await teachHands(page);
+  for (const [name, id] of Object.entries(SIGNS)) assert.equal(await ask(page, 'emojione', id), name);
+  await page.locator('#correct').getByRole('button', { name: 'Peace', exact: true }).click();
+  await card(page, 'Peace').locator('.thumb').nth(2).waitFor();
+  await page.keyboard.press('Control+z');
+  await card(page, 'Peace').locator('.thumb').nth(2).waitFor({ state: 'detached' });
+
+  await offlineReady(page);
+  await context.setOffline(true);
+  await page.reload();
+  await ready(page);
+  await page.getByLabel('Hand to recognise', { exact: true }).waitFor({ state: 'attached' });
+  assert.equal(await ask(page, 'fluent-emoji-flat', 'raised-hand'), 'Stop');
+  await context.setOffline(false);
+
+  await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand'), await file('fluent-emoji-flat', 'raised-hand')]);
+  await page.locator('#sort-title').filter({ hasText: '3 hands' }).waitFor();
+  await page.getByText('Judged together').waitFor();
+  for (const shelf of [/^Stop\s*2/, /^Peace\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
+}));
+
+test('the camera draws the hand that it sees and recognises it; where there is none, that is said', async () => {
+  const film = path.join(folder, 'film.y4m');
+  await visit({ flags: await seeing(film, [await handOf('emojione', 'victory-hand')]) }, async ({ page }) => {
+    await teachHands(page);
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    await page.getByRole('meter', { name: 'Peace' }).waitFor();
+    assert.equal(most(await meters(page)), 'Peace');
+    const drawn = await page.locator('canvas.landmarks').evaluate((canvas) => {
+      const { width, height } = /** @type {HTMLCanvasElement} */ (canvas);
+      const pixels = /** @type {CanvasRenderingContext2D} */ (/** @type {HTMLCanvasElement} */ (canvas).getContext('2d')).getImageData(0, 0, width, height).data;
+      return pixels.filter((value, i) => i % 4 === 3 && value > 0).length / (width * height);
+    });
+    assert.ok(drawn > 0.003 && drawn < 0.2, `${drawn} of the picture is drawn over`);
+  });
+  await visit({ flags: await seeing(film, [sample('noto', 'rocket')]) }, async ({ page }) => {
+    await teachHands(page);
+    await page.getByRole('button', { name: 'Live camera' }).click();
+    await page.getByText('No hand is seen.', { exact: true }).waitFor();
+    assert.equal(await page.getByRole('meter').count(), 0);
+    await page.getByLabel('Add hands to Stop', { exact: true }).setInputFiles(sample('noto', 'rocket'));
+    await card(page, 'Stop').locator('.error').filter({ hasText: 'No hand is seen here' }).waitFor();
+    assert.equal(await card(page, 'Stop').locator('.thumb').count(), 2);
+  });
+});

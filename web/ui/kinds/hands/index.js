@@ -1,0 +1,65 @@
+// @ts-check
+/** Hands, in pictures from files and the camera, where the landmarks of the one that is seen are drawn over the picture. */
+import { el } from '../../kit/dom.js';
+import { CameraSource, pictures } from '../pictures/index.js';
+
+/** @typedef {import('../index.js').Kind} Kind */
+/** @typedef {import('../../../library/kinds.js').KindExtractor} Extractor */
+/** @typedef {import('../../../library/kinds.js').Hand} Hand */
+
+/** What is joined by lines: from the wrist along each finger, and across the palm. */
+const LINES = [[0, 1, 2, 3, 4], [0, 5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16], [0, 17, 18, 19, 20], [5, 9, 13, 17]];
+
+/** @param {() => Promise<Extractor>} extractor that reads hands now @returns {Kind} */
+export function hands(extractor) {
+  return {
+    ...pictures(extractor),
+    id: 'hands', icon: 'hand', one: 'hand', samples: false,
+    unshared: 'Hands cannot go out as a page of their own yet: save the session to a file instead, which opens on this page elsewhere.',
+    live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.' },
+    advice: 'Show one hand, all of it and not too small: its outline is drawn where it is seen. Left and right hands count as the same.',
+    source: (options) => new HandSource(extractor, options),
+  };
+}
+
+/** The camera, with the landmarks of the hand over its picture. */
+class HandSource extends CameraSource {
+  #canvas = el('canvas', { class: 'video landmarks', 'aria-hidden': 'true' });
+  #note = el('p', { class: 'on-video no-hand small', role: 'status', hidden: true }, 'No hand is seen.');
+
+  /** @param {() => Promise<Extractor>} extractor @param {{onLost: (error: Error) => void}} options */
+  constructor(extractor, options) {
+    super(extractor, options);
+    this.hands = extractor;
+    this.element.append(this.#canvas, this.#note);
+  }
+
+  async start() {
+    await this.hands(); // fetched and running before anyone waits for an answer
+    await super.start();
+  }
+
+  /** @override @param {ImageBitmap} frame */
+  async read(frame) {
+    const hand = /** @type {Hand|null} */ (await (await this.hands()).ask('see', frame));
+    this.#draw(frame, hand);
+    return hand?.embedding ?? null;
+  }
+
+  /** @param {ImageBitmap} frame @param {Hand|null} hand */
+  #draw({ width, height }, hand) {
+    const canvas = this.#canvas;
+    Object.assign(canvas, { width, height });
+    canvas.classList.toggle('mirrored', this.camera.video.classList.contains('mirrored'));
+    this.#note.hidden = hand !== null;
+    const context = canvas.getContext('2d');
+    if (!hand || !context) return;
+    const line = new Path2D();
+    for (const landmarks of LINES) landmarks.forEach((number, i) => line[i ? 'lineTo' : 'moveTo'](hand.landmarks[number][0] * width, hand.landmarks[number][1] * height));
+    Object.assign(context, { lineWidth: Math.max(2, width / 120), lineJoin: 'round', lineCap: 'round' });
+    for (const [style, thinner] of /** @type {const} */ ([['#000', 1], ['#fff', 2]])) {
+      Object.assign(context, { strokeStyle: style, lineWidth: Math.max(2, width / 100) / thinner });
+      context.stroke(line);
+    }
+  }
+}
