@@ -106,8 +106,8 @@ func (j *judge) suggest(n int) ([]int, error) {
 	return append([]int{}, b.Suggestions...), nil // JSON has no list for nil
 }
 
-func (j *judge) alike(strangers []int) ([][]int, error) {
-	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginAlike(j.x, j.d, strangers) })
+func (j *judge) alike(places []int) ([][]int, error) {
+	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginAlike(j.x, j.d, places) })
 	if err != nil {
 		return nil, err
 	}
