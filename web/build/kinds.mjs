@@ -37,35 +37,39 @@ const kindsOf = (yamnet) => [
   { name: 'hands', id: hands.recipe, recipe: hands.recipe, dimension: hands.dimension, networks: { hand: path.join(web, 'extractor/hand-landmark') } },
 ];
 
-/** @param {string} site folder of the site, whose extractor/ is built @returns {Promise<(import('../extractor/networks.js').Recorded & {name: string})[]>} */
-export async function buildKinds(site) {
-  const yamnet = await stat(path.join(ears, 'yamnet/manifest.json')).then(() => true, () => false);
+/**
+ * @param {string} out folder of the site or of the npm package @param {string} extractor the folder in it of the built extractor of pictures
+ * @param {boolean} yamnet whether sounds are heard by YAMNet too
+ * @returns {Promise<(import('../extractor/networks.js').Recorded & {name: string})[]>}
+ */
+export async function buildKinds(out, extractor, yamnet) {
   const kinds = kindsOf(yamnet);
-  const { runtimes } = JSON.parse(await readFile(path.join(site, 'extractor/extractor.json'), 'utf8'));
-  const [simd, plain] = [runtimes.simd, runtimes.plain].map(({ name, bytes }) => ({ name: `../../extractor/${name}`, bytes }));
-  await rm(path.join(site, 'kinds'), { recursive: true, force: true });
-  await build({ ...kindBundles, outdir: site });
+  const { runtimes } = JSON.parse(await readFile(path.join(out, extractor, 'extractor.json'), 'utf8'));
+  const [simd, plain] = [runtimes.simd, runtimes.plain].map(({ name, bytes }) => ({ name: `../../${extractor}/${name}`, bytes }));
+  await rm(path.join(out, 'kinds'), { recursive: true, force: true });
+  await build({ ...kindBundles, outdir: out });
   return Promise.all(kinds.map(async ({ name, id, recipe, dimension, networks }) => {
-    const out = path.join(site, 'kinds', name);
+    const folder = path.join(out, 'kinds', name);
     /** @type {Buffer<ArrayBuffer>[]} */
     const contents = [];
     const manifests = await Promise.all(Object.entries(networks).map(async ([network, from]) => [network, JSON.parse(await readFile(path.join(from, 'manifest.json'), 'utf8'))]));
     for (const [network, { files }] of manifests) {
-      await mkdir(path.join(out, network), { recursive: true });
+      await mkdir(path.join(folder, network), { recursive: true });
       for (const file of files) {
         const content = await readFile(path.join(networks[network], file.name));
-        await writeFile(path.join(out, network, file.name), content);
+        await writeFile(path.join(folder, network, file.name), content);
         contents.push(content);
       }
     }
-    await writeFile(path.join(out, 'runtime.js'), "export * from '../../extractor/runtime.js';\n");
+    await writeFile(path.join(folder, 'runtime.js'), `export * from '../../${extractor}/runtime.js';\n`);
     const record = { id, sha256: await identityOf(contents, { recipe, networks: Object.keys(networks) }), dimension, networks: Object.fromEntries(manifests), runtimes: { simd, plain } };
-    await writeFile(path.join(out, 'extractor.json'), JSON.stringify(record, null, 1) + '\n');
+    await writeFile(path.join(folder, 'extractor.json'), JSON.stringify(record, null, 1) + '\n');
     return { name, ...record };
   }));
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const site = path.resolve(process.argv[2] ?? path.join(web, '../build/site'));
-  for (const { name, id, dimension, networks } of await buildKinds(site)) console.log(`${name}: ${id}, ${dimension} numbers of ${Object.keys(networks).join(' and ')}`);
+  const yamnet = await stat(path.join(ears, 'yamnet/manifest.json')).then(() => true, () => false);
+  for (const { name, id, dimension, networks } of await buildKinds(site, 'extractor', yamnet)) console.log(`${name}: ${id}, ${dimension} numbers of ${Object.keys(networks).join(' and ')}`);
 }

@@ -15,6 +15,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { builtIn } from './extractor.mjs';
+import { buildKinds } from './kinds.mjs';
 import { written } from './written.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -25,9 +26,10 @@ const prior = path.join(root, 'web/prior/default.safetensors');
 const { version } = JSON.parse(await readFile(path.join(root, 'web/package.json'), 'utf8'));
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
+await copy();
+const kinds = await buildKinds(out, builtIn, false);
 await bundle();
 await types();
-await copy();
 await writeFile(path.join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
 const packed = path.join(root, `build/metaqda-${version}.tgz`);
 const [{ filename, size, unpackedSize }] = JSON.parse(execFileSync('npm', ['pack', '--json', '--silent', '--ignore-scripts', '--pack-destination', path.join(root, 'build')], { cwd: out, encoding: 'utf8' }));
@@ -37,11 +39,11 @@ console.log(`${path.relative(process.cwd(), packed)}: ${size} bytes, ${unpackedS
 async function bundle() {
   await build({
     entryPoints: {
-      ...Object.fromEntries(['index', 'knn-classifier', 'worker', 'worker-thread', 'storage', 'storage-thread', 'extractors', 'efficientnet-lite0'].map((name) => [name, path.join(library, `${name}.js`)])),
+      ...Object.fromEntries(['index', 'knn-classifier', 'worker', 'worker-thread', 'storage', 'storage-thread', 'extractors', 'efficientnet-lite0', 'sounds', 'hands'].map((name) => [name, path.join(library, `${name}.js`)])),
       function: path.join(root, 'web/extractor/own/function.js'),
     },
     outdir: out, chunkNames: 'shared-[hash]', bundle: true, splitting: true, format: 'esm', target: 'es2022', charset: 'utf8', logLevel: 'warning', legalComments: 'inline',
-    external: ['./efficientnet-lite0/*'],
+    external: ['./efficientnet-lite0/*', './kinds/*'],
     plugins: [written({ record })],
   });
 }
@@ -50,7 +52,7 @@ async function record() {
   const { id } = JSON.parse(await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8'));
   if (!id.startsWith(builtIn)) throw new Error(`The site is built with the network ${id}, and the package is of ${builtIn}: leave out EYE.`);
   const sum = createHash('sha256').update(await readFile(prior)).digest('hex');
-  return `export const record = ${await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8')};\nexport const priorSum = '${sum}';`;
+  return `export const record = ${await readFile(path.join(root, 'build/site/extractor/extractor.json'), 'utf8')};\nexport const priorSum = '${sum}';\nexport const kinds = ${JSON.stringify(Object.fromEntries(kinds.map(({ name, ...one }) => [name, one])))};`;
 }
 
 async function types() {
@@ -77,7 +79,7 @@ function manifest() {
     license: 'Apache-2.0', type: 'module', sideEffects: false, engines: { node: '>=20' },
     exports: {
       '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
-      './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/efficientnet-lite0': entry('efficientnet-lite0'), './extractors/function': entry('function', 'extractor/own'),
+      './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/efficientnet-lite0': entry('efficientnet-lite0'), './extractors/sounds': entry('sounds'), './extractors/hands': entry('hands'), './extractors/function': entry('function', 'extractor/own'),
       './metaqda.wasm': './metaqda.wasm', './storage.wasm': './storage.wasm', './priors/*': './priors/*', './package.json': './package.json',
     },
   };

@@ -6,9 +6,10 @@
  */
 import { loadGraphFrom } from '../extractor/graph.js';
 import { MetaqdaError } from '../base/remote.js';
+import { pictureOf } from './pictures.js';
 import { priorSum, record } from './written/record.js';
 
-/** @typedef {Blob | ImageBitmap | ImageData | HTMLImageElement | HTMLVideoElement | HTMLCanvasElement | OffscreenCanvas | VideoFrame} Picture */
+/** @typedef {import('./pictures.js').Picture} Picture */
 
 /**
  * @typedef {object} PictureExtractor what `createClassifier` takes as its extractor
@@ -51,14 +52,3 @@ export const prior = () => new URL('./priors/efficientnet-lite0.safetensors', im
 
 /** The same for `usePrior` of a storage, which fetches it once. @returns {{url: string, sha256: string}} */
 export const priorSource = () => ({ url: prior().href, sha256: priorSum });
-
-/**
- * What the extractor takes as it is, or a bitmap of it.
- *
- * @param {Picture} picture
- * @returns {Promise<Blob | ImageBitmap | ImageData>}
- */
-async function pictureOf(picture) {
-  if (picture instanceof Blob || picture instanceof ImageBitmap || picture instanceof ImageData) return picture;
-  return createImageBitmap(picture, { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
-}

@@ -5,6 +5,9 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { serveSite, visit } from '../browser/harness.js';
+import { seeing } from '../browser/extractor/film.js';
+import { handOf } from '../extractors/hands.js';
+import { soundOf } from '../extractors/sounds.js';
 import { project, root } from './project.js';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -19,7 +22,7 @@ let site;
 before(async () => {
   mkdirSync(out);
   cpSync(installed.package, path.join(out, 'metaqda'), { recursive: true });
-  const places = /** @type {Record<string, string>} */ ({ 'metaqda': 'index', 'metaqda/knn-classifier': 'knn-classifier', 'metaqda/extractors/efficientnet-lite0': 'efficientnet-lite0' });
+  const places = /** @type {Record<string, string>} */ ({ 'metaqda': 'index', 'metaqda/knn-classifier': 'knn-classifier', 'metaqda/extractors/efficientnet-lite0': 'efficientnet-lite0', 'metaqda/extractors/hands': 'hands', 'metaqda/extractors/sounds': 'sounds' });
   for (const name of names) {
     // The test server allows no script in a page; a bundler moves it out likewise.
     const text = readFileSync(path.join(examples, name), 'utf8');
@@ -46,7 +49,7 @@ const opened = (name, check, options) => visit({ site, open: false, ...options }
 const answers = (page, text) => page.locator('#answer').filter({ hasText: text }).waitFor();
 
 test('no example is longer than sixty lines', () => {
-  assert.equal(names.length, 4);
+  assert.equal(names.length, 6);
   for (const name of names) assert.ok(readFileSync(path.join(examples, name), 'utf8').split('\n').length <= 61, name);
 });
 
@@ -81,6 +84,28 @@ test('a webcam is taught and recognised', () => opened('webcam', async (page) =>
   await page.getByRole('button', { name: 'This is it' }).click();
   await answers(page, /(the green one|another):? \d+ %/);
 }, { flags: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'], context: { permissions: ['camera'] } }));
+
+test('a hand sign is taught and recognised', async () => {
+  const flags = await seeing(path.join(out, 'hand.y4m'), [await handOf('noto', 'victory-hand')]);
+  await opened('hands', async (page) => {
+    for (const label of ['peace', 'another']) {
+      await page.getByPlaceholder('what does it mean?').fill(label);
+      await page.getByRole('button', { name: 'This is it' }).click();
+      await answers(page, label === 'peace' ? /^Looks like peace; I know nothing else yet$|^None of these/ : /(peace|another):? \d+ %/);
+    }
+  }, { flags });
+});
+
+test('words are taught from recordings and told apart', () => opened('sounds', async (page) => {
+  const recordings = (/** @type {string} */ kind, /** @type {number[]} */ which) => which.map((one) => ({ name: `${one}.wav`, mimeType: 'audio/wav', buffer: Buffer.from(soundOf(kind, one)) }));
+  for (const kind of ['alarm', 'organ']) {
+    await page.getByPlaceholder('which word?').fill(kind);
+    await page.getByLabel('Recordings of it').setInputFiles(recordings(kind, [0, 1, 2]));
+    await answers(page, new RegExp(`${kind}: 3`));
+  }
+  await page.getByLabel('A recording to ask about').setInputFiles(recordings('organ', [3]));
+  await answers(page, /organ/);
+}));
 
 test('a sign unlocks, another one does not', () => opened('gesture', async (page) => {
   const box = /** @type {{x: number, y: number}} */ (await page.locator('#pad').boundingBox());

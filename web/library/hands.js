@@ -1,0 +1,43 @@
+// @ts-check
+/**
+ * The page's extractor of hands, MediaPipe's hand network on TensorFlow.js, with its files beside this module: 672 numbers
+ * of the one hand in a picture, left or right alike.
+ */
+import { loadKindFrom } from '../extractor/kinds/load.js';
+import { pictureOf } from './pictures.js';
+import { kinds } from './written/record.js';
+
+/** @typedef {import('./pictures.js').Picture} Picture */
+/** @typedef {import('../extractor/hands/recipe.js').Hand} Hand */
+
+/**
+ * @typedef {object} HandExtractor what `createClassifier` takes as its extractor
+ * @property {string} id @property {string} sha256 @property {number} dimension
+ * @property {(picture: Picture) => Promise<Float32Array>} embed rejects with the code 'no-hand' where none is seen
+ * @property {(picture: Picture) => Promise<Hand|null>} see the same with the 21 landmarks, null where there is none
+ * @property {() => void} close ends its worker
+ */
+
+/**
+ * Loads it. It runs in a worker, or in the window where that does not start.
+ *
+ * @param {{onProgress?: (progress: {loaded: number, total: number}) => void, worker?: boolean}} [options]
+ * @returns {Promise<HandExtractor>}
+ */
+export async function loadExtractor(options) {
+  // Each address is written out, for bundlers to find.
+  /** @type {Record<string, () => URL>} */
+  const places = {
+    'hand/model.json': () => new URL('./kinds/hands/hand/model.json', import.meta.url),
+    'hand/weights.bin': () => new URL('./kinds/hands/hand/weights.bin', import.meta.url),
+    [kinds.hands.runtimes.simd.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
+    [kinds.hands.runtimes.plain.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
+  };
+  const { id, sha256, dimension, embed, ask, close } = await loadKindFrom({
+    record: kinds.hands, at: (name) => places[name](),
+    worker: () => new Worker(new URL('./kinds/hands/worker.js', import.meta.url), { type: 'module', name: 'hands' }),
+    // @ts-ignore: built
+    start: () => import('./kinds/hands/start.js'),
+  }, options);
+  return { id, sha256, dimension, embed: async (picture) => embed(await pictureOf(picture)), see: async (picture) => ask('see', await pictureOf(picture)), close };
+}

@@ -1,0 +1,48 @@
+// @ts-check
+/**
+ * The page's extractor of sounds without YAMNet, with its files beside this module: 96 numbers by which spoken words are
+ * told apart in any language.
+ */
+import { loadKindFrom } from '../extractor/kinds/load.js';
+import { kinds } from './written/record.js';
+
+/** @typedef {import('../extractor/sounds/session.js').Sound} Sound */
+
+/**
+ * @typedef {object} SoundExtractor what `createClassifier` takes as its extractor
+ * @property {string} id @property {string} sha256 @property {number} dimension
+ * @property {(sound: Sound | AudioBuffer | Blob) => Promise<Float32Array>} embed of a Blob what the browser decodes
+ * @property {() => void} close ends its worker
+ */
+
+/**
+ * Loads it. It runs in a worker, or in the window where that does not start.
+ *
+ * @param {{onProgress?: (progress: {loaded: number, total: number}) => void, worker?: boolean}} [options]
+ * @returns {Promise<SoundExtractor>}
+ */
+export async function loadExtractor(options) {
+  // Each address is written out, for bundlers to find.
+  /** @type {Record<string, () => URL>} */
+  const places = {
+    'speech/model.json': () => new URL('./kinds/sounds/speech/model.json', import.meta.url),
+    'speech/weights.bin': () => new URL('./kinds/sounds/speech/weights.bin', import.meta.url),
+    [kinds.sounds.runtimes.simd.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
+    [kinds.sounds.runtimes.plain.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
+  };
+  const { id, sha256, dimension, embed, close } = await loadKindFrom({
+    record: kinds.sounds, at: (name) => places[name](),
+    worker: () => new Worker(new URL('./kinds/sounds/worker.js', import.meta.url), { type: 'module', name: 'sounds' }),
+    // @ts-ignore: built
+    start: () => import('./kinds/sounds/start.js'),
+  }, options);
+  return { id, sha256, dimension, embed: async (sound) => embed(await soundOf(sound)), close };
+}
+
+/** The mean of its channels. @param {Sound | AudioBuffer | Blob} sound @returns {Promise<Sound>} */
+async function soundOf(sound) {
+  if ('samples' in sound) return sound;
+  const buffer = sound instanceof Blob ? await new OfflineAudioContext(1, 1, 16_000).decodeAudioData(await sound.arrayBuffer()) : sound;
+  const [first, ...others] = Array.from({ length: buffer.numberOfChannels }, (_, i) => buffer.getChannelData(i));
+  return { samples: first.map((value, i) => others.reduce((sum, channel) => sum + channel[i], value) / buffer.numberOfChannels), rate: buffer.sampleRate };
+}
