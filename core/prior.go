@@ -161,7 +161,7 @@ func DefaultFile(d int) (*model.Prior, error) {
 // Printed by `make any-prior`.
 var defaultPopulation = session.Population{
 	LogT:            -2.87,
-	LeftOut:         session.LeftOut{Class: 3.74, Own: 0.542},
+	LeftOut:         0.542,
 	LogTemperature:  session.LogTemperature{SD: 1.24, Weight: 0.413},
 	CohortMean:      session.CohortMean{Mean: [2]float64{-1.26, 0.813}, SD: 0.185, Count: 15.5},
 	CohortDeviation: session.CohortDeviation{SD: 1.15, Count: 1.95},

@@ -63,7 +63,7 @@ func sampleOf(p *niw.Prior, o qda.Options, white *mat.Dense, e *episode.Episode)
 	sample := session.Sample{Answer: append([]int(nil), e.QueryLabel...), Query: make([]float64, len(e.Query)*s.Way())}
 	sample.Shots = append(sample.Shots, s.Shots...)
 	sample.Class = append(sample.Class, s.Class...)
-	sample.Scores = append(sample.Scores, s.Scores...)
+	sample.Scores, sample.Unknown = append(sample.Scores, s.Scores...), append(sample.Unknown, s.Unknown...)
 	for i, r := range e.Query {
 		must(c.ScoresTo(sample.Query[i*s.Way():(i+1)*s.Way()], white.RawRowView(r)))
 	}

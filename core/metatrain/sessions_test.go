@@ -38,7 +38,7 @@ func TestSessionsScoreAsTheClassifierDoes(t *testing.T) {
 			if got.Way() != 3 {
 				t.Fatalf("%d classes", got.Way())
 			}
-			near(t, fmt.Sprint("support of ", n), got.Scores, c.Support().Scores)
+			near(t, fmt.Sprint("support of ", n), append(got.Scores, got.Unknown...), append(c.Support().Scores, c.Support().Unknown...))
 			var query []float64
 			for _, r := range e.Query {
 				row := make([]float64, 3)
@@ -143,6 +143,7 @@ func TestFitOfSampledWorlds(t *testing.T) {
 		even = append(even, ask()...)
 		for i := range part {
 			floats.Scale(3*times, part[i].Scores)
+			floats.Scale(3*times, part[i].Unknown)
 			floats.Scale(3*times, part[i].Query)
 		}
 		samples = append(samples, part...)

@@ -160,7 +160,8 @@ func writePopulation(name string, p *session.Population, w *writer) {
 	w.object(func(w *writer) {
 		w.twoField("logT", [2]float64{p.LogT}) // the second, and the offsets, were by the number of examples
 		w.twoField("offset", [2]float64{})
-		w.named("leftOut", "class", p.LeftOut.Class, "own", p.LeftOut.Own)
+		w.name("leftOut")
+		w.object(func(w *writer) { w.floatField("own", p.LeftOut, true) })
 		w.named("hardness", "sd", p.LogTemperature.SD, "weight", p.LogTemperature.Weight)
 		w.name("level")
 		w.object(func(w *writer) {
@@ -196,7 +197,7 @@ func readPopulation(name string, dst **session.Population, f *fields) {
 		f.two("offset", &offset)
 		p.LogT = logT[0]
 		f.failed = f.failed || logT[1] != 0 || offset != [2]float64{}
-		f.named("leftOut", "class", &p.LeftOut.Class, "own", &p.LeftOut.Own)
+		f.inner("leftOut", func(f *fields) { f.float("own", &p.LeftOut) }) // "class" stood for what is left out exactly now
 		f.named("hardness", "sd", &p.LogTemperature.SD, "weight", &p.LogTemperature.Weight)
 		f.inner("level", func(f *fields) {
 			f.two("mean", &p.CohortMean.Mean)

@@ -45,7 +45,7 @@ func samplePrior(d int, precision string) *Prior {
 
 func samplePopulation() *session.Population {
 	return &session.Population{
-		LogT: 1. / 3, LeftOut: session.LeftOut{Class: 0.5, Own: 0.25}, LogTemperature: session.LogTemperature{SD: 0.5, Weight: 0.7},
+		LogT: 1. / 3, LeftOut: 0.25, LogTemperature: session.LogTemperature{SD: 0.5, Weight: 0.7},
 		CohortMean: session.CohortMean{Mean: [2]float64{4, 1}, SD: 2, Count: 3}, CohortDeviation: session.CohortDeviation{SD: 2, Count: 1},
 		Known: session.Known{Threshold: session.Normal{Mean: 0.5, SD: 0.25}, Slope: session.Normal{Mean: 0.1, SD: 0.2}, Weight: 0.3},
 	}

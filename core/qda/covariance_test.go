@@ -162,99 +162,92 @@ func sharedClassifier(t *testing.T, d int, seed uint64, shots ...int) (*Classifi
 	return c, x
 }
 
-// e_j by its definition, with dense matrices.
-func TestSharedScoresByDefinition(t *testing.T) {
-	for _, shots := range [][]int{{1}, {3}, {1, 1}, {2, 1, 4}, {5, 6, 7}} {
-		const d = 9
-		c, x := sharedClassifier(t, d, 1, shots...)
-		o := c.options
-		s := &taughtClasses{prior: c.prior, list: c.taught}
-		a := s.scale(o.Shared)
-		var factor mat.Cholesky
-		factor.Factorize(a)
-		w := func(v []float64) *mat.VecDense {
-			z := make([]float64, d)
-			c.prior.WhitenTo(z, v)
-			return mat.NewVecDense(d, z)
+// byDefinition returns e_j of a query with dense matrices, NaN for classes without
+// examples. The session's mean is that of the classes but one.
+func byDefinition(t *testing.T, p *niw.Prior, o *Options, x [][][]float64, but int, query []float64) []float64 {
+	t.Helper()
+	d := p.Dim()
+	white := func(v []float64) *mat.VecDense {
+		z := make([]float64, d)
+		p.WhitenTo(z, v)
+		return mat.NewVecDense(d, z)
+	}
+	a, session, total := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil), o.Centre
+	for i := range d {
+		a.SetSym(i, i, 1)
+	}
+	means := make([]*mat.VecDense, len(x))
+	for j := range x {
+		means[j] = mat.NewVecDense(d, nil)
+		k := float64(len(x[j]))
+		for _, v := range x[j] {
+			means[j].AddScaledVec(means[j], 1/k, white(v))
 		}
-		total, session := o.Centre, mat.NewVecDense(d, nil)
-		means := make([]*mat.VecDense, len(x))
-		for j := range x {
-			means[j] = mat.NewVecDense(d, nil)
-			for _, v := range x[j] {
-				means[j].AddScaledVec(means[j], 1/float64(len(x[j])), w(v))
-			}
-			k := float64(len(x[j]))
+		for _, v := range x[j] {
+			var residual mat.VecDense
+			residual.SubVec(white(v), means[j])
+			a.SymRankOne(a, o.Shared, &residual)
+		}
+		if j != but {
 			pull := o.Kappa * k / (o.Kappa + k)
 			session.AddScaledVec(session, pull, means[j])
 			total += pull
 		}
-		session.ScaleVec(1/total, session)
-		quad := func(z, m mat.Vector) float64 {
-			var diff, solved mat.VecDense
-			diff.SubVec(z, m)
-			if err := factor.SolveVecTo(&solved, &diff); err != nil {
-				t.Fatal(err)
-			}
-			return mat.Dot(&diff, &solved)
+	}
+	session.ScaleVec(1/total, session)
+	var factor mat.Cholesky
+	factor.Factorize(a)
+	quad := func(m mat.Vector) float64 {
+		var diff, solved mat.VecDense
+		diff.SubVec(white(query), m)
+		must(t, factor.SolveVecTo(&solved, &diff))
+		return mat.Dot(&diff, &solved)
+	}
+	e := make([]float64, len(x))
+	for j := range x {
+		k := float64(len(x[j]))
+		m := mat.NewVecDense(d, nil)
+		m.AddScaledVec(m, o.Kappa/(o.Kappa+k), session)
+		m.AddScaledVec(m, k/(o.Kappa+k), means[j])
+		if e[j] = (quad(session) - quad(m)) / 2; k == 0 {
+			e[j] = math.NaN()
 		}
-		query := make([]float64, d)
+	}
+	return e
+}
+
+func TestSharedScoresByDefinition(t *testing.T) {
+	for _, shots := range [][]int{{1}, {3}, {1, 1}, {2, 1, 4}, {5, 6, 7}} {
+		c, x := sharedClassifier(t, 9, 1, shots...)
+		query := make([]float64, 9)
 		query[2], query[5] = 1.5, -2
 		got := make([]float64, len(x))
-		if err := c.ScoresTo(got, query); err != nil {
-			t.Fatal(err)
-		}
-		for j := range x {
-			k := float64(len(x[j]))
-			m := mat.NewVecDense(d, nil)
-			m.AddScaledVec(m, o.Kappa/(o.Kappa+k), session)
-			m.AddScaledVec(m, k/(o.Kappa+k), means[j])
-			if want := (quad(w(query), session) - quad(w(query), m)) / 2; math.Abs(got[j]-want) > 1e-10 {
-				t.Errorf("%v: class %d: %v, want %v", shots, j, got[j], want)
-			}
-		}
+		must(t, c.ScoresTo(got, query))
+		same(t, fmt.Sprint(shots), got, byDefinition(t, c.prior, &c.options, x, -1, query), 1e-10)
 	}
 }
 
-// What the examples say is what a classifier without each of them answers.
+// What the examples say is what is said of each without it, and of each as a stranger to a
+// session whose mean knows nothing of its class.
 func TestSharedSupportLeavesEachOut(t *testing.T) {
 	for _, shots := range [][]int{{4}, {1, 1}, {1, 2}, {2, 1, 4}, {3, 3, 3}, {9, 8, 7}} {
 		c, x := sharedClassifier(t, 8, 2, shots...)
 		s := c.Support()
 		for i, y := range s.Class {
-			a := c.support.asked[i]
-			left, err := New(c.prior, c.options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for j := range x {
-				if err := left.AddClass(fmt.Sprint(j)); err != nil {
-					t.Fatal(err)
-				}
-				for n, v := range x[j] {
-					if j != y || n != a.at {
-						if err := left.Add(fmt.Sprint(j), v); err != nil {
-							t.Fatal(err)
-						}
+			at := c.support.asked[i].at
+			without := slices.Clone(x)
+			without[y] = slices.Delete(slices.Clone(x[y]), at, at+1)
+			for kind, rows := range [][]float64{s.Scores, s.Unknown} {
+				got := rows[i*len(x) : (i+1)*len(x)]
+				want := byDefinition(t, c.prior, &c.options, without, []int{-1, y}[kind], x[y][at])
+				for j := range got {
+					if j == y && (kind == 1 || len(x[j]) == 1) {
+						continue
+					}
+					if !(math.Abs(got[j]-want[j]) <= 1e-9*(1+math.Abs(want[j]))) {
+						t.Errorf("%v: example %d of class %d under class %d, kind %d: %v, want %v", shots, at, y, j, kind, got[j], want[j])
 					}
 				}
-			}
-			if len(left.taught) == 0 {
-				continue
-			}
-			want := make([]float64, len(left.taught))
-			if err := left.ScoresTo(want, x[y][a.at]); err != nil {
-				t.Fatal(err)
-			}
-			got := s.Scores[i*len(x) : (i+1)*len(x)]
-			for j, at := 0, 0; j < len(x); j++ {
-				if j == y && len(x[j]) == 1 {
-					continue
-				}
-				if math.Abs(got[j]-want[at]) > 1e-9*(1+math.Abs(want[at])) {
-					t.Errorf("%v: example %d of class %d under class %d: %v, want %v", shots, a.at, y, j, got[j], want[at])
-				}
-				at++
 			}
 		}
 	}

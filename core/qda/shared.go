@@ -125,16 +125,17 @@ func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 	return images
 }
 
-// supportTo stores what the examples asked say: row i has e_j of example i, with that
-// example taken out of its class, of the session's mean and of A alike; and nothing
-// under its own class where it is the only one of it. It is exact. With K examples of
-// class y, a = x - x̄_y and γ = w K/(K-1)
+// supportTo stores what the examples asked say: row i of scores has e_j of example i, with
+// that example taken out of its class, of the session's mean and of A alike, and row i of
+// apart has it with all of its class taken out of the session's mean, and the example out
+// of A. Nothing stands there under its own class, nor in scores where it is the only one
+// of it. Both are exact. With K examples of class y, a = x - x̄_y and γ = w K/(K-1)
 //
 //	<p,q>' = <p,q> + β <p,a><q,a>,   β = γ/(1 - γ <a,a>),   x̄_y' = x̄_y - a/(K-1)
 //
 // Cost that of the images of the examples, C (d+n) for each, and C n for each class of
 // theirs.
-func (s *shared) supportTo(scores []float64, taught []*class, asked []asked) {
+func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []asked) {
 	n, c := len(asked), len(taught)
 	if n == 0 {
 		return
@@ -149,61 +150,76 @@ func (s *shared) supportTo(scores []float64, taught []*class, asked []asked) {
 	for i, k := range taught {
 		columns[i] = s.cov.index[k].column
 	}
-	l := leftOut{shared: s, row: make([]float64, c)}
+	l, row := leftOut{shared: s}, make([]float64, c)
 	for i, a := range asked {
-		m := s.cov.index[a.of]
-		if l.of != m {
+		if m := s.cov.index[a.of]; l.of != m {
 			l.of, l.between = m, s.cov.between(m)
 		}
-		l.take(rowOf(inners, i), s.cov.inner(rowOf(x, i), rowOf(images, i), rowOf(x, i), rowOf(images, i)))
-		for j, at := range columns {
-			scores[i*c+j] = l.row[at]
+		l.inners, l.norm2 = rowOf(inners, i), s.cov.inner(rowOf(x, i), rowOf(images, i), rowOf(x, i), rowOf(images, i))
+		for whole, dst := range [][]float64{scores, apart} {
+			l.take(row, whole == 1 || a.of.count() == 1)
+			for j, at := range columns {
+				dst[i*c+j] = row[at]
+			}
 		}
 	}
 }
 
-// leftOut computes one row of [shared.supportTo].
+// leftOut computes the rows of [shared.supportTo] of one example x of class y.
 type leftOut struct {
 	*shared
 	of      *member
 	between []float64 // <x̄_j, x̄_y>
-	row     []float64
+	inners  []float64 // <x,x̄_j>
+	norm2   float64   // <x,x>
 }
 
-// take stores the e_j of an example x of class y in row, given <x,x̄_j> and <x,x>.
-func (l *leftOut) take(inners []float64, norm float64) {
+// take stores e_j in row, with the example taken out of the session's mean or all of its
+// class.
+func (l *leftOut) take(row []float64, whole bool) {
 	y, k := l.of.column, float64(l.of.count)
-	if k == 1 {
-		l.alone(inners)
+	inners := l.inners
+	aa := l.norm2 - 2*inners[y] + l.norm[y] // <a,a>
+	xa := l.norm2 - inners[y]               // <x,a>
+	ya := inners[y] - l.norm[y]             // <x̄_y, a>
+	// m_s' = (total m_s - less x̄_y - onA z a)/z
+	less, onA, beta, step := l.pull(k), 0.0, 0.0, 0.0
+	if k > 1 {
+		gamma := l.options.Shared * k / (k - 1)
+		beta = gamma / math.Max(1-gamma*aa, leastPivot)
+	}
+	if !whole {
+		less -= l.pull(k - 1)
+		step = 1 / (k - 1)
+	}
+	z := l.total - less
+	if z <= 0 {
+		clear(row)
 		return
 	}
-	aa := norm - 2*inners[y] + l.norm[y] // <a,a>
-	xa := norm - inners[y]               // <x,a>
-	gamma := l.options.Shared * k / (k - 1)
-	beta := gamma / math.Max(1-gamma*aa, leastPivot)
-	step := 1 / (k - 1)
-	less := l.pull(k) - l.pull(k-1)
-	z := l.total - less
-	// m_s' = (total m_s - less x̄_y - a_y' a/(K-1))/z
-	onA, onY := -l.pull(k-1)*step/z, -less/z
-	scale := l.total / z
+	if !whole {
+		onA = -l.pull(k-1) * step / z
+	}
+	onY, scale := -less/z, l.total/z
 	var sa float64 // <m_s, a>
 	for j, v := range l.alpha {
 		sa += v * (inners[j] - l.between[j])
 	}
-	ya := inners[y] - l.norm[y] // <x̄_y, a>
 	msA := scale*sa + onY*ya + onA*aa
-	// <m_s',m_s'>, <x,m_s'> before β
+	// <x,m_s'>, <m_s',m_s'> before β
 	xs := scale*floats.Dot(l.alpha, inners) + onY*inners[y] + onA*xa
 	ss := scale*scale*l.meanNorm + onY*onY*l.norm[y] + onA*onA*aa + 2*(scale*onY*l.atMean[y]+scale*onA*sa+onY*onA*ya)
 	xs += beta * xa * msA
 	ss += beta * msA * msA
-	for j := range l.row {
-		h, in := l.h[j], inners[j]
+	for j := range row {
+		h, in, nn := l.h[j], inners[j], l.norm[j]
 		ja := inners[j] - l.between[j] // <x̄_j, a>
-		nn := l.norm[j]
 		js := scale*l.atMean[j] + onY*l.between[j] + onA*ja
 		if j == y {
+			if whole {
+				row[j] = 0
+				continue
+			}
 			h = (k - 1) / (l.options.Kappa + k - 1)
 			in -= step * xa
 			nn += step*step*aa - 2*step*ya
@@ -213,28 +229,7 @@ func (l *leftOut) take(inners []float64, norm float64) {
 		in += beta * xa * ja
 		nn += beta * ja * ja
 		js += beta * ja * msA
-		l.row[j] = h*(in-xs) + l.constant(h, nn, js, ss)
-	}
-}
-
-// alone is take for the only example of its class, which leaves A as it is.
-func (l *leftOut) alone(inners []float64) {
-	y := l.of.column
-	less := l.pull(1)
-	z := l.total - less
-	if z <= 0 {
-		clear(l.row)
-		return
-	}
-	scale, onY := l.total/z, -less/z
-	xs := scale*floats.Dot(l.alpha, inners) + onY*inners[y]
-	ss := scale*scale*l.meanNorm + 2*scale*onY*l.atMean[y] + onY*onY*l.norm[y]
-	for j := range l.row {
-		l.row[j] = 0
-		if j != y {
-			js := scale*l.atMean[j] + onY*l.between[j]
-			l.row[j] = l.h[j]*(inners[j]-xs) + l.constant(l.h[j], l.norm[j], js, ss)
-		}
+		row[j] = h*(in-xs) + l.constant(h, nn, js, ss)
 	}
 }
 

@@ -66,8 +66,8 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 	for _, a := range s.asked {
 		s.Class = append(s.Class, at[a.of])
 	}
-	s.Scores = grow(s.Scores, len(s.asked)*len(c.taught))
-	c.shared.supportTo(s.Scores, c.taught, s.asked)
+	s.Scores, s.Unknown = grow(s.Scores, len(s.asked)*len(c.taught)), grow(s.Unknown, len(s.asked)*len(c.taught))
+	c.shared.supportTo(s.Scores, s.Unknown, c.taught, s.asked)
 	return true
 }
 

@@ -102,7 +102,7 @@ func (p *Population) openTerms(samples []Sample, workers int) (terms []term) {
 	}
 	each(len(terms), workers, func(i int) {
 		t := &terms[i]
-		t.unknown, t.own = t.scores(t.ratios(p), LeftOut{})
+		t.unknown, t.own = t.scores(p, t.ratios(p), 0)
 		u := make([]float64, t.Way())
 		for k := range t.Answer {
 			p.queryTo(u, t.Sample, k)
@@ -125,19 +125,16 @@ func weigh(terms []term) []term {
 }
 
 // measure settles what can be read off directly: by least squares, how much lower
-// examples score than queries because something was left out for them, and the
-// cohort mean by the number of classes. The likelihood would use these to make
+// examples score than known queries because they are left out, and the cohort mean by
+// the number of classes. The likelihood would use these to make
 // up for other things.
 func (p *Population) measure(terms []term) {
-	var class, own ratio
+	var own ratio
 	var cohort line2
 	for i := range terms {
 		t := &terms[i]
 		known, unknown := t.meanScores()
 		cohort.add(t.weight, math.Log(float64(t.Way())), unknown)
-		if len(t.unknown) > 0 {
-			class.add(t.weight, 1/float64(t.Way()), unknown-floats.Sum(t.unknown)/float64(len(t.unknown)))
-		}
 		if n := float64(len(t.own)); n > 0 {
 			var inverse float64
 			for k, y := range t.Class {
@@ -148,12 +145,12 @@ func (p *Population) measure(terms []term) {
 			own.add(t.weight, inverse, known-floats.Sum(t.own)/n)
 		}
 	}
-	p.LeftOut = LeftOut{within(class.slope()), within(own.slope())}
+	p.LeftOut = within(own.slope())
 	mean := cohort.coefficients()
 	p.CohortMean.Mean = [2]float64{within(mean[0]), within(mean[1])}
 	for i := range terms {
 		t := &terms[i]
-		t.unknown, t.own = t.scores(t.ratios(p), p.LeftOut)
+		t.unknown, t.own = t.scores(p, t.ratios(p), p.LeftOut)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -16,11 +17,15 @@ import (
 
 // Section 1 and 2: u is e/T, and nothing under a class of which nothing is left.
 func TestRatiosAndScoresByHand(t *testing.T) {
-	p := &Population{LogT: math.Ln2, LeftOut: LeftOut{Class: 0.6, Own: 0.9}}
+	p := &Population{LogT: math.Ln2, LeftOut: 0.9}
 	s := &Support{Shots: []float64{3, 1, 2}, Class: []int{0, 1, 2}, Scores: []float64{
 		8, 5, 2,
 		6, math.NaN(), 4,
 		9, 7, 1,
+	}, Unknown: []float64{
+		math.NaN(), 3, 4,
+		1, math.NaN(), 2,
+		6, 5, math.NaN(),
 	}}
 	want := []float64{4, 2.5, 1, 3, math.Inf(-1), 2, 4.5, 3.5, 0.5}
 	u := s.ratios(p)
@@ -29,9 +34,9 @@ func TestRatiosAndScoresByHand(t *testing.T) {
 			t.Errorf("u[%d] is %v, want %v", i, u[i], want[i])
 		}
 	}
-	unknown, known := s.scores(u, p.LeftOut)
-	two := func(a, b float64) float64 { return math.Log((math.Exp(a)+math.Exp(b))/2) + 0.6/3 }
-	close(t, "unknown", unknown, []float64{two(u[1], u[2]), two(u[3], u[5]), two(u[6], u[7])}, 1e-12)
+	unknown, known := s.scores(p, u, p.LeftOut)
+	two := func(a, b float64) float64 { return math.Log((math.Exp(a/2) + math.Exp(b/2)) / 2) }
+	close(t, "unknown", unknown, []float64{two(3, 4), two(1, 2), two(6, 5)}, 1e-12)
 	three := func(u []float64) float64 { return math.Log((math.Exp(u[0]) + math.Exp(u[1]) + math.Exp(u[2])) / 3) }
 	close(t, "known", known, []float64{three(u[:3]) + 0.9/3, three(u[6:]) + 0.9/2}, 1e-12)
 }
@@ -118,6 +123,7 @@ func drawn(seed uint64, domain, n int, mean, sd, level float64) (samples []Sampl
 				s.Class, s.Scores = append(s.Class, y), append(s.Scores, row(y)...)
 			}
 		}
+		s.Unknown = slices.Clone(s.Scores)
 		for k := range queries {
 			y := Unknown
 			if k%2 == 0 {
@@ -152,7 +158,7 @@ func TestOpenLossIsHalfOfEachKind(t *testing.T) {
 			one.Answer, one.Query = append(one.Answer, s[0].Answer[k]), append(one.Query, s[0].Query[4*k:4*k+4]...)
 		}
 		terms := p.openTerms([]Sample{one}, 1)
-		p.LeftOut = LeftOut{}
+		p.LeftOut = 0
 		return p.openLoss(&terms[0])
 	}
 	// Queries 0 and 2 are known, 1 and 3 are not.
@@ -162,8 +168,8 @@ func TestOpenLossIsHalfOfEachKind(t *testing.T) {
 	}
 }
 
-// What leaving out does is measured by the mean scores: examples that lie below the
-// queries they stand for by γ/C without their class, by η/K without themselves.
+// What leaving out does is measured by the mean scores: examples lie below the queries
+// that they stand for by η/K.
 func TestMeasuredCoefficients(t *testing.T) {
 	var samples []Sample
 	for i, c := range []int{2, 3, 5, 8} {
@@ -178,7 +184,7 @@ func TestMeasuredCoefficients(t *testing.T) {
 		s.Answer = []int{0, Unknown}
 		samples = append(samples, s)
 	}
-	const class, own, level, byClasses = 0.7, 0.4, 1.5, -0.3
+	const own, level, byClasses = 0.4, 1.5, -0.3
 	var terms []term
 	for i := range samples {
 		s := &samples[i]
@@ -186,15 +192,14 @@ func TestMeasuredCoefficients(t *testing.T) {
 		known, unknown := 6+c, level+byClasses*math.Log(c)
 		tt := term{Sample: s, queries: 1, weight: 0.25, score: []float64{known, unknown}}
 		for _, y := range s.Class {
-			tt.unknown = append(tt.unknown, unknown-class/c)
 			tt.own = append(tt.own, known-own/s.Shots[y])
 		}
-		s.Scores = make([]float64, len(s.Class)*s.Way())
+		s.Scores, s.Unknown = make([]float64, len(s.Class)*s.Way()), make([]float64, len(s.Class)*s.Way())
 		terms = append(terms, tt)
 	}
 	p := population()
 	p.measure(terms)
-	close(t, "measured", []float64{p.LeftOut.Class, p.LeftOut.Own, p.CohortMean.Mean[0], p.CohortMean.Mean[1]}, []float64{class, own, level, byClasses}, 1e-9)
+	close(t, "measured", []float64{p.LeftOut, p.CohortMean.Mean[0], p.CohortMean.Mean[1]}, []float64{own, level, byClasses}, 1e-9)
 }
 
 // Sessions without a mistake do not settle how low the temperature is. The highest of
@@ -214,6 +219,7 @@ func TestFitOfSessionsWithoutAMistake(t *testing.T) {
 		for k, y := range s.Class {
 			apart(s.Scores[4*k:4*k+4], y)
 		}
+		s.Unknown = slices.Clone(s.Scores)
 		for k, y := range s.Answer {
 			apart(s.Query[4*k:4*k+4], y)
 		}
@@ -263,7 +269,7 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 	loss := func(p *Population) float64 {
 		open := p.openTerms(held, 1)
 		for i := range open {
-			open[i].unknown, open[i].own = open[i].scores(open[i].ratios(p), p.LeftOut)
+			open[i].unknown, open[i].own = open[i].scores(p, open[i].ratios(p), p.LeftOut)
 		}
 		return meanLoss(closedTerms(held), 1, p.closedLoss) + meanLoss(open, 1, p.openLoss)
 	}

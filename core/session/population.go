@@ -11,7 +11,7 @@ import (
 // [Bayes] for a prior that none was fitted for.
 type Population struct {
 	LogT            float64 // ln T, of all sessions
-	LeftOut         LeftOut // what leaving out does to scores
+	LeftOut         float64 // how much lower an example scores than a query because it was left out, times K
 	LogTemperature  LogTemperature
 	CohortMean      CohortMean
 	CohortDeviation CohortDeviation
@@ -19,14 +19,7 @@ type Population struct {
 }
 
 // Size is the number of coefficients of a Population.
-const Size = 16
-
-// LeftOut is how much lower an example scores than a query like it because
-// something was left out for it: Class/C where its class was, and Own/K where it was
-// itself taken out of its class of K.
-type LeftOut struct {
-	Class, Own float64
-}
+const Size = 15
 
 // LogTemperature is the distribution of the log temperature of a session, h ~ N(0, SD²);
 // its mean is part of LogT.
@@ -113,7 +106,7 @@ type coefficient struct {
 
 // closedSize coefficients settle the probabilities among the classes, the next,
 // up to openFrom, are measured, and the others settle the probability of none.
-const closedSize, openFrom = 3, 7
+const closedSize, openFrom = 3, 6
 
 // list returns them all.
 func (p *Population) list() []coefficient {
@@ -122,7 +115,7 @@ func (p *Population) list() []coefficient {
 		{"temperature", &p.LogT, plain},
 		{"deviation of log temperatures", &p.LogTemperature.SD, positive}, {"weight of the log temperature", &p.LogTemperature.Weight, positive},
 
-		{"class left out", &p.LeftOut.Class, plain}, {"example left out", &p.LeftOut.Own, plain},
+		{"example left out", &p.LeftOut, plain},
 		{"cohort mean", &p.CohortMean.Mean[0], plain}, {"cohort mean by classes", &p.CohortMean.Mean[1], plain},
 
 		{"deviation of cohort means", &p.CohortMean.SD, positive}, {"count of the cohort mean", &p.CohortMean.Count, count},

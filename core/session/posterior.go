@@ -16,7 +16,7 @@ type Posterior struct {
 // it is the population. Cost O(N C) exponentials a node.
 func (p *Population) Infer(s *Support) *Posterior {
 	u := s.ratios(p)
-	unknown, own := s.scores(u, p.LeftOut)
+	unknown, own := s.scores(p, u, p.LeftOut)
 	return &Posterior{p.inferTemperature(s, u), p.inferKnown(unknown, own, s.Way())}
 }
 

@@ -13,7 +13,7 @@ import (
 // population has every coefficient away from where it would do nothing.
 func population() *Population {
 	return &Population{
-		LogT: 0.5, LeftOut: LeftOut{0.7, 0.4}, LogTemperature: LogTemperature{SD: 0.4, Weight: 0.6},
+		LogT: 0.5, LeftOut: 0.4, LogTemperature: LogTemperature{SD: 0.4, Weight: 0.6},
 		CohortMean: CohortMean{Mean: [2]float64{0.5, 0.2}, SD: 0.7, Count: 3}, CohortDeviation: CohortDeviation{SD: 2, Count: 1.5},
 		Known: Known{Threshold: Normal{0.4, 0.5}, Slope: Normal{0.1, 0.4}, Weight: 0.3},
 	}
@@ -30,7 +30,7 @@ func scene(rng *rand.Rand, shots ...float64) *Support {
 				if j == y {
 					e += 4
 				}
-				s.Scores = append(s.Scores, e)
+				s.Scores, s.Unknown = append(s.Scores, e), append(s.Unknown, e-0.5*rng.Float64())
 			}
 		}
 	}
@@ -188,7 +188,7 @@ func TestNoneByDrawing(t *testing.T) {
 	p := population()
 	for _, shots := range [][]float64{{2, 3, 1}, {1, 1}, {4}, {1}} {
 		s := scene(rng, shots...)
-		unknown, own := s.scores(s.ratios(p), p.LeftOut)
+		unknown, own := s.scores(p, s.ratios(p), p.LeftOut)
 		n, c := float64(len(unknown)), float64(len(shots))
 		level := p.CohortMean.Mean[0] + p.CohortMean.Mean[1]*math.Log(c)
 		share := 0.0
@@ -255,7 +255,7 @@ func TestLogTemperatureFollowsTheSession(t *testing.T) {
 			s.Class = append(s.Class, i/4)
 			row := []float64{0, 0}
 			row[i/4] = own
-			s.Scores = append(s.Scores, row...)
+			s.Scores, s.Unknown = append(s.Scores, row...), append(s.Unknown, row...)
 		}
 		return s
 	}
@@ -263,7 +263,7 @@ func TestLogTemperatureFollowsTheSession(t *testing.T) {
 	if !(easy < -0.05 && hard > 0.05) {
 		t.Errorf("hardness %.3f of an easy session, %.3f of a hard one", easy, hard)
 	}
-	if h := p.Infer(&Support{Shots: []float64{1, 1}, Class: []int{0, 1}, Scores: []float64{9, 0, 0, 9}}).LogTemperature(); math.Abs(h) > 1e-12 {
+	if h := p.Infer(&Support{Shots: []float64{1, 1}, Class: []int{0, 1}, Scores: []float64{9, 0, 0, 9}, Unknown: make([]float64, 4)}).LogTemperature(); math.Abs(h) > 1e-12 {
 		t.Errorf("hardness %v of a session that says nothing", h)
 	}
 }
@@ -287,7 +287,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	r := &Support{Shots: []float64{3, 2}}
 	for i := len(s.Class) - 1; i >= 0; i-- {
 		r.Class = append(r.Class, 1-s.Class[i])
-		r.Scores = append(r.Scores, s.Scores[2*i+1], s.Scores[2*i])
+		r.Scores, r.Unknown = append(r.Scores, s.Scores[2*i+1], s.Scores[2*i]), append(r.Unknown, s.Unknown[2*i+1], s.Unknown[2*i])
 	}
 	a, b := p.Infer(s).ask([]float64{1, -0.5}, 0.1), p.Infer(r).ask([]float64{-0.5, 1}, 0.1)
 	close(t, "turned round", []float64{b[1], b[0], b[2]}, a, 1e-12)

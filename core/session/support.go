@@ -6,14 +6,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Support is what a session's own examples say, before any calibration. Row i
-// has the log density of example i under each class less that under the prior
-// predictive, under its own class after taking it out. The examples may be a part
-// of the session's; a burst counts as one.
+// Support is what a session's own examples say, before any calibration: rows of the log
+// density of an example under each class less that under the prior predictive. The
+// examples may be a part of the session's; a burst counts as one.
 type Support struct {
-	Shots  []float64 // K_j of the C classes, at least one each
-	Class  []int     // of each of the N examples
-	Scores []float64 // N×C; without meaning for an only example under its own class
+	Shots   []float64 // K_j of the C classes, at least one each
+	Class   []int     // of each of the N examples
+	Scores  []float64 // N×C, the example left out; without meaning for an only one under its own class
+	Unknown []float64 // N×C, its class left out of the session's mean; without meaning under that
 }
 
 // Way returns C.
@@ -45,19 +45,19 @@ func score(u []float64) float64 {
 }
 
 // scores returns those of the examples without their own class, as unknowns
-// score, and of those that leave something of their class, as known ones do, both
-// corrected for what leaving out does to them.
-func (s *Support) scores(u []float64, left LeftOut) (unknown, known []float64) {
+// score, and of those that leave something of their class, as known ones do, the latter
+// corrected for what leaving them out does.
+func (s *Support) scores(p *Population, u []float64, own float64) (unknown, known []float64) {
 	c := s.Way()
-	row := make([]float64, c)
+	row, slope := make([]float64, c), 1/p.Temperature()
 	for i, y := range s.Class {
-		copy(row, u[i*c:])
 		if s.left(i) {
-			known = append(known, score(row)+left.Own/s.Shots[y])
+			known = append(known, score(u[i*c:(i+1)*c])+own/s.Shots[y])
 		}
 		if c > 1 {
+			floats.ScaleTo(row, slope, s.Unknown[i*c:(i+1)*c])
 			row[y] = math.Inf(-1)
-			unknown = append(unknown, floats.LogSumExp(row)-math.Log(float64(c-1))+left.Class/float64(c))
+			unknown = append(unknown, floats.LogSumExp(row)-math.Log(float64(c-1)))
 		}
 	}
 	return unknown, known
