@@ -125,10 +125,10 @@ func TestPriorWithoutASessionModel(t *testing.T) {
 	test.FailIf(t, o.Population != nil || o.Shared != 0, "options %+v", o)
 }
 
-// The shipped file says all of the session model in at most forty numbers.
+// A prior file says all of the session model in nineteen numbers.
 func TestCoefficientsAreFew(t *testing.T) {
-	n := 2*session.Size + 2
-	test.FailIf(t, n > 40, "%d coefficients", n)
+	n := session.Size + reflect.TypeFor[Session]().NumField() - 1
+	test.FailIf(t, n != 19, "%d coefficients", n)
 }
 
 // The layout is read here by hand, as a program in another language would.
