@@ -159,9 +159,9 @@ func DecodeClassifier(b []byte) (*Classifier, error) {
 
 func decodeClassifier(tensors map[string]tensor, metadata map[string]string, former bool) (*Classifier, error) {
 	c := &Classifier{Name: metadata["name"], PriorSum: metadata["prior"], Unchecked: former}
-	err := fromMetadata(metadata, "extractor", c.Extractor.read)
+	err := fromMetadata(metadata, "extractor", c.Extractor.code)
 	if err == nil {
-		err = fromMetadata(metadata, "settings", c.Settings.read)
+		err = fromMetadata(metadata, "settings", c.Settings.code)
 	}
 	if err == nil {
 		c.Classes, err = readClasses(metadata)

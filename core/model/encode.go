@@ -58,7 +58,7 @@ func NewEncoder(c *Classifier) (*Encoder, error) {
 	}
 	e.metadata = map[string]string{
 		"format": classifierFormat, "version": classifierVersion, "name": text(c.Name), "prior": text(c.PriorSum),
-		"extractor": jsonText(c.Extractor.write), "settings": jsonText(c.Settings.write), "classes": writeClasses(c.Classes),
+		"extractor": jsonText(c.Extractor.code), "settings": jsonText(c.Settings.code), "classes": writeClasses(c.Classes),
 		checksumKey: strings.Repeat("0", 64), // until it is known
 	}
 	e.tensors["embeddings"] = tensor{dtype: "F32", shape: []int{n, d}}
@@ -171,13 +171,7 @@ func checksum(tensors map[string]tensor, metadata map[string]string) string {
 // checksumOf is [checksum] with the sha256 of each tensor's bytes.
 func checksumOf(tensors map[string]tensor, metadata map[string]string, sum func(name string) string) string {
 	var w writer
-	w.object(func(w *writer) {
-		for _, key := range slices.Sorted(maps.Keys(metadata)) {
-			if key != checksumKey {
-				w.textField(key, metadata[key], true)
-			}
-		}
-	})
+	w.object(func(w *writer) { w.strings(metadata, checksumKey) })
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
 		t := tensors[name]
 		w.open('[')

@@ -263,13 +263,14 @@ func field[T any](f *fields, name string, dst *T, read func(any) (T, bool)) {
 	}
 }
 
-func (f *fields) text(name string, dst *string)   { field(f, name, dst, asText) }
-func (f *fields) float(name string, dst *float64) { field(f, name, dst, asFloat) }
-func (f *fields) ints(name string, dst *[]int)    { field(f, name, dst, asInts) }
+func (f *fields) textField(name string, dst *string, _ bool)   { field(f, name, dst, asText) }
+func (f *fields) floatField(name string, dst *float64, _ bool) { field(f, name, dst, asFloat) }
+func (f *fields) intsField(name string, dst *[]int)            { field(f, name, dst, asInts) }
+func (f *fields) refuse()                                      { f.failed = true }
 
-// two reads an array into two numbers: what is missing becomes zero, what is beyond
+// twoField reads an array into two numbers: what is missing becomes zero, what is beyond
 // them is left out.
-func (f *fields) two(name string, dst *[2]float64) {
+func (f *fields) twoField(name string, dst *[2]float64) {
 	all, ok := f.object[name].([]any)
 	if !ok {
 		f.failed = f.failed || f.object[name] != nil
@@ -286,7 +287,7 @@ func (f *fields) two(name string, dst *[2]float64) {
 }
 
 // inner reads an object by a function.
-func (f *fields) inner(name string, read func(*fields)) {
+func (f *fields) inner(name string, read func(codec)) {
 	if v := f.object[name]; v != nil {
 		g := fieldsOf(v)
 		read(g)

@@ -109,13 +109,13 @@ func TestMetadataAreThoseOfTheTags(t *testing.T) {
 		test.FailIf(t, got != want, "%s, want %s", got, want)
 	}
 	for _, e := range []Extractor{{}, {ID: "a<b", SHA256: "00"}} {
-		compare(jsonText(e.write), e)
+		compare(jsonText(e.code), e)
 	}
 	for _, s := range []Settings{{}, {NonePrior: 0.1, Sort: "taught"}} {
-		compare(jsonText(s.write), s)
+		compare(jsonText(s.code), s)
 	}
 	for _, x := range []embed.Transform{{}, {Kind: embed.CL2N, Power: 0.5, Shift: 0.377}} {
-		compare(jsonText(func(w *writer) { writeTransform(&x, w) }), x)
+		compare(jsonText(func(c codec) { codeTransform(&x, c) }), x)
 	}
 }
 
@@ -123,17 +123,17 @@ func TestMetadataAreThoseOfTheTags(t *testing.T) {
 // a prior for other densities is not read.
 func TestSessionModelIsReadBack(t *testing.T) {
 	want := samplePrior(3, "F64").Session
-	text := jsonText(want.write)
+	text := jsonText(want.code)
 	const half = `{"near":0.5,"centre":1.5,"shared":0.75,"kappa":5,"fb":{"logT":[0.3333333333333333,0],"offset":[0,0],"leftOut":{"own":0.25},"hardness":{"sd":0.5,"weight":0.7},`
 	test.FailIf(t, !strings.HasPrefix(text, half), "%s, want it to begin with %s", text, half)
-	for text, want := range map[string]Session{text: want, strings.Replace(text, `{"own"`, `{"class":3,"own"`, 1): want, jsonText((&Session{Near: 1}).write): {Near: 1}, `{"centre":2,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2}} {
+	for text, want := range map[string]Session{text: want, strings.Replace(text, `{"own"`, `{"class":3,"own"`, 1): want, jsonText((&Session{Near: 1}).code): {Near: 1}, `{"centre":2,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2}} {
 		var got Session
-		err := fromMetadata(map[string]string{"session": text}, "session", got.read)
+		err := fromMetadata(map[string]string{"session": text}, "session", got.code)
 		test.FailIf(t, err != nil || !reflect.DeepEqual(got, want), "%s: %+v, want %+v (%v)", text, got, want, err)
 	}
 	for _, bad := range []string{`{"near":"1"}`, `{"near":1e999}`, `{"near":1`, `[]`, `{"shared":1,"fb":[]}`, `{"shared":1,"fb":{"logT":[1,"x"]}}`, `{"shared":1,"fb":{"logT":[1,2]}}`, `{"shared":1,"fb":{"offset":[1,0]}}`, `{"shared":1,"fb":{"known":{"slope":3}}}`} {
 		var got Session
-		test.FailIf(t, fromMetadata(map[string]string{"session": bad}, "session", got.read) == nil, "%s is read as %+v", bad, got)
+		test.FailIf(t, fromMetadata(map[string]string{"session": bad}, "session", got.code) == nil, "%s is read as %+v", bad, got)
 	}
 }
 

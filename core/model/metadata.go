@@ -1,6 +1,8 @@
 package model
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -11,10 +13,21 @@ import (
 // What the metadata hold as JSON: an object each, fields in the order of their
 // structs, under the names that their tags say.
 
-// jsonText returns the text that write writes, an object.
-func jsonText(write func(*writer)) string {
+// codec writes the fields of an object ([writer]), or reads them ([fields]). A field that
+// is empty is left out unless it always stands there.
+type codec interface {
+	textField(name string, v *string, always bool)
+	floatField(name string, v *float64, always bool)
+	twoField(name string, v *[2]float64)
+	intsField(name string, v *[]int)
+	inner(name string, of func(codec))
+	refuse() // what was read
+}
+
+// jsonText returns the text of an object.
+func jsonText(of func(codec)) string {
 	var w writer
-	w.object(write)
+	w.object(func(w *writer) { of(w) })
 	return string(w.b)
 }
 
@@ -24,8 +37,18 @@ func (w *writer) object(write func(*writer)) {
 	w.close('}')
 }
 
+// strings writes the fields of an object of strings, but one.
+func (w *writer) strings(m map[string]string, except string) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if name != except {
+			w.name(name)
+			w.text(m[name])
+		}
+	}
+}
+
 // fromMetadata reads the object under key, if there is one.
-func fromMetadata(metadata map[string]string, key string, read func(*fields)) error {
+func fromMetadata(metadata map[string]string, key string, read func(codec)) error {
 	text, ok := metadata[key]
 	if !ok {
 		return nil
@@ -39,26 +62,15 @@ func fromMetadata(metadata map[string]string, key string, read func(*fields)) er
 	return fail("its metadata ", quoted(key), " are malformed")
 }
 
-func (e *Extractor) write(w *writer) {
-	w.textField("id", e.ID, true)
-	w.textField("sha256", e.SHA256, false)
+func (e *Extractor) code(c codec) {
+	c.textField("id", &e.ID, true)
+	c.textField("sha256", &e.SHA256, false)
 }
 
-func (e *Extractor) read(f *fields) {
-	f.text("id", &e.ID)
-	f.text("sha256", &e.SHA256)
-}
-
-func (s *Settings) write(w *writer) {
-	w.floatField("nonePrior", s.NonePrior, true)
-	w.textField("scale", s.Scale, false)
-	w.textField("sort", s.Sort, false)
-}
-
-func (s *Settings) read(f *fields) {
-	f.float("nonePrior", &s.NonePrior)
-	f.text("scale", &s.Scale)
-	f.text("sort", &s.Sort)
+func (s *Settings) code(c codec) {
+	c.floatField("nonePrior", &s.NonePrior, true)
+	c.textField("scale", &s.Scale, false)
+	c.textField("sort", &s.Sort, false)
 }
 
 // writeClasses returns the classes without their examples.
@@ -67,7 +79,7 @@ func writeClasses(classes []Class) string {
 	w.open('[')
 	for i := range classes {
 		w.object(func(w *writer) {
-			w.textField("label", classes[i].Label, true)
+			w.textField("label", &classes[i].Label, true)
 		})
 	}
 	w.close(']')
@@ -86,7 +98,7 @@ func readClasses(metadata map[string]string) (classes []Class, err error) {
 	for _, v := range all {
 		var c Class
 		f := fieldsOf(v)
-		f.text("label", &c.Label)
+		f.textField("label", &c.Label, true)
 		ok = ok && !f.failed
 		classes = append(classes, c)
 	}
@@ -122,101 +134,55 @@ func readList(metadata map[string]string, key string) ([]string, error) {
 	return texts, nil
 }
 
-func writeTransform(t *embed.Transform, w *writer) {
-	w.textField("kind", string(t.Kind), true)
-	w.floatField("power", t.Power, false)
-	w.floatField("shift", t.Shift, false)
+func codeTransform(t *embed.Transform, c codec) {
+	c.textField("kind", (*string)(&t.Kind), true)
+	c.floatField("power", &t.Power, false)
+	c.floatField("shift", &t.Shift, false)
 }
 
-func readTransform(t *embed.Transform, f *fields) {
-	f.text("kind", (*string)(&t.Kind))
-	f.float("power", &t.Power)
-	f.float("shift", &t.Shift)
-}
-
-func (s *Session) write(w *writer) {
-	w.floatField("near", s.Near, false)
-	w.floatField("centre", s.Centre, false)
-	w.floatField("shared", s.Shared, false)
-	w.floatField("kappa", s.Kappa, false)
-	writePopulation("fb", s.Population, w)
-}
-
-func (s *Session) read(f *fields) {
-	f.float("near", &s.Near)
-	f.float("centre", &s.Centre)
-	f.float("shared", &s.Shared)
-	f.float("kappa", &s.Kappa)
-	if s.Shared > 0 { // what a prior for other densities says of sessions is of no use
-		readPopulation("fb", &s.Population, f)
+func (s *Session) code(c codec) {
+	c.floatField("near", &s.Near, false)
+	c.floatField("centre", &s.Centre, false)
+	c.floatField("shared", &s.Shared, false)
+	c.floatField("kappa", &s.Kappa, false)
+	if _, writes := c.(*writer); writes && s.Population == nil || !writes && !(s.Shared > 0) {
+		return // what a prior for other densities says of sessions is of no use
 	}
+	c.inner("fb", func(c codec) {
+		if s.Population == nil {
+			s.Population = &session.Population{}
+		}
+		codePopulation(s.Population, c)
+	})
 }
 
-func writePopulation(name string, p *session.Population, w *writer) {
-	if p == nil {
-		return
+func codePopulation(p *session.Population, c codec) {
+	logT, offset := [2]float64{p.LogT}, [2]float64{} // the second, and the offsets, were by the number of examples
+	c.twoField("logT", &logT)
+	c.twoField("offset", &offset)
+	if p.LogT = logT[0]; logT[1] != 0 || offset != [2]float64{} {
+		c.refuse()
 	}
-	w.name(name)
-	w.object(func(w *writer) {
-		w.twoField("logT", [2]float64{p.LogT}) // the second, and the offsets, were by the number of examples
-		w.twoField("offset", [2]float64{})
-		w.name("leftOut")
-		w.object(func(w *writer) { w.floatField("own", p.LeftOut, true) })
-		w.named("hardness", "sd", p.LogTemperature.SD, "weight", p.LogTemperature.Weight)
-		w.name("level")
-		w.object(func(w *writer) {
-			w.twoField("mean", p.CohortMean.Mean)
-			w.floatField("sd", p.CohortMean.SD, true)
-			w.floatField("count", p.CohortMean.Count, true)
-		})
-		w.named("spread", "sd", p.CohortDeviation.SD, "count", p.CohortDeviation.Count)
-		w.name("known")
-		w.object(func(w *writer) {
-			w.named("threshold", "mean", p.Known.Threshold.Mean, "sd", p.Known.Threshold.SD)
-			w.named("slope", "mean", p.Known.Slope.Mean, "sd", p.Known.Slope.SD)
-			w.floatField("weight", p.Known.Weight, true)
-		})
+	c.inner("leftOut", func(c codec) { c.floatField("own", &p.LeftOut, true) }) // "class" stood for what is left out exactly now
+	codePair(c, "hardness", "sd", &p.LogTemperature.SD, "weight", &p.LogTemperature.Weight)
+	c.inner("level", func(c codec) {
+		c.twoField("mean", &p.CohortMean.Mean)
+		c.floatField("sd", &p.CohortMean.SD, true)
+		c.floatField("count", &p.CohortMean.Count, true)
+	})
+	codePair(c, "spread", "sd", &p.CohortDeviation.SD, "count", &p.CohortDeviation.Count)
+	c.inner("known", func(c codec) {
+		codePair(c, "threshold", "mean", &p.Known.Threshold.Mean, "sd", &p.Known.Threshold.SD)
+		codePair(c, "slope", "mean", &p.Known.Slope.Mean, "sd", &p.Known.Slope.SD)
+		c.floatField("weight", &p.Known.Weight, true)
 	})
 }
 
-// named writes an object of two numbers.
-func (w *writer) named(name, first string, x float64, second string, y float64) {
-	w.name(name)
-	w.object(func(w *writer) {
-		w.floatField(first, x, true)
-		w.floatField(second, y, true)
-	})
-}
-
-func readPopulation(name string, dst **session.Population, f *fields) {
-	f.inner(name, func(f *fields) {
-		p := &session.Population{}
-		*dst = p
-		var logT, offset [2]float64
-		f.two("logT", &logT)
-		f.two("offset", &offset)
-		p.LogT = logT[0]
-		f.failed = f.failed || logT[1] != 0 || offset != [2]float64{}
-		f.inner("leftOut", func(f *fields) { f.float("own", &p.LeftOut) }) // "class" stood for what is left out exactly now
-		f.named("hardness", "sd", &p.LogTemperature.SD, "weight", &p.LogTemperature.Weight)
-		f.inner("level", func(f *fields) {
-			f.two("mean", &p.CohortMean.Mean)
-			f.float("sd", &p.CohortMean.SD)
-			f.float("count", &p.CohortMean.Count)
-		})
-		f.named("spread", "sd", &p.CohortDeviation.SD, "count", &p.CohortDeviation.Count)
-		f.inner("known", func(f *fields) {
-			f.named("threshold", "mean", &p.Known.Threshold.Mean, "sd", &p.Known.Threshold.SD)
-			f.named("slope", "mean", &p.Known.Slope.Mean, "sd", &p.Known.Slope.SD)
-			f.float("weight", &p.Known.Weight)
-		})
-	})
-}
-
-func (f *fields) named(name, first string, x *float64, second string, y *float64) {
-	f.inner(name, func(f *fields) {
-		f.float(first, x)
-		f.float(second, y)
+// codePair is an object of two numbers.
+func codePair(c codec, name, first string, x *float64, second string, y *float64) {
+	c.inner(name, func(c codec) {
+		c.floatField(first, x, true)
+		c.floatField(second, y, true)
 	})
 }
 
@@ -286,26 +252,36 @@ func (w *writer) ints(v []int) {
 	w.close(']')
 }
 
-// Fields that may be left out are where they have no value.
-
-func (w *writer) textField(name, s string, always bool) {
-	if s != "" || always {
+func (w *writer) textField(name string, s *string, always bool) {
+	if *s != "" || always {
 		w.name(name)
-		w.text(s)
+		w.text(*s)
 	}
 }
 
-func (w *writer) floatField(name string, x float64, always bool) {
-	if x != 0 || always {
+func (w *writer) floatField(name string, x *float64, always bool) {
+	if *x != 0 || always {
 		w.name(name)
-		w.float(x)
+		w.float(*x)
 	}
 }
 
-func (w *writer) twoField(name string, x [2]float64) {
+func (w *writer) twoField(name string, x *[2]float64) {
 	w.name(name)
 	w.open('[')
 	w.float(x[0])
 	w.float(x[1])
 	w.close(']')
 }
+
+func (w *writer) intsField(name string, v *[]int) {
+	w.name(name)
+	w.ints(*v)
+}
+
+func (w *writer) inner(name string, of func(codec)) {
+	w.name(name)
+	w.object(func(w *writer) { of(w) })
+}
+
+func (w *writer) refuse() {}

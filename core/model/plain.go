@@ -63,6 +63,6 @@ func EncodePlain(p *qda.Predictor, t embed.Transform, name string, x Extractor) 
 		"known":     floatTensor("F64", known, 3, nodes),
 	}, map[string]string{
 		"format": plainFormat, "version": plainVersion, "name": text(name),
-		"extractor": jsonText(x.write), "classes": writeList(p.Labels),
+		"extractor": jsonText(x.code), "classes": writeList(p.Labels),
 	})
 }

@@ -243,9 +243,9 @@ func priorMetadata(p *Prior) map[string]string {
 	m := map[string]string{
 		"format":    priorFormat,
 		"version":   priorVersion,
-		"extractor": jsonText(p.Extractor.write),
-		"transform": jsonText(func(w *writer) { writeTransform(&p.Transform, w) }),
-		"session":   jsonText(p.Session.write),
+		"extractor": jsonText(p.Extractor.code),
+		"transform": jsonText(func(c codec) { codeTransform(&p.Transform, c) }),
+		"session":   jsonText(p.Session.code),
 	}
 	for k, v := range p.Facts {
 		m[factPrefix+k] = v
@@ -275,12 +275,12 @@ func DecodePrior(b []byte) (*Prior, error) {
 
 func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior, error) {
 	p := &Prior{Facts: map[string]string{}, NIW: &niw.Prior{}}
-	err := fromMetadata(metadata, "extractor", p.Extractor.read)
+	err := fromMetadata(metadata, "extractor", p.Extractor.code)
 	if err == nil {
-		err = fromMetadata(metadata, "transform", func(f *fields) { readTransform(&p.Transform, f) })
+		err = fromMetadata(metadata, "transform", func(c codec) { codeTransform(&p.Transform, c) })
 	}
 	if err == nil {
-		err = fromMetadata(metadata, "session", p.Session.read)
+		err = fromMetadata(metadata, "session", p.Session.code)
 	}
 	if err != nil {
 		return nil, err

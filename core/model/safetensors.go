@@ -50,18 +50,10 @@ type tensorEntry struct {
 	Offsets []int
 }
 
-func (e *tensorEntry) write(w *writer) {
-	w.textField("dtype", e.Dtype, true)
-	w.name("shape")
-	w.ints(e.Shape)
-	w.name("data_offsets")
-	w.ints(e.Offsets)
-}
-
-func (e *tensorEntry) read(f *fields) {
-	f.text("dtype", &e.Dtype)
-	f.ints("shape", &e.Shape)
-	f.ints("data_offsets", &e.Offsets)
+func (e *tensorEntry) code(c codec) {
+	c.textField("dtype", &e.Dtype, true)
+	c.intsField("shape", &e.Shape)
+	c.intsField("data_offsets", &e.Offsets)
 }
 
 var dtypeSize = map[string]int{"F64": 8, "F32": 4, "F16": 2, "I32": 4, "I64": 8, "U8": 1}
@@ -82,19 +74,21 @@ func encodeTensors(tensors map[string]tensor, metadata map[string]string) []byte
 // boundary. Of the tensors dtype and shape are looked at.
 func tensorHeader(tensors map[string]tensor, metadata map[string]string) (head []byte, size int) {
 	names := slices.AppendSeq(make([]string, 0, len(tensors)+1), maps.Keys(tensors))
-	text := []byte(jsonText(func(w *writer) {
+	var w writer
+	w.object(func(w *writer) {
 		for _, key := range slices.Sorted(slices.Values(append(names, metadataKey))) {
 			w.name(key)
 			t, ok := tensors[key]
 			if !ok {
-				w.object(func(w *writer) { writeStrings(metadata, w) })
+				w.object(func(w *writer) { w.strings(metadata, "") })
 				continue
 			}
 			e := tensorEntry{Dtype: t.dtype, Shape: t.shape, Offsets: []int{size, size + t.size()}}
-			w.object(e.write)
+			w.object(func(w *writer) { e.code(w) })
 			size += t.size()
 		}
-	}))
+	})
+	text := w.b
 	for len(text)%8 != 0 {
 		text = append(text, ' ')
 	}
@@ -108,13 +102,6 @@ func (t tensor) size() int {
 		n *= s
 	}
 	return n
-}
-
-// writeStrings writes the fields of an object of strings.
-func writeStrings(m map[string]string, w *writer) {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		w.textField(name, m[name], true)
-	}
 }
 
 // decodeTensors is the inverse of encodeTensors for any well-formed file. The
@@ -133,7 +120,7 @@ func decodeTensors(b []byte) (map[string]tensor, map[string]string, error) {
 	facts := fieldsOf(header[metadataKey])
 	for name := range facts.object {
 		var s string
-		facts.text(name, &s)
+		facts.textField(name, &s, true)
 		metadata[name] = s
 	}
 	if facts.failed {
@@ -187,7 +174,7 @@ func splitHeader(b []byte) (header, data []byte, err error) {
 func decodeEntry(name string, entry any, data []byte) (t tensor, at int, err error) {
 	var e tensorEntry
 	f := fieldsOf(entry)
-	if e.read(f); f.failed || len(e.Offsets) != 2 {
+	if e.code(f); f.failed || len(e.Offsets) != 2 {
 		return t, 0, fail("its entry for tensor ", quoted(name), " is malformed")
 	}
 	size, ok := byteSize(e)
