@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 type oracle struct {
@@ -60,40 +61,25 @@ func (o *oracle) task() *Task {
 
 // The oracle was computed by automatic differentiation of the dense formulas.
 func TestGradientOracle(t *testing.T) {
-	data, err := os.ReadFile("../../testdata/gradient.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := test.Must(os.ReadFile("../../testdata/gradient.json"))(t)
 	var cases []oracle
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) == 0 {
-		t.Fatal("no cases")
-	}
+	test.OK(t, json.Unmarshal(data, &cases))
+	test.StopIf(t, len(cases) == 0, "no cases")
 	for i, o := range cases {
 		t.Run(fmt.Sprint(i, o.Mode, o.LossKind), func(t *testing.T) { checkOracle(t, &o) })
 	}
 }
 
 func checkOracle(t *testing.T, o *oracle) {
-	inf, err := niw.ParseInference(o.Mode)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loss, err := ParseLoss(o.LossKind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inf := test.Must(niw.ParseInference(o.Mode))(t)
+	loss := test.Must(ParseLoss(o.LossKind))(t)
 	e := NewEngine(o.D, Objective{Inference: inf, Loss: loss})
 	e.Set(o.params())
 	g := NewGradient(o.D)
 	got := e.Gradient(g, &Workspace{}, o.task())
 	check := func(name string, got, want float64) {
 		t.Helper()
-		if !(math.Abs(got-want) <= 1e-8*math.Max(1, math.Abs(want))) {
-			t.Errorf("%s: got %.12g, want %.12g", name, got, want)
-		}
+		test.FailIf(t, !(math.Abs(got-want) <= 1e-8*math.Max(1, math.Abs(want))), "%s: got %.12g, want %.12g", name, got, want)
 	}
 	check("loss", got, o.Loss)
 	check("kappa", g.Kappa, o.Grad.Kappa)
@@ -228,9 +214,7 @@ func checkDifferences(t *testing.T, o Objective, p *Params, task *Task) {
 	e.Set(p)
 	e.Gradient(g, w, task)
 	for i, got := range flattenGradient(g, d) {
-		if !(math.Abs(got-want[i]) <= 2e-7*math.Max(1, math.Abs(want[i]))) {
-			t.Errorf("value %d: got %.10g, finite differences %.10g", i, got, want[i])
-		}
+		test.FailIf(t, !(math.Abs(got-want[i]) <= 2e-7*math.Max(1, math.Abs(want[i]))), "value %d: got %.10g, finite differences %.10g", i, got, want[i])
 	}
 }
 
@@ -268,9 +252,7 @@ func TestGradientAcrossBlocks(t *testing.T) {
 		}
 		const h = 1e-6
 		along = (loss(h) - loss(-h)) / (2 * h)
-		if !(math.Abs(along-slope) <= 1e-5*math.Max(1, math.Abs(slope))) {
-			t.Errorf("d=%d: slope %.10g, finite difference %.10g", d, slope, along)
-		}
+		test.FailIf(t, !(math.Abs(along-slope) <= 1e-5*math.Max(1, math.Abs(slope))), "d=%d: slope %.10g, finite difference %.10g", d, slope, along)
 	}
 }
 
@@ -301,9 +283,8 @@ func TestForwardAgreesWithGroup(t *testing.T) {
 					cross[r] = mat.Dot(white.RowView(off+r), z)
 				}
 				want := g.LogProb(inf, mat.Dot(z, z), cross)
-				if got := w.logp[i*len(task.Shots)+j]; !(math.Abs(got-want) <= 1e-10*math.Abs(want)) {
-					t.Errorf("%v class %d query %d: got %v, want %v", inf, j, i, got, want)
-				}
+				got := w.logp[i*len(task.Shots)+j]
+				test.FailIf(t, !(math.Abs(got-want) <= 1e-10*math.Abs(want)), "%v class %d query %d: got %v, want %v", inf, j, i, got, want)
 			}
 			off += k
 		}
@@ -325,9 +306,7 @@ func TestGradientDegenerate(t *testing.T) {
 			e.Set(&Params{Prior: niw.HandCrafted(d, 1)})
 			l := e.Gradient(g, &Workspace{}, task)
 			for _, v := range append(flattenGradient(g, d), l) {
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					t.Fatalf("%s, %v: loss %v, gradient %v", name, loss, l, g)
-				}
+				test.StopIf(t, math.IsNaN(v) || math.IsInf(v, 0), "%s, %v: loss %v, gradient %v", name, loss, l, g)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/core/session"
+	"metaqda/core/test"
 )
 
 // Sessions over whitened rows score as a classifier does that is taught the rows
@@ -23,28 +24,19 @@ func TestSessionsScoreAsTheClassifierDoes(t *testing.T) {
 	p := randomParams(rand.New(rand.NewPCG(43, 44)), d).Prior
 	c := episode.Fixed(3, 2, 4)
 	c.UnknownClasses = 2
-	s, err := episode.NewUniform(w.pool, c, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(episode.NewUniform(w.pool, c, 3))(t)
 	for _, o := range []qda.Options{{Shared: 1, Kappa: 2}, {Shared: 0.3, Kappa: 5, Centre: 1.5, Near: 0.2}} {
 		samples, err := Sessions(context.Background(), p, o, &w.domain, []episode.Sampler{s}, 4, 2)
-		if err != nil || len(samples) != 4 {
-			t.Fatal(err, len(samples))
-		}
+		test.StopIf(t, err != nil || len(samples) != 4, "%v %v", err, len(samples))
 		for n, got := range samples {
 			e := s.Episode(n)
 			c := taughtRows(t, p, o, w, &e)
-			if got.Way() != 3 {
-				t.Fatalf("%d classes", got.Way())
-			}
+			test.StopIf(t, got.Way() != 3, "%d classes", got.Way())
 			near(t, fmt.Sprint("support of ", n), append(got.Scores, got.Unknown...), append(c.Support().Scores, c.Support().Unknown...))
 			var query []float64
 			for _, r := range e.Query {
 				row := make([]float64, 3)
-				if err := c.ScoresTo(row, wide(w.domain.row(r))); err != nil {
-					t.Fatal(err)
-				}
+				test.OK(t, c.ScoresTo(row, wide(w.domain.row(r))))
 				query = append(query, row...)
 			}
 			near(t, fmt.Sprint("queries of ", n), got.Query, query)
@@ -54,18 +46,11 @@ func TestSessionsScoreAsTheClassifierDoes(t *testing.T) {
 
 func taughtRows(t *testing.T, p *niw.Prior, o qda.Options, w *world, e *episode.Episode) *qda.Classifier {
 	t.Helper()
-	c, err := qda.New(p.Clone(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(qda.New(p.Clone(), o))(t)
 	for j, rows := range e.Support {
-		if err := c.AddClass(fmt.Sprint(j)); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, c.AddClass(fmt.Sprint(j)))
 		for _, r := range rows {
-			if err := c.Add(fmt.Sprint(j), wide(w.domain.row(r))); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, c.Add(fmt.Sprint(j), wide(w.domain.row(r))))
 		}
 	}
 	return c
@@ -81,13 +66,9 @@ func wide(x []float32) []float64 {
 
 func near(t *testing.T, what string, got, want []float64) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
-	}
+	test.StopIf(t, len(got) != len(want), "%s: %d numbers, want %d", what, len(got), len(want))
 	for i := range want {
-		if !(math.Abs(got[i]-want[i]) <= 1e-8*math.Max(1, math.Abs(want[i]))) {
-			t.Errorf("%s: [%d] is %v, want %v", what, i, got[i], want[i])
-		}
+		test.FailIf(t, !(math.Abs(got[i]-want[i]) <= 1e-8*math.Max(1, math.Abs(want[i]))), "%s: [%d] is %v, want %v", what, i, got[i], want[i])
 	}
 }
 
@@ -111,9 +92,8 @@ func TestClassDistanceByPairs(t *testing.T) {
 		}
 	}
 	got := ClassDistance(p, []Labelled{{&w.domain, w.pool.Rows}, {&Domain{Dim: d, X: make([]float32, d)}, [][]int{{0}}}}, 2)
-	if want := sum / n; !(math.Abs(got-want) <= 1e-9*want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	want := sum / n
+	test.FailIf(t, !(math.Abs(got-want) <= 1e-9*want), "got %v, want %v", got, want)
 }
 
 // Scores that are so many times larger need a temperature that is so many times higher;
@@ -125,15 +105,9 @@ func TestFitOfSampledWorlds(t *testing.T) {
 		w := newWorld(uint64(10+domain), 30, 14, 0.25, []float64{1, 1, 1, 1, 1, 1})
 		c := episode.Fixed(4, 5, 4)
 		c.UnknownClasses = 4
-		s, err := episode.NewUniform(w.pool, c, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := test.Must(episode.NewUniform(w.pool, c, 3))(t)
 		ask := func() []session.Sample {
-			part, err := Sessions(context.Background(), niw.HandCrafted(6, math.Sqrt(20)), qda.Options{Shared: 1, Kappa: 1, Centre: 1}, &w.domain, []episode.Sampler{s}, 20, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			part := test.Must(Sessions(context.Background(), niw.HandCrafted(6, math.Sqrt(20)), qda.Options{Shared: 1, Kappa: 1, Centre: 1}, &w.domain, []episode.Sampler{s}, 20, 2))(t)
 			for i := range part {
 				part[i].Domain = domain
 			}
@@ -149,28 +123,17 @@ func TestFitOfSampledWorlds(t *testing.T) {
 		samples = append(samples, part...)
 	}
 	p, err := session.Fit(samples, nil, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := session.Fit(even, nil, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := p.LogT - plain.LogT - math.Log(3); !(math.Abs(got) <= 0.35) {
-		t.Errorf("ln T is off by %.3f", got)
-	}
-	if p.LogTemperature.SD < 0.25 || p.LogTemperature.SD > 1.2 {
-		t.Errorf("log temperatures deviate by %.3f, made with 0.53", p.LogTemperature.SD)
-	}
+	test.OK(t, err)
+	plain := test.Must(session.Fit(even, nil, 2))(t)
+	got := p.LogT - plain.LogT - math.Log(3)
+	test.FailIf(t, !(math.Abs(got) <= 0.35), "ln T is off by %.3f", got)
+	test.FailIf(t, p.LogTemperature.SD < 0.25 || p.LogTemperature.SD > 1.2, "log temperatures deviate by %.3f, made with 0.53", p.LogTemperature.SD)
 	one := *p
 	one.LogTemperature.SD = 0
-	if a, b := closedLoss(p, samples), closedLoss(&one, samples); a > b-0.002 {
-		t.Errorf("loss %.4f, with one temperature for all %.4f", a, b)
-	}
+	a, b := closedLoss(p, samples), closedLoss(&one, samples)
+	test.FailIf(t, a > b-0.002, "loss %.4f, with one temperature for all %.4f", a, b)
 	again, err := session.Fit(samples, nil, 1)
-	if err != nil || *again != *p {
-		t.Errorf("with one worker %+v, with two %+v", again, p)
-	}
+	test.FailIf(t, err != nil || *again != *p, "with one worker %+v, with two %+v", again, p)
 }
 
 // closedLoss is the mean negative log probability of the right class.

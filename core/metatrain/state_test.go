@@ -15,6 +15,7 @@ import (
 
 	"metaqda/core/episode"
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // Training on whitened rows and composing gives the densities of the whitened
@@ -22,21 +23,15 @@ import (
 func TestComposeUndoesTheBase(t *testing.T) {
 	w := newWorld(4, 8, 10, 0.5, spread(6))
 	base, ok := NewBase(6, []Labelled{{&w.domain, w.pool.Rows}}, 0.3, 2)
-	if !ok {
-		t.Fatal("base not positive definite")
-	}
+	test.StopIf(t, !ok, "base not positive definite")
 	white := base.Whiten(&w.domain, 2)
 	p := randomParams(rand.New(rand.NewPCG(1, 1)), 6)
 	full := base.Compose(p)
 	back := relative(base, full)
 	for i := range 6 {
-		if !(math.Abs(back.Prior.M[i]-p.Prior.M[i]) <= 1e-9) {
-			t.Errorf("m[%d] came back as %v, was %v", i, back.Prior.M[i], p.Prior.M[i])
-		}
+		test.FailIf(t, !(math.Abs(back.Prior.M[i]-p.Prior.M[i]) <= 1e-9), "m[%d] came back as %v, was %v", i, back.Prior.M[i], p.Prior.M[i])
 		for j := range i + 1 {
-			if !(math.Abs(back.Prior.L.At(i, j)-p.Prior.L.At(i, j)) <= 1e-9) {
-				t.Errorf("L[%d,%d] came back as %v, was %v", i, j, back.Prior.L.At(i, j), p.Prior.L.At(i, j))
-			}
+			test.FailIf(t, !(math.Abs(back.Prior.L.At(i, j)-p.Prior.L.At(i, j)) <= 1e-9), "L[%d,%d] came back as %v, was %v", i, j, back.Prior.L.At(i, j), p.Prior.L.At(i, j))
 		}
 	}
 	e := w.source(t, smallTasks).(*Episodes).Sampler.Episode(0)
@@ -62,9 +57,7 @@ func TestBaseIsTheShrunkWithinCovariance(t *testing.T) {
 	w := newWorld(5, 5, 40, 0.5, spread(4))
 	const shrink = 0.25
 	base, ok := NewBase(4, []Labelled{{&w.domain, w.pool.Rows}}, shrink, 1)
-	if !ok {
-		t.Fatal("base not positive definite")
-	}
+	test.StopIf(t, !ok, "base not positive definite")
 	want := mat.NewDense(4, 4, nil)
 	for _, rows := range w.pool.Rows {
 		x := mat.NewDense(len(rows), 4, nil)
@@ -91,9 +84,7 @@ func TestBaseIsTheShrunkWithinCovariance(t *testing.T) {
 	l := mat.NewDense(4, 4, base.l.lower)
 	var got mat.Dense
 	got.Mul(l, l.T())
-	if !mat.EqualApprox(&got, want, 1e-12) {
-		t.Errorf("got %v\nwant %v", mat.Formatted(&got), mat.Formatted(want))
-	}
+	test.FailIf(t, !mat.EqualApprox(&got, want, 1e-12), "got %v\nwant %v", mat.Formatted(&got), mat.Formatted(want))
 }
 
 // All rows alike, one row a class for the support and one for the queries: no
@@ -105,23 +96,16 @@ func TestDegenerateWorld(t *testing.T) {
 		w.pool.Rows = append(w.pool.Rows, []int{2 * c, 2*c + 1})
 	}
 	base, ok := NewBase(4, []Labelled{{&w.domain, w.pool.Rows}}, 0.6, 1)
-	if !ok {
-		t.Fatal("no base without scatter")
-	}
+	test.StopIf(t, !ok, "no base without scatter")
 	w.domain = *base.Whiten(&w.domain, 1)
 	c := smallConfig()
 	tasks := episode.Tasks{Way: episode.Exactly(3), Shot: episode.Exactly(1), Query: episode.Exactly(1)}
-	tr, err := NewTrainer(4, c, w.source(t, tasks), w.validator(t, 5, episode.Fixed(3, 1, 1)), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := test.Must(NewTrainer(4, c, w.source(t, tasks), w.validator(t, 5, episode.Fixed(3, 1, 1)), 1))(t)
 	p := base.Compose(run(t, tr).Result())
-	if err := p.Prior.Validate(); err != nil {
-		t.Error(err)
-	}
-	if v := tr.Best().Validation; !(math.Abs(v.Loss-math.Log(3)) <= 1e-6) {
-		t.Errorf("loss %v, want ln 3", v.Loss)
-	}
+	err := p.Prior.Validate()
+	test.FailIf(t, err != nil, "%v", err)
+	v := tr.Best().Validation
+	test.FailIf(t, !(math.Abs(v.Loss-math.Log(3)) <= 1e-6), "loss %v, want ln 3", v.Loss)
 }
 
 // relative is the inverse of [Base.Compose]: m' = L0⁻¹ m, L' = L0⁻¹ L.
@@ -149,17 +133,11 @@ func TestResume(t *testing.T) {
 		for _, stop := range []int{0, 1, 7, 20, 21, 63} {
 			tr := newTrainer(t, c, 1)
 			for range stop {
-				if _, err := tr.Step(context.Background()); err != nil {
-					t.Fatal(err)
-				}
+				test.Must(tr.Step(context.Background()))(t)
 			}
 			resumed := newTrainer(t, c, 2)
-			if err := resumed.LoadState(tr.State()); err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(run(t, resumed).State(), want) {
-				t.Errorf("%s: resumed after %d calls differs", o, stop)
-			}
+			test.OK(t, resumed.LoadState(tr.State()))
+			test.FailIf(t, !bytes.Equal(run(t, resumed).State(), want), "%s: resumed after %d calls differs", o, stop)
 		}
 	}
 }
@@ -173,13 +151,9 @@ func TestCancelLeavesTheStateWhole(t *testing.T) {
 			cancel()
 		}
 	})
-	if !errors.Is(err, context.Canceled) || n != 13 {
-		t.Fatalf("after %d reports: %v", n, err)
-	}
+	test.StopIf(t, !errors.Is(err, context.Canceled) || n != 13, "after %d reports: %v", n, err)
 	want := run(t, newTrainer(t, smallConfig(), 1)).State()
-	if !bytes.Equal(run(t, tr).State(), want) {
-		t.Error("a cancelled and continued run differs")
-	}
+	test.FailIf(t, !bytes.Equal(run(t, tr).State(), want), "a cancelled and continued run differs")
 }
 
 func TestLoadStateRejects(t *testing.T) {
@@ -198,12 +172,9 @@ func TestLoadStateRejects(t *testing.T) {
 		"NaN":                   sealed(append(good[:len(good)-sha256.Size-8:len(good)-sha256.Size-8], 0, 0, 0, 0, 0, 0, 0xf8, 0x7f)),
 	} {
 		var bad *StateError
-		if err := tr.LoadState(state); !errors.As(err, &bad) {
-			t.Errorf("%s: got %v", name, err)
-		}
-		if !bytes.Equal(tr.State(), good) {
-			t.Fatalf("%s: changed the trainer", name)
-		}
+		err := tr.LoadState(state)
+		test.FailIf(t, !errors.As(err, &bad), "%s: got %v", name, err)
+		test.StopIf(t, !bytes.Equal(tr.State(), good), "%s: changed the trainer", name)
 	}
 }
 
@@ -229,9 +200,7 @@ func FuzzLoadState(f *testing.F) {
 	tr := newTrainer(f, c, 1)
 	f.Add(tr.State()[:len(tr.State())-sha256.Size])
 	for range 3 {
-		if _, err := tr.Step(context.Background()); err != nil {
-			f.Fatal(err)
-		}
+		test.Must(tr.Step(context.Background()))(f)
 		f.Add(tr.State()[:len(tr.State())-sha256.Size])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -239,9 +208,8 @@ func FuzzLoadState(f *testing.F) {
 		var bad *StateError
 		switch err := tr.LoadState(sealed(body)); {
 		case err == nil:
-			if best := tr.Best(); best != nil && best.Validation == nil {
-				t.Fatal("a best point without a validation")
-			}
+			best := tr.Best()
+			test.StopIf(t, best != nil && best.Validation == nil, "a best point without a validation")
 			tr.Result()
 			if err := tr.LoadState(tr.State()); err != nil {
 				t.Fatalf("what was taken up is refused again: %v", err)

@@ -15,6 +15,7 @@ import (
 	"metaqda/core/discriminant"
 	"metaqda/core/episode"
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // world is a data set drawn from a hierarchical model: each class has a mean
@@ -57,23 +58,14 @@ func spread(d int) []float64 {
 
 func (w *world) source(t testing.TB, tasks episode.Tasks) Source {
 	t.Helper()
-	s, err := episode.NewTraining([]episode.Pool{w.pool}, tasks, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(episode.NewTraining([]episode.Pool{w.pool}, tasks, 5))(t)
 	return &Episodes{Domains: []*Domain{&w.domain}, Sampler: s}
 }
 
 func (w *world) validator(t testing.TB, n int, c episode.Config) *Validator {
 	t.Helper()
-	s, err := episode.NewUniform(w.pool, c, 77)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := NewValidator([]*Domain{&w.domain}, [][]episode.Sampler{{s}}, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := test.Must(episode.NewUniform(w.pool, c, 77))(t)
+	v := test.Must(NewValidator([]*Domain{&w.domain}, [][]episode.Sampler{{s}}, n))(t)
 	return v
 }
 
@@ -90,18 +82,13 @@ var smallTasks = episode.Tasks{Way: episode.Range{Min: 3, Max: 6}, Shot: episode
 func newTrainer(t testing.TB, c Config, workers int) *Trainer {
 	t.Helper()
 	train, val := newWorld(1, 30, 12, 0.5, spread(10)), newWorld(2, 15, 12, 0.5, spread(10))
-	tr, err := NewTrainer(10, c, train.source(t, smallTasks), val.validator(t, 40, episode.Fixed(5, 1, 5)), workers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := test.Must(NewTrainer(10, c, train.source(t, smallTasks), val.validator(t, 40, episode.Fixed(5, 1, 5)), workers))(t)
 	return tr
 }
 
 func run(t *testing.T, tr *Trainer) *Trainer {
 	t.Helper()
-	if err := tr.Run(context.Background(), nil); err != nil {
-		t.Fatal(err)
-	}
+	test.OK(t, tr.Run(context.Background(), nil))
 	return tr
 }
 
@@ -114,12 +101,9 @@ func TestTrainingImprovesValidationAccuracy(t *testing.T) {
 				c.Steps = 200
 				tr := run(t, newTrainer(t, c, 1))
 				first, best := tr.History()[0].Validation, tr.Best().Validation
-				if best.Accuracy < first.Accuracy+0.03 {
-					t.Errorf("%s %v %v: accuracy from %.3f to %.3f", o, loss, inf, first.Accuracy, best.Accuracy)
-				}
-				if err := tr.Result().Prior.Validate(); err != nil {
-					t.Error(err)
-				}
+				test.FailIf(t, best.Accuracy < first.Accuracy+0.03, "%s %v %v: accuracy from %.3f to %.3f", o, loss, inf, first.Accuracy, best.Accuracy)
+				err := tr.Result().Prior.Validate()
+				test.FailIf(t, err != nil, "%v", err)
 			}
 		}
 	}
@@ -135,22 +119,15 @@ func TestKappaIsRecovered(t *testing.T) {
 		c.Start.Kappa, c.Start.NuExcess = start, 20
 		c.Start.Scale = math.Sqrt(20 + 6 - 1) // E[Sigma] = S/(nu-d-1) close to I
 		c.Steps, c.ScalarRate, c.Rate, c.Clip, c.ValidateEvery = 500, 0.03, 0.01, 0, 1000
-		tr, err := NewTrainer(6, c, w.source(t, episode.Tasks{Way: episode.Exactly(10), Shot: episode.Range{Min: 1, Max: 3}, Query: episode.Exactly(4)}), nil, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := test.Must(NewTrainer(6, c, w.source(t, episode.Tasks{Way: episode.Exactly(10), Shot: episode.Range{Min: 1, Max: 3}, Query: episode.Exactly(4)}), nil, 1))(t)
 		got := run(t, tr).Result().Prior.Kappa
-		if !(math.Abs(math.Log(got/truth)) <= 0.25) {
-			t.Errorf("from %v: kappa %.3f, want about %v", start, got, truth)
-		}
+		test.FailIf(t, !(math.Abs(math.Log(got/truth)) <= 0.25), "from %v: kappa %.3f, want about %v", start, got, truth)
 	}
 }
 
 func TestSameSeedSameBytes(t *testing.T) {
 	a, b := run(t, newTrainer(t, smallConfig(), 1)), run(t, newTrainer(t, smallConfig(), 4))
-	if !bytes.Equal(a.State(), b.State()) {
-		t.Fatal("one and four workers reach different states")
-	}
+	test.StopIf(t, !bytes.Equal(a.State(), b.State()), "one and four workers reach different states")
 }
 
 func TestFixedStaysFixed(t *testing.T) {
@@ -168,18 +145,15 @@ func TestDivergenceIsAnError(t *testing.T) {
 	c := smallConfig()
 	c.Clip, c.Rate, c.Objective.Loss = 0, 1e300, NLL
 	var bad *DivergedError
-	if err := newTrainer(t, c, 1).Run(context.Background(), nil); !errors.As(err, &bad) {
-		t.Errorf("got %v", err)
-	}
+	err := newTrainer(t, c, 1).Run(context.Background(), nil)
+	test.FailIf(t, !errors.As(err, &bad), "got %v", err)
 }
 
 func TestEarlyStopping(t *testing.T) {
 	c := smallConfig()
 	c.Fixed, c.Patience, c.Steps = "mean,scale,kappa,nu,temperature,none", 2, 1000
 	tr := run(t, newTrainer(t, c, 1))
-	if tr.StepCount() != 2*c.ValidateEvery || tr.Best().Step != 0 {
-		t.Errorf("stopped at step %d, best %d", tr.StepCount(), tr.Best().Step)
-	}
+	test.FailIf(t, tr.StepCount() != 2*c.ValidateEvery || tr.Best().Step != 0, "stopped at step %d, best %d", tr.StepCount(), tr.Best().Step)
 }
 
 func TestConfigRejects(t *testing.T) {
@@ -190,9 +164,7 @@ func TestConfigRejects(t *testing.T) {
 	} {
 		c := smallConfig()
 		change(&c)
-		if c.Validate() == nil {
-			t.Errorf("%s passed", name)
-		}
+		test.FailIf(t, c.Validate() == nil, "%s passed", name)
 	}
 }
 
@@ -203,31 +175,26 @@ func TestUpdateRules(t *testing.T) {
 	c.Optimiser = Adam
 	x := []float64{1, 1}
 	c.update(newMoments(Adam, 2), 0, x, []float64{0.3, -7}, 1, 0.1, 1)
-	if math.Abs(x[0]-0.9) > 1e-6 || math.Abs(x[1]-1.1) > 1e-6 {
-		t.Errorf("adam: %v", x)
-	}
+	test.FailIf(t, math.Abs(x[0]-0.9) > 1e-6 || math.Abs(x[1]-1.1) > 1e-6, "adam: %v", x)
 	c.Optimiser, c.Momentum = SGD, 0.5
 	m, y := newMoments(SGD, 1), []float64{0}
 	for i := range 3 {
 		c.update(m, 0, y, []float64{1}, 1, 1, i+1)
 	}
-	if want := -(1 + 1.5 + 1.75); y[0] != want {
-		t.Errorf("momentum: got %v, want %v", y[0], want)
-	}
+	want := -(1 + 1.5 + 1.75)
+	test.FailIf(t, y[0] != want, "momentum: got %v, want %v", y[0], want)
 }
 
 func TestSchedules(t *testing.T) {
 	c := Config{Schedule: Cosine, Steps: 100}
 	for step, want := range map[int]float64{0: 1, 50: 0.5, 100: 0} {
-		if got := c.rateAt(step); !(math.Abs(got-want) <= 1e-12) {
-			t.Errorf("cosine at %d: got %v, want %v", step, got, want)
-		}
+		got := c.rateAt(step)
+		test.FailIf(t, !(math.Abs(got-want) <= 1e-12), "cosine at %d: got %v, want %v", step, got, want)
 	}
 	c = Config{Schedule: Stepped, StepEvery: 10, StepFactor: 0.1, WarmUp: 4}
 	for step, want := range map[int]float64{0: 0.25, 3: 1, 9: 1, 10: 0.1, 25: 0.01} {
-		if got := c.rateAt(step); !(math.Abs(got-want) <= 1e-12) {
-			t.Errorf("step at %d: got %v, want %v", step, got, want)
-		}
+		got := c.rateAt(step)
+		test.FailIf(t, !(math.Abs(got-want) <= 1e-12), "step at %d: got %v, want %v", step, got, want)
 	}
 }
 
@@ -265,9 +232,7 @@ func TestLossIsThatOfTheDensities(t *testing.T) {
 			}
 			want += (floats.LogSumExp(l) - l[y]) / float64(len(task.Labels))
 		}
-		if !(math.Abs(loss-want) <= 1e-9) {
-			t.Errorf("%v: loss %v, by the densities %v", inf, loss, want)
-		}
+		test.FailIf(t, !(math.Abs(loss-want) <= 1e-9), "%v: loss %v, by the densities %v", inf, loss, want)
 	}
 }
 
@@ -277,20 +242,12 @@ func BenchmarkStep(b *testing.B) {
 		for _, d := range []int{640, 1280} {
 			b.Run(fmt.Sprint(o, " d=", d), func(b *testing.B) {
 				w := newWorld(1, 10, 20, 0.5, spread(d))
-				s, err := episode.NewTraining([]episode.Pool{w.pool}, episode.Tasks{Way: episode.Exactly(5), Shot: episode.Exactly(5), Query: episode.Exactly(15)}, 1)
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := test.Must(episode.NewTraining([]episode.Pool{w.pool}, episode.Tasks{Way: episode.Exactly(5), Shot: episode.Exactly(5), Query: episode.Exactly(15)}, 1))(b)
 				c := DefaultConfig()
 				c.Optimiser, c.Steps, c.ValidateEvery, c.Rate = o, 1e9, 1e9, 1e-6
-				tr, err := NewTrainer(d, c, &Episodes{Domains: []*Domain{&w.domain}, Sampler: s}, nil, 1)
-				if err != nil {
-					b.Fatal(err)
-				}
+				tr := test.Must(NewTrainer(d, c, &Episodes{Domains: []*Domain{&w.domain}, Sampler: s}, nil, 1))(b)
 				for b.Loop() {
-					if _, err := tr.Step(context.Background()); err != nil {
-						b.Fatal(err)
-					}
+					test.Must(tr.Step(context.Background()))(b)
 				}
 			})
 		}
@@ -309,9 +266,7 @@ func TestStepsAreClipped(t *testing.T) {
 		before, after := make([]float64, at+scalarCount), make([]float64, at+scalarCount)
 		tr.pack(before)
 		for tr.StepCount() == 0 {
-			if _, err := tr.Step(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			test.Must(tr.Step(context.Background()))(t)
 		}
 		tr.pack(after)
 		for i := range after {
@@ -322,9 +277,7 @@ func TestStepsAreClipped(t *testing.T) {
 	freeMatrix, freeScalar := moved(0)
 	clip := math.Min(freeMatrix/c.Rate, freeScalar/c.ScalarRate) / 4
 	matrix, scalar := moved(clip)
-	if !(math.Abs(matrix-c.Rate*clip) <= 1e-9 && math.Abs(scalar-c.ScalarRate*clip) <= 1e-9) {
-		t.Errorf("m and L moved by %v, the scalars by %v; want %v and %v", matrix, scalar, c.Rate*clip, c.ScalarRate*clip)
-	}
+	test.FailIf(t, !(math.Abs(matrix-c.Rate*clip) <= 1e-9 && math.Abs(scalar-c.ScalarRate*clip) <= 1e-9), "m and L moved by %v, the scalars by %v; want %v and %v", matrix, scalar, c.Rate*clip, c.ScalarRate*clip)
 }
 
 // The prior probability of none of these is that of the task's own queries where the
@@ -338,8 +291,7 @@ func TestNonePriorOfATask(t *testing.T) {
 		{Objective{Loss: OpenSet}, []int{0, 1, Unknown}, 1. / 3}, {Objective{Loss: OpenSet}, []int{0, 1}, 0}, {Objective{Loss: OpenSet}, []int{Unknown}, mostNone},
 		{Objective{Loss: OpenSet, NonePrior: 0.2}, []int{0, 1, Unknown}, 0.2}, {Objective{NonePrior: 0.2}, []int{0, Unknown}, 0},
 	} {
-		if got := c.o.pi(c.labels); got != c.want {
-			t.Errorf("%+v, labels %v: %v, want %v", c.o, c.labels, got, c.want)
-		}
+		got := c.o.pi(c.labels)
+		test.FailIf(t, got != c.want, "%+v, labels %v: %v, want %v", c.o, c.labels, got, c.want)
 	}
 }

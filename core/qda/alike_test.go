@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 func TestAlikeFindsClumpsAmongStrangers(t *testing.T) {
@@ -18,29 +19,25 @@ func TestAlikeFindsClumpsAmongStrangers(t *testing.T) {
 	for trial := range 20 {
 		x, of := clumps(rng, 120)
 		c, err := New(niw.HandCrafted(120, 1), with(Options{NonePrior: 0.2}))
-		must(t, err)
+		test.OK(t, err)
 		all := make([]int, len(of))
 		for i := range all {
 			all[i] = i
 		}
-		groups, err := c.Alike(x, all)
-		must(t, err)
+		groups := test.Must(c.Alike(x, all))(t)
 		var sizes []int
 		for _, g := range groups {
 			sizes = append(sizes, len(g))
 			for _, i := range g {
-				if of[i] != of[g[0]] {
-					t.Errorf("trial %d: clumps %d and %d in one group", trial, of[i], of[g[0]])
-				}
+				test.FailIf(t, of[i] != of[g[0]], "trial %d: clumps %d and %d in one group", trial, of[i], of[g[0]])
 			}
 		}
 		if !slices.Equal(sizes, []int{12, 6, 3}) { // the fourth clump is one picture
 			t.Fatalf("trial %d: groups of %v", trial, sizes)
 		}
 		few := slices.DeleteFunc(all, func(i int) bool { return of[i] == 0 })
-		if groups, err = c.Alike(x, few); err != nil || len(groups) != 2 || of[groups[0][0]] != 1 || of[groups[1][0]] != 2 {
-			t.Fatalf("trial %d, the first clump known: %v, %v", trial, groups, err)
-		}
+		groups, err = c.Alike(x, few)
+		test.StopIf(t, err != nil || len(groups) != 2 || of[groups[0][0]] != 1 || of[groups[1][0]] != 2, "trial %d, the first clump known: %v, %v", trial, groups, err)
 	}
 }
 
@@ -50,8 +47,7 @@ func TestAlikeIsAStarCover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 1))
 	const d, m = 5, 60
 	p := randomPrior(rng, d)
-	c, err := New(p, with(Options{NonePrior: 0.2}))
-	must(t, err)
+	c := test.Must(New(p, with(Options{NonePrior: 0.2})))(t)
 	x, mean := mat.NewDense(m, d, nil), make([]float64, d)
 	for i := range m {
 		x.SetRow(i, randomVector(rng, d, 1))
@@ -77,13 +73,9 @@ func TestAlikeIsAStarCover(t *testing.T) {
 		left[i] = i
 		turned.SetRow(m-1-i, x.RawRowView(i))
 	}
-	groups, err := c.Alike(x, left)
-	must(t, err)
-	backwards, err := c.Alike(turned, left)
-	must(t, err)
-	if len(groups) < 3 {
-		t.Fatalf("only %d groups", len(groups))
-	}
+	groups := test.Must(c.Alike(x, left))(t)
+	backwards := test.Must(c.Alike(turned, left))(t)
+	test.StopIf(t, len(groups) < 3, "only %d groups", len(groups))
 	for g, group := range groups {
 		neighbours := func(i int) (n int) {
 			for _, j := range left {
@@ -94,35 +86,25 @@ func TestAlikeIsAStarCover(t *testing.T) {
 			return n
 		}
 		for _, i := range left {
-			if neighbours(i) > len(group) {
-				t.Errorf("group %d has %d, around %d there are %d", g, len(group), i, neighbours(i))
-			}
+			test.FailIf(t, neighbours(i) > len(group), "group %d has %d, around %d there are %d", g, len(group), i, neighbours(i))
 		}
 		for k, i := range group {
-			if cosine(i, group[0]) < alikeBound || k > 1 && cosine(i, group[0]) > cosine(group[k-1], group[0])+1e-12 {
-				t.Errorf("group %d: member %d at %g", g, k, cosine(i, group[0]))
-			}
+			test.FailIf(t, cosine(i, group[0]) < alikeBound || k > 1 && cosine(i, group[0]) > cosine(group[k-1], group[0])+1e-12, "group %d: member %d at %g", g, k, cosine(i, group[0]))
 		}
-		if len(group) != len(backwards[g]) {
-			t.Errorf("group %d has %d, backwards %d", g, len(group), len(backwards[g]))
-		}
+		test.FailIf(t, len(group) != len(backwards[g]), "group %d has %d, backwards %d", g, len(group), len(backwards[g]))
 		left = slices.DeleteFunc(left, func(i int) bool { return slices.Contains(group, i) })
 	}
 }
 
 func TestAlikeRefusesWhatIsNoEmbedding(t *testing.T) {
-	c, err := New(niw.HandCrafted(3, 1), with(Options{NonePrior: 0.2}))
-	must(t, err)
-	if groups, err := c.Alike(new(mat.Dense), nil); err != nil || groups != nil {
-		t.Errorf("none: %v, %v", groups, err)
-	}
+	c := test.Must(New(niw.HandCrafted(3, 1), with(Options{NonePrior: 0.2})))(t)
+	groups, err := c.Alike(new(mat.Dense), nil)
+	test.FailIf(t, err != nil || groups != nil, "none: %v, %v", groups, err)
 	var dimension *niw.DimensionError
-	if _, err := c.Alike(mat.NewDense(4, 2, nil), []int{0}); !errors.As(err, &dimension) {
-		t.Errorf("wrong length: %v", err)
-	}
-	if groups, err := c.Alike(mat.NewDense(4, 3, nil), []int{0, 1, 2, 3}); err != nil || len(groups) != 0 {
-		t.Errorf("all the same, without a direction: %v, %v", groups, err)
-	}
+	_, err = c.Alike(mat.NewDense(4, 2, nil), []int{0})
+	test.FailIf(t, !errors.As(err, &dimension), "wrong length: %v", err)
+	groups, err = c.Alike(mat.NewDense(4, 3, nil), []int{0, 1, 2, 3})
+	test.FailIf(t, err != nil || len(groups) != 0, "all the same, without a direction: %v, %v", groups, err)
 }
 
 // clumps returns pictures in four clumps of 12, 6, 3 and 1, shuffled, and the clump
@@ -147,23 +129,20 @@ func TestSuggestCoversTheLargestFirst(t *testing.T) {
 	for trial := range 20 {
 		x, of := clumps(rng, 30)
 		c, err := New(niw.HandCrafted(30, 1), with(Options{NonePrior: 0.2}))
-		must(t, err)
-		got, err := c.Suggest(t.Context(), x, 4, nil)
-		must(t, err)
+		test.OK(t, err)
+		got := test.Must(c.Suggest(t.Context(), x, 4, nil))(t)
 		clump := func(list []int) (k []int) {
 			for _, i := range list {
 				k = append(k, of[i])
 			}
 			return k
 		}
-		if k := clump(got); !slices.Equal(k, []int{0, 1, 2, 3}) {
-			t.Fatalf("trial %d: clumps %v", trial, k)
-		}
-		must(t, c.AddClass("first"))
-		must(t, c.Add("first", x.RawRowView(slices.Index(of, 0))))
-		if got, err = c.Suggest(t.Context(), x, 2, nil); err != nil || !slices.Equal(clump(got), []int{1, 2}) {
-			t.Fatalf("trial %d, the first taught: clumps %v, %v", trial, clump(got), err)
-		}
+		k := clump(got)
+		test.StopIf(t, !slices.Equal(k, []int{0, 1, 2, 3}), "trial %d: clumps %v", trial, k)
+		test.OK(t, c.AddClass("first"))
+		test.OK(t, c.Add("first", x.RawRowView(slices.Index(of, 0))))
+		got, err = c.Suggest(t.Context(), x, 2, nil)
+		test.StopIf(t, err != nil || !slices.Equal(clump(got), []int{1, 2}), "trial %d, the first taught: clumps %v, %v", trial, clump(got), err)
 	}
 }
 
@@ -172,12 +151,11 @@ func TestSuggestIsGreedy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 1))
 	const d, m = 7, 25
 	p := randomPrior(rng, d)
-	c, err := New(p, with(Options{NonePrior: 0.2, Near: 0.1}))
-	must(t, err)
-	must(t, c.AddClass("a"))
+	c := test.Must(New(p, with(Options{NonePrior: 0.2, Near: 0.1})))(t)
+	test.OK(t, c.AddClass("a"))
 	taught := [][]float64{randomVector(rng, d, 1), randomVector(rng, d, 1)}
 	for _, x := range taught {
-		must(t, c.Add("a", x))
+		test.OK(t, c.Add("a", x))
 	}
 	x := mat.NewDense(m, d, nil)
 	for i := range m {
@@ -209,22 +187,19 @@ func TestSuggestIsGreedy(t *testing.T) {
 		}
 		return sum
 	}
-	got, err := c.Suggest(t.Context(), x, 6, nil)
-	must(t, err)
+	got := test.Must(c.Suggest(t.Context(), x, 6, nil))(t)
 	for step, chosen := range got {
 		with := append(slices.Clone(have), whiten(x.RawRowView(chosen)))
 		for i := range m {
-			if other := coverage(append(slices.Clone(have), whiten(x.RawRowView(i)))); other > coverage(with)+1e-9 {
-				t.Fatalf("step %d: %d covers %v, %d covers %v", step, chosen, coverage(with), i, other)
-			}
+			other := coverage(append(slices.Clone(have), whiten(x.RawRowView(i))))
+			test.StopIf(t, other > coverage(with)+1e-9, "step %d: %d covers %v, %d covers %v", step, chosen, coverage(with), i, other)
 		}
 		have = with
 	}
 }
 
 func TestSuggestOfDegeneratePictures(t *testing.T) {
-	c, err := New(niw.HandCrafted(3, 1), with(Options{NonePrior: 0.2}))
-	must(t, err)
+	c := test.Must(New(niw.HandCrafted(3, 1), with(Options{NonePrior: 0.2})))(t)
 	for name, of := range map[string]struct {
 		x    *mat.Dense
 		n    int
@@ -240,46 +215,34 @@ func TestSuggestOfDegeneratePictures(t *testing.T) {
 		"many":          {mat.NewDense(3000, 3, slices.Repeat([]float64{1, -2, 3, 0, 5, 1}, 1500)), 2, 2},
 	} {
 		got, err := c.Suggest(t.Context(), of.x, of.n, nil)
-		if err != nil || len(got) != of.want {
-			t.Errorf("%s: %v, %v", name, got, err)
-		}
+		test.FailIf(t, err != nil || len(got) != of.want, "%s: %v, %v", name, got, err)
 		seen := slices.Clone(got)
 		slices.Sort(seen)
-		if len(slices.Compact(seen)) != len(got) {
-			t.Errorf("%s: %v has one twice", name, got)
-		}
+		test.FailIf(t, len(slices.Compact(seen)) != len(got), "%s: %v has one twice", name, got)
 	}
 	var value *niw.ValueError
 	var row *RowError
-	if _, err := c.Suggest(t.Context(), mat.NewDense(2, 3, []float64{0, 0, 0, 0, math.NaN(), 0}), 1, nil); !errors.As(err, &value) || !errors.As(err, &row) || row.Row != 1 {
-		t.Errorf("NaN: %v", err)
-	}
+	_, err := c.Suggest(t.Context(), mat.NewDense(2, 3, []float64{0, 0, 0, 0, math.NaN(), 0}), 1, nil)
+	test.FailIf(t, !errors.As(err, &value) || !errors.As(err, &row) || row.Row != 1, "NaN: %v", err)
 	var dimension *niw.DimensionError
-	if _, err := c.Suggest(t.Context(), mat.NewDense(1, 2, nil), 1, nil); !errors.As(err, &dimension) {
-		t.Errorf("two numbers: %v", err)
-	}
+	_, err = c.Suggest(t.Context(), mat.NewDense(1, 2, nil), 1, nil)
+	test.FailIf(t, !errors.As(err, &dimension), "two numbers: %v", err)
 }
 
 // Progress only grows and ends where all is done; a context that ends stops it.
 func TestSuggestTellsProgressAndStops(t *testing.T) {
 	rng := rand.New(rand.NewPCG(72, 1))
 	x := mat.NewDense(300, 5, randomVector(rng, 1500, 1))
-	c, err := New(niw.HandCrafted(5, 1), with(Options{NonePrior: 0.2}))
-	must(t, err)
-	must(t, c.AddClass("a"))
-	must(t, c.Add("a", x.RawRowView(7)))
+	c := test.Must(New(niw.HandCrafted(5, 1), with(Options{NonePrior: 0.2})))(t)
+	test.OK(t, c.AddClass("a"))
+	test.OK(t, c.Add("a", x.RawRowView(7)))
 	last, all, calls := -1, 0, 0
-	want, err := c.Suggest(t.Context(), x, 4, func(done, total int) {
-		if done < last || done > total {
-			t.Errorf("%d of %d after %d", done, total, last)
-		}
+	want := test.Must(c.Suggest(t.Context(), x, 4, func(done, total int) {
+		test.FailIf(t, done < last || done > total, "%d of %d after %d", done, total, last)
 		last, all = done, total
 		calls++
-	})
-	must(t, err)
-	if last != all || calls < 10 {
-		t.Errorf("%d of %d in %d calls", last, all, calls)
-	}
+	}))(t)
+	test.FailIf(t, last != all || calls < 10, "%d of %d in %d calls", last, all, calls)
 	for stop := range calls {
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
@@ -288,14 +251,11 @@ func TestSuggestTellsProgressAndStops(t *testing.T) {
 				cancel()
 			}
 		})
-		if !errors.Is(err, context.Canceled) || got != nil {
-			t.Fatalf("stopped at %d: %v, %v", stop, got, err)
-		}
+		test.StopIf(t, !errors.Is(err, context.Canceled) || got != nil, "stopped at %d: %v, %v", stop, got, err)
 		cancel()
 	}
-	if again, err := c.Suggest(t.Context(), x, 4, nil); err != nil || !slices.Equal(again, want) {
-		t.Errorf("%v, %v, want %v", again, err, want)
-	}
+	again, err := c.Suggest(t.Context(), x, 4, nil)
+	test.FailIf(t, err != nil || !slices.Equal(again, want), "%v, %v, want %v", again, err, want)
 }
 
 func TestClassifyErrors(t *testing.T) {
@@ -306,9 +266,7 @@ func TestClassifyErrors(t *testing.T) {
 		c := s.teach(t, p, o)
 		x, _ := s.clusters(rng, 50, 1)
 		a, err := c.Classify(context.Background(), new(mat.Dense), nil)
-		if err != nil || len(a.None) != 0 || !a.Classes.IsEmpty() {
-			t.Errorf("%s: empty batch: %v, %v", variant, a, err)
-		}
+		test.FailIf(t, err != nil || len(a.None) != 0 || !a.Classes.IsEmpty(), "%s: empty batch: %v, %v", variant, a, err)
 		for _, bad := range []float64{math.NaN(), math.Inf(1), 1e200} {
 			y := slices.Clone(x)
 			y[71] = slices.Clone(x[71])
@@ -316,32 +274,25 @@ func TestClassifyErrors(t *testing.T) {
 			_, err = c.Classify(context.Background(), dense(y), nil)
 			var row *RowError
 			var value *niw.ValueError
-			if !errors.As(err, &row) || row.Row != 71 || !errors.As(err, &value) {
-				t.Errorf("%s: %v in row 71: %v", variant, bad, err)
-			}
+			test.FailIf(t, !errors.As(err, &row) || row.Row != 71 || !errors.As(err, &value), "%s: %v in row 71: %v", variant, bad, err)
 		}
 		_, err = c.Classify(context.Background(), mat.NewDense(2, 5, nil), nil)
 		var dim *niw.DimensionError
-		if !errors.As(err, &dim) {
-			t.Errorf("%s: rows of 5: %v", variant, err)
-		}
-		none, err := New(p, o)
-		must(t, err)
+		test.FailIf(t, !errors.As(err, &dim), "%s: rows of 5: %v", variant, err)
+		none := test.Must(New(p, o))(t)
 		if _, err := none.Classify(context.Background(), dense(x), nil); !errors.Is(err, ErrNoExamples) {
 			t.Errorf("%s: no class: %v", variant, err)
 		}
 
 		last, calls := 0, 0
 		_, err = c.Classify(context.Background(), dense(x), func(done, total int) {
-			if done < last || done > total {
-				t.Errorf("%s: %d of %d done after %d", variant, done, total, last)
-			}
+			test.FailIf(t, done < last || done > total, "%s: %d of %d done after %d", variant, done, total, last)
 			last = done
 			if calls++; done == total {
 				last = -1
 			}
 		})
-		if must(t, err); last != -1 {
+		if test.OK(t, err); last != -1 {
 			t.Errorf("%s: ended at %d", variant, last)
 		}
 		for stop := range calls {
@@ -352,9 +303,7 @@ func TestClassifyErrors(t *testing.T) {
 					cancel()
 				}
 			})
-			if !errors.Is(err, context.Canceled) && stop < calls-1 {
-				t.Errorf("%s: cancelled at call %d of %d: %v", variant, stop, calls, err)
-			}
+			test.FailIf(t, !errors.Is(err, context.Canceled) && stop < calls-1, "%s: cancelled at call %d of %d: %v", variant, stop, calls, err)
 			cancel()
 		}
 	}

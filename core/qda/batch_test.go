@@ -13,6 +13,7 @@ import (
 
 	"metaqda/core/niw"
 	"metaqda/core/session"
+	"metaqda/core/test"
 )
 
 func dense(rows [][]float64) *mat.Dense {
@@ -30,19 +31,15 @@ func dense(rows [][]float64) *mat.Dense {
 // none.
 func classify(t testing.TB, c *Classifier, x [][]float64) [][]float64 {
 	t.Helper()
-	a, err := c.Classify(context.Background(), dense(x), nil)
-	must(t, err)
+	a := test.Must(c.Classify(context.Background(), dense(x), nil))(t)
 	var out [][]float64
 	for i := range x {
 		p := append(slices.Clone(a.Classes.RawRowView(i)), a.None[i])
 		for _, v := range p {
-			if !(v >= 0 && v <= 1) {
-				t.Fatalf("probability %v", v)
-			}
+			test.StopIf(t, !(v >= 0 && v <= 1), "probability %v", v)
 		}
-		if s := floats.Sum(p); math.Abs(s-1) > 1e-12 {
-			t.Fatalf("probabilities sum to %v", s)
-		}
+		s := floats.Sum(p)
+		test.StopIf(t, math.Abs(s-1) > 1e-12, "probabilities sum to %v", s)
 		out = append(out, p)
 	}
 	return out
@@ -91,14 +88,13 @@ func TestPseudoLabelledScoresByDefinition(t *testing.T) {
 			x[len(x)-2][0] -= 1e-3
 		}
 		b := &batch{of: c, ctx: context.Background(), progress: func(int, int) {}, n: len(x), posterior: c.Session()}
-		must(t, b.answer(&Answers{Classes: mat.NewDense(len(x), 3, nil), None: make([]float64, len(x))}, dense(x)))
+		test.OK(t, b.answer(&Answers{Classes: mat.NewDense(len(x), 3, nil), None: make([]float64, len(x))}, dense(x)))
 		got := make([]float64, 3)
 		for i := range x {
 			b.scoresTo(got, i)
 			for j, q := range b.pseudo {
-				if want := densePseudo(t, c, b, q, i); math.Abs(got[j]-want) > 1e-8*math.Max(1, math.Abs(want)) {
-					t.Errorf("%s: picture %d under class %d: %.12g, want %.12g", name, i, j, got[j], want)
-				}
+				want := densePseudo(t, c, b, q, i)
+				test.FailIf(t, math.Abs(got[j]-want) > 1e-8*math.Max(1, math.Abs(want)), "%s: picture %d under class %d: %.12g, want %.12g", name, i, j, got[j], want)
 			}
 		}
 		if labelled := len(b.pseudo[0].pictures) + len(b.pseudo[1].pictures); labelled == 0 && p.Dim() > 3 {
@@ -112,9 +108,7 @@ func densePseudo(t *testing.T, c *Classifier, b *batch, q *pseudoLabels, picture
 	t.Helper()
 	taught := &taughtClasses{prior: c.prior, list: c.taught}
 	var factor mat.Cholesky
-	if !factor.Factorize(taught.scale(c.options.Shared)) {
-		t.Fatal("oracle not positive definite")
-	}
+	test.StopIf(t, !factor.Factorize(taught.scale(c.options.Shared)), "oracle not positive definite")
 	d := c.Dim()
 	session, total := make([]float64, d), c.options.Centre
 	for _, k := range c.taught {
@@ -146,9 +140,7 @@ func densePseudo(t *testing.T, c *Classifier, b *batch, q *pseudoLabels, picture
 		var solved mat.VecDense
 		diff := mat.NewVecDense(d, slices.Clone(z))
 		diff.SubVec(diff, mat.NewVecDense(d, m))
-		if err := factor.SolveVecTo(&solved, diff); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, factor.SolveVecTo(&solved, diff))
 		return mat.Dot(diff, &solved)
 	}
 	return (quad(session) - quad(mean)) / 2
@@ -169,12 +161,12 @@ func TestAgreementIsOfOtherPictures(t *testing.T) {
 	x = append(x, slices.Clone(x[0]), slices.Clone(x[7])) // copies
 	x[len(x)-1][0] += 1e-3                                // but this one is a frame
 	b := &batch{of: c, ctx: context.Background(), progress: func(int, int) {}, n: len(x), posterior: c.Session()}
-	must(t, b.answer(&Answers{Classes: mat.NewDense(len(x), 3, nil), None: make([]float64, len(x))}, dense(x)))
+	test.OK(t, b.answer(&Answers{Classes: mat.NewDense(len(x), 3, nil), None: make([]float64, len(x))}, dense(x)))
 
 	// The answers alone are those of the classifier.
 	alone := make([]float64, 3)
 	for i := range x {
-		must(t, c.ScoresTo(alone, x[i]))
+		test.OK(t, c.ScoresTo(alone, x[i]))
 		floats.Scale(c.work.slope, alone)
 		same(t, fmt.Sprint("alone ", i), b.agree.alone.RawRowView(i), alone, 1e-8)
 	}
@@ -183,7 +175,7 @@ func TestAgreementIsOfOtherPictures(t *testing.T) {
 	const lambda = 0.3
 	before := mat.DenseCopyOf(b.share)
 	b.agree.weigh(lambda)
-	must(t, b.judge(false))
+	test.OK(t, b.judge(false))
 	apart := func(i, k int) bool {
 		return slices.Equal(x[i], x[k]) || i != k && slices.Contains([]int{7, len(x) - 1}, i) && slices.Contains([]int{7, len(x) - 1}, k)
 	}
@@ -215,8 +207,7 @@ func TestTogetherIsBetter(t *testing.T) {
 	for range 20 {
 		p := niw.HandCrafted(d, 1) // the covariance of the classes
 		p.Kappa = 4
-		c, err := New(p, with(Options{Shared: 0.05, Kappa: p.Kappa, Centre: 1, Population: session.Bayes()}))
-		must(t, err)
+		c := test.Must(New(p, with(Options{Shared: 0.05, Kappa: p.Kappa, Centre: 1, Population: session.Bayes()})))(t)
 		var x [][]float64
 		var class []int
 		for j := range way {
@@ -227,8 +218,8 @@ func TestTogetherIsBetter(t *testing.T) {
 				floats.Add(v, centre)
 				return v
 			}
-			must(t, c.AddClass(fmt.Sprint("c", j)))
-			must(t, c.Add(fmt.Sprint("c", j), draw()))
+			test.OK(t, c.AddClass(fmt.Sprint("c", j)))
+			test.OK(t, c.Add(fmt.Sprint("c", j), draw()))
 			for range n {
 				x, class = append(x, draw()), append(class, j)
 			}
@@ -242,9 +233,8 @@ func TestTogetherIsBetter(t *testing.T) {
 			}
 		}
 	}
-	if total := 20 * way * n; all < one+total/20 {
-		t.Errorf("%d of %d right together, %d one by one: want five in a hundred more", all, total, one)
-	}
+	total := 20 * way * n
+	test.FailIf(t, all < one+total/20, "%d of %d right together, %d one by one: want five in a hundred more", all, total, one)
 }
 
 func TestClassifyLeavesWhatWasTaught(t *testing.T) {
@@ -255,21 +245,17 @@ func TestClassifyLeavesWhatWasTaught(t *testing.T) {
 			c, fresh := s.teach(t, p, o), s.teach(t, p, o)
 			x, _ := s.clusters(rng, 7, 0.5)
 			for i, p := range classify(t, c, x) {
-				if p[2] != 0 {
-					t.Fatalf("%s, %s: picture %d is of a class without examples with probability %v", name, variant, i, p[2])
-				}
+				test.StopIf(t, p[2] != 0, "%s, %s: picture %d is of a class without examples with probability %v", name, variant, i, p[2])
 			}
 			for _, q := range x {
-				if got, want := everything(t, c, q), everything(t, fresh, q); !slices.Equal(got, want) {
-					t.Fatalf("%s, %s: %v after a batch, want %v", name, variant, got, want)
-				}
+				got, want := everything(t, c, q), everything(t, fresh, q)
+				test.StopIf(t, !slices.Equal(got, want), "%s, %s: %v after a batch, want %v", name, variant, got, want)
 			}
 			classify(t, c, x) // and it goes on from there
-			must(t, c.Add("c1", x[0]))
-			must(t, fresh.Add("c1", x[0]))
-			if got, want := everything(t, c, x[3]), everything(t, fresh, x[3]); !slices.Equal(got, want) {
-				t.Errorf("%s, %s: %v after a batch and a picture, want %v", name, variant, got, want)
-			}
+			test.OK(t, c.Add("c1", x[0]))
+			test.OK(t, fresh.Add("c1", x[0]))
+			got, want := everything(t, c, x[3]), everything(t, fresh, x[3])
+			test.FailIf(t, !slices.Equal(got, want), "%s, %s: %v after a batch and a picture, want %v", name, variant, got, want)
 		}
 	}
 }
@@ -292,9 +278,7 @@ func TestOrderOfABatch(t *testing.T) {
 			got := classify(t, c, y)
 			for at, i := range order {
 				same(t, fmt.Sprint(name, ", ", variant, ", picture ", i), got[at], want[i], 1e-7)
-				if !slices.Equal(again[i], want[i]) {
-					t.Fatalf("%s, %s: picture %d is %v, then %v", name, variant, i, want[i], again[i])
-				}
+				test.StopIf(t, !slices.Equal(again[i], want[i]), "%s, %s: picture %d is %v, then %v", name, variant, i, want[i], again[i])
 			}
 		}
 	}
@@ -359,9 +343,8 @@ func TestNoneIsThatOfThePictureAlone(t *testing.T) {
 		x = append(x, randomVector(rng, d, -3))
 	}
 	for i, p := range classify(t, c, x) {
-		if alone := ask(t, c, x[i]); math.Abs(p[3]-alone[3]) > 1e-9 {
-			t.Errorf("picture %d: none has %v, alone %v", i, p[3], alone[3])
-		}
+		alone := ask(t, c, x[i])
+		test.FailIf(t, math.Abs(p[3]-alone[3]) > 1e-9, "picture %d: none has %v, alone %v", i, p[3], alone[3])
 	}
 }
 

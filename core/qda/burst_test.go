@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // groupedNaively returns the pictures of each burst by the definition.
@@ -36,13 +37,12 @@ next:
 // in another.
 func taughtOne(t testing.TB, p *niw.Prior, o Options, pictures [][]float64) *Classifier {
 	t.Helper()
-	c, err := New(p, with(o))
-	must(t, err)
-	must(t, c.AddClass("it"))
-	must(t, c.AddClass("other"))
-	must(t, c.Add("other", randomVector(rand.New(rand.NewPCG(1, 2)), p.Dim(), 2)))
+	c := test.Must(New(p, with(o)))(t)
+	test.OK(t, c.AddClass("it"))
+	test.OK(t, c.AddClass("other"))
+	test.OK(t, c.Add("other", randomVector(rand.New(rand.NewPCG(1, 2)), p.Dim(), 2)))
 	for _, x := range pictures {
-		must(t, c.Add("it", x))
+		test.OK(t, c.Add("it", x))
 	}
 	return c
 }
@@ -55,18 +55,15 @@ func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, q
 	for i, x := range pictures {
 		w[i] = make([]float64, len(x))
 		c.prior.WhitenTo(w[i], x)
-		if !slices.Equal(k.picture(i), w[i]) {
-			t.Fatalf("%s: picture %d is not what was added", what, i)
-		}
+		test.StopIf(t, !slices.Equal(k.picture(i), w[i]), "%s: picture %d is not what was added", what, i)
 	}
 	want := groupedNaively(w, c.options.Near)
 	if c.Count("it") != len(pictures) || c.Bursts("it") != len(want) || len(k.list) != len(want) {
 		t.Fatalf("%s: %d pictures in %d bursts, want %d in %d", what, c.Count("it"), c.Bursts("it"), len(pictures), len(want))
 	}
 	for b, members := range want {
-		if s := k.list[b]; !slices.Equal(s.pictures, members) || (s.frames == nil) != (len(members) == 1) {
-			t.Fatalf("%s: burst %d has %v, want %v", what, b, s.pictures, members)
-		}
+		s := k.list[b]
+		test.StopIf(t, !slices.Equal(s.pictures, members) || (s.frames == nil) != (len(members) == 1), "%s: burst %d has %v, want %v", what, b, s.pictures, members)
 		for _, i := range members {
 			if burst, size := c.BurstOf("it", i); burst != b || size != len(members) {
 				t.Fatalf("%s: picture %d is in burst %d of %d, want %d of %d", what, i, burst, size, b, len(members))
@@ -75,22 +72,17 @@ func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, q
 	}
 	fresh := taughtOne(t, c.prior, c.options, pictures)
 	for b := range want {
-		if !slices.Equal(k.row(b), fresh.classes[0].row(b)) {
-			t.Fatalf("%s: burst %d has another mean", what, b)
-		}
+		test.StopIf(t, !slices.Equal(k.row(b), fresh.classes[0].row(b)), "%s: burst %d has another mean", what, b)
 	}
 	if len(pictures) == 0 {
 		return
 	}
 	got, again := make([]float64, 2), make([]float64, 2)
-	none, err := c.ProbabilitiesTo(got, query)
-	must(t, err)
-	other, err := fresh.ProbabilitiesTo(again, query)
-	must(t, err)
+	none := test.Must(c.ProbabilitiesTo(got, query))(t)
+	other := test.Must(fresh.ProbabilitiesTo(again, query))(t)
 	for i, v := range append(again, other) {
-		if g := append(got, none)[i]; !(math.Abs(g-v) <= tol) {
-			t.Fatalf("%s: [%d] is %.17g, want %.17g", what, i, g, v)
-		}
+		g := append(got, none)[i]
+		test.StopIf(t, !(math.Abs(g-v) <= tol), "%s: [%d] is %.17g, want %.17g", what, i, g, v)
 	}
 }
 
@@ -121,14 +113,14 @@ func whatever(t testing.TB, o Options, p *niw.Prior, pictures [][]float64, steps
 		switch {
 		case len(left) > 0 && step%4 == 0:
 			i := int(step/4) % len(left)
-			must(t, c.Remove("it", i))
+			test.OK(t, c.Remove("it", i))
 			left = slices.Delete(left, i, i+1)
 		case step%4 == 1:
 			i := int(step/4) % (len(left) + 1)
-			must(t, c.Insert("it", i, x))
+			test.OK(t, c.Insert("it", i, x))
 			left = slices.Insert(left, i, x)
 		default:
-			must(t, c.Add("it", x))
+			test.OK(t, c.Add("it", x))
 			left = append(left, x)
 		}
 		sameState(t, fmt.Sprint("step ", n), c, left, query, 1e-9)
@@ -196,15 +188,14 @@ func TestBurstsOfDegenerateClasses(t *testing.T) {
 		}
 		for out := range pictures {
 			c := taughtOne(t, p, o, pictures)
-			if got := c.Bursts("it"); got != of.want {
-				t.Errorf("%s: %d bursts, want %d", name, got, of.want)
-			}
+			got := c.Bursts("it")
+			test.FailIf(t, got != of.want, "%s: %d bursts, want %d", name, got, of.want)
 			left := slices.Clone(pictures)
-			must(t, c.Remove("it", out))
-			must(t, c.Insert("it", out, pictures[out]))
+			test.OK(t, c.Remove("it", out))
+			test.OK(t, c.Insert("it", out, pictures[out]))
 			sameState(t, name+", one back", c, left, at(0.5), 1e-12)
 			for i := out; len(left) > 0; i = 0 {
-				must(t, c.Remove("it", i))
+				test.OK(t, c.Remove("it", i))
 				left = slices.Delete(left, i, i+1)
 				sameState(t, name, c, left, at(0.5), 1e-12)
 			}
@@ -222,7 +213,7 @@ func TestIdenticalFramesAreOnePicture(t *testing.T) {
 			c, query := taughtOne(t, p, o, pictures), randomVector(rng, d, 0.3)
 			want := ask(t, c, query)
 			for range 13 {
-				must(t, c.Add("it", pictures[1]))
+				test.OK(t, c.Add("it", pictures[1]))
 			}
 			same(t, name, ask(t, c, query), want, 0)
 		}
@@ -239,9 +230,9 @@ func TestAddThenRemoveOfAFrameGivesTheSameBits(t *testing.T) {
 		for i, x := range pictures {
 			y := slices.Clone(x)
 			y[0] += 0.01
-			must(t, c.Add("it", y))
+			test.OK(t, c.Add("it", y))
 			ask(t, c, query)
-			must(t, c.Remove("it", len(pictures)))
+			test.OK(t, c.Remove("it", len(pictures)))
 			same(t, fmt.Sprint("frame like ", i), ask(t, c, query), want, 0)
 		}
 	}
@@ -257,9 +248,9 @@ func TestRemoveThenInsertGivesTheSameBits(t *testing.T) {
 			query := randomVector(rng, d, 0.3)
 			want := ask(t, c, query)
 			for i, x := range pictures {
-				must(t, c.Remove("it", i))
+				test.OK(t, c.Remove("it", i))
 				ask(t, c, query)
-				must(t, c.Insert("it", i, x))
+				test.OK(t, c.Insert("it", i, x))
 				same(t, fmt.Sprint(name, " d=", d, " picture ", i), ask(t, c, query), want, 0)
 			}
 		}
@@ -271,18 +262,15 @@ func TestInsertRefuses(t *testing.T) {
 	want := ask(t, c, []float64{1, 1})
 	for _, i := range []int{-1, 2} {
 		var e *ExampleError
-		if err := c.Insert("it", i, []float64{0, 0}); !errors.As(err, &e) || e.Index != i {
-			t.Errorf("place %d: %v", i, err)
-		}
+		err := c.Insert("it", i, []float64{0, 0})
+		test.FailIf(t, !errors.As(err, &e) || e.Index != i, "place %d: %v", i, err)
 	}
 	var dimension *niw.DimensionError
 	var label *LabelError
-	if err := c.Insert("it", 0, []float64{1}); !errors.As(err, &dimension) {
-		t.Errorf("one number: %v", err)
-	}
-	if err := c.Insert("nobody", 0, []float64{1, 1}); !errors.As(err, &label) {
-		t.Errorf("unknown class: %v", err)
-	}
+	err := c.Insert("it", 0, []float64{1})
+	test.FailIf(t, !errors.As(err, &dimension), "one number: %v", err)
+	err = c.Insert("nobody", 0, []float64{1, 1})
+	test.FailIf(t, !errors.As(err, &label), "unknown class: %v", err)
 	same(t, "after refusals", ask(t, c, []float64{1, 1}), want, 0)
 }
 
@@ -295,10 +283,8 @@ func TestFramesTogetherEqualFramesOneByOne(t *testing.T) {
 	for i, r := range pictures {
 		x.SetRow(i, r)
 	}
-	must(t, other.AddRows("it", x))
-	if c.Bursts("it") == c.Count("it") || other.Bursts("it") != c.Bursts("it") {
-		t.Errorf("%d bursts, want %d", other.Bursts("it"), c.Bursts("it"))
-	}
+	test.OK(t, other.AddRows("it", x))
+	test.FailIf(t, c.Bursts("it") == c.Count("it") || other.Bursts("it") != c.Bursts("it"), "%d bursts, want %d", other.Bursts("it"), c.Bursts("it"))
 	query := randomVector(rng, d, 0.1)
 	same(t, "batch", ask(t, other, query), ask(t, c, query), 1e-10)
 }
@@ -311,11 +297,11 @@ func TestAnotherNearReplaysEverything(t *testing.T) {
 		c := taughtOne(t, p, o, pictures)
 		want := ask(t, c, query)
 		for _, o.Near = range []float64{0.5, 3, 1e9, 0.1} {
-			must(t, c.SetOptions(o))
+			test.OK(t, c.SetOptions(o))
 			sameState(t, fmt.Sprint("near ", o.Near), c, pictures, query, 0)
 		}
 		o.Near = 0
-		must(t, c.SetOptions(o))
+		test.OK(t, c.SetOptions(o))
 		same(t, "back again", ask(t, c, query), want, 0)
 	}
 }
@@ -332,9 +318,8 @@ func TestBurstsOfASpikedPrior(t *testing.T) {
 
 func TestNearIsANumberFromZero(t *testing.T) {
 	for _, near := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := New(niw.HandCrafted(2, 1), with(Options{Near: near})); err == nil {
-			t.Errorf("near %v is taken", near)
-		}
+		_, err := New(niw.HandCrafted(2, 1), with(Options{Near: near}))
+		test.FailIf(t, err == nil, "near %v is taken", near)
 	}
 	c := taughtOne(t, niw.HandCrafted(2, 1), Options{}, nil)
 	for _, i := range []int{-1, 0, 7} {

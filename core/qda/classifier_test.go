@@ -12,6 +12,7 @@ import (
 
 	"metaqda/core/niw"
 	"metaqda/core/session"
+	"metaqda/core/test"
 )
 
 func TestOrderOfEnrolmentDoesNotMatter(t *testing.T) {
@@ -22,15 +23,14 @@ func TestOrderOfEnrolmentDoesNotMatter(t *testing.T) {
 			c, examples := teach(t, p, o, []int{5, 3, 4})
 			query := randomVector(rng, d, 0.5)
 			want := ask(t, c, query)
-			other, err := New(p, o)
-			must(t, err)
+			other := test.Must(New(p, o))(t)
 			for j := range examples {
-				must(t, other.AddClass(fmt.Sprint("c", j)))
+				test.OK(t, other.AddClass(fmt.Sprint("c", j)))
 			}
 			for round := 4; round >= 0; round-- {
 				for j, rows := range examples {
 					if round < len(rows) {
-						must(t, other.Add(fmt.Sprint("c", j), rows[round]))
+						test.OK(t, other.Add(fmt.Sprint("c", j), rows[round]))
 					}
 				}
 			}
@@ -47,11 +47,11 @@ func TestRemoveUndoesAdd(t *testing.T) {
 			query := randomVector(rng, d, 0.5)
 			want := ask(t, c, query)
 			for range 3 {
-				must(t, c.Add("c1", randomVector(rng, d, 9)))
+				test.OK(t, c.Add("c1", randomVector(rng, d, 9)))
 			}
 			ask(t, c, query)
 			for i := 6; i >= 4; i-- {
-				must(t, c.Remove("c1", i))
+				test.OK(t, c.Remove("c1", i))
 			}
 			same(t, name, ask(t, c, query), want, 1e-12)
 		}
@@ -63,14 +63,13 @@ func TestRemoveFromTheMiddleAsIfNeverThere(t *testing.T) {
 	for _, d := range []int{2, 40} {
 		p := randomPrior(rng, d)
 		c, examples := teach(t, p, variants["bayes"], []int{4, 4})
-		must(t, c.Remove("c0", 1))
-		fresh, err := New(p, variants["bayes"])
-		must(t, err)
+		test.OK(t, c.Remove("c0", 1))
+		fresh := test.Must(New(p, variants["bayes"]))(t)
 		for j, rows := range examples {
-			must(t, fresh.AddClass(fmt.Sprint("c", j)))
+			test.OK(t, fresh.AddClass(fmt.Sprint("c", j)))
 			for i, x := range rows {
 				if j != 0 || i != 1 {
-					must(t, fresh.Add(fmt.Sprint("c", j), x))
+					test.OK(t, fresh.Add(fmt.Sprint("c", j), x))
 				}
 			}
 		}
@@ -83,15 +82,14 @@ func TestRowsTogetherEqualRowsOneByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	p := randomPrior(rng, 70)
 	c, examples := teach(t, p, variants["bayes"], []int{5, 2})
-	other, err := New(p, variants["bayes"])
-	must(t, err)
+	other := test.Must(New(p, variants["bayes"]))(t)
 	for j, rows := range examples {
 		x := mat.NewDense(len(rows), 70, nil)
 		for i, r := range rows {
 			x.SetRow(i, r)
 		}
-		must(t, other.AddClass(fmt.Sprint("c", j)))
-		must(t, other.AddRows(fmt.Sprint("c", j), x))
+		test.OK(t, other.AddClass(fmt.Sprint("c", j)))
+		test.OK(t, other.AddRows(fmt.Sprint("c", j), x))
 	}
 	query := randomVector(rng, 70, 0.1)
 	same(t, "batch", ask(t, other, query), ask(t, c, query), 1e-10)
@@ -101,12 +99,11 @@ func TestClassPermutation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	p := randomPrior(rng, 6)
 	c, examples := teach(t, p, variants["session"], []int{2, 3, 1})
-	other, err := New(p, variants["session"])
-	must(t, err)
+	other := test.Must(New(p, variants["session"]))(t)
 	for _, j := range []int{2, 0, 1} {
-		must(t, other.AddClass(fmt.Sprint("c", j)))
+		test.OK(t, other.AddClass(fmt.Sprint("c", j)))
 		for _, x := range examples[j] {
-			must(t, other.Add(fmt.Sprint("c", j), x))
+			test.OK(t, other.Add(fmt.Sprint("c", j), x))
 		}
 	}
 	query := randomVector(rng, 6, 0.5)
@@ -126,18 +123,15 @@ func TestDegenerateData(t *testing.T) {
 		"offset 1e3":         {far, far, {1e3, 1001, 1e3, 1e3, 999, 1e3}},
 	} {
 		for variant, o := range variants {
-			c, err := New(niw.HandCrafted(d, 1), o)
-			must(t, err)
-			must(t, c.AddClass("it"))
-			must(t, c.AddClass("other"))
-			must(t, c.Add("other", []float64{-3, 0, -3, 0, -3, 0}))
+			c := test.Must(New(niw.HandCrafted(d, 1), o))(t)
+			test.OK(t, c.AddClass("it"))
+			test.OK(t, c.AddClass("other"))
+			test.OK(t, c.Add("other", []float64{-3, 0, -3, 0, -3, 0}))
 			for _, x := range rows {
-				must(t, c.Add("it", x))
+				test.OK(t, c.Add("it", x))
 			}
 			p := ask(t, c, rows[0])
-			if p[0] < p[1] {
-				t.Errorf("%s, %s: own example has %v, the other class %v", name, variant, p[0], p[1])
-			}
+			test.FailIf(t, p[0] < p[1], "%s, %s: own example has %v, the other class %v", name, variant, p[0], p[1])
 			ask(t, c, []float64{1e60, -1e60, 0, 0, 0, 1}) // far away still sums to one
 		}
 	}
@@ -145,78 +139,63 @@ func TestDegenerateData(t *testing.T) {
 
 func TestThousandClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
-	c, err := New(niw.HandCrafted(24, 0.3), with(Options{NonePrior: 0.1}))
-	must(t, err)
+	c := test.Must(New(niw.HandCrafted(24, 0.3), with(Options{NonePrior: 0.1})))(t)
 	centres := make([][]float64, 1000)
 	for j := range centres {
 		centres[j] = randomVector(rng, 24, 0)
 		label := fmt.Sprint(j)
-		must(t, c.AddClass(label))
+		test.OK(t, c.AddClass(label))
 		for range 2 {
 			x := append([]float64(nil), centres[j]...)
 			x[rng.IntN(24)] += 0.1
-			must(t, c.Add(label, x))
+			test.OK(t, c.Add(label, x))
 		}
 	}
 	for _, j := range []int{0, 17, 999} {
 		p := ask(t, c, centres[j])
 		for i, v := range p {
-			if i != j && v >= p[j] {
-				t.Errorf("class %d has %v, class %d %v", j, p[j], i, v)
-			}
+			test.FailIf(t, i != j && v >= p[j], "class %d has %v, class %d %v", j, p[j], i, v)
 		}
 	}
-	must(t, c.RemoveClass("17"))
-	if p := ask(t, c, centres[999]); len(p) != 1000 || p[998] < 0.5 {
-		t.Errorf("after removing a class: %d probabilities, that of the last %v", len(p)-1, p[998])
-	}
+	test.OK(t, c.RemoveClass("17"))
+	p := ask(t, c, centres[999])
+	test.FailIf(t, len(p) != 1000 || p[998] < 0.5, "after removing a class: %d probabilities, that of the last %v", len(p)-1, p[998])
 }
 
 func TestErrorsNameTheTrouble(t *testing.T) {
-	c, err := New(niw.HandCrafted(2, 1), with(Options{}))
-	must(t, err)
+	c := test.Must(New(niw.HandCrafted(2, 1), with(Options{})))(t)
 	var label *LabelError
 	var value *niw.ValueError
 	var dim *niw.DimensionError
 	var example *ExampleError
 	p := make([]float64, 0, 2)
-	if _, err := c.ProbabilitiesTo(p, []float64{0, 0}); !errors.Is(err, ErrNoExamples) {
-		t.Errorf("no classes: %v", err)
-	}
+	_, err := c.ProbabilitiesTo(p, []float64{0, 0})
+	test.FailIf(t, !errors.Is(err, ErrNoExamples), "no classes: %v", err)
 	for _, bad := range []string{"", "  ", "\t"} {
-		if err := c.AddClass(bad); !errors.As(err, &label) {
-			t.Errorf("label %q: %v", bad, err)
-		}
+		err := c.AddClass(bad)
+		test.FailIf(t, !errors.As(err, &label), "label %q: %v", bad, err)
 	}
-	must(t, c.AddClass("a"))
-	must(t, c.AddClass("b"))
+	test.OK(t, c.AddClass("a"))
+	test.OK(t, c.AddClass("b"))
 	p = p[:2]
-	if err := c.AddClass("a"); !errors.As(err, &label) || label.Label != "a" {
-		t.Errorf("duplicate: %v", err)
-	}
-	if err := c.RenameClass("a", "b"); !errors.As(err, &label) {
-		t.Errorf("rename to a taken label: %v", err)
-	}
-	if err := c.Add("x", []float64{0, 0}); !errors.As(err, &label) {
-		t.Errorf("unknown class: %v", err)
-	}
-	if err := c.Add("a", []float64{0}); !errors.As(err, &dim) {
-		t.Errorf("one number of two: %v", err)
-	}
+	err = c.AddClass("a")
+	test.FailIf(t, !errors.As(err, &label) || label.Label != "a", "duplicate: %v", err)
+	err = c.RenameClass("a", "b")
+	test.FailIf(t, !errors.As(err, &label), "rename to a taken label: %v", err)
+	err = c.Add("x", []float64{0, 0})
+	test.FailIf(t, !errors.As(err, &label), "unknown class: %v", err)
+	err = c.Add("a", []float64{0})
+	test.FailIf(t, !errors.As(err, &dim), "one number of two: %v", err)
 	for _, bad := range []float64{math.NaN(), math.Inf(1), 1e200, -1e308} {
-		if err := c.Add("a", []float64{0, bad}); !errors.As(err, &value) {
-			t.Errorf("%v: %v", bad, err)
-		}
-		if err := c.AddRows("a", mat.NewDense(1, 2, []float64{0, bad})); !errors.As(err, &value) {
-			t.Errorf("%v in rows: %v", bad, err)
-		}
+		err := c.Add("a", []float64{0, bad})
+		test.FailIf(t, !errors.As(err, &value), "%v: %v", bad, err)
+		err = c.AddRows("a", mat.NewDense(1, 2, []float64{0, bad}))
+		test.FailIf(t, !errors.As(err, &value), "%v in rows: %v", bad, err)
 	}
-	if _, err := c.ProbabilitiesTo(p, []float64{0, 0}); !errors.Is(err, ErrNoExamples) {
-		t.Errorf("empty classes: %v", err)
-	}
-	if err := c.Remove("a", 0); !errors.As(err, &example) {
-		t.Errorf("remove from an empty class: %v", err)
-	}
+	_, err = c.ProbabilitiesTo(p, []float64{0, 0})
+	test.FailIf(t, !errors.Is(err, ErrNoExamples), "empty classes: %v", err)
+	err = c.Remove("a", 0)
+	test.FailIf(t, !errors.As(err, &example), "remove from an empty class: %v", err)
 	spoilt := func(spoil func(*session.Population)) Options {
 		p := somePopulation()
 		spoil(p)
@@ -225,15 +204,12 @@ func TestErrorsNameTheTrouble(t *testing.T) {
 	for _, bad := range []Options{{}, with(Options{NonePrior: 1}), with(Options{NonePrior: -0.1}), with(Options{NonePrior: math.NaN()}), with(Options{Centre: -1}), with(Options{Near: math.Inf(1)}), {Shared: 1},
 		spoilt(func(p *session.Population) { p.LogT = math.NaN() }), spoilt(func(p *session.Population) { p.Known.Slope.Mean = 1001 }),
 		spoilt(func(p *session.Population) { p.LogTemperature.SD = -1 }), spoilt(func(p *session.Population) { p.CohortDeviation.SD = 0 })} {
-		if c.SetOptions(bad) == nil {
-			t.Errorf("options %+v passed", bad)
-		}
+		test.FailIf(t, c.SetOptions(bad) == nil, "options %+v passed", bad)
 	}
 	bad := niw.HandCrafted(2, 1)
 	bad.Kappa = -1
-	if _, err := New(bad, with(Options{})); !errors.As(err, &value) || value.Name != "kappa" {
-		t.Errorf("kappa -1: %v", err)
-	}
+	_, err = New(bad, with(Options{}))
+	test.FailIf(t, !errors.As(err, &value) || value.Name != "kappa", "kappa -1: %v", err)
 }
 
 // No coefficients that pass turn a session into anything but probabilities.
@@ -280,19 +256,15 @@ func numbers(p *session.Population) (list []reflect.Value) {
 func TestEmptyClassIsLeftOut(t *testing.T) {
 	c, _ := teach(t, niw.HandCrafted(3, 1), Options{NonePrior: 0.5}, []int{2, 0})
 	p := ask(t, c, []float64{0, 0, 0})
-	if p[1] != 0 {
-		t.Errorf("a class without examples has probability %v", p[1])
-	}
+	test.FailIf(t, p[1] != 0, "a class without examples has probability %v", p[1])
 }
 
 func TestRenameKeepsEverything(t *testing.T) {
 	c, _ := teach(t, niw.HandCrafted(3, 1), Options{}, []int{2, 1})
 	want := ask(t, c, []float64{0.2, 0, 0})
-	must(t, c.RenameClass("c0", "first"))
+	test.OK(t, c.RenameClass("c0", "first"))
 	same(t, "renamed", ask(t, c, []float64{0.2, 0, 0}), want, 0)
-	if c.Count("first") != 2 || c.Count("c0") != 0 || c.Labels()[0] != "first" {
-		t.Errorf("labels %v", c.Labels())
-	}
+	test.FailIf(t, c.Count("first") != 2 || c.Count("c0") != 0 || c.Labels()[0] != "first", "labels %v", c.Labels())
 }
 
 func TestPredictionDoesNotAllocate(t *testing.T) {
@@ -300,9 +272,8 @@ func TestPredictionDoesNotAllocate(t *testing.T) {
 		c, _ := teach(t, niw.HandCrafted(40, 1), o, []int{5, 5, 5})
 		p, x := make([]float64, 3), make([]float64, 40)
 		ask(t, c, x)
-		if n := testing.AllocsPerRun(50, func() { _, _ = c.ProbabilitiesTo(p, x) }); n != 0 {
-			t.Errorf("%s: %v allocations per prediction", name, n)
-		}
+		n := testing.AllocsPerRun(50, func() { _, _ = c.ProbabilitiesTo(p, x) })
+		test.FailIf(t, n != 0, "%s: %v allocations per prediction", name, n)
 	}
 }
 
@@ -314,9 +285,9 @@ func FuzzProbabilities(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, x, y float64, k uint8) {
 		for _, o := range variants {
 			c, err := New(niw.HandCrafted(2, 1), o)
-			must(t, err)
-			must(t, c.AddClass("p"))
-			must(t, c.AddClass("q"))
+			test.OK(t, err)
+			test.OK(t, c.AddClass("p"))
+			test.OK(t, c.AddClass("q"))
 			_ = c.Add("q", []float64{1, 1})
 			for range k%4 + 1 {
 				if c.Add("p", []float64{a, b}) != nil {
@@ -325,32 +296,27 @@ func FuzzProbabilities(f *testing.F) {
 			}
 			p := make([]float64, 2)
 			none, err := c.ProbabilitiesTo(p, []float64{x, y})
-			if err == nil && !(math.Abs(p[0]+p[1]+none-1) < 1e-9) {
-				t.Fatalf("probabilities %v and %v", p, none)
-			}
+			test.StopIf(t, err == nil && !(math.Abs(p[0]+p[1]+none-1) < 1e-9), "probabilities %v and %v", p, none)
 		}
 	})
 }
 
 // Squares of what is further away than 1e70 would not stay finite in sums and products.
 func TestTooFarAwayIsRefused(t *testing.T) {
-	c, err := New(niw.HandCrafted(2, 1), with(Options{NonePrior: 0.1}))
-	must(t, err)
-	must(t, c.AddClass("a"))
-	must(t, c.Add("a", []float64{0, 9e69}))
-	must(t, c.Add("a", []float64{1, 0}))
-	must(t, c.Add("a", []float64{-9e69, 0}))
+	c := test.Must(New(niw.HandCrafted(2, 1), with(Options{NonePrior: 0.1})))(t)
+	test.OK(t, c.AddClass("a"))
+	test.OK(t, c.Add("a", []float64{0, 9e69}))
+	test.OK(t, c.Add("a", []float64{1, 0}))
+	test.OK(t, c.Add("a", []float64{-9e69, 0}))
 	for _, query := range [][]float64{{0, 0}, {0, 9e69}, {-9e69, 9e68}} {
 		ask(t, c, query)
 	}
 	var value *niw.ValueError
 	for _, far := range []float64{1.1e70, -1e75, 1e150} {
-		if err := c.Add("a", []float64{far, 0}); !errors.As(err, &value) {
-			t.Errorf("%v: %v", far, err)
-		}
-		if _, err := c.ProbabilitiesTo(make([]float64, 1), []float64{0, far}); !errors.As(err, &value) {
-			t.Errorf("query %v: %v", far, err)
-		}
+		err := c.Add("a", []float64{far, 0})
+		test.FailIf(t, !errors.As(err, &value), "%v: %v", far, err)
+		_, err = c.ProbabilitiesTo(make([]float64, 1), []float64{0, far})
+		test.FailIf(t, !errors.As(err, &value), "query %v: %v", far, err)
 	}
 }
 
@@ -369,8 +335,7 @@ func TestDecide(t *testing.T) {
 		{"without none", []float64{0, 1}, 0, 1},
 		{"without classes", nil, 0, -1},
 	} {
-		if got := Decide(c.classes, c.none); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
+		got := Decide(c.classes, c.none)
+		test.FailIf(t, got != c.want, "%s: %d, want %d", c.name, got, c.want)
 	}
 }

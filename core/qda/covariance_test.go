@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // bench of examples for a covariance: classes without a classifier.
@@ -61,34 +62,26 @@ func (t *taughtClasses) scale(weight float64) *mat.SymDense {
 }
 
 // compare holds what the covariance answers against the definition.
-func (t *taughtClasses) compare(test *testing.T, c *covariance, what string) {
-	test.Helper()
+func (t *taughtClasses) compare(tb *testing.T, c *covariance, what string) {
+	tb.Helper()
 	var factor mat.Cholesky
-	if !factor.Factorize(t.scale(c.weight)) {
-		test.Fatal("not positive definite")
-	}
+	test.StopIf(tb, !factor.Factorize(t.scale(c.weight)), "not positive definite")
 	z := t.vector()
 	image, got := make([]float64, c.n), make([]float64, len(c.members))
 	c.imageTo(image, z)
 	c.innerTo(got, z, image)
-	if len(c.members) != len(t.list) {
-		test.Fatalf("%s: %d classes, want %d", what, len(c.members), len(t.list))
-	}
+	test.StopIf(tb, len(c.members) != len(t.list), "%s: %d classes, want %d", what, len(c.members), len(t.list))
 	solved := mat.NewVecDense(len(z), nil)
-	if err := factor.SolveVecTo(solved, mat.NewVecDense(len(z), z)); err != nil {
-		test.Fatal(err)
-	}
+	test.OK(tb, factor.SolveVecTo(solved, mat.NewVecDense(len(z), z)))
 	for _, k := range t.list {
 		mean := make([]float64, len(z))
 		k.meanTo(mean)
 		want := mat.Dot(solved, mat.NewVecDense(len(z), mean))
 		m := c.index[k]
-		if math.Abs(got[m.column]-want) > 1e-9*(1+math.Abs(want)) {
-			test.Errorf("%s: class %s: %v, want %v", what, k.label, got[m.column], want)
-		}
+		test.FailIf(tb, math.Abs(got[m.column]-want) > 1e-9*(1+math.Abs(want)), "%s: class %s: %v, want %v", what, k.label, got[m.column], want)
 	}
 	if got, want := c.inner(z, image, z, image), mat.Dot(solved, mat.NewVecDense(len(z), z)); math.Abs(got-want) > 1e-9*want {
-		test.Errorf("%s: quadratic form %v, want %v", what, got, want)
+		tb.Errorf("%s: quadratic form %v, want %v", what, got, want)
 	}
 }
 
@@ -133,16 +126,11 @@ func TestCovarianceFollowsItsExamples(t *testing.T) {
 func sharedClassifier(t *testing.T, d int, seed uint64, shots ...int) (*Classifier, [][][]float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 3))
-	c, err := New(niw.HandCrafted(d, 1.3), Options{Shared: 0.7, Kappa: 2.5, Centre: 1.2, NonePrior: 0.2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(New(niw.HandCrafted(d, 1.3), Options{Shared: 0.7, Kappa: 2.5, Centre: 1.2, NonePrior: 0.2}))(t)
 	var x [][][]float64
 	for j, k := range shots {
 		label := fmt.Sprint(j)
-		if err := c.AddClass(label); err != nil {
-			t.Fatal(err)
-		}
+		test.OK(t, c.AddClass(label))
 		x = append(x, nil)
 		mean := make([]float64, d)
 		for i := range mean {
@@ -154,9 +142,7 @@ func sharedClassifier(t *testing.T, d int, seed uint64, shots ...int) (*Classifi
 				v[i] = mean[i] + rng.NormFloat64()
 			}
 			x[j] = append(x[j], v)
-			if err := c.Add(label, v); err != nil {
-				t.Fatal(err)
-			}
+			test.OK(t, c.Add(label, v))
 		}
 	}
 	return c, x
@@ -200,7 +186,7 @@ func byDefinition(t *testing.T, p *niw.Prior, o *Options, x [][][]float64, but i
 	quad := func(m mat.Vector) float64 {
 		var diff, solved mat.VecDense
 		diff.SubVec(white(query), m)
-		must(t, factor.SolveVecTo(&solved, &diff))
+		test.OK(t, factor.SolveVecTo(&solved, &diff))
 		return mat.Dot(&diff, &solved)
 	}
 	e := make([]float64, len(x))
@@ -222,7 +208,7 @@ func TestSharedScoresByDefinition(t *testing.T) {
 		query := make([]float64, 9)
 		query[2], query[5] = 1.5, -2
 		got := make([]float64, len(x))
-		must(t, c.ScoresTo(got, query))
+		test.OK(t, c.ScoresTo(got, query))
 		same(t, fmt.Sprint(shots), got, byDefinition(t, c.prior, &c.options, x, -1, query), 1e-10)
 	}
 }
@@ -244,9 +230,7 @@ func TestSharedSupportLeavesEachOut(t *testing.T) {
 					if j == y && (kind == 1 || len(x[j]) == 1) {
 						continue
 					}
-					if !(math.Abs(got[j]-want[j]) <= 1e-9*(1+math.Abs(want[j]))) {
-						t.Errorf("%v: example %d of class %d under class %d, kind %d: %v, want %v", shots, at, y, j, kind, got[j], want[j])
-					}
+					test.FailIf(t, !(math.Abs(got[j]-want[j]) <= 1e-9*(1+math.Abs(want[j]))), "%v: example %d of class %d under class %d, kind %d: %v, want %v", shots, at, y, j, kind, got[j], want[j])
 				}
 			}
 		}
@@ -259,22 +243,12 @@ func TestSharedLeaveOut(t *testing.T) {
 	c, x := sharedClassifier(t, 10, 5, 3, 1, 4, 2)
 	query := x[0][0]
 	before, after := make([]float64, 4), make([]float64, 4)
-	none, err := c.ProbabilitiesTo(before, query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := test.Must(c.ProbabilitiesTo(before, query))(t)
 	for j := range x {
 		for i := range x[j] {
-			if _, err := c.LeaveOutTo(make([]float64, 4), fmt.Sprint(j), i); err != nil {
-				t.Fatal(err)
-			}
-			again, err := c.ProbabilitiesTo(after, query)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if again != none || !slices.Equal(before, after) {
-				t.Fatalf("after leaving out %d of %d: %v %v, before %v %v", i, j, after, again, before, none)
-			}
+			test.Must(c.LeaveOutTo(make([]float64, 4), fmt.Sprint(j), i))(t)
+			again := test.Must(c.ProbabilitiesTo(after, query))(t)
+			test.StopIf(t, again != none || !slices.Equal(before, after), "after leaving out %d of %d: %v %v, before %v %v", i, j, after, again, before, none)
 		}
 	}
 }
@@ -290,9 +264,7 @@ func TestCovarianceInPieces(t *testing.T) {
 		calls := 0
 		once := func() bool { calls++; return calls%2 == 1 }
 		for range 3 {
-			if c.update(s.list, once) {
-				t.Fatal("made in fewer pieces than it has")
-			}
+			test.StopIf(t, c.update(s.list, once), "made in fewer pieces than it has")
 		}
 		s.list[1].insert(0, s.vector()) // begins again
 		pieces := 0
@@ -301,9 +273,7 @@ func TestCovarianceInPieces(t *testing.T) {
 				t.Fatal("does not end")
 			}
 		}
-		if pieces < 3 {
-			t.Errorf("%d examples a class: %d pieces", shots, pieces)
-		}
+		test.FailIf(t, pieces < 3, "%d examples a class: %d pieces", shots, pieces)
 		s.compare(t, c, fmt.Sprint(shots, " examples a class"))
 	}
 }
@@ -314,22 +284,19 @@ func TestSharedOrderDoesNotMatter(t *testing.T) {
 	for _, way := range []int{3, 40} { // of 40 classes 32 are asked
 		shots := slices.Repeat([]int{40}, way)
 		c, x := sharedClassifier(t, 30, 4, shots...)
-		must(t, c.SetOptions(Options{Shared: 0.7, Kappa: 2.5, Centre: 1.2, NonePrior: 0.2, Population: somePopulation()}))
-		other, err := New(c.prior, c.options)
-		must(t, err)
+		test.OK(t, c.SetOptions(Options{Shared: 0.7, Kappa: 2.5, Centre: 1.2, NonePrior: 0.2, Population: somePopulation()}))
+		other := test.Must(New(c.prior, c.options))(t)
 		for j := way - 1; j >= 0; j-- {
 			label := fmt.Sprint(j)
-			must(t, other.AddClass(label))
+			test.OK(t, other.AddClass(label))
 			for i := len(x[j]) - 1; i >= 0; i-- {
-				must(t, other.Add(label, x[j][i]))
+				test.OK(t, other.Add(label, x[j][i]))
 			}
 		}
 		a, b := make([]float64, way), make([]float64, way)
 		for _, query := range [][]float64{x[0][3], x[2][39], make([]float64, 30)} {
-			none, err := c.ProbabilitiesTo(a, query)
-			must(t, err)
-			again, err := other.ProbabilitiesTo(b, query)
-			must(t, err)
+			none := test.Must(c.ProbabilitiesTo(a, query))(t)
+			again := test.Must(other.ProbabilitiesTo(b, query))(t)
 			slices.Reverse(b)
 			same(t, fmt.Sprint(way, " classes"), append(b, again), append(a, none), 1e-9)
 			a, b = a[:way], b[:way]

@@ -13,6 +13,7 @@ import (
 
 	"metaqda/core/niw"
 	"metaqda/core/session"
+	"metaqda/core/test"
 )
 
 // with fills in what options must have.
@@ -62,57 +63,40 @@ func randomVector(rng *rand.Rand, d int, offset float64) []float64 {
 // around j/2 in every coordinate.
 func teach(t testing.TB, p *niw.Prior, o Options, shots []int) (*Classifier, [][][]float64) {
 	t.Helper()
-	c, err := New(p, with(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := test.Must(New(p, with(o)))(t)
 	rng := rand.New(rand.NewPCG(42, uint64(p.Dim())))
 	examples := make([][][]float64, len(shots))
 	for j, k := range shots {
 		label := fmt.Sprint("c", j)
-		must(t, c.AddClass(label))
+		test.OK(t, c.AddClass(label))
 		for range k {
 			x := randomVector(rng, p.Dim(), float64(j)/2)
 			examples[j] = append(examples[j], x)
-			must(t, c.Add(label, x))
+			test.OK(t, c.Add(label, x))
 		}
 	}
 	return c, examples
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // ask returns the probabilities with that of none of these appended.
 func ask(t testing.TB, c *Classifier, x []float64) []float64 {
 	t.Helper()
 	p := make([]float64, len(c.classes), len(c.classes)+1)
-	none, err := c.ProbabilitiesTo(p, x)
-	must(t, err)
+	none := test.Must(c.ProbabilitiesTo(p, x))(t)
 	p = append(p, none)
 	var sum float64
 	for _, v := range p {
-		if !(v >= 0 && v <= 1) {
-			t.Fatalf("probability %v", v)
-		}
+		test.StopIf(t, !(v >= 0 && v <= 1), "probability %v", v)
 		sum += v
 	}
-	if !(math.Abs(sum-1) <= 1e-12) {
-		t.Fatalf("probabilities sum to %v", sum)
-	}
+	test.StopIf(t, !(math.Abs(sum-1) <= 1e-12), "probabilities sum to %v", sum)
 	return p
 }
 
 func same(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	for i := range want {
-		if !(math.Abs(got[i]-want[i]) <= tol) {
-			t.Errorf("%s: [%d] is %.15g, want %.15g", what, i, got[i], want[i])
-		}
+		test.FailIf(t, !(math.Abs(got[i]-want[i]) <= tol), "%s: [%d] is %.15g, want %.15g", what, i, got[i], want[i])
 	}
 }
 
@@ -142,12 +126,11 @@ func randomScene(rng *rand.Rand, d int, shots ...int) scene {
 
 func (s scene) teach(t testing.TB, p *niw.Prior, o Options) *Classifier {
 	t.Helper()
-	c, err := New(p, with(o))
-	must(t, err)
+	c := test.Must(New(p, with(o)))(t)
 	for j, pictures := range s {
-		must(t, c.AddClass(fmt.Sprint("c", j)))
+		test.OK(t, c.AddClass(fmt.Sprint("c", j)))
 		for _, x := range pictures {
-			must(t, c.Add(fmt.Sprint("c", j), x))
+			test.OK(t, c.Add(fmt.Sprint("c", j), x))
 		}
 	}
 	return c
@@ -157,7 +140,7 @@ func (s scene) teach(t testing.TB, p *niw.Prior, o Options) *Classifier {
 func everything(t testing.TB, c *Classifier, x []float64) []float64 {
 	t.Helper()
 	e := make([]float64, len(c.taught))
-	must(t, c.ScoresTo(e, x))
+	test.OK(t, c.ScoresTo(e, x))
 	return append(ask(t, c, x), e...)
 }
 
@@ -185,8 +168,7 @@ func spikedPrior(t testing.TB, rng *rand.Rand, d, r int) *niw.Prior {
 	for i := range lambda {
 		lambda[i] = math.Exp(rng.NormFloat64())
 	}
-	s, err := niw.NewSpiked(scale, mat.DenseCopyOf(q.Slice(0, d, 0, r).T()), lambda)
-	must(t, err)
+	s := test.Must(niw.NewSpiked(scale, mat.DenseCopyOf(q.Slice(0, d, 0, r).T()), lambda))(t)
 	p := &niw.Prior{M: make([]float64, d), Kappa: 0.3 + rng.Float64(), Spiked: s, Nu: float64(d) + rng.Float64()}
 	for i := range p.M {
 		p.M[i] = 0.3 * rng.NormFloat64()
@@ -200,19 +182,17 @@ func BenchmarkShared(b *testing.B) {
 	const d = 1280
 	for _, size := range []struct{ way, shot int }{{5, 5}, {100, 5}, {1000, 5}, {1, 1000}, {1000, 1}} {
 		rng := rand.New(rand.NewPCG(1, 1))
-		c, err := New(niw.HandCrafted(d, 1), Options{Shared: 3. / d, Kappa: 5, Centre: 1.67, NonePrior: 0.2, Population: somePopulation()})
-		must(b, err)
+		c := test.Must(New(niw.HandCrafted(d, 1), Options{Shared: 3. / d, Kappa: 5, Centre: 1.67, NonePrior: 0.2, Population: somePopulation()}))(b)
 		for j := range size.way {
 			label := fmt.Sprint(j)
-			must(b, c.AddClass(label))
+			test.OK(b, c.AddClass(label))
 			x := mat.NewDense(size.shot, d, nil)
 			x.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, x)
-			must(b, c.AddRows(label, x))
+			test.OK(b, c.AddRows(label, x))
 		}
 		query, p := randomVector(rng, d, 1), make([]float64, size.way)
 		ask := func() {
-			_, err := c.ProbabilitiesTo(p, query)
-			must(b, err)
+			test.Must(c.ProbabilitiesTo(p, query))(b)
 		}
 		name := fmt.Sprintf("%dx%d", size.way, size.shot)
 		b.Run(name+"/build", func(b *testing.B) {
@@ -228,10 +208,10 @@ func BenchmarkShared(b *testing.B) {
 		})
 		b.Run(name+"/add", func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				must(b, c.Add(fmt.Sprint(i%size.way), query))
+				test.OK(b, c.Add(fmt.Sprint(i%size.way), query))
 				ask()
 				b.StopTimer()
-				must(b, c.Remove(fmt.Sprint(i%size.way), size.shot))
+				test.OK(b, c.Remove(fmt.Sprint(i%size.way), size.shot))
 				ask()
 				b.StartTimer()
 			}
@@ -239,10 +219,10 @@ func BenchmarkShared(b *testing.B) {
 		b.Run(name+"/remove", func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				b.StopTimer()
-				must(b, c.Add(fmt.Sprint(i%size.way), query))
+				test.OK(b, c.Add(fmt.Sprint(i%size.way), query))
 				ask()
 				b.StartTimer()
-				must(b, c.Remove(fmt.Sprint(i%size.way), size.shot/2))
+				test.OK(b, c.Remove(fmt.Sprint(i%size.way), size.shot/2))
 				ask()
 			}
 		})
@@ -266,8 +246,7 @@ func BenchmarkClassify(b *testing.B) {
 					floats.AddTo(x.RawRowView(i), examples[i%20][0], randomVector(rng, d, 0))
 				}
 				for b.Loop() {
-					_, err := c.Classify(context.Background(), x, nil)
-					must(b, err)
+					test.Must(c.Classify(context.Background(), x, nil))(b)
 				}
 			})
 		}

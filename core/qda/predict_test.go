@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // An affine change of coordinates of pictures and prior together changes no answer.
@@ -78,9 +79,7 @@ func TestDegenerateSessions(t *testing.T) {
 								ask(t, c, x)
 							}
 						}
-						if t.Failed() {
-							t.Fatalf("%s, %s, kappa %v, centre %v", name, variant, kappa, o.Centre)
-						}
+						test.StopIf(t, t.Failed(), "%s, %s, kappa %v, centre %v", name, variant, kappa, o.Centre)
 					}
 				}
 			}
@@ -101,13 +100,12 @@ func TestSpikedPriorAnswersAsItsFactorDoes(t *testing.T) {
 				same(t, name, ask(t, spiked, x), ask(t, dense, x), 1e-10)
 			}
 			before := ask(t, spiked, examples[0][0])
-			must(t, spiked.Add("c0", examples[0][0]))
-			must(t, spiked.Remove("c0", shots[0]))
-			if after := ask(t, spiked, examples[0][0]); !slices.Equal(before, after) {
-				t.Errorf("%s: %v before adding and removing, %v after", name, before, after)
-			}
-			must(t, spiked.Remove("c0", 0))
-			must(t, dense.Remove("c0", 0))
+			test.OK(t, spiked.Add("c0", examples[0][0]))
+			test.OK(t, spiked.Remove("c0", shots[0]))
+			after := ask(t, spiked, examples[0][0])
+			test.FailIf(t, !slices.Equal(before, after), "%s: %v before adding and removing, %v after", name, before, after)
+			test.OK(t, spiked.Remove("c0", 0))
+			test.OK(t, dense.Remove("c0", 0))
 			if spiked.Count("c0") > 0 || len(shots) > 1 {
 				same(t, name+", after a removal", ask(t, spiked, examples[0][0]), ask(t, dense, examples[0][0]), 1e-10)
 			}
@@ -153,14 +151,12 @@ func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
 				for _, o.Centre = range []float64{0, 1} {
 					o.Near = 0.01
 					c := s.teach(t, p, o)
-					f, err := c.Predictor()
-					must(t, err)
+					f := test.Must(c.Predictor())(t)
 					for range 2 {
 						x := randomVector(rng, p.Dim(), 1)
 						got, none := f.answer(x)
 						want := make([]float64, len(c.classes))
-						wantNone, err := c.ProbabilitiesTo(want, x)
-						must(t, err)
+						wantNone := test.Must(c.ProbabilitiesTo(want, x))(t)
 						var taught []float64
 						for j, k := range c.classes {
 							if k.count() > 0 {
@@ -174,19 +170,14 @@ func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
 			}
 		}
 	}
-	if asked < 100 {
-		t.Errorf("only %d questions asked", asked)
-	}
+	test.FailIf(t, asked < 100, "only %d questions asked", asked)
 }
 
 func TestPredictorLabelsAreThoseTaught(t *testing.T) {
 	rng := rand.New(rand.NewPCG(60, 2))
 	c := randomScene(rng, 6, 2, 0, 3).teach(t, spikedPrior(t, rng, 6, 2), Options{Shared: 0.6, Kappa: 3, NonePrior: 0.2, Population: somePopulation()})
-	f, err := c.Predictor()
-	must(t, err)
-	if len(f.Labels) != 2 || f.Labels[0] != "c0" || f.Labels[1] != "c2" {
-		t.Errorf("labels %q", f.Labels)
-	}
+	f := test.Must(c.Predictor())(t)
+	test.FailIf(t, len(f.Labels) != 2 || f.Labels[0] != "c0" || f.Labels[1] != "c2", "labels %q", f.Labels)
 	x := randomVector(rng, 6, 1)
 	want := ask(t, c, x)
 	got, _ := f.answer(x)
@@ -194,35 +185,29 @@ func TestPredictorLabelsAreThoseTaught(t *testing.T) {
 }
 
 func TestNothingTaughtCannotBeExported(t *testing.T) {
-	c, err := New(niw.HandCrafted(3, 1), with(Options{}))
-	must(t, err)
-	must(t, c.AddClass("cup"))
-	if _, err := c.Predictor(); !errors.Is(err, ErrNoExamples) {
-		t.Errorf("error %v, want that there are no examples", err)
-	}
+	c := test.Must(New(niw.HandCrafted(3, 1), with(Options{})))(t)
+	test.OK(t, c.AddClass("cup"))
+	_, err := c.Predictor()
+	test.FailIf(t, !errors.Is(err, ErrNoExamples), "error %v, want that there are no examples", err)
 }
 
 // By the definition: with S = s I the whitened distance is the plain one over √s.
 func TestNearestByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(80, 1))
 	const d, scale = 6, 4.0
-	c, err := New(niw.HandCrafted(d, scale), with(Options{}))
-	must(t, err)
+	c := test.Must(New(niw.HandCrafted(d, scale), with(Options{})))(t)
 	taught := map[string][][]float64{}
 	for _, label := range []string{"a", "b", "empty"} {
-		must(t, c.AddClass(label))
+		test.OK(t, c.AddClass(label))
 		for range map[string]int{"a": 5, "b": 3}[label] {
 			x := randomVector(rng, d, 2)
 			taught[label] = append(taught[label], x)
-			must(t, c.Add(label, x))
+			test.OK(t, c.Add(label, x))
 		}
 	}
 	x := randomVector(rng, d, 2)
-	got, err := c.Nearest(x, 100)
-	must(t, err)
-	if len(got) != 8 {
-		t.Fatalf("%d neighbours of 8 pictures", len(got))
-	}
+	got := test.Must(c.Nearest(x, 100))(t)
+	test.StopIf(t, len(got) != 8, "%d neighbours of 8 pictures", len(got))
 	ratio := 0.0
 	for i, n := range got {
 		var s float64
@@ -232,73 +217,57 @@ func TestNearestByDefinition(t *testing.T) {
 		if i == 0 {
 			ratio = n.Distance / math.Sqrt(s)
 		}
-		if math.Abs(n.Distance-ratio*math.Sqrt(s)) > 1e-9 || i > 0 && n.Distance < got[i-1].Distance {
-			t.Errorf("neighbour %d, %v: distance %g", i, n, math.Sqrt(s))
-		}
+		test.FailIf(t, math.Abs(n.Distance-ratio*math.Sqrt(s)) > 1e-9 || i > 0 && n.Distance < got[i-1].Distance, "neighbour %d, %v: distance %g", i, n, math.Sqrt(s))
 	}
-	if two, err := c.Nearest(x, 2); err != nil || len(two) != 2 || two[0] != got[0] || two[1] != got[1] {
-		t.Errorf("the first two are %v, %v, of %v", two, err, got[:2])
-	}
+	two, err := c.Nearest(x, 2)
+	test.FailIf(t, err != nil || len(two) != 2 || two[0] != got[0] || two[1] != got[1], "the first two are %v, %v, of %v", two, err, got[:2])
 }
 
 // The first few of many are those of the whole order, ties by what was taught first.
 func TestNearestOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(80, 2))
 	const d = 150
-	c, err := New(niw.HandCrafted(d, 1), with(Options{}))
-	must(t, err)
+	c := test.Must(New(niw.HandCrafted(d, 1), with(Options{})))(t)
 	for k := range 40 {
 		label := string(rune('A' + k))
-		must(t, c.AddClass(label))
+		test.OK(t, c.AddClass(label))
 		for range 12 {
 			x := randomVector(rng, d, 1)
 			if k%5 == 4 { // the same picture in several classes
 				x = randomVector(rand.New(rand.NewPCG(9, 9)), d, 1)
 			}
-			must(t, c.Add(label, x))
+			test.OK(t, c.Add(label, x))
 		}
 	}
 	for _, x := range [][]float64{randomVector(rng, d, 1), randomVector(rand.New(rand.NewPCG(9, 9)), d, 1)} {
-		all, err := c.Nearest(x, 1000)
-		must(t, err)
-		if len(all) != 480 {
-			t.Fatalf("%d neighbours of 480 pictures", len(all))
-		}
+		all := test.Must(c.Nearest(x, 1000))(t)
+		test.StopIf(t, len(all) != 480, "%d neighbours of 480 pictures", len(all))
 		for _, n := range []int{0, 1, 4, 99} {
-			if some, err := c.Nearest(x, n); err != nil || !slices.Equal(some, all[:n]) {
-				t.Errorf("the first %d are %v, want %v (%v)", n, some, all[:n], err)
-			}
+			some, err := c.Nearest(x, n)
+			test.FailIf(t, err != nil || !slices.Equal(some, all[:n]), "the first %d are %v, want %v (%v)", n, some, all[:n], err)
 		}
 	}
 }
 
 func TestNearestTakesABurstOnce(t *testing.T) {
 	const d = 4
-	c, err := New(niw.HandCrafted(d, 1), with(Options{Near: 0.5}))
-	must(t, err)
-	must(t, c.AddClass("cup"))
+	c := test.Must(New(niw.HandCrafted(d, 1), with(Options{Near: 0.5})))(t)
+	test.OK(t, c.AddClass("cup"))
 	for _, v := range []float64{1, 1.01, 1.02, 9} {
-		must(t, c.Add("cup", []float64{v, 0, 0, 0}))
+		test.OK(t, c.Add("cup", []float64{v, 0, 0, 0}))
 	}
-	got, err := c.Nearest([]float64{1.011, 0, 0, 0}, 3)
-	must(t, err)
-	if len(got) != 2 || got[0].Picture != 1 || got[1].Picture != 3 {
-		t.Errorf("nearest %v, want the second frame of the burst and the last picture", got)
-	}
+	got := test.Must(c.Nearest([]float64{1.011, 0, 0, 0}, 3))(t)
+	test.FailIf(t, len(got) != 2 || got[0].Picture != 1 || got[1].Picture != 3, "nearest %v, want the second frame of the burst and the last picture", got)
 }
 
 func TestNearestRefusesWhatIsNoEmbedding(t *testing.T) {
-	c, err := New(niw.HandCrafted(3, 1), with(Options{}))
-	must(t, err)
+	c := test.Must(New(niw.HandCrafted(3, 1), with(Options{})))(t)
 	var value *niw.ValueError
-	if _, err := c.Nearest([]float64{0, math.NaN(), 0}, 1); !errors.As(err, &value) {
-		t.Errorf("NaN: %v", err)
-	}
+	_, err := c.Nearest([]float64{0, math.NaN(), 0}, 1)
+	test.FailIf(t, !errors.As(err, &value), "NaN: %v", err)
 	var dimension *niw.DimensionError
-	if _, err := c.Nearest([]float64{0}, 1); !errors.As(err, &dimension) {
-		t.Errorf("one number: %v", err)
-	}
-	if got, err := c.Nearest(make([]float64, 3), 5); err != nil || len(got) != 0 {
-		t.Errorf("nothing taught: %v, %v", got, err)
-	}
+	_, err = c.Nearest([]float64{0}, 1)
+	test.FailIf(t, !errors.As(err, &dimension), "one number: %v", err)
+	got, err := c.Nearest(make([]float64, 3), 5)
+	test.FailIf(t, err != nil || len(got) != 0, "nothing taught: %v, %v", got, err)
 }

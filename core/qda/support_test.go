@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // The scores that are kept from change to change are those of a classifier that
@@ -18,37 +19,35 @@ func TestSupportFollowsEveryChange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 1))
 	for _, o := range []Options{with(Options{}), with(Options{Centre: 1.5}), with(Options{Near: 0.5, Centre: 2})} {
 		p := randomPrior(rng, 20)
-		c, err := New(p, o)
-		must(t, err)
+		c := test.Must(New(p, o))(t)
 		var labels []string
 		taught := map[string][][]float64{}
 		for step := range 150 {
 			switch label := fmt.Sprint(rng.IntN(6)); {
 			case c.Index(label) < 0:
-				must(t, c.AddClass(label))
+				test.OK(t, c.AddClass(label))
 				labels, taught[label] = append(labels, label), nil
 			case rng.IntN(12) == 0:
-				must(t, c.RemoveClass(label))
+				test.OK(t, c.RemoveClass(label))
 				labels = slices.DeleteFunc(labels, func(l string) bool { return l == label })
 				delete(taught, label)
 			case rng.IntN(4) == 0 && len(taught[label]) > 0:
 				i := rng.IntN(len(taught[label]))
-				must(t, c.Remove(label, i))
+				test.OK(t, c.Remove(label, i))
 				taught[label] = slices.Delete(taught[label], i, i+1)
 			default:
 				x := randomVector(rng, 20, 0.2)
-				must(t, c.Add(label, x))
+				test.OK(t, c.Add(label, x))
 				taught[label] = append(taught[label], x)
 			}
 			if step%3 == 0 {
 				continue // several changes between two questions
 			}
-			fresh, err := New(p, o)
-			must(t, err)
+			fresh := test.Must(New(p, o))(t)
 			for _, label := range labels {
-				must(t, fresh.AddClass(label))
+				test.OK(t, fresh.AddClass(label))
 				for _, x := range taught[label] {
-					must(t, fresh.Add(label, x))
+					test.OK(t, fresh.Add(label, x))
 				}
 			}
 			got, want := c.Support(), fresh.Support()
@@ -70,9 +69,7 @@ func TestSupportOfALargeSession(t *testing.T) {
 	for _, j := range s.Class {
 		asked[j] = true
 	}
-	if len(s.Class) != supportExamples || s.Way() != 200 || len(asked) != supportClasses {
-		t.Errorf("%d examples of %d among %d classes", len(s.Class), len(asked), s.Way())
-	}
+	test.FailIf(t, len(s.Class) != supportExamples || s.Way() != 200 || len(asked) != supportClasses, "%d examples of %d among %d classes", len(s.Class), len(asked), s.Way())
 }
 
 // Each example is asked of a classifier that was taught all others anew.
@@ -85,13 +82,12 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 			p := randomPrior(rng, d)
 			taught := map[string][][]float64{"a": drift(rng, 7, d), "b": drift(rng, 4, d), "c": drift(rng, 1, d)}
 			teach := func(but string, out []int) *Classifier {
-				c, err := New(p, o)
-				must(t, err)
+				c := test.Must(New(p, o))(t)
 				for _, label := range labels {
-					must(t, c.AddClass(label))
+					test.OK(t, c.AddClass(label))
 					for i, x := range taught[label] {
 						if label != but || !slices.Contains(out, i) {
-							must(t, c.Add(label, x))
+							test.OK(t, c.Add(label, x))
 						}
 					}
 				}
@@ -101,15 +97,13 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 			before := ask(t, c, query)
 			for _, label := range labels {
 				for b := range c.Bursts(label) {
-					pictures, err := c.Pictures(label, b)
-					must(t, err)
+					pictures := test.Must(c.Pictures(label, b))(t)
 					mean := make([]float64, d)
 					for _, i := range pictures {
 						floats.AddScaled(mean, 1/float64(len(pictures)), taught[label][i])
 					}
 					got := make([]float64, 3, 4)
-					none, err := c.LeaveOutTo(got, label, b)
-					must(t, err)
+					none := test.Must(c.LeaveOutTo(got, label, b))(t)
 					what := fmt.Sprint(name, " d=", d, " ", label, " ", b)
 					same(t, what, append(got, none), ask(t, teach(label, pictures), mean), 1e-9)
 					same(t, what+", afterwards", ask(t, c, query), before, 0)
@@ -123,21 +117,17 @@ func TestLeaveOutRefuses(t *testing.T) {
 	c := taughtOne(t, randomPrior(rand.New(rand.NewPCG(61, 1)), 4), Options{NonePrior: 0.2}, nil)
 	dst := make([]float64, 2)
 	var label *LabelError
-	if _, err := c.LeaveOutTo(dst, "nobody", 0); !errors.As(err, &label) {
-		t.Errorf("unknown class: %v", err)
-	}
+	_, err := c.LeaveOutTo(dst, "nobody", 0)
+	test.FailIf(t, !errors.As(err, &label), "unknown class: %v", err)
 	for _, b := range []int{-1, 0} {
 		var example *ExampleError
-		if _, err := c.LeaveOutTo(dst, "it", b); !errors.As(err, &example) {
-			t.Errorf("example %d of none: %v", b, err)
-		}
-		if _, err := c.Pictures("it", b); !errors.As(err, &example) {
-			t.Errorf("pictures of example %d of none: %v", b, err)
-		}
+		_, err := c.LeaveOutTo(dst, "it", b)
+		test.FailIf(t, !errors.As(err, &example), "example %d of none: %v", b, err)
+		_, err = c.Pictures("it", b)
+		test.FailIf(t, !errors.As(err, &example), "pictures of example %d of none: %v", b, err)
 	}
-	if _, err := c.LeaveOutTo(dst, "other", 0); !errors.Is(err, ErrNoExamples) {
-		t.Errorf("the only one of all: %v", err)
-	}
+	_, err = c.LeaveOutTo(dst, "other", 0)
+	test.FailIf(t, !errors.Is(err, ErrNoExamples), "the only one of all: %v", err)
 	ask(t, c, make([]float64, 4))
 }
 
@@ -148,12 +138,11 @@ func TestDetachThenAttach(t *testing.T) {
 	for name, o := range variants {
 		for _, d := range []int{2, 24} {
 			p, query := randomPrior(rng, d), randomVector(rng, d, 0.3)
-			c, err := New(p, with(o))
-			must(t, err)
+			c := test.Must(New(p, with(o)))(t)
 			for k, label := range labels {
-				must(t, c.AddClass(label))
+				test.OK(t, c.AddClass(label))
 				for range k + 1 {
-					must(t, c.Add(label, randomVector(rng, d, 1)))
+					test.OK(t, c.Add(label, randomVector(rng, d, 1)))
 				}
 			}
 			want := ask(t, c, query)
@@ -162,30 +151,25 @@ func TestDetachThenAttach(t *testing.T) {
 					"nothing": func() {},
 					"a query": func() { ask(t, c, query) },
 					"another class": func() {
-						must(t, c.AddClass("x"))
-						must(t, c.Add("x", query))
+						test.OK(t, c.AddClass("x"))
+						test.OK(t, c.Add("x", query))
 						ask(t, c, query)
-						must(t, c.RemoveClass("x"))
+						test.OK(t, c.RemoveClass("x"))
 					},
 					"another near": func() {
 						near := o
 						near.Near = 1e9
-						must(t, c.SetOptions(near))
+						test.OK(t, c.SetOptions(near))
 						ask(t, c, query)
-						must(t, c.SetOptions(o))
+						test.OK(t, c.SetOptions(o))
 					},
 				} {
-					k, err := c.Detach(label)
-					must(t, err)
-					if c.Index(label) != -1 {
-						t.Fatalf("%s is still there", label)
-					}
+					k := test.Must(c.Detach(label))(t)
+					test.StopIf(t, c.Index(label) != -1, "%s is still there", label)
 					f()
-					must(t, c.Attach(at, k))
+					test.OK(t, c.Attach(at, k))
 					same(t, fmt.Sprint(name, " d=", d, " ", label, " after ", meanwhile), ask(t, c, query), want, 0)
-					if !slices.Equal(c.Labels(), labels) || c.Index("d") != 3 {
-						t.Fatalf("labels %v", c.Labels())
-					}
+					test.StopIf(t, !slices.Equal(c.Labels(), labels) || c.Index("d") != 3, "labels %v", c.Labels())
 				}
 			}
 		}
@@ -197,16 +181,14 @@ func TestAttachUnderAnotherNear(t *testing.T) {
 	const d = 24
 	pictures, o := drift(rng, 15, d), with(Options{NonePrior: 0.2})
 	c := taughtOne(t, randomPrior(rng, d), o, pictures)
-	k, err := c.Detach("it")
-	must(t, err)
+	k := test.Must(c.Detach("it"))(t)
 	o.Near = 0.8
-	must(t, c.SetOptions(o))
-	must(t, c.AddClass("it"))
+	test.OK(t, c.SetOptions(o))
+	test.OK(t, c.AddClass("it"))
 	var taken *LabelError
-	if err := c.Attach(0, k); !errors.As(err, &taken) {
-		t.Fatalf("a label that is taken: %v", err)
-	}
-	must(t, c.RemoveClass("it"))
-	must(t, c.Attach(0, k))
+	err := c.Attach(0, k)
+	test.StopIf(t, !errors.As(err, &taken), "a label that is taken: %v", err)
+	test.OK(t, c.RemoveClass("it"))
+	test.OK(t, c.Attach(0, k))
 	sameState(t, "another near", c, pictures, randomVector(rng, d, 0.3), 0)
 }

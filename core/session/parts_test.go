@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metaqda/core/niw"
+	"metaqda/core/test"
 )
 
 // The parts of the model, one by one, by hand: the tests of whole posteriors average
@@ -30,9 +31,7 @@ func TestRatiosAndScoresByHand(t *testing.T) {
 	want := []float64{4, 2.5, 1, 3, math.Inf(-1), 2, 4.5, 3.5, 0.5}
 	u := s.ratios(p)
 	for i := range want {
-		if !(u[i] == want[i] || math.Abs(u[i]-want[i]) < 1e-12) {
-			t.Errorf("u[%d] is %v, want %v", i, u[i], want[i])
-		}
+		test.FailIf(t, !(u[i] == want[i] || math.Abs(u[i]-want[i]) < 1e-12), "u[%d] is %v, want %v", i, u[i], want[i])
 	}
 	unknown, known := s.scores(p, u, p.LeftOut)
 	two := func(a, b float64) float64 { return math.Log((math.Exp(a/2) + math.Exp(b/2)) / 2) }
@@ -69,9 +68,8 @@ func TestClassPriorsAreNotTempered(t *testing.T) {
 	none := func(logPrior []float64) float64 {
 		return q.ProbabilitiesTo(make([]float64, 3), []float64{-3, -3, 6}, logPrior, 0.5, make([]float64, 3))
 	}
-	if rare, often := none(prior), none([]float64{math.Log(0.1), math.Log(0.2), math.Log(0.7)}); !(rare > often) {
-		t.Errorf("none has probability %v where the best class is rare, %v where it is not", rare, often)
-	}
+	rare, often := none(prior), none([]float64{math.Log(0.1), math.Log(0.2), math.Log(0.7)})
+	test.FailIf(t, !(rare > often), "none has probability %v where the best class is rare, %v where it is not", rare, often)
 }
 
 func TestValidateNamesTheCoefficient(t *testing.T) {
@@ -82,9 +80,7 @@ func TestValidateNamesTheCoefficient(t *testing.T) {
 			*p.list()[i].at = bad
 			err := p.Validate()
 			sound := bad == -1 && c.kind == plain || bad == 1001 && c.kind == count || math.IsInf(bad, 1) && c.kind == count
-			if sound != (err == nil) || err != nil && !errors.As(err, &value) {
-				t.Errorf("%s = %v: %v", c.name, bad, err)
-			}
+			test.FailIf(t, sound != (err == nil) || err != nil && !errors.As(err, &value), "%s = %v: %v", c.name, bad, err)
 		}
 	}
 	for name, change := range map[string]func(p *Population){
@@ -92,9 +88,8 @@ func TestValidateNamesTheCoefficient(t *testing.T) {
 	} {
 		p := population()
 		change(p)
-		if err := p.Validate(); !errors.As(err, &value) || value.Value != 0 {
-			t.Errorf("%s = 0: %v", name, err)
-		}
+		err := p.Validate()
+		test.FailIf(t, !errors.As(err, &value) || value.Value != 0, "%s = 0: %v", name, err)
 	}
 }
 
@@ -163,9 +158,7 @@ func TestOpenLossIsHalfOfEachKind(t *testing.T) {
 	}
 	// Queries 0 and 2 are known, 1 and 3 are not.
 	a, b, all := of(0, 1), of(2, 1), of(0, 2, 1)
-	if !(math.Abs((a+b)/2-all) <= 1e-12) {
-		t.Errorf("two known queries and one unknown have the loss %v, want %v", all, (a+b)/2)
-	}
+	test.FailIf(t, !(math.Abs((a+b)/2-all) <= 1e-12), "two known queries and one unknown have the loss %v, want %v", all, (a+b)/2)
 }
 
 // What leaving out does is measured by the mean scores: examples lie below the queries
@@ -224,16 +217,11 @@ func TestFitOfSessionsWithoutAMistake(t *testing.T) {
 			apart(s.Query[4*k:4*k+4], y)
 		}
 	}
-	p, err := Fit(samples, nil, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := math.Log(p.Temperature()); got < 4 {
-		t.Errorf("ln T is %.2f, where log densities are 4000 apart", got)
-	}
-	if loss := meanLoss(closedTerms(samples), 1, p.closedLoss); loss > 1e-3 {
-		t.Errorf("the loss is %g", loss)
-	}
+	p := test.Must(Fit(samples, nil, 2))(t)
+	got := math.Log(p.Temperature())
+	test.FailIf(t, got < 4, "ln T is %.2f, where log densities are 4000 apart", got)
+	loss := meanLoss(closedTerms(samples), 1, p.closedLoss)
+	test.FailIf(t, loss > 1e-3, "the loss is %g", loss)
 }
 
 // The fit finds the temperature, how much it varies, and by which score known and
@@ -244,27 +232,20 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 	for domain := range 3 {
 		samples = append(samples, drawn(uint64(20+domain), domain, 30, mean, sd, 2)...)
 	}
-	p, err := Fit(samples, nil, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := test.Must(Fit(samples, nil, 2))(t)
 	for _, k := range []float64{1, 2, 4} {
-		if got := math.Log(p.Temperature()); !(math.Abs(got-mean) <= 0.3) {
-			t.Errorf("ln T(%v) is %.3f, want %.1f", k, got, mean)
-		}
+		got := math.Log(p.Temperature())
+		test.FailIf(t, !(math.Abs(got-mean) <= 0.3), "ln T(%v) is %.3f, want %.1f", k, got, mean)
 	}
-	if p.LogTemperature.SD < 0.5*sd || p.LogTemperature.SD > 2*sd {
-		t.Errorf("log temperatures deviate by %.3f, made with %.1f", p.LogTemperature.SD, sd)
-	}
+	test.FailIf(t, p.LogTemperature.SD < 0.5*sd || p.LogTemperature.SD > 2*sd, "log temperatures deviate by %.3f, made with %.1f", p.LogTemperature.SD, sd)
 	var score [2][]float64
 	terms := p.openTerms(samples, 1)
 	for i := range terms {
 		known, unknown := terms[i].meanScores()
 		score[0], score[1] = append(score[0], known), append(score[1], unknown)
 	}
-	if got, want := p.CohortMean.Mean[0]+p.CohortMean.Mean[1]*math.Log(4), floats.Sum(score[1])/float64(len(score[1])); !(math.Abs(got-want) <= 1e-6) {
-		t.Errorf("the level of unknowns is %.3f, their mean score %.3f", got, want)
-	}
+	got, want := p.CohortMean.Mean[0]+p.CohortMean.Mean[1]*math.Log(4), floats.Sum(score[1])/float64(len(score[1]))
+	test.FailIf(t, !(math.Abs(got-want) <= 1e-6), "the level of unknowns is %.3f, their mean score %.3f", got, want)
 	held := drawn(99, 0, 50, mean, sd, 2)
 	loss := func(p *Population) float64 {
 		open := p.openTerms(held, 1)
@@ -274,9 +255,8 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 		return meanLoss(closedTerms(held), 1, p.closedLoss) + meanLoss(open, 1, p.openLoss)
 	}
 	fitted := loss(p)
-	if begun := loss(initial()); !(fitted < begun-0.1) {
-		t.Errorf("the loss is %.3f, where the fit began %.3f", fitted, begun)
-	}
+	begun := loss(initial())
+	test.FailIf(t, !(fitted < begun-0.1), "the loss is %.3f, where the fit began %.3f", fitted, begun)
 	for i, c := range p.list() {
 		moved := *p
 		at := moved.list()[i].at
@@ -284,8 +264,7 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 		if c.kind != plain {
 			*at = *c.at * 2
 		}
-		if worse := loss(&moved); worse < fitted-0.02 {
-			t.Errorf("%s: %v in place of %v makes the loss %.4f in place of %.4f", c.name, *at, *c.at, worse, fitted)
-		}
+		worse := loss(&moved)
+		test.FailIf(t, worse < fitted-0.02, "%s: %v in place of %v makes the loss %.4f in place of %.4f", c.name, *at, *c.at, worse, fitted)
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"metaqda/core/test"
 )
 
 // population has every coefficient away from where it would do nothing.
@@ -53,13 +55,9 @@ func (q *Posterior) ask(u []float64, none float64) (p []float64) {
 
 func close(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
-	}
+	test.StopIf(t, len(got) != len(want), "%s: %d numbers, want %d", what, len(got), len(want))
 	for i := range want {
-		if !(math.Abs(got[i]-want[i]) <= tol) {
-			t.Errorf("%s: [%d] is %.12g, want %.12g", what, i, got[i], want[i])
-		}
+		test.FailIf(t, !(math.Abs(got[i]-want[i]) <= tol), "%s: [%d] is %.12g, want %.12g", what, i, got[i], want[i])
 	}
 }
 
@@ -167,9 +165,7 @@ func TestEvidenceByGaussLegendre(t *testing.T) {
 	// Scores without bound make no infinity.
 	far := p.Evidence([]float64{1e300, -1e300, 0}, []float64{1, 1, 1})
 	for _, v := range far {
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			t.Fatalf("evidence %v of scores without bound", far)
-		}
+		test.StopIf(t, math.IsInf(v, 0) || math.IsNaN(v), "evidence %v of scores without bound", far)
 	}
 }
 
@@ -239,9 +235,8 @@ func TestBayes(t *testing.T) {
 	u := []float64{0.3, -1.2}
 	a, b, n := 0.4*math.Exp(u[0]), 0.4*math.Exp(u[1]), 0.2
 	close(t, "Bayes", Bayes().Infer(s).ask(u, 0.2), []float64{a / (a + b + n), b / (a + b + n), n / (a + b + n)}, 1e-14)
-	if err := Bayes().Validate(); err != nil {
-		t.Error(err)
-	}
+	err := Bayes().Validate()
+	test.FailIf(t, err != nil, "%v", err)
 }
 
 // A session whose own examples are classified surely is found easier than one
@@ -260,12 +255,9 @@ func TestLogTemperatureFollowsTheSession(t *testing.T) {
 		return s
 	}
 	easy, hard := p.Infer(session(3)).LogTemperature(), p.Infer(session(-3)).LogTemperature()
-	if !(easy < -0.05 && hard > 0.05) {
-		t.Errorf("hardness %.3f of an easy session, %.3f of a hard one", easy, hard)
-	}
-	if h := p.Infer(&Support{Shots: []float64{1, 1}, Class: []int{0, 1}, Scores: []float64{9, 0, 0, 9}, Unknown: make([]float64, 4)}).LogTemperature(); math.Abs(h) > 1e-12 {
-		t.Errorf("hardness %v of a session that says nothing", h)
-	}
+	test.FailIf(t, !(easy < -0.05 && hard > 0.05), "hardness %.3f of an easy session, %.3f of a hard one", easy, hard)
+	h := p.Infer(&Support{Shots: []float64{1, 1}, Class: []int{0, 1}, Scores: []float64{9, 0, 0, 9}, Unknown: make([]float64, 4)}).LogTemperature()
+	test.FailIf(t, math.Abs(h) > 1e-12, "hardness %v of a session that says nothing", h)
 }
 
 // One class of one picture has no example to go by: what it says of a query is the
@@ -275,9 +267,7 @@ func TestOnePictureSaysLittle(t *testing.T) {
 	alone := p.Infer(&Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{0}})
 	sure := p.Infer(scene(rand.New(rand.NewPCG(5, 1)), 6, 6, 6))
 	spread := func(q *Posterior) float64 { return q.ask([]float64{9}, 0.5)[0] - q.ask([]float64{-9}, 0.5)[0] }
-	if !(spread(alone) < spread(sure)) {
-		t.Errorf("one picture moves the probability by %.3f, eighteen by %.3f", spread(alone), spread(sure))
-	}
+	test.FailIf(t, !(spread(alone) < spread(sure)), "one picture moves the probability by %.3f, eighteen by %.3f", spread(alone), spread(sure))
 }
 
 // Neither the order of the classes nor that of the examples matters.
@@ -303,13 +293,11 @@ func TestLikelihoodOfManyExamples(t *testing.T) {
 		unknown, own = append(unknown, s), append(own, -s)
 		want -= math.Log1p(math.Exp(l.at(s))) + math.Log1p(math.Exp(-l.at(-s)))
 	}
-	if got := l.logLikelihood(unknown, own); !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	got := l.logLikelihood(unknown, own)
+	test.FailIf(t, !(math.Abs(got-want) <= 1e-9*math.Abs(want)), "got %v, want %v", got, want)
 	// What can hardly have happened has a logarithm all the same.
-	if got := (line{1, 0}).logLikelihood([]float64{800, 5000}, []float64{-700}); got != -6500 {
-		t.Errorf("got %v of what is impossible, want -6500", got)
-	}
+	got = (line{1, 0}).logLikelihood([]float64{800, 5000}, []float64{-700})
+	test.FailIf(t, got != -6500, "got %v of what is impossible, want -6500", got)
 }
 
 // Every coefficient is listed once, and counted.
@@ -320,13 +308,10 @@ func TestCoefficientsAreAllListed(t *testing.T) {
 		before := *c.at
 		*c.at = 0.123
 		n++
-		if x := c.free(); math.IsNaN(x) {
-			t.Errorf("%s: no free value of 0.123", c.name)
-		}
+		x := c.free()
+		test.FailIf(t, math.IsNaN(x), "%s: no free value of 0.123", c.name)
 		c.setFree(c.free())
-		if !(math.Abs(*c.at-0.123) <= 1e-12) {
-			t.Errorf("%s: 0.123 came back as %v", c.name, *c.at)
-		}
+		test.FailIf(t, !(math.Abs(*c.at-0.123) <= 1e-12), "%s: 0.123 came back as %v", c.name, *c.at)
 		*c.at = before
 	}
 	var count func(v reflect.Value) int
@@ -343,17 +328,14 @@ func TestCoefficientsAreAllListed(t *testing.T) {
 		}
 		return n
 	}
-	if m := count(reflect.ValueOf(*p)); n != Size || m != Size {
-		t.Errorf("%d listed, %d fields, Size %d", n, m, Size)
-	}
+	m := count(reflect.ValueOf(*p))
+	test.FailIf(t, n != Size || m != Size, "%d listed, %d fields, Size %d", n, m, Size)
 }
 
 func TestFitWantsSessions(t *testing.T) {
-	if _, err := Fit(nil, nil, 1); err != ErrTooFew && err == nil {
-		t.Errorf("no sessions: %v", err)
-	}
+	_, err := Fit(nil, nil, 1)
+	test.FailIf(t, err != ErrTooFew && err == nil, "no sessions: %v", err)
 	one := Sample{Support: Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{0}}, Query: []float64{1}, Answer: []int{0}}
-	if _, err := Fit([]Sample{one}, nil, 1); err == nil {
-		t.Error("one class and no unknown were fitted")
-	}
+	_, err = Fit([]Sample{one}, nil, 1)
+	test.FailIf(t, err == nil, "one class and no unknown were fitted")
 }
