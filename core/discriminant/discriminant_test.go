@@ -9,29 +9,9 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"
 )
-
-func randomPrior(rng *rand.Rand, d int) *niw.Prior {
-	p := niw.HandCrafted(d, 1)
-	p.Kappa, p.Nu = 0.3+rng.Float64(), float64(d)+3*rng.Float64()
-	for i := range d {
-		p.M[i] = 0.3 * rng.NormFloat64()
-		for j := range i {
-			p.L.SetTri(i, j, 0.2*rng.NormFloat64())
-		}
-		p.L.SetTri(i, i, 0.7+rng.Float64())
-	}
-	return p
-}
-
-func randomVector(rng *rand.Rand, d int, offset float64) []float64 {
-	x := make([]float64, d)
-	for i := range x {
-		x[i] = offset + rng.NormFloat64()
-	}
-	return x
-}
 
 // taught returns a classifier of classes with the given numbers of examples, and these.
 func taught(rng *rand.Rand, p *niw.Prior, inf niw.Inference, pooled bool, shots ...int) (*Classifier, [][][]float64) {
@@ -42,7 +22,7 @@ func taught(rng *rand.Rand, p *niw.Prior, inf niw.Inference, pooled bool, shots 
 		}
 		classes[j] = mat.NewDense(k, p.Dim(), nil)
 		for i := range k {
-			x := randomVector(rng, p.Dim(), float64(j)/2)
+			x := niwtest.Vector(rng, p.Dim(), float64(j)/2)
 			examples[j] = append(examples[j], x)
 			p.WhitenTo(classes[j].RawRowView(i), x)
 		}
@@ -111,7 +91,7 @@ func compare(t *testing.T, d, j int, got, want float64) {
 func TestPooledMatchesDenseStudentT(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, d := range []int{1, 4, 30} { // dense form for 1 and 4, low rank for 30
-		p, query := randomPrior(rng, d), randomVector(rng, d, 0.5)
+		p, query := niwtest.Prior(rng, d), niwtest.Vector(rng, d, 0.5)
 		c, examples := taught(rng, p, niw.FB, true, 3, 1, 5)
 		want := pooledOracle(t, p, examples, query)
 		for j, g := range densities(c, p, query, 3) {
@@ -124,7 +104,7 @@ func TestPooledMatchesDenseStudentT(t *testing.T) {
 func TestClassMatchesDenseStudentT(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 1))
 	for _, d := range []int{1, 4, 20} { // 20: low rank; 4: one class of each form
-		p, query := randomPrior(rng, d), randomVector(rng, d, 0.4)
+		p, query := niwtest.Prior(rng, d), niwtest.Vector(rng, d, 0.4)
 		c, examples := taught(rng, p, niw.FB, false, 2, 7, 0)
 		got := densities(c, p, query, 3)
 		for j := range 2 {
@@ -138,7 +118,7 @@ func TestClassMatchesDenseStudentT(t *testing.T) {
 func TestModeIsAGaussian(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 1))
 	for _, d := range []int{3, 20} {
-		p, query := randomPrior(rng, d), randomVector(rng, d, 0.4)
+		p, query := niwtest.Prior(rng, d), niwtest.Vector(rng, d, 0.4)
 		c, examples := taught(rng, p, niw.MAP, false, 5)
 		x := mat.NewDense(5, d, nil)
 		for i, v := range examples[0] {

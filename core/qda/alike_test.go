@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"
 )
 
@@ -46,11 +47,11 @@ func TestAlikeFindsClumpsAmongStrangers(t *testing.T) {
 func TestAlikeIsAStarCover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(81, 1))
 	const d, m = 5, 60
-	p := randomPrior(rng, d)
+	p := niwtest.Prior(rng, d)
 	c := test.Must(New(p, with(Options{NonePrior: 0.2})))(t)
 	x, mean := mat.NewDense(m, d, nil), make([]float64, d)
 	for i := range m {
-		x.SetRow(i, randomVector(rng, d, 1))
+		x.SetRow(i, niwtest.Vector(rng, d, 1))
 		for j, v := range x.RawRowView(i) {
 			mean[j] += v / m
 		}
@@ -114,7 +115,7 @@ func clumps(rng *rand.Rand, d int) (x *mat.Dense, of []int) {
 		of = append(of, slices.Repeat([]int{k}, n)...)
 	}
 	rng.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
-	centres := [][]float64{randomVector(rng, d, 5), randomVector(rng, d, 5), randomVector(rng, d, 5), randomVector(rng, d, 5)}
+	centres := [][]float64{niwtest.Vector(rng, d, 5), niwtest.Vector(rng, d, 5), niwtest.Vector(rng, d, 5), niwtest.Vector(rng, d, 5)}
 	x = mat.NewDense(len(of), d, nil)
 	for i, k := range of {
 		for j, v := range centres[k] {
@@ -150,16 +151,16 @@ func TestSuggestCoversTheLargestFirst(t *testing.T) {
 func TestSuggestIsGreedy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(71, 1))
 	const d, m = 7, 25
-	p := randomPrior(rng, d)
+	p := niwtest.Prior(rng, d)
 	c := test.Must(New(p, with(Options{NonePrior: 0.2, Near: 0.1})))(t)
 	test.OK(t, c.AddClass("a"))
-	taught := [][]float64{randomVector(rng, d, 1), randomVector(rng, d, 1)}
+	taught := [][]float64{niwtest.Vector(rng, d, 1), niwtest.Vector(rng, d, 1)}
 	for _, x := range taught {
 		test.OK(t, c.Add("a", x))
 	}
 	x := mat.NewDense(m, d, nil)
 	for i := range m {
-		x.SetRow(i, randomVector(rng, d, 1))
+		x.SetRow(i, niwtest.Vector(rng, d, 1))
 	}
 	whiten := func(v []float64) []float64 { w := make([]float64, d); p.WhitenTo(w, v); return w }
 	mean := make([]float64, d)
@@ -232,7 +233,7 @@ func TestSuggestOfDegeneratePictures(t *testing.T) {
 // Progress only grows and ends where all is done; a context that ends stops it.
 func TestSuggestTellsProgressAndStops(t *testing.T) {
 	rng := rand.New(rand.NewPCG(72, 1))
-	x := mat.NewDense(300, 5, randomVector(rng, 1500, 1))
+	x := mat.NewDense(300, 5, niwtest.Vector(rng, 1500, 1))
 	c := test.Must(New(niw.HandCrafted(5, 1), with(Options{NonePrior: 0.2})))(t)
 	test.OK(t, c.AddClass("a"))
 	test.OK(t, c.Add("a", x.RawRowView(7)))
@@ -260,7 +261,7 @@ func TestSuggestTellsProgressAndStops(t *testing.T) {
 
 func TestClassifyErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(89, 1))
-	p := randomPrior(rng, 6)
+	p := niwtest.Prior(rng, 6)
 	s := randomScene(rng, 6, 2, 2)
 	for variant, o := range batchVariants {
 		c := s.teach(t, p, o)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/session"
 	"metaqda/core/test"
 )
@@ -211,10 +212,10 @@ func TestTogetherIsBetter(t *testing.T) {
 		var x [][]float64
 		var class []int
 		for j := range way {
-			centre := randomVector(rng, d, 0)
+			centre := niwtest.Vector(rng, d, 0)
 			floats.Scale(math.Sqrt(1/p.Kappa), centre)
 			draw := func() []float64 {
-				v := randomVector(rng, d, 0)
+				v := niwtest.Vector(rng, d, 0)
 				floats.Add(v, centre)
 				return v
 			}
@@ -321,7 +322,7 @@ func TestBurstAsABatch(t *testing.T) {
 	p := spikedPrior(t, rng, 20, 4)
 	s := randomScene(rng, 20, 1, 1, 1)
 	c := s.teach(t, p, Options{NonePrior: 0.2, Near: 0.01, Centre: 1, Population: somePopulation()})
-	burst := [][]float64{randomVector(rng, 20, 2)}
+	burst := [][]float64{niwtest.Vector(rng, 20, 2)}
 	for range 9 {
 		w := slices.Clone(burst[0])
 		w[rng.IntN(20)] += 1e-3
@@ -337,10 +338,10 @@ func TestNoneIsThatOfThePictureAlone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(87, 1))
 	const d = 30
 	s := randomScene(rng, d, 1, 3, 2)
-	c := s.teach(t, randomPrior(rng, d), togetherOptions())
+	c := s.teach(t, niwtest.Prior(rng, d), togetherOptions())
 	x, _ := s.clusters(rng, 6, 0.7)
 	for range 20 {
-		x = append(x, randomVector(rng, d, -3))
+		x = append(x, niwtest.Vector(rng, d, -3))
 	}
 	for i, p := range classify(t, c, x) {
 		alone := ask(t, c, x[i])
@@ -353,11 +354,11 @@ func TestExtremeRowsOfABatch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(88, 1))
 	for _, scale := range []float64{1e-300, 1e8, 1e40, 1e65} {
 		for variant, o := range batchVariants {
-			p := randomPrior(rng, 12)
+			p := niwtest.Prior(rng, 12)
 			s := randomScene(rng, 12, 2, 1, 1)
 			c := s.teach(t, p, o)
 			x, _ := s.clusters(rng, 6, 0.5)
-			far := randomVector(rng, 12, 0)
+			far := niwtest.Vector(rng, 12, 0)
 			floats.Scale(scale, far)
 			want, got := classify(t, c, x), classify(t, c, append(slices.Clone(x), far))
 			if scale < 1 {
@@ -369,7 +370,7 @@ func TestExtremeRowsOfABatch(t *testing.T) {
 		}
 	}
 	// Taught far out as well, where rounding is all there is.
-	p := randomPrior(rng, 12)
+	p := niwtest.Prior(rng, 12)
 	s := randomScene(rng, 12, 2, 1)
 	for j := range s {
 		for _, v := range s[j] {

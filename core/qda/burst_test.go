@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"
 )
 
@@ -40,7 +41,7 @@ func taughtOne(t testing.TB, p *niw.Prior, o Options, pictures [][]float64) *Cla
 	c := test.Must(New(p, with(o)))(t)
 	test.OK(t, c.AddClass("it"))
 	test.OK(t, c.AddClass("other"))
-	test.OK(t, c.Add("other", randomVector(rand.New(rand.NewPCG(1, 2)), p.Dim(), 2)))
+	test.OK(t, c.Add("other", niwtest.Vector(rand.New(rand.NewPCG(1, 2)), p.Dim(), 2)))
 	for _, x := range pictures {
 		test.OK(t, c.Add("it", x))
 	}
@@ -107,7 +108,7 @@ func drift(rng *rand.Rand, n, d int) [][]float64 {
 func whatever(t testing.TB, o Options, p *niw.Prior, pictures [][]float64, steps []byte) {
 	c := taughtOne(t, p, o, nil)
 	var left [][]float64
-	query := randomVector(rand.New(rand.NewPCG(1, 3)), p.Dim(), 0.5)
+	query := niwtest.Vector(rand.New(rand.NewPCG(1, 3)), p.Dim(), 0.5)
 	for n, step := range steps {
 		x := pictures[int(step)%len(pictures)]
 		switch {
@@ -137,7 +138,7 @@ func TestBurstsAreAReplay(t *testing.T) {
 					steps[i] = byte(rng.IntN(256))
 				}
 				t.Run(fmt.Sprint(name, " d=", d, " near ", o.Near), func(t *testing.T) {
-					whatever(t, o, randomPrior(rng, d), drift(rng, 60, d), steps)
+					whatever(t, o, niwtest.Prior(rng, d), drift(rng, 60, d), steps)
 				})
 			}
 		}
@@ -153,7 +154,7 @@ func FuzzBursts(f *testing.F) {
 		}
 		rng := rand.New(rand.NewPCG(41, uint64(d)))
 		n := int(d)%12 + 1
-		whatever(t, Options{NonePrior: 0.1, Near: near}, randomPrior(rng, n), drift(rng, 40, n), steps)
+		whatever(t, Options{NonePrior: 0.1, Near: near}, niwtest.Prior(rng, n), drift(rng, 40, n), steps)
 	})
 }
 
@@ -208,9 +209,9 @@ func TestIdenticalFramesAreOnePicture(t *testing.T) {
 	for name, o := range variants {
 		o.Near = 1e-9
 		for _, d := range []int{1, 2, 24} {
-			p := randomPrior(rng, d)
-			pictures := [][]float64{randomVector(rng, d, 0), randomVector(rng, d, 0), randomVector(rng, d, 0)}
-			c, query := taughtOne(t, p, o, pictures), randomVector(rng, d, 0.3)
+			p := niwtest.Prior(rng, d)
+			pictures := [][]float64{niwtest.Vector(rng, d, 0), niwtest.Vector(rng, d, 0), niwtest.Vector(rng, d, 0)}
+			c, query := taughtOne(t, p, o, pictures), niwtest.Vector(rng, d, 0.3)
 			want := ask(t, c, query)
 			for range 13 {
 				test.OK(t, c.Add("it", pictures[1]))
@@ -224,8 +225,8 @@ func TestAddThenRemoveOfAFrameGivesTheSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 1))
 	for _, d := range []int{2, 24} {
 		pictures := drift(rng, 15, d)
-		c := taughtOne(t, randomPrior(rng, d), Options{NonePrior: 0.2, Near: 0.8}, pictures)
-		query := randomVector(rng, d, 0.3)
+		c := taughtOne(t, niwtest.Prior(rng, d), Options{NonePrior: 0.2, Near: 0.8}, pictures)
+		query := niwtest.Vector(rng, d, 0.3)
 		want := ask(t, c, query)
 		for i, x := range pictures {
 			y := slices.Clone(x)
@@ -244,8 +245,8 @@ func TestRemoveThenInsertGivesTheSameBits(t *testing.T) {
 		o.Near = 0.8
 		for _, d := range []int{3, 24} {
 			pictures := drift(rng, 17, d)
-			c := taughtOne(t, randomPrior(rng, d), o, pictures)
-			query := randomVector(rng, d, 0.3)
+			c := taughtOne(t, niwtest.Prior(rng, d), o, pictures)
+			query := niwtest.Vector(rng, d, 0.3)
 			want := ask(t, c, query)
 			for i, x := range pictures {
 				test.OK(t, c.Remove("it", i))
@@ -277,7 +278,7 @@ func TestInsertRefuses(t *testing.T) {
 func TestFramesTogetherEqualFramesOneByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(44, 1))
 	const d = 30
-	p, pictures, o := randomPrior(rng, d), drift(rng, 25, d), with(Options{NonePrior: 0.2, Near: 0.8})
+	p, pictures, o := niwtest.Prior(rng, d), drift(rng, 25, d), with(Options{NonePrior: 0.2, Near: 0.8})
 	c, other := taughtOne(t, p, o, pictures), taughtOne(t, p, o, nil)
 	x := mat.NewDense(len(pictures), d, nil)
 	for i, r := range pictures {
@@ -285,7 +286,7 @@ func TestFramesTogetherEqualFramesOneByOne(t *testing.T) {
 	}
 	test.OK(t, other.AddRows("it", x))
 	test.FailIf(t, c.Bursts("it") == c.Count("it") || other.Bursts("it") != c.Bursts("it"), "%d bursts, want %d", other.Bursts("it"), c.Bursts("it"))
-	query := randomVector(rng, d, 0.1)
+	query := niwtest.Vector(rng, d, 0.1)
 	same(t, "batch", ask(t, other, query), ask(t, c, query), 1e-10)
 }
 
@@ -293,7 +294,7 @@ func TestAnotherNearReplaysEverything(t *testing.T) {
 	rng := rand.New(rand.NewPCG(45, 1))
 	for _, d := range []int{4, 30} {
 		pictures, o := drift(rng, 25, d), with(Options{NonePrior: 0.2})
-		p, query := randomPrior(rng, d), randomVector(rng, d, 0.3)
+		p, query := niwtest.Prior(rng, d), niwtest.Vector(rng, d, 0.3)
 		c := taughtOne(t, p, o, pictures)
 		want := ask(t, c, query)
 		for _, o.Near = range []float64{0.5, 3, 1e9, 0.1} {

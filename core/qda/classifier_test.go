@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/session"
 	"metaqda/core/test"
 )
@@ -19,9 +20,9 @@ func TestOrderOfEnrolmentDoesNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	for name, o := range variants {
 		for _, d := range []int{2, 40} {
-			p := randomPrior(rng, d)
+			p := niwtest.Prior(rng, d)
 			c, examples := teach(t, p, o, []int{5, 3, 4})
-			query := randomVector(rng, d, 0.5)
+			query := niwtest.Vector(rng, d, 0.5)
 			want := ask(t, c, query)
 			other := test.Must(New(p, o))(t)
 			for j := range examples {
@@ -43,11 +44,11 @@ func TestRemoveUndoesAdd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for name, o := range variants {
 		for _, d := range []int{1, 4, 40} { // 4: with five residuals A itself is factorised
-			c, _ := teach(t, randomPrior(rng, d), o, []int{3, 4})
-			query := randomVector(rng, d, 0.5)
+			c, _ := teach(t, niwtest.Prior(rng, d), o, []int{3, 4})
+			query := niwtest.Vector(rng, d, 0.5)
 			want := ask(t, c, query)
 			for range 3 {
-				test.OK(t, c.Add("c1", randomVector(rng, d, 9)))
+				test.OK(t, c.Add("c1", niwtest.Vector(rng, d, 9)))
 			}
 			ask(t, c, query)
 			for i := 6; i >= 4; i-- {
@@ -61,7 +62,7 @@ func TestRemoveUndoesAdd(t *testing.T) {
 func TestRemoveFromTheMiddleAsIfNeverThere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	for _, d := range []int{2, 40} {
-		p := randomPrior(rng, d)
+		p := niwtest.Prior(rng, d)
 		c, examples := teach(t, p, variants["bayes"], []int{4, 4})
 		test.OK(t, c.Remove("c0", 1))
 		fresh := test.Must(New(p, variants["bayes"]))(t)
@@ -73,14 +74,14 @@ func TestRemoveFromTheMiddleAsIfNeverThere(t *testing.T) {
 				}
 			}
 		}
-		query := randomVector(rng, d, 0.2)
+		query := niwtest.Vector(rng, d, 0.2)
 		same(t, "removed", ask(t, c, query), ask(t, fresh, query), 1e-12)
 	}
 }
 
 func TestRowsTogetherEqualRowsOneByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
-	p := randomPrior(rng, 70)
+	p := niwtest.Prior(rng, 70)
 	c, examples := teach(t, p, variants["bayes"], []int{5, 2})
 	other := test.Must(New(p, variants["bayes"]))(t)
 	for j, rows := range examples {
@@ -91,13 +92,13 @@ func TestRowsTogetherEqualRowsOneByOne(t *testing.T) {
 		test.OK(t, other.AddClass(fmt.Sprint("c", j)))
 		test.OK(t, other.AddRows(fmt.Sprint("c", j), x))
 	}
-	query := randomVector(rng, 70, 0.1)
+	query := niwtest.Vector(rng, 70, 0.1)
 	same(t, "batch", ask(t, other, query), ask(t, c, query), 1e-10)
 }
 
 func TestClassPermutation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
-	p := randomPrior(rng, 6)
+	p := niwtest.Prior(rng, 6)
 	c, examples := teach(t, p, variants["session"], []int{2, 3, 1})
 	other := test.Must(New(p, variants["session"]))(t)
 	for _, j := range []int{2, 0, 1} {
@@ -106,7 +107,7 @@ func TestClassPermutation(t *testing.T) {
 			test.OK(t, other.Add(fmt.Sprint("c", j), x))
 		}
 	}
-	query := randomVector(rng, 6, 0.5)
+	query := niwtest.Vector(rng, 6, 0.5)
 	a, b := ask(t, c, query), ask(t, other, query)
 	same(t, "permuted", []float64{b[1], b[2], b[0], b[3]}, a, 1e-11)
 }
@@ -142,7 +143,7 @@ func TestThousandClasses(t *testing.T) {
 	c := test.Must(New(niw.HandCrafted(24, 0.3), with(Options{NonePrior: 0.1})))(t)
 	centres := make([][]float64, 1000)
 	for j := range centres {
-		centres[j] = randomVector(rng, 24, 0)
+		centres[j] = niwtest.Vector(rng, 24, 0)
 		label := fmt.Sprint(j)
 		test.OK(t, c.AddClass(label))
 		for range 2 {
@@ -215,7 +216,7 @@ func TestErrorsNameTheTrouble(t *testing.T) {
 // No coefficients that pass turn a session into anything but probabilities.
 func TestExtremePopulations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 1))
-	p, query := randomPrior(rng, 30), randomVector(rng, 30, 0.3)
+	p, query := niwtest.Prior(rng, 30), niwtest.Vector(rng, 30, 0.3)
 	for _, v := range []float64{1000, -1000, 1e-300} {
 		for i := range session.Size {
 			population := somePopulation()

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/session"
 	"metaqda/core/test"
 )
@@ -38,27 +39,6 @@ func somePopulation() *session.Population {
 	}
 }
 
-func randomPrior(rng *rand.Rand, d int) *niw.Prior {
-	p := niw.HandCrafted(d, 1)
-	p.Kappa, p.Nu = 0.3+rng.Float64(), float64(d)+3*rng.Float64()
-	for i := range d {
-		p.M[i] = 0.3 * rng.NormFloat64()
-		for j := range i {
-			p.L.SetTri(i, j, 0.2*rng.NormFloat64())
-		}
-		p.L.SetTri(i, i, 0.7+rng.Float64())
-	}
-	return p
-}
-
-func randomVector(rng *rand.Rand, d int, offset float64) []float64 {
-	x := make([]float64, d)
-	for i := range x {
-		x[i] = offset + rng.NormFloat64()
-	}
-	return x
-}
-
 // teach returns a classifier with the given shots per class, class j lying
 // around j/2 in every coordinate.
 func teach(t testing.TB, p *niw.Prior, o Options, shots []int) (*Classifier, [][][]float64) {
@@ -70,7 +50,7 @@ func teach(t testing.TB, p *niw.Prior, o Options, shots []int) (*Classifier, [][
 		label := fmt.Sprint("c", j)
 		test.OK(t, c.AddClass(label))
 		for range k {
-			x := randomVector(rng, p.Dim(), float64(j)/2)
+			x := niwtest.Vector(rng, p.Dim(), float64(j)/2)
 			examples[j] = append(examples[j], x)
 			test.OK(t, c.Add(label, x))
 		}
@@ -107,12 +87,12 @@ type scene [][][]float64
 // some pictures are frames of a burst.
 func randomScene(rng *rand.Rand, d int, shots ...int) scene {
 	s := make(scene, len(shots))
-	middle := randomVector(rng, d, 2)
+	middle := niwtest.Vector(rng, d, 2)
 	for j, k := range shots {
-		centre := randomVector(rng, d, 0)
+		centre := niwtest.Vector(rng, d, 0)
 		floats.Add(centre, middle)
 		for i := range k {
-			x := randomVector(rng, d, 0)
+			x := niwtest.Vector(rng, d, 0)
 			floats.Add(x, centre)
 			if i > 0 && i%3 == 0 {
 				x = slices.Clone(s[j][i-1])
@@ -145,7 +125,7 @@ func everything(t testing.TB, c *Classifier, x []float64) []float64 {
 }
 
 func priors(t testing.TB, rng *rand.Rand) map[string]*niw.Prior {
-	return map[string]*niw.Prior{"d=1": randomPrior(rng, 1), "d=3": randomPrior(rng, 3), "d=30": randomPrior(rng, 30), "spiked": spikedPrior(t, rng, 20, 4), "spiked d=4": spikedPrior(t, rng, 4, 2)}
+	return map[string]*niw.Prior{"d=1": niwtest.Prior(rng, 1), "d=3": niwtest.Prior(rng, 3), "d=30": niwtest.Prior(rng, 30), "spiked": spikedPrior(t, rng, 20, 4), "spiked d=4": spikedPrior(t, rng, 4, 2)}
 }
 
 var sessions = map[string][]int{
@@ -190,7 +170,7 @@ func BenchmarkShared(b *testing.B) {
 			x.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, x)
 			test.OK(b, c.AddRows(label, x))
 		}
-		query, p := randomVector(rng, d, 1), make([]float64, size.way)
+		query, p := niwtest.Vector(rng, d, 1), make([]float64, size.way)
 		ask := func() {
 			test.Must(c.ProbabilitiesTo(p, query))(b)
 		}
@@ -243,7 +223,7 @@ func BenchmarkClassify(b *testing.B) {
 				c, examples := teach(b, p, o, slices.Repeat([]int{shots}, 20))
 				x := mat.NewDense(n, d, nil)
 				for i := range n {
-					floats.AddTo(x.RawRowView(i), examples[i%20][0], randomVector(rng, d, 0))
+					floats.AddTo(x.RawRowView(i), examples[i%20][0], niwtest.Vector(rng, d, 0))
 				}
 				for b.Loop() {
 					test.Must(c.Classify(context.Background(), x, nil))(b)

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"
 )
 
@@ -21,8 +22,8 @@ import (
 func TestAnswersAreEquivariant(t *testing.T) {
 	rng := rand.New(rand.NewPCG(56, 1))
 	for _, d := range []int{1, 4, 15} {
-		p, s, x := randomPrior(rng, d), randomScene(rng, d, 3, 6, 1), randomVector(rng, d, 1)
-		a, shift := randomPrior(rng, d).L.RawTriangular(), randomVector(rng, d, -3)
+		p, s, x := niwtest.Prior(rng, d), randomScene(rng, d, 3, 6, 1), niwtest.Vector(rng, d, 1)
+		a, shift := niwtest.Prior(rng, d).L.RawTriangular(), niwtest.Vector(rng, d, -3)
 		transform := func(v []float64) []float64 {
 			v = slices.Clone(v)
 			blas64.Trmv(blas.NoTrans, a, blas64.Vector{N: d, Data: v, Inc: 1})
@@ -96,7 +97,7 @@ func TestSpikedPriorAnswersAsItsFactorDoes(t *testing.T) {
 			spiked, examples := teach(t, p, o, shots)
 			dense, _ := teach(t, p.Dense(), o, shots)
 			for range 3 {
-				x := randomVector(rand.New(rand.NewPCG(8, uint64(len(shots)))), d, 0.5)
+				x := niwtest.Vector(rand.New(rand.NewPCG(8, uint64(len(shots)))), d, 0.5)
 				same(t, name, ask(t, spiked, x), ask(t, dense, x), 1e-10)
 			}
 			before := ask(t, spiked, examples[0][0])
@@ -153,7 +154,7 @@ func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
 					c := s.teach(t, p, o)
 					f := test.Must(c.Predictor())(t)
 					for range 2 {
-						x := randomVector(rng, p.Dim(), 1)
+						x := niwtest.Vector(rng, p.Dim(), 1)
 						got, none := f.answer(x)
 						want := make([]float64, len(c.classes))
 						wantNone := test.Must(c.ProbabilitiesTo(want, x))(t)
@@ -178,7 +179,7 @@ func TestPredictorLabelsAreThoseTaught(t *testing.T) {
 	c := randomScene(rng, 6, 2, 0, 3).teach(t, spikedPrior(t, rng, 6, 2), Options{Shared: 0.6, Kappa: 3, NonePrior: 0.2, Population: somePopulation()})
 	f := test.Must(c.Predictor())(t)
 	test.FailIf(t, len(f.Labels) != 2 || f.Labels[0] != "c0" || f.Labels[1] != "c2", "labels %q", f.Labels)
-	x := randomVector(rng, 6, 1)
+	x := niwtest.Vector(rng, 6, 1)
 	want := ask(t, c, x)
 	got, _ := f.answer(x)
 	same(t, "two of three", got, []float64{want[0], want[2]}, 1e-12)
@@ -200,12 +201,12 @@ func TestNearestByDefinition(t *testing.T) {
 	for _, label := range []string{"a", "b", "empty"} {
 		test.OK(t, c.AddClass(label))
 		for range map[string]int{"a": 5, "b": 3}[label] {
-			x := randomVector(rng, d, 2)
+			x := niwtest.Vector(rng, d, 2)
 			taught[label] = append(taught[label], x)
 			test.OK(t, c.Add(label, x))
 		}
 	}
-	x := randomVector(rng, d, 2)
+	x := niwtest.Vector(rng, d, 2)
 	got := test.Must(c.Nearest(x, 100))(t)
 	test.StopIf(t, len(got) != 8, "%d neighbours of 8 pictures", len(got))
 	ratio := 0.0
@@ -232,14 +233,14 @@ func TestNearestOfMany(t *testing.T) {
 		label := string(rune('A' + k))
 		test.OK(t, c.AddClass(label))
 		for range 12 {
-			x := randomVector(rng, d, 1)
+			x := niwtest.Vector(rng, d, 1)
 			if k%5 == 4 { // the same picture in several classes
-				x = randomVector(rand.New(rand.NewPCG(9, 9)), d, 1)
+				x = niwtest.Vector(rand.New(rand.NewPCG(9, 9)), d, 1)
 			}
 			test.OK(t, c.Add(label, x))
 		}
 	}
-	for _, x := range [][]float64{randomVector(rng, d, 1), randomVector(rand.New(rand.NewPCG(9, 9)), d, 1)} {
+	for _, x := range [][]float64{niwtest.Vector(rng, d, 1), niwtest.Vector(rand.New(rand.NewPCG(9, 9)), d, 1)} {
 		all := test.Must(c.Nearest(x, 1000))(t)
 		test.StopIf(t, len(all) != 480, "%d neighbours of 480 pictures", len(all))
 		for _, n := range []int{0, 1, 4, 99} {

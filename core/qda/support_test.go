@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestSupportFollowsEveryChange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 1))
 	for _, o := range []Options{with(Options{}), with(Options{Centre: 1.5}), with(Options{Near: 0.5, Centre: 2})} {
-		p := randomPrior(rng, 20)
+		p := niwtest.Prior(rng, 20)
 		c := test.Must(New(p, o))(t)
 		var labels []string
 		taught := map[string][][]float64{}
@@ -36,7 +37,7 @@ func TestSupportFollowsEveryChange(t *testing.T) {
 				test.OK(t, c.Remove(label, i))
 				taught[label] = slices.Delete(taught[label], i, i+1)
 			default:
-				x := randomVector(rng, 20, 0.2)
+				x := niwtest.Vector(rng, 20, 0.2)
 				test.OK(t, c.Add(label, x))
 				taught[label] = append(taught[label], x)
 			}
@@ -79,7 +80,7 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 	for name, o := range variants {
 		o.Near = 0.8
 		for _, d := range []int{3, 24} { // 3: in and out of the form of size d
-			p := randomPrior(rng, d)
+			p := niwtest.Prior(rng, d)
 			taught := map[string][][]float64{"a": drift(rng, 7, d), "b": drift(rng, 4, d), "c": drift(rng, 1, d)}
 			teach := func(but string, out []int) *Classifier {
 				c := test.Must(New(p, o))(t)
@@ -93,7 +94,7 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 				}
 				return c
 			}
-			c, query := teach("", nil), randomVector(rng, d, 0.3)
+			c, query := teach("", nil), niwtest.Vector(rng, d, 0.3)
 			before := ask(t, c, query)
 			for _, label := range labels {
 				for b := range c.Bursts(label) {
@@ -114,7 +115,7 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 }
 
 func TestLeaveOutRefuses(t *testing.T) {
-	c := taughtOne(t, randomPrior(rand.New(rand.NewPCG(61, 1)), 4), Options{NonePrior: 0.2}, nil)
+	c := taughtOne(t, niwtest.Prior(rand.New(rand.NewPCG(61, 1)), 4), Options{NonePrior: 0.2}, nil)
 	dst := make([]float64, 2)
 	var label *LabelError
 	_, err := c.LeaveOutTo(dst, "nobody", 0)
@@ -137,12 +138,12 @@ func TestDetachThenAttach(t *testing.T) {
 	labels := []string{"a", "b", "c", "d"}
 	for name, o := range variants {
 		for _, d := range []int{2, 24} {
-			p, query := randomPrior(rng, d), randomVector(rng, d, 0.3)
+			p, query := niwtest.Prior(rng, d), niwtest.Vector(rng, d, 0.3)
 			c := test.Must(New(p, with(o)))(t)
 			for k, label := range labels {
 				test.OK(t, c.AddClass(label))
 				for range k + 1 {
-					test.OK(t, c.Add(label, randomVector(rng, d, 1)))
+					test.OK(t, c.Add(label, niwtest.Vector(rng, d, 1)))
 				}
 			}
 			want := ask(t, c, query)
@@ -180,7 +181,7 @@ func TestAttachUnderAnotherNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(49, 1))
 	const d = 24
 	pictures, o := drift(rng, 15, d), with(Options{NonePrior: 0.2})
-	c := taughtOne(t, randomPrior(rng, d), o, pictures)
+	c := taughtOne(t, niwtest.Prior(rng, d), o, pictures)
 	k := test.Must(c.Detach("it"))(t)
 	o.Near = 0.8
 	test.OK(t, c.SetOptions(o))
@@ -190,5 +191,5 @@ func TestAttachUnderAnotherNear(t *testing.T) {
 	test.StopIf(t, !errors.As(err, &taken), "a label that is taken: %v", err)
 	test.OK(t, c.RemoveClass("it"))
 	test.OK(t, c.Attach(0, k))
-	sameState(t, "another near", c, pictures, randomVector(rng, d, 0.3), 0)
+	sameState(t, "another near", c, pictures, niwtest.Vector(rng, d, 0.3), 0)
 }

@@ -19,7 +19,7 @@ import (
 var layers = []string{
 	"core/test",
 	"core/niw",
-	"core/embed core/metrics core/session core/dataset",
+	"core/embed core/metrics core/session core/dataset core/niw/niwtest",
 	"core/qda core/discriminant core/episode core/dataset/datasettest",
 	"core/model",
 	"core core/metatrain core/baseline core/model/modeltest",
