@@ -1,7 +1,7 @@
 // @ts-check
 /** "What will you show it?": the kind of a session that is new, with one press; and the words of the page for it. */
 import { complain, say } from '../kit/announce.js';
-import { byId, callOne, el, icon, sentence } from '../kit/dom.js';
+import { byId, callOne, capital, el, icon, sentence } from '../kit/dom.js';
 
 /** @typedef {import('./index.js').Kinds} Kinds */
 
@@ -21,7 +21,7 @@ export class KindChoice {
     this.element = byId('kind-choice', HTMLElement);
     this.buttons = Object.values(kinds.all).map((kind) => el('button', {
       class: 'button', type: 'button', 'aria-pressed': 'false', 'data-kind': kind.id, onclick: () => void this.#press(kind.id),
-    }, icon(kind.live.icon), `${kind.one[0].toUpperCase()}${kind.one.slice(1)}s`));
+    }, icon(kind.live.icon), `${capital(kind.one)}s`));
     this.element.append(el('p', { class: 'kind-question', id: 'kind-question' }, 'What will you show it?'),
       el('div', { class: 'actions', role: 'group', 'aria-labelledby': 'kind-question' }, ...this.buttons), this.#advice, this.#background, this.#error);
     this.show();
@@ -41,7 +41,7 @@ export class KindChoice {
     for (const button of this.buttons) button.setAttribute('aria-pressed', String(button.dataset.kind === now.id));
     const live = now.live.name.toLowerCase();
     byId('query-hint', HTMLElement).textContent = `Choose a ${now.one}, or many, drop them here or paste.`;
-    byId('query-word', HTMLElement).textContent = `${now.one[0].toUpperCase()}${now.one.slice(1)} to recognise`;
+    byId('query-word', HTMLElement).textContent = `${capital(now.one)} to recognise`;
     byId('live-word', HTMLElement).textContent = ` ${live}`;
     byId('query-file', HTMLInputElement).accept = now.accept;
     byId('live-button', HTMLElement).querySelector('use')?.setAttribute('href', `#icon-${now.live.icon}`);
@@ -58,7 +58,7 @@ export class KindChoice {
     if (id === this.kinds.now.id) return;
     await this.#try(async () => {
       await this.choose(id);
-      say(`${this.kinds.now.one[0].toUpperCase()}${this.kinds.now.one.slice(1)}s it is.`);
+      say(`${capital(this.kinds.now.one)}s it is.`);
     });
   }
 

@@ -58,6 +58,9 @@ let noun = 'picture';
 /** What an example of the open session is called; several have an s. */
 export const one = () => noun;
 
+/** @param {string} word */
+export const capital = (word) => word[0].toUpperCase() + word.slice(1);
+
 /** Calls examples otherwise from now on. @param {string} name */
 export const callOne = (name) => { noun = name; };
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** Recognising: a file, or live what a source has before it, and saying what it is. In the page and in shared files. */
 import { complain, say } from '../kit/announce.js';
-import { byId, sentence } from '../kit/dom.js';
+import { byId, capital, one, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { filesIn } from '../kit/folders.js';
 import { leaveSource, takeSource } from '../kinds/index.js';
@@ -215,7 +215,7 @@ export class Recogniser {
     this.#url = picture ? URL.createObjectURL(new Blob([new Uint8Array(picture)])) : '';
     if (picture) {
       this.picture.src = this.#url;
-      this.picture.alt = `Picture being recognised: ${name}`;
+      this.picture.alt = `${capital(one())} being recognised: ${name}`;
     }
     this.picture.hidden = !picture;
     this.clearButton.hidden = !picture;

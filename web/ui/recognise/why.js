@@ -1,6 +1,6 @@
 // @ts-check
 /** Why an answer is what it is: the taught pictures nearest to what was asked. */
-import { byId } from '../kit/dom.js';
+import { byId, one } from '../kit/dom.js';
 import { html, ref, render } from '../kit/view.js';
 
 /** @typedef {import('../../library/types.js').Engine} Engine */
@@ -55,12 +55,12 @@ export class Why {
   /** @param {import('../../library/types.js').Near[]} near @param {Prediction|null} answer */
   #show(near, answer) {
     const none = answer?.decision.class === '';
-    const title = none ? `None of the taught pictures is close enough. The nearest ${near.length === 1 ? 'is' : 'are'}:`
-      : near.length === 1 ? 'The taught picture most like it:' : `The ${near.length} taught pictures most like it, nearest first:`;
+    const title = none ? `None of the taught ${one()}s is close enough. The nearest ${near.length === 1 ? 'is' : 'are'}:`
+      : near.length === 1 ? `The taught ${one()} most like it:` : `The ${near.length} taught ${one()}s most like it, nearest first:`;
     this.box.hidden = near.length === 0;
     render(html`<p class="small muted" id="nearest-title">${title}</p>
       <ul class="nearest" aria-labelledby="nearest-title">${near.map(({ class: id, example }) => html`<li>
-        <button class="near" type="button" aria-label="${this.classes.model.name(id)}: show this picture" @click=${() => this.classes.enlarge(id, example)}>
+        <button class="near" type="button" aria-label="${this.classes.model.name(id)}: show this ${one()}" @click=${() => this.classes.enlarge(id, example)}>
           <img alt="" width="56" height="56" ${ref((image) => { if (image instanceof HTMLImageElement) this.classes.thumbnails.paint(image, id, example); })}>
           <span class="small ellipsis">${this.classes.model.name(id)}</span></button></li>`)}</ul>`, this.box);
   }

@@ -4,7 +4,8 @@
  * A session keeps to the one that read its pictures, so that opening it loads that one.
  */
 import { say, toast } from '../kit/announce.js';
-import { el, sentence } from '../kit/dom.js';
+import { one, sentence } from '../kit/dom.js';
+import { html, render } from '../kit/view.js';
 
 /** @typedef {import('../../library/types.js').Engine} Engine */
 /** @typedef {import('../../library/types.js').Extractor} Extractor */
@@ -25,6 +26,8 @@ export class Reader {
   #sought = '';
   /** @type {Promise<unknown>} */
   #last = Promise.resolve();
+
+  #choice = document.createElement('fieldset');
 
   /** The page's own that are loaded. @type {Set<Extractor>} */
   #built = new Set();
@@ -53,13 +56,8 @@ export class Reader {
    */
   choice({ onReplaced }) {
     this.onReplaced = onReplaced;
-    this.named = el('p', { class: 'small' });
     void this.#name();
-    return el('fieldset', {}, el('legend', {}, 'What looks at the pictures'),
-      el('p', { class: 'small muted' }, 'The network that turns a picture into numbers. One that was trained on your kind of pictures may tell them apart better.'),
-      this.named,
-      el('div', { class: 'actions' },
-        el('button', { class: 'button', type: 'button', 'aria-haspopup': 'dialog', onclick: () => void this.open() }, 'Use another extractor…')));
+    return this.#choice;
   }
 
   /** After the page's own is loaded: a session without pictures goes on with the one that was used last. */
@@ -155,7 +153,10 @@ export class Reader {
   async #name() {
     const now = await this.now;
     await this.own;
-    if (this.named) this.named.textContent = this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`;
+    render(html`<legend>What reads the ${one()}s</legend>
+      <p class="small muted">The network that turns a ${one()} into numbers. One that was trained on your kind of ${one()}s may tell them apart better.</p>
+      <p class="small">${this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`}</p>
+      <div class="actions"><button class="button" type="button" aria-haspopup="dialog" @click=${() => this.open()}>Use another extractor…</button></div>`, this.#choice);
   }
 
   /** Opens the dialog to choose another. */

@@ -1,8 +1,9 @@
 // @ts-check
 /** The sessions dialog: several classifiers side by side, one open at a time, and as files. */
-import { complain, say } from '../kit/announce.js';
-import { byId, counted, dialogHead, el, icon, save, sentence } from '../kit/dom.js';
+import { say } from '../kit/announce.js';
+import { byId, counted, dialogHead, one, save, sentence } from '../kit/dom.js';
 import { writable } from '../kit/folders.js';
+import { html, icon, live, nothing, render, repeat } from '../kit/view.js';
 import { handOn } from './hand-on.js';
 import { checkSaved, tell } from './settings.js';
 
@@ -11,12 +12,19 @@ import { checkSaved, tell } from './settings.js';
 
 /** The sessions dialog and the name of the open session in the bar. */
 export class SessionsDialog {
-  #current = '';
-  #name = '';
-  /** @type {Parameters<typeof describeKeeping>[0] | undefined} */
+  /** Of the open session. @type {Omit<import('../../library/types.js').EngineState, 'classes'>|undefined} */
   #state;
+  /** @type {SessionInfo[]} */
+  #all = [];
+  /** The id of the session that somebody wants to delete. */
+  #leaving = '';
   /** How many stored records cannot be read, of all sessions and of none. */
   #damaged = 0;
+  #memory = '';
+  #error = '';
+  /** What is at work, by the labels of buttons. @type {Set<string>} */
+  #busy = new Set();
+  #body = document.createElement('div');
 
   /** @param {{engine: Engine, reader: {now: Promise<import('../../library/types.js').Identity>, own: Promise<import('../../library/types.js').Identity>, kinds: import('../kinds/index.js').Kinds}, onSwitched: () => void}} parts */
   constructor({ engine, reader, onSwitched }) {
@@ -24,69 +32,76 @@ export class SessionsDialog {
     this.reader = reader;
     this.onSwitched = onSwitched;
     this.dialog = byId('sessions', HTMLDialogElement);
-    this.error = el('p', { class: 'error', role: 'alert', hidden: true });
-    this.list = el('ul', { class: 'session-list', 'aria-label': 'Sessions' });
-    this.field = el('input', { class: 'field', type: 'text', id: 'new-session', maxlength: 80, placeholder: 'Such as Garden', autocomplete: 'off' });
-    this.keeping = el('p', { class: 'small' });
-    this.memory = el('p', { class: 'small muted' });
-    this.damaged = this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json'));
-    this.dialog.append(dialogHead(this.dialog, 'sessions-title', 'Sessions'),
-      el('p', { class: 'muted' }, 'Each session has its own classes, pictures and settings.'),
-      this.error, this.list,
-      el('form', { class: 'add-class', onsubmit: (event) => { event.preventDefault(); void this.#try(() => this.#create()); } },
-        el('label', { class: 'vh', for: 'new-session' }, 'Name of a new session'), this.field,
-        el('button', { class: 'button primary', type: 'submit' }, 'New session')),
-      this.#files());
+    this.handOn = handOn(engine, reader);
+    this.#body.className = 'dialog-body';
+    this.dialog.append(dialogHead(this.dialog, 'sessions-title', 'Sessions'), this.#body);
     byId('session-button', HTMLElement).addEventListener('click', () => void this.#open());
   }
 
   /** @param {Omit<import('../../library/types.js').EngineState, 'classes'>} state of the one that is open now */
   async show(state) {
-    this.#current = state.sessionId;
-    this.#name = state.sessionName;
-    byId('session-name', HTMLElement).textContent = state.sessionName;
     this.#state = state;
-    this.#keep();
-    if (this.dialog.open) this.#fill(await this.engine.sessions());
+    byId('session-name', HTMLElement).textContent = state.sessionName;
+    if (this.dialog.open) this.#all = await this.engine.sessions();
+    this.#draw();
   }
 
-  #keep() {
+  #draw() {
     if (!this.#state) return;
     const damaged = Math.max(this.#damaged, this.#state.damaged);
-    this.keeping.textContent = describeKeeping({ ...this.#state, damaged });
-    this.damaged.hidden = damaged === 0;
+    render(html`<p class="muted">Each session has its own classes, ${one()}s and settings.</p>
+      <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
+      <ul class="session-list" aria-label="Sessions">${repeat(this.#all, ({ id }) => id, (session) => this.#row(session))}</ul>
+      <form class="add-class" @submit=${(/** @type {Event} */ event) => { event.preventDefault(); void this.#try(() => this.#create()); }}>
+        <label class="vh" for="new-session">Name of a new session</label>
+        <input class="field" type="text" id="new-session" maxlength="80" placeholder="Such as Garden" autocomplete="off">
+        <button class="button primary" type="submit">New session</button></form>
+      <fieldset><legend>As a file</legend>
+        <p class="small muted">Everything taught in the open session in one file, to keep or to use on another device.</p>
+        <p class="small">${describeKeeping({ ...this.#state, damaged })}</p>
+        <div class="actions">${this.#button('Save this session', () => this.#save())}
+          <label class="button file-button">Open a saved session<input type="file" accept=".safetensors" @change=${this.#import}></label>
+          ${this.#button(`Save its ${one()}s`, async () => {
+    const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine);
+    say(`“${file}” was saved: ${counted(pictures, one())}.`);
+  })}
+          ${this.handOn}
+          ${damaged ? this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json')) : nothing}</div>
+        <p class="small muted">What was removed is kept for as long as that can be undone.</p>
+        <div class="actions">${this.#button('Forget what can be undone', async () => {
+    await this.engine.forgetUndo();
+    say('What was removed is gone, and nothing can be undone.');
+  })}</div>
+        <p class="small muted">${this.#memory}</p></fieldset>`, this.#body);
   }
 
-  /** The open session as a file, and one from a file. */
-  #files() {
-    const field = el('input', {
-      type: 'file', accept: '.safetensors',
-      onchange: () => {
-        const file = field.files?.[0];
-        if (file) void this.#try(async () => this.#import(new Uint8Array(await file.arrayBuffer())));
-        field.value = '';
-      },
-    });
-    return el('fieldset', {}, el('legend', {}, 'As a file'),
-      el('p', { class: 'small muted' }, 'Everything taught in the open session in one file, to keep or to use on another device.'), this.keeping,
-      el('div', { class: 'actions' },
-        this.#button('Save this session', () => this.#save()),
-        el('label', { class: 'button file-button' }, 'Open a saved session', field),
-        this.#button('Save its pictures', async () => {
-          const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine);
-          say(`“${file}” was saved: ${counted(pictures, 'picture')}.`);
-        }),
-        handOn(this.engine, this.reader), this.damaged),
-      el('p', { class: 'small muted' }, 'What was removed is kept for as long as that can be undone.'),
-      el('div', { class: 'actions' }, this.#button('Forget what can be undone', async () => {
-        await this.engine.forgetUndo();
-        say('What was removed is gone, and nothing can be undone.');
-      })),
-      this.memory);
+  /** @param {SessionInfo} session */
+  #row(session) {
+    const { id, name } = session;
+    const open = id === this.#state?.sessionId;
+    const press = (/** @type {string} */ kind, /** @type {() => unknown} */ work, /** @type {unknown} */ text, label = '') => html`<button class="button ${kind}" type="button" aria-label=${label || nothing} @click=${work}>${text}</button>`;
+    if (id === this.#leaving) { // deleting cannot be undone, so it is asked for once more in its place
+      return html`<li class="session"><p class="session-text">Delete “${name}” with ${counted(session.examples, 'example')} for good?</p>
+        ${press('danger', () => this.#try(() => this.#delete(session)), 'Delete')}${press('keep', () => this.#confirm(''), 'Keep')}</li>`;
+    }
+    return html`<li class=${open ? 'session open' : 'session'}>
+      <div class="session-text"><input class="card-name" type="text" maxlength="80" .value=${live(name)} aria-label="Name of the session ${name}"
+        @change=${(/** @type {any} */ { target }) => this.#try(() => this.#rename(session, target))} @keydown=${(/** @type {any} */ { key, target }) => { if (key === 'Enter') target.blur(); }}>
+        <span class="small muted">${describe(session)}</span></div>
+      ${open ? html`<span class="badge">Open</span>` : press('', () => this.#try(() => this.#switch(session)), 'Open', `Open ${name}`)}
+      ${this.#all.length > 1 ? press('quiet square', () => this.#confirm(id), icon('trash'), `Delete ${name}`) : nothing}</li>`;
+  }
+
+  /** Asks whether a session is to be deleted. @param {string} id empty for none */
+  #confirm(id) {
+    this.#leaving = id;
+    this.#draw();
+    const keep = this.#body.querySelector('.keep');
+    if (keep instanceof HTMLElement) keep.focus();
   }
 
   async #save() {
-    const file = fileName(this.#name);
+    const file = fileName(this.#state?.sessionName ?? '');
     say('Writing the file …');
     const bytes = await this.engine.exportSession();
     await save(bytes, file);
@@ -95,80 +110,48 @@ export class SessionsDialog {
 
   /** A second press while the first is at work is none. @param {string} label @param {() => Promise<void>} work */
   #button(label, work) {
-    const button = el('button', { class: 'button', type: 'button', onclick: async () => {
-      if (button.ariaBusy === 'true') return;
-      button.ariaBusy = 'true';
+    return html`<button class="button" type="button" aria-busy=${String(this.#busy.has(label))} @click=${async () => {
+      if (this.#busy.has(label)) return;
+      this.#busy.add(label);
+      this.#draw();
       await this.#try(work);
-      button.ariaBusy = 'false';
-    } }, label);
-    return button;
+      this.#busy.delete(label);
+      this.#draw();
+    }}>${label}</button>`;
   }
 
-  /** @param {Uint8Array} bytes */
-  async #import(bytes) {
-    checkSaved(bytes, 'session');
-    const { notice } = await this.engine.importSession(bytes, await this.reader.now);
-    this.onSwitched();
-    tell('The session was opened.', notice);
-    await this.#refresh();
-  }
+  /** Opens a session of a file. @param {Event} event */
+  #import = ({ target }) => {
+    const field = /** @type {HTMLInputElement} */ (target);
+    const file = field.files?.[0];
+    if (file) void this.#try(async () => {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      checkSaved(bytes, 'session');
+      const { notice } = await this.engine.importSession(bytes, await this.reader.now);
+      this.onSwitched();
+      tell('The session was opened.', notice);
+      await this.#refresh();
+    });
+    field.value = '';
+  };
 
   /** Where the storage is gone, too: what is open goes out as a file from here. */
   async #open() {
+    this.#leaving = '';
     await this.#try(async () => {
-      this.memory.textContent = `All that is open uses ${Math.round(await this.engine.memory() / 1e6)} MB of memory.`;
-      this.#fill(await this.engine.sessions());
+      this.#memory = `All that is open uses ${Math.round(await this.engine.memory() / 1e6)} MB of memory.`;
+      this.#all = await this.engine.sessions();
       this.#damaged = JSON.parse(new TextDecoder().decode(await this.engine.damaged())).records.length;
     });
-    this.#keep();
     this.dialog.showModal();
   }
 
-  /** @param {SessionInfo[]} sessions */
-  #fill(sessions) {
-    this.list.replaceChildren(...sessions.map((session) => this.#row(session, sessions.length > 1)));
-  }
-
-  /** @param {SessionInfo} session @param {boolean} deletable */
-  #row(session, deletable) {
-    const open = session.id === this.#current;
-    const name = el('input', {
-      class: 'card-name', type: 'text', maxlength: 80, value: session.name, 'aria-label': `Name of the session ${session.name}`,
-      onchange: () => void this.#try(() => this.#rename(session, name)),
-      onkeydown: (event) => { if (/** @type {KeyboardEvent} */ (event).key === 'Enter') name.blur(); },
-    });
-    const row = el('li', { class: open ? 'session open' : 'session' },
-      el('div', { class: 'session-text' }, name, el('span', { class: 'small muted' }, describe(session))),
-      open
-        ? el('span', { class: 'badge' }, 'Open')
-        : el('button', { class: 'button', type: 'button', 'aria-label': `Open ${session.name}`, onclick: () => void this.#try(() => this.#switch(session)) }, 'Open'),
-      deletable
-        ? el('button', {
-          class: 'button quiet square', type: 'button', 'aria-label': `Delete ${session.name}`, onclick: () => this.#confirm(row, session),
-        }, icon('trash'))
-        : null);
-    return row;
-  }
-
-  /**
-   * Deleting a session cannot be undone, so it is asked for once more in its place.
-   *
-   * @param {HTMLElement} row
-   * @param {SessionInfo} session
-   */
-  #confirm(row, session) {
-    const keep = el('button', { class: 'button', type: 'button', onclick: () => void this.#refresh() }, 'Keep');
-    row.replaceChildren(
-      el('p', { class: 'session-text' }, `Delete “${session.name}” with ${counted(session.examples, 'picture')} for good?`),
-      el('button', { class: 'button danger', type: 'button', onclick: () => void this.#try(() => this.#delete(session)) }, 'Delete'), keep);
-    keep.focus();
-  }
-
   async #create() {
-    const name = this.field.value.trim();
+    const field = /** @type {HTMLInputElement} */ (this.#body.querySelector('#new-session'));
+    const name = field.value.trim();
     if (!name) throw new Error('Give the new session a name first.');
     await this.engine.newSession(name);
-    this.field.value = '';
+    field.value = '';
     this.#leave(`The new session “${name}” is open.`);
   }
 
@@ -180,8 +163,9 @@ export class SessionsDialog {
 
   /** @param {SessionInfo} session */
   async #delete(session) {
+    this.#leaving = '';
     await this.engine.deleteSession(session.id);
-    if (session.id === this.#current) this.onSwitched();
+    if (session.id === this.#state?.sessionId) this.onSwitched();
     say(`The session “${session.name}” was deleted.`);
     await this.#refresh();
   }
@@ -189,13 +173,8 @@ export class SessionsDialog {
   /** @param {SessionInfo} session @param {HTMLInputElement} field */
   async #rename(session, field) {
     const name = field.value.trim();
-    try {
-      if (!name) throw new Error('A session needs a name.');
-      await this.engine.renameSession(session.id, name);
-    } catch (error) {
-      field.value = session.name;
-      throw error;
-    }
+    if (!name) throw new Error('A session needs a name.');
+    await this.engine.renameSession(session.id, name);
     await this.#refresh();
   }
 
@@ -212,12 +191,13 @@ export class SessionsDialog {
 
   /** @param {() => Promise<void>} work */
   async #try(work) {
+    this.#error = '';
     try {
       await work();
-      complain(this.error, '');
     } catch (error) {
-      complain(this.error, sentence(error));
+      this.#error = sentence(error);
     }
+    this.#draw();
   }
 }
 
@@ -225,13 +205,13 @@ export class SessionsDialog {
 export const fileName = (session) => `${writable(session)}.safetensors`;
 
 /**
- * "5 classes, 15 pictures, 21 Nov, saved to a file 3 days ago".
+ * "5 classes, 15 examples, 21 Nov, saved to a file 3 days ago".
  *
  * @param {SessionInfo} session
  * @param {number} [now] in milliseconds since 1970
  */
 export function describe({ classes, examples, updated, saved }, now = Date.now()) {
-  const parts = [counted(classes, 'class', 'classes'), counted(examples, 'picture')];
+  const parts = [counted(classes, 'class', 'classes'), counted(examples, 'example')];
   const time = new Date(updated);
   if (updated && !Number.isNaN(time.getTime())) {
     parts.push(time.toLocaleDateString(undefined, { day: 'numeric', month: 'short' }));

@@ -1,111 +1,102 @@
 // @ts-check
 /** The settings dialog: how probabilities are computed and shown, and background knowledge. */
-import { complain, say, toast } from '../kit/announce.js';
-import { byId, dialogHead, el, save, sentence } from '../kit/dom.js';
+import { say, toast } from '../kit/announce.js';
+import { byId, dialogHead, one, save, sentence } from '../kit/dom.js';
+import { html, live, render } from '../kit/view.js';
 
 /** @typedef {import('../../library/types.js').Engine} Engine */
 /** @typedef {Omit<import('../../library/types.js').EngineState, 'classes'>} EngineState */
+/** @typedef {import('../../library/types.js').SortOrder} SortOrder */
 
 /** Largest prior probability of none-of-these that the slider offers. */
 const MOST_NONE = 0.5;
 
+/** @type {[SortOrder, string][]} */
+const ORDERS = [['probability', 'Most probable first'], ['taught', 'As taught']];
+
 /** The settings dialog. */
 export class SettingsDialog {
+  /** @type {EngineState|undefined} */
+  #state;
+  #error = '';
+  #working = 0;
+  /** Settings that another part of the page has. @type {unknown} */
+  #offered = '';
+  #body = document.createElement('div');
+
   /** @param {{engine: Engine, reader: {now: Promise<import('../../library/types.js').Identity>}}} parts */
   constructor({ engine, reader }) {
     this.engine = engine;
     this.reader = reader;
-    this.working = 0;
     this.dialog = byId('settings', HTMLDialogElement);
-    this.error = el('p', { class: 'error', role: 'alert', hidden: true });
-    this.none = el('input', {
-      type: 'range', id: 'none-prior', min: 0, max: MOST_NONE, step: 0.01,
-      oninput: () => this.#showNone(), onchange: () => this.#set({ nonePrior: Number(this.none.value) }),
-    });
-    this.noneText = el('output', { for: 'none-prior' });
-    this.priorText = el('p', { class: 'small muted' });
-    this.priorName = el('summary', { class: 'small' });
-    this.priorFile = '';
-    this.priorMessage = el('p', { class: 'small', hidden: true });
-    this.reset = this.#button('Back to what is built in', async () => {
-      await this.engine.resetPrior();
-      say('What is built in is in use.');
-    });
-    this.#build();
+    this.#body.className = 'dialog-body';
+    this.dialog.append(dialogHead(this.dialog, 'settings-title', 'Settings'), this.#body);
     byId('settings-button', HTMLElement).addEventListener('click', () => this.dialog.showModal());
   }
 
   /** @param {EngineState} state */
   show(state) {
-    for (const choice of this.dialog.querySelectorAll('input[name="sort"]')) {
-      if (choice instanceof HTMLInputElement) choice.checked = choice.value === state.sort;
-    }
-    if (document.activeElement !== this.none) this.none.value = String(state.nonePrior);
-    this.#showNone();
-    this.priorText.textContent = describePrior(state);
-    this.priorName.textContent = `In use: ${priorName(state.prior)}`;
-    this.priorFile = state.prior.facts['learned-on'] ? 'learned-prior.safetensors' : 'prior.safetensors';
-    this.reset.hidden = state.prior.site && !state.prior.message;
-    complain(this.priorMessage, state.prior.message);
+    this.#state = state;
+    this.#draw();
   }
 
   /** Takes in a group of settings that another part of the page has. @param {HTMLElement} group */
   offer(group) {
-    this.dialog.insertBefore(group, this.dialog.lastElementChild);
+    this.#offered = group;
   }
 
-  #build() {
-    this.dialog.append(dialogHead(this.dialog, 'settings-title', 'Settings'), this.error,
-      this.#order(),
-      el('fieldset', {}, el('legend', {}, 'None of these'),
-        el('div', { class: 'slider' }, el('label', { for: 'none-prior' }, 'Chance of something unknown'), this.noneText),
-        this.none,
-        el('p', { class: 'small muted' }, 'At 0 % every picture is taken to be one of the classes. What is more than a third likely to be something unknown is called none of these.')),
-      el('fieldset', {}, el('legend', {}, 'Background knowledge'),
-        el('p', { class: 'small muted' }, 'What was learned beforehand from other things, so that a few pictures are enough.'), el('details', {}, this.priorName, this.priorText), this.priorMessage,
-        el('div', { class: 'actions' },
-          this.#load('Open background knowledge', async (bytes) => {
-            checkSaved(bytes, 'background knowledge');
-            const { notice } = await this.engine.importPrior(bytes, await this.reader.now);
-            tell('The background knowledge was opened.', notice);
-          }),
-          this.#button('Save background knowledge', async () => save(await this.engine.exportPrior(), this.priorFile)),
-          this.reset)));
+  get #slider() {
+    return this.#body.querySelector('input[type="range"]');
   }
 
-  /** The order of the classes. */
-  #order() {
-    const choice = (/** @type {import('../../library/types.js').SortOrder} */ value, /** @type {string} */ label) => el('label', { class: 'choice' },
-      el('input', { type: 'radio', name: 'sort', value, onchange: () => this.#set({ sort: value }) }), el('span', {}, label));
-    return el('fieldset', {}, el('legend', {}, 'Order of the classes'), choice('probability', 'Most probable first'), choice('taught', 'As taught'));
+  #draw() {
+    if (!this.#state) return;
+    const { sort, nonePrior, prior } = this.#state;
+    const slider = this.#slider;
+    const none = slider instanceof HTMLInputElement && document.activeElement === slider ? Number(slider.value) : nonePrior; // a hand is on it
+    const share = `${Math.round(100 * none)} %`;
+    render(html`<p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
+      <fieldset><legend>Order of the classes</legend>${ORDERS.map(([order, label]) => html`<label class="choice">
+        <input type="radio" name="sort" value=${order} .checked=${live(order === sort)} @change=${() => this.#set({ sort: order })}><span>${label}</span></label>`)}</fieldset>
+      <fieldset><legend>None of these</legend>
+        <div class="slider"><label for="none-prior">Chance of something unknown</label><output for="none-prior">${share}</output></div>
+        <input type="range" id="none-prior" min="0" max=${MOST_NONE} step="0.01" aria-valuetext=${share} .value=${live(String(none))}
+          @input=${() => this.#draw()} @change=${() => this.#set({ nonePrior: Number(this.#slider && /** @type {HTMLInputElement} */ (this.#slider).value) })}>
+        <p class="small muted">At 0 % every ${one()} is taken to be one of the classes. What is more than a third likely to be something unknown is called none of these.</p></fieldset>
+      ${this.#offered}
+      <fieldset><legend>Background knowledge</legend>
+        <p class="small muted">What was learned beforehand from other things, so that a few ${one()}s are enough.</p>
+        <details><summary class="small">In use: ${priorName(prior)}</summary><p class="small muted">${describePrior(this.#state)}</p></details>
+        <p class="small" ?hidden=${!prior.message}>${prior.message}</p>
+        <div class="actions"><label class="button file-button">Open background knowledge<input type="file" accept=".safetensors" @change=${this.#import}></label>
+          ${this.#button('Save background knowledge', async () => save(await this.engine.exportPrior(), prior.facts['learned-on'] ? 'learned-prior.safetensors' : 'prior.safetensors'))}
+          ${prior.site && !prior.message ? '' : this.#button('Back to what is built in', async () => {
+    await this.engine.resetPrior();
+    say('What is built in is in use.');
+  })}</div></fieldset>`, this.#body);
   }
 
   /** @param {string} label @param {() => Promise<void>} work */
   #button(label, work) {
-    return el('button', { class: 'button', type: 'button', onclick: () => void this.#try(work) }, label);
+    return html`<button class="button" type="button" @click=${() => this.#try(work)}>${label}</button>`;
   }
 
-  /** @param {string} label @param {(bytes: Uint8Array) => Promise<void>} work */
-  #load(label, work) {
-    const field = el('input', {
-      type: 'file', accept: '.safetensors',
-      onchange: () => {
-        const file = field.files?.[0];
-        if (file) void this.#try(async () => work(new Uint8Array(await file.arrayBuffer())));
-        field.value = '';
-      },
+  /** Takes in a file of background knowledge. @param {Event} event */
+  #import = ({ target }) => {
+    const field = /** @type {HTMLInputElement} */ (target);
+    const file = field.files?.[0];
+    if (file) void this.#try(async () => {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      checkSaved(bytes, 'background knowledge');
+      const { notice } = await this.engine.importPrior(bytes, await this.reader.now);
+      tell('The background knowledge was opened.', notice);
     });
-    return el('label', { class: 'button file-button' }, label, field);
-  }
+    field.value = '';
+  };
 
   /** @param {import('../../library/types.js').Settings} settings */
   #set(settings) {
     void this.#try(async () => { await this.engine.configure(settings); });
-  }
-
-  #showNone() {
-    this.noneText.textContent = `${Math.round(Number(this.none.value) * 100)} %`;
-    this.none.setAttribute('aria-valuetext', this.noneText.textContent);
   }
 
   /**
@@ -114,17 +105,18 @@ export class SettingsDialog {
    * @param {() => Promise<void>} work
    */
   async #try(work) {
-    this.working++;
+    this.#working++;
     this.dialog.setAttribute('aria-busy', 'true');
     try {
       await work();
-      complain(this.error, '');
+      this.#error = '';
     } catch (error) {
-      complain(this.error, sentence(error));
-      this.error.scrollIntoView({ block: 'nearest' });
+      this.#error = sentence(error);
     } finally {
-      if (--this.working === 0) this.dialog.removeAttribute('aria-busy');
+      if (--this.#working === 0) this.dialog.removeAttribute('aria-busy');
     }
+    this.#draw();
+    if (this.#error) this.#body.querySelector('.error')?.scrollIntoView({ block: 'nearest' });
   }
 }
 
@@ -158,7 +150,7 @@ export function tell(done, notice) {
  */
 export function describePrior({ prior, dimension }) {
   const parts = [];
-  if (dimension) parts.push(`${dimension.toLocaleString('en')} numbers per picture`);
+  if (dimension) parts.push(`${dimension.toLocaleString('en')} numbers per ${one()}`);
   if (prior.sha256) parts.push(`sha256 ${prior.sha256.slice(0, 12)}…`);
   return [priorName(prior), parts.join(', ')].filter(Boolean).join(': ');
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** The panel 'How good is it?': every picture left out in turn and asked about. */
 import { complain } from '../kit/announce.js';
-import { byId, counted, el, one, sentence } from '../kit/dom.js';
+import { byId, capital, counted, el, one, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline } from './goodness.js';
 import { html, nothing, ref, render, repeat } from '../kit/view.js';
 import { nextTask } from '../../library/storage.js';
@@ -32,7 +32,7 @@ export class CheckPanel {
     this.engine = engine;
     this.classes = classes;
     this.panel = byId('goodness', HTMLDetailsElement);
-    this.progress = el('progress', { max: 1, value: 0, 'aria-label': 'Leaving out each picture', hidden: true });
+    this.progress = el('progress', { max: 1, value: 0, 'aria-label': 'Leaving out each example', hidden: true });
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.headline = el('p', { class: 'headline', 'aria-live': 'polite' });
     this.result = el('div', { class: 'goodness-result' });
@@ -103,7 +103,7 @@ export class CheckPanel {
       ${section(asked, 'Class by class', () => html`<ul class="by-class">${classes.map((one) => classRow(one, name(one.id)))}</ul>`)}
       ${section(confusions.length, 'What was taken for what', () => confusions.map(({ truth, answer, trials }) =>
     this.#pictures(`“${name(truth)}” taken for ${answer === null ? 'none of these' : `“${name(answer)}”`}: ${trials.length}`, trials)))}
-      ${section(misfits.length, 'Pictures that fit badly', () => this.#pictures(
+      ${section(misfits.length, `${capital(one())}s that fit badly`, () => this.#pictures(
     'Hardly taken for what they were taught as. Look whether they are in the right class, or show the thing at all.', misfits))}
       ${section(repeats.length, 'Nearly the same', () => repeats.map(({ id, repeats: n, examples }) => html`<p class="small">“${name(id)}”: ${
     counted(n + examples, one())} show ${counted(examples, 'different view')} and count as that many.</p>`))}
@@ -114,7 +114,7 @@ export class CheckPanel {
   #pictures(text, all) {
     return html`<div><p class="small">${text}</p>
       <ul class="thumbs">${repeat(all.slice(0, MOST), ({ pictures: [id] }) => id, ({ truth, pictures: [id] }) => html`<li>
-        <button class="thumb-open" type="button" aria-label="Show this picture of ${this.classes.model.name(truth)}" @click=${() => this.classes.enlarge(truth, id)}>
+        <button class="thumb-open" type="button" aria-label="Show this ${one()} of ${this.classes.model.name(truth)}" @click=${() => this.classes.enlarge(truth, id)}>
           <img class="thumb-picture" alt="" width="56" height="56" ${ref((image) => { if (image instanceof HTMLImageElement) this.classes.thumbnails.paint(image, truth, id); })}></button></li>`)}</ul>
       ${all.length > MOST ? html`<p class="small muted">And ${all.length - MOST} more.</p>` : nothing}</div>`;
   }
@@ -122,7 +122,7 @@ export class CheckPanel {
 
 /** @param {import('./goodness.js').ClassResult} result @param {string} name */
 function classRow({ right, asked }, name) {
-  const text = asked ? `${right} of ${asked} right` : 'only one picture';
+  const text = asked ? `${right} of ${asked} right` : `only one ${one()}`;
   return html`<li><span class="ellipsis">${name}</span>
     ${asked ? html`<meter min="0" max=${asked} .value=${right} aria-label="${name}: ${text}"></meter>` : html`<span></span>`}
     <span class="small muted">${text}</span></li>`;

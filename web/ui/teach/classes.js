@@ -168,8 +168,8 @@ export class ClassList {
         el('div', { class: 'actions' }, el('button', { class: 'button', type: 'button', onclick: work(() => this.changes.merge(id, into.value)) }, 'Merge the two')))] : [],
       el('div', { class: 'actions' }, el('button', { class: 'button', type: 'button', disabled: !one.examples.length, onclick: work(async () => {
         const { file, pictures } = await (await import('../sessions/pictures.js')).savePictures(this.engine, id);
-        say(`“${file}” was saved: ${counted(pictures, 'picture')}.`);
-      }) }, 'Save its pictures')));
+        say(`“${file}” was saved: ${counted(pictures, this.kinds.now.one)}.`);
+      }) }, `Save its ${this.kinds.now.one}s`)));
     dialog.showModal();
   }
 

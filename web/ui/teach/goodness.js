@@ -4,7 +4,7 @@
  * picture, or a burst of pictures that are nearly the same; it is right where a session
  * that was never taught it takes it for its own class.
  */
-import { counted } from '../kit/dom.js';
+import { counted, one } from '../kit/dom.js';
 
 /** @typedef {import('../../library/types.js').Trial} Trial */
 
@@ -125,7 +125,7 @@ function nextOf(classes) {
 
 /** The headline. @param {Goodness} goodness */
 export function headline({ right, asked }) {
-  if (asked === 0) return 'Teach a second picture of a class, and this can be told.';
+  if (asked === 0) return `Teach a second ${one()} of a class, and this can be told.`;
   if (right < asked || asked === 1) return `${right} of ${asked} right`;
   return asked === 2 ? 'Both right' : `All ${asked} right`;
 }
@@ -138,12 +138,12 @@ export function headline({ right, asked }) {
  */
 export function advice({ next, classes, asked }, name) {
   if (classes.length === 1 && asked) return `“${name(classes[0].id)}” has nothing to be taken for but none of these: teach a second class to see how well they are told apart.`;
-  if (!next && asked && classes.some(({ examples }) => examples < TELLING)) return 'Every class is told apart well, as far as so few pictures can tell: ask it about new ones.';
-  if (!next) return asked ? 'Every class is told apart well: more pictures would change little.' : '';
-  if (next.why === 'alone') return `One more picture of “${name(next.id)}” would tell most: it has only one that counts.`;
-  const one = classes.find(({ id }) => id === next.id);
-  const why = next.why === 'wrong' ? `only ${one?.right} of ${one?.asked} right, the smallest share` : 'it is the least sure of those with the fewest';
-  return `One more picture of “${name(next.id)}” would probably help most: ${why}.`;
+  if (!next && asked && classes.some(({ examples }) => examples < TELLING)) return `Every class is told apart well, as far as so few ${one()}s can tell: ask it about new ones.`;
+  if (!next) return asked ? `Every class is told apart well: more ${one()}s would change little.` : '';
+  if (next.why === 'alone') return `One more ${one()} of “${name(next.id)}” would tell most: it has only one that counts.`;
+  const { right, asked: all } = /** @type {ClassResult} */ (classes.find(({ id }) => id === next.id));
+  const why = next.why === 'wrong' ? `only ${right} of ${all} right, the smallest share` : 'it is the least sure of those with the fewest';
+  return `One more ${one()} of “${name(next.id)}” would probably help most: ${why}.`;
 }
 
 /** @param {Goodness['bands'][number]} band */

@@ -30,5 +30,5 @@ export function repeated(bursts) {
   const copies = alike.reduce((sum, n) => sum + n, 0);
   if (copies < WORTH_SAYING || 2 * bursts.length >= pictures) return '';
   const some = copies < pictures ? `${copies} of these ${pictures}` : `All ${pictures}`;
-  return `${some} ${alike.length > 1 ? 'nearly repeat one another' : 'are nearly the same picture'}: turn it, or change the background.`;
+  return `${some} ${alike.length > 1 ? 'nearly repeat one another' : `are nearly the same ${one()}`}: turn it, or change the background.`;
 }

@@ -51,6 +51,13 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
   assert.equal(await ask(page, 'organ', 2), 'Organ');
   assert.equal(await ask(page, 'hiss', 2), 'Background');
 
+  await page.getByText('How good is it?').click();
+  await page.getByText('Class by class').waitFor();
+  await page.getByRole('button', { name: /^Session:/ }).click();
+  await page.getByRole('button', { name: 'Save its sounds' }).waitFor();
+  await page.keyboard.press('Escape');
+  for (const part of ['#settings', '#sessions', '#goodness', '#why']) assert.doesNotMatch(await page.locator(part).textContent() ?? '', /picture/i, part);
+
   await page.evaluate(() => {
     const { play } = HTMLMediaElement.prototype;
     HTMLMediaElement.prototype.play = function () {
