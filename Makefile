@@ -250,7 +250,7 @@ test-package: package $(BUNDLERS)
 	@echo "== npm package, packed, in throw-away projects"
 	@chromium=$$(scripts/browser.sh chromium) && \
 	passed=build/cache/package-$$({ $(NODE) --version; "$$chromium" --version 2>/dev/null; \
-		find build/metaqda-*.tgz web/test/package web/examples web/test/browser/harness.js web/package-lock.json -path '*/node_modules' -prune -o -type f -print | sort | xargs sha256sum; } | sha256sum | cut -c1-32) && \
+		find build/metaqda-*.tgz web/test/package web/examples web/test/browser/harness.js web/test/browser/page.js web/test/browser/site.js web/package-lock.json -path '*/node_modules' -prune -o -type f -print | sort | xargs sha256sum; } | sha256sum | cut -c1-32) && \
 	if test -f $$passed; then echo "passed before, and nothing has changed ($$passed)"; else \
 		CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort) && \
 		mkdir -p build/cache && touch $$passed; fi

@@ -21,6 +21,7 @@ const MEASURED = 'it reads the times of tasks, which Chromium alone tells';
 const EXCEPT = {
   'kills.test.js': 'web/test/firefox/kills.test.js does it in Firefox',
   'share.test.js': 'web/test/firefox/share.test.js does it in Firefox',
+  'brought.test.js': 'web/test/firefox/share.test.js does it in Firefox',
   'camera.test.js': CAMERA,
   'scale.test.js': MEASURED,
   'harness.test.js': 'it is about what Chromium asks of the network',

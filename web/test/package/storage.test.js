@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { serveSite, visit } from '../browser/harness.js';
+import { assertServed, servedMeanwhile, serveSite, visit } from '../browser/harness.js';
 import { project } from './project.js';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -199,4 +199,20 @@ test('many are judged together, and a prior is learned, in a worker', () => visi
     const { classes: from, sessions, before, after } = await learn(s);
     return { n: classes.length, best, early, from, sessions, measured: [before, after].map(({ accuracy }) => accuracy) };`);
   assert.deepEqual(seen, { n: 8, best: [0, 1, 7], early: 'too-little', from: 8, sessions: 1, measured: [1, 1] });
+}));
+
+test('a batch is judged in the window in slices, between which frames are drawn and keys are heard', () => visit({ site, open: false }, async ({ page }) => {
+  await opened(page);
+  await servedMeanwhile(page, 'globalThis.progress ?? null');
+  await page.evaluate(`(async () => {
+    const { createClassifier } = await import('./metaqda/index.js');
+    const c = await createClassifier();
+    for (let k = 0; k < 5; k++) for (let i = 0; i < 3; i++) c.addExampleSync(vector(k, i, 1280), 'class ' + k);
+    const batch = Array.from({ length: 3000 }, (_, i) => vector(i % 5, 10 + i, 1280));
+    globalThis.judged = 0;
+    void c.classify(batch, { onProgress: ({ done }) => { globalThis.progress = done; } }).then((all) => { globalThis.judged = all.length; globalThis.progress = null; });
+  })()`);
+  while (!await page.evaluate('judged')) await page.keyboard.press('Shift');
+  assert.equal(await page.evaluate('judged'), 3000);
+  await assertServed(page);
 }));

@@ -4,7 +4,7 @@ import { complain } from '../kit/announce.js';
 import { byId, capital, counted, el, one, sentence } from '../kit/dom.js';
 import { advice, bandInWords, goodnessOf, headline } from './goodness.js';
 import { html, nothing, ref, render, repeat } from '../kit/view.js';
-import { nextTask } from '../../library/storage.js';
+import { rests } from '../../base/task.js';
 
 /** @typedef {import('../../library/types.js').Engine} Engine */
 /** @typedef {import('../../library/types.js').Trial} Trial */
@@ -13,8 +13,6 @@ import { nextTask } from '../../library/storage.js';
 
 /** How long nothing may change before it is computed anew, in milliseconds. */
 const SETTLED = 600;
-/** How long trials follow one another before the page may breathe, in milliseconds. */
-const SLICE = 16;
 /** The most pictures shown of a list. */
 const MOST = 24;
 
@@ -75,13 +73,10 @@ export class CheckPanel {
   async #trials(signal) {
     /** @type {Trial[]} */
     const trials = [];
-    let begun = performance.now();
+    const rest = rests(signal);
     for (let i = 0; ; i++) {
-      if (performance.now() - begun > SLICE) {
-        await nextTask();
-        begun = performance.now();
-      }
-      const trial = signal.aborted ? null : await this.engine.leaveOut(i);
+      await rest();
+      const trial = await this.engine.leaveOut(i);
       if (signal.aborted || (trial && trials.length && trial.revision !== trials[0].revision)) return null;
       if (!trial) return trials;
       trials.push(trial);

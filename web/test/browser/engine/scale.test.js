@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { card, offlineReady, ready, recognise, sample, serveSite, visit } from '../harness.js';
+import { assertServed, card, offlineReady, ready, recognise, sample, servedMeanwhile, serveSite, visit } from '../harness.js';
 import { LONG } from '../../long.js';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -252,4 +252,16 @@ test('a session with many pictures is the same whether a thread of its own reads
     await context.unroute(/engine\/thread\.js$/);
     await context.route(/engine\/thread\.js$/, (route) => route.abort());
     assert.deepEqual(await read(), apart);
+  }));
+
+test('frames are drawn and keys are heard while every example is left out in turn', { timeout: 120_000 }, () =>
+  visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
+    await page.goto(`${site.origin}/LICENSE.txt`);
+    await fill(page, { classes: 10, pictures: 150 });
+    await page.goto(`${site.origin}/`);
+    await ready(page);
+    await servedMeanwhile(page, "(() => { const bar = document.querySelector('#goodness progress'); return bar.hidden ? null : bar.value; })()");
+    await page.getByText('How good is it?').click();
+    while (!await page.getByText('Class by class').isVisible()) await page.keyboard.press('Shift');
+    await assertServed(page);
   }));

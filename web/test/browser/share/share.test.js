@@ -1,90 +1,16 @@
 // @ts-check
 /** One file out of what was taught: written by the page, opened from disk without a network. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { nsfwjs, textDirection } from '../extractors/networks.js';
-import { assertProbabilities, faults, meters, most, offlineReady, recognise, sample, status, teach, visit } from './harness.js';
-import { LONG } from '../long.js';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { LONG } from '../../long.js';
+import { assertProbabilities, faults, meters, most, offlineReady, recognise, sample, status, teach, visit } from '../harness.js';
+import { answer, asked, assertNear, command, folder, kept, opened, share, styles } from './shared.js';
 
 /** @typedef {import('playwright-core').Page} Page */
-
-/** @type {string} */
-let folder;
-before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'share-')); });
-after(() => rm(folder, { recursive: true, force: true }));
-
-const styles = ['noto', 'twemoji', 'openmoji'];
-
-/** The command line's way to the same file. */
-const command = fileURLToPath(new URL('../../../scripts/share.mjs', import.meta.url));
-
-/**
- * Saves the file that the share dialog makes.
- *
- * @param {Page} page @param {{learn?: boolean, pictures?: boolean, size?: RegExp, save?: RegExp}} [options] size and save: what it says of the size, and on the button
- */
-async function share(page, { learn = false, pictures = false, size = /^The file has/, save = /^Save the file$/ } = {}) {
-  await page.getByRole('button', { name: /^Session:/ }).click();
-  await page.getByRole('dialog', { name: 'Sessions' }).getByRole('button', { name: 'Share…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Share' });
-  await dialog.getByText(size).waitFor();
-  if (learn) await dialog.getByLabel('People may teach it more').check();
-  if (pictures) await dialog.getByLabel('With the pictures').check();
-  const found = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: save }).click();
-  const file = await kept(await found);
-  await dialog.waitFor({ state: 'hidden' });
-  await page.keyboard.press('Escape');
-  return file;
-}
-
-/** @param {import('playwright-core').Download} download */
-async function kept(download) {
-  const file = path.join(await mkdtemp(path.join(folder, 'file-')), download.suggestedFilename());
-  await download.saveAs(file);
-  return file;
-}
-
-/**
- * Opens a file from disk, with no network, in a browser that has never been on the site.
- *
- * @param {string} file
- * @param {(page: Page) => Promise<void>} check
- * @param {import('./harness.js').VisitOptions} [options]
- */
-function opened(file, check, options = {}) {
-  return visit({ ...options, open: false }, async ({ page, context }) => {
-    await context.setOffline(true);
-    /** @type {string[]} */
-    const asked = [];
-    context.on('request', (request) => { if (!/^(blob|data):/.test(request.url())) asked.push(request.url()); });
-    await page.goto(pathToFileURL(file).href);
-    await page.locator('body[data-ready], #trouble:not([hidden])').first().waitFor({ state: 'attached' });
-    assert.equal(await page.locator('#trouble').textContent(), '', 'the file opened');
-    await check(page);
-    assert.deepEqual(asked, [pathToFileURL(file).href], 'nothing but the file was asked for');
-  });
-}
-
-/** The answer in words and numbers. @param {Page} page @param {string} file */
-async function answer(page, file) {
-  const numbers = await recognise(page, file);
-  return { numbers, words: await page.locator('#verdict').textContent() };
-}
-
-/** @param {Record<string, number>} got @param {Record<string, number>} want */
-function assertNear(got, want) {
-  assert.deepEqual(Object.keys(got).sort(), Object.keys(want).sort());
-  for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < 1e-6, `${name} ${got[name]}, on the page ${p}`);
-}
-
-const stranger = fileURLToPath(new URL('../../../testdata/parity/anchor_image_0001.jpg', import.meta.url));
-const asked = [...[['emojione', 'cat'], ['fxemoji', 'rocket'], ['emojione', 'banana']].map(([style, name]) => sample(style, name)), stranger];
 
 test('a shared file answers as the page does, from disk and without a network', async () => {
   /** @type {Awaited<ReturnType<typeof answer>>[]} */
@@ -127,7 +53,7 @@ test('the command line makes the same file of a saved session', LONG, async () =
     for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
     before = await answer(page, asked[1]);
     await page.locator('#session-button').click();
-  const found = page.waitForEvent('download');
+    const found = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save this session' }).click();
     session = await kept(await found);
   });
@@ -138,115 +64,6 @@ test('the command line makes the same file of a saved session', LONG, async () =
     assertNear(numbers, before.numbers);
     assert.equal(words, before.words);
     await page.getByText('2 things apart: Cat, Rocket').waitFor();
-  });
-});
-
-/**
- * Uses another extractor in the session that is open.
- *
- * @param {Page} page @param {string} manifest
- */
-async function bring(page, manifest) {
-  await page.getByRole('button', { name: 'Settings' }).click();
-  await page.getByRole('button', { name: 'Use another extractor…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Use another extractor' });
-  await dialog.getByLabel('Folder of the extractor').setInputFiles(path.dirname(manifest));
-  await dialog.getByRole('button', { name: 'Use it in this session' }).click();
-  await status(page, /^The extractor “.*” is in use\.$/);
-}
-
-/** @type {[string, typeof nsfwjs, {id: string, large: boolean, licence: RegExp, carries: string[], not: string[]}][]} */
-const brought = [
-  ['a TensorFlow.js graph', nsfwjs, { id: 'nsfwjs-mobilenetv2-224@4.4.0', large: false, licence: /MIT, Copyright Infinite Red/, carries: ['@tensorflow/tfjs-core', 'XNNPACK'], not: ['efficientnet-lite0', 'onnxruntime'] }],
-  ['an ONNX network', textDirection, { id: 'ppocr-direction-192@2.0', large: true, licence: /Apache-2\.0, Copyright PaddlePaddle Authors/, carries: ['onnxruntime-web', 'Protocol Buffers'], not: ['efficientnet-lite0', 'tensorflow'] }],
-];
-
-for (const [name, make, { id, large, licence, carries, not }] of brought) {
-  test(`${name} that was brought goes along in the file, which answers as the page does, learns, and is written anew`, { timeout: 240_000 }, async () => {
-    const manifest = await make(path.join(folder, id));
-    /** @type {Awaited<ReturnType<typeof answer>>[]} */
-    const before = [];
-    let file = '';
-    let session = '';
-    let prior = '';
-    await visit({}, async ({ page }) => {
-      await bring(page, manifest);
-      for (const taught of ['Cat', 'Rocket', 'Banana']) await teach(page, taught, styles);
-      for (const picture of asked) before.push(await answer(page, picture));
-      file = await share(page, { learn: true, ...large ? {
-        size: new RegExp(`^The file has \\d\\.\\d MB, \\d\\.\\d MB of it the extractor “${id}” and what runs it. That is too large for many a mail\\.$`), save: /^Save \d\.\d MB all the same$/ } : {} });
-      await page.getByRole('button', { name: /^Session:/ }).click();
-      let found = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Save this session' }).click();
-      session = await kept(await found);
-      await page.keyboard.press('Escape');
-      await page.getByRole('button', { name: 'Settings' }).click();
-      found = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Save background knowledge' }).click();
-      prior = await kept(await found);
-    });
-    const text = await readFile(file, 'utf8');
-    console.log(`# ${name}: ${text.length} bytes`);
-    assert.ok(text.length < 12e6, `${text.length} bytes`);
-
-    const other = path.join(folder, `${id}.html`);
-    const written = spawnSync('node', [command, '--classifier', session, '--prior', prior, '--extractor', manifest, '--out', other], { encoding: 'utf8' });
-    assert.equal(written.status, 0, written.stderr);
-    assert.equal(/has \d\.\d MB.* That is too large for many a mail\./.test(written.stderr), large);
-
-    for (const which of [file, other]) {
-      await opened(which, async (page) => {
-        for (const [i, picture] of asked.entries()) {
-          const { numbers, words } = await answer(page, picture);
-          assertProbabilities(numbers);
-          assertNear(numbers, before[i].numbers);
-          assert.equal(words, before[i].words);
-        }
-        assert.equal(await page.locator('body').getAttribute('data-place'), 'worker');
-        await page.getByRole('button', { name: 'About this file' }).click();
-        const about = page.getByRole('dialog', { name: 'About this file' });
-        await about.getByText(`the engine, the feature extractor “${id}”`).waitFor();
-        await about.getByText(licence).waitFor();
-        const notices = await about.getByLabel('Licences').textContent() ?? '';
-        for (const work of carries) assert.ok(notices.includes(work), work);
-        for (const work of not) assert.ok(!notices.includes(work), work);
-      });
-    }
-
-    /** @type {Record<string, number>} */
-    let taught = {};
-    await opened(file, async (page) => {
-      await recognise(page, sample('emojione', 'umbrella'));
-      await page.getByRole('button', { name: 'New…' }).click();
-      await page.getByLabel('Name of the new class').fill('Umbrella');
-      await page.keyboard.press('Enter');
-      taught = await recognise(page, sample('noto', 'umbrella'));
-  const found = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Save as a new file like this one' }).click();
-      file = await kept(await found);
-    });
-    await opened(file, async (page) => assertNear(await recognise(page, sample('noto', 'umbrella')), taught));
-  });
-}
-
-test('an extractor that is larger than a file may be is refused before anything of it is read', { timeout: 120_000, ...LONG }, async () => {
-  const manifest = await textDirection(path.join(folder, 'large'));
-  await visit({}, async ({ page }) => {
-    await bring(page, manifest);
-    await teach(page, 'Cat', styles);
-    // As if 130 MB had been brought, which takes a test too long.
-    await page.evaluate(async () => {
-      const cache = await caches.open('kept-extractors');
-      const [at] = (await cache.keys()).filter(({ url }) => url.endsWith('/manifest.json'));
-      const facts = await (await cache.match(at))?.json();
-      facts.files[0].bytes = 130e6;
-      await cache.put(at, new Response(JSON.stringify(facts)));
-    });
-    await page.getByRole('button', { name: /^Session:/ }).click();
-    await page.getByRole('button', { name: 'Share…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Share' });
-    await dialog.getByRole('alert').filter({ hasText: 'The extractor “ppocr-direction-192@2.0” has 130.0 MB, and one file holds at most 64 MB: save the session instead' }).waitFor();
-    assert.equal(await dialog.getByRole('button', { name: /^Save/ }).isDisabled(), true);
   });
 });
 
@@ -277,7 +94,7 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     assert.equal(most(taught), 'Umbrella');
     const files = [];
     for (const name of ['Save as a new file like this one', 'Save as a session for metaqda']) {
-  const found = page.waitForEvent('download');
+      const found = page.waitForEvent('download');
       await page.getByRole('button', { name }).click();
       files.push(await kept(await found));
     }
@@ -325,7 +142,7 @@ test('names are text, whatever they look like, and pictures go along only where 
       assert.equal(await page.locator('img[onerror]').count(), 0);
       if (round) return;
       await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: names[1], exact: true }).click();
-  const found = page.waitForEvent('download');
+      const found = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Save as a new file like this one' }).click();
       file = await kept(await found);
     });
@@ -381,7 +198,7 @@ test('other programs answer as the page does', () => visit({}, async ({ page }) 
   await page.getByRole('button', { name: 'Save the numbers' }).click();
   const bytes = await readFile(await kept(await found));
   await page.keyboard.press('Escape');
-  const readme = await readFile(new URL('../../share/README.md', import.meta.url), 'utf8');
+  const readme = await readFile(new URL('../../../share/README.md', import.meta.url), 'utf8');
   const program = /```js\n([^]*?)```/.exec(readme)?.[1];
   const { load, predict } = new Function(`${program}; return { load, predict };`)();
   const c = load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
@@ -389,7 +206,7 @@ test('other programs answer as the page does', () => visit({}, async ({ page }) 
     const want = await recognise(page, file);
     const picture = (await readFile(file)).toString('base64');
     const vector = await page.evaluate(async (text) => {
-      const { loadExtractor } = /** @type {typeof import('../../extractor/index.js')} */ (await import(`${document.baseURI}web/extractor/index.js`));
+      const { loadExtractor } = /** @type {typeof import('../../../extractor/index.js')} */ (await import(`${document.baseURI}web/extractor/index.js`));
       const extractor = await loadExtractor({ worker: false });
       return [...await extractor.embed(new Blob([Uint8Array.from(atob(text), (x) => x.charCodeAt(0))]))];
     }, picture);
@@ -405,17 +222,6 @@ test('after the first visit sharing needs no network', () => visit({}, async ({ 
   const file = await share(page);
   await context.setOffline(false);
   assert.match(await readFile(file, 'utf8'), /id="block-engine"/);
-}));
-
-test('after an extractor was brought sharing needs no network either', { timeout: 120_000, ...LONG }, () => visit({}, async ({ page, context }) => {
-  await offlineReady(page);
-  await bring(page, await textDirection(path.join(folder, 'offline')));
-  await teach(page, 'Cat', styles);
-  await page.evaluate(async () => { while (!(await caches.match('networks/share-onnx.html') && await caches.match('networks/share-onnx.txt'))) await new Promise(requestAnimationFrame); });
-  await context.setOffline(true);
-  const file = await share(page, { save: /all the same$/ });
-  await context.setOffline(false);
-  assert.match(await readFile(file, 'utf8'), /id="block-file-0"/);
 }));
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {

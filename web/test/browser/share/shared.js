@@ -1,0 +1,84 @@
+// @ts-check
+/** Files that the page shares, in tests: written by it, opened from disk without a network. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { recognise, sample, visit } from '../harness.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** @type {string} */
+export let folder;
+before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'share-')); });
+after(() => rm(folder, { recursive: true, force: true }));
+
+export const styles = ['noto', 'twemoji', 'openmoji'];
+
+/** The command line's way to the same file. */
+export const command = fileURLToPath(new URL('../../../../scripts/share.mjs', import.meta.url));
+
+/**
+ * Saves the file that the share dialog makes.
+ *
+ * @param {Page} page @param {{learn?: boolean, pictures?: boolean, size?: RegExp, save?: RegExp}} [options] size and save: what it says of the size, and on the button
+ */
+export async function share(page, { learn = false, pictures = false, size = /^The file has/, save = /^Save the file$/ } = {}) {
+  await page.getByRole('button', { name: /^Session:/ }).click();
+  await page.getByRole('dialog', { name: 'Sessions' }).getByRole('button', { name: 'Share…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Share' });
+  await dialog.getByText(size).waitFor();
+  if (learn) await dialog.getByLabel('People may teach it more').check();
+  if (pictures) await dialog.getByLabel('With the pictures').check();
+  const found = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: save }).click();
+  const file = await kept(await found);
+  await dialog.waitFor({ state: 'hidden' });
+  await page.keyboard.press('Escape');
+  return file;
+}
+
+/** @param {import('playwright-core').Download} download */
+export async function kept(download) {
+  const file = path.join(await mkdtemp(path.join(folder, 'file-')), download.suggestedFilename());
+  await download.saveAs(file);
+  return file;
+}
+
+/**
+ * Opens a file from disk, with no network, in a browser that has never been on the site.
+ *
+ * @param {string} file
+ * @param {(page: Page) => Promise<void>} check
+ * @param {import('../harness.js').VisitOptions} [options]
+ */
+export function opened(file, check, options = {}) {
+  return visit({ ...options, open: false }, async ({ page, context }) => {
+    await context.setOffline(true);
+    /** @type {string[]} */
+    const asked = [];
+    context.on('request', (request) => { if (!/^(blob|data):/.test(request.url())) asked.push(request.url()); });
+    await page.goto(pathToFileURL(file).href);
+    await page.locator('body[data-ready], #trouble:not([hidden])').first().waitFor({ state: 'attached' });
+    assert.equal(await page.locator('#trouble').textContent(), '', 'the file opened');
+    await check(page);
+    assert.deepEqual(asked, [pathToFileURL(file).href], 'nothing but the file was asked for');
+  });
+}
+
+/** The answer in words and numbers. @param {Page} page @param {string} file */
+export async function answer(page, file) {
+  const numbers = await recognise(page, file);
+  return { numbers, words: await page.locator('#verdict').textContent() };
+}
+
+/** @param {Record<string, number>} got @param {Record<string, number>} want */
+export function assertNear(got, want) {
+  assert.deepEqual(Object.keys(got).sort(), Object.keys(want).sort());
+  for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < 1e-6, `${name} ${got[name]}, on the page ${p}`);
+}
+
+export const stranger = fileURLToPath(new URL('../../../../testdata/parity/anchor_image_0001.jpg', import.meta.url));
+export const asked = [...[['emojione', 'cat'], ['fxemoji', 'rocket'], ['emojione', 'banana']].map(([style, name]) => sample(style, name)), stranger];

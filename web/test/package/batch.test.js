@@ -1,0 +1,138 @@
+// @ts-check
+/** The package under Node.js: batches judged together, and what to label next. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertProbabilities, createClassifier, DIMENSION, refusal, taught } from './installed.js';
+import { vector } from './project.js';
+
+/** The queries of a batch that is worth judging together: n of each class, noisier than what was taught. @param {number} n */
+const crowd = (n) => Array.from({ length: 3 * n }, (_, i) => vector(i % 3, 10 + i).map((x, j) => x + 0.9 * Math.sin(31 * i + 17 * j)));
+
+test('a batch is judged together, the same each time, and changes nothing', async () => {
+  const { c } = await taught(['a', 'b', 'c']);
+  const batch = crowd(40);
+  const file = c.save();
+  const alone = await Promise.all(batch.map((x) => c.predict(x)));
+  const together = await c.classify(batch);
+  assert.equal(together.length, batch.length);
+  together.forEach(assertProbabilities);
+  together.forEach((p, i) => assert.ok(Math.abs(p.none - alone[i].none) < 1e-9, 'none is that of a picture alone'));
+  assert.ok(together.some((p, i) => Math.abs(p.probabilities.a - alone[i].probabilities.a) > 0.01), 'others tell something');
+  assert.deepEqual(await c.classify(batch), together);
+  assert.deepEqual(c.save(), file);
+  assert.deepEqual(await c.predict(batch[3]), alone[3]);
+  const backwards = (await c.classify([...batch].reverse())).reverse();
+  backwards.forEach((p, i) => assert.ok(Math.abs(p.probabilities.b - together[i].probabilities.b) < 1e-9, 'in any order'));
+  const [single] = await c.classify([batch[0]]);
+  assert.ok(Math.abs(single.probabilities.c - alone[0].probabilities.c) < 1e-9, 'one is no batch');
+  assert.deepEqual(await c.classify([]), []);
+  c.dispose();
+});
+
+test('what is right more often: many strangers to each other of classes taught once', async () => {
+  // Classes that lie in directions of their own, two numbers each, and are seen once, badly.
+  const noise = (/** @type {number} */ seed) => { const x = Math.sin(seed * 127.1) * 43758.5453; return x - Math.floor(x) - 0.5; };
+  const seen = (/** @type {number} */ k, /** @type {number} */ i) => Float32Array.from({ length: 64 }, (_, j) => (Math.floor(j / 16) === k ? 0.42 : 0) + 1.6 * noise(1 + j + 64 * i + 7919 * k));
+  const c = await createClassifier({ nonePrior: 0 });
+  for (let k = 0; k < 4; k++) c.addExampleSync(seen(k, 0), `${k}`);
+  const batch = Array.from({ length: 240 }, (_, i) => seen(i % 4, 1 + i));
+  const right = (/** @type {{label: string}[]} */ all) => all.filter((p, i) => p.label === `${i % 4}`).length;
+  const alone = right(batch.map((x) => c.predictSync(x)));
+  const together = right(await c.classify(batch));
+  console.log(`of 240: ${alone} right one by one, ${together} together`);
+  assert.ok(together >= alone + 10, `${alone} alone, ${together} together`);
+  c.dispose();
+});
+
+test('what to label is what covers the most, from nothing taught on', async () => {
+  const c = await createClassifier();
+  const clumps = [0, 0, 0, 0, 1, 1, 1, 2, 2].map((k, i) => vector(k, 3 + i));
+  const first = await c.suggest(clumps, { count: 3 });
+  assert.deepEqual(first.map((i) => [0, 0, 0, 0, 1, 1, 1, 2, 2][i]), [0, 1, 2]);
+  assert.equal(c.dimension, 0, 'asking settles nothing');
+  assert.deepEqual((await c.suggest(clumps)).length, 9);
+  c.addExampleSync(vector(0, 1), 'a');
+  const [next] = await c.suggest(clumps, { count: 1 });
+  assert.ok(next >= 4 && next < 7, 'the largest clump of which nothing was taught');
+  assert.deepEqual(await c.suggest([], { count: 1 }), []);
+  await assert.rejects(c.suggest(clumps, { count: 1.5 }), refusal('argument'));
+  c.dispose();
+});
+
+test('a batch tells its progress, leaves the thread free and stops at the signal', async () => {
+  const { c } = await taught(['a', 'b', 'c'], {}, DIMENSION);
+  const batch = Array.from({ length: 2400 }, (_, i) => vector(i % 3, 10 + i, DIMENSION));
+  for (const ask of [(/** @type {any} */ o) => c.classify(batch, o), (/** @type {any} */ o) => c.suggest(batch, { ...o, count: 20 })]) {
+    /** @type {number[]} */
+    const seen = [];
+    let turns = 0;
+    let longest = 0;
+    let last = performance.now();
+    const clock = setInterval(() => {
+      turns++;
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await ask({ onProgress: (/** @type {any} */ { done, total }) => seen.push(done / total) });
+    clearInterval(clock);
+    assert.ok(seen.length > 10 && seen.every((x, i) => x >= (seen[i - 1] ?? 0) && x <= 1) && seen.at(-1) === 1, `${seen}`);
+    assert.ok(turns > 3, `the thread was free ${turns} times`);
+    console.log(`a batch of 2,400 left the thread free ${turns} times; once it took ${longest.toFixed(0)} ms`);
+    const controller = new AbortController();
+    let told = 0;
+    await assert.rejects(ask({ signal: controller.signal, onProgress: () => { if (++told === 3) controller.abort(new Error('enough')); } }), /enough/);
+    assert.ok(told < seen.length);
+  }
+  const before = c.predictSync(batch[0]);
+  // What is taught while a batch is judged does not reach it; the classifier may even go.
+  const want = await c.classify(batch);
+  const got = c.classify(batch, { onProgress: () => { if (c.counts.a === 3) c.addExampleSync(batch[7], 'a'); } });
+  assert.deepEqual(await got, want);
+  c.undo();
+  assert.deepEqual(c.predictSync(batch[0]), before);
+  const late = c.classify(batch, { onProgress: ({ done, total }) => { if (done < total / 2) c.dispose(); } });
+  assert.deepEqual(await late, want);
+  await assert.rejects(c.classify(batch), refusal('disposed'));
+});
+
+test('answers to a batch are of the classes that there were when it was asked, whatever is taught while it is read', async () => {
+  const { c } = await taught(['a', 'b', 'c'], { extractor: async (/** @type {{k: number}} */ { k }) => vector(k, 50) });
+  /** @param {() => void} change @param {string[]} labels */
+  const during = async (change, labels) => {
+    const pictures = Array.from({ length: 30 }, (_, i) => ({ k: i % 3 }));
+    const got = await c.classify(pictures, { onProgress: ({ done }) => { if (done === 7) change(); } });
+    assert.equal(got.length, pictures.length);
+    got.forEach((p, i) => {
+      assertProbabilities(p);
+      assert.deepEqual(Object.keys(p.probabilities), labels);
+      assert.equal(p.label, 'abc'[i % 3] === 'b' && !labels.includes('b') ? 'z' : 'abc'[i % 3]);
+    });
+  };
+  await during(() => c.addExampleSync(vector(7, 1), 'd'), ['a', 'b', 'c', 'd']);
+  await during(() => c.removeClass('d'), ['a', 'b', 'c']);
+  await during(() => { // another class in its place
+    c.removeClass('b');
+    c.addExampleSync(vector(1, 1), 'z');
+  }, ['a', 'c', 'z']);
+  c.dispose();
+});
+
+test('a batch is refused as a whole, by the place of what is wrong in it', async () => {
+  const c = await createClassifier();
+  await assert.rejects(c.classify([[1, 2]]), refusal('empty'));
+  c.addExampleSync([1, 2], 'a');
+  await assert.rejects(c.classify([[1, 2], [1, 2, 3]]), (/** @type {any} */ e) => refusal('dimension')(e) && /Vector 1 /.test(e.message));
+  await assert.rejects(c.classify([[1, 2], [1, NaN]]), (/** @type {any} */ e) => refusal('value')(e) && /Vector 1 /.test(e.message));
+  await assert.rejects(c.classify([[1, 2, 3]]), refusal('dimension'));
+  await assert.rejects(c.classify([{}]), refusal('extractor'));
+  await assert.rejects(c.classify([[1, 2]], { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  await assert.rejects(c.predict([1, 2], { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  const words = await createClassifier({ extractor: async (/** @type {string} */ s) => [s.length, 1] });
+  await words.addExample('one', 'short');
+  /** @type {number[]} */
+  const seen = [];
+  await words.classify(['two', [3, 1]], { onProgress: ({ done, total }) => seen.push(done / total) });
+  assert.equal(seen[0], 1 / 3, 'a word is read, then two are judged');
+  assert.equal(seen.at(-1), 1);
+  for (const x of [c, words]) x.dispose();
+});
