@@ -79,12 +79,7 @@ export class Classifier {
     return this.addExampleSync(await this.embed(x, options), label, { group: options.group });
   }
 
-  /**
-   * `addExample` for a vector.
-   *
-   * @param {Vector} vector @param {string} label @param {{group?: string}} [options]
-   * @returns {string}
-   */
+  /** `addExample` for a vector. @param {Vector} vector @param {string} label @param {{group?: string}} [options] @returns {string} */
   addExampleSync(vector, label, options = {}) {
     known(options, ['group']);
     const x = vectorOf(vector);
@@ -103,12 +98,7 @@ export class Classifier {
     return this.addExamplesSync(await embeddedAll(this.#extractor, batch, options), labels, { group: options.group });
   }
 
-  /**
-   * `addExamples` for vectors.
-   *
-   * @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {{group?: string}} [options]
-   * @returns {string[]}
-   */
+  /** `addExamples` for vectors. @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {{group?: string}} [options] @returns {string[]} */
   addExamplesSync(vectors, labels, options = {}) {
     const [all, names] = [[...vectors], [...labels]];
     if (all.length !== names.length) throw new MetaqdaError('argument', `There are ${all.length} examples and ${names.length} labels: give one label for each.`);
