@@ -19,8 +19,8 @@ export const [EDGE, SIZE] = [512, 224];
 const [GROWTH, LOOKS] = [1.6, 5];
 /** Mean distance of two looks' landmarks, in shares of the square's side, up to which they are the same. */
 const SAME = 0.05;
-/** Below this probability of a hand in the whole picture its middle is tried too, so much of its shorter side. */
-const [DOUBT, INNER] = [0.9, 0.6];
+/** Below this probability of a hand in the whole picture two others are tried: a middle, in shares of the shorter side, and more than there is, of the longer one. */
+const [DOUBT, INNER, OUTER] = [0.9, 0.6, 1.5];
 /** Least probability of a hand at which there is one. */
 export const SURE = 0.5;
 /** Landmarks: the wrist, and the roots of index, middle and ring finger. */
@@ -51,7 +51,7 @@ export function handIn({ hand: network }, picture) {
   };
   const middle = (/** @type {number} */ side) => look({ x: width / 2, y: height / 2, side, angle: 0, mirrored: false });
   let looks = [middle(Math.max(width, height))];
-  if (looks[0].there < DOUBT) looks = [looks[0], middle(INNER * Math.min(width, height))].sort((a, b) => b.there - a.there).slice(0, 1);
+  if (looks[0].there < DOUBT) looks = [looks[0], middle(INNER * Math.min(width, height)), middle(OUTER * Math.max(width, height))].sort((a, b) => b.there - a.there).slice(0, 1);
   do looks.unshift(look(boxAround(looks[0].landmarks)));
   while (looks.length < LOOKS && apart(looks[0], looks[1]) > SAME);
   looks = looks.slice(0, 2);
