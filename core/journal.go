@@ -53,9 +53,9 @@ func (s *Step) Persistent() bool {
 
 type journal struct {
 	done, undone []*Step // the last is the next to be undone, or redone
-	open         *Step   // begun, and not ended
-	depth        int
-	noted        int // steps in all
+	open         *Step   // what was changed between Begin and End until now, nil if nothing was
+	depth        int     // so many are begun
+	noted        int     // steps in all
 }
 
 // MaxSteps is how many changes can be undone: what they removed is kept for it.
@@ -67,11 +67,12 @@ func (c *Classifier) do(entries ...Entry) error {
 		return err
 	}
 	j := &c.journal
-	if j.open != nil {
-		j.open.Entries = append(j.open.Entries, entries...)
-		return nil
+	if j.open == nil {
+		j.open = &Step{}
 	}
-	c.note(&Step{Entries: entries})
+	if j.open.Entries = append(j.open.Entries, entries...); j.depth == 0 {
+		c.close()
+	}
 	return nil
 }
 
@@ -87,29 +88,23 @@ func (c *Classifier) note(s *Step) {
 }
 
 // Begin has what is changed until End undone and redone as one step. Where it is begun
-// several times the last End counts.
-func (c *Classifier) Begin() {
-	if c.journal.depth++; c.journal.open == nil {
-		c.journal.open = &Step{}
-	}
-}
+// several times the last End counts. Undo in between takes back what was changed so far,
+// and what is changed after it is another step.
+func (c *Classifier) Begin() { c.journal.depth++ }
 
 // End ends what Begin began.
 func (c *Classifier) End() {
 	j := &c.journal
-	if j.depth = max(j.depth-1, 0); j.depth > 0 || j.open == nil {
-		return
-	}
-	s := j.open
-	if j.open = nil; len(s.Entries) > 0 {
-		c.note(s)
+	if j.depth = max(j.depth-1, 0); j.depth == 0 {
+		c.close()
 	}
 }
 
-// close ends whatever is begun, before what is about finished steps.
+// close notes what was changed until now as a step.
 func (c *Classifier) close() {
-	for c.journal.depth > 0 {
-		c.End()
+	if s := c.journal.open; s != nil {
+		c.journal.open = nil
+		c.note(s)
 	}
 }
 
@@ -189,7 +184,7 @@ func (c *Classifier) Steps() (undo, redo []*Step) {
 // none.
 func (c *Classifier) Next() (undo, redo string) {
 	j := &c.journal
-	if j.open != nil && len(j.open.Entries) > 0 {
+	if j.open != nil {
 		return c.nameOf(j.open.Entries), ""
 	}
 	if n := len(j.done); n > 0 {

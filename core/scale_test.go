@@ -114,3 +114,26 @@ func TestScalesThatCannotBe(t *testing.T) {
 		test.Must(one.Add("a", "", tableOf(1)[0]))(t)
 	}
 }
+
+// Undo between Begin and End parts the step in two, however deep they are nested.
+func TestUndoWithinAStep(t *testing.T) {
+	c := fresh(t, Settings{})
+	add := func(n int) {
+		for range n {
+			test.Must(c.Add("a", "", []float32{1, 2}))(t)
+		}
+	}
+	add(1)
+	c.Begin()
+	c.Begin()
+	add(2)
+	test.Must(c.Undo())(t)
+	add(3)
+	c.End()
+	add(4)
+	c.End()
+	undo, redo := c.Steps()
+	test.FailIf(t, c.Count() != 8 || len(undo) != 2 || len(redo) != 0, "%d examples, %d steps to undo, %d to redo", c.Count(), len(undo), len(redo))
+	test.Must(c.Undo())(t)
+	test.FailIf(t, c.Count() != 1, "%d examples after the second part was taken back", c.Count())
+}
