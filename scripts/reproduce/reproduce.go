@@ -19,7 +19,7 @@ import (
 
 // Config says what to reproduce from.
 type Config struct {
-	Data     string  // folder of the data sets by Conv-4
+	Data     string  // folder of the data sets by Conv-4, ResNet-18 and WRN-28-10
 	Pictures string  // folder of those by the page's extractor
 	Out      string  // folder for everything that is written
 	Tasks    int     // of every cell
@@ -68,7 +68,7 @@ func (r *reproduction) all() error {
 	sections := []func() error{
 		func() error { return r.conv4("cifarfs-conv4", 3000, true) },
 		func() error { return r.conv4("miniimagenet-conv4", 600, false) },
-		r.crossDomain, r.multiDomain,
+		r.deep, r.crossDomain, r.multiDomain,
 	}
 	for _, section := range sections {
 		if err := section(); err != nil {
@@ -105,11 +105,10 @@ func (r *reproduction) has(names ...string) bool {
 }
 
 func (r *reproduction) npz(name string) string {
-	folder := r.Pictures
-	if strings.HasSuffix(name, "-conv4") {
-		folder = r.Data
+	if path := filepath.Join(r.Data, name+".npz"); backbone.MatchString(name) {
+		return path
 	}
-	return filepath.Join(folder, name+".npz")
+	return filepath.Join(r.Pictures, name+".npz")
 }
 
 func (r *reproduction) file(name string) string { return filepath.Join(r.Out, name) }
