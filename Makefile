@@ -215,6 +215,8 @@ numpy:
 test-go: $(MODULES) numpy
 	@echo "== Go, native"
 	$(GO) test -p 2 -timeout 5m ./...
+	@python=$(PYTHON); for p in $(PYTHON) /usr/bin/python3; do "$$p" -c 'import numpy, torch, PIL' 2>/dev/null && python=$$p; done; \
+	"$$python" scripts/backbone/test_backbone.py
 
 # In Node.js, with the SIMD kernels at hand; the results depend on files that Go does not
 # know of, hence no cached ones. Without the kernels gonum computes, as it does natively.

@@ -10,10 +10,11 @@ import (
 )
 
 const reproduceAbout = `Learns the priors and prints the paper's tables for the data sets of a folder:
-cifarfs-conv4 and miniimagenet-conv4, and in the folder --pictures miniimagenet,
-cifarfs, omniglot and caltech101 by the page's extractor ("make embed"), each as
-.npz with its .json. Sets that are missing are left out. Where the paper has a figure for the same backbone it stands beside
-ours. At the end the claims of the paper are checked one by one.
+cifarfs and miniimagenet with -conv4, -resnet18 or -wrn28-10 at the end (the last
+two are made by scripts/backbone), and in the folder --pictures miniimagenet, cifarfs,
+omniglot and caltech101 by the page's extractor ("make embed"), each as .npz with its
+.json. Sets that are missing are left out. Where the paper has a figure for the same
+backbone it stands beside ours. At the end the claims of the paper are checked one by one.
 
 Everything is written to the folder --out: priors, JSON, Markdown, reliability
 diagrams. Priors that are there already are used again. Before every step stands
@@ -24,7 +25,7 @@ func reproduceCommand() *cli.Command {
 	return &cli.Command{
 		Name: "reproduce", Usage: "the paper's tables on a folder of data sets", Description: reproduceAbout,
 		Flags: []cli.Flag{
-			textFlag(&c.Data, "data", "folder of the data sets by Conv-4 (required)"),
+			textFlag(&c.Data, "data", "folder of the data sets by the paper's backbones (required)"),
 			textFlag(&c.Pictures, "pictures", "folder of the data sets by the page's extractor"),
 			textFlag(&c.Out, "out", "folder for everything that is written"),
 			intFlag(&c.Tasks, "n-tasks", "tasks of every cell"),

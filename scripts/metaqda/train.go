@@ -37,6 +37,9 @@ presets (--preset takes one of these, or a file of settings that begins with one
   plain      conv4 without temperature: m, kappa and S alone are learned
   plain-map  plain, for the plug-in predictive
   many-rows  for classes with hundreds of rows beside classes with five
+  deep       plain, for the features of ResNet-18 and WRN-28-10
+  deep-map   the same for the plug-in predictive
+  deep-head  default for these features
   shipped    the prior that the page begins with
 
 Examples:

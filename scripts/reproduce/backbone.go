@@ -213,7 +213,7 @@ func (r *reproduction) openSet(name, prior string) error {
 
 // deep is the paper's tables 1 to 3 on features of the deep backbones, which
 // scripts/backbone trains. MAP and FB are the paper's model with priors of their
-// own, the head of the page has the preset default; all are of the training classes.
+// own, the page's head has the preset deep-head; all are of the training classes.
 func (r *reproduction) deep() error {
 	for _, set := range []struct {
 		name  string
@@ -232,7 +232,7 @@ func (r *reproduction) deep() error {
 		for i, p := range []struct {
 			suffix, preset string
 			steps          int
-		}{{"-fb", "plain", 1500}, {"-map", "plain-map", 1500}, {"", "default", 800}} {
+		}{{"-fb", "deep", 1500}, {"-map", "deep-map", 1500}, {"", "deep-head", 600}} {
 			var err error
 			if priors[i], err = r.train(set.name+p.suffix, p.preset, p.steps, set.name); err != nil {
 				return err
