@@ -2,10 +2,10 @@
 /**
  * The interface of @tensorflow-models/knn-classifier 1.2 in front of metaqda. README.md says what differs and why.
  */
-import { createClassifier } from './create.js';
+import { createClassifier } from './classifier/create.js';
 import { isTensor } from './vectors.js';
 
-/** @typedef {import('./classifier.js').Classifier} Classifier */
+/** @typedef {import('./classifier/classifier.js').Classifier} Classifier */
 
 /**
  * Rows of numbers, as much of a tensor as a data set needs. It goes through JSON and comes back.

@@ -21,7 +21,7 @@ export { nextTask } from '../base/task.js';
  * Opens the session that was open last, or a new one.
  *
  * @template [Input=unknown]
- * @param {import('./types.js').StorageOptions & Pick<import('./options.js').Options<Input>, 'extractor'>} [options]
+ * @param {import('./types.js').StorageOptions & Pick<import('./classifier/options.js').Options<Input>, 'extractor'>} [options]
  * @returns {Promise<Storage<Input>>}
  */
 export async function openStorage({ extractor, name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress,

@@ -2,7 +2,7 @@
 /** What counts as a vector, and as a tensor, and the vectors of other inputs. */
 import { MetaqdaError } from '../base/remote.js';
 
-/** @import {CallOptions, Options} from './options.js' */
+/** @import {CallOptions, Options} from './classifier/options.js' */
 
 /**
  * A tensor by its looks, that of TensorFlow.js among others.

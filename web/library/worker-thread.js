@@ -1,7 +1,7 @@
 // @ts-check
 /** The thread of worker.js, which describes the messages. */
 import { answer, MetaqdaError } from '../base/remote.js';
-import { createClassifier, openClassifier } from './create.js';
+import { createClassifier, openClassifier } from './classifier/create.js';
 import { init } from './engine.js';
 
 /** @type {Map<number, any>} */

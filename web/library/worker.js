@@ -12,7 +12,7 @@
 import { MetaqdaError, RemoteClient } from '../base/remote.js';
 import { embedded, embeddedAll } from './vectors.js';
 
-/** @import {BatchOptions, CallOptions, Options, RemoteMethods} from './options.js' */
+/** @import {BatchOptions, CallOptions, Options, RemoteMethods} from './classifier/options.js' */
 /** @import {Vector} from './vectors.js' */
 /**
  * @template [Input=unknown]

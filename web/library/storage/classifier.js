@@ -5,14 +5,14 @@
  */
 import { Judge } from '../../engine/judge.js';
 import { MetaqdaError } from '../../base/remote.js';
-import { prediction, record } from '../answers.js';
-import { Classifier } from '../classifier.js';
-import { openClassifier } from '../create.js';
-import { known, SETTINGS } from '../options.js';
+import { prediction, record } from '../classifier/answers.js';
+import { Classifier } from '../classifier/classifier.js';
+import { openClassifier } from '../classifier/create.js';
+import { known, SETTINGS } from '../classifier/options.js';
 import { embedded, embeddedAll, vectorOf } from '../vectors.js';
 
 /** @import {Answers, LoadedEngine} from '../../engine/contract.js' */
-/** @import {BatchOptions, CallOptions, LeftOut, Options, Prediction, RemoteMethods} from '../options.js' */
+/** @import {BatchOptions, CallOptions, LeftOut, Options, Prediction, RemoteMethods} from '../classifier/options.js' */
 /** @import {Vector} from '../vectors.js' */
 /** @typedef {{group?: string, thumbnail?: Uint8Array} & CallOptions} AddOptions thumbnail: bytes of a small picture, kept with the example */
 

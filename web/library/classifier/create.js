@@ -1,12 +1,12 @@
 // @ts-check
 /** New classifiers, and those of files. */
 import { Classifier } from './classifier.js';
-import { acquire, release } from './engine.js';
-import { bytesOf } from './files.js';
-import { MetaqdaError } from '../base/remote.js';
+import { acquire, release } from '../engine.js';
+import { bytesOf } from '../files.js';
+import { MetaqdaError } from '../../base/remote.js';
 import { known, OPTIONS, text } from './options.js';
 
-/** @import {Engine} from './engine.js' */
+/** @import {Engine} from '../engine.js' */
 /** @import {Options} from './options.js' */
 
 /**

@@ -1,9 +1,9 @@
 // @ts-check
 /** What is handed to a classifier and what it answers, and the checks of it. */
-import { MetaqdaError } from '../base/remote.js';
+import { MetaqdaError } from '../../base/remote.js';
 
 /** @import {Classifier} from './classifier.js' */
-/** @import {Vector} from './vectors.js' */
+/** @import {Vector} from '../vectors.js' */
 
 /**
  * Turns pictures, sounds or what else into vectors. One without `id` is not written into files.

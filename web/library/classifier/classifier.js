@@ -1,15 +1,15 @@
 // @ts-check
 /** A classifier: what was taught, and what things are taken for. create.js makes them. */
-import { MetaqdaError } from '../base/remote.js';
-import { rests } from '../base/task.js';
+import { MetaqdaError } from '../../base/remote.js';
+import { rests } from '../../base/task.js';
 import { decoder, describe, prediction, record } from './answers.js';
-import { release, share } from './engine.js';
+import { release, share } from '../engine.js';
 import { known, SETTINGS, text } from './options.js';
-import { embedded, embeddedAll, isVector, vectorOf } from './vectors.js';
+import { embedded, embeddedAll, isVector, vectorOf } from '../vectors.js';
 
-/** @import {Engine} from './engine.js' */
+/** @import {Engine} from '../engine.js' */
 /** @import {BatchOptions, CallOptions, Extractor, LeftOut, Options, Prediction} from './options.js' */
-/** @import {Vector} from './vectors.js' */
+/** @import {Vector} from '../vectors.js' */
 
 /**
  * A classifier. Everything but what reads pictures is synchronous and quick; methods for pictures return promises.
