@@ -86,27 +86,27 @@ function pageExtractor(kind, engine, manifest) {
   };
 }
 
-/**
- * What was fetched before there was a service worker is fetched once more when there is, out of the browser's cache.
- *
- * @param {string[]} addresses
- */
-function keptOffline(addresses) {
-  const container = navigator.serviceWorker;
-  if (!container || container.controller) return;
-  container.addEventListener('controllerchange', () => { for (const address of addresses) fetch(address).catch(() => {}); }, { once: true });
-}
+/** @type {Promise<unknown>[]} what was fetched before there was a service worker, fetched once more when there is, out of the browser's cache */
+const again = [];
+
+/** Resolves once a service worker answers what the page fetches. @param {ServiceWorkerContainer} container */
+const controlled = (container) => new Promise((resolve) => { container.addEventListener('controllerchange', resolve, { once: true }); });
 
 /** With the bar under the header. @param {string} kind @param {URL} folder @param {Promise<Manifest>} manifest */
 async function fetchKind(kind, folder, manifest) {
   const bar = byId('loading', HTMLProgressElement);
   bar.hidden = false;
+  const container = navigator.serviceWorker;
+  const worker = container && !container.controller ? controlled(container) : null;
   try {
     const extractor = await loadKind(folder, { onProgress: ({ loaded, total }) => {
       Object.assign(bar, { max: total, value: loaded });
       say(`Loading what reads ${kind}, ${megabytes(loaded, total)}`);
     } });
-    manifest.then(({ files }) => keptOffline(files.map(({ path }) => path).filter((path) => path.startsWith(`kinds/${kind}/`))), () => {});
+    if (worker) {
+      again.push(Promise.all([manifest, worker]).then(([{ files }]) => Promise.all(files.filter(({ path }) => path.startsWith(`kinds/${kind}/`))
+        .map(async ({ path }) => (await fetch(path)).arrayBuffer()))).catch(() => {}));
+    }
     return extractor;
   } finally {
     bar.hidden = true;
@@ -280,6 +280,7 @@ async function offlineUse(version) {
     version,
     offer: (text, reload) => toast({ text, key: 'update', action: 'Reload', onAction: reload}),
   });
+  if (kept) await Promise.all(again);
   byId('offline', HTMLElement).hidden = !kept;
 }
 
