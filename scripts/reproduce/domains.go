@@ -12,7 +12,7 @@ func (r *reproduction) crossDomain() error {
 	if !r.has("miniimagenet") || !r.has(targets...) {
 		return nil
 	}
-	prior, err := r.train("miniimagenet", "default", 800, "miniimagenet")
+	prior, err := r.train("miniimagenet", "deep", 1500, "miniimagenet")
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (r *reproduction) multiDomain() error {
 	if !r.has(all...) {
 		return nil
 	}
-	prior, err := r.train("three-domains", "default", 1200, seen...)
+	prior, err := r.train("three-domains", "deep", 1500, seen...)
 	if err != nil {
 		return err
 	}
