@@ -4,8 +4,8 @@
  * the mean over the cells of its last feature map, 672 numbers, of one hand that fills its input.
  *
  * The picture is looked at whole, then the square GROWTH times larger than what the 21 landmarks found there enclose,
- * turned so that the fingers point up, and so on until that square keeps its size, in at most LOOKS looks. Where no hand
- * is found so, it is looked for in the same way from the middle of the picture. The embedding is the mean of what the last
+ * turned so that the fingers point up, and so on until the landmarks stay where they are, in at most LOOKS looks. Where the
+ * whole is in doubt, its middle and more than there is of it are looked at, too, and the surest goes on. The embedding is the mean of what the last
  * two looks answer, each scaled to length one. What the network takes for a left hand is mirrored before these: both hands
  * of a person answer alike.
  */
@@ -36,7 +36,7 @@ const [WRIST, INDEX, MIDDLE, RING] = [0, 5, 9, 13];
  */
 
 /**
- * The hand in a picture, as far as there is one. Cost: three to twelve runs of the network.
+ * The hand in a picture, as far as there is one. Cost: two to nine runs of the network.
  *
  * @param {{hand: {run: import('../networks.js').Network['run']}}} networks
  * @param {Picture} picture

@@ -10,6 +10,7 @@ import { recipeText } from '../../../extractor/manifest.js';
 import { buildExtractor } from '../../../build/extractor.mjs';
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
+import { cosine } from '../../../ui/kinds/pictures/pace.js';
 
 const parity = fileURLToPath(new URL('../../../../testdata/parity/', import.meta.url));
 /** @type {string} */
@@ -22,17 +23,6 @@ before(async () => {
   record = await buildExtractor(folder);
 });
 after(() => rm(folder, { recursive: true, force: true }));
-
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
-function cosine(a, b) {
-  let [ab, aa, bb] = [0, 0, 0];
-  for (let i = 0; i < a.length; i++) {
-    ab += a[i] * b[i];
-    aa += a[i] * a[i];
-    bb += b[i] * b[i];
-  }
-  return ab / Math.sqrt(aa * bb);
-}
 
 test('the built graph has a free input size, no node too many and weights of 8 bits', async () => {
   const model = JSON.parse(await readFile(path.join(folder, 'model.json'), 'utf8'));

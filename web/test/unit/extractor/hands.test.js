@@ -9,15 +9,9 @@ import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { builtKinds, loadExtractor } from '../../../../scripts/embed/extractor.mjs';
 import { cut, EDGE, SIZE } from '../../../extractor/hands/recipe.js';
 import { handOf, styles } from '../../extractors/hands.js';
+import { cosine } from '../../../ui/kinds/pictures/pace.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
-
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
-function cosine(a, b) {
-  let [ab, aa, bb] = [0, 0, 0];
-  for (let i = 0; i < a.length; i++) [ab, aa, bb] = [ab + a[i] * b[i], aa + a[i] ** 2, bb + b[i] ** 2];
-  return ab / Math.sqrt(aa * bb);
-}
 
 /** @param {string} style @param {string} id @param {Parameters<typeof handOf>[2]} [options] */
 const picture = async (style, id, options) => decodePicture(await handOf(style, id, options));

@@ -15,6 +15,7 @@ import { buildExtractor } from '../../../build/extractor.mjs';
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
 import { decodeNPZ } from '../../../../scripts/embed/npz.mjs';
+import { cosine } from '../../../ui/kinds/pictures/pace.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const photographs = path.join(root, 'testdata/parity');
@@ -56,14 +57,3 @@ test('another file than the original is refused, and nothing is written', { skip
   assert.throws(() => convert('mobilenet-v2', '--from', other, '--out', out), /the original has the sha256 [0-9a-f]{64}, not 5d313724/);
   assert.ok(!existsSync(out));
 });
-
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
-function cosine(a, b) {
-  let [ab, aa, bb] = [0, 0, 0];
-  for (let i = 0; i < a.length; i++) {
-    ab += a[i] * b[i];
-    aa += a[i] * a[i];
-    bb += b[i] * b[i];
-  }
-  return ab / Math.sqrt(aa * bb);
-}

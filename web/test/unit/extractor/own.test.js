@@ -20,6 +20,7 @@ import { decodeNPZ } from '../../../../scripts/embed/npz.mjs';
 import { nsfwjs, speech, textDirection, writeExtractor } from '../../extractors/networks.js';
 import { kinds, soundOf } from '../../extractors/sounds.js';
 import { LONG } from '../../long.js';
+import { cosine } from '../../../ui/kinds/pictures/pace.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const picture = await decodePicture(path.join(root, 'testdata/parity/ibis_image_0036.jpg'));
@@ -27,13 +28,6 @@ const picture = await decodePicture(path.join(root, 'testdata/parity/ibis_image_
 let temporary;
 before(async () => { temporary = await mkdtemp(path.join(os.tmpdir(), 'networks-')); });
 after(() => rm(temporary, { recursive: true, force: true }));
-
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
-function cosine(a, b) {
-  let [ab, aa, bb] = [0, 0, 0];
-  for (let i = 0; i < a.length; i++) [ab, aa, bb] = [ab + a[i] * b[i], aa + a[i] * a[i], bb + b[i] * b[i]];
-  return ab / Math.sqrt(aa * bb);
-}
 
 /** @param {string[]} args @returns {Promise<{code: number, stdout: string, stderr: string}>} */
 const node = (...args) => promisify(execFile)(process.execPath, args, { cwd: root }).then((done) => ({ code: 0, ...done }), (error) => error);

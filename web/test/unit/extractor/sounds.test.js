@@ -17,6 +17,7 @@ import { decodeNPZ } from '../../../../scripts/embed/npz.mjs';
 import { resample } from '../../../extractor/sounds/resample.js';
 import { htkBank, melSpectra, slaneyBank } from '../../../extractor/sounds/spectra.js';
 import { soundOf } from '../../extractors/sounds.js';
+import { cosine } from '../../../ui/kinds/pictures/pace.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const shared = path.join(root, '../shared');
@@ -25,13 +26,6 @@ const signal = Float32Array.from({ length: 24_000 }, (_, i) => {
   const t = i / 16_000;
   return 0.2 * Math.sin(2 * Math.PI * (200 * t + 300 * t * t)) * (0.5 + 0.5 * Math.sin(6 * Math.PI * t)) + 0.05 * Math.sin(3000 * Math.PI * t);
 });
-
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
-function cosine(a, b) {
-  let [ab, aa, bb] = [0, 0, 0];
-  for (let i = 0; i < a.length; i++) [ab, aa, bb] = [ab + a[i] * b[i], aa + a[i] ** 2, bb + b[i] ** 2];
-  return ab / Math.sqrt(aa * bb);
-}
 
 test('the spectra of both networks are those that numpy computes', () => {
   const magnitudes = melSpectra(signal, htkBank(64, 125, 7500), { power: 1 });

@@ -33,8 +33,8 @@ export class Pace {
   }
 }
 
-/** @param {Float32Array} a @param {Float32Array} b */
-function cosine(a, b) {
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+export function cosine(a, b) {
   let [ab, aa, bb] = [0, 0, 0];
   for (let i = 0; i < a.length; i++) {
     ab += a[i] * b[i];
