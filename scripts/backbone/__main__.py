@@ -37,7 +37,7 @@ def parse(arguments):
         if name in ("train", "features"):
             c.add_argument("--network", required=True, help="resnet18 or wrn28-10")
             c.add_argument("--side", type=int, required=True, help="pixels of a picture as it is kept")
-            c.add_argument("--test-size", required=True, help="pixels at which features are made; of several, 84,96, those that serve the classes for validation best")
+            c.add_argument("--test-size", required=True, help="pixels at which features are made; of several, 84,96, train takes the first, and features those that serve the classes for validation best")
         if name == "train":
             c.add_argument("--sizes", required=True, help="pixels of the crops, a share of the epochs each: 48,64")
             c.add_argument("--epochs", type=int, default=60)

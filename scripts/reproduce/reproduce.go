@@ -105,10 +105,11 @@ func (r *reproduction) has(names ...string) bool {
 }
 
 func (r *reproduction) npz(name string) string {
-	if path := filepath.Join(r.Data, name+".npz"); backbone.MatchString(name) {
-		return path
+	folder := r.Pictures
+	if backbone.MatchString(name) {
+		folder = r.Data
 	}
-	return filepath.Join(r.Pictures, name+".npz")
+	return filepath.Join(folder, name+".npz")
 }
 
 func (r *reproduction) file(name string) string { return filepath.Join(r.Out, name) }

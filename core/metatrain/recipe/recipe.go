@@ -117,13 +117,6 @@ func Plain() Recipe {
 	return r
 }
 
-// PlainMAP is Plain learned for the plug-in predictive.
-func PlainMAP() Recipe {
-	r := Plain()
-	r.Config.Objective.Inference = niw.MAP
-	return r
-}
-
 // Deep is Plain for the features of deep networks: their classes are spheres of equal
 // size but for little, so that training starts from a narrow S = 49 I, goes a third as
 // far, and sees more classes and shots. Chosen on the four data sets of
@@ -134,13 +127,6 @@ func Deep() Recipe {
 	c.Start.Scale, c.Rate, c.Steps = 7, 0.0003, 1500
 	r.Tasks.Way, r.Tasks.Shot, r.Tasks.Query, r.Tasks.MaxRows = episode.Exactly(10), episode.Range{Min: 1, Max: 10}, episode.Exactly(5), 200
 	r.Validation.Tasks = 400
-	return r
-}
-
-// DeepMAP is Deep learned for the plug-in predictive.
-func DeepMAP() Recipe {
-	r := Deep()
-	r.Config.Objective.Inference = niw.MAP
 	return r
 }
 
@@ -185,12 +171,21 @@ func Shipped() Recipe {
 	return r
 }
 
+// forMAP makes a recipe for the plug-in predictive.
+func forMAP(of func() Recipe) func() Recipe {
+	return func() Recipe {
+		r := of()
+		r.Config.Objective.Inference = niw.MAP
+		return r
+	}
+}
+
 // presets are the recipes by name.
 var presets = []struct {
 	name string
 	make func() Recipe
-}{{"default", Default}, {"conv4", Conv4}, {"paper", Paper}, {"plain", Plain}, {"plain-map", PlainMAP}, {"many-rows", ManyRows},
-	{"deep", Deep}, {"deep-map", DeepMAP}, {"deep-head", DeepHead}, {"shipped", Shipped}}
+}{{"default", Default}, {"conv4", Conv4}, {"paper", Paper}, {"plain", Plain}, {"plain-map", forMAP(Plain)}, {"many-rows", ManyRows},
+	{"deep", Deep}, {"deep-map", forMAP(Deep)}, {"deep-head", DeepHead}, {"shipped", Shipped}}
 
 // Preset returns the recipe of that name: default, conv4, paper, plain, plain-map,
 // many-rows, deep, deep-map, deep-head or shipped.

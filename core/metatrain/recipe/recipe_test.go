@@ -114,8 +114,11 @@ func TestPresets(t *testing.T) {
 	if r := Conv4(); r.Config.Start.Scale != 5 || r.Config.Rate != 1e-3 || r.Tasks.Shot != (episode.Range{Min: 1, Max: 5}) || r.Calibration.Sessions == 0 {
 		t.Errorf("conv4: got %+v", r)
 	}
-	if r := PlainMAP(); r.Config.Objective.Inference != niw.MAP || r.Calibration.Sessions != 0 || Plain().Config.Objective.Inference != niw.FB {
-		t.Errorf("plain-map: got %+v", r)
+	for name, plain := range map[string]Recipe{"plain-map": Plain(), "deep-map": Deep()} {
+		r, err := Preset(name)
+		if err != nil || r.Config.Objective.Inference != niw.MAP || r.Calibration.Sessions != 0 || plain.Config.Objective.Inference != niw.FB || r.Config.Start != plain.Config.Start {
+			t.Errorf("%s: got %+v, %v", name, r, err)
+		}
 	}
 	r := Shipped()
 	if r.Calibration.On != CrossFitting || r.Calibration.Families["omniglot"] != "handwriting" || len(r.Calibration.Families) != 42 {
