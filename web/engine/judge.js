@@ -15,9 +15,7 @@
  */
 import { EngineThread } from './index.js';
 
-/** @typedef {import('./contract.js').LoadedEngine} LoadedEngine */
-/** @typedef {import('./contract.js').Answers} Answers */
-/** @typedef {import('./contract.js').Learned} Learned */
+/** @import {Answers, Learned, LoadedEngine} from './contract.js' */
 
 /** @param {string[]} classes @param {{rows: Float64Array, headlines: string[]} | null} answer @returns {Answers} */
 function answers(classes, answer) {

@@ -14,7 +14,7 @@
 import { ExtractorError } from './errors.js';
 import { filter } from './preprocess.js';
 
-/** @typedef {import('./preprocess.js').View} View */
+/** @import {View} from './preprocess.js' */
 /** @typedef {'tfjs-graph' | 'onnx' | 'function'} RuntimeName */
 /** @typedef {'none' | 'mean' | 'first' | 'rest'} Pooling */
 /** @typedef {{node: string, pooling: Pooling}} Output */

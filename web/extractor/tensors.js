@@ -2,8 +2,7 @@
 /** What a network is fed of a picture, and what of its answers is the embedding: the same for every runtime. */
 import { ExtractorError } from './errors.js';
 
-/** @typedef {import('./manifest.js').Manifest} Manifest */
-/** @typedef {import('./manifest.js').Output} Output */
+/** @import {Manifest, Output} from './manifest.js' */
 /** @typedef {{data: Float32Array, shape: readonly number[]}} Tensor row major */
 
 /**

@@ -15,11 +15,9 @@ import { concatenate, inputOf, pooled } from './tensors.js';
 import { modelOf, shardsOf } from './tfjs-graph.js';
 import { dequantised, joined } from './weights.js';
 
-/** @typedef {import('./manifest.js').Manifest} Manifest */
-/** @typedef {import('./manifest.js').Output} Output */
+/** @import {Manifest, Output} from './manifest.js' */
 /** @typedef {Pick<Manifest, 'files'>} Listed */
-/** @typedef {import('./session.js').ExtractorFiles} ExtractorFiles */
-/** @typedef {import('./session.js').Runtime} Runtime */
+/** @import {ExtractorFiles, Runtime} from './session.js' */
 
 /** What tfjs asks of its surroundings: the same in a window, a worker and Node. */
 const platform = {

@@ -5,8 +5,8 @@
  */
 import { assemble, broughtNotices, LARGE, megabytes, MOST, packed } from './assemble.js';
 
-/** @typedef {import('../library/types.js').ExtractorRecord} ExtractorRecord */
-/** @typedef {import('./assemble.js').SharedExtractor} SharedExtractor */
+/** @import {ExtractorRecord} from '../library/types.js' */
+/** @import {SharedExtractor} from './assemble.js' */
 /** @typedef {(name: string) => Promise<Uint8Array>} Read a file of the site */
 /** @typedef {{page: string, version: string, extractor: SharedExtractor, blocks: Record<string, string>, network: number}} Parts
     what all files with one extractor have; network: how long its blocks and those of what runs it are */

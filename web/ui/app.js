@@ -30,8 +30,7 @@ import { tellGone } from './sort/note.js';
 import { Sorting } from './sort/sort.js';
 import { Why } from './recognise/why.js';
 
-/** @typedef {import('../library/types.js').FullEngine} Engine */
-/** @typedef {import('../library/types.js').Extractor} Extractor */
+/** @import {Extractor, FullEngine as Engine} from '../library/types.js' */
 /** @typedef {{version: string, files: {path: string, bytes: number, sha256: string}[]}} Manifest */
 
 /** Sizes to expect before the downloads tell their own, in bytes. */

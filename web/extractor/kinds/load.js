@@ -4,7 +4,7 @@ import { fetchRecord } from '../download.js';
 import { fetchNetworks } from '../networks.js';
 import { startExtractor } from '../place.js';
 
-/** @typedef {import('../sounds/session.js').Sound} Sound */
+/** @import {Sound} from '../sounds/session.js' */
 
 /**
  * @typedef {object} KindExtractor

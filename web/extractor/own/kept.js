@@ -15,7 +15,7 @@ import { checkFiles, decodeManifest, format } from '../manifest.js';
 /** The service worker deletes caches whose names begin as the site's versions do. */
 const cacheName = 'kept-extractors';
 
-/** @typedef {import('../manifest.js').Manifest} Manifest */
+/** @import {Manifest} from '../manifest.js' */
 /** @typedef {{sha256: string, manifest: Manifest}} Kept */
 /** @typedef {Kept & {contents: Map<string, ArrayBuffer>}} Brought */
 

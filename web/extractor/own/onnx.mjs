@@ -9,8 +9,8 @@ import { ExtractorError } from '../errors.js';
 import { OnnxError, expose } from './onnx-graph.js';
 import { concatenate, inputOf, pooled } from '../tensors.js';
 
-/** @typedef {import('../manifest.js').Output} Output */
-/** @typedef {import('../tensors.js').Tensor} Numbers */
+/** @import {Output} from '../manifest.js' */
+/** @import {Tensor as Numbers} from '../tensors.js' */
 
 /** What becomes floats as it is. */
 const readable = new Set(['float32', 'float64', 'int32', 'uint8', 'int8']);

@@ -12,8 +12,7 @@ import { decodeManifest, format, sha256 } from '../manifest.js';
 import { OnnxError, readOnnx } from './onnx-graph.js';
 import { modelOf, readTfjs, shardsOf } from '../tfjs-graph.js';
 
-/** @typedef {import('../manifest.js').Manifest} Manifest */
-/** @typedef {import('../manifest.js').Output} Output */
+/** @import {Manifest, Output} from '../manifest.js' */
 /** @typedef {{op: string, inputs: string[], outputs: string[]}} Node outputs: the names of its results */
 
 /**

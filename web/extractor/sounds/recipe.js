@@ -19,7 +19,7 @@ import { hop, htkBank, melSpectra, noisePower, rate, slaneyBank } from './spectr
 
 export { rate } from './spectra.js';
 
-/** @typedef {import('../networks.js').Network} Network */
+/** @import {Network} from '../networks.js' */
 /** @typedef {{run: Network['run']}} Runs */
 /** @typedef {{speech: Runs, yamnet?: Runs}} Networks */
 

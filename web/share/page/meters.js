@@ -2,7 +2,7 @@
 /** The answer on the page: a sentence and a meter for each class, made once and changed in place. */
 import { byId, el } from '../../ui/kit/dom.js';
 
-/** @typedef {import('./compose.js').Row} Row */
+/** @import {Row} from './compose.js' */
 
 export class Meters {
   /** @type {Map<string, {item: HTMLElement, meter: HTMLElement, bar: HTMLElement, name: HTMLElement, value: HTMLElement}>} */

@@ -7,7 +7,7 @@ import { assemble, fileName, megabytes, packed, unpacked } from '../assemble.js'
 import { startExtractor } from './extractor.js';
 import { buildRecogniser } from './recognise.js';
 
-/** @typedef {import('../assemble.js').About} About */
+/** @import {About} from '../assemble.js' */
 
 /** @param {HTMLScriptElement} script this program */
 export function startPage(script) {

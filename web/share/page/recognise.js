@@ -11,7 +11,7 @@ import { knowClassesBy } from '../../ui/teach/correct.js';
 import { compose } from './compose.js';
 import { Meters } from './meters.js';
 
-/** @typedef {import('../../ui/teach/correct.js').Target} Target */
+/** @import {Target} from '../../ui/teach/correct.js' */
 
 /**
  * @param {{classifier: import('../../library/index.js').Classifier, extractor: import('./extractor.js').Extractor, about: import('../assemble.js').About, onTaught: () => void}} parts

@@ -8,7 +8,7 @@ import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import * as knn from '@tensorflow-models/knn-classifier';
 import { row } from './page.js';
 
-/** @typedef {import('./page.js').Case} Case */
+/** @import {Case} from './page.js' */
 
 /** Numbers of the training matrix up to which the wasm backend works. */
 const LARGEST = 1_000_000;

@@ -19,7 +19,7 @@ import { promisify } from 'node:util';
 import { drop, longestTask, savedTable, sortState, watchTasks } from '../browser/many.js';
 import { root, status, visit } from '../browser/harness.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** The classes taught are those of one set, the strangers come from another. */
 const KNOWN = 'aerial_aid';

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { addPictures, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
   test(`names, roles and contrast are right in the ${colorScheme} scheme`, LONG, () => visit({

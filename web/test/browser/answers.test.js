@@ -7,7 +7,7 @@ import { unzipSync } from 'fflate';
 import { addClass, addPictures, card, meters, most, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 const styles = ['noto', 'twemoji', 'openmoji'];
 const FAKE = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];

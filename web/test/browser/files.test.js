@@ -8,7 +8,7 @@ import test from 'node:test';
 import { assertSame, card, open, priorText, recognise, sample, siteFolder, status, teach, touchPrior, visit, sessionsOf } from './harness.js';
 import { LONG } from '../long.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 const shipped = await readFile(path.join(siteFolder, 'prior.safetensors'));
 

@@ -17,10 +17,8 @@ import { inFirefox, PATIENCE, root, serveSite } from './site.js';
 export * from './page.js';
 export * from './site.js';
 
-/** @typedef {import('playwright-core').Page} Page */
-/** @typedef {import('./site.js').Site} Site */
-/** @typedef {import('playwright-core').BrowserContext} BrowserContext */
-/** @typedef {import('playwright-core').BrowserContextOptions} BrowserContextOptions */
+/** @import {BrowserContext, BrowserContextOptions, Page} from 'playwright-core' */
+/** @import {Site} from './site.js' */
 
 /** Headless Chromium as root in a container, silent towards its maker. */
 export const FLAGS = [

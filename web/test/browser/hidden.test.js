@@ -15,7 +15,7 @@ import sharp from 'sharp';
 import { chromiumPath, PATIENCE, sample, serveSite } from './harness.js';
 import { LONG } from '../long.js';
 
-/** @typedef {import('puppeteer-core').Page} Page */
+/** @import {Page} from 'puppeteer-core' */
 /** @typedef {import('puppeteer-core').ElementHandle<HTMLInputElement>} Input */
 
 /** What Puppeteer says to keep hidden pages awake. */

@@ -2,7 +2,7 @@
 /** Many pictures in the page, as tests handle them: dropped, waited for, read from the saved table; what is stored. */
 import { readFile } from 'node:fs/promises';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** Drops files or folders of this machine on an element. @param {Page} page @param {string} selector @param {string[]} paths */
 export async function drop(page, selector, paths) {

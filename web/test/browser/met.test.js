@@ -10,7 +10,7 @@ import { sortState } from './many.js';
 import { addClass, addPictures, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 const STYLES = ['noto', 'twemoji', 'openmoji'];
 const FAKE = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];

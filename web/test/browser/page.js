@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { inFirefox, PATIENCE, siteFolder } from './site.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** Goes to the page and waits until it is ready. @param {Page} page @param {{origin: string}} site @param {string} [query] */
 export async function open(page, site, query = '') {

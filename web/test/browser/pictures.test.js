@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { addClass, card, meters, most, sample, status, teach, visit } from './harness.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** Dispatches a drop or a paste that carries files. @param {Page} page @param {string} selector @param {'drop'|'paste'} type @param {string[]} paths */
 async function hand(page, selector, type, paths) {

@@ -13,7 +13,7 @@ import { drop, longestTask, savedTable, sortState, stored, watchTasks } from './
 import { addClass, addPictures, card, faults, meters, recognise, root, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
 const STRANGER = 'penguin';

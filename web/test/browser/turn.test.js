@@ -8,7 +8,7 @@ import { sortState } from './many.js';
 const STYLES = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'];
 const drawings = (/** @type {string} */ name) => STYLES.map((style) => sample(style, name));
 
-/** Chooses files for a class and does not wait. @param {import('./harness.js').Page} page @param {string} name @param {string[]} files */
+/** Chooses files for a class and does not wait. @param {import('playwright-core').Page} page @param {string} name @param {string[]} files */
 const choose = (page, name, files) => page.getByLabel(`Add pictures to ${name}`, { exact: true }).setInputFiles(files);
 
 test('pictures chosen while others are added wait their turn, in the order of choice', { timeout: 120_000 }, () => visit({}, async ({ page }) => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import puppeteer from 'puppeteer-core';
 import { PATIENCE, sample, serveSite } from '../browser/harness.js';
 
-/** @typedef {import('puppeteer-core').Page} Page */
+/** @import {Page} from 'puppeteer-core' */
 
 /**
  * Runs a test in a fresh Firefox. Afterwards nothing may have failed in the page, and

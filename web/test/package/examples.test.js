@@ -10,7 +10,7 @@ import { handOf } from '../extractors/hands.js';
 import { soundOf } from '../extractors/sounds.js';
 import { project, root } from './project.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 const examples = path.join(root, 'web/examples');
 const names = readdirSync(examples).filter((name) => name.endsWith('.html'));

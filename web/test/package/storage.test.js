@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { assertServed, servedMeanwhile, serveSite, visit } from '../browser/harness.js';
 import { project } from './project.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 const installed = project();
 const folder = path.join(installed.folder, 'app');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { countsOf, groupsOf, heldBack, isDoubtful, NONE, percent, tableOf, verdict, WAITING, without } from '../../ui/sort/sorting.js';
 
-/** @typedef {import('../../ui/sort/sorting.js').Sortable} Sortable */
+/** @import {Sortable} from '../../ui/sort/sorting.js' */
 
 const classes = [{ id: 'c', name: 'Cat' }, { id: 'd', name: 'Dog, small' }];
 

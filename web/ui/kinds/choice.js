@@ -3,7 +3,7 @@
 import { complain, say } from '../kit/announce.js';
 import { byId, callOne, capital, el, icon, sentence } from '../kit/dom.js';
 
-/** @typedef {import('./index.js').Kinds} Kinds */
+/** @import {Kinds} from './index.js' */
 
 export class KindChoice {
   #fresh = false;

@@ -1,7 +1,7 @@
 // @ts-check
 /** One progress bar for everything the first load brings. */
 
-/** @typedef {import('../../library/types.js').OnProgress} OnProgress */
+/** @import {OnProgress} from '../../library/types.js' */
 
 /** Sums the bytes of several downloads that report by themselves. */
 export class LoadProgress {

@@ -3,7 +3,7 @@
 import { say } from './announce.js';
 import { sentence } from './dom.js';
 
-/** @typedef {import('../../library/types.js').Example} Example */
+/** @import {Example} from '../../library/types.js' */
 /** @typedef {Pick<import('../../library/types.js').Engine, 'thumbnails'>} Engine */
 
 /** Object URLs by example; each is made once and released when its example is gone. */

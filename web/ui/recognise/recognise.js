@@ -7,10 +7,9 @@ import { filesIn } from '../kit/folders.js';
 import { leaveSource, takeSource } from '../kinds/index.js';
 import { CorrectBar, NONE } from '../teach/correct.js';
 
-/** @typedef {import('../kinds/index.js').Sample} Sample */
-/** @typedef {import('../kinds/index.js').Source} Source */
-/** @typedef {import('../teach/correct.js').Target} Target */
-/** @typedef {import('../../library/types.js').Prediction} Prediction */
+/** @import {Sample, Source} from '../kinds/index.js' */
+/** @import {Target} from '../teach/correct.js' */
+/** @import {Prediction} from '../../library/types.js' */
 /**
  * @typedef {object} Classifier
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} recognise shows the answer; nothing for null

@@ -3,8 +3,7 @@
 import { byId, one } from '../kit/dom.js';
 import { html, ref, render } from '../kit/view.js';
 
-/** @typedef {import('../../library/types.js').Engine} Engine */
-/** @typedef {import('../../library/types.js').Prediction} Prediction */
+/** @import {Engine, Prediction} from '../../library/types.js' */
 
 /** How many of the nearest pictures are shown. */
 const NEAREST = 4;

@@ -9,11 +9,7 @@ import { nextTask } from '../../library/storage.js';
 import { decode } from '../kinds/pictures/decode.js';
 import { withThumbnails } from '../kit/thumbnails.js';
 
-/** @typedef {import('../../library/types.js').Engine} Engine */
-/** @typedef {import('../../library/types.js').ClassState} ClassState */
-/** @typedef {import('../../library/types.js').Extractor} Extractor */
-/** @typedef {import('../../library/types.js').Kept} Kept */
-/** @typedef {import('../../library/types.js').Proposal} Proposal */
+/** @import {ClassState, Engine, Extractor, Kept, Proposal} from '../../library/types.js' */
 /** @typedef {Kept & {contents: Map<string, ArrayBuffer>}} Brought */
 
 /** Sessions have names of at most so many characters. */

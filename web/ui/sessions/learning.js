@@ -4,8 +4,7 @@ import { complain, say } from '../kit/announce.js';
 import { byId, counted, el, sentence } from '../kit/dom.js';
 import { learn } from '../../library/storage.js';
 
-/** @typedef {import('../../library/types.js').LoadedEngine} LoadedEngine */
-/** @typedef {import('../../library/types.js').Learned} Learned */
+/** @import {Learned, LoadedEngine} from '../../library/types.js' */
 
 /**
  * What was measured, in words.

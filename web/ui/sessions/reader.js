@@ -7,8 +7,7 @@ import { say, toast } from '../kit/announce.js';
 import { one, sentence } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
 
-/** @typedef {import('../../library/types.js').Engine} Engine */
-/** @typedef {import('../../library/types.js').Extractor} Extractor */
+/** @import {Engine, Extractor} from '../../library/types.js' */
 /** @typedef {Pick<import('../../library/types.js').EngineState, 'sessionId' | 'extractor'>} State */
 
 /**

@@ -7,8 +7,7 @@ import { html, icon, live, nothing, render, repeat } from '../kit/view.js';
 import { handOn } from './hand-on.js';
 import { checkSaved, tell } from './settings.js';
 
-/** @typedef {import('../../library/types.js').LoadedEngine} Engine */
-/** @typedef {import('../../library/types.js').SessionInfo} SessionInfo */
+/** @import {LoadedEngine as Engine, SessionInfo} from '../../library/types.js' */
 
 /** The sessions dialog and the name of the open session in the bar. */
 export class SessionsDialog {

@@ -4,9 +4,9 @@ import { say, toast } from '../kit/announce.js';
 import { byId, dialogHead, one, save, sentence } from '../kit/dom.js';
 import { html, live, render } from '../kit/view.js';
 
-/** @typedef {import('../../library/types.js').Engine} Engine */
+/** @import {Engine} from '../../library/types.js' */
 /** @typedef {Omit<import('../../library/types.js').EngineState, 'classes'>} EngineState */
-/** @typedef {import('../../library/types.js').SortOrder} SortOrder */
+/** @import {SortOrder} from '../../library/types.js' */
 
 /** Largest prior probability of none-of-these that the slider offers. */
 const MOST_NONE = 0.5;

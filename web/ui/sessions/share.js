@@ -6,9 +6,8 @@ import { fileName, megabytes } from '../../share/assemble.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
 import { withThumbnails } from '../kit/thumbnails.js';
 
-/** @typedef {import('../../library/types.js').Engine} Engine */
-/** @typedef {import('../../library/types.js').Identity} Identity */
-/** @typedef {import('../../share/parts.js').Parts} Parts */
+/** @import {Engine, Identity} from '../../library/types.js' */
+/** @import {Parts} from '../../share/parts.js' */
 
 /** @type {ShareDialog|undefined} */
 let dialog;

@@ -2,8 +2,8 @@
 /** Groups of pictures that look alike, which a name is asked for. */
 import { NONE, verdict, WAITING } from './sorting.js';
 
-/** @typedef {import('./items.js').Item} Item */
-/** @typedef {import('./ask.js').Group} Group */
+/** @import {Item} from './items.js' */
+/** @import {Group} from './ask.js' */
 
 /**
  * A group is unlike the rest of a class where the means of both, seen from the mean of all pictures, have a

@@ -4,9 +4,8 @@ import { CorrectBar } from '../teach/correct.js';
 import { counted, el } from '../kit/dom.js';
 import { html, render, repeat } from '../kit/view.js';
 
-/** @typedef {import('./items.js').Item} Item */
-/** @typedef {import('../teach/correct.js').Named} Named */
-/** @typedef {import('../teach/correct.js').Target} Target */
+/** @import {Item} from './items.js' */
+/** @import {Named, Target} from '../teach/correct.js' */
 /** @typedef {{items: Item[], of: string}} Group pictures that look alike, and the id of the class that they are taken for now, empty for none */
 
 /** "Tell me what this is": one picture after the other. */

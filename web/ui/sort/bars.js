@@ -4,8 +4,8 @@ import { counted, one } from '../kit/dom.js';
 import { html, icon, nothing, repeat } from '../kit/view.js';
 import { NONE, WAITING } from './sorting.js';
 
-/** @typedef {import('./sorting.js').Filter} Filter */
-/** @typedef {import('../teach/correct.js').Named} Named */
+/** @import {Filter} from './sorting.js' */
+/** @import {Named} from '../teach/correct.js' */
 /** @typedef {'idle'|'reading'|'judging'|'copying'} Stage */
 
 /**

@@ -4,7 +4,7 @@ import { nextTask } from '../../library/storage.js';
 import { counted, el, one } from '../kit/dom.js';
 import { NONE, percent, verdict, WAITING } from './sorting.js';
 
-/** @typedef {import('./items.js').Item} Item */
+/** @import {Item} from './items.js' */
 /** @typedef {import('./sorting.js').Group<Item>} Group */
 /** @typedef {{element: HTMLLIElement, press: HTMLButtonElement, check: HTMLInputElement, value: HTMLElement}} Card */
 /** @typedef {{element: HTMLElement, name: HTMLElement, count: HTMLElement, all: HTMLButtonElement, list: HTMLUListElement, more: HTMLButtonElement, extra: number, items: Item[]}} Shelf */

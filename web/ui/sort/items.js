@@ -5,7 +5,7 @@ import { copyInto, pathOf } from '../kit/folders.js';
 import { NONE, verdict, WAITING } from './sorting.js';
 
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest' | 'probabilities'>} Engine */
-/** @typedef {import('../kinds/index.js').Kind} Kind */
+/** @import {Kind} from '../kinds/index.js' */
 /**
  * One of the pictures. `example` is its id where it was taught, `url` shows it small and
  * is made when it is asked for: the browser takes a millisecond for each.

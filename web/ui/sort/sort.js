@@ -20,12 +20,11 @@ import { countsOf, groupsOf, heldBack, NONE, tableOf, verdict, WAITING, without 
 import { noteOpen } from './note.js';
 import { Viewer } from './viewer.js';
 
-/** @typedef {import('../../library/types.js').LoadedEngine} LoadedEngine */
-/** @typedef {import('../teach/correct.js').Target} Target */
-/** @typedef {import('./sorting.js').Filter} Filter */
-/** @typedef {import('./sorting.js').Order} Order */
-/** @typedef {import('./items.js').Item} Item */
-/** @typedef {import('../teach/model.js').Taught} Taught */
+/** @import {LoadedEngine} from '../../library/types.js' */
+/** @import {Target} from '../teach/correct.js' */
+/** @import {Filter, Order} from './sorting.js' */
+/** @import {Item} from './items.js' */
+/** @import {Taught} from '../teach/model.js' */
 
 /** The most pictures at a time: of so many the embeddings take 25 megabytes. */
 export const MOST = 5000;
@@ -40,7 +39,7 @@ const REST = 19;
 /** So many pictures are asked about before it is found out anew which tell most. */
 const QUESTIONS = 6;
 
-/** @typedef {import('./bars.js').Stage} Stage */
+/** @import {Stage} from './bars.js' */
 
 /** The view, and what it shows. */
 export class Sorting {

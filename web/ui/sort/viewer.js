@@ -5,9 +5,8 @@ import { byId, dialogHead, el } from '../kit/dom.js';
 import { html, icon, render } from '../kit/view.js';
 import { NONE, percent, verdict } from './sorting.js';
 
-/** @typedef {import('./items.js').Item} Item */
-/** @typedef {import('../teach/correct.js').Named} Named */
-/** @typedef {import('../teach/correct.js').Target} Target */
+/** @import {Item} from './items.js' */
+/** @import {Named, Target} from '../teach/correct.js' */
 
 /** Answers of so many classes are told. */
 const TOLD = 4;

@@ -9,8 +9,8 @@ import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
 import { enrol, enrolFile, leaveSource, takeSource } from '../kinds/index.js';
 import { repeated } from './words.js';
 
-/** @typedef {import('./classes.js').ClassList} ClassList */
-/** @typedef {import('./model.js').Taught} Taught */
+/** @import {ClassList} from './classes.js' */
+/** @import {Taught} from './model.js' */
 
 /** Pictures of a card that are there at once, the last ones, and so many more on each press. */
 const AT_ONCE = 120;

@@ -4,8 +4,8 @@ import { say } from '../kit/announce.js';
 import { byId, counted, one, sentence } from '../kit/dom.js';
 import { removed } from './words.js';
 
-/** @typedef {import('../../library/types.js').Engine} Engine */
-/** @typedef {import('./correct.js').Target} Target */
+/** @import {Engine} from '../../library/types.js' */
+/** @import {Target} from './correct.js' */
 
 export class Changes {
   #undo = byId('undo-button', HTMLButtonElement);

@@ -6,10 +6,9 @@ import { advice, bandInWords, goodnessOf, headline } from './goodness.js';
 import { html, nothing, ref, render, repeat } from '../kit/view.js';
 import { rests } from '../../base/task.js';
 
-/** @typedef {import('../../library/types.js').Engine} Engine */
-/** @typedef {import('../../library/types.js').Trial} Trial */
-/** @typedef {import('./classes.js').ClassList} ClassList */
-/** @typedef {import('./goodness.js').Goodness} Goodness */
+/** @import {Engine, Trial} from '../../library/types.js' */
+/** @import {ClassList} from './classes.js' */
+/** @import {Goodness} from './goodness.js' */
 
 /** How long nothing may change before it is computed anew, in milliseconds. */
 const SETTLED = 600;

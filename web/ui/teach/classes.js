@@ -11,9 +11,7 @@ import { ClassCard } from './card.js';
 import { CorrectBar } from './correct.js';
 import { Classes } from './model.js';
 
-/** @typedef {import('../../library/types.js').ClassState} ClassState */
-/** @typedef {import('../../library/types.js').Step} Step */
-/** @typedef {import('../../library/types.js').Engine} Engine */
+/** @import {ClassState, Engine, Step} from '../../library/types.js' */
 
 /** With more pictures than this a card is drawn when it comes near the view; until then it has its name alone. */
 const EAGER = 600;

@@ -6,7 +6,7 @@
  */
 import { counted, one } from '../kit/dom.js';
 
-/** @typedef {import('../../library/types.js').Trial} Trial */
+/** @import {Trial} from '../../library/types.js' */
 
 /** From how many trials on answers are sorted by how sure they were; fewer tell nothing. */
 const ENOUGH = 30;

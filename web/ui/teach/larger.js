@@ -6,7 +6,7 @@
 import { byId, counted, dialogHead, el, sentence } from '../kit/dom.js';
 import { html, live, nothing, ref, render, repeat } from '../kit/view.js';
 
-/** @typedef {import('./model.js').Classes} Classes */
+/** @import {Classes} from './model.js' */
 
 /** One picture at a time, or several. */
 export class LargerView {

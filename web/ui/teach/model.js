@@ -1,8 +1,7 @@
 // @ts-check
 /** The classes as they are taught, kept in step with the engine. Nothing here touches the page. */
 
-/** @typedef {import('../../library/types.js').ClassState} ClassState */
-/** @typedef {import('../../library/types.js').Step} Step */
+/** @import {ClassState, Step} from '../../library/types.js' */
 /**
  * @typedef {object} Taught a class
  * @property {string} id

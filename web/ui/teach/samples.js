@@ -4,7 +4,7 @@ import { complain, say } from '../kit/announce.js';
 import { byId, el, sentence } from '../kit/dom.js';
 import { enrolFile } from '../kinds/index.js';
 
-/** @typedef {import('../../library/types.js').Engine} Engine */
+/** @import {Engine} from '../../library/types.js' */
 /** @typedef {{id: string, name: string, author: string, licence: string, url: string}} Style */
 /** @typedef {{styles: Style[], concepts: {id: string, name: string}[]}} Catalog contents of samples.json */
 

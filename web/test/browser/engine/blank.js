@@ -3,7 +3,7 @@
 import { after, before } from 'node:test';
 import { serveSite, visit } from '../harness.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** @type {import('../harness.js').Site} */
 export let site;

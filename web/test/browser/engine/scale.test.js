@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { assertServed, card, offlineReady, ready, recognise, sample, servedMeanwhile, serveSite, visit } from '../harness.js';
 import { LONG } from '../../long.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** @type {import('../harness.js').Site} */
 let site;

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { LONG } from '../../long.js';
 import { blank, DIMENSION, run, site, start } from './blank.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** What an engine whose storage fails still does. @param {Page} page @param {RegExp} message */
 async function worksInMemory(page, message) {

@@ -15,7 +15,7 @@ import sharp from 'sharp';
 import { seeing } from './film.js';
 import { addClass, addPictures, card, likeliest, recognise, root, sample, status, teach, visit } from '../harness.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 const STYLES = ['noto', 'twemoji', 'openmoji'];
 const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');

@@ -9,7 +9,7 @@ import { handOf } from '../../extractors/hands.js';
 import { addClass, card, meters, most, offlineReady, ready, sample, status, visit } from '../harness.js';
 import { seeing } from './film.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** @type {string} */
 let folder;

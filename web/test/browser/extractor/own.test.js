@@ -13,7 +13,7 @@ import {
 } from '../harness.js';
 import { LONG } from '../../long.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** @type {string} */
 let temporary;

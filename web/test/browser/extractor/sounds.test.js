@@ -9,7 +9,7 @@ import { soundOf } from '../../extractors/sounds.js';
 import { FAKE } from './film.js';
 import { addClass, card, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** @type {string} */
 let folder;

@@ -10,7 +10,7 @@ import { LONG } from '../../long.js';
 import { assertProbabilities, offlineReady, recognise, sample, status, teach, visit } from '../harness.js';
 import { answer, asked, assertNear, command, folder, kept, opened, share, styles } from './shared.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /**
  * Uses another extractor in the session that is open.

@@ -10,7 +10,7 @@ import { LONG } from '../../long.js';
 import { assertProbabilities, faults, meters, most, offlineReady, recognise, sample, status, teach, visit } from '../harness.js';
 import { answer, asked, assertNear, command, folder, kept, opened, share, styles } from './shared.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 test('a shared file answers as the page does, from disk and without a network', async () => {
   /** @type {Awaited<ReturnType<typeof answer>>[]} */

@@ -8,7 +8,7 @@ import { after, before } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { recognise, sample, visit } from '../harness.js';
 
-/** @typedef {import('playwright-core').Page} Page */
+/** @import {Page} from 'playwright-core' */
 
 /** @type {string} */
 export let folder;

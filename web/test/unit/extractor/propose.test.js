@@ -12,7 +12,7 @@ import { loadExtractor, networkOf } from '../../../../scripts/embed/extractor.mj
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { at, nsfwjs, textDirection } from '../../extractors/networks.js';
 
-/** @typedef {import('../../../extractor/own/propose.js').Network} Network */
+/** @import {Network} from '../../../extractor/own/propose.js' */
 
 /** @type {string} */
 let temporary;

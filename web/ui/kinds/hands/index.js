@@ -3,9 +3,8 @@
 import { el } from '../../kit/dom.js';
 import { CameraSource, pictures } from '../pictures/index.js';
 
-/** @typedef {import('../index.js').Kind} Kind */
-/** @typedef {import('../../../library/kinds.js').KindExtractor} Extractor */
-/** @typedef {import('../../../library/kinds.js').Hand} Hand */
+/** @import {Kind} from '../index.js' */
+/** @import {Hand, KindExtractor as Extractor} from '../../../library/kinds.js' */
 
 /** What is joined by lines: from the wrist along each finger, and across the palm. */
 const LINES = [[0, 1, 2, 3, 4], [0, 5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16], [0, 17, 18, 19, 20], [5, 9, 13, 17]];

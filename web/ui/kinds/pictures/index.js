@@ -5,8 +5,7 @@ import { Camera } from './camera.js';
 import { claimsPicture, decode, drawn, preview, THUMBNAIL } from './decode.js';
 import { Pace } from './pace.js';
 
-/** @typedef {import('../index.js').Kind} Kind */
-/** @typedef {import('../index.js').Sample} Sample */
+/** @import {Kind, Sample} from '../index.js' */
 /** @typedef {{views: number, embed: (picture: ImageBitmap, views?: number) => Promise<Float32Array>}} Extractor */
 
 /** Edge of the square that a live frame is kept in, in pixels. */

@@ -6,10 +6,9 @@ import { encoded } from '../pictures/decode.js';
 import { Microphone } from './microphone.js';
 import { claimsSound, decodeSound, drawnSpectrum, level, RATE, soundIn, withSound } from './recording.js';
 
-/** @typedef {import('../index.js').Kind} Kind */
-/** @typedef {import('../index.js').Sample} Sample */
-/** @typedef {import('./recording.js').Sound} Sound */
-/** @typedef {import('../../../library/kinds.js').KindExtractor} Extractor */
+/** @import {Kind, Sample} from '../index.js' */
+/** @import {Sound} from './recording.js' */
+/** @import {KindExtractor as Extractor} from '../../../library/kinds.js' */
 
 /** Edge of the square picture of a sound, in pixels. */
 const THUMBNAIL = 128;
