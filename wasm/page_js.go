@@ -295,7 +295,7 @@ func (p *page) sessions() (any, error) {
 	all, err := p.Sessions()
 	list := make([]any, len(all))
 	for i, s := range all {
-		list[i] = map[string]any{"id": s.ID, "name": s.Name, "created": float64(s.Created), "updated": float64(s.Updated), "saved": float64(s.Saved), "classes": s.Classes, "examples": s.Examples}
+		list[i] = map[string]any{"id": s.ID, "name": s.Name, "created": float64(s.Created), "updated": float64(s.Updated), "saved": float64(s.Saved), "classes": s.Classes, "examples": s.Examples, "extractor": s.Extractor.SHA256}
 	}
 	return list, err
 }

@@ -86,6 +86,7 @@
  * @property {number} saved time when it was last saved to a file, 0 for never
  * @property {number} classes
  * @property {number} examples
+ * @property {string} extractor sha256 of what read them, empty where that is not known
  *
  * @typedef {object} Prediction
  * @property {{id: string, name: string, probability: number}[]} classes

@@ -78,7 +78,7 @@ test('the shutter stays where it is while it is held, and what it took is taken 
   assert.deepEqual(middle(after), middle(before));
   await status(page, /^Took \d+ pictures of “Ball”\.$/);
   await page.getByRole('button', { name: 'Undo' }).click();
-  await status(page, /^Undone: add \d+ examples to Ball\.$/);
+  await status(page, /^Undone: add \d+ pictures to Ball\.$/);
   await card(page, 'Ball').getByText('No pictures yet').waitFor();
 }));
 
@@ -104,9 +104,14 @@ test('what is said stands in an open dialog, and undo and redo work there by key
   await page.getByRole('button', { name: 'Delete Cat' }).click();
   await card(page, 'Cat').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Settings' }).click();
-  await page.getByRole('dialog', { name: 'Settings' }).waitFor();
+  const settings = page.getByRole('dialog', { name: 'Settings' });
+  await settings.waitFor();
+  const said = settings.locator('#status');
+  assert.ok(await said.isHidden(), 'what was said before it opened');
   await page.keyboard.press('Control+z');
-  await page.getByRole('dialog').locator('#status').filter({ hasText: 'Undone: remove Cat.' }).waitFor();
+  await said.filter({ hasText: 'Undone: remove Cat.' }).waitFor();
+  await settings.getByRole('heading').first().click();
+  assert.ok(await said.isHidden(), 'after a press it may be true no more');
   await page.keyboard.press('Control+Shift+z');
   await status(page, 'Done again: remove Cat.');
   await page.keyboard.press('Escape');
@@ -142,7 +147,7 @@ test('how good it is: words, pictures, a move and its undo', () => visit({}, asy
   await card(page, 'Banana').getByText('4 pictures').waitFor();
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Show picture 4 of Banana');
   await page.getByRole('button', { name: 'Undo' }).click();
-  await status(page, 'Undone: move an example to Banana.');
+  await status(page, 'Undone: move a picture to Banana.');
   await card(page, 'Rocket').getByText('4 pictures').waitFor();
   await panel.locator('.goodness-result:not(.stale)').waitFor();
   assert.equal(await panel.locator('.headline').textContent(), right === 10 ? 'All 10 right' : `${right} of 10 right`, 'computed anew, and the same');

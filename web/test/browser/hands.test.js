@@ -315,7 +315,7 @@ test('the card says how many pictures are nearly the same, as long as it matters
   await hint.getByText('7 of these 11').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await hint.getByText(said, { exact: true }).waitFor();
-  await status(page, 'Undone: remove an example from Banana.'); // and stored
+  await status(page, 'Undone: remove a picture from Banana.'); // and stored
   await open(page, { origin });
   await hint.getByText(said, { exact: true }).waitFor();
   for (let left = 11; left >= 8; left--) {

@@ -168,7 +168,7 @@ test('several taught pictures are removed, or moved, in one go that is taken bac
   await card(page, 'Cat').getByText('2 pictures').waitFor();
   await page.keyboard.press('Control+z');
   await card(page, 'Cat').getByText('5 pictures').waitFor();
-  await status(page, 'Undone: remove 3 examples from Cat.');
+  await status(page, 'Undone: remove 3 pictures from Cat.');
   assert.deepEqual(await order(), before);
   await select();
   await dialog.getByLabel('They belong to').selectOption('Rocket');

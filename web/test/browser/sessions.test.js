@@ -56,7 +56,7 @@ test('sessions are made, switched, renamed and deleted', () => visit({}, async (
 
   await button.click();
   await dialog.getByRole('button', { name: 'Delete Birds' }).click();
-  await dialog.getByText('Delete “Birds” with 0 examples for good?').waitFor();
+  await dialog.getByText('Delete “Birds” with 0 pictures for good?').waitFor();
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
   await dialog.getByRole('textbox', { name: 'Name of the session Birds' }).waitFor({ state: 'detached' });
   await card(page, 'Cat').waitFor();

@@ -275,9 +275,17 @@ test('pictures are corrected from the larger view, by selection, by the question
   await sortState(page, TOGETHER);
   assert.deepEqual((await savedTable(page)).rows, answers, 'what is undone is answered as before');
 
-  // What looks alike, without one of them.
+  // What looks alike, without one of them; on a phone what is below them stays in its place until what is asked next is known.
+  await page.setViewportSize({ width: 390, height: 844 });
   const alike = page.getByRole('region', { name: /look alike: name them/ });
   await alike.waitFor();
+  const places = await page.evaluateHandle(() => {
+    const [asks, below, save] = ['.asks', '.gallery', '.sort-tools .actions .button'].map((one) => /** @type {HTMLButtonElement} */ (document.querySelector(one)));
+    const seen = /** @type {number[]} */ ([]);
+    const look = () => { if (save.disabled) seen.push(below.offsetTop - asks.offsetTop); requestAnimationFrame(look); };
+    look();
+    return seen;
+  });
   const group = alike.getByRole('button', { pressed: true });
   const many = await group.count();
   await group.last().click();
@@ -285,7 +293,10 @@ test('pictures are corrected from the larger view, by selection, by the question
   await page.keyboard.type('Bird');
   await page.keyboard.press('Enter');
   await page.getByText(`${many - 1} pictures taught as “Bird”.`).first().waitFor();
+  await page.locator('.asks[style]').waitFor({ state: 'detached' });
   await sortState(page, TOGETHER);
+  const seen = await places.jsonValue();
+  assert.ok(seen.length > 2 && seen.every((place, i) => place >= seen[Math.max(0, i - 1)]), `the list is below the questions by ${[...new Set(seen)]}`);
   const again = await savedTable(page);
   assert.equal(again.rows.filter((row) => row['taught as'] === 'Bird' && row.answer === 'Bird').length, many - 1);
 

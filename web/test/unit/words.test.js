@@ -35,14 +35,14 @@ test('the bar counts what is expected before a part has begun, and never more th
 });
 
 test('a session is described by what it holds', () => {
-  const session = { id: '1', name: 'x', classes: 1, examples: 2, updated: 0, saved: 0 };
+  const session = { id: '1', name: 'x', classes: 1, examples: 2, noun: 'sound', updated: 0, saved: 0 };
   const day = 86_400_000;
-  assert.equal(describe(session), '1 class, 2 examples, never saved to a file');
-  assert.equal(describe({ ...session, examples: 0 }), '1 class, 0 examples');
-  assert.equal(describe({ ...session, saved: 10 * day }, 13.5 * day), '1 class, 2 examples, saved to a file 3 days ago');
-  assert.equal(describe({ ...session, saved: 10 * day }, 10.2 * day), '1 class, 2 examples, saved to a file today');
-  assert.match(describe({ ...session, updated: '2026-03-04T12:00:00Z' }), /^1 class, 2 examples, .*4.*, never/);
-  assert.equal(describe({ ...session, updated: 'never' }), '1 class, 2 examples, never saved to a file');
+  assert.equal(describe(session), '1 class, 2 sounds, never saved to a file');
+  assert.equal(describe({ ...session, examples: 0 }), '1 class, 0 sounds');
+  assert.equal(describe({ ...session, saved: 10 * day }, 13.5 * day), '1 class, 2 sounds, saved to a file 3 days ago');
+  assert.equal(describe({ ...session, saved: 10 * day }, 10.2 * day), '1 class, 2 sounds, saved to a file today');
+  assert.match(describe({ ...session, updated: '2026-03-04T12:00:00Z' }), /^1 class, 2 sounds, .*4.*, never/);
+  assert.equal(describe({ ...session, updated: 'never' }), '1 class, 2 sounds, never saved to a file');
 });
 
 test('a removal tells what the probabilities rest on', () => {

@@ -23,13 +23,22 @@ export function say(text, { seen = false } = {}) {
   fading = setTimeout(() => status.classList.add('quiet'), SHOWN);
 }
 
-/** Keeps what is said in whatever dialog is open, where all else is behind it and cannot be pressed. */
+/**
+ * Keeps what is said in whatever dialog is open, where all else is behind it and cannot be pressed. What was said
+ * before it opened, or before the last press in it, may not be true any more and goes.
+ */
 export function sayInDialogs() {
+  const status = byId('status', HTMLElement);
+  const fade = () => { if (status.closest('dialog')) status.classList.add('quiet'); };
+  for (const type of ['click', 'input', 'change']) document.addEventListener(type, fade, { capture: true });
   const homes = ['status', 'toasts'].map((id) => byId(id, HTMLElement)).map((element) => ({ element, place: element.parentElement, next: element.nextSibling }));
   new MutationObserver(() => {
     const open = [...document.querySelectorAll('dialog[open]')].at(-1);
     for (const { element, place, next } of homes) {
-      if (open && element.parentElement !== open) open.append(element);
+      if (open && element.parentElement !== open) {
+        open.append(element);
+        fade();
+      }
       else if (!open && element.parentElement !== place) place?.insertBefore(element, next);
     }
   }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['open'] });

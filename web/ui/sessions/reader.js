@@ -90,6 +90,12 @@ export class Reader {
     this.told = told;
   }
 
+  /** What an example of a session is called. @param {string} sha256 of its extractor */
+  async nounOf(sha256) {
+    for (const [id, page] of Object.entries(this.pages)) if (!sha256 || await page.identity() === sha256) return this.kinds.all[id].one;
+    return 'example';
+  }
+
   /** Shows another kind, read by the page's own extractor for it. @param {string} id */
   async useKind(id) {
     const extractor = await this.pages[id].load();

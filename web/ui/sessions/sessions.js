@@ -13,7 +13,7 @@ import { checkSaved, tell } from './settings.js';
 export class SessionsDialog {
   /** Of the open session. @type {Omit<import('../../library/types.js').EngineState, 'classes'>|undefined} */
   #state;
-  /** @type {SessionInfo[]} */
+  /** @type {(SessionInfo & {noun: string})[]} */
   #all = [];
   /** The id of the session that somebody wants to delete. */
   #leaving = '';
@@ -25,7 +25,7 @@ export class SessionsDialog {
   #busy = new Set();
   #body = document.createElement('div');
 
-  /** @param {{engine: Engine, reader: {now: Promise<import('../../library/types.js').Identity>, own: Promise<import('../../library/types.js').Identity>, kinds: import('../kinds/index.js').Kinds}, onSwitched: () => void}} parts */
+  /** @param {{engine: Engine, reader: {now: Promise<import('../../library/types.js').Identity>, own: Promise<import('../../library/types.js').Identity>, kinds: import('../kinds/index.js').Kinds, nounOf: (sha256: string) => Promise<string>}, onSwitched: () => void}} parts */
   constructor({ engine, reader, onSwitched }) {
     this.engine = engine;
     this.reader = reader;
@@ -41,8 +41,12 @@ export class SessionsDialog {
   async show(state) {
     this.#state = state;
     byId('session-name', HTMLElement).textContent = state.sessionName;
-    if (this.dialog.open) this.#all = await this.engine.sessions();
+    if (this.dialog.open) await this.#list();
     this.#draw();
+  }
+
+  async #list() {
+    this.#all = await Promise.all((await this.engine.sessions()).map(async (one) => ({ ...one, noun: await this.reader.nounOf(one.extractor) })));
   }
 
   #draw() {
@@ -74,13 +78,13 @@ export class SessionsDialog {
         <p class="small muted">${this.#memory}</p></fieldset>`, this.#body);
   }
 
-  /** @param {SessionInfo} session */
+  /** @param {SessionInfo & {noun: string}} session */
   #row(session) {
     const { id, name } = session;
     const open = id === this.#state?.sessionId;
     const press = (/** @type {string} */ kind, /** @type {() => unknown} */ work, /** @type {unknown} */ text, label = '') => html`<button class="button ${kind}" type="button" aria-label=${label || nothing} @click=${work}>${text}</button>`;
     if (id === this.#leaving) { // deleting cannot be undone, so it is asked for once more in its place
-      return html`<li class="session"><p class="session-text">Delete “${name}” with ${counted(session.examples, 'example')} for good?</p>
+      return html`<li class="session"><p class="session-text">Delete “${name}” with ${counted(session.examples, session.noun)} for good?</p>
         ${press('danger', () => this.#try(() => this.#delete(session)), 'Delete')}${press('keep', () => this.#confirm(''), 'Keep')}</li>`;
     }
     return html`<li class=${open ? 'session open' : 'session'}>
@@ -139,7 +143,7 @@ export class SessionsDialog {
     this.#leaving = '';
     await this.#try(async () => {
       this.#memory = `All that is open uses ${Math.round(await this.engine.memory() / 1e6)} MB of memory.`;
-      this.#all = await this.engine.sessions();
+      await this.#list();
       this.#damaged = JSON.parse(new TextDecoder().decode(await this.engine.damaged())).records.length;
     });
     this.dialog.showModal();
@@ -204,13 +208,13 @@ export class SessionsDialog {
 export const fileName = (session) => `${writable(session)}.safetensors`;
 
 /**
- * "5 classes, 15 examples, 21 Nov, saved to a file 3 days ago".
+ * "5 classes, 15 pictures, 21 Nov, saved to a file 3 days ago".
  *
- * @param {SessionInfo} session
+ * @param {Pick<SessionInfo, 'classes' | 'examples' | 'updated' | 'saved'> & {noun: string}} session
  * @param {number} [now] in milliseconds since 1970
  */
-export function describe({ classes, examples, updated, saved }, now = Date.now()) {
-  const parts = [counted(classes, 'class', 'classes'), counted(examples, 'example')];
+export function describe({ classes, examples, noun, updated, saved }, now = Date.now()) {
+  const parts = [counted(classes, 'class', 'classes'), counted(examples, noun)];
   const time = new Date(updated);
   if (updated && !Number.isNaN(time.getTime())) {
     parts.push(time.toLocaleDateString(undefined, { day: 'numeric', month: 'short' }));

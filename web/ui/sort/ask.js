@@ -1,7 +1,7 @@
 // @ts-check
 /** What the page asks about many pictures: what one is that would tell most, and the name of those that look alike. */
 import { CorrectBar } from '../teach/correct.js';
-import { counted, el } from '../kit/dom.js';
+import { counted, el, one } from '../kit/dom.js';
 import { html, render, repeat } from '../kit/view.js';
 
 /** @import {Item} from './items.js' */
@@ -63,12 +63,14 @@ export class Lookalikes {
   /** Those that are not to be asked about again. @type {WeakSet<Item>} */
   #left = new WeakSet();
   #classes = /** @type {readonly Named[]} */ ([]);
+  #teaching = false;
 
   /** @param {{onTeach: (items: Item[], target: Target, leftOut: Item[]) => Promise<unknown>}} parts */
   constructor({ onTeach }) {
     this.bar = new CorrectBar({ label: 'They are:', onChoose: async (target) => {
       const [{ items }] = this.#groups;
-      await onTeach(items.filter((item) => !this.#out.has(item)), target, [...this.#out]);
+      this.#teaching = true;
+      await onTeach(items.filter((item) => !this.#out.has(item)), target, [...this.#out]).finally(() => { this.#teaching = false; });
       this.#next();
     } });
     this.element = el('section', { class: 'ask alike panel', 'aria-labelledby': 'alike-title', hidden: true });
@@ -78,6 +80,7 @@ export class Lookalikes {
   show(groups, classes) {
     this.#classes = classes;
     this.bar.show(classes);
+    if (this.#teaching) return; // picture by picture: the group stays until the last of it
     const [now] = this.#groups;
     this.#groups = groups.map(({ items, of }) => ({ of, items: items.filter((item) => !item.taught && !this.#left.has(item)) })).filter(({ items }) => items.length > 2);
     const [next] = this.#groups;
@@ -111,8 +114,8 @@ export class Lookalikes {
     const count = group.items.length - this.#out.size;
     const of = this.#classes.find(({ id }) => id === group.of)?.name;
     render(html`<div class="ask-body">
-        <h3 id="alike-title">${count === 1 ? 'Name this picture' : of ? `These ${count} in “${of}” look unlike the rest: name them` : `These ${counted(count, 'picture')} look alike: name them`}</h3>
-        <p class="muted small">${of ? `Taken for “${of}” now. ` : 'None of the classes fits them surely. '}Press a picture that does not belong to leave it out.</p>
+        <h3 id="alike-title">${count === 1 ? `Name this ${one()}` : of ? `These ${count} in “${of}” look unlike the rest: name them` : `These ${counted(count, one())} look alike: name them`}</h3>
+        <p class="muted small">${of ? `Taken for “${of}” now. ` : 'None of the classes fits them surely. '}Press a ${one()} that does not belong to leave it out.</p>
         <ul class="alike-list" aria-labelledby="alike-title">${repeat(group.items, (item) => item, (item) => html`<li>
           <button class="alike-picture" type="button" aria-pressed=${String(!this.#out.has(item))} aria-label="${item.name} belongs to them" @click=${() => this.#toggle(item)}>
             <img src=${item.url} alt="" width="64" height="64" loading="lazy"></button></li>`)}</ul>${this.bar.element}</div>

@@ -38,10 +38,10 @@ const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging toge
 export function head(progress, { cancel, close }) {
   const { stage, pictures, done, total, error } = progress;
   return html`<div class="sort-head"><h2 id="sort-title">${counted(stage === 'reading' ? total : pictures, one())}</h2>
-      <button class="button" type="button" @click=${close}>${icon('close')}Close</button></div>
+      <div class="actions">${stage === 'idle' ? nothing : html`<button class="button quiet" type="button" @click=${cancel}>Cancel</button>`}
+      <button class="button" type="button" @click=${close}>${icon('close')}Close</button></div></div>
     <p class="sort-state">${words(progress)}</p>
-    ${stage === 'idle' ? nothing : html`<div class="sort-work"><progress max=${Math.max(total, 1)} value=${done} aria-label=${LABELS[stage]}></progress>
-      <button class="button quiet" type="button" @click=${cancel}>Cancel</button></div>`}
+    <progress class=${stage === 'idle' ? 'sort-work idle' : 'sort-work'} max=${Math.max(total, 1)} value=${done} aria-label=${LABELS[stage] || nothing}></progress>
     <p class="error" role="alert" ?hidden=${!error}>${error}</p>`;
 }
 

@@ -99,7 +99,7 @@ export class Sorting {
     this.selection = el('div', { class: 'selection', role: 'region', 'aria-label': 'Selected pictures', hidden: true },
       this.selectionBar.element,
       el('button', { class: 'button quiet', type: 'button', onclick: () => { this.gallery.select([]); this.gallery.focus(); } }, 'Select none'));
-    this.element.append(this.head, el('div', { class: 'asks' }, this.question.element, this.lookalikes.element), this.tools, this.gallery.element, this.selection);
+    this.element.append(this.head, this.asks = el('div', { class: 'asks' }, this.question.element, this.lookalikes.element), this.tools, this.gallery.element, this.selection);
   }
 
   /** Whether the view is open. */
@@ -149,6 +149,7 @@ export class Sorting {
     this.#key = key;
     this.#stale ||= changed && this.#items.some(({ taught }) => !taught);
     if (!this.open) return;
+    if (this.#stale && this.asks.offsetHeight) this.asks.style.minHeight = `${this.asks.offsetHeight}px`; // what is below stays where it is until what is asked next is known
     this.#draw();
     if (!changed || this.#run || !this.#items.length) return;
     clearTimeout(this.#waiting);
@@ -168,11 +169,7 @@ export class Sorting {
     this.#drawing = undefined;
     this.viewer.close();
     for (const item of this.#items) item.release();
-    this.#items = [];
-    this.#queue = [];
-    this.#questions = [];
-    this.#alike = [];
-    this.#errors = [];
+    [this.#items, this.#queue, this.#questions, this.#alike, this.#errors] = [[], [], [], [], []];
     this.#total = this.#done = 0;
     this.#run = null;
     this.#stage = 'idle';
@@ -246,6 +243,7 @@ export class Sorting {
       this.#stage = 'idle';
     }
     if (!this.open) return;
+    this.asks.removeAttribute('style');
     this.#draw();
     const { groups, doubtful } = countsOf(this.#items);
     if (!this.#run) say(`${stopped ? 'Stopped. ' : ''}${outcome(this.#items.length, groups, doubtful, this.#classes)}`);

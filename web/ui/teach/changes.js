@@ -7,6 +7,9 @@ import { removed } from './words.js';
 /** @import {Engine} from '../../library/types.js' */
 /** @import {Target} from './correct.js' */
 
+/** The name of a step with what an example of this session is called. @param {string} step such as "move an example to Banana" */
+const called = (step) => step.replace(/^(add|move|remove) (?:an|(\d+)) examples?(?= to | from )/, (_, verb, n) => `${verb} ${n ? counted(Number(n), one()) : `a ${one()}`}`);
+
 export class Changes {
   #undo = byId('undo-button', HTMLButtonElement);
   #redo = byId('redo-button', HTMLButtonElement);
@@ -30,7 +33,7 @@ export class Changes {
   show({ undo, redo }) {
     for (const [button, word, name] of /** @type {[HTMLButtonElement, string, string][]} */ ([[this.#undo, 'Undo', undo], [this.#redo, 'Redo', redo]])) {
       button.setAttribute('aria-disabled', String(!name)); // a disabled one would lose the focus
-      button.title = name ? `${word}: ${name}` : `There is nothing to ${word.toLowerCase()}`;
+      button.title = name ? `${word}: ${called(name)}` : `There is nothing to ${word.toLowerCase()}`;
     }
   }
 
@@ -46,7 +49,7 @@ export class Changes {
   async #go(work, done, word) {
     try {
       const { name } = await work();
-      say(name ? `${done}: ${name}.` : `There is nothing to ${word}.`);
+      say(name ? `${done}: ${called(name)}.` : `There is nothing to ${word}.`);
     } catch (error) {
       say(sentence(error));
     }
