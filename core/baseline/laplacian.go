@@ -44,9 +44,9 @@ func (m *Laplacian) Fit(t Task) error {
 	return nil
 }
 
-// ScoreTogether stores the logarithms of the assignments. Cost q² d, memory
+// ScoresTo stores the logarithms of the assignments. Cost q² d, memory
 // O(q (Neighbours + way)).
-func (m *Laplacian) ScoreTogether(dst, queries *mat.Dense) {
+func (m *Laplacian) ScoresTo(dst, queries *mat.Dense) {
 	(&Centroid{means: m.rectified(queries)}).ScoresTo(dst, queries)
 	unary := mat.DenseCopyOf(dst)
 	graph := nearest(queries, m.Neighbours)

@@ -33,9 +33,9 @@ func (m *Propagation) Fit(t Task) error {
 	return nil
 }
 
-// ScoreTogether stores the logarithms of the probabilities. Cost n² d for n rows of
+// ScoresTo stores the logarithms of the probabilities. Cost n² d for n rows of
 // support and queries together, memory O(n (Neighbours + way)).
-func (m *Propagation) ScoreTogether(dst, queries *mat.Dense) {
+func (m *Propagation) ScoresTo(dst, queries *mat.Dense) {
 	support := len(m.t.Labels)
 	graph := m.affinity(stack(m.t.Support, queries))
 	z := make([]float64, len(graph))

@@ -13,17 +13,8 @@ import (
 
 func randomRows(rng *rand.Rand, n, d int) *mat.Dense {
 	x := mat.NewDense(n, d, nil)
-	for i := range n {
-		for j := range d {
-			x.Set(i, j, rng.NormFloat64())
-		}
-		row := x.RawRowView(i)
-		norm := length(row)
-		for j := range row {
-			row[j] /= norm
-		}
-	}
-	return x
+	x.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, x)
+	return unitRows(x)
 }
 
 // The oracle sorts all distances.
@@ -58,7 +49,7 @@ func TestPropagationMatchesTheInverse(t *testing.T) {
 	m := &Propagation{Neighbours: 4, Alpha: 0.9, Gamma: 3}
 	test.OK(t, m.Fit(Task{Support: support, Labels: labels, Way: 3}))
 	got := mat.NewDense(11, 3, nil)
-	m.ScoreTogether(got, queries)
+	m.ScoresTo(got, queries)
 
 	all := stack(support, queries)
 	n, _ := all.Dims()
@@ -111,7 +102,7 @@ func TestPropagationWithoutAPath(t *testing.T) {
 	m := &Propagation{Neighbours: 1, Alpha: 0.99, Gamma: 3}
 	test.OK(t, m.Fit(Task{Support: support, Labels: []int{0, 1}, Way: 2}))
 	got := mat.NewDense(2, 2, nil)
-	m.ScoreTogether(got, queries)
+	m.ScoresTo(got, queries)
 	for i := range 2 {
 		for c := range 2 {
 			v := got.At(i, c)
@@ -171,7 +162,7 @@ func TestLaplacianByHand(t *testing.T) {
 		y = next
 	}
 	got := mat.NewDense(3, 2, nil)
-	m.ScoreTogether(got, queries)
+	m.ScoresTo(got, queries)
 	for i, want := range y {
 		p := math.Exp(got.At(i, 0))
 		test.FailIf(t, math.Abs(p-want) > 1e-4, "query %d: %v, want %v", i, p, want)
@@ -190,21 +181,16 @@ func TestTransductiveMethods(t *testing.T) {
 			for j, v := range centres.RawRowView(i % way) {
 				row[j] = v + 0.12*rng.NormFloat64()
 			}
-			norm := length(row)
-			for j := range row {
-				row[j] /= norm
-			}
 			labels = append(labels, i%way)
 		}
-		return x, labels
+		return unitRows(x), labels
 	}
 	support, labels := draw(1)
 	queries, classes := draw(n)
-	for _, method := range TransductiveMethods() {
-		m := method.New()
+	for _, m := range []Classifier{&Propagation{Neighbours: 10, Alpha: 0.8, Gamma: 3}, &Laplacian{Neighbours: 3, Lambda: 0.5}} {
 		test.OK(t, m.Fit(Task{Support: support, Labels: labels, Way: way}))
 		scores := mat.NewDense(n*way, way, nil)
-		m.ScoreTogether(scores, queries)
+		m.ScoresTo(scores, queries)
 		right := 0
 		for i, c := range classes {
 			row := scores.RawRowView(i)
@@ -212,15 +198,15 @@ func TestTransductiveMethods(t *testing.T) {
 			for _, v := range row {
 				sum += math.Exp(v)
 			}
-			test.FailIf(t, math.Abs(sum-1) > 1e-9, "%s: probabilities sum to %v", method.Name, sum)
+			test.FailIf(t, math.Abs(sum-1) > 1e-9, "%T: probabilities sum to %v", m, sum)
 			if row[c] == slices.Max(row) {
 				right++
 			}
 		}
-		test.FailIf(t, right < 43, "%s: %d of 45 right", method.Name, right)
+		test.FailIf(t, right < 43, "%T: %d of 45 right", m, right)
 		one := mat.NewDense(1, way, nil)
-		m.ScoreTogether(one, queries.Slice(0, 1, 0, d).(*mat.Dense))
+		m.ScoresTo(one, queries.Slice(0, 1, 0, d).(*mat.Dense))
 		row := one.RawRowView(0)
-		test.FailIf(t, math.IsNaN(row[0]) || row[0] != slices.Max(row), "%s: a single query has %v", method.Name, row)
+		test.FailIf(t, math.IsNaN(row[0]) || row[0] != slices.Max(row), "%T: a single query has %v", m, row)
 	}
 }

@@ -70,9 +70,6 @@ func Methods() []Method {
 	for _, m := range baseline.Methods() {
 		all = append(all, Baseline(m))
 	}
-	for _, m := range baseline.TransductiveMethods() {
-		all = append(all, BaselineTransductive(m))
-	}
 	return append(all, mamlMethod)
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
-
-	"metaqda/core/baseline"
 )
 
 // How the queries of [Transductive] are shared out among the classes of a task.
@@ -90,34 +88,4 @@ func (s *togetherScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool
 		none[i] = takeLogs(dst.RawRowView(i), a.None[i])
 	}
 	return s.hasNone, nil
-}
-
-// BaselineTransductive returns the method of a competitor that judges the queries of a
-// task together.
-func BaselineTransductive(m baseline.TransductiveMethod) Method {
-	return Method{m.Name, m.Summary, func(s *Source, _ *Plan) (func() Scorer, error) {
-		space, err := s.Space(m.Transform)
-		if err != nil {
-			return nil, err
-		}
-		return func() Scorer { return &baselineTransductive{space, m.Name, m.New()} }, nil
-	}}
-}
-
-// baselineTransductive fits a competitor to every episode.
-type baselineTransductive struct {
-	space      *Space
-	name       string
-	classifier baseline.Transductive
-}
-
-// Score implements [Scorer].
-func (b *baselineTransductive) ScoresTo(dst *mat.Dense, _ []float64, t *Task) (bool, error) {
-	support, queries := t.Features(b.space)
-	task := baseline.Task{Support: support, Labels: t.Labels, Way: t.Way(), Seed: uint64(t.Number)}
-	if err := b.classifier.Fit(task); err != nil {
-		return false, fmt.Errorf("method %s: %w", b.name, err)
-	}
-	b.classifier.ScoreTogether(dst, queries)
-	return false, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -233,24 +232,6 @@ func TestLossIsThatOfTheDensities(t *testing.T) {
 			want += (floats.LogSumExp(l) - l[y]) / float64(len(task.Labels))
 		}
 		test.FailIf(t, !(math.Abs(loss-want) <= 1e-9), "%v: loss %v, by the densities %v", inf, loss, want)
-	}
-}
-
-// A whole step at the size of DESIGN's target: 5-way 5-shot, 15 queries.
-func BenchmarkStep(b *testing.B) {
-	for _, o := range []Optimiser{SGD, Adam} {
-		for _, d := range []int{640, 1280} {
-			b.Run(fmt.Sprint(o, " d=", d), func(b *testing.B) {
-				w := newWorld(1, 10, 20, 0.5, spread(d))
-				s := test.Must(episode.NewTraining([]episode.Pool{w.pool}, episode.Tasks{Way: episode.Exactly(5), Shot: episode.Exactly(5), Query: episode.Exactly(15)}, 1))(b)
-				c := DefaultConfig()
-				c.Optimiser, c.Steps, c.ValidateEvery, c.Rate = o, 1e9, 1e9, 1e-6
-				tr := test.Must(NewTrainer(d, c, &Episodes{Domains: []*Domain{&w.domain}, Sampler: s}, nil, 1))(b)
-				for b.Loop() {
-					test.Must(tr.Step(context.Background()))(b)
-				}
-			})
-		}
 	}
 }
 

@@ -71,13 +71,6 @@ func mark(used map[int]bool, e *episode.Episode) {
 	}
 }
 
-// Validate measures the parameters on all domains.
-func (v *Validator) Validate(ctx context.Context, p *Params, o Objective, workers int) (*Validation, error) {
-	e := NewEngine(p.Prior.Dim(), o)
-	e.Set(p)
-	return v.run(ctx, e, workers)
-}
-
 func (v *Validator) run(ctx context.Context, e *Engine, workers int) (*Validation, error) {
 	out := &Validation{}
 	for i := range v.domains {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"metaqda/core/niw"
 	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"
@@ -221,24 +219,6 @@ func TestIdenticalFramesAreOnePicture(t *testing.T) {
 	}
 }
 
-func TestAddThenRemoveOfAFrameGivesTheSameBits(t *testing.T) {
-	rng := rand.New(rand.NewPCG(43, 1))
-	for _, d := range []int{2, 24} {
-		pictures := drift(rng, 15, d)
-		c := taughtOne(t, niwtest.Prior(rng, d), Options{NonePrior: 0.2, Near: 0.8}, pictures)
-		query := niwtest.Vector(rng, d, 0.3)
-		want := ask(t, c, query)
-		for i, x := range pictures {
-			y := slices.Clone(x)
-			y[0] += 0.01
-			test.OK(t, c.Add("it", y))
-			ask(t, c, query)
-			test.OK(t, c.Remove("it", len(pictures)))
-			same(t, fmt.Sprint("frame like ", i), ask(t, c, query), want, 0)
-		}
-	}
-}
-
 func TestRemoveThenInsertGivesTheSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(47, 1))
 	for name, o := range variants {
@@ -275,19 +255,17 @@ func TestInsertRefuses(t *testing.T) {
 	same(t, "after refusals", ask(t, c, []float64{1, 1}), want, 0)
 }
 
-func TestFramesTogetherEqualFramesOneByOne(t *testing.T) {
+func TestRowsTogetherEqualRowsOneByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(44, 1))
 	const d = 30
-	p, pictures, o := niwtest.Prior(rng, d), drift(rng, 25, d), with(Options{NonePrior: 0.2, Near: 0.8})
-	c, other := taughtOne(t, p, o, pictures), taughtOne(t, p, o, nil)
-	x := mat.NewDense(len(pictures), d, nil)
-	for i, r := range pictures {
-		x.SetRow(i, r)
+	for _, near := range []float64{0, 0.8} {
+		p, pictures, o := niwtest.Prior(rng, d), drift(rng, 25, d), with(Options{NonePrior: 0.2, Near: near})
+		c, other := taughtOne(t, p, o, pictures), taughtOne(t, p, o, nil)
+		test.OK(t, other.AddRows("it", dense(pictures)))
+		test.FailIf(t, (c.Bursts("it") == c.Count("it")) != (near == 0) || other.Bursts("it") != c.Bursts("it"), "%d bursts, want %d", other.Bursts("it"), c.Bursts("it"))
+		query := niwtest.Vector(rng, d, 0.1)
+		same(t, "batch", ask(t, other, query), ask(t, c, query), 1e-10)
 	}
-	test.OK(t, other.AddRows("it", x))
-	test.FailIf(t, c.Bursts("it") == c.Count("it") || other.Bursts("it") != c.Bursts("it"), "%d bursts, want %d", other.Bursts("it"), c.Bursts("it"))
-	query := niwtest.Vector(rng, d, 0.1)
-	same(t, "batch", ask(t, other, query), ask(t, c, query), 1e-10)
 }
 
 func TestAnotherNearReplaysEverything(t *testing.T) {

@@ -122,31 +122,8 @@ func TestCovarianceFollowsItsExamples(t *testing.T) {
 	}
 }
 
-// sharedClassifier returns a classifier with classes of the given numbers of examples.
-func sharedClassifier(t *testing.T, d int, seed uint64, shots ...int) (*Classifier, [][][]float64) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(seed, 3))
-	c := test.Must(New(niw.HandCrafted(d, 1.3), Options{Shared: 0.7, Kappa: 2.5, Centre: 1.2, NonePrior: 0.2}))(t)
-	var x [][][]float64
-	for j, k := range shots {
-		label := fmt.Sprint(j)
-		test.OK(t, c.AddClass(label))
-		x = append(x, nil)
-		mean := make([]float64, d)
-		for i := range mean {
-			mean[i] = rng.NormFloat64()
-		}
-		for range k {
-			v := make([]float64, d)
-			for i := range v {
-				v[i] = mean[i] + rng.NormFloat64()
-			}
-			x[j] = append(x[j], v)
-			test.OK(t, c.Add(label, v))
-		}
-	}
-	return c, x
-}
+// centred are options with a mean of the session.
+var centred = Options{Shared: 0.7, Kappa: 2.5, Centre: 1.2, NonePrior: 0.2}
 
 // byDefinition returns e_j of a query with dense matrices, NaN for classes without
 // examples. The session's mean is that of the classes but one.
@@ -204,7 +181,7 @@ func byDefinition(t *testing.T, p *niw.Prior, o *Options, x [][][]float64, but i
 
 func TestSharedScoresByDefinition(t *testing.T) {
 	for _, shots := range [][]int{{1}, {3}, {1, 1}, {2, 1, 4}, {5, 6, 7}} {
-		c, x := sharedClassifier(t, 9, 1, shots...)
+		c, x := teach(t, niw.HandCrafted(9, 1.3), centred, shots)
 		query := make([]float64, 9)
 		query[2], query[5] = 1.5, -2
 		got := make([]float64, len(x))
@@ -217,7 +194,7 @@ func TestSharedScoresByDefinition(t *testing.T) {
 // session whose mean knows nothing of its class.
 func TestSharedSupportLeavesEachOut(t *testing.T) {
 	for _, shots := range [][]int{{4}, {1, 1}, {1, 2}, {2, 1, 4}, {3, 3, 3}, {9, 8, 7}} {
-		c, x := sharedClassifier(t, 8, 2, shots...)
+		c, x := teach(t, niw.HandCrafted(8, 1.3), centred, shots)
 		s := c.Support()
 		for i, y := range s.Class {
 			at := c.support.asked[i].at
@@ -233,22 +210,6 @@ func TestSharedSupportLeavesEachOut(t *testing.T) {
 					test.FailIf(t, !(math.Abs(got[j]-want[j]) <= 1e-9*(1+math.Abs(want[j]))), "%v: example %d of class %d under class %d, kind %d: %v, want %v", shots, at, y, j, kind, got[j], want[j])
 				}
 			}
-		}
-	}
-}
-
-// Leaving an example out by taking it away is what the support says in closed form, and
-// leaves every answer as it was, to the bit.
-func TestSharedLeaveOut(t *testing.T) {
-	c, x := sharedClassifier(t, 10, 5, 3, 1, 4, 2)
-	query := x[0][0]
-	before, after := make([]float64, 4), make([]float64, 4)
-	none := test.Must(c.ProbabilitiesTo(before, query))(t)
-	for j := range x {
-		for i := range x[j] {
-			test.Must(c.LeaveOutTo(make([]float64, 4), fmt.Sprint(j), i))(t)
-			again := test.Must(c.ProbabilitiesTo(after, query))(t)
-			test.StopIf(t, again != none || !slices.Equal(before, after), "after leaving out %d of %d: %v %v, before %v %v", i, j, after, again, before, none)
 		}
 	}
 }
@@ -280,26 +241,22 @@ func TestCovarianceInPieces(t *testing.T) {
 
 // Neither the order of the examples nor that of the classes matters, however many there
 // are: which of them are asked about the session is drawn by their own digits.
-func TestSharedOrderDoesNotMatter(t *testing.T) {
-	for _, way := range []int{3, 40} { // of 40 classes 32 are asked
-		shots := slices.Repeat([]int{40}, way)
-		c, x := sharedClassifier(t, 30, 4, shots...)
-		test.OK(t, c.SetOptions(Options{Shared: 0.7, Kappa: 2.5, Centre: 1.2, NonePrior: 0.2, Population: somePopulation()}))
-		other := test.Must(New(c.prior, c.options))(t)
-		for j := way - 1; j >= 0; j-- {
-			label := fmt.Sprint(j)
-			test.OK(t, other.AddClass(label))
-			for i := len(x[j]) - 1; i >= 0; i-- {
-				test.OK(t, other.Add(label, x[j][i]))
+func TestOrderDoesNotMatter(t *testing.T) {
+	for _, shots := range [][]int{{5, 3, 4}, slices.Repeat([]int{40}, 3), slices.Repeat([]int{40}, 40)} { // of 40 classes 32 are asked
+		for name, o := range variants {
+			way := len(shots)
+			c, x := teach(t, niw.HandCrafted(30, 1.3), o, shots)
+			backwards := make(scene, way)
+			for j, rows := range x {
+				backwards[way-1-j] = slices.Clone(rows)
+				slices.Reverse(backwards[way-1-j])
 			}
-		}
-		a, b := make([]float64, way), make([]float64, way)
-		for _, query := range [][]float64{x[0][3], x[2][39], make([]float64, 30)} {
-			none := test.Must(c.ProbabilitiesTo(a, query))(t)
-			again := test.Must(other.ProbabilitiesTo(b, query))(t)
-			slices.Reverse(b)
-			same(t, fmt.Sprint(way, " classes"), append(b, again), append(a, none), 1e-9)
-			a, b = a[:way], b[:way]
+			other := backwards.teach(t, c.prior, o)
+			for _, query := range [][]float64{x[0][3], x[2][3], make([]float64, 30)} {
+				want, got := ask(t, c, query), ask(t, other, query)
+				slices.Reverse(got[:way])
+				same(t, fmt.Sprint(name, ", ", way, " classes"), got, want, 1e-9)
+			}
 		}
 	}
 }

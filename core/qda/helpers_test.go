@@ -1,7 +1,6 @@
 package qda
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -206,29 +205,5 @@ func BenchmarkShared(b *testing.B) {
 				ask()
 			}
 		})
-	}
-}
-
-// Many pictures together, among twenty classes of one or five examples: the time for a
-// batch grows as the pictures do.
-func BenchmarkClassify(b *testing.B) {
-	const d = 1104
-	rng := rand.New(rand.NewPCG(6, d))
-	p := spikedPrior(b, rng, d, 128)
-	for _, shots := range []int{1, 5} {
-		for _, n := range []int{500, 1000, 2000} {
-			b.Run(fmt.Sprint("shots=", shots, "/pictures=", n), func(b *testing.B) {
-				o := variants["session"]
-				o.Centre, o.Near = 1.67, 0.45
-				c, examples := teach(b, p, o, slices.Repeat([]int{shots}, 20))
-				x := mat.NewDense(n, d, nil)
-				for i := range n {
-					floats.AddTo(x.RawRowView(i), examples[i%20][0], niwtest.Vector(rng, d, 0))
-				}
-				for b.Loop() {
-					test.Must(c.Classify(context.Background(), x, nil))(b)
-				}
-			})
-		}
 	}
 }

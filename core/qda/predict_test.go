@@ -80,6 +80,7 @@ func TestDegenerateSessions(t *testing.T) {
 								ask(t, c, x)
 							}
 						}
+						ask(t, c, []float64{1e60, -1e60, 0, 0, 0, 1}) // far away still sums to one
 						test.StopIf(t, t.Failed(), "%s, %s, kappa %v, centre %v", name, variant, kappa, o.Centre)
 					}
 				}

@@ -1,7 +1,6 @@
 package fastblas
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -53,20 +52,4 @@ func TestDgemmPanicsAsGonum(t *testing.T) {
 		test.FailIf(t, recover() == nil, "a matrix that is too short passed")
 	}()
 	Implementation{}.Dgemm(blas.NoTrans, blas.Trans, 16, 16, 16, 1, make([]float64, 255), 16, make([]float64, 256), 16, 0, make([]float64, 256), 16)
-}
-
-func BenchmarkDgemm(b *testing.B) {
-	for name, f := range map[string]blas.Float64Level3{"gonum": gonum.Implementation{}, "avx2": Implementation{}} {
-		for _, s := range [][3]int{{100, 32, 320}, {128, 32, 1000}, {64, 64, 150}, {128, 64, 64}, {75, 25, 1104}} {
-			b.Run(fmt.Sprint(name, s), func(b *testing.B) {
-				rng := rand.New(rand.NewPCG(1, 2))
-				m, n, k := s[0], s[1], s[2]
-				x, y, z := random(rng, m*k), random(rng, n*k), random(rng, m*n)
-				for b.Loop() {
-					f.Dgemm(blas.NoTrans, blas.Trans, m, n, k, 1, x, k, y, k, 1, z, n)
-				}
-				b.ReportMetric(2*float64(m*n*k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-			})
-		}
-	}
 }

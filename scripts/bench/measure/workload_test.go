@@ -34,12 +34,6 @@ func TestFullFactorAnswersTheSame(t *testing.T) {
 	}
 }
 
-func TestPredictionAllocatesNothing(t *testing.T) {
-	w := New(Case{Dimension: 32, Classes: 5, Shots: 5})
-	n := testing.AllocsPerRun(100, func() { w.Predict(w.Query) })
-	test.FailIf(t, n != 0, "%v allocations a prediction", n)
-}
-
 func TestRowTakesMedianAndP95(t *testing.T) {
 	var times []time.Duration
 	for i := range 101 {
