@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -133,17 +134,13 @@ func readNames(file string, r io.Reader) ([]string, error) {
 		}
 	}
 	seen := map[string]bool{}
-	var names []string
 	for row, record := range records {
 		if column >= len(record) {
 			return nil, &FileError{File: file, Row: row, Problem: "has no label", Remedy: "write one class name a line"}
 		}
-		name := strings.TrimSpace(record[column])
-		if name != "" && !seen[name] {
+		if name := strings.TrimSpace(record[column]); name != "" {
 			seen[name] = true
-			names = append(names, name)
 		}
 	}
-	sort.Strings(names)
-	return names, nil
+	return slices.Sorted(maps.Keys(seen)), nil
 }

@@ -2,7 +2,8 @@ package dataset
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -67,11 +68,8 @@ func (s *Set) Split(name string) ([]int, error) {
 }
 
 func (s *Set) splitNames() string {
-	names := []string{SplitAll}
-	for name := range s.Splits {
-		names = append(names, name)
-	}
-	sort.Strings(names)
+	names := append(slices.Collect(maps.Keys(s.Splits)), SplitAll)
+	slices.Sort(names)
 	return strings.Join(names, ", ")
 }
 
@@ -166,7 +164,7 @@ func (s *Set) label(names []string, m *Meta) error {
 	for _, name := range names {
 		index[name] = -1
 	}
-	if s.Classes = sortedKeys(index); m != nil && m.Classes != nil {
+	if s.Classes = slices.Sorted(maps.Keys(index)); m != nil && m.Classes != nil {
 		s.Classes = m.Classes
 	}
 	for c, name := range s.Classes {
@@ -191,7 +189,7 @@ func (s *Set) setSplits(file string, splits map[string]ClassNames) error {
 	}
 	owner := make(map[int]string)
 	s.Splits = make(map[string][]int, len(splits))
-	for _, split := range sortedKeys(splits) {
+	for _, split := range slices.Sorted(maps.Keys(splits)) {
 		for _, name := range splits[split] {
 			c, ok := index[name]
 			if n, err := strconv.Atoi(name); !ok && err == nil && n >= 0 && n < len(s.Classes) {
@@ -210,13 +208,4 @@ func (s *Set) setSplits(file string, splits map[string]ClassNames) error {
 		}
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -91,6 +91,26 @@ func (e *ConfigError) Error() string {
 	return fmt.Sprintf("%s is %d; it must be %s", e.Name, e.Value, e.Want)
 }
 
+// named is a range of a configuration and the least that it may hold.
+type named struct {
+	name string
+	Range
+	low int
+}
+
+// checkRanges returns a *[ConfigError] for the first range that makes no sense.
+func checkRanges(ranges ...named) error {
+	for _, r := range ranges {
+		if r.Min < r.low {
+			return &ConfigError{r.name, r.Min, fmt.Sprintf("at least %d", r.low)}
+		}
+		if r.Max < r.Min {
+			return &ConfigError{r.name, r.Max, "no less than the smallest of its range"}
+		}
+	}
+	return nil
+}
+
 // generator returns the random generator of episode i.
 //
 // PCG starts from its seed as it stands, and neighbouring seeds give related

@@ -55,13 +55,8 @@ func (c Incremental) Increments(base, novel Pool, seed uint64, run int) ([]Incre
 }
 
 func (c Incremental) check(base, novel Pool) error {
-	for _, v := range []struct {
-		name  string
-		value int
-	}{{"new classes of a session", c.Way}, {"shot", c.Shot}, {"held-out rows", c.HeldOut}} {
-		if v.value < 1 {
-			return &ConfigError{v.name, v.value, "at least 1"}
-		}
+	if err := checkRanges(named{"new classes of a session", Exactly(c.Way), 1}, named{"shot", Exactly(c.Shot), 1}, named{"held-out rows", Exactly(c.HeldOut), 1}); err != nil {
+		return err
 	}
 	if err := base.need(1, 1, c.HeldOut); err != nil {
 		return err

@@ -69,16 +69,8 @@ func NewSessions(pool Pool, c SessionConfig, seed uint64) (*Sessions, error) {
 }
 
 func (c *SessionConfig) check() error {
-	for _, r := range []struct {
-		name string
-		Range
-	}{{"way", c.Way}, {"shot", c.Shot}, {"bursts of a class", c.Bursts}, {"queries of known classes", Exactly(c.Queries)}} {
-		if r.Min < 1 {
-			return &ConfigError{r.name, r.Min, "at least 1"}
-		}
-		if r.Max < r.Min {
-			return &ConfigError{r.name, r.Max, "no less than the smallest of its range"}
-		}
+	if err := checkRanges(named{"way", c.Way, 1}, named{"shot", c.Shot, 1}, named{"bursts of a class", c.Bursts, 1}, named{"queries of known classes", Exactly(c.Queries), 1}); err != nil {
+		return err
 	}
 	if !(c.Burst >= 0 && c.Burst <= 1) {
 		return &ConfigError{"percentage of classes whose support is bursts", int(100 * c.Burst), "from 0 to 100"}

@@ -42,18 +42,8 @@ func NewTraining(pools []Pool, c Tasks, seed uint64) (*Training, error) {
 	if len(pools) == 0 {
 		return nil, &ConfigError{"data sets", 0, "at least 1"}
 	}
-	for _, r := range []struct {
-		name string
-		Range
-		low  int
-		want string
-	}{{"way", c.Way, 1, "at least 1"}, {"shot", c.Shot, 1, "at least 1"}, {"queries per class", c.Query, 1, "at least 1"}, {"unseen classes", c.UnknownClasses, 0, "at least 0"}} {
-		if r.Min < r.low {
-			return nil, &ConfigError{r.name, r.Min, r.want}
-		}
-		if r.Max < r.Min {
-			return nil, &ConfigError{r.name, r.Max, "no less than the smallest of its range"}
-		}
+	if err := checkRanges(named{"way", c.Way, 1}, named{"shot", c.Shot, 1}, named{"queries per class", c.Query, 1}, named{"unseen classes", c.UnknownClasses, 0}); err != nil {
+		return nil, err
 	}
 	if c.MaxRows < 0 {
 		return nil, &ConfigError{"rows of an episode", c.MaxRows, "at least 0, where 0 is no bound"}

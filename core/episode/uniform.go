@@ -1,7 +1,6 @@
 package episode
 
 import (
-	"fmt"
 	"math/rand/v2"
 )
 
@@ -43,17 +42,8 @@ type Uniform struct {
 // NewUniform returns a sampler over the pool. It fails when the pool cannot
 // serve the largest episode of the configuration.
 func NewUniform(pool Pool, c Config, seed uint64) (*Uniform, error) {
-	for _, r := range []struct {
-		name string
-		Range
-		low int
-	}{{"way", c.Way, 1}, {"shot", c.Shot, 1}, {"queries per class", c.Query, 0}} {
-		if r.Min < r.low {
-			return nil, &ConfigError{r.name, r.Min, fmt.Sprintf("at least %d", r.low)}
-		}
-		if r.Max < r.Min {
-			return nil, &ConfigError{r.name, r.Max, "no less than the smallest of its range"}
-		}
+	if err := checkRanges(named{"way", c.Way, 1}, named{"shot", c.Shot, 1}, named{"queries per class", c.Query, 0}); err != nil {
+		return nil, err
 	}
 	if c.UnknownClasses < 0 {
 		return nil, &ConfigError{"unseen classes", c.UnknownClasses, "at least 0"}

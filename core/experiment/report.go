@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -92,8 +91,8 @@ func (p *Plan) inDomain(sources []*Source) []string {
 type Report struct {
 	*Header
 	Results []*Result  `json:"results"`
-	Summary []*Summary `json:"summary"`
-	Margins []*Margin  `json:"margins"`
+	Summary []*Summary `json:"summary,omitempty"`
+	Margins []*Margin  `json:"margins,omitempty"`
 }
 
 // Summary is one method over several data sets, as the paper's Meta-Dataset
@@ -179,43 +178,13 @@ func (r *Report) On(data string) []*Result {
 	return on
 }
 
-// Encode returns the report as JSON with one result a line.
+// Encode returns the report as JSON.
 func (r *Report) Encode() ([]byte, error) {
-	head, err := json.Marshal(r.Header)
+	text, err := json.Marshal(r)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("a result holds a number that JSON cannot (%v); choose more tasks or queries", err)
 	}
-	var b bytes.Buffer
-	b.Write(head[:len(head)-1]) // the closing brace comes last
-	b.WriteString(",\n\"results\": [")
-	for i, x := range r.Results {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		line, err := json.Marshal(x)
-		if err != nil {
-			return nil, fmt.Errorf("result of %s on %s holds a number that JSON cannot (%v); choose more tasks or queries", x.Method, x.Data, err)
-		}
-		b.WriteString("\n")
-		b.Write(line)
-	}
-	b.WriteString("\n]")
-	for _, part := range []struct {
-		name  string
-		value any
-		has   bool
-	}{{"summary", r.Summary, r.Summary != nil}, {"margins", r.Margins, r.Margins != nil}} {
-		if !part.has {
-			continue
-		}
-		text, err := json.Marshal(part.value)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, ",\n%q: %s", part.name, text)
-	}
-	b.WriteString("}\n")
-	return b.Bytes(), nil
+	return append(text, '\n'), nil
 }
 
 // Find returns the result of a method on a data set at a way and a shot, nil where

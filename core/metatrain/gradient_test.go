@@ -1,11 +1,9 @@
 package metatrain
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
@@ -14,85 +12,6 @@ import (
 	"metaqda/core/niw"
 	"metaqda/core/test"
 )
-
-type oracle struct {
-	D        int
-	Mode     string
-	LossKind string `json:"loss_kind"`
-	Prior    struct {
-		M         []float64
-		Kappa, Nu float64
-		L         [][]float64
-	}
-	Support [][][]float64
-	Query   [][]float64
-	Label   []int
-	Loss    float64
-	Grad    struct {
-		M         []float64
-		Kappa, Nu float64
-		L         [][]float64
-	}
-}
-
-func (o *oracle) params() *Params {
-	l := mat.NewTriDense(o.D, mat.Lower, nil)
-	for i, row := range o.Prior.L {
-		for j := 0; j <= i; j++ {
-			l.SetTri(i, j, row[j])
-		}
-	}
-	return &Params{Prior: &niw.Prior{M: o.Prior.M, Kappa: o.Prior.Kappa, L: l, Nu: o.Prior.Nu}}
-}
-
-func (o *oracle) task() *Task {
-	t := &Task{Dim: o.D, Labels: o.Label}
-	for _, c := range o.Support {
-		t.Shots = append(t.Shots, len(c))
-		for _, x := range c {
-			t.X = append(t.X, x...)
-		}
-	}
-	for _, x := range o.Query {
-		t.X = append(t.X, x...)
-	}
-	return t
-}
-
-// The oracle was computed by automatic differentiation of the dense formulas.
-func TestGradientOracle(t *testing.T) {
-	data := test.Must(os.ReadFile("../../testdata/gradient.json"))(t)
-	var cases []oracle
-	test.OK(t, json.Unmarshal(data, &cases))
-	test.StopIf(t, len(cases) == 0, "no cases")
-	for i, o := range cases {
-		t.Run(fmt.Sprint(i, o.Mode, o.LossKind), func(t *testing.T) { checkOracle(t, &o) })
-	}
-}
-
-func checkOracle(t *testing.T, o *oracle) {
-	inf := test.Must(niw.ParseInference(o.Mode))(t)
-	loss := test.Must(ParseLoss(o.LossKind))(t)
-	e := NewEngine(o.D, Objective{Inference: inf, Loss: loss})
-	e.Set(o.params())
-	g := NewGradient(o.D)
-	got := e.Gradient(g, &Workspace{}, o.task())
-	check := func(name string, got, want float64) {
-		t.Helper()
-		test.FailIf(t, !(math.Abs(got-want) <= 1e-8*math.Max(1, math.Abs(want))), "%s: got %.12g, want %.12g", name, got, want)
-	}
-	check("loss", got, o.Loss)
-	check("kappa", g.Kappa, o.Grad.Kappa)
-	check("nu", g.Nu, o.Grad.Nu)
-	for i, v := range o.Grad.M {
-		check(fmt.Sprintf("m[%d]", i), g.M[i], v)
-	}
-	for i, row := range o.Grad.L {
-		for j, v := range row {
-			check(fmt.Sprintf("L[%d,%d]", i, j), g.L[i*o.D+j], v)
-		}
-	}
-}
 
 // randomParams returns a prior with nothing special about it.
 func randomParams(rng *rand.Rand, d int) *Params {
@@ -309,20 +228,5 @@ func TestGradientDegenerate(t *testing.T) {
 				test.StopIf(t, math.IsNaN(v) || math.IsInf(v, 0), "%s, %v: loss %v, gradient %v", name, loss, l, g)
 			}
 		}
-	}
-}
-
-func BenchmarkTrainingEpisode(b *testing.B) {
-	for _, d := range []int{256, 640, 1104, 1280} {
-		b.Run(fmt.Sprint("d=", d), func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(7, 8))
-			task := randomTask(rng, d, []int{5, 5, 5, 5, 5}, 15, false)
-			e, w, g := NewEngine(d, Objective{}), &Workspace{}, NewGradient(d)
-			e.Set(&Params{Prior: niw.HandCrafted(d, 1)})
-			for b.Loop() {
-				e.update()
-				e.Gradient(g, w, task)
-			}
-		})
 	}
 }

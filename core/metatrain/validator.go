@@ -3,7 +3,8 @@ package metatrain
 import (
 	"context"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 
 	"metaqda/core/episode"
 )
@@ -47,28 +48,14 @@ func NewValidator(domains []*Domain, samplers [][]episode.Sampler, n int) (*Vali
 			for k := range n {
 				e := s.Episode(k)
 				episodes = append(episodes, e)
-				mark(used, &e)
+				for _, r := range slices.Concat(append(e.Support, e.Query)...) {
+					used[r] = true
+				}
 			}
 		}
-		rows := make([]int, 0, len(used))
-		for r := range used {
-			rows = append(rows, r)
-		}
-		sort.Ints(rows)
-		v.episodes, v.rows = append(v.episodes, episodes), append(v.rows, rows)
+		v.episodes, v.rows = append(v.episodes, episodes), append(v.rows, slices.Sorted(maps.Keys(used)))
 	}
 	return v, nil
-}
-
-func mark(used map[int]bool, e *episode.Episode) {
-	for _, s := range e.Support {
-		for _, r := range s {
-			used[r] = true
-		}
-	}
-	for _, r := range e.Query {
-		used[r] = true
-	}
 }
 
 func (v *Validator) run(ctx context.Context, e *Engine, workers int) (*Validation, error) {

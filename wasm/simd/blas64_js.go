@@ -9,14 +9,13 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// BLAS implements gonum's blas.Float64 and blas.Float32: the kernels where they help,
+// BLAS implements gonum's blas.Float64: the kernels where they help,
 // gonum's own routines for the rest, for small sizes, strides, alpha = 0 and bad arguments.
 // It must be used only where [Available].
 type BLAS struct{ gonum.Implementation }
 
 var (
 	_ blas.Float64 = BLAS{}
-	_ blas.Float32 = BLAS{}
 )
 
 // Ddot returns xᵀ y.

@@ -14,9 +14,7 @@ import (
 	"metaqda/core/dataset/datasettest"
 	"metaqda/core/embed"
 	"metaqda/core/episode"
-	"metaqda/core/metatrain"
 	"metaqda/core/model"
-	"metaqda/core/niw"
 	"metaqda/core/test"
 )
 
@@ -103,27 +101,6 @@ func TestRecipesAreValid(t *testing.T) {
 	}
 	_, err := Preset("best")
 	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "paper"), "a preset that is not there: %v", err)
-}
-
-func TestPresets(t *testing.T) {
-	for _, r := range []Recipe{Paper(), Conv4()} {
-		test.FailIf(t, r.Start != Identity || r.Config.Start.Temperature != 1 || r.Config.Optimiser != metatrain.Adam, "got %+v", r)
-	}
-	c := Paper().Config
-	test.FailIf(t, c.Start.Scale != 1 || c.Rate != 3e-4 || c.WeightDecay != 1e-4, "paper: got %+v", c)
-	if r := Conv4(); r.Config.Start.Scale != 5 || r.Config.Rate != 1e-3 || r.Tasks.Shot != (episode.Range{Min: 1, Max: 5}) || r.Calibration.Sessions == 0 {
-		t.Errorf("conv4: got %+v", r)
-	}
-	for name, plain := range map[string]Recipe{"plain-map": Plain(), "deep-map": Deep()} {
-		r, err := Preset(name)
-		if err != nil || r.Config.Objective.Inference != niw.MAP || r.Calibration.Sessions != 0 || plain.Config.Objective.Inference != niw.FB || r.Config.Start != plain.Config.Start {
-			t.Errorf("%s: got %+v, %v", name, r, err)
-		}
-	}
-	r := Shipped()
-	if r.Calibration.On != CrossFitting || r.Calibration.Families["omniglot"] != "handwriting" || len(r.Calibration.Families) != 42 {
-		t.Errorf("shipped: %d families, omniglot %v", len(r.Calibration.Families), r.Calibration.Families["omniglot"])
-	}
 }
 
 // Whole families are dealt out, the largest first.
