@@ -82,7 +82,7 @@ EYE    ?= efficientnet-lite0
 NETWORK := $(if $(filter efficientnet-lite0,$(EYE)),web/extractor,build/eye)/$(EYE)
 
 .PHONY: eye
-eye: ## make the network EYE (efficientnet-lite0, mobilenet-v2) of its original, fetched or FROM a file, and the site with it
+eye: ## convert the network EYE (efficientnet-lite0, mobilenet-v2) from its published file, fetched or FROM one, and build the site with it
 	$(PYTHON) -B scripts/networks $(EYE) --out $(NETWORK) $(if $(FROM),--from '$(FROM)')
 	@$(MAKE) site EYE=$(EYE)
 
@@ -364,7 +364,7 @@ bench-torch: ## time the dense formulation in numpy and torch (PYTHON=/usr/bin/p
 # ---- checks -----------------------------------------------------------------
 
 .PHONY: check
-check: $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and wasm), tsc, import direction, tree
+check: $(PACKAGES) $(BUNDLERS) ## modules, format, vet, staticcheck (native and wasm), tsc, imports, folders
 	@echo "== modules"
 	@$(GO) mod verify >/dev/null
 	@$(GO) mod tidy -diff

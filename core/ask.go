@@ -7,7 +7,7 @@ import (
 
 // Answer says what a vector is, and how surely.
 type Answer struct {
-	Label         string    // of the most probable class, whatever None is
+	Label         string    // of the most probable class, whatever None is: Class and Headline heed None
 	Probabilities []float64 // C, of each class in the order of Classes
 	None          float64   // probability of none of the classes; with Probabilities it sums to one
 	Decision
@@ -129,7 +129,7 @@ func (c *Classifier) Nearest(vector []float32, n int) ([]Near, error) {
 // LeftOut is what an example would be taken for had it never been taught. Frames of a
 // burst are left out together and asked about by their mean.
 type LeftOut struct {
-	Of            int        // how many can be left out in all
+	Of            int        // how many there are to leave out, bursts counted once
 	Examples      []*Example // one, or the frames of a burst
 	Class         int        // their own, an index into Classes
 	Alone         bool       // their class has no other
@@ -137,8 +137,8 @@ type LeftOut struct {
 	None          float64    // probability of none of the classes
 }
 
-// LeaveOut leaves the i-th of all examples out, bursts being one, exactly. It returns nil
-// where there are fewer. Cost that of removing it and of the first answer after that.
+// LeaveOut leaves out the i-th of all examples, where a burst counts as one, and returns
+// the answer of what is left, exactly. It returns nil where there is no i-th. Cost that of removing it and of the first answer after that.
 func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	if i < 0 || c.settle() != nil {
 		return nil, nil

@@ -103,7 +103,8 @@ func (c *Classifier) Labels() []string {
 	return all
 }
 
-// Bursts returns how many examples each class has in their order, a burst being one.
+// Bursts returns the number of examples of each class, in the order of Classes, with a
+// burst counted once.
 func (c *Classifier) Bursts() []int {
 	all := make([]int, len(c.classes))
 	for i, k := range c.classes {
@@ -178,7 +179,7 @@ func (c *Classifier) free(label, except string) (string, error) {
 	return clean, nil
 }
 
-// Numbered returns a name if it is free, or else the first free one of "name (2)",
+// Numbered gives names to copies: it returns a name if it is free, or else the first free one of "name (2)",
 // "name (3)" and so on.
 func Numbered(name string, free func(name string) bool) string {
 	for n := 2; ; n++ {

@@ -10,7 +10,7 @@ import (
 type Decision struct {
 	Class    int    // index into Classes, -1 for none of them; see [qda.Decide]
 	Doubtful bool   // somebody should look at it
-	Headline string // in one sentence, whose first number is the largest
+	Headline string // one sentence: the largest number, if it has one, leads
 }
 
 // Of a decision that is made at less than probable somebody is told, and Headline says
@@ -24,15 +24,16 @@ const (
 	enough    = 3
 )
 
-// Decide says what probabilities, C of the classes and none, are taken for; see [DecideAmong].
+// Decide says what probabilities, C of the classes and none, are taken for; see
+// [DecideAmong]. Fewer or more than C panic.
 func (c *Classifier) Decide(classes []float64, none float64) Decision {
 	return DecideAmong(c.Labels(), c.Bursts(), classes, none)
 }
 
 // DecideAmong says what probabilities are taken for, of C classes with their labels and
 // how many examples they have, a burst being one, and of none of them. It is doubtful
-// where the largest of all numbers is another one than that decided on, or less than 60 %,
-// and where only one class has examples and these are fewer than three: how other things
+// where something else is more probable than what is decided on, where that is less than
+// 60 %, and where only one class has examples and these are fewer than three: how other things
 // differ from it cannot be known from them.
 func DecideAmong(labels []string, bursts []int, classes []float64, none float64) Decision {
 	d := Decision{Class: qda.Decide(classes, none)}

@@ -8,7 +8,7 @@ import (
 )
 
 // Entry exchanges a class, what a class is called, an example or the prior for another
-// one or nothing. It then holds what was there, so that it is its own inverse.
+// one or nothing. Applied, it holds what was there before, so that applying it again undoes it.
 type Entry struct {
 	Do      string   // "class", "head" (label and order of a class), "example" or "prior"
 	ID      string   // of the class or example

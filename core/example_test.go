@@ -47,7 +47,7 @@ func Example() {
 	}
 	// Output:
 	// cup and a stranger is more probably none of them: true
-	// vector has 2 numbers, want 4: use the feature extractor the prior was made for
+	// vector has 2 numbers, want 4: use the same feature extractor for all of them
 }
 
 // A change is taken back exactly; each example can be left out in turn.

@@ -165,7 +165,7 @@ func (e *Error) Error() string { return e.Message }
 //	format      bytes that are no such file
 //	older       a file of a version that is not read any more
 //	disposed    a [Batch] that was given up
-//	failed      anything else
+//	failed      anything else, and nil
 func Code(err error) string {
 	for ; err != nil; err = errors.Unwrap(err) {
 		switch e := err.(type) {

@@ -45,8 +45,8 @@ type Step struct {
 	Entries []Entry
 }
 
-// Persistent reports whether a step of which only what is exported is kept can be undone
-// later: all can but those that change the prior.
+// Persistent reports whether a step can be undone after it was stored and read again: all
+// can but those that change the prior.
 func (s *Step) Persistent() bool {
 	return !slices.ContainsFunc(s.Entries, func(e Entry) bool { return e.Do == "prior" })
 }
@@ -88,7 +88,7 @@ func (c *Classifier) note(s *Step) {
 }
 
 // Begin has what is changed until End undone and redone as one step. Where it is begun
-// several times the last End counts. Undo in between takes back what was changed so far,
+// several times the outermost End closes the step. Undo in between takes back what was changed so far,
 // and what is changed after it is another step.
 func (c *Classifier) Begin() { c.journal.depth++ }
 
@@ -98,6 +98,19 @@ func (c *Classifier) End() {
 	if j.depth = max(j.depth-1, 0); j.depth == 0 {
 		c.close()
 	}
+}
+
+// Cancel is [Classifier.End] that takes back what was changed until now and is no step yet,
+// as if it had never been done: what could be redone before still can.
+func (c *Classifier) Cancel() error {
+	var err error
+	if s := c.journal.open; s != nil {
+		c.journal.open = nil
+		slices.Reverse(s.Entries)
+		err = c.exchangeAll(s.Entries)
+	}
+	c.End()
+	return err
 }
 
 // close notes what was changed until now as a step.

@@ -45,7 +45,7 @@ type Classifier struct {
 	Extractor Extractor     // of the vectors, written into files; [Classifier.Identify] checks it
 	NewID     func() string // gives ids that are new to this classifier; nil counts
 	Changed   func(Change)  // hears of every change of classes and examples; nil: nobody
-	Lazy      bool          // of many examples that come at once most become known to the densities in [Classifier.Prepare], or with the first answer
+	Lazy      bool          // many examples that come at once are enrolled in [Classifier.Prepare], or with the first answer
 
 	settings Settings
 	prior    *Prior          // nil until the dimension is known
@@ -63,8 +63,8 @@ type Classifier struct {
 }
 
 // New returns a classifier without classes. prior may be nil: then the first vector
-// settles d, and [Default] serves. It returns a *[niw.ValueError] for settings out of
-// their domain.
+// settles d, and [Default] serves. It returns a *[niw.ValueError] for a NonePrior out of
+// its domain, and an [Error] with the code "value" for a Scale that there is not.
 func New(s Settings, prior *Prior) (*Classifier, error) {
 	c := &Classifier{settings: s}
 	if err := checkScale(s, prior); err != nil {
@@ -78,8 +78,9 @@ func New(s Settings, prior *Prior) (*Classifier, error) {
 	return c, c.use(prior)
 }
 
-// Configure changes the settings, or none of them on error, which is a
-// *[niw.ValueError]. It can not be undone. Cost O(1).
+// Configure changes the settings, or none of them on error: a *[niw.ValueError] for a
+// NonePrior out of its domain, an [Error] with the code "value" for another Scale than that
+// of [New]. It can not be undone. Cost O(1).
 func (c *Classifier) Configure(s Settings) error {
 	o := qda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
 	err := o.Validate()

@@ -2,6 +2,7 @@ package metaqda
 
 import (
 	"math"
+	"strconv"
 
 	"metaqda/core/model"
 )
@@ -10,7 +11,7 @@ import (
 func checkScale(s Settings, p *Prior) error {
 	switch {
 	case s.Scale != "" && s.Scale != model.Standardise:
-		return &Error{Code: "value", Message: "There is no scale " + s.Scale + ": " + model.Standardise + " or nothing can be."}
+		return &Error{Code: "value", Message: "There is no scale " + strconv.Quote(s.Scale) + ": give " + strconv.Quote(model.Standardise) + ", or leave it out."}
 	case s.Scale != "" && p != nil && p.sum != "":
 		return &Error{Code: "value", Message: "Under a learned prior vectors are not standardised, since it was learned from vectors as they are: leave out the prior or the scale."}
 	}

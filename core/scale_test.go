@@ -136,4 +136,13 @@ func TestUndoWithinAStep(t *testing.T) {
 	test.FailIf(t, c.Count() != 8 || len(undo) != 2 || len(redo) != 0, "%d examples, %d steps to undo, %d to redo", c.Count(), len(undo), len(redo))
 	test.Must(c.Undo())(t)
 	test.FailIf(t, c.Count() != 1, "%d examples after the second part was taken back", c.Count())
+	_, before := c.Next()
+	c.Begin()
+	add(2)
+	test.Must(c.AddClass("b"))(t)
+	test.OK(t, c.Cancel())
+	undone, after := c.Next()
+	test.FailIf(t, c.Count() != 1 || c.Len() != 1 || after != before || undone == "", "%d examples, %d classes, %q to undo and %q to redo after Cancel", c.Count(), c.Len(), undone, after)
+	test.Must(c.Redo())(t)
+	test.FailIf(t, c.Count() != 8, "%d examples done again after Cancel", c.Count())
 }

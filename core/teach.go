@@ -233,8 +233,8 @@ func groupsApart(a, b *class) map[string]string {
 }
 
 // Load teaches classes as they were stored, which cannot be undone. IDs that are missing
-// are given, and labels are taken as they are where they differ. Errors are those of Add,
-// after which the classifier is of no use.
+// are given; labels must differ as [SameLabel] says, and are not cleaned. Errors are those
+// of Add, after which the classifier is of no use.
 func (c *Classifier) Load(classes []Class) error {
 	if i := slices.IndexFunc(classes, func(k Class) bool { return len(k.Examples) > 0 }); i >= 0 {
 		if d := len(classes[i].Examples[0].Vector); c.open(d) {
@@ -272,8 +272,9 @@ func (c *Classifier) Load(classes []Class) error {
 	return err
 }
 
-// Replace takes over an example, as [Classifier.Load] does classes: it is put where it is
-// not, moved where it is elsewhere, and removed where x is nil. It cannot be undone.
+// Replace brings the example of an id to what another copy of the session says: it is
+// added where it is not here, moved where it is in another class or place, and removed
+// where x is nil. It cannot be undone.
 func (c *Classifier) Replace(id string, x *Example) error {
 	return c.exchangeExample(&Entry{ID: id, Example: x})
 }

@@ -107,7 +107,7 @@ $(firstword $(LODO_PRIORS)):
 SOUND_EVAL = $(BIN)/metaqda eval --data $(call commas,$(SOUND_DATA)) --prior $(call commas,$(SOUND_DATA:$(LAB)/data/sounds/%.npz=$(LODO)/sounds/without-%.safetensors)) --split all --random-seed 0 --n-tasks $(TASKS)
 
 .PHONY: lodo-sounds
-lodo-sounds: $(BIN)/metaqda ## the same for sounds, after make sounds-prior: a minute, into build/lodo/sounds
+lodo-sounds: $(BIN)/metaqda ## lodo for sounds, after make sounds-prior: a minute, into build/lodo/sounds
 	$(SOUND_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 3 --n-val-tasks 0 --methods metaqda,fb-lda,ncc-cl2n,linear --json $(LODO)/sounds/lodo.json --markdown $(LODO)/sounds/lodo.md
 	$(SOUND_EVAL) --protocol open-set --n-way 2 --n-shot 1,5 --n-query 3 --methods metaqda --json $(LODO)/sounds/none.json --markdown $(LODO)/sounds/none.md
 

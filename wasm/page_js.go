@@ -69,6 +69,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"forgetUndo":    stored(bind(p.ForgetUndo, "")),
 		"beginStep":     atOnce(bind(p.Begin, "")),
 		"endStep":       stored(bind(p.End, "")),
+		"cancelStep":    stored(bind(p.Cancel, "")),
 		"label":         atOnce(bind(p.Label, "name of the class", "name", "class")),
 		"configure":     stored(bind(p.Configure, "settings")),
 

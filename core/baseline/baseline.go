@@ -63,7 +63,7 @@ func Methods() []Method {
 		{"knn-tfjs", "3 nearest neighbours by cosine, votes, first class among equals (TensorFlow.js)", embed.L2, false, func() Classifier { return &Neighbours{K: 3} }},
 		{"teachable", "dense 100 ReLU and dense softmax, Adam 1e-3, 50 epochs of batches of 16 (Teachable Machine)", embed.None, true, func() Classifier { return &Dense{} }},
 		{"propagation", "label propagation over the graph of 10 nearest neighbours, alpha .8, features centred and of length one", embed.CL2N, true, func() Classifier { return &Propagation{Neighbours: 10, Alpha: 0.8, Gamma: 3} }},
-		{"laplacian", "LaplacianShot: nearest rectified prototype, 3 nearest neighbours alike, features centred and of length one", embed.CL2N, true, func() Classifier { return &Laplacian{Neighbours: 3, Lambda: 0.5} }},
+		{"laplacian", "LaplacianShot: nearest rectified prototype, answers of 3 nearest neighbours drawn together, features centred and of length one", embed.CL2N, true, func() Classifier { return &Laplacian{Neighbours: 3, Lambda: 0.5} }},
 	}
 }
 

@@ -17,8 +17,7 @@ import (
 // With fewer rows than dimensions Sigma is singular and the method undefined.
 // The ridge e is the smallest that lets it be computed in double precision:
 // 1e-8 of the mean variance of the support. With one row a class nothing but e
-// is left and both are nearest centroid, with confidence in what they do not
-// know.
+// is left: both are nearest centroid, and far too sure of their answers.
 // Source: Hastie et al., The Elements of Statistical Learning, section 4.3.
 type Discriminant struct {
 	Pooled bool // LDA

@@ -149,7 +149,7 @@ func (t *Trainer) pointDue() bool {
 }
 
 // Step does the next piece of work, a validation or a gradient step. When ctx
-// ends during a validation, or the step would leave the finite numbers, it
+// ends during a validation, or the step would make a parameter infinite or NaN, it
 // returns an error and the trainer stays where it was.
 func (t *Trainer) Step(ctx context.Context) (Progress, error) {
 	if err := ctx.Err(); err != nil {

@@ -48,7 +48,7 @@ func CleanLabel(name string) (string, error) {
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return "", fail("has control characters in it: type it anew")
 	case !strings.ContainsFunc(name, visible):
-		return "", fail("is empty: give one that can be seen")
+		return "", fail("is blank: give a name that can be seen")
 	case utf8.RuneCountInString(name) > MaxLabel:
 		return "", fail("is too long: at most ", MaxLabel, " characters")
 	}

@@ -15,7 +15,7 @@ type DimensionError struct {
 
 // Error returns one sentence.
 func (e *DimensionError) Error() string {
-	return e.Name + " has " + strconv.Itoa(e.Got) + " numbers, want " + strconv.Itoa(e.Want) + ": use the feature extractor the prior was made for"
+	return e.Name + " has " + strconv.Itoa(e.Got) + " numbers, want " + strconv.Itoa(e.Want) + ": use the same feature extractor for all of them"
 }
 
 // ValueError reports a number outside its domain.

@@ -21,7 +21,7 @@ func Must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// FailIf reports what must not be, and the test goes on.
+// FailIf fails the test if something is wrong, and lets it go on.
 func FailIf(t testing.TB, wrong bool, format string, args ...any) {
 	t.Helper()
 	if wrong {
@@ -29,7 +29,7 @@ func FailIf(t testing.TB, wrong bool, format string, args ...any) {
 	}
 }
 
-// StopIf ends the test where what must not be is.
+// StopIf fails the test and ends it if something is wrong.
 func StopIf(t testing.TB, wrong bool, format string, args ...any) {
 	t.Helper()
 	if wrong {

@@ -69,12 +69,12 @@ func tableCommand(together bool, c cli.Command) *cli.Command {
 	j.Together = together
 	flags := []cli.Flag{
 		textFlag(&j.Classifier, "classifier", "classifier file, of enrol, the page or the npm package"),
-		textFlag(&j.Examples, "examples", "in its place a data set of labelled examples"),
+		textFlag(&j.Examples, "examples", "a data set of labelled examples instead of --classifier"),
 		textFlag(&j.Prior, "prior", "prior file, where it is not one of the page's own"),
 		numberFlag(&j.NonePrior, "none-prior", "probability of none of the classes beforehand, from 0 to below 1; the classifier's own if left out, 0.2 for examples"),
 	}
 	if together {
-		flags = append(flags, boolFlag(&j.Together, "together", "let the pictures tell of each other; --together=false judges one by one"))
+		flags = append(flags, boolFlag(&j.Together, "together", "judge all pictures together; --together=false judges one by one"))
 	}
 	return fileCommand(c, neededFile{&out, "out", "table to write"},
 		[]neededFile{{&j.Data, "data", "embeddings to judge, .npz or .npy; labels are not asked for"}}, flags,

@@ -45,7 +45,7 @@ presets (--preset takes one of these, or a file of settings that begins with one
 Examples:
   metaqda train --data cifarfs.npz --out prior.safetensors
   metaqda train --preset conv4 --data cifarfs-conv4.npz --out conv4.safetensors
-  metaqda train --preset paper --settings > mine.txt     all fifty settings, to be edited
+  metaqda train --preset paper --settings > mine.txt     all settings, to be edited
   metaqda train --preset mine.txt --data a.npz,b.npz --out p.safetensors --n-shot 5
 
 A setting is a flag too, as --n-shot here; a flag is stronger than the file.`

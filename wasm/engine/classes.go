@@ -118,6 +118,12 @@ func (e *Engine) End() {
 	_, _ = e.change(func() error { e.taught.End(); e.begun = max(e.begun-1, 0); return nil })
 }
 
+// Cancel is End that takes back what was changed since, and leaves what can be redone.
+func (e *Engine) Cancel() error {
+	_, err := e.change(func() error { e.begun = max(e.begun-1, 0); return e.taught.Cancel() })
+	return err
+}
+
 // ofClass is change for what concerns a class.
 func (e *Engine) ofClass(id string, f func(metaqda.Class) error) (token string, err error) {
 	return e.change(func() error {

@@ -13,7 +13,7 @@ import (
 // change writes one.
 const partSteps = "/" // a list of the steps, and with a number after it each of them
 
-// kept is a step of the list, the next one first.
+// keptStep is a step of the list, the next one first.
 type keptStep struct {
 	ID   string
 	Slot int

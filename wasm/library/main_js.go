@@ -278,10 +278,12 @@ func Change(h, what, n, m int32) int32 {
 		case 7:
 			c.End()
 		case 8:
-			return step(c.Undo())
+			return 0, c.Cancel()
 		case 9:
-			return step(c.Redo())
+			return step(c.Undo())
 		case 10:
+			return step(c.Redo())
+		case 11:
 			return reply(labelIn(c, a))
 		}
 		return 0, nil

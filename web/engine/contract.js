@@ -96,7 +96,7 @@
  * @typedef {object} Decision what an answer is taken for
  * @property {string} class id, empty for none of these
  * @property {boolean} doubtful somebody should look at it: less than 60 %, not the largest number, or told from one class of fewer than three pictures
- * @property {string} headline in one sentence, of which the first number is the largest
+ * @property {string} headline one sentence: the largest number, if it has one, leads
  *
  * @typedef {object} Near a taught picture beside a query
  * @property {string} class id
@@ -139,6 +139,7 @@
  * @property {() => Promise<{name: string}>} redo does again what was undone last, until something else is changed
  * @property {() => Promise<unknown>} beginStep what changes until endStep is undone as one, such as all pictures of a folder
  * @property {() => Promise<unknown>} endStep
+ * @property {() => Promise<unknown>} cancelStep ends it, and takes back what was changed since, without which what could be redone still can
  * @property {() => Promise<unknown>} forgetUndo has nothing undone or redone of what was changed until now: what was removed is gone then
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} recognise
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} probabilities

@@ -1,10 +1,7 @@
 // @ts-check
-/** An error a person may read: `code` for programs, a sentence with the remedy for people. */
-export class ExtractorError extends Error {
-  /** @param {string} code @param {string} message */
-  constructor(code, message) {
-    super(message);
-    this.name = 'ExtractorError';
-    this.code = code;
-  }
+import { MetaqdaError } from '../base/remote.js';
+
+/** What an extractor refuses: `code` for programs, a sentence with the remedy for people. */
+export class ExtractorError extends MetaqdaError {
+  name = 'ExtractorError';
 }

@@ -117,9 +117,9 @@ func Plain() Recipe {
 	return r
 }
 
-// Deep is Plain for the features of deep networks: their classes are spheres of equal
-// size but for little, so that training starts from a narrow S = 49 I, goes a third as
-// far, and sees more classes and shots. Chosen on the four data sets of
+// Deep is Plain for the features of deep networks, whose classes are nearly spheres of one
+// size: training starts from S = 49 I, takes a third of the steps, and sees more classes
+// and shots. Chosen on the four data sets of
 // core/experiment/RESULTS.md.
 func Deep() Recipe {
 	r := Plain()
@@ -142,7 +142,7 @@ func DeepHead() Recipe {
 
 // ManyRows prepares for classes with hundreds of rows beside classes with
 // five: unequal shots, and S = I, which lets a class with many rows have a
-// covariance of its own. Where classes are small the common prior serves.
+// covariance of its own. Where classes are small that of [Default] serves.
 func ManyRows() Recipe {
 	r := Default()
 	c := &r.Config

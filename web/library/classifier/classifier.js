@@ -103,17 +103,13 @@ export class Classifier {
     const [all, names] = [[...vectors], [...labels]];
     if (all.length !== names.length) throw new MetaqdaError('argument', `There are ${all.length} examples and ${names.length} labels: give one label for each.`);
     this.#do(BEGIN);
-    let done = 0;
     try {
-      const ids = [];
-      for (const x of all) {
-        ids.push(this.addExampleSync(x, names[done], options));
-        done++;
-      }
-      return ids;
-    } finally {
+      const ids = all.map((x, i) => this.addExampleSync(x, names[i], options));
       this.#do(END);
-      if (done < all.length && done > 0) this.#do(UNDO);
+      return ids;
+    } catch (error) {
+      this.#do(CANCEL);
+      throw error;
     }
   }
 
@@ -392,4 +388,4 @@ export class Classifier {
 }
 
 // What mq_change does.
-const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, BEGIN, END, UNDO, REDO, LABEL] = Array(11).keys();
+const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, BEGIN, END, CANCEL, UNDO, REDO, LABEL] = Array(12).keys();

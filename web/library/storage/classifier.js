@@ -61,22 +61,18 @@ export class StoredClassifier {
     if (vectors.length !== names.length) throw new MetaqdaError('argument', `There are ${vectors.length} examples and ${names.length} labels: give one label for each.`);
     /** @type {string[]} */
     const ids = [];
-    let changed = false;
     await this.#engine.beginStep();
     try {
       for (const [i, vector] of vectors.entries()) {
         let { class: id } = await this.#engine.label(names[i]);
-        if (!id) {
-          ({ id } = await this.#engine.addClass(names[i]));
-          changed = true;
-        }
+        if (!id) ({ id } = await this.#engine.addClass(names[i]));
         ids.push((await this.#engine.addExample(id, vector, thumbnail ?? null, group)).id);
-        changed = true;
       }
-    } finally {
-      await this.#engine.endStep();
-      if (changed && ids.length < vectors.length) await this.#engine.undo(); // all or none
+    } catch (error) {
+      await this.#engine.cancelStep(); // all or none
+      throw error;
     }
+    await this.#engine.endStep();
     return ids;
   }
 
