@@ -120,7 +120,7 @@ $(SITE)/samples/samples.json: $(wildcard web/build/samples.mjs web/samples/*.mjs
 
 # What "Share" puts one file together from; for other networks into networks/, which a
 # build of those empties.
-$(SITE)/share/page.html: $(SITE)/networks/networks.json THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*/* web/share/*.js web/share/page/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/ui/*.js web/ui/*.css web/ui/*/*.js web/ui/*/*/*.js) $(PACKAGES)
+$(SITE)/share/page.html: $(SITE)/networks/networks.json $(SITE)/kinds/sounds/extractor.json THIRD_PARTY.md LICENSE index.html $(wildcard web/build/share.mjs web/build/slim-tfjs.mjs web/library/*.js web/library/*/* web/share/*.js web/share/page/* web/share/page/kinds/* web/base/*.js web/extractor/*.js web/extractor/*.mjs web/extractor/*/* web/ui/*.js web/ui/*.css web/ui/*/*.js web/ui/*/*/*.js) $(PACKAGES)
 	$(NODE) web/build/share.mjs
 
 .PHONY: $(SITE)/share/engine.wasm

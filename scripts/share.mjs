@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { library } from '../web/build/written.mjs';
 import { checkFiles, decodeManifest } from '../web/extractor/manifest.js';
 import { megabytes } from '../web/share/assemble.js';
-import { broughtParts, largeness, ownParts, sharedFile } from '../web/share/parts.js';
+import { broughtParts, largeness, OWN, ownParts, recordOf, sharedFile } from '../web/share/parts.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const usage = `Usage: node scripts/share.mjs --classifier SESSION --out ONE.html [--prior FILE] [--extractor MANIFEST] [--learn]
@@ -21,7 +21,7 @@ pictures in a session do not go along. 'make site' builds what the file is made 
 
   --classifier FILE     a session saved by the page, the npm package or the Go library
   --out FILE            where to write
-  --prior FILE          background knowledge that it was taught under (default: web/prior/default.safetensors)
+  --prior FILE          background knowledge that it was taught under (default: the site's, of the kind that it is of)
   --extractor MANIFEST  of the extractor that read the pictures, with its files beside it, if
                         it is not the page's own
   --learn               people may teach it more
@@ -32,7 +32,7 @@ Exit status: 0 done, 2 something to put right (said in one sentence).`;
 async function main() {
   const { values } = parseArgs({
     options: {
-      classifier: { type: 'string' }, out: { type: 'string' }, prior: { type: 'string', default: path.join(root, 'web/prior/default.safetensors') },
+      classifier: { type: 'string' }, out: { type: 'string' }, prior: { type: 'string' },
       extractor: { type: 'string' }, learn: { type: 'boolean', default: false }, site: { type: 'string', default: path.join(root, 'build/site') }, help: { type: 'boolean' },
     },
   });
@@ -40,24 +40,32 @@ async function main() {
   const { classifier: session, out, extractor: place, site } = values;
   if (!session || !out) throw new Error('Say what to share with --classifier FILE and where to write it with --out FILE.');
   const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(path.join(site, name)).catch(() => { throw new Error(`There is no ${name} in ${site}: 'make site' builds it.`); }));
-  const parts = place ? await brought(place, read) : await ownParts(read);
-  const [file, prior] = await Promise.all([readFile(session), readFile(values.prior)]);
+  const file = await readFile(session);
+  const { name = '', settings = '{}', extractor: reads = '{}', prior: sum } = metadataOf(file);
+  const kind = await kindOf(JSON.parse(reads).sha256, read);
+  const parts = place ? await brought(place, read) : await ownParts(read, kind);
+  const prior = values.prior ? await readFile(values.prior) : sum ? await read(OWN[kind].prior) : undefined;
   const { id, sha256, dimension } = parts.extractor;
   const { init, openClassifier } = await library(site);
   await init({ wasm: await read('share/engine.wasm') });
   const classifier = await openClassifier(file, { prior, extractor: { id, sha256, embed: () => [] } });
-  if (classifier.dimension !== dimension) {
-    throw new Error(`${session} was taught vectors of ${classifier.dimension} numbers, and the extractor “${id}” gives ${dimension}: give the manifest of the one that they are of with --extractor.`);
-  }
   const { counts, labels } = classifier;
   const classes = labels.filter((label) => counts[label] > 0);
   if (!classes.length) throw new Error(`${session} was taught nothing: there is nothing to share.`);
-  const { name = '', settings = '{}' } = metadataOf(file);
+  if (classifier.dimension !== dimension) {
+    throw new Error(`${session} was taught vectors of ${classifier.dimension} numbers, and the extractor “${id}” gives ${dimension}: give the manifest of the one that they are of with --extractor.`);
+  }
   const about = { name, learn: values.learn, sort: JSON.parse(settings).sort ?? 'probability', classes };
-  const text = await sharedFile(parts, about, { classifier: classifier.save(), prior });
+  const text = await sharedFile(parts, about, { classifier: classifier.save(), ...prior && { prior } });
   await writeFile(out, text);
   const large = largeness(text, parts, 'the extractor');
   if (large) console.error(`${out} has ${megabytes(text.length)}${large}.`);
+}
+
+/** The kind of what a session was taught, pictures where no other is known of. @param {string|undefined} sha256 of its extractor @param {import('../web/share/parts.js').Read} read */
+async function kindOf(sha256, read) {
+  for (const [kind, { folder }] of Object.entries(OWN)) if ((await recordOf(read, folder)).sha256 === sha256) return kind;
+  return 'pictures';
 }
 
 /** @param {string} place @param {import('../web/share/parts.js').Read} read */

@@ -2,10 +2,10 @@
 /**
  * Builds what "Share" puts a file together from, into build/site/share:
  *   page.html     the page with its style and its program inside, without blocks
- *   notices.txt   whose works a shared file carries, and their licences
- * and the same for extractors other than the page's own, for each runtime, into
- * build/site/networks, whose files are fetched only where they are asked for:
- *   share-tfjs-graph.html, share-tfjs-graph.txt, share-onnx.html, share-onnx.txt
+ *   page.txt      whose works a shared file carries, and their licences
+ * and the same for sounds and hands and for extractors other than the page's own, for each
+ * runtime, where files are fetched only when they are asked for:
+ *   kinds/KIND/share.html, share.txt; in networks/ share-tfjs-graph.html, share-tfjs-graph.txt, share-onnx.html, share-onnx.txt
  *
  * Beside page.html lies engine.wasm, that of the npm package.
  *
@@ -27,31 +27,37 @@ const site = path.resolve(process.argv[2] ?? path.join(root, 'build/site'));
 
 /**
  * @typedef {object} Variant of the page
- * @property {string} page @property {string} notices where they go
+ * @property {string} to where page and notices go, without what their names end in
+ * @property {string} kind
  * @property {string} runtime the module that runs the network
  * @property {() => import('esbuild').Plugin} plugin for that
+ * @property {string} [thread] what else the policy lets run: the audio thread's program, which the page's own makes a file of
  * @property {string[]} from parts of THIRD_PARTY.md
  * @property {RegExp} carries what a row of these names
  */
 
-const [own, others] = ['### Feature extractor', '### What runs other extractors'];
+const [own, kinds, others] = ['### Feature extractor', '### What reads sounds and hands', '### What runs other extractors'];
 /** @type {Variant[]} */
 const variants = [
-  { page: 'share/page.html', notices: 'share/notices.txt', runtime: 'runtime.mjs', plugin: slimTfjs, from: [own], carries: /./ },
-  { page: 'networks/share-tfjs-graph.html', notices: 'networks/share-tfjs-graph.txt', runtime: 'own/graphs.mjs', plugin: quietTfjs, from: [own, others], carries: /tfjs|`long`|`seedrandom`/ },
-  { page: 'networks/share-onnx.html', notices: 'networks/share-onnx.txt', runtime: 'own/onnx.mjs', plugin: quietTfjs, from: [others], carries: /onnxruntime|its repository/ },
+  { to: 'share/page', kind: 'pictures', runtime: 'runtime.mjs', plugin: slimTfjs, from: [own], carries: /./ },
+  { to: 'kinds/sounds/share', kind: 'sounds', runtime: 'runtime.mjs', plugin: slimTfjs, thread: ' blob:', from: [own, kinds], carries: /tfjs|`long`|sounds\// },
+  { to: 'kinds/hands/share', kind: 'hands', runtime: 'runtime.mjs', plugin: slimTfjs, from: [own, kinds], carries: /tfjs|`long`|hands\// },
+  { to: 'networks/share-tfjs-graph', kind: 'pictures', runtime: 'own/graphs.mjs', plugin: quietTfjs, from: [own, others], carries: /tfjs|`long`|`seedrandom`/ },
+  { to: 'networks/share-onnx', kind: 'pictures', runtime: 'own/onnx.mjs', plugin: quietTfjs, from: [others], carries: /onnxruntime|its repository/ },
 ];
 
 for (const variant of variants) {
-  await mkdir(path.dirname(path.join(site, variant.page)), { recursive: true });
-  await writeFile(path.join(site, variant.page), await page(variant));
-  await writeFile(path.join(site, variant.notices), await notices(variant));
+  const to = path.join(site, variant.to);
+  await mkdir(path.dirname(to), { recursive: true });
+  await writeFile(`${to}.html`, await page(variant));
+  await writeFile(`${to}.txt`, await notices(variant));
 }
 
 /** @param {Variant} variant */
 async function page(variant) {
+  const { thread = '' } = variant;
   const [text, style, program, sprite] = await Promise.all([readFile(path.join(web, 'share/page/page.html'), 'utf8'), bundledStyle(), bundledProgram(variant), icons()]);
-  const policy = `default-src 'none'; script-src ${hash(program)} 'wasm-unsafe-eval'; style-src ${hash(style)}; img-src blob:; media-src blob: mediastream:; `
+  const policy = `default-src 'none'; script-src ${hash(program)} 'wasm-unsafe-eval'${thread}; style-src ${hash(style)}; img-src blob:; media-src blob: mediastream:; `
     + "worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'";
   if (/<\/script|<!--/i.test(program) || /<\/style/i.test(style)) throw new Error('The program or the style would end its element early.');
   /** @type {Record<string, string>} */
@@ -65,15 +71,20 @@ function hash(text) {
 }
 
 /** @param {Variant} variant */
-async function bundledProgram({ runtime, plugin }) {
+async function bundledProgram({ kind, runtime, plugin }) {
+  const listener = await readFile(path.join(web, 'ui/kinds/sounds/worklet.js'), 'utf8');
   const { outputFiles: [{ text }] } = await build({
     entryPoints: [path.join(web, 'share/page/main.js')],
     bundle: true, format: 'iife', minify: true, write: false, target: 'es2022', legalComments: 'eof', logLevel: 'warning',
     // The same text runs in a page and in its worker, and has no address.
     define: { process: 'undefined', __filename: 'undefined', __dirname: 'undefined', 'import.meta.url': 'undefined' },
     plugins: [written(), plugin(), {
-      name: 'runtime',
-      setup: ({ onResolve }) => onResolve({ filter: /\/extractor\/runtime\.mjs$/ }, () => ({ path: path.join(web, 'extractor', runtime) })),
+      name: 'kind',
+      setup({ onResolve, onLoad }) {
+        onResolve({ filter: /\/kinds\/pictures\.js$/ }, () => ({ path: path.join(web, 'share/page/kinds', `${kind}.js`) }));
+        onResolve({ filter: /^\.\/runtime\.js$|\/extractor\/runtime\.mjs$/ }, () => ({ path: path.join(web, 'extractor', runtime) }));
+        onLoad({ filter: /\/sounds\/program\.js$/ }, () => ({ contents: `export const program = () => URL.createObjectURL(new Blob([${JSON.stringify(listener)}], { type: 'text/javascript' }));` }));
+      },
     }],
   });
   return text;
@@ -90,7 +101,7 @@ async function bundledStyle() {
 /** Those of the page that this one uses. */
 async function icons() {
   const index = await readFile(path.join(root, 'index.html'), 'utf8');
-  return ['plus', 'close', 'picture', 'camera', 'switch', 'undo'].map((name) => {
+  return ['plus', 'close', 'picture', 'camera', 'hand', 'sound', 'microphone', 'switch', 'undo'].map((name) => {
     const found = new RegExp(`<symbol id="icon-${name}".*?</symbol>`).exec(index);
     if (!found) throw new Error(`index.html draws no icon ${name}`);
     return found[0];

@@ -53,22 +53,28 @@ export const identityOf = (contents, recipe) => sha256(...contents, JSON.stringi
  */
 export async function fetchNetworks(at, { networks, runtimes }, onProgress) {
   if (typeof WebAssembly !== 'object') throw new ExtractorError('no-webassembly', 'This browser has no WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
-  const listed = Object.entries(networks).flatMap(([network, { files }]) => files.map((file) => ({ network, ...file })));
+  const all = listed(networks);
   const program = simdSupported() ? runtimes.simd : runtimes.plain;
-  const meter = new Meter([...listed, program].map(({ bytes }) => bytes), onProgress);
+  const meter = new Meter([...all, program].map(({ bytes }) => bytes), onProgress);
   const [wasm, ...found] = await Promise.all([
-    download(at(program.name), (n) => meter.set(listed.length, n)),
-    ...listed.map(({ network, name }, i) => download(at(`${network}/${name}`), (n) => meter.set(i, n))),
+    download(at(program.name), (n) => meter.set(all.length, n)),
+    ...all.map(({ network, name }, i) => download(at(`${network}/${name}`), (n) => meter.set(i, n))),
   ]);
-  await Promise.all(listed.map(async ({ network, name, sha256: expected }, i) => {
+  await Promise.all(all.map(async ({ network, name, sha256: expected }, i) => {
     if (globalThis.crypto?.subtle && await sha256(/** @type {BlobPart} */ (found[i])) !== expected) {
       throw new ExtractorError('extractor-mismatch', `The file ${network}/${name} is not the one that belongs here; reload the page.`);
     }
   }));
-  return {
-    wasm: /** @type {ArrayBuffer} */ (wasm.buffer),
-    networks: Object.fromEntries(Object.entries(networks).map(([network, manifest]) => [network, {
-      manifest, contents: new Map(listed.flatMap((file, i) => (file.network === network ? [[file.name, /** @type {ArrayBuffer} */ (found[i].buffer)]] : []))),
-    }])),
-  };
+  return fetchedOf(networks, found.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer)), /** @type {ArrayBuffer} */ (wasm.buffer));
 }
+
+/** The files of all networks, one network after the other. @param {Recorded['networks']} networks */
+export const listed = (networks) => Object.entries(networks).flatMap(([network, { files }]) => files.map((file) => ({ network, ...file })));
+
+/** @param {Recorded['networks']} networks @param {ArrayBuffer[]} contents of the files as `listed` has them @param {ArrayBuffer} wasm @returns {Fetched} */
+export const fetchedOf = (networks, contents, wasm) => ({
+  wasm,
+  networks: Object.fromEntries(Object.entries(networks).map(([network, manifest]) => [network, {
+    manifest, contents: new Map(listed(networks).flatMap((file, i) => (file.network === network ? [[file.name, contents[i]]] : []))),
+  }])),
+});

@@ -19,11 +19,11 @@
  */
 
 /**
- * An extractor in a file: its manifest and identity. The files that the manifest lists
- * are the blocks `file-0`, `file-1` and so on, in that order, whatever they are called.
- * What runs it is in the blocks `runtime-simd`, and `runtime-plain` for machines without
- * SIMD where `plain` says so.
- * @typedef {import('../extractor/manifest.js').Manifest & {sha256: string, plain: boolean}} SharedExtractor
+ * An extractor in a file: its record (a manifest, or one of each network) and identity. The files
+ * that it lists are so many `blocks`, `file-0`, `file-1` and so on, in that order, whatever they
+ * are called. What runs it is in the blocks `runtime-simd`, and `runtime-plain` for machines
+ * without SIMD where `plain` says so.
+ * @typedef {{id: string, sha256: string, dimension: number, plain: boolean, blocks: number} & Partial<import('../extractor/manifest.js').Manifest & {networks: {}}>} SharedExtractor
  */
 
 /** Where the page takes its blocks; the program that stands behind them names it too. */

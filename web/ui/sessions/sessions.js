@@ -25,7 +25,7 @@ export class SessionsDialog {
   #busy = new Set();
   #body = document.createElement('div');
 
-  /** @param {{engine: Engine, reader: {now: Promise<import('../../library/types.js').Identity>, own: Promise<import('../../library/types.js').Identity>, kinds: import('../kinds/index.js').Kinds, nounOf: (sha256: string) => Promise<string>}, onSwitched: () => void}} parts */
+  /** @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'pages' | 'kinds' | 'nounOf'>, onSwitched: () => void}} parts */
   constructor({ engine, reader, onSwitched }) {
     this.engine = engine;
     this.reader = reader;

@@ -15,7 +15,7 @@ let dialog;
 /**
  * Opens the dialog.
  *
- * @param {{engine: Engine, reader: {now: Promise<Identity>, own: Promise<Identity>, kinds: import('../kinds/index.js').Kinds}}} parts
+ * @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'pages' | 'kinds'>}} parts
  */
 export async function share(parts) {
   dialog ??= new ShareDialog(parts);
@@ -36,6 +36,7 @@ class ShareDialog {
     this.learn = el('input', { type: 'checkbox', onchange: () => void this.#make() });
     this.pictures = el('input', { type: 'checkbox', onchange: () => void this.#make() });
     this.what = el('p');
+    this.with = el('span');
     this.withPictures = el('span', { class: 'small muted block' });
     this.size = el('p', { class: 'muted', role: 'status' });
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
@@ -44,7 +45,7 @@ class ShareDialog {
     this.dialog.append(dialogHead(this.dialog, 'share-title', 'Share'), this.what,
       el('label', { class: 'choice' }, this.learn, el('span', {}, 'People may teach it more',
         el('span', { class: 'small muted block' }, 'What they add stays in the open page until they save it, as a file of the same kind.'))),
-      el('label', { class: 'choice' }, this.pictures, el('span', {}, 'With the pictures', this.withPictures)),
+      el('label', { class: 'choice' }, this.pictures, el('span', {}, this.with, this.withPictures)),
       this.size, this.error, el('div', { class: 'actions' }, this.button));
     this.dialog.addEventListener('close', () => {
       this.#turn++;
@@ -88,24 +89,24 @@ class ShareDialog {
     const pictures = taught.reduce((n, { examples }) => n + examples.length, 0);
     this.what.textContent = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, one())}. Whoever opens it in a `
       + 'current browser, from disk or out of a mail, can recognise with it, with no network and nothing to install.';
-    this.withPictures.textContent = 'Small copies of the pictures it was taught. Without them the file has only numbers in their place.';
-    if (this.reader.kinds.now.unshared) throw new Error(this.reader.kinds.now.unshared);
+    this.with.textContent = `With the ${one()}s`;
+    this.withPictures.textContent = `Small copies of the ${one()}s it was taught. Without them the file has only numbers in their place.`;
     if (!taught.length) throw new Error('There is nothing to share yet: teach a class first.');
     if (state.extractor.message) throw new Error(state.extractor.message);
-    const parts = await this.#parts();
+    const { sha256, id } = await this.reader.now;
+    const own = sha256 === await this.reader.pages[this.reader.kinds.now.id].identity();
+    const parts = await this.#parts(sha256, own);
     const [classifier, prior] = await Promise.all([engine.sharedSession({ pictures: false }), engine.exportPrior()]);
     const text = await sharedFile(parts, { name: state.sessionName, learn: this.learn.checked, sort: state.sort, classes: taught.map(({ name }) => name) }, {
       classifier, prior,
       ...this.pictures.checked ? { pictures: new TextEncoder().encode(JSON.stringify(thumbnailsOf(await withThumbnails(engine, taught)))) } : {},
     });
-    const { sha256, id } = parts.extractor;
-    return { text, file: fileName(state.sessionName), large: largeness(text, parts, sha256 === (await this.reader.own).sha256 ? 'the extractor' : `the extractor “${id}”`) };
+    return { text, file: fileName(state.sessionName), large: largeness(text, parts, own ? 'the extractor' : `the extractor “${id}”`) };
   }
 
-  /** What goes with the extractor in use. @returns {Promise<Parts>} */
-  async #parts() {
-    const [{ sha256 }, own] = await Promise.all([this.reader.now, this.reader.own]);
-    if (this.#constant?.sha256 !== sha256) this.#constant = { sha256, parts: sha256 === own.sha256 ? ownParts(fetched) : keptParts(sha256) };
+  /** What goes with the extractor in use. @param {string} sha256 of it @param {boolean} own whether it is the page's @returns {Promise<Parts>} */
+  async #parts(sha256, own) {
+    if (this.#constant?.sha256 !== sha256) this.#constant = { sha256, parts: own ? ownParts(fetched, this.reader.kinds.now.id) : keptParts(sha256) };
     const constant = this.#constant;
     constant.parts.catch(() => { if (this.#constant === constant) this.#constant = undefined; }); // the next time tries again
     return constant.parts;

@@ -7,6 +7,7 @@ import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { handOf } from '../../extractors/hands.js';
 import { addClass, card, meters, most, offlineReady, ready, sample, status, visit } from '../harness.js';
+import { assertNear, opened, share } from '../share/shared.js';
 import { seeing } from './film.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -39,27 +40,44 @@ async function ask(page, style, id) {
   return most(await meters(page));
 }
 
-test('hands from files are taught, recognised mirrored and small, undone, sorted, and are there after a reload and offline', () => visit({}, async ({ page, context }) => {
-  await teachHands(page);
-  for (const [name, id] of Object.entries(SIGNS)) assert.equal(await ask(page, 'emojione', id), name);
-  await page.locator('#correct').getByRole('button', { name: 'Peace', exact: true }).click();
-  await card(page, 'Peace').locator('.thumb').nth(2).waitFor();
-  await page.keyboard.press('Control+z');
-  await card(page, 'Peace').locator('.thumb').nth(2).waitFor({ state: 'detached' });
+test('hands from files are taught, recognised mirrored and small, undone, sorted, shared, and are there after a reload and offline', async () => {
+  /** @type {Record<string, number>} */
+  let before = {};
+  let shared = '';
+  await visit({}, async ({ page, context }) => {
+    await teachHands(page);
+    for (const [name, id] of Object.entries(SIGNS)) assert.equal(await ask(page, 'emojione', id), name);
+    await page.locator('#correct').getByRole('button', { name: 'Peace', exact: true }).click();
+    await card(page, 'Peace').locator('.thumb').nth(2).waitFor();
+    await page.keyboard.press('Control+z');
+    await card(page, 'Peace').locator('.thumb').nth(2).waitFor({ state: 'detached' });
 
-  await offlineReady(page);
-  await context.setOffline(true);
-  await page.reload();
-  await ready(page);
-  await page.getByLabel('Hand to recognise', { exact: true }).waitFor({ state: 'attached' });
-  assert.equal(await ask(page, 'fluent-emoji-flat', 'raised-hand'), 'Stop');
-  await context.setOffline(false);
+    await offlineReady(page);
+    await context.setOffline(true);
+    await page.reload();
+    await ready(page);
+    await page.getByLabel('Hand to recognise', { exact: true }).waitFor({ state: 'attached' });
+    assert.equal(await ask(page, 'fluent-emoji-flat', 'raised-hand'), 'Stop');
+    await context.setOffline(false);
 
-  await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand'), await file('fluent-emoji-flat', 'raised-hand')]);
-  await page.locator('#sort-title').filter({ hasText: '3 hands' }).waitFor();
-  await page.getByText('Judged together').waitFor();
-  for (const shelf of [/^Stop\s*2/, /^Peace\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
-}));
+    assert.equal(await ask(page, 'emojione', 'victory-hand'), 'Peace');
+    before = await meters(page);
+    shared = await share(page, { learn: true, pictures: true });
+    await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand'), await file('fluent-emoji-flat', 'raised-hand')]);
+    await page.locator('#sort-title').filter({ hasText: '3 hands' }).waitFor();
+    await page.getByText('Judged together').waitFor();
+    for (const shelf of [/^Stop\s*2/, /^Peace\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
+  });
+  await opened(shared, async (page) => {
+    assert.equal(await ask(page, 'emojione', 'victory-hand'), 'Peace');
+    assertNear(await meters(page), before);
+    await page.getByText('Show it a hand.').waitFor();
+    await page.getByText('What it was taught').click();
+    assert.equal(await page.getByAltText('Hand 2 of Peace').count(), 1);
+    await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles(sample('noto', 'rocket'));
+    await page.locator('#query-error').filter({ hasText: 'No hand is seen here' }).waitFor();
+  });
+});
 
 test('the camera draws the hand that it sees and recognises it; where there is none, that is said', async () => {
   const film = path.join(folder, 'film.y4m');

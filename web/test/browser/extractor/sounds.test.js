@@ -1,11 +1,12 @@
 // @ts-check
 /** Sounds: files, the microphone with Chromium's fake device, and what goes wrong. The sounds are made by rule. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { soundOf } from '../../extractors/sounds.js';
+import { assertNear, opened, share } from '../share/shared.js';
 import { FAKE } from './film.js';
 import { addClass, card, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
 
@@ -39,60 +40,95 @@ async function ask(page, kind, which) {
   return most(await meters(page));
 }
 
-test('sounds from files are taught, recognised, played, corrected, undone, sorted, and are there after a reload and offline', () => visit({ flags: ['--autoplay-policy=no-user-gesture-required'] }, async ({ page, context, site }) => {
-  await chooseSounds(page);
-  await page.getByRole('button', { name: 'Add the class “Background”' }).click();
-  await card(page, 'Background').waitFor();
-  await page.getByLabel('Add sounds to Background', { exact: true }).setInputFiles([recording('hiss', 0), recording('hiss', 1)]);
-  await card(page, 'Background').locator('.thumb').nth(1).waitFor();
-  await teachSounds(page, 'Alarm', 'alarm', [0, 1]);
-  await teachSounds(page, 'Organ', 'organ', [0, 1]);
-  assert.equal(await ask(page, 'alarm', 2), 'Alarm');
-  assert.equal(await ask(page, 'organ', 2), 'Organ');
-  assert.equal(await ask(page, 'hiss', 2), 'Background');
+test('sounds from files are taught, recognised, played, corrected, undone, sorted, shared, and are there after a reload and offline', async () => {
+  /** @type {Record<string, number>} */
+  let before = {};
+  let shared = '';
+  await visit({ flags: ['--autoplay-policy=no-user-gesture-required'] }, async ({ page, context, site }) => {
+    await chooseSounds(page);
+    await page.getByRole('button', { name: 'Add the class “Background”' }).click();
+    await card(page, 'Background').waitFor();
+    await page.getByLabel('Add sounds to Background', { exact: true }).setInputFiles([recording('hiss', 0), recording('hiss', 1)]);
+    await card(page, 'Background').locator('.thumb').nth(1).waitFor();
+    await teachSounds(page, 'Alarm', 'alarm', [0, 1]);
+    await teachSounds(page, 'Organ', 'organ', [0, 1]);
+    assert.equal(await ask(page, 'alarm', 2), 'Alarm');
+    assert.equal(await ask(page, 'organ', 2), 'Organ');
+    assert.equal(await ask(page, 'hiss', 2), 'Background');
 
-  await page.getByText('How good is it?').click();
-  await page.getByText('Class by class').waitFor();
-  await page.getByRole('button', { name: /^Session:/ }).click();
-  await page.getByRole('button', { name: 'Save its sounds' }).waitFor();
-  await page.keyboard.press('Escape');
-  for (const part of ['#settings', '#sessions', '#goodness', '#why']) assert.doesNotMatch(await page.locator(part).textContent() ?? '', /picture/i, part);
+    await page.getByText('How good is it?').click();
+    await page.getByText('Class by class').waitFor();
+    await page.getByRole('button', { name: /^Session:/ }).click();
+    await page.getByRole('button', { name: 'Save its sounds' }).waitFor();
+    await page.keyboard.press('Escape');
+    for (const part of ['#settings', '#sessions', '#goodness', '#why']) assert.doesNotMatch(await page.locator(part).textContent() ?? '', /picture/i, part);
 
-  await page.evaluate(() => {
-    const { play } = HTMLMediaElement.prototype;
-    HTMLMediaElement.prototype.play = function () {
-      this.addEventListener('playing', () => { document.body.dataset.played = String(this.duration); });
-      return play.call(this);
-    };
+    await page.evaluate(() => {
+      const { play } = HTMLMediaElement.prototype;
+      HTMLMediaElement.prototype.play = function () {
+        this.addEventListener('playing', () => { document.body.dataset.played = String(this.duration); });
+        return play.call(this);
+      };
+    });
+    await card(page, 'Alarm').locator('.thumb-open').first().click();
+    await page.waitForFunction(() => Math.abs(Number(document.body.dataset.played) - 1.5) < 0.01);
+    await page.keyboard.press('Escape');
+
+    // What was asked last is taught as another class, and that is undone.
+    await page.locator('#correct').getByRole('button', { name: 'Alarm', exact: true }).click();
+    await card(page, 'Alarm').locator('.thumb').nth(2).waitFor();
+    await page.keyboard.press('Control+z');
+    await card(page, 'Alarm').locator('.thumb').nth(2).waitFor({ state: 'detached' });
+
+    await offlineReady(page);
+    await context.setOffline(true);
+    await page.reload();
+    await ready(page);
+    await card(page, 'Organ').locator('.thumb').nth(1).waitFor();
+    await page.getByLabel('Sound to recognise', { exact: true }).waitFor({ state: 'attached' });
+    assert.equal(await ask(page, 'organ', 2), 'Organ');
+    await context.setOffline(false);
+
+    await page.getByLabel('Sound to recognise', { exact: true }).setInputFiles([recording('alarm', 3), recording('organ', 2), recording('alarm', 2)]);
+    await page.locator('#sort-title').filter({ hasText: '3 sounds' }).waitFor();
+    await page.getByText('Judged together').waitFor();
+    for (const shelf of [/^Alarm\s*2/, /^Organ\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
+
+    // Another session may be of pictures again.
+    await open(page, site);
+    await page.getByLabel('Sound to recognise', { exact: true }).waitFor({ state: 'attached' });
+    assert.equal(await ask(page, 'organ', 2), 'Organ');
+    before = await meters(page);
+    shared = await share(page, { learn: true, pictures: true });
   });
-  await card(page, 'Alarm').locator('.thumb-open').first().click();
-  await page.waitForFunction(() => Math.abs(Number(document.body.dataset.played) - 1.5) < 0.01);
-  await page.keyboard.press('Escape');
-
-  // What was asked last is taught as another class, and that is undone.
-  await page.locator('#correct').getByRole('button', { name: 'Alarm', exact: true }).click();
-  await card(page, 'Alarm').locator('.thumb').nth(2).waitFor();
-  await page.keyboard.press('Control+z');
-  await card(page, 'Alarm').locator('.thumb').nth(2).waitFor({ state: 'detached' });
-
-  await offlineReady(page);
-  await context.setOffline(true);
-  await page.reload();
-  await ready(page);
-  await card(page, 'Organ').locator('.thumb').nth(1).waitFor();
-  await page.getByLabel('Sound to recognise', { exact: true }).waitFor({ state: 'attached' });
-  assert.equal(await ask(page, 'organ', 2), 'Organ');
-  await context.setOffline(false);
-
-  await page.getByLabel('Sound to recognise', { exact: true }).setInputFiles([recording('alarm', 3), recording('organ', 2), recording('alarm', 2)]);
-  await page.locator('#sort-title').filter({ hasText: '3 sounds' }).waitFor();
-  await page.getByText('Judged together').waitFor();
-  for (const shelf of [/^Alarm\s*2/, /^Organ\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
-
-  // Another session may be of pictures again.
-  await open(page, site);
-  await page.getByLabel('Sound to recognise', { exact: true }).waitFor({ state: 'attached' });
-}));
+  const file = path.join(folder, 'organ.wav');
+  await writeFile(file, soundOf('organ', 2));
+  const flags = [...FAKE, `--use-file-for-fake-audio-capture=${file}`];
+  await opened(shared, async (page) => {
+    const dropped = await page.evaluateHandle((text) => {
+      const all = new DataTransfer();
+      all.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], 'organ-2.wav', { type: 'audio/wav' }));
+      return all;
+    }, Buffer.from(soundOf('organ', 2)).toString('base64'));
+    await page.dispatchEvent('#recognise', 'drop', { dataTransfer: dropped });
+    await status(page, 'Recognised “organ-2.wav”.');
+    assertNear(await meters(page), before);
+    await page.getByText('What it was taught').click();
+    await page.getByRole('button', { name: 'Sound 2 of Organ' }).click();
+    await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Organ' }).click();
+    await page.getByText('Organ3 sounds').waitFor();
+    await page.getByRole('button', { name: 'Live microphone' }).click();
+    await page.getByRole('alert').filter({ hasText: 'lets no file use the microphone: choose sounds instead, or open this one by https' }).waitFor();
+  }, { flags });
+  await visit({ flags, open: false }, async ({ page, site }) => {
+    await page.route(`${site.origin}/shared.html`, async (route) => route.fulfill({ body: await readFile(shared), contentType: 'text/html' }));
+    await page.goto(`${site.origin}/shared.html`);
+    await ready(page);
+    await page.getByRole('button', { name: 'Live microphone' }).click();
+    await page.getByRole('meter', { name: 'Organ' }).waitFor();
+    assert.equal(most(await meters(page)), 'Organ');
+  });
+});
 
 test('what is held is recorded in pieces, and recognised live; the microphone is let go', async () => {
   const file = path.join(folder, 'alarm.wav');

@@ -31,7 +31,7 @@ export async function share(page, { learn = false, pictures = false, size = /^Th
   const dialog = page.getByRole('dialog', { name: 'Share' });
   await dialog.getByText(size).waitFor();
   if (learn) await dialog.getByLabel('People may teach it more').check();
-  if (pictures) await dialog.getByLabel('With the pictures').check();
+  if (pictures) await dialog.getByLabel(/^With the /).check();
   const found = page.waitForEvent('download');
   await dialog.getByRole('button', { name: save }).click();
   const file = await kept(await found);

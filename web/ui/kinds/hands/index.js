@@ -14,7 +14,6 @@ export function hands(extractor) {
   return {
     ...pictures(extractor),
     id: 'hands', icon: 'hand', one: 'hand', samples: false,
-    unshared: 'Hands cannot go out as a page of their own yet: save the session to a file instead, which opens on this page elsewhere.',
     live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.' },
     advice: 'Show one hand, all of it and not too small: its outline is drawn where it is seen. Left and right hands count as the same.',
     source: (options) => new HandSource(extractor, options),

@@ -1,6 +1,7 @@
 // @ts-check
 /** The microphone: opening, what was heard last, closing, and one sentence for each way it can fail. */
 import { el } from '../../kit/dom.js';
+import { program } from './program.js';
 
 /** Why a sound or the microphone could not be used; its message is one sentence with the remedy. */
 export class SoundError extends Error {
@@ -12,6 +13,7 @@ export class SoundError extends Error {
   }
 }
 
+const NEEDS_HTTPS = 'The microphone needs a secure page: open this page by https or on localhost.';
 const DENIED = 'The browser may not use the microphone: allow it for this page beside the address bar, then try again.';
 /** @type {Record<string, [code: string, sentence: string]>} */
 const REASONS = {
@@ -68,7 +70,7 @@ export class Microphone {
   /** Opens it, and resolves when the first sound is there. @throws {SoundError} */
   async start() {
     try {
-      if (!window.isSecureContext) throw new SoundError('insecure', 'The microphone needs a secure page: open this page by https or on localhost.');
+      if (!window.isSecureContext) throw new SoundError('insecure', NEEDS_HTTPS);
       const devices = navigator.mediaDevices;
       if (!devices?.getUserMedia || typeof AudioWorkletNode !== 'function') throw new SoundError('missing', 'This browser offers no microphone: add recordings from files instead.');
       // What improves speech for people takes away what other sounds are told apart by.
@@ -77,7 +79,8 @@ export class Microphone {
       if (this.#closed) throw new DOMException('closed', 'AbortError');
       stream.getAudioTracks()[0]?.addEventListener('ended', () => this.#lose('The microphone was disconnected: connect it and try again.'));
       const context = this.#context = new AudioContext();
-      await context.audioWorklet.addModule(new URL('./worklet.js', import.meta.url));
+      // Chromium starts no audio thread for a file on disk, a shared one.
+      await context.audioWorklet.addModule(program()).catch(() => { throw new SoundError('insecure', NEEDS_HTTPS); });
       this.#ring = new Float32Array(Math.ceil(KEPT * context.sampleRate));
       const taker = new AudioWorkletNode(context, 'taker');
       taker.port.onmessage = ({ data }) => this.#take(data);
