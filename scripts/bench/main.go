@@ -5,9 +5,10 @@
 //
 //	make bench
 //
-// It prints a table and writes build/bench.json. The native half runs in this process,
-// the browser's in web/test/bench; both time package measure, but predictions in the
-// browser are an engine's and go the way that those of the page go. It needs Node.js and the Chromium that CHROMIUM names.
+// It prints a table and writes build/bench.json and build/bench.svg. The
+// native half runs in this process, the browser's in web/test/bench; both time
+// package measure, but predictions in the browser are an engine's and go the way
+// that those of the page go. It needs Node.js and the Chromium that CHROMIUM names.
 package main
 
 import (
@@ -24,9 +25,6 @@ import (
 
 	"metaqda/scripts/bench/measure"
 )
-
-// largest is the dimension of the largest extractor.
-const largest = 1280
 
 func main() {
 	root := flag.String("root", ".", "the source tree; results go to its build folder")
@@ -82,7 +80,7 @@ type page struct {
 func run(root string, quick bool, compile []string) error {
 	cases := measure.Cases()
 	if quick {
-		i := slices.IndexFunc(cases, func(c measure.Case) bool { return c.Dimension == largest })
+		i := slices.IndexFunc(cases, func(c measure.Case) bool { return c.Dimension == drawn })
 		cases = cases[i : i+1]
 	}
 	rows, probabilities := native(cases)
@@ -106,7 +104,7 @@ func run(root string, quick bool, compile []string) error {
 		return err
 	}
 	printTable(os.Stdout, &r)
-	return writeJSON(filepath.Join(root, "build", "bench.json"), &r)
+	return save(root, &r)
 }
 
 // native measures in this process.
@@ -193,6 +191,14 @@ func machine() string {
 		}
 	}
 	return fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+}
+
+// save writes build/bench.json and build/bench.svg.
+func save(root string, r *report) error {
+	if err := writeJSON(filepath.Join(root, "build", "bench.json"), r); err != nil {
+		return err
+	}
+	return picture(filepath.Join(root, "build", "bench.svg"), r.Rows)
 }
 
 func writeJSON(name string, v any) error {
