@@ -37,16 +37,16 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	stranger, err := c.Predict([]float32{0, 9, 0, 9})
+	other, err := c.Predict([]float32{0, 9, 0, 9})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(answer.Label, "and a stranger is more probably none of them:", stranger.None > answer.None)
+	fmt.Println(answer.Label, "and what is out of set is more probably none of them:", other.None > answer.None)
 	if _, err := c.Predict([]float32{1, 2}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// cup and a stranger is more probably none of them: true
+	// cup and what is out of set is more probably none of them: true
 	// vector has 2 numbers, want 4: use the same feature extractor for all of them
 }
 

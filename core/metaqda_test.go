@@ -203,14 +203,14 @@ func TestGroupIsOneExample(t *testing.T) {
 }
 
 // What the documentation says the default is worth holds in kind: on classes that are
-// some way apart it is right, about as sure as it is right, and knows strangers,
+// some way apart it is right, about as sure as it is right, and knows what is out of set,
 // whatever the length of vectors.
 func TestDefaultPriorServesAnyDimension(t *testing.T) {
 	for _, d := range []int{64, 512, 2048} {
 		rng := rand.New(rand.NewPCG(3, uint64(d)))
 		lift := pictures(rng, 1, 24, d, 1)[0] // classes differ in 24 directions at every length
 		right, sure, asked := 0, 0.0, 0
-		var told float64 // how often a stranger is more probably none than what was taught, in one session
+		var told float64 // how often an out-of-set vector is more probably none than what was taught, in one session
 		for range 15 {
 			all := pictures(rng, 6, 6, len(lift), 0.3)
 			for _, x := range all {

@@ -166,7 +166,7 @@ func newEngine(p *page) *engine.Engine {
 		Fetch:   bridge.Fetch,
 		Now:     time.Now,
 		Later:   func(d time.Duration, f func()) { time.AfterFunc(d, f) },
-		Breathe: bridge.Breathe,
+		Yield:   bridge.Yield,
 		Marks:   p.allMarks,
 		Mark:    func(id, mark string) { p.marks.Call("set", id, mark) },
 	}

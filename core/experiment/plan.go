@@ -48,7 +48,7 @@ type Plan struct {
 	Split    string // of classes to draw tasks from
 
 	Imbalance string  // of the queries of [Transductive]: ImbalanceNone or ImbalanceDirichlet
-	Strangers float64 // share of queries of unseen classes in [Transductive]: 0 or 0.5
+	OutOfSet  float64 // share of queries of unseen classes in [Transductive]: 0 or 0.5
 
 	HandScale float64  // s of the hand-crafted prior S = s² I
 	MAMLTasks int      // tasks that maml-qda learns its start from
@@ -236,7 +236,7 @@ func (p *Plan) cells(s *Source) ([]*cell, error) {
 // temperature is fitted.
 func (p *Plan) fixedCell(s *Source, way, shot int, test, val episode.Pool) (*cell, error) {
 	config := episode.Fixed(way, shot, p.Queries)
-	if p.Protocol == OpenSet || p.Strangers > 0 {
+	if p.Protocol == OpenSet || p.OutOfSet > 0 {
 		config.UnknownClasses = way
 	}
 	if p.Imbalance == ImbalanceDirichlet {

@@ -62,7 +62,7 @@ Methods without a reject score use 1 - max p`,
 			[]string{"metaqda", "ncc-cl2n", "linear", "teachable", "knn", "knn-tfjs"}, []int{1}, 1},
 		{Transductive, `the queries of a task judged together, --n-query (15) a class, or as
 many in all of class sizes drawn from a Dirichlet(2) distribution
-(--imbalance dirichlet); with --strangers 0.5 as many again of
+(--imbalance dirichlet); with --out-of-set 0.5 as many again of
 unseen classes. What judges one by one stands beside it. No
 temperature is fitted; methods without a reject score use 1 - max p`,
 			[]string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "cosine", "knn"}, []int{1, 5}, 1},

@@ -52,7 +52,7 @@ func (p *Plan) header(sources []*Source) *Header {
 	}
 	h.Settings = map[string]any{"hand_scale": p.HandScale, "maml_tasks": float64(p.MAMLTasks)}
 	if p.Protocol == Transductive {
-		h.Settings["imbalance"], h.Settings["strangers"] = p.Imbalance, p.Strangers
+		h.Settings["imbalance"], h.Settings["out_of_set"] = p.Imbalance, p.OutOfSet
 	}
 	for _, s := range sources {
 		d := DomainHeader{Name: s.Set.Name, File: s.Set.File(), Rows: s.Set.Len(), Dimension: s.Set.Dim, Extractor: s.Set.Extractor}

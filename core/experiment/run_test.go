@@ -39,7 +39,7 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 	for _, protocol := range []string{Standard, OpenSet, MultiDomain, Sessions, Transductive, Incremental} {
 		p, domains := small(t, protocol)
 		if protocol == Transductive {
-			p.Imbalance, p.Strangers = ImbalanceDirichlet, 0.5
+			p.Imbalance, p.OutOfSet = ImbalanceDirichlet, 0.5
 			p.Methods, _ = Choose(Methods(), "fb", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n")
 		}
 		run := func(shard Shard, workers int) *Part {

@@ -17,8 +17,8 @@ const (
 // Evaluation of Transductive Few-Shot Learning, 2021.
 const concentration = 2
 
-// strangersShare is the one share of strangers that tasks are made of.
-const strangersShare = 0.5
+// outOfSetShare is the one share of out-of-set queries that tasks are made of.
+const outOfSetShare = 0.5
 
 // validateTogether checks what only [Transductive] asks for.
 func (p *Plan) validateTogether() error {
@@ -26,23 +26,23 @@ func (p *Plan) validateTogether() error {
 	switch {
 	case !equal && p.Imbalance != ImbalanceDirichlet:
 		return &FieldError{"imbalance", fmt.Sprintf("is %q; give none or dirichlet", p.Imbalance)}
-	case p.Strangers != 0 && p.Strangers != strangersShare:
-		return &FieldError{"strangers", fmt.Sprintf("is %v; give 0 or %v", p.Strangers, strangersShare)}
+	case p.OutOfSet != 0 && p.OutOfSet != outOfSetShare:
+		return &FieldError{"out-of-set", fmt.Sprintf("is %v; give 0 or %v", p.OutOfSet, outOfSetShare)}
 	case !equal && p.Protocol != Transductive:
 		return &FieldError{"imbalance", "is for the protocol transductive; leave it out"}
-	case p.Strangers != 0 && p.Protocol != Transductive:
-		return &FieldError{"strangers", "is for the protocol transductive; open-set and sessions have strangers of their own"}
+	case p.OutOfSet != 0 && p.Protocol != Transductive:
+		return &FieldError{"out-of-set", "is for the protocol transductive; open-set and sessions have out-of-set queries of their own"}
 	}
 	return nil
 }
 
-// fewStrangers is the probability of none of these beforehand where nobody knows of
-// strangers: that of the page.
-const fewStrangers = 0.2
+// pageNonePrior is the probability of none of these beforehand where tasks do not ask for
+// it: that of the page.
+const pageNonePrior = 0.2
 
-// asksStrangers reports whether tasks have queries of unseen classes.
-func (p *Plan) asksStrangers() bool {
-	return p.Protocol == OpenSet || p.Protocol == Sessions || p.Strangers > 0
+// asksOutOfSet reports whether tasks have queries of unseen classes.
+func (p *Plan) asksOutOfSet() bool {
+	return p.Protocol == OpenSet || p.Protocol == Sessions || p.OutOfSet > 0
 }
 
 // togetherMethod is the classifier that a prior is for, judging the queries of a task
@@ -56,9 +56,9 @@ func togetherMethod() Method {
 			return nil, err
 		}
 		return func() Scorer {
-			scorer := &togetherScorer{niwScorer: *make().(*niwScorer), hasNone: p.asksStrangers()}
+			scorer := &togetherScorer{niwScorer: *make().(*niwScorer), hasNone: p.asksOutOfSet()}
 			if !scorer.hasNone {
-				scorer.options.NonePrior = fewStrangers
+				scorer.options.NonePrior = pageNonePrior
 			}
 			return scorer
 		}, nil
@@ -66,7 +66,7 @@ func togetherMethod() Method {
 }
 
 // togetherScorer is a niwScorer that judges the queries of a task together. What is
-// thought a stranger is not learned from: hence the probability of none beforehand
+// thought out of set is not learned from: hence the probability of none beforehand
 // decides the scores of the classes too.
 type togetherScorer struct {
 	niwScorer

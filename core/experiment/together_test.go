@@ -17,7 +17,7 @@ import (
 // by one, none of these included.
 func TestTogetherIsOneByOneForOneQuery(t *testing.T) {
 	s, p := sourceOf(t, 30, 20, 6)
-	p.Strangers = 0.5
+	p.OutOfSet = 0.5
 	cells := test.Must(p.cells(s))(t)
 	alone := workerOf(t, p, s, "metaqda")
 	together := workerOf(t, p, s, "metaqda-transductive")
@@ -48,15 +48,15 @@ func TestTogetherIsOneByOneForOneQuery(t *testing.T) {
 	test.FailIf(t, !differ, "many queries together are no different from one by one")
 }
 
-// Tasks ask for the class sizes and strangers of the plan, and what they measure has
+// Tasks ask for the class sizes and out-of-set queries of the plan, and what they measure has
 // the names of the other protocols.
 func TestTogetherMeasures(t *testing.T) {
 	for _, c := range []struct {
 		imbalance string
-		strangers float64
+		outOfSet  float64
 	}{{ImbalanceNone, 0}, {ImbalanceDirichlet, 0}, {ImbalanceNone, 0.5}, {ImbalanceDirichlet, 0.5}} {
 		p, domains := small(t, Transductive)
-		p.Ways, p.Shots, p.Imbalance, p.Strangers = []int{4}, []int{2}, c.imbalance, c.strangers
+		p.Ways, p.Shots, p.Imbalance, p.OutOfSet = []int{4}, []int{2}, c.imbalance, c.outOfSet
 		domains[0].Set = datasettest.Gaussians{Classes: 60, Rows: 40, Dim: 6}.Set("alpha")
 		methods := []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "knn"}
 		var err error
@@ -78,27 +78,27 @@ func TestTogetherMeasures(t *testing.T) {
 			for _, n := range sizes {
 				unequal = unequal || n != p.Queries
 			}
-			test.StopIf(t, sizes[0]+sizes[1]+sizes[2]+sizes[3] != 4*p.Queries || float64(unknown) != 2*c.strangers*4*float64(p.Queries), "%+v: %v queries and %d of strangers", c, sizes, unknown)
+			test.StopIf(t, sizes[0]+sizes[1]+sizes[2]+sizes[3] != 4*p.Queries || float64(unknown) != 2*c.outOfSet*4*float64(p.Queries), "%+v: %v queries and %d out of set", c, sizes, unknown)
 		}
 		test.FailIf(t, unequal != (c.imbalance == ImbalanceDirichlet), "%+v: unequal class sizes: %v", c, unequal)
 		part := test.Must(p.Run(t.Context(), domains))(t)
 		r := part.Report()
-		test.FailIf(t, r.ValTasks != 0 || r.Settings["imbalance"] != c.imbalance || r.Settings["strangers"] != c.strangers, "%+v: header %+v", c, r.Header)
+		test.FailIf(t, r.ValTasks != 0 || r.Settings["imbalance"] != c.imbalance || r.Settings["out_of_set"] != c.outOfSet, "%+v: header %+v", c, r.Header)
 		for _, m := range methods {
 			x := r.Find(m, "alpha", 4, 2)
 			test.FailIf(t, x.Queries != 9*4*p.Queries || !(x.Accuracy.Mean > 0.3) || !(x.NLL > 0) || !(x.ECE >= 0 && x.ECE < 1) || x.ECETS != nil, "%+v, %s: %+v", c, m, x)
 			for name, v := range map[string]*float64{"AUROC": x.AUROCNone, "ECE": x.ECENone, "Brier": x.BrierNone} {
-				test.FailIf(t, (v != nil) != (c.strangers > 0) || v != nil && !(*v >= 0 && *v <= 1), "%+v, %s: %s of none is %v", c, m, name, v)
+				test.FailIf(t, (v != nil) != (c.outOfSet > 0) || v != nil && !(*v >= 0 && *v <= 1), "%+v, %s: %s of none is %v", c, m, name, v)
 			}
 			knows := strings.HasPrefix(m, "metaqda")
-			if c.strangers > 0 && !knows && math.Abs(*x.AUROCNone-*x.AUROCMaxProb) > 0.02 {
+			if c.outOfSet > 0 && !knows && math.Abs(*x.AUROCNone-*x.AUROCMaxProb) > 0.02 {
 				t.Errorf("%s knows no none of these, but its AUROC is %v and that of one minus the largest %v", m, *x.AUROCNone, *x.AUROCMaxProb)
 			}
 		}
 	}
 }
 
-// Balanced tasks without strangers are those of the standard protocol.
+// Balanced tasks without out-of-set queries are those of the standard protocol.
 func TestTogetherAsksWhatStandardAsks(t *testing.T) {
 	p, domains := small(t, Transductive)
 	q, _ := small(t, Standard)
@@ -113,11 +113,11 @@ func TestTogetherAsksWhatStandardAsks(t *testing.T) {
 
 func TestTogetherIsChecked(t *testing.T) {
 	for field, spoil := range map[string]func(*Plan){
-		`imbalance is "zipf"`:   func(p *Plan) { p.Imbalance = "zipf" },
-		"strangers is 0.3":      func(p *Plan) { p.Strangers = 0.3 },
-		"strangers is NaN":      func(p *Plan) { p.Strangers = math.NaN() },
-		"imbalance is for the":  func(p *Plan) { p.Protocol, p.Imbalance = Standard, ImbalanceDirichlet },
-		"strangers is for the ": func(p *Plan) { p.Protocol, p.Strangers = OpenSet, 0.5 },
+		`imbalance is "zipf"`:    func(p *Plan) { p.Imbalance = "zipf" },
+		"out-of-set is 0.3":      func(p *Plan) { p.OutOfSet = 0.3 },
+		"out-of-set is NaN":      func(p *Plan) { p.OutOfSet = math.NaN() },
+		"imbalance is for the":   func(p *Plan) { p.Protocol, p.Imbalance = Standard, ImbalanceDirichlet },
+		"out-of-set is for the ": func(p *Plan) { p.Protocol, p.OutOfSet = OpenSet, 0.5 },
 	} {
 		p, domains := small(t, Transductive)
 		spoil(p)

@@ -101,7 +101,7 @@ const (
 )
 
 // Alike returns groups of pictures that resemble each other: those among the rows of
-// x, m×d, that strangers lists. Each group begins with the picture that it stands
+// x, m×d, that outOfSet lists. Each group begins with the picture that it stands
 // around, the others follow by resemblance, and larger groups come first. A picture is
 // in one group at most; of fewer than three no group is made.
 //
@@ -113,20 +113,20 @@ const (
 // the order of the pictures does not matter but for ties, which go to the first.
 //
 // It returns the row in the name of a *[niw.DimensionError] or *[niw.ValueError]. An
-// index out of range panics. Cost m d + k² d for k strangers, and 8 k² bytes; of more
+// index out of range panics. Cost m d + k² d for k of them, and 8 k² bytes; of more
 // than 1,024 so many at equal steps are looked at.
-func (c *Classifier) Alike(x *mat.Dense, strangers []int) ([][]int, error) {
-	if len(strangers) == 0 {
+func (c *Classifier) Alike(x *mat.Dense, outOfSet []int) ([][]int, error) {
+	if len(outOfSet) == 0 {
 		return nil, nil
 	}
 	mean, err := c.whitenedMean(x)
 	if err != nil {
 		return nil, err
 	}
-	k := min(len(strangers), suggestible)
+	k := min(len(outOfSet), suggestible)
 	rows, w := make([]int, k), blas64.General{Rows: k, Cols: c.Dim(), Stride: c.Dim(), Data: make([]float64, k*c.Dim())}
 	for j := range k {
-		rows[j] = strangers[j*len(strangers)/k]
+		rows[j] = outOfSet[j*len(outOfSet)/k]
 		c.prior.WhitenTo(rowOf(w, j), x.RawRowView(rows[j]))
 		if _, err := checkedNorm2(squaredNorm(rowOf(w, j))); err != nil {
 			return nil, err

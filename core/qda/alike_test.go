@@ -15,7 +15,7 @@ import (
 	"metaqda/core/test"
 )
 
-func TestAlikeFindsClumpsAmongStrangers(t *testing.T) {
+func TestAlikeFindsClumpsAmongOutOfSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(80, 1))
 	for trial := range 20 {
 		x, of := clumps(rng, 120)

@@ -190,7 +190,7 @@ func TestSharedScoresByDefinition(t *testing.T) {
 	}
 }
 
-// What the examples say is what is said of each without it, and of each as a stranger to a
+// What the examples say is what is said of each without it, and of each as out of set in a
 // session whose mean knows nothing of its class.
 func TestSharedSupportLeavesEachOut(t *testing.T) {
 	for _, shots := range [][]int{{4}, {1, 1}, {1, 2}, {2, 1, 4}, {3, 3, 3}, {9, 8, 7}} {

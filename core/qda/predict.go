@@ -121,7 +121,7 @@ const NoneFrom = 0.335
 // Decide returns what a picture is taken for: the index of the most probable class, the
 // first of several, or -1 for none of them.
 //
-// It is the decision that costs least where a stranger taken for one of the classes
+// It is the decision that costs least where an out-of-set picture taken for one of the classes
 // costs twice as much as a known picture laid aside (Chow, On optimum recognition error
 // and reject tradeoff, 1970): laid aside it is looked at, among the known it spoils a
 // class. Whether it is one of the classes is decided before which one. So pictures

@@ -5,7 +5,7 @@
 //
 // A number behind a file is a length of vectors below that of the set: so many of its
 // numbers, drawn at random. The sessions are five-way ones of one, two and five examples,
-// with strangers where the set has more classes, and those of episode.AsPeopleMake.
+// with out-of-set queries where the set has more classes, and those of episode.AsPeopleMake.
 //
 // It prints the coefficients as Go, for core/prior.go. Then, with the coefficients that
 // are there, it prints for each group of sets to check, between spaces, and for one, two
@@ -142,7 +142,7 @@ func load(name string) (*task, error) {
 	return t, nil
 }
 
-// uniform draws tasks of up to five classes, and strangers of the classes that are left.
+// uniform draws tasks of up to five classes, and out-of-set queries of the classes that are left.
 func (t *task) uniform(shot int) (*episode.Uniform, error) {
 	way := min(5, len(t.pool.Classes))
 	if way == len(t.pool.Classes) && way > 2 {
@@ -191,7 +191,7 @@ func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
 		return row, err
 	}
 	bins := metrics.NewReliability(metrics.DefaultBins)
-	var known, strangers []float64
+	var known, detected []float64
 	right := 0
 	for i := range tasks {
 		e := sampler.Episode(i)
@@ -231,13 +231,13 @@ func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
 		}
 		known = append(known, taught...)
 		if len(strange) > 0 {
-			strangers = append(strangers, metrics.AUROC(strange, taught))
+			detected = append(detected, metrics.AUROC(strange, taught))
 		}
 	}
 	n := float64(len(known))
 	row[0], row[1], row[2] = float64(right)/n, bins.ECE(), row[2]/n
-	for _, v := range strangers {
-		row[3] += v / float64(len(strangers))
+	for _, v := range detected {
+		row[3] += v / float64(len(detected))
 	}
 	return row, nil
 }

@@ -82,7 +82,7 @@ func evalCommand() *cli.Command {
 			intFlag(&given.ValTasks, "n-val-tasks", "validation tasks to fit the temperature on, 0 for none"),
 			seedFlag(&given.Seed, "seed; the same seed gives the same tasks and the same numbers"),
 			textFlag(&given.Imbalance, "imbalance", "transductive: class sizes of the queries, none (equal) or dirichlet"),
-			numberFlag(&given.Strangers, "strangers", "transductive: share of queries of unseen classes, 0 or 0.5"),
+			numberFlag(&given.OutOfSet, "out-of-set", "transductive: share of queries of unseen classes, 0 or 0.5"),
 			textFlag(&given.Split, "split", "classes to draw tasks from: train, val, test, all, or a list of splits"),
 			textFlag(&o.splits, "splits", "file or folder that tells the splits instead of the .json beside the data"),
 			intFlag(&given.Repeat, "repeat", "so many times --n-tasks tasks; in incremental runs in other orders of the classes (1; incremental 10)"),

@@ -29,9 +29,9 @@ const (
 	shipped = "../../web/prior/default.safetensors"
 )
 
-// known classes are taught by their first style; the rest of their rows, and strangers
-// from other classes, are to be sorted.
-const known, strangers = 8, 4
+// known classes are taught by their first style; the rest of their rows, and those
+// of other classes, are to be sorted.
+const known, others = 8, 4
 
 // newJob writes small real embeddings as the two files of a job, and returns with it
 // what each row to be sorted is.
@@ -41,7 +41,7 @@ func newJob(t *testing.T) (j job, truth []string) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	var taught, asked, labels, files []string
-	for c, class := range set.Classes[:known+strangers] {
+	for c, class := range set.Classes[:known+others] {
 		for k, i := range set.ClassRows(c) {
 			line := strings.Trim(fmt.Sprint(set.Row(i)), "[]")
 			switch {

@@ -22,18 +22,18 @@ func TestTransductiveTables(t *testing.T) {
 	}{
 		{nil, "15 queries a class, 6 tasks", "none AUROC"},
 		{[]string{"--imbalance", "dirichlet", "--n-query", "5"}, "5 queries a class on average, 6 tasks", "none AUROC"},
-		{[]string{"--strangers", "0.5"}, "15 queries a class and as many strangers, 6 tasks", "TS"},
+		{[]string{"--out-of-set", "0.5"}, "15 queries a class and as many out of set, 6 tasks", "TS"},
 	} {
 		out := filepath.Join(dir, "out.json")
 		text := mustRun(t, append(append(base, "--json", out), c.flags...)...)
 		test.FailIf(t, !strings.Contains(text, c.title) || strings.Contains(text, c.miss) || !strings.Contains(text, "2-shot NLL"), "%v gives\n%s", c.flags, text)
-		test.FailIf(t, strings.Contains(text, "strangers") != strings.Contains(text, "1-shot none Brier"), "%v: measures of none\n%s", c.flags, text)
+		test.FailIf(t, strings.Contains(text, "out of set") != strings.Contains(text, "1-shot none Brier"), "%v: measures of none\n%s", c.flags, text)
 		for _, m := range []string{"metaqda", "metaqda-transductive", "propagation", "laplacian", "ncc-cl2n", "linear", "knn"} {
 			test.FailIf(t, !strings.Contains(text, "\n"+m+" "), "%v: no %s in\n%s", c.flags, m, text)
 		}
 		test.FailIf(t, mustRun(t, "merge", out) != text, "%v: the file that was written prints another table", c.flags)
 	}
-	for _, c := range [][2]string{{"--imbalance", "zipf"}, {"--strangers", "0.4"}} {
+	for _, c := range [][2]string{{"--imbalance", "zipf"}, {"--out-of-set", "0.4"}} {
 		status, _, stderr := metaqda(append(base, c[:]...)...)
 		test.FailIf(t, status != 2 || !strings.HasPrefix(stderr, "metaqda eval: "+c[0]+" is"), "%v: status %d, %s", c, status, stderr)
 	}

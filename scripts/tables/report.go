@@ -93,7 +93,7 @@ func (r report) columns() []column {
 			{"wrongly known", func(x *experiment.Result) string { return Optional(x.WronglyKnown) }}}
 	case experiment.Transductive:
 		c := []column{accuracyColumn, eceColumn, nllColumn}
-		if r.Settings["strangers"] == 0. {
+		if r.Settings["out_of_set"] == 0. {
 			return c
 		}
 		return append(c, column{"none AUROC", func(x *experiment.Result) string { return Optional(x.AUROCNone) }},
@@ -135,8 +135,8 @@ func (r report) asked() (text string) {
 	if r.Settings["imbalance"] == experiment.ImbalanceDirichlet {
 		text = " on average"
 	}
-	if r.Settings["strangers"] != 0. {
-		text += " and as many strangers"
+	if r.Settings["out_of_set"] != 0. {
+		text += " and as many out of set"
 	}
 	return text
 }

@@ -68,7 +68,7 @@ func TestMeansOfDataSets(t *testing.T) {
 		"fb-transductive": {0.60, 0.70, 0.40, 0.50, 0.798, 0.90, 0.59, 0.80},
 		"knn":             {0.40, 0.60, 0.20, 0.40, 0.81, 0.80, 0.50, 0.70},
 	})
-	r.Protocol, r.Settings = experiment.Transductive, map[string]any{"imbalance": "none", "strangers": 0.5}
+	r.Protocol, r.Settings = experiment.Transductive, map[string]any{"imbalance": "none", "out_of_set": 0.5}
 	for i, x := range r.Results {
 		x.NLL = 0.5
 		auroc := 0.6 + 0.01*float64(i%8)
@@ -84,7 +84,7 @@ func TestMeansOfDataSets(t *testing.T) {
 		row[8], _, _ = strings.Cut(row[8], " ")
 		got += fmt.Sprint(row[:9])
 	}
-	test.FailIf(t, got != want || !strings.HasPrefix(five.Title, "mean of 2 data sets, 5-way, 0 queries a class and as many strangers"), "%s\n%s, want\n%s", five.Title, got, want)
+	test.FailIf(t, got != want || !strings.HasPrefix(five.Title, "mean of 2 data sets, 5-way, 0 queries a class and as many out of set"), "%s\n%s, want\n%s", five.Title, got, want)
 	twenty := tables[5]
 	test.FailIf(t, twenty.Rows[1][7] != "1" || twenty.Rows[2][7] != "2", "below fb at 20 ways: %v", twenty.Rows)
 }

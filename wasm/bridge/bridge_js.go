@@ -118,10 +118,9 @@ func Await(v js.Value) (js.Value, error) {
 	}
 }
 
-// Breathe returns once the browser has heard what it had to: with urgent at once then,
-// else when it has nothing better to do, or after a tenth of a second. To sleep would
-// not do: while garbage is collected the program sleeps through its time.
-func Breathe(urgent bool) {
+// Yield yields to the event loop: one turn if urgent, else until it is idle, a tenth of a
+// second at most. To sleep would not do: while garbage is collected the program sleeps through its time.
+func Yield(urgent bool) {
 	done := make(chan struct{})
 	heard := js.FuncOf(func(js.Value, []js.Value) any {
 		close(done)
@@ -166,7 +165,7 @@ func SlowArray(b []byte) js.Value {
 	a := jsUint8Array.New(len(b))
 	for at := 0; at < len(b); at += pieceOfArray {
 		if at > 0 {
-			Breathe(true)
+			Yield(true)
 		}
 		js.CopyBytesToJS(a.Call("subarray", at), b[at:min(at+pieceOfArray, len(b))])
 	}

@@ -37,7 +37,7 @@ type Hooks struct {
 	Fetch   func(url string) ([]byte, error) // waits for the bytes behind a URL
 	Now     func() time.Time
 	Later   func(time.Duration, func()) // calls after a time; nil: what is shown follows every change at once
-	Breathe func(urgent bool)           // yields to the event loop: one turn if urgent, else until idle; nil: what takes long is done at once
+	Yield   func(urgent bool)           // yields to the event loop: one turn if urgent, else until idle; nil: what takes long is done at once
 	Marks   func() string               // what Mark noted of all sessions, a JSON array; waits
 	Mark    func(id, mark string)       // notes JSON outside of the store, nothing for a session that is deleted
 }

@@ -88,14 +88,14 @@ func (e *Engine) write(c *model.Classifier) ([]byte, error) {
 	}
 	for {
 		begun := e.hooks.Now()
-		done, err := w.Write(func() bool { return e.hooks.Breathe == nil || e.hooks.Now().Sub(begun) < slice })
+		done, err := w.Write(func() bool { return e.hooks.Yield == nil || e.hooks.Now().Sub(begun) < slice })
 		if err != nil {
 			return nil, err
 		}
 		if done {
 			return w.Bytes(), nil
 		}
-		e.hooks.Breathe(true)
+		e.hooks.Yield(true)
 	}
 }
 

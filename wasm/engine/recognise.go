@@ -290,7 +290,7 @@ func (e *Engine) Await() {
 	e.wait(1)
 	defer e.wait(-1)
 	for !e.Ready() {
-		e.hooks.Breathe(true)
+		e.hooks.Yield(true)
 	}
 }
 
@@ -306,7 +306,7 @@ func (e *Engine) prepareLater(c *metaqda.Classifier) {
 		e.mu.Lock()
 		urgent := e.awaited > 0
 		e.mu.Unlock()
-		e.hooks.Breathe(urgent)
+		e.hooks.Yield(urgent)
 	}
 }
 

@@ -146,8 +146,8 @@ func (e *Engine) open(c *store.Contents) error {
 func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 	chosen, unreadable := e.chosenPrior(c)
 	undo, redo, slots := e.storedSteps(c.Session.ID)
-	if e.hooks.Breathe != nil && len(c.Examples) > store.ManyPictures {
-		e.hooks.Breathe(true)
+	if e.hooks.Yield != nil && len(c.Examples) > store.ManyPictures {
+		e.hooks.Yield(true)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -203,7 +203,7 @@ func (e *Engine) swap(c *store.Contents, chosen *metaqda.Prior, unreadable strin
 	if err != nil {
 		return err
 	}
-	taught.NewID, taught.Lazy = newID, e.hooks.Breathe != nil
+	taught.NewID, taught.Lazy = newID, e.hooks.Yield != nil
 	if err := taught.Load(classesOf(c)); err != nil {
 		return err
 	}

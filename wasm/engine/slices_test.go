@@ -25,7 +25,7 @@ import (
 func slow(s store.Store) *Engine {
 	var looks atomic.Int64
 	now := func() time.Time { return time.UnixMilli(looks.Add(1)) }
-	return New(s, "", Hooks{Now: now, Breathe: func(bool) { runtime.Gosched() }})
+	return New(s, "", Hooks{Now: now, Yield: func(bool) { runtime.Gosched() }})
 }
 
 // What is enrolled in slices, while pictures and classes come and go, answers as what
@@ -231,7 +231,7 @@ func TestAFileIsOfTheMomentItWasAskedFor(t *testing.T) {
 	pauses, whole := 0, false
 	now := time.Unix(1e9, 0)
 	w.Engine.hooks.Now = func() time.Time { now = now.Add(slice / 2); return now }
-	w.Engine.hooks.Breathe = func(bool) {
+	w.Engine.hooks.Yield = func(bool) {
 		if pauses++; pauses == 1 {
 			test.OK(t, first(w.RemoveClass(dog)))
 			test.OK(t, w.RenameClass(cat, "tiger"))
