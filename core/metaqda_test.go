@@ -14,6 +14,7 @@ import (
 
 	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
+	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/core/test"
 )
@@ -269,9 +270,12 @@ func TestPredictionsAllocateNothing(t *testing.T) {
 			test.Must(c.Add(string(rune('a'+k)), "", v))(t)
 		}
 	}
-	again := test.Must(OpenUnder(save(t, c), learned(t, 64)))(t)
+	spiked := modeltest.Prior(64)
+	spiked.NIW, _, _ = niw.Spike(spiked.NIW, 8)
+	file := test.Must(model.EncodePrior(spiked))(t)
+	open := func(prior *Prior) *Classifier { return test.Must(OpenUnder(save(t, c), prior))(t) }
 	p := make([]float64, 5)
-	for _, c := range []*Classifier{c, again} {
+	for _, c := range []*Classifier{c, open(learned(t, 64)), open(test.Must(DecodePrior(file))(t))} {
 		n := testing.AllocsPerRun(100, func() { _, _ = c.ProbabilitiesTo(p, all[1][5]) })
 		test.FailIf(t, n > 0, "%v allocations", n)
 	}

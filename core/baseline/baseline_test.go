@@ -272,8 +272,6 @@ func TestNeighboursVotes(t *testing.T) {
 	}
 }
 
-// One row a class and K = 3: TensorFlow.js gives three equal votes to the first
-// of the three nearest classes, with AtMostShot the nearest row decides.
 // Among equal votes the class of the nearest row wins, or the first as TensorFlow.js
 // has it.
 func TestNeighboursAmongEquals(t *testing.T) {
@@ -283,15 +281,6 @@ func TestNeighboursAmongEquals(t *testing.T) {
 		got := metrics.Best(scores.RawRowView(0))
 		test.FailIf(t, got != want, "nearest wins %v: class %d, want %d", atMostShot, got, want)
 	}
-}
-
-func TestNeighboursWithOneRowEach(t *testing.T) {
-	task := Task{Support: mat.NewDense(4, 1, []float64{3, 2, 1, 9}), Labels: []int{0, 1, 2, 3}, Way: 4}
-	query := mat.NewDense(1, 1, []float64{0.9})
-	got := metrics.Best(scoresOf(t, &Neighbours{K: 3}, task, query).RawRowView(0))
-	test.FailIf(t, got != 0, "votes alone chose class %d, want the first", got)
-	got = metrics.Best(scoresOf(t, &Neighbours{K: 3, AtMostShot: true}, task, query).RawRowView(0))
-	test.FailIf(t, got != 2, "the nearest row is of class 2, got %d", got)
 }
 
 // Every method must learn what is easy: well separated classes.

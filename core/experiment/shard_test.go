@@ -78,8 +78,3 @@ func TestMargins(t *testing.T) {
 	}
 	test.FailIf(t, len(r.Margins) != 5, "%d margins, want 5", len(r.Margins))
 }
-
-func TestMarginsWithoutCompetitors(t *testing.T) {
-	r := leftOutReport([]string{"fb"}, map[string][]float64{"fb": {0.5, 0.7, 0.3, 0.5, 0.8, 0.9, 0.6, 0.8}})
-	test.FailIf(t, len(r.Margins) != 0, "%d margins", len(r.Margins))
-}

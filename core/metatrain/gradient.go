@@ -159,15 +159,6 @@ func (e *Engine) forward(w *Workspace, t *Task) {
 	e.densities(w, t)
 }
 
-// forwardWhitened is forward for a task whose rows are whitened already, as
-// for many tasks with one prior. Cost n K d for K support rows.
-func (e *Engine) forwardWhitened(w *Workspace, t *Task) {
-	w.d, w.n, w.ns = t.Dim, t.rows(), t.support()
-	w.rows = grown(w.rows, w.n*t.Dim)
-	copy(w.rows, t.X[:w.n*t.Dim])
-	e.densities(w, t)
-}
-
 // densities fills the Gram matrices, cross products and log densities.
 func (e *Engine) densities(w *Workspace, t *Task) {
 	nq, way := w.n-w.ns, len(t.Shots)
@@ -196,7 +187,7 @@ func (w *Workspace) inner(nq int) {
 	w.cross, w.r2 = grown(w.cross, nq*w.ns), grown(w.r2, nq)
 	clear(w.cross)
 	if w.ns > 0 {
-		gemm(blas.Trans, 1, w.matrix(w.rows, w.ns, nq), w.matrix(w.rows, 0, w.ns), w.general(w.cross, nq, w.ns))
+		gemm(blas.Trans, w.matrix(w.rows, w.ns, nq), w.matrix(w.rows, 0, w.ns), w.general(w.cross, nq, w.ns))
 	}
 	for i := range w.r2 {
 		z := blas64.Vector{N: w.d, Data: w.rows[(w.ns+i)*w.d:], Inc: 1}
@@ -212,7 +203,7 @@ func (w *Workspace) fitGram(c *class) {
 		return
 	}
 	x := w.matrix(w.rows, c.off, c.k)
-	gemm(blas.Trans, 1, x, x, w.general(c.gram, c.k, c.k))
+	gemm(blas.Trans, x, x, w.general(c.gram, c.k, c.k))
 }
 
 // matrix returns n rows of an n×d matrix beginning at r.
@@ -274,8 +265,7 @@ func (w *Workspace) queryGradient(loss Loss, i, y, way int, scale float64, e *En
 		logits = w.logits[:way+1]
 	}
 	w.head.logits(logits, l, l0)
-	s, _ := loss.query(logits, l, y)
-	w.score.add(s)
+	w.score.add(loss.query(logits, l, y))
 	for j := range logits {
 		logits[j] *= scale
 	}
@@ -323,7 +313,7 @@ func (e *Engine) reverseClasses(w *Workspace, nq int) {
 		c := &w.class[j]
 		c.reverse(e.objective.Inference, w.dl[j*nq:(j+1)*nq], dcross, w.dr2, &w.pg)
 		if c.k > 0 {
-			gemm(blas.NoTrans, 1, w.general(c.dG, c.k, c.k), w.matrix(w.rows, c.off, c.k), w.matrix(w.grad, c.off, c.k))
+			gemm(blas.NoTrans, w.general(c.dG, c.k, c.k), w.matrix(w.rows, c.off, c.k), w.matrix(w.grad, c.off, c.k))
 		}
 	}
 }
@@ -339,30 +329,29 @@ func (e *Engine) reverseRows(w *Workspace, nq int) {
 		return
 	}
 	dcross := w.general(w.dcross, nq, w.ns)
-	gemm(blas.NoTrans, 1, dcross, w.matrix(w.rows, 0, w.ns), dz)
+	gemm(blas.NoTrans, dcross, w.matrix(w.rows, 0, w.ns), dz)
 	w.crossT = grown(w.crossT, w.ns*nq)
 	dcrossT := w.general(w.crossT, w.ns, nq)
 	transposeTo(dcrossT, dcross)
-	gemm(blas.NoTrans, 1, dcrossT, z, w.matrix(w.grad, 0, w.ns))
+	gemm(blas.NoTrans, dcrossT, z, w.matrix(w.grad, 0, w.ns))
 }
 
-// accumulate adds weight times the gradient of the task last handled with w:
-// dm = -Σv, the scalars, the head and the log-determinant's diagonal terms
+// accumulate adds the gradient of the task last handled with w: dm = -Σv, the scalars, the head and the log-determinant's diagonal terms
 // 2/L_ii. The rest of dL, -tril(VᵀW), is added by accumulateBlock.
-func (e *Engine) accumulate(g *Gradient, w *Workspace, weight float64) {
+func (e *Engine) accumulate(g *Gradient, w *Workspace) {
 	d := w.d
 	for i := range w.n {
 		for k, v := range w.grad[i*d : (i+1)*d] {
-			g.M[k] -= weight * v
+			g.M[k] -= v
 		}
 	}
 	for i := range d {
-		g.L[i*d+i] += weight * 2 * w.pg.logDet / e.factor.lower[i*d+i]
+		g.L[i*d+i] += 2 * w.pg.logDet / e.factor.lower[i*d+i]
 	}
-	g.Kappa += weight * w.pg.kappa
-	g.Nu += weight * w.pg.nu
-	g.Head.LogT += weight * w.dHead.LogT
-	g.Head.None += weight * w.dHead.None
+	g.Kappa += w.pg.kappa
+	g.Nu += w.pg.nu
+	g.Head.LogT += w.dHead.LogT
+	g.Head.None += w.dHead.None
 }
 
 // accumulateBlock subtracts tril(VᵀW) in block row b of dL.
@@ -382,13 +371,6 @@ func (e *Engine) Gradient(g *Gradient, w *Workspace, t *Task) float64 {
 	for b := range blockRows(w.d) {
 		e.accumulateBlock(g, w, b)
 	}
-	e.accumulate(g, w, 1)
+	e.accumulate(g, w)
 	return loss
-}
-
-// whitenRows overwrites n rows, from which m is subtracted already, with L⁻¹ of
-// themselves.
-func (e *Engine) whitenRows(rows []float64, n int) {
-	d := e.factor.d
-	e.factor.whiten(blas64.General{Rows: n, Cols: d, Stride: d, Data: rows})
 }

@@ -153,9 +153,9 @@ func colsOf(x blas64.General, c, n int) blas64.General {
 	return blas64.General{Rows: x.Rows, Cols: n, Stride: x.Stride, Data: x.Data[c:]}
 }
 
-// gemm adds alpha A B or alpha A Bᵀ to C, in blocks of rows and columns small
+// gemm adds A B or A Bᵀ to C, in blocks of rows and columns small
 // enough to stay on this goroutine.
-func gemm(tb blas.Transpose, alpha float64, a, b, c blas64.General) {
+func gemm(tb blas.Transpose, a, b, c blas64.General) {
 	for i := 0; i < c.Rows; i += rowBlock {
 		m := min(rowBlock, c.Rows-i)
 		for j := 0; j < c.Cols; j += gradBlock {
@@ -164,7 +164,7 @@ func gemm(tb blas.Transpose, alpha float64, a, b, c blas64.General) {
 			if tb == blas.Trans {
 				bj = rowsOf(b, j, n)
 			}
-			blas64.Gemm(blas.NoTrans, tb, alpha, rowsOf(a, i, m), bj, 1, colsOf(rowsOf(c, i, m), j, n))
+			blas64.Gemm(blas.NoTrans, tb, 1, rowsOf(a, i, m), bj, 1, colsOf(rowsOf(c, i, m), j, n))
 		}
 	}
 }

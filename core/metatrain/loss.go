@@ -53,8 +53,8 @@ func (a *score) add(s score) {
 
 // query computes loss and gradient of one query. logits, of length C or C+1,
 // is overwritten by the gradient by the logits; for NLL the gradient is that
-// by the log densities l instead. It reports whether the query counts.
-func (loss Loss) query(logits, l []float64, label int) (s score, counts bool) {
+// by the log densities l instead.
+func (loss Loss) query(logits, l []float64, label int) (s score) {
 	best := metrics.Best(logits)
 	y := label
 	if label == Unknown {
@@ -62,7 +62,7 @@ func (loss Loss) query(logits, l []float64, label int) (s score, counts bool) {
 	}
 	if y >= len(logits) {
 		clear(logits)
-		return score{}, false
+		return score{}
 	}
 	s.queries = 1
 	if best == y {
@@ -71,10 +71,10 @@ func (loss Loss) query(logits, l []float64, label int) (s score, counts bool) {
 	if loss == NLL {
 		clear(logits)
 		logits[y], s.loss = -1, -l[y]
-		return s, true
+		return s
 	}
 	own := logits[y]
 	s.loss = metrics.SoftmaxTo(logits, logits, 1) - own
 	logits[y]--
-	return s, true
+	return s
 }

@@ -245,7 +245,7 @@ func (t *Trainer) gradient() float64 {
 	}
 	var sum float64
 	for b := range batch {
-		t.engine.accumulate(g, &t.works[b], 1)
+		t.engine.accumulate(g, &t.works[b])
 		sum += t.loss[b]
 	}
 	return sum / float64(batch)

@@ -3,19 +3,16 @@ package metatrain
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"metaqda/core/episode"
 )
 
 // Validator measures parameters on episodes that stay the same throughout a
-// run, so that two validations differ by the parameters alone. Each domain's
-// rows are whitened once for all its episodes. Several goroutines may use it at once.
+// run, so that two validations differ by the parameters alone. Several goroutines may
+// use it at once.
 type Validator struct {
 	domains  []*Domain
 	episodes [][]episode.Episode // by domain
-	rows     [][]int             // rows of each domain that some episode uses, ascending
 }
 
 // Validation is the outcome: means over the episodes of a domain, then over
@@ -43,17 +40,12 @@ func NewValidator(domains []*Domain, samplers [][]episode.Sampler, n int) (*Vali
 	v := &Validator{domains: domains}
 	for i := range domains {
 		var episodes []episode.Episode
-		used := map[int]bool{}
 		for _, s := range samplers[i] {
 			for k := range n {
-				e := s.Episode(k)
-				episodes = append(episodes, e)
-				for _, r := range slices.Concat(append(e.Support, e.Query)...) {
-					used[r] = true
-				}
+				episodes = append(episodes, s.Episode(k))
 			}
 		}
-		v.episodes, v.rows = append(v.episodes, episodes), append(v.rows, slices.Sorted(maps.Keys(used)))
+		v.episodes = append(v.episodes, episodes)
 	}
 	return v, nil
 }
@@ -72,12 +64,29 @@ func (v *Validator) run(ctx context.Context, e *Engine, workers int) (*Validatio
 	return out, nil
 }
 
+// scratch is the memory one worker measures episodes with.
+type scratch struct {
+	work Workspace
+	task Task
+}
+
 // domain measures one domain. Scores are summed in the order of the episodes.
 func (v *Validator) domain(ctx context.Context, e *Engine, i, workers int) (DomainResult, error) {
 	scores := make([]score, len(v.episodes[i]))
-	err := v.forEach(ctx, e, i, workers, func(k int, w *Workspace, t *Task) {
-		e.lossGradient(w, t)
-		scores[k] = w.score
+	pool := make(chan *scratch, workers)
+	for range workers {
+		pool <- &scratch{}
+	}
+	parallel(len(scores), workers, func(k int) {
+		if ctx.Err() != nil {
+			return
+		}
+		s := <-pool
+		v.domains[i].fillTo(&s.task, &v.episodes[i][k])
+		e.forward(&s.work, &s.task)
+		e.lossGradient(&s.work, &s.task)
+		scores[k] = s.work.score
+		pool <- s
 	})
 	r := DomainResult{Name: v.domains[i].Name}
 	for _, s := range scores {
@@ -86,80 +95,7 @@ func (v *Validator) domain(ctx context.Context, e *Engine, i, workers int) (Doma
 			r.Accuracy += s.correct / s.queries / float64(len(scores))
 		}
 	}
-	return r, err
-}
-
-// forEach calls f for every episode of domain i, after forward.
-func (v *Validator) forEach(ctx context.Context, e *Engine, i, workers int, f func(k int, w *Workspace, t *Task)) error {
-	white := v.whiten(e, i, workers)
-	index := make(map[int]int, len(v.rows[i]))
-	for at, r := range v.rows[i] {
-		index[r] = at
-	}
-	pool := make(chan *scratch, workers)
-	for range workers {
-		pool <- &scratch{}
-	}
-	parallel(len(v.episodes[i]), workers, func(k int) {
-		if ctx.Err() != nil {
-			return
-		}
-		s := <-pool
-		s.fill(&v.episodes[i][k], e.factor.d, white, index)
-		e.forwardWhitened(&s.work, &s.task)
-		f(k, &s.work, &s.task)
-		pool <- s
-	})
-	return ctx.Err()
-}
-
-// whiten returns the whitened rows of domain i that are in use. Blocks of rows
-// are independent.
-func (v *Validator) whiten(e *Engine, i, workers int) []float64 {
-	d, rows := e.factor.d, v.rows[i]
-	white := make([]float64, len(rows)*d)
-	parallel((len(rows)+rowBlock-1)/rowBlock, workers, func(b int) {
-		lo, hi := b*rowBlock, min((b+1)*rowBlock, len(rows))
-		for k := lo; k < hi; k++ {
-			dst := white[k*d : (k+1)*d]
-			for c, x := range v.domains[i].row(rows[k]) {
-				dst[c] = float64(x) - e.m[c]
-			}
-		}
-		e.whitenRows(white[lo*d:hi*d], hi-lo)
-	})
-	return white
-}
-
-// scratch is the memory one worker measures episodes with.
-type scratch struct {
-	work Workspace
-	task Task
-}
-
-// fill makes the task from whitened rows.
-func (s *scratch) fill(e *episode.Episode, d int, white []float64, index map[int]int) {
-	t := &s.task
-	t.Shots, t.Labels = t.Shots[:0], append(t.Labels[:0], e.QueryLabel...)
-	n := len(e.Query)
-	for _, rows := range e.Support {
-		t.Shots = append(t.Shots, len(rows))
-		n += len(rows)
-	}
-	t.resize(d, n)
-	at := 0
-	put := func(r int) {
-		copy(t.X[at*d:(at+1)*d], white[index[r]*d:])
-		at++
-	}
-	for _, rows := range e.Support {
-		for _, r := range rows {
-			put(r)
-		}
-	}
-	for _, r := range e.Query {
-		put(r)
-	}
+	return r, ctx.Err()
 }
 
 // betterThan reports whether v is strictly better than w.

@@ -76,7 +76,9 @@ func TestPriorRoundTrip(t *testing.T) {
 	for _, precision := range []string{"F64", "F32", "F16"} {
 		withMean := samplePrior(5, precision)
 		withMean.DataMean = []float64{0.25, -1e6, 0, 3, 1}
-		for _, want := range []*Prior{samplePrior(5, precision), sampleSpiked(5, precision), withMean} {
+		atItsWord := samplePrior(5, precision) // without a session model
+		atItsWord.Session = Session{}
+		for _, want := range []*Prior{samplePrior(5, precision), sampleSpiked(5, precision), withMean, atItsWord} {
 			b := must(EncodePrior(want))
 			got := test.Must(DecodePrior(b))(t)
 			test.FailIf(t, !reflect.DeepEqual(got, want), "%s: got %+v, want %+v", precision, got, want)
@@ -113,22 +115,6 @@ func TestPriorOfAnotherVersionIsRefused(t *testing.T) {
 		metadata["version"] = version
 		rejects(t, encodeTensors(tensors, metadata), remedy)
 	}
-}
-
-// A prior without a session model takes densities at their word.
-func TestPriorWithoutASessionModel(t *testing.T) {
-	want := samplePrior(4, "F32")
-	want.Session = Session{}
-	got, err := DecodePrior(must(EncodePrior(want)))
-	test.StopIf(t, err != nil || !reflect.DeepEqual(got, want), "%v, %+v", err, got)
-	o := got.Session.Options()
-	test.FailIf(t, o.Population != nil || o.Shared != 0, "options %+v", o)
-}
-
-// A prior file says all of the session model in nineteen numbers.
-func TestCoefficientsAreFew(t *testing.T) {
-	n := session.Size + reflect.TypeFor[Session]().NumField() - 1
-	test.FailIf(t, n != 19, "%d coefficients", n)
 }
 
 // The layout is read here by hand, as a program in another language would.

@@ -310,11 +310,3 @@ func TestUpdateInTwoStepsIsOneUpdate(t *testing.T) {
 		}
 	}
 }
-
-func TestLogProbDoesNotAllocate(t *testing.T) {
-	rng := rand.New(rand.NewPCG(10, 1))
-	g, _ := lowRank(randomPrior(rng, 9), randomRows(rng, 5, 9), FB, make([]float64, 9))
-	cross := make([]float64, 5)
-	n := testing.AllocsPerRun(100, func() { g.LogProb(FB, 3, cross) })
-	test.FailIf(t, n != 0, "%v allocations", n)
-}

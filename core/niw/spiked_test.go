@@ -203,10 +203,3 @@ func constant(n int, v float64) []float64 {
 	}
 	return x
 }
-
-func TestSpikedWhiteningDoesNotAllocate(t *testing.T) {
-	p, _ := randomSpiked(t, rand.New(rand.NewPCG(35, 1)), 200, 40)
-	w, x := make([]float64, 200), make([]float64, 200)
-	n := testing.AllocsPerRun(100, func() { p.WhitenTo(w, x) })
-	test.FailIf(t, n != 0, "%v allocations", n)
-}

@@ -132,28 +132,12 @@ func numbers(p *session.Population) (list []reflect.Value) {
 	return list
 }
 
-func TestEmptyClassIsLeftOut(t *testing.T) {
-	c, _ := teach(t, niw.HandCrafted(3, 1), Options{NonePrior: 0.5}, []int{2, 0})
-	p := ask(t, c, []float64{0, 0, 0})
-	test.FailIf(t, p[1] != 0, "a class without examples has probability %v", p[1])
-}
-
 func TestRenameKeepsEverything(t *testing.T) {
 	c, _ := teach(t, niw.HandCrafted(3, 1), Options{}, []int{2, 1})
 	want := ask(t, c, []float64{0.2, 0, 0})
 	test.OK(t, c.RenameClass("c0", "first"))
 	same(t, "renamed", ask(t, c, []float64{0.2, 0, 0}), want, 0)
 	test.FailIf(t, c.Count("first") != 2 || c.Count("c0") != 0 || c.Labels()[0] != "first", "labels %v", c.Labels())
-}
-
-func TestPredictionDoesNotAllocate(t *testing.T) {
-	for name, o := range variants {
-		c, _ := teach(t, niw.HandCrafted(40, 1), o, []int{5, 5, 5})
-		p, x := make([]float64, 3), make([]float64, 40)
-		ask(t, c, x)
-		n := testing.AllocsPerRun(50, func() { _, _ = c.ProbabilitiesTo(p, x) })
-		test.FailIf(t, n != 0, "%s: %v allocations per prediction", name, n)
-	}
 }
 
 // Any bytes taken as numbers are answered by probabilities or an error.

@@ -186,13 +186,6 @@ func TestPredictorLabelsAreThoseTaught(t *testing.T) {
 	same(t, "two of three", got, []float64{want[0], want[2]}, 1e-12)
 }
 
-func TestNothingTaughtCannotBeExported(t *testing.T) {
-	c := test.Must(New(niw.HandCrafted(3, 1), with(Options{})))(t)
-	test.OK(t, c.AddClass("cup"))
-	_, err := c.Predictor()
-	test.FailIf(t, !errors.Is(err, ErrNoExamples), "error %v, want that there are no examples", err)
-}
-
 // By the definition: with S = s I the whitened distance is the plain one over √s.
 func TestNearestByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(80, 1))

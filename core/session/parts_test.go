@@ -233,10 +233,9 @@ func TestFitFindsWhatSessionsHaveInCommon(t *testing.T) {
 		samples = append(samples, drawn(uint64(20+domain), domain, 30, mean, sd, 2)...)
 	}
 	p := test.Must(Fit(samples, nil, 2))(t)
-	for _, k := range []float64{1, 2, 4} {
-		got := math.Log(p.Temperature())
-		test.FailIf(t, !(math.Abs(got-mean) <= 0.3), "ln T(%v) is %.3f, want %.1f", k, got, mean)
-	}
+	again := test.Must(Fit(samples, nil, 1))(t)
+	test.FailIf(t, *again != *p, "with one worker %+v, with two %+v", again, p)
+	test.FailIf(t, !(math.Abs(p.LogT-mean) <= 0.3), "ln T is %.3f, want %.1f", p.LogT, mean)
 	test.FailIf(t, p.LogTemperature.SD < 0.5*sd || p.LogTemperature.SD > 2*sd, "log temperatures deviate by %.3f, made with %.1f", p.LogTemperature.SD, sd)
 	var score [2][]float64
 	terms := p.openTerms(samples, 1)

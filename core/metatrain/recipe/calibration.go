@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"metaqda/core/dataset"
 	"metaqda/core/episode"
@@ -132,17 +131,13 @@ func (r *Run) crossFit(caller context.Context) error {
 	}
 	fits := make([]crossFit, len(folds))
 	g, ctx := errgroup.WithContext(caller)
-	free := semaphore.NewWeighted(int64(r.recipe.Workers))
+	g.SetLimit(r.recipe.Workers)
 	first := 0
 	for i, held := range folds {
-		if err := free.Acquire(ctx, 1); err != nil {
-			break // a fold failed, or the caller gave up
-		}
 		r.note("cross-fitting %d of %d: learning without %s", i+1, len(folds), strings.Join(setNames(held), ", "))
 		number := first
 		first += len(held)
 		g.Go(func() (err error) {
-			defer free.Release(1)
 			fits[i], err = r.without(ctx, held, number)
 			return err
 		})
