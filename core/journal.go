@@ -185,9 +185,13 @@ func (c *Classifier) Redo() (*Step, error) {
 }
 
 // Steps returns what can be undone, and then what can be redone, each in the order in
-// which it would be. They must not be changed.
+// which it would be, without one that is begun, with which nothing can be redone any more. They
+// must not be changed.
 func (c *Classifier) Steps() (undo, redo []*Step) {
-	undo, redo = slices.Clone(c.journal.done), slices.Clone(c.journal.undone)
+	undo = slices.Clone(c.journal.done)
+	if c.journal.open == nil {
+		redo = slices.Clone(c.journal.undone)
+	}
 	slices.Reverse(undo)
 	slices.Reverse(redo)
 	return undo, redo

@@ -185,6 +185,7 @@ func newEngine(p *page) *engine.Engine {
 			return e
 		}
 	}
+	hooks.Marks, hooks.Mark = nil, nil // nothing is lost of what cannot be read now, and nothing is kept to be lost
 	e = engine.New(store.NewMemory(), engine.Explain(trouble).Message, hooks)
 	if err := e.Start(); err != nil {
 		panic("metaqda: a session cannot be opened in memory: " + err.Error())

@@ -110,12 +110,11 @@ func (e *Engine) Begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.taught.Begin()
-	e.begun++
 }
 
 // End ends what Begin began.
 func (e *Engine) End() {
-	_, _ = e.change(func() error { e.taught.End(); e.begun = max(e.begun-1, 0); return nil })
+	_, _ = e.change(func() error { e.taught.End(); return nil })
 }
 
 // Cancel is End that takes back what was changed since, and leaves what can be redone.

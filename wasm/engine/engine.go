@@ -56,11 +56,10 @@ type Engine struct {
 	gone       error    // why nothing more of the session can be kept: it is here alone
 	vanished   string   // what was noted elsewhere and is not stored any more, empty if all is
 	unmark     []string // sessions that have vanished, whose marks can go
-	noting     bool     // the session's mark will be noted in a moment
 	pending    []noted  // changes not stored yet, in order
 	number     uint64   // of the last change noted
 	refused    map[uint64]error
-	sweep      bool                     // priors may have gone out of use
+	sweep      bool                     // priors have gone out of use, or what was deleted is to leave the files
 	fetch      []*metaqda.Example       // whose thumbnails are fetched before pending is stored
 	encode     map[string]*metaqda.Step // steps in pending, by their keys, that such thumbnails are of
 	damaged    []store.Damage           // records of the session that cannot be used
@@ -68,7 +67,6 @@ type Engine struct {
 	session    store.Session            // the open one
 	taught     *metaqda.Classifier      // what it is taught
 	heard      []metaqda.Change         // what became of it in the operation under way
-	begun      int                      // so many steps are, see [Engine.Begin]
 	site       *metaqda.Prior           // the site's prior, nil until known
 	preparing  *metaqda.Classifier      // which comes to know all pictures in slices
 	awaited    int                      // so many wait for the classifier to know all pictures
@@ -79,6 +77,7 @@ type Engine struct {
 	unreadable string                   // why the prior that the session chose cannot be read, empty when it can or is not here
 	choices    map[string][2]string     // priors that the session had chosen before and after a step, by its id
 	slots      map[string]int           // where steps that can be undone or redone are stored, by their ids
+	steps      []byte                   // their list as it is stored
 	answer     []float64                // the last one, and scratch
 }
 

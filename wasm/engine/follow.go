@@ -198,12 +198,10 @@ func (e *Engine) readAll() (another bool, err error) {
 		carryOut(c, n.Ops)
 	}
 	undo, redo := e.taught.Steps()
-	slots := e.slots
 	if err := e.swap(c, chosen, unreadable); err != nil {
 		return false, err
 	}
 	e.taught.Remember(undo, redo)
-	e.slots = slots
 	e.refresh()
 	e.announce()
 	return false, nil

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"metaqda/core/model"
 	"metaqda/core/test"
@@ -104,6 +103,10 @@ func bytesOf(x []float32) (b []byte) {
 func TestForgettingIsComplete(t *testing.T) {
 	for what, remove := range map[string]func(w *world, class ClassInfo) error{
 		"a picture": func(w *world, c ClassInfo) error { return first(w.RemoveExample(c.ID, c.Examples[1].ID)) },
+		"a picture in a step": func(w *world, c ClassInfo) error {
+			w.Begin()
+			return first(w.RemoveExample(c.ID, c.Examples[1].ID))
+		},
 		"a class":   func(w *world, c ClassInfo) error { return first(w.RemoveClass(c.ID)) },
 		"a session": func(w *world, _ ClassInfo) error { return w.DeleteSession(w.State().SessionID) },
 	} {
@@ -142,6 +145,21 @@ func TestForgettingIsComplete(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A reload in the middle of many changes that are one step leaves what was before them.
+func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	ids := w.teachAll(t, "cat", "dog")
+	test.OK(t, w.Undo(""))
+	test.OK(t, w.Undo(""))
+	test.Must(w.Engine.Redo())(t)
+	want := w.State().Undo
+	w.Begin()
+	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(8, 8)), 1), nil))(t)
+	w.Flush()
+	s := newWorld(t, w.store).State()
+	test.FailIf(t, s.Undo != want || s.Redo != "", "undo %q, redo %q, want %q alone: what is changed in a step ends what can be redone", s.Undo, s.Redo, want)
 }
 
 func TestPriorsNobodyUsesAreDeleted(t *testing.T) {
@@ -218,6 +236,7 @@ func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 	w.Flush()
 	there = stored()
 	test.FailIf(t, w.State().Trouble != "" || there[large] || !there[small], "after the large one was removed: %q, small one there %v", w.State().Trouble, there[small])
+	same(t, "reopened", newWorld(t, s.Memory).ask(t), w.ask(t))
 }
 
 func TestLimitsHaveWords(t *testing.T) {
@@ -269,9 +288,8 @@ func TestClearedStorageIsNoticed(t *testing.T) {
 // A database that the browser has lost looks like a first visit, but for what was noted
 // elsewhere. What was deleted here is not missed.
 func TestWhatVanishedIsNoticed(t *testing.T) {
-	noted, later := map[string]string{}, []func(){}
+	noted := map[string]string{}
 	hooks := Hooks{
-		Later: func(_ time.Duration, f func()) { later = append(later, f) },
 		Marks: func() string { return "[" + strings.Join(slices.Collect(maps.Values(noted)), ",") + "]" },
 		Mark: func(id, mark string) {
 			if noted[id] = mark; mark == "" {
@@ -287,10 +305,6 @@ func TestWhatVanishedIsNoticed(t *testing.T) {
 	teach := func(e *Engine) {
 		test.OK(t, second(e.AddClass("cat")))
 		e.Flush()
-		for _, f := range later {
-			f()
-		}
-		later = nil
 	}
 	s := store.NewMemory()
 	e := open(s)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	metaqda "metaqda/core"
 	"metaqda/wasm/store"
@@ -124,7 +123,7 @@ func (e *Engine) flush() error {
 	e.sweep = e.sweep && !sweep
 	e.mu.Unlock()
 	if sweep {
-		_ = e.store.Sweep() // a prior too many costs some room
+		_ = e.store.Sweep() // what is too much costs some room
 	}
 	if len(undone) > 0 {
 		n := noteOf(session, undone)
@@ -311,36 +310,23 @@ type mark struct {
 	Classes, Examples int
 }
 
-// markAfter is how long the first of many changes waits to be noted, with the others.
-const markAfter = time.Second
-
-// mark notes the open session in a moment.
+// mark notes the open session.
 func (e *Engine) mark() {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.hooks.Mark == nil || e.noting || e.gone != nil {
+	m := mark{e.session.ID, e.session.Name, e.taught.Len(), e.taught.Count()}
+	unmark, note := e.unmark, e.hooks.Mark != nil && e.gone == nil && m.Classes > 0
+	if note {
+		e.unmark = nil
+	}
+	e.mu.Unlock()
+	if !note {
 		return
 	}
-	note := func() {
-		e.mu.Lock()
-		e.noting = false
-		m := mark{e.session.ID, e.session.Name, e.taught.Len(), e.taught.Count()}
-		unmark := e.unmark
-		if m.Classes > 0 {
-			e.unmark = nil
-		}
-		e.mu.Unlock()
-		if m.Classes == 0 {
-			return
-		}
-		for _, id := range unmark { // what has vanished is said at every start until something is taught anew
-			e.hooks.Mark(id, "")
-		}
-		b, _ := json.Marshal(m) // text and numbers
-		e.hooks.Mark(m.ID, string(b))
+	for _, id := range unmark { // what has vanished is said at every start until something is taught anew
+		e.hooks.Mark(id, "")
 	}
-	e.noting = true
-	e.hooks.Later(markAfter, note)
+	b, _ := json.Marshal(m) // text and numbers
+	e.hooks.Mark(m.ID, string(b))
 }
 
 // vanishedSessions returns a sentence on the sessions that were noted and that the store

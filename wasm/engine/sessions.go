@@ -145,7 +145,7 @@ func (e *Engine) open(c *store.Contents) error {
 // openWith makes contents the open session and notes the operations.
 func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 	chosen, unreadable := e.chosenPrior(c)
-	undo, redo, slots := e.storedSteps(c.Session.ID)
+	undo, redo, slots, steps := e.storedSteps(c.Session.ID)
 	if e.hooks.Yield != nil && len(c.Examples) > store.ManyPictures {
 		e.hooks.Yield(true)
 	}
@@ -154,7 +154,7 @@ func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
 	if err := e.swap(c, chosen, unreadable); err != nil {
 		return err
 	}
-	if e.slots = slots; e.session.Extractor == c.Session.Extractor { // else of numbers that mean other things
+	if e.slots, e.steps = slots, steps; e.session.Extractor == c.Session.Extractor { // else of numbers that mean other things
 		e.taught.Remember(undo, redo)
 	}
 	if e.gone == store.ErrCleared { // and not a store that is closed to all sessions
@@ -208,7 +208,7 @@ func (e *Engine) swap(c *store.Contents, chosen *metaqda.Prior, unreadable strin
 		return err
 	}
 	taught.Changed = e.hear
-	e.session, e.taught, e.unreadable, e.damaged, e.begun = session, taught, unreadable, c.Damaged, 0
+	e.session, e.taught, e.unreadable, e.damaged = session, taught, unreadable, c.Damaged
 	e.prepare()
 	e.changes.renew()
 	return e.record()

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	metaqda "metaqda/core"
@@ -24,37 +26,44 @@ type keptSteps struct{ Undo, Redo []keptStep }
 func (e *Engine) stepKey(slot int) string { return e.session.ID + partSteps + strconv.Itoa(slot) }
 
 // storeSteps returns the operations that store what is to be undone and redone as it now
-// is: the list, and the one step that was made, undone or redone.
+// is: the list, and the one step that was made, undone or redone. There are none while a step
+// is begun, after the first, since what is changed in it is no step yet.
 func (e *Engine) storeSteps() (ops []store.Op) {
-	if e.begun > 0 {
-		return nil // once the step is whole
-	}
 	undo, redo := e.taught.Steps()
-	live, list := map[string]int{}, keptSteps{}
-	taken := map[int]bool{}
-	for _, s := range append(undo, redo...) {
+	all := slices.Concat(undo, redo)
+	live, taken, fresh := map[string]int{}, map[int]bool{}, map[string]bool{}
+	for _, s := range all {
 		if slot, ok := e.slots[s.ID]; ok {
 			live[s.ID], taken[slot] = slot, true
 		}
 	}
-	fresh := map[string]bool{}
-	for _, steps := range [][]*metaqda.Step{undo, redo} {
-		for i, s := range steps {
-			if _, ok := live[s.ID]; !ok {
-				slot := 0
-				for taken[slot] {
-					slot++
-				}
-				live[s.ID], taken[slot], fresh[s.ID] = slot, true, true
+	for _, s := range all {
+		if _, ok := live[s.ID]; !ok {
+			slot := 0
+			for taken[slot] {
+				slot++
 			}
-			if i > 0 && !fresh[s.ID] {
-				continue
-			}
-			key := e.stepKey(live[s.ID])
-			ops = append(ops, store.Op{Table: store.Steps, Key: key, Value: encodeStep(s)})
-			if len(e.fetch) > 0 {
-				e.encode[key] = s
-			}
+			live[s.ID], taken[slot], fresh[s.ID] = slot, true, true
+		}
+	}
+	places := func(steps []*metaqda.Step) (to []keptStep) {
+		for _, s := range steps {
+			to = append(to, keptStep{s.ID, live[s.ID]})
+		}
+		return to
+	}
+	list, _ := json.Marshal(keptSteps{places(undo), places(redo)}) // text and numbers
+	if bytes.Equal(list, e.steps) || len(live) == 0 && len(e.slots) == 0 {
+		return nil
+	}
+	for i, s := range all {
+		if i > 0 && i != len(undo) && !fresh[s.ID] {
+			continue
+		}
+		key := e.stepKey(live[s.ID])
+		ops = append(ops, store.Op{Table: store.Steps, Key: key, Value: encodeStep(s)})
+		if len(e.fetch) > 0 {
+			e.encode[key] = s
 		}
 	}
 	for _, slot := range e.slots {
@@ -62,28 +71,18 @@ func (e *Engine) storeSteps() (ops []store.Op) {
 			ops = append(ops, store.Op{Table: store.Steps, Key: e.stepKey(slot)})
 		}
 	}
-	if len(ops) == 0 && len(live) == 0 && len(e.slots) == 0 {
-		return nil
-	}
-	for _, s := range undo {
-		list.Undo = append(list.Undo, keptStep{s.ID, live[s.ID]})
-	}
-	for _, s := range redo {
-		list.Redo = append(list.Redo, keptStep{s.ID, live[s.ID]})
-	}
-	e.slots = live
-	b, _ := json.Marshal(list) // text and numbers
-	return append(ops, store.Op{Table: store.Steps, Key: e.session.ID + partSteps, Value: b})
+	e.slots, e.steps = live, list
+	return append(ops, store.Op{Table: store.Steps, Key: e.session.ID + partSteps, Value: list})
 }
 
 // storedSteps reads what can be undone and redone of a session, as far as it is there: a
 // step that another tab has overwritten, or that cannot be kept, ends its list.
-func (e *Engine) storedSteps(session string) (undo, redo []*metaqda.Step, slots map[string]int) {
+func (e *Engine) storedSteps(session string) (undo, redo []*metaqda.Step, slots map[string]int, b []byte) {
 	slots = map[string]int{}
 	b, err := e.store.Bytes(store.Steps, session+partSteps)
 	var list keptSteps
 	if err != nil || json.Unmarshal(b, &list) != nil {
-		return nil, nil, slots
+		return nil, nil, slots, nil
 	}
 	read := func(from []keptStep) (steps []*metaqda.Step) {
 		for _, k := range from {
@@ -99,7 +98,7 @@ func (e *Engine) storedSteps(session string) (undo, redo []*metaqda.Step, slots 
 		}
 		return steps
 	}
-	return read(list.Undo), read(list.Redo), slots
+	return read(list.Undo), read(list.Redo), slots, b
 }
 
 // Undo takes back the step of a token, or with an empty one the last step of all, and
@@ -138,7 +137,7 @@ func (e *Engine) again(f func() (*metaqda.Step, error)) (name string, err error)
 // ForgetUndo has nothing undone or redone of what was changed until now: what was removed is
 // gone then.
 func (e *Engine) ForgetUndo() {
-	_, _ = e.change(func() error { e.taught.Forget(); return nil })
+	_, _ = e.change(func() error { e.taught.Forget(); e.sweep = true; return nil })
 }
 
 // stepRecord is a step as it is stored. Numbers of embeddings are bytes in it.
