@@ -171,7 +171,8 @@ type Store interface {
 	// DeleteSession deletes a session with all that belongs to it, steps whose keys
 	// begin with its id and a slash among it.
 	DeleteSession(id string) error
-	// Sweep deletes the priors that are neither the site's nor chosen by a session.
+	// Sweep deletes the priors that are neither the site's nor chosen by a session, and has
+	// the bytes of what was deleted dropped from files, as far as that is possible.
 	Sweep() error
 	// Bytes returns a record of Priors or Steps, or nil if there is none.
 	Bytes(table Table, key string) ([]byte, error)
