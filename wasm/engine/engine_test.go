@@ -226,35 +226,6 @@ func TestSessions(t *testing.T) {
 	test.StopIf(t, s.SessionID == first || len(s.Classes) != 0, "after deleting the last session %+v is open", s)
 }
 
-// full is a store that takes nothing for a while.
-type full struct {
-	*store.Memory
-	err error
-}
-
-func (f *full) Commit(changes []store.Change) ([]error, error) {
-	if f.err != nil {
-		return nil, f.err
-	}
-	return f.Memory.Commit(changes)
-}
-
-func TestWhatCouldNotBeStoredIsStoredLater(t *testing.T) {
-	s := &full{Memory: store.NewMemory()}
-	w := newWorld(t, s)
-	s.err = &store.Error{Code: "quota", Message: "The storage is full: export the session."}
-	ids := w.teachAll(t, "cat", "dog")
-	w.Flush()
-	test.StopIf(t, w.State().Trouble != s.err.Error(), "trouble %q", w.State().Trouble)
-	want := w.ask(t)
-	s.err = nil
-	test.OK(t, w.RenameClass(ids[0], "lion"))
-	w.Flush()
-	test.StopIf(t, w.State().Trouble != "", "trouble %q after it was over", w.State().Trouble)
-	want.Classes[0].Name = "lion"
-	same(t, "reopened", newWorld(t, s.Memory).ask(t), want)
-}
-
 // formerly returns a prior file as its format's first version would name itself.
 func formerly(t *testing.T, b []byte) []byte {
 	t.Helper()

@@ -180,6 +180,7 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 
 func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
+	test.OK(t, w.UseExtractor(here))
 	own, sum := priorFile(t, dim, 3)
 	_, _, err := w.ImportPrior(own, here)
 	test.OK(t, err)
@@ -195,6 +196,8 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	_, _, err = other.ImportPrior(own, here)
 	test.OK(t, err)
 	same(t, "with the prior", other.ask(t), w.ask(t))
+	test.OK(t, other.UseExtractor(model.Extractor{ID: "net@3"}))
+	test.FailIf(t, code(other.CheckExtractor()) != "extractor", "the imported session does not say what read it")
 }
 
 func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
@@ -279,23 +282,6 @@ func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 		test.FailIf(t, s.Prior.Sum != "" || s.Prior.Trouble == "" || s.Foreign != "", "%s: the prior of the other extractor serves, or nothing is told of it: %+v", what, s.Prior)
 	}
 	same(t, "reopened", again.ask(t), w.ask(t))
-}
-
-func TestAnImportedClassifierIsOfTheExtractorHere(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	test.OK(t, w.UseExtractor(here))
-	w.teachAll(t, "cat", "dog")
-	want := w.ask(t)
-	b, err := w.ExportSession()()
-	test.OK(t, err)
-	other := newWorld(t, store.NewMemory())
-	test.OK(t, other.UseExtractor(here))
-	_, notice, err := other.ImportSession(b, here)
-	test.OK(t, err)
-	test.FailIf(t, notice != "", "notice %q", notice)
-	same(t, "imported", other.ask(t), want)
-	test.OK(t, other.UseExtractor(model.Extractor{ID: "net@3"}))
-	test.FailIf(t, code(other.CheckExtractor()) != "extractor", "the imported session does not say what read it")
 }
 
 func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {

@@ -56,58 +56,25 @@ func (m *Memory) with(t Table, key, field string, value any) {
 func TestDamageStaysLocal(t *testing.T) {
 	embedding := func(x ...float32) []byte { return floatBytes(x) }
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	for name, c := range map[string]struct {
+	type damage struct {
 		do       func(m *Memory)
 		classes  int // of two that are there
 		examples int // of four
 		damaged  int // records that are named
-	}{
-		"session is a string":                 {func(m *Memory) { m.tables[Sessions]["s"] = "oops" }, 2, 4, 0},
-		"session is a number":                 {func(m *Memory) { m.tables[Sessions]["s"] = 7.0 }, 2, 4, 0},
-		"session is an array":                 {func(m *Memory) { m.tables[Sessions]["s"] = Unknown("object") }, 2, 4, 0},
-		"session without id":                  {func(m *Memory) { m.with(Sessions, "s", "id", nil) }, 2, 4, 0},
-		"session with another id":             {func(m *Memory) { m.with(Sessions, "s", "id", "other") }, 2, 4, 0},
-		"session without a name":              {func(m *Memory) { m.with(Sessions, "s", "name", nil) }, 2, 4, 0},
-		"session whose name is a number":      {func(m *Memory) { m.with(Sessions, "s", "name", 3.0) }, 2, 4, 0},
-		"session of an unknown extractor":     {func(m *Memory) { m.with(Sessions, "s", "extractor", Unknown("object")) }, 2, 4, 0},
-		"session whose times are words":       {func(m *Memory) { m.with(Sessions, "s", "updated", "yesterday") }, 2, 4, 0},
-		"session with none prior NaN":         {func(m *Memory) { m.with(Sessions, "s", "nonePrior", math.NaN()) }, 2, 4, 0},
-		"session with settings of bytes":      {func(m *Memory) { m.with(Sessions, "s", "sort", []byte{1}) }, 2, 4, 0},
-		"class is a string":                   {func(m *Memory) { m.tables[Classes]["cat"] = "oops" }, 1, 2, 3},
-		"class is nothing":                    {func(m *Memory) { m.tables[Classes]["cat"] = nil }, 1, 2, 3},
-		"class without id":                    {func(m *Memory) { m.with(Classes, "cat", "id", nil) }, 2, 4, 0},
-		"class whose id is a number":          {func(m *Memory) { m.with(Classes, "cat", "id", 5.0) }, 2, 4, 0},
-		"class without a name":                {func(m *Memory) { m.with(Classes, "cat", "name", nil) }, 2, 4, 0},
-		"class whose name is bytes":           {func(m *Memory) { m.with(Classes, "cat", "name", []byte("cat")) }, 2, 4, 0},
-		"class without order":                 {func(m *Memory) { m.with(Classes, "cat", "order", nil) }, 2, 4, 0},
-		"class whose order is a word":         {func(m *Memory) { m.with(Classes, "dog", "order", "first") }, 2, 4, 0},
-		"class whose order is NaN":            {func(m *Memory) { m.with(Classes, "cat", "order", math.NaN()) }, 2, 4, 0},
-		"class of no session":                 {func(m *Memory) { m.with(Classes, "cat", "session", nil) }, 1, 2, 3},
-		"class of a session that is gone":     {func(m *Memory) { m.with(Classes, "cat", "session", "gone") }, 1, 2, 3},
-		"class that is gone":                  {func(m *Memory) { delete(m.tables[Classes], "cat") }, 1, 2, 2},
-		"two classes of one name":             {func(m *Memory) { m.with(Classes, "cat", "name", "dog") }, 2, 4, 0},
-		"example is a string":                 {func(m *Memory) { m.tables[Examples]["cat0"] = "oops" }, 2, 3, 1},
-		"example is true":                     {func(m *Memory) { m.tables[Examples]["cat0"] = true }, 2, 3, 1},
-		"example without id":                  {func(m *Memory) { m.with(Examples, "cat0", "id", nil) }, 2, 4, 0},
-		"example without embedding":           {func(m *Memory) { m.with(Examples, "cat0", "embedding", nil) }, 2, 3, 1},
-		"example whose embedding is text":     {func(m *Memory) { m.with(Examples, "cat0", "embedding", "0,1,2") }, 2, 3, 1},
-		"example with an empty embedding":     {func(m *Memory) { m.with(Examples, "cat0", "embedding", []byte{}) }, 2, 3, 1},
-		"example cut short that sorts first":  {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2)) }, 2, 3, 1},
-		"example cut within a number":         {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2, 3)[:11]) }, 2, 3, 1},
-		"example that is too long":            {func(m *Memory) { m.with(Examples, "cat0", "embedding", make([]byte, 4*model.MaxDimension+4)) }, 2, 3, 1},
-		"example with NaN":                    {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, nan, 3)) }, 2, 3, 1},
-		"example with an infinity":            {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(inf, 2, 3)) }, 2, 3, 1},
-		"example without order":               {func(m *Memory) { m.with(Examples, "cat0", "order", nil) }, 2, 4, 0},
-		"example whose order is an object":    {func(m *Memory) { m.with(Examples, "cat0", "order", Unknown("object")) }, 2, 4, 0},
-		"example whose order is infinite":     {func(m *Memory) { m.with(Examples, "cat1", "order", math.Inf(-1)) }, 2, 4, 0},
-		"example without thumbnail":           {func(m *Memory) { delete(m.tables[Thumbnails], "cat0") }, 2, 4, 0},
-		"thumbnail of no example":             {func(m *Memory) { delete(m.tables[Examples], "cat0") }, 2, 3, 1},
-		"example whose thumbnail is a word":   {func(m *Memory) { m.tables[Thumbnails]["cat0"] = "cat.png" }, 2, 4, 0},
-		"example of before with a word there": {func(m *Memory) { m.with(Examples, "cat0", "thumbnail", "cat.png") }, 2, 4, 0},
-		"example of no class":                 {func(m *Memory) { m.with(Examples, "cat0", "class", nil) }, 2, 3, 1},
-		"example of a class that is gone":     {func(m *Memory) { m.with(Examples, "cat0", "class", "gone") }, 2, 3, 1},
-		"example of no session":               {func(m *Memory) { m.with(Examples, "cat0", "session", nil) }, 2, 3, 1},
-		"example of a session that is gone":   {func(m *Memory) { m.with(Examples, "cat0", "session", "gone") }, 2, 3, 1},
+	}
+	cases := map[string]damage{
+		"class that is gone":                 {func(m *Memory) { delete(m.tables[Classes], "cat") }, 1, 2, 2},
+		"two classes of one name":            {func(m *Memory) { m.with(Classes, "cat", "name", "dog") }, 2, 4, 0},
+		"example with an empty embedding":    {func(m *Memory) { m.with(Examples, "cat0", "embedding", []byte{}) }, 2, 3, 1},
+		"example cut short that sorts first": {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2)) }, 2, 3, 1},
+		"example cut within a number":        {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, 2, 3)[:11]) }, 2, 3, 1},
+		"example that is too long":           {func(m *Memory) { m.with(Examples, "cat0", "embedding", make([]byte, 4*model.MaxDimension+4)) }, 2, 3, 1},
+		"example with NaN":                   {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(1, nan, 3)) }, 2, 3, 1},
+		"example with an infinity":           {func(m *Memory) { m.with(Examples, "cat0", "embedding", embedding(inf, 2, 3)) }, 2, 3, 1},
+		"example whose order is infinite":    {func(m *Memory) { m.with(Examples, "cat1", "order", math.Inf(-1)) }, 2, 4, 0},
+		"example without thumbnail":          {func(m *Memory) { delete(m.tables[Thumbnails], "cat0") }, 2, 4, 0},
+		"thumbnail of no example":            {func(m *Memory) { delete(m.tables[Examples], "cat0") }, 2, 3, 1},
+		"example whose thumbnail is a word":  {func(m *Memory) { m.tables[Thumbnails]["cat0"] = "cat.png" }, 2, 4, 0},
 		"more classes than can be saved": {func(m *Memory) {
 			for i := range model.MaxClasses {
 				m.tables[Classes][fmt.Sprint("more", i)] = encode(Class{Session: "s", Name: "more", Order: -1})
@@ -120,7 +87,26 @@ func TestDamageStaysLocal(t *testing.T) {
 		}, 2, model.MaxExamples, 4},
 		"prior is a number":        {func(m *Memory) { m.tables[Priors]["p"] = 7.0 }, 2, 4, 0},
 		"current session is bytes": {func(m *Memory) { m.tables[Meta]["current"] = []byte{1} }, 2, 4, 0},
-	} {
+	}
+	for table, key := range map[Table]string{Sessions: "s", Classes: "cat", Examples: "cat0"} {
+		for what, v := range map[string]any{"missing": nil, "a word": "oops", "a number": 7.0, "not finite": math.NaN(), "true": true, "bytes": []byte{1}, "an object": Unknown("object")} {
+			for _, field := range append(fields[table], "") { // and the record itself
+				c := damage{func(m *Memory) {
+					if m.with(table, key, field, v); field == "" {
+						m.tables[table][key] = v
+					}
+				}, 2, 4, 0}
+				switch wanted := field == "" || field == "session"; {
+				case table == Classes && wanted:
+					c.classes, c.examples, c.damaged = 1, 2, 3
+				case table == Examples && (wanted || field == "class" || field == "embedding"):
+					c.examples, c.damaged = 3, 1
+				}
+				cases[fmt.Sprintf("%s: %s is %s", table, field, what)] = c
+			}
+		}
+	}
+	for name, c := range cases {
 		m := sample(t)
 		c.do(m)
 		all, err := m.Summaries()
@@ -277,17 +263,6 @@ func TestChangesAreCheckedTogether(t *testing.T) {
 		}
 		test.FailIf(t, m.tables[Sessions]["t"] != nil, "%s: something of it was written", what)
 	}
-}
-
-func TestEditsOfBothStay(t *testing.T) {
-	m := sample(t)
-	name, none := "Garden", 0.4
-	for _, d := range []Edit{{Name: &name, Updated: 9}, {NonePrior: &none, Updated: 5}} {
-		test.Must(m.Commit([]Change{{Needs{Session: "s"}, []Op{{Sessions, "s", d}}}}))(t)
-	}
-	c, _ := m.Contents("s")
-	s := c.Session
-	test.FailIf(t, s.Name != name || s.Settings.NonePrior != none || s.Updated != 9 || s.Settings.Sort != "taught", "session is %+v", s)
 }
 
 func TestSweepKeepsWhatIsUsed(t *testing.T) {
