@@ -119,7 +119,7 @@ func (e *Engine) End() {
 
 // Cancel is End that takes back what was changed since, and leaves what can be redone.
 func (e *Engine) Cancel() error {
-	_, err := e.change(func() error { e.begun = max(e.begun-1, 0); return e.taught.Cancel() })
+	_, err := e.change(e.taught.Cancel)
 	return err
 }
 
