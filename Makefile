@@ -134,13 +134,13 @@ $(SITE)/prior.safetensors: $(DEFAULT_PRIOR)
 	@mkdir -p $(@D)
 	cp $< $@
 
-SOUND_PRIOR := web/prior/sounds.safetensors
+KIND_PRIORS := web/prior
 
-$(SITE)/kinds/sounds/prior.safetensors: $(SOUND_PRIOR) $(SITE)/kinds/sounds/extractor.json
+$(SITE)/kinds/%/prior.safetensors: $(KIND_PRIORS)/%.safetensors $(SITE)/kinds/sounds/extractor.json
 	cp $< $@
 
 .PHONY: site
-site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/kinds/sounds/prior.safetensors build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
+site: $(SITE)/metaqda.wasm $(SITE)/metaqda-simd.wasm $(SITE)/extractor/extractor.json $(SITE)/networks/networks.json $(SITE)/kinds/sounds/prior.safetensors $(SITE)/kinds/hands/prior.safetensors build/kit/view.js $(SITE)/samples/samples.json $(SITE)/share/page.html $(SITE)/share/engine.wasm $(SITE)/prior.safetensors
 	@$(NODE) web/build/site.mjs
 
 # ---- the npm package ----------------------------------------------------------
@@ -178,7 +178,7 @@ test-all: ## run every test, also what 'make test' leaves out because it takes l
 # So that none rots, every other target is run in its shortest form: those of the
 # laboratory on three sets of emoji, eight classes of twelve each, and on made-up numbers.
 TINY := build/tiny
-TINY_LAB := $(MAKE) LAB=$(TINY) PICTURES=$(TINY)/pictures SOUNDS=$(TINY)/sounds DATA=$(TINY)/numbers DEFAULT_PRIOR=$(TINY)/prior.safetensors TASKS=2 \
+TINY_LAB := $(MAKE) LAB=$(TINY) PICTURES=$(TINY)/pictures SOUNDS=$(TINY)/sounds HANDS= DATA=$(TINY)/numbers DEFAULT_PRIOR=$(TINY)/prior.safetensors TASKS=2 \
 	PRIOR_RECIPE='--preset shipped --steps 20 --n-way 3-5 --n-shot 1-3 --n-query 3 --calibrate 1 --quiet' REPRODUCE='--steps .01 --n-tasks 2' \
 	ANY_FIT=$(TINY)/data/asl_signs.npz ANY_CHECK=$(TINY)/data/aerial_aid.npz ANY_WORDS= ANY_FITTED=$(TINY)/data/asl_signs.npz@64 ANY_CHECKED=$(TINY)/data/aerial_aid.npz@64 ANY='-sessions 3 -tasks 3'
 

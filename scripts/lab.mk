@@ -5,20 +5,30 @@
 
 # Embeddings of pictures by the page's own extractor, one set for each archive in
 # PICTURES: NAME.tar holds NAME/CLASS/PICTURE, or NAME/CLASS/BURST/PICTURE.
-# The same of recordings: NAME.tar in SOUNDS holds NAME/CLASS/RECORDING.
+# The same of recordings: NAME.tar in SOUNDS holds NAME/CLASS/RECORDING. The sets that HANDS
+# names are read by the extractor of hands, too.
 PICTURES ?= ../shared/pictures
 SOUNDS   ?= ../shared/sounds
 LAB      ?= build
-SOUND_DATA := $(patsubst $(SOUNDS)/%.tar,$(LAB)/data/sounds/%.npz,$(wildcard $(SOUNDS)/*.tar))
+HANDS    ?= asl_signs sign_digits
+sounds_DATA := $(patsubst $(SOUNDS)/%.tar,$(LAB)/data/sounds/%.npz,$(wildcard $(SOUNDS)/*.tar))
+hands_DATA := $(patsubst $(PICTURES)/%.tar,$(LAB)/data/hands/%.npz,$(wildcard $(HANDS:%=$(PICTURES)/%.tar)))
+# The kinds beside pictures that a prior can be learned for: that of sounds is of YAMNet's numbers, too.
+KINDS := $(if $(sounds_DATA),$(if $(wildcard build/ears/yamnet/manifest.json),sounds)) $(if $(hands_DATA),hands)
 PICTURE_SETS := $(patsubst $(PICTURES)/%.tar,%,$(wildcard $(PICTURES)/*.tar))
 
 .PHONY: embed
-embed: $(PICTURE_SETS:%=$(LAB)/data/%.npz) $(SOUND_DATA) ## embed all pictures in PICTURES and recordings in SOUNDS: half an hour on two cores, into build/data
+embed: $(PICTURE_SETS:%=$(LAB)/data/%.npz) $(sounds_DATA) $(hands_DATA) ## embed all pictures in PICTURES and recordings in SOUNDS: half an hour on two cores, into build/data
 
 $(LAB)/data/sounds/%.npz: $(SOUNDS)/%.tar $(SITE)/kinds/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
 	@mkdir -p $(LAB)/unpacked $(@D)
 	tar xf $< -C $(LAB)/unpacked
 	$(NODE) scripts/embed/embed.mjs $(LAB)/unpacked/$* --kind sounds --split train --out $@ --quiet
+
+$(LAB)/data/hands/%.npz: $(PICTURES)/%.tar $(SITE)/kinds/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
+	@mkdir -p $(LAB)/unpacked $(@D)
+	tar xf $< -C $(LAB)/unpacked
+	$(NODE) scripts/embed/embed.mjs $(LAB)/unpacked/$* --kind hands --split train --out $@ --quiet
 
 # Sets with NAME.splits.json beside them have classes for training and others; of all
 # others every class is for training.
@@ -27,9 +37,8 @@ $(LAB)/data/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildcard
 	tar xf $< -C $(LAB)/unpacked
 	$(NODE) scripts/embed/embed.mjs $(LAB)/unpacked/$* $(or $(addprefix --splits ,$(wildcard $(PICTURES)/$*.splits.json)),--split train) --out $@ --quiet
 
-# The prior that the page begins with. It is in the repository; `make prior` learns
-# it anew from the pictures in PICTURES, to the same bytes where the processor is of the
-# same kind.
+# The priors that the page begins with. They are in the repository; `make prior` learns
+# them anew, to the same bytes where the processor is of the same kind.
 comma := ,
 empty :=
 commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
@@ -38,16 +47,23 @@ LODO := $(LAB)/lodo
 PRIOR_RECIPE := --preset shipped --random-seed 0
 
 .PHONY: prior
-prior: $(PRIOR_DATA) $(MODULES) ## learn the shipped prior anew from PICTURES, and into build/lodo those that leave families out
+prior: pictures-prior $(KINDS:%=%-prior) ## learn the shipped priors anew from PICTURES and SOUNDS, and into build/lodo those that leave families out
+
+.PHONY: pictures-prior
+pictures-prior: $(PRIOR_DATA) $(MODULES)
 	$(GO) run ./scripts/metaqda train --data $(call commas,$(PRIOR_DATA)) $(PRIOR_RECIPE) --folds-out $(LODO) \
 		--out $(DEFAULT_PRIOR) --log $(LAB)/prior-log.jsonl \
 		$$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--extractor $${e.id} --extractor-sha256 $${e.sha256}`')
 
-# The prior for sounds, of both networks' numbers: a site without YAMNet goes on with a plain one.
-.PHONY: sounds-prior
-sounds-prior: $(SOUND_DATA) $(MODULES) ## learn the prior for sounds anew from SOUNDS, after make ears, and into build/lodo/sounds those that leave families out
-	@test -f build/ears/yamnet/manifest.json || { echo "make: the prior for sounds is of YAMNet's numbers too: make ears first" >&2; exit 1; }
-	$(GO) run ./scripts/metaqda train --data $(call commas,$(SOUND_DATA)) $(PRIOR_RECIPE) --power 0.7 --folds-out $(LODO)/sounds --out $(SOUND_PRIOR) --quiet
+# That for sounds is of both networks' numbers: a site without YAMNet goes on with a plain one.
+# Among pictures hands are one family; here each set of them is left out by itself.
+sounds_RECIPE := --power 0.7
+hands_RECIPE := --families /dev/null
+
+.SECONDEXPANSION:
+.PHONY: sounds-prior hands-prior
+sounds-prior hands-prior: %-prior: $$($$*_DATA) $(MODULES)
+	$(GO) run ./scripts/metaqda train --data $(call commas,$($*_DATA)) $(PRIOR_RECIPE) $($*_RECIPE) --folds-out $(LODO)/$* --out $(KIND_PRIORS)/$*.safetensors --quiet
 
 # The prior for vectors that no learned one is known for (core/prior.go): what it says of
 # sessions, fitted on pictures, texts and tables, and measured on others of each kind.
@@ -104,15 +120,16 @@ LODO_MOST := metaqda,fb,fb-lda,ncc-cl2n,linear,knn-tfjs
 $(firstword $(LODO_PRIORS)):
 	@$(MAKE) prior
 
-SOUND_EVAL = $(BIN)/metaqda eval --data $(call commas,$(SOUND_DATA)) --prior $(call commas,$(SOUND_DATA:$(LAB)/data/sounds/%.npz=$(LODO)/sounds/without-%.safetensors)) --split all --random-seed 0 --n-tasks $(TASKS)
+KIND_EVAL = $(BIN)/metaqda eval --data $(call commas,$($*_DATA)) --prior $(call commas,$(patsubst $(LAB)/data/$*/%.npz,$(LODO)/$*/without-%.safetensors,$($*_DATA))) --split all --random-seed 0 --n-tasks $(TASKS)
 
-.PHONY: lodo-sounds
-lodo-sounds: $(BIN)/metaqda ## lodo for sounds, after make sounds-prior: a minute, into build/lodo/sounds
-	$(SOUND_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 3 --n-val-tasks 0 --methods metaqda,fb-lda,ncc-cl2n,linear --json $(LODO)/sounds/lodo.json --markdown $(LODO)/sounds/lodo.md
-	$(SOUND_EVAL) --protocol open-set --n-way 2 --n-shot 1,5 --n-query 3 --methods metaqda --json $(LODO)/sounds/none.json --markdown $(LODO)/sounds/none.md
+# The same of the other kinds: a minute each.
+.PHONY: lodo-sounds lodo-hands
+lodo-sounds lodo-hands: lodo-%: $(BIN)/metaqda
+	$(KIND_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 3 --n-val-tasks 0 --methods metaqda,fb-lda,ncc-cl2n,linear --json $(LODO)/$*/lodo.json --markdown $(LODO)/$*/lodo.md
+	$(KIND_EVAL) --protocol open-set --n-way 2 --n-shot 1,5 --n-query 3 --methods metaqda --json $(LODO)/$*/none.json --markdown $(LODO)/$*/none.md
 
 .PHONY: lodo
-lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) ## accuracy, ECE and none of these with each family left out: an hour on two cores (TASKS=30 for less), into build/lodo
+lodo: $(BIN)/metaqda $(firstword $(LODO_PRIORS)) $(KINDS:%=lodo-%) ## accuracy, ECE and none of these with each family left out: an hour on two cores (TASKS=30 for less), into build/lodo
 	$(LODO_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 7 --n-val-tasks 0 --methods $(LODO_MOST) --n-tasks $(TASKS) --json $(LODO)/most.json >/dev/null
 	$(LODO_EVAL) --protocol leave-one-domain-out --n-way 5 --n-shot 1,2,5 --n-query 7 --n-val-tasks 0 --methods teachable --n-tasks $(SLOW_TASKS) --json $(LODO)/teachable.json >/dev/null
 	@$(BIN)/metaqda merge --json $(LODO)/lodo.json --markdown $(LODO)/lodo.md $(LODO)/most.json $(LODO)/teachable.json

@@ -41,3 +41,6 @@ export async function loadExtractor(options) {
   }, options);
   return { id, sha256, dimension, embed: async (picture) => embed(await pictureOf(picture)), see: async (picture) => ask('see', await pictureOf(picture)), close };
 }
+
+/** Where the prior for it is: the option `prior` of `createClassifier`. @returns {URL} */
+export const prior = () => new URL('./priors/hands.safetensors', import.meta.url);
