@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { countsOf, groupsOf, heldBack, isDoubtful, NONE, percent, tableOf, verdict, WAITING, without } from '../../ui/sort/sorting.js';
+import { after, countsOf, groupsOf, isDoubtful, NONE, percent, tableOf, verdict, WAITING, without } from '../../ui/sort/sorting.js';
 
 /** @import {Sortable} from '../../ui/sort/sorting.js' */
 
@@ -26,12 +26,16 @@ test('a picture is none of these from a third on, else the most probable class, 
   assert.deepEqual(all.filter(isDoubtful), [doubt, stranger]);
 });
 
-test('what was left out of a class is not of it, and what was none of these needs more to become one', () => {
+test('what was left out of a class is not of it, and what was none of these needs more to become one, what was one to become none', () => {
   const answer = /** @type {import('../../ui/sort/sorting.js').Answer} */ (cat.answer);
   assert.deepEqual(without(answer, new Set(['c'])), { classes: ['c', 'd'], probabilities: [0, 0.5], none: 0.5, taken: -1, doubtful: true });
   assert.equal(verdict({ ...cat, answer: without(answer, new Set(['c'])) }).id, NONE);
   assert.deepEqual(without({ ...answer, none: 0 }, new Set(['c', 'd'])).none, 1, 'left out of all');
-  assert.deepEqual([heldBack(NONE, answer), heldBack(WAITING, /** @type {any} */ (doubt.answer)), heldBack('', /** @type {any} */ (doubt.answer)), heldBack('d', /** @type {any} */ (doubt.answer)), heldBack(NONE, /** @type {any} */ (stranger.answer))], ['', 'c', '', '', '']);
+  const torn = picture('torn.png', [0.45, 0.3, 0.25]);
+  assert.deepEqual([[NONE, cat], [WAITING, doubt], ['', doubt], ['d', doubt], [NONE, stranger], ['c', stranger], ['c', torn], ['d', torn]].map(([former, item]) => {
+    const now = { ...(/** @type {Sortable} */ (item)), ...after(/** @type {string} */ (former), /** @type {any} */ (item).answer) };
+    return `${verdict(now).id} ${isDoubtful(now)} ${now.held}`;
+  }), ['c false ', `${NONE} true c`, 'c true ', 'c true ', `${NONE} true `, `${NONE} true `, 'c true ', `${NONE} true `]);
   assert.deepEqual(verdict({ ...doubt, held: 'c' }), { id: NONE, probability: 0.2 });
 });
 
@@ -53,10 +57,10 @@ test('counts are those of the groups', () => {
 
 test('the table has a line for each picture with all probabilities', () => {
   assert.equal(tableOf([cat, taught, waiting], classes), [
-    'file,answer,probability,taught as,Cat,"Dog, small",none of these',
-    'f/cat.png,Cat,0.9000,,0.9000,0.0500,0.0500',
-    'f/taught.png,"Dog, small",1.0000,"Dog, small",0.0000,1.0000,0.0000',
-    'w,,,,,,', ''].join('\r\n'));
+    'file,answer,probability,taught as,doubtful,Cat,"Dog, small",none of these',
+    'f/cat.png,Cat,0.9000,,,0.9000,0.0500,0.0500',
+    'f/taught.png,"Dog, small",1.0000,"Dog, small",,0.0000,1.0000,0.0000',
+    'w,,,,,,,', ''].join('\r\n'));
   assert.match(tableOf([{ ...cat, path: 'a "b".png' }], classes), /\r\n"a ""b""\.png",Cat/);
   assert.match(tableOf([cat], [...classes, { id: 'new', name: 'New' }]), /0\.9000,0\.0500,,0\.0500\r\n$/, 'a class that the answer does not know');
 });
@@ -65,7 +69,7 @@ test('no name is a formula in a spreadsheet', () => {
   for (const name of ["=cmd|' /C calc'!A0", '+1', '-1', '@SUM(A1)', '\t=1', '\r=1']) {
     const cell = /\r/.test(name) ? `"'${name}"` : `'${name}`;
     assert.equal(tableOf([{ ...taught, path: name }], classes.map((one) => ({ ...one, name: one.id === 'd' ? name : one.name }))), [
-      `file,answer,probability,taught as,Cat,${cell},none of these`, `${cell},${cell},1.0000,${cell},0.0000,1.0000,0.0000`, ''].join('\r\n'));
+      `file,answer,probability,taught as,doubtful,Cat,${cell},none of these`, `${cell},${cell},1.0000,${cell},,0.0000,1.0000,0.0000`, ''].join('\r\n'));
   }
 });
 

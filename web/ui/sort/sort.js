@@ -16,7 +16,7 @@ import { head, outcome, timeLeft, tools } from './bars.js';
 import { Gallery } from './gallery.js';
 import { copyAll, enrolItem, itemsOf } from './items.js';
 import { Judge, nextTask } from '../../library/storage.js';
-import { countsOf, groupsOf, heldBack, NONE, tableOf, verdict, WAITING, without } from './sorting.js';
+import { after, countsOf, groupsOf, NONE, tableOf, verdict, WAITING, without } from './sorting.js';
 import { noteOpen } from './note.js';
 import { Viewer } from './viewer.js';
 
@@ -254,12 +254,11 @@ export class Sorting {
     const [key, { classes, probabilities, taken, doubtful }] = [this.#key, await this.judge.together(items.map(({ embedding }) => embedding))];
     const width = classes.length + 1;
     items.forEach((item, i) => {
-      item.answer = probabilities && without({
-        classes, none: probabilities[i * width], probabilities: probabilities.subarray(i * width + 1, (i + 1) * width), taken: taken[i], doubtful: doubtful[i] === 1,
-      }, item.out);
       const former = item.formers.get(key) ?? item.former;
       item.formers.set(key, former);
-      item.held = item.answer ? heldBack(former, item.answer) : '';
+      Object.assign(item, probabilities ? after(former, without({
+        classes, none: probabilities[i * width], probabilities: probabilities.subarray(i * width + 1, (i + 1) * width), taken: taken[i], doubtful: doubtful[i] === 1,
+      }, item.out)) : { answer: null, held: '' });
       item.former = verdict(item).id;
     });
     this.#together = probabilities !== null;
