@@ -76,8 +76,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	if _, _, _, err := b.Step(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Add("a", "", all[2][3]) // comes too late for the question
-	test.OK(t, err)
+	test.Must(c.Add("a", "", all[2][3]))(t) // comes too late for the question
 	steps := done(t, b)
 	test.FailIf(t, steps < 10, "%d steps", steps)
 	test.Must(c.Undo())(t)

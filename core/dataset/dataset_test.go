@@ -170,8 +170,7 @@ func TestLabelsMayBeNamesAndSplitsNumbers(t *testing.T) {
 		"|S3": npyBytes("|S3", "(3,)", []byte("b\x00\x00\xc3\xa9cb\x00\x00")),
 	} {
 		for _, json := range []string{`{"splits":{"train":[1],"test":["b"]}}`, `{"classes":["b","éc","d"],"splits":{"train":["éc"],"test":[0]}}`} {
-			m, err := DecodeMeta("x.json", []byte(json))
-			test.OK(t, err)
+			m := test.Must(DecodeMeta("x.json", []byte(json)))(t)
 			s, err := DecodeNPY("x.npy", npyBytes("<f4", "(3, 1)", []float32{1, 2, 3}), labels, m)
 			test.StopIf(t, err != nil, "%s: %v", what, err)
 			got := fmt.Sprint(s.Classes[:2], s.Labels, s.Splits)

@@ -1,6 +1,7 @@
 package episode
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 )
@@ -85,11 +86,7 @@ func (p *Pool) mostSupport(c, least int) int {
 	if !p.grouped() || most <= 0 {
 		return most
 	}
-	var sizes []int
-	for _, n := range p.groupSizes(c) {
-		sizes = append(sizes, n)
-	}
-	return leastFull(sizes, most)
+	return leastFull(slices.Collect(maps.Values(p.groupSizes(c))), most)
 }
 
 // leastFull returns the least total of some of the sizes that leaves room for no

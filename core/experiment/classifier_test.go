@@ -118,8 +118,7 @@ func TestEvaluationAgreesWithThePapersDensities(t *testing.T) {
 				for k, row := range rows {
 					x.SetRow(k, white(row))
 				}
-				x, err = qda.BurstMeans(x, s.Prior.Session.Near)
-				test.OK(t, err)
+				x = test.Must(qda.BurstMeans(x, s.Prior.Session.Near))(t)
 				classes = append(classes, x)
 			}
 			oracle := discriminant.New(s.Prior.NIW, c.inf, c.pooled, classes)

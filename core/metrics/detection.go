@@ -1,6 +1,9 @@
 package metrics
 
-import "sort"
+import (
+	"cmp"
+	"slices"
+)
 
 // AUROC returns the area under the ROC curve of a detector: the probability
 // that a positive scores higher than a negative, ties counting half.
@@ -38,49 +41,36 @@ func AUPR(positive, negative []float64) float64 {
 }
 
 // detection is the scores of both sides in ascending order.
-type detection struct {
-	score    []float64
-	positive []bool
+type detection []scored
+
+type scored struct {
+	score    float64
+	positive bool
 }
 
-func newDetection(positive, negative []float64) *detection {
-	d := &detection{}
+func newDetection(positive, negative []float64) detection {
+	var d detection
 	for _, s := range positive {
-		d.score, d.positive = append(d.score, s), append(d.positive, true)
+		d = append(d, scored{s, true})
 	}
 	for _, s := range negative {
-		d.score, d.positive = append(d.score, s), append(d.positive, false)
+		d = append(d, scored{s, false})
 	}
-	sort.Sort(d)
+	slices.SortFunc(d, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	return d
 }
 
-func (d *detection) Len() int           { return len(d.score) }
-func (d *detection) Less(i, j int) bool { return d.score[i] < d.score[j] }
-func (d *detection) Swap(i, j int) {
-	d.score[i], d.score[j] = d.score[j], d.score[i]
-	d.positive[i], d.positive[j] = d.positive[j], d.positive[i]
-}
-
 // each calls f with the numbers of positives and negatives of every distinct
-// score, from the lowest up.
-func (d *detection) each(f func(pos, neg int)) {
-	for i := 0; i < len(d.score); {
+// score, from the lowest up; those that are no number are one score.
+func (d detection) each(f func(pos, neg int)) {
+	for len(d) > 0 {
 		pos, neg := 0, 0
-		for s := d.score[i]; i < len(d.score) && d.score[i] == s; i++ {
-			if d.positive[i] {
+		for s := d[0].score; len(d) > 0 && cmp.Compare(d[0].score, s) == 0; d = d[1:] {
+			if d[0].positive {
 				pos++
 			} else {
 				neg++
 			}
-		}
-		if pos+neg == 0 { // a NaN score equals nothing: count it alone
-			if d.positive[i] {
-				pos++
-			} else {
-				neg++
-			}
-			i++
 		}
 		f(pos, neg)
 	}

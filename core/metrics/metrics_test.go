@@ -120,7 +120,7 @@ func TestAUROCEqualsPairwiseComparison(t *testing.T) {
 	test.FailIf(t, !math.IsNaN(AUROC(nil, []float64{1})), "AUROC without positives is a number")
 }
 
-// Scores that are no numbers count, each for itself, and stop nothing.
+// Scores that are no numbers count as the lowest and stop nothing.
 func TestDetectionOfWhatIsNoNumber(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range [][2][]float64{{{nan}, {nan}}, {{nan, 1}, {0}}, {{1}, {nan, 0, nan}}} {

@@ -29,8 +29,7 @@ func sampleClassifier() *Classifier {
 func TestClassifierRoundTrip(t *testing.T) {
 	want := sampleClassifier()
 	b := must(EncodeClassifier(want))
-	got, err := DecodeClassifier(b)
-	test.OK(t, err)
+	got := test.Must(DecodeClassifier(b))(t)
 	again, err := EncodeClassifier(got)
 	test.FailIf(t, err != nil || !bytes.Equal(b, again), "encoding what was decoded gives other bytes (%v)", err)
 	test.FailIf(t, got.Classes[0].Label != "Tasse ☕" || string(got.Classes[0].Examples[0].Thumbnail) != "png" || got.Classes[2].Examples[0].Embedding[1] != 3e30, "got %+v", got)
@@ -219,8 +218,7 @@ func TestPieceByPieceAFileIsTheSame(t *testing.T) {
 	pieces := 0
 	for done := false; !done; pieces++ {
 		asked := 0
-		done, err = e.Write(func() bool { asked++; return asked <= 3 })
-		test.OK(t, err)
+		done = test.Must(e.Write(func() bool { asked++; return asked <= 3 }))(t)
 	}
 	test.FailIf(t, pieces < 14, "43 examples in %d pieces of 3", pieces)
 	test.FailIf(t, !bytes.Equal(e.Bytes(), want), "the file is another one")

@@ -10,8 +10,7 @@ import (
 
 func TestVectors(t *testing.T) {
 	for file, cases := range map[string]int{"predictive": 11, "gradient": 5, "calibration": 1} {
-		data, err := os.ReadFile("../../testdata/" + file + ".json")
-		test.OK(t, err)
+		data := test.Must(os.ReadFile("../../testdata/" + file + ".json"))(t)
 		r, err := Check(data)
 		test.StopIf(t, err != nil, "%s: %v", file, err)
 		test.FailIf(t, r.Kind != file || r.Cases != cases, "%s: recognised as %s with %d cases, want %d", file, r.Kind, r.Cases, cases)

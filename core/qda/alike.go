@@ -321,7 +321,7 @@ func (c *Classifier) similarities(w blas64.General, step func(more int) error) (
 		for i := range k.count() {
 			copy(example, k.row(i))
 			direct(example, mean)
-			gemv(w, example, 0, products)
+			gemv(w, example, products)
 			for u, v := range products {
 				covered[u] = max(covered[u], v)
 			}

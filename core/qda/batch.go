@@ -283,7 +283,9 @@ func (b *batch) own(i, j int) (l left) {
 	return l
 }
 
-// within tells whether two points are closer than the square root of near.
+// within tells whether the squared distance of two points is below near, the same
+// for (x, y) and (y, x). A sum of squares over coordinates, unlike one of inner
+// products, keeps its digits where it is small, and is soon known to be large.
 func within(x, y []float64, near float64) bool {
 	var s float64
 	for i, v := range x {

@@ -50,7 +50,7 @@ func (c *class) burstFor(w []float64, n int) int {
 		return -1
 	}
 	for b := range n {
-		if c.closer(c.leader(b), w) {
+		if within(c.leader(b), w, c.near) {
 			return b
 		}
 	}
@@ -81,20 +81,6 @@ func (c *class) join(b, i int, w []float64) {
 	s.pictures = slices.Insert(s.pictures, at, i)
 	s.frames = slices.Insert(s.frames, at, slices.Clone(w))
 	c.replace(b, meanOf(s.frames))
-}
-
-// closer tells whether two pictures are closer than near, the same for (x, y) and
-// (y, x). A sum of squares over coordinates, unlike one of inner products, keeps
-// its digits where it is small, and is soon known to be large.
-func (c *class) closer(x, y []float64) bool {
-	var s float64
-	for i, v := range x {
-		s += (v - y[i]) * (v - y[i])
-		if s >= c.near {
-			return false
-		}
-	}
-	return true
 }
 
 // meanOf returns the mean of frames, that of identical ones being any of them to
@@ -257,7 +243,7 @@ func (c *class) nearest(x, limit int, risen []int) int {
 		if r >= limit {
 			break
 		}
-		if c.closer(c.picture(r), c.picture(x)) {
+		if within(c.picture(r), c.picture(x), c.near) {
 			return r
 		}
 	}
@@ -268,7 +254,7 @@ func (c *class) nearest(x, limit int, risen []int) int {
 // where those before its former leader that did not rise are known not to be.
 func (c *class) oldest(x, former int, role []int) int {
 	for q := range x {
-		if (role[q] == rose || role[q] == leads && q > former) && c.closer(c.picture(q), c.picture(x)) {
+		if (role[q] == rose || role[q] == leads && q > former) && within(c.picture(q), c.picture(x), c.near) {
 			return q
 		}
 	}

@@ -103,10 +103,10 @@ func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x
 // inner returns xᵀy.
 func inner(x, y []float64) float64 { return blas64.Dot(vector(x), vector(y)) }
 
-// gemv stores a x + beta y in y.
-func gemv(a blas64.General, x []float64, beta float64, y []float64) {
+// gemv stores a x in y.
+func gemv(a blas64.General, x, y []float64) {
 	if a.Rows > 0 {
-		blas64.Gemv(blas.NoTrans, 1, a, vector(x), beta, vector(y))
+		blas64.Gemv(blas.NoTrans, 1, a, vector(x), 0, vector(y))
 	}
 }
 

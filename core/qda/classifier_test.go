@@ -147,8 +147,7 @@ func FuzzProbabilities(f *testing.F) {
 	f.Add(math.Inf(1), math.NaN(), 1e154, 1e70, uint8(1))
 	f.Fuzz(func(t *testing.T, a, b, x, y float64, k uint8) {
 		for _, o := range variants {
-			c, err := New(niw.HandCrafted(2, 1), o)
-			test.OK(t, err)
+			c := test.Must(New(niw.HandCrafted(2, 1), o))(t)
 			test.OK(t, c.AddClass("p"))
 			test.OK(t, c.AddClass("q"))
 			_ = c.Add("q", []float64{1, 1})

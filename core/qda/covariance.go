@@ -101,7 +101,7 @@ func (c *covariance) imageTo(dst, z []float64) {
 	if c.primal {
 		copy(dst, z)
 	} else {
-		gemv(c.differences(), z, 0, dst)
+		gemv(c.differences(), z, dst)
 	}
 	blas64.Trsv(blas.Trans, c.factor(), vector(dst))
 }
@@ -126,7 +126,7 @@ func (c *covariance) imagesTo(dst, z blas64.General) {
 func (c *covariance) innerTo(dst, z, t []float64) {
 	clear(dst)
 	if !c.primal {
-		gemv(c.meanRows(), z, 0, dst)
+		gemv(c.meanRows(), z, dst)
 	}
 	if c.n > 0 && len(dst) > 0 {
 		sign := -1.0
@@ -323,7 +323,7 @@ func (c *covariance) appendRow(m *member, id uint64, x []float64) {
 	d := c.diff[n*c.dim:]
 	floats.Sub(d, m.origin)
 	l := c.room(n)
-	gemv(c.differences(), d, 0, l)
+	gemv(c.differences(), d, l)
 	for r, of := range c.of {
 		if of.member == m {
 			l[r] += 1 / c.weight
@@ -350,7 +350,7 @@ func (c *covariance) appendRow(m *member, id uint64, x []float64) {
 
 // innerDifference stores W̄ d - Vᵀ l in dst.
 func (c *covariance) innerDifference(dst, d, l []float64) {
-	gemv(c.meanRows(), d, 0, dst)
+	gemv(c.meanRows(), d, dst)
 	if c.n > 0 {
 		blas64.Gemv(blas.Trans, -1, c.images(), vector(l), 1, vector(dst))
 	}

@@ -78,6 +78,17 @@ func mustRun(t *testing.T, args ...string) string {
 	return out
 }
 
+// refused has metaqda end with status 2, nothing on its output and one line of errors
+// that says all that is wanted.
+func refused(t *testing.T, args []string, want ...string) {
+	t.Helper()
+	status, stdout, stderr := metaqda(args...)
+	test.FailIf(t, status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1, "%v: status %d, output %q, errors %q", args, status, stdout, stderr)
+	for _, s := range want {
+		test.FailIf(t, !strings.Contains(stderr, s), "%v: %q does not say %q", args, stderr, s)
+	}
+}
+
 func readReport(t *testing.T, path string) map[string]any {
 	t.Helper()
 	text := test.Must(os.ReadFile(path))(t)
@@ -250,12 +261,7 @@ func TestBadInput(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			out := filepath.Join(dir, "out.json")
 			before := names(t, dir)
-			status, stdout, stderr := metaqda(append([]string{"eval", "--json", out}, c.args...)...)
-			test.FailIf(t, status != 2 || stdout != "", "status %d, output %q", status, stdout)
-			test.FailIf(t, strings.Count(stderr, "\n") != 1, "not one line: %q", stderr)
-			for _, want := range c.want {
-				test.FailIf(t, !strings.Contains(stderr, want), "%q does not say %q", stderr, want)
-			}
+			refused(t, append([]string{"eval", "--json", out}, c.args...), c.want...)
 			after := names(t, dir)
 			test.FailIf(t, after != before, "files were left: %s", after)
 		})
@@ -275,10 +281,8 @@ func names(t *testing.T, dir string) string {
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	data := toy{classes: 24, rows: 20, dim: 4}.write(t, dir, "alpha")
-	status, _, stderr := metaqda("eval", "--data", data, "--json", filepath.Join(dir, "missing", "out.json"))
-	test.FailIf(t, status != 2 || !strings.Contains(stderr, "create it first"), "status %d, %q", status, stderr)
-	status, _, stderr = metaqda("eval", "--data", data, "--json", dir)
-	test.FailIf(t, status != 2 || !strings.Contains(stderr, "is a folder"), "status %d, %q", status, stderr)
+	refused(t, []string{"eval", "--data", data, "--json", filepath.Join(dir, "missing", "out.json")}, "create it first")
+	refused(t, []string{"eval", "--data", data, "--json", dir}, "is a folder")
 }
 
 // As the README has it: whatever lies at the top of testdata is oracle vectors.
@@ -300,6 +304,5 @@ func TestHelp(t *testing.T) {
 	for _, word := range append([]string{"standard", "incremental", "-random-seed", "-shard", "ncc-cl2n"}, "leave-one-domain-out") {
 		test.FailIf(t, !strings.Contains(out, word), "help of eval does not mention %s", word)
 	}
-	status, _, stderr := metaqda("evaluate")
-	test.FailIf(t, status != 2 || !strings.Contains(stderr, `"evaluate"`), "unknown command: %d, %q", status, stderr)
+	refused(t, []string{"evaluate"}, `"evaluate"`)
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -78,9 +76,7 @@ func writePlain(t *testing.T, name string, rng *rand.Rand, d int, shots []int, p
 		}
 		p.want = append(p.want, want)
 	}
-	var complaint bytes.Buffer
-	status := run(context.Background(), args, &complaint, &complaint)
-	test.StopIf(t, status != 0, "export ended with status %d: %s", status, &complaint)
+	mustRun(t, args...)
 	return p
 }
 
@@ -129,8 +125,7 @@ func javaScript(t *testing.T) string {
 func answered(t *testing.T, cases []plainCase, program string, command string, args ...string) {
 	t.Helper()
 	dir := t.TempDir()
-	asked, err := json.Marshal(cases)
-	test.OK(t, err)
+	asked := test.Must(json.Marshal(cases))(t)
 	save(t, filepath.Join(dir, "asked.json"), asked)
 	save(t, filepath.Join(dir, "program"), []byte(program))
 	cmd := exec.Command(command, append(args, filepath.Join(dir, "program"), filepath.Join(dir, "asked.json"))...)
@@ -237,9 +232,7 @@ func TestExportSaysWhatIsMissing(t *testing.T) {
 		if c.classifier != "" {
 			args = append(args, "--classifier", filepath.Join(dir, c.classifier))
 		}
-		var complaint bytes.Buffer
-		status := run(context.Background(), args, &complaint, &complaint)
-		test.FailIf(t, status != 2 || !strings.Contains(complaint.String(), c.want), "%q: status %d, %q, want %q", c.classifier, status, &complaint, c.want)
+		refused(t, args, c.want)
 		_, err := os.Stat(filepath.Join(dir, "out"))
 		test.FailIf(t, err == nil, "%q: a file was written", c.classifier)
 	}

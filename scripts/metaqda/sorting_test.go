@@ -18,6 +18,7 @@ import (
 
 	core "metaqda/core"
 	"metaqda/core/dataset"
+	"metaqda/core/dataset/datasettest"
 	"metaqda/core/model"
 	"metaqda/core/qda"
 	"metaqda/core/test"
@@ -40,50 +41,32 @@ func newJob(t *testing.T) (j job, truth []string) {
 	set := test.Must(dataset.Load(emoji + ".npz"))(t)
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	var taught, asked, labels, files []string
+	var taught, files []string
+	var asked []float32
 	for c, class := range set.Classes[:known+others] {
 		for k, i := range set.ClassRows(c) {
-			line := strings.Trim(fmt.Sprint(set.Row(i)), "[]")
-			switch {
-			case c < known && k == 0:
-				taught, labels = append(taught, line), append(labels, class)
-			case c < known:
-				asked, truth = append(asked, line), append(truth, class)
-			default:
-				asked, truth = append(asked, line), append(truth, None)
+			if c < known && k == 0 {
+				taught = append(taught, strings.ReplaceAll(strings.Trim(fmt.Sprint(set.Row(i)), "[]"), " ", ",")+","+class+"\n")
+				continue
 			}
+			if c >= known {
+				class = None
+			}
+			files = append(files, fmt.Sprintf(`"folder, of mine/%d.png"`, len(truth)))
+			asked, truth = append(asked, set.Row(i)...), append(truth, class)
 		}
 	}
-	for i := range asked {
-		files = append(files, fmt.Sprintf(`"folder, of mine/%d.png"`, i))
-	}
-	var b strings.Builder
-	for i, line := range taught {
-		fmt.Fprintln(&b, strings.ReplaceAll(line, " ", ",")+","+labels[i])
-	}
-	save(t, file("taught.csv"), []byte(b.String()))
-	save(t, file("asked.npy"), []byte(npy(t, asked, set.Dim)))
+	save(t, file("taught.csv"), []byte(strings.Join(taught, "")))
+	save(t, file("asked.npy"), npy(asked, set.Dim))
 	save(t, file("asked.json"), []byte(`{"files":[`+strings.Join(files, ",")+`]}`))
 	j = defaultJob()
 	j.Examples, j.Data, j.Prior, j.NonePrior = file("taught.csv"), file("asked.npy"), shipped, 0.2
 	return j, truth
 }
 
-// npy encodes rows of numbers as an array of 64 bits.
-func npy(t *testing.T, rows []string, dim int) string {
-	t.Helper()
-	var b strings.Builder
-	head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }\n", len(rows), dim)
-	b.WriteString("\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), byte(len(head) >> 8)}) + head)
-	for _, row := range rows {
-		for v := range strings.FieldsSeq(row) {
-			f := test.Must(strconv.ParseFloat(v, 64))(t)
-			for k, bits := 0, math.Float64bits(f); k < 8; k++ {
-				b.WriteByte(byte(bits >> (8 * k)))
-			}
-		}
-	}
-	return b.String()
+// npy encodes rows of numbers as an array.
+func npy(x []float32, dim int) []byte {
+	return datasettest.Array("<f4", fmt.Sprintf("(%d, %d)", len(x)/dim, dim), x)
 }
 
 // tableOf returns the table.
@@ -165,8 +148,7 @@ func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 
 func TestNoNameIsAFormulaInASpreadsheet(t *testing.T) {
 	for _, name := range []string{"=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"} {
-		text, err := encode([]string{name}, []core.Answer{{Probabilities: []float64{1}}}, []string{name})
-		test.OK(t, err)
+		text := test.Must(encode([]string{name}, []core.Answer{{Probabilities: []float64{1}}}, []string{name}))(t)
 		table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 		want := "'" + name
 		test.FailIf(t, err != nil || table[0][3] != want || table[1][1] != want || table[1][2] != want, "%q is written %q, %v", name, table, err)
@@ -204,16 +186,15 @@ func answers(t *testing.T, j job) *qda.Answers {
 	if !j.Together {
 		return a
 	}
-	a, err = c.Classify(t.Context(), all, nil)
-	test.OK(t, err)
+	a = test.Must(c.Classify(t.Context(), all, nil))(t)
 	return a
 }
 
 func TestWhatCannotBeSorted(t *testing.T) {
 	narrow := filepath.Join(t.TempDir(), "narrow.npy")
-	save(t, narrow, []byte(npy(t, []string{"1 2 3"}, 3)))
+	save(t, narrow, npy([]float32{1, 2, 3}, 3))
 	zero := filepath.Join(t.TempDir(), "zero.npy")
-	save(t, zero, []byte(npy(t, []string{strings.Repeat("1 ", 1280), strings.Repeat("nan ", 1280)}, 1280)))
+	save(t, zero, npy(append(make([]float32, 1280), slices.Repeat([]float32{float32(math.NaN())}, 1280)...), 1280))
 	for name, c := range map[string]struct {
 		spoil func(j *job)
 		say   string

@@ -57,12 +57,11 @@ const shownFlags = 10
 // trainOptions is what the flags of train say.
 type trainOptions struct {
 	recipe.Recipe
-	files                          trainingFiles
-	data, valData                  listValue
-	splits, preset, familiesFile   string
-	kind, loss, inference          string
-	optimiser, schedule, selection string
-	quiet, listed                  bool
+	files                        trainingFiles
+	data, valData                listValue
+	splits, preset, familiesFile string
+	loss, inference              string
+	quiet, listed                bool
 }
 
 // trainCommand has the defaults of the preset that the arguments name.
@@ -170,8 +169,7 @@ func withPreset(args []string) (preset string, all []string, err error) {
 
 func (o *trainOptions) flags() []cli.Flag {
 	c, v, s := &o.Config, &o.Validation, &o.Calibration
-	o.kind, o.inference, o.loss = string(o.Transform.Kind), c.Objective.Inference.String(), c.Objective.Loss.String()
-	o.optimiser, o.schedule, o.selection = string(c.Optimiser), string(c.Schedule), string(c.Select)
+	o.inference, o.loss = c.Objective.Inference.String(), c.Objective.Loss.String()
 	return []cli.Flag{
 		valueFlag(&o.data, "data", "data sets to learn from, separated by commas (required)"),
 		textFlag(&o.files.Out, "out", "prior file to write (required)"),
@@ -194,7 +192,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		textFlag(&o.Extractor.ID, "extractor", "name of the feature extractor to store in the prior (default what the data's .json says)"),
 		textFlag(&o.Extractor.SHA256, "extractor-sha256", "its checksum (default what the data's .json says, where no --extractor is given)"),
 
-		textFlag(&o.kind, "transform", "of the embeddings: none, l2 (length one) or cl2n (centred on the training classes, then length one)"),
+		textFlag((*string)(&o.Transform.Kind), "transform", "of the embeddings: none, l2 (length one) or cl2n (centred on the training classes, then length one)"),
 		numberFlag(&o.Transform.Power, "power", "signed power taken of each number before --transform"),
 		numberFlag(&o.Transform.Shift, "shift", "added to each number before --power, then cut at 0; 0 for none"),
 		textFlag(&o.inference, "inference", "fb (Student-t, fully Bayesian) or map (Gaussian)"),
@@ -218,7 +216,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		numberFlag(&s.Shared, "shared", "weight of the session's residuals in the covariance that its classes share, in units of their mean squared length; 0 for a covariance of its own for each class"),
 		numberFlag(&s.Kappa, "class-kappa", "kappa of the class means beside --shared"),
 
-		textFlag(&o.optimiser, "optimizer", "sgd or adam"),
+		textFlag((*string)(&c.Optimiser), "optimizer", "sgd or adam"),
 		numberFlag(&c.Rate, "learning-rate", "of m and L"),
 		numberFlag(&c.ScalarRate, "scalar-learning-rate", "of ln kappa, ln(nu-d+1), temperature and offsets"),
 		numberFlag(&c.Momentum, "momentum", "of sgd"),
@@ -226,7 +224,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		numberFlag(&c.Beta2, "beta2", "of adam"),
 		numberFlag(&c.WeightDecay, "weight-decay", "of m and L"),
 		numberFlag(&c.Clip, "clip", "largest norm of the gradient; 0 for no bound"),
-		textFlag(&o.schedule, "schedule", "of the learning rates: constant, step or cosine"),
+		textFlag((*string)(&c.Schedule), "schedule", "of the learning rates: constant, step or cosine"),
 		intFlag(&c.StepEvery, "step-every", "steps after which --schedule step lowers the rates"),
 		numberFlag(&c.StepFactor, "step-factor", "factor by which it does"),
 		intFlag(&c.WarmUp, "warm-up", "steps over which the rates rise to their full values"),
@@ -245,7 +243,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		intFlag(&v.Tasks, "val-tasks", "validation episodes of each data set and shot; 0 keeps the last prior instead of the best"),
 		intFlag(&c.ValidateEvery, "validate-every", "steps between validations, each of which also writes the checkpoint"),
 		intFlag(&c.Patience, "patience", "validations without improvement after which training stops; 0 for never"),
-		textFlag(&o.selection, "select", "what makes a validation the best: accuracy or loss"),
+		textFlag((*string)(&c.Select), "select", "what makes a validation the best: accuracy or loss"),
 	}
 }
 
@@ -261,10 +259,9 @@ func (o *trainOptions) check() (err error) {
 	if c.Objective.Loss, err = metatrain.ParseLoss(o.loss); err != nil {
 		return err
 	}
-	if o.Transform.Kind, err = embed.ParseKind(o.kind); err != nil {
+	if _, err = embed.ParseKind(string(o.Transform.Kind)); err != nil {
 		return err
 	}
-	c.Optimiser, c.Schedule, c.Select = metatrain.Optimiser(o.optimiser), metatrain.Schedule(o.schedule), metatrain.Selection(o.selection)
 	if o.files.Folds != "" && o.Calibration.On != recipe.CrossFitting {
 		return errors.New("--folds-out takes --calibrate-on left-out")
 	}

@@ -77,9 +77,7 @@ func TestAPresetFileStandsForThePresetThatListedIt(t *testing.T) {
 		t.Error("the prior by the file is another one")
 	}
 	save(t, file, []byte("preset plain\nepochs 4 # no such thing\n"))
-	if status, _, stderr := metaqda("train", "--preset", file); status != 2 || !strings.Contains(stderr, `mine.txt: there is no setting "epochs"`) {
-		t.Errorf("status %d, %q", status, stderr)
-	}
+	refused(t, []string{"train", "--preset", file}, `mine.txt: there is no setting "epochs"`)
 }
 
 // meanOfTraining returns the mean of the sets' means of their training rows.
@@ -205,12 +203,7 @@ func TestTrainBadInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := names(t, dir)
-			args := append(append([]string{"train", "--quiet", "--out", filepath.Join(dir, "out")}, quick...), c.args...)
-			status, stdout, stderr := metaqda(args...)
-			test.FailIf(t, status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1, "status %d, output %q, errors %q", status, stdout, stderr)
-			for _, want := range c.want {
-				test.FailIf(t, !strings.Contains(stderr, want), "%q does not say %q", stderr, want)
-			}
+			refused(t, append(append([]string{"train", "--quiet", "--out", filepath.Join(dir, "out")}, quick...), c.args...), c.want...)
 			if after := names(t, dir); after != before && c.name != "diverges" { // that one keeps its checkpoint
 				t.Errorf("files were left: %s", after)
 			}

@@ -93,7 +93,7 @@ func of(h int32) (*metaqda.Classifier, error) {
 	return nil, &metaqda.Error{Code: "disposed", Message: "This classifier was disposed of: create another one."}
 }
 
-// with calls f for a metaqda.
+// with calls f for a classifier.
 func with(h int32, f func(c *metaqda.Classifier) (int32, error)) int32 {
 	return guard(func() (int32, error) {
 		c, err := of(h)
@@ -201,7 +201,7 @@ func Merge(g, h int32) int32 {
 	})
 }
 
-// Free forgets a metaqda.
+// Free forgets a classifier.
 //
 //go:wasmexport mq_free
 func Free(h int32) { delete(state.handles, h) }
@@ -253,8 +253,8 @@ func labelIn(c *metaqda.Classifier, name string) (string, error) {
 
 // Change does to a classifier what the room's texts of n and m bytes say, by a number:
 // removes the example n, adds, removes or renames the class n, moves the example n to the
-// class m, merges the class n into m, begins and ends a step, undoes and redoes; 10 changes
-// nothing and replies the label n as it is kept. It replies the id of what was added, or the
+// class m, merges the class n into m, begins, ends and takes back a step, undoes and
+// redoes; 11 changes nothing and replies the label n as it is kept. It replies the id of what was added, or the
 // name of what was undone or redone, empty for nothing.
 //
 //go:wasmexport mq_change

@@ -109,14 +109,21 @@ func encodeNPZ(arrays []array) []byte {
 		if err != nil {
 			panic("datasettest: " + err.Error()) // writing to memory does not fail
 		}
-		head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", a.descr, a.shape)
-		binary.Write(w, binary.LittleEndian, []byte("\x93NUMPY\x01\x00"))
-		binary.Write(w, binary.LittleEndian, uint16(len(head)))
-		binary.Write(w, binary.LittleEndian, []byte(head))
-		binary.Write(w, binary.LittleEndian, a.data)
+		w.Write(Array(a.descr, a.shape, a.data))
 	}
 	if err := z.Close(); err != nil {
 		panic("datasettest: " + err.Error())
 	}
 	return buf.Bytes()
+}
+
+// Array returns an array in the format of numpy: descr as "<f4", shape as "(3, 2)".
+func Array(descr, shape string, data any) []byte {
+	var b bytes.Buffer
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", descr, shape)
+	b.WriteString("\x93NUMPY\x01\x00")
+	binary.Write(&b, binary.LittleEndian, uint16(len(head)))
+	b.WriteString(head)
+	binary.Write(&b, binary.LittleEndian, data)
+	return b.Bytes()
 }
