@@ -27,8 +27,8 @@ import { createSession } from './session.js';
  * @property {() => Promise<{createRuntime: import('./session.js').CreateRuntime}>} runtime
  */
 
-/** @type {import('./index.js').Loader} */
-export async function loadGraphExtractor({ base, ...options }) {
+/** @param {import('./index.js').LoadOptions} [options] @returns {Promise<Extractor>} */
+export async function loadExtractor({ base, ...options } = {}) {
   const folder = new URL(base ?? 'extractor/', document.baseURI);
   const at = (/** @type {string} */ name) => new URL(name, folder);
   return loadGraphFrom({

@@ -2,11 +2,9 @@
 /**
  * Feature extractors behind one interface. An extractor turns a picture into an
  * embedding; the rest of the page knows no more of it than this file's types.
- * Another one is loaded by its id after `registerExtractor(id, load)`.
  */
-import { loadGraphExtractor } from './graph.js';
-
 export { ExtractorError } from './errors.js';
+export { loadExtractor } from './graph.js';
 export { decodePicture } from './pixels.js';
 
 /** @typedef {Blob | ImageBitmap | ImageData} Picture */
@@ -27,28 +25,8 @@ export { decodePicture } from './pixels.js';
 
 /**
  * @typedef {object} LoadOptions
- * @property {string} [id] one that was registered; the built-in one if left out
  * @property {import('./download.js').OnProgress} [onProgress] bytes loaded of bytes in all
  * @property {URL | string} [base] folder of the built files; `extractor/` beside the page if left out
  * @property {boolean} [worker] false runs it in the window at once
  * @property {number} [patience] milliseconds after which a silent worker counts as hung
  */
-
-/** @typedef {(options: LoadOptions) => Promise<Extractor>} Loader */
-
-/** Others by their id. @type {Map<string, Loader>} */
-const loaders = new Map();
-
-/** @param {string} id @param {Loader} load */
-export function registerExtractor(id, load) {
-  loaders.set(id, load);
-}
-
-/** @param {LoadOptions} [options] @returns {Promise<Extractor>} */
-export async function loadExtractor(options = {}) {
-  const { id } = options;
-  if (id === undefined) return loadGraphExtractor(options);
-  const load = loaders.get(id);
-  if (!load) throw new RangeError(`There is no feature extractor '${id}'; registered: ${[...loaders.keys()].join(', ') || 'none'}.`);
-  return load(options);
-}

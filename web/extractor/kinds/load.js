@@ -4,7 +4,6 @@ import { fetchRecord } from '../download.js';
 import { fetchNetworks } from '../networks.js';
 import { startExtractor } from '../place.js';
 
-/** @import {Sound} from '../sounds/session.js' */
 
 /**
  * @typedef {object} KindExtractor

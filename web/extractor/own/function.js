@@ -8,7 +8,6 @@
 import { ExtractorError } from '../errors.js';
 import { decodeManifest, identityOf, ManifestError } from '../manifest.js';
 
-/** @import {Pixels} from '../preprocess.js' */
 /** @typedef {(input: any) => ArrayLike<number> | Promise<ArrayLike<number>>} Embed */
 /** @typedef {{read: (name: string) => Uint8Array, manifest: import('../manifest.js').Manifest}} Given read answers a file that the manifest lists */
 /** @typedef {(given: Given) => Embed | Promise<Embed>} FunctionModule makes the function, of Pixels or, where the manifest takes files, of bytes */

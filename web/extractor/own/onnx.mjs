@@ -9,7 +9,6 @@ import { ExtractorError } from '../errors.js';
 import { OnnxError, expose } from './onnx-graph.js';
 import { concatenate, inputOf, pooled } from '../tensors.js';
 
-/** @import {Output} from '../manifest.js' */
 /** @import {Tensor as Numbers} from '../tensors.js' */
 
 /** What becomes floats as it is. */

@@ -11,13 +11,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { drop, longestTask, savedTable, sortState, watchTasks } from '../browser/many.js';
 import { root, status, visit } from '../browser/harness.js';
+import { temporaryFolder } from '../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -36,10 +36,7 @@ const SLOWER = 1.5;
 const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
 const there = [KNOWN, STRANGERS].every((name) => existsSync(path.join(shared, `${name}.tar`)));
 
-/** @type {string} */
-let folder;
-before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'thousand-')); });
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('thousand');
 
 /** @param {string} name of a set @returns {Promise<{name: string, files: string[]}[]>} its classes */
 async function classesOf(name) {
@@ -101,7 +98,7 @@ async function resident(mark) {
 }
 
 test('a thousand photographs', { timeout: 900_000, skip: there ? false : 'no photographs beside the clone' }, () => visit({
-  context: { serviceWorkers: 'block' }, flags: ['--enable-precise-memory-info'],
+  flags: ['--enable-precise-memory-info'],
 }, async ({ page, context }) => {
   const { taught, unsorted, truths, pictures } = await material();
   await drop(page, '#teach-title', [taught]);

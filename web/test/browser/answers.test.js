@@ -4,19 +4,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { unzipSync } from 'fflate';
-import { addClass, addPictures, card, meters, most, recognise, sample, status, teach, visit } from './harness.js';
+import { addClass, addPictures, card, downloaded, meters, most, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 
-/** @import {Page} from 'playwright-core' */
 
 const styles = ['noto', 'twemoji', 'openmoji'];
 const FAKE = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
-
-/** What has the focus, by its name or class. @param {Page} page */
-const focused = (page) => page.evaluate(() => {
-  const now = document.activeElement;
-  return now?.getAttribute('aria-label') ?? now?.closest('[data-class]')?.querySelector('input')?.value ?? now?.tagName ?? '';
-});
 
 test('names that people take for the same, and that of none of these, are refused in a sentence', () => visit({}, async ({ page }) => {
   await addClass(page, 'Zitrone é');
@@ -249,9 +242,7 @@ test('what was taught is taken home as folders of pictures, and a file of someth
   await teach(page, 'Cat', styles);
   await teach(page, 'Rocket', styles.slice(0, 1));
   await page.getByRole('button', { name: /^Session:/ }).click();
-  const download = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save its pictures' }).click();
-  const saved = await download;
+  const saved = await downloaded(page, 'Save its pictures');
   assert.equal(saved.suggestedFilename(), 'My classes.zip');
   const files = unzipSync(new Uint8Array(await readFile(await saved.path())));
   assert.deepEqual(Object.keys(files), ['Cat/0001.jpg', 'Cat/0002.jpg', 'Cat/0003.jpg', 'Rocket/0001.jpg']);
@@ -275,9 +266,7 @@ test('a session tells when it was last saved to a file', LONG, () => visit({}, a
   const row = page.getByRole('dialog', { name: 'Sessions' }).getByRole('listitem');
   await page.getByRole('button', { name: /^Session:/ }).click();
   await row.getByText('never saved to a file').waitFor();
-  const download = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save this session' }).click();
-  const file = await (await download).path();
+  const file = await (await downloaded(page, 'Save this session')).path();
   await page.getByLabel('Open a saved session').setInputFiles(file);
   await status(page, 'The session was opened.');
   await page.locator('#session-name').filter({ hasText: 'My classes (2)' }).waitFor();

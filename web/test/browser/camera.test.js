@@ -1,18 +1,14 @@
 // @ts-check
 /** The camera, with Chromium's fake device playing a video of sample pictures. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test from 'node:test';
 import { FAKE, seeing } from './extractor/film.js';
 import { addClass, card, meters, most, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
+import { temporaryFolder } from '../temporary.js';
 
-/** @type {string} */
-let folder;
-before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'camera-')); });
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('camera');
 
 test('the live camera recognises what it sees', async () => {
   const flags = await seeing(path.join(folder, 'rocket.y4m'), [sample('emojione', 'rocket')]);

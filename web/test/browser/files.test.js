@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { assertSame, card, open, priorText, recognise, sample, siteFolder, status, teach, touchPrior, visit, sessionsOf } from './harness.js';
+import { assertSame, card, downloaded, open, priorText, recognise, sample, siteFolder, status, teach, touchPrior, visit, sessionsOf } from './harness.js';
 import { LONG } from '../long.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -99,10 +99,9 @@ test('files of another feature extractor are refused in a sentence that names bo
 
   await page.keyboard.press('Escape');
   const sessions = await sessionsOf(page);
-  const download = page.waitForEvent('download');
-  await sessions.getByRole('button', { name: 'Save this session' }).click();
-  assert.equal((await download).suggestedFilename(), 'My classes.safetensors');
-  const exported = await readFile(await (await download).path());
+  const download = await downloaded(page, 'Save this session');
+  assert.equal(download.suggestedFilename(), 'My classes.safetensors');
+  const exported = await readFile(await download.path());
   await load(page, 'classifier', ofAnotherExtractor(exported).bytes);
   await sessions.getByRole('alert').filter({ hasText: `This classifier was made with the feature extractor “${prior.id}”` }).waitFor();
   await card(page, 'Cat').getByText('2 pictures').waitFor();

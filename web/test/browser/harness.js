@@ -48,10 +48,10 @@ const PLACES = [
 /**
  * Firefox, which asks for nothing by itself, has what leaves it pass by a proxy.
  *
- * @param {URL} proxy
+ * @param {URL} proxy @param {string} [downloadsPath]
  */
-const firefoxOptions = ({ hostname, port }) => ({
-  executablePath: path.join(root, 'web/test/firefox/bidi.mjs'), channel: 'moz-firefox', timeout: PATIENCE,
+const firefoxOptions = ({ hostname, port }, downloadsPath) => ({
+  executablePath: path.join(root, 'web/test/firefox/bidi.mjs'), channel: 'moz-firefox', timeout: PATIENCE, downloadsPath,
   firefoxUserPrefs: {
     'app.update.enabled': false, 'browser.safebrowsing.downloads.remote.enabled': false, 'network.captive-portal-service.enabled': false,
     'network.connectivity-service.enabled': false, 'dom.disable_open_during_load': false,
@@ -102,7 +102,9 @@ async function refuseAll() {
  * @property {Site} [site] one of the test's own, left running; else the built site is served and stopped
  * @property {string} [profile] folder of a browser profile that is kept
  * @property {string[]} [flags] more flags for Chromium
+ * @property {string} [downloads] folder where Firefox puts files
  * @property {BrowserContextOptions} [context]
+ * @property {boolean} [offline] has the service worker installed, which takes two seconds of a processor
  * @property {string} [query] appended to the address
  * @property {boolean} [open] false leaves the page blank
  * @property {RegExp[]} [expect] complaints that the test provokes
@@ -114,16 +116,16 @@ async function refuseAll() {
  * @typedef {Awaited<ReturnType<typeof launch>>} Launched
  */
 
-/** @param {{profile?: string, flags?: string[], context?: BrowserContextOptions}} options */
-async function launch({ profile, flags = [], context }) {
+/** @param {VisitOptions} options */
+async function launch({ profile, downloads, flags = [], ...options }) {
   const proxy = await refuseAll();
   const kind = inFirefox ? firefox : chromium;
-  const launching = inFirefox ? firefoxOptions(new URL(proxy.address)) : {
+  const launching = inFirefox ? firefoxOptions(new URL(proxy.address), downloads) : {
     executablePath: chromiumPath(), timeout: PATIENCE,
     // Loopback addresses pass by the proxy by themselves; other ports of them are caught as other origins.
     args: [...FLAGS, `--proxy-server=${proxy.address}`, ...flags],
   };
-  const whole = profile ? await kind.launchPersistentContext(profile, { ...launching, ...context }) : null;
+  const whole = profile ? await kind.launchPersistentContext(profile, { ...launching, ...contextOf(options) }) : null;
   const browser = whole ? null : await kind.launch(launching);
   return {
     proxy, whole, browser,
@@ -133,6 +135,9 @@ async function launch({ profile, flags = [], context }) {
     },
   };
 }
+
+/** @param {VisitOptions} options @returns {BrowserContextOptions} */
+const contextOf = ({ offline, context }) => ({ serviceWorkers: offline ? 'allow' : 'block', ...context });
 
 /** The browser of all tests of a file that want no other: a process of it takes longer to start than most of them. @type {Promise<Launched>|null} */
 let common = null;
@@ -158,7 +163,7 @@ export async function visit(options, check) {
   const own = inFirefox || options.profile || options.flags;
   const launched = own ? await launch(options) : await shared();
   const before = launched.proxy.requests.length;
-  const context = launched.whole ?? await /** @type {import('playwright-core').Browser} */ (launched.browser).newContext(options.context);
+  const context = launched.whole ?? await /** @type {import('playwright-core').Browser} */ (launched.browser).newContext(contextOf(options));
   const watch = observe(context, site.origin);
   try {
     context.setDefaultTimeout(PATIENCE);

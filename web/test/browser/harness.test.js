@@ -11,10 +11,10 @@ test('a request to another origin fails the test that makes it', async () => {
 });
 
 test('a complaint on the console fails the test', async () => {
-  await assert.rejects(visit({}, async ({ page }) => {
+  await assert.rejects(visit({ open: false }, async ({ page }) => {
     await page.evaluate(() => console.error('something broke'));
   }), /complaints on the console[^]*something broke/);
-  await assert.rejects(visit({}, async ({ page }) => {
+  await assert.rejects(visit({ open: false }, async ({ page }) => {
     await Promise.all([page.waitForEvent('pageerror'), page.evaluate(() => { setTimeout(() => { throw new Error('late'); }); })]);
   }), /complaints on the console[^]*late/);
 });

@@ -5,15 +5,14 @@
  * makes every page think itself in front; Puppeteer does not.
  */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import puppeteer from 'puppeteer-core';
 import sharp from 'sharp';
 import { chromiumPath, PATIENCE, sample, serveSite } from './harness.js';
 import { LONG } from '../long.js';
+import { temporaryFolder } from '../temporary.js';
 
 /** @import {Page} from 'puppeteer-core' */
 /** @typedef {import('puppeteer-core').ElementHandle<HTMLInputElement>} Input */
@@ -27,10 +26,7 @@ const SLOW = 900;
 /** Behind another tab it may take so many times as long as in front, and two seconds more. */
 const SLOWER = 2;
 
-/** @type {string} */
-let folder;
-before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'hidden-')); });
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('hidden');
 
 /** Turned drawings. @param {string} name @param {string} style @param {number} count @returns {Promise<string[]>} */
 function turned(name, style, count) {

@@ -1,6 +1,7 @@
 // @ts-check
 /** Many pictures in the page, as tests handle them: dropped, waited for, read from the saved table; what is stored. */
 import { readFile } from 'node:fs/promises';
+import { downloaded } from './page.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -22,9 +23,7 @@ export const sortState = (page, text, timeout = 240_000) => page.locator('.sort-
 
 /** The table as saved, a record for each line. @param {Page} page */
 export async function savedTable(page) {
-  const waiting = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save as a table' }).click();
-  const text = await readFile(await (await waiting).path(), 'utf8');
+  const text = await readFile(await (await downloaded(page, 'Save as a table')).path(), 'utf8');
   const [head, ...rows] = text.replace('\uFEFF', '').trim().split('\r\n').map((line) => line.split(','));
   return { head, rows: rows.map((row) => Object.fromEntries(row.map((value, i) => [head[i], value]))) };
 }

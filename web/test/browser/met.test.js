@@ -1,24 +1,19 @@
 // @ts-check
 /** What people met who tried the page, where no other test holds it: large files, much at once, words, every state by axe. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import sharp from 'sharp';
 import { sortState } from './many.js';
 import { addClass, addPictures, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
+import { temporaryFolder } from '../temporary.js';
 
-/** @import {Page} from 'playwright-core' */
 
 const STYLES = ['noto', 'twemoji', 'openmoji'];
 const FAKE = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
 
-/** @type {string} */
-let folder;
-before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'met-')); });
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('met');
 
 /** A drawing as a file of its own. @param {string} name @param {number} edge @param {number} [turn] */
 async function drawn(name, edge, turn = 0) {

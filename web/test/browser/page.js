@@ -73,6 +73,12 @@ export async function recognise(page, file) {
   return meters(page);
 }
 
+/** Presses a button that offers a file. @param {Page} page @param {string|RegExp} button @returns {Promise<import('playwright-core').Download>} */
+export async function downloaded(page, button) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button, exact: true }).click()]);
+  return download;
+}
+
 /** @param {Page} page @param {string|RegExp} text */
 export async function status(page, text) {
   await page.locator('#status').filter({ hasText: text }).waitFor();

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { LONG } from '../long.js';
 import {
-  addClass, addPictures, assertProbabilities, assertSame, card, meters, most, offlineReady, open, PATIENCE, priorText, ready, recognise, sample,
+  addClass, addPictures, assertProbabilities, assertSame, card, downloaded, meters, most, offlineReady, open, priorText, ready, recognise, sample,
   serveSite, status, teach, touchPrior, visit, sessionsOf } from './harness.js';
 
 const names = ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle'];
@@ -14,7 +14,7 @@ const taught = ['noto', 'twemoji', 'openmoji'];
 test('five classes of three styles recognise a fourth style, and offline after a reload with the same numbers', async () => {
   const site = await serveSite();
   try {
-    await visit({ site }, async ({ page, context }) => {
+    await visit({ site, offline: true }, async ({ page, context }) => {
       for (const name of names) await teach(page, name, taught);
       let right = 0;
       /** @type {Record<string, Record<string, number>>} */
@@ -147,9 +147,7 @@ test('a classifier saved to a file gives the same probabilities where it is load
   await teach(page, 'Rocket', taught);
   const before = await recognise(page, sample('emojione', 'rocket'));
   await sessionsOf(page);
-  const download = page.waitForEvent('download', { timeout: PATIENCE });
-  await page.getByRole('button', { name: 'Save this session' }).click();
-  const file = await (await download).path();
+  const file = await (await downloaded(page, 'Save this session')).path();
   const other = await /** @type {import('playwright-core').Browser} */ (context.browser()).newContext();
   try {
     const fresh = await other.newPage();
@@ -174,9 +172,7 @@ test('a prior is exported, another imported, and the built-in one brought back',
   const before = await priorText(page);
   const back = dialog.getByRole('button', { name: 'Back to what is built in' });
   await back.waitFor({ state: 'hidden' });
-  const download = page.waitForEvent('download', { timeout: PATIENCE });
-  await dialog.getByRole('button', { name: 'Save background knowledge' }).click();
-  const file = await readFile(await (await download).path());
+  const file = await readFile(await (await downloaded(page, 'Save background knowledge')).path());
   await dialog.getByLabel('Open background knowledge').setInputFiles({ name: 'other.safetensors', mimeType: 'application/octet-stream', buffer: touchPrior(file) });
   await status(page, 'The background knowledge was opened.');
   await back.waitFor();

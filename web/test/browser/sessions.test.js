@@ -1,15 +1,13 @@
 // @ts-check
 /** Sessions: kept over restarts of the browser, several side by side. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import test from 'node:test';
-import { addClass, assertSame, card, open, recognise, sample, serveSite, status, teach, visit, sessionsOf } from './harness.js';
+import { addClass, assertSame, card, downloaded, open, recognise, sample, serveSite, status, teach, visit, sessionsOf } from './harness.js';
 import { LONG } from '../long.js';
+import { temporaryFolder } from '../temporary.js';
 
 test('what one tab was taught is there after a restart of the browser', async () => {
   const site = await serveSite();
-  const profile = await mkdtemp(path.join(tmpdir(), 'profile-'));
+  const profile = temporaryFolder('profile');
   /** @type {Record<string, number>} */
   let before = {};
   try {
@@ -25,7 +23,6 @@ test('what one tab was taught is there after a restart of the browser', async ()
     });
   } finally {
     await site.stop();
-    await rm(profile, { recursive: true, force: true });
   }
 });
 
@@ -117,9 +114,7 @@ for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['
     await card(page, 'Cat').getByText('2 pictures').waitFor();
 
     const dialog = await sessionsOf(page);
-    const download = page.waitForEvent('download');
-    await dialog.getByRole('button', { name: 'Save this session' }).click();
-    const file = await (await download).path();
+    const file = await (await downloaded(page, 'Save this session')).path();
     await dialog.getByLabel('Open a saved session').setInputFiles(file);
     await dialog.getByRole('alert').filter({ hasText: 'This classifier was made with the feature extractor' }).waitFor();
     await page.keyboard.press('Escape');
@@ -147,10 +142,8 @@ test('where the site\'s data are cleared under an open page, what is added is re
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(['twemoji', 'openmoji'].map((style) => sample(style, 'cat')));
   await card(page, 'Cat').getByRole('alert').filter({ hasText: /save|export/ }).waitFor();
   await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
-  const dialog = await sessionsOf(page);
-  const saved = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: 'Save this session' }).click();
-  await saved;
+  await sessionsOf(page);
+  await downloaded(page, 'Save this session');
 }));
 
 test('where nothing can be kept the page says so and works all the same', () => visit({ open: false }, async ({ page, site }) => {

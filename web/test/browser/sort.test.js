@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { drop, longestTask, savedTable, sortState, stored, watchTasks } from './many.js';
 import { addClass, addPictures, card, faults, meters, recognise, root, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
+import { temporaryFolder } from '../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -27,10 +27,7 @@ const OTHERS = ['emojione', 'fxemoji'];
 
 const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
 
-/** @type {string} */
-let folder;
-before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'sort-')); });
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('sort');
 
 /** @param {string} concept */
 const named = (concept) => concept[0].toUpperCase() + concept.slice(1);
@@ -100,9 +97,7 @@ async function sorted(page, files, truth) {
   return result;
 }
 
-test('300 pictures are sorted, most of them rightly, better together, and nothing of them is kept', { timeout: 300_000 }, () => visit({
-  context: { serviceWorkers: 'block' },
-}, async ({ page }) => {
+test('300 pictures are sorted, most of them rightly, better together, and nothing of them is kept', { timeout: 300_000 }, () => visit({}, async ({ page }) => {
   const files = await drawings(VARIANTS);
   assert.equal(files.length, 300);
   for (const concept of KNOWN) await teach(page, named(concept), TAUGHT);
@@ -137,9 +132,7 @@ test('300 pictures are sorted, most of them rightly, better together, and nothin
 }));
 
 const photographs = existsSync(path.join(shared, 'corel1k.tar'));
-test('photographs: better together', { timeout: 300_000, ...photographs ? LONG : { skip: 'not beside the clone' } }, () => visit({
-  context: { serviceWorkers: 'block' },
-}, async ({ page }) => {
+test('photographs: better together', { timeout: 300_000, ...photographs ? LONG : { skip: 'not beside the clone' } }, () => visit({}, async ({ page }) => {
   await promisify(execFile)('tar', ['xf', path.join(shared, 'corel1k.tar'), '-C', folder]);
   const classes = (await readdir(path.join(folder, 'corel1k'))).sort().slice(3, 8);
   const files = [];
@@ -156,9 +149,7 @@ test('photographs: better together', { timeout: 300_000, ...photographs ? LONG :
   assert.ok(together >= oneByOne, `together ${together} right, one by one ${oneByOne}`);
 }));
 
-test('photographs of nothing taught: what is left out stays out, and a name given rightly costs the others next to nothing', { timeout: 600_000, ...photographs ? LONG : { skip: 'not beside the clone' } }, () => visit({
-  context: { serviceWorkers: 'block' },
-}, async ({ page }) => {
+test('photographs of nothing taught: what is left out stays out, and a name given rightly costs the others next to nothing', { timeout: 600_000, ...photographs ? LONG : { skip: 'not beside the clone' } }, () => visit({}, async ({ page }) => {
   await promisify(execFile)('tar', ['xf', path.join(shared, 'corel1k.tar'), '-C', folder]);
   const classes = (await readdir(path.join(folder, 'corel1k'))).sort().slice(0, 8);
   const files = [];

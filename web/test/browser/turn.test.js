@@ -2,7 +2,7 @@
 /** Pictures that are chosen while others are still being added, and what stands at the foot of the page over dialogs. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addClass, addPictures, card, recognise, sample, sessionsOf, status, teach, visit } from './harness.js';
+import { addClass, addPictures, card, downloaded, recognise, sample, sessionsOf, status, teach, visit } from './harness.js';
 import { sortState } from './many.js';
 
 const STYLES = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'];
@@ -69,11 +69,9 @@ for (const [name, viewport] of Object.entries({ 'a phone': { width: 390, height:
       });
       assert.deepEqual(at, { inside: true, whole: true, covered: [] }, dialog);
     };
-    const sessions = await sessionsOf(page);
+    await sessionsOf(page);
     await look('Sessions');
-    const saved = page.waitForEvent('download');
-    await sessions.getByRole('button', { name: 'Save this session' }).click();
-    await saved;
+    await downloaded(page, 'Save this session');
     await status(page, /“My classes.safetensors” was saved: \d+\.\d MB\./);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Settings' }).click();

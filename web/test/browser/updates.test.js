@@ -21,7 +21,7 @@ async function onCopy(check) {
   }
 }
 
-test('a new version is announced and comes with one press', () => onCopy((site) => visit({ site }, async ({ page }) => {
+test('a new version is announced and comes with one press', () => onCopy((site) => visit({ site, offline: true }, async ({ page }) => {
   await offlineReady(page);
   const first = await caches(page);
   assert.equal(first.length, 1);
@@ -36,7 +36,7 @@ test('a new version is announced and comes with one press', () => onCopy((site) 
   await onlyVersion(page, version);
 })));
 
-test('a tab that did not ask for the new version is told when another has', LONG, () => onCopy((site) => visit({ site }, async ({ page, context }) => {
+test('a tab that did not ask for the new version is told when another has', LONG, () => onCopy((site) => visit({ site, offline: true }, async ({ page, context }) => {
   await offlineReady(page);
   const other = await context.newPage();
   await open(other, site);
@@ -47,7 +47,7 @@ test('a tab that did not ask for the new version is told when another has', LONG
   await other.getByText('Another tab has started a new version.').waitFor();
 })));
 
-test('a tab that did not ask goes on with the files of its own version', LONG, () => onCopy((site) => visit({ site }, async ({ page, context }) => {
+test('a tab that did not ask goes on with the files of its own version', LONG, () => onCopy((site) => visit({ site, offline: true }, async ({ page, context }) => {
   await offlineReady(page);
   const other = await context.newPage();
   await open(other, site);
@@ -71,7 +71,7 @@ test('a session taught under the former extractor is read anew with one press', 
   const former = { ...JSON.parse(built.toString()), id: 'former@1', dimension: 320, views: [{ name: 'whole' }], outputs: [{ node: 'blocks.15._project_conv', pooling: 'mean' }] };
   former.sha256 = await identityOf(former, parts.map((part) => new Uint8Array(part)));
   await changeFile(site.folder, 'extractor/extractor.json', () => Buffer.from(JSON.stringify(former)));
-  await visit({ site }, async ({ page }) => {
+  await visit({ site, offline: true }, async ({ page }) => {
     await offlineReady(page);
     await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
     await teach(page, 'Rocket', ['noto', 'twemoji']);
@@ -117,7 +117,7 @@ function parts(page) {
   ]);
 }
 
-test('a new version met while half of it is there: the former one goes on whole, then the new one comes whole', () => onCopy((site) => visit({ site }, async ({ page }) => {
+test('a new version met while half of it is there: the former one goes on whole, then the new one comes whole', () => onCopy((site) => visit({ site, offline: true }, async ({ page }) => {
   await offlineReady(page);
   const first = await caches(page);
   const { version, rest } = await half(site);
@@ -148,7 +148,7 @@ function installFailed(page) {
   });
 }
 
-test('a first visit while half of a version is there is made good without a reload', () => onCopy((site) => visit({ site, open: false }, async ({ page }) => {
+test('a first visit while half of a version is there is made good without a reload', () => onCopy((site) => visit({ site, open: false, offline: true }, async ({ page }) => {
   const { version, rest } = await half(site);
   await page.clock.install();
   await page.addInitScript(() => {
@@ -179,9 +179,7 @@ async function onlyVersion(page, version) {
   while (String(await caches(page)) !== `metaqda-${version}`) await page.evaluate(() => new Promise(requestAnimationFrame));
 }
 
-test('the prior is fetched once over reloads, and again only when its hash changes', () => onCopy((site) => visit({
-  site, context: { serviceWorkers: 'block' },
-}, async ({ page, requested }) => {
+test('the prior is fetched once over reloads, and again only when its hash changes', () => onCopy((site) => visit({ site }, async ({ page, requested }) => {
   const fetches = () => requested.filter((path) => path.endsWith('/prior.safetensors')).length;
   assert.equal(fetches(), 1);
   await open(page, site);
@@ -196,9 +194,7 @@ test('the prior is fetched once over reloads, and again only when its hash chang
   assert.equal(fetches(), 2, 'and not again');
 })));
 
-const later = { expect: [/404/], context: { serviceWorkers: /** @type {const} */ ('block') } };
-
-test('where the new prior cannot be fetched the page goes on with the former one', () => onCopy((site) => visit({ site, ...later }, async ({ page }) => {
+test('where the new prior cannot be fetched the page goes on with the former one', () => onCopy((site) => visit({ site, expect: [/404/] }, async ({ page }) => {
   await teach(page, 'Cat', ['noto', 'twemoji']);
   await teach(page, 'Rocket', ['noto', 'twemoji']);
   const probabilities = await recognise(page, sample('emojione', 'cat'));
@@ -216,7 +212,7 @@ test('where the new prior cannot be fetched the page goes on with the former one
   await page.waitForFunction((text) => document.querySelector('#settings')?.textContent?.includes(text) === false, /** @type {string} */ (before));
 })));
 
-test('where no prior could ever be fetched the page works with one that was not learned', () => onCopy((site) => visit({ site, ...later, open: false }, async ({ page }) => {
+test('where no prior could ever be fetched the page works with one that was not learned', () => onCopy((site) => visit({ site, expect: [/404/], open: false }, async ({ page }) => {
   const back = await hide(site.folder, 'prior.safetensors');
   await open(page, site);
   await notice(page, 'The page’s background knowledge could not be fetched. A plain one is in use').waitFor();
@@ -248,7 +244,7 @@ async function hide(folder, name) {
   return async () => { for (const file of files) await rename(`${file}.hidden`, file); };
 }
 
-test('a first visit that got files of two versions is told so', () => onCopy((site) => visit({ site, open: false }, async ({ page }) => {
+test('a first visit that got files of two versions is told so', () => onCopy((site) => visit({ site, open: false, offline: true }, async ({ page }) => {
   await page.exposeFunction('deploy', () => changeFile(site.folder, 'web/ui/style.css', (css) => Buffer.from(`${css}\n:root { --changed: 1; }\n`)));
   await page.addInitScript(() => {
     const scope = /** @type {any} */ (globalThis);

@@ -3,6 +3,8 @@
  * Runs the tests of web/test/browser in Firefox, all but those in this list:
  *
  *   FIREFOX=/usr/bin/firefox-esr node web/test/firefox/all.mjs [FILE …] [-- OPTION OF NODE …]
+ *
+ * Options that choose tests by name choose among those of the list too.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -51,7 +53,7 @@ for (const file of wanted) {
   // What holds the tests of a file is asked too, and would let all of them in.
   const names = Object.keys(except).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', '--test-force-exit', '--test-timeout=300000', '--test-reporter=spec',
-    ...names.length ? [`--test-name-pattern=/^(?!${['<root>', ...names].join('|')})/`] : [], ...options.slice(1), `${folder}${file}`],
+    ...names.length && !options.length ? [`--test-name-pattern=/^(?!${['<root>', ...names].join('|')})/`] : [], ...options.slice(1), `${folder}${file}`],
   { stdio: 'inherit', env: { ...process.env, METAQDA_BROWSER: 'firefox' } });
   if (status !== 0) failed++;
 }

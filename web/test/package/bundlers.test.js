@@ -8,12 +8,10 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { serveSite, visit } from '../browser/harness.js';
 import { LONG } from '../long.js';
 import { project } from './project.js';
-
-const require = createRequire(import.meta.url);
 
 const HTML = (/** @type {string} */ src) => `<!doctype html><meta charset="utf-8"><title>metaqda</title><link rel="icon" href="data:,"><script type="module" src="${src}"></script>`;
 
@@ -119,7 +117,6 @@ async function resultIn(folder, query) {
 }
 
 const installed = project({ 'index.html': HTML('./main.js'), 'main.js': program(), 'pictures.html': HTML('./pictures.js'), 'pictures.js': PICTURES, 'storage.html': HTML('./storage.js'), 'storage.js': STORAGE });
-after(installed.remove);
 const { folder } = installed;
 
 test('Vite, built', async () => {
@@ -149,7 +146,8 @@ test('Vite, while developing', LONG, async () => {
 });
 
 test('webpack 5', LONG, async () => {
-  const webpack = require('webpack');
+  // @ts-ignore: of this folder's own packages
+  const { default: webpack } = await import('webpack');
   const out = path.join(folder, 'webpack');
   const stats = await new Promise((resolve, reject) => {
     webpack({

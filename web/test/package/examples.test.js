@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { serveSite, visit } from '../browser/harness.js';
+import { downloaded, serveSite, visit } from '../browser/harness.js';
 import { seeing } from '../browser/extractor/film.js';
 import { handOf } from '../extractors/hands.js';
 import { soundOf } from '../extractors/sounds.js';
@@ -33,10 +33,7 @@ before(async () => {
   writeFileSync(path.join(out, 'index.html'), '');
   site = await serveSite(out);
 });
-after(async () => {
-  await site.stop();
-  installed.remove();
-});
+after(() => site.stop());
 
 /** Opens an example and waits until it is ready. @param {string} name @param {(page: Page) => Promise<void>} check @param {Partial<import('../browser/harness.js').VisitOptions>} [options] */
 const opened = (name, check, options) => visit({ site, open: false, ...options }, async ({ page }) => {
@@ -67,8 +64,7 @@ test('one teaches languages, asks, saves and opens', () => opened('embeddings', 
   await answers(page, /^English/);
   await ask.fill('das ist eine sache die sie gerne haben möchten');
   await answers(page, /^German/);
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save' }).click()]);
-  const file = await download.path();
+  const file = await (await downloaded(page, 'Save')).path();
   await page.reload();
   await page.locator('body[data-ready]').waitFor({ state: 'attached' });
   await ask.fill('this is the thing that they think about');

@@ -3,12 +3,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { after } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { project, vector } from './project.js';
 
 export const installed = project();
-after(installed.remove);
 
 /** @type {typeof import('../../library/index.js')} */
 export const metaqda = await import(pathToFileURL(path.join(installed.package, 'index.js')).href);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { project, root, vector } from './project.js';
 
@@ -16,7 +16,6 @@ const installed = project();
 /** @type {typeof import('../../library/knn-classifier.js')} */
 const ours = await import(pathToFileURL(path.join(installed.package, 'knn-classifier.js')).href);
 before(() => tf.setBackend('cpu'));
-after(installed.remove);
 
 /** @param {any} got */
 const expect = (got) => ({

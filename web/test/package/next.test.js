@@ -8,14 +8,14 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { visit } from '../browser/harness.js';
 import { LONG } from '../long.js';
 import { project, root } from './project.js';
 
 const tools = path.join(root, 'web/test/package/node_modules');
 
-const { folder, remove } = project({
+const { folder } = project({
   'package.json': JSON.stringify({ type: 'module', private: true, dependencies: { metaqda: '*', next: '*', react: '*', 'react-dom': '*' } }),
   'next.config.mjs': `export default { output: 'export', serverExternalPackages: ['metaqda'], outputFileTracingRoot: import.meta.dirname, turbopack: { root: import.meta.dirname } };`,
   'app/layout.jsx': `export const metadata = { title: 'metaqda', icons: 'data:,' };
@@ -52,7 +52,6 @@ const { folder, remove } = project({
       return <p id="browser">{text}</p>;
     }`,
 });
-after(remove);
 
 test('Next.js builds it, renders with it, and it runs in the page', LONG, async () => {
   for (const name of ['next', 'react', 'react-dom']) symlinkSync(path.join(tools, name), path.join(folder, 'node_modules', name));

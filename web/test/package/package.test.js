@@ -11,7 +11,7 @@ import { createClassifier, DIMENSION, installed, openClassifier, prior, refusal,
 import { project, root, run, vector } from './project.js';
 
 test('importing does nothing, and nothing global stays', () => {
-  const { folder, remove } = project({
+  const { folder } = project({
     'server.mjs': `
       const before = new Set(Object.getOwnPropertyNames(globalThis));
       const calls = [];
@@ -31,15 +31,11 @@ test('importing does nothing, and nothing global stays', () => {
       console.log(JSON.stringify({ atImport, label, global: Object.getOwnPropertyNames(globalThis).filter((n) => !before.has(n)), fetched: calls.filter((n) => n.includes('/')) }));
     `,
   });
-  try {
-    assert.deepEqual(run(folder, 'server.mjs'), { atImport: [], label: 'a', global: [], fetched: [] });
-  } finally {
-    remove();
-  }
+  assert.deepEqual(run(folder, 'server.mjs'), { atImport: [], label: 'a', global: [], fetched: [] });
 });
 
 test('the engine is where init says: a URL, an answer, bytes or a module', () => {
-  const { folder, remove } = project({
+  const { folder } = project({
     'init.mjs': `
       import { readFile } from 'node:fs/promises';
       import { createClassifier, init } from 'metaqda';
@@ -62,15 +58,11 @@ test('the engine is where init says: a URL, an answer, bytes or a module', () =>
       console.log(JSON.stringify({ same: answers.every((a) => Math.abs(a - answers[0]) < 1e-12), n: answers.length, codes }));
     `,
   });
-  try {
-    assert.deepEqual(run(folder, 'init.mjs'), { same: true, n: 7, codes: ['wasm', 'fetch'] });
-  } finally {
-    remove();
-  }
+  assert.deepEqual(run(folder, 'init.mjs'), { same: true, n: 7, codes: ['wasm', 'fetch'] });
 });
 
 test('the types hold in a strict project', () => {
-  const { folder, remove } = project({
+  const { folder } = project({
     'tsconfig.json': JSON.stringify({ compilerOptions: { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', lib: ['es2023', 'dom'], types: [], exactOptionalPropertyTypes: true }, include: ['*.ts'] }),
     'use.ts': `
       import { createClassifier, openClassifier, init, MetaqdaError, type Classifier, type Options, type Prediction } from 'metaqda';
@@ -106,8 +98,6 @@ test('the types hold in a strict project', () => {
     execFileSync(process.execPath, [path.join(root, 'web/node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8', stdio: 'pipe' });
   } catch (error) {
     assert.fail(/** @type {any} */ (error).stdout);
-  } finally {
-    remove();
   }
 });
 

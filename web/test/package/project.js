@@ -1,10 +1,10 @@
 // @ts-check
 /** Throw-away projects that have the packed package installed, and nothing else of this tree. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../temporary.js';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 const { version } = JSON.parse(readFileSync(path.join(root, 'web/package.json'), 'utf8'));
@@ -14,10 +14,10 @@ export const tarball = process.env.METAQDA_PACKAGE ?? path.join(root, `build/met
  * Makes a project of the given files and answers its folder.
  *
  * @param {Record<string, string>} [files]
- * @returns {{folder: string, package: string, remove: () => void}}
+ * @returns {{folder: string, package: string}} both gone after the test
  */
 export function project(files = {}) {
-  const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'project-'));
+  const folder = temporaryFolder('project');
   const modules = path.join(folder, 'node_modules');
   mkdirSync(modules);
   execFileSync('tar', ['xzf', tarball, '-C', modules]);
@@ -27,7 +27,7 @@ export function project(files = {}) {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
     writeFileSync(path.join(folder, name), text);
   }
-  return { folder, package: path.join(modules, 'metaqda'), remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { folder, package: path.join(modules, 'metaqda') };
 }
 
 /** Runs a script of a project under Node.js and answers what it printed as JSON. @param {string} folder @param {string} file @param {...string} flags */

@@ -27,10 +27,7 @@ writeFileSync(path.join(folder, 'main.js'), `
 /** @type {import('../browser/harness.js').Site} */
 let site;
 before(async () => { site = await serveSite(folder); });
-after(async () => {
-  await site.stop();
-  installed.remove();
-});
+after(() => site.stop());
 
 /** Runs a body with \`s\`, a storage, in a page. @param {Page} page @param {string} body @param {string} [name] @returns {Promise<any>} */
 const on = (page, body, name = 'mine') => page.evaluate(`(async () => { const s = await storage(${JSON.stringify(name)}); ${body} })()`);

@@ -2,14 +2,14 @@
 /** What shared files are put together by, and the words of their page. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { assemble, broughtNotices, escaped, fileName, megabytes, packed, unpacked } from '../../share/assemble.js';
 import { library } from '../../build/written.mjs';
 import { compose } from '../../share/page/compose.js';
+import { temporaryFolder } from '../temporary.js';
 
 const at = (/** @type {string} */ name) => new URL(`../../../${name}`, import.meta.url);
 
@@ -88,7 +88,7 @@ test('the notices of a shared file name what it carries, and no more', async () 
 });
 
 test('the command refuses what a shared file could not recognise with', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'share-'));
+  const folder = temporaryFolder('share');
   const { createClassifier, init } = await library(at('build/site').pathname);
   await init({ wasm: await readFile(at('build/site/share/engine.wasm')) });
   const run = (/** @type {string} */ name, /** @type {string[]} */ ...more) => spawnSync('node', [at('scripts/share.mjs').pathname, '--classifier', path.join(folder, name), '--out', path.join(folder, 'one.html'), ...more], { encoding: 'utf8' });
@@ -104,5 +104,4 @@ test('the command refuses what a shared file could not recognise with', async ()
     assert.equal(status, 2, stderr);
     assert.match(stderr, /** @type {RegExp} */ (why));
   }
-  rmSync(folder, { recursive: true });
 });

@@ -2,12 +2,12 @@
 /** The folder that is served, put together from a small tree. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { buildSite } from '../../build/site.mjs';
+import { temporaryFolder } from '../temporary.js';
 
 const long = 'all of it stays on this device. '.repeat(100);
 const SHIPPED = ['index.html', 'wasm_exec.js', 'web/app.js', 'web/extractor/index.js', 'web/icons/icon.png', 'web/library/storage.js', 'web/manifest.webmanifest', 'web/style.css'];
@@ -17,7 +17,7 @@ const LEFT_OUT = ['web/package.json', 'web/types.d.ts', 'web/app.test.js', 'web/
 
 /** @param {(tree: {root: string, out: string, put: (name: string, text: string) => void, build: () => ReturnType<typeof buildSite>}) => Promise<void>} work */
 async function inTree(work) {
-  const root = mkdtempSync(path.join(tmpdir(), 'tree-'));
+  const root = temporaryFolder('tree');
   const out = path.join(root, 'build/site');
   const put = (/** @type {string} */ name, /** @type {string} */ text) => {
     mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
@@ -25,11 +25,7 @@ async function inTree(work) {
   };
   for (const name of [...SHIPPED, ...LEFT_OUT, 'LICENSE', 'THIRD_PARTY.md']) put(name, name + long);
   for (const name of PARTS) put(`build/site/${name}`, name + long);
-  try {
-    await work({ root, out, put, build: () => buildSite(root, out, path.join(root, 'wasm_exec.js')) });
-  } finally {
-    rmSync(root, { recursive: true });
-  }
+  await work({ root, out, put, build: () => buildSite(root, out, path.join(root, 'wasm_exec.js')) });
 }
 
 test('the manifest lists every file of the site, and variants have their bytes', () => inTree(async ({ root, out, build }) => {

@@ -6,7 +6,7 @@ import { fileName, megabytes } from '../../share/assemble.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
 import { withThumbnails } from '../kit/thumbnails.js';
 
-/** @import {Engine, Identity} from '../../library/types.js' */
+/** @import {Engine} from '../../library/types.js' */
 /** @import {Parts} from '../../share/parts.js' */
 
 /** @type {ShareDialog|undefined} */

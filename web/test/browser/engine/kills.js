@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import puppeteer from 'puppeteer-core';
+import { temporaryFolder } from '../../temporary.js';
 import { FLAGS, PATIENCE, serveSite } from '../harness.js';
 
 /** @typedef {{key: string, kind: 'class'|'picture', is: string|null}} Fact a class is called so, a picture is of a class, or is gone */
@@ -188,7 +188,7 @@ async function launch(kind, executablePath, profile) {
  */
 export async function killMany(kind, executablePath, kills, seed = 1) {
   const site = await serveSite();
-  const profile = await mkdtemp(path.join(tmpdir(), 'killed-'));
+  const profile = temporaryFolder('killed');
   /** @type {Book} */
   const book = { facts: new Map(), open: new Map(), acknowledged: 0 };
   const moments = [];
@@ -229,7 +229,6 @@ export async function killMany(kind, executablePath, kills, seed = 1) {
     rest();
     await end();
     await site.stop();
-    await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
   console.log(`# ${kills} kills, ${book.acknowledged} acknowledged operations, none missing; ${torn} kills in the middle of a write; after ms: ${moments.slice(0, 20).join(' ')}`);
   assert.ok(book.acknowledged >= 5 * kills, `only ${book.acknowledged} operations were acknowledged`);

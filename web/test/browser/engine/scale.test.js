@@ -160,7 +160,7 @@ test('with 2,000 classes and 20,000 pictures the engine starts, adds and answers
   }));
 
 test('with 2,000 classes and 20,000 pictures the page starts, recognises, and shows what is looked at', { timeout: 300_000, ...LONG }, () =>
-  visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
+  visit({ site, offline: true, open: false, expect: [/favicon/] }, async ({ page }) => {
     await page.goto(`${site.origin}/`);
     await ready(page);
     await offlineReady(page);

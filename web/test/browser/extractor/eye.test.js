@@ -6,24 +6,22 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { seeing } from './film.js';
-import { addClass, addPictures, card, likeliest, recognise, root, sample, status, teach, visit } from '../harness.js';
+import { addClass, addPictures, card, likeliest, open, recognise, root, sample, status, teach, visit } from '../harness.js';
+import { LONG } from '../../long.js';
+import { temporaryFolder } from '../../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
 
 const STYLES = ['noto', 'twemoji', 'openmoji'];
 const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
 
-/** @type {string} */
-let folder;
-before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'eye-')); });
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('eye');
 
 /** The headline above the answer. @param {Page} page */
 const headline = async (page) => (await page.locator('#verdict').textContent()) ?? '';
@@ -144,4 +142,28 @@ test('one picture of one class says little of what is another thing', () => visi
     assert.doesNotMatch(await headline(page), /^Almost certainly/);
     await page.locator('#prediction').getByText('This rests on a single example').waitFor();
   }
+}));
+
+test('the card says how many pictures are nearly the same, as long as it matters', LONG, () => visit({}, async ({ page, site }) => {
+  await teach(page, 'Banana', ['twemoji', 'openmoji', 'fluent-emoji-flat', 'emojione']);
+  const box = card(page, 'Banana');
+  const hint = box.locator('.card-hint');
+  assert.equal(await hint.getAttribute('aria-live'), 'polite', 'what is said here is announced');
+  assert.equal(await hint.innerText(), '');
+  const frames = (await held(sample('noto', 'banana'))).map((buffer, i) => ({ name: `${i}.png`, mimeType: 'image/png', buffer }));
+  await page.getByLabel('Add pictures to Banana', { exact: true }).setInputFiles([...frames, ...frames.slice(0, 3)]);
+  const said = '8 of these 12 are nearly the same picture: turn it, or change the background.';
+  await hint.getByText(said, { exact: true }).waitFor();
+  await box.getByRole('button', { name: 'Remove picture 12 of Banana' }).click();
+  await hint.getByText('7 of these 11').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await hint.getByText(said, { exact: true }).waitFor();
+  await status(page, /^Undone: /); // and stored
+  await open(page, site);
+  await hint.getByText(said, { exact: true }).waitFor();
+  for (let left = 11; left >= 8; left--) {
+    await box.getByRole('button', { name: `Remove picture ${left + 1} of Banana` }).click();
+    await box.getByText(`${left} pictures`).waitFor();
+  }
+  await hint.getByText('nearly the same').waitFor({ state: 'detached' });
 }));

@@ -1,21 +1,17 @@
 // @ts-check
 /** Hands: files, the camera with Chromium's fake device, and what is no hand. The hands are emoji. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
 import { addClass, card, meters, most, offlineReady, ready, sample, status, visit } from '../harness.js';
 import { assertNear, opened, share } from '../share/shared.js';
 import { seeing } from './film.js';
+import { temporaryFolder } from '../../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
 
-/** @type {string} */
-let folder;
-before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'hands-')); });
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('hands');
 
 const SIGNS = { Stop: 'raised-hand', Up: 'index-pointing-up', Peace: 'victory-hand' };
 
@@ -44,7 +40,7 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
   /** @type {Record<string, number>} */
   let before = {};
   let shared = '';
-  await visit({}, async ({ page, context }) => {
+  await visit({ offline: true }, async ({ page, context }) => {
     await teachHands(page);
     for (const [name, id] of Object.entries(SIGNS)) assert.equal(await ask(page, 'emojione', id), name);
     await page.locator('#correct').getByRole('button', { name: 'Peace', exact: true }).click();

@@ -2,32 +2,29 @@
 /** Another extractor in the page: brought, checked, kept, used in its sessions, and removed. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test, { before } from 'node:test';
 import { promisify } from 'node:util';
 import { at, nsfwjs, speech, textDirection } from '../../extractors/networks.js';
 import {
-  addClass, assertProbabilities, assertSame, card, faults, likeliest, most, offlineReady, open, recognise, root, sample, serveSite, status, teach, visit,
+  addClass, assertProbabilities, assertSame, card, faults, likeliest, most, offlineReady, recognise, root, sample, serveSite, status, teach, visit,
 } from '../harness.js';
 import { LONG } from '../../long.js';
+import { temporaryFolder } from '../../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
 
-/** @type {string} */
-let temporary;
+const temporary = temporaryFolder('extractors');
 /** @type {Record<'onnx' | 'graph', string>} */
 const folders = { onnx: '', graph: '' };
 const onnxName = 'ppocr-direction-192@2.0';
 const graphName = 'nsfwjs-mobilenetv2-224@4.4.0';
 
 before(async () => {
-  temporary = await mkdtemp(path.join(tmpdir(), 'extractors-'));
   folders.onnx = path.dirname(await textDirection(path.join(temporary, 'onnx')));
   folders.graph = path.dirname(await nsfwjs(path.join(temporary, 'graph')));
 });
-after(() => rm(temporary, { recursive: true, force: true }));
 
 /** @param {Page} page */
 const dialog = (page) => page.getByRole('dialog', { name: 'Use another extractor' });
@@ -64,9 +61,9 @@ const cached = (page) => page.evaluate(async () => {
 
 test('an ONNX network reads a session’s pictures anew, is kept, and works offline', { timeout: 240_000 }, async () => {
   const site = await serveSite();
-  const profile = await mkdtemp(path.join(tmpdir(), 'profile-'));
+  const profile = temporaryFolder('profile');
   try {
-    await visit({ site, profile }, async ({ page, requested }) => {
+    await visit({ site, profile, offline: true }, async ({ page, requested }) => {
       await offlineReady(page);
       assert.deepEqual(requested.filter((name) => name.startsWith('/networks/')), [], 'nothing of it in the first load');
       assert.deepEqual((await cached(page)).filter((name) => name.startsWith('/networks/')), [], 'nor in what is kept for offline use');
@@ -103,7 +100,7 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
       await page.getByRole('button', { name: `Open ${first} read by ${onnxName}`.slice(0, 85), exact: true }).click();
       await status(page, `The extractor “${onnxName}” is in use.`);
     });
-    await visit({ site, profile }, async ({ page, context }) => {
+    await visit({ site, profile, offline: true }, async ({ page, context }) => {
       await site.stop();
       await context.setOffline(true);
       await page.reload();
@@ -114,7 +111,6 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
     });
   } finally {
     await site.stop();
-    await rm(profile, { recursive: true, force: true });
   }
 });
 

@@ -4,98 +4,37 @@
  * the same numbers as scripts/embed, wherever it runs and whatever fails.
  */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import test, { before } from 'node:test';
 import sharp from 'sharp';
-import { buildExtractor } from '../../../build/extractor.mjs';
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
 import { LONG } from '../../long.js';
+import { root, siteFolder, visit } from '../harness.js';
+import { site } from '../engine/blank.js';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
+/** @import {Page} from 'playwright-core' */
+
 const parity = path.join(root, 'testdata/parity');
-const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src 'self' blob: data:; worker-src 'self'";
-/** @type {Record<string, string>} */
-const types = { '.js': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm', '.html': 'text/html' };
+const folder = path.join(siteFolder, 'extractor');
 
-/** @type {string} */
-let folder;
-/** @type {import('node:http').Server} */
-let server;
-/** @type {string} */
-let origin;
-/** @type {import('playwright-core').Browser} */
-let browser;
 /** @type {Awaited<ReturnType<typeof loadExtractor>>} */
 let native;
+before(async () => { native = await loadExtractor(folder); });
 
-/** Serves a blank page, web/extractor, the built extractor and the parity pictures. */
-async function serve() {
-  const places = { '/web/': path.join(root, 'web/'), '/extractor/': folder + '/', '/parity/': parity + '/' };
-  const respond = async (/** @type {string} */ name) => {
-    if (name === '/') return Buffer.from('<!doctype html><link rel="icon" href="data:,"><title>extractor</title>');
-    const [prefix, place] = Object.entries(places).find(([p]) => name.startsWith(p)) ?? [];
-    if (!prefix || !place) throw new Error(name);
-    return readFile(path.join(place, name.slice(prefix.length)));
-  };
-  server = createServer(async ({ url = '/' }, response) => {
-    try {
-      const body = await respond(url);
-      const type = url === '/' ? 'text/html' : types[path.extname(url)] ?? 'application/octet-stream';
-      response.writeHead(200, { 'Content-Type': type, 'Content-Security-Policy': policy }).end(body);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', () => resolve(undefined)); });
-  return `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
-}
-
-before(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'parity-'));
-  await buildExtractor(folder);
-  native = await loadExtractor(folder);
-  origin = await serve();
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  });
-});
-after(async () => {
-  await browser?.close();
-  server?.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-/**
- * Runs a check in a fresh page; fails on any complaint of the browser or request to another origin.
- * @param {(page: import('playwright-core').Page) => Promise<void>} check
- * @param {{expectErrors?: boolean}} [options]
- */
-async function inPage(check, { expectErrors = false } = {}) {
-  const page = await browser.newPage();
-  /** @type {string[]} */
-  const complaints = [];
-  page.on('console', (message) => { if (message.type() === 'error') complaints.push(message.text()); });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('request', (request) => { if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) complaints.push(request.url()); });
-  try {
-    await page.goto(origin + '/');
+/** Runs a check in a blank page of the site, which has the parity pictures too. @param {(page: Page) => Promise<void>} check @param {RegExp[]} [expect] complaints */
+function inPage(check, expect = [/favicon/]) {
+  return visit({ site, open: false, expect }, async ({ page }) => {
+    await page.route('**/parity/*.jpg', async (route) => route.fulfill({ path: path.join(parity, path.basename(route.request().url())) }));
+    await page.goto(`${site.origin}/LICENSE.txt`);
     await check(page);
-    if (!expectErrors) assert.deepEqual(complaints, []);
-  } finally {
-    await page.close();
-  }
+  });
 }
 
 /**
  * Loads the extractor in the page and embeds pictures by URL.
- * @param {import('playwright-core').Page} page @param {string[]} urls
+ * @param {Page} page @param {string[]} urls
  * @param {import('../../../extractor/index.js').LoadOptions} [options]
  * @returns {Promise<{place: string, started: string, id: string, sha256: string, dimension: number, embeddings: number[][],
  *   loadMs: number, eachMs: number, progress: {loaded: number, total: number}[]}>}
@@ -240,13 +179,13 @@ for (const [name, answer] of Object.entries(failures)) {
       assert.equal(result.place, 'window');
       assert.equal(result.started, name.startsWith('falls') ? 'worker' : 'window');
       for (const embedding of result.embeddings) assert.ok(farthest(embedding, await nativeAnt()) <= 1e-4);
-    }, { expectErrors: true });
+    }, [/./]);
   });
 }
 
 /**
  * @param {string} name @param {string} code @param {RegExp} sentence
- * @param {(page: import("playwright-core").Page) => Promise<unknown>} spoil
+ * @param {(page: Page) => Promise<unknown>} spoil
  * @param {string} [picture] expression that makes the argument of embed()
  */
 function rejects(name, code, sentence, spoil, picture = 'null') {
@@ -275,7 +214,7 @@ function rejects(name, code, sentence, spoil, picture = 'null') {
       }, picture);
       assert.equal(error?.code, code, JSON.stringify(error));
       assert.match(error.message, sentence);
-    }, { expectErrors: true });
+    }, [/./]);
   });
 }
 

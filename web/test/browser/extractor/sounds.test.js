@@ -1,21 +1,18 @@
 // @ts-check
 /** Sounds: files, the microphone with Chromium's fake device, and what goes wrong. The sounds are made by rule. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test from 'node:test';
 import { soundOf } from '../../extractors/sounds.js';
 import { assertNear, opened, share } from '../share/shared.js';
 import { FAKE } from './film.js';
 import { addClass, card, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
+import { temporaryFolder } from '../../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
 
-/** @type {string} */
-let folder;
-before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'sounds-')); });
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('sounds');
 
 /** A recording as a file to choose. @param {string} kind @param {number} recording @param {string} [name] */
 const recording = (kind, recording, name = `${kind}-${recording}.wav`) => ({ name, mimeType: 'audio/wav', buffer: Buffer.from(soundOf(kind, recording)) });
@@ -44,7 +41,7 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
   /** @type {Record<string, number>} */
   let before = {};
   let shared = '';
-  await visit({ flags: ['--autoplay-policy=no-user-gesture-required'] }, async ({ page, context, site }) => {
+  await visit({ offline: true, flags: ['--autoplay-policy=no-user-gesture-required'] }, async ({ page, context, site }) => {
     await chooseSounds(page);
     await page.getByRole('button', { name: 'Add the class “Background”' }).click();
     await card(page, 'Background').waitFor();

@@ -47,14 +47,10 @@ for (const [name, make, { id, large, licence, carries, not }] of brought) {
       file = await share(page, { learn: true, ...large ? {
         size: new RegExp(`^The file has \\d\\.\\d MB, \\d\\.\\d MB of it the extractor “${id}” and what runs it. That is too large for many a mail\\.$`), save: /^Save \d\.\d MB all the same$/ } : {} });
       await page.getByRole('button', { name: /^Session:/ }).click();
-      let found = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Save this session' }).click();
-      session = await kept(await found);
+      session = await kept(page, 'Save this session');
       await page.keyboard.press('Escape');
       await page.getByRole('button', { name: 'Settings' }).click();
-      found = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Save background knowledge' }).click();
-      prior = await kept(await found);
+      prior = await kept(page, 'Save background knowledge');
     });
     const text = await readFile(file, 'utf8');
     console.log(`# ${name}: ${text.length} bytes`);
@@ -92,9 +88,7 @@ for (const [name, make, { id, large, licence, carries, not }] of brought) {
       await page.getByLabel('Name of the new class').fill('Umbrella');
       await page.keyboard.press('Enter');
       taught = await recognise(page, sample('noto', 'umbrella'));
-      const found = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Save as a new file like this one' }).click();
-      file = await kept(await found);
+      file = await kept(page, 'Save as a new file like this one');
     });
     await opened(file, async (page) => assertNear(await recognise(page, sample('noto', 'umbrella')), taught));
   });
@@ -121,7 +115,7 @@ test('an extractor that is larger than a file may be is refused before anything 
   });
 });
 
-test('after an extractor was brought sharing needs no network either', { timeout: 120_000, ...LONG }, () => visit({}, async ({ page, context }) => {
+test('after an extractor was brought sharing needs no network either', { timeout: 120_000, ...LONG }, () => visit({ offline: true }, async ({ page, context }) => {
   await offlineReady(page);
   await bring(page, await textDirection(path.join(folder, 'offline')));
   await teach(page, 'Cat', styles);

@@ -53,9 +53,7 @@ test('the command line makes the same file of a saved session', LONG, async () =
     for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
     before = await answer(page, asked[1]);
     await page.locator('#session-button').click();
-    const found = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Save this session' }).click();
-    session = await kept(await found);
+    session = await kept(page, 'Save this session');
   });
   const file = path.join(folder, 'one.html');
   execFileSync('node', [command, '--classifier', session, '--out', file], { stdio: 'pipe' });
@@ -94,9 +92,7 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     assert.equal(most(taught), 'Umbrella');
     const files = [];
     for (const name of ['Save as a new file like this one', 'Save as a session for metaqda']) {
-      const found = page.waitForEvent('download');
-      await page.getByRole('button', { name }).click();
-      files.push(await kept(await found));
+      files.push(await kept(page, name));
     }
     [file, session] = files;
   });
@@ -142,9 +138,7 @@ test('names are text, whatever they look like, and pictures go along only where 
       assert.equal(await page.locator('img[onerror]').count(), 0);
       if (round) return;
       await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: names[1], exact: true }).click();
-      const found = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Save as a new file like this one' }).click();
-      file = await kept(await found);
+      file = await kept(page, 'Save as a new file like this one');
     });
   }
 });
@@ -194,9 +188,7 @@ test('other programs answer as the page does', () => visit({}, async ({ page }) 
   await page.getByRole('button', { name: 'For other programs…' }).click();
   assert.deepEqual(await faults(page), [], 'the dialog');
   await shot(page, 'plain-dialog');
-  const found = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Save the numbers' }).click();
-  const bytes = await readFile(await kept(await found));
+  const bytes = await readFile(await kept(page, 'Save the numbers'));
   await page.keyboard.press('Escape');
   const readme = await readFile(new URL('../../../share/README.md', import.meta.url), 'utf8');
   const program = /```js\n([^]*?)```/.exec(readme)?.[1];
@@ -215,7 +207,7 @@ test('other programs answer as the page does', () => visit({}, async ({ page }) 
   }
 }));
 
-test('after the first visit sharing needs no network', () => visit({}, async ({ page, context }) => {
+test('after the first visit sharing needs no network', () => visit({ offline: true }, async ({ page, context }) => {
   await offlineReady(page);
   for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
   await context.setOffline(true);

@@ -1,19 +1,15 @@
 // @ts-check
 /** Files that the page shares, in tests: written by it, opened from disk without a network. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { recognise, sample, visit } from '../harness.js';
+import { temporaryFolder } from '../../temporary.js';
+import { downloaded, recognise, sample, visit } from '../harness.js';
 
 /** @import {Page} from 'playwright-core' */
 
-/** @type {string} */
-export let folder;
-before(async () => { folder = await mkdtemp(path.join(tmpdir(), 'share-')); });
-after(() => rm(folder, { recursive: true, force: true }));
+export const folder = temporaryFolder('share');
 
 export const styles = ['noto', 'twemoji', 'openmoji'];
 
@@ -32,16 +28,15 @@ export async function share(page, { learn = false, pictures = false, size = /^Th
   await dialog.getByText(size).waitFor();
   if (learn) await dialog.getByLabel('People may teach it more').check();
   if (pictures) await dialog.getByLabel(/^With the /).check();
-  const found = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: save }).click();
-  const file = await kept(await found);
+  const file = await kept(page, save);
   await dialog.waitFor({ state: 'hidden' });
   await page.keyboard.press('Escape');
   return file;
 }
 
-/** @param {import('playwright-core').Download} download */
-export async function kept(download) {
+/** Presses a button that saves a file, and answers where it is. @param {Page} page @param {string|RegExp} button */
+export async function kept(page, button) {
+  const download = await downloaded(page, button);
   const file = path.join(await mkdtemp(path.join(folder, 'file-')), download.suggestedFilename());
   await download.saveAs(file);
   return file;

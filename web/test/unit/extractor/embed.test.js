@@ -1,10 +1,9 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { copyFile, mkdir, mkdtemp, readFile, readdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test, { before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { buildExtractor } from '../../../build/extractor.mjs';
@@ -12,20 +11,13 @@ import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
 import { listPictures } from '../../../../scripts/embed/folder.mjs';
 import { decodeNPZ, encodeNPZ } from '../../../../scripts/embed/npz.mjs';
+import { temporaryFolder } from '../../temporary.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const parity = path.join(root, 'testdata/parity');
-/** @type {string} */
-let temporary;
-/** @type {string} */
-let built;
-
-before(async () => {
-  temporary = await mkdtemp(path.join(os.tmpdir(), 'embed-'));
-  built = path.join(temporary, 'extractor');
-  await buildExtractor(built);
-});
-after(() => rm(temporary, { recursive: true, force: true }));
+const temporary = temporaryFolder('embed');
+const built = path.join(temporary, 'extractor');
+before(() => buildExtractor(built));
 
 /** @param {string[]} args @returns {Promise<{code: number, stdout: string, stderr: string}>} */
 function embed(...args) {

@@ -1,28 +1,23 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test, { before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { recipeText } from '../../../extractor/manifest.js';
 import { buildExtractor } from '../../../build/extractor.mjs';
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
 import { cosine } from '../../../ui/kinds/pictures/pace.js';
+import { temporaryFolder } from '../../temporary.js';
 
 const parity = fileURLToPath(new URL('../../../../testdata/parity/', import.meta.url));
-/** @type {string} */
-let folder;
+const folder = temporaryFolder('extractor');
 /** @type {Awaited<ReturnType<typeof buildExtractor>>} */
 let record;
 
-before(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'extractor-'));
-  record = await buildExtractor(folder);
-});
-after(() => rm(folder, { recursive: true, force: true }));
+before(async () => { record = await buildExtractor(folder); });
 
 test('the built graph has a free input size, no node too many and weights of 8 bits', async () => {
   const model = JSON.parse(await readFile(path.join(folder, 'model.json'), 'utf8'));
@@ -43,12 +38,7 @@ test('the record tells sizes and a hash that a second build repeats', async () =
   for (const { name, bytes } of [...record.files, ...Object.values(record.runtimes)]) {
     assert.equal((await readFile(path.join(folder, name))).length, bytes, name);
   }
-  const again = await mkdtemp(path.join(os.tmpdir(), 'extractor-'));
-  try {
-    assert.deepEqual(await buildExtractor(again), record);
-  } finally {
-    await rm(again, { recursive: true, force: true });
-  }
+  assert.deepEqual(await buildExtractor(temporaryFolder('again')), record);
 });
 
 test('nothing in the bundles evaluates text or asks another host', async () => {

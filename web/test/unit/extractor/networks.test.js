@@ -6,16 +6,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildExtractor } from '../../../build/extractor.mjs';
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { loadExtractor } from '../../../../scripts/embed/extractor.mjs';
 import { decodeNPZ } from '../../../../scripts/embed/npz.mjs';
 import { cosine } from '../../../ui/kinds/pictures/pace.js';
+import { temporaryFolder } from '../../temporary.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const photographs = path.join(root, 'testdata/parity');
@@ -25,10 +25,7 @@ const python = process.env.PYTHON ?? 'python3';
 const numpy = spawnSync(python, ['-c', 'import numpy']).status === 0;
 const convert = (/** @type {string[]} */ ...args) => execFileSync(python, ['-B', path.join(root, 'scripts/networks'), ...args], { encoding: 'utf8', stdio: 'pipe' });
 
-/** @type {string} */
-let temporary;
-before(async () => { temporary = await mkdtemp(path.join(os.tmpdir(), 'networks-')); });
-after(() => rm(temporary, { recursive: true, force: true }));
+const temporary = temporaryFolder('networks');
 
 const missing = !numpy ? `there is no numpy for ${python}` : !existsSync(original) && 'the original does not lie beside the clone (../shared/extractors)';
 

@@ -3,10 +3,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { copyFile, cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -21,13 +20,11 @@ import { nsfwjs, speech, textDirection, writeExtractor } from '../../extractors/
 import { kinds, soundOf } from '../../extractors/sounds.js';
 import { LONG } from '../../long.js';
 import { cosine } from '../../../ui/kinds/pictures/pace.js';
+import { temporaryFolder } from '../../temporary.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const picture = await decodePicture(path.join(root, 'testdata/parity/ibis_image_0036.jpg'));
-/** @type {string} */
-let temporary;
-before(async () => { temporary = await mkdtemp(path.join(os.tmpdir(), 'networks-')); });
-after(() => rm(temporary, { recursive: true, force: true }));
+const temporary = temporaryFolder('networks');
 
 /** @param {string[]} args @returns {Promise<{code: number, stdout: string, stderr: string}>} */
 const node = (...args) => promisify(execFile)(process.execPath, args, { cwd: root }).then((done) => ({ code: 0, ...done }), (error) => error);

@@ -2,22 +2,19 @@
 /** A manifest proposed for a network that has none: what is read from graphs, and what is refused. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { after, before } from 'node:test';
+import test from 'node:test';
 import { promisify } from 'node:util';
 import { answersOf, candidatesOf, inputOf, networkAmong, proposalOf, rightOf, scalesOf, spread } from '../../../extractor/own/propose.js';
 import { loadExtractor, networkOf } from '../../../../scripts/embed/extractor.mjs';
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { at, nsfwjs, textDirection } from '../../extractors/networks.js';
+import { temporaryFolder } from '../../temporary.js';
 
 /** @import {Network} from '../../../extractor/own/propose.js' */
 
-/** @type {string} */
-let temporary;
-before(async () => { temporary = await mkdtemp(path.join(os.tmpdir(), 'propose-')); });
-after(() => rm(temporary, { recursive: true, force: true }));
+const temporary = temporaryFolder('propose');
 
 /** @param {...string} places @returns {Promise<File[]>} */
 const filesOf = (...places) => Promise.all(places.map(async (place) => new File([await readFile(place)], path.basename(place))));
@@ -39,7 +36,7 @@ test('the graphs of packages give the very nodes that a person wrote into their 
     [await nsfwjs(folder).then(async () => networkAmong(await filesOf(...['group1-shard2of2', 'model.json', 'group1-shard1of2'].map((name) => path.join(folder, name))))), path.join(folder, 'manifest.json')],
   ])) {
     const written = JSON.parse(await readFile(manifest, 'utf8'));
-    const [{ node, words }] = candidatesOf(network.graph);
+    const [{ words }] = candidatesOf(network.graph);
     assert.equal(words, 'before its last layer');
     assert.equal(inputOf(network).layout, written.layout ?? 'NHWC');
     assert.deepEqual([...network.contents.keys()].sort(), written.files.map((/** @type {{name: string}} */ { name }) => name).sort());

@@ -6,8 +6,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +17,7 @@ import { resample } from '../../../extractor/sounds/resample.js';
 import { htkBank, melSpectra, slaneyBank } from '../../../extractor/sounds/spectra.js';
 import { soundOf } from '../../extractors/sounds.js';
 import { cosine } from '../../../ui/kinds/pictures/pace.js';
+import { temporaryFolder } from '../../temporary.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const shared = path.join(root, '../shared');
@@ -73,26 +73,22 @@ const missing = !existsSync(path.join(shared, 'extractors/parity-sounds.npz')) ?
 test('recordings are embedded as where the recipe was found', { skip: missing }, async (t) => {
   const { embed } = await loadExtractor(builtKinds.sounds);
   const expected = decodeNPZ(await readFile(path.join(shared, 'extractors/parity-sounds.npz')));
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'sounds-'));
-  try {
-    for (const set of ['esc10', 'digits']) {
-      execFileSync('tar', ['xf', path.join(shared, `sounds/${set}.tar`), '-C', folder]);
-      const classes = (await readdir(path.join(folder, set))).sort();
-      const [ofYamnet, ofSpeech] = [[], []].map(() => /** @type {number[]} */ ([]));
-      for (const [i, name] of classes.entries()) {
-        const [first] = (await readdir(path.join(folder, set, name))).sort();
-        const embedding = await embed(new Uint8Array(await readFile(path.join(folder, set, name, first))));
-        const part = (/** @type {string} */ network, /** @type {number} */ size) => expected[`${set}_${network}`].data.subarray(size * i, size * (i + 1));
-        ofYamnet.push(cosine(embedding.subarray(0, 1024), part('yamnet', 1024)));
-        ofSpeech.push(cosine(embedding.subarray(1024), part('speech', 96)));
-      }
-      t.diagnostic(`${set}: YAMNet ${ofYamnet.map((value) => value.toFixed(4)).join(' ')}; speech ${ofSpeech.map((value) => value.toFixed(4)).join(' ')}`);
-      // One recording's patches lie at the bound of 20 dB; where spoken digits are laid over noise, that was random there.
-      assert.ok(ofYamnet.filter((value) => value > 0.999).length >= classes.length - 1);
-      assert.ok(ofSpeech.filter((value) => value > (set === 'digits' ? 0.98 : 0.999)).length >= classes.length - 1);
+  const folder = temporaryFolder('sounds');
+  for (const set of ['esc10', 'digits']) {
+    execFileSync('tar', ['xf', path.join(shared, `sounds/${set}.tar`), '-C', folder]);
+    const classes = (await readdir(path.join(folder, set))).sort();
+    const [ofYamnet, ofSpeech] = [[], []].map(() => /** @type {number[]} */ ([]));
+    for (const [i, name] of classes.entries()) {
+      const [first] = (await readdir(path.join(folder, set, name))).sort();
+      const embedding = await embed(new Uint8Array(await readFile(path.join(folder, set, name, first))));
+      const part = (/** @type {string} */ network, /** @type {number} */ size) => expected[`${set}_${network}`].data.subarray(size * i, size * (i + 1));
+      ofYamnet.push(cosine(embedding.subarray(0, 1024), part('yamnet', 1024)));
+      ofSpeech.push(cosine(embedding.subarray(1024), part('speech', 96)));
     }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    t.diagnostic(`${set}: YAMNet ${ofYamnet.map((value) => value.toFixed(4)).join(' ')}; speech ${ofSpeech.map((value) => value.toFixed(4)).join(' ')}`);
+    // One recording's patches lie at the bound of 20 dB; where spoken digits are laid over noise, that was random there.
+    assert.ok(ofYamnet.filter((value) => value > 0.999).length >= classes.length - 1);
+    assert.ok(ofSpeech.filter((value) => value > (set === 'digits' ? 0.98 : 0.999)).length >= classes.length - 1);
   }
 });
 
