@@ -46,8 +46,6 @@ func Open(name string, reader js.Value, lost func()) (*IndexedDB, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
-	again := func() { rewrite(factory, name) }
-	again()
 	var request *idb.OpenDBRequest
 	var failed error
 	// The upgrade has no limit: one that begins after this has given up still makes
@@ -80,8 +78,9 @@ func Open(name string, reader js.Value, lost func()) (*IndexedDB, error) {
 		}
 		return nil
 	}))
-	s := &IndexedDB{db: db, raw: raw, reader: reader, rewrite: again}
+	s := &IndexedDB{db: db, raw: raw, reader: reader, rewrite: func() { rewrite(factory, name) }}
 	s.shelf.transact = s.transact
+	s.rewrite()
 	return s, nil
 }
 
@@ -92,11 +91,12 @@ func Open(name string, reader js.Value, lost func()) (*IndexedDB, error) {
 // If Chromium is killed while it writes to the log, the next start leaves out the record that
 // is cut short, as it should, but writes on behind it. The start after that finds the log
 // damaged and deletes all databases of the site (github.com/google/leveldb/issues/1287). So
-// this comes before anything is written. It takes about 50 ms, and where it fails all is as
-// if it had not been tried.
+// this comes before anything is written, while another database is open, for else the files
+// may be closed before they are rewritten, which Chromium does a little after it has answered.
+// It takes about 50 ms, and where it fails all is as if it had not been tried.
 func rewrite(factory *idb.Factory, name string) {
 	name += "-empty"
-	ctx, cancel := limited(openTimeout / 2)
+	ctx, cancel := limited(transactionTimeout)
 	defer cancel()
 	request, err := factory.Open(context.Background(), name, 1, func(*idb.Database, uint, uint) error { return nil })
 	if err != nil {
