@@ -2,11 +2,11 @@
 /** Chromium killed while it is taught, METAQDA_KILLS times, or ten; and what its files hold. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { LONG } from '../../long.js';
+import { temporaryFolder } from '../../temporary.js';
 import { chromiumPath, visit } from '../harness.js';
 import { run, site, start } from './blank.js';
 import { killMany } from './kills.js';
@@ -17,7 +17,7 @@ test(`after each of ${KILLS} kills everything that was acknowledged is there`, {
   killMany('chrome', chromiumPath(), KILLS, Number(process.env.METAQDA_SEED ?? 1)));
 
 test('the bytes of a removed picture leave the files of the browser once it cannot be undone', async () => {
-  const profile = await mkdtemp(path.join(tmpdir(), 'profile-'));
+  const profile = temporaryFolder('profile');
   const thumbnail = randomBytes(3000);
   const folder = path.join(profile, 'Default/IndexedDB');
   const held = async () => {
@@ -28,19 +28,15 @@ test('the bytes of a removed picture leave the files of the browser once it cann
     }
     return found;
   };
-  try {
-    await visit({ site, profile, open: false, expect: [/favicon/] }, async ({ page }) => {
-      await page.goto(`${site.origin}/LICENSE.txt`);
-      await start(page);
-      await run(page, `
-        const [cat] = await teach(['cat', 'dog']);
-        const { id } = await engine.addExample(cat, picture(0, 9), Uint8Array.from([${[...thumbnail]}]));
-        await engine.removeExample(cat, id);`);
-      assert.equal(await held(), true, 'the test does not find what it looks for');
-      await run(page, 'await engine.forgetUndo()');
-      while (await held()) await page.waitForTimeout(100); // files that are no longer used are deleted later
-    });
-  } finally {
-    await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  }
+  await visit({ site, profile, open: false, expect: [/favicon/] }, async ({ page }) => {
+    await page.goto(`${site.origin}/LICENSE.txt`);
+    await start(page);
+    await run(page, `
+      const [cat] = await teach(['cat', 'dog']);
+      const { id } = await engine.addExample(cat, picture(0, 9), Uint8Array.from([${[...thumbnail]}]));
+      await engine.removeExample(cat, id);`);
+    assert.equal(await held(), true, 'the test does not find what it looks for');
+    await run(page, 'await engine.forgetUndo()');
+    while (await held()) await page.waitForTimeout(100); // files that are no longer used are deleted later
+  });
 });
