@@ -149,6 +149,10 @@ func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	w.Flush()
 	s := newWorld(t, w.store).State()
 	test.FailIf(t, s.Undo != want || s.Redo != "", "undo %q, redo %q, want %q alone: what is changed in a step ends what can be redone", s.Undo, s.Redo, want)
+	test.OK(t, w.Cancel())
+	w.Flush()
+	s = newWorld(t, w.store).State()
+	test.FailIf(t, s.Undo != want || s.Redo != w.State().Redo || s.Redo == "", "after it was taken back: undo %q, redo %q", s.Undo, s.Redo)
 }
 
 func TestPriorsNobodyUsesAreDeleted(t *testing.T) {
