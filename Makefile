@@ -178,6 +178,7 @@ test-all: ## run every test, also what 'make test' leaves out because it takes l
 # So that none rots, every other target is run in its shortest form: those of the
 # laboratory on three sets of emoji, eight classes of twelve each, and on made-up numbers.
 TINY := build/tiny
+ORIGINALS ?= ../shared/extractors
 TINY_LAB := $(MAKE) LAB=$(TINY) PICTURES=$(TINY)/pictures SOUNDS=$(TINY)/sounds HANDS= DATA=$(TINY)/numbers DEFAULT_PRIOR=$(TINY)/prior.safetensors TASKS=2 \
 	PRIOR_RECIPE='--preset shipped --steps 20 --n-way 3-5 --n-shot 1-3 --n-query 3 --calibrate 1 --quiet' REPRODUCE='--steps .01 --n-tasks 2' \
 	ANY_FIT=$(TINY)/data/asl_signs.npz ANY_CHECK=$(TINY)/data/aerial_aid.npz ANY_WORDS= ANY_FITTED=$(TINY)/data/asl_signs.npz@64 ANY_CHECKED=$(TINY)/data/aerial_aid.npz@64 ANY='-sessions 3 -tasks 3'
@@ -194,6 +195,13 @@ test-targets: build build/emoji.npz numpy
 		embeddings=(numpy.random.default_rng(0).normal(size=(n.size, 6)) + numpy.random.default_rng(1).normal(size=(45, 6))[n]).astype("float32")); c = ["c%d" % i for i in range(45)]; \
 		json.dump({"name": "miniimagenet-conv4", "dimension": 6, "classes": c, "splits": {"train": c[:25], "val": c[25:35], "test": c[35:]}}, open("$(TINY)/numbers/miniimagenet-conv4.json", "w"))'
 	$(TINY_LAB) embed prior lodo any-prior reproduce
+	@if test -f $(ORIGINALS)/yamnet_spectra_in.tflite && test -f ../shared/sounds/digits.tar; then \
+		kept=$$(ls -d build/ears 2>/dev/null); mkdir -p $(TINY)/recordings && cp ../shared/sounds/animals.tar ../shared/sounds/digits.tar $(TINY)/recordings && \
+		$(MAKE) eye EYE=mobilenet-v2 FROM=$(ORIGINALS)/tf2_mobilenet_v2_1.0_224_ptq.tflite && $(MAKE) ears YAMNET=$(ORIGINALS)/yamnet_spectra_in.tflite && \
+		$(TINY_LAB) SOUNDS=$(TINY)/recordings KIND_PRIORS=$(TINY) sounds-prior lodo-sounds; failed=$$?; \
+		test "$$kept" || rm -rf build/ears $(SITE)/kinds; $(MAKE) site && exit $$failed; \
+	else echo "make: eye, ears, sounds-prior and lodo-sounds are not run: there is no original of a network, or no recording, beside the clone" >&2; fi
+	@echo "make: of soak-scale what it runs was run by the tests, but for the times, which hold where nothing else runs" >&2
 	$(MAKE) emoji EMOJI_TASKS=3
 	$(MAKE) bench BENCH=-quick
 	METAQDA_SORTED=100 $(MAKE) bench-sort PICTURES=$(TINY)/pictures

@@ -57,9 +57,10 @@ func TestAnotherKindOfFileIsSaidToBeOne(t *testing.T) {
 
 func TestThumbnailsOutOfPlaceAreRefused(t *testing.T) {
 	sound := must(EncodeClassifier(sampleClassifier()))
-	for _, ends := range [][]int{{3, 2, 5}, {-1, 3, 5}, {3, 3, 6}, {3, 3, 1 << 40}, {3, 5}, {3, 3, 5, 5}} {
+	for _, ends := range [][]int64{{3, 2, 5}, {-1, 3, 5}, {3, 3, 6}, {3, 3, 1 << 40}, {3, 5}, {3, 3, 5, 5}} {
 		tensors, metadata := parts(sound, nil)
-		tensors["thumbnail_end"] = intTensor("I64", ends)
+		data, _ := binary.Append(nil, binary.LittleEndian, ends)
+		tensors["thumbnail_end"] = tensor{dtype: "I64", shape: []int{len(ends)}, data: data}
 		_, err := DecodeClassifier(encodeTensors(tensors, metadata))
 		refused(t, ends, err, "")
 	}

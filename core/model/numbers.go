@@ -52,19 +52,6 @@ func (t tensor) floats() ([]float64, error) {
 	return v, nil
 }
 
-// intTensor packs v as I32 or I64.
-func intTensor(dtype string, v []int) tensor {
-	b := make([]byte, 0, len(v)*dtypeSize[dtype])
-	for _, x := range v {
-		if dtype == "I32" {
-			b = binary.LittleEndian.AppendUint32(b, uint32(int32(x)))
-		} else {
-			b = binary.LittleEndian.AppendUint64(b, uint64(x))
-		}
-	}
-	return tensor{dtype: dtype, shape: []int{len(v)}, data: b}
-}
-
 // ints unpacks a tensor of whole numbers.
 func (t tensor) ints() ([]int, error) {
 	var v []int
