@@ -234,7 +234,8 @@ async function judge(set, right) {
   assert.ok(second.mean > unknown.mean && second.aboveUnknown >= 0.7, `its second picture is above an unknown thing in ${second.aboveUnknown}`);
   assert.ok(four.surelyNone <= 0.02 && four.none <= 0.15, `four classes of three: ${four.none} wrongly none, ${four.surelyNone} at > 99 %`);
   assert.ok(four.right >= right.four, `four classes of three: ${four.right} right`);
-  for (const [i, { right: others, loss }] of crafted.entries()) {
+  for (const [i, { asked, right: others, loss }] of crafted.entries()) {
+    if (!asked) continue; // only where both are compared
     const told = `five classes of ${i + 1}: ${learned[i].right} right and loss ${learned[i].loss.toFixed(1)}, by the hand-crafted prior ${others} and ${loss.toFixed(1)}`;
     console.log(`# ${told}`);
     assert.ok(learned[i].right >= others && learned[i].loss < 0.9 * loss, told);
