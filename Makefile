@@ -265,13 +265,13 @@ test-package: package $(BUNDLERS)
 		CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort) && \
 		mkdir -p build/cache && touch $$passed; fi
 
-# One file at a time: a browser takes both processors.
+# Two files at a time: one by itself leaves much of two processors idle.
 .PHONY: test-browser
 test-browser: build $(NETWORKS)
 	@echo "== Browser, in headless Chromium"
 	@chromium=$$(scripts/browser.sh chromium) && \
-	files=$$(find web/test/browser -name '*.test.*js' | sort) && test -n "$$files" && \
-	CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=1 --test-timeout=600000 --test-reporter=spec $$files
+	files=$$(find web/test/browser -name '*.test.js' | sort) && test -n "$$files" && \
+	CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec $$files
 
 # Firefox is the second opinion: where there is none, and none can be installed, that
 # is said and the rest counts.

@@ -15,10 +15,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUDGET = 10 * 1024;
 const FORBIDDEN = new Map([[6, 'global'], [8, 'start'], [9, 'element'], [11, 'data']]);
 
-/**
- * Compiles the kernels in memory.
- * @returns {Promise<Uint8Array<ArrayBuffer>>}
- */
+/** Compiles the kernels in memory. @returns {Promise<Uint8Array<ArrayBuffer>>} */
 export async function compile() {
   /** @type {Uint8Array<ArrayBuffer> | undefined} */
   let binary;
@@ -45,10 +42,7 @@ function readSource(name) {
   }
 }
 
-/**
- * Throws when the module would touch anything but the memory it is handed.
- * @param {Uint8Array<ArrayBuffer>} binary
- */
+/** Throws when the module would touch anything but the memory it is handed. @param {Uint8Array<ArrayBuffer>} binary */
 export function check(binary) {
   const imports = WebAssembly.Module.imports(new WebAssembly.Module(binary));
   if (imports.length !== 1 || imports[0].kind !== 'memory') {

@@ -71,11 +71,11 @@ export class Judge {
   /**
    * Groups of pictures that resemble each other.
    *
-   * @param {number[]} strangers which of them to look at
+   * @param {number[]} outOfSet which of them to look at
    * @returns {Promise<number[][]>} the largest group first
    */
-  alike(strangers) {
-    return this.#thread.ask('alike', [strangers]);
+  alike(outOfSet) {
+    return this.#thread.ask('alike', [outOfSet]);
   }
 
   /** Ends the worker, and with it whatever it does and holds. */

@@ -141,10 +141,7 @@ function guarded(methods, ended) {
 // The way to a prediction: exported functions of the program that take and give numbers in its memory
 // (wasm/direct). A call takes a microsecond, one through syscall/js ten.
 
-/**
- * @param {WebAssembly.Instance} instance of a program that runs
- * @returns {Direct}
- */
+/** @param {WebAssembly.Instance} instance of a program that runs @returns {Direct} */
 export function direct(instance) {
   const program = /** @type {Exports} */ (/** @type {unknown} */ (instance.exports));
   let place = 0;

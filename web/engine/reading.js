@@ -67,13 +67,7 @@ async function apart(worker, name, wanted, give) {
   }
 }
 
-/**
- * Reads in a worker.
- *
- * @param {string} name of a database that is there
- * @param {Wanted} wanted
- * @param {Give} give
- */
+/** Reads in a worker. @param {string} name of a database that is there @param {Wanted} wanted @param {Give} give */
 export async function readFrom(name, wanted, give) {
   const request = indexedDB.open(name);
   request.onupgradeneeded = () => request.transaction?.abort(); // it has gone meanwhile

@@ -38,10 +38,7 @@ export async function loadExtractor({ base, ...options } = {}) {
   }, options);
 }
 
-/**
- * @param {Source} source @param {RunOptions} options
- * @returns {Promise<import('./index.js').Extractor>}
- */
+/** @param {Source} source @param {RunOptions} options @returns {Promise<import('./index.js').Extractor>} */
 export function loadGraphFrom({ record, at, worker, runtime }, options) {
   const { id, sha256, dimension, views } = record;
   return loadNetwork({ id, sha256, dimension, views: views.length, worker, runtime, files: (onProgress) => fetchFiles(at, record, onProgress) }, options);
@@ -49,10 +46,7 @@ export function loadGraphFrom({ record, at, worker, runtime }, options) {
 
 /** @typedef {import('./place.js').RunOptions} RunOptions */
 
-/**
- * @param {Network} source @param {RunOptions} options
- * @returns {Promise<Extractor & {shapes: Shapes}>}
- */
+/** @param {Network} source @param {RunOptions} options @returns {Promise<Extractor & {shapes: Shapes}>} */
 export async function loadNetwork({ id, sha256, dimension, views, files, worker, runtime }, options) {
   const running = await startExtractor({
     files, worker,

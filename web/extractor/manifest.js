@@ -137,11 +137,7 @@ export async function sha256(...parts) {
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/**
- * The identity of an extractor.
- *
- * @param {Manifest} manifest @param {BlobPart[]} contents of the files as listed
- */
+/** The identity of an extractor. @param {Manifest} manifest @param {BlobPart[]} contents of the files as listed */
 export function identityOf(manifest, contents) {
   return sha256(...contents, recipeText(manifest));
 }

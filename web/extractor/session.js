@@ -27,11 +27,7 @@ import { pixelsOf } from './pixels.js';
 
 /** @typedef {(files: ExtractorFiles) => Promise<Runtime>} CreateRuntime */
 
-/**
- * @param {CreateRuntime} createRuntime
- * @param {ExtractorFiles} files
- * @param {() => Promise<void>} [pause]
- */
+/** @param {CreateRuntime} createRuntime @param {ExtractorFiles} files @param {() => Promise<void>} [pause] */
 export async function createSession(createRuntime, files, pause = async () => {}) {
   const { inputSize, views, dimension } = files.manifest;
   const runtime = await createRuntime(files);

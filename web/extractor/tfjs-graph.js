@@ -21,10 +21,7 @@ export function modelOf(name, text) {
 /** @param {any} model @returns {string[]} names of the files that hold its weights, in its order */
 export const shardsOf = ({ weightsManifest }) => weightsManifest.flatMap((/** @type {any} */ { paths }) => paths);
 
-/**
- * @param {any} model @param {(name: string) => Uint8Array} shard
- * @returns {import('./own/propose.js').Graph}
- */
+/** @param {any} model @param {(name: string) => Uint8Array} shard @returns {import('./own/propose.js').Graph} */
 export function readTfjs(model, shard) {
   const plain = (/** @type {string} */ name) => name.replace(/^\^|:\d+$/g, '');
   /** @type {any[]} */

@@ -1,7 +1,5 @@
 // @ts-check
-/**
- * The interface of @tensorflow-models/knn-classifier 1.2 in front of metaqda. README.md says what differs and why.
- */
+/** The interface of @tensorflow-models/knn-classifier 1.2 in front of metaqda. README.md says what differs and why. */
 import { createClassifier } from './classifier/create.js';
 import { isTensor } from './vectors.js';
 

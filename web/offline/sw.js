@@ -101,11 +101,7 @@ async function keepUsed(cache, files, known) {
   }
 }
 
-/**
- * The files of former versions, by path and hash.
- *
- * @returns {Promise<Map<string, Cache>>}
- */
+/** The files of former versions, by path and hash. @returns {Promise<Map<string, Cache>>} */
 async function formerFiles() {
   const known = new Map();
   for (const name of await formerCaches()) {
@@ -125,13 +121,7 @@ async function formerCaches() {
   return (await caches.keys()).filter((name) => name.startsWith(PREFIX) && name !== cacheName);
 }
 
-/**
- * Brings one file into the cache.
- *
- * @param {Cache} cache
- * @param {SiteFile} file
- * @param {Map<string, Cache>} known
- */
+/** Brings one file into the cache. @param {Cache} cache @param {SiteFile} file @param {Map<string, Cache>} known */
 async function keep(cache, file, known) {
   const url = address(file.path);
   const former = await known.get(`${file.path} ${file.sha256}`)?.match(url);
@@ -139,12 +129,7 @@ async function keep(cache, file, known) {
   await cache.put(url, response);
 }
 
-/**
- * Fetches a file and compares it with the manifest.
- *
- * @param {SiteFile} file
- * @returns {Promise<Response>}
- */
+/** Fetches a file and compares it with the manifest. @param {SiteFile} file @returns {Promise<Response>} */
 async function download(file) {
   // no-cache revalidates: what the page itself has just fetched costs an empty answer.
   // Should a cache on the way hold other bytes under the same tag, reload passes it by.
@@ -239,10 +224,7 @@ async function elsewhere(cache, request) {
   }
 }
 
-/**
- * The cache that each tab or worker is answered from; '' is the network.
- * @type {Map<string, string>}
- */
+/** The cache that each tab or worker is answered from; '' is the network. @type {Map<string, string>} */
 const cacheNames = new Map();
 
 /** The cache for a new tab: this version's, unless something took it away. */

@@ -185,12 +185,7 @@ function judgedBy({ sessionId, nonePrior, prior }, classes) {
   return JSON.stringify([sessionId, nonePrior, prior.sha256, classes.map(({ id, examples }) => [id, examples.length, examples.at(-1)])]);
 }
 
-/**
- * Joins the views with the engine.
- *
- * @param {Engine} engine
- * @param {Reader} reader
- */
+/** Joins the views with the engine. @param {Engine} engine @param {Reader} reader */
 async function build(engine, reader) {
   const { kinds } = reader;
   knowClassesBy(async (name) => (await engine.label(name)).class);

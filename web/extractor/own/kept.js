@@ -51,11 +51,7 @@ async function manifestAmong(files) {
 /** Where a file lay, as far as is known. @param {File} file */
 const pathOf = (file) => file.webkitRelativePath || file.name;
 
-/**
- * Keeps an extractor on this device.
- *
- * @param {Brought} brought
- */
+/** Keeps an extractor on this device. @param {Brought} brought */
 export async function keep({ sha256, manifest, contents }) {
   const cache = await open();
   try {

@@ -24,12 +24,7 @@ export class Classifier {
   /** What the engine says of itself, null after a change. @type {ReturnType<typeof describe> | null} */
   #state = null;
 
-  /**
-   * @internal
-   * @param {Engine} engine
-   * @param {number} handle
-   * @param {Options<Input>['extractor']} extractor
-   */
+  /** @internal @param {Engine} engine @param {number} handle @param {Options<Input>['extractor']} extractor */
   constructor(engine, handle, extractor) {
     this.#engine = engine;
     this.#handle = handle;

@@ -18,10 +18,7 @@ let probabilities;
 /** @type {WebAssembly.Memory} */
 let memory;
 
-/**
- * Starts the program; returns how long that took in milliseconds.
- * @param {boolean} simd
- */
+/** Starts the program; returns how long that took in milliseconds. @param {boolean} simd */
 export async function start(simd) {
   const began = performance.now();
   const go = new /** @type {any} */ (globalThis).Go();
@@ -67,16 +64,10 @@ export async function measure(size, where) {
 /** @param {ArrayBufferView} array */
 const bytesOf = (array) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
-/**
- * Measures knn-classifier on the embeddings of the case set up last.
- * @param {Case} size
- */
+/** Measures knn-classifier on the embeddings of the case set up last. @param {Case} size */
 export const measureKnn = (size) => knnRows(size, bench.examples(), bench.query(), repeatAsync);
 
-/**
- * Times adding an example and removing it, in turn.
- * @param {Uint8Array} x
- */
+/** Times adding an example and removing it, in turn. @param {Uint8Array} x */
 function pairs(x) {
   /** @type {number[]} */ const enrol = [];
   /** @type {number[]} */ const remove = [];
@@ -94,10 +85,7 @@ function pairs(x) {
 /** @param {string} name */
 const repeatNamed = (name) => prepared(name, async () => repeat(() => bench.run()));
 
-/**
- * @param {string} name what the program is to prepare
- * @param {() => Promise<number[]>} repeated
- */
+/** @param {string} name what the program is to prepare @param {() => Promise<number[]>} repeated */
 async function prepared(name, repeated) {
   bench.prepare(name);
   const times = await repeated();
@@ -134,10 +122,7 @@ async function repeatAsync(operation) {
   return times;
 }
 
-/**
- * @param {number[]} times
- * @param {number} end
- */
+/** @param {number[]} times @param {number} end */
 const goesOn = (times, end) => times.length < BOUNDS.least || (times.length < BOUNDS.most && performance.now() < end);
 
 /**

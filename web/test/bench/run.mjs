@@ -69,10 +69,7 @@ const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--enable-precise-memory-info', '--js-flags=--max-old-space-size=4096'],
 });
 
-/**
- * Opens a fresh page with the program running.
- * @param {boolean} simd
- */
+/** Opens a fresh page with the program running. @param {boolean} simd */
 async function open(simd) {
   const page = await browser.newPage();
   page.setDefaultTimeout(0);

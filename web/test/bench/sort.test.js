@@ -21,9 +21,9 @@ import { temporaryFolder } from '../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
 
-/** The classes taught are those of one set, the strangers come from another. */
+/** The classes taught are those of one set, those out of set come from another. */
 const KNOWN = 'aerial_aid';
-const STRANGERS = 'scenes_sun16';
+const OUT_OF_SET = 'scenes_sun16';
 const TAUGHT = 3;
 const PICTURES = Number(process.env.METAQDA_SORTED ?? 1000);
 const NONE = 'none of these';
@@ -34,7 +34,7 @@ const LONGEST = 100;
 const SLOWER = 1.5;
 
 const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
-const there = [KNOWN, STRANGERS].every((name) => existsSync(path.join(shared, `${name}.tar`)));
+const there = [KNOWN, OUT_OF_SET].every((name) => existsSync(path.join(shared, `${name}.tar`)));
 
 const folder = temporaryFolder('thousand');
 
@@ -48,7 +48,7 @@ async function classesOf(name) {
 
 /** A folder to teach, one to sort, and what each file of it is. */
 async function material() {
-  const [known, others] = [await classesOf(KNOWN), await classesOf(STRANGERS)];
+  const [known, others] = [await classesOf(KNOWN), await classesOf(OUT_OF_SET)];
   const asked = [
     ...known.flatMap(({ name, files }) => files.slice(TAUGHT).map((file) => ({ file, truth: name }))),
     ...others.flatMap(({ files }) => files.map((file) => ({ file, truth: NONE }))),
@@ -142,7 +142,7 @@ test('a thousand photographs', { timeout: 900_000, skip: there ? false : 'no pho
   const shares = (/** @type {{rows: Record<string, string>[]}} */ { rows }) => {
     const known = rows.filter(({ file }) => truths.get(file) !== NONE);
     return {
-      all: right(rows, () => true), known: right(rows, (truth) => truth !== NONE), strangers: right(rows, (truth) => truth === NONE),
+      all: right(rows, () => true), known: right(rows, (truth) => truth !== NONE), outOfSet: right(rows, (truth) => truth === NONE),
       knownLaidAside: known.filter(({ answer }) => answer === NONE).length / known.length,
     };
   };

@@ -1,41 +1,11 @@
 // @ts-check
-/** The page by keyboard alone, its names and roles, contrast and narrow screens. */
+/** The page by keyboard alone, and on narrow screens. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addPictures, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
+import { addPictures, card, meters, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 
 /** @import {Page} from 'playwright-core' */
-
-for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-  test(`names, roles and contrast are right in the ${colorScheme} scheme`, LONG, () => visit({
-    context: { colorScheme, reducedMotion: 'reduce' },
-  }, async ({ page }) => {
-    assert.deepEqual(await faults(page), [], 'empty page');
-    await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
-    await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
-    await recognise(page, sample('emojione', 'cat'));
-    await page.getByRole('button', { name: 'Remove picture 1 of Rocket' }).click();
-    await page.getByRole('button', { name: 'Add class' }).click();
-    await page.getByText('Learn from my other sessions').click();
-    await page.getByRole('button', { name: 'Learn', exact: true }).click();
-    await page.getByRole('alert').filter({ hasText: 'Learning takes' }).waitFor();
-    await page.getByText('How good is it?').click();
-    await page.getByText('Class by class').waitFor();
-    assert.deepEqual(await faults(page), [], 'taught page');
-    await page.getByRole('button', { name: 'Show picture 1 of Cat' }).click();
-    await page.getByRole('dialog', { name: 'Picture' }).waitFor();
-    assert.deepEqual(await faults(page), [], 'a picture shown larger');
-    await page.keyboard.press('Escape');
-    for (const name of ['Settings', /^Session:/, 'About and licences']) {
-      await page.getByRole('button', { name }).click();
-      await page.getByRole('dialog').waitFor();
-      assert.deepEqual(await faults(page), [], `dialog ${name}`);
-      await page.keyboard.press('Escape');
-      await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    }
-  }));
-}
 
 /** Presses Tab until the element with this name has the focus. @param {Page} page @param {string} name */
 async function tabTo(page, name) {

@@ -184,10 +184,7 @@ export async function visit(options, check) {
   assert.deepEqual([...watch.outside, ...leaked], [], 'requests to another origin');
 }
 
-/**
- * @param {BrowserContext} context
- * @param {string} origin
- */
+/** @param {BrowserContext} context @param {string} origin */
 function observe(context, origin) {
   /** @type {string[]} */
   const complaints = [];

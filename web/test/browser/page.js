@@ -146,11 +146,7 @@ export async function priorText(page) {
   return dialog.getByText(/numbers per picture/).textContent();
 }
 
-/**
- * Another prior with the same numbers: one letter of a fact in its header differs.
- *
- * @param {Buffer} file
- */
+/** Another prior with the same numbers: one letter of a fact in its header differs. @param {Buffer} file */
 export function touchPrior(file) {
   const changed = Buffer.from(file);
   const header = file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString();

@@ -161,7 +161,7 @@ async function measure({ classes, held, compare }) {
 
   // One class of one picture.
   /** @type {number[]} */
-  const unknowns = [];
+  const outOfSet = [];
   /** @type {number[]} */
   const seconds = [];
   let above = 0;
@@ -174,7 +174,7 @@ async function measure({ classes, held, compare }) {
       for (const [j, other] of pictures.entries()) if (j !== k) foreign.push(await of(other[1]), await of(other[2]));
       for (const p of own) above += foreign.filter((q) => q < p).length / foreign.length;
       seconds.push(...own);
-      unknowns.push(...foreign);
+      outOfSet.push(...foreign);
     });
   }
 
@@ -187,7 +187,7 @@ async function measure({ classes, held, compare }) {
     const chosen = [0, 1, 2, 3].map((i) => pictures[(draw + i * (1 + draw % 2)) % classes.length]);
     await taught(four, chosen.map((rows) => [...rows.slice(from), ...rows.slice(0, from)]), 3);
   }
-  return { hold, unknowns, seconds, above: above / seconds.length, four, crafted, learned };
+  return { hold, outOfSet, seconds, above: above / seconds.length, four, crafted, learned };
 }
 
 /** @param {number[]} all */
@@ -205,12 +205,12 @@ async function measured(set) {
     result = await page.evaluate(measure, { classes: set.classes.map((files, k) => files.map((_, i) => `/pictures/${k}/${i}`)), held: HELD, compare: !LONG.skip });
   });
   assert.ok(result);
-  const { hold: { many, once, bursts }, unknowns, seconds, above, four, crafted, learned } = result;
+  const { hold: { many, once, bursts }, outOfSet, seconds, above, four, crafted, learned } = result;
   return {
     held: { right: many.right / many.asked, none: many.none / many.asked, bursts: Math.max(...bursts.map((b) => b.length)) },
     once: { right: once.right / once.asked, none: once.none / once.asked },
-    unknown: { most: Math.max(...unknowns), mean: mean(unknowns), above9: unknowns.filter((p) => p > 0.9).length / unknowns.length },
-    second: { mean: mean(seconds), aboveUnknown: above },
+    outOfSet: { most: Math.max(...outOfSet), mean: mean(outOfSet), above9: outOfSet.filter((p) => p > 0.9).length / outOfSet.length },
+    second: { mean: mean(seconds), aboveOutOfSet: above },
     four: { right: four.right / four.asked, none: four.none / four.asked, surelyNone: four.surelyNone / four.asked },
     crafted, learned,
   };
@@ -223,15 +223,15 @@ async function measured(set) {
  * @param {{held: number, four: number}} right the least share of right answers
  */
 async function judge(set, right) {
-  const { held, once, unknown, second, four, crafted, learned } = await measured(set);
-  console.log(`# ${set.name}: ${JSON.stringify({ held, once, unknown, second, four }, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v))}`);
+  const { held, once, outOfSet, second, four, crafted, learned } = await measured(set);
+  console.log(`# ${set.name}: ${JSON.stringify({ held, once, outOfSet, second, four }, (_, v) => (typeof v === 'number' ? Number(v.toFixed(3)) : v))}`);
   assert.ok(held.bursts <= 3, 'frames of one picture are one burst, or a few');
   assert.ok(held.right >= right.held, `held: ${held.right} right`);
   assert.ok(held.right >= once.right - 0.05, `held: ${held.right} right, of one picture each ${once.right}`);
   assert.ok(held.none <= 0.2 && held.none <= once.none + 0.06, `held: ${held.none} none of these, of one picture each ${once.none}`);
-  assert.ok(unknown.most < NEARLY_SURE, `one class of one picture: an unknown thing is almost certainly it, with ${unknown.most}`);
-  assert.ok(unknown.above9 <= 0.04, `one class of one picture: ${unknown.above9} of the unknowns are it with more than 0.9`);
-  assert.ok(second.mean > unknown.mean && second.aboveUnknown >= 0.7, `its second picture is above an unknown thing in ${second.aboveUnknown}`);
+  assert.ok(outOfSet.most < NEARLY_SURE, `one class of one picture: a thing of no class is almost certainly it, with ${outOfSet.most}`);
+  assert.ok(outOfSet.above9 <= 0.04, `one class of one picture: ${outOfSet.above9} of those out of set are it with more than 0.9`);
+  assert.ok(second.mean > outOfSet.mean && second.aboveOutOfSet >= 0.7, `its second picture is above a thing of no class in ${second.aboveOutOfSet}`);
   assert.ok(four.surelyNone <= 0.02 && four.none <= 0.15, `four classes of three: ${four.none} wrongly none, ${four.surelyNone} at > 99 %`);
   assert.ok(four.right >= right.four, `four classes of three: ${four.right} right`);
   for (const [i, { asked, right: others, loss }] of crafted.entries()) {

@@ -26,11 +26,7 @@ export const inFirefox = process.env.METAQDA_BROWSER === 'firefox';
  * @property {() => Promise<void>} stop ends the server; may be called twice
  */
 
-/**
- * @param {string} [folder]
- * @param {string} [address] host:port; port 0 takes a free one
- * @returns {Promise<Site>}
- */
+/** @param {string} [folder] @param {string} [address] host:port; port 0 takes a free one @returns {Promise<Site>} */
 export async function serveSite(folder = siteFolder, address = '127.0.0.1:0') {
   const server = spawn(path.join(root, 'build/bin/serve'), ['-dir', folder, '-addr', address], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => { server.once('exit', resolve); });

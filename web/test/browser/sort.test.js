@@ -16,7 +16,7 @@ import { temporaryFolder } from '../temporary.js';
 /** @import {Page} from 'playwright-core' */
 
 const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
-const STRANGER = 'penguin';
+const OUT_OF_SET = 'penguin';
 const TAUGHT = ['noto', 'twemoji', 'openmoji'];
 
 /** Variants of each of the other drawings: with three of each class taught, 300 are left to sort. */
@@ -36,7 +36,7 @@ const named = (concept) => concept[0].toUpperCase() + concept.slice(1);
 async function drawings(variants) {
   const place = path.join(folder, `drawings-${variants}`);
   const files = [];
-  for (const concept of [...KNOWN, STRANGER]) {
+  for (const concept of [...KNOWN, OUT_OF_SET]) {
     await mkdir(path.join(place, concept), { recursive: true });
     for (const style of OTHERS) {
       for (let i = 0; i < variants; i++) {
@@ -112,7 +112,7 @@ test('300 pictures are sorted, most of them rightly, better together, and nothin
     await cp(file, path.join(copies, name));
     return path.join(copies, name);
   }));
-  const truth = (/** @type {Record<string, string>} */ { file }) => (truths.get(file) === named(STRANGER) ? 'none of these' : truths.get(file));
+  const truth = (/** @type {Record<string, string>} */ { file }) => (truths.get(file) === named(OUT_OF_SET) ? 'none of these' : truths.get(file));
   const { oneByOne, together } = await sorted(page, flat, truth);
   assert.ok(oneByOne >= 0.6, `one by one ${oneByOne} right`);
   assert.ok(together >= oneByOne - 0.01, `together ${together} right, one by one ${oneByOne}`);
@@ -262,7 +262,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   await none.getByRole('button', { name: 'Select all of None of these' }).click();
   const picked = await none.locator('.selected').count();
   const selection = page.getByRole('region', { name: 'Selected pictures' });
-  assert.ok(picked >= 3, `${picked} of 10 strangers are none of these`);
+  assert.ok(picked >= 3, `${picked} of 10 that were not taught are none of these`);
   assert.deepEqual(await faults(page), [], 'selected');
   await selection.getByRole('button', { name: 'New…' }).click();
   await page.keyboard.type('Penguin');

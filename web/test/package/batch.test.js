@@ -29,7 +29,7 @@ test('a batch is judged together, the same each time, and changes nothing', asyn
   c.dispose();
 });
 
-test('what is right more often: many strangers to each other of classes taught once', async () => {
+test('what is right more often: many pictures unlike each other of classes taught once', async () => {
   // Classes that lie in directions of their own, two numbers each, and are seen once, badly.
   const noise = (/** @type {number} */ seed) => { const x = Math.sin(seed * 127.1) * 43758.5453; return x - Math.floor(x) - 0.5; };
   const seen = (/** @type {number} */ k, /** @type {number} */ i) => Float32Array.from({ length: 64 }, (_, j) => (Math.floor(j / 16) === k ? 0.42 : 0) + 1.6 * noise(1 + j + 64 * i + 7919 * k));

@@ -13,17 +13,17 @@ const picture = (name, [none, ...probabilities], taught = '') => ({ name, path: 
 const cat = picture('cat.png', [0.05, 0.9, 0.05]);
 const doubt = picture('doubt.png', [0.2, 0.5, 0.3]);
 const dog = picture('dog.png', [0, 0.004, 0.996]);
-const stranger = picture('10.png', [0.66, 0.24, 0.1]);
+const outOfSet = picture('10.png', [0.66, 0.24, 0.1]);
 const taught = picture('taught.png', [0.9, 0.1, 0], 'd');
 const waiting = { name: 'w', path: 'w', answer: null, taught: '', held: '' };
-const all = [cat, doubt, dog, stranger, taught, waiting];
+const all = [cat, doubt, dog, outOfSet, taught, waiting];
 
 test('a picture is none of these from a third on, else the most probable class, or what it was taught as', () => {
   assert.deepEqual(verdict(picture('p', [0.34, 0.64, 0.02])), { id: NONE, probability: 0.34 });
   assert.deepEqual(verdict(picture('p', [0.33, 0.32, 0.35])), { id: 'd', probability: 0.35 });
-  assert.deepEqual([cat, stranger, taught, waiting].map(verdict),
+  assert.deepEqual([cat, outOfSet, taught, waiting].map(verdict),
     [{ id: 'c', probability: 0.9 }, { id: NONE, probability: 0.66 }, { id: 'd', probability: 1 }, { id: WAITING, probability: 0 }]);
-  assert.deepEqual(all.filter(isDoubtful), [doubt, stranger]);
+  assert.deepEqual(all.filter(isDoubtful), [doubt, outOfSet]);
 });
 
 test('what was left out of a class is not of it, and what was none of these needs more to become one, what was one to become none', () => {
@@ -32,7 +32,7 @@ test('what was left out of a class is not of it, and what was none of these need
   assert.equal(verdict({ ...cat, answer: without(answer, new Set(['c'])) }).id, NONE);
   assert.deepEqual(without({ ...answer, none: 0 }, new Set(['c', 'd'])).none, 1, 'left out of all');
   const torn = picture('torn.png', [0.45, 0.3, 0.25]);
-  assert.deepEqual([[NONE, cat], [WAITING, doubt], ['', doubt], ['d', doubt], [NONE, stranger], ['c', stranger], ['c', torn], ['d', torn]].map(([former, item]) => {
+  assert.deepEqual([[NONE, cat], [WAITING, doubt], ['', doubt], ['d', doubt], [NONE, outOfSet], ['c', outOfSet], ['c', torn], ['d', torn]].map(([former, item]) => {
     const now = { ...(/** @type {Sortable} */ (item)), ...after(/** @type {string} */ (former), /** @type {any} */ (item).answer) };
     return `${verdict(now).id} ${isDoubtful(now)} ${now.held}`;
   }), ['c false ', `${NONE} true c`, 'c true ', 'c true ', `${NONE} true `, `${NONE} true `, 'c true ', `${NONE} true `]);

@@ -50,9 +50,26 @@ class World {
   clients = new Set();
 
   /** @param {string} version @param {Record<string, string>} site content by path */
+  constructor(version, site) { this.publish(version, site); }
+
+  /** Puts another version in the place of what there is. @param {string} version @param {Record<string, string>} site content by path */
   publish(version, site) {
     const files = Object.entries(site).map(([path, content]) => ({ path, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') }));
     this.site = { ...site, 'manifest.json': JSON.stringify({ version, files }) };
+  }
+
+  /** A worker that has installed its version. @param {string} version */
+  async installed(version) {
+    const worker = this.worker(version);
+    await worker.wait('install');
+    return worker;
+  }
+
+  /** One that answers from now on. @param {string} version */
+  async started(version) {
+    const worker = await this.installed(version);
+    await worker.wait('activate');
+    return worker;
   }
 
   /** @param {string} version */
@@ -122,15 +139,13 @@ class World {
 const first = { 'index.html': 'page 1', 'web/app.js': 'app', 'metaqda.wasm': 'engine', 'web/screenshot.png': 'large', 'THIRD_PARTY.md': 'notices' };
 
 test('installing keeps everything that is needed offline, and then answers without the network', async () => {
-  const world = new World();
-  world.publish('v1', first);
-  const worker = world.worker('v1');
-  await worker.wait('install');
+  const world = new World('v1', first);
+  const worker = await world.installed('v1');
   assert.deepEqual([...world.stores.keys()], ['metaqda-v1']);
   await worker.wait('activate');
   assert.ok(worker.log.claimed);
   world.online = false;
-  const text = async (/** @type {string} */ path, options = {}) => (await worker.ask(SCOPE + path, options))?.text();
+  const { text } = worker;
   assert.equal(await text('web/app.js'), 'app');
   assert.equal(await text('', { mode: 'navigate' }), 'page 1');
   assert.equal(await text('?simd=0', { mode: 'navigate' }), 'page 1');
@@ -141,16 +156,12 @@ test('installing keeps everything that is needed offline, and then answers witho
 });
 
 test('an update fetches only what changed, waits to be asked, and deletes the former version', async () => {
-  const world = new World();
-  world.publish('v1', first);
-  const old = world.worker('v1');
-  await old.wait('install');
-  await old.wait('activate');
+  const world = new World('v1', first);
+  const old = await world.started('v1');
   world.stores.set('someone-else', new FakeCache());
   world.publish('v2', { ...first, 'index.html': 'page 2' });
   world.fetched = [];
-  const next = world.worker('v2');
-  await next.wait('install');
+  const next = await world.installed('v2');
   assert.deepEqual(world.fetched, ['manifest.json', 'index.html']);
   assert.ok(!next.log.skipped);
   assert.equal(await (await old.ask(SCOPE, { mode: 'navigate' }))?.text(), 'page 1', 'the old version still answers');
@@ -162,8 +173,7 @@ test('an update fetches only what changed, waits to be asked, and deletes the fo
 });
 
 test('a site that is being replaced is not installed half, and nothing of it is kept', async () => {
-  const world = new World();
-  world.publish('v2', first);
+  const world = new World('v2', first);
   await assert.rejects(world.worker('v1').wait('install'), /this is version v1, the site is v2/);
   world.publish('v1', first);
   delete world.site['metaqda.wasm'];
@@ -175,11 +185,8 @@ test('a site that is being replaced is not installed half, and nothing of it is 
 });
 
 test('a site caught midway: the former version goes on, and the whole new one comes later', async () => {
-  const world = new World();
-  world.publish('v1', first);
-  const old = world.worker('v1');
-  await old.wait('install');
-  await old.wait('activate');
+  const world = new World('v1', first);
+  const old = await world.started('v1');
   const page = await old.open('tab');
   world.publish('v2', Object.fromEntries(Object.entries(first).map(([path, text]) => [path, `${text}, new`])));
   const whole = world.site;
@@ -194,29 +201,22 @@ test('a site caught midway: the former version goes on, and the whole new one co
     assert.equal(await old.open('tab'), page);
   }
   world.site = whole;
-  const next = world.worker('v2');
-  await next.wait('install');
-  await next.wait('activate');
+  const next = await world.started('v2');
   assert.equal(await next.open('tab'), 'page 1, new');
   assert.equal(await next.text('web/app.js', { from: 'tab' }), 'app, new');
 });
 
 test('what a cache on the way holds in the place of a file is passed by', async () => {
-  const world = new World();
-  world.publish('v1', first);
+  const world = new World('v1', first);
   world.stale['web/app.js'] = 'old app';
-  const worker = world.worker('v1');
-  await worker.wait('install');
+  const worker = await world.installed('v1');
   assert.equal(await worker.text('web/app.js'), 'app');
 });
 
 test('what runs other extractors is kept from its first use on, also by the next version', async () => {
-  const world = new World();
   const site = { ...first, 'networks/onnx.js': 'runtime', 'networks/graphs.js': 'another' };
-  world.publish('v1', site);
-  const old = world.worker('v1');
-  await old.wait('install');
-  await old.wait('activate');
+  const world = new World('v1', site);
+  const old = await world.started('v1');
   assert.deepEqual(world.fetched.filter((path) => path.startsWith('networks/')), []);
   await old.open('tab');
   assert.equal(await old.text('networks/onnx.js', { from: 'tab' }), 'runtime');
@@ -230,30 +230,24 @@ test('what runs other extractors is kept from its first use on, also by the next
   assert.deepEqual(world.fetched, ['manifest.json', 'index.html']);
   world.clients.delete('tab');
   world.publish('v3', { ...site, 'networks/onnx.js': 'runtime 3' });
-  const next = world.worker('v3');
-  await next.wait('install');
-  await next.wait('activate');
+  const next = await world.started('v3');
   await next.open('tab 3');
   world.online = false;
   assert.equal(await next.text('networks/onnx.js', { from: 'tab 3' }), 'runtime 3');
 });
 
 test('a damaged copy in the former cache is fetched anew', async () => {
-  const world = new World();
-  world.publish('v1', first);
+  const world = new World('v1', first);
   await world.worker('v1').wait('install');
   world.stores.get('metaqda-v1')?.files.set(`${SCOPE}web/app.js`, 'damaged');
   world.publish('v2', { ...first, 'index.html': 'page 2' });
-  const worker = world.worker('v2');
-  await worker.wait('install');
+  const worker = await world.installed('v2');
   assert.equal(await worker.text('web/app.js'), 'app');
 });
 
 test('a file that left the cache comes from the network only where it is that of the version', async () => {
-  const world = new World();
-  world.publish('v1', first);
-  const worker = world.worker('v1');
-  await worker.wait('install');
+  const world = new World('v1', first);
+  const worker = await world.installed('v1');
   await worker.open('tab');
   world.stores.get('metaqda-v1')?.files.delete(`${SCOPE}web/app.js`);
   assert.equal(await worker.text('web/app.js?x=1', { from: 'tab' }), 'app');
@@ -262,10 +256,8 @@ test('a file that left the cache comes from the network only where it is that of
 });
 
 test('where the page itself left the cache, all comes from the network', async () => {
-  const world = new World();
-  world.publish('v1', first);
-  const worker = world.worker('v1');
-  await worker.wait('install');
+  const world = new World('v1', first);
+  const worker = await world.installed('v1');
   world.publish('v2', { ...first, 'index.html': 'page 2', 'web/app.js': 'app 2' });
   world.stores.get('metaqda-v1')?.files.delete(`${SCOPE}index.html`);
   assert.equal(await worker.open('tab'), 'page 2');
@@ -274,18 +266,13 @@ test('where the page itself left the cache, all comes from the network', async (
 });
 
 test('a tab goes on with its version after another started a new one, and then its files are deleted', async () => {
-  const world = new World();
-  world.publish('v1', first);
-  const old = world.worker('v1');
-  await old.wait('install');
-  await old.wait('activate');
+  const world = new World('v1', first);
+  const old = await world.started('v1');
   await old.open('early');
   await old.text('web/worker.js', { from: 'early', to: 'its worker' });
   world.clients.add('its worker');
   world.publish('v2', { ...first, 'index.html': 'page 2', 'web/app.js': 'app 2' });
-  const next = world.worker('v2');
-  await next.wait('install');
-  await next.wait('activate');
+  const next = await world.started('v2');
   assert.equal(await next.open('late'), 'page 2');
   for (const worker of [next, world.worker('v2')]) { // also one that was started anew
     assert.equal(await worker.text('web/app.js', { from: 'early' }), 'app');
@@ -300,8 +287,7 @@ test('a tab goes on with its version after another started a new one, and then i
 });
 
 test('requests to elsewhere and those that change something are left alone', async () => {
-  const world = new World();
-  world.publish('v1', first);
+  const world = new World('v1', first);
   const worker = world.worker('v1');
   assert.equal(await worker.ask('https://other.test/app/web/app.js'), undefined);
   assert.equal(await worker.ask('https://site.test/beside/x'), undefined);
@@ -309,7 +295,7 @@ test('requests to elsewhere and those that change something are left alone', asy
 });
 
 test('the version is told in the envelope it was asked in', () => {
-  const world = new World();
+  const world = new World('v1', first);
   /** @type {unknown[]} */
   const answers = [];
   world.worker('v1').send({ type: 'version', id: 7, args: [] }, { postMessage: (/** @type {unknown} */ data) => answers.push(data) });
@@ -326,8 +312,7 @@ test('a changed manifest is refused, or what it lists is kept and nothing else',
   let done = 0;
   let installed = 0;
   for (; done < 400 || Date.now() < end; done++) {
-    const world = new World();
-    world.publish('v1', first);
+    const world = new World('v1', first);
     const text = Buffer.from(world.site['manifest.json']);
     for (let n = 1 + any(3); n > 0; n--) {
       const at = any(text.length);

@@ -64,12 +64,7 @@ export function toast({ text, key = '', action, onAction }) {
   return close;
 }
 
-/**
- * Shows or hides a sentence in an alert element.
- *
- * @param {HTMLElement} element
- * @param {string} text empty hides it
- */
+/** Shows or hides a sentence in an alert element. @param {HTMLElement} element @param {string} text empty hides it */
 export function complain(element, text) {
   element.textContent = text;
   element.hidden = text === '';

@@ -80,11 +80,7 @@ export class Line {
   }
 }
 
-/**
- * One line for the errors of a batch: the first three in full, the rest counted.
- *
- * @param {string[]} sentences
- */
+/** One line for the errors of a batch: the first three in full, the rest counted. @param {string[]} sentences */
 export function summary(sentences) {
   const shown = sentences.slice(0, 3).join(' ');
   const rest = sentences.length - 3;

@@ -64,22 +64,12 @@ export const capital = (word) => word[0].toUpperCase() + word.slice(1);
 /** Calls examples otherwise from now on. @param {string} name */
 export const callOne = (name) => { noun = name; };
 
-/**
- * "1 picture", "2 pictures".
- *
- * @param {number} count
- * @param {string} one
- * @param {string} [many]
- */
+/** "1 picture", "2 pictures". @param {number} count @param {string} one @param {string} [many] */
 export function counted(count, one, many = `${one}s`) {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/**
- * The sentence to show for anything thrown.
- *
- * @param {unknown} error
- */
+/** The sentence to show for anything thrown. @param {unknown} error */
 export function sentence(error) {
   if (error instanceof Error && error.message) return error.message;
   return String(error) || 'Something went wrong. Reload the page and try again.';
@@ -102,12 +92,7 @@ export function dialogHead(dialog, id, title) {
 /** So many bytes are handed to the browser in one go: it copies them. */
 const PIECE = 4 << 20;
 
-/**
- * Offers bytes as a download.
- *
- * @param {Uint8Array} bytes
- * @param {string} name
- */
+/** Offers bytes as a download. @param {Uint8Array} bytes @param {string} name */
 export async function save(bytes, name) {
   /** @type {Blob[]} */
   const pieces = [];

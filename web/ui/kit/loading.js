@@ -37,12 +37,7 @@ export class LoadProgress {
   }
 }
 
-/**
- * "1.2 of 3.4 MB".
- *
- * @param {number} loaded bytes
- * @param {number} total bytes
- */
+/** "1.2 of 3.4 MB". @param {number} loaded bytes @param {number} total bytes */
 export function megabytes(loaded, total) {
   return `${(loaded / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB`;
 }

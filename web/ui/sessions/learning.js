@@ -6,11 +6,7 @@ import { learn } from '../../library/storage.js';
 
 /** @import {Learned, LoadedEngine} from '../../library/types.js' */
 
-/**
- * What was measured, in words.
- *
- * @param {Omit<Learned, 'prior'> & {prior: unknown}} learned
- */
+/** What was measured, in words. @param {Omit<Learned, 'prior'> & {prior: unknown}} learned */
 export function describeLearned({ prior, classes, sessions, before, after }) {
   const percent = (/** @type {number} */ share) => Math.round(100 * share);
   const [from, to] = [before, after].map(({ accuracy }) => percent(accuracy));

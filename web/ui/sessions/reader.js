@@ -48,11 +48,7 @@ export class Reader {
     this.dialog = null;
   }
 
-  /**
-   * What the settings show of it.
-   *
-   * @param {{onReplaced: () => void}} parts
-   */
+  /** What the settings show of it. @param {{onReplaced: () => void}} parts */
   choice({ onReplaced }) {
     this.onReplaced = onReplaced;
     void this.#name();
@@ -103,12 +99,7 @@ export class Reader {
     await this.use(extractor, id);
   }
 
-  /**
-   * Puts an extractor to use.
-   *
-   * @param {Extractor} extractor loaded
-   * @param {string} [kind] of what it reads
-   */
+  /** Puts an extractor to use. @param {Extractor} extractor loaded @param {string} [kind] of what it reads */
   async use(extractor, kind = 'pictures') {
     const former = await this.now.catch(() => null);
     this.now = Promise.resolve(extractor);

@@ -99,11 +99,7 @@ export class SettingsDialog {
     void this.#try(async () => { await this.engine.configure(settings); });
   }
 
-  /**
-   * Does the work; the dialog is busy until what was chosen is stored.
-   *
-   * @param {() => Promise<void>} work
-   */
+  /** Does the work; the dialog is busy until what was chosen is stored. @param {() => Promise<void>} work */
   async #try(work) {
     this.#working++;
     this.dialog.setAttribute('aria-busy', 'true');

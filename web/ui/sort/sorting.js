@@ -137,11 +137,7 @@ export function groupsOf(items, classes, { order = 'doubt', filter = { kind: 'al
     .map(({ id, name, items: all }) => ({ id, name, items: all.sort(compare).map(({ item }) => item) }));
 }
 
-/**
- * How many pictures there are in each group, and how many doubtful ones in all.
- *
- * @param {readonly Sortable[]} items
- */
+/** How many pictures there are in each group, and how many doubtful ones in all. @param {readonly Sortable[]} items */
 export function countsOf(items) {
   /** @type {Map<string, number>} */
   const groups = new Map();

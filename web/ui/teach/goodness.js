@@ -55,10 +55,7 @@ export function judge({ class: truth, pictures, classes, answer, none, decision 
   return { truth, answer: classes[best] ?? null, own: answer[classes.indexOf(truth)] ?? 0, sure: answer[best] ?? none, pictures };
 }
 
-/**
- * @param {Trial[]} trials all of a session
- * @returns {Goodness}
- */
+/** @param {Trial[]} trials all of a session @returns {Goodness} */
 export function goodnessOf(trials) {
   const verdicts = trials.filter(({ alone }) => !alone).map(judge);
   const classes = [...new Set(trials.map((trial) => trial.class))].map((id) => classResult(id, trials, verdicts));

@@ -39,11 +39,7 @@ export class Classes {
     this.all = classes.map(({ id, name, examples, bursts }) => ({ id, name, examples: examples.map((one) => one.id), bursts }));
   }
 
-  /**
-   * Does a step. What it costs does not depend on how many examples other classes have.
-   *
-   * @param {Step} step
-   */
+  /** Does a step. What it costs does not depend on how many examples other classes have. @param {Step} step */
   follow(step) {
     const at = this.all.findIndex(({ id }) => id === step.class);
     const one = this.all[at];

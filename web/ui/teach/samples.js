@@ -10,7 +10,7 @@ import { enrolFile } from '../kinds/index.js';
 
 /** The concepts that are enrolled, and one that is not. */
 const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
-const UNKNOWN = 'penguin';
+const UNTAUGHT = 'penguin';
 const SUPPORT_STYLES = ['noto', 'twemoji', 'openmoji'];
 const QUERY_STYLE = 'fluent-emoji-flat';
 
@@ -92,7 +92,7 @@ export class Samples {
 
   /** @param {Catalog} catalog */
   #offer(catalog) {
-    const shown = [...KNOWN, UNKNOWN].flatMap((id) => catalog.concepts.filter((concept) => concept.id === id));
+    const shown = [...KNOWN, UNTAUGHT].flatMap((id) => catalog.concepts.filter((concept) => concept.id === id));
     byId('sample-list', HTMLElement).replaceChildren(...shown.map(({ id, name }) =>
       el('li', {}, this.#question(pictureURL(QUERY_STYLE, id), name))));
     byId('sample-note', HTMLElement).textContent = credit(catalog.styles);
@@ -114,11 +114,7 @@ export class Samples {
   }
 }
 
-/**
- * Who drew the pictures that are used, with their licences.
- *
- * @param {Style[]} styles
- */
+/** Who drew the pictures that are used, with their licences. @param {Style[]} styles */
 export function credit(styles) {
   const used = [...SUPPORT_STYLES, QUERY_STYLE].flatMap((id) => styles.filter((style) => style.id === id));
   return `Pictures: ${used.map(({ name, author, licence }) => `${name} by ${author} (${licence})`).join(', ')}.`;

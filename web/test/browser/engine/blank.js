@@ -12,11 +12,7 @@ after(() => site.stop());
 
 export const DIMENSION = 1280;
 
-/**
- * Visits a blank page of the site.
- *
- * @param {(visit: import('../harness.js').Visit) => Promise<void>} check
- */
+/** Visits a blank page of the site. @param {(visit: import('../harness.js').Visit) => Promise<void>} check */
 export function blank(check) {
   return visit({ site, open: false, expect: [/favicon/] }, async (visited) => {
     await visited.page.goto(`${site.origin}/LICENSE.txt`);

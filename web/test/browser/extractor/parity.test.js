@@ -183,48 +183,44 @@ for (const [name, answer] of Object.entries(failures)) {
   });
 }
 
-/**
- * @param {string} name @param {string} code @param {RegExp} sentence
- * @param {(page: Page) => Promise<unknown>} spoil
- * @param {string} [picture] expression that makes the argument of embed()
- */
-function rejects(name, code, sentence, spoil, picture = 'null') {
-  test(`${name} is said in a sentence`, async () => {
-    await inPage(async (page) => {
-      await spoil(page);
-      const error = await page.evaluate(async (picture) => {
-        const module = '/web/extractor/index.js';
-        const { loadExtractor, decodePicture } = await import(module);
-        const makers = /** @type {Record<string, () => any>} */ ({
-          text: () => new File(['hello'], 'notes.txt', { type: 'text/plain' }),
-          closed: async () => {
-            const bitmap = await decodePicture(await (await fetch('/parity/ant_image_0011.jpg')).blob());
-            bitmap.close();
-            return bitmap;
-          },
-          null: () => null,
-        });
-        try {
-          const extractor = await loadExtractor();
-          await extractor.embed(await makers[picture]());
-          return null;
-        } catch (e) {
-          return { code: /** @type {any} */ (e).code, message: /** @type {any} */ (e).message };
-        }
-      }, picture);
-      assert.equal(error?.code, code, JSON.stringify(error));
-      assert.match(error.message, sentence);
-    }, [/./]);
-  });
-}
-
-const nothing = async () => {};
-rejects('a file that is no picture', 'unreadable-picture', /'notes\.txt' is not a picture this browser can read; use/, nothing, 'text');
-rejects('a bitmap closed too early', 'unreadable-picture', /closed already; add it once more/, nothing, 'closed');
-rejects('a missing picture', 'unreadable-picture', /Give the extractor a picture/, nothing);
-rejects('a missing file', 'extractor-unreachable', /weights\.bin could not be fetched \(the server answered 404\); check the connection/, (page) =>
-  page.route('**/extractor/weights.bin', (route) => route.fulfill({ status: 404 })));
-rejects('a lost connection', 'extractor-unreachable', /model\.json could not be fetched \(the connection failed\)/, (page) =>
-  page.route('**/extractor/model.json', (route) => route.abort()));
-rejects('a file of another build', 'extractor-mismatch', /do not belong together .*reload the page/, (page) =>
-  page.route('**/extractor/weights.bin', (route) => route.fulfill({ body: Buffer.alloc(1000) })));
+/** @type {{what: string, code: string, sentence: RegExp, picture?: string, spoil?: [file: string, answer: Parameters<import('playwright-core').Route['fulfill']>[0] | null]}[]} */
+const refusals = [
+  { what: 'a file that is no picture', code: 'unreadable-picture', sentence: /'notes\.txt' is not a picture this browser can read; use/, picture: 'text' },
+  { what: 'a bitmap closed too early', code: 'unreadable-picture', sentence: /closed already; add it once more/, picture: 'closed' },
+  { what: 'a missing picture', code: 'unreadable-picture', sentence: /Give the extractor a picture/ },
+  { what: 'a missing file', code: 'extractor-unreachable', sentence: /weights\.bin could not be fetched \(the server answered 404\); check the connection/, spoil: ['weights.bin', { status: 404 }] },
+  { what: 'a lost connection', code: 'extractor-unreachable', sentence: /model\.json could not be fetched \(the connection failed\)/, spoil: ['model.json', null] },
+  { what: 'a file of another build', code: 'extractor-mismatch', sentence: /do not belong together .*reload the page/, spoil: ['weights.bin', { body: Buffer.alloc(1000) }] },
+];
+test('what cannot be read or fetched is said in a sentence', () => inPage(async (page) => {
+  for (const { what, code, sentence, picture = 'null', spoil } of refusals) {
+    const [file, answer] = spoil ?? ['none', null];
+    await page.route(`**/extractor/${file}`, (route) => (answer ? route.fulfill(answer) : route.abort()));
+    const error = await page.evaluate(async (picture) => {
+      const module = '/web/extractor/index.js';
+      const { loadExtractor, decodePicture } = await import(module);
+      const makers = /** @type {Record<string, () => any>} */ ({
+        text: () => new File(['hello'], 'notes.txt', { type: 'text/plain' }),
+        closed: async () => {
+          const bitmap = await decodePicture(await (await fetch('/parity/ant_image_0011.jpg')).blob());
+          bitmap.close();
+          return bitmap;
+        },
+        null: () => null,
+      });
+      let extractor;
+      try {
+        extractor = await loadExtractor();
+        await extractor.embed(await makers[picture]());
+        return null;
+      } catch (e) {
+        return { code: /** @type {any} */ (e).code, message: /** @type {any} */ (e).message };
+      } finally {
+        extractor?.close();
+      }
+    }, picture);
+    await page.unroute(`**/extractor/${file}`);
+    assert.equal(error?.code, code, `${what}: ${JSON.stringify(error)}`);
+    assert.match(error.message, sentence, what);
+  }
+}, [/./]));

@@ -12,11 +12,7 @@ import { answer, asked, assertNear, command, folder, kept, opened, share, styles
 
 /** @import {Page} from 'playwright-core' */
 
-/**
- * Uses another extractor in the session that is open.
- *
- * @param {Page} page @param {string} manifest
- */
+/** Uses another extractor in the session that is open. @param {Page} page @param {string} manifest */
 async function bring(page, manifest) {
   await page.getByRole('button', { name: 'Settings' }).click();
   await page.getByRole('button', { name: 'Use another extractor…' }).click();
