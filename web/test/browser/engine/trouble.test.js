@@ -125,16 +125,17 @@ test('data that are cleared while the page is open are missed, and what is here 
   assert.ok(bytes > 6 * 4 * DIMENSION);
 }));
 
-test('without IndexedDB everything works but says that nothing is kept', () => blank(async ({ page }) => {
-  await run(page, `Object.defineProperty(globalThis, 'indexedDB', { get() { throw new DOMException('no', 'SecurityError'); } })`);
+/** @type {Record<string, [code: string, message: RegExp]>} */
+const without = {
+  'without IndexedDB everything works but says that nothing is kept': [
+    "Object.defineProperty(globalThis, 'indexedDB', { get() { throw new DOMException('no', 'SecurityError'); } })", /allows no storage.*export the session/],
+  'a database of a newer version is left alone': [
+    "await new Promise((resolve) => { const r = indexedDB.open('metaqda', 99); r.onsuccess = () => { r.result.close(); resolve(); }; })", /newer version of this page.*close all its tabs/],
+};
+for (const [name, [code, message]] of Object.entries(without)) test(name, () => blank(async ({ page }) => {
+  await run(page, code);
   await start(page);
-  await worksInMemory(page, /allows no storage.*export the session/);
-}));
-
-test('a database of a newer version is left alone', () => blank(async ({ page }) => {
-  await run(page, `await new Promise((resolve) => { const r = indexedDB.open('metaqda', 99); r.onsuccess = () => { r.result.close(); resolve(); }; })`);
-  await start(page);
-  await worksInMemory(page, /newer version of this page.*close all its tabs/);
+  await worksInMemory(page, message);
 }));
 
 test('an engine lets go of the database when a newer version wants it, and says so', () => blank(async ({ page }) => {
