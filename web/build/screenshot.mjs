@@ -10,7 +10,7 @@ import { root, status, visit } from '../test/browser/harness.js';
 
 /** @param {string} name @param {import('playwright-core').BrowserContextOptions} context @param {string} sample */
 async function take(name, context, sample) {
-  await visit({ context: { ...context, reducedMotion: 'reduce' } }, async ({ page }) => {
+  await visit({ offline: true, context: { ...context, reducedMotion: 'reduce' } }, async ({ page }) => {
     await page.getByRole('button', { name: 'Try it with samples' }).click();
     await status(page, 'The samples are in.');
     await page.getByRole('button', { name: `Recognise the ${sample}` }).click();

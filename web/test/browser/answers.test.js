@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { unzipSync } from 'fflate';
-import { addClass, addPictures, card, downloaded, meters, most, recognise, sample, status, teach, visit } from './harness.js';
+import { addClass, addPictures, card, downloaded, meters, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 
 
@@ -24,7 +24,7 @@ test('names that people take for the same, and that of none of these, are refuse
   await addClass(page, 'Zitrone e');
 }));
 
-test('the answer is said, and goes with its picture where the next one cannot be read', () => visit({}, async ({ page }) => {
+test('the answer is said, and why, and goes with its picture where the next one cannot be read', () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', styles);
   await teach(page, 'Rocket', styles);
   const field = page.getByLabel('Picture to recognise', { exact: true });
@@ -34,6 +34,14 @@ test('the answer is said, and goes with its picture where the next one cannot be
   const verdict = await page.locator('#verdict').evaluate((one) => parseFloat(getComputedStyle(one).fontSize));
   const others = await page.locator('body *:visible').evaluateAll((all) => all.filter((one) => one.id !== 'verdict').map((one) => parseFloat(getComputedStyle(one).fontSize)));
   assert.ok(verdict > Math.max(...others), 'the answer is the largest on the page');
+  const why = page.getByRole('region', { name: 'Why' });
+  await why.getByText('4 taught pictures most like it, nearest first:').waitFor();
+  assert.equal(await why.locator('.near').first().innerText(), 'Rocket');
+  const same = await page.evaluate(() => {
+    const source = (/** @type {string} */ selector) => document.querySelector(selector)?.getAttribute('src');
+    return source('.near img') === source('[aria-label="Show picture 2 of Rocket"] img');
+  });
+  assert.ok(same, 'the picture itself is the nearest');
   await field.setInputFiles({ name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
   await page.getByRole('alert').filter({ hasText: 'broken.png' }).waitFor();
   assert.deepEqual(await meters(page), {}, 'no answer stands beside a picture that it is not about');
@@ -144,19 +152,6 @@ test('how good it is: words, pictures, a move and its undo', () => visit({}, asy
   await card(page, 'Rocket').getByText('4 pictures').waitFor();
   await panel.locator('.goodness-result:not(.stale)').waitFor();
   assert.equal(await panel.locator('.headline').textContent(), right === 10 ? 'All 10 right' : `${right} of 10 right`, 'computed anew, and the same');
-}));
-
-test('why: the nearest taught pictures', () => visit({}, async ({ page }) => {
-  for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
-  assert.equal(most(await recognise(page, sample('noto', 'rocket'))), 'Rocket');
-  const why = page.getByRole('region', { name: 'Why' });
-  await why.getByText('4 taught pictures most like it, nearest first:').waitFor();
-  assert.equal(await why.locator('.near').first().innerText(), 'Rocket');
-  const same = await page.evaluate(() => {
-    const source = (/** @type {string} */ selector) => document.querySelector(selector)?.getAttribute('src');
-    return source('.near img') === source('[aria-label="Show picture 1 of Rocket"] img');
-  });
-  assert.ok(same, 'the picture itself is the nearest');
 }));
 
 test('a second choice moves the picture, the same one twice is one, none of these takes it back, and the headline of one picture says so', () => visit({}, async ({ page }) => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { addClass, card, meters, most, sample, status, teach, visit } from './harness.js';
+import { addClass, card, meters, most, sample, status, visit } from './harness.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -26,7 +26,7 @@ async function hand(page, selector, type, paths) {
   }, { files, type });
 }
 
-test('files dropped on a card teach it, files dropped elsewhere are recognised', () => visit({}, async ({ page }) => {
+test('files dropped on a card teach it, files dropped elsewhere are recognised; a pasted one goes to the class that has the focus, or is recognised', () => visit({}, async ({ page }) => {
   await addClass(page, 'Cat');
   await addClass(page, 'Rocket');
   for (const name of ['cat', 'rocket']) {
@@ -41,17 +41,14 @@ test('files dropped on a card teach it, files dropped elsewhere are recognised',
   assert.equal(await page.locator('.drop-target').count(), 0);
   await hand(page, 'footer', 'drop', [sample('noto', 'cat')]);
   await status(page, 'Recognised “noto-cat.png”.');
-}));
 
-test('a pasted picture goes to the class that has the focus, or is recognised', () => visit({}, async ({ page }) => {
-  await addClass(page, 'Cat');
   await page.getByLabel('Add pictures to Cat', { exact: true }).focus();
   await hand(page, 'body', 'paste', [sample('noto', 'cat')]);
-  await card(page, 'Cat').getByText('1 picture').waitFor();
+  await card(page, 'Cat').getByText('4 pictures').waitFor();
   await page.getByRole('button', { name: 'Settings' }).focus();
   await hand(page, 'body', 'paste', [sample('twemoji', 'cat')]);
   await status(page, 'Recognised “twemoji-cat.png”.');
-  await card(page, 'Cat').getByText('1 picture').waitFor();
+  await card(page, 'Cat').getByText('4 pictures').waitFor();
 }));
 
 test('files that are no pictures are named in one sentence each, and the others go on', () => visit({}, async ({ page }) => {
@@ -98,16 +95,6 @@ test('a batch shows how far it is and can be cancelled', () => visit({}, async (
   assert.equal(await box.locator('.thumb').count(), shown);
 }));
 
-test('what is shown as taught is the picture, small', () => visit({}, async ({ page }) => {
-  await teach(page, 'Cat', ['noto']);
-  const size = await card(page, 'Cat').locator('.thumb-picture').first().evaluate(async (image) => {
-    if (!(image instanceof HTMLImageElement)) throw new Error('no image');
-    await image.decode();
-    return [image.naturalWidth, image.naturalHeight];
-  });
-  assert.equal(Math.max(...size), 192, 'a small picture is kept as it is');
-}));
-
 // In a tab that nobody sees browsers let timers run, frames be drawn and canvases of the page be encoded once a second,
 // or later: here not at all.
 test('a tab behind another adds pictures without a timer, a frame or a canvas of its own', () => visit({}, async ({ page }) => {
@@ -115,6 +102,12 @@ test('a tab behind another adds pictures without a timer, a frame or a canvas of
   const files = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'].flatMap((style) => ['cat', 'rocket', 'banana', 'umbrella'].map((concept) => sample(style, concept)));
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files.slice(0, 1)); // so that all is warm
   await card(page, 'Cat').getByText('1 picture').waitFor();
+  const size = await card(page, 'Cat').locator('.thumb-picture').first().evaluate(async (image) => {
+    if (!(image instanceof HTMLImageElement)) throw new Error('no image');
+    await image.decode();
+    return [image.naturalWidth, image.naturalHeight];
+  });
+  assert.equal(Math.max(...size), 192, 'a small picture is kept as it is');
   await page.evaluate(() => {
     const never = () => 0;
     Object.assign(globalThis, { setTimeout: never, requestAnimationFrame: never, requestIdleCallback: never });

@@ -12,17 +12,29 @@ import { answer, asked, assertNear, command, folder, kept, opened, share, styles
 
 /** @import {Page} from 'playwright-core' */
 
-test('a shared file answers as the page does, from disk and without a network', async () => {
+/** A file of three classes, written without a network after the first visit, and what the page answered. */
+async function written() {
   /** @type {Awaited<ReturnType<typeof answer>>[]} */
   const before = [];
   let file = '';
-  await visit({}, async ({ page }) => {
+  await visit({ offline: true }, async ({ page, context }) => {
+    await offlineReady(page);
     for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, styles);
     for (const picture of asked) before.push(await answer(page, picture));
     const fetched = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
     assert.deepEqual(fetched.filter((name) => name.includes('share')), [], 'fetched by the page before it was asked for');
+    await context.setOffline(true);
     file = await share(page);
+    await context.setOffline(false);
   });
+  return { file, before };
+}
+
+/** @type {ReturnType<typeof written>|undefined} */
+let made;
+
+test('a shared file answers as the page does, from disk and without a network', async () => {
+  const { file, before } = await (made ??= written());
   const text = await readFile(file, 'utf8');
   console.log(`# ${path.basename(file)}: ${text.length} bytes`);
   assert.ok(text.length < 7.2e6, `${text.length} bytes`);
@@ -144,16 +156,12 @@ test('names are text, whatever they look like, and pictures go along only where 
 });
 
 test('a file that was cut short or changed says so', LONG, async () => {
-  let file = '';
-  await visit({}, async ({ page }) => {
-    await teach(page, 'Cat', styles);
-    file = await share(page);
-  });
-  const text = await readFile(file, 'utf8');
+  const text = await readFile((await (made ??= written())).file, 'utf8');
   const at = text.indexOf('>', text.indexOf('id="block-classifier"')) + 200;
   const changed = text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
   const without = text.replace(/<script [^>]*id="block-prior">[^<]*<\/script>/, '');
   for (const [broken, words] of [[changed, /was damaged/], [without, /not whole/]]) {
+    const file = path.join(folder, 'broken.html');
     await writeFile(file, /** @type {string} */ (broken));
     await visit({ open: false }, async ({ page }) => {
       await page.goto(pathToFileURL(file).href);
@@ -163,11 +171,7 @@ test('a file that was cut short or changed says so', LONG, async () => {
 });
 
 test('the camera works in a shared file, and where a browser has none that is said', async () => {
-  let file = '';
-  await visit({}, async ({ page }) => {
-    for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
-    file = await share(page);
-  });
+  const { file } = await (made ??= written());
   await opened(file, async (page) => {
     await page.getByRole('button', { name: 'Live camera' }).click();
     await page.getByRole('meter').first().waitFor();
@@ -205,15 +209,6 @@ test('other programs answer as the page does', () => visit({}, async ({ page }) 
     const { probabilities, none } = predict(c, Float32Array.from(vector));
     assertNear({ ...probabilities, 'None of these': none }, want);
   }
-}));
-
-test('after the first visit sharing needs no network', () => visit({ offline: true }, async ({ page, context }) => {
-  await offlineReady(page);
-  for (const name of ['Cat', 'Rocket']) await teach(page, name, styles);
-  await context.setOffline(true);
-  const file = await share(page);
-  await context.setOffline(false);
-  assert.match(await readFile(file, 'utf8'), /id="block-engine"/);
 }));
 
 for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {

@@ -1,6 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readFile, readdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { before } from 'node:test';
@@ -130,13 +131,25 @@ test('a subfolder of one picture counts as one', async () => {
   assert.deepEqual([pictures.map(({ group }) => group), grouped], [[0], true]);
 });
 
-/** @param {string} name @param {RegExp} sentence @param {(folder: string) => Promise<string[] | void>} spoil */
-function refuses(name, sentence, spoil) {
+/** What is wrong with a folder, the sentence for it, and how it comes about: files that are written, folders, splits, other arguments. @type {Record<string, [RegExp, (folder: string) => Promise<unknown>, string[]?]>} */
+const refusals = {
+  'a text file among the pictures': [/bird\/notes\.txt' is none of the pictures .*take it out/, (folder) => writeFile(path.join(folder, 'bird/notes.txt'), 'hello')],
+  'a picture cut short': [/tick_image_0006\.jpg' is none of the pictures .*repair it/, (folder) => truncate(path.join(folder, 'insect/tick_image_0006.jpg'), 3000)],
+  'an empty class': [/'.*empty' has no pictures; add some or remove it/, (folder) => mkdir(path.join(folder, 'empty'))],
+  'an empty burst': [/'.*bird\/empty' has no pictures; add some or remove it/, (folder) => mkdir(path.join(folder, 'bird/empty'))],
+  'a folder within a burst': [/'.*bird\/one\/two' lies too deep; put its pictures into '.*bird\/one'/, (folder) => mkdir(path.join(folder, 'bird/one/two'), { recursive: true })],
+  'a split with a class that is not there': [/names the class 'fish', which has no folder/, (folder) => writeFile(path.join(folder, 'splits.json'), '{"train": ["fish"]}')],
+  'a split that leaves a class out': [/leaves out the class 'insect'/, (folder) => writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"]}')],
+  'a class in two splits': [/names the class 'bird' twice/, (folder) => writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"], "test": ["bird", "insect"]}')],
+  'an extractor that was not built': [/cannot be loaded .*run 'make build' first/, async () => {}, ['--extractor', path.join(temporary, 'none')]],
+};
+for (const [name, [sentence, spoil, more = []]] of Object.entries(refusals)) {
   test(`${name}: one sentence, status 2 and nothing written`, async () => {
     const folder = await pictureFolder(name.replace(/\W+/g, '-'));
-    const extra = (await spoil(folder)) ?? [];
+    await spoil(folder);
     const target = await mkdtemp(path.join(temporary, 'out-'));
-    const { code, stdout, stderr } = await embed(folder, '--out', path.join(target, 'x.npz'), '--extractor', built, '--quiet', ...extra);
+    const splits = existsSync(path.join(folder, 'splits.json')) ? ['--splits', path.join(folder, 'splits.json')] : [];
+    const { code, stdout, stderr } = await embed(folder, '--out', path.join(target, 'x.npz'), '--extractor', built, '--quiet', ...splits, ...more);
     assert.equal(code, 2, stderr);
     assert.equal(stdout, '');
     assert.match(stderr, sentence);
@@ -144,33 +157,6 @@ function refuses(name, sentence, spoil) {
     assert.deepEqual(await readdir(target), []);
   });
 }
-
-refuses('a text file among the pictures', /bird\/notes\.txt' is none of the pictures .*take it out/, (folder) =>
-  writeFile(path.join(folder, 'bird/notes.txt'), 'hello'));
-refuses('a picture cut short', /tick_image_0006\.jpg' is none of the pictures .*repair it/, (folder) =>
-  truncate(path.join(folder, 'insect/tick_image_0006.jpg'), 3000));
-refuses('an empty class', /'.*empty' has no pictures; add some or remove it/, async (folder) => {
-  await mkdir(path.join(folder, 'empty'));
-});
-refuses('an empty burst', /'.*bird\/empty' has no pictures; add some or remove it/, async (folder) => {
-  await mkdir(path.join(folder, 'bird/empty'));
-});
-refuses('a folder within a burst', /'.*bird\/one\/two' lies too deep; put its pictures into '.*bird\/one'/, async (folder) => {
-  await mkdir(path.join(folder, 'bird/one/two'), { recursive: true });
-});
-refuses('a split with an unknown class', /names the class 'fish', which has no folder/, async (folder) => {
-  await writeFile(path.join(folder, 'splits.json'), '{"train": ["fish"]}');
-  return ['--splits', path.join(folder, 'splits.json')];
-});
-refuses('a split that leaves a class out', /leaves out the class 'insect'/, async (folder) => {
-  await writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"]}');
-  return ['--splits', path.join(folder, 'splits.json')];
-});
-refuses('a class in two splits', /names the class 'bird' twice/, async (folder) => {
-  await writeFile(path.join(folder, 'splits.json'), '{"train": ["bird"], "test": ["bird", "insect"]}');
-  return ['--splits', path.join(folder, 'splits.json')];
-});
-refuses('an extractor that was not built', /cannot be loaded .*run 'make build' first/, async () => ['--extractor', path.join(temporary, 'none')]);
 
 test('wrong arguments are explained', async () => {
   assert.match((await embed('--help')).stdout, /^Usage: /);

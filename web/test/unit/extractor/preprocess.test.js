@@ -1,7 +1,6 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { recipeText } from '../../../extractor/manifest.js';
 import { Reducer, preprocess, rectangleOf } from '../../../extractor/preprocess.js';
 
 /**
@@ -165,11 +164,6 @@ test('bands of rows give what the whole picture gives', () => {
     reducer.addRows(source.data.subarray(400 * row, 400 * (row + count)), count);
   }
   assert.deepEqual(reducer.finish(), preprocess(source, 16, views));
-});
-
-test('the text of a recipe tells all that it depends on, in one order', () => {
-  const text = recipeText({ inputSize: 224, views: [whole, { share: 0.7, name: 'middle' }] });
-  assert.equal(text, '{"filter":"triangle-1","inputSize":224,"views":[{"name":"whole"},{"name":"middle","share":0.7}]}');
 });
 
 test('a picture cut short or without pixels is refused', () => {
