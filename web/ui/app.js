@@ -26,7 +26,7 @@ import { Recogniser } from './recognise/recognise.js';
 import { Samples } from './teach/samples.js';
 import { fileName, SessionsDialog } from './sessions/sessions.js';
 import { SettingsDialog } from './sessions/settings.js';
-import { tellGone } from './sort/note.js';
+import { tellCutShort } from './kit/note.js';
 import { Sorting } from './sort/sort.js';
 import { Why } from './recognise/why.js';
 
@@ -307,7 +307,7 @@ async function start() {
   byId('loading', HTMLElement).hidden = true;
   document.body.dataset.ready = 'true';
   say('Ready.');
-  tellGone();
+  tellCutShort();
   return manifest.then(({ version }) => version, () => '');
 }
 

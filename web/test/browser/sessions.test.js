@@ -1,5 +1,6 @@
 // @ts-check
 /** Sessions: kept over restarts of the browser, several side by side. */
+import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addClass, assertSame, card, downloaded, open, recognise, sample, serveSite, status, teach, visit, sessionsOf } from './harness.js';
 import { LONG } from '../long.js';
@@ -66,6 +67,14 @@ test('what one tab changes is seen in another', () => visit({}, async ({ page, c
   await card(other, 'Cat').getByText('1 picture').waitFor();
   await teach(other, 'Rocket', ['noto', 'twemoji']);
   await card(page, 'Rocket').getByText('2 pictures').waitFor();
+  const dialog = await sessionsOf(other);
+  await dialog.getByRole('textbox', { name: 'Name of a new session' }).fill('Garden');
+  await dialog.getByRole('button', { name: 'New session' }).click();
+  await status(other, 'The new session “Garden” is open.');
+  await (await sessionsOf(other)).getByRole('button', { name: 'Delete My classes' }).click();
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByText('“My classes” was deleted in another tab. “Garden” is open now.').waitFor();
+  assert.equal(await other.locator('.toast').count(), 0, 'who deletes it knows');
 }));
 
 /**

@@ -208,7 +208,7 @@ test('photographs of nothing taught: what is left out stays out, and a name give
   await page.getByText('The pictures that were being sorted are not kept over a reload').waitFor();
 }));
 
-test('looking at pictures can be cancelled, and those that were looked at stay', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+test('looking at pictures can be cancelled, and those that were looked at stay; what a reload cuts short of adding is told', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', ['noto']);
   const files = (await drawings(5)).slice(0, 60);
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
@@ -217,6 +217,12 @@ test('looking at pictures can be cancelled, and those that were looked at stay',
   await status(page, /^Stopped\. \d+ pictures?: /);
   const count = Number(/\d+/.exec(await page.locator('#sort-title').textContent() ?? '')?.[0]);
   assert.ok(count >= 1 && count < 60, `${count} pictures`);
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files);
+  await card(page, 'Cat').getByText(/^[3-9] pictures$/).waitFor();
+  await page.reload();
+  await page.getByText('Those that had been are kept: add the others again.').waitFor();
+  await card(page, 'Cat').getByText(/^\d+ pictures$/).waitFor();
 }));
 
 test('pictures are corrected from the larger view, by selection, by the question and by what looks alike, and it is undone', { timeout: 180_000 }, () => visit({

@@ -1,6 +1,6 @@
 // @ts-check
 /** The sessions dialog: several classifiers side by side, one open at a time, and as files. */
-import { say } from '../kit/announce.js';
+import { say, toast } from '../kit/announce.js';
 import { byId, counted, dialogHead, one, save, sentence } from '../kit/dom.js';
 import { writable } from '../kit/folders.js';
 import { html, icon, live, nothing, render, repeat } from '../kit/view.js';
@@ -17,6 +17,8 @@ export class SessionsDialog {
   #all = [];
   /** The id of the session that somebody wants to delete. */
   #leaving = '';
+  /** The id of the session that was deleted last, here. */
+  #deleted = '';
   /** How many stored records cannot be read, of all sessions and of none. */
   #damaged = 0;
   #memory = '';
@@ -39,7 +41,12 @@ export class SessionsDialog {
 
   /** @param {Omit<import('../../library/types.js').EngineState, 'classes'>} state of the one that is open now */
   async show(state) {
+    const former = this.#state;
     this.#state = state;
+    if (former && former.sessionId !== state.sessionId && former.sessionId !== this.#deleted && !state.storage.message && !(await this.engine.sessions()).some(({ id }) => id === former.sessionId)) {
+      this.onSwitched();
+      toast({ text: `“${former.sessionName}” was deleted in another tab. “${state.sessionName}” is open now.`, key: 'deleted' });
+    }
     byId('session-name', HTMLElement).textContent = state.sessionName;
     if (this.dialog.open) await this.#list();
     this.#draw();
@@ -167,6 +174,7 @@ export class SessionsDialog {
   /** @param {SessionInfo} session */
   async #delete(session) {
     this.#leaving = '';
+    this.#deleted = session.id;
     await this.engine.deleteSession(session.id);
     if (session.id === this.#state?.sessionId) this.onSwitched();
     say(`The session “${session.name}” was deleted.`);

@@ -17,7 +17,7 @@ import { Gallery } from './gallery.js';
 import { copyAll, enrolItem, itemsOf } from './items.js';
 import { Judge, nextTask } from '../../library/storage.js';
 import { after, countsOf, groupsOf, NONE, tableOf, verdict, WAITING, without } from './sorting.js';
-import { noteOpen } from './note.js';
+import { note } from '../kit/note.js';
 import { Viewer } from './viewer.js';
 
 /** @import {LoadedEngine} from '../../library/types.js' */
@@ -194,7 +194,7 @@ export class Sorting {
     this.element.hidden = !open;
     byId('teach', HTMLElement).hidden = open;
     byId('recognise', HTMLElement).hidden = open;
-    noteOpen(open);
+    note('sorting', open);
     if (open && !was) {
       scrollTo(0, 0);
       this.element.focus({ preventScroll: true });

@@ -5,6 +5,7 @@ import { Line, summary } from '../kit/batch.js';
 import { counted, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { holdRepeat } from '../kit/hold.js';
+import { note } from '../kit/note.js';
 import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
 import { enrol, enrolFile, leaveSource, takeSource } from '../kinds/index.js';
 import { repeated } from './words.js';
@@ -16,6 +17,9 @@ import { repeated } from './words.js';
 const AT_ONCE = 120;
 /** What a dragged picture is, to other cards. */
 export const DRAGGED = 'application/x-metaqda-example';
+
+/** Batches that are being added or wait, of all cards. */
+let atWork = 0;
 
 /**
  * What is being added to a class or waits for its turn, since there was nothing: batches
@@ -164,6 +168,7 @@ export class ClassCard {
     if (adding.stop.signal.aborted) adding.stop = new AbortController(); // these were chosen after that
     adding.batches++;
     adding.total += files.length;
+    note('adding', ++atWork > 0);
     this.show();
     try {
       const result = await line.run(files, async (file) => { for (const { id, twin } of await enrolFile(this.list.engine, this.list.kinds.now, this.id, file)) {
@@ -189,6 +194,7 @@ export class ClassCard {
       this.#error = sentence(error);
       return null;
     } finally {
+      note('adding', --atWork > 0);
       adding.past += files.length;
       adding.done = 0;
       if (!--adding.batches) this.#adding = null;
