@@ -53,11 +53,11 @@ test('a removal tells what the probabilities rest on', () => {
 
 test('a class of near-copies is told how many they are, while most of it is', () => {
   const copies = 'are nearly the same picture: turn it, or change the background.';
-  assert.equal(repeated([8, 1, 1, 1, 1]), `8 of these 12 ${copies}`);
-  assert.equal(repeated([3]), `All 3 ${copies}`);
-  assert.equal(repeated([6, 1, 4, 1]), '10 of these 12 nearly repeat one another: turn it, or change the background.');
-  assert.equal(repeated([5, 5]), 'All 10 nearly repeat one another: turn it, or change the background.');
-  for (const enough of [[], [1], [2], [2, 1], [2, 1, 1, 1], [3, 1, 1, 1], [8, 1, 1, 1, 1, 1, 1, 1]]) assert.equal(repeated(enough), '', `${enough}`);
+  assert.equal(repeated([8, 1, 1, 1, 1], 'turn it, or change the background'), `8 of these 12 ${copies}`);
+  assert.equal(repeated([3], 'turn it, or change the background'), `All 3 ${copies}`);
+  assert.equal(repeated([6, 1, 4, 1], 'turn it, or change the background'), '10 of these 12 nearly repeat one another: turn it, or change the background.');
+  assert.equal(repeated([5, 5], 'turn it, or change the background'), 'All 10 nearly repeat one another: turn it, or change the background.');
+  for (const enough of [[], [1], [2], [2, 1], [2, 1, 1, 1], [3, 1, 1, 1], [8, 1, 1, 1, 1, 1, 1, 1]]) assert.equal(repeated(enough, 'turn it, or change the background'), '', `${enough}`);
 });
 
 test('the prior is described by name, size and hash', () => {

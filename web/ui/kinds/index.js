@@ -30,6 +30,8 @@
  * @property {string} one what one example is called, such as 'picture'; several have an s
  * @property {{name: string, icon: string, hold: string, lookAt: string}} live the words of the source: its name ('Camera'), icon,
  *   what the button says that is held to capture ('Hold to capture'), what is said while it recognises
+ * @property {string} vary what makes the next example unlike the ones before, as in 'turn it'
+ * @property {boolean} others whether extractors that a person brings read it
  * @property {number} interval least milliseconds between two looks
  * @property {string} accept types of files, for a field that chooses them
  * @property {(file: {name: string, type: string}) => boolean} claims whether a file says that it is of this kind

@@ -249,7 +249,7 @@ export class Recogniser {
     const picture = await sample.picture(EDGE).finally(() => sample.close());
     if (turn !== this.#turn) return;
     const { name } = this.kinds.now.live;
-    this.#show(picture, `the last picture of the ${name.toLowerCase()}`);
+    this.#show(picture, `the last ${one()} of the ${name.toLowerCase()}`);
     await this.classifier.recognise(last.embedding);
     this.#answered(last.embedding, last.sample);
     say(`${this.#answer()} The ${name.toLowerCase()} is off.`);

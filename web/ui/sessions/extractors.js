@@ -214,7 +214,7 @@ export class ExtractorsDialog {
       actions,
       el('p', { class: 'small' }, 'Two ways to better answers:'),
       el('ul', { class: 'plain small' },
-        el('li', {}, '“Learn from my pictures” on this page learns background knowledge from what you taught, in this tab.'),
+        el('li', {}, '“Learn from my other sessions” on this page learns background knowledge from what you taught, in this tab.'),
         el('li', {}, 'A computer with the program’s source learns it from many pictures; then Settings, “Open background knowledge”:', el('pre', {}, commands(one)))),
     ] : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.'), actions]);
     this.found.hidden = false;

@@ -1,7 +1,7 @@
 // @ts-check
 /** The panel 'Learn from my other sessions': background knowledge of one's own (a prior), learned on this device. */
 import { complain, say } from '../kit/announce.js';
-import { byId, counted, el, sentence } from '../kit/dom.js';
+import { byId, counted, el, one, sentence } from '../kit/dom.js';
 import { learn } from '../../library/storage.js';
 
 /** @import {Learned, LoadedEngine} from '../../library/types.js' */
@@ -10,7 +10,7 @@ import { learn } from '../../library/storage.js';
 export function describeLearned({ prior, classes, sessions, before, after }) {
   const percent = (/** @type {number} */ share) => Math.round(100 * share);
   const [from, to] = [before, after].map(({ accuracy }) => percent(accuracy));
-  const asked = `Asked about classes left out of learning, one and two pictures each, ${from} % of the answers were right before`;
+  const asked = `Asked about classes left out of learning, one and two ${one()}s each, ${from} % of the answers were right before`;
   if (!prior) return `Learning does not pay: nothing has changed. ${asked}, ${to} % after it.`;
   const gain = to > from ? `${to} % after it` : `${to} % after it, with percentages that are nearer to the truth`;
   return `Learned from ${counted(classes, 'class', 'classes')} in ${counted(sessions, 'other session')}, and in use here. ${asked}, ${gain}.`;
@@ -31,8 +31,8 @@ export class LearningPanel {
     this.begin = el('button', { class: 'button primary', type: 'button', onclick: () => void this.#try(() => this.#learn()) }, 'Learn');
     this.revert = el('button', { class: 'button', type: 'button', hidden: true, onclick: () => void this.#try(() => this.#revert()) }, 'Back to before');
     byId('learning', HTMLDetailsElement).append(el('div', { class: 'learning-body' },
-      el('p', { class: 'small muted' }, 'Within a session, classes learn from each other how pictures of one thing differ. This takes it over from your other sessions, '
-        + 'so that new classes of the same kind of pictures need fewer examples. It takes at least four classes with three pictures each in one of them, '
+      el('p', { class: 'small muted' }, 'Within a session, classes learn from each other how examples of one thing differ. This takes it over from your other sessions, '
+        + 'so that new classes of the same kind need fewer examples. It takes at least four classes with three examples each in one of them, '
         + 'is measured on classes that are left out, and stays on this device.'),
       this.error, this.result, el('div', { class: 'actions' }, this.begin, this.revert)));
   }

@@ -150,9 +150,9 @@ export class Reader {
     const now = await this.now;
     await this.own;
     render(html`<legend>What reads the ${one()}s</legend>
-      <p class="small muted">The network that turns a ${one()} into numbers. One that was trained on your kind of ${one()}s may tell them apart better.</p>
+      <p class="small muted">The network that turns a ${one()} into numbers.${this.kinds.now.others ? ` One that was trained on your kind of ${one()}s may tell them apart better.` : ''}</p>
       <p class="small">${this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`}</p>
-      <div class="actions"><button class="button" type="button" aria-haspopup="dialog" @click=${() => this.open()}>Use another extractor…</button></div>`, this.#choice);
+      <div class="actions" ?hidden=${!this.kinds.now.others}><button class="button" type="button" aria-haspopup="dialog" @click=${() => this.open()}>Use another extractor…</button></div>`, this.#choice);
   }
 
   /** Opens the dialog to choose another. */

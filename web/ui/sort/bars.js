@@ -23,13 +23,13 @@ import { NONE, WAITING } from './sorting.js';
 /** @param {Progress} progress */
 function words({ stage, pictures, done, total, left, taught, together }) {
   if (stage === 'reading') {
-    return `Looking at picture ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' These answers are one by one; when all are in they are judged together, which is better.' : ''}`;
+    return `Looking at ${one()} ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' These answers are one by one; when all are in they are judged together, which is better.' : ''}`;
   }
-  if (stage === 'judging') return taught ? 'Judging all pictures together …' : 'Looking for pictures that are alike …';
-  if (stage === 'copying') return 'Copying the pictures …';
-  if (!pictures) return 'There are no pictures here.';
+  if (stage === 'judging') return taught ? `Judging all ${one()}s together …` : `Looking for ${one()}s that are alike …`;
+  if (stage === 'copying') return `Copying the ${one()}s …`;
+  if (!pictures) return `There are no ${one()}s here.`;
   if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
-  return together ? 'Judged together: pictures that look alike helped each other.' : 'Judged one by one.';
+  return together ? `Judged together: ${one()}s that are alike helped each other.` : 'Judged one by one.';
 }
 
 const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging together', copying: 'Pictures copied' };
@@ -58,7 +58,7 @@ export function tools({ pictures, groups, doubtful, classes, filter, ready, fold
     { text: 'Doubtful', count: doubtful, filter: { kind: 'doubtful' } },
     ...[...classes, { id: NONE, name: 'None of these' }].filter(({ id }) => groups.has(id)).map(({ id, name }) => ({ text: name, count: groups.get(id) ?? 0, filter: { kind: 'group', id } })),
   ]);
-  return html`<div class="chips" role="group" aria-label="Which pictures to show">${repeat(filters, (one) => keyOf(one.filter), (one) => html`<button class="chip" type="button"
+  return html`<div class="chips" role="group" aria-label=${`Which ${one()}s to show`}>${repeat(filters, ({ filter }) => keyOf(filter), (one) => html`<button class="chip" type="button"
       aria-pressed=${String(keyOf(one.filter) === keyOf(filter))} @click=${() => on.filter(one.filter)}><span class="ellipsis">${one.text}</span><span class="chip-count"> ${one.count}</span></button>`)}</div>
     <div class="actions"><label class="vh" for="sort-order">Order within a group</label>
       <select class="field sort-order" id="sort-order" @change=${on.order}><option value="doubt">Most doubtful first</option><option value="sure">Surest first</option><option value="name">By file name</option></select>

@@ -112,7 +112,7 @@ export class Sorting {
     const room = Math.max(0, MOST - this.#items.length - this.#queue.length);
     const some = files.slice(0, room);
     this.#show(true);
-    this.#errors = files.length > room ? [`Only ${MOST.toLocaleString('en')} pictures fit at a time: the last ${files.length - room} were left out.`] : [];
+    this.#errors = files.length > room ? [`Only ${MOST.toLocaleString('en')} ${one()}s fit at a time: the last ${files.length - room} were left out.`] : [];
     this.#queue.push(...some);
     this.#total += some.length;
     if (this.#run) return; // those under way take these too
@@ -350,7 +350,7 @@ export class Sorting {
       return;
     }
     const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);
-    if (!items.length) throw new Error('Choose at least one picture first.');
+    if (!items.length) throw new Error(`Choose at least one ${one()} first.`);
     if (!chosen.length) return;
     await this.changes.teach(target, chosen.map((item) => async (classId) => {
       if (item.taught) await this.engine.removeExample(item.taught, item.example);
@@ -371,7 +371,7 @@ export class Sorting {
 
   #save() {
     const table = `\uFEFF${tableOf(this.#items, this.#classes)}`; // the mark has spreadsheets read it as UTF-8
-    void save(new TextEncoder().encode(table), 'pictures.csv');
+    void save(new TextEncoder().encode(table), `${one()}s.csv`);
     say(`Saved a table of ${counted(this.#items.length, one())}.`);
   }
 

@@ -2,7 +2,7 @@
 /** The card of one class: its name, its pictures, and what adds more. */
 import { say } from '../kit/announce.js';
 import { Line, summary } from '../kit/batch.js';
-import { counted, sentence } from '../kit/dom.js';
+import { capital, counted, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { holdRepeat } from '../kit/hold.js';
 import { note } from '../kit/note.js';
@@ -71,11 +71,11 @@ export class ClassCard {
 
   #template() {
     const { id, name, examples, bursts } = this.taught;
-    const { one, accept, live: words } = this.list.kinds.now;
+    const { one, accept, vary, live: words } = this.list.kinds.now;
     const field = this.element.querySelector('.card-name');
     const typed = field instanceof HTMLInputElement && field === document.activeElement ? field.value : name;
     const hidden = Math.max(0, examples.length - AT_ONCE - this.#earlier);
-    const hint = repeated(bursts);
+    const hint = repeated(bursts, vary);
     const announced = this.#hinted && hint ? 'off' : 'polite'; // when it appears, not with every picture that changes its numbers
     this.#hinted = hint;
     for (const known of this.#painters.keys()) if (!examples.includes(known)) this.#painters.delete(known);
@@ -90,7 +90,7 @@ export class ClassCard {
       ${this.#source ? this.#capture(words) : nothing /* above the pictures, which grow in number: the shutter keeps its place while it is held */}
       <button class="button quiet" type="button" ?hidden=${!hidden} @click=${() => { this.#earlier += 2 * AT_ONCE; this.show(); }}>Show ${counted(Math.min(2 * AT_ONCE, hidden), `earlier ${one}`)}</button>
       <div class="pictures">
-        <ul class="thumbs" aria-label="Pictures of ${name}" ?hidden=${!examples.length}>${repeat(examples.slice(hidden), (example) => example, (example, at) => this.#thumb(example, hidden + at + 1))}</ul>
+        <ul class="thumbs" aria-label="${capital(one)}s of ${name}" ?hidden=${!examples.length}>${repeat(examples.slice(hidden), (example) => example, (example, at) => this.#thumb(example, hidden + at + 1))}</ul>
         <div class="tiles">
           <label class="tile file-button">${icon('plus')}<span>Add<span class="vh"> ${one}s to ${name}</span></span><input type="file" accept=${accept} multiple @change=${this.#pick}></label>
           <button class="tile" type="button" aria-label="${words.name} for ${name}" aria-pressed=${String(this.#source !== null)} @click=${() => this.toggleSource()}>${icon(words.icon)}${words.name}</button>

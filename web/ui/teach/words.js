@@ -23,12 +23,13 @@ const WORTH_SAYING = 3;
  * little more than one. Empty where a class shows its thing from enough sides.
  *
  * @param {number[]} bursts how many pictures are nearly the same, for each that is like none before
+ * @param {string} vary what to do about it
  */
-export function repeated(bursts) {
+export function repeated(bursts, vary) {
   const pictures = bursts.reduce((sum, n) => sum + n, 0);
   const alike = bursts.filter((n) => n > 1);
   const copies = alike.reduce((sum, n) => sum + n, 0);
   if (copies < WORTH_SAYING || 2 * bursts.length >= pictures) return '';
   const some = copies < pictures ? `${copies} of these ${pictures}` : `All ${pictures}`;
-  return `${some} ${alike.length > 1 ? 'nearly repeat one another' : `are nearly the same ${one()}`}: turn it, or change the background.`;
+  return `${some} ${alike.length > 1 ? 'nearly repeat one another' : `are nearly the same ${one()}`}: ${vary}.`;
 }

@@ -167,17 +167,53 @@ test('each thing that cannot be heard is told in a sentence', () => visit({}, as
   await page.getByLabel('Add sounds to Alarm', { exact: true }).setInputFiles(recordingOf(8000, 9));
   await card(page, 'Alarm').locator('.thumb').nth(3).waitFor();
   assert.equal(await card(page, 'Alarm').locator('.thumb').count(), 4, 'two seconds each');
+  await page.getByLabel('Add sounds to Alarm', { exact: true }).setInputFiles(recordingOf(44_100, 3, 2));
+  await card(page, 'Alarm').locator('.thumb').nth(4).waitFor();
   await context.clearPermissions();
   await page.getByRole('button', { name: 'Live microphone' }).click();
   await page.locator('#query-error').filter({ hasText: /^(The browser may not use the microphone|No microphone was found)/ }).waitFor();
 }));
 
-/** A WAV file of one channel of 8 bits, a tone. @param {number} rate @param {number} seconds */
-function recordingOf(rate, seconds) {
-  const bytes = Buffer.alloc(44 + rate * seconds);
-  bytes.write('RIFF', 0); bytes.writeUInt32LE(36 + rate * seconds, 4); bytes.write('WAVEfmt ', 8); bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(1, 20); bytes.writeUInt16LE(1, 22); bytes.writeUInt32LE(rate, 24); bytes.writeUInt32LE(rate, 28); bytes.writeUInt16LE(1, 32); bytes.writeUInt16LE(8, 34);
-  bytes.write('data', 36); bytes.writeUInt32LE(rate * seconds, 40);
-  for (let i = 0; i < rate * seconds; i++) bytes[44 + i] = 128 + Math.round(60 * Math.sin(i / 3));
+test('a microphone that is too loud, muted, frozen or taken away says so', async () => {
+  const file = path.join(folder, 'loud.wav');
+  await writeFile(file, recordingOf(48_000, 4, 1, 400).buffer);
+  await visit({ flags: [...FAKE, `--use-file-for-fake-audio-capture=${file}`] }, async ({ page }) => {
+    await page.evaluate(() => {
+      const { mediaDevices } = navigator;
+      const open = mediaDevices.getUserMedia.bind(mediaDevices);
+      /** @type {any} */ (globalThis).given = {};
+      mediaDevices.getUserMedia = async (wanted) => { const stream = await open(wanted); /** @type {any} */ (globalThis).given.track = stream.getTracks()[0]; return stream; };
+      globalThis.AudioContext = class extends AudioContext { constructor() { super({ sampleRate: 44_100 }); /** @type {any} */ (globalThis).given.context = this; } };
+    });
+    await chooseSounds(page);
+    await addClass(page, 'Alarm');
+    const alarm = card(page, 'Alarm');
+    const press = () => page.getByRole('button', { name: 'Microphone for Alarm' }).click();
+    await press();
+    await alarm.getByText('Too loud: go further from the microphone.').waitFor();
+    const shutter = page.getByRole('button', { name: 'Hold to record Alarm' });
+    await shutter.hover();
+    await page.mouse.down();
+    await alarm.locator('.thumb').first().waitFor();
+    await page.mouse.up();
+    await page.evaluate('given.track.enabled = false');
+    await alarm.getByText('Nothing is heard: the microphone may be muted.').waitFor();
+    await page.evaluate('given.context.suspend()');
+    await alarm.locator('.error').filter({ hasText: 'The microphone gives no sound any more' }).waitFor();
+    await press();
+    await shutter.and(page.locator(':enabled')).waitFor();
+    await page.evaluate("given.track.dispatchEvent(new Event('ended'))");
+    await alarm.locator('.error').filter({ hasText: 'The microphone was disconnected' }).waitFor();
+  });
+});
+
+/** A WAV file of 8 bits, a tone. @param {number} rate @param {number} seconds */
+function recordingOf(rate, seconds, channels = 1, loud = 60) {
+  const size = rate * seconds * channels;
+  const bytes = Buffer.alloc(44 + size);
+  bytes.write('RIFF', 0); bytes.writeUInt32LE(36 + size, 4); bytes.write('WAVEfmt ', 8); bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20); bytes.writeUInt16LE(channels, 22); bytes.writeUInt32LE(rate, 24); bytes.writeUInt32LE(rate * channels, 28); bytes.writeUInt16LE(channels, 32); bytes.writeUInt16LE(8, 34);
+  bytes.write('data', 36); bytes.writeUInt32LE(size, 40);
+  for (let i = 0; i < size; i++) bytes[44 + i] = 128 + Math.max(-128, Math.min(127, Math.round(loud * Math.sin(i / 30))));
   return { name: 'long.wav', mimeType: 'audio/wav', buffer: bytes };
 }

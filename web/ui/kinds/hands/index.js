@@ -13,35 +13,66 @@ const LINES = [[0, 1, 2, 3, 4], [0, 5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 1
 export function hands(extractor) {
   return {
     ...pictures(extractor),
-    id: 'hands', icon: 'hand', one: 'hand', samples: false,
+    id: 'hands', icon: 'hand', one: 'hand', vary: 'turn the hand, or show the other one', others: false, samples: false,
     live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.' },
     advice: 'Show one hand, all of it and not too small: its outline is drawn where it is seen. Left and right hands count as the same.',
     source: (options) => new HandSource(extractor, options),
   };
 }
 
+/** Milliseconds between two looks that nobody asked for. */
+const EVERY = 250;
+
 /** The camera, with the landmarks of the hand over its picture. */
 class HandSource extends CameraSource {
+  #closed = false;
+  #reading = false;
+  /** When a frame was read last. */
+  #read = -Infinity;
   #canvas = el('canvas', { class: 'video landmarks', 'aria-hidden': 'true' });
+  /** Where the hand is best held, while none is seen. */
+  #guide = el('div', { class: 'guide', 'aria-hidden': 'true' });
   #note = el('p', { class: 'on-video no-hand small', role: 'status', hidden: true }, 'No hand is seen.');
 
   /** @param {() => Promise<Extractor>} extractor @param {{onLost: (error: Error) => void}} options */
   constructor(extractor, options) {
     super(extractor, options);
     this.hands = extractor;
-    this.element.append(this.#canvas, this.#note);
+    this.element.append(this.#canvas, this.#guide, this.#note);
   }
 
   async start() {
     await this.hands(); // fetched and running before anyone waits for an answer
     await super.start();
+    void this.#follow().catch(() => {}); // whoever asks next is told
+  }
+
+  /** Draws the hand while nobody asks what it is, as when it is held up to be taught. */
+  async #follow() {
+    while (!this.#closed) {
+      await new Promise((resolve) => { setTimeout(resolve, EVERY); });
+      if (!this.open || document.hidden || this.#reading || performance.now() - this.#read < 2 * EVERY) continue;
+      const frame = await this.camera.frame();
+      await this.read(frame).finally(() => frame.close());
+    }
+  }
+
+  /** @override */
+  close() {
+    this.#closed = true;
+    super.close();
   }
 
   /** @override @param {ImageBitmap} frame */
   async read(frame) {
-    const hand = /** @type {Hand|null} */ (await (await this.hands()).ask('see', frame));
-    this.#draw(frame, hand);
-    return hand?.embedding ?? null;
+    this.#reading = true;
+    try {
+      const hand = /** @type {Hand|null} */ (await (await this.hands()).ask('see', frame));
+      this.#draw(frame, hand);
+      return hand?.embedding ?? null;
+    } finally {
+      [this.#reading, this.#read] = [false, performance.now()];
+    }
   }
 
   /** @param {ImageBitmap} frame @param {Hand|null} hand */
@@ -49,7 +80,7 @@ class HandSource extends CameraSource {
     const canvas = this.#canvas;
     Object.assign(canvas, { width, height });
     canvas.classList.toggle('mirrored', this.camera.video.classList.contains('mirrored'));
-    this.#note.hidden = hand !== null;
+    this.#note.hidden = this.#guide.hidden = hand !== null;
     const context = canvas.getContext('2d');
     if (!hand || !context) return;
     const line = new Path2D();
