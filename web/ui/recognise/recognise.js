@@ -50,7 +50,7 @@ export class Recogniser {
     this.refusal = refusal;
     this.prediction = byId('prediction', HTMLElement);
     this.verdict = byId('verdict', HTMLElement);
-    this.bar = new CorrectBar({ label: 'It is:', none: true, onChoose: (target) => this.#choose(target) });
+    this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#source ? null : this.#turn, onChoose: (target) => this.#choose(target) });
     this.bar.element.hidden = true;
     if (teachable) byId('correct', HTMLElement).append(this.bar.element);
     this.picture = byId('query-picture', HTMLImageElement);

@@ -29,14 +29,18 @@ export class CorrectBar {
   #error = '';
   #label;
   #busy = false;
+  /** What was pressed last while the press before was at work. @type {{target: Target, about: unknown}|null} */
+  #next = null;
 
   /**
-   * @param {{label: string, none?: boolean, onChoose: (target: Target) => Promise<unknown>}} options
-   *   none: whether none of these can be chosen, which calls onChoose with the id NONE
+   * @param {{label: string, none?: boolean, about?: () => unknown, onChoose: (target: Target) => Promise<unknown>}} options
+   *   none: whether none of these can be chosen, which calls onChoose with the id NONE; about: what a press is about, where
+   *   another one is to come after it
    */
-  constructor({ label, none = false, onChoose }) {
+  constructor({ label, none = false, about = () => null, onChoose }) {
     this.id = `correct-${++bars}`;
     this.none = none;
+    this.about = about;
     this.onChoose = onChoose;
     this.#label = label;
     this.element = el('div', { class: 'correct', role: 'group', 'aria-labelledby': this.id });
@@ -117,9 +121,17 @@ export class CorrectBar {
     void this.#choose({ name });
   };
 
-  /** A press while the one before is at work is part of it: people press twice. @param {Target} target */
+  /**
+   * A press while the one before is at work comes after it, if it is about the same thing then; where it is about nothing
+   * it is part of the one before, since people press twice.
+   *
+   * @param {Target} target
+   */
   async #choose(target) {
-    if (this.#busy) return;
+    if (this.#busy) {
+      this.#next = { target, about: this.about() };
+      return;
+    }
     this.#busy = true;
     const typed = this.element.querySelector('form')?.contains(document.activeElement);
     try {
@@ -133,6 +145,9 @@ export class CorrectBar {
       this.#draw();
     } finally {
       this.#busy = false;
+      const next = this.#next;
+      this.#next = null;
+      if (next && next.about !== null && next.about === this.about()) void this.#choose(next.target);
     }
   }
 }
