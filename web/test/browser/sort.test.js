@@ -18,7 +18,6 @@ import { temporaryFolder } from '../temporary.js';
 const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
 const OUT_OF_SET = 'penguin';
 const TAUGHT = ['noto', 'twemoji', 'openmoji'];
-
 /** Variants of each of the other drawings: with three of each class taught, 300 are left to sort. */
 const VARIANTS = 25;
 /** The page is never busy for longer, in milliseconds, even with many programs beside it; alone `make bench-sort` asks for a hundred. */
@@ -26,11 +25,9 @@ const LONGEST = 500;
 const OTHERS = ['emojione', 'fxemoji'];
 
 const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
-
 const folder = temporaryFolder('sort');
 
-/** @param {string} concept */
-const named = (concept) => concept[0].toUpperCase() + concept.slice(1);
+const named = (/** @type {string} */ concept) => concept[0].toUpperCase() + concept.slice(1);
 
 /** Turned, grown and tinted copies of drawings, as CONCEPT/STYLE-N.png. @param {number} variants @returns {Promise<string[]>} */
 async function drawings(variants) {
@@ -52,8 +49,7 @@ async function drawings(variants) {
 
 const TOGETHER = /^Judged together/;
 
-/** @param {Record<string, string>[]} rows @param {(row: Record<string, string>) => string} truth */
-const accuracy = (rows, truth) => rows.filter((row) => row.answer === truth(row)).length / rows.length;
+const accuracy = (/** @type {Record<string, string>[]} */ rows, /** @type {(row: Record<string, string>) => string} */ truth) => rows.filter((row) => row.answer === truth(row)).length / rows.length;
 
 /**
  * Sorts pictures and compares the answers one by one with those together.

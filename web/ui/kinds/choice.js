@@ -53,6 +53,7 @@ export class KindChoice {
     speakOf(now);
     for (const button of this.buttons) button.setAttribute('aria-pressed', String(button.dataset.kind === now.id));
     byId('samples', HTMLElement).hidden = !now.samples;
+    byId('class-name', HTMLInputElement).placeholder = `Name, such as ${now.such}`;
     this.#advice.textContent = now.advice ?? '';
     this.#background.hidden = !now.background;
     this.#background.textContent = `Add the class “${now.background}”`;

@@ -32,6 +32,7 @@
  * @property {string} one what one example is called, such as 'picture'; several have an s
  * @property {{name: string, icon: string, hold: string, lookAt: string}} live the words of the source: its name ('Camera'), icon,
  *   what the button says that is held to capture ('Hold to capture'), what is said while it recognises
+ * @property {string} such a class that there might be, such as 'Mug'
  * @property {string} vary what makes the next example unlike the ones before, as in 'turn it'
  * @property {boolean} others whether extractors that a person brings read it
  * @property {number} interval least milliseconds between two looks
