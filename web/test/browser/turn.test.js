@@ -1,6 +1,7 @@
 // @ts-check
 /** Pictures that are chosen while others are still being added, and what stands at the foot of the page over dialogs. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { addClass, addPictures, card, downloaded, recognise, sample, sessionsOf, status, teach, visit } from './harness.js';
 import { sortState } from './many.js';
@@ -14,25 +15,29 @@ const choose = (page, name, files) => page.getByLabel(`Add pictures to ${name}`,
 test('pictures chosen while others are added wait their turn, in the order of choice', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
   await addClass(page, 'Cat');
   await addClass(page, 'Rocket');
-  await page.evaluate(() => {
-    /** @type {string[]} */
-    const order = [];
-    Object.assign(globalThis, { order });
+  // One by one, as from a phone's gallery, then several, then one more, before the first is added.
+  const chosen = [...drawings('cat').map((file) => ['Cat', file]), ['Rocket', ...drawings('rocket')], ['Cat', sample('noto', 'bicycle')]];
+  await page.evaluate((all) => {
+    const seen = { order: /** @type {string[]} */ ([]), waited: false };
+    Object.assign(globalThis, { seen });
+    const nameOf = (/** @type {Element} */ inCard) => inCard.closest('.card')?.querySelector('input')?.value ?? '';
     new MutationObserver((list) => {
       for (const { addedNodes } of list) {
-        for (const node of addedNodes) {
-          if (node instanceof HTMLElement && node.matches('.thumb')) order.push(node.closest('.card')?.querySelector('input')?.value ?? '');
-        }
+        for (const node of addedNodes) if (node instanceof HTMLElement && node.matches('.thumb')) seen.order.push(nameOf(node));
       }
-    }).observe(document.body, { subtree: true, childList: true });
-  });
-  for (const file of drawings('cat')) await choose(page, 'Cat', [file]); // one by one, as from a phone's gallery
-  await choose(page, 'Rocket', drawings('rocket'));
-  await choose(page, 'Cat', [sample('noto', 'bicycle')]);
-  await card(page, 'Rocket').getByText('5 waiting').waitFor();
+      seen.waited ||= [...document.querySelectorAll('.card-batch')].some((batch) => nameOf(batch) === 'Rocket' && batch.textContent?.includes('5 waiting'));
+    }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+    for (const [name, ...files] of all) {
+      const field = /** @type {HTMLInputElement} */ ([...document.querySelectorAll('.card input[type=file]')].find((one) => nameOf(one) === name));
+      const data = new DataTransfer();
+      for (const text of files) data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], 'drawing.png', { type: 'image/png' }));
+      field.files = data.files;
+      field.dispatchEvent(new Event('change', { bubbles: true }));
+    }
+  }, chosen.map(([name, ...files]) => [name, ...files.map((file) => readFileSync(file).toString('base64'))]));
   await card(page, 'Cat').getByText('6 pictures').waitFor();
   await page.waitForFunction(() => !document.querySelector('.card-batch:not([hidden])')); // nothing waits
-  assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).order), [...Array(5).fill('Cat'), ...Array(5).fill('Rocket'), 'Cat']);
+  assert.deepEqual(await page.evaluate(() => /** @type {any} */ (globalThis).seen), { order: [...Array(5).fill('Cat'), ...Array(5).fill('Rocket'), 'Cat'], waited: true });
   assert.equal(await page.locator('.card .error:not([hidden])').count(), 0, 'nothing is complained of');
 }));
 
