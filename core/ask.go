@@ -138,7 +138,8 @@ type LeftOut struct {
 }
 
 // LeaveOut leaves out the i-th of all examples, where a burst counts as one, and returns
-// the answer of what is left, exactly. It returns nil where there is no i-th. Cost that of removing it and of the first answer after that.
+// the answer of what is left, exactly. It returns nil where there is no i-th. Cost that of
+// removing it and of the first answer after that.
 func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	if i < 0 || c.settle() != nil {
 		return nil, nil

@@ -25,7 +25,7 @@ const (
 )
 
 // Decide says what probabilities, C of the classes and none, are taken for; see
-// [DecideAmong]. Fewer or more than C panic.
+// [DecideAmong]. classes must be of length C.
 func (c *Classifier) Decide(classes []float64, none float64) Decision {
 	return DecideAmong(c.Labels(), c.Bursts(), classes, none)
 }

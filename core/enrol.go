@@ -95,9 +95,8 @@ func (c *Classifier) enrolSome(k *class) error {
 func (c *Classifier) Ready() bool { return !c.behind }
 
 // Prepare does what the first answer after changes would do beforehand, as long as more
-// says so, and reports whether that is all. It asks more after every
-// few examples. Examples with which nothing can be computed are
-// removed, and [Change.Err] says why.
+// says so, which it asks after every few examples, and reports whether that is all. Examples
+// with which nothing can be computed are removed, and [Change.Err] says why.
 func (c *Classifier) Prepare(more func() bool) bool {
 	if c.qda == nil {
 		return true

@@ -182,7 +182,12 @@ func (r *Report) On(data string) []*Result {
 func (r *Report) Encode() ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("a result holds a number that JSON cannot (%v); choose more tasks or queries", err)
+		for _, x := range r.Results {
+			if _, err := json.Marshal(x); err != nil {
+				return nil, fmt.Errorf("result of %s on %s holds a number that JSON cannot (%v); choose more tasks or queries", x.Method, x.Data, err)
+			}
+		}
+		return nil, err
 	}
 	return append(text, '\n'), nil
 }

@@ -336,8 +336,8 @@ func (e *Engine) reverseRows(w *Workspace, nq int) {
 	gemm(blas.NoTrans, dcrossT, z, w.matrix(w.grad, 0, w.ns))
 }
 
-// accumulate adds the gradient of the task last handled with w: dm = -Σv, the scalars, the head and the log-determinant's diagonal terms
-// 2/L_ii. The rest of dL, -tril(VᵀW), is added by accumulateBlock.
+// accumulate adds the gradient of the task last handled with w: dm = -Σv, the scalars, the
+// head and the log-determinant's diagonal terms 2/L_ii. The rest of dL, -tril(VᵀW), is added by accumulateBlock.
 func (e *Engine) accumulate(g *Gradient, w *Workspace) {
 	d := w.d
 	for i := range w.n {

@@ -291,3 +291,22 @@ func TestUpdateInTwoStepsIsOneUpdate(t *testing.T) {
 		}
 	}
 }
+
+func TestMarginalIsTheProductOfSequentialPredictives(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	p, x := randomPrior(rng, 6), randomRows(rng, 9, 6)
+	var sum float64
+	var g Group
+	g.Fit(p, nil)
+	w := mat.NewDense(9, 6, nil)
+	p.WhitenRowsTo(w, x)
+	for i := range 9 {
+		cross := make([]float64, i+1)
+		for j := range cross {
+			cross[j] = mat.Dot(w.RowView(i), w.RowView(j))
+		}
+		sum += g.LogProb(FB, cross[i], cross[:i])
+		g.Append(cross)
+	}
+	near(t, "marginal likelihood", g.LogMarginal(), sum, 1e-12)
+}
