@@ -5,9 +5,9 @@
 //
 // and hands the object that JavaScript works with to the global function of the
 // name HANDOVER. ROLE is page, for the classifier of a window, storage, for the same
-// without a view and without asking the browser to keep the data, or judge, for a worker
+// without a view and without asking the browser to keep the data, or batch, for a worker
 // that answers about many pictures at once and learns priors. web/engine/index.js and
-// judge.js start them. It holds
+// batch.js start them. It holds
 // the tables of methods and what JavaScript reads of their results; what they do is
 // in the packages below, of which all but bridge and direct, and the files that end
 // in _js.go, are plain Go. It is not for use without a JavaScript host.
@@ -33,10 +33,10 @@ func main() {
 	switch role := os.Args[1]; role {
 	case "page", "storage":
 		api = startPage(database, js.Global().Get(os.Args[2]), role == "page")
-	case "judge":
-		api = startJudge()
+	case "batch":
+		api = startBatch()
 	default:
-		fail("unknown role %q: want page, storage or judge", role)
+		fail("unknown role %q: want page, storage or batch", role)
 	}
 	js.Global().Call(os.Args[2], api)
 	select {} // the functions handed over keep working

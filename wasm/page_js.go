@@ -73,10 +73,10 @@ func (p *page) methods() map[string]bridge.Method {
 		"label":         atOnce(bind(p.Label, "name of the class", "name", "class")),
 		"configure":     stored(bind(p.Configure, "settings")),
 
-		"recognise":     ready(bind(p.Recognise, "embedding?")),
-		"probabilities": ready(bind(p.Probabilities, "embedding")),
-		"nearest":       ready(bind(p.Nearest, "embedding, number of pictures")),
-		"leaveOut":      ready(bind(p.LeaveOut, "number of the example")),
+		"predict":  ready(bind(p.Predict, "embedding")),
+		"show":     ready(bind(p.Show, "embedding?")),
+		"nearest":  ready(bind(p.Nearest, "embedding, number of pictures")),
+		"leaveOut": ready(bind(p.LeaveOut, "number of the example")),
 
 		"sessions":      waiting(bind(p.sessions, "")),
 		"newSession":    waiting(bind(p.NewSession, "name of the session", "id")),
@@ -96,7 +96,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"useExtractor": atOnce(bind(p.UseExtractor, "identity of the extractor")),
 
 		"learningInput": waiting(bind(p.learningInput, "")),
-		"judgingInput":  waiting(bind(p.judgingInput, "")),
+		"batchInput":    waiting(bind(p.batchInput, "")),
 	}
 }
 
@@ -347,9 +347,9 @@ func (p *page) learningInput() (any, error) {
 	return map[string]any{"sessions": sessions, "prior": bridge.ArrayOrNull(prior)}, nil
 }
 
-// judgingInput returns what a judge needs to answer by the open session. Nothing of that
-// outlasts the judge, so nothing is noted.
-func (p *page) judgingInput() (any, error) {
+// batchInput returns what a worker needs to answer about a batch by the open session.
+// Nothing of that outlasts the worker, so nothing is noted.
+func (p *page) batchInput() (any, error) {
 	if err := p.CheckExtractor(); err != nil {
 		return nil, err
 	}

@@ -117,7 +117,7 @@ func (p *Plan) Validate() error {
 			return &FieldError{"methods", fmt.Sprintf("names %s twice; give each once", m.Name)}
 		}
 	}
-	if err := p.validateTogether(); err != nil {
+	if err := p.validateTransductive(); err != nil {
 		return err
 	}
 	if !(p.HandScale > 0) || p.HandScale > 1e6 {

@@ -29,7 +29,7 @@ Writes NAME.npz with embeddings (float32, N x d) and labels (int32, N), with
 groups (int32, N) where some class has subfolders, and NAME.json beside it with the class names that labels count, the splits, and the
 extractor's id and sha256. Classes and pictures are taken in the order of their names.
 With --unlabelled FOLDER holds pictures alone, NAME.npz has embeddings without labels,
-and NAME.json names the "files" of its rows: for metaqda sort.
+and NAME.json names the "files" of its rows: for metaqda classify.
 
   --out NAME.npz     where to write; both files appear whole or not at all
   --kind KIND        pictures, sounds or hands: by which of the page's own extractors

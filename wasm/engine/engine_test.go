@@ -92,7 +92,7 @@ func (w *world) teachAll(t *testing.T, names ...string) []string {
 
 func (w *world) ask(t *testing.T) Prediction {
 	t.Helper()
-	p := test.Must(w.Probabilities(picture(rand.New(rand.NewPCG(3, 4)), 1)))(t)
+	p := test.Must(w.Predict(picture(rand.New(rand.NewPCG(3, 4)), 1)))(t)
 	test.StopIf(t, p == nil, "no prediction")
 	sum := p.None
 	for _, c := range p.Classes {
@@ -165,14 +165,14 @@ func TestEveryChangeShowsTheQueryAnew(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	test.StopIf(t, !strings.HasPrefix(w.frame.Verdict, "Add a class"), "empty session says %q", w.frame.Verdict)
 	q := picture(rand.New(rand.NewPCG(3, 4)), 1)
-	p, err := w.Recognise(q)
+	p, err := w.Show(q)
 	test.StopIf(t, p != nil || err != nil, "recognising with nothing taught: %v, %v", p, err)
 	w.teachAll(t, "cat", "dog")
 	test.StopIf(t, len(w.frame.Rows) != 3, "%d meters, want 3", len(w.frame.Rows))
 	rows := fmt.Sprint(w.frame.Rows)
 	test.Must(w.RemoveExample(w.State().Classes[0].ID, w.State().Classes[0].Examples[0].ID))(t)
 	test.StopIf(t, fmt.Sprint(w.frame.Rows) == rows, "removing an example left the meters %s", rows)
-	p, err = w.Recognise(nil)
+	p, err = w.Show(nil)
 	test.StopIf(t, p != nil || err != nil || len(w.frame.Rows) != 0, "clearing the query: %v, %v, %d meters", p, err, len(w.frame.Rows))
 }
 
@@ -277,7 +277,7 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 	w := &world{Engine: e}
 	ids := w.teachAll(t, "cat", "dog")
 	query := e.State().Classes[0].Examples[0].Vector
-	test.Must(e.Recognise(query))(t)
+	test.Must(e.Show(query))(t)
 	shown = 0
 	for i := range 100 {
 		test.Must(e.AddExample(ids[i%2], e.State().Classes[i%2].Examples[i%3].Vector, nil))(t)
@@ -286,7 +286,7 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 	for _, f := range later {
 		f()
 	}
-	want := test.Must(e.Probabilities(query))(t)
+	want := test.Must(e.Predict(query))(t)
 	for _, r := range last.Rows {
 		for _, c := range want.Classes {
 			test.FailIf(t, r.ID == c.ID && r.P != c.P, "%s is shown with %v, is %v", c.Name, r.P, c.P)

@@ -57,7 +57,7 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 	want := make([]float64, len(set.Classes))
 	for k := range set.Classes {
 		query := set.ClassRows(k)[0]
-		got := test.Must(w.Probabilities(slices.Clone(set.Row(query))))(t)
+		got := test.Must(w.Predict(slices.Clone(set.Row(query))))(t)
 		wantNone := test.Must(c.ProbabilitiesTo(want, white.RawRowView(query)))(t)
 		test.FailIf(t, math.Abs(got.None-wantNone) > 1e-9, "query %d: none %v, want %v", k, got.None, wantNone)
 		for _, class := range got.Classes {

@@ -50,7 +50,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.FailIf(t, s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != 0, "before a picture: %+v of %d numbers", s.Prior, s.Dimension)
 			_, err = w.AddExample(id, x(), nil)
 			test.StopIf(t, err != nil, "teaching it: %v", err)
-			test.Must(w.Recognise(x()))(t)
+			test.Must(w.Show(x()))(t)
 			s = w.State()
 			test.FailIf(t, s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != d || s.Extractor != other, "another extractor: %+v of %d numbers by %v", s.Prior, s.Dimension, s.Extractor)
 			token := test.Must(w.ResetPrior())(t)
@@ -58,7 +58,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.FailIf(t, s.Prior.Sum != "" || s.Dimension != d, "after going back to what is built in: %+v", s.Prior)
 			test.OK(t, w.Undo(token))
 			query := x()
-			want := test.Must(w.Probabilities(query))(t)
+			want := test.Must(w.Predict(query))(t)
 			w.Flush()
 
 			again := newWorld(t, w.store)
@@ -66,7 +66,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, again.UseExtractor(here))
 			test.FailIf(t, again.State().Foreign == "", "reopened with its own: nothing is told")
 			test.OK(t, again.UseExtractor(other))
-			got := test.Must(again.Probabilities(query))(t)
+			got := test.Must(again.Predict(query))(t)
 			same(t, "reopened", *got, *want)
 
 			test.OK(t, again.OpenSession(first))

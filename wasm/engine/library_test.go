@@ -111,7 +111,7 @@ func (b both) check(what string, query []float32) {
 	undo, redo := b.own.Next()
 	page, own = page+state.Undo+"/"+state.Redo, own+undo+"/"+redo
 	test.StopIf(b.t, page != own || len(taught) != len(state.Classes), "%s: %s by the page, %s by the package", what, page, own)
-	p, err := b.page.Probabilities(query)
+	p, err := b.page.Predict(query)
 	test.OK(b.t, err)
 	a, err := b.own.Predict(query)
 	if p == nil {

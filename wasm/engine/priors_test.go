@@ -215,7 +215,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 			w := newWorld(t, store.NewMemory())
 			test.OK(t, w.UseExtractor(c.before))
 			ids := w.teachAll(t, "cat", "dog")
-			test.Must(w.Recognise(picture(rand.New(rand.NewPCG(3, 4)), 1)))(t)
+			test.Must(w.Show(picture(rand.New(rand.NewPCG(3, 4)), 1)))(t)
 			want := w.ask(t)
 			w.Flush()
 
@@ -224,8 +224,8 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 			x := picture(rand.New(rand.NewPCG(3, 4)), 1)
 			for what, err := range map[string]error{
 				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)),
-				"recognising":   first(again.Recognise(x)),
-				"probabilities": first(again.Probabilities(x)),
+				"showing":       first(again.Show(x)),
+				"probabilities": first(again.Predict(x)),
 				"asking":        first(again.Ask(x, false)),
 				"learning":      again.CheckExtractor(),
 			} {

@@ -65,8 +65,8 @@ func TestSlicesComeToTheSame(t *testing.T) {
 	again := newWorld(t, s) // all at once
 	for range 5 {
 		x := picture(rng, 4)
-		got := test.Must(e.Probabilities(x))(t)
-		want := test.Must(again.Probabilities(x))(t)
+		got := test.Must(e.Predict(x))(t)
+		want := test.Must(again.Predict(x))(t)
 		for i, c := range want.Classes {
 			test.FailIf(t, got.Classes[i].Name != c.Name || math.Abs(got.Classes[i].P-c.P) > 1e-9, "%+v, want %+v", got.Classes[i], c)
 		}
@@ -112,7 +112,7 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	if s := e.State(); s.Damaged != 1 || len(s.Classes[2].Examples) != 200 {
 		t.Errorf("%d damaged, %d pictures", s.Damaged, len(s.Classes[2].Examples))
 	}
-	p, err := e.Probabilities(picture(rng, 1))
+	p, err := e.Predict(picture(rng, 1))
 	test.FailIf(t, err != nil || p == nil, "%v, %v", p, err)
 }
 

@@ -83,9 +83,9 @@ func (w *tabs) equal(what string) {
 		test.StopIf(w.t, !bytes.Equal(got, want), "%s: tab %d exports something else than what is stored", what, i)
 		a, b := tab.State().SessionName, fresh.State().SessionName
 		test.StopIf(w.t, a != b, "%s: tab %d calls the session %q, stored is %q", what, i, a, b)
-		if got, err := tab.Probabilities(picture(rand.New(rand.NewPCG(3, 4)), 1)); err != nil {
+		if got, err := tab.Predict(picture(rand.New(rand.NewPCG(3, 4)), 1)); err != nil {
 			w.t.Fatal(err)
-		} else if want, _ := fresh.Probabilities(picture(rand.New(rand.NewPCG(3, 4)), 1)); got != nil {
+		} else if want, _ := fresh.Predict(picture(rand.New(rand.NewPCG(3, 4)), 1)); got != nil {
 			near(w.t, what, *got, *want)
 		}
 	}

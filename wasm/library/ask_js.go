@@ -57,15 +57,15 @@ func row(d metaqda.Decision, p []float64, none float64) {
 	state.reply = append(append(state.reply, d.Headline...), '\n')
 }
 
-// Together asks about many vectors together: the room's first n times d numbers. It
+// Classify asks about many vectors, judged together: the room's first n times d numbers. It
 // returns a number for [Step].
 //
-//go:wasmexport mq_together
-func Together(h, d, n int32) int32 {
+//go:wasmexport mq_classify
+func Classify(h, d, n int32) int32 {
 	return many(h, func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(vector(n*d), int(d)) })
 }
 
-// Suggest asks which so many of the vectors to label, as [Together] does.
+// Suggest asks which so many of the vectors to label, as [Classify] does.
 //
 //go:wasmexport mq_suggest
 func Suggest(h, d, n, count int32) int32 {

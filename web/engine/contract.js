@@ -141,8 +141,9 @@
  * @property {() => Promise<unknown>} endStep
  * @property {() => Promise<unknown>} cancelStep ends it, and takes back what was changed since, without which what could be redone still can
  * @property {() => Promise<unknown>} forgetUndo has nothing undone or redone of what was changed until now: what was removed is gone then
- * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} recognise
- * @property {(embedding: Float32Array) => Promise<Prediction|null>} probabilities
+ * @property {(embedding: Float32Array) => Promise<Prediction|null>} predict null while no class has an example
+ * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show predicts, and shows the answer in the page's meters
+ *   now and after every later change; null shows none
  * @property {(embedding: Float32Array, count: number) => Promise<Near[]>} nearest taught pictures, the closest first
  * @property {(index: number) => Promise<Trial|null>} leaveOut what one of all examples would be taken for had it not been taught;
  *   null beyond the last
@@ -158,7 +159,7 @@
  * @property {() => Promise<Uint8Array<ArrayBuffer>>} plainSession what the open session answers by now, for other programs
  * @property {() => Promise<Uint8Array>} damaged the records that cannot be used, as a file of JSON
  * @property {(extractor: Identity) => Promise<unknown>} useExtractor tells which one reads the pictures from now on: a session
- *   that another one read is kept, but refuses to add and to recognise with the code 'extractor'
+ *   that another one read is kept, but refuses to add and to predict with the code 'extractor'
  * @property {(bytes: Uint8Array, extractor?: Identity) => Promise<{id: string, notice: string}>} importSession
  *   refuses a file of another extractor than the given one; the notice is empty or a sentence to tell
  * @property {(source: {url: string, sha256: string}) => Promise<unknown>} usePrior
@@ -200,7 +201,7 @@
  *
  * `memory` tells the bytes that the program holds.
  *
- * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, learningInput: () => Promise<{sessions: Uint8Array[], prior: Uint8Array|null}>, judgingInput: () => Promise<{classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, learningInput: () => Promise<{sessions: Uint8Array[], prior: Uint8Array|null}>, batchInput: () => Promise<{classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
  */
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes; total is 0 while it is not known */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */

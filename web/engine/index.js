@@ -42,8 +42,8 @@ export async function startEngine(runtime, role, thread) {
   const { methods, quick } = await startProgram(modules, runtime, role, thread.name, thread.worker);
   return /** @type {any} */ ({
     ...methods, modules, thread,
-    recognise: directly(quick, methods.recognise, true),
-    probabilities: directly(quick, methods.probabilities, false),
+    predict: directly(quick, methods.predict, false),
+    show: directly(quick, methods.show, true),
   });
 }
 
@@ -59,7 +59,7 @@ export class EngineThread {
 
   /**
    * @param {{thread: Thread}} engine
-   * @param {'judge'} role
+   * @param {'batch'} role
    * @param {import('../base/remote.js').ClientOptions} options
    */
   constructor(engine, role, options) {

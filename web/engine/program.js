@@ -98,7 +98,7 @@ let started = 0;
  *
  * @param {Modules} modules
  * @param {Runtime} runtime
- * @param {'page'|'storage'|'judge'} role
+ * @param {'page'|'storage'|'batch'} role
  * @param {string} name of the database
  * @param {() => Worker} [worker] reads where there is much to read
  * @returns {Promise<{methods: Methods, quick: Direct}>}

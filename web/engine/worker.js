@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The worker for what takes long: the engine's program in the role `judge` (judge.js), which
+ * The worker for what takes long: the engine's program in the role `batch` (batch.js), which
  * describes what comes in and goes out; or no program, and it reads a session (reading.js).
  */
 import { answer } from '../base/remote.js';
@@ -13,7 +13,7 @@ export function serve(load) {
   const handlers = {
     read: (/** @type {{name: string, wanted: import('./reading.js').Wanted}} */ { name, wanted }) =>
       readFrom(name, wanted, (pack) => tell('pack', pack, pack ? [pack.pack.buffer] : [])),
-    async start(/** @type {Omit<import('./contract.js').Thread, 'worker'> & {role: 'judge'}} */ { modules, runtime, role, name }) {
+    async start(/** @type {Omit<import('./contract.js').Thread, 'worker'> & {role: 'batch'}} */ { modules, runtime, role, name }) {
       const { on, ...methods } = (await startProgram(modules, await load(runtime), role, name)).methods;
       await on((/** @type {unknown} */ progress) => tell('progress', progress));
       // A call carries one value; what takes several gets them as an array.

@@ -11,7 +11,7 @@ import { loadExtractor } from '../library/extractors.js';
 import { kindRecord, loadKind } from '../library/kinds.js';
 import { LearningPanel } from './sessions/learning.js';
 import { KindChoice } from './kinds/choice.js';
-import { enrol, Kinds } from './kinds/index.js';
+import { Kinds, teach } from './kinds/index.js';
 import { hands } from './kinds/hands/index.js';
 import { pictures } from './kinds/pictures/index.js';
 import { sounds } from './kinds/sounds/index.js';
@@ -205,9 +205,9 @@ async function build(engine, reader) {
   const recogniser = new Recogniser({
     kinds, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
     classifier: {
-      recognise: (embedding) => engine.recognise(embedding),
+      show: (embedding) => engine.show(embedding),
       teach: async (target, open) => (await changes.teach(target, [async (id) => {
-        const { id: example, twin } = await enrol(engine, id, await open());
+        const { id: example, twin } = await teach(engine, id, await open());
         if (twin) classes.tellTwin(id, example, twin.example);
         return example;
       }]))[0],
@@ -225,7 +225,7 @@ async function build(engine, reader) {
   const settings = new SettingsDialog({ engine, reader });
   settings.offer(reader.choice({ onReplaced }));
   const sessions = new SessionsDialog({ engine, reader, onSwitched: onReplaced });
-  const samples = new Samples({ engine, changes, kinds, onSwitched: onReplaced, recognise: (files) => recogniser.recogniseFiles(files) });
+  const samples = new Samples({ engine, changes, kinds, onSwitched: onReplaced, take: (files) => recogniser.take(files) });
   const tellStorage = standing('storage', {
     action: 'Save to a file',
     onAction: () => void saveSession(engine).catch((error) => say(sentence(error))),
@@ -263,9 +263,9 @@ async function build(engine, reader) {
   const wanted = (/** @type {File} */ file) => kinds.now.claims(file);
   catchPaste(document, (files, where) => {
     const card = classes.cardAround(where);
-    void (card ? card.addFiles(files) : recogniser.recogniseFiles(files));
+    void (card ? card.addFiles(files) : recogniser.take(files));
   }, wanted);
-  catchMisses(document, (files) => void recogniser.recogniseFiles(files), wanted);
+  catchMisses(document, (files) => void recogniser.take(files), wanted);
 }
 
 /** @param {string} version of the site that this page was loaded from, '' where it is not known */

@@ -72,7 +72,7 @@ func (s *state) use(prior []byte) {
 
 // probabilities(x) answers the ordinary way, as JSON.
 func (s *state) probabilities(args []js.Value) any {
-	p, err := s.e.Probabilities(s.take(args[0]))
+	p, err := s.e.Predict(s.take(args[0]))
 	check(err)
 	b, err := json.Marshal(p)
 	check(err)

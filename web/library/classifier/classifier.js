@@ -213,7 +213,7 @@ export class Classifier {
    * @returns {Promise<Prediction[]>}
    */
   async classify(batch, options) {
-    return this.#together(batch, options, 'mq_together', [], (numbers, labels, headlines) => {
+    return this.#batch(batch, options, 'mq_classify', [], (numbers, labels, headlines) => {
       const each = 3 + labels.length;
       return Array.from({ length: numbers.length / each }, (_, i) => prediction(labels, numbers, i * each, headlines[i]));
     });
@@ -230,7 +230,7 @@ export class Classifier {
    */
   async suggest(batch, { count, ...options } = {}) {
     if (count !== undefined && !(Number.isInteger(count) && count >= 0)) throw new MetaqdaError('argument', 'The option count must be a whole number from 0 on.');
-    return this.#together(batch, options, 'mq_suggest', [Math.min(count ?? Infinity, 2 ** 31 - 1)], (numbers) => Array.from(numbers));
+    return this.#batch(batch, options, 'mq_suggest', [Math.min(count ?? Infinity, 2 ** 31 - 1)], (numbers) => Array.from(numbers));
   }
 
   /**
@@ -240,7 +240,7 @@ export class Classifier {
    * @param {string} name @param {number[]} args after those for the vectors
    * @param {(numbers: Float64Array, labels: string[], headlines: string[]) => T[]} read reads the answer, about the classes of these labels
    */
-  async #together(batch, { onProgress, signal } = {}, name, args, read) {
+  async #batch(batch, { onProgress, signal } = {}, name, args, read) {
     signal?.throwIfAborted();
     const all = [...batch];
     if (all.length === 0) return [];

@@ -3,7 +3,7 @@
  * The classifier of the open session: the methods of `Classifier`, with the same arguments in the same order, as promises,
  * which are kept once what was changed is stored.
  */
-import { Judge } from '../../engine/judge.js';
+import { Batch } from '../../engine/batch.js';
 import { MetaqdaError } from '../../base/remote.js';
 import { prediction, record } from '../classifier/answers.js';
 import { Classifier } from '../classifier/classifier.js';
@@ -102,7 +102,7 @@ export class StoredClassifier {
 
   /** @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<Prediction>} */
   async predict(x, options) {
-    const answer = await this.#engine.probabilities(await this.embed(x, options));
+    const answer = await this.#engine.predict(await this.embed(x, options));
     if (!answer) throw empty();
     const { classes, none, decision } = answer;
     const p = classes.map(({ probability }) => probability);
@@ -111,7 +111,7 @@ export class StoredClassifier {
 
   /** @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector @returns {Promise<number>} */
   async predictInto(dst, vector) {
-    const answer = await this.#engine.probabilities(Float32Array.from(vectorOf(vector)));
+    const answer = await this.#engine.predict(Float32Array.from(vectorOf(vector)));
     if (!answer) throw empty();
     answer.classes.slice(0, dst.length).forEach(({ probability }, i) => { dst[i] = probability; });
     return answer.none;
@@ -128,7 +128,7 @@ export class StoredClassifier {
   async classify(batch, options) {
     const { classes } = await this.#engine.state();
     const names = new Map(classes.map(({ id, name }) => [id, name]));
-    return this.#judged(batch, options, async (_, { classes: ids, probabilities, taken, doubtful, headlines }) => {
+    return this.#batch(batch, options, async (_, { classes: ids, probabilities, taken, doubtful, headlines }) => {
       if (!probabilities) throw empty();
       const each = ids.length + 1;
       return headlines.map((headline, i) => prediction(ids.map((id) => names.get(id) ?? ''), [...probabilities.subarray(i * each, (i + 1) * each), taken[i], doubtful[i]], 0, headline));
@@ -136,29 +136,29 @@ export class StoredClassifier {
   }
 
   /** In a worker. @param {Iterable<Input | Vector>} batch @param {{count?: number} & BatchOptions} [options] @returns {Promise<number[]>} */
-  async suggest(batch, { count, ...options } = {}) { return this.#judged(batch, options, (judge, _, n) => judge.suggest(count ?? n)); }
+  async suggest(batch, { count, ...options } = {}) { return this.#batch(batch, options, (asked, _, n) => asked.suggest(count ?? n)); }
 
   /**
    * @template T
    * @param {Iterable<Input | Vector>} batch @param {BatchOptions | undefined} options
-   * @param {(judge: Judge, answers: Answers, n: number) => Promise<T[]>} read
+   * @param {(asked: Batch, answers: Answers, n: number) => Promise<T[]>} read
    * @returns {Promise<T[]>}
    */
-  async #judged(batch, { onProgress, signal } = {}, read) {
+  async #batch(batch, { onProgress, signal } = {}, read) {
     const vectors = await this.#embedAll(batch, { signal });
     if (vectors.length === 0) return [];
-    const judge = new Judge(this.#engine, { onProgress });
-    const stop = () => judge.close();
+    const asked = new Batch(this.#engine, { onProgress });
+    const stop = () => asked.close();
     signal?.addEventListener('abort', stop, { once: true });
     try {
-      const answers = await read(judge, await judge.together(vectors), vectors.length);
+      const answers = await read(asked, await asked.classify(vectors), vectors.length);
       onProgress?.({ done: vectors.length, total: vectors.length });
       return answers;
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
     } finally {
       signal?.removeEventListener('abort', stop);
-      judge.close();
+      asked.close();
     }
   }
 
@@ -175,7 +175,7 @@ export class StoredClassifier {
 
   /** Asks a copy in memory, a Classifier. @template T @param {(copy: Classifier<Input>) => T | Promise<T>} ask @returns {Promise<T>} */
   async #copied(ask) {
-    const { classifier, prior } = await this.#engine.judgingInput();
+    const { classifier, prior } = await this.#engine.batchInput();
     const copy = await openClassifier(classifier, { ...this.#extractor && { extractor: this.#extractor }, ...prior && { prior } });
     try {
       return await ask(copy);

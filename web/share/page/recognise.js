@@ -73,7 +73,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
   const recogniser = new Recogniser({
     kinds: new Kinds([kind]), teachable: about.learn, refusal: (error) => refusal(error, kind),
     classifier: {
-      recognise: async (embedding) => {
+      show: async (embedding) => {
         asked = embedding;
         return answer();
       },
@@ -102,8 +102,8 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
   });
   recogniser.follow(named());
   const wanted = (/** @type {File} */ file) => recogniser.kinds.now.claims(file);
-  catchMisses(document, (files) => void recogniser.recogniseFiles(files), wanted);
-  catchPaste(document, (files) => void recogniser.recogniseFiles(files), wanted);
+  catchMisses(document, (files) => void recogniser.take(files), wanted);
+  catchPaste(document, (files) => void recogniser.take(files), wanted);
   byId('undo-button', HTMLElement).hidden = !about.learn;
   byId('undo-button', HTMLElement).addEventListener('click', undo);
   document.addEventListener('keydown', (event) => {

@@ -119,7 +119,7 @@ async function measure({ classes, held, compare }) {
   const score = () => ({ asked: 0, right: 0, none: 0, surelyNone: 0, loss: 0 });
   /** @param {ReturnType<typeof score>} sum @param {Float32Array} x @param {number} k */
   const ask = async (sum, x, k) => {
-    const { classes, none } = await engine.probabilities(x);
+    const { classes, none } = await engine.predict(x);
     sum.asked++;
     sum.right += classes.every((/** @type {any} */ c, /** @type {number} */ i) => i === k || c.probability < classes[k].probability) ? 1 : 0;
     sum.none += none > 0.5 ? 1 : 0;
@@ -167,7 +167,7 @@ async function measure({ classes, held, compare }) {
   let above = 0;
   for (const [k, rows] of pictures.entries()) {
     await session([rows.slice(0, 1)], async () => {
-      const of = async (/** @type {Float32Array} */ x) => (await engine.probabilities(x)).classes[0].probability;
+      const of = async (/** @type {Float32Array} */ x) => (await engine.predict(x)).classes[0].probability;
       const own = [];
       for (const x of rows.slice(1)) own.push(await of(x));
       const foreign = [];

@@ -72,16 +72,16 @@ document.body.dataset.result = JSON.stringify({ label, sure: none < 0.5 });
 
 /** What is kept, and judged in a worker. */
 const STORAGE = `
-import { openStorage, Judge } from 'metaqda/storage';
+import { openStorage, Batch } from 'metaqda/storage';
 const s = await openStorage({ name: 'kept' + performance.timeOrigin });
 for (const [name, x] of [['a', [1, 0, 0.1]], ['b', [0, 1, 0.1]]]) {
   const { id } = await s.addClass(name);
   await s.addExample(id, new Float32Array(x), null);
 }
-const judge = new Judge(s);
-const { probabilities } = await judge.together([new Float32Array([0.9, 0.1, 0])]);
-judge.close();
-const p = await s.probabilities(new Float32Array([0.9, 0.1, 0]));
+const asked = new Batch(s);
+const { probabilities } = await asked.classify([new Float32Array([0.9, 0.1, 0])]);
+asked.close();
+const p = await s.predict(new Float32Array([0.9, 0.1, 0]));
 const { kept } = (await s.state()).storage;
 document.body.dataset.result = JSON.stringify({ kept, same: Math.abs(probabilities[1] - p.classes[0].probability) < 1e-9, a: p.classes[0].probability > p.classes[1].probability });
 `;

@@ -15,13 +15,13 @@ cpSync(installed.package, path.join(folder, 'metaqda'), { recursive: true });
 writeFileSync(path.join(folder, 'index.html'), `<!doctype html><meta charset="utf-8"><title>storage</title><link rel="icon" href="data:,">
 <p id="verdict">mine</p><div id="meters"></div><script type="module" src="./main.js"></script>`);
 writeFileSync(path.join(folder, 'main.js'), `
-  import { openStorage, Judge, learn } from './metaqda/storage.js';
+  import { openStorage, Batch, learn } from './metaqda/storage.js';
   const before = new Set(Object.getOwnPropertyNames(globalThis));
   const all = new Map();
   globalThis.storage = async (name) => { if (!all.has(name)) all.set(name, openStorage({ name })); return all.get(name); };
   globalThis.vector = (k, i, d = 48) => Float32Array.from({ length: d }, (_, j) => Math.abs(Math.sin((k + 1) * (j + 1) * 1.7)) + 0.3 * Math.abs(Math.sin((i + 1) * 7919 + j * 1.3 + k)));
-  globalThis.left = () => Object.getOwnPropertyNames(globalThis).filter((n) => !before.has(n) && !['storage', 'vector', 'left', 'Judge', 'learn'].includes(n));
-  Object.assign(globalThis, { Judge, learn });
+  globalThis.left = () => Object.getOwnPropertyNames(globalThis).filter((n) => !before.has(n) && !['storage', 'vector', 'left', 'Batch', 'learn'].includes(n));
+  Object.assign(globalThis, { Batch, learn });
   document.body.dataset.ready = 'true';`);
 
 /** @type {import('../browser/harness.js').Site} */
@@ -44,7 +44,7 @@ const TEACH = `
     for (let i = 0; i < 3; i++) await s.addExample(id, vector(k, i), i === 0 ? Uint8Array.of(1, 2, 3 + k) : null);
   }`;
 const SHOWN = "const { classes, sessionName, storage: { kept } } = await s.state(); return { sessionName, kept, classes: classes.map((c) => [c.name, c.examples.length]) };";
-const PREDICTION = "const p = await s.probabilities(vector(1, 9)); return p && [p.none, ...p.classes.map((c) => c.probability)];";
+const PREDICTION = "const p = await s.predict(vector(1, 9)); return p && [p.none, ...p.classes.map((c) => c.probability)];";
 
 test('what was taught is there after a reload, apart from other databases, with its thumbnails and a prior that is fetched once', () => visit({ site, open: false }, async ({ page, requested }) => {
   await opened(page);
@@ -134,9 +134,9 @@ test('many are judged together, and a prior is learned, in a worker', () => visi
       const { id } = await s.addClass('class ' + k);
       for (let i = 0; i < 6; i++) await s.addExample(id, vector(k, i), null);
     }
-    const judge = new Judge(s);
-    const { classes, probabilities } = await judge.together([vector(0, 9), vector(1, 9), vector(7, 9)]);
-    judge.close();
+    const asked = new Batch(s);
+    const { classes, probabilities } = await asked.classify([vector(0, 9), vector(1, 9), vector(7, 9)]);
+    asked.close();
     const best = [0, 1, 2].map((i) => { const p = [...probabilities.subarray(i * 9 + 1, i * 9 + 9)]; return p.indexOf(Math.max(...p)); });
     const early = await learn(s).catch((error) => error.code);
     await s.newSession('another');

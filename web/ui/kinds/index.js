@@ -63,7 +63,7 @@ export class Kinds {
  */
 const SAME = 0.5;
 
-/** @typedef {{id: string, twin: {class: string, example: string}|null}} Enrolled id of the example; the same picture as it is taught in another class */
+/** @typedef {{id: string, twin: {class: string, example: string}|null}} Taught id of the example; the same picture as it is taught in another class */
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Engine */
 
 /**
@@ -73,9 +73,9 @@ const SAME = 0.5;
  * @param {string} classId
  * @param {Sample} sample
  * @param {Float32Array} [embedding] where it is known already
- * @returns {Promise<Enrolled>}
+ * @returns {Promise<Taught>}
  */
-export async function enrol(engine, classId, sample, embedding) {
+export async function teach(engine, classId, sample, embedding) {
   try {
     const thumbnail = await sample.thumbnail();
     const vector = embedding ?? await sample.embed();
@@ -94,11 +94,11 @@ export async function enrol(engine, classId, sample, embedding) {
  * @param {Kind} kind
  * @param {string} classId
  * @param {File} file
- * @returns {Promise<Enrolled[]>}
+ * @returns {Promise<Taught[]>}
  */
-export async function enrolFile(engine, kind, classId, file) {
+export async function teachFile(engine, kind, classId, file) {
   const all = [];
-  for (const sample of await kind.open(file)) all.push(await enrol(engine, classId, sample));
+  for (const sample of await kind.open(file)) all.push(await teach(engine, classId, sample));
   return all;
 }
 

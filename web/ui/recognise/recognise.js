@@ -12,7 +12,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
 /** @import {Prediction} from '../../library/types.js' */
 /**
  * @typedef {object} Classifier
- * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} recognise shows the answer; nothing for null
+ * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show shows the answer; nothing for null
  * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach what is opened, as a class; answers the id of the example
  * @property {(example: string, target: Target) => Promise<unknown>} move an example to another class, where it keeps its id
  * @property {(example: string) => Promise<unknown>} forget an example
@@ -66,7 +66,7 @@ export class Recogniser {
     field.addEventListener('change', () => {
       const files = [...field.files ?? []];
       field.value = '';
-      void this.recogniseFiles(files);
+      void this.take(files);
     });
     const folder = document.getElementById('query-folder');
     if (folder instanceof HTMLInputElement) {
@@ -77,7 +77,7 @@ export class Recogniser {
         else say(`There are no ${this.kinds.now.one}s in that folder.`);
       });
     }
-    dropZone(byId('recognise', HTMLElement), (files) => void this.recogniseFiles(files), { wanted: (file) => this.kinds.now.claims(file) });
+    dropZone(byId('recognise', HTMLElement), (files) => void this.take(files), { wanted: (file) => this.kinds.now.claims(file) });
     this.liveButton.addEventListener('click', () => {
       if (this.#source) this.#stop();
       else void this.#watch();
@@ -89,7 +89,7 @@ export class Recogniser {
   }
 
   /** Recognises a file; several are sorted, where that is offered. @param {File[]} files */
-  async recogniseFiles(files) {
+  async take(files) {
     const [file] = files;
     if (!file) return;
     this.close();
@@ -108,7 +108,7 @@ export class Recogniser {
         const embedding = await samples[0].embed();
         if (turn !== this.#turn) return;
         this.#show(picture, file.name);
-        await this.classifier.recognise(embedding);
+        await this.classifier.show(embedding);
         this.#answered(embedding, async () => (await this.kinds.now.open(file))[0]);
         this.bar.element.scrollIntoView({ block: 'nearest', behavior: 'instant' });
         this.verdict.scrollIntoView({ block: 'nearest' });
@@ -193,7 +193,7 @@ export class Recogniser {
   async #forget() {
     this.#show(null, '');
     this.onAsked(null);
-    await this.classifier.recognise(null);
+    await this.classifier.show(null);
   }
 
   /** Marks the answer that stands there as one about another picture. @param {boolean} waiting */
@@ -250,7 +250,7 @@ export class Recogniser {
     if (turn !== this.#turn) return;
     const { name } = this.kinds.now.live;
     this.#show(picture, `the last ${one()} of the ${name.toLowerCase()}`);
-    await this.classifier.recognise(last.embedding);
+    await this.classifier.show(last.embedding);
     this.#answered(last.embedding, last.sample);
     say(`${this.#answer()} The ${name.toLowerCase()} is off.`);
   }
@@ -295,7 +295,7 @@ export class Recogniser {
   async #look(source) {
     const look = await source.look();
     if (this.#source !== source) return;
-    const answer = await this.classifier.recognise(look.embedding);
+    const answer = await this.classifier.show(look.embedding);
     if (this.#source !== source) return;
     this.#last = look;
     if (!answer) return;

@@ -44,7 +44,7 @@ export class Why {
     if (!question || this.box.hidden) return;
     try {
       const near = await this.engine.nearest(question, NEAREST);
-      const answer = await this.engine.probabilities(question);
+      const answer = await this.engine.predict(question);
       if (turn === this.#turn) this.#show(near, answer);
     } catch {
       this.box.hidden = true; // the engine says elsewhere why it cannot answer

@@ -15,12 +15,12 @@ const UNLIKE = 0.4;
  * Groups that look alike: among what is none of these, and within each class those that look unlike the
  * rest of what is taken for it. Larger groups come first, those of no class before others.
  *
- * @param {{alike: (numbers: number[]) => Promise<number[][]>}} judge
- * @param {readonly Item[]} items as the judge has them
+ * @param {{alike: (numbers: number[]) => Promise<number[][]>}} batch
+ * @param {readonly Item[]} items as the batch has them
  * @param {readonly Item[]} taught those that were taught
  * @returns {Promise<Group[]>}
  */
-export async function lookalikes(judge, items, taught) {
+export async function lookalikes(batch, items, taught) {
   /** @type {Map<string, number[]>} */
   const shelves = new Map();
   items.forEach((item, i) => {
@@ -33,7 +33,7 @@ export async function lookalikes(judge, items, taught) {
   const groups = [];
   for (const [of, numbers] of shelves) {
     if (numbers.length < 3) continue;
-    for (const group of await judge.alike(numbers)) {
+    for (const group of await batch.alike(numbers)) {
       const some = group.map((i) => items[i]);
       const rest = of ? [...taught.filter((item) => item.taught === of), ...numbers.flatMap((i) => (group.includes(i) ? [] : [items[i]]))] : [];
       if (!of || rest.length && likeness(some, rest, mean) < UNLIKE) groups.push({ items: some, of });

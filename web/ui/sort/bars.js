@@ -16,12 +16,12 @@ import { NONE, WAITING } from './sorting.js';
  * @property {number} total
  * @property {string} left how long it will take, where that can be told
  * @property {boolean} taught whether anything is
- * @property {boolean} together whether the answers are those of all pictures together
+ * @property {boolean} classified whether the answers are those of all pictures together
  * @property {string} error
  */
 
 /** @param {Progress} progress */
-function words({ stage, pictures, done, total, left, taught, together }) {
+function words({ stage, pictures, done, total, left, taught, classified }) {
   if (stage === 'reading') {
     return `Looking at ${one()} ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' These answers are one by one; when all are in they are judged together, which is better.' : ''}`;
   }
@@ -29,7 +29,7 @@ function words({ stage, pictures, done, total, left, taught, together }) {
   if (stage === 'copying') return `Copying the ${one()}s …`;
   if (!pictures) return `There are no ${one()}s here.`;
   if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
-  return together ? `Judged together: ${one()}s that are alike helped each other.` : 'Judged one by one.';
+  return classified ? `Judged together: ${one()}s that are alike helped each other.` : 'Judged one by one.';
 }
 
 const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging together', copying: 'Pictures copied' };

@@ -1,10 +1,10 @@
 // @ts-check
 /** The pictures that are sorted: made of files, taught, copied. */
-import { enrol } from '../kinds/index.js';
+import { teach } from '../kinds/index.js';
 import { copyInto, pathOf } from '../kit/folders.js';
 import { NONE, verdict, WAITING } from './sorting.js';
 
-/** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest' | 'probabilities'>} Engine */
+/** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest' | 'predict'>} Engine */
 /** @import {Kind} from '../kinds/index.js' */
 /**
  * One of the pictures. `example` is its id where it was taught, `url` shows it small and
@@ -25,7 +25,7 @@ export async function itemsOf(engine, kind, file) {
     try {
       const picture = await sample.picture(EDGE);
       const embedding = await sample.embed();
-      const answer = answerOf(await engine.probabilities(embedding));
+      const answer = answerOf(await engine.predict(embedding));
       let url = '';
       items.push({
         name: sample.name, path: pathOf(file).replace(/[^/]*$/, () => sample.name), file, piece, embedding, answer,
@@ -49,9 +49,9 @@ function answerOf(prediction) {
 }
 
 /** Teaches an item. @param {Engine} engine @param {Kind} kind @param {string} classId @param {Item} item @returns {Promise<string>} the id of the example */
-export async function enrolItem(engine, kind, classId, { file, piece, embedding }) {
+export async function teachItem(engine, kind, classId, { file, piece, embedding }) {
   const samples = await kind.open(file);
-  return enrol(engine, classId, samples[piece], embedding).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
+  return teach(engine, classId, samples[piece], embedding).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
 }
 
 /**

@@ -14,8 +14,8 @@ import { render } from '../kit/view.js';
 import { lookalikes } from './alike.js';
 import { head, outcome, timeLeft, tools } from './bars.js';
 import { Gallery } from './gallery.js';
-import { copyAll, enrolItem, itemsOf } from './items.js';
-import { Judge, nextTask } from '../../library/storage.js';
+import { copyAll, itemsOf, teachItem } from './items.js';
+import { Batch, nextTask } from '../../library/storage.js';
 import { after, countsOf, groupsOf, NONE, tableOf, verdict, WAITING, without } from './sorting.js';
 import { note } from '../kit/note.js';
 import { Viewer } from './viewer.js';
@@ -59,7 +59,7 @@ export class Sorting {
   #classes = [];
   #key = '';
   /** Whether the answers are those of all pictures together. */
-  #together = false;
+  #classified = false;
   #again = false;
   /** Whether something was taught since the answers. */
   #stale = false;
@@ -84,7 +84,7 @@ export class Sorting {
     this.engine = engine;
     this.kinds = kinds;
     this.changes = changes;
-    this.judge = new Judge(engine, { onProgress: ({ done, total }) => this.#progress(done, total) });
+    this.batch = new Batch(engine, { onProgress: ({ done, total }) => this.#progress(done, total) });
     this.element = byId('sort', HTMLElement);
     this.gallery = new Gallery({ onOpen: (items, item) => this.viewer.open(items, item), onSelect: () => this.#showSelection() });
     this.viewer = new Viewer({ kinds, onTeach: this.#teach, onClosed: (last) => this.gallery.focus(last) });
@@ -119,7 +119,7 @@ export class Sorting {
     this.#run = new AbortController();
     const { signal } = this.#run;
     this.#stage = 'reading';
-    this.#together = false;
+    this.#classified = false;
     this.#begun = { time: performance.now(), done: this.#done };
     this.#draw();
     await Promise.all(Array.from({ length: LANES }, () => this.#read(signal)));
@@ -128,11 +128,11 @@ export class Sorting {
     this.#total = this.#items.length;
     this.#run = null;
     this.#stage = 'idle';
-    // Each in a task of its own: the last answer, the drawing, what the judge is given.
+    // Each in a task of its own: the last answer, the drawing, what the worker is given.
     await nextTask();
     this.#draw();
     await nextTask();
-    await this.#judgeAll(signal.aborted);
+    await this.#classifyAll(signal.aborted);
   }
 
   /**
@@ -155,7 +155,7 @@ export class Sorting {
     clearTimeout(this.#waiting);
     this.#waiting = setTimeout(() => {
       this.#waiting = undefined;
-      void this.#judgeAll();
+      void this.#classifyAll();
     }, QUIET);
     this.#tell();
   }
@@ -163,7 +163,7 @@ export class Sorting {
   /** Closes the view and forgets the pictures. */
   close() {
     this.#run?.abort();
-    this.judge.close();
+    this.batch.close();
     clearTimeout(this.#waiting);
     clearTimeout(this.#drawing);
     this.#drawing = undefined;
@@ -225,7 +225,7 @@ export class Sorting {
    *
    * @param {boolean} [stopped] whether not all pictures were looked at
    */
-  async #judgeAll(stopped = false) {
+  async #classifyAll(stopped = false) {
     this.#again = true;
     if (this.#stage !== 'idle') return;
     while (this.#again && this.open && !this.#run) {
@@ -235,9 +235,9 @@ export class Sorting {
       this.#stage = 'judging';
       this.#progress(0, 1);
       try {
-        await this.#judge(items);
+        await this.#classify(items);
       } catch (error) {
-        this.#together = false;
+        this.#classified = false;
         if (/** @type {{code?: string}} */ (error).code !== 'cancelled') this.#errors.push(sentence(error));
       }
       this.#stage = 'idle';
@@ -250,8 +250,8 @@ export class Sorting {
   }
 
   /** @param {Item[]} items */
-  async #judge(items) {
-    const [key, { classes, probabilities, taken, doubtful }] = [this.#key, await this.judge.together(items.map(({ embedding }) => embedding))];
+  async #classify(items) {
+    const [key, { classes, probabilities, taken, doubtful }] = [this.#key, await this.batch.classify(items.map(({ embedding }) => embedding))];
     const width = classes.length + 1;
     items.forEach((item, i) => {
       const former = item.formers.get(key) ?? item.former;
@@ -261,17 +261,17 @@ export class Sorting {
       }, item.out)) : { answer: null, held: '' });
       item.former = verdict(item).id;
     });
-    this.#together = probabilities !== null;
+    this.#classified = probabilities !== null;
     this.#stale &&= this.#again;
     this.#later();
-    this.#questions = (await this.judge.suggest(QUESTIONS)).map((i) => items[i]);
-    this.#alike = await lookalikes(this.judge, items, this.#items.filter(({ taught }) => taught));
+    this.#questions = (await this.batch.suggest(QUESTIONS)).map((i) => items[i]);
+    this.#alike = await lookalikes(this.batch, items, this.#items.filter(({ taught }) => taught));
   }
 
   #cancel() {
     if (this.#stage !== 'judging') return this.#run?.abort();
     this.#again = false;
-    this.judge.close();
+    this.batch.close();
   }
 
   /** Draws in a moment, which is the longer the longer the last drawing took. */
@@ -308,7 +308,7 @@ export class Sorting {
     const { groups, doubtful } = countsOf(this.#items);
     const [done, total] = stage === 'reading' ? [this.#done, this.#total] : this.#at;
     render(head({
-      stage, pictures, done, total, left: stage === 'reading' ? timeLeft(performance.now() - this.#begun.time, this.#done - this.#begun.done, this.#total - this.#done) : '', together: this.#together, error: summary(this.#errors),
+      stage, pictures, done, total, left: stage === 'reading' ? timeLeft(performance.now() - this.#begun.time, this.#done - this.#begun.done, this.#total - this.#done) : '', classified: this.#classified, error: summary(this.#errors),
       taught: this.#classes.some(({ examples }) => examples.length),
     }, { cancel: () => this.#cancel(), close: () => this.#leave() }), this.head);
     render(tools({
@@ -354,7 +354,7 @@ export class Sorting {
     if (!chosen.length) return;
     await this.changes.teach(target, chosen.map((item) => async (classId) => {
       if (item.taught) await this.engine.removeExample(item.taught, item.example);
-      item.example = await enrolItem(this.engine, this.kinds.now, classId, item);
+      item.example = await teachItem(this.engine, this.kinds.now, classId, item);
       item.taught = classId;
       for (const one of leftOut) this.#leaveOut(one, [classId]);
       return item.example;

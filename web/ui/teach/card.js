@@ -7,7 +7,7 @@ import { dropZone } from '../kit/drop.js';
 import { holdRepeat } from '../kit/hold.js';
 import { note } from '../kit/note.js';
 import { html, icon, live, nothing, ref, render, repeat } from '../kit/view.js';
-import { enrol, enrolFile, leaveSource, takeSource } from '../kinds/index.js';
+import { leaveSource, takeSource, teach, teachFile } from '../kinds/index.js';
 import { repeated } from './words.js';
 
 /** @import {ClassList} from './classes.js' */
@@ -171,7 +171,7 @@ export class ClassCard {
     note('adding', ++atWork > 0);
     this.show();
     try {
-      const result = await line.run(files, async (file) => { for (const { id, twin } of await enrolFile(this.list.engine, this.list.kinds.now, this.id, file)) {
+      const result = await line.run(files, async (file) => { for (const { id, twin } of await teachFile(this.list.engine, this.list.kinds.now, this.id, file)) {
           adding.added++;
           if (twin) this.tellTwin(id, twin.example);
         }
@@ -302,7 +302,7 @@ export class ClassCard {
     holdRepeat(shutter, async () => {
       if (!source?.open) return;
       try {
-        const { id, twin } = await enrol(engine, this.id, await source.sample());
+        const { id, twin } = await teach(engine, this.id, await source.sample());
         if (twin) this.tellTwin(id, twin.example);
         taken++;
         this.#taken++;

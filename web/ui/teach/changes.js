@@ -124,10 +124,10 @@ export class Changes {
    * those before it stay.
    *
    * @param {Target} target
-   * @param {readonly ((classId: string) => Promise<string>)[]} enrol adds one picture to the class and answers its id
+   * @param {readonly ((classId: string) => Promise<string>)[]} examples each adds one picture to the class and answers its id
    * @returns {Promise<string[]>} the ids of the examples
    */
-  teach(target, enrol) {
+  teach(target, examples) {
     return this.step(async () => {
       const made = 'name' in target ? await this.engine.addClass(target.name) : null;
       const id = 'id' in target ? target.id : /** @type {{id: string}} */ (made).id;
@@ -135,7 +135,7 @@ export class Changes {
       /** @type {string[]} */
       const taught = [];
       try {
-        for (const one of enrol) taught.push(await one(id));
+        for (const one of examples) taught.push(await one(id));
       } finally {
         if (!taught.length && made) await this.engine.removeClass(id).catch(() => {});
       }

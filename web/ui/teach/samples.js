@@ -1,14 +1,14 @@
 // @ts-check
-/** Emoji in several art styles: some to enrol, another to recognise. */
+/** Emoji in several art styles: some to teach, another to recognise. */
 import { complain, say } from '../kit/announce.js';
 import { byId, el, sentence } from '../kit/dom.js';
-import { enrolFile } from '../kinds/index.js';
+import { teachFile } from '../kinds/index.js';
 
 /** @import {Engine} from '../../library/types.js' */
 /** @typedef {{id: string, name: string, author: string, licence: string, url: string}} Style */
 /** @typedef {{styles: Style[], concepts: {id: string, name: string}[]}} Catalog contents of samples.json */
 
-/** The concepts that are enrolled, and one that is not. */
+/** The concepts that are taught, and one that is not. */
 const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
 const UNTAUGHT = 'penguin';
 const SUPPORT_STYLES = ['noto', 'twemoji', 'openmoji'];
@@ -23,14 +23,14 @@ export class Samples {
   #session = '';
 
   /**
-   * @param {{engine: Engine, changes: import('./changes.js').Changes, kinds: import('../kinds/index.js').Kinds, onSwitched: () => void, recognise: (files: File[]) => Promise<void>}} parts
+   * @param {{engine: Engine, changes: import('./changes.js').Changes, kinds: import('../kinds/index.js').Kinds, onSwitched: () => void, take: (files: File[]) => Promise<void>}} parts
    */
-  constructor({ engine, changes, kinds, onSwitched, recognise }) {
+  constructor({ engine, changes, kinds, onSwitched, take }) {
     this.engine = engine;
     this.changes = changes;
     this.onSwitched = onSwitched;
     this.kinds = kinds;
-    this.recognise = recognise;
+    this.take = take;
     this.button = byId('samples-button', HTMLButtonElement);
     this.button.addEventListener('click', () => void this.#start());
   }
@@ -45,7 +45,7 @@ export class Samples {
     try {
       const catalog = await loadCatalog();
       const switched = await this.#makeRoom();
-      await this.changes.step(() => this.#enrol(catalog));
+      await this.changes.step(() => this.#teach(catalog));
       this.#offer(catalog);
       say(`The samples are in${switched ? `, in a session of their own, “${SESSION}”` : ''}. Now press one of the pictures to recognise.`);
     } catch (error) {
@@ -72,7 +72,7 @@ export class Samples {
   }
 
   /** @param {Catalog} catalog */
-  async #enrol(catalog) {
+  async #teach(catalog) {
     const { classes, sessionId } = await this.engine.state();
     this.#session = sessionId;
     const missing = catalog.concepts.filter(({ id, name }) =>
@@ -85,7 +85,7 @@ export class Samples {
       const classId = known?.id ?? (await this.engine.addClass(name)).id;
       for (const style of SUPPORT_STYLES) {
         say(`Adding sample ${++done} of ${total}.`);
-        await enrolFile(this.engine, this.kinds.now, classId, await fetchSample(pictureURL(style, id), name));
+        await teachFile(this.engine, this.kinds.now, classId, await fetchSample(pictureURL(style, id), name));
       }
     }
   }
@@ -104,7 +104,7 @@ export class Samples {
   #question(url, name) {
     const ask = async () => {
       try {
-        await this.recognise([await fetchSample(url, name)]);
+        await this.take([await fetchSample(url, name)]);
       } catch (error) {
         complain(byId('query-error', HTMLElement), sentence(error));
       }

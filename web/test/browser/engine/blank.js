@@ -43,7 +43,7 @@ export async function start(page, options = {}) {
       }
       return ids;
     };
-    scope.ask = () => scope.engine.probabilities(scope.picture(0, 50));
+    scope.ask = () => scope.engine.predict(scope.picture(0, 50));
     scope.refusal = (/** @type {Promise<unknown>} */ promise) => promise.then(() => null, (error) => ({ code: error.code, message: error.message }));
   }, /** @type {const} */ ([DIMENSION, options]));
 }

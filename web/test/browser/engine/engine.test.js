@@ -32,14 +32,14 @@ test('wrong arguments are refused with a code and a sentence, nothing breaks, an
       engine.addClass(), engine.addClass(7), engine.addClass('cat'), engine.renameClass(cat, ''), engine.removeClass('nowhere'),
       engine.addExample(cat, [1, 2, 3], null), engine.addExample(cat, nan, null), engine.addExample(cat, infinite, null),
       engine.addExample(cat, new Float32Array(3), null), engine.addExample(cat, new Float32Array(0), null), engine.addExample(cat, picture(0, 1), 'thumbnail'),
-      engine.recognise(new Float64Array(1280)), engine.probabilities(null), engine.configure({ nonePrior: 1 }), engine.configure({ sort: 7 }), engine.configure(),
+      engine.show(new Float64Array(1280)), engine.predict(null), engine.configure({ nonePrior: 1 }), engine.configure({ sort: 7 }), engine.configure(),
       engine.openSession('nowhere'), engine.importSession(new Uint8Array(9)), engine.importPrior(new ArrayBuffer(9)), engine.undo('nowhere'), engine.usePrior(), engine.on('change'),
     ].map(refusal));
     const x = picture(0.5, 3);
     const buffer = new Float32Array(2000).fill(NaN);
     buffer.set(x, 11);
-    const plain = await engine.probabilities(x);
-    return { all, before, after: [await ask(), await engine.state()], plain, view: await engine.probabilities(buffer.subarray(11, 11 + x.length)) };`);
+    const plain = await engine.predict(x);
+    return { all, before, after: [await ask(), await engine.state()], plain, view: await engine.predict(buffer.subarray(11, 11 + x.length)) };`);
   assert.deepEqual(refusals.all.map((/** @type {any} */ r) => r?.code), [
     'argument', 'argument', 'label', 'label', 'class', 'argument', 'value', 'value', 'dimension', 'dimension', 'argument',
     'argument', 'argument', 'setting', 'argument', 'argument', 'session', 'format', 'format', 'undo', 'argument', 'argument']);
@@ -54,7 +54,7 @@ test('the direct way to an answer follows every change', LONG, () => blank(async
     const answers = [];
     const both = async () => {
       const x = picture(0.3, answers.length);
-      const all = [await engine.recognise(x), await engine.recognise(x), await engine.probabilities(x), await engine.probabilities(x), await engine.probabilities(x), await engine.probabilities(x.slice())];
+      const all = [await engine.show(x), await engine.show(x), await engine.predict(x), await engine.predict(x), await engine.predict(x), await engine.predict(x.slice())];
       answers.push(all.map((answer) => JSON.stringify(answer && [answer.none, ...answer.classes.map(({ id, name, probability }) => [id, name, probability])])));
     };
     await both();
@@ -73,7 +73,7 @@ test('the direct way to an answer follows every change', LONG, () => blank(async
     const nan = picture(0, 0); nan[17] = NaN;
     const refusals = [];
     for (const x of [nan, nan, new Float32Array(3), new Float32Array(3), picture(0, 1), new Float32Array(0), new Float32Array(0), new Float32Array(70000), new Float32Array(70000)]) {
-      refusals.push(await refusal(engine.probabilities(x)));
+      refusals.push(await refusal(engine.predict(x)));
     }
     await both();
     return { answers, refusals };`);
@@ -95,7 +95,7 @@ test('meters are changed in place, ordered as asked, and keep the focus', () => 
     const out = { empty: say() };
     const [cat, dog] = await teach(['cat', 'dog']);
     out.unasked = [say(), rows().length];
-    const p = await engine.recognise(picture(1, 40));
+    const p = await engine.show(picture(1, 40));
     out.first = names();
     out.now = rows().map((m) => Number(m.getAttribute('aria-valuenow')));
     out.probabilities = [...p.classes.map((c) => c.probability), p.none].sort((a, b) => b - a);
@@ -104,7 +104,7 @@ test('meters are changed in place, ordered as asked, and keep the focus', () => 
     const focused = nodes.get('cat');
     focused.tabIndex = 0;
     focused.focus();
-    await engine.recognise(picture(0, 41));
+    await engine.show(picture(0, 41));
     out.second = names();
     out.kept = rows().every((m) => nodes.get(m.getAttribute('aria-label')) === m);
     out.focus = document.activeElement === focused;
@@ -114,7 +114,7 @@ test('meters are changed in place, ordered as asked, and keep the focus', () => 
     out.renamed = names();
     await engine.removeClass(dog);
     out.removed = names();
-    await engine.recognise(null);
+    await engine.show(null);
     out.cleared = rows().length;
     return out;`);
   assert.match(seen.empty, /^Add a class/);
@@ -155,7 +155,7 @@ test('an engine that cannot be fetched says so', () => visit({ site, open: false
 // A frame of the camera comes every few tenths of a second, and a person presses
 // keys meanwhile: whatever changes, the page must answer. Longest piece of work on
 // the main thread in ms, medians of seven on two busy cores: with 1,000 pictures add
-// 13 to 23, recognise 4 to 6, remove 15 to 23, state 4 to 6; with 1,000 classes 26
+// 13 to 23, show 4 to 6, remove 15 to 23, state 4 to 6; with 1,000 classes 26
 // to 36, 6 to 12, 22 to 27, 7 to 11. What is taken back was any picture, or a class
 // with all it holds. What is promised, 50 ms for the median, is asked for where nothing
 // else runs (make soak-scale); elsewhere other programs interrupt, so the shortest counts.
@@ -175,7 +175,7 @@ for (const [what, classes, shots] of /** @type {[string, number, number][]} */ (
         for (let i = 0; i < ${shots}; i++) adding.push(engine.addExample(id, noise(), null));
         if (adding.length >= 100 || k === ${classes} - 1) await Promise.all(adding.splice(0));
       }
-      await engine.recognise(noise());
+      await engine.show(noise());
 
       // Messages to oneself arrive between pieces of work: the longest time between two is the longest piece.
       let last = 0;
@@ -198,7 +198,7 @@ for (const [what, classes, shots] of /** @type {[string, number, number][]} */ (
       };
       const judged = (t) => t.sort((a, b) => a - b)[${WAITING.of}];
       const { classes: all } = await engine.state();
-      const times = { add: [], recognise: [], remove: [], undo: [], state: [], removeClass: [], undoClass: [] };
+      const times = { add: [], show: [], remove: [], undo: [], state: [], removeClass: [], undoClass: [] };
       let size = 0;
       for (let i = 0; i < 7; i++) {
         const { id } = all[i % all.length];
@@ -207,7 +207,7 @@ for (const [what, classes, shots] of /** @type {[string, number, number][]} */ (
         times.add.push(await blocked(async () => { added = await engine.addExample(id, noise(), null); }));
         const { state, ...changed } = await engine.changes(revision);
         size = Math.max(size, JSON.stringify(changed).length);
-        times.recognise.push(await blocked(() => engine.recognise(noise())));
+        times.show.push(await blocked(() => engine.show(noise())));
         times.state.push(await blocked(() => engine.state()));
         times.remove.push(await blocked(async () => { token = await engine.removeExample(id, i % 2 ? added.id : all[i % all.length].examples[0].id); }));
         times.undo.push(await blocked(() => engine.undo(token.undo)));

@@ -109,7 +109,7 @@ test('a database of the first version is brought up to date with all that is in 
     const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
     const names = [...db.objectStoreNames];
     db.close();
-    return { state: await engine.state(), probabilities: await engine.probabilities(new Float32Array([1, 0, 0, 0, 0, 0])), names,
+    return { state: await engine.state(), probabilities: await engine.predict(new Float32Array([1, 0, 0, 0, 0, 0])), names,
       thumbnails: [...await engine.thumbnails('cat', ['x0']), ...await engine.thumbnails('dog', ['x1'])].map((b) => b && [...b]) };`);
   assert.deepEqual(thumbnails, [null, [7, 8]]); // which were in the same record then
   assert.equal(state.sessionName, 'Old');

@@ -132,11 +132,11 @@ test('with 2,000 classes and 20,000 pictures the engine starts, adds and answers
       const start = await timed(async () => { engine = await loadEngine({ base: `${location.origin}/` }); });
       const { classes } = await engine.state();
       const preparing = await timed(() => engine.addExample(classes[7].id, picture(), new Uint8Array(3000)));
-      const prepared = await timed(() => engine.probabilities(picture()));
+      const prepared = await timed(() => engine.predict(picture()));
       const adds = [];
       for (let i = 0; i < 19; i++) adds.push(await timed(() => engine.addExample(classes[100 * i].id, picture(), new Uint8Array(3000))));
       const answers = [];
-      for (let i = 0; i < 9; i++) answers.push(await timed(() => engine.probabilities(picture())));
+      for (let i = 0; i < 9; i++) answers.push(await timed(() => engine.predict(picture())));
       const removed = await timed(() => engine.removeExample(classes[3].id, classes[3].examples[0].id));
       await engine.addExample(classes[3].id, picture(), null);
       const onePicture = await refused(engine.addExample(classes[3].id, picture(), null));
@@ -240,7 +240,7 @@ test('a session with many pictures is the same whether a thread of its own reads
         const { loadEngine } = await import(/** @type {any} */ ('/web/engine/index.js'));
         const engine = await loadEngine({ base: `${location.origin}/` });
         const { classes } = await engine.state();
-        return { classes, some: await engine.probabilities(new Float32Array(64).fill(0.5)) };
+        return { classes, some: await engine.predict(new Float32Array(64).fill(0.5)) };
       });
       await asked;
       return seen;

@@ -30,8 +30,8 @@ function answers(classes, answer) {
   return all;
 }
 
-/** Judges the pictures that it was last given by the session as it then was. */
-export class Judge {
+/** Answers about the pictures that it was last given by the session as it then was. */
+export class Batch {
   #thread;
 
   /**
@@ -40,7 +40,7 @@ export class Judge {
    */
   constructor(engine, { onProgress = () => {} } = {}) {
     this.engine = engine;
-    this.#thread = new EngineThread(engine, 'judge', {
+    this.#thread = new EngineThread(engine, 'batch', {
       code: 'cancelled',
       died: (why) => `The pictures could not be judged together (${why}): close other tabs and try again.`,
       onNews: (_, progress) => onProgress(progress),
@@ -48,14 +48,14 @@ export class Judge {
   }
 
   /**
-   * Takes in pictures and judges them together.
+   * Takes in pictures and says what each is, judged together.
    *
    * @param {Float32Array[]} embeddings of one length, at least one
    * @returns {Promise<Answers>} rejects with code 'cancelled' after close
    */
-  async together(embeddings) {
+  async classify(embeddings) {
     const dimension = embeddings[0].length;
-    const [{ classes }, { classifier, prior }] = await Promise.all([this.engine.state(), this.engine.judgingInput()]);
+    const [{ classes }, { classifier, prior }] = await Promise.all([this.engine.state(), this.engine.batchInput()]);
     const rows = new Float32Array(embeddings.length * dimension);
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
     await this.#thread.ask('session', [classifier, prior, dimension]);
@@ -92,7 +92,7 @@ export class Judge {
  * @returns {Promise<Learned>} rejects with code 'too-little' where no other session has four classes of three pictures
  */
 export async function learn(engine) {
-  const thread = new EngineThread(engine, 'judge', { code: 'cancelled', died: (why) => `Learning ended early (${why}): close other tabs and try again.` });
+  const thread = new EngineThread(engine, 'batch', { code: 'cancelled', died: (why) => `Learning ended early (${why}): close other tabs and try again.` });
   try {
     const { sessions, prior } = await engine.learningInput();
     return await thread.ask('learn', [sessions, prior]);

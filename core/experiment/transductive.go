@@ -20,8 +20,8 @@ const concentration = 2
 // outOfSetShare is the one share of out-of-set queries that tasks are made of.
 const outOfSetShare = 0.5
 
-// validateTogether checks what only [Transductive] asks for.
-func (p *Plan) validateTogether() error {
+// validateTransductive checks what only [Transductive] asks for.
+func (p *Plan) validateTransductive() error {
 	equal := p.Imbalance == "" || p.Imbalance == ImbalanceNone
 	switch {
 	case !equal && p.Imbalance != ImbalanceDirichlet:
@@ -56,7 +56,7 @@ func togetherMethod() Method {
 			return nil, err
 		}
 		return func() Scorer {
-			scorer := &togetherScorer{niwScorer: *make().(*niwScorer), hasNone: p.asksOutOfSet()}
+			scorer := &transductiveScorer{niwScorer: *make().(*niwScorer), hasNone: p.asksOutOfSet()}
 			if !scorer.hasNone {
 				scorer.options.NonePrior = pageNonePrior
 			}
@@ -65,16 +65,16 @@ func togetherMethod() Method {
 	}}
 }
 
-// togetherScorer is a niwScorer that judges the queries of a task together. What is
+// transductiveScorer is a niwScorer that judges the queries of a task together. What is
 // thought out of set is not learned from: hence the probability of none beforehand
 // decides the scores of the classes too.
-type togetherScorer struct {
+type transductiveScorer struct {
 	niwScorer
 	hasNone bool // none is asked for: at even odds
 }
 
 // Score implements [Scorer].
-func (s *togetherScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, error) {
+func (s *transductiveScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, error) {
 	c, err := s.taught(t)
 	if err != nil {
 		return false, err

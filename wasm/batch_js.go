@@ -12,8 +12,8 @@ import (
 	"metaqda/wasm/engine"
 )
 
-// judge answers about many pictures in a worker, with what JavaScript sees of it.
-type judge struct {
+// batchWorker answers about many pictures in a worker, with what JavaScript sees of it.
+type batchWorker struct {
 	taught   *metaqda.Classifier // nil until the session is there
 	x        []float32           // the pictures that answers are about, of length d, one after the other
 	d        int
@@ -24,58 +24,58 @@ type judge struct {
 // tellEvery is the least time between two words about progress.
 const tellEvery = 100 * time.Millisecond
 
-func startJudge() js.Value {
-	j := &judge{listener: js.Undefined()}
+func startBatch() js.Value {
+	w := &batchWorker{listener: js.Undefined()}
 	api := js.ValueOf(map[string]any{})
-	for name, m := range j.methods() {
+	for name, m := range w.methods() {
 		api.Set(name, bridge.Func(m))
 	}
 	return api
 }
 
-// methods are those that web/engine/judge.js asks for.
-func (j *judge) methods() map[string]bridge.Method {
+// methods are those that web/engine/batch.js asks for.
+func (w *batchWorker) methods() map[string]bridge.Method {
 	bind, atOnce, waiting := bridge.Bind, bridge.AtOnce, bridge.Waiting
 	return map[string]bridge.Method{
-		"on":       atOnce(bind(func(listener js.Value) { j.listener = listener }, "listener")), // is told how much is done of how much
-		"session":  atOnce(bind(j.session, "session file, prior?, number")),
-		"pictures": atOnce(bind(func(x bridge.Numbers) { j.x = x }, "embeddings")),
-		"classify": waiting(bind(j.classify, "")),
-		"suggest":  atOnce(bind(j.suggest, "number")),
-		"alike":    atOnce(bind(j.alike, "numbers of pictures")),
+		"on":       atOnce(bind(func(listener js.Value) { w.listener = listener }, "listener")), // is told how much is done of how much
+		"session":  atOnce(bind(w.session, "session file, prior?, number")),
+		"pictures": atOnce(bind(func(x bridge.Numbers) { w.x = x }, "embeddings")),
+		"classify": waiting(bind(w.classify, "")),
+		"suggest":  atOnce(bind(w.suggest, "number")),
+		"alike":    atOnce(bind(w.alike, "numbers of pictures")),
 		"learn":    waiting(bind(learn, "session files, prior?")),
 	}
 }
 
-func (j *judge) session(session, prior []byte, dimension int) (err error) {
+func (w *batchWorker) session(session, prior []byte, dimension int) (err error) {
 	var p *metaqda.Prior
 	if prior != nil {
 		if p, err = metaqda.DecodePrior(prior); err != nil {
 			return err
 		}
 	}
-	j.d = dimension
-	j.taught, err = metaqda.OpenUnder(session, p)
+	w.d = dimension
+	w.taught, err = metaqda.OpenUnder(session, p)
 	return err
 }
 
 // answer asks a question and answers it to the end.
-func (j *judge) answer(begin func(c *metaqda.Classifier) (*metaqda.Batch, error)) (*metaqda.Batch, error) {
-	if j.taught == nil {
-		return nil, &engine.Error{Code: "argument", Message: "There is no session to judge by: this is a mistake of the page that calls."}
+func (w *batchWorker) answer(begin func(c *metaqda.Classifier) (*metaqda.Batch, error)) (*metaqda.Batch, error) {
+	if w.taught == nil {
+		return nil, &engine.Error{Code: "argument", Message: "There is no session to answer by: this is a mistake of the page that calls."}
 	}
-	b, err := begin(j.taught)
+	b, err := begin(w.taught)
 	if err != nil {
 		return nil, err
 	}
-	return b, b.Finish(context.Background(), j.tell)
+	return b, b.Finish(context.Background(), w.tell)
 }
 
 // classify answers with, for each picture, what it is taken for (the index of a class, -1
 // for none of them), 1 where that is doubtful, the probability of none, and those of the
 // classes, in rows; and their headlines.
-func (j *judge) classify() (any, error) {
-	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(j.x, j.d) })
+func (w *batchWorker) classify() (any, error) {
+	b, err := w.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(w.x, w.d) })
 	if metaqda.Code(err) == "empty" || err == nil && b.Len() == 0 {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func (j *judge) classify() (any, error) {
 	headlines := make([]any, b.Len())
 	for i := range b.Len() {
 		p, none := b.Answer(i)
-		d := j.taught.Decide(p, none)
+		d := w.taught.Decide(p, none)
 		headlines[i] = d.Headline
 		doubtful := 0.0
 		if d.Doubtful {
@@ -98,16 +98,16 @@ func (j *judge) classify() (any, error) {
 	return map[string]any{"rows": js.Global().Get("Float64Array").New(bytes.Get("buffer")), "headlines": headlines}, nil
 }
 
-func (j *judge) suggest(n int) ([]int, error) {
-	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginSuggest(j.x, j.d, n) })
+func (w *batchWorker) suggest(n int) ([]int, error) {
+	b, err := w.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginSuggest(w.x, w.d, n) })
 	if err != nil {
 		return nil, err
 	}
 	return append([]int{}, b.Suggestions...), nil // JSON has no list for nil
 }
 
-func (j *judge) alike(places []int) ([][]int, error) {
-	b, err := j.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginAlike(j.x, j.d, places) })
+func (w *batchWorker) alike(places []int) ([][]int, error) {
+	b, err := w.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginAlike(w.x, w.d, places) })
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +128,9 @@ func learn(sessions [][]byte, prior []byte) (any, error) {
 }
 
 // tell tells the listener how far the answers are, now and then.
-func (j *judge) tell(done, total int) {
-	if now := time.Now(); j.listener.Truthy() && now.Sub(j.told) >= tellEvery {
-		j.told = now
-		j.listener.Invoke(map[string]any{"done": done, "total": total})
+func (w *batchWorker) tell(done, total int) {
+	if now := time.Now(); w.listener.Truthy() && now.Sub(w.told) >= tellEvery {
+		w.told = now
+		w.listener.Invoke(map[string]any{"done": done, "total": total})
 	}
 }

@@ -82,12 +82,12 @@ func TestTheTableSaysWhatTheClassifierDoes(t *testing.T) {
 	j, truth := newJob(t)
 	right := map[bool]int{}
 	aside := map[bool][]string{} // those that are none of the classes
-	for _, together := range []bool{false, true} {
-		j.Together = together
+	for _, batch := range []bool{false, true} {
+		j.Batch = batch
 		want := answers(t, j)
 		table := tableOf(t, j)
 		head, table := table[0], table[1:]
-		test.StopIf(t, strings.Join(head[:3], " ") != "row file answer" || head[len(head)-1] != None || len(head) != 3+known+1 || len(table) != len(truth), "together %v: %d rows under %v", together, len(table), head)
+		test.StopIf(t, strings.Join(head[:3], " ") != "row file answer" || head[len(head)-1] != None || len(head) != 3+known+1 || len(table) != len(truth), "in a batch %v: %d rows under %v", batch, len(table), head)
 		for i, line := range table {
 			test.StopIf(t, line[0] != strconv.Itoa(i) || line[1] != fmt.Sprintf("folder, of mine/%d.png", i), "row %d is called %v", i, line[:2])
 			best, sum := 0, 0.0 // the most probable class
@@ -97,25 +97,25 @@ func TestTheTableSaysWhatTheClassifierDoes(t *testing.T) {
 				if k < known {
 					expect = want.Classes.At(i, k)
 				}
-				test.FailIf(t, err != nil || math.Abs(p-expect) > 1e-6, "together %v, row %d, %s: %s, want %v", together, i, head[3+k], text, expect)
+				test.FailIf(t, err != nil || math.Abs(p-expect) > 1e-6, "in a batch %v, row %d, %s: %s, want %v", batch, i, head[3+k], text, expect)
 				if sum += p; k < known && p > parse(t, line[3+best]) {
 					best = k
 				}
 			}
 			if want.None[i] >= qda.NoneFrom {
 				best = known
-				aside[together] = append(aside[together], line[0])
+				aside[batch] = append(aside[batch], line[0])
 			}
-			test.FailIf(t, math.Abs(sum-1) > 1e-5 || line[2] != head[3+best], "together %v, row %d: answer %q of %v", together, i, line[2], line[3:])
+			test.FailIf(t, math.Abs(sum-1) > 1e-5 || line[2] != head[3+best], "in a batch %v, row %d: answer %q of %v", batch, i, line[2], line[3:])
 			if line[2] == truth[i] {
-				right[together]++
+				right[batch]++
 			}
 		}
 	}
 	one, all := aside[false], aside[true]
-	test.FailIf(t, len(one) == 0 || !slices.Equal(one, all), "one by one %v are laid aside, together %v", one, all)
+	test.FailIf(t, len(one) == 0 || !slices.Equal(one, all), "one by one %v are laid aside, in a batch %v", one, all)
 	n := len(truth)
-	test.FailIf(t, right[false] < n/2 || right[true] < right[false], "of %d rows %d are right one by one and %d together", n, right[false], right[true])
+	test.FailIf(t, right[false] < n/2 || right[true] < right[false], "of %d rows %d are right one by one and %d batch", n, right[false], right[true])
 }
 
 // A prior that nothing was learned for is right far more often than chance; one that
@@ -183,7 +183,7 @@ func answers(t *testing.T, j job) *qda.Answers {
 		a.None[i], err = c.ProbabilitiesTo(a.Classes.RawRowView(i), q)
 		test.OK(t, err)
 	}
-	if !j.Together {
+	if !j.Batch {
 		return a
 	}
 	a = test.Must(c.Classify(t.Context(), all, nil))(t)
@@ -223,7 +223,7 @@ func TestWhatCannotBeSorted(t *testing.T) {
 func TestASessionAnswersAsItsExamples(t *testing.T) {
 	j, _ := newJob(t)
 	want := tableOf(t, j)
-	c := test.Must(j.Enrol())(t)
+	c := test.Must(j.Teach())(t)
 	file := test.Must(c.Save())(t)
 	saved := defaultJob()
 	saved.Classifier, saved.Data = filepath.Join(t.TempDir(), "session"), j.Data
@@ -238,11 +238,11 @@ func TestASessionAnswersAsItsExamples(t *testing.T) {
 }
 
 func TestSortingStops(t *testing.T) {
-	for _, together := range []bool{true, false} {
+	for _, batch := range []bool{true, false} {
 		j, _ := newJob(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		j.Together, j.Progress = together, func(string, int, int) { cancel() }
+		j.Batch, j.Progress = batch, func(string, int, int) { cancel() }
 		table, err := j.Table(ctx)
-		test.FailIf(t, !errors.Is(err, context.Canceled) || table != nil, "together %v: %v, a table of %d bytes", together, err, len(table))
+		test.FailIf(t, !errors.Is(err, context.Canceled) || table != nil, "in a batch %v: %v, a table of %d bytes", batch, err, len(table))
 	}
 }

@@ -57,30 +57,30 @@ func (e *Engine) ask(x []float32, show bool) ([]float64, error) {
 	p, err := e.probabilities(x)
 	if err == nil && show {
 		e.query = append(e.query[:0], x...)
-		e.show(p)
+		e.display(p)
 	}
 	return p, err
 }
 
-// Recognise makes x the query, or with nil clears it, as [Engine.Ask] does with
-// show, and returns the answer with names, nil while there is nothing to compare
-// with.
-func (e *Engine) Recognise(x []float32) (*Prediction, error) {
+// Predict returns the probabilities of an embedding with the names of the classes, nil while
+// there is nothing to compare with.
+func (e *Engine) Predict(x []float32) (*Prediction, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.named(e.ask(x, false))
+}
+
+// Show predicts as [Engine.Predict] does, and shows the answer now and after every later
+// change. With nil it shows none.
+func (e *Engine) Show(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if x == nil {
 		e.query = nil
-		e.show(nil)
+		e.display(nil)
 		return nil, nil
 	}
 	return e.named(e.ask(x, true))
-}
-
-// Probabilities returns what Recognise would, without making x the query.
-func (e *Engine) Probabilities(x []float32) (*Prediction, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.named(e.ask(x, false))
 }
 
 func (e *Engine) named(p []float64, err error) (*Prediction, error) {
@@ -168,11 +168,11 @@ func (e *Engine) refresh() {
 			e.query = nil
 		}
 	}
-	e.show(p)
+	e.display(p)
 }
 
-// show shows probabilities as [Engine.Ask] returns them.
-func (e *Engine) show(p []float64) {
+// display shows probabilities as [Engine.Ask] returns them.
+func (e *Engine) display(p []float64) {
 	if e.hooks.Show != nil {
 		e.hooks.Show(view.Compose(e.input(p)))
 	}

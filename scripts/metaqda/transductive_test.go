@@ -42,14 +42,14 @@ func TestTransductiveTables(t *testing.T) {
 
 // The prior that ships and the one that nothing was learned for know emoji again that they
 // were taught, one by one and together.
-func TestSort(t *testing.T) {
+func TestClassify(t *testing.T) {
 	const emoji = "../../testdata/dataset/emoji.npz"
 	out, unlearned := filepath.Join(t.TempDir(), "table.csv"), filepath.Join(t.TempDir(), "prior")
 	mustRun(t, "prior", "--dimension", "1280", "--out", unlearned)
-	args := []string{"sort", "--examples", emoji, "--data", emoji, "--prior", "../../web/prior/default.safetensors", "--out", out}
+	args := []string{"classify", "--examples", emoji, "--data", emoji, "--prior", "../../web/prior/default.safetensors", "--out", out}
 	var before string
-	for _, how := range []string{"--together=true", "--together=false", "--prior=" + unlearned} {
-		mustRun(t, append(args, how)...)
+	for _, how := range [][]string{{"classify"}, {"predict"}, {"classify", "--prior", unlearned}} {
+		mustRun(t, append(append(how[:1:1], args[1:]...), how[1:]...)...)
 		text := string(readFile(t, out))
 		table, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		test.StopIf(t, err != nil || len(table) != 1+19*6 || len(table[0]) != 3+19+1 || text == before, "%s: %d rows, %v", how, len(table), err)
@@ -67,7 +67,7 @@ func TestSort(t *testing.T) {
 		args []string
 		say  string
 	}{
-		{args[:5], "no --out given; `metaqda sort --help`"}, {append([]string{"sort"}, args[3:]...), "--classifier or by --examples"}, {append(args, "--out", "gone/out.csv"), "the folder gone does not exist"}, {append(args, "more"), `"more" is no flag`}, {append(args, "--none-prior", "2"), "--none-prior"}, {append(args, "--data", "gone.npz"), "gone.npz does not exist"},
+		{args[:5], "no --out given; `metaqda classify --help`"}, {append([]string{"classify"}, args[3:]...), "--classifier or by --examples"}, {append(args, "--out", "gone/out.csv"), "the folder gone does not exist"}, {append(args, "more"), `"more" is no flag`}, {append(args, "--none-prior", "2"), "--none-prior"}, {append(args, "--data", "gone.npz"), "gone.npz does not exist"},
 	} {
 		refused(t, c.args, c.say)
 		_, err := os.Stat(out)

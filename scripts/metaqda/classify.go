@@ -19,14 +19,14 @@ import (
 	"metaqda/web/prior"
 )
 
-const enrolAbout = `Teaches a classifier the labelled embeddings of a data set, and writes it: a session that
-the page opens, that sort and recognise take, and that export writes for other programs.
+const teachAbout = `Teaches a classifier the labelled embeddings of a data set, and writes it: a session that
+the page opens, that classify and predict take, and that export writes for other programs.
 The prior is that of the extractor that the .json beside the data names, where it is one
 of the page's own; for other numbers the prior for any vectors.`
 
-func enrolCommand() *cli.Command {
+func teachCommand() *cli.Command {
 	j, out := defaultJob(), ""
-	return fileCommand(cli.Command{Name: "enrol", Usage: "teach a classifier labelled embeddings", Description: enrolAbout},
+	return fileCommand(cli.Command{Name: "teach", Usage: "teach a classifier labelled embeddings", Description: teachAbout},
 		neededFile{&out, "out", "classifier file to write"},
 		[]neededFile{{&j.Examples, "examples", "data set of labelled examples"}},
 		[]cli.Flag{
@@ -34,7 +34,7 @@ func enrolCommand() *cli.Command {
 			numberFlag(&j.NonePrior, "none-prior", "probability of none of the classes beforehand, from 0 to below 1; 0.2 if left out"),
 		},
 		func(context.Context, *cli.Command) ([]byte, error) {
-			c, err := j.Enrol()
+			c, err := j.Teach()
 			if err != nil {
 				return nil, err
 			}
@@ -42,7 +42,7 @@ func enrolCommand() *cli.Command {
 		})
 }
 
-const sortAbout = `Writes a table (CSV) of what every picture probably is: its row and, where the
+const classifyAbout = `Writes a table (CSV) of what every picture probably is: its row and, where the
 .json beside the data names "files", its file; the answer, the most probable class or,
 where that is more than a third probable, "none of these"; the probability of each class
 and of none of these. A name that a spreadsheet would take for a formula gets an
@@ -51,30 +51,27 @@ From folders of pictures:
 
   node scripts/embed/embed.mjs CLASSES --out taught.npz
   node scripts/embed/embed.mjs FOLDER --unlabelled --out pictures.npz
-  metaqda sort --examples taught.npz --data pictures.npz --out table.csv`
+  metaqda classify --examples taught.npz --data pictures.npz --out table.csv`
 
-func sortCommand() *cli.Command {
-	return tableCommand(true, cli.Command{Name: "sort", Usage: "sort unlabelled pictures by a few labelled ones", Description: sortAbout})
+func classifyCommand() *cli.Command {
+	return tableCommand(true, cli.Command{Name: "classify", Usage: "say what unlabelled pictures are, judged together, by a few labelled ones", Description: classifyAbout})
 }
 
-const recogniseAbout = `Writes the table that sort does, of pictures that are judged one by one, each as the page
+const predictAbout = `Writes the table that classify does, of pictures that are judged one by one, each as the page
 recognises a new picture.`
 
-func recogniseCommand() *cli.Command {
-	return tableCommand(false, cli.Command{Name: "recognise", Usage: "say what each picture is, one by one", Description: recogniseAbout})
+func predictCommand() *cli.Command {
+	return tableCommand(false, cli.Command{Name: "predict", Usage: "say what each picture is, one by one", Description: predictAbout})
 }
 
-func tableCommand(together bool, c cli.Command) *cli.Command {
+func tableCommand(batch bool, c cli.Command) *cli.Command {
 	j, out := defaultJob(), ""
-	j.Together = together
+	j.Batch = batch
 	flags := []cli.Flag{
-		textFlag(&j.Classifier, "classifier", "classifier file, of enrol, the page or the npm package"),
+		textFlag(&j.Classifier, "classifier", "classifier file, of teach, the page or the npm package"),
 		textFlag(&j.Examples, "examples", "a data set of labelled examples instead of --classifier"),
 		textFlag(&j.Prior, "prior", "prior file, where it is not one of the page's own"),
 		numberFlag(&j.NonePrior, "none-prior", "probability of none of the classes beforehand, from 0 to below 1; the classifier's own if left out, 0.2 for examples"),
-	}
-	if together {
-		flags = append(flags, boolFlag(&j.Together, "together", "judge all pictures together; --together=false judges one by one"))
 	}
 	return fileCommand(c, neededFile{&out, "out", "table to write"},
 		[]neededFile{{&j.Data, "data", "embeddings to judge, .npz or .npy; labels are not asked for"}}, flags,
@@ -93,11 +90,11 @@ const None = "none of these"
 // job teaches a classifier what a data set holds, and answers for every picture of another
 // file what it probably is: scripts/embed makes both files from folders.
 type job struct {
-	Classifier string  // what was taught before: a session of the page, of npm or of Enrol
+	Classifier string  // what was taught before: a session of the page, of npm or of Teach
 	Examples   string  // or else a data set whose labels are taught
-	Data       string  // embeddings to be sorted
+	Data       string  // embeddings to be classified
 	Prior      string  // prior file; empty for what the classifier names, or for that of the extractor
-	Together   bool    // pictures tell of each other, see [core.Classifier.Classify]
+	Batch      bool    // pictures tell of each other, see [core.Classifier.Classify]; else one by one
 	NonePrior  float64 // probability of none of the classes beforehand; below zero for the classifier's own, .2 for examples
 
 	// Progress, if not nil, is called now and then.
@@ -105,11 +102,11 @@ type job struct {
 }
 
 // defaultJob returns a job without files.
-func defaultJob() job { return job{Together: true, NonePrior: -1} }
+func defaultJob() job { return job{Batch: true, NonePrior: -1} }
 
-// Enrol returns a classifier that was taught the examples. Errors name the file, the row
+// Teach returns a classifier that was taught the examples. Errors name the file, the row
 // where there is one, and the remedy.
-func (j *job) Enrol() (*core.Classifier, error) {
+func (j *job) Teach() (*core.Classifier, error) {
 	set, err := dataset.Load(j.Examples)
 	if err != nil {
 		return nil, err
@@ -168,7 +165,7 @@ func (j *job) prior(extractor string) (*core.Prior, error) {
 // Open returns what was taught before.
 func (j *job) Open() (*core.Classifier, error) {
 	if j.Classifier == "" {
-		return j.Enrol()
+		return j.Teach()
 	}
 	file, err := files.Read(j.Classifier, "classifier")
 	if err != nil {
@@ -223,7 +220,7 @@ func (j *job) Table(ctx context.Context) ([]byte, error) {
 	if d := c.Dim(); d != 0 && rows.Dim != d {
 		return nil, wrongLength(rows.File(), rows.Dim, d)
 	}
-	answers, err := j.judge(ctx, c, rows)
+	answers, err := j.answers(ctx, c, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -244,11 +241,11 @@ func cannotBeUsed(file string, row int, err error) error {
 		Remedy: "compute its embedding again, with the extractor of the examples", Err: err}
 }
 
-// judge returns the answers for all rows.
-func (j *job) judge(ctx context.Context, c *core.Classifier, rows *dataset.Rows) ([]core.Answer, error) {
+// answers returns those for all rows.
+func (j *job) answers(ctx context.Context, c *core.Classifier, rows *dataset.Rows) ([]core.Answer, error) {
 	progress := func(done, total int) {
 		if j.Progress != nil {
-			j.Progress("sort", done, total)
+			j.Progress("judge", done, total)
 		}
 	}
 	n := rows.Len()
@@ -260,7 +257,7 @@ func (j *job) judge(ctx context.Context, c *core.Classifier, rows *dataset.Rows)
 			vectors[i][k] = float32(v)
 		}
 	}
-	if j.Together {
+	if j.Batch {
 		a, err := c.Classify(ctx, vectors, progress)
 		var row *qda.RowError
 		if errors.As(err, &row) {
