@@ -19,6 +19,9 @@ import (
 	"metaqda/web/prior"
 )
 
+// Each of teach, classify and predict answers to the name that it had before, too: enrol,
+// sort and recognise.
+
 const teachAbout = `Teaches a classifier the labelled embeddings of a data set, and writes it: a session that
 the page opens, that classify and predict take, and that export writes for other programs.
 The prior is that of the extractor that the .json beside the data names, where it is one
@@ -26,7 +29,7 @@ of the page's own; for other numbers the prior for any vectors.`
 
 func teachCommand() *cli.Command {
 	j, out := defaultJob(), ""
-	return fileCommand(cli.Command{Name: "teach", Usage: "teach a classifier labelled embeddings", Description: teachAbout},
+	return fileCommand(cli.Command{Name: "teach", Aliases: []string{"enrol"}, Usage: "teach a classifier labelled embeddings", Description: teachAbout},
 		neededFile{&out, "out", "classifier file to write"},
 		[]neededFile{{&j.Examples, "examples", "data set of labelled examples"}},
 		[]cli.Flag{
@@ -54,14 +57,14 @@ From folders of pictures:
   metaqda classify --examples taught.npz --data pictures.npz --out table.csv`
 
 func classifyCommand() *cli.Command {
-	return tableCommand(true, cli.Command{Name: "classify", Usage: "say what unlabelled pictures are, judged together, by a few labelled ones", Description: classifyAbout})
+	return tableCommand(true, cli.Command{Name: "classify", Aliases: []string{"sort"}, Usage: "say what unlabelled pictures are, judged together, by a few labelled ones", Description: classifyAbout})
 }
 
 const predictAbout = `Writes the table that classify does, of pictures that are judged one by one, each as the page
 recognises a new picture.`
 
 func predictCommand() *cli.Command {
-	return tableCommand(false, cli.Command{Name: "predict", Usage: "say what each picture is, one by one", Description: predictAbout})
+	return tableCommand(false, cli.Command{Name: "predict", Aliases: []string{"recognise"}, Usage: "say what each picture is, one by one", Description: predictAbout})
 }
 
 func tableCommand(batch bool, c cli.Command) *cli.Command {

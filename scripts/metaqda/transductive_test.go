@@ -48,7 +48,7 @@ func TestClassify(t *testing.T) {
 	mustRun(t, "prior", "--dimension", "1280", "--out", unlearned)
 	args := []string{"classify", "--examples", emoji, "--data", emoji, "--prior", "../../web/prior/default.safetensors", "--out", out}
 	var before string
-	for _, how := range [][]string{{"classify"}, {"predict"}, {"classify", "--prior", unlearned}} {
+	for _, how := range [][]string{{"sort"}, {"predict"}, {"classify", "--prior", unlearned}} {
 		mustRun(t, append(append(how[:1:1], args[1:]...), how[1:]...)...)
 		text := string(readFile(t, out))
 		table, err := csv.NewReader(strings.NewReader(text)).ReadAll()
