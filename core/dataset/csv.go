@@ -20,41 +20,46 @@ var labelColumns = []string{"label", "class", "target", "y"}
 // that is not a number. Rows in messages count the examples from 0. file is
 // used in messages, meta may be nil.
 func DecodeCSV(file string, r io.Reader, meta *Meta) (*Set, error) {
-	c := csv.NewReader(r)
-	c.ReuseRecord = true
-	first, err := c.Read()
-	if err != nil {
-		return nil, damaged(file, "is no CSV with a label column", err)
-	}
-	first = append([]string(nil), first...)
 	p := csvParser{file: file}
-	header, err := p.findLabel(first)
-	if err != nil {
+	if err := p.read(r); err != nil {
 		return nil, err
-	}
-	if !header {
-		if err := p.add(first); err != nil {
-			return nil, err
-		}
-	}
-	for {
-		record, err := c.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, damaged(file, "breaks off ("+err.Error()+")", err)
-		}
-		if err := p.add(record); err != nil {
-			return nil, err
-		}
 	}
 	return p.set(meta)
 }
 
+// read takes in all lines.
+func (p *csvParser) read(r io.Reader) error {
+	c := csv.NewReader(r)
+	c.ReuseRecord = true
+	for first := true; ; first = false {
+		record, err := c.Read()
+		header := false
+		switch {
+		case errors.Is(err, io.EOF) && !first:
+			return nil
+		case err != nil && first:
+			return damaged(p.file, "is no CSV with a label column", err)
+		case err != nil:
+			return damaged(p.file, "breaks off ("+err.Error()+")", err)
+		case first:
+			header, err = p.findLabel(record)
+			if line := strings.Join(record, ""); (err != nil || len(record) == 1) && strings.ContainsAny(line, ";\t") {
+				return &FileError{File: p.file, Row: -1, Problem: "has other marks than commas between its columns", Remedy: "write commas there, and decimal points"}
+			}
+		}
+		if err == nil && !header {
+			err = p.add(record)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 type csvParser struct {
 	file   string
-	column int // of the label
+	column int  // of the label, -1 for none
+	bare   bool // labels are not asked for
 	x      []float32
 	names  []string // class name of each row
 	dim    int
@@ -77,6 +82,10 @@ func (p *csvParser) findLabel(first []string) (header bool, err error) {
 			words++
 		}
 	}
+	if p.bare && (words != 1 || len(first) == 1) { // all numbers, or headings of these
+		p.column, p.dim = -1, len(first)
+		return words == len(first), nil
+	}
 	if words != 1 {
 		return false, &FileError{File: p.file, Row: -1, Problem: "does not say which column holds the classes",
 			Remedy: "add a first line of headings with one column called label"}
@@ -86,7 +95,7 @@ func (p *csvParser) findLabel(first []string) (header bool, err error) {
 }
 
 func (p *csvParser) add(record []string) error {
-	row := len(p.names)
+	row := len(p.x) / max(p.dim, 1)
 	for i, field := range record {
 		field = strings.TrimSpace(field)
 		if i == p.column {

@@ -36,7 +36,11 @@ func Load(path string) (*Set, error) {
 	case ".csv":
 		return DecodeCSV(path, bytes.NewReader(data), meta)
 	}
-	return nil, &FileError{File: path, Row: -1, Problem: "is of no kind that can be read", Remedy: "give a .npz, .npy or .csv file"}
+	return nil, unknownKind(path)
+}
+
+func unknownKind(path string) error {
+	return &FileError{File: path, Row: -1, Problem: "is of no kind that can be read", Remedy: "give a .npz, .npy or .csv file"}
 }
 
 // readBoth returns what a file holds, and what the .json beside it says.

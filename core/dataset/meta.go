@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -45,7 +46,11 @@ func (n *ClassNames) UnmarshalJSON(data []byte) error {
 // DecodeMeta decodes the .json beside the data. file is used in messages.
 func DecodeMeta(file string, data []byte) (*Meta, error) {
 	m := new(Meta)
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(m); err != nil {
+	err := json.NewDecoder(bytes.NewReader(data)).Decode(m)
+	if kind := (*json.UnmarshalTypeError)(nil); errors.As(err, &kind) {
+		return nil, damaged(file, fmt.Sprintf("cannot be read: its %q is of the wrong kind (%s)", kind.Field, kind.Value), err)
+	}
+	if err != nil {
 		return nil, damaged(file, "is not the JSON that describes a data set ("+err.Error()+")", err)
 	}
 	if len(m.Classes) > 0 {

@@ -28,7 +28,7 @@ func (r *Rows) File() string { return r.file }
 // RowTo copies row i into dst, which has length d, and returns dst.
 func (r *Rows) RowTo(dst []float64, i int) []float64 { return rowTo(dst, r.X[i*r.Dim:(i+1)*r.Dim]) }
 
-// LoadRows reads embeddings from a .npz or .npy, with what the .json beside it says
+// LoadRows reads embeddings from a .npz, .npy or .csv, with what the .json beside it says
 // of "files" and "extractor" where there is one. Labels are not asked for and not
 // looked at.
 func LoadRows(path string) (*Rows, error) {
@@ -37,14 +37,15 @@ func LoadRows(path string) (*Rows, error) {
 		return nil, err
 	}
 	switch strings.ToLower(filepath.Ext(path)) {
-	case ".npz", ".npy":
+	case ".npz", ".npy", ".csv":
 		return DecodeRows(path, data, meta)
 	}
-	return nil, &FileError{File: path, Row: -1, Problem: "is of no kind that holds embeddings alone", Remedy: "give a .npz or .npy file"}
+	return nil, unknownKind(path)
 }
 
-// DecodeRows decodes the array "embeddings" (N x d, real) of a .npz, or a .npy. meta
-// may be nil. file is used in messages.
+// DecodeRows decodes the array "embeddings" (N x d, real) of a .npz, a .npy, or a .csv as
+// [DecodeCSV] takes it, with or without a column of class names. meta may be nil. file is
+// used in messages.
 func DecodeRows(file string, data []byte, meta *Meta) (*Rows, error) {
 	r := &Rows{file: file}
 	if err := r.decode(data); err != nil {
@@ -85,6 +86,12 @@ func (r *Rows) decode(data []byte) error {
 			return damaged(r.file, err.Error(), err)
 		}
 		return nil
+	}
+	if strings.ToLower(filepath.Ext(r.file)) == ".csv" {
+		p := csvParser{file: r.file, bare: true}
+		err := p.read(bytes.NewReader(data))
+		r.X, r.Dim = p.x, p.dim
+		return err
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Set) Split(name string) ([]int, error) {
 		}
 		if !ok {
 			return nil, &FileError{File: s.file, Row: -1, Problem: fmt.Sprintf("has no split %q (it has %s)", part, s.splitNames()),
-				Remedy: "choose one of these with --split, or name the split's classes in the .json beside the data"}
+				Remedy: "choose one of these, or name the classes of the split in the .json beside the data"}
 		}
 		classes = append(classes, got...)
 	}

@@ -66,7 +66,7 @@ func (r *Recipe) settle(train, val []*dataset.Set, need int) (*coordinates, erro
 	for _, set := range val {
 		dom, pool, err := c.domain(set, r.Validation.Split, need, h)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--val-split: %w", err)
 		}
 		c.val, c.valP = append(c.val, c.whiten(dom.Domain, r.Workers)), append(c.valP, pool)
 	}
@@ -97,7 +97,7 @@ func meanOfMeans(sets []*dataset.Set, split string, t *embed.Transform) ([]float
 	for _, s := range sets {
 		classes, err := s.Split(split)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--split: %w", err)
 		}
 		rows := s.Rows(classes)
 		for _, i := range rows {
