@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"metaqda/core/dataset"
 	"metaqda/core/experiment"
@@ -41,6 +42,27 @@ func CheckWritable(paths ...string) error {
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return fmt.Errorf("%s is a folder; name a file", path)
+		}
+	}
+	return nil
+}
+
+// CheckApart says beforehand that an output would destroy an input: that they are one
+// file, also by another path, or that the output is one of those that belong to a data set
+// and lie beside it.
+func CheckApart(outputs []string, inputs ...string) error {
+	for _, in := range inputs {
+		stem := strings.TrimSuffix(in, filepath.Ext(in))
+		for _, in := range []string{in, stem + ".json", stem + ".labels.npy", stem + ".groups.npy"} {
+			read, err := os.Stat(in)
+			if err != nil || read.IsDir() {
+				continue
+			}
+			for _, out := range outputs {
+				if written, err := os.Stat(out); err == nil && os.SameFile(read, written) {
+					return fmt.Errorf("%s is read and would be written over; name another file to write", out)
+				}
+			}
 		}
 	}
 	return nil

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +16,8 @@ import (
 
 	core "metaqda/core"
 	"metaqda/core/dataset"
+	"metaqda/core/model"
+	"metaqda/core/niw"
 	"metaqda/core/qda"
 	"metaqda/scripts/files"
 	"metaqda/web/prior"
@@ -25,7 +29,9 @@ import (
 const teachAbout = `Teaches a classifier the labelled embeddings of a data set, and writes it: a session that
 the page opens, that classify and predict take, and that export writes for other programs.
 The prior is that of the extractor that the .json beside the data names, where it is one
-of the page's own; for other numbers the prior for any vectors.`
+of the page's own; for other numbers the prior for any vectors, which goes by their
+directions: it tells nothing of vectors of one number. Columns of a table, which have
+units of their own, want --scale standardise.`
 
 func teachCommand() *cli.Command {
 	j, out := defaultJob(), ""
@@ -34,14 +40,15 @@ func teachCommand() *cli.Command {
 		[]neededFile{{&j.Examples, "examples", "data set of labelled examples"}},
 		[]cli.Flag{
 			textFlag(&j.Prior, "prior", "prior file, in place of that of the extractor"),
-			numberFlag(&j.NonePrior, "none-prior", "probability of none of the classes beforehand, from 0 to below 1; 0.2 if left out"),
+			j.nonePriorFlag("0.2 if left out"), j.scaleFlag(),
 		},
-		func(context.Context, *cli.Command) ([]byte, error) {
-			c, err := j.Teach()
+		func(_ context.Context, c *cli.Command) ([]byte, error) {
+			j.Note = c.Root().ErrWriter
+			taught, err := j.Teach()
 			if err != nil {
 				return nil, err
 			}
-			return c.Save()
+			return taught.Save()
 		})
 }
 
@@ -73,15 +80,21 @@ func tableCommand(batch bool, c cli.Command) *cli.Command {
 	flags := []cli.Flag{
 		textFlag(&j.Classifier, "classifier", "classifier file, of teach, the page or the npm package"),
 		textFlag(&j.Examples, "examples", "a data set of labelled examples instead of --classifier"),
-		textFlag(&j.Prior, "prior", "prior file, where it is not one of the page's own"),
-		numberFlag(&j.NonePrior, "none-prior", "probability of none of the classes beforehand, from 0 to below 1; the classifier's own if left out, 0.2 for examples"),
+		textFlag(&j.Prior, "prior", priorUsage),
+		j.nonePriorFlag("the classifier's own if left out, 0.2 for examples"), j.scaleFlag(),
 	}
 	return fileCommand(c, neededFile{&out, "out", "table to write"},
-		[]neededFile{{&j.Data, "data", "embeddings to judge, .npz or .npy; labels are not asked for"}}, flags,
+		[]neededFile{{&j.Data, "data", "embeddings to judge, .npz, .npy or .csv; labels are not asked for"}}, flags,
 		func(ctx context.Context, c *cli.Command) ([]byte, error) {
-			if (j.Classifier == "") == (j.Examples == "") {
+			switch {
+			case j.Classifier == "" && j.Examples == "":
 				return nil, errors.New("give what was taught, by --classifier or by --examples")
+			case j.Classifier != "" && j.Examples != "":
+				return nil, errors.New("--classifier and --examples both say what was taught: leave one of them out")
+			case j.Classifier != "" && j.Scale != "":
+				return nil, errors.New("--scale goes with --examples: a classifier file says itself how it was taught")
 			}
+			j.Note = c.Root().ErrWriter
 			j.Progress = files.Progress(c.Root().ErrWriter)
 			return j.Table(ctx)
 		})
@@ -93,19 +106,32 @@ const None = "none of these"
 // job teaches a classifier what a data set holds, and answers for every picture of another
 // file what it probably is: scripts/embed makes both files from folders.
 type job struct {
-	Classifier string  // what was taught before: a session of the page, of npm or of Teach
-	Examples   string  // or else a data set whose labels are taught
-	Data       string  // embeddings to be classified
-	Prior      string  // prior file; empty for what the classifier names, or for that of the extractor
-	Batch      bool    // pictures tell of each other, see [core.Classifier.Classify]; else one by one
-	NonePrior  float64 // probability of none of the classes beforehand; below zero for the classifier's own, .2 for examples
+	Classifier string    // what was taught before: a session of the page, of npm or of Teach
+	Examples   string    // or else a data set whose labels are taught
+	Data       string    // embeddings to be classified
+	Prior      string    // prior file; empty for what the classifier names, or for that of the extractor
+	Batch      bool      // pictures tell of each other, see [core.Classifier.Classify]; else one by one
+	NonePrior  *float64  // probability of none of the classes beforehand; nil for the classifier's own, .2 for examples
+	Scale      string    // of what is taught, see [core.Settings]
+	Note       io.Writer // gets a line about what is surprising and no error
 
 	// Progress, if not nil, is called now and then.
 	Progress func(what string, done, total int)
 }
 
 // defaultJob returns a job without files.
-func defaultJob() job { return job{Batch: true, NonePrior: -1} }
+func defaultJob() job { return job{Batch: true, Note: io.Discard} }
+
+const priorUsage = "prior file, where it is not one of the page's own; another one than the classifier file names takes its place, and a line says so"
+
+func (j *job) nonePriorFlag(otherwise string) cli.Flag {
+	return &cli.Float64Flag{Name: "none-prior", Usage: "probability of none of the classes beforehand, from 0 to below 1; " + otherwise, HideDefault: true,
+		Action: func(_ context.Context, _ *cli.Command, v float64) error { j.NonePrior = &v; return nil }}
+}
+
+func (j *job) scaleFlag() cli.Flag {
+	return textFlag(&j.Scale, "scale", "standardise: each number is taken less the mean of the examples' and over their standard deviation, for tables whose columns have units of their own; only under the prior for any vectors")
+}
 
 // Teach returns a classifier that was taught the examples. Errors name the file, the row
 // where there is one, and the remedy.
@@ -118,13 +144,17 @@ func (j *job) Teach() (*core.Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := core.Settings{NonePrior: 0.2}
-	if j.NonePrior >= 0 {
-		s.NonePrior = j.NonePrior
+	s := core.Settings{NonePrior: 0.2, Scale: j.Scale}
+	if j.NonePrior != nil {
+		s.NonePrior = *j.NonePrior
 	}
 	c, err := core.New(s, p)
-	if err != nil {
+	var wrong *niw.ValueError
+	switch {
+	case errors.As(err, &wrong):
 		return nil, fmt.Errorf("--none-prior: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("--scale: %w", err)
 	}
 	c.Name = set.Name
 	if p != nil && set.Dim != p.Dim() {
@@ -135,7 +165,15 @@ func (j *job) Teach() (*core.Classifier, error) {
 			return nil, fmt.Errorf("%s: %w", set.File(), err)
 		}
 	}
+	if p == nil && set.Dim == 1 {
+		fmt.Fprintf(j.Note, "%s has one number in a row, which has no direction to tell by: every class will be as probable as the others; add a column that is the same for all, about as large\n", set.File())
+	}
 	for k, label := range set.Classes {
+		if len(set.ClassRows(k)) > 0 {
+			if _, err := c.AddClass(label); err != nil {
+				return nil, fmt.Errorf("%s: class %d, %q, cannot be taught: %w", set.File(), k, label, err)
+			}
+		}
 		for _, i := range set.ClassRows(k) {
 			group := ""
 			if set.Groups != nil {
@@ -174,33 +212,45 @@ func (j *job) Open() (*core.Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	var c *core.Classifier
-	if j.Prior != "" {
-		p, err := j.prior("")
-		if err != nil {
-			return nil, err
-		}
-		c, err = core.OpenUnder(file, p)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", j.Classifier, err)
-		}
-	} else {
-		shipped, err := prior.All()
-		if err != nil {
-			return nil, err
-		}
-		c, err = core.Open(file, shipped...)
-		if err != nil && core.Code(err) == "prior" {
-			err = fmt.Errorf("%w; give it by --prior", err)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", j.Classifier, err)
-		}
+	taught, err := model.DecodeClassifier(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", j.Classifier, err)
 	}
-	if j.NonePrior >= 0 {
-		if err := c.Configure(core.Settings{NonePrior: j.NonePrior}); err != nil {
+	c, err := j.opened(file, taught.PriorSum)
+	if err != nil {
+		return nil, err
+	}
+	if j.NonePrior != nil {
+		if err := c.Configure(core.Settings{NonePrior: *j.NonePrior, Scale: c.Settings().Scale}); err != nil {
 			return nil, fmt.Errorf("--none-prior: %w", err)
 		}
+	}
+	return c, nil
+}
+
+// opened returns the classifier of a file that names a prior by its sha256, under the one
+// that was given or else under that.
+func (j *job) opened(file []byte, named string) (c *core.Classifier, err error) {
+	priors, err := prior.All()
+	if err != nil {
+		return nil, err
+	}
+	if j.Prior == "" {
+		if c, err = core.Open(file, priors...); err != nil && core.Code(err) == "prior" {
+			return nil, fmt.Errorf("%s was taught under the prior with sha256 %s, which is none of the page's own; give it by --prior", j.Classifier, named)
+		}
+	} else {
+		var p *core.Prior
+		if p, err = j.prior(""); err != nil {
+			return nil, err
+		}
+		if p.Sum() != named {
+			fmt.Fprintf(j.Note, "%s was taught under another prior (%s): %s takes its place\n", j.Classifier, cmp.Or(named, "the one for any vectors"), j.Prior)
+		}
+		c, err = core.OpenUnder(file, p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", j.Classifier, err)
 	}
 	return c, nil
 }
@@ -240,6 +290,9 @@ func wrongLength(file string, got, want int) error {
 }
 
 func cannotBeUsed(file string, row int, err error) error {
+	if code := core.Code(err); code == "dimension" || code == "limit" { // no row is at fault
+		return fmt.Errorf("%s: %w", file, err)
+	}
 	return &dataset.FileError{File: file, Row: row, Problem: "cannot be used (" + err.Error() + ")",
 		Remedy: "compute its embedding again, with the extractor of the examples", Err: err}
 }

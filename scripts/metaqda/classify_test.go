@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -60,7 +62,7 @@ func newJob(t *testing.T) (j job, truth []string) {
 	save(t, file("asked.npy"), npy(asked, set.Dim))
 	save(t, file("asked.json"), []byte(`{"files":[`+strings.Join(files, ",")+`]}`))
 	j = defaultJob()
-	j.Examples, j.Data, j.Prior, j.NonePrior = file("taught.csv"), file("asked.npy"), shipped, 0.2
+	j.Examples, j.Data, j.Prior, j.NonePrior = file("taught.csv"), file("asked.npy"), shipped, new(0.2)
 	return j, truth
 }
 
@@ -123,7 +125,7 @@ func TestTheTableSaysWhatTheClassifierDoes(t *testing.T) {
 func TestPriorsThatNothingWasLearnedFor(t *testing.T) {
 	j, truth := newJob(t)
 	p := test.Must(core.DefaultFile(1280))(t)
-	j.NonePrior = 0 // what counts is which class
+	j.NonePrior = new(0.0) // what counts is which class
 	bare := *p
 	bare.Session = model.Session{}
 	for _, prior := range []*model.Prior{p, &bare} {
@@ -169,7 +171,7 @@ func answers(t *testing.T, j job) *qda.Answers {
 	taught := test.Must(dataset.Load(j.Examples))(t)
 	rows := test.Must(dataset.LoadRows(j.Data))(t)
 	o := prior.Session.Options()
-	o.NonePrior = j.NonePrior
+	o.NonePrior = *j.NonePrior
 	c := test.Must(qda.New(prior.NIW, o))(t)
 	x := make([]float64, taught.Dim)
 	for i, class := range taught.Labels {
@@ -190,6 +192,69 @@ func answers(t *testing.T, j job) *qda.Answers {
 	return a
 }
 
+// Of three classes whose columns have units of their own: what the commands refuse, what
+// they say beside their work, and that they leave what they read.
+func TestTeachingATable(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	rng := rand.New(rand.NewPCG(5, 1))
+	text, bare := "label,hue,ash,proline\n", ""
+	for i := range 60 {
+		sin, cos := math.Sincos(2 * math.Pi / 3 * float64(i))
+		row := fmt.Sprintf("%v,%v,%v\n", cos+0.2*rng.NormFloat64(), sin+0.2*rng.NormFloat64(), 300*rng.NormFloat64())
+		text, bare = text+strconv.Itoa(i%3)+","+row, bare+row
+	}
+	for name, content := range map[string]string{"table.csv": text, "bare.csv": bare, "table.json": "{}", "one.csv": "label,a\nx,1\ny,2\n",
+		"same.csv": "label,a,b\na,1,2\nA ,2,3\n", "none.csv": "label,a,b\nnone of these,1,2\n", "wide.csv": "x" + strings.Repeat(",1", 9000) + "\n"} {
+		save(t, at(name), []byte(content))
+	}
+	taught := map[string]int{} // rows answered right
+	for name, more := range map[string][]string{"plain": nil, "scaled": {"--scale", "standardise"}} {
+		mustRun(t, append([]string{"teach", "--examples", at("table.csv"), "--out", at(name)}, more...)...)
+		mustRun(t, "predict", "--classifier", at(name), "--data", at("bare.csv"), "--out", at("answers"), "--none-prior", "0")
+		for _, line := range test.Must(csv.NewReader(bytes.NewReader(readFile(t, at("answers")))).ReadAll())(t)[1:] {
+			if row, _ := strconv.Atoi(line[0]); line[2] == strconv.Itoa(row%3) {
+				taught[name]++
+			}
+		}
+	}
+	test.FailIf(t, taught["scaled"] < 57 || taught["plain"] > 45, "of 60 rows are right: %v", taught)
+	teach := func(name string, more ...string) []string {
+		return append([]string{"teach", "--examples", at(name), "--out", at("out")}, more...)
+	}
+	predict := func(more ...string) []string {
+		return append([]string{"predict", "--data", at("table.csv"), "--out", at("out")}, more...)
+	}
+	test.OK(t, os.Link(at("table.csv"), at("link")))
+	for _, c := range []struct {
+		args []string
+		say  string
+	}{
+		{teach("table.csv", "--none-prior", "-0.7"), "none of these is -0.7"},
+		{teach("table.csv", "--none-prior", "nan"), "none of these is NaN"},
+		{predict("--classifier", at("plain"), "--none-prior", "-0.7"), "none of these is -0.7"},
+		{teach("table.csv", "--out", at("link")), "link is read and would be written over"},
+		{teach("table.csv", "--out", at("table.json")), "table.json is read"},
+		{predict("--classifier", at("plain"), "--out", at("plain")), "plain is read"},
+		{[]string{"export", "--classifier", at("plain"), "--out", at("plain")}, "plain is read"},
+		{teach("table.csv", "--scale", "zscore"), "--scale: There is no scale"},
+		{teach("table.csv", "--scale", "standardise", "--prior", shipped), "--scale: Under a learned prior"},
+		{predict("--classifier", at("plain"), "--scale", "standardise"), "--scale goes with --examples"},
+		{predict("--classifier", at("plain"), "--examples", at("table.csv")), "leave one of them out"},
+		{teach("same.csv"), `class 1, "a", cannot be taught: class "A" exists already`},
+		{teach("none.csv"), "choose another name"},
+		{teach("wide.csv"), "from 1 to 8192 are possible"},
+	} {
+		refused(t, c.args, c.say)
+	}
+	test.FailIf(t, string(readFile(t, at("table.csv"))) != text, "the table was written over")
+	other := writePrior(t, at("other"), test.Must(core.DefaultFile(3))(t))
+	for say, args := range map[string][]string{"has no direction to tell by": teach("one.csv"), "other takes its place": predict("--classifier", at("plain"), "--prior", other)} {
+		status, _, notes := metaqda(args...)
+		test.FailIf(t, status != 0 || strings.Count(notes, "\n") != 1 || !strings.Contains(notes, say), "%v: status %d, %q, want %q", args, status, notes, say)
+	}
+}
+
 func TestWhatCannotBeSorted(t *testing.T) {
 	narrow := filepath.Join(t.TempDir(), "narrow.npy")
 	save(t, narrow, npy([]float32{1, 2, 3}, 3))
@@ -204,7 +269,7 @@ func TestWhatCannotBeSorted(t *testing.T) {
 		"other dimension": {func(j *job) { j.Data = narrow }, "narrow.npy has 3 numbers in a row but 1280 are wanted"},
 		"no number":       {func(j *job) { j.Data = zero }, "zero.npy, row 1: column 0 is NaN"},
 		"examples too":    {func(j *job) { j.Examples = "../../testdata/dataset/float32.npz" }, "float32.npz has 5 numbers in a row"},
-		"too probable":    {func(j *job) { j.NonePrior = 1 }, "--none-prior: prior probability of none of these"},
+		"too probable":    {func(j *job) { j.NonePrior = new(1.0) }, "--none-prior: prior probability of none of these"},
 		"other extractor": {func(j *job) {
 			j.Examples = emoji + ".npz"
 			save(t, strings.Replace(j.Data, "npy", "json", 1), []byte(`{"extractor":"another"}`))
@@ -230,7 +295,7 @@ func TestASessionAnswersAsItsExamples(t *testing.T) {
 	save(t, saved.Classifier, file)
 	got := tableOf(t, saved)
 	test.FailIf(t, !reflect.DeepEqual(got, want), "the session answers otherwise")
-	saved.NonePrior = 0
+	saved.NonePrior = new(0.0)
 	test.FailIf(t, reflect.DeepEqual(tableOf(t, saved), want), "--none-prior changes nothing")
 	saved.Classifier = "gone"
 	_, err := saved.Table(t.Context())

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -145,7 +147,8 @@ func (o *evalOptions) plan(given *experiment.Plan) (*experiment.Plan, error) {
 
 // run reads the data, runs the plan, prints the tables and writes the files.
 func (o *evalOptions) run(ctx context.Context, plan *experiment.Plan, stdout io.Writer) error {
-	if err := files.CheckWritable(o.json, o.markdown); err != nil {
+	inputs := slices.Concat(o.data, o.priors, []string{o.mapPrior, o.splits})
+	if err := errors.Join(files.CheckWritable(o.json, o.markdown), files.CheckApart([]string{o.json, o.markdown}, inputs...)); err != nil {
 		return err
 	}
 	if err := files.Folder(o.pictures); err != nil {

@@ -283,6 +283,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	data := toy{classes: 24, rows: 20, dim: 4}.write(t, dir, "alpha")
 	refused(t, []string{"eval", "--data", data, "--json", filepath.Join(dir, "missing", "out.json")}, "create it first")
 	refused(t, []string{"eval", "--data", data, "--json", dir}, "is a folder")
+	refused(t, []string{"eval", "--data", data, "--json", data}, "is read and would be written over")
 }
 
 // As the README has it: whatever lies at the top of testdata is oracle vectors.

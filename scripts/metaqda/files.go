@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -36,7 +38,7 @@ func fileCommand(c cli.Command, out neededFile, from []neededFile, more []cli.Fl
 				return fmt.Errorf("no --%s given; `%s --help` tells what it is", f.name, c.FullName())
 			}
 		}
-		if err := files.CheckWritable(*out.to); err != nil {
+		if err := errors.Join(files.CheckWritable(*out.to), files.CheckApart([]string{*out.to}, named(c, out.name)...)); err != nil {
 			return err
 		}
 		file, err := content(ctx, c)
@@ -46,6 +48,17 @@ func fileCommand(c cli.Command, out neededFile, from []neededFile, more []cli.Fl
 		return files.Write(*out.to, file)
 	}
 	return &c
+}
+
+// named returns what the flags of a command say in words, but for one of them: the files
+// that it reads are among it.
+func named(c *cli.Command, except string) (values []string) {
+	for _, f := range c.Flags {
+		if f, ok := f.(*cli.StringFlag); ok && f.Name != except {
+			values = append(values, c.String(f.Name))
+		}
+	}
+	return values
 }
 
 const priorAbout = `Writes the prior for vectors of length d that nothing was learned for: the one that
@@ -92,14 +105,16 @@ func exportCommand() *cli.Command {
 	return fileCommand(cli.Command{Name: "export", Usage: "write a classifier for other programs", Description: exportAbout},
 		neededFile{&out, "out", "file to write"},
 		[]neededFile{{&from, "classifier", "classifier file"}},
-		[]cli.Flag{textFlag(&prior, "prior", "the prior that it was taught under, where it is not one of the page's own")},
-		func(context.Context, *cli.Command) ([]byte, error) { return exported(from, prior) })
+		[]cli.Flag{textFlag(&prior, "prior", priorUsage)},
+		func(_ context.Context, c *cli.Command) ([]byte, error) {
+			return exported(from, prior, c.Root().ErrWriter)
+		})
 }
 
 // exported returns the bytes of a classifier file for other programs.
-func exported(from, prior string) ([]byte, error) {
+func exported(from, prior string, note io.Writer) ([]byte, error) {
 	j := defaultJob()
-	j.Classifier, j.Prior = from, prior
+	j.Classifier, j.Prior, j.Note = from, prior, note
 	c, err := j.Open()
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/urfave/cli/v3"
 
@@ -24,7 +25,7 @@ func mergeCommand() *cli.Command {
 		Name: "merge", Usage: "put the shards or the methods of an evaluation together", ArgsUsage: "FILE...", Description: mergeAbout,
 		Flags: outputFlags(&json, &markdown, &pictures),
 		Action: func(_ context.Context, c *cli.Command) error {
-			if err := files.CheckWritable(json, markdown); err != nil {
+			if err := errors.Join(files.CheckWritable(json, markdown), files.CheckApart([]string{json, markdown}, c.Args().Slice()...)); err != nil {
 				return err
 			}
 			if err := files.Folder(pictures); err != nil {

@@ -284,7 +284,8 @@ func (o *trainOptions) check() (err error) {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	return files.CheckWritable(f.Out, f.Checkpoint, f.Log, f.Curve)
+	outputs := []string{f.Out, f.Checkpoint, f.Log, f.Curve}
+	return errors.Join(files.CheckWritable(outputs...), files.CheckApart(outputs, slices.Concat(o.data, o.valData, []string{o.splits, o.familiesFile})...))
 }
 
 // load reads data sets; those that are among some others are not read again.
