@@ -162,12 +162,19 @@ func TestOtherProgramsAnswerAsTheClassifier(t *testing.T) {
 		}
 		answered(t, cases, javaScript(t)+`
 const { readFileSync } = require('node:fs');
-const all = JSON.parse(readFileSync(process.argv[2])).map(({ file, queries }) => {
-  const bytes = readFileSync(file);
-  const c = load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
-  return queries.map((x) => { const { probabilities, none } = predict(c, Float32Array.from(x)); return [none, ...c.classes.map((name) => probabilities[name])]; });
-});
-console.log(JSON.stringify(all));`, node)
+const read = (file) => new Uint8Array(readFileSync(file));
+const refused = (bytes) => load(bytes.buffer).then(() => process.exit(3), () => {});
+(async () => {
+  const all = [];
+  for (const { file, queries } of JSON.parse(readFileSync(process.argv[2]))) {
+    const c = await load(read(file).buffer);
+    all.push(queries.map((x) => { const { probabilities, none } = predict(c, Float32Array.from(x)); return [none, ...c.classes.map((name) => probabilities[name])]; }));
+    const bytes = read(file);
+    for (let at = bytes.length - 1; at > 1000; at -= Math.ceil(bytes.length / 9)) await refused(bytes.map((v, i) => (i === at ? v ^ 4 : v)));
+    await load(Uint8Array.from(Buffer.from(Buffer.from(bytes).toString('latin1').replace('"sha256":"', '"sum256":"'), 'latin1')).buffer); // as of before
+  }
+  console.log(JSON.stringify(all));
+})();`, node)
 	})
 	t.Run("Python", func(t *testing.T) {
 		python := withNumpy()
@@ -186,7 +193,16 @@ def asked(case):
     answer = np.column_stack([c.none_, p]).tolist()
     taken = c.predict(case['queries'])
     assert all((t is None) == (n >= metaqda.NONE_FROM) for t, n in zip(taken, c.none_))
-    for X in [[[1.0]], [[np.nan] * len(case['queries'][0])]]:
+    raw = open(case['file'], 'rb').read()
+    for at in [None, *range(len(raw) - 1, 1000, -(len(raw) // 9 + 1))]:
+        with open(sys.argv[1] + '.copy', 'wb') as copy:
+            copy.write(raw.replace(b'"sha256":"', b'"sum256":"') if at is None else raw[:at] + bytes([raw[at] ^ 4]) + raw[at + 1:])
+        try:
+            metaqda.load(sys.argv[1] + '.copy')
+            assert at is None, f'took a file with byte {at} changed' # without a checksum, as of before
+        except ValueError:
+            assert at is not None
+    for X in [[[1.0]], [[np.nan] * len(case['queries'][0])], [case['queries']]]:
         try:
             c.predict_proba(X)
             raise SystemExit('took what is no embedding')

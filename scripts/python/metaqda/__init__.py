@@ -8,6 +8,7 @@ The file is what *For other programs…* in the page, `export()` of the npm pack
 `metaqda export` write. X holds the numbers of the feature extractor that
 `classifier.extractor` names, a row for each picture, as that extractor gives them.
 """
+import hashlib
 import json
 
 import numpy as np
@@ -19,7 +20,8 @@ NONE_FROM = 0.335
 
 
 def load(path):
-    """Returns the Classifier of a file. ValueError for bytes that are no exported classifier."""
+    """Returns the Classifier of a file. ValueError for bytes that are no exported classifier,
+    or not those that were written."""
     raw = np.fromfile(path, np.uint8).tobytes()
     try:
         size = 8 + int.from_bytes(raw[:8], 'little')
@@ -33,6 +35,9 @@ def load(path):
     if meta.get('format') != 'metaqda.plain' or meta.get('version') != '2':
         raise ValueError(f'{path} has the format {meta.get("format")}, version {meta.get("version")}; '
                          'this package reads metaqda.plain, version 2: export the classifier anew')
+    checksum = meta.get('sha256')  # files of before have none
+    if checksum and hashlib.sha256(raw.replace(checksum.encode(), b'0' * 64)).hexdigest() != checksum:
+        raise ValueError(f'{path} does not have the checksum that it names: it was damaged or changed after it was written; take another copy')
     return Classifier(classes, extractor, arrays)
 
 
@@ -50,7 +55,9 @@ class Classifier:
         classes in `none_`. ValueError for rows of another length or that are not finite."""
         c, X = self._, np.atleast_2d(np.asarray(X, float))
         d = len(c['centre'])
-        if X.ndim != 2 or X.shape[1] != d:
+        if X.ndim != 2:
+            raise ValueError(f'an array of {X.ndim} axes, want two: a row of {d} numbers for each picture')
+        if X.shape[1] != d:
             raise ValueError(f'rows of {X.shape[-1]} numbers, want {d}: use the extractor {self.extractor.get("id") or "it was taught with"}')
         if not np.isfinite(X).all():
             raise ValueError(f'row {np.argmin(np.isfinite(X).all(1))} has a number that is not finite: leave it out')

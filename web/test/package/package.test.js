@@ -107,7 +107,7 @@ test('what is exported answers in the few lines of the README, under every kind 
   for (const options of [{}, { prior }, { nonePrior: 0 }]) {
     const { c } = await taught(['cup', '__proto__', 'ü "pen"'], options, DIMENSION);
     c.addClass('empty');
-    const plain = load(c.export().buffer);
+    const plain = await load(c.export().buffer);
     assert.deepEqual(plain.classes, ['cup', '__proto__', 'ü "pen"']);
     for (const x of [vector(0, 7, DIMENSION), vector(1, 8, DIMENSION), vector(9, 0, DIMENSION)]) {
       const got = predict(plain, x);

@@ -18,7 +18,7 @@ function build(engine) {
   const error = el('p', { class: 'error', role: 'alert', hidden: true });
   const dialog = el('dialog', { class: 'dialog', 'aria-labelledby': 'plain-title' });
   dialog.append(dialogHead(dialog, 'plain-title', 'For other programs'),
-    el('p', {}, 'A file of numbers (safetensors) that is complete in itself: with it, and the same numbers per picture, twenty lines of Python or JavaScript '
+    el('p', {}, 'A file of numbers (safetensors) that is complete in itself: with it, and the same numbers per picture, thirty lines of Python or JavaScript '
       + 'give the same probabilities as this page, that of none of these among them. It answers as this session does now; nothing more can be taught to it.'),
     el('p', { class: 'muted' }, 'Those lines stand in web/share/README.md of metaqda.'),
     error,

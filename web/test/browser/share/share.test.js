@@ -197,7 +197,7 @@ test('other programs answer as the page does', () => visit({}, async ({ page }) 
   const readme = await readFile(new URL('../../../share/README.md', import.meta.url), 'utf8');
   const program = /```js\n([^]*?)```/.exec(readme)?.[1];
   const { load, predict } = new Function(`${program}; return { load, predict };`)();
-  const c = load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  const c = await load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
   for (const file of asked) {
     const want = await recognise(page, file);
     const picture = (await readFile(file)).toString('base64');
