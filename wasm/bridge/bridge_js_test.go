@@ -4,10 +4,10 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"syscall/js"
 	"testing"
-	"time"
 
 	"metaqda/core/model"
 	"metaqda/core/niw"
@@ -37,7 +37,7 @@ func TestMethodsAnswerAtOnceOrLater(t *testing.T) {
 	v, err := call(t, func(a []js.Value) (any, Later, error) { return a[0].Int() + 1, nil, nil }, 41)
 	test.FailIf(t, err != nil || v.Int() != 42, "at once: %v, %v", v, err)
 	v, err = call(t, func([]js.Value) (any, Later, error) {
-		return nil, func() (any, error) { time.Sleep(5 * time.Millisecond); return "late", nil }, nil
+		return nil, func() (any, error) { runtime.Gosched(); return "late", nil }, nil
 	})
 	test.FailIf(t, err != nil || v.String() != "late", "later: %v, %v", v, err)
 }

@@ -116,15 +116,17 @@ for (const [width, height] of [[1280, 800], [390, 844], [320, 200]]) { // the la
   }));
 }
 
-/** Where something is once it moves no longer. @param {import('playwright-core').Locator} locator */
-async function still(locator) {
-  for (let before = await locator.boundingBox(); ;) {
-    await locator.page().waitForTimeout(150);
-    const now = await locator.boundingBox();
-    if (now && before && now.x === before.x && now.y === before.y) return now;
-    before = now;
+/** Where something is once it has not moved for ten frames. @param {import('playwright-core').Locator} locator */
+const still = (locator) => locator.evaluate(async (element) => {
+  let { x, y, width, height } = element.getBoundingClientRect();
+  for (let frames = 0; frames < 10; frames++) {
+    await new Promise(requestAnimationFrame);
+    const now = element.getBoundingClientRect();
+    if (now.x !== x || now.y !== y) frames = 0;
+    ({ x, y, width, height } = now);
   }
-}
+  return { x, y, width, height };
+});
 
 test('only one part of the page has the camera', LONG, () => visit({ flags: FAKE }, async ({ page }) => {
   await addClass(page, 'A');

@@ -121,8 +121,8 @@ test('a sign unlocks, another one does not', () => opened('gesture', async (page
   await answers(page, /Unlocked/);
   await draw([[150, 40], [240, 150], [150, 250], [60, 150], [150, 40]]);
   await answers(page, /Still locked/);
+  await page.locator('#answer').evaluate((answer) => { /** @type {HTMLOutputElement} */ (answer).value = ''; });
   await draw([[60, 220], [150, 60], [240, 220]]);
-  await page.waitForTimeout(100);
   await answers(page, /Still locked/);
 }));
 

@@ -2,6 +2,7 @@
 /** Chromium killed while it is taught, METAQDA_KILLS times, or ten; and what its files hold. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
@@ -37,6 +38,13 @@ test('the bytes of a removed picture leave the files of the browser once it cann
       await engine.removeExample(cat, id);`);
     assert.equal(await held(), true, 'the test does not find what it looks for');
     await run(page, 'await engine.forgetUndo()');
-    while (await held()) await page.waitForTimeout(100); // files that are no longer used are deleted later
+    let changed = () => {};
+    const watcher = watch(folder, { recursive: true }, () => changed());
+    for (let gone = false; !gone;) { // files that are no longer used are deleted later
+      const change = new Promise((resolve) => { changed = () => resolve(null); });
+      gone = !await held();
+      if (!gone) await change;
+    }
+    watcher.close();
   });
 });

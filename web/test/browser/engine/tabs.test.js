@@ -25,9 +25,9 @@ test('a second tab sees what the first one teaches, and neither loses anything',
   assert.deepEqual(state.classes.map((/** @type {any} */ c) => [c.name, c.examples.length]), [['cat', 9], ['dog', 3], ['hen', 5]]);
   // What is open in one tab is deleted in the other.
   await run(other, `
-    await new Promise((resolve) => { const look = async () => ((await engine.state()).classes.length === 3 ? resolve() : setTimeout(look, 20)); look(); });
+    while ((await engine.state()).classes.length !== 3) await new Promise((resolve) => engine.on('change', resolve));
     await engine.deleteSession('${state.sessionId}');`);
-  await run(page, `await new Promise((resolve) => { const look = async () => ((await engine.state()).sessionId === '${state.sessionId}' ? setTimeout(look, 20) : resolve()); look(); })`);
+  await run(page, `while ((await engine.state()).sessionId === '${state.sessionId}') await new Promise((resolve) => engine.on('change', resolve));`);
   assert.deepEqual((await run(page, 'return engine.sessions()')).map((/** @type {any} */ s) => s.examples), [0]);
 }));
 
@@ -64,9 +64,8 @@ test('two tabs that change one session at random come to the same, and nothing a
     const { sessionName, nonePrior, classes } = await engine.state();
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await engine.exportSession()));
     return { sum: digest.join(), state: JSON.stringify({ sessionName, nonePrior, classes }) };`;
-  let [a, b] = [{ sum: 'a', state: '' }, { sum: 'b', state: '' }];
-  for (let i = 0; i < 50 && (a.sum !== b.sum || a.state !== b.state); i++) {
-    await new Promise((resolve) => { setTimeout(resolve, 100); }); // notes are on their way
+  let [a, b] = await Promise.all([run(page, file), run(other, file)]);
+  for (let i = 0; i < 1000 && (a.sum !== b.sum || a.state !== b.state); i++) { // notes are on their way, each a task
     [a, b] = await Promise.all([run(page, file), run(other, file)]);
   }
   assert.deepEqual(JSON.parse(a.state), JSON.parse(b.state));
