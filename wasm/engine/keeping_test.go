@@ -249,35 +249,6 @@ func TestLimitsHaveWords(t *testing.T) {
 	}
 }
 
-// What was stored is gone, and no tab has deleted it: the browser has, and what is here
-// is all there is.
-func TestClearedStorageIsNoticed(t *testing.T) {
-	s := store.NewMemory()
-	w := newWorld(t, s)
-	ids := w.teachAll(t, "cat", "dog")
-	w.Flush()
-	want := w.ask(t)
-	apply(t, s, store.Op{Table: store.Sessions, Key: w.State().SessionID})
-	_, err := w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID)
-	test.OK(t, err)
-	if err := w.Kept(w.Noted()); err != store.ErrCleared || w.Gone() != err {
-		t.Errorf("a change that was not kept: %v, %v", err, w.Gone())
-	}
-	if _, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 0), nil); err != nil || w.Kept(w.Noted()) != store.ErrCleared {
-		t.Errorf("a later one: %v, or it was called kept", err)
-	}
-	got := w.State()
-	test.StopIf(t, got.Trouble != store.ErrCleared.Error() || len(got.Classes) != 2 || len(got.Classes[0].Examples) != 3, "after the storage was cleared: %+v", got)
-	p := w.ask(t)
-	test.StopIf(t, len(p.Classes) != len(want.Classes), "answers are %+v", p)
-	file := test.Must(w.ExportSession()())(t)
-	_, _, err = w.ImportSession(file, here)
-	test.OK(t, err)
-	got = w.State()
-	test.StopIf(t, got.Trouble != "" || len(got.Classes) != 2, "imported anew: %+v", got)
-	same(t, "stored anew", newWorld(t, s).ask(t), w.ask(t))
-}
-
 // A database that the browser has lost looks like a first visit, but for what was noted
 // elsewhere. What was deleted here is not missed.
 func TestWhatVanishedIsNoticed(t *testing.T) {

@@ -11,7 +11,7 @@ import { LONG } from '../long.js';
 const styles = ['noto', 'twemoji', 'openmoji'];
 const FAKE = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
 
-test('names that people take for the same, and that of none of these, are refused in a sentence', () => visit({}, async ({ page }) => {
+test('names that people take for the same, that of none of these, and empty ones are refused in a sentence, of new classes and of renamed ones', () => visit({}, async ({ page }) => {
   await addClass(page, 'Zitrone é');
   for (const name of ['zitrone é', 'ZITRONE  e\u0301', 'Ｚitrone É']) {
     await page.getByRole('textbox', { name: 'Name of a new class' }).fill(name);
@@ -22,6 +22,13 @@ test('names that people take for the same, and that of none of these, are refuse
   await page.getByRole('button', { name: 'Add class' }).click();
   await page.getByRole('alert').filter({ hasText: 'is what is answered where no class fits' }).waitFor();
   await addClass(page, 'Zitrone e');
+  const field = card(page, 'Zitrone e').getByRole('textbox');
+  await field.fill('ZITRONE É');
+  await field.press('Enter');
+  await card(page, 'Zitrone e').getByRole('alert').filter({ hasText: 'Zitrone é' }).waitFor();
+  assert.equal(await field.inputValue(), 'Zitrone e');
+  await page.getByRole('button', { name: 'Add class' }).click();
+  await page.getByRole('alert').filter({ hasText: 'Give the new class a name first.' }).waitFor();
 }));
 
 test('the answer is said, and why, and goes with its picture where the next one cannot be read', () => visit({}, async ({ page }) => {

@@ -1,12 +1,11 @@
 // @ts-check
-/** Files of priors and classifiers in the settings, and a prior that was chosen and is gone. */
+/** Files of priors and classifiers that another extractor made. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { assertSame, card, downloaded, open, priorText, recognise, sample, siteFolder, status, teach, touchPrior, visit, sessionsOf } from './harness.js';
-import { LONG } from '../long.js';
+import { card, downloaded, priorText, siteFolder, status, teach, visit, sessionsOf } from './harness.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -56,38 +55,6 @@ async function load(page, what, buffer) {
   await dialog.getByLabel(what === 'prior' ? 'Open background knowledge' : 'Open a saved session').setInputFiles({ name: `${what}.safetensors`, mimeType: 'application/octet-stream', buffer });
   return dialog;
 }
-
-test('a chosen prior that is gone is told, and the session works without it', LONG, () => visit({}, async ({ page, site }) => {
-  await teach(page, 'Cat', ['noto', 'twemoji']);
-  await teach(page, 'Rocket', ['noto', 'twemoji']);
-  const built = await priorText(page);
-  const dialog = await load(page, 'prior', touchPrior(shipped));
-  await status(page, 'The background knowledge was opened.');
-  assert.notEqual(await priorText(page), built);
-  const chosen = /sha256 (\w{12})/.exec(await priorText(page) ?? '')?.[1] ?? '';
-  await page.keyboard.press('Escape');
-  const probabilities = await recognise(page, sample('emojione', 'cat'));
-  await page.evaluate((sum) => new Promise((resolve, reject) => {
-    const request = indexedDB.open('metaqda');
-    request.onsuccess = () => {
-      const records = request.result.transaction('priors', 'readwrite');
-      const store = records.objectStore('priors');
-      const keys = store.getAllKeys();
-      keys.onsuccess = () => { for (const key of keys.result) if (String(key).startsWith(sum)) store.delete(key); };
-      records.oncomplete = () => { request.result.close(); resolve(undefined); };
-    };
-    request.onerror = reject;
-  }), chosen);
-  await open(page, site);
-  const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: chosen });
-  await notice.filter({ hasText: 'what is built in serves instead' }).waitFor();
-  assertSame(await recognise(page, sample('emojione', 'cat')), probabilities); // the numbers of both are the same
-  assert.equal(await priorText(page), built);
-  await dialog.locator('fieldset').getByText('no longer kept on this device').waitFor();
-  await dialog.getByRole('button', { name: 'Back to what is built in' }).click();
-  await notice.waitFor({ state: 'detached' });
-  await dialog.locator('fieldset').getByText('no longer kept on this device').waitFor({ state: 'hidden' });
-}));
 
 test('files of another feature extractor are refused in a sentence that names both', () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', ['noto', 'twemoji']);

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { LONG } from '../long.js';
 import {
-  addClass, addPictures, assertProbabilities, assertSame, card, downloaded, meters, most, offlineReady, open, priorText, ready, recognise, sample,
+  addPictures, assertProbabilities, assertSame, card, downloaded, meters, most, offlineReady, open, priorText, ready, recognise, sample,
   serveSite, status, teach, touchPrior, visit, sessionsOf } from './harness.js';
 
 const names = ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle'];
@@ -109,37 +109,6 @@ test('settings change the prediction at once and survive a reload', LONG, () => 
   await page.getByRole('button', { name: 'Settings' }).click();
   assert.ok(await dialog.getByRole('radio', { name: 'As taught' }).isChecked());
   assert.equal(await dialog.getByRole('slider').inputValue(), '0');
-}));
-
-test('classes are renamed, doubles and empty names refused in a sentence', LONG, () => visit({}, async ({ page }) => {
-  await addClass(page, 'Cat');
-  await addClass(page, 'Dog');
-  const field = card(page, 'Dog').getByRole('textbox');
-  await field.fill('Cat');
-  await field.press('Enter');
-  await card(page, 'Dog').getByRole('alert').filter({ hasText: 'Cat' }).waitFor();
-  assert.equal(await field.inputValue(), 'Dog');
-  await field.fill('Hound');
-  await field.press('Enter');
-  await card(page, 'Hound').waitFor();
-  await page.getByLabel('Add pictures to Hound', { exact: true }).waitFor({ state: 'attached' });
-  await page.getByRole('button', { name: 'Add class' }).click();
-  await page.getByRole('alert').filter({ hasText: 'Give the new class a name first.' }).waitFor();
-}));
-
-test('the sample button teaches five classes and offers pictures to recognise, credited', () => visit({}, async ({ page }) => {
-  await page.getByRole('button', { name: 'Try it with samples' }).click();
-  await status(page, 'The samples are in.');
-  for (const name of names) await card(page, name).getByText('3 pictures').waitFor();
-  await page.getByRole('button', { name: 'Recognise the rocket' }).click();
-  await status(page, 'Recognised “rocket.png”.');
-  assert.equal(most(await meters(page)), 'Rocket');
-  await page.getByText(/Noto Emoji by Google \(Apache-2\.0\)/).waitFor();
-  await page.getByRole('button', { name: 'Clear the picture' }).click();
-  await page.getByRole('meter').first().waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Undo' }).click(); // one press taught them all
-  await page.locator('.card').first().waitFor({ state: 'detached' });
-  await page.locator('#undo-button[aria-disabled=true]').waitFor();
 }));
 
 test('a classifier saved to a file gives the same probabilities where it is loaded', () => visit({}, async ({ page, context, site }) => {

@@ -1,87 +1,8 @@
 // @ts-check
-/** The engine by itself: what it keeps, and how; undo, priors, files, databases of former versions. */
+/** The engine by itself: what it keeps, and how; databases of former versions. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { test } from 'node:test';
-import { siteFolder } from '../harness.js';
 import { blank, run, start } from './blank.js';
-
-test('what was taught is there after a reload, with the same numbers', () => blank(async ({ page }) => {
-  await start(page);
-  const taught = await run(page, `
-    const ids = await teach(['cat', 'dog', 'hen']);
-    const { undo } = await engine.removeExample(ids[0], (await engine.state()).classes[0].examples[1].id);
-    await engine.undo(undo);
-    await engine.configure({ sort: 'taught', nonePrior: 0.4 });
-    return { probabilities: await ask(), state: await engine.state() };`);
-  await page.reload();
-  await start(page);
-  const found = await run(page, 'return { probabilities: await ask(), state: await engine.state() }');
-  found.state.storage.persistent = taught.state.storage.persistent; // told by the browser when it likes
-  assert.deepEqual(found, taught);
-  assert.equal(found.state.storage.kept, true);
-  const sum = found.probabilities.classes.reduce((/** @type {number} */ s, /** @type {any} */ c) => s + c.probability, found.probabilities.none);
-  assert.ok(Math.abs(sum - 1) < 1e-12, `sum ${sum}`);
-}));
-
-test('what was changed is undone and redone after a reload, in order, until it is forgotten', () => blank(async ({ page }) => {
-  await start(page);
-  const before = await run(page, `
-    const [cat] = await teach(['cat', 'dog']);
-    const answer = await ask();
-    await engine.beginStep();
-    for (let i = 10; i < 13; i++) await engine.addExample(cat, picture(0, i), new Uint8Array([9, i]));
-    await engine.endStep();
-    await engine.removeClass(cat);
-    return answer;`);
-  await page.reload();
-  await start(page);
-  const after = await run(page, `
-    const names = [(await engine.state()).undo];
-    for (let i = 0; i < 2; i++) names.push((await engine.undo()).name);
-    const answer = await ask();
-    names.push((await engine.redo()).name, (await engine.state()).redo);
-    const { classes } = await engine.changes(0);
-    await engine.forgetUndo();
-    names.push((await engine.undo()).name, (await engine.redo()).name);
-    return { names, answer, thumbnail: [...classes[0].examples[4].thumbnail] };`);
-  assert.deepEqual(after.names, ['remove cat', 'remove cat', 'add 3 examples to cat', 'add 3 examples to cat', 'remove cat', '', '']);
-  assert.deepEqual(after.answer, before);
-  assert.deepEqual(after.thumbnail, [9, 11]);
-}));
-
-test('a prior is fetched once while its hash stands, and a changed one replaces it', () => blank(async ({ page, requested }) => {
-  const file = await readFile(path.join(siteFolder, 'prior.safetensors'));
-  const sum = createHash('sha256').update(file).digest('hex');
-  const changed = Buffer.from(file);
-  const place = changed.indexOf('"fact.') + '"fact.'.length;
-  changed[place] = changed[place] === 120 ? 121 : 120; // another name for one fact
-  const changedSum = createHash('sha256').update(changed).digest('hex');
-  await page.route('**/changed.safetensors', (route) => route.fulfill({ body: changed }));
-  const fetches = () => requested.filter((name) => name.endsWith('.safetensors')).length;
-
-  await start(page);
-  await run(page, `await teach(['cat', 'dog']); await engine.usePrior({ url: '/prior.safetensors', sha256: '${sum}' });`);
-  assert.equal(fetches(), 1);
-  const before = await run(page, 'return { probabilities: await ask(), prior: (await engine.state()).prior }');
-  assert.equal(before.prior.sha256, sum);
-  await page.reload();
-  await start(page);
-  assert.deepEqual(await run(page, 'return { probabilities: await ask(), prior: (await engine.state()).prior }'), before);
-  await run(page, `await engine.usePrior({ url: '/prior.safetensors', sha256: '${sum}' })`);
-  assert.equal(fetches(), 1, 'fetched again though the hash stands');
-
-  const refused = await run(page, `return refusal(engine.usePrior({ url: '/prior.safetensors', sha256: '${changedSum}' }))`);
-  assert.equal(refused.code, 'prior-mismatch');
-  await run(page, `await engine.usePrior({ url: '/changed.safetensors', sha256: '${changedSum}' })`);
-  assert.equal((await run(page, 'return engine.state()')).prior.sha256, changedSum);
-  const stored = await run(page, `
-    const db = await new Promise((resolve) => { const r = indexedDB.open('metaqda'); r.onsuccess = () => resolve(r.result); });
-    return new Promise((resolve) => { const r = db.transaction('priors').objectStore('priors').getAllKeys(); r.onsuccess = () => { db.close(); resolve(r.result); }; });`);
-  assert.deepEqual(stored, [changedSum]);
-}));
 
 test('a database of the first version is brought up to date with all that is in it', () => blank(async ({ page }) => {
   await run(page, `
@@ -205,29 +126,4 @@ test('what is taught and what is removed is written by strict transactions alone
   for (const [name, how] of Object.entries(all)) {
     assert.ok(how.length > 0 && how.every((/** @type {string} */ one) => one === 'strict'), `${name}: ${how}`);
   }
-}));
-
-test('sessions and priors go out as files and come in again', () => blank(async ({ page }) => {
-  await start(page);
-  const result = await run(page, `
-    await teach(['cat', 'dog']);
-    const before = await ask();
-    const file = await engine.exportSession();
-    const prior = await engine.exportPrior();
-    await engine.newSession('Empty');
-    const empty = (await engine.state()).classes.length;
-    await engine.importSession(file);
-    const { undo } = await engine.importPrior(prior);
-    const withPrior = await ask();
-    const again = await engine.exportPrior();
-    await engine.undo(undo);
-    await engine.resetPrior();
-    return { before, empty, withPrior, after: await ask(), sessions: (await engine.sessions()).length, thumbnail: (await engine.changes(0)).classes[1].examples[2].thumbnail, same: again.length === prior.length && again.every((b, i) => b === prior[i]) };`);
-  const probabilities = (/** @type {any} */ p) => [...p.classes.map((/** @type {any} */ c) => c.probability), p.none];
-  assert.equal(result.empty, 0);
-  assert.deepEqual(probabilities(result.after), probabilities(result.before));
-  for (const [i, p] of probabilities(result.withPrior).entries()) assert.ok(Math.abs(p - probabilities(result.before)[i]) < 1e-6); // it was rounded to float32
-  assert.equal(result.sessions, 3);
-  assert.deepEqual(Object.values(result.thumbnail), [1, 2]);
-  assert.ok(result.same, 'an imported prior is exported as the bytes it came as');
 }));

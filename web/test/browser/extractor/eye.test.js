@@ -26,9 +26,11 @@ const folder = temporaryFolder('eye');
 /** The headline above the answer. @param {Page} page */
 const headline = async (page) => (await page.locator('#verdict').textContent()) ?? '';
 
-test('every sample to try is recognised, the first one first, and the one that was not taught by none', () => visit({}, async ({ page }) => {
+test('the sample button teaches five classes, credited, and every sample to try is recognised, the first one first, and the one that was not taught by none', () => visit({}, async ({ page }) => {
   await page.getByRole('button', { name: 'Try it with samples' }).click();
   await status(page, 'The samples are in.');
+  for (const name of ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle']) await card(page, name).getByText('3 pictures').waitFor();
+  await page.getByText(/Noto Emoji by Google \(Apache-2\.0\)/).waitFor();
   const samples = await page.locator('#sample-list').getByRole('button').all();
   const said = [];
   for (const one of samples) {
@@ -42,6 +44,11 @@ test('every sample to try is recognised, the first one first, and the one that w
     assert.match(said[i], new RegExp(`^${name.toLowerCase()}: (Almost certainly|Probably) ${name}: `));
   }
   assert.match(said[5], /^penguin: (None of these|Not sure: none of these|Not sure, perhaps none of these)/);
+  await page.getByRole('button', { name: 'Clear the picture' }).click();
+  await page.getByRole('meter').first().waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Undo' }).click(); // one press taught them all
+  await page.locator('.card').first().waitFor({ state: 'detached' });
+  await page.locator('#undo-button[aria-disabled=true]').waitFor();
 }));
 
 /** The first pictures of a class of a set beside the clone. @param {string} set @param {string} name @param {number} count */
