@@ -135,13 +135,13 @@ func sessionMethod(name, summary string) Method {
 		if err := s.Prior.Serves(); err != nil {
 			return nil, fmt.Errorf("method %q: %w", name, err)
 		}
-		space, err := s.whitened("learned", s.Prior)
+		options := s.Prior.Session.Options()
+		options.NonePrior = 0.5
+		space, prior, err := s.forSessions(options.Parts)
 		if err != nil {
 			return nil, err
 		}
-		options := s.Prior.Session.Options()
-		options.NonePrior = 0.5
-		return func() Scorer { return &niwScorer{space, s.Prior.NIW, options} }, nil
+		return func() Scorer { return &niwScorer{space, prior, options} }, nil
 	}}
 }
 

@@ -18,7 +18,7 @@ import (
 // uses.
 type niwScorer struct {
 	space   *Space
-	niw     *niw.Prior // by which the rows are whitened
+	prior   *niw.Prior // of the rows as they are there
 	options qda.Options
 }
 
@@ -43,7 +43,7 @@ func (s *niwScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, err
 
 // taught returns a classifier with the support of a task.
 func (s *niwScorer) taught(t *Task) (*qda.Classifier, error) {
-	c, err := qda.New(s.niw.Whitened(), s.options)
+	c, err := qda.New(s.prior, s.options)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"metaqda/core/episode"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/core/qda"
 )
 
 // Domain is a data set with the priors that are judged on it.
@@ -181,6 +182,18 @@ func (s *Source) whitened(key string, p *Prior) (*Space, error) {
 		return nil, s.wrongDimension(p)
 	}
 	return s.cached("whitened "+key, func() (*Space, error) { return newSpace(s.Set, s.rows, &p.Transform, p.NIW) })
+}
+
+// forSessions returns the rows for the classifier that the prior is for, and the prior of
+// what they are there: whitened beforehand, unless each session weighs their parts.
+func (s *Source) forSessions(parts *qda.Parts) (*Space, *niw.Prior, error) {
+	p := s.Prior
+	if parts == nil || p.NIW.Dim() != s.Set.Dim {
+		space, err := s.whitened("learned", p)
+		return space, p.NIW.Whitened(), err
+	}
+	space, err := s.cached("transformed", func() (*Space, error) { return newSpace(s.Set, s.rows, &p.Transform, nil) })
+	return space, p.NIW, err
 }
 
 func (s *Source) cached(key string, make func() (*Space, error)) (*Space, error) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"metaqda/core/embed"
+	"metaqda/core/qda"
 	"metaqda/core/test"
 )
 
@@ -126,12 +127,12 @@ func TestSessionModelIsReadBack(t *testing.T) {
 	text := jsonText(want.code)
 	const half = `{"near":0.5,"centre":1.5,"shared":0.75,"kappa":5,"fb":{"logT":[0.3333333333333333,0],"offset":[0,0],"leftOut":{"own":0.25},"hardness":{"sd":0.5,"weight":0.7},`
 	test.FailIf(t, !strings.HasPrefix(text, half), "%s, want it to begin with %s", text, half)
-	for text, want := range map[string]Session{text: want, strings.Replace(text, `{"own"`, `{"class":3,"own"`, 1): want, jsonText((&Session{Near: 1}).code): {Near: 1}, `{"centre":2,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2}} {
+	for text, want := range map[string]Session{text: want, strings.Replace(text, `{"own"`, `{"class":3,"own"`, 1): want, jsonText((&Session{Near: 1}).code): {Near: 1}, `{"parts":{"first":1024,"odds":1.5}}`: {Parts: &qda.Parts{First: 1024, Odds: 1.5}}, `{"centre":2,"fb":{"logT":[1,2],"offset":[3,4]},"map":{}}`: {Centre: 2}} {
 		var got Session
 		err := fromMetadata(map[string]string{"session": text}, "session", got.code)
 		test.FailIf(t, err != nil || !reflect.DeepEqual(got, want), "%s: %+v, want %+v (%v)", text, got, want, err)
 	}
-	for _, bad := range []string{`{"near":"1"}`, `{"near":1e999}`, `{"near":1`, `[]`, `{"shared":1,"fb":[]}`, `{"shared":1,"fb":{"logT":[1,"x"]}}`, `{"shared":1,"fb":{"logT":[1,2]}}`, `{"shared":1,"fb":{"offset":[1,0]}}`, `{"shared":1,"fb":{"known":{"slope":3}}}`} {
+	for _, bad := range []string{`{"near":"1"}`, `{"near":1e999}`, `{"near":1`, `[]`, `{"parts":{"first":1.5}}`, `{"shared":1,"fb":[]}`, `{"shared":1,"fb":{"logT":[1,"x"]}}`, `{"shared":1,"fb":{"logT":[1,2]}}`, `{"shared":1,"fb":{"offset":[1,0]}}`, `{"shared":1,"fb":{"known":{"slope":3}}}`} {
 		var got Session
 		test.FailIf(t, fromMetadata(map[string]string{"session": bad}, "session", got.code) == nil, "%s is read as %+v", bad, got)
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"metaqda/core/embed"
+	"metaqda/core/qda"
 	"metaqda/core/session"
 )
 
@@ -145,6 +146,7 @@ func (s *Session) code(c codec) {
 	c.floatField("centre", &s.Centre, false)
 	c.floatField("shared", &s.Shared, false)
 	c.floatField("kappa", &s.Kappa, false)
+	s.codeParts(c)
 	if _, writes := c.(*writer); writes && s.Population == nil || !writes && !(s.Shared > 0) {
 		return // what a prior for other densities says of sessions is of no use
 	}
@@ -154,6 +156,23 @@ func (s *Session) code(c codec) {
 		}
 		codePopulation(s.Population, c)
 	})
+}
+
+// codeParts is an object of two numbers, or none.
+func (s *Session) codeParts(c codec) {
+	parts, first := qda.Parts{}, 0.0
+	if s.Parts != nil {
+		parts, first = *s.Parts, float64(s.Parts.First)
+	} else if _, writes := c.(*writer); writes {
+		return
+	}
+	codePair(c, "parts", "first", &first, "odds", &parts.Odds)
+	if parts.First = int(first); float64(parts.First) != first {
+		c.refuse()
+	}
+	if parts != (qda.Parts{}) {
+		s.Parts = &parts
+	}
 }
 
 func codePopulation(p *session.Population, c codec) {

@@ -52,6 +52,16 @@ func EncodePlain(p *qda.Predictor, t embed.Transform, name string, x Extractor) 
 	if t.Mean != nil {
 		columns = slices.Concat(t.Mean, t.Scale)
 	}
+	for i := range d { // s |v|^power is |s^(1/power) v|^power
+		s := p.Share
+		if i < p.First {
+			s = 1 - p.Share
+		}
+		if p.Share != 0.5 {
+			columns[d+i] *= math.Pow(s, 1/power)
+			centre[i] *= s
+		}
+	}
 	known := slices.Concat(p.Session.Slope, p.Session.Offset, p.Session.KnownWeight)
 	nodes := len(p.Session.Offset)
 	floats.AddConst(p.LogOdds, known[nodes:2*nodes])

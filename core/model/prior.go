@@ -67,11 +67,12 @@ type Session struct {
 	Shared     float64             // Options.Shared
 	Kappa      float64             // Options.Kappa
 	Population *session.Population // nil for Bayes' rule as it stands
+	Parts      *qda.Parts          // Options.Parts
 }
 
 // Options returns the options of the classifier that the prior is for.
 func (s *Session) Options() qda.Options {
-	return qda.Options{Near: s.Near, Centre: s.Centre, Shared: s.Shared, Kappa: s.Kappa, Population: s.Population}
+	return qda.Options{Near: s.Near, Centre: s.Centre, Shared: s.Shared, Kappa: s.Kappa, Population: s.Population, Parts: s.Parts}
 }
 
 // Serves returns nil where the prior is one for sessions, else a *[FormatError]: it was
@@ -106,6 +107,14 @@ func (p *Prior) Validate() error {
 	if p.DataMean != nil {
 		if err := niw.CheckVector("mean of the data", p.DataMean, p.NIW.Dim()); err != nil {
 			return err
+		}
+	}
+	if parts := p.Session.Parts; parts != nil {
+		if parts.First >= p.NIW.Dim() {
+			return &niw.ValueError{Name: "length of the first part", Index: -1, Value: float64(parts.First), Want: "a number below the dimension"}
+		}
+		if p.Transform.Kind == embed.None || p.Transform.Shift != 0 {
+			return &niw.ValueError{Name: "shift of an embedding of two parts", Index: -1, Value: p.Transform.Shift, Want: "0, and a transform to length one"}
 		}
 	}
 	return p.Session.Validate()

@@ -119,6 +119,7 @@ func (c *Classifier) Alike(x *mat.Dense, outOfSet []int) ([][]int, error) {
 	if len(outOfSet) == 0 {
 		return nil, nil
 	}
+	c = c.answering()
 	mean, err := c.whitenedMean(x)
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (c *Classifier) Alike(x *mat.Dense, outOfSet []int) ([][]int, error) {
 	rows, w := make([]int, k), blas64.General{Rows: k, Cols: c.Dim(), Stride: c.Dim(), Data: make([]float64, k*c.Dim())}
 	for j := range k {
 		rows[j] = outOfSet[j*len(outOfSet)/k]
-		c.prior.WhitenTo(rowOf(w, j), x.RawRowView(rows[j]))
+		c.whitenTo(rowOf(w, j), x.RawRowView(rows[j]))
 		if _, err := checkedNorm2(squaredNorm(rowOf(w, j))); err != nil {
 			return nil, err
 		}
@@ -147,12 +148,14 @@ func (c *Classifier) Alike(x *mat.Dense, outOfSet []int) ([][]int, error) {
 // whitenedMean returns the mean of the rows of x, whitened.
 func (c *Classifier) whitenedMean(x *mat.Dense) ([]float64, error) {
 	m, _ := x.Dims()
-	mean := make([]float64, c.Dim())
+	mean, row := make([]float64, c.Dim()), make([]float64, c.Dim())
 	for i := range m {
 		if err := niw.CheckVector(fmt.Sprintf("embedding %d", i), x.RawRowView(i), c.Dim()); err != nil {
 			return nil, err
 		}
-		floats.AddScaled(mean, 1/float64(m), x.RawRowView(i))
+		copy(row, x.RawRowView(i))
+		c.reweighted.apply(row)
+		floats.AddScaled(mean, 1/float64(m), row)
 	}
 	c.prior.WhitenTo(mean, mean)
 	return mean, nil
@@ -223,6 +226,7 @@ func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(don
 	if x != nil && !x.IsEmpty() {
 		m, _ = x.Dims()
 	}
+	c = c.answering()
 	m = min(m, suggestible)
 	n = max(0, min(n, m))
 	done, examples := 0, 0
@@ -278,7 +282,7 @@ func (c *Classifier) whitenSome(x *mat.Dense, k int, step func(more int) error) 
 		i := j * m / k
 		err := niw.CheckVector("embedding", x.RawRowView(i), c.Dim())
 		if err == nil {
-			c.prior.WhitenTo(rowOf(w, j), x.RawRowView(i))
+			c.whitenTo(rowOf(w, j), x.RawRowView(i))
 			_, err = checkedNorm2(squaredNorm(rowOf(w, j)))
 		}
 		if err != nil {

@@ -52,6 +52,7 @@ func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, tot
 	if len(c.taught) == 0 {
 		return nil, ErrNoExamples
 	}
+	c = c.answering()
 	n, _ := x.Dims()
 	if n == 0 {
 		return &Answers{Classes: new(mat.Dense)}, ctx.Err()
@@ -64,7 +65,7 @@ func (c *Classifier) Classify(ctx Context, x *mat.Dense, progress func(done, tot
 	if c.options.Population == nil {
 		err = c.oneByOne(ctx, a, x, progress)
 	} else {
-		b := &batch{of: c, ctx: ctx, progress: progress, n: n, posterior: c.Session()}
+		b := &batch{of: c, ctx: ctx, progress: progress, n: n, posterior: c.own()}
 		b.total = n * (2 + batchRounds)
 		err = b.answer(a, x)
 	}
@@ -171,7 +172,7 @@ func (b *batch) whiten(x *mat.Dense) error {
 	for first := 0; first < b.n; first += batchBlock {
 		end := min(first+batchBlock, b.n)
 		w := rowsOf(b.w, first, end-first)
-		c.prior.WhitenRowsTo(mat.NewDense(w.Rows, d, w.Data), x.Slice(first, end, 0, d))
+		c.whitenRowsTo(mat.NewDense(w.Rows, d, w.Data), x.Slice(first, end, 0, d).(*mat.Dense))
 		for i := first; i < end; i++ {
 			var err error
 			if b.r2[i], err = checkedNorm2(squaredNorm(rowOf(b.w, i))); err != nil {

@@ -35,6 +35,7 @@ type Options struct {
 	Near       float64             // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
 	Centre     float64             // kappa_d, the larger the closer the session's own mean keeps to m
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
+	Parts      *Parts              // of embeddings; nil for one
 }
 
 // Validate returns a *[niw.ValueError] that names what is out of range.
@@ -53,6 +54,11 @@ func (o *Options) Validate() error {
 	}
 	if !(o.Kappa > 0 && o.Kappa <= 1e9) {
 		return &niw.ValueError{Name: "kappa of the class means", Index: -1, Value: o.Kappa, Want: "a positive number, at most 1e9"}
+	}
+	if o.Parts != nil {
+		if err := o.Parts.Validate(); err != nil {
+			return err
+		}
 	}
 	if o.Population == nil {
 		return nil
@@ -74,6 +80,10 @@ type Classifier struct {
 	posterior *session.Posterior // nil when not computed
 	work      work
 	z         []float64
+
+	others     []*Classifier // one for each share of [Parts]
+	chosen     *Classifier   // nil when not known
+	reweighted *reweighted   // of what follows another classifier
 }
 
 // New returns a classifier without classes. It takes over the prior, which must
@@ -93,14 +103,15 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 
 // use takes options that are valid.
 func (c *Classifier) use(o Options) {
-	near := c.options.Near
-	c.options, c.settled = o, false
+	before := c.options
+	c.options, c.settled, c.chosen = o, false, nil
 	if c.shared == nil || c.shared.cov.weight != o.Shared {
 		c.shared = newShared(&c.options, c.Dim())
 	}
-	if o.Near != near {
+	if o.Near != before.Near {
 		c.replay()
 	}
+	c.useParts(before)
 }
 
 // replay adds all pictures anew by the Near in force.
@@ -332,7 +343,7 @@ func (c *Classifier) checkNew(label string) error {
 
 // changed notes that examples came or went.
 func (c *Classifier) changed() {
-	c.settled = false
+	c.settled, c.chosen = false, nil
 	c.taught = c.taught[:0]
 	for _, k := range c.classes {
 		if k.count() > 0 {
@@ -346,7 +357,7 @@ func (c *Classifier) whiten(x []float64) error {
 	if err := niw.CheckVector("embedding", x, c.Dim()); err != nil {
 		return err
 	}
-	c.prior.WhitenTo(c.z, x)
+	c.whitenTo(c.z, x)
 	_, err := checkedNorm2(squaredNorm(c.z))
 	return err
 }

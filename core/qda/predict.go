@@ -20,6 +20,7 @@ func (c *Classifier) ScoresTo(dst, x []float64) error {
 	if len(dst) != len(c.taught) {
 		panic("qda: destination of wrong length")
 	}
+	c = c.answering()
 	c.settle()
 	if err := c.whiten(x); err != nil {
 		return err
@@ -47,7 +48,8 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 		}
 		return 0, ErrNoExamples
 	}
-	posterior := c.Session()
+	c = c.answering()
+	posterior := c.own()
 	if err := c.whiten(x); err != nil {
 		return 0, err
 	}
@@ -74,10 +76,12 @@ func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, 
 // after a change: the posterior over which [Classifier.ProbabilitiesTo] averages. It
 // panics without examples. Cost that of [Classifier.Support], and of
 // [session.Population.Infer].
-func (c *Classifier) Session() *session.Posterior {
+func (c *Classifier) Session() *session.Posterior { return c.answering().own() }
+
+func (c *Classifier) own() *session.Posterior {
 	c.settle()
 	if c.posterior == nil {
-		c.posterior = c.population().Infer(c.Support())
+		c.posterior = c.population().Infer(c.ownSupport())
 	}
 	return c.posterior
 }
@@ -145,7 +149,7 @@ func Decide(classes []float64, none float64) int {
 // taught. With one scale matrix for the session the log density of each of its C classes,
 // less that of a class never seen, is linear in a transformed embedding x of length d:
 //
-//	u_j = Weights_jᵀ x + Intercept_j
+//	u_j = Weights_jᵀ x_s + Intercept_j
 //	s   = ln Σ_j exp(u_j + LogPrior_j)
 //
 // Probabilities are those of Session, with LogOdds in place of ln π_known/π_none.
@@ -153,6 +157,8 @@ type Predictor struct {
 	Labels    []string   // C
 	Weights   *mat.Dense // C×d
 	Intercept []float64  // C
+	First     int        // numbers of the first part, where embeddings have parts
+	Share     float64    // of the second part, see [Parts]; ½ for x as it is
 	LogPrior  []float64  // C
 	Session   session.Table
 	LogOdds   float64
@@ -166,10 +172,14 @@ func (c *Classifier) Predictor() (*Predictor, error) {
 	if n == 0 {
 		return nil, ErrNoExamples
 	}
-	posterior := c.Session() // before what it settles is read
+	c = c.answering()
+	posterior := c.own() // before what it settles is read
 	p := &Predictor{
 		Labels: make([]string, n), Weights: mat.NewDense(n, c.Dim(), nil), Intercept: make([]float64, n),
-		LogPrior: slices.Clone(c.work.logPrior), Session: posterior.Table(), LogOdds: session.LogOdds(c.options.NonePrior),
+		LogPrior: slices.Clone(c.work.logPrior), Session: posterior.Table(), LogOdds: session.LogOdds(c.options.NonePrior), Share: 0.5,
+	}
+	if r := c.reweighted; r != nil {
+		p.First, p.Share = r.First, r.share
 	}
 	s, rows := c.shared, p.Weights.RawMatrix()
 	for j, k := range c.taught {

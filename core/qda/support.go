@@ -30,7 +30,9 @@ type asked struct {
 // Support returns what the session's own examples say, at most 64 of them, of
 // classes that have examples; see [session.Support]. It must not be changed and
 // holds until the next change of the classifier. Cost that of [shared.supportTo].
-func (c *Classifier) Support() *session.Support {
+func (c *Classifier) Support() *session.Support { return c.answering().ownSupport() }
+
+func (c *Classifier) ownSupport() *session.Support {
 	c.gatherSupport(always)
 	return &c.support.Support
 }
@@ -38,10 +40,10 @@ func (c *Classifier) Support() *session.Support {
 // Prepare does what the first answer after changes would do beforehand, as long as
 // more says so, and reports whether that is all.
 func (c *Classifier) Prepare(more func() bool) bool {
-	if len(c.taught) == 0 || c.posterior != nil && c.settled {
+	if len(c.taught) == 0 || c.posterior != nil && c.settled && c.chosen != nil {
 		return true
 	}
-	if !c.gatherSupport(more) {
+	if !c.gatherSupport(more) || c.chosen == nil && c.compares() && !c.follow(more) {
 		return false
 	}
 	c.Session()
@@ -56,7 +58,7 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 	}
 	c.settle()
 	s := &c.support
-	s.asked = chooseAsked(c.taught)
+	s.asked = c.chooseAsked()
 	s.Class, s.Shots = s.Class[:0], s.Shots[:0]
 	at := make(map[*class]int, len(c.taught))
 	for j, k := range c.taught {
@@ -69,6 +71,20 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 	s.Scores, s.Unknown = grow(s.Scores, len(s.asked)*len(c.taught)), grow(s.Unknown, len(s.asked)*len(c.taught))
 	c.shared.supportTo(s.Scores, s.Unknown, c.taught, s.asked)
 	return true
+}
+
+// chooseAsked returns which examples are asked: of a classifier that follows another one
+// the same as there.
+func (c *Classifier) chooseAsked() []asked {
+	r := c.reweighted
+	if r == nil {
+		return chooseAsked(c.taught)
+	}
+	chosen := chooseAsked(r.leader.taught)
+	for i, a := range chosen {
+		chosen[i].of = r.as[a.of]
+	}
+	return chosen
 }
 
 // chooseAsked returns which examples of a session are asked what they say of it: at most
@@ -141,19 +157,24 @@ func (c *Classifier) LeaveOutTo(dst []float64, label string, b int) (none float6
 	if err != nil {
 		return 0, err
 	}
-	z := slices.Clone(k.row(b))
-	c.settle()
-	restore := c.shared.keep(k)
+	z, all := map[*Classifier][]float64{}, []*Classifier{c}
+	if c.answering(); c.compares() {
+		all = append(all, c.others...)
+	}
+	for _, v := range all {
+		v.settle()
+		same := v.classes[c.index[label]]
+		z[v] = slices.Clone(same.row(b))
+		defer v.changed()
+		defer v.shared.keep(same)()
+	}
 	k.remove(b)
 	c.changed()
-	defer func() {
-		restore()
-		c.changed()
-	}()
 	if len(c.taught) == 0 {
 		return 0, ErrNoExamples
 	}
-	return c.probabilities(dst, c.Session(), z), nil
+	a := c.answering()
+	return a.probabilities(dst, a.own(), z[a]), nil
 }
 
 // example returns the class that has the b-th example.

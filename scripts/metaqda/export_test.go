@@ -15,6 +15,7 @@ import (
 	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
+	"metaqda/core/qda"
 	"metaqda/core/test"
 )
 
@@ -95,6 +96,8 @@ func plainCases(t *testing.T) []plainCase {
 			centred.NIW.L.SetTri(i, j, 0.3*rng.NormFloat64())
 		}
 	}
+	parts := *centred
+	parts.Session.Parts = &qda.Parts{First: 4, Odds: -20} // another share than ½ is chosen
 	d := len(learned.NIW.M)
 	raw := &model.Prior{NIW: niw.HandCrafted(6, 2), Session: one, Transform: embed.Transform{Kind: embed.None, Power: 1.5}}
 	return []plainCase{
@@ -105,7 +108,7 @@ func plainCases(t *testing.T) []plainCase {
 		writePlain(t, "closed", rng, 24, []int{3, 4}, nil, core.Settings{}),
 		writePlain(t, "centred", rng, 9, []int{2, 12, 1}, centred, core.Settings{NonePrior: 0.2}),
 		writePlain(t, "one scale matrix", rng, 9, []int{2, 3, 1}, modeltest.Prior(9), core.Settings{NonePrior: 0.2}),
-		writePlain(t, "one scale matrix of many", rng, 9, []int{2, 12, 1}, modeltest.Prior(9), core.Settings{NonePrior: 0.2}),
+		writePlain(t, "two parts", rng, 9, []int{2, 12, 1}, &parts, core.Settings{NonePrior: 0.2}),
 		writePlain(t, "raw", rng, 6, []int{3, 3}, raw, core.Settings{NonePrior: 0.2}),
 	}
 }

@@ -215,6 +215,8 @@ func (o *trainOptions) flags() []cli.Flag {
 		numberFlag(&s.Centre, "centre", "kappa_d of the session's own mean: the larger, the closer it keeps to that of the prior; 0 for none"),
 		numberFlag(&s.Shared, "shared", "weight of the session's residuals in the covariance that its classes share, in units of their mean squared length; 0 for a covariance of its own for each class"),
 		numberFlag(&s.Kappa, "class-kappa", "kappa of the class means beside --shared"),
+		intFlag(&s.Parts.First, "first-part", "how many numbers of an embedding are of the first of two networks, of which each session finds out which counts; 0 for one network"),
+		numberFlag(&s.Parts.Odds, "parts-odds", "log odds that both networks count as they are, beside each other share of the second"),
 
 		textFlag((*string)(&c.Optimiser), "optimizer", "sgd or adam"),
 		numberFlag(&c.Rate, "learning-rate", "of m and L"),

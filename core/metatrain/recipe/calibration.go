@@ -14,6 +14,7 @@ import (
 	"metaqda/core/metatrain"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/core/qda"
 	"metaqda/core/session"
 )
 
@@ -31,7 +32,7 @@ func (r *Run) sessionModel(ctx context.Context, to *model.Prior) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var all []session.Sample
+	var all views
 	var err error
 	if r.recipe.Calibration.On == OnValidation {
 		if all, err = r.recipe.collect(ctx, to, r.at, r.val, r.recipe.Validation.Split, 0); err != nil {
@@ -42,11 +43,11 @@ func (r *Run) sessionModel(ctx context.Context, to *model.Prior) error {
 			return err
 		}
 		for i := range r.fits {
-			all = append(all, r.fits[i].samples...)
+			all = all.with(r.fits[i].samples)
 		}
 	}
-	r.note("fitting the session model on %d sessions", len(all))
-	to.Session.Population, err = session.Fit(all, nil, r.recipe.Workers)
+	r.note("fitting the session model on %d sessions", len(all[0]))
+	to.Session.Population, err = r.recipe.fit(all, nil)
 	if errors.Is(err, session.ErrTooFew) {
 		return nil // Bayes' rule as it stands
 	}
@@ -59,13 +60,16 @@ func (r *Recipe) sessionOptions(p *niw.Prior, at *coordinates) model.Session {
 	s := model.Session{Near: r.Calibration.Near * distance, Centre: r.Calibration.Centre}
 	if r.Calibration.Shared > 0 && distance > 0 {
 		s.Shared, s.Kappa = 2*r.Calibration.Shared/distance, r.Calibration.Kappa
+		if parts := r.Calibration.Parts; parts.First > 0 {
+			s.Parts = &parts
+		}
 	}
 	return s
 }
 
 // collect returns the sessions of some data sets under a prior, in the classes of a
 // split; first numbers the first of them.
-func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, sets []*dataset.Set, split string, first int) (all []session.Sample, err error) {
+func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, sets []*dataset.Set, split string, first int) (all views, err error) {
 	for i, set := range sets {
 		dom, pool, err := at.domain(set, split, 2, nil)
 		if err != nil {
@@ -77,16 +81,79 @@ func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, s
 		}
 		options := p.Session.Options()
 		options.Population = nil
-		samples, err := metatrain.Sessions(ctx, p.NIW, options, dom.Domain, samplers, r.Calibration.Sessions, r.Workers)
-		if err != nil {
-			return nil, err
+		parts := options.Parts
+		options.Parts = nil
+		of := make(views, 1)
+		if parts != nil {
+			of = make(views, 1+len(qda.Shares))
 		}
-		for k := range samples {
-			samples[k].Domain = first + i
+		for v := range of {
+			if of[v], err = metatrain.Sessions(ctx, p.NIW, options, reweighted(dom.Domain, parts, v), samplers, r.Calibration.Sessions, r.Workers); err != nil {
+				return nil, err
+			}
+			for k := range of[v] {
+				of[v][k].Domain = first + i
+			}
 		}
-		all = append(all, samples...)
+		all = all.with(of)
 	}
 	return all, nil
+}
+
+// views are sessions as they are and then with each of [qda.Shares].
+type views [][]session.Sample
+
+func (v views) with(more views) views {
+	if v == nil {
+		v = make(views, len(more))
+	}
+	for i := range more {
+		v[i] = append(v[i], more[i]...)
+	}
+	return v
+}
+
+// reweighted returns the rows of a domain with the v-th of the shares.
+func reweighted(dom *metatrain.Domain, parts *qda.Parts, v int) *metatrain.Domain {
+	if v == 0 {
+		return dom
+	}
+	to := *dom
+	to.X = slices.Clone(dom.X)
+	x := make([]float64, to.Dim)
+	for at := 0; at < len(to.X); at += to.Dim {
+		for i := range x {
+			x[i] = float64(to.X[at+i])
+		}
+		parts.Apply(x, qda.Shares[v-1])
+		for i, value := range x {
+			to.X[at+i] = float32(value)
+		}
+	}
+	return &to
+}
+
+// choosings is how often the shares of sessions are chosen by the population fitted last.
+const choosings = 2
+
+// fit returns the population of sessions that each have the share under which it holds
+// their examples most probable: fitted on them as they are, and then again.
+func (r *Recipe) fit(all views, start *session.Population) (p *session.Population, err error) {
+	chosen := all[0]
+	for round := 0; ; round++ {
+		if p, err = session.Fit(chosen, start, r.Workers); err != nil || len(all) == 1 || round == choosings {
+			return p, err
+		}
+		chosen = slices.Clone(all[0])
+		for i := range chosen {
+			best := p.Infer(&chosen[i].Support).LogEvidence() + r.Calibration.Parts.Odds
+			for _, other := range all[1:] {
+				if e := p.Infer(&other[i].Support).LogEvidence(); e > best {
+					chosen[i], best = other[i], e
+				}
+			}
+		}
+	}
 }
 
 // sessionSamplers draw sessions: of five classes with the same number of examples
@@ -118,7 +185,7 @@ func (r *Recipe) sessionSamplers(pool episode.Pool) (samplers []episode.Sampler)
 type crossFit struct {
 	held    []*dataset.Set
 	prior   *model.Prior
-	samples []session.Sample
+	samples views
 }
 
 // crossFit learns a prior without each fold in turn, on all cores, one each: a
@@ -198,17 +265,17 @@ type Fold struct {
 func (r *Run) Folds(p *model.Prior) ([]Fold, error) {
 	var folds []Fold
 	for i := range r.fits {
-		var others []session.Sample
+		var others views
 		for k := range r.fits {
 			if k != i {
-				others = append(others, r.fits[k].samples...)
+				others = others.with(r.fits[k].samples)
 			}
 		}
 		held := setNames(r.fits[i].held)
 		r.note("fitting the session model without %s", strings.Join(held, ", "))
 		fold := Fold{held, r.fits[i].prior}
 		var err error
-		if fold.Prior.Session.Population, err = session.Fit(others, p.Session.Population, r.recipe.Workers); err != nil {
+		if fold.Prior.Session.Population, err = r.recipe.fit(others, p.Session.Population); err != nil {
 			return nil, err
 		}
 		folds = append(folds, fold)

@@ -14,6 +14,7 @@ import (
 	"metaqda/core/metatrain"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/core/qda"
 )
 
 // Where training starts.
@@ -67,6 +68,7 @@ type Calibration struct {
 	// distance of two examples of a class, and Shared a multiple of the inverse of half of
 	// it, the mean squared length of a residual; 0 for a scale matrix of its own for each class.
 	Near, Centre, Shared, Kappa float64
+	Parts                       qda.Parts // of embeddings; First 0 for one
 }
 
 // Default is for embeddings of any network: training as it measured best for a
