@@ -71,16 +71,17 @@ async function usePagePrior(engine, manifest, path = 'prior.safetensors') {
 /**
  * The page's own extractor for a kind other than pictures, with its background knowledge.
  *
- * @param {string} kind @param {Engine} engine @param {Promise<Manifest>} manifest
+ * @param {string} kind @param {Engine} engine @param {Promise<Manifest>} manifest @param {string} [variant]
  * @returns {import('./sessions/reader.js').PageExtractor}
  */
-function pageExtractor(kind, engine, manifest) {
+function pageExtractor(kind, engine, manifest, variant) {
   const folder = new URL(`kinds/${kind}/`, document.baseURI);
   /** @type {Promise<Extractor>|null} */
   let loaded = null;
   return {
-    identity: () => kindRecord(folder).then(({ sha256 }) => sha256, () => ''),
-    load: () => loaded ??= /** @type {Promise<any>} */ (fetchKind(kind, folder, manifest).catch((error) => { loaded = null; throw error; })),
+    kind,
+    identity: () => kindRecord(folder, variant).then(({ sha256 }) => sha256, () => ''),
+    load: () => loaded ??= /** @type {Promise<any>} */ (fetchKind(kind, folder, manifest, variant).catch((error) => { loaded = null; throw error; })),
     prior: () => usePagePrior(engine, manifest, `kinds/${kind}/prior.safetensors`),
   };
 }
@@ -91,14 +92,14 @@ const again = [];
 /** Resolves once a service worker answers what the page fetches. @param {ServiceWorkerContainer} container */
 const controlled = (container) => new Promise((resolve) => { container.addEventListener('controllerchange', resolve, { once: true }); });
 
-/** With the bar under the header. @param {string} kind @param {URL} folder @param {Promise<Manifest>} manifest */
-async function fetchKind(kind, folder, manifest) {
+/** With the bar under the header. @param {string} kind @param {URL} folder @param {Promise<Manifest>} manifest @param {string} [variant] */
+async function fetchKind(kind, folder, manifest, variant) {
   const bar = byId('loading', HTMLProgressElement);
   bar.hidden = false;
   const container = navigator.serviceWorker;
   const worker = container && !container.controller ? controlled(container) : null;
   try {
-    const extractor = await loadKind(folder, { onProgress: ({ loaded, total }) => {
+    const extractor = await loadKind(folder, { variant, onProgress: ({ loaded, total }) => {
       Object.assign(bar, { max: total, value: loaded });
       say(`Loading what reads ${kind}, ${megabytes(loaded, total)}`);
     } });
@@ -206,6 +207,7 @@ async function build(engine, reader) {
     kinds, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
     classifier: {
       show: (embedding) => engine.show(embedding),
+      ask: (embedding) => engine.predict(embedding),
       teach: async (target, open) => (await changes.teach(target, [async (id) => {
         const { id: example, twin } = await teach(engine, id, await open());
         if (twin) classes.tellTwin(id, example, twin.example);
@@ -298,8 +300,10 @@ async function start() {
   const others = [sounds(now), hands(now)];
   const kinds = new Kinds([pictures(now), ...others]);
   const reader = new Reader({ engine, own, kinds, pages: {
-    pictures: { identity: async () => (await own).sha256, load: () => own, prior: () => usePagePrior(engine, manifest) },
-    ...Object.fromEntries(others.map(({ id }) => [id, pageExtractor(id, engine, manifest)])),
+    pictures: { kind: 'pictures', identity: async () => (await own).sha256, load: () => own, prior: () => usePagePrior(engine, manifest) },
+    ...Object.fromEntries(others.flatMap(({ id, variant }) => [
+      [id, pageExtractor(id, engine, manifest)], ...variant ? [[`${id}/${variant.id}`, pageExtractor(id, engine, manifest, variant.id)]] : [],
+    ])),
   } });
   await build(engine, reader);
   await extractor;

@@ -27,15 +27,21 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
   /** What the answer shown is about. @type {Float32Array|null} */
   let asked = null;
 
+  /** @param {Float32Array} embedding */
+  const ask = (embedding) => {
+    const { probabilities, none, decision, doubtful, headline } = classifier.predictSync(embedding);
+    return { classes: classifier.labels.map((name) => ({ id: name, name, probability: probabilities[name] })), none, decision: { class: decision ?? '', doubtful, headline } };
+  };
   const answer = () => {
     if (!asked) {
       meters.show({ verdict: 'The probabilities appear here.', rows: [] });
       return null;
     }
-    const { probabilities, none, decision, doubtful, headline } = classifier.predictSync(asked);
+    const given = ask(asked);
     const { counts, labels, settings } = classifier;
-    meters.show(compose(labels.map((name) => ({ name, examples: counts[name], probability: probabilities[name] })), none, { open: settings.nonePrior > 0, sort: about.sort, taken: decision === null ? -1 : labels.indexOf(decision), headline }));
-    return { classes: labels.map((name) => ({ id: name, name, probability: probabilities[name] })), none, decision: { class: decision ?? '', doubtful, headline } };
+    const { classes, none, decision: { class: decision, headline } } = given;
+    meters.show(compose(classes.map(({ name, probability }) => ({ name, examples: counts[name], probability })), none, { open: settings.nonePrior > 0, sort: about.sort, taken: labels.indexOf(decision), headline }));
+    return given;
   };
   const again = () => {
     answer();
@@ -77,6 +83,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
         asked = embedding;
         return answer();
       },
+      ask: async (embedding) => ask(embedding),
       teach: async (target, open) => {
         const sample = await open();
         const vector = await sample.embed().finally(() => sample.close());

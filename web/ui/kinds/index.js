@@ -9,6 +9,7 @@
  *
  * @typedef {object} Sample one thing, to be taught or asked about; whoever got it closes it
  * @property {string} name of its file, for a piece of a longer one with its place in it; empty where it was captured live
+ * @property {string} [at] where in a longer file it begins, such as 0:04
  * @property {() => Promise<Uint8Array>} thumbnail a small encoded picture, kept with the example; asked for before `embed`
  * @property {(edge: number) => Promise<Uint8Array>} picture as `thumbnail`, for a square of so many pixels; asked for before `embed`
  * @property {() => Promise<Float32Array>} embed the numbers that it is compared by, asked for once, last
@@ -46,6 +47,14 @@
  * @property {string} [background] the class that is best taught first, where there is one
  * @property {() => Promise<string>} [limits] what the extractor of this site cannot do, a sentence after the advice
  * @property {boolean} samples whether the samples to try are of this kind
+ * @property {(thumbnail: Uint8Array, name: string) => File} kept what is kept with an example, as a file to `open`
+ * @property {Variant} [variant] of the page's extractor, which the settings offer
+ *
+ * @typedef {object} Variant
+ * @property {string} id of it in the extractor's record
+ * @property {string} name on the switch
+ * @property {string} hint a sentence below
+ * @property {[off: string, on: string]} names of sessions without it and with it
  */
 
 /** The kind of the open session. */

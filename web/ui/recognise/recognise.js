@@ -5,6 +5,7 @@ import { byId, capital, one, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { filesIn } from '../kit/folders.js';
 import { leaveSource, takeSource } from '../kinds/index.js';
+import { Pieces } from './pieces.js';
 import { CorrectBar, NONE } from '../teach/correct.js';
 
 /** @import {Sample, Source} from '../kinds/index.js' */
@@ -13,16 +14,24 @@ import { CorrectBar, NONE } from '../teach/correct.js';
 /**
  * @typedef {object} Classifier
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show shows the answer; nothing for null
+ * @property {(embedding: Float32Array) => Promise<Prediction|null>} ask for the answer without showing it
  * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach what is opened, as a class; answers the id of the example
  * @property {(example: string, target: Target) => Promise<unknown>} move an example to another class, where it keeps its id
  * @property {(example: string) => Promise<unknown>} forget an example
  * @property {(example: string) => {id: string, name: string}|undefined} classOf an example, undefined where it is not taught
  */
 
+/** @typedef {{sample: Sample, picture: Uint8Array, embedding: Float32Array, open: () => Promise<Sample>}} Found */
+
 /** Edge of the picture shown as the query, in pixels. */
 const EDGE = 480;
 
+/** @param {Uint8Array} picture encoded */
+const urlOf = (picture) => URL.createObjectURL(new Blob([new Uint8Array(picture)]));
+
 export class Recogniser {
+  /** What is in the file that is recognised, in pieces where it is long. @type {Found[]} */
+  #found = [];
   /** @type {Source|null} */
   #source = null;
   #url = '';
@@ -53,6 +62,8 @@ export class Recogniser {
     this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#source ? null : this.#turn, onChoose: (target) => this.#choose(target) });
     this.bar.element.hidden = true;
     if (teachable) byId('correct', HTMLElement).append(this.bar.element);
+    this.pieces = new Pieces({ ask: (embedding) => this.classifier.ask(embedding), onChoose: (piece) => void this.#present(piece).catch((error) => complain(this.error, sentence(error))) });
+    this.prediction.before(this.pieces.element);
     this.picture = byId('query-picture', HTMLImageElement);
     this.error = byId('query-error', HTMLElement);
     this.live = byId('live', HTMLElement);
@@ -103,19 +114,23 @@ export class Recogniser {
     this.#wait(true);
     try {
       const samples = await this.kinds.now.open(file);
+      /** @type {Found[]} */
+      const found = [];
       try {
-        const picture = await samples[0].picture(EDGE);
-        const embedding = await samples[0].embed();
-        if (turn !== this.#turn) return;
-        this.#show(picture, file.name);
-        await this.classifier.show(embedding);
-        this.#answered(embedding, async () => (await this.kinds.now.open(file))[0]);
-        this.bar.element.scrollIntoView({ block: 'nearest', behavior: 'instant' });
-        this.verdict.scrollIntoView({ block: 'nearest' });
-        say(`${this.#answer()} Recognised “${file.name}”.`, { seen: true });
+        for (const [piece, sample] of samples.entries()) {
+          const picture = await sample.picture(EDGE);
+          found.push({ sample, picture, embedding: await sample.embed(), open: async () => (await this.kinds.now.open(file))[piece] });
+          if (turn !== this.#turn) return;
+          if (samples.length > 9 && piece % 10 === 9) say(`Looking at “${file.name}”: ${piece + 1} of ${samples.length} pieces.`);
+        }
       } finally {
         for (const sample of samples) sample.close();
       }
+      this.#found = found;
+      await this.#present(await this.pieces.show(found.map(({ sample: { at = '' }, picture, embedding }) => ({ at, url: urlOf(picture), embedding }))));
+      this.bar.element.scrollIntoView({ block: 'nearest', behavior: 'instant' });
+      (this.pieces.text ? this.pieces.element : this.verdict).scrollIntoView({ block: 'nearest' });
+      say(`${this.pieces.text || this.#answer()} Recognised “${file.name}”.`, { seen: true });
     } catch (error) {
       if (turn !== this.#turn) return;
       await this.#forget(); // what stood there is about another picture
@@ -126,9 +141,18 @@ export class Recogniser {
     }
   }
 
+  /** Shows a piece of the file with its answer. @param {number} piece */
+  async #present(piece) {
+    const { sample, picture, embedding, open } = this.#found[piece];
+    this.#show(picture, sample.name);
+    await this.classifier.show(embedding);
+    this.#answered(embedding, open);
+  }
+
   /** @param {readonly import('../teach/correct.js').Named[]} classes that are taught */
   follow(classes) {
     this.#classes = classes;
+    void this.pieces.again().catch(() => {}); // why there is no answer is told elsewhere
     this.#showBar();
   }
 
@@ -191,6 +215,7 @@ export class Recogniser {
   }
 
   async #forget() {
+    this.pieces.clear();
     this.#show(null, '');
     this.onAsked(null);
     await this.classifier.show(null);
@@ -211,7 +236,7 @@ export class Recogniser {
   /** @param {Uint8Array|null} picture encoded @param {string} name */
   #show(picture, name) {
     if (this.#url) URL.revokeObjectURL(this.#url);
-    this.#url = picture ? URL.createObjectURL(new Blob([new Uint8Array(picture)])) : '';
+    this.#url = picture ? urlOf(picture) : '';
     if (picture) {
       this.picture.src = this.#url;
       this.picture.alt = `${capital(one())} being recognised: ${name}`;

@@ -7,7 +7,7 @@ import test from 'node:test';
 import { soundOf } from '../../extractors/sounds.js';
 import { assertNear, opened, share } from '../share/shared.js';
 import { FAKE } from './film.js';
-import { addClass, card, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
+import { addClass, card, likeliest, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
 import { temporaryFolder } from '../../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -37,6 +37,21 @@ async function ask(page, kind, which) {
   return most(await meters(page));
 }
 
+/** Six seconds of alarms and then three of organs: four pieces of two seconds. @param {Page} page @returns {Promise<string>} what is said of the whole */
+async function askLong(page) {
+  const parts = ['alarm', 'alarm', 'alarm', 'alarm', 'organ', 'organ'].map((kind) => Buffer.from(soundOf(kind, 2)).subarray(44));
+  const header = Buffer.from(soundOf('alarm', 0)).subarray(0, 44);
+  const length = parts.reduce((sum, { length: one }) => sum + one, 0);
+  header.writeUInt32LE(36 + length, 4);
+  header.writeUInt32LE(length, 40);
+  await page.getByLabel('Sound to recognise', { exact: true }).setInputFiles({ name: 'long.wav', mimeType: 'audio/wav', buffer: Buffer.concat([header, ...parts]) });
+  await status(page, 'Recognised “long.wav”.');
+  const pieces = page.getByRole('list', { name: 'Pieces of the recording' }).getByRole('button');
+  assert.deepEqual(await pieces.evaluateAll((all) => all.map((one) => (one.getAttribute('aria-label') ?? '').replace(/ (> )?\d+ %$/, ''))).then((all) => all.slice(0, 3)),
+    ['From 0:00: Alarm', 'From 0:02: Alarm', 'From 0:04: Alarm']);
+  return await page.locator('.whole').textContent() ?? '';
+}
+
 test('sounds from files are taught, recognised, played, corrected, undone, sorted, shared, and are there after a reload and offline', async () => {
   /** @type {Record<string, number>} */
   let before = {};
@@ -52,6 +67,15 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
     assert.equal(await ask(page, 'alarm', 2), 'Alarm');
     assert.equal(await ask(page, 'organ', 2), 'Organ');
     assert.equal(await ask(page, 'hiss', 2), 'Background');
+
+    assert.match(await askLong(page), /^All of it: Alarm [67]\d %, /);
+    assert.equal(most(await meters(page)), 'Alarm');
+    await page.getByRole('button', { name: /^From 0:06: / }).click();
+    await page.getByRole('img', { name: 'long.wav, from 0:06' }).waitFor();
+    await page.waitForFunction(() => document.querySelector('#correct')?.checkVisibility());
+    assert.equal(likeliest(await meters(page)), 'Organ');
+    assert.equal(await ask(page, 'alarm', 2), 'Alarm');
+    assert.equal(await page.getByRole('list', { name: 'Pieces of the recording' }).count(), 0);
 
     await page.getByText('How good is it?').click();
     await page.getByText('Class by class').waitFor();
@@ -110,6 +134,7 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
     await page.dispatchEvent('#recognise', 'drop', { dataTransfer: dropped });
     await status(page, 'Recognised “organ-2.wav”.');
     assertNear(await meters(page), before);
+    assert.match(await askLong(page), /^All of it: Alarm/);
     await page.getByText('What it was taught').click();
     await page.getByRole('button', { name: 'Sound 2 of Organ' }).click();
     await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Organ' }).click();

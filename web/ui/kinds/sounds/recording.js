@@ -21,7 +21,7 @@ export const claimsSound = (file) => file.type.startsWith('audio/') || (file.typ
  * Decodes a file.
  *
  * @param {File} file
- * @returns {Promise<{name: string, sound: Sound}[]>} it, or where it is longer its pieces without those of silence; rejects with a SoundError
+ * @returns {Promise<{name: string, at?: string, sound: Sound}[]>} it, or where it is longer its pieces without those of silence; rejects with a SoundError
  */
 export async function decodeSound(file) {
   const name = `“${file.name || 'The pasted recording'}”`;
@@ -49,9 +49,10 @@ function mono(buffer) {
 export function piecesOf(samples, name) {
   const sound = (/** @type {number} */ from, /** @type {number} */ to) => ({ samples: samples.slice(from, to), rate: RATE });
   if (samples.length <= WHOLE * RATE) return [{ name, sound: sound(0, samples.length) }];
-  const pieces = Array.from({ length: Math.floor(samples.length / (PIECE * RATE)) }, (_, i) => ({
-    name: `${name}, from ${Math.floor(i * PIECE / 60)}:${String(i * PIECE % 60).padStart(2, '0')}`, sound: sound(i * PIECE * RATE, (i + 1) * PIECE * RATE),
-  }));
+  const pieces = Array.from({ length: Math.floor(samples.length / (PIECE * RATE)) }, (_, i) => {
+    const at = `${Math.floor(i * PIECE / 60)}:${String(i * PIECE % 60).padStart(2, '0')}`;
+    return { name: `${name}, from ${at}`, at, sound: sound(i * PIECE * RATE, (i + 1) * PIECE * RATE) };
+  });
   const levels = pieces.map((piece) => level(piece.sound.samples));
   return pieces.filter((_, i) => levels[i] >= 0.1 * Math.max(...levels));
 }

@@ -1,0 +1,111 @@
+// @ts-check
+/**
+ * A longer recording is recognised in pieces: what all of it is, by the mean of the pieces' probabilities, and what each
+ * piece is. The piece that is pressed is the one whose answer is shown in full, and that is corrected.
+ */
+import { el } from '../kit/dom.js';
+import { percent } from '../sort/sorting.js';
+
+/** @typedef {{at: string, url: string, embedding: Float32Array}} Piece at: where in the file it begins; url of its picture */
+/** @typedef {Pick<import('../../library/types.js').Prediction, 'classes' | 'none' | 'decision'>} Answer */
+
+/** What is less probable is not named. */
+const LEAST = 0.05;
+const NONE = 'None of these';
+
+export class Pieces {
+  /** @type {Piece[]} */
+  #all = [];
+  #chosen = 0;
+  #turn = 0;
+  #whole = el('p', { class: 'verdict whole' });
+  #below = el('p', { class: 'small muted' });
+  #list = el('ol', { class: 'piece-list', 'aria-label': 'Pieces of the recording' });
+
+  /** @param {{ask: (embedding: Float32Array) => Promise<Answer|null>, onChoose: (piece: number) => void}} parts */
+  constructor({ ask, onChoose }) {
+    this.ask = ask;
+    this.onChoose = onChoose;
+    this.element = el('div', { class: 'pieces', hidden: true }, this.#whole, this.#list, this.#below);
+  }
+
+  /** Shows pieces; one alone is shown as it is. @param {Piece[]} all @returns {Promise<number>} the one that is most like what the whole is taken for */
+  async show(all) {
+    this.clear();
+    if (all.length < 2) return 0;
+    this.#all = all;
+    const answers = await this.again();
+    const [first] = wholeOf(answers);
+    const likely = answers.map((answer) => (first && answer ? named(answer)[first.name] ?? 0 : 0));
+    this.choose(likely.indexOf(Math.max(...likely)));
+    return this.#chosen;
+  }
+
+  /** What the whole is, in a sentence; '' without pieces. */
+  get text() { return this.#all.length ? this.#whole.textContent ?? '' : ''; }
+
+  /** @param {number} piece */
+  choose(piece) {
+    this.#chosen = piece;
+    this.#below.textContent = `That is the mean of ${this.#all.length} pieces. Below is the one from ${this.#all[piece].at}; press another to see and correct it.`;
+    for (const [i, { firstElementChild: button }] of [...this.#list.children].entries()) button?.setAttribute('aria-pressed', String(i === piece));
+    this.#list.children[piece]?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }
+
+  /** Asks anew: what is taught may have changed. */
+  async again() {
+    const [all, turn] = [this.#all, ++this.#turn];
+    if (!all.length) return [];
+    const answers = [];
+    for (const { embedding } of all) answers.push(await this.ask(embedding));
+    if (turn === this.#turn) this.#draw(answers);
+    return answers;
+  }
+
+  clear() {
+    this.#turn++;
+    for (const { url } of this.#all) URL.revokeObjectURL(url);
+    this.#all = [];
+    this.#list.replaceChildren();
+    this.element.hidden = true;
+  }
+
+  /** @param {(Answer|null)[]} answers */
+  #draw(answers) {
+    const whole = wholeOf(answers);
+    this.#whole.textContent = whole.length ? `All of it: ${whole.map(({ name, p }) => `${name} ${percent(p)}`).join(', ')}.` : `${answers.length} pieces.`;
+    this.#list.replaceChildren(...this.#all.map(({ at, url }, i) => {
+      const [best] = taken(answers[i]);
+      return el('li', {}, el('button', {
+        class: 'piece', type: 'button', 'aria-pressed': String(i === this.#chosen), 'aria-label': `From ${at}: ${best ?? 'no answer yet'}`, onclick: () => {
+          this.choose(i);
+          this.onChoose(i);
+        },
+      }, el('img', { src: url, alt: '' }), el('span', { class: 'muted' }, at), el('span', { class: 'ellipsis' }, best ?? '')));
+    }));
+    this.element.hidden = false;
+  }
+}
+
+/** Probabilities by name. @param {Answer} answer @returns {Record<string, number>} */
+const named = ({ classes, none }) => ({ ...Object.fromEntries(classes.map(({ name, probability }) => [name, probability])), [NONE]: none });
+
+/** What one is taken for, in words, where there is an answer. @param {Answer|null} answer */
+function taken(answer) {
+  if (!answer) return [];
+  const { name, probability } = answer.classes.find(({ id }) => id === answer.decision.class) ?? { name: NONE, probability: answer.none };
+  return [`${name} ${percent(probability)}`];
+}
+
+/**
+ * The mean of the pieces' probabilities: of a moment of the recording drawn at random.
+ *
+ * @param {(Answer|null)[]} answers
+ * @returns {{name: string, p: number}[]} the most probable first
+ */
+export function wholeOf(answers) {
+  const all = answers.flatMap((answer) => (answer ? [named(answer)] : []));
+  const names = Object.keys(all[0] ?? {});
+  return names.map((name) => ({ name, p: all.reduce((sum, one) => sum + one[name], 0) / all.length })).sort((a, b) => b.p - a.p)
+    .filter(({ p }, i) => i === 0 || p >= LEAST);
+}
