@@ -114,12 +114,14 @@ func (c *Classifier) Len() int { return len(c.classes) }
 func (c *Classifier) Count() int { return len(c.examples) }
 
 // Identify tells which feature extractor gives the vectors. It returns an [Error] if
-// what is taught, or the prior, is of another one, or of other files of the same name.
+// what is taught, or the prior, is of another one, or of other files of the same name. A
+// prior serves variants of its extractor, see [model.Extractor.Serves].
 func (c *Classifier) Identify(x Extractor) error {
-	if err := sameExtractor(c.Extractor, x); err != nil {
+	serves := len(c.examples) == 0 && c.Extractor.ID != x.ID && c.Extractor.Serves(x) // the prior does, and nothing is taught
+	if err := sameExtractor(c.Extractor, x); err != nil && !serves {
 		return err
 	}
-	if x.SHA256 == "" {
+	if x.SHA256 == "" && !serves {
 		x.SHA256 = c.Extractor.SHA256 // what is known of it stays known
 	}
 	c.Extractor = x

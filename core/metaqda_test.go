@@ -377,6 +377,13 @@ func TestExtractorsOfOneNameAndOtherFiles(t *testing.T) {
 	test.OK(t, one.Identify(model.Extractor{ID: "a"}))
 	err := one.Identify(model.Extractor{ID: "a", SHA256: "22"})
 	test.FailIf(t, Code(err) != "extractor", "other files, after the same name without them: %v", err)
+	prior := test.Must(Default(2))(t)
+	prior.file.Extractor = model.Extractor{ID: "a", SHA256: "11"}
+	varied := test.Must(New(Settings{}, prior))(t)
+	test.OK(t, varied.Identify(model.Extractor{ID: "a/b", SHA256: "22"})) // a prior serves variants
+	test.Must(varied.Add("x", "", []float32{1, 2}))(t)
+	err = varied.Identify(model.Extractor{ID: "a", SHA256: "11"})
+	test.FailIf(t, Code(err) != "extractor", "examples of a variant: %v", err)
 	_, err = Merge(one, made("22"))
 	test.FailIf(t, Code(err) != "extractor", "merged with other files: %v", err)
 	_, err = Merge(one, made(""))

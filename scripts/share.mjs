@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { library } from '../web/build/written.mjs';
 import { checkFiles, decodeManifest } from '../web/extractor/manifest.js';
 import { megabytes } from '../web/share/assemble.js';
+import { variantsOf } from '../web/extractor/networks.js';
 import { broughtParts, largeness, OWN, ownParts, recordOf, sharedFile } from '../web/share/parts.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -42,8 +43,9 @@ async function main() {
   const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(path.join(site, name)).catch(() => { throw new Error(`There is no ${name} in ${site}: 'make site' builds it.`); }));
   const file = await readFile(session);
   const { name = '', settings = '{}', extractor: reads = '{}', prior: sum } = metadataOf(file);
-  const kind = await kindOf(JSON.parse(reads).sha256, read);
-  const parts = place ? await brought(place, read) : await ownParts(read, kind);
+  const { sha256: by } = JSON.parse(reads);
+  const kind = await kindOf(by, read);
+  const parts = place ? await brought(place, read) : await ownParts(read, kind, by);
   const prior = values.prior ? await readFile(values.prior) : sum ? await read(OWN[kind].prior) : undefined;
   const { id, sha256, dimension } = parts.extractor;
   const { init, openClassifier } = await library(site);
@@ -64,7 +66,7 @@ async function main() {
 
 /** The kind of what a session was taught, pictures where no other is known of. @param {string|undefined} sha256 of its extractor @param {import('../web/share/parts.js').Read} read */
 async function kindOf(sha256, read) {
-  for (const [kind, { folder }] of Object.entries(OWN)) if ((await recordOf(read, folder)).sha256 === sha256) return kind;
+  for (const [kind, { folder }] of Object.entries(OWN)) if (variantsOf(await recordOf(read, folder)).some((one) => one.sha256 === sha256)) return kind;
   return 'pictures';
 }
 

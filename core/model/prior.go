@@ -45,6 +45,12 @@ type Extractor struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
+// Serves reports whether what was learned from numbers of x is of use for those of y: the
+// same extractor, or a variant, whose ID is that of x with a name behind a slash.
+func (x Extractor) Serves(y Extractor) bool {
+	return x.ID == y.ID || strings.HasPrefix(y.ID, x.ID+"/")
+}
+
 // Prior is the content of a prior file.
 type Prior struct {
 	NIW       *niw.Prior

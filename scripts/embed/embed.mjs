@@ -21,7 +21,8 @@ whose manifest is given (web/extractor/README.md). What takes files rather than
 pictures may be given sounds or anything else.
 FOLDER holds one subfolder per class, each with that class's pictures
 (JPEG, PNG, WebP, GIF, AVIF, TIFF), or its sounds (OGG Vorbis, MP3, WAV) with --kind sounds.
-With --kind hands pictures in which no hand is seen are left out, and counted. Names that begin with a dot are left out.
+With --kind hands pictures in which no hand is seen are left out, and counted;
+hands/handedness tells left hands from right ones. Names that begin with a dot are left out.
 Where a class folder has subfolders, the pictures of each of them are one group:
 frames of one burst, or views of one thing.
 
@@ -32,7 +33,7 @@ With --unlabelled FOLDER holds pictures alone, NAME.npz has embeddings without l
 and NAME.json names the "files" of its rows: for metaqda classify.
 
   --out NAME.npz     where to write; both files appear whole or not at all
-  --kind KIND        pictures, sounds or hands: by which of the page's own extractors
+  --kind KIND        pictures, sounds, hands or hands/handedness: by which of the page's own extractors
                      (default pictures)
   --splits FILE      JSON {"train": [CLASS, ...], "val": [...], "test": [...]} that
                      names every class once
@@ -77,21 +78,22 @@ async function main(args) {
   if (values.unlabelled && (values.splits ?? values.split) !== undefined) throw new Complaint('Pictures that are --unlabelled have no splits; leave out --splits and --split.');
   const listed = values.unlabelled ? await listUnlabelled(positionals[0]) : await labelled(positionals[0], values);
   const { pictures } = listed;
-  const built = builtKinds[values.kind];
-  if (!built) throw new Complaint(`There is no kind '${values.kind}'; choose ${Object.keys(builtKinds).join(' or ')}.`);
+  const [kind, variant] = values.kind.split('/');
+  const built = builtKinds[kind];
+  if (!built || variant && `${kind}/${variant}` !== 'hands/handedness') throw new Complaint(`There is no kind '${values.kind}'; choose ${Object.keys(builtKinds).join(', ')} or hands/handedness.`);
   const given = values.extractor ?? built;
   const place = await manifestFor(given, pictures);
-  const pool = await Pool.start(place, Math.min(workers, pictures.length)).catch((error) => {
+  const pool = await Pool.start(place, Math.min(workers, pictures.length), variant).catch((error) => {
     if (place.endsWith('.json')) throw new Complaint(`The feature extractor of '${given}' cannot be loaded. ${error.message}`);
     throw new Complaint(`The feature extractor in '${given}' cannot be loaded (${error.message}); run 'make build' first.`);
   });
   const { extractor } = pool;
   const found = await pool.embedAll(pictures.map(({ file }) => file), (done) => {
-    if (!values.quiet && done % 100 === 0) console.error(`${done} of ${pictures.length} ${values.kind}`);
-  }, values.kind).finally(() => pool.close());
+    if (!values.quiet && done % 100 === 0) console.error(`${done} of ${pictures.length} ${kind}`);
+  }, kind).finally(() => pool.close());
   const kept = found.flatMap((embedding, i) => (embedding ? [i] : []));
-  if (!kept.length) throw new Complaint(`No ${values.kind} are seen in any picture of '${positionals[0]}'; check that they are shown large.`);
-  if (kept.length < found.length) console.error(`No ${values.kind} are seen in ${found.length - kept.length} of ${found.length} pictures, which are left out, the first of them ${pictures[found.indexOf(null)].file}`);
+  if (!kept.length) throw new Complaint(`No ${kind} are seen in any picture of '${positionals[0]}'; check that they are shown large.`);
+  if (kept.length < found.length) console.error(`No ${kind} are seen in ${found.length - kept.length} of ${found.length} pictures, which are left out, the first of them ${pictures[found.indexOf(null)].file}`);
   const facts = {
     name: path.basename(values.out, '.npz'), dimension: extractor.dimension, ...listed.facts,
     extractor: extractor.id, extractor_sha256: extractor.sha256,
@@ -107,7 +109,7 @@ async function main(args) {
     [values.out, encodeNPZ(arrays)],
     [values.out.replace(/\.npz$/, '.json'), JSON.stringify(facts, null, 1) + '\n'],
   ]);
-  if (!values.quiet) console.error(`${kept.length} ${values.kind} ${listed.facts.classes ? `of ${listed.facts.classes.length} classes ` : ''}in ${values.out}`);
+  if (!values.quiet) console.error(`${kept.length} ${kind} ${listed.facts.classes ? `of ${listed.facts.classes.length} classes ` : ''}in ${values.out}`);
 }
 
 /**

@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { simdSupported } from '../../web/base/simd.js';
 import { checked } from '../../web/extractor/own/function.js';
 import { checkFiles, decodeManifest } from '../../web/extractor/manifest.js';
+import { variantOf } from '../../web/extractor/networks.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
 import { inTurn, meanOf } from '../../web/extractor/session.js';
 import { Complaint } from './complaint.mjs';
@@ -19,7 +20,7 @@ export const builtKinds = { pictures: builtExtractor, sounds: path.join(site, 'k
 /** @typedef {import('../../web/extractor/manifest.js').Manifest} Manifest */
 /** @typedef {import('../../web/extractor/preprocess.js').Pixels} Pixels */
 /** @typedef {Pick<Manifest, 'inputSize' | 'views'>} Recipe */
-/** @typedef {{simd?: boolean, recipe?: Recipe}} Options simd false takes the plain binary; a recipe in place of the manifest's */
+/** @typedef {{simd?: boolean, recipe?: Recipe, variant?: string}} Options simd false takes the plain binary; a recipe in place of the manifest's; variant: of the page's own */
 
 /**
  * @typedef {object} NodeExtractor
@@ -48,12 +49,13 @@ export async function loadExtractor(place = builtExtractor, options = {}) {
  * @param {string} place @param {import('../../web/extractor/networks.js').Recorded} record @param {Options} options
  * @returns {Promise<NodeExtractor>}
  */
-async function ofKind(place, { id, sha256, dimension, networks, runtimes }, options) {
+async function ofKind(place, record, options) {
+  const { id, sha256, dimension, networks, runtimes } = variantOf(record, options.variant);
   const { start } = await import(pathToFileURL(path.join(place, 'start.js')).href);
   const fetched = await Promise.all(Object.entries(networks).map(async ([network, manifest]) => [network, {
     manifest, contents: new Map(await Promise.all(manifest.files.map(async ({ name }) => /** @type {const} */ ([name, await buffer(path.join(place, network, name))])))),
   }]));
-  const { embed } = await start({ networks: Object.fromEntries(fetched), wasm: await buffer(tfjsProgram(place, runtimes, options)) });
+  const { embed } = await start({ id, networks: Object.fromEntries(fetched), wasm: await buffer(tfjsProgram(place, runtimes, options)) });
   const facts = { id, sha256, dimension };
   return place === builtKinds.sounds ? { ...facts, takes: 'file', embed: async (file) => embed(await decodeSound(file)) } : { ...facts, takes: 'picture', embed };
 }

@@ -17,9 +17,9 @@ export class Pool {
     this.extractor = extractor;
   }
 
-  /** @param {string} folder of the built extractor @param {number} count of threads @returns {Promise<Pool>} */
-  static async start(folder, count) {
-    const threads = Array.from({ length: count }, () => new Worker(new URL('thread.mjs', import.meta.url), { workerData: folder }));
+  /** @param {string} place of the extractor @param {number} count of threads @param {string} [variant] of it @returns {Promise<Pool>} */
+  static async start(place, count, variant) {
+    const threads = Array.from({ length: count }, () => new Worker(new URL('thread.mjs', import.meta.url), { workerData: { place, variant } }));
     try {
       const [[{ extractor }]] = await Promise.all(threads.map((thread) => once(thread, 'message')));
       return new Pool(threads, extractor);

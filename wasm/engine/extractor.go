@@ -73,10 +73,10 @@ func (e *Engine) unrecorded() bool {
 }
 
 // ofAnother reports whether the prior says that it was learned with another
-// extractor.
+// extractor that it does not serve.
 func ofAnother(p *metaqda.Prior, here model.Extractor) bool {
-	made := p.Extractor().ID
-	return made != "" && here.ID != "" && made != here.ID
+	made := p.Extractor()
+	return made.ID != "" && here.ID != "" && !made.Serves(here)
 }
 
 // madeWith returns the extractor that an export of the session names.

@@ -41,6 +41,15 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.StopIf(t, s.Prior.Sum != sum || !s.Prior.Site || s.Extractor != here, "its own extractor: %+v by %v", s.Prior, s.Extractor)
 			first := w.State().SessionID
 
+			test.Must(w.NewSession("a variant of it"))(t)
+			variant := model.Extractor{ID: here.ID + "/handedness", SHA256: "22"}
+			test.OK(t, w.UseExtractor(variant))
+			w.teachAll(t, "left")
+			s = w.State()
+			test.FailIf(t, s.Prior.Sum != sum || !s.Prior.Site || s.Extractor != variant, "a variant: %+v by %v", s.Prior, s.Extractor)
+			test.OK(t, w.UseExtractor(here))
+			test.FailIf(t, w.CheckExtractor() == nil, "the variant's examples are compared with the extractor's")
+
 			_, err := w.NewSession("read anew")
 			test.OK(t, err)
 			test.OK(t, w.UseExtractor(other))

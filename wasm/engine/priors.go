@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"maps"
 
@@ -147,7 +148,11 @@ func (e *Engine) ImportPrior(bytes []byte, here model.Extractor) (token, notice 
 	if err != nil {
 		return "", "", err
 	}
-	notice, err = compare(p.Extractor(), here, "This background knowledge was learned with", "Choose some that was learned for the extractor of this page, or go on with what is in use.")
+	made := p.Extractor()
+	if made.ID != here.ID && made.Serves(here) { // a variant
+		made = here
+	}
+	notice, err = compare(made, here, "This background knowledge was learned with", "Choose some that was learned for the extractor of this page, or go on with what is in use.")
 	if err != nil {
 		return "", "", err
 	}
@@ -311,9 +316,7 @@ func Learn(ctx context.Context, sessions [][]byte, priorFile []byte) (*Learned, 
 	if err != nil {
 		return nil, err
 	}
-	if from.Extractor.ID == "" {
-		from.Extractor = made // what is learned is of its numbers
-	}
+	from.Extractor = cmp.Or(made, from.Extractor) // what is learned is of its numbers
 	l, err := adapt.Learn(ctx, from, taught)
 	if err != nil || l.Prior == nil {
 		return &Learned{Learned: l}, err

@@ -18,7 +18,7 @@ import * as sounds from '../extractor/sounds/recipe.js';
 const web = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const ears = path.join(web, '../build/ears');
 
-/** @typedef {{name: string, dimension: number, id: string, recipe: string, networks: Record<string, string>}} Kind networks: their folders */
+/** @typedef {{name: string, dimension: number, id: string, recipe: string, variants?: Record<string, string>, networks: Record<string, string>}} Kind variants: their recipes, which name them, too; networks: their folders */
 
 /** What the bundles are made from, for the test that reads their licences. @type {import('esbuild').BuildOptions} */
 export const kindBundles = {
@@ -34,7 +34,7 @@ const kindsOf = (yamnet) => [
     name: 'sounds', id: `${sounds.recipe}${yamnet ? '' : '-speech'}`, recipe: sounds.recipe, dimension: sounds.sizes.speech + (yamnet ? sounds.sizes.yamnet : 0),
     networks: { ...yamnet && { yamnet: path.join(ears, 'yamnet') }, speech: path.join(web, 'extractor/speech-embedding') },
   },
-  { name: 'hands', id: hands.recipe, recipe: hands.recipe, dimension: hands.dimension, networks: { hand: path.join(web, 'extractor/hand-landmark') } },
+  { name: 'hands', id: hands.recipe, recipe: hands.recipe, variants: { handedness: hands.handed }, dimension: hands.dimension, networks: { hand: path.join(web, 'extractor/hand-landmark') } },
 ];
 
 /**
@@ -48,7 +48,7 @@ export async function buildKinds(out, extractor, yamnet) {
   const [simd, plain] = [runtimes.simd, runtimes.plain].map(({ name, bytes }) => ({ name: `../../${extractor}/${name}`, bytes }));
   await rm(path.join(out, 'kinds'), { recursive: true, force: true });
   await build({ ...kindBundles, outdir: out });
-  return Promise.all(kinds.map(async ({ name, id, recipe, dimension, networks }) => {
+  return Promise.all(kinds.map(async ({ name, id, recipe, variants = {}, dimension, networks }) => {
     const folder = path.join(out, 'kinds', name);
     /** @type {Buffer<ArrayBuffer>[]} */
     const contents = [];
@@ -62,7 +62,9 @@ export async function buildKinds(out, extractor, yamnet) {
       }
     }
     await writeFile(path.join(folder, 'runtime.js'), `export * from '../../${extractor}/runtime.js';\n`);
-    const record = { id, sha256: await identityOf(contents, { recipe, networks: Object.keys(networks) }), dimension, networks: Object.fromEntries(manifests), runtimes: { simd, plain } };
+    const identity = (/** @type {string} */ by) => identityOf(contents, { recipe: by, networks: Object.keys(networks) });
+    const others = await Promise.all(Object.entries(variants).map(async ([variant, by]) => [variant, { id: by, sha256: await identity(by) }]));
+    const record = { id, sha256: await identity(recipe), ...others.length && { variants: Object.fromEntries(others) }, dimension, networks: Object.fromEntries(manifests), runtimes: { simd, plain } };
     await writeFile(path.join(folder, 'extractor.json'), JSON.stringify(record, null, 1) + '\n');
     return { name, ...record };
   }));

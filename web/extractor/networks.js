@@ -27,9 +27,16 @@ import { sha256 } from './manifest.js';
  * @property {string} id @property {string} sha256 @property {number} dimension
  * @property {Record<string, NetworkManifest>} networks by their name in the recipe and of their folder
  * @property {import('./download.js').RuntimeFiles} runtimes
+ * @property {Record<string, {id: string, sha256: string}>} [variants] the same files under another recipe, whose numbers mean other things
  */
 
-/** @typedef {{networks: Record<string, Omit<NetworkFiles, 'wasm'>>, wasm: ArrayBuffer}} Fetched */
+/** @typedef {{id: string, networks: Record<string, Omit<NetworkFiles, 'wasm'>>, wasm: ArrayBuffer}} Fetched id: which recipe */
+
+/** All that a record describes: itself, and its variants. @template {Pick<Recorded, 'id' | 'sha256' | 'variants'>} T @param {T} record @returns {T[]} */
+export const variantsOf = (record) => [record, ...Object.values(record.variants ?? {}).map((variant) => ({ ...record, ...variant }))];
+
+/** @param {Recorded} record @param {string} [variant] its name @returns {Recorded} */
+export const variantOf = (record, variant) => (variant ? { ...record, ...record.variants?.[variant] } : record);
 
 /**
  * The networks, loaded, by their names.
@@ -51,7 +58,7 @@ export const identityOf = (contents, recipe) => sha256(...contents, JSON.stringi
  * @param {Recorded} record @param {import('./download.js').OnProgress} [onProgress] bytes of all
  * @returns {Promise<Fetched>}
  */
-export async function fetchNetworks(at, { networks, runtimes }, onProgress) {
+export async function fetchNetworks(at, { id, networks, runtimes }, onProgress) {
   if (typeof WebAssembly !== 'object') throw new ExtractorError('no-webassembly', 'This browser has no WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
   const all = listed(networks);
   const program = simdSupported() ? runtimes.simd : runtimes.plain;
@@ -65,15 +72,15 @@ export async function fetchNetworks(at, { networks, runtimes }, onProgress) {
       throw new ExtractorError('extractor-mismatch', `The file ${network}/${name} is not the one that belongs here; reload the page.`);
     }
   }));
-  return fetchedOf(networks, found.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer)), /** @type {ArrayBuffer} */ (wasm.buffer));
+  return fetchedOf({ id, networks }, found.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer)), /** @type {ArrayBuffer} */ (wasm.buffer));
 }
 
 /** The files of all networks, one network after the other. @param {Recorded['networks']} networks */
 export const listed = (networks) => Object.entries(networks).flatMap(([network, { files }]) => files.map((file) => ({ network, ...file })));
 
-/** @param {Recorded['networks']} networks @param {ArrayBuffer[]} contents of the files as `listed` has them @param {ArrayBuffer} wasm @returns {Fetched} */
-export const fetchedOf = (networks, contents, wasm) => ({
-  wasm,
+/** @param {Pick<Recorded, 'id' | 'networks'>} record @param {ArrayBuffer[]} contents of the files as `listed` has them @param {ArrayBuffer} wasm @returns {Fetched} */
+export const fetchedOf = ({ id, networks }, contents, wasm) => ({
+  id, wasm,
   networks: Object.fromEntries(Object.entries(networks).map(([network, manifest]) => [network, {
     manifest, contents: new Map(listed(networks).flatMap((file, i) => (file.network === network ? [[file.name, contents[i]]] : []))),
   }])),

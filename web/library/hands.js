@@ -1,9 +1,10 @@
 // @ts-check
 /**
  * The page's extractor of hands, MediaPipe's hand network on TensorFlow.js, with its files beside this module: 672 numbers
- * of the one hand in a picture, left or right alike.
+ * of the one hand in a picture, left or right alike unless `handedness` is asked for.
  */
 import { loadKindFrom } from '../extractor/kinds/load.js';
+import { variantOf } from '../extractor/networks.js';
 import { pictureOf } from './pictures.js';
 import { kinds } from './written/record.js';
 
@@ -21,7 +22,8 @@ import { kinds } from './written/record.js';
 /**
  * Loads it. It runs in a worker, or in the window where that does not start.
  *
- * @param {{onProgress?: (progress: {loaded: number, total: number}) => void, worker?: boolean}} [options]
+ * @param {{onProgress?: (progress: {loaded: number, total: number}) => void, worker?: boolean, handedness?: boolean}} [options]
+ *   handedness: left and right hands are told apart; what is taught by the one cannot be asked by the other
  * @returns {Promise<HandExtractor>}
  */
 export async function loadExtractor(options) {
@@ -34,7 +36,7 @@ export async function loadExtractor(options) {
     [kinds.hands.runtimes.plain.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
   };
   const { id, sha256, dimension, embed, ask, close } = await loadKindFrom({
-    record: kinds.hands, at: (name) => places[name](),
+    record: variantOf(kinds.hands, options?.handedness ? 'handedness' : ''), at: (name) => places[name](),
     worker: () => new Worker(new URL('./kinds/hands/worker.js', import.meta.url), { type: 'module', name: 'hands' }),
     // @ts-ignore: built
     start: () => import('./kinds/hands/start.js'),

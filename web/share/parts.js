@@ -3,7 +3,7 @@
  * What a shared file is made of, read from the site: by the page from where it was loaded,
  * by scripts/share.mjs from the folder.
  */
-import { listed } from '../extractor/networks.js';
+import { listed, variantsOf } from '../extractor/networks.js';
 import { assemble, broughtNotices, LARGE, megabytes, MOST, packed } from './assemble.js';
 
 /** @import {ExtractorRecord} from '../library/types.js' */
@@ -24,10 +24,11 @@ export const OWN = {
 /** @param {Read} read @param {string} folder */
 export const recordOf = async (read, folder) => JSON.parse(await textOf(read, `${folder}/extractor.json`));
 
-/** With the page's own extractor for a kind. @param {Read} read @param {string} kind @returns {Promise<Parts>} */
-export async function ownParts(read, kind) {
+/** With the page's own extractor for a kind. @param {Read} read @param {string} kind @param {string} [sha256] of the variant @returns {Promise<Parts>} */
+export async function ownParts(read, kind, sha256) {
   const { folder, page } = OWN[kind];
-  const { runtimes, ...record } = await recordOf(read, folder);
+  const all = variantsOf(await recordOf(read, folder));
+  const { runtimes, variants, ...record } = all.find((one) => one.sha256 === sha256) ?? all[0];
   const names = record.networks ? listed(record.networks).map(({ network, name }) => `${network}/${name}`) : record.files.map((/** @type {{name: string}} */ { name }) => name);
   return partsOf(read, { ...record, plain: true }, page, (notices) => notices,
     names.map((/** @type {string} */ name) => () => read(`${folder}/${name}`)), programs(read, folder, runtimes));

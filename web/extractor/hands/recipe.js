@@ -7,11 +7,13 @@
  * turned so that the fingers point up, and so on until the landmarks stay where they are, in at most LOOKS looks. Where the
  * whole is in doubt, its middle and more than there is of it are looked at, too, and the surest goes on. The embedding is the mean of what the last
  * two looks answer, each scaled to length one. What the network takes for a left hand is mirrored before these: both hands
- * of a person answer alike.
+ * of a person answer alike. Where left and right hands are told apart (handedness), nothing is mirrored.
  */
 
 /** Changes with the numbers that are answered, for the identity of the extractor. */
 export const recipe = 'hands-1';
+/** The same with left and right hands told apart. */
+export const handed = `${recipe}/handedness`;
 export const dimension = 672;
 
 /** Edge of the square that a whole picture is squeezed into, and of the network's input, in pixels. */
@@ -40,9 +42,10 @@ const [WRIST, INDEX, MIDDLE, RING] = [0, 5, 9, 13];
  *
  * @param {{hand: {run: import('../networks.js').Network['run']}}} networks
  * @param {Picture} picture
+ * @param {boolean} [handedness] whether left and right hands are told apart
  * @returns {Hand}
  */
-export function handIn({ hand: network }, picture) {
+export function handIn({ hand: network }, picture, handedness = false) {
   const { width, height } = picture;
   const look = (/** @type {Box} */ box) => {
     const [numbers, points, [there], [right]] = network.run(cut(picture, box));
@@ -55,7 +58,7 @@ export function handIn({ hand: network }, picture) {
   do looks.unshift(look(boxAround(looks[0].landmarks)));
   while (looks.length < LOOKS && apart(looks[0], looks[1]) > SAME);
   looks = looks.slice(0, 2);
-  if (looks[0].left) looks = looks.map(({ box }) => look({ ...box, mirrored: true }));
+  if (looks[0].left && !handedness) looks = looks.map(({ box }) => look({ ...box, mirrored: true }));
   const embedding = new Float32Array(dimension);
   for (const { numbers } of looks) {
     const length = Math.hypot(...numbers);

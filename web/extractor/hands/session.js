@@ -4,7 +4,7 @@ import { ExtractorError } from '../errors.js';
 import { decodePicture, pixelsOf } from '../pixels.js';
 import { preprocess } from '../preprocess.js';
 import { loadNetworks } from '../networks.js';
-import { EDGE, handIn, SURE } from './recipe.js';
+import { EDGE, handed, handIn, SURE } from './recipe.js';
 
 /** @typedef {Blob | ImageBitmap | ImageData | import('../preprocess.js').Pixels} Picture */
 
@@ -20,7 +20,7 @@ export async function createHands(createNetwork, fetched) {
     const source = picture instanceof Blob ? await decodePicture(picture) : picture;
     const { width, height } = source;
     const [data] = 'data' in source ? preprocess(source, EDGE, views) : await pixelsOf(source, EDGE, views);
-    const hand = handIn(networks, { data, width, height });
+    const hand = handIn(networks, { data, width, height }, fetched.id === handed);
     return hand.there < SURE || !hand.embedding.every(Number.isFinite) ? null : hand;
   };
   handIn(networks, { data: new Float32Array(3 * EDGE * EDGE), width: 1, height: 1 }); // the first run compiles

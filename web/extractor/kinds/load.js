@@ -1,9 +1,8 @@
 // @ts-check
 /** Extractors of other kinds than pictures: where one is, and loading it in a worker, or in the window where none starts. */
 import { fetchRecord } from '../download.js';
-import { fetchNetworks } from '../networks.js';
+import { fetchNetworks, variantOf } from '../networks.js';
 import { startExtractor } from '../place.js';
-
 
 /**
  * @typedef {object} KindExtractor
@@ -17,16 +16,16 @@ import { startExtractor } from '../place.js';
  * @property {() => void} close
  */
 
-/** What it is, without loading it. @param {URL} folder @returns {Promise<import('../networks.js').Recorded>} */
-export const kindRecord = (folder) => /** @type {Promise<any>} */ (fetchRecord(folder));
+/** What it is, without loading it. @param {URL} folder @param {string} [variant] @returns {Promise<import('../networks.js').Recorded>} */
+export const kindRecord = async (folder, variant) => variantOf(/** @type {any} */ (await fetchRecord(folder)), variant);
 
 /**
  * @param {URL} folder of the built files
- * @param {import('../place.js').RunOptions} [options]
+ * @param {import('../place.js').RunOptions & {variant?: string}} [options]
  * @returns {Promise<KindExtractor>}
  */
 export async function loadKind(folder, options) {
-  const record = await kindRecord(folder);
+  const record = await kindRecord(folder, options?.variant);
   const at = (/** @type {string} */ name) => new URL(name, folder);
   return loadKindFrom({
     record, at, worker: () => new Worker(at('worker.js'), { type: 'module', name: record.id }), start: () => import(/* webpackIgnore: true */ /* @vite-ignore */ at('start.js').href),

@@ -1,7 +1,7 @@
 // @ts-check
 /** The dialog "Use another extractor": bring a network, keep it, read a session's pictures anew with it. */
 import { complain, say } from '../kit/announce.js';
-import { counted, dialogHead, el, icon, save, sentence } from '../kit/dom.js';
+import { counted, dialogHead, el, icon, one as noun, save, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { megabytes } from '../kit/loading.js';
 import { described, forget, identityOf, inspect, judged, keep, kept, loadKept, networkAmong, proposalOf, spread } from '../../library/kept.js';
@@ -58,16 +58,24 @@ export class ExtractorsDialog {
   async open() {
     complain(this.error, '');
     this.found.hidden = true;
-    this.bring.hidden = false;
+    this.bring.hidden = !this.#brings;
     this.dialog.showModal();
     await this.#fill();
   }
 
-  /** Reads the open session's pictures anew with the page's own, with progress and a way to cancel. */
-  async readAnew() {
+  /**
+   * Reads what is taught in the open session anew, with progress and a way to cancel.
+   *
+   * @param {{load: () => Promise<Extractor>}} by of the page's own
+   * @param {(session: string) => string} [rename] what the copy is called
+   */
+  async readAnew(by, rename) {
     await this.open();
-    await this.#try(() => this.#readAnew(null));
+    await this.#try(() => this.#readAnew(() => by.load(), rename));
   }
+
+  /** Whether another than the page's own may read what is taught. */
+  get #brings() { return this.reader.kinds.now.others; }
 
   /** @param {string} label @param {Record<string, boolean>} options */
   #files(label, options) {
@@ -80,11 +88,11 @@ export class ExtractorsDialog {
   }
 
   async #fill() {
-    const [own, now, { extractor }] = await Promise.all([this.reader.own, this.reader.now, this.engine.state()]);
+    const [own, now, { extractor }] = await Promise.all([this.reader.home(), this.reader.now, this.engine.state()]);
     // A session whose extractor is gone can be read anew by the one in use.
     const serves = (/** @type {string} */ sha256) => now.sha256 === sha256 && !extractor.message;
     /** @type {(Kept|null)[]} */
-    const all = [null, ...globalThis.caches ? await kept() : []];
+    const all = [null, ...this.#brings && globalThis.caches ? await kept() : []];
     this.list.replaceChildren(...all.map((one) => {
       const name = one ? one.manifest.id : 'Built in';
       const sha256 = one ? one.sha256 : own.sha256;
@@ -203,9 +211,9 @@ export class ExtractorsDialog {
       await then();
     }) }, proposal ? `Keep it: ${text.replace(/^./, (letter) => letter.toLowerCase())}` : text);
     const first = worse ? '' : 'primary';
-    const start = pictures ? press(first, `Read the ${counted(pictures, 'picture')} of this session anew`, () => this.#readAnew(one)) : press(first, 'Use it in this session', () => this.#use(one));
+    const start = pictures ? press(first, `Read the ${counted(pictures, 'picture')} of this session anew`, () => this.#readAnew(() => this.#load(one), readBy(one?.manifest.id))) : press(first, 'Use it in this session', () => this.#use(one));
     const fresh = pictures ? press('', 'New session with it', () => this.#fresh(one)) : null;
-    const leave = el('button', { class: `button ${worse ? 'primary' : ''}`, type: 'button', onclick: () => { this.found.hidden = true; this.bring.hidden = false; this.dialog.querySelector('button')?.focus(); } }, 'Not now');
+    const leave = el('button', { class: `button ${worse ? 'primary' : ''}`, type: 'button', onclick: () => { this.found.hidden = true; this.bring.hidden = !this.#brings; this.dialog.querySelector('button')?.focus(); } }, 'Not now');
     const actions = el('div', { class: 'actions' }, start, fresh, leave,
       one && proposal ? el('button', { class: 'button quiet', type: 'button', onclick: () => void save(new TextEncoder().encode(JSON.stringify(one.manifest, null, 1)), 'manifest.json') }, 'Save its manifest') : null);
     this.found.replaceChildren(el('h3', {}, one ? one.manifest.id : 'Built in'), proposal ?? '', ...one ? [
@@ -242,20 +250,21 @@ export class ExtractorsDialog {
    * Reads the open session's pictures into a copy of it. Where that is cancelled or
    * fails nothing is left of the copy.
    *
-   * @param {Kept|null} one
+   * @param {() => Promise<Extractor>} load @param {(session: string) => string} [rename] what the copy is called
    */
-  async #readAnew(one) {
+  async #readAnew(load, rename = readBy()) {
     const { state, classes: bare } = await this.engine.changes(0);
     if (!bare) throw new Error('The session cannot be read now: try again.');
     const classes = await withThumbnails(this.engine, bare); // before another session is open
-    const extractor = await this.#load(one);
-    const former = await this.reader.now;
-    const name = ` read by ${one ? one.manifest.id : 'the built-in extractor'}`;
-    const { id } = /** @type {{id: string}} */ (await this.engine.newSession(state.sessionName.slice(0, Math.max(0, LONGEST - name.length)) + name.slice(0, LONGEST)));
+    const { kinds: { now: kind }, now } = this.reader;
+    const former = await now;
+    const extractor = await load();
+    const { id } = /** @type {{id: string}} */ (await this.engine.newSession(rename(state.sessionName).slice(0, LONGEST)));
     try {
-      await this.reader.use(extractor);
-      const { read, without } = await this.#work('Reading the pictures anew', (onProgress, signal) => this.#copy(classes, extractor, onProgress, signal));
-      this.#leave(`${counted(read, 'picture')} read anew, in a session of their own.${without ? ` ${counted(without, 'picture')} had no copy here and ${without === 1 ? 'was' : 'were'} left out.` : ''}`);
+      await this.reader.use(extractor, kind.id);
+      const { read, without, unseen } = await this.#work(`Reading the ${noun()}s anew`, (onProgress, signal) => this.#copy(classes, kind, onProgress, signal));
+      const left = (/** @type {number} */ count, /** @type {string} */ why) => (count ? ` ${counted(count, noun())} ${why} and ${count === 1 ? 'was' : 'were'} left out.` : '');
+      this.#leave(`${counted(read, noun())} read anew, in a session of their own.${left(without, 'had no copy here')}${left(unseen, 'could not be read from the small copy here')}`);
     } catch (error) {
       await this.engine.openSession(state.sessionId);
       await this.engine.deleteSession(id);
@@ -268,35 +277,37 @@ export class ExtractorsDialog {
 
   /**
    * @param {ClassState[]} classes
-   * @param {Extractor} extractor
+   * @param {import('../kinds/index.js').Kind} kind
    * @param {(progress: {loaded: number, total: number}) => void} onProgress
    * @param {AbortSignal} signal
    */
-  async #copy(classes, extractor, onProgress, signal) {
+  async #copy(classes, kind, onProgress, signal) {
     const total = classes.reduce((sum, { examples }) => sum + examples.length, 0);
-    let [read, without] = [0, 0];
+    let [read, without, unseen] = [0, 0, 0];
+    /** @type {unknown} */
+    let why;
     for (const { name, examples } of classes) {
       const { id } = await this.engine.addClass(name);
       for (const { thumbnail } of examples) {
         if (signal.aborted) throw new Cancelled();
         if (thumbnail?.length) {
-          const bitmap = await decode(new File([new Uint8Array(thumbnail)], `a picture of ${name}`));
-          try {
-            await this.engine.addExample(id, await extractor.embed(bitmap), thumbnail);
-          } finally {
-            bitmap.close();
-          }
-          read++;
+          const [sample] = await kind.open(kind.kept(thumbnail, `a ${kind.one} of ${name}`));
+          const embedding = await sample.embed().catch((error) => void (why = error)).finally(() => sample.close());
+          if (embedding) {
+            await this.engine.addExample(id, embedding, thumbnail);
+            read++;
+          } else unseen++;
         } else without++;
-        onProgress({ loaded: read + without, total });
+        onProgress({ loaded: read + without + unseen, total });
       }
     }
-    return { read, without };
+    if (unseen && !read) throw why;
+    return { read, without, unseen };
   }
 
   /** @param {Kept|null} one */
   #load(one) {
-    return one ? this.#work(`Loading the extractor “${one.manifest.id}”`, (onProgress) => loadKept(one, { onProgress })) : this.reader.own;
+    return one ? this.#work(`Loading the extractor “${one.manifest.id}”`, (onProgress) => loadKept(one, { onProgress })) : this.reader.home();
   }
 
   /**
@@ -332,7 +343,7 @@ export class ExtractorsDialog {
     } finally {
       this.#running = null;
       this.progress.hidden = true;
-      this.bring.hidden = false;
+      this.bring.hidden = !this.#brings;
       this.list.inert = false;
       this.dialog.removeAttribute('aria-busy');
     }
@@ -358,6 +369,12 @@ export class ExtractorsDialog {
     }
   }
 }
+
+/** What a copy is called that another extractor read: all of it, and of the session's name what there is room for. @param {string} [id] of the extractor */
+const readBy = (id = 'the built-in extractor') => (/** @type {string} */ session) => {
+  const by = ` read by ${id}`;
+  return session.slice(0, Math.max(0, LONGEST - by.length)) + by;
+};
 
 /** @param {{dimension: number}} one */
 const numbers = ({ dimension }) => `${dimension.toLocaleString('en')} numbers`;

@@ -4,14 +4,15 @@
  * A session keeps to the one that read its pictures, so that opening it loads that one.
  */
 import { say, toast } from '../kit/announce.js';
-import { one, sentence } from '../kit/dom.js';
-import { html, render } from '../kit/view.js';
+import { capital, one, sentence } from '../kit/dom.js';
+import { html, live, render } from '../kit/view.js';
 
 /** @import {Engine, Extractor} from '../../library/types.js' */
 /** @typedef {Pick<import('../../library/types.js').EngineState, 'sessionId' | 'extractor'>} State */
 
 /**
- * @typedef {object} PageExtractor the page's own for one kind
+ * @typedef {object} PageExtractor the page's own for one kind, or a variant of it
+ * @property {string} kind
  * @property {() => Promise<string>} identity its sha256, without loading it; empty where that is not known
  * @property {() => Promise<Extractor>} load once
  * @property {() => Promise<unknown>} prior puts its background knowledge to use
@@ -23,6 +24,8 @@ const LAST = 'extractor';
 export class Reader {
   /** The last session and extractor that was looked for, so that a failure is told once. */
   #sought = '';
+  /** While a file is opened another session may be shown than its extractor's. */
+  #opening = false;
   /** @type {Promise<unknown>} */
   #last = Promise.resolve();
 
@@ -33,7 +36,7 @@ export class Reader {
 
   /**
    * @param {{engine: Engine, own: Promise<Extractor>, kinds: import('../kinds/index.js').Kinds, pages: Record<string, PageExtractor>, onKind?: () => void}} parts
-   *   own: the page's for pictures; pages: the page's by kind; onKind: another kind is shown from now on
+   *   own: the page's for pictures; pages: the page's by kind, variants as KIND/VARIANT; onKind: another kind is shown from now on
    */
   constructor({ engine, own, kinds, pages, onKind = () => {} }) {
     this.engine = engine;
@@ -71,13 +74,18 @@ export class Reader {
    * @param {State} state
    * @returns {boolean} whether that is being done
    */
-  follow({ sessionId, extractor: { sha256, message } }) {
+  follow({ sessionId, extractor: { id, sha256, message } }) {
     const sought = `${sessionId} ${sha256}`;
-    if (!message || !sha256 || sought === this.#sought) return false;
+    if (!message || !sha256 || sought === this.#sought) return this.#opening;
     this.#sought = sought;
-    this.seek(sha256).then((found) => {
-      if (!found) this.told?.(message);
-    }, (error) => toast({ text: sentence(error), key: 'extractor' }));
+    this.seek(sha256).then(async (found) => {
+      if (found) return;
+      // A former extractor is named after its kind, which is that of the examples.
+      const kind = Object.keys(this.kinds.all).find((one) => id.startsWith(`${one}-`));
+      if (kind && kind !== this.kinds.now.id) await this.useKind(kind);
+      this.#sought = sought;
+      this.told?.(message);
+    }).catch((error) => toast({ text: sentence(error), key: 'extractor' }));
     return true;
   }
 
@@ -86,22 +94,49 @@ export class Reader {
     this.told = told;
   }
 
-  /** What an example of a session is called. @param {string} sha256 of its extractor */
-  async nounOf(sha256) {
-    for (const [id, page] of Object.entries(this.pages)) if (!sha256 || await page.identity() === sha256) return this.kinds.all[id].one;
-    return 'example';
+  /** Where in `pages` the extractor with this identity is, '' for one that was brought or is not here. @param {string} sha256 */
+  async placeOf(sha256) {
+    for (const [place, page] of Object.entries(this.pages)) if (await page.identity() === sha256) return place;
+    return '';
   }
 
-  /** Shows another kind, read by the page's own extractor for it. @param {string} id */
-  async useKind(id) {
-    const extractor = await this.pages[id].load();
-    this.#built.add(extractor);
-    await this.use(extractor, id);
+  /** What an example of a session is called. @param {string} sha256 of its extractor */
+  async nounOf(sha256) {
+    const page = this.pages[sha256 ? await this.placeOf(sha256) : 'pictures'];
+    return page ? this.kinds.all[page.kind].one : 'example';
+  }
+
+  /** The page's own for what is shown now. */
+  home() { return this.pages[this.kinds.now.id].load(); }
+
+  /** Shows a kind, read by the page's own extractor for it. @param {string} place in `pages` */
+  async useKind(place) {
+    await this.use(await this.pages[place].load(), this.pages[place].kind);
+  }
+
+  /**
+   * Opens a file with the extractor that it names in use, as far as that is here.
+   *
+   * @template T @param {string|undefined} sha256 @param {(extractor: Extractor) => Promise<T>} open
+   */
+  async opening(sha256, open) {
+    const former = await this.now;
+    this.#opening = true;
+    try {
+      if (sha256) await this.seek(sha256);
+      return await open(await this.now);
+    } catch (error) {
+      await this.seek(former.sha256);
+      throw error;
+    } finally {
+      this.#opening = false;
+    }
   }
 
   /** Puts an extractor to use. @param {Extractor} extractor loaded @param {string} [kind] of what it reads */
   async use(extractor, kind = 'pictures') {
     const former = await this.now.catch(() => null);
+    if (await this.placeOf(extractor.sha256)) this.#built.add(extractor);
     this.now = Promise.resolve(extractor);
     if (this.kinds.now.id !== kind) {
       this.kinds.now = this.kinds.all[kind];
@@ -131,9 +166,9 @@ export class Reader {
   /** @param {string} sha256 */
   async #find(sha256) {
     if ((await this.now).sha256 === sha256) return true;
-    for (const [id, page] of Object.entries(this.pages)) {
-      if (await page.identity() !== sha256) continue;
-      await this.useKind(id);
+    const place = await this.placeOf(sha256);
+    if (place) {
+      await this.useKind(place);
       return true;
     }
     if (!globalThis.caches) return false;
@@ -149,10 +184,28 @@ export class Reader {
   async #name() {
     const now = await this.now;
     await this.own;
+    const { variant } = this.kinds.now;
+    const place = variant ? await this.placeOf(now.sha256) : '';
     render(html`<legend>What reads the ${one()}s</legend>
       <p class="small muted">The network that turns a ${one()} into numbers.${this.kinds.now.others ? ` One that was trained on your kind of ${one()}s may tell them apart better.` : ''}</p>
       <p class="small">${this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`}</p>
+      ${variant ? html`<label class="choice"><input type="checkbox" .checked=${live(place.includes('/'))} @change=${(/** @type {any} */ { target }) => this.#vary(target.checked)}>
+        <span>${variant.name}<span class="small muted block">${variant.hint}</span></span></label>` : ''}
       <div class="actions" ?hidden=${!this.kinds.now.others}><button class="button" type="button" aria-haspopup="dialog" @click=${() => this.open()}>Use another extractor…</button></div>`, this.#choice);
+  }
+
+  /** Uses a variant of the page's own, or that itself again: what is taught already is read anew. @param {boolean} on */
+  async #vary(on) {
+    const { id, one: noun, variant: { id: name, names } = { id: '', names: ['', ''] } } = this.kinds.now;
+    const place = on ? `${id}/${name}` : id;
+    const is = names[Number(on)];
+    const { classes } = await this.engine.state();
+    if (classes.some(({ examples }) => examples.length)) {
+      await this.#inDialog((dialog) => dialog.readAnew(this.pages[place], (session) => `${names.reduce((text, one) => text.replace(` (${one})`, ''), session)} (${is})`));
+    } else {
+      await this.useKind(place).then(() => say(`${capital(noun)}s: ${is}.`), (error) => say(sentence(error)));
+    }
+    await this.#name(); // as it is where nothing came of it
   }
 
   /** Opens the dialog to choose another. */
@@ -160,9 +213,9 @@ export class Reader {
     return this.#inDialog((dialog) => dialog.open());
   }
 
-  /** Reads the pictures of the open session anew with the page's own. */
+  /** Reads what is taught in the open session anew with the page's own. */
   readAnew() {
-    return this.#inDialog((dialog) => dialog.readAnew());
+    return this.#inDialog((dialog) => dialog.readAnew({ load: () => this.home() }));
   }
 
   /** @param {(dialog: import('./extractors.js').ExtractorsDialog) => Promise<void>} work */

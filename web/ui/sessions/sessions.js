@@ -27,7 +27,7 @@ export class SessionsDialog {
   #busy = new Set();
   #body = document.createElement('div');
 
-  /** @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'pages' | 'kinds' | 'nounOf'>, onSwitched: () => void}} parts */
+  /** @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'opening' | 'placeOf' | 'kinds' | 'nounOf'>, onSwitched: () => void}} parts */
   constructor({ engine, reader, onSwitched }) {
     this.engine = engine;
     this.reader = reader;
@@ -72,7 +72,7 @@ export class SessionsDialog {
         <div class="actions">${this.#button('Save this session', () => this.#save())}
           <label class="button file-button">Open a saved session<input type="file" accept=".safetensors" @change=${this.#import}></label>
           ${this.#button(`Save its ${one()}s`, async () => {
-    const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine);
+    const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine, this.reader.kinds.now);
     say(`“${file}” was saved: ${counted(pictures, one())}.`);
   })}
           ${this.handOn}
@@ -136,8 +136,8 @@ export class SessionsDialog {
     const file = field.files?.[0];
     if (file) void this.#try(async () => {
       const bytes = new Uint8Array(await file.arrayBuffer());
-      checkSaved(bytes, 'session');
-      const { notice } = await this.engine.importSession(bytes, await this.reader.now);
+      const { extractor = '{}' } = checkSaved(bytes, 'session');
+      const { notice } = await this.reader.opening(JSON.parse(extractor).sha256, (reader) => this.engine.importSession(bytes, reader));
       this.onSwitched();
       tell('The session was opened.', notice);
       await this.#refresh();

@@ -121,10 +121,16 @@ export class SettingsDialog {
  *
  * @param {Uint8Array} bytes
  * @param {string} what it should hold
+ * @returns {Record<string, string>} what the header says of it
  */
 export function checkSaved(bytes, what) {
   const length = bytes.length > 8 ? Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)) : Infinity;
   if (length > bytes.length - 8 || bytes[8] !== 0x7b) throw new Error(`This file holds no ${what} of metaqda: choose one that this page saved, NAME.safetensors.`);
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))).__metadata__ ?? {};
+  } catch {
+    return {}; // the engine says what is wrong
+  }
 }
 
 /**

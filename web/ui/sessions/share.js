@@ -15,7 +15,7 @@ let dialog;
 /**
  * Opens the dialog.
  *
- * @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'pages' | 'kinds'>}} parts
+ * @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'placeOf' | 'kinds'>}} parts
  */
 export async function share(parts) {
   dialog ??= new ShareDialog(parts);
@@ -94,7 +94,7 @@ class ShareDialog {
     if (!taught.length) throw new Error('There is nothing to share yet: teach a class first.');
     if (state.extractor.message) throw new Error(state.extractor.message);
     const { sha256, id } = await this.reader.now;
-    const own = sha256 === await this.reader.pages[this.reader.kinds.now.id].identity();
+    const own = await this.reader.placeOf(sha256) !== '';
     const parts = await this.#parts(sha256, own);
     const [classifier, prior] = await Promise.all([engine.sharedSession({ pictures: false }), engine.exportPrior()]);
     const text = await sharedFile(parts, { name: state.sessionName, learn: this.learn.checked, sort: state.sort, classes: taught.map(({ name }) => name) }, {
@@ -106,7 +106,7 @@ class ShareDialog {
 
   /** What goes with the extractor in use. @param {string} sha256 of it @param {boolean} own whether it is the page's @returns {Promise<Parts>} */
   async #parts(sha256, own) {
-    if (this.#constant?.sha256 !== sha256) this.#constant = { sha256, parts: own ? ownParts(fetched, this.reader.kinds.now.id) : keptParts(sha256) };
+    if (this.#constant?.sha256 !== sha256) this.#constant = { sha256, parts: own ? ownParts(fetched, this.reader.kinds.now.id, sha256) : keptParts(sha256) };
     const constant = this.#constant;
     constant.parts.catch(() => { if (this.#constant === constant) this.#constant = undefined; }); // the next time tries again
     return constant.parts;

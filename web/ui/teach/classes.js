@@ -165,7 +165,7 @@ export class ClassList {
       ...this.model.all.length > 1 ? [el('div', { class: 'move' }, el('label', { for: 'merge-into' }, 'It is the same as'), into,
         el('div', { class: 'actions' }, el('button', { class: 'button', type: 'button', onclick: work(() => this.changes.merge(id, into.value)) }, 'Merge the two')))] : [],
       el('div', { class: 'actions' }, el('button', { class: 'button', type: 'button', disabled: !one.examples.length, onclick: work(async () => {
-        const { file, pictures } = await (await import('../sessions/pictures.js')).savePictures(this.engine, id);
+        const { file, pictures } = await (await import('../sessions/pictures.js')).savePictures(this.engine, this.kinds.now, id);
         say(`“${file}” was saved: ${counted(pictures, this.kinds.now.one)}.`);
       }) }, `Save its ${this.kinds.now.one}s`)));
     dialog.showModal();

@@ -3,7 +3,7 @@
 import { fetchedOf } from '../../../extractor/networks.js';
 
 /** @type {import('../extractor.js').Room['filesOf']} */
-export const filesOf = ({ networks }, contents, wasm) => fetchedOf(networks, contents, wasm);
+export const filesOf = (record, contents, wasm) => fetchedOf(record, contents, wasm);
 
 /** @type {import('../extractor.js').Room['asked']} */
 export const asked = (input) => input;

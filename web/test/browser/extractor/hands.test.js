@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
 import { addClass, card, meters, most, offlineReady, ready, sample, status, visit } from '../harness.js';
-import { assertNear, opened, share } from '../share/shared.js';
+import { assertNear, kept, opened, share } from '../share/shared.js';
 import { seeing } from './film.js';
 import { temporaryFolder } from '../../temporary.js';
 
@@ -30,8 +30,8 @@ async function teachHands(page) {
 }
 
 /** @param {Page} page @param {string} style @param {string} id */
-async function ask(page, style, id) {
-  await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles(await file(style, id, { width: 400, mirrored: true }));
+async function ask(page, style, id, mirrored = true) {
+  await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles(await file(style, id, { width: 400, mirrored }));
   await status(page, `Recognised “${style}-${id}.png”.`);
   return most(await meters(page));
 }
@@ -75,9 +75,48 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
   });
 });
 
-test('the camera draws the hand that it sees and recognises it; where there is none, that is said', async () => {
+test('left and right hands are told apart where the settings say so, in files that travel, too', async () => {
+  const apart = /** @param {Page} page */ async (page) => {
+    for (const mirrored of [false, true]) assert.equal(await ask(page, 'emojione', 'raised-hand', mirrored), mirrored ? 'Turn left' : 'Turn right');
+  };
+  let [session, shared] = ['', ''];
+  await visit({}, async ({ page }) => {
+    await page.getByRole('button', { name: 'Hands', exact: true }).click();
+    await status(page, 'Hands it is.');
+    for (const [name, mirrored] of /** @type {const} */ ([['Turn right', false], ['Turn left', true]])) {
+      await addClass(page, name);
+      await page.getByLabel(`Add hands to ${name}`, { exact: true }).setInputFiles([await file('noto', 'raised-hand', { mirrored }), await file('twemoji', 'raised-hand', { mirrored })]);
+      await card(page, name).locator('.thumb').nth(1).waitFor();
+    }
+    const settings = async () => {
+      await page.getByRole('button', { name: 'Settings' }).click();
+      return page.getByLabel('Left and right hands are different');
+    };
+    await (await settings()).check();
+    await status(page, '4 hands read anew, in a session of their own.');
+    await page.getByRole('button', { name: 'Session: My classes (left and right apart)' }).waitFor();
+    await apart(page);
+    shared = await share(page);
+    await page.getByRole('button', { name: /^Session:/ }).click();
+    session = await kept(page, 'Save this session');
+    await page.getByRole('button', { name: 'Open My classes', exact: true }).click();
+    await status(page, 'The session “My classes” is open.');
+    assert.ok(!await (await settings()).isChecked());
+  });
+  await visit({}, async ({ page }) => {
+    await page.getByRole('button', { name: /^Session:/ }).click();
+    await page.getByLabel('Open a saved session').setInputFiles(session);
+    await status(page, 'The session was opened.');
+    await page.keyboard.press('Escape');
+    await apart(page);
+  });
+  await opened(shared, apart);
+});
+
+test('the camera draws the hand that it sees and recognises it, many frames of one held still count as one; where there is none, that is said', async () => {
   const film = path.join(folder, 'film.y4m');
-  await visit({ flags: await seeing(film, [await handOf('emojione', 'victory-hand')]) }, async ({ page }) => {
+  const held = await Promise.all([256, 259, 262].map((width) => handOf('emojione', 'victory-hand', { width })));
+  await visit({ flags: await seeing(film, held) }, async ({ page }) => {
     await teachHands(page);
     const isDrawn = () => page.waitForFunction(() => {
       const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('canvas.landmarks'));
@@ -92,6 +131,21 @@ test('the camera draws the hand that it sees and recognises it; where there is n
     await page.getByRole('meter', { name: 'Peace' }).waitFor();
     assert.equal(most(await meters(page)), 'Peace');
     await isDrawn();
+
+    await page.getByRole('button', { name: 'Camera for Peace' }).click();
+    const shutter = page.getByRole('button', { name: 'Hold to capture Peace' });
+    await shutter.and(page.locator(':enabled')).click();
+    await card(page, 'Peace').locator('.thumb').nth(2).waitFor();
+    await ask(page, 'fluent-emoji-flat', 'victory-hand');
+    const before = await meters(page);
+    await page.getByRole('button', { name: 'Camera for Peace' }).click();
+    await shutter.and(page.locator(':enabled')).hover();
+    await page.mouse.down();
+    await card(page, 'Peace').locator('.thumb').nth(8).waitFor();
+    await page.mouse.up();
+    await ask(page, 'fluent-emoji-flat', 'victory-hand');
+    const after = await meters(page);
+    assert.ok(Math.abs(after.Peace - before.Peace) < 0.05, `after one frame ${before.Peace}, after seven ${after.Peace}`);
   });
   await visit({ flags: await seeing(film, [sample('noto', 'rocket')]) }, async ({ page }) => {
     await teachHands(page);

@@ -51,8 +51,8 @@ test('what is in a box is cut out where the box is: of any size, turned and mirr
   assert.ok(cut({ data, width, height }, { x: 0, y: 0, side: 2000, angle: 1, mirrored: false }).every((value) => value >= 0 && value <= 1), 'beyond the picture its edge goes on');
 });
 
-test('hands in other styles, mirrored and small are nearest to the same sign; what is no hand is refused', async () => {
-  const { embed } = await loadExtractor(builtKinds.hands);
+test('hands in other styles, mirrored and small are nearest to the same sign, left and right apart where that is asked for; what is no hand is refused', async () => {
+  const { embed, sha256 } = await loadExtractor(builtKinds.hands);
   const signs = ['raised-hand', 'index-pointing-up', 'victory-hand'];
   const taught = await Promise.all(signs.map(async (id) => embed(await picture(styles[0], id))));
   const nearest = (/** @type {Float32Array} */ embedding) => signs[taught.map((one) => cosine(one, embedding)).reduce((best, value, i, all) => (value > all[best] ? i : best), 0)];
@@ -61,6 +61,14 @@ test('hands in other styles, mirrored and small are nearest to the same sign; wh
       assert.equal(nearest(await embed(await picture(style, id, options))), id, `${style} ${JSON.stringify(options)}`);
     }
   }
+  const apart = await loadExtractor(builtKinds.hands, { variant: 'handedness' });
+  const sides = await Promise.all([false, true].map(async (mirrored) => apart.embed(await picture(styles[0], signs[0], { mirrored }))));
+  for (const mirrored of [false, true]) {
+    const [same, other] = mirrored ? [...sides].reverse() : sides;
+    const asked = await apart.embed(await picture(styles[2], signs[0], { mirrored }));
+    assert.ok(cosine(asked, same) > cosine(asked, other) + 0.05, `a ${mirrored ? 'mirrored' : 'plain'} hand is nearer to one of the same side where left and right are told apart`);
+  }
+  assert.notEqual(apart.sha256, sha256);
   await assert.rejects(embed(await picture(styles[0], 'sun')), { code: 'no-hand' });
   await assert.rejects(embed({ data: new Uint8Array(4).fill(255), width: 1, height: 1 }), { code: 'no-hand' });
 });

@@ -15,7 +15,11 @@ export function hands(extractor) {
     ...pictures(extractor),
     id: 'hands', icon: 'hand', one: 'hand', such: 'Thumbs up', vary: 'turn the hand, or show the other one', others: false, samples: false,
     live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.' },
-    advice: 'Show one hand, all of it and not too small: its outline is drawn where it is seen. Left and right hands count as the same.',
+    advice: 'Show one hand, all of it and not too small: its outline is drawn where it is seen. Left and right hands count as the same, unless the settings say otherwise.',
+    variant: {
+      id: 'handedness', name: 'Left and right hands are different', hint: 'A sign by the other hand is then another one, to be taught as such.',
+      names: ['left and right alike', 'left and right apart'],
+    },
     source: (options) => new HandSource(extractor, options),
   };
 }

@@ -17,6 +17,7 @@ export function pictures(extractor) {
     id: 'pictures', icon: 'picture', one: 'picture', such: 'Mug', vary: 'turn it, or change the background', others: true, interval: 150, samples: true, accept: 'image/*', claims: claimsPicture,
     live: { name: 'Camera', icon: 'camera', hold: 'Hold to capture', lookAt: 'Recognising what the camera sees.' },
     open: async (file) => [sampleOf(await decode(file), file.name, extractor)],
+    kept: (thumbnail, name) => new File([new Uint8Array(thumbnail)], name),
     source: (options) => new CameraSource(extractor, options),
     show: (file) => {
       const url = URL.createObjectURL(file);
