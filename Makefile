@@ -205,6 +205,7 @@ test-targets: build build/emoji.npz numpy
 	$(MAKE) emoji EMOJI_TASKS=3
 	$(MAKE) bench BENCH=-quick
 	METAQDA_SORTED=100 $(MAKE) bench-sort PICTURES=$(TINY)/pictures
+	METAQDA_SECONDS=3 $(MAKE) bench-live
 	$(MAKE) bench-torch TORCH=-quick
 	$(MAKE) soak-fuzz FUZZ_SECONDS=1 KEEP=
 	$(MAKE) soak-kills KILLS=10
@@ -364,6 +365,10 @@ bench: $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in he
 bench-sort: build ## sort a thousand photographs of PICTURES in the page: time, longest task, right answers, memory
 	@chromium=$$(scripts/browser.sh chromium) && CHROMIUM="$$chromium" METAQDA_PICTURES='$(abspath $(PICTURES))' \
 		$(NODE) --test --test-reporter=spec web/test/bench/sort.test.js
+
+.PHONY: bench-live
+bench-live: build ## what recognising sounds live takes of the processor, by a minute of it
+	@chromium=$$(scripts/browser.sh chromium) && CHROMIUM="$$chromium" $(NODE) --test --test-reporter=spec web/test/bench/live.test.js
 
 .PHONY: bench-torch
 bench-torch: ## time the dense formulation in numpy and torch (PYTHON=/usr/bin/python3 for another Python)

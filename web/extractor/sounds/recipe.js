@@ -91,7 +91,7 @@ function heard(network, samples) {
   const gain = Math.min(100, 0.1 / Math.max(1e-9, levels[Math.floor(0.95 * (levels.length - 1))]));
   const patch = { frames: 96, apart: 48 };
   const whole = new Float32Array(Math.max(samples.length, rate * 0.975));
-  for (const [i, value] of samples.entries()) whole[i] = gain * value;
+  for (let i = 0; i < samples.length; i++) whole[i] = gain * samples[i];
   const rows = melSpectra(whole, yamnetBank, { power: 1 }).map((row) => row.map((value) => Math.log(value + 0.001) + 1.404));
   const starts = startsOf(rows.length, patch);
   const powers = starts.map((at) => powerOf(whole.subarray(at * hop, (at + patch.frames) * hop)));
@@ -108,7 +108,7 @@ function spoken(network, samples) {
   const short = sound.length < least;
   const laid = new Float32Array(Math.max(least, sound.length));
   const from = (laid.length - sound.length) >> 1;
-  for (const [i, value] of sound.entries()) laid[from + i] = 32_768 * value;
+  for (let i = 0; i < sound.length; i++) laid[from + i] = 32_768 * sound[i];
   const rows = melSpectra(laid, speechBank, { power: 2, lead: (frame - 400) / 2 }).map((row) => row.map((value, band) => 10 * Math.log10(Math.max(1e-10, value + (short ? noise[band] : 0)))));
   const floor = Math.max(...rows.map((row) => Math.max(...row))) - 80;
   const scaled = rows.map((row) => row.map((value) => Math.max(value, floor) / 10 + 2));

@@ -72,7 +72,8 @@ export function melSpectra(samples, bank, { power, lead = 0 }) {
     for (let i = 0; i < frame; i++) windowed[i] = window[i] * samples[at + i];
     fft.realTransform(spectrum, windowed);
     const row = new Float32Array(bank.length);
-    for (const [band, { from, weights }] of bank.entries()) {
+    for (let band = 0; band < bank.length; band++) {
+      const { from, weights } = bank[band];
       let sum = 0;
       for (let i = 0; i < weights.length; i++) {
         const [re, im] = [spectrum[2 * (from + i)], spectrum[2 * (from + i) + 1]];

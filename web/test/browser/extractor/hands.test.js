@@ -138,7 +138,6 @@ test('the camera draws the hand that it sees and recognises it, many frames of o
     await card(page, 'Peace').locator('.thumb').nth(2).waitFor();
     await ask(page, 'fluent-emoji-flat', 'victory-hand');
     const before = await meters(page);
-    await page.getByRole('button', { name: 'Camera for Peace' }).click();
     await shutter.and(page.locator(':enabled')).hover();
     await page.mouse.down();
     await card(page, 'Peace').locator('.thumb').nth(8).waitFor();

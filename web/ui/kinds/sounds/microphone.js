@@ -34,6 +34,8 @@ const FROZEN = 'The microphone gives no sound any more: connect it anew, or relo
 
 /** Seconds that are remembered, milliseconds without a block after which it counts as frozen. */
 const [KEPT, PATIENCE] = [4, 4000];
+/** Milliseconds from one drawing of the level to the next. */
+const DRAWN = 80;
 /** A level below this, of the largest sample in a block, is that of no microphone at work. */
 const SILENT = 1e-5;
 
@@ -51,6 +53,9 @@ export class Microphone {
   #nothing = 0;
   /** @type {(() => void)[]} */
   #waiting = [];
+  /** Of the meter, which falls from it, and when it was drawn. */
+  #level = 0;
+  #drawn = 0;
   /** Samples heard since it was opened. */
   heard = 0;
 
@@ -108,7 +113,13 @@ export class Microphone {
 
   /** The samples from one place to another, counted from when it was opened. @param {number} from @param {number} to */
   slice(from, to) {
-    return Float32Array.from({ length: to - from }, (_, i) => (from + i < 0 ? 0 : this.#ring[(from + i) % this.#ring.length]));
+    const [result, { length }] = [new Float32Array(to - from), this.#ring];
+    for (let at = Math.max(0, from); at < to;) {
+      const next = Math.min(to, at - at % length + length);
+      result.set(this.#ring.subarray(at % length, at % length + next - at), at - from);
+      at = next;
+    }
+    return result;
   }
 
   /** Closes it for good. */
@@ -120,17 +131,18 @@ export class Microphone {
   /** @param {Float32Array} block */
   #take(block) {
     let [peak, power] = [0, 0];
-    for (const [i, value] of block.entries()) {
-      this.#ring[(this.heard + i) % this.#ring.length] = value;
-      peak = Math.max(peak, Math.abs(value));
-      power += value * value;
+    for (let i = 0; i < block.length; i++) {
+      this.#ring[(this.heard + i) % this.#ring.length] = block[i];
+      peak = Math.max(peak, Math.abs(block[i]));
+      power += block[i] * block[i];
     }
     this.heard += block.length;
     this.#last = performance.now();
     this.#nothing = peak < SILENT ? this.#nothing + block.length : 0;
     // From -60 dB to full scale, falling slowly enough to be read.
     const level = Math.max(0, 1 + Math.log10(Math.max(1e-9, Math.sqrt(power / block.length))) / 3);
-    this.level.value = Math.max(level, this.level.value - 0.03);
+    this.#level = Math.max(level, this.#level - 0.03);
+    if (this.#last - this.#drawn > DRAWN) [this.#drawn, this.level.value] = [this.#last, this.#level]; // each takes a paint
     const note = this.#nothing > 2 * this.rate ? 'Nothing is heard: the microphone may be muted.' : peak >= 0.999 ? 'Too loud: go further from the microphone.' : '';
     if (note !== this.note.textContent) this.note.textContent = note;
     for (const wake of this.#waiting.splice(0)) wake();

@@ -13,7 +13,7 @@ registerProcessor('taker', class extends AudioWorkletProcessor {
     const [first] = channels ?? [];
     for (let i = 0; i < (first?.length ?? 0); i++) {
       let sum = 0;
-      for (const channel of channels) sum += channel[i];
+      for (let c = 0; c < channels.length; c++) sum += channels[c][i];
       this.#block[this.#filled++] = sum / channels.length;
       if (this.#filled < BLOCK) continue;
       // @ts-ignore
