@@ -70,7 +70,7 @@ test('when live view ends the answer stays beside the frame that it is about', L
   assert.notDeepEqual(await meters(page), {});
 }));
 
-test('the shutter stays where it is while it is held, and what it took is taken back in one go', LONG, () => visit({ flags: FAKE }, async ({ page }) => {
+test('the shutter stays where it is while it is held, and what it took is taken back in one go', LONG, () => visit({ flags: FAKE, context: { viewport: { width: 1280, height: 1400 } } }, async ({ page }) => {
   await addClass(page, 'Ball');
   await page.getByRole('button', { name: 'Camera for Ball' }).click();
   const shutter = page.getByRole('button', { name: 'Hold to capture Ball' });
@@ -88,6 +88,7 @@ test('the shutter stays where it is while it is held, and what it took is taken 
   await page.getByRole('button', { name: 'Undo' }).click();
   await status(page, /^Undone: add \d+ pictures to Ball\.$/);
   await card(page, 'Ball').getByText('No pictures yet').waitFor();
+  await card(page, 'Ball').getByText(/\d+ pictures? taken/).waitFor({ state: 'detached' });
 }));
 
 test('samples keep out of a session that holds something, and their strip out of others', LONG, () => visit({}, async ({ page }) => {

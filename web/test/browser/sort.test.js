@@ -119,7 +119,14 @@ test('160 pictures are sorted, most of them rightly, better together, and nothin
   await page.getByRole('button', { name: /^All/ }).click();
 
   await page.getByRole('button', { name: 'Close', exact: true }).click();
-  await status(page, 'Closed. 160 pictures forgotten');
+  const heading = page.getByRole('heading', { name: '160 pictures' });
+  await heading.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Open again' }).click();
+  await heading.waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Save as a table' }).isEnabled());
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await page.getByText('160 pictures closed; what was taught is kept.').waitFor();
+  await page.getByRole('button', { name: 'Dismiss' }).click();
   assert.equal(await page.locator('.shot-card').count(), 0);
   assert.deepEqual(await stored(page), kept, 'nothing is left');
   assert.ok(await page.locator('#teach').isVisible());

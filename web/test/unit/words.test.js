@@ -87,5 +87,5 @@ test('sessions tell how safe what was taught is', () => {
   assert.equal(describeKeeping({ storage: storage(''), saved: 0, damaged: 0 }), 'Never saved to a file.');
   assert.match(describeKeeping({ storage: storage('yes'), saved: 0, damaged: 0 }), /^This browser has promised to keep/);
   assert.match(describeKeeping({ storage: storage('no'), saved: 0, damaged: 1 }), /may clear.*save.*to a file\. Never saved.*One stored record .* was left out\.$/);
-  assert.match(describeKeeping({ storage: storage('no'), saved: Date.UTC(2026, 4, 3, 12), damaged: 2 }), /Last saved to a file on .*2026.*2 stored records .* were left out/);
+  assert.match(describeKeeping({ storage: storage('no'), saved: Date.UTC(2026, 4, 3, 12), damaged: 2 }), /In a file as it was on .*2026.*2 stored records .* were left out/);
 });

@@ -128,5 +128,14 @@ export function takeSource(release) {
 
 /** @param {() => void} release as given to takeSource */
 export function leaveSource(release) {
-  if (holder === release) holder = null;
+  if (holder !== release) return;
+  holder = null;
+  left();
 }
+
+let left = () => {};
+/** Tells when no part has the source any more. @param {() => void} listener */
+export const onSourceLeft = (listener) => { left = listener; };
+
+/** Whether some part of the page has the source. */
+export const sourceTaken = () => holder !== null;

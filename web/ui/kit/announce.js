@@ -48,17 +48,17 @@ export function sayInDialogs() {
  * Shows a notice until it is dismissed. One with the same key replaces its predecessor. To who has scrolled away from the
  * notices the status line says it too.
  *
- * @param {{text: string, key?: string, action?: string, onAction?: () => void}} notice
+ * @param {{text: string, key?: string, action?: string, onAction?: () => void, onDismiss?: () => void}} notice
  * @returns {() => void} closes it
  */
-export function toast({ text, key = '', action, onAction }) {
+export function toast({ text, key = '', action, onAction, onDismiss }) {
   const toasts = byId('toasts', HTMLElement);
   if (key) toasts.querySelector(`[data-key="${CSS.escape(key)}"]`)?.remove();
   const close = () => box.remove();
   const box = el('div', { class: 'toast', 'data-key': key },
     el('p', { role: 'status' }, text),
     action ? el('button', { class: 'button primary', type: 'button', onclick: () => { close(); onAction?.(); } }, action) : null,
-    el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Dismiss', onclick: close }, icon('close')));
+    el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Dismiss', onclick: () => { close(); onDismiss?.(); } }, icon('close')));
   toasts.append(box);
   if (box.getBoundingClientRect().bottom < 60) say(text);
   return close;

@@ -69,9 +69,9 @@ export function counted(count, one, many = `${one}s`) {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** The sentence to show for anything thrown. @param {unknown} error */
+/** The sentence to show for anything thrown; what the engine quotes stands in the quotes of the page. @param {unknown} error */
 export function sentence(error) {
-  if (error instanceof Error && error.message) return error.message;
+  if (error instanceof Error && error.message) return capital(error.message).replace(/(?<=^|[ (])"([^"]*)"/g, '“$1”');
   return String(error) || 'Something went wrong. Reload the page and try again.';
 }
 

@@ -203,6 +203,7 @@ export class Recogniser {
       await this.classifier.move(example, target);
     }
     this.#showBar();
+    this.verdict.scrollIntoView({ block: 'nearest' }); // what is taught changes what is said
   }
 
   /** Takes the picture and its prediction away. */
@@ -223,7 +224,7 @@ export class Recogniser {
 
   /** Marks the answer that stands there as one about another picture. @param {boolean} waiting */
   #wait(waiting) {
-    this.prediction.classList.toggle('stale', waiting);
+    for (const element of [this.prediction, this.picture]) element.classList.toggle('stale', waiting);
     this.prediction.setAttribute('aria-busy', String(waiting));
   }
 

@@ -247,7 +247,7 @@ export function describeKeeping({ storage, saved, damaged }) {
   const parts = [];
   if (storage.persistent === 'yes') parts.push('This browser has promised to keep what is taught here.');
   if (storage.persistent === 'no') parts.push('This browser may clear what is taught here when the device runs short of room, or after some time without a visit: save what you want to keep to a file.');
-  parts.push(saved ? `Last saved to a file on ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.');
+  parts.push(saved ? `In a file as it was on ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.');
   if (damaged) parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
   return parts.join(' ');
 }

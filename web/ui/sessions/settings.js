@@ -62,6 +62,7 @@ export class SettingsDialog {
         <div class="slider"><label for="none-prior">Chance of something unknown</label><output for="none-prior">${share}</output></div>
         <input type="range" id="none-prior" min="0" max=${MOST_NONE} step="0.01" aria-valuetext=${share} .value=${live(String(none))}
           @input=${() => this.#draw()} @change=${() => this.#set({ nonePrior: Number(this.#slider && /** @type {HTMLInputElement} */ (this.#slider).value) })}>
+        <div class="slider small muted" aria-hidden="true"><span>0 %</span><span>${100 * MOST_NONE} %</span></div>
         <p class="small muted">At 0 % every ${one()} is taken to be one of the classes. What is more than a third likely to be something unknown is called none of these.</p></fieldset>
       ${this.#offered}
       <fieldset><legend>Background knowledge</legend>

@@ -88,7 +88,7 @@ class ShareDialog {
     const taught = (classes ?? []).filter(({ examples }) => examples.length);
     const pictures = taught.reduce((n, { examples }) => n + examples.length, 0);
     this.what.textContent = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, one())}. Whoever opens it in a `
-      + 'current browser, from disk or out of a mail, can recognise with it, with no network and nothing to install.';
+      + 'current browser, from disk, can recognise with it, with no network and nothing to install.';
     this.with.textContent = `With the ${one()}s`;
     this.withPictures.textContent = `Small copies of the ${one()}s it was taught. Without them the file has only numbers in their place.`;
     if (!taught.length) throw new Error('There is nothing to share yet: teach a class first.');

@@ -70,7 +70,11 @@ export class Lookalikes {
     this.bar = new CorrectBar({ label: 'They are:', onChoose: async (target) => {
       const [{ items }] = this.#groups;
       this.#teaching = true;
-      await onTeach(items.filter((item) => !this.#out.has(item)), target, [...this.#out]).finally(() => { this.#teaching = false; });
+      this.#draw();
+      await onTeach(items.filter((item) => !this.#out.has(item)), target, [...this.#out]).finally(() => {
+        this.#teaching = false;
+        this.#draw();
+      });
       this.#next();
     } });
     this.element = el('section', { class: 'ask alike panel', 'aria-labelledby': 'alike-title', hidden: true });
@@ -113,8 +117,9 @@ export class Lookalikes {
     if (!group) return;
     const count = group.items.length - this.#out.size;
     const of = this.#classes.find(({ id }) => id === group.of)?.name;
+    this.element.setAttribute('aria-busy', String(this.#teaching));
     render(html`<div class="ask-body">
-        <h3 id="alike-title">${count === 1 ? `Name this ${one()}` : of ? `These ${count} in “${of}” look unlike the rest: name them` : `These ${counted(count, one())} look alike: name them`}</h3>
+        <h3 id="alike-title">${this.#teaching ? `Teaching ${counted(count, one())} …` : count === 1 ? `Name this ${one()}` : of ? `These ${count} in “${of}” look unlike the rest: name them` : `These ${counted(count, one())} look alike: name them`}</h3>
         <p class="muted small">${of ? `Taken for “${of}” now. ` : 'None of the classes fits them surely. '}Press a ${one()} that does not belong to leave it out.</p>
         <ul class="alike-list" aria-labelledby="alike-title">${repeat(group.items, (item) => item, (item) => html`<li>
           <button class="alike-picture" type="button" aria-pressed=${String(!this.#out.has(item))} aria-label="${item.name} belongs to them" @click=${() => this.#toggle(item)}>

@@ -1,10 +1,11 @@
 // @ts-check
 /**
  * Many pictures at once: taken in, answered one by one, then judged together, shown by
- * group, corrected, saved as a table. Nothing of them is stored, and closing the view
- * forgets them; only what is taught stays, as a picture of its class.
+ * group, corrected, saved as a table. Nothing of them is stored. A view that was closed is
+ * opened again by its notice; with that they are forgotten, and only what is taught stays, as
+ * a picture of its class.
  */
-import { say } from '../kit/announce.js';
+import { say, toast } from '../kit/announce.js';
 import { Lookalikes, Question } from './ask.js';
 import { summary } from '../kit/batch.js';
 import { CorrectBar } from '../teach/correct.js';
@@ -61,6 +62,8 @@ export class Sorting {
   /** Whether the answers are those of all pictures together. */
   #classified = false;
   #again = false;
+  /** Takes the notice away that opens again what was closed. */
+  #unoffer = () => {};
   /** Whether something was taught since the answers. */
   #stale = false;
   /** When these began to be looked at, how many had been by then. */
@@ -109,6 +112,7 @@ export class Sorting {
 
   /** Takes in more pictures and opens the view. @param {File[]} files */
   async add(files) {
+    if (!this.open) this.close(); // what a notice would have opened again
     const room = Math.max(0, MOST - this.#items.length - this.#queue.length);
     const some = files.slice(0, room);
     this.#show(true);
@@ -162,17 +166,11 @@ export class Sorting {
 
   /** Closes the view and forgets the pictures. */
   close() {
-    this.#run?.abort();
-    this.batch.close();
-    clearTimeout(this.#waiting);
-    clearTimeout(this.#drawing);
-    this.#drawing = undefined;
-    this.viewer.close();
+    this.#unoffer();
+    this.#rest();
     for (const item of this.#items) item.release();
-    [this.#items, this.#queue, this.#questions, this.#alike, this.#errors] = [[], [], [], [], []];
+    [this.#items, this.#questions, this.#alike] = [[], [], []];
     this.#total = this.#done = 0;
-    this.#run = null;
-    this.#stage = 'idle';
     this.#filter = { kind: 'all' };
     this.gallery.clear();
     this.question.show([], this.#classes);
@@ -181,11 +179,38 @@ export class Sorting {
     this.#show(false);
   }
 
+  /** Stops what is under way. */
+  #rest() {
+    this.#run?.abort();
+    this.batch.close();
+    clearTimeout(this.#waiting);
+    clearTimeout(this.#drawing);
+    this.#drawing = undefined;
+    this.viewer.close();
+    [this.#queue, this.#errors] = [[], []];
+    this.#total = this.#done = this.#items.length;
+    this.#run = null;
+    this.#stage = 'idle';
+  }
+
+  /** Closes the view; the pictures stay as long as a notice offers to open it again. */
   #leave() {
-    const pictures = this.#items.length;
-    this.close();
+    this.#rest();
+    this.#show(false);
     byId('query-file', HTMLElement).focus({ preventScroll: true });
-    say(`Closed. ${counted(pictures, one())} forgotten; what was taught is kept.`);
+    if (!this.#items.length) return this.close();
+    const close = toast({
+      text: `${counted(this.#items.length, one())} closed; what was taught is kept.`, action: 'Open again', onAction: () => this.#openAgain(), onDismiss: () => this.close(),
+    });
+    this.#unoffer = () => { close(); this.#unoffer = () => {}; };
+  }
+
+  /** Opens what was closed last, and judges it anew where something was taught since. */
+  #openAgain() {
+    this.#unoffer = () => {};
+    this.#show(true);
+    this.#draw();
+    if (this.#stale || !this.#classified) void this.#classifyAll();
   }
 
   /** @param {boolean} open */
@@ -312,7 +337,7 @@ export class Sorting {
       taught: this.#classes.some(({ examples }) => examples.length),
     }, { cancel: () => this.#cancel(), close: () => this.#leave() }), this.head);
     render(tools({
-      pictures, groups, doubtful, classes: this.#classes, filter: this.#filter, folders: canWriteFolders(),
+      pictures, groups, doubtful, classes: this.#classes, filter: this.#filter, folders: canWriteFolders(), arriving: stage === 'reading',
       ready: (stage === 'idle' || stage === 'judging') && !this.#stale && pictures > 0, // a table tells one state of knowledge, not answers from before what was taught since
     }, {
       filter: (filter) => { this.#filter = filter; this.#draw(); }, order: () => this.#draw(), save: () => this.#save(), copy: () => void this.#copy(),

@@ -34,11 +34,14 @@ export class ClassCard {
   /** The camera, while it is open. @type {import('../kinds/index.js').Source|null} */
   #source = null;
   #started = false;
-  #taken = 0;
+  /** What the open source has captured, by ids. @type {string[]} */
+  #taken = [];
   /** More of the earlier pictures that were asked for. */
   #earlier = 0;
   #hinted = '';
   #error = '';
+  /** Whether what went wrong is a name that could not be given, which is past as soon as anything changes. */
+  #misnamed = false;
   /** The last picture that was added here and is taught in another class too. @type {{own: string, example: string}|null} */
   #twin = null;
   /** Whether it has been drawn: of many classes those near the view are. */
@@ -114,10 +117,11 @@ export class ClassCard {
 
   /** @param {{name: string, hold: string}} words */
   #capture({ hold }) {
+    const taken = this.#taken.filter((id) => this.taught.examples.includes(id)).length; // undo takes them back
     return html`<div class="card-camera">${this.#source?.element}
       <div class="actions">
         <button class="button primary shutter" type="button" ?disabled=${!this.#started} ${ref(this.#wireShutter)}>${hold}<span class="vh"> ${this.taught.name}</span></button>
-        <span class="capture-count" aria-live="polite">${this.#taken ? `${counted(this.#taken, this.list.kinds.now.one)} taken` : ''}</span>
+        <span class="capture-count" aria-live="polite">${taken ? `${counted(taken, this.list.kinds.now.one)} taken` : ''}</span>
       </div></div>`;
   }
 
@@ -150,7 +154,13 @@ export class ClassCard {
   /** Says what went wrong, or nothing any more. @param {string} text */
   complain(text) {
     this.#error = text;
+    this.#misnamed &&= text !== '';
     this.show();
+  }
+
+  /** Something changed: a name that could not be given is past. */
+  settle() {
+    if (this.#misnamed) this.complain('');
   }
 
   /**
@@ -229,6 +239,8 @@ export class ClassCard {
         this.#error = '';
       } catch (error) {
         field.value = former;
+        this.#misnamed = true;
+        say('');
         throw error;
       }
     });
@@ -237,7 +249,10 @@ export class ClassCard {
   /** @param {KeyboardEvent} event */
   #nameKey = ({ key, target }) => {
     const field = /** @type {HTMLInputElement} */ (target);
-    if (key === 'Escape') field.value = this.taught.name;
+    if (key === 'Escape') {
+      field.value = this.taught.name;
+      this.settle();
+    }
     if (key === 'Enter' || key === 'Escape') field.blur();
   };
 
@@ -273,7 +288,7 @@ export class ClassCard {
     const source = this.list.kinds.now.source({ onLost: fail });
     this.#source = source;
     this.#started = false;
-    this.#taken = 0;
+    this.#taken = [];
     this.complain('');
     // What is said of the first pictures must not come to lie on what takes the next.
     this.element.querySelector('.shutter')?.scrollIntoView({ block: 'nearest' });
@@ -305,7 +320,7 @@ export class ClassCard {
         const { id, twin } = await teach(engine, this.id, await source.sample());
         if (twin) this.tellTwin(id, twin.example);
         taken++;
-        this.#taken++;
+        this.#taken.push(id);
         this.complain('');
       } catch (error) {
         this.complain(sentence(error));

@@ -81,7 +81,7 @@ export class Changes {
   async removeClass(id) {
     const { name = '', examples = [] } = this.model().of(id) ?? {};
     await this.engine.removeClass(id);
-    say(`Deleted “${name}” with ${counted(examples.length, one())}.`);
+    say(`Deleted “${name}”${examples.length ? ` with ${counted(examples.length, one())}` : ', which was empty'}.`);
   }
 
   /** Puts all that is in a class into another one. @param {string} id @param {string} into */

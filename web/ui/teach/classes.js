@@ -70,6 +70,7 @@ export class ClassList {
    */
   follow(steps) {
     if (!steps.length) return;
+    for (const card of this.#cards.values()) card.settle();
     for (const step of steps) {
       if (step.do === 'drop-class') for (const id of this.model.of(step.class)?.examples ?? []) this.thumbnails.drop(id);
       if (step.do === 'drop-example') this.thumbnails.drop(step.example.id);
@@ -160,10 +161,13 @@ export class ClassList {
     if (!one) return;
     const error = el('p', { class: 'error', role: 'alert', hidden: true });
     const work = (/** @type {() => Promise<unknown>} */ run) => () => void run().then(() => dialog.close(), (reason) => complain(error, sentence(reason)));
-    const into = el('select', { class: 'field', id: 'merge-into' }, ...this.model.all.flatMap((other) => (other.id === id ? [] : [el('option', { value: other.id }, other.name)])));
+    const others = this.model.all.filter((other) => other.id !== id);
+    const into = el('select', { class: 'field', id: 'merge-into', onchange: () => { merge.disabled = !into.value; } },
+      ...others.length > 1 ? [el('option', { value: '' }, 'Choose a class')] : [], ...others.map((other) => el('option', { value: other.id }, other.name)));
+    const merge = el('button', { class: 'button', type: 'button', disabled: others.length > 1, onclick: work(() => this.changes.merge(id, into.value)) }, 'Merge the two');
     dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', one.name), error,
-      ...this.model.all.length > 1 ? [el('div', { class: 'move' }, el('label', { for: 'merge-into' }, 'It is the same as'), into,
-        el('div', { class: 'actions' }, el('button', { class: 'button', type: 'button', onclick: work(() => this.changes.merge(id, into.value)) }, 'Merge the two')))] : [],
+      ...others.length ? [el('div', { class: 'move' }, el('label', { for: 'merge-into' }, `Put its ${this.kinds.now.one}s into`), into,
+        el('p', { class: 'small muted' }, `“${one.name}” is no class of its own then.`), el('div', { class: 'actions' }, merge))] : [],
       el('div', { class: 'actions' }, el('button', { class: 'button', type: 'button', disabled: !one.examples.length, onclick: work(async () => {
         const { file, pictures } = await (await import('../sessions/pictures.js')).savePictures(this.engine, this.kinds.now, id);
         say(`“${file}” was saved: ${counted(pictures, this.kinds.now.one)}.`);
