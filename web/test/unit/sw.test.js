@@ -184,28 +184,6 @@ test('a site that is being replaced is not installed half, and nothing of it is 
   assert.deepEqual([...world.stores.keys()], []);
 });
 
-test('a site caught midway: the former version goes on, and the whole new one comes later', async () => {
-  const world = new World('v1', first);
-  const old = await world.started('v1');
-  const page = await old.open('tab');
-  world.publish('v2', Object.fromEntries(Object.entries(first).map(([path, text]) => [path, `${text}, new`])));
-  const whole = world.site;
-  for (const [left, text] of Object.entries(first)) { // one file after another is the last to come
-    if (left === 'web/screenshot.png') continue;
-    world.site = { ...whole, [left]: text };
-    await assert.rejects(world.worker('v2').wait('install'), /is not the file/);
-    for (const path of Object.keys(first)) {
-      const text = await old.text(path, { from: 'tab' });
-      assert.ok(text === first[path] || path === 'web/screenshot.png', `${path}: ${text}`);
-    }
-    assert.equal(await old.open('tab'), page);
-  }
-  world.site = whole;
-  const next = await world.started('v2');
-  assert.equal(await next.open('tab'), 'page 1, new');
-  assert.equal(await next.text('web/app.js', { from: 'tab' }), 'app, new');
-});
-
 test('what a cache on the way holds in the place of a file is passed by', async () => {
   const world = new World('v1', first);
   world.stale['web/app.js'] = 'old app';

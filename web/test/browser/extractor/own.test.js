@@ -208,6 +208,8 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
     [{ files: [...manifest.files, { name: 'data.bin', bytes: 1, sha256: '0'.repeat(64) }] }, /“data.bin” that the manifest lists is missing/],
     [{ outputs: [{ node: 'nowhere' }] }, /has no node whose result is called “nowhere”/],
     [{ dimension: 100 }, /answered 200 numbers, not 100/],
+    [{ layout: 'NHWC' }, /cannot be run on a picture of 1 x 192 x 192 x 3 .* “layout”/],
+    [{ inputName: 'y' }, /has the inputs “x”, and none called “y”/],
   ])) {
     await folder.setInputFiles(await change(changes));
     await error.filter({ hasText: message }).waitFor();

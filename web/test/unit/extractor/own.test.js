@@ -2,8 +2,7 @@
 /** Other extractors in Node: networks that npm packages ship, from a folder to a learned prior. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { copyFile, cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,9 +14,8 @@ import { written } from '../../../build/written.mjs';
 import { allConcepts } from '../../../samples/concepts.mjs';
 import { decodePicture } from '../../../../scripts/embed/decode.mjs';
 import { builtExtractor, loadExtractor } from '../../../../scripts/embed/extractor.mjs';
-import { nsfwjs, speech, textDirection, writeExtractor } from '../../extractors/networks.js';
+import { nsfwjs, speech, textDirection } from '../../extractors/networks.js';
 import { kinds, soundOf } from '../../extractors/sounds.js';
-import { LONG } from '../../long.js';
 import { cosine } from '../../../ui/kinds/pictures/pace.js';
 import { temporaryFolder } from '../../temporary.js';
 
@@ -81,40 +79,6 @@ test('outputs that are added to an ONNX model leave all else byte for byte', asy
     for (let n = 0; n < 8; n++) damaged[(state = (state * 48271) % 2147483647) % 3000] = state & 255;
     assert.throws(() => expose(damaged, ['x']), /ONNX model|no node/);
   }
-});
-
-test('a manifest that does not fit its network is refused in one sentence that says what to do', LONG, async () => {
-  /** @type {[Record<string, unknown>, RegExp][]} */
-  const cases = [
-    [{ dimension: 201 }, /200 numbers, and the manifest says 201|answered 200 numbers, not 201/],
-    [{ outputs: [{ node: 'pool9' }] }, /has no node whose result is called “pool9”/],
-    [{ outputs: [{ node: 'softmax_0.tmp_0', pooling: 'mean' }] }, /node “softmax_0.tmp_0” answers 1 x 2 numbers, which the pooling "mean" does not fit/],
-    [{ layout: 'NHWC' }, /cannot be run on a picture of 1 x 192 x 192 x 3 .* “layout”/],
-    [{ inputName: 'y' }, /has the inputs “x”, and none called “y”/],
-    [{ sha256: '0'.repeat(64) }, /“sha256” is not what the files and the other fields give/],
-    [{ std: [1, 1, 0] }, /“std\[2\]” is 0: values are divided by it/],
-  ];
-  const pictures = path.join(temporary, 'one');
-  await mkdir(path.join(pictures, 'ibis'), { recursive: true });
-  await copyFile(path.join(root, 'testdata/parity/ibis_image_0036.jpg'), path.join(pictures, 'ibis/a.jpg'));
-  for (const [i, [changes, message]] of cases.entries()) {
-    const manifest = await textDirection(path.join(temporary, `wrong-${i}`), changes);
-    const { code, stderr } = await embed(pictures, '--out', path.join(temporary, 'wrong.npz'), '--extractor', manifest);
-    assert.equal(code, 2, stderr);
-    assert.match(stderr, message);
-    assert.equal(stderr.trim().split('\n').length, 1, stderr);
-  }
-  const manifest = await textDirection(path.join(temporary, 'damaged'));
-  const file = path.join(temporary, 'damaged/ch_ppocr_mobile_v2.0_cls_infer.onnx');
-  const model = await readFile(file);
-  model[model.length >> 1] ^= 1;
-  await writeFile(file, model);
-  const changed = await embed(pictures, '--out', path.join(temporary, 'wrong.npz'), '--extractor', manifest);
-  assert.match(changed.stderr, new RegExp(`is another one than the manifest says \\(its sha256 is ${createHash('sha256').update(model).digest('hex')}\\)`));
-  const layers = await writeExtractor(path.join(temporary, 'layers'), { id: 'x', runtime: 'tfjs-graph', dimension: 2, inputSize: 32, views: [{ name: 'whole' }], outputs: [{ node: 'x' }], licence: 'x' },
-    { 'model.json': new TextEncoder().encode('{"format": "layers-model", "modelTopology": {}}') });
-  assert.match((await embed(pictures, '--out', path.join(temporary, 'wrong.npz'), '--extractor', layers)).stderr, /is a layers model: turn it into a graph model with tensorflowjs_converter/);
-  assert.deepEqual((await readdir(temporary)).filter((name) => name.startsWith('wrong.')), []);
 });
 
 /** Half of the concepts to learn from, a quarter to select on, a quarter to ask about. */
