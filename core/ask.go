@@ -50,8 +50,8 @@ func (c *Classifier) ProbabilitiesTo(dst []float64, vector []float32) (none floa
 
 // Classify says what each of many vectors is, judged together, which is right more often
 // than one by one; see [qda.Classifier.Classify] for how and at what cost. A
-// context.Context serves as ctx, whose error is returned once it has ended. progress,
-// unless nil, is told now and then how much is done of how much. It returns what
+// context.Context serves as ctx, whose error is returned once it has ended, or nil for one
+// that does not end. progress, unless nil, is told now and then how much is done of how much. It returns what
 // Predict does, as an [Error] that names the vector by its place.
 func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(done, total int)) ([]Answer, error) {
 	b, err := c.all(vectors, c.BeginClassify)

@@ -52,13 +52,13 @@ func (b *Batch) Step() (more bool, done, total int, err error) {
 // otherwise what it holds is never freed.
 func (b *Batch) Stop() { b.stop() }
 
-// Finish goes on to the end, or until ctx ends, whose error it then returns. progress, unless
-// nil, is told now and then how much is done of how much.
+// Finish goes on to the end, or until ctx, unless nil, ends, whose error it then returns.
+// progress, unless nil, is told now and then how much is done of how much.
 func (b *Batch) Finish(ctx Context, progress func(done, total int)) error {
 	defer b.Stop()
 	for {
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx != nil && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		more, done, total, err := b.Step()
 		if err != nil {

@@ -103,8 +103,12 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 // Merge returns a new classifier with what both were taught, under the prior and the
 // settings of the first. Classes of one label become one. Groups of different
 // classifiers stay apart whatever their names. It returns an [Error] where the feature
-// extractors differ, a *[niw.DimensionError] where the lengths of vectors do.
+// extractors differ, a *[niw.DimensionError] where the lengths of vectors do, and an
+// [Error] with the code "argument" where one of the two is nil.
 func Merge(a, b *Classifier) (*Classifier, error) {
+	if a == nil || b == nil {
+		return nil, &Error{Code: "argument", Message: "Two classifiers can be merged, and one of these is nil: open or make it first."}
+	}
 	if err := sameExtractor(a.Extractor, b.Extractor); err != nil {
 		return nil, err
 	}
@@ -157,7 +161,7 @@ func (e *Error) Error() string { return e.Message }
 //	class       a class that is gone, or that an example is in already
 //	example     an example that there is not
 //	undo        a step that cannot be undone
-//	argument    a place in a batch that there is not
+//	argument    a place in a batch, or a classifier, that there is not
 //	limit       more classes or examples than a classifier holds
 //	empty       no class has an example
 //	extractor   vectors of another feature extractor

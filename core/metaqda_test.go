@@ -294,7 +294,8 @@ func TestErrorsHaveCodes(t *testing.T) {
 			test.OK(t, c.Identify(model.Extractor{ID: "a"}))
 			return c.Identify(model.Extractor{ID: "b"})
 		},
-		"failed": func() error { return errors.New("x") },
+		"argument": func() error { _, err := Merge(c, nil); return err },
+		"failed":   func() error { return errors.New("x") },
 	} {
 		if err := call(); err == nil || Code(err) != code {
 			t.Errorf("%v has the code %q, want %q", err, Code(err), code)
@@ -317,6 +318,8 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 		test.FailIf(t, err == nil, "%q %v was taken", x.label, x.vector)
 		test.FailIf(t, c.Dim() != 0 || c.Len() != 1, "after %q %v: %d numbers, %d classes", x.label, x.vector, c.Dim(), c.Len())
 	}
+	ids, err := c.AddAll("c", nil)
+	test.FailIf(t, ids != nil || err != nil || c.Len() != 1, "no examples give %v, %v and %d classes", ids, err, c.Len())
 	undone, err := c.Undo()
 	test.FailIf(t, undone == nil || err != nil || c.Len() != 0, "the class was not taken back: %v, %v", undone, err)
 }
