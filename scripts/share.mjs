@@ -4,7 +4,7 @@
  * A saved session as one HTML file that recognises by itself, as "Share" of the page makes it:
  *   node scripts/share.mjs --classifier SESSION --out ONE.html
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -41,12 +41,14 @@ async function main() {
   const { classifier: session, out, extractor: place, site } = values;
   if (!session || !out) throw new Error('Say what to share with --classifier FILE and where to write it with --out FILE.');
   const read = async (/** @type {string} */ name) => new Uint8Array(await readFile(path.join(site, name)).catch(() => { throw new Error(`There is no ${name} in ${site}: 'make site' builds it.`); }));
-  const file = await readFile(session);
-  const { name = '', settings = '{}', extractor: reads = '{}', prior: sum } = metadataOf(file);
+  const file = await given(session, 'classifier');
+  const inputs = await Promise.all([session, values.prior, place].map((name) => name && realpath(name).catch(() => '')));
+  if (inputs.includes(await realpath(out).catch(() => out))) throw new Error(`${out} is read and would be written over: name another file with --out.`);
+  const { name = '', settings = '{}', extractor: reads = '{}', prior: sum } = metadataOf(file, session);
   const { sha256: by } = JSON.parse(reads);
   const kind = await kindOf(by, read);
   const parts = place ? await brought(place, read) : await ownParts(read, kind, by);
-  const prior = values.prior ? await readFile(values.prior) : sum ? await read(OWN[kind].prior) : undefined;
+  const prior = values.prior ? await given(values.prior, 'prior') : sum ? await read(OWN[kind].prior) : undefined;
   const { id, sha256, dimension } = parts.extractor;
   const { init, openClassifier } = await library(site);
   await init({ wasm: await read('share/engine.wasm') });
@@ -72,13 +74,22 @@ async function kindOf(sha256, read) {
 
 /** @param {string} place @param {import('../web/share/parts.js').Read} read */
 async function brought(place, read) {
-  const manifest = decodeManifest(await readFile(place, 'utf8'));
+  const manifest = decodeManifest((await given(place, 'extractor')).toString());
   const { sha256, contents } = await checkFiles(manifest, (name) => readFile(path.join(path.dirname(place), name)).then((bytes) => new Uint8Array(bytes), () => undefined));
   return broughtParts(read, manifest, sha256, async () => contents);
 }
 
-/** Of a safetensors file: the length of a header in JSON, and the header. @param {Buffer} file @returns {Record<string, string>} */
-const metadataOf = (file) => JSON.parse(file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString()).__metadata__;
+/** What the file of an option holds. @param {string} name @param {string} option */
+const given = (name, option) => readFile(name).catch(({ code }) => { throw new Error(`${name} cannot be read (${code}): check the path after --${option}.`); });
+
+/** Of a safetensors file: the length of a header in JSON, and the header. @param {Buffer} file @param {string} name @returns {Record<string, string>} */
+function metadataOf(file, name) {
+  try {
+    return JSON.parse(file.subarray(8, 8 + Number(file.readBigUInt64LE(0))).toString()).__metadata__ ?? {};
+  } catch {
+    throw new Error(`${name} is no saved session: save one in the page, or with metaqda teach.`);
+  }
+}
 
 await main().catch((error) => {
   console.error(error.message);

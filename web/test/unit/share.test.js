@@ -99,7 +99,9 @@ test('the command refuses what a shared file could not recognise with', async ()
     writeFileSync(path.join(folder, name), c.save());
     c.dispose();
   }
-  for (const [name, why, ...more] of [['512', /512 numbers/], ['another', /theirs/], ['nothing', /nothing to share/], ['gone', /ENOENT/], ['512', /make site/, '--site', folder]]) {
+  writeFileSync(path.join(folder, 'blank'), '');
+  for (const [name, why, ...more] of [['512', /512 numbers/], ['another', /theirs/], ['nothing', /nothing to share/], ['gone', /cannot be read \(ENOENT\): check the path after --classifier/], ['blank', /blank is no saved session/],
+    ['512', /gone cannot be read/, '--prior', path.join(folder, 'gone')], ['512', /is read and would be written over/, '--out', path.join(folder, '512')], ['512', /make site/, '--site', folder]]) {
     const { status, stderr } = run(/** @type {string} */ (name), .../** @type {string[]} */ (more));
     assert.equal(status, 2, stderr);
     assert.match(stderr, /** @type {RegExp} */ (why));
