@@ -75,9 +75,10 @@ func FuzzDecodeRows(f *testing.F) {
 	}
 	f.Add(unlabelledNPZ(f, "<f4", "(3, 2)", []float32{1, 2, 3, 4, 5, 6}))
 	f.Add(unlabelledNPZ(f, "<f4", "(4000000, 4000)", []float32{1}))
+	f.Add([]byte("a,label\n1,x\n2e3,\n"))
 	meta := &Meta{Dimension: 2, Files: []string{"a", "b", "c"}}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, file := range []string{"f.npz", "f.npy"} {
+		for _, file := range []string{"f.npz", "f.npy", "f.csv"} {
 			for _, m := range []*Meta{nil, meta} {
 				r, err := DecodeRows(file, data, m)
 				if err != nil {
