@@ -213,13 +213,13 @@ func (c *Classifier) Next() (undo, redo string) {
 	return undo, redo
 }
 
-// Forget has nothing undone or redone of what was changed until now.
-func (c *Classifier) Forget() { c.journal = journal{noted: c.journal.noted} }
+// ForgetUndo has nothing undone or redone of what was changed until now.
+func (c *Classifier) ForgetUndo() { c.journal = journal{noted: c.journal.noted} }
 
 // Remember takes up steps as [Classifier.Steps] gave them, of a classifier that is taught
 // the same.
 func (c *Classifier) Remember(undo, redo []*Step) {
-	c.Forget()
+	c.ForgetUndo()
 	j := &c.journal
 	j.done, j.undone = slices.Clone(undo), slices.Clone(redo)
 	slices.Reverse(j.done)

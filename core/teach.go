@@ -104,7 +104,7 @@ func (c *Classifier) begin(first []float32, d int) error {
 		}
 	}
 	if c.prior != nil {
-		c.Forget()
+		c.ForgetUndo()
 	}
 	return c.use(p)
 }
@@ -271,7 +271,7 @@ func (c *Classifier) Load(classes []Class) error {
 	if err == nil && !(c.Lazy && len(c.examples) > enrolledAtOnce) {
 		err = c.enrolAll()
 	}
-	c.Forget()
+	c.ForgetUndo()
 	return err
 }
 

@@ -75,16 +75,16 @@ func (p *page) methods() map[string]bridge.Method {
 		"nearest":  ready(bind(p.Nearest, "embedding, number of pictures")),
 		"leaveOut": ready(bind(p.LeaveOut, "number of the example")),
 
-		"sessions":      waiting(bind(p.sessions, "")),
-		"newSession":    waiting(bind(p.NewSession, "name of the session", "id")),
-		"openSession":   waiting(bind(p.OpenSession, "id of the session")),
-		"renameSession": waiting(bind(p.RenameSession, "id of the session, name of the session")),
-		"deleteSession": waiting(bind(p.DeleteSession, "id of the session")),
-		"exportSession": p.exported,
-		"sharedSession": waiting(bind(p.sharedSession, "options")),
-		"plainSession":  atOnce(bind(p.PlainFile, "")),
-		"damaged":       waiting(bind(p.Damaged, "")),
-		"importSession": waiting(bind(p.ImportSession, "file, identity of the extractor", "id", "notice")),
+		"sessions":         waiting(bind(p.sessions, "")),
+		"newSession":       waiting(bind(p.NewSession, "name of the session", "id")),
+		"openSession":      waiting(bind(p.OpenSession, "id of the session")),
+		"renameSession":    waiting(bind(p.RenameSession, "id of the session, name of the session")),
+		"deleteSession":    waiting(bind(p.DeleteSession, "id of the session")),
+		"saveSession":      p.saved,
+		"sharedSession":    waiting(bind(p.sharedSession, "options")),
+		"exportClassifier": atOnce(bind(p.ExportClassifier, "")),
+		"damaged":          waiting(bind(p.Damaged, "")),
+		"importSession":    waiting(bind(p.ImportSession, "file, identity of the extractor", "id", "notice")),
 
 		"usePrior":     waiting(bind(p.usePrior, "prior")),
 		"importPrior":  waiting(bind(p.ImportPrior, "file, identity of the extractor", "undo", "notice")),
@@ -283,9 +283,9 @@ func (p *page) sessions() (any, error) {
 	return list, err
 }
 
-// exported is the method that returns the file of the session that is open when it is called.
-func (p *page) exported([]js.Value) (any, bridge.Later, error) {
-	write := p.ExportSession()
+// saved is the method that returns the file of the session that is open when it is called.
+func (p *page) saved([]js.Value) (any, bridge.Later, error) {
+	write := p.SaveSession()
 	return nil, func() (any, error) { return slowArray(write()) }, nil
 }
 

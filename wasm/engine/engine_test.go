@@ -198,13 +198,13 @@ func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 	test.FailIf(t, s.Saved == 0, "what came out of a file counts as in none")
 }
 
-func TestPlainFilesNameTheClasses(t *testing.T) {
+func TestExportedFilesNameTheClasses(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	var refused *Error
-	_, err := w.PlainFile()
+	_, err := w.ExportClassifier()
 	test.FailIf(t, !errors.As(err, &refused) || refused.Code != "empty", "nothing taught: %v", err)
 	w.teachAll(t, "cat", "dog")
-	b := test.Must(w.PlainFile())(t)
+	b := test.Must(w.ExportClassifier())(t)
 	test.FailIf(t, !strings.Contains(string(b), `[\"cat\",\"dog\"]`), "no classes in %.600s", b)
 }
 
@@ -299,7 +299,7 @@ func TestSavingIsNoted(t *testing.T) {
 	w.teachAll(t, "cat", "dog")
 	all := test.Must(w.Sessions())(t)
 	test.StopIf(t, all[0].Saved != 0, "saved before it was")
-	test.Must(w.ExportSession()())(t)
+	test.Must(w.SaveSession()())(t)
 	all = test.Must(w.Sessions())(t)
 	test.FailIf(t, all[0].Saved == 0, "that it was saved is not noted")
 }

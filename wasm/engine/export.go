@@ -11,10 +11,10 @@ import (
 	"metaqda/wasm/view"
 )
 
-// ExportSession takes the open session as it is at this moment and returns what writes its
+// SaveSession takes the open session as it is at this moment and returns what writes its
 // file, and then notes that it was saved. That waits: thousands of pictures are written in
 // slices of a few milliseconds, between which the session may change.
-func (e *Engine) ExportSession() (write func() ([]byte, error)) {
+func (e *Engine) SaveSession() (write func() ([]byte, error)) {
 	id, whole := e.export(true)
 	return func() ([]byte, error) {
 		b, err := whole()
@@ -111,9 +111,9 @@ func (e *Engine) noteSaved(id string) {
 	}
 }
 
-// PlainFile returns the open session as a file by which other programs answer as it does
+// ExportClassifier returns the open session as a file by which other programs answer as it does
 // now; see [model.EncodePlain].
-func (e *Engine) PlainFile() ([]byte, error) {
+func (e *Engine) ExportClassifier() ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.taught.Name, e.taught.Extractor = e.session.Name, e.madeWith()

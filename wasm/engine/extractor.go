@@ -62,7 +62,7 @@ func (e *Engine) record() error {
 		}
 	}
 	e.session.Extractor = e.here
-	e.taught.Forget()
+	e.taught.ForgetUndo()
 	return nil
 }
 

@@ -42,7 +42,7 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 	}
 	test.FailIf(t, len(names) != 4, "names are %v", names)
 	again.ask(t)
-	if _, err := again.ExportSession()(); err != nil {
+	if _, err := again.SaveSession()(); err != nil {
 		t.Errorf("the rest cannot be exported: %v", err)
 	}
 	test.OK(t, again.RenameSession(id, "Repaired"))
@@ -244,7 +244,7 @@ func TestLimitsHaveWords(t *testing.T) {
 	if err := w.Undo(token); code(err) != "limit" {
 		t.Errorf("a class that comes back: %v", err)
 	}
-	if _, err := w.ExportSession()(); err != nil {
+	if _, err := w.SaveSession()(); err != nil {
 		t.Error(err)
 	}
 }

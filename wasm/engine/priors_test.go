@@ -185,7 +185,7 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	_, _, err := w.ImportPrior(own, here)
 	test.OK(t, err)
 	w.teachAll(t, "cat", "dog")
-	b := test.Must(w.ExportSession()())(t)
+	b := test.Must(w.SaveSession()())(t)
 	_, notice, err := w.ImportSession(b, here)
 	test.OK(t, err)
 	test.FailIf(t, notice != "", "the prior is here, and yet: %s", notice)
@@ -232,7 +232,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 			}
 			told := again.State().Foreign
 			test.FailIf(t, (told != "") != (c.code != ""), "the state tells %q", told)
-			b := test.Must(again.ExportSession()())(t)
+			b := test.Must(again.SaveSession()())(t)
 			file := test.Must(model.DecodeClassifier(b))(t)
 			test.FailIf(t, file.Extractor.ID != c.export, "the export names %q, want %q", file.Extractor.ID, c.export)
 			if c.code == "" {
@@ -289,7 +289,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	want := w.ask(t)
 	_, _, err := w.ImportPrior(own, here)
 	test.OK(t, err)
-	exported := test.Must(w.ExportSession()())(t)
+	exported := test.Must(w.SaveSession()())(t)
 	refused := func(what, text string) {
 		t.Helper()
 		test.FailIf(t, !strings.Contains(text, "former version of this page"), "%s: %q", what, text)

@@ -210,7 +210,7 @@ func TestThumbnailsApart(t *testing.T) {
 		test.OK(t, w.Undo(token))
 		check("class removed and back", ids[3], third)
 
-		file := test.Must(w.ExportSession()())(t)
+		file := test.Must(w.SaveSession()())(t)
 		c := test.Must(model.DecodeClassifier(file))(t)
 		n := len(c.Classes[30].Examples)
 		test.StopIf(t, n != 20 || string(c.Classes[30].Examples[19].Thumbnail) != ids[30]+"/19", "%d pictures in the file, the last one %q", n, c.Classes[30].Examples[n-1].Thumbnail)
@@ -238,7 +238,7 @@ func TestAFileIsOfTheMomentItWasAskedFor(t *testing.T) {
 		}
 		test.FailIf(t, !whole && w.session.Saved != 0, "it is called saved before it is")
 	}
-	got, err := w.ExportSession()()
+	got, err := w.SaveSession()()
 	whole = true
 	test.OK(t, err)
 	test.StopIf(t, pauses < 2, "it was written in %d slices", 1+pauses)

@@ -153,10 +153,10 @@
  * @property {(id: string) => Promise<unknown>} openSession
  * @property {(id: string) => Promise<unknown>} deleteSession
  * @property {(id: string, name: string) => Promise<unknown>} renameSession
- * @property {() => Promise<Uint8Array<ArrayBuffer>>} exportSession notes that it was saved
+ * @property {() => Promise<Uint8Array<ArrayBuffer>>} saveSession notes that it was saved
  * @property {(options: {pictures: boolean}) => Promise<Uint8Array>} sharedSession the file of the open session to be handed on;
  *   that it was saved is not noted
- * @property {() => Promise<Uint8Array<ArrayBuffer>>} plainSession what the open session answers by now, for other programs
+ * @property {() => Promise<Uint8Array<ArrayBuffer>>} exportClassifier what the open session answers by now, for other programs
  * @property {() => Promise<Uint8Array>} damaged the records that cannot be used, as a file of JSON
  * @property {(extractor: Identity) => Promise<unknown>} useExtractor tells which one reads the pictures from now on: a session
  *   that another one read is kept, but refuses to add and to predict with the code 'extractor'

@@ -142,7 +142,7 @@ function standing(key, offer = {}) {
 /** @param {Engine} engine */
 async function saveSession(engine) {
   const { sessionName } = await engine.state();
-  await save(await engine.exportSession(), fileName(sessionName));
+  await save(await engine.saveSession(), fileName(sessionName));
 }
 
 /** The bar under the header and the words beside it. */

@@ -220,10 +220,10 @@ export class StoredClassifier {
   }
 
   /** @returns {Promise<Uint8Array<ArrayBuffer>>} */
-  async save() { return this.#engine.exportSession(); }
+  async save() { return this.#engine.saveSession(); }
 
   /** @returns {Promise<Uint8Array<ArrayBuffer>>} */
-  async export() { return this.#engine.plainSession(); }
+  async export() { return this.#engine.exportClassifier(); }
 
   /** Calls afterwards are refused. What was taught stays, and so does the storage. */
   async dispose() { this.#engine = GONE; }

@@ -66,7 +66,7 @@ test('what was taught is there after a reload, apart from other databases, with 
   assert.equal(requested.filter((name) => name.endsWith('efficientnet-lite0.safetensors')).length, 1);
   const seen = await on(page, `
     const { openClassifier } = await import('./metaqda/index.js');
-    const c = await openClassifier(await s.exportSession());
+    const c = await openClassifier(await s.saveSession());
     const code = await s.addClass('cup').catch((error) => [error.code, error.name]);
     return { other: (await (await storage('other')).state()).classes.length, counts: c.counts, databases: (await indexedDB.databases()).map((d) => d.name).sort(), code };`);
   assert.deepEqual(seen, { other: 0, counts: { cup: 3, pen: 3 }, databases: ['mine', 'other'], code: ['label', 'MetaqdaError'] });

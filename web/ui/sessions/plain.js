@@ -23,7 +23,7 @@ function build(engine) {
     el('p', { class: 'muted' }, 'Those lines stand in web/share/README.md of metaqda.'),
     error,
     el('div', { class: 'actions' }, el('button', { class: 'button primary', type: 'button', onclick: () => {
-      Promise.all([engine.plainSession(), engine.state()]).then(([bytes, { sessionName }]) => {
+      Promise.all([engine.exportClassifier(), engine.state()]).then(([bytes, { sessionName }]) => {
         const file = fileName(sessionName).replace(/html$/, 'safetensors');
         void save(bytes, file);
         dialog.close();

@@ -113,7 +113,7 @@ export class SessionsDialog {
   async #save() {
     const file = fileName(this.#state?.sessionName ?? '');
     say('Writing the file …');
-    const bytes = await this.engine.exportSession();
+    const bytes = await this.engine.saveSession();
     await save(bytes, file);
     say(`“${file}” was saved: ${(bytes.length / 1e6).toFixed(1)} MB.`);
   }

@@ -80,7 +80,7 @@ test('the browser is asked to keep what is taught with the first picture, and wh
     await engine.addExample(id, picture(0, 1), null);
     states.push((await engine.state()).storage.persistent);
     const before = (await engine.state()).saved;
-    await engine.exportSession();
+    await engine.saveSession();
     return { asked: [early, asked], states, saved: [before, (await engine.state()).saved] };`);
   assert.deepEqual(asked, [['persisted'], ['persisted', 'persist']]);
   assert.deepEqual(states, ['', 'yes']);

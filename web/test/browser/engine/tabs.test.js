@@ -62,7 +62,7 @@ test('two tabs that change one session at random come to the same, and nothing a
   const logs = await Promise.all([run(page, act(1)), run(other, act(2))]);
   const file = `
     const { sessionName, nonePrior, classes } = await engine.state();
-    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await engine.exportSession()));
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await engine.saveSession()));
     return { sum: digest.join(), state: JSON.stringify({ sessionName, nonePrior, classes }) };`;
   let [a, b] = await Promise.all([run(page, file), run(other, file)]);
   for (let i = 0; i < 1000 && (a.sum !== b.sum || a.state !== b.state); i++) { // notes are on their way, each a task

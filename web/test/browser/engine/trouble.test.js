@@ -101,7 +101,7 @@ test('pictures that are taught while the site\'s data are cleared are refused, e
   const adding = run(page, `
     const answers = [];
     for (let i = 0; i < 20; answers.length && i++) answers.push(...[await refusal(engine.addExample(cat, picture(0, 9), new Uint8Array(9)))].filter(Boolean));
-    return { answers, file: (await engine.exportSession()).length, state: await engine.state() };`);
+    return { answers, file: (await engine.saveSession()).length, state: await engine.state() };`);
   await (await page.context().newCDPSession(page)).send('Storage.clearDataForOrigin', { origin: site.origin, storageTypes: 'all' });
   const { answers, file, state } = await adding;
   assert.equal(answers.length, 20, 'once one is refused, all are');
@@ -118,7 +118,7 @@ test('data that are cleared while the page is open are missed, and what is here 
   await run(page, 'await changed');
   const { storage, classes, bytes } = await run(page, `
     const { storage, classes } = await engine.state();
-    return { storage, classes, bytes: (await engine.exportSession()).length };`);
+    return { storage, classes, bytes: (await engine.saveSession()).length };`);
   assert.equal(storage.kept, false);
   assert.match(storage.message, /cleared.*only in this tab: save it to a file/);
   assert.deepEqual(classes.map((/** @type {any} */ c) => c.examples.length), [3, 3]);
