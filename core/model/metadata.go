@@ -184,6 +184,9 @@ func codePopulation(p *session.Population, c codec) {
 	}
 	c.inner("leftOut", func(c codec) { c.floatField("own", &p.LeftOut, true) }) // "class" stood for what is left out exactly now
 	codePair(c, "hardness", "sd", &p.LogTemperature.SD, "weight", &p.LogTemperature.Weight)
+	if _, writes := c.(*writer); !writes || p.LogTemperature.Alone != [2]float64{} {
+		c.twoField("alone", &p.LogTemperature.Alone)
+	}
 	c.inner("level", func(c codec) {
 		c.twoField("mean", &p.CohortMean.Mean)
 		c.floatField("sd", &p.CohortMean.SD, true)

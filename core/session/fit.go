@@ -49,8 +49,22 @@ func Fit(samples []Sample, start *Population, workers int) (*Population, error) 
 	p.minimise(0, closedSize, func(p *Population) float64 { return meanLoss(closed, workers, p.closedLoss) })
 	terms := p.openTerms(samples, workers)
 	p.measure(terms)
-	p.minimise(openFrom, Size, func(p *Population) float64 { return meanLoss(terms, workers, p.openLoss) })
+	p.minimise(openFrom, openTo, func(p *Population) float64 { return meanLoss(terms, workers, p.openLoss) })
 	return p, p.Validate()
+}
+
+// FitAlone fits LogTemperature.Alone to the sessions among the samples that have one example
+// of each class, with all else as it is. Without any it changes nothing.
+func (p *Population) FitAlone(samples []Sample, workers int) {
+	var alone []Sample
+	for _, s := range samples {
+		if floats.Max(s.Shots) == 1 {
+			alone = append(alone, s)
+		}
+	}
+	if closed := closedTerms(alone); len(closed) > 0 {
+		p.minimise(openTo, Size, func(p *Population) float64 { return meanLoss(closed, workers, p.closedLoss) })
+	}
 }
 
 // initial is where fitting begins.

@@ -19,13 +19,18 @@ type Population struct {
 }
 
 // Size is the number of coefficients of a Population.
-const Size = 15
+const Size = 17
 
 // LogTemperature is the distribution of the log temperature of a session, h ~ N(0, SD²);
 // its mean is part of LogT.
 type LogTemperature struct {
 	SD     float64
 	Weight float64 // power of the leave-one-out likelihood
+
+	// Alone is what examples that are the only ones of their classes say of h: their mean u
+	// under the other classes, z, moves its mean by SD (Alone[0] + Alone[1] z). It is zero
+	// unless [Population.FitAlone] has fitted it.
+	Alone [2]float64
 }
 
 // CohortMean is the distribution over sessions of the mean score of queries out of the
@@ -105,8 +110,9 @@ type coefficient struct {
 }
 
 // closedSize coefficients settle the probabilities among the classes, the next,
-// up to openFrom, are measured, and the others settle the probability of none.
-const closedSize, openFrom = 3, 6
+// up to openFrom, are measured, those up to openTo settle the probability of none, and the
+// last are for [Population.FitAlone].
+const closedSize, openFrom, openTo = 3, 6, 15
 
 // list returns them all.
 func (p *Population) list() []coefficient {
@@ -122,6 +128,8 @@ func (p *Population) list() []coefficient {
 		{"cohort deviation", &p.CohortDeviation.SD, positive}, {"count of the cohort deviation", &p.CohortDeviation.Count, count},
 		{"threshold", &k.Threshold.Mean, plain}, {"deviation of thresholds", &k.Threshold.SD, positive},
 		{"slope", &k.Slope.Mean, plain}, {"deviation of slopes", &k.Slope.SD, positive}, {"weight of known", &k.Weight, positive},
+
+		{"examples alone", &p.LogTemperature.Alone[0], plain}, {"examples alone by likeness", &p.LogTemperature.Alone[1], plain},
 	}
 }
 

@@ -66,6 +66,7 @@ func close(t *testing.T, what string, got, want []float64, tol float64) {
 func TestClassesByGaussLegendre(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	p := population()
+	p.LogTemperature.Alone = [2]float64{0.4, -0.3}
 	for _, shots := range [][]float64{{2, 3, 1}, {1, 1}, {6, 6, 6, 6}} {
 		s := scene(rng, shots...)
 		c := len(shots)
@@ -83,6 +84,13 @@ func TestClassesByGaussLegendre(t *testing.T) {
 			return l
 		}
 		prior := distuv.Normal{Sigma: p.LogTemperature.SD}
+		for i, y := range s.Class { // each alone in its class moves the mean by its share
+			for j, e := range s.Scores[i*c : (i+1)*c] {
+				if shots[y] == 1 && j != y {
+					prior.Mu += prior.Sigma * (0.4 - 0.3*e/p.Temperature()) / float64((c-1)*len(s.Class))
+				}
+			}
+		}
 		u := make([]float64, c)
 		for j := range u {
 			u[j] = 2 * rng.NormFloat64()

@@ -40,6 +40,10 @@ func (p *Population) inferTemperature(s *Support, u []float64) (q temperature) {
 	for k, x := range hardX {
 		q.inverseT[k], q.log[k] = bounded(-p.LogTemperature.SD*x, 30), hardLogW[k]
 	}
+	if tilt := p.tilt(s, u); tilt != 0 {
+		floats.AddScaled(q.log[:], tilt, hardX)
+		floats.AddConst(-floats.LogSumExp(q.log[:]), q.log[:])
+	}
 	if c > 1 && p.LogTemperature.Weight > 0 {
 		for i, y := range s.Class {
 			if s.left(i) {
@@ -49,6 +53,34 @@ func (p *Population) inferTemperature(s *Support, u []float64) (q temperature) {
 	}
 	normalise(q.weight[:], q.log[:])
 	return q
+}
+
+// tilt returns by how many SD examples that are the only ones of their classes move the
+// mean of h: Alone[0] + Alone[1] z, and as much less as there are others. z is the mean of
+// their u under the other classes, nearer to zero the more alike the classes are. A normal
+// density times exp(tilt x) is one whose mean is moved by tilt.
+func (p *Population) tilt(s *Support, u []float64) float64 {
+	c, n, z := s.Way(), 0.0, 0.0
+	if p.LogTemperature.Alone == [2]float64{} || c < 2 {
+		return 0
+	}
+	for i, y := range s.Class {
+		if s.left(i) {
+			continue
+		}
+		n++
+		for j, v := range u[i*c : (i+1)*c] {
+			if j != y {
+				z += v / float64(c-1)
+			}
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	const most = 4 // beyond it the nodes end
+	tilt := (p.LogTemperature.Alone[0] + p.LogTemperature.Alone[1]*z/n) * n / float64(len(s.Class))
+	return math.Max(-most, math.Min(most, tilt))
 }
 
 // Evidence is what answers whose right classes are not certain say of h: a log

@@ -216,6 +216,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		numberFlag(&s.Shared, "shared", "weight of the session's residuals in the covariance that its classes share, in units of their mean squared length; 0 for a covariance of its own for each class"),
 		numberFlag(&s.Kappa, "class-kappa", "kappa of the class means beside --shared"),
 		intFlag(&s.Parts.First, "first-part", "how many numbers of an embedding are of the first of two networks, of which each session finds out which counts; 0 for one network"),
+		boolFlag(&s.Alone, "single-examples", "fit what sessions of one example a class say of their temperature by how alike these are"),
 		numberFlag(&s.Parts.Odds, "parts-odds", "log odds that both networks count as they are, beside each other share of the second"),
 
 		textFlag((*string)(&c.Optimiser), "optimizer", "sgd or adam"),

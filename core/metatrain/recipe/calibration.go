@@ -141,8 +141,14 @@ const choosings = 2
 func (r *Recipe) fit(all views, start *session.Population) (p *session.Population, err error) {
 	chosen := all[0]
 	for round := 0; ; round++ {
-		if p, err = session.Fit(chosen, start, r.Workers); err != nil || len(all) == 1 || round == choosings {
+		if p, err = session.Fit(chosen, start, r.Workers); err != nil {
 			return p, err
+		}
+		if len(all) == 1 || round == choosings {
+			if r.Calibration.Alone {
+				p.FitAlone(chosen, r.Workers)
+			}
+			return p, p.Validate()
 		}
 		chosen = slices.Clone(all[0])
 		for i := range chosen {

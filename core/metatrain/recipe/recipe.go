@@ -69,6 +69,7 @@ type Calibration struct {
 	// it, the mean squared length of a residual; 0 for a scale matrix of its own for each class.
 	Near, Centre, Shared, Kappa float64
 	Parts                       qda.Parts // of embeddings; First 0 for one
+	Alone                       bool      // fit what single examples of each class say of the temperature
 }
 
 // Default is for embeddings of any network: training as it measured best for a
