@@ -54,7 +54,7 @@ func (s *Step) Persistent() bool {
 type journal struct {
 	done, undone []*Step // the last is the next to be undone, or redone
 	open         *Step   // what was changed between Begin and End until now, nil if nothing was
-	depth        int     // so many are begun
+	begun        []int   // for each Begin that is not ended, how many entries open had
 	noted        int     // steps in all
 }
 
@@ -70,7 +70,7 @@ func (c *Classifier) do(entries ...Entry) error {
 	if j.open == nil {
 		j.open = &Step{}
 	}
-	if j.open.Entries = append(j.open.Entries, entries...); j.depth == 0 {
+	if j.open.Entries = append(j.open.Entries, entries...); len(j.begun) == 0 {
 		c.close()
 	}
 	return nil
@@ -90,24 +90,35 @@ func (c *Classifier) note(s *Step) {
 // Begin has what is changed until End undone and redone as one step. Where it is begun
 // several times the outermost End closes the step. Undo in between takes back what was changed so far,
 // and what is changed after it is another step.
-func (c *Classifier) Begin() { c.journal.depth++ }
+func (c *Classifier) Begin() {
+	n := 0
+	if s := c.journal.open; s != nil {
+		n = len(s.Entries)
+	}
+	c.journal.begun = append(c.journal.begun, n)
+}
 
 // End ends what Begin began.
 func (c *Classifier) End() {
 	j := &c.journal
-	if j.depth = max(j.depth-1, 0); j.depth == 0 {
+	if j.begun = j.begun[:max(len(j.begun)-1, 0)]; len(j.begun) == 0 {
 		c.close()
 	}
 }
 
-// Cancel is [Classifier.End] that takes back what was changed until now and is no step yet,
-// as if it had never been done: what could be redone before still can.
+// Cancel is [Classifier.End] that takes back what was changed since the last Begin and is no
+// step yet, as if it had never been done: what could be redone before still can.
 func (c *Classifier) Cancel() error {
 	var err error
-	if s := c.journal.open; s != nil {
-		c.journal.open = nil
-		slices.Reverse(s.Entries)
-		err = c.exchangeAll(s.Entries)
+	j := &c.journal
+	if n := len(j.begun); n > 0 && j.open != nil {
+		from := min(j.begun[n-1], len(j.open.Entries))
+		undone := j.open.Entries[from:]
+		if j.open.Entries = j.open.Entries[:from]; from == 0 {
+			j.open = nil
+		}
+		slices.Reverse(undone)
+		err = c.exchangeAll(undone)
 	}
 	c.End()
 	return err

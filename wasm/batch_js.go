@@ -62,7 +62,7 @@ func (w *batchWorker) session(session, prior []byte, dimension int) (err error) 
 // answer asks a question and answers it to the end.
 func (w *batchWorker) answer(begin func(c *metaqda.Classifier) (*metaqda.Batch, error)) (*metaqda.Batch, error) {
 	if w.taught == nil {
-		return nil, &engine.Error{Code: "argument", Message: "There is no session to answer by: this is a mistake of the page that calls."}
+		return nil, &engine.Error{Code: "argument", Message: "There is no session to answer by: correct the call."}
 	}
 	b, err := begin(w.taught)
 	if err != nil {

@@ -58,6 +58,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"removeClass":   stored(bind(p.RemoveClass, "id of the class", "undo")),
 		"mergeClasses":  stored(bind(p.MergeClasses, "id of the class, id of the other class", "undo")),
 		"addExample":    stored(bind(p.addExample, "id of the class, embedding, thumbnail?, group?", "id")),
+		"addExamples":   stored(bind(p.AddExamples, "names of classes, embeddings, thumbnail?, group?", "ids")),
 		"holding":       atOnce(bind(p.Holding, "id of the picture", "class")),
 		"removeExample": stored(bind(p.RemoveExample, "id of the class, id of the picture", "undo")),
 		"moveExample":   stored(bind(p.MoveExample, "id of the class, id of the picture, id of the other class", "undo")),
@@ -66,7 +67,6 @@ func (p *page) methods() map[string]bridge.Method {
 		"forgetUndo":    stored(bind(p.ForgetUndo, "")),
 		"beginStep":     atOnce(bind(p.Begin, "")),
 		"endStep":       stored(bind(p.End, "")),
-		"cancelStep":    stored(bind(p.Cancel, "")),
 		"label":         atOnce(bind(p.Label, "name of the class", "name", "class")),
 		"configure":     stored(bind(p.Configure, "settings")),
 
@@ -183,8 +183,12 @@ func (p *page) allMarks() string {
 	return v.String()
 }
 
-func (p *page) on(event string, listener js.Value) {
+func (p *page) on(event string, listener js.Value) error {
+	if event != "change" {
+		return &engine.Error{Code: "argument", Message: "There is no event “" + event + "”: listen for change."}
+	}
 	p.listeners[event] = append(p.listeners[event], listener)
+	return nil
 }
 
 // emit calls the listeners of an event. What they throw is reported, as for
@@ -303,7 +307,7 @@ func (p *page) sharedSession(o struct{ Pictures bool }) (any, error) {
 // usePrior takes where the site's prior comes from and what it must be.
 func (p *page) usePrior(s struct{ URL, SHA256 *string }) error {
 	if s.URL == nil || s.SHA256 == nil {
-		return &engine.Error{Code: "argument", Message: "The prior must have an url and a sha256: this is a mistake of the page that calls."}
+		return &engine.Error{Code: "argument", Message: "The prior must have an url and a sha256: correct the call."}
 	}
 	return p.UsePrior(*s.URL, *s.SHA256)
 }

@@ -135,7 +135,7 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 	}
 	x, text := reflect.New(t), js.Global().Get("JSON").Call("stringify", v)
 	if text.Type() != js.TypeString || json.Unmarshal([]byte(text.String()), x.Interface()) != nil {
-		return nil, &engine.Error{Code: "argument", Message: "The " + what + " have the wrong form: this is a mistake of the page that calls."}
+		return nil, &engine.Error{Code: "argument", Message: "The " + what + " have the wrong form: correct the call."}
 	}
 	return x.Elem().Interface(), nil
 }
@@ -225,5 +225,5 @@ func numbersOf(what string, v js.Value, most int) ([]float32, error) {
 }
 
 func mistyped(what, want string) error {
-	return &engine.Error{Code: "argument", Message: "The " + what + " must be " + want + ": this is a mistake of the page that calls."}
+	return &engine.Error{Code: "argument", Message: "The " + what + " must be " + want + ": correct the call."}
 }

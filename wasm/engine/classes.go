@@ -4,6 +4,7 @@ import (
 	metaqda "metaqda/core"
 	"metaqda/wasm/store"
 	"slices"
+	"strconv"
 )
 
 // AddClass adds a class at the end and returns its id and its name as kept.
@@ -78,6 +79,35 @@ func (e *Engine) AddExampleOf(classID, group string, embedding []float32, thumbn
 	return id, err
 }
 
+// AddExamples adds pictures to the classes of their names, each of which comes into being with
+// its first one: all or none, as one step, whatever else is asked meanwhile. They have one
+// thumbnail and one group.
+func (e *Engine) AddExamples(names []string, embeddings [][]float32, thumbnail []byte, group string) (ids []string, err error) {
+	if len(names) != len(embeddings) {
+		return nil, fail("argument", "There are "+strconv.Itoa(len(embeddings))+" embeddings and "+strconv.Itoa(len(names))+" names: give one name for each.")
+	}
+	_, err = e.change(func() error {
+		if err := e.foreign(); err != nil {
+			return err
+		}
+		if err := e.record(); err != nil {
+			return err
+		}
+		e.taught.Begin()
+		for i, name := range names {
+			added, err := e.taught.AddAll(name, []metaqda.Example{{Group: group, Vector: embeddings[i], Thumbnail: thumbnail}})
+			if err != nil {
+				_ = e.taught.Cancel()
+				return err
+			}
+			ids = append(ids, added...)
+		}
+		e.taught.End()
+		return nil
+	})
+	return ids, err
+}
+
 // Holding returns the id of the class that has an example, empty for none.
 func (e *Engine) Holding(exampleID string) string {
 	e.mu.Lock()
@@ -115,12 +145,6 @@ func (e *Engine) Begin() {
 // End ends what Begin began.
 func (e *Engine) End() {
 	_, _ = e.change(func() error { e.taught.End(); return nil })
-}
-
-// Cancel is End that takes back what was changed since, and leaves what can be redone.
-func (e *Engine) Cancel() error {
-	_, err := e.change(e.taught.Cancel)
-	return err
 }
 
 // ofClass is change for what concerns a class.

@@ -182,10 +182,10 @@ func (e *Engine) Configure(c Change) error {
 
 func checkSettings(s store.Settings) error {
 	if s.Sort != string(view.ByProbability) && s.Sort != string(view.AsTaught) {
-		return fail("setting", "The order “"+s.Sort+"” is unknown: choose probability or taught.")
+		return fail("value", "The order “"+s.Sort+"” is unknown: choose probability or taught.")
 	}
 	if !(s.NonePrior >= 0 && s.NonePrior < 1) {
-		return fail("setting", "The chance of something unknown must be from 0 to below 1.")
+		return fail("value", "The chance of something unknown must be from 0 to below 1.")
 	}
 	return nil
 }

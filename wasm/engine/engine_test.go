@@ -142,8 +142,9 @@ func TestRefusals(t *testing.T) {
 		"empty":           {CheckEmbedding(nil), "dimension"},
 		"unknown picture": {first(w.RemoveExample(ids[0], "nowhere")), "example"},
 		"unknown token":   {w.Undo("nowhere"), "undo"},
-		"unknown order":   {w.Configure(Change{Sort: &order}), "setting"},
+		"unknown order":   {w.Configure(Change{Sort: &order}), "value"},
 		"unknown session": {w.OpenSession("nowhere"), "session"},
+		"deleted unknown": {w.DeleteSession("nowhere"), "session"},
 		"broken prior":    {third(w.ImportPrior([]byte("nonsense"), here)), "format"},
 		"broken session":  {third(w.ImportSession([]byte("nonsense"), here)), "format"},
 	} {

@@ -183,7 +183,7 @@ func CheckEmbedding(x []float32) error {
 	}
 	for i, v := range x {
 		if v-v != 0 { // an infinity or NaN
-			return &niw.ValueError{Name: "embedding", Index: i, Value: float64(v), Want: "a finite number: leave this picture out"}
+			return &niw.ValueError{Name: "embedding", Index: i, Value: float64(v), Want: "a finite number: leave this one out"}
 		}
 	}
 	return nil

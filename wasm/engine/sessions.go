@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -297,6 +298,9 @@ func (e *Engine) DeleteSession(id string) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	e.Flush()
+	if p, err := e.store.Parts(id, nil, nil); err != nil || p.Session == nil && !p.Deleted {
+		return cmp.Or(err, fail("session", "There is no such session: look at sessions for those that there are."))
+	}
 	if err := e.store.DeleteSession(id); err != nil {
 		return err
 	}

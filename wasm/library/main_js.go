@@ -18,6 +18,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"unsafe"
 
 	metaqda "metaqda/core"
@@ -297,8 +298,8 @@ func step(s *metaqda.Step, err error) (int32, error) {
 	return reply(s.Name, nil)
 }
 
-// Describe replies the length of vectors (32 bits), the prior probability of none, the
-// number of classes, and for each the number of its examples; then lines: what would be
+// Describe replies the length of vectors (32 bits), the prior probability of none, 1 where
+// vectors are standardised, the number of classes, and for each the number of its examples; then lines: what would be
 // undone and redone, and for each class its label and the ids of its examples.
 //
 //go:wasmexport mq_describe
@@ -308,6 +309,7 @@ func Describe(h int32) int32 {
 		state.reply = state.reply[:0]
 		put(c.Dim())
 		state.reply = binary.LittleEndian.AppendUint64(state.reply, math.Float64bits(c.Settings().NonePrior))
+		put(strings.Count(c.Settings().Scale, model.Standardise))
 		put(c.Len())
 		undo, redo := c.Next()
 		lines := []byte(undo + "\n" + redo)

@@ -131,6 +131,8 @@
  * @property {(id: string, into: string) => Promise<{undo: string}>} mergeClasses moves all examples and removes the class, as one step
  * @property {(classId: string, embedding: Float32Array, thumbnail: Uint8Array|null, group?: string) => Promise<{id: string}>} addExample
  *   those of a class that name the same group are frames of one burst and count as one
+ * @property {(names: string[], embeddings: Float32Array[], thumbnail: Uint8Array|null, group?: string) => Promise<{ids: string[]}>} addExamples
+ *   one to the class of each name, which comes into being with its first one: all or none, as one step
  * @property {(exampleId: string) => Promise<{class: string}>} holding the id of the class that has an example, empty for none
  * @property {(classId: string, exampleId: string) => Promise<{undo: string}>} removeExample
  * @property {(classId: string, exampleId: string, toClassId: string) => Promise<{undo: string}>} moveExample to the end of another class, where it has the same id
@@ -139,7 +141,6 @@
  * @property {() => Promise<{name: string}>} redo does again what was undone last, until something else is changed
  * @property {() => Promise<unknown>} beginStep what changes until endStep is undone as one, such as all pictures of a folder
  * @property {() => Promise<unknown>} endStep
- * @property {() => Promise<unknown>} cancelStep ends it, and takes back what was changed since, without which what could be redone still can
  * @property {() => Promise<unknown>} forgetUndo has nothing undone or redone of what was changed until now: what was removed is gone then
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} predict null while no class has an example
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show predicts, and shows the answer in the page's meters

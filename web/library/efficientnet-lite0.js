@@ -5,11 +5,10 @@
  * `metaqda/priors/efficientnet-lite0.safetensors`.
  */
 import { loadGraphFrom } from '../extractor/graph.js';
-import { MetaqdaError } from '../base/remote.js';
-import { pictureOf } from './pictures.js';
+import { forBrowsers, pictureOf } from './inputs.js';
 import { priorSum, record } from './written/record.js';
 
-/** @typedef {import('./pictures.js').Picture} Picture */
+/** @typedef {import('./inputs.js').Picture} Picture */
 
 /**
  * @typedef {object} PictureExtractor what `createClassifier` takes as its extractor
@@ -23,11 +22,11 @@ import { priorSum, record } from './written/record.js';
 /**
  * Loads the extractor. It runs in a worker, or in the window where that does not start.
  *
- * @param {{onProgress?: (progress: {loaded: number, total: number}) => void, worker?: boolean}} [options]
+ * @param {import('./inputs.js').Loading} [options]
  * @returns {Promise<PictureExtractor>}
  */
 export async function loadExtractor(options = {}) {
-  if (typeof createImageBitmap === 'undefined') throw new MetaqdaError('unsupported', 'This extractor reads pictures as browsers decode them: in Node.js make embeddings with scripts/embed of the repository, and hand them over as vectors.');
+  forBrowsers(options);
   // Each address is written out, for bundlers to find.
   /** @type {Record<string, () => URL>} */
   const places = {

@@ -7,7 +7,8 @@
 import { simdSupported } from '../base/simd.js';
 import { start } from '../engine/program.js';
 import { MetaqdaError } from '../base/remote.js';
-import { programOf } from './files.js';
+import { known, FUNCTION, TRUTH } from './classifier/options.js';
+import { PROGRAM, programOf } from './files.js';
 import { loadGo } from './written/go.js';
 import { kernels } from './written/kernels.js';
 
@@ -108,9 +109,14 @@ let users = 0;
  * @returns {Promise<void>}
  */
 export async function init(options = {}) {
-  if (options.simd !== undefined) simd = options.simd;
+  known(options, { wasm: PROGRAM, simd: TRUTH, onProgress: FUNCTION });
+  const before = source;
   if (options.wasm !== undefined) [source, module] = [options.wasm, undefined];
-  await compiled(options.onProgress);
+  await compiled(options.onProgress).catch((error) => {
+    if (options.wasm !== undefined && source === options.wasm) source = before; // what failed is not tried again
+    throw error;
+  });
+  if (options.simd !== undefined) simd = options.simd;
 }
 
 /** @param {import('../engine/contract.js').OnProgress} [onProgress] */

@@ -3,12 +3,21 @@
 import { MetaqdaError } from '../base/remote.js';
 import { compile, fetched } from '../engine/program.js';
 
-/** @typedef {URL | string | Response | ArrayBuffer | ArrayBufferView} File where a file is, or what it holds */
+/** @typedef {URL | string | Response | Blob | ArrayBuffer | ArrayBufferView} File where a file is, or what it holds */
 /** @typedef {File | WebAssembly.Module} Source where a program is, or the program */
+
+/** @param {unknown} x @returns {x is File} */
+export function isFile(x) {
+  return typeof x === 'string' || [URL, Response, Blob, ArrayBuffer].some((kind) => x instanceof kind) || ArrayBuffer.isView(x);
+}
+
+const isProgram = (/** @type {unknown} */ x) => typeof WebAssembly === 'object' && x instanceof WebAssembly.Module;
+/** @type {import('./classifier/options.js').Kind} */
+export const PROGRAM = ['a URL, an address, a Response, a Blob, bytes or a WebAssembly.Module', (x) => isFile(x) || isProgram(x)];
 
 /** @param {Source} source @param {import('../engine/contract.js').OnProgress} [onProgress] @returns {Promise<WebAssembly.Module>} */
 export async function programOf(source, onProgress) {
-  if (typeof WebAssembly === 'object' && source instanceof WebAssembly.Module) return source;
+  if (isProgram(source)) return /** @type {WebAssembly.Module} */ (source);
   return compile(/** @type {Response | BufferSource} */ (await open(/** @type {File} */ (source))), { onProgress });
 }
 
@@ -25,7 +34,9 @@ export async function bytesOf(source) {
  * @returns {Promise<Response | Uint8Array>}
  */
 async function open(source) {
+  if (!isFile(source)) throw new MetaqdaError('argument', 'The file must be a URL, an address, a Response, a Blob or bytes.');
   if (source instanceof Response) return source;
+  if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
   const url = addressOf(source);
@@ -40,6 +51,6 @@ function addressOf(source) {
   try {
     return new URL(source, globalThis.document?.baseURI ?? globalThis.location?.href);
   } catch { // as what a bundler for pages makes of the address, on a server
-    throw new MetaqdaError('fetch', `${source} is no whole address: hand over a URL or the bytes (of the engine to init), or let the server import metaqda without bundling it.`);
+    throw new MetaqdaError('argument', `${source} is no whole address: hand over a URL (of a path in Node.js pathToFileURL(path)) or the bytes (of the engine to init), or let the server import metaqda without bundling it.`);
   }
 }

@@ -5,10 +5,11 @@
  */
 import { loadKindFrom } from '../extractor/kinds/load.js';
 import { variantOf } from '../extractor/networks.js';
-import { pictureOf } from './pictures.js';
+import { forBrowsers, pictureOf } from './inputs.js';
+import { TRUTH } from './classifier/options.js';
 import { kinds } from './written/record.js';
 
-/** @typedef {import('./pictures.js').Picture} Picture */
+/** @typedef {import('./inputs.js').Picture} Picture */
 /** @typedef {import('../extractor/hands/recipe.js').Hand} Hand */
 
 /**
@@ -22,11 +23,12 @@ import { kinds } from './written/record.js';
 /**
  * Loads it. It runs in a worker, or in the window where that does not start.
  *
- * @param {{onProgress?: (progress: {loaded: number, total: number}) => void, worker?: boolean, handedness?: boolean}} [options]
+ * @param {import('./inputs.js').Loading & {handedness?: boolean}} [options]
  *   handedness: left and right hands are told apart; what is taught by the one cannot be asked by the other
  * @returns {Promise<HandExtractor>}
  */
 export async function loadExtractor(options) {
+  forBrowsers(options, { handedness: TRUTH });
   // Each address is written out, for bundlers to find.
   /** @type {Record<string, () => URL>} */
   const places = {

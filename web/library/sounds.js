@@ -4,9 +4,10 @@
  * told apart in any language.
  */
 import { loadKindFrom } from '../extractor/kinds/load.js';
+import { forBrowsers, soundOf } from './inputs.js';
 import { kinds } from './written/record.js';
 
-/** @typedef {import('../extractor/sounds/session.js').Sound} Sound */
+/** @typedef {import('./inputs.js').Sound} Sound */
 
 /**
  * @typedef {object} SoundExtractor what `createClassifier` takes as its extractor
@@ -18,10 +19,11 @@ import { kinds } from './written/record.js';
 /**
  * Loads it. It runs in a worker, or in the window where that does not start.
  *
- * @param {{onProgress?: (progress: {loaded: number, total: number}) => void, worker?: boolean}} [options]
+ * @param {import('./inputs.js').Loading} [options]
  * @returns {Promise<SoundExtractor>}
  */
 export async function loadExtractor(options) {
+  forBrowsers(options);
   // Each address is written out, for bundlers to find.
   /** @type {Record<string, () => URL>} */
   const places = {
@@ -37,12 +39,4 @@ export async function loadExtractor(options) {
     start: () => import('./kinds/sounds/start.js'),
   }, options);
   return { id, sha256, dimension, embed: async (sound) => embed(await soundOf(sound)), close };
-}
-
-/** The mean of its channels. @param {Sound | AudioBuffer | Blob} sound @returns {Promise<Sound>} */
-async function soundOf(sound) {
-  if ('samples' in sound) return sound;
-  const buffer = sound instanceof Blob ? await new OfflineAudioContext(1, 1, 16_000).decodeAudioData(await sound.arrayBuffer()) : sound;
-  const [first, ...others] = Array.from({ length: buffer.numberOfChannels }, (_, i) => buffer.getChannelData(i));
-  return { samples: first.map((value, i) => others.reduce((sum, channel) => sum + channel[i], value) / buffer.numberOfChannels), rate: buffer.sampleRate };
 }

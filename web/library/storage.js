@@ -5,6 +5,8 @@
  */
 import { MetaqdaError } from '../base/remote.js';
 import { startEngine } from '../engine/index.js';
+import { FUNCTION, known, OPTIONS, TRUTH } from './classifier/options.js';
+import { PROGRAM } from './files.js';
 
 export { loadEngine } from '../engine/index.js'; // of the page, whose files lie elsewhere
 export { Batch, learn } from '../engine/batch.js';
@@ -24,10 +26,9 @@ export { nextTask } from '../base/task.js';
  * @param {import('./types.js').StorageOptions & Pick<import('./classifier/options.js').Options<Input>, 'extractor'>} [options]
  * @returns {Promise<Storage<Input>>}
  */
-export async function openStorage({ extractor, name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress,
-  worker = () => new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda-storage' }), ...unknown } = {}) {
-  const [other] = Object.keys(unknown);
-  if (other !== undefined) throw new MetaqdaError('argument', `There is no option '${other}': choose among extractor, name, wasm, simd, onProgress, worker.`);
+export async function openStorage(options = {}) {
+  known(options, { extractor: OPTIONS.extractor, name: OPTIONS.name, wasm: PROGRAM, simd: TRUTH, onProgress: FUNCTION, worker: FUNCTION });
+  const { extractor, name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress, worker = thread } = options;
   const { StoredClassifier } = await import('./storage/classifier.js');
   const { kernels, programOf, runtime } = await import('./storage/runtime.js'); // which the page has of its own
   const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };
@@ -35,4 +36,9 @@ export async function openStorage({ extractor, name = 'metaqda', wasm = new URL(
   const own = typeof extractor === 'object' ? extractor : undefined;
   if (own?.id) await engine.useExtractor({ id: own.id, sha256: own.sha256 ?? '' });
   return Object.assign(engine, { classifier: new StoredClassifier(engine, extractor) });
+}
+
+function thread() {
+  if (typeof Worker === 'undefined') throw new MetaqdaError('unsupported', 'There are no web workers here: in Node.js ask the classifier of the storage, whose classify and suggest need none.');
+  return new Worker(new URL('./storage-thread.js', import.meta.url), { type: 'module', name: 'metaqda-storage' });
 }

@@ -1,8 +1,9 @@
 // @ts-check
 /** What counts as a vector, and as a tensor, and the vectors of other inputs. */
 import { MetaqdaError } from '../base/remote.js';
+import { text } from './classifier/options.js';
 
-/** @import {CallOptions, Options} from './classifier/options.js' */
+/** @import {Options} from './classifier/options.js' */
 
 /**
  * A tensor by its looks, that of TensorFlow.js among others.
@@ -19,38 +20,53 @@ export function isTensor(x) {
   return typeof x === 'object' && x !== null && typeof (/** @type {any} */ (x).dataSync) === 'function' && Array.isArray(/** @type {any} */ (x).shape);
 }
 
-/** @param {unknown} x @returns {x is Vector} */
+/**
+ * Whether x is meant as a vector, not as an input of an extractor: an array is whose first entry, but for those that are
+ * missing, is a number.
+ *
+ * @param {unknown} x @returns {x is Vector}
+ */
 export function isVector(x) {
-  return (Array.isArray(x) && (x.length === 0 || typeof x[0] === 'number')) || (ArrayBuffer.isView(x) && !(x instanceof DataView)) || isTensor(x);
+  return (Array.isArray(x) && (x.length === 0 || typeof x.find((v) => v !== null && v !== undefined) === 'number')) || (ArrayBuffer.isView(x) && !(x instanceof DataView)) || isTensor(x);
 }
 
-/** @param {Vector} x @returns {ArrayLike<number>} */
-export function numbersOf(x) {
-  return isTensor(x) ? x.dataSync() : x;
-}
-
-/** @param {Vector} x @returns {ArrayLike<number>} */
+/**
+ * Its numbers. An entry that is none is refused: null, which JSON makes of NaN, would count as 0.
+ *
+ * @param {unknown} x @returns {ArrayLike<number>}
+ */
 export function vectorOf(x) {
-  if (!isVector(x)) throw new MetaqdaError('argument', 'The vector must be an array of numbers, a typed array or a tensor.');
-  return numbersOf(x);
+  if (x instanceof Float32Array) return x;
+  if (!isVector(x) && !Array.isArray(x)) throw new MetaqdaError('argument', 'The vector must be an array of numbers, a typed array or a tensor.');
+  const numbers = isTensor(x) ? x.dataSync() : /** @type {ArrayLike<number>} */ (x);
+  if (isTensor(x) && (x.shape.filter((n) => n !== 1).length > 1 || x.shape.reduce((a, b) => a * b, 1) !== numbers.length)) {
+    throw new MetaqdaError('argument', `A tensor of ${numbers.length} numbers and the shape [${x.shape}] is no vector: hand over its rows, of a batch tensor.arraySync(), or flatten it.`);
+  }
+  for (let i = 0, n = Array.isArray(numbers) ? numbers.length : Math.min(1, numbers.length); i < n; i++) {
+    if (typeof numbers[i] !== 'number') throw new MetaqdaError('value', `Entry ${i} of the vector is ${kindOf(numbers[i])}, not a number: hand over finite numbers only.`);
+  }
+  return numbers;
 }
+
+/** @param {unknown} x */
+const kindOf = (x) => (x === null || x === undefined ? `${x}` : Array.isArray(x) ? 'an array' : `a ${typeof x}`);
 
 /**
  * The vector of an input.
  *
  * @template Input
  * @param {Options<Input>['extractor']} extractor
- * @param {Input | Vector} x @param {CallOptions} [options]
+ * @param {Input | Vector} x @param {AbortSignal} [signal]
  * @returns {Promise<ArrayLike<number>>}
  */
-export async function embedded(extractor, x, { signal } = {}) {
+export async function embedded(extractor, x, signal) {
   signal?.throwIfAborted();
-  if (isVector(x)) return numbersOf(x);
+  if (isVector(x) || !extractor && Array.isArray(x)) return vectorOf(x);
   if (!extractor) throw new MetaqdaError('extractor', 'This is no vector, and the classifier has no extractor: create it with the option extractor, or hand over an array of numbers.');
   const vector = await (typeof extractor === 'function' ? extractor(x) : extractor.embed(x));
   signal?.throwIfAborted();
   if (!isVector(vector)) throw new MetaqdaError('extractor', 'The extractor answered no vector: its embed must return an array of numbers, or a promise of one.');
-  return numbersOf(vector);
+  return vectorOf(vector);
 }
 
 /**
@@ -58,10 +74,43 @@ export async function embedded(extractor, x, { signal } = {}) {
  *
  * @template Input
  * @param {Options<Input>['extractor']} extractor
- * @param {Iterable<Input | Vector>} batch @param {CallOptions} [options]
+ * @param {Iterable<Input | Vector>} batch @param {AbortSignal} [signal]
  */
-export async function embeddedAll(extractor, batch, options) {
+export async function embeddedAll(extractor, batch, signal) {
   const vectors = [];
-  for (const x of batch) vectors.push(await embedded(extractor, x, options));
+  for (const x of listOf(batch, 'batch')) vectors.push(await embedded(extractor, x, signal));
   return vectors;
+}
+
+/**
+ * What there is many of. A string, which is iterable, and a vector are one thing.
+ *
+ * @template T
+ * @param {Iterable<T>} many @param {'batch' | 'labels'} what
+ * @returns {T[]}
+ */
+export function listOf(many, what) {
+  const one = typeof many === 'string' || isVector(many) && /** @type {any} */ (many).length !== 0;
+  if (one || typeof many?.[Symbol.iterator] !== 'function') throw new MetaqdaError('argument', `The ${what} must be a list: an array${what === 'batch' ? ' of vectors or inputs, tensor.arraySync() of a tensor' : ' of strings, one for each example'}.`);
+  return [...many];
+}
+
+/**
+ * The examples and labels of many.
+ *
+ * @param {Iterable<any>} batch @param {Iterable<string>} labels @returns {[any[], string[]]}
+ */
+export function labelled(batch, labels) {
+  const [all, names] = [listOf(batch, 'batch'), listOf(labels, 'labels').map((one) => text(one, 'label'))];
+  if (all.length !== names.length) throw new MetaqdaError('argument', `There are ${all.length} examples and ${names.length} labels: give one label for each.`);
+  return [all, names];
+}
+
+/** Refuses what probabilities of n classes cannot be written into. @param {unknown} dst @param {number} n */
+export function roomIn(dst, n) {
+  if (Array.isArray(dst) || dst instanceof Float64Array || dst instanceof Float32Array) {
+    if (dst.length >= n) return;
+    throw new MetaqdaError('argument', `The array to write into has room for ${dst.length} numbers: make it as long as there are classes, ${n}.`);
+  }
+  throw new MetaqdaError('argument', 'What to write into must be an array, a Float64Array or a Float32Array, as long as there are classes.');
 }

@@ -21,14 +21,17 @@ function held(at) {
   return classifier;
 }
 
+/** Inputs are embedded in the window: of an extractor its identity alone is needed. @param {any} options */
+const named = ({ extractor, ...options }) => ({ ...options, ...extractor && { extractor: { ...extractor, embed: () => [] } } });
+
 /** What ends calls that go on. @type {Map<number, AbortController>} */
 const running = new Map();
 const TELL_EVERY = 50; // milliseconds
 
 const tell = answer({
   init,
-  create: async (options) => handle(await createClassifier(options)),
-  open: async ([bytes, options]) => handle(await openClassifier(bytes, options)),
+  create: async (options) => handle(await createClassifier(named(options))),
+  open: async ([bytes, options]) => handle(await openClassifier(bytes, named(options))),
   async call([at, method, args, number, options]) {
     const classifier = held(at);
     if (method === 'dispose') classifiers.delete(at);

@@ -10,7 +10,9 @@
  * and 'progress' of its own accord, {number, done, total} of a call
  */
 import { MetaqdaError, RemoteClient } from '../base/remote.js';
-import { embedded, embeddedAll } from './vectors.js';
+import { ADD, BATCH, CALL, known, OPENING, OPTIONS, SUGGEST } from './classifier/options.js';
+import { PROGRAM } from './files.js';
+import { embedded, embeddedAll, labelled, roomIn } from './vectors.js';
 
 /** @import {BatchOptions, CallOptions, Options, RemoteMethods} from './classifier/options.js' */
 /** @import {Vector} from './vectors.js' */
@@ -26,6 +28,8 @@ import { embedded, embeddedAll } from './vectors.js';
 /** A worker that holds classifiers. */
 export class ClassifierWorker {
   #client;
+  /** @type {Promise<unknown> | undefined} */
+  #ready;
   #calls = 0;
   /** @type {Map<number, (progress: {done: number, total: number}) => void>} */
   #listeners = new Map();
@@ -35,14 +39,17 @@ export class ClassifierWorker {
    * @param {Worker} [options.worker] started by the caller, where a bundler must see its address
    * @param {WebAssembly.Module | string} [options.wasm] address of metaqda.wasm, or the compiled engine
    */
-  constructor({ worker, wasm } = {}) {
+  constructor(options = {}) {
+    known(options, { worker: ['a worker', (x) => typeof x?.postMessage === 'function'], wasm: PROGRAM });
+    const { worker, wasm } = options;
     if (!worker && typeof Worker === 'undefined') throw new MetaqdaError('unsupported', 'There are no web workers here: in Node.js use createClassifier, whose classify leaves the thread free in between.');
     this.#client = new RemoteClient(worker ?? new Worker(new URL('./worker-thread.js', import.meta.url), { type: 'module', name: 'metaqda' }), {
       code: 'disposed',
       died: (why) => `The worker stopped: ${why}.`,
       onNews: (_, { number, done, total }) => this.#listeners.get(number)?.({ done, total }),
     });
-    if (wasm) void this.#client.ask('init', { wasm }).catch(() => {}); // what is asked next tells
+    if (wasm) this.#ready = this.#client.ask('init', { wasm });
+    this.#ready?.catch(() => {}); // what is asked next tells
   }
 
   /**
@@ -68,14 +75,22 @@ export class ClassifierWorker {
   }
 
   /** @template [Input=unknown] @param {WorkerOptions<Input>} [options] @returns {Promise<RemoteClassifier<Input>>} */
-  async createClassifier(options = {}) { return remote(this, await this.#client.ask('create', plain(options)), options.extractor); }
+  async createClassifier(options = {}) {
+    known(options, OPTIONS);
+    await this.#ready;
+    return remote(this, await this.#client.ask('create', plain(options)), options.extractor);
+  }
 
   /**
    * @template [Input=unknown]
    * @param {ArrayBuffer | ArrayBufferView} file @param {Pick<WorkerOptions<Input>, 'extractor' | 'prior'>} [options]
    * @returns {Promise<RemoteClassifier<Input>>}
    */
-  async openClassifier(file, options = {}) { return remote(this, await this.#client.ask('open', [file, plain(options)]), options.extractor); }
+  async openClassifier(file, options = {}) {
+    known(options, OPENING);
+    await this.#ready;
+    return remote(this, await this.#client.ask('open', [file, plain(options)]), options.extractor);
+  }
 
   /** Ends the worker and all its classifiers. */
   terminate() { this.#client.close('The worker was terminated.'); }
@@ -89,10 +104,9 @@ function plain({ extractor, ...options }) {
 
 /** Methods that are asked of the worker as they are. */
 const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'leaveOneOut', 'label', 'examples', 'configure', 'save', 'export', 'dispose'];
-/** Those that take an input, or many, and how many arguments there are before the options. @type {Record<string, number>} */
-const OF_ONE = { addExample: 2, predict: 1 };
-/** @type {Record<string, number>} */
-const OF_MANY = { addExamples: 2, predictMany: 1, classify: 1, suggest: 1 };
+/** Those that take an input, or many, and their options. */
+const OF_ONE = { addExample: ADD, predict: CALL };
+const OF_MANY = { addExamples: ADD, predictMany: CALL, classify: BATCH, suggest: SUGGEST };
 const PROPERTIES = ['steps', 'labels', 'counts', 'dimension', 'settings'];
 
 /**
@@ -115,12 +129,17 @@ class Remote {
   }
 
   /** @param {unknown} x @param {CallOptions} [options] */
-  async embed(x, options) { return Float32Array.from(await embedded(this.#extractor, x, options)); }
+  async embed(x, options) {
+    known(options, CALL);
+    return Float32Array.from(await embedded(this.#extractor, x, options?.signal));
+  }
 
   /** @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector @returns {Promise<number>} */
   async predictInto(dst, vector) {
     const { probabilities, none } = await this.#worker.call(this.#handle, 'predictSync', [await this.embed(vector)]);
-    Object.values(probabilities).slice(0, dst.length).forEach((p, i) => { dst[i] = p; });
+    const all = Object.values(probabilities);
+    roomIn(dst, all.length);
+    all.forEach((p, i) => { dst[i] = p; });
     return none;
   }
 
@@ -134,13 +153,19 @@ class Remote {
     const add = (/** @type {string} */ name, /** @type {PropertyDescriptor & ThisType<Remote>} */ one) => Object.defineProperty(this.prototype, name, { ...one, configurable: true });
     for (const name of PROPERTIES) add(name, { get() { return this.#worker.call(this.#handle, name, []); } });
     for (const name of METHODS) add(name, { value(/** @type {unknown[]} */ ...args) { return this.#worker.call(this.#handle, name, args); } });
-    for (const [name, n] of Object.entries({ ...OF_ONE, ...OF_MANY })) {
+    for (const [name, kinds] of Object.entries({ ...OF_ONE, ...OF_MANY })) {
+      const n = kinds === ADD ? 2 : 1; // arguments before the options
       add(name, {
         async value(/** @type {any[]} */ ...args) {
-          const options = args[n] ?? {};
-          const x = name in OF_ONE ? await this.embed(args[0], options) : (await embeddedAll(this.#extractor, args[0], options)).map((one) => Float32Array.from(one));
-          const labels = args.slice(1, n).map((one) => (name in OF_MANY ? [...one] : one));
-          return this.#worker.call(this.#handle, name, [x, ...labels], options);
+          const options = args[n];
+          known(options, kinds);
+          const { signal } = options ?? {};
+          if (name in OF_ONE) args[0] = Float32Array.from(await embedded(this.#extractor, args[0], signal));
+          else {
+            if (n === 2) args.splice(0, 2, ...labelled(args[0], args[1]));
+            args[0] = (await embeddedAll(this.#extractor, args[0], signal)).map((one) => Float32Array.from(one));
+          }
+          return this.#worker.call(this.#handle, name, args.slice(0, n), options ?? {});
         },
       });
     }

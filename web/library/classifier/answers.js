@@ -28,14 +28,14 @@ export function prediction(labels, numbers, at, headline) {
 /** Reads the reply of mq_describe. @param {Uint8Array<ArrayBuffer>} reply */
 export function describe(reply) {
   const view = new DataView(reply.buffer);
-  const [dimension, nonePrior, n] = [view.getUint32(0, true), view.getFloat64(4, true), view.getUint32(12, true)];
-  const [undo, redo, ...lines] = decoder.decode(reply.subarray(16 + 4 * n)).split('\n');
+  const [dimension, nonePrior, scaled, n] = [view.getUint32(0, true), view.getFloat64(4, true), view.getUint32(12, true), view.getUint32(16, true)];
+  const [undo, redo, ...lines] = decoder.decode(reply.subarray(20 + 4 * n)).split('\n');
   /** @type {string[]} */
   const labels = [];
   const examples = Array.from({ length: n }, (_, i) => {
-    const [label, ...ids] = lines.splice(0, 1 + view.getUint32(16 + 4 * i, true));
+    const [label, ...ids] = lines.splice(0, 1 + view.getUint32(20 + 4 * i, true));
     labels.push(label);
     return ids;
   });
-  return { dimension, nonePrior, labels, examples, undo, redo };
+  return { dimension, settings: { nonePrior, ...scaled === 1 && { scale: /** @type {const} */ ('standardise') } }, labels, examples, undo, redo };
 }

@@ -4,8 +4,8 @@ import { MetaqdaError } from '../../base/remote.js';
 import { rests } from '../../base/task.js';
 import { decoder, describe, prediction, record } from './answers.js';
 import { release, share } from '../engine.js';
-import { known, SETTINGS, text } from './options.js';
-import { embedded, embeddedAll, isVector, vectorOf } from '../vectors.js';
+import { ADD, BATCH, CALL, known, SETTINGS, SUGGEST, text } from './options.js';
+import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
 
 /** @import {Engine} from '../engine.js' */
 /** @import {BatchOptions, CallOptions, Extractor, LeftOut, Options, Prediction} from './options.js' */
@@ -58,8 +58,9 @@ export class Classifier {
   }
 
   /** The vector of an input. @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<ArrayLike<number>>} */
-  async embed(x, { signal } = {}) {
-    return embedded(this.#extractor, x, { signal });
+  async embed(x, options) {
+    known(options, CALL);
+    return embedded(this.#extractor, x, options?.signal);
   }
 
   /**
@@ -69,16 +70,17 @@ export class Classifier {
    * @param {Input | Vector} x @param {string} label @param {{group?: string} & CallOptions} [options]
    * @returns {Promise<string>}
    */
-  async addExample(x, label, options = {}) {
-    known(options, ['group', 'signal']);
-    return this.addExampleSync(await this.embed(x, options), label, { group: options.group });
+  async addExample(x, label, options) {
+    known(options, ADD);
+    const { group, signal } = options ?? {};
+    return this.addExampleSync(isVector(x) ? x : await embedded(this.#extractor, x, signal), label, { group });
   }
 
   /** `addExample` for a vector. @param {Vector} vector @param {string} label @param {{group?: string}} [options] @returns {string} */
-  addExampleSync(vector, label, options = {}) {
-    known(options, ['group']);
+  addExampleSync(vector, label, options) {
+    known(options, { group: ADD.group });
     const x = vectorOf(vector);
-    const [n, m] = this.#engine.write(x, text(label, 'label'), text(options.group ?? '', 'group'));
+    const [n, m] = this.#engine.write(x, text(label, 'label'), options?.group ?? '');
     return this.#text(this.#change('mq_add', x.length, n, m));
   }
 
@@ -88,15 +90,16 @@ export class Classifier {
    * @param {Iterable<Input | Vector>} batch @param {Iterable<string>} labels one for each @param {{group?: string} & CallOptions} [options]
    * @returns {Promise<string[]>}
    */
-  async addExamples(batch, labels, options = {}) {
-    known(options, ['group', 'signal']);
-    return this.addExamplesSync(await embeddedAll(this.#extractor, batch, options), labels, { group: options.group });
+  async addExamples(batch, labels, options) {
+    known(options, ADD);
+    const { group, signal } = options ?? {};
+    const [all, names] = labelled(batch, labels);
+    return this.addExamplesSync(all.every(isVector) ? all : await embeddedAll(this.#extractor, all, signal), names, { group });
   }
 
   /** `addExamples` for vectors. @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {{group?: string}} [options] @returns {string[]} */
-  addExamplesSync(vectors, labels, options = {}) {
-    const [all, names] = [[...vectors], [...labels]];
-    if (all.length !== names.length) throw new MetaqdaError('argument', `There are ${all.length} examples and ${names.length} labels: give one label for each.`);
+  addExamplesSync(vectors, labels, options) {
+    const [all, names] = labelled(vectors, labels);
     this.#do(BEGIN);
     try {
       const ids = all.map((x, i) => this.addExampleSync(x, names[i], options));
@@ -169,9 +172,10 @@ export class Classifier {
    * @returns {Promise<Prediction[]>}
    */
   async predictMany(batch, options) {
+    known(options, CALL);
     const rest = rests(options?.signal);
     const all = [];
-    for (const x of batch) {
+    for (const x of listOf(batch, 'batch')) {
       all.push(await this.predict(x, options));
       await rest();
     }
@@ -187,8 +191,9 @@ export class Classifier {
    */
   predictInto(dst, vector) {
     const at = this.#ask(vector);
+    roomIn(dst, this.#asked - 1);
     const { doubles } = this.#engine;
-    for (let i = 0, n = Math.min(dst.length, this.#asked - 1); i < n; i++) dst[i] = doubles[at + 1 + i];
+    for (let i = 0, n = this.#asked - 1; i < n; i++) dst[i] = doubles[at + 1 + i];
     return doubles[at];
   }
 
@@ -196,7 +201,7 @@ export class Classifier {
 
   /** @param {Vector} vector @returns {number} where the answer begins in the engine's numbers */
   #ask(vector) {
-    const x = vector instanceof Float32Array ? vector : vectorOf(vector);
+    const x = vectorOf(vector);
     const engine = this.#engine;
     engine.reserve(4 * x.length);
     engine.floats.set(x, engine.room >> 2);
@@ -224,12 +229,13 @@ export class Classifier {
    * least of the others unlike anything taught. Nothing need be taught before.
    *
    * @param {Iterable<Input | Vector>} batch
-   * @param {{count?: number} & BatchOptions} [options] count: how many, all if left out; of more than 1,024 so many at
+   * @param {{count?: number} & BatchOptions} [all] count: how many, all if left out; of more than 1,024 so many at
    *   equal steps are looked at
    * @returns {Promise<number[]>}
    */
-  async suggest(batch, { count, ...options } = {}) {
-    if (count !== undefined && !(Number.isInteger(count) && count >= 0)) throw new MetaqdaError('argument', 'The option count must be a whole number from 0 on.');
+  async suggest(batch, all) {
+    known(all, SUGGEST);
+    const { count, ...options } = all ?? {};
     return this.#batch(batch, options, 'mq_suggest', [Math.min(count ?? Infinity, 2 ** 31 - 1)], (numbers) => Array.from(numbers));
   }
 
@@ -240,9 +246,11 @@ export class Classifier {
    * @param {string} name @param {number[]} args after those for the vectors
    * @param {(numbers: Float64Array, labels: string[], headlines: string[]) => T[]} read reads the answer, about the classes of these labels
    */
-  async #batch(batch, { onProgress, signal } = {}, name, args, read) {
+  async #batch(batch, options, name, args, read) {
+    known(options, BATCH);
+    const { onProgress, signal } = options ?? {};
     signal?.throwIfAborted();
-    const all = [...batch];
+    const all = listOf(batch, 'batch');
     if (all.length === 0) return [];
     let total = all.length;
     let done = 0;
@@ -253,7 +261,7 @@ export class Classifier {
     let rows;
     let d = 0;
     for (const [i, x] of all.entries()) {
-      const vector = await this.embed(x, { signal });
+      const vector = await embedded(this.#extractor, x, signal);
       if (!rows) {
         d = vector.length;
         rows = new Float32Array(all.length * d);
@@ -331,13 +339,13 @@ export class Classifier {
   /** Numbers per vector, 0 while no example and no prior has settled it. @returns {number} */
   get dimension() { return this.#described().dimension; }
 
-  /** Settings in force. @returns {{nonePrior: number}} */
-  get settings() { return { nonePrior: this.#described().nonePrior }; }
+  /** Settings in force. @returns {{nonePrior: number, scale?: 'standardise'}} */
+  get settings() { return { ...this.#described().settings }; }
 
-  /** Changes settings; what is left out stays. @param {Partial<Classifier<Input>['settings']>} changes */
+  /** Changes settings; what is left out stays. @param {{nonePrior?: number}} changes */
   configure(changes) {
     known(changes, SETTINGS);
-    this.#change('mq_configure', { ...this.settings, ...changes }.nonePrior);
+    this.#change('mq_configure', changes?.nonePrior ?? this.settings.nonePrior);
   }
 
   /** The bytes of a file: vectors, classes and settings, no pictures; a prior is named in it, not held. @returns {Uint8Array<ArrayBuffer>} */

@@ -3,8 +3,7 @@
 import { Classifier } from './classifier.js';
 import { acquire, release } from '../engine.js';
 import { bytesOf } from '../files.js';
-import { MetaqdaError } from '../../base/remote.js';
-import { known, OPTIONS, text } from './options.js';
+import { known, OPENING, OPTIONS } from './options.js';
 
 /** @import {Engine} from '../engine.js' */
 /** @import {Options} from './options.js' */
@@ -17,10 +16,10 @@ import { known, OPTIONS, text } from './options.js';
  * @returns {Promise<Classifier<Input>>}
  */
 export async function createClassifier(options = {}) {
+  known(options, OPTIONS);
   const { nonePrior = 0.2, name = '', scale } = options;
-  if (scale !== undefined && scale !== 'standardise') throw new MetaqdaError('argument', `The option scale is ${String(scale)}: 'standardise' or nothing can be.`);
   return made(options, (engine, sum) => {
-    const [n, m] = engine.write(null, sum, text(name, 'name'));
+    const [n, m] = engine.write(null, sum, name);
     return engine.program.exports.mq_create(nonePrior, scale ? 1 : 0, n, m);
   });
 }
@@ -32,12 +31,12 @@ export async function createClassifier(options = {}) {
  * must be its file. Another prior there serves in its place.
  *
  * @template [Input=unknown]
- * @param {ArrayBuffer | ArrayBufferView | Response | URL | string} file
+ * @param {import('../files.js').File} file
  * @param {Pick<Options<Input>, 'extractor' | 'prior'>} [options]
  * @returns {Promise<Classifier<Input>>}
  */
 export async function openClassifier(file, options = {}) {
-  known(options, ['extractor', 'prior']);
+  known(options, OPENING);
   const bytes = await bytesOf(file);
   return made(options, (engine, sum) => {
     const [n, m] = engine.writeBytes(bytes, sum);
@@ -51,7 +50,6 @@ export async function openClassifier(file, options = {}) {
  * @param {(engine: Engine, sum: string) => number} make calls the engine and returns its handle
  */
 async function made(options, make) {
-  known(options, OPTIONS);
   const prior = options.prior === undefined ? null : await bytesOf(options.prior);
   const engine = await acquire();
   /** @type {Classifier<Input> | undefined} */

@@ -1,6 +1,7 @@
 // @ts-check
 /** What is handed to a classifier and what it answers, and the checks of it. */
 import { MetaqdaError } from '../../base/remote.js';
+import { isFile } from '../files.js';
 
 /** @import {Classifier} from './classifier.js' */
 /** @import {Vector} from '../vectors.js' */
@@ -19,7 +20,7 @@ import { MetaqdaError } from '../../base/remote.js';
  * @template [Input=unknown]
  * @typedef {object} Options
  * @property {Extractor<Input> | ((input: Input) => Vector | Promise<Vector>)} [extractor] for what is no vector
- * @property {ArrayBuffer | ArrayBufferView | Response | URL | string} [prior] a prior file that was learned for the
+ * @property {import('../files.js').File} [prior] a prior file that was learned for the
  *   extractor, or where it is; without one a prior made by hand serves, for vectors of any length
  * @property {number} [nonePrior] probability of none of these beforehand, from 0 (never) to below 1; 0.2 if left out
  * @property {'standardise'} [scale] for tables of numbers that have units of their own: each number is taken less the mean
@@ -48,16 +49,49 @@ import { MetaqdaError } from '../../base/remote.js';
 /** @typedef {{signal?: AbortSignal}} CallOptions */
 /** @typedef {{onProgress?: (progress: {done: number, total: number}) => void} & CallOptions} BatchOptions progress is counted in steps of the work */
 
-export const SETTINGS = ['nonePrior'];
-export const OPTIONS = ['extractor', 'prior', 'scale', 'name', ...SETTINGS];
+/** @typedef {[what: string, is: (x: any) => boolean]} Kind of an option: what it must be, in words, and whether it is that */
+
+const isObject = (/** @type {unknown} */ x) => typeof x === 'object' && x !== null && !Array.isArray(x);
+/** @type {Kind} */ export const TEXT = ['a string', (x) => typeof x === 'string'];
+/** @type {Kind} */ export const TRUTH = ['true or false', (x) => typeof x === 'boolean'];
+/** @type {Kind} */ export const FUNCTION = ['a function', (x) => typeof x === 'function'];
+/** @type {Kind} */ export const FILE = ['a URL, an address, a Response, a Blob or bytes', isFile];
+/** @type {Kind} */ const EXTRACTOR = ['a function, or an object with the method embed', (x) => typeof (x?.embed ?? x) === 'function'];
+
+// The options of each call.
+/** @satisfies {Record<string, Kind>} */
+export const SETTINGS = { nonePrior: ['a number', (x) => typeof x === 'number'] };
+/** @satisfies {Record<string, Kind>} */
+export const OPENING = { extractor: EXTRACTOR, prior: FILE };
+/** @satisfies {Record<string, Kind>} */
+export const OPTIONS = { ...OPENING, scale: ["'standardise'", (x) => x === 'standardise'], name: TEXT, ...SETTINGS };
+/** @satisfies {Record<string, Kind>} */
+export const CALL = { signal: ['an AbortSignal', (x) => typeof x?.throwIfAborted === 'function'] };
+/** @satisfies {Record<string, Kind>} */
+export const BATCH = { ...CALL, onProgress: FUNCTION };
+/** @satisfies {Record<string, Kind>} */
+export const SUGGEST = { ...BATCH, count: ['a whole number from 0 on', (x) => Number.isInteger(x) && x >= 0] };
+/** @satisfies {Record<string, Kind>} */
+export const ADD = { ...CALL, group: TEXT };
+/** @satisfies {Record<string, Kind>} */
+export const KEPT = { ...ADD, thumbnail: ['bytes', (x) => x === null || x instanceof Uint8Array] };
+
 const FORMER = ['inference', 'pooled'];
 
-/** Refuses an option that would change nothing. @param {object} options @param {string[]} names */
-export function known(options, names) {
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown === undefined) return;
-  if (FORMER.includes(unknown)) throw new MetaqdaError('argument', `There is one way to answer now: leave the option '${unknown}' out.`);
-  throw new MetaqdaError('argument', `There is no option '${unknown}': choose among ${names.join(', ')}.`);
+/**
+ * Refuses an option that would change nothing, or that is of a wrong kind.
+ *
+ * @param {unknown} options none if undefined @param {Record<string, Kind>} kinds
+ */
+export function known(options, kinds) {
+  if (options === undefined) return;
+  if (!isObject(options)) throw new MetaqdaError('argument', `The options must be an object, such as {}: leave them out for none.`);
+  for (const [name, value] of Object.entries(/** @type {object} */ (options))) {
+    if (FORMER.includes(name)) throw new MetaqdaError('argument', `There is one way to answer now: leave the option '${name}' out.`);
+    if (!Object.hasOwn(kinds, name)) throw new MetaqdaError('argument', `There is no option '${name}': choose among ${Object.keys(kinds).join(', ')}.`);
+    const [what, is] = kinds[name];
+    if (value !== undefined && !is(value)) throw new MetaqdaError('argument', `The option ${name} must be ${what}: leave it out for none.`);
+  }
 }
 
 /** @param {unknown} s @param {string} what */

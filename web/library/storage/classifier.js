@@ -8,8 +8,8 @@ import { MetaqdaError } from '../../base/remote.js';
 import { prediction, record } from '../classifier/answers.js';
 import { Classifier } from '../classifier/classifier.js';
 import { openClassifier } from '../classifier/create.js';
-import { known, SETTINGS } from '../classifier/options.js';
-import { embedded, embeddedAll, vectorOf } from '../vectors.js';
+import { BATCH, CALL, KEPT, known, SETTINGS, SUGGEST } from '../classifier/options.js';
+import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
 
 /** @import {Answers, LoadedEngine} from '../../engine/contract.js' */
 /** @import {BatchOptions, CallOptions, LeftOut, Options, Prediction, RemoteMethods} from '../classifier/options.js' */
@@ -31,10 +31,29 @@ export class StoredClassifier {
   }
 
   /** @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<Float32Array>} */
-  async embed(x, options) { return Float32Array.from(await embedded(this.#extractor, x, options)); }
+  async embed(x, options) {
+    known(options, CALL);
+    return Float32Array.from(await embedded(this.#extractor, x, options?.signal));
+  }
 
-  /** @param {Iterable<Input | Vector>} batch @param {CallOptions} [options] */
-  async #embedAll(batch, options) { return (await embeddedAll(this.#extractor, batch, options)).map((one) => Float32Array.from(one)); }
+  /** @param {Iterable<Input | Vector>} batch @param {AbortSignal} [signal] */
+  async #embedAll(batch, signal) { return (await embeddedAll(this.#extractor, batch, signal)).map((one) => Float32Array.from(one)); }
+
+  /** What was asked for last, once it has changed what is taught, which is before it is stored. @type {Promise<unknown>} */
+  #before = Promise.resolve();
+
+  /**
+   * Makes a change after those that were asked for before it: what it looks up is what they leave.
+   *
+   * @template Found, T
+   * @param {() => Promise<Found>} look @param {(found: Found) => Promise<T>} change
+   * @returns {Promise<T>}
+   */
+  async #after(look, change) {
+    const found = this.#before.then(look);
+    this.#before = found.catch(() => {});
+    return change(await found);
+  }
 
   /** The id of the class of a label. @param {string} label */
   async #class(label) {
@@ -51,54 +70,48 @@ export class StoredClassifier {
   }
 
   /** @param {Input | Vector} x @param {string} label @param {AddOptions} [options] @returns {Promise<string>} */
-  async addExample(x, label, options) { return (await this.addExamples([x], [label], options))[0]; }
+  async addExample(x, label, options) {
+    known(options, KEPT);
+    return (await this.addExamples([x], [label], options))[0];
+  }
 
   /** @param {Iterable<Input | Vector>} batch @param {Iterable<string>} labels one for each @param {AddOptions} [options] @returns {Promise<string[]>} */
-  async addExamples(batch, labels, options = {}) {
-    known(options, ['group', 'thumbnail', 'signal']);
-    const { group = '', thumbnail, signal } = options;
-    const [vectors, names] = [await this.#embedAll(batch, { signal }), [...labels]];
-    if (vectors.length !== names.length) throw new MetaqdaError('argument', `There are ${vectors.length} examples and ${names.length} labels: give one label for each.`);
-    /** @type {string[]} */
-    const ids = [];
-    await this.#engine.beginStep();
-    try {
-      for (const [i, vector] of vectors.entries()) {
-        let { class: id } = await this.#engine.label(names[i]);
-        if (!id) ({ id } = await this.#engine.addClass(names[i]));
-        ids.push((await this.#engine.addExample(id, vector, thumbnail ?? null, group)).id);
-      }
-    } catch (error) {
-      await this.#engine.cancelStep(); // all or none
-      throw error;
-    }
-    await this.#engine.endStep();
-    return ids;
+  async addExamples(batch, labels, options) {
+    known(options, KEPT);
+    const { group, thumbnail, signal } = options ?? {};
+    const [all, names] = labelled(batch, labels);
+    signal?.throwIfAborted();
+    const vectors = all.every(isVector) ? all.map((x) => Float32Array.from(vectorOf(x))) : await this.#embedAll(all, signal); // vectors are added before what is asked next
+    return (await this.#after(async () => {}, () => this.#engine.addExamples(names, vectors, thumbnail ?? null, group ?? ''))).ids;
   }
 
   /** @param {string} id @returns {Promise<void>} */
-  async removeExample(id) { await this.#engine.removeExample(await this.#holding(id), id); }
+  async removeExample(id) { await this.#after(() => this.#holding(id), (from) => this.#engine.removeExample(from, id)); }
 
   /** @param {string} id @param {string} label @returns {Promise<void>} */
-  async moveExample(id, label) { await this.#engine.moveExample(await this.#holding(id), id, await this.#class(label)); }
+  async moveExample(id, label) {
+    await this.#after(() => Promise.all([this.#holding(id), this.#class(label)]), ([from, to]) => this.#engine.moveExample(from, id, to));
+  }
 
   /** @param {string} label @returns {Promise<void>} */
-  async addClass(label) { await this.#engine.addClass(label); }
+  async addClass(label) { await this.#after(async () => {}, () => this.#engine.addClass(label)); }
 
   /** @param {string} label @returns {Promise<void>} */
-  async removeClass(label) { await this.#engine.removeClass(await this.#class(label)); }
+  async removeClass(label) { await this.#after(() => this.#class(label), (id) => this.#engine.removeClass(id)); }
 
   /** @param {string} label @param {string} to @returns {Promise<void>} */
-  async renameClass(label, to) { await this.#engine.renameClass(await this.#class(label), to); }
+  async renameClass(label, to) { await this.#after(() => this.#class(label), (id) => this.#engine.renameClass(id, to)); }
 
   /** @param {string} label @param {string} into @returns {Promise<void>} */
-  async mergeClasses(label, into) { await this.#engine.mergeClasses(await this.#class(label), await this.#class(into)); }
+  async mergeClasses(label, into) {
+    await this.#after(() => Promise.all([this.#class(label), this.#class(into)]), ([id, to]) => this.#engine.mergeClasses(id, to));
+  }
 
   /** @returns {Promise<boolean>} */
-  async undo() { return (await this.#engine.undo()).name !== ''; }
+  async undo() { return (await this.#after(async () => {}, () => this.#engine.undo())).name !== ''; }
 
   /** @returns {Promise<boolean>} */
-  async redo() { return (await this.#engine.redo()).name !== ''; }
+  async redo() { return (await this.#after(async () => {}, () => this.#engine.redo())).name !== ''; }
 
   /** @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<Prediction>} */
   async predict(x, options) {
@@ -113,19 +126,23 @@ export class StoredClassifier {
   async predictInto(dst, vector) {
     const answer = await this.#engine.predict(Float32Array.from(vectorOf(vector)));
     if (!answer) throw empty();
-    answer.classes.slice(0, dst.length).forEach(({ probability }, i) => { dst[i] = probability; });
+    roomIn(dst, answer.classes.length);
+    answer.classes.forEach(({ probability }, i) => { dst[i] = probability; });
     return answer.none;
   }
 
   /** @param {Iterable<Input | Vector>} batch @param {CallOptions} [options] @returns {Promise<Prediction[]>} */
   async predictMany(batch, options) {
+    known(options, CALL);
     const all = [];
-    for (const x of batch) all.push(await this.predict(x, options));
+    for (const x of listOf(batch, 'batch')) all.push(await this.predict(x, options));
     return all;
   }
 
-  /** In a worker. @param {Iterable<Input | Vector>} batch @param {BatchOptions} [options] @returns {Promise<Prediction[]>} */
+  /** In a worker, in Node.js in slices. @param {Iterable<Input | Vector>} batch @param {BatchOptions} [options] @returns {Promise<Prediction[]>} */
   async classify(batch, options) {
+    known(options, BATCH);
+    if (typeof Worker === 'undefined') return this.#copied((copy) => copy.classify(batch, options));
     const { classes } = await this.#engine.state();
     const names = new Map(classes.map(({ id, name }) => [id, name]));
     return this.#batch(batch, options, async (_, { classes: ids, probabilities, taken, doubtful, headlines }) => {
@@ -135,8 +152,12 @@ export class StoredClassifier {
     });
   }
 
-  /** In a worker. @param {Iterable<Input | Vector>} batch @param {{count?: number} & BatchOptions} [options] @returns {Promise<number[]>} */
-  async suggest(batch, { count, ...options } = {}) { return this.#batch(batch, options, (asked, _, n) => asked.suggest(count ?? n)); }
+  /** As classify. @param {Iterable<Input | Vector>} batch @param {{count?: number} & BatchOptions} [options] @returns {Promise<number[]>} */
+  async suggest(batch, options) {
+    known(options, SUGGEST);
+    if (typeof Worker === 'undefined') return this.#copied((copy) => copy.suggest(batch, options));
+    return this.#batch(batch, options, (asked, _, n) => asked.suggest(options?.count ?? n));
+  }
 
   /**
    * @template T
@@ -145,7 +166,7 @@ export class StoredClassifier {
    * @returns {Promise<T[]>}
    */
   async #batch(batch, { onProgress, signal } = {}, read) {
-    const vectors = await this.#embedAll(batch, { signal });
+    const vectors = await this.#embedAll(batch, signal);
     if (vectors.length === 0) return [];
     const asked = new Batch(this.#engine, { onProgress });
     const stop = () => asked.close();

@@ -9,6 +9,9 @@ import { runInNewContext } from 'node:vm';
 import { assertProbabilities, createClassifier, DIMENSION, installed, openClassifier, prior, refusal, taught } from './installed.js';
 import { vector } from './project.js';
 
+/** @type {Promise<typeof import('../../library/storage.js')>} */
+const storages = import(pathToFileURL(path.join(installed.package, 'storage.js')).href);
+
 test('vectors of any length are recognised without a prior', async () => {
   for (const d of [1, 2, 17, 384, 2048]) {
     const c = await createClassifier();
@@ -25,9 +28,18 @@ test('vectors of any length are recognised without a prior', async () => {
 
 test('what needs a browser says so in Node.js, and what serves in its place', async () => {
   const { ClassifierWorker } = await import(pathToFileURL(path.join(installed.package, 'worker.js')).href);
-  const { loadExtractor } = await import(pathToFileURL(path.join(installed.package, 'efficientnet-lite0.js')).href);
   assert.throws(() => new ClassifierWorker(), refusal('unsupported'));
-  await assert.rejects(loadExtractor(), refusal('unsupported'));
+  for (const name of ['efficientnet-lite0', 'sounds', 'hands']) {
+    const { loadExtractor } = await import(pathToFileURL(path.join(installed.package, `${name}.js`)).href);
+    await assert.rejects(loadExtractor(), refusal('unsupported'), name);
+    await assert.rejects(loadExtractor({ onprogress() {} }), refusal('argument'), name);
+  }
+  const { Batch, openStorage } = await storages;
+  const s = await openStorage();
+  await Promise.all([s.classifier.addExample([1, 2], 'a'), s.classifier.addExample([3, -2], 'b')]);
+  assert.deepEqual((await s.classifier.classify([[1, 2], [3, -2]])).map(({ label }) => label), ['a', 'b']);
+  assert.equal((await s.classifier.suggest([[1, 2], [3, -2]], { count: 1 })).length, 1);
+  await assert.rejects(new Batch(s).classify([new Float32Array(2)]), refusal('unsupported'));
 });
 
 test('ids, labels and counts are those of what was added', async () => {
@@ -151,6 +163,7 @@ test('columns of a table are standardised where that is asked for, in files too'
   for (const [label, row] of rows) for (const x of [c, plain]) await x.addExample(row, label);
   const again = await openClassifier(c.save());
   for (const x of [c, again]) {
+    assert.deepEqual(x.settings, { nonePrior: 0.2, scale: 'standardise' });
     assert.equal(x.predictSync([1.1, 1020]).label, 'low');
     assert.equal(x.predictSync([3.1, 1020]).label, 'high');
   }
@@ -174,6 +187,53 @@ test('settings change what is answered, and are in the file', async () => {
   const named = await createClassifier({ name: 'Kitchen' });
   assert.match(new TextDecoder().decode(named.save()), /"name":"Kitchen"/);
   named.dispose();
+});
+
+/** A tensor by its looks. @param {number} n @param {number[]} shape */
+const tensor = (n, shape) => ({ shape, dataSync: () => new Float32Array(n).fill(1) });
+
+test('what is of a wrong kind is refused by every call', async () => {
+  const { c } = await taught(['a', 'b'], {}, 64);
+  const { openStorage } = await storages;
+  const s = await openStorage();
+  for (let i = 0; i < 2; i++) await s.classifier.addExample(vector(i, 0, 64), ['a', 'b'][i]);
+  const x = vector(0, 1, 64);
+  /** By what is wrong: the code, the call and its arguments. @type {Record<string, any[][]>} */
+  const cases = {
+    entries: [null, undefined, true, '7', [3], 1n, {}].flatMap((wrong) => [0, 5].map((at) => ['value', 'predict', Array.from(x, (v, i) => (i === at ? wrong : v))])),
+    vectors: [['value', 'predict', new BigInt64Array(64)], ['argument', 'predict', tensor(64, [2, 32])], ['argument', 'predict', tensor(64, [3])], ['argument', 'addExamples', tensor(128, [2, 64]), ['a', 'b']]],
+    lists: [['argument', 'addExamples', [x, x], 'ab'], ['argument', 'addExamples', 5, ['a']], ['argument', 'addExamples', [x], [7]], ['argument', 'classify', x], ['argument', 'predictMany', 'ab'], ['argument', 'suggest', null]],
+    options: [null, 5, [], 'x', { signl: 1 }, { signal: 'x' }].flatMap((options) => [['argument', 'predict', x, options], ['argument', 'predictMany', [x], options], ['argument', 'addExample', x, 'a', options], ['argument', 'embed', x, options],
+      ['argument', 'classify', [x], options], ['argument', 'suggest', [x], options]]),
+    'others of them': [['argument', 'classify', [x], { onProgress: 1 }], ['argument', 'classify', [x], { onprogress() {} }], ['argument', 'suggest', [x], { count: 1.5 }], ['argument', 'addExample', x, 'a', { group: 7 }]],
+    settings: [['argument', 'configure', null], ['argument', 'configure', { nonePrior: '0.2' }], ['value', 'configure', { nonePrior: 1 }], ['value', 'configure', { nonePrior: NaN }]],
+    into: [[], new Float64Array(1), new Uint8Array(2), null].map((dst) => ['argument', 'predictInto', dst, x]),
+  };
+  for (const [what, all] of Object.entries(cases)) {
+    for (const [code, call, ...args] of all) {
+      for (const one of /** @type {any[]} */ ([c, s.classifier])) await assert.rejects(async () => one[call](...args), refusal(code), `${what}: ${call} ${JSON.stringify(args.slice(call === 'predict' ? 1 : 0), (_, v) => (typeof v === 'bigint' ? `${v}n` : v))?.slice(0, 200)}`);
+    }
+  }
+  for (const one of [c, s.classifier]) assert.deepEqual([...await one.labels, (await one.settings).nonePrior], ['a', 'b', 0.2]);
+  assert.equal((await c.predict(tensor(64, [1, 64]))).label, c.predictSync(new Float32Array(64).fill(1)).label);
+  const made = /** @type {(options: any) => Promise<any>} */ (createClassifier);
+  for (const options of [null, 5, [], { nonePrior: '0.2' }, { extractor: 5 }, { extractor: {} }, { prior: 7 }, { name: 7 }]) await assert.rejects(made(options), refusal('argument'), JSON.stringify(options));
+  for (const file of [undefined, null, {}, '/a/path']) await assert.rejects(openClassifier(/** @type {any} */ (file)), refusal('argument'), `${file}`);
+  for (const options of [{ wams: 1 }, { simd: 1 }, { name: 7 }, { worker: {} }, null]) await assert.rejects(openStorage(/** @type {any} */ (options)), refusal('argument'), JSON.stringify(options));
+  assert.deepEqual((await openClassifier(new Blob([c.save()]))).labels, ['a', 'b']);
+  c.dispose();
+});
+
+test('changes of a storage that are asked for at once are all made, in their order', async () => {
+  const { openStorage } = await storages;
+  const { classifier: c } = await openStorage();
+  const ids = await Promise.all([...Array.from({ length: 30 }, (_, i) => c.addExample([1, i], `new ${i % 3}`)), c.addExamples([[1, 2], [2, 1]], ['x', 'y']), c.addExamples([[1, 2], [2, 1]], ['y', 'z'])]);
+  assert.equal(new Set(ids.flat()).size, 34);
+  assert.deepEqual({ ...await c.counts }, { 'new 0': 10, 'new 1': 10, 'new 2': 10, x: 1, y: 2, z: 1 });
+  const [bad] = await Promise.allSettled([c.addExamples([[1, 2], [1, 2, 3]], ['x', 'more']), c.addExample([1, 2], 'x')]);
+  assert.equal(bad.status, 'rejected');
+  await Promise.all([c.renameClass('x', 'first'), c.renameClass('first', 'second'), c.addExample([1, 2], 'gone'), c.undo(), c.mergeClasses('second', 'z')]);
+  assert.deepEqual({ ...await c.counts }, { 'new 0': 10, 'new 1': 10, 'new 2': 10, y: 2, z: 3 });
 });
 
 test('an option that there is not is refused by its name', async () => {

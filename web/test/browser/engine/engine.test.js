@@ -33,7 +33,7 @@ test('wrong arguments are refused with a code and a sentence, nothing breaks, an
       engine.addExample(cat, [1, 2, 3], null), engine.addExample(cat, nan, null), engine.addExample(cat, infinite, null),
       engine.addExample(cat, new Float32Array(3), null), engine.addExample(cat, new Float32Array(0), null), engine.addExample(cat, picture(0, 1), 'thumbnail'),
       engine.show(new Float64Array(1280)), engine.predict(null), engine.configure({ nonePrior: 1 }), engine.configure({ sort: 7 }), engine.configure(),
-      engine.openSession('nowhere'), engine.importSession(new Uint8Array(9)), engine.importPrior(new ArrayBuffer(9)), engine.undo('nowhere'), engine.usePrior(), engine.on('change'),
+      engine.openSession('nowhere'), engine.importSession(new Uint8Array(9)), engine.importPrior(new ArrayBuffer(9)), engine.undo('nowhere'), engine.usePrior(), engine.on('change'), engine.on('nothing', () => {}), engine.deleteSession('nowhere'),
     ].map(refusal));
     const x = picture(0.5, 3);
     const buffer = new Float32Array(2000).fill(NaN);
@@ -42,7 +42,7 @@ test('wrong arguments are refused with a code and a sentence, nothing breaks, an
     return { all, before, after: [await ask(), await engine.state()], plain, view: await engine.predict(buffer.subarray(11, 11 + x.length)) };`);
   assert.deepEqual(refusals.all.map((/** @type {any} */ r) => r?.code), [
     'argument', 'argument', 'label', 'label', 'class', 'argument', 'value', 'value', 'dimension', 'dimension', 'argument',
-    'argument', 'argument', 'setting', 'argument', 'argument', 'session', 'format', 'format', 'undo', 'argument', 'argument']);
+    'argument', 'argument', 'value', 'argument', 'argument', 'session', 'format', 'format', 'undo', 'argument', 'argument', 'argument', 'session']);
   for (const { message } of refusals.all) assert.ok(message.length > 20, message);
   assert.deepEqual(refusals.after, refusals.before);
   assert.deepEqual(refusals.view, refusals.plain);
