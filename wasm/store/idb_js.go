@@ -121,12 +121,14 @@ func (s *IndexedDB) Sweep() error {
 	return err
 }
 
+var errNowhere = &Error{"unavailable", "This window or program allows no storage (IndexedDB), so nothing will be kept when it is closed: export the session before, or in a browser use a normal window."}
+
 // lookUp returns the global indexedDB. Where storage is forbidden altogether
 // even looking at it may throw, which idb.Global would not survive.
 func lookUp() (v js.Value, err error) {
 	defer func() {
 		if recover() != nil || err == nil && !v.Truthy() {
-			err = &Error{"unavailable", "This browser window allows no storage, so nothing will be kept when it is closed: export the session before, or use a normal window."}
+			err = errNowhere
 		}
 	}()
 	return js.Global().Get("Reflect").Call("get", js.Global(), "indexedDB"), nil
@@ -238,7 +240,7 @@ func explain(err error) error {
 	case is("InvalidStateError"):
 		return &Error{"closed", "The storage was closed, by another tab with a newer version of this page or because this window keeps nothing: reload the page, or export the session first."}
 	case is("SecurityError"), is("NotAllowedError"):
-		return &Error{"unavailable", "This browser window allows no storage, so nothing will be kept when it is closed: export the session before, or use a normal window."}
+		return errNowhere
 	}
 	why := err.Error()
 	if errors.As(err, new(idb.DOMException)) {

@@ -57,6 +57,8 @@ async function record() {
 
 async function types() {
   execFileSync('npx', ['--no-install', 'tsc', '-p', 'library/tsconfig.json', '--outDir', path.join(out, 'types')], { cwd: path.join(root, 'web'), stdio: 'inherit' });
+  const shared = path.join(out, 'types/base/remote.d.ts'); // which all entries read: projects for Node.js alone have no lib dom
+  await writeFile(shared, `/// <reference lib="dom" />\n${await readFile(shared, 'utf8')}`);
   // In the tree they stand apart, where no browser fetches them.
   await appendFile(path.join(out, 'types/library/storage.d.ts'), "export * from './types.js';\n");
 }

@@ -54,16 +54,17 @@ test('the engine is where init says: a URL, an answer, bytes or a module', () =>
       c.addExampleSync([1, 2], 'a');
       answers.push(c.predictSync([1, 2]).none);
       const codes = [];
-      for (const wasm of [new Uint8Array(8), new URL('missing.wasm', url)]) codes.push(await init({ wasm }).then(() => '', (error) => error.code));
+      for (const wasm of [new Uint8Array(8), new URL('missing.wasm', url), 'nope']) codes.push(await init({ wasm }).then(() => '', (error) => error.code));
+      for (const options of [{}, { wams: url }]) codes.push(await init(options).then(() => '', (error) => error.code)); // what failed is not tried again
       console.log(JSON.stringify({ same: answers.every((a) => Math.abs(a - answers[0]) < 1e-12), n: answers.length, codes }));
     `,
   });
-  assert.deepEqual(run(folder, 'init.mjs'), { same: true, n: 7, codes: ['wasm', 'fetch'] });
+  assert.deepEqual(run(folder, 'init.mjs'), { same: true, n: 7, codes: ['wasm', 'fetch', 'argument', '', 'argument'] });
 });
 
-test('the types hold in a strict project', () => {
+for (const [where, own] of Object.entries({ browsers: { lib: ['es2023', 'dom'], types: [] }, 'Node.js, without lib dom': { lib: ['es2023'], types: ['node'], typeRoots: [path.join(root, 'web/node_modules/@types')] } })) test(`the types hold in a strict project for ${where}`, () => {
   const { folder } = project({
-    'tsconfig.json': JSON.stringify({ compilerOptions: { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', lib: ['es2023', 'dom'], types: [], exactOptionalPropertyTypes: true }, include: ['*.ts'] }),
+    'tsconfig.json': JSON.stringify({ compilerOptions: { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', skipLibCheck: false, exactOptionalPropertyTypes: true, ...own }, include: ['*.ts'] }),
     'use.ts': `
       import { createClassifier, openClassifier, init, MetaqdaError, type Classifier, type Options, type Prediction } from 'metaqda';
       import { create, type Rows } from 'metaqda/knn-classifier';
