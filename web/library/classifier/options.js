@@ -60,7 +60,7 @@ const isObject = (/** @type {unknown} */ x) => typeof x === 'object' && x !== nu
 
 // The options of each call.
 /** @satisfies {Record<string, Kind>} */
-export const SETTINGS = { nonePrior: ['a number', (x) => typeof x === 'number'] };
+export const SETTINGS = { nonePrior: ['a finite number', Number.isFinite] };
 /** @satisfies {Record<string, Kind>} */
 export const OPENING = { extractor: EXTRACTOR, prior: FILE };
 /** @satisfies {Record<string, Kind>} */

@@ -206,7 +206,7 @@ test('what is of a wrong kind is refused by every call', async () => {
     options: [null, 5, [], 'x', { signl: 1 }, { signal: 'x' }].flatMap((options) => [['argument', 'predict', x, options], ['argument', 'predictMany', [x], options], ['argument', 'addExample', x, 'a', options], ['argument', 'embed', x, options],
       ['argument', 'classify', [x], options], ['argument', 'suggest', [x], options]]),
     'others of them': [['argument', 'classify', [x], { onProgress: 1 }], ['argument', 'classify', [x], { onprogress() {} }], ['argument', 'suggest', [x], { count: 1.5 }], ['argument', 'addExample', x, 'a', { group: 7 }]],
-    settings: [['argument', 'configure', null], ['argument', 'configure', { nonePrior: '0.2' }], ['value', 'configure', { nonePrior: 1 }], ['value', 'configure', { nonePrior: NaN }]],
+    settings: [['argument', 'configure', null], ['argument', 'configure', { nonePrior: '0.2' }], ['value', 'configure', { nonePrior: 1 }], ['argument', 'configure', { nonePrior: NaN }]],
     into: [[], new Float64Array(1), new Uint8Array(2), null].map((dst) => ['argument', 'predictInto', dst, x]),
   };
   for (const [what, all] of Object.entries(cases)) {
