@@ -100,7 +100,7 @@ func opened(f *model.Classifier, prior *Prior) (*Classifier, error) {
 	return c, c.Load(ClassesOf(f))
 }
 
-// Merge returns a new classifier with what both, neither of them nil, were taught, under the prior and the
+// Merge returns a new classifier with what both were taught, under the prior and the
 // settings of the first. Classes of one label become one. Groups of different
 // classifiers stay apart whatever their names. It returns an [Error] where the feature
 // extractors differ, a *[niw.DimensionError] where the lengths of vectors do, and an
