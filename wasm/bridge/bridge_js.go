@@ -2,7 +2,8 @@
 // are decoded by their kinds (decode_js.go), which return promises, errors with a
 // code and a sentence, and arrays copied once.
 //
-// It knows of no particular method: those are in the tables of package main.
+// It knows of no particular method: those are in the tables of package main. A
+// prediction takes a shorter way, that of package direct.
 package bridge
 
 import (

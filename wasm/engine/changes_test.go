@@ -199,7 +199,7 @@ func taught(t testing.TB, n int) (e *Engine, class string) {
 func TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs(t *testing.T) {
 	size := func(n int) (added int, allocated float64) {
 		e, class := taught(t, n)
-		before := e.Changes(0).Revision
+		before := e.Revision()
 		test.Must(e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000)))(t)
 		b := test.Must(json.Marshal(e.Changes(before)))(t)
 		return len(b), testing.AllocsPerRun(20, func() { e.Changes(before) })

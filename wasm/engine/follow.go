@@ -304,6 +304,14 @@ func (e *Engine) Changes(since uint64) Changes {
 	return c
 }
 
+// Revision returns the number of the state, which is another one whenever classes
+// or examples are.
+func (e *Engine) Revision() uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.changes.revision
+}
+
 // Thumbnails returns those of some examples of a class, nil where there is none. It
 // waits.
 func (e *Engine) Thumbnails(classID string, examples []string) ([][]byte, error) {

@@ -30,10 +30,29 @@ type Probability struct {
 	P    float64 `json:"probability"`
 }
 
-// ask returns the probabilities of an embedding as bare numbers: that of none of these and
-// then those of the classes in the order of the session, nil while there is nothing to
-// compare with. They are good until the next call. With show it makes x the query, and shows
-// what becomes of it at once and after every later change.
+// Ask returns the probabilities of an embedding as bare numbers: that of none of
+// these and then those of the classes in the order of the session, nil while there is
+// nothing to compare with. They are good until the next call. With show it makes x
+// the query, and shows what becomes of it at once and after every later change.
+// x may change afterwards. Without show nothing is allocated.
+func (e *Engine) Ask(x []float32, show bool) ([]float64, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.ask(x, show)
+}
+
+// Decide says what the last answer of Ask is taken for, see [metaqda.Classifier.Decide].
+func (e *Engine) Decide() (class int, doubtful bool, headline string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := e.taught.Len()
+	if len(e.answer) <= n {
+		return -1, true, ""
+	}
+	d := e.taught.Decide(e.answer[1:n+1], e.answer[0])
+	return d.Class, d.Doubtful, d.Headline
+}
+
 func (e *Engine) ask(x []float32, show bool) ([]float64, error) {
 	p, err := e.probabilities(x)
 	if err == nil && show {
@@ -152,7 +171,7 @@ func (e *Engine) refresh() {
 	e.display(p)
 }
 
-// display shows probabilities as [Engine.ask] returns them.
+// display shows probabilities as [Engine.Ask] returns them.
 func (e *Engine) display(p []float64) {
 	if e.hooks.Show != nil {
 		e.hooks.Show(view.Compose(e.input(p)))

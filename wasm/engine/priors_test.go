@@ -223,10 +223,11 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 			test.OK(t, again.UseExtractor(c.after))
 			x := picture(rand.New(rand.NewPCG(3, 4)), 1)
 			for what, err := range map[string]error{
-				"adding":     first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)),
-				"showing":    first(again.Show(x)),
-				"predicting": first(again.Predict(x)),
-				"learning":   again.CheckExtractor(),
+				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)),
+				"showing":       first(again.Show(x)),
+				"probabilities": first(again.Predict(x)),
+				"asking":        first(again.Ask(x, false)),
+				"learning":      again.CheckExtractor(),
 			} {
 				test.FailIf(t, code(err) != c.code, "%s: %v, want code %q", what, err, c.code)
 			}

@@ -209,4 +209,13 @@
 /** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
 /** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean, _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>}} GoProgram */
 /** @typedef {{Go: new () => GoProgram, scope: Record<string, any>}} Runtime of Go, and what it takes for the global scope */
+/** @typedef {{ metaqda_place: (n: number) => number, metaqda_ask: (show: number) => number, metaqda_answer: () => number, metaqda_decide: () => number, metaqda_decision: () => number, metaqda_revision: () => number, mem: WebAssembly.Memory }} Exports */
+/**
+ * `ask` asks the program about an embedding and has it show the answer, if so wished. The answer is a view of
+ * the program's memory, good until the next call of the program: the probability of none of these and those of
+ * the classes. It is empty where there is nothing to compare with, and null where the program has to be asked the
+ * ordinary way. `revision` is another number whenever the classes are others.
+ *
+ * @typedef {{ ask: (x: Float32Array, show?: boolean) => Float64Array | null, decide: () => {taken: number, doubtful: boolean, headline: string}, revision: () => number }} Direct
+ */
 export {};

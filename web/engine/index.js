@@ -5,7 +5,7 @@
  */
 import { RemoteClient } from '../base/remote.js';
 import { loadSimd } from './kernels.js';
-import { compile, fetched, loadRuntime, startProgram } from './program.js';
+import { compile, directly, fetched, loadRuntime, startProgram } from './program.js';
 
 /** @import {LoadedEngine, OnProgress, Runtime, Thread} from './contract.js' */
 
@@ -39,7 +39,12 @@ export async function loadEngine({ onProgress, total, base = document.baseURI, s
  */
 export async function startEngine(runtime, role, thread) {
   const { modules } = thread;
-  return /** @type {any} */ ({ ...await startProgram(modules, runtime, role, thread.name, thread.worker), modules, thread });
+  const { methods, quick } = await startProgram(modules, runtime, role, thread.name, thread.worker);
+  return /** @type {any} */ ({
+    ...methods, modules, thread,
+    predict: directly(quick, methods.predict, false),
+    show: directly(quick, methods.show, true),
+  });
 }
 
 /** Tells whether the page's address leaves SIMD on. */

@@ -5,19 +5,20 @@
 // the global object metaqdaBench.
 //
 // Predictions are those of an engine as the page has it, with its session in memory,
-// and go the page's way through package bridge: their times include the way into Go
+// and go the page's way through package direct: their times include the way into Go
 // and back. Everything else is the core alone; enrol takes the bytes of a
 // Float32Array.
 package main
 
 import (
+	"encoding/json"
 	"runtime"
 	"syscall/js"
 	"unsafe"
 
 	"metaqda/core/model"
 	"metaqda/scripts/bench/measure"
-	"metaqda/wasm/bridge"
+	"metaqda/wasm/direct"
 	"metaqda/wasm/engine"
 	"metaqda/wasm/simd"
 	"metaqda/wasm/store"
@@ -38,11 +39,10 @@ func main() {
 	api := map[string]any{"simd": simd.Install()}
 	for name, f := range map[string]func(args []js.Value) any{
 		"setup": s.setup, "enrol": s.enrol, "remove": s.remove, "prepare": s.prepare, "run": s.run,
-		"bytes": s.bytes, "examples": s.examples, "query": s.query, "heap": s.heap,
+		"bytes": s.bytes, "examples": s.examples, "query": s.query, "heap": s.heap, "probabilities": s.probabilities,
 	} {
 		api[name] = js.FuncOf(func(_ js.Value, args []js.Value) any { return f(args) })
 	}
-	api["predict"] = bridge.Func(bridge.AtOnce(bridge.Bind(func(x []float32) (*engine.Prediction, error) { return s.e.Predict(x) }, "embedding")))
 	js.Global().Set("metaqdaBench", js.ValueOf(api))
 	select {}
 }
@@ -50,6 +50,7 @@ func main() {
 // setup(dimension, classes, shots) makes the workload.
 func (s *state) setup(args []js.Value) any {
 	s.w, s.e = nil, nil
+	direct.Answer(nil)
 	runtime.GC()
 	s.w = measure.New(measure.Case{Dimension: args[0].Int(), Classes: args[1].Int(), Shots: args[2].Int()})
 	s.x = make([]float32, s.w.Dimension)
@@ -59,6 +60,7 @@ func (s *state) setup(args []js.Value) any {
 	s.use(prior)
 	_, _, err := s.e.ImportSession(session, model.Extractor{}) // it names that prior
 	check(err)
+	direct.Answer(s.e)
 	return nil
 }
 
@@ -66,6 +68,15 @@ func (s *state) setup(args []js.Value) any {
 func (s *state) use(prior []byte) {
 	_, _, err := s.e.ImportPrior(prior, model.Extractor{})
 	check(err)
+}
+
+// probabilities(x) answers the ordinary way, as JSON.
+func (s *state) probabilities(args []js.Value) any {
+	p, err := s.e.Predict(s.take(args[0]))
+	check(err)
+	b, err := json.Marshal(p)
+	check(err)
+	return string(b)
 }
 
 func check(err error) {
@@ -108,7 +119,7 @@ func (s *state) prepare(args []js.Value) any {
 		s.use(s.w.FullPrior())
 		fallthrough
 	case "predict":
-		s.op, s.reset = func() { _, err := s.e.Predict(s.w.Query); check(err) }, nil
+		s.op, s.reset = func() { _, err := s.e.Ask(s.w.Query, false); check(err) }, nil
 	default:
 		s.op, s.reset = s.w.Operation(s.name)
 	}

@@ -1,6 +1,7 @@
 // @ts-check
 // The page of the benchmark: times the operations of scripts/bench/browser in this browser. One
 // page measures with or without the SIMD kernels; run.mjs opens it and calls measure.
+import { direct, directly } from '../../engine/program.js';
 import { loadSimd, simdImports } from '../../engine/kernels.js';
 import { knnRows } from './knn.js';
 
@@ -12,6 +13,8 @@ const BOUNDS = { least: 3, most: 2000, budget: 700, slow: 2000 };
 
 /** @type {any} */
 let bench;
+/** What a page's or a library's call of the same name does. @type {ReturnType<typeof directly>} */
+let probabilities;
 /** @type {WebAssembly.Memory} */
 let memory;
 
@@ -25,6 +28,7 @@ export async function start(simd) {
   kernels.attach(instance);
   go.run(instance);
   bench = /** @type {any} */ (globalThis).metaqdaBench;
+  probabilities = directly(direct(instance), async (x) => JSON.parse(bench.probabilities(bytesOf(x))), false);
   memory = /** @type {WebAssembly.Memory} */ (instance.exports.mem);
   if (bench.simd !== simd) throw new Error(`kernels wanted ${simd}, installed ${bench.simd}`);
   return performance.now() - began;
@@ -41,20 +45,20 @@ export async function measure(size, where) {
   const query = bench.query();
   const x = bytesOf(query);
   const times = {
-    predict: await repeatAsync(() => bench.predict(query)),
-    ...(size.classes === 5 && { 'predict-full': await prepared('predict-full', () => repeatAsync(() => bench.predict(query))) }),
+    predict: await repeatAsync(() => probabilities(query)),
+    ...(size.classes === 5 && { 'predict-full': await prepared('predict-full', () => repeatAsync(() => probabilities(query))) }),
     ...pairs(x),
     ...(size.classes === 5 && { train_episode: await repeatNamed('train_episode') }),
     load: await repeatNamed('load'),
   };
-  const answer = await bench.predict(query);
+  const answer = await probabilities(query);
   const rows = Object.entries(times).map(([name, samples]) => {
     bench.prepare(name);
     const bytes = bench.bytes(name === 'load' || name === 'train_episode' ? 1 : 50);
     bench.prepare('');
     return row(size, name, where, samples, bytes);
   });
-  return { rows, probabilities: answer?.classes.map((/** @type {{probability: number}} */ c) => c.probability) ?? [] };
+  return { rows, probabilities: answer?.classes.map((c) => c.probability) ?? [] };
 }
 
 /** @param {ArrayBufferView} array */
@@ -145,7 +149,7 @@ export async function memoryFlatness(size) {
   const query = bench.query();
   const x = bytesOf(query);
   const round = async () => {
-    for (let i = 0; i < 10_000; i++) await bench.predict(query);
+    for (let i = 0; i < 10_000; i++) await probabilities(query);
     for (let i = 0; i < 1_000; i++) {
       bench.enrol(x);
       bench.remove();
