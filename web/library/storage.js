@@ -5,8 +5,6 @@
  */
 import { MetaqdaError } from '../base/remote.js';
 import { startEngine } from '../engine/index.js';
-import { FUNCTION, known, OPTIONS, TRUTH } from './classifier/options.js';
-import { PROGRAM } from './files.js';
 
 export { loadEngine } from '../engine/index.js'; // of the page, whose files lie elsewhere
 export { Batch, learn } from '../engine/batch.js';
@@ -27,10 +25,13 @@ export { nextTask } from '../base/task.js';
  * @returns {Promise<Storage<Input>>}
  */
 export async function openStorage(options = {}) {
+  // What the page has no use for is fetched by those who have.
+  const { FUNCTION, known, OPTIONS, TRUTH } = await import('./classifier/options.js');
+  const { PROGRAM } = await import('./files.js');
   known(options, { extractor: OPTIONS.extractor, name: OPTIONS.name, wasm: PROGRAM, simd: TRUTH, onProgress: FUNCTION, worker: FUNCTION });
   const { extractor, name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress, worker = thread } = options;
   const { StoredClassifier } = await import('./storage/classifier.js');
-  const { kernels, programOf, runtime } = await import('./storage/runtime.js'); // which the page has of its own
+  const { kernels, programOf, runtime } = await import('./storage/runtime.js');
   const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };
   const engine = await startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
   const own = typeof extractor === 'object' ? extractor : undefined;
