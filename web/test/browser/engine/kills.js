@@ -198,6 +198,7 @@ export async function killMany(kind, executablePath, kills, seed = 1) {
   let end = async () => {};
   try {
     for (let round = 0; round <= kills; round++) {
+      if (round % 50 === 0) console.log(`# ${round} kills, ${book.acknowledged} acknowledged operations, none missing so far`);
       const { browser, kill } = await launch(kind, executablePath, profile);
       end = kill;
       const page = await browser.newPage();
