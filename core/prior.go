@@ -114,9 +114,9 @@ func (c *Classifier) use(p *Prior) error {
 }
 
 // Default is the prior for vectors that no learned one is known for. Vectors are taken at
-// length one, so that directions count: under it one number alone (d = 1) has none, and
-// every class is as probable as the others. Put a number beside it that is the same for
-// all and about as large. Of vectors at length one it says little:
+// length one, so that directions count: of one number alone (d = 1) nothing does but its
+// sign. Put a number beside it that is the same for all and about as large. Of vectors at
+// length one it says little:
 //
 //	m = 0, S = 0.4 I, w = 1, kappa = 3
 //

@@ -30,7 +30,7 @@ const teachAbout = `Teaches a classifier the labelled embeddings of a data set, 
 the page opens, that classify and predict take, and that export writes for other programs.
 The prior is that of the extractor that the .json beside the data names, where it is one
 of the page's own; for other numbers the prior for any vectors, which goes by their
-directions: it tells nothing of vectors of one number. Columns of a table, which have
+directions: of vectors of one number nothing counts but the sign. Columns of a table, which have
 units of their own, want --scale standardise.`
 
 func teachCommand() *cli.Command {
@@ -166,7 +166,7 @@ func (j *job) Teach() (*core.Classifier, error) {
 		}
 	}
 	if p == nil && set.Dim == 1 {
-		fmt.Fprintf(j.Note, "%s has one number in a row, which has no direction to tell by: every class will be as probable as the others; add a column that is the same for all, about as large\n", set.File())
+		fmt.Fprintf(j.Note, "%s has one number in a row, of which nothing but the sign counts: add a column that is the same for all, about as large\n", set.File())
 	}
 	for k, label := range set.Classes {
 		if len(set.ClassRows(k)) > 0 {

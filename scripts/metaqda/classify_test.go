@@ -249,7 +249,7 @@ func TestTeachingATable(t *testing.T) {
 	}
 	test.FailIf(t, string(readFile(t, at("table.csv"))) != text, "the table was written over")
 	other := writePrior(t, at("other"), test.Must(core.DefaultFile(3))(t))
-	for say, args := range map[string][]string{"has no direction to tell by": teach("one.csv"), "other takes its place": predict("--classifier", at("plain"), "--prior", other)} {
+	for say, args := range map[string][]string{"nothing but the sign counts": teach("one.csv"), "other takes its place": predict("--classifier", at("plain"), "--prior", other)} {
 		status, _, notes := metaqda(args...)
 		test.FailIf(t, status != 0 || strings.Count(notes, "\n") != 1 || !strings.Contains(notes, say), "%v: status %d, %q, want %q", args, status, notes, say)
 	}
