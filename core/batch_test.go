@@ -181,3 +181,16 @@ func TestABatchYieldsInTime(t *testing.T) {
 		test.FailIf(t, longest > most || sum < 800_000*5*n || b.Len() != 5*n, "%d pictures take %d operations, %d of them at once, want at most %d", 5*n, sum, longest, most)
 	}
 }
+
+// Groups of the same name in two classifiers are different things, classes are not.
+func TestMergeKeepsGroupsApart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	all := pictures(rng, 1, 4, 8, 0.3)[0]
+	a, b := fresh(t, Settings{NonePrior: 0.1}), fresh(t, Settings{})
+	for i, c := range []*Classifier{a, a, b, b} {
+		test.Must(c.Add("x", "g", all[i]))(t)
+	}
+	both := test.Must(Merge(a, b))(t)
+	k := both.Classes()
+	test.FailIf(t, len(k) != 1 || len(k[0].Bursts) != 2 || len(k[0].Examples) != 4 || both.Settings() != a.Settings(), "%+v", k)
+}

@@ -392,16 +392,3 @@ func TestExtractorsOfOneNameAndOtherFiles(t *testing.T) {
 	_, err = Merge(one, made(""))
 	test.FailIf(t, err != nil, "merged with files that are not known: %v", err)
 }
-
-// Groups of the same name in two classifiers are different things, classes are not.
-func TestMergeKeepsGroupsApart(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 1))
-	all := pictures(rng, 1, 4, 8, 0.3)[0]
-	a, b := fresh(t, Settings{NonePrior: 0.1}), fresh(t, Settings{})
-	for i, c := range []*Classifier{a, a, b, b} {
-		test.Must(c.Add("x", "g", all[i]))(t)
-	}
-	both := test.Must(Merge(a, b))(t)
-	k := both.Classes()
-	test.FailIf(t, len(k) != 1 || len(k[0].Bursts) != 2 || len(k[0].Examples) != 4 || both.Settings() != a.Settings(), "%+v", k)
-}

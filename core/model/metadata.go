@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"metaqda/core/embed"
@@ -307,3 +308,15 @@ func (w *writer) inner(name string, of func(codec)) {
 }
 
 func (w *writer) refuse() {}
+
+// Extractor names the network whose embeddings a file is about.
+type Extractor struct {
+	ID     string `json:"id"`
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// Serves reports whether what was learned from numbers of x is of use for those of y: the
+// same extractor, or a variant, whose ID is that of x with a name behind a slash.
+func (x Extractor) Serves(y Extractor) bool {
+	return x.ID == y.ID || strings.HasPrefix(y.ID, x.ID+"/")
+}

@@ -39,18 +39,6 @@ const (
 // d(d+1)/2 numbers within what a browser tab can hold.
 const MaxDimension = 8192
 
-// Extractor names the network whose embeddings a file is about.
-type Extractor struct {
-	ID     string `json:"id"`
-	SHA256 string `json:"sha256,omitempty"`
-}
-
-// Serves reports whether what was learned from numbers of x is of use for those of y: the
-// same extractor, or a variant, whose ID is that of x with a name behind a slash.
-func (x Extractor) Serves(y Extractor) bool {
-	return x.ID == y.ID || strings.HasPrefix(y.ID, x.ID+"/")
-}
-
 // Prior is the content of a prior file.
 type Prior struct {
 	NIW       *niw.Prior

@@ -5,6 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"metaqda/core/niw"
 	"metaqda/core/session"
 )
 
@@ -187,4 +191,190 @@ func (c *Classifier) example(label string, b int) (*class, error) {
 		return nil, &ExampleError{Label: label, Index: b, Count: k.count()}
 	}
 	return k, nil
+}
+
+// Parts says that embeddings are of two parts, the numbers of two networks, and that
+// sessions differ in which of them tells classes apart. With s the share of the second
+// part in a session an embedding x of it counts as
+//
+//	x_s = D x |x|/|D x|,   D = diag((1-s) I, s I)
+//
+// which for s = ½ is x. Of ½ and [Shares] it is the one under which the session's own
+// examples, each left out, are most probable, by ln p(s) + [session.Posterior.LogEvidence],
+// and ½ where no class has two.
+type Parts struct {
+	First int     // numbers of the first part; the others are of the second
+	Odds  float64 // ln p(½)/p(s), the same for each other share
+}
+
+// Shares are those that a session may have beside ½: the second part does not count, half
+// as much, twice as much, or alone.
+var Shares = [...]float64{0, 1. / 3, 2. / 3, 1}
+
+// Validate returns a *[niw.ValueError] that names what is out of range.
+func (p *Parts) Validate() error {
+	if p.First < 1 {
+		return &niw.ValueError{Name: "length of the first part", Index: -1, Value: float64(p.First), Want: "a number from 1"}
+	}
+	if !(math.Abs(p.Odds) <= 1e3) {
+		return &niw.ValueError{Name: "log odds of the parts as they are", Index: -1, Value: p.Odds, Want: "a number of magnitude at most 1000"}
+	}
+	return nil
+}
+
+// reweighted is what a classifier that follows another one makes of its embeddings.
+type reweighted struct {
+	*Parts
+	share  float64
+	leader *Classifier
+	as     map[*class]*class // what a class of the leader is here
+}
+
+// apply overwrites x with x_s, which is x for a classifier that follows none.
+func (r *reweighted) apply(x []float64) {
+	if r != nil {
+		r.Apply(x, r.share)
+	}
+}
+
+// Apply overwrites x with x_s. Cost O(d).
+func (p *Parts) Apply(x []float64, s float64) {
+	before := math.Sqrt(squaredNorm(x))
+	for i := range x {
+		if i < p.First {
+			x[i] *= 1 - s
+		} else {
+			x[i] *= s
+		}
+	}
+	if after := math.Sqrt(squaredNorm(x)); after > 0 {
+		for i := range x {
+			x[i] *= before / after
+		}
+	}
+}
+
+// whitenTo stores what the classifier knows x as in dst, which may be x.
+func (c *Classifier) whitenTo(dst, x []float64) {
+	copy(dst, x)
+	c.reweighted.apply(dst)
+	c.prior.WhitenTo(dst, dst)
+}
+
+// whitenRowsTo is whitenTo for the rows of x.
+func (c *Classifier) whitenRowsTo(dst, x *mat.Dense) {
+	dst.Copy(x)
+	for i := range dst.RawMatrix().Rows {
+		c.reweighted.apply(dst.RawRowView(i))
+	}
+	c.prior.WhitenRowsTo(dst, dst)
+}
+
+// useParts makes a classifier for each share, which follows this one, or brings those that
+// there are to options that differ in the last steps of an answer alone.
+func (c *Classifier) useParts(before Options) {
+	now := c.options
+	now.Parts = nil
+	if p := c.options.Parts; p != before.Parts || now.Near != before.Near || now.Shared != before.Shared {
+		c.others = nil
+		for _, s := range Shares {
+			if p != nil && p.First < c.Dim() {
+				r := &reweighted{p, s, c, map[*class]*class{}}
+				c.others = append(c.others, &Classifier{prior: c.prior, reweighted: r, z: make([]float64, c.Dim())})
+			}
+		}
+	}
+	for _, o := range c.others {
+		if o.options = now; o.shared == nil {
+			o.shared = newShared(&o.options, c.Dim())
+		}
+	}
+}
+
+// follow makes the examples of the others those of the classifier, reweighted: bursts are
+// those that they are here. It reports false where more said that it is enough for now. Cost
+// that of whitening what is new five times, and N comparisons.
+func (c *Classifier) follow(more func() bool) bool {
+	for _, o := range c.others {
+		o.mirror(c)
+	}
+	x, first := make([]float64, c.Dim()), c.others[0]
+	for j, k := range c.classes {
+		for i := len(first.classes[j].ids) - 1; i >= 0; i-- {
+			if slices.Contains(k.ids, first.classes[j].ids[i]) {
+				continue
+			}
+			for _, o := range c.others {
+				o.classes[j].remove(i)
+			}
+		}
+		for i, id := range k.ids {
+			if ids := first.classes[j].ids; i < len(ids) && ids[i] == id {
+				continue
+			}
+			if !more() {
+				return false
+			}
+			copy(x, k.row(i))
+			c.prior.UnwhitenTo(x)
+			floats.Add(x, c.prior.M)
+			for _, o := range c.others {
+				o.whitenTo(o.z, x)
+				o.classes[j].insert(i, o.z)
+				o.classes[j].ids[i] = id
+			}
+		}
+		for _, o := range c.others {
+			o.classes[j].serial = k.serial
+		}
+	}
+	for _, o := range c.others {
+		if o.changed(); !o.gatherSupport(more) {
+			return false
+		}
+	}
+	return true
+}
+
+// mirror gives the classifier the classes of its leader, new ones without examples.
+func (c *Classifier) mirror(leader *Classifier) {
+	r := c.reweighted
+	as := make(map[*class]*class, len(leader.classes))
+	c.classes, c.index = c.classes[:0], leader.index
+	for _, k := range leader.classes {
+		m := r.as[k]
+		if m == nil {
+			m = newClass(k.label, c.Dim(), k.near)
+		}
+		m.label, as[k] = k.label, m
+		c.classes = append(c.classes, m)
+	}
+	r.as = as
+}
+
+// compares reports whether the session says anything of the share: an example left out
+// leaves something of its class, and there is another class.
+func (c *Classifier) compares() bool {
+	return len(c.others) > 0 && len(c.taught) > 1 && slices.ContainsFunc(c.taught, func(k *class) bool { return k.count() > 1 })
+}
+
+// answering returns the classifier that answers: the one whose share makes the session
+// most probable, the first of several. Cost, after a change, that of follow and of the first
+// answer of each.
+func (c *Classifier) answering() *Classifier {
+	if c.chosen != nil {
+		return c.chosen
+	}
+	c.chosen = c
+	if !c.compares() {
+		return c
+	}
+	c.follow(always)
+	best := c.own().LogEvidence()
+	for _, o := range c.others {
+		if e := o.own().LogEvidence() - c.options.Parts.Odds; e > best {
+			c.chosen, best = o, e
+		}
+	}
+	return c.chosen
 }

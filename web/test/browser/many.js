@@ -1,9 +1,33 @@
 // @ts-check
 /** Many pictures in the page, as tests handle them: dropped, waited for, read from the saved table; what is stored. */
-import { readFile } from 'node:fs/promises';
-import { downloaded } from './page.js';
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import sharp from 'sharp';
+import { downloaded, sample } from './page.js';
 
 /** @import {Page} from 'playwright-core' */
+
+export const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
+export const OUT_OF_SET = 'penguin';
+const OTHERS = ['emojione', 'fxemoji'];
+
+/** Turned, grown and tinted copies of drawings, as CONCEPT/STYLE-N.png in a folder. @param {string} folder @param {number} variants @param {number} [outOfSet] variants of what is not taught @returns {Promise<string[]>} */
+export async function drawings(folder, variants, outOfSet = variants) {
+  const place = path.join(folder, `drawings-${variants}`);
+  const files = [];
+  for (const concept of [...KNOWN, OUT_OF_SET]) {
+    await mkdir(path.join(place, concept), { recursive: true });
+    for (const style of OTHERS) {
+      for (let i = 0; i < (concept === OUT_OF_SET ? outOfSet : variants); i++) {
+        const file = path.join(place, concept, `${style}-${i}.png`);
+        await sharp(sample(style, concept)).resize(90 + 2 * (i % 20)).rotate((i * 7) % 31 - 15, { background: '#fff' })
+          .flatten({ background: ['#fff', '#f4efe6', '#e8f0f4'][i % 3] }).modulate({ brightness: 0.9 + 0.05 * (i % 5) }).png().toFile(file);
+        files.push(file);
+      }
+    }
+  }
+  return files;
+}
 
 /** Drops files or folders of this machine on an element. @param {Page} page @param {string} selector @param {string[]} paths */
 export async function drop(page, selector, paths) {

@@ -7,43 +7,21 @@ import { cp, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import sharp from 'sharp';
-import { drop, longestTask, savedTable, sortState, stored, watchTasks } from './many.js';
+import { drawings, drop, KNOWN, longestTask, OUT_OF_SET, savedTable, sortState, stored, watchTasks } from './many.js';
 import { addClass, addPictures, card, faults, meters, recognise, root, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
 
-const KNOWN = ['cat', 'banana', 'rocket', 'umbrella', 'bicycle'];
-const OUT_OF_SET = 'penguin';
 const TAUGHT = ['noto', 'twemoji', 'openmoji'];
 /** The page is never busy for longer, in milliseconds, even with many programs beside it; alone `make bench-sort` asks for a hundred. */
 const LONGEST = 500;
-const OTHERS = ['emojione', 'fxemoji'];
 
 const shared = process.env.METAQDA_PICTURES ?? path.join(root, '../shared/pictures');
 const folder = temporaryFolder('sort');
 
 const named = (/** @type {string} */ concept) => concept[0].toUpperCase() + concept.slice(1);
-
-/** Turned, grown and tinted copies of drawings, as CONCEPT/STYLE-N.png. @param {number} variants @param {number} [outOfSet] variants of what is not taught @returns {Promise<string[]>} */
-async function drawings(variants, outOfSet = variants) {
-  const place = path.join(folder, `drawings-${variants}`);
-  const files = [];
-  for (const concept of [...KNOWN, OUT_OF_SET]) {
-    await mkdir(path.join(place, concept), { recursive: true });
-    for (const style of OTHERS) {
-      for (let i = 0; i < (concept === OUT_OF_SET ? outOfSet : variants); i++) {
-        const file = path.join(place, concept, `${style}-${i}.png`);
-        await sharp(sample(style, concept)).resize(90 + 2 * (i % 20)).rotate((i * 7) % 31 - 15, { background: '#fff' })
-          .flatten({ background: ['#fff', '#f4efe6', '#e8f0f4'][i % 3] }).modulate({ brightness: 0.9 + 0.05 * (i % 5) }).png().toFile(file);
-        files.push(file);
-      }
-    }
-  }
-  return files;
-}
 
 const TOGETHER = /^Judged together/;
 
@@ -92,7 +70,7 @@ async function sorted(page, files, truth) {
 }
 
 test('160 pictures are sorted, most of them rightly, better together, and nothing of them is kept', { timeout: 300_000 }, () => visit({}, async ({ page }) => {
-  const files = await drawings(8, 40);
+  const files = await drawings(folder, 8, 40);
   assert.equal(files.length, 160);
   for (const concept of KNOWN) await teach(page, named(concept), TAUGHT);
   const kept = await stored(page);
@@ -211,7 +189,7 @@ test('photographs of nothing taught: what is left out stays out, and a name give
 
 test('looking at pictures can be cancelled, and those that were looked at stay; what a reload cuts short of adding is told', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', ['noto']);
-  const files = (await drawings(5)).slice(0, 60);
+  const files = (await drawings(folder, 5)).slice(0, 60);
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
   await page.locator('.shot-card').first().waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
@@ -231,7 +209,7 @@ test('pictures are corrected from the larger view, by selection, by the question
 }, async ({ page }) => {
   await teach(page, 'Cat', TAUGHT);
   await teach(page, 'Rocket', TAUGHT);
-  const files = (await drawings(5)).filter((file) => /(cat|rocket|penguin)\//.test(file.replaceAll(path.sep, '/')));
+  const files = (await drawings(folder, 5)).filter((file) => /(cat|rocket|penguin)\//.test(file.replaceAll(path.sep, '/')));
   await drop(page, '#stage', [...new Set(files.map((file) => path.dirname(file)))]);
   await sortState(page, TOGETHER);
   assert.equal(await page.locator('#sort-title').textContent(), '30 pictures');

@@ -127,3 +127,26 @@ export class Lookalikes {
       <button class="button quiet ask-skip" type="button" @click=${() => this.#skip()}>Skip</button>`, this.element);
   }
 }
+
+/** "3 selected. They are:": what is said of several pictures at once. */
+export class Selection {
+  /** @param {{gallery: import('./gallery.js').Gallery, onTeach: (items: Item[], target: Target) => Promise<unknown>}} parts */
+  constructor({ gallery, onTeach }) {
+    this.bar = new CorrectBar({ label: 'They are:', none: true, onChoose: async (target) => {
+      await onTeach([...gallery.selected], target);
+      gallery.select([]);
+    } });
+    this.element = el('div', { class: 'selection', role: 'region', 'aria-label': 'Selected pictures', hidden: true }, this.bar.element,
+      el('button', { class: 'button quiet', type: 'button', onclick: () => { gallery.select([]); gallery.focus(); } }, 'Select none'));
+  }
+
+  /** @param {readonly Named[]} classes */
+  show(classes) { this.bar.show(classes); }
+
+  /** @param {number} size how many are selected */
+  count(size) {
+    this.element.hidden = size === 0;
+    this.bar.text = size === 1 ? '1 selected. It is:' : `${size} selected. They are:`;
+    if (!size) this.bar.reset();
+  }
+}

@@ -2,7 +2,9 @@
 /** The pictures that are sorted: made of files, taught, copied. */
 import { teach } from '../kinds/index.js';
 import { copyInto, pathOf } from '../kit/folders.js';
-import { NONE, verdict, WAITING } from './sorting.js';
+import { say } from '../kit/announce.js';
+import { counted, one, save } from '../kit/dom.js';
+import { NONE, tableOf, verdict, WAITING } from './sorting.js';
 
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest' | 'predict'>} Engine */
 /** @import {Kind} from '../kinds/index.js' */
@@ -73,4 +75,11 @@ export async function copyAll(root, items, classes, { signal, onProgress }) {
     done++;
   }
   return done;
+}
+
+/** Saves the answers as a table. @param {readonly Item[]} items @param {readonly import('../teach/correct.js').Named[]} classes */
+export function saveTable(items, classes) {
+  const table = `\uFEFF${tableOf(items, classes)}`; // the mark has spreadsheets read it as UTF-8
+  void save(new TextEncoder().encode(table), `${one()}s.csv`);
+  say(`Saved a table of ${counted(items.length, one())}.`);
 }

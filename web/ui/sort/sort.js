@@ -6,18 +6,17 @@
  * a picture of its class.
  */
 import { say, toast } from '../kit/announce.js';
-import { Lookalikes, Question } from './ask.js';
+import { Lookalikes, Question, Selection } from './ask.js';
 import { summary } from '../kit/batch.js';
-import { CorrectBar } from '../teach/correct.js';
-import { byId, counted, el, one, save, sentence } from '../kit/dom.js';
+import { byId, counted, el, one, sentence } from '../kit/dom.js';
 import { canWriteFolders, chooseFolder } from '../kit/folders.js';
 import { render } from '../kit/view.js';
 import { lookalikes } from './alike.js';
 import { head, outcome, timeLeft, tools } from './bars.js';
 import { Gallery } from './gallery.js';
-import { copyAll, itemsOf, teachItem } from './items.js';
+import { copyAll, itemsOf, saveTable, teachItem } from './items.js';
 import { Batch, nextTask } from '../../library/storage.js';
-import { after, countsOf, groupsOf, NONE, tableOf, verdict, WAITING, without } from './sorting.js';
+import { after, countsOf, groupsOf, NONE, verdict, WAITING, without } from './sorting.js';
 import { note } from '../kit/note.js';
 import { Viewer } from './viewer.js';
 
@@ -89,20 +88,14 @@ export class Sorting {
     this.changes = changes;
     this.batch = new Batch(engine, { onProgress: ({ done, total }) => this.#progress(done, total) });
     this.element = byId('sort', HTMLElement);
-    this.gallery = new Gallery({ onOpen: (items, item) => this.viewer.open(items, item), onSelect: () => this.#showSelection() });
+    this.gallery = new Gallery({ onOpen: (items, item) => this.viewer.open(items, item), onSelect: () => this.selection.count(this.gallery.selected.size) });
     this.viewer = new Viewer({ kinds, onTeach: this.#teach, onClosed: (last) => this.gallery.focus(last) });
     this.question = new Question({ onTeach: this.#teach, onOpen: (item) => this.viewer.open([item], item) });
     this.lookalikes = new Lookalikes({ onTeach: this.#teach });
     this.head = el('div', { class: 'sort-top' });
     this.tools = el('div', { class: 'sort-tools' });
-    this.selectionBar = new CorrectBar({ label: 'They are:', none: true, onChoose: async (target) => {
-      await this.#teach([...this.gallery.selected], target);
-      this.gallery.select([]);
-    } });
-    this.selection = el('div', { class: 'selection', role: 'region', 'aria-label': 'Selected pictures', hidden: true },
-      this.selectionBar.element,
-      el('button', { class: 'button quiet', type: 'button', onclick: () => { this.gallery.select([]); this.gallery.focus(); } }, 'Select none'));
-    this.element.append(this.head, this.asks = el('div', { class: 'asks' }, this.question.element, this.lookalikes.element), this.tools, this.gallery.element, this.selection);
+    this.selection = new Selection({ gallery: this.gallery, onTeach: this.#teach });
+    this.element.append(this.head, this.asks = el('div', { class: 'asks' }, this.question.element, this.lookalikes.element), this.tools, this.gallery.element, this.selection.element);
   }
 
   /** Whether the view is open. */
@@ -175,7 +168,7 @@ export class Sorting {
     this.gallery.clear();
     this.question.show([], this.#classes);
     this.lookalikes.show([], this.#classes);
-    this.#showSelection();
+    this.selection.count(0);
     this.#show(false);
   }
 
@@ -207,7 +200,6 @@ export class Sorting {
 
   /** Opens what was closed last, and judges it anew where something was taught since. */
   #openAgain() {
-    this.#unoffer = () => {};
     this.#show(true);
     this.#draw();
     if (this.#stale || !this.#classified) void this.#classifyAll();
@@ -318,7 +310,7 @@ export class Sorting {
     const order = this.#stage === 'reading' ? 'arrival' : /** @type {Order} */ (chosen);
     this.gallery.show(groupsOf(this.#items, this.#classes, { order, filter: this.#filter }));
     this.#tell();
-    this.selectionBar.show(this.#classes);
+    this.selection.show(this.#classes);
     this.viewer.refresh(this.#classes);
     const asking = this.#stage !== 'reading';
     // Where every picture is told with hardly a doubt there is nothing to ask.
@@ -340,7 +332,7 @@ export class Sorting {
       pictures, groups, doubtful, classes: this.#classes, filter: this.#filter, folders: canWriteFolders(), arriving: stage === 'reading',
       ready: (stage === 'idle' || stage === 'judging') && !this.#stale && pictures > 0, // a table tells one state of knowledge, not answers from before what was taught since
     }, {
-      filter: (filter) => { this.#filter = filter; this.#draw(); }, order: () => this.#draw(), save: () => this.#save(), copy: () => void this.#copy(),
+      filter: (filter) => { this.#filter = filter; this.#draw(); }, order: () => this.#draw(), save: () => saveTable(this.#items, this.#classes), copy: () => void this.#copy(),
     }), this.tools);
   }
 
@@ -348,13 +340,6 @@ export class Sorting {
   #progress(done, total) {
     this.#at = [done, total];
     this.#tell();
-  }
-
-  #showSelection() {
-    const { size } = this.gallery.selected;
-    this.selection.hidden = size === 0;
-    this.selectionBar.text = size === 1 ? '1 selected. It is:' : `${size} selected. They are:`;
-    if (!size) this.selectionBar.reset();
   }
 
   /**
@@ -392,12 +377,6 @@ export class Sorting {
     for (const id of classes) item.out.add(id);
     if (item.answer) item.answer = without(item.answer, item.out);
     item.held = '';
-  }
-
-  #save() {
-    const table = `\uFEFF${tableOf(this.#items, this.#classes)}`; // the mark has spreadsheets read it as UTF-8
-    void save(new TextEncoder().encode(table), `${one()}s.csv`);
-    say(`Saved a table of ${counted(this.#items.length, one())}.`);
   }
 
   async #copy() {
