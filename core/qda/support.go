@@ -237,7 +237,7 @@ func (r *reweighted) apply(x []float64) {
 	}
 }
 
-// Apply overwrites x with x_s. Cost O(d).
+// Apply overwrites x with x_s, zero where the parts that count are. Cost O(d).
 func (p *Parts) Apply(x []float64, s float64) {
 	before := math.Sqrt(squaredNorm(x))
 	for i := range x {
@@ -247,12 +247,19 @@ func (p *Parts) Apply(x []float64, s float64) {
 			x[i] *= s
 		}
 	}
-	if after := math.Sqrt(squaredNorm(x)); after > 0 {
-		for i := range x {
-			x[i] *= before / after
-		}
+	after := math.Sqrt(squaredNorm(x))
+	if !(after > rounding*before) { // what is left of it is no direction
+		clear(x)
+		return
+	}
+	for i := range x {
+		x[i] *= before / after
 	}
 }
+
+// rounding is the part of its length below which nothing of an embedding is known that was
+// whitened and turned back.
+const rounding = 1e-9
 
 // whitenTo stores what the classifier knows x as in dst, which may be x.
 func (c *Classifier) whitenTo(dst, x []float64) {

@@ -75,9 +75,9 @@ func TestSupportOfALargeSession(t *testing.T) {
 
 // Each example is asked of a classifier that was taught all others anew.
 func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
-	rng := rand.New(rand.NewPCG(60, 1))
 	labels := []string{"a", "b", "c"}
 	for name, o := range variants {
+		rng := rand.New(rand.NewPCG(60, 1))
 		o.Near = 0.8
 		for _, d := range []int{3, 24} { // 3: in and out of the form of size d
 			p := niwtest.Prior(rng, d)

@@ -150,7 +150,7 @@ func takes[T any](t *testing.T, name string, v js.Value, want T) {
 func refuses[T any](t *testing.T, name string, v js.Value) {
 	t.Helper()
 	_, err := bound[T](v, name)
-	test.FailIf(t, err == nil || engine.Explain(err).Code != "argument" || !strings.Contains(err.Error(), "the page that calls"), "%s: error %v", name, err)
+	test.FailIf(t, err == nil || engine.Explain(err).Code != "argument" || !strings.Contains(err.Error(), "correct the call"), "%s: error %v", name, err)
 }
 
 // Methods are called with what they take and with less, and answer with their results.
