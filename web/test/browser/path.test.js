@@ -54,7 +54,8 @@ test('while the page loads it says how much is there, and never more than all', 
       if (text !== said.at(-1)) said.push(text);
     }).observe(document, { subtree: true, childList: true, characterData: true });
   });
-  await open(page, site);
+  await page.goto(site.origin, { waitUntil: 'commit' });
+  await ready(page);
   const said = await page.evaluate(() => /** @type {{said: string[]}} */ (/** @type {unknown} */ (globalThis)).said.filter(Boolean));
   assert.equal(said.pop(), 'Ready.');
   const shares = said.map((text) => Number(/^Loading, (\d+) %$/.exec(text)?.[1] ?? assert.fail(text)));
