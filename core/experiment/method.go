@@ -57,7 +57,7 @@ type ClassScorer interface {
 func Methods() []Method {
 	all := []Method{
 		sessionMethod("metaqda", "what the page and the packages answer by the prior of --prior"),
-		togetherMethod(),
+		transductiveMethod(),
 		niwMethod("fb", "MetaQDA, fully Bayesian, with the prior of --prior", niw.FB, false, false),
 		niwMethod("map", "MetaQDA, maximum a posteriori, with the prior of --prior", niw.MAP, false, false),
 		niwMethod("fb-lda", "MetaLDA: fully Bayesian, one scale matrix for all classes", niw.FB, true, false),
@@ -169,7 +169,7 @@ type baselineScorer struct {
 	classifier baseline.Classifier
 }
 
-// Score implements [Scorer].
+// ScoresTo implements [Scorer].
 func (b *baselineScorer) ScoresTo(dst *mat.Dense, _ []float64, t *Task) (bool, error) {
 	features := t.Features
 	if !b.method.Full {

@@ -25,7 +25,7 @@ type niwScorer struct {
 // leastProbability keeps logarithms finite.
 const leastProbability = 1e-300
 
-// Score implements [Scorer].
+// ScoresTo implements [Scorer].
 func (s *niwScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, error) {
 	c, err := s.taught(t)
 	if err != nil {

@@ -45,9 +45,9 @@ func (p *Plan) asksOutOfSet() bool {
 	return p.Protocol == OpenSet || p.Protocol == Sessions || p.OutOfSet > 0
 }
 
-// togetherMethod is the classifier that a prior is for, judging the queries of a task
+// transductiveMethod is the classifier that a prior is for, judging the queries of a task
 // together.
-func togetherMethod() Method {
+func transductiveMethod() Method {
 	const name = "metaqda-transductive"
 	alone := sessionMethod(name, "")
 	return Method{name, "the same, which judges all queries of a task together", func(s *Source, p *Plan) (func() Scorer, error) {
@@ -73,7 +73,7 @@ type transductiveScorer struct {
 	hasNone bool // none is asked for: at even odds
 }
 
-// Score implements [Scorer].
+// ScoresTo implements [Scorer].
 func (s *transductiveScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, error) {
 	c, err := s.taught(t)
 	if err != nil {

@@ -300,7 +300,8 @@ func (c *Classifier) useParts(before Options) {
 
 // follow makes the examples of the others those of the classifier, reweighted: bursts are
 // those that they are here. It reports false where more said that it is enough for now. Cost
-// that of whitening what is new five times, and N comparisons.
+// that of whitening what is new four times, and of finding the ids of N examples among those
+// of their classes.
 func (c *Classifier) follow(more func() bool) bool {
 	for _, o := range c.others {
 		o.mirror(c)

@@ -56,9 +56,10 @@ func (q *Posterior) ClassesTo(dst, u, logPrior []float64, more *Evidence, scratc
 // LogEvidence returns the logarithm of how probable the classes of the session's own
 // examples are, each left out, as far as Weight counts it:
 //
-//	ln ∫ N(h; 0, SD²) Π_i softmax_{y_i}(u_i e^-h)^Weight dh
+//	ln ∫ p(h) Π_i softmax_{y_i}(u_i e^-h)^Weight dh
 //
-// It compares two ways of seeing the same examples; 0 where none has another of its class.
+// with p(h) that of the population ([LogTemperature]). It compares two ways of seeing the same
+// examples; 0 where none has another of its class.
 func (q *Posterior) LogEvidence() float64 { return floats.LogSumExp(q.temperature.log[:]) }
 
 // LogTemperature returns the mean of h: above zero where the session's classes are

@@ -18,7 +18,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"unsafe"
 
 	metaqda "metaqda/core"
@@ -309,7 +308,11 @@ func Describe(h int32) int32 {
 		state.reply = state.reply[:0]
 		put(c.Dim())
 		state.reply = binary.LittleEndian.AppendUint64(state.reply, math.Float64bits(c.Settings().NonePrior))
-		put(strings.Count(c.Settings().Scale, model.Standardise))
+		scaled := 0
+		if c.Settings().Scale == model.Standardise {
+			scaled = 1
+		}
+		put(scaled)
 		put(c.Len())
 		undo, redo := c.Next()
 		lines := []byte(undo + "\n" + redo)
