@@ -58,11 +58,15 @@ export class Reader {
     return this.#choice;
   }
 
-  /** After the page's own is loaded: a session without pictures goes on with the one that was used last. */
+  /**
+   * After the page's own is loaded: a session of another kind has what reads it in use before anything can be asked, one
+   * without pictures goes on with the one that was used last.
+   */
   async begin() {
+    const { classes, extractor: { sha256, message } } = await this.engine.state();
+    if (message && await this.placeOf(sha256)) await this.seek(sha256).catch(() => {}); // `follow` tells
     const last = remembered();
     if (!last) return;
-    const { classes } = await this.engine.state();
     if (classes.some(({ examples }) => examples.length)) return;
     await this.seek(last).catch((error) => say(sentence(error)));
   }

@@ -52,7 +52,7 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
     await context.setOffline(true);
     await page.reload();
     await ready(page);
-    await page.getByLabel('Hand to recognise', { exact: true }).waitFor({ state: 'attached' });
+    assert.equal(await page.getByLabel('Hand to recognise', { exact: true }).count(), 1, 'ready for what the session is about');
     assert.equal(await ask(page, 'fluent-emoji-flat', 'raised-hand'), 'Stop');
     await context.setOffline(false);
 

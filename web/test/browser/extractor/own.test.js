@@ -203,7 +203,7 @@ test('what does not fit is refused in words, and nothing of it is kept', { timeo
   await openDialog(page);
   const folder = dialog(page).getByLabel('Folder of the extractor');
   for (const [changes, message] of /** @type {[Record<string, unknown>, RegExp][]} */ ([
-    [{ inputSize: '192' }, /“inputSize” is "192": write a whole number from 8 to 1024/],
+    [{ inputSize: '192' }, /“inputSize” is “192”: write a whole number from 8 to 1024/],
     [{ files: [{ ...manifest.files[0], sha256: '0'.repeat(64) }] }, /is another one than the manifest says/],
     [{ files: [...manifest.files, { name: 'data.bin', bytes: 1, sha256: '0'.repeat(64) }] }, /“data.bin” that the manifest lists is missing/],
     [{ outputs: [{ node: 'nowhere' }] }, /has no node whose result is called “nowhere”/],
@@ -307,7 +307,8 @@ test('background knowledge that was learned natively for it serves in the page',
     await page.reload();
     await status(page, `The extractor “${onnxName}” is in use.`);
     await page.getByRole('button', { name: 'Settings' }).click();
-    await page.getByText(/^emoji.*: 200 numbers per picture|200 numbers per picture/).first().waitFor();
+    await page.locator('summary', { hasText: 'In use: ' }).click();
+    await page.getByText('200 numbers per picture').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Back to what is built in' }).isVisible(), true, 'the learned one is in use');
   });
 });
