@@ -43,7 +43,7 @@ func TestSessionsScoreAsTheClassifierDoes(t *testing.T) {
 
 func taughtRows(t *testing.T, p *niw.Prior, o qda.Options, w *world, e *episode.Episode) *qda.Classifier {
 	t.Helper()
-	c := test.Must(qda.New(p.Clone(), o))(t)
+	c := test.Must(qda.New(p, o))(t)
 	for j, rows := range e.Support {
 		test.OK(t, c.AddClass(fmt.Sprint(j)))
 		for _, r := range rows {

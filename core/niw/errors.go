@@ -35,6 +35,14 @@ func (e *ValueError) Error() string {
 	return name + " is " + strconv.FormatFloat(e.Value, 'g', -1, 64) + ": want " + e.Want
 }
 
+// CheckValue returns nil if ok, else a *[ValueError] about a scalar.
+func CheckValue(ok bool, name string, v float64, want string) error {
+	if ok {
+		return nil
+	}
+	return &ValueError{Name: name, Index: -1, Value: v, Want: want}
+}
+
 // CheckVector returns a *[DimensionError] if x does not have length d and a
 // *[ValueError] naming the first entry that is NaN or infinite.
 func CheckVector(name string, x []float64, d int) error {

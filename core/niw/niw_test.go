@@ -1,4 +1,4 @@
-package niw
+package niw_test
 
 import (
 	"errors"
@@ -10,22 +10,10 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"
 )
-
-// randomPrior returns a prior with nothing special about it.
-func randomPrior(rng *rand.Rand, d int) *Prior {
-	p := HandCrafted(d, 1)
-	p.Kappa, p.Nu = 0.3+rng.Float64(), float64(d)-0.5+5*rng.Float64()
-	for i := range d {
-		p.M[i] = rng.NormFloat64()
-		for j := range i {
-			p.L.SetTri(i, j, 0.3*rng.NormFloat64())
-		}
-		p.L.SetTri(i, i, 0.5+rng.Float64())
-	}
-	return p
-}
 
 func randomRows(rng *rand.Rand, n, d int) *mat.Dense {
 	x := mat.NewDense(n, d, nil)
@@ -37,57 +25,8 @@ func randomRows(rng *rand.Rand, n, d int) *mat.Dense {
 	return x
 }
 
-// plainPosterior is the conjugate update as the textbook writes it, in dense
-// matrices and without whitening.
-func plainPosterior(p *Prior, x *mat.Dense) (m []float64, kappa, nu float64, s *mat.SymDense) {
-	k, d := x.Dims()
-	mean := make([]float64, d)
-	for i := range k {
-		for j := range d {
-			mean[j] += x.At(i, j) / float64(k)
-		}
-	}
-	kappa, nu = p.Kappa+float64(k), p.Nu+float64(k)
-	s = mat.NewSymDense(d, nil)
-	s.SymOuterK(1, p.L)
-	diff := mat.NewVecDense(d, nil)
-	for i := range k {
-		for j := range d {
-			diff.SetVec(j, x.At(i, j)-mean[j])
-		}
-		s.SymRankOne(s, 1, diff)
-	}
-	m = make([]float64, d)
-	for j := range d {
-		diff.SetVec(j, mean[j]-p.M[j])
-		m[j] = (p.Kappa*p.M[j] + float64(k)*mean[j]) / kappa
-	}
-	if k > 0 {
-		s.SymRankOne(s, p.Kappa*float64(k)/kappa, diff)
-	}
-	return m, kappa, nu, s
-}
-
-// plainLogProb is the predictive by gonum's distributions.
-func plainLogProb(t *testing.T, p *Prior, x *mat.Dense, inf Inference, query []float64) float64 {
-	t.Helper()
-	d := p.Dim()
-	m, kappa, nu, s := plainPosterior(p, x)
-	if inf == MAP {
-		s.ScaleSym(1/(nu+float64(d)+2), s)
-		n, ok := distmv.NewNormal(m, s, nil)
-		test.StopIf(t, !ok, "oracle: covariance not positive definite")
-		return n.LogProb(query)
-	}
-	df := nu - float64(d) + 1
-	s.ScaleSym((kappa+1)/(kappa*df), s)
-	st, ok := distmv.NewStudentsT(m, s, df, nil)
-	test.StopIf(t, !ok, "oracle: scale matrix not positive definite")
-	return st.LogProb(query)
-}
-
 // lowRank returns the group of the rows of x and its log density of the query.
-func lowRank(p *Prior, x *mat.Dense, inf Inference, query []float64) (*Group, float64) {
+func lowRank(p *niw.Prior, x *mat.Dense, inf niw.Inference, query []float64) (*niw.Group, float64) {
 	k, d := x.Dims()
 	z := make([]float64, d)
 	p.WhitenTo(z, query)
@@ -96,7 +35,7 @@ func lowRank(p *Prior, x *mat.Dense, inf Inference, query []float64) (*Group, fl
 	gram.SymOuterK(1, w)
 	cross := mat.NewVecDense(k, nil)
 	cross.MulVec(w, mat.NewVecDense(d, z))
-	var g Group
+	var g niw.Group
 	g.Fit(p, gram)
 	return &g, g.LogProb(inf, mat.Dot(mat.NewVecDense(d, z), mat.NewVecDense(d, z)), cross.RawVector().Data)
 }
@@ -110,11 +49,11 @@ func TestLowRankMatchesGonumDistributions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, d := range []int{1, 2, 5, 17} {
 		for _, k := range []int{1, 2, 5, 20} {
-			p, x := randomPrior(rng, d), randomRows(rng, k, d)
+			p, x := niwtest.Prior(rng, d), randomRows(rng, k, d)
 			query := randomRows(rng, 1, d).RawRowView(0)
-			for _, inf := range []Inference{FB, MAP} {
+			for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
 				_, got := lowRank(p, x, inf, query)
-				near(t, inf.String(), got, plainLogProb(t, p, x, inf, query), 1e-11)
+				near(t, inf.String(), got, niwtest.LogProb(t, p, inf, query, 0, x), 1e-11)
 			}
 		}
 	}
@@ -124,12 +63,12 @@ func TestDenseMatchesLowRank(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	for _, d := range []int{1, 3, 8} {
 		for _, k := range []int{1, 4, 12} {
-			p, x := randomPrior(rng, d), randomRows(rng, k, d)
+			p, x := niwtest.Prior(rng, d), randomRows(rng, k, d)
 			query := randomRows(rng, 1, d).RawRowView(0)
-			_, want := lowRank(p, x, FB, query)
+			_, want := lowRank(p, x, niw.FB, query)
 			w := mat.NewDense(k, d, nil)
 			p.WhitenRowsTo(w, x)
-			var s Scatter
+			var s niw.Scatter
 			s.Reset(p)
 			s.Add(w.RawMatrix())
 			test.StopIf(t, !s.Factorize(), "not positive definite")
@@ -142,36 +81,31 @@ func TestDenseMatchesLowRank(t *testing.T) {
 			s.SolveTo(v)
 			vv := mat.NewVecDense(d, v)
 			sp := s.Posterior(k)
-			near(t, "dense", sp.LogProb(FB, mat.Dot(vv, vv)), want, 1e-11)
+			near(t, "dense", sp.LogProb(niw.FB, mat.Dot(vv, vv)), want, 1e-11)
 		}
 	}
 }
 
 func TestPriorPredictiveIsTheEmptyGroup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	p := randomPrior(rng, 4)
+	p := niwtest.Prior(rng, 4)
 	query := []float64{1, -2, 0.5, 3}
-	var g Group
+	var g niw.Group
 	g.Fit(p, nil)
 	z := make([]float64, 4)
 	p.WhitenTo(z, query)
 	zz := mat.NewVecDense(4, z)
-	s := mat.NewSymDense(4, nil)
-	s.SymOuterK(1, p.L)
-	df := p.Nu - 3
-	s.ScaleSym((p.Kappa+1)/(p.Kappa*df), s)
-	want, _ := distmv.NewStudentsT(p.M, s, df, nil)
-	near(t, "prior predictive", g.LogProb(FB, mat.Dot(zz, zz), nil), want.LogProb(query), 1e-12)
+	near(t, "prior predictive", g.LogProb(niw.FB, mat.Dot(zz, zz), nil), niwtest.LogProb(t, p, niw.FB, query, -1), 1e-12)
 }
 
 func TestOneDimensionIsTheUnivariateStudentT(t *testing.T) {
-	p := HandCrafted(1, 0.7)
+	p := niw.HandCrafted(1, 0.7)
 	p.M[0], p.Kappa, p.Nu = 0.2, 1.5, 2.5
 	x := mat.NewDense(3, 1, []float64{1, 2, 4})
-	m, kappa, nu, s := plainPosterior(p, x)
+	m, kappa, nu, s := niwtest.Posterior(p, 0, x)
 	want := distuv.StudentsT{Mu: m[0], Sigma: math.Sqrt(s.At(0, 0) * (kappa + 1) / (kappa * nu)), Nu: nu}
 	for _, q := range []float64{-3, 0, 1.9, 50} {
-		_, got := lowRank(p, x, FB, []float64{q})
+		_, got := lowRank(p, x, niw.FB, []float64{q})
 		near(t, "d=1", got, want.LogProb(q), 1e-12)
 	}
 }
@@ -180,23 +114,23 @@ func TestOneDimensionIsTheUnivariateStudentT(t *testing.T) {
 // Normal N(m_j, Sigma (kappa_j+1)/kappa_j).
 func TestLargeNuApproachesTheNormal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
-	p, x := randomPrior(rng, 3), randomRows(rng, 2, 3)
+	p, x := niwtest.Prior(rng, 3), randomRows(rng, 2, 3)
 	sigma := mat.NewSymDense(3, nil)
 	sigma.SymOuterK(1, p.L)
-	m, kappa, _, _ := plainPosterior(p, x)
+	m, kappa, _, _ := niwtest.Posterior(p, 0, x)
 	sigma.ScaleSym((kappa+1)/kappa, sigma)
 	want, _ := distmv.NewNormal(m, sigma, nil)
 	p.Nu = 1e9
 	p.L.ScaleTri(math.Sqrt(p.Nu), p.L)
 	query := []float64{0.3, -1, 2}
-	_, got := lowRank(p, x, FB, query)
+	_, got := lowRank(p, x, niw.FB, query)
 	near(t, "nu to infinity", got, want.LogProb(query), 1e-6)
 }
 
 func TestAffineEquivariance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	const d = 4
-	p, x := randomPrior(rng, d), randomRows(rng, 3, d)
+	p, x := niwtest.Prior(rng, d), randomRows(rng, 3, d)
 	query := randomRows(rng, 1, d)
 	a := mat.NewTriDense(d, mat.Lower, nil) // keeps the factor triangular
 	for i := range d {
@@ -217,10 +151,9 @@ func TestAffineEquivariance(t *testing.T) {
 		}
 		return out
 	}
-	moved := p.Clone()
-	moved.M = move(mat.NewDense(1, d, p.M)).RawRowView(0)
+	moved := &niw.Prior{M: move(mat.NewDense(1, d, p.M)).RawRowView(0), Kappa: p.Kappa, L: mat.NewTriDense(d, mat.Lower, nil), Nu: p.Nu}
 	moved.L.MulTri(a, p.L)
-	for _, inf := range []Inference{FB, MAP} {
+	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
 		_, before := lowRank(p, x, inf, query.RawRowView(0))
 		_, after := lowRank(moved, move(x), inf, move(query).RawRowView(0))
 		near(t, inf.String(), after+math.Log(math.Abs(mat.Det(a))), before, 1e-10)
@@ -230,7 +163,7 @@ func TestAffineEquivariance(t *testing.T) {
 func TestWhitenRowsMatchesWhiten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for _, d := range []int{1, 63, 64, 65, 150} {
-		p, x := randomPrior(rng, d), randomRows(rng, 7, d)
+		p, x := niwtest.Prior(rng, d), randomRows(rng, 7, d)
 		p.L.ScaleTri(3, p.L)
 		for i := range d { // keep the random factor well conditioned
 			p.L.SetTri(i, i, 5)
@@ -248,36 +181,36 @@ func TestWhitenRowsMatchesWhiten(t *testing.T) {
 
 func TestValidateNamesTheValue(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil func(*Prior)
+		spoil func(*niw.Prior)
 		want  string
 	}{
-		"kappa zero":  {func(p *Prior) { p.Kappa = 0 }, "kappa"},
-		"kappa NaN":   {func(p *Prior) { p.Kappa = math.NaN() }, "kappa"},
-		"nu at bound": {func(p *Prior) { p.Nu = 1 }, "nu"},
-		"nu infinite": {func(p *Prior) { p.Nu = math.Inf(1) }, "nu"},
-		"m NaN":       {func(p *Prior) { p.M[1] = math.NaN() }, "prior mean m"},
-		"diagonal":    {func(p *Prior) { p.L.SetTri(1, 1, 0) }, "diagonal of L"},
-		"L infinite":  {func(p *Prior) { p.L.SetTri(1, 0, math.Inf(-1)) }, "factor L"},
-		"upper":       {func(p *Prior) { p.L = mat.NewTriDense(2, mat.Upper, []float64{1, 0, 0, 1}) }, "factor L"},
+		"kappa zero":  {func(p *niw.Prior) { p.Kappa = 0 }, "kappa"},
+		"kappa NaN":   {func(p *niw.Prior) { p.Kappa = math.NaN() }, "kappa"},
+		"nu at bound": {func(p *niw.Prior) { p.Nu = 1 }, "nu"},
+		"nu infinite": {func(p *niw.Prior) { p.Nu = math.Inf(1) }, "nu"},
+		"m NaN":       {func(p *niw.Prior) { p.M[1] = math.NaN() }, "prior mean m"},
+		"diagonal":    {func(p *niw.Prior) { p.L.SetTri(1, 1, 0) }, "diagonal of L"},
+		"L infinite":  {func(p *niw.Prior) { p.L.SetTri(1, 0, math.Inf(-1)) }, "factor L"},
+		"upper":       {func(p *niw.Prior) { p.L = mat.NewTriDense(2, mat.Upper, []float64{1, 0, 0, 1}) }, "factor L"},
 	} {
-		p := HandCrafted(2, 1)
+		p := niw.HandCrafted(2, 1)
 		c.spoil(p)
-		var v *ValueError
+		var v *niw.ValueError
 		err := p.Validate()
 		test.FailIf(t, !errors.As(err, &v) || v.Name != c.want, "%s: got %v, want a ValueError for %s", name, err, c.want)
 	}
-	var dim *DimensionError
-	for _, p := range []*Prior{{}, {M: []float64{1}, Kappa: 1, Nu: 1}, {M: []float64{1}, Kappa: 1, Nu: 1, L: mat.NewTriDense(2, mat.Lower, nil)}} {
+	var dim *niw.DimensionError
+	for _, p := range []*niw.Prior{{}, {M: []float64{1}, Kappa: 1, Nu: 1}, {M: []float64{1}, Kappa: 1, Nu: 1, L: mat.NewTriDense(2, mat.Lower, nil)}} {
 		err := p.Validate()
 		test.FailIf(t, !errors.As(err, &dim), "%+v: got %v, want a DimensionError", p, err)
 	}
-	err := HandCrafted(3, 0.5).Validate()
+	err := niw.HandCrafted(3, 0.5).Validate()
 	test.FailIf(t, err != nil, "%v", err)
 }
 
 func TestUpdateInTwoStepsIsOneUpdate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
-	p, x := randomPrior(rng, 5), randomRows(rng, 7, 5)
+	p, x := niwtest.Prior(rng, 5), randomRows(rng, 7, 5)
 	once, ok := p.Update(x)
 	first, ok1 := p.Update(x.Slice(0, 3, 0, 5))
 	twice, ok2 := first.Update(x.Slice(3, 7, 0, 5))
@@ -292,11 +225,16 @@ func TestUpdateInTwoStepsIsOneUpdate(t *testing.T) {
 	}
 }
 
+// LnΓ_d telescopes over the examples (Murphy, Conjugate Bayesian analysis of the Gaussian
+// distribution, 2007, eq. 266):
+//
+//	ln p(X) = -Kd/2 ln π + d/2 ln(kappa/kappa_K) + lnΓ_d(nu_K/2) - lnΓ_d(nu/2)
+//	          + nu/2 ln det S - nu_K/2 ln det S_K
 func TestMarginalIsTheProductOfSequentialPredictives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
-	p, x := randomPrior(rng, 6), randomRows(rng, 9, 6)
-	var sum float64
-	var g Group
+	p, x := niwtest.Prior(rng, 6), randomRows(rng, 9, 6)
+	var sum, want float64
+	var g niw.Group
 	g.Fit(p, nil)
 	w := mat.NewDense(9, 6, nil)
 	p.WhitenRowsTo(w, x)
@@ -305,8 +243,37 @@ func TestMarginalIsTheProductOfSequentialPredictives(t *testing.T) {
 		for j := range cross {
 			cross[j] = mat.Dot(w.RowView(i), w.RowView(j))
 		}
-		sum += g.LogProb(FB, cross[i], cross[:i])
+		sum += g.LogProb(niw.FB, cross[i], cross[:i])
 		g.Append(cross)
+		above, _ := math.Lgamma((p.Nu + float64(i) + 1) / 2)
+		below, _ := math.Lgamma((p.Nu + float64(i) - 5) / 2)
+		want += above - below - 3*math.Log(math.Pi)
 	}
-	near(t, "marginal likelihood", g.LogMarginal(), sum, 1e-12)
+	post := g.Posterior()
+	want += 3*math.Log(p.Kappa/post.Kappa) + p.Nu/2*p.LogDetS() - post.Nu/2*post.LogDetS
+	near(t, "marginal likelihood", sum, want, 1e-12)
+}
+
+// However far an example lies, it is no impossible query: the difference of two large
+// numbers that its quadratic form is stays at or above zero.
+func TestFarExamplesAsQueries(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 1))
+	const d = 12
+	for _, far := range []float64{1, 1e4, 1e8, 1e12, 1e30} {
+		for k := 1; k <= 6; k++ {
+			p, w := niwtest.Prior(rng, d), randomRows(rng, k, d)
+			w.Scale(far, w)
+			var gram mat.SymDense
+			gram.SymOuterK(1, w)
+			var g niw.Group
+			g.Fit(p, &gram)
+			for i := range k {
+				cross := append(mat.Row(nil, i, &gram), gram.At(i, i))
+				for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
+					v, post := g.LogProb(inf, cross[k], cross[:k]), g.Posterior()
+					test.FailIf(t, !(v >= post.LogProb(inf, cross[k]) && v <= post.LogProb(inf, 0)) || math.IsInf(v, 0), "%g away, example %d of %d, %v: %v", far, i, k, inf, v)
+				}
+			}
+		}
+	}
 }

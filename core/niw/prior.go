@@ -1,6 +1,7 @@
 package niw
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -44,16 +45,6 @@ func HandCrafted(d int, s float64) *Prior {
 // Dim returns d.
 func (p *Prior) Dim() int { return len(p.M) }
 
-// Clone returns a copy that shares nothing that may be changed.
-func (p *Prior) Clone() *Prior {
-	c := &Prior{M: append([]float64(nil), p.M...), Kappa: p.Kappa, Spiked: p.Spiked, Nu: p.Nu}
-	if p.L != nil {
-		c.L = mat.NewTriDense(p.Dim(), mat.Lower, nil)
-		c.L.Copy(p.L)
-	}
-	return c
-}
-
 // Dense returns a prior with the factor L: p itself if it has one, else a copy
 // that shares m. Cost O(d³) for a spiked prior.
 func (p *Prior) Dense() *Prior {
@@ -70,23 +61,20 @@ func (p *Prior) Validate() error {
 	if d == 0 {
 		return &DimensionError{Name: "prior mean m", Got: 0, Want: 1}
 	}
-	if err := CheckVector("prior mean m", p.M, d); err != nil {
+	err := cmp.Or(
+		CheckVector("prior mean m", p.M, d),
+		CheckValue(p.Kappa > 0 && p.Kappa <= math.MaxFloat64, "kappa", p.Kappa, "a positive finite number"),
+		CheckValue(p.Nu > float64(d-1) && p.Nu <= math.MaxFloat64, "nu", p.Nu, "a finite number above d-1, one less than the dimension"),
+	)
+	switch {
+	case err != nil:
 		return err
-	}
-	if !(p.Kappa > 0) || math.IsInf(p.Kappa, 1) {
-		return &ValueError{Name: "kappa", Index: -1, Value: p.Kappa, Want: "a positive finite number"}
-	}
-	if !(p.Nu > float64(d-1)) || math.IsInf(p.Nu, 1) {
-		return &ValueError{Name: "nu", Index: -1, Value: p.Nu, Want: "a finite number above d-1, one less than the dimension"}
-	}
-	if p.Spiked == nil {
+	case p.Spiked == nil:
 		return p.validateL(d)
-	}
-	if p.L != nil {
+	case p.L != nil:
 		return &ValueError{Name: "factor L", Index: -1, Value: math.NaN(), Want: "none beside a spiked scale matrix"}
-	}
-	if n := len(p.Spiked.Scale); n != d {
-		return &DimensionError{Name: "scale of S", Got: n, Want: d}
+	case len(p.Spiked.Scale) != d:
+		return &DimensionError{Name: "scale of S", Got: len(p.Spiked.Scale), Want: d}
 	}
 	return nil
 }

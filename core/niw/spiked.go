@@ -32,7 +32,6 @@ type Spiked struct {
 
 	q                blas64.General
 	whiten, unwhiten []float64 // Lambda^-½ - 1 and Lambda^½ - 1
-	square           []float64 // 1/Lambda - 1
 }
 
 const (
@@ -72,9 +71,9 @@ func NewSpiked(scale []float64, directions *mat.Dense, lambda []float64) (*Spike
 			return nil, &ValueError{Name: "eigenvalue of S", Index: i, Value: v, Want: "a number from 1e-6 to 1e6"}
 		}
 	}
-	s := &Spiked{Scale: scale, Lambda: lambda, whiten: make([]float64, r), unwhiten: make([]float64, r), square: make([]float64, r)}
+	s := &Spiked{Scale: scale, Lambda: lambda, whiten: make([]float64, r), unwhiten: make([]float64, r)}
 	for i, v := range lambda {
-		s.whiten[i], s.unwhiten[i], s.square[i] = 1/math.Sqrt(v)-1, math.Sqrt(v)-1, 1/v-1
+		s.whiten[i], s.unwhiten[i] = 1/math.Sqrt(v)-1, math.Sqrt(v)-1
 	}
 	if r == 0 {
 		return s, nil

@@ -1,68 +1,46 @@
-package niw
+package niw_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"
 )
 
-// randomSpiked returns a spiked prior of rank r beside S written out from its
-// definition.
-func randomSpiked(t *testing.T, rng *rand.Rand, d, r int) (*Prior, *mat.SymDense) {
-	t.Helper()
-	scale, lambda := make([]float64, d), make([]float64, r)
-	for i := range scale {
-		scale[i] = 0.3 + rng.Float64()
-	}
-	for i := range lambda {
-		lambda[i] = math.Exp(2 * rng.NormFloat64())
-	}
-	q := orthonormalRows(rng, r, d)
+// scaleOf returns S of a spiked prior by its definition.
+func scaleOf(p *niw.Prior) *mat.SymDense {
+	d, spiked := p.Dim(), p.Spiked
 	s := mat.NewSymDense(d, nil)
 	for i := range d {
-		for j := i; j < d; j++ {
-			var v float64
-			if i == j {
-				v = 1
-			}
-			for k := range r {
-				v += (lambda[k] - 1) * q.At(k, i) * q.At(k, j)
-			}
-			s.SetSym(i, j, v*scale[i]*scale[j])
+		s.SetSym(i, i, 1)
+	}
+	for k, v := range spiked.Lambda {
+		s.SymRankOne(s, v-1, spiked.Directions.RowView(k))
+	}
+	for i := range d {
+		for j := range i + 1 {
+			s.SetSym(i, j, s.At(i, j)*spiked.Scale[i]*spiked.Scale[j])
 		}
 	}
-	spiked := test.Must(NewSpiked(scale, q, lambda))(t)
-	p := &Prior{M: make([]float64, d), Kappa: 0.3 + rng.Float64(), Spiked: spiked, Nu: float64(d) + rng.Float64()}
-	for i := range p.M {
-		p.M[i] = rng.NormFloat64()
-	}
-	return p, s
-}
-
-// orthonormalRows takes them from a QR factorisation; nil for no rows.
-func orthonormalRows(rng *rand.Rand, r, d int) *mat.Dense {
-	if r == 0 {
-		return nil
-	}
-	var qr mat.QR
-	qr.Factorize(randomRows(rng, d, r))
-	var full mat.Dense
-	qr.QTo(&full)
-	return mat.DenseCopyOf(full.Slice(0, d, 0, r).T())
+	return s
 }
 
 func TestSpikedIsItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 1))
 	for _, size := range [][2]int{{1, 0}, {1, 1}, {7, 0}, {7, 3}, {40, 17}, {40, 40}} {
 		d, r := size[0], size[1]
-		p, s := randomSpiked(t, rng, d, r)
+		p := niwtest.Spiked(t, rng, d, r)
+		s := scaleOf(p)
 		test.OK(t, p.Validate())
 		var chol mat.Cholesky
 		test.StopIf(t, !chol.Factorize(s), "S is not positive definite")
@@ -96,21 +74,37 @@ func TestSpikedIsItsDefinition(t *testing.T) {
 	}
 }
 
+// The oracle is WhitenTo, which is linear but for m.
+func TestAdjointSaysWhatWhiteningDoes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(70, 1))
+	const d = 7
+	for i, p := range []*niw.Prior{niwtest.Prior(rng, d), niwtest.Spiked(t, rng, d, 0), niwtest.Spiked(t, rng, d, 2)} {
+		for range 10 {
+			f, v := niwtest.Vector(rng, d, 0), niwtest.Vector(rng, d, 0)
+			white, origin := make([]float64, d), make([]float64, d)
+			p.WhitenTo(white, v)
+			p.WhitenTo(origin, origin)
+			want := floats.Dot(f, white) - floats.Dot(f, origin)
+			p.AdjointTo(f)
+			near(t, fmt.Sprint("product of prior ", i), floats.Dot(f, v), want, 1e-11)
+		}
+	}
+}
+
 // gonum's distributions on the dense prior are the oracle.
 func TestSpikedDensities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 1))
 	const d = 9
-	p, _ := randomSpiked(t, rng, d, 4)
-	dense := p.Dense()
+	p := niwtest.Spiked(t, rng, d, 4)
 	for _, k := range []int{1, 4, 12} {
 		x := randomRows(rng, k, d)
 		query := randomRows(rng, 1, d).RawRowView(0)
-		for _, inf := range []Inference{FB, MAP} {
+		for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
 			_, got := lowRank(p, x, inf, query)
-			near(t, inf.String(), got, plainLogProb(t, dense, x, inf, query), 1e-9)
+			near(t, inf.String(), got, niwtest.LogProb(t, p, inf, query, 0, x), 1e-9)
 		}
 		post, ok := p.Update(x)
-		m, _, _, s := plainPosterior(dense, x)
+		m, _, _, s := niwtest.Posterior(p, 0, x)
 		var product mat.SymDense
 		product.SymOuterK(1, post.L)
 		if !ok || !mat.EqualApprox(&product, s, 1e-9) || !mat.EqualApprox(mat.NewVecDense(d, post.M), mat.NewVecDense(d, m), 1e-10) {
@@ -126,15 +120,15 @@ func TestSpikeFindsWhatIsThere(t *testing.T) {
 	// Walsh functions and equal scales leave the diagonal of S constant.
 	directions := mat.NewDense(5, d, nil)
 	directions.Apply(func(i, j int, _ float64) float64 { return 0.25 - 0.5*float64(bits.OnesCount(uint((i+1)&j))%2) }, directions)
-	spiked := test.Must(NewSpiked(constant(d, 0.7), directions, []float64{0.1, 0.3, 4, 5, 9}))(t)
-	flat := &Prior{M: make([]float64, d), Kappa: 1, Spiked: spiked, Nu: d}
-	full := randomPrior(rng, d)
+	spiked := test.Must(niw.NewSpiked(constant(d, 0.7), directions, []float64{0.1, 0.3, 4, 5, 9}))(t)
+	flat := &niw.Prior{M: make([]float64, d), Kappa: 1, Spiked: spiked, Nu: d}
+	full := niwtest.Prior(rng, d)
 	for _, c := range []struct {
 		name string
-		p    *Prior
+		p    *niw.Prior
 		r    int
 	}{{"a spiked S at its rank", flat, 5}, {"any S at rank d", full, d}, {"any S at rank d-1", full, d - 1}} {
-		q, rest, ok := Spike(c.p, c.r)
+		q, rest, ok := niw.Spike(c.p, c.r)
 		test.StopIf(t, !ok || rest > 1e-12, "%s: ok %v, rest %g", c.name, ok, rest)
 		var want, got mat.SymDense
 		want.SymOuterK(1, c.p.Dense().L)
@@ -143,7 +137,7 @@ func TestSpikeFindsWhatIsThere(t *testing.T) {
 	}
 	last := math.Inf(1)
 	for r := 0; r <= d; r += 4 {
-		q, rest, ok := Spike(full, r)
+		q, rest, ok := niw.Spike(full, r)
 		test.FailIf(t, !ok || rest > last || q.Spiked.Rank() != r, "rank %d: ok %v, rest %g after %g", r, ok, rest, last)
 		near(t, "log det S", q.LogDetS(), full.LogDetS(), 1e-10)
 		last = rest
@@ -154,16 +148,16 @@ func TestSpikeFindsWhatIsThere(t *testing.T) {
 func TestSpikedFromRoundedDirections(t *testing.T) {
 	rng := rand.New(rand.NewPCG(34, 1))
 	const d, r = 50, 20
-	p, _ := randomSpiked(t, rng, d, r)
+	p := niwtest.Spiked(t, rng, d, r)
 	rounded := mat.NewDense(r, d, nil)
 	rounded.Apply(func(_, _ int, v float64) float64 { return math.Round(v*1024) / 1024 }, p.Spiked.Directions)
-	s := test.Must(NewSpiked(p.Spiked.Scale, rounded, p.Spiked.Lambda))(t)
+	s := test.Must(niw.NewSpiked(p.Spiked.Scale, rounded, p.Spiked.Lambda))(t)
 	p.Spiked = s
 	near(t, "log det S", p.LogDetS(), p.Dense().LogDetS(), 1e-10)
 	x := randomRows(rng, 2, d)
-	for _, inf := range []Inference{FB, MAP} {
+	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
 		_, got := lowRank(p, x, inf, x.RawRowView(1))
-		near(t, inf.String(), got, plainLogProb(t, p.Dense(), x, inf, x.RawRowView(1)), 1e-9)
+		near(t, inf.String(), got, niwtest.LogProb(t, p, inf, x.RawRowView(1), 0, x), 1e-9)
 	}
 }
 
@@ -179,21 +173,45 @@ func TestNewSpikedNamesTheValue(t *testing.T) {
 		"direction of S":                   {constant(4, 1), []float64{2}, q},
 		"inner product of directions of S": {constant(3, 1), []float64{2}, mat.NewDense(1, 3, []float64{1, 1, 0})},
 	} {
-		_, err := NewSpiked(c.scale, c.q, c.lambda)
+		_, err := niw.NewSpiked(c.scale, c.q, c.lambda)
 		test.FailIf(t, err == nil || !strings.HasPrefix(err.Error(), name), "%s: %v", name, err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
-		var value *ValueError
-		_, err := NewSpiked(constant(3, 1), mat.NewDense(1, 3, []float64{1, bad, 0}), []float64{2})
+		var value *niw.ValueError
+		_, err := niw.NewSpiked(constant(3, 1), mat.NewDense(1, 3, []float64{1, bad, 0}), []float64{2})
 		test.FailIf(t, !errors.As(err, &value), "%v among the directions: %v", bad, err)
-		_, err = NewSpiked(constant(3, 1), q, []float64{bad})
+		_, err = niw.NewSpiked(constant(3, 1), q, []float64{bad})
 		test.FailIf(t, !errors.As(err, &value), "%v among the eigenvalues: %v", bad, err)
 	}
-	p := HandCrafted(3, 1)
-	p.Spiked, _ = NewSpiked(constant(3, 1), nil, nil)
+	p := niw.HandCrafted(3, 1)
+	p.Spiked, _ = niw.NewSpiked(constant(3, 1), nil, nil)
 	test.FailIf(t, p.Validate() == nil, "a prior with both L and a spiked S is valid")
 	p.L, p.M = nil, make([]float64, 2)
 	test.FailIf(t, p.Validate() == nil, "a prior with an S of another dimension is valid")
+}
+
+// Directions in which examples of a class do not differ at all, or differ a million
+// times as much as elsewhere, are bounded: S keeps a Cholesky factor.
+func TestSpikesAreBounded(t *testing.T) {
+	const d = 6
+	l := mat.NewTriDense(d, mat.Lower, nil)
+	for i := range d {
+		l.SetTri(i, i, 1)
+	}
+	for i := 1; i < d; i++ { // rows 0 to 3 nearly parallel
+		if i < 4 {
+			l.SetTri(i, 0, 1)
+			l.SetTri(i, i, 1e-6)
+		}
+	}
+	p := &niw.Prior{M: make([]float64, d), Kappa: 1, L: l, Nu: d}
+	q, _, ok := niw.Spike(p, 4)
+	test.StopIf(t, !ok, "no spiked prior of nearly parallel rows")
+	for i, v := range q.Spiked.Lambda {
+		test.FailIf(t, !(v >= 1/1e6 && v <= 1e6), "eigenvalue %d is %v", i, v)
+	}
+	err := q.Dense().Validate()
+	test.FailIf(t, err != nil, "%v", err)
 }
 
 func constant(n int, v float64) []float64 {

@@ -31,14 +31,6 @@ func (p *Prior) WhitenTo(dst, x []float64) {
 	SolveTo(dst, p.L.RawTriangular())
 }
 
-// Rank returns the rank r of a spiked prior, 0 for one with a factor L.
-func (p *Prior) Rank() int {
-	if p.Spiked == nil {
-		return 0
-	}
-	return p.Spiked.Rank()
-}
-
 // UnwhitenTo overwrites w, of length d, with x-m where w is x whitened. Same
 // cost as [Prior.WhitenTo].
 func (p *Prior) UnwhitenTo(w []float64) {
@@ -48,6 +40,17 @@ func (p *Prior) UnwhitenTo(w []float64) {
 		return
 	}
 	blas64.Trmv(blas.NoTrans, p.L.RawTriangular(), blas64.Vector{N: len(w), Data: w, Inc: 1})
+}
+
+// AdjointTo overwrites f, of length d, with g such that gᵀv = fᵀ(L⁻¹v) for every v.
+// Same cost as [Prior.WhitenTo].
+func (p *Prior) AdjointTo(f []float64) {
+	if s := p.Spiked; s != nil {
+		s.apply(f, s.whiten)
+		floats.Div(f, s.Scale)
+		return
+	}
+	blas64.Trsv(blas.Trans, p.L.RawTriangular(), blas64.Vector{N: len(f), Data: f, Inc: 1})
 }
 
 // vectorBlock is the edge of the diagonal blocks in [SolveTo].

@@ -319,7 +319,7 @@ func TestTogetherIsOneByOneWhereNothingIsPseudoLabelled(t *testing.T) {
 // alone.
 func TestBurstAsABatch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(86, 1))
-	p := spikedPrior(t, rng, 20, 4)
+	p := niwtest.Spiked(t, rng, 20, 4)
 	s := randomScene(rng, 20, 1, 1, 1)
 	c := s.teach(t, p, Options{NonePrior: 0.2, Near: 0.01, Centre: 1, Population: somePopulation()})
 	burst := [][]float64{niwtest.Vector(rng, 20, 2)}

@@ -287,7 +287,7 @@ func TestAnotherNearReplaysEverything(t *testing.T) {
 
 func TestBurstsOfASpikedPrior(t *testing.T) {
 	rng := rand.New(rand.NewPCG(46, 1))
-	p := spikedPrior(t, rng, 20, 3)
+	p := niwtest.Spiked(t, rng, 20, 3)
 	steps := make([]byte, 50)
 	for i := range steps {
 		steps[i] = byte(rng.IntN(256))

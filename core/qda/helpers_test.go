@@ -125,35 +125,12 @@ func everything(t testing.TB, c *Classifier, x []float64) []float64 {
 }
 
 func priors(t testing.TB, rng *rand.Rand) map[string]*niw.Prior {
-	return map[string]*niw.Prior{"d=1": niwtest.Prior(rng, 1), "d=3": niwtest.Prior(rng, 3), "d=30": niwtest.Prior(rng, 30), "spiked": spikedPrior(t, rng, 20, 4), "spiked d=4": spikedPrior(t, rng, 4, 2)}
+	return map[string]*niw.Prior{"d=1": niwtest.Prior(rng, 1), "d=3": niwtest.Prior(rng, 3), "d=30": niwtest.Prior(rng, 30), "spiked": niwtest.Spiked(t, rng, 20, 4), "spiked d=4": niwtest.Spiked(t, rng, 4, 2)}
 }
 
 var sessions = map[string][]int{
 	"one picture": {1}, "one class": {7}, "one each": {1, 1, 1}, "uneven": {3, 5, 2, 0, 1}, "long": {0, 14, 2, 11},
 	"many classes": {1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2},
-}
-
-func spikedPrior(t testing.TB, rng *rand.Rand, d, r int) *niw.Prior {
-	t.Helper()
-	x := mat.NewDense(d, r, nil)
-	x.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, x)
-	var qr mat.QR
-	qr.Factorize(x)
-	var q mat.Dense
-	qr.QTo(&q)
-	scale, lambda := make([]float64, d), make([]float64, r)
-	for i := range scale {
-		scale[i] = 0.5 + rng.Float64()
-	}
-	for i := range lambda {
-		lambda[i] = math.Exp(rng.NormFloat64())
-	}
-	s := test.Must(niw.NewSpiked(scale, mat.DenseCopyOf(q.Slice(0, d, 0, r).T()), lambda))(t)
-	p := &niw.Prior{M: make([]float64, d), Kappa: 0.3 + rng.Float64(), Spiked: s, Nu: float64(d) + rng.Float64()}
-	for i := range p.M {
-		p.M[i] = 0.3 * rng.NormFloat64()
-	}
-	return p
 }
 
 // BenchmarkShared times a prediction, the first one after an example more, and making

@@ -30,16 +30,8 @@ func TestAnswersAreEquivariant(t *testing.T) {
 			floats.Add(v, shift)
 			return v
 		}
-		q := p.Clone()
-		q.M = transform(p.M)
-		q.L = mat.NewTriDense(d, mat.Lower, nil)
-		var l mat.Dense
-		l.Mul(mat.NewTriDense(d, mat.Lower, a.Data), p.L)
-		for i := range d {
-			for j := range i + 1 {
-				q.L.SetTri(i, j, l.At(i, j))
-			}
-		}
+		q := &niw.Prior{M: transform(p.M), Kappa: p.Kappa, L: mat.NewTriDense(d, mat.Lower, nil), Nu: p.Nu}
+		q.L.MulTri(mat.NewTriDense(d, mat.Lower, a.Data), p.L)
 		other := make(scene, len(s))
 		for j, pictures := range s {
 			for _, v := range pictures {
@@ -92,7 +84,7 @@ func TestDegenerateSessions(t *testing.T) {
 // The same prior with a factor L is the oracle.
 func TestSpikedPriorAnswersAsItsFactorDoes(t *testing.T) {
 	const d, r = 8, 3
-	p := spikedPrior(t, rand.New(rand.NewPCG(7, 1)), d, r)
+	p := niwtest.Spiked(t, rand.New(rand.NewPCG(7, 1)), d, r)
 	for name, o := range variants {
 		for _, shots := range [][]int{{1}, {1, 1}, {3, 5, 2, 0}, {3, 9, 1}} {
 			spiked, examples := teach(t, p, o, shots)
@@ -181,7 +173,7 @@ func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
 
 func TestPredictorLabelsAreThoseTaught(t *testing.T) {
 	rng := rand.New(rand.NewPCG(60, 2))
-	c := randomScene(rng, 6, 2, 0, 3).teach(t, spikedPrior(t, rng, 6, 2), Options{Shared: 0.6, Kappa: 3, NonePrior: 0.2, Population: somePopulation()})
+	c := randomScene(rng, 6, 2, 0, 3).teach(t, niwtest.Spiked(t, rng, 6, 2), Options{Shared: 0.6, Kappa: 3, NonePrior: 0.2, Population: somePopulation()})
 	f := test.Must(c.Predictor())(t)
 	test.FailIf(t, len(f.Labels) != 2 || f.Labels[0] != "c0" || f.Labels[1] != "c2", "labels %q", f.Labels)
 	x := niwtest.Vector(rng, 6, 1)

@@ -201,7 +201,7 @@ func TestSessionFindsThePartThatCounts(t *testing.T) {
 	o := variants["session"]
 	for _, part := range []string{"first", "second"} {
 		rng := rand.New(rand.NewPCG(70, uint64(len(part))))
-		prior := spikedPrior(t, rng, d, 3)
+		prior := niwtest.Spiked(t, rng, d, 3)
 		draw := func(j int) []float64 {
 			x := niwtest.Vector(rng, d, 0)
 			from := 0
