@@ -2,7 +2,6 @@ package qda
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,8 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"metaqda/core/niw"
 )
 
 // Neighbour is a taught picture beside a query.
@@ -112,7 +109,7 @@ const (
 // static and dynamic information organization): no member is far from the centre, and
 // the order of the pictures does not matter but for ties, which go to the first.
 //
-// It returns the row in the name of a *[niw.DimensionError] or *[niw.ValueError]. An
+// A row that is not a finite embedding of length d is reported as a *[RowError]. An
 // index out of range panics. Cost m d + k² d for k of them, and 8 k² bytes; of more
 // than 1,024 so many at equal steps are looked at.
 func (c *Classifier) Alike(x *mat.Dense, outOfSet []int) ([][]int, error) {
@@ -120,45 +117,33 @@ func (c *Classifier) Alike(x *mat.Dense, outOfSet []int) ([][]int, error) {
 		return nil, nil
 	}
 	c = c.answering()
-	mean, err := c.whitenedMean(x)
+	if err := c.checkRows(x); err != nil {
+		return nil, err
+	}
+	m, _ := x.Dims()
+	mean, row := make([]float64, c.Dim()), make([]float64, c.Dim())
+	for i := range m {
+		copy(row, x.RawRowView(i))
+		c.reweighted.apply(row)
+		floats.AddScaled(mean, 1/float64(m), row)
+	}
+	c.prior.WhitenTo(mean, mean)
+	rows, step := some(len(outOfSet)), func(int) error { return nil }
+	for j, at := range rows {
+		rows[j] = outOfSet[at]
+	}
+	w, err := c.whitenSome(x, rows, step)
 	if err != nil {
 		return nil, err
 	}
-	k := min(len(outOfSet), suggestible)
-	rows, w := make([]int, k), blas64.General{Rows: k, Cols: c.Dim(), Stride: c.Dim(), Data: make([]float64, k*c.Dim())}
-	for j := range k {
-		rows[j] = outOfSet[j*len(outOfSet)/k]
-		c.whitenTo(rowOf(w, j), x.RawRowView(rows[j]))
-		if _, err := checkedNorm2(squaredNorm(rowOf(w, j))); err != nil {
-			return nil, err
-		}
-		direct(rowOf(w, j), mean)
-	}
-	s := blas64.General{Rows: k, Cols: k, Stride: k, Data: make([]float64, k*k)}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, w, w, 0, s)
+	s, err := cosines(w, mean, step)
 	groups := stars(s)
 	for _, g := range groups {
 		for j, i := range g {
 			g[j] = rows[i]
 		}
 	}
-	return groups, nil
-}
-
-// whitenedMean returns the mean of the rows of x, whitened.
-func (c *Classifier) whitenedMean(x *mat.Dense) ([]float64, error) {
-	m, _ := x.Dims()
-	mean, row := make([]float64, c.Dim()), make([]float64, c.Dim())
-	for i := range m {
-		if err := niw.CheckVector(fmt.Sprintf("embedding %d", i), x.RawRowView(i), c.Dim()); err != nil {
-			return nil, err
-		}
-		copy(row, x.RawRowView(i))
-		c.reweighted.apply(row)
-		floats.AddScaled(mean, 1/float64(m), row)
-	}
-	c.prior.WhitenTo(mean, mean)
-	return mean, nil
+	return groups, err
 }
 
 // stars returns the groups of row numbers by their similarities.
@@ -203,6 +188,15 @@ func stars(s blas64.General) (groups [][]int) {
 // many are taken at equal steps.
 const suggestible = 1024
 
+// some returns which of n pictures those are.
+func some(n int) []int {
+	rows := make([]int, min(n, suggestible))
+	for j := range rows {
+		rows[j] = j * n / len(rows)
+	}
+	return rows
+}
+
 // Suggest returns which n of the unlabelled pictures x, m×d, tell most once they are
 // taught, the best one first; fewer where there are fewer. They are those that leave
 // the least of the others unlike anything taught, one after the other:
@@ -222,12 +216,15 @@ func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(don
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	m := 0
-	if x != nil && !x.IsEmpty() {
-		m, _ = x.Dims()
+	if x == nil || x.IsEmpty() {
+		return nil, ctx.Err()
+	}
+	if err := c.checkRows(x); err != nil {
+		return nil, err
 	}
 	c = c.answering()
-	m = min(m, suggestible)
+	rows := some(x.RawMatrix().Rows)
+	m := len(rows)
 	n = max(0, min(n, m))
 	done, examples := 0, 0
 	for _, k := range c.taught {
@@ -238,8 +235,8 @@ func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(don
 		progress(done, 2*m+examples+n)
 		return ctx.Err()
 	}
-	w, rows, err := c.whitenSome(x, m, step)
-	if err != nil || m == 0 {
+	w, err := c.whitenSome(x, rows, step)
+	if err != nil {
 		return nil, err
 	}
 	s, covered, err := c.similarities(w, step)
@@ -274,28 +271,41 @@ func gain(s, covered []float64) (sum float64) {
 	return sum
 }
 
-// whitenSome whitens k rows of x at equal steps, and returns which.
-func (c *Classifier) whitenSome(x *mat.Dense, k int, step func(more int) error) (w blas64.General, rows []int, err error) {
-	w = blas64.General{Rows: k, Cols: c.Dim(), Stride: c.Dim(), Data: make([]float64, k*c.Dim())}
-	for j := range k {
-		m, _ := x.Dims()
-		i := j * m / k
-		err := niw.CheckVector("embedding", x.RawRowView(i), c.Dim())
-		if err == nil {
-			c.whitenTo(rowOf(w, j), x.RawRowView(i))
-			_, err = checkedNorm2(squaredNorm(rowOf(w, j)))
+// whitenSome whitens some rows of x.
+func (c *Classifier) whitenSome(x *mat.Dense, rows []int, step func(more int) error) (w blas64.General, err error) {
+	w = blas64.General{Rows: len(rows), Cols: c.Dim(), Stride: c.Dim(), Data: make([]float64, len(rows)*c.Dim())}
+	for j, i := range rows {
+		c.whitenTo(rowOf(w, j), x.RawRowView(i))
+		if _, err := checkedNorm2(squaredNorm(rowOf(w, j))); err != nil {
+			return w, &RowError{Row: i, Err: err}
 		}
-		if err != nil {
-			return w, nil, &RowError{Row: i, Err: err}
-		}
-		rows = append(rows, i)
 		if j%batchBlock == batchBlock-1 {
 			if err := step(batchBlock); err != nil {
-				return w, nil, err
+				return w, err
 			}
 		}
 	}
-	return w, rows, step(k % batchBlock)
+	return w, step(len(rows) % batchBlock)
+}
+
+// cosines returns those of whitened rows about their mean, zero where they are negative.
+// It overwrites w by the directions of the rows.
+func cosines(w blas64.General, mean []float64, step func(more int) error) (s blas64.General, err error) {
+	for i := range w.Rows {
+		direct(rowOf(w, i), mean)
+	}
+	s = blas64.General{Rows: w.Rows, Cols: w.Rows, Stride: w.Rows, Data: make([]float64, w.Rows*w.Rows)}
+	for first := 0; first < w.Rows; first += batchBlock {
+		n := min(batchBlock, w.Rows-first)
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(w, first, n), w, 0, rowsOf(s, first, n))
+		if err := step(n); err != nil {
+			return s, err
+		}
+	}
+	for i, v := range s.Data {
+		s.Data[i] = max(0, v)
+	}
+	return s, nil
 }
 
 // similarities returns the cosines of whitened rows about their mean, and for each
@@ -305,19 +315,8 @@ func (c *Classifier) similarities(w blas64.General, step func(more int) error) (
 	for i := range w.Rows {
 		floats.AddScaled(mean, 1/float64(w.Rows), rowOf(w, i))
 	}
-	for i := range w.Rows {
-		direct(rowOf(w, i), mean)
-	}
-	s = blas64.General{Rows: w.Rows, Cols: w.Rows, Stride: w.Rows, Data: make([]float64, w.Rows*w.Rows)}
-	for first := 0; first < w.Rows; first += batchBlock {
-		n := min(batchBlock, w.Rows-first)
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(w, first, n), w, 0, rowsOf(s, first, n))
-		if err := step(n); err != nil {
-			return s, nil, err
-		}
-	}
-	for i, v := range s.Data {
-		s.Data[i] = max(0, v)
+	if s, err = cosines(w, mean, step); err != nil {
+		return s, nil, err
 	}
 	covered = make([]float64, w.Rows)
 	example, products := make([]float64, w.Cols), make([]float64, w.Rows)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -95,17 +96,6 @@ func TestAlikeIsAStarCover(t *testing.T) {
 		test.FailIf(t, len(group) != len(backwards[g]), "group %d has %d, backwards %d", g, len(group), len(backwards[g]))
 		left = slices.DeleteFunc(left, func(i int) bool { return slices.Contains(group, i) })
 	}
-}
-
-func TestAlikeRefusesWhatIsNoEmbedding(t *testing.T) {
-	c := test.Must(New(niw.HandCrafted(3, 1), with(Options{NonePrior: 0.2})))(t)
-	groups, err := c.Alike(new(mat.Dense), nil)
-	test.FailIf(t, err != nil || groups != nil, "none: %v, %v", groups, err)
-	var dimension *niw.DimensionError
-	_, err = c.Alike(mat.NewDense(4, 2, nil), []int{0})
-	test.FailIf(t, !errors.As(err, &dimension), "wrong length: %v", err)
-	groups, err = c.Alike(mat.NewDense(4, 3, nil), []int{0, 1, 2, 3})
-	test.FailIf(t, err != nil || len(groups) != 0, "all the same, without a direction: %v, %v", groups, err)
 }
 
 // clumps returns pictures in four clumps of 12, 6, 3 and 1, shuffled, and the clump
@@ -199,7 +189,7 @@ func TestSuggestIsGreedy(t *testing.T) {
 	}
 }
 
-func TestSuggestOfDegeneratePictures(t *testing.T) {
+func TestDegeneratePictures(t *testing.T) {
 	c := test.Must(New(niw.HandCrafted(3, 1), with(Options{NonePrior: 0.2})))(t)
 	for name, of := range map[string]struct {
 		x    *mat.Dense
@@ -221,91 +211,50 @@ func TestSuggestOfDegeneratePictures(t *testing.T) {
 		slices.Sort(seen)
 		test.FailIf(t, len(slices.Compact(seen)) != len(got), "%s: %v has one twice", name, got)
 	}
-	var value *niw.ValueError
-	var row *RowError
-	_, err := c.Suggest(t.Context(), mat.NewDense(2, 3, []float64{0, 0, 0, 0, math.NaN(), 0}), 1, nil)
-	test.FailIf(t, !errors.As(err, &value) || !errors.As(err, &row) || row.Row != 1, "NaN: %v", err)
-	var dimension *niw.DimensionError
-	_, err = c.Suggest(t.Context(), mat.NewDense(1, 2, nil), 1, nil)
-	test.FailIf(t, !errors.As(err, &dimension), "two numbers: %v", err)
+	groups, err := c.Alike(new(mat.Dense), nil)
+	test.FailIf(t, err != nil || groups != nil, "none are alike: %v, %v", groups, err)
+	groups, err = c.Alike(mat.NewDense(4, 3, nil), []int{0, 1, 2, 3})
+	test.FailIf(t, err != nil || len(groups) != 0, "all the same, without a direction: %v, %v", groups, err)
+	near, err := c.Nearest(make([]float64, 3), 5)
+	test.FailIf(t, err != nil || len(near) != 0, "nothing taught is near: %v, %v", near, err)
 }
 
-// Progress only grows and ends where all is done; a context that ends stops it.
-func TestSuggestTellsProgressAndStops(t *testing.T) {
-	rng := rand.New(rand.NewPCG(72, 1))
-	x := mat.NewDense(300, 5, niwtest.Vector(rng, 1500, 1))
-	c := test.Must(New(niw.HandCrafted(5, 1), with(Options{NonePrior: 0.2})))(t)
-	test.OK(t, c.AddClass("a"))
-	test.OK(t, c.Add("a", x.RawRowView(7)))
-	last, all, calls := -1, 0, 0
-	want := test.Must(c.Suggest(t.Context(), x, 4, func(done, total int) {
-		test.FailIf(t, done < last || done > total, "%d of %d after %d", done, total, last)
-		last, all = done, total
-		calls++
-	}))(t)
-	test.FailIf(t, last != all || calls < 10, "%d of %d in %d calls", last, all, calls)
-	for stop := range calls {
-		ctx, cancel := context.WithCancel(t.Context())
-		n := 0
-		got, err := c.Suggest(ctx, x, 4, func(int, int) {
-			if n++; n > stop {
+// Progress only grows and ends where all is done; a context that ends stops a question
+// wherever it is, and it can be asked again.
+func TestQuestionsTellProgressAndStop(t *testing.T) {
+	rng := rand.New(rand.NewPCG(89, 1))
+	s := randomScene(rng, 6, 2, 2)
+	x, _ := s.clusters(rng, 150, 1)
+	for variant, o := range batchVariants {
+		c := s.teach(t, niwtest.Prior(rng, 6), o)
+		for what, ask := range map[string]func(ctx Context, progress func(done, total int)) (any, error){
+			"Classify": func(ctx Context, progress func(done, total int)) (any, error) {
+				return c.Classify(ctx, dense(x), progress)
+			},
+			"Suggest": func(ctx Context, progress func(done, total int)) (any, error) {
+				return c.Suggest(ctx, dense(x), 4, progress)
+			},
+		} {
+			last, all, calls := -1, 0, 0
+			want := test.Must(ask(t.Context(), func(done, total int) {
+				test.FailIf(t, done < last || done > total, "%s, %s: %d of %d after %d", variant, what, done, total, last)
+				last, all = done, total
+				calls++
+			}))(t)
+			test.FailIf(t, last != all || calls < 5, "%s, %s: %d of %d in %d calls", variant, what, last, all, calls)
+			for stop := range calls - 1 {
+				ctx, cancel := context.WithCancel(t.Context())
+				n := 0
+				_, err := ask(ctx, func(int, int) {
+					if n++; n > stop {
+						cancel()
+					}
+				})
+				test.StopIf(t, !errors.Is(err, context.Canceled), "%s, %s, stopped at call %d of %d: %v", variant, what, stop, calls, err)
 				cancel()
 			}
-		})
-		test.StopIf(t, !errors.Is(err, context.Canceled) || got != nil, "stopped at %d: %v, %v", stop, got, err)
-		cancel()
-	}
-	again, err := c.Suggest(t.Context(), x, 4, nil)
-	test.FailIf(t, err != nil || !slices.Equal(again, want), "%v, %v, want %v", again, err, want)
-}
-
-func TestClassifyErrors(t *testing.T) {
-	rng := rand.New(rand.NewPCG(89, 1))
-	p := niwtest.Prior(rng, 6)
-	s := randomScene(rng, 6, 2, 2)
-	for variant, o := range batchVariants {
-		c := s.teach(t, p, o)
-		x, _ := s.clusters(rng, 50, 1)
-		a, err := c.Classify(context.Background(), new(mat.Dense), nil)
-		test.FailIf(t, err != nil || len(a.None) != 0 || !a.Classes.IsEmpty(), "%s: empty batch: %v, %v", variant, a, err)
-		for _, bad := range []float64{math.NaN(), math.Inf(1), 1e200} {
-			y := slices.Clone(x)
-			y[71] = slices.Clone(x[71])
-			y[71][2] = bad
-			_, err = c.Classify(context.Background(), dense(y), nil)
-			var row *RowError
-			var value *niw.ValueError
-			test.FailIf(t, !errors.As(err, &row) || row.Row != 71 || !errors.As(err, &value), "%s: %v in row 71: %v", variant, bad, err)
-		}
-		_, err = c.Classify(context.Background(), mat.NewDense(2, 5, nil), nil)
-		var dim *niw.DimensionError
-		test.FailIf(t, !errors.As(err, &dim), "%s: rows of 5: %v", variant, err)
-		none := test.Must(New(p, o))(t)
-		if _, err := none.Classify(context.Background(), dense(x), nil); !errors.Is(err, ErrNoExamples) {
-			t.Errorf("%s: no class: %v", variant, err)
-		}
-
-		last, calls := 0, 0
-		_, err = c.Classify(context.Background(), dense(x), func(done, total int) {
-			test.FailIf(t, done < last || done > total, "%s: %d of %d done after %d", variant, done, total, last)
-			last = done
-			if calls++; done == total {
-				last = -1
-			}
-		})
-		if test.OK(t, err); last != -1 {
-			t.Errorf("%s: ended at %d", variant, last)
-		}
-		for stop := range calls {
-			ctx, cancel := context.WithCancel(context.Background())
-			seen := 0
-			_, err := c.Classify(ctx, dense(x), func(done, total int) {
-				if seen++; seen > stop && done < total {
-					cancel()
-				}
-			})
-			test.FailIf(t, !errors.Is(err, context.Canceled) && stop < calls-1, "%s: cancelled at call %d of %d: %v", variant, stop, calls, err)
-			cancel()
+			again := test.Must(ask(t.Context(), nil))(t)
+			test.FailIf(t, !reflect.DeepEqual(again, want), "%s, %s: %v, want %v", variant, what, again, want)
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (c *class) takeOut(i int) {
 		s.frames = slices.Delete(s.frames, at, at+1)
 		c.settleBurst(b)
 	default:
-		c.regroup(c.reassign(i, follows))
+		c.regroup(c.reassign(i, true))
 	}
 	c.shift(i+1, -1)
 	c.number()
@@ -138,6 +138,10 @@ func (c *class) takeOut(i int) {
 // as if it had always been there. Only one that leads can change those of other
 // pictures.
 func (c *class) putIn(i int, w []float64) {
+	if i == c.pictures() {
+		c.add(w)
+		return
+	}
 	c.shift(i, 1)
 	before, _ := slices.BinarySearchFunc(c.list, i, func(s burst, i int) int { return s.pictures[0] - i })
 	if b := c.burstFor(w, before); b >= 0 {
@@ -148,15 +152,8 @@ func (c *class) putIn(i int, w []float64) {
 	c.list = slices.Insert(c.list, before, burst{pictures: []int{i}})
 	c.insert(before, w)
 	c.number()
-	if to := c.reassign(i, rose); slices.ContainsFunc(c.list, func(s burst) bool { return c.leftBurst(s, to) }) {
-		c.regroup(to)
-		c.number()
-	}
-}
-
-// leftBurst tells whether a picture of s has another leader than before.
-func (c *class) leftBurst(s burst, to []int) bool {
-	return slices.ContainsFunc(s.pictures, func(x int) bool { return to[x] != s.pictures[0] })
+	c.regroup(c.reassign(i, false))
+	c.number()
 }
 
 // settleBurst makes the mean of the frames of the b-th burst its example, and
@@ -194,71 +191,41 @@ func (c *class) number() {
 	}
 }
 
-// What a picture is while others are being reassigned.
-const (
-	follows = iota
-	leads   // as it did before
-	rose    // leads, but did not before
-)
-
-// reassign returns the leaders that the pictures after the i-th have once that one
-// leads, where role is rose, or is gone, where it is follows: -1 for itself then.
-// Each picture keeps its leader unless that one is gone, or an older picture rose
-// to lead and is near. So it takes one distance for every pair of a picture that
-// rose and a later one, and those of a picture that lost its leader from the
-// leaders younger than that.
-func (c *class) reassign(i, now int) []int {
-	to, role := make([]int, c.pictures()), make([]int, c.pictures())
+// reassign returns the leaders that the pictures have once the i-th one leads, or is
+// gone: -1 for itself then. A picture keeps its leader unless that one is gone, or an older
+// picture that did not lead before does and is near. So it takes one distance for every
+// pair of a picture that rose to lead and a later one, and those of a picture that lost
+// its leader from all that lead.
+func (c *class) reassign(i int, gone bool) []int {
+	to, leads := make([]int, c.pictures()), make([]bool, c.pictures())
+	var leaders, risen []int // of the pictures so far; risen are leaders that did not lead before
 	for x, b := range c.of {
-		to[x] = c.list[b].pictures[0]
-		role[to[x]] = leads
-	}
-	var risen []int
-	role[i] = now
-	if now == rose {
-		risen = append(risen, i)
-	} else {
-		to[i] = -1
-	}
-	for x := i + 1; x < len(to); x++ {
-		old := to[x]
-		if role[old] == leads {
-			if r := c.nearest(x, old, risen); r >= 0 {
-				to[x], role[x] = r, follows
-			}
-			continue
-		}
-		if to[x] = c.oldest(x, old, role); to[x] == x {
-			role[x] = rose
+		old := c.list[b].pictures[0]
+		to[x] = old
+		switch {
+		case x == i && gone:
+			to[x] = -1
+		case x == i:
 			risen = append(risen, x)
+		case x > i:
+			lost, others := old != x && !leads[old], risen
+			if lost {
+				to[x], others = x, leaders
+			}
+			at := slices.IndexFunc(others, func(q int) bool {
+				return (lost || q < old) && within(c.picture(q), c.picture(x), c.near)
+			})
+			if at >= 0 {
+				to[x] = others[at]
+			} else if lost {
+				risen = append(risen, x)
+			}
+		}
+		if leads[x] = to[x] == x; leads[x] {
+			leaders = append(leaders, x)
 		}
 	}
 	return to
-}
-
-// nearest returns the oldest of the risen pictures before limit that is near
-// picture x, -1 if none is.
-func (c *class) nearest(x, limit int, risen []int) int {
-	for _, r := range risen {
-		if r >= limit {
-			break
-		}
-		if within(c.picture(r), c.picture(x), c.near) {
-			return r
-		}
-	}
-	return -1
-}
-
-// oldest returns the oldest leader near picture x, x itself if there is none,
-// where those before its former leader that did not rise are known not to be.
-func (c *class) oldest(x, former int, role []int) int {
-	for q := range x {
-		if (role[q] == rose || role[q] == leads && q > former) && within(c.picture(q), c.picture(x), c.near) {
-			return q
-		}
-	}
-	return x
 }
 
 // regroup makes bursts of pictures with the given leaders, -1 for one that goes.

@@ -1,7 +1,6 @@
 package qda
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -129,14 +128,14 @@ func whatever(t testing.TB, o Options, p *niw.Prior, pictures [][]float64, steps
 func TestBurstsAreAReplay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(40, 1))
 	for name, o := range variants {
-		for _, d := range []int{3, 30} { // 3: in and out of the dense form
-			for _, o.Near = range []float64{0, 0.3, 2} {
+		for _, p := range []*niw.Prior{niwtest.Prior(rng, 3), niwtest.Prior(rng, 30), niwtest.Spiked(t, rng, 20, 3)} { // 3: in and out of the dense form
+			for _, o.Near = range []float64{0, 0.3, 1, 2} {
 				steps := make([]byte, 60)
 				for i := range steps {
 					steps[i] = byte(rng.IntN(256))
 				}
-				t.Run(fmt.Sprint(name, " d=", d, " near ", o.Near), func(t *testing.T) {
-					whatever(t, o, niwtest.Prior(rng, d), drift(rng, 60, d), steps)
+				t.Run(fmt.Sprint(name, " d=", p.Dim(), " near ", o.Near), func(t *testing.T) {
+					whatever(t, o, p, drift(rng, 60, p.Dim()), steps)
 				})
 			}
 		}
@@ -238,23 +237,6 @@ func TestRemoveThenInsertGivesTheSameBits(t *testing.T) {
 	}
 }
 
-func TestInsertRefuses(t *testing.T) {
-	c := taughtOne(t, niw.HandCrafted(2, 1), Options{NonePrior: 0.2}, [][]float64{{1, 2}})
-	want := ask(t, c, []float64{1, 1})
-	for _, i := range []int{-1, 2} {
-		var e *ExampleError
-		err := c.Insert("it", i, []float64{0, 0})
-		test.FailIf(t, !errors.As(err, &e) || e.Index != i, "place %d: %v", i, err)
-	}
-	var dimension *niw.DimensionError
-	var label *LabelError
-	err := c.Insert("it", 0, []float64{1})
-	test.FailIf(t, !errors.As(err, &dimension), "one number: %v", err)
-	err = c.Insert("nobody", 0, []float64{1, 1})
-	test.FailIf(t, !errors.As(err, &label), "unknown class: %v", err)
-	same(t, "after refusals", ask(t, c, []float64{1, 1}), want, 0)
-}
-
 func TestRowsTogetherEqualRowsOneByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(44, 1))
 	const d = 30
@@ -285,21 +267,7 @@ func TestAnotherNearReplaysEverything(t *testing.T) {
 	}
 }
 
-func TestBurstsOfASpikedPrior(t *testing.T) {
-	rng := rand.New(rand.NewPCG(46, 1))
-	p := niwtest.Spiked(t, rng, 20, 3)
-	steps := make([]byte, 50)
-	for i := range steps {
-		steps[i] = byte(rng.IntN(256))
-	}
-	whatever(t, Options{NonePrior: 0.2, Near: 1}, p, drift(rng, 60, 20), steps)
-}
-
-func TestNearIsANumberFromZero(t *testing.T) {
-	for _, near := range []float64{-1, math.NaN(), math.Inf(1)} {
-		_, err := New(niw.HandCrafted(2, 1), with(Options{Near: near}))
-		test.FailIf(t, err == nil, "near %v is taken", near)
-	}
+func TestNoSuchBurst(t *testing.T) {
 	c := taughtOne(t, niw.HandCrafted(2, 1), Options{}, nil)
 	for _, i := range []int{-1, 0, 7} {
 		if burst, size := c.BurstOf("it", i); burst != -1 || size != 0 {

@@ -17,6 +17,7 @@
 package qda
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -40,30 +41,15 @@ type Options struct {
 
 // Validate returns a *[niw.ValueError] that names what is out of range.
 func (o *Options) Validate() error {
-	if !(o.NonePrior >= 0 && o.NonePrior < 1) {
-		return &niw.ValueError{Name: "prior probability of none of these", Index: -1, Value: o.NonePrior, Want: "a number from 0 to below 1"}
-	}
-	if !(o.Near >= 0 && o.Near <= math.MaxFloat64) {
-		return &niw.ValueError{Name: "squared distance of two frames of a burst", Index: -1, Value: o.Near, Want: "a finite number from 0"}
-	}
-	if !(o.Centre >= 0 && o.Centre <= math.MaxFloat64) {
-		return &niw.ValueError{Name: "kappa of the session's mean", Index: -1, Value: o.Centre, Want: "a finite number from 0"}
-	}
-	if !(o.Shared > 0 && o.Shared <= 1e9) {
-		return &niw.ValueError{Name: "weight of the session's scatter", Index: -1, Value: o.Shared, Want: "a positive number, at most 1e9"}
-	}
-	if !(o.Kappa > 0 && o.Kappa <= 1e9) {
-		return &niw.ValueError{Name: "kappa of the class means", Index: -1, Value: o.Kappa, Want: "a positive number, at most 1e9"}
-	}
-	if o.Parts != nil {
-		if err := o.Parts.Validate(); err != nil {
-			return err
-		}
-	}
-	if o.Population == nil {
-		return nil
-	}
-	return o.Population.Validate()
+	return cmp.Or(
+		niw.CheckValue(o.NonePrior >= 0 && o.NonePrior < 1, "prior probability of none of these", o.NonePrior, "a number from 0 to below 1"),
+		niw.CheckValue(o.Near >= 0 && o.Near <= math.MaxFloat64, "squared distance of two frames of a burst", o.Near, "a finite number from 0"),
+		niw.CheckValue(o.Centre >= 0 && o.Centre <= math.MaxFloat64, "kappa of the session's mean", o.Centre, "a finite number from 0"),
+		niw.CheckValue(o.Shared > 0 && o.Shared <= 1e9, "weight of the session's scatter", o.Shared, "a positive number, at most 1e9"),
+		niw.CheckValue(o.Kappa > 0 && o.Kappa <= 1e9, "kappa of the class means", o.Kappa, "a positive number, at most 1e9"),
+		o.Parts.Validate(),
+		o.Population.Validate(),
+	)
 }
 
 // Classifier holds C classes over embeddings of length d. It is not safe for
@@ -135,9 +121,6 @@ func (c *Classifier) replayClass(k *class) {
 // Dim returns d.
 func (c *Classifier) Dim() int { return c.prior.Dim() }
 
-// Options returns the options in force.
-func (c *Classifier) Options() Options { return c.options }
-
 // SetOptions replaces the options; the pictures stay. Cost O(1), with another Near
 // that of adding all pictures anew.
 func (c *Classifier) SetOptions(o Options) error {
@@ -205,21 +188,6 @@ func (c *Classifier) AddClass(label string) error {
 	return nil
 }
 
-// RenameClass changes a label and nothing else.
-func (c *Classifier) RenameClass(label, to string) error {
-	k, err := c.class(label)
-	if err != nil || label == to {
-		return err
-	}
-	if err := c.checkNew(to); err != nil {
-		return err
-	}
-	c.index[to] = c.index[label]
-	delete(c.index, label)
-	k.label = to
-	return nil
-}
-
 // RemoveClass deletes a class with its examples. The others are not touched.
 func (c *Classifier) RemoveClass(label string) error {
 	_, err := c.Detach(label)
@@ -244,12 +212,7 @@ func (c *Classifier) Add(label string, x []float64) error {
 	if err != nil {
 		return err
 	}
-	if err := c.whiten(x); err != nil {
-		return err
-	}
-	k.add(c.z)
-	c.changed()
-	return nil
+	return c.Insert(label, k.pictures(), x)
 }
 
 // Insert is [Classifier.Add] for a picture at place i of its class, from 0 to the
@@ -370,8 +333,5 @@ func squaredNorm(z []float64) float64 { return inner(z, z) }
 // checkedNorm2 returns the squared length s of a whitened point, or an error if
 // it is too large to calculate with.
 func checkedNorm2(s float64) (float64, error) {
-	if !(s <= maxNorm2) {
-		return 0, &niw.ValueError{Name: "squared distance of the embedding from the prior mean", Index: -1, Value: s, Want: "at most 1e140: check the embedding's scale"}
-	}
-	return s, nil
+	return s, niw.CheckValue(s <= maxNorm2, "squared distance of the embedding from the prior mean", s, "at most 1e140: check the embedding's scale")
 }

@@ -41,54 +41,82 @@ func TestThousandClasses(t *testing.T) {
 	test.FailIf(t, len(p) != 1000 || p[998] < 0.5, "after removing a class: %d probabilities, that of the last %v", len(p)-1, p[998])
 }
 
-func TestErrorsNameTheTrouble(t *testing.T) {
-	c := test.Must(New(niw.HandCrafted(2, 1), with(Options{})))(t)
-	var label *LabelError
-	var value *niw.ValueError
-	var dim *niw.DimensionError
-	var example *ExampleError
-	p := make([]float64, 0, 2)
-	_, err := c.ProbabilitiesTo(p, []float64{0, 0})
-	test.FailIf(t, !errors.Is(err, ErrNoExamples), "no classes: %v", err)
-	for _, bad := range []string{"", "  ", "\t"} {
-		err := c.AddClass(bad)
-		test.FailIf(t, !errors.As(err, &label), "label %q: %v", bad, err)
+// What is refused says what is wrong with it and changes nothing.
+func TestRefusalsNameTheTrouble(t *testing.T) {
+	c := taughtOne(t, niw.HandCrafted(2, 1), Options{NonePrior: 0.2}, [][]float64{{0, 9e69}, {1, 0}, {-9e69, 0}})
+	test.OK(t, c.AddClass("empty"))
+	p := make([]float64, 3)
+	asked := []float64{-9e69, 9e68} // as far away as may be
+	want := ask(t, c, asked)
+	probabilities := func(x []float64) error { return test.Err(c.ProbabilitiesTo(p[:len(c.classes)], x)) }
+	for what, take := range map[string]func(x []float64) error{
+		"Add":             func(x []float64) error { return c.Add("it", x) },
+		"Insert":          func(x []float64) error { return c.Insert("it", 0, x) },
+		"AddRows":         func(x []float64) error { return c.AddRows("it", dense([][]float64{x, x})) },
+		"ProbabilitiesTo": probabilities,
+		"ScoresTo":        func(x []float64) error { return c.ScoresTo(p[:2], x) },
+		"Nearest":         func(x []float64) error { return test.Err(c.Nearest(x, 1)) },
+	} {
+		test.Refused[*niw.DimensionError](t, take([]float64{1}), "%s: one number", what)
+		for _, bad := range []float64{math.NaN(), math.Inf(1), 1.1e70, -1e75, 1e150, 1e200, -1e308} { // squares of what is farther than 1e70 would not stay finite in sums and products
+			test.Refused[*niw.ValueError](t, take([]float64{0, bad}), "%s: %v", what, bad)
+		}
 	}
-	test.OK(t, c.AddClass("a"))
-	test.OK(t, c.AddClass("b"))
-	p = p[:2]
-	err = c.AddClass("a")
-	test.FailIf(t, !errors.As(err, &label) || label.Label != "a", "duplicate: %v", err)
-	err = c.RenameClass("a", "b")
-	test.FailIf(t, !errors.As(err, &label), "rename to a taken label: %v", err)
-	err = c.Add("x", []float64{0, 0})
-	test.FailIf(t, !errors.As(err, &label), "unknown class: %v", err)
-	err = c.Add("a", []float64{0})
-	test.FailIf(t, !errors.As(err, &dim), "one number of two: %v", err)
-	for _, bad := range []float64{math.NaN(), math.Inf(1), 1e200, -1e308} {
-		err := c.Add("a", []float64{0, bad})
-		test.FailIf(t, !errors.As(err, &value), "%v: %v", bad, err)
-		err = c.AddRows("a", mat.NewDense(1, 2, []float64{0, bad}))
-		test.FailIf(t, !errors.As(err, &value), "%v in rows: %v", bad, err)
+	for what, take := range map[string]func(x *mat.Dense) error{
+		"Alike":    func(x *mat.Dense) error { return test.Err(c.Alike(x, []int{0, 71})) },
+		"Suggest":  func(x *mat.Dense) error { return test.Err(c.Suggest(t.Context(), x, 1, nil)) },
+		"Classify": func(x *mat.Dense) error { return test.Err(c.Classify(t.Context(), x, nil)) },
+		"one by one": func(x *mat.Dense) error {
+			return test.Err(taughtOne(t, c.prior, batchVariants["bayes"], [][]float64{{1, 2}}).Classify(t.Context(), x, nil))
+		},
+	} {
+		test.Refused[*niw.DimensionError](t, take(mat.NewDense(72, 3, nil)), "%s: three numbers", what)
+		for _, bad := range []float64{math.NaN(), math.Inf(1), 1e200} {
+			x := mat.NewDense(90, 2, nil)
+			x.Set(71, 1, bad)
+			err := take(x)
+			test.Refused[*niw.ValueError](t, err, "%s: %v", what, bad)
+			row := test.Refused[*RowError](t, err, "%s: %v", what, bad)
+			test.FailIf(t, row.Row != 71, "%s: %v", what, err)
+		}
 	}
-	_, err = c.ProbabilitiesTo(p, []float64{0, 0})
-	test.FailIf(t, !errors.Is(err, ErrNoExamples), "empty classes: %v", err)
-	err = c.Remove("a", 0)
-	test.FailIf(t, !errors.As(err, &example), "remove from an empty class: %v", err)
+	leaveOut := func(label string, i int) error { return test.Err(c.LeaveOutTo(p[:len(c.classes)], label, i)) }
+	for what, err := range map[string]error{
+		"blank": c.AddClass(" \t"), "duplicate": c.AddClass("it"), "remove": c.RemoveClass("nobody"), "add": c.Add("nobody", asked),
+		"insert": c.Insert("nobody", 0, asked), "leave out": leaveOut("nobody", 0),
+	} {
+		test.Refused[*LabelError](t, err, "%s", what)
+	}
+	pictures := func(i int) error { return test.Err(c.Pictures("it", i)) }
+	for what, err := range map[string]error{
+		"insert before": c.Insert("it", -1, asked), "insert after": c.Insert("it", 4, asked), "remove": c.Remove("empty", 0), "remove before": c.Remove("it", -1),
+		"leave out": leaveOut("empty", 0), "leave out before": leaveOut("it", -1), "pictures": pictures(3), "pictures before": pictures(-1),
+	} {
+		test.Refused[*ExampleError](t, err, "%s", what)
+	}
 	spoilt := func(spoil func(*session.Population)) Options {
 		p := somePopulation()
 		spoil(p)
 		return with(Options{Population: p})
 	}
-	for _, bad := range []Options{{}, with(Options{NonePrior: 1}), with(Options{NonePrior: -0.1}), with(Options{NonePrior: math.NaN()}), with(Options{Centre: -1}), with(Options{Near: math.Inf(1)}), {Shared: 1},
+	for _, bad := range []Options{{}, with(Options{NonePrior: 1}), with(Options{NonePrior: -0.1}), with(Options{NonePrior: math.NaN()}), with(Options{Centre: -1}), {Shared: 1},
+		with(Options{Near: -1}), with(Options{Near: math.NaN()}), with(Options{Near: math.Inf(1)}), with(Options{Parts: &Parts{}}), with(Options{Parts: &Parts{First: 1, Odds: 2e3}}),
 		spoilt(func(p *session.Population) { p.LogT = math.NaN() }), spoilt(func(p *session.Population) { p.Known.Slope.Mean = 1001 }),
 		spoilt(func(p *session.Population) { p.LogTemperature.SD = -1 }), spoilt(func(p *session.Population) { p.CohortDeviation.SD = 0 })} {
-		test.FailIf(t, c.SetOptions(bad) == nil, "options %+v passed", bad)
+		test.Refused[*niw.ValueError](t, c.SetOptions(bad), "options %+v", bad)
 	}
-	bad := niw.HandCrafted(2, 1)
-	bad.Kappa = -1
-	_, err = New(bad, with(Options{}))
-	test.FailIf(t, !errors.As(err, &value) || value.Name != "kappa", "kappa -1: %v", err)
+	same(t, "after refusals", ask(t, c, asked), want, 0)
+	value := test.Refused[*niw.ValueError](t, test.Err(New(&niw.Prior{M: p, Kappa: -1}, with(Options{}))), "kappa -1")
+	test.FailIf(t, value.Name != "kappa", "kappa -1: %v", value)
+
+	test.OK(t, c.RemoveClass("it"))
+	if err := leaveOut("other", 0); !errors.Is(err, ErrNoExamples) {
+		t.Errorf("the only example of all left out: %v", err)
+	}
+	test.OK(t, c.Remove("other", 0))
+	for what, err := range map[string]error{"a question": probabilities(asked), "many": test.Err(c.Classify(t.Context(), mat.NewDense(1, 2, nil), nil)), "a predictor": test.Err(c.Predictor())} {
+		test.FailIf(t, !errors.Is(err, ErrNoExamples), "%s, nothing taught: %v", what, err)
+	}
 }
 
 // No coefficients that pass turn a session into anything but probabilities.
@@ -132,14 +160,6 @@ func numbers(p *session.Population) (list []reflect.Value) {
 	return list
 }
 
-func TestRenameKeepsEverything(t *testing.T) {
-	c, _ := teach(t, niw.HandCrafted(3, 1), Options{}, []int{2, 1})
-	want := ask(t, c, []float64{0.2, 0, 0})
-	test.OK(t, c.RenameClass("c0", "first"))
-	same(t, "renamed", ask(t, c, []float64{0.2, 0, 0}), want, 0)
-	test.FailIf(t, c.Count("first") != 2 || c.Count("c0") != 0 || c.Labels()[0] != "first", "labels %v", c.Labels())
-}
-
 // Any bytes taken as numbers are answered by probabilities or an error.
 func FuzzProbabilities(f *testing.F) {
 	f.Add(1.0, 2.0, 3.0, 4.0, uint8(3))
@@ -161,25 +181,6 @@ func FuzzProbabilities(f *testing.F) {
 			test.StopIf(t, err == nil && !(math.Abs(p[0]+p[1]+none-1) < 1e-9), "probabilities %v and %v", p, none)
 		}
 	})
-}
-
-// Squares of what is further away than 1e70 would not stay finite in sums and products.
-func TestTooFarAwayIsRefused(t *testing.T) {
-	c := test.Must(New(niw.HandCrafted(2, 1), with(Options{NonePrior: 0.1})))(t)
-	test.OK(t, c.AddClass("a"))
-	test.OK(t, c.Add("a", []float64{0, 9e69}))
-	test.OK(t, c.Add("a", []float64{1, 0}))
-	test.OK(t, c.Add("a", []float64{-9e69, 0}))
-	for _, query := range [][]float64{{0, 0}, {0, 9e69}, {-9e69, 9e68}} {
-		ask(t, c, query)
-	}
-	var value *niw.ValueError
-	for _, far := range []float64{1.1e70, -1e75, 1e150} {
-		err := c.Add("a", []float64{far, 0})
-		test.FailIf(t, !errors.As(err, &value), "%v: %v", far, err)
-		_, err = c.ProbabilitiesTo(make([]float64, 1), []float64{0, far})
-		test.FailIf(t, !errors.As(err, &value), "query %v: %v", far, err)
-	}
 }
 
 func TestDecide(t *testing.T) {

@@ -1,7 +1,6 @@
 package qda
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -249,16 +248,4 @@ func TestNearestTakesABurstOnce(t *testing.T) {
 	}
 	got := test.Must(c.Nearest([]float64{1.011, 0, 0, 0}, 3))(t)
 	test.FailIf(t, len(got) != 2 || got[0].Picture != 1 || got[1].Picture != 3, "nearest %v, want the second frame of the burst and the last picture", got)
-}
-
-func TestNearestRefusesWhatIsNoEmbedding(t *testing.T) {
-	c := test.Must(New(niw.HandCrafted(3, 1), with(Options{})))(t)
-	var value *niw.ValueError
-	_, err := c.Nearest([]float64{0, math.NaN(), 0}, 1)
-	test.FailIf(t, !errors.As(err, &value), "NaN: %v", err)
-	var dimension *niw.DimensionError
-	_, err = c.Nearest([]float64{0}, 1)
-	test.FailIf(t, !errors.As(err, &dimension), "one number: %v", err)
-	got, err := c.Nearest(make([]float64, 3), 5)
-	test.FailIf(t, err != nil || len(got) != 0, "nothing taught: %v, %v", got, err)
 }

@@ -211,15 +211,15 @@ type Parts struct {
 // as much, twice as much, or alone.
 var Shares = [...]float64{0, 1. / 3, 2. / 3, 1}
 
-// Validate returns a *[niw.ValueError] that names what is out of range.
+// Validate returns a *[niw.ValueError] that names what is out of range, nil for nil.
 func (p *Parts) Validate() error {
-	if p.First < 1 {
-		return &niw.ValueError{Name: "length of the first part", Index: -1, Value: float64(p.First), Want: "a number from 1"}
+	if p == nil {
+		return nil
 	}
-	if !(math.Abs(p.Odds) <= 1e3) {
-		return &niw.ValueError{Name: "log odds of the parts as they are", Index: -1, Value: p.Odds, Want: "a number of magnitude at most 1000"}
-	}
-	return nil
+	return cmp.Or(
+		niw.CheckValue(p.First >= 1, "length of the first part", float64(p.First), "a number from 1"),
+		niw.CheckValue(math.Abs(p.Odds) <= 1e3, "log odds of the parts as they are", p.Odds, "a number of magnitude at most 1000"),
+	)
 }
 
 // reweighted is what a classifier that follows another one makes of its embeddings.

@@ -114,24 +114,6 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 	}
 }
 
-func TestLeaveOutRefuses(t *testing.T) {
-	c := taughtOne(t, niwtest.Prior(rand.New(rand.NewPCG(61, 1)), 4), Options{NonePrior: 0.2}, nil)
-	dst := make([]float64, 2)
-	var label *LabelError
-	_, err := c.LeaveOutTo(dst, "nobody", 0)
-	test.FailIf(t, !errors.As(err, &label), "unknown class: %v", err)
-	for _, b := range []int{-1, 0} {
-		var example *ExampleError
-		_, err := c.LeaveOutTo(dst, "it", b)
-		test.FailIf(t, !errors.As(err, &example), "example %d of none: %v", b, err)
-		_, err = c.Pictures("it", b)
-		test.FailIf(t, !errors.As(err, &example), "pictures of example %d of none: %v", b, err)
-	}
-	_, err = c.LeaveOutTo(dst, "other", 0)
-	test.FailIf(t, !errors.Is(err, ErrNoExamples), "the only one of all: %v", err)
-	ask(t, c, make([]float64, 4))
-}
-
 // A class taken out and brought back, with all that may happen meanwhile.
 func TestDetachThenAttach(t *testing.T) {
 	rng := rand.New(rand.NewPCG(48, 1))
@@ -246,13 +228,5 @@ func TestSessionFindsThePartThatCounts(t *testing.T) {
 			x := draw(shot % 3)
 			same(t, part, ask(t, c, x), ask(t, byHand.teach(t, prior, o), hand(x)), 1e-9)
 		}
-	}
-}
-
-func TestPartsRefuse(t *testing.T) {
-	for name, p := range map[string]Parts{"no first part": {}, "odds": {First: 1, Odds: 2e3}} {
-		o := variants["session"]
-		o.Parts = &p
-		test.FailIf(t, o.Validate() == nil, "%s: accepted", name)
 	}
 }

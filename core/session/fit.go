@@ -322,20 +322,16 @@ func (p *Population) minimise(lo, hi int, loss func(*Population) float64) {
 
 // free returns the coefficient as a number without bounds.
 func (c *coefficient) free() float64 {
-	switch c.kind {
-	case positive, count:
-		return math.Log(math.Max(*c.at, 1e-6))
+	if c.kind == plain {
+		return *c.at
 	}
-	return *c.at
+	return math.Log(math.Max(*c.at, 1e-6))
 }
 
 // setFree is the inverse of free, within bounds.
 func (c *coefficient) setFree(x float64) {
-	switch c.kind {
-	case positive, count:
+	if *c.at = within(x); c.kind != plain {
 		*c.at = math.Exp(math.Max(-12, math.Min(6, x)))
-	default:
-		*c.at = within(x)
 	}
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"math"
 
 	"metaqda/core/niw"
@@ -67,24 +68,21 @@ func Bayes() *Population {
 	return &Population{CohortDeviation: CohortDeviation{SD: 1, Count: certain}, CohortMean: CohortMean{Count: certain}}
 }
 
-// Validate returns a *[niw.ValueError] that names a coefficient which is not
-// finite, absurdly large, or negative where it may not be.
+// Validate returns a *[niw.ValueError] that names a coefficient which is not finite,
+// absurdly large, or negative or zero where it may not be; nil for nil.
 func (p *Population) Validate() error {
+	if p == nil {
+		return nil
+	}
 	for _, c := range p.list() {
 		v := *c.at
-		switch {
-		case math.IsNaN(v) || math.Abs(v) > 1e3 && !(c.kind == count && v > 0):
-			return &niw.ValueError{Name: "calibration: " + c.name, Index: -1, Value: v, Want: "a number of magnitude at most 1000"}
-		case (c.kind == positive || c.kind == count) && v < 0:
-			return &niw.ValueError{Name: "calibration: " + c.name, Index: -1, Value: v, Want: "a number that is not negative"}
-		}
-	}
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"cohort deviation", p.CohortDeviation.SD}, {"count of the cohort deviation", p.CohortDeviation.Count}, {"count of the cohort mean", p.CohortMean.Count}} {
-		if v.value == 0 {
-			return &niw.ValueError{Name: "calibration: " + v.name, Index: -1, Value: v.value, Want: "a positive number"}
+		err := cmp.Or(
+			niw.CheckValue(math.Abs(v) <= 1e3 || c.kind == count && v > 0, "calibration: "+c.name, v, "a number of magnitude at most 1000"),
+			niw.CheckValue(v >= 0 || c.kind == plain, "calibration: "+c.name, v, "a number that is not negative"),
+			niw.CheckValue(v > 0 || c.kind < positive, "calibration: "+c.name, v, "a positive number"),
+		)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -98,8 +96,9 @@ type kind int
 
 const (
 	plain    kind = iota
-	positive      // not negative
-	count         // of examples: not negative, of any size
+	fromZero      // not negative
+	positive
+	count // of examples: positive, of any size
 )
 
 // coefficient is one number of a Population.
@@ -119,15 +118,15 @@ func (p *Population) list() []coefficient {
 	k := &p.Known
 	return []coefficient{
 		{"temperature", &p.LogT, plain},
-		{"deviation of log temperatures", &p.LogTemperature.SD, positive}, {"weight of the log temperature", &p.LogTemperature.Weight, positive},
+		{"deviation of log temperatures", &p.LogTemperature.SD, fromZero}, {"weight of the log temperature", &p.LogTemperature.Weight, fromZero},
 
 		{"example left out", &p.LeftOut, plain},
 		{"cohort mean", &p.CohortMean.Mean[0], plain}, {"cohort mean by classes", &p.CohortMean.Mean[1], plain},
 
-		{"deviation of cohort means", &p.CohortMean.SD, positive}, {"count of the cohort mean", &p.CohortMean.Count, count},
+		{"deviation of cohort means", &p.CohortMean.SD, fromZero}, {"count of the cohort mean", &p.CohortMean.Count, count},
 		{"cohort deviation", &p.CohortDeviation.SD, positive}, {"count of the cohort deviation", &p.CohortDeviation.Count, count},
-		{"threshold", &k.Threshold.Mean, plain}, {"deviation of thresholds", &k.Threshold.SD, positive},
-		{"slope", &k.Slope.Mean, plain}, {"deviation of slopes", &k.Slope.SD, positive}, {"weight of known", &k.Weight, positive},
+		{"threshold", &k.Threshold.Mean, plain}, {"deviation of thresholds", &k.Threshold.SD, fromZero},
+		{"slope", &k.Slope.Mean, plain}, {"deviation of slopes", &k.Slope.SD, fromZero}, {"weight of known", &k.Weight, fromZero},
 
 		{"examples alone", &p.LogTemperature.Alone[0], plain}, {"examples alone by likeness", &p.LogTemperature.Alone[1], plain},
 	}

@@ -1,7 +1,10 @@
 // Package test says in a line what tests would say in three. It is for tests alone.
 package test
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // OK ends the test with an error, if there is one.
 func OK(t testing.TB, err error) {
@@ -36,3 +39,15 @@ func StopIf(t testing.TB, wrong bool, format string, args ...any) {
 		t.Fatalf(format, args...)
 	}
 }
+
+// Refused returns the error that something was refused with, which must be an E, else the
+// test ends.
+func Refused[E error](t testing.TB, err error, format string, args ...any) E {
+	t.Helper()
+	e, ok := errors.AsType[E](err)
+	StopIf(t, !ok, format+": %v", append(args, err)...)
+	return e
+}
+
+// Err returns the error of a call: test.Err(os.Open(name)).
+func Err[T any](_ T, err error) error { return err }
