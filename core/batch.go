@@ -145,14 +145,18 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.
 	b := &Batch{total: 1}
 	b.next, b.stop = iter.Pull(func(yield func(struct{}) bool) {
 		ctx := new(pending)
-		for !own.Prepare(func() bool { ctx.over = ctx.over || !yield(struct{}{}); return !ctx.over }) {
+		pause := func() bool { ctx.over = ctx.over || !yield(struct{}{}); return !ctx.over }
+		for !own.Prepare(pause) {
 			if ctx.over {
 				return
 			}
 		}
+		if !pause() {
+			return
+		}
 		b.err = rowless(answer(b, own.qda, x, ctx, func(done, total int) {
 			b.done, b.total = done, total
-			ctx.over = ctx.over || !yield(struct{}{})
+			pause()
 		}))
 	})
 	return b, nil
@@ -164,7 +168,7 @@ func (c *Classifier) rows(vectors []float32) (*mat.Dense, error) {
 	if len(vectors) == 0 {
 		return new(mat.Dense), nil
 	}
-	_ = c.settle() // without examples there is nothing to standardise by
+	c.standardise()
 	x := mat.NewDense(len(vectors)/d, d, nil)
 	for i := range len(vectors) / d {
 		if err := c.transform(vectors[i*d : (i+1)*d]); err != nil {

@@ -279,13 +279,13 @@ func (c *Classifier) whitenSome(x *mat.Dense, rows []int, step func(more int) er
 		if _, err := checkedNorm2(squaredNorm(rowOf(w, j))); err != nil {
 			return w, &RowError{Row: i, Err: err}
 		}
-		if j%batchBlock == batchBlock-1 {
-			if err := step(batchBlock); err != nil {
+		if j%pieceRows == pieceRows-1 {
+			if err := step(pieceRows); err != nil {
 				return w, err
 			}
 		}
 	}
-	return w, step(len(rows) % batchBlock)
+	return w, step(len(rows) % pieceRows)
 }
 
 // cosines returns those of whitened rows about their mean, zero where they are negative.
@@ -295,8 +295,8 @@ func cosines(w blas64.General, mean []float64, step func(more int) error) (s bla
 		direct(rowOf(w, i), mean)
 	}
 	s = blas64.General{Rows: w.Rows, Cols: w.Rows, Stride: w.Rows, Data: make([]float64, w.Rows*w.Rows)}
-	for first := 0; first < w.Rows; first += batchBlock {
-		n := min(batchBlock, w.Rows-first)
+	for first := 0; first < w.Rows; first += pieceRows {
+		n := min(pieceRows, w.Rows-first)
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(w, first, n), w, 0, rowsOf(s, first, n))
 		if err := step(n); err != nil {
 			return s, err

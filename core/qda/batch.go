@@ -15,8 +15,8 @@ const (
 	// batchRounds is how often the pseudo-labels are chosen anew.
 	batchRounds = 3
 
-	// batchBlock pictures are scored together.
-	batchBlock = 64
+	// scoreCost is about what a picture takes under each class beside inner products.
+	scoreCost = 1000
 )
 
 // Context is what is asked of a context.Context: the error that it ended with, nil
@@ -88,7 +88,7 @@ func (c *Classifier) checkRows(x *mat.Dense) error {
 
 func (c *Classifier) oneByOne(ctx Context, a *Answers, x *mat.Dense, progress func(done, total int)) (err error) {
 	for i := range a.None {
-		if i%batchBlock == 0 {
+		if i%pieceRows == 0 {
 			progress(i, len(a.None))
 			if err := ctx.Err(); err != nil {
 				return err
@@ -138,7 +138,9 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 	}
 	for round := range 1 + batchRounds {
 		if round > 0 {
-			b.label()
+			if err := b.label(); err != nil {
+				return err
+			}
 		}
 		if err := b.judge(round == 0); err != nil {
 			return err
@@ -153,11 +155,22 @@ func (b *batch) answer(a *Answers, x *mat.Dense) error {
 	return nil
 }
 
-// step notes that so much more is done. It returns the error of a context that ended.
-func (b *batch) step(done int) error {
-	b.done += done
-	b.progress(b.done, b.total)
-	return b.ctx.Err()
+// each calls do for all pictures, a block of those that cost so much each at a time, and
+// notes that each is so much of the work. It returns the first error, that of a context that
+// ended too.
+func (b *batch) each(cost, part int, do func(first, end int) error) error {
+	for first, size := 0, piece(cost); first < b.n; first += size {
+		end := min(first+size, b.n)
+		if err := do(first, end); err != nil {
+			return err
+		}
+		b.done += part * (end - first)
+		b.progress(b.done, b.total)
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // whiten takes in the pictures.
@@ -169,8 +182,8 @@ func (b *batch) whiten(x *mat.Dense) error {
 	b.inners = blas64.General{Rows: b.n, Cols: len(c.taught), Stride: len(c.taught), Data: make([]float64, b.n*len(c.taught))}
 	b.r2, b.norm, b.onMean = make([]float64, b.n), make([]float64, b.n), make([]float64, b.n)
 	row := make([]float64, len(c.taught))
-	for first := 0; first < b.n; first += batchBlock {
-		end := min(first+batchBlock, b.n)
+	// A spiked prior whitens at about the cost of d/8 classes.
+	return b.each((s.cov.n+len(c.taught)+d/8)*(d+s.cov.n), 1, func(first, end int) error {
 		w := rowsOf(b.w, first, end-first)
 		c.whitenRowsTo(mat.NewDense(w.Rows, d, w.Data), x.Slice(first, end, 0, d).(*mat.Dense))
 		for i := first; i < end; i++ {
@@ -189,11 +202,8 @@ func (b *batch) whiten(x *mat.Dense) error {
 				rowOf(b.inners, i)[j] = row[s.cov.index[k].column]
 			}
 		}
-		if err := b.step(end - first); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // inner returns <w_i,w_k>.
@@ -205,8 +215,7 @@ func (b *batch) inner(i, k int) float64 {
 // when it is alone: pseudo-labels would make out-of-set pictures look known.
 func (b *batch) judge(alone bool) error {
 	c, u := b.of, &b.of.work
-	for first := 0; first < b.n; first += batchBlock {
-		end := min(first+batchBlock, b.n)
+	return b.each(scoreCost*len(c.taught), 1, func(first, end int) error {
 		for i := first; i < end; i++ {
 			b.scoresTo(u.u, i)
 			for j := range u.u {
@@ -222,11 +231,8 @@ func (b *batch) judge(alone bool) error {
 			b.posterior.ClassesTo(row, u.u, u.logPrior, &more, u.scratch)
 			floats.Scale(1-b.none[i], row)
 		}
-		if err := b.step(end - first); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // scoresTo stores e_j of picture i in dst: that of [shared], with the mean of class j

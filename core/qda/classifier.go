@@ -69,6 +69,7 @@ type Classifier struct {
 
 	others     []*Classifier // one for each share of [Parts]
 	chosen     *Classifier   // nil when not known
+	followed   bool          // the others have the examples that there are
 	reweighted *reweighted   // of what follows another classifier
 }
 
@@ -90,7 +91,7 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 // use takes options that are valid.
 func (c *Classifier) use(o Options) {
 	before := c.options
-	c.options, c.settled, c.chosen = o, false, nil
+	c.options, c.settled, c.followed, c.chosen = o, false, false, nil
 	if c.shared == nil || c.shared.cov.weight != o.Shared {
 		c.shared = newShared(&c.options, c.Dim())
 	}
@@ -306,7 +307,7 @@ func (c *Classifier) checkNew(label string) error {
 
 // changed notes that examples came or went.
 func (c *Classifier) changed() {
-	c.settled, c.chosen = false, nil
+	c.settled, c.followed, c.chosen = false, false, nil
 	c.taught = c.taught[:0]
 	for _, k := range c.classes {
 		if k.count() > 0 {

@@ -112,6 +112,14 @@ func (c *covariance) isOf(taught []*class) bool {
 // begin lists what is to be done.
 func (c *covariance) begin(taught []*class, primal bool) {
 	*c = covariance{weight: c.weight, dim: c.dim, anew: c.anew, primal: primal, index: map[*class]*member{}, making: &construction{}}
+	more := 0
+	for _, k := range taught {
+		more += k.count() - 1
+	}
+	c.means = make([]float64, 0, len(taught)*c.dim)
+	if !primal {
+		c.diff = make([]float64, 0, more*c.dim)
+	}
 	for _, k := range taught {
 		m := c.join(k)
 		c.note(m)
@@ -138,8 +146,8 @@ func (c *covariance) begin(taught []*class, primal bool) {
 		c.planGram()
 	}
 	c.planFactor()
-	for j := 0; j < len(c.members); j += pieceRows {
-		end := min(j+pieceRows, len(c.members))
+	for j, size := 0, piece(n*(c.dim+n/2)); j < len(c.members); j += size {
+		end := min(j+size, len(c.members))
 		c.plan(func() {
 			t := blas64.General{Rows: end - j, Cols: n, Stride: n, Data: make([]float64, (end-j)*n)}
 			c.imagesTo(t, rowsOf(c.meanRows(), j, end-j))
@@ -154,8 +162,15 @@ func (c *covariance) begin(taught []*class, primal bool) {
 
 func (c *covariance) plan(step func()) { c.making.steps = append(c.making.steps, step) }
 
-// pieceRows are worked on between two calls of more.
-const pieceRows = 64
+// pieceRows are worked on at once, or fewer where that takes more than pieceCost
+// multiply-adds: between two pieces a program of one thread does other things.
+const (
+	pieceRows = 64
+	pieceCost = 40_000_000
+)
+
+// piece returns how many rows are worked on at once that cost so much each.
+func piece(cost int) int { return max(1, min(pieceRows, pieceCost/max(1, cost))) }
 
 // part returns rows by columns of U's place from (i, j) on.
 func (c *covariance) part(i, j, rows, columns int) blas64.General {
@@ -165,8 +180,8 @@ func (c *covariance) part(i, j, rows, columns int) blas64.General {
 // planGram makes M in the place of U.
 func (c *covariance) planGram() {
 	n := c.n
-	for i := 0; i < n; i += pieceRows {
-		rows := min(pieceRows, n-i)
+	for i, size := 0, piece(n*c.dim); i < n; i += size {
+		rows := min(size, n-i)
 		c.plan(func() {
 			blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(c.differences(), i, rows), rowsOf(c.differences(), i, n-i), 0, c.part(i, i, rows, n-i))
 			for r := i; r < i+rows; r++ {

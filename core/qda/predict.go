@@ -114,7 +114,7 @@ func (c *Classifier) settle() {
 		c.work.logPrior[j] = -math.Log(float64(n))
 	}
 	c.shared.settle(c.taught)
-	c.posterior, c.settled = nil, true
+	c.posterior, c.support.done, c.settled = nil, 0, true
 }
 
 // NoneFrom is the probability of none of the classes from which on that is what a

@@ -81,7 +81,7 @@ func newPseudoLabels(b *batch, k *class) *pseudoLabels {
 }
 
 // sum brings the weighted sums up to date, as products of matrices.
-func (b *batch) sum() {
+func (b *batch) sum() error {
 	d, n, c := b.w.Cols, b.images.Cols, len(b.pseudo)
 	sums := blas64.General{Rows: c, Cols: d, Stride: d, Data: make([]float64, c*d)}
 	images := blas64.General{Rows: c, Cols: n, Stride: max(1, n), Data: make([]float64, c*max(1, n))}
@@ -91,19 +91,24 @@ func (b *batch) sum() {
 			floats.AddScaled(rowOf(images, j), q.weights[r], rowOf(b.images, v))
 		}
 	}
-	products := blas64.General{Rows: b.n, Cols: c, Stride: c, Data: make([]float64, b.n*c)}
-	sign := 1.0
-	if !b.of.shared.cov.primal {
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.w, sums, 0, products)
-		sign = -1
-	}
-	if n > 0 {
-		blas64.Gemm(blas.NoTrans, blas.Trans, sign, b.images, images, 1, products)
-	}
-	for j, q := range b.pseudo {
-		for i := range b.n {
-			q.inners[i] = products.Data[i*c+j]
+	err := b.each(c*(d+n), 0, func(first, end int) error {
+		products := blas64.General{Rows: end - first, Cols: c, Stride: c, Data: make([]float64, (end-first)*c)}
+		sign := 1.0
+		if !b.of.shared.cov.primal {
+			blas64.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(b.w, first, end-first), sums, 0, products)
+			sign = -1
 		}
+		if n > 0 {
+			blas64.Gemm(blas.NoTrans, blas.Trans, sign, rowsOf(b.images, first, end-first), images, 1, products)
+		}
+		for j, q := range b.pseudo {
+			for i := first; i < end; i++ {
+				q.inners[i] = products.Data[(i-first)*c+j]
+			}
+		}
+		return nil
+	})
+	for j, q := range b.pseudo {
 		q.norm, q.onClass, q.onMean = 0, 0, 0
 		for r, v := range q.pictures {
 			q.norm += q.weights[r] * q.inners[v]
@@ -111,12 +116,13 @@ func (b *batch) sum() {
 			q.onMean += q.weights[r] * b.onMean[v]
 		}
 	}
+	return err
 }
 
 // label gives pictures pseudo-label weights. With p_ij the probability of class j
 // each counts λ p_ij, λ being the same for all classes, so that a class of which there
 // are many gets more, and smaller where the answers are in doubt.
-func (b *batch) label() {
+func (b *batch) label() error {
 	b.sharpen()
 	total, most, certain := 0.0, 0.0, b.certainty()
 	for j, q := range b.pseudo {
@@ -131,8 +137,10 @@ func (b *batch) label() {
 	for _, q := range b.pseudo {
 		q.take(lambda)
 	}
-	b.sum()
-	b.agree.weigh(lambda)
+	if err := b.sum(); err != nil {
+		return err
+	}
+	return b.agree.weigh(lambda)
 }
 
 // sharpen makes weights of the probabilities: of a picture that is known
@@ -319,22 +327,25 @@ func newAgreement(b *batch) agreement {
 
 // weigh asks the answers alone again, now that p_ij is known better: each picture
 // counts as tempering λ p_ij examples of class j. Cost 9 C exponentials a picture.
-func (a *agreement) weigh(lambda float64) {
+func (a *agreement) weigh(lambda float64) error {
 	b, share := a.batch, make([]float64, len(a.batch.pseudo))
 	a.total = session.Evidence{}
-	for i := range b.n {
-		if a.first[i] != i {
-			continue
-		}
-		for j, q := range b.pseudo {
-			share[j] = 0
-			if p := b.share.At(i, j); q.within(i, p) {
-				share[j] = tempering * lambda * p
+	return b.each(scoreCost*len(share), 0, func(first, end int) error {
+		for i := first; i < end; i++ {
+			if a.first[i] != i {
+				continue
 			}
+			for j, q := range b.pseudo {
+				share[j] = 0
+				if p := b.share.At(i, j); q.within(i, p) {
+					share[j] = tempering * lambda * p
+				}
+			}
+			a.each[i] = b.of.population().Evidence(a.alone.RawRowView(i), share)
+			a.total.Add(1, &a.each[i])
 		}
-		a.each[i] = b.of.population().Evidence(a.alone.RawRowView(i), share)
-		a.total.Add(1, &a.each[i])
-	}
+		return nil
+	})
 }
 
 // keepApart notes that picture i may not be judged by some others.

@@ -23,6 +23,7 @@ const (
 type support struct {
 	session.Support
 	asked []asked
+	done  int // how many of them were asked since the last change
 }
 
 // asked is an example that is asked under all classes.
@@ -47,7 +48,7 @@ func (c *Classifier) Prepare(more func() bool) bool {
 	if len(c.taught) == 0 || c.posterior != nil && c.settled && c.chosen != nil {
 		return true
 	}
-	if !c.gatherSupport(more) || c.chosen == nil && c.compares() && !c.follow(more) {
+	if !c.gatherSupport(more) || c.chosen == nil && c.compares() && !c.follow(more) || !more() {
 		return false
 	}
 	c.Session()
@@ -61,6 +62,23 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 		return false
 	}
 	c.settle()
+	s, n := &c.support, len(c.taught)
+	if s.done == 0 {
+		c.beginSupport()
+	}
+	for size := piece(2*n*(c.Dim()+c.shared.cov.n) + c.shared.cov.n*c.Dim()); s.done < len(s.asked); {
+		if !more() {
+			return false
+		}
+		end := min(s.done+size, len(s.asked))
+		c.shared.supportTo(s.Scores[s.done*n:], s.Unknown[s.done*n:], c.taught, s.asked[s.done:end])
+		s.done = end
+	}
+	return true
+}
+
+// beginSupport finds whom to ask.
+func (c *Classifier) beginSupport() {
 	s := &c.support
 	s.asked = c.chooseAsked()
 	s.Class, s.Shots = s.Class[:0], s.Shots[:0]
@@ -73,8 +91,6 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 		s.Class = append(s.Class, at[a.of])
 	}
 	s.Scores, s.Unknown = grow(s.Scores, len(s.asked)*len(c.taught)), grow(s.Unknown, len(s.asked)*len(c.taught))
-	c.shared.supportTo(s.Scores, s.Unknown, c.taught, s.asked)
-	return true
 }
 
 // chooseAsked returns which examples are asked: of a classifier that follows another one
@@ -303,6 +319,19 @@ func (c *Classifier) useParts(before Options) {
 // that of whitening what is new four times, and of finding the ids of N examples among those
 // of their classes.
 func (c *Classifier) follow(more func() bool) bool {
+	if !c.followed && !c.copyTo(more) {
+		return false
+	}
+	for _, o := range c.others {
+		if !o.gatherSupport(more) {
+			return false
+		}
+	}
+	return true
+}
+
+// copyTo is the first part of follow.
+func (c *Classifier) copyTo(more func() bool) bool {
 	for _, o := range c.others {
 		o.mirror(c)
 	}
@@ -337,10 +366,9 @@ func (c *Classifier) follow(more func() bool) bool {
 		}
 	}
 	for _, o := range c.others {
-		if o.changed(); !o.gatherSupport(more) {
-			return false
-		}
+		o.changed()
 	}
+	c.followed = true
 	return true
 }
 
