@@ -117,6 +117,33 @@ func (c *Classifier) settle() {
 	c.posterior, c.support.done, c.settled = nil, 0, true
 }
 
+// compares reports whether the session says anything of the share: an example left out
+// leaves something of its class, and there is another class.
+func (c *Classifier) compares() bool {
+	return len(c.others) > 0 && len(c.taught) > 1 && slices.ContainsFunc(c.taught, func(k *class) bool { return k.count() > 1 })
+}
+
+// answering returns the classifier that answers: the one whose share makes the session
+// most probable, the first of several. Cost, after a change, that of follow and of the first
+// answer of each.
+func (c *Classifier) answering() *Classifier {
+	if c.chosen != nil {
+		return c.chosen
+	}
+	c.chosen = c
+	if !c.compares() {
+		return c
+	}
+	c.follow(always)
+	best := c.own().LogEvidence()
+	for _, o := range c.others {
+		if e := o.own().LogEvidence() - c.options.Parts.Odds; e > best {
+			c.chosen, best = o, e
+		}
+	}
+	return c.chosen
+}
+
 // NoneFrom is the probability of none of the classes from which on that is what a
 // picture is taken for: a third, and so much more that whole percents tell it too (34
 // is none, 33 is not).

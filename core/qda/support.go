@@ -387,30 +387,3 @@ func (c *Classifier) mirror(leader *Classifier) {
 	}
 	r.as = as
 }
-
-// compares reports whether the session says anything of the share: an example left out
-// leaves something of its class, and there is another class.
-func (c *Classifier) compares() bool {
-	return len(c.others) > 0 && len(c.taught) > 1 && slices.ContainsFunc(c.taught, func(k *class) bool { return k.count() > 1 })
-}
-
-// answering returns the classifier that answers: the one whose share makes the session
-// most probable, the first of several. Cost, after a change, that of follow and of the first
-// answer of each.
-func (c *Classifier) answering() *Classifier {
-	if c.chosen != nil {
-		return c.chosen
-	}
-	c.chosen = c
-	if !c.compares() {
-		return c
-	}
-	c.follow(always)
-	best := c.own().LogEvidence()
-	for _, o := range c.others {
-		if e := o.own().LogEvidence() - c.options.Parts.Odds; e > best {
-			c.chosen, best = o, e
-		}
-	}
-	return c.chosen
-}
