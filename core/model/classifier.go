@@ -1,6 +1,9 @@
 package model
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Classifier is the content of a classifier file: the examples of each class, as raw
 // embeddings, from which any prior gives the classifier anew. The file holds
@@ -159,13 +162,9 @@ func DecodeClassifier(b []byte) (*Classifier, error) {
 
 func decodeClassifier(tensors map[string]tensor, metadata map[string]string, former bool) (*Classifier, error) {
 	c := &Classifier{Name: metadata["name"], PriorSum: metadata["prior"], Unchecked: former}
-	err := fromMetadata(metadata, "extractor", c.Extractor.code)
-	if err == nil {
-		err = fromMetadata(metadata, "settings", c.Settings.code)
-	}
-	if err == nil {
-		c.Classes, err = readClasses(metadata)
-	}
+	classes, err := readList(metadata, "classes", asClass)
+	c.Classes = classes
+	err = cmp.Or(fromMetadata(metadata, "extractor", c.Extractor.code), fromMetadata(metadata, "settings", c.Settings.code), err)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +253,7 @@ func decodeGroups(examples []Example, tensors map[string]tensor, metadata map[st
 	if !ok {
 		return nil
 	}
-	names, err := readList(metadata, "groups")
+	names, err := readList(metadata, "groups", asText)
 	if err != nil {
 		return err
 	}

@@ -313,11 +313,19 @@ func asInt(v any) (int, bool) {
 }
 
 func asInts(v any) ([]int, bool) {
-	all, ok := v.([]any)
-	ints := make([]int, len(all))
-	for k, v := range all {
+	return listOf(v, func(v any) (int, bool) {
 		i, whole := asInt(v)
-		ints[k], ok = i, ok && (whole || v == nil)
+		return i, whole || v == nil
+	})
+}
+
+// listOf reads an array by a function for each value.
+func listOf[T any](v any, read func(any) (T, bool)) ([]T, bool) {
+	all, ok := v.([]any)
+	list := make([]T, len(all))
+	for i, v := range all {
+		x, good := read(v)
+		list[i], ok = x, ok && good
 	}
-	return ints, ok
+	return list, ok
 }

@@ -88,26 +88,11 @@ func writeClasses(classes []Class) string {
 	return string(w.b)
 }
 
-// readClasses is the inverse of writeClasses; without the key there are none.
-func readClasses(metadata map[string]string) (classes []Class, err error) {
-	text, ok := metadata["classes"]
-	if !ok {
-		return nil, nil
-	}
-	v, ok := parseJSON([]byte(text))
-	all, list := v.([]any)
-	ok = ok && (list || v == nil)
-	for _, v := range all {
-		var c Class
-		f := fieldsOf(v)
-		f.textField("label", &c.Label, true)
-		ok = ok && !f.failed
-		classes = append(classes, c)
-	}
-	if !ok {
-		return nil, fail("its metadata ", quoted("classes"), " are malformed")
-	}
-	return classes, nil
+// asClass is the inverse of writeClasses for one of them.
+func asClass(v any) (c Class, ok bool) {
+	f := fieldsOf(v)
+	f.textField("label", &c.Label, true)
+	return c, !f.failed
 }
 
 // writeList returns a list of strings.
@@ -121,19 +106,18 @@ func writeList(all []string) string {
 	return string(w.b)
 }
 
-// readList is the inverse of writeList.
-func readList(metadata map[string]string, key string) ([]string, error) {
-	v, ok := parseJSON([]byte(metadata[key]))
-	all, list := v.([]any)
-	texts := make([]string, len(all))
-	for i, v := range all {
-		s, text := asText(v)
-		texts[i], ok = s, ok && text
+// readList reads a list by a function for each value; without the key it is empty.
+func readList[T any](metadata map[string]string, key string, read func(any) (T, bool)) ([]T, error) {
+	text, ok := metadata[key]
+	if !ok {
+		return nil, nil
 	}
-	if !ok || !list {
-		return nil, fail("its metadata ", quoted(key), " are not a list of strings")
+	v, ok := parseJSON([]byte(text))
+	list, isList := listOf(v, read)
+	if !ok || !isList && v != nil {
+		return nil, fail("its metadata ", quoted(key), " are malformed")
 	}
-	return texts, nil
+	return list, nil
 }
 
 func codeTransform(t *embed.Transform, c codec) {

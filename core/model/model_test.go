@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -100,20 +99,18 @@ func TestDataMeanOfAPrior(t *testing.T) {
 	}
 	p.DataMean = []float64{1, 2, 3, 4}
 	b := must(EncodePrior(p))
-	var format *FormatError
-	torn := bytes.Replace(b, []byte(`"data_mean":{"dtype":"F32","shape":[4]`), []byte(`"data_mean":{"dtype":"F32","shape":[3]`), 1)
-	if _, err := DecodePrior(torn); bytes.Equal(torn, b) || !errors.As(err, &format) {
-		t.Errorf("a mean of another length: %v", err)
-	}
+	_, err = DecodePrior(changed(b, func(tensors map[string]tensor, _ map[string]string) {
+		tensors["data_mean"] = floatTensor("F32", []float64{1, 2, 3}, 3)
+	}))
+	refused(t, "a mean of another length", err, `"data_mean" has shape [3]`)
 }
 
 // A file of the version before is refused with the remedy, one of a later version
 // with another.
 func TestPriorOfAnotherVersionIsRefused(t *testing.T) {
-	tensors, metadata := parts(EncodePrior(samplePrior(5, "F32")))
 	for version, remedy := range map[string]string{"1": "learn it anew", "3": "as new as the file", "": "as new as the file"} {
-		metadata["version"] = version
-		rejects(t, encodeTensors(tensors, metadata), remedy)
+		_, err := DecodePrior(changed(must(EncodePrior(samplePrior(5, "F32"))), func(_ map[string]tensor, m map[string]string) { m["version"] = version }))
+		refused(t, version, err, remedy)
 	}
 }
 
@@ -201,11 +198,8 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 }
 
 func TestDecodeRejectsBadSpikes(t *testing.T) {
-	encode := func(change func(tensors map[string]tensor)) []byte {
-		p := sampleSpiked(4, "F64")
-		tensors, metadata := parts(EncodePrior(p))
-		change(tensors)
-		return encodeTensors(tensors, metadata)
+	decode := func(change func(tensors map[string]tensor)) error {
+		return test.Err(DecodePrior(changed(must(EncodePrior(sampleSpiked(4, "F64"))), func(tensors map[string]tensor, _ map[string]string) { change(tensors) })))
 	}
 	for want, change := range map[string]func(map[string]tensor){
 		`"lambda" is missing`:              func(m map[string]tensor) { delete(m, "lambda") },
@@ -216,19 +210,19 @@ func TestDecodeRejectsBadSpikes(t *testing.T) {
 		"eigenvalue of S":                  func(m map[string]tensor) { m["lambda"] = floatTensor("F64", []float64{2, -1}, 2) },
 		"inner product of directions of S": func(m map[string]tensor) { m["directions"] = floatTensor("F64", make([]float64, 8), 2, 4) },
 	} {
-		_, err := DecodePrior(encode(change))
-		var format *FormatError
-		test.FailIf(t, !errors.As(err, &format) || !strings.Contains(err.Error(), want), "want an error about %s, got %v", want, err)
+		refused(t, "spikes", decode(change), want)
 	}
-	_, err := DecodePrior(encode(func(map[string]tensor) {}))
-	test.FailIf(t, err != nil, "unchanged: %v", err)
-}
-
-// rejects checks that bytes are no prior, for a reason that has words in it.
-func rejects(t *testing.T, b []byte, words string) {
-	t.Helper()
-	_, err := DecodePrior(b)
-	refused(t, "prior", err, words)
+	test.OK(t, decode(func(map[string]tensor) {}))
+	for _, p := range []*Prior{samplePrior(3, "F64"), sampleSpiked(3, "F64")} {
+		_, err := DecodePrior(changed(must(EncodePrior(p)), func(m map[string]tensor, _ map[string]string) {
+			for name := range m {
+				if name != "kappa" && name != "nu" {
+					m[name] = floatTensor("F64", nil, 0)
+				}
+			}
+		}))
+		refused(t, "no dimension", err, "dimension is 0")
+	}
 }
 
 func must(b []byte, err error) []byte {
@@ -238,20 +232,24 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// parts returns what a file that was just encoded consists of, to be changed.
-func parts(b []byte, err error) (map[string]tensor, map[string]string) {
-	tensors, metadata, err := decodeTensors(must(b, err))
+// changed returns a file that was just encoded with other content, under the checksum of
+// that if it has one.
+func changed(b []byte, change func(tensors map[string]tensor, metadata map[string]string)) []byte {
+	tensors, metadata, err := decodeTensors(b)
 	if err != nil {
 		panic(err)
 	}
-	return tensors, metadata
+	if change(tensors, metadata); metadata[checksumKey] != "" {
+		metadata[checksumKey] = checksum(tensors, metadata)
+	}
+	return encodeTensors(tensors, metadata)
 }
 
 // refused checks that an error is a FormatError that has words in it.
 func refused(t *testing.T, what any, err error, words string) {
 	t.Helper()
-	var format *FormatError
-	test.FailIf(t, !errors.As(err, &format) || !strings.Contains(err.Error(), words), "%v: want a FormatError about %q, got %v", what, words, err)
+	test.Refused[*FormatError](t, err, "%v", what)
+	test.FailIf(t, !strings.Contains(err.Error(), words), "%v: want an error about %q, got %v", what, words, err)
 }
 
 func FuzzDecodePrior(f *testing.F) {

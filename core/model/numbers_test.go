@@ -55,19 +55,6 @@ func TestHalf(t *testing.T) {
 	test.FailIf(t, half(1e-300).Bits() != 0 || half(math.NaN()).Bits() != 0x7e00, "a tiny number or NaN lost")
 }
 
-// A file without dimensions is refused, whatever the form of its scale matrix.
-func TestDecodeRejectsNoDimension(t *testing.T) {
-	for _, p := range []*Prior{samplePrior(3, "F64"), sampleSpiked(3, "F64")} {
-		tensors, metadata := parts(EncodePrior(p))
-		for name := range tensors {
-			if name != "kappa" && name != "nu" {
-				tensors[name] = floatTensor("F64", nil, 0)
-			}
-		}
-		rejects(t, encodeTensors(tensors, metadata), "dimension is 0")
-	}
-}
-
 // At the corners of what is accepted all answers are probabilities.
 func TestExtremePriorsAnswer(t *testing.T) {
 	for _, kappa := range []float64{1.1e-12, 1, 0.9e9} {

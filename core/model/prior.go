@@ -14,6 +14,7 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -125,51 +126,36 @@ const (
 // checkRange returns a *[niw.ValueError] for a number of a valid prior that no
 // arithmetic would survive.
 func checkRange(p *niw.Prior) error {
-	positive := func(name string, i int, v float64) error {
-		if v >= smallest && v <= largest {
-			return nil
-		}
-		return &niw.ValueError{Name: name, Index: i, Value: v, Want: "a number from 1e-12 to 1e9"}
-	}
-	anyOf := func(name string, i int, v float64) error {
-		if math.Abs(v) <= largest {
-			return nil
-		}
-		return &niw.ValueError{Name: name, Index: i, Value: v, Want: "a number of magnitude at most 1e9"}
-	}
-	if err := positive("kappa", -1, p.Kappa); err != nil {
-		return err
-	}
-	if err := positive("nu above d-1", -1, p.Nu-float64(p.Dim()-1)); err != nil {
-		return err
-	}
-	for i, v := range p.M {
-		if err := anyOf("prior mean m", i, v); err != nil {
-			return err
-		}
-	}
-	if p.Spiked != nil { // its eigenvalues are bounded more closely
-		for i, v := range p.Spiked.Scale {
-			if err := positive("scale of S", i, v); err != nil {
-				return err
+	bounded := func(name string, least float64, want string, values []float64) error {
+		for i, v := range values {
+			if !(v >= least && v <= largest) {
+				return &niw.ValueError{Name: name, Index: i, Value: v, Want: want}
 			}
 		}
 		return nil
 	}
-	packed := packLower(p.L)
-	for i, at := 0, 0; i < p.Dim(); i++ {
-		row := packed[at : at+i+1]
-		at += i + 1
-		for _, v := range row {
-			if err := anyOf("row of the factor L", i, v); err != nil {
-				return err
-			}
-		}
-		if err := positive("diagonal of L", i, row[i]); err != nil {
-			return err
-		}
+	const positive, moderate = "a number from 1e-12 to 1e9", "a number of magnitude at most 1e9"
+	above := p.Nu - float64(p.Dim()-1)
+	err := cmp.Or(
+		niw.CheckValue(p.Kappa >= smallest && p.Kappa <= largest, "kappa", p.Kappa, positive),
+		niw.CheckValue(above >= smallest && above <= largest, "nu above d-1", above, positive),
+		bounded("prior mean m", -largest, moderate, p.M),
+	)
+	if err != nil {
+		return err
 	}
-	return checkInverse(p)
+	if p.Spiked != nil { // its eigenvalues are bounded more closely
+		return bounded("scale of S", smallest, positive, p.Spiked.Scale)
+	}
+	diagonal := make([]float64, p.Dim())
+	for i := range diagonal {
+		diagonal[i] = p.L.At(i, i)
+	}
+	return cmp.Or(
+		bounded("lower triangle of L by rows", -largest, moderate, packLower(p.L)),
+		bounded("diagonal of L", smallest, positive, diagonal),
+		checkInverse(p),
+	)
 }
 
 // checkInverse tries what L⁻¹ makes of a few vectors: each number of L may be in order
@@ -278,13 +264,11 @@ func DecodePrior(b []byte) (*Prior, error) {
 
 func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior, error) {
 	p := &Prior{Facts: map[string]string{}, NIW: &niw.Prior{}}
-	err := fromMetadata(metadata, "extractor", p.Extractor.code)
-	if err == nil {
-		err = fromMetadata(metadata, "transform", func(c codec) { codeTransform(&p.Transform, c) })
-	}
-	if err == nil {
-		err = fromMetadata(metadata, "session", p.Session.code)
-	}
+	err := cmp.Or(
+		fromMetadata(metadata, "extractor", p.Extractor.code),
+		fromMetadata(metadata, "transform", func(c codec) { codeTransform(&p.Transform, c) }),
+		fromMetadata(metadata, "session", p.Session.code),
+	)
 	if err != nil {
 		return nil, err
 	}
