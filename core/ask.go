@@ -144,18 +144,15 @@ func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	if i < 0 || c.settle() != nil {
 		return nil, nil
 	}
-	var out *LeftOut
-	of, at := 0, i
+	out, at := &LeftOut{Class: -1}, i
 	for j, k := range c.classes {
 		n := len(k.Bursts)
-		if of += n; out == nil && at < n {
-			out = &LeftOut{Class: j, Alone: n == 1}
+		if out.Class < 0 && i < out.Of+n {
+			out.Class, out.Alone, at = j, n == 1, i-out.Of
 		}
-		if out == nil {
-			at -= n
-		}
+		out.Of += n
 	}
-	if out == nil {
+	if out.Class < 0 {
 		return nil, nil
 	}
 	k := c.classes[out.Class]
@@ -166,7 +163,7 @@ func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	for _, u := range units {
 		out.Examples = append(out.Examples, k.units[u].frames...)
 	}
-	out.Of, out.Probabilities = of, make([]float64, len(c.classes))
+	out.Probabilities = make([]float64, len(c.classes))
 	if out.None, err = c.qda.LeaveOutTo(out.Probabilities, k.ID, at); err == qda.ErrNoExamples {
 		out.Probabilities, err = nil, nil
 	}

@@ -115,10 +115,7 @@ func (c *Classifier) Bursts() []int {
 
 // At returns the i-th class without its examples, and how many those are.
 func (c *Classifier) At(i int) (k Class, examples int) {
-	for _, u := range c.classes[i].units {
-		examples += len(u.frames)
-	}
-	return c.classes[i].Class, examples
+	return c.classes[i].Class, c.classes[i].count()
 }
 
 // Find returns the class of a label, or that people take for the same (see [SameLabel]).

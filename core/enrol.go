@@ -35,12 +35,7 @@ func (c *Classifier) enrolSoon(k *class) error {
 		c.behind = c.behind || k.known < len(k.units)
 		return nil
 	}
-	for k.known < len(k.units) {
-		if err := c.enrolSome(k); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.enrol(k)
 }
 
 func (c *Classifier) enrolAll() error {
@@ -48,10 +43,8 @@ func (c *Classifier) enrolAll() error {
 		return nil
 	}
 	for _, k := range c.classes {
-		for k.known < len(k.units) {
-			if err := c.enrolSome(k); err != nil {
-				return err
-			}
+		if err := c.enrol(k); err != nil {
+			return err
 		}
 	}
 	c.behind = false
@@ -61,19 +54,36 @@ func (c *Classifier) enrolAll() error {
 	return nil
 }
 
+// enrol makes all units of a class known.
+func (c *Classifier) enrol(k *class) error {
+	for k.known < len(k.units) {
+		if err := c.enrolSome(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enrolOne makes a unit known, as the i-th of its class.
+func (c *Classifier) enrolOne(k *class, i int, u *unit) error {
+	if err := c.mean(u); err != nil {
+		return err
+	}
+	if err := c.qda.Insert(k.ID, i, c.x); err != nil {
+		return err
+	}
+	k.known++
+	return nil
+}
+
 // enrolSome makes the next units of a class known.
 func (c *Classifier) enrolSome(k *class) error {
 	some := k.units[k.known:min(k.known+enrolledRows, len(k.units))]
 	if !c.Lazy { // then to the bit as if taught one by one
 		for _, u := range some {
-			err := c.mean(u)
-			if err == nil {
-				err = c.qda.Add(k.ID, c.x)
-			}
-			if err != nil {
+			if err := c.enrolOne(k, k.known, u); err != nil {
 				return err
 			}
-			k.known++
 		}
 		return nil
 	}
@@ -127,12 +137,8 @@ func (c *Classifier) Prepare(more func() bool) bool {
 func (c *Classifier) enrolEach(k *class) {
 	for range min(enrolledRows, len(k.units)-k.known) {
 		u := k.units[k.known]
-		err := c.mean(u)
+		err := c.enrolOne(k, k.known, u)
 		if err == nil {
-			err = c.qda.Add(k.ID, c.x)
-		}
-		if err == nil {
-			k.known++
 			continue
 		}
 		k.units = slices.Delete(k.units, k.known, k.known+1)

@@ -94,17 +94,15 @@ func TestScalesThatCannotBe(t *testing.T) {
 	learned.file, _ = DefaultFile(6)
 	one := test.Must(New(Settings{Scale: "standardise"}, nil))(t)
 	for what, do := range map[string]func() error{
-		"another word":    func() error { _, err := New(Settings{Scale: "whiten"}, nil); return err },
-		"a learned prior": func() error { _, err := New(Settings{Scale: "standardise"}, learned); return err },
+		"another word":    func() error { return test.Err(New(Settings{Scale: "whiten"}, nil)) },
+		"a learned prior": func() error { return test.Err(New(Settings{Scale: "standardise"}, learned)) },
 		"set later":       func() error { return one.Configure(Settings{}) },
 		"prior later": func() error {
-			_, err := one.Add("a", "", tableOf(1)[0])
-			return errors.Join(err, one.ReplacePrior(learned))
+			return errors.Join(test.Err(one.Add("a", "", tableOf(1)[0])), one.ReplacePrior(learned))
 		},
 	} {
-		var e *Error
 		err := do()
-		test.FailIf(t, !errors.As(err, &e) || e.Code != "value", "%s: %v", what, err)
+		test.FailIf(t, test.Refused[*Error](t, err, "%s", what).Code != "value", "%s: %v", what, err)
 	}
 	// One example, and two that are alike, have no deviation: an answer without NaN.
 	for range 2 {

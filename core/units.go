@@ -81,13 +81,9 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 		i--
 	}
 	if i < k.known || k.known == len(k.units) && !c.bulk {
-		if err := c.mean(u); err != nil {
+		if err := c.enrolOne(k, i, u); err != nil {
 			return err
 		}
-		if err := c.qda.Insert(k.ID, i, c.x); err != nil {
-			return err
-		}
-		k.known++
 	}
 	k.units = slices.Insert(k.units, i, u)
 	c.behind = c.behind || k.known < len(k.units)
