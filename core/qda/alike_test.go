@@ -16,30 +16,38 @@ import (
 	"metaqda/core/test"
 )
 
-func TestAlikeFindsClumpsAmongOutOfSet(t *testing.T) {
+// Of clumps those groups are made that are no single picture, and what tells most is one
+// of each, the largest first.
+func TestClumpsAreFound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(80, 1))
 	for trial := range 20 {
 		x, of := clumps(rng, 120)
-		c, err := New(niw.HandCrafted(120, 1), with(Options{NonePrior: 0.2}))
-		test.OK(t, err)
+		c := test.Must(New(niw.HandCrafted(120, 1), with(Options{NonePrior: 0.2})))(t)
+		clump := func(list []int) (k []int) {
+			for _, i := range list {
+				k = append(k, of[i])
+			}
+			return k
+		}
 		all := make([]int, len(of))
 		for i := range all {
 			all[i] = i
 		}
 		groups := test.Must(c.Alike(x, all))(t)
-		var sizes []int
-		for _, g := range groups {
-			sizes = append(sizes, len(g))
-			for _, i := range g {
-				test.FailIf(t, of[i] != of[g[0]], "trial %d: clumps %d and %d in one group", trial, of[i], of[g[0]])
-			}
-		}
-		if !slices.Equal(sizes, []int{12, 6, 3}) { // the fourth clump is one picture
-			t.Fatalf("trial %d: groups of %v", trial, sizes)
+		test.StopIf(t, len(groups) != 3, "trial %d: groups %v", trial, groups)
+		for k, size := range []int{12, 6, 3} { // the fourth clump is one picture
+			test.FailIf(t, !slices.Equal(clump(groups[k]), slices.Repeat([]int{k}, size)), "trial %d: group %d is of clumps %v", trial, k, clump(groups[k]))
 		}
 		few := slices.DeleteFunc(all, func(i int) bool { return of[i] == 0 })
-		groups, err = c.Alike(x, few)
+		groups, err := c.Alike(x, few)
 		test.StopIf(t, err != nil || len(groups) != 2 || of[groups[0][0]] != 1 || of[groups[1][0]] != 2, "trial %d, the first clump known: %v, %v", trial, groups, err)
+
+		suggested := test.Must(c.Suggest(t.Context(), x, 4, nil))(t)
+		test.StopIf(t, !slices.Equal(clump(suggested), []int{0, 1, 2, 3}), "trial %d: clumps %v", trial, clump(suggested))
+		test.OK(t, c.AddClass("first"))
+		test.OK(t, c.Add("first", x.RawRowView(slices.Index(of, 0))))
+		suggested = test.Must(c.Suggest(t.Context(), x, 2, nil))(t)
+		test.StopIf(t, !slices.Equal(clump(suggested), []int{1, 2}), "trial %d, the first taught: clumps %v", trial, clump(suggested))
 	}
 }
 
@@ -113,28 +121,6 @@ func clumps(rng *rand.Rand, d int) (x *mat.Dense, of []int) {
 		}
 	}
 	return x, of
-}
-
-func TestSuggestCoversTheLargestFirst(t *testing.T) {
-	rng := rand.New(rand.NewPCG(70, 1))
-	for trial := range 20 {
-		x, of := clumps(rng, 30)
-		c, err := New(niw.HandCrafted(30, 1), with(Options{NonePrior: 0.2}))
-		test.OK(t, err)
-		got := test.Must(c.Suggest(t.Context(), x, 4, nil))(t)
-		clump := func(list []int) (k []int) {
-			for _, i := range list {
-				k = append(k, of[i])
-			}
-			return k
-		}
-		k := clump(got)
-		test.StopIf(t, !slices.Equal(k, []int{0, 1, 2, 3}), "trial %d: clumps %v", trial, k)
-		test.OK(t, c.AddClass("first"))
-		test.OK(t, c.Add("first", x.RawRowView(slices.Index(of, 0))))
-		got, err = c.Suggest(t.Context(), x, 2, nil)
-		test.StopIf(t, err != nil || !slices.Equal(clump(got), []int{1, 2}), "trial %d, the first taught: clumps %v, %v", trial, clump(got), err)
-	}
 }
 
 // The definition, by brute force: every choice is the best of all.

@@ -286,7 +286,7 @@ func TestOrderOfABatch(t *testing.T) {
 }
 
 // Where nothing can be pseudo-labelled, together is one by one: one picture, the same one
-// many times, a single class among which nothing is to be told apart, Bayes' rule as it
+// many times, a burst, a single class among which nothing is to be told apart, Bayes' rule as it
 // stands.
 func TestTogetherIsOneByOneWhereNothingIsPseudoLabelled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(85, 1))
@@ -301,6 +301,15 @@ func TestTogetherIsOneByOneWhereNothingIsPseudoLabelled(t *testing.T) {
 			for _, got := range classify(t, c, slices.Repeat(x[1:2], 70)) {
 				same(t, what+": identical pictures", got, alone, 1e-9)
 			}
+			burst := [][]float64{x[1]} // whose frames do not judge each other
+			for range 9 {
+				w := slices.Clone(x[1])
+				w[rng.IntN(len(w))] += 1e-4
+				burst = append(burst, w)
+			}
+			for i, got := range classify(t, c, burst) {
+				same(t, what+": a burst", got, ask(t, c, burst[i]), 1e-9)
+			}
 			single := s[:1].teach(t, p, o)
 			x, _ = s.clusters(rng, 4, 1)
 			if o.Population == nil {
@@ -312,24 +321,6 @@ func TestTogetherIsOneByOneWhereNothingIsPseudoLabelled(t *testing.T) {
 				same(t, what+": one class", got, ask(t, single, x[i]), 1e-9)
 			}
 		}
-	}
-}
-
-// Frames do not judge each other: a burst and nothing else is what its pictures are
-// alone.
-func TestBurstAsABatch(t *testing.T) {
-	rng := rand.New(rand.NewPCG(86, 1))
-	p := niwtest.Spiked(t, rng, 20, 4)
-	s := randomScene(rng, 20, 1, 1, 1)
-	c := s.teach(t, p, Options{NonePrior: 0.2, Near: 0.01, Centre: 1, Population: somePopulation()})
-	burst := [][]float64{niwtest.Vector(rng, 20, 2)}
-	for range 9 {
-		w := slices.Clone(burst[0])
-		w[rng.IntN(20)] += 1e-3
-		burst = append(burst, w)
-	}
-	for i, p := range classify(t, c, burst) {
-		same(t, fmt.Sprint("frame ", i), p, ask(t, c, burst[i]), 1e-9)
 	}
 }
 

@@ -257,8 +257,18 @@ func TestAnotherNearReplaysEverything(t *testing.T) {
 		p, query := niwtest.Prior(rng, d), niwtest.Vector(rng, d, 0.3)
 		c := taughtOne(t, p, o, pictures)
 		want := ask(t, c, query)
-		for _, o.Near = range []float64{0.5, 3, 1e9, 0.1} {
-			test.OK(t, c.SetOptions(o))
+		for i, near := range []float64{0.5, 3, 1e9, 0.1} {
+			o.Near = near
+			if i%2 == 0 {
+				test.OK(t, c.SetOptions(o))
+			} else { // as well for a class that is elsewhere meanwhile
+				k := test.Must(c.Detach("it"))(t)
+				test.OK(t, c.SetOptions(o))
+				test.OK(t, c.AddClass("it"))
+				test.Refused[*LabelError](t, c.Attach(0, k), "a label that is taken")
+				test.OK(t, c.RemoveClass("it"))
+				test.OK(t, c.Attach(0, k))
+			}
 			sameState(t, fmt.Sprint("near ", o.Near), c, pictures, query, 0)
 		}
 		o.Near = 0

@@ -1,6 +1,7 @@
 package qda
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -155,11 +156,13 @@ func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
 						want := make([]float64, len(c.classes))
 						wantNone := test.Must(c.ProbabilitiesTo(want, x))(t)
 						var taught []float64
+						var labels []string
 						for j, k := range c.classes {
 							if k.count() > 0 {
-								taught = append(taught, want[j])
+								taught, labels = append(taught, want[j]), append(labels, k.label)
 							}
 						}
+						test.FailIf(t, !slices.Equal(f.Labels, labels), "labels %q of those taught, %q", f.Labels, labels)
 						same(t, priorName+", "+sessionName+", "+variant, append(got, none), append(taught, wantNone), 1e-9)
 						asked++
 					}
@@ -170,71 +173,42 @@ func TestPredictorAnswersAreThoseOfTheClassifier(t *testing.T) {
 	test.FailIf(t, asked < 100, "only %d questions asked", asked)
 }
 
-func TestPredictorLabelsAreThoseTaught(t *testing.T) {
-	rng := rand.New(rand.NewPCG(60, 2))
-	c := randomScene(rng, 6, 2, 0, 3).teach(t, niwtest.Spiked(t, rng, 6, 2), Options{Shared: 0.6, Kappa: 3, NonePrior: 0.2, Population: somePopulation()})
-	f := test.Must(c.Predictor())(t)
-	test.FailIf(t, len(f.Labels) != 2 || f.Labels[0] != "c0" || f.Labels[1] != "c2", "labels %q", f.Labels)
-	x := niwtest.Vector(rng, 6, 1)
-	want := ask(t, c, x)
-	got, _ := f.answer(x)
-	same(t, "two of three", got, []float64{want[0], want[2]}, 1e-12)
-}
-
-// By the definition: with S = s I the whitened distance is the plain one over √s.
+// By the definition: with S = s² I the whitened distance is the plain one over s. The first
+// few of many are those of the whole order, ties by what was taught first.
 func TestNearestByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(80, 1))
-	const d, scale = 6, 4.0
+	const d, scale = 150, 4.0
 	c := test.Must(New(niw.HandCrafted(d, scale), with(Options{})))(t)
-	taught := map[string][][]float64{}
-	for _, label := range []string{"a", "b", "empty"} {
-		test.OK(t, c.AddClass(label))
-		for range map[string]int{"a": 5, "b": 3}[label] {
-			x := niwtest.Vector(rng, d, 2)
-			taught[label] = append(taught[label], x)
-			test.OK(t, c.Add(label, x))
-		}
-	}
-	x := niwtest.Vector(rng, d, 2)
-	got := test.Must(c.Nearest(x, 100))(t)
-	test.StopIf(t, len(got) != 8, "%d neighbours of 8 pictures", len(got))
-	ratio := 0.0
-	for i, n := range got {
-		var s float64
-		for j, v := range taught[n.Label][n.Picture] {
-			s += (v - x[j]) * (v - x[j])
-		}
-		if i == 0 {
-			ratio = n.Distance / math.Sqrt(s)
-		}
-		test.FailIf(t, math.Abs(n.Distance-ratio*math.Sqrt(s)) > 1e-9 || i > 0 && n.Distance < got[i-1].Distance, "neighbour %d, %v: distance %g", i, n, math.Sqrt(s))
-	}
-	two, err := c.Nearest(x, 2)
-	test.FailIf(t, err != nil || len(two) != 2 || two[0] != got[0] || two[1] != got[1], "the first two are %v, %v, of %v", two, err, got[:2])
-}
-
-// The first few of many are those of the whole order, ties by what was taught first.
-func TestNearestOfMany(t *testing.T) {
-	rng := rand.New(rand.NewPCG(80, 2))
-	const d = 150
-	c := test.Must(New(niw.HandCrafted(d, 1), with(Options{})))(t)
+	var all []Neighbour // in the order taught
+	var vectors [][]float64
+	twin := niwtest.Vector(rng, d, 1) // the same picture in several classes
 	for k := range 40 {
 		label := string(rune('A' + k))
 		test.OK(t, c.AddClass(label))
-		for range 12 {
+		for i := range 12 {
 			x := niwtest.Vector(rng, d, 1)
-			if k%5 == 4 { // the same picture in several classes
-				x = niwtest.Vector(rand.New(rand.NewPCG(9, 9)), d, 1)
+			if k%5 == 4 {
+				x = twin
 			}
 			test.OK(t, c.Add(label, x))
+			all, vectors = append(all, Neighbour{Label: label, Picture: i}), append(vectors, x)
 		}
 	}
-	for _, x := range [][]float64{niwtest.Vector(rng, d, 1), niwtest.Vector(rand.New(rand.NewPCG(9, 9)), d, 1)} {
-		all := test.Must(c.Nearest(x, 1000))(t)
-		test.StopIf(t, len(all) != 480, "%d neighbours of 480 pictures", len(all))
+	test.OK(t, c.AddClass("empty"))
+	for _, x := range [][]float64{niwtest.Vector(rng, d, 1), twin} {
+		want := slices.Clone(all)
+		for i, v := range vectors {
+			want[i].Distance = floats.Distance(x, v, 2) / scale
+		}
+		slices.SortStableFunc(want, func(a, b Neighbour) int { return cmp.Compare(a.Distance, b.Distance) })
+		got := test.Must(c.Nearest(x, 1000))(t)
+		test.StopIf(t, len(got) != len(want), "%d neighbours of %d pictures", len(got), len(want))
+		for i, n := range got {
+			test.FailIf(t, n.Label != want[i].Label || n.Picture != want[i].Picture || math.Abs(n.Distance-want[i].Distance) > 1e-9, "neighbour %d is %v, want %v", i, n, want[i])
+		}
 		for _, n := range []int{0, 1, 4, 99} {
 			some, err := c.Nearest(x, n)
-			test.FailIf(t, err != nil || !slices.Equal(some, all[:n]), "the first %d are %v, want %v (%v)", n, some, all[:n], err)
+			test.FailIf(t, err != nil || !slices.Equal(some, got[:n]), "the first %d are %v, want %v (%v)", n, some, got[:n], err)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package qda
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -75,38 +74,30 @@ func TestSupportOfALargeSession(t *testing.T) {
 
 // Each example is asked of a classifier that was taught all others anew.
 func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
-	labels := []string{"a", "b", "c"}
 	for name, o := range variants {
 		rng := rand.New(rand.NewPCG(60, 1))
 		o.Near = 0.8
 		for _, d := range []int{3, 24} { // 3: in and out of the form of size d
 			p := niwtest.Prior(rng, d)
-			taught := map[string][][]float64{"a": drift(rng, 7, d), "b": drift(rng, 4, d), "c": drift(rng, 1, d)}
-			teach := func(but string, out []int) *Classifier {
-				c := test.Must(New(p, o))(t)
-				for _, label := range labels {
-					test.OK(t, c.AddClass(label))
-					for i, x := range taught[label] {
-						if label != but || !slices.Contains(out, i) {
-							test.OK(t, c.Add(label, x))
-						}
-					}
-				}
-				return c
-			}
-			c, query := teach("", nil), niwtest.Vector(rng, d, 0.3)
+			s := scene{drift(rng, 7, d), drift(rng, 4, d), drift(rng, 1, d)}
+			c, query := s.teach(t, p, o), niwtest.Vector(rng, d, 0.3)
 			before := ask(t, c, query)
-			for _, label := range labels {
+			for j, label := range c.Labels() {
 				for b := range c.Bursts(label) {
 					pictures := test.Must(c.Pictures(label, b))(t)
-					mean := make([]float64, d)
-					for _, i := range pictures {
-						floats.AddScaled(mean, 1/float64(len(pictures)), taught[label][i])
+					mean, others := make([]float64, d), slices.Clone(s)
+					others[j] = nil
+					for i, x := range s[j] {
+						if slices.Contains(pictures, i) {
+							floats.AddScaled(mean, 1/float64(len(pictures)), x)
+						} else {
+							others[j] = append(others[j], x)
+						}
 					}
 					got := make([]float64, 3, 4)
 					none := test.Must(c.LeaveOutTo(got, label, b))(t)
 					what := fmt.Sprint(name, " d=", d, " ", label, " ", b)
-					same(t, what, append(got, none), ask(t, teach(label, pictures), mean), 1e-9)
+					same(t, what, append(got, none), ask(t, others.teach(t, p, o), mean), 1e-9)
 					same(t, what+", afterwards", ask(t, c, query), before, 0)
 				}
 			}
@@ -117,17 +108,10 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 // A class taken out and brought back, with all that may happen meanwhile.
 func TestDetachThenAttach(t *testing.T) {
 	rng := rand.New(rand.NewPCG(48, 1))
-	labels := []string{"a", "b", "c", "d"}
 	for name, o := range variants {
 		for _, d := range []int{2, 24} {
-			p, query := niwtest.Prior(rng, d), niwtest.Vector(rng, d, 0.3)
-			c := test.Must(New(p, with(o)))(t)
-			for k, label := range labels {
-				test.OK(t, c.AddClass(label))
-				for range k + 1 {
-					test.OK(t, c.Add(label, niwtest.Vector(rng, d, 1)))
-				}
-			}
+			c, _ := teach(t, niwtest.Prior(rng, d), o, []int{1, 2, 3, 4})
+			query, labels := niwtest.Vector(rng, d, 0.3), c.Labels()
 			want := ask(t, c, query)
 			for at, label := range labels {
 				for meanwhile, f := range map[string]func(){
@@ -152,28 +136,11 @@ func TestDetachThenAttach(t *testing.T) {
 					f()
 					test.OK(t, c.Attach(at, k))
 					same(t, fmt.Sprint(name, " d=", d, " ", label, " after ", meanwhile), ask(t, c, query), want, 0)
-					test.StopIf(t, !slices.Equal(c.Labels(), labels) || c.Index("d") != 3, "labels %v", c.Labels())
+					test.StopIf(t, !slices.Equal(c.Labels(), labels) || c.Index("c3") != 3, "labels %v", c.Labels())
 				}
 			}
 		}
 	}
-}
-
-func TestAttachUnderAnotherNear(t *testing.T) {
-	rng := rand.New(rand.NewPCG(49, 1))
-	const d = 24
-	pictures, o := drift(rng, 15, d), with(Options{NonePrior: 0.2})
-	c := taughtOne(t, niwtest.Prior(rng, d), o, pictures)
-	k := test.Must(c.Detach("it"))(t)
-	o.Near = 0.8
-	test.OK(t, c.SetOptions(o))
-	test.OK(t, c.AddClass("it"))
-	var taken *LabelError
-	err := c.Attach(0, k)
-	test.StopIf(t, !errors.As(err, &taken), "a label that is taken: %v", err)
-	test.OK(t, c.RemoveClass("it"))
-	test.OK(t, c.Attach(0, k))
-	sameState(t, "another near", c, pictures, niwtest.Vector(rng, d, 0.3), 0)
 }
 
 // Where one part alone tells classes apart the session finds out, from two examples of each
