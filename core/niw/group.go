@@ -29,20 +29,19 @@ import (
 type Group struct {
 	prior   Posterior // of the empty class
 	post    Posterior
-	norm    [2]float64 // LogNorm of post by Inference
-	n       int
-	stride  int
-	gram    []float64 // G, row-major, lower part, n×stride
-	chol    []float64 // C of M = C Cᵀ, likewise
-	rowSum  []float64 // G1
-	total   float64   // 1ᵀG1
+	norm    [2]float64  // LogNorm of post by Inference
+	chol    [][]float64 // rows of the lower triangular C of M = C Cᵀ
+	logDet  float64     // Σ ln C_ii
+	rowSum  []float64   // G1
+	total   float64     // 1ᵀG1
 	scratch []float64
 }
 
 // Reset empties the group and takes over kappa, nu and log det S of p. Cost
 // O(d) for the determinant.
 func (g *Group) Reset(p *Prior) {
-	g.prior, g.n, g.total = Posterior{Dim: p.Dim(), Kappa: p.Kappa, Nu: p.Nu, LogDetS: p.LogDetS()}, 0, 0
+	g.prior = Posterior{Dim: p.Dim(), Kappa: p.Kappa, Nu: p.Nu, LogDetS: p.LogDetS()}
+	g.chol, g.rowSum, g.logDet, g.total = g.chol[:0], g.rowSum[:0], 0, 0
 	g.update()
 }
 
@@ -68,26 +67,37 @@ func (g *Group) Posterior() Posterior { return g.post }
 // Append adds one example given its inner products with the examples already
 // in the group and, last, with itself: cross has length K+1. Cost O(K²).
 func (g *Group) Append(cross []float64) {
-	if len(cross) != g.n+1 {
+	k := len(g.chol)
+	if len(cross) != k+1 {
 		panic("niw: cross products of wrong length")
 	}
-	g.grow(g.n + 1)
-	k := g.n
-	copy(g.gram[k*g.stride:], cross)
-	g.n++
-	g.factorise(k)
+	var own float64
+	for j, v := range cross[:k] {
+		own += v
+		g.rowSum[j] += v
+	}
+	g.rowSum, g.scratch = append(g.rowSum, own+cross[k]), append(g.scratch[:k], 0)
+	g.total = 0
+	for _, v := range g.rowSum {
+		g.total += v
+	}
+	g.factorise(cross)
 	g.update()
 }
 
-// factorise computes row k of C. Cost O(k²).
-func (g *Group) factorise(k int) {
-	row := g.chol[k*g.stride:]
-	for i := range k + 1 {
-		s := g.gram[k*g.stride+i] + 1/g.prior.Kappa
+// factorise appends a row to C. Cost O(K²).
+func (g *Group) factorise(cross []float64) {
+	k := len(g.chol)
+	row := make([]float64, k+1)
+	for i, s := range cross {
+		s += 1 / g.prior.Kappa
 		if i == k {
 			s++
 		}
-		above := g.chol[i*g.stride:]
+		above := row
+		if i < k {
+			above = g.chol[i]
+		}
 		for j := range i {
 			s -= row[j] * above[j]
 		}
@@ -98,6 +108,8 @@ func (g *Group) factorise(k int) {
 			row[i] = s / above[i]
 		}
 	}
+	g.chol = append(g.chol, row)
+	g.logDet += math.Log(row[k])
 }
 
 // LogProb returns the log density of a query with r2 = |z|² and cross = W z of
@@ -109,10 +121,10 @@ func (g *Group) LogProb(inf Inference, r2 float64, cross []float64) float64 {
 // quad returns (x-m_j)ᵀ S_j⁻¹ (x-m_j) = r2 - uᵀM⁻¹u for the query of
 // [Group.LogProb]. Rounding cannot make it negative.
 func (g *Group) quad(r2 float64, cross []float64) float64 {
-	if len(cross) != g.n {
+	if len(cross) != len(g.chol) {
 		panic("niw: cross products of wrong length")
 	}
-	if g.n == 0 {
+	if len(cross) == 0 {
 		return r2
 	}
 	var sum float64
@@ -126,13 +138,13 @@ func (g *Group) quad(r2 float64, cross []float64) float64 {
 
 // explained returns uᵀM⁻¹u = |C⁻¹u|² where M = C Cᵀ.
 func (g *Group) explained(cross []float64, kj float64) float64 {
-	y := g.scratch[:g.n]
+	y := g.scratch[:len(cross)]
 	for i, v := range cross {
 		y[i] = v - g.rowSum[i]/kj
 	}
 	var norm2 float64
 	for i, s := range y {
-		row := g.chol[i*g.stride : i*g.stride+i+1]
+		row := g.chol[i]
 		for j, c := range row[:i] {
 			s -= c * y[j]
 		}
@@ -144,50 +156,10 @@ func (g *Group) explained(cross []float64, kj float64) float64 {
 
 // update brings all that follows from G and the factor up to date.
 func (g *Group) update() {
-	g.sums()
-	var logDet float64
-	for i := range g.n {
-		logDet += math.Log(g.chol[i*g.stride+i])
-	}
-	k := float64(g.n)
+	k := float64(len(g.chol))
 	g.post = g.prior
 	g.post.Kappa += k
 	g.post.Nu += k
-	g.post.LogDetS += 2*logDet + math.Log(g.prior.Kappa/g.post.Kappa)
+	g.post.LogDetS += 2*g.logDet + math.Log(g.prior.Kappa/g.post.Kappa)
 	g.norm = [2]float64{FB: g.post.LogNorm(FB), MAP: g.post.LogNorm(MAP)}
-}
-
-// sums computes G1 and 1ᵀG1 from the lower triangle.
-func (g *Group) sums() {
-	g.total = 0
-	for i := range g.n {
-		row := g.gram[i*g.stride : i*g.stride+i+1]
-		before := g.rowSum[:i]
-		var s float64
-		for j, v := range row[:i] {
-			s += v
-			before[j] += v
-		}
-		g.rowSum[i] = s + row[i]
-	}
-	for _, v := range g.rowSum[:g.n] {
-		g.total += v
-	}
-}
-
-// grow makes room for n examples, doubling so that appends cost O(K²) each.
-func (g *Group) grow(n int) {
-	if n <= g.stride {
-		return
-	}
-	stride := max(4, 2*g.stride, n)
-	for _, m := range []*[]float64{&g.gram, &g.chol} {
-		wider := make([]float64, stride*stride)
-		for i := range g.n {
-			copy(wider[i*stride:i*stride+i+1], (*m)[i*g.stride:])
-		}
-		*m = wider
-	}
-	g.rowSum, g.scratch = append(g.rowSum[:g.n:g.n], make([]float64, stride-g.n)...), make([]float64, stride)
-	g.stride = stride
 }
