@@ -107,21 +107,9 @@ func TestPseudoLabelledScoresByDefinition(t *testing.T) {
 // densePseudo is e_j of a picture for a class.
 func densePseudo(t *testing.T, c *Classifier, b *batch, q *pseudoLabels, picture int) float64 {
 	t.Helper()
-	taught := &taughtClasses{prior: c.prior, list: c.taught}
-	var factor mat.Cholesky
-	test.StopIf(t, !factor.Factorize(taught.scale(c.options.Shared)), "oracle not positive definite")
-	d := c.Dim()
-	session, total := make([]float64, d), c.options.Centre
-	for _, k := range c.taught {
-		mean := make([]float64, d)
-		k.meanTo(mean)
-		pull := c.options.Kappa * float64(k.count()) / (c.options.Kappa + float64(k.count()))
-		floats.AddScaled(session, pull, mean)
-		total += pull
-	}
-	floats.Scale(1/total, session)
 	z := rowOf(b.w, picture)
-	mean, sum := make([]float64, d), float64(q.class.count())
+	mean, count := make([]float64, c.Dim()), float64(q.class.count())
+	sum := count
 	for i := range q.class.count() {
 		floats.Add(mean, q.class.row(i))
 	}
@@ -133,18 +121,9 @@ func densePseudo(t *testing.T, c *Classifier, b *batch, q *pseudoLabels, picture
 			sum += q.weights[r]
 		}
 	}
-	sure := float64(q.class.count())
-	sure += labelled * (sum - sure)
-	floats.Scale(sure/sum/(c.options.Kappa+sure), mean)
-	floats.AddScaled(mean, c.options.Kappa/(c.options.Kappa+sure), session)
-	quad := func(m []float64) float64 {
-		var solved mat.VecDense
-		diff := mat.NewVecDense(d, slices.Clone(z))
-		diff.SubVec(diff, mat.NewVecDense(d, m))
-		test.OK(t, factor.SolveVecTo(&solved, diff))
-		return mat.Dot(diff, &solved)
-	}
-	return (quad(session) - quad(mean)) / 2
+	floats.Scale(1/sum, mean)
+	taught := &taughtClasses{prior: c.prior, list: c.taught}
+	return taught.score(t, &c.options, nil, mean, count+labelled*(sum-count), z)
 }
 
 // What the pictures say of how hard the session is, against the definition: of each

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
@@ -59,6 +60,37 @@ func (t *taughtClasses) scale(weight float64) *mat.SymDense {
 		}
 	}
 	return a
+}
+
+// score returns e_j of a whitened query by dense matrices: for a class that counts as so
+// many examples about a mean, in a session whose mean is that of the classes but one.
+func (t *taughtClasses) score(tb testing.TB, o *Options, but *class, mean []float64, count float64, query []float64) float64 {
+	tb.Helper()
+	var factor mat.Cholesky
+	test.StopIf(tb, !factor.Factorize(t.scale(o.Shared)), "oracle not positive definite")
+	d := t.prior.Dim()
+	session, total := make([]float64, d), o.Centre
+	for _, k := range t.list {
+		if n := float64(k.count()); k != but && n > 0 {
+			own := make([]float64, d)
+			k.meanTo(own)
+			floats.AddScaled(session, o.Kappa*n/(o.Kappa+n), own)
+			total += o.Kappa * n / (o.Kappa + n)
+		}
+	}
+	if total > 0 {
+		floats.Scale(1/total, session)
+	}
+	m := make([]float64, d)
+	floats.AddScaled(m, o.Kappa/(o.Kappa+count), session)
+	floats.AddScaled(m, count/(o.Kappa+count), mean)
+	quad := func(m []float64) float64 {
+		var diff, solved mat.VecDense
+		diff.SubVec(mat.NewVecDense(d, query), mat.NewVecDense(d, m))
+		test.OK(tb, factor.SolveVecTo(&solved, &diff))
+		return mat.Dot(&diff, &solved)
+	}
+	return (quad(session) - quad(m)) / 2
 }
 
 // compare holds what the covariance answers against the definition.
@@ -125,55 +157,27 @@ func TestCovarianceFollowsItsExamples(t *testing.T) {
 // centred are options with a mean of the session.
 var centred = Options{Shared: 0.7, Kappa: 2.5, Centre: 1.2, NonePrior: 0.2}
 
-// byDefinition returns e_j of a query with dense matrices, NaN for classes without
-// examples. The session's mean is that of the classes but one.
+// byDefinition returns e_j of a query, NaN for classes without examples. The session's mean
+// is that of the classes but one.
 func byDefinition(t *testing.T, p *niw.Prior, o *Options, x [][][]float64, but int, query []float64) []float64 {
 	t.Helper()
 	d := p.Dim()
-	white := func(v []float64) *mat.VecDense {
-		z := make([]float64, d)
-		p.WhitenTo(z, v)
-		return mat.NewVecDense(d, z)
-	}
-	a, session, total := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil), o.Centre
-	for i := range d {
-		a.SetSym(i, i, 1)
-	}
-	means := make([]*mat.VecDense, len(x))
-	for j := range x {
-		means[j] = mat.NewVecDense(d, nil)
-		k := float64(len(x[j]))
-		for _, v := range x[j] {
-			means[j].AddScaledVec(means[j], 1/k, white(v))
-		}
-		for _, v := range x[j] {
-			var residual mat.VecDense
-			residual.SubVec(white(v), means[j])
-			a.SymRankOne(a, o.Shared, &residual)
-		}
-		if j != but {
-			pull := o.Kappa * k / (o.Kappa + k)
-			session.AddScaledVec(session, pull, means[j])
-			total += pull
+	taught, z, e := &taughtClasses{prior: p}, make([]float64, d), make([]float64, len(x))
+	for _, rows := range x {
+		k := taught.class(0)
+		for i, v := range rows {
+			p.WhitenTo(z, v)
+			k.insert(i, z)
 		}
 	}
-	session.ScaleVec(1/total, session)
-	var factor mat.Cholesky
-	factor.Factorize(a)
-	quad := func(m mat.Vector) float64 {
-		var diff, solved mat.VecDense
-		diff.SubVec(white(query), m)
-		test.OK(t, factor.SolveVecTo(&solved, &diff))
-		return mat.Dot(&diff, &solved)
-	}
-	e := make([]float64, len(x))
-	for j := range x {
-		k := float64(len(x[j]))
-		m := mat.NewVecDense(d, nil)
-		m.AddScaledVec(m, o.Kappa/(o.Kappa+k), session)
-		m.AddScaledVec(m, k/(o.Kappa+k), means[j])
-		if e[j] = (quad(session) - quad(m)) / 2; k == 0 {
-			e[j] = math.NaN()
+	p.WhitenTo(z, query)
+	for j, k := range taught.list {
+		if e[j] = math.NaN(); k.count() > 0 {
+			mean, without := make([]float64, d), (*class)(nil)
+			if k.meanTo(mean); but >= 0 {
+				without = taught.list[but]
+			}
+			e[j] = taught.score(t, o, without, mean, float64(k.count()), z)
 		}
 	}
 	return e
