@@ -1,7 +1,6 @@
 package niw_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -195,17 +194,13 @@ func TestValidateNamesTheValue(t *testing.T) {
 	} {
 		p := niw.HandCrafted(2, 1)
 		c.spoil(p)
-		var v *niw.ValueError
-		err := p.Validate()
-		test.FailIf(t, !errors.As(err, &v) || v.Name != c.want, "%s: got %v, want a ValueError for %s", name, err, c.want)
+		v := test.Refused[*niw.ValueError](t, p.Validate(), "%s", name)
+		test.FailIf(t, v.Name != c.want, "%s: got %v, want a ValueError for %s", name, v, c.want)
 	}
-	var dim *niw.DimensionError
 	for _, p := range []*niw.Prior{{}, {M: []float64{1}, Kappa: 1, Nu: 1}, {M: []float64{1}, Kappa: 1, Nu: 1, L: mat.NewTriDense(2, mat.Lower, nil)}} {
-		err := p.Validate()
-		test.FailIf(t, !errors.As(err, &dim), "%+v: got %v, want a DimensionError", p, err)
+		test.Refused[*niw.DimensionError](t, p.Validate(), "%+v", p)
 	}
-	err := niw.HandCrafted(3, 0.5).Validate()
-	test.FailIf(t, err != nil, "%v", err)
+	test.OK(t, niw.HandCrafted(3, 0.5).Validate())
 }
 
 func TestUpdateInTwoStepsIsOneUpdate(t *testing.T) {

@@ -1,11 +1,11 @@
 package niw_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,7 +120,7 @@ func TestSpikeFindsWhatIsThere(t *testing.T) {
 	// Walsh functions and equal scales leave the diagonal of S constant.
 	directions := mat.NewDense(5, d, nil)
 	directions.Apply(func(i, j int, _ float64) float64 { return 0.25 - 0.5*float64(bits.OnesCount(uint((i+1)&j))%2) }, directions)
-	spiked := test.Must(niw.NewSpiked(constant(d, 0.7), directions, []float64{0.1, 0.3, 4, 5, 9}))(t)
+	spiked := test.Must(niw.NewSpiked(slices.Repeat([]float64{0.7}, d), directions, []float64{0.1, 0.3, 4, 5, 9}))(t)
 	flat := &niw.Prior{M: make([]float64, d), Kappa: 1, Spiked: spiked, Nu: d}
 	full := niwtest.Prior(rng, d)
 	for _, c := range []struct {
@@ -162,29 +162,26 @@ func TestSpikedFromRoundedDirections(t *testing.T) {
 }
 
 func TestNewSpikedNamesTheValue(t *testing.T) {
-	q := mat.NewDense(1, 3, []float64{1, 0, 0})
+	q, ones := mat.NewDense(1, 3, []float64{1, 0, 0}), []float64{1, 1, 1}
 	for name, c := range map[string]struct {
 		scale, lambda []float64
 		q             *mat.Dense
 	}{
 		"scale of S":                       {[]float64{1, 0, 1}, []float64{2}, q},
-		"eigenvalue of S":                  {constant(3, 1), []float64{0}, q},
-		"directions of S":                  {constant(3, 1), []float64{2, 3}, q},
-		"direction of S":                   {constant(4, 1), []float64{2}, q},
-		"inner product of directions of S": {constant(3, 1), []float64{2}, mat.NewDense(1, 3, []float64{1, 1, 0})},
+		"eigenvalue of S":                  {ones, []float64{0}, q},
+		"directions of S":                  {ones, []float64{2, 3}, q},
+		"direction of S":                   {[]float64{1, 1, 1, 1}, []float64{2}, q},
+		"inner product of directions of S": {ones, []float64{2}, mat.NewDense(1, 3, []float64{1, 1, 0})},
 	} {
 		_, err := niw.NewSpiked(c.scale, c.q, c.lambda)
 		test.FailIf(t, err == nil || !strings.HasPrefix(err.Error(), name), "%s: %v", name, err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
-		var value *niw.ValueError
-		_, err := niw.NewSpiked(constant(3, 1), mat.NewDense(1, 3, []float64{1, bad, 0}), []float64{2})
-		test.FailIf(t, !errors.As(err, &value), "%v among the directions: %v", bad, err)
-		_, err = niw.NewSpiked(constant(3, 1), q, []float64{bad})
-		test.FailIf(t, !errors.As(err, &value), "%v among the eigenvalues: %v", bad, err)
+		test.Refused[*niw.ValueError](t, test.Err(niw.NewSpiked(ones, mat.NewDense(1, 3, []float64{1, bad, 0}), []float64{2})), "%v among the directions", bad)
+		test.Refused[*niw.ValueError](t, test.Err(niw.NewSpiked(ones, q, []float64{bad})), "%v among the eigenvalues", bad)
 	}
 	p := niw.HandCrafted(3, 1)
-	p.Spiked, _ = niw.NewSpiked(constant(3, 1), nil, nil)
+	p.Spiked, _ = niw.NewSpiked(ones, nil, nil)
 	test.FailIf(t, p.Validate() == nil, "a prior with both L and a spiked S is valid")
 	p.L, p.M = nil, make([]float64, 2)
 	test.FailIf(t, p.Validate() == nil, "a prior with an S of another dimension is valid")
@@ -210,14 +207,5 @@ func TestSpikesAreBounded(t *testing.T) {
 	for i, v := range q.Spiked.Lambda {
 		test.FailIf(t, !(v >= 1/1e6 && v <= 1e6), "eigenvalue %d is %v", i, v)
 	}
-	err := q.Dense().Validate()
-	test.FailIf(t, err != nil, "%v", err)
-}
-
-func constant(n int, v float64) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = v
-	}
-	return x
+	test.OK(t, q.Dense().Validate())
 }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -73,14 +72,15 @@ func TestClassPriorsAreNotTempered(t *testing.T) {
 }
 
 func TestValidateNamesTheCoefficient(t *testing.T) {
-	var value *niw.ValueError
 	for i, c := range population().list() {
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1001, -1001, -1} {
 			p := population()
 			*p.list()[i].at = bad
 			err := p.Validate()
 			sound := bad == -1 && c.kind == plain || bad == 1001 && c.kind == count || math.IsInf(bad, 1) && c.kind == count
-			test.FailIf(t, sound != (err == nil) || err != nil && !errors.As(err, &value), "%s = %v: %v", c.name, bad, err)
+			if test.FailIf(t, sound != (err == nil), "%s = %v: %v", c.name, bad, err); !sound {
+				test.Refused[*niw.ValueError](t, err, "%s = %v", c.name, bad)
+			}
 		}
 	}
 	for name, change := range map[string]func(p *Population){
@@ -88,8 +88,7 @@ func TestValidateNamesTheCoefficient(t *testing.T) {
 	} {
 		p := population()
 		change(p)
-		err := p.Validate()
-		test.FailIf(t, !errors.As(err, &value) || value.Value != 0, "%s = 0: %v", name, err)
+		test.FailIf(t, test.Refused[*niw.ValueError](t, p.Validate(), "%s = 0", name).Value != 0, "%s = 0", name)
 	}
 }
 
