@@ -2,32 +2,27 @@ package episode
 
 import "math/rand/v2"
 
-// SessionConfig describes sessions as people make them: a few classes, each with
-// as many examples as there happened to be, some of them taken by holding the
-// shutter down; then queries, half of them of classes without any example.
-type SessionConfig struct {
-	Way  Range // classes with support; one class at least is left for unknown queries
-	Shot Range // support rows of a class, drawn for each class alone
+// A session has 1 to SessionWay classes, of 1 to SessionShot examples each, and asks about
+// SessionQueries of these classes and as many of others, fewer where the pool has fewer
+// rows for one kind.
+const (
+	SessionWay     = 8
+	SessionShot    = 12
+	SessionQueries = 10
+)
 
-	// Burst is the probability that the support of a class which has bursts, groups
-	// of two rows or more, is Bursts of them, cut to Shot.Max rows together, in
-	// place of single rows.
-	Burst  float64
-	Bursts Range
+// The support of a class that has bursts, groups of two rows or more, is with a probability
+// of burstShare 1 to mostBursts of them, cut to SessionShot rows together, in place of
+// single rows.
+const (
+	burstShare = 1. / 3
+	mostBursts = 3
+)
 
-	// Queries is the number of queries of classes with support, and again of unknown
-	// queries; where the pool has fewer rows for one kind, both are as few.
-	Queries int
-}
-
-// AsPeopleMake returns what the evaluation asks for: 1 to 8 classes of 1 to 12
-// examples, every third of one to three bursts, 10 known and 10 unknown queries.
-func AsPeopleMake() SessionConfig {
-	return SessionConfig{Way: Range{1, 8}, Shot: Range{1, 12}, Burst: 1. / 3, Bursts: Range{1, 3}, Queries: 10}
-}
-
-// Sessions draws sessions as [SessionConfig] describes them: classes uniformly
-// without replacement, numbers uniformly from their ranges. The support of a class
+// Sessions draws sessions as people make them: a few classes, each with as many examples
+// as there happened to be, some of them taken by holding the shutter down; then queries,
+// half of them of classes without any example. Classes are drawn uniformly without
+// replacement, numbers uniformly from their ranges. The support of a class
 // leaves it rows for its part of the queries, or half of its rows if they are
 // fewer, in groups of their own. Queries are spread evenly over the classes with
 // support, and over all other classes, where they are labelled Unknown.
@@ -38,18 +33,13 @@ type Sessions struct {
 	known    []int   // classes that can have support
 	nonEmpty []int   // classes that have rows
 	bursts   [][]int // groups of two rows or more of each class, in the order of their first rows
-	c        SessionConfig
 	seed     uint64
 }
 
-// NewSessions returns a sampler over the pool. It fails when a number of the
-// configuration makes no sense, when no class is left for unknown queries, or
-// too few can have support.
-func NewSessions(pool Pool, c SessionConfig, seed uint64) (*Sessions, error) {
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	s := &Sessions{pool: separated(pool)[0], c: c, seed: seed}
+// NewSessions returns a sampler over the pool. It fails when no class can have support, or
+// no other is left for unknown queries.
+func NewSessions(pool Pool, seed uint64) (*Sessions, error) {
+	s := &Sessions{pool: separated(pool)[0], seed: seed}
 	for k, rows := range s.pool.Rows {
 		if len(rows) > 0 {
 			s.nonEmpty = append(s.nonEmpty, k)
@@ -59,29 +49,19 @@ func NewSessions(pool Pool, c SessionConfig, seed uint64) (*Sessions, error) {
 		}
 		s.bursts = append(s.bursts, s.pool.burstsOf(k))
 	}
-	if len(s.nonEmpty) <= c.Way.Min {
-		return nil, &TooFewError{Pool: pool.Name, Have: len(s.nonEmpty), Need: c.Way.Min + 1}
+	if len(s.nonEmpty) < 2 {
+		return nil, &TooFewError{Pool: pool.Name, Have: len(s.nonEmpty), Need: 2}
 	}
-	if len(s.known) < c.Way.Min {
-		return nil, s.pool.need(c.Way.Min, 1, 1) // one of them is too small
+	if len(s.known) == 0 {
+		return nil, s.pool.need(1, 1, 1) // tells which class is too small
 	}
 	return s, nil
-}
-
-func (c *SessionConfig) check() error {
-	if err := checkRanges(named{"way", c.Way, 1}, named{"shot", c.Shot, 1}, named{"bursts of a class", c.Bursts, 1}, named{"queries of known classes", Exactly(c.Queries), 1}); err != nil {
-		return err
-	}
-	if !(c.Burst >= 0 && c.Burst <= 1) {
-		return &ConfigError{"percentage of classes whose support is bursts", int(100 * c.Burst), "from 0 to 100"}
-	}
-	return nil
 }
 
 // Episode returns session i.
 func (s *Sessions) Episode(i int) Episode {
 	rng := generator(s.seed, i)
-	way := Range{s.c.Way.Min, min(s.c.Way.Max, len(s.known), len(s.nonEmpty)-1)}.draw(rng)
+	way := Range{1, min(SessionWay, len(s.known), len(s.nonEmpty)-1)}.draw(rng)
 	var e Episode
 	known := make([]bool, len(s.pool.Rows))
 	rest := make([][]int, way) // what may be queries of each class
@@ -90,12 +70,12 @@ func (s *Sessions) Episode(i int) Episode {
 		class := s.known[k]
 		known[class] = true
 		var support []int
-		support, rest[j] = s.support(rng, class, (s.c.Queries+way-1)/way)
+		support, rest[j] = s.support(rng, class, (SessionQueries+way-1)/way)
 		e.Classes, e.Support = append(e.Classes, class), append(e.Support, support)
 		left += len(rest[j])
 	}
 	unknown, rows := s.unknown(rng, known)
-	n := min(s.c.Queries, left, rows)
+	n := min(SessionQueries, left, rows)
 	for j, k := range spread(n, rest) {
 		e.addQueries(rest[j][:k], j)
 	}
@@ -110,8 +90,8 @@ func (s *Sessions) Episode(i int) Episode {
 func (s *Sessions) support(rng *rand.Rand, class, least int) (support, rest []int) {
 	rows := s.pool.Rows[class]
 	least = min(least, len(rows)/2)
-	shot := s.c.Shot.draw(rng)
-	if len(s.bursts[class]) > 0 && rng.Float64() < s.c.Burst {
+	shot := Range{1, SessionShot}.draw(rng)
+	if len(s.bursts[class]) > 0 && rng.Float64() < burstShare {
 		if support, rest = s.supportOfBursts(rng, class, least); len(support) > 0 {
 			return support, rest
 		}
@@ -129,7 +109,7 @@ func (s *Sessions) supportOfBursts(rng *rand.Rand, class, least int) (support, r
 		g := s.pool.Groups[row]
 		frames[g] = append(frames[g], row)
 	}
-	number := s.c.Bursts.draw(rng)
+	number := Range{1, mostBursts}.draw(rng)
 	chosen := map[int32]bool{}
 	for _, g := range pick(rng, s.bursts[class], len(s.bursts[class])) {
 		rows := frames[int32(g)]
@@ -139,7 +119,7 @@ func (s *Sessions) supportOfBursts(rng *rand.Rand, class, least int) (support, r
 			left -= len(rows)
 		}
 	}
-	for j, k := range spread(s.c.Shot.Max, bursts) {
+	for j, k := range spread(SessionShot, bursts) {
 		support = append(support, bursts[j][:k]...)
 	}
 	for _, row := range pick(rng, s.pool.Rows[class], len(s.pool.Rows[class])) {

@@ -50,7 +50,7 @@ func checkSession(t *testing.T, p *Pool, e Episode) (known, unseen int) {
 
 func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 	p := pool(equalSizes(20, 30)...)
-	s := test.Must(NewSessions(p, AsPeopleMake(), 3))(t)
+	s := test.Must(NewSessions(p, 3))(t)
 	ways, shots := make([]int, 9), make([]int, 13)
 	classes := 0.0
 	for i := range 4000 {
@@ -79,13 +79,13 @@ func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 		got := float64(shots[shot]) / classes
 		test.FailIf(t, !(math.Abs(got-1./12) <= 0.012), "%d examples with frequency %.4f, want 1/12", shot, got)
 	}
-	other, _ := NewSessions(p, AsPeopleMake(), 4)
+	other, _ := NewSessions(p, 4)
 	test.FailIf(t, reflect.DeepEqual(other.Episode(0), s.Episode(0)), "another seed drew the same session")
 }
 
 func TestSessionsTeachAThirdByBursts(t *testing.T) {
 	p := groupsOf(repeated(12, 1, 1, 1, 1, 1, 5, 5, 5, 14, 1, 1, 1, 1, 1, 1, 1, 1, 1)...)
-	s := test.Must(NewSessions(p, AsPeopleMake(), 1))(t)
+	s := test.Must(NewSessions(p, 1))(t)
 	var classes, bursts float64
 	number := make([]int, 4)
 	for i := range 2000 {
@@ -141,7 +141,7 @@ func TestSessionsOfLittleData(t *testing.T) {
 		"long bursts":                             groupsOf(repeated(9, 40, 40, 40)...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := test.Must(NewSessions(p, AsPeopleMake(), 0))(t)
+			s := test.Must(NewSessions(p, 0))(t)
 			for i := range 200 {
 				e := s.Episode(i)
 				checkSession(t, &p, e)
@@ -154,17 +154,7 @@ func TestSessionsOfLittleData(t *testing.T) {
 func TestSessionsReject(t *testing.T) {
 	var few *TooFewError
 	for name, p := range map[string]Pool{"one class": pool(20), "classes of one row": pool(1, 1, 1), "one group a class": groupsOf(repeated(4, 9)...), "nothing": {}} {
-		_, err := NewSessions(p, AsPeopleMake(), 0)
+		_, err := NewSessions(p, 0)
 		test.FailIf(t, !errors.As(err, &few), "%s: %v", name, err)
-	}
-	for _, change := range []func(c *SessionConfig){
-		func(c *SessionConfig) { c.Way.Min = 0 }, func(c *SessionConfig) { c.Shot = Range{3, 2} }, func(c *SessionConfig) { c.Bursts = Range{0, 1} },
-		func(c *SessionConfig) { c.Queries = 0 }, func(c *SessionConfig) { c.Burst = 1.5 }, func(c *SessionConfig) { c.Burst = math.NaN() },
-	} {
-		c := AsPeopleMake()
-		change(&c)
-		var config *ConfigError
-		_, err := NewSessions(pool(9, 9), c, 0)
-		test.FailIf(t, !errors.As(err, &config), "%+v: %v", c, err)
 	}
 }

@@ -39,14 +39,9 @@ type Training struct {
 // or a pool has too few classes, or a class with less than one row for the
 // support and one for the queries.
 func NewTraining(pools []Pool, c Tasks, seed uint64) (*Training, error) {
-	if len(pools) == 0 {
-		return nil, &ConfigError{"data sets", 0, "at least 1"}
-	}
-	if err := checkRanges(named{"way", c.Way, 1}, named{"shot", c.Shot, 1}, named{"queries per class", c.Query, 1}, named{"unseen classes", c.UnknownClasses, 0}); err != nil {
+	if err := checkRanges(named{"data sets", Exactly(len(pools)), 1}, named{"way", c.Way, 1}, named{"shot", c.Shot, 1}, named{"queries per class", c.Query, 1},
+		named{"unseen classes", c.UnknownClasses, 0}, named{"rows of an episode", Exactly(c.MaxRows), 0}); err != nil {
 		return nil, err
-	}
-	if c.MaxRows < 0 {
-		return nil, &ConfigError{"rows of an episode", c.MaxRows, "at least 0, where 0 is no bound"}
 	}
 	pools = slices.Clone(pools)
 	for i := range pools {

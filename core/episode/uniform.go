@@ -1,9 +1,5 @@
 package episode
 
-import (
-	"math/rand/v2"
-)
-
 // Config describes C-way K-shot episodes.
 type Config struct {
 	Way   Range // classes of an episode
@@ -42,14 +38,9 @@ type Uniform struct {
 // NewUniform returns a sampler over the pool. It fails when the pool cannot
 // serve the largest episode of the configuration.
 func NewUniform(pool Pool, c Config, seed uint64) (*Uniform, error) {
-	if err := checkRanges(named{"way", c.Way, 1}, named{"shot", c.Shot, 1}, named{"queries per class", c.Query, 0}); err != nil {
+	if err := checkRanges(named{"way", c.Way, 1}, named{"shot", c.Shot, 1}, named{"queries per class", c.Query, 0},
+		named{"unseen classes", Exactly(c.UnknownClasses), 0}, named{"concentration of the class sizes", Exactly(c.Concentration), 0}); err != nil {
 		return nil, err
-	}
-	if c.UnknownClasses < 0 {
-		return nil, &ConfigError{"unseen classes", c.UnknownClasses, "at least 0"}
-	}
-	if c.Concentration < 0 {
-		return nil, &ConfigError{"concentration of the class sizes", c.Concentration, "at least 0"}
 	}
 	pool = separated(pool)[0]
 	if err := pool.need(c.Way.Max+c.UnknownClasses, c.Shot.Max, c.Query.Max); err != nil {
@@ -65,9 +56,8 @@ func NewUniform(pool Pool, c Config, seed uint64) (*Uniform, error) {
 }
 
 // Episode returns episode i.
-func (s *Uniform) Episode(i int) Episode { return s.draw(generator(s.seed, i)) }
-
-func (s *Uniform) draw(rng *rand.Rand) Episode {
+func (s *Uniform) Episode(i int) Episode {
+	rng := generator(s.seed, i)
 	way := s.c.Way.draw(rng)
 	shot := s.c.Shot.draw(rng)
 	query := s.c.Query.draw(rng)

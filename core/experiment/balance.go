@@ -39,33 +39,19 @@ func (b *balance) apply(scores []float64, base int) {
 // fitBalance minimises the cross-entropy of the last session of the validation
 // runs. Every method gets its own; nil leaves the scores as they are.
 func (r *incrementalRun) fitBalance(scorer ClassScorer) (*balance, error) {
-	queries := r.allQueries()
-	at := make(map[int]int, len(queries))
-	for i, row := range queries {
-		at[row] = i
-	}
 	l := balanceLoss{base: len(r.base.Rows)}
-	base, err := r.classScores(scorer, r.sessions[0][0].Support, queries)
+	base, err := r.classScores(scorer, r.sessions[0][0].Support)
 	if err != nil {
 		return nil, err
 	}
 	for _, sessions := range r.sessions {
-		scores := []*mat.Dense{base}
-		for _, s := range sessions[1:] {
-			added, err := r.classScores(scorer, s.Support, queries)
-			if err != nil {
-				return nil, err
-			}
-			scores = append(scores, added)
+		var scores []*mat.Dense
+		var test []labelled // of the last session
+		if err := r.score(scorer, base, sessions, func(s []*mat.Dense, t []labelled) { scores, test = s, t }); err != nil {
+			return nil, err
 		}
-		class := 0
-		for _, s := range sessions {
-			for _, rows := range s.Query {
-				for _, row := range rows {
-					l.add(scores, at[row], class)
-				}
-				class++
-			}
+		for _, q := range test {
+			l.add(scores, q)
 		}
 	}
 	return l.minimise(), nil
@@ -79,12 +65,12 @@ type balanceLoss struct {
 	labels []int
 }
 
-func (l *balanceLoss) add(scores []*mat.Dense, query, class int) {
+func (l *balanceLoss) add(scores []*mat.Dense, q labelled) {
 	var row []float64
 	for _, s := range scores {
-		row = append(row, s.RawRowView(query)...)
+		row = append(row, s.RawRowView(q.query)...)
 	}
-	l.scores, l.labels = append(l.scores, row), append(l.labels, class)
+	l.scores, l.labels = append(l.scores, row), append(l.labels, q.class)
 }
 
 func (l *balanceLoss) minimise() *balance {

@@ -149,7 +149,7 @@ func TestIncrementalScoresAreThoseOfTheTask(t *testing.T) {
 		test.StopIf(t, !ok, "%s cannot add classes", name)
 		first, second := r.sessions[0][0], r.sessions[0][1]
 		support := append(append([][]int{}, first.Support...), second.Support...)
-		queries := r.allQueries()[:12]
+		queries := r.queries[:12]
 		one, all := mat.NewDense(len(queries), len(support), nil), mat.NewDense(len(queries), len(support), nil)
 		test.OK(t, scorer.ClassScoresTo(one, support, queries, 2))
 		task := &Task{Episode: &episode.Episode{Classes: make([]int, len(support)), Support: support, Query: queries, QueryLabel: make([]int, 12)}}

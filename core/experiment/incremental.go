@@ -49,6 +49,8 @@ type incrementalRun struct {
 	sessions [][]episode.Increment // by run
 	base     episode.Pool
 	novel    episode.Pool
+	queries  []int       // the held-out rows of all classes, which are the same in every run, base first
+	at       map[int]int // of each its place among queries
 }
 
 // heldOutShare is the part of each class that is kept for testing, of 600
@@ -56,7 +58,7 @@ type incrementalRun struct {
 const heldOutShare, heldOutMost = 6, 100
 
 func (p *Plan) newIncrementalRun(s *Source, split string, runs int) (*incrementalRun, error) {
-	r := &incrementalRun{p: p, s: s}
+	r := &incrementalRun{p: p, s: s, at: map[int]int{}}
 	var err error
 	if r.base, err = s.Pool("train"); err != nil {
 		return nil, err
@@ -75,6 +77,14 @@ func (p *Plan) newIncrementalRun(s *Source, split string, runs int) (*incrementa
 			return nil, err
 		}
 		r.sessions = append(r.sessions, sessions)
+		for _, s := range sessions {
+			for _, row := range slices.Concat(s.Query...) {
+				if _, there := r.at[row]; !there {
+					r.at[row] = len(r.queries)
+					r.queries = append(r.queries, row)
+				}
+			}
+		}
 	}
 	return r, nil
 }
@@ -121,12 +131,11 @@ func (r *incrementalRun) method(ctx context.Context, m Method, val *incrementalR
 			return nil, err
 		}
 	}
-	queries := r.allQueries()
-	base, err := r.classScores(scorer, r.sessions[0][0].Support, queries)
+	base, err := r.classScores(scorer, r.sessions[0][0].Support)
 	if err != nil {
 		return nil, err
 	}
-	records := noRecords(len(r.sessions[0]))
+	blocks := r.blocks(m)
 	for run, sessions := range r.sessions {
 		if !r.p.Shard.has(run) {
 			continue
@@ -134,87 +143,55 @@ func (r *incrementalRun) method(ctx context.Context, m Method, val *incrementalR
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		got, err := r.score(scorer, base, queries, sessions, fit)
+		n := 0
+		err := r.score(scorer, base, sessions, func(scores []*mat.Dense, test []labelled) {
+			rec := tallySession(scores, blocks[n].Classes, test, fit)
+			rec.Episode = run
+			blocks[n].Records = append(blocks[n].Records, rec)
+			n++
+		})
 		if err != nil {
 			return nil, err
 		}
-		for n, rec := range got {
-			rec.Episode = run
-			records[n] = append(records[n], rec)
-		}
 	}
-	return r.blocks(m, records), nil
-}
-
-// noRecords returns n empty lists, which JSON writes as [] and not as null.
-func noRecords(n int) [][]*Record {
-	m := make([][]*Record, n)
-	for i := range m {
-		m[i] = []*Record{}
-	}
-	return m
+	return blocks, nil
 }
 
 // classScores returns the scores (queries x classes) of new classes.
-func (r *incrementalRun) classScores(scorer ClassScorer, support [][]int, queries []int) (*mat.Dense, error) {
-	dst := mat.NewDense(len(queries), len(support), nil)
-	return dst, scorer.ClassScoresTo(dst, support, queries, r.p.Workers)
-}
-
-// allQueries returns the held-out rows of all classes of all runs, which are
-// the same in every run, base first.
-func (r *incrementalRun) allQueries() []int {
-	seen := map[int]bool{}
-	var rows []int
-	for _, sessions := range r.sessions {
-		for _, s := range sessions {
-			for _, q := range s.Query {
-				for _, row := range q {
-					if !seen[row] {
-						seen[row] = true
-						rows = append(rows, row)
-					}
-				}
-			}
-		}
-	}
-	return rows
-}
-
-// score returns one record for each session of a run. The scores of a class
-// are computed when it is added and never again: later classes do not touch
-// them.
-func (r *incrementalRun) score(scorer ClassScorer, base *mat.Dense, queries []int, sessions []episode.Increment, fit *balance) ([]*Record, error) {
-	at := make(map[int]int, len(queries))
-	for i, row := range queries {
-		at[row] = i
-	}
-	scores := []*mat.Dense{base}
-	var test []labelled
-	classes := 0
-	var records []*Record
-	for n, s := range sessions {
-		if n > 0 {
-			added, err := r.classScores(scorer, s.Support, queries)
-			if err != nil {
-				return nil, err
-			}
-			scores = append(scores, added)
-		}
-		for j, rows := range s.Query {
-			for _, row := range rows {
-				test = append(test, labelled{at[row], classes + j})
-			}
-		}
-		classes += len(s.Classes)
-		records = append(records, tallySession(scores, classes, test, fit))
-	}
-	return records, nil
+func (r *incrementalRun) classScores(scorer ClassScorer, support [][]int) (*mat.Dense, error) {
+	dst := mat.NewDense(len(r.queries), len(support), nil)
+	return dst, scorer.ClassScoresTo(dst, support, r.queries, r.p.Workers)
 }
 
 // labelled is a query, by its row in the score matrices, and its class in order
 // of appearance.
 type labelled struct{ query, class int }
+
+// score calls f for each session of a run, with the scores of the classes seen so far and the
+// queries about them. The scores of a class are computed when it is added and never again:
+// later classes do not touch them.
+func (r *incrementalRun) score(scorer ClassScorer, base *mat.Dense, sessions []episode.Increment, f func(scores []*mat.Dense, test []labelled)) error {
+	scores := []*mat.Dense{base}
+	var test []labelled
+	classes := 0
+	for n, s := range sessions {
+		if n > 0 {
+			added, err := r.classScores(scorer, s.Support)
+			if err != nil {
+				return err
+			}
+			scores = append(scores, added)
+		}
+		for _, rows := range s.Query {
+			for _, row := range rows {
+				test = append(test, labelled{r.at[row], classes})
+			}
+			classes++
+		}
+		f(scores, test)
+	}
+	return nil
+}
 
 // tallySession measures one session: the scores as they are and, with a fit,
 // balanced.
@@ -244,15 +221,11 @@ func tallySession(scores []*mat.Dense, classes int, test []labelled, fit *balanc
 	return rec
 }
 
-func (r *incrementalRun) blocks(m Method, records [][]*Record) []*Block {
-	var blocks []*Block
-	classes := len(r.base.Rows)
-	for n := range records {
-		if n > 0 {
-			classes += r.p.Ways[0]
-		}
+// blocks returns one for each session. Without records JSON has [] there and not null.
+func (r *incrementalRun) blocks(m Method) (blocks []*Block) {
+	for n := range r.sessions[0] {
 		blocks = append(blocks, &Block{Method: m.Name, Data: r.s.Set.Name, Way: r.p.Ways[0], Shot: r.p.Shots[0],
-			Session: pointer(n), Classes: classes, Records: records[n]})
+			Session: pointer(n), Classes: len(r.base.Rows) + n*r.p.Ways[0], Records: []*Record{}})
 	}
 	return blocks
 }

@@ -56,8 +56,8 @@ type ClassScorer interface {
 // and with hand-crafted priors, and the competitors of core/baseline.
 func Methods() []Method {
 	all := []Method{
-		sessionMethod("metaqda", "what the page and the packages answer by the prior of --prior"),
-		transductiveMethod(),
+		sessionMethod("metaqda", "what the page and the packages answer by the prior of --prior", false),
+		sessionMethod("metaqda-transductive", "the same, which judges all queries of a task together", true),
 		niwMethod("fb", "MetaQDA, fully Bayesian, with the prior of --prior", niw.FB, false, false),
 		niwMethod("map", "MetaQDA, maximum a posteriori, with the prior of --prior", niw.MAP, false, false),
 		niwMethod("fb-lda", "MetaLDA: fully Bayesian, one scale matrix for all classes", niw.FB, true, false),
@@ -126,8 +126,10 @@ func niwMethod(name, summary string, inf niw.Inference, pooled, hand bool) Metho
 	}}
 }
 
-// sessionMethod describes the classifier that a prior is for.
-func sessionMethod(name, summary string) Method {
+// sessionMethod describes the classifier that a prior is for, judging the queries of a task
+// one by one or together. What is thought out of set is not learned from: hence together the
+// probability of none beforehand decides the scores of the classes too.
+func sessionMethod(name, summary string, together bool) Method {
 	return Method{name, summary, func(s *Source, plan *Plan) (func() Scorer, error) {
 		if s.Prior == nil {
 			return nil, fmt.Errorf("method %q needs a prior; give one with --prior FILE", name)
@@ -135,13 +137,14 @@ func sessionMethod(name, summary string) Method {
 		if err := s.Prior.Serves(); err != nil {
 			return nil, fmt.Errorf("method %q: %w", name, err)
 		}
-		options := s.Prior.Session.Options()
-		options.NonePrior = 0.5
-		space, prior, err := s.forSessions(options.Parts)
-		if err != nil {
-			return nil, err
+		scorer := niwScorer{options: s.Prior.Session.Options(), together: together, hasNone: !together || plan.asksOutOfSet()}
+		scorer.options.NonePrior = 0.5
+		if !scorer.hasNone {
+			scorer.options.NonePrior = pageNonePrior
 		}
-		return func() Scorer { return &niwScorer{space, prior, options} }, nil
+		var err error
+		scorer.space, scorer.prior, err = s.forSessions(scorer.options.Parts)
+		return func() Scorer { return &scorer }, err
 	}}
 }
 

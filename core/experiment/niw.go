@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -17,9 +18,11 @@ import (
 // niwScorer scores episodes of a whitened data set by the classifier that the page
 // uses.
 type niwScorer struct {
-	space   *Space
-	prior   *niw.Prior // of the rows as they are there
-	options qda.Options
+	space    *Space
+	prior    *niw.Prior // of the rows as they are there
+	options  qda.Options
+	together bool // queries tell of each other
+	hasNone  bool // none of these is asked for
 }
 
 // leastProbability keeps logarithms finite.
@@ -27,38 +30,39 @@ const leastProbability = 1e-300
 
 // ScoresTo implements [Scorer].
 func (s *niwScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, error) {
-	c, err := s.taught(t)
-	if err != nil {
-		return false, err
-	}
-	for i, row := range t.Query {
-		p := dst.RawRowView(i)
-		if none[i], err = c.ProbabilitiesTo(p, s.space.Row(row)); err != nil {
-			return false, err
-		}
-		none[i] = takeLogs(p, none[i])
-	}
-	return true, nil
-}
-
-// taught returns a classifier with the support of a task.
-func (s *niwScorer) taught(t *Task) (*qda.Classifier, error) {
 	c, err := qda.New(s.prior, s.options)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	for j, rows := range t.Support {
 		label := strconv.Itoa(j)
 		if err := c.AddClass(label); err != nil {
-			return nil, err
+			return false, err
 		}
 		for _, i := range rows {
 			if err := c.Add(label, s.space.Row(i)); err != nil {
-				return nil, err
+				return false, err
 			}
 		}
 	}
-	return c, nil
+	if s.together {
+		a, err := c.Classify(context.Background(), s.space.Rows(t.Query), nil)
+		if err != nil {
+			return false, err
+		}
+		dst.Copy(a.Classes)
+		copy(none, a.None)
+	}
+	for i, row := range t.Query {
+		p := dst.RawRowView(i)
+		if !s.together {
+			if none[i], err = c.ProbabilitiesTo(p, s.space.Row(row)); err != nil {
+				return false, err
+			}
+		}
+		none[i] = takeLogs(p, none[i])
+	}
+	return s.hasNone, nil
 }
 
 // takeLogs replaces the probabilities of classes by their logarithms and returns the

@@ -141,7 +141,7 @@ func (p *Plan) Run(ctx context.Context, domains []Domain) (*Part, error) {
 		drawn.ValTasks = 0
 	}
 	if p.Protocol == Sessions { // draws all of these
-		drawn.Ways, drawn.Shots, drawn.Queries, drawn.ValTasks = nil, nil, episode.AsPeopleMake().Queries, 0
+		drawn.Ways, drawn.Shots, drawn.Queries, drawn.ValTasks = nil, nil, episode.SessionQueries, 0
 	}
 	return drawn.run(ctx, domains)
 }
@@ -214,7 +214,7 @@ func (p *Plan) cells(s *Source) ([]*cell, error) {
 	}
 	switch p.Protocol {
 	case Sessions:
-		sampler, err := episode.NewSessions(test, episode.AsPeopleMake(), p.Seed)
+		sampler, err := episode.NewSessions(test, p.Seed)
 		return []*cell{{source: s, test: sampler, maxAsNone: true}}, err
 	case MultiDomain:
 		return p.multiDomainCells(s, test, val)

@@ -1,11 +1,6 @@
 package experiment
 
-import (
-	"context"
-	"fmt"
-
-	"gonum.org/v1/gonum/mat"
-)
+import "fmt"
 
 // How the queries of [Transductive] are shared out among the classes of a task.
 const (
@@ -43,49 +38,4 @@ const pageNonePrior = 0.2
 // asksOutOfSet reports whether tasks have queries of unseen classes.
 func (p *Plan) asksOutOfSet() bool {
 	return p.Protocol == OpenSet || p.Protocol == Sessions || p.OutOfSet > 0
-}
-
-// transductiveMethod is the classifier that a prior is for, judging the queries of a task
-// together.
-func transductiveMethod() Method {
-	const name = "metaqda-transductive"
-	alone := sessionMethod(name, "")
-	return Method{name, "the same, which judges all queries of a task together", func(s *Source, p *Plan) (func() Scorer, error) {
-		make, err := alone.Prepare(s, p)
-		if err != nil {
-			return nil, err
-		}
-		return func() Scorer {
-			scorer := &transductiveScorer{niwScorer: *make().(*niwScorer), hasNone: p.asksOutOfSet()}
-			if !scorer.hasNone {
-				scorer.options.NonePrior = pageNonePrior
-			}
-			return scorer
-		}, nil
-	}}
-}
-
-// transductiveScorer is a niwScorer that judges the queries of a task together. What is
-// thought out of set is not learned from: hence the probability of none beforehand
-// decides the scores of the classes too.
-type transductiveScorer struct {
-	niwScorer
-	hasNone bool // none is asked for: at even odds
-}
-
-// ScoresTo implements [Scorer].
-func (s *transductiveScorer) ScoresTo(dst *mat.Dense, none []float64, t *Task) (bool, error) {
-	c, err := s.taught(t)
-	if err != nil {
-		return false, err
-	}
-	a, err := c.Classify(context.Background(), s.space.Rows(t.Query), nil)
-	if err != nil {
-		return false, err
-	}
-	dst.Copy(a.Classes)
-	for i := range t.Query {
-		none[i] = takeLogs(dst.RawRowView(i), a.None[i])
-	}
-	return s.hasNone, nil
 }

@@ -5,7 +5,7 @@
 //
 // A number behind a file is a length of vectors below that of the set: so many of its
 // numbers, drawn at random. The sessions are five-way ones of one, two and five examples,
-// with out-of-set queries where the set has more classes, and those of episode.AsPeopleMake.
+// with out-of-set queries where the set has more classes, and those of episode.Sessions.
 //
 // It prints the coefficients as Go, for core/prior.go. Then, with the coefficients that
 // are there, it prints for each group of sets to check, between spaces, and for one, two
@@ -168,7 +168,7 @@ func (t *task) samples(number, n int) ([]session.Sample, error) {
 		samplers = append(samplers, s)
 	}
 	if len(t.pool.Classes) > 2 {
-		s, err := episode.NewSessions(t.pool, episode.AsPeopleMake(), 7)
+		s, err := episode.NewSessions(t.pool, 7)
 		if err != nil {
 			return nil, err
 		}

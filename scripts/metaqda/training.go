@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"metaqda/core/dataset"
 	"metaqda/core/metatrain"
@@ -97,14 +95,13 @@ func (t *training) train(ctx context.Context, progress io.Writer) error {
 	if t.Trainer.Config().Steps == 0 {
 		return nil // the start is the prior
 	}
-	bar := newBar(progress, t.Trainer)
-	defer bar.end()
+	show := t.shown(progress)
 	for !t.Trainer.Done() {
 		p, err := t.Trainer.Step(ctx)
 		if err != nil {
 			return err
 		}
-		bar.report(p)
+		show(p)
 		if err := t.log.Add(p); err != nil {
 			return err
 		}
@@ -208,72 +205,30 @@ func encodePrior(p *model.Prior) ([]byte, error) {
 	return data, nil
 }
 
-// bar shows how far training is: one line that is redrawn on a terminal,
-// a line for each validation elsewhere.
-type bar struct {
-	w        io.Writer
-	terminal bool
-	trainer  *metatrain.Trainer
-	began    time.Time
-	first    int // step it began at
-	drawn    time.Time
-	loss     float64 // moving average
-	seen     int
-	accuracy string
-}
-
-func newBar(w io.Writer, t *metatrain.Trainer) *bar {
-	b := &bar{w: w, trainer: t, began: time.Now(), first: t.StepCount()}
-	if f, ok := w.(*os.File); ok {
-		info, err := f.Stat()
-		b.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
-	return b
-}
-
-func (b *bar) report(p metatrain.Progress) {
-	if p.Point == nil {
-		b.seen++
-		b.loss += (p.Loss - b.loss) / float64(min(b.seen, 50))
-	} else if v := p.Point.Validation; v != nil {
-		b.accuracy = fmt.Sprintf("validation %.2f %%", 100*v.Accuracy)
-		if p.Best {
-			b.accuracy += " (best)"
+// shown returns a function that writes a line for each validation, and on a terminal how
+// many steps are done between them.
+func (t *training) shown(w io.Writer) func(metatrain.Progress) {
+	steps, total := files.Progress(w), t.Trainer.Config().Steps
+	return func(p metatrain.Progress) {
+		if p.Point == nil {
+			if steps != nil {
+				steps("training", p.Step, total)
+			}
+			return
 		}
-	}
-	if b.terminal && (time.Since(b.drawn) > 100*time.Millisecond || p.Done) {
-		b.drawn = time.Now()
-		fmt.Fprintf(b.w, "\r\x1b[K%s", b.line(p.Step))
-	}
-	if !b.terminal && p.Point != nil {
-		fmt.Fprintln(b.w, b.line(p.Step))
-	}
-}
-
-// line returns for example
-//
-//	[=====>              ] 300/1200  loss 0.6120  validation 71.20 % (best)  0:12 left
-func (b *bar) line(step int) string {
-	const width = 20
-	total := b.trainer.Config().Steps
-	full := width * step / total
-	bar := strings.Repeat("=", full) + strings.Repeat(" ", width-full)
-	s := fmt.Sprintf("[%s] %d/%d", bar, step, total)
-	if b.seen > 0 {
-		s += fmt.Sprintf("  loss %.4f", b.loss)
-	}
-	if b.accuracy != "" {
-		s += "  " + b.accuracy
-	}
-	if done := step - b.first; done > 0 && step < total {
-		left := time.Since(b.began) / time.Duration(done) * time.Duration(total-step)
-		s += fmt.Sprintf("  %d:%02d left", int(left.Minutes()), int(left.Seconds())%60)
-	}
-	return s
-}
-
-func (b *bar) end() {
-	if b.terminal {
-		fmt.Fprintln(b.w)
+		line := fmt.Sprintf("step %d/%d", p.Step, total)
+		if p.Step > 0 {
+			line += fmt.Sprintf("  loss %.4f", p.Point.Loss)
+		}
+		if v := p.Point.Validation; v != nil {
+			line += fmt.Sprintf("  validation %.2f %%", 100*v.Accuracy)
+			if p.Best {
+				line += " (best)"
+			}
+		}
+		if steps != nil {
+			line = "\r" + line + "\x1b[K" // over what stands there
+		}
+		fmt.Fprintln(w, line)
 	}
 }

@@ -154,9 +154,8 @@ func (r report) label(method string) string {
 
 // sessionsTable is one data set: methods down, measures across.
 func (r report) sessionsTable(d experiment.DomainHeader) *Table {
-	c := episode.AsPeopleMake()
-	t := &Table{Title: fmt.Sprintf("%s, split %s, sessions of %d to %d classes with %d to %d examples, %d queries and %d of unseen classes, %d sessions, seed %d", d.Name, r.SplitOf(d),
-		c.Way.Min, c.Way.Max, c.Shot.Min, c.Shot.Max, c.Queries, c.Queries, r.Tasks*r.Repeat, r.Seed), Header: []string{"method"}}
+	t := &Table{Title: fmt.Sprintf("%s, split %s, sessions of 1 to %d classes with 1 to %d examples, %d queries and %d of unseen classes, %d sessions, seed %d", d.Name, r.SplitOf(d),
+		episode.SessionWay, episode.SessionShot, episode.SessionQueries, episode.SessionQueries, r.Tasks*r.Repeat, r.Seed), Header: []string{"method"}}
 	for _, c := range r.columns() {
 		t.Header = append(t.Header, c.name)
 	}

@@ -178,7 +178,7 @@ func (r *Recipe) sessionSamplers(pool episode.Pool) (samplers []episode.Sampler)
 		}
 	}
 	for i := range 3 {
-		if s, err := episode.NewSessions(pool, episode.AsPeopleMake(), seed+uint64(i)); err == nil {
+		if s, err := episode.NewSessions(pool, seed+uint64(i)); err == nil {
 			samplers = append(samplers, s)
 		}
 	}
