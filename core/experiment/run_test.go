@@ -69,21 +69,42 @@ func TestPartsMergeToTheWhole(t *testing.T) {
 			got := encode(Merge(p...))
 			test.FailIf(t, !bytes.Equal(got, want), "%s, %s: three shards give\n%.300s\nwant\n%.300s", protocol, name, got, want)
 		}
-		whole := test.Must(DecodePart("whole", want))(t)
-		if protocol != MultiDomain && protocol != Incremental {
-			got := encode(Merge(whole))
-			test.FailIf(t, !bytes.Equal(got, want), "%s: a report that was written reads back as another", protocol)
+		if protocol == MultiDomain || protocol == Incremental {
+			continue
+		}
+		written := []*Part{test.Must(DecodePart("whole", want))(t)}
+		apart := written
+		if protocol == Sessions { // has one cell: results of all methods stand one after the other
+			apart = nil
+			for _, m := range slices.Clone(p.Methods) {
+				p.Methods = []Method{m}
+				apart = append(apart, test.Must(DecodePart(m.Name, encode(run(whole, 2).Report(), nil)))(t))
+			}
+		}
+		for name, p := range map[string][]*Part{"a report that was written": written, "methods that were run apart": apart} {
+			got := encode(Merge(p...))
+			test.FailIf(t, !bytes.Equal(got, want), "%s: %s give\n%.300s\nwant\n%.300s", protocol, name, got, want)
 		}
 	}
 }
 
-func TestMergeRefusesDamage(t *testing.T) {
+func TestMergeRefuses(t *testing.T) {
 	p, domains := small(t, Standard)
-	p.Shard = Shard{1, 2}
-	part := test.Must(p.Run(t.Context(), domains))(t)
-	text := test.Must(part.Encode())(t)
-	_, err := Merge()
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "no shards"), "no parts: %v", err)
+	shard := func(index, of int, seed uint64) *Part {
+		p.Shard, p.Seed = Shard{index, of}, seed
+		return test.Must(p.Run(t.Context(), domains))(t)
+	}
+	a0, a1, a2, b1 := shard(0, 3, 0), shard(1, 3, 0), shard(2, 3, 0), shard(1, 3, 5)
+	for _, c := range []struct {
+		parts []*Part
+		say   string
+	}{
+		{nil, "no shards given"}, {[]*Part{a0, a1}, "shard 2/3 is missing"}, {[]*Part{a0, a1, a1}, "the same shard"}, {[]*Part{a0, b1, a2}, "not shards of one evaluation"},
+	} {
+		err := test.Err(Merge(c.parts...))
+		test.FailIf(t, err == nil || !strings.Contains(err.Error(), c.say), "%v, want %q", err, c.say)
+	}
+	text := test.Must(shard(1, 2, 0).Encode())(t)
 	for _, c := range []struct{ old, new, say string }{
 		{`"of":2`, `"of":1`, "damaged"}, {`"of":2`, `"of":0`, "neither shard"}, {`"of":2`, `"of":-3`, "neither shard"},
 		{`"queries":20`, `"queries":0`, "damaged"}, {`"records":[{`, `"records":[null,{`, "damaged"},
@@ -99,23 +120,32 @@ func TestMergeRefusesDamage(t *testing.T) {
 }
 
 func TestPlanIsChecked(t *testing.T) {
-	for field, spoil := range map[string]func(*Plan){
-		"n-tasks is 0": func(p *Plan) { p.Tasks = 0 }, "n-query is -1": func(p *Plan) { p.Queries = -1 }, "n-way is 0": func(p *Plan) { p.Ways = []int{5, 0} },
-		"n-shot is 0": func(p *Plan) { p.Shots = []int{0} }, "hand-scale": func(p *Plan) { p.HandScale = 0 }, "workers is 0": func(p *Plan) { p.Workers = 0 },
-		"methods names fb twice": func(p *Plan) { p.Methods = append(p.Methods, p.Methods[0]) },
-		"repeat is 0":            func(p *Plan) { p.Repeat = 0 }, "shard is 0": func(p *Plan) { p.Shard = Shard{} },
+	for field, c := range map[string]struct {
+		protocol string
+		spoil    func(*Plan)
+	}{
+		"n-tasks is 0": {Standard, func(p *Plan) { p.Tasks = 0 }}, "n-query is -1": {Standard, func(p *Plan) { p.Queries = -1 }}, "n-way is 0": {Standard, func(p *Plan) { p.Ways = []int{5, 0} }},
+		"n-shot is 0": {Standard, func(p *Plan) { p.Shots = []int{0} }}, "hand-scale": {Standard, func(p *Plan) { p.HandScale = 0 }}, "workers is 0": {Standard, func(p *Plan) { p.Workers = 0 }},
+		"methods names fb twice": {Standard, func(p *Plan) { p.Methods = append(p.Methods, p.Methods[0]) }},
+		"repeat is 0":            {Standard, func(p *Plan) { p.Repeat = 0 }}, "shard is 0": {Standard, func(p *Plan) { p.Shard = Shard{} }},
+		`imbalance is "zipf"`: {Transductive, func(p *Plan) { p.Imbalance = "zipf" }}, "imbalance is for the": {Standard, func(p *Plan) { p.Imbalance = ImbalanceDirichlet }},
+		"out-of-set is 0.3": {Transductive, func(p *Plan) { p.OutOfSet = 0.3 }}, "out-of-set is NaN": {Transductive, func(p *Plan) { p.OutOfSet = math.NaN() }},
+		"out-of-set is for the ": {OpenSet, func(p *Plan) { p.OutOfSet = 0.5 }},
 	} {
-		p, domains := small(t, Standard)
-		spoil(p)
-		_, err := p.Run(t.Context(), domains)
-		var value *FieldError
-		test.FailIf(t, !errors.As(err, &value) || !strings.HasPrefix(err.Error(), field), "%s: %v", field, err)
+		p, domains := small(t, c.protocol)
+		c.spoil(p)
+		err := test.Refused[*FieldError](t, test.Err(p.Run(t.Context(), domains)), "%s", field)
+		test.FailIf(t, !strings.HasPrefix(err.Error(), field), "%s: %v", field, err)
 	}
 	p, domains := small(t, LeaveOneDomainOut)
-	_, err := p.Run(t.Context(), append(domains, Domain{Set: datasettest.Gaussians{Classes: 30, Rows: 20, Dim: 6}.Set("beta"), Prior: domains[0].Prior}))
+	err := test.Err(p.Run(t.Context(), append(domains, Domain{Set: datasettest.Gaussians{Classes: 30, Rows: 20, Dim: 6}.Set("beta"), Prior: domains[0].Prior})))
 	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "one --prior for each"), "one prior for two domains left out: %v", err)
-	_, err = p.Run(t.Context(), nil)
-	test.FailIf(t, err == nil, "no domain is no error")
+	test.FailIf(t, test.Err(p.Run(t.Context(), nil)) == nil, "no domain is no error")
+	p, domains = small(t, Transductive)
+	domains[0].Prior = nil
+	p.Methods = test.Must(Choose(Methods(), "metaqda-transductive"))(t)
+	err = test.Err(p.Run(t.Context(), domains))
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "give one with --prior"), "without a prior: %v", err)
 }
 
 // A run ends soon after its context, and with the first error of a method.

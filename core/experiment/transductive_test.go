@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -109,28 +108,4 @@ func TestTogetherAsksWhatStandardAsks(t *testing.T) {
 		accuracy[i] = part.Report().Find("fb", "alpha", 5, 5).Accuracy.Mean
 	}
 	test.FailIf(t, accuracy[0] != accuracy[1], "accuracy of fb is %v, in the standard protocol %v", accuracy[0], accuracy[1])
-}
-
-func TestTogetherIsChecked(t *testing.T) {
-	for field, spoil := range map[string]func(*Plan){
-		`imbalance is "zipf"`:    func(p *Plan) { p.Imbalance = "zipf" },
-		"out-of-set is 0.3":      func(p *Plan) { p.OutOfSet = 0.3 },
-		"out-of-set is NaN":      func(p *Plan) { p.OutOfSet = math.NaN() },
-		"imbalance is for the":   func(p *Plan) { p.Protocol, p.Imbalance = Standard, ImbalanceDirichlet },
-		"out-of-set is for the ": func(p *Plan) { p.Protocol, p.OutOfSet = OpenSet, 0.5 },
-	} {
-		p, domains := small(t, Transductive)
-		spoil(p)
-		_, err := p.Run(t.Context(), domains)
-		var value *FieldError
-		test.FailIf(t, !errors.As(err, &value) || !strings.HasPrefix(err.Error(), field), "%s: %v", field, err)
-	}
-	p, domains := small(t, Transductive)
-	domains[0].Prior = nil
-	var err error
-	p.Methods, err = Choose(Methods(), "metaqda-transductive")
-	test.OK(t, err)
-	if _, err := p.Run(t.Context(), domains); err == nil || !strings.Contains(err.Error(), "give one with --prior") {
-		t.Errorf("without a prior: %v", err)
-	}
 }

@@ -284,6 +284,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	refused(t, []string{"eval", "--data", data, "--json", filepath.Join(dir, "missing", "out.json")}, "create it first")
 	refused(t, []string{"eval", "--data", data, "--json", dir}, "is a folder")
 	refused(t, []string{"eval", "--data", data, "--json", data}, "is read and would be written over")
+	refused(t, []string{"eval", "--data", data, "--shard", "0/2"}, "--json OUT")
 }
 
 // As the README has it: whatever lies at the top of testdata is oracle vectors.

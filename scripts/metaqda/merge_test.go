@@ -39,48 +39,23 @@ func TestMethodsMergeToTheWhole(t *testing.T) {
 	test.FailIf(t, err != nil || string(one) != string(two) || again != text, "what was merged reads back as something else: %v", err)
 	damaged := strings.Replace(string(one), `"method":"fb","data":"beta"`, `"method":"fb","data":"gamma"`, 1)
 	save(t, file("damaged"), []byte(damaged))
+	save(t, file("text"), []byte("{}"))
 	mustRun(t, "eval", "--data", a, "--methods", "ncc-un", "--n-tasks", "2", "--n-query", "3", "--json", file("other"))
 	mustRun(t, "eval", "--protocol", "multi-domain", "--data", a, "--methods", "ncc-un", "--n-tasks", "2", "--json", file("multi"))
 	for _, c := range []struct{ files, want string }{
 		{"fast,fast", "has the method fb"},
 		{"fast,other", "not of one evaluation"},
 		{"multi", "no fixed ways and shots"},
+		{"fast,text", "is neither shard nor evaluation"},
+		{"gone", "check the path"},
 		{"damaged", "no result of fb on beta, 3-way 1-shot"},
 	} {
 		args := []string{"merge"}
 		for _, f := range strings.Split(c.files, ",") {
 			args = append(args, file(f))
 		}
-		refused(t, args, c.want)
-	}
-}
-
-func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
-	dir := t.TempDir()
-	data := toy{classes: 24, rows: 20, dim: 4}.write(t, dir, "alpha")
-	file := func(name string) string { return filepath.Join(dir, name) }
-	for _, s := range [][]string{{"a0", "0/3", "0"}, {"a1", "1/3", "0"}, {"b1", "1/3", "5"}, {"a2", "2/3", "0"}} {
-		mustRun(t, "eval", "--data", data, "--methods", "ncc-un", "--n-tasks", "4", "--n-query", "3", "--shard", s[1], "--random-seed", s[2], "--json", file(s[0]))
-	}
-	save(t, file("other"), []byte("{}"))
-	for _, c := range []struct {
-		files []string
-		want  string
-	}{
-		{nil, "no shards given"},
-		{[]string{"a0", "a1"}, "shard 2/3 is missing"},
-		{[]string{"a0", "a1", "a1"}, "the same shard"},
-		{[]string{"a0", "b1", "a2"}, "not shards of one evaluation"},
-		{[]string{"a0", "other"}, "is neither shard nor evaluation"},
-		{[]string{"gone"}, "check the path"},
-	} {
-		args := []string{"merge", "--json", file("out")}
-		for _, f := range c.files {
-			args = append(args, file(f))
-		}
-		refused(t, args, c.want)
+		refused(t, append(args, "--json", file("out")), c.want)
 		_, err := os.Stat(file("out"))
 		test.FailIf(t, err == nil, "%v: a file was written", c.files)
 	}
-	refused(t, []string{"eval", "--data", data, "--shard", "0/2", "--methods", "ncc-un", "--n-query", "3"}, "--json OUT")
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,20 +46,6 @@ func TestSessionsOfEveryMethod(t *testing.T) {
 		nll, ok := x["nll"].(float64)
 		test.FailIf(t, !ok || !(nll >= 0), "%s: nll is %v", name, x["nll"])
 	}
-}
-
-func TestSessionsOfMethodsRunApart(t *testing.T) {
-	dir := t.TempDir()
-	data := toy{classes: 18, rows: 24, dim: 6}.write(t, dir, "alpha")
-	file := func(name string) string { return filepath.Join(dir, name) }
-	base := []string{"eval", "--protocol", "sessions", "--data", data, "--n-tasks", "8"}
-	mustRun(t, append(base, "--methods", "ncc-cl2n,knn", "--json", file("both"))...)
-	mustRun(t, append(base, "--methods", "ncc-cl2n", "--json", file("a"))...)
-	mustRun(t, append(base, "--methods", "knn", "--json", file("b"))...)
-	mustRun(t, "merge", "--json", file("merged"), file("a"), file("b"))
-	want := test.Must(os.ReadFile(file("both")))(t)
-	got, err := os.ReadFile(file("merged"))
-	test.FailIf(t, err != nil || string(got) != string(want), "%v: merged\n%.500s\nwant\n%.500s", err, got, want)
 }
 
 // A set without splits is centred on what the prior was learned from; where the
