@@ -24,7 +24,11 @@ func DecodeCSV(file string, r io.Reader, meta *Meta) (*Set, error) {
 	if err := p.read(r); err != nil {
 		return nil, err
 	}
-	return p.set(meta)
+	s := &Set{Name: baseName(file), Dim: p.dim, X: p.x, file: file}
+	if err := s.label(p.names, meta); err != nil {
+		return nil, err
+	}
+	return s.describe(meta)
 }
 
 // read takes in all lines.
@@ -110,17 +114,6 @@ func (p *csvParser) add(record []string) error {
 		p.x = append(p.x, float32(v))
 	}
 	return nil
-}
-
-func (p *csvParser) set(meta *Meta) (*Set, error) {
-	s := &Set{Name: baseName(p.file), Dim: p.dim, X: p.x, file: p.file}
-	if err := s.label(p.names, meta); err != nil {
-		return nil, err
-	}
-	if err := s.describe(meta, besides(p.file, ".json")); err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // readNames returns the class names of a split list: one name a line, or a

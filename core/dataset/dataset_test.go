@@ -64,13 +64,9 @@ func TestDecodeCSV(t *testing.T) {
 		s, err := DecodeCSV("x.csv", strings.NewReader(text), nil)
 		test.StopIf(t, err != nil, "%s: %v", name, err)
 		test.FailIf(t, fmt.Sprint(s.X, s.Labels, s.Classes) != "[1 2 3 4 5 6] [0 1 0] [cat dog]", "%s: got %v %v %v", name, s.X, s.Labels, s.Classes)
+		s, err = DecodeCSV("x.csv", strings.NewReader(text), &Meta{Classes: []string{"dog", "cat"}})
+		test.FailIf(t, err != nil || fmt.Sprint(s.Labels) != "[1 0 1]", "%s: got %v, %v in the order of the description", name, s, err)
 	}
-}
-
-func TestDecodeCSVKeepsTheOrderOfTheDescription(t *testing.T) {
-	meta := &Meta{Classes: []string{"dog", "cat"}}
-	s, err := DecodeCSV("x.csv", strings.NewReader("label,a\ncat,1\ndog,2\n"), meta)
-	test.FailIf(t, err != nil || fmt.Sprint(s.Labels) != "[1 0]", "got %v, %v, want labels [1 0]", s, err)
 }
 
 // Groups may be any whole numbers of 32 bits, in a .npz or beside a .npy.
@@ -255,11 +251,13 @@ func TestBombsAreRefusedInLittleMemory(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"float32.npz", "float64-fortran.npz", "float16-bigendian.npz", "plain.npy"} {
-		data := test.Must(os.ReadFile(fixtures + name))(f)
-		f.Add(data)
+		f.Add(test.Must(os.ReadFile(fixtures + name))(f))
 	}
 	f.Add([]byte("label,a\nx,1\n"))
+	f.Add([]byte("a,label\n1,x\n2e3,\n"))
 	f.Add(npyBytes("|i1", "(1000000000000, 0)", []byte{}))
+	f.Add(unlabelledNPZ(f, "<f4", "(3, 2)", []float32{1, 2, 3, 4, 5, 6}))
+	f.Add(unlabelledNPZ(f, "<f4", "(4000000, 4000)", []float32{1}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		check := func(s *Set, err error) {
 			if err != nil {
@@ -278,5 +276,18 @@ func FuzzDecode(f *testing.F) {
 		check(DecodeNPY("f.npy", data, data, nil))
 		check(DecodeCSV("f.csv", bytes.NewReader(data), nil))
 		_, _ = DecodeMeta("f.json", data)
+		for _, file := range []string{"f.npz", "f.npy", "f.csv"} {
+			for _, m := range []*Meta{nil, {Dimension: 2, Files: []string{"a", "b", "c"}}} {
+				r, err := DecodeRows(file, data, m)
+				if err != nil {
+					test.FailIf(t, r != nil, "rows and an error")
+					continue
+				}
+				test.FailIf(t, r.Len() < 1 || len(r.X) != r.Len()*r.Dim || m != nil && (r.Dim != 2 || len(r.Files) != r.Len()), "%d numbers for %d x %d, %d files", len(r.X), r.Len(), r.Dim, len(r.Files))
+				for _, v := range r.RowTo(make([]float64, r.Dim), r.Len()-1) {
+					test.FailIf(t, math.IsNaN(v) || math.IsInf(v, 0), "a row holds %v", v)
+				}
+			}
+		}
 	})
 }

@@ -72,7 +72,10 @@ func (s *Set) loadGroups(path string) error {
 	if err != nil {
 		return unreadable(path, err)
 	}
-	return s.decodeGroups(path, data)
+	if err := fromFile(path, data, s.readGroups); err != nil {
+		return err
+	}
+	return s.checkGroups(path)
 }
 
 // ReadSplits replaces the splits of the set by those of a file or folder:

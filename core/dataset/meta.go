@@ -62,7 +62,7 @@ func DecodeMeta(file string, data []byte) (*Meta, error) {
 }
 
 // describe joins the numbers with what the .json says about them.
-func (s *Set) describe(m *Meta, metaFile string) error {
+func (s *Set) describe(m *Meta) (*Set, error) {
 	if m == nil {
 		m = &Meta{}
 	}
@@ -70,8 +70,8 @@ func (s *Set) describe(m *Meta, metaFile string) error {
 		s.Name = m.Name
 	}
 	s.Extractor, s.ExtractorSHA256 = m.Extractor, m.ExtractorSHA256
-	if err := m.checkDimension(s.file, metaFile, s.Dim); err != nil {
-		return err
+	if err := m.checkDimension(s.file, s.Dim); err != nil {
+		return nil, err
 	}
 	if s.Classes == nil {
 		s.Classes = m.Classes
@@ -80,17 +80,20 @@ func (s *Set) describe(m *Meta, metaFile string) error {
 		s.Classes = numbered(s.Labels)
 	}
 	if err := s.check(); err != nil {
-		return err
+		return nil, err
 	}
-	return s.setSplits(metaFile, m.Splits)
+	if err := s.setSplits(besides(s.file, ".json"), m.Splits); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // checkDimension compares what the .json beside a file says with its rows.
-func (m *Meta) checkDimension(file, metaFile string, dim int) error {
+func (m *Meta) checkDimension(file string, dim int) error {
 	if m.Dimension == 0 || m.Dimension == dim {
 		return nil
 	}
-	return &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %s says %d", dim, metaFile, m.Dimension),
+	return &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d numbers in a row but %s says %d", dim, besides(file, ".json"), m.Dimension),
 		Remedy: "correct \"dimension\" or use the .json that belongs to the data"}
 }
 

@@ -34,32 +34,20 @@ func DecodeNPZ(file string, data []byte, meta *Meta) (*Set, error) {
 		return nil, damaged(file, "is no .npz (a zip of arrays)", err)
 	}
 	s := &Set{Name: baseName(file), file: file}
-	err = member(file, z, len(data), embeddingNames, func(a *array) (err error) {
-		s.X, s.Dim, err = a.matrix()
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = member(file, z, len(data), labelNames, func(a *array) error {
-		return s.readLabels(a, meta)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if find(z, groupNames) != nil {
-		err = member(file, z, len(data), groupNames, func(a *array) (err error) {
-			s.Groups, err = a.groups()
-			return err
-		})
-		if err != nil {
-			return nil, err
+	read := func(names []string, read func(a *array) error) {
+		if err == nil {
+			err = member(file, z, len(data), names, read)
 		}
 	}
-	if err := s.describe(meta, besides(file, ".json")); err != nil {
+	read(embeddingNames, s.readMatrix)
+	read(labelNames, func(a *array) error { return s.readLabels(a, meta) })
+	if find(z, groupNames) != nil {
+		read(groupNames, s.readGroups)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s.describe(meta)
 }
 
 // member reads the first array that carries one of the names. size is the
@@ -122,25 +110,23 @@ func find(z *zip.Reader, names []string) *zip.File {
 // DecodeNPY decodes embeddings and labels from two .npy files.
 func DecodeNPY(file string, embeddings, labels []byte, meta *Meta) (*Set, error) {
 	s := &Set{Name: baseName(file), file: file}
-	a, err := openFile(embeddings)
-	if err == nil {
-		s.X, s.Dim, err = a.matrix()
-	}
-	if err != nil {
-		return nil, damaged(file, err.Error(), err)
-	}
-	labelFile := besides(file, ".labels.npy")
-	a, err = openFile(labels)
-	if err == nil {
-		err = s.readLabels(a, meta)
-	}
-	if err != nil {
-		return nil, damaged(labelFile, err.Error(), err)
-	}
-	if err := s.describe(meta, besides(file, ".json")); err != nil {
+	if err := fromFile(file, embeddings, s.readMatrix); err != nil {
 		return nil, err
 	}
-	return s, nil
+	if err := fromFile(besides(file, ".labels.npy"), labels, func(a *array) error { return s.readLabels(a, meta) }); err != nil {
+		return nil, err
+	}
+	return s.describe(meta)
+}
+
+func (s *Set) readMatrix(a *array) (err error) {
+	s.X, s.Dim, err = a.matrix()
+	return err
+}
+
+func (s *Set) readGroups(a *array) (err error) {
+	s.Groups, err = a.groups()
+	return err
 }
 
 // readLabels takes labels as whole numbers or as the names of the classes.
@@ -156,27 +142,17 @@ func (s *Set) readLabels(a *array, m *Meta) (err error) {
 	return s.label(names, m)
 }
 
-// openFile reads the header of a .npy file that is in memory, and makes sure that
-// the file is as long as its header says.
-func openFile(data []byte) (*array, error) {
+// fromFile reads a .npy file that is in memory, if it is as long as its header says.
+func fromFile(file string, data []byte, read func(a *array) error) error {
 	a, err := openArray(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
+	if err == nil && len(data) < a.length() {
+		err = fmt.Errorf("ends after %d of the %d bytes that its shape %v takes", len(data), a.length(), a.shape)
 	}
-	if len(data) < a.length() {
-		return nil, fmt.Errorf("ends after %d of the %d bytes that its shape %v takes", len(data), a.length(), a.shape)
-	}
-	return a, nil
-}
-
-// decodeGroups adds the groups of a .npy file to a set.
-func (s *Set) decodeGroups(file string, data []byte) error {
-	a, err := openFile(data)
 	if err == nil {
-		s.Groups, err = a.groups()
+		err = read(a)
 	}
 	if err != nil {
 		return damaged(file, err.Error(), err)
 	}
-	return s.checkGroups(file)
+	return nil
 }

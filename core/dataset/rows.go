@@ -47,60 +47,47 @@ func LoadRows(path string) (*Rows, error) {
 // [DecodeCSV] takes it, with or without a column of class names. meta may be nil. file is
 // used in messages.
 func DecodeRows(file string, data []byte, meta *Meta) (*Rows, error) {
-	r := &Rows{file: file}
-	if err := r.decode(data); err != nil {
+	s := &Set{file: file}
+	if err := s.decodeRows(data); err != nil {
 		return nil, err
 	}
-	if r.Dim <= 0 || len(r.X) == 0 {
+	if s.Dim <= 0 || len(s.X) == 0 {
 		return nil, noEmbeddings(file)
 	}
-	if err := checkFinite(file, r.X, r.Dim); err != nil {
+	if err := checkFinite(file, s.X, s.Dim); err != nil {
 		return nil, err
 	}
+	r := &Rows{file: file, X: s.X, Dim: s.Dim}
 	if meta == nil {
 		return r, nil
 	}
-	if err := r.describe(meta, besides(file, ".json")); err != nil {
+	r.Files, r.Extractor = meta.Files, meta.Extractor
+	if r.Files != nil && len(r.Files) != r.Len() {
+		return nil, &FileError{File: file, Row: -1, Problem: fmt.Sprintf("has %d embeddings but %s names %d files", r.Len(), besides(file, ".json"), len(r.Files)),
+			Remedy: "name one file for each row, or leave \"files\" out"}
+	}
+	if err := meta.checkDimension(file, r.Dim); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// describe joins the numbers with what the .json says about them.
-func (r *Rows) describe(m *Meta, metaFile string) error {
-	r.Files, r.Extractor = m.Files, m.Extractor
-	if r.Files != nil && len(r.Files) != r.Len() {
-		return &FileError{File: r.file, Row: -1, Problem: fmt.Sprintf("has %d embeddings but %s names %d files", r.Len(), metaFile, len(r.Files)),
-			Remedy: "name one file for each row, or leave \"files\" out"}
-	}
-	return m.checkDimension(r.file, metaFile, r.Dim)
-}
-
-func (r *Rows) decode(data []byte) error {
-	if strings.ToLower(filepath.Ext(r.file)) == ".npy" {
-		a, err := openFile(data)
-		if err == nil {
-			r.X, r.Dim, err = a.matrix()
-		}
-		if err != nil {
-			return damaged(r.file, err.Error(), err)
-		}
-		return nil
-	}
-	if strings.ToLower(filepath.Ext(r.file)) == ".csv" {
-		p := csvParser{file: r.file, bare: true}
+// decodeRows fills in the rows alone.
+func (s *Set) decodeRows(data []byte) error {
+	switch strings.ToLower(filepath.Ext(s.file)) {
+	case ".npy":
+		return fromFile(s.file, data, s.readMatrix)
+	case ".csv":
+		p := csvParser{file: s.file, bare: true}
 		err := p.read(bytes.NewReader(data))
-		r.X, r.Dim = p.x, p.dim
+		s.X, s.Dim = p.x, p.dim
 		return err
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return damaged(r.file, "is no .npz (a zip of arrays)", err)
+		return damaged(s.file, "is no .npz (a zip of arrays)", err)
 	}
-	return member(r.file, z, len(data), embeddingNames, func(a *array) (err error) {
-		r.X, r.Dim, err = a.matrix()
-		return err
-	})
+	return member(s.file, z, len(data), embeddingNames, s.readMatrix)
 }
 
 // checkFinite returns a *[FileError] for the first row with a number that is not

@@ -68,32 +68,6 @@ func TestRowsThatCannotBe(t *testing.T) {
 	}
 }
 
-func FuzzDecodeRows(f *testing.F) {
-	for _, name := range []string{"float32.npz", "float64-fortran.npz", "float16-bigendian.npz", "plain.npy"} {
-		data := test.Must(os.ReadFile(fixtures + name))(f)
-		f.Add(data)
-	}
-	f.Add(unlabelledNPZ(f, "<f4", "(3, 2)", []float32{1, 2, 3, 4, 5, 6}))
-	f.Add(unlabelledNPZ(f, "<f4", "(4000000, 4000)", []float32{1}))
-	f.Add([]byte("a,label\n1,x\n2e3,\n"))
-	meta := &Meta{Dimension: 2, Files: []string{"a", "b", "c"}}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, file := range []string{"f.npz", "f.npy", "f.csv"} {
-			for _, m := range []*Meta{nil, meta} {
-				r, err := DecodeRows(file, data, m)
-				if err != nil {
-					test.FailIf(t, r != nil, "rows and an error")
-					continue
-				}
-				test.FailIf(t, r.Len() < 1 || len(r.X) != r.Len()*r.Dim || m != nil && (r.Dim != 2 || len(r.Files) != r.Len()), "%d numbers for %d x %d, %d files", len(r.X), r.Len(), r.Dim, len(r.Files))
-				for _, v := range r.RowTo(make([]float64, r.Dim), r.Len()-1) {
-					test.FailIf(t, math.IsNaN(v) || math.IsInf(v, 0), "a row holds %v", v)
-				}
-			}
-		}
-	})
-}
-
 // packed is an array of a zip: its bytes in two parts, and the size that the zip
 // tells, 0 for the true one.
 type packed struct {
