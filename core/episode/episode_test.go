@@ -24,18 +24,18 @@ func pool(sizes ...int) Pool {
 	return p
 }
 
-func equalSizes(classes, n int) []int {
-	sizes := make([]int, classes)
-	for c := range sizes {
-		sizes[c] = n
-	}
-	return sizes
-}
+func equalSizes(classes, n int) []int { return slices.Repeat([]int{n}, classes) }
 
-// checkEpisode verifies what every episode promises: rows belong to their
-// class and none is used twice.
-func checkEpisode(t *testing.T, e Episode) {
+// checkEpisode verifies what every episode promises: rows belong to their class, none is used
+// twice, and no query shares a group with the support.
+func checkEpisode(t *testing.T, p *Pool, e Episode) {
 	t.Helper()
+	class := map[int]int{}
+	for c, rows := range p.Rows {
+		for _, row := range rows {
+			class[row] = c
+		}
+	}
 	used := map[int]bool{}
 	use := func(row int) {
 		test.FailIf(t, used[row], "row %d is used twice", row)
@@ -47,25 +47,29 @@ func checkEpisode(t *testing.T, e Episode) {
 		own[c] = true
 		for _, row := range e.Support[j] {
 			use(row)
-			test.FailIf(t, row/1000 != c, "support row %d is not of class %d", row, c)
+			test.FailIf(t, class[row] != c, "support row %d is not of class %d", row, c)
 		}
 	}
 	for i, row := range e.Query {
 		use(row)
 		label := e.QueryLabel[i]
-		test.FailIf(t, label == Unknown && own[row/1000], "query %d is called unseen but its class is in the episode", row)
-		test.FailIf(t, label != Unknown && e.Classes[label] != row/1000, "query %d is labelled as of the class at %d of %v", row, label, e.Classes)
+		test.FailIf(t, label == Unknown && own[class[row]], "query %d is called unseen but its class is in the episode", row)
+		test.FailIf(t, label != Unknown && e.Classes[label] != class[row], "query %d is labelled as of the class at %d of %v", row, label, e.Classes)
+	}
+	if p.Groups != nil {
+		checkGroups(t, p, e.Support, e.Query)
 	}
 }
 
 func TestUniformKeepsItsCounts(t *testing.T) {
 	c := Config{Way: Range{2, 6}, Shot: Range{1, 4}, Query: Range{3, 5}, Imbalanced: true, UnknownClasses: 2}
-	s := test.Must(NewUniform(pool(equalSizes(10, 12)...), c, 7))(t)
+	p := pool(equalSizes(10, 12)...)
+	s := test.Must(NewUniform(p, c, 7))(t)
 	ways, shots := map[int]bool{}, map[int]bool{}
 	unequal := false
 	for i := range 300 {
 		e := s.Episode(i)
-		checkEpisode(t, e)
+		checkEpisode(t, &p, e)
 		ways[e.Way()] = true
 		for _, rows := range e.Support {
 			shots[len(rows)] = true
@@ -138,13 +142,14 @@ func TestMetaDatasetStaysWithinTheBenchmarksBounds(t *testing.T) {
 	for c := range sizes {
 		sizes[c] = 4 + 7*c
 	}
-	s := test.Must(NewMetaDataset(pool(sizes...), 2))(t)
+	p := pool(sizes...)
+	s := test.Must(NewMetaDataset(p, 2))(t)
 	ways := map[int]int{}
 	for i := range 500 {
 		e := s.Episode(i)
-		checkEpisode(t, e)
+		checkEpisode(t, &p, e)
 		ways[e.Way()]++
-		smallest := slices.Min(sizesOf(sizes, e.Classes))
+		smallest := sizes[slices.MinFunc(e.Classes, func(a, b int) int { return sizes[a] - sizes[b] })]
 		query := min(10, smallest/2)
 		test.StopIf(t, len(e.Query) != query*e.Way(), "%d queries for way %d, smallest class %d", len(e.Query), e.Way(), smallest)
 		total := 0
@@ -180,14 +185,6 @@ func TestMetaDatasetCountsAHundredRowsOfAClass(t *testing.T) {
 	}
 	test.FailIf(t, !(math.Abs(total-250) <= 5*500/math.Sqrt(12*n)), "%.1f rows of support in the mean, want 250", total)
 	test.FailIf(t, !(most > 2.5 && most <= 4.2), "the largest support has %.2f times the rows of the smallest, want up to 4", most)
-}
-
-func sizesOf(sizes, classes []int) []int {
-	var s []int
-	for _, c := range classes {
-		s = append(s, sizes[c])
-	}
-	return s
 }
 
 func TestSessionsNeverTestOnWhatTheyTaught(t *testing.T) {

@@ -13,38 +13,18 @@ import (
 // checkSession verifies what every session promises.
 func checkSession(t *testing.T, p *Pool, e Episode) (known, unseen int) {
 	t.Helper()
-	class := map[int]int{}
-	for c, rows := range p.Rows {
-		for _, row := range rows {
-			class[row] = c
-		}
+	checkEpisode(t, p, e)
+	for _, rows := range e.Support {
+		test.FailIf(t, len(rows) < 1 || len(rows) > 12, "a class is taught by %d rows", len(rows))
 	}
-	used := map[int]bool{}
-	own := map[int]bool{}
-	for j, c := range e.Classes {
-		own[c] = true
-		n := len(e.Support[j])
-		test.FailIf(t, n < 1 || n > 12, "a class is taught by %d rows", n)
-		for _, row := range e.Support[j] {
-			test.FailIf(t, used[row] || class[row] != c, "support row %d of class %d is used twice or of class %d", row, c, class[row])
-			used[row] = true
-		}
-	}
-	for i, row := range e.Query {
-		test.FailIf(t, used[row], "query %d is used twice", row)
-		used[row] = true
-		if label := e.QueryLabel[i]; label == Unknown {
+	for _, label := range e.QueryLabel {
+		if label == Unknown {
 			unseen++
-			test.FailIf(t, own[class[row]], "query %d is called unknown but its class has support", row)
 		} else {
 			known++
-			test.FailIf(t, e.Classes[label] != class[row], "query %d of class %d is labelled %d", row, class[row], e.Classes[label])
 		}
 	}
-	test.FailIf(t, known != unseen || known < 1 || known > 10 || len(own) != e.Way(), "%d known queries, %d unknown, %d classes of %d", known, unseen, len(own), e.Way())
-	if p.Groups != nil {
-		checkGroups(t, p, e.Support, e.Query)
-	}
+	test.FailIf(t, known != unseen || known < 1 || known > 10, "%d known queries, %d unknown", known, unseen)
 	return known, unseen
 }
 
@@ -55,7 +35,6 @@ func TestSessionsAreAsPeopleMakeThem(t *testing.T) {
 	classes := 0.0
 	for i := range 4000 {
 		e := s.Episode(i)
-		checkEpisode(t, e)
 		known, _ := checkSession(t, &p, e)
 		test.StopIf(t, known != 10, "session %d has %d queries of taught classes", i, known)
 		test.StopIf(t, !reflect.DeepEqual(e, s.Episode(i)), "a session drawn twice differs")

@@ -31,21 +31,11 @@ func TestTrainingStaysWithinItsBounds(t *testing.T) {
 	for i := range 400 {
 		e := s.Episode(i)
 		test.StopIf(t, e.Pool != i%2, "episode %d from pool %d", i, e.Pool)
-		seen := map[int]bool{}
-		rows := 0
-		take := func(r int) {
-			test.StopIf(t, seen[r], "episode %d takes row %d twice", i, r)
-			seen[r] = true
-			rows++
-		}
+		checkEpisode(t, &pools[i%2], e)
+		rows := len(e.Query)
 		for j, support := range e.Support {
 			test.StopIf(t, len(support) < 1 || len(support) > 10, "episode %d: class %d has %d shots", i, j, len(support))
-			for _, r := range support {
-				take(r)
-			}
-		}
-		for _, r := range e.Query {
-			take(r)
+			rows += len(support)
 		}
 		test.StopIf(t, rows > 120 || e.Way() < 5 || e.Way() > 20, "episode %d: %d rows, %d ways", i, rows, e.Way())
 		test.StopIf(t, !reflect.DeepEqual(e, s.Episode(i)), "an episode drawn twice differs")
