@@ -185,7 +185,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		textFlag(&o.Split, "split", "split to learn from; several separated by commas, or all"),
 		textFlag(&v.Split, "val-split", "split to select and calibrate on"),
 		textFlag(&o.files.Checkpoint, "checkpoint", "checkpoint file (default that of --out with .checkpoint added)"),
-		textFlag(&o.files.Curve, "curve", "picture of the training curve, .svg or .png"),
+		textFlag(&o.files.Curve, "curve", "picture of the training curve, .svg"),
 		boolFlag(&o.quiet, "quiet", "no progress on the terminal"),
 		textFlag(&o.Precision, "precision", "numbers of the prior file: F16, F32 or F64"),
 		intFlag(&o.Rank, "rank", "directions of a spiked S: diagonal but for so many, a smaller file and quicker predictions; 0 keeps S as learned"),
@@ -281,8 +281,8 @@ func (o *trainOptions) check() (err error) {
 	if f.Checkpoint == "" {
 		f.Checkpoint = f.Out + ".checkpoint"
 	}
-	if e := f.Curve; e != "" && !strings.HasSuffix(e, ".svg") && !strings.HasSuffix(e, ".png") {
-		return fmt.Errorf("--curve %s: name a file that ends in .svg or .png", e)
+	if e := f.Curve; e != "" && !strings.HasSuffix(e, ".svg") {
+		return fmt.Errorf("--curve %s: name a file that ends in .svg", e)
 	}
 	if err := o.Validate(); err != nil {
 		return err

@@ -198,7 +198,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"unknown class in split file", []string{"--data", good, "--splits", split}, []string{"split.json", "zebra", "correct the name"}},
 		{"preset", []string{"--data", good, "--preset", "best"}, []string{`"best"`, "paper"}},
 		{"flag", []string{"--data", good, "--epochs", "4"}, []string{"epochs", "--help"}},
-		{"curve", []string{"--data", good, "--curve", "c.gif"}, []string{"c.gif", ".svg or .png"}},
+		{"curve", []string{"--data", good, "--curve", "c.gif"}, []string{"c.gif", "ends in .svg"}},
 		{"nothing to resume", []string{"--data", good, "--resume"}, []string{"checkpoint", "leave out --resume"}},
 		{"broken checkpoint", []string{"--data", good, "--resume", "--checkpoint", broken}, []string{"broken.checkpoint", "begin anew"}},
 		{"diverges", []string{"--data", good, "--learning-rate", "1e308", "--warm-up", "0", "--clip", "0", "--loss", "nll", "--scalar-learning-rate", "1e308"}, []string{"diverged", "smaller learning rate"}},

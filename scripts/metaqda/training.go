@@ -22,7 +22,7 @@ type trainingFiles struct {
 	Out        string // the prior
 	Checkpoint string // written at every validation and when interrupted, removed at the end
 	Log        string // a line of JSON for each step and validation
-	Curve      string // picture of the training curve, .svg or .png
+	Curve      string // picture of the training curve, SVG
 	Folds      string // folder for the priors of cross-fitting
 	Resume     bool   // from Checkpoint
 }
@@ -151,7 +151,7 @@ func (t *training) finish(prior *model.Prior) (string, error) {
 		return "", err
 	}
 	if t.files.Curve != "" {
-		picture, err := tables.Curve(t.Trainer.History(), t.files.Curve)
+		picture, err := tables.Curve(t.Trainer.History())
 		if err != nil {
 			return "", err
 		}

@@ -4,21 +4,19 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"metaqda/core/metatrain"
 )
 
-// Curve returns the picture of a training curve in the format of the path's
-// ending, .svg or .png: losses on the left, validation accuracy on the right.
-func Curve(history []metatrain.Point, path string) ([]byte, error) {
+// Curve returns the picture of a training curve as SVG: losses on the left, validation
+// accuracy on the right.
+func Curve(history []metatrain.Point) ([]byte, error) {
 	var train, loss, accuracy plotter.XYs
 	for _, p := range history {
 		x := float64(p.Step)
@@ -38,7 +36,8 @@ func Curve(history []metatrain.Point, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return render(left, right, path)
+	const edge = 3 * vg.Millimeter
+	return sideBySide(24*vg.Centimeter, 9*vg.Centimeter, draw.Tiles{PadX: vg.Centimeter, PadTop: edge, PadBottom: edge, PadLeft: edge, PadRight: edge}, left, right)
 }
 
 // panel plots lines over the step.
@@ -69,18 +68,12 @@ func panel(title string, lines map[string]plotter.XYs) (*plot.Plot, error) {
 	return p, nil
 }
 
-func render(left, right *plot.Plot, path string) ([]byte, error) {
-	const width, height = 24 * vg.Centimeter, 9 * vg.Centimeter
-	var canvas vg.CanvasWriterTo
-	if strings.HasSuffix(path, ".svg") {
-		canvas = vgsvg.New(width, height)
-	} else {
-		canvas = vgimg.PngCanvas{Canvas: vgimg.New(width, height)}
-	}
-	dc := draw.New(canvas.(vg.CanvasSizer))
-	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: vg.Centimeter, PadTop: vg.Millimeter * 3, PadBottom: vg.Millimeter * 3, PadLeft: vg.Millimeter * 3, PadRight: vg.Millimeter * 3}
-	for i, c := range plot.Align([][]*plot.Plot{{left, right}}, tiles, dc)[0] {
-		[]*plot.Plot{left, right}[i].Draw(c)
+// sideBySide draws plots in a row, as SVG.
+func sideBySide(width, height vg.Length, tiles draw.Tiles, plots ...*plot.Plot) ([]byte, error) {
+	canvas := vgsvg.New(width, height)
+	tiles.Rows, tiles.Cols = 1, len(plots)
+	for i, c := range plot.Align([][]*plot.Plot{plots}, tiles, draw.New(canvas))[0] {
+		plots[i].Draw(c)
 	}
 	var out bytes.Buffer
 	_, err := canvas.WriteTo(&out)

@@ -1,5 +1,5 @@
 // Package tables draws reports and training curves for people: aligned text,
-// Markdown, and pictures in SVG or PNG. It computes nothing that is not in the
+// Markdown, and pictures in SVG. It computes nothing that is not in the
 // report and writes no files.
 //
 // The tables have the shape of those of the MetaQDA paper (Zhang et al., ICCV 2021);

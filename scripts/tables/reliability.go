@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"metaqda/core/experiment"
 	"metaqda/core/metrics"
@@ -29,14 +27,13 @@ func Pictures(r *experiment.Report) ([]Picture, error) {
 	var pictures []Picture
 	for _, x := range r.Results {
 		name := []string{"reliability", x.Data}
-		if x.Way != nil && x.Session == nil {
-			name = append(name, fmt.Sprintf("%dway", *x.Way))
-		}
-		if x.Shot != nil && x.Session == nil {
-			name = append(name, fmt.Sprintf("%dshot", *x.Shot))
-		}
-		if x.Session != nil {
+		switch {
+		case x.Session != nil:
 			name = append(name, fmt.Sprintf("session%d", *x.Session))
+		case x.Way != nil && x.Shot != nil:
+			name = append(name, fmt.Sprintf("%dway-%dshot", *x.Way, *x.Shot))
+		case x.Way != nil:
+			name = append(name, fmt.Sprintf("%dway", *x.Way))
 		}
 		svg, err := reliabilityDiagram(x)
 		if err != nil {
@@ -66,17 +63,8 @@ func reliabilityDiagram(x *experiment.Result) ([]byte, error) {
 	if x.BinsTS != nil {
 		panels = append(panels, reliabilityPanel(fmt.Sprintf("at temperature %.3g: ECE %.1f %%", *x.Temperature, 100**x.ECETS), x.BinsTS))
 	}
-	c := vgsvg.New(vg.Length(len(panels))*diagramSize, diagramSize)
-	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: 4 * vg.Millimeter, PadY: 2 * vg.Millimeter, PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 4 * vg.Millimeter}
-	canvases := plot.Align([][]*plot.Plot{panels}, tiles, draw.New(c))
-	for i, p := range panels {
-		p.Draw(canvases[0][i])
-	}
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	const edge = 2 * vg.Millimeter
+	return sideBySide(vg.Length(len(panels))*diagramSize, diagramSize, draw.Tiles{PadX: 2 * edge, PadY: edge, PadTop: edge, PadBottom: edge, PadLeft: edge, PadRight: 2 * edge}, panels...)
 }
 
 func reliabilityPanel(title string, bins metrics.Reliability) *plot.Plot {

@@ -107,18 +107,26 @@ func (r report) columns() []column {
 
 // cellTable is one data set at one way: methods down, shots across.
 func (r report) cellTable(d experiment.DomainHeader, way int) *Table {
-	t := &Table{Title: fmt.Sprintf("%s, split %s, %d-way, %d queries a class%s, %d tasks, seed %d", d.Name, r.SplitOf(d), way, r.Query, r.asked(), r.Tasks*r.Repeat, r.Seed),
-		Header: []string{"method"}}
-	for _, shot := range r.Shot {
-		for _, c := range r.columns() {
-			t.Header = append(t.Header, fmt.Sprintf("%d-shot %s", shot, c.name))
+	return r.methodsTable(fmt.Sprintf("%s, split %s, %d-way, %d queries a class%s, %d tasks, seed %d", d.Name, r.SplitOf(d), way, r.Query, r.asked(), r.Tasks*r.Repeat, r.Seed), r.Shot, r.columns(),
+		func(method string, shot int) *experiment.Result { return r.Find(method, d.Name, way, shot) })
+}
+
+// methodsTable has a row for each method and all columns for each shot, 0 standing for any.
+func (r report) methodsTable(title string, shots []int, columns []column, find func(method string, shot int) *experiment.Result) *Table {
+	t := &Table{Title: title, Header: []string{"method"}}
+	for _, shot := range shots {
+		for _, c := range columns {
+			if shot > 0 {
+				c.name = fmt.Sprintf("%d-shot %s", shot, c.name)
+			}
+			t.Header = append(t.Header, c.name)
 		}
 	}
 	for _, m := range r.Methods {
 		row := []string{r.label(m)}
-		for _, shot := range r.Shot {
-			x := r.Find(m, d.Name, way, shot)
-			for _, c := range r.columns() {
+		for _, shot := range shots {
+			x := find(m, shot)
+			for _, c := range columns {
 				row = append(row, c.get(x))
 			}
 		}
@@ -154,18 +162,9 @@ func (r report) label(method string) string {
 
 // sessionsTable is one data set: methods down, measures across.
 func (r report) sessionsTable(d experiment.DomainHeader) *Table {
-	t := &Table{Title: fmt.Sprintf("%s, split %s, sessions of 1 to %d classes with 1 to %d examples, %d queries and %d of unseen classes, %d sessions, seed %d", d.Name, r.SplitOf(d),
-		episode.SessionWay, episode.SessionShot, episode.SessionQueries, episode.SessionQueries, r.Tasks*r.Repeat, r.Seed), Header: []string{"method"}}
-	for _, c := range r.columns() {
-		t.Header = append(t.Header, c.name)
-	}
-	for _, m := range r.Methods {
-		row := []string{r.label(m)}
-		for _, c := range r.columns() {
-			row = append(row, c.get(r.Find(m, d.Name, 0, 0)))
-		}
-		t.Add(row...)
-	}
+	t := r.methodsTable(fmt.Sprintf("%s, split %s, sessions of 1 to %d classes with 1 to %d examples, %d queries and %d of unseen classes, %d sessions, seed %d", d.Name, r.SplitOf(d),
+		episode.SessionWay, episode.SessionShot, episode.SessionQueries, episode.SessionQueries, r.Tasks*r.Repeat, r.Seed), []int{0}, r.columns(),
+		func(method string, _ int) *experiment.Result { return r.Find(method, d.Name, 0, 0) })
 	t.Note = "accuracy, ECE and NLL are of the taught classes, none of these left out"
 	return t
 }

@@ -10,24 +10,15 @@ import (
 // meanTable is the means over all data sets at one way, and on how many of them a
 // method is more than [experiment.Tolerated] below MetaQDA that judges one by one.
 func (r report) meanTable(way int) *Table {
-	t := &Table{Title: fmt.Sprintf("mean of %d data sets, %d-way, %d queries a class%s, %d tasks, seed %d", len(r.Data), way, r.Query, r.asked(), r.Tasks*r.Repeat, r.Seed),
-		Header: []string{"method"}, Note: fmt.Sprintf("below: data sets on which it is more than %.1f points below fb", 100*experiment.Tolerated)}
-	for _, shot := range r.Shot {
-		for _, c := range append(r.columns(), column{name: "below"}) {
-			t.Header = append(t.Header, fmt.Sprintf("%d-shot %s", shot, c.name))
-		}
-	}
-	for _, m := range r.Methods {
-		row := []string{r.label(m)}
-		for _, shot := range r.Shot {
-			mean, below := r.mean(m, way, shot)
-			for _, c := range r.columns() {
-				row = append(row, c.get(mean))
-			}
-			row = append(row, below)
-		}
-		t.Add(row...)
-	}
+	below := map[*experiment.Result]string{}
+	t := r.methodsTable(fmt.Sprintf("mean of %d data sets, %d-way, %d queries a class%s, %d tasks, seed %d", len(r.Data), way, r.Query, r.asked(), r.Tasks*r.Repeat, r.Seed), r.Shot,
+		append(r.columns(), column{"below", func(x *experiment.Result) string { return below[x] }}),
+		func(method string, shot int) *experiment.Result {
+			mean, behind := r.mean(method, way, shot)
+			below[mean] = behind
+			return mean
+		})
+	t.Note = fmt.Sprintf("below: data sets on which it is more than %.1f points below fb", 100*experiment.Tolerated)
 	return t
 }
 
