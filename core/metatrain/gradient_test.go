@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
-	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
 	"metaqda/core/test"
@@ -172,41 +171,6 @@ func TestGradientAcrossBlocks(t *testing.T) {
 		const h = 1e-6
 		along = (loss(h) - loss(-h)) / (2 * h)
 		test.FailIf(t, !(math.Abs(along-slope) <= 1e-5*math.Max(1, math.Abs(slope))), "d=%d: slope %.10g, finite difference %.10g", d, slope, along)
-	}
-}
-
-// Log densities agree with the classifier's own code path.
-func TestForwardAgreesWithGroup(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	const d = 7
-	p, task := randomParams(rng, d), randomTask(rng, d, []int{2, 9, 0}, 2, false)
-	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
-		e, w := NewEngine(d, Objective{Inference: inf}), &Workspace{}
-		e.Set(p)
-		e.forward(w, task)
-		white := mat.NewDense(task.rows(), d, nil)
-		p.Prior.WhitenRowsTo(white, mat.NewDense(task.rows(), d, task.X))
-		off := 0
-		for j, k := range task.Shots {
-			var g niw.Group
-			var gram *mat.SymDense
-			if k > 0 {
-				gram = mat.NewSymDense(k, nil)
-				gram.SymOuterK(1, white.Slice(off, off+k, 0, d))
-			}
-			g.Fit(p.Prior, gram)
-			for i := range task.Labels {
-				z := white.RowView(task.support() + i)
-				cross := make([]float64, k)
-				for r := range cross {
-					cross[r] = mat.Dot(white.RowView(off+r), z)
-				}
-				want := g.LogProb(inf, mat.Dot(z, z), cross)
-				got := w.logp[i*len(task.Shots)+j]
-				test.FailIf(t, !(math.Abs(got-want) <= 1e-10*math.Abs(want)), "%v class %d query %d: got %v, want %v", inf, j, i, got, want)
-			}
-			off += k
-		}
 	}
 }
 

@@ -64,8 +64,7 @@ func (w *world) source(t testing.TB, tasks episode.Tasks) Source {
 func (w *world) validator(t testing.TB, n int, c episode.Config) *Validator {
 	t.Helper()
 	s := test.Must(episode.NewUniform(w.pool, c, 77))(t)
-	v := test.Must(NewValidator([]*Domain{&w.domain}, [][]episode.Sampler{{s}}, n))(t)
-	return v
+	return NewValidator([]*Domain{&w.domain}, [][]episode.Sampler{{s}}, n)
 }
 
 func smallConfig() Config {
@@ -197,37 +196,40 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// The loss is that of the paper's densities under the head, by its definition.
+// Log densities are the paper's, and the loss is theirs under the head, by its definition.
 func TestLossIsThatOfTheDensities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	const d, pi = 5, 0.3
-	p, task := randomParams(rng, d), randomTask(rng, d, []int{1, 4, 2}, 2, true)
+	p, task := randomParams(rng, d), randomTask(rng, d, []int{1, 9, 0, 2}, 2, true)
+	way := len(task.Shots)
 	for _, inf := range []niw.Inference{niw.FB, niw.MAP} {
-		var classes []*mat.Dense
+		classes := make([]*mat.Dense, way) // nil for no examples
 		row := 0
-		for _, k := range task.Shots {
-			w := mat.NewDense(k, d, nil)
+		for j, k := range task.Shots {
+			if k > 0 {
+				classes[j] = mat.NewDense(k, d, nil)
+			}
 			for i := range k {
-				p.Prior.WhitenTo(w.RawRowView(i), task.X[row*d:(row+1)*d])
+				p.Prior.WhitenTo(classes[j].RawRowView(i), task.X[row*d:(row+1)*d])
 				row++
 			}
-			classes = append(classes, w)
 		}
 		c := discriminant.New(p.Prior, inf, false, classes)
 		e, w := NewEngine(d, Objective{Inference: inf, Loss: OpenSet, NonePrior: pi}), &Workspace{}
 		e.Set(p)
 		e.forward(w, task)
 		loss, want := e.lossGradient(w, task), 0.0
-		l, z := make([]float64, 4), make([]float64, d)
+		l, z := make([]float64, way+1), make([]float64, d)
 		for i, y := range task.Labels {
 			p.Prior.WhitenTo(z, task.X[(row+i)*d:(row+i+1)*d])
-			none := c.LogDensitiesTo(l[:3], z)
+			none := c.LogDensitiesTo(l[:way], z)
+			test.FailIf(t, !floats.EqualApprox(w.logp[i*way:(i+1)*way], l[:way], 1e-9), "%v, query %d: log densities %v, want %v", inf, i, w.logp[i*way:(i+1)*way], l[:way])
 			for j := range task.Shots {
-				l[j] = math.Log((1-pi)/3) + (l[j]-none)/math.Exp(p.Head.LogT)
+				l[j] = math.Log((1-pi)/float64(way)) + (l[j]-none)/math.Exp(p.Head.LogT)
 			}
-			l[3] = math.Log(pi) + p.Head.None
+			l[way] = math.Log(pi) + p.Head.None
 			if y == Unknown {
-				y = 3
+				y = way
 			}
 			want += (floats.LogSumExp(l) - l[y]) / float64(len(task.Labels))
 		}

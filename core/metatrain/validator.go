@@ -2,7 +2,6 @@ package metatrain
 
 import (
 	"context"
-	"fmt"
 
 	"metaqda/core/episode"
 )
@@ -32,10 +31,10 @@ type DomainResult struct {
 
 // NewValidator returns a validator on the first n episodes of each domain's
 // samplers: samplers[i] lists those that draw from domains[i], for example one
-// for each number of shots.
-func NewValidator(domains []*Domain, samplers [][]episode.Sampler, n int) (*Validator, error) {
+// for each number of shots. It panics unless there is one of each.
+func NewValidator(domains []*Domain, samplers [][]episode.Sampler, n int) *Validator {
 	if len(domains) == 0 || len(samplers) != len(domains) || n < 1 {
-		return nil, fmt.Errorf("validation on %d domains with %d episodes each: want at least one of both", len(domains), n)
+		panic("metatrain: validation on nothing")
 	}
 	v := &Validator{domains: domains}
 	for i := range domains {
@@ -47,7 +46,7 @@ func NewValidator(domains []*Domain, samplers [][]episode.Sampler, n int) (*Vali
 		}
 		v.episodes = append(v.episodes, episodes)
 	}
-	return v, nil
+	return v
 }
 
 func (v *Validator) run(ctx context.Context, e *Engine, workers int) (*Validation, error) {

@@ -125,7 +125,7 @@ func (r *Run) validator() (*metatrain.Validator, error) {
 			samplers[i] = append(samplers[i], s)
 		}
 	}
-	return metatrain.NewValidator(r.at.val, samplers, v.Tasks)
+	return metatrain.NewValidator(r.at.val, samplers, v.Tasks), nil
 }
 
 // note tells what begins.
