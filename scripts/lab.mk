@@ -20,22 +20,22 @@ PICTURE_SETS := $(patsubst $(PICTURES)/%.tar,%,$(wildcard $(PICTURES)/*.tar))
 .PHONY: embed
 embed: $(PICTURE_SETS:%=$(LAB)/data/%.npz) $(sounds_DATA) $(hands_DATA) ## embed all pictures in PICTURES and recordings in SOUNDS: half an hour on two cores, into build/data
 
-$(LAB)/data/sounds/%.npz: $(SOUNDS)/%.tar $(SITE)/kinds/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
+define EMBED
 	@mkdir -p $(LAB)/unpacked $(@D)
 	tar xf $< -C $(LAB)/unpacked
-	$(NODE) scripts/embed/embed.mjs $(LAB)/unpacked/$* --kind sounds --split train --out $@ --quiet
+	$(NODE) scripts/embed/embed.mjs $(LAB)/unpacked/$* $(1) --out $@ --quiet
+endef
+
+$(LAB)/data/sounds/%.npz: $(SOUNDS)/%.tar $(SITE)/kinds/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
+	$(call EMBED,--kind sounds --split train)
 
 $(LAB)/data/hands/%.npz: $(PICTURES)/%.tar $(SITE)/kinds/sounds/extractor.json $(wildcard scripts/embed/*.mjs)
-	@mkdir -p $(LAB)/unpacked $(@D)
-	tar xf $< -C $(LAB)/unpacked
-	$(NODE) scripts/embed/embed.mjs $(LAB)/unpacked/$* --kind hands --split train --out $@ --quiet
+	$(call EMBED,--kind hands --split train)
 
 # Sets with NAME.splits.json beside them have classes for training and others; of all
 # others every class is for training.
 $(LAB)/data/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildcard scripts/embed/*.mjs)
-	@mkdir -p $(LAB)/unpacked $(@D)
-	tar xf $< -C $(LAB)/unpacked
-	$(NODE) scripts/embed/embed.mjs $(LAB)/unpacked/$* $(or $(addprefix --splits ,$(wildcard $(PICTURES)/$*.splits.json)),--split train) --out $@ --quiet
+	$(call EMBED,$(or $(addprefix --splits ,$(wildcard $(PICTURES)/$*.splits.json)),--split train))
 
 # The priors that the page begins with. They are in the repository; `make prior` learns
 # them anew, to the same bytes where the processor is of the same kind.

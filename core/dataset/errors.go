@@ -29,15 +29,16 @@ func (e *FileError) Unwrap() error { return e.Err }
 
 // unreadable wraps an error of the file system.
 func unreadable(file string, err error) error {
-	problem, remedy := "cannot be read ("+reason(err)+")", "check the file and its permissions"
+	problem, remedy := "cannot be read ("+Reason(err)+")", "check the file and its permissions"
 	if errors.Is(err, fs.ErrNotExist) {
 		problem, remedy = "does not exist", "check the path"
 	}
 	return &FileError{File: file, Row: -1, Problem: problem, Remedy: remedy, Err: err}
 }
 
-// reason returns the innermost message, without the path that stands before it.
-func reason(err error) string {
+// Reason returns the innermost message of an error of the file system, without the path that
+// stands before it.
+func Reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err.Error()

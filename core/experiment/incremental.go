@@ -225,7 +225,7 @@ func tallySession(scores []*mat.Dense, classes int, test []labelled, fit *balanc
 func (r *incrementalRun) blocks(m Method) (blocks []*Block) {
 	for n := range r.sessions[0] {
 		blocks = append(blocks, &Block{Method: m.Name, Data: r.s.Set.Name, Way: r.p.Ways[0], Shot: r.p.Shots[0],
-			Session: pointer(n), Classes: len(r.base.Rows) + n*r.p.Ways[0], Records: []*Record{}})
+			Session: new(n), Classes: len(r.base.Rows) + n*r.p.Ways[0], Records: []*Record{}})
 	}
 	return blocks
 }

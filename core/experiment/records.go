@@ -1,11 +1,9 @@
 package experiment
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"math"
 
 	"metaqda/core/metrics"
 )
@@ -50,28 +48,22 @@ type ScoreList []float32
 
 // MarshalJSON implements json.Marshaler.
 func (f ScoreList) MarshalJSON() ([]byte, error) {
-	b := make([]byte, 4*len(f))
-	for i, v := range f {
-		binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(v))
+	b, err := binary.Append([]byte{}, binary.LittleEndian, []float32(f))
+	if err != nil {
+		return nil, err
 	}
-	return json.Marshal(base64.StdEncoding.EncodeToString(b))
+	return json.Marshal(b)
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (f *ScoreList) UnmarshalJSON(text []byte) error {
-	var s string
-	if err := json.Unmarshal(text, &s); err != nil {
-		return err
-	}
-	b, err := base64.StdEncoding.DecodeString(s)
-	if err != nil || len(b)%4 != 0 {
+	var b []byte
+	if err := json.Unmarshal(text, &b); err != nil || len(b)%4 != 0 {
 		return errors.New("scores are not base64 of 32-bit numbers")
 	}
 	*f = make(ScoreList, len(b)/4)
-	for i := range *f {
-		(*f)[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return nil
+	_, err := binary.Decode(b, binary.LittleEndian, []float32(*f))
+	return err
 }
 
 func (f ScoreList) wide() []float64 {
@@ -171,8 +163,8 @@ func (b *Block) result() *Result {
 	r.NLL, r.Brier, r.ECE, r.MCE = raw.MeanLoss(), raw.MeanBrier(), raw.Bins.ECE(), raw.Bins.MCE()
 	if scaled.Queries > 0 {
 		r.BinsTS = scaled.Bins
-		r.NLLTS, r.BrierTS = pointer(scaled.MeanLoss()), pointer(scaled.MeanBrier())
-		r.ECETS, r.MCETS = pointer(scaled.Bins.ECE()), pointer(scaled.Bins.MCE())
+		r.NLLTS, r.BrierTS = new(scaled.MeanLoss()), new(scaled.MeanBrier())
+		r.ECETS, r.MCETS = new(scaled.Bins.ECE()), new(scaled.Bins.MCE())
 	}
 	r.addOpen(records)
 	return r
@@ -196,7 +188,7 @@ func (r *Result) addSession(records []*Record) []*Record {
 	r.AccuracyAsIs = &Interval{}
 	r.AccuracyAsIs.Mean, r.AccuracyAsIs.CI95 = metrics.MeanCI(asIs)
 	if novel.Queries > 0 {
-		r.AccuracyNovel = pointer(float64(novel.Correct) / float64(novel.Queries))
+		r.AccuracyNovel = new(float64(novel.Correct) / float64(novel.Queries))
 	}
 	return balanced
 }
@@ -225,9 +217,9 @@ func (r *Result) addOpen(records []*Record) {
 	r.AUROCNone, r.AUPRNone = r.AUROCMaxProb, r.AUPRMaxProb // all that other methods have
 	if len(roc) > 0 {
 		r.AUROCNone, r.AUPRNone = mean(roc), mean(pr)
-		r.AUROCPooled = pointer(metrics.AUROC(unseen, known))
+		r.AUROCPooled = new(metrics.AUROC(unseen, known))
 		// The tally's Brier score counts both outcomes, the same twice.
-		r.ECENone, r.BrierNone, r.AccuracyNone = pointer(none.Bins.ECE()), pointer(none.MeanBrier()/2), pointer(none.Accuracy())
+		r.ECENone, r.BrierNone, r.AccuracyNone = new(none.Bins.ECE()), new(none.MeanBrier()/2), new(none.Accuracy())
 	}
 }
 
@@ -238,8 +230,6 @@ func mean(x []float64) *float64 {
 	m, _ := metrics.MeanCI(x)
 	return &m
 }
-
-func pointer[T any](v T) *T { return &v }
 
 func positive(n int) *int {
 	if n <= 0 {

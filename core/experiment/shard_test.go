@@ -48,7 +48,7 @@ func leftOutReport(methods []string, accuracy map[string][]float64) *Report {
 		Way: []int{5, 20}, Shot: []int{1, 5}, Tasks: 2, Repeat: 1}}
 	for _, m := range methods {
 		for i, a := range accuracy[m] {
-			r.Results = append(r.Results, &Result{Method: m, Data: r.Data[i/4].Name, Way: pointer(r.Way[i/2%2]), Shot: pointer(r.Shot[i%2]),
+			r.Results = append(r.Results, &Result{Method: m, Data: r.Data[i/4].Name, Way: new(r.Way[i/2%2]), Shot: new(r.Shot[i%2]),
 				Tasks: 2, Accuracy: Interval{Mean: a}, EpisodeAccuracy: []float64{a - 0.02, a + 0.02}, ECE: 0.01})
 		}
 	}

@@ -91,8 +91,8 @@ func (r *Result) addSessions(records []*Record) {
 	}
 	r.NoneAUROC, r.NoneECE, r.NoneBrier = r.AUROCNone, r.ECENone, r.BrierNone
 	r.AUROCNone, r.ECENone, r.BrierNone = nil, nil, nil
-	r.WronglyNone = pointer(shareOf(known, func(logit float64) bool { return logit > 0 }))
-	r.WronglyKnown = pointer(shareOf(unseen, func(logit float64) bool { return logit < 0 }))
+	r.WronglyNone = new(shareOf(known, func(logit float64) bool { return logit > 0 }))
+	r.WronglyKnown = new(shareOf(unseen, func(logit float64) bool { return logit < 0 }))
 }
 
 func shareOf(logits []float64, wrong func(float64) bool) float64 {

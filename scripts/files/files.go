@@ -7,10 +7,8 @@ package files
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,15 +17,6 @@ import (
 	"metaqda/core/experiment"
 	"metaqda/scripts/tables"
 )
-
-// Reason returns the innermost message of an error of the file system.
-func Reason(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
-	}
-	return err.Error()
-}
 
 // CheckWritable says beforehand that an output could not be written: better
 // than after an hour of work. An empty path is no output.
@@ -74,7 +63,7 @@ func Folder(path string) error {
 		return nil
 	}
 	if err := os.MkdirAll(path, 0o755); err != nil {
-		return fmt.Errorf("folder %s cannot be made (%v); choose another", path, Reason(err))
+		return fmt.Errorf("folder %s cannot be made (%v); choose another", path, dataset.Reason(err))
 	}
 	return nil
 }
@@ -164,7 +153,7 @@ func Progress(stderr io.Writer) func(what string, done, total int) {
 func Read(path, what string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &dataset.FileError{File: path, Row: -1, Problem: "cannot be read (" + Reason(err) + ")", Remedy: "check the path of the " + what, Err: err}
+		return nil, &dataset.FileError{File: path, Row: -1, Problem: "cannot be read (" + dataset.Reason(err) + ")", Remedy: "check the path of the " + what, Err: err}
 	}
 	return data, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -107,21 +106,16 @@ func exportCommand() *cli.Command {
 		[]neededFile{{&from, "classifier", "classifier file"}},
 		[]cli.Flag{textFlag(&prior, "prior", priorUsage)},
 		func(_ context.Context, c *cli.Command) ([]byte, error) {
-			return exported(from, prior, c.Root().ErrWriter)
+			j := defaultJob()
+			j.Classifier, j.Prior, j.Note = from, prior, c.Root().ErrWriter
+			taught, err := j.Open()
+			if err != nil {
+				return nil, err
+			}
+			plain, err := taught.Export()
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", from, err)
+			}
+			return plain, nil
 		})
-}
-
-// exported returns the bytes of a classifier file for other programs.
-func exported(from, prior string, note io.Writer) ([]byte, error) {
-	j := defaultJob()
-	j.Classifier, j.Prior, j.Note = from, prior, note
-	c, err := j.Open()
-	if err != nil {
-		return nil, err
-	}
-	plain, err := c.Export()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", from, err)
-	}
-	return plain, nil
 }

@@ -27,6 +27,13 @@ func TestReproduce(t *testing.T) {
 		_, err := os.Stat(filepath.Join(out, name))
 		test.FailIf(t, err != nil, "%v", err)
 	}
+	again := mustRun(t, "reproduce", "--data", dir, "--out", out, "--steps", "0.01", "--n-tasks", "2")
+	test.FailIf(t, !strings.Contains(again, "miniimagenet-conv4.safetensors is there already and is used again") || strings.Contains(again, "metaqda train"), "priors that are there are learned anew")
+	broken := filepath.Join(dir, "broken")
+	test.OK(t, os.Mkdir(broken, 0o755))
+	save(t, filepath.Join(broken, "miniimagenet-conv4.npz"), []byte("no data"))
+	status, _, complaint := metaqda("reproduce", "--data", broken, "--out", filepath.Join(broken, "out"))
+	test.FailIf(t, status != 2 || !strings.Contains(complaint, "miniimagenet-conv4.npz is no .npz"), "a set that cannot be read: status %d, %s", status, complaint)
 	for _, c := range [][]string{{}, {"--data", filepath.Join(dir, "none")}, {"--data", dir, "--steps", "0"}, {"--data", dir, "--n-tasks", "many"}} {
 		refused(t, append([]string{"reproduce"}, c...))
 	}
