@@ -3,6 +3,8 @@ package metaqda
 import (
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
+
 	"metaqda/core/qda"
 )
 
@@ -37,22 +39,33 @@ func (c *Classifier) Decide(classes []float64, none float64) Decision {
 // differ from it cannot be known from them.
 func DecideAmong(labels []string, bursts []int, classes []float64, none float64) Decision {
 	d := Decision{Class: qda.Decide(classes, none)}
-	a := among{labels, classes, none}
-	leads := a.largest(-2)
-	if only := onlyTaught(bursts); only >= 0 && only == leads {
+	p := append([]float64{none}, classes...) // none before the i-th class at i+1, since of equal ones it is taken
+	spoken := func(i int) string {
+		if i == 0 {
+			return "none of these " + Percent(none)
+		}
+		return labels[i-1] + " " + Percent(p[i])
+	}
+	leads := floats.MaxIdx(p)
+	if only := onlyTaught(bursts); only >= 0 && only+1 == leads {
 		d.Doubtful, d.Headline = true, "Looks like "+labels[only]+"; I know nothing else yet"
 		return d
 	}
-	p := percents(a.p(leads))
-	switch d.Doubtful = leads != d.Class || p < probable; {
-	case d.Doubtful:
-		d.Headline = a.doubt(leads)
-	case leads < 0:
+	switch percent := percents(p[leads]); {
+	case leads-1 != d.Class || percent < probable:
+		d.Doubtful, d.Headline = true, "Not sure, perhaps "+spoken(leads)
+		most := p[leads]
+		p[leads] = -1
+		if next := floats.MaxIdx(p); p[next] >= alsoNamed*most {
+			p[leads] = most
+			d.Headline = "Not sure: " + spoken(leads) + " or " + spoken(next)
+		}
+	case leads == 0:
 		d.Headline = NoneName + ", most likely: " + Percent(none)
-	case p >= nearSure:
-		d.Headline = "Almost certainly " + labels[leads] + ": " + Percent(classes[leads])
+	case percent >= nearSure:
+		d.Headline = "Almost certainly " + labels[leads-1] + ": " + Percent(p[leads])
 	default:
-		d.Headline = "Probably " + labels[leads] + ": " + Percent(classes[leads])
+		d.Headline = "Probably " + labels[leads-1] + ": " + Percent(p[leads])
 	}
 	return d
 }
@@ -71,47 +84,6 @@ func onlyTaught(bursts []int) int {
 		}
 	}
 	return only
-}
-
-// among is an answer; the index -1 stands for none of the classes.
-type among struct {
-	labels  []string
-	classes []float64
-	none    float64
-}
-
-func (a among) p(i int) float64 {
-	if i < 0 {
-		return a.none
-	}
-	return a.classes[i]
-}
-
-// largest returns the index of the largest number but that of an index, of equal ones that
-// of none.
-func (a among) largest(but int) int {
-	best := -2
-	for i := -1; i < len(a.classes); i++ {
-		if i != but && (best == -2 || a.p(i) > a.p(best)) {
-			best = i
-		}
-	}
-	return best
-}
-
-func (a among) doubt(leads int) string {
-	next := a.largest(leads)
-	if next < -1 || a.p(next) < alsoNamed*a.p(leads) {
-		return "Not sure, perhaps " + a.spoken(leads)
-	}
-	return "Not sure: " + a.spoken(leads) + " or " + a.spoken(next)
-}
-
-func (a among) spoken(i int) string {
-	if i < 0 {
-		return "none of these " + Percent(a.none)
-	}
-	return a.labels[i] + " " + Percent(a.classes[i])
 }
 
 // Percent rounds p in [0, 1] to whole percents, but calls nothing certain or

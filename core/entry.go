@@ -1,6 +1,7 @@
 package metaqda
 
 import (
+	"cmp"
 	"slices"
 
 	"metaqda/core/model"
@@ -81,7 +82,7 @@ func (c *Classifier) exchangeClass(e *Entry) error {
 		e.whole = e.Class.whole()
 	}
 	taken := e.taken
-	if e.by != c.qda || taken == nil {
+	if e.by != c.qda {
 		taken = nil
 	}
 	if err := c.putClass(e.whole, taken); err != nil {
@@ -97,13 +98,7 @@ func (k *Class) whole() *class {
 	all.Examples, all.Bursts = nil, nil
 	sorted := slices.Clone(k.Examples)
 	slices.SortStableFunc(sorted, func(a, b *Example) int {
-		switch {
-		case before(a.Order, b.Order, a.ID, b.ID):
-			return -1
-		case a == b:
-			return 0
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
 	groups := map[string]*unit{}
 	for _, x := range sorted {

@@ -56,8 +56,8 @@ func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, q
 		test.StopIf(t, !slices.Equal(k.picture(i), w[i]), "%s: picture %d is not what was added", what, i)
 	}
 	want := groupedNaively(w, c.options.Near)
-	if c.Count("it") != len(pictures) || c.Bursts("it") != len(want) || len(k.list) != len(want) {
-		t.Fatalf("%s: %d pictures in %d bursts, want %d in %d", what, c.Count("it"), c.Bursts("it"), len(pictures), len(want))
+	if c.Count("it") != len(pictures) || k.count() != len(want) || len(k.list) != len(want) {
+		t.Fatalf("%s: %d pictures in %d bursts, want %d in %d", what, c.Count("it"), k.count(), len(pictures), len(want))
 	}
 	for b, members := range want {
 		s := k.list[b]
@@ -186,7 +186,7 @@ func TestBurstsOfDegenerateClasses(t *testing.T) {
 		}
 		for out := range pictures {
 			c := taughtOne(t, p, o, pictures)
-			got := c.Bursts("it")
+			got := c.classes[0].count()
 			test.FailIf(t, got != of.want, "%s: %d bursts, want %d", name, got, of.want)
 			left := slices.Clone(pictures)
 			test.OK(t, c.Remove("it", out))
@@ -244,7 +244,7 @@ func TestRowsTogetherEqualRowsOneByOne(t *testing.T) {
 		p, pictures, o := niwtest.Prior(rng, d), drift(rng, 25, d), with(Options{NonePrior: 0.2, Near: near})
 		c, other := taughtOne(t, p, o, pictures), taughtOne(t, p, o, nil)
 		test.OK(t, other.AddRows("it", dense(pictures)))
-		test.FailIf(t, (c.Bursts("it") == c.Count("it")) != (near == 0) || other.Bursts("it") != c.Bursts("it"), "%d bursts, want %d", other.Bursts("it"), c.Bursts("it"))
+		test.FailIf(t, (c.classes[0].count() == c.Count("it")) != (near == 0) || other.classes[0].count() != c.classes[0].count(), "%d bursts, want %d", other.classes[0].count(), c.classes[0].count())
 		query := niwtest.Vector(rng, d, 0.1)
 		same(t, "batch", ask(t, other, query), ask(t, c, query), 1e-10)
 	}
@@ -284,7 +284,7 @@ func TestNoSuchBurst(t *testing.T) {
 			t.Errorf("no picture %d, but burst %d of %d", i, burst, size)
 		}
 	}
-	if burst, size := c.BurstOf("nobody", 0); burst != -1 || size != 0 || c.Bursts("nobody") != 0 {
+	if burst, size := c.BurstOf("nobody", 0); burst != -1 || size != 0 {
 		t.Errorf("a class that is not there has burst %d of %d", burst, size)
 	}
 }

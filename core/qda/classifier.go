@@ -141,27 +141,10 @@ func (c *Classifier) Labels() []string {
 	return labels
 }
 
-// Index returns where a label stands among the labels, -1 if nowhere.
-func (c *Classifier) Index(label string) int {
-	if i, ok := c.index[label]; ok {
-		return i
-	}
-	return -1
-}
-
 // Count returns the number of pictures of a class, 0 if there is no such class.
 func (c *Classifier) Count(label string) int {
 	if i, ok := c.index[label]; ok {
 		return c.classes[i].pictures()
-	}
-	return 0
-}
-
-// Bursts returns the number K of examples of a class, a burst being one: what
-// [Classifier.Count] returns if Options.Near is 0.
-func (c *Classifier) Bursts(label string) int {
-	if i, ok := c.index[label]; ok {
-		return c.classes[i].count()
 	}
 	return 0
 }

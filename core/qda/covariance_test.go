@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/niw"
+	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"
 )
 
@@ -26,13 +27,7 @@ func newTaught(d int, seed uint64) *taughtClasses {
 	return &taughtClasses{prior: p, rng: rand.New(rand.NewPCG(seed, 9))}
 }
 
-func (t *taughtClasses) vector() []float64 {
-	v := make([]float64, t.prior.Dim())
-	for i := range v {
-		v[i] = t.rng.NormFloat64()
-	}
-	return v
-}
+func (t *taughtClasses) vector() []float64 { return niwtest.Vector(t.rng, t.prior.Dim(), 0) }
 
 func (t *taughtClasses) class(k int) *class {
 	c := newClass(fmt.Sprint(len(t.list)), t.prior.Dim(), 0)

@@ -61,7 +61,7 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 		wantNone := test.Must(c.ProbabilitiesTo(want, white.RawRowView(query)))(t)
 		test.FailIf(t, math.Abs(got.None-wantNone) > 1e-9, "query %d: none %v, want %v", k, got.None, wantNone)
 		for _, class := range got.Classes {
-			p := want[c.Index(class.Name)]
+			p := want[slices.Index(c.Labels(), class.Name)]
 			test.FailIf(t, math.Abs(class.P-p) > 1e-9, "query %d, %s: %v, want %v", k, class.Name, class.P, p)
 		}
 	}
