@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"math"
 )
 
@@ -162,9 +161,13 @@ func DecodeClassifier(b []byte) (*Classifier, error) {
 
 func decodeClassifier(tensors map[string]tensor, metadata map[string]string, former bool) (*Classifier, error) {
 	c := &Classifier{Name: metadata["name"], PriorSum: metadata["prior"], Unchecked: former}
-	classes, err := readList(metadata, "classes", asClass)
-	c.Classes = classes
-	err = cmp.Or(fromMetadata(metadata, "extractor", c.Extractor.code), fromMetadata(metadata, "settings", c.Settings.code), err)
+	err := fromMetadata(metadata, "extractor", c.Extractor.code)
+	if err == nil {
+		err = fromMetadata(metadata, "settings", c.Settings.code)
+	}
+	if err == nil {
+		c.Classes, err = readClasses(metadata)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +256,12 @@ func decodeGroups(examples []Example, tensors map[string]tensor, metadata map[st
 	if !ok {
 		return nil
 	}
-	names, err := readList(metadata, "groups", asText)
+	var names []string
+	err := readList(metadata, "groups", func(v any) bool {
+		name, ok := asText(v)
+		names = append(names, name)
+		return ok
+	})
 	if err != nil {
 		return err
 	}

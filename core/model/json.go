@@ -313,19 +313,11 @@ func asInt(v any) (int, bool) {
 }
 
 func asInts(v any) ([]int, bool) {
-	return listOf(v, func(v any) (int, bool) {
-		i, whole := asInt(v)
-		return i, whole || v == nil
-	})
-}
-
-// listOf reads an array by a function for each value.
-func listOf[T any](v any, read func(any) (T, bool)) ([]T, bool) {
 	all, ok := v.([]any)
-	list := make([]T, len(all))
-	for i, v := range all {
-		x, good := read(v)
-		list[i], ok = x, ok && good
+	ints := make([]int, len(all))
+	for k, v := range all {
+		i, whole := asInt(v)
+		ints[k], ok = i, ok && (whole || v == nil)
 	}
-	return list, ok
+	return ints, ok
 }

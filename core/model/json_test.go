@@ -144,7 +144,7 @@ func TestMetadataMeanWhatTheTagsSay(t *testing.T) {
 		var want []struct {
 			Label string `json:"label"`
 		}
-		got, err := readList(map[string]string{"classes": text}, "classes", asClass)
+		got, err := readClasses(map[string]string{"classes": text})
 		refused := json.Unmarshal([]byte(text), &want) != nil
 		test.FailIf(t, (err != nil) != refused || !refused && len(got) != len(want), "%s: %v, %+v, want %+v, refused %v", text, err, got, want, refused)
 		for i := range want {

@@ -88,11 +88,16 @@ func writeClasses(classes []Class) string {
 	return string(w.b)
 }
 
-// asClass is the inverse of writeClasses for one of them.
-func asClass(v any) (c Class, ok bool) {
-	f := fieldsOf(v)
-	f.textField("label", &c.Label, true)
-	return c, !f.failed
+// readClasses is the inverse of writeClasses; without the key there are none.
+func readClasses(metadata map[string]string) (classes []Class, err error) {
+	err = readList(metadata, "classes", func(v any) bool {
+		f := fieldsOf(v)
+		var c Class
+		f.textField("label", &c.Label, true)
+		classes = append(classes, c)
+		return !f.failed
+	})
+	return classes, err
 }
 
 // writeList returns a list of strings.
@@ -106,18 +111,23 @@ func writeList(all []string) string {
 	return string(w.b)
 }
 
-// readList reads a list by a function for each value; without the key it is empty.
-func readList[T any](metadata map[string]string, key string, read func(any) (T, bool)) ([]T, error) {
+// readList reads a list, which without the key is empty, by a function for each value that
+// says whether it could.
+func readList(metadata map[string]string, key string, read func(v any) bool) error {
 	text, ok := metadata[key]
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	v, ok := parseJSON([]byte(text))
-	list, isList := listOf(v, read)
-	if !ok || !isList && v != nil {
-		return nil, fail("its metadata ", quoted(key), " are malformed")
+	all, list := v.([]any)
+	ok = ok && (list || v == nil)
+	for _, v := range all {
+		ok = ok && read(v)
 	}
-	return list, nil
+	if !ok {
+		return fail("its metadata ", quoted(key), " are malformed")
+	}
+	return nil
 }
 
 func codeTransform(t *embed.Transform, c codec) {

@@ -14,7 +14,6 @@
 package model
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -126,36 +125,41 @@ const (
 // checkRange returns a *[niw.ValueError] for a number of a valid prior that no
 // arithmetic would survive.
 func checkRange(p *niw.Prior) error {
-	bounded := func(name string, least float64, want string, values []float64) error {
-		for i, v := range values {
-			if !(v >= least && v <= largest) {
-				return &niw.ValueError{Name: name, Index: i, Value: v, Want: want}
-			}
+	var scale, packed, diagonal []float64
+	if p.Spiked != nil { // its eigenvalues are bounded more closely
+		scale = p.Spiked.Scale
+	} else {
+		packed = packLower(p.L)
+		for i := range p.Dim() {
+			diagonal = append(diagonal, p.L.At(i, i))
 		}
+	}
+	for _, q := range []struct {
+		name   string
+		least  float64
+		values []float64
+	}{
+		{"kappa", smallest, []float64{p.Kappa}}, {"nu above d-1", smallest, []float64{p.Nu - float64(p.Dim()-1)}}, {"prior mean m", -largest, p.M},
+		{"scale of S", smallest, scale}, {"lower triangle of L by rows", -largest, packed}, {"diagonal of L", smallest, diagonal},
+	} {
+		for i, v := range q.values {
+			if v >= q.least && v <= largest {
+				continue
+			}
+			want := "a number from 1e-12 to 1e9"
+			if q.least < 0 {
+				want = "a number of magnitude at most 1e9"
+			}
+			if len(q.values) == 1 {
+				i = -1
+			}
+			return &niw.ValueError{Name: q.name, Index: i, Value: v, Want: want}
+		}
+	}
+	if p.Spiked != nil {
 		return nil
 	}
-	const positive, moderate = "a number from 1e-12 to 1e9", "a number of magnitude at most 1e9"
-	above := p.Nu - float64(p.Dim()-1)
-	err := cmp.Or(
-		niw.CheckValue(p.Kappa >= smallest && p.Kappa <= largest, "kappa", p.Kappa, positive),
-		niw.CheckValue(above >= smallest && above <= largest, "nu above d-1", above, positive),
-		bounded("prior mean m", -largest, moderate, p.M),
-	)
-	if err != nil {
-		return err
-	}
-	if p.Spiked != nil { // its eigenvalues are bounded more closely
-		return bounded("scale of S", smallest, positive, p.Spiked.Scale)
-	}
-	diagonal := make([]float64, p.Dim())
-	for i := range diagonal {
-		diagonal[i] = p.L.At(i, i)
-	}
-	return cmp.Or(
-		bounded("lower triangle of L by rows", -largest, moderate, packLower(p.L)),
-		bounded("diagonal of L", smallest, positive, diagonal),
-		checkInverse(p),
-	)
+	return checkInverse(p)
 }
 
 // checkInverse tries what L⁻¹ makes of a few vectors: each number of L may be in order
@@ -264,11 +268,13 @@ func DecodePrior(b []byte) (*Prior, error) {
 
 func decodePrior(tensors map[string]tensor, metadata map[string]string) (*Prior, error) {
 	p := &Prior{Facts: map[string]string{}, NIW: &niw.Prior{}}
-	err := cmp.Or(
-		fromMetadata(metadata, "extractor", p.Extractor.code),
-		fromMetadata(metadata, "transform", func(c codec) { codeTransform(&p.Transform, c) }),
-		fromMetadata(metadata, "session", p.Session.code),
-	)
+	err := fromMetadata(metadata, "extractor", p.Extractor.code)
+	if err == nil {
+		err = fromMetadata(metadata, "transform", func(c codec) { codeTransform(&p.Transform, c) })
+	}
+	if err == nil {
+		err = fromMetadata(metadata, "session", p.Session.code)
+	}
 	if err != nil {
 		return nil, err
 	}
