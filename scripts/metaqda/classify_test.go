@@ -210,8 +210,8 @@ func TestTeachingATable(t *testing.T) {
 	}
 	taught := map[string]int{} // rows answered right
 	for name, more := range map[string][]string{"plain": nil, "scaled": {"--scale", "standardise"}} {
-		mustRun(t, append([]string{"teach", "--examples", at("table.csv"), "--out", at(name)}, more...)...)
-		mustRun(t, "predict", "--classifier", at(name), "--data", at("bare.csv"), "--out", at("answers"), "--none-prior", "0")
+		mustRun(t, append([]string{"enrol", "--examples", at("table.csv"), "--out", at(name)}, more...)...)
+		mustRun(t, "recognise", "--classifier", at(name), "--data", at("bare.csv"), "--out", at("answers"), "--none-prior", "0")
 		for _, line := range test.Must(csv.NewReader(bytes.NewReader(readFile(t, at("answers")))).ReadAll())(t)[1:] {
 			if row, _ := strconv.Atoi(line[0]); line[2] == strconv.Itoa(row%3) {
 				taught[name]++

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -124,13 +125,20 @@ func TestTheCommandServesBesideSilentConnectionsUntilItIsStopped(t *testing.T) {
 	line, err := bufio.NewReader(reader).ReadString('\n')
 	_, address, found := strings.Cut(strings.TrimSuffix(line, " (Ctrl-C stops it)\n"), "http://")
 	test.StopIf(t, err != nil || !found, "%q, %v", line, err)
+	var silent []net.Conn
 	for range 130 {
 		c := test.Must(net.Dial("tcp", address))(t)
 		defer c.Close()
+		silent = append(silent, c)
 	}
 	answer, err := http.Get("http://" + address + "/metaqda.wasm")
 	test.StopIf(t, err != nil || answer.StatusCode != 200, "%v, %v", answer, err)
 	answer.Body.Close()
+	for i, c := range silent { // none had to be given up before
+		test.OK(t, c.SetReadDeadline(time.Now().Add(time.Millisecond)))
+		_, err := c.Read(make([]byte, 1))
+		test.FailIf(t, !errors.Is(err, os.ErrDeadlineExceeded), "silent connection %d: %v", i, err)
+	}
 	stop()
 	got := <-status
 	test.FailIf(t, got != 0, "status %d", got)

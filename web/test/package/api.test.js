@@ -282,6 +282,8 @@ test('what cannot be is refused with a code', async () => {
   assert.throws(() => c.removeExample('12345'), refusal('example'));
   await assert.rejects(c.predict({}), refusal('extractor'));
   await assert.rejects(createClassifier({ prior: new Uint8Array(100) }), refusal('format'));
+  const bare = Buffer.from(prior.toString('latin1').replace('"session":', '"sessiom":'), 'latin1'); // a prior that says nothing of sessions
+  await assert.rejects(createClassifier({ prior: bare }), refusal('older'));
   await assert.rejects(createClassifier({ nonePrior: 2 }), refusal('value'));
   await assert.rejects(createClassifier({ prior: pathToFileURL(path.join(installed.folder, 'missing')) }), refusal('fetch'));
   const empty = await createClassifier();

@@ -141,12 +141,12 @@ test('a thing held before the camera is one picture of it, the live answer stays
 test('one picture of one class says little of what is another thing', () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', ['noto']);
   const own = (await recognise(page, sample('emojione', 'cat'))).Cat;
-  for (const name of ['rocket', 'umbrella', 'bicycle']) {
+  for (const name of ['rocket', 'umbrella', 'bicycle', 'banana', 'penguin', 'guitar', 'elephant']) {
     const { Cat: p } = await recognise(page, sample('emojione', name));
     console.log(`# one cat taught, another ${own.toFixed(3)}, a ${name} ${p.toFixed(3)}: ${await headline(page)}`);
     assert.ok(p <= 0.9, `a ${name} is a cat with ${p}`);
-    assert.ok(p < own, `a ${name} is more of a cat, ${p}, than another cat, ${own}`);
-    assert.doesNotMatch(await headline(page), /^Almost certainly/);
+    if (['rocket', 'umbrella', 'bicycle'].includes(name)) assert.ok(p < own, `a ${name} is more of a cat, ${p}, than another cat, ${own}`);
+    assert.match(await headline(page), /^(Looks like Cat; I know nothing else yet|None of these|Not sure)/);
     await page.locator('#prediction').getByText('This rests on a single example').waitFor();
   }
 }));
