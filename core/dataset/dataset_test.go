@@ -284,8 +284,8 @@ func FuzzDecode(f *testing.F) {
 					continue
 				}
 				test.FailIf(t, r.Len() < 1 || len(r.X) != r.Len()*r.Dim || m != nil && (r.Dim != 2 || len(r.Files) != r.Len()), "%d numbers for %d x %d, %d files", len(r.X), r.Len(), r.Dim, len(r.Files))
-				for _, v := range r.RowTo(make([]float64, r.Dim), r.Len()-1) {
-					test.FailIf(t, math.IsNaN(v) || math.IsInf(v, 0), "a row holds %v", v)
+				for _, v := range r.Row(r.Len() - 1) {
+					test.FailIf(t, v-v != 0, "a row holds %v", v)
 				}
 			}
 		}

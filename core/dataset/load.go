@@ -21,9 +21,9 @@ func Load(path string) (*Set, error) {
 	case ".npz":
 		return DecodeNPZ(path, data, meta)
 	case ".npy":
-		labels, err := os.ReadFile(besides(path, ".labels.npy"))
+		labels, err := readFile(besides(path, ".labels.npy"))
 		if err != nil {
-			return nil, unreadable(besides(path, ".labels.npy"), err)
+			return nil, err
 		}
 		s, err := DecodeNPY(path, data, labels, meta)
 		if err != nil {
@@ -43,34 +43,40 @@ func unknownKind(path string) error {
 	return &FileError{File: path, Row: -1, Problem: "is of no kind that can be read", Remedy: "give a .npz, .npy or .csv file"}
 }
 
-// readBoth returns what a file holds, and what the .json beside it says.
-func readBoth(path string) (data []byte, meta *Meta, err error) {
-	if data, err = os.ReadFile(path); err != nil {
-		return nil, nil, unreadable(path, err)
-	}
-	meta, err = loadMeta(besides(path, ".json"))
-	return data, meta, err
-}
-
-func loadMeta(path string) (*Meta, error) {
+func readFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	return DecodeMeta(path, data)
+	return data, nil
+}
+
+// readIfThere returns nil where there is no such file.
+func readIfThere(path string) ([]byte, error) {
+	data, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// readBoth returns what a file holds, and what the .json beside it says.
+func readBoth(path string) (data []byte, meta *Meta, err error) {
+	if data, err = readFile(path); err != nil {
+		return nil, nil, err
+	}
+	text, err := readIfThere(besides(path, ".json"))
+	if text != nil {
+		meta, err = DecodeMeta(besides(path, ".json"), text)
+	}
+	return data, meta, err
 }
 
 // loadGroups reads the groups from a file, where there is one.
 func (s *Set) loadGroups(path string) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return unreadable(path, err)
+	data, err := readIfThere(path)
+	if data == nil {
+		return err
 	}
 	if err := fromFile(path, data, s.readGroups); err != nil {
 		return err
@@ -91,9 +97,9 @@ func (s *Set) ReadSplits(path string) error {
 	if info.IsDir() {
 		return s.readSplitFolder(path)
 	}
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if err != nil {
-		return unreadable(path, err)
+		return err
 	}
 	splits, err := decodeSplits(path, data)
 	if err != nil {
@@ -121,14 +127,11 @@ func (s *Set) readSplitFolder(dir string) error {
 	for _, name := range []string{"train", "val", "test"} {
 		for _, ext := range []string{".txt", ".csv"} {
 			file := filepath.Join(dir, name+ext)
-			data, err := os.ReadFile(file)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
+			data, err := readIfThere(file)
+			if data != nil {
+				splits[name], err = readNames(file, bytes.NewReader(data))
 			}
 			if err != nil {
-				return unreadable(file, err)
-			}
-			if splits[name], err = readNames(file, bytes.NewReader(data)); err != nil {
 				return err
 			}
 		}

@@ -25,8 +25,8 @@ func (r *Rows) Len() int { return len(r.X) / r.Dim }
 // File returns the path or name the rows were read from.
 func (r *Rows) File() string { return r.file }
 
-// RowTo copies row i into dst, which has length d, and returns dst.
-func (r *Rows) RowTo(dst []float64, i int) []float64 { return rowTo(dst, r.X[i*r.Dim:(i+1)*r.Dim]) }
+// Row returns row i, a view.
+func (r *Rows) Row(i int) []float32 { return r.X[i*r.Dim : (i+1)*r.Dim : (i+1)*r.Dim] }
 
 // LoadRows reads embeddings from a .npz, .npy or .csv, with what the .json beside it says
 // of "files" and "extractor" where there is one. Labels are not asked for and not
@@ -100,15 +100,4 @@ func checkFinite(file string, x []float32, dim int) error {
 		}
 	}
 	return nil
-}
-
-// rowTo copies a row into dst of the same length.
-func rowTo(dst []float64, row []float32) []float64 {
-	if len(dst) != len(row) {
-		panic("dataset: wrong length of dst")
-	}
-	for j, v := range row {
-		dst[j] = float64(v)
-	}
-	return dst
 }

@@ -34,7 +34,7 @@ func TestRowsNeedNoLabels(t *testing.T) {
 		test.FailIf(t, err != nil || fmt.Sprint(r.Dim, r.X, r.Len(), r.Files == nil, r.File() == path) != "2 [1 2 3 4 5 6] 3 true true", "%s: %v, %v", name, r, err)
 		test.OK(t, os.WriteFile(besides(path, ".json"), []byte(`{"dimension":2,"extractor":"x","files":["p","q","r"]}`), 0o644))
 		r, err = LoadRows(path)
-		test.FailIf(t, err != nil || fmt.Sprintf("%v %s %v", r.Files, r.Extractor, r.RowTo(make([]float64, 2), 1)) != "[p q r] x [3 4]", "%s with its .json: %v, %v", name, r, err)
+		test.FailIf(t, err != nil || fmt.Sprintf("%v %s %v", r.Files, r.Extractor, r.Row(1)) != "[p q r] x [3 4]", "%s with its .json: %v, %v", name, r, err)
 	}
 }
 

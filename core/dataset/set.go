@@ -49,7 +49,15 @@ func (s *Set) File() string { return s.file }
 func (s *Set) Row(i int) []float32 { return s.X[i*s.Dim : (i+1)*s.Dim : (i+1)*s.Dim] }
 
 // RowTo copies row i into dst, which has length d, and returns dst.
-func (s *Set) RowTo(dst []float64, i int) []float64 { return rowTo(dst, s.Row(i)) }
+func (s *Set) RowTo(dst []float64, i int) []float64 {
+	if len(dst) != s.Dim {
+		panic("dataset: wrong length of dst")
+	}
+	for j, v := range s.Row(i) {
+		dst[j] = float64(v)
+	}
+	return dst
+}
 
 // ClassRows returns the rows of class c in ascending order. It is a view.
 func (s *Set) ClassRows(c int) []int { return s.rows[c] }

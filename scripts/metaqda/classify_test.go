@@ -181,7 +181,10 @@ func answers(t *testing.T, j job) *qda.Answers {
 	a := &qda.Answers{Classes: mat.NewDense(rows.Len(), known, nil), None: make([]float64, rows.Len())}
 	for i := range rows.Len() {
 		q := all.RawRowView(i)
-		test.OK(t, prior.Transform.ApplyTo(q, rows.RowTo(q, i)))
+		for k, v := range rows.Row(i) {
+			q[k] = float64(v)
+		}
+		test.OK(t, prior.Transform.ApplyTo(q, q))
 		a.None[i], err = c.ProbabilitiesTo(a.Classes.RawRowView(i), q)
 		test.OK(t, err)
 	}
