@@ -263,22 +263,17 @@ func TestLogisticStopsWhereTheGradientVanishes(t *testing.T) {
 	test.FailIf(t, g > 1e-4, "gradient of length %v at the optimum", g)
 }
 
+// Votes are counted; among equal ones the class of the nearest row wins, or the first as
+// TensorFlow.js has it.
 func TestNeighboursVotes(t *testing.T) {
-	support := mat.NewDense(6, 1, []float64{0, 1, 10, 11, 12, 2.5})
-	task := Task{Support: support, Labels: []int{1, 1, 0, 0, 0, 2}, Way: 3}
+	task := Task{Support: mat.NewDense(6, 1, []float64{0, 1, 10, 11, 12, 2.5}), Labels: []int{1, 1, 0, 0, 0, 2}, Way: 3}
 	got := scoresOf(t, &Neighbours{K: 3}, task, mat.NewDense(1, 1, []float64{0.4}))
 	for c, want := range []float64{math.Log(1e-12), math.Log(2.0 / 3), math.Log(1.0 / 3)} {
 		test.FailIf(t, !(math.Abs(got.At(0, c)-want) <= 1e-12), "class %d: %v, want %v", c, got.At(0, c), want)
 	}
-}
-
-// Among equal votes the class of the nearest row wins, or the first as TensorFlow.js
-// has it.
-func TestNeighboursAmongEquals(t *testing.T) {
-	task := Task{Support: mat.NewDense(4, 1, []float64{3, 9, 1, -9}), Labels: []int{0, 0, 1, 1}, Way: 2}
+	equal := Task{Support: mat.NewDense(4, 1, []float64{3, 9, 1, -9}), Labels: []int{0, 0, 1, 1}, Way: 2}
 	for atMostShot, want := range map[bool]int{true: 1, false: 0} {
-		scores := scoresOf(t, &Neighbours{K: 2, AtMostShot: atMostShot}, task, mat.NewDense(1, 1, []float64{0}))
-		got := metrics.Best(scores.RawRowView(0))
+		got := metrics.Best(scoresOf(t, &Neighbours{K: 2, AtMostShot: atMostShot}, equal, mat.NewDense(1, 1, []float64{0})).RawRowView(0))
 		test.FailIf(t, got != want, "nearest wins %v: class %d, want %d", atMostShot, got, want)
 	}
 }

@@ -27,6 +27,20 @@ func (e *FileError) Error() string {
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
+// FieldError says which value makes no sense of what is to be done with data sets.
+type FieldError struct {
+	Field   string // as the command's flag is called
+	Problem string // continues "FIELD ..."
+}
+
+// BadField returns a *[FieldError].
+func BadField(field, format string, args ...any) error {
+	return &FieldError{field, fmt.Sprintf(format, args...)}
+}
+
+// Error returns one sentence.
+func (e *FieldError) Error() string { return e.Field + " " + e.Problem }
+
 // unreadable wraps an error of the file system.
 func unreadable(file string, err error) error {
 	problem, remedy := "cannot be read ("+Reason(err)+")", "check the file and its permissions"

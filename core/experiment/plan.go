@@ -77,16 +77,7 @@ func NewPlan(name string) (*Plan, error) {
 		Split: "test", Imbalance: ImbalanceNone, HandScale: 1, MAMLTasks: 1000, Shard: whole, Workers: runtime.GOMAXPROCS(0)}, nil
 }
 
-// FieldError says which value of a plan makes no sense.
-type FieldError struct {
-	Field   string // as the flag of the command is called
-	Problem string
-}
-
-// Error returns one sentence.
-func (e *FieldError) Error() string { return e.Field + " " + e.Problem }
-
-// Validate returns a *[FieldError] for the first value outside its domain.
+// Validate returns a *[dataset.FieldError] for the first value outside its domain.
 func (p *Plan) Validate() error {
 	if _, err := protocol(p.Protocol); err != nil {
 		return err
@@ -109,19 +100,19 @@ func (p *Plan) Validate() error {
 	}
 	for _, b := range bounds {
 		if b.value < b.low {
-			return &FieldError{b.field, fmt.Sprintf("is %d; give %d or more", b.value, b.low)}
+			return dataset.BadField(b.field, "is %d; give %d or more", b.value, b.low)
 		}
 	}
 	for i, m := range p.Methods {
 		if slices.ContainsFunc(p.Methods[:i], func(other Method) bool { return other.Name == m.Name }) {
-			return &FieldError{"methods", fmt.Sprintf("names %s twice; give each once", m.Name)}
+			return dataset.BadField("methods", "names %s twice; give each once", m.Name)
 		}
 	}
 	if err := p.validateTransductive(); err != nil {
 		return err
 	}
 	if !(p.HandScale > 0) || p.HandScale > 1e6 {
-		return &FieldError{"hand-scale", fmt.Sprintf("is %v; give a positive number such as 1", p.HandScale)}
+		return dataset.BadField("hand-scale", "is %v; give a positive number such as 1", p.HandScale)
 	}
 	return nil
 }
@@ -134,7 +125,7 @@ func (p *Plan) Run(ctx context.Context, domains []Domain) (*Part, error) {
 		return nil, err
 	}
 	if len(domains) == 0 {
-		return nil, &FieldError{"data", "is empty; give one data set or more"}
+		return nil, dataset.BadField("data", "is empty; give one data set or more")
 	}
 	drawn := *p
 	if p.Protocol == Transductive {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
 
+	"metaqda/core/dataset"
 	"metaqda/core/dataset/datasettest"
 	"metaqda/core/episode"
 	"metaqda/core/metrics"
@@ -134,7 +135,7 @@ func TestPlanIsChecked(t *testing.T) {
 	} {
 		p, domains := small(t, c.protocol)
 		c.spoil(p)
-		err := test.Refused[*FieldError](t, test.Err(p.Run(t.Context(), domains)), "%s", field)
+		err := test.Refused[*dataset.FieldError](t, test.Err(p.Run(t.Context(), domains)), "%s", field)
 		test.FailIf(t, !strings.HasPrefix(err.Error(), field), "%s: %v", field, err)
 	}
 	p, domains := small(t, LeaveOneDomainOut)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"metaqda/core/dataset"
 )
 
 // Shard is the part of the episodes that one process does: those whose number
@@ -34,7 +36,7 @@ func ParseShard(text string) (Shard, error) {
 	index, err1 := strconv.Atoi(i)
 	of, err2 := strconv.Atoi(n)
 	if !ok || err1 != nil || err2 != nil || of < 1 || index < 0 || index > of {
-		return whole, fmt.Errorf("--shard is %q; write it as i/n with i from 0 to n-1 or from 1 to n, such as 0/4", text)
+		return whole, dataset.BadField("shard", "is %q; write it as i/n with i from 0 to n-1 or from 1 to n, such as 0/4", text)
 	}
 	return Shard{index % of, of}, nil
 }

@@ -1,6 +1,6 @@
 package experiment
 
-import "fmt"
+import "metaqda/core/dataset"
 
 // How the queries of [Transductive] are shared out among the classes of a task.
 const (
@@ -20,13 +20,13 @@ func (p *Plan) validateTransductive() error {
 	equal := p.Imbalance == "" || p.Imbalance == ImbalanceNone
 	switch {
 	case !equal && p.Imbalance != ImbalanceDirichlet:
-		return &FieldError{"imbalance", fmt.Sprintf("is %q; give none or dirichlet", p.Imbalance)}
+		return dataset.BadField("imbalance", "is %q; give none or dirichlet", p.Imbalance)
 	case p.OutOfSet != 0 && p.OutOfSet != outOfSetShare:
-		return &FieldError{"out-of-set", fmt.Sprintf("is %v; give 0 or %v", p.OutOfSet, outOfSetShare)}
+		return dataset.BadField("out-of-set", "is %v; give 0 or %v", p.OutOfSet, outOfSetShare)
 	case !equal && p.Protocol != Transductive:
-		return &FieldError{"imbalance", "is for the protocol transductive; leave it out"}
+		return dataset.BadField("imbalance", "is for the protocol transductive; leave it out")
 	case p.OutOfSet != 0 && p.Protocol != Transductive:
-		return &FieldError{"out-of-set", "is for the protocol transductive; open-set and sessions have out-of-set queries of their own"}
+		return dataset.BadField("out-of-set", "is for the protocol transductive; open-set and sessions have out-of-set queries of their own")
 	}
 	return nil
 }

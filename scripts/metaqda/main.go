@@ -23,7 +23,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"metaqda/core/experiment"
+	"metaqda/core/dataset"
 	"metaqda/scripts/fastblas"
 )
 
@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	err = app.Run(ctx, append([]string{"metaqda"}, args...))
 	var exit exitStatus
-	var field *experiment.FieldError
+	var field *dataset.FieldError
 	var stopped *interrupted
 	switch {
 	case err == nil:

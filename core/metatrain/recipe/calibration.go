@@ -3,7 +3,6 @@ package recipe
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -77,7 +76,7 @@ func (r *Recipe) collect(ctx context.Context, p *model.Prior, at *coordinates, s
 		}
 		samplers := r.sessionSamplers(pool)
 		if len(samplers) == 0 {
-			return nil, fmt.Errorf("%s is too small to calibrate on: it takes two classes of six rows; give another --val-split, or --calibrate 0", pool.Name)
+			return nil, dataset.BadField("calibrate", "takes two classes of six rows, and %s has fewer; give another split, or 0", pool.Name)
 		}
 		options := p.Session.Options()
 		options.Population = nil
@@ -200,7 +199,7 @@ func (r *Run) crossFit(caller context.Context) error {
 	s := &r.recipe.Calibration
 	folds := foldsOf(r.train, s.Families, s.Folds)
 	if len(folds) < 2 {
-		return fmt.Errorf("--calibrate-on left-out takes data sets of two families at least; give more --data, or --calibrate-on val")
+		return dataset.BadField("calibrate-on", "left-out takes data sets of two families at least; give more, or val")
 	}
 	fits := make([]crossFit, len(folds))
 	g, ctx := errgroup.WithContext(caller)

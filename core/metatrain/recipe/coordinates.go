@@ -57,7 +57,7 @@ func (r *Recipe) settle(train, val []*dataset.Set, need int) (*coordinates, erro
 	if r.Start == Within {
 		var ok bool
 		if c.base, ok = metatrain.NewBase(c.dim, c.labelled, r.Shrink, r.Workers); !ok {
-			return nil, fmt.Errorf("the covariance within the classes of %s cannot be factorised with --shrink %v; choose a larger one", files(train), r.Shrink)
+			return nil, dataset.BadField("shrink", "is %v, with which the covariance within the classes of %s cannot be factorised; choose a larger one", r.Shrink, files(train))
 		}
 	}
 	for _, dom := range c.labelled {
@@ -66,7 +66,7 @@ func (r *Recipe) settle(train, val []*dataset.Set, need int) (*coordinates, erro
 	for _, set := range val {
 		dom, pool, err := c.domain(set, r.Validation.Split, need, h)
 		if err != nil {
-			return nil, fmt.Errorf("--val-split: %w", err)
+			return nil, dataset.BadField("val-split", "%s: %v", r.Validation.Split, err)
 		}
 		c.val, c.valP = append(c.val, c.whiten(dom.Domain, r.Workers)), append(c.valP, pool)
 	}
@@ -97,7 +97,7 @@ func meanOfMeans(sets []*dataset.Set, split string, t *embed.Transform) ([]float
 	for _, s := range sets {
 		classes, err := s.Split(split)
 		if err != nil {
-			return nil, fmt.Errorf("--split: %w", err)
+			return nil, dataset.BadField("split", "%s: %v", split, err)
 		}
 		rows := s.Rows(classes)
 		for _, i := range rows {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"metaqda/core/dataset"
 	"metaqda/core/embed"
 	"metaqda/core/episode"
 	"metaqda/core/metatrain"
@@ -204,41 +205,36 @@ func Preset(name string) (Recipe, error) {
 	return Recipe{}, fmt.Errorf("there is no preset %q; choose %s or %s", name, strings.Join(names[:last], ", "), names[last])
 }
 
-// Validate tells what is out of its domain, by the name of the command's flag.
+// Validate returns a *[dataset.FieldError] for the first value out of its domain, or the
+// error of [metatrain.Config.Validate].
 func (r *Recipe) Validate() error {
-	if !slices.Contains([]string{OnValidation, CrossFitting}, r.Calibration.On) {
-		return fmt.Errorf("--calibrate-on %q: want val or left-out", r.Calibration.On)
-	}
-	if !(r.Calibration.Near >= 0 && r.Calibration.Near <= 1) {
-		return fmt.Errorf("--near %v: want a number from 0 to 1", r.Calibration.Near)
-	}
-	if !(r.Calibration.Centre >= 0 && r.Calibration.Centre <= 1e9) {
-		return fmt.Errorf("--centre %v: want a number from 0", r.Calibration.Centre)
-	}
+	c := &r.Calibration
 	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"shared", r.Calibration.Shared}, {"class-kappa", r.Calibration.Kappa}} {
-		if !(v.value >= 0 && v.value <= 1e6) {
-			return fmt.Errorf("--%s %v: want a number from 0 to a million", v.name, v.value)
-		}
-	}
-	if r.Start != Within && r.Start != Identity {
-		return fmt.Errorf("--start %q: want within or identity", r.Start)
-	}
-	if !(r.Shrink > 0 && r.Shrink <= 1) {
-		return fmt.Errorf("--shrink %v: want a number above 0, at most 1", r.Shrink)
-	}
-	if !slices.Contains([]string{"F16", "F32", "F64"}, r.Precision) {
-		return fmt.Errorf("--precision %q: want F16, F32 or F64", r.Precision)
-	}
-	for _, n := range []struct {
-		name       string
-		value, low int
-	}{{"workers", r.Workers, 1}, {"val-way", r.Validation.Way, 1}, {"val-query", r.Validation.Query, 1}, {"val-tasks", r.Validation.Tasks, 0}, {"calibrate", r.Calibration.Sessions, 0},
-		{"folds", r.Calibration.Folds, 2}, {"n-way", r.Tasks.Way.Min, 1}, {"n-shot", r.Tasks.Shot.Min, 1}, {"n-query", r.Tasks.Query.Min, 1}} {
-		if n.value < n.low {
-			return fmt.Errorf("--%s is %d; it must be at least %d", n.name, n.value, n.low)
+		field string
+		value any
+		ok    bool
+		want  string
+	}{
+		{"calibrate-on", c.On, c.On == OnValidation || c.On == CrossFitting, "val or left-out"},
+		{"near", c.Near, c.Near >= 0 && c.Near <= 1, "a number from 0 to 1"},
+		{"centre", c.Centre, c.Centre >= 0 && c.Centre <= 1e9, "a number from 0"},
+		{"shared", c.Shared, c.Shared >= 0 && c.Shared <= 1e6, "a number from 0 to a million"},
+		{"class-kappa", c.Kappa, c.Kappa >= 0 && c.Kappa <= 1e6, "a number from 0 to a million"},
+		{"start", r.Start, r.Start == Within || r.Start == Identity, "within or identity"},
+		{"shrink", r.Shrink, r.Shrink > 0 && r.Shrink <= 1, "a number above 0, at most 1"},
+		{"precision", r.Precision, slices.Contains([]string{"F16", "F32", "F64"}, r.Precision), "F16, F32 or F64"},
+		{"workers", r.Workers, r.Workers >= 1, "1 or more"},
+		{"val-way", r.Validation.Way, r.Validation.Way >= 1, "1 or more"},
+		{"val-query", r.Validation.Query, r.Validation.Query >= 1, "1 or more"},
+		{"val-tasks", r.Validation.Tasks, r.Validation.Tasks >= 0, "0 or more"},
+		{"calibrate", c.Sessions, c.Sessions >= 0, "0 or more"},
+		{"folds", c.Folds, c.Folds >= 2, "2 or more"},
+		{"n-way", r.Tasks.Way.Min, r.Tasks.Way.Min >= 1, "1 or more"},
+		{"n-shot", r.Tasks.Shot.Min, r.Tasks.Shot.Min >= 1, "1 or more"},
+		{"n-query", r.Tasks.Query.Min, r.Tasks.Query.Min >= 1, "1 or more"},
+	} {
+		if !v.ok {
+			return dataset.BadField(v.field, "is %#v; give %s", v.value, v.want)
 		}
 	}
 	return r.Config.Validate()

@@ -78,7 +78,7 @@ func New(r Recipe, train, val []*dataset.Set) (*Run, error) {
 
 func sameDimension(sets []*dataset.Set) error {
 	if len(sets) == 0 {
-		return fmt.Errorf("no data given; name data sets with --data")
+		return dataset.BadField("data", "is empty; give one data set or more")
 	}
 	for _, s := range sets {
 		if first := sets[0]; s.Dim != first.Dim {
@@ -172,7 +172,7 @@ func (r *Recipe) compose(at *coordinates, found *metatrain.Params) (composed *me
 	}
 	q, rest, ok := niw.Spike(composed.Prior, min(r.Rank, composed.Prior.Dim()))
 	if !ok {
-		return nil, 0, fmt.Errorf("the eigenvalues of the learned S cannot be found; leave out --rank")
+		return nil, 0, dataset.BadField("rank", "takes the eigenvalues of the learned S, which cannot be found; leave it out")
 	}
 	return &metatrain.Params{Prior: q, Head: found.Head}, rest, nil
 }

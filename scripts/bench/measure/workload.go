@@ -165,12 +165,6 @@ func unit(x []float32) []float64 {
 	return y
 }
 
-// Load makes the classifier from the bytes of prior and session.
-func (w *Workload) Load() {
-	p := must(model.DecodePrior(w.prior))
-	w.load(p)
-}
-
 // Files returns the prior and the session that Load reads.
 func (w *Workload) Files() (prior, session []byte) { return w.prior, w.session }
 
@@ -182,16 +176,15 @@ func (w *Workload) FullPrior() []byte {
 	return must(model.EncodePrior(p))
 }
 
-// Full makes predictions use the prior's full factor L, or as before without.
+// Load makes the classifier from the bytes of prior and session.
+func (w *Workload) Load() { w.Full(false) }
+
+// Full loads, with the prior's full factor L or as it is.
 func (w *Workload) Full(full bool) {
 	p := must(model.DecodePrior(w.prior))
 	if full {
 		p.NIW = p.NIW.Dense()
 	}
-	w.load(p)
-}
-
-func (w *Workload) load(p *model.Prior) {
 	s := must(model.DecodeClassifier(w.session))
 	options := p.Session.Options()
 	options.NonePrior = s.Settings.NonePrior
