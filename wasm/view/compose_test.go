@@ -3,6 +3,7 @@ package view
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,6 +47,15 @@ func TestTheSameNumberIsCalledTheSame(t *testing.T) {
 		before, ok := words[percent]
 		test.FailIf(t, ok && before != word, "%s is called both %q and %q", percent, before, word)
 		words[percent] = word
+	}
+	// The largest number is the first that is said.
+	number := regexp.MustCompile(`([<>] )?\d+ %`)
+	for p := 0.0; p <= 1; p += 0.01 {
+		for none := 0.0; p+none <= 1; none += 0.01 {
+			said := Compose(Input{Classes: classes(p, 1-p-none), None: none, Open: true, Query: true}).Verdict
+			want := metaqda.Percent(max(p, 1-p-none, none))
+			test.FailIf(t, number.FindString(said) != want, "%q of %v, %v and none %v: want %s first", said, p, 1-p-none, none, want)
+		}
 	}
 	test.FailIf(t, words["97 %"] != "Almost" || words["96 %"] != "Probably", "97 %% is called %q, 96 %% %q", words["97 %"], words["96 %"])
 }
