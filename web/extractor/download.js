@@ -30,69 +30,49 @@ export async function fetchRecord(base) {
  * @returns {Promise<import('./session.js').ExtractorFiles>}
  */
 export async function fetchFiles(at, record, onProgress) {
+  const { runtimes, ...given } = record;
+  const manifest = decodeManifest(given);
+  const [wasm, ...found] = await fetchAll(at, [programOf(runtimes), ...manifest.files], onProgress);
+  await verify(record, found);
+  return { manifest, wasm, contents: new Map(manifest.files.map(({ name }, i) => [name, found[i]])) };
+}
+
+/** The program that this machine can run. @param {RuntimeFiles} runtimes */
+export const programOf = ({ simd, plain }) => (simdSupported() ? simd : plain);
+
+/**
+ * Fetches files, all at once.
+ *
+ * @param {(name: string) => URL} at @param {SizedFile[]} files @param {OnProgress} [onProgress] of all together
+ * @returns {Promise<ArrayBuffer[]>}
+ */
+export async function fetchAll(at, files, onProgress) {
   if (typeof WebAssembly !== 'object') {
     throw new ExtractorError('no-webassembly', 'This browser has no WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
   }
-  const { runtimes, ...given } = record;
-  const manifest = decodeManifest(given);
-  const wanted = [...manifest.files, simdSupported() ? runtimes.simd : runtimes.plain];
-  const meter = new Meter(wanted.map(({ bytes }) => bytes), onProgress);
-  const found = await Promise.all(wanted.map(({ name }, i) => download(at(name), (n) => meter.set(i, n))));
-  await verify(record, found.slice(0, -1));
-  return {
-    manifest, wasm: buffer(found[found.length - 1]),
-    contents: new Map(manifest.files.map(({ name }, i) => [name, buffer(found[i])])),
-  };
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const loaded = files.map(() => 0);
+  return Promise.all(files.map(({ name, bytes }, i) => download(at(name), (n) => {
+    loaded[i] = Math.min(n, bytes);
+    onProgress?.({ loaded: loaded.reduce((a, b) => a + b, 0), total });
+  })));
 }
 
-/** Sums the bytes of several downloads. */
-export class Meter {
-  /** @param {number[]} totals @param {OnProgress} [onProgress] */
-  constructor(totals, onProgress) {
-    this.totals = totals;
-    this.loaded = totals.map(() => 0);
-    this.onProgress = onProgress;
-  }
-
-  /** @param {number} i @param {number} bytes */
-  set(i, bytes) {
-    this.loaded[i] = Math.min(bytes, this.totals[i]);
-    this.onProgress?.({ loaded: sum(this.loaded), total: sum(this.totals) });
-  }
-}
-
-/** @param {number[]} numbers */
-const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
-
-/** @param {Uint8Array} bytes a whole buffer's view */
-const buffer = (bytes) => /** @type {ArrayBuffer} */ (bytes.buffer);
-
-/** @param {URL} url @param {(loaded: number) => void} report @returns {Promise<Uint8Array>} */
-export async function download(url, report) {
+/** @param {URL} url @param {(loaded: number) => void} report @returns {Promise<ArrayBuffer>} */
+async function download(url, report) {
   const response = await get(url);
-  if (!response.body) return new Uint8Array(await response.arrayBuffer());
-  const reader = response.body.getReader();
-  /** @type {Uint8Array[]} */
-  const parts = [];
   let loaded = 0;
-  for (;;) {
-    const { done, value } = await reader.read().catch(() => { throw unreachable(url); });
-    if (done) break;
-    parts.push(value);
-    loaded += value.length;
-    report(loaded);
-  }
-  const whole = new Uint8Array(loaded);
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
+  const counted = response.body?.pipeThrough(new TransformStream({
+    transform(part, on) {
+      report(loaded += part.length);
+      on.enqueue(part);
+    },
+  }));
+  return new Response(counted).arrayBuffer().catch(() => { throw unreachable(url); });
 }
 
 /** @param {URL} url */
-async function get(url) {
+export async function get(url) {
   const response = await fetch(url).catch(() => { throw unreachable(url); });
   if (!response.ok) throw unreachable(url, response.status);
   return response;
@@ -109,11 +89,11 @@ function unreachable(url, status) {
 /**
  * Another graph, or other views, would give embeddings that do not fit the stored ones.
  * Only secure contexts can compute the hash; elsewhere it is skipped.
- * @param {ExtractorRecord} record @param {Uint8Array[]} found
+ * @param {ExtractorRecord} record @param {ArrayBuffer[]} found
  */
 async function verify(record, found) {
   if (!globalThis.crypto?.subtle) return;
-  const hex = await identityOf(record, /** @type {BlobPart[]} */ (found));
+  const hex = await identityOf(record, found);
   if (hex !== record.sha256) {
     throw new ExtractorError('extractor-mismatch',
       `The feature extractor's files do not belong together (sha256 ${hex.slice(0, 12)}, expected ${record.sha256.slice(0, 12)}); reload the page.`);

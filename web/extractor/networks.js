@@ -4,8 +4,7 @@
  * of sounds and hands have. The build lists them in the extractor's record; each is fed
  * numbers of its input's shape, and answers the mean over the cells of each output.
  */
-import { simdSupported } from '../base/simd.js';
-import { Meter, download } from './download.js';
+import { fetchAll, programOf } from './download.js';
 import { ExtractorError } from './errors.js';
 import { sha256 } from './manifest.js';
 
@@ -59,20 +58,15 @@ export const identityOf = (contents, recipe) => sha256(...contents, JSON.stringi
  * @returns {Promise<Fetched>}
  */
 export async function fetchNetworks(at, { id, networks, runtimes }, onProgress) {
-  if (typeof WebAssembly !== 'object') throw new ExtractorError('no-webassembly', 'This browser has no WebAssembly; use a current Chrome, Edge, Firefox or Safari.');
   const all = listed(networks);
-  const program = simdSupported() ? runtimes.simd : runtimes.plain;
-  const meter = new Meter([...all, program].map(({ bytes }) => bytes), onProgress);
-  const [wasm, ...found] = await Promise.all([
-    download(at(program.name), (n) => meter.set(all.length, n)),
-    ...all.map(({ network, name }, i) => download(at(`${network}/${name}`), (n) => meter.set(i, n))),
-  ]);
+  const files = all.map(({ network, name, bytes }) => ({ name: `${network}/${name}`, bytes }));
+  const [wasm, ...found] = await fetchAll(at, [programOf(runtimes), ...files], onProgress);
   await Promise.all(all.map(async ({ network, name, sha256: expected }, i) => {
-    if (globalThis.crypto?.subtle && await sha256(/** @type {BlobPart} */ (found[i])) !== expected) {
+    if (globalThis.crypto?.subtle && await sha256(found[i]) !== expected) {
       throw new ExtractorError('extractor-mismatch', `The file ${network}/${name} is not the one that belongs here; reload the page.`);
     }
   }));
-  return fetchedOf({ id, networks }, found.map(({ buffer }) => /** @type {ArrayBuffer} */ (buffer)), /** @type {ArrayBuffer} */ (wasm.buffer));
+  return fetchedOf({ id, networks }, found, wasm);
 }
 
 /** The files of all networks, one network after the other. @param {Recorded['networks']} networks */

@@ -68,9 +68,14 @@ function misfit(node, trouble) {
   return new ExtractorError('extractor-output', `The network’s node “${node}” ${trouble}; put it right in the manifest’s “outputs”.`);
 }
 
-/** @param {Float32Array[]} parts */
-export function concatenate(parts) {
-  const joined = new Float32Array(parts.reduce((n, part) => n + part.length, 0));
+/**
+ * Arrays one after the other.
+ *
+ * @template {Float32Array | Uint8Array} T
+ * @param {T[]} parts @param {new (length: number) => T} Kind
+ */
+export function concatenate(parts, Kind) {
+  const joined = new Kind(parts.reduce((n, part) => n + part.length, 0));
   let offset = 0;
   for (const part of parts) {
     joined.set(part, offset);

@@ -13,7 +13,7 @@ import '@tensorflow/tfjs-converter/dist/flags.js';
 import { ExtractorError } from './errors.js';
 import { concatenate, inputOf, pooled } from './tensors.js';
 import { modelOf, shardsOf } from './tfjs-graph.js';
-import { dequantised, joined } from './weights.js';
+import { dequantised } from './weights.js';
 
 /** @import {Manifest, Output} from './manifest.js' */
 /** @typedef {Pick<Manifest, 'files'>} Listed */
@@ -91,7 +91,7 @@ export async function createGraph({ manifest, contents, wasm }, registerKernels)
   const fed = (/** @type {Float32Array} */ pixels) => ({ [input]: inputOf(pixels, manifest) });
   return {
     run: (pixels) => runGraph(graph, fed(pixels), outputs.map(({ node }) => node),
-      (answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)))),
+      (answers) => concatenate(answers.map((answer, i) => pooled(answer, outputs[i], layout)), Float32Array)),
     shapes: (pixels) => runGraph(graph, fed(pixels), outputs.map(({ node }) => node), (answers) => answers.map(({ shape }) => shape)),
     close: () => graph.dispose(),
   };
@@ -142,7 +142,7 @@ function weightsOf(model, name, contents) {
   });
   const specs = model.weightsManifest.flatMap((/** @type {any} */ group) => group.weights);
   try {
-    return dequantised(specs, shards.length === 1 ? shards[0].buffer : joined(shards));
+    return dequantised(specs, shards.length === 1 ? shards[0].buffer : concatenate(shards, Uint8Array).buffer);
   } catch (error) {
     throw new ExtractorError('extractor-model', `The weights do not fit the model: ${/** @type {Error} */ (error).message}. Take the files that belong together.`);
   }

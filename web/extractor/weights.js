@@ -7,6 +7,7 @@
  *     w[.., c, ..] = scale[c] q[.., c, ..],  c along axis a.
  * scripts/networks writes them.
  */
+import { concatenate } from './tensors.js';
 
 /** Bytes of one element. @type {Record<string, number>} */
 const elementBytes = { float16: 2, uint8: 1, uint16: 2, float32: 4, int32: 4, bool: 1 };
@@ -31,19 +32,8 @@ export function dequantised(specs, stored) {
   }
   return {
     specs: specs.map((spec) => (byChannel(spec) ? { name: spec.name, shape: spec.shape, dtype: 'float32' } : spec)),
-    data: joined(parts),
+    data: concatenate(parts, Uint8Array).buffer,
   };
-}
-
-/** @param {Uint8Array[]} parts @returns {ArrayBuffer} */
-export function joined(parts) {
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    all.set(part, offset);
-    offset += part.length;
-  }
-  return all.buffer;
 }
 
 /** @param {Spec} spec */

@@ -7,7 +7,7 @@
  * manifest.json. What runs them is fetched from networks/.
  */
 import { simdSupported } from '../../base/simd.js';
-import { Meter, download } from '../download.js';
+import { fetchAll, get, programOf } from '../download.js';
 import { ExtractorError } from '../errors.js';
 import { loadNetwork } from '../graph.js';
 import { checkFiles, decodeManifest, format } from '../manifest.js';
@@ -120,10 +120,9 @@ async function program({ runtime }, folder, onProgress) {
   const onnx = runtime === 'onnx';
   if (onnx && !simdSupported()) throw new ExtractorError('no-simd', 'ONNX networks need a browser with SIMD in WebAssembly: use a current Chrome, Edge, Firefox or Safari, or convert the network to a TensorFlow.js graph.');
   const base = onnx ? folder : new URL('extractor/', document.baseURI);
-  const list = JSON.parse(new TextDecoder().decode(await download(new URL(onnx ? 'networks.json' : 'extractor.json', base), () => {})));
-  const { name, bytes } = onnx ? list.onnx : simdSupported() ? list.runtimes.simd : list.runtimes.plain;
-  const meter = new Meter([bytes], onProgress);
-  return /** @type {ArrayBuffer} */ ((await download(new URL(name, base), (loaded) => meter.set(0, loaded))).buffer);
+  const list = await (await get(new URL(onnx ? 'networks.json' : 'extractor.json', base))).json();
+  const [wasm] = await fetchAll((name) => new URL(name, base), [onnx ? list.onnx : programOf(list.runtimes)], onProgress);
+  return wasm;
 }
 
 /** @param {string} sha256 @param {string} name */

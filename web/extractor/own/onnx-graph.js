@@ -9,6 +9,7 @@
  * fields: ModelProto.graph (7) grows by GraphProto.output (12), a ValueInfoProto with
  * the name (1) alone, whose type ONNX Runtime infers. All else stays byte for byte.
  */
+import { concatenate } from '../tensors.js';
 
 /** What is wrong with the file, as the rest of a sentence that begins with its name. */
 export class OnnxError extends Error {}
@@ -29,8 +30,8 @@ export function expose(model, names) {
   }
   const added = names.filter((name) => !outputs.includes(name)).map((name) => field(12, field(1, new TextEncoder().encode(name))));
   if (added.length === 0) return model;
-  const grown = join([model.subarray(graph.from, graph.to), ...added]);
-  return join([model.subarray(0, graph.start), field(7, grown), model.subarray(graph.to)]);
+  const grown = concatenate([model.subarray(graph.from, graph.to), ...added], Uint8Array);
+  return concatenate([model.subarray(0, graph.start), field(7, grown), model.subarray(graph.to)], Uint8Array);
 }
 
 /** @param {Uint8Array} model */
@@ -84,7 +85,7 @@ function valuesOf(bytes, { from, to }) {
   const numbers = fields.filter(({ number, kind }) => number === 9 || number === 4 && (kind === 2 || kind === 5));
   const size = numbers.reduce((sum, one) => sum + one.to - one.from, 0);
   if (!type || varint(bytes, type.from, type.to).value !== 1 || size === 0 || size > 16) return null;
-  const raw = join(numbers.map((one) => bytes.subarray(one.from, one.to)));
+  const raw = concatenate(numbers.map((one) => bytes.subarray(one.from, one.to)), Uint8Array);
   return Array.from({ length: size >> 2 }, (_, i) => new DataView(raw.buffer).getFloat32(4 * i, true));
 }
 
@@ -133,7 +134,7 @@ function varint(bytes, at, to) {
 
 /** @param {number} number @param {Uint8Array} content */
 function field(number, content) {
-  return join([Uint8Array.from([...varintOf(number * 8 + 2), ...varintOf(content.length)]), content]);
+  return concatenate([Uint8Array.from([...varintOf(number * 8 + 2), ...varintOf(content.length)]), content], Uint8Array);
 }
 
 /** @param {number} value */
@@ -141,15 +142,4 @@ function varintOf(value) {
   const bytes = [];
   for (; value > 127; value = Math.floor(value / 128)) bytes.push(value % 128 + 128);
   return [...bytes, value];
-}
-
-/** @param {Uint8Array[]} parts */
-function join(parts) {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
 }

@@ -46,7 +46,7 @@ export async function createRuntime({ manifest, contents, wasm }) {
   };
   const named = outputs.map(({ node }) => node);
   return {
-    run: async (pixels) => concatenate((await run(pixels, named, numbersOf)).map((answer, i) => pooled(answer, outputs[i], layout))),
+    run: async (pixels) => concatenate((await run(pixels, named, numbersOf)).map((answer, i) => pooled(answer, outputs[i], layout)), Float32Array),
     shapes: (pixels) => run(pixels, named, (_, { type, dims }) => (readable.has(type) ? dims : [0])),
     close: () => void session.release(),
   };
