@@ -23,7 +23,7 @@ import { createSession } from './session.js';
  * @property {string} id @property {string} sha256 @property {number} dimension
  * @property {number} views how many
  * @property {(onProgress?: import('./download.js').OnProgress) => Promise<ExtractorFiles>} files
- * @property {() => Worker} worker that answers as worker.mjs describes
+ * @property {() => Worker} worker that answers as session.js describes
  * @property {() => Promise<{createRuntime: import('./session.js').CreateRuntime}>} runtime
  */
 
@@ -50,16 +50,7 @@ export function loadGraphFrom({ record, at, worker, runtime }, options) {
 export async function loadNetwork({ id, sha256, dimension, views, files, worker, runtime }, options) {
   const running = await startExtractor({
     files, worker,
-    async window(loaded) {
-      const { createRuntime } = await runtime();
-      const session = await createSession(createRuntime, loaded, nextTask);
-      /** @type {Record<string, (args: any) => Promise<any>>} */
-      const answers = {
-        embed: ({ picture, views: count }) => session.embed(picture, count),
-        shapes: session.shapes,
-      };
-      return { ask: (type, args) => answers[type](args), close: session.close };
-    },
+    window: async (loaded) => createSession((await runtime()).createRuntime, loaded, nextTask),
   }, options);
   const ask = (/** @type {string} */ type, /** @type {unknown} */ args) => running.ask(type, args).catch((/** @type {any} */ error) => {
     if (error.name !== 'DataCloneError') throw error;

@@ -16,7 +16,7 @@ const refused = new Set(['extractor-model', 'extractor-output', 'extractor-manif
  * @typedef {object} Source
  * @property {(onProgress?: import('./download.js').OnProgress) => Promise<Files>} files what it is loaded with
  * @property {() => Worker} worker that answers `load` with these files, and all else that is asked
- * @property {(files: Files) => Promise<Answering>} window the same without a worker
+ * @property {(files: Files) => Promise<Record<string, (args?: any) => any>>} window what that worker would be asked, a method for each type of message; `close` if there is something to free
  */
 
 /**
@@ -44,7 +44,7 @@ export async function startExtractor(source, { onProgress, worker = true, patien
         return await running.ask(type, args);
       } catch (error) {
         if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
-        moving ??= source.files().then(source.window);
+        moving ??= source.files().then((files) => inWindow(source, files));
         [place, running] = ['window', await moving];
         return running.ask(type, args);
       }
@@ -71,7 +71,13 @@ async function firstPlace(source, files, patience) {
       if (refused.has(/** @type {any} */ (error).code)) throw error;
     }
   }
-  return ['window', await source.window(files)];
+  return ['window', await inWindow(source, files)];
+}
+
+/** @template Files @param {Source<Files>} source @param {Files} files @returns {Promise<Answering>} */
+async function inWindow(source, files) {
+  const session = await source.window(files);
+  return { ask: async (type, args) => session[type](args), close: () => session.close?.() };
 }
 
 /**

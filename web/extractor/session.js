@@ -27,7 +27,13 @@ import { pixelsOf } from './pixels.js';
 
 /** @typedef {(files: ExtractorFiles) => Promise<Runtime>} CreateRuntime */
 
-/** @param {CreateRuntime} createRuntime @param {ExtractorFiles} files @param {() => Promise<void>} [pause] */
+/**
+ * What it is asked, by the types of messages:
+ *   embed   {picture, views}   Float32Array; picture: Blob | ImageBitmap | ImageData; views: how many, the first ones, all if undefined
+ *   shapes                     number[][], of what each output answers
+ *
+ * @param {CreateRuntime} createRuntime @param {ExtractorFiles} files @param {() => Promise<void>} [pause]
+ */
 export async function createSession(createRuntime, files, pause = async () => {}) {
   const { inputSize, views, dimension } = files.manifest;
   const runtime = await createRuntime(files);
@@ -38,11 +44,8 @@ export async function createSession(createRuntime, files, pause = async () => {}
   if (dimension) await embed([black]);
   return {
     shapes: async () => runtime.shapes?.(black) ?? [],
-    /**
-     * @param {Blob | ImageBitmap | ImageData} source @param {number} [count] of views, the first ones
-     * @returns {Promise<Float32Array>}
-     */
-    embed: async (source, count = views.length) => embed(await pixelsOf(source, inputSize, views.slice(0, count), pause)),
+    embed: async (/** @type {{picture: Blob | ImageBitmap | ImageData, views?: number}} */ { picture, views: count = views.length }) =>
+      embed(await pixelsOf(picture, inputSize, views.slice(0, count), pause)),
     close: runtime.close,
   };
 }

@@ -1,7 +1,8 @@
 // @ts-check
-/** The worker of the page's own network; answers.js has what it answers. */
+/** The worker of the page's own network; session.js has what it answers. */
 // @ts-ignore: the bundle built from runtime.mjs stands beside the built worker
 import { createRuntime } from './runtime.js';
-import { answerWith } from './answers.js';
+import { serve } from './serve.js';
+import { createSession } from './session.js';
 
-answerWith(createRuntime);
+serve((files) => createSession(createRuntime, files));

@@ -41,10 +41,7 @@ export async function loadKindFrom({ record, at, worker, start }, options = {}) 
   const running = await startExtractor({
     files: (onProgress) => fetchNetworks(at, record, onProgress),
     worker,
-    async window(files) {
-      const session = await (await start()).start(files);
-      return { ask: async (type, args) => session[type](args), close: () => {} };
-    },
+    window: async (files) => (await start()).start(files),
   }, options);
   const { id, sha256, dimension, networks } = record;
   return {

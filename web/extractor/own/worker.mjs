@@ -1,6 +1,7 @@
 // @ts-check
-/** The worker of any other network: it fetches the one runtime that the manifest names. answers.js has what it answers. */
-import { answerWith } from '../answers.js';
+/** The worker of any other network: it fetches the one runtime that the manifest names. session.js has what it answers. */
+import { serve } from '../serve.js';
+import { createSession } from '../session.js';
 
 /** @type {Record<string, () => Promise<{createRuntime: import('../session.js').CreateRuntime}>>} */
 const runtimes = {
@@ -10,4 +11,4 @@ const runtimes = {
   onnx: () => import('./onnx.js'),
 };
 
-answerWith(async (files) => (await runtimes[files.manifest.runtime]()).createRuntime(files));
+serve(async (files) => createSession((await runtimes[files.manifest.runtime]()).createRuntime, files));

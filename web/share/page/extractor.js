@@ -13,7 +13,7 @@ import * as kind from './kinds/pictures.js';
  * @typedef {object} Room what differs between kinds, beside ui/kinds
  * @property {(extractor: () => Promise<any>) => import('../../ui/kinds/index.js').Kind} kind
  * @property {(record: any, contents: ArrayBuffer[], wasm: ArrayBuffer) => any} filesOf what `start` takes
- * @property {(files: any) => Promise<Record<string, (args: any) => Promise<any>>>} start loads it, in the worker or the window
+ * @property {(files: any) => Promise<Record<string, (args?: any) => any>>} start loads it, in the worker or the window
  * @property {(input: any, views?: number) => unknown} asked what the started one is asked for an embedding
  */
 /** @typedef {Awaited<ReturnType<typeof startExtractor>>} Extractor */
@@ -35,10 +35,7 @@ export async function startExtractor(shared, read, program) {
   const running = await startIn({
     files: async () => room.filesOf(shared, contents, wasm), // copied: the window may need them yet
     worker: () => new Worker(URL.createObjectURL(new Blob([program], { type: 'text/javascript' })), { name: 'extractor' }),
-    async window(files) {
-      const session = await room.start(files);
-      return { ask: (type, args) => session[type](args), close: () => {} };
-    },
+    window: room.start,
   }, { patience: PATIENCE + contents.reduce((sum, { byteLength }) => sum + byteLength, 0) / 1000 });
   return {
     place: running.place, views: shared.views?.length ?? 1, networks: Object.keys(shared.networks ?? {}),

@@ -3,7 +3,7 @@
  * The program of a shared file, one script for the page and for its worker. The page asks
  * nothing of anybody: all that it needs lies beside it, in blocks (../assemble.js).
  */
-import { serve } from '../../extractor/kinds/serve.js';
+import { serve } from '../../extractor/serve.js';
 import { room } from './extractor.js';
 
 const script = /** @type {HTMLScriptElement} */ (globalThis.document?.currentScript);

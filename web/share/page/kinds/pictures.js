@@ -15,10 +15,7 @@ export function filesOf({ plain, blocks, ...given }, contents, wasm) {
 }
 
 /** @param {import('../../../extractor/session.js').ExtractorFiles} files */
-export async function start(files) {
-  const session = await createSession(createRuntime, files, nextTask);
-  return { embed: (/** @type {{picture: ImageBitmap, views?: number}} */ { picture, views }) => session.embed(picture, views) };
-}
+export const start = (files) => createSession(createRuntime, files, nextTask);
 
 /** @type {import('../extractor.js').Room['asked']} */
 export const asked = (picture, views) => ({ picture, views });

@@ -1,6 +1,6 @@
 // @ts-check
-/** The worker's half of an extractor that ./load.js or a shared file loads. */
-import { answer } from '../../base/remote.js';
+/** The worker's half of an extractor, of whatever kind. */
+import { answer } from '../base/remote.js';
 
 /**
  * Answers `load`, args: the files, and from then on what the session answers; `embed` is among that.
@@ -8,7 +8,7 @@ import { answer } from '../../base/remote.js';
  * @param {(files: any) => Promise<object>} start makes the session, a method for each type of message
  */
 export function serve(start) {
-  /** @type {import('../../base/remote.js').Handlers} */
+  /** @type {import('../base/remote.js').Handlers} */
   const handlers = {
     async load(files) {
       for (const [type, work] of Object.entries(await start(files))) {
