@@ -1,8 +1,9 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { MetaqdaError } from '../../base/remote.js';
 import { leaveSource, takeSource } from '../../ui/kinds/index.js';
-import { CameraError, cameraError, mediaDevices } from '../../ui/kinds/pictures/camera.js';
+import { cameraError, mediaDevices } from '../../ui/kinds/pictures/camera.js';
 
 test('each way a camera fails has a sentence with a remedy', () => {
   for (const [name, code, remedy] of [
@@ -17,12 +18,12 @@ test('each way a camera fails has a sentence with a remedy', () => {
     assert.match(error.message, /\.$/);
   }
   assert.equal(cameraError('odd').code, 'failed');
-  const own = new CameraError('lost', 'Gone.');
+  const own = new MetaqdaError('lost', 'Gone.');
   assert.equal(cameraError(own), own);
 });
 
 test('an insecure page and a browser without cameras are told apart', () => {
-  const code = (/** @type {string} */ wanted) => (/** @type {unknown} */ error) => error instanceof CameraError && error.code === wanted;
+  const code = (/** @type {string} */ wanted) => (/** @type {unknown} */ error) => error instanceof MetaqdaError && error.code === wanted;
   assert.throws(() => mediaDevices({ isSecureContext: false, navigator: {} }), code('insecure'));
   assert.throws(() => mediaDevices({ isSecureContext: true, navigator: {} }), code('missing'));
   const devices = /** @type {MediaDevices} */ (/** @type {unknown} */ ({ getUserMedia() {} }));

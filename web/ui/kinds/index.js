@@ -56,6 +56,19 @@
  * @property {string} hint a sentence below
  * @property {[off: string, on: string]} names of sessions without it and with it
  */
+import { MetaqdaError } from '../../base/remote.js';
+
+/**
+ * The error to show for whatever opening a source threw: one of ours as it is, one of the browser by its name.
+ *
+ * @param {unknown} error
+ * @param {Record<string, [code: string, sentence: string]>} reasons by the names of the browser's errors
+ * @param {string} otherwise the sentence of any other
+ */
+export function sourceError(error, reasons, otherwise) {
+  if (error instanceof MetaqdaError) return error;
+  return new MetaqdaError(...reasons[error instanceof Error ? error.name : ''] ?? ['failed', otherwise]);
+}
 
 /** The kind of the open session. */
 export class Kinds {

@@ -1,5 +1,6 @@
 // @ts-check
 /** Files that come in folders: what is in a drop, where it lay, and copies sorted into folders. */
+import { say } from './announce.js';
 
 /** By name, as people count. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
@@ -78,6 +79,33 @@ async function childrenOf(entry) {
     if (!some.length) return all;
     all.push(...some);
   }
+}
+
+/**
+ * Takes what is chosen in a field for files, which is empty again at once, so that the same can be chosen again.
+ *
+ * @param {HTMLInputElement} field @param {(files: File[]) => void} take
+ */
+export function onChosen(field, take) {
+  field.addEventListener('change', () => {
+    const files = [...field.files ?? []];
+    field.value = '';
+    take(files);
+  });
+}
+
+/**
+ * The same of a field for a folder, of which what is wanted is taken.
+ *
+ * @param {HTMLInputElement} field @param {() => {one: string, claims: (file: File) => boolean}} kind that is wanted now @param {(files: File[]) => void} take at least one
+ */
+export function onFolder(field, kind, take) {
+  onChosen(field, (all) => {
+    const { one, claims } = kind();
+    const files = filesIn(all, claims);
+    if (files.length) take(files);
+    else say(`There are no ${one}s in that folder.`);
+  });
 }
 
 /** The files of a folder that was chosen, without what is hidden. @param {Iterable<File>} files @param {(file: File) => boolean} wanted */

@@ -35,6 +35,11 @@ export class Thumbnails {
     this.#blank.set(classId, some.set(id, [...some.get(id) ?? [], image]));
   }
 
+  /** The same for a template, which hands the image over. @param {string} classId @param {string} id @returns {(image?: Element) => void} */
+  painter(classId, id) {
+    return (image) => { if (image instanceof HTMLImageElement) this.paint(image, classId, id); };
+  }
+
   async #fetch() {
     const blank = this.#blank;
     this.#blank = new Map();

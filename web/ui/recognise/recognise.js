@@ -3,7 +3,7 @@
 import { complain, say } from '../kit/announce.js';
 import { byId, capital, one, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
-import { filesIn } from '../kit/folders.js';
+import { onChosen, onFolder } from '../kit/folders.js';
 import { leaveSource, takeSource } from '../kinds/index.js';
 import { Pieces } from './pieces.js';
 import { CorrectBar, NONE } from '../teach/correct.js';
@@ -74,20 +74,9 @@ export class Recogniser {
 
   #wire() {
     const field = byId('query-file', HTMLInputElement);
-    field.addEventListener('change', () => {
-      const files = [...field.files ?? []];
-      field.value = '';
-      void this.take(files);
-    });
+    onChosen(field, (files) => void this.take(files));
     const folder = document.getElementById('query-folder');
-    if (folder instanceof HTMLInputElement) {
-      folder.addEventListener('change', () => {
-        const files = filesIn(folder.files ?? [], this.kinds.now.claims);
-        folder.value = '';
-        if (files.length) this.sort?.(files);
-        else say(`There are no ${this.kinds.now.one}s in that folder.`);
-      });
-    }
+    if (folder instanceof HTMLInputElement) onFolder(folder, () => this.kinds.now, (files) => this.sort?.(files));
     dropZone(byId('recognise', HTMLElement), (files) => void this.take(files), { wanted: (file) => this.kinds.now.claims(file) });
     this.liveButton.addEventListener('click', () => {
       if (this.#source) this.#stop();

@@ -60,7 +60,7 @@ export class Why {
     render(html`<p class="small muted" id="nearest-title">${title}</p>
       <ul class="nearest" aria-labelledby="nearest-title">${near.map(({ class: id, example }) => html`<li>
         <button class="near" type="button" aria-label="${this.classes.model.name(id)}: show this ${one()}" @click=${() => this.classes.enlarge(id, example)}>
-          <img alt="" width="56" height="56" ${ref((image) => { if (image instanceof HTMLImageElement) this.classes.thumbnails.paint(image, id, example); })}>
+          <img alt="" width="56" height="56" ${ref(this.classes.thumbnails.painter(id, example))}>
           <span class="small ellipsis">${this.classes.model.name(id)}</span></button></li>`)}</ul>`, this.box);
   }
 }

@@ -3,6 +3,7 @@
 import { complain, say } from '../kit/announce.js';
 import { counted, dialogHead, el, icon, one as noun, save, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
+import { onChosen } from '../kit/folders.js';
 import { megabytes } from '../kit/loading.js';
 import { described, forget, identityOf, inspect, judged, keep, kept, loadKept, networkAmong, proposalOf, spread } from '../../library/kept.js';
 import { nextTask } from '../../library/storage.js';
@@ -79,11 +80,8 @@ export class ExtractorsDialog {
 
   /** @param {string} label @param {Record<string, boolean>} options */
   #files(label, options) {
-    const field = el('input', { type: 'file', ...options, onchange: () => {
-      const files = [...field.files ?? []];
-      field.value = '';
-      if (files.length) void this.#bring(files);
-    } });
+    const field = el('input', { type: 'file', ...options });
+    onChosen(field, (files) => { if (files.length) void this.#bring(files); });
     return el('label', { class: 'button file-button' }, label, el('span', { class: 'vh' }, ' of the extractor'), field);
   }
 

@@ -1,5 +1,6 @@
 // @ts-check
 /** Groups of pictures that look alike, which a name is asked for. */
+import { cosine } from '../kinds/pictures/pace.js';
 import { NONE, verdict, WAITING } from './sorting.js';
 
 /** @import {Item} from './items.js' */
@@ -52,11 +53,5 @@ function meanOf(items) {
 /** The cosine of the means of two sets of pictures, seen from another one. @param {readonly Item[]} a @param {readonly Item[]} b @param {Float64Array} from */
 function likeness(a, b, from) {
   const [x, y] = [a, b].map((items) => meanOf(items).map((v, j) => v - from[j]));
-  let [xy, xx, yy] = [0, 0, 0];
-  for (let j = 0; j < from.length; j++) {
-    xy += x[j] * y[j];
-    xx += x[j] * x[j];
-    yy += y[j] * y[j];
-  }
-  return xy / Math.sqrt(xx * yy || 1);
+  return cosine(x, y) || 0; // of two that are the same as the mean there is none
 }

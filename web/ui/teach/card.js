@@ -109,7 +109,7 @@ export class ClassCard {
   #thumb(id, number) {
     const label = `${this.list.kinds.now.one} ${number} of ${this.taught.name}`;
     let painter = this.#painters.get(id);
-    if (!painter) this.#painters.set(id, painter = (image) => { if (image instanceof HTMLImageElement) this.list.thumbnails.paint(image, this.id, id); });
+    if (!painter) this.#painters.set(id, painter = this.list.thumbnails.painter(this.id, id));
     return html`<li class="thumb" data-example=${id} draggable="true" @dragstart=${(/** @type {DragEvent} */ event) => event.dataTransfer?.setData(DRAGGED, `${this.id} ${id}`)}>
       <button class="thumb-open" type="button" aria-label="Show ${label}" @click=${() => this.list.enlarge(this.id, id)}><img class="thumb-picture" width="64" height="64" alt="" draggable="false" ${ref(painter)}></button>
       <button class="thumb-remove" type="button" aria-label="Remove ${label}" @click=${() => this.#removeExample(id)}>${icon('close')}</button></li>`;

@@ -109,7 +109,7 @@ export class CheckPanel {
     return html`<div><p class="small">${text}</p>
       <ul class="thumbs">${repeat(all.slice(0, MOST), ({ pictures: [id] }) => id, ({ truth, pictures: [id] }) => html`<li>
         <button class="thumb-open" type="button" aria-label="Show this ${one()} of ${this.classes.model.name(truth)}" @click=${() => this.classes.enlarge(truth, id)}>
-          <img class="thumb-picture" alt="" width="56" height="56" ${ref((image) => { if (image instanceof HTMLImageElement) this.classes.thumbnails.paint(image, truth, id); })}></button></li>`)}</ul>
+          <img class="thumb-picture" alt="" width="56" height="56" ${ref(this.classes.thumbnails.painter(truth, id))}></button></li>`)}</ul>
       ${all.length > MOST ? html`<p class="small muted">And ${all.length - MOST} more.</p>` : nothing}</div>`;
   }
 }

@@ -4,7 +4,7 @@ import { complain, say } from '../kit/announce.js';
 import { Line, summary } from '../kit/batch.js';
 import { byId, counted, dialogHead, el, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
-import { classesOf, filesIn, pathOf } from '../kit/folders.js';
+import { classesOf, onFolder, pathOf } from '../kit/folders.js';
 import { render, repeat } from '../kit/view.js';
 import { nextTask } from '../../library/storage.js';
 import { ClassCard } from './card.js';
@@ -281,13 +281,7 @@ export class ClassList {
 
   #wireFolders() {
     dropZone(byId('teach', HTMLElement), (files) => void this.addFolders(files), { wanted: (file) => this.kinds.now.claims(file) });
-    const field = byId('teach-folders', HTMLInputElement);
-    field.addEventListener('change', () => {
-      const files = filesIn(field.files ?? [], this.kinds.now.claims);
-      field.value = '';
-      if (files.length) void this.addFolders(files);
-      else say(`There are no ${this.kinds.now.one}s in that folder.`);
-    });
+    onFolder(byId('teach-folders', HTMLInputElement), () => this.kinds.now, (files) => void this.addFolders(files));
   }
 
   /** Asks what pictures are that came without a class, and teaches them. @param {File[]} files */

@@ -1,40 +1,21 @@
 // @ts-check
 /** The camera: opening, switching, closing, and one sentence for each way it can fail. */
+import { MetaqdaError } from '../../../base/remote.js';
 import { el, icon } from '../../kit/dom.js';
+import { sourceError } from '../index.js';
 
-/** Why a camera could not be used; its message is one sentence with the remedy. */
-export class CameraError extends Error {
-  /** @param {string} code @param {string} message */
-  constructor(code, message) {
-    super(message);
-    this.name = 'CameraError';
-    this.code = code;
-  }
-}
-
+const DENIED = 'The browser may not use the camera: allow it for this page beside the address bar, then try again.';
 /** @type {Record<string, [code: string, sentence: string]>} */
 const REASONS = {
-  NotAllowedError: ['denied',
-    'The browser may not use the camera: allow it for this page beside the address bar, then try again.'],
-  SecurityError: ['denied',
-    'The browser may not use the camera: allow it for this page beside the address bar, then try again.'],
+  NotAllowedError: ['denied', DENIED], SecurityError: ['denied', DENIED],
   NotFoundError: ['missing', 'No camera was found: connect one, or add pictures from files.'],
   OverconstrainedError: ['missing', 'No suitable camera was found: connect another one, or add pictures from files.'],
   NotReadableError: ['busy', 'The camera is in use by another program: close that program and try again.'],
   AbortError: ['busy', 'The camera stopped while it was starting: try again.'],
 };
 
-/**
- * The error to show for whatever getUserMedia or play() threw.
- *
- * @param {unknown} error
- */
-export function cameraError(error) {
-  if (error instanceof CameraError) return error;
-  const name = error instanceof Error || error instanceof DOMException ? error.name : '';
-  const [code, text] = REASONS[name] ?? ['failed', 'The camera could not be started: try again, or add pictures from files.'];
-  return new CameraError(code, text);
-}
+/** The error to show for whatever getUserMedia or play() threw. @param {unknown} error */
+export const cameraError = (error) => sourceError(error, REASONS, 'The camera could not be started: try again, or add pictures from files.');
 
 /**
  * Throws where a page may never use a camera.
@@ -44,11 +25,11 @@ export function cameraError(error) {
  */
 export function mediaDevices(scope) {
   if (!scope.isSecureContext) {
-    throw new CameraError('insecure', 'The camera needs a secure page: open this page by https or on localhost.');
+    throw new MetaqdaError('insecure', 'The camera needs a secure page: open this page by https or on localhost.');
   }
   const devices = scope.navigator.mediaDevices;
   if (!devices?.getUserMedia) {
-    throw new CameraError('missing', 'This browser offers no camera: add pictures from files instead.');
+    throw new MetaqdaError('missing', 'This browser offers no camera: add pictures from files instead.');
   }
   return devices;
 }
@@ -64,7 +45,7 @@ export class Camera {
   #ids = [];
   #closed = false;
 
-  /** @param {{onLost: (error: CameraError) => void}} options */
+  /** @param {{onLost: (error: MetaqdaError) => void}} options */
   constructor({ onLost }) {
     this.onLost = onLost;
     this.video = el('video', { class: 'video', playsinline: true, muted: true, autoplay: true, 'aria-label': 'Camera' });
@@ -79,7 +60,7 @@ export class Camera {
    * Opens the camera and resolves when the first frame is there.
    *
    * @param {string} [deviceId] this camera and no other
-   * @throws {CameraError}
+   * @throws {MetaqdaError}
    */
   async start(deviceId) {
     try {
@@ -120,7 +101,7 @@ export class Camera {
     track?.addEventListener('ended', () => {
       if (this.#stream !== stream) return;
       this.#stop();
-      this.onLost(new CameraError('lost', 'The camera was disconnected: connect it and try again.'));
+      this.onLost(new MetaqdaError('lost', 'The camera was disconnected: connect it and try again.'));
     });
     const facing = track?.getSettings().facingMode;
     this.video.classList.toggle('mirrored', facing === 'user');

@@ -1,5 +1,6 @@
 // @ts-check
 /** From a file or a video frame to pixels, and from pixels to a small thumbnail. */
+import { MetaqdaError } from '../../../base/remote.js';
 import { decodePicture } from '../../../extractor/pixels.js';
 import { drawTo } from './draw.js';
 import { encodeInWorker } from './encoder.js';
@@ -23,15 +24,8 @@ const QUALITY = 0.82;
 const HEIC = /\.(heic|heif)$/i;
 const PICTURE = /\.(jpe?g|png|gif|webp|avif|bmp|svg|ico|tiff?|heic|heif|jxl)$/i;
 
-/** A picture that cannot be used; its message is one sentence that names the file. */
-export class PictureError extends Error {
-  /** @param {string} message */
-  constructor(message) {
-    super(message);
-    this.name = 'PictureError';
-    this.code = 'picture';
-  }
-}
+/** Of a picture that cannot be used. @param {string} sentence that names the file */
+const unusable = (sentence) => new MetaqdaError('picture', sentence);
 
 /**
  * Whether a file claims to be a picture, by its type or, where the system gives
@@ -63,13 +57,13 @@ export function refusal(file) {
  *
  * @param {File} file
  * @returns {Promise<ImageBitmap>} the caller closes it
- * @throws {PictureError} one sentence naming the file
+ * @throws {MetaqdaError} one sentence naming the file
  */
 export async function decode(file) {
-  if (file.size === 0 || !(claimsPicture(file) || file.type === '')) throw new PictureError(refusal(file));
+  if (file.size === 0 || !(claimsPicture(file) || file.type === '')) throw unusable(refusal(file));
   const claimed = claimedSize(new Uint8Array(await file.slice(0, HEADER).arrayBuffer().catch(() => new ArrayBuffer(0)))); // a file that cannot be read is told below
   if (claimed && claimed.width * claimed.height > MOST_PIXELS) {
-    throw new PictureError(`“${file.name}” has ${claimed.width} × ${claimed.height} pixels, and at most ${MOST_PIXELS / 1e6} million are read here: save it smaller and add that.`);
+    throw unusable(`“${file.name}” has ${claimed.width} × ${claimed.height} pixels, and at most ${MOST_PIXELS / 1e6} million are read here: save it smaller and add that.`);
   }
   try {
     return await decodePicture(file);
@@ -93,10 +87,10 @@ async function decodeByElement(file) {
     const width = Math.max(1, Math.round((image.naturalWidth || THUMBNAIL) * scale));
     const height = Math.max(1, Math.round((image.naturalHeight || THUMBNAIL) * scale));
     const bitmap = await createImageBitmap(image, { resizeWidth: width, resizeHeight: height });
-    if (!hasPixels(bitmap)) throw new PictureError(`“${file.name}” has parts of a web page in it (foreignObject), which browsers show but give no pixels of: save it as PNG and add that.`);
+    if (!hasPixels(bitmap)) throw unusable(`“${file.name}” has parts of a web page in it (foreignObject), which browsers show but give no pixels of: save it as PNG and add that.`);
     return bitmap;
   } catch (error) {
-    throw error instanceof PictureError ? error : new PictureError(refusal(file));
+    throw error instanceof MetaqdaError ? error : unusable(refusal(file));
   } finally {
     URL.revokeObjectURL(url);
   }
@@ -168,7 +162,7 @@ function canvasOf(width, height) {
 function encode(canvas) {
   if (!(canvas instanceof HTMLCanvasElement)) return canvas.convertToBlob({ type: 'image/jpeg', quality: QUALITY });
   return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new PictureError('The thumbnail could not be encoded.'))),
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(unusable('The thumbnail could not be encoded.'))),
       'image/jpeg', QUALITY);
   });
 }

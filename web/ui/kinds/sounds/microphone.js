@@ -1,17 +1,9 @@
 // @ts-check
 /** The microphone: opening, what was heard last, closing, and one sentence for each way it can fail. */
+import { MetaqdaError } from '../../../base/remote.js';
 import { el } from '../../kit/dom.js';
+import { sourceError } from '../index.js';
 import { program } from './program.js';
-
-/** Why a sound or the microphone could not be used; its message is one sentence with the remedy. */
-export class SoundError extends Error {
-  /** @param {string} code @param {string} message */
-  constructor(code, message) {
-    super(message);
-    this.name = 'SoundError';
-    this.code = code;
-  }
-}
 
 const NEEDS_HTTPS = 'The microphone needs a secure page: open this page by https or on localhost.';
 const DENIED = 'The browser may not use the microphone: allow it for this page beside the address bar, then try again.';
@@ -22,13 +14,6 @@ const REASONS = {
   OverconstrainedError: ['missing', 'No microphone was found: connect one, or add recordings from files.'],
   NotReadableError: ['busy', 'The microphone is in use by another program: close that program and try again.'],
 };
-
-/** The error to show for whatever was thrown. @param {unknown} error */
-export function microphoneError(error) {
-  if (error instanceof SoundError) return error;
-  const [code, text] = REASONS[error instanceof Error ? error.name : ''] ?? ['failed', 'The microphone could not be started: try again, or add recordings from files.'];
-  return new SoundError(code, text);
-}
 
 const FROZEN = 'The microphone gives no sound any more: connect it anew, or reload the page.';
 
@@ -72,12 +57,12 @@ export class Microphone {
   /** Samples a second. */
   get rate() { return this.#context?.sampleRate ?? 0; }
 
-  /** Opens it, and resolves when the first sound is there. @throws {SoundError} */
+  /** Opens it, and resolves when the first sound is there. @throws {MetaqdaError} */
   async start() {
     try {
-      if (!window.isSecureContext) throw new SoundError('insecure', NEEDS_HTTPS);
+      if (!window.isSecureContext) throw new MetaqdaError('insecure', NEEDS_HTTPS);
       const devices = navigator.mediaDevices;
-      if (!devices?.getUserMedia || typeof AudioWorkletNode !== 'function') throw new SoundError('missing', 'This browser offers no microphone: add recordings from files instead.');
+      if (!devices?.getUserMedia || typeof AudioWorkletNode !== 'function') throw new MetaqdaError('missing', 'This browser offers no microphone: add recordings from files instead.');
       // What improves speech for people takes away what other sounds are told apart by.
       const stream = await devices.getUserMedia({ audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false }, video: false });
       this.#stream = stream;
@@ -85,7 +70,7 @@ export class Microphone {
       stream.getAudioTracks()[0]?.addEventListener('ended', () => this.#lose('The microphone was disconnected: connect it and try again.'));
       const context = this.#context = new AudioContext();
       // Chromium starts no audio thread for a file on disk, a shared one.
-      await context.audioWorklet.addModule(program()).catch(() => { throw new SoundError('insecure', NEEDS_HTTPS); });
+      await context.audioWorklet.addModule(program()).catch(() => { throw new MetaqdaError('insecure', NEEDS_HTTPS); });
       this.#ring = new Float32Array(Math.ceil(KEPT * context.sampleRate));
       const taker = new AudioWorkletNode(context, 'taker');
       taker.port.onmessage = ({ data }) => this.#take(data);
@@ -99,14 +84,14 @@ export class Microphone {
       await this.until(1);
     } catch (error) {
       this.#stop();
-      throw microphoneError(error);
+      throw sourceError(error, REASONS, 'The microphone could not be started: try again, or add recordings from files.');
     }
   }
 
   /** Resolves when so many samples were heard in all. @param {number} count */
   async until(count) {
     while (this.heard < count) {
-      if (!this.open) throw new SoundError('closed', 'The microphone is off.');
+      if (!this.open) throw new MetaqdaError('closed', 'The microphone is off.');
       await new Promise((resolve) => { this.#waiting.push(() => resolve(undefined)); });
     }
   }
@@ -152,7 +137,7 @@ export class Microphone {
   #lose(text) {
     if (!this.open) return;
     this.#stop();
-    this.onLost(new SoundError('lost', text));
+    this.onLost(new MetaqdaError('lost', text));
   }
 
   #stop() {

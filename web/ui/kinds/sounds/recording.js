@@ -1,7 +1,7 @@
 // @ts-check
 /** Recordings: from files to pieces, and the picture that is kept of one, with the sound itself inside. */
+import { MetaqdaError } from '../../../base/remote.js';
 import { encoded } from '../pictures/decode.js';
-import { SoundError } from './microphone.js';
 
 /** @typedef {{samples: Float32Array, rate: number}} Sound mono */
 
@@ -21,11 +21,11 @@ export const claimsSound = (file) => file.type.startsWith('audio/') || (file.typ
  * Decodes a file.
  *
  * @param {File} file
- * @returns {Promise<{name: string, at?: string, sound: Sound}[]>} it, or where it is longer its pieces without those of silence; rejects with a SoundError
+ * @returns {Promise<{name: string, at?: string, sound: Sound}[]>} it, or where it is longer its pieces without those of silence; rejects with a sentence
  */
 export async function decodeSound(file) {
   const name = `“${file.name || 'The pasted recording'}”`;
-  const refuse = (/** @type {string} */ why) => new SoundError('sound', `${name} ${why}`);
+  const refuse = (/** @type {string} */ why) => new MetaqdaError('sound', `${name} ${why}`);
   if (file.size === 0) throw refuse('is empty, so there is no sound in it.');
   if (file.type.startsWith('video/') || file.type === '' && VIDEO.test(file.name)) throw refuse('is a video: save its sound as an MP3 or WAV file and add that.');
   if (!claimsSound(file) && file.type !== '') throw refuse('is not a recording: choose a WAV, MP3, OGG or M4A file.');
