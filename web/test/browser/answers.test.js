@@ -29,6 +29,17 @@ test('names that people take for the same, that of none of these, and empty ones
   assert.equal(await field.inputValue(), 'Zitrone e');
   await page.getByRole('button', { name: 'Add class' }).click();
   await page.getByRole('alert').filter({ hasText: 'Give the new class a name first.' }).waitFor();
+
+  // Who presses twice has one class, and goes on to type the next name.
+  await page.getByRole('textbox', { name: 'Name of a new class' }).evaluate((/** @type {HTMLInputElement} */ one) => {
+    one.value = 'Quitte';
+    one.form?.requestSubmit();
+    one.form?.requestSubmit();
+    one.value = 'Feige';
+  });
+  await status(page, /^Added the class “Quitte”/);
+  assert.equal(await page.getByRole('textbox', { name: 'Name of a new class' }).inputValue(), 'Feige');
+  assert.equal(await page.getByRole('alert').filter({ hasText: /exists|first/ }).count(), 0, 'nothing was wrong');
 }));
 
 test('the answer is said, and why, and goes with its picture where the next one cannot be read', () => visit({}, async ({ page }) => {

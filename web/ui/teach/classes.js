@@ -299,18 +299,24 @@ export class ClassList {
   #wireForm() {
     const field = byId('class-name', HTMLInputElement);
     const error = byId('add-class-error', HTMLElement);
+    let adding = 0;
     byId('add-class', HTMLFormElement).addEventListener('submit', async (event) => {
       event.preventDefault();
       const name = field.value.trim();
+      if (!name && adding) return; // pressed twice
+      adding++;
+      field.value = ''; // the next name may be typed at once
       try {
         if (!name) throw new Error('Give the new class a name first.');
         await this.engine.addClass(name);
-        field.value = '';
         complain(error, '');
         say(`Added the class “${name}”. Add two to five ${this.kinds.now.one}s to it.`);
       } catch (reason) {
         complain(error, sentence(reason));
+        field.value ||= name;
         field.focus();
+      } finally {
+        adding--;
       }
     });
     field.addEventListener('input', () => complain(error, ''));
