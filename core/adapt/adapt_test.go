@@ -152,27 +152,20 @@ func TestTheSameComesOfTheSame(t *testing.T) {
 }
 
 func TestWhatCannotBeLearnedFromIsRefused(t *testing.T) {
-	var few *TooLittleError
 	for _, s := range [][]Session{nil, {world(1, 3, 9, 4)}, {world(1, 9, 2, 4)}, {world(1, 2, 5, 4), world(2, 2, 5, 4)}} {
-		_, err := Learn(t.Context(), plain(), s)
-		test.FailIf(t, !errors.As(err, &few), "%d sessions: %v", len(s), err)
+		test.Refused[*TooLittleError](t, test.Err(Learn(t.Context(), plain(), s)), "%d sessions", len(s))
 	}
-	long := world(1, 6, 4, 4)
+	long, far := world(1, 6, 4, 4), world(1, 6, 4, 4)
 	long[2][1] = append(long[2][1], 1)
-	var d *niw.DimensionError
-	_, err := Learn(t.Context(), plain(), []Session{long})
-	test.FailIf(t, !errors.As(err, &d) || d.Got != dim+1, "an embedding too long: %v", err)
-	far := world(1, 6, 4, 4)
+	d := test.Refused[*niw.DimensionError](t, test.Err(Learn(t.Context(), plain(), []Session{long})), "an embedding too long")
+	test.FailIf(t, d.Got != dim+1, "an embedding too long: %v", d)
 	far[0][0][0] = 1e30
-	var v *niw.ValueError
-	_, err = Learn(t.Context(), plain(), []Session{far})
-	test.FailIf(t, !errors.As(err, &v), "an embedding far away: %v", err)
+	test.Refused[*niw.ValueError](t, test.Err(Learn(t.Context(), plain(), []Session{far})), "an embedding far away")
 	p := plain()
 	p.Session.Shared = 0
-	_, err = Learn(t.Context(), p, []Session{world(1, 6, 4, 4)})
-	test.FailIf(t, !errors.As(err, &v), "a prior for a covariance of each class: %v", err)
+	test.Refused[*niw.ValueError](t, test.Err(Learn(t.Context(), p, []Session{world(1, 6, 4, 4)})), "a prior for a covariance of each class")
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	_, err = Learn(stopped, plain(), []Session{world(1, 6, 4, 4)})
+	err := test.Err(Learn(stopped, plain(), []Session{world(1, 6, 4, 4)}))
 	test.FailIf(t, !errors.Is(err, context.Canceled), "after the caller gave up: %v", err)
 }

@@ -235,18 +235,12 @@ func (a *array) appendFloats(x []float32, b []byte) []float32 {
 	return x
 }
 
-// transposed returns the transpose of the r x c matrix x. It goes by tiles so
-// that both sides stay in the cache.
+// transposed returns the transpose of the r x c matrix x.
 func transposed(x []float32, r, c int) []float32 {
-	const tile = 64
-	t := make([]float32, len(x))
-	for i0 := 0; i0 < r; i0 += tile {
-		for j0 := 0; j0 < c; j0 += tile {
-			for i := i0; i < min(i0+tile, r); i++ {
-				for j := j0; j < min(j0+tile, c); j++ {
-					t[j*r+i] = x[i*c+j]
-				}
-			}
+	t := make([]float32, 0, len(x))
+	for j := range c {
+		for i := range r {
+			t = append(t, x[i*c+j])
 		}
 	}
 	return t

@@ -71,12 +71,11 @@ func (e *TooFewError) Error() string {
 	if e.Class == "" {
 		return fmt.Sprintf("%s has %d classes where the episode needs %d; ask for fewer classes or choose a larger split", e.Pool, e.Have, e.Need)
 	}
+	where := "where support and queries need"
 	if e.Grouped {
-		return fmt.Sprintf("%s: class %q has %d rows for support and queries that share no group where %d are needed; ask for fewer shots or queries, or leave the class out of the split",
-			e.Pool, e.Class, e.Have, e.Need)
+		where = "for support and queries that share no group, which need"
 	}
-	return fmt.Sprintf("%s: class %q has %d rows where support and queries need %d; ask for fewer shots or queries, or leave the class out of the split",
-		e.Pool, e.Class, e.Have, e.Need)
+	return fmt.Sprintf("%s: class %q has %d rows %s %d; ask for fewer shots or queries, or leave the class out of the split", e.Pool, e.Class, e.Have, where, e.Need)
 }
 
 // ConfigError says which number of a configuration makes no sense.

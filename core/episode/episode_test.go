@@ -1,7 +1,6 @@
 package episode
 
 import (
-	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -123,17 +122,13 @@ func TestUniformIsUniform(t *testing.T) {
 }
 
 func TestTooSmallPoolsAreRefused(t *testing.T) {
-	var few *TooFewError
-	_, err := NewUniform(pool(equalSizes(4, 20)...), Fixed(5, 1, 1), 0)
-	test.FailIf(t, !errors.As(err, &few) || few.Have != 4 || few.Need != 5, "four classes for five ways: %v", err)
-	_, err = NewUniform(pool(20, 20, 20, 20, 15), Fixed(5, 1, 15), 0)
-	test.FailIf(t, !errors.As(err, &few) || few.Class != "4" || few.Have != 15 || few.Need != 16, "15 rows for 16: %v", err)
-	_, err = NewMetaDataset(pool(9, 9, 9, 9, 1), 0)
-	test.FailIf(t, !errors.As(err, &few), "one row for support and query: %v", err)
-	var bad *ConfigError
-	for _, c := range []Config{Fixed(0, 1, 1), Fixed(1, 0, 1), Fixed(1, 1, -1), {Way: Range{3, 2}, Shot: Exactly(1)}, {Way: Exactly(1), Shot: Exactly(1), UnknownClasses: -1}} {
-		_, err := NewUniform(pool(20, 20), c, 0)
-		test.FailIf(t, !errors.As(err, &bad), "%+v: %v", c, err)
+	few := test.Refused[*TooFewError](t, test.Err(NewUniform(pool(equalSizes(4, 20)...), Fixed(5, 1, 1), 0)), "four classes for five ways")
+	test.FailIf(t, few.Have != 4 || few.Need != 5, "four classes for five ways: %v", few)
+	few = test.Refused[*TooFewError](t, test.Err(NewUniform(pool(20, 20, 20, 20, 15), Fixed(5, 1, 15), 0)), "15 rows for 16")
+	test.FailIf(t, few.Class != "4" || few.Have != 15 || few.Need != 16, "15 rows for 16: %v", few)
+	test.Refused[*TooFewError](t, test.Err(NewMetaDataset(pool(9, 9, 9, 9, 1), 0)), "one row for support and query")
+	for _, c := range []Config{Fixed(0, 1, 1), Fixed(1, 0, 1), Fixed(1, 1, -1), {Way: Range{3, 2}, Shot: Exactly(1)}, {Way: Exactly(1), Shot: Exactly(1), UnknownClasses: -1}, {Way: Exactly(1), Shot: Exactly(1), Concentration: -1}} {
+		test.Refused[*ConfigError](t, test.Err(NewUniform(pool(20, 20), c, 0)), "%+v", c)
 	}
 }
 

@@ -2,7 +2,6 @@ package episode
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -104,19 +103,14 @@ func TestIncrementalKeepsGroupsApart(t *testing.T) {
 // Degenerate groups: one for the whole class, two too large to be split as
 // asked.
 func TestGroupsThatCannotBeKeptApartAreRefused(t *testing.T) {
-	var few *TooFewError
-	_, err := NewUniform(groupsOf(repeated(5, 20)...), Fixed(5, 1, 1), 0)
-	test.FailIf(t, !errors.As(err, &few) || !few.Grouped || few.Have != 1 || few.Need != 2, "one group a class: %v", err)
-	_, err = NewUniform(groupsOf(repeated(5, 10, 10)...), Fixed(5, 5, 10), 0)
-	test.FailIf(t, err != nil, "two groups of ten for five shots and ten queries: %v", err)
-	_, err = NewUniform(groupsOf(repeated(5, 10, 10)...), Fixed(5, 5, 11), 0)
-	test.FailIf(t, !errors.As(err, &few) || !few.Grouped, "two groups of ten for eleven queries: %v", err)
+	few := test.Refused[*TooFewError](t, test.Err(NewUniform(groupsOf(repeated(5, 20)...), Fixed(5, 1, 1), 0)), "one group a class")
+	test.FailIf(t, !few.Grouped || few.Have != 1 || few.Need != 2, "one group a class: %v", few)
+	test.OK(t, test.Err(NewUniform(groupsOf(repeated(5, 10, 10)...), Fixed(5, 5, 10), 0)))
+	few = test.Refused[*TooFewError](t, test.Err(NewUniform(groupsOf(repeated(5, 10, 10)...), Fixed(5, 5, 11), 0)), "two groups of ten for eleven queries")
+	test.FailIf(t, !few.Grouped, "two groups of ten for eleven queries: %v", few)
 	one := groupsOf(repeated(6, 1, 1, 1, 1, 1)...)
-	for i := range one.Groups {
-		one.Groups[i] = 0
-	}
-	_, err = NewMetaDataset(one, 0)
-	test.FailIf(t, !errors.As(err, &few), "one group for all: %v", err)
+	clear(one.Groups)
+	test.Refused[*TooFewError](t, test.Err(NewMetaDataset(one, 0)), "one group for all")
 }
 
 // The oracle packs in every order.

@@ -1,7 +1,6 @@
 package episode
 
 import (
-	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -131,9 +130,7 @@ func TestSessionsOfLittleData(t *testing.T) {
 }
 
 func TestSessionsReject(t *testing.T) {
-	var few *TooFewError
 	for name, p := range map[string]Pool{"one class": pool(20), "classes of one row": pool(1, 1, 1), "one group a class": groupsOf(repeated(4, 9)...), "nothing": {}} {
-		_, err := NewSessions(p, 0)
-		test.FailIf(t, !errors.As(err, &few), "%s: %v", name, err)
+		test.Refused[*TooFewError](t, test.Err(NewSessions(p, 0)), "%s", name)
 	}
 }

@@ -1,7 +1,6 @@
 package episode
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -96,9 +95,4 @@ func TestShareOut(t *testing.T) {
 		got := shareOut(c.n, c.shares, c.most)
 		test.FailIf(t, !slices.Equal(got, c.want), "%d by %v: %v, want %v", c.n, c.shares, got, c.want)
 	}
-	c := Fixed(2, 1, 1)
-	c.Concentration = -1
-	var wrong *ConfigError
-	_, err := NewUniform(pool(5, 5), c, 0)
-	test.FailIf(t, !errors.As(err, &wrong), "a negative concentration: %v", err)
 }

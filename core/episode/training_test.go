@@ -1,7 +1,6 @@
 package episode
 
 import (
-	"errors"
 	"math"
 	"reflect"
 	"testing"
@@ -59,18 +58,13 @@ func TestLogUniform(t *testing.T) {
 
 func TestTrainingRejects(t *testing.T) {
 	ok := Tasks{Way: Exactly(5), Shot: Exactly(1), Query: Exactly(2)}
-	var few *TooFewError
-	_, err := NewTraining([]Pool{uneven(4)}, ok, 0)
-	test.FailIf(t, !errors.As(err, &few), "four classes for five ways: got %v", err)
-	_, err = NewTraining([]Pool{{Rows: [][]int{{1}, {2}, {3}, {4}, {5}}}}, ok, 0)
-	test.FailIf(t, !errors.As(err, &few), "one row a class: got %v", err)
+	test.Refused[*TooFewError](t, test.Err(NewTraining([]Pool{uneven(4)}, ok, 0)), "four classes for five ways")
+	test.Refused[*TooFewError](t, test.Err(NewTraining([]Pool{{Rows: [][]int{{1}, {2}, {3}, {4}, {5}}}}, ok, 0)), "one row a class")
 	for _, bad := range []Tasks{
 		{Way: Range{0, 1}, Shot: Exactly(1), Query: Exactly(1)}, {Way: Range{5, 4}, Shot: Exactly(1), Query: Exactly(1)},
 		{Way: Exactly(5), Shot: Exactly(0), Query: Exactly(1)}, {Way: Exactly(5), Shot: Exactly(1), Query: Exactly(0)},
 		{Way: Exactly(5), Shot: Exactly(1), Query: Exactly(1), UnknownClasses: Range{-1, 0}}, {Way: Exactly(5), Shot: Exactly(1), Query: Exactly(1), MaxRows: -1},
 	} {
-		var config *ConfigError
-		_, err := NewTraining([]Pool{uneven(9)}, bad, 0)
-		test.FailIf(t, !errors.As(err, &config), "%+v: got %v", bad, err)
+		test.Refused[*ConfigError](t, test.Err(NewTraining([]Pool{uneven(9)}, bad, 0)), "%+v", bad)
 	}
 }

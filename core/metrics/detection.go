@@ -9,9 +9,8 @@ import (
 // that a positive scores higher than a negative, ties counting half.
 // It is NaN when either side is empty.
 func AUROC(positive, negative []float64) float64 {
-	d := newDetection(positive, negative)
 	var area, below float64 // below: negatives under the current score
-	d.each(func(pos, neg int) {
+	eachScore(positive, negative, func(pos, neg int) {
 		area += float64(pos) * (below + float64(neg)/2)
 		below += float64(neg)
 	})
@@ -26,11 +25,10 @@ func AUROC(positive, negative []float64) float64 {
 // R take all examples that score at least as high: equal scores enter
 // together, whatever their order. It is NaN when there is no positive.
 func AUPR(positive, negative []float64) float64 {
-	d := newDetection(positive, negative)
 	// From the lowest score up, what remains at or above the score is known.
 	tp, fp := float64(len(positive)), float64(len(negative))
 	sum := 0.0
-	d.each(func(pos, neg int) {
+	eachScore(positive, negative, func(pos, neg int) {
 		if pos > 0 {
 			sum += float64(pos) * tp / (tp + fp)
 		}
@@ -40,38 +38,21 @@ func AUPR(positive, negative []float64) float64 {
 	return sum / float64(len(positive))
 }
 
-// detection is the scores of both sides in ascending order.
-type detection []scored
-
-type scored struct {
-	score    float64
-	positive bool
-}
-
-func newDetection(positive, negative []float64) detection {
-	var d detection
-	for _, s := range positive {
-		d = append(d, scored{s, true})
-	}
-	for _, s := range negative {
-		d = append(d, scored{s, false})
-	}
-	slices.SortFunc(d, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
-	return d
-}
-
-// each calls f with the numbers of positives and negatives of every distinct
+// eachScore calls f with the numbers of positives and negatives of every distinct
 // score, from the lowest up; those that are no number are one score.
-func (d detection) each(f func(pos, neg int)) {
-	for len(d) > 0 {
-		pos, neg := 0, 0
-		for s := d[0].score; len(d) > 0 && cmp.Compare(d[0].score, s) == 0; d = d[1:] {
-			if d[0].positive {
-				pos++
-			} else {
-				neg++
+func eachScore(positive, negative []float64, f func(pos, neg int)) {
+	p, n := slices.Sorted(slices.Values(positive)), slices.Sorted(slices.Values(negative))
+	for len(p)+len(n) > 0 {
+		lowest := slices.MinFunc(slices.Concat(p[:min(1, len(p))], n[:min(1, len(n))]), cmp.Compare)
+		above := func(v float64) bool { return cmp.Compare(v, lowest) > 0 }
+		take := func(x []float64) (count int) {
+			if count = slices.IndexFunc(x, above); count < 0 {
+				count = len(x)
 			}
+			return count
 		}
+		pos, neg := take(p), take(n)
+		p, n = p[pos:], n[neg:]
 		f(pos, neg)
 	}
 }

@@ -77,12 +77,17 @@ func (r *reproduction) standard(name, prior string) error {
 		rows = append(rows, paperRow{m[0], m[1], paper[m[1]]})
 	}
 	r.beside("Standard few-shot learning, "+name+", accuracy in percent", note, e, name, rows, accuracyOf)
+	r.aboveAll(e, name, "ncc-cl2n", "linear", "lda", "qda", "fb-handcrafted")
+	return nil
+}
+
+// aboveAll notes whether fb is more accurate than each of its rivals.
+func (r *reproduction) aboveAll(e *experiment.Report, data string, rivals ...string) {
 	for _, shot := range []int{1, 5} {
-		for _, rival := range []string{"ncc-cl2n", "linear", "lda", "qda", "fb-handcrafted"} {
-			r.above(e, name, shot, "fb", rival)
+		for _, rival := range rivals {
+			r.above(e, data, shot, "fb", rival)
 		}
 	}
-	return nil
 }
 
 // above notes whether one method is more accurate than another.

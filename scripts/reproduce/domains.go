@@ -1,8 +1,6 @@
 package reproduce
 
-import (
-	"metaqda/core/experiment"
-)
+import "metaqda/core/experiment"
 
 // crossDomain has the shape of the paper's table 4: a prior of miniImageNet's
 // training classes on the test classes of other domains.
@@ -22,9 +20,7 @@ func (r *reproduction) crossDomain() error {
 	}
 	r.tables(e)
 	for _, n := range targets {
-		for _, shot := range []int{1, 5} {
-			r.above(e, n, shot, "fb", "ncc-cl2n")
-		}
+		r.aboveAll(e, n, "ncc-cl2n")
 	}
 	return nil
 }
@@ -60,10 +56,7 @@ func (r *reproduction) singleDomains(names []string, prior string) error {
 	}
 	r.tables(e)
 	for _, n := range names {
-		for _, shot := range []int{1, 5} {
-			r.above(e, n, shot, "fb", "ncc-cl2n")
-			r.above(e, n, shot, "fb", "linear")
-		}
+		r.aboveAll(e, n, "ncc-cl2n", "linear")
 	}
 	return nil
 }
