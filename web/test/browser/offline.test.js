@@ -223,6 +223,7 @@ test('where no prior could ever be fetched the page works with one that was not 
   assert.equal(likeliest(await recognise(page, sample('openmoji', 'rocket'))), 'Rocket');
   await back();
   await page.getByRole('button', { name: 'Try again' }).click();
+  await notice(page, 'The page’s background knowledge').waitFor({ state: 'detached' });
   assert.match(await priorText(page) ?? '', /sha256/);
 })));
 
