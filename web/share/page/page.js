@@ -49,8 +49,9 @@ function emptyPage() {
  */
 async function start(blocks, write, program) {
   sayInDialogs();
+  const notWhole = () => new Error('This file is not whole: take another copy of it.');
   const read = (/** @type {string} */ name) => {
-    if (!(name in blocks)) throw new Error('This file is not whole: take another copy of it.');
+    if (!(name in blocks)) throw notWhole();
     return unpacked(blocks[name]).catch(() => { throw new Error('This file was damaged on its way: take another copy of it.'); });
   };
   if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function') throw new Error('This browser is too old for this file: open it in a current Chrome, Edge, Firefox or Safari.');
@@ -63,7 +64,7 @@ async function start(blocks, write, program) {
   const classifier = await openClassifier(await read('classifier'), {
     prior: blocks.prior ? await read('prior') : undefined,
     extractor: { id, sha256, embed: () => { throw new Error('examples come as vectors'); } },
-  });
+  }).catch((error) => { throw error.code === 'prior' ? notWhole() : error; }); // a learned prior is a block
   /** @type {[string, string[]][]} */
   const pictures = blocks.pictures ? JSON.parse(new TextDecoder().decode(await read('pictures'))) : [];
   document.body.dataset.place = (await extractor).place;
