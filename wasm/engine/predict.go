@@ -213,6 +213,7 @@ type Near struct {
 	Class    string  `json:"class"`
 	Example  string  `json:"example"`
 	Distance float64 `json:"distance"`
+	Held     bool    `json:"held"`
 }
 
 // Nearest returns the taught pictures nearest to an embedding, the closest first,
@@ -229,7 +230,7 @@ func (e *Engine) Nearest(x []float32, n int) ([]Near, error) {
 	}
 	all := make([]Near, len(found))
 	for i, f := range found {
-		all[i] = Near{Class: f.Example.Class, Example: f.Example.ID, Distance: f.Distance}
+		all[i] = Near{Class: f.Example.Class, Example: f.Example.ID, Distance: f.Distance, Held: f.Held}
 	}
 	return all, nil
 }

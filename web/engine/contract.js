@@ -101,7 +101,8 @@
  * @typedef {object} Near a taught picture beside a query
  * @property {string} class id
  * @property {string} example id
- * @property {number} distance of whitened embeddings
+ * @property {number} distance squared, of whitened embeddings
+ * @property {boolean} held so near that, of two taken one right after the other, both are frames of one thing held still
  *
  * @typedef {object} Trial
  * @property {number} of how many examples there are, a burst being one

@@ -12,7 +12,7 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const siteFolder = process.env.METAQDA_SITE ?? path.join(root, 'build/site');
 
 /** How long anything may take before a test fails, in milliseconds. */
-export const PATIENCE = Number(process.env.METAQDA_PATIENCE ?? 30_000);
+export const PATIENCE = Number(process.env.METAQDA_PATIENCE ?? 60_000);
 
 /** Whether the tests run in Firefox, see web/test/firefox/all.mjs. */
 export const inFirefox = process.env.METAQDA_BROWSER === 'firefox';

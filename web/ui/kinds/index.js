@@ -85,6 +85,7 @@ export class Kinds {
  */
 const SAME = 0.5;
 
+/** @typedef {{group: string, first: string}} Hold what one press takes: frames of one thing held still, the first of them by its id, are one example */
 /** @typedef {{id: string, twin: {class: string, example: string}|null}} Taught id of the example; the same picture as it is taught in another class */
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Engine */
 
@@ -94,16 +95,19 @@ const SAME = 0.5;
  * @param {Engine} engine
  * @param {string} classId
  * @param {Sample} sample
- * @param {Float32Array} [embedding] where it is known already
+ * @param {{embedding?: Float32Array, hold?: Hold}} [more] the embedding where it is known already
  * @returns {Promise<Taught>}
  */
-export async function teach(engine, classId, sample, embedding) {
+export async function teach(engine, classId, sample, { embedding, hold } = {}) {
   try {
     const thumbnail = await sample.thumbnail();
     const vector = embedding ?? await sample.embed();
-    const near = await engine.nearest(vector, 2).catch(() => []); // while there is nothing to compare with
+    const near = await engine.nearest(vector, 4).catch(() => []); // while there is nothing to compare with
     const twin = near.find((one) => one.class !== classId && one.distance < SAME) ?? null;
-    return { id: (await engine.addExample(classId, vector, thumbnail)).id, twin };
+    if (hold && !near.some((one) => one.held && one.example === hold.first)) Object.assign(hold, { group: crypto.randomUUID(), first: '' });
+    const { id } = await engine.addExample(classId, vector, thumbnail, hold?.group);
+    if (hold) hold.first ||= id;
+    return { id, twin };
   } finally {
     sample.close();
   }
