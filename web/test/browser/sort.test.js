@@ -237,11 +237,26 @@ test('pictures are corrected from the larger view, by selection, by the question
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.locator('.shot-card.taught').waitFor({ state: 'detached' });
   assert.equal(await total(), 6);
+  assert.deepEqual((await savedTable(page)).rows, rows, 'what is undone is answered as before');
+
+  // Taught again, and undone while all are judged: the answers that come then are not told as today's.
+  const undone = page.evaluate(() => new Promise((resolve) => {
+    new MutationObserver((_, observer) => {
+      if (!/^Judging/.test(document.querySelector('.sort-state')?.textContent ?? '')) return;
+      observer.disconnect();
+      /** @type {HTMLButtonElement} */ (document.querySelector('#undo-button')).click();
+      resolve(null);
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  }));
+  await page.keyboard.press('Control+Shift+z');
+  await page.locator('.shot-card.taught').waitFor();
+  await undone;
+  await page.locator('.shot-card.taught').waitFor({ state: 'detached' });
+  assert.deepEqual((await savedTable(page)).rows, rows, 'answers of what was undone meanwhile');
 
   // A selection, as a class that is new.
   const none = page.getByRole('region', { name: 'None of these' });
   await sortState(page, TOGETHER);
-  const answers = (await savedTable(page)).rows;
   await none.getByRole('button', { name: 'Select all of None of these' }).click();
   const picked = await none.locator('.selected').count();
   const selection = page.getByRole('region', { name: 'Selected pictures' });
@@ -256,7 +271,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   await page.locator('.chip').filter({ hasText: 'Penguin' }).waitFor({ state: 'detached' });
   assert.equal(await total(), 6);
   await sortState(page, TOGETHER);
-  assert.deepEqual((await savedTable(page)).rows, answers, 'what is undone is answered as before');
+  assert.deepEqual((await savedTable(page)).rows, rows, 'what is undone is answered as before');
 
   // What looks alike, without one of them; on a phone what is below them stays in its place until what is asked next is known.
   await page.setViewportSize({ width: 390, height: 844 });

@@ -279,7 +279,7 @@ export class Sorting {
       item.former = verdict(item).id;
     });
     this.#classified = probabilities !== null;
-    this.#stale &&= this.#again;
+    this.#stale &&= key !== this.#key; // what changed while these were judged is not in them
     this.#later();
     this.#questions = (await this.batch.suggest(QUESTIONS)).map((i) => items[i]);
     this.#alike = await lookalikes(this.batch, items, this.#items.filter(({ taught }) => taught));
