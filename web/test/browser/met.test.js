@@ -38,23 +38,6 @@ test('sixty megapixels are recognised, and the answer before does not stand for 
   assert.equal(await page.locator('#prediction').getAttribute('aria-busy'), 'false');
 }));
 
-test('adding pictures is not held up by an answer that follows them', { timeout: 180_000, ...LONG }, () => visit({}, async ({ page }) => {
-  await teach(page, 'Cat', STYLES);
-  const files = await Promise.all(Array.from({ length: 40 }, (_, i) => drawn('rocket', 96, 9 * i)));
-  const timed = async (/** @type {string} */ name) => {
-    await addClass(page, name);
-    const begun = performance.now();
-    await addPictures(page, name, files);
-    return performance.now() - begun;
-  };
-  const without = await timed('First');
-  await recognise(page, sample('emojione', 'cat'));
-  const meanwhile = await timed('Second');
-  console.log(`# 40 pictures in ${Math.round(without)} ms, with an answer on the page in ${Math.round(meanwhile)} ms`);
-  assert.ok(meanwhile < 2.5 * without + 1000, `${meanwhile} ms with an answer, ${without} without`);
-  await page.waitForFunction(() => document.querySelectorAll('.meter').length === 4); // three classes and none of these
-}));
-
 test('what is marked in the answer is what the same numbers are taken for elsewhere', () => visit({}, async ({ page }) => {
   for (const name of ['Cat', 'Rocket', 'Banana']) await teach(page, name, ['noto']);
   let none = 0;
