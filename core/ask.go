@@ -102,7 +102,7 @@ func (c *Classifier) all(vectors [][]float32, begin func(x []float32, d int) (*B
 // Near is a taught example beside a vector.
 type Near struct {
 	Example  *Example
-	Distance float64 // squared, of whitened vectors
+	Distance float64 // Euclidean, of whitened vectors
 	Held     bool    // so near that, of two taken one right after the other, both are frames of one thing held still
 }
 

@@ -195,8 +195,13 @@ func (c *Classifier) newID() string {
 	if c.NewID != nil {
 		return c.NewID()
 	}
-	c.last++
-	return strconv.FormatUint(c.last, 36)
+	for {
+		c.last++
+		id := strconv.FormatUint(c.last, 36)
+		if c.ids[id] == nil && c.examples[id] == nil { // Load takes ids as they are
+			return id
+		}
+	}
 }
 
 // tooMany refuses what [Classifier.Save] could not write.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
@@ -347,6 +348,43 @@ func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 	test.Must(other.Add("b", "", []float32{1, 2}))(t)
 	_, err = Merge(c, other)
 	test.FailIf(t, Code(err) != "limit", "merged: %v", err)
+}
+
+// Many examples that cannot all be computed with are refused whole, and neither what was
+// begun before them nor what could be redone is lost.
+func TestManyThatAreRefusedCostNothing(t *testing.T) {
+	prior := under(t, Settings{}, learned(t, 4)).prior
+	prior.file.Transform = embed.Transform{Power: 4, Kind: embed.None}
+	c := under(t, Settings{}, prior)
+	test.Must(c.Add("a", "", []float32{1, 2, 3, 4}))(t)
+	test.Must(c.Add("a", "", []float32{2, 2, 3, 4}))(t)
+	test.Must(c.Undo())(t)
+	_, redo := c.Next()
+	c.Begin()
+	huge := []float32{math.MaxFloat32, math.MaxFloat32, math.MaxFloat32, math.MaxFloat32}
+	few := []Example{{Vector: []float32{1, 2, 3, 5}}, {Vector: huge}}
+	_, err := c.AddAll("a", few)
+	test.StopIf(t, err == nil, "the test wants an example with which nothing can be computed")
+	_, after := c.Next()
+	test.FailIf(t, c.Count() != 1 || after != redo || redo == "", "%d examples, %q to redo, want %q", c.Count(), after, redo)
+	test.Must(c.Add("b", "", []float32{4, 3, 2, 1}))(t)
+	_, err = c.AddAll("b", few)
+	c.End()
+	test.FailIf(t, err == nil || c.Count() != 2, "%v, %d examples", err, c.Count())
+}
+
+// What is taught to a clone, or to classes that came with ids, is added to what is there.
+func TestACloneGivesIdsOfItsOwn(t *testing.T) {
+	c := fresh(t, Settings{})
+	for i := range 3 {
+		test.Must(c.Add("a", "", []float32{1, float32(i)}))(t)
+	}
+	clone := test.Must(c.Clone())(t)
+	for i := range 5 {
+		test.Must(clone.Add("a", "", []float32{2, float32(i)}))(t)
+		test.Must(clone.Add("b", "", []float32{3, float32(i)}))(t)
+	}
+	test.FailIf(t, clone.Count() != 13 || c.Count() != 3, "%d examples in the clone, %d in the other", clone.Count(), c.Count())
 }
 
 // The zero Classifier is a new one, and the default prior the one that nil stands for.

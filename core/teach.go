@@ -52,18 +52,24 @@ func (c *Classifier) AddAll(label string, examples []Example) (ids []string, err
 		ids = append(ids, x.ID)
 		entries = append(entries, Entry{Do: "example", ID: x.ID, Example: &x})
 	}
-	c.bulk = len(examples) > 1
+	if len(examples) == 1 {
+		return ids, c.do(entries...)
+	}
+	c.Begin()
+	c.bulk = true
 	err = c.do(entries...)
 	c.bulk = false
-	if k := c.ids[id]; err == nil && k != nil && len(examples) > 1 {
-		if err = c.enrolSoon(k); err != nil { // which was transformed, and is small enough
-			_, _ = c.Undo()
-			return nil, err
-		}
-		c.behind = c.behind && slices.ContainsFunc(c.classes, func(k *class) bool { return k.known < len(k.units) })
-		c.tellBursts(k)
+	if err == nil {
+		err = c.enrolSoon(c.ids[id])
 	}
-	return ids, err
+	if err != nil {
+		_ = c.Cancel()
+		return nil, err
+	}
+	c.behind = slices.ContainsFunc(c.classes, func(k *class) bool { return k.known < len(k.units) })
+	c.tellBursts(c.ids[id])
+	c.End()
+	return ids, nil
 }
 
 // fit settles the dimension where it is open, and checks that vectors can be examples.

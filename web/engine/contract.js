@@ -101,7 +101,7 @@
  * @typedef {object} Near a taught picture beside a query
  * @property {string} class id
  * @property {string} example id
- * @property {number} distance squared, of whitened embeddings
+ * @property {number} distance Euclidean, of whitened embeddings
  * @property {boolean} held so near that, of two taken one right after the other, both are frames of one thing held still
  *
  * @typedef {object} Trial
