@@ -257,26 +257,12 @@ func (p *page) catchUp() {
 		notes := p.inbox
 		p.inbox = nil
 		p.mu.Unlock()
-		for _, n := range joined(notes) {
+		for _, n := range engine.Joined(notes) {
 			// An error means that the store is gone: what is here stays, and the
 			// next change here will say so.
 			_ = p.Follow(n)
 		}
 	}
-}
-
-// joined makes one of successive notes on a session.
-func joined(notes []engine.Note) (all []engine.Note) {
-	for _, n := range notes {
-		if last := len(all) - 1; last >= 0 && all[last].Session == n.Session {
-			all[last].Head, all[last].Anew = all[last].Head || n.Head, all[last].Anew || n.Anew
-			all[last].Classes = append(all[last].Classes, n.Classes...)
-			all[last].Examples = append(all[last].Examples, n.Examples...)
-		} else {
-			all = append(all, n)
-		}
-	}
-	return all
 }
 
 // tellTabs sends a note as JSON: so that what arrives can be checked as a whole.

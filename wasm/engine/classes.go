@@ -175,21 +175,30 @@ func (e *Engine) class(id string) (metaqda.Class, error) {
 }
 
 // change does something to what is taught and notes what became of it, to be stored and
-// to be shown. It returns a token for [Engine.Undo].
+// to be shown. It returns a token for [Engine.Undo], empty where no step was made: between
+// [Engine.Begin] and [Engine.End] what is changed belongs to a step that is not there yet.
 func (e *Engine) change(f func() error) (token string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.heard = nil
+	before := e.lastStep()
 	err = f()
 	if err != nil && len(e.heard) == 0 {
 		return "", err
 	}
-	if undo, _ := e.taught.Steps(); len(undo) > 0 {
-		token = undo[0].ID
+	if last := e.lastStep(); last != before {
+		token = last
 	}
 	e.noteHeard()
 	e.prepare()
 	return token, err
+}
+
+func (e *Engine) lastStep() (id string) {
+	if undo, _ := e.taught.Steps(); len(undo) > 0 {
+		id = undo[0].ID
+	}
+	return id
 }
 
 // noteHeard notes what became of what is taught since [Engine.change] began. Records of

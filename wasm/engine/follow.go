@@ -20,10 +20,10 @@ type Note struct {
 
 func (n *Note) empty() bool { return !n.Head && len(n.Classes) == 0 && len(n.Examples) == 0 }
 
-// noteOf returns the note of operations on a session.
-func noteOf(session string, ops []store.Op) Note {
-	n := Note{Session: session}
-	for _, op := range ops {
+// noteOf returns the note of a change.
+func noteOf(c store.Change) Note {
+	n := Note{Session: c.Needs.Session}
+	for _, op := range c.Ops {
 		switch op.Table {
 		case store.Sessions:
 			n.Head, n.Session = true, op.Key
@@ -34,6 +34,20 @@ func noteOf(session string, ops []store.Op) Note {
 		}
 	}
 	return n
+}
+
+// Joined makes one of successive notes on a session.
+func Joined(notes []Note) (all []Note) {
+	for _, n := range notes {
+		if last := len(all) - 1; last >= 0 && all[last].Session == n.Session {
+			all[last].Head, all[last].Anew = all[last].Head || n.Head, all[last].Anew || n.Anew
+			all[last].Classes = append(all[last].Classes, n.Classes...)
+			all[last].Examples = append(all[last].Examples, n.Examples...)
+		} else {
+			all = append(all, n)
+		}
+	}
+	return all
 }
 
 // What is to be done once what a note named has been read.

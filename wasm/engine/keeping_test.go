@@ -151,6 +151,8 @@ func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	test.FailIf(t, err == nil || s.Undo != want || s.Redo != w.State().Redo || s.Redo == "" || len(s.Classes) != len(w.State().Classes), "after a refused batch: %v, undo %q, redo %q", err, s.Undo, s.Redo)
 	w.Begin()
 	test.Must(w.AddExample(ids[0], x, nil))(t)
+	token := test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
+	test.FailIf(t, token != "", "what is changed in a step is undone by the step before it")
 	w.Flush()
 	s = newWorld(t, w.store).State()
 	test.FailIf(t, s.Undo != want || s.Redo != "", "undo %q, redo %q, want %q alone: what is changed in a step ends what can be redone", s.Undo, s.Redo, want)

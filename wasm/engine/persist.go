@@ -76,7 +76,7 @@ func (e *Engine) flush() error {
 	if e.gone != nil {
 		e.pending = nil
 	}
-	changes, session := slices.Clone(e.pending), e.session.ID
+	changes := slices.Clone(e.pending)
 	fetch := e.fetch
 	e.fetch = nil
 	e.mu.Unlock()
@@ -90,20 +90,18 @@ func (e *Engine) flush() error {
 	e.mu.Lock()
 	trouble := e.trouble
 	e.pending = slices.DeleteFunc(e.pending, func(c noted) bool { _, ok := settled[c.number]; return ok })
-	var done, undone []store.Op
-	whole := false
-	var missed []string // classes that are not what they were taken for
+	var done, undone []Note // of several sessions, where what is noted of the one before waits for room
 	for _, c := range changes {
+		n := noteOf(c.Change)
 		switch why, ok := settled[c.number]; {
 		case !ok:
 		case why == nil:
-			done = append(done, c.Ops...)
+			done = append(done, n)
 		default:
-			undone = append(undone, c.Ops...)
-			whole = whole || c.Needs.Whole
-			if c.Needs.Class != "" {
-				missed = append(missed, c.Needs.Class)
+			if n.Anew = c.Needs.Whole; c.Needs.Class != "" { // which is not what it was taken for
+				n.Classes = append(n.Classes, c.Needs.Class)
 			}
+			undone = append(undone, n)
 			e.refuse(c.number, why)
 		}
 	}
@@ -125,15 +123,15 @@ func (e *Engine) flush() error {
 	if sweep {
 		_ = e.store.Sweep() // what is too much costs some room
 	}
-	if len(undone) > 0 {
-		n := noteOf(session, undone)
-		n.Classes, n.Anew = append(n.Classes, missed...), whole
+	for _, n := range Joined(undone) {
 		e.takeBack(n)
 	}
 	if changed {
 		e.announce()
 	}
-	e.stored(noteOf(session, done))
+	for _, n := range Joined(done) {
+		e.stored(n)
+	}
 	if len(done) > 0 {
 		e.mark()
 	}

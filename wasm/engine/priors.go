@@ -23,7 +23,7 @@ func (e *Engine) priorInfo() PriorInfo {
 		return PriorInfo{Name: "Hand-crafted", Site: true, Facts: map[string]string{}, Trouble: e.priorTrouble("")}
 	}
 	info := PriorInfo{Sum: p.Sum(), Name: p.Facts()["name"], Facts: maps.Clone(p.Facts()), Trouble: e.priorTrouble(p.Sum())}
-	info.Site = p == site || site == nil && p.Sum() == ""
+	info.Site = p == site || p.Sum() == ""
 	if info.Name == "" {
 		info.Name = "Learned"
 	}
@@ -47,10 +47,15 @@ func (e *Engine) priorTrouble(used string) string {
 // short returns enough of a hash to tell files apart by.
 func short(sum string) string { return sum[:min(12, len(sum))] + "…" }
 
-// fitting returns the site's prior if it is for embeddings of length d by this extractor,
-// or else the default.
-func (e *Engine) fitting(d int, made model.Extractor) (*metaqda.Prior, error) {
-	if site := e.siteFor(made); site != nil && site.Dim() == d {
+// priorFor returns the prior for embeddings of length d, 0 while no example tells, by the
+// extractor that made them: the chosen one if it fits, or else the site's, or else the
+// default; nil while nothing tells which.
+func (e *Engine) priorFor(d int, chosen *metaqda.Prior, made model.Extractor) (*metaqda.Prior, error) {
+	site := e.siteFor(made)
+	switch {
+	case chosen != nil && !ofAnother(chosen, made) && (d == 0 || chosen.Dim() == d):
+		return chosen, nil
+	case d == 0 || site != nil && site.Dim() == d:
 		return site, nil
 	}
 	return metaqda.Default(d)
@@ -175,7 +180,7 @@ func (e *Engine) choose(p *metaqda.Prior) (token string, err error) {
 		e.chose(after)
 		return nil
 	})
-	if err == nil {
+	if token != "" {
 		e.choices[token] = [2]string{before, after}
 	}
 	return token, err
@@ -196,13 +201,14 @@ func (e *Engine) chose(sum string) {
 }
 
 // ResetPrior makes the session use the site's prior again, or the default where there is
-// none for its extractor, and returns a token for [Engine.Undo].
+// none that fits its pictures, and returns a token for [Engine.Undo].
 func (e *Engine) ResetPrior() (token string, err error) {
 	e.mu.Lock()
-	p := e.siteFor(e.session.Extractor)
-	if d := e.taught.Dim(); p == nil && d > 0 {
-		p, err = metaqda.Default(d)
+	d := 0
+	if e.taught.Count() > 0 {
+		d = e.taught.Dim()
 	}
+	p, err := e.priorFor(d, nil, e.session.Extractor)
 	e.mu.Unlock()
 	if err != nil {
 		return "", err

@@ -103,6 +103,21 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	same(t, "after a refused prior", w.ask(t), withSite)
 }
 
+// A session of pictures that the site's prior does not fit goes back to the default.
+func TestASessionThatTheSitesPriorDoesNotFit(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	w.teachAll(t, "cat", "dog")
+	want := w.ask(t)
+	var sum string
+	w.files["prior"], sum = priorFile(t, dim+1, 1)
+	test.OK(t, w.UsePrior("prior", sum))
+	test.FailIf(t, !w.State().Prior.Site, "it chose none, and yet: %+v", w.State().Prior)
+	own, _ := priorFile(t, dim, 3)
+	test.OK(t, third(w.ImportPrior(own, here)))
+	test.Must(w.ResetPrior())(t)
+	same(t, "reset", w.ask(t), want)
+}
+
 func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	w, siteSum, own, ownSum := underSite(t)
 	withSite := w.ask(t)

@@ -192,9 +192,6 @@ func (e *Engine) swap(c *store.Contents, chosen *metaqda.Prior, unreadable strin
 	if len(c.Examples) > 0 {
 		d = len(c.Examples[0].Embedding)
 	}
-	if chosen != nil && ofAnother(chosen, c.Session.Extractor) {
-		chosen = nil
-	}
 	p, err := e.priorFor(d, chosen, c.Session.Extractor)
 	if err != nil {
 		return err
@@ -221,18 +218,6 @@ func (e *Engine) prepare() {
 		e.preparing = e.taught
 		go e.prepareLater(e.taught)
 	}
-}
-
-// priorFor returns the prior for embeddings of length d, 0 while no example
-// tells, by the extractor that made them, and nil while nothing tells which.
-func (e *Engine) priorFor(d int, chosen *metaqda.Prior, made model.Extractor) (*metaqda.Prior, error) {
-	switch {
-	case chosen != nil && (d == 0 || chosen.Dim() == d):
-		return chosen, nil
-	case d == 0:
-		return e.siteFor(made), nil
-	}
-	return e.fitting(d, made)
 }
 
 // classesOf joins classes and examples. Names that nobody could have given, and one that
@@ -279,15 +264,15 @@ func (e *Engine) RenameSession(id, name string) error {
 		return e.Kept(number-1, number)
 	}
 	e.mu.Unlock()
-	ops := []store.Op{{Table: store.Sessions, Key: id, Value: store.Edit{Name: &name}}}
-	refused, err := e.store.Commit([]store.Change{{Needs: store.Needs{Session: id}, Ops: ops}})
+	renamed := store.Change{Needs: store.Needs{Session: id}, Ops: []store.Op{{Table: store.Sessions, Key: id, Value: store.Edit{Name: &name}}}}
+	refused, err := e.store.Commit([]store.Change{renamed})
 	if err == nil {
 		err = refused[0]
 	}
 	if err != nil {
 		return err
 	}
-	e.stored(noteOf(id, ops))
+	e.stored(noteOf(renamed))
 	e.announce()
 	return nil
 }

@@ -332,6 +332,21 @@ func TestTwoTabs(t *testing.T) {
 			test.OK(t, a.RenameClass(ids[0], "pot"))
 			refusal(t, "the second", a.Kept(a.Noted()), "label")
 		},
+		"what waited for room is told to whoever has its session open": func(w *tabs, a, b *world, ids []string) {
+			full := &small{Memory: w.store}
+			a.Engine.store = full
+			test.Must(a.AddExample(ids[0], x(1), []byte("large")))(t)
+			session := a.State().SessionID
+			a.Flush()
+			test.Must(a.NewSession("Garden"))(t)
+			full.room = 1000
+			test.OK(t, second(a.AddClass("hen")))
+			a.Flush()
+			w.settle()
+			n := len(b.State().Classes[0].Examples)
+			test.FailIf(t, n != 4, "%d pictures, want 4", n)
+			test.OK(t, a.OpenSession(session))
+		},
 		"settings of both stay": func(w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
 			test.OK(t, a.Configure(Change{NonePrior: &none}))
