@@ -50,7 +50,7 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 func (p *page) methods() map[string]bridge.Method {
 	bind, atOnce, stored, waiting, ready := bridge.Bind, bridge.AtOnce, p.stored, bridge.Waiting, p.ready
 	return map[string]bridge.Method{
-		"state":   atOnce(bind(func() state { return p.stateOf(p.State()) }, "")),
+		"state":   atOnce(bind(p.state, "")),
 		"changes": atOnce(bind(p.changes, "revision")),
 		"on":      atOnce(bind(p.on, "event, listener")),
 

@@ -11,47 +11,17 @@ import (
 	"metaqda/wasm/store"
 )
 
-// What the page knows of the engine, as JavaScript reads it. It goes as JSON: a
-// thousand classes, made object by object across the boundary, would keep the page
-// waiting. web/engine/contract.js describes the fields.
-
-type overview struct {
-	SessionID   string  `json:"sessionId"`
-	SessionName string  `json:"sessionName"`
-	Sort        string  `json:"sort"`
-	NonePrior   float64 `json:"nonePrior"`
-	Dimension   int     `json:"dimension"`
-	Undo        string  `json:"undo"`
-	Redo        string  `json:"redo"`
-	Prior       struct {
-		SHA256  string            `json:"sha256"`
-		Name    string            `json:"name"`
-		Site    bool              `json:"site"`
-		Facts   map[string]string `json:"facts"`
-		Message string            `json:"message"`
-	} `json:"prior"`
-	Extractor struct {
-		ID      string `json:"id"`
-		SHA256  string `json:"sha256"`
-		Message string `json:"message"`
-	} `json:"extractor"`
-	Storage struct {
-		Kept       bool   `json:"kept"`
-		Message    string `json:"message"`
-		Vanished   string `json:"vanished"`
-		Persistent string `json:"persistent"`
-	} `json:"storage"`
-	Saved   int64 `json:"saved"`
-	Damaged int   `json:"damaged"`
-}
+// What the page knows of the engine goes as JSON: a thousand classes, made object by
+// object across the boundary, would keep the page waiting. web/engine/contract.js
+// describes the fields.
 
 type state struct {
-	overview
+	engine.State
 	Classes classes `json:"classes"`
 }
 
 // classes are objects with id, name, examples and bursts, the sizes of these.
-type classes []engine.ClassInfo
+type classes []metaqda.Class
 
 // MarshalJSON writes them: package json alone would look up the fields of twenty
 // thousand examples one by one, which takes a tenth of a second.
@@ -65,7 +35,7 @@ func (all classes) MarshalJSON() ([]byte, error) {
 			b = append(b, ',')
 		}
 		b = appendText(append(b, `{"id":`...), c.ID)
-		b = appendText(append(b, `,"name":`...), c.Name)
+		b = appendText(append(b, `,"name":`...), c.Label)
 		b = append(b, `,"examples":[`...)
 		for j, x := range c.Examples {
 			if j > 0 {
@@ -101,10 +71,10 @@ type example struct {
 }
 
 type changes struct {
-	Revision uint64   `json:"revision"`
-	State    overview `json:"state"`
-	Classes  classes  `json:"classes"` // null unless all are there
-	Steps    []step   `json:"steps"`
+	Revision uint64       `json:"revision"`
+	State    engine.State `json:"state"`
+	Classes  classes      `json:"classes"` // null unless all are there
+	Steps    []step       `json:"steps"`
 }
 
 type step struct {
@@ -116,20 +86,16 @@ type step struct {
 	Sizes   []int      `json:"sizes,omitempty"`
 }
 
-func (p *page) overviewOf(s engine.State) (o overview) {
-	o.SessionID, o.SessionName, o.Dimension = s.SessionID, s.SessionName, s.Dimension
-	o.Sort, o.NonePrior = s.Settings.Sort, s.Settings.NonePrior
-	o.Prior.SHA256, o.Prior.Name, o.Prior.Site, o.Prior.Facts, o.Prior.Message = s.Prior.Sum, s.Prior.Name, s.Prior.Site, s.Prior.Facts, s.Prior.Trouble
-	if o.Prior.Facts == nil {
-		o.Prior.Facts = map[string]string{}
-	}
-	o.Extractor.ID, o.Extractor.SHA256, o.Extractor.Message = s.Extractor.ID, s.Extractor.SHA256, s.Foreign
-	o.Storage.Kept, o.Storage.Message, o.Storage.Vanished, o.Storage.Persistent = s.Trouble == "", s.Trouble, s.Vanished, p.promise.answer
-	o.Saved, o.Damaged, o.Undo, o.Redo = s.Saved, s.Damaged, s.Undo, s.Redo
-	return o
+// told adds to a state what the browser promises.
+func (p *page) told(s engine.State) engine.State {
+	s.Persistent = p.promise.answer
+	return s
 }
 
-func (p *page) stateOf(s engine.State) state { return state{p.overviewOf(s), listed(s)} }
+func (p *page) state() state {
+	s := p.told(p.State())
+	return state{s, listed(s)}
+}
 
 // listed returns the classes of a state, an empty list where there are none.
 func listed(s engine.State) classes { return append(classes{}, s.Classes...) }
@@ -139,7 +105,7 @@ func listed(s engine.State) classes { return append(classes{}, s.Classes...) }
 // thumbnails: the engine keeps the bytes, the page what it shows of them.
 func (p *page) changes(since float64) js.Value {
 	c := p.Changes(uint64(max(since, 0)))
-	to := changes{Revision: c.Revision, State: p.overviewOf(c.State), Steps: make([]step, len(c.Steps))}
+	to := changes{Revision: c.Revision, State: p.told(c.State), Steps: make([]step, len(c.Steps))}
 	if c.Whole {
 		to.Classes = listed(c.State)
 	}

@@ -36,7 +36,7 @@ func (m *mirror) follow(e *Engine) {
 	if c.Whole {
 		m.classes, m.thumbnails = nil, map[string][]byte{}
 		for _, k := range c.State.Classes {
-			in := mirrored{ID: k.ID, Name: k.Name, Bursts: k.Bursts}
+			in := mirrored{ID: k.ID, Name: k.Label, Bursts: k.Bursts}
 			for _, x := range k.Examples {
 				in.Examples = append(in.Examples, x.ID)
 				m.thumbnails[x.ID] = x.Thumbnail
@@ -112,7 +112,7 @@ func TestChangesLeadToTheState(t *testing.T) {
 		steps := 0
 		for i := range 150 {
 			s := w.State()
-			var c ClassInfo
+			var c metaqda.Class
 			if len(s.Classes) > 0 {
 				c = s.Classes[r.IntN(len(s.Classes))]
 			}

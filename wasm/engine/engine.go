@@ -90,35 +90,45 @@ func New(s store.Store, trouble string, hooks Hooks) *Engine {
 	return &Engine{hooks: hooks, store: s, trouble: trouble, refused: map[uint64]error{}, encode: map[string]*metaqda.Step{}, choices: map[string][2]string{}}
 }
 
-// State is what the page shows beside the prediction.
+// State is what the page shows beside the prediction, as web/engine/contract.js describes
+// its JSON, to which the page adds the classes.
 type State struct {
-	SessionID, SessionName string
-	Settings               store.Settings
-	Dimension              int
-	Prior                  PriorInfo
-	Classes                []ClassInfo
-	Trouble                string // why changes are not kept, empty when they are
-	Vanished               string // what was kept here before and is not any more, a sentence
-	Saved                  int64  // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
-	Damaged                int    // so many records of the session cannot be used, see [Engine.Damaged]
-	Undo, Redo             string // what would be undone or redone, empty for nothing
-	Extractor              model.Extractor
-	Foreign                string // why its pictures cannot be compared with new ones, empty when they can
+	SessionID   string          `json:"sessionId"`
+	SessionName string          `json:"sessionName"`
+	Classes     []metaqda.Class `json:"-"` // they must not be changed
+	Dimension   int             `json:"dimension"`
+	Undo        string          `json:"undo"` // what would be undone, empty for nothing
+	Redo        string          `json:"redo"`
+	Saved       int64           `json:"saved"`   // when the session was last saved to a file, in milliseconds since 1970 UTC, 0 for never
+	Damaged     int             `json:"damaged"` // so many records of the session cannot be used, see [Engine.Damaged]
+	Prior       PriorInfo       `json:"prior"`
+	Extractor   Reader          `json:"extractor"`
+	Keeping     `json:"storage"`
+	store.Settings
 }
 
 // PriorInfo tells which prior is in use.
 type PriorInfo struct {
-	Sum, Name string
-	Site      bool // it is what a session has that chose none
-	Facts     map[string]string
-	Trouble   string // why it is not the one that the session chose, empty when it is
+	Sum     string            `json:"sha256"`
+	Name    string            `json:"name"`
+	Site    bool              `json:"site"` // it is what a session has that chose none
+	Facts   map[string]string `json:"facts"`
+	Trouble string            `json:"message"` // why it is not the one that the session chose, empty when it is
 }
 
-// ClassInfo is a class with its examples. They must not be changed.
-type ClassInfo struct {
-	ID, Name string
-	Examples []*metaqda.Example
-	Bursts   []int // see [metaqda.Class]
+// Reader tells which extractor read the pictures of the session, or will.
+type Reader struct {
+	ID      string `json:"id"`
+	SHA256  string `json:"sha256"`
+	Foreign string `json:"message"` // why its pictures cannot be compared with new ones, empty when they can
+}
+
+// Keeping tells what becomes of changes.
+type Keeping struct {
+	Kept       bool   `json:"kept"`
+	Trouble    string `json:"message"`    // why changes are not kept, empty when they are
+	Vanished   string `json:"vanished"`   // what was kept here before and is not any more, a sentence
+	Persistent string `json:"persistent"` // whether the browser promises to keep them, "yes" or "no", empty while nobody has asked it
 }
 
 // State returns the state.
@@ -126,29 +136,20 @@ func (e *Engine) State() State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.overview()
-	s.Classes = e.classInfos()
+	s.Classes = e.taught.Classes()
 	return s
 }
 
 // overview returns the state without classes.
 func (e *Engine) overview() State {
-	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Prior: e.priorInfo(), Trouble: e.trouble, Vanished: e.vanished,
-		Saved: e.session.Saved, Damaged: len(e.damaged), Extractor: e.session.Extractor}
-	s.Dimension = e.taught.Dim()
+	s := State{SessionID: e.session.ID, SessionName: e.session.Name, Settings: e.session.Settings, Dimension: e.taught.Dim(), Prior: e.priorInfo(),
+		Saved: e.session.Saved, Damaged: len(e.damaged), Extractor: Reader{ID: e.session.Extractor.ID, SHA256: e.session.Extractor.SHA256},
+		Keeping: Keeping{Kept: e.trouble == "", Trouble: e.trouble, Vanished: e.vanished}}
 	s.Undo, s.Redo = e.taught.Next()
 	if err := e.foreign(); err != nil {
-		s.Foreign = err.Error()
+		s.Extractor.Foreign = err.Error()
 	}
 	return s
-}
-
-func (e *Engine) classInfos() []ClassInfo {
-	classes := e.taught.Classes()
-	all := make([]ClassInfo, len(classes))
-	for i, k := range classes {
-		all[i] = ClassInfo{ID: k.ID, Name: k.Label, Examples: k.Examples, Bursts: k.Bursts}
-	}
-	return all
 }
 
 // defaultSettings are those of a new session.
@@ -213,12 +214,7 @@ func cleanName(what, name string) (string, error) {
 
 // Error is what a caller of the engine gets: a short code for programs and a
 // sentence for people that names the remedy.
-type Error struct {
-	Code    string
-	Message string
-}
-
-func (e *Error) Error() string { return e.Message }
+type Error = metaqda.Error
 
 // fail returns an Error.
 func fail(code, message string) error { return &Error{Code: code, Message: message} }
@@ -226,29 +222,25 @@ func fail(code, message string) error { return &Error{Code: code, Message: messa
 // anew is what to do in place of using a prior of a former version.
 const anew = "Go on with what is built in, or learn anew from your sessions."
 
-// Explain turns any error into an *Error: those of the core, of storage and of
-// the engine keep their own sentence.
+// Explain turns any error into an *Error, which keeps its own sentence if it is one.
 func Explain(err error) *Error {
 	var (
 		own       *Error
 		dimension *niw.DimensionError
 		format    *model.FormatError
-		storage   *store.Error
 		little    *adapt.TooLittleError
 	)
 	switch {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &dimension):
-		return &Error{"dimension", "The " + dimension.Name + " has " + strconv.Itoa(dimension.Got) + " numbers where " + strconv.Itoa(dimension.Want) + " are expected: use one feature extractor for everything in a session, or begin a new session."}
+		return &Error{Code: "dimension", Message: "The " + dimension.Name + " has " + strconv.Itoa(dimension.Got) + " numbers where " + strconv.Itoa(dimension.Want) + " are expected: use one feature extractor for everything in a session, or begin a new session."}
 	case errors.As(err, &format) && format.Older:
-		return &Error{"older", "This " + format.Format + " file was made by a former version of this page, and its numbers mean other things now. " + anew}
+		return &Error{Code: "older", Message: "This " + format.Format + " file was made by a former version of this page, and its numbers mean other things now. " + anew}
 	case errors.As(err, &format):
-		return &Error{"format", "This is " + format.Error() + ". Choose a file that was exported here."}
+		return &Error{Code: "format", Message: "This is " + format.Error() + ". Choose a file that was exported here."}
 	case errors.As(err, &little):
-		return &Error{"too-little", little.Error()}
-	case errors.As(err, &storage):
-		return &Error{storage.Code, storage.Message}
+		return &Error{Code: "too-little", Message: little.Error()}
 	}
-	return &Error{metaqda.Code(err), err.Error()}
+	return &Error{Code: metaqda.Code(err), Message: err.Error()}
 }

@@ -253,11 +253,11 @@ func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 	test.OK(t, w.Undo(tokens[0]))
 	names := map[string]int{}
 	for _, c := range w.State().Classes {
-		names[c.Name] = len(c.Examples)
+		names[c.Label] = len(c.Examples)
 	}
 	test.StopIf(t, len(names) != 4 || names["cup (3)"] != len(w.State().Classes[0].Examples) || names["cup (3)"] == 0, "classes %v", names)
 	c := w.State().Classes[0]
-	test.FailIf(t, c.ID != ids[0] || w.ask(t).Classes[0].P != before.Classes[0].P, "the class came back as %q with probability %v, was %v", c.Name, w.ask(t).Classes[0].P, before.Classes[0].P)
+	test.FailIf(t, c.ID != ids[0] || w.ask(t).Classes[0].P != before.Classes[0].P, "the class came back as %q with probability %v, was %v", c.Label, w.ask(t).Classes[0].P, before.Classes[0].P)
 	w.Flush()
 	same(t, "stored", newWorld(t, w.store).ask(t), w.ask(t))
 }

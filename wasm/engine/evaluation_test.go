@@ -89,9 +89,9 @@ func TestLabelsOnImport(t *testing.T) {
 	_, _, err = other.ImportSession(b, here)
 	test.OK(t, err)
 	for i, c := range other.State().Classes {
-		test.FailIf(t, c.Name != odd[i], "class %d is called %q, want %q", i, c.Name, odd[i])
-		if err := other.RenameClass(c.ID, c.Name); err != nil {
-			t.Errorf("%q could not have been given here: %v", c.Name, err)
+		test.FailIf(t, c.Label != odd[i], "class %d is called %q, want %q", i, c.Label, odd[i])
+		if err := other.RenameClass(c.ID, c.Label); err != nil {
+			t.Errorf("%q could not have been given here: %v", c.Label, err)
 		}
 	}
 	sound := test.Must(model.EncodeClassifier(file("<b>", "here")))(t)
@@ -103,7 +103,7 @@ func TestLabelsOnImport(t *testing.T) {
 		"e\u0301": "\u00e9", strings.Repeat("e", 400): strings.Repeat("e", model.MaxLabel)} {
 		_, notice, err := w.ImportSession(changed(t, changed(t, changed(t, sound, "here", label), `"version":"2"`, `"version":"1"`), `"sha256":"`, `"was":"`), here)
 		got := w.State().Classes
-		test.FailIf(t, err != nil || !strings.Contains(notice, "checksum") || got[0].Name != "<b>" || got[1].Name != want, "%q became %+v, want %q (%q, %v)", label, got, want, notice, err)
+		test.FailIf(t, err != nil || !strings.Contains(notice, "checksum") || got[0].Label != "<b>" || got[1].Label != want, "%q became %+v, want %q (%q, %v)", label, got, want, notice, err)
 	}
 }
 

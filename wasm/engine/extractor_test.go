@@ -38,7 +38,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, w.UseExtractor(here))
 			ids := w.teachAll(t, "cat")
 			s := w.State()
-			test.StopIf(t, s.Prior.Sum != sum || !s.Prior.Site || s.Extractor != here, "its own extractor: %+v by %v", s.Prior, s.Extractor)
+			test.StopIf(t, s.Prior.Sum != sum || !s.Prior.Site || s.Extractor.ID != here.ID, "its own extractor: %+v by %v", s.Prior, s.Extractor)
 			first := w.State().SessionID
 
 			test.Must(w.NewSession("a variant of it"))(t)
@@ -46,7 +46,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, w.UseExtractor(variant))
 			w.teachAll(t, "left")
 			s = w.State()
-			test.FailIf(t, s.Prior.Sum != sum || !s.Prior.Site || s.Extractor != variant, "a variant: %+v by %v", s.Prior, s.Extractor)
+			test.FailIf(t, s.Prior.Sum != sum || !s.Prior.Site || s.Extractor.ID != variant.ID, "a variant: %+v by %v", s.Prior, s.Extractor)
 			test.OK(t, w.UseExtractor(here))
 			test.FailIf(t, w.CheckExtractor() == nil, "the variant's examples are compared with the extractor's")
 
@@ -61,7 +61,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.StopIf(t, err != nil, "teaching it: %v", err)
 			test.Must(w.Show(x()))(t)
 			s = w.State()
-			test.FailIf(t, s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != d || s.Extractor != other, "another extractor: %+v of %d numbers by %v", s.Prior, s.Dimension, s.Extractor)
+			test.FailIf(t, s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != d || s.Extractor.ID != other.ID, "another extractor: %+v of %d numbers by %v", s.Prior, s.Dimension, s.Extractor)
 			token := test.Must(w.ResetPrior())(t)
 			s = w.State()
 			test.FailIf(t, s.Prior.Sum != "" || s.Dimension != d, "after going back to what is built in: %+v", s.Prior)
@@ -73,7 +73,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			again := newWorld(t, w.store)
 			test.OK(t, again.UsePrior("prior", sum))
 			test.OK(t, again.UseExtractor(here))
-			test.FailIf(t, again.State().Foreign == "", "reopened with its own: nothing is told")
+			test.FailIf(t, again.State().Extractor.Foreign == "", "reopened with its own: nothing is told")
 			test.OK(t, again.UseExtractor(other))
 			got := test.Must(again.Predict(query))(t)
 			same(t, "reopened", *got, *want)
@@ -81,7 +81,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, again.OpenSession(first))
 			test.OK(t, again.UseExtractor(here))
 			s = again.State()
-			test.FailIf(t, s.Prior.Sum != sum || s.Foreign != "", "back in the first session: %+v, %q", s.Prior, s.Foreign)
+			test.FailIf(t, s.Prior.Sum != sum || s.Extractor.Foreign != "", "back in the first session: %+v, %q", s.Prior, s.Extractor.Foreign)
 			test.Must(again.AddExample(ids[0], picture(r, 1), nil))(t)
 
 			test.Must(again.NewSession("empty"))(t)

@@ -313,7 +313,7 @@ func (e *Engine) Changes(since uint64) Changes {
 	c := Changes{State: e.overview(), Revision: e.changes.revision}
 	var ok bool
 	if c.Steps, ok = e.changes.since(since); !ok {
-		c.Whole, c.State.Classes = true, e.classInfos()
+		c.Whole, c.State.Classes = true, e.taught.Classes()
 	}
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	metaqda "metaqda/core"
 	"metaqda/core/model"
 	"metaqda/core/test"
 	"metaqda/wasm/store"
@@ -38,7 +39,7 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 	test.StopIf(t, state.Damaged != 4 || state.Trouble != "" || len(state.Classes) != 4, "state is %+v", state)
 	names := map[string]bool{}
 	for _, c := range state.Classes {
-		names[c.Name] = true
+		names[c.Label] = true
 	}
 	test.FailIf(t, len(names) != 4, "names are %v", names)
 	again.ask(t)
@@ -90,14 +91,14 @@ func bytesOf(x []float32) (b []byte) {
 
 // What is removed is nowhere any more: not in a record, not in a prior that nobody uses.
 func TestForgettingIsComplete(t *testing.T) {
-	for what, remove := range map[string]func(w *world, class ClassInfo) error{
-		"a picture": func(w *world, c ClassInfo) error { return first(w.RemoveExample(c.ID, c.Examples[1].ID)) },
-		"a picture in a step": func(w *world, c ClassInfo) error {
+	for what, remove := range map[string]func(w *world, class metaqda.Class) error{
+		"a picture": func(w *world, c metaqda.Class) error { return first(w.RemoveExample(c.ID, c.Examples[1].ID)) },
+		"a picture in a step": func(w *world, c metaqda.Class) error {
 			w.Begin()
 			return first(w.RemoveExample(c.ID, c.Examples[1].ID))
 		},
-		"a class":   func(w *world, c ClassInfo) error { return first(w.RemoveClass(c.ID)) },
-		"a session": func(w *world, _ ClassInfo) error { return w.DeleteSession(w.State().SessionID) },
+		"a class":   func(w *world, c metaqda.Class) error { return first(w.RemoveClass(c.ID)) },
+		"a session": func(w *world, _ metaqda.Class) error { return w.DeleteSession(w.State().SessionID) },
 	} {
 		s := store.NewMemory()
 		w := newWorld(t, s)

@@ -103,7 +103,7 @@ func (b both) check(what string, query []float32) {
 	state, taught := b.page.State(), b.own.Classes()
 	var page, own string
 	for i, k := range state.Classes {
-		page += fmt.Sprintf("%s %d %v;", k.Name, len(k.Examples), k.Bursts)
+		page += fmt.Sprintf("%s %d %v;", k.Label, len(k.Examples), k.Bursts)
 		if i < len(taught) {
 			own += fmt.Sprintf("%s %d %v;", taught[i].Label, len(taught[i].Examples), taught[i].Bursts)
 		}

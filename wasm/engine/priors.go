@@ -22,11 +22,8 @@ func (e *Engine) priorInfo() PriorInfo {
 	if p == nil {
 		return PriorInfo{Name: "Hand-crafted", Site: true, Facts: map[string]string{}, Trouble: e.priorTrouble("")}
 	}
-	info := PriorInfo{Sum: p.Sum(), Name: p.Facts()["name"], Facts: maps.Clone(p.Facts()), Trouble: e.priorTrouble(p.Sum())}
-	info.Site = p == site || p.Sum() == ""
-	if info.Name == "" {
-		info.Name = "Learned"
-	}
+	info := PriorInfo{Sum: p.Sum(), Name: cmp.Or(p.Facts()["name"], "Learned"), Site: p == site || p.Sum() == "", Facts: map[string]string{}, Trouble: e.priorTrouble(p.Sum())}
+	maps.Copy(info.Facts, p.Facts())
 	return info
 }
 

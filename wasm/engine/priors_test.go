@@ -246,7 +246,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 			} {
 				test.FailIf(t, code(err) != c.code, "%s: %v, want code %q", what, err, c.code)
 			}
-			told := again.State().Foreign
+			told := again.State().Extractor.Foreign
 			test.FailIf(t, (told != "") != (c.code != ""), "the state tells %q", told)
 			b := test.Must(again.SaveSession()())(t)
 			file := test.Must(model.DecodeClassifier(b))(t)
@@ -282,10 +282,10 @@ func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 		token := test.Must(w.RemoveExample(ids[0], x.ID))(t)
 		tokens = append(tokens, token)
 	}
-	told := w.State().Foreign
+	told := w.State().Extractor.Foreign
 	test.FailIf(t, told != "", "without pictures the session is of nobody, and yet: %s", told)
 	test.OK(t, w.Undo(tokens[2])) // its own picture, and nothing to mix it with
-	test.FailIf(t, w.State().Foreign == "", "the picture is back, and nothing is told")
+	test.FailIf(t, w.State().Extractor.Foreign == "", "the picture is back, and nothing is told")
 	test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
 	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil))(t)
 	got := code(w.Undo(tokens[0]))
@@ -294,7 +294,7 @@ func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 	again := newWorld(t, w.store)
 	test.OK(t, again.UseExtractor(here))
 	for what, s := range map[string]State{"shown again": w.State(), "reopened": again.State()} {
-		test.FailIf(t, s.Prior.Sum != "" || s.Prior.Trouble == "" || s.Foreign != "", "%s: the prior of the other extractor serves, or nothing is told of it: %+v", what, s.Prior)
+		test.FailIf(t, s.Prior.Sum != "" || s.Prior.Trouble == "" || s.Extractor.Foreign != "", "%s: the prior of the other extractor serves, or nothing is told of it: %+v", what, s.Prior)
 	}
 	same(t, "reopened", again.ask(t), w.ask(t))
 }

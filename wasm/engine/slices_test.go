@@ -73,7 +73,7 @@ func TestSlicesComeToTheSame(t *testing.T) {
 	}
 	for i, c := range again.State().Classes {
 		got := e.State().Classes[i]
-		test.FailIf(t, !reflect.DeepEqual(got.Bursts, c.Bursts), "bursts of %s are %v, want %v", c.Name, got.Bursts, c.Bursts)
+		test.FailIf(t, !reflect.DeepEqual(got.Bursts, c.Bursts), "bursts of %s are %v, want %v", c.Label, got.Bursts, c.Bursts)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	metaqda "metaqda/core"
 	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
@@ -112,7 +113,7 @@ type ledger struct {
 // once it is stored.
 func (w *world) act(r *rand.Rand, i int) (number uint64, acknowledged func(*ledger)) {
 	s := w.State()
-	var c ClassInfo
+	var c metaqda.Class
 	if len(s.Classes) > 0 {
 		c = s.Classes[r.IntN(len(s.Classes))]
 	}

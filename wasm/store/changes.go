@@ -7,11 +7,11 @@ var ErrCleared error = errCleared
 
 // Words for changes that came too late.
 var (
-	errSession = &Error{"session", "This session does not exist any more: it was deleted, perhaps in another tab."}
-	errCleared = &Error{"cleared", "What this page kept has been cleared from the browser's storage, and this session is only in this tab: save it to a file before you close it."}
-	errClass   = &Error{"class", "This class does not exist any more: it was removed, perhaps in another tab."}
-	errLabel   = &Error{"label", "There is a class of this name already, added in another tab: choose another name."}
-	errChanged = &Error{"changed", "Pictures were added to this class in another tab meanwhile, so it was not removed: look at them, then remove it again."}
+	errSession = &Error{Code: "session", Message: "This session does not exist any more: it was deleted, perhaps in another tab."}
+	errCleared = &Error{Code: "cleared", Message: "What this page kept has been cleared from the browser's storage, and this session is only in this tab: save it to a file before you close it."}
+	errClass   = &Error{Code: "class", Message: "This class does not exist any more: it was removed, perhaps in another tab."}
+	errLabel   = &Error{Code: "label", Message: "There is a class of this name already, added in another tab: choose another name."}
+	errChanged = &Error{Code: "changed", Message: "Pictures were added to this class in another tab meanwhile, so it was not removed: look at them, then remove it again."}
 )
 
 // resolve returns the plain operations, without edits, that the changes come to, and

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"slices"
 
+	metaqda "metaqda/core"
 	"metaqda/core/model"
 )
 
@@ -42,9 +43,9 @@ type Session struct {
 
 // Settings are the choices that turn examples into predictions.
 type Settings struct {
-	Sort      string // order of the meters
-	NonePrior float64
-	Prior     string // sha256 of the prior chosen for this session, empty for the site's
+	Sort      string  `json:"sort"` // order of the meters
+	NonePrior float64 `json:"nonePrior"`
+	Prior     string  `json:"-"` // sha256 of the prior chosen for this session, empty for the site's
 }
 
 // Class is one class; classes of a session stand in the order of Order.
@@ -183,13 +184,10 @@ type Store interface {
 // SitePrior is the key in Meta of the sha256 of the site's prior.
 const SitePrior = "site-prior"
 
-// Error is a failure of storage that a person can do something about.
-type Error struct {
-	Code    string // "quota", "blocked", "closed", "aborted", "unavailable" or "storage"; of a refused change "session", "class", "label", "changed", "cleared" or "gone"
-	Message string // a sentence with the remedy
-}
-
-func (e *Error) Error() string { return e.Message }
+// Error is a failure of storage that a person can do something about. Its code is "quota",
+// "blocked", "closed", "aborted", "version", "unavailable" or "storage"; of a refused change
+// "session", "class", "label", "changed" or "cleared".
+type Error = metaqda.Error
 
 // newestFirst sorts summaries for a list.
 func newestFirst(s []Summary) {
