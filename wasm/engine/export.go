@@ -199,7 +199,7 @@ func contentsOf(file *model.Classifier, now int64) *store.Contents {
 		class := store.Class{ID: newID(), Session: c.Session.ID, Name: k.Label, Order: float64(i + 1)}
 		c.Classes = append(c.Classes, class)
 		for j, x := range k.Examples {
-			c.Examples = append(c.Examples, store.Example{ID: newID(), Session: c.Session.ID, Class: class.ID, Order: float64(j + 1), Group: x.Group,
+			c.Examples = append(c.Examples, &store.Example{ID: newID(), Session: c.Session.ID, Class: class.ID, Order: float64(j + 1), Group: x.Group,
 				Embedding: x.Embedding, Thumbnail: x.Thumbnail})
 		}
 	}

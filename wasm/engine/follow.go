@@ -235,9 +235,9 @@ func carryOut(c *store.Contents, ops []store.Op) {
 				c.Classes = append(c.Classes, k)
 			}
 		case store.Examples:
-			c.Examples = slices.DeleteFunc(c.Examples, func(x store.Example) bool { return x.ID == op.Key })
+			c.Examples = slices.DeleteFunc(c.Examples, func(x *store.Example) bool { return x.ID == op.Key })
 			if x, ok := op.Value.(store.Example); ok && x.Session == c.Session.ID {
-				c.Examples = append(c.Examples, x)
+				c.Examples = append(c.Examples, &x)
 			}
 		}
 	}
@@ -246,7 +246,7 @@ func carryOut(c *store.Contents, ops []store.Op) {
 	for _, k := range c.Classes {
 		known[k.ID] = true
 	}
-	c.Examples = slices.DeleteFunc(c.Examples, func(x store.Example) bool { return !known[x.Class] })
+	c.Examples = slices.DeleteFunc(c.Examples, func(x *store.Example) bool { return !known[x.Class] })
 }
 
 // Changes is what a page that has the state of an earlier revision needs to have it

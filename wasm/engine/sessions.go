@@ -110,7 +110,7 @@ func (e *Engine) openStored(c *store.Contents, more ...store.Op) error {
 		ops = append(ops, store.Op{Table: store.Classes, Key: k.ID, Value: k})
 	}
 	for _, x := range c.Examples {
-		ops = append(ops, store.Op{Table: store.Examples, Key: x.ID, Value: x})
+		ops = append(ops, store.Op{Table: store.Examples, Key: x.ID, Value: *x})
 	}
 	if err := e.openWith(c, ops); err != nil {
 		return err
@@ -232,9 +232,9 @@ func classesOf(c *store.Contents) []metaqda.Class {
 		classes[i] = classOf(c.Classes[i])
 		classes[i].Label, byID[classes[i].ID] = name, i
 	}
-	for i := range c.Examples {
-		k := &classes[byID[c.Examples[i].Class]]
-		k.Examples = append(k.Examples, exampleOf(&c.Examples[i]))
+	for _, x := range c.Examples {
+		k := &classes[byID[x.Class]]
+		k.Examples = append(k.Examples, exampleOf(x))
 	}
 	return classes
 }

@@ -14,56 +14,44 @@ var (
 	errChanged = &Error{Code: "changed", Message: "Pictures were added to this class in another tab meanwhile, so it was not removed: look at them, then remove it again."}
 )
 
-// resolve returns the plain operations, without edits, that the changes come to, and
-// for each change why it is refused or nil. A change sees what those before it did.
-func resolve(changes []Change, v view) (ops []Op, refused []error, err error) {
-	o := &overlay{view: v, sessions: map[string]*Session{}, classes: map[string]*Class{}, added: map[string][]string{}, moved: map[string]string{}, records: map[Ref]bool{}}
-	refused = make([]error, len(changes))
-	for i, c := range changes {
-		why, err := o.check(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		if why != nil {
-			refused[i] = why
-			continue
-		}
-		plain, err := o.take(c.Ops)
-		if err != nil {
-			return nil, nil, err
-		}
-		ops = append(ops, plain...)
-	}
-	return ops, refused, nil
-}
-
-// overlay is a view with the operations so far carried out. Its maps hold what was
-// looked at or written; a nil is a record that is not there.
-type overlay struct {
+// commit carries out changes in a transaction, each of which sees what those before it did.
+// Its maps hold what was looked at or written; a nil is a record that is not there.
+type commit struct {
 	view
 	sessions map[string]*Session
 	classes  map[string]*Class
-	added    map[string][]string // ids of examples by class
-	moved    map[string]string   // class of an example that was written
-	records  map[Ref]bool        // whether it is there
+	ops      []Op // to be written before an index is asked, and at the end
 }
 
-func (o *overlay) check(c Change) (*Error, error) {
-	n := c.Needs
+// known returns what a map holds, or else what is found, which it then holds.
+func known[T any](held map[string]*T, id string, find func(id string) (*T, error)) (*T, error) {
+	v, ok := held[id]
+	if ok {
+		return v, nil
+	}
+	v, err := find(id)
+	if err == nil {
+		held[id] = v
+	}
+	return v, err
+}
+
+// check returns why a change is refused, nil if it is not.
+func (c *commit) check(n Needs, ops []Op) (*Error, error) {
 	if n.Session != "" {
-		s, err := o.session(n.Session)
+		s, err := known(c.sessions, n.Session, c.session)
 		if err != nil {
 			return nil, err
 		}
 		if s == nil {
-			if gone, err := o.deleted(n.Session); err != nil || !gone {
+			if gone, err := c.deleted(n.Session); err != nil || !gone {
 				return errCleared, err
 			}
 			return errSession, nil
 		}
 	}
 	if n.Class != "" {
-		k, err := o.class(n.Class)
+		k, err := known(c.classes, n.Class, c.class)
 		if err != nil {
 			return nil, err
 		}
@@ -72,13 +60,13 @@ func (o *overlay) check(c Change) (*Error, error) {
 		}
 	}
 	if n.Name != "" {
-		taken, err := o.taken(n)
+		taken, err := c.taken(n)
 		if err != nil || taken {
 			return errLabel, err
 		}
 	}
 	if n.Whole {
-		more, err := o.more(n.Class, c.Ops)
+		more, err := c.more(n.Class, ops)
 		if err != nil || more {
 			return errChanged, err
 		}
@@ -86,94 +74,65 @@ func (o *overlay) check(c Change) (*Error, error) {
 	return nil, nil
 }
 
-func (o *overlay) session(id string) (s *Session, err error) {
-	s, ok := o.sessions[id]
-	if !ok {
-		if s, err = o.view.session(id); err == nil {
-			o.sessions[id] = s
-		}
-	}
-	return s, err
-}
-
-func (o *overlay) class(id string) (k *Class, err error) {
-	k, ok := o.classes[id]
-	if !ok {
-		if k, err = o.view.class(id); err == nil {
-			o.classes[id] = k
-		}
-	}
-	return k, err
-}
-
 // taken reports whether another class of the session has the name.
-func (o *overlay) taken(n Needs) (bool, error) {
-	for id, k := range o.classes {
-		if id != n.Class && k != nil && k.Session == n.Session && k.Name == n.Name {
-			return true, nil
-		}
-	}
-	ids, err := o.where(Classes, byName, []any{n.Session, n.Name})
-	return slices.ContainsFunc(ids, func(id string) bool {
-		_, known := o.classes[id] // and has another name here, or is gone
-		return id != n.Class && !known
-	}), err
+func (c *commit) taken(n Needs) (bool, error) {
+	ids, err := c.where(Classes, byName, []any{n.Session, n.Name})
+	return slices.ContainsFunc(ids, func(id string) bool { return id != n.Class }), err
 }
 
 // more reports whether the class has examples that the operations do not delete.
-func (o *overlay) more(class string, ops []Op) (bool, error) {
-	ids, err := o.where(Examples, byClass, class)
-	if err != nil {
-		return false, err
-	}
+func (c *commit) more(class string, ops []Op) (bool, error) {
 	goes := make(map[string]bool, len(ops))
 	for _, op := range ops {
 		goes[op.Key] = op.Table == Examples && op.Value == nil
 	}
-	return slices.ContainsFunc(slices.Concat(ids, o.added[class]), func(id string) bool {
-		there, known := o.records[Ref{Examples, id}]
-		in, written := o.moved[id]
-		return !goes[id] && (there || !known) && (!written || in == class)
-	}), nil
+	ids, err := c.where(Examples, byClass, class)
+	return slices.ContainsFunc(ids, func(id string) bool { return !goes[id] }), err
 }
 
-// take notes operations that will be carried out.
-func (o *overlay) take(ops []Op) ([]Op, error) {
-	plain := make([]Op, 0, len(ops))
+func (c *commit) where(table Table, index string, value any) ([]string, error) {
+	if err := c.write(); err != nil {
+		return nil, err
+	}
+	return c.view.where(table, index, value)
+}
+
+func (c *commit) write() error {
+	ops := c.ops
+	c.ops = nil
+	return write(c.transaction, ops)
+}
+
+// take notes operations, edits as what they come to.
+func (c *commit) take(ops []Op) error {
 	for _, op := range ops {
 		switch v := op.Value.(type) {
 		case Edit:
-			s, err := o.session(op.Key)
+			s, err := known(c.sessions, op.Key, c.session)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if s == nil {
 				continue
 			}
 			edited := *s
 			v.Apply(&edited)
-			op.Value = edited
-			o.sessions[op.Key] = &edited
+			op.Value, c.sessions[op.Key] = edited, &edited
 		case Session:
-			o.sessions[op.Key] = &v
+			c.sessions[op.Key] = &v
 		case Class:
-			o.classes[op.Key] = &v
-		case Example:
-			o.added[v.Class] = append(o.added[v.Class], op.Key)
-			o.moved[op.Key] = v.Class
-		}
-		if op.Value == nil {
+			c.classes[op.Key] = &v
+		case nil:
 			switch op.Table {
 			case Sessions:
-				o.sessions[op.Key] = nil
+				c.sessions[op.Key] = nil
 			case Classes:
-				o.classes[op.Key] = nil
+				c.classes[op.Key] = nil
 			}
 		}
-		o.records[Ref{op.Table, op.Key}] = op.Value != nil
-		plain = append(plain, op)
+		c.ops = append(c.ops, op)
 	}
-	return plain, nil
+	return nil
 }
 
 // tombstone is the key in Meta that a deleted session leaves, so that a tab which

@@ -220,7 +220,7 @@ func (c *gathering) take(examples []stored) {
 			c.damaged(Examples, r, reason)
 			continue
 		}
-		c.Examples = append(c.Examples, x)
+		c.Examples = append(c.Examples, &x)
 		c.lengths[len(x.Embedding)]++
 	}
 }
@@ -228,8 +228,8 @@ func (c *gathering) take(examples []stored) {
 // wanted returns the ids of the examples whose thumbnails are to be read at once, and
 // says of the others where they are.
 func (c *gathering) wanted() (ids []string) {
-	for i := range c.Examples {
-		switch x := &c.Examples[i]; {
+	for _, x := range c.Examples {
+		switch {
 		case x.Thumbnail != nil:
 		case len(c.Examples) > ManyPictures:
 			x.Apart = true
@@ -242,9 +242,9 @@ func (c *gathering) wanted() (ids []string) {
 
 // done returns the contents once all examples are taken, with these thumbnails.
 func (c *gathering) done(thumbnails map[string][]byte) *Contents {
-	for i := range c.Examples {
-		if b, ok := thumbnails[c.Examples[i].ID]; ok {
-			c.Examples[i].Thumbnail = b
+	for _, x := range c.Examples {
+		if b, ok := thumbnails[x.ID]; ok {
+			x.Thumbnail = b
 		}
 	}
 	if len(c.lengths) > 1 {
@@ -264,13 +264,13 @@ func (c *Contents) trim() {
 	}
 	c.Classes = c.Classes[:len(c.Classes)-len(over)]
 	n := 0
-	c.Examples = slices.DeleteFunc(c.Examples, func(x Example) bool {
+	c.Examples = slices.DeleteFunc(c.Examples, func(x *Example) bool {
 		switch n++; {
 		case over[x.Class]:
-			c.damaged(Examples, stored{x.ID, Plain(x)}, "its class is one more than a session holds")
+			c.damaged(Examples, stored{x.ID, Plain(*x)}, "its class is one more than a session holds")
 			n--
 		case n > model.MaxExamples:
-			c.damaged(Examples, stored{x.ID, Plain(x)}, "a session holds fewer pictures")
+			c.damaged(Examples, stored{x.ID, Plain(*x)}, "a session holds fewer pictures")
 		default:
 			return false
 		}
@@ -297,10 +297,10 @@ func usual(lengths map[int]int) (d int) {
 
 // evenOut sets examples aside whose embeddings have another length than d.
 func (c *Contents) evenOut(d int) {
-	c.Examples = slices.DeleteFunc(c.Examples, func(x Example) bool {
+	c.Examples = slices.DeleteFunc(c.Examples, func(x *Example) bool {
 		other := len(x.Embedding) != d
 		if other {
-			c.damaged(Examples, stored{x.ID, Plain(x)}, "its embedding has another length than most")
+			c.damaged(Examples, stored{x.ID, Plain(*x)}, "its embedding has another length than most")
 		}
 		return other
 	})
@@ -311,28 +311,9 @@ func (c *Contents) Sort() {
 	slices.SortFunc(c.Classes, func(a, b Class) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
-	type place struct { // an example itself is too large to be moved often
-		order float64
-		first uint64 // of the id, which comes before others as the whole does
-		at    int
-	}
-	places := make([]place, len(c.Examples))
-	for i, x := range c.Examples {
-		var first [8]byte
-		copy(first[:], x.ID)
-		places[i] = place{x.Order, binary.BigEndian.Uint64(first[:]), i}
-	}
-	slices.SortFunc(places, func(a, b place) int {
-		if a.order == b.order && a.first == b.first {
-			return cmp.Compare(c.Examples[a.at].ID, c.Examples[b.at].ID)
-		}
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.first, b.first))
+	slices.SortFunc(c.Examples, func(a, b *Example) int {
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 	})
-	sorted := make([]Example, len(places))
-	for i, from := range places {
-		sorted[i] = c.Examples[from.at]
-	}
-	c.Examples = sorted
 }
 
 // EncodeDamaged returns a file of records that cannot be used: JSON, with bytes as

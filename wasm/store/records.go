@@ -128,9 +128,9 @@ type Ref struct {
 // Contents is a whole session as stored.
 type Contents struct {
 	Session  Session
-	Classes  []Class   // by Order
-	Examples []Example // by Order, each of one of the classes
-	Damaged  []Damage  // records of the session that cannot be used
+	Classes  []Class    // by Order
+	Examples []*Example // by Order, each of one of the classes
+	Damaged  []Damage   // records of the session that cannot be used
 }
 
 // Parts are some records of a session, as far as they are there and sound.

@@ -192,7 +192,7 @@ func TestThumbnailsGoWithTheirExamples(t *testing.T) {
 		c := test.Must(m.Contents("s"))(t)
 		all := map[string]Example{}
 		for _, x := range c.Examples {
-			all[x.ID] = x
+			all[x.ID] = *x
 		}
 		return all
 	}

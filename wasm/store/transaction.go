@@ -62,12 +62,20 @@ func (s shelf) Commit(changes []Change) (refused []error, err error) {
 		return nil, nil
 	}
 	err = s.transact(true, tablesOf(changes), func(t transaction) error {
-		ops, why, err := resolve(changes, view{t})
-		if err != nil {
-			return err
+		c := commit{view: view{t}, sessions: map[string]*Session{}, classes: map[string]*Class{}}
+		refused = make([]error, len(changes))
+		for i, change := range changes {
+			why, err := c.check(change.Needs, change.Ops)
+			if err != nil {
+				return err
+			}
+			if why != nil {
+				refused[i] = why
+			} else if err := c.take(change.Ops); err != nil {
+				return err
+			}
 		}
-		refused = why
-		return write(t, ops)
+		return c.write()
 	})
 	return refused, err
 }
