@@ -177,7 +177,7 @@ func (e *Engine) ImportSession(bytes []byte, here model.Extractor) (id, notice s
 				") that is not on this device: what is built in serves instead, and answers may differ. Open its file in the settings to have the same.")
 		}
 	}
-	if err := e.openStored(c); err != nil {
+	if err := e.openNew(c); err != nil {
 		return "", "", err
 	}
 	return c.Session.ID, notice, nil

@@ -47,29 +47,17 @@ func (e *Engine) foreign() error {
 // prior that was learned from its numbers does not serve: the site's does if it is
 // for this one, or else the default once a picture tells the dimension.
 func (e *Engine) record() error {
-	if !e.unrecorded() {
+	if e.session.Extractor == e.here || e.taught.Count() > 0 {
 		return nil
 	}
-	p, site := e.taught.Prior(), e.siteFor(e.here)
-	switch unlearned := p != nil && p.Sum() == ""; {
-	case site != nil && (p == nil || unlearned || ofAnother(p, e.here)):
-		if err := e.taught.ReplacePrior(site); err != nil {
-			return err
-		}
-	case p != nil && (unlearned || ofAnother(p, e.here)):
-		if err := e.taught.ReplacePrior(nil); err != nil {
+	if p := e.taught.Prior(); p == nil || p.Sum() == "" || ofAnother(p, e.here) {
+		if err := e.taught.ReplacePrior(e.siteFor(e.here)); err != nil {
 			return err
 		}
 	}
 	e.session.Extractor = e.here
 	e.taught.ForgetUndo()
 	return nil
-}
-
-// unrecorded reports whether the session is still to be told which extractor
-// reads its pictures.
-func (e *Engine) unrecorded() bool {
-	return e.session.Extractor != e.here && e.taught.Count() == 0
 }
 
 // ofAnother reports whether the prior says that it was learned with another

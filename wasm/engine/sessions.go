@@ -41,27 +41,20 @@ func (e *Engine) Start() error {
 // or else a new one.
 func (e *Engine) openAny(id string) error {
 	if id != "" {
-		if c, err := e.store.Contents(id); err != nil {
+		if found, err := e.openStored(id); found || err != nil {
 			return err
-		} else if c != nil {
-			return e.open(c)
 		}
 	}
 	all, err := e.store.Summaries()
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 {
-		return e.create("My classes")
+	if len(all) > 0 { // it may be deleted in another tab this very moment
+		if found, err := e.openStored(all[0].ID); found || err != nil {
+			return err
+		}
 	}
-	c, err := e.store.Contents(all[0].ID)
-	if err != nil {
-		return err
-	}
-	if c == nil { // deleted in another tab this very moment
-		return e.create("My classes")
-	}
-	return e.open(c)
+	return e.create("My classes")
 }
 
 // Sessions lists all sessions, the last changed first. It waits.
@@ -100,23 +93,19 @@ func (e *Engine) NewSession(name string) (id string, err error) {
 func (e *Engine) create(name string) error {
 	now := e.hooks.Now().UnixMilli()
 	c := &store.Contents{Session: store.Session{ID: newID(), Name: name, Created: now, Updated: now, Settings: defaultSettings()}}
-	return e.openStored(c)
+	return e.openNew(c)
 }
 
-// openStored stores contents that are not stored yet and opens them.
-func (e *Engine) openStored(c *store.Contents, more ...store.Op) error {
-	ops := append(more, store.Op{Table: store.Sessions, Key: c.Session.ID, Value: c.Session})
+// openNew stores contents that are not stored yet and opens them.
+func (e *Engine) openNew(c *store.Contents) error {
+	ops := []store.Op{{Table: store.Sessions, Key: c.Session.ID, Value: c.Session}}
 	for _, k := range c.Classes {
 		ops = append(ops, store.Op{Table: store.Classes, Key: k.ID, Value: k})
 	}
 	for _, x := range c.Examples {
 		ops = append(ops, store.Op{Table: store.Examples, Key: x.ID, Value: *x})
 	}
-	if err := e.openWith(c, ops); err != nil {
-		return err
-	}
-	e.Flush()
-	return nil
+	return e.open(c, ops...)
 }
 
 // OpenSession opens another session. It waits.
@@ -124,32 +113,30 @@ func (e *Engine) OpenSession(id string) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
 	e.Flush()
+	found, err := e.openStored(id)
+	if err == nil && !found {
+		err = fail("session", "This session does not exist any more: it was deleted, perhaps in another tab.")
+	}
+	return err
+}
+
+// openStored opens the session of an id, if it is there.
+func (e *Engine) openStored(id string) (found bool, err error) {
 	c, err := e.store.Contents(id)
-	if err != nil {
-		return err
+	if err != nil || c == nil {
+		return false, err
 	}
-	if c == nil {
-		return fail("session", "This session does not exist any more: it was deleted, perhaps in another tab.")
-	}
-	return e.open(c)
+	return true, e.open(c)
 }
 
-// open makes stored contents the open session.
-func (e *Engine) open(c *store.Contents) error {
-	if err := e.openWith(c, nil); err != nil {
-		return err
-	}
-	e.Flush()
-	return nil
-}
-
-// openWith makes contents the open session and notes the operations.
-func (e *Engine) openWith(c *store.Contents, ops []store.Op) error {
+// open makes contents the open session, and carries out the operations.
+func (e *Engine) open(c *store.Contents, ops ...store.Op) error {
 	chosen, unreadable := e.chosenPrior(c)
 	undo, redo, slots, steps := e.storedSteps(c.Session.ID)
 	if e.hooks.Yield != nil && len(c.Examples) > store.ManyPictures {
 		e.hooks.Yield(true)
 	}
+	defer e.Flush() // once the lock is free
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.swap(c, chosen, unreadable); err != nil {
