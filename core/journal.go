@@ -224,8 +224,11 @@ func (c *Classifier) Next() (undo, redo string) {
 	return undo, redo
 }
 
-// ForgetUndo has nothing undone or redone of what was changed until now.
-func (c *Classifier) ForgetUndo() { c.journal = journal{noted: c.journal.noted} }
+// ForgetUndo has nothing undone or redone of what was changed until now. A step that is begun
+// goes on.
+func (c *Classifier) ForgetUndo() {
+	c.journal = journal{noted: c.journal.noted, begun: make([]int, len(c.journal.begun))}
+}
 
 // Remember takes up steps as [Classifier.Steps] gave them, of a classifier that is taught
 // the same.

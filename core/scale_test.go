@@ -151,4 +151,12 @@ func TestUndoWithinAStep(t *testing.T) {
 	test.OK(t, c.Cancel())
 	c.End()
 	test.FailIf(t, c.Count() != 9, "%d examples after the inner part was taken back", c.Count())
+	c.Begin()
+	add(1)
+	c.ForgetUndo()
+	add(2)
+	c.End()
+	test.Must(c.Undo())(t)
+	undone, _ = c.Next()
+	test.FailIf(t, c.Count() != 10 || undone != "", "%d examples, %q to undo: what a step has after what was forgotten is one", c.Count(), undone)
 }

@@ -276,7 +276,7 @@ func (p *page) tellTabs(n engine.Note) {
 }
 
 func (p *page) addExample(class string, x []float32, thumbnail []byte, group string) (string, error) {
-	id, err := p.AddExampleOf(class, group, x, thumbnail)
+	id, err := p.AddExample(class, x, thumbnail, group)
 	if err == nil && p.alone {
 		p.promise.ask(func() { p.emit("change") })
 	}

@@ -125,7 +125,7 @@ func TestChangesLeadToTheState(t *testing.T) {
 			case k < 20: // near-copies of three pictures
 				x := picture(rand.New(rand.NewPCG(r.Uint64N(3), 2)), 1)
 				x[0] += 1e-4 * r.Float32()
-				_, err = w.AddExample(c.ID, x, []byte{byte(i), 1})
+				_, err = w.AddExample(c.ID, x, []byte{byte(i), 1}, "")
 			case k < 26 && len(c.Examples) > 0:
 				token, err = w.RemoveExample(c.ID, c.Examples[r.IntN(len(c.Examples))].ID)
 			case k < 28:
@@ -187,7 +187,7 @@ func taught(t testing.TB, n int) (e *Engine, class string) {
 	}
 	for range n {
 		if err == nil {
-			_, err = e.AddExample(class, picture(r, 1), bytes.Repeat([]byte{7}, 3000))
+			_, err = e.AddExample(class, picture(r, 1), bytes.Repeat([]byte{7}, 3000), "")
 		}
 	}
 	test.OK(t, err)
@@ -200,7 +200,7 @@ func TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs(t *testing.T) {
 	size := func(n int) (added int, allocated float64) {
 		e, class := taught(t, n)
 		before := e.Revision()
-		test.Must(e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000)))(t)
+		test.Must(e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000), ""))(t)
 		b := test.Must(json.Marshal(e.Changes(before)))(t)
 		return len(b), testing.AllocsPerRun(20, func() { e.Changes(before) })
 	}

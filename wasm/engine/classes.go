@@ -1,10 +1,12 @@
 package engine
 
 import (
-	metaqda "metaqda/core"
-	"metaqda/wasm/store"
+	"cmp"
 	"slices"
 	"strconv"
+
+	metaqda "metaqda/core"
+	"metaqda/wasm/store"
 )
 
 // AddClass adds a class at the end and returns its id and its name as kept.
@@ -55,19 +57,11 @@ func (e *Engine) MergeClasses(id, into string) (token string, err error) {
 }
 
 // AddExample adds the picture with this embedding to a class, whose examples keep the order
-// they were added in. It keeps the thumbnail.
-func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byte) (id string, err error) {
-	return e.AddExampleOf(classID, "", embedding, thumbnail)
-}
-
-// AddExampleOf is AddExample for a frame of a burst: those of a class that name the same
-// group count as one.
-func (e *Engine) AddExampleOf(classID, group string, embedding []float32, thumbnail []byte) (id string, err error) {
+// they were added in. It keeps the thumbnail. Those of a class that name the same group are
+// frames of one burst and count as one.
+func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byte, group string) (id string, err error) {
 	_, err = e.ofClass(classID, func(k metaqda.Class) error {
-		if err := e.foreign(); err != nil {
-			return err
-		}
-		if err := e.record(); err != nil {
+		if err := e.addable(); err != nil {
 			return err
 		}
 		ids, err := e.taught.AddAll(k.Label, []metaqda.Example{{Group: group, Vector: embedding, Thumbnail: thumbnail}})
@@ -79,6 +73,9 @@ func (e *Engine) AddExampleOf(classID, group string, embedding []float32, thumbn
 	return id, err
 }
 
+// addable returns why the session takes no pictures of the extractor here.
+func (e *Engine) addable() error { return cmp.Or(e.foreign(), e.record()) }
+
 // AddExamples adds pictures to the classes of their names, each of which comes into being with
 // its first one: all or none, as one step, whatever else is asked meanwhile. They have one
 // thumbnail and one group.
@@ -87,10 +84,7 @@ func (e *Engine) AddExamples(names []string, embeddings [][]float32, thumbnail [
 		return nil, fail("argument", "There are "+strconv.Itoa(len(embeddings))+" embeddings and "+strconv.Itoa(len(names))+" names: give one name for each.")
 	}
 	_, err = e.change(func() error {
-		if err := e.foreign(); err != nil {
-			return err
-		}
-		if err := e.record(); err != nil {
+		if err := e.addable(); err != nil {
 			return err
 		}
 		e.taught.Begin()

@@ -84,7 +84,7 @@ func (w *world) teachAll(t *testing.T, names ...string) []string {
 		test.OK(t, err)
 		ids = append(ids, id)
 		for i := range 3 {
-			test.Must(w.AddExample(id, picture(r, float64(k+1)), []byte{byte(k), byte(i)}))(t)
+			test.Must(w.AddExample(id, picture(r, float64(k+1)), []byte{byte(k), byte(i)}, ""))(t)
 		}
 	}
 	return ids
@@ -136,8 +136,8 @@ func TestRefusals(t *testing.T) {
 		"blank name":      {second(w.AddClass("  ")), "label"},
 		"long name":       {second(w.AddClass(strings.Repeat("x", 500))), "label"},
 		"rename to taken": {w.RenameClass(ids[1], "cat"), "label"},
-		"unknown class":   {first(w.AddExample("nowhere", make([]float32, dim), nil)), "class"},
-		"wrong length":    {first(w.AddExample(ids[0], make([]float32, dim+1), nil)), "dimension"},
+		"unknown class":   {first(w.AddExample("nowhere", make([]float32, dim), nil, "")), "class"},
+		"wrong length":    {first(w.AddExample(ids[0], make([]float32, dim+1), nil, "")), "dimension"},
 		"not finite":      {CheckEmbedding([]float32{0, nan}), "value"},
 		"empty":           {CheckEmbedding(nil), "dimension"},
 		"unknown picture": {first(w.RemoveExample(ids[0], "nowhere")), "example"},
@@ -185,7 +185,7 @@ func third[A, B any](_ A, _ B, err error) error { return err }
 func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
-	_, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), []byte("thumbnail of a cat"))
+	_, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), []byte("thumbnail of a cat"), "")
 	test.OK(t, err)
 	with := test.Must(w.SharedFile(true))(t)
 	without := test.Must(w.SharedFile(false))(t)
@@ -281,7 +281,7 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 	test.Must(e.Show(query))(t)
 	shown = 0
 	for i := range 100 {
-		test.Must(e.AddExample(ids[i%2], e.State().Classes[i%2].Examples[i%3].Vector, nil))(t)
+		test.Must(e.AddExample(ids[i%2], e.State().Classes[i%2].Examples[i%3].Vector, nil, ""))(t)
 	}
 	test.FailIf(t, shown > 20 || len(later) == 0, "%d answers, %d put off, for 100 pictures", shown, len(later))
 	for _, f := range later {

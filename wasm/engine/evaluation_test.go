@@ -47,7 +47,7 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 		test.OK(t, c.AddClass(class))
 		rows := set.ClassRows(k)
 		for _, r := range rows[1:] {
-			test.Must(w.AddExample(id, slices.Clone(set.Row(r)), nil))(t)
+			test.Must(w.AddExample(id, slices.Clone(set.Row(r)), nil, ""))(t)
 			test.OK(t, c.Add(class, white.RawRowView(r)))
 			examples++
 		}

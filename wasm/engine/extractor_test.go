@@ -57,7 +57,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, err)
 			s = w.State()
 			test.FailIf(t, s.Prior.Sum != "" || !s.Prior.Site || s.Dimension != 0, "before a picture: %+v of %d numbers", s.Prior, s.Dimension)
-			_, err = w.AddExample(id, x(), nil)
+			_, err = w.AddExample(id, x(), nil, "")
 			test.StopIf(t, err != nil, "teaching it: %v", err)
 			test.Must(w.Show(x()))(t)
 			s = w.State()
@@ -82,7 +82,7 @@ func TestTheSitesPriorServesItsOwnExtractorAlone(t *testing.T) {
 			test.OK(t, again.UseExtractor(here))
 			s = again.State()
 			test.FailIf(t, s.Prior.Sum != sum || s.Extractor.Foreign != "", "back in the first session: %+v, %q", s.Prior, s.Extractor.Foreign)
-			test.Must(again.AddExample(ids[0], picture(r, 1), nil))(t)
+			test.Must(again.AddExample(ids[0], picture(r, 1), nil, ""))(t)
 
 			test.Must(again.NewSession("empty"))(t)
 			test.OK(t, again.UseExtractor(other))

@@ -108,7 +108,7 @@ func TestForgettingIsComplete(t *testing.T) {
 		test.OK(t, err)
 		thumbnail := bytes.Repeat([]byte("thumbnail"), 9)
 		class := w.State().Classes[0]
-		test.OK(t, first(w.AddExample(class.ID, picture(rand.New(rand.NewPCG(8, 8)), 1), thumbnail)))
+		test.OK(t, first(w.AddExample(class.ID, picture(rand.New(rand.NewPCG(8, 8)), 1), thumbnail, "")))
 		test.OK(t, first(w.RemoveExample(class.ID, class.Examples[0].ID))) // the one is the second now
 		class = w.State().Classes[0]
 		class.Examples[0], class.Examples[1] = class.Examples[1], class.Examples[2]
@@ -151,7 +151,7 @@ func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	s := newWorld(t, w.store).State()
 	test.FailIf(t, err == nil || s.Undo != want || s.Redo != w.State().Redo || s.Redo == "" || len(s.Classes) != len(w.State().Classes), "after a refused batch: %v, undo %q, redo %q", err, s.Undo, s.Redo)
 	w.Begin()
-	test.Must(w.AddExample(ids[0], x, nil))(t)
+	test.Must(w.AddExample(ids[0], x, nil, ""))(t)
 	token := test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
 	test.FailIf(t, token != "", "what is changed in a step is undone by the step before it")
 	w.Flush()
@@ -212,10 +212,10 @@ func TestRemovalsAreStoredWhileTheStorageIsFull(t *testing.T) {
 	w := newWorld(t, s)
 	ids := w.teachAll(t, "cat", "dog")
 	w.Flush()
-	large := test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 1), make([]byte, 5000)))(t)
+	large := test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(7, 7)), 1), make([]byte, 5000), ""))(t)
 	w.Flush()
 	test.StopIf(t, w.State().Trouble == "", "there was room")
-	small := test.Must(w.AddExample(ids[1], picture(rand.New(rand.NewPCG(7, 8)), 1), make([]byte, 10)))(t)
+	small := test.Must(w.AddExample(ids[1], picture(rand.New(rand.NewPCG(7, 8)), 1), make([]byte, 10), ""))(t)
 	gone := w.State().Classes[0].Examples[0].ID
 	test.OK(t, first(w.RemoveExample(ids[0], gone)))
 	w.Flush()

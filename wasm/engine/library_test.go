@@ -53,7 +53,7 @@ func (b both) act(r *rand.Rand, i int) string {
 	case k < 9:
 		v := picture(r, float64(at))
 		_, err := b.own.AddAll(taught[at].Label, []metaqda.Example{{Vector: v, Thumbnail: []byte{byte(i)}}})
-		b.refused("add example", first(b.page.AddExample(classes[at].ID, v, []byte{byte(i)})), err)
+		b.refused("add example", first(b.page.AddExample(classes[at].ID, v, []byte{byte(i)}, "")), err)
 		return "add example"
 	case k == 9:
 		b.refused("rename "+name, b.page.RenameClass(classes[at].ID, name), b.own.RenameClass(taught[at].Label, name))

@@ -132,7 +132,7 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	p := again.State().Prior
 	test.StopIf(t, p.Sum != siteSum || !strings.Contains(p.Trouble, ownSum[:12]), "with the chosen prior deleted: %+v", p)
 	same(t, "site's prior in its stead", again.ask(t), withSite)
-	id := test.Must(again.AddExample(w.State().Classes[0].ID, picture(rand.New(rand.NewPCG(5, 6)), 1), nil))(t)
+	id := test.Must(again.AddExample(w.State().Classes[0].ID, picture(rand.New(rand.NewPCG(5, 6)), 1), nil, ""))(t)
 	test.Must(again.RemoveExample(w.State().Classes[0].ID, id))(t)
 	test.Must(again.NewSession("other"))(t)
 	p = again.State().Prior
@@ -238,7 +238,7 @@ func TestASessionKeepsToTheExtractorThatReadIt(t *testing.T) {
 			test.OK(t, again.UseExtractor(c.after))
 			x := picture(rand.New(rand.NewPCG(3, 4)), 1)
 			for what, err := range map[string]error{
-				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil)),
+				"adding":        first(again.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil, "")),
 				"showing":       first(again.Show(x)),
 				"probabilities": first(again.Predict(x)),
 				"asking":        first(again.Ask(x, false)),
@@ -287,7 +287,7 @@ func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 	test.OK(t, w.Undo(tokens[2])) // its own picture, and nothing to mix it with
 	test.FailIf(t, w.State().Extractor.Foreign == "", "the picture is back, and nothing is told")
 	test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
-	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil))(t)
+	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 5)), 1), nil, ""))(t)
 	got := code(w.Undo(tokens[0]))
 	test.FailIf(t, got != "undo", "a picture of the other extractor returns among the new: %q", got)
 	w.Flush()

@@ -39,9 +39,9 @@ func TestSlicesComeToTheSame(t *testing.T) {
 		test.OK(t, err)
 		for i := range 60 {
 			x := picture(rng, float64(k))
-			test.OK(t, first(w.AddExample(id, x, nil)))
+			test.OK(t, first(w.AddExample(id, x, nil, "")))
 			if i%7 == 0 { // the same again: a burst
-				test.OK(t, first(w.AddExample(id, x, nil)))
+				test.OK(t, first(w.AddExample(id, x, nil, "")))
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func TestSlicesComeToTheSame(t *testing.T) {
 	test.StopIf(t, len(classes) != 12 || len(classes[0].Examples) != 69, "%d classes, %d pictures are there at once", len(classes), len(classes[0].Examples))
 	test.OK(t, first(e.RemoveExample(classes[11].ID, classes[11].Examples[0].ID)))
 	token := test.Must(e.RemoveClass(classes[10].ID))(t)
-	test.OK(t, first(e.AddExample(classes[9].ID, picture(rng, 3), nil)))
+	test.OK(t, first(e.AddExample(classes[9].ID, picture(rng, 3), nil, "")))
 	test.OK(t, first(e.Undo(token)))
 	test.Must(e.MoveExample(classes[8].ID, classes[8].Examples[5].ID, classes[7].ID))(t)
 	test.OK(t, e.RenameClass(classes[6].ID, "renamed"))
@@ -89,14 +89,14 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 		test.OK(t, err)
 		last = id
 		for range 200 {
-			test.OK(t, first(w.AddExample(id, picture(rng, float64(k)), nil)))
+			test.OK(t, first(w.AddExample(id, picture(rng, float64(k)), nil, "")))
 		}
 	}
 	huge := make([]float32, dim)
 	for i := range huge {
 		huge[i] = math.MaxFloat32
 	}
-	test.OK(t, first(w.AddExample(last, huge, nil))) // the plain prior can do with it
+	test.OK(t, first(w.AddExample(last, huge, nil, ""))) // the plain prior can do with it
 	w.Flush()
 
 	e := slow(s)
@@ -137,7 +137,7 @@ func many(t *testing.T) (w *world, ids []string) {
 		test.OK(t, err)
 		ids = append(ids, id)
 		for i := range 20 {
-			test.OK(t, first(w.AddExample(id, picture(r, float64(k)), fmt.Append(nil, id, "/", i))))
+			test.OK(t, first(w.AddExample(id, picture(r, float64(k)), fmt.Append(nil, id, "/", i), "")))
 		}
 	}
 	w.Flush()

@@ -125,7 +125,7 @@ func (w *world) act(r *rand.Rand, i int) (number uint64, acknowledged func(*ledg
 			acknowledged = func(l *ledger) { l.classes[id] = name }
 		}
 	case k < 11:
-		if id, err := w.AddExample(c.ID, picture(r, float64(i%5)), []byte{byte(i)}); err == nil {
+		if id, err := w.AddExample(c.ID, picture(r, float64(i%5)), []byte{byte(i)}, ""); err == nil {
 			acknowledged = func(l *ledger) { l.added[id] = c.ID }
 		}
 	case k < 14 && len(c.Examples) > 0:
@@ -244,7 +244,7 @@ func TestTabsAtOnce(t *testing.T) {
 		all.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(k), 5))
 			for i := range 100 {
-				id, err := tab.AddExample(ids[0], picture(r, float64(i%5)), nil)
+				id, err := tab.AddExample(ids[0], picture(r, float64(i%5)), nil, "")
 				n := tab.Noted()
 				if err == nil && tab.Kept(n) == nil {
 					l.mu.Lock()
@@ -274,17 +274,17 @@ func TestTwoTabs(t *testing.T) {
 	for name, check := range map[string]func(w *tabs, a, b *world, ids []string){
 		"a name given in one while the other adds stays": func(w *tabs, a, b *world, ids []string) {
 			test.OK(t, b.RenameSession(b.State().SessionID, "Kitchen"))
-			test.Must(a.AddExample(ids[0], x(1), nil))(t)
+			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
 			test.OK(t, a.Kept(a.Noted()))
 			w.settle()
 			n := a.State().SessionName
 			test.FailIf(t, n != "Kitchen", "the session is called %q", n)
 		},
 		"a picture of one is seen in the other, which is adding": func(w *tabs, a, b *world, ids []string) {
-			_, err := b.AddExample(ids[0], x(1), nil)
+			_, err := b.AddExample(ids[0], x(1), nil, "")
 			test.OK(t, err)
 			b.Flush()
-			_, err = a.AddExample(ids[1], x(2), nil) // not stored yet when the note comes
+			_, err = a.AddExample(ids[1], x(2), nil, "") // not stored yet when the note comes
 			test.OK(t, err)
 			w.deliver(0)
 			n := len(a.State().Classes[0].Examples)
@@ -293,7 +293,7 @@ func TestTwoTabs(t *testing.T) {
 		"a session that is deleted stays deleted": func(w *tabs, a, b *world, ids []string) {
 			id := a.State().SessionID
 			test.OK(t, b.DeleteSession(id))
-			test.Must(a.AddExample(ids[0], x(1), nil))(t)
+			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
 			refusal(t, "adding to it", a.Kept(a.Noted()), "session")
 			w.settle()
 			c, err := w.store.Contents(id)
@@ -304,7 +304,7 @@ func TestTwoTabs(t *testing.T) {
 		},
 		"a class to which another tab adds is not removed unseen": func(w *tabs, a, b *world, ids []string) {
 			for i := range 30 {
-				test.Must(b.AddExample(ids[0], x(i), nil))(t)
+				test.Must(b.AddExample(ids[0], x(i), nil, ""))(t)
 			}
 			b.Flush()
 			test.Must(a.RemoveClass(ids[0]))(t)
@@ -316,7 +316,7 @@ func TestTwoTabs(t *testing.T) {
 		"a picture for a class that was removed is refused": func(w *tabs, a, b *world, ids []string) {
 			test.Must(a.RemoveClass(ids[0]))(t)
 			test.OK(t, a.Kept(a.Noted()))
-			test.Must(b.AddExample(ids[0], x(1), nil))(t)
+			test.Must(b.AddExample(ids[0], x(1), nil, ""))(t)
 			refusal(t, "adding to it", b.Kept(b.Noted()), "class")
 			n := len(b.State().Classes)
 			test.FailIf(t, n != 1, "%d classes, want 1", n)
@@ -336,7 +336,7 @@ func TestTwoTabs(t *testing.T) {
 		"what waited for room is told to whoever has its session open": func(w *tabs, a, b *world, ids []string) {
 			full := &small{Memory: w.store}
 			a.Engine.store = full
-			test.Must(a.AddExample(ids[0], x(1), []byte("large")))(t)
+			test.Must(a.AddExample(ids[0], x(1), []byte("large"), ""))(t)
 			session := a.State().SessionID
 			a.Flush()
 			test.Must(a.NewSession("Garden"))(t)
