@@ -19,13 +19,13 @@ import (
 type page struct {
 	*engine.Engine
 	database  string
-	reader    js.Value              // see [store.Open]
-	marks     js.Value              // of web/engine/marks.js
-	alone     bool                  // whether this is the page: it has a view, and asks the browser to keep the data
-	listeners map[string][]js.Value // by event
-	channel   js.Value              // to the other tabs; undefined where there is none
-	notes     chan struct{}         // there are some to follow
-	mu        sync.Mutex            // what follows
+	reader    js.Value      // see [store.Open]
+	marks     js.Value      // of web/engine/marks.js
+	alone     bool          // whether this is the page: it has a view, and asks the browser to keep the data
+	listeners []js.Value    // of the event change
+	channel   js.Value      // to the other tabs; undefined where there is none
+	notes     chan struct{} // there are some to follow
+	mu        sync.Mutex    // what follows
 	inbox     []engine.Note
 	promise   persistence
 }
@@ -33,10 +33,10 @@ type page struct {
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
 func startPage(database string, given js.Value, alone bool) js.Value {
-	p := &page{database: database, reader: given.Get("reader"), marks: given.Get("marks"), alone: alone, listeners: map[string][]js.Value{}, notes: make(chan struct{}, 1)}
+	p := &page{database: database, reader: given.Get("reader"), marks: given.Get("marks"), alone: alone, notes: make(chan struct{}, 1)}
 	p.Engine = newEngine(p)
 	p.connectTabs()
-	p.promise.look(func() { p.emit("change") })
+	p.promise.look(p.emit)
 	direct.Answer(checked{p.Engine})
 	api := js.ValueOf(map[string]any{"simd": simd.Available()})
 	for name, m := range p.methods() {
@@ -103,33 +103,23 @@ func (p *page) methods() map[string]bridge.Method {
 // stored is a method that changes something at once and answers once that is
 // stored, or refused because another tab was quicker.
 func (p *page) stored(d bridge.Decoder) bridge.Method {
-	atOnce := bridge.AtOnce(d)
-	return func(args []js.Value) (any, bridge.Later, error) {
+	return d.Then(func(call bridge.Call) (any, bridge.Call, error) {
 		if err := p.Gone(); err != nil {
 			return nil, nil, err
 		}
 		before := p.Noted()
-		result, _, err := atOnce(args)
-		if err != nil {
-			return nil, nil, err
-		}
+		result, err := call()
 		number := p.Noted()
-		return nil, func() (any, error) {
-			if number == before {
-				return result, nil
-			}
-			return result, p.Kept(before, number)
-		}, nil
-	}
+		if err != nil || number == before {
+			return result, nil, err
+		}
+		return nil, func() (any, error) { return result, p.Kept(before, number) }, nil
+	})
 }
 
 // ready is a method that answers at once, or once the classifier knows all pictures.
 func (p *page) ready(d bridge.Decoder) bridge.Method {
-	return func(args []js.Value) (any, bridge.Later, error) {
-		call, err := d(args)
-		if err != nil {
-			return nil, nil, err
-		}
+	return d.Then(func(call bridge.Call) (any, bridge.Call, error) {
 		if p.Ready() {
 			result, err := call()
 			return result, nil, err
@@ -138,7 +128,7 @@ func (p *page) ready(d bridge.Decoder) bridge.Method {
 			p.Await()
 			return call()
 		}, nil
-	}
+	})
 }
 
 // checked is the engine for package direct, whose numbers nobody has looked at.
@@ -160,7 +150,7 @@ func (c checked) Ask(x []float32, show bool) ([]float64, error) {
 // newEngine starts an engine on IndexedDB, or in memory where that fails.
 func newEngine(p *page) *engine.Engine {
 	hooks := engine.Hooks{
-		Changed: func() { p.emit("change") },
+		Changed: p.emit,
 		Stored:  p.tellTabs,
 		Stale:   p.follow,
 		Fetch:   bridge.Fetch,
@@ -206,14 +196,14 @@ func (p *page) on(event string, listener js.Value) error {
 	if event != "change" {
 		return &engine.Error{Code: "argument", Message: "There is no event “" + event + "”: listen for change."}
 	}
-	p.listeners[event] = append(p.listeners[event], listener)
+	p.listeners = append(p.listeners, listener)
 	return nil
 }
 
-// emit calls the listeners of an event. What they throw is reported, as for
-// events of the DOM, and stops nothing.
-func (p *page) emit(event string) {
-	for _, f := range p.listeners[event] {
+// emit calls the listeners. What they throw is reported, as for events of the DOM, and
+// stops nothing.
+func (p *page) emit() {
+	for _, f := range p.listeners {
 		js.Global().Call("queueMicrotask", f)
 	}
 }
@@ -278,7 +268,7 @@ func (p *page) tellTabs(n engine.Note) {
 func (p *page) addExample(class string, x []float32, thumbnail []byte, group string) (string, error) {
 	id, err := p.AddExample(class, x, thumbnail, group)
 	if err == nil && p.alone {
-		p.promise.ask(func() { p.emit("change") })
+		p.promise.ask(p.emit)
 	}
 	return id, err
 }
@@ -293,7 +283,7 @@ func (p *page) sessions() (any, error) {
 }
 
 // saved is the method that returns the file of the session that is open when it is called.
-func (p *page) saved([]js.Value) (any, bridge.Later, error) {
+func (p *page) saved([]js.Value) (any, bridge.Call, error) {
 	write := p.SaveSession()
 	return nil, func() (any, error) { return slowArray(write()) }, nil
 }
@@ -330,25 +320,16 @@ func (p *page) learningInput() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	sessions := make([]any, len(files))
-	for i, b := range files {
-		sessions[i] = bridge.Array(b)
-	}
-	return map[string]any{"sessions": sessions, "prior": bridge.ArrayOrNull(prior)}, nil
+	return map[string]any{"sessions": bridge.Encode(files), "prior": bridge.ArrayOrNull(prior)}, nil
 }
 
-// batchInput returns what a worker needs to answer about a batch by the open session.
-// Nothing of that outlasts the worker, so nothing is noted.
+// batchInput returns what a worker needs to answer about a batch by the open session: it,
+// without its pictures, and its prior as files, null for one made by hand. Nothing of that
+// outlasts the worker, so nothing is noted.
 func (p *page) batchInput() (any, error) {
 	if err := p.CheckExtractor(); err != nil {
 		return nil, err
 	}
-	return p.input()
-}
-
-// input returns the open session, without its pictures, and its prior as files, null for
-// one made by hand.
-func (p *page) input() (map[string]any, error) {
 	classifier, err := p.SharedFile(false)
 	if err != nil {
 		return nil, err

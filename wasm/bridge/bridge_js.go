@@ -25,10 +25,10 @@ var (
 // Method does what a method of an object in JavaScript does and returns its
 // result. If later is not nil, it is called in a goroutine, where it may wait,
 // and its result counts instead.
-type Method func(args []js.Value) (result any, later Later, err error)
+type Method func(args []js.Value) (result any, later Call, err error)
 
-// Later is the part of a method that waits.
-type Later func() (result any, err error)
+// Call is a part of a method, such as what is left of it once its arguments are decoded.
+type Call func() (result any, err error)
 
 // Func wraps a method as a function that returns a promise. Nothing in the
 // method itself may wait. A panic, in the method or after it, is a mistake of
@@ -36,7 +36,7 @@ type Later func() (result any, err error)
 // program running.
 func Func(m Method) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
-		var later Later
+		var later Call
 		result, err := guarded(func() (result any, err error) {
 			result, later, err = m(args)
 			return result, err
@@ -52,7 +52,7 @@ func Func(m Method) js.Func {
 }
 
 // promise returns a promise of what later returns.
-func promise(later Later) js.Value {
+func promise(later Call) js.Value {
 	var start js.Func
 	start = js.FuncOf(func(_ js.Value, args []js.Value) any {
 		resolve, reject := args[0], args[1]
@@ -70,7 +70,7 @@ func promise(later Later) js.Value {
 }
 
 // guarded calls f and turns a panic into an error.
-func guarded(f Later) (result any, err error) {
+func guarded(f Call) (result any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			// Not through os.Stderr, which may wait for JavaScript.

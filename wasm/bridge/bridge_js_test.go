@@ -34,9 +34,9 @@ func codeOf(t *testing.T, err error) string {
 }
 
 func TestMethodsAnswerAtOnceOrLater(t *testing.T) {
-	v, err := call(t, func(a []js.Value) (any, Later, error) { return a[0].Int() + 1, nil, nil }, 41)
+	v, err := call(t, func(a []js.Value) (any, Call, error) { return a[0].Int() + 1, nil, nil }, 41)
 	test.FailIf(t, err != nil || v.Int() != 42, "at once: %v, %v", v, err)
-	v, err = call(t, func([]js.Value) (any, Later, error) {
+	v, err = call(t, func([]js.Value) (any, Call, error) {
 		return nil, func() (any, error) { runtime.Gosched(); return "late", nil }, nil
 	})
 	test.FailIf(t, err != nil || v.String() != "late", "later: %v, %v", v, err)
@@ -44,14 +44,14 @@ func TestMethodsAnswerAtOnceOrLater(t *testing.T) {
 
 func TestErrorsHaveCodes(t *testing.T) {
 	for want, m := range map[string]Method{
-		"dimension": func([]js.Value) (any, Later, error) {
+		"dimension": func([]js.Value) (any, Call, error) {
 			return nil, nil, &niw.DimensionError{Name: "embedding", Got: 1, Want: 2}
 		},
-		"value": func([]js.Value) (any, Later, error) {
+		"value": func([]js.Value) (any, Call, error) {
 			return nil, func() (any, error) { return nil, &niw.ValueError{Name: "kappa", Value: math.NaN(), Want: "above 0"} }, nil
 		},
-		"own":    func([]js.Value) (any, Later, error) { return nil, nil, &engine.Error{Code: "own", Message: "…"} },
-		"failed": func([]js.Value) (any, Later, error) { return nil, nil, errors.New("other") },
+		"own":    func([]js.Value) (any, Call, error) { return nil, nil, &engine.Error{Code: "own", Message: "…"} },
+		"failed": func([]js.Value) (any, Call, error) { return nil, nil, errors.New("other") },
 	} {
 		_, err := call(t, m)
 		if got := codeOf(t, err); got != want {
@@ -63,15 +63,15 @@ func TestErrorsHaveCodes(t *testing.T) {
 func TestPanicsBecomeErrorsAndTheProgramGoesOn(t *testing.T) {
 	var none []int
 	for name, m := range map[string]Method{
-		"at once": func([]js.Value) (any, Later, error) { return none[len(none)], nil, nil },
-		"later":   func([]js.Value) (any, Later, error) { return nil, func() (any, error) { panic("later") }, nil },
+		"at once": func([]js.Value) (any, Call, error) { return none[len(none)], nil, nil },
+		"later":   func([]js.Value) (any, Call, error) { return nil, func() (any, error) { panic("later") }, nil },
 	} {
 		_, err := call(t, m)
 		if got := codeOf(t, err); got != "internal" {
 			t.Errorf("%s: code %q", name, got)
 		}
 	}
-	if v, err := call(t, func([]js.Value) (any, Later, error) { return "alive", nil, nil }); err != nil || v.String() != "alive" {
+	if v, err := call(t, func([]js.Value) (any, Call, error) { return "alive", nil, nil }); err != nil || v.String() != "alive" {
 		t.Errorf("after the panics: %v, %v", v, err)
 	}
 }

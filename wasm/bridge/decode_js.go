@@ -12,9 +12,6 @@ import (
 	"metaqda/wasm/engine"
 )
 
-// Call is what is left of a method once its arguments are decoded.
-type Call func() (result any, err error)
-
 // Decoder decodes the arguments of a method. Arguments that are missing are
 // undefined, and those that are too many are not looked at.
 type Decoder func(args []js.Value) (Call, error)
@@ -31,7 +28,7 @@ const mostNumbers = 32 << 20
 // struct, by its JSON). names are what messages call the arguments, separated by commas; one
 // that may be missing, undefined or null has a question mark after it. fields are the names
 // of the results, but for the error, in the object that is the answer; without them the
-// answer is the only result itself. See [encode].
+// answer is the only result itself. See [Encode].
 func Bind(f any, names string, fields ...string) Decoder {
 	fn := reflect.ValueOf(f)
 	t := fn.Type()
@@ -69,11 +66,11 @@ func Bind(f any, names string, fields ...string) Decoder {
 				}
 			}
 			if len(fields) == 0 {
-				return encode(append(out, nil)[0]), nil
+				return Encode(append(out, nil)[0]), nil
 			}
 			object := map[string]any{}
 			for i, name := range fields {
-				object[name] = encode(out[i])
+				object[name] = Encode(out[i])
 			}
 			return object, nil
 		}, nil
@@ -140,9 +137,9 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 	return x.Elem().Interface(), nil
 }
 
-// encode returns a result as JavaScript gets it: bytes as a Uint8Array, null for none in a
+// Encode returns a result as JavaScript gets it: bytes as a Uint8Array, null for none in a
 // list of them, what syscall/js knows as it is, and all else by its JSON.
-func encode(v any) any {
+func Encode(v any) any {
 	switch v := v.(type) {
 	case nil, js.Value, bool, int, float64, string, []any, map[string]any:
 		return v
@@ -169,27 +166,28 @@ func Parsed(v any) js.Value {
 	return js.Global().Get("JSON").Call("parse", string(b))
 }
 
-// AtOnce is a method that answers at once.
-func AtOnce(d Decoder) Method {
-	return func(args []js.Value) (any, Later, error) {
+// Then makes a method that decodes its arguments first. f does the rest of it, see [Method].
+func (d Decoder) Then(f func(call Call) (result any, later Call, err error)) Method {
+	return func(args []js.Value) (any, Call, error) {
 		call, err := d(args)
 		if err != nil {
 			return nil, nil, err
 		}
-		result, err := call()
-		return result, nil, err
+		return f(call)
 	}
 }
 
-// Waiting is a method that may wait. Its arguments are decoded before.
+// AtOnce is a method that answers at once.
+func AtOnce(d Decoder) Method {
+	return d.Then(func(call Call) (any, Call, error) {
+		result, err := call()
+		return result, nil, err
+	})
+}
+
+// Waiting is a method that may wait.
 func Waiting(d Decoder) Method {
-	return func(args []js.Value) (any, Later, error) {
-		call, err := d(args)
-		if err != nil {
-			return nil, nil, err
-		}
-		return nil, Later(call), nil
-	}
+	return d.Then(func(call Call) (any, Call, error) { return nil, call, nil })
 }
 
 // bytesOf copies a Uint8Array or an ArrayBuffer.
