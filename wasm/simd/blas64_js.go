@@ -1,5 +1,3 @@
-//go:build js && wasm
-
 package simd
 
 import (
@@ -14,9 +12,7 @@ import (
 // It must be used only where [Available].
 type BLAS struct{ gonum.Implementation }
 
-var (
-	_ blas.Float64 = BLAS{}
-)
+var _ blas.Float64 = BLAS{}
 
 // Ddot returns xᵀ y.
 func (b BLAS) Ddot(n int, x []float64, incX int, y []float64, incY int) float64 {

@@ -1,5 +1,3 @@
-//go:build js && wasm
-
 package simd
 
 import (
@@ -58,7 +56,7 @@ func TestVectorRoutines(t *testing.T) {
 func identical(t *testing.T, got, want []float64, format string, args ...any) {
 	t.Helper()
 	for i := range want {
-		g, w := got[i], float64(want[i])
+		g, w := got[i], want[i]
 		if math.Float64bits(g) != math.Float64bits(w) && !(math.IsNaN(g) && math.IsNaN(w)) {
 			t.Fatalf(format+": number %d is %v, want %v", append(args, i, g, w)...)
 		}

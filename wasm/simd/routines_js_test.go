@@ -1,5 +1,3 @@
-//go:build js && wasm
-
 package simd
 
 import (
@@ -57,7 +55,7 @@ func (p pair) triangle(n, ld int) []float64 {
 func compare(t *testing.T, got, want []float64, tol float64, format string, args ...any) {
 	t.Helper()
 	for i := range want {
-		g, w := got[i], float64(want[i])
+		g, w := got[i], want[i]
 		if math.IsNaN(g) && math.IsNaN(w) || g == w {
 			continue
 		}
