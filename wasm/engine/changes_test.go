@@ -167,8 +167,7 @@ func TestAPageFarBehindIsGivenEverything(t *testing.T) {
 	m := &mirror{}
 	m.follow(w.Engine)
 	for i := range mostSteps + 1 {
-		_, _, err := w.AddClass(fmt.Sprint("class ", i))
-		test.OK(t, err)
+		w.addClass(t, fmt.Sprint("class ", i))
 	}
 	m.follow(w.Engine)
 	m.check(t, "far behind", w.Engine)

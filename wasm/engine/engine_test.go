@@ -74,14 +74,37 @@ func picture(r *rand.Rand, centre float64) []float32 {
 	return x
 }
 
+// addClass adds a class and returns its id.
+func (w *world) addClass(t *testing.T, name string) string {
+	t.Helper()
+	id, _, err := w.AddClass(name)
+	test.OK(t, err)
+	return id
+}
+
+// importPrior has the session use the prior of a file, and returns what undoes it.
+func (w *world) importPrior(t *testing.T, file []byte) (token string) {
+	t.Helper()
+	token, _, err := w.ImportPrior(file, here)
+	test.OK(t, err)
+	return token
+}
+
+// importSession opens the session of a file, and returns what is told.
+func (w *world) importSession(t *testing.T, file []byte) (notice string) {
+	t.Helper()
+	_, notice, err := w.ImportSession(file, here)
+	test.OK(t, err)
+	return notice
+}
+
 // teachAll adds the classes with three pictures each and returns their ids.
 func (w *world) teachAll(t *testing.T, names ...string) []string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	var ids []string
 	for k, name := range names {
-		id, _, err := w.AddClass(name)
-		test.OK(t, err)
+		id := w.addClass(t, name)
 		ids = append(ids, id)
 		for i := range 3 {
 			test.Must(w.AddExample(id, picture(r, float64(k+1)), []byte{byte(k), byte(i)}, ""))(t)
@@ -185,15 +208,13 @@ func third[A, B any](_ A, _ B, err error) error { return err }
 func TestSharedFilesHavePicturesOnlyIfAsked(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
-	_, err := w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), []byte("thumbnail of a cat"), "")
-	test.OK(t, err)
+	test.Must(w.AddExample(ids[0], picture(rand.New(rand.NewPCG(5, 6)), 1), []byte("thumbnail of a cat"), ""))(t)
 	with := test.Must(w.SharedFile(true))(t)
 	without := test.Must(w.SharedFile(false))(t)
 	test.FailIf(t, !strings.Contains(string(with), "thumbnail of a cat") || strings.Contains(string(without), "thumbnail"), "pictures are where they are not wanted, or not where they are")
 	test.FailIf(t, w.State().Saved != 0, "a file that was handed on counts as one that was saved")
 	other := newWorld(t, store.NewMemory())
-	_, _, err = other.ImportSession(without, here)
-	test.OK(t, err)
+	other.importSession(t, without)
 	same(t, "shared", other.ask(t), w.ask(t))
 	s := other.State()
 	test.FailIf(t, s.Saved == 0, "what came out of a file counts as in none")
@@ -243,11 +264,9 @@ func TestAClassReturnsBesideItsNamesake(t *testing.T) {
 	var tokens []string
 	gone := ids[0]
 	for _, name := range []string{"cup", "Cup"} {
-		token, err := w.RemoveClass(gone)
-		test.OK(t, err)
+		token := test.Must(w.RemoveClass(gone))(t)
 		tokens = append(tokens, token)
-		gone, _, err = w.AddClass(name)
-		test.OK(t, err)
+		gone = w.addClass(t, name)
 	}
 	test.OK(t, w.Undo(tokens[1])) // the second one, without pictures
 	test.OK(t, w.Undo(tokens[0]))

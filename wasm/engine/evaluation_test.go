@@ -42,8 +42,7 @@ func TestThePageAnswersAsTheEvaluation(t *testing.T) {
 	c := test.Must(qda.New(prior.NIW.Whitened(), o))(t)
 	examples := 0
 	for k, class := range set.Classes {
-		id, _, err := w.AddClass(class)
-		test.OK(t, err)
+		id := w.addClass(t, class)
 		test.OK(t, c.AddClass(class))
 		rows := set.ClassRows(k)
 		for _, r := range rows[1:] {
@@ -83,11 +82,9 @@ func TestLabelsOnImport(t *testing.T) {
 	w.teachAll(t, "cat", "dog")
 	before := w.ask(t)
 	odd := []string{"<b>&amp;", "__proto__", "two  words", "👩‍🚀", strings.Repeat("e", model.MaxLabel)}
-	b, err := model.EncodeClassifier(file(odd...))
-	test.OK(t, err)
+	b := test.Must(model.EncodeClassifier(file(odd...)))(t)
 	other := newWorld(t, store.NewMemory())
-	_, _, err = other.ImportSession(b, here)
-	test.OK(t, err)
+	other.importSession(t, b)
 	for i, c := range other.State().Classes {
 		test.FailIf(t, c.Label != odd[i], "class %d is called %q, want %q", i, c.Label, odd[i])
 		if err := other.RenameClass(c.ID, c.Label); err != nil {
@@ -95,7 +92,7 @@ func TestLabelsOnImport(t *testing.T) {
 		}
 	}
 	sound := test.Must(model.EncodeClassifier(file("<b>", "here")))(t)
-	_, _, err = w.ImportSession(changed(t, sound, "here", "there"), here)
+	_, _, err := w.ImportSession(changed(t, sound, "here", "there"), here)
 	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "checksum"), "a label that was changed in the file: %v", err)
 	same(t, "after what was refused", w.ask(t), before)
 	// A file of the first version, which knew no such rules.

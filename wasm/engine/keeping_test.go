@@ -52,8 +52,7 @@ func TestDamagedRecordsAreSetAside(t *testing.T) {
 	if s := again.State(); s.SessionName != "Repaired" {
 		t.Errorf("the session is %+v", s)
 	}
-	token, err := again.RemoveClass(ids[0]) // with what was set aside of it
-	test.OK(t, err)
+	token := test.Must(again.RemoveClass(ids[0]))(t) // with what was set aside of it
 	test.OK(t, again.Kept(again.Noted()))
 	test.OK(t, again.Undo(token))
 	if s := again.State(); s.Damaged != 1 {
@@ -104,8 +103,7 @@ func TestForgettingIsComplete(t *testing.T) {
 		w := newWorld(t, s)
 		w.teachAll(t, "cat", "dog", "hen", "owl")
 		own, sum := priorFile(t, dim, 3)
-		_, _, err := w.ImportPrior(own, here)
-		test.OK(t, err)
+		w.importPrior(t, own)
 		thumbnail := bytes.Repeat([]byte("thumbnail"), 9)
 		class := w.State().Classes[0]
 		test.OK(t, first(w.AddExample(class.ID, picture(rand.New(rand.NewPCG(8, 8)), 1), thumbnail, "")))
@@ -169,11 +167,9 @@ func TestPriorsNobodyUsesAreDeleted(t *testing.T) {
 		b := test.Must(s.Bytes(store.Priors, sum))(t)
 		return b != nil
 	}
-	_, _, err := w.ImportPrior(one, here)
-	test.OK(t, err)
+	w.importPrior(t, one)
 	withOne := w.ask(t)
-	undo, _, err := w.ImportPrior(two, here)
-	test.OK(t, err)
+	undo := w.importPrior(t, two)
 	test.FailIf(t, kept(sumOne) || !kept(sumTwo), "kept: %v and %v, want the second alone", kept(sumOne), kept(sumTwo))
 	test.OK(t, w.Undo(undo))
 	w.Flush()

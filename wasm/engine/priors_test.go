@@ -77,8 +77,7 @@ func TestDamagedPriorInTheStoreIsFetchedAnew(t *testing.T) {
 func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	w, siteSum, own, ownSum := underSite(t)
 	withSite := w.ask(t)
-	token, _, err := w.ImportPrior(own, here)
-	test.OK(t, err)
+	token := w.importPrior(t, own)
 	withOwn := w.ask(t)
 	s := w.State()
 	test.StopIf(t, s.Prior.Sum != ownSum || s.Prior.Site, "prior in use: %+v", s.Prior)
@@ -87,8 +86,7 @@ func TestChosenPriorStaysWithItsSession(t *testing.T) {
 	test.FailIf(t, model.Sum(exported) != ownSum, "the exported prior has another hash")
 	test.OK(t, w.Undo(token))
 	same(t, "import undone", w.ask(t), withSite)
-	_, _, err = w.ImportPrior(own, here)
-	test.OK(t, err)
+	w.importPrior(t, own)
 	first := w.State().SessionID
 	test.Must(w.NewSession("other"))(t)
 	s = w.State()
@@ -121,8 +119,7 @@ func TestASessionThatTheSitesPriorDoesNotFit(t *testing.T) {
 func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	w, siteSum, own, ownSum := underSite(t)
 	withSite := w.ask(t)
-	_, _, err := w.ImportPrior(own, here)
-	test.OK(t, err)
+	w.importPrior(t, own)
 	withOwn := w.ask(t)
 	s := w.State()
 	test.StopIf(t, s.Prior.Trouble != "", "the chosen prior is in use, and yet: %s", s.Prior.Trouble)
@@ -143,8 +140,7 @@ func TestAChosenPriorThatIsGoneIsTold(t *testing.T) {
 	test.StopIf(t, p.Trouble != "" || !p.Site, "after the choice was given up: %+v", p)
 	test.OK(t, again.Undo(token))
 	test.StopIf(t, again.State().Prior.Trouble == "", "the choice is back, and nothing is said")
-	_, _, err = again.ImportPrior(own, here)
-	test.OK(t, err)
+	again.importPrior(t, own)
 	p = again.State().Prior
 	test.StopIf(t, p.Trouble != "", "with the prior imported anew: %s", p.Trouble)
 	same(t, "imported anew", again.ask(t), withOwn)
@@ -166,8 +162,7 @@ func TestFilesOfAnotherExtractorAreRefused(t *testing.T) {
 			w := newWorld(t, store.NewMemory())
 			file := plainPrior(dim)
 			file.Extractor = c.made
-			prior, err := model.EncodePrior(file)
-			test.OK(t, err)
+			prior := test.Must(model.EncodePrior(file))(t)
 			w.teachAll(t, "cat", "dog")
 			before := w.State()
 			check := func(what, notice string, err error) {
@@ -197,19 +192,15 @@ func TestAClassifierWithoutItsPriorIsTold(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	test.OK(t, w.UseExtractor(here))
 	own, sum := priorFile(t, dim, 3)
-	_, _, err := w.ImportPrior(own, here)
-	test.OK(t, err)
+	w.importPrior(t, own)
 	w.teachAll(t, "cat", "dog")
 	b := test.Must(w.SaveSession()())(t)
-	_, notice, err := w.ImportSession(b, here)
-	test.OK(t, err)
+	notice := w.importSession(t, b)
 	test.FailIf(t, notice != "", "the prior is here, and yet: %s", notice)
 	other := newWorld(t, store.NewMemory())
-	_, notice, err = other.ImportSession(b, here)
-	test.OK(t, err)
+	notice = other.importSession(t, b)
 	test.FailIf(t, !strings.Contains(notice, sum[:12]), "the prior is not here, and what is told is %q", notice)
-	_, _, err = other.ImportPrior(own, here)
-	test.OK(t, err)
+	other.importPrior(t, own)
 	same(t, "with the prior", other.ask(t), w.ask(t))
 	test.OK(t, other.UseExtractor(model.Extractor{ID: "net@3"}))
 	test.FailIf(t, code(other.CheckExtractor()) != "extractor", "the imported session does not say what read it")
@@ -271,10 +262,8 @@ func TestPicturesOfAnotherExtractorAreShownAgain(t *testing.T) {
 	test.OK(t, w.UseExtractor(model.Extractor{ID: "net@1"}))
 	learned := plainPrior(dim)
 	learned.Extractor = model.Extractor{ID: "net@1"}
-	b, err := model.EncodePrior(learned)
-	test.OK(t, err)
-	_, _, err = w.ImportPrior(b, model.Extractor{ID: "net@1"})
-	test.OK(t, err)
+	b := test.Must(model.EncodePrior(learned))(t)
+	test.OK(t, third(w.ImportPrior(b, model.Extractor{ID: "net@1"})))
 	ids := w.teachAll(t, "cat")
 	test.OK(t, w.UseExtractor(here))
 	var tokens []string
@@ -303,15 +292,14 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	w, siteSum, own, ownSum := underSite(t)
 	site := w.files["prior"]
 	want := w.ask(t)
-	_, _, err := w.ImportPrior(own, here)
-	test.OK(t, err)
+	w.importPrior(t, own)
 	exported := test.Must(w.SaveSession()())(t)
 	refused := func(what, text string) {
 		t.Helper()
 		test.FailIf(t, !strings.Contains(text, "former version of this page"), "%s: %q", what, text)
 	}
 
-	_, _, err = w.ImportPrior(formerly(t, own), here)
+	err := third(w.ImportPrior(formerly(t, own), here))
 	test.StopIf(t, code(err) != "older" || w.State().Prior.Sum != ownSum, "import: %v, and %+v is in use", err, w.State().Prior)
 	refused("import", Explain(err).Message)
 
@@ -340,8 +328,7 @@ func TestAPriorOfTheFormerVersionIsRefusedAndStopsNothing(t *testing.T) {
 	file := test.Must(model.DecodeClassifier(exported))(t)
 	file.PriorSum = model.Sum(old)
 	exported = test.Must(model.EncodeClassifier(file))(t)
-	_, notice, err := again.ImportSession(exported, here)
-	test.OK(t, err)
+	notice := again.importSession(t, exported)
 	refused("a classifier made with it", notice)
 
 	test.OK(t, again.OpenSession(session))

@@ -35,8 +35,7 @@ func TestSlicesComeToTheSame(t *testing.T) {
 	w := newWorld(t, s)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for k := range 12 {
-		id, _, err := w.AddClass("class " + strconv.Itoa(k))
-		test.OK(t, err)
+		id := w.addClass(t, "class "+strconv.Itoa(k))
 		for i := range 60 {
 			x := picture(rng, float64(k))
 			test.OK(t, first(w.AddExample(id, x, nil, "")))
@@ -85,8 +84,7 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var last string
 	for k := range 3 {
-		id, _, err := w.AddClass("class " + strconv.Itoa(k))
-		test.OK(t, err)
+		id := w.addClass(t, "class "+strconv.Itoa(k))
 		last = id
 		for range 200 {
 			test.OK(t, first(w.AddExample(id, picture(rng, float64(k)), nil, "")))
@@ -133,8 +131,7 @@ func many(t *testing.T) (w *world, ids []string) {
 	w = newWorld(t, s)
 	r := rand.New(rand.NewPCG(1, 2))
 	for k := range 31 {
-		id, _, err := w.AddClass(fmt.Sprint("class ", k))
-		test.OK(t, err)
+		id := w.addClass(t, fmt.Sprint("class ", k))
 		ids = append(ids, id)
 		for i := range 20 {
 			test.OK(t, first(w.AddExample(id, picture(r, float64(k)), fmt.Append(nil, id, "/", i), "")))
@@ -225,8 +222,7 @@ func TestAFileIsOfTheMomentItWasAskedFor(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
 	cat, dog := ids[0], ids[1]
-	want, err := w.SharedFile(true)
-	test.OK(t, err)
+	want := test.Must(w.SharedFile(true))(t)
 
 	pauses, whole := 0, false
 	now := time.Unix(1e9, 0)

@@ -281,11 +281,9 @@ func TestTwoTabs(t *testing.T) {
 			test.FailIf(t, n != "Kitchen", "the session is called %q", n)
 		},
 		"a picture of one is seen in the other, which is adding": func(w *tabs, a, b *world, ids []string) {
-			_, err := b.AddExample(ids[0], x(1), nil, "")
-			test.OK(t, err)
+			test.Must(b.AddExample(ids[0], x(1), nil, ""))(t)
 			b.Flush()
-			_, err = a.AddExample(ids[1], x(2), nil, "") // not stored yet when the note comes
-			test.OK(t, err)
+			test.Must(a.AddExample(ids[1], x(2), nil, ""))(t) // not stored yet when the note comes
 			w.deliver(0)
 			n := len(a.State().Classes[0].Examples)
 			test.FailIf(t, n != 4, "%d pictures, want 4", n)
@@ -322,11 +320,9 @@ func TestTwoTabs(t *testing.T) {
 			test.FailIf(t, n != 1, "%d classes, want 1", n)
 		},
 		"a name is given once": func(w *tabs, a, b *world, ids []string) {
-			_, _, err := a.AddClass("cup")
-			test.OK(t, err)
+			a.addClass(t, "cup")
 			test.OK(t, a.Kept(a.Noted()))
-			_, _, err = b.AddClass("cup")
-			test.OK(t, err)
+			b.addClass(t, "cup")
 			refusal(t, "the second", b.Kept(b.Noted()), "label")
 			test.OK(t, b.RenameClass(ids[1], "pot"))
 			test.OK(t, b.Kept(b.Noted()))
