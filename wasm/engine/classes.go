@@ -195,81 +195,78 @@ func (e *Engine) lastStep() (id string) {
 	return id
 }
 
+// part is what is to be stored of one class.
+type part struct {
+	needs store.Needs
+	fresh bool // the class was not there before the change
+	ops   []store.Op
+}
+
 // noteHeard notes what became of what is taught since [Engine.change] began. Records of
 // several classes are changes of their own, each with what it takes for granted.
 func (e *Engine) noteHeard() {
-	edit := store.Edit{}
-	ops, last, added := map[string][]store.Op{}, map[store.Ref]string{}, 0
-	var classes []string // in the order in which they are stored
-	var gone []string
-	whole := map[string]bool{}
-	put := func(class string, op store.Op) {
-		ref := store.Ref{Table: op.Table, Key: op.Key}
-		if before, ok := last[ref]; ok { // what is written twice is written as it was the last time
-			ops[before] = slices.DeleteFunc(ops[before], func(op store.Op) bool { return op.Table == ref.Table && op.Key == ref.Key })
-		}
-		if _, ok := ops[class]; !ok {
-			classes = append(classes, class)
-		}
-		ops[class], last[ref] = append(ops[class], op), class
-	}
-	needs := map[string]store.Needs{}
+	var parts []*part // in the order in which they are stored
+	of, last := map[string]*part{}, map[store.Ref]*part{}
+	edit, added := store.Edit{}, 0
 	for _, h := range e.heard {
+		if h.Do == metaqda.PutBurst || h.Do == metaqda.PutBursts { // which follows from the rest
+			continue
+		}
 		id := h.Class.ID
-		n := needs[id]
+		p := of[id]
+		if p == nil {
+			p = &part{needs: store.Needs{Session: e.session.ID}, fresh: h.New}
+			parts, of[id] = append(parts, p), p
+		}
+		put := func(op store.Op) {
+			if before := last[op.Ref()]; before != nil { // what is written twice is written as it was the last time
+				before.ops = slices.DeleteFunc(before.ops, func(o store.Op) bool { return o.Ref() == op.Ref() })
+			}
+			p.ops, last[op.Ref()] = append(p.ops, op), p
+		}
+		if !p.fresh && h.Do != metaqda.DropExample {
+			p.needs.Class = id
+		}
 		switch h.Do {
 		case metaqda.PutClass:
-			n.Name = h.Class.Label
-			if !h.New {
-				n.Class = id
-			}
-			whole[id] = false
-			put(id, store.Op{Table: store.Classes, Key: id, Value: store.Class{ID: id, Session: e.session.ID, Name: h.Class.Label, Order: h.Class.Order}})
+			p.needs.Name, p.needs.Whole = h.Class.Label, false
+			put(store.Op{Table: store.Classes, Key: id, Value: store.Class{ID: id, Session: e.session.ID, Name: h.Class.Label, Order: h.Class.Order}})
 		case metaqda.DropClass:
-			n = store.Needs{Class: id, Whole: true}
-			gone = append(gone, id)
-			whole[id] = true
-			put(id, store.Op{Table: store.Classes, Key: id})
+			p.needs.Name, p.needs.Whole = "", !p.fresh
+			put(store.Op{Table: store.Classes, Key: id})
 			for _, x := range h.Class.Examples {
-				put(id, store.Op{Table: store.Examples, Key: x.ID})
+				put(store.Op{Table: store.Examples, Key: x.ID})
 			}
 			e.fetchBefore(h.Class.Examples...)
 			for _, op := range e.dropDamaged(id) {
-				put(id, op)
+				put(op)
 			}
 		case metaqda.PutExample:
 			added++
-			if n.Name == "" {
-				n.Class = id
-			}
-			put(id, putExample(e.session.ID, h.Example))
+			put(putExample(e.session.ID, h.Example))
 			made := e.session.Extractor
 			edit.Extractor = &made
 		case metaqda.DropExample:
 			if e.taught.Example(h.Example.ID) == nil { // or else it has moved
 				e.fetchBefore(h.Example)
 			}
-			put(id, store.Op{Table: store.Examples, Key: h.Example.ID})
+			put(store.Op{Table: store.Examples, Key: h.Example.ID})
 		}
-		needs[id] = n
 	}
 	edit.Updated = e.hooks.Now().UnixMilli()
 	e.session.Updated = max(e.session.Updated, edit.Updated)
-	order := append(slices.DeleteFunc(classes, func(id string) bool { return whole[id] }), slices.DeleteFunc(gone, func(id string) bool { return !whole[id] })...)
-	rest := []store.Op{{Table: store.Sessions, Key: e.session.ID, Value: edit}}
-	for i, id := range order {
-		n := needs[id]
-		n.Session = e.session.ID
-		if i == len(order)-1 {
-			ops[id] = append(ops[id], rest...)
-			rest = nil
+	gone := slices.DeleteFunc(slices.Clone(parts), func(p *part) bool { return !p.needs.Whole })
+	parts = append(slices.DeleteFunc(parts, func(p *part) bool { return p.needs.Whole }), gone...) // which may have gone elsewhere in part
+	for i, p := range parts {
+		if i == len(parts)-1 {
+			p.ops = append(p.ops, store.Op{Table: store.Sessions, Key: e.session.ID, Value: edit})
 		}
-		e.note(n, ops[id]...)
+		e.note(p.needs, p.ops...)
 	}
 	if steps := e.storeSteps(); len(steps) > 0 { // by itself: what is removed waits for no room
 		e.note(store.Needs{Session: e.session.ID}, steps...)
 	}
-	if added == 1 && len(order) == 1 {
+	if added == 1 && len(parts) == 1 {
 		e.follow() // pictures are added by the hundred, all else is done one at a time
 	} else {
 		e.refresh()

@@ -18,6 +18,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metaqda "metaqda/core"
@@ -69,7 +70,7 @@ type Engine struct {
 	heard      []metaqda.Change         // what became of it in the operation under way
 	site       *metaqda.Prior           // the site's prior, nil until known
 	preparing  *metaqda.Classifier      // which comes to know all pictures in slices
-	awaited    int                      // so many wait for the classifier to know all pictures
+	awaited    atomic.Int32             // so many wait for the classifier to know all pictures
 	query      []float32                // nil without one
 	due        bool                     // what is shown will follow the changes in a moment
 	rested     time.Time                // until then what is shown need not follow again

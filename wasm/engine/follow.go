@@ -147,7 +147,7 @@ func (e *Engine) adoptParts(n Note, p *store.Parts) error {
 	own := map[store.Ref]bool{}
 	for _, c := range e.pending {
 		for _, op := range c.Ops {
-			own[store.Ref{Table: op.Table, Key: op.Key}] = true
+			own[op.Ref()] = true
 		}
 	}
 	for _, id := range n.Classes {

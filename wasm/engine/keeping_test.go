@@ -146,6 +146,7 @@ func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	x := picture(rand.New(rand.NewPCG(8, 8)), 1)
 	_, err := w.AddExamples([]string{"new", "new"}, [][]float32{x, x[:1]}, nil, "")
 	w.Flush()
+	test.FailIf(t, len(w.refused) > 0, "what came to nothing was stored, and refused: %v", w.refused)
 	s := newWorld(t, w.store).State()
 	test.FailIf(t, err == nil || s.Undo != want || s.Redo != w.State().Redo || s.Redo == "" || len(s.Classes) != len(w.State().Classes), "after a refused batch: %v, undo %q, redo %q", err, s.Undo, s.Redo)
 	w.Begin()

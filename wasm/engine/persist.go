@@ -261,24 +261,20 @@ func makeRoom(changes []noted) (room, rest []noted) {
 	last := map[store.Ref]bool{} // whether it is written last, else deleted
 	for _, c := range changes {
 		for _, op := range c.Ops {
-			last[store.Ref{Table: op.Table, Key: op.Key}] = op.Value != nil
+			last[op.Ref()] = op.Value != nil
 		}
 	}
 	for _, c := range changes {
-		frees := false
-		for _, op := range c.Ops {
-			frees = frees || op.Value == nil
-		}
-		for _, op := range c.Ops {
+		frees := slices.ContainsFunc(c.Ops, func(op store.Op) bool { return op.Value == nil }) && !slices.ContainsFunc(c.Ops, func(op store.Op) bool {
 			_, edit := op.Value.(store.Edit)
-			frees = frees && (edit || op.Value == nil && !last[store.Ref{Table: op.Table, Key: op.Key}])
-		}
+			return !edit && (op.Value != nil || last[op.Ref()])
+		})
 		if frees {
 			room = append(room, c)
 			continue
 		}
 		c.Ops = slices.DeleteFunc(slices.Clone(c.Ops), func(op store.Op) bool {
-			return op.Value != nil && !last[store.Ref{Table: op.Table, Key: op.Key}]
+			return op.Value != nil && !last[op.Ref()]
 		})
 		if c.Needs.Class != "" && !last[store.Ref{Table: store.Classes, Key: c.Needs.Class}] && deletes(changes, c.Needs.Class) {
 			c.Needs.Class, c.Needs.Name = "", "" // its class goes, and with it what it was about

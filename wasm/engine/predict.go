@@ -288,26 +288,17 @@ func (e *Engine) Ready() bool {
 
 // Await waits until the classifier knows all pictures.
 func (e *Engine) Await() {
-	e.wait(1)
-	defer e.wait(-1)
+	e.awaited.Add(1)
+	defer e.awaited.Add(-1)
 	for !e.Ready() {
 		e.hooks.Yield(true)
 	}
 }
 
-func (e *Engine) wait(n int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.awaited += n
-}
-
 // prepareLater has a classifier know all pictures, slice by slice, while it serves.
 func (e *Engine) prepareLater(c *metaqda.Classifier) {
 	for e.prepareSlice(c) {
-		e.mu.Lock()
-		urgent := e.awaited > 0
-		e.mu.Unlock()
-		e.hooks.Yield(urgent)
+		e.hooks.Yield(e.awaited.Load() > 0)
 	}
 }
 

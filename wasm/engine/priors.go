@@ -70,7 +70,8 @@ func (e *Engine) siteFor(made model.Extractor) *metaqda.Prior {
 // UsePrior makes the prior with this sha256 the site's: the one that sessions
 // use unless another was chosen for them. It is taken from the store, or
 // fetched from the URL, checked and stored; the site's former prior is deleted
-// unless a session has chosen it. It waits.
+// unless a session has chosen it. A session whose pictures it does not fit keeps
+// what it has. It waits.
 func (e *Engine) UsePrior(url, sum string) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
@@ -88,18 +89,10 @@ func (e *Engine) UsePrior(url, sum string) error {
 	if bytes != nil {
 		ops = append(ops, store.Op{Table: store.Priors, Key: sum, Value: bytes})
 	}
+	defer e.Flush() // once the lock is free
 	e.mu.Lock()
-	err = e.adoptSite(p, ops)
-	e.mu.Unlock()
-	e.Flush()
-	return err
-}
-
-// adoptSite makes p the site's prior and moves the session to it if it has not
-// chosen another. A session whose pictures p does not fit keeps what it has.
-func (e *Engine) adoptSite(p *metaqda.Prior, ops []store.Op) error {
-	e.site = p
-	e.sweep = true
+	defer e.mu.Unlock()
+	e.site, e.sweep = p, true
 	e.note(store.Needs{}, ops...)
 	if d := e.taught.Dim(); e.session.Settings.Prior == "" && !ofAnother(p, e.session.Extractor) && (e.taught.Count() == 0 || d == p.Dim()) {
 		if err := e.taught.ReplacePrior(p); err != nil {

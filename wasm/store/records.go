@@ -104,6 +104,9 @@ type Op struct {
 	Value any
 }
 
+// Ref returns what the operation is on.
+func (o Op) Ref() Ref { return Ref{o.Table, o.Key} }
+
 // Change is operations that belong together, with what they take for granted. Where
 // that is not so any more, because another tab was quicker, all are refused.
 type Change struct {
