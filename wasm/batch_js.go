@@ -124,7 +124,7 @@ func learn(sessions [][]byte, prior []byte) (any, error) {
 	measured := func(m adapt.Measured) map[string]any {
 		return map[string]any{"accuracy": m.Accuracy, "loss": m.Loss, "auroc": m.AUROC}
 	}
-	return map[string]any{"prior": bridge.ArrayOrNull(l.File), "classes": l.Classes, "sessions": len(sessions), "before": measured(l.Before), "after": measured(l.After)}, nil
+	return map[string]any{"prior": bridge.Encode(l.File), "classes": l.Classes, "sessions": len(sessions), "before": measured(l.Before), "after": measured(l.After)}, nil
 }
 
 // tell tells the listener how far the answers are, now and then.

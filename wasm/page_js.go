@@ -95,8 +95,8 @@ func (p *page) methods() map[string]bridge.Method {
 		"resetPrior":   stored(bind(p.ResetPrior, "", "undo")),
 		"useExtractor": atOnce(bind(p.UseExtractor, "identity of the extractor")),
 
-		"learningInput": waiting(bind(p.learningInput, "")),
-		"batchInput":    waiting(bind(p.batchInput, "")),
+		"learningInput": waiting(bind(p.learningInput, "", "sessions", "prior")),
+		"batchInput":    waiting(bind(p.batchInput, "", "classifier", "prior")),
 	}
 }
 
@@ -288,16 +288,11 @@ func (p *page) saved([]js.Value) (any, bridge.Call, error) {
 	return nil, func() (any, error) { return slowArray(write()) }, nil
 }
 
-func slowArray(b []byte, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	return bridge.SlowArray(b), nil
-}
-
-func (p *page) sharedSession(o struct{ Pictures bool }) (any, error) {
+func (p *page) sharedSession(o struct{ Pictures bool }) (js.Value, error) {
 	return slowArray(p.SharedFile(o.Pictures))
 }
+
+func slowArray(b []byte, err error) (js.Value, error) { return bridge.SlowArray(b), err }
 
 // usePrior takes where the site's prior comes from and what it must be.
 func (p *page) usePrior(s struct{ URL, SHA256 *string }) error {
@@ -307,36 +302,27 @@ func (p *page) usePrior(s struct{ URL, SHA256 *string }) error {
 	return p.UsePrior(*s.URL, *s.SHA256)
 }
 
-// learningInput returns what it takes to learn from the other sessions for the open one.
-func (p *page) learningInput() (any, error) {
+// learningInput returns what it takes to learn from the other sessions for the open one:
+// their files, and that of the prior, nil for one made by hand.
+func (p *page) learningInput() (sessions [][]byte, prior []byte, err error) {
 	if err := p.CheckExtractor(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	files, err := p.OtherSessions()
-	if err != nil {
-		return nil, err
+	if sessions, err = p.OtherSessions(); err == nil {
+		prior, err = p.LearnedPrior()
 	}
-	prior, err := p.LearnedPrior()
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"sessions": bridge.Encode(files), "prior": bridge.ArrayOrNull(prior)}, nil
+	return sessions, prior, err
 }
 
-// batchInput returns what a worker needs to answer about a batch by the open session: it,
-// without its pictures, and its prior as files, null for one made by hand. Nothing of that
+// batchInput returns what a worker needs to answer about a batch by the open session: its
+// file, without pictures, and that of the prior, nil for one made by hand. Nothing of that
 // outlasts the worker, so nothing is noted.
-func (p *page) batchInput() (any, error) {
+func (p *page) batchInput() (classifier js.Value, prior []byte, err error) {
 	if err := p.CheckExtractor(); err != nil {
-		return nil, err
+		return classifier, nil, err
 	}
-	classifier, err := p.SharedFile(false)
-	if err != nil {
-		return nil, err
+	if classifier, err = slowArray(p.SharedFile(false)); err == nil {
+		prior, err = p.LearnedPrior()
 	}
-	prior, err := p.LearnedPrior()
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"classifier": bridge.SlowArray(classifier), "prior": bridge.ArrayOrNull(prior)}, nil
+	return classifier, prior, err
 }

@@ -15,7 +15,7 @@ type persistence struct {
 
 // look finds out what was promised on an earlier visit.
 func (p *persistence) look(told func()) {
-	p.call("persisted", func(yes bool) bool { return yes }, told)
+	p.call("persisted", told)
 }
 
 // ask asks for the promise, once, when there is something worth keeping: a browser may
@@ -25,11 +25,12 @@ func (p *persistence) ask(told func()) {
 		return
 	}
 	p.asked = true
-	p.call("persist", func(bool) bool { return true }, told)
+	p.call("persist", told)
 }
 
-// call calls a method of navigator.storage and takes its answer where it counts.
-func (p *persistence) call(method string, counts func(yes bool) bool, told func()) {
+// call calls a method of navigator.storage and takes its answer: that nothing was promised
+// counts only where it was asked for.
+func (p *persistence) call(method string, told func()) {
 	storage := js.Global().Get("navigator")
 	if storage.Truthy() {
 		storage = storage.Get("storage")
@@ -39,7 +40,7 @@ func (p *persistence) call(method string, counts func(yes bool) bool, told func(
 	}
 	go func() {
 		v, err := bridge.Await(storage.Call(method))
-		if err != nil || v.Type() != js.TypeBoolean || !counts(v.Bool()) {
+		if err != nil || v.Type() != js.TypeBoolean || !v.Bool() && method != "persist" {
 			return
 		}
 		if p.answer = "no"; v.Bool() {

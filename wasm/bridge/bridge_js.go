@@ -178,11 +178,3 @@ func Array(b []byte) js.Value {
 	js.CopyBytesToJS(a, b)
 	return a
 }
-
-// ArrayOrNull is [Array], null for nil.
-func ArrayOrNull(b []byte) any {
-	if b == nil {
-		return nil
-	}
-	return Array(b)
-}

@@ -137,20 +137,21 @@ func decode(t reflect.Type, what string, v js.Value) (any, error) {
 	return x.Elem().Interface(), nil
 }
 
-// Encode returns a result as JavaScript gets it: bytes as a Uint8Array, null for none in a
-// list of them, what syscall/js knows as it is, and all else by its JSON.
+// Encode returns a result as JavaScript gets it: bytes as a Uint8Array, null for none, what
+// syscall/js knows as it is, and all else by its JSON.
 func Encode(v any) any {
 	switch v := v.(type) {
 	case nil, js.Value, bool, int, float64, string, []any, map[string]any:
 		return v
 	case []byte:
+		if len(v) == 0 {
+			return nil
+		}
 		return Array(v)
 	case [][]byte:
 		all := make([]any, len(v))
 		for i, b := range v {
-			if len(b) > 0 {
-				all[i] = Array(b)
-			}
+			all[i] = Encode(b)
 		}
 		return all
 	}

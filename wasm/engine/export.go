@@ -33,10 +33,25 @@ func (e *Engine) SharedFile(pictures bool) ([]byte, error) {
 	return write()
 }
 
+// export takes the open session as it goes into a file. Neither embeddings nor thumbnails ever
+// change, so that it stays as it is; of thumbnails that only the store has, apart knows by
+// their ids where they go.
 func (e *Engine) export(pictures bool) (id string, write func() ([]byte, error)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c, apart := e.content(pictures)
+	apart := map[string]*[]byte{}
+	c := e.taught.File()
+	c.Name, c.Settings.Sort, c.Extractor = e.session.Name, e.session.Settings.Sort, e.madeWith()
+	for i, k := range e.taught.Classes() {
+		for j, x := range k.Examples {
+			switch to := &c.Classes[i].Examples[j].Thumbnail; {
+			case !pictures:
+				*to = nil
+			case x.Apart:
+				apart[x.ID] = to
+			}
+		}
+	}
 	return e.session.ID, func() ([]byte, error) {
 		if err := e.complete(apart); err != nil {
 			return nil, err
@@ -58,26 +73,6 @@ func (e *Engine) complete(apart map[string]*[]byte) error {
 		*apart[id] = b
 	}
 	return nil
-}
-
-// content returns the open session as it goes into a file, and by their ids in the store
-// where thumbnails go that only it has. Neither embeddings nor thumbnails ever change, so
-// that it stays as it is.
-func (e *Engine) content(pictures bool) (c *model.Classifier, apart map[string]*[]byte) {
-	apart = map[string]*[]byte{}
-	c = e.taught.File()
-	c.Name, c.Settings.Sort, c.Extractor = e.session.Name, e.session.Settings.Sort, e.madeWith()
-	for i, k := range e.taught.Classes() {
-		for j, x := range k.Examples {
-			switch to := &c.Classes[i].Examples[j].Thumbnail; {
-			case !pictures:
-				*to = nil
-			case x.Apart:
-				apart[x.ID] = to
-			}
-		}
-	}
-	return c, apart
 }
 
 // write writes a file, slice by slice.

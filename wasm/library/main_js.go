@@ -244,11 +244,10 @@ func reply(s string, err error) (int32, error) {
 // labelIn answers the label of the class that has a name, or one that people take for the
 // same, or else the name as a new class would have it.
 func labelIn(c *metaqda.Classifier, name string) (string, error) {
-	label, err := metaqda.CleanLabel(name)
-	if i := slices.IndexFunc(c.Labels(), func(l string) bool { return metaqda.SameLabel(l, label) }); i >= 0 {
-		return c.Labels()[i], err
+	if k, ok := c.Find(name); ok {
+		return k.Label, nil
 	}
-	return label, err
+	return metaqda.CleanLabel(name)
 }
 
 // Change does to a classifier what the room's texts of n and m bytes say, by a number:
