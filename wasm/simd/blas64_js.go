@@ -1,8 +1,6 @@
 package simd
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 )
@@ -38,17 +36,6 @@ func (b BLAS) Dscal(n int, alpha float64, x []float64, incX int) {
 		return
 	}
 	dscal(int32(n), alpha, &x[0])
-}
-
-// Dnrm2 returns the Euclidean norm of x. Vectors whose squares could leave the range of
-// float64 are left to gonum's scaled sum.
-func (b BLAS) Dnrm2(n int, x []float64, incX int) float64 {
-	if n >= minVector && incX == 1 && len(x) >= n {
-		if square := ddot(int32(n), &x[0], &x[0]); square > minSquare && square < maxSquare {
-			return math.Sqrt(square)
-		}
-	}
-	return b.Implementation.Dnrm2(n, x, incX)
 }
 
 // Dgemv computes y = alpha op(A) x + beta y, A m x n.

@@ -1,10 +1,6 @@
 package simd
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/blas"
-)
+import "gonum.org/v1/gonum/blas"
 
 // Below these sizes a call costs more than Go's own loop: numbers of a vector,
 // of a matrix, of the triangle's side, and multiplications of a product.
@@ -40,9 +36,6 @@ const (
 	lowerPart
 	upperPart
 )
-
-// A sum of squares between these has neither under- nor overflowed.
-const minSquare, maxSquare = 1e-280, math.MaxFloat64
 
 // scratch holds packed panels; it grows to the largest need, at most 656 KB.
 var scratch []float64

@@ -6,7 +6,7 @@
 // "simd". [Install] hands them to blas64 behind gonum's interface,
 // so that gonum/mat and everything above runs on them without knowing.
 //
-// Routines: Dot, Axpy, Scal, Nrm2, Gemv, Trsv, Gemm, Syrk and Trsm in
+// Routines: Dot, Axpy, Scal, Gemv, Trsv, Gemm, Syrk and Trsm in
 // float64, for unit strides. Everything else, and whatever is too small to be worth a
 // call, goes to gonum's own code, which also judges the arguments: a call
 // with bad arguments panics exactly as it does there.
