@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"metaqda/core/embed"
 	"metaqda/core/model"
 	"metaqda/core/model/modeltest"
 	"metaqda/core/niw"
@@ -157,22 +156,6 @@ func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool
 	var label *qda.LabelError
 	test.StopIf(t, err != nil && !errors.As(err, &label) && Code(err) != "class", "%v", err)
 	return err == nil && c.journal.noted > steps
-}
-
-func TestUndoForgetsTheOldest(t *testing.T) {
-	c := fresh(t, Settings{})
-	for range MaxSteps + 5 {
-		test.Must(c.Add("a", "", []float32{1, 2}))(t)
-	}
-	n := 0
-	for {
-		step := test.Must(c.Undo())(t)
-		if step == nil {
-			break
-		}
-		n++
-	}
-	test.FailIf(t, n != MaxSteps || len(c.Classes()[0].Examples) != 5, "%d steps taken back, %d examples left", n, len(c.Classes()[0].Examples))
 }
 
 // A group counts as one example, its mean, wherever its frames came in between.
@@ -350,43 +333,6 @@ func TestNothingIsTaughtThatCannotBeSaved(t *testing.T) {
 	test.FailIf(t, Code(err) != "limit", "merged: %v", err)
 }
 
-// Many examples that cannot all be computed with are refused whole, and neither what was
-// begun before them nor what could be redone is lost.
-func TestManyThatAreRefusedCostNothing(t *testing.T) {
-	prior := under(t, Settings{}, learned(t, 4)).prior
-	prior.file.Transform = embed.Transform{Power: 4, Kind: embed.None}
-	c := under(t, Settings{}, prior)
-	test.Must(c.Add("a", "", []float32{1, 2, 3, 4}))(t)
-	test.Must(c.Add("a", "", []float32{2, 2, 3, 4}))(t)
-	test.Must(c.Undo())(t)
-	_, redo := c.Next()
-	c.Begin()
-	huge := []float32{math.MaxFloat32, math.MaxFloat32, math.MaxFloat32, math.MaxFloat32}
-	few := []Example{{Vector: []float32{1, 2, 3, 5}}, {Vector: huge}}
-	_, err := c.AddAll("a", few)
-	test.StopIf(t, err == nil, "the test wants an example with which nothing can be computed")
-	_, after := c.Next()
-	test.FailIf(t, c.Count() != 1 || after != redo || redo == "", "%d examples, %q to redo, want %q", c.Count(), after, redo)
-	test.Must(c.Add("b", "", []float32{4, 3, 2, 1}))(t)
-	_, err = c.AddAll("b", few)
-	c.End()
-	test.FailIf(t, err == nil || c.Count() != 2, "%v, %d examples", err, c.Count())
-}
-
-// What is taught to a clone, or to classes that came with ids, is added to what is there.
-func TestACloneGivesIdsOfItsOwn(t *testing.T) {
-	c := fresh(t, Settings{})
-	for i := range 3 {
-		test.Must(c.Add("a", "", []float32{1, float32(i)}))(t)
-	}
-	clone := test.Must(c.Clone())(t)
-	for i := range 5 {
-		test.Must(clone.Add("a", "", []float32{2, float32(i)}))(t)
-		test.Must(clone.Add("b", "", []float32{3, float32(i)}))(t)
-	}
-	test.FailIf(t, clone.Count() != 13 || c.Count() != 3, "%d examples in the clone, %d in the other", clone.Count(), c.Count())
-}
-
 // The zero Classifier is a new one, and the default prior the one that nil stands for.
 func TestZeroClassifierAndDefaultPrior(t *testing.T) {
 	prior := test.Must(Default(3))(t)
@@ -427,4 +373,14 @@ func TestExtractorsOfOneNameAndOtherFiles(t *testing.T) {
 	test.FailIf(t, Code(err) != "extractor", "merged with other files: %v", err)
 	_, err = Merge(one, made(""))
 	test.FailIf(t, err != nil, "merged with files that are not known: %v", err)
+}
+
+func TestPercentIsHonestAtTheEnds(t *testing.T) {
+	for p, want := range map[float64]string{
+		0: "0 %", 1e-300: "< 1 %", 0.00499: "< 1 %", 0.005: "1 %", 0.83: "83 %",
+		0.9949: "99 %", 0.995: "> 99 %", 1 - 1e-16: "> 99 %", 1: "100 %",
+	} {
+		got := Percent(p)
+		test.FailIf(t, got != want, "Percent(%v) = %q, want %q", p, got, want)
+	}
 }

@@ -1,0 +1,111 @@
+package metaqda
+
+import (
+	"math"
+	"testing"
+
+	"metaqda/core/embed"
+	"metaqda/core/test"
+)
+
+func TestUndoForgetsTheOldest(t *testing.T) {
+	c := fresh(t, Settings{})
+	for range MaxSteps + 5 {
+		test.Must(c.Add("a", "", []float32{1, 2}))(t)
+	}
+	n := 0
+	for {
+		step := test.Must(c.Undo())(t)
+		if step == nil {
+			break
+		}
+		n++
+	}
+	test.FailIf(t, n != MaxSteps || len(c.Classes()[0].Examples) != 5, "%d steps taken back, %d examples left", n, len(c.Classes()[0].Examples))
+}
+
+// Undo between Begin and End parts the step in two, however deep they are nested.
+func TestUndoWithinAStep(t *testing.T) {
+	c := fresh(t, Settings{})
+	add := func(n int) {
+		for range n {
+			test.Must(c.Add("a", "", []float32{1, 2}))(t)
+		}
+	}
+	add(1)
+	c.Begin()
+	c.Begin()
+	add(2)
+	test.Must(c.Undo())(t)
+	add(3)
+	c.End()
+	add(4)
+	c.End()
+	undo, redo := c.Steps()
+	test.FailIf(t, c.Count() != 8 || len(undo) != 2 || len(redo) != 0, "%d examples, %d steps to undo, %d to redo", c.Count(), len(undo), len(redo))
+	test.Must(c.Undo())(t)
+	test.FailIf(t, c.Count() != 1, "%d examples after the second part was taken back", c.Count())
+	_, before := c.Next()
+	c.Begin()
+	c.Begin()
+	add(2)
+	test.Must(c.AddClass("b"))(t)
+	test.OK(t, c.Cancel())
+	test.OK(t, c.Cancel())
+	undone, after := c.Next()
+	test.FailIf(t, c.Count() != 1 || c.Len() != 1 || after != before || undone == "", "%d examples, %d classes, %q to undo and %q to redo after Cancel", c.Count(), c.Len(), undone, after)
+	test.Must(c.Redo())(t)
+	test.FailIf(t, c.Count() != 8, "%d examples done again after Cancel", c.Count())
+	c.Begin()
+	add(1)
+	c.Begin()
+	add(2)
+	test.OK(t, c.Cancel())
+	c.End()
+	test.FailIf(t, c.Count() != 9, "%d examples after the inner part was taken back", c.Count())
+	c.Begin()
+	add(1)
+	c.ForgetUndo()
+	add(2)
+	c.End()
+	test.Must(c.Undo())(t)
+	undone, _ = c.Next()
+	test.FailIf(t, c.Count() != 10 || undone != "", "%d examples, %q to undo: what a step has after what was forgotten is one", c.Count(), undone)
+}
+
+// Many examples that cannot all be computed with are refused whole, and neither what was
+// begun before them nor what could be redone is lost.
+func TestManyThatAreRefusedCostNothing(t *testing.T) {
+	prior := under(t, Settings{}, learned(t, 4)).prior
+	prior.file.Transform = embed.Transform{Power: 4, Kind: embed.None}
+	c := under(t, Settings{}, prior)
+	test.Must(c.Add("a", "", []float32{1, 2, 3, 4}))(t)
+	test.Must(c.Add("a", "", []float32{2, 2, 3, 4}))(t)
+	test.Must(c.Undo())(t)
+	_, redo := c.Next()
+	c.Begin()
+	huge := []float32{math.MaxFloat32, math.MaxFloat32, math.MaxFloat32, math.MaxFloat32}
+	few := []Example{{Vector: []float32{1, 2, 3, 5}}, {Vector: huge}}
+	_, err := c.AddAll("a", few)
+	test.StopIf(t, err == nil, "the test wants an example with which nothing can be computed")
+	_, after := c.Next()
+	test.FailIf(t, c.Count() != 1 || after != redo || redo == "", "%d examples, %q to redo, want %q", c.Count(), after, redo)
+	test.Must(c.Add("b", "", []float32{4, 3, 2, 1}))(t)
+	_, err = c.AddAll("b", few)
+	c.End()
+	test.FailIf(t, err == nil || c.Count() != 2, "%v, %d examples", err, c.Count())
+}
+
+// What is taught to a clone, or to classes that came with ids, is added to what is there.
+func TestACloneGivesIdsOfItsOwn(t *testing.T) {
+	c := fresh(t, Settings{})
+	for i := range 3 {
+		test.Must(c.Add("a", "", []float32{1, float32(i)}))(t)
+	}
+	clone := test.Must(c.Clone())(t)
+	for i := range 5 {
+		test.Must(clone.Add("a", "", []float32{2, float32(i)}))(t)
+		test.Must(clone.Add("b", "", []float32{3, float32(i)}))(t)
+	}
+	test.FailIf(t, clone.Count() != 13 || c.Count() != 3, "%d examples in the clone, %d in the other", clone.Count(), c.Count())
+}
