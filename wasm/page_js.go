@@ -24,16 +24,16 @@ type page struct {
 	alone     bool          // whether this is the page: it has a view, and asks the browser to keep the data
 	listeners []js.Value    // of the event change
 	channel   js.Value      // to the other tabs; undefined where there is none
-	notes     chan struct{} // there are some to follow
 	mu        sync.Mutex    // what follows
-	inbox     []engine.Note
+	inbox     []engine.Note // to be followed
+	following bool          // somebody does
 	promise   persistence
 }
 
 // startPage opens the store and the last session and returns the object for
 // JavaScript.
 func startPage(database string, given js.Value, alone bool) js.Value {
-	p := &page{database: database, reader: given.Get("reader"), marks: given.Get("marks"), alone: alone, notes: make(chan struct{}, 1)}
+	p := &page{database: database, reader: given.Get("reader"), marks: given.Get("marks"), alone: alone}
 	p.Engine = newEngine(p)
 	p.connectTabs()
 	p.promise.look(p.emit)
@@ -211,7 +211,6 @@ func (p *page) emit() {
 // connectTabs listens for what other tabs have stored: they call each other on a channel
 // of the database's name.
 func (p *page) connectTabs() {
-	go p.catchUp()
 	p.channel = js.Undefined()
 	constructor := js.Global().Get("BroadcastChannel")
 	if !constructor.Truthy() {
@@ -233,20 +232,22 @@ func (p *page) connectTabs() {
 // follow has a note followed, in the order they come.
 func (p *page) follow(n engine.Note) {
 	p.mu.Lock()
-	p.inbox = append(p.inbox, n)
-	p.mu.Unlock()
-	select {
-	case p.notes <- struct{}{}:
-	default:
+	defer p.mu.Unlock()
+	if p.inbox = append(p.inbox, n); !p.following {
+		p.following = true
+		go p.catchUp()
 	}
 }
 
 func (p *page) catchUp() {
-	for range p.notes {
+	for {
 		p.mu.Lock()
 		notes := p.inbox
-		p.inbox = nil
+		p.inbox, p.following = nil, len(notes) > 0
 		p.mu.Unlock()
+		if len(notes) == 0 {
+			return
+		}
 		for _, n := range engine.Joined(notes) {
 			// An error means that the store is gone: what is here stays, and the
 			// next change here will say so.

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	metaqda "metaqda/core"
-	"metaqda/core/model"
 	"metaqda/core/test"
 	"metaqda/wasm/store"
 )
@@ -19,7 +18,6 @@ type mirror struct {
 	revision   uint64
 	classes    []mirrored
 	thumbnails map[string][]byte // by example
-	steps      int               // taken at the last time
 	whole      bool              // given at the last time
 }
 
@@ -32,7 +30,7 @@ type mirrored struct {
 // follow takes over what changed.
 func (m *mirror) follow(e *Engine) {
 	c := e.Changes(m.revision)
-	m.revision, m.steps, m.whole = c.Revision, len(c.Steps), c.Whole
+	m.revision, m.whole = c.Revision, c.Whole
 	if c.Whole {
 		m.classes, m.thumbnails = nil, map[string][]byte{}
 		for _, k := range c.State.Classes {
@@ -93,72 +91,6 @@ func (m *mirror) check(t *testing.T, what string, e *Engine) {
 		if got := m.classes[i].Bursts; !slices.Equal(got, k.Bursts) {
 			t.Fatalf("%s: bursts %v, want %v", what, got, k.Bursts)
 		}
-	}
-}
-
-// TestChangesLeadToTheState makes changes at random, follows them now and then, and
-// compares with the whole state.
-func TestChangesLeadToTheState(t *testing.T) {
-	for seed := range uint64(10) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		w := newWorld(t, store.NewMemory())
-		near := plainPrior(dim)
-		near.Session.Near = 1e-3
-		prior := test.Must(model.EncodePrior(near))(t)
-		var tokens []string
-		m := &mirror{}
-		m.follow(w.Engine)
-		test.StopIf(t, !m.whole, "a page that has nothing is not given everything")
-		steps := 0
-		for i := range 150 {
-			s := w.State()
-			var c metaqda.Class
-			if len(s.Classes) > 0 {
-				c = s.Classes[r.IntN(len(s.Classes))]
-			}
-			var token string
-			var err error
-			whole := false // nothing leads from what was before
-			switch k := r.IntN(40); {
-			case k < 4 || len(s.Classes) == 0:
-				_, _, err = w.AddClass(fmt.Sprint("class ", i))
-			case k < 20: // near-copies of three pictures
-				x := picture(rand.New(rand.NewPCG(r.Uint64N(3), 2)), 1)
-				x[0] += 1e-4 * r.Float32()
-				_, err = w.AddExample(c.ID, x, []byte{byte(i), 1}, "")
-			case k < 26 && len(c.Examples) > 0:
-				token, err = w.RemoveExample(c.ID, c.Examples[r.IntN(len(c.Examples))].ID)
-			case k < 28:
-				token, err = w.RemoveClass(c.ID)
-			case k < 30:
-				err = w.RenameClass(c.ID, fmt.Sprint("renamed ", i))
-			case k < 36 && len(tokens) > 0:
-				at := r.IntN(len(tokens))
-				_ = w.Undo(tokens[at]) // a picture does not return before its class
-				tokens = slices.Delete(tokens, at, at+1)
-			case k == 36:
-				_, _, err = w.ImportPrior(prior, model.Extractor{})
-			case k == 37:
-				_, err = w.ResetPrior()
-			case k == 38:
-				none := r.Float64() / 2
-				err = w.Configure(Change{NonePrior: &none})
-			case k == 39 && r.IntN(3) == 0:
-				w.Flush()
-				whole, err = true, w.reload()
-			}
-			test.OK(t, err)
-			if token != "" {
-				tokens = append(tokens, token)
-			}
-			if r.IntN(3) > 0 || whole {
-				m.follow(w.Engine)
-				steps += m.steps
-				test.StopIf(t, m.whole != whole, "change %d: given everything: %v, want %v", i, m.whole, whole)
-				m.check(t, fmt.Sprintf("change %d", i), w.Engine)
-			}
-		}
-		test.FailIf(t, steps == 0, "there were no steps")
 	}
 }
 

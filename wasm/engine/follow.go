@@ -55,7 +55,7 @@ type next int
 
 const (
 	nothingMore next = iota
-	readAll          // what classes are known under changed: everything has to be read
+	readWhole        // what classes are known under changed: everything has to be read
 	openAnother      // the session was deleted
 )
 
@@ -66,16 +66,14 @@ func (e *Engine) Follow(n Note) error {
 	e.Flush()
 	e.flushing.Lock() // so that nothing is stored from here between reading and taking over
 	do, err := e.catchUp(n)
-	e.flushing.Unlock()
-	switch {
-	case err != nil:
-		return err
-	case do == openAnother:
-		return e.openAny("")
-	case do == readAll:
-		return e.reload()
+	if do == readWhole && err == nil {
+		do, err = e.readAll()
 	}
-	return nil
+	e.flushing.Unlock()
+	if do == openAnother && err == nil {
+		err = e.openAny("")
+	}
+	return err
 }
 
 // catchUp brings what a note names to what is stored, but for what is noted here to be
@@ -107,10 +105,10 @@ func (e *Engine) catchUp(n Note) (next, error) {
 		return nothingMore, nil
 	}
 	if e.adoptHead(*p.Session) || n.Anew {
-		return readAll, nil
+		return readWhole, nil
 	}
 	if err := e.adoptParts(n, p); err != nil {
-		return readAll, nil
+		return readWhole, nil
 	}
 	e.refresh()
 	e.announce()
@@ -184,41 +182,31 @@ func (e *Engine) adoptParts(n Note, p *store.Parts) error {
 	return nil
 }
 
-// reload reads the open session anew, with what is noted here to be stored still. It
-// needs the lock waiting.
-func (e *Engine) reload() error {
-	e.flushing.Lock()
-	another, err := e.readAll()
-	e.flushing.Unlock()
-	if err == nil && another {
-		return e.openAny("")
-	}
-	return err
-}
-
-func (e *Engine) readAll() (another bool, err error) {
+// readAll reads the open session anew, with what is noted here to be stored still. It needs
+// the locks waiting and flushing.
+func (e *Engine) readAll() (next, error) {
 	id := e.State().SessionID
 	c, err := e.store.Contents(id)
 	if err != nil || c == nil {
-		return err == nil, err
+		return openAnother, err
 	}
 	chosen, unreadable := e.chosenPrior(c)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.session.ID != id || e.gone != nil {
-		return false, nil
+		return nothingMore, nil
 	}
 	for _, n := range e.pending {
 		carryOut(c, n.Ops)
 	}
 	undo, redo := e.taught.Steps()
 	if err := e.swap(c, chosen, unreadable); err != nil {
-		return false, err
+		return nothingMore, err
 	}
 	e.taught.Remember(undo, redo)
 	e.refresh()
 	e.announce()
-	return false, nil
+	return nothingMore, nil
 }
 
 // carryOut does to contents what operations will do to what is stored.

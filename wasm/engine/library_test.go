@@ -12,15 +12,18 @@ import (
 	"metaqda/wasm/store"
 )
 
-// both is a session as the page has it and as a program has it that uses the package.
+// both is a session as the engine has it and as a program has it that uses the package, with a
+// page that follows the engine's changes.
 type both struct {
-	t    *testing.T
-	page *world
-	own  *metaqda.Classifier
+	t       *testing.T
+	page    *world
+	own     *metaqda.Classifier
+	mirror  *mirror
+	renewed bool // no changes lead from what the mirror has
 }
 
 // refused checks that both did it or refused it, with the same code.
-func (b both) refused(what string, page, own error) {
+func (b *both) refused(what string, page, own error) {
 	b.t.Helper()
 	codes := [2]string{code(page), ""}
 	if own != nil {
@@ -30,11 +33,11 @@ func (b both) refused(what string, page, own error) {
 }
 
 // act does the same thing, drawn at random, to both.
-func (b both) act(r *rand.Rand, i int) string {
+func (b *both) act(r *rand.Rand, i int) string {
 	labels := []string{"cup", "Cup ", "CUP", "pen", "Cafe\u0301", "caf\u00e9", " ", "none of These", "ﬁsh", "FISH", "\x01", "key"}
 	name, other := labels[r.IntN(len(labels))], labels[r.IntN(len(labels))]
 	classes, taught := b.page.State().Classes, b.own.Classes()
-	k := r.IntN(20)
+	k := r.IntN(22)
 	if len(classes) < 3 && k > 3 && i%4 != 0 {
 		k = 0
 	}
@@ -52,6 +55,10 @@ func (b both) act(r *rand.Rand, i int) string {
 		return "add class"
 	case k < 9:
 		v := picture(r, float64(at))
+		if i%2 == 0 { // near-copies of three pictures
+			v = picture(rand.New(rand.NewPCG(r.Uint64N(3), 2)), 1)
+			v[0] += 1e-4 * r.Float32()
+		}
 		_, err := b.own.AddAll(taught[at].Label, []metaqda.Example{{Vector: v, Thumbnail: []byte{byte(i)}}})
 		b.refused("add example", first(b.page.AddExample(classes[at].ID, v, []byte{byte(i)}, "")), err)
 		return "add example"
@@ -87,6 +94,14 @@ func (b both) act(r *rand.Rand, i int) string {
 		b.page.End()
 		b.own.End()
 		return "two classes as one step"
+	case k == 20:
+		none := r.Float64() / 2
+		b.refused("configure", b.page.Configure(Change{NonePrior: &none}), b.own.Configure(metaqda.Settings{NonePrior: none}))
+		return "configure"
+	case k == 21:
+		test.OK(b.t, b.page.Follow(Note{Session: b.page.State().SessionID, Anew: true}))
+		b.renewed = true
+		return "read anew"
 	case len(classes[at].Examples) == 0:
 		return "nothing"
 	case k == 17:
@@ -97,8 +112,19 @@ func (b both) act(r *rand.Rand, i int) string {
 	return "remove"
 }
 
+// follow has the mirror take over what changed, and compares with what there is.
+func (b *both) follow(what string) {
+	b.t.Helper()
+	before := b.mirror.revision
+	b.mirror.follow(b.page.Engine)
+	whole := b.renewed || b.mirror.revision-before > mostSteps
+	test.StopIf(b.t, b.mirror.whole != whole, "%s: given everything: %v, want %v", what, b.mirror.whole, whole)
+	b.mirror.check(b.t, what, b.page.Engine)
+	b.renewed = false
+}
+
 // check compares every answer.
-func (b both) check(what string, query []float32) {
+func (b *both) check(what string, query []float32) {
 	b.t.Helper()
 	state, taught := b.page.State(), b.own.Classes()
 	var page, own string
@@ -139,16 +165,30 @@ func (b both) check(what string, query []float32) {
 	test.StopIf(b.t, trial.Of != out.Of || trial.Alone != out.Alone || !trial.Alone && math.Abs(trial.None-out.None) > 1e-9, "%s: left out %+v by the page, %+v by the package", what, trial, out)
 }
 
-// exchange has each go on with the file of the other, and adds a burst to a class.
+// exchange has each go on with the file of the other, under the default prior or one that
+// knows bursts, and adds a burst to a class.
 func (b *both) exchange(r *rand.Rand) {
 	b.t.Helper()
+	file := plainPrior(dim)
+	file.Session.Near = 1e-3
+	near := test.Must(model.EncodePrior(file))(b.t)
+	prior := test.Must(metaqda.DecodePrior(near))(b.t)
 	for i := range 6 {
 		test.Must(b.own.AddAll("walk", []metaqda.Example{{Group: []string{"g", "h"}[i%2], Vector: picture(r, 2)}}))(b.t)
 	}
-	file := test.Must(b.own.Save())(b.t)
-	test.OK(b.t, third(b.page.ImportSession(file, model.Extractor{})))
+	test.OK(b.t, third(b.page.ImportSession(test.Must(b.own.Save())(b.t), model.Extractor{})))
 	shared := test.Must(b.page.SharedFile(true))(b.t)
-	b.own = test.Must(metaqda.Open(shared))(b.t)
+	b.own = test.Must(metaqda.Open(shared, prior))(b.t)
+	if r.IntN(2) == 0 {
+		b.page.importPrior(b.t, near)
+	} else {
+		prior = test.Must(metaqda.Default(dim))(b.t)
+		test.Must(b.page.ResetPrior())(b.t)
+	}
+	test.OK(b.t, b.own.SetPrior(prior))
+	b.page.ForgetUndo() // that of a prior does not outlast the page
+	b.own.ForgetUndo()
+	b.renewed = true
 	again := test.Must(model.DecodeClassifier(shared))(b.t)
 	groups := map[string]bool{}
 	for _, k := range again.Classes {
@@ -161,24 +201,30 @@ func (b *both) exchange(r *rand.Rand) {
 
 // A thousand things done to a session, some of them files, come to the same in the page and
 // in the package: labels, refusals, order, bursts, undo, answers and what they are taken for.
+// What changed leads the page to the whole state.
 func TestThePageAndThePackageAreOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 13))
 	own := test.Must(metaqda.New(metaqda.Settings{NonePrior: 0.2}, nil))(t)
-	b := both{t, newWorld(t, store.NewMemory()), own}
+	b := both{t: t, page: newWorld(t, store.NewMemory()), own: own, mirror: &mirror{}, renewed: true}
 	done := map[string]int{}
 	for i := range 1000 {
 		what := b.act(r, i)
 		done[what]++
 		b.check(fmt.Sprintf("%d, %s", i, what), picture(r, float64(i%5)))
+		if r.IntN(3) > 0 || b.renewed {
+			b.follow(fmt.Sprintf("%d, %s", i, what))
+		}
 		if i%100 == 99 {
 			b.exchange(r)
 			b.check("after a file", picture(r, 1))
+			b.follow("after a file")
 		}
 		if i%150 == 149 { // what can be undone outlasts the page
 			b.page.Flush()
-			b.page = newWorld(t, b.page.store)
+			b.page, b.mirror, b.renewed = newWorld(t, b.page.store), &mirror{}, true
 			b.check("after a start", picture(r, 1))
+			b.follow("after a start")
 		}
 	}
-	test.FailIf(t, len(done) < 11, "not everything was tried: %v", done)
+	test.FailIf(t, len(done) < 12, "not everything was tried: %v", done)
 }
