@@ -1,6 +1,10 @@
 package main
 
-import metaqda "metaqda/core"
+import (
+	"slices"
+
+	metaqda "metaqda/core"
+)
 
 // Predict asks about the room's first d numbers and returns the number of the answer:
 // the probability of none of the classes, and then of each.
@@ -17,10 +21,8 @@ func Predict(h, d int32) (n int32) {
 		return with(h, nil)
 	}
 	want := 1 + c.Len()
-	if len(state.answer) < want {
-		state.answer = make([]float64, want)
-	}
-	none, err := c.ProbabilitiesTo(state.answer[1:want], vector(d))
+	state.answer = slices.Grow(state.answer[:0], want)[:want]
+	none, err := c.ProbabilitiesTo(state.answer[1:], vector(d))
 	if err != nil {
 		return fail(err)
 	}
@@ -38,7 +40,6 @@ func Decide(h int32) int32 {
 		n := 1 + c.Len()
 		d := c.Decide(state.answer[1:n], state.answer[0])
 		state.answer = append(state.answer[:n], decided(d)...)
-		state.answer = state.answer[:cap(state.answer)]
 		return reply(d.Headline, nil)
 	})
 }
@@ -110,7 +111,6 @@ func Step(b int32) int32 {
 			return 0, err
 		}
 		state.answer, state.reply = state.answer[:0], state.reply[:0]
-		defer func() { state.answer = state.answer[:cap(state.answer)] }()
 		if more {
 			state.answer = append(state.answer, float64(done), float64(total))
 			return 1, nil
@@ -167,8 +167,6 @@ func LeaveOneOut(h int32) int32 {
 			}
 		}
 		state.answer[0] = float64(len(state.reply))
-		n := int32(len(state.answer))
-		state.answer = state.answer[:cap(state.answer)]
-		return n, nil
+		return int32(len(state.answer)), nil
 	})
 }
