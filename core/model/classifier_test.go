@@ -92,6 +92,14 @@ func TestLabels(t *testing.T) {
 		}))
 		refused(t, label, err, "label")
 	}
+	for label, want := range map[string]string{"": "Unnamed", "    ": "Unnamed", "Tasse ☕": "Tasse ☕ 2", " here": "here", "here\n": "here", "\u200b": "Unnamed",
+		"e\u0301": "\u00e9", strings.Repeat("e", 400): long} { // the first version had no rules, nor a checksum
+		back, err := DecodeClassifier(changed(sound, func(_ map[string]tensor, m map[string]string) {
+			m["classes"], m["version"] = strings.Replace(m["classes"], `"empty"`, string(must(json.Marshal(label))), 1), "1"
+			delete(m, checksumKey)
+		}))
+		test.FailIf(t, err != nil || !back.Unchecked || back.Classes[1].Label != want, "%q became %+v, %v, want %q", label, back, err, want)
+	}
 }
 
 // Whatever byte of a classifier file is another, it does not come in.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"reflect"
-	"runtime"
 	"strings"
 	"syscall/js"
 	"testing"
@@ -31,15 +30,6 @@ func codeOf(t *testing.T, err error) string {
 	test.StopIf(t, !errors.As(err, &thrown), "rejected with %v, want a JavaScript error", err)
 	test.StopIf(t, !thrown.Value.InstanceOf(jsError), "rejected with %v, which is no Error", thrown.Value)
 	return thrown.Value.Get("code").String()
-}
-
-func TestMethodsAnswerAtOnceOrLater(t *testing.T) {
-	v, err := call(t, func(a []js.Value) (any, Call, error) { return a[0].Int() + 1, nil, nil }, 41)
-	test.FailIf(t, err != nil || v.Int() != 42, "at once: %v, %v", v, err)
-	v, err = call(t, func([]js.Value) (any, Call, error) {
-		return nil, func() (any, error) { runtime.Gosched(); return "late", nil }, nil
-	})
-	test.FailIf(t, err != nil || v.String() != "late", "later: %v, %v", v, err)
 }
 
 func TestErrorsHaveCodes(t *testing.T) {

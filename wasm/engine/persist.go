@@ -323,18 +323,18 @@ func (e *Engine) mark() {
 	e.hooks.Mark(m.ID, string(b))
 }
 
-// vanishedSessions returns a sentence on the sessions that were noted and that the store
-// has not any more, though nobody deleted them. It waits.
-func (e *Engine) vanishedSessions() (string, error) {
+// noticeVanished says which sessions were noted and are not stored any more, though nobody
+// deleted them. It waits.
+func (e *Engine) noticeVanished() error {
 	var marks []mark
 	if e.hooks.Marks == nil || json.Unmarshal([]byte(e.hooks.Marks()), &marks) != nil {
-		return "", nil
+		return nil
 	}
 	var names []string
 	for _, m := range marks {
 		p, err := e.store.Parts(m.ID, nil, nil)
 		if err != nil {
-			return "", err
+			return err
 		}
 		if p.Session == nil && !p.Deleted {
 			names = append(names, "“"+m.Name+"” ("+counted(m.Classes, "class", "es")+", "+counted(m.Examples, "picture", "s")+")")
@@ -343,10 +343,10 @@ func (e *Engine) vanishedSessions() (string, error) {
 			e.unmark = append(e.unmark, m.ID)
 		}
 	}
-	if len(names) == 0 {
-		return "", nil
+	if len(names) > 0 {
+		e.vanished = "The browser has lost or deleted what was kept here: " + strings.Join(names, ", ") + ". This page cannot bring it back: open the file it was last saved to."
 	}
-	return "The browser has lost or deleted what was kept here: " + strings.Join(names, ", ") + ". This page cannot bring it back: open the file it was last saved to.", nil
+	return nil
 }
 
 func counted(n int, what, plural string) string {

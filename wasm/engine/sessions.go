@@ -20,21 +20,14 @@ func (e *Engine) Start() error {
 			e.site = p
 		}
 	}
+	if err := e.noticeVanished(); err != nil {
+		return err
+	}
 	current, err := e.store.Text(metaCurrent)
 	if err != nil {
 		return err
 	}
-	vanished, err := e.vanishedSessions()
-	if err != nil {
-		return err
-	}
-	if err := e.openAny(current); err != nil {
-		return err
-	}
-	e.mu.Lock()
-	e.vanished = vanished
-	e.mu.Unlock()
-	return nil
+	return e.openAny(current)
 }
 
 // openAny opens the given session if it exists, or else the last changed one,

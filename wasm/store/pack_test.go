@@ -62,28 +62,12 @@ func TestPacksAreReadAsTheyWereWritten(t *testing.T) {
 					r = got[i].value.(example).record(want.Record["id"].(string))
 				}
 				test.FailIf(t, !reflect.DeepEqual(r, record), "%s is %v, want %v", want.Key, r, record)
+				fast, why := decodeExample(want.Key, got[i].value)
+				slow, other := decodeExample(want.Key, r)
+				test.FailIf(t, !reflect.DeepEqual(fast, slow) || why != other, "%s: %+v (%s), as a record %+v (%s)", want.Key, fast, why, slow, other)
 			}
 			test.FailIf(t, odd != 0, "%d odd records more than there are", odd)
 		})
-	}
-}
-
-// What an example is must not depend on the way it was read.
-func TestExamplesOfPacksAreThoseOfRecords(t *testing.T) {
-	for name, one := range packs(t) {
-		if one.Table != Examples {
-			continue
-		}
-		got := test.Must(unpack(Examples, one.Pack, func() any { return nil }))(t)
-		for _, r := range got {
-			slow := r.value
-			if x, ok := slow.(example); ok {
-				slow = x.record(r.key)
-			}
-			a, why := decodeExample(r.key, r.value)
-			b, other := decodeExample(r.key, slow)
-			test.FailIf(t, !reflect.DeepEqual(a, b) || why != other, "%s, %s: %+v (%s), as a record %+v (%s)", name, r.key, a, why, b, other)
-		}
 	}
 }
 
