@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"sync"
 	"syscall/js"
 	"time"
@@ -37,7 +36,7 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	p.Engine = newEngine(p)
 	p.connectTabs()
 	p.promise.look(p.emit)
-	direct.Answer(checked{p.Engine})
+	direct.Answer(p.Engine)
 	api := js.ValueOf(map[string]any{"simd": simd.Available()})
 	for name, m := range p.methods() {
 		api.Set(name, bridge.Func(m))
@@ -129,22 +128,6 @@ func (p *page) ready(d bridge.Decoder) bridge.Method {
 			return call()
 		}, nil
 	})
-}
-
-// checked is the engine for package direct, whose numbers nobody has looked at.
-type checked struct{ *engine.Engine }
-
-// errNotReady sends a question the ordinary way, which waits.
-var errNotReady = errors.New("metaqda: not ready")
-
-func (c checked) Ask(x []float32, show bool) ([]float64, error) {
-	if err := engine.CheckEmbedding(x); err != nil {
-		return nil, err
-	}
-	if !c.Ready() {
-		return nil, errNotReady
-	}
-	return c.Engine.Ask(x, show)
 }
 
 // newEngine starts an engine on IndexedDB, or in memory where that fails.

@@ -12,8 +12,7 @@ import (
 // sitePrior returns the file of a site's prior that was learned with an extractor.
 func sitePrior(t *testing.T, made model.Extractor) (b []byte, sum string) {
 	t.Helper()
-	plain, _ := priorFile(t, dim, 2)
-	p := test.Must(model.DecodePrior(plain))(t)
+	p := plainPrior(dim)
 	p.Extractor = made
 	b = test.Must(model.EncodePrior(p))(t)
 	return b, model.Sum(b)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"time"
 
 	metaqda "metaqda/core"
@@ -34,12 +35,21 @@ type Probability struct {
 // these and then those of the classes in the order of the session, nil while there is
 // nothing to compare with. They are good until the next call. With show it makes x
 // the query, and shows what becomes of it at once and after every later change.
-// x may change afterwards. Without show nothing is allocated.
+// x may change afterwards. Without show nothing is allocated. It returns an error, too, while
+// the classifier does not know all pictures, for which [Engine.Await] waits.
 func (e *Engine) Ask(x []float32, show bool) ([]float64, error) {
+	if err := CheckEmbedding(x); err != nil {
+		return nil, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if !e.taught.Ready() {
+		return nil, errNotReady
+	}
 	return e.ask(x, show)
 }
+
+var errNotReady = errors.New("metaqda: not ready")
 
 // Decide says what the last answer of Ask is taken for, see [metaqda.Classifier.Decide].
 func (e *Engine) Decide() (class int, doubtful bool, headline string) {

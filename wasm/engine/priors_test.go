@@ -17,10 +17,12 @@ func plainPrior(d int) *model.Prior {
 	return &model.Prior{NIW: niw.HandCrafted(d, 6), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}}
 }
 
-// priorFile returns the file of a prior that differs by scale.
+// priorFile returns the file of a prior that differs by scale, and its hash.
 func priorFile(t *testing.T, d int, scale float64) (b []byte, sum string) {
 	t.Helper()
-	b = test.Must(model.EncodePrior(&model.Prior{NIW: niw.HandCrafted(d, scale), Transform: embed.Transform{Kind: embed.L2}, Session: model.Session{Shared: 1, Kappa: 1}, Facts: map[string]string{"name": "test"}}))(t)
+	p := plainPrior(d)
+	p.NIW, p.Facts = niw.HandCrafted(d, scale), map[string]string{"name": "test"}
+	b = test.Must(model.EncodePrior(p))(t)
 	return b, model.Sum(b)
 }
 

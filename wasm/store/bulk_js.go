@@ -16,29 +16,15 @@ func (s *IndexedDB) Contents(session string) (*Contents, error) {
 }
 
 func (s *IndexedDB) contents(session string) (*Contents, error) {
-	var head *stored
-	var classes []stored
-	var c *gathering
+	c := gather()
 	err := s.readAll(session, func(table Table, some []stored) {
-		switch {
-		case some == nil: // once more from the beginning
-			head, classes, c = nil, nil, nil
-		case table == Sessions:
-			head = &some[0]
-		case table == Classes:
-			classes = append(classes, some...)
-		case head != nil:
-			if c == nil {
-				c = gather(*head, classes)
-			}
-			c.take(some)
+		if some == nil { // once more from the beginning
+			c = gather()
 		}
+		c.take(table, some)
 	})
-	if err != nil || head == nil {
+	if err != nil || c.Contents == nil {
 		return nil, err
-	}
-	if c == nil {
-		c = gather(*head, classes)
 	}
 	thumbnails, err := s.Thumbnails(c.wanted())
 	if err != nil {

@@ -187,41 +187,40 @@ type stored struct {
 	value any
 }
 
-// gathering is contents whose examples come in pages.
+// gathering is contents that come in pages: the session, then its classes, then examples.
 type gathering struct {
-	*Contents
-	known   map[string]bool // classes
-	lengths map[int]int     // how many embeddings have each
+	*Contents                 // nil while there is no session
+	known     map[string]bool // classes
+	lengths   map[int]int     // how many embeddings have each
 }
 
-// gather begins with the session and all of its classes.
-func gather(session stored, classes []stored) *gathering {
-	c := &gathering{&Contents{Session: decodeSession(session.key, session.value)}, map[string]bool{}, map[int]int{}}
-	for _, r := range classes {
-		k, reason := decodeClass(r.key, r.value)
-		if reason != "" {
-			c.damaged(Classes, r, reason)
-			continue
-		}
-		c.Classes = append(c.Classes, k)
-		c.known[k.ID] = true
-	}
-	return c
-}
+func gather() *gathering { return &gathering{known: map[string]bool{}, lengths: map[int]int{}} }
 
-// take adds examples.
-func (c *gathering) take(examples []stored) {
-	for _, r := range examples {
-		x, reason := decodeExample(r.key, r.value)
-		if reason == "" && !c.known[x.Class] {
-			reason = "its class is not there"
+// take adds records of a table.
+func (c *gathering) take(table Table, records []stored) {
+	for _, r := range records {
+		reason := ""
+		switch table {
+		case Sessions:
+			c.Contents = &Contents{Session: decodeSession(r.key, r.value)}
+		case Classes:
+			var k Class
+			if k, reason = decodeClass(r.key, r.value); reason == "" {
+				c.Classes, c.known[k.ID] = append(c.Classes, k), true
+			}
+		case Examples:
+			var x Example
+			if x, reason = decodeExample(r.key, r.value); reason == "" && !c.known[x.Class] {
+				reason = "its class is not there"
+			}
+			if reason == "" {
+				c.Examples = append(c.Examples, &x)
+				c.lengths[len(x.Embedding)]++
+			}
 		}
 		if reason != "" {
-			c.damaged(Examples, r, reason)
-			continue
+			c.damaged(table, r, reason)
 		}
-		c.Examples = append(c.Examples, &x)
-		c.lengths[len(x.Embedding)]++
 	}
 }
 

@@ -73,8 +73,9 @@ func TestPacksAreReadAsTheyWereWritten(t *testing.T) {
 
 // A record that is set aside goes out with all that is in it.
 func TestDamagedExampleOfAPackGoesOut(t *testing.T) {
-	c := gather(stored{"s", Record{"id": "s", "name": "Kitchen"}}, nil)
-	c.take([]stored{{"x", example{session: "s", class: "gone", order: 2, embedding: floatBytes([]float32{1, 2})}}})
+	c := gather()
+	c.take(Sessions, []stored{{"s", Record{"id": "s", "name": "Kitchen"}}})
+	c.take(Examples, []stored{{"x", example{session: "s", class: "gone", order: 2, embedding: floatBytes([]float32{1, 2})}}})
 	want := Record{"id": "x", "session": "s", "class": "gone", "order": 2.0, "embedding": floatBytes([]float32{1, 2})}
 	test.FailIf(t, len(c.Damaged) != 1 || !reflect.DeepEqual(c.Damaged[0].Raw, any(want)), "set aside %+v, want %v", c.Damaged, want)
 }

@@ -136,15 +136,6 @@ func (v view) class(id string) (*Class, error) {
 	return nil, nil
 }
 
-// of returns the records of a session.
-func (v view) of(table Table, session string) ([]stored, error) {
-	keys, err := v.where(table, bySession, session)
-	if err != nil {
-		return nil, err
-	}
-	return v.get(table, keys)
-}
-
 // Summaries implements [Store].
 func (s shelf) Summaries() (all []Summary, err error) {
 	err = s.read([]Table{Sessions, Classes, Examples}, func(v view) error {
@@ -217,16 +208,19 @@ func (s shelf) Contents(session string) (c *Contents, err error) {
 		if err != nil || len(head) == 0 {
 			return err
 		}
-		classes, err := v.of(Classes, session)
-		if err != nil {
-			return err
+		all := gather()
+		all.take(Sessions, head)
+		for _, table := range []Table{Classes, Examples} {
+			keys, err := v.where(table, bySession, session)
+			if err != nil {
+				return err
+			}
+			records, err := v.get(table, keys)
+			if err != nil {
+				return err
+			}
+			all.take(table, records)
 		}
-		examples, err := v.of(Examples, session)
-		if err != nil {
-			return err
-		}
-		all := gather(head[0], classes)
-		all.take(examples)
 		thumbnails, err := v.thumbnails(all.wanted())
 		if err == nil {
 			c = all.done(thumbnails)
