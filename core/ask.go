@@ -1,6 +1,8 @@
 package metaqda
 
 import (
+	"gonum.org/v1/gonum/floats"
+
 	"metaqda/core/niw"
 	"metaqda/core/qda"
 )
@@ -14,13 +16,7 @@ type Answer struct {
 }
 
 func (c *Classifier) answer(p []float64, none float64) Answer {
-	best := 0
-	for i, v := range p {
-		if v > p[best] {
-			best = i
-		}
-	}
-	return Answer{Label: c.classes[best].Label, Probabilities: p, None: none, Decision: c.Decide(p, none)}
+	return Answer{Label: c.classes[floats.MaxIdx(p)].Label, Probabilities: p, None: none, Decision: c.Decide(p, none)}
 }
 
 // Predict says what a vector of length d is. It returns [qda.ErrNoExamples] while no

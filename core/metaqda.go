@@ -75,7 +75,7 @@ func New(s Settings, prior *Prior) (*Classifier, error) {
 		return c, err
 	}
 	c.Extractor = prior.file.Extractor
-	return c, c.use(prior)
+	return c, c.ReplacePrior(prior)
 }
 
 // Configure changes the settings, or none of them on error: a *[niw.ValueError] for a
@@ -149,7 +149,7 @@ func sameExtractor(a, b Extractor) error {
 // costs that of teaching all of it.
 func (c *Classifier) Clone() (*Classifier, error) {
 	other := &Classifier{Name: c.Name, Lazy: true, Extractor: c.Extractor, settings: c.settings}
-	err := other.use(c.prior)
+	err := other.ReplacePrior(c.prior)
 	if err == nil {
 		err = other.Load(c.Classes())
 	}

@@ -75,11 +75,8 @@ func (c *Classifier) SetPrior(p *Prior) error {
 	return c.do(Entry{Do: "prior", prior: p})
 }
 
-// ReplacePrior is SetPrior that cannot be undone.
-func (c *Classifier) ReplacePrior(p *Prior) error { return c.use(p) }
-
-// use makes p the prior, as a whole or not at all.
-func (c *Classifier) use(p *Prior) error {
+// ReplacePrior is SetPrior that cannot be undone: as a whole or not at all.
+func (c *Classifier) ReplacePrior(p *Prior) error {
 	before, q, x := c.prior, c.qda, c.x
 	if p == nil {
 		if len(c.examples) > 0 {
@@ -106,7 +103,7 @@ func (c *Classifier) use(p *Prior) error {
 	c.prior, c.qda, c.x = p, fresh, make([]float64, p.Dim())
 	if err := c.enrolAnew(); err != nil {
 		if c.prior, c.qda, c.x = before, q, x; before != nil {
-			_ = c.use(before) // which took them
+			_ = c.ReplacePrior(before) // which took them
 		}
 		return err
 	}

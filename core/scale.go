@@ -45,6 +45,6 @@ func (c *Classifier) standardise() {
 	if file.Transform.Mean, file.Transform.Scale = mean, scale; n < 2 {
 		file.Transform.Mean, file.Transform.Scale = nil, nil // one example has no deviation
 	}
-	_ = c.use(&Prior{file: &file}) // numbers that are too large for it: as they were
+	_ = c.ReplacePrior(&Prior{file: &file}) // numbers that are too large for it: as they were
 	c.moved = false
 }

@@ -83,7 +83,7 @@ func (c *Classifier) fit(examples []Example) error {
 		}
 		if err := c.transform(x.Vector); err != nil {
 			if was != c.prior {
-				_ = c.use(was) // without examples anything can be
+				_ = c.ReplacePrior(was) // without examples anything can be
 			}
 			return err
 		}
@@ -112,7 +112,7 @@ func (c *Classifier) begin(first []float32, d int) error {
 	if c.prior != nil {
 		c.ForgetUndo()
 	}
-	return c.use(p)
+	return c.ReplacePrior(p)
 }
 
 // AddClass adds a class without examples at the end. Its probability is zero until it has

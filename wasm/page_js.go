@@ -148,11 +148,9 @@ func newEngine(p *page) *engine.Engine {
 			hooks.Show = d.Show
 		}
 	}
-	var trouble error
 	var e *engine.Engine
-	if db, err := store.Open(p.database, p.reader, func() { e.Lose() }); err != nil {
-		trouble = err
-	} else {
+	db, trouble := store.Open(p.database, p.reader, func() { e.Lose() })
+	if trouble == nil {
 		e = engine.New(db, "", hooks)
 		if trouble = e.Start(); trouble == nil {
 			return e

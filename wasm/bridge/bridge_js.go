@@ -151,10 +151,7 @@ func Fetch(url string) ([]byte, error) {
 	if err != nil {
 		return nil, failed("the connection broke off")
 	}
-	view := jsUint8Array.New(buffer)
-	bytes := make([]byte, view.Length())
-	js.CopyBytesToGo(bytes, view)
-	return bytes, nil
+	return bytesOf(url, buffer)
 }
 
 // pieceOfArray is what [SlowArray] copies in one go.

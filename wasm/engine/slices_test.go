@@ -99,11 +99,15 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 
 	e := slow(s)
 	test.OK(t, e.Start())
+	narrow := make([]float64, dim) // so much so that what is far away cannot be computed with
+	for i := range narrow {
+		narrow[i] = 1e-9
+	}
+	spiked := test.Must(niw.NewSpiked(narrow, nil, nil))(t)
 	e.mu.Lock()
-	file := &model.Prior{Precision: "F64", Session: model.Session{Shared: 1, Kappa: 1}, Transform: embed.Transform{Power: 4, Kind: embed.None}, NIW: &niw.Prior{M: make([]float64, dim), Kappa: 1, Nu: dim, Spiked: mustSpiked(t)}}
+	file := &model.Prior{Precision: "F64", Session: model.Session{Shared: 1, Kappa: 1}, Transform: embed.Transform{Power: 4, Kind: embed.None}, NIW: &niw.Prior{M: make([]float64, dim), Kappa: 1, Nu: dim, Spiked: spiked}}
 	b := test.Must(model.EncodePrior(file))(t)
-	narrow := test.Must(metaqda.DecodePrior(b))(t)
-	test.OK(t, e.taught.ReplacePrior(narrow))
+	test.OK(t, e.taught.ReplacePrior(test.Must(metaqda.DecodePrior(b))(t)))
 	e.prepare()
 	e.mu.Unlock()
 	e.Await()
@@ -112,15 +116,6 @@ func TestAPictureFoundOutLateIsSetAside(t *testing.T) {
 	}
 	p, err := e.Predict(picture(rng, 1))
 	test.FailIf(t, err != nil || p == nil, "%v, %v", p, err)
-}
-
-// mustSpiked is a scale so narrow that what is far away cannot be computed with.
-func mustSpiked(t *testing.T) *niw.Spiked {
-	scale := make([]float64, dim)
-	for i := range scale {
-		scale[i] = 1e-9
-	}
-	return test.Must(niw.NewSpiked(scale, nil, nil))(t)
 }
 
 // many is a world whose open session has so many pictures that their thumbnails stay in
@@ -166,7 +161,7 @@ func (w *world) thumbnailsOf(t *testing.T, class string) (all []string) {
 // Thumbnails that only the store has are there for whoever asks, and come back with
 // what is undone, before and after it was stored.
 func TestThumbnailsApart(t *testing.T) {
-	for _, flush := range []func(w *world){func(*world) {}, (*world).flush} {
+	for _, flush := range []func(w *world){func(*world) {}, func(w *world) { w.Flush() }} {
 		w, ids := many(t)
 		whole := fmt.Sprint(w.thumbnailsOf(t, ids[3]))
 		check := func(what, class, want string) {
@@ -213,8 +208,6 @@ func TestThumbnailsApart(t *testing.T) {
 		test.StopIf(t, n != 20 || string(c.Classes[30].Examples[19].Thumbnail) != ids[30]+"/19", "%d pictures in the file, the last one %q", n, c.Classes[30].Examples[n-1].Thumbnail)
 	}
 }
-
-func (w *world) flush() { w.Flush() }
 
 // A file that is written in slices holds the session as it was when it was asked for,
 // whatever happens between them, and notes that it was saved only once it is whole.

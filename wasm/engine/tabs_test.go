@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -264,8 +263,7 @@ func TestTabsAtOnce(t *testing.T) {
 
 func refusal(t *testing.T, what string, err error, want string) {
 	t.Helper()
-	var e *store.Error
-	test.FailIf(t, !errors.As(err, &e) || e.Code != want, "%s: %v, want a refusal with code %q", what, err, want)
+	test.FailIf(t, code(err) != want, "%s: %v, want a refusal with code %q", what, err, want)
 }
 
 // What two people saw happen.

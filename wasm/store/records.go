@@ -5,9 +5,6 @@
 package store
 
 import (
-	"cmp"
-	"slices"
-
 	metaqda "metaqda/core"
 	"metaqda/core/model"
 )
@@ -191,8 +188,3 @@ const SitePrior = "site-prior"
 // "blocked", "closed", "aborted", "version", "unavailable" or "storage"; of a refused change
 // "session", "class", "label", "changed" or "cleared".
 type Error = metaqda.Error
-
-// newestFirst sorts summaries for a list.
-func newestFirst(s []Summary) {
-	slices.SortFunc(s, func(a, b Summary) int { return cmp.Or(cmp.Compare(b.Updated, a.Updated), cmp.Compare(a.ID, b.ID)) })
-}

@@ -61,7 +61,7 @@ func (s shelf) Commit(changes []Change) (refused []error, err error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	err = s.transact(true, tablesOf(changes), func(t transaction) error {
+	err = s.transact(true, Tables, func(t transaction) error {
 		c := commit{view: view{t}, sessions: map[string]*Session{}, classes: map[string]*Class{}}
 		refused = make([]error, len(changes))
 		for i, change := range changes {
@@ -78,24 +78,6 @@ func (s shelf) Commit(changes []Change) (refused []error, err error) {
 		return c.write()
 	})
 	return refused, err
-}
-
-// tablesOf returns the tables that changes read or write.
-func tablesOf(changes []Change) (tables []Table) {
-	seen := map[Table]bool{}
-	for _, c := range changes {
-		if c.Needs != (Needs{}) {
-			seen[Sessions], seen[Classes], seen[Examples], seen[Meta] = true, true, true, true
-		}
-		for _, op := range c.Ops {
-			seen[op.Table] = true
-			if _, ok := op.Value.(Edit); ok {
-				seen[Sessions] = true
-			}
-		}
-	}
-	seen[Thumbnails] = seen[Thumbnails] || seen[Examples] // they are written together
-	return slices.DeleteFunc(slices.Clone(Tables), func(t Table) bool { return !seen[t] })
 }
 
 // view is a transaction with the records as what they are.
@@ -152,7 +134,7 @@ func (s shelf) Summaries() (all []Summary, err error) {
 		}
 		return err
 	})
-	newestFirst(all)
+	slices.SortFunc(all, func(a, b Summary) int { return cmp.Or(cmp.Compare(b.Updated, a.Updated), cmp.Compare(a.ID, b.ID)) })
 	return all, err
 }
 
