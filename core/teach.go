@@ -26,8 +26,8 @@ func (c *Classifier) Add(label, group string, vector []float32) (id string, err 
 }
 
 // AddAll adds many examples to a class, all or none, as one step, and returns their ids. No
-// examples are no step, and no class comes into being for them. Vectors are copied. ID, Class and Order of those given are not looked at. Errors are
-// those of Add.
+// examples are no step, and no class comes into being for them. Vectors are copied. ID, Class
+// and Order of those given are not looked at. Errors are those of Add.
 func (c *Classifier) AddAll(label string, examples []Example) (ids []string, err error) {
 	if len(examples) == 0 {
 		return nil, nil

@@ -33,9 +33,8 @@ func (e *Engine) Noted() uint64 {
 // Kept stores what has changed as Flush does and returns why one of the changes noted after
 // the number before, up to this number, was refused, nil if none was: what it took for
 // granted was not so any more, because another tab was quicker. It has then been taken back
-// here. Where storage was
-// cleared, closed or broken off, what is changed is here alone, and that is the error.
-// It waits.
+// here. Where storage was cleared, closed or broken off, what is changed is here alone, and
+// that is the error. It waits.
 func (e *Engine) Kept(before, number uint64) error {
 	failed := e.flush()
 	e.mu.Lock()
@@ -276,18 +275,12 @@ func makeRoom(changes []noted) (room, rest []noted) {
 		c.Ops = slices.DeleteFunc(slices.Clone(c.Ops), func(op store.Op) bool {
 			return op.Value != nil && !last[op.Ref()]
 		})
-		if c.Needs.Class != "" && !last[store.Ref{Table: store.Classes, Key: c.Needs.Class}] && deletes(changes, c.Needs.Class) {
+		if there, known := last[store.Ref{Table: store.Classes, Key: c.Needs.Class}]; known && !there {
 			c.Needs.Class, c.Needs.Name = "", "" // its class goes, and with it what it was about
 		}
 		rest = append(rest, c)
 	}
 	return room, rest
-}
-
-func deletes(changes []noted, class string) bool {
-	return slices.ContainsFunc(changes, func(c noted) bool {
-		return slices.ContainsFunc(c.Ops, func(op store.Op) bool { return op.Table == store.Classes && op.Key == class && op.Value == nil })
-	})
 }
 
 // stored tells the other tabs what is stored otherwise than before.

@@ -59,13 +59,10 @@ func (e *Engine) Sessions() ([]store.Summary, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, s := range all {
-		if s.ID == e.session.ID {
-			return all, nil
-		}
+	if !slices.ContainsFunc(all, func(s store.Summary) bool { return s.ID == e.session.ID }) { // which could not be stored
+		all = slices.Insert(all, 0, store.Summary{Session: e.session, Classes: e.taught.Len(), Examples: e.taught.Count()})
 	}
-	open := store.Summary{Session: e.session, Classes: e.taught.Len(), Examples: e.taught.Count()}
-	return append([]store.Summary{open}, all...), nil
+	return all, nil
 }
 
 // NewSession opens a new, empty session. It waits.

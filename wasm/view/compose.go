@@ -22,13 +22,6 @@ const (
 	AsTaught      Sort = "taught"      // in the order the classes were added, none of these last
 )
 
-// NoneName is what the meter of the open set is called.
-const NoneName = metaqda.NoneName
-
-// noneID tells the row of the open set from those of classes, whose ids are
-// never empty.
-const noneID = ""
-
 // Class is one class of the session with its probability for the query.
 type Class struct {
 	ID, Name    string
@@ -115,7 +108,7 @@ func Compose(in Input) Frame {
 		}
 		rows = append(rows, r)
 	}
-	none := newRow(noneID, NoneName, in.None)
+	none := newRow("", metaqda.NoneName, in.None)
 	none.None = true
 	rows = append(rows, none)
 	best := none
@@ -156,7 +149,7 @@ func shortened(rows, ranked []Row) (some []Row, rest string) {
 	if len(rows) <= mostRows+1 {
 		return rows, ""
 	}
-	shown := map[string]bool{noneID: true}
+	shown := map[string]bool{"": true} // none of these
 	for _, r := range ranked[:mostRows] {
 		shown[r.ID] = true
 	}

@@ -119,7 +119,7 @@ func TestWhatTheQueryIsTakenFor(t *testing.T) {
 			test.FailIf(t, r.None != said && p < 0.45, "%q is marked where %q is said", r.Name, f.Verdict)
 		}
 	}
-	test.FailIf(t, marked["33 %"] != "cat" || marked["34 %"] != NoneName, "at 33 %% %q, at 34 %% %q", marked["33 %"], marked["34 %"])
+	test.FailIf(t, marked["33 %"] != "cat" || marked["34 %"] != metaqda.NoneName, "at 33 %% %q, at 34 %% %q", marked["33 %"], marked["34 %"])
 }
 
 // The page of a shared file says the same in JavaScript: web/share/page/compose.js is
