@@ -26,11 +26,7 @@ const tellEvery = 100 * time.Millisecond
 
 func startBatch() js.Value {
 	w := &batchWorker{listener: js.Undefined()}
-	api := js.ValueOf(map[string]any{})
-	for name, m := range w.methods() {
-		api.Set(name, bridge.Func(m))
-	}
-	return api
+	return bridge.Object(w.methods())
 }
 
 // methods are those that web/engine/batch.js asks for.

@@ -35,12 +35,10 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	p := &page{database: database, reader: given.Get("reader"), marks: given.Get("marks"), alone: alone}
 	p.Engine = newEngine(p)
 	p.connectTabs()
-	p.promise.look(p.emit)
+	p.promise.call("persisted", p.emit)
 	direct.Answer(p.Engine)
-	api := js.ValueOf(map[string]any{"simd": simd.Available()})
-	for name, m := range p.methods() {
-		api.Set(name, bridge.Func(m))
-	}
+	api := bridge.Object(p.methods())
+	api.Set("simd", simd.Available())
 	return api
 }
 

@@ -13,11 +13,6 @@ type persistence struct {
 	asked  bool
 }
 
-// look finds out what was promised on an earlier visit.
-func (p *persistence) look(told func()) {
-	p.call("persisted", told)
-}
-
 // ask asks for the promise, once, when there is something worth keeping: a browser may
 // put the question to the person.
 func (p *persistence) ask(told func()) {
@@ -28,8 +23,8 @@ func (p *persistence) ask(told func()) {
 	p.call("persist", told)
 }
 
-// call calls a method of navigator.storage and takes its answer: that nothing was promised
-// counts only where it was asked for.
+// call calls a method of navigator.storage, persisted for what was promised on an earlier
+// visit, and takes its answer: that nothing was promised counts only where it was asked for.
 func (p *persistence) call(method string, told func()) {
 	storage := js.Global().Get("navigator")
 	if storage.Truthy() {

@@ -51,6 +51,15 @@ func Func(m Method) js.Func {
 	})
 }
 
+// Object returns an object with methods by their names.
+func Object(methods map[string]Method) js.Value {
+	object := js.ValueOf(map[string]any{})
+	for name, m := range methods {
+		object.Set(name, Func(m))
+	}
+	return object
+}
+
 // promise returns a promise of what later returns.
 func promise(later Call) js.Value {
 	var start js.Func

@@ -32,38 +32,29 @@ func codeOf(t *testing.T, err error) string {
 	return thrown.Value.Get("code").String()
 }
 
-func TestErrorsHaveCodes(t *testing.T) {
-	for want, m := range map[string]Method{
-		"dimension": func([]js.Value) (any, Call, error) {
-			return nil, nil, &niw.DimensionError{Name: "embedding", Got: 1, Want: 2}
-		},
-		"value": func([]js.Value) (any, Call, error) {
-			return nil, func() (any, error) { return nil, &niw.ValueError{Name: "kappa", Value: math.NaN(), Want: "above 0"} }, nil
-		},
-		"own":    func([]js.Value) (any, Call, error) { return nil, nil, &engine.Error{Code: "own", Message: "…"} },
-		"failed": func([]js.Value) (any, Call, error) { return nil, nil, errors.New("other") },
-	} {
-		_, err := call(t, m)
-		if got := codeOf(t, err); got != want {
-			t.Errorf("code %q, want %q", got, want)
-		}
-	}
-}
-
-func TestPanicsBecomeErrorsAndTheProgramGoesOn(t *testing.T) {
+func TestErrorsHaveCodesAndThoseThatPanicToo(t *testing.T) {
 	var none []int
-	for name, m := range map[string]Method{
-		"at once": func([]js.Value) (any, Call, error) { return none[len(none)], nil, nil },
-		"later":   func([]js.Value) (any, Call, error) { return nil, func() (any, error) { panic("later") }, nil },
+	for _, c := range []struct {
+		want   string
+		method Method
+	}{
+		{"dimension", func([]js.Value) (any, Call, error) {
+			return nil, nil, &niw.DimensionError{Name: "embedding", Got: 1, Want: 2}
+		}},
+		{"value", func([]js.Value) (any, Call, error) {
+			return nil, func() (any, error) { return nil, &niw.ValueError{Name: "kappa", Value: math.NaN(), Want: "above 0"} }, nil
+		}},
+		{"own", func([]js.Value) (any, Call, error) { return nil, nil, &engine.Error{Code: "own", Message: "…"} }},
+		{"failed", func([]js.Value) (any, Call, error) { return nil, nil, errors.New("other") }},
+		{"internal", func([]js.Value) (any, Call, error) { return none[len(none)], nil, nil }},
+		{"internal", func([]js.Value) (any, Call, error) { return nil, func() (any, error) { panic("later") }, nil }},
 	} {
-		_, err := call(t, m)
-		if got := codeOf(t, err); got != "internal" {
-			t.Errorf("%s: code %q", name, got)
-		}
+		_, err := call(t, c.method)
+		got := codeOf(t, err)
+		test.FailIf(t, got != c.want, "code %q, want %q", got, c.want)
 	}
-	if v, err := call(t, func([]js.Value) (any, Call, error) { return "alive", nil, nil }); err != nil || v.String() != "alive" {
-		t.Errorf("after the panics: %v, %v", v, err)
-	}
+	v, err := call(t, func([]js.Value) (any, Call, error) { return "alive", nil, nil })
+	test.FailIf(t, err != nil || v.String() != "alive", "after the panics: %v, %v", v, err)
 }
 
 // bound returns what a method takes an argument for.

@@ -11,11 +11,6 @@ import (
 
 // Contents implements [Store].
 func (s *IndexedDB) Contents(session string) (*Contents, error) {
-	c, err := s.contents(session)
-	return c, explain(err)
-}
-
-func (s *IndexedDB) contents(session string) (*Contents, error) {
 	c := gather()
 	err := s.readAll(session, func(table Table, some []stored) {
 		if some == nil { // once more from the beginning
@@ -24,7 +19,7 @@ func (s *IndexedDB) contents(session string) (*Contents, error) {
 		c.take(table, some)
 	})
 	if err != nil || c.Contents == nil {
-		return nil, err
+		return nil, explain(err)
 	}
 	thumbnails, err := s.Thumbnails(c.wanted())
 	if err != nil {
