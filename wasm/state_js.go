@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"strconv"
 	"syscall/js"
 
 	metaqda "metaqda/core"
@@ -43,14 +42,8 @@ func (all classes) MarshalJSON() ([]byte, error) {
 			}
 			b = append(appendText(append(b, `{"id":`...), x.ID), '}')
 		}
-		b = append(b, `],"bursts":[`...)
-		for j, size := range c.Bursts {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = strconv.AppendInt(b, int64(size), 10)
-		}
-		b = append(b, "]}"...)
+		bursts, _ := json.Marshal(append([]int{}, c.Bursts...)) // numbers always have one
+		b = append(append(append(b, `],"bursts":`...), bursts...), '}')
 	}
 	return append(b, ']'), nil
 }

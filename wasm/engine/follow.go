@@ -196,9 +196,11 @@ func (e *Engine) readAll() (next, error) {
 	if e.session.ID != id || e.gone != nil {
 		return nothingMore, nil
 	}
+	var ops []store.Op
 	for _, n := range e.pending {
-		carryOut(c, n.Ops)
+		ops = append(ops, n.Ops...)
 	}
+	carryOut(c, ops)
 	undo, redo := e.taught.Steps()
 	if err := e.swap(c, chosen, unreadable); err != nil {
 		return nothingMore, err
@@ -286,7 +288,7 @@ func (j *changes) since(revision uint64) (steps []metaqda.Change, ok bool) {
 func (e *Engine) hear(what metaqda.Change) {
 	if what.Err != nil {
 		x := what.Example
-		e.damaged = append(e.damaged, store.Damage{Table: store.Examples, Key: x.ID, Reason: what.Err.Error(), Raw: store.Plain(putExample(e.session.ID, x).Value.(store.Example))})
+		e.damaged = append(e.damaged, store.Damage{Table: store.Examples, Key: x.ID, Reason: what.Err.Error(), Raw: plainOf(e.session.ID, x)})
 	} else {
 		e.heard = append(e.heard, what)
 	}

@@ -65,15 +65,11 @@ func TestSitePriorIsFetchedOnce(t *testing.T) {
 	test.FailIf(t, b != nil, "the former prior is still stored though no session uses it")
 	b, _ = w.store.Bytes(store.Priors, sum2)
 	test.FailIf(t, b == nil, "the new prior is not stored")
-}
-
-func TestDamagedPriorInTheStoreIsFetchedAnew(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	b, sum := priorFile(t, dim, 1)
-	apply(t, w.store, store.Op{Table: store.Priors, Key: sum, Value: b[:len(b)-1]})
-	w.files["prior"] = b
-	test.OK(t, w.UsePrior("prior", sum))
-	test.StopIf(t, len(w.fetched) != 1, "fetched %d times, want once", len(w.fetched))
+	apply(t, w.store, store.Op{Table: store.Priors, Key: sum2, Value: b2[:len(b2)-1]})
+	damaged := newWorld(t, w.store)
+	damaged.files["prior"] = b2
+	test.OK(t, damaged.UsePrior("prior", sum2))
+	test.StopIf(t, len(damaged.fetched) != 1, "a damaged one was fetched %d times, want once", len(damaged.fetched))
 }
 
 func TestChosenPriorStaysWithItsSession(t *testing.T) {

@@ -163,11 +163,11 @@ func encodeStep(s *metaqda.Step) []byte {
 			head.Examples, head.Bursts = nil, nil
 			to.Class = &head
 			for _, x := range e.Class.Examples {
-				to.Classes = append(to.Classes, plainOf(x))
+				to.Classes = append(to.Classes, plainOf("", x))
 			}
 		}
 		if e.Example != nil {
-			to.Example = plainOf(e.Example)
+			to.Example = plainOf("", e.Example)
 		}
 		r.Entries = append(r.Entries, to)
 	}
@@ -178,8 +178,8 @@ func encodeStep(s *metaqda.Step) []byte {
 	return b
 }
 
-func plainOf(x *metaqda.Example) store.Record {
-	return store.Plain(putExample("", x).Value.(store.Example)).(store.Record)
+func plainOf(session string, x *metaqda.Example) store.Record {
+	return store.Plain(putExample(session, x).Value.(store.Example)).(store.Record)
 }
 
 // decodeStep returns nil for what is no step.

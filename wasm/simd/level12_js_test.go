@@ -2,6 +2,7 @@ package simd
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
@@ -34,11 +35,11 @@ func TestVectorRoutines(t *testing.T) {
 				got, want := p.got.Ddot(n, x, inc[0], y, inc[1]), p.want.Ddot(n, x, inc[0], y, inc[1])
 				compare(t, []float64{got}, []float64{want}, 4*eps*float64(n+1), "dot n=%d inc=%v variant %d", n, inc, variant)
 				for _, alpha := range []float64{0, 1, -0.5, math.NaN()} {
-					g, w := clone(y), clone(y)
+					g, w := slices.Clone(y), slices.Clone(y)
 					p.got.Daxpy(n, alpha, x, inc[0], g, inc[1])
 					p.want.Daxpy(n, alpha, x, inc[0], w, inc[1])
 					identical(t, g, w, "axpy n=%d alpha=%v inc=%v", n, alpha, inc)
-					g, w = clone(x), clone(x)
+					g, w = slices.Clone(x), slices.Clone(x)
 					p.got.Dscal(n, alpha, g, inc[0])
 					p.want.Dscal(n, alpha, w, inc[0])
 					identical(t, g, w, "scal n=%d alpha=%v inc=%v", n, alpha, inc)
@@ -92,7 +93,7 @@ func checkGemv(t *testing.T, p pair, trans blas.Transpose, m, n, variant int, in
 			if beta == 0 {
 				y[0] = math.NaN() // must be overwritten
 			}
-			g, w := clone(y), clone(y)
+			g, w := slices.Clone(y), slices.Clone(y)
 			p.got.Dgemv(trans, m, n, alpha, a, lda, x, inc[0], beta, g, inc[1])
 			p.want.Dgemv(trans, m, n, alpha, a, lda, x, inc[0], beta, w, inc[1])
 			if beta == 0 {
@@ -144,7 +145,7 @@ func checkTrsv(t *testing.T, p pair, ul blas.Uplo, trans blas.Transpose, d blas.
 		p.zeros(x)
 	}
 	fillOther(ul, d, n, a, lda)
-	g, w := clone(x), clone(x)
+	g, w := slices.Clone(x), slices.Clone(x)
 	p.got.Dtrsv(ul, trans, d, n, a, lda, g, inc)
 	p.want.Dtrsv(ul, trans, d, n, a, lda, w, inc)
 	compare(t, g, w, 16*eps*float64(n+1), "trsv %c %c %c n=%d inc=%d variant %d", ul, trans, d, n, inc, variant)

@@ -2,6 +2,7 @@ package simd
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
@@ -50,7 +51,7 @@ func checkGemm(t *testing.T, p pair, tA, tB blas.Transpose, m, n, k, variant int
 			if beta == 0 && m > 0 && n > 0 {
 				c[p.rnd.IntN(m)*ldc+p.rnd.IntN(n)] = math.NaN() // must be overwritten
 			}
-			g, w := clone(c), clone(c)
+			g, w := slices.Clone(c), slices.Clone(c)
 			p.got.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, g, ldc)
 			p.want.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, w, ldc)
 			compare(t, g, w, 4*eps*float64(k+1), "gemm %c%c %dx%dx%d alpha=%v beta=%v variant %d", tA, tB, m, n, k, alpha, beta, variant)
@@ -98,7 +99,7 @@ func checkSyrk(t *testing.T, p pair, ul blas.Uplo, trans blas.Transpose, n, k, v
 	p.prepare(variant, a, a)
 	for _, alpha := range []float64{0, 1, -0.5} {
 		for _, beta := range []float64{0, 1, -0.5} {
-			g, w := clone(c), clone(c)
+			g, w := slices.Clone(c), slices.Clone(c)
 			p.got.Dsyrk(ul, trans, n, k, alpha, a, lda, beta, g, ldc)
 			p.want.Dsyrk(ul, trans, n, k, alpha, a, lda, beta, w, ldc)
 			compare(t, g, w, 4*eps*float64(k+1), "syrk %c %c n=%d k=%d alpha=%v beta=%v variant %d", ul, trans, n, k, alpha, beta, variant)
@@ -141,7 +142,7 @@ func checkTrsm(t *testing.T, p pair, s blas.Side, ul blas.Uplo, trans blas.Trans
 	}
 	fillOther(ul, d, side, a, lda)
 	for _, alpha := range []float64{0, 1, -0.5} {
-		g, w := clone(b), clone(b)
+		g, w := slices.Clone(b), slices.Clone(b)
 		p.got.Dtrsm(s, ul, trans, d, m, n, alpha, a, lda, g, ldb)
 		p.want.Dtrsm(s, ul, trans, d, m, n, alpha, a, lda, w, ldb)
 		compare(t, g, w, 16*eps*float64(side+1), "trsm %c %c %c %c %dx%d alpha=%v variant %d", s, ul, trans, d, m, n, alpha, variant)

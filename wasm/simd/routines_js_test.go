@@ -86,6 +86,3 @@ func (p pair) zeros(x []float64) {
 		}
 	}
 }
-
-// clone returns a copy of x.
-func clone(x []float64) []float64 { return append([]float64(nil), x...) }

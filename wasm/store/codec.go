@@ -108,7 +108,8 @@ func (x example) record(key string) Record {
 	return Record{"id": key, "session": x.session, "class": x.class, "order": x.order, "embedding": x.embedding}
 }
 
-func decodeExample(key string, v any) (x Example, reason string) {
+// DecodeExample returns the example of a record in its plain form, or why it is none.
+func DecodeExample(key string, v any) (x Example, reason string) {
 	var b []byte
 	switch v := v.(type) {
 	case example:
@@ -136,9 +137,6 @@ func decodeExample(key string, v any) (x Example, reason string) {
 	}
 	return x, ""
 }
-
-// DecodeExample returns the example of a record in its plain form, or why it is none.
-func DecodeExample(key string, r Record) (x Example, reason string) { return decodeExample(key, r) }
 
 // finite returns the numbers of a Float32Array from its bytes, and whether all are
 // finite. It shares their memory where it can, for a session may have twenty million.
@@ -210,7 +208,7 @@ func (c *gathering) take(table Table, records []stored) {
 			}
 		case Examples:
 			var x Example
-			if x, reason = decodeExample(r.key, r.value); reason == "" && !c.known[x.Class] {
+			if x, reason = DecodeExample(r.key, r.value); reason == "" && !c.known[x.Class] {
 				reason = "its class is not there"
 			}
 			if reason == "" {

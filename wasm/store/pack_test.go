@@ -62,8 +62,8 @@ func TestPacksAreReadAsTheyWereWritten(t *testing.T) {
 					r = got[i].value.(example).record(want.Record["id"].(string))
 				}
 				test.FailIf(t, !reflect.DeepEqual(r, record), "%s is %v, want %v", want.Key, r, record)
-				fast, why := decodeExample(want.Key, got[i].value)
-				slow, other := decodeExample(want.Key, r)
+				fast, why := DecodeExample(want.Key, got[i].value)
+				slow, other := DecodeExample(want.Key, r)
 				test.FailIf(t, !reflect.DeepEqual(fast, slow) || why != other, "%s: %+v (%s), as a record %+v (%s)", want.Key, fast, why, slow, other)
 			}
 			test.FailIf(t, odd != 0, "%d odd records more than there are", odd)
@@ -107,7 +107,7 @@ func FuzzPacks(f *testing.F) {
 			if x, ok := r.value.(example); ok {
 				size += len(x.session) + len(x.class) + len(x.embedding)
 			}
-			decodeExample(r.key, r.value)
+			DecodeExample(r.key, r.value)
 		}
 		test.StopIf(t, size > len(pack) || odd > len(got), "%d bytes in a pack of %d, %d odd of %d records", size, len(pack), odd, len(got))
 	})

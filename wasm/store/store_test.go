@@ -177,7 +177,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 		t.Errorf("class %+v came back as %+v (%s)", k, got, reason)
 	}
 	x := Example{ID: "x", Session: "s", Class: "k", Order: -1, Embedding: []float32{1, -2.5, 1e-40}, Thumbnail: []byte("jpeg")}
-	got, reason := decodeExample("x", Plain(x)) // as of before version 5
+	got, reason := DecodeExample("x", Plain(x)) // as of before version 5
 	if reason != "" || got.Class != "k" || got.Order != -1 || !slices.Equal(got.Embedding, x.Embedding) || !bytes.Equal(got.Thumbnail, x.Thumbnail) {
 		t.Errorf("example %+v came back as %+v (%s)", x, got, reason)
 	}

@@ -257,7 +257,7 @@ func (s shelf) Parts(session string, classes, examples []string) (*Parts, error)
 		}
 		found, err = v.get(Examples, examples)
 		for _, r := range found {
-			if x, reason := decodeExample(r.key, r.value); reason == "" && x.Session == session {
+			if x, reason := DecodeExample(r.key, r.value); reason == "" && x.Session == session {
 				if b, ok := thumbnails[r.key]; ok {
 					x.Thumbnail = b
 				}
