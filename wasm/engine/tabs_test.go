@@ -342,6 +342,15 @@ func TestTwoTabs(t *testing.T) {
 			test.FailIf(t, n != 4, "%d pictures, want 4", n)
 			test.OK(t, a.OpenSession(session))
 		},
+		"what is forgotten in one is kept by neither": func(w *tabs, a, b *world, ids []string) {
+			test.Must(a.RemoveExample(ids[0], a.State().Classes[0].Examples[0].ID))(t)
+			w.settle()
+			test.Must(b.RemoveExample(ids[1], b.State().Classes[1].Examples[0].ID))(t)
+			b.ForgetUndo()
+			b.Flush()
+			kept := w.store.All(store.Steps)
+			test.FailIf(t, len(kept) != 1, "%d steps are kept beside their list", len(kept)-1)
+		},
 		"settings of both stay": func(w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
 			test.OK(t, a.Configure(Change{NonePrior: &none}))

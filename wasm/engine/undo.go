@@ -137,7 +137,14 @@ func (e *Engine) again(f func() (*metaqda.Step, error)) (name string, err error)
 // ForgetUndo has nothing undone or redone of what was changed until now: what was removed is
 // gone then.
 func (e *Engine) ForgetUndo() {
-	_, _ = e.change(func() error { e.taught.ForgetUndo(); e.sweep = true; return nil })
+	_, _ = e.change(func() error {
+		e.taught.ForgetUndo()
+		e.sweep, e.steps = true, nil
+		for slot := range 2 * metaqda.MaxSteps { // what other tabs have stored is gone, too
+			e.slots[strconv.Itoa(slot)] = slot
+		}
+		return nil
+	})
 }
 
 // stepRecord is a step as it is stored. Numbers of embeddings are bytes in it.
