@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -108,32 +107,18 @@ func TestAPageFarBehindIsGivenEverything(t *testing.T) {
 	test.FailIf(t, !ahead.Whole, "a revision that there was not leads to this one")
 }
 
-// taught returns an engine with n pictures with thumbnails in one class.
-func taught(t testing.TB, n int) (e *Engine, class string) {
-	e = New(store.NewMemory(), "", Hooks{})
-	r := rand.New(rand.NewPCG(1, 1))
-	err := e.Start()
-	if err == nil {
-		class, _, err = e.AddClass("cat")
-	}
-	for range n {
-		if err == nil {
-			_, err = e.AddExample(class, picture(r, 1), bytes.Repeat([]byte{7}, 3000), "")
-		}
-	}
-	test.OK(t, err)
-	return e, class
-}
-
 // TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs adds a picture, takes it away
 // and brings it back among 10 and among 1,000.
 func TestTheSizeOfAChangeDoesNotDependOnHowMuchThereIs(t *testing.T) {
 	size := func(n int) (added int, allocated float64) {
-		e, class := taught(t, n)
-		before := e.Revision()
-		test.Must(e.AddExample(class, picture(rand.New(rand.NewPCG(2, 2)), 1), make([]byte, 3000), ""))(t)
-		b := test.Must(json.Marshal(e.Changes(before)))(t)
-		return len(b), testing.AllocsPerRun(20, func() { e.Changes(before) })
+		w, r := newWorld(t, store.NewMemory()), rand.New(rand.NewPCG(1, 1))
+		class, before := w.addClass(t, "cat"), uint64(0)
+		for range n + 1 {
+			before = w.Revision()
+			test.Must(w.AddExample(class, picture(r, 1), make([]byte, 3000), ""))(t)
+		}
+		b := test.Must(json.Marshal(w.Changes(before)))(t)
+		return len(b), testing.AllocsPerRun(20, func() { w.Changes(before) })
 	}
 	few, fewAllocs := size(10)
 	many, manyAllocs := size(1000)

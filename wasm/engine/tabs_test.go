@@ -269,8 +269,8 @@ func refusal(t *testing.T, what string, err error, want string) {
 // What two people saw happen.
 func TestTwoTabs(t *testing.T) {
 	x := func(i int) []float32 { return picture(rand.New(rand.NewPCG(uint64(i), 9)), 1) }
-	for name, check := range map[string]func(w *tabs, a, b *world, ids []string){
-		"a name given in one while the other adds stays": func(w *tabs, a, b *world, ids []string) {
+	for name, check := range map[string]func(t *testing.T, w *tabs, a, b *world, ids []string){
+		"a name given in one while the other adds stays": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			test.OK(t, b.RenameSession(b.State().SessionID, "Kitchen"))
 			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
 			test.OK(t, a.Kept(a.Noted()))
@@ -278,7 +278,7 @@ func TestTwoTabs(t *testing.T) {
 			n := a.State().SessionName
 			test.FailIf(t, n != "Kitchen", "the session is called %q", n)
 		},
-		"a picture of one is seen in the other, which is adding": func(w *tabs, a, b *world, ids []string) {
+		"a picture of one is seen in the other, which is adding": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			test.Must(b.AddExample(ids[0], x(1), nil, ""))(t)
 			b.Flush()
 			test.Must(a.AddExample(ids[1], x(2), nil, ""))(t) // not stored yet when the note comes
@@ -286,7 +286,7 @@ func TestTwoTabs(t *testing.T) {
 			n := len(a.State().Classes[0].Examples)
 			test.FailIf(t, n != 4, "%d pictures, want 4", n)
 		},
-		"a session that is deleted stays deleted": func(w *tabs, a, b *world, ids []string) {
+		"a session that is deleted stays deleted": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			id := a.State().SessionID
 			test.OK(t, b.DeleteSession(id))
 			test.Must(a.AddExample(ids[0], x(1), nil, ""))(t)
@@ -298,7 +298,7 @@ func TestTwoTabs(t *testing.T) {
 			test.FailIf(t, err != nil || len(left) > 0, "%d records belong to no session, %v", len(left), err)
 			test.FailIf(t, a.State().SessionID == id, "it is still open")
 		},
-		"a class to which another tab adds is not removed unseen": func(w *tabs, a, b *world, ids []string) {
+		"a class to which another tab adds is not removed unseen": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			for i := range 30 {
 				test.Must(b.AddExample(ids[0], x(i), nil, ""))(t)
 			}
@@ -309,7 +309,7 @@ func TestTwoTabs(t *testing.T) {
 			n := len(a.State().Classes[0].Examples)
 			test.FailIf(t, n != 33, "%d pictures, want 33", n)
 		},
-		"a picture for a class that was removed is refused": func(w *tabs, a, b *world, ids []string) {
+		"a picture for a class that was removed is refused": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			test.Must(a.RemoveClass(ids[0]))(t)
 			test.OK(t, a.Kept(a.Noted()))
 			test.Must(b.AddExample(ids[0], x(1), nil, ""))(t)
@@ -317,7 +317,7 @@ func TestTwoTabs(t *testing.T) {
 			n := len(b.State().Classes)
 			test.FailIf(t, n != 1, "%d classes, want 1", n)
 		},
-		"a name is given once": func(w *tabs, a, b *world, ids []string) {
+		"a name is given once": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			a.addClass(t, "cup")
 			test.OK(t, a.Kept(a.Noted()))
 			b.addClass(t, "cup")
@@ -327,7 +327,7 @@ func TestTwoTabs(t *testing.T) {
 			test.OK(t, a.RenameClass(ids[0], "pot"))
 			refusal(t, "the second", a.Kept(a.Noted()), "label")
 		},
-		"what waited for room is told to whoever has its session open": func(w *tabs, a, b *world, ids []string) {
+		"what waited for room is told to whoever has its session open": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			full := &small{Memory: w.store}
 			a.Engine.store = full
 			test.Must(a.AddExample(ids[0], x(1), []byte("large"), ""))(t)
@@ -342,7 +342,7 @@ func TestTwoTabs(t *testing.T) {
 			test.FailIf(t, n != 4, "%d pictures, want 4", n)
 			test.OK(t, a.OpenSession(session))
 		},
-		"what is forgotten in one is kept by neither": func(w *tabs, a, b *world, ids []string) {
+		"what is forgotten in one is kept by neither": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			test.Must(a.RemoveExample(ids[0], a.State().Classes[0].Examples[0].ID))(t)
 			w.settle()
 			test.Must(b.RemoveExample(ids[1], b.State().Classes[1].Examples[0].ID))(t)
@@ -351,7 +351,7 @@ func TestTwoTabs(t *testing.T) {
 			kept := w.store.All(store.Steps)
 			test.FailIf(t, len(kept) != 1, "%d steps are kept beside their list", len(kept)-1)
 		},
-		"settings of both stay": func(w *tabs, a, b *world, ids []string) {
+		"settings of both stay": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			none, sort := 0.4, "taught"
 			test.OK(t, a.Configure(Change{NonePrior: &none}))
 			test.OK(t, b.Configure(Change{Sort: &sort}))
@@ -359,7 +359,7 @@ func TestTwoTabs(t *testing.T) {
 			s := a.State().Settings
 			test.FailIf(t, s.NonePrior != 0.4 || s.Sort != sort, "settings are %+v", s)
 		},
-		"what both removed comes back once": func(w *tabs, a, b *world, ids []string) {
+		"what both removed comes back once": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			first := a.State().Classes[0].Examples[0].ID
 			one := test.Must(a.RemoveExample(ids[0], first))(t)
 			two := test.Must(b.RemoveExample(ids[0], first))(t)
@@ -371,15 +371,12 @@ func TestTwoTabs(t *testing.T) {
 			test.FailIf(t, n != 3, "%d pictures, want 3", n)
 		},
 	} {
-		t.Run(name, func(t2 *testing.T) {
-			outer := t
-			t = t2
-			defer func() { t = outer }()
-			w := newTabs(t2, 2)
+		t.Run(name, func(t *testing.T) {
+			w := newTabs(t, 2)
 			a, b := w.all[0], w.all[1]
-			ids := a.teachAll(t2, "cat", "dog")
+			ids := a.teachAll(t, "cat", "dog")
 			w.settle()
-			check(w, a, b, ids)
+			check(t, w, a, b, ids)
 			w.settle()
 			w.equal(name)
 		})
