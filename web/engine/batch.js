@@ -13,6 +13,7 @@
  *   learn     [files of sessions, prior or null], see learn()
  *   and 'progress' of its own accord, {done, total}
  */
+import { MetaqdaError } from '../base/remote.js';
 import { EngineThread } from './index.js';
 
 /** @import {Answers, Learned, LoadedEngine} from './contract.js' */
@@ -30,9 +31,13 @@ function answers(classes, answer) {
   return all;
 }
 
+const STOPPED = 'Judging the pictures together was stopped.';
+
 /** Answers about the pictures that it was last given by the session as it then was. */
 export class Batch {
   #thread;
+  /** How often it was closed. */
+  #closed = 0;
 
   /**
    * @param {LoadedEngine} engine
@@ -54,8 +59,9 @@ export class Batch {
    * @returns {Promise<Answers>} rejects with code 'cancelled' after close
    */
   async classify(embeddings) {
-    const dimension = embeddings[0].length;
+    const [dimension, closed] = [embeddings[0].length, this.#closed];
     const [{ classes }, { classifier, prior }] = await Promise.all([this.engine.state(), this.engine.batchInput()]);
+    if (closed !== this.#closed) throw new MetaqdaError('cancelled', STOPPED); // before its worker had begun
     const rows = new Float32Array(embeddings.length * dimension);
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
     await this.#thread.ask('session', [classifier, prior, dimension]);
@@ -80,7 +86,8 @@ export class Batch {
 
   /** Ends the worker, and with it whatever it does and holds. */
   close() {
-    this.#thread.close('Judging the pictures together was stopped.');
+    this.#closed++;
+    this.#thread.close(STOPPED);
   }
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { Batch } from '../../engine/batch.js';
 import { Line, runBatch, summary } from '../../ui/kit/batch.js';
 
 test('a batch goes on after an item that fails, and tells how far it is', async () => {
@@ -80,4 +81,15 @@ test('what fails does not hold up the line', async () => {
   const failing = line.wait(async () => { throw new Error('no'); });
   assert.equal(await line.wait(async () => 1), 1);
   await assert.rejects(failing, /no/);
+});
+
+test('what is stopped before its worker has begun begins none', async () => {
+  let go = (/** @type {any} */ _) => {};
+  const input = new Promise((resolve) => { go = resolve; });
+  const worker = () => assert.fail('a worker was started');
+  const batch = new Batch(/** @type {any} */ ({ state: async () => ({ classes: [] }), batchInput: () => input, thread: { worker } }));
+  const asked = batch.classify([new Float32Array(2)]);
+  batch.close();
+  go({ classifier: new Uint8Array(1), prior: null });
+  await assert.rejects(asked, { code: 'cancelled' });
 });
