@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import sharp from 'sharp';
 import { claimedSize } from '../../ui/kinds/pictures/size.js';
+import { Thumbnails } from '../../ui/kit/thumbnails.js';
 import { claimsPicture, refusal } from '../../ui/kinds/pictures/decode.js';
 
 /** @param {string} name @param {string} type @param {number} [size] */
@@ -42,4 +43,31 @@ test('width and height are read from the header of every usual format', async ()
     for (let n = 0; n < 40; n++) claimedSize(bytes.subarray(0, n)); // a torn file is no error
   }
   assert.equal(claimedSize(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')), null);
+});
+
+test('an image shows what it was asked for last, and a class that has gone takes no others with it', async () => {
+  const image = () => /** @type {HTMLImageElement} */ (/** @type {unknown} */ ({ dataset: {}, src: '' }));
+  let go = (/** @type {any} */ _) => {};
+  const slow = new Promise((resolve) => { go = resolve; });
+  const bytes = [new Uint8Array(1)];
+  const thumbnails = new Thumbnails({ thumbnails: async (/** @type {string} */ id) => {
+    if (id === 'gone') throw Object.assign(new Error('There is no such class.'), { code: 'class' });
+    return id === 'slow' ? slow : bytes;
+  } });
+  const turn = () => new Promise((resolve) => { setImmediate(resolve); });
+  const [one, other, last] = [image(), image(), image()];
+  thumbnails.paint(one, 'gone', 'x');
+  thumbnails.paint(other, 'slow', 'a');
+  await turn();
+  thumbnails.paint(other, 'quick', 'b');
+  await turn();
+  const shown = other.src;
+  assert.match(shown, /^blob:/);
+  go(bytes);
+  await turn();
+  assert.equal(other.src, shown);
+  thumbnails.paint(last, 'slow', 'a');
+  assert.match(last.src, /^blob:/);
+  assert.deepEqual([last.src !== shown, one.src], [true, '']);
+  thumbnails.keep([]);
 });

@@ -25,12 +25,14 @@ export class Thumbnails {
 
   /** Shows an example's thumbnail in an image, as soon as it is there. @param {HTMLImageElement} image @param {string} classId @param {string} id */
   paint(image, classId, id) {
+    if (image.dataset.of === id) return;
+    image.dataset.of = id; // until it is to show another one
     const url = this.#urls.get(id);
     if (url) {
       image.src = url;
       return;
     }
-    if (!this.#blank.size) queueMicrotask(() => void this.#fetch().catch((error) => say(sentence(error))));
+    if (!this.#blank.size) queueMicrotask(() => void this.#fetch());
     const some = this.#blank.get(classId) ?? new Map();
     this.#blank.set(classId, some.set(id, [...some.get(id) ?? [], image]));
   }
@@ -44,10 +46,13 @@ export class Thumbnails {
     const blank = this.#blank;
     this.#blank = new Map();
     for (const [classId, some] of blank) {
-      const thumbnails = await this.engine.thumbnails(classId, [...some.keys()]);
+      const thumbnails = await this.engine.thumbnails(classId, [...some.keys()]).catch((error) => {
+        if (error.code !== 'class') say(sentence(error)); // one that has gone needs none
+        return [];
+      });
       [...some].forEach(([id, images], i) => {
         this.take({ id, thumbnail: thumbnails[i] ?? undefined });
-        for (const image of images) if (this.#urls.has(id)) image.src = this.#urls.get(id) ?? '';
+        for (const image of images) if (this.#urls.has(id) && image.dataset.of === id) image.src = this.#urls.get(id) ?? '';
       });
     }
   }

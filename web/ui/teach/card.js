@@ -46,8 +46,6 @@ export class ClassCard {
   #twin = null;
   /** Whether it has been drawn: of many classes those near the view are. */
   drawn = false;
-  /** Hands an image to whoever paints it; one function for each picture, so that it is called once. @type {Map<string, (image?: Element) => void>} */
-  #painters = new Map();
 
   /** @param {ClassList} list @param {Taught} taught */
   constructor(list, taught) {
@@ -81,7 +79,6 @@ export class ClassCard {
     const hint = repeated(bursts, vary);
     const announced = this.#hinted && hint ? 'off' : 'polite'; // when it appears, not with every picture that changes its numbers
     this.#hinted = hint;
-    for (const known of this.#painters.keys()) if (!examples.includes(known)) this.#painters.delete(known);
     return html`
       <div class="card-head">
         <input class="card-name" type="text" maxlength="80" spellcheck="false" autocomplete="off" enterkeyhint="done" aria-label="Name of the class ${name}"
@@ -108,10 +105,8 @@ export class ClassCard {
   /** @param {string} id @param {number} number */
   #thumb(id, number) {
     const label = `${this.list.kinds.now.one} ${number} of ${this.taught.name}`;
-    let painter = this.#painters.get(id);
-    if (!painter) this.#painters.set(id, painter = this.list.thumbnails.painter(this.id, id));
     return html`<li class="thumb" data-example=${id} draggable="true" @dragstart=${(/** @type {DragEvent} */ event) => event.dataTransfer?.setData(DRAGGED, `${this.id} ${id}`)}>
-      <button class="thumb-open" type="button" aria-label="Show ${label}" @click=${() => this.list.enlarge(this.id, id)}><img class="thumb-picture" width="64" height="64" alt="" draggable="false" ${ref(painter)}></button>
+      <button class="thumb-open" type="button" aria-label="Show ${label}" @click=${() => this.list.enlarge(this.id, id)}><img class="thumb-picture" width="64" height="64" alt="" draggable="false" ${ref(this.list.thumbnails.painter(this.id, id))}></button>
       <button class="thumb-remove" type="button" aria-label="Remove ${label}" @click=${() => this.#removeExample(id)}>${icon('close')}</button></li>`;
   }
 

@@ -59,8 +59,8 @@ export class LargerView {
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
       ${chosen ? html`<ul class="alike-list several" aria-label="Those of the class">${repeat(examples, (id) => id, (id, i) => html`<li>
           <button class="alike-picture" type="button" aria-pressed=${String(chosen.has(id))} aria-label="Picture ${i + 1} of ${name}" @click=${() => this.#choose(id)}>
-            <img alt="" width="64" height="64" ${ref(this.#paint(id))}></button></li>`)}</ul>`
-    : repeat([this.#exampleId], (id) => id, (id) => html`<img class="larger" alt="Picture ${at + 1} of ${name}" ${ref(this.#paint(id))}>`)}
+            <img alt="" width="64" height="64" ${ref(this.thumbnails.painter(this.#classId, id))}></button></li>`)}</ul>`
+    : repeat([this.#exampleId], (id) => id, (id) => html`<img class="larger" alt="Picture ${at + 1} of ${name}" ${ref(this.thumbnails.painter(this.#classId, id))}>`)}
       <p class="muted" aria-live="polite">${chosen ? `${name}: ${count} of ${counted(examples.length, this.kinds.now.one)} selected` : `${name}, ${this.kinds.now.one} ${at + 1} of ${examples.length}`}</p>
       <div class="actions">
         ${chosen ? nothing : html`<button class="button" type="button" ?disabled=${at === 0} @click=${() => this.#go(-1)}>Previous</button>
@@ -72,11 +72,6 @@ export class LargerView {
       <div class="move"><label for="move-to">${count === 1 ? 'It belongs to' : 'They belong to'}</label>
         <select id="move-to" class="field" ?disabled=${!count} @change=${(/** @type {Event} */ { target }) => this.#move(/** @type {HTMLSelectElement} */ (target).value)}>
           ${all.map(({ id, name: label }) => html`<option value=${id} .selected=${live(id === this.#classId)}>${label}</option>`)}</select></div>`, this.#body);
-  }
-
-  /** @param {string} id @returns {(image?: Element) => void} */
-  #paint(id) {
-    return (image) => { if (image instanceof HTMLImageElement && image.dataset.of !== id) { image.dataset.of = id; this.thumbnails.paint(image, this.#classId, id); } };
   }
 
   /** Lets it be heard, where its kind can be. */
