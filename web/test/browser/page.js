@@ -20,6 +20,31 @@ export async function ready(page) {
   assert.equal(await page.locator('#trouble').textContent(), '', 'the page started');
 }
 
+/** Holds what is asked for at an address. @param {Page} page @param {string} address @returns {Promise<() => void>} lets it go */
+export async function hold(page, address) {
+  let go = () => {};
+  const held = new Promise((/** @type {(value: void) => void} */ resolve) => { go = resolve; });
+  await page.route(address, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return go;
+}
+
+/** Has the page decode so many pictures and wait with the others. @param {Page} page @param {number} count @returns {Promise<() => Promise<void>>} has it go on */
+export async function holdPictures(page, count) {
+  await page.evaluate((most) => {
+    const { createImageBitmap } = globalThis;
+    const held = new Promise((resolve) => { Object.assign(globalThis, { goOn: resolve }); });
+    let begun = 0;
+    Object.assign(globalThis, { createImageBitmap: async (/** @type {any[]} */ ...given) => {
+      if (given[0] instanceof Blob && ++begun > most) await held;
+      return createImageBitmap(.../** @type {[any]} */ (given));
+    } });
+  }, count);
+  return () => page.evaluate('goOn()');
+}
+
 /** Waits until the service worker has everything. @param {Page} page */
 export async function offlineReady(page) {
   await page.getByText('Works offline').waitFor();

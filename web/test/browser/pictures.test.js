@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { addClass, card, meters, most, sample, status, visit } from './harness.js';
+import { addClass, card, holdPictures, meters, most, sample, status, visit } from './harness.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -84,11 +84,13 @@ test('a batch shows how far it is and can be cancelled', () => visit({}, async (
   await addClass(page, 'Cat');
   const files = Array.from({ length: 40 }, (_, i) => sample(['noto', 'twemoji', 'openmoji', 'fxemoji'][i % 4], 'cat'));
   const buffers = await Promise.all(files.map(async (file, i) => ({ name: `${i}.png`, mimeType: 'image/png', buffer: await readFile(file) })));
+  const goOn = await holdPictures(page, 5);
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(buffers);
   const box = card(page, 'Cat');
   await box.getByText(/^\d+ of 40$/).waitFor();
   await box.getByRole('progressbar', { name: 'Adding pictures to Cat' }).waitFor();
   await box.getByRole('button', { name: 'Cancel' }).click();
+  await goOn();
   await status(page, /^Cancelled: \d+ pictures? added to “Cat”\.$/);
   const shown = Number(/\d+/.exec(await page.locator('#status').textContent() ?? '')?.[0]);
   assert.ok(shown >= 1 && shown < 40, `${shown} added`);

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { drawings, drop, KNOWN, longestTask, OUT_OF_SET, savedTable, sortState, stored, watchTasks } from './many.js';
-import { addClass, addPictures, card, faults, meters, recognise, root, sample, status, teach, visit } from './harness.js';
+import { addClass, addPictures, card, faults, hold, holdPictures, meters, recognise, root, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -35,12 +35,7 @@ const accuracy = (/** @type {Record<string, string>[]} */ rows, /** @type {(row:
  * @param {(row: Record<string, string>) => string} truth
  */
 async function sorted(page, files, truth) {
-  let judge = () => {};
-  const held = new Promise((/** @type {(value: void) => void} */ resolve) => { judge = resolve; });
-  await page.route('**/web/engine/worker.js', async (route) => {
-    await held; // until the answers one by one have been read
-    await route.continue();
-  });
+  const judge = await hold(page, '**/web/engine/worker.js'); // until the answers one by one have been read
   await watchTasks(page);
   const begun = performance.now();
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
@@ -188,15 +183,18 @@ test('photographs of nothing taught: what is left out stays out, and a name give
 test('looking at pictures can be cancelled, and those that were looked at stay; what a reload cuts short of adding is told', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', ['noto']);
   const files = (await drawings(folder, 5)).slice(0, 60);
+  const goOn = await holdPictures(page, 5);
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
   await page.locator('.shot-card').first().waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
+  await goOn();
   await status(page, /^Stopped\. \d+ pictures?: /);
   const count = Number(/\d+/.exec(await page.locator('#sort-title').textContent() ?? '')?.[0]);
   assert.ok(count >= 1 && count < 60, `${count} pictures`);
   await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await holdPictures(page, 3);
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files);
-  await card(page, 'Cat').getByText(/^[3-9] pictures$/).waitFor();
+  await card(page, 'Cat').getByText('4 pictures').waitFor();
   await page.reload();
   await page.getByText('Those that had been are kept: add the others again.').waitFor();
   await card(page, 'Cat').getByText(/^\d+ pictures$/).waitFor();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { addClass, addPictures, card, downloaded, recognise, sample, sessionsOf, status, teach, visit } from './harness.js';
+import { addClass, addPictures, card, downloaded, holdPictures, recognise, sample, sessionsOf, status, teach, visit } from './harness.js';
 import { sortState } from './many.js';
 
 const STYLES = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'];
@@ -44,10 +44,12 @@ test('pictures chosen while others are added wait their turn, in the order of ch
 test('what waits can be cancelled, and what is chosen afterwards is added', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
   await addClass(page, 'Cat');
   await addClass(page, 'Rocket');
+  const goOn = await holdPictures(page, 1);
   await choose(page, 'Cat', [...drawings('cat'), ...drawings('banana')]);
   await choose(page, 'Rocket', drawings('rocket'));
   await card(page, 'Rocket').getByRole('button', { name: 'Cancel' }).click();
   await status(page, 'Cancelled: 0 pictures added to “Rocket”.');
+  await goOn();
   await choose(page, 'Rocket', [sample('noto', 'rocket')]);
   await card(page, 'Rocket').getByText('1 picture', { exact: true }).waitFor();
   await card(page, 'Cat').getByText('10 pictures').waitFor();
