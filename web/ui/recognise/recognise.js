@@ -62,7 +62,7 @@ export class Recogniser {
     this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#source ? null : this.#turn, onChoose: (target) => this.#choose(target) });
     this.bar.element.hidden = true;
     if (teachable) byId('correct', HTMLElement).append(this.bar.element);
-    this.pieces = new Pieces({ ask: (embedding) => this.classifier.ask(embedding), onChoose: (piece) => void this.#present(piece).catch((error) => complain(this.error, sentence(error))) });
+    this.pieces = new Pieces({ ask: (embedding) => this.classifier.ask(embedding), onChoose: (piece) => void this.#piece(piece).catch((error) => complain(this.error, sentence(error))) });
     this.prediction.before(this.pieces.element);
     this.picture = byId('query-picture', HTMLImageElement);
     this.error = byId('query-error', HTMLElement);
@@ -116,7 +116,9 @@ export class Recogniser {
         for (const sample of samples) sample.close();
       }
       this.#found = found;
-      await this.#present(await this.pieces.show(found.map(({ sample: { at = '' }, picture, embedding }) => ({ at, url: urlOf(picture), embedding }))));
+      const likeliest = await this.pieces.show(found.map(({ sample: { at = '' }, picture, embedding }) => ({ at, url: urlOf(picture), embedding })));
+      if (turn === this.#turn) await this.#piece(likeliest);
+      if (turn !== this.#turn) return;
       this.bar.element.scrollIntoView({ block: 'nearest', behavior: 'instant' });
       (this.pieces.text ? this.pieces.element : this.verdict).scrollIntoView({ block: 'nearest' });
       say(`${this.pieces.text || this.#answer()} Recognised “${file.name}”.`, { seen: true });
@@ -131,11 +133,24 @@ export class Recogniser {
   }
 
   /** Shows a piece of the file with its answer. @param {number} piece */
-  async #present(piece) {
+  #piece(piece) {
     const { sample, picture, embedding, open } = this.#found[piece];
-    this.#show(picture, sample.name);
+    return this.#present(picture, sample.name, embedding, open);
+  }
+
+  /**
+   * Shows something with its answer; once that is there, it can be taught.
+   *
+   * @param {Uint8Array} picture encoded @param {string} name @param {Float32Array|null} embedding @param {() => Promise<Sample>} open
+   */
+  async #present(picture, name, embedding, open) {
+    const turn = this.#turn;
+    this.#show(picture, name);
     await this.classifier.show(embedding);
-    this.#answered(embedding, open);
+    if (turn !== this.#turn) return; // cleared meanwhile
+    this.#shown = embedding && open;
+    this.#showBar();
+    this.onAsked(embedding);
   }
 
   /** @param {readonly import('../teach/correct.js').Named[]} classes that are taught */
@@ -143,13 +158,6 @@ export class Recogniser {
     this.#classes = classes;
     void this.pieces.again().catch(() => {}); // why there is no answer is told elsewhere
     this.#showBar();
-  }
-
-  /** What is shown has its answer: it can be taught. @param {Float32Array|null} embedding @param {() => Promise<Sample>} open */
-  #answered(embedding, open) {
-    this.#shown = embedding && open;
-    this.#showBar();
-    this.onAsked(embedding);
   }
 
   /** The example that what is shown is taught as now. */
@@ -171,13 +179,13 @@ export class Recogniser {
    * @param {Target} target
    */
   async #choose(target) {
-    const [source, shown] = [this.#source, this.#shown];
+    const [source, shown, turn] = [this.#source, this.#shown, this.#turn];
     const none = 'id' in target && target.id === NONE;
     const example = this.#example;
     const now = example && this.classifier.classOf(example);
     if (none) {
       if (example) await this.classifier.forget(example);
-      this.#none = !source;
+      if (turn === this.#turn) this.#none = !source;
       this.#showBar();
       say(now ? `It is no longer taught as “${now.name}”.` : 'Nothing is taught by that. What comes often and is none of these is best taught as a class of its own.');
     } else if (source) {
@@ -264,10 +272,8 @@ export class Recogniser {
     const picture = await sample.picture(EDGE).finally(() => sample.close());
     if (turn !== this.#turn) return;
     const { name } = this.kinds.now.live;
-    this.#show(picture, `the last ${one()} of the ${name.toLowerCase()}`);
-    await this.classifier.show(last.embedding);
-    this.#answered(last.embedding, last.sample);
-    say(`${this.#answer()} The ${name.toLowerCase()} is off.`);
+    await this.#present(picture, `the last ${one()} of the ${name.toLowerCase()}`, last.embedding, last.sample);
+    if (turn === this.#turn) say(`${this.#answer()} The ${name.toLowerCase()} is off.`);
   }
 
   /**
@@ -292,6 +298,7 @@ export class Recogniser {
     this.liveButton.setAttribute('aria-pressed', 'true');
     try {
       await source.start();
+      if (this.#source !== source) return; // something else is looked at by now
       await this.#forget();
       say(live.lookAt);
       this.verdict.scrollIntoView({ block: 'nearest' });

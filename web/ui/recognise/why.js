@@ -47,7 +47,7 @@ export class Why {
       const answer = await this.engine.predict(question);
       if (turn === this.#turn) this.#show(near, answer);
     } catch {
-      this.box.hidden = true; // the engine says elsewhere why it cannot answer
+      if (turn === this.#turn) this.box.hidden = true; // the engine says elsewhere why it cannot answer
     }
   }
 
