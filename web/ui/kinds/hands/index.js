@@ -48,7 +48,7 @@ class HandSource extends CameraSource {
   async start() {
     await this.hands(); // fetched and running before anyone waits for an answer
     await super.start();
-    void this.#follow().catch(() => {}); // whoever asks next is told
+    void this.#follow();
   }
 
   /** Draws the hand while nobody asks what it is, as when it is held up to be taught. */
@@ -56,8 +56,7 @@ class HandSource extends CameraSource {
     while (!this.#closed) {
       await new Promise((resolve) => { setTimeout(resolve, EVERY); });
       if (!this.open || document.hidden || this.#reading || performance.now() - this.#read < 2 * EVERY) continue;
-      const frame = await this.camera.frame();
-      await this.read(frame).finally(() => frame.close());
+      await this.camera.frame().then((frame) => this.read(frame).finally(() => frame.close())).catch(() => {}); // whoever asks next is told
     }
   }
 

@@ -44,6 +44,8 @@ export class Camera {
   /** @type {string[]} ids of all cameras, known once permission was given */
   #ids = [];
   #closed = false;
+  /** On the way to the next camera. @type {Promise<void>|null} */
+  #switching = null;
 
   /** @param {{onLost: (error: MetaqdaError) => void}} options */
   constructor({ onLost }) {
@@ -52,7 +54,7 @@ export class Camera {
     this.video.muted = true; // the attribute alone does not mute a video made by script
     this.switchButton = el('button', {
       class: 'button square on-video', type: 'button', 'aria-label': 'Switch camera', hidden: true,
-      onclick: () => { void this.#next(); },
+      onclick: () => { this.#switching ??= this.#next().finally(() => { this.#switching = null; }); },
     }, icon('switch'));
   }
 
@@ -82,8 +84,9 @@ export class Camera {
     return createImageBitmap(this.video);
   }
 
+  /** Whether there are frames. */
   get open() {
-    return this.#stream !== null;
+    return this.#stream !== null && this.video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA;
   }
 
   /** Stops the camera for good: its light goes out. */

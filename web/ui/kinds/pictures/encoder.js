@@ -25,7 +25,7 @@ export async function encodeInWorker(picture, width, height, quality) {
     const small = await createImageBitmap(picture, { resizeWidth: width, resizeHeight: height, resizeQuality: 'high' });
     return await client.ask('encode', { picture: small, width, height, quality }, [small]);
   } catch {
-    client.close('The worker that encodes pictures has failed.');
+    client?.close('The worker that encodes pictures has failed.'); // another call may have met it before
     client = null;
     return null;
   }

@@ -54,9 +54,9 @@ let player = null;
 async function play(thumbnail) {
   player?.pause();
   const url = URL.createObjectURL(soundIn(thumbnail));
-  player = new Audio(url);
-  player.onended = player.onpause = player.onerror = () => URL.revokeObjectURL(url);
-  await player.play();
+  const own = player = new Audio(url);
+  own.onended = own.onpause = own.onerror = () => URL.revokeObjectURL(url);
+  await own.play().catch((error) => { if (own === player) throw error; }); // else the next one is played
 }
 
 /** The microphone, a piece of a second at a time. */
