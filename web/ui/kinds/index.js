@@ -41,7 +41,7 @@
  * @property {(file: {name: string, type: string}) => boolean} claims whether a file says that it is of this kind
  * @property {(file: File) => Promise<Sample[]>} open what is in a file, one or several pieces; rejects with a sentence that names the file
  * @property {(options: {onLost: (error: Error) => void}) => Source} source
- * @property {(file: File) => HTMLElement} show a file in full: an <img>, a player
+ * @property {(file: File) => HTMLImageElement|HTMLAudioElement} show a file in full: an <img>, a player; whoever shows it revokes its src
  * @property {(thumbnail: Uint8Array) => Promise<void>} [play] lets an example be heard, of what is kept with it
  * @property {string} [advice] a sentence for who begins
  * @property {string} [background] the class that is best taught first, where there is one

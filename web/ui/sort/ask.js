@@ -18,8 +18,7 @@ export class Question {
   /** @param {{onTeach: (items: Item[], target: Target) => Promise<unknown>, onOpen: (item: Item) => void}} parts */
   constructor({ onTeach, onOpen }) {
     this.onOpen = onOpen;
-    this.bar = new CorrectBar({ label: 'It is:', none: true, onChoose: async (target) => {
-      const [item] = this.#items;
+    this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#items[0], onChoose: async (target, item) => {
       await onTeach([item], target);
       this.#skip(item);
     } });
@@ -32,15 +31,19 @@ export class Question {
     const left = items.filter((item) => !item.taught && !this.#skipped.has(item));
     // The one that is being looked at stays until it is answered.
     const now = this.#items[0];
-    this.#items = now && left.includes(now) ? [now, ...left.filter((item) => item !== now)] : left;
-    this.#draw();
+    this.#ask(now && left.includes(now) ? [now, ...left.filter((item) => item !== now)] : left);
   }
 
   /** @param {Item} item */
   #skip(item) {
     this.#skipped.add(item);
-    this.#items = this.#items.filter((one) => one !== item);
-    this.bar.reset();
+    this.#ask(this.#items.filter((one) => one !== item));
+  }
+
+  /** @param {Item[]} items */
+  #ask(items) {
+    if (items[0] !== this.#items[0]) this.bar.reset();
+    this.#items = items;
     this.#draw();
   }
 
@@ -133,8 +136,9 @@ export class Selection {
   /** @param {{gallery: import('./gallery.js').Gallery, onTeach: (items: Item[], target: Target) => Promise<unknown>}} parts */
   constructor({ gallery, onTeach }) {
     this.bar = new CorrectBar({ label: 'They are:', none: true, onChoose: async (target) => {
-      await onTeach([...gallery.selected], target);
-      gallery.select([]);
+      const taught = new Set(gallery.selected);
+      await onTeach([...taught], target);
+      gallery.select([...gallery.selected].filter((one) => !taught.has(one))); // others may be selected by now
     } });
     this.element = el('div', { class: 'selection', role: 'region', 'aria-label': 'Selected pictures', hidden: true }, this.bar.element,
       el('button', { class: 'button quiet', type: 'button', onclick: () => { gallery.select([]); gallery.focus(); } }, 'Select none'));

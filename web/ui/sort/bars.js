@@ -49,10 +49,10 @@ export function head(progress, { cancel, close }) {
 const keyOf = (filter) => (filter.kind === 'group' ? `group ${filter.id}` : filter.kind);
 
 /**
- * @param {{pictures: number, groups: Map<string, number>, doubtful: number, classes: readonly Named[], filter: Filter, arriving: boolean, ready: boolean, folders: boolean}} shown
+ * @param {{pictures: number, groups: Map<string, number>, doubtful: number, classes: readonly Named[], filter: Filter, arriving: boolean, idle: boolean, ready: boolean, folders: boolean}} shown
  * @param {{filter: (filter: Filter) => void, order: () => void, save: () => void, copy: () => void}} on
  */
-export function tools({ pictures, groups, doubtful, classes, filter, arriving, ready, folders }, on) {
+export function tools({ pictures, groups, doubtful, classes, filter, arriving, idle, ready, folders }, on) {
   const filters = /** @type {{text: string, count: number, filter: Filter}[]} */ ([
     { text: 'All', count: pictures, filter: { kind: 'all' } },
     { text: 'Doubtful', count: doubtful, filter: { kind: 'doubtful' } },
@@ -63,7 +63,7 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, r
     <div class="actions"><label class="vh" for="sort-order">Order within a group</label>
       <select class="field sort-order" id="sort-order" ?disabled=${arriving /* they stand as they come */} @change=${on.order}><option value="doubt">Most doubtful first</option><option value="sure">Surest first</option><option value="name">By file name</option></select>
       <button class="button" type="button" ?disabled=${!ready} @click=${on.save}>${icon('table')}Save as a table</button>
-      ${folders ? html`<button class="button" type="button" ?disabled=${!ready} @click=${on.copy}>${icon('folder')}Copy into folders</button>` : nothing}</div>`;
+      ${folders ? html`<button class="button" type="button" ?disabled=${!ready || !idle} @click=${on.copy}>${icon('folder')}Copy into folders</button>` : nothing}</div>`;
 }
 
 /** What came out, in a sentence. @param {number} pictures @param {Map<string, number>} groups @param {number} doubtful @param {readonly Named[]} classes */

@@ -4,16 +4,16 @@ import { teach } from '../kinds/index.js';
 import { copyInto, pathOf } from '../kit/folders.js';
 import { say } from '../kit/announce.js';
 import { counted, one, save } from '../kit/dom.js';
-import { NONE, tableOf, verdict, WAITING } from './sorting.js';
+import { NONE, tableOf, verdict, WAITING, without } from './sorting.js';
 
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest' | 'predict'>} Engine */
 /** @import {Kind} from '../kinds/index.js' */
 /**
- * One of the pictures. `example` is its id where it was taught, `url` shows it small and
+ * One of the pictures. `example` is its id where it is taught, `url` shows it small and
  * is made when it is asked for: the browser takes a millisecond for each.
  *
- * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, out: Set<string>, former: string, formers: Map<string, string>}} Item
- *   piece: which of its file; out: ids of the classes that it was left out of; former: the group that it was in when all were judged together before
+ * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], out: Set<string>, former: string, formers: Map<string, string>}} Item
+ *   piece: which of its file; examples: the ids that it was taught by, for undo brings former ones back; out: ids of the classes that it was left out of; former: the group that it was in when all were judged together before
  *   formers: the same before all were first judged by what was taught then, so that what is undone is answered as it was
  */
 
@@ -31,7 +31,7 @@ export async function itemsOf(engine, kind, file) {
       let url = '';
       items.push({
         name: sample.name, path: pathOf(file).replace(/[^/]*$/, () => sample.name), file, piece, embedding, answer,
-        taught: '', held: '', example: '', out: /** @type {Set<string>} */ (new Set()), former: '', formers: /** @type {Map<string, string>} */ (new Map()),
+        taught: '', held: '', example: '', examples: /** @type {string[]} */ ([]), out: /** @type {Set<string>} */ (new Set()), former: '', formers: /** @type {Map<string, string>} */ (new Map()),
         get url() { return url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })); },
         release() { URL.revokeObjectURL(url); },
       });
@@ -54,6 +54,13 @@ function answerOf(prediction) {
 export async function teachItem(engine, kind, classId, { file, piece, embedding }) {
   const samples = await kind.open(file);
   return teach(engine, classId, samples[piece], { embedding }).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
+}
+
+/** Says that an item is none of these classes. @param {Item} item @param {string[]} classes ids */
+export function leaveOut(item, classes) {
+  for (const id of classes) item.out.add(id);
+  if (item.answer) item.answer = without(item.answer, item.out);
+  item.held = '';
 }
 
 /**

@@ -14,7 +14,7 @@ import { render } from '../kit/view.js';
 import { lookalikes } from './alike.js';
 import { head, outcome, timeLeft, tools } from './bars.js';
 import { Gallery } from './gallery.js';
-import { copyAll, itemsOf, saveTable, teachItem } from './items.js';
+import { copyAll, itemsOf, leaveOut, saveTable, teachItem } from './items.js';
 import { Batch, nextTask } from '../../library/storage.js';
 import { after, countsOf, groupsOf, NONE, verdict, WAITING, without } from './sorting.js';
 import { note } from '../kit/note.js';
@@ -24,6 +24,7 @@ import { Viewer } from './viewer.js';
 /** @import {Target} from '../teach/correct.js' */
 /** @import {Filter, Order} from './sorting.js' */
 /** @import {Item} from './items.js' */
+/** @import {Stage} from './bars.js' */
 /** @import {Taught} from '../teach/model.js' */
 
 /** The most pictures at a time: of so many the embeddings take 25 megabytes. */
@@ -38,8 +39,6 @@ const QUIET = 400;
 const REST = 19;
 /** So many pictures are asked about before it is found out anew which tell most. */
 const QUESTIONS = 6;
-
-/** @import {Stage} from './bars.js' */
 
 /** The view, and what it shows. */
 export class Sorting {
@@ -58,6 +57,7 @@ export class Sorting {
   /** @type {readonly Taught[]} */
   #classes = [];
   #key = '';
+  #extractor = '';
   /** Whether the answers are those of all pictures together. */
   #classified = false;
   #again = false;
@@ -113,18 +113,15 @@ export class Sorting {
     this.#queue.push(...some);
     this.#total += some.length;
     if (this.#run) return; // those under way take these too
-    this.#run = new AbortController();
-    const { signal } = this.#run;
+    if (this.#stage === 'judging') this.batch.close(); // what is judged is judged with these
+    const { signal } = this.#run = new AbortController();
     this.#stage = 'reading';
     this.#classified = false;
     this.#begun = { time: performance.now(), done: this.#done };
     this.#draw();
     await Promise.all(Array.from({ length: LANES }, () => this.#read(signal)));
     if (this.#run?.signal !== signal) return; // closed meanwhile
-    this.#queue = [];
-    this.#total = this.#items.length;
-    this.#run = null;
-    this.#stage = 'idle';
+    [this.#queue, this.#total, this.#run, this.#stage] = [[], this.#items.length, null, 'idle'];
     // Each in a task of its own: the last answer, the drawing, what the worker is given.
     await nextTask();
     this.#draw();
@@ -133,15 +130,19 @@ export class Sorting {
   }
 
   /**
-   * What is taught, and a word that is another one whenever answers may be others.
+   * What is taught, and a word that is another one whenever answers may be others. Pictures that another extractor has
+   * read are forgotten.
    *
-   * @param {readonly Taught[]} classes
-   * @param {string} key
+   * @param {readonly Taught[]} classes @param {string} key @param {string} extractor that reads them from now on
    */
-  follow(classes, key) {
-    this.#classes = classes;
+  follow(classes, key, extractor) {
+    if (this.#extractor && extractor !== this.#extractor && (this.open || this.#items.length)) this.close();
+    [this.#classes, this.#extractor] = [classes, extractor];
     const at = new Map(classes.flatMap(({ id, examples }) => examples.map((example) => /** @type {[string, string]} */ ([example, id]))));
-    for (const item of this.#items) if (item.example) item.taught = at.get(item.example) ?? '';
+    for (const item of this.#items) {
+      item.example = item.examples.find((one) => at.has(one)) ?? '';
+      item.taught = at.get(item.example) ?? '';
+    }
     const changed = key !== this.#key;
     this.#key = key;
     this.#stale ||= changed && this.#items.some(({ taught }) => !taught);
@@ -183,7 +184,7 @@ export class Sorting {
     [this.#queue, this.#errors] = [[], []];
     this.#total = this.#done = this.#items.length;
     this.#run = null;
-    this.#stage = 'idle';
+    if (this.#stage !== 'judging') this.#stage = 'idle'; // which ends by itself
   }
 
   /** Closes the view; the pictures stay as long as a notice offers to open it again. */
@@ -257,7 +258,7 @@ export class Sorting {
         this.#classified = false;
         if (/** @type {{code?: string}} */ (error).code !== 'cancelled') this.#errors.push(sentence(error));
       }
-      this.#stage = 'idle';
+      if (this.#stage === 'judging') this.#stage = 'idle'; // others came meanwhile
     }
     if (!this.open) return;
     this.asks.removeAttribute('style');
@@ -329,7 +330,7 @@ export class Sorting {
       taught: this.#classes.some(({ examples }) => examples.length),
     }, { cancel: () => this.#cancel(), close: () => this.#leave() }), this.head);
     render(tools({
-      pictures, groups, doubtful, classes: this.#classes, filter: this.#filter, folders: canWriteFolders(), arriving: stage === 'reading',
+      pictures, groups, doubtful, classes: this.#classes, filter: this.#filter, folders: canWriteFolders(), arriving: stage === 'reading', idle: stage === 'idle',
       ready: (stage === 'idle' || stage === 'judging') && !this.#stale && pictures > 0, // a table tells one state of knowledge, not answers from before what was taught since
     }, {
       filter: (filter) => { this.#filter = filter; this.#draw(); }, order: () => this.#draw(), save: () => saveTable(this.#items, this.#classes), copy: () => void this.#copy(),
@@ -350,11 +351,13 @@ export class Sorting {
    */
   #teach = async (items, target, leftOut = []) => {
     if ('id' in target && target.id === NONE) {
-      for (const item of items) {
-        if (item.taught) await this.changes.remove(item.taught, [item.example]);
-        item.example = item.taught = '';
-        this.#leaveOut(item, this.#classes.map(({ id }) => id));
-      }
+      await this.changes.step(async () => {
+        for (const item of items) {
+          if (item.taught) await this.engine.removeExample(item.taught, item.example);
+          item.taught = '';
+          leaveOut(item, this.#classes.map(({ id }) => id));
+        }
+      });
       this.#draw();
       say(`${counted(items.length, one())} taken as none of these.`);
       return;
@@ -363,38 +366,33 @@ export class Sorting {
     if (!items.length) throw new Error(`Choose at least one ${one()} first.`);
     if (!chosen.length) return;
     await this.changes.teach(target, chosen.map((item) => async (classId) => {
-      if (item.taught) await this.engine.removeExample(item.taught, item.example);
-      item.example = await teachItem(this.engine, this.kinds.now, classId, item);
+      if (item.taught) await this.engine.moveExample(item.taught, item.example, classId);
+      else item.examples.push(item.example = await teachItem(this.engine, this.kinds.now, classId, item));
       item.taught = classId;
-      for (const one of leftOut) this.#leaveOut(one, [classId]);
+      for (const one of leftOut) leaveOut(one, [classId]);
       return item.example;
     }));
     this.#draw();
   };
 
-  /** @param {Item} item @param {string[]} classes ids */
-  #leaveOut(item, classes) {
-    for (const id of classes) item.out.add(id);
-    if (item.answer) item.answer = without(item.answer, item.out);
-    item.held = '';
-  }
-
   async #copy() {
     this.#errors = [];
+    const run = new AbortController();
     try {
       const root = await chooseFolder();
-      if (!root) return;
-      this.#run = new AbortController();
+      if (!root || this.#stage !== 'idle') return;
+      this.#run = run;
       this.#stage = 'copying';
-      const { signal } = this.#run;
       this.#tell();
-      const done = await copyAll(root, this.#items, this.#classes, { signal, onProgress: (n) => this.#progress(n, this.#items.length) });
-      say(`${signal.aborted ? 'Stopped. ' : ''}${counted(done, one())} copied into “${root.name}”.`);
+      const done = await copyAll(root, this.#items, this.#classes, { signal: run.signal, onProgress: (n) => this.#progress(n, this.#items.length) });
+      say(`${run.signal.aborted ? 'Stopped. ' : ''}${counted(done, one())} copied into “${root.name}”.`);
     } catch (error) {
       this.#errors.push(sentence(error));
     }
-    this.#run = null;
-    this.#stage = 'idle';
-    if (this.open) this.#tell();
+    if (this.#run === run) [this.#run, this.#stage] = [null, 'idle'];
+    if (!this.open || this.#run) return; // closed meanwhile
+    if (this.#queue.length) await this.add([]); // those that came meanwhile
+    else if (this.#stale) await this.#classifyAll();
+    else this.#tell();
   }
 }

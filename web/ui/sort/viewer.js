@@ -17,7 +17,7 @@ export class Viewer {
   #items = [];
   #at = 0;
   #classes = /** @type {readonly Named[]} */ ([]);
-  /** What shows the item in full, made anew for each. @type {{item: Item, element: HTMLElement}|null} */
+  /** What shows the item in full, made anew for each. @type {{item: Item, element: HTMLImageElement|HTMLAudioElement}|null} */
   #shown = null;
   #body = el('div', { class: 'viewer-body' });
 
@@ -25,7 +25,7 @@ export class Viewer {
   constructor({ kinds, onTeach, onClosed }) {
     this.kinds = kinds;
     this.dialog = byId('viewer', HTMLDialogElement);
-    this.bar = new CorrectBar({ label: 'It is:', none: true, onChoose: (target) => onTeach([this.#items[this.#at]], target) });
+    this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#items[this.#at], onChoose: (target, item) => onTeach([item], target) });
     this.dialog.append(dialogHead(this.dialog, 'viewer-title', 'Picture'), this.#body);
     this.dialog.addEventListener('keydown', (event) => {
       const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
@@ -36,7 +36,7 @@ export class Viewer {
     this.dialog.addEventListener('close', () => {
       const last = this.#items[this.#at];
       this.#items = [];
-      this.#shown = null;
+      this.#forget();
       render(html``, this.#body);
       if (last) onClosed(last);
     });
@@ -69,9 +69,15 @@ export class Viewer {
     this.#draw();
   }
 
+  #forget() {
+    if (this.#shown) URL.revokeObjectURL(this.#shown.element.src);
+    this.#shown = null;
+  }
+
   #draw() {
     const item = this.#items[this.#at];
     if (this.#shown?.item !== item) {
+      this.#forget();
       this.#shown = { item, element: this.kinds.now.show(item.file) };
       this.#shown.element.classList.add('viewer-picture');
     }

@@ -33,7 +33,7 @@ export class CorrectBar {
   #next = null;
 
   /**
-   * @param {{label: string, none?: boolean, about?: () => unknown, onChoose: (target: Target) => Promise<unknown>}} options
+   * @param {{label: string, none?: boolean, about?: () => any, onChoose: (target: Target, about: any) => Promise<unknown>}} options
    *   none: whether none of these can be chosen, which calls onChoose with the id NONE; about: what a press is about, where
    *   another one is to come after it
    */
@@ -125,11 +125,11 @@ export class CorrectBar {
    * A press while the one before is at work comes after it, if it is about the same thing then; where it is about nothing
    * it is part of the one before, since people press twice.
    *
-   * @param {Target} target
+   * @param {Target} target @param {unknown} [about]
    */
-  async #choose(target) {
+  async #choose(target, about = this.about()) {
     if (this.#busy) {
-      this.#next = { target, about: this.about() };
+      this.#next = { target, about };
       return;
     }
     this.#busy = true;
@@ -137,9 +137,9 @@ export class CorrectBar {
     try {
       this.#error = '';
       const id = 'name' in target && await classOf(target.name);
-      await this.onChoose(id ? { id } : target);
-      this.reset();
-      if (typed) this.#focusNew();
+      await this.onChoose(id ? { id } : target, about);
+      if (about === this.about()) this.reset(); // else what is typed is about something else
+      if (typed && document.activeElement === document.body) this.#focusNew();
     } catch (error) {
       this.#error = sentence(error);
       this.#draw();

@@ -19,10 +19,7 @@ export function pictures(extractor) {
     open: async (file) => [sampleOf(await decode(file), file.name, extractor)],
     kept: (thumbnail, name) => new File([new Uint8Array(thumbnail)], name),
     source: (options) => new CameraSource(extractor, options),
-    show: (file) => {
-      const url = URL.createObjectURL(file);
-      return el('img', { src: url, alt: file.name, onload: () => URL.revokeObjectURL(url), onerror: () => URL.revokeObjectURL(url) });
-    },
+    show: (file) => el('img', { src: URL.createObjectURL(file), alt: file.name }),
   };
 }
 
