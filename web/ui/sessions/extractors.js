@@ -24,6 +24,7 @@ class Cancelled extends Error {}
 export class ExtractorsDialog {
   /** While something runs. @type {AbortController|null} */
   #running = null;
+  #busy = false;
 
   /** @param {{engine: Engine, reader: import('./reader.js').Reader, onReplaced: () => void}} parts */
   constructor({ engine, reader, onReplaced }) {
@@ -356,6 +357,8 @@ export class ExtractorsDialog {
 
   /** @param {() => Promise<void>} work */
   async #try(work) {
+    if (this.#busy) return; // pressed twice
+    this.#busy = true;
     complain(this.error, '');
     try {
       await work();
@@ -364,6 +367,8 @@ export class ExtractorsDialog {
       say('');
       complain(this.error, sentence(error));
       this.error.scrollIntoView({ block: 'nearest' });
+    } finally {
+      this.#busy = false;
     }
   }
 }

@@ -79,11 +79,12 @@ export class Reader {
    * @returns {boolean} whether that is being done
    */
   follow({ sessionId, extractor: { id, sha256, message } }) {
-    const sought = `${sessionId} ${sha256}`;
-    if (!message || !sha256 || sought === this.#sought) return this.#opening;
+    const sought = message && sha256 && `${sessionId} ${sha256}`;
+    const former = this.#sought;
     this.#sought = sought;
+    if (!sought || sought === former) return this.#opening;
     this.seek(sha256).then(async (found) => {
-      if (found) return;
+      if (found || this.#sought !== sought) return; // or another session is open by now
       // A former extractor is named after its kind, which is that of the examples.
       const kind = Object.keys(this.kinds.all).find((one) => id.startsWith(`${one}-`));
       if (kind && kind !== this.kinds.now.id) await this.useKind(kind);
@@ -141,10 +142,10 @@ export class Reader {
   async use(extractor, kind = 'pictures') {
     const former = await this.now.catch(() => null);
     if (await this.placeOf(extractor.sha256)) this.#built.add(extractor);
+    if (this.kinds.now.id !== kind) await this.pages[kind].prior(); // meanwhile all goes on as before
     this.now = Promise.resolve(extractor);
     if (this.kinds.now.id !== kind) {
       this.kinds.now = this.kinds.all[kind];
-      await this.pages[kind].prior();
       this.onKind();
     }
     await this.engine.useExtractor({ id: extractor.id, sha256: extractor.sha256 });
@@ -169,10 +170,12 @@ export class Reader {
 
   /** @param {string} sha256 */
   async #find(sha256) {
-    if ((await this.now).sha256 === sha256) return true;
+    const { now } = this;
+    if ((await now).sha256 === sha256) return true;
     const place = await this.placeOf(sha256);
     if (place) {
-      await this.useKind(place);
+      const found = await this.pages[place].load();
+      if (now === this.now) await this.use(found, this.pages[place].kind); // else the person has chosen meanwhile
       return true;
     }
     if (!globalThis.caches) return false;
@@ -180,7 +183,12 @@ export class Reader {
     const found = (await kept()).find((one) => one.sha256 === sha256);
     if (!found) return false;
     say(`Loading the extractor “${found.manifest.id}”.`);
-    await this.use(await loadKept(found));
+    const extractor = await loadKept(found);
+    if (now !== this.now) {
+      extractor.close();
+      return true;
+    }
+    await this.use(extractor);
     say(`The extractor “${found.manifest.id}” is in use.`);
     return true;
   }

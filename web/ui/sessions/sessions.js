@@ -175,8 +175,9 @@ export class SessionsDialog {
   async #delete(session) {
     this.#leaving = '';
     this.#deleted = session.id;
+    const open = session.id === this.#state?.sessionId; // what is shown may be another one afterwards
     await this.engine.deleteSession(session.id);
-    if (session.id === this.#state?.sessionId) this.onSwitched();
+    if (open) this.onSwitched();
     say(`The session “${session.name}” was deleted.`);
     await this.#refresh();
   }

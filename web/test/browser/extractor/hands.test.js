@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
-import { addClass, card, meters, most, offlineReady, ready, sample, status, visit } from '../harness.js';
+import { addClass, card, hold, meters, most, offlineReady, ready, sample, status, visit } from '../harness.js';
 import { assertNear, kept, opened, share } from '../share/shared.js';
 import { seeing } from './film.js';
 import { temporaryFolder } from '../../temporary.js';
@@ -99,8 +99,13 @@ test('left and right hands are told apart where the settings say so, in files th
     shared = await share(page);
     await page.getByRole('button', { name: /^Session:/ }).click();
     session = await kept(page, 'Save this session');
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand')]);
+    await page.locator('#sort-title').filter({ hasText: '2 hands' }).waitFor();
+    await page.getByRole('button', { name: /^Session:/ }).click();
     await page.getByRole('button', { name: 'Open My classes', exact: true }).click();
     await status(page, 'The session “My classes” is open.');
+    await page.locator('#sort').waitFor({ state: 'hidden' }); // what the one has read is nothing to the other
     assert.ok(!await (await settings()).isChecked());
   });
   await visit({}, async ({ page }) => {
@@ -123,6 +128,13 @@ test('the camera draws the hand that it sees and recognises it, many frames of o
       const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(0, 0, canvas.width, canvas.height);
       const share = data.filter((value, i) => i % 4 === 3 && value > 0).length / (canvas.width * canvas.height);
       return share > 0.003 && share < 0.2; // of the picture
+    });
+    await page.evaluate(() => { // there is no frame yet, as while one camera follows another
+      const { createImageBitmap } = globalThis;
+      Object.assign(globalThis, { createImageBitmap: () => {
+        Object.assign(globalThis, { createImageBitmap });
+        return Promise.reject(new DOMException('no frame', 'InvalidStateError'));
+      } });
     });
     await page.getByRole('button', { name: 'Camera for Peace' }).click();
     await isDrawn();
@@ -157,3 +169,28 @@ test('the camera draws the hand that it sees and recognises it, many frames of o
     assert.equal(await card(page, 'Stop').locator('.thumb').count(), 2);
   });
 });
+
+test('until hands are in use what is shown is read as before, and who chooses has chosen', () => visit({}, async ({ page }) => {
+  const choose = (/** @type {string} */ kind) => page.getByRole('button', { name: kind, exact: true }).click();
+  await addClass(page, 'Cat');
+  const prior = await hold(page, '**/kinds/hands/prior.safetensors');
+  await Promise.all([page.waitForRequest('**/kinds/hands/prior.safetensors'), choose('Hands')]);
+  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(sample('noto', 'cat'));
+  await card(page, 'Cat').locator('.thumb').waitFor();
+  prior();
+  await status(page, 'Hands it is.');
+  await page.getByLabel('Picture to recognise', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
+  await page.getByRole('button', { name: /^Session:/ }).click();
+  await page.getByRole('textbox', { name: 'Name of a new session' }).fill('Other');
+  await page.getByRole('button', { name: 'New session' }).click();
+  await choose('Sounds');
+  await status(page, 'Sounds it is.');
+
+  const sounds = await hold(page, '**/kinds/sounds/**/weights.bin'); // which were in use last, and come again
+  await page.reload();
+  await choose('Hands');
+  await status(page, 'Hands it is.');
+  sounds();
+  await ready(page);
+  assert.equal(await page.getByLabel('Hand to recognise', { exact: true }).count(), 1);
+}));

@@ -77,7 +77,7 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
       await found.getByText('No background knowledge was learned for this extractor.').waitFor();
       await found.getByText(/go run \.\/scripts\/metaqda train --data ppocr-direction-192-2\.0\.npz/).waitFor();
       assert.deepEqual(await faults(page), [], 'the dialog');
-      await found.getByRole('button', { name: 'Read the 5 pictures of this session anew' }).click();
+      await found.getByRole('button', { name: 'Read the 5 pictures of this session anew' }).evaluate((/** @type {HTMLElement} */ button) => { button.click(); button.click(); });
       await status(page, '5 pictures read anew, in a session of their own.');
       await page.locator('#session-name').filter({ hasText: `read by ${onnxName}` }).waitFor();
       await card(page, 'Cat').getByText('3 pictures').waitFor();
@@ -90,6 +90,8 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
 
       // Each session keeps its own: going there and back changes extractors.
       await page.getByRole('button', { name: /^Session:/ }).click();
+      await page.getByRole('button', { name: `Open ${first}`, exact: true }).waitFor();
+      assert.equal(await page.getByRole('list', { name: 'Sessions' }).getByRole('listitem').count(), 2, 'one copy, though pressed twice');
       await page.getByRole('button', { name: `Open ${first}`, exact: true }).click();
       await card(page, 'Cat').getByText('3 pictures').waitFor();
       await page.getByText('In use: the built-in one.').waitFor({ state: 'attached' });

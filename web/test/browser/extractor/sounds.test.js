@@ -93,6 +93,12 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
     });
     await card(page, 'Alarm').locator('.thumb-open').first().click();
     await page.waitForFunction(() => Math.abs(Number(document.body.dataset.played) - 1.5) < 0.01);
+    await page.evaluate(() => { // one after the other, faster than they begin
+      delete document.body.dataset.played;
+      for (const key of ['ArrowRight', 'ArrowLeft', 'ArrowRight']) document.querySelector('#picture')?.dispatchEvent(new KeyboardEvent('keydown', { key }));
+    });
+    await page.locator('[data-played]').waitFor();
+    assert.equal(await page.locator('#picture .error').textContent(), '');
     await page.keyboard.press('Escape');
 
     // What was asked last is taught as another class, and that is undone.
@@ -114,6 +120,12 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
     await page.locator('#sort-title').filter({ hasText: '3 sounds' }).waitFor();
     await page.getByText('Judged together').waitFor();
     for (const shelf of [/^Alarm\s*2/, /^Organ\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
+    await page.evaluate(() => { URL.revokeObjectURL = (url) => { document.body.dataset.freed = url; }; });
+    await page.locator('.shot').first().click();
+    const heard = await page.locator('#viewer audio').getAttribute('src');
+    await page.keyboard.press('Escape');
+    await page.locator('#viewer audio').waitFor({ state: 'detached' });
+    assert.equal(await page.locator('body').getAttribute('data-freed'), heard);
 
     // Another session may be of pictures again.
     await open(page, site);
