@@ -84,7 +84,7 @@ export function sentence(error) {
  * @param {string} title
  */
 export function dialogHead(dialog, id, title) {
-  dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); }; // of a dialog that is filled anew the only one
   return el('div', { class: 'dialog-head' }, el('h2', { id }, title),
     el('button', { class: 'button quiet square', type: 'button', 'aria-label': 'Close', onclick: () => dialog.close() }, icon('close')));
 }

@@ -273,7 +273,7 @@ export class ClassList {
   /** The card of a class, which is made where there is none: its card comes with the next change. @param {import('./correct.js').Target} target */
   async #cardFor(target) {
     const { id } = 'id' in target ? target : await this.engine.addClass(target.name);
-    for (let tries = 0; tries < 500 && !this.#cards.has(id); tries++) await nextTask();
+    while (!this.#cards.has(id) && (await this.engine.state()).classes.some((one) => one.id === id)) await nextTask();
     const card = this.card(id);
     if (!card) throw new Error('The class has gone: choose another one.');
     return card;
@@ -288,8 +288,9 @@ export class ClassList {
   #askAbout(files) {
     const dialog = byId('ask-what', HTMLDialogElement);
     const bar = new CorrectBar({ label: files.length === 1 ? 'It is:' : 'They are:', onChoose: async (target) => {
+      const card = await this.#cardFor(target); // or why there is none
       dialog.close();
-      await (await this.#cardFor(target)).addFiles(files);
+      await card.addFiles(files);
     } });
     bar.show(this.model.all);
     dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', files.length === 1 ? `What is “${files[0].name}”?` : `What are these ${counted(files.length, this.kinds.now.one)}?`), bar.element);

@@ -21,6 +21,8 @@ const SESSION = 'Samples';
 export class Samples {
   /** Where the samples were taught; the pictures to recognise are offered there alone. */
   #session = '';
+  /** The sample that was pressed last, of several that are fetched. */
+  #pressed = '';
 
   /**
    * @param {{engine: Engine, changes: import('./changes.js').Changes, kinds: import('../kinds/index.js').Kinds, onSwitched: () => void, take: (files: File[]) => Promise<void>}} parts
@@ -103,8 +105,10 @@ export class Samples {
   /** @param {string} url @param {string} name */
   #question(url, name) {
     const ask = async () => {
+      this.#pressed = url;
       try {
-        await this.take([await fetchSample(url, name)]);
+        const file = await fetchSample(url, name);
+        if (this.#pressed === url) await this.take([file]);
       } catch (error) {
         complain(byId('query-error', HTMLElement), sentence(error));
       }

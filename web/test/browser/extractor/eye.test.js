@@ -12,7 +12,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { seeing } from './film.js';
-import { addClass, addPictures, card, likeliest, open, recognise, root, sample, status, teach, visit } from '../harness.js';
+import { addClass, addPictures, card, hold, likeliest, open, recognise, root, sample, status, teach, visit } from '../harness.js';
 import { LONG } from '../../long.js';
 import { temporaryFolder } from '../../temporary.js';
 
@@ -44,6 +44,19 @@ test('the sample button teaches five classes, credited, and every sample to try 
     assert.match(said[i], new RegExp(`^${name.toLowerCase()}: (Almost certainly|Probably) ${name}: `));
   }
   assert.match(said[5], /^penguin: (None of these|Not sure: none of these|Not sure, perhaps none of these)/);
+  // Of two that are pressed one after the other the second is shown, whichever comes first.
+  const slow = await hold(page, '**/samples/fluent-emoji-flat/cat.png');
+  await samples[0].click();
+  await samples[1].click();
+  await page.getByRole('img', { name: 'Picture being recognised: banana.png' }).waitFor();
+  const came = page.waitForEvent('requestfinished', (request) => request.url().endsWith('/cat.png'));
+  slow();
+  await came;
+  await addClass(page, 'Cup'); // by when it would be looked at
+  await page.getByRole('img', { name: 'Picture being recognised: banana.png' }).waitFor();
+  assert.equal(await page.locator('#prediction').getAttribute('aria-busy'), 'false');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await card(page, 'Cup').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Clear the picture' }).click();
   await page.getByRole('meter').first().waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Undo' }).click(); // one press taught them all
