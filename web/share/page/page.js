@@ -123,7 +123,7 @@ function showKnown(classifier, { one, play }, pictures) {
       const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
       const url = URL.createObjectURL(new Blob([bytes]));
       const image = el('img', { class: 'thumb-picture', src: url, alt: `${capital(one)} ${i + 1} of ${label}`, onload: () => URL.revokeObjectURL(url) });
-      return play ? el('button', { class: 'link', type: 'button', onclick: () => void play(bytes) }, image) : image;
+      return play ? el('button', { class: 'link', type: 'button', onclick: () => void play(bytes).catch((error) => say(sentence(error))) }, image) : image;
     })))));
 }
 
@@ -134,12 +134,13 @@ function showKnown(classifier, { one, play }, pictures) {
 function buildKeeping({ classifier, known, anew, name }) {
   const part = byId('keep', HTMLElement);
   const error = byId('keep-error', HTMLElement);
-  let unsaved = false;
+  let [taught, saved] = [0, 0];
   const button = (/** @type {string} */ id, /** @type {() => Promise<[Uint8Array, string]>} */ make) => {
     byId(id, HTMLButtonElement).addEventListener('click', () => {
+      const now = taught; // what is taught while the file is made may not be in it
       make().then(([bytes, file]) => {
         save(bytes, file);
-        unsaved = false;
+        saved = now;
         complain(error, '');
         say(`“${file}” was saved: ${megabytes(bytes.length)}.`);
       }, (failed) => complain(error, sentence(failed)));
@@ -147,10 +148,10 @@ function buildKeeping({ classifier, known, anew, name }) {
   };
   button('keep-file', async () => [new TextEncoder().encode(await anew()), fileName(name)]);
   button('keep-session', async () => [classifier.save(), 'classifier.safetensors']);
-  window.addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
+  window.addEventListener('beforeunload', (event) => { if (saved !== taught) event.preventDefault(); });
   return () => {
     known();
     part.hidden = false;
-    unsaved = true;
+    taught++;
   };
 }

@@ -102,10 +102,31 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Umbrella' }).click();
     taught = await recognise(page, sample('twemoji', 'umbrella'));
     assert.equal(most(taught), 'Umbrella');
+    // What is taught while a file is made is not in it: who leaves is asked.
+    const asks = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
+    await page.evaluate(() => {
+      const { arrayBuffer } = Response.prototype;
+      const held = new Promise((resolve) => { Object.assign(globalThis, { go: resolve }); });
+      Response.prototype.arrayBuffer = async function () {
+        await held;
+        return arrayBuffer.call(this);
+      };
+    });
+    const early = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save as a new file like this one' }).click();
+    await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Cat' }).click();
+    await status(page, 'Taught as “Cat”.');
+    await page.evaluate('go()');
+    await early;
+    await status(page, / was saved: /);
+    assert.ok(await asks());
+    await page.keyboard.press('Control+z');
+    await status(page, 'Undone: Taught as “Cat”.');
     const files = [];
     for (const name of ['Save as a new file like this one', 'Save as a session for metaqda']) {
       files.push(await kept(page, name));
     }
+    assert.ok(!await asks(), 'all is saved');
     [file, session] = files;
   });
   await opened(file, async (page) => {
