@@ -70,7 +70,10 @@ export class KNNClassifier {
   /** @param {Float32Array} x @returns {ReturnType<KNNClassifier['predictClass']>} */
   async #predict(x) {
     const asked = this.#classifier ??= createClassifier({ nonePrior: 0 });
-    const classifier = await asked;
+    const classifier = await asked.catch((error) => {
+      if (this.#classifier === asked) this.#classifier = null; // the next question tries again
+      throw error;
+    });
     if (this.#disposed) throw new Error('The classifier has been disposed of.');
     if (asked !== this.#classifier) return this.#predict(x); // classes were cleared meanwhile
     for (const [label, row] of this.#pending.splice(0)) classifier.addExampleSync(row, `class ${this.#index.get(label)}`); // its own labels are any text

@@ -50,6 +50,22 @@ async function ownTests(implementation) {
   return failed;
 }
 
+test('where the engine could not be started the next question starts it', async () => {
+  const c = ours.create();
+  const tensor = (/** @type {string} */ label, shot = 0) => ({ dataSync: () => vector(label.charCodeAt(0), shot), shape: [vector(0, 0).length] });
+  for (const label of ['cup', 'pen']) c.addExample(tensor(label), label);
+  const { instantiate } = WebAssembly;
+  const refuse = async (/** @type {any[]} */ ...given) => {
+    if (given[1]?.simd) throw new Error('no memory');
+    return instantiate(.../** @type {[any]} */ (given));
+  };
+  Object.assign(WebAssembly, { instantiate: refuse });
+  await assert.rejects(c.predictClass(tensor('pen', 1)), /no memory/);
+  Object.assign(WebAssembly, { instantiate });
+  assert.equal((await c.predictClass(tensor('pen', 1))).label, 'pen');
+  c.dispose();
+});
+
 test('the tests of the original pass, but where they count votes or tensors held', async () => {
   assert.deepEqual(await ownTests(original), []);
   assert.deepEqual(await ownTests(ours), [
