@@ -46,6 +46,9 @@ async function fetchManifest() {
   return response.json();
 }
 
+/** Takes the notice away of one that could not be had: another kind has another. */
+let unsay = () => {};
+
 /**
  * Has the engine use the prior that came with the page. Where it cannot be had
  * the page works with what it has, and says so.
@@ -55,14 +58,15 @@ async function fetchManifest() {
  * @param {string} [path] of the prior, which is of one kind
  */
 async function usePagePrior(engine, manifest, path = 'prior.safetensors') {
+  unsay();
   try {
     const prior = (await manifest).files.find((file) => file.path === path);
     if (prior) await engine.usePrior({ url: prior.path, sha256: prior.sha256 });
   } catch (error) {
     const missing = /** @type {{code?: string}} */ (error).code === 'fetch';
     const why = missing ? 'The page’s background knowledge could not be fetched.' : sentence(error);
-    toast({
-      text: `${why} ${meanwhile((await engine.state()).prior)}`, key: 'page-prior',
+    unsay = toast({
+      text: `${why} ${meanwhile((await engine.state()).prior)}`,
       action: 'Try again', onAction: () => void usePagePrior(engine, fetchManifest(), path),
     });
   }

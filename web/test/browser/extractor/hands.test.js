@@ -170,8 +170,14 @@ test('the camera draws the hand that it sees and recognises it, many frames of o
   });
 });
 
-test('until hands are in use what is shown is read as before, and who chooses has chosen', () => visit({}, async ({ page }) => {
+test('until hands are in use what is shown is read as before, and who chooses has chosen', () => visit({ expect: [/404/] }, async ({ page }) => {
   const choose = (/** @type {string} */ kind) => page.getByRole('button', { name: kind, exact: true }).click();
+  await page.route('**/kinds/hands/prior.safetensors', (route) => route.fulfill({ status: 404 }), { times: 1 });
+  const notice = page.getByText('The page’s background knowledge could not be fetched.');
+  await choose('Hands');
+  await notice.waitFor();
+  await choose('Pictures');
+  await notice.waitFor({ state: 'detached' }); // which was that of hands
   await addClass(page, 'Cat');
   const prior = await hold(page, '**/kinds/hands/prior.safetensors');
   await Promise.all([page.waitForRequest('**/kinds/hands/prior.safetensors'), choose('Hands')]);
