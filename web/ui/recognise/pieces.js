@@ -103,7 +103,7 @@ function taken(answer) {
  * @param {(Answer|null)[]} answers
  * @returns {{name: string, p: number}[]} the most probable first
  */
-export function wholeOf(answers) {
+function wholeOf(answers) {
   const all = answers.flatMap((answer) => (answer ? [named(answer)] : []));
   const names = Object.keys(all[0] ?? {});
   return names.map((name) => ({ name, p: all.reduce((sum, one) => sum + one[name], 0) / all.length })).sort((a, b) => b.p - a.p)

@@ -16,7 +16,7 @@ import { repeated } from './words.js';
 /** Pictures of a card that are there at once, the last ones, and so many more on each press. */
 const AT_ONCE = 120;
 /** What a dragged picture is, to other cards. */
-export const DRAGGED = 'application/x-metaqda-example';
+const DRAGGED = 'application/x-metaqda-example';
 
 /** Batches that are being added or wait, of all cards. */
 let atWork = 0;

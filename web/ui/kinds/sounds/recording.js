@@ -46,7 +46,7 @@ function mono(buffer) {
 }
 
 /** @param {Float32Array} samples @param {string} name */
-export function piecesOf(samples, name) {
+function piecesOf(samples, name) {
   const sound = (/** @type {number} */ from, /** @type {number} */ to) => ({ samples: samples.slice(from, to), rate: RATE });
   if (samples.length <= WHOLE * RATE) return [{ name, sound: sound(0, samples.length) }];
   const pieces = Array.from({ length: Math.floor(samples.length / (PIECE * RATE)) }, (_, i) => {
