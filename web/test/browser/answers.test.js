@@ -284,3 +284,27 @@ test('a session tells when it was last saved to a file', LONG, () => visit({}, a
   await row.getByText('saved to a file today').nth(1).waitFor(); // what came out of a file is in one
   await row.getByRole('textbox', { name: 'Name of the session My classes (2)' }).waitFor();
 }));
+
+test('under an answer a press says what it is, a new class is made, and both are undone', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  await teach(page, 'Cat', ['noto']);
+  await teach(page, 'Rocket', ['noto']);
+  const bar = page.locator('#correct');
+  assert.ok(await bar.getByRole('button', { name: 'Cat' }).isHidden());
+  const before = (await recognise(page, sample('emojione', 'penguin'))).Cat;
+  await bar.getByRole('button', { name: 'New…' }).click();
+  await page.keyboard.type('Penguin');
+  await page.keyboard.press('Enter');
+  await card(page, 'Penguin').getByText('1 picture').waitFor();
+  assert.ok((await meters(page)).Penguin > 0.5, 'the answer follows');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await card(page, 'Penguin').waitFor({ state: 'detached' });
+  assert.ok(Math.abs((await meters(page)).Cat - before) < 1e-9, 'the answer is as it was');
+
+  await recognise(page, sample('emojione', 'cat'));
+  await bar.getByRole('button', { name: 'Cat' }).click();
+  await card(page, 'Cat').getByText('2 pictures').waitFor();
+  await page.keyboard.press('Control+z');
+  await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Clear the picture' }).click();
+  assert.ok(await bar.getByRole('button', { name: 'Cat' }).isHidden());
+}));

@@ -56,6 +56,27 @@ export async function teachItem(engine, kind, classId, { file, piece, embedding 
   return teach(engine, classId, samples[piece], { embedding }).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
 }
 
+/**
+ * Notes what items are taught as. What is named among them does not carry the others along (see `after`); where
+ * something else was taught, or is not any more, all are answered as if they had just come.
+ *
+ * @param {Item[]} items
+ * @param {readonly {id: string, examples: readonly string[]}[]} classes
+ * @param {Set<string>|null} known ids of all that was taught before, null while items are being named
+ * @returns {Set<string>} ids of all that is taught
+ */
+export function noteTaught(items, classes, known) {
+  const at = new Map(classes.flatMap(({ id, examples }) => examples.map((example) => /** @type {[string, string]} */ ([example, id]))));
+  const own = new Set(items.flatMap(({ examples }) => examples));
+  const named = !known || [...known].every((one) => at.has(one)) && [...at.keys()].every((one) => known.has(one) || own.has(one));
+  for (const item of items) {
+    item.example = item.examples.find((one) => at.has(one)) ?? '';
+    item.taught = at.get(item.example) ?? '';
+    if (!named) item.former = '';
+  }
+  return new Set(at.keys());
+}
+
 /** Says that an item is none of these classes. @param {Item} item @param {string[]} classes ids */
 export function leaveOut(item, classes) {
   for (const id of classes) item.out.add(id);

@@ -14,7 +14,7 @@ import { render } from '../kit/view.js';
 import { lookalikes } from './alike.js';
 import { head, outcome, timeLeft, tools } from './bars.js';
 import { Gallery } from './gallery.js';
-import { copyAll, itemsOf, leaveOut, saveTable, teachItem } from './items.js';
+import { copyAll, itemsOf, leaveOut, noteTaught, saveTable, teachItem } from './items.js';
 import { Batch, nextTask } from '../../library/storage.js';
 import { after, countsOf, groupsOf, NONE, verdict, WAITING, without } from './sorting.js';
 import { note } from '../kit/note.js';
@@ -65,6 +65,9 @@ export class Sorting {
   #unoffer = () => {};
   /** Whether something was taught since the answers. */
   #stale = false;
+  /** How many times pictures are being named just now, and the ids of all that is taught. */
+  #naming = 0;
+  #known = /** @type {Set<string>} */ (new Set());
   /** When these began to be looked at, how many had been by then. */
   #begun = { time: 0, done: 0 };
   /** How far judging or copying is, of how much. */
@@ -138,11 +141,7 @@ export class Sorting {
   follow(classes, key, extractor) {
     if (this.#extractor && extractor !== this.#extractor && (this.open || this.#items.length)) this.close();
     [this.#classes, this.#extractor] = [classes, extractor];
-    const at = new Map(classes.flatMap(({ id, examples }) => examples.map((example) => /** @type {[string, string]} */ ([example, id]))));
-    for (const item of this.#items) {
-      item.example = item.examples.find((one) => at.has(one)) ?? '';
-      item.taught = at.get(item.example) ?? '';
-    }
+    this.#known = noteTaught(this.#items, classes, this.#naming ? null : this.#known);
     const changed = key !== this.#key;
     this.#key = key;
     this.#stale ||= changed && this.#items.some(({ taught }) => !taught);
@@ -167,8 +166,7 @@ export class Sorting {
     this.#total = this.#done = 0;
     this.#filter = { kind: 'all' };
     this.gallery.clear();
-    this.question.show([], this.#classes);
-    this.lookalikes.show([], this.#classes);
+    for (const one of [this.question, this.lookalikes]) one.show([], this.#classes);
     this.selection.count(0);
     this.#show(false);
   }
@@ -177,13 +175,11 @@ export class Sorting {
   #rest() {
     this.#run?.abort();
     this.batch.close();
-    clearTimeout(this.#waiting);
-    clearTimeout(this.#drawing);
+    for (const one of [this.#waiting, this.#drawing]) clearTimeout(one);
     this.#drawing = undefined;
     this.viewer.close();
-    [this.#queue, this.#errors] = [[], []];
+    [this.#queue, this.#errors, this.#run] = [[], [], null];
     this.#total = this.#done = this.#items.length;
-    this.#run = null;
     if (this.#stage !== 'judging') this.#stage = 'idle'; // which ends by itself
   }
 
@@ -277,7 +273,7 @@ export class Sorting {
       Object.assign(item, probabilities ? after(former, without({
         classes, none: probabilities[i * width], probabilities: probabilities.subarray(i * width + 1, (i + 1) * width), taken: taken[i], doubtful: doubtful[i] === 1,
       }, item.out)) : { answer: null, held: '' });
-      item.former = verdict(item).id;
+      if (key === this.#key) item.former = verdict(item).id;
     });
     this.#classified = probabilities !== null;
     this.#stale &&= key !== this.#key; // what changed while these were judged is not in them
@@ -349,7 +345,13 @@ export class Sorting {
    *
    * @param {Item[]} items @param {Target} target @param {Item[]} [leftOut]
    */
-  #teach = async (items, target, leftOut = []) => {
+  #teach = (items, target, leftOut = []) => {
+    this.#naming++;
+    return this.#name(items, target, leftOut).finally(() => this.#naming--);
+  };
+
+  /** @param {Item[]} items @param {Target} target @param {Item[]} leftOut */
+  async #name(items, target, leftOut) {
     if ('id' in target && target.id === NONE) {
       await this.changes.step(async () => {
         for (const item of items) {
@@ -373,7 +375,7 @@ export class Sorting {
       return item.example;
     }));
     this.#draw();
-  };
+  }
 
   async #copy() {
     this.#errors = [];
