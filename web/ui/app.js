@@ -11,7 +11,7 @@ import { loadExtractor } from '../library/extractors.js';
 import { kindRecord, loadKind } from '../library/kinds.js';
 import { LearningPanel } from './sessions/learning.js';
 import { KindChoice } from './kinds/choice.js';
-import { Kinds, teach } from './kinds/index.js';
+import { Kinds, near, teach } from './kinds/index.js';
 import { hands } from './kinds/hands/index.js';
 import { pictures } from './kinds/pictures/index.js';
 import { sounds } from './kinds/sounds/index.js';
@@ -220,6 +220,7 @@ async function build(engine, reader) {
       move: (example, target) => changes.moveTo(example, target),
       forget: async (example) => changes.remove(classes.model.holding(example)?.id ?? '', [example]),
       classOf: (example) => classes.model.holding(example),
+      same: async (embedding, examples) => (await near(engine, embedding)).find((one) => one.same && examples.includes(one.example))?.example,
     },
   });
   const learning = new LearningPanel({ engine });

@@ -105,6 +105,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
         const { label } = taught.get(example) ?? {};
         return label === undefined ? undefined : { id: label, name: label };
       },
+      same: async () => undefined, // the package does not compare examples
     },
   });
   recogniser.follow(named());

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../temporary.js';
 
 const folder = temporaryFolder('camera');
 
-test('the live camera recognises what it sees', async () => {
+test('the live camera recognises what it sees, and a second choice moves what the first taught while that is before it', async () => {
   const flags = await seeing(path.join(folder, 'rocket.y4m'), [sample('emojione', 'rocket')]);
   await visit({ flags }, async ({ page }) => {
     await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
@@ -21,6 +21,27 @@ test('the live camera recognises what it sees', async () => {
     assert.equal(most(await meters(page)), 'Rocket');
     const video = page.getByLabel('Camera', { exact: true });
     assert.ok(await video.evaluate((one) => one instanceof HTMLVideoElement && one.muted && one.playsInline && one.isConnected));
+    const press = (/** @type {string} */ name) => page.locator('#correct').getByRole('button', { name, exact: true }).click();
+    const counts = (/** @type {Record<string, number>} */ all) => Promise.all(Object.entries(all).map(([name, n]) => card(page, name).getByText(`${n} pictures`).waitFor()));
+    const shown = (/** @type {RegExp} */ text) => page.locator('#status:not(.quiet)').filter({ hasText: text }).waitFor();
+    await press('Cat');
+    await shown(/^Taught as “Cat”\. .*Cat.* %/); // what was done is seen beside the answer that it changed, which is heard
+    await press('Rocket');
+    await shown(/^Moved a picture from “Cat” to “Rocket”\./);
+    await counts({ Cat: 3, Rocket: 4 });
+    await press('Rocket');
+    await shown(/^It is taught as “Rocket” already\./);
+    await page.evaluate(async () => { // something else is before the camera
+      const { createImageBitmap } = globalThis;
+      const other = await createImageBitmap(await (await fetch('samples/emojione/cat.png')).blob());
+      Object.assign(globalThis, { createImageBitmap: (/** @type {any[]} */ ...given) => createImageBitmap(given[0] instanceof HTMLVideoElement ? other : given[0], ...given.slice(1)) });
+    });
+    await press('Cat');
+    await shown(/^Taught as “Cat”\./);
+    await counts({ Cat: 4, Rocket: 4 });
+    await press('None of these');
+    await shown(/^It is no longer taught as “Cat”\./);
+    await counts({ Cat: 3, Rocket: 4 });
     const track = await video.evaluateHandle((one) => /** @type {MediaStream} */ (/** @type {HTMLVideoElement} */ (one).srcObject).getVideoTracks()[0]);
     await button.click();
     await video.waitFor({ state: 'detached' });

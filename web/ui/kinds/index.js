@@ -90,6 +90,14 @@ const SAME = 0.5;
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Engine */
 
 /**
+ * The taught examples nearest to an embedding, none while there is nothing to compare with. Those that show the same
+ * thing, held still or encoded anew, are `same`.
+ *
+ * @param {Pick<Engine, 'nearest'>} engine @param {Float32Array} embedding
+ */
+export const near = async (engine, embedding) => (await engine.nearest(embedding, 4).catch(() => [])).map((one) => ({ ...one, same: one.held || one.distance < SAME }));
+
+/**
  * Teaches a sample, and closes it.
  *
  * @param {Engine} engine
@@ -102,9 +110,9 @@ export async function teach(engine, classId, sample, { embedding, hold } = {}) {
   try {
     const thumbnail = await sample.thumbnail();
     const vector = embedding ?? await sample.embed();
-    const near = await engine.nearest(vector, 4).catch(() => []); // while there is nothing to compare with
-    const twin = near.find((one) => one.class !== classId && one.distance < SAME) ?? null;
-    if (hold && !near.some((one) => one.held && one.example === hold.first)) Object.assign(hold, { group: crypto.randomUUID(), first: '' });
+    const nearest = await near(engine, vector);
+    const twin = nearest.find((one) => one.class !== classId && one.distance < SAME) ?? null;
+    if (hold && !nearest.some((one) => one.held && one.example === hold.first)) Object.assign(hold, { group: crypto.randomUUID(), first: '' });
     const { id } = await engine.addExample(classId, vector, thumbnail, hold?.group);
     if (hold) hold.first ||= id;
     return { id, twin };

@@ -12,10 +12,15 @@ let fading;
  * Says one sentence in the live region of the page.
  *
  * @param {string} text
- * @param {{seen?: boolean}} [options] `seen`: it stands on the page already, so that only those who hear the page need it
+ * @param {{seen?: boolean, beside?: boolean}} [options] `seen`: it stands on the page already, so that only those who hear the page need it;
+ *   `beside`: what is shown stays in sight as long as it would
  */
-export function say(text, { seen = false } = {}) {
+export function say(text, { seen = false, beside = false } = {}) {
   const status = byId('status', HTMLElement);
+  if (beside && !status.classList.contains('quiet')) {
+    status.replaceChildren(status.title, el('span', { class: 'vh' }, ` ${text}`));
+    return;
+  }
   if (status.textContent !== text) status.textContent = text;
   status.title = text;
   status.classList.toggle('quiet', text === '' || seen);

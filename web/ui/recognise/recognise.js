@@ -19,6 +19,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
  * @property {(example: string, target: Target) => Promise<unknown>} move an example to another class, where it keeps its id
  * @property {(example: string) => Promise<unknown>} forget an example
  * @property {(example: string) => {id: string, name: string}|undefined} classOf an example, undefined where it is not taught
+ * @property {(embedding: Float32Array, examples: string[]) => Promise<string|undefined>} same which of these shows the same thing, held still; undefined for none
  */
 
 /** @typedef {{sample: Sample, picture: Uint8Array, embedding: Float32Array, open: () => Promise<Sample>}} Found */
@@ -38,7 +39,7 @@ export class Recogniser {
   #turn = 0; // of several files in flight only the newest counts
   /** Opens what is shown, to teach it. @type {(() => Promise<Sample>)|null} */
   #shown = null;
-  /** The examples that what is shown was taught as: undo brings former ones back. @type {string[]} */
+  /** The examples that what is shown was taught as, or all that was taught in live view: undo brings former ones back. @type {string[]} */
   #taught = [];
   #none = false;
   #classes = /** @type {readonly import('../teach/correct.js').Named[]} */ ([]);
@@ -160,9 +161,9 @@ export class Recogniser {
     this.#showBar();
   }
 
-  /** The example that what is shown is taught as now. */
+  /** The example that what is shown is taught as now; live, that is asked when something is pressed. */
   get #example() {
-    return this.#taught.find((id) => this.classifier.classOf(id));
+    return this.#source ? undefined : this.#taught.find((id) => this.classifier.classOf(id));
   }
 
   #showBar() {
@@ -173,27 +174,28 @@ export class Recogniser {
   }
 
   /**
-   * Teaches what is looked at: what the source has before it at this moment, or what is shown,
-   * which a second choice moves and the same choice leaves.
+   * Teaches what is looked at: what the source has before it at this moment, or what is shown. Where that is taught already,
+   * live by a frame of the same thing held still, another choice moves it and the same one leaves it.
    *
    * @param {Target} target
    */
   async #choose(target) {
-    const [source, shown, turn] = [this.#source, this.#shown, this.#turn];
+    const [source, turn] = [this.#source, this.#turn];
     const none = 'id' in target && target.id === NONE;
-    const example = this.#example;
+    const taught = source ? this.#taught.filter((id) => this.classifier.classOf(id)) : [];
+    const moment = source && taught.length ? await read(await source.sample()) : null;
+    const open = moment ? async () => moment : source ? () => source.sample() : this.#shown;
+    const example = moment ? await this.classifier.same(await moment.embed(), taught) : this.#example;
     const now = example && this.classifier.classOf(example);
     if (none) {
       if (example) await this.classifier.forget(example);
       if (turn === this.#turn) this.#none = !source;
       this.#showBar();
       say(now ? `It is no longer taught as “${now.name}”.` : 'Nothing is taught by that. What comes often and is none of these is best taught as a class of its own.');
-    } else if (source) {
-      await this.classifier.teach(target, () => source.sample());
-    } else if (!shown) {
+    } else if (!open) {
       throw new Error(`There is no ${this.kinds.now.one} to teach: choose one first.`);
     } else if (!example || !now) {
-      this.#taught.push(await this.classifier.teach(target, shown));
+      this.#taught.push(await this.classifier.teach(target, open));
     } else if ('id' in target && target.id === now.id) {
       say(`It is taught as “${now.name}” already.`);
     } else {
@@ -325,8 +327,18 @@ export class Recogniser {
     const now = this.verdict.textContent?.replace(/[\d.,<> ]+%.*/, '') ?? '';
     if (now === this.#heard.last && now !== this.#heard.told) {
       this.#heard.told = now;
-      say(this.#answer(), { seen: true });
+      say(this.#answer(), { seen: true, beside: true });
     }
     this.#heard.last = now;
+  }
+}
+
+/** A sample that is read now, to be taught once it is known whether that moment is. @param {Sample} sample @returns {Promise<Sample>} */
+async function read(sample) {
+  try {
+    const [thumbnail, embedding] = [await sample.thumbnail(), await sample.embed()];
+    return { ...sample, thumbnail: async () => thumbnail, embed: async () => embedding, close: () => {} };
+  } finally {
+    sample.close();
   }
 }
