@@ -53,11 +53,16 @@ test('sessions are made, switched, renamed and deleted', () => visit({}, async (
   await card(page, 'Finch').waitFor({ state: 'detached' });
 
   await button.click();
+  await dialog.getByRole('button', { name: 'Open Birds' }).click();
+  await card(page, 'Finch').waitFor();
+  await recognise(page, sample('noto', 'cat'));
+  await button.click();
   await dialog.getByRole('button', { name: 'Delete Birds' }).click();
   await dialog.getByText('Delete “Birds” with 0 pictures for good?').waitFor();
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
   await dialog.getByRole('textbox', { name: 'Name of the session Birds' }).waitFor({ state: 'detached' });
   await card(page, 'Cat').waitFor();
+  await page.locator('#query-picture').waitFor({ state: 'hidden' }); // which was asked about in the one that is gone
 }));
 
 test('what one tab changes is seen in another', () => visit({}, async ({ page, context, site }) => {
