@@ -276,7 +276,7 @@ export class Sorting {
       if (key === this.#key) item.former = verdict(item).id;
     });
     this.#classified = probabilities !== null;
-    this.#stale &&= key !== this.#key; // what changed while these were judged is not in them
+    this.#stale &&= this.#again || this.#waiting !== undefined || key !== this.#key; // what changed while these were judged is not in them
     this.#later();
     this.#questions = (await this.batch.suggest(QUESTIONS)).map((i) => items[i]);
     this.#alike = await lookalikes(this.batch, items, this.#items.filter(({ taught }) => taught));
