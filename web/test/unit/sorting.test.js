@@ -32,7 +32,7 @@ test('what was left out of a class is not of it, and what was none of these need
   assert.equal(verdict({ ...cat, answer: without(answer, new Set(['c'])) }).id, NONE);
   assert.deepEqual(without({ ...answer, none: 0 }, new Set(['c', 'd'])).none, 1, 'left out of all');
   const torn = picture('torn.png', [0.45, 0.3, 0.25]);
-  assert.deepEqual([[NONE, cat], [WAITING, doubt], ['', doubt], ['d', doubt], [NONE, outOfSet], ['c', outOfSet], ['c', torn], ['d', torn]].map(([former, item]) => {
+  assert.deepEqual([[NONE, cat], [NONE, doubt], [WAITING, doubt], ['d', doubt], [NONE, outOfSet], ['c', outOfSet], ['c', torn], ['d', torn]].map(([former, item]) => {
     const now = { ...(/** @type {Sortable} */ (item)), ...after(/** @type {string} */ (former), /** @type {any} */ (item).answer) };
     return `${verdict(now).id} ${isDoubtful(now)} ${now.held}`;
   }), ['c false ', `${NONE} true c`, 'c true ', 'c true ', `${NONE} true `, `${NONE} true `, 'c true ', `${NONE} true `]);

@@ -93,7 +93,7 @@ export function after(former, answer) {
   if (taken < 0 && none < LEFT && was >= 0 && probabilities[was] > 0 && classes.every((_, i) => probabilities[i] <= probabilities[was])) {
     return { answer: { ...answer, taken: was, doubtful: true }, held: '' };
   }
-  const stays = (former === NONE || former === WAITING) && taken >= 0 && probabilities[taken] < CLAIMED;
+  const stays = former === NONE && taken >= 0 && probabilities[taken] < CLAIMED;
   return { answer, held: stays ? classes[taken] : '' };
 }
 
