@@ -226,7 +226,7 @@ test('all that changes what is taught is undone and done again in order, over a 
   assert.ok(site);
 }));
 
-test('a picture in two classes is told when it is added, as it was and encoded anew', () => visit({}, async ({ page }) => {
+test('a picture in two classes is told when it is added, as it was and encoded anew, and which of the two stays is chosen', () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', styles);
   await teach(page, 'Rocket', styles);
   const twin = card(page, 'Rocket').getByText('is taught as “Cat” too');
@@ -245,7 +245,21 @@ test('a picture in two classes is told when it is added, as it was and encoded a
   await twin.waitFor({ state: 'detached' });
   await addPictures(page, 'Rocket', [sample('twemoji', 'cat')]);
   await twin.waitFor();
+  const dialog = page.getByRole('dialog', { name: 'Picture' });
+  await page.getByRole('button', { name: 'Show it', exact: true }).click();
+  await dialog.getByText('Rocket, picture 6 of 6').waitFor(); // the one that was added
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'It is Cat', exact: true }).click();
+  await card(page, 'Rocket').getByText('5 pictures').waitFor();
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Show picture 2 of Cat'); // which is left
   await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'It is Rocket', exact: true }).click();
+  await card(page, 'Cat').getByText('2 pictures').waitFor();
+  await card(page, 'Rocket').getByText('6 pictures').waitFor();
+  await twin.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await twin.waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click(); // what was added
   await twin.waitFor({ state: 'detached' });
 }));
 

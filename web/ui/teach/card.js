@@ -140,9 +140,15 @@ export class ClassCard {
   #twinHint(one) {
     const other = this.#twin && this.list.model.holding(this.#twin.example);
     if (!this.#twin || !other || other.id === this.id || !this.taught.examples.includes(this.#twin.own)) return nothing;
-    const { example } = this.#twin;
+    const { own, example } = this.#twin;
+    const [here, there] = [{ in: this.taught, id: own }, { in: other, id: example }];
+    const keep = (/** @type {typeof here} */ kept, /** @type {typeof here} */ gone) => html`<button class="link" type="button" @click=${() => this.#guard(async () => {
+      await this.list.changes.remove(gone.in.id, [gone.id]);
+      this.list.focus(kept.in.id, kept.id);
+    })}>It is ${kept.in.name}</button>`;
     return html`<p class="small twin" role="alert">A ${one} that was added here is taught as “${other.name}” too: in two classes it makes both less sure.
-      <button class="link" type="button" @click=${() => this.list.enlarge(other.id, example)}>Show it</button>
+      <button class="link" type="button" @click=${() => this.list.enlarge(this.id, own)}>Show it</button>
+      ${keep(here, there)} ${keep(there, here)}
       <button class="link" type="button" @click=${() => { this.#twin = null; this.show(); }}>It is both</button></p>`;
   }
 
@@ -153,9 +159,10 @@ export class ClassCard {
     this.show();
   }
 
-  /** Something changed: a name that could not be given is past. */
+  /** Something changed, here or in another class: a name that could not be given is past, and a picture may be in two classes no more, or again. */
   settle() {
     if (this.#misnamed) this.complain('');
+    else if (this.#twin) this.show();
   }
 
   /**

@@ -70,7 +70,6 @@ export class ClassList {
    */
   follow(steps) {
     if (!steps.length) return;
-    for (const card of this.#cards.values()) card.settle();
     for (const step of steps) {
       if (step.do === 'drop-class') for (const id of this.model.of(step.class)?.examples ?? []) this.thumbnails.drop(id);
       if (step.do === 'drop-example') this.thumbnails.drop(step.example.id);
@@ -81,6 +80,7 @@ export class ClassList {
       const taught = this.model.of(id);
       if (taught) this.#made(taught).show();
     }
+    for (const card of this.#cards.values()) card.settle();
     this.#draw(steps.some((step) => step.do === 'put-class' || step.do === 'drop-class'));
   }
 
