@@ -276,8 +276,15 @@ test('what was taught is taken home as folders of pictures, and a file of someth
   await page.getByRole('alert').getByText('This file holds no session of metaqda: choose one that this page saved, NAME.safetensors.').waitFor();
 }));
 
-test('with eighteen classes the picture stays beside its answer', LONG, () => visit({ context: { viewport: { width: 1280, height: 800 } } }, async ({ page }) => {
+test('the headline is not covered by its picture, which with eighteen classes stays beside the answer', LONG, () => visit({ context: { viewport: { width: 1280, height: 800 } } }, async ({ page }) => {
   await teach(page, 'Cat', styles);
+  await teach(page, 'Rocket', styles);
+  await recognise(page, sample('emojione', 'penguin'));
+  await page.locator('#recognise').evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
+  assert.ok(await page.locator('#verdict').evaluate((said) => {
+    const { left, top, height } = said.getBoundingClientRect();
+    return document.elementFromPoint(left + 5, top + height / 2) === said;
+  }), 'nothing covers the headline');
   for (let i = 0; i < 17; i++) await addClass(page, `Class ${i}`);
   await recognise(page, sample('emojione', 'cat'));
   await page.getByRole('meter').last().scrollIntoViewIfNeeded();
