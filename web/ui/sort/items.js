@@ -68,7 +68,7 @@ export async function teachItem(engine, kind, classId, { file, piece, embedding 
 export function noteTaught(items, classes, known) {
   const at = new Map(classes.flatMap(({ id, examples }) => examples.map((example) => /** @type {[string, string]} */ ([example, id]))));
   const own = new Set(items.flatMap(({ examples }) => examples));
-  const named = !known || [...known].every((one) => at.has(one)) && [...at.keys()].every((one) => known.has(one) || own.has(one));
+  const named = !known || [...known].every((one) => at.has(one) || own.has(one)) && [...at.keys()].every((one) => known.has(one) || own.has(one));
   for (const item of items) {
     item.example = item.examples.find((one) => at.has(one)) ?? '';
     item.taught = at.get(item.example) ?? '';
