@@ -47,6 +47,9 @@ func DecideAmong(labels []string, bursts []int, classes []float64, none float64)
 		return labels[i-1] + " " + Percent(p[i])
 	}
 	leads := floats.MaxIdx(p)
+	if percents(p[d.Class+1]) == percents(p[leads]) { // of numbers that look equal what is decided on leads
+		leads = d.Class + 1
+	}
 	if only := onlyTaught(bursts); only >= 0 && only+1 == leads {
 		d.Doubtful, d.Headline = true, "Looks like "+labels[only]+"; I know nothing else yet"
 		return d

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 
 	metaqda "metaqda/core"
 )
@@ -117,7 +118,13 @@ func Compose(in Input) Frame {
 		best = rows[d.Class]
 	}
 	ranked := slices.Clone(rows)
-	sort.SliceStable(ranked, func(i, j int) bool { return ranked[i].P > ranked[j].P })
+	sort.SliceStable(ranked, func(i, j int) bool {
+		a, b := ranked[i], ranked[j]
+		if a.Text == b.Text && a.ID != b.ID && (a.ID == best.ID || b.ID == best.ID) {
+			return a.ID == best.ID // as in the headline
+		}
+		return a.P > b.P
+	})
 	if in.Sort != AsTaught {
 		rows = slices.Clone(ranked)
 	}
@@ -125,12 +132,15 @@ func Compose(in Input) Frame {
 	for i := range rows {
 		rows[i].Best = rows[i].ID == best.ID
 	}
-	verdict := d.Headline
+	verdict := together.Replace(d.Headline)
 	if taughtClasses(in.Classes) == 1 && !in.Open {
 		verdict = "Only “" + best.Name + "” has examples: teach a second class to compare with."
 	}
 	return Frame{Verdict: verdict, Rows: rows, Rest: rest, Hint: little(in, best)}
 }
+
+// together keeps a number and its sign on one line.
+var together = strings.NewReplacer(" %", "\u00a0%", "> 99", ">\u00a099")
 
 func decide(in Input) metaqda.Decision {
 	labels, bursts, p := make([]string, len(in.Classes)), make([]int, len(in.Classes)), make([]float64, len(in.Classes))

@@ -49,11 +49,11 @@ func TestTheSameNumberIsCalledTheSame(t *testing.T) {
 		words[percent] = word
 	}
 	// The largest number is the first that is said.
-	number := regexp.MustCompile(`([<>] )?\d+ %`)
+	number := regexp.MustCompile(`([<>]\x{a0})?\d+\x{a0}%`)
 	for p := 0.0; p <= 1; p += 0.01 {
 		for none := 0.0; p+none <= 1; none += 0.01 {
 			said := Compose(Input{Classes: classes(p, 1-p-none), None: none, Open: true, Query: true}).Verdict
-			want := metaqda.Percent(max(p, 1-p-none, none))
+			want := strings.ReplaceAll(metaqda.Percent(max(p, 1-p-none, none)), " ", "\u00a0")
 			test.FailIf(t, number.FindString(said) != want, "%q of %v, %v and none %v: want %s first", said, p, 1-p-none, none, want)
 		}
 	}

@@ -21,9 +21,9 @@ export function compose(classes, none, { open, sort, taken, headline }) {
   rows.push({ ...row(NONE, none, percent(none)), none: true });
   const best = rows.at(taken) ?? rows[0];
   best.best = true;
-  const ranked = [...rows].sort((a, b) => b.p - a.p); // stable
+  const ranked = [...rows].sort((a, b) => (a.text === b.text && Number(b.best) - Number(a.best)) || b.p - a.p); // stable
   const taught = classes.filter(({ examples }) => examples > 0).length;
-  return { verdict: taught === 1 && !open ? `Only “${best.name}” has examples: teach a second class to compare with.` : headline, rows: sort === 'taught' ? rows : ranked };
+  return { verdict: taught === 1 && !open ? `Only “${best.name}” has examples: teach a second class to compare with.` : headline.replaceAll(' %', '\u00a0%').replaceAll('> 99', '>\u00a099'), rows: sort === 'taught' ? rows : ranked };
 }
 
 /** @param {string} name @param {number} p @param {string} text @returns {Row} */
