@@ -16,7 +16,7 @@ test('names that people take for the same, that of none of these, and empty ones
   for (const name of ['zitrone é', 'ZITRONE  e\u0301', 'Ｚitrone É']) {
     await page.getByRole('textbox', { name: 'Name of a new class' }).fill(name);
     await page.getByRole('button', { name: 'Add class' }).click();
-    await page.getByRole('alert').filter({ hasText: /Zitrone é.*exists already: choose another name/ }).waitFor();
+    await page.locator('#add-class + [role=alert]').filter({ hasText: /Zitrone é.*exists already: choose another name/ }).waitFor(); // at its field
   }
   await page.getByRole('textbox', { name: 'Name of a new class' }).fill('none of these');
   await page.getByRole('button', { name: 'Add class' }).click();
@@ -47,7 +47,7 @@ test('the answer is said, and why, and goes with its picture where the next one 
   await teach(page, 'Rocket', styles);
   const field = page.getByLabel('Picture to recognise', { exact: true });
   await field.setInputFiles(sample('twemoji', 'rocket'));
-  await status(page, /^(Almost certainly|Probably) Rocket: .+ %\. Recognised “rocket\.png”\.$/);
+  await status(page, /^(Almost certainly|Probably) Rocket: .+\s%\. Recognised “rocket\.png”\.$/);
   await page.locator('#meters').getByRole('meter').first().waitFor();
   const verdict = await page.locator('#verdict').evaluate((one) => parseFloat(getComputedStyle(one).fontSize));
   const others = await page.locator('body *:visible').evaluateAll((all) => all.filter((one) => one.id !== 'verdict').map((one) => parseFloat(getComputedStyle(one).fontSize)));
@@ -74,7 +74,7 @@ test('when live view ends the answer stays beside the frame that it is about', L
   await page.getByRole('button', { name: 'Live camera' }).click();
   await page.locator('#query-picture').waitFor({ state: 'hidden' });
   await page.getByRole('meter').first().waitFor();
-  await status(page, / %/); // told when it has stayed for two frames
+  await status(page, /\s%/); // told when it has stayed for two frames
   await page.getByRole('button', { name: 'Live camera' }).click();
   await status(page, /The camera is off\.$/);
   await page.getByRole('img', { name: 'Picture being recognised: the last picture of the camera' }).waitFor();
@@ -175,6 +175,8 @@ test('a second choice moves the picture, the same one twice is one, none of thes
   assert.doesNotMatch(await page.locator('#verdict').innerText(), /Probably|certainly/);
   const bar = page.locator('#correct');
   const press = (/** @type {string} */ name) => bar.getByRole('button', { name, exact: true }).click();
+  await press('None of these');
+  await status(page, /^Nothing is taught by “None of these”/);
   await press('Banana');
   await card(page, 'Banana').getByText('1 picture', { exact: true }).waitFor();
   await press('Banana');
@@ -185,6 +187,7 @@ test('a second choice moves the picture, the same one twice is one, none of thes
   await card(page, 'Banana').getByText('No pictures yet').waitFor();
   await bar.getByRole('button', { name: 'Cat', pressed: true }).waitFor();
   await press('None of these');
+  await status(page, 'It is no longer taught as “Cat”. Nothing is taught by “None of these”.');
   await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await card(page, 'Cat').getByText('2 pictures').waitFor();

@@ -25,7 +25,7 @@ test('the live camera recognises what it sees, and a second choice moves what th
     const counts = (/** @type {Record<string, number>} */ all) => Promise.all(Object.entries(all).map(([name, n]) => card(page, name).getByText(`${n} pictures`).waitFor()));
     const shown = (/** @type {RegExp} */ text) => page.locator('#status:not(.quiet)').filter({ hasText: text }).waitFor();
     await press('Cat');
-    await shown(/^Taught as “Cat”\. .*Cat.* %/); // what was done is seen beside the answer that it changed, which is heard
+    await shown(/^Taught as “Cat”\. .*Cat.*\s%/); // what was done is seen beside the answer that it changed, which is heard
     await press('Rocket');
     await shown(/^Moved a picture from “Cat” to “Rocket”\./);
     await counts({ Cat: 3, Rocket: 4 });
@@ -91,6 +91,7 @@ test('one press after the other, with the hand kept still, each takes a picture,
     await open.press('Enter');
     const shutter = page.getByRole('button', { name: `Hold to capture ${name}` });
     await shutter.and(page.locator(':enabled')).waitFor();
+    await page.waitForFunction(() => document.activeElement?.matches('.shutter')); // which is what is pressed next
     const box = await still(shutter);
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     const taken = card(page, name).locator('.capture-count');

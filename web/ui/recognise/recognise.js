@@ -191,7 +191,7 @@ export class Recogniser {
       if (example) await this.classifier.forget(example);
       if (turn === this.#turn) this.#none = !source;
       this.#showBar();
-      say(now ? `It is no longer taught as “${now.name}”.` : 'Nothing is taught by that. What comes often and is none of these is best taught as a class of its own.');
+      say(now ? `It is no longer taught as “${now.name}”. Nothing is taught by “None of these”.` : 'Nothing is taught by “None of these”: what comes often is best taught as a class of its own.');
     } else if (!open) {
       throw new Error(`There is no ${this.kinds.now.one} to teach: choose one first.`);
     } else if (!example || !now) {
@@ -324,7 +324,7 @@ export class Recogniser {
     this.#last = look;
     if (!answer) return;
     // An answer is told that has become another one and stays: two moments in a row.
-    const now = this.verdict.textContent?.replace(/[\d.,<> ]+%.*/, '') ?? '';
+    const now = this.verdict.textContent?.replace(/[\d.,<>\s]+%.*/, '') ?? '';
     if (now === this.#heard.last && now !== this.#heard.told) {
       this.#heard.told = now;
       say(this.#answer(), { seen: true, beside: true });

@@ -298,6 +298,8 @@ export class ClassCard {
       await source.start();
       this.#started = true;
       this.show();
+      const [opener, shutter] = ['button.tile', '.shutter'].map((one) => this.element.querySelector(one));
+      if (shutter instanceof HTMLElement && document.activeElement === opener) shutter.focus({ preventScroll: true });
     } catch (error) {
       fail(error);
     }
