@@ -98,6 +98,9 @@ func (c *Classifier) Begin() {
 	c.journal.begun = append(c.journal.begun, n)
 }
 
+// Begun reports whether something was changed since Begin.
+func (c *Classifier) Begun() bool { return c.journal.open != nil }
+
 // End ends what Begin began.
 func (c *Classifier) End() {
 	j := &c.journal
@@ -231,13 +234,32 @@ func (c *Classifier) ForgetUndo() {
 }
 
 // Remember takes up steps as [Classifier.Steps] gave them, of a classifier that is taught
-// the same.
+// the same. Examples that no step knows, of classes that these have added, become one step more: they came
+// by one that was broken off, and undoing their class would take them along unseen.
 func (c *Classifier) Remember(undo, redo []*Step) {
 	c.ForgetUndo()
 	j := &c.journal
 	j.done, j.undone = slices.Clone(undo), slices.Clone(redo)
 	slices.Reverse(j.done)
 	slices.Reverse(j.undone)
+	known, made := map[string]bool{}, map[string]bool{}
+	for _, s := range undo {
+		for _, e := range s.Entries {
+			known[e.ID] = true
+			made[e.ID] = made[e.ID] || e.Do == "class" && e.Class == nil
+		}
+	}
+	rest := &Step{}
+	for _, k := range c.Classes() {
+		for _, x := range k.Examples {
+			if made[k.ID] && !known[x.ID] {
+				rest.Entries = append(rest.Entries, Entry{Do: "example", ID: x.ID})
+			}
+		}
+	}
+	if len(rest.Entries) > 0 {
+		c.note(rest)
+	}
 }
 
 // nameOf says what entries that were carried out have done.

@@ -66,7 +66,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"redo":          stored(bind(p.Redo, "", "name")),
 		"forgetUndo":    stored(bind(p.ForgetUndo, "")),
 		"beginStep":     atOnce(bind(p.Begin, "")),
-		"endStep":       stored(bind(p.End, "")),
+		"endStep":       stored(bind(p.End, "", "undo")),
 		"label":         atOnce(bind(p.Label, "name of the class", "name", "class")),
 		"configure":     stored(bind(p.Configure, "settings")),
 

@@ -136,9 +136,9 @@ func (e *Engine) Begin() {
 	e.taught.Begin()
 }
 
-// End ends what Begin began.
-func (e *Engine) End() {
-	_, _ = e.change(func() error { e.taught.End(); return nil })
+// End ends what Begin began and returns a token for [Engine.Undo], empty where nothing was changed.
+func (e *Engine) End() (token string, err error) {
+	return e.change(func() error { e.taught.End(); return nil })
 }
 
 // ofClass is change for what concerns a class.

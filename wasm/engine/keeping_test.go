@@ -116,7 +116,8 @@ func TestForgettingIsComplete(t *testing.T) {
 	}
 }
 
-// A reload in the middle of many changes that are one step leaves what was before them.
+// A reload in the middle of many changes that are one step leaves what was before them, and undoes what was added by
+// itself; another session that is opened in the middle ends the step.
 func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	w := newWorld(t, store.NewMemory())
 	ids := w.teachAll(t, "cat", "dog")
@@ -135,8 +136,19 @@ func TestAReloadInAStepKeepsTheStepsBefore(t *testing.T) {
 	token := test.Must(w.RemoveExample(ids[0], w.State().Classes[0].Examples[0].ID))(t)
 	test.FailIf(t, token != "", "what is changed in a step is undone by the step before it")
 	w.Flush()
-	s = newWorld(t, w.store).State()
-	test.FailIf(t, s.Undo != want || s.Redo != "", "undo %q, redo %q, want %q alone: what is changed in a step ends what can be redone", s.Undo, s.Redo, want)
+	again := newWorld(t, w.store)
+	s = again.State()
+	test.FailIf(t, s.Undo != "add an example to cat" || s.Redo != "", "undo %q, redo %q: what is changed in a step ends what can be redone", s.Undo, s.Redo)
+	test.OK(t, again.Undo(""))
+	s = again.State()
+	test.FailIf(t, s.Undo != want || len(s.Classes[0].Examples) != 2, "undo %q, want %q", s.Undo, want)
+
+	test.Must(w.End())(t)
+	w.Begin()
+	test.Must(w.RemoveExample(ids[0], s.Classes[0].Examples[0].ID))(t)
+	test.Must(w.NewSession("another"))(t)
+	test.OK(t, w.OpenSession(s.SessionID))
+	test.FailIf(t, w.State().Undo != "remove an example from cat", "undo %q after another session", w.State().Undo)
 }
 
 func TestPriorsNobodyUsesAreDeleted(t *testing.T) {

@@ -127,6 +127,9 @@ func (e *Engine) open(c *store.Contents, ops ...store.Op) error {
 		e.hooks.Yield(true)
 	}
 	defer e.Flush() // once the lock is free
+	if e.taught != nil && e.taught.Begun() {
+		_, _ = e.End() // with its session
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.swap(c, chosen, unreadable); err != nil {

@@ -141,7 +141,7 @@
  *   reload, or the one of a token, and says which; the name is empty if there was none
  * @property {() => Promise<{name: string}>} redo does again what was undone last, until something else is changed
  * @property {() => Promise<unknown>} beginStep what changes until endStep is undone as one, such as all pictures of a folder
- * @property {() => Promise<unknown>} endStep
+ * @property {() => Promise<{undo: string}>} endStep the token is empty where nothing was changed
  * @property {() => Promise<unknown>} forgetUndo has nothing undone or redone of what was changed until now: what was removed is gone then
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} predict null while no class has an example
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show predicts, and shows the answer in the page's meters

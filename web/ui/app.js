@@ -316,7 +316,7 @@ async function start() {
   byId('loading', HTMLElement).hidden = true;
   document.body.dataset.ready = 'true';
   say('Ready.');
-  tellCutShort();
+  await tellCutShort();
   return manifest.then(({ version }) => version, () => '');
 }
 

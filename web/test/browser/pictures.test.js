@@ -80,7 +80,7 @@ test('files that are no pictures are named in one sentence each, and the others 
   await page.getByRole('alert').filter({ hasText: '“notes.txt” is not a picture' }).waitFor();
 }));
 
-test('a batch shows how far it is and can be cancelled', () => visit({}, async ({ page }) => {
+test('a batch shows how far it is and can be cancelled, and undone while it is under way', () => visit({}, async ({ page }) => {
   await addClass(page, 'Cat');
   const files = Array.from({ length: 40 }, (_, i) => sample(['noto', 'twemoji', 'openmoji', 'fxemoji'][i % 4], 'cat'));
   const buffers = await Promise.all(files.map(async (file, i) => ({ name: `${i}.png`, mimeType: 'image/png', buffer: await readFile(file) })));
@@ -94,6 +94,16 @@ test('a batch shows how far it is and can be cancelled', () => visit({}, async (
   await status(page, /^Cancelled: \d+ pictures? added to “Cat”\.$/);
   const shown = Number(/\d+/.exec(await page.locator('#status').textContent() ?? '')?.[0]);
   assert.ok(shown >= 1 && shown < 40, `${shown} added`);
+  assert.equal(await box.locator('.thumb').count(), shown);
+
+  const more = await holdPictures(page, 5);
+  await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(buffers);
+  await box.getByText(`${shown + 5} pictures`).waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await more();
+  await status(page, /^Undone: add \d pictures to Cat\.$/);
+  await box.getByText(`${shown} picture`).waitFor();
+  await box.locator('progress').waitFor({ state: 'detached' });
   assert.equal(await box.locator('.thumb').count(), shown);
 }));
 

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { drawings, drop, KNOWN, longestTask, OUT_OF_SET, savedTable, sortState, stored, watchTasks } from './many.js';
-import { addClass, addPictures, card, faults, hold, holdPictures, root, sample, status, teach, visit } from './harness.js';
+import { addClass, addPictures, card, faults, hold, holdPictures, open, root, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -180,7 +180,7 @@ test('photographs of nothing taught: what is left out stays out, and a name give
   assert.ok(sure >= 0.97 && doubtful <= 0.7, `right: ${sure} of what is not called doubtful, ${doubtful} of what is`);
 }));
 
-test('looking at pictures can be cancelled, and those that were looked at stay; what a reload cuts short of adding is told', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+test('looking at pictures can be cancelled, and those that were looked at stay; what closing the page cuts short of adding is told, and undone by itself', { timeout: 120_000 }, () => visit({}, async ({ page, context, site }) => {
   await teach(page, 'Cat', ['noto']);
   const files = (await drawings(folder, 5)).slice(0, 60);
   const goOn = await holdPictures(page, 5);
@@ -195,9 +195,17 @@ test('looking at pictures can be cancelled, and those that were looked at stay; 
   await holdPictures(page, 3);
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files);
   await card(page, 'Cat').getByText('4 pictures').waitFor();
-  await page.reload();
-  await page.getByText('Those that had been are kept: add the others again.').waitFor();
-  await card(page, 'Cat').getByText(/^\d+ pictures$/).waitFor();
+  const others = await context.newPage();
+  await open(others, site);
+  assert.equal(await others.locator('.toast').count(), 0, 'it is under way in another tab');
+  await page.close();
+  await others.close();
+  const back = await context.newPage();
+  await open(back, site);
+  await back.getByText('Those that had been are kept: add the others again.').waitFor();
+  await card(back, 'Cat').getByText(/^\d+ pictures$/).waitFor();
+  await back.getByRole('button', { name: 'Undo' }).click();
+  await card(back, 'Cat').getByText('1 picture', { exact: true }).waitFor();
 }));
 
 test('pictures are corrected from the larger view, by selection, by the question and by what looks alike, and it is undone', { timeout: 180_000 }, () => visit({

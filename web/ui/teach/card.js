@@ -1,6 +1,6 @@
 // @ts-check
 /** The card of one class: its name, its pictures, and what adds more. */
-import { say } from '../kit/announce.js';
+import { say, toast } from '../kit/announce.js';
 import { Line, summary } from '../kit/batch.js';
 import { capital, counted, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
@@ -17,6 +17,9 @@ import { repeated } from './words.js';
 const AT_ONCE = 120;
 /** What a dragged picture is, to other cards. */
 const DRAGGED = 'application/x-metaqda-example';
+
+/** Why what was being added is stopped: it is taken back. */
+const UNDONE = 'undone';
 
 /** Batches that are being added or wait, of all cards. */
 let atWork = 0;
@@ -127,7 +130,7 @@ export class ClassCard {
     if (!batches || begun && (total < 2 || now === total)) return nothing;
     return html`<div class="card-batch"><progress max=${total} value=${now} aria-label="Adding ${this.list.kinds.now.one}s to ${name}"></progress>
       <span class="small">${begun ? `${Math.min(now + 1, total)} of ${total}` : `${total} waiting`}</span>
-      <button class="button quiet" type="button" @click=${() => this.#adding?.stop.abort()}>Cancel</button></div>`;
+      <button class="button quiet" type="button" @click=${() => this.stop()}>Cancel</button></div>`;
   }
 
   /** Says that what was added is taught in another class too. @param {string} own its id @param {string} example the other's */
@@ -154,6 +157,7 @@ export class ClassCard {
 
   /** Says what went wrong, or nothing any more. @param {string} text */
   complain(text) {
+    if (text && !this.element.parentElement) toast({ text, key: this.id }); // the class has gone, here or in another tab
     this.#error = text;
     this.#misnamed &&= text !== '';
     this.show();
@@ -178,6 +182,7 @@ export class ClassCard {
     if (!this.#adding) this.#error = '';
     const adding = this.#adding ??= { stop: new AbortController(), batches: 0, total: 0, past: 0, done: 0, added: 0, begun: false, errors: [] };
     if (adding.stop.signal.aborted) adding.stop = new AbortController(); // these were chosen after that
+    const { stop } = adding;
     adding.batches++;
     adding.total += files.length;
     note('adding', ++atWork > 0);
@@ -188,8 +193,8 @@ export class ClassCard {
           if (twin) this.tellTwin(id, twin.example);
         }
       }, {
-        signal: adding.stop.signal,
-        around: line === this.list.line ? (work) => this.list.changes.step(work) : undefined, // a folder is one step with others
+        signal: stop.signal,
+        around: line === this.list.line ? (work) => this.list.changes.step(work, () => stop.abort(UNDONE)) : undefined, // a folder is one step with others
         onProgress: (done) => {
           adding.begun = true;
           adding.done = done;
@@ -199,6 +204,7 @@ export class ClassCard {
       adding.errors.push(...result.errors);
       this.#error = summary(adding.errors.map(sentence));
       const added = `${counted(adding.added, this.list.kinds.now.one)} added to “${this.taught.name}”.`;
+      if (stop.signal.reason === UNDONE && adding.added) return result; // which is said
       if (!result.cancelled) say(added);
       else if (adding.batches === 1) say(`Cancelled: ${added}`);
       return result;
@@ -214,9 +220,14 @@ export class ClassCard {
     }
   }
 
+  /** Adds no more. */
+  stop() {
+    this.#adding?.stop.abort();
+  }
+
   /** Lets go of whatever the card holds. */
   dispose() {
-    this.#adding?.stop.abort();
+    this.stop();
     this.#close();
     this.element.remove();
   }

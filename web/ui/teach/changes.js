@@ -13,6 +13,8 @@ const called = (step) => step.replace(/^(add|move|remove) (?:an|(\d+)) examples?
 export class Changes {
   #undo = byId('undo-button', HTMLButtonElement);
   #redo = byId('redo-button', HTMLButtonElement);
+  /** Steps under way, and whether they are to be taken back. @type {Set<{stop: () => void, undone: boolean}>} */
+  #underWay = new Set();
 
   /** @param {{engine: Engine, model: () => import('./model.js').Classes}} parts */
   constructor({ engine, model }) {
@@ -37,8 +39,13 @@ export class Changes {
     }
   }
 
+  /** Takes back the last step; one that is under way is stopped and then taken back. */
   async undo() {
-    await this.#go(() => this.engine.undo(), 'Undone', 'undo');
+    for (const step of this.#underWay) {
+      step.undone = true;
+      step.stop();
+    }
+    if (!this.#underWay.size) await this.#go(() => this.engine.undo(), 'Undone', 'undo');
   }
 
   async redo() {
@@ -60,14 +67,18 @@ export class Changes {
    *
    * @template T
    * @param {() => Promise<T>} work
+   * @param {() => void} [stop] has it end early; without it undo waits for the end
    * @returns {Promise<T>}
    */
-  async step(work) {
+  async step(work, stop = () => {}) {
     await this.engine.beginStep();
+    const step = { stop, undone: false };
+    this.#underWay.add(step);
     try {
       return await work();
     } finally {
-      await this.engine.endStep();
+      const { undo } = await this.engine.endStep().finally(() => this.#underWay.delete(step));
+      if (step.undone && undo) await this.#go(() => this.engine.undo(undo), 'Undone', 'undo');
     }
   }
 

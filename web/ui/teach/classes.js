@@ -208,7 +208,7 @@ export class ClassList {
     const met = [];
     for (const name of classes.keys()) if ('id' in await this.#target(name)) met.push(name);
     if (met.length && !await this.#mayMeet(met)) return;
-    await this.line.wait(() => this.changes.step(() => this.#teachFolders(classes, rest.length, signal)))
+    await this.line.wait(() => this.changes.step(() => this.#teachFolders(classes, rest.length, signal), () => this.stop()))
       .catch((error) => complain(byId('add-class-error', HTMLElement), sentence(error)));
   }
 
@@ -222,7 +222,9 @@ export class ClassList {
     say(`Teaching ${counted(all, one)} of ${counted(classes.size, 'folder')} …`);
     for (const [name, some] of cancelled ? [] : classes) {
       try {
-        const result = await (await this.#cardFor(await this.#target(name))).addFiles(some, new Line());
+        const card = await this.#cardFor(await this.#target(name));
+        signal.onabort = () => card.stop();
+        const result = await card.addFiles(some, new Line());
         pictures += result?.done ?? 0;
         cancelled = signal.aborted || (result?.cancelled ?? false);
       } catch (reason) {
