@@ -18,7 +18,7 @@ import { Meters } from './meters.js';
 export function buildRecogniser({ classifier, kind, about, onTaught }) {
   speakOf(kind);
   const meters = new Meters();
-  /** The ways back, the newest last. @type {{text: string, back: () => void}[]} */
+  /** The ways back, the newest last, with what they take back. @type {{name: string, back: () => void}[]} */
   const done = [];
   const named = () => classifier.labels.map((name) => ({ id: name, name }));
   /** What was taught here: label, and number in the classifier. @type {Map<string, {label: string, number: string}>} */
@@ -44,21 +44,29 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
     return given;
   };
   const again = () => {
+    showUndo();
     answer();
     recogniser.follow(named());
     onTaught();
   };
-  /** Says what was done and notes the way back. @param {string} text @param {() => void} back */
-  const did = (text, back) => {
-    done.push({ text, back });
+  const button = byId('undo-button', HTMLElement);
+  const showUndo = () => {
+    const last = done.at(-1);
+    button.setAttribute('aria-disabled', String(!last)); // a disabled one would lose the focus
+    button.title = last ? `Undo: ${last.name}` : 'There is nothing to undo';
+  };
+  /** Says what was done and notes the way back. @param {string} text @param {string} name @param {() => void} back */
+  const did = (text, name, back) => {
+    done.push({ name, back });
     again();
     say(text);
   };
   const undo = () => {
     const last = done.pop();
-    last?.back();
+    if (!last) return say('There is nothing to undo.');
+    last.back();
     again();
-    say(last ? `Undone: ${last.text}` : 'There is nothing to undo.');
+    say(`Undone: ${last.name}.`);
   };
   /** @param {string} id @param {string} label @param {Float32Array} vector */
   const add = (id, label, vector) => void taught.set(id, { label, number: classifier.addExampleSync(vector, label) });
@@ -89,17 +97,17 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
         const vector = await sample.embed().finally(() => sample.close());
         const [id, label] = [`${++count}`, labelOf(target)];
         add(id, label, vector);
-        did(`Taught as “${label}”.`, () => remove(id));
+        did(`Taught as “${label}”.`, `add a ${kind.one} to ${label}`, () => remove(id));
         return id;
       },
       move: async (id, target) => {
         const [from, to, vector] = [remove(id), labelOf(target), /** @type {Float32Array} */ (asked)]; // only what is shown can be moved
         add(id, to, vector);
-        did(`Moved from “${from}” to “${to}”.`, () => { remove(id); add(id, from, vector); });
+        did(`Moved from “${from}” to “${to}”.`, `move a ${kind.one} to ${to}`, () => { remove(id); add(id, from, vector); });
       },
       forget: async (id) => {
         const [label, vector] = [remove(id), /** @type {Float32Array} */ (asked)];
-        did(`No longer taught as “${label}”.`, () => add(id, label, vector));
+        did(`No longer taught as “${label}”.`, `remove a ${kind.one} from ${label}`, () => add(id, label, vector));
       },
       classOf: (example) => {
         const { label } = taught.get(example) ?? {};
@@ -112,8 +120,9 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
   const wanted = (/** @type {File} */ file) => recogniser.kinds.now.claims(file);
   catchMisses(document, (files) => void recogniser.take(files), wanted);
   catchPaste(document, (files) => void recogniser.take(files), wanted);
-  byId('undo-button', HTMLElement).hidden = !about.learn;
-  byId('undo-button', HTMLElement).addEventListener('click', undo);
+  button.hidden = !about.learn;
+  showUndo();
+  button.addEventListener('click', undo);
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'z' || event.shiftKey || !(event.ctrlKey || event.metaKey) || event.target instanceof HTMLInputElement) return;
     event.preventDefault();

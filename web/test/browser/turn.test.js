@@ -104,6 +104,10 @@ test('a picture among many is shown whole, and what can be pressed is in sight, 
     assert.ok(picture.top >= stage.top - 1 && picture.bottom <= stage.bottom + 1 && picture.left >= stage.left - 1 && picture.right <= stage.right + 1, JSON.stringify(at));
     assert.ok(answers.bottom <= whole.bottom, `the answers are in sight: ${JSON.stringify(at)}`);
   }
+  await page.keyboard.press('Escape');
+  await page.locator('.shot-check input').first().check();
+  const ends = await page.locator('.selection .button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right));
+  assert.ok(ends.length > 4 && Math.max(...ends) <= 390, `what is said of a selection ends at ${ends}`);
 }));
 
 test('an answer from one class of one picture says what it rests on, and so does how good it is', { timeout: 120_000 }, () => visit({}, async ({ page }) => {

@@ -124,12 +124,13 @@ export class Sorting {
     this.#draw();
     await Promise.all(Array.from({ length: LANES }, () => this.#read(signal)));
     if (this.#run?.signal !== signal) return; // closed meanwhile
+    const stopped = signal.aborted ? `Stopped: ${this.#done} of ${this.#total} were looked at; choose the others again. ` : '';
     [this.#queue, this.#total, this.#run, this.#stage] = [[], this.#items.length, null, 'idle'];
     // Each in a task of its own: the last answer, the drawing, what the worker is given.
     await nextTask();
     this.#draw();
     await nextTask();
-    await this.#classifyAll(signal.aborted);
+    await this.#classifyAll(stopped);
   }
 
   /**
@@ -189,9 +190,8 @@ export class Sorting {
     this.#show(false);
     byId('query-file', HTMLElement).focus({ preventScroll: true });
     if (!this.#items.length) return this.close();
-    const close = toast({
-      text: `${counted(this.#items.length, one())} closed; what was taught is kept.`, action: 'Open again', onAction: () => this.#openAgain(), onDismiss: () => this.close(),
-    });
+    const text = `${counted(this.#items.length, one())} closed; what was taught is kept.`;
+    const close = toast({ text, key: 'closed', action: 'Open again', onAction: () => this.#openAgain(), onDismiss: () => this.close() });
     this.#unoffer = () => { close(); this.#unoffer = () => {}; };
   }
 
@@ -237,9 +237,9 @@ export class Sorting {
   /**
    * Judges what is not taught together, and once more where something changed meanwhile.
    *
-   * @param {boolean} [stopped] whether not all pictures were looked at
+   * @param {string} [stopped] that not all pictures were looked at
    */
-  async #classifyAll(stopped = false) {
+  async #classifyAll(stopped = '') {
     this.#again = true;
     if (this.#stage !== 'idle') return;
     while (this.#again && this.open && !this.#run) {
@@ -260,7 +260,7 @@ export class Sorting {
     this.asks.removeAttribute('style');
     this.#draw();
     const { groups, doubtful } = countsOf(this.#items);
-    if (!this.#run) say(`${stopped ? 'Stopped. ' : ''}${outcome(this.#items.length, groups, doubtful, this.#classes)}`);
+    if (!this.#run) say(`${stopped}${outcome(this.#items.length, groups, doubtful, this.#classes)}`);
   }
 
   /** @param {Item[]} items */

@@ -93,7 +93,8 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     await page.keyboard.press('Enter');
     await status(page, 'Taught as “Umbrella”.');
     await page.keyboard.press('Control+z');
-    await status(page, 'Undone: Taught as “Umbrella”.');
+    await status(page, 'Undone: add a picture to Umbrella.');
+    assert.equal(await page.getByRole('button', { name: 'Undo' }).getAttribute('aria-disabled'), 'true', 'there is nothing else to undo');
     assertNear(await meters(page), before);
     await page.getByRole('button', { name: 'New…' }).click();
     await page.getByLabel('Name of the new class').fill('Umbrella');
@@ -121,7 +122,7 @@ test('what is taught in a shared file is kept in a new one, and in a session tha
     await status(page, / was saved: /);
     assert.ok(await asks());
     await page.keyboard.press('Control+z');
-    await status(page, 'Undone: Taught as “Cat”.');
+    await status(page, 'Undone: add a picture to Cat.');
     const files = [];
     for (const name of ['Save as a new file like this one', 'Save as a session for metaqda']) {
       files.push(await kept(page, name));
