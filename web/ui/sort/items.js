@@ -73,6 +73,7 @@ export function noteTaught(items, classes, known) {
     item.example = item.examples.find((one) => at.has(one)) ?? '';
     item.taught = at.get(item.example) ?? '';
     if (!named) item.former = '';
+    if (item.answer?.classes.length && !classes.some(({ id }) => item.answer?.classes.includes(id))) Object.assign(item, { answer: null, held: '' }); // of another session
   }
   return new Set(at.keys());
 }
