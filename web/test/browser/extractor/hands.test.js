@@ -182,7 +182,7 @@ test('until hands are in use what is shown is read as before, and who chooses ha
   const prior = await hold(page, '**/kinds/hands/prior.safetensors');
   await Promise.all([page.waitForRequest('**/kinds/hands/prior.safetensors'), choose('Hands')]);
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(sample('noto', 'cat'));
-  await card(page, 'Cat').locator('.thumb').waitFor();
+  await status(page, /added to “Cat”/); // before what is said of hands
   prior();
   await status(page, 'Hands it is.');
   await page.getByLabel('Picture to recognise', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
