@@ -127,7 +127,10 @@ func (e *Engine) open(c *store.Contents, ops ...store.Op) error {
 		e.hooks.Yield(true)
 	}
 	defer e.Flush() // once the lock is free
-	if e.taught != nil && e.taught.Begun() {
+	e.mu.Lock()
+	begun := e.taught != nil && e.taught.Begun()
+	e.mu.Unlock()
+	if begun {
 		_, _ = e.End() // with its session
 	}
 	e.mu.Lock()

@@ -13,7 +13,7 @@ import { NONE, tableOf, verdict, WAITING, without } from './sorting.js';
  * is made when it is asked for: the browser takes a millisecond for each.
  *
  * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], out: Set<string>, former: string, formers: Map<string, string>}} Item
- *   piece: which of its file; examples: the ids that it was taught by, for undo brings former ones back; out: ids of the classes that it was left out of; former: the group that it was in when all were judged together before
+ *   piece: which of its file; examples: the ids that it was taught by, for undo brings former ones back; out: ids of the classes that it was left out of; former: the group that it was in when all were judged together before, empty where something else was taught since
  *   formers: the same before all were first judged by what was taught then, so that what is undone is answered as it was
  */
 
