@@ -255,6 +255,9 @@ $(BUNDLERS): web/test/package/package.json web/test/package/package-lock.json | 
 	cd web/test/package && $(NPM) ci --no-audit --no-fund
 	@touch $@
 
+# Of what needs a browser a file that failed is run once more, which is said.
+TEST := NODE="$(NODE)" scripts/again.sh
+
 # What passed once passes again: the same package, tests, examples and tools.
 .PHONY: test-package
 test-package: package $(BUNDLERS)
@@ -263,7 +266,7 @@ test-package: package $(BUNDLERS)
 	passed=build/cache/package-$$({ $(NODE) --version; "$$chromium" --version 2>/dev/null; \
 		find build/metaqda-*.tgz web/test/package web/examples web/test/browser/harness.js web/test/browser/page.js web/test/browser/site.js web/package-lock.json -path '*/node_modules' -prune -o -type f -print | sort | xargs sha256sum; } | sha256sum | cut -c1-32) && \
 	if test -f $$passed; then echo "passed before, and nothing has changed ($$passed)"; else \
-		CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-reporter=spec $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort) && \
+		CHROMIUM="$$chromium" $(TEST) --test-concurrency=1 --test-timeout=300000 $$(find web/test/package -path '*/node_modules' -prune -o -name '*.test.js' -print | sort) && \
 		mkdir -p build/cache && touch $$passed; fi
 
 # Two files at a time: one by itself leaves much of two processors idle.
@@ -272,7 +275,7 @@ test-browser: build $(NETWORKS)
 	@echo "== Browser, in headless Chromium"
 	@chromium=$$(scripts/browser.sh chromium) && \
 	files=$$(find web/test/browser -name '*.test.js' | sort) && test -n "$$files" && \
-	CHROMIUM="$$chromium" $(NODE) --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec $$files
+	CHROMIUM="$$chromium" $(TEST) --test-concurrency=2 --test-timeout=600000 $$files
 
 # Firefox is the second opinion: where there is none, and none can be installed, that
 # is said and the rest counts.
@@ -280,7 +283,7 @@ test-browser: build $(NETWORKS)
 test-firefox: build $(NETWORKS)
 	@echo "== Browser, in headless Firefox"
 	@firefox=$$(scripts/browser.sh firefox) || { echo "make: nothing is tested in Firefox" >&2; exit 0; }; \
-	METAQDA_BROWSER=firefox FIREFOX="$$firefox" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-force-exit --test-reporter=spec $$(find web/test/firefox -name '*.test.js' | sort) && \
+	METAQDA_BROWSER=firefox FIREFOX="$$firefox" $(TEST) --test-concurrency=1 --test-timeout=300000 --test-force-exit $$(find web/test/firefox -name '*.test.js' | sort) && \
 	FIREFOX="$$firefox" $(NODE) web/test/firefox/all.mjs path.test.js sessions.test.js kept.test.js tabs.test.js trouble.test.js -- \
 		--test-name-pattern='/^(five classes of three|what one tab changes|a database of the first version|two tabs that change|records that are damaged)/'
 
@@ -292,7 +295,7 @@ test-firefox-all: build $(NETWORKS)
 test-webkit: build
 	@echo "== Browser, WebKitGTK"
 	@webkit=$$(scripts/browser.sh webkit) || { echo "make: nothing is tested in WebKit" >&2; exit 0; }; \
-	WEBKIT="$$webkit" $(NODE) --test --test-concurrency=1 --test-timeout=300000 --test-force-exit --test-reporter=spec $$(find web/test/webkit -name '*.test.js')
+	WEBKIT="$$webkit" $(TEST) --test-concurrency=1 --test-timeout=300000 --test-force-exit $$(find web/test/webkit -name '*.test.js')
 
 # ---- the long forms -----------------------------------------------------------
 # What takes too long for every change. Each fuzz target goes on for FUZZ_SECONDS;

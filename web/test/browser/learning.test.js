@@ -2,7 +2,7 @@
 /** Learning background knowledge from other sessions, in the panel of the page. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { open, PATIENCE, priorText, sessionsOf, status, teach, visit } from './harness.js';
+import { newSession, open, PATIENCE, priorText, status, teach, visit } from './harness.js';
 import { describeLearned } from '../../ui/sessions/learning.js';
 
 const names = ['Cat', 'Banana', 'Rocket', 'Umbrella'];
@@ -16,10 +16,7 @@ test('what other sessions teach is learned by one press, measured, and taken bac
   await press();
   await box.getByRole('alert').filter({ hasText: 'at least 4 classes with 3 pictures each' }).waitFor();
 
-  const sessions = await sessionsOf(page);
-  await sessions.getByRole('textbox', { name: 'Name of a new session' }).fill('Garden');
-  await sessions.getByRole('button', { name: 'New session' }).click();
-  await status(page, 'The new session “Garden” is open.');
+  await newSession(page, 'Garden');
   const prior = await priorText(page);
   await page.keyboard.press('Escape');
   await press();

@@ -164,6 +164,13 @@ export async function sessionsOf(page) {
   return dialog;
 }
 
+/** Makes a session and waits until it is the open one, and the dialog is gone. @param {Page} page @param {string} name */
+export async function newSession(page, name) {
+  await (await sessionsOf(page)).getByRole('textbox', { name: 'Name of a new session' }).fill(name);
+  await page.keyboard.press('Enter');
+  await status(page, `The new session “${name}” is open.`);
+}
+
 /** What the settings say about the prior in use. @param {Page} page */
 export async function priorText(page) {
   const dialog = page.getByRole('dialog', { name: 'Settings' });

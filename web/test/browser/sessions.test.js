@@ -2,7 +2,7 @@
 /** Sessions: kept over restarts of the browser, several side by side. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addClass, addPictures, assertSame, card, downloaded, open, recognise, sample, serveSite, status, teach, visit, sessionsOf } from './harness.js';
+import { addClass, addPictures, assertSame, card, downloaded, newSession, open, recognise, sample, serveSite, sessionsOf, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -33,10 +33,7 @@ test('sessions are made, switched, renamed and deleted', () => visit({}, async (
   const button = page.getByRole('button', { name: /^Session:/ });
   const first = (await page.locator('#session-name').textContent()) ?? '';
 
-  await button.click();
-  await dialog.getByRole('textbox', { name: 'Name of a new session' }).fill('Garden');
-  await dialog.getByRole('button', { name: 'New session' }).click();
-  await status(page, 'The new session “Garden” is open.');
+  await newSession(page, 'Garden');
   await card(page, 'Cat').waitFor({ state: 'detached' });
   await addClass(page, 'Finch');
 
@@ -77,11 +74,9 @@ test('what one tab changes is seen in another, and who is too late is told', () 
   await card(other, 'Cat').getByText('2 pictures').waitFor();
   await teach(other, 'Rocket', ['noto', 'twemoji']);
   await card(page, 'Rocket').getByText('2 pictures').waitFor();
+  await newSession(other, 'Garden');
   const dialog = await sessionsOf(other);
-  await dialog.getByRole('textbox', { name: 'Name of a new session' }).fill('Garden');
-  await dialog.getByRole('button', { name: 'New session' }).click();
-  await status(other, 'The new session “Garden” is open.');
-  await (await sessionsOf(other)).getByRole('button', { name: 'Delete My classes' }).click();
+  await dialog.getByRole('button', { name: 'Delete My classes' }).click();
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByText('“My classes” was deleted in another tab. “Garden” is open now.').waitFor();
   assert.equal(await other.locator('.toast').filter({ hasText: 'was deleted' }).count(), 0, 'who deletes it knows');
@@ -138,16 +133,13 @@ for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['
     await dialog.getByRole('alert').filter({ hasText: 'This classifier was made with the feature extractor' }).waitFor();
     await page.keyboard.press('Escape');
 
-    await page.getByRole('button', { name: /^Session:/ }).click();
-    const sessions = page.getByRole('dialog', { name: 'Sessions' });
-    await sessions.getByRole('textbox', { name: 'Name of a new session' }).fill('Anew');
-    await sessions.getByRole('button', { name: 'New session' }).click();
+    await newSession(page, 'Anew');
     await notice.waitFor({ state: 'detached' });
     await teach(page, 'Cat', ['noto', 'twemoji']);
     await teach(page, 'Rocket', ['noto', 'twemoji']);
     assertSame(await recognise(page, sample('emojione', 'cat')), own);
 
-    await page.getByRole('button', { name: /^Session:/ }).click();
+    const sessions = await sessionsOf(page);
     await sessions.getByRole('button', { name: 'Delete My classes' }).click();
     await sessions.getByRole('button', { name: 'Delete', exact: true }).click();
     await sessions.getByRole('textbox', { name: 'Name of the session My classes' }).waitFor({ state: 'detached' });

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { drawings, drop, KNOWN, longestTask, OUT_OF_SET, savedTable, sortState, stored, watchTasks } from './many.js';
-import { addClass, addPictures, card, faults, hold, holdPictures, open, root, sample, sessionsOf, status, teach, visit } from './harness.js';
+import { addClass, addPictures, card, faults, hold, holdPictures, newSession, open, root, sample, sessionsOf, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -186,8 +186,7 @@ test('looking at pictures can be cancelled, and those that were looked at stay; 
   const goOn = await holdPictures(page, 5);
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
   await page.getByRole('region', { name: /^(Cat|None of these)$/ }).first().waitFor();
-  await (await sessionsOf(page)).getByRole('textbox', { name: 'Name of a new session' }).fill('Other');
-  await page.keyboard.press('Enter');
+  await newSession(page, 'Other');
   await page.getByRole('region', { name: /^(Cat|None of these)$/ }).first().waitFor({ state: 'detached' });
   await (await sessionsOf(page)).getByRole('button', { name: 'Open My classes' }).click();
   await page.getByRole('button', { name: 'Cancel' }).click();

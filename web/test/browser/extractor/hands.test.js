@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
-import { addClass, card, hold, meters, most, offlineReady, ready, sample, status, visit } from '../harness.js';
+import { addClass, card, hold, meters, most, newSession, offlineReady, ready, sample, status, visit } from '../harness.js';
 import { assertNear, kept, opened, share } from '../share/shared.js';
 import { seeing } from './film.js';
 import { temporaryFolder } from '../../temporary.js';
@@ -186,9 +186,7 @@ test('until hands are in use what is shown is read as before, and who chooses ha
   prior();
   await status(page, 'Hands it is.');
   await page.getByLabel('Picture to recognise', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
-  await page.getByRole('button', { name: /^Session:/ }).click();
-  await page.getByRole('textbox', { name: 'Name of a new session' }).fill('Other');
-  await page.getByRole('button', { name: 'New session' }).click();
+  await newSession(page, 'Other');
   await choose('Sounds');
   await status(page, 'Sounds it is.');
 

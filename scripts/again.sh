@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Runs 'node --test' with what it is given. In a browser much happens at the same time, so files in
+# which a test failed are run once more, with the machine to themselves, and that is said. A fault
+# fails both times; of more than three files nothing is run again.
+set -uo pipefail
+node=${NODE:-node}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+"$node" --test --test-reporter=spec --test-reporter-destination=stdout --test-reporter=spec --test-reporter-destination="$log" "$@" && exit
+
+mapfile -t files < <(grep -oE '^test at [^:]+' "$log" | cut -c9- | sort -u)
+((${#files[@]} > 0 && ${#files[@]} <= 3)) || exit 1
+options=()
+for argument; do [[ $argument == --* ]] && options+=("$argument"); done
+echo "make: run once more, since a test failed: ${files[*]}" >&2
+"$node" --test --test-reporter=spec "${options[@]}" --test-concurrency=1 "${files[@]}" || exit 1
+echo "make: passed at the second try, FAILED AT THE FIRST: ${files[*]}" >&2
