@@ -6,6 +6,7 @@ import (
 	"syscall/js"
 	"time"
 
+	metaqda "metaqda/core"
 	"metaqda/wasm/bridge"
 	"metaqda/wasm/direct"
 	"metaqda/wasm/engine"
@@ -59,7 +60,6 @@ func (p *page) methods() map[string]bridge.Method {
 		"mergeClasses":  stored(bind(p.MergeClasses, "id of the class, id of the other class", "undo")),
 		"addExample":    stored(bind(p.addExample, "id of the class, embedding, thumbnail?, group?", "id")),
 		"addExamples":   stored(bind(p.AddExamples, "names of classes, embeddings, thumbnail?, group?", "ids")),
-		"holding":       atOnce(bind(p.Holding, "id of the picture", "class")),
 		"removeExample": stored(bind(p.RemoveExample, "id of the class, id of the picture", "undo")),
 		"moveExample":   stored(bind(p.MoveExample, "id of the class, id of the picture, id of the other class", "undo")),
 		"undo":          stored(bind(p.Undo, "undo token?", "name")),
@@ -69,6 +69,7 @@ func (p *page) methods() map[string]bridge.Method {
 		"endStep":       stored(bind(p.End, "", "undo")),
 		"label":         atOnce(bind(p.Label, "name of the class", "name", "class")),
 		"configure":     stored(bind(p.Configure, "settings")),
+		"byLabel":       stored(bind(p.byLabel, "change, id or label, label?")),
 
 		"predict":  ready(bind(p.Predict, "embedding")),
 		"show":     ready(bind(p.Show, "embedding?")),
@@ -251,6 +252,25 @@ func (p *page) addExample(class string, x []float32, thumbnail []byte, group str
 		p.promise.ask(p.emit)
 	}
 	return id, err
+}
+
+// byLabel does what a method of the npm package's classifier does.
+func (p *page) byLabel(method, a, b string) error {
+	return p.Do(func(c *metaqda.Classifier) error {
+		switch method {
+		case "removeExample":
+			return c.Remove(a)
+		case "moveExample":
+			return c.Move(a, b)
+		case "removeClass":
+			return c.RemoveClass(a)
+		case "renameClass":
+			return c.RenameClass(a, b)
+		case "mergeClasses":
+			return c.MergeClasses(a, b)
+		}
+		return &engine.Error{Code: "argument", Message: "There is no change “" + method + "”: correct the call."}
+	})
 }
 
 func (p *page) sessions() (any, error) {

@@ -102,16 +102,6 @@ func (e *Engine) AddExamples(names []string, embeddings [][]float32, thumbnail [
 	return ids, err
 }
 
-// Holding returns the id of the class that has an example, empty for none.
-func (e *Engine) Holding(exampleID string) string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if x := e.taught.Example(exampleID); x != nil {
-		return x.Class
-	}
-	return ""
-}
-
 // RemoveExample removes one example and returns a token for [Engine.Undo].
 func (e *Engine) RemoveExample(classID, exampleID string) (token string, err error) {
 	return e.ofExample(classID, exampleID, func(metaqda.Class) error { return e.taught.Remove(exampleID) })
@@ -139,6 +129,12 @@ func (e *Engine) Begin() {
 // End ends what Begin began and returns a token for [Engine.Undo], empty where nothing was changed.
 func (e *Engine) End() (token string, err error) {
 	return e.change(func() error { e.taught.End(); return nil })
+}
+
+// Do does something to what is taught, as a program does that has the classifier itself.
+func (e *Engine) Do(f func(*metaqda.Classifier) error) error {
+	_, err := e.change(func() error { return f(e.taught) })
+	return err
 }
 
 // ofClass is change for what concerns a class.

@@ -134,7 +134,6 @@
  *   those of a class that name the same group are frames of one burst and count as one
  * @property {(names: string[], embeddings: Float32Array[], thumbnail: Uint8Array|null, group?: string) => Promise<{ids: string[]}>} addExamples
  *   one to the class of each name, which comes into being with its first one: all or none, as one step
- * @property {(exampleId: string) => Promise<{class: string}>} holding the id of the class that has an example, empty for none
  * @property {(classId: string, exampleId: string) => Promise<{undo: string}>} removeExample
  * @property {(classId: string, exampleId: string, toClassId: string) => Promise<{undo: string}>} moveExample to the end of another class, where it has the same id
  * @property {(token?: string) => Promise<{name: string}>} undo takes back the last change of what is taught, or of the prior, also after a
@@ -201,9 +200,9 @@
 /**
  * The engine of a window, with what its workers need of it.
  *
- * `memory` tells the bytes that the program holds.
+ * `memory` tells the bytes that the program holds; `byLabel` is for the package's classifier, which calls classes by labels.
  *
- * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, learningInput: () => Promise<{sessions: Uint8Array[], prior: Uint8Array|null}>, batchInput: () => Promise<{classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
+ * @typedef {Engine & {modules: Modules, thread: Thread, memory: () => Promise<number>, learningInput: () => Promise<{sessions: Uint8Array[], prior: Uint8Array|null}>, byLabel: (what: string, ...words: string[]) => Promise<unknown>, batchInput: () => Promise<{classifier: Uint8Array, prior: Uint8Array|null}>}} LoadedEngine
  */
 /** @typedef {(progress: {loaded: number, total: number}) => void} OnProgress bytes; total is 0 while it is not known */
 /** @typedef {{engine: WebAssembly.Module, kernels: WebAssembly.Module|null}} Modules compiled once, for a window and its workers */

@@ -30,13 +30,13 @@ export async function openStorage(options = {}) {
   const { PROGRAM } = await import('./files.js');
   known(options, { extractor: OPTIONS.extractor, name: OPTIONS.name, wasm: PROGRAM, simd: TRUTH, onProgress: FUNCTION, worker: FUNCTION });
   const { extractor, name = 'metaqda', wasm = new URL('./storage.wasm', import.meta.url), simd = true, onProgress, worker = thread } = options;
-  const { StoredClassifier } = await import('./storage/classifier.js');
+  const { storedClassifier } = await import('./storage/classifier.js');
   const { kernels, programOf, runtime } = await import('./storage/runtime.js');
   const modules = { engine: await programOf(wasm, onProgress), kernels: simd ? await kernels() : null };
   const engine = await startEngine(runtime(), 'storage', { modules, runtime: '', name, worker });
   const own = typeof extractor === 'object' ? extractor : undefined;
   if (own?.id) await engine.useExtractor({ id: own.id, sha256: own.sha256 ?? '' });
-  return Object.assign(engine, { classifier: new StoredClassifier(engine, extractor) });
+  return Object.assign(engine, { classifier: storedClassifier(engine, extractor) });
 }
 
 function thread() {

@@ -10,12 +10,11 @@
  * and 'progress' of its own accord, {number, done, total} of a call
  */
 import { MetaqdaError, RemoteClient } from '../base/remote.js';
-import { ADD, BATCH, CALL, known, OPENING, OPTIONS, SUGGEST } from './classifier/options.js';
+import { known, OPENING, OPTIONS } from './classifier/options.js';
 import { PROGRAM } from './files.js';
-import { embedded, embeddedAll, labelled, roomIn } from './vectors.js';
+import { Remote } from './remote.js';
 
-/** @import {BatchOptions, CallOptions, Options, RemoteMethods} from './classifier/options.js' */
-/** @import {Vector} from './vectors.js' */
+/** @import {BatchOptions, Options, RemoteMethods} from './classifier/options.js' */
 /**
  * @template [Input=unknown]
  * @typedef {Omit<Options<Input>, 'prior'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL}} WorkerOptions
@@ -102,72 +101,21 @@ function plain({ extractor, ...options }) {
   return { ...options, ...options.prior instanceof URL && { prior: options.prior.href }, ...id && { extractor: { id, sha256 } } };
 }
 
-/** Methods that are asked of the worker as they are. */
-const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'leaveOneOut', 'label', 'examples', 'configure', 'save', 'export', 'dispose'];
-/** Those that take an input, or many, and their options. */
-const OF_ONE = { addExample: ADD, predict: CALL };
-const OF_MANY = { addExamples: ADD, predictMany: CALL, classify: BATCH, suggest: SUGGEST };
-const PROPERTIES = ['steps', 'labels', 'counts', 'dimension', 'settings'];
+/** Where the classifiers are. @type {WeakMap<object, {worker: ClassifierWorker, handle: number}>} */
+const places = new WeakMap();
 
 /**
  * @template Input
  * @param {ClassifierWorker} worker @param {number} handle @param {Options<Input>['extractor']} extractor
  * @returns {RemoteClassifier<Input>}
  */
-function remote(worker, handle, extractor) { return /** @type {any} */ (new Remote(worker, handle, extractor)); }
-
-class Remote {
-  #worker;
-  #handle;
-  #extractor;
-
-  /** @param {ClassifierWorker} worker @param {number} handle @param {Options<any>['extractor']} extractor */
-  constructor(worker, handle, extractor) {
-    this.#worker = worker;
-    this.#handle = handle;
-    this.#extractor = extractor;
-  }
-
-  /** @param {unknown} x @param {CallOptions} [options] */
-  async embed(x, options) {
-    known(options, CALL);
-    return Float32Array.from(await embedded(this.#extractor, x, options?.signal));
-  }
-
-  /** @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector @returns {Promise<number>} */
-  async predictInto(dst, vector) {
-    const { probabilities, none } = await this.#worker.call(this.#handle, 'predictSync', [await this.embed(vector)]);
-    const all = Object.values(probabilities);
-    roomIn(dst, all.length);
-    all.forEach((p, i) => { dst[i] = p; });
-    return none;
-  }
-
-  /** @param {Remote} other */
-  async merge(other) {
-    if (!(other instanceof Remote && other.#worker === this.#worker)) throw new MetaqdaError('argument', 'Only classifiers of one worker can be merged: save the other one and open it there.');
-    return new Remote(this.#worker, await this.#worker.call(this.#handle, 'merge', [other.#handle]), this.#extractor);
-  }
-
-  static {
-    const add = (/** @type {string} */ name, /** @type {PropertyDescriptor & ThisType<Remote>} */ one) => Object.defineProperty(this.prototype, name, { ...one, configurable: true });
-    for (const name of PROPERTIES) add(name, { get() { return this.#worker.call(this.#handle, name, []); } });
-    for (const name of METHODS) add(name, { value(/** @type {unknown[]} */ ...args) { return this.#worker.call(this.#handle, name, args); } });
-    for (const [name, kinds] of Object.entries({ ...OF_ONE, ...OF_MANY })) {
-      const n = kinds === ADD ? 2 : 1; // arguments before the options
-      add(name, {
-        async value(/** @type {any[]} */ ...args) {
-          const options = args[n];
-          known(options, kinds);
-          const { signal } = options ?? {};
-          if (name in OF_ONE) args[0] = Float32Array.from(await embedded(this.#extractor, args[0], signal));
-          else {
-            if (n === 2) args.splice(0, 2, ...labelled(args[0], args[1]));
-            args[0] = (await embeddedAll(this.#extractor, args[0], signal)).map((one) => Float32Array.from(one));
-          }
-          return this.#worker.call(this.#handle, name, args.slice(0, n), options ?? {});
-        },
-      });
-    }
-  }
+function remote(worker, handle, extractor) {
+  const made = new Remote(async (name, args, options) => {
+    if (name !== 'merge') return worker.call(handle, name, args, options);
+    const other = places.get(args[0]);
+    if (other?.worker !== worker) throw new MetaqdaError('argument', 'Only classifiers of one worker can be merged: save the other one and open it there.');
+    return remote(worker, await worker.call(handle, name, [other.handle]), extractor);
+  }, extractor);
+  places.set(made, { worker, handle });
+  return /** @type {any} */ (made);
 }

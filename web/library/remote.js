@@ -1,0 +1,66 @@
+// @ts-check
+/** A classifier that is elsewhere, in a worker or in a storage: inputs are embedded here, and all else is asked there. */
+import { ADD, BATCH, CALL, known, SUGGEST } from './classifier/options.js';
+import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from './vectors.js';
+
+/** @import {CallOptions, Options} from './classifier/options.js' */
+/** @import {Vector} from './vectors.js' */
+/** @typedef {(name: string, args: any[], options?: any) => Promise<any>} Ask asks for a property or a method of a Classifier, with vectors in place of inputs; the options of methods that have some, and of those alone */
+
+/** Methods that are asked for as they are. */
+const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'leaveOneOut', 'label', 'examples', 'configure', 'save', 'export', 'merge', 'dispose'];
+const PROPERTIES = ['steps', 'labels', 'counts', 'dimension', 'settings'];
+/** Those that take an input, or many, and their options. */
+const OF_ONE = { addExample: ADD, predict: CALL };
+const OF_MANY = { addExamples: ADD, predictMany: CALL, classify: BATCH, suggest: SUGGEST };
+
+export class Remote {
+  #ask;
+  #extractor;
+  #adding;
+
+  /** @param {Ask} ask @param {Options<any>['extractor']} extractor @param {typeof ADD} [adding] options of what adds */
+  constructor(ask, extractor, adding = ADD) {
+    this.#ask = ask;
+    this.#extractor = extractor;
+    this.#adding = adding;
+  }
+
+  /** @param {unknown} x @param {CallOptions} [options] */
+  async embed(x, options) {
+    known(options, CALL);
+    return Float32Array.from(await embedded(this.#extractor, x, options?.signal));
+  }
+
+  /** @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector @returns {Promise<number>} */
+  async predictInto(dst, vector) {
+    const { probabilities, none } = await this.#ask('predict', [Float32Array.from(vectorOf(vector))], {});
+    const all = Object.values(probabilities);
+    roomIn(dst, all.length);
+    all.forEach((p, i) => { dst[i] = p; });
+    return none;
+  }
+
+  static {
+    const add = (/** @type {string} */ name, /** @type {PropertyDescriptor & ThisType<Remote>} */ one) => Object.defineProperty(this.prototype, name, { ...one, configurable: true });
+    for (const name of PROPERTIES) add(name, { get() { return this.#ask(name, []); } });
+    for (const name of METHODS) add(name, { value(/** @type {unknown[]} */ ...args) { return this.#ask(name, args); } });
+    for (const [name, kinds] of Object.entries({ ...OF_ONE, ...OF_MANY })) {
+      const n = kinds === ADD ? 2 : 1; // arguments before the options
+      add(name, {
+        async value(/** @type {any[]} */ ...args) {
+          const options = args[n];
+          known(options, kinds === ADD ? this.#adding : kinds);
+          const { signal } = options ?? {};
+          signal?.throwIfAborted();
+          const one = name in OF_ONE;
+          if (!one && n === 2) args.splice(0, 2, ...labelled(args[0], args[1]));
+          const all = one ? [args[0]] : listOf(args[0], 'batch');
+          // Vectors go out at once, so that what is asked next comes after them.
+          const vectors = (all.every(isVector) ? all.map(vectorOf) : await embeddedAll(this.#extractor, all, signal)).map((x) => Float32Array.from(x));
+          return this.#ask(name, [one ? vectors[0] : vectors, ...args.slice(1, n)], options ?? {});
+        },
+      });
+    }
+  }
+}
