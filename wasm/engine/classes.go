@@ -171,12 +171,13 @@ func (e *Engine) change(f func() error) (token string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.heard = nil
-	before := e.lastStep()
+	undo, redo := e.nextSteps()
 	err = f()
-	if err != nil && len(e.heard) == 0 {
+	last, first := e.nextSteps()
+	if err != nil && len(e.heard) == 0 && last == undo && first == redo { // else a step was forgotten that cannot be undone any more
 		return "", err
 	}
-	if last := e.lastStep(); last != before {
+	if err == nil && last != undo {
 		token = last
 	}
 	e.noteHeard()
@@ -184,11 +185,16 @@ func (e *Engine) change(f func() error) (token string, err error) {
 	return token, err
 }
 
-func (e *Engine) lastStep() (id string) {
-	if undo, _ := e.taught.Steps(); len(undo) > 0 {
-		id = undo[0].ID
+// nextSteps returns the ids of the steps that can be undone and redone next, empty for none.
+func (e *Engine) nextSteps() (undo, redo string) {
+	done, undone := e.taught.Steps()
+	if len(done) > 0 {
+		undo = done[0].ID
 	}
-	return id
+	if len(undone) > 0 {
+		redo = undone[0].ID
+	}
+	return undo, redo
 }
 
 // part is what is to be stored of one class.

@@ -61,9 +61,11 @@ func (w *tabs) deliver(i int) {
 func (w *tabs) settle() {
 	for again := true; again; {
 		again = false
-		for i, tab := range w.all {
+		for _, tab := range w.all {
 			tab.Flush()
-			w.post()
+		}
+		w.post()
+		for i := range w.all {
 			for len(w.inbox[i]) > 0 {
 				again = true
 				w.deliver(i)
@@ -358,6 +360,19 @@ func TestTwoTabs(t *testing.T) {
 			w.settle()
 			s := a.State().Settings
 			test.FailIf(t, s.NonePrior != 0.4 || s.Sort != sort, "settings are %+v", s)
+		},
+		"what cannot be undone any more is not offered again": func(t *testing.T, w *tabs, a, b *world, ids []string) {
+			want := a.State().Undo
+			test.OK(t, a.RenameClass(ids[0], "lion"))
+			w.settle()
+			test.Must(b.RemoveClass(ids[0]))(t)
+			w.settle()
+			told := a.changes
+			refusal(t, "undoing the new name of a class that is gone", a.Undo(""), "undo")
+			a.Flush()
+			test.FailIf(t, a.State().Undo != want || a.changes == told, "%q is offered, and the page was told %v; want %q", a.State().Undo, a.changes != told, want)
+			again := newWorld(t, w.store).State().Undo
+			test.FailIf(t, again != want, "%q is offered after a start, want %q", again, want)
 		},
 		"what both removed comes back once": func(t *testing.T, w *tabs, a, b *world, ids []string) {
 			first := a.State().Classes[0].Examples[0].ID
