@@ -38,7 +38,7 @@ $(LAB)/data/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildcard
 	$(call EMBED,$(or $(addprefix --splits ,$(wildcard $(PICTURES)/$*.splits.json)),--split train))
 
 # The priors that the page begins with. They are in the repository; `make prior` learns
-# them anew, to the same bytes where the processor is of the same kind.
+# them anew, to the same figures: how numbers round depends on the processor.
 comma := ,
 empty :=
 commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))

@@ -7,8 +7,6 @@
 package discriminant
 
 import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -19,9 +17,9 @@ import (
 // not safe for use by several goroutines at once.
 type Classifier struct {
 	inference niw.Inference
-	empty     niw.Group // the prior predictive
-	classes   []*class
-	pool      *pool // nil where each class has a scale matrix of its own
+	empty     niw.Posterior // of a class never seen, where each has a scale matrix of its own
+	pools     []*pool       // of each class by itself, nil for one without examples; or one of all
+	pooled    bool
 }
 
 // New returns the classifier of the given classes, the rows of each its examples,
@@ -29,14 +27,16 @@ type Classifier struct {
 // Cost K² d for a class of K examples, or K d² + d³ where K is not below d; with one
 // scale matrix for all the same for the number of all examples.
 func New(p *niw.Prior, inf niw.Inference, pooled bool, classes []*mat.Dense) *Classifier {
-	c := &Classifier{inference: inf}
-	c.empty.Reset(p)
+	c := &Classifier{inference: inf, pooled: pooled, empty: niw.Posterior{Dim: p.Dim(), Kappa: p.Kappa, Nu: p.Nu, LogDetS: p.LogDetS()}}
 	if pooled {
-		c.pool = newPool(p, classes)
+		c.pools = []*pool{newPool(p, classes)}
 		return c
 	}
-	for _, x := range classes {
-		c.classes = append(c.classes, newClass(p, x))
+	c.pools = make([]*pool, len(classes))
+	for j, x := range classes {
+		if x != nil {
+			c.pools[j] = newPool(p, classes[j:j+1])
+		}
 	}
 	return c
 }
@@ -46,77 +46,20 @@ func New(p *niw.Prior, inf niw.Inference, pooled bool, classes []*mat.Dense) *Cl
 // K examples, or d²/2; with one scale matrix N d + N², or d²/2, for all N examples.
 func (c *Classifier) LogDensitiesTo(dst, z []float64) (none float64) {
 	r2 := floats.Dot(z, z)
-	if c.pool != nil {
-		c.pool.prepare(z)
+	if c.pooled {
+		q := c.pools[0]
+		q.prepare(z)
 		for j := range dst {
-			dst[j] = c.pool.logProb(j, c.inference, r2)
+			dst[j] = q.logProb(j, c.inference, r2)
 		}
-		return c.pool.logProb(-1, c.inference, r2)
+		return q.logProb(-1, c.inference, r2)
 	}
-	none = c.empty.LogProb(c.inference, r2, nil)
-	for j, k := range c.classes {
-		if dst[j] = none; k != nil {
-			dst[j] = k.logProb(c.inference, z, r2)
+	none = c.empty.LogProb(c.inference, r2)
+	for j, q := range c.pools {
+		if dst[j] = none; q != nil {
+			q.prepare(z)
+			dst[j] = q.logProb(0, c.inference, r2)
 		}
 	}
 	return none
-}
-
-// class is the posterior of one class in the smaller of two forms: K×K inner products of
-// its examples, or the d×d scale matrix.
-type class struct {
-	w     blas64.General
-	cross []float64
-	group niw.Group
-
-	dense      *niw.Scatter // nil in the other form
-	mean, diff []float64
-}
-
-func newClass(p *niw.Prior, x *mat.Dense) *class {
-	if x == nil {
-		return nil
-	}
-	c := &class{w: x.RawMatrix()}
-	k, d := x.Dims()
-	if k < d {
-		c.cross = make([]float64, k)
-		c.group.Reset(p)
-		for i := range k {
-			cross := c.cross[:i+1]
-			blas64.Gemv(blas.NoTrans, 1, blas64.General{Rows: i + 1, Cols: d, Stride: c.w.Stride, Data: c.w.Data}, vector(x.RawRowView(i)), 0, vector(cross))
-			c.group.Append(cross)
-		}
-		return c
-	}
-	c.dense, c.mean, c.diff = new(niw.Scatter), posteriorMean(c.w, p.Kappa), make([]float64, d)
-	c.dense.Reset(p)
-	c.dense.Add(c.w)
-	if !c.dense.Factorize() {
-		panic("discriminant: scatter of finite examples not positive definite")
-	}
-	return c
-}
-
-func (c *class) logProb(inf niw.Inference, z []float64, r2 float64) float64 {
-	if c.dense == nil {
-		blas64.Gemv(blas.NoTrans, 1, c.w, vector(z), 0, vector(c.cross))
-		return c.group.LogProb(inf, r2, c.cross)
-	}
-	floats.SubTo(c.diff, z, c.mean)
-	c.dense.SolveTo(c.diff)
-	post := c.dense.Posterior(c.w.Rows)
-	return post.LogProb(inf, floats.Dot(c.diff, c.diff))
-}
-
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
-
-// posteriorMean returns L⁻¹(m_j-m) = Σ w_i/(kappa+K).
-func posteriorMean(w blas64.General, kappa float64) []float64 {
-	mean := make([]float64, w.Cols)
-	for i := range w.Rows {
-		floats.Add(mean, w.Data[i*w.Stride:i*w.Stride+w.Cols])
-	}
-	floats.Scale(1/(kappa+float64(w.Rows)), mean)
-	return mean
 }

@@ -12,20 +12,26 @@ import (
 	"metaqda/core/niw"
 )
 
-// pool is the posterior of the pooled variant (linear discriminant analysis):
-// one scale matrix for all classes,
+// pool is the posterior of classes that share one scale matrix (linear discriminant
+// analysis), or that of a single class,
 //
 //	S' = S + Σ_j (scatter of class j),   nu' = nu + N,   N = Σ_j K_j
 //
-// and a mean per class. In whitened space S' = L (I + Wᵀ B W) Lᵀ where W stacks
-// all N examples and B is block diagonal with the B_j of [niw.Group], so the
-// same identities hold with
+// with a mean per class. All that the densities need of the whitened examples
+// w_i = L⁻¹(x_i-m), the N rows of W, is their Gram matrix G = W Wᵀ. With B block diagonal,
 //
-//	M = B⁻¹ + W Wᵀ,   u_j = W z - G e_j/(kappa+K_j)
+//	B_j = I - 11ᵀ/(kappa+K_j),   B_j⁻¹ = I + 11ᵀ/kappa,   S' = L (I + Wᵀ B W) Lᵀ,   M = B⁻¹ + G
 //
-// e_j the indicator of class j. M and u_j depend on the classifier only through
-// C⁻¹, M = C Cᵀ, so a query costs one N×N solve for all classes together. When
-// N >= d the d×d matrix is the smaller one and takes over.
+// the determinant lemma and the Woodbury identity give
+//
+//	log det S' = log det S + Σ_j ln(kappa/(kappa+K_j)) + log det M
+//	(x-m_j)ᵀ S'⁻¹ (x-m_j) = r2 - u_jᵀ M⁻¹ u_j,   u_j = g - G e_j/(kappa+K_j)
+//	r2 = |z|² - 2 (e_jᵀg)/(kappa+K_j) + (e_jᵀ G e_j)/(kappa+K_j)²
+//
+// where z = L⁻¹(x-m) is the whitened query, g = W z and e_j the indicator of class j. M is
+// at least the identity, so its Cholesky factor C always exists, and a query costs one N×N
+// solve for all classes together. When N >= d the d×d matrix is the smaller one and takes
+// over.
 type pool struct {
 	post  niw.Posterior // without a class's own kappa
 	kappa float64
@@ -198,4 +204,16 @@ func mirror(a blas64.Symmetric) {
 			a.Data[j*a.Stride+i] = a.Data[i*a.Stride+j]
 		}
 	}
+}
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
+
+// posteriorMean returns L⁻¹(m_j-m) = Σ w_i/(kappa+K).
+func posteriorMean(w blas64.General, kappa float64) []float64 {
+	mean := make([]float64, w.Cols)
+	for i := range w.Rows {
+		floats.Add(mean, w.Data[i*w.Stride:i*w.Stride+w.Cols])
+	}
+	floats.Scale(1/(kappa+float64(w.Rows)), mean)
+	return mean
 }

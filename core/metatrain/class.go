@@ -8,8 +8,8 @@ import (
 	"metaqda/core/niw"
 )
 
-// class is the posterior of one class of a task in the low-rank form of
-// [niw.Group], with all that its reverse pass needs:
+// class is the posterior of one class of a task in the low-rank form of package
+// discriminant, with all that its reverse pass needs:
 //
 //	M = I + 11ᵀ/kappa + G = C Cᵀ,   u = g - G1/(kappa+K),   a = M⁻¹u
 //	q = r2 - 2(1ᵀg)/(kappa+K) + 1ᵀG1/(kappa+K)² - uᵀa

@@ -15,8 +15,7 @@
 // expected covariance is E[Sigma] = S/(nu-d-1).
 //
 // Nothing of size d×d is factorised while K < d. An example x is whitened once,
-// w = L⁻¹(x-m); in that space the prior scale is the identity, and the
-// posterior of a class with K examples needs only their K×K Gram matrix (see
-// [Group]). When K >= d the posterior scale matrix itself is the smaller object
-// (see [Scatter]). Both give the same densities.
+// w = L⁻¹(x-m); in that space the prior scale is the identity, and the posterior of a
+// class with K examples needs only their K×K Gram matrix (package discriminant). When
+// K >= d the posterior scale matrix itself is the smaller object (see [Scatter]).
 package niw

@@ -92,13 +92,6 @@ func (c *predictiveCase) checkPosterior(t *tally, p *niw.Prior, j int, x *mat.De
 	for i, row := range want.S {
 		t.compareAll("posterior S", s.RawRowView(i), row)
 	}
-	k, d := x.Dims()
-	w, gram := mat.NewDense(k, d, nil), mat.NewSymDense(k, nil)
-	p.WhitenRowsTo(w, x)
-	gram.SymOuterK(1, w)
-	var g niw.Group
-	g.Fit(p, gram)
-	t.compare("posterior log det S (low rank)", g.Posterior().LogDetS, want.LogDetS)
 }
 
 func (c *predictiveCase) checkDensities(t *tally, p *niw.Prior, inf niw.Inference, density, probability [][]float64) error {

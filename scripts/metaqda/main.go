@@ -21,14 +21,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"metaqda/core/dataset"
-	"metaqda/scripts/fastblas"
 )
-
-// The command multiplies with AVX2 where it can.
-func init() { fastblas.Use() }
 
 // exitStatus is an error that only sets the status, what there was to say has
 // been said.
@@ -122,10 +117,6 @@ flags:
 // differently.
 func versions() map[string]string {
 	v := map[string]string{"metaqda": "devel", "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
-	v["blas"] = "gonum"
-	if _, ok := blas64.Implementation().(fastblas.Implementation); ok {
-		v["blas"] = "gonum with AVX2 product"
-	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
