@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { unzipSync } from 'fflate';
-import { addClass, addPictures, card, downloaded, meters, recognise, sample, status, teach, visit } from './harness.js';
+import { addClass, addPictures, assertMeters, card, downloaded, eventually, meters, openSession, recognise, sample, sessionsOf, status, teach, teachNew, visit } from './harness.js';
 import { LONG } from '../long.js';
-
 
 const styles = ['noto', 'twemoji', 'openmoji'];
 const FAKE = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
@@ -39,7 +38,7 @@ test('names that people take for the same, that of none of these, and empty ones
   });
   await status(page, /^Added the class “Quitte”/);
   assert.equal(await page.getByRole('textbox', { name: 'Name of a new class' }).inputValue(), 'Feige');
-  assert.equal(await page.getByRole('alert').filter({ hasText: /exists|first/ }).count(), 0, 'nothing was wrong');
+  await page.getByRole('alert').filter({ hasText: /exists|first/ }).waitFor({ state: 'detached' }); // nothing was wrong
 }));
 
 test('the answer is said, and why, and goes with its picture where the next one cannot be read', () => visit({}, async ({ page }) => {
@@ -55,11 +54,10 @@ test('the answer is said, and why, and goes with its picture where the next one 
   const why = page.getByRole('region', { name: 'Why' });
   await why.getByText('4 taught pictures most like it, nearest first:').waitFor();
   assert.equal(await why.locator('.near').first().innerText(), 'Rocket');
-  const same = await page.evaluate(() => {
+  await page.waitForFunction(() => { // the picture itself is the nearest
     const source = (/** @type {string} */ selector) => document.querySelector(selector)?.getAttribute('src');
-    return source('.near img') === source('[aria-label="Show picture 2 of Rocket"] img');
+    return source('.near img') && source('.near img') === source('[aria-label="Show picture 2 of Rocket"] img');
   });
-  assert.ok(same, 'the picture itself is the nearest');
   await field.setInputFiles({ name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
   await page.getByRole('alert').filter({ hasText: 'broken.png' }).waitFor();
   assert.deepEqual(await meters(page), {}, 'no answer stands beside a picture that it is not about');
@@ -108,34 +106,31 @@ test('samples keep out of a session that holds something, and their strip out of
   await status(page, 'The samples are in, in a session of their own, “Samples”.');
   await card(page, 'Bicycle').getByText('3 pictures').waitFor();
   await page.locator('#sample-queries').waitFor();
-  const session = page.getByRole('button', { name: /^Session:/ });
-  await session.filter({ hasText: 'Samples' }).click();
-  await page.getByRole('button', { name: 'Open My classes' }).click();
+  await openSession(page, 'My classes');
   await card(page, 'Mine').waitFor();
   assert.equal(await page.locator('.card').count(), 1);
   await page.locator('#sample-queries').waitFor({ state: 'hidden' });
-  await session.click();
-  await page.getByRole('button', { name: 'Open Samples' }).click();
+  await openSession(page, 'Samples');
   await page.locator('#sample-queries').waitFor();
 }));
 
 test('what is said stands in an open dialog, and undo and redo work there by keys', () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', styles.slice(0, 2));
   await page.getByRole('button', { name: 'Delete Cat' }).click();
-  await card(page, 'Cat').waitFor({ state: 'detached' });
+  await status(page, 'Deleted “Cat” with 2 pictures.');
   await page.getByRole('button', { name: 'Settings' }).click();
   const settings = page.getByRole('dialog', { name: 'Settings' });
   await settings.waitFor();
   const said = settings.locator('#status');
-  assert.ok(await said.isHidden(), 'what was said before it opened');
+  await said.waitFor({ state: 'hidden' }); // what was said before it opened
   await page.keyboard.press('Control+z');
   await said.filter({ hasText: 'Undone: remove Cat.' }).waitFor();
   await settings.getByRole('heading').first().click();
-  assert.ok(await said.isHidden(), 'after a press it may be true no more');
+  await said.waitFor({ state: 'hidden' }); // after a press it may be true no more
   await page.keyboard.press('Control+Shift+z');
   await status(page, 'Done again: remove Cat.');
   await page.keyboard.press('Escape');
-  assert.equal(await page.evaluate(() => document.querySelector('#status')?.parentElement?.tagName), 'BODY');
+  await page.locator('body > #status').waitFor({ state: 'attached' });
 }));
 
 test('how good it is: words, pictures, a move and its undo', () => visit({}, async ({ page }) => {
@@ -164,7 +159,7 @@ test('how good it is: words, pictures, a move and its undo', () => visit({}, asy
   await status(page, 'Undone: move a picture to Banana.');
   await card(page, 'Rocket').getByText('4 pictures').waitFor();
   await panel.locator('.goodness-result:not(.stale)').waitFor();
-  assert.equal(await panel.locator('.headline').textContent(), right === 10 ? 'All 10 right' : `${right} of 10 right`, 'computed anew, and the same');
+  await panel.getByText(right === 10 ? 'All 10 right' : `${right} of 10 right`, { exact: true }).waitFor(); // computed anew, and the same
 }));
 
 test('a second choice moves the picture, the same one twice is one, none of these takes it back, and the headline of one picture says so', () => visit({}, async ({ page }) => {
@@ -269,7 +264,7 @@ test('a picture in two classes is told when it is added, as it was and encoded a
 test('what was taught is taken home as folders of pictures, and a file of something else is refused in a sentence', () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', styles);
   await teach(page, 'Rocket', styles.slice(0, 1));
-  await page.getByRole('button', { name: /^Session:/ }).click();
+  await sessionsOf(page);
   const saved = await downloaded(page, 'Save its pictures');
   assert.equal(saved.suggestedFilename(), 'My classes.zip');
   const files = unzipSync(new Uint8Array(await readFile(await saved.path())));
@@ -298,8 +293,7 @@ test('the headline is not covered by its picture, which with eighteen classes st
 
 test('a session tells when it was last saved to a file', LONG, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', ['noto']);
-  const row = page.getByRole('dialog', { name: 'Sessions' }).getByRole('listitem');
-  await page.getByRole('button', { name: /^Session:/ }).click();
+  const row = (await sessionsOf(page)).getByRole('listitem');
   await row.getByText('never saved to a file').waitFor();
   const file = await (await downloaded(page, 'Save this session')).path();
   await page.getByLabel('Open a saved session').setInputFiles(file);
@@ -313,16 +307,14 @@ test('under an answer a press says what it is, a new class is made, and both are
   await teach(page, 'Cat', ['noto']);
   await teach(page, 'Rocket', ['noto']);
   const bar = page.locator('#correct');
-  assert.ok(await bar.getByRole('button', { name: 'Cat' }).isHidden());
-  const before = (await recognise(page, sample('emojione', 'penguin'))).Cat;
-  await bar.getByRole('button', { name: 'New…' }).click();
-  await page.keyboard.type('Penguin');
-  await page.keyboard.press('Enter');
+  await bar.getByRole('button', { name: 'Cat' }).waitFor({ state: 'hidden' });
+  const before = await recognise(page, sample('emojione', 'penguin'));
+  await teachNew(page, bar, 'Penguin');
   await card(page, 'Penguin').getByText('1 picture').waitFor();
-  assert.ok((await meters(page)).Penguin > 0.5, 'the answer follows');
+  await eventually(async () => assert.ok((await meters(page)).Penguin > 0.5, 'the answer follows'));
   await page.getByRole('button', { name: 'Undo' }).click();
   await card(page, 'Penguin').waitFor({ state: 'detached' });
-  assert.ok(Math.abs((await meters(page)).Cat - before) < 1e-9, 'the answer is as it was');
+  await assertMeters(page, before, 'the answer is as it was');
 
   await recognise(page, sample('emojione', 'cat'));
   await bar.getByRole('button', { name: 'Cat' }).click();
@@ -330,5 +322,5 @@ test('under an answer a press says what it is, a new class is made, and both are
   await page.keyboard.press('Control+z');
   await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Clear the picture' }).click();
-  assert.ok(await bar.getByRole('button', { name: 'Cat' }).isHidden());
+  await bar.getByRole('button', { name: 'Cat' }).waitFor({ state: 'hidden' });
 }));

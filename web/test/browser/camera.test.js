@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { FAKE, seeing } from './extractor/film.js';
-import { addClass, card, meters, most, recognise, sample, status, teach, visit } from './harness.js';
+import { addClass, card, holdPictures, meters, most, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -25,7 +25,14 @@ test('the live camera recognises what it sees, and a second choice moves what th
     const counts = (/** @type {Record<string, number>} */ all) => Promise.all(Object.entries(all).map(([name, n]) => card(page, name).getByText(`${n} pictures`).waitFor()));
     const shown = (/** @type {RegExp} */ text) => page.locator('#status:not(.quiet)').filter({ hasText: text }).waitFor();
     await press('Cat');
-    await shown(/^Taught as “Cat”\. .*Cat.*\s%/); // what was done is seen beside the answer that it changed, which is heard
+    await shown(/^Taught as “Cat”\./);
+    await page.locator('.meter-best[aria-label="Cat"]').waitFor();
+    await page.evaluate(async () => { // what was done is seen beside the answer that it changed, which is heard
+      const { say } = await import(`${location.origin}/web/ui/kit/announce.js`);
+      say('Done.');
+      say('Cat: 97 %.', { seen: true, beside: true });
+    });
+    await shown(/^Done\. .*Cat.*\s%/);
     await press('Rocket');
     await shown(/^Moved a picture from “Cat” to “Rocket”\./);
     await counts({ Cat: 3, Rocket: 4 });
@@ -62,19 +69,20 @@ test('holding the button captures again and again, by mouse and by keyboard', as
     await page.mouse.down();
     await box.locator('.thumb').nth(2).waitFor();
     await page.mouse.up();
-    await box.locator('.capturing').waitFor({ state: 'detached' });
-    const byMouse = await box.locator('.thumb').count();
+    const took = async () => Number(/\d+/.exec(await status(page, /^Took \d+ pictures of “Banana”\.$/)));
+    const byMouse = await took();
     assert.ok(byMouse >= 3);
 
     await shutter.focus();
     await page.keyboard.down('Space');
     await box.locator('.thumb').nth(byMouse + 1).waitFor();
     await page.keyboard.up('Space');
-    await box.locator('.capturing').waitFor({ state: 'detached' });
-    const byKey = await box.locator('.thumb').count();
+    const byKey = await took();
+    const goOn = await holdPictures(page, 0); // however long it is until the key is let go
     await shutter.press('Enter');
-    await box.locator('.thumb').nth(byKey).waitFor();
-    assert.equal(await box.locator('.thumb').count(), byKey + 1, 'a short press takes one picture');
+    await goOn();
+    await status(page, 'Took a picture of “Banana”.'); // a short press takes one
+    await box.getByText(`${byMouse + byKey + 1} pictures`, { exact: true }).waitFor();
     await recognise(page, sample('emojione', 'banana'));
     await toggle.click();
     await box.locator('video').waitFor({ state: 'detached' });
@@ -96,8 +104,10 @@ test('one press after the other, with the hand kept still, each takes a picture,
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     const taken = card(page, name).locator('.capture-count');
     for (const said of ['1 picture taken', '2 pictures taken', '3 pictures taken']) {
+      const goOn = await holdPictures(page, 0);
       await page.mouse.down();
       await page.mouse.up();
+      await goOn();
       await taken.getByText(said).waitFor();
     }
     assert.deepEqual(await still(shutter), box, 'nothing moved');

@@ -11,7 +11,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { after } from 'node:test';
 import { chromium, firefox } from 'playwright-core';
-import { open } from './page.js';
+import { noteSaid, open } from './page.js';
 import { inFirefox, PATIENCE, root, serveSite } from './site.js';
 
 export * from './page.js';
@@ -167,6 +167,7 @@ export async function visit(options, check) {
   const watch = observe(context, site.origin);
   try {
     context.setDefaultTimeout(PATIENCE);
+    await context.addInitScript(noteSaid);
     const page = context.pages()[0] ?? await context.newPage();
     if (options.open !== false) await open(page, site, options.query);
     await check({ page, context, site, requested: watch.requested });

@@ -78,23 +78,24 @@ test('pictures that come while others are encoded in vain, judged or copied are 
   await page.locator('.sort-tools .button:enabled', { hasText: 'Copy' }).waitFor();
 
   // What is said of a picture is taken back as it was said; what is pressed for the next one is for that one.
-  await viewer.getByRole('button', { name: 'Rocket', exact: true }).click();
-  await undoIs(page, /to Rocket$/);
-  await page.keyboard.press('Control+z');
-  await viewer.getByText('Taught as Cat').waitFor();
-  await viewer.getByRole('button', { name: 'None of these', exact: true }).click();
-  await undoIs(page, /from Cat$/);
-  await page.keyboard.press('Control+z');
-  await viewer.getByText('Taught as Cat').waitFor();
+  for (const [name, done] of [['Rocket', 'Taught as “Rocket”.'], ['None of these', '1 picture taken as none of these.']]) {
+    await viewer.getByRole('button', { name, exact: true }).click();
+    await status(page, done);
+    await undoIs(page, /(to Rocket|from Cat)$/);
+    await page.keyboard.press('Control+z');
+    await status(page, /^Undone: .*(to Rocket|from Cat)\.$/);
+    await viewer.getByText('Taught as Cat').waitFor();
+  }
   await viewer.evaluate((dialog) => {
     const press = (/** @type {string} */ name) => [...dialog.querySelectorAll('button')].find(({ textContent }) => textContent === name)?.click();
-    press('Rocket');
-    dialog.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));
-    press('Cat');
+    for (const [name, key] of [['Rocket', 'ArrowRight'], ['Cat', 'ArrowLeft']]) { // at once: the second waits, and is of what was shown
+      press(name);
+      dialog.dispatchEvent(new KeyboardEvent('keydown', { key }));
+    }
   });
-  await viewer.getByText('Taught as Cat').waitFor();
-  await page.keyboard.press('ArrowLeft');
   await viewer.getByText('Taught as Rocket').waitFor();
+  await page.keyboard.press('ArrowRight');
+  await viewer.getByText('Taught as Cat').waitFor();
 }));
 
 test('a picture that is cleared as it appears is not asked about, and a camera that is late takes nothing away; the next camera is one', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
@@ -161,6 +162,7 @@ test('a picture that is cleared as it appears is not asked about, and a camera t
   await page.evaluate('go = true');
   await page.waitForFunction(() => /** @type {any} */ (document.querySelector('#live video'))?.readyState > 1);
   assert.equal(await page.locator('#query-error').textContent(), '');
+  await page.getByRole('meter').first().waitFor(); // there is an answer that can stay
   await live.click();
   await status(page, /The camera is off\.$/);
   assert.deepEqual(await page.evaluate('tracks.map(({ readyState }) => readyState)'), Array(3).fill('ended'), 'each that was opened is off');

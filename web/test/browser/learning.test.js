@@ -2,7 +2,7 @@
 /** Learning background knowledge from other sessions, in the panel of the page. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { newSession, open, PATIENCE, priorText, status, teach, visit } from './harness.js';
+import { eventually, newSession, open, PATIENCE, priorText, status, teach, visit } from './harness.js';
 import { describeLearned } from '../../ui/sessions/learning.js';
 
 const names = ['Cat', 'Banana', 'Rocket', 'Umbrella'];
@@ -25,13 +25,13 @@ test('what other sessions teach is learned by one press, measured, and taken bac
   const text = await result.textContent() ?? '';
   const pays = text.startsWith('Learned from 4 classes in 1 other session, and in use here.');
   assert.ok(pays || text.startsWith('Learning does not pay: nothing has changed.'), text);
-  assert.equal(await priorText(page) !== prior, pays);
+  await eventually(async () => assert.equal(await priorText(page) !== prior, pays));
   await page.keyboard.press('Escape');
   if (pays) {
     await box.getByRole('button', { name: 'Back to before' }).click();
     await status(page, 'All is as before learning.');
   }
-  assert.equal(await priorText(page), prior);
+  await eventually(async () => assert.equal(await priorText(page), prior));
   await open(page, site);
   assert.equal(await priorText(page), prior);
 }));

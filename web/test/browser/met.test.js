@@ -5,10 +5,9 @@ import path from 'node:path';
 import { test } from 'node:test';
 import sharp from 'sharp';
 import { sortState } from './many.js';
-import { addClass, addPictures, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
+import { addClass, addPictures, assertMeters, card, faults, meters, recognise, sample, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
-
 
 /** @import {Page} from 'playwright-core' */
 
@@ -162,5 +161,5 @@ test('several taught pictures are removed, or moved, in one go that is taken bac
   await card(page, 'Cat').getByText('5 pictures').waitFor();
   await card(page, 'Rocket').getByText('3 pictures').waitFor();
   assert.deepEqual(await order(), before);
-  for (const [name, p] of Object.entries(await meters(page))) assert.ok(Math.abs(p - answer[name]) < 1e-9, `${name} is as it was`);
+  await assertMeters(page, answer);
 }));

@@ -31,14 +31,14 @@ export async function hold(page, address) {
   return go;
 }
 
-/** Has the page decode so many pictures and wait with the others. @param {Page} page @param {number} count @returns {Promise<() => Promise<void>>} has it go on */
+/** Has the page take in so many pictures, of files or of the camera, and wait with the others. @param {Page} page @param {number} count @returns {Promise<() => Promise<void>>} has it go on */
 export async function holdPictures(page, count) {
   await page.evaluate((most) => {
     const { createImageBitmap } = globalThis;
     const held = new Promise((resolve) => { Object.assign(globalThis, { goOn: resolve }); });
     let begun = 0;
     Object.assign(globalThis, { createImageBitmap: async (/** @type {any[]} */ ...given) => {
-      if (given[0] instanceof Blob && ++begun > most) await held;
+      if ((given[0] instanceof Blob || given[0] instanceof HTMLVideoElement) && ++begun > most) await held;
       return createImageBitmap(.../** @type {[any]} */ (given));
     } });
   }, count);
@@ -67,11 +67,12 @@ export async function addClass(page, name) {
   await card(page, name).waitFor();
 }
 
-/** Adds files to a class and waits until all are there. @param {Page} page @param {string} name @param {string[]} files */
+/** Adds files to a class and waits until all are there, and stored. @param {Page} page @param {string} name @param {string[]} files */
 export async function addPictures(page, name, files) {
   const before = await card(page, name).locator('.thumb').count();
   await page.getByLabel(`Add pictures to ${name}`, { exact: true }).setInputFiles(files);
   await card(page, name).locator('.thumb').nth(before + files.length - 1).waitFor();
+  await status(page, `${files.length} picture${files.length === 1 ? '' : 's'} added to “${name}”.`);
 }
 
 /** Teaches a class with one sample of each style. @param {Page} page @param {string} name @param {string[]} styles */
@@ -82,19 +83,9 @@ export async function teach(page, name, styles) {
 
 /** Recognises a file and answers the meters. @param {Page} page @param {string} file */
 export async function recognise(page, file) {
-  // Listened to from before, since what is said next may come right behind it.
-  const said = page.evaluate(([text, patience]) => new Promise((resolve, reject) => {
-    const status = /** @type {HTMLElement} */ (document.getElementById('status'));
-    const tooLong = setTimeout(() => reject(new Error(`the page did not say “${text}”, but “${status.textContent}”`)), Number(patience));
-    new MutationObserver((_, observer) => {
-      if (!status.textContent?.includes(String(text))) return;
-      observer.disconnect();
-      clearTimeout(tooLong);
-      resolve(null);
-    }).observe(status, { childList: true, characterData: true, subtree: true });
-  }), [`Recognised “${path.basename(file)}”.`, PATIENCE]);
+  await page.evaluate('waitedFor = said.length'); // the same may have been recognised before
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(file);
-  await said;
+  await status(page, `Recognised “${path.basename(file)}”.`);
   return meters(page);
 }
 
@@ -104,9 +95,48 @@ export async function downloaded(page, button) {
   return download;
 }
 
-/** @param {Page} page @param {string|RegExp} text */
+/** Notes in a page what its status line says, sentence by sentence: the next one may come right behind it. */
+export function noteSaid() {
+  const said = /** @type {string[]} */ ([]);
+  Object.assign(globalThis, { said, waitedFor: 0 });
+  new MutationObserver((_, observer) => {
+    const status = document.getElementById('status');
+    if (!status) return;
+    observer.disconnect();
+    new MutationObserver((list) => list.forEach(({ type, addedNodes }, i) => {
+      if (type === 'childList') said.push([...addedNodes].map((one) => one.textContent).join(''));
+      else if (list[i - 1]?.type !== 'childList') said.push(status.title); // the same once more
+    })).observe(status, { childList: true, attributeFilter: ['title'] });
+  }).observe(document, { subtree: true, childList: true });
+}
+
+/**
+ * Waits until the status line has said this, after what was waited for before.
+ *
+ * @param {Page} page @param {string|RegExp} text part of it @returns {Promise<string>} what it said
+ */
 export async function status(page, text) {
-  await page.locator('#status').filter({ hasText: text }).waitFor();
+  const { source, flags } = typeof text === 'string' ? new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i') : text;
+  const found = await page.waitForFunction(({ source, flags }) => {
+    const scope = /** @type {{said: string[], waitedFor: number}} */ (/** @type {unknown} */ (globalThis));
+    const at = scope.said.findIndex((one, i) => i >= scope.waitedFor && new RegExp(source, flags).test(one.replace(/\s+/g, ' ')));
+    if (at >= 0) scope.waitedFor = at + 1;
+    return at >= 0 && [scope.said[at]];
+  }, { source, flags }).catch(async (error) => {
+    throw new Error(`the page did not say “${text}”, but ${JSON.stringify(await page.evaluate('said.slice(waitedFor)'))}`, { cause: error });
+  });
+  return /** @type {string[]} */ (await found.jsonValue())[0];
+}
+
+/** Tries again what fails until it holds: for what follows a change in its own time. @template T @param {() => Promise<T>} check @returns {Promise<T>} */
+export async function eventually(check) {
+  for (const end = Date.now() + PATIENCE; ; await new Promise((resolve) => { setTimeout(resolve, 50); })) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+  }
 }
 
 /**
@@ -156,6 +186,9 @@ export function assertSame(got, want, what = 'the probabilities') {
   for (const [name, p] of Object.entries(want)) assert.ok(Math.abs(got[name] - p) < 1e-10, `${what}: ${name} ${got[name]}, was ${p}`);
 }
 
+/** Waits until the meters say this: after a change they follow when the page has the time. @param {Page} page @param {Record<string, number>} want @param {string} [what] */
+export const assertMeters = (page, want, what) => eventually(async () => assertSame(await meters(page), want, what));
+
 /** Opens the dialog of the sessions. @param {Page} page */
 export async function sessionsOf(page) {
   const dialog = page.getByRole('dialog', { name: 'Sessions' });
@@ -169,6 +202,21 @@ export async function newSession(page, name) {
   await (await sessionsOf(page)).getByRole('textbox', { name: 'Name of a new session' }).fill(name);
   await page.keyboard.press('Enter');
   await status(page, `The new session “${name}” is open.`);
+}
+
+/** Opens another session and waits until it is the open one, and the dialog is gone. @param {Page} page @param {string} name */
+export async function openSession(page, name) {
+  await (await sessionsOf(page)).getByRole('button', { name: `Open ${name}`, exact: true }).click();
+  await status(page, `The session “${name}” is open.`);
+}
+
+/** Types the name of a new class where something is to be taught as one, and waits until it is. @param {Page} page @param {import('playwright-core').Locator} bar @param {string} name */
+export async function teachNew(page, bar, name) {
+  await bar.getByRole('button', { name: 'New…' }).click();
+  await page.keyboard.type(name);
+  await page.keyboard.press('Enter');
+  await status(page, new RegExp(`aught as “${name}”\\.$`));
+  await bar.getByLabel('Name of the new class').waitFor({ state: 'detached' }); // where keys would be typed
 }
 
 /** What the settings say about the prior in use. @param {Page} page */

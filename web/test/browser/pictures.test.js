@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { addClass, card, holdPictures, meters, most, sample, status, visit } from './harness.js';
+import { addClass, card, eventually, holdPictures, meters, most, sample, status, visit } from './harness.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -91,10 +91,10 @@ test('a batch shows how far it is and can be cancelled, and undone while it is u
   await box.getByRole('progressbar', { name: 'Adding pictures to Cat' }).waitFor();
   await box.getByRole('button', { name: 'Cancel' }).click();
   await goOn();
-  await status(page, /^Cancelled: \d+ pictures? added to “Cat”\.$/);
-  const shown = Number(/\d+/.exec(await page.locator('#status').textContent() ?? '')?.[0]);
+  const shown = Number(/\d+/.exec(await status(page, /^Cancelled: \d+ pictures? added to “Cat”\.$/)));
   assert.ok(shown >= 1 && shown < 40, `${shown} added`);
-  assert.equal(await box.locator('.thumb').count(), shown);
+  const all = () => eventually(async () => assert.equal(await box.locator('.thumb').count(), shown));
+  await all();
 
   const more = await holdPictures(page, 5);
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(buffers);
@@ -104,7 +104,7 @@ test('a batch shows how far it is and can be cancelled, and undone while it is u
   await status(page, /^Undone: add \d pictures to Cat\.$/);
   await box.getByText(`${shown} picture`).waitFor();
   await box.locator('progress').waitFor({ state: 'detached' });
-  assert.equal(await box.locator('.thumb').count(), shown);
+  await all();
 }));
 
 // In a tab that nobody sees browsers let timers run, frames be drawn and canvases of the page be encoded once a second,

@@ -2,7 +2,7 @@
 /** Sessions: kept over restarts of the browser, several side by side. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addClass, addPictures, assertSame, card, downloaded, newSession, open, recognise, sample, serveSite, sessionsOf, status, teach, visit } from './harness.js';
+import { addClass, addPictures, assertSame, card, downloaded, newSession, open, openSession, recognise, sample, serveSite, sessionsOf, status, teach, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -29,8 +29,6 @@ test('what one tab was taught is there after a restart of the browser', async ()
 
 test('sessions are made, switched, renamed and deleted', () => visit({}, async ({ page }) => {
   await addClass(page, 'Cat');
-  const dialog = page.getByRole('dialog', { name: 'Sessions' });
-  const button = page.getByRole('button', { name: /^Session:/ });
   const first = (await page.locator('#session-name').textContent()) ?? '';
 
   await newSession(page, 'Garden');
@@ -38,22 +36,22 @@ test('sessions are made, switched, renamed and deleted', () => visit({}, async (
   await addClass(page, 'Finch');
 
   await page.locator('#undo-button[aria-disabled=false]').waitFor();
-  await (await sessionsOf(page)).getByRole('button', { name: 'Forget what can be undone' }).click();
+  const dialog = await sessionsOf(page);
+  await dialog.getByRole('button', { name: 'Forget what can be undone' }).click();
   await status(page, 'What was removed is gone, and nothing can be undone.');
   await page.locator('#undo-button[aria-disabled=true]').waitFor();
   const name = dialog.getByRole('textbox', { name: 'Name of the session Garden' });
   await name.fill('Birds');
   await name.press('Enter');
   await page.locator('#session-name').filter({ hasText: 'Birds' }).waitFor();
-  await dialog.getByRole('button', { name: `Open ${first}` }).click();
+  await openSession(page, first);
   await card(page, 'Cat').waitFor();
   await card(page, 'Finch').waitFor({ state: 'detached' });
 
-  await button.click();
-  await dialog.getByRole('button', { name: 'Open Birds' }).click();
+  await openSession(page, 'Birds');
   await card(page, 'Finch').waitFor();
   await recognise(page, sample('noto', 'cat'));
-  await button.click();
+  await sessionsOf(page);
   await dialog.getByRole('button', { name: 'Delete Birds' }).click();
   await dialog.getByText('Delete “Birds” with 0 pictures for good?').waitFor();
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { drawings, drop, KNOWN, longestTask, OUT_OF_SET, savedTable, sortState, stored, watchTasks } from './many.js';
-import { addClass, addPictures, card, faults, hold, holdPictures, newSession, open, root, sample, sessionsOf, status, teach, visit } from './harness.js';
+import { addClass, addPictures, card, faults, hold, holdPictures, newSession, open, openSession, root, sample, status, teach, teachNew, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -188,7 +188,7 @@ test('looking at pictures can be cancelled, and those that were looked at stay; 
   await page.getByRole('region', { name: /^(Cat|None of these)$/ }).first().waitFor();
   await newSession(page, 'Other');
   await page.getByRole('region', { name: /^(Cat|None of these)$/ }).first().waitFor({ state: 'detached' });
-  await (await sessionsOf(page)).getByRole('button', { name: 'Open My classes' }).click();
+  await openSession(page, 'My classes');
   await page.getByRole('button', { name: 'Cancel' }).click();
   await goOn();
   await status(page, /^Stopped: [1-5]?\d of 60 were looked at; choose the others again\. \d+ pictures?: /);
@@ -234,7 +234,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   }
   await drop(page, '#stage', [...new Set(files.map((file) => path.dirname(file)))]);
   await sortState(page, /^Nothing is taught yet/);
-  for (; steps > 0; steps--) await redo.click();
+  await redo.evaluate((button, n) => { while (n--) /** @type {HTMLElement} */ (button).click(); }, steps); // none is judged by itself
   await page.locator('#teach-summary').filter({ hasText: '6 pictures' }).waitFor({ state: 'attached' });
   await sortState(page, TOGETHER);
   assert.deepEqual(await answers(), rows, 'what is done again is answered as if it had been there');
@@ -254,7 +254,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   await viewer.getByText('Taught as Cat').waitFor();
   await page.keyboard.press('Escape');
   await viewer.waitFor({ state: 'hidden' });
-  assert.ok(await page.evaluate(() => document.activeElement?.classList.contains('shot')), 'the focus is on a picture');
+  await page.waitForFunction(() => document.activeElement?.classList.contains('shot')); // the focus is on a picture
   await page.locator('.shot-card.taught').waitFor();
   await sortState(page, TOGETHER);
   assert.equal(await total(), 7);
@@ -268,13 +268,12 @@ test('pictures are corrected from the larger view, by selection, by the question
     new MutationObserver((_, observer) => {
       if (!/^Judging/.test(document.querySelector('.sort-state')?.textContent ?? '')) return;
       observer.disconnect();
+      resolve(document.querySelector('.shot-card.taught') !== null);
       /** @type {HTMLButtonElement} */ (document.querySelector('#undo-button')).click();
-      resolve(null);
     }).observe(document.body, { subtree: true, childList: true, characterData: true });
   }));
   await page.keyboard.press('Control+Shift+z');
-  await page.locator('.shot-card.taught').waitFor();
-  await undone;
+  assert.ok(await undone, 'it was taught again');
   await page.locator('.shot-card.taught').waitFor({ state: 'detached' });
   assert.deepEqual(await answers(), rows, 'answers of what was undone meanwhile');
 
@@ -286,14 +285,12 @@ test('pictures are corrected from the larger view, by selection, by the question
   const selection = page.getByRole('region', { name: 'Selected pictures' });
   assert.ok(picked >= 3, `${picked} of 10 that were not taught are none of these`);
   assert.deepEqual(await faults(page), [], 'selected');
-  await selection.getByRole('button', { name: 'New…' }).click();
-  await page.keyboard.type('Penguin');
-  await page.keyboard.press('Enter');
+  await teachNew(page, selection, 'Penguin');
   await page.locator('.chip').filter({ hasText: 'Penguin' }).waitFor();
   await page.locator('#teach-summary').filter({ hasText: `${6 + picked} pictures` }).waitFor({ state: 'attached' });
   await page.keyboard.press('Control+z');
   await page.locator('.chip').filter({ hasText: 'Penguin' }).waitFor({ state: 'detached' });
-  assert.equal(await total(), 6);
+  await page.locator('#teach-summary').filter({ hasText: '6 pictures' }).waitFor({ state: 'attached' });
   await sortState(page, TOGETHER);
   assert.deepEqual(await answers(), rows, 'what is undone is answered as before');
 
@@ -311,10 +308,8 @@ test('pictures are corrected from the larger view, by selection, by the question
   const group = alike.getByRole('button', { pressed: true });
   const many = await group.count();
   await group.last().click();
-  await alike.getByRole('button', { name: 'New…' }).click();
-  await page.keyboard.type('Bird');
-  await page.keyboard.press('Enter');
-  await page.getByText(`${many - 1} pictures taught as “Bird”.`).first().waitFor();
+  await teachNew(page, alike, 'Bird');
+  await status(page, /^30 pictures: .*\d Bird/);
   await page.locator('.asks[style]').waitFor({ state: 'detached' });
   await sortState(page, TOGETHER);
   const seen = await places.jsonValue();
@@ -327,7 +322,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   const question = page.getByRole('region', { name: 'Tell me what this is' });
   const asked = await question.getByRole('button', { name: /^Larger view of/ }).getAttribute('aria-label');
   await question.getByRole('button', { name: 'Rocket', exact: true }).click();
-  await page.getByText('Taught as “Rocket”.').first().waitFor();
+  await status(page, 'Taught as “Rocket”.');
   await page.waitForFunction((before) => document.querySelector('.ask-picture')?.getAttribute('aria-label') !== before, asked);
 }));
 

@@ -90,8 +90,9 @@ async function teach({ type, until }, name, styles) {
   const card = `.card:has([aria-label="Name of the class ${name}"])`;
   await type('#class-name', `${name}\uE007`); // the key Enter, as WebDriver calls it
   await until('return document.querySelector(arguments[0]) !== null', card);
-  for (const style of styles) await type(`${card} input[type="file"]`, sample(style, name.toLowerCase()));
+  await type(`${card} input[type="file"]`, styles.map((style) => sample(style, name.toLowerCase())).join('\n'));
   await until('return document.querySelectorAll(arguments[0]).length === arguments[1]', `${card} .thumb`, styles.length);
+  await until("return document.querySelector('#status').textContent.includes(arguments[0])", `added to “${name}”`); // behind which comes nothing else
 }
 
 /** @param {Window} window @param {string} file @returns {Promise<Record<string, number>>} */
@@ -118,6 +119,6 @@ test('three classes are taught and recognised in WebKit, and again after a reloa
   await window.reload();
   await ready(window);
   assert.equal(await window.run('return document.querySelectorAll(".thumb").length'), 9);
-  assert.ok(await window.run('return [...document.querySelectorAll(".thumb-picture")].every((image) => image.naturalWidth > 0)'), 'every thumbnail shows');
+  await window.until('return [...document.querySelectorAll(".thumb-picture")].every((image) => image.naturalWidth > 0)');
   for (const name of names) assertSame(await recognise(window, sample('emojione', name.toLowerCase())), before[name], name);
 }));

@@ -60,7 +60,7 @@ export class Recogniser {
     this.refusal = refusal;
     this.prediction = byId('prediction', HTMLElement);
     this.verdict = byId('verdict', HTMLElement);
-    this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#source ? null : this.#turn, onChoose: (target) => this.#choose(target) });
+    this.bar = new CorrectBar({ label: 'It is:', none: true, about: () => this.#source ? null : this.#turn, onChoose: async (target, about) => about !== null && about !== this.#turn || this.#choose(target) });
     this.bar.element.hidden = true;
     if (teachable) byId('correct', HTMLElement).append(this.bar.element);
     this.pieces = new Pieces({ ask: (embedding) => this.classifier.ask(embedding), onChoose: (piece) => void this.#piece(piece).catch((error) => complain(this.error, sentence(error))) });

@@ -359,9 +359,9 @@ export class Sorting {
           item.taught = '';
           leaveOut(item, this.#classes.map(({ id }) => id));
         }
+        say(`${counted(items.length, one())} taken as none of these.`);
       });
       this.#draw();
-      say(`${counted(items.length, one())} taken as none of these.`);
       return;
     }
     const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);

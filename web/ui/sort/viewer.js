@@ -70,7 +70,10 @@ export class Viewer {
   }
 
   #forget() {
-    if (this.#shown) URL.revokeObjectURL(this.#shown.element.src);
+    const { element } = this.#shown ?? {};
+    const url = element?.src ?? '';
+    element?.removeAttribute('src'); // which may not have been asked for yet
+    URL.revokeObjectURL(url);
     this.#shown = null;
   }
 

@@ -106,8 +106,10 @@ export class Changes {
   async remove(classId, ids) {
     const { name = '', examples = [] } = this.model().of(classId) ?? {};
     const before = examples.length;
-    await this.step(async () => { for (const id of ids) await this.engine.removeExample(classId, id); });
-    say(removed(name, ids.length, before - ids.length));
+    await this.step(async () => {
+      for (const id of ids) await this.engine.removeExample(classId, id);
+      say(removed(name, ids.length, before - ids.length));
+    });
   }
 
   /** Moves pictures to another class, where they keep their ids. @param {string} classId @param {string[]} ids at least one @param {string} toId */

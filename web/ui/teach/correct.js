@@ -29,13 +29,13 @@ export class CorrectBar {
   #error = '';
   #label;
   #busy = false;
-  /** What was pressed last while the press before was at work. @type {{target: Target, about: unknown}|null} */
-  #next = null;
+  /** What was pressed while a press before was at work, the last about each thing. @type {{target: Target, about: unknown}[]} */
+  #waiting = [];
 
   /**
    * @param {{label: string, none?: boolean, about?: () => any, onChoose: (target: Target, about: any) => Promise<unknown>}} options
-   *   none: whether none of these can be chosen, which calls onChoose with the id NONE; about: what a press is about, where
-   *   another one is to come after it
+   *   none: whether none of these can be chosen, which calls onChoose with the id NONE; about: what a press is about, null where
+   *   no other is to come after it
    */
   constructor({ label, none = false, about = () => null, onChoose }) {
     this.id = `correct-${++bars}`;
@@ -122,14 +122,14 @@ export class CorrectBar {
   };
 
   /**
-   * A press while the one before is at work comes after it, if it is about the same thing then; where it is about nothing
-   * it is part of the one before, since people press twice.
+   * A press while the one before is at work comes after it, whatever is shown by then; where it is about nothing it is part
+   * of the one before, since people press twice.
    *
    * @param {Target} target @param {unknown} [about]
    */
   async #choose(target, about = this.about()) {
     if (this.#busy) {
-      this.#next = { target, about };
+      if (about !== null) this.#waiting = [...this.#waiting.filter((one) => one.about !== about), { target, about }];
       return;
     }
     this.#busy = true;
@@ -145,9 +145,8 @@ export class CorrectBar {
       this.#draw();
     } finally {
       this.#busy = false;
-      const next = this.#next;
-      this.#next = null;
-      if (next && next.about !== null && next.about === this.about()) void this.#choose(next.target);
+      const next = this.#waiting.shift();
+      if (next) void this.#choose(next.target, next.about);
     }
   }
 }

@@ -47,9 +47,11 @@ export class Samples {
     try {
       const catalog = await loadCatalog();
       const switched = await this.#makeRoom();
-      await this.changes.step(() => this.#teach(catalog));
-      this.#offer(catalog);
-      say(`The samples are in${switched ? `, in a session of their own, “${SESSION}”` : ''}. Now press one of the pictures to recognise.`);
+      await this.changes.step(async () => {
+        await this.#teach(catalog);
+        this.#offer(catalog);
+        say(`The samples are in${switched ? `, in a session of their own, “${SESSION}”` : ''}. Now press one of the pictures to recognise.`);
+      });
     } catch (error) {
       complain(byId('add-class-error', HTMLElement), sentence(error));
     } finally {

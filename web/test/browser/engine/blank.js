@@ -43,10 +43,19 @@ export async function start(page, options = {}) {
       }
       return ids;
     };
+    scope.until = (/** @type {(state: any) => boolean} */ is) => new Promise((resolve) => {
+      let so = false;
+      const look = async () => {
+        const state = await scope.engine.state();
+        if (so ||= is(state)) resolve(null);
+      };
+      scope.engine.on('change', look);
+      void look();
+    });
     scope.ask = () => scope.engine.predict(scope.picture(0, 50));
     scope.refusal = (/** @type {Promise<unknown>} */ promise) => promise.then(() => null, (error) => ({ code: error.code, message: error.message }));
   }, /** @type {const} */ ([DIMENSION, options]));
 }
 
-/** Evaluates in the page, where `engine`, `teach`, `ask`, `picture` and `refusal` are. @param {Page} page @param {string} code @returns {Promise<any>} */
+/** Evaluates in the page, where `engine`, `teach`, `ask`, `picture`, `refusal` and `until`, which waits for a state, are. @param {Page} page @param {string} code @returns {Promise<any>} */
 export const run = (page, code) => page.evaluate(`(async () => { ${code} })()`);

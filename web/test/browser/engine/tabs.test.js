@@ -10,9 +10,8 @@ test('a second tab sees what the first one teaches, and neither loses anything',
   const other = await context.newPage();
   await other.goto(`${site.origin}/LICENSE.txt`);
   await start(other);
-  await run(other, `globalThis.changed = new Promise((resolve) => engine.on('change', resolve))`);
   await run(page, `await engine.addExample('${cat}', picture(0, 9), null)`);
-  await run(other, 'await changed');
+  await run(other, 'await until(({ classes: [cat] }) => cat.examples.length === 4)');
   assert.deepEqual(await run(other, 'return ask()'), await run(page, 'return ask()'));
   // Both at once, without waiting for each other.
   await Promise.all([
@@ -25,9 +24,9 @@ test('a second tab sees what the first one teaches, and neither loses anything',
   assert.deepEqual(state.classes.map((/** @type {any} */ c) => [c.name, c.examples.length]), [['cat', 9], ['dog', 3], ['hen', 5]]);
   // What is open in one tab is deleted in the other.
   await run(other, `
-    while ((await engine.state()).classes.length !== 3) await new Promise((resolve) => engine.on('change', resolve));
+    await until(({ classes }) => classes.length === 3);
     await engine.deleteSession('${state.sessionId}');`);
-  await run(page, `while ((await engine.state()).sessionId === '${state.sessionId}') await new Promise((resolve) => engine.on('change', resolve));`);
+  await run(page, `await until(({ sessionId }) => sessionId !== '${state.sessionId}')`);
   assert.deepEqual((await run(page, 'return engine.sessions()')).map((/** @type {any} */ s) => s.examples), [0]);
 }));
 

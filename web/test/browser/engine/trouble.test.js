@@ -112,10 +112,10 @@ test('pictures that are taught while the site\'s data are cleared are refused, e
 
 test('data that are cleared while the page is open are missed, and what is here goes out as a file', () => blank(async ({ page, context }) => {
   await start(page);
-  await run(page, `await teach(['cat', 'dog']); globalThis.changed = new Promise((resolve) => engine.on('change', resolve))`);
+  await run(page, `await teach(['cat', 'dog'])`);
   const devtools = await context.newCDPSession(page);
   await devtools.send('Storage.clearDataForOrigin', { origin: site.origin, storageTypes: 'indexeddb' });
-  await run(page, 'await changed');
+  await run(page, 'await until(({ storage }) => !storage.kept)');
   const { storage, classes, bytes } = await run(page, `
     const { storage, classes } = await engine.state();
     return { storage, classes, bytes: (await engine.saveSession()).length };`);

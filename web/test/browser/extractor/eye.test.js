@@ -54,7 +54,7 @@ test('the sample button teaches five classes, credited, and every sample to try 
   await came;
   await addClass(page, 'Cup'); // by when it would be looked at
   await page.getByRole('img', { name: 'Picture being recognised: banana.png' }).waitFor();
-  assert.equal(await page.locator('#prediction').getAttribute('aria-busy'), 'false');
+  await page.locator('#prediction[aria-busy=false]').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await card(page, 'Cup').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Clear the picture' }).click();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
-import { addClass, card, hold, meters, most, newSession, offlineReady, ready, sample, status, visit } from '../harness.js';
+import { addClass, card, hold, meters, most, newSession, offlineReady, openSession, ready, sample, status, visit } from '../harness.js';
 import { assertNear, kept, opened, share } from '../share/shared.js';
 import { seeing } from './film.js';
 import { temporaryFolder } from '../../temporary.js';
@@ -69,7 +69,7 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
     assertNear(await meters(page), before);
     await page.getByText('Show it a hand.').waitFor();
     await page.getByText('What it was taught').click();
-    assert.equal(await page.getByAltText('Hand 2 of Peace').count(), 1);
+    await page.getByAltText('Hand 2 of Peace').waitFor();
     await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles(sample('noto', 'rocket'));
     await page.locator('#query-error').filter({ hasText: 'No hand is seen here' }).waitFor();
   });
@@ -102,11 +102,9 @@ test('left and right hands are told apart where the settings say so, in files th
     await page.keyboard.press('Escape');
     await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand')]);
     await page.locator('#sort-title').filter({ hasText: '2 hands' }).waitFor();
-    await page.getByRole('button', { name: /^Session:/ }).click();
-    await page.getByRole('button', { name: 'Open My classes', exact: true }).click();
-    await status(page, 'The session “My classes” is open.');
+    await openSession(page, 'My classes');
     await page.locator('#sort').waitFor({ state: 'hidden' }); // what the one has read is nothing to the other
-    assert.ok(!await (await settings()).isChecked());
+    await (await settings()).and(page.locator(':not(:checked)')).waitFor();
   });
   await visit({}, async ({ page }) => {
     await page.getByRole('button', { name: /^Session:/ }).click();

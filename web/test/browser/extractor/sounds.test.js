@@ -7,7 +7,7 @@ import test from 'node:test';
 import { soundOf } from '../../extractors/sounds.js';
 import { assertNear, opened, share } from '../share/shared.js';
 import { FAKE } from './film.js';
-import { addClass, card, likeliest, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
+import { addClass, card, eventually, likeliest, meters, most, offlineReady, open, ready, status, visit } from '../harness.js';
 import { temporaryFolder } from '../../temporary.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -179,8 +179,8 @@ test('what is held is recorded in pieces, and recognised live; the microphone is
     await page.mouse.up();
     await page.getByRole('button', { name: 'Live microphone' }).click();
     await page.getByRole('meter', { name: 'Alarm' }).waitFor();
-    assert.equal(most(await meters(page)), 'Alarm');
-    assert.ok(await page.getByRole('meter', { name: 'Level of the microphone' }).evaluate((one) => /** @type {HTMLMeterElement} */ (one).value > 0));
+    await eventually(async () => assert.equal(most(await meters(page)), 'Alarm'));
+    await page.waitForFunction(() => /** @type {HTMLMeterElement} */ (document.querySelector('[aria-label="Level of the microphone"]')).value > 0);
     await page.getByRole('button', { name: 'Live microphone' }).click();
     await status(page, /The microphone is off/);
   });

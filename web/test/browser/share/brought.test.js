@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { nsfwjs, textDirection } from '../../extractors/networks.js';
 import { LONG } from '../../long.js';
-import { assertProbabilities, offlineReady, recognise, sample, status, teach, visit } from '../harness.js';
+import { assertProbabilities, offlineReady, recognise, sample, status, teach, teachNew, visit } from '../harness.js';
 import { answer, asked, assertNear, command, folder, kept, opened, share, styles } from './shared.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -81,9 +81,7 @@ for (const [name, make, { id, large, licence, carries, not }] of brought) {
     let taught = {};
     await opened(file, async (page) => {
       await recognise(page, sample('emojione', 'umbrella'));
-      await page.getByRole('button', { name: 'New…' }).click();
-      await page.getByLabel('Name of the new class').fill('Umbrella');
-      await page.keyboard.press('Enter');
+      await teachNew(page, page.getByRole('group', { name: 'It is:' }), 'Umbrella');
       taught = await recognise(page, sample('noto', 'umbrella'));
       file = await kept(page, 'Save as a new file like this one');
     });
