@@ -206,7 +206,6 @@ test-targets: build build/emoji.npz numpy
 	$(MAKE) bench BENCH=-quick
 	METAQDA_SORTED=100 $(MAKE) bench-sort PICTURES=$(TINY)/pictures
 	METAQDA_SECONDS=3 $(MAKE) bench-live
-	$(MAKE) bench-torch TORCH=-quick
 	$(MAKE) soak-fuzz FUZZ_SECONDS=1 KEEP=
 	$(MAKE) soak-kills KILLS=10
 	$(MAKE) reproducible
@@ -372,10 +371,6 @@ bench-sort: build ## sort a thousand photographs of PICTURES in the page: time, 
 .PHONY: bench-live
 bench-live: build ## what recognising sounds live takes of the processor, by a minute of it
 	@chromium=$$(scripts/browser.sh chromium) && CHROMIUM="$$chromium" $(NODE) --test --test-reporter=spec web/test/bench/live.test.js
-
-.PHONY: bench-torch
-bench-torch: ## time the dense formulation in numpy and torch (PYTHON=/usr/bin/python3 for another Python)
-	$(PYTHON) scripts/bench/dense.py $(TORCH)
 
 # ---- checks -----------------------------------------------------------------
 

@@ -101,7 +101,7 @@ REPRODUCED := miniimagenet cifarfs omniglot caltech101
 
 .PHONY: reproduce
 reproduce: $(BIN)/metaqda $(filter $(REPRODUCED:%=$(LAB)/data/%.npz),$(PRIOR_DATA)) ## learn priors on the data sets in DATA and PICTURES and print the paper's tables: ten minutes on two cores, into build/reproduce
-	@$(BIN)/metaqda reproduce --data $(DATA) --pictures $(LAB)/data --out $(LAB)/reproduce $(REPRODUCE)
+	@$(NODE) scripts/reproduce.mjs --data $(DATA) --pictures $(LAB)/data --out $(LAB)/reproduce $(REPRODUCE)
 
 # ---- domains never seen -------------------------------------------------------
 

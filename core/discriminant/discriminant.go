@@ -2,7 +2,7 @@
 // a scale matrix of its own, and MetaLDA, in which all share one, fully Bayesian or by the
 // mode of the posterior, under a learned or a hand-made prior (Zhang, Meng, Gouk and
 // Hospedales, Shallow Bayesian Meta Learning for Real-World Few-Shot Recognition, ICCV
-// 2021). They are methods of `metaqda eval` and what `metaqda reproduce` compares; what
+// 2021). They are methods of `metaqda eval` and what `make reproduce` compares; what
 // the page and the packages answer by is core/qda.
 package discriminant
 

@@ -287,7 +287,7 @@ func TestHelp(t *testing.T) {
 	if out := mustRun(t, "help"); !strings.Contains(out, "eval") || !strings.Contains(out, "merge") {
 		t.Errorf("help lists no commands:\n%s", out)
 	}
-	for _, c := range strings.Fields("train eval merge reproduce prior verify") {
+	for _, c := range strings.Fields("train eval merge prior verify") {
 		out := mustRun(t, c, "--help")
 		test.FailIf(t, !strings.Contains(out, "usage: metaqda "+c), "help of %s:\n%s", c, out)
 	}

@@ -2,8 +2,8 @@
 // them by the protocols of the MetaQDA paper. `metaqda help` lists what it can
 // do, `metaqda COMMAND --help` how.
 //
-// It holds flags and help texts; package core, core/experiment, core/metatrain/recipe and
-// scripts/reproduce do the work. Bad input is answered by one
+// It holds flags and help texts; package core, core/experiment and core/metatrain/recipe do
+// the work. Bad input is answered by one
 // sentence that names the file, the row where there is one and the remedy, and by
 // exit status 2. Output files are complete or absent.
 package main
@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	app := &cli.Command{
 		Name: name, Usage: "Bayesian meta-learning of quadratic discriminant analysis",
 		Writer: stdout, ErrWriter: stderr, CustomRootCommandHelpTemplate: rootHelp,
-		Commands:       []*cli.Command{trainCommand(preset), evalCommand(), mergeCommand(), reproduceCommand(), teachCommand(), classifyCommand(), predictCommand(), exportCommand(), priorCommand(), verifyCommand()},
+		Commands:       []*cli.Command{trainCommand(preset), evalCommand(), mergeCommand(), teachCommand(), classifyCommand(), predictCommand(), exportCommand(), priorCommand(), verifyCommand()},
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		OnUsageError:   usageError,
 		Action: func(_ context.Context, c *cli.Command) error {

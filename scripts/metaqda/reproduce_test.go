@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,11 +16,13 @@ func TestReproduce(t *testing.T) {
 	dir := t.TempDir()
 	toy{classes: 45, rows: 36, dim: 6}.write(t, dir, "miniimagenet-conv4")
 	out := filepath.Join(dir, "out")
-	text := mustRun(t, "reproduce", "--data", dir, "--out", out, "--steps", "0.01", "--n-tasks", "4")
-	for _, want := range []string{
-		"cifarfs-conv4 is not in", "$ metaqda train", "--protocol ablation", "MetaQDA-FB", "56.41 ± 0.80",
-		"incremental session 1: fb", "Claims", "ECE without temperature: fb",
-	} {
+	reproduce := func(args ...string) (string, error) {
+		said, err := divided(".", nil, "node", append([]string{"../reproduce.mjs", "--metaqda", test.Must(os.Executable())(t), "--out", out}, args...)...)
+		return string(said), err
+	}
+	text, err := reproduce("--data", dir, "--steps", "0.01", "--n-tasks", "4")
+	test.StopIf(t, err != nil, "%v\n%s", err, text)
+	for _, want := range []string{"cifarfs-conv4 is not in", "    metaqda train", "--protocol ablation", "MetaQDA-FB", "56.41 ± 0.80", "incremental session 1: fb", "Claims", "ECE without temperature: fb"} {
 		test.FailIf(t, !strings.Contains(text, want), "output lacks %q", want)
 	}
 	test.FailIf(t, strings.Contains(text, "NaN"), "output holds NaN")
@@ -27,14 +30,13 @@ func TestReproduce(t *testing.T) {
 		_, err := os.Stat(filepath.Join(out, name))
 		test.FailIf(t, err != nil, "%v", err)
 	}
-	again := mustRun(t, "reproduce", "--data", dir, "--out", out, "--steps", "0.01", "--n-tasks", "2")
-	test.FailIf(t, !strings.Contains(again, "miniimagenet-conv4.safetensors is there already and is used again") || strings.Contains(again, "metaqda train"), "priors that are there are learned anew")
-	broken := filepath.Join(dir, "broken")
-	test.OK(t, os.Mkdir(broken, 0o755))
-	save(t, filepath.Join(broken, "miniimagenet-conv4.npz"), []byte("no data"))
-	status, _, complaint := metaqda("reproduce", "--data", broken, "--out", filepath.Join(broken, "out"))
-	test.FailIf(t, status != 2 || !strings.Contains(complaint, "miniimagenet-conv4.npz is no .npz"), "a set that cannot be read: status %d, %s", status, complaint)
-	for _, c := range [][]string{{}, {"--data", filepath.Join(dir, "none")}, {"--data", dir, "--steps", "0"}, {"--data", dir, "--n-tasks", "many"}} {
-		refused(t, append([]string{"reproduce"}, c...))
+	again, err := reproduce("--data", dir, "--steps", "0.01", "--n-tasks", "2")
+	test.FailIf(t, err != nil || !strings.Contains(again, "miniimagenet-conv4.safetensors is there already and is used again") || strings.Contains(again, "metaqda train"), "priors that are there are learned anew: %v", err)
+	save(t, filepath.Join(dir, "miniimagenet-conv4.npz"), []byte("no data"))
+	for want, c := range map[string][]string{"miniimagenet-conv4.npz is no .npz": {"--data", dir}, "name one by --data": {"--data", filepath.Join(dir, "none")}, "--steps is 0": {"--data", dir, "--steps", "0"}} {
+		said, err := reproduce(c...)
+		var ended *exec.ExitError
+		ended, _ = err.(*exec.ExitError)
+		test.FailIf(t, ended == nil || ended.ExitCode() != 2 || !strings.Contains(said, want), "%v: %v, %s", c, err, said)
 	}
 }
