@@ -6,7 +6,8 @@
  *
  * To what other build steps put there it adds
  *
- *   - the page: index.html, the notices, and of web/ what the page asks for, as it stands in the tree;
+ *   - the page: index.html, which has its modules fetched ahead, the notices, and of web/ what the page asks for, as it
+ *     stands in the tree;
  *   - wasm_exec.js of the toolchain that built the engine;
  *   - manifest.json: {version, files: [{path, bytes, sha256}]}, every file that the page may ask
  *     for, sorted by path. Content-Length tells compressed bytes, so progress needs these;
@@ -48,7 +49,7 @@ const CODECS = {
 export async function buildSite(root, out, wasmExec = path.join(execFileSync('go', ['env', 'GOROOT'], { cwd: root, encoding: 'utf8' }).trim(), 'lib/wasm/wasm_exec.js')) {
   for (const part of PARTS) if (!existsSync(path.join(out, part))) throw new Error(`${part} is missing in ${out}: 'make build' makes it`);
   const page = await pageFiles(root, wasmExec);
-  for (const [name, source] of page) await write(path.join(out, name), await readFile(source));
+  for (const [name, source] of page) await write(path.join(out, name), name === 'index.html' ? await fetchingAhead(root) : await readFile(source));
   const names = (await filesBelow(out)).filter((name) => !/^(manifest\.json|sw\.js)$|(^|\/)\./.test(name));
   const stale = names.filter((name) => (VARIANT.test(name) ? !existsSync(path.join(out, name.replace(VARIANT, ''))) : name.startsWith('web/') && !page.has(name)));
   await Promise.all(stale.flatMap((name) => ['', '.br', '.gz'].map((suffix) => rm(path.join(out, name + suffix), { force: true }))));
@@ -62,6 +63,23 @@ export async function buildSite(root, out, wasmExec = path.join(execFileSync('go
   await write(path.join(out, 'sw.js'), Buffer.from(`const VERSION = "${version}";\n${worker}`));
   await Promise.all([...files.map((file) => file.path), 'manifest.json', 'sw.js'].map((name) => compress(path.join(out, name))));
   return { version, files };
+}
+
+/** index.html, which names all modules that its script imports: else each were asked for once the one before it is read. @param {string} root */
+async function fetchingAhead(root) {
+  const page = await readFile(path.join(root, 'index.html'), 'utf8');
+  const [tag = '', script = ''] = /<script type="module" src="([^"]+)"><\/script>/.exec(page) ?? [];
+  const [, ...ahead] = script ? await modulesOf(root, script) : [];
+  return Buffer.from(page.replace(tag, () => ahead.map((name) => `<link rel="modulepreload" href="${name}">\n  `).join('') + tag));
+}
+
+/** All modules that a module imports, itself first. @param {string} root @param {string} name @param {Set<string>} [found] */
+export async function modulesOf(root, name, found = new Set()) {
+  if (found.has(name)) return found;
+  found.add(name);
+  const source = await readFile(path.join(root, name), 'utf8');
+  for (const [, target] of source.matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm)) await modulesOf(root, path.posix.join(path.posix.dirname(name), target), found);
+  return found;
 }
 
 /** The page's files by their names in the site. @param {string} root @param {string} wasmExec @returns {Promise<Map<string, string>>} */

@@ -5,26 +5,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { modulesOf } from '../../build/site.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const page = await readFile(path.join(root, 'index.html'), 'utf8');
-
-/** All modules that a module imports, itself first. @param {string} name @param {Set<string>} [found] */
-async function reachable(name, found = new Set()) {
-  if (found.has(name)) return found;
-  found.add(name);
-  const source = await readFile(path.join(root, name), 'utf8');
-  for (const [, target] of source.matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm)) {
-    await reachable(path.posix.join(path.posix.dirname(name), target), found);
-  }
-  return found;
-}
-
-test('exactly the modules that the page needs are fetched ahead', async () => {
-  const ahead = [...page.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map((match) => match[1]);
-  const needed = await reachable('web/ui/app.js');
-  assert.deepEqual([...ahead, 'web/ui/app.js'].sort(), [...needed].sort());
-});
 
 test('the page holds no inline style or script, which its policy would refuse', () => {
   assert.doesNotMatch(page, /\sstyle=|<style|\son\w+=/);
@@ -41,7 +25,7 @@ test('the page names no other origin', () => {
 test('every icon that is used is drawn', async () => {
   const drawn = new Set([...page.matchAll(/<symbol id="([^"]+)"/g)].map((match) => match[1]));
   const used = [...page.matchAll(/<use href="#([^"]+)"/g)].map((match) => match[1]);
-  for (const name of await reachable('web/ui/app.js')) {
+  for (const name of await modulesOf(root, 'web/ui/app.js')) {
     const source = await readFile(path.join(root, name), 'utf8');
     for (const [, icon] of source.matchAll(/\bicon(?:\(|: )'([\w-]+)'/g)) used.push(`icon-${icon}`);
   }

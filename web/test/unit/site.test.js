@@ -69,3 +69,11 @@ test('what the tree no longer has goes, and a part that is missing is named', ()
   rmSync(path.join(out, 'networks'), { recursive: true });
   await assert.rejects(build(), /networks is missing/);
 }));
+
+test('the page has those modules fetched ahead that its script imports', () => inTree(async ({ out, put, build }) => {
+  const script = '<script type="module" src="web/app.js"></script>';
+  put('index.html', script);
+  put('web/app.js', "import { loadExtractor } from './extractor/index.js';\n");
+  await build();
+  assert.equal(readFileSync(path.join(out, 'index.html'), 'utf8'), `<link rel="modulepreload" href="web/extractor/index.js">\n  ${script}`);
+}));
