@@ -2,12 +2,11 @@
 /** Cards of many pictures by group: some of each at once, the others on demand. */
 import { nextTask } from '../../library/storage.js';
 import { counted, el, one } from '../kit/dom.js';
+import { html, live, nothing, render, repeat } from '../kit/view.js';
 import { NONE, percent, verdict, WAITING } from './sorting.js';
 
 /** @import {Item} from './items.js' */
 /** @typedef {import('./sorting.js').Group<Item>} Group */
-/** @typedef {{element: HTMLLIElement, press: HTMLButtonElement, check: HTMLInputElement, value: HTMLElement}} Card */
-/** @typedef {{element: HTMLElement, name: HTMLElement, count: HTMLElement, all: HTMLButtonElement, list: HTMLUListElement, more: HTMLButtonElement, extra: number, items: Item[]}} Shelf */
 
 /** Cards that are there at once, shared out among the groups, of each at least and at most so many: a few hundred keep the page quick. */
 const AT_ONCE = { all: 480, least: 18, most: 60 };
@@ -18,13 +17,15 @@ const SLICE = 8;
 
 /** The groups, kept in step with the pictures. */
 export class Gallery {
-  /** @type {Map<Item, Card>} */
+  /** @type {Group[]} */
+  #groups = [];
+  /** Cards go from group to group with their pictures. @type {Map<Item, HTMLLIElement>} */
   #cards = new Map();
-  /** @type {Map<string, Shelf>} */
-  #shelves = new Map();
-  /** How many cards a group has without being asked for more. */
-  #share = AT_ONCE.most;
-  /** Cards that have no picture yet: hundreds at once would hold up the page. @type {{item: Item, image: HTMLImageElement}[]} */
+  /** Cards that were asked for beyond those at once, by the id of the group. @type {Record<string, number>} */
+  #extra = {};
+  /** The card of each group that Tab stops at. @type {Record<string, Item>} */
+  #stops = {};
+  /** Cards that have no picture yet: hundreds at once would hold up the page. @type {{item: Item, image: HTMLImageElement|null}[]} */
   #bare = [];
   #hanging = false;
   /** @type {Set<Item>} */
@@ -35,114 +36,75 @@ export class Gallery {
     this.onOpen = onOpen;
     this.onSelect = onSelect;
     this.element = el('div', { class: 'gallery' });
-    this.element.addEventListener('keydown', (event) => this.#key(event));
   }
 
   /** @param {Group[]} groups */
   show(groups) {
+    this.#groups = groups;
     const focused = document.activeElement;
-    const ids = new Set(groups.map(({ id }) => id));
-    for (const [id, shelf] of this.#shelves) {
-      if (ids.has(id)) continue;
-      shelf.element.remove();
-      this.#shelves.delete(id);
-    }
-    this.#share = Math.min(AT_ONCE.most, Math.max(AT_ONCE.least, Math.floor(AT_ONCE.all / Math.max(1, groups.length))));
-    groups.forEach((group, at) => {
-      const shelf = this.#shelves.get(group.id) ?? this.#shelf(group.id);
-      if (this.element.children[at] !== shelf.element) this.element.insertBefore(shelf.element, this.element.children[at] ?? null);
-      this.#fill(shelf, group);
-    });
+    const share = Math.min(AT_ONCE.most, Math.max(AT_ONCE.least, Math.floor(AT_ONCE.all / Math.max(1, groups.length))));
+    render(repeat(groups, ({ id }) => id, (group) => this.#shelf(group, share + (this.#extra[group.id] ?? 0))), this.element);
     // Moving a card takes the focus from it.
     if (focused instanceof HTMLElement && focused !== document.activeElement && this.element.contains(focused)) focused.focus({ preventScroll: true });
+    if (!this.#hanging) void this.#hang();
   }
 
   /** Forgets all cards. */
   clear() {
-    this.element.replaceChildren();
-    this.#bare = [];
+    [this.#bare, this.#extra, this.#stops] = [[], {}, {}];
     this.#cards.clear();
-    this.#shelves.clear();
     this.selected.clear();
+    this.show([]);
   }
 
   /** Selects these and no others. @param {Iterable<Item>} items */
   select(items) {
     this.selected = new Set(items);
-    for (const [item, { element, check }] of this.#cards) {
-      check.checked = this.selected.has(item);
-      element.classList.toggle('selected', check.checked);
-    }
-    for (const shelf of this.#shelves.values()) this.#nameAll(shelf);
+    this.show(this.#groups);
     this.onSelect();
   }
 
   /** Puts the focus on a card, or on the first there is. @param {Item} [item] */
   focus(item) {
-    const press = (item && this.#cards.get(item)?.press) ?? null;
-    const target = press?.isConnected ? press : this.element.querySelector('button.shot');
-    if (target instanceof HTMLElement) target.focus();
+    const card = item && this.#cards.get(item);
+    const press = (card?.isConnected ? card : this.element).querySelector('button.shot');
+    if (press instanceof HTMLElement) press.focus();
   }
 
-  /** @param {string} id @returns {Shelf} */
-  #shelf(id) {
+  /** @param {Group} group @param {number} most cards */
+  #shelf({ id, name, items }, most) {
     const title = `shelf-${id}`;
-    const name = el('span', { class: 'ellipsis' });
-    const count = el('span', { class: 'muted small' });
-    const list = el('ul', { class: 'shots', 'aria-labelledby': title });
-    const all = el('button', { class: 'link', type: 'button', onclick: () => this.#toggleAll(shelf) });
-    const more = el('button', { class: 'button', type: 'button', onclick: () => this.#more(shelf) });
-    const element = el('section', { class: `shelf${id === NONE || id === WAITING ? ' shelf-none' : ''}`, 'aria-labelledby': title },
-      el('div', { class: 'shelf-head' }, el('h3', { id: title }, name), count, all),
-      id === NONE ? el('p', { class: 'muted small' }, 'Probably something unknown, or not surely enough one of the classes.') : null, list, more);
-    const shelf = { element, name, count, all, list, more, extra: 0, items: /** @type {Item[]} */ ([]) };
-    this.#shelves.set(id, shelf);
-    return shelf;
-  }
-
-  /** @param {Shelf} shelf @param {{name: string, items: Item[]}} group */
-  #fill(shelf, { name, items }) {
-    shelf.items = items;
-    shelf.name.textContent = name;
-    shelf.count.textContent = counted(items.length, one());
-    this.#nameAll(shelf);
-    const shown = items.slice(0, this.#share + shelf.extra);
-    const { list } = shelf;
-    let next = list.firstElementChild;
-    for (const item of shown) {
-      const card = this.#card(item);
-      if (next === card.element) next = next.nextElementSibling;
-      else list.insertBefore(card.element, next);
-      this.#tell(card, item);
-    }
-    while (list.childElementCount > shown.length) list.lastElementChild?.remove();
-    shelf.more.hidden = shown.length === items.length;
-    shelf.more.textContent = `Show ${Math.min(MORE, items.length - shown.length)} more of ${name}`;
-    this.#rove(list, list.querySelector('button.shot[tabindex="0"]') ?? list.querySelector('button.shot'));
-  }
-
-  /** @param {Shelf} shelf */
-  #nameAll({ all, items, name }) {
+    const shown = items.slice(0, most);
+    const more = Math.min(MORE, items.length - shown.length);
     const whole = items.every((item) => this.selected.has(item));
-    all.replaceChildren(whole ? 'Select none' : 'Select all', el('span', { class: 'vh' }, ` of ${name.textContent}`));
+    const stop = shown.includes(this.#stops[id]) ? this.#stops[id] : shown[0];
+    const others = () => [...this.selected].filter((item) => !items.includes(item));
+    return html`<section class=${id === NONE || id === WAITING ? 'shelf shelf-none' : 'shelf'} aria-labelledby=${title}>
+      <div class="shelf-head"><h3 id=${title}><span class="ellipsis">${name}</span></h3><span class="muted small">${counted(items.length, one())}</span>
+        <button class="link" type="button" @click=${() => this.select(whole ? others() : [...this.selected, ...items])}>${whole ? 'Select none' : 'Select all'}<span class="vh"> of ${name}</span></button></div>
+      ${id === NONE ? html`<p class="muted small">Probably something unknown, or not surely enough one of the classes.</p>` : nothing}
+      <ul class="shots" aria-labelledby=${title} @keydown=${(/** @type {KeyboardEvent} */ event) => this.#key(event, id, shown)}>${
+  repeat(shown, (item) => item, (item) => this.#card(item, items, item === stop ? 0 : -1))}</ul>
+      <button class="button" type="button" ?hidden=${!more} @click=${() => {
+    this.#extra[id] = (this.#extra[id] ?? 0) + MORE;
+    this.show(this.#groups);
+    this.focus(items[most]);
+  }}>Show ${more} more of ${name}</button></section>`;
   }
 
-  /** @param {Item} item @returns {Card} */
-  #card(item) {
-    const known = this.#cards.get(item);
-    if (known) return known;
-    const value = el('span', { class: 'shot-value' });
-    const image = el('img', { alt: '', width: 132, height: 132, loading: 'lazy', decoding: 'async', draggable: 'false' });
-    this.#bare.push({ item, image });
-    if (!this.#hanging) void this.#hang();
-    const press = el('button', { class: 'shot', type: 'button', tabindex: -1, onclick: () => this.onOpen(this.#shelfOf(item), item) }, image,
-      el('span', { class: 'shot-text' }, value, el('span', { class: 'shot-name ellipsis', title: item.path }, item.name)));
-    const check = el('input', { type: 'checkbox', tabindex: -1, 'aria-label': `Select ${item.name}`, onchange: () => this.#toggle(item) });
-    const element = el('li', { class: 'shot-card' }, press, el('label', { class: 'shot-check' }, check));
-    const card = { element, press, check, value };
+  /** @param {Item} item @param {Item[]} items of its group @param {number} tabindex */
+  #card(item, items, tabindex) {
+    const card = this.#cards.get(item) ?? el('li');
+    const { id, probability } = verdict(item);
+    const selected = this.selected.has(item);
+    card.className = `shot-card${item.taught ? ' taught' : ''}${selected ? ' selected' : ''}`;
+    render(html`<button class="shot" type="button" tabindex=${tabindex} @click=${() => this.onOpen(items, item)}>
+        <img alt="" width="132" height="132" loading="lazy" decoding="async" draggable="false">
+        <span class="shot-text"><span class="shot-value">${item.taught ? 'taught' : id === WAITING ? '' : item.held ? 'not sure' : percent(probability)}</span><span class="shot-name ellipsis" title=${item.path}>${item.name}</span></span></button>
+      <label class="shot-check"><input type="checkbox" tabindex=${tabindex} aria-label="Select ${item.name}" .checked=${live(selected)}
+        @change=${() => this.select(selected ? [...this.selected].filter((one) => one !== item) : [...this.selected, item])}></label>`, card);
+    if (!this.#cards.has(item)) this.#bare.push({ item, image: card.querySelector('img') });
     this.#cards.set(item, card);
-    check.checked = this.selected.has(item);
-    element.classList.toggle('selected', check.checked);
     return card;
   }
 
@@ -152,70 +114,22 @@ export class Gallery {
     while (this.#bare.length) {
       await nextTask();
       const end = performance.now() + SLICE;
-      for (let one; performance.now() < end && (one = this.#bare.shift());) one.image.src = one.item.url;
+      for (let one; performance.now() < end && (one = this.#bare.shift());) if (one.image) one.image.src = one.item.url;
     }
     this.#hanging = false;
   }
 
-  /** Says of a card how sure its answer is. @param {Card} card @param {Item} item */
-  #tell({ element, value }, item) {
-    const { id, probability } = verdict(item);
-    const text = item.taught ? 'taught' : id === WAITING ? '' : item.held ? 'not sure' : percent(probability);
-    if (value.textContent !== text) value.textContent = text;
-    element.classList.toggle('taught', item.taught !== '');
-  }
-
-  /** @param {Item} item @returns {Item[]} those of its group, in their order */
-  #shelfOf(item) {
-    return [...this.#shelves.values()].find(({ items }) => items.includes(item))?.items ?? [item];
-  }
-
-  /** @param {Item} item */
-  #toggle(item) {
-    const selected = new Set(this.selected);
-    if (!selected.delete(item)) selected.add(item);
-    this.select(selected);
-  }
-
-  /** @param {Shelf} shelf */
-  #toggleAll({ items }) {
-    const selected = new Set(this.selected);
-    const whole = items.every((item) => selected.has(item));
-    for (const item of items) {
-      if (whole) selected.delete(item);
-      else selected.add(item);
-    }
-    this.select(selected);
-  }
-
-  /** @param {Shelf} shelf */
-  #more(shelf) {
-    const first = shelf.items[this.#share + shelf.extra];
-    shelf.extra += MORE;
-    this.#fill(shelf, { name: shelf.name.textContent ?? '', items: shelf.items });
-    this.focus(first);
-  }
-
-  /** Makes one card of a list the one that Tab stops at. @param {Element} list @param {Element|null} press */
-  #rove(list, press) {
-    for (const one of list.querySelectorAll('[tabindex="0"]')) one.setAttribute('tabindex', '-1');
-    press?.setAttribute('tabindex', '0');
-    press?.closest('li')?.querySelector('input')?.setAttribute('tabindex', '0');
-  }
-
-  /** The arrows go from card to card. @param {KeyboardEvent} event */
-  #key(event) {
-    const card = event.target instanceof Element ? event.target.closest('.shot-card') : null;
-    const list = card?.parentElement;
-    if (!card || !list || !['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'].includes(event.key)) return;
-    event.preventDefault();
-    const cards = [...list.children];
-    const at = cards.indexOf(card);
+  /** The arrows go from card to card. @param {KeyboardEvent} event @param {string} id of the group @param {Item[]} shown */
+  #key(event, id, shown) {
+    const list = /** @type {Element} */ (event.currentTarget);
+    const at = [...list.children].findIndex((card) => card.contains(/** @type {Node} */ (event.target)));
     const columns = getComputedStyle(list).gridTemplateColumns.split(' ').length;
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - columns, ArrowDown: at + columns, Home: 0, End: cards.length - 1 }[event.key] ?? at;
-    const press = cards[to]?.querySelector('button.shot');
-    if (!(press instanceof HTMLElement)) return;
-    this.#rove(list, press);
-    press.focus();
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - columns, ArrowDown: at + columns, Home: 0, End: shown.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    if (!shown[to]) return;
+    this.#stops[id] = shown[to];
+    this.show(this.#groups);
+    this.focus(shown[to]);
   }
 }
