@@ -3,6 +3,7 @@
  * What to show of an answer, as wasm/view/compose.go does, which draws the page that the file
  * comes from. testdata/view/frames.json holds both to the same. The headline is the engine's.
  */
+import { percent, together } from '../../ui/sort/sorting.js';
 
 /** @typedef {{name: string, examples: number, probability: number}} Class in the order taught */
 /** @typedef {{name: string, text: string, p: number, best: boolean, none: boolean}} Row */
@@ -23,18 +24,8 @@ export function compose(classes, none, { open, sort, taken, headline }) {
   best.best = true;
   const ranked = [...rows].sort((a, b) => (a.text === b.text && Number(b.best) - Number(a.best)) || b.p - a.p); // stable
   const taught = classes.filter(({ examples }) => examples > 0).length;
-  return { verdict: taught === 1 && !open ? `Only “${best.name}” has examples: teach a second class to compare with.` : headline.replaceAll(' %', '\u00a0%').replaceAll('> 99', '>\u00a099'), rows: sort === 'taught' ? rows : ranked };
+  return { verdict: taught === 1 && !open ? `Only “${best.name}” has examples: teach a second class to compare with.` : together(headline), rows: sort === 'taught' ? rows : ranked };
 }
 
 /** @param {string} name @param {number} p @param {string} text @returns {Row} */
 const row = (name, p, text) => ({ name, text, p, best: false, none: false });
-
-/** Nothing is called certain or impossible that is not exactly so. @param {number} p */
-function percent(p) {
-  if (p > 0 && p < 0.005) return '< 1 %';
-  if (p < 1 && p >= 0.995) return '> 99 %';
-  return `${whole(p)} %`;
-}
-
-/** @param {number} p */
-const whole = (p) => Math.floor(p * 100 + 0.5);

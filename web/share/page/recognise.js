@@ -8,7 +8,7 @@ import { Kinds } from '../../ui/kinds/index.js';
 import { Recogniser } from '../../ui/recognise/recognise.js';
 import { knowClassesBy } from '../../ui/teach/correct.js';
 import { compose } from './compose.js';
-import { Meters } from './meters.js';
+import { showMeters } from './meters.js';
 
 /** @import {Target} from '../../ui/teach/correct.js' */
 
@@ -17,7 +17,6 @@ import { Meters } from './meters.js';
  */
 export function buildRecogniser({ classifier, kind, about, onTaught }) {
   speakOf(kind);
-  const meters = new Meters();
   /** The ways back, the newest last, with what they take back. @type {{name: string, back: () => void}[]} */
   const done = [];
   const named = () => classifier.labels.map((name) => ({ id: name, name }));
@@ -34,13 +33,13 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
   };
   const answer = () => {
     if (!asked) {
-      meters.show({ verdict: 'The probabilities appear here.', rows: [] });
+      showMeters({ verdict: 'The probabilities appear here.', rows: [] });
       return null;
     }
     const given = ask(asked);
     const { counts, labels, settings } = classifier;
     const { classes, none, decision: { class: decision, headline } } = given;
-    meters.show(compose(classes.map(({ name, probability }) => ({ name, examples: counts[name], probability })), none, { open: settings.nonePrior > 0, sort: about.sort, taken: labels.indexOf(decision), headline }));
+    showMeters(compose(classes.map(({ name, probability }) => ({ name, examples: counts[name], probability })), none, { open: settings.nonePrior > 0, sort: about.sort, taken: labels.indexOf(decision), headline }));
     return given;
   };
   const again = () => {
@@ -118,8 +117,8 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
   });
   recogniser.follow(named());
   const wanted = (/** @type {File} */ file) => recogniser.kinds.now.claims(file);
-  catchMisses(document, (files) => void recogniser.take(files), wanted);
-  catchPaste(document, (files) => void recogniser.take(files), wanted);
+  catchMisses((files) => void recogniser.take(files), wanted);
+  catchPaste((files) => void recogniser.take(files), wanted);
   button.hidden = !about.learn;
   showUndo();
   button.addEventListener('click', undo);

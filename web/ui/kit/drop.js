@@ -59,20 +59,19 @@ function carriesFiles(event) {
 /**
  * What is dropped beside every target must not replace the page by itself.
  *
- * @param {Document} page
  * @param {(files: File[]) => void} onFiles
  * @param {Wanted} wanted
  */
-export function catchMisses(page, onFiles, wanted) {
-  page.addEventListener('dragover', (event) => {
+export function catchMisses(onFiles, wanted) {
+  document.addEventListener('dragover', (event) => {
     if (!carriesFiles(event)) return;
     event.preventDefault();
-    if (event.dataTransfer) event.dataTransfer.dropEffect = page.querySelector('dialog[open]') ? 'none' : 'copy';
+    if (event.dataTransfer) event.dataTransfer.dropEffect = document.querySelector('dialog[open]') ? 'none' : 'copy';
   });
-  page.addEventListener('drop', (event) => {
+  document.addEventListener('drop', (event) => {
     if (event.defaultPrevented || !event.dataTransfer?.types.length) return;
     event.preventDefault();
-    if (carriesFiles(event) && !page.querySelector('dialog[open]')) void take(event, onFiles, wanted);
+    if (carriesFiles(event) && !document.querySelector('dialog[open]')) void take(event, onFiles, wanted);
   });
 }
 
@@ -80,15 +79,14 @@ export function catchMisses(page, onFiles, wanted) {
  * Hands pasted files to whoever is asked for: the class that has the focus, or
  * else recognition. Text pasted into a field is left alone.
  *
- * @param {Document} page
  * @param {(files: File[], where: Element|null) => void} onFiles
  * @param {Wanted} wanted
  */
-export function catchPaste(page, onFiles, wanted) {
-  page.addEventListener('paste', (event) => {
+export function catchPaste(onFiles, wanted) {
+  document.addEventListener('paste', (event) => {
     if (!event.clipboardData?.files.length) return;
     event.preventDefault();
-    const where = page.activeElement;
+    const where = document.activeElement;
     void filesOf(event.clipboardData, wanted).then((files) => { if (files.length) onFiles(files, where); });
   });
 }

@@ -4,7 +4,8 @@
  * piece is. The piece that is pressed is the one whose answer is shown in full, and that is corrected.
  */
 import { el } from '../kit/dom.js';
-import { percent } from '../sort/sorting.js';
+import { html, render } from '../kit/view.js';
+import { percent, together } from '../sort/sorting.js';
 
 /** @typedef {{at: string, url: string, embedding: Float32Array}} Piece at: where in the file it begins; url of its picture */
 /** @typedef {Pick<import('../../library/types.js').Prediction, 'classes' | 'none' | 'decision'>} Answer */
@@ -16,17 +17,18 @@ const NONE = 'None of these';
 export class Pieces {
   /** @type {Piece[]} */
   #all = [];
+  /** @type {(Answer|null)[]} */
+  #answers = [];
   #chosen = 0;
   #turn = 0;
-  #whole = el('p', { class: 'verdict whole' });
-  #below = el('p', { class: 'small muted' });
-  #list = el('ol', { class: 'piece-list', 'aria-label': 'Pieces of the recording' });
+  /** What the whole is, in a sentence; '' without pieces. */
+  text = '';
+  element = el('div', { class: 'pieces', hidden: true });
 
   /** @param {{ask: (embedding: Float32Array) => Promise<Answer|null>, onChoose: (piece: number) => void}} parts */
   constructor({ ask, onChoose }) {
     this.ask = ask;
     this.onChoose = onChoose;
-    this.element = el('div', { class: 'pieces', hidden: true }, this.#whole, this.#list, this.#below);
   }
 
   /** Shows pieces; one alone is shown as it is. @param {Piece[]} all @returns {Promise<number>} the one that is most like what the whole is taken for */
@@ -41,60 +43,54 @@ export class Pieces {
     return this.#chosen;
   }
 
-  /** What the whole is, in a sentence; '' without pieces. */
-  get text() { return this.#all.length ? this.#whole.textContent ?? '' : ''; }
-
   /** @param {number} piece */
   choose(piece) {
     this.#chosen = piece;
-    this.#below.textContent = `That is the mean of ${this.#all.length} pieces. Below is the one from ${this.#all[piece].at}; press another to see and correct it.`;
-    for (const [i, { firstElementChild: button }] of [...this.#list.children].entries()) button?.setAttribute('aria-pressed', String(i === piece));
-    this.#list.children[piece]?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    this.#draw();
+    this.element.querySelector('[aria-pressed=true]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 
   /** Asks anew: what is taught may have changed. */
   async again() {
     const [all, turn] = [this.#all, ++this.#turn];
-    if (!all.length) return [];
     const answers = [];
     for (const { embedding } of all) answers.push(await this.ask(embedding));
-    if (turn === this.#turn) this.#draw(answers);
+    if (turn === this.#turn) {
+      this.#answers = answers;
+      this.#draw();
+    }
     return answers;
   }
 
   clear() {
     this.#turn++;
     for (const { url } of this.#all) URL.revokeObjectURL(url);
-    this.#all = [];
-    this.#list.replaceChildren();
-    this.element.hidden = true;
+    [this.#all, this.#chosen] = [[], 0];
+    this.#draw();
   }
 
-  /** @param {(Answer|null)[]} answers */
-  #draw(answers) {
-    const whole = wholeOf(answers);
-    this.#whole.textContent = whole.length ? `All of it: ${whole.map(({ name, p }) => `${name} ${percent(p)}`).join(', ')}.` : `${answers.length} pieces.`;
-    this.#list.replaceChildren(...this.#all.map(({ at, url }, i) => {
-      const [best] = taken(answers[i]);
-      return el('li', {}, el('button', {
-        class: 'piece', type: 'button', 'aria-pressed': String(i === this.#chosen), 'aria-label': `From ${at}: ${best ?? 'no answer yet'}`, onclick: () => {
-          this.choose(i);
-          this.onChoose(i);
-        },
-      }, el('img', { src: url, alt: '' }), el('span', { class: 'muted' }, at), el('span', { class: 'ellipsis' }, best ?? '')));
-    }));
-    this.element.hidden = false;
+  #draw() {
+    const [all, whole] = [this.#all, wholeOf(this.#answers)];
+    this.element.hidden = !all.length;
+    this.text = !all.length ? '' : whole.length ? `All of it: ${whole.map(({ name, p }) => `${name} ${together(percent(p))}`).join(', ')}.` : `${all.length} pieces.`;
+    render(html`<p class="verdict whole">${this.text}</p>
+      <ol class="piece-list" aria-label="Pieces of the recording">${all.map(({ at, url }, i) => {
+    const best = taken(this.#answers[i]);
+    return html`<li><button class="piece" type="button" aria-pressed=${String(i === this.#chosen)} aria-label="From ${at}: ${best || 'no answer yet'}" @click=${() => { this.choose(i); this.onChoose(i); }}>
+          <img src=${url} alt=""><span class="muted">${at}</span><span class="ellipsis">${best}</span></button></li>`;
+  })}</ol>
+      <p class="small muted">That is the mean of ${all.length} pieces. Below is the one from ${all[this.#chosen]?.at}; press another to see and correct it.</p>`, this.element);
   }
 }
 
 /** Probabilities by name. @param {Answer} answer @returns {Record<string, number>} */
 const named = ({ classes, none }) => ({ ...Object.fromEntries(classes.map(({ name, probability }) => [name, probability])), [NONE]: none });
 
-/** What one is taken for, in words, where there is an answer. @param {Answer|null} answer */
+/** What one is taken for, in words; empty without an answer. @param {Answer|null|undefined} answer */
 function taken(answer) {
-  if (!answer) return [];
+  if (!answer) return '';
   const { name, probability } = answer.classes.find(({ id }) => id === answer.decision.class) ?? { name: NONE, probability: answer.none };
-  return [`${name} ${percent(probability)}`];
+  return `${name} ${percent(probability)}`;
 }
 
 /**

@@ -83,17 +83,11 @@ export class SettingsDialog {
   }
 
   /** Takes in a file of background knowledge. @param {Event} event */
-  #import = ({ target }) => {
-    const field = /** @type {HTMLInputElement} */ (target);
-    const file = field.files?.[0];
-    if (file) void this.#try(async () => {
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      checkSaved(bytes, 'background knowledge');
-      const { notice } = await this.engine.importPrior(bytes, await this.reader.now);
-      tell('The background knowledge was opened.', notice);
-    });
-    field.value = '';
-  };
+  #import = (event) => void this.#try(async () => {
+    const { bytes } = await savedIn(event, 'background knowledge');
+    const { notice } = await this.engine.importPrior(bytes, await this.reader.now);
+    tell('The background knowledge was opened.', notice);
+  });
 
   /** @param {import('../../library/types.js').Settings} settings */
   #set(settings) {
@@ -118,19 +112,24 @@ export class SettingsDialog {
 }
 
 /**
- * Refuses what is no safetensors file at all: eight bytes that tell how long a header of JSON is, the header, numbers.
+ * What is in the file that was chosen in a field, which is empty again at once. Refuses what is no safetensors file at
+ * all: eight bytes that tell how long a header of JSON is, the header, numbers.
  *
- * @param {Uint8Array} bytes
- * @param {string} what it should hold
- * @returns {Record<string, string>} what the header says of it
+ * @param {Event} event of the field
+ * @param {string} what the file should hold
+ * @returns {Promise<{bytes: Uint8Array, facts: Record<string, string>}>} facts: what the header says of it
  */
-export function checkSaved(bytes, what) {
+export async function savedIn({ target }, what) {
+  const field = /** @type {HTMLInputElement} */ (target);
+  const [file] = field.files ?? [];
+  field.value = '';
+  const bytes = new Uint8Array(await file.arrayBuffer());
   const length = bytes.length > 8 ? Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)) : Infinity;
   if (length > bytes.length - 8 || bytes[8] !== 0x7b) throw new Error(`This file holds no ${what} of metaqda: choose one that this page saved, NAME.safetensors.`);
   try {
-    return JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))).__metadata__ ?? {};
+    return { bytes, facts: JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))).__metadata__ ?? {} };
   } catch {
-    return {}; // the engine says what is wrong
+    return { bytes, facts: {} }; // the engine says what is wrong
   }
 }
 

@@ -44,7 +44,7 @@ const LEFT = 0.5;
  * Below this a picture among many is doubtful. Eight classes of photographs named group by group: 99.8 % are right
  * that are not called doubtful, 67 % that are (a test counts them).
  */
-const SURE = 0.85;
+export const SURE = 0.85;
 
 /**
  * What a picture is taken for, and how surely. One that was taught is what it was
@@ -150,12 +150,15 @@ export function countsOf(items) {
   return { groups, doubtful };
 }
 
-/** A probability in words as the page has them. @param {number} p */
+/** A probability in words: nothing is called certain or impossible that is not exactly so. @param {number} p */
 export function percent(p) {
   if (p >= 0.995 && p < 1) return '> 99 %';
   if (p > 0 && p < 0.005) return '< 1 %';
   return `${Math.round(100 * p)} %`;
 }
+
+/** Keeps numbers and their signs on one line. @param {string} text */
+export const together = (text) => text.replaceAll(' %', '\u00a0%').replaceAll('> 99', '>\u00a099');
 
 /**
  * A table with a line for each picture (RFC 4180): file, answer, its probability, what
