@@ -220,7 +220,7 @@ async function build(engine, reader) {
       move: (example, target) => changes.moveTo(example, target),
       forget: async (example) => changes.remove(classes.model.holding(example)?.id ?? '', [example]),
       classOf: (example) => classes.model.holding(example),
-      same: async (embedding, examples) => (await near(engine, embedding)).find((one) => one.same && examples.includes(one.example))?.example,
+      same: async (embedding, examples) => (await near(engine, embedding)).find((one) => (one.held || one.copy) && examples.includes(one.example))?.example,
     },
   });
   const learning = new LearningPanel({ engine });
@@ -259,6 +259,7 @@ async function build(engine, reader) {
     choice.follow(classes.model);
     check.changed();
     why.changed();
+    larger.changed();
     changes.show(state);
     settings.show(state);
     learning.showPrior(state.prior);
@@ -268,11 +269,11 @@ async function build(engine, reader) {
   await refresh();
   for (const part of document.querySelectorAll('[inert]')) part.removeAttribute('inert');
   const wanted = (/** @type {File} */ file) => kinds.now.claims(file);
-  catchPaste(document, (files, where) => {
+  catchPaste((files, where) => {
     const card = classes.cardAround(where);
     void (card ? card.addFiles(files) : recogniser.take(files));
   }, wanted);
-  catchMisses(document, (files) => void recogniser.take(files), wanted);
+  catchMisses((files) => void recogniser.take(files), wanted);
 }
 
 /** @param {string} version of the site that this page was loaded from, '' where it is not known */

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { MetaqdaError } from '../../base/remote.js';
-import { leaveSource, takeSource } from '../../ui/kinds/index.js';
-import { cameraError, mediaDevices } from '../../ui/kinds/pictures/camera.js';
+import { leaveSource, mediaDevices, sourceError, takeSource } from '../../ui/kinds/index.js';
+
+const cameraError = (/** @type {unknown} */ error) => sourceError(error, 'camera', 'pictures');
 
 test('each way a camera fails has a sentence with a remedy', () => {
   for (const [name, code, remedy] of [
@@ -24,10 +25,10 @@ test('each way a camera fails has a sentence with a remedy', () => {
 
 test('an insecure page and a browser without cameras are told apart', () => {
   const code = (/** @type {string} */ wanted) => (/** @type {unknown} */ error) => error instanceof MetaqdaError && error.code === wanted;
-  assert.throws(() => mediaDevices({ isSecureContext: false, navigator: {} }), code('insecure'));
-  assert.throws(() => mediaDevices({ isSecureContext: true, navigator: {} }), code('missing'));
+  assert.throws(() => mediaDevices({ isSecureContext: false, navigator: {} }, 'camera', 'pictures'), code('insecure'));
+  assert.throws(() => mediaDevices({ isSecureContext: true, navigator: {} }, 'camera', 'pictures'), code('missing'));
   const devices = /** @type {MediaDevices} */ (/** @type {unknown} */ ({ getUserMedia() {} }));
-  assert.equal(mediaDevices({ isSecureContext: true, navigator: { mediaDevices: devices } }), devices);
+  assert.equal(mediaDevices({ isSecureContext: true, navigator: { mediaDevices: devices } }, 'camera', 'pictures'), devices);
 });
 
 test('taking the source makes its former holder let go, once', () => {

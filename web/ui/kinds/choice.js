@@ -2,7 +2,7 @@
 /** "What will you show it?": the kind of a session that is new, with one press; and the words of the page for it. */
 import { complain, say } from '../kit/announce.js';
 import { byId, callOne, capital, el, icon, sentence } from '../kit/dom.js';
-import { onSourceLeft, sourceTaken } from './index.js';
+import { onSource, sourceTaken } from './index.js';
 
 /** @import {Kinds} from './index.js' */
 
@@ -38,14 +38,13 @@ export class KindChoice {
     }, icon(kind.live.icon), `${capital(kind.one)}s`));
     this.element.append(el('p', { class: 'kind-question', id: 'kind-question' }, 'What will you show it?'),
       el('div', { class: 'actions', role: 'group', 'aria-labelledby': 'kind-question' }, ...this.buttons), this.#advice, this.#background, this.#error);
-    onSourceLeft(() => this.#place());
+    onSource(() => this.#place());
     this.show();
   }
 
-  /** Is there while nothing is taught; its room stays until the camera is off, so that the button that captures does not move under the finger. */
+  /** Is there while nothing is taught and no camera is open: were it to go with the first picture, the button that captures would move under the finger. */
   #place() {
-    this.element.hidden = !this.#fresh && (this.element.hidden || !sourceTaken());
-    this.element.style.visibility = this.#fresh ? '' : 'hidden';
+    this.element.hidden = !this.#fresh || sourceTaken();
   }
 
   /** @param {import('../teach/model.js').Classes} model of the open session */

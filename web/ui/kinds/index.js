@@ -61,14 +61,37 @@ import { MetaqdaError } from '../../base/remote.js';
 /**
  * The error to show for whatever opening a source threw: one of ours as it is, one of the browser by its name.
  *
- * @param {unknown} error
- * @param {Record<string, [code: string, sentence: string]>} reasons by the names of the browser's errors
- * @param {string} otherwise the sentence of any other
+ * @param {unknown} error @param {string} source such as 'camera' @param {string} things that may come from files instead
  */
-export function sourceError(error, reasons, otherwise) {
+export function sourceError(error, source, things) {
   if (error instanceof MetaqdaError) return error;
-  return new MetaqdaError(...reasons[error instanceof Error ? error.name : ''] ?? ['failed', otherwise]);
+  const denied = ['denied', `The browser may not use the ${source}: allow it for this page beside the address bar, then try again.`];
+  /** @type {Record<string, string[]>} by the names of the browser's errors */
+  const reasons = {
+    NotAllowedError: denied, SecurityError: denied,
+    NotFoundError: ['missing', `No ${source} was found: connect one, or add ${things} from files.`],
+    OverconstrainedError: ['missing', `No suitable ${source} was found: connect another one, or add ${things} from files.`],
+    NotReadableError: ['busy', `The ${source} is in use by another program: close that program and try again.`],
+    AbortError: ['busy', `The ${source} stopped while it was starting: try again.`],
+  };
+  const [code, text] = reasons[error instanceof Error ? error.name : ''] ?? ['failed', `The ${source} could not be started: try again, or add ${things} from files.`];
+  return new MetaqdaError(code, text);
 }
+
+/**
+ * Throws where a page may never use a source.
+ *
+ * @param {{isSecureContext: boolean, navigator: {mediaDevices?: MediaDevices}}} scope @param {string} source such as 'camera' @param {string} things that may come from files instead
+ */
+export function mediaDevices(scope, source, things) {
+  if (!scope.isSecureContext) throw insecure(source);
+  const devices = scope.navigator.mediaDevices;
+  if (!devices?.getUserMedia) throw new MetaqdaError('missing', `This browser offers no ${source}: add ${things} from files instead.`);
+  return devices;
+}
+
+/** @param {string} source such as 'camera' */
+export const insecure = (source) => new MetaqdaError('insecure', `The ${source} needs a secure page: open this page by https or on localhost.`);
 
 /** The kind of the open session. */
 export class Kinds {
@@ -90,12 +113,12 @@ const SAME = 0.5;
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Engine */
 
 /**
- * The taught examples nearest to an embedding, none while there is nothing to compare with. Those that show the same
- * thing, held still or encoded anew, are `same`.
+ * The taught examples nearest to an embedding, none while there is nothing to compare with. Those of the same picture are
+ * a `copy`, those that show the same thing held still are `held`.
  *
  * @param {Pick<Engine, 'nearest'>} engine @param {Float32Array} embedding
  */
-export const near = async (engine, embedding) => (await engine.nearest(embedding, 4).catch(() => [])).map((one) => ({ ...one, same: one.held || one.distance < SAME }));
+export const near = async (engine, embedding) => (await engine.nearest(embedding, 4).catch(() => [])).map((one) => ({ ...one, copy: one.distance < SAME }));
 
 /**
  * Teaches a sample, and closes it.
@@ -111,7 +134,7 @@ export async function teach(engine, classId, sample, { embedding, hold } = {}) {
     const thumbnail = await sample.thumbnail();
     const vector = embedding ?? await sample.embed();
     const nearest = await near(engine, vector);
-    const twin = nearest.find((one) => one.class !== classId && one.distance < SAME) ?? null;
+    const twin = nearest.find((one) => one.class !== classId && one.copy) ?? null;
     if (hold && !nearest.some((one) => one.held && one.example === hold.first)) Object.assign(hold, { group: crypto.randomUUID(), first: '' });
     const { id } = await engine.addExample(classId, vector, thumbnail, hold?.group);
     if (hold) hold.first ||= id;
@@ -149,18 +172,19 @@ export function takeSource(release) {
   const former = holder;
   holder = release;
   if (former && former !== release) former();
+  changed();
 }
 
 /** @param {() => void} release as given to takeSource */
 export function leaveSource(release) {
   if (holder !== release) return;
   holder = null;
-  left();
+  changed();
 }
 
-let left = () => {};
-/** Tells when no part has the source any more. @param {() => void} listener */
-export const onSourceLeft = (listener) => { left = listener; };
+let changed = () => {};
+/** Tells when a part has taken the source, and when it has let go of it. @param {() => void} listener */
+export const onSource = (listener) => { changed = listener; };
 
 /** Whether some part of the page has the source. */
 export const sourceTaken = () => holder !== null;

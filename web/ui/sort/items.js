@@ -1,6 +1,6 @@
 // @ts-check
 /** The pictures that are sorted: made of files, taught, copied. */
-import { teach } from '../kinds/index.js';
+import { near, teach } from '../kinds/index.js';
 import { copyInto, pathOf } from '../kit/folders.js';
 import { say } from '../kit/announce.js';
 import { counted, one, save } from '../kit/dom.js';
@@ -28,10 +28,11 @@ export async function itemsOf(engine, kind, file) {
       const picture = await sample.picture(EDGE);
       const embedding = await sample.embed();
       const answer = answerOf(await engine.predict(embedding));
+      const examples = (await near(engine, embedding)).flatMap(({ copy, example }) => (copy ? [example] : []));
       let url = '';
       items.push({
         name: sample.name, path: pathOf(file).replace(/[^/]*$/, () => sample.name), file, piece, embedding, answer,
-        taught: '', held: '', example: '', examples: /** @type {string[]} */ ([]), out: /** @type {Set<string>} */ (new Set()), former: '', formers: /** @type {Map<string, string>} */ (new Map()),
+        taught: '', held: '', example: '', examples, out: /** @type {Set<string>} */ (new Set()), former: '', formers: /** @type {Map<string, string>} */ (new Map()),
         get url() { return url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })); },
         release() { URL.revokeObjectURL(url); },
       });

@@ -2,37 +2,7 @@
 /** The camera: opening, switching, closing, and one sentence for each way it can fail. */
 import { MetaqdaError } from '../../../base/remote.js';
 import { el, icon } from '../../kit/dom.js';
-import { sourceError } from '../index.js';
-
-const DENIED = 'The browser may not use the camera: allow it for this page beside the address bar, then try again.';
-/** @type {Record<string, [code: string, sentence: string]>} */
-const REASONS = {
-  NotAllowedError: ['denied', DENIED], SecurityError: ['denied', DENIED],
-  NotFoundError: ['missing', 'No camera was found: connect one, or add pictures from files.'],
-  OverconstrainedError: ['missing', 'No suitable camera was found: connect another one, or add pictures from files.'],
-  NotReadableError: ['busy', 'The camera is in use by another program: close that program and try again.'],
-  AbortError: ['busy', 'The camera stopped while it was starting: try again.'],
-};
-
-/** The error to show for whatever getUserMedia or play() threw. @param {unknown} error */
-export const cameraError = (error) => sourceError(error, REASONS, 'The camera could not be started: try again, or add pictures from files.');
-
-/**
- * Throws where a page may never use a camera.
- *
- * @param {{isSecureContext: boolean, navigator: {mediaDevices?: MediaDevices}}} scope
- * @returns {MediaDevices}
- */
-export function mediaDevices(scope) {
-  if (!scope.isSecureContext) {
-    throw new MetaqdaError('insecure', 'The camera needs a secure page: open this page by https or on localhost.');
-  }
-  const devices = scope.navigator.mediaDevices;
-  if (!devices?.getUserMedia) {
-    throw new MetaqdaError('missing', 'This browser offers no camera: add pictures from files instead.');
-  }
-  return devices;
-}
+import { mediaDevices, sourceError } from '../index.js';
 
 /**
  * One open camera with its <video>. The video must be in the document before
@@ -66,7 +36,7 @@ export class Camera {
    */
   async start(deviceId) {
     try {
-      const devices = mediaDevices(window);
+      const devices = mediaDevices(window, 'camera', 'pictures');
       const which = deviceId ? { deviceId: { exact: deviceId } } : { facingMode: { ideal: 'environment' } };
       const stream = await devices.getUserMedia({
         video: { ...which, width: { ideal: 640 }, height: { ideal: 480 } }, audio: false,
@@ -75,7 +45,7 @@ export class Camera {
       await this.#list(devices);
     } catch (error) {
       this.#stop();
-      throw cameraError(error);
+      throw sourceError(error, 'camera', 'pictures');
     }
   }
 
@@ -128,7 +98,7 @@ export class Camera {
     try {
       await this.start(next);
     } catch (error) {
-      this.onLost(cameraError(error));
+      this.onLost(sourceError(error, 'camera', 'pictures'));
     }
   }
 

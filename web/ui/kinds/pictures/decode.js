@@ -2,7 +2,7 @@
 /** From a file or a video frame to pixels, and from pixels to a small thumbnail. */
 import { MetaqdaError } from '../../../base/remote.js';
 import { decodePicture } from '../../../extractor/pixels.js';
-import { drawTo } from './draw.js';
+import { drawing, encoded } from './draw.js';
 import { encodeInWorker } from './encoder.js';
 import { claimedSize } from './size.js';
 
@@ -17,9 +17,6 @@ const MOST_PIXELS = 120e6;
 
 /** A header is looked for in so many bytes: before it a JPEG may have a thumbnail and a colour profile. */
 const HEADER = 256 << 10;
-
-/** Of JPEG. */
-const QUALITY = 0.82;
 
 const HEIC = /\.(heic|heif)$/i;
 const PICTURE = /\.(jpe?g|png|gif|webp|avif|bmp|svg|ico|tiff?|heic|heif|jxl)$/i;
@@ -98,10 +95,8 @@ async function decodeByElement(file) {
 
 /** Whether the browser lets pixels be read. @param {ImageBitmap} bitmap */
 function hasPixels(bitmap) {
-  const canvas = canvasOf(1, 1);
-  drawTo(canvas, bitmap);
   try {
-    return Boolean(/** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).getImageData(0, 0, 1, 1));
+    return Boolean(drawing(bitmap, { width: 1, height: 1 }).getContext('2d')?.getImageData(0, 0, 1, 1));
   } catch {
     return false;
   }
@@ -115,8 +110,7 @@ function hasPixels(bitmap) {
  * @returns {Promise<Uint8Array>}
  */
 export async function preview(bitmap, edge) {
-  const { width, height } = fitted(bitmap, edge);
-  return await encodeInWorker(bitmap, width, height, QUALITY) ?? encoded(drawn(bitmap, edge));
+  return await encodeInWorker(bitmap, fitted(bitmap, edge)) ?? encoded(drawn(bitmap, edge));
 }
 
 /** @param {ImageBitmap} bitmap @param {number} edge */
@@ -126,43 +120,5 @@ function fitted(bitmap, edge) {
   return { width: pixels(bitmap.width), height: pixels(bitmap.height) };
 }
 
-/**
- * Draws the whole picture, as large as fits a square, on white.
- *
- * @param {ImageBitmap} bitmap
- * @param {number} edge of the square, in pixels; a smaller picture is not enlarged
- */
-export function drawn(bitmap, edge) {
-  const { width, height } = fitted(bitmap, edge);
-  const canvas = canvasOf(width, height);
-  drawTo(canvas, bitmap);
-  return canvas;
-}
-
-/**
- * A drawing as JPEG.
- *
- * @param {OffscreenCanvas|HTMLCanvasElement} canvas
- * @returns {Promise<Uint8Array>}
- */
-export async function encoded(canvas) {
-  return new Uint8Array(await (await encode(canvas)).arrayBuffer());
-}
-
-/** @param {number} width @param {number} height */
-function canvasOf(width, height) {
-  if (typeof OffscreenCanvas === 'function') return new OffscreenCanvas(width, height);
-  return Object.assign(document.createElement('canvas'), { width, height });
-}
-
-/**
- * @param {OffscreenCanvas|HTMLCanvasElement} canvas
- * @returns {Promise<Blob>}
- */
-function encode(canvas) {
-  if (!(canvas instanceof HTMLCanvasElement)) return canvas.convertToBlob({ type: 'image/jpeg', quality: QUALITY });
-  return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(unusable('The thumbnail could not be encoded.'))),
-      'image/jpeg', QUALITY);
-  });
-}
+/** Draws the whole picture on white, as large as fits a square. @param {ImageBitmap} bitmap @param {number} edge of the square, in pixels; a smaller picture is not enlarged */
+export const drawn = (bitmap, edge) => drawing(bitmap, fitted(bitmap, edge));

@@ -1,17 +1,19 @@
 // @ts-check
-/** A picture on a canvas, in a window and in a worker. */
+/** A picture drawn and encoded, in a window and in a worker. */
 
-/**
- * Draws the whole picture over all of the canvas, on white.
- *
- * @param {OffscreenCanvas|HTMLCanvasElement} canvas
- * @param {ImageBitmap} picture
- */
-export function drawTo(canvas, picture) {
-  const context = /** @type {OffscreenCanvasRenderingContext2D|CanvasRenderingContext2D|null} */ (canvas.getContext('2d'));
+/** Draws the whole picture on white, at this size in pixels. @param {ImageBitmap} picture @param {{width: number, height: number}} size */
+export function drawing(picture, { width, height }) {
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext('2d');
   if (!context) throw new Error('This browser refused to draw a thumbnail. Close other tabs and try again.');
   context.fillStyle = '#fff';
-  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.fillRect(0, 0, width, height);
   context.imageSmoothingQuality = 'high';
-  context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+  context.drawImage(picture, 0, 0, width, height);
+  return canvas;
+}
+
+/** A drawing as JPEG. @param {OffscreenCanvas} canvas */
+export async function encoded(canvas) {
+  return new Uint8Array(await (await canvas.convertToBlob({ type: 'image/jpeg', quality: 0.82 })).arrayBuffer());
 }

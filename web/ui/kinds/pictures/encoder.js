@@ -13,17 +13,16 @@ let client;
 
 /**
  * @param {ImageBitmap} picture stays usable
- * @param {number} width of the result, in pixels @param {number} height
- * @param {number} quality from 0 to 1
+ * @param {{width: number, height: number}} size of the result, in pixels
  * @returns {Promise<Uint8Array|null>} null where the window has to do it itself
  */
-export async function encodeInWorker(picture, width, height, quality) {
+export async function encodeInWorker(picture, size) {
   if (client === undefined) client = start();
   if (!client) return null;
   try {
     // Reduced before it goes: a photograph of fifty megapixels would be copied whole.
-    const small = await createImageBitmap(picture, { resizeWidth: width, resizeHeight: height, resizeQuality: 'high' });
-    return await client.ask('encode', { picture: small, width, height, quality }, [small]);
+    const small = await createImageBitmap(picture, { resizeWidth: size.width, resizeHeight: size.height, resizeQuality: 'high' });
+    return await client.ask('encode', { picture: small, size }, [small]);
   } catch {
     client?.close('The worker that encodes pictures has failed.'); // another call may have met it before
     client = null;
@@ -33,7 +32,6 @@ export async function encodeInWorker(picture, width, height, quality) {
 
 function start() {
   try {
-    if (typeof OffscreenCanvas !== 'function') return null;
     return new RemoteClient(new Worker(new URL('./encoder-worker.js', import.meta.url), { type: 'module', name: 'encoder' }), {
       code: 'encoder-failed', died: (why) => `The worker that encodes pictures stopped: ${why}.`, patience: PATIENCE,
     });

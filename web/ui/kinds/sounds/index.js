@@ -2,7 +2,7 @@
 /** Sounds, from files and the microphone. Their pictures are spectrograms, which hold the sound itself. */
 import { resample } from '../../../library/kinds.js';
 import { el } from '../../kit/dom.js';
-import { encoded } from '../pictures/decode.js';
+import { encoded } from '../pictures/draw.js';
 import { Microphone } from './microphone.js';
 import { claimsSound, decodeSound, drawnSpectrum, level, RATE, soundIn, withSound } from './recording.js';
 

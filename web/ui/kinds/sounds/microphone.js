@@ -2,18 +2,8 @@
 /** The microphone: opening, what was heard last, closing, and one sentence for each way it can fail. */
 import { MetaqdaError } from '../../../base/remote.js';
 import { el } from '../../kit/dom.js';
-import { sourceError } from '../index.js';
+import { insecure, mediaDevices, sourceError } from '../index.js';
 import { program } from './program.js';
-
-const NEEDS_HTTPS = 'The microphone needs a secure page: open this page by https or on localhost.';
-const DENIED = 'The browser may not use the microphone: allow it for this page beside the address bar, then try again.';
-/** @type {Record<string, [code: string, sentence: string]>} */
-const REASONS = {
-  NotAllowedError: ['denied', DENIED], SecurityError: ['denied', DENIED],
-  NotFoundError: ['missing', 'No microphone was found: connect one, or add recordings from files.'],
-  OverconstrainedError: ['missing', 'No microphone was found: connect one, or add recordings from files.'],
-  NotReadableError: ['busy', 'The microphone is in use by another program: close that program and try again.'],
-};
 
 const FROZEN = 'The microphone gives no sound any more: connect it anew, or reload the page.';
 
@@ -60,9 +50,7 @@ export class Microphone {
   /** Opens it, and resolves when the first sound is there. @throws {MetaqdaError} */
   async start() {
     try {
-      if (!window.isSecureContext) throw new MetaqdaError('insecure', NEEDS_HTTPS);
-      const devices = navigator.mediaDevices;
-      if (!devices?.getUserMedia || typeof AudioWorkletNode !== 'function') throw new MetaqdaError('missing', 'This browser offers no microphone: add recordings from files instead.');
+      const devices = mediaDevices(window, 'microphone', 'recordings');
       // What improves speech for people takes away what other sounds are told apart by.
       const stream = await devices.getUserMedia({ audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false }, video: false });
       this.#stream = stream;
@@ -70,7 +58,7 @@ export class Microphone {
       stream.getAudioTracks()[0]?.addEventListener('ended', () => this.#lose('The microphone was disconnected: connect it and try again.'));
       const context = this.#context = new AudioContext();
       // Chromium starts no audio thread for a file on disk, a shared one.
-      await context.audioWorklet.addModule(program()).catch(() => { throw new MetaqdaError('insecure', NEEDS_HTTPS); });
+      await context.audioWorklet.addModule(program()).catch(() => { throw insecure('microphone'); });
       this.#ring = new Float32Array(Math.ceil(KEPT * context.sampleRate));
       const taker = new AudioWorkletNode(context, 'taker');
       taker.port.onmessage = ({ data }) => this.#take(data);
@@ -84,7 +72,7 @@ export class Microphone {
       await this.until(1);
     } catch (error) {
       this.#stop();
-      throw sourceError(error, REASONS, 'The microphone could not be started: try again, or add recordings from files.');
+      throw sourceError(error, 'microphone', 'recordings');
     }
   }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** Recordings: from files to pieces, and the picture that is kept of one, with the sound itself inside. */
 import { MetaqdaError } from '../../../base/remote.js';
-import { encoded } from '../pictures/decode.js';
+import { encoded } from '../pictures/draw.js';
 
 /** @typedef {{samples: Float32Array, rate: number}} Sound mono */
 
