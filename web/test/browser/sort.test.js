@@ -91,14 +91,14 @@ test('160 pictures are sorted, most of them rightly, better together, and nothin
   for (const value of await page.locator('.shot-value').allTextContents()) assert.ok(!(Number.parseInt(value, 10) > 85), `${value} is doubtful`);
   await page.getByRole('button', { name: /^All/ }).click();
 
-  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await page.evaluate(() => history.back());
   const heading = page.getByRole('heading', { name: '160 pictures' });
   await heading.waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: 'Open again' }).click();
   await heading.waitFor();
   assert.ok(await page.getByRole('button', { name: 'Save as a table' }).isEnabled());
   await page.getByRole('button', { name: 'Close', exact: true }).click();
-  await page.getByText('160 pictures closed; what was taught is kept.').waitFor();
+  await page.locator('.toast').getByText('160 pictures closed; what was taught is kept.').waitFor();
   await page.getByRole('button', { name: 'Dismiss' }).click();
   assert.equal(await page.locator('.shot-card').count(), 0);
   assert.deepEqual(await stored(page), kept, 'nothing is left');
@@ -387,7 +387,7 @@ test('a folder of folders teaches a class for each, a folder on a card teaches t
   await card(page, 'cat').getByText('8 pictures').waitFor();
 
   await drop(page, 'footer', [place]);
-  await sortState(page, TOGETHER);
+  await sortState(page, /^All of these pictures are taught/);
   assert.equal(await page.locator('#sort-title').textContent(), '6 pictures');
   await page.reload();
   await page.getByText('The pictures that were being sorted are not kept over a reload').waitFor();

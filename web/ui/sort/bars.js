@@ -2,7 +2,7 @@
 /** What stands around the pictures that are sorted: how far it is, which of them are shown, what comes of them. */
 import { counted, one } from '../kit/dom.js';
 import { html, icon, nothing, repeat } from '../kit/view.js';
-import { NONE, WAITING } from './sorting.js';
+import { NONE, SURE, WAITING } from './sorting.js';
 
 /** @import {Filter} from './sorting.js' */
 /** @import {Named} from '../teach/correct.js' */
@@ -16,12 +16,15 @@ import { NONE, WAITING } from './sorting.js';
  * @property {number} total
  * @property {string} left how long it will take, where that can be told
  * @property {boolean} taught whether anything is
+ * @property {number} open how many of the pictures are not taught
+ * @property {number} doubtful how many of those are
+ * @property {boolean} stale whether something was taught since the answers, and nothing judges them anew
  * @property {boolean} classified whether the answers are those of all pictures together
  * @property {string} error
  */
 
 /** @param {Progress} progress */
-function words({ stage, pictures, done, total, left, taught, classified }) {
+function words({ stage, pictures, done, total, left, taught, open, doubtful, stale, classified }) {
   if (stage === 'reading') {
     return `Looking at ${one()} ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' These answers are one by one; when all are in they are judged together, which is better.' : ''}`;
   }
@@ -29,19 +32,23 @@ function words({ stage, pictures, done, total, left, taught, classified }) {
   if (stage === 'copying') return `Copying the ${one()}s …`;
   if (!pictures) return `There are no ${one()}s here.`;
   if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
-  return classified ? `Judged together: ${one()}s that are alike helped each other.` : 'Judged one by one.';
+  if (!open) return `All of these ${one()}s are taught.`;
+  if (stale) return 'These answers are from before what was taught last.';
+  if (!classified) return 'Judged one by one.';
+  return `Judged together${doubtful ? `. ${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful, less than ${100 * SURE}\u00a0% sure: say what one is, and those like it get surer` : `: ${one()}s that are alike helped each other`}.`;
 }
 
 const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging together', copying: 'Pictures copied' };
 
-/** @param {Progress} progress @param {{cancel: () => void, close: () => void}} on */
-export function head(progress, { cancel, close }) {
-  const { stage, pictures, done, total, error } = progress;
+/** @param {Progress} progress @param {{again: () => void, cancel: () => void, close: () => void}} on */
+export function head(progress, { again, cancel, close }) {
+  const { stage, pictures, done, total, taught, open, classified, stale, error } = progress;
+  const idle = stage === 'idle';
   return html`<div class="sort-head"><h2 id="sort-title">${counted(stage === 'reading' ? total : pictures, one())}</h2>
-      <div class="actions">${stage === 'idle' ? nothing : html`<button class="button quiet" type="button" @click=${cancel}>Cancel</button>`}
+      <div class="actions">${idle ? nothing : html`<button class="button quiet" type="button" @click=${cancel}>Cancel</button>`}
       <button class="button" type="button" @click=${close}>${icon('close')}Close</button></div></div>
-    <p class="sort-state">${words(progress)}</p>
-    <progress class=${stage === 'idle' ? 'sort-work idle' : 'sort-work'} max=${Math.max(total, 1)} value=${done} aria-label=${LABELS[stage] || nothing}></progress>
+    <p class="sort-state">${words(progress)}${idle && taught && open && (stale || !classified) ? html` <button class="link" type="button" @click=${again}>Judge together</button>` : nothing}</p>
+    <progress class=${idle ? 'sort-work idle' : 'sort-work'} max=${Math.max(total, 1)} value=${done} aria-label=${LABELS[stage] || nothing}></progress>
     <p class="error" role="alert" ?hidden=${!error}>${error}</p>`;
 }
 

@@ -1,9 +1,7 @@
 // @ts-check
 /**
- * Many pictures at once: taken in, answered one by one, then judged together, shown by
- * group, corrected, saved as a table. Nothing of them is stored. A view that was closed is
- * opened again by its notice; with that they are forgotten, and only what is taught stays, as
- * a picture of its class.
+ * Many pictures at once: answered one by one, then judged together, shown by group, corrected, saved as a table. Nothing
+ * of them is stored but what is taught. A view that was closed is opened again by its notice, and forgotten with it.
  */
 import { say, toast } from '../kit/announce.js';
 import { Lookalikes, Question, Selection } from './ask.js';
@@ -40,7 +38,6 @@ const REST = 19;
 /** So many pictures are asked about before it is found out anew which tell most. */
 const QUESTIONS = 6;
 
-/** The view, and what it shows. */
 export class Sorting {
   /** @type {Item[]} */
   #items = [];
@@ -98,6 +95,7 @@ export class Sorting {
     this.head = el('div', { class: 'sort-top' });
     this.tools = el('div', { class: 'sort-tools' });
     this.selection = new Selection({ gallery: this.gallery, onTeach: this.#teach });
+    addEventListener('popstate', () => { if (this.open) this.#leave(); });
     this.element.append(this.head, this.asks = el('div', { class: 'asks' }, this.question.element, this.lookalikes.element), this.tools, this.gallery.element, this.selection.element);
   }
 
@@ -210,7 +208,9 @@ export class Sorting {
     byId('recognise', HTMLElement).hidden = open;
     note('sorting', open);
     if (open && !was) {
-      scrollTo(0, 0);
+      history.scrollRestoration = 'manual'; // what is closed by Back says so in sight
+      if (history.state !== 'sort') history.pushState('sort', '');
+      scrollTo({ top: 0, behavior: 'instant' });
       this.element.focus({ preventScroll: true });
     }
   }
@@ -223,6 +223,7 @@ export class Sorting {
       try {
         const items = await itemsOf(this.engine, this.kinds.now, file);
         if (signal.aborted) return;
+        noteTaught(items, this.#classes, null);
         this.#items.push(...items);
         this.#done++;
       } catch (error) {
@@ -245,6 +246,7 @@ export class Sorting {
     while (this.#again && this.open && !this.#run) {
       this.#again = false;
       const items = this.#items.filter((item) => !item.taught);
+      this.#stale &&= items.length > 0;
       if (!items.length) break;
       this.#stage = 'judging';
       this.#progress(0, 1);
@@ -323,8 +325,8 @@ export class Sorting {
     const [done, total] = stage === 'reading' ? [this.#done, this.#total] : this.#at;
     render(head({
       stage, pictures, done, total, left: stage === 'reading' ? timeLeft(performance.now() - this.#begun.time, this.#done - this.#begun.done, this.#total - this.#done) : '', classified: this.#classified, error: summary(this.#errors),
-      taught: this.#classes.some(({ examples }) => examples.length),
-    }, { cancel: () => this.#cancel(), close: () => this.#leave() }), this.head);
+      taught: this.#classes.some(({ examples }) => examples.length), doubtful, open: this.#items.filter(({ taught }) => !taught).length, stale: this.#stale && this.#waiting === undefined,
+    }, { again: () => void this.#classifyAll(), cancel: () => this.#cancel(), close: () => this.#leave() }), this.head);
     render(tools({
       pictures, groups, doubtful, classes: this.#classes, filter: this.#filter, folders: canWriteFolders(), arriving: stage === 'reading', idle: stage === 'idle',
       ready: (stage === 'idle' || stage === 'judging') && !this.#stale && pictures > 0, // a table tells one state of knowledge, not answers from before what was taught since
@@ -345,37 +347,34 @@ export class Sorting {
    *
    * @param {Item[]} items @param {Target} target @param {Item[]} [leftOut]
    */
-  #teach = (items, target, leftOut = []) => {
+  #teach = async (items, target, leftOut = []) => {
     this.#naming++;
-    return this.#name(items, target, leftOut).finally(() => this.#naming--);
-  };
-
-  /** @param {Item[]} items @param {Target} target @param {Item[]} leftOut */
-  async #name(items, target, leftOut) {
-    if ('id' in target && target.id === NONE) {
-      await this.changes.step(async () => {
-        for (const item of items) {
-          if (item.taught) await this.engine.removeExample(item.taught, item.example);
-          item.taught = '';
-          leaveOut(item, this.#classes.map(({ id }) => id));
-        }
-        say(`${counted(items.length, one())} taken as none of these.`);
-      });
+    try {
+      if ('id' in target && target.id === NONE) {
+        await this.changes.step(async () => {
+          for (const item of items) {
+            if (item.taught) await this.engine.removeExample(item.taught, item.example);
+            item.taught = '';
+            leaveOut(item, this.#classes.map(({ id }) => id));
+          }
+          say(`${counted(items.length, one())} taken as none of these.`);
+        });
+      } else {
+        if (!items.length) throw new Error(`Choose at least one ${one()} first.`);
+        const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);
+        if (chosen.length) await this.changes.teach(target, chosen.map((item) => async (classId) => {
+          if (item.taught) await this.engine.moveExample(item.taught, item.example, classId);
+          else item.examples.push(item.example = await teachItem(this.engine, this.kinds.now, classId, item));
+          item.taught = classId;
+          for (const one of leftOut) leaveOut(one, [classId]);
+          return item.example;
+        }));
+      }
       this.#draw();
-      return;
+    } finally {
+      this.#naming--;
     }
-    const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);
-    if (!items.length) throw new Error(`Choose at least one ${one()} first.`);
-    if (!chosen.length) return;
-    await this.changes.teach(target, chosen.map((item) => async (classId) => {
-      if (item.taught) await this.engine.moveExample(item.taught, item.example, classId);
-      else item.examples.push(item.example = await teachItem(this.engine, this.kinds.now, classId, item));
-      item.taught = classId;
-      for (const one of leftOut) leaveOut(one, [classId]);
-      return item.example;
-    }));
-    this.#draw();
-  }
+  };
 
   async #copy() {
     this.#errors = [];
