@@ -44,7 +44,7 @@ export async function startExtractor(source, { onProgress, worker = true, patien
         return await running.ask(type, args);
       } catch (error) {
         if (closed || /** @type {any} */ (error).code !== 'worker-failed') throw error;
-        moving ??= source.files().then((files) => inWindow(source, files));
+        moving ??= source.files().then((files) => inWindow(source, files)).catch((failed) => { moving = null; throw failed; }); // who asks next tries again
         [place, running] = ['window', await moving];
         return running.ask(type, args);
       }

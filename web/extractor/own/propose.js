@@ -73,7 +73,7 @@ export async function networkAmong(files) {
   const onnx = files.filter(({ name }) => /\.onnx$/i.test(name));
   const model = onnx[0] ?? files.find(({ name }) => name === 'model.json') ?? files.find(({ name }) => /\.json$/i.test(name));
   if (onnx.length > 1) throw unfit(onnx[1].name, `is a second network beside “${onnx[0].name}”: bring one at a time`);
-  if (!model) throw new ExtractorError('extractor-files', `There is no network among the files (${files.slice(0, 3).map(({ name }) => `“${name}”`).join(', ')}${files.length > 3 ? ' and others' : ''}): bring an .onnx file, or the model.json of a TensorFlow.js graph with its weight files.`);
+  if (!model) throw new ExtractorError('extractor-files', `There is no network among the files (${files.slice(0, 3).map(({ name }) => `“${name}”`).join(', ')}${files.length > 3 ? ' and others' : ''}): bring an .onnx file, or the model.json of a TensorFlow.js graph with its weight files. Networks of other forms, such as .tflite and .pt, can be exported as ONNX.`);
   const { name } = model;
   const contents = new Map([[name, await model.arrayBuffer()]]);
   const add = async (/** @type {string[]} */ names) => {

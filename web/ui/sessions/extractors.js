@@ -4,7 +4,6 @@ import { complain, say } from '../kit/announce.js';
 import { counted, dialogHead, el, icon, one as noun, save, sentence } from '../kit/dom.js';
 import { dropZone } from '../kit/drop.js';
 import { onChosen } from '../kit/folders.js';
-import { megabytes } from '../kit/loading.js';
 import { described, forget, identityOf, inspect, judged, keep, kept, loadKept, networkAmong, proposalOf, spread } from '../../library/kept.js';
 import { nextTask } from '../../library/storage.js';
 import { decode } from '../kinds/pictures/decode.js';
@@ -334,7 +333,7 @@ export class ExtractorsDialog {
       const task = work(({ loaded, total }) => {
         this.bar.max = total;
         this.bar.value = loaded;
-        this.doing.textContent = `${what}: ${total > 1e5 ? megabytes(loaded, total) : `${loaded} of ${total}`}`;
+        this.doing.textContent = `${what}: ${Math.round(100 * loaded / total)}\u00a0%`;
       }, running.signal);
       // What was loaded after a cancellation is of no use to anyone.
       task.then((late) => { if (running.signal.aborted) /** @type {any} */ (late)?.close?.(); }, () => {});

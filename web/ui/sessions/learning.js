@@ -71,14 +71,14 @@ export class LearningPanel {
 
   /** @param {() => Promise<void>} work */
   async #try(work) {
-    this.begin.disabled = true;
+    this.begin.disabled = this.revert.disabled = true;
     try {
       complain(this.error, '');
       await work();
     } catch (error) {
       complain(this.error, sentence(error));
     } finally {
-      this.begin.disabled = false;
+      this.begin.disabled = this.revert.disabled = false;
     }
   }
 }

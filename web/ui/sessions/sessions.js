@@ -4,8 +4,8 @@ import { say, toast } from '../kit/announce.js';
 import { byId, counted, dialogHead, one, save, sentence } from '../kit/dom.js';
 import { writable } from '../kit/folders.js';
 import { html, icon, live, nothing, render, repeat } from '../kit/view.js';
-import { handOn } from './hand-on.js';
-import { checkSaved, tell } from './settings.js';
+import { megabytes } from '../../share/assemble.js';
+import { savedIn, tell } from './settings.js';
 
 /** @import {LoadedEngine as Engine, SessionInfo} from '../../library/types.js' */
 
@@ -33,7 +33,6 @@ export class SessionsDialog {
     this.reader = reader;
     this.onSwitched = onSwitched;
     this.dialog = byId('sessions', HTMLDialogElement);
-    this.handOn = handOn(engine, reader);
     this.#body.className = 'dialog-body';
     this.dialog.append(dialogHead(this.dialog, 'sessions-title', 'Sessions'), this.#body);
     byId('session-button', HTMLElement).addEventListener('click', () => void this.#open());
@@ -69,14 +68,25 @@ export class SessionsDialog {
       <fieldset><legend>As a file</legend>
         <p class="small muted">Everything taught in the open session in one file, to keep or to use on another device.</p>
         <p class="small">${describeKeeping({ ...this.#state, damaged })}</p>
-        <div class="actions">${this.#button('Save this session', () => this.#save())}
+        <div class="actions">${this.#button('Save this session', async () => {
+    say('Writing the file …');
+    await this.#saved(await this.engine.saveSession(), fileName(this.#state?.sessionName ?? ''));
+  })}
           <label class="button file-button">Open a saved session<input type="file" accept=".safetensors" @change=${this.#import}></label>
           ${this.#button(`Save its ${one()}s`, async () => {
     const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine, this.reader.kinds.now);
     say(`“${file}” was saved: ${counted(pictures, one())}.`);
   })}
-          ${this.handOn}
+          ${this.#button('Share…', async () => {
+    const { share } = await import('./share.js');
+    this.dialog.close(); // the next one takes its place
+    await share({ engine: this.engine, reader: this.reader });
+  })}
           ${damaged ? this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json')) : nothing}</div>
+        <details><summary class="small">For other programs</summary>
+          <p class="small muted">A file of numbers (safetensors) that is complete in itself: with it, and the same numbers per ${one()}, thirty lines of Python or JavaScript give the
+            same probabilities as this page, that of none of these among them. It answers as this session does now; nothing more can be taught to it. Those lines stand in web/share/README.md of metaqda.</p>
+          <div class="actions">${this.#button('Save the numbers', async () => this.#saved(await this.engine.exportClassifier(), fileName(`${this.#state?.sessionName} numbers`)))}</div></details>
         <p class="small muted">What was removed is kept for as long as that can be undone.</p>
         <div class="actions">${this.#button('Forget what can be undone', async () => {
     await this.engine.forgetUndo();
@@ -98,7 +108,7 @@ export class SessionsDialog {
       <div class="session-text"><input class="card-name" type="text" maxlength="80" .value=${live(name)} aria-label="Name of the session ${name}"
         @change=${(/** @type {any} */ { target }) => this.#try(() => this.#rename(session, target))} @keydown=${(/** @type {any} */ { key, target }) => { if (key === 'Enter') target.blur(); }}>
         <span class="small muted">${describe(session)}</span></div>
-      ${open ? html`<span class="badge">Open</span>` : press('', () => this.#try(() => this.#switch(session)), 'Open', `Open ${name}`)}
+      ${open ? html`<span class="badge">In use</span>` : press('', () => this.#try(() => this.#switch(session)), 'Open', `Open ${name}`)}
       ${this.#all.length > 1 ? press('quiet square', () => this.#confirm(id), icon('trash'), `Delete ${name}`) : nothing}</li>`;
   }
 
@@ -110,12 +120,10 @@ export class SessionsDialog {
     if (keep instanceof HTMLElement) keep.focus();
   }
 
-  async #save() {
-    const file = fileName(this.#state?.sessionName ?? '');
-    say('Writing the file …');
-    const bytes = await this.engine.saveSession();
+  /** @param {Uint8Array} bytes @param {string} file */
+  async #saved(bytes, file) {
     await save(bytes, file);
-    say(`“${file}” was saved: ${(bytes.length / 1e6).toFixed(1)} MB.`);
+    say(`“${file}” was saved: ${megabytes(bytes.length)}.`);
   }
 
   /** A second press while the first is at work is none. @param {string} label @param {() => Promise<void>} work */
@@ -131,19 +139,13 @@ export class SessionsDialog {
   }
 
   /** Opens a session of a file. @param {Event} event */
-  #import = ({ target }) => {
-    const field = /** @type {HTMLInputElement} */ (target);
-    const file = field.files?.[0];
-    if (file) void this.#try(async () => {
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      const { extractor = '{}' } = checkSaved(bytes, 'session');
-      const { notice } = await this.reader.opening(JSON.parse(extractor).sha256, (reader) => this.engine.importSession(bytes, reader));
-      this.onSwitched();
-      tell('The session was opened.', notice);
-      await this.#refresh();
-    });
-    field.value = '';
-  };
+  #import = (event) => void this.#try(async () => {
+    const { bytes, facts: { extractor = '{}' } } = await savedIn(event, 'session');
+    const { notice } = await this.reader.opening(JSON.parse(extractor).sha256, (reader) => this.engine.importSession(bytes, reader));
+    this.onSwitched();
+    tell('The session was opened.', notice);
+    await this.#refresh();
+  });
 
   /** Where the storage is gone, too: what is open goes out as a file from here. */
   async #open() {
@@ -160,6 +162,7 @@ export class SessionsDialog {
     const field = /** @type {HTMLInputElement} */ (this.#body.querySelector('#new-session'));
     const name = field.value.trim();
     if (!name) throw new Error('Give the new session a name first.');
+    this.onSwitched(); // what is being added stops: it was for the session that is open now
     await this.engine.newSession(name);
     field.value = '';
     this.#leave(`The new session “${name}” is open.`);
@@ -167,6 +170,7 @@ export class SessionsDialog {
 
   /** @param {SessionInfo} session */
   async #switch(session) {
+    this.onSwitched();
     await this.engine.openSession(session.id);
     this.#leave(`The session “${session.name}” is open.`);
   }

@@ -224,7 +224,7 @@ export class ClassList {
       try {
         const card = await this.#cardFor(await this.#target(name));
         signal.onabort = () => card.stop();
-        const result = await card.addFiles(some, new Line());
+        const result = signal.aborted ? null : await card.addFiles(some, new Line());
         pictures += result?.done ?? 0;
         cancelled = signal.aborted || (result?.cancelled ?? false);
       } catch (reason) {

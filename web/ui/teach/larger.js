@@ -47,6 +47,15 @@ export class LargerView {
     void this.#play();
   }
 
+  /** After a change of what is taught: what is shown may have gone, or be elsewhere. */
+  changed() {
+    if (!this.dialog.open) return;
+    const { examples = [] } = this.model().of(this.#classId) ?? {};
+    if (this.#chosen) this.#chosen = new Set(examples.filter((id) => this.#chosen?.has(id)));
+    if (examples.includes(this.#exampleId)) this.#draw();
+    else this.dialog.close();
+  }
+
   #draw() {
     const { all } = this.model();
     const one = this.model().of(this.#classId);
