@@ -1,10 +1,9 @@
 // @ts-check
 /** Starts the page: loads engine and extractor, joins them with the views. */
-import { buildAbout } from './sessions/about.js';
 import { complain, say, sayInDialogs, toast } from './kit/announce.js';
 import { CheckPanel } from './teach/check.js';
 import { ClassList } from './teach/classes.js';
-import { byId, save, sentence } from './kit/dom.js';
+import { byId, dialogHead, save, sentence } from './kit/dom.js';
 import { catchMisses, catchPaste } from './kit/drop.js';
 import { loadEngine } from '../library/storage.js';
 import { loadExtractor } from '../library/extractors.js';
@@ -19,7 +18,6 @@ import { Thumbnails } from './kit/thumbnails.js';
 import { Changes } from './teach/changes.js';
 import { knowClassesBy } from './teach/correct.js';
 import { LargerView } from './teach/larger.js';
-import { LoadProgress, megabytes } from './kit/loading.js';
 import { workOffline } from '../offline/index.js';
 import { Reader } from './sessions/reader.js';
 import { Recogniser } from './recognise/recognise.js';
@@ -32,9 +30,6 @@ import { Why } from './recognise/why.js';
 
 /** @import {Extractor, FullEngine as Engine} from '../library/types.js' */
 /** @typedef {{version: string, files: {path: string, bytes: number, sha256: string}[]}} Manifest */
-
-/** Sizes to expect before the downloads tell their own, in bytes. */
-const EXPECTED = { engine: 5e6, extractor: 4e6 };
 
 /** @returns {Promise<Manifest>} */
 async function fetchManifest() {
@@ -105,7 +100,7 @@ async function fetchKind(kind, folder, manifest, variant) {
   try {
     const extractor = await loadKind(folder, { variant, onProgress: ({ loaded, total }) => {
       Object.assign(bar, { max: total, value: loaded });
-      say(`Loading what reads ${kind}, ${megabytes(loaded, total)}`);
+      say(`Loading what reads ${kind}, ${Math.round(100 * bar.position)}\u00a0%`);
     } });
     if (worker) {
       again.push(Promise.all([manifest, worker]).then(([{ files }]) => Promise.all(files.filter(({ path }) => path.startsWith(`kinds/${kind}/`))
@@ -143,20 +138,16 @@ function standing(key, offer = {}) {
   };
 }
 
-/** @param {Engine} engine */
-async function saveSession(engine) {
-  const { sessionName } = await engine.state();
-  await save(await engine.saveSession(), fileName(sessionName));
-}
-
-/** The bar under the header and the words beside it. */
+/** The bar under the header and the words beside it, for several downloads. */
 function progressBar() {
   const bar = byId('loading', HTMLProgressElement);
-  return new LoadProgress((loaded, total) => {
-    bar.max = total;
-    bar.value = loaded;
-    say(`Loading, ${Math.round(100 * loaded / Math.max(1, total))} %`); // of bytes unpacked: what is sent is a third of them
-  });
+  /** In bytes; of what has not begun what is to be expected. @type {Record<string, {loaded: number, total: number}>} */
+  const parts = { engine: { loaded: 0, total: 5e6 }, extractor: { loaded: 0, total: 4e6 } };
+  return (/** @type {string} */ name) => (/** @type {{loaded: number, total: number}} */ { loaded, total }) => {
+    parts[name] = { loaded, total: Math.max(total || parts[name].total, loaded) };
+    [bar.max, bar.value] = /** @type {const} */ (['total', 'loaded']).map((which) => Object.values(parts).reduce((sum, part) => sum + part[which], 0));
+    say(`Loading, ${Math.round(100 * bar.position)}\u00a0%`); // of bytes unpacked: what is sent is a third of them
+  };
 }
 
 /**
@@ -235,7 +226,7 @@ async function build(engine, reader) {
   const samples = new Samples({ engine, changes, kinds, onSwitched: onReplaced, take: (files) => recogniser.take(files) });
   const tellStorage = standing('storage', {
     action: 'Save to a file',
-    onAction: () => void saveSession(engine).catch((error) => say(sentence(error))),
+    onAction: () => void Promise.all([engine.saveSession(), engine.state()]).then(([bytes, { sessionName }]) => save(bytes, fileName(sessionName))).catch((error) => say(sentence(error))),
   });
   const tellVanished = standing('vanished');
   const tellPrior = standing('prior');
@@ -290,11 +281,14 @@ async function offlineUse(version) {
 async function start() {
   sayInDialogs();
   const progress = progressBar();
-  const loading = loadExtractor({ onProgress: progress.part('extractor', EXPECTED.extractor) });
+  const loading = loadExtractor({ onProgress: progress('extractor') });
   loading.catch(() => {}); // awaited below, after the engine
   const manifest = fetchManifest();
-  buildAbout(manifest.then(({ version }) => version));
-  const engine = /** @type {Engine} */ (await loadEngine({ onProgress: progress.part('engine', EXPECTED.engine), total: manifest.then(({ files }) => files.find(({ path }) => path === 'metaqda.wasm')?.bytes ?? 0, () => 0) }));
+  const about = byId('about', HTMLDialogElement);
+  about.prepend(dialogHead(about, 'about-title', 'About metaqda'));
+  byId('about-button', HTMLElement).addEventListener('click', () => about.showModal());
+  manifest.then(({ version }) => { byId('version', HTMLElement).textContent = `Version ${version}`; }, () => {});
+  const engine = /** @type {Engine} */ (await loadEngine({ onProgress: progress('engine'), total: manifest.then(({ files }) => files.find(({ path }) => path === 'metaqda.wasm')?.bytes ?? 0, () => 0) }));
   await usePagePrior(engine, manifest);
   const extractor = loading.then(async (loaded) => {
     await engine.useExtractor({ id: loaded.id, sha256: loaded.sha256 });

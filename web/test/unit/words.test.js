@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { removed, repeated } from '../../ui/teach/words.js';
 import { counted, sentence } from '../../ui/kit/dom.js';
-import { LoadProgress, megabytes } from '../../ui/kit/loading.js';
 import { credit } from '../../ui/teach/samples.js';
 import { describe, describeKeeping, fileName } from '../../ui/sessions/sessions.js';
 import { describePrior } from '../../ui/sessions/settings.js';
@@ -19,19 +18,6 @@ test('anything thrown becomes a sentence', () => {
   assert.equal(sentence(new Error('Try again.')), 'Try again.');
   assert.equal(sentence('plain'), 'plain');
   assert.match(sentence(''), /Reload/);
-});
-
-test('the bar counts what is expected before a part has begun, and never more than all', () => {
-  /** @type {[number, number][]} */
-  const seen = [];
-  const progress = new LoadProgress((loaded, total) => seen.push([loaded, total]));
-  const engine = progress.part('engine', 100);
-  const extractor = progress.part('extractor', 50);
-  engine({ loaded: 40, total: 120 });
-  extractor({ loaded: 60, total: 0 });
-  engine({ loaded: 120, total: 120 });
-  assert.deepEqual(seen, [[40, 170], [100, 180], [180, 180]]);
-  assert.equal(megabytes(1_234_567, 3_400_000), '1.2 of 3.4 MB');
 });
 
 test('a session is described by what it holds', () => {

@@ -1,7 +1,8 @@
 // @ts-check
 /** "What will you show it?": the kind of a session that is new, with one press; and the words of the page for it. */
-import { complain, say } from '../kit/announce.js';
-import { byId, callOne, capital, el, icon, sentence } from '../kit/dom.js';
+import { say } from '../kit/announce.js';
+import { byId, callOne, capital, sentence } from '../kit/dom.js';
+import { html, icon, render } from '../kit/view.js';
 import { onSource, sourceTaken } from './index.js';
 
 /** @import {Kinds} from './index.js' */
@@ -20,51 +21,54 @@ export function speakOf({ one, accept, icon: drawn, live }) {
 }
 
 export class KindChoice {
-  #fresh = false;
-  #error = el('p', { class: 'error', role: 'alert', hidden: true });
-  #advice = el('p', { class: 'small muted' });
-  #background = el('button', { class: 'button quiet', type: 'button', onclick: () => void this.#try(() => this.addClass(this.kinds.now.background ?? '')) });
+  /** What the page's own extractor cannot do, of the kind that is shown. */
+  #limits = '';
+  #error = '';
+  #busy = false;
+  /** @type {import('../teach/model.js').Classes|undefined} */
+  #model;
 
-  /**
-   * @param {{kinds: Kinds, choose: (id: string) => Promise<void>, addClass: (name: string) => Promise<unknown>}} parts
-   */
+  /** @param {{kinds: Kinds, choose: (id: string) => Promise<void>, addClass: (name: string) => Promise<unknown>}} parts */
   constructor({ kinds, choose, addClass }) {
     this.kinds = kinds;
     this.choose = choose;
     this.addClass = addClass;
     this.element = byId('kind-choice', HTMLElement);
-    this.buttons = Object.values(kinds.all).map((kind) => el('button', {
-      class: 'button', type: 'button', 'aria-pressed': 'false', 'data-kind': kind.id, onclick: () => void this.#press(kind.id),
-    }, icon(kind.live.icon), `${capital(kind.one)}s`));
-    this.element.append(el('p', { class: 'kind-question', id: 'kind-question' }, 'What will you show it?'),
-      el('div', { class: 'actions', role: 'group', 'aria-labelledby': 'kind-question' }, ...this.buttons), this.#advice, this.#background, this.#error);
-    onSource(() => this.#place());
+    onSource(() => this.#draw());
     this.show();
-  }
-
-  /** Is there while nothing is taught and no camera is open: were it to go with the first picture, the button that captures would move under the finger. */
-  #place() {
-    this.element.hidden = !this.#fresh || sourceTaken();
   }
 
   /** @param {import('../teach/model.js').Classes} model of the open session */
   follow(model) {
-    this.#fresh = model.examples === 0;
-    this.#place();
-    this.#background.hidden = !this.kinds.now.background || model.all.length > 0;
+    this.#model = model;
+    this.#draw();
   }
 
   /** Puts the page into the words of the kind that is shown now. */
   show() {
     const { now } = this.kinds;
     speakOf(now);
-    for (const button of this.buttons) button.setAttribute('aria-pressed', String(button.dataset.kind === now.id));
     byId('samples', HTMLElement).hidden = !now.samples;
     byId('class-name', HTMLInputElement).placeholder = `Name, such as ${now.such}`;
-    this.#advice.textContent = now.advice ?? '';
-    this.#background.hidden = !now.background;
-    this.#background.textContent = `Add the class “${now.background}”`;
-    now.limits?.().then((text) => { if (now === this.kinds.now) this.#advice.append(text); }, () => {});
+    this.#limits = '';
+    this.#draw();
+    now.limits?.().then((text) => {
+      if (now !== this.kinds.now) return;
+      this.#limits = text;
+      this.#draw();
+    }, () => {});
+  }
+
+  /** Is there while nothing is taught and no camera is open: were it to go with the first picture, the button that captures would move under the finger. */
+  #draw() {
+    const { all, now } = this.kinds;
+    this.element.hidden = this.#model?.examples !== 0 || sourceTaken();
+    render(html`<p class="kind-question" id="kind-question">What will you show it?</p>
+      <div class="actions" role="group" aria-labelledby="kind-question">${Object.values(all).map(({ id, one, live }) => html`<button class="button" type="button" data-kind=${id}
+        aria-pressed=${String(id === now.id)} ?disabled=${this.#busy} @click=${() => this.#press(id)}>${icon(live.icon)}${capital(one)}s</button>`)}</div>
+      <p class="small muted">${now.advice}${this.#limits}</p>
+      <button class="button quiet" type="button" ?hidden=${!now.background || this.#model?.all.length} @click=${() => this.#try(() => this.addClass(now.background ?? ''))}>Add the class “${now.background}”</button>
+      <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>`, this.element);
   }
 
   /** @param {string} id */
@@ -78,14 +82,10 @@ export class KindChoice {
 
   /** @param {() => Promise<unknown>} work */
   async #try(work) {
-    complain(this.#error, '');
-    for (const button of this.buttons) button.disabled = true;
-    try {
-      await work();
-    } catch (error) {
-      complain(this.#error, sentence(error));
-    } finally {
-      for (const button of this.buttons) button.disabled = false;
-    }
+    [this.#error, this.#busy] = ['', true];
+    this.#draw();
+    await work().catch((error) => { this.#error = sentence(error); });
+    this.#busy = false;
+    this.#draw();
   }
 }

@@ -25,16 +25,11 @@ export function pathOf(file) {
  */
 export function filesOf(data, wanted) {
   const entries = [...data?.items ?? []].filter(({ kind }) => kind === 'file')
-    .map((item) => entryOf(item) ?? item.getAsFile());
+    .map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile());
   return Promise.all(entries.map((entry) => {
     if (!entry || entry instanceof File) return entry ? [entry] : [];
     return walk(entry, '', wanted);
   })).then((found) => found.flat());
-}
-
-/** Where the browser knows folders. @param {DataTransferItem} item @returns {FileSystemEntry|null} */
-function entryOf(item) {
-  return typeof item.webkitGetAsEntry === 'function' ? item.webkitGetAsEntry() : null;
 }
 
 /**

@@ -25,7 +25,7 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
         const next = performance.now() + interval;
         due = Math.max(0, due - 1);
         await tick();
-        await wait(next - performance.now());
+        await new Promise((resolve) => { setTimeout(resolve, next - performance.now()); });
       } while ((held || due) && button.isConnected);
     } finally {
       running = false;
@@ -66,9 +66,4 @@ export function holdRepeat(button, tick, { interval = 180, onHold } = {}) {
     if (!pressed) press();
   });
   button.addEventListener('contextmenu', (event) => event.preventDefault());
-}
-
-/** @param {number} ms */
-function wait(ms) {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
 }

@@ -23,23 +23,18 @@ export class Thumbnails {
     if (thumbnail?.length && !this.#urls.has(id)) this.#urls.set(id, URL.createObjectURL(new Blob([new Uint8Array(thumbnail)])));
   }
 
-  /** Shows an example's thumbnail in an image, as soon as it is there. @param {HTMLImageElement} image @param {string} classId @param {string} id */
-  paint(image, classId, id) {
-    if (image.dataset.of === id) return;
-    image.dataset.of = id; // until it is to show another one
-    const url = this.#urls.get(id);
-    if (url) {
-      image.src = url;
-      return;
-    }
-    if (!this.#blank.size) queueMicrotask(() => void this.#fetch());
-    const some = this.#blank.get(classId) ?? new Map();
-    this.#blank.set(classId, some.set(id, [...some.get(id) ?? [], image]));
-  }
-
-  /** The same for a template, which hands the image over. @param {string} classId @param {string} id @returns {(image?: Element) => void} */
+  /** Shows an example's thumbnail in the image of a template, as soon as it is there. @param {string} classId @param {string} id @returns {(image?: Element) => void} */
   painter(classId, id) {
-    return (image) => { if (image instanceof HTMLImageElement) this.paint(image, classId, id); };
+    return (element) => {
+      const image = /** @type {HTMLImageElement|undefined} */ (element);
+      if (!image || image.dataset.of === id) return;
+      image.dataset.of = id; // until it is to show another one
+      const url = this.#urls.get(id);
+      if (url) return void (image.src = url);
+      if (!this.#blank.size) queueMicrotask(() => void this.#fetch());
+      const some = this.#blank.get(classId) ?? new Map();
+      this.#blank.set(classId, some.set(id, [...some.get(id) ?? [], image]));
+    };
   }
 
   async #fetch() {

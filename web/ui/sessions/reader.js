@@ -65,7 +65,7 @@ export class Reader {
   async begin() {
     const { classes, extractor: { sha256, message } } = await this.engine.state();
     if (message && await this.placeOf(sha256)) await this.seek(sha256).catch(() => {}); // `follow` tells
-    const last = remembered();
+    const last = lastUsed();
     if (!last) return;
     if (classes.some(({ examples }) => examples.length)) return;
     await this.seek(last).catch((error) => say(sentence(error)));
@@ -150,7 +150,7 @@ export class Reader {
     }
     await this.engine.useExtractor({ id: extractor.id, sha256: extractor.sha256 });
     const own = await this.own;
-    remember(extractor === own ? '' : extractor.sha256);
+    lastUsed(extractor === own ? '' : extractor.sha256);
     if (former && former !== extractor && !this.#built.has(former)) former.close();
     this.#sought = '';
     await this.#name();
@@ -242,20 +242,12 @@ export class Reader {
   }
 }
 
-function remembered() {
+/** Which was in use last, empty for the page's own. @param {string} [now] is remembered from now on */
+function lastUsed(now) {
   try {
+    if (now !== undefined) localStorage.setItem(LAST, now);
     return localStorage.getItem(LAST) ?? '';
   } catch {
     return ''; // storage that is forbidden
-  }
-}
-
-/** @param {string} sha256 empty for the page's own */
-function remember(sha256) {
-  try {
-    if (sha256) localStorage.setItem(LAST, sha256);
-    else localStorage.removeItem(LAST);
-  } catch {
-    // Storage that is forbidden: the next visit begins with the page's own.
   }
 }

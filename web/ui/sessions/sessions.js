@@ -4,7 +4,6 @@ import { say, toast } from '../kit/announce.js';
 import { byId, counted, dialogHead, one, save, sentence } from '../kit/dom.js';
 import { writable } from '../kit/folders.js';
 import { html, icon, live, nothing, render, repeat } from '../kit/view.js';
-import { megabytes } from '../../share/assemble.js';
 import { savedIn, tell } from './settings.js';
 
 /** @import {LoadedEngine as Engine, SessionInfo} from '../../library/types.js' */
@@ -123,7 +122,7 @@ export class SessionsDialog {
   /** @param {Uint8Array} bytes @param {string} file */
   async #saved(bytes, file) {
     await save(bytes, file);
-    say(`“${file}” was saved: ${megabytes(bytes.length)}.`);
+    say(`“${file}” was saved: ${(bytes.length / 1e6).toFixed(1)} MB.`);
   }
 
   /** A second press while the first is at work is none. @param {string} label @param {() => Promise<void>} work */
@@ -217,6 +216,8 @@ export class SessionsDialog {
   }
 }
 
+const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
 /** What the file of a session is called. @param {string} session its name */
 export const fileName = (session) => `${writable(session)}.safetensors`;
 
@@ -232,14 +233,8 @@ export function describe({ classes, examples, noun, updated, saved }, now = Date
   if (updated && !Number.isNaN(time.getTime())) {
     parts.push(time.toLocaleDateString(undefined, { day: 'numeric', month: 'short' }));
   }
-  if (examples) parts.push(saved ? `saved to a file ${ago(now - saved)}` : 'never saved to a file');
+  if (examples) parts.push(saved ? `saved to a file ${ago.format(-Math.floor((now - saved) / 86_400_000), 'day')}` : 'never saved to a file');
   return parts.join(', ');
-}
-
-/** @param {number} milliseconds */
-function ago(milliseconds) {
-  const days = Math.floor(milliseconds / 86_400_000);
-  return days < 1 ? 'today' : `${counted(days, 'day')} ago`;
 }
 
 /**

@@ -1,7 +1,8 @@
 // @ts-check
 /** The share dialog: everything taught in the open session as one file that recognises by itself. Fetched when it is asked for. */
-import { complain, say } from '../kit/announce.js';
+import { say } from '../kit/announce.js';
 import { counted, dialogHead, el, one, save, sentence } from '../kit/dom.js';
+import { html, render } from '../kit/view.js';
 import { fileName, megabytes } from '../../share/assemble.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
 import { withThumbnails } from '../kit/thumbnails.js';
@@ -12,41 +13,30 @@ import { withThumbnails } from '../kit/thumbnails.js';
 /** @type {ShareDialog|undefined} */
 let dialog;
 
-/**
- * Opens the dialog.
- *
- * @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'placeOf' | 'kinds'>}} parts
- */
+/** Opens the dialog. @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'placeOf' | 'kinds'>}} parts */
 export async function share(parts) {
   dialog ??= new ShareDialog(parts);
-  await dialog.open();
+  dialog.dialog.showModal();
+  await dialog.make();
 }
 
 class ShareDialog {
   /** What is the same in all files with one extractor, packed once. @type {{sha256: string, parts: Promise<Parts>}|undefined} */
   #constant;
   #turn = 0;
-  /** @type {{text: string, file: string}|null} */
+  /** @type {{text: string, file: string, large: string}|null} */
   #made = null;
+  #what = '';
+  #error = '';
+  #chosen = { learn: false, pictures: false };
+  #body = el('div', { class: 'dialog-body' });
 
   /** @param {Parameters<typeof share>[0]} parts */
   constructor({ engine, reader }) {
     this.engine = engine;
     this.reader = reader;
-    this.learn = el('input', { type: 'checkbox', onchange: () => void this.#make() });
-    this.pictures = el('input', { type: 'checkbox', onchange: () => void this.#make() });
-    this.what = el('p');
-    this.with = el('span');
-    this.withPictures = el('span', { class: 'small muted block' });
-    this.size = el('p', { class: 'muted', role: 'status' });
-    this.error = el('p', { class: 'error', role: 'alert', hidden: true });
-    this.button = el('button', { class: 'button primary', type: 'button', disabled: true, onclick: () => this.#save() }, 'Save the file');
     this.dialog = el('dialog', { class: 'dialog', 'aria-labelledby': 'share-title' });
-    this.dialog.append(dialogHead(this.dialog, 'share-title', 'Share'), this.what,
-      el('label', { class: 'choice' }, this.learn, el('span', {}, 'People may teach it more',
-        el('span', { class: 'small muted block' }, 'What they add stays in the open page until they save it, as a file of the same kind.'))),
-      el('label', { class: 'choice' }, this.pictures, el('span', {}, this.with, this.withPictures)),
-      this.size, this.error, el('div', { class: 'actions' }, this.button));
+    this.dialog.append(dialogHead(this.dialog, 'share-title', 'Share'), this.#body);
     this.dialog.addEventListener('close', () => {
       this.#turn++;
       this.#made = null;
@@ -55,31 +45,31 @@ class ShareDialog {
     document.body.append(this.dialog);
   }
 
-  async open() {
-    this.dialog.showModal();
-    await this.#make();
-  }
-
   /** Makes the file, to tell its size. */
-  async #make() {
+  async make() {
     const turn = ++this.#turn;
-    this.#made = null;
-    this.button.disabled = true;
-    complain(this.error, '');
-    this.size.textContent = 'Putting it together …';
+    [this.#made, this.#error] = [null, ''];
+    this.#draw();
     try {
       const made = await this.#assembled();
-      if (turn !== this.#turn) return;
-      this.#made = made;
-      this.button.disabled = false;
-      const size = megabytes(made.text.length);
-      this.size.textContent = `The file has ${size}${made.large}.`;
-      this.button.textContent = made.large ? `Save ${size} all the same` : 'Save the file';
+      if (turn === this.#turn) this.#made = made;
     } catch (error) {
-      if (turn !== this.#turn) return;
-      this.size.textContent = '';
-      complain(this.error, sentence(error));
+      if (turn === this.#turn) this.#error = sentence(error);
     }
+    this.#draw();
+  }
+
+  #draw() {
+    const made = this.#made;
+    const size = made && megabytes(made.text.length);
+    const choice = (/** @type {'learn'|'pictures'} */ which, /** @type {string} */ text, /** @type {string} */ more) => html`<label class="choice">
+      <input type="checkbox" @change=${(/** @type {any} */ { target }) => { this.#chosen[which] = target.checked; void this.make(); }}><span>${text}<span class="small muted block">${more}</span></span></label>`;
+    render(html`<p>${this.#what}</p>
+      ${choice('learn', 'People may teach it more', 'What they add stays in the open page until they save it, as a file of the same kind.')}
+      ${choice('pictures', `With the ${one()}s`, `Small copies of the ${one()}s it was taught. Without them the file has only numbers in their place.`)}
+      <p class="muted" role="status">${made ? `The file has ${size}${made.large}.` : this.#error ? '' : 'Putting it together …'}</p>
+      <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
+      <div class="actions"><button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>${made?.large ? `Save ${size} all the same` : 'Save the file'}</button></div>`, this.#body);
   }
 
   async #assembled() {
@@ -87,19 +77,18 @@ class ShareDialog {
     const { state, classes } = await engine.changes(0);
     const taught = (classes ?? []).filter(({ examples }) => examples.length);
     const pictures = taught.reduce((n, { examples }) => n + examples.length, 0);
-    this.what.textContent = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, one())}. Whoever opens it in a `
+    this.#what = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, one())}. Whoever opens it in a `
       + 'current browser, from disk, can recognise with it, with no network and nothing to install.';
-    this.with.textContent = `With the ${one()}s`;
-    this.withPictures.textContent = `Small copies of the ${one()}s it was taught. Without them the file has only numbers in their place.`;
+    this.#draw();
     if (!taught.length) throw new Error('There is nothing to share yet: teach a class first.');
     if (state.extractor.message) throw new Error(state.extractor.message);
     const { sha256, id } = await this.reader.now;
     const own = await this.reader.placeOf(sha256) !== '';
     const parts = await this.#parts(sha256, own);
     const [classifier, prior] = await Promise.all([engine.sharedSession({ pictures: false }), engine.exportPrior()]);
-    const text = await sharedFile(parts, { name: state.sessionName, learn: this.learn.checked, sort: state.sort, classes: taught.map(({ name }) => name) }, {
+    const text = await sharedFile(parts, { name: state.sessionName, learn: this.#chosen.learn, sort: state.sort, classes: taught.map(({ name }) => name) }, {
       classifier, prior,
-      ...this.pictures.checked ? { pictures: new TextEncoder().encode(JSON.stringify(thumbnailsOf(await withThumbnails(engine, taught)))) } : {},
+      ...this.#chosen.pictures ? { pictures: new TextEncoder().encode(JSON.stringify(thumbnailsOf(await withThumbnails(engine, taught)))) } : {},
     });
     return { text, file: fileName(state.sessionName), large: largeness(text, parts, own ? 'the extractor' : `the extractor “${id}”`) };
   }

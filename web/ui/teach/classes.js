@@ -241,16 +241,14 @@ export class ClassList {
   #mayMeet(names) {
     const dialog = byId('ask-what', HTMLDialogElement);
     return new Promise((resolve) => {
-      const answer = (/** @type {boolean} */ yes) => () => {
-        resolve(yes);
-        dialog.close();
-      };
+      const answer = (/** @type {string} */ value) => () => dialog.close(value);
       const some = names.slice(0, 5).map((name) => `“${name}”`).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
       dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', 'Add to classes that are there?'),
         el('p', {}, `There ${names.length === 1 ? 'is a class' : 'are classes'} of the same name already: ${some}. What is in the folders goes into them.`),
-        el('div', { class: 'actions' }, el('button', { class: 'button primary', type: 'button', onclick: answer(true) }, 'Add to them'),
-          el('button', { class: 'button', type: 'button', onclick: answer(false) }, 'Cancel')));
-      dialog.addEventListener('close', () => resolve(false), { once: true });
+        el('div', { class: 'actions' }, el('button', { class: 'button primary', type: 'button', onclick: answer('yes') }, 'Add to them'),
+          el('button', { class: 'button', type: 'button', onclick: answer('') }, 'Cancel')));
+      dialog.returnValue = '';
+      dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true });
       dialog.showModal();
     });
   }

@@ -45,7 +45,7 @@ export class Samples {
   async #start() {
     this.button.disabled = true;
     try {
-      const catalog = await loadCatalog();
+      const catalog = /** @type {Catalog} */ (await (await get('samples/samples.json')).json());
       const switched = await this.#makeRoom();
       await this.changes.step(async () => {
         await this.#teach(catalog);
@@ -127,20 +127,10 @@ export function credit(styles) {
 }
 
 /** @param {string} style @param {string} concept */
-function pictureURL(style, concept) {
-  return `samples/${style}/${concept}.png`;
-}
-
-/** @returns {Promise<Catalog>} */
-async function loadCatalog() {
-  return (await get('samples/samples.json')).json();
-}
+const pictureURL = (style, concept) => `samples/${style}/${concept}.png`;
 
 /** @param {string} url @param {string} name */
-async function fetchSample(url, name) {
-  const blob = await (await get(url)).blob();
-  return new File([blob], `${name.toLowerCase()}.png`, { type: 'image/png' });
-}
+const fetchSample = async (url, name) => new File([await (await get(url)).blob()], `${name.toLowerCase()}.png`, { type: 'image/png' });
 
 /** @param {string} url */
 async function get(url) {

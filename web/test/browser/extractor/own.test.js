@@ -254,7 +254,7 @@ test('reading anew is cancelled without a trace', { timeout: 240_000, ...LONG },
   // The press comes as soon as the second picture is being read.
   await page.evaluate(() => {
     new MutationObserver((_, observer) => {
-      if (!/Reading the pictures anew: [2-7] of 8/.test(document.querySelector('#extractors')?.textContent ?? '')) return;
+      if (!/Reading the pictures anew: [2-8]\d/.test(document.querySelector('#extractors')?.textContent ?? '')) return;
       observer.disconnect();
       [.../** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll('#extractors button'))].find(({ textContent }) => textContent === 'Cancel')?.click();
     }).observe(/** @type {Node} */ (document.querySelector('#extractors')), { subtree: true, childList: true, characterData: true });

@@ -49,7 +49,7 @@ async function askLong(page) {
   const pieces = page.getByRole('list', { name: 'Pieces of the recording' }).getByRole('button');
   assert.deepEqual(await pieces.evaluateAll((all) => all.map((one) => (one.getAttribute('aria-label') ?? '').replace(/ (> )?\d+ %$/, ''))).then((all) => all.slice(0, 3)),
     ['From 0:00: Alarm', 'From 0:02: Alarm', 'From 0:04: Alarm']);
-  return await page.locator('.whole').textContent() ?? '';
+  return (await page.locator('.whole').textContent() ?? '').replaceAll('\u00a0', ' ');
 }
 
 test('sounds from files are taught, recognised, played, corrected, undone, sorted, shared, and are there after a reload and offline', async () => {
