@@ -208,8 +208,8 @@ async function build(engine, reader) {
         if (twin) classes.tellTwin(id, example, twin.example);
         return example;
       }]))[0],
-      move: (example, target) => changes.moveTo(example, target),
-      forget: async (example) => changes.remove(classes.model.holding(example)?.id ?? '', [example]),
+      move: (example, target) => changes.move([example], target),
+      forget: (example) => changes.remove([example]),
       classOf: (example) => classes.model.holding(example),
       same: async (embedding, examples) => (await near(engine, embedding)).find((one) => (one.held || one.copy) && examples.includes(one.example))?.example,
     },

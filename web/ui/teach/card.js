@@ -146,7 +146,7 @@ export class ClassCard {
     const { own, example } = this.#twin;
     const [here, there] = [{ in: this.taught, id: own }, { in: other, id: example }];
     const keep = (/** @type {typeof here} */ kept, /** @type {typeof here} */ gone) => html`<button class="link" type="button" @click=${() => this.#guard(async () => {
-      await this.list.changes.remove(gone.in.id, [gone.id]);
+      await this.list.changes.remove([gone.id]);
       this.list.focus(kept.in.id, kept.id);
     })}>It is ${kept.in.name}</button>`;
     return html`<p class="small twin" role="alert">A ${one} that was added here is taught as “${other.name}” too: in two classes it makes both less sure.
@@ -273,7 +273,7 @@ export class ClassCard {
   #removeExample = (id) => this.#guard(async () => {
     const item = this.element.querySelector(`[data-example="${CSS.escape(id)}"]`);
     const near = item?.nextElementSibling ?? item?.previousElementSibling;
-    await this.list.changes.remove(this.id, [id]);
+    await this.list.changes.remove([id]);
     const target = near?.querySelector('.thumb-remove') ?? this.element.querySelector('input[type=file]');
     if (target instanceof HTMLElement) target.focus({ preventScroll: true });
   });

@@ -102,9 +102,9 @@ export class Changes {
     say(`“${from}” is now part of “${to}”.`);
   }
 
-  /** Removes pictures. @param {string} classId @param {string[]} ids at least one */
-  async remove(classId, ids) {
-    const { name = '', examples = [] } = this.model().of(classId) ?? {};
+  /** Removes pictures of a class. @param {string[]} ids at least one */
+  async remove(ids) {
+    const { id: classId = '', name = '', examples = [] } = this.model().holding(ids[0]) ?? {};
     const before = examples.length;
     await this.step(async () => {
       for (const id of ids) await this.engine.removeExample(classId, id);
@@ -112,23 +112,13 @@ export class Changes {
     });
   }
 
-  /** Moves pictures to another class, where they keep their ids. @param {string} classId @param {string[]} ids at least one @param {string} toId */
-  async move(classId, ids, toId) {
-    await this.step(() => this.#move(classId, ids, toId));
-  }
-
-  /** @param {string} classId @param {string[]} ids @param {string} toId @param {string} [to] its name */
-  async #move(classId, ids, toId, to = this.model().name(toId)) {
-    const from = this.model().name(classId);
-    for (const id of ids) await this.engine.moveExample(classId, id, toId);
-    say(`Moved ${ids.length === 1 ? `a ${one()}` : counted(ids.length, one())} from “${from}” to “${to}”.`);
-  }
-
-  /** Moves an example to a class, which is made where it is new. @param {string} example @param {Target} target */
-  moveTo(example, target) {
+  /** Moves pictures of a class to another one, which is made where it is new; they keep their ids. @param {string[]} ids at least one @param {Target} target */
+  move(ids, target) {
     return this.step(async () => {
-      const { id, name } = 'id' in target ? { ...target, name: undefined } : await this.engine.addClass(target.name);
-      await this.#move(this.model().holding(example)?.id ?? '', [example], id, name);
+      const from = this.model().holding(ids[0]);
+      const { id, name } = 'id' in target ? { id: target.id, name: this.model().name(target.id) } : await this.engine.addClass(target.name);
+      for (const one of ids) await this.engine.moveExample(from?.id ?? '', one, id);
+      say(`Moved ${ids.length === 1 ? `a ${one()}` : counted(ids.length, one())} from “${from?.name}” to “${name}”.`);
     });
   }
 

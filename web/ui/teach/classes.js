@@ -178,7 +178,7 @@ export class ClassList {
   /** Takes in a picture that was dragged from another card. @param {string} dragged @param {string} toId */
   async takeIn(dragged, toId) {
     const [classId, exampleId] = dragged.split(' ');
-    if (classId !== toId && this.model.of(classId)?.examples.includes(exampleId)) await this.changes.move(classId, [exampleId], toId);
+    if (classId !== toId && this.model.of(classId)?.examples.includes(exampleId)) await this.changes.move([exampleId], { id: toId });
   }
 
   /** Deletes a class, and gives the focus to what is now in its place. @param {string} id */

@@ -76,7 +76,7 @@ export class LargerView {
         <button class="button" type="button" ?disabled=${at === examples.length - 1} @click=${() => this.#go(1)}>Next</button>
         ${this.kinds.now.play ? html`<button class="button" type="button" @click=${() => this.#play()}>Play</button>` : nothing}`}
         <button class="button" type="button" ?hidden=${examples.length < 2} aria-pressed=${String(chosen !== null)} @click=${() => this.#toggleSeveral()}>Select several</button>
-        <button class="button danger" type="button" ?disabled=${!count} @click=${() => this.#remove()}>${count === 1 ? 'Remove it' : `Remove ${count}`}</button>
+        <button class="button danger" type="button" ?disabled=${!count} @click=${() => this.#try((ids) => this.changes.remove(ids), () => this.focus(this.#classId))}>${count === 1 ? 'Remove it' : `Remove ${count}`}</button>
       </div>
       <div class="move"><label for="move-to">${count === 1 ? 'It belongs to' : 'They belong to'}</label>
         <select id="move-to" class="field" ?disabled=${!count} @change=${(/** @type {Event} */ { target }) => this.#move(/** @type {HTMLSelectElement} */ (target).value)}>
@@ -120,25 +120,21 @@ export class LargerView {
 
   /** @param {string} to */
   async #move(to) {
-    const ids = this.#chosen ? [...this.#chosen] : [this.#exampleId];
-    await this.#try((some) => this.changes.move(this.#classId, some, to), () => this.focus(to, ids.at(-1)));
-  }
-
-  async #remove() {
-    await this.#try((ids) => this.changes.remove(this.#classId, ids), () => this.focus(this.#classId));
+    await this.#try((ids) => this.changes.move(ids, { id: to }), (ids) => this.focus(to, ids.at(-1)));
   }
 
   /**
    * What is done takes the pictures from their places, so there is no more to see.
    *
    * @param {(ids: string[]) => Promise<void>} work
-   * @param {() => void} focus gives the focus to where the pictures went, or were
+   * @param {(ids: string[]) => void} focus gives the focus to where the pictures went, or were
    */
   async #try(work, focus) {
+    const ids = this.#chosen ? [...this.#chosen] : [this.#exampleId];
     try {
-      await work(this.#chosen ? [...this.#chosen] : [this.#exampleId]);
+      await work(ids);
       this.dialog.close(); // which gives the focus back to where it came from
-      focus();
+      focus(ids);
     } catch (error) {
       this.#error = sentence(error);
       this.#draw();
