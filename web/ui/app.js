@@ -10,7 +10,7 @@ import { loadExtractor } from '../library/extractors.js';
 import { kindRecord, loadKind } from '../library/kinds.js';
 import { LearningPanel } from './sessions/learning.js';
 import { KindChoice } from './kinds/choice.js';
-import { Kinds, near, teach } from './kinds/index.js';
+import { kindsOf, near, teach } from './kinds/index.js';
 import { hands } from './kinds/hands/index.js';
 import { pictures } from './kinds/pictures/index.js';
 import { sounds } from './kinds/sounds/index.js';
@@ -298,7 +298,7 @@ async function start() {
   const own = /** @type {Promise<Extractor>} */ (extractor);
   const now = /** @type {() => Promise<any>} */ (() => reader.now);
   const others = [sounds(now), hands(now)];
-  const kinds = new Kinds([pictures(now), ...others]);
+  const kinds = kindsOf([pictures(now), ...others]);
   const reader = new Reader({ engine, own, kinds, pages: {
     pictures: { kind: 'pictures', identity: async () => (await own).sha256, load: () => own, prior: () => usePagePrior(engine, manifest) },
     ...Object.fromEntries(others.flatMap(({ id, variant }) => [

@@ -4,7 +4,7 @@ import { say } from '../../ui/kit/announce.js';
 import { byId, sentence } from '../../ui/kit/dom.js';
 import { catchMisses, catchPaste } from '../../ui/kit/drop.js';
 import { speakOf } from '../../ui/kinds/choice.js';
-import { Kinds } from '../../ui/kinds/index.js';
+import { kindsOf } from '../../ui/kinds/index.js';
 import { Recogniser } from '../../ui/recognise/recognise.js';
 import { knowClassesBy } from '../../ui/teach/correct.js';
 import { compose } from './compose.js';
@@ -84,7 +84,7 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
   });
 
   const recogniser = new Recogniser({
-    kinds: new Kinds([kind]), teachable: about.learn, refusal: (error) => refusal(error, kind),
+    kinds: kindsOf([kind]), teachable: about.learn, refusal: (error) => refusal(error, kind),
     classifier: {
       show: async (embedding) => {
         asked = embedding;

@@ -139,6 +139,11 @@ test('several taught pictures are removed, or moved, in one go that is taken bac
   const order = () => page.locator('.card').first().locator('[data-example]').evaluateAll((all) => all.map((one) => one.getAttribute('data-example')));
   const [before, answer] = [await order(), await recognise(page, sample('twemoji', 'cat'))];
   const dialog = page.getByRole('dialog', { name: 'Picture' });
+  await page.getByRole('button', { name: 'Show picture 3 of Rocket' }).click();
+  await page.keyboard.press('Control+z');
+  await dialog.waitFor({ state: 'hidden' }); // what it showed has gone
+  await page.keyboard.press('Control+Shift+z');
+  await card(page, 'Rocket').getByText('3 pictures').waitFor();
   const select = async () => {
     await page.getByRole('button', { name: 'Show picture 2 of Cat' }).click();
     await dialog.getByRole('button', { name: 'Select several' }).click();

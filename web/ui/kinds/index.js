@@ -93,19 +93,11 @@ export function mediaDevices(scope, source, things) {
 /** @param {string} source such as 'camera' */
 export const insecure = (source) => new MetaqdaError('insecure', `The ${source} needs a secure page: open this page by https or on localhost.`);
 
-/** The kind of the open session. */
-export class Kinds {
-  /** @param {Kind[]} all the first is that of sessions that name none */
-  constructor(all) {
-    /** @type {Record<string, Kind>} by id */
-    this.all = Object.fromEntries(all.map((kind) => [kind.id, kind]));
-    this.now = all[0];
-  }
-}
+/** All kinds by their ids, and that of the open session. @typedef {{all: Record<string, Kind>, now: Kind}} Kinds */
+/** @param {Kind[]} all the first is that of sessions that name none @returns {Kinds} */
+export const kindsOf = (all) => ({ all: Object.fromEntries(all.map((kind) => [kind.id, kind])), now: all[0] });
 
-/**
- * Below this whitened distance two pictures are the same one, encoded anew at most.
- */
+/** Below this whitened distance two pictures are the same one, encoded anew at most. */
 const SAME = 0.5;
 
 /** @typedef {{group: string, first: string}} Hold what one press takes: frames of one thing held still, the first of them by its id, are one example */

@@ -79,7 +79,7 @@ export class SessionsDialog {
           ${this.#button('Share…', async () => {
     const { share } = await import('./share.js');
     this.dialog.close(); // the next one takes its place
-    await share({ engine: this.engine, reader: this.reader });
+    share({ engine: this.engine, reader: this.reader });
   })}
           ${damaged ? this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json')) : nothing}</div>
         <details><summary class="small">For other programs</summary>

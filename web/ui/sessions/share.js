@@ -3,7 +3,7 @@
 import { say } from '../kit/announce.js';
 import { counted, dialogHead, el, one, save, sentence } from '../kit/dom.js';
 import { html, render } from '../kit/view.js';
-import { fileName, megabytes } from '../../share/assemble.js';
+import { base64, fileName, megabytes } from '../../share/assemble.js';
 import { broughtParts, largeness, ownParts, sharedFile } from '../../share/parts.js';
 import { withThumbnails } from '../kit/thumbnails.js';
 
@@ -13,11 +13,11 @@ import { withThumbnails } from '../kit/thumbnails.js';
 /** @type {ShareDialog|undefined} */
 let dialog;
 
-/** Opens the dialog. @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'placeOf' | 'kinds'>}} parts */
-export async function share(parts) {
+/** Opens the dialog, which says what goes wrong. @param {{engine: Engine, reader: Pick<import('./reader.js').Reader, 'now' | 'placeOf' | 'kinds'>}} parts */
+export function share(parts) {
   dialog ??= new ShareDialog(parts);
   dialog.dialog.showModal();
-  await dialog.make();
+  void dialog.make();
 }
 
 class ShareDialog {
@@ -88,7 +88,8 @@ class ShareDialog {
     const [classifier, prior] = await Promise.all([engine.sharedSession({ pictures: false }), engine.exportPrior()]);
     const text = await sharedFile(parts, { name: state.sessionName, learn: this.#chosen.learn, sort: state.sort, classes: taught.map(({ name }) => name) }, {
       classifier, prior,
-      ...this.#chosen.pictures ? { pictures: new TextEncoder().encode(JSON.stringify(thumbnailsOf(await withThumbnails(engine, taught)))) } : {},
+      ...this.#chosen.pictures ? { pictures: new TextEncoder().encode(JSON.stringify((await withThumbnails(engine, taught))
+        .map(({ name, examples }) => [name, examples.flatMap(({ thumbnail }) => (thumbnail?.length ? [base64(thumbnail)] : []))]))) } : {},
     });
     return { text, file: fileName(state.sessionName), large: largeness(text, parts, own ? 'the extractor' : `the extractor “${id}”`) };
   }
@@ -123,15 +124,4 @@ async function fetched(name) {
   const response = await fetch(name).catch(() => null);
   if (!response?.ok) throw new Error(`What a shared file is made of could not be fetched (${response ? `status ${response.status}` : 'no answer'}): connect to the network this once, and try again.`);
   return new Uint8Array(await response.arrayBuffer());
-}
-
-/**
- * The pictures of each class in base64.
- *
- * @param {import('../../library/types.js').ClassState[]} classes
- * @returns {[name: string, pictures: string[]][]}
- */
-function thumbnailsOf(classes) {
-  return classes.map(({ name, examples }) => [name, examples.flatMap(({ thumbnail }) =>
-    (thumbnail?.length ? [btoa(Array.from(thumbnail, (byte) => String.fromCharCode(byte)).join(''))] : []))]);
 }
