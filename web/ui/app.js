@@ -205,7 +205,7 @@ async function build(engine, reader) {
       ask: (embedding) => engine.predict(embedding),
       teach: async (target, open) => (await changes.teach(target, [async (id) => {
         const { id: example, twin } = await teach(engine, id, await open());
-        if (twin) classes.tellTwin(id, example, twin.example);
+        if (twin) classes.card(id)?.tellTwin(example, twin.example);
         return example;
       }]))[0],
       move: (example, target) => changes.move([example], target),
@@ -220,8 +220,7 @@ async function build(engine, reader) {
     classes.stop();
     void recogniser.clear();
   };
-  const settings = new SettingsDialog({ engine, reader });
-  settings.offer(reader.choice({ onReplaced }));
+  const settings = new SettingsDialog({ engine, reader, offered: reader.choice({ onReplaced }) });
   const sessions = new SessionsDialog({ engine, reader, onSwitched: onReplaced });
   const samples = new Samples({ engine, changes, kinds, onSwitched: onReplaced, take: (files) => recogniser.take(files) });
   const tellStorage = standing('storage', {
@@ -231,7 +230,7 @@ async function build(engine, reader) {
   const tellVanished = standing('vanished');
   const tellPrior = standing('prior');
   const tellExtractor = standing('extractor', { action: 'Read them anew', onAction: () => void reader.readAnew() });
-  reader.onForeign(tellExtractor);
+  reader.onForeign = tellExtractor;
   let shown = 0;
   const refresh = coalesced(async () => {
     const { revision, state, classes: all, steps } = await engine.changes(shown);

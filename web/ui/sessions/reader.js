@@ -31,6 +31,9 @@ export class Reader {
 
   #choice = document.createElement('fieldset');
 
+  /** Called with why a session's pictures cannot be compared with new ones. @type {((message: string) => void)|undefined} */
+  onForeign;
+
   /** The page's own that are loaded. @type {Set<Extractor>} */
   #built = new Set();
 
@@ -89,14 +92,9 @@ export class Reader {
       const kind = Object.keys(this.kinds.all).find((one) => id.startsWith(`${one}-`));
       if (kind && kind !== this.kinds.now.id) await this.useKind(kind);
       this.#sought = sought;
-      this.told?.(message);
+      this.onForeign?.(message);
     }).catch((error) => toast({ text: sentence(error), key: 'extractor' }));
     return true;
-  }
-
-  /** Called with why a session's pictures cannot be compared with new ones. @param {(message: string) => void} told */
-  onForeign(told) {
-    this.told = told;
   }
 
   /** Where in `pages` the extractor with this identity is, '' for one that was brought or is not here. @param {string} sha256 */

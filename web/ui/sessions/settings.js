@@ -20,12 +20,11 @@ export class SettingsDialog {
   #state;
   #error = '';
   #working = 0;
-  /** Settings that another part of the page has. @type {unknown} */
-  #offered = '';
   #body = document.createElement('div');
 
-  /** @param {{engine: Engine, reader: {now: Promise<import('../../library/types.js').Identity>}}} parts */
-  constructor({ engine, reader }) {
+  /** @param {{engine: Engine, reader: {now: Promise<import('../../library/types.js').Identity>}, offered: HTMLElement}} parts `offered`: settings that another part of the page has */
+  constructor({ engine, reader, offered }) {
+    this.offered = offered;
     this.engine = engine;
     this.reader = reader;
     this.dialog = byId('settings', HTMLDialogElement);
@@ -38,11 +37,6 @@ export class SettingsDialog {
   show(state) {
     this.#state = state;
     this.#draw();
-  }
-
-  /** Takes in a group of settings that another part of the page has. @param {HTMLElement} group */
-  offer(group) {
-    this.#offered = group;
   }
 
   get #slider() {
@@ -64,7 +58,7 @@ export class SettingsDialog {
           @input=${() => this.#draw()} @change=${() => this.#set({ nonePrior: Number(this.#slider && /** @type {HTMLInputElement} */ (this.#slider).value) })}>
         <div class="slider small muted" aria-hidden="true"><span>0 %</span><span>${100 * MOST_NONE} %</span></div>
         <p class="small muted">At 0 % every ${one()} is taken to be one of the classes. What is more than a third likely to be something unknown is called none of these.</p></fieldset>
-      ${this.#offered}
+      ${this.offered}
       <fieldset><legend>Background knowledge</legend>
         <p class="small muted">What was learned beforehand from other things, so that a few ${one()}s are enough.</p>
         <details><summary class="small">In use: ${priorName(prior)}</summary><p class="small muted">${describePrior(this.#state)}</p></details>

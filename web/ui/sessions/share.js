@@ -62,8 +62,8 @@ class ShareDialog {
   #draw() {
     const made = this.#made;
     const size = made && megabytes(made.text.length);
-    const choice = (/** @type {'learn'|'pictures'} */ which, /** @type {string} */ text, /** @type {string} */ more) => html`<label class="choice">
-      <input type="checkbox" @change=${(/** @type {any} */ { target }) => { this.#chosen[which] = target.checked; void this.make(); }}><span>${text}<span class="small muted block">${more}</span></span></label>`;
+    const choice = (/** @type {'learn'|'pictures'} */ which, /** @type {string} */ text, /** @type {string} */ more) => html`<label class="choice"><input type="checkbox"
+      @change=${(/** @type {any} */ { target }) => { this.#chosen[which] = target.checked; void this.make(); }}><span>${text}<span class="small muted block">${more}</span></span></label>`;
     render(html`<p>${this.#what}</p>
       ${choice('learn', 'People may teach it more', 'What they add stays in the open page until they save it, as a file of the same kind.')}
       ${choice('pictures', `With the ${one()}s`, `Small copies of the ${one()}s it was taught. Without them the file has only numbers in their place.`)}

@@ -176,7 +176,7 @@ export class Sorting {
     this.batch.close();
     for (const one of [this.#waiting, this.#drawing]) clearTimeout(one);
     this.#drawing = undefined;
-    this.viewer.close();
+    this.viewer.dialog.close();
     [this.#queue, this.#errors, this.#run] = [[], [], null];
     this.#total = this.#done = this.#items.length;
     if (this.#stage !== 'judging') this.#stage = 'idle'; // which ends by itself

@@ -56,10 +56,6 @@ export class Viewer {
     if (this.#items.length) this.#draw();
   }
 
-  close() {
-    if (this.dialog.open) this.dialog.close();
-  }
-
   /** @param {number} step */
   #go(step) {
     const at = this.#at + step;

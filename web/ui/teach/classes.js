@@ -46,7 +46,8 @@ export class ClassList {
     this.enlarge = enlarge;
     this.element = byId('classes', HTMLUListElement);
     this.#wireForm();
-    this.#wireFolders();
+    dropZone(byId('teach', HTMLElement), (files) => void this.addFolders(files), { wanted: (file) => this.kinds.now.claims(file) });
+    onFolder(byId('teach-folders', HTMLInputElement), () => this.kinds.now, (files) => void this.addFolders(files));
   }
 
   /** Shows these classes. Of many it makes some at a time. @param {ClassState[]} classes */
@@ -265,11 +266,6 @@ export class ClassList {
     this.#folders = new AbortController();
   }
 
-  /** Says that what was added to a class is taught in another one too. @param {string} classId @param {string} own @param {string} example the other's */
-  tellTwin(classId, own, example) {
-    this.card(classId)?.tellTwin(own, example);
-  }
-
   /** The card of a class, which is made where there is none: its card comes with the next change. @param {import('./correct.js').Target} target */
   async #cardFor(target) {
     const { id } = 'id' in target ? target : await this.engine.addClass(target.name);
@@ -277,11 +273,6 @@ export class ClassList {
     const card = this.card(id);
     if (!card) throw new Error('The class has gone: choose another one.');
     return card;
-  }
-
-  #wireFolders() {
-    dropZone(byId('teach', HTMLElement), (files) => void this.addFolders(files), { wanted: (file) => this.kinds.now.claims(file) });
-    onFolder(byId('teach-folders', HTMLInputElement), () => this.kinds.now, (files) => void this.addFolders(files));
   }
 
   /** Asks what pictures are that came without a class, and teaches them. @param {File[]} files */

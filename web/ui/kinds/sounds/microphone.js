@@ -5,8 +5,6 @@ import { el } from '../../kit/dom.js';
 import { insecure, mediaDevices, sourceError } from '../index.js';
 import { program } from './program.js';
 
-const FROZEN = 'The microphone gives no sound any more: connect it anew, or reload the page.';
-
 /** Seconds that are remembered, milliseconds without a block after which it counts as frozen. */
 const [KEPT, PATIENCE] = [4, 4000];
 /** Milliseconds from one drawing of the level to the next. */
@@ -67,7 +65,7 @@ export class Microphone {
       await context.resume();
       this.#last = performance.now();
       this.#watch = setInterval(() => {
-        if (performance.now() - this.#last > PATIENCE && !document.hidden) this.#lose(FROZEN);
+        if (performance.now() - this.#last > PATIENCE && !document.hidden) this.#lose('The microphone gives no sound any more: connect it anew, or reload the page.');
       }, 500);
       await this.until(1);
     } catch (error) {
