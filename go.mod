@@ -3,6 +3,7 @@ module metaqda
 go 1.26.0
 
 require (
+	github.com/go-json-experiment/json v1.27.2
 	github.com/hack-pad/go-indexeddb v0.3.2
 	github.com/sbinet/npyio v0.6.0
 	github.com/urfave/cli/v3 v3.14.0

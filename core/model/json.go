@@ -1,17 +1,18 @@
 package model
 
 import (
-	"slices"
+	"bytes"
+	"io"
 	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The headers of safetensors files and the metadata in them are JSON (RFC 8259).
-// They are read and written here, by hand and without reflection, because package
-// encoding/json and what it brings make a fifth of a program for the browser. What is
-// written has the bytes that encoding/json would write; what is read has its meaning,
-// but that names of fields must be exact.
+// The headers of safetensors files and the metadata in them are JSON (RFC 8259). They are
+// read token by token and written here, without reflection, because package encoding/json
+// and what it brings make a fifth of a program for the browser. What is written has the bytes
+// that encoding/json would write; what is read has its meaning, but that names of fields must
+// be exact.
 
 // number is a number as it stands in the text.
 type number string
@@ -24,217 +25,53 @@ type object map[string]any
 const maxNesting = 64
 
 // parseJSON returns the value of a text: nil, bool, number, string, []any or object.
-// ok is false if it is not JSON or nested too deep.
+// ok is false if it is not JSON or nested too deep. What is not UTF-8 in a string, and half
+// of a surrogate pair, becomes U+FFFD.
 func parseJSON(text []byte) (v any, ok bool) {
-	p := parser{text: text}
-	v = p.value(0)
-	p.space()
-	return v, !p.failed && p.at == len(text)
+	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	v, ok = parseValue(d)
+	_, err := d.ReadToken()
+	return v, ok && err == io.EOF
 }
 
-// parser reads values from a place in the text; a failure is final.
-type parser struct {
-	text   []byte
-	at     int
-	failed bool
-}
-
-func (p *parser) fail() any {
-	p.failed, p.at = true, len(p.text)
-	return nil
-}
-
-// peek returns the byte that comes next, 0 at the end.
-func (p *parser) peek() byte {
-	if p.at < len(p.text) {
-		return p.text[p.at]
+func parseValue(d *jsontext.Decoder) (v any, ok bool) {
+	t, err := d.ReadToken()
+	if err != nil || d.StackDepth() > maxNesting {
+		return nil, false
 	}
-	return 0
-}
-
-// take consumes the byte c if it comes next.
-func (p *parser) take(c byte) bool {
-	if p.at < len(p.text) && p.text[p.at] == c {
-		p.at++
-		return true
-	}
-	return false
-}
-
-// want consumes the byte c, which must come next.
-func (p *parser) want(c byte) {
-	if !p.take(c) {
-		p.fail()
-	}
-}
-
-func (p *parser) space() {
-	for p.take(' ') || p.take('\t') || p.take('\n') || p.take('\r') {
-	}
-}
-
-func (p *parser) value(depth int) any {
-	p.space()
-	if depth > maxNesting {
-		return p.fail()
-	}
-	switch c := p.peek(); {
-	case c == '{':
-		return p.object(depth)
-	case c == '[':
-		return p.array(depth)
-	case c == '"':
-		return p.string()
-	case c == '-' || '0' <= c && c <= '9':
-		return p.number()
-	case c == 't':
-		return p.word("true", true)
-	case c == 'f':
-		return p.word("false", false)
-	case c == 'n':
-		return p.word("null", nil)
-	}
-	return p.fail()
-}
-
-func (p *parser) word(word string, v any) any {
-	for i := range len(word) {
-		p.want(word[i])
-	}
-	return v
-}
-
-func (p *parser) object(depth int) any {
-	o := object{}
-	p.want('{')
-	if p.space(); p.take('}') {
-		return o
-	}
-	for !p.failed {
-		p.space()
-		name := p.string()
-		p.space()
-		p.want(':')
-		o[name] = p.value(depth + 1)
-		if p.space(); p.take('}') {
-			break
+	switch t.Kind() {
+	case 't', 'f':
+		return t.Bool(), true
+	case '0':
+		return number(t.String()), true
+	case '"':
+		return t.String(), true
+	case '[':
+		a := []any{}
+		for d.PeekKind() != ']' {
+			if v, ok = parseValue(d); !ok {
+				return nil, false
+			}
+			a = append(a, v)
 		}
-		p.want(',')
-	}
-	return o
-}
-
-func (p *parser) array(depth int) any {
-	a := []any{}
-	p.want('[')
-	if p.space(); p.take(']') {
-		return a
-	}
-	for !p.failed {
-		a = append(a, p.value(depth+1))
-		if p.space(); p.take(']') {
-			break
-		}
-		p.want(',')
-	}
-	return a
-}
-
-// number reads -? (0 | [1-9][0-9]*) (.[0-9]+)? ([eE][+-]?[0-9]+)?
-func (p *parser) number() any {
-	from := p.at
-	p.take('-')
-	if !p.take('0') {
-		p.digits()
-	}
-	if p.take('.') {
-		p.digits()
-	}
-	if p.take('e') || p.take('E') {
-		if !p.take('+') {
-			p.take('-')
-		}
-		p.digits()
-	}
-	return number(p.text[from:p.at])
-}
-
-// digits consumes one or more digits.
-func (p *parser) digits() {
-	from := p.at
-	for c := p.peek(); '0' <= c && c <= '9'; c = p.peek() {
-		p.at++
-	}
-	if p.at == from {
-		p.fail()
-	}
-}
-
-// string reads a string. What is not UTF-8, and half of a surrogate pair, becomes
-// U+FFFD.
-func (p *parser) string() string {
-	p.want('"')
-	var s []byte
-	for !p.failed && !p.take('"') {
-		switch c := p.peek(); {
-		case c < ' ': // or the end
-			p.fail()
-		case c == '\\':
-			p.at++
-			s = p.escape(s)
-		default:
-			r, size := utf8.DecodeRune(p.text[p.at:])
-			p.at += size
-			s = utf8.AppendRune(s, r)
-		}
-	}
-	return string(s)
-}
-
-// escape appends what stands after a backslash.
-func (p *parser) escape(s []byte) []byte {
-	const names, values = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
-	c := p.peek()
-	p.at++
-	if i := slices.Index([]byte(names), c); i >= 0 {
-		return append(s, values[i])
-	}
-	if c != 'u' {
-		p.fail()
-		return s
-	}
-	r := p.hex()
-	if utf16.IsSurrogate(r) {
-		before := p.at
-		if p.take('\\') && p.take('u') {
-			if pair := utf16.DecodeRune(r, p.hex()); pair != utf8.RuneError {
-				return utf8.AppendRune(s, pair)
+		_, err = d.ReadToken()
+		return a, err == nil
+	case '{':
+		o := object{}
+		for d.PeekKind() != '}' {
+			name, err := d.ReadToken()
+			if err != nil {
+				return nil, false
+			}
+			key := name.String()
+			if o[key], ok = parseValue(d); !ok {
+				return nil, false
 			}
 		}
-		if !p.failed {
-			p.at = before
-		}
+		_, err = d.ReadToken()
+		return o, err == nil
 	}
-	return utf8.AppendRune(s, r)
-}
-
-// hex reads four hexadecimal digits.
-func (p *parser) hex() (r rune) {
-	for range 4 {
-		c := p.peek()
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			p.fail()
-			return 0
-		}
-		r = r<<4 | rune(c)
-		p.at++
-	}
-	return r
+	return nil, true // null
 }
 
 // fields reads the values of an object into variables. What is missing or null leaves

@@ -42,6 +42,7 @@ var users = []struct{ imported, by string }{
 	{`^github\.com/urfave/cli`, "^scripts/metaqda$"},
 	{`^github\.com/sbinet/npyio`, "^(core/dataset|scripts)"},
 	{`^github\.com/x448/float16`, "^core/(dataset|model)$"},
+	{`^github\.com/go-json-experiment/json/jsontext$`, "^core/model$"},
 	{`^golang\.org/x/text/unicode/norm`, "^core/model$"},
 	{`^(github\.com/hack-pad|honnef\.co/go/js/dom)`, "^wasm"},
 	{"", "^scripts"},
