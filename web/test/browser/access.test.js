@@ -1,8 +1,8 @@
 // @ts-check
-/** The page by keyboard alone, and on narrow screens. */
+/** The page by keyboard alone. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { addPictures, card, meters, recognise, sample, status, teach, visit } from './harness.js';
+import { card, meters, sample, status, visit } from './harness.js';
 import { LONG } from '../long.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -64,20 +64,4 @@ test('everything is done by keyboard alone', LONG, () => visit({}, async ({ page
   await page.getByRole('dialog', { name: 'Settings' }).waitFor();
   await page.keyboard.press('Escape');
   await page.waitForFunction(() => document.activeElement?.id === 'settings-button'); // the focus returns
-}));
-
-test('a narrow screen shows everything without scrolling sideways', () => visit({
-  context: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
-}, async ({ page }) => {
-  await teach(page, 'Cat', ['noto', 'twemoji', 'openmoji']);
-  await addPictures(page, 'Cat', ['fxemoji', 'emojione'].map((style) => sample(style, 'cat')));
-  await teach(page, 'Umbrella', ['noto']);
-  await recognise(page, sample('emojione', 'cat'));
-  const { scroll, client } = await page.evaluate(() => ({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth }));
-  assert.ok(scroll <= client, `${scroll} pixels wide on a screen of ${client}`);
-  const small = await page.evaluate(() => [...document.querySelectorAll('button, label.button, label.tile, .jump a')]
-    .filter((one) => one.getClientRects().length && !one.classList.contains('thumb-remove') && !one.classList.contains('link'))
-    .map((one) => ({ text: one.textContent || one.getAttribute('aria-label'), height: one.getBoundingClientRect().height }))
-    .filter(({ height }) => height < 40));
-  assert.deepEqual(small, [], 'controls large enough for a thumb');
 }));

@@ -8,7 +8,6 @@ import { addClass, addPictures, assertMeters, card, downloaded, eventually, mete
 import { LONG } from '../long.js';
 
 const styles = ['noto', 'twemoji', 'openmoji'];
-const FAKE = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
 
 test('names that people take for the same, that of none of these, and empty ones are refused in a sentence, of new classes and of renamed ones', () => visit({}, async ({ page }) => {
   await addClass(page, 'Zitrone é');
@@ -63,41 +62,6 @@ test('the answer is said, and why, and goes with its picture where the next one 
   assert.deepEqual(await meters(page), {}, 'no answer stands beside a picture that it is not about');
   await page.locator('#query-picture').waitFor({ state: 'hidden' });
   await page.locator('#why').waitFor({ state: 'hidden' });
-}));
-
-test('when live view ends the answer stays beside the frame that it is about', LONG, () => visit({ flags: FAKE }, async ({ page }) => {
-  await teach(page, 'Cat', styles);
-  await teach(page, 'Rocket', styles);
-  await recognise(page, sample('twemoji', 'rocket'));
-  await page.getByRole('button', { name: 'Live camera' }).click();
-  await page.locator('#query-picture').waitFor({ state: 'hidden' });
-  await page.getByRole('meter').first().waitFor();
-  await status(page, /\s%/); // told when it has stayed for two frames
-  await page.getByRole('button', { name: 'Live camera' }).click();
-  await status(page, /The camera is off\.$/);
-  await page.getByRole('img', { name: 'Picture being recognised: the last picture of the camera' }).waitFor();
-  assert.notDeepEqual(await meters(page), {});
-}));
-
-test('the shutter stays where it is while it is held, and what it took is taken back in one go', LONG, () => visit({ flags: FAKE, context: { viewport: { width: 1280, height: 1400 } } }, async ({ page }) => {
-  await addClass(page, 'Ball');
-  await page.getByRole('button', { name: 'Camera for Ball' }).click();
-  const shutter = page.getByRole('button', { name: 'Hold to capture Ball' });
-  await shutter.and(page.locator(':enabled')).waitFor();
-  await shutter.hover();
-  const before = await shutter.boundingBox();
-  await page.mouse.down();
-  await card(page, 'Ball').locator('.thumb').nth(8).waitFor();
-  const after = await shutter.boundingBox();
-  await page.mouse.up();
-  // A pressed button is drawn a little smaller, about its middle.
-  const middle = (/** @type {typeof before} */ box) => box && [box.x + box.width / 2, box.y + box.height / 2].map(Math.round);
-  assert.deepEqual(middle(after), middle(before));
-  await status(page, /^Took \d+ pictures of “Ball”\.$/);
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await status(page, /^Undone: add \d+ pictures to Ball\.$/);
-  await card(page, 'Ball').getByText('No pictures yet').waitFor();
-  await card(page, 'Ball').getByText(/\d+ pictures? taken/).waitFor({ state: 'detached' });
 }));
 
 test('samples keep out of a session that holds something, and their strip out of others', LONG, () => visit({}, async ({ page }) => {
@@ -289,18 +253,6 @@ test('the headline is not covered by its picture, which with eighteen classes st
   const box = await page.locator('#stage').boundingBox();
   assert.ok(box && box.y >= 0 && box.y + box.height <= 800, `the picture is at ${JSON.stringify(box)}`);
   await page.locator('#query-picture').click({ trial: true });
-}));
-
-test('a session tells when it was last saved to a file', LONG, () => visit({}, async ({ page }) => {
-  await teach(page, 'Cat', ['noto']);
-  const row = (await sessionsOf(page)).getByRole('listitem');
-  await row.getByText('never saved to a file').waitFor();
-  const file = await (await downloaded(page, 'Save this session')).path();
-  await page.getByLabel('Open a saved session').setInputFiles(file);
-  await status(page, 'The session was opened.');
-  await page.locator('#session-name').filter({ hasText: 'My classes (2)' }).waitFor();
-  await row.getByText('saved to a file today').nth(1).waitFor(); // what came out of a file is in one
-  await row.getByRole('textbox', { name: 'Name of the session My classes (2)' }).waitFor();
 }));
 
 test('under an answer a press says what it is, a new class is made, and both are undone', { timeout: 120_000 }, () => visit({}, async ({ page }) => {

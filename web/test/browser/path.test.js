@@ -103,12 +103,17 @@ test('settings change the prediction at once and survive a reload', LONG, () => 
   assert.equal(await dialog.getByRole('slider').inputValue(), '0');
 }));
 
-test('a classifier saved to a file gives the same probabilities where it is loaded', () => visit({}, async ({ page, site }) => {
+test('a classifier saved to a file gives the same probabilities where it is loaded, and tells when it was saved', () => visit({}, async ({ page, site }) => {
   await teach(page, 'Cat', taught);
   await teach(page, 'Rocket', taught);
   const before = await recognise(page, sample('emojione', 'rocket'));
-  await sessionsOf(page);
+  const rows = (await sessionsOf(page)).getByRole('listitem');
+  await rows.getByText('never saved to a file').waitFor();
   const file = await (await downloaded(page, 'Save this session')).path();
+  await page.getByLabel('Open a saved session').setInputFiles(file);
+  await status(page, 'The session was opened.');
+  await rows.getByRole('textbox', { name: 'Name of the session My classes (2)' }).waitFor();
+  await rows.getByText('saved to a file today').nth(1).waitFor(); // what came out of a file is in one
   await visit({ site }, async ({ page: fresh }) => {
     await sessionsOf(fresh);
     await fresh.getByLabel('Open a saved session').setInputFiles(file);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
+import { sortState } from './many.js';
 import { addClass, card, eventually, holdPictures, meters, most, sample, status, visit } from './harness.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -109,7 +110,7 @@ test('a batch shows how far it is and can be cancelled, and undone while it is u
 
 // In a tab that nobody sees browsers let timers run, frames be drawn and canvases of the page be encoded once a second,
 // or later: here not at all.
-test('a tab behind another adds pictures without a timer, a frame or a canvas of its own', () => visit({}, async ({ page }) => {
+test('a tab behind another adds pictures, and sorts them, without a timer, a frame or a canvas of its own', () => visit({}, async ({ page }) => {
   await addClass(page, 'Cat');
   const files = ['noto', 'twemoji', 'openmoji', 'emojione', 'fxemoji'].flatMap((style) => ['cat', 'rocket', 'banana', 'umbrella'].map((concept) => sample(style, concept)));
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files.slice(0, 1)); // so that all is warm
@@ -128,4 +129,6 @@ test('a tab behind another adds pictures without a timer, a frame or a canvas of
   });
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files.slice(1));
   await card(page, 'Cat').getByText(`${files.length} pictures`).waitFor();
+  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files.slice(0, 8));
+  await sortState(page, /^Judged together/);
 }));

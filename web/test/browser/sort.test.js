@@ -8,7 +8,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { drawings, drop, KNOWN, longestTask, OUT_OF_SET, savedTable, sortState, stored, watchTasks } from './many.js';
-import { addClass, addPictures, card, faults, hold, holdPictures, newSession, open, openSession, root, sample, status, teach, teachNew, visit } from './harness.js';
+import { card, faults, hold, holdPictures, newSession, open, openSession, root, sample, status, teach, teachNew, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -106,23 +106,6 @@ test('160 pictures are sorted, most of them rightly, better together, and nothin
 }));
 
 const photographs = existsSync(path.join(shared, 'corel1k.tar'));
-test('photographs: better together', { timeout: 300_000, ...photographs ? LONG : { skip: 'not beside the clone' } }, () => visit({}, async ({ page }) => {
-  await promisify(execFile)('tar', ['xf', path.join(shared, 'corel1k.tar'), '-C', folder]);
-  const classes = (await readdir(path.join(folder, 'corel1k'))).sort().slice(3, 8);
-  const files = [];
-  for (const name of classes) {
-    const all = (await readdir(path.join(folder, 'corel1k', name))).sort();
-    await addClass(page, name);
-    await addPictures(page, name, [path.join(folder, 'corel1k', name, all[0])]);
-    for (const file of all.slice(1, 11)) {
-      await cp(path.join(folder, 'corel1k', name, file), path.join(folder, `${name}-${file}`));
-      files.push(path.join(folder, `${name}-${file}`));
-    }
-  }
-  const { oneByOne, together } = await sorted(page, files, ({ file }) => file.slice(0, file.lastIndexOf('-')));
-  assert.ok(together >= oneByOne, `together ${together} right, one by one ${oneByOne}`);
-}));
-
 test('photographs of nothing taught: what is left out stays out, and a name given rightly costs the others next to nothing', { timeout: 600_000, ...photographs ? LONG : { skip: 'not beside the clone' } }, () => visit({}, async ({ page }) => {
   await promisify(execFile)('tar', ['xf', path.join(shared, 'corel1k.tar'), '-C', folder]);
   const classes = (await readdir(path.join(folder, 'corel1k'))).sort().slice(0, 8);

@@ -5,23 +5,11 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { ready, recognise, sample, teach, visit } from '../browser/harness.js';
-import { assertNear } from '../browser/share/shared.js';
+import { ready, sample, status, teach, visit } from '../browser/harness.js';
+import { answer, assertNear, bring } from '../browser/share/shared.js';
 import { nsfwjs, textDirection } from '../extractors/networks.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
-
-/** @import {Page} from 'playwright-core' */
-
-/** Uses another extractor in the session that is open. @param {Page} page @param {string} extractor its folder */
-async function bring(page, extractor) {
-  await page.getByRole('button', { name: 'Settings' }).click();
-  await page.getByRole('button', { name: 'Use another extractor…' }).click();
-  const files = (await readdir(extractor)).map((file) => path.join(extractor, file));
-  await page.locator('#extractors input[type="file"]:not([webkitdirectory])').setInputFiles(files);
-  await page.getByRole('button', { name: 'Use it in this session' }).click();
-  await page.locator('#status').filter({ hasText: /is in use\.$/ }).waitFor();
-}
 
 /** What a folder of downloads gets: this Firefox tells nobody of them. @param {string} folder @param {string} ending */
 async function saved(folder, ending) {
@@ -38,13 +26,12 @@ const extractors = [['the page’s own extractor', null], ['a TensorFlow.js grap
 
 for (const [name, make] of extractors) test(`a file shared from Firefox with ${name} answers there from disk as the page did, and learns`, { timeout: 120_000, ...make ? LONG : {} }, async () => {
   const downloads = temporaryFolder('downloads');
-  const extractor = make && path.dirname(await make(path.join(temporaryFolder('extractor'), 'extractor')));
+  const extractor = make && await make(path.join(temporaryFolder('extractor'), 'extractor'));
   await visit({ downloads }, async ({ page, site }) => {
     if (extractor) await bring(page, extractor);
     for (const one of ['Banana', 'Umbrella']) await teach(page, one, ['noto', 'twemoji', 'openmoji']);
-    const answer = async (/** @type {string} */ file) => ({ numbers: await recognise(page, file), words: await page.locator('#verdict').textContent() });
     const asked = [sample('emojione', 'banana'), sample('fxemoji', 'rocket')];
-    const before = [await answer(asked[0]), await answer(asked[1])];
+    const before = [await answer(page, asked[0]), await answer(page, asked[1])];
     await page.locator('#session-button').click();
     await page.getByRole('button', { name: 'Share…' }).click();
     await page.getByLabel('People may teach it more').check();
@@ -56,12 +43,13 @@ for (const [name, make] of extractors) test(`a file shared from Firefox with ${n
     await ready(page);
     assert.equal(await page.locator('body').getAttribute('data-place'), 'worker');
     for (const [i, picture] of asked.entries()) {
-      const { numbers, words } = await answer(picture);
+      const { numbers, words } = await answer(page, picture);
       assertNear(numbers, before[i].numbers);
       assert.equal(words, before[i].words);
     }
     assert.equal(await page.evaluate(() => window.isSecureContext), true, 'a camera may be asked for');
     await page.getByRole('group', { name: 'It is:' }).getByRole('button', { name: 'Umbrella' }).click();
+    await status(page, 'Taught as “Umbrella”.');
     await page.getByRole('button', { name: 'Save as a session for metaqda' }).click();
     await saved(downloads, '.safetensors');
     await page.evaluate(() => { window.onbeforeunload = null; });

@@ -4,7 +4,7 @@
  * which then runs in Chromium without a network.
  */
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -175,20 +175,6 @@ test('esbuild, which wants the engine and the worker named', LONG, async () => {
   await build({ entryPoints: { main: 'named.js', worker: 'metaqda/worker-thread' }, absWorkingDir: folder, outdir: out, bundle: true, format: 'esm', loader: { '.wasm': 'file' }, logLevel: 'error' });
   writeFileSync(path.join(out, 'index.html'), HTML('./main.js'));
   assert.deepEqual(await resultIn(out), WANT);
-});
-
-test('a page without a bundler', LONG, async () => {
-  const out = path.join(folder, 'plain');
-  mkdirSync(out);
-  cpSync(installed.package, path.join(out, 'metaqda'), { recursive: true });
-  /** @type {Record<string, string>} */
-  const files = { metaqda: 'index', 'metaqda/worker': 'worker', 'metaqda/knn-classifier': 'knn-classifier', 'metaqda/extractors/efficientnet-lite0': 'efficientnet-lite0' };
-  for (const [name, text] of Object.entries({ index: program(), pictures: PICTURES })) {
-    writeFileSync(path.join(out, `${name}.js`), text.replace(/from '(metaqda[^']*)'/g, (_, from) => `from './metaqda/${files[from]}.js'`));
-    writeFileSync(path.join(out, `${name}.html`), HTML(`./${name}.js`));
-  }
-  assert.deepEqual(await resultIn(out), WANT);
-  assert.deepEqual(await resultIn(out, 'pictures.html'), { label: 'disc', sure: true });
 });
 
 test('the first prediction comes within 150 ms of the import, warm', { skip: process.env.METAQDA_SOAK ? false : 'times: make soak-scale' }, async () => {

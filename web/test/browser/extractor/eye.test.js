@@ -12,7 +12,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { seeing } from './film.js';
-import { addClass, addPictures, card, hold, likeliest, open, recognise, root, sample, status, teach, visit } from '../harness.js';
+import { addClass, addPictures, card, hold, likeliest, meters, open, recognise, root, sample, status, teach, visit } from '../harness.js';
 import { LONG } from '../../long.js';
 import { temporaryFolder } from '../../temporary.js';
 
@@ -120,8 +120,8 @@ test('a thing held before the camera is one picture of it, the live answer stays
     await card(page, 'Rocket').getByText(/^All \d+ are nearly the same picture: turn it/).waitFor();
     assert.equal(likeliest(await recognise(page, sample('noto', 'rocket'))), 'Rocket', 'another picture of it');
 
-    await page.getByRole('button', { name: 'Clear the picture' }).click();
     await page.getByRole('button', { name: 'Live camera' }).click();
+    await page.locator('#query-picture').waitFor({ state: 'hidden' });
     await page.getByRole('meter', { name: 'Rocket' }).waitFor();
     /** @type {{text: string, p: number}[]} */
     const live = await page.evaluate(() => new Promise((resolve) => {
@@ -143,6 +143,8 @@ test('a thing held before the camera is one picture of it, the live answer stays
 
     await page.getByRole('button', { name: 'Live camera' }).click();
     await status(page, /Rocket: .* The camera is off\./);
+    await page.getByRole('img', { name: 'Picture being recognised: the last picture of the camera' }).waitFor();
+    assert.ok((await meters(page)).Rocket > 0.5, 'the answer stays beside it');
     await page.locator('#correct').getByRole('button', { name: 'Banana' }).click();
     await card(page, 'Banana').getByText('4 pictures').waitFor();
     await page.locator('#correct').getByRole('button', { name: 'Cat' }).click();

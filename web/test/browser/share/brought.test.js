@@ -7,20 +7,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { nsfwjs, textDirection } from '../../extractors/networks.js';
 import { LONG } from '../../long.js';
-import { assertProbabilities, offlineReady, recognise, sample, status, teach, teachNew, visit } from '../harness.js';
-import { answer, asked, assertNear, command, folder, kept, opened, share, styles } from './shared.js';
-
-/** @import {Page} from 'playwright-core' */
-
-/** Uses another extractor in the session that is open. @param {Page} page @param {string} manifest */
-async function bring(page, manifest) {
-  await page.getByRole('button', { name: 'Settings' }).click();
-  await page.getByRole('button', { name: 'Use another extractor…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Use another extractor' });
-  await dialog.getByLabel('Folder of the extractor').setInputFiles(path.dirname(manifest));
-  await dialog.getByRole('button', { name: 'Use it in this session' }).click();
-  await status(page, /^The extractor “.*” is in use\.$/);
-}
+import { assertProbabilities, offlineReady, recognise, sample, teach, teachNew, visit } from '../harness.js';
+import { answer, asked, assertNear, bring, command, folder, kept, opened, share, styles } from './shared.js';
 
 /** @type {[string, typeof nsfwjs, {id: string, large: boolean, licence: RegExp, carries: string[], not: string[]}][]} */
 const brought = [

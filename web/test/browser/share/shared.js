@@ -1,11 +1,11 @@
 // @ts-check
 /** Files that the page shares, in tests: written by it, opened from disk without a network. */
 import assert from 'node:assert/strict';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { temporaryFolder } from '../../temporary.js';
-import { downloaded, recognise, sample, visit } from '../harness.js';
+import { downloaded, recognise, sample, status, visit } from '../harness.js';
 
 /** @import {Page} from 'playwright-core' */
 
@@ -15,6 +15,16 @@ export const styles = ['noto', 'twemoji', 'openmoji'];
 
 /** The command line's way to the same file. */
 export const command = fileURLToPath(new URL('../../../../scripts/share.mjs', import.meta.url));
+
+/** Uses another extractor in the session that is open. @param {Page} page @param {string} manifest its file, beside the others */
+export async function bring(page, manifest) {
+  await page.getByRole('button', { name: 'Settings' }).click();
+  await page.getByRole('button', { name: 'Use another extractor…' }).click();
+  const files = (await readdir(path.dirname(manifest))).map((file) => path.join(path.dirname(manifest), file));
+  await page.locator('#extractors input[type="file"]:not([webkitdirectory])').setInputFiles(files);
+  await page.getByRole('button', { name: 'Use it in this session' }).click();
+  await status(page, /^The extractor “.*” is in use\.$/);
+}
 
 /**
  * Saves the file that the share dialog makes.
