@@ -203,7 +203,7 @@ test-targets: build build/emoji.npz numpy
 	else echo "make: eye, ears, sounds-prior and lodo-sounds are not run: there is no original of a network, or no recording, beside the clone" >&2; fi
 	@echo "make: of soak-scale what it runs was run by the tests, but for the times, which hold where nothing else runs" >&2
 	$(MAKE) emoji EMOJI_TASKS=3
-	$(MAKE) bench BENCH=-quick
+	$(MAKE) bench BENCH=--quick
 	METAQDA_SORTED=100 $(MAKE) bench-sort PICTURES=$(TINY)/pictures
 	METAQDA_SECONDS=3 $(MAKE) bench-live
 	$(MAKE) soak-fuzz FUZZ_SECONDS=1 KEEP=
@@ -360,8 +360,8 @@ vulnerabilities: $(MODULES) ## look for known faults in what is linked (govulnch
 # ---- speed ------------------------------------------------------------------
 
 .PHONY: bench
-bench: $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium (BENCH=-quick for one case): a table and build/bench.json
-	@chromium=$$(scripts/browser.sh chromium) && CHROMIUM="$$chromium" $(GO) run ./scripts/bench $(BENCH) -compile "-gcflags=all=-l $(INLINED:%=-gcflags=%=)"
+bench: $(PACKAGES) $(SITE)/metaqda-simd.wasm ## time the core natively and in headless Chromium (BENCH=--quick for one case): a table and build/bench.json
+	@chromium=$$(scripts/browser.sh chromium) && CHROMIUM="$$chromium" $(NODE) web/test/bench/run.mjs $(BENCH) --compile="-gcflags=all=-l $(INLINED:%=-gcflags=%=)"
 
 .PHONY: bench-sort
 bench-sort: build ## sort a thousand photographs of PICTURES in the page: time, longest task, right answers, memory
