@@ -69,7 +69,7 @@ for (const [name, viewport] of Object.entries({ 'a phone': { width: 390, height:
         const [a, b] = [said, open].map((element) => element.getBoundingClientRect());
         const covered = [...open.querySelectorAll('button, input, select')].filter((one) => {
           const box = one.getBoundingClientRect();
-          return box.width && box.bottom > a.top + 1 && box.top < a.bottom - 1 && box.right > a.left && box.left < a.right;
+          return one.checkVisibility() && box.bottom > a.top + 1 && box.top < a.bottom - 1 && box.right > a.left && box.left < a.right;
         });
         return { inside: open.contains(said), whole: a.top >= b.top && a.bottom <= b.bottom + 1, covered: covered.map((one) => one.textContent) };
       });
