@@ -11,10 +11,7 @@
 // It is for answers alone: refusals, which have words, go through package bridge.
 package direct
 
-import (
-	"encoding/binary"
-	"unsafe"
-)
+import "unsafe"
 
 // Answerer answers. It must not wait.
 type Answerer interface {
@@ -32,7 +29,7 @@ var state struct {
 	answerer Answerer
 	x        []float32
 	y        []float64
-	decision []byte
+	headline string
 }
 
 // maxDirect bounds what is asked about, an embedding.
@@ -56,23 +53,37 @@ func Place(n int32) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(state.x))
 }
 
-// Ask answers about the embedding there, and shows the answer if show is not 0. It
-// returns the length of the answer, or -1 where it has to be asked the ordinary way.
+// Ask answers about the embedding there, and shows the answer if show is not 0. The answer
+// is that of the answerer and then what that is taken for: the index of a class, -1 for
+// none, 1 where it is doubtful, and where the headline is and how many bytes it has. Ask
+// returns the length of the answer, 0 where there is nothing to compare with, or -1 where
+// it has to be asked the ordinary way.
 //
 //go:wasmexport metaqda_ask
 func Ask(show int32) (n int32) {
 	defer func() {
 		if recover() != nil { // the ordinary way panics too, and says so
-			state.y, n = nil, -1
+			n = -1
 		}
 	}()
 	if state.answerer == nil {
 		return -1
 	}
-	var err error
-	if state.y, err = state.answerer.Ask(state.x, show != 0); err != nil {
+	p, err := state.answerer.Ask(state.x, show != 0)
+	if err != nil {
 		return -1
 	}
+	if len(p) == 0 {
+		return 0
+	}
+	class, doubtful, headline := state.answerer.Decide()
+	doubt := 0.0
+	if doubtful {
+		doubt = 1
+	}
+	state.headline = headline
+	address := uintptr(unsafe.Pointer(unsafe.StringData(headline)))
+	state.y = append(append(state.y[:0], p...), float64(class), doubt, float64(address), float64(len(headline)))
 	return int32(len(state.y))
 }
 
@@ -90,24 +101,3 @@ func Revision() float64 {
 	}
 	return float64(state.answerer.Revision())
 }
-
-// Decide replies what the last answer is taken for, from the address that
-// metaqda_decision returns on, and returns how many bytes that is: the index of a class, -1
-// for none of them, and 1 where it is doubtful, of 32 bits each, and the headline.
-//
-//go:wasmexport metaqda_decide
-func Decide() int32 {
-	class, doubtful, headline := state.answerer.Decide()
-	doubt := uint32(0)
-	if doubtful {
-		doubt = 1
-	}
-	b := binary.LittleEndian.AppendUint32(state.decision[:0], uint32(int32(class)))
-	state.decision = append(binary.LittleEndian.AppendUint32(b, doubt), headline...)
-	return int32(len(state.decision))
-}
-
-// Decision returns the address of the last decision.
-//
-//go:wasmexport metaqda_decision
-func Decision() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(state.decision)) }

@@ -13,10 +13,41 @@
  *   learn     [files of sessions, prior or null], see learn()
  *   and 'progress' of its own accord, {done, total}
  */
-import { MetaqdaError } from '../base/remote.js';
-import { EngineThread } from './index.js';
+import { MetaqdaError, RemoteClient } from '../base/remote.js';
 
 /** @import {Answers, Learned, LoadedEngine} from './contract.js' */
+
+/** The worker, started when it is first asked, and anew after it ended. */
+class Thread {
+  /** `started` is settled once its program runs. @type {{client: RemoteClient, started: Promise<unknown>}|null} */
+  #running = null;
+
+  /** @param {LoadedEngine} engine @param {Omit<import('../base/remote.js').ClientOptions, 'code'>} options */
+  constructor(engine, options) {
+    this.engine = engine;
+    this.options = { ...options, code: 'cancelled' };
+  }
+
+  /** @param {string} type @param {unknown} [args] @param {Transferable[]} [transfer] @returns {Promise<any>} */
+  async ask(type, args, transfer) {
+    if (!this.#running || this.#running.client.dead) {
+      const { worker, ...message } = this.engine.thread;
+      const client = new RemoteClient(worker(), this.options);
+      const started = client.ask('start', { ...message, role: 'batch' });
+      started.catch((error) => client.close(error.message)); // the next question starts another
+      this.#running = { client, started };
+    }
+    const { client, started } = this.#running;
+    await started;
+    return client.ask(type, args, transfer);
+  }
+
+  /** Ends the worker, and with it whatever it does and holds. @param {string} why a sentence */
+  close(why) {
+    this.#running?.client.close(why);
+    this.#running = null;
+  }
+}
 
 /** @param {string[]} classes @param {{rows: Float64Array, headlines: string[]} | null} answer @returns {Answers} */
 function answers(classes, answer) {
@@ -45,8 +76,7 @@ export class Batch {
    */
   constructor(engine, { onProgress = () => {} } = {}) {
     this.engine = engine;
-    this.#thread = new EngineThread(engine, 'batch', {
-      code: 'cancelled',
+    this.#thread = new Thread(engine, {
       died: (why) => `The pictures could not be judged together (${why}): close other tabs and try again.`,
       onNews: (_, progress) => onProgress(progress),
     });
@@ -99,7 +129,7 @@ export class Batch {
  * @returns {Promise<Learned>} rejects with code 'too-little' where no other session has four classes of three pictures
  */
 export async function learn(engine) {
-  const thread = new EngineThread(engine, 'batch', { code: 'cancelled', died: (why) => `Learning ended early (${why}): close other tabs and try again.` });
+  const thread = new Thread(engine, { died: (why) => `Learning ended early (${why}): close other tabs and try again.` });
   try {
     const { sessions, prior } = await engine.learningInput();
     return await thread.ask('learn', [sessions, prior]);

@@ -50,34 +50,11 @@
  * @property {ClassState[]|null} classes all of them where no steps lead from the page's revision, or else null
  * @property {Step[]} steps what happened to classes and examples, to be done in this order
  *
- * @typedef {object} PutClass the class is at a place and has a name; it may be new
- * @property {'put-class'} do
- * @property {string} class id
- * @property {string} name
- * @property {number} at
+ * A class is at a place and has a name, and may be new; it and its examples are gone; a new example is at a place of it;
+ * one is gone; all its bursts, or the one at a place, have other sizes, none where there are no bursts. `class` is its id.
  *
- * @typedef {object} DropClass the class and its examples are gone
- * @property {'drop-class'} do
- * @property {string} class id
- *
- * @typedef {object} PutExample a new example is at a place of its class
- * @property {'put-example'} do
- * @property {string} class id
- * @property {number} at
- * @property {Example} example
- *
- * @typedef {object} DropExample an example of the class is gone
- * @property {'drop-example'} do
- * @property {string} class id
- * @property {Example} example
- *
- * @typedef {object} PutBursts the bursts of the class, or the one at a place, have other sizes
- * @property {'put-bursts'|'put-burst'} do
- * @property {string} class id
- * @property {number} at
- * @property {number[]} [sizes] none where there are no bursts
- *
- * @typedef {PutClass|DropClass|PutExample|DropExample|PutBursts} Step
+ * @typedef {{class: string} & ({do: 'put-class', name: string, at: number} | {do: 'drop-class'} | {do: 'put-example', at: number, example: Example}
+ *   | {do: 'drop-example', example: Example} | {do: 'put-bursts'|'put-burst', at: number, sizes?: number[]})} Step
  *
  * @typedef {object} SessionInfo
  * @property {string} id
@@ -209,13 +186,13 @@
 /** @typedef {Record<string, (...args: any[]) => Promise<any>>} Methods */
 /** @typedef {{argv: string[], importObject: Record<string, any>, run: (instance: WebAssembly.Instance) => Promise<void>, exited: boolean, _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>}} GoProgram */
 /** @typedef {{Go: new () => GoProgram, scope: Record<string, any>}} Runtime of Go, and what it takes for the global scope */
-/** @typedef {{ metaqda_place: (n: number) => number, metaqda_ask: (show: number) => number, metaqda_answer: () => number, metaqda_decide: () => number, metaqda_decision: () => number, metaqda_revision: () => number, mem: WebAssembly.Memory }} Exports */
+/** @typedef {{ metaqda_place: (n: number) => number, metaqda_ask: (show: number) => number, metaqda_answer: () => number, metaqda_revision: () => number, mem: WebAssembly.Memory }} Exports */
 /**
- * `ask` asks the program about an embedding and has it show the answer, if so wished. The answer is a view of
- * the program's memory, good until the next call of the program: the probability of none of these and those of
- * the classes. It is empty where there is nothing to compare with, and null where the program has to be asked the
- * ordinary way. `revision` is another number whenever the classes are others.
+ * `ask` asks the program about an embedding and has it show the answer, if so wished. `p` is a view of the program's
+ * memory, good until the next call of the program: the probability of none of these and those of the classes. It is
+ * empty where there is nothing to compare with, and the answer null where the program has to be asked the
+ * ordinary way. `taken` is the index of a class, -1 for none. `revision` is another number whenever the classes are others.
  *
- * @typedef {{ ask: (x: Float32Array, show?: boolean) => Float64Array | null, decide: () => {taken: number, doubtful: boolean, headline: string}, revision: () => number }} Direct
+ * @typedef {{ ask: (x: Float32Array, show?: boolean) => {p: Float64Array, taken: number, doubtful: boolean, headline: string} | null, revision: () => number }} Direct
  */
 export {};

@@ -112,10 +112,10 @@ export async function startProgram(modules, { Go, scope }, role, name, worker) {
     program.run().then(ended, ended);
   });
   delete scope[handover];
-  const { ask, decide, revision } = direct(program.instance);
+  const { ask, revision } = direct(program.instance);
   return {
     methods: guarded({ ...methods, memory: () => program.memory.buffer.byteLength }, program.ended),
-    quick: { ask: (x, show) => (program.ended() ? null : ask(x, show)), decide, revision: () => (program.ended() ? NaN : revision()) },
+    quick: { ask: (x, show) => (program.ended() ? null : ask(x, show)), revision: () => (program.ended() ? NaN : revision()) },
   };
 }
 
@@ -158,19 +158,17 @@ export function direct(instance) {
       if (room.length !== length) room = new Float32Array(program.mem.buffer, place, length); // new, or detached by growth
       room.set(x);
       const n = program.metaqda_ask(show ? 1 : 0);
-      return n < 0 ? null : new Float64Array(program.mem.buffer, n ? program.metaqda_answer() : 0, n);
-    },
-    decide() {
-      const bytes = program.metaqda_decide();
-      const at = program.metaqda_decision();
-      const [taken, doubtful] = new Int32Array(program.mem.buffer.slice(at, at + 8));
-      return { taken, doubtful: doubtful === 1, headline: decoder.decode(new Uint8Array(program.mem.buffer, at + 8, bytes - 8)) };
+      if (n <= 0) return n < 0 ? null : { p: NONE, taken: -1, doubtful: true, headline: '' };
+      const p = new Float64Array(program.mem.buffer, program.metaqda_answer(), n - 4);
+      const [taken, doubtful, address, bytes] = new Float64Array(program.mem.buffer, p.byteOffset + p.byteLength, 4);
+      return { p, taken, doubtful: doubtful === 1, headline: decoder.decode(new Uint8Array(program.mem.buffer, address, bytes)) };
     },
     revision: () => program.metaqda_revision(),
   };
 }
 
 const decoder = new TextDecoder();
+const NONE = new Float64Array(0);
 
 /**
  * A method that answers about an embedding directly, by the names of the last ordinary answer while the classes are
@@ -185,12 +183,11 @@ export function directly(quick, ordinary, show) {
   let revision = -1;
   /** @type {{id: string, name: string}[]} */ let classes = [];
   return async (x) => {
-    const p = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x, show) : null;
-    if (p) {
+    const quickly = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x, show) : null;
+    if (quickly) {
+      const { p, taken, doubtful, headline } = quickly;
       if (p.length === 0) return null;
-      const answer = { classes: classes.map(({ id, name }, i) => ({ id, name, probability: p[i + 1] })), none: p[0] };
-      const { taken, doubtful, headline } = quick.decide();
-      return { ...answer, decision: { class: classes[taken]?.id ?? '', doubtful, headline } };
+      return { classes: classes.map(({ id, name }, i) => ({ id, name, probability: p[i + 1] })), none: p[0], decision: { class: classes[taken]?.id ?? '', doubtful, headline } };
     }
     const now = quick.revision();
     const answer = await ordinary(x);
