@@ -50,8 +50,8 @@ func Open(name string, reader js.Value, lost func()) (*IndexedDB, error) {
 	var failed error
 	// The upgrade has no limit: one that begins after this has given up still makes
 	// a database with everything in it.
-	request, err = factory.Open(context.Background(), name, version, func(db *idb.Database, from, _ uint) error {
-		failed = upgrade(request, db, int(from))
+	request, err = factory.Open(context.Background(), name, version, func(*idb.Database, uint, uint) error {
+		failed = upgrade(request)
 		return nil // an error would end the program
 	})
 	if err != nil {
@@ -138,89 +138,49 @@ func lookUp() (v js.Value, err error) {
 	return js.Global().Get("Reflect").Call("get", js.Global(), "indexedDB"), nil
 }
 
+// schema is what the database has: each store with its indexes and what these are of. A new
+// version of the database adds to it.
+var schema = map[Table]map[string]any{
+	Sessions: nil, Priors: nil, Meta: nil, Thumbnails: nil, Steps: nil, // thumbnails of before version 5 stay in the records of their examples
+	Classes:  {bySession: "session", byName: []any{"session", "name"}, byPlace: []any{"session", "id"}},
+	Examples: {bySession: "session", byClass: "class", byPlace: []any{"session", "id"}},
+}
+
 // checkpoints held what learning could go on from after a reload, until version 6.
 const checkpoints = "checkpoints"
 
-// steps bring the database from version i to i+1. Once released a step is never
-// changed: a new version appends one.
-var steps = []func(db *idb.Database, txn js.Value) error{
-	func(db *idb.Database, _ js.Value) error {
-		for _, t := range []Table{Sessions, Priors, Meta} {
-			if err := create(db, t); err != nil {
-				return err
-			}
-		}
-		for _, t := range []Table{Classes, Examples} {
-			if err := create(db, t, bySession); err != nil {
-				return err
-			}
-		}
-		return nil
-	},
-	func(db *idb.Database, _ js.Value) error { return create(db, checkpoints) },
-	func(_ *idb.Database, txn js.Value) error {
-		return try(func() {
-			txn.Call("objectStore", string(Classes)).Call("createIndex", byName, []any{"session", "name"})
-			txn.Call("objectStore", string(Examples)).Call("createIndex", byClass, "class")
-		})
-	},
-	func(_ *idb.Database, txn js.Value) error {
-		return try(func() {
-			for _, t := range []Table{Classes, Examples} {
-				txn.Call("objectStore", string(t)).Call("createIndex", byPlace, []any{"session", "id"})
-			}
-		})
-	},
-	// Thumbnails of before stay in the records of their examples, and are read there.
-	func(db *idb.Database, _ js.Value) error { return create(db, Thumbnails) },
-	// Learning takes a second now, and leaves nothing to go on with.
-	func(db *idb.Database, _ js.Value) error {
-		_ = db.DeleteObjectStore(checkpoints) // if it is there
-		return nil
-	},
-	func(db *idb.Database, _ js.Value) error { return create(db, Steps) },
-}
-
-// create makes an object store whose records are under keys of their own, with
-// indexes named after the fields.
-func create(db *idb.Database, t Table, fields ...string) error {
-	s, err := db.CreateObjectStore(string(t), idb.ObjectStoreOptions{KeyPath: js.Null()})
-	for _, field := range fields {
-		if err == nil {
-			_, err = s.CreateIndex(field, js.ValueOf(field), idb.IndexOptions{})
-		}
-	}
-	return err
-}
-
-// upgrade runs in the transaction of an open request, which a failure aborts.
-func upgrade(request *idb.OpenDBRequest, db *idb.Database, from int) error {
-	txn, err := upgrading(request)
+// upgrade makes what a database of any version lacks, in the transaction of an open request,
+// which a failure aborts.
+func upgrade(request *idb.OpenDBRequest) error {
+	db, err := request.Request.Result()
 	if err != nil {
 		return err
 	}
-	for _, step := range steps[min(from, len(steps)):] {
-		if err := step(db, txn); err != nil {
-			_ = try(func() { txn.Call("abort") }) // it may have been aborted already
-			return err
-		}
-	}
-	return nil
-}
-
-// upgrading returns the transaction of an upgrade, which idb gives to nobody: it is
-// that of a store made to ask it, and there is no other way to stores of older
-// versions or to abort.
-func upgrading(request *idb.OpenDBRequest) (txn js.Value, err error) {
-	db, err := request.Request.Result()
-	if err != nil {
-		return txn, err
-	}
+	has := func(names js.Value, name string) bool { return names.Call("contains", name).Bool() }
+	var txn js.Value
 	err = try(func() {
+		// Package idb gives the transaction to nobody: it is that of a store made to ask it.
 		txn = db.Call("createObjectStore", "upgrading").Get("transaction")
 		db.Call("deleteObjectStore", "upgrading")
+		if has(db.Get("objectStoreNames"), checkpoints) {
+			db.Call("deleteObjectStore", checkpoints)
+		}
+		for table, indexes := range schema {
+			if !has(db.Get("objectStoreNames"), string(table)) {
+				db.Call("createObjectStore", string(table))
+			}
+			store := txn.Call("objectStore", string(table))
+			for name, of := range indexes {
+				if !has(store.Get("indexNames"), name) {
+					store.Call("createIndex", name, of)
+				}
+			}
+		}
 	})
-	return txn, err
+	if err != nil && txn.Truthy() {
+		_ = try(func() { txn.Call("abort") }) // it may have been aborted already
+	}
+	return err
 }
 
 // explain turns what a browser reports into a sentence with a remedy.
