@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strconv"
 	"syscall/js"
 
@@ -28,7 +29,6 @@ type DOM struct {
 type row struct {
 	item, meter, bar, name, value *dom.BasicElement
 	last                          Row
-	drawn                         bool
 }
 
 // NewDOM finds the page's prediction section, or returns nil where there is no
@@ -99,11 +99,7 @@ func (d *DOM) showRest(text string) {
 // arrange moves the items into the order of the rows, touching the document
 // only where it differs, and gives the focus back if a move took it.
 func (d *DOM) arrange(rows []Row) {
-	same := len(rows) == len(d.shown)
-	for i := 0; same && i < len(rows); i++ {
-		same = rows[i].ID == d.shown[i]
-	}
-	if same {
+	if slices.EqualFunc(rows, d.shown, func(r Row, id string) bool { return r.ID == id }) {
 		return
 	}
 	focused := d.document.Get("activeElement")
@@ -156,25 +152,22 @@ func (d *DOM) element(name, class string) *dom.BasicElement {
 
 // draw changes what differs from the last time.
 func (r *row) draw(to Row) {
-	if r.drawn && r.last == to {
-		return
-	}
-	if !r.drawn || r.last.Best != to.Best {
+	if r.last.Best != to.Best || r.last.None != to.None {
 		r.meter.SetAttribute("class", classOf(to))
 	}
-	if !r.drawn || r.last.Name != to.Name {
+	if r.last.Name != to.Name {
 		r.name.SetTextContent(to.Name)
 		r.meter.SetAttribute("aria-label", to.Name)
 	}
-	if !r.drawn || r.last.Text != to.Text {
+	if r.last.Text != to.Text {
 		r.value.SetTextContent(to.Text)
 		r.meter.SetAttribute("aria-valuetext", to.Text)
 	}
-	if !r.drawn || r.last.Now != to.Now {
+	if r.last.Now != to.Now {
 		r.meter.SetAttribute("aria-valuenow", to.Now)
 		r.bar.Underlying().Get("style").Set("width", strconv.FormatFloat(100*to.P, 'f', 2, 64)+"%")
 	}
-	r.last, r.drawn = to, true
+	r.last = to
 }
 
 func classOf(r Row) string {
