@@ -36,14 +36,6 @@ func (s *IndexedDB) Contents(session string) (*Contents, error) {
 // readAll hands out the records of a session, first itself, then its classes, then its
 // examples; nil where all comes again, and nothing where there is no such session.
 func (s *IndexedDB) readAll(session string, page func(Table, []stored)) error {
-	wanted := map[string]any{}
-	for table, names := range fields {
-		all := make([]any, len(names))
-		for i, name := range names {
-			all[i] = name
-		}
-		wanted[string(table)] = all
-	}
 	come := make(chan func() error, 1024) // packs as they come, then nil, or why there are no more
 	var give, ended, failed js.Func
 	give = js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -53,9 +45,11 @@ func (s *IndexedDB) readAll(session string, page func(Table, []stored)) error {
 				page("", nil)
 				return nil
 			}
-			table, odd := Table(found.Get("table").String()), found.Get("odd")
-			next := -1
-			some, err := unpack(table, bytesOf(found.Get("pack")), func() any { next++; return plain(table, odd.Index(next)) })
+			table, keys, records := Table(found.Get("table").String()), found.Get("keys"), found.Get("records")
+			some, err := unpack(session, bytesOf(found.Get("pack")))
+			for i := range keys.Length() {
+				some = append(some, stored{keys.Index(i).String(), plain(table, records.Index(i))})
+			}
 			if err == nil {
 				page(table, some)
 			}
@@ -69,7 +63,7 @@ func (s *IndexedDB) readAll(session string, page func(Table, []stored)) error {
 		return nil
 	})
 	if err := try(func() {
-		s.reader.Invoke(s.raw, map[string]any{"session": session, "fields": wanted}, give).Call("then", ended, failed)
+		s.reader.Invoke(s.raw, session, give).Call("then", ended, failed)
 	}); err != nil {
 		return err
 	}

@@ -99,13 +99,17 @@ func decodeClass(key string, v any) (c Class, reason string) {
 
 // example is the record of an example that lacks nothing, as many are read.
 type example struct {
-	session, class string
-	order          float64
-	embedding      []byte
+	session, class, group string
+	order                 float64
+	embedding             []byte
 }
 
 func (x example) record(key string) Record {
-	return Record{"id": key, "session": x.session, "class": x.class, "order": x.order, "embedding": x.embedding}
+	r := Record{"id": key, "session": x.session, "class": x.class, "order": x.order, "embedding": x.embedding}
+	if x.group != "" {
+		r["group"] = x.group
+	}
+	return r
 }
 
 // DecodeExample returns the example of a record in its plain form, or why it is none.
@@ -113,7 +117,7 @@ func DecodeExample(key string, v any) (x Example, reason string) {
 	var b []byte
 	switch v := v.(type) {
 	case example:
-		x, b = Example{ID: key, Session: v.session, Class: v.class, Order: v.order}, v.embedding
+		x, b = Example{ID: key, Session: v.session, Class: v.class, Order: v.order, Group: v.group}, v.embedding
 	case Record:
 		x = Example{ID: key, Session: text(v, "session"), Class: text(v, "class"), Order: number(v, "order"), Group: text(v, "group")}
 		x.Thumbnail, _ = v["thumbnail"].([]byte) // before version 5 it was in the same record

@@ -1,21 +1,20 @@
 // @ts-check
 /**
- * Reads a session out of IndexedDB for the program, to which each record by itself would cost calls: pages of records
+ * Reads a session out of IndexedDB for the program, to which each record by itself would cost calls: pages of examples
  * become packs of bytes. The program's answer to a pack is in wasm/store/pack.go.
  *
  * A pack is a Uint8Array, in the byte order of the machine:
- *   Float64  how many records, how many bytes of text
- *   Float64  for each record its row: how many bytes of text its key has, then for each field what it is and a number:
- *            0 not there; 1 a string of so many bytes; 2 a number; 3 a truth; 4 so many bytes; 5 the record has
- *            something else in a field and is the next of `odd`
- *   bytes    the fields that are bytes
- *   text     in UTF-8: of each record its key, then its fields that are strings
+ *   Float64  how many examples there are
+ *   Float64  for each of them how long its key is, its class, its group and its embedding in bytes, and its order
+ *   bytes    the embeddings
+ *   text     in ASCII: of each its key, its class and its group
+ *
+ * What is not an example as they are written now, or has other text, goes as it is.
  */
 import { RemoteClient } from '../base/remote.js';
 
-/** @typedef {{table: string, pack: Uint8Array<ArrayBuffer>, odd: unknown[]}} Pack `odd` are records as they are */
+/** @typedef {{table: string, pack: Uint8Array<ArrayBuffer>, keys: string[], records: unknown[]}} Pack with records as they are and their keys */
 /** @typedef {(pack: Pack|null) => void} Give takes what comes, or null, which is to begin anew */
-/** @typedef {{session: string, fields: Record<string, string[]>}} Wanted the names of fields by table: sessions, classes, examples */
 
 /**
  * How many bytes of embeddings come in one answer, as far as the record before tells. Answers of some hundred kilobytes
@@ -31,7 +30,6 @@ const PACK_BYTES = 256 << 10;
 const MANY = 2000;
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // which is kept
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
 const answer = (request) => new Promise((resolve, reject) => {
@@ -44,49 +42,49 @@ const answer = (request) => new Promise((resolve, reject) => {
  *
  * @param {string} name of the database
  * @param {() => Worker} [worker] of worker.js
- * @returns {(db: IDBDatabase, wanted: Wanted, give: Give) => Promise<void>} given nothing where there is no such session
+ * @returns {(db: IDBDatabase, session: string, give: Give) => Promise<void>} given nothing where there is no such session
  */
-export const reader = (name, worker) => async (db, wanted, give) => {
-  if (worker && await answer(db.transaction('examples').objectStore('examples').index('session').count(wanted.session)) > MANY) {
+export const reader = (name, worker) => async (db, session, give) => {
+  if (worker && await answer(db.transaction('examples').objectStore('examples').index('session').count(session)) > MANY) {
     try {
-      return await apart(worker, name, wanted, give);
+      return await apart(worker, name, session, give);
     } catch {
       give(null); // it takes longer without
     }
   }
-  await readSession(db, wanted, give);
+  await readSession(db, session, give);
 };
 
-/** @param {() => Worker} worker @param {string} name @param {Wanted} wanted @param {Give} give */
-async function apart(worker, name, wanted, give) {
+/** @param {() => Worker} worker @param {string} name @param {string} session @param {Give} give */
+async function apart(worker, name, session, give) {
   const client = new RemoteClient(worker(), { code: 'internal', died: (why) => why, onNews: (_, pack) => give(pack) });
   try {
-    await client.ask('read', { name, wanted });
+    await client.ask('read', { name, session });
   } finally {
     client.close('it has read all');
   }
 }
 
-/** Reads in a worker. @param {string} name of a database that is there @param {Wanted} wanted @param {Give} give */
-export async function readFrom(name, wanted, give) {
+/** Reads in a worker. @param {string} name of a database that is there @param {string} session @param {Give} give */
+export async function readFrom(name, session, give) {
   const request = indexedDB.open(name);
   request.onupgradeneeded = () => request.transaction?.abort(); // it has gone meanwhile
   const db = await answer(request);
   db.onversionchange = () => db.close();
   try {
-    await readSession(db, wanted, give);
+    await readSession(db, session, give);
   } finally {
     db.close();
   }
 }
 
-/** @param {IDBDatabase} db @param {Wanted} wanted @param {Give} give */
-async function readSession(db, { session, fields }, give) {
+/** @param {IDBDatabase} db @param {string} session @param {Give} give */
+async function readSession(db, session, give) {
   const tables = ['sessions', 'classes', 'examples']; // in this order
   const transaction = db.transaction(tables);
   for (const table of tables) {
     const store = transaction.objectStore(table);
-    const packer = new Packer(table, fields[table], give);
+    const packer = new Packer(table, give);
     if (table === 'sessions') {
       const found = await answer(store.get(session));
       if (found === undefined) return;
@@ -150,78 +148,54 @@ function sizeAfter(record) {
 
 /** Makes packs of records. */
 export class Packer {
-  #numbers = [0, 0];
+  #numbers = [0];
   /** @type {Uint8Array[]} */
-  #arrays = [];
+  #embeddings = [];
   #bytes = 0;
   #text = '';
+  /** @type {string[]} */
+  #keys = [];
   /** @type {unknown[]} */
-  #odd = [];
+  #records = [];
 
-  /** @param {string} table @param {readonly string[]} names of its fields @param {Give} give */
-  constructor(table, names, give) {
+  /** @param {string} table @param {Give} give */
+  constructor(table, give) {
     this.table = table;
-    this.names = names;
     this.give = give;
   }
 
-  /** @param {IDBValidKey} key @param {unknown} record */
+  /** @param {IDBValidKey} key @param {any} record */
   add(key, record) {
     if (typeof key !== 'string') return; // which nothing here writes
-    const numbers = this.#numbers;
-    numbers[0] += 1;
-    numbers.push(this.#string(key));
-    const fields = typeof record === 'object' && record !== null && !Array.isArray(record) ? /** @type {Record<string, unknown>} */ (record) : null;
-    if (!fields || !this.names.every((name) => known(fields[name]))) {
-      this.#odd.push(record);
-      for (let i = 0; i < this.names.length; i++) numbers.push(5, 0);
-    } else for (const name of this.names) {
-      const v = fields[name];
-      if (typeof v === 'string') numbers.push(1, this.#string(v));
-      else if (typeof v === 'number') numbers.push(2, v);
-      else if (typeof v === 'boolean') numbers.push(3, Number(v));
-      else if (v instanceof Uint8Array) {
-        numbers.push(4, v.length);
-        this.#arrays.push(v);
-        this.#bytes += v.length;
-      } else numbers.push(0, 0);
+    const { id, class: of, order, embedding, thumbnail, group = '' } = record ?? {};
+    if (this.table === 'examples' && id === key && embedding instanceof Uint8Array && Number.isFinite(order) && thumbnail === undefined && isAscii(key) && isAscii(of) && isAscii(group)) {
+      this.#numbers[0]++;
+      this.#numbers.push(key.length, of.length, group.length, embedding.length, order);
+      this.#text += key + of + group;
+      this.#embeddings.push(embedding);
+      this.#bytes += embedding.length + 8 * 5;
+    } else {
+      this.#keys.push(key);
+      this.#records.push(record);
     }
-    if (this.#bytes + 8 * numbers.length >= PACK_BYTES || numbers[0] === MOST_IN_ONE) this.send();
-  }
-
-  /** Takes text and returns its bytes. @param {string} text */
-  #string(text) {
-    if (ASCII.test(text)) {
-      this.#text += text;
-      return text.length;
-    }
-    const bytes = encoder.encode(text);
-    this.#text += decoder.decode(bytes); // half a character at its end does not join the half at the next one's beginning
-    return bytes.length;
+    if (this.#bytes >= PACK_BYTES || this.#numbers[0] + this.#keys.length === MOST_IN_ONE) this.send();
   }
 
   /** Hands out what there is. */
   send() {
-    const numbers = this.#numbers;
-    if (numbers[0] === 0) return;
-    const text = encoder.encode(this.#text);
-    numbers[1] = text.length;
-    const pack = new Uint8Array(8 * numbers.length + this.#bytes + text.length);
-    new Float64Array(pack.buffer, 0, numbers.length).set(numbers);
-    let at = 8 * numbers.length;
-    for (const array of [...this.#arrays, text]) {
-      pack.set(array, at);
-      at += array.length;
+    const [numbers, keys, records] = [this.#numbers, this.#keys, this.#records];
+    if (numbers[0] + keys.length === 0) return;
+    const parts = [new Uint8Array(Float64Array.from(numbers).buffer), ...this.#embeddings, encoder.encode(this.#text)];
+    const pack = new Uint8Array(parts.reduce((n, { length }) => n + length, 0));
+    let at = 0;
+    for (const part of parts) {
+      pack.set(part, at);
+      at += part.length;
     }
-    const odd = this.#odd;
-    [this.#numbers, this.#arrays, this.#bytes, this.#text, this.#odd] = [[0, 0], [], 0, '', []];
-    this.give({ table: this.table, pack, odd });
+    [this.#numbers, this.#embeddings, this.#bytes, this.#text, this.#keys, this.#records] = [[0], [], 0, '', [], []];
+    this.give({ table: this.table, pack, keys, records });
   }
 }
 
 const ASCII = /^[\0-\x7f]*$/;
-
-/** Whether a pack can have it in a field. @param {unknown} v */
-function known(v) {
-  return v === undefined || v === null || typeof v === 'string' || typeof v === 'boolean' || Number.isFinite(v) || v instanceof Uint8Array;
-}
+const isAscii = (/** @type {unknown} */ text) => typeof text === 'string' && ASCII.test(text);

@@ -11,8 +11,8 @@ import { readFrom } from './reading.js';
 export function serve(load) {
   /** @type {import('../base/remote.js').Handlers} */
   const handlers = {
-    read: (/** @type {{name: string, wanted: import('./reading.js').Wanted}} */ { name, wanted }) =>
-      readFrom(name, wanted, (pack) => tell('pack', pack, pack ? [pack.pack.buffer] : [])),
+    read: (/** @type {{name: string, session: string}} */ { name, session }) =>
+      readFrom(name, session, (pack) => tell('pack', pack, pack ? [pack.pack.buffer] : [])),
     async start(/** @type {Omit<import('./contract.js').Thread, 'worker'> & {role: 'batch'}} */ { modules, runtime, role, name }) {
       const { on, ...methods } = (await startProgram(modules, await load(runtime), role, name)).methods;
       await on((/** @type {unknown} */ progress) => tell('progress', progress));
@@ -20,7 +20,5 @@ export function serve(load) {
       for (const [name, method] of Object.entries(methods)) handlers[name] = (args) => (Array.isArray(args) ? method(...args) : method(args));
     },
   };
-  const tell = answer(handlers, {
-    code: 'internal', transfer: (result) => (result instanceof Float64Array ? [result.buffer] : []),
-  });
+  const tell = answer(handlers, { code: 'internal' });
 }

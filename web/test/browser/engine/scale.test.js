@@ -224,7 +224,7 @@ const BREAKS = `
 import { answer } from '/web/base/remote.js';
 import { readFrom } from '/web/engine/reading.js';
 let packs = 0;
-const tell = answer({ read: ({ name, wanted }) => readFrom(name, wanted, (pack) => {
+const tell = answer({ read: ({ name, session }) => readFrom(name, session, (pack) => {
   if (++packs > 6) throw new Error('the thread broke');
   tell('pack', pack);
 }) }, { code: 'internal' });`;
