@@ -68,8 +68,8 @@ func (w *batchWorker) answer(begin func(c *metaqda.Classifier) (*metaqda.Batch, 
 }
 
 // classify answers with, for each picture, what it is taken for (the index of a class, -1
-// for none of them), 1 where that is doubtful, the probability of none, and those of the
-// classes, in rows; and their headlines.
+// for none of them), whether that is doubtful, its headline, and the probability of none and
+// those of the classes, in rows.
 func (w *batchWorker) classify() (any, error) {
 	b, err := w.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(w.x, w.d) })
 	if metaqda.Code(err) == "empty" || err == nil && b.Len() == 0 {
@@ -78,20 +78,16 @@ func (w *batchWorker) classify() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []float64
-	headlines := make([]any, b.Len())
+	var rows []float64
+	taken, doubtful, headlines := make([]any, b.Len()), make([]any, b.Len()), make([]any, b.Len())
 	for i := range b.Len() {
 		p, none := b.Answer(i)
 		d := w.taught.Decide(p, none)
-		headlines[i] = d.Headline
-		doubtful := 0.0
-		if d.Doubtful {
-			doubtful = 1
-		}
-		all = append(append(all, float64(d.Class), doubtful, none), p...)
+		taken[i], doubtful[i], headlines[i] = d.Class, d.Doubtful, d.Headline
+		rows = append(append(rows, none), p...)
 	}
-	bytes := bridge.Array(unsafe.Slice((*byte)(unsafe.Pointer(&all[0])), 8*len(all)))
-	return map[string]any{"rows": js.Global().Get("Float64Array").New(bytes.Get("buffer")), "headlines": headlines}, nil
+	bytes := bridge.Array(unsafe.Slice((*byte)(unsafe.Pointer(&rows[0])), 8*len(rows)))
+	return map[string]any{"probabilities": js.Global().Get("Float64Array").New(bytes.Get("buffer")), "taken": taken, "doubtful": doubtful, "headlines": headlines}, nil
 }
 
 func (w *batchWorker) suggest(n int) ([]int, error) {

@@ -7,7 +7,7 @@
  *   start     {modules, runtime, name, role}
  *   session   [bytes of the session, of its prior or null, numbers per picture]
  *   pictures  the embeddings, row by row
- *   classify  for each picture what it is taken for, 1 where that is doubtful, none, the classes, in rows; and headlines; or null
+ *   classify  for each picture what it is taken for, and the rest of Answers; or null
  *   suggest   how many pictures
  *   alike     [numbers of the pictures]
  *   learn     [files of sessions, prior or null], see learn()
@@ -49,19 +49,6 @@ class Thread {
   }
 }
 
-/** @param {string[]} classes @param {{rows: Float64Array, headlines: string[]} | null} answer @returns {Answers} */
-function answers(classes, answer) {
-  const rows = answer?.rows ?? null;
-  const width = classes.length + 3;
-  const n = (rows?.length ?? 0) / width;
-  const all = { classes, probabilities: rows && new Float64Array(n * (width - 2)), taken: new Int32Array(n), doubtful: new Uint8Array(n), headlines: answer?.headlines ?? [] };
-  for (let i = 0; rows && i < n; i++) {
-    [all.taken[i], all.doubtful[i]] = rows.subarray(i * width);
-    all.probabilities?.set(rows.subarray(i * width + 2, (i + 1) * width), i * (width - 2));
-  }
-  return all;
-}
-
 const STOPPED = 'Judging the pictures together was stopped.';
 
 /** Answers about the pictures that it was last given by the session as it then was. */
@@ -96,7 +83,8 @@ export class Batch {
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
     await this.#thread.ask('session', [classifier, prior, dimension]);
     await this.#thread.ask('pictures', rows, [rows.buffer]);
-    return answers(classes.map(({ id }) => id), await this.#thread.ask('classify'));
+    const { probabilities, taken, doubtful, headlines } = await this.#thread.ask('classify') ?? { probabilities: null, taken: [], doubtful: [], headlines: [] };
+    return { classes: classes.map(({ id }) => id), probabilities, taken: Int32Array.from(taken), doubtful: Uint8Array.from(doubtful), headlines };
   }
 
   /** Which of the pictures tell most once they are taught, the best one first. @param {number} count @returns {Promise<number[]>} */
