@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { simdSupported } from '../../web/base/simd.js';
 import { checked } from '../../web/extractor/own/function.js';
 import { checkFiles, decodeManifest } from '../../web/extractor/manifest.js';
-import { variantOf } from '../../web/extractor/networks.js';
+import { filesOf, listed, variantOf } from '../../web/extractor/networks.js';
 import { preprocess } from '../../web/extractor/preprocess.js';
 import { inTurn, meanOf } from '../../web/extractor/session.js';
 import { Complaint } from './complaint.mjs';
@@ -36,26 +36,12 @@ export const builtKinds = { pictures: builtExtractor, sounds: path.join(site, 'k
  */
 export async function loadExtractor(place = builtExtractor, options = {}) {
   if (!(await stat(place)).isDirectory()) return loadManifest(place, options);
-  const { runtimes, ...given } = JSON.parse(await readFile(path.join(place, 'extractor.json'), 'utf8'));
-  if (given.networks) return ofKind(place, { runtimes, ...given }, options);
-  const manifest = decodeManifest(given);
-  const contents = new Map(await Promise.all(manifest.files.map(async ({ name }) => /** @type {const} */ ([name, await buffer(path.join(place, name))]))));
-  return network({ manifest, sha256: given.sha256, contents, module: path.join(place, 'runtime.js'), program: tfjsProgram(place, runtimes, options) }, options);
-}
-
-/**
- * The page's own extractor of another kind than pictures.
- *
- * @param {string} place @param {import('../../web/extractor/networks.js').Recorded} record @param {Options} options
- * @returns {Promise<NodeExtractor>}
- */
-async function ofKind(place, record, options) {
-  const { id, sha256, dimension, networks, runtimes } = variantOf(record, options.variant);
-  const { start } = await import(pathToFileURL(path.join(place, 'start.js')).href);
-  const fetched = await Promise.all(Object.entries(networks).map(async ([network, manifest]) => [network, {
-    manifest, contents: new Map(await Promise.all(manifest.files.map(async ({ name }) => /** @type {const} */ ([name, await buffer(path.join(place, network, name))])))),
-  }]));
-  const { embed } = await start({ id, networks: Object.fromEntries(fetched), wasm: await buffer(tfjsProgram(place, runtimes, options)) });
+  const record = variantOf(JSON.parse(await readFile(path.join(place, 'extractor.json'), 'utf8')), options.variant);
+  const [wasm, ...contents] = await Promise.all([tfjsProgram(place, record.runtimes, options), ...listed(record).map(({ name }) => path.join(place, name))].map(buffer));
+  const files = /** @type {any} */ (filesOf(record, contents, wasm));
+  const { id, sha256, dimension } = record;
+  if (!record.networks) return network({ ...files, sha256, module: path.join(place, 'runtime.js') }, options);
+  const { embed } = await (await import(pathToFileURL(path.join(place, 'start.js')).href)).start(files);
   const facts = { id, sha256, dimension };
   return place === builtKinds.sounds ? { ...facts, takes: 'file', embed: async (file) => embed(await decodeSound(file)) } : { ...facts, takes: 'picture', embed };
 }
@@ -78,22 +64,22 @@ export async function networkOf({ manifest, sha256, contents }, options = {}) {
   const list = onnx ? path.join(site, 'networks/networks.json') : path.join(builtExtractor, 'extractor.json');
   const built = JSON.parse(await readFile(list, 'utf8').catch(() => { throw new Complaint("What runs other networks is not built yet; run 'make build' first."); }));
   const program = onnx ? path.join(site, 'networks', built.onnx.name) : tfjsProgram(builtExtractor, built.runtimes, options);
-  return network({ manifest, sha256, contents, module: path.join(site, 'networks', onnx ? 'onnx.js' : 'graphs.js'), program }, options);
+  return network({ manifest, sha256, contents, module: path.join(site, 'networks', onnx ? 'onnx.js' : 'graphs.js'), wasm: await buffer(program) }, options);
 }
 
 /** @param {string} folder @param {import('../../web/extractor/download.js').RuntimeFiles} runtimes @param {Options} options */
 const tfjsProgram = (folder, runtimes, { simd = simdSupported() }) => path.join(folder, (simd ? runtimes.simd : runtimes.plain).name);
 
 /**
- * @param {{manifest: Manifest, sha256: string, contents: Map<string, ArrayBuffer>, module: string, program: string}} loaded
+ * @param {{manifest: Manifest, sha256: string, contents: Map<string, ArrayBuffer>, module: string, wasm: ArrayBuffer}} loaded
  * @param {Options} options
  */
-async function network({ manifest, sha256, contents, module, program }, { recipe }) {
+async function network({ manifest, sha256, contents, module, wasm }, { recipe }) {
   const used = { ...manifest, ...recipe };
   const { id, dimension, takes, inputSize, views } = used;
   const { createRuntime } = await import(pathToFileURL(module).href);
   /** @type {import('../../web/extractor/session.js').Runtime} */
-  const runtime = await createRuntime({ manifest: used, contents, wasm: await buffer(program) });
+  const runtime = await createRuntime({ manifest: used, contents, wasm });
   const inputs = (/** @type {Pixels} */ pixels) => preprocess(pixels, inputSize, views);
   return {
     id, sha256, dimension, takes,

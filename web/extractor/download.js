@@ -6,7 +6,6 @@
  */
 import { simdSupported } from '../base/simd.js';
 import { ExtractorError } from './errors.js';
-import { decodeManifest, identityOf } from './manifest.js';
 
 /**
  * What the build writes to extractor.json: the manifest of the page's extractor, its
@@ -23,18 +22,6 @@ import { decodeManifest, identityOf } from './manifest.js';
 export async function fetchRecord(base) {
   const response = await get(new URL('extractor.json', base));
   return response.json();
-}
-
-/**
- * @param {(name: string) => URL} at @param {ExtractorRecord} record @param {OnProgress} [onProgress]
- * @returns {Promise<import('./session.js').ExtractorFiles>}
- */
-export async function fetchFiles(at, record, onProgress) {
-  const { runtimes, ...given } = record;
-  const manifest = decodeManifest(given);
-  const [wasm, ...found] = await fetchAll(at, [programOf(runtimes), ...manifest.files], onProgress);
-  await verify(record, found);
-  return { manifest, wasm, contents: new Map(manifest.files.map(({ name }, i) => [name, found[i]])) };
 }
 
 /** The program that this machine can run. @param {RuntimeFiles} runtimes */
@@ -84,18 +71,4 @@ function unreachable(url, status) {
   const why = status ? `the server answered ${status}` : 'the connection failed';
   return new ExtractorError('extractor-unreachable',
     `The feature extractor's file ${name} could not be fetched (${why}); check the connection and reload the page.`);
-}
-
-/**
- * Another graph, or other views, would give embeddings that do not fit the stored ones.
- * Only secure contexts can compute the hash; elsewhere it is skipped.
- * @param {ExtractorRecord} record @param {ArrayBuffer[]} found
- */
-async function verify(record, found) {
-  if (!globalThis.crypto?.subtle) return;
-  const hex = await identityOf(record, found);
-  if (hex !== record.sha256) {
-    throw new ExtractorError('extractor-mismatch',
-      `The feature extractor's files do not belong together (sha256 ${hex.slice(0, 12)}, expected ${record.sha256.slice(0, 12)}); reload the page.`);
-  }
 }

@@ -4,7 +4,7 @@
  * embedding; the rest of the page knows no more of it than this file's types.
  */
 export { ExtractorError } from './errors.js';
-export { loadExtractor } from './graph.js';
+export { loadExtractor } from './load.js';
 export { decodePicture } from './pixels.js';
 
 /** @typedef {Blob | ImageBitmap | ImageData} Picture */
@@ -16,10 +16,12 @@ export { decodePicture } from './pixels.js';
  * @property {number} dimension length of an embedding
  * @property {'worker' | 'window'} place where it runs
  * @property {number} views how many views of a picture an embedding is the mean of
+ * @property {string[]} networks of one with a recipe of its own, by their names in it
  * @property {(picture: Picture, views?: number) => Promise<Float32Array>} embed
  *   of all views, or sooner and more coarsely of the first so many;
  *   answers `dimension` finite numbers, the same for the same picture; leaves the
  *   picture usable; rejects with an ExtractorError (code, sentence)
+ * @property {(type: string, args?: any) => Promise<any>} ask what else its session answers
  * @property {() => void} close
  */
 

@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * Networks of an extractor that has one or several beside a recipe of its own, as those
- * of sounds and hands have. The build lists them in the extractor's record; each is fed
- * numbers of its input's shape, and answers the mean over the cells of each output.
+ * The files of an extractor, as the build lists them in its record: those of one network of
+ * pictures, or of networks beside a recipe of its own, as those of sounds and hands have. Each
+ * of these is fed numbers of its input's shape, and answers the mean over the cells of each output.
  */
 import { fetchAll, programOf } from './download.js';
 import { ExtractorError } from './errors.js';
-import { sha256 } from './manifest.js';
+import { decodeManifest, sha256 } from './manifest.js';
 
 /**
  * @typedef {object} NetworkManifest what scripts/networks writes beside each
  * @property {string} id
- * @property {{name: string, bytes: number, sha256: string}[]} files model.json and its weights
+ * @property {import('./manifest.js').ManifestFile[]} files model.json and its weights
  * @property {[number, number, number]} input height, width and channels
  * @property {{node: string, pooling: 'mean'}[]} outputs
  * @property {string} licence
@@ -52,30 +52,37 @@ export const loadNetworks = async (createNetwork, { networks, wasm }) => Object.
  */
 export const identityOf = (contents, recipe) => sha256(...contents, JSON.stringify(recipe));
 
+/** @typedef {{networks?: Recorded['networks'], files?: import('./manifest.js').ManifestFile[]}} Listed */
+
+/** The files of an extractor, with the folder of their network where it has several. @param {Listed} record */
+export const listed = ({ networks, files = [] }) => (networks ? Object.entries(networks).flatMap(([network, one]) => one.files.map((file) => ({ ...file, name: `${network}/${file.name}` }))) : files);
+
 /**
- * @param {(path: string) => URL} at where a file of the record is: NETWORK/NAME, or what runs them
- * @param {Recorded} record @param {import('./download.js').OnProgress} [onProgress] bytes of all
- * @returns {Promise<Fetched>}
+ * What an extractor is loaded with.
+ *
+ * @param {(name: string) => URL} at @param {Recorded | import('./download.js').ExtractorRecord} record
+ * @param {import('./download.js').OnProgress} [onProgress] bytes of all
  */
-export async function fetchNetworks(at, { id, networks, runtimes }, onProgress) {
-  const all = listed(networks);
-  const files = all.map(({ network, name, bytes }) => ({ name: `${network}/${name}`, bytes }));
-  const [wasm, ...found] = await fetchAll(at, [programOf(runtimes), ...files], onProgress);
-  await Promise.all(all.map(async ({ network, name, sha256: expected }, i) => {
-    if (globalThis.crypto?.subtle && await sha256(found[i]) !== expected) {
-      throw new ExtractorError('extractor-mismatch', `The file ${network}/${name} is not the one that belongs here; reload the page.`);
-    }
-  }));
-  return fetchedOf({ id, networks }, found, wasm);
+export async function fetchFiles(at, record, onProgress) {
+  const files = listed(record);
+  const [wasm, ...found] = await fetchAll(at, [programOf(record.runtimes), ...files], onProgress);
+  // Files of another build would give embeddings that do not fit the stored ones. Only secure contexts can compute the hash.
+  if (globalThis.crypto?.subtle) {
+    const hashes = await Promise.all(found.map((one) => sha256(one)));
+    const wrong = files.find((file, i) => file.sha256 !== hashes[i]);
+    if (wrong) throw new ExtractorError('extractor-mismatch', `The feature extractor's files do not belong together (${wrong.name} is of another version); reload the page.`);
+  }
+  return filesOf(record, found, wasm);
 }
 
-/** The files of all networks, one network after the other. @param {Recorded['networks']} networks */
-export const listed = (networks) => Object.entries(networks).flatMap(([network, { files }]) => files.map((file) => ({ network, ...file })));
-
-/** @param {Pick<Recorded, 'id' | 'networks'>} record @param {ArrayBuffer[]} contents of the files as `listed` has them @param {ArrayBuffer} wasm @returns {Fetched} */
-export const fetchedOf = ({ id, networks }, contents, wasm) => ({
-  id, wasm,
-  networks: Object.fromEntries(Object.entries(networks).map(([network, manifest]) => [network, {
-    manifest, contents: new Map(listed(networks).flatMap((file, i) => (file.network === network ? [[file.name, contents[i]]] : []))),
-  }])),
-});
+/** @param {any} record @param {ArrayBuffer[]} contents of the files as `listed` has them @param {ArrayBuffer} wasm @returns {Fetched | import('./session.js').ExtractorFiles} */
+export function filesOf({ runtimes, plain, blocks, ...record }, contents, wasm) {
+  const left = contents.values();
+  const contentsOf = (/** @type {import('./manifest.js').ManifestFile[]} */ files) => new Map(files.map(({ name }) => [name, /** @type {ArrayBuffer} */ (left.next().value)]));
+  if (!record.networks) {
+    const manifest = decodeManifest(record);
+    return { manifest, wasm, contents: contentsOf(manifest.files) };
+  }
+  const networks = Object.entries(/** @type {Recorded['networks']} */ (record.networks)).map(([network, manifest]) => [network, { manifest, contents: contentsOf(manifest.files) }]);
+  return { id: record.id, wasm, networks: Object.fromEntries(networks) };
+}

@@ -4,7 +4,7 @@
  * beside this module. The prior that was learned for it is
  * `metaqda/priors/efficientnet-lite0.safetensors`.
  */
-import { loadGraphFrom } from '../extractor/graph.js';
+import { loadFrom, sessionOf } from '../extractor/load.js';
 import { forBrowsers, pictureOf } from './inputs.js';
 import { priorSum, record } from './written/record.js';
 
@@ -35,12 +35,12 @@ export async function loadExtractor(options = {}) {
     'tfjs-backend-wasm-simd.wasm': () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
     'tfjs-backend-wasm.wasm': () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
   };
-  const extractor = await loadGraphFrom({
+  const extractor = await loadFrom({
     record,
     at: (name) => places[name](),
     worker: () => new Worker(new URL('./efficientnet-lite0/worker.js', import.meta.url), { type: 'module', name: 'extractor' }),
     // @ts-ignore: built
-    runtime: () => import('./efficientnet-lite0/runtime.js'),
+    window: sessionOf(() => import('./efficientnet-lite0/runtime.js')),
   }, options);
   const { id, sha256, dimension } = extractor;
   return { id, sha256, dimension, embed: async (picture) => extractor.embed(await pictureOf(picture)), close: () => extractor.close() };

@@ -3,7 +3,7 @@
  * The page's extractor of hands, MediaPipe's hand network on TensorFlow.js, with its files beside this module: 672 numbers
  * of the one hand in a picture, left or right alike unless `handedness` is asked for.
  */
-import { loadKindFrom } from '../extractor/kinds/load.js';
+import { loadFrom } from '../extractor/load.js';
 import { variantOf } from '../extractor/networks.js';
 import { forBrowsers, pictureOf } from './inputs.js';
 import { TRUTH } from './classifier/options.js';
@@ -37,11 +37,11 @@ export async function loadExtractor(options) {
     [kinds.hands.runtimes.simd.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
     [kinds.hands.runtimes.plain.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
   };
-  const { id, sha256, dimension, embed, ask, close } = await loadKindFrom({
+  const { id, sha256, dimension, embed, ask, close } = await loadFrom({
     record: variantOf(kinds.hands, options?.handedness ? 'handedness' : ''), at: (name) => places[name](),
     worker: () => new Worker(new URL('./kinds/hands/worker.js', import.meta.url), { type: 'module', name: 'hands' }),
     // @ts-ignore: built
-    start: () => import('./kinds/hands/start.js'),
+    window: async (files) => (await import('./kinds/hands/start.js')).start(files),
   }, options);
   return { id, sha256, dimension, embed: async (picture) => embed(await pictureOf(picture)), see: async (picture) => ask('see', await pictureOf(picture)), close };
 }

@@ -3,7 +3,7 @@
  * The page's extractor of sounds without YAMNet, with its files beside this module: 96 numbers by which spoken words are
  * told apart in any language.
  */
-import { loadKindFrom } from '../extractor/kinds/load.js';
+import { loadFrom } from '../extractor/load.js';
 import { forBrowsers, soundOf } from './inputs.js';
 import { kinds } from './written/record.js';
 
@@ -32,11 +32,11 @@ export async function loadExtractor(options) {
     [kinds.sounds.runtimes.simd.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm-simd.wasm', import.meta.url),
     [kinds.sounds.runtimes.plain.name]: () => new URL('./efficientnet-lite0/tfjs-backend-wasm.wasm', import.meta.url),
   };
-  const { id, sha256, dimension, embed, close } = await loadKindFrom({
+  const { id, sha256, dimension, embed, close } = await loadFrom({
     record: kinds.sounds, at: (name) => places[name](),
     worker: () => new Worker(new URL('./kinds/sounds/worker.js', import.meta.url), { type: 'module', name: 'sounds' }),
     // @ts-ignore: built
-    start: () => import('./kinds/sounds/start.js'),
+    window: async (files) => (await import('./kinds/sounds/start.js')).start(files),
   }, options);
   return { id, sha256, dimension, embed: async (sound) => embed(await soundOf(sound)), close };
 }

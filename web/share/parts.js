@@ -29,9 +29,8 @@ export async function ownParts(read, kind, sha256) {
   const { folder, page } = OWN[kind];
   const all = variantsOf(await recordOf(read, folder));
   const { runtimes, variants, ...record } = all.find((one) => one.sha256 === sha256) ?? all[0];
-  const names = record.networks ? listed(record.networks).map(({ network, name }) => `${network}/${name}`) : record.files.map((/** @type {{name: string}} */ { name }) => name);
   return partsOf(read, { ...record, plain: true }, page, (notices) => notices,
-    names.map((/** @type {string} */ name) => () => read(`${folder}/${name}`)), programs(read, folder, runtimes));
+    listed(record).map(({ name }) => () => read(`${folder}/${name}`)), programs(read, folder, runtimes));
 }
 
 /**

@@ -9,7 +9,7 @@
 import { simdSupported } from '../../base/simd.js';
 import { fetchAll, get, programOf } from '../download.js';
 import { ExtractorError } from '../errors.js';
-import { loadNetwork } from '../graph.js';
+import { load, sessionOf } from '../load.js';
 import { checkFiles, decodeManifest, format } from '../manifest.js';
 
 /** The service worker deletes caches whose names begin as the site's versions do. */
@@ -86,17 +86,18 @@ export async function forget(sha256) {
  * Loads one that is kept here, or was just brought.
  *
  * @param {Kept & {contents?: Map<string, ArrayBuffer>}} which
- * @param {import('../graph.js').RunOptions} [options]
+ * @param {import('../index.js').LoadOptions} [options]
  */
 export async function loadKept({ sha256, manifest, contents }, options = {}) {
   const folder = new URL('networks/', document.baseURI);
   const runtime = manifest.runtime === 'onnx' ? 'onnx.js' : 'graphs.js';
-  return loadNetwork({
-    id: manifest.id, sha256, dimension: manifest.dimension, views: manifest.views.length,
+  const loaded = await load({
+    record: { ...manifest, sha256 },
     files: async (onProgress) => ({ manifest, contents: contents ?? await contentsOf({ sha256, manifest }), wasm: await program(manifest, folder, onProgress) }),
     worker: () => new Worker(new URL('worker.js', folder), { type: 'module', name: 'extractor' }),
-    runtime: () => import(new URL(runtime, folder).href),
+    window: sessionOf(() => import(new URL(runtime, folder).href)),
   }, { patience: 120_000, ...options });
+  return Object.assign(loaded, { shapes: () => loaded.ask('shapes') });
 }
 
 /**

@@ -5,16 +5,15 @@
  */
 import { simdSupported } from '../../base/simd.js';
 import { ExtractorError } from '../../extractor/errors.js';
-import { startExtractor as startIn } from '../../extractor/place.js';
+import { load } from '../../extractor/load.js';
+import { filesOf } from '../../extractor/networks.js';
 // The build puts the room of the file's kind in the place of this one.
 import * as kind from './kinds/pictures.js';
 
 /**
  * @typedef {object} Room what differs between kinds, beside ui/kinds
  * @property {(extractor: () => Promise<any>) => import('../../ui/kinds/index.js').Kind} kind
- * @property {(record: any, contents: ArrayBuffer[], wasm: ArrayBuffer) => any} filesOf what `start` takes
  * @property {(files: any) => Promise<Record<string, (args?: any) => any>>} start loads it, in the worker or the window
- * @property {(input: any, views?: number) => unknown} asked what the started one is asked for an embedding
  */
 /** @typedef {Awaited<ReturnType<typeof startExtractor>>} Extractor */
 
@@ -32,13 +31,10 @@ export async function startExtractor(shared, read, program) {
   const simd = simdSupported();
   if (!simd && !shared.plain) throw new ExtractorError('no-simd', 'This file needs a browser with SIMD in WebAssembly: open it in a current Chrome, Edge, Firefox or Safari.');
   const [wasm, ...contents] = await Promise.all([simd ? 'runtime-simd' : 'runtime-plain', ...Array.from({ length: shared.blocks }, (_, i) => `file-${i}`)].map(async (name) => (await read(name)).buffer));
-  const running = await startIn({
-    files: async () => room.filesOf(shared, contents, wasm), // copied: the window may need them yet
+  return load({
+    record: shared,
+    files: async () => filesOf(shared, contents, wasm), // copied: the window may need them yet
     worker: () => new Worker(URL.createObjectURL(new Blob([program], { type: 'text/javascript' })), { name: 'extractor' }),
     window: room.start,
   }, { patience: PATIENCE + contents.reduce((sum, { byteLength }) => sum + byteLength, 0) / 1000 });
-  return {
-    place: running.place, views: shared.views?.length ?? 1, networks: Object.keys(shared.networks ?? {}),
-    ask: running.ask, embed: (/** @type {unknown} */ input, /** @type {number|undefined} */ views) => running.ask('embed', room.asked(input, views)),
-  };
 }
