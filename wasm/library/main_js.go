@@ -80,10 +80,13 @@ func vector(n int32) []float32 {
 
 func text(from, n int32) string { return string(bytes(from, n)) }
 
-func handle(c *metaqda.Classifier) int32 {
+func handle(c *metaqda.Classifier, err error) (int32, error) {
+	if err != nil {
+		return 0, err
+	}
 	state.last++
 	state.handles[state.last] = c
-	return state.last
+	return state.last, nil
 }
 
 func of(h int32) (*metaqda.Classifier, error) {
@@ -138,8 +141,7 @@ func Prior(n int32) int32 {
 			}
 			state.priors[sum] = p
 		}
-		state.reply = append(state.reply[:0], sum...)
-		return int32(len(sum)), nil
+		return reply(sum, nil)
 	})
 }
 
@@ -150,17 +152,15 @@ func Prior(n int32) int32 {
 //go:wasmexport mq_create
 func Create(none float64, standardise, n, m int32) int32 {
 	return guard(func() (int32, error) {
-		sum := text(0, n)
 		s := metaqda.Settings{NonePrior: none}
 		if standardise == 1 {
 			s.Scale = model.Standardise
 		}
-		c, err := metaqda.New(s, state.priors[sum])
-		if err != nil {
-			return 0, err
+		c, err := metaqda.New(s, state.priors[text(0, n)])
+		if err == nil {
+			c.Name = text(n, m)
 		}
-		c.Name = text(n, m)
-		return handle(c), nil
+		return handle(c, err)
 	})
 }
 
@@ -170,17 +170,10 @@ func Create(none float64, standardise, n, m int32) int32 {
 //go:wasmexport mq_open
 func Open(n, m int32) int32 {
 	return guard(func() (int32, error) {
-		var c *metaqda.Classifier
-		var err error
 		if other := state.priors[text(n, m)]; other != nil {
-			c, err = metaqda.OpenUnder(bytes(0, n), other)
-		} else {
-			c, err = metaqda.Open(bytes(0, n), slices.Collect(maps.Values(state.priors))...)
+			return handle(metaqda.OpenUnder(bytes(0, n), other))
 		}
-		if err != nil {
-			return 0, err
-		}
-		return handle(c), nil
+		return handle(metaqda.Open(bytes(0, n), slices.Collect(maps.Values(state.priors))...))
 	})
 }
 
@@ -193,11 +186,7 @@ func Merge(g, h int32) int32 {
 		if err != nil {
 			return 0, err
 		}
-		c, err := metaqda.Merge(a, b)
-		if err != nil {
-			return 0, err
-		}
-		return handle(c), nil
+		return handle(metaqda.Merge(a, b))
 	})
 }
 

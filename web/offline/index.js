@@ -27,7 +27,7 @@ export async function workOffline({ offer, version }) {
   container.addEventListener('controllerchange', () => {
     if (asked) reload();
     else if (controlled) offer('Another tab has started a new version.', reload);
-    else void ofAnother(container, version, loaded).then((mixed) => { if (mixed) offer('A new version is ready.', reload); });
+    else void ofAnother(version, loaded).then((mixed) => { if (mixed) offer('A new version is ready.', reload); });
     controlled = true;
   });
   const take = (/** @type {ServiceWorker} */ waiting) => {
@@ -64,41 +64,19 @@ async function fingerprints() {
  * Whether this page, which no worker answered, has anything of another version than the
  * worker that answers it now: the site may have been replaced between two of its files.
  *
- * @param {ServiceWorkerContainer} container
  * @param {string} version of the manifest that the page read, '' where it is not known
  * @param {Map<string, string>} loaded
  */
-async function ofAnother(container, version, loaded) {
-  if (version && await versionOf(container) !== version) return true;
+async function ofAnother(version, loaded) {
   const response = await fetch('manifest.json'); // from now on the worker's own
-  const { files } = /** @type {{files: {path: string, sha256: string}[]}} */ (await response.json());
-  return files.some(({ path, sha256 }) => (loaded.get(new URL(path, document.baseURI).href) ?? sha256) !== sha256);
+  const manifest = /** @type {{version: string, files: {path: string, sha256: string}[]}} */ (await response.json());
+  return version !== '' && manifest.version !== version || manifest.files.some(({ path, sha256 }) => (loaded.get(new URL(path, document.baseURI).href) ?? sha256) !== sha256);
 }
 
 /** @param {Response} response @returns {Promise<string>} its sha256 */
 async function hash(response) {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await response.arrayBuffer()));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-/**
- * The version of the worker that answers this page. A page that was loaded while the
- * site was being replaced may be another.
- *
- * @param {ServiceWorkerContainer} container
- * @returns {Promise<string>}
- */
-function versionOf(container) {
-  return new Promise((resolve) => {
-    const listen = (/** @type {MessageEvent} */ { data }) => {
-      if (data?.type !== 'version') return;
-      container.removeEventListener('message', listen);
-      resolve(data.result);
-    };
-    container.addEventListener('message', listen);
-    container.startMessages();
-    container.controller?.postMessage({ type: 'version', id: 1, args: [] });
-  });
 }
 
 /**

@@ -16,8 +16,7 @@
  * the cache of the version, under .client/ID. A version's cache is deleted when no
  * tab is left that came from it.
  *
- * Messages: {type: 'activate', id, args} asks a waiting worker to take over;
- * {type: 'version', id, args} is answered with {type: 'version', id, result}.
+ * The message {type: 'activate', id, args} asks a waiting worker to take over.
  */
 
 // @ts-expect-error the site assembler defines VERSION
@@ -44,9 +43,7 @@ worker.addEventListener('fetch', (/** @type {RequestEvent} */ event) => {
   if (mine(event.request)) event.respondWith(answer(event));
 });
 worker.addEventListener('message', (/** @type {MessageEvent} */ event) => {
-  const { type, id } = event.data ?? {};
-  if (type === 'activate') void worker.skipWaiting();
-  else if (type === 'version') event.source?.postMessage({ type, id, result: version });
+  if (event.data?.type === 'activate') void worker.skipWaiting();
 });
 
 /** Any failure fails the whole, and nothing of it is kept: the browser tries again later. */

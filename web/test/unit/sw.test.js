@@ -272,14 +272,6 @@ test('requests to elsewhere and those that change something are left alone', asy
   assert.equal(await worker.ask(`${SCOPE}web/app.js`, { method: 'POST' }), undefined);
 });
 
-test('the version is told in the envelope it was asked in', () => {
-  const world = new World('v1', first);
-  /** @type {unknown[]} */
-  const answers = [];
-  world.worker('v1').send({ type: 'version', id: 7, args: [] }, { postMessage: (/** @type {unknown} */ data) => answers.push(data) });
-  assert.deepEqual(JSON.parse(JSON.stringify(answers)), [{ type: 'version', id: 7, result: 'v1' }]);
-});
-
 // FUZZ_SECONDS makes it go on for as long, with a seed of its own, which is told.
 test('a changed manifest is refused, or what it lists is kept and nothing else', async () => {
   const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
