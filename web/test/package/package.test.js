@@ -140,14 +140,9 @@ test('a function with a manifest is an extractor of its own identity', async () 
   const extractor = await functionExtractor(manifest, { 'letters.mjs': Uint8Array.from([1, 2, 3]) }, count);
   assert.match(extractor.sha256, /^[0-9a-f]{64}$/);
   const c = await createClassifier({ extractor });
-  for (const text of ['banana', 'ananas']) await c.addExample(text, 'fruit');
-  for (const text of ['hello', 'hollow']) await c.addExample(text, 'greeting');
+  for (const [text, label] of [['banana', 'fruit'], ['hello', 'greeting']]) await c.addExample(text, label);
   assert.equal((await c.predict('bananas')).label, 'fruit');
-  assert.equal((await c.predict('hellooo')).label, 'greeting');
-  const bytes = c.save();
-  await assert.rejects(openClassifier(bytes, { extractor: { ...extractor, id: 'letters@2' } }), refusal('extractor'));
-  const again = await openClassifier(bytes, { extractor });
-  assert.equal((await again.predict('bananas')).label, 'fruit');
+  await assert.rejects(openClassifier(c.save(), { extractor: { ...extractor, id: 'letters@2' } }), refusal('extractor'));
   const wrong = await functionExtractor({ ...manifest, sha256: '0'.repeat(64) }, null, () => [1, 2]);
   await assert.rejects(wrong.embed('x'), (/** @type {any} */ error) => error.code === 'bad-embedding' && /answered 2 numbers, and the manifest says 26/.test(error.message));
   await assert.rejects(functionExtractor({ ...manifest, runtime: 'onnx' }, null, count), (/** @type {any} */ error) => error.field === 'takes');
