@@ -154,15 +154,3 @@ test('where the site\'s data are cleared under an open page, what is added is re
   await sessionsOf(page);
   await downloaded(page, 'Save this session');
 }));
-
-test('where nothing can be kept the page says so and works all the same', () => visit({ open: false }, async ({ page, site }) => {
-  await page.addInitScript(() => {
-    const refuse = () => { throw new DOMException('refused', 'SecurityError'); };
-    Object.defineProperty(window, 'indexedDB', { value: { open: refuse } });
-  });
-  await open(page, site);
-  await page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: /\.$/ }).waitFor();
-  await teach(page, 'Cat', ['noto', 'twemoji']);
-  await teach(page, 'Rocket', ['noto', 'twemoji']);
-  await recognise(page, sample('emojione', 'cat'));
-}));

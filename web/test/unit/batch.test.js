@@ -4,45 +4,24 @@ import test from 'node:test';
 import { Batch } from '../../engine/batch.js';
 import { Line, runBatch, summary } from '../../ui/kit/batch.js';
 
-test('a batch goes on after an item that fails, and tells how far it is', async () => {
-  /** @type {[number, number][]} */
-  const progress = [];
-  const result = await runBatch([1, 2, 3], async (n) => { if (n === 2) throw new Error('two'); }, {
-    onProgress: (done, total) => progress.push([done, total]),
-  });
-  assert.equal(result.done, 2);
-  assert.deepEqual(result.errors.map(String), ['Error: two']);
-  assert.equal(result.cancelled, false);
-  assert.deepEqual(progress, [[0, 3], [1, 3], [2, 3], [3, 3]]);
-});
-
-test('a batch works on one item at a time', async () => {
+test('a batch works on one item at a time, goes on after one that fails and tells how far it is; cancelled, it finishes the item it is at and starts no other', async () => {
   let running = 0;
-  let most = 0;
-  await runBatch([1, 2, 3, 4], async () => {
-    most = Math.max(most, ++running);
-    await new Promise((resolve) => { setImmediate(resolve); });
-    running--;
-  });
-  assert.equal(most, 1);
-});
-
-test('a cancelled batch finishes the item it is at and starts no other', async () => {
-  const stop = new AbortController();
-  /** @type {number[]} */
-  const seen = [];
-  const result = await runBatch([1, 2, 3], async (n) => {
-    seen.push(n);
-    if (n === 2) stop.abort();
-  }, { signal: stop.signal });
-  assert.deepEqual(seen, [1, 2]);
-  assert.deepEqual([result.done, result.cancelled], [2, true]);
-});
-
-test('an abort during the last item is no cancellation', async () => {
-  const stop = new AbortController();
-  const result = await runBatch([1], async () => stop.abort(), { signal: stop.signal });
-  assert.deepEqual([result.done, result.cancelled], [1, false]);
+  const run = async (/** @type {number} */ last) => {
+    const stop = new AbortController();
+    const [seen, progress] = [/** @type {number[]} */ ([]), /** @type {string[]} */ ([])];
+    const { done, errors, cancelled } = await runBatch([1, 2, 3], async (n) => {
+      assert.equal(++running, 1);
+      seen.push(n);
+      await new Promise((resolve) => { setImmediate(resolve); });
+      running--;
+      if (n === last) stop.abort();
+      if (n === 2) throw new Error('two');
+    }, { signal: stop.signal, onProgress: (n, total) => progress.push(`${n}/${total}`) });
+    return [seen.length, progress.join(' '), done, errors.map(String).join(), cancelled];
+  };
+  assert.deepEqual(await run(0), [3, '0/3 1/3 2/3 3/3', 2, 'Error: two', false]);
+  assert.deepEqual(await run(2), [2, '0/3 1/3 3/3', 1, 'Error: two', true]);
+  assert.deepEqual((await run(3)).slice(2), [2, 'Error: two', false], 'an abort during the last item is no cancellation');
 });
 
 test('the first three errors are told in full, the rest counted', () => {
