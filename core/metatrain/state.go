@@ -1,14 +1,14 @@
 package metatrain
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+
+	"metaqda/core/model"
 )
 
 // A state is
@@ -16,8 +16,11 @@ import (
 //	magic, 8 bytes            length of the header as uint64, little endian
 //	header, JSON              configuration, step, training curve
 //	numbers, float64          parameters, optimiser's memory, best parameters
-//	SHA-256 of all before it
-const stateMagic = "MQTRAIN2"
+//	SHA-256 of all before it, in hexadecimal
+const (
+	stateMagic = "MQTRAIN3"
+	sumSize    = 64
+)
 
 type stateHeader struct {
 	Dim     int     `json:"dim"`
@@ -52,8 +55,7 @@ func (t *Trainer) State() []byte {
 			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
 		}
 	}
-	sum := sha256.Sum256(out)
-	return append(out, sum[:]...)
+	return append(out, model.Sum(out)...)
 }
 
 // LoadState takes up a run where State left it. It returns a *[StateError] if
@@ -101,12 +103,12 @@ func validated(history []Point) bool {
 
 // decodeState checks the frame and returns header and numbers.
 func decodeState(state []byte) (*stateHeader, []byte, error) {
-	const frame = len(stateMagic) + 8 + sha256.Size
+	const frame = len(stateMagic) + 8 + sumSize
 	if len(state) < frame || string(state[:len(stateMagic)]) != stateMagic {
 		return nil, nil, &StateError{"is not one of this program: begin anew"}
 	}
-	body := state[:len(state)-sha256.Size]
-	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], state[len(body):]) {
+	body := state[:len(state)-sumSize]
+	if model.Sum(body) != string(state[len(body):]) {
 		return nil, nil, &StateError{"is damaged: begin anew"}
 	}
 	n := binary.LittleEndian.Uint64(body[len(stateMagic):])

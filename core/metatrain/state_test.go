@@ -3,7 +3,6 @@ package metatrain
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -14,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/episode"
+	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/test"
 )
@@ -169,7 +169,7 @@ func TestLoadStateRejects(t *testing.T) {
 		"beyond the end":        resealed(good, `"step":0`, `"step":99`),
 		"best of nothing":       resealed(good, `"bestAt":-1`, `"bestAt":0`),
 		"a curve without sense": resealed(good, `"history":null`, `"history":[{"step":0,"loss":1}]`),
-		"NaN":                   sealed(append(good[:len(good)-sha256.Size-8:len(good)-sha256.Size-8], 0, 0, 0, 0, 0, 0, 0xf8, 0x7f)),
+		"NaN":                   sealed(append(good[:len(good)-sumSize-8:len(good)-sumSize-8], 0, 0, 0, 0, 0, 0, 0xf8, 0x7f)),
 	} {
 		var bad *StateError
 		err := tr.LoadState(state)
@@ -184,13 +184,10 @@ func resealed(state []byte, from, to string) []byte {
 	at := len(stateMagic) + 8
 	header := bytes.Replace(state[at:at+int(n)], []byte(from), []byte(to), 1)
 	out := binary.LittleEndian.AppendUint64([]byte(stateMagic), uint64(len(header)))
-	return sealed(slices.Concat(out, header, state[at+int(n):len(state)-sha256.Size]))
+	return sealed(slices.Concat(out, header, state[at+int(n):len(state)-sumSize]))
 }
 
-func sealed(body []byte) []byte {
-	sum := sha256.Sum256(body)
-	return append(slices.Clone(body), sum[:]...)
-}
+func sealed(body []byte) []byte { return append(slices.Clone(body), model.Sum(body)...) }
 
 // FuzzLoadState takes up states whose checksum is in order and whose content may be
 // anything.
@@ -198,10 +195,10 @@ func FuzzLoadState(f *testing.F) {
 	c := smallConfig()
 	c.Steps, c.ValidateEvery = 4, 2
 	tr := newTrainer(f, c, 1)
-	f.Add(tr.State()[:len(tr.State())-sha256.Size])
+	f.Add(tr.State()[:len(tr.State())-sumSize])
 	for range 3 {
 		test.Must(tr.Step(context.Background()))(f)
-		f.Add(tr.State()[:len(tr.State())-sha256.Size])
+		f.Add(tr.State()[:len(tr.State())-sumSize])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		before := tr.State()
