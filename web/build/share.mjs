@@ -46,6 +46,8 @@ const variants = [
   { to: 'networks/share-onnx', kind: 'pictures', runtime: 'own/onnx.mjs', plugin: quietTfjs, from: [others], carries: /onnxruntime|its repository/ },
 ];
 
+const index = await readFile(path.join(root, 'index.html'), 'utf8');
+
 for (const variant of variants) {
   const to = path.join(site, variant.to);
   await mkdir(path.dirname(to), { recursive: true });
@@ -56,13 +58,13 @@ for (const variant of variants) {
 /** @param {Variant} variant */
 async function page(variant) {
   const { thread = '' } = variant;
-  const [text, style, program, sprite] = await Promise.all([readFile(path.join(web, 'share/page/page.html'), 'utf8'), bundledStyle(), bundledProgram(variant), icons()]);
+  const [text, style, program] = await Promise.all([readFile(path.join(web, 'share/page/page.html'), 'utf8'), bundledStyle(), bundledProgram(variant)]);
   const policy = `default-src 'none'; script-src ${hash(program)} 'wasm-unsafe-eval'${thread}; style-src ${hash(style)}; img-src blob:; media-src blob: mediastream:; `
     + "worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'";
   if (/<\/script|<!--/i.test(program) || /<\/style/i.test(style)) throw new Error('The program or the style would end its element early.');
   /** @type {Record<string, string>} */
-  const parts = { POLICY: policy, STYLE: style, SPRITE: sprite, PROGRAM: program };
-  return text.replaceAll(/\b(POLICY|STYLE|SPRITE|PROGRAM)\b/g, (name) => parts[name]);
+  const parts = { POLICY: policy, STYLE: style, SPRITE: icons(), RECOGNISE: recognising(), PROGRAM: program };
+  return text.replaceAll(/\b(POLICY|STYLE|SPRITE|RECOGNISE|PROGRAM)\b/g, (name) => parts[name]);
 }
 
 /** @param {string} text */
@@ -99,13 +101,19 @@ async function bundledStyle() {
 }
 
 /** Those of the page that this one uses. */
-async function icons() {
-  const index = await readFile(path.join(root, 'index.html'), 'utf8');
+function icons() {
   return ['plus', 'close', 'picture', 'camera', 'hand', 'sound', 'microphone', 'switch', 'undo'].map((name) => {
     const found = new RegExp(`<symbol id="icon-${name}".*?</symbol>`).exec(index);
     if (!found) throw new Error(`index.html draws no icon ${name}`);
     return found[0];
   }).join('');
+}
+
+/** Where the page recognises, without what sorts folders, offers samples and shows what was taught. */
+function recognising() {
+  const [found] = /<section id="recognise"[^]*?<\/section>(?=\n<\/main>)/.exec(index) ?? [];
+  if (!found) throw new Error('index.html has no section #recognise at the end of its main part');
+  return [/ *<label class="[^"]*folder-button.*<\/label>\n/, / *<div id="sample-queries"[^]*?<\/div>\n/, / *<section id="why".*<\/section>\n/, / multiple/].reduce((text, out) => text.replace(out, ''), found);
 }
 
 /** THIRD_PARTY.md without what a shared file does not carry, and the licence of metaqda. @param {Variant} variant */
