@@ -306,13 +306,3 @@ func TestAnAnswerFollowsManyChangesTogether(t *testing.T) {
 		}
 	}
 }
-
-func TestSavingIsNoted(t *testing.T) {
-	w := newWorld(t, store.NewMemory())
-	w.teachAll(t, "cat", "dog")
-	all := test.Must(w.Sessions())(t)
-	test.StopIf(t, all[0].Saved != 0, "saved before it was")
-	test.Must(w.SaveSession()())(t)
-	all = test.Must(w.Sessions())(t)
-	test.FailIf(t, all[0].Saved == 0, "that it was saved is not noted")
-}

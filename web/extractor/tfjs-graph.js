@@ -1,6 +1,8 @@
 // @ts-check
 /** Reads the model.json of a TensorFlow.js graph. */
 import { ExtractorError } from './errors.js';
+import { concatenate } from './tensors.js';
+import { elementBytes, elements } from './weights.js';
 
 /** @param {string} name of the file @param {string} text @returns {any} the model; throws an ExtractorError */
 export function modelOf(name, text) {
@@ -40,9 +42,6 @@ export function readTfjs(model, shard) {
   };
 }
 
-/** Bytes of a number, by dtype of the weights or of their quantisation. @type {Record<string, number>} */
-const sizes = { float32: 4, int32: 4, uint16: 2, float16: 2, uint8: 1, bool: 1 };
-
 /**
  * The numbers of small constants, dequantised. Weights lie one after the other in the
  * shards of their group.
@@ -54,31 +53,20 @@ function smallOf({ weightsManifest }, shard) {
   /** @type {[string, number[]][]} */
   const found = [];
   for (const { paths, weights } of weightsManifest) {
+    const bytes = concatenate(paths.map(shard), Uint8Array);
     let offset = 0;
-    for (const { name, shape, dtype, quantization } of weights) {
-      const count = shape.reduce((/** @type {number} */ product, /** @type {number} */ edge) => product * edge, 1);
-      const stored = quantization?.dtype ?? dtype;
-      const step = sizes[stored];
+    for (const spec of weights) {
+      const { name, dtype, quantization } = spec;
+      const count = elements(spec);
+      const step = elementBytes[quantization?.dtype ?? dtype];
       if (!step) break; // texts have no fixed length: what follows is not found
-      if (dtype === 'float32' && stored !== 'float16' && count <= 4) {
-        const bytes = bytesAt(paths.map(shard), offset, count * step);
+      if (dtype === 'float32' && quantization?.dtype !== 'float16' && count <= 4) {
+        const view = new DataView(bytes.buffer, offset, count * step);
         const read = { 4: 'getFloat32', 2: 'getUint16', 1: 'getUint8' }[step];
-        found.push([name, Array.from({ length: count }, (_, i) => /** @type {any} */ (bytes)[/** @type {string} */ (read)](i * step, true) * (quantization?.scale ?? 1) + (quantization?.min ?? 0))]);
+        found.push([name, Array.from({ length: count }, (_, i) => /** @type {any} */ (view)[/** @type {string} */ (read)](i * step, true) * (quantization?.scale ?? 1) + (quantization?.min ?? 0))]);
       }
       offset += count * step;
     }
   }
   return found;
-}
-
-/** @param {Uint8Array[]} parts one after the other @param {number} offset @param {number} length */
-function bytesAt(parts, offset, length) {
-  const bytes = new Uint8Array(length);
-  for (const part of parts) {
-    const from = Math.max(0, offset);
-    const piece = part.subarray(from, Math.max(from, offset + length));
-    bytes.set(piece, from - offset);
-    offset -= part.length;
-  }
-  return new DataView(bytes.buffer);
 }

@@ -10,7 +10,7 @@
 import { concatenate } from './tensors.js';
 
 /** Bytes of one element. @type {Record<string, number>} */
-const elementBytes = { float16: 2, uint8: 1, uint16: 2, float32: 4, int32: 4, bool: 1 };
+export const elementBytes = { float16: 2, uint8: 1, uint16: 2, float32: 4, int32: 4, bool: 1 };
 
 /** @typedef {{name: string, shape: number[], dtype: string, quantization?: {dtype: string, axis?: number}}} Spec of a tensor, as model.json has them */
 
@@ -39,8 +39,8 @@ export function dequantised(specs, stored) {
 /** @param {Spec} spec */
 const byChannel = ({ quantization }) => quantization?.dtype === 'int8';
 
-/** @param {Spec} spec */
-const elements = ({ shape }) => shape.reduce((a, b) => a * b, 1);
+/** @param {Pick<Spec, 'shape'>} spec */
+export const elements = ({ shape }) => shape.reduce((a, b) => a * b, 1);
 
 /** @param {Spec} spec */
 function bytesOf(spec) {
