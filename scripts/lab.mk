@@ -77,12 +77,12 @@ $(LAB)/any/words-verbs.npz: scripts/anyprior/sets.py
 	$(LAB)/any/python/bin/python $< $(@D) $(LAB)/any/node_modules
 
 ANY_WORDS := $(LAB)/any/words-verbs.npz
-ANY_FITTED = $(call commas,$(foreach s,$(ANY_FIT),$s@1280 $s@128)),$(call any,$(addprefix table-,vehicle vowel segment letter penbased satimage optdigits twonorm) words-packages lsa-packages words-packages lsa-packages)
-ANY_CHECKED = $(call commas,$(foreach s,$(ANY_CHECK),$s@1280 $s@128 $s@32)) $(call any,words-nouns lsa-nouns words-verbs lsa-verbs) $(call any,$(addprefix table-,wine breast_cancer iris digits texture movement_libras ionosphere led7digit))
+ANY_FITTED = $(call commas,$(foreach s,$(ANY_FIT),$s@1280 $s@128)) $(call any,$(addprefix table-,vehicle vowel segment letter penbased satimage twonorm)) $(call any,words-packages lsa-packages)
+ANY_CHECKED = $(call commas,$(foreach s,$(ANY_CHECK),$s@1280 $s@128 $s@32)) $(call any,words-nouns lsa-nouns words-verbs lsa-verbs) $(foreach k,table- constant-,$(call any,$(addprefix $k,wine breast_cancer iris digits texture movement_libras ionosphere led7digit)))
 
 .PHONY: any-prior
 any-prior: $(ANY_FIT) $(ANY_CHECK) $(ANY_WORDS) $(MODULES) ## fit the prior for vectors of any length on pictures, texts and tables, and measure it
-	$(GO) run ./scripts/anyprior -fit $(ANY_FITTED) -check '$(ANY_CHECKED)' $(ANY)
+	$(GO) run ./scripts/anyprior -fit '$(ANY_FITTED)' -check '$(ANY_CHECKED)' $(ANY)
 
 EMOJI_TASKS ?= 1000
 

@@ -139,6 +139,7 @@ func codeTransform(t *embed.Transform, c codec) {
 func (s *Session) code(c codec) {
 	c.floatField("near", &s.Near, false)
 	c.floatField("centre", &s.Centre, false)
+	c.floatField("spread", &s.Spread, false)
 	c.floatField("shared", &s.Shared, false)
 	c.floatField("kappa", &s.Kappa, false)
 	s.codeParts(c)

@@ -187,6 +187,7 @@ func TestDecodeRejectsBadNumbers(t *testing.T) {
 		"negative weight":    func(p *Prior) { p.Session.Shared = -1 },
 		"negative near":      func(p *Prior) { p.Session.Near = -1 },
 		"negative centre":    func(p *Prior) { p.Session.Centre = -1 },
+		"negative spread":    func(p *Prior) { p.Session.Spread = -1 },
 	} {
 		p := samplePrior(3, "F64")
 		spoil(p)

@@ -58,6 +58,7 @@ type Prior struct {
 type Session struct {
 	Near       float64             // Options.Near of package qda
 	Centre     float64             // Options.Centre
+	Spread     float64             // Options.Spread
 	Shared     float64             // Options.Shared
 	Kappa      float64             // Options.Kappa
 	Population *session.Population // nil for Bayes' rule as it stands
@@ -66,7 +67,7 @@ type Session struct {
 
 // Options returns the options of the classifier that the prior is for.
 func (s *Session) Options() qda.Options {
-	return qda.Options{Near: s.Near, Centre: s.Centre, Shared: s.Shared, Kappa: s.Kappa, Population: s.Population, Parts: s.Parts}
+	return qda.Options{Near: s.Near, Centre: s.Centre, Spread: s.Spread, Shared: s.Shared, Kappa: s.Kappa, Population: s.Population, Parts: s.Parts}
 }
 
 // Serves returns nil where the prior is one for sessions, else a *[FormatError]: it was

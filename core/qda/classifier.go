@@ -35,6 +35,7 @@ type Options struct {
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
 	Near       float64             // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
 	Centre     float64             // kappa_d, the larger the closer the session's own mean keeps to m
+	Spread     float64             // n_0 of the session's spread, in whose units densities are then; 0 for those of the prior
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
 	Parts      *Parts              // of embeddings; nil for one
 }
@@ -45,6 +46,7 @@ func (o *Options) Validate() error {
 		niw.CheckValue(o.NonePrior >= 0 && o.NonePrior < 1, "prior probability of none of these", o.NonePrior, "a number from 0 to below 1"),
 		niw.CheckValue(o.Near >= 0 && o.Near <= math.MaxFloat64, "squared distance of two frames of a burst", o.Near, "a finite number from 0"),
 		niw.CheckValue(o.Centre >= 0 && o.Centre <= math.MaxFloat64, "kappa of the session's mean", o.Centre, "a finite number from 0"),
+		niw.CheckValue(o.Spread >= 0 && o.Spread <= 1e9, "count of the session's spread", o.Spread, "a number from 0 to 1e9"),
 		niw.CheckValue(o.Shared > 0 && o.Shared <= 1e9, "weight of the session's scatter", o.Shared, "a positive number, at most 1e9"),
 		niw.CheckValue(o.Kappa > 0 && o.Kappa <= 1e9, "kappa of the class means", o.Kappa, "a positive number, at most 1e9"),
 		o.Parts.Validate(),

@@ -99,7 +99,7 @@ func TestRefusalsNameTheTrouble(t *testing.T) {
 		spoil(p)
 		return with(Options{Population: p})
 	}
-	for _, bad := range []Options{{}, with(Options{NonePrior: 1}), with(Options{NonePrior: -0.1}), with(Options{NonePrior: math.NaN()}), with(Options{Centre: -1}), {Shared: 1},
+	for _, bad := range []Options{{}, with(Options{NonePrior: 1}), with(Options{NonePrior: -0.1}), with(Options{NonePrior: math.NaN()}), with(Options{Centre: -1}), with(Options{Spread: -1}), {Shared: 1},
 		with(Options{Near: -1}), with(Options{Near: math.NaN()}), with(Options{Near: math.Inf(1)}), with(Options{Parts: &Parts{}}), with(Options{Parts: &Parts{First: 1, Odds: 2e3}}),
 		spoilt(func(p *session.Population) { p.LogT = math.NaN() }), spoilt(func(p *session.Population) { p.Known.Slope.Mean = 1001 }),
 		spoilt(func(p *session.Population) { p.LogTemperature.SD = -1 }), spoilt(func(p *session.Population) { p.CohortDeviation.SD = 0 })} {

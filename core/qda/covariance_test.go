@@ -189,6 +189,26 @@ func TestSharedScoresByDefinition(t *testing.T) {
 	}
 }
 
+// A large n_0 outweighs the session; without one the size of single examples counts no more.
+func TestScoresInUnitsOfTheSpread(t *testing.T) {
+	o, query := centred, niwtest.Vector(rand.New(rand.NewPCG(7, 7)), 9, 1)
+	scores := func(n0, size float64) []float64 {
+		o.Spread = n0
+		_, x := teach(t, niw.HandCrafted(9, 1.3), o, []int{1, 1, 1, 1})
+		for j := range x {
+			floats.Scale(size, x[j][0])
+		}
+		e, z := make([]float64, len(x)), slices.Clone(query)
+		floats.Scale(size, z)
+		test.OK(t, scene(x).teach(t, niw.HandCrafted(9, 1.3), o).ScoresTo(e, z))
+		return e
+	}
+	same(t, "small and large", scores(1e-9, 7), scores(1e-9, 1), 1e-6)
+	plain := scores(0, 1)
+	floats.Scale(math.Pow(9, 0.1), plain)
+	same(t, "outweighed", scores(1e9, 1), plain, 1e-6)
+}
+
 // What the examples say is what is said of each without it, and of each as out of set in a
 // session whose mean knows nothing of its class.
 func TestSharedSupportLeavesEachOut(t *testing.T) {

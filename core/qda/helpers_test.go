@@ -25,7 +25,7 @@ func with(o Options) Options {
 }
 
 var variants = map[string]Options{
-	"session": {Shared: 0.6, Kappa: 3, Centre: 1.2, NonePrior: 0.2, Population: somePopulation()},
+	"session": {Shared: 0.6, Kappa: 3, Centre: 1.2, Spread: 0.5, NonePrior: 0.2, Population: somePopulation()},
 	"parts":   {Shared: 0.6, Kappa: 3, Centre: 1.2, NonePrior: 0.2, Population: somePopulation(), Parts: &Parts{First: 2, Odds: -1}},
 	"bayes":   {Shared: 1, Kappa: 1, NonePrior: 0.2},
 }

