@@ -35,7 +35,7 @@ type Options struct {
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
 	Near       float64             // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
 	Centre     float64             // kappa_d, the larger the closer the session's own mean keeps to m
-	Spread     float64             // n_0 of the session's spread, in whose units densities are then; 0 for those of the prior
+	Spread     float64             // n_2 of the session's spread, in whose units densities are then; 0 for those of the prior
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
 	Parts      *Parts              // of embeddings; nil for one
 }

@@ -189,11 +189,11 @@ func TestSharedScoresByDefinition(t *testing.T) {
 	}
 }
 
-// A large n_0 outweighs the session; without one the size of single examples counts no more.
+// A large n_2 outweighs the session; without one the size of single examples counts no more.
 func TestScoresInUnitsOfTheSpread(t *testing.T) {
 	o, query := centred, niwtest.Vector(rand.New(rand.NewPCG(7, 7)), 9, 1)
-	scores := func(n0, size float64) []float64 {
-		o.Spread = n0
+	scores := func(n2, size float64) []float64 {
+		o.Spread = n2
 		_, x := teach(t, niw.HandCrafted(9, 1.3), o, []int{1, 1, 1, 1})
 		for j := range x {
 			floats.Scale(size, x[j][0])

@@ -81,18 +81,18 @@ func (s *shared) settle(taught []*class) {
 	s.unit = s.perSpread()
 }
 
-// perSpread returns d^.1/V where Options.Spread is n_0, and 1 where that is 0. V is the mean of
-// n_0 ones and of n = 1/Σ a_j² - 1 times what n+1 classes scatter, a_j = α_j/Σα,
+// perSpread returns d^.1/V where Options.Spread is n_2, and 1 where that is 0. V is the mean of
+// n_2 ones and of n = 1/Σ a_j² - 1 times what n+1 classes scatter, a_j = α_j/Σα,
 //
-//	V = (n_0 + (n+1) Σ_j a_j <x̄_j-m, x̄_j-m>)/(n_0 + n),   m = Σ_j a_j x̄_j
+//	V = (n_2 + (n+1) Σ_j a_j <x̄_j-m, x̄_j-m>)/(n_2 + n),   m = Σ_j a_j x̄_j
 func (s *shared) perSpread() float64 {
-	n0, a := s.options.Spread, floats.Sum(s.alpha)
-	if n0 == 0 || a == 0 {
+	n2, a := s.options.Spread, floats.Sum(s.alpha)
+	if n2 == 0 || a == 0 {
 		return 1
 	}
 	classes := math.Pow(a/floats.Norm(s.alpha, 2), 2)                    // n+1
 	scatter := math.Max(0, floats.Dot(s.alpha, s.norm)/a-s.meanNorm/a/a) // a*a might be 0
-	return math.Pow(float64(s.cov.dim), 0.1) * (n0 + classes - 1) / (n0 + classes*scatter)
+	return math.Pow(float64(s.cov.dim), 0.1) * (n2 + classes - 1) / (n2 + classes*scatter)
 }
 
 // constant returns c_j = ½ <m_s,m_s> - ½ <m_j,m_j>.
