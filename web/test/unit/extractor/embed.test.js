@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readFile, readdir, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, readdir, rename, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { before } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -105,7 +105,7 @@ test('of several pictures that cannot be read the first is named, whichever thre
   }
 });
 
-test('subfolders of a class are groups, a picture beside them is one of its own', async () => {
+test('subfolders of a class are groups, also those of one picture, a picture beside them is one of its own', async () => {
   const folder = await pictureFolder('bursts');
   assert.equal((await listPictures(folder)).grouped, false);
   for (const burst of ['b', 'j']) await mkdir(path.join(folder, 'insect', burst));
@@ -121,14 +121,10 @@ test('subfolders of a class are groups, a picture beside them is one of its own'
   const { pictures } = await listPictures(folder);
   assert.deepEqual(pictures.map(({ file }) => path.relative(folder, file)).slice(2),
     ['insect/ant_image_0011.jpg', 'insect/b/1.jpg', 'insect/b/2.jpg', 'insect/j/1.jpg', 'insect/tick_image_0006.jpg']);
-});
-
-test('a subfolder of one picture counts as one', async () => {
-  const folder = path.join(temporary, 'single');
-  await mkdir(path.join(folder, 'insect', 'b'), { recursive: true });
-  await copyFile(path.join(parity, 'ant_image_0011.jpg'), path.join(folder, 'insect/b/1.jpg'));
-  const { pictures, grouped } = await listPictures(folder);
-  assert.deepEqual([pictures.map(({ group }) => group), grouped], [[0], true]);
+  await mkdir(path.join(temporary, 'single/insect'), { recursive: true });
+  await rename(path.join(folder, 'insect/j'), path.join(temporary, 'single/insect/j'));
+  const single = await listPictures(path.join(temporary, 'single'));
+  assert.deepEqual([single.pictures.map(({ group }) => group), single.grouped], [[0], true]);
 });
 
 /** What is wrong with a folder, the sentence for it, and how it comes about: files that are written, folders, splits, other arguments. @type {Record<string, [RegExp, (folder: string) => Promise<unknown>, string[]?]>} */
