@@ -60,8 +60,7 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
     before = await meters(page);
     shared = await share(page, { learn: true, pictures: true });
     await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand'), await file('fluent-emoji-flat', 'raised-hand')]);
-    await page.locator('#sort-title').filter({ hasText: '3 hands' }).waitFor();
-    await page.getByText('Judged together').waitFor();
+    await status(page, /^3 hands: 2 Stop, 1 Peace\./);
     for (const shelf of [/^Stop\s*2/, /^Peace\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
   });
   await opened(shared, async (page) => {

@@ -117,8 +117,7 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
     await context.setOffline(false);
 
     await page.getByLabel('Sound to recognise', { exact: true }).setInputFiles([recording('alarm', 3), recording('organ', 2), recording('alarm', 2)]);
-    await page.locator('#sort-title').filter({ hasText: '3 sounds' }).waitFor();
-    await page.getByText('Judged together').waitFor();
+    await status(page, /^3 sounds: 2 Alarm, 1 Organ\./);
     for (const shelf of [/^Alarm\s*2/, /^Organ\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
     await page.evaluate(() => { URL.revokeObjectURL = (url) => { document.body.dataset.freed = url; }; });
     await page.locator('.shot').first().click();
