@@ -162,7 +162,13 @@ test('a batch is judged in the window in slices, between which frames are drawn 
     for (let k = 0; k < 5; k++) for (let i = 0; i < 3; i++) c.addExampleSync(vector(k, i, 1280), 'class ' + k);
     const batch = Array.from({ length: 3000 }, (_, i) => vector(i % 5, 10 + i, 1280));
     globalThis.judged = 0;
-    void c.classify(batch, { onProgress: ({ done }) => { globalThis.progress = done; } }).then((all) => { globalThis.judged = all.length; globalThis.progress = null; });
+    const judge = async (rounds) => { // more than one where keys are pressed slowly; one that comes between two does not count
+      const { length } = await c.classify(batch, { onProgress: ({ done }) => { globalThis.progress = done; } });
+      globalThis.progress = null;
+      if (rounds > 1 && served.keys.size < 3) return judge(rounds - 1);
+      globalThis.judged = length;
+    };
+    void judge(20);
   })()`);
   while (!await page.evaluate('judged')) await page.keyboard.press('Shift');
   assert.equal(await page.evaluate('judged'), 3000);
