@@ -189,8 +189,12 @@ func (c *Classifier) Redo() (*Step, error) {
 		return nil, nil
 	}
 	s := j.undone[n-1]
+	err := c.exchangeAll(s.Entries)
+	if Code(err) == "limit" {
+		return nil, err // once there is room, it can be done
+	}
 	j.undone = j.undone[:n-1]
-	if err := c.exchangeAll(s.Entries); err != nil {
+	if err != nil {
 		return nil, undoError(err)
 	}
 	s.Undone = false
