@@ -204,14 +204,14 @@ async function build(engine, reader) {
       show: (embedding) => engine.show(embedding),
       ask: (embedding) => engine.predict(embedding),
       teach: async (target, open) => (await changes.teach(target, [async (id) => {
-        const { id: example, twin } = await teach(engine, id, await open());
+        const { id: example, twin } = await teach(engine, kinds.now, id, await open());
         if (twin) classes.card(id)?.tellTwin(example, twin.example);
         return example;
       }]))[0],
       move: (example, target) => changes.move([example], target),
       forget: (example) => changes.remove([example]),
       classOf: (example) => classes.model.holding(example),
-      same: async (embedding, examples) => (await near(engine, embedding)).find((one) => (one.held || one.copy) && examples.includes(one.example))?.example,
+      same: async (embedding, examples) => (await near(engine, kinds.now, embedding)).find((one) => (one.held || one.copy) && examples.includes(one.example))?.example,
     },
   });
   const learning = new LearningPanel({ engine });

@@ -20,6 +20,7 @@ test('names that people take for the same, that of none of these, and empty ones
   await page.getByRole('button', { name: 'Add class' }).click();
   await page.getByRole('alert').filter({ hasText: 'is what is answered where no class fits' }).waitFor();
   await addClass(page, 'Zitrone e');
+  await status(page, /^Added the class “Zitrone e”/);
   const field = card(page, 'Zitrone e').getByRole('textbox');
   await field.fill('ZITRONE É');
   await field.press('Enter');

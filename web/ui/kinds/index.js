@@ -37,6 +37,7 @@
  * @property {string} vary what makes the next example unlike the ones before, as in 'turn it'
  * @property {boolean} others whether extractors that a person brings read it
  * @property {number} interval least milliseconds between two looks
+ * @property {number} copy whitened distance below which two are the same one, encoded anew at most; others are further apart
  * @property {string} accept types of files, for a field that chooses them
  * @property {(file: {name: string, type: string}) => boolean} claims whether a file says that it is of this kind
  * @property {(file: File) => Promise<Sample[]>} open what is in a file, one or several pieces; rejects with a sentence that names the file
@@ -97,9 +98,6 @@ export const insecure = (source) => new MetaqdaError('insecure', `The ${source} 
 /** @param {Kind[]} all the first is that of sessions that name none @returns {Kinds} */
 export const kindsOf = (all) => ({ all: Object.fromEntries(all.map((kind) => [kind.id, kind])), now: all[0] });
 
-/** Below this whitened distance two pictures are the same one, encoded anew at most. */
-const SAME = 0.5;
-
 /** @typedef {{group: string, first: string}} Hold what one press takes: frames of one thing held still, the first of them by its id, are one example */
 /** @typedef {{id: string, twin: {class: string, example: string}|null}} Taught id of the example; the same picture as it is taught in another class */
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Engine */
@@ -108,24 +106,25 @@ const SAME = 0.5;
  * The taught examples nearest to an embedding, none while there is nothing to compare with. Those of the same picture are
  * a `copy`, those that show the same thing held still are `held`.
  *
- * @param {Pick<Engine, 'nearest'>} engine @param {Float32Array} embedding
+ * @param {Pick<Engine, 'nearest'>} engine @param {Kind} kind @param {Float32Array} embedding
  */
-export const near = async (engine, embedding) => (await engine.nearest(embedding, 4).catch(() => [])).map((one) => ({ ...one, copy: one.distance < SAME }));
+export const near = async (engine, kind, embedding) => (await engine.nearest(embedding, 4).catch(() => [])).map((one) => ({ ...one, copy: one.distance < kind.copy }));
 
 /**
  * Teaches a sample, and closes it.
  *
  * @param {Engine} engine
+ * @param {Kind} kind of the sample
  * @param {string} classId
  * @param {Sample} sample
  * @param {{embedding?: Float32Array, hold?: Hold}} [more] the embedding where it is known already
  * @returns {Promise<Taught>}
  */
-export async function teach(engine, classId, sample, { embedding, hold } = {}) {
+export async function teach(engine, kind, classId, sample, { embedding, hold } = {}) {
   try {
     const thumbnail = await sample.thumbnail();
     const vector = embedding ?? await sample.embed();
-    const nearest = await near(engine, vector);
+    const nearest = await near(engine, kind, vector);
     const twin = nearest.find((one) => one.class !== classId && one.copy) ?? null;
     if (hold && !nearest.some((one) => one.held && one.example === hold.first)) Object.assign(hold, { group: crypto.randomUUID(), first: '' });
     const { id } = await engine.addExample(classId, vector, thumbnail, hold?.group);
@@ -147,7 +146,7 @@ export async function teach(engine, classId, sample, { embedding, hold } = {}) {
  */
 export async function teachFile(engine, kind, classId, file) {
   const all = [];
-  for (const sample of await kind.open(file)) all.push(await teach(engine, classId, sample));
+  for (const sample of await kind.open(file)) all.push(await teach(engine, kind, classId, sample));
   return all;
 }
 

@@ -28,7 +28,7 @@ export async function itemsOf(engine, kind, file) {
       const picture = await sample.picture(EDGE);
       const embedding = await sample.embed();
       const answer = answerOf(await engine.predict(embedding));
-      const examples = (await near(engine, embedding)).flatMap(({ copy, example }) => (copy ? [example] : []));
+      const examples = (await near(engine, kind, embedding)).flatMap(({ copy, example }) => (copy ? [example] : []));
       let url = '';
       items.push({
         name: sample.name, path: pathOf(file).replace(/[^/]*$/, () => sample.name), file, piece, embedding, answer,
@@ -54,7 +54,7 @@ function answerOf(prediction) {
 /** Teaches an item. @param {Engine} engine @param {Kind} kind @param {string} classId @param {Item} item @returns {Promise<string>} the id of the example */
 export async function teachItem(engine, kind, classId, { file, piece, embedding }) {
   const samples = await kind.open(file);
-  return teach(engine, classId, samples[piece], { embedding }).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
+  return teach(engine, kind, classId, samples[piece], { embedding }).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
 }
 
 /**

@@ -334,7 +334,7 @@ export class ClassCard {
     holdRepeat(shutter, async () => {
       if (!source?.open) return;
       try {
-        const { id, twin } = await teach(engine, this.id, await source.sample(), { hold });
+        const { id, twin } = await teach(engine, this.list.kinds.now, this.id, await source.sample(), { hold });
         if (twin) this.tellTwin(id, twin.example);
         taken++;
         this.#taken.push(id);

@@ -61,6 +61,7 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
     shared = await share(page, { learn: true, pictures: true });
     await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand'), await file('fluent-emoji-flat', 'raised-hand')]);
     await status(page, /^3 hands: 2 Stop, 1 Peace\./);
+    await page.locator('.sort-state').filter({ hasText: /^Judged together/ }).waitFor(); // others than those taught
     for (const shelf of [/^Stop\s*2/, /^Peace\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
   });
   await opened(shared, async (page) => {

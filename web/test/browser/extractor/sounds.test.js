@@ -118,6 +118,7 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
 
     await page.getByLabel('Sound to recognise', { exact: true }).setInputFiles([recording('alarm', 3), recording('organ', 2), recording('alarm', 2)]);
     await status(page, /^3 sounds: 2 Alarm, 1 Organ\./);
+    await page.locator('.sort-state').filter({ hasText: /^Judged together/ }).waitFor(); // others than those taught
     for (const shelf of [/^Alarm\s*2/, /^Organ\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
     await page.evaluate(() => { URL.revokeObjectURL = (url) => { document.body.dataset.freed = url; }; });
     await page.locator('.shot').first().click();

@@ -13,7 +13,7 @@ const LINES = [[0, 1, 2, 3, 4], [0, 5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 1
 export function hands(extractor) {
   return {
     ...pictures(extractor),
-    id: 'hands', icon: 'hand', one: 'hand', such: 'Thumbs up', vary: 'turn the hand, or show the other one', others: false, samples: false,
+    id: 'hands', icon: 'hand', one: 'hand', such: 'Thumbs up', vary: 'turn the hand, or show the other one', others: false, copy: 0.12, samples: false,
     live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.' },
     advice: 'Show one hand, all of it and not too small: its outline is drawn where it is seen. Left and right hands count as the same, unless the settings say otherwise.',
     variant: {
