@@ -110,7 +110,7 @@ async function measure({ classes, held, compare }) {
       const { id } = await engine.addClass(`class ${k}`);
       ids.push(id);
       const hold = press ? { group: '', first: '' } : undefined;
-      for (const x of rows) await teach(engine, id, { thumbnail: async () => null, close: () => {} }, { embedding: x, hold });
+      for (const x of rows) await teach(engine, {}, id, { thumbnail: async () => null, close: () => {} }, { embedding: x, hold });
     }
     await ask(ids);
     for (const id of ids) await engine.removeClass(id);
