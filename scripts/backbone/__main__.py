@@ -8,7 +8,7 @@
 FOLDER holds CLASS/PICTURE at any depth; SPLITS.json the classes of "train", "val" and "test". Training is cross-entropy,
 with mixup of the pictures or of hidden layers (--mix) and a second head that tells how a picture is turned (--turn), as
 S2M2 (Mangla et al., 2020) has them; it writes a checkpoint once a minute, and the same command goes on from it. Features
-are in the form that metaqda train, eval and reproduce read. PyTorch 1.13 or later; on an NVIDIA card blocks are compiled.
+are in the form that metaqda train, metaqda eval and make reproduce read. PyTorch 1.13 or later; on an NVIDIA card blocks are compiled.
 """
 import argparse
 import json

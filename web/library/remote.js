@@ -34,10 +34,9 @@ export class Remote {
 
   /** @param {Float64Array | Float32Array | number[]} dst @param {Vector} vector @returns {Promise<number>} */
   async predictInto(dst, vector) {
-    const { probabilities, none } = await this.#ask('predict', [Float32Array.from(vectorOf(vector))], {});
-    const all = Object.values(probabilities);
-    roomIn(dst, all.length);
-    all.forEach((p, i) => { dst[i] = p; });
+    const [{ probabilities, none }, labels] = await Promise.all([this.#ask('predict', [Float32Array.from(vectorOf(vector))], {}), this.#ask('labels', [])]);
+    roomIn(dst, labels.length);
+    labels.forEach((/** @type {string} */ one, /** @type {number} */ i) => { dst[i] = probabilities[one]; }); // an object has labels such as '2' first
     return none;
   }
 
@@ -57,7 +56,7 @@ export class Remote {
           if (!one && n === 2) args.splice(0, 2, ...labelled(args[0], args[1]));
           const all = one ? [args[0]] : listOf(args[0], 'batch');
           // Vectors go out at once, so that what is asked next comes after them.
-          const vectors = (all.every(isVector) ? all.map(vectorOf) : await embeddedAll(this.#extractor, all, signal)).map((x) => Float32Array.from(x));
+          const vectors = (all.every(isVector) ? all.map(vectorOf) : one ? [await embedded(this.#extractor, args[0], signal)] : await embeddedAll(this.#extractor, all, signal)).map((x) => Float32Array.from(x));
           return this.#ask(name, [one ? vectors[0] : vectors, ...args.slice(1, n)], options ?? {});
         },
       });

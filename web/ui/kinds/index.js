@@ -4,8 +4,9 @@
  * pictures. What differs between kinds, how an example is captured, drawn and embedded, is
  * behind `Kind`; the rest of the page asks `kinds.now` and never which one that is. To add a
  * kind: a folder here whose index.js makes a Kind, with its line in app.js; one of web/extractor
- * with the recipe of its embeddings, with its line in web/build/kinds.mjs; and, where it is to
- * go out as a file, a module of web/share/page/kinds with its line in web/build/share.mjs.
+ * with the recipe of its embeddings, with its lines in web/build/kinds.mjs; its prior in the
+ * Makefile and scripts/embed/extractor.mjs; and, where it is to go out as a file, a module of
+ * web/share/page/kinds with its lines in web/build/share.mjs and web/share/parts.js.
  *
  * @typedef {object} Sample one thing, to be taught or asked about; whoever got it closes it
  * @property {string} name of its file, for a piece of a longer one with its place in it; empty where it was captured live
