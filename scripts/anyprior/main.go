@@ -35,7 +35,6 @@ import (
 	"metaqda/core/episode"
 	"metaqda/core/metatrain"
 	"metaqda/core/metrics"
-	"metaqda/core/qda"
 	"metaqda/core/session"
 )
 
@@ -224,7 +223,7 @@ func (t *task) measure(shot, tasks int) (row [4]float64, err error) {
 				continue
 			}
 			taught = append(taught, none)
-			if none >= qda.NoneFrom {
+			if c.Decide(p, none).Class < 0 {
 				row[2]++
 			}
 			sure := slices.Max(p) / (1 - none)

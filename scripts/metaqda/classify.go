@@ -52,16 +52,16 @@ func teachCommand() *cli.Command {
 		})
 }
 
-const classifyAbout = `Writes a table (CSV) of what every picture probably is: its row and, where the
-.json beside the data names "files", its file; the answer, the most probable class or,
-where that is more than a third probable, "none of these"; the probability of each class
+var classifyAbout = fmt.Sprintf(`Writes a table (CSV) of what every picture probably is: its row and, where the
+.json beside the data names "files", its file; the answer, which is "none of these" where
+that is at least %d %% probable, else the most probable class; the probability of each class
 and of none of these. A name that a spreadsheet would take for a formula gets an
 apostrophe before it. What was taught comes from a classifier file or from examples.
 From folders of pictures:
 
   node scripts/embed/embed.mjs CLASSES --out taught.npz
   node scripts/embed/embed.mjs FOLDER --unlabelled --out pictures.npz
-  metaqda classify --examples taught.npz --data pictures.npz --out table.csv`
+  metaqda classify --examples taught.npz --data pictures.npz --out table.csv`, core.NoneFrom)
 
 func classifyCommand() *cli.Command {
 	return tableCommand(true, cli.Command{Name: "classify", Aliases: []string{"sort"}, Usage: "say what unlabelled pictures are, judged together, by a few labelled ones", Description: classifyAbout})
@@ -318,19 +318,18 @@ func (j *job) answers(ctx context.Context, c *core.Classifier, rows *dataset.Row
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p := make([]float64, c.Len())
-		none, err := c.ProbabilitiesTo(p, v)
+		a, err := c.Predict(v)
 		if err != nil {
 			return nil, cannotBeUsed(rows.File(), i, err)
 		}
-		answers[i] = core.Answer{Probabilities: p, None: none}
+		answers[i] = a
 		progress(i+1, len(vectors))
 	}
 	return answers, nil
 }
 
 // encode returns the table as CSV: a heading, then every picture in the order of the
-// rows. The answer is that of [qda.Decide].
+// rows.
 func encode(labels []string, answers []core.Answer, files []string) ([]byte, error) {
 	labels = slices.Clone(labels)
 	for j, label := range labels {
@@ -341,8 +340,8 @@ func encode(labels []string, answers []core.Answer, files []string) ([]byte, err
 	w.Write(slices.Concat([]string{"row", "file", "answer"}, labels, []string{None})) // errors are kept for w.Error
 	for i, a := range answers {
 		line := []string{strconv.Itoa(i), "", None}
-		if best := qda.Decide(a.Probabilities, a.None); best >= 0 {
-			line[2] = labels[best]
+		if a.Class >= 0 {
+			line[2] = labels[a.Class]
 		}
 		if files != nil {
 			line[1] = noFormula(files[i])

@@ -104,7 +104,7 @@ func TestTheTableSaysWhatTheClassifierDoes(t *testing.T) {
 					best = k
 				}
 			}
-			if want.None[i] >= qda.NoneFrom {
+			if int(100*want.None[i]+.5) >= core.NoneFrom {
 				best = known
 				aside[batch] = append(aside[batch], line[0])
 			}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -195,7 +196,7 @@ def asked(case):
     assert len(c.classes_) == p.shape[1] and np.allclose(p.sum(1) + c.none_, 1)
     answer = np.column_stack([c.none_, p]).tolist()
     taken = c.predict(case['queries'])
-    assert all((t is None) == (n >= metaqda.NONE_FROM) for t, n in zip(taken, c.none_))
+    assert all((t is None) == (int(100 * n + .5) >= `+strconv.Itoa(core.NoneFrom)+`) for t, n in zip(taken, c.none_))
     raw = open(case['file'], 'rb').read()
     for at in [None, *range(len(raw) - 1, 1000, -(len(raw) // 9 + 1))]:
         with open(sys.argv[1] + '.copy', 'wb') as copy:

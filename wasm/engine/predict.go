@@ -190,7 +190,7 @@ func (e *Engine) display(p []float64) {
 
 func (e *Engine) input(p []float64) view.Input {
 	s := e.session.Settings
-	in := view.Input{Query: e.query != nil, Waiting: e.query != nil && !e.taught.Ready(), Open: s.NonePrior > 0, Sort: view.Sort(s.Sort), Classes: make([]view.Class, e.taught.Len())}
+	in := view.Input{Query: e.query != nil, Waiting: e.query != nil && !e.taught.Ready(), Sort: view.Sort(s.Sort), Classes: make([]view.Class, e.taught.Len())}
 	for i := range in.Classes {
 		k, n := e.taught.At(i)
 		in.Classes[i] = view.Class{ID: k.ID, Name: k.Label, Examples: n, Views: len(k.Bursts)}
@@ -199,7 +199,7 @@ func (e *Engine) input(p []float64) view.Input {
 		}
 	}
 	if p != nil {
-		in.None = p[0]
+		in.None, in.Decision = p[0], e.taught.Decide(p[1:], p[0])
 	}
 	return in
 }

@@ -35,10 +35,11 @@ type Class struct {
 type Input struct {
 	Classes []Class // in the order of the session
 	None    float64 // probability of none of these
-	Open    bool    // none of these is a hypothesis at all
 	Query   bool    // there is something to recognise
 	Waiting bool    // what answers is not ready yet
 	Sort    Sort
+
+	Decision metaqda.Decision // by these probabilities
 }
 
 // Row is one meter.
@@ -60,10 +61,6 @@ type Frame struct {
 	Hint    string // how little the answer rests on and what would help, or nothing
 }
 
-// enough pictures of a class show what its things have in common; with fewer the answer
-// says so.
-const enough = 3
-
 // little says of an answer that rests on little how little, and what would help; of
 // others nothing. What the only class is told from is what the page knows of things in
 // general, and that lets more pass for it than a second class would.
@@ -79,7 +76,7 @@ func little(in Input, best Row) string {
 		case c.Views == 1:
 			n, rests = 1, "rests on examples that are nearly the same"
 		}
-		few := n < enough
+		few := n < metaqda.FewExamples
 		switch {
 		case c.Examples == 0:
 		case alone && few:
@@ -113,9 +110,8 @@ func Compose(in Input) Frame {
 	none.None = true
 	rows = append(rows, none)
 	best := none
-	d := decide(in)
-	if d.Class >= 0 {
-		best = rows[d.Class]
+	if in.Decision.Class >= 0 {
+		best = rows[in.Decision.Class]
 	}
 	ranked := slices.Clone(rows)
 	sort.SliceStable(ranked, func(i, j int) bool {
@@ -132,26 +128,11 @@ func Compose(in Input) Frame {
 	for i := range rows {
 		rows[i].Best = rows[i].ID == best.ID
 	}
-	verdict := together.Replace(d.Headline)
-	if taughtClasses(in.Classes) == 1 && !in.Open {
-		verdict = "Only “" + best.Name + "” has examples: teach a second class to compare with."
-	}
-	return Frame{Verdict: verdict, Rows: rows, Rest: rest, Hint: little(in, best)}
+	return Frame{Verdict: together.Replace(in.Decision.Headline), Rows: rows, Rest: rest, Hint: little(in, best)}
 }
 
 // together keeps a number and its sign on one line.
 var together = strings.NewReplacer(" %", "\u00a0%", "> 99", ">\u00a099")
-
-func decide(in Input) metaqda.Decision {
-	labels, bursts, p := make([]string, len(in.Classes)), make([]int, len(in.Classes)), make([]float64, len(in.Classes))
-	for i, c := range in.Classes {
-		labels[i], bursts[i], p[i] = c.Name, c.Examples, c.Probability
-		if c.Views > 0 {
-			bursts[i] = c.Views
-		}
-	}
-	return metaqda.DecideAmong(labels, bursts, p, in.None)
-}
 
 // shortened returns the most probable rows and that of none of these, in their order,
 // and what to say of the others.

@@ -70,10 +70,10 @@
  * @property {number} none
  * @property {Decision} decision
  *
- * @typedef {object} Decision what an answer is taken for
+ * @typedef {object} Decision what an answer is taken for (core/decide.go)
  * @property {string} class id, empty for none of these
- * @property {boolean} doubtful somebody should look at it: less than 60 %, not the largest number, or told from one class of fewer than three pictures
- * @property {string} headline one sentence: the largest number, if it has one, leads
+ * @property {boolean} doubtful somebody should look at it
+ * @property {string} headline one sentence, which names the decision first
  *
  * @typedef {object} Near a taught picture beside a query
  * @property {string} class id

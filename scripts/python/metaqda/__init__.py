@@ -15,8 +15,8 @@ import numpy as np
 
 __all__ = ['Classifier', 'load']
 
-# From this probability of none of these on, that is the answer (core/qda/decide.go).
-NONE_FROM = 0.335
+# None of these is the answer from so many whole percent on (core/decide.go).
+NONE_FROM = 34
 
 
 def load(path):
@@ -84,4 +84,4 @@ class Classifier:
     def predict(self, X):
         """Returns a label for each row, or None where it is taken for none of the classes."""
         p = self.predict_proba(X)
-        return np.where(self.none_ >= NONE_FROM, None, self.classes_[p.argmax(1)])
+        return np.where(np.floor(100 * self.none_ + 0.5) >= NONE_FROM, None, self.classes_[p.argmax(1)])

@@ -33,10 +33,10 @@ import { isFile } from '../files.js';
  * @property {string} label the most probable class, whatever the probability of none
  * @property {Record<string, number>} probabilities of each class; with `none` they sum to one
  * @property {number} none probability that it is of none of the classes
- * @property {string | null} decision what it is taken for: a class, null for none of these
- * @property {boolean} doubtful whether somebody should look at it: less than 60 %, not the largest number, or told from one
- *   class of fewer than three examples
- * @property {string} headline in one sentence, of which the first number is the largest
+ * @property {string | null} decision what it is taken for: a class, or null where none of these is at least 34 % probable
+ * @property {boolean} doubtful whether somebody should look at it: the decision is less than 85 % probable, or only one
+ *   class, of fewer than 3 examples, was taught
+ * @property {string} headline one sentence, which names the decision first
  */
 
 /**

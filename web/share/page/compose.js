@@ -13,18 +13,17 @@ const NONE = 'None of these';
 /**
  * @param {Class[]} classes some of them with pictures
  * @param {number} none its probability
- * @param {{open: boolean, sort: 'probability'|'taught', taken: number, headline: string}} options open: none of these is a hypothesis
- *   at all; taken: the index of the class that it is taken for, -1 for none of these
+ * @param {{sort: 'probability'|'taught', taken: number, headline: string}} options taken: the index of the class that it is
+ *   taken for, -1 for none of these
  * @returns {{verdict: string, rows: Row[]}}
  */
-export function compose(classes, none, { open, sort, taken, headline }) {
+export function compose(classes, none, { sort, taken, headline }) {
   const rows = classes.map(({ name, examples, probability }) => row(name, probability, examples === 0 ? 'no examples yet' : percent(probability)));
   rows.push({ ...row(NONE, none, percent(none)), none: true });
   const best = rows.at(taken) ?? rows[0];
   best.best = true;
   const ranked = [...rows].sort((a, b) => (a.text === b.text && Number(b.best) - Number(a.best)) || b.p - a.p); // stable
-  const taught = classes.filter(({ examples }) => examples > 0).length;
-  return { verdict: taught === 1 && !open ? `Only “${best.name}” has examples: teach a second class to compare with.` : together(headline), rows: sort === 'taught' ? rows : ranked };
+  return { verdict: together(headline), rows: sort === 'taught' ? rows : ranked };
 }
 
 /** @param {string} name @param {number} p @param {string} text @returns {Row} */

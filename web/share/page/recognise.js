@@ -37,9 +37,9 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
       return null;
     }
     const given = ask(asked);
-    const { counts, labels, settings } = classifier;
+    const { counts, labels } = classifier;
     const { classes, none, decision: { class: decision, headline } } = given;
-    showMeters(compose(classes.map(({ name, probability }) => ({ name, examples: counts[name], probability })), none, { open: settings.nonePrior > 0, sort: about.sort, taken: labels.indexOf(decision), headline }));
+    showMeters(compose(classes.map(({ name, probability }) => ({ name, examples: counts[name], probability })), none, { sort: about.sort, taken: labels.indexOf(decision), headline }));
     return given;
   };
   const again = () => {

@@ -16,10 +16,10 @@ const at = (/** @type {string} */ name) => new URL(`../../../${name}`, import.me
 test('the page of a shared file speaks as the page itself does', async () => {
   const frames = JSON.parse(await readFile(at('testdata/view/frames.json'), 'utf8'));
   assert.ok(frames.length >= 20);
-  for (const { classes, none, open, sort, verdict, rows } of frames) {
+  for (const { classes, none, sort, verdict, rows } of frames) {
     const best = rows.find((/** @type {{best: boolean}} */ row) => row.best);
     const taken = best.none ? -1 : classes.findIndex((/** @type {{name: string}} */ { name }) => name === best.name);
-    assert.deepEqual(compose(classes, none, { open, sort, taken, headline: verdict.replaceAll('\u00a0', ' ') }), { verdict, rows });
+    assert.deepEqual(compose(classes, none, { sort, taken, headline: verdict.replaceAll('\u00a0', ' ') }), { verdict, rows });
   }
 });
 

@@ -1,0 +1,72 @@
+package metaqda
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"metaqda/core/test"
+)
+
+func TestDecide(t *testing.T) {
+	labels, two := []string{"cat", "dog"}, []int{2, 2}
+	for _, c := range []struct {
+		name     string
+		bursts   []int
+		classes  []float64
+		none     float64
+		class    int
+		doubtful bool
+		headline string
+	}{
+		{"surely a class", two, []float64{.02, .97}, .01, 1, false, "Almost certainly dog: 97 %"},
+		{"on the edge of doubt", two, []float64{.02, SureFrom / 100.}, .13, 1, false, "Probably dog: 85 %"},
+		{"below it", two, []float64{.03, SureFrom/100. - .01}, .13, 1, true, "Probably dog: 84 %"},
+		{"surely none", two, []float64{.01, .01}, .98, -1, false, "Almost certainly none of these: 98 %"},
+		{"probably none", two, []float64{.2, .1}, .7, -1, true, "Probably none of these: 70 %"},
+		{"none, though a class is more probable", two, []float64{.58, .05}, .37, -1, true, "Not sure: none of these 37 % or cat 58 %"},
+		{"none, and nothing near it", two, []float64{.25, .24}, .51, -1, true, "Not sure; maybe none of these, 51 %"},
+		{"a class, and nothing near it", two, []float64{.25, .51}, .24, 1, true, "Not sure; maybe dog, 51 %"},
+		{"a class, though none is more probable", two, []float64{.32, .35}, .33, 1, true, "Not sure: dog 35 % or none of these 33 %"},
+		{"none from the percent that is shown", two, []float64{.665, 0}, .335, -1, true, "Not sure: none of these 34 % or cat 67 %"},
+		{"below that", two, []float64{.6651, 0}, .3349, 0, true, "Probably cat: 67 %"},
+		{"the first of equals", two, []float64{.4, .4}, .2, 0, true, "Not sure: cat 40 % or dog 40 %"},
+		{"one class of few", []int{0, FewExamples - 1}, []float64{0, .9}, .1, 1, true, "Looks like dog; I know nothing else yet"},
+		{"one class of few, and none", []int{FewExamples - 1, 0}, []float64{.6, 0}, .4, -1, true, "Not sure: none of these 40 % or cat 60 %"},
+		{"one class of enough", []int{0, FewExamples}, []float64{0, .9}, .1, 1, false, "Probably dog: 90 %"},
+		{"one class without none", []int{9, 0}, []float64{1, 0}, 0, 0, true, "Only “cat” has examples: teach a second class to compare with."},
+		{"without classes", nil, nil, 1, -1, false, "Almost certainly none of these: 100 %"},
+	} {
+		got := DecideAmong(labels, c.bursts, c.classes, c.none)
+		test.FailIf(t, got != Decision{c.class, c.doubtful, c.headline}, "%s: %+v", c.name, got)
+	}
+}
+
+func TestWithout(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		classes, want []float64
+		none, left    float64
+		out           []int
+	}{
+		{"no class", []float64{.5, .25}, []float64{.5, .25}, .25, .25, nil},
+		{"one", []float64{.5, .25}, []float64{0, .5}, .25, .5, []int{0}},
+		{"all", []float64{.5, .25}, []float64{0, 0}, .25, 1, []int{0, 1}},
+		{"all there is", []float64{1, 0}, []float64{0, 0}, 0, 1, []int{0}},
+	} {
+		before := c.classes[0]
+		got, none := Without(c.classes, c.none, c.out)
+		test.FailIf(t, none != c.left || got[0] != c.want[0] || got[1] != c.want[1] || c.classes[0] != before, "%s: %v and none %v", c.name, got, none)
+	}
+}
+
+// The package's documents state the bounds as they are.
+func TestDocumentsStateTheBounds(t *testing.T) {
+	for _, name := range []string{"README.md", "classifier/options.js"} {
+		text := string(test.Must(os.ReadFile("../web/library/" + name))(t))
+		for _, want := range []string{fmt.Sprintf("at least %d %%", NoneFrom), fmt.Sprintf("less than %d %%", SureFrom)} {
+			test.FailIf(t, !strings.Contains(text, want), "%s does not say %q", name, want)
+		}
+	}
+}
