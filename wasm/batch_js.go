@@ -36,7 +36,7 @@ func (w *batchWorker) methods() map[string]bridge.Method {
 		"on":       atOnce(bind(func(listener js.Value) { w.listener = listener }, "listener")), // is told how much is done of how much
 		"session":  atOnce(bind(w.session, "session file, prior?, number")),
 		"pictures": atOnce(bind(func(x bridge.Numbers) { w.x = x }, "embeddings")),
-		"classify": waiting(bind(w.classify, "")),
+		"classify": waiting(bind(w.classify, "what is left out?")),
 		"suggest":  atOnce(bind(w.suggest, "number")),
 		"alike":    atOnce(bind(w.alike, "numbers of pictures")),
 		"learn":    waiting(bind(learn, "session files, prior?")),
@@ -69,8 +69,9 @@ func (w *batchWorker) answer(begin func(c *metaqda.Classifier) (*metaqda.Batch, 
 
 // classify answers with, for each picture, what it is taken for (the index of a class, -1
 // for none of them), whether that is doubtful, its headline, and the probability of none and
-// those of the classes, in rows.
-func (w *batchWorker) classify() (any, error) {
+// those of the classes, in rows. out has the number of a picture and then the indices of
+// classes that it is not of.
+func (w *batchWorker) classify(out [][]int) (any, error) {
 	b, err := w.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginClassify(w.x, w.d) })
 	if metaqda.Code(err) == "empty" || err == nil && b.Len() == 0 {
 		return nil, nil
@@ -79,9 +80,16 @@ func (w *batchWorker) classify() (any, error) {
 		return nil, err
 	}
 	var rows []float64
+	left := make([][]int, b.Len())
+	for _, o := range out {
+		left[o[0]] = o[1:]
+	}
 	taken, doubtful, headlines := make([]any, b.Len()), make([]any, b.Len()), make([]any, b.Len())
 	for i := range b.Len() {
 		p, none := b.Answer(i)
+		if len(left[i]) > 0 {
+			p, none = metaqda.Without(p, none, left[i])
+		}
 		d := w.taught.Decide(p, none)
 		taken[i], doubtful[i], headlines[i] = d.Class, d.Doubtful, d.Headline
 		rows = append(append(rows, none), p...)

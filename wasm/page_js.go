@@ -40,6 +40,7 @@ func startPage(database string, given js.Value, alone bool) js.Value {
 	direct.Answer(p.Engine)
 	api := bridge.Object(p.methods())
 	api.Set("simd", simd.Available())
+	api.Set("bounds", map[string]any{"none": metaqda.NoneFrom, "sure": metaqda.SureFrom})
 	return api
 }
 

@@ -7,7 +7,8 @@
  *   start     {modules, runtime, name, role}
  *   session   [bytes of the session, of its prior or null, numbers per picture]
  *   pictures  the embeddings, row by row
- *   classify  for each picture what it is taken for, and the rest of Answers; or null
+ *   classify  [for pictures that are not of some classes: their number, and the indices of those] -> for each picture what
+ *             it is taken for, and the rest of Answers; or null
  *   suggest   how many pictures
  *   alike     [numbers of the pictures]
  *   learn     [files of sessions, prior or null], see learn()
@@ -73,9 +74,10 @@ export class Batch {
    * Takes in pictures and says what each is, judged together.
    *
    * @param {Float32Array[]} embeddings of one length, at least one
+   * @param {ReadonlySet<string>[]} [out] for each the ids of classes that it is not of
    * @returns {Promise<Answers>} rejects with code 'cancelled' after close
    */
-  async classify(embeddings) {
+  async classify(embeddings, out = []) {
     const [dimension, closed] = [embeddings[0].length, this.#closed];
     const [{ classes }, { classifier, prior }] = await Promise.all([this.engine.state(), this.engine.batchInput()]);
     if (closed !== this.#closed) throw new MetaqdaError('cancelled', STOPPED); // before its worker had begun
@@ -83,7 +85,8 @@ export class Batch {
     embeddings.forEach((row, i) => rows.set(row, i * dimension));
     await this.#thread.ask('session', [classifier, prior, dimension]);
     await this.#thread.ask('pictures', rows, [rows.buffer]);
-    const { probabilities, taken, doubtful, headlines } = await this.#thread.ask('classify') ?? { probabilities: null, taken: [], doubtful: [], headlines: [] };
+    const left = out.flatMap((ids, i) => (ids.size ? [[i, ...classes.flatMap(({ id }, k) => (ids.has(id) ? [k] : []))]] : []));
+    const { probabilities, taken, doubtful, headlines } = await this.#thread.ask('classify', [left]) ?? { probabilities: null, taken: [], doubtful: [], headlines: [] };
     return { classes: classes.map(({ id }) => id), probabilities, taken: Int32Array.from(taken), doubtful: Uint8Array.from(doubtful), headlines };
   }
 

@@ -145,6 +145,7 @@
  * @property {() => Promise<Uint8Array>} exportPrior
  * @property {() => Promise<unknown>} resetPrior
  * @property {(event: 'change', listener: () => void) => unknown} on
+ * @property {{none: number, sure: number}} bounds of decisions, in percent: from which none of these is one, and below which one is doubtful
  *
  * @typedef {{id: string, sha256: string}} Identity of an extractor
  */

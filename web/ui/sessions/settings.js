@@ -57,7 +57,7 @@ export class SettingsDialog {
         <input type="range" id="none-prior" min="0" max=${MOST_NONE} step="0.01" aria-valuetext=${share} .value=${live(String(none))}
           @input=${() => this.#draw()} @change=${() => this.#set({ nonePrior: Number(this.#slider && /** @type {HTMLInputElement} */ (this.#slider).value) })}>
         <div class="slider small muted" aria-hidden="true"><span>0 %</span><span>${100 * MOST_NONE} %</span></div>
-        <p class="small muted">At 0 % every ${one()} is taken to be one of the classes. What is more than a third likely to be something unknown is called none of these.</p></fieldset>
+        <p class="small muted">At 0 % every ${one()} is taken to be one of the classes. A ${one()} that is at least ${this.engine.bounds.none}\u00a0% likely to be something unknown is called none of these.</p></fieldset>
       ${this.offered}
       <fieldset><legend>Background knowledge</legend>
         <p class="small muted">What was learned beforehand from other things, so that a few ${one()}s are enough.</p>

@@ -2,7 +2,7 @@
 /** What stands around the pictures that are sorted: how far it is, which of them are shown, what comes of them. */
 import { counted, one } from '../kit/dom.js';
 import { html, icon, nothing, repeat } from '../kit/view.js';
-import { NONE, SURE, WAITING } from './sorting.js';
+import { NONE, WAITING } from './sorting.js';
 
 /** @import {Filter} from './sorting.js' */
 /** @import {Named} from '../teach/correct.js' */
@@ -15,7 +15,8 @@ import { NONE, SURE, WAITING } from './sorting.js';
  * @property {number} done of what is at work
  * @property {number} total
  * @property {string} left how long it will take, where that can be told
- * @property {boolean} taught whether anything is
+ * @property {number} taught how many classes are
+ * @property {{sure: number}} bounds see Engine
  * @property {number} open how many of the pictures are not taught
  * @property {number} doubtful how many of those are
  * @property {boolean} stale whether something was taught since the answers, and nothing judges them anew
@@ -24,7 +25,7 @@ import { NONE, SURE, WAITING } from './sorting.js';
  */
 
 /** @param {Progress} progress */
-function words({ stage, pictures, done, total, left, taught, open, doubtful, stale, classified }) {
+function words({ stage, pictures, done, total, left, taught, bounds, open, doubtful, stale, classified }) {
   if (stage === 'reading') {
     return `Looking at ${one()} ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' These answers are one by one; when all are in they are judged together, which is better.' : ''}`;
   }
@@ -35,7 +36,7 @@ function words({ stage, pictures, done, total, left, taught, open, doubtful, sta
   if (!open) return `All of these ${one()}s are taught.`;
   if (stale) return 'These answers are from before what was taught last.';
   if (!classified) return 'Judged one by one.';
-  return `Judged together${doubtful ? `. ${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful, less than ${100 * SURE}\u00a0% sure: say what one is, and those like it get surer` : `: ${one()}s that are alike helped each other`}.`;
+  return `Judged together${doubtful ? `. ${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful, less than ${bounds.sure}\u00a0% sure${taught === 1 ? ' or without a second class to compare with' : ''}: say what one is, and those like it get surer` : `: ${one()}s that are alike helped each other`}.`;
 }
 
 const LABELS = { idle: '', reading: 'Pictures looked at', judging: 'Judging together', copying: 'Pictures copied' };

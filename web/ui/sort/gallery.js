@@ -31,8 +31,9 @@ export class Gallery {
   /** @type {Set<Item>} */
   selected = new Set();
 
-  /** @param {{onOpen: (items: Item[], item: Item) => void, onSelect: () => void}} parts */
-  constructor({ onOpen, onSelect }) {
+  /** @param {{bounds: {none: number}, onOpen: (items: Item[], item: Item) => void, onSelect: () => void}} parts */
+  constructor({ bounds, onOpen, onSelect }) {
+    this.bounds = bounds;
     this.onOpen = onOpen;
     this.onSelect = onSelect;
     this.element = el('div', { class: 'gallery' });
@@ -82,7 +83,7 @@ export class Gallery {
     return html`<section class=${id === NONE || id === WAITING ? 'shelf shelf-none' : 'shelf'} aria-labelledby=${title}>
       <div class="shelf-head"><h3 id=${title}><span class="ellipsis">${name}</span></h3><span class="muted small">${counted(items.length, one())}</span>
         <button class="link" type="button" @click=${() => this.select(whole ? others() : [...this.selected, ...items])}>${whole ? 'Select none' : 'Select all'}<span class="vh"> of ${name}</span></button></div>
-      ${id === NONE ? html`<p class="muted small">Probably something unknown, or not surely enough one of the classes.</p>` : nothing}
+      ${id === NONE ? html`<p class="muted small">At least ${this.bounds.none}\u00a0% likely to be something unknown.</p>` : nothing}
       <ul class="shots" aria-labelledby=${title} @keydown=${(/** @type {KeyboardEvent} */ event) => this.#key(event, id, shown)}>${
   repeat(shown, (item) => item, (item) => this.#card(item, items, item === stop ? 0 : -1))}</ul>
       <button class="button" type="button" ?hidden=${!more} @click=${() => {
@@ -100,7 +101,7 @@ export class Gallery {
     card.className = `shot-card${item.taught ? ' taught' : ''}${selected ? ' selected' : ''}`;
     render(html`<button class="shot" type="button" tabindex=${tabindex} @click=${() => this.onOpen(items, item)}>
         <img alt="" width="132" height="132" loading="lazy" decoding="async" draggable="false">
-        <span class="shot-text"><span class="shot-value">${item.taught ? 'taught' : id === WAITING ? '' : item.held ? 'not sure' : percent(probability)}</span><span class="shot-name ellipsis" title=${item.path}>${item.name}</span></span></button>
+        <span class="shot-text"><span class="shot-value">${item.taught ? 'taught' : id === WAITING ? '' : percent(probability)}</span><span class="shot-name ellipsis" title=${item.path}>${item.name}</span></span></button>
       <label class="shot-check"><input type="checkbox" tabindex=${tabindex} aria-label="Select ${item.name}" .checked=${live(selected)}
         @change=${() => this.select(selected ? [...this.selected].filter((one) => one !== item) : [...this.selected, item])}></label>`, card);
     if (!this.#cards.has(item)) this.#bare.push({ item, image: card.querySelector('img') });

@@ -4,7 +4,7 @@ import { near, teach } from '../kinds/index.js';
 import { copyInto, pathOf } from '../kit/folders.js';
 import { say } from '../kit/announce.js';
 import { counted, one, save } from '../kit/dom.js';
-import { NONE, tableOf, verdict, WAITING, without } from './sorting.js';
+import { NONE, tableOf, verdict, WAITING } from './sorting.js';
 
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest' | 'predict'>} Engine */
 /** @import {Kind} from '../kinds/index.js' */
@@ -12,9 +12,8 @@ import { NONE, tableOf, verdict, WAITING, without } from './sorting.js';
  * One of the pictures. `example` is its id where it is taught, `url` shows it small and
  * is made when it is asked for: the browser takes a millisecond for each.
  *
- * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], out: Set<string>, former: string, formers: Map<string, string>}} Item
- *   piece: which of its file; examples: the ids that it was taught by, for undo brings former ones back; out: ids of the classes that it was left out of; former: the group that it was in when all were judged together before, empty where something else was taught since
- *   formers: the same before all were first judged by what was taught then, so that what is undone is answered as it was
+ * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], out: Set<string>}} Item
+ *   piece: which of its file; examples: the ids that it was taught by, for undo brings former ones back; out: ids of the classes that it was left out of
  */
 
 /** Edge of a picture among the others, in pixels. */
@@ -32,7 +31,7 @@ export async function itemsOf(engine, kind, file) {
       let url = '';
       items.push({
         name: sample.name, path: pathOf(file).replace(/[^/]*$/, () => sample.name), file, piece, embedding, answer,
-        taught: '', held: '', example: '', examples, out: /** @type {Set<string>} */ (new Set()), former: '', formers: /** @type {Map<string, string>} */ (new Map()),
+        taught: '', example: '', examples, out: /** @type {Set<string>} */ (new Set()),
         get url() { return url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })); },
         release() { URL.revokeObjectURL(url); },
       });
@@ -57,33 +56,20 @@ export async function teachItem(engine, kind, classId, { file, piece, embedding 
   return teach(engine, kind, classId, samples[piece], { embedding }).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
 }
 
-/**
- * Notes what items are taught as. What is named among them does not carry the others along (see `after`); where
- * something else was taught, or is not any more, all are answered as if they had just come.
- *
- * @param {Item[]} items
- * @param {readonly {id: string, examples: readonly string[]}[]} classes
- * @param {Set<string>|null} known ids of all that was taught before, null while items are being named
- * @returns {Set<string>} ids of all that is taught
- */
-export function noteTaught(items, classes, known) {
+/** Notes what items are taught as. @param {Item[]} items @param {readonly {id: string, examples: readonly string[]}[]} classes */
+export function noteTaught(items, classes) {
   const at = new Map(classes.flatMap(({ id, examples }) => examples.map((example) => /** @type {[string, string]} */ ([example, id]))));
-  const own = new Set(items.flatMap(({ examples }) => examples));
-  const named = !known || [...known].every((one) => at.has(one) || own.has(one)) && [...at.keys()].every((one) => known.has(one) || own.has(one));
   for (const item of items) {
     item.example = item.examples.find((one) => at.has(one)) ?? '';
     item.taught = at.get(item.example) ?? '';
-    if (!named) item.former = '';
-    if (item.answer?.classes.length && !classes.some(({ id }) => item.answer?.classes.includes(id))) Object.assign(item, { answer: null, held: '' }); // of another session
+    if (item.answer?.classes.length && !classes.some(({ id }) => item.answer?.classes.includes(id))) item.answer = null; // of another session
   }
-  return new Set(at.keys());
 }
 
-/** Says that an item is none of these classes. @param {Item} item @param {string[]} classes ids */
+/** Takes an item out of all classes that there are, because somebody said so. @param {Item} item @param {string[]} classes ids */
 export function leaveOut(item, classes) {
   for (const id of classes) item.out.add(id);
-  if (item.answer) item.answer = without(item.answer, item.out);
-  item.held = '';
+  item.answer &&= { classes, probabilities: classes.map(() => 0), none: 1, taken: -1, doubtful: false };
 }
 
 /**

@@ -14,7 +14,7 @@ import { head, outcome, timeLeft, tools } from './bars.js';
 import { Gallery } from './gallery.js';
 import { copyAll, itemsOf, leaveOut, noteTaught, saveTable, teachItem } from './items.js';
 import { Batch, nextTask } from '../../library/storage.js';
-import { after, countsOf, groupsOf, NONE, verdict, WAITING, without } from './sorting.js';
+import { countsOf, groupsOf, NONE, WAITING } from './sorting.js';
 import { note } from '../kit/note.js';
 import { Viewer } from './viewer.js';
 
@@ -62,9 +62,6 @@ export class Sorting {
   #unoffer = () => {};
   /** Whether something was taught since the answers. */
   #stale = false;
-  /** How many times pictures are being named just now, and the ids of all that is taught. */
-  #naming = 0;
-  #known = /** @type {Set<string>} */ (new Set());
   /** When these began to be looked at, how many had been by then. */
   #begun = { time: 0, done: 0 };
   /** How far judging or copying is, of how much. */
@@ -88,7 +85,7 @@ export class Sorting {
     this.changes = changes;
     this.batch = new Batch(engine, { onProgress: ({ done, total }) => this.#progress(done, total) });
     this.element = byId('sort', HTMLElement);
-    this.gallery = new Gallery({ onOpen: (items, item) => this.viewer.open(items, item), onSelect: () => this.selection.count(this.gallery.selected.size) });
+    this.gallery = new Gallery({ bounds: engine.bounds, onOpen: (items, item) => this.viewer.open(items, item), onSelect: () => this.selection.count(this.gallery.selected.size) });
     this.viewer = new Viewer({ kinds, onTeach: this.#teach, onClosed: (last) => this.gallery.focus(last) });
     this.question = new Question({ onTeach: this.#teach, onOpen: (item) => this.viewer.open([item], item) });
     this.lookalikes = new Lookalikes({ onTeach: this.#teach });
@@ -140,7 +137,7 @@ export class Sorting {
   follow(classes, key, extractor) {
     if (this.#extractor && extractor !== this.#extractor && (this.open || this.#items.length)) this.close();
     [this.#classes, this.#extractor] = [classes, extractor];
-    this.#known = noteTaught(this.#items, classes, this.#naming ? null : this.#known);
+    noteTaught(this.#items, classes);
     const changed = key !== this.#key;
     this.#key = key;
     this.#stale ||= changed && this.#items.some(({ taught }) => !taught);
@@ -223,7 +220,7 @@ export class Sorting {
       try {
         const items = await itemsOf(this.engine, this.kinds.now, file);
         if (signal.aborted) return;
-        noteTaught(items, this.#classes, null);
+        noteTaught(items, this.#classes);
         this.#items.push(...items);
         this.#done++;
       } catch (error) {
@@ -267,15 +264,14 @@ export class Sorting {
 
   /** @param {Item[]} items */
   async #classify(items) {
-    const [key, { classes, probabilities, taken, doubtful }] = [this.#key, await this.batch.classify(items.map(({ embedding }) => embedding))];
+    const [key, out] = [this.#key, items.map((item) => new Set(item.out))];
+    const { classes, probabilities, taken, doubtful } = await this.batch.classify(items.map(({ embedding }) => embedding), out);
     const width = classes.length + 1;
     items.forEach((item, i) => {
-      const former = item.formers.get(key) ?? item.former;
-      item.formers.set(key, former);
-      Object.assign(item, probabilities ? after(former, without({
+      if (item.out.size !== out[i].size) this.#again = true; // left out meanwhile
+      else item.answer = probabilities && {
         classes, none: probabilities[i * width], probabilities: probabilities.subarray(i * width + 1, (i + 1) * width), taken: taken[i], doubtful: doubtful[i] === 1,
-      }, item.out)) : { answer: null, held: '' });
-      if (key === this.#key) item.former = verdict(item).id;
+      };
     });
     this.#classified = probabilities !== null;
     this.#stale &&= this.#again || this.#waiting !== undefined || key !== this.#key; // what changed while these were judged is not in them
@@ -325,7 +321,7 @@ export class Sorting {
     const [done, total] = stage === 'reading' ? [this.#done, this.#total] : this.#at;
     render(head({
       stage, pictures, done, total, left: stage === 'reading' ? timeLeft(performance.now() - this.#begun.time, this.#done - this.#begun.done, this.#total - this.#done) : '', classified: this.#classified, error: summary(this.#errors),
-      taught: this.#classes.some(({ examples }) => examples.length), doubtful, open: this.#items.filter(({ taught }) => !taught).length, stale: this.#stale && this.#waiting === undefined,
+      taught: this.#classes.filter(({ examples }) => examples.length).length, doubtful, bounds: this.engine.bounds, open: this.#items.filter(({ taught }) => !taught).length, stale: this.#stale && this.#waiting === undefined,
     }, { again: () => void this.#classifyAll(), cancel: () => this.#cancel(), close: () => this.#leave() }), this.head);
     render(tools({
       pictures, groups, doubtful, classes: this.#classes, filter: this.#filter, folders: canWriteFolders(), arriving: stage === 'reading', idle: stage === 'idle',
@@ -348,32 +344,27 @@ export class Sorting {
    * @param {Item[]} items @param {Target} target @param {Item[]} [leftOut]
    */
   #teach = async (items, target, leftOut = []) => {
-    this.#naming++;
-    try {
-      if ('id' in target && target.id === NONE) {
-        await this.changes.step(async () => {
-          for (const item of items) {
-            if (item.taught) await this.engine.removeExample(item.taught, item.example);
-            item.taught = '';
-            leaveOut(item, this.#classes.map(({ id }) => id));
-          }
-          say(`${counted(items.length, one())} taken as none of these.`);
-        });
-      } else {
-        if (!items.length) throw new Error(`Choose at least one ${one()} first.`);
-        const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);
-        if (chosen.length) await this.changes.teach(target, chosen.map((item) => async (classId) => {
-          if (item.taught) await this.engine.moveExample(item.taught, item.example, classId);
-          else item.examples.push(item.example = await teachItem(this.engine, this.kinds.now, classId, item));
-          item.taught = classId;
-          for (const one of leftOut) leaveOut(one, [classId]);
-          return item.example;
-        }));
-      }
-      this.#draw();
-    } finally {
-      this.#naming--;
+    if ('id' in target && target.id === NONE) {
+      await this.changes.step(async () => {
+        for (const item of items) {
+          if (item.taught) await this.engine.removeExample(item.taught, item.example);
+          item.taught = '';
+          leaveOut(item, this.#classes.map(({ id }) => id));
+        }
+        say(`${counted(items.length, one())} taken as none of these.`);
+      });
+    } else {
+      if (!items.length) throw new Error(`Choose at least one ${one()} first.`);
+      const chosen = items.filter(({ taught }) => !('id' in target) || taught !== target.id);
+      if (chosen.length) await this.changes.teach(target, chosen.map((item) => async (classId) => {
+        if (item.taught) await this.engine.moveExample(item.taught, item.example, classId);
+        else item.examples.push(item.example = await teachItem(this.engine, this.kinds.now, classId, item));
+        item.taught = classId;
+        for (const { out } of leftOut) out.add(classId);
+        return item.example;
+      }));
     }
+    this.#draw();
   };
 
   async #copy() {

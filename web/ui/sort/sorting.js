@@ -3,7 +3,7 @@
 import { NONE } from '../teach/correct.js';
 
 /**
- * An answer about one picture, with the ids of the classes that it speaks of.
+ * An answer about one picture, with the ids of the classes that it speaks of, as the engine decided it: `taken` is the index of a class, -1 for none.
  *
  * @typedef {{classes: string[], probabilities: ArrayLike<number>, none: number, taken: number, doubtful: boolean}} Answer
  */
@@ -13,7 +13,6 @@ import { NONE } from '../teach/correct.js';
  * @property {string} path of its file below the folder that was dropped
  * @property {Answer|null} answer null while nothing is taught
  * @property {string} taught id of the class that it was taught as, empty if it was not
- * @property {string} held id of the class that it would be, were that surer: until then it is none of these
  */
 /** @typedef {{id: string, name: string}} Named a class */
 /** @typedef {'doubt'|'sure'|'name'|'arrival'} Order */
@@ -32,76 +31,21 @@ export { NONE };
 export const WAITING = 'not-sorted-yet';
 
 /**
- * A class more in the session moves all answers. So what was none of these becomes one of the classes from CLAIMED
- * on, and what was of a class leaves it for none of these from LEFT on. Groups of look-alikes named rightly one
- * after the other, eight classes of each of 22 sets, two draws: 5 % of the names cost the others more than 1 in 50 of
- * their right answers. With 0.85, and the third at which a single picture is none of these, 11 % did.
- */
-const CLAIMED = 0.9;
-const LEFT = 0.5;
-
-/**
- * Below this a picture among many is doubtful. Eight classes of photographs named group by group: 99.8 % are right
- * that are not called doubtful, 67 % that are (a test counts them).
- */
-export const SURE = 0.85;
-
-/**
  * What a picture is taken for, and how surely. One that was taught is what it was
  * taught as.
  *
  * @param {Sortable} item
  * @returns {{id: string, probability: number}}
  */
-export function verdict({ answer, taught, held }) {
+export function verdict({ answer, taught }) {
   if (taught) return { id: taught, probability: 1 };
   if (!answer) return { id: WAITING, probability: 0 };
-  if (held) return { id: NONE, probability: answer.none };
   const best = answer.taken;
   return best < 0 ? { id: NONE, probability: answer.none } : { id: answer.classes[best], probability: answer.probabilities[best] };
 }
 
-/**
- * An answer without the classes that a picture was left out of: the others by what is left.
- *
- * @param {Answer} answer
- * @param {ReadonlySet<string>} out ids
- * @returns {Answer}
- */
-export function without(answer, out) {
-  const { classes, probabilities, none, taken } = answer;
-  if (!classes.some((id) => out.has(id))) return answer;
-  const left = Array.from(probabilities, (p, i) => (out.has(classes[i]) ? 0 : p));
-  const sum = left.reduce((a, b) => a + b, none);
-  const now = sum > 0 ? { classes, probabilities: left.map((p) => p / sum), none: none / sum } : { classes, probabilities: left, none: 1 };
-  if (taken < 0 || !out.has(classes[taken])) return { ...answer, ...now };
-  const best = now.probabilities.reduce((k, p, i) => (p > (now.probabilities[k] ?? now.none) ? i : k), -1);
-  return { ...now, taken: best, doubtful: true };
-}
-
-/**
- * The answer after the one before it, and the class that the picture would be, were that surer; empty where it is
- * what it is taken for.
- *
- * @param {string} former id of the group that it was in when all were judged together before, empty if they were not
- * @param {Answer} answer
- * @returns {{answer: Answer, held: string}}
- */
-export function after(former, answer) {
-  const { classes, probabilities, none, taken } = answer;
-  const was = classes.indexOf(former);
-  if (taken < 0 && none < LEFT && was >= 0 && probabilities[was] > 0 && classes.every((_, i) => probabilities[i] <= probabilities[was])) {
-    return { answer: { ...answer, taken: was, doubtful: true }, held: '' };
-  }
-  const stays = former === NONE && taken >= 0 && probabilities[taken] < CLAIMED;
-  return { answer, held: stays ? classes[taken] : '' };
-}
-
 /** @param {Sortable} item */
-export function isDoubtful(item) {
-  const { taught, answer, held } = item;
-  return !taught && answer !== null && (answer.doubtful || held !== '' || verdict(item).probability < SURE);
-}
+export const isDoubtful = ({ taught, answer }) => !taught && answer !== null && answer.doubtful;
 
 /** @param {string} a @param {string} b */
 const byName = new Intl.Collator(undefined, { numeric: true }).compare;

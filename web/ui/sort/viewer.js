@@ -94,12 +94,13 @@ export class Viewer {
   }
 
   /** @param {Item} item @returns {[text: string, value: string][]} */
-  #answers({ taught, answer, ...item }) {
+  #answers(item) {
+    const { taught, answer } = item;
     const name = (/** @type {string} */ id) => (id === NONE ? 'None of these' : this.#classes.find((one) => one.id === id)?.name ?? '');
     if (taught) return [[`Taught as ${name(taught)}`, '']];
     if (!answer) return [['No answer yet: nothing is taught.', '']];
     const { classes, probabilities, none } = answer;
-    const first = item.held ? '' : verdict({ taught, answer, ...item }).id;
+    const first = verdict(item).id;
     return [...classes.map((id, i) => ({ id, p: probabilities[i] })), { id: NONE, p: none }]
       .sort((a, b) => Number(b.id === first) - Number(a.id === first) || b.p - a.p).slice(0, TOLD).map(({ id, p }) => [name(id), percent(p)]);
   }
