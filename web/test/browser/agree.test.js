@@ -1,0 +1,99 @@
+// @ts-check
+/** What a picture is taken for is said alike by its tile, its dialog, the table, the folders and the headline. */
+import assert from 'node:assert/strict';
+import { cp } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { drawings, savedTable, sortState } from './many.js';
+import { status, teach, teachNew, visit } from './harness.js';
+import { temporaryFolder } from '../temporary.js';
+
+/** @import {Page} from 'playwright-core' */
+
+const folder = temporaryFolder('agree');
+
+/** Of each picture, by its path, the shelf it is on and the number that its tile and its dialog show. @param {Page} page */
+const shelves = (page) => page.evaluate(() => {
+  const found = /** @type {Record<string, {shelf: string, tile: string, dialog: string}>} */ ({});
+  const text = (/** @type {Element} */ root, /** @type {string} */ selector) => (root.querySelector(selector)?.textContent ?? '').trim();
+  const viewer = /** @type {HTMLDialogElement} */ (document.querySelector('#viewer'));
+  const all = [...document.querySelectorAll('.shelf')].flatMap((shelf) => [...shelf.querySelectorAll('.shot')].map((shot) => ({ shelf: text(shelf, 'h3'), shot })));
+  for (const { shelf, shot } of all) {
+    /** @type {HTMLElement} */ (shot).click(); // the dialog is drawn at once
+    found[text(viewer, '.viewer-name')] = { shelf, tile: text(shot, '.shot-value'), dialog: [...viewer.querySelectorAll('.viewer-answer li:first-child span')].map((part) => part.textContent).join(' ').trim() };
+  }
+  viewer.close();
+  return found;
+});
+
+/** The folder of each copy, by the path of the picture. @param {Page} page @returns {Promise<Record<string, string>>} */
+async function folders(page) {
+  await page.evaluate(() => { Object.assign(globalThis, { showDirectoryPicker: () => navigator.storage.getDirectory() }); });
+  await page.getByRole('button', { name: 'Copy into folders' }).click();
+  await status(page, /^\d+ pictures copied into/);
+  return page.evaluate(async () => {
+    const found = /** @type {Record<string, string>} */ ({});
+    const top = /** @type {any} */ (await navigator.storage.getDirectory());
+    for await (const [name, entry] of top.entries()) for await (const [file] of entry.entries()) found[file] = name;
+    return found;
+  });
+}
+
+test('of mixed pictures, after several presses, tile, dialog, table, folder and headline agree about each', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
+  for (const name of ['Cat', 'Rocket']) await teach(page, name, ['noto']);
+  const files = [];
+  for (const file of await drawings(folder, 3)) {
+    const concept = path.basename(path.dirname(file));
+    files.push(path.join(folder, `${concept}-${path.basename(file)}`));
+    await cp(file, files[files.length - 1]);
+  }
+  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
+  await sortState(page, /^Judged together/);
+
+  // Some of what is none of these becomes a class, and what else is of it follows; one is said to be none of the classes.
+  const none = page.getByRole('region', { name: 'None of these' });
+  const penguins = none.getByRole('checkbox', { name: /^Select / });
+  const names = await none.locator('.shot-name').evaluateAll((all) => all.map((one) => one.getAttribute('title') ?? ''));
+  const picked = names.flatMap((name, i) => (name.startsWith('penguin-') ? [i] : [])).slice(0, 1);
+  assert.equal(picked.length, 1, `penguins among ${names}`);
+  for (const i of picked) await penguins.nth(i).check();
+  await teachNew(page, page.getByRole('region', { name: 'Selected pictures' }), 'Penguin');
+  await status(page, /^36 pictures: .*\d Penguin/);
+  await sortState(page, /^Judged together/);
+  const [, said] = await page.locator('.shelf').filter({ hasText: 'Penguin' }).locator('.shot-card:not(.taught) .shot-name').evaluateAll((all) => all.map((one) => one.getAttribute('title') ?? ''));
+  const { rows: before } = await savedTable(page);
+  await page.locator('.shot').filter({ has: page.locator(`[title="${said}"]`) }).click();
+  const viewer = page.getByRole('dialog', { name: 'Picture' });
+  await viewer.getByRole('button', { name: 'None of these' }).click();
+  await status(page, '1 picture taken as none of these.');
+  await page.keyboard.press('Escape');
+  await viewer.waitFor({ state: 'hidden' });
+
+  const [shown, { rows }] = [await shelves(page), await savedTable(page)];
+  assert.equal(Object.keys(shown).length, 36);
+  const percent = (/** @type {string} */ p) => (Number(p) >= 0.995 && Number(p) < 1 ? '> 99 %' : Number(p) > 0 && Number(p) < 0.005 ? '< 1 %' : `${Math.round(100 * Number(p))} %`);
+  for (const row of rows) {
+    const { shelf, tile, dialog } = shown[row.file];
+    const answer = row.answer === 'none of these' ? 'None of these' : row.answer;
+    assert.deepEqual([shelf, tile, dialog], row['taught as'] ? [answer, 'taught', `Taught as ${answer}`] : [answer, percent(row.probability), `${answer} ${percent(row.probability)}`], row.file);
+    assert.equal(row.probability, row[row.answer], row.file);
+    const most = Math.max(...['Cat', 'Rocket', 'Penguin'].map((name) => Number(row[name])));
+    if (answer !== 'None of these') assert.equal(Number(row.probability), most, `${row.file} is of the most probable class`);
+    if (row.file === said) assert.deepEqual([row.answer, row.probability], ['none of these', '1.0000']);
+    else assert.deepEqual(row, before.find(({ file }) => file === row.file), 'others stay as they were');
+  }
+  const followed = rows.filter((row) => names.includes(row.file) && !row['taught as'] && row.answer === 'Penguin');
+  assert.ok(followed.some(({ probability }) => Number(probability) < 0.9), `none of these before: ${followed.map(({ file, probability }) => `${file} ${probability}`)}`);
+  const copied = await folders(page);
+  assert.deepEqual(copied, Object.fromEntries(rows.map(({ file, answer }) => [file, answer])));
+
+  // Alone, a picture is none of these where it is among the others.
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  for (const row of rows.filter((one) => !one['taught as'] && one.file !== said).slice(0, 8)) {
+    await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(path.join(folder, row.file));
+    await status(page, `Recognised “${row.file}”`);
+    const headline = await page.locator('#verdict').innerText();
+    const [first] = /none of these|Cat|Rocket|Penguin/.exec(headline) ?? [''];
+    assert.equal(first === 'none of these', row.answer === 'none of these', `${row.file}: ${headline}`);
+  }
+}));
