@@ -52,7 +52,7 @@ async function sorted(page, files, truth) {
   await status(page, new RegExp(`^${files.length} pictures: `));
   const together = await savedTable(page);
   assert.equal(together.rows.length, files.length);
-  const [least, surest] = await Promise.all(['.shelf-none', '.sort-state'].map(async (one) => Number(/(\d+)\u00a0%/.exec(await page.locator(one).first().innerText())?.[1])));
+  const [least, surest] = await Promise.all(['.shelf-none', '.sort-state'].map(async (one) => Number(/(\d+)\u00a0%/.exec(await page.locator(one).first().textContent() ?? '')?.[1])));
   for (const row of together.rows) {
     const sum = together.head.slice(5).reduce((all, name) => all + Number(row[name]), 0);
     assert.ok(Math.abs(sum - 1) < 0.001 * together.head.length, `the probabilities of ${row.file} sum to ${sum}`);
