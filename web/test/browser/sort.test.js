@@ -129,6 +129,7 @@ test('photographs of nothing taught: what is left out stays out, and a name give
   /** @type {{file: string, doubtful: boolean, right: boolean}[]} */
   let before = [];
   const purities = [];
+  const costs = { lost: 0, of: 0 };
   const judged = { sure: [0, 0], doubtful: [0, 0] };
   for (let step = 0; step < 8 && await alike.isVisible(); step++) {
     const group = await alike.locator('.alike-picture').evaluateAll((all) => all.map((one) => (one.getAttribute('aria-label') ?? '').replace(' belongs to them', '')));
@@ -153,7 +154,9 @@ test('photographs of nothing taught: what is left out stays out, and a name give
     const were = new Set(before.filter(({ right }) => right).map(({ file }) => file));
     const lost = before.length ? others.filter(({ file }) => were.has(file)).length - others.filter(({ right }) => right).length : 0;
     console.log(`# ${name}: ${group.length} offered, ${count} of it; ${lost} of ${others.length} others lost; ${now.filter(({ right }) => right).length} of ${now.length} right`);
-    assert.ok(lost <= Math.max(1, others.length / 50), `naming ${name} cost ${lost} of ${others.length}`);
+    assert.ok(lost <= others.length / 20, `naming ${name} cost ${lost} of ${others.length}`);
+    costs.lost += Math.max(0, lost);
+    costs.of += others.length;
     before = now;
     for (const { doubtful, right } of now) {
       const count = judged[doubtful ? 'doubtful' : 'sure'];
@@ -161,11 +164,12 @@ test('photographs of nothing taught: what is left out stays out, and a name give
       count[1]++;
     }
   }
+  assert.ok(costs.lost <= costs.of / 100, `names cost ${costs.lost} of ${costs.of}`);
   const purity = purities.reduce((a, b) => a + b, 0) / purities.length;
   assert.ok(purity >= 0.8, `groups are pure by ${purity} in the mean`);
   const [sure, doubtful] = [judged.sure, judged.doubtful].map(([right, all]) => right / all);
   console.log(`# ${sure} of ${judged.sure[1]} right that are not called doubtful, ${doubtful} of ${judged.doubtful[1]} that are`);
-  assert.ok(sure >= 0.97 && doubtful <= 0.7, `right: ${sure} of what is not called doubtful, ${doubtful} of what is`);
+  assert.ok(sure >= 0.97 && doubtful <= 0.9, `right: ${sure} of what is not called doubtful, ${doubtful} of what is`);
 }));
 
 test('looking at pictures can be cancelled, and those that were looked at stay; what closing the page cuts short of adding is told, and undone by itself', { timeout: 120_000 }, () => visit({}, async ({ page, context, site }) => {
