@@ -39,6 +39,25 @@ async function folders(page) {
   });
 }
 
+/** The whole percents of a number of the table, as the page shows them. @param {string} p */
+const percent = (p) => (Number(p) >= 0.995 && Number(p) < 1 ? '> 99 %' : Number(p) > 0 && Number(p) < 0.005 ? '< 1 %' : `${Math.round(100 * Number(p))} %`);
+
+/** The rows of the table, once all agree with tiles, dialogs and the heading. @param {Page} page */
+async function agreed(page) {
+  const [shown, { head, rows }] = [await shelves(page), await savedTable(page)];
+  assert.equal(Object.keys(shown).length, 36);
+  const bound = Number(/less than (\d+)\u00a0% sure/.exec(await page.locator('.sort-state').textContent() ?? '')?.[1]);
+  for (const row of rows) {
+    const { shelf, tile, dialog } = shown[row.file];
+    const answer = row.answer === 'none of these' ? 'None of these' : row.answer;
+    assert.deepEqual([shelf, tile, dialog], row['taught as'] ? [answer, 'taught', `Taught as ${answer}`] : [answer, percent(row.probability), `${answer} ${percent(row.probability)}`], row.file);
+    assert.equal(row.probability, row[row.answer], row.file);
+    assert.equal(row.doubtful === 'yes', Math.round(100 * Number(row.probability)) < bound, `${row.file}, ${row.probability}: doubtful is less than ${bound} %`);
+    if (answer !== 'None of these') assert.equal(Number(row.probability), Math.max(...head.slice(5, -1).map((name) => Number(row[name]))), `${row.file} is of the most probable class`);
+  }
+  return rows;
+}
+
 test('of mixed pictures, after several presses, tile, dialog, table, folder and headline agree about each', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
   for (const name of ['Cat', 'Rocket']) await teach(page, name, ['noto']);
   const files = [];
@@ -69,16 +88,8 @@ test('of mixed pictures, after several presses, tile, dialog, table, folder and 
   await page.keyboard.press('Escape');
   await viewer.waitFor({ state: 'hidden' });
 
-  const [shown, { rows }] = [await shelves(page), await savedTable(page)];
-  assert.equal(Object.keys(shown).length, 36);
-  const percent = (/** @type {string} */ p) => (Number(p) >= 0.995 && Number(p) < 1 ? '> 99 %' : Number(p) > 0 && Number(p) < 0.005 ? '< 1 %' : `${Math.round(100 * Number(p))} %`);
+  const rows = await agreed(page);
   for (const row of rows) {
-    const { shelf, tile, dialog } = shown[row.file];
-    const answer = row.answer === 'none of these' ? 'None of these' : row.answer;
-    assert.deepEqual([shelf, tile, dialog], row['taught as'] ? [answer, 'taught', `Taught as ${answer}`] : [answer, percent(row.probability), `${answer} ${percent(row.probability)}`], row.file);
-    assert.equal(row.probability, row[row.answer], row.file);
-    const most = Math.max(...['Cat', 'Rocket', 'Penguin'].map((name) => Number(row[name])));
-    if (answer !== 'None of these') assert.equal(Number(row.probability), most, `${row.file} is of the most probable class`);
     if (row.file === said) assert.deepEqual([row.answer, row.probability], ['none of these', '1.0000']);
     else assert.deepEqual(row, before.find(({ file }) => file === row.file), 'others stay as they were');
   }
@@ -87,13 +98,23 @@ test('of mixed pictures, after several presses, tile, dialog, table, folder and 
   const copied = await folders(page);
   assert.deepEqual(copied, Object.fromEntries(rows.map(({ file, answer }) => [file, answer])));
 
+  // It stays out of the classes that there were once more is taught.
+  await none.locator('.shot-card').filter({ has: page.locator('[title^="umbrella-"]') }).getByRole('checkbox').first().check();
+  await teachNew(page, page.getByRole('region', { name: 'Selected pictures' }), 'Umbrella');
+  await status(page, /^36 pictures: .*\d Umbrella/);
+  await sortState(page, /^Judged together/);
+  const last = await agreed(page);
+  const left = last.find(({ file }) => file === said) ?? {};
+  assert.deepEqual([left.Cat, left.Rocket, left.Penguin], ['0.0000', '0.0000', '0.0000'], `${said} is none of them`);
+  assert.ok(Math.abs(Number(left.Umbrella) + Number(left['none of these']) - 1) < 0.001);
+
   // Alone, a picture is none of these where it is among the others.
   await page.getByRole('button', { name: 'Close', exact: true }).click();
-  for (const row of rows.filter((one) => !one['taught as'] && one.file !== said).slice(0, 8)) {
+  for (const row of last.filter((one) => !one['taught as'] && one.file !== said).slice(0, 8)) {
     await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(path.join(folder, row.file));
     await status(page, `Recognised “${row.file}”`);
     const headline = await page.locator('#verdict').innerText();
-    const [first] = /none of these|Cat|Rocket|Penguin/.exec(headline) ?? [''];
+    const [first] = /none of these|Cat|Rocket|Penguin|Umbrella/.exec(headline) ?? [''];
     assert.equal(first === 'none of these', row.answer === 'none of these', `${row.file}: ${headline}`);
   }
 }));
