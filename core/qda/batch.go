@@ -244,7 +244,7 @@ func (b *batch) scoresTo(dst []float64, i int) {
 	mean := b.onMean[i]
 	for j, q := range b.pseudo {
 		m := s.cov.index[q.class]
-		k := float64(q.class.count())
+		k := q.class.weight()
 		at, norm, onMean, weight := k*rowOf(b.inners, i)[j], k*k*s.norm[m.column], k*s.atMean[m.column], k
 		if len(q.pictures) > 0 {
 			left := b.own(i, j)

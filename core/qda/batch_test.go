@@ -108,7 +108,7 @@ func TestPseudoLabelledScoresByDefinition(t *testing.T) {
 func densePseudo(t *testing.T, c *Classifier, b *batch, q *pseudoLabels, picture int) float64 {
 	t.Helper()
 	z := rowOf(b.w, picture)
-	mean, count := make([]float64, c.Dim()), float64(q.class.count())
+	mean, count := make([]float64, c.Dim()), q.class.weight()
 	sum := count
 	for i := range q.class.count() {
 		floats.Add(mean, q.class.row(i))

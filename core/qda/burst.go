@@ -1,26 +1,42 @@
 package qda
 
 import (
+	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
-// bursts tells which pictures of a class are nearly the same. A picture joins the
-// burst of the oldest leader closer than near, else it leads a new one: leader
-// clustering (Hartigan 1975, Clustering Algorithms, chapter 3), a function of the
-// pictures in the order they were added. A burst counts as one example, the mean
-// of its frames.
+// bursts tells which pictures of a class are nearly the same, and what they count. Two
+// pictures at a squared whitened distance d² correlate by
+//
+//	ρ(d²) = exp(-d²/near)
+//
+// A burst is a set of pictures that are linked: from each a chain of pairs with d² < near
+// leads to every other one, whatever their order. It is one example of its class: with the
+// weights w_i = 1/Σ_k ρ_ik, i and k in the burst, it counts as
+//
+//	n = Σ_i w_i,   1 ≤ n ≤ K,
+//
+// examples at the weighted mean of its pictures. Of K pictures that all correlate alike, n
+// is 1ᵀC⁻¹1 = K/(1+(K-1)ρ), what they count as correlated rows of a matrix-normal
+// distribution (C the matrix of all ρ), and C⁻¹1 are the weights. For others C may be
+// singular and the weights negative; these never are.
 type bursts struct {
-	near float64 // bound of the squared whitened distance; 0: every picture leads
-	list []burst // in the order of their leaders
+	near float64 // correlation length in squared whitened distance; 0: no picture correlates
+	list []burst // in the order of their first pictures
 	of   []int   // burst of each picture
 }
 
 type burst struct {
-	pictures []int       // ascending; the first one leads
+	pictures []int       // ascending
 	frames   [][]float64 // whitened, in that order; nil for one picture, which is the class's row
 }
+
+// mostLinked bounds the work of finding links, K²/2 distances: pictures after so many others
+// of their class correlate with none. What a class of a thousand counts hardly changes.
+const mostLinked = 1000
 
 func (b *bursts) pictures() int { return len(b.of) }
 
@@ -35,72 +51,177 @@ func (c *class) picture(i int) []float64 {
 	return s.frames[at]
 }
 
-// leader returns the picture that leads the b-th burst, whitened.
-func (c *class) leader(b int) []float64 {
-	if s := &c.list[b]; s.frames != nil {
-		return s.frames[0]
-	}
-	return c.row(b)
-}
-
-// burstFor returns the first of the first n bursts whose leader is closer to w than
-// near, -1 if there is none. Cost at most K d.
-func (c *class) burstFor(w []float64, n int) int {
+// linked returns the bursts, ascending, that have a picture within near of w. Cost at most
+// K d.
+func (c *class) linked(w []float64) (found []int) {
 	if c.near == 0 {
-		return -1
+		return nil
 	}
-	for b := range n {
-		if within(c.leader(b), w, c.near) {
-			return b
+	for b := range c.list {
+		if c.list[b].pictures[0] >= mostLinked {
+			break
+		}
+		frames := c.list[b].frames
+		if frames == nil {
+			frames = [][]float64{c.row(b)}
+		}
+		if slices.ContainsFunc(frames, func(f []float64) bool { return within(f, w, c.near) }) {
+			found = append(found, b)
 		}
 	}
-	return -1
+	return found
 }
 
-// add appends one whitened picture of length d. Cost that of finding its burst,
-// and that of [class.insert] or [class.replace].
-func (c *class) add(w []float64) {
-	i := c.pictures()
-	if b := c.burstFor(w, len(c.list)); b >= 0 {
-		c.of = append(c.of, b)
-		c.join(b, i, w)
+// add appends one whitened picture of length d. Cost that of finding its links, and that of
+// [class.insert] or [class.replace].
+func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
+
+// putIn makes the whitened w, of length d, the i-th picture and leaves the bursts as if it
+// had always been there.
+func (c *class) putIn(i int, w []float64) {
+	var joined []int
+	if i < mostLinked {
+		joined = c.linked(w)
+	}
+	if len(joined) == 0 && i == c.pictures() {
+		c.of, c.list = append(c.of, len(c.list)), append(c.list, burst{pictures: []int{i}})
+		c.insert(c.count(), w, 1)
 		return
 	}
-	c.of = append(c.of, len(c.list))
-	c.list = append(c.list, burst{pictures: []int{i}})
-	c.insert(c.w.Rows, w)
+	crowded := i < mostLinked && c.pictures() >= mostLinked
+	c.shift(i, 1)
+	one := burst{pictures: []int{i}, frames: [][]float64{slices.Clone(w)}}
+	for _, b := range slices.Backward(joined) {
+		old := c.dissolve(b)
+		for at, x := range old.pictures {
+			place, _ := slices.BinarySearch(one.pictures, x)
+			one.pictures = slices.Insert(one.pictures, place, x)
+			one.frames = slices.Insert(one.frames, place, old.frames[at])
+		}
+	}
+	c.form(one)
+	c.number()
+	if crowded {
+		c.relink(mostLinked) // it has left those that are compared
+	}
 }
 
-// join makes the i-th picture, w, a frame of the b-th burst.
-func (c *class) join(b, i int, w []float64) {
-	s := &c.list[b]
+// takeOut deletes the i-th picture and leaves the bursts as if it had never been there.
+func (c *class) takeOut(i int) {
+	c.without(i)
+	if i < mostLinked && c.pictures() >= mostLinked {
+		c.relink(mostLinked - 1) // it has come among them
+	}
+}
+
+// relink takes the i-th picture out and puts it back, with the links that it has now.
+func (c *class) relink(i int) {
+	w := slices.Clone(c.picture(i))
+	c.without(i)
+	c.putIn(i, w)
+}
+
+// without deletes the i-th picture, but for what that changes beyond mostLinked.
+func (c *class) without(i int) {
+	old := c.dissolve(c.of[i])
+	at, _ := slices.BinarySearch(old.pictures, i)
+	old.pictures, old.frames = slices.Delete(old.pictures, at, at+1), slices.Delete(old.frames, at, at+1)
+	for _, part := range c.parts(old) {
+		c.form(part)
+	}
+	c.shift(i+1, -1)
+	c.number()
+}
+
+// parts returns the bursts that linked pictures fall into.
+func (c *class) parts(of burst) (parts []burst) {
+	free := slices.Clone(of.pictures)
+	for len(free) > 0 {
+		part := burst{}
+		for next := []int{free[0]}; len(next) > 0; {
+			x := next[0]
+			next = next[1:]
+			at, is := slices.BinarySearch(free, x)
+			if !is {
+				continue
+			}
+			free = slices.Delete(free, at, at+1)
+			at, _ = slices.BinarySearch(of.pictures, x)
+			place, _ := slices.BinarySearch(part.pictures, x)
+			part.pictures = slices.Insert(part.pictures, place, x)
+			part.frames = slices.Insert(part.frames, place, of.frames[at])
+			for _, y := range free {
+				other, _ := slices.BinarySearch(of.pictures, y)
+				if within(of.frames[at], of.frames[other], c.near) {
+					next = append(next, y)
+				}
+			}
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// dissolve takes the b-th burst out and returns it, with its frames.
+func (c *class) dissolve(b int) burst {
+	s := c.list[b]
 	if s.frames == nil {
 		s.frames = [][]float64{slices.Clone(c.row(b))}
 	}
-	at, _ := slices.BinarySearch(s.pictures, i)
-	s.pictures = slices.Insert(s.pictures, at, i)
-	s.frames = slices.Insert(s.frames, at, slices.Clone(w))
-	c.replace(b, meanOf(s.frames))
+	c.list = slices.Delete(c.list, b, b+1)
+	c.remove(b)
+	return s
 }
 
-// meanOf returns the mean of frames, that of identical ones being any of them to
-// the bit.
-func meanOf(frames [][]float64) []float64 {
-	mean := make([]float64, len(frames[0]))
-	for _, f := range frames[1:] {
-		for i, v := range f {
-			mean[i] += v - frames[0][i]
+// form makes pictures with their frames a burst.
+func (c *class) form(s burst) {
+	b, _ := slices.BinarySearchFunc(c.list, s.pictures[0], func(o burst, x int) int { return o.pictures[0] - x })
+	mean, n := c.mean(s.frames)
+	if len(s.frames) == 1 {
+		s.frames = nil
+	}
+	c.list = slices.Insert(c.list, b, s)
+	c.insert(b, mean, n)
+}
+
+// mean returns the weighted mean of the frames of a burst and what they count. That of
+// identical ones is any of them to the bit, and one.
+func (c *class) mean(frames [][]float64) (mean []float64, n float64) {
+	if len(frames) == 1 {
+		return frames[0], 1
+	}
+	total := make([]float64, len(frames)) // Σ_k ρ_ik
+	for i, x := range frames {
+		total[i]++
+		for k, y := range frames[:i] {
+			rho := math.Exp(-squaredDistance(x, y) / c.near)
+			total[i] += rho
+			total[k] += rho
 		}
 	}
-	for i, v := range frames[0] {
-		mean[i] = v + mean[i]/float64(len(frames))
+	mean = make([]float64, len(frames[0]))
+	for i, f := range frames {
+		w := 1 / total[i]
+		n += w
+		for j, v := range f {
+			mean[j] += w * (v - frames[0][j])
+		}
 	}
-	return mean
+	floats.Scale(1/n, mean)
+	floats.Add(mean, frames[0])
+	return mean, math.Max(1, n) // below one by rounding alone
+}
+
+func squaredDistance(x, y []float64) (s float64) {
+	for i, v := range x {
+		s += (v - y[i]) * (v - y[i])
+	}
+	return s
 }
 
 // BurstMeans returns the examples that whitened pictures of one class make, in the order
 // they were begun: the means of their bursts, for a near as in [Options]. It returns the
-// error of [Classifier.AddRows]. Cost K d for each of the rows, K the number of bursts.
+// error of [Classifier.AddRows]. Cost K d for each of the rows, K the number of rows.
 func BurstMeans(x *mat.Dense, near float64) (*mat.Dense, error) {
 	n, d := x.Dims()
 	k := newClass("", d, near)
@@ -111,59 +232,6 @@ func BurstMeans(x *mat.Dense, near float64) (*mat.Dense, error) {
 		k.add(x.RawRowView(i))
 	}
 	return mat.NewDense(k.count(), d, k.w.Data), nil
-}
-
-// takeOut deletes the i-th picture and leaves the bursts as if it had never been
-// there. Only one that others follow can change those of other pictures.
-func (c *class) takeOut(i int) {
-	b := c.of[i]
-	s := &c.list[b]
-	at, _ := slices.BinarySearch(s.pictures, i)
-	switch {
-	case len(s.pictures) == 1:
-		c.list = slices.Delete(c.list, b, b+1)
-		c.remove(b)
-	case at > 0:
-		s.pictures = slices.Delete(s.pictures, at, at+1)
-		s.frames = slices.Delete(s.frames, at, at+1)
-		c.settleBurst(b)
-	default:
-		c.regroup(c.reassign(i, true))
-	}
-	c.shift(i+1, -1)
-	c.number()
-}
-
-// putIn makes the whitened w, of length d, the i-th picture and leaves the bursts
-// as if it had always been there. Only one that leads can change those of other
-// pictures.
-func (c *class) putIn(i int, w []float64) {
-	if i == c.pictures() {
-		c.add(w)
-		return
-	}
-	c.shift(i, 1)
-	before, _ := slices.BinarySearchFunc(c.list, i, func(s burst, i int) int { return s.pictures[0] - i })
-	if b := c.burstFor(w, before); b >= 0 {
-		c.join(b, i, w)
-		c.number()
-		return
-	}
-	c.list = slices.Insert(c.list, before, burst{pictures: []int{i}})
-	c.insert(before, w)
-	c.number()
-	c.regroup(c.reassign(i, false))
-	c.number()
-}
-
-// settleBurst makes the mean of the frames of the b-th burst its example, and
-// forgets the frame of a single picture.
-func (c *class) settleBurst(b int) {
-	s := &c.list[b]
-	c.replace(b, meanOf(s.frames))
-	if len(s.frames) == 1 {
-		s.frames = nil
-	}
 }
 
 // shift moves the pictures from the given one on by so many places.
@@ -188,103 +256,5 @@ func (c *class) number() {
 		for _, x := range s.pictures {
 			c.of[x] = b
 		}
-	}
-}
-
-// reassign returns the leaders that the pictures have once the i-th one leads, or is
-// gone: -1 for itself then. A picture keeps its leader unless that one is gone, or an older
-// picture that did not lead before does and is near. So it takes one distance for every
-// pair of a picture that rose to lead and a later one, and those of a picture that lost
-// its leader from all that lead.
-func (c *class) reassign(i int, gone bool) []int {
-	to, leads := make([]int, c.pictures()), make([]bool, c.pictures())
-	var leaders, risen []int // of the pictures so far; risen are leaders that did not lead before
-	for x, b := range c.of {
-		old := c.list[b].pictures[0]
-		to[x] = old
-		switch {
-		case x == i && gone:
-			to[x] = -1
-		case x == i:
-			risen = append(risen, x)
-		case x > i:
-			lost, others := old != x && !leads[old], risen
-			if lost {
-				to[x], others = x, leaders
-			}
-			at := slices.IndexFunc(others, func(q int) bool {
-				return (lost || q < old) && within(c.picture(q), c.picture(x), c.near)
-			})
-			if at >= 0 {
-				to[x] = others[at]
-			} else if lost {
-				risen = append(risen, x)
-			}
-		}
-		if leads[x] = to[x] == x; leads[x] {
-			leaders = append(leaders, x)
-		}
-	}
-	return to
-}
-
-// regroup makes bursts of pictures with the given leaders, -1 for one that goes.
-func (c *class) regroup(to []int) {
-	next := c.burstsOf(to)
-	for b := len(c.list) - 1; b >= 0; b-- {
-		if x := c.list[b].pictures[0]; to[x] != x {
-			c.remove(b)
-			c.list = slices.Delete(c.list, b, b+1)
-		}
-	}
-	for b, s := range next {
-		isNew := b == len(c.list) || c.list[b].pictures[0] != s.pictures[0]
-		switch {
-		case isNew:
-			c.list = slices.Insert(c.list, b, s)
-			c.insert(b, meanOf(s.frames))
-		case !slices.Equal(c.list[b].pictures, s.pictures):
-			c.list[b] = s
-			c.replace(b, meanOf(s.frames))
-		}
-		if len(s.pictures) == 1 {
-			c.list[b].frames = nil
-		}
-	}
-}
-
-// burstsOf returns the bursts of pictures with the given leaders, in order, with
-// frames that no change of rows overwrites; those that stay have none.
-func (c *class) burstsOf(to []int) []burst {
-	var list []burst
-	at := make([]int, len(to))
-	for x, leader := range to {
-		if leader < 0 {
-			continue
-		}
-		if leader == x {
-			at[x] = len(list)
-			list = append(list, burst{})
-		}
-		s := &list[at[leader]]
-		s.pictures = append(s.pictures, x)
-	}
-	for b := range list {
-		c.collect(&list[b])
-	}
-	return list
-}
-
-// collect gathers the frames of a burst that was not there before.
-func (c *class) collect(s *burst) {
-	if slices.Equal(s.pictures, c.list[c.of[s.pictures[0]]].pictures) {
-		return
-	}
-	for _, x := range s.pictures {
-		f := c.picture(x)
-		if c.list[c.of[x]].frames == nil {
-			f = slices.Clone(f)
-		}
-		s.frames = append(s.frames, f)
 	}
 }

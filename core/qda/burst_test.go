@@ -7,26 +7,40 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"metaqda/core/niw"
 	"metaqda/core/niw/niwtest"
 	"metaqda/core/test"
 )
 
-// groupedNaively returns the pictures of each burst by the definition.
+// groupedNaively returns the pictures of each burst by the definition: the reach of every
+// picture over links, repeated until nothing changes.
 func groupedNaively(w [][]float64, near float64) (list [][]int) {
-next:
-	for i, x := range w {
-		for b, members := range list {
-			var s float64
-			for k, v := range w[members[0]] {
-				s += (v - x[k]) * (v - x[k])
-			}
-			if s < near {
-				list[b] = append(list[b], i)
-				continue next
+	of := make([]int, len(w))
+	for i := range of {
+		of[i] = i
+	}
+	for changed := true; changed; {
+		changed = false
+		for i, x := range w {
+			for k, y := range w {
+				if floats.Distance(x, y, 2)*floats.Distance(x, y, 2) < near && of[i] != of[k] {
+					of[i], of[k], changed = min(of[i], of[k]), min(of[i], of[k]), true
+				}
 			}
 		}
-		list = append(list, []int{i})
+	}
+	for i := range w {
+		if of[i] == i {
+			list = append(list, nil)
+			for k := range w {
+				if of[k] == i {
+					list[len(list)-1] = append(list[len(list)-1], k)
+				}
+			}
+		}
 	}
 	return list
 }
@@ -155,7 +169,7 @@ func FuzzBursts(f *testing.F) {
 	})
 }
 
-// Every picture of a class goes once and comes back, then all go, the leaders first.
+// Every picture of a class goes once and comes back, then all go, the first ones first.
 func TestBurstsOfDegenerateClasses(t *testing.T) {
 	const d = 6
 	at := func(x float64) []float64 { v := make([]float64, d); v[0] = x; return v }
@@ -169,10 +183,10 @@ func TestBurstsOfDegenerateClasses(t *testing.T) {
 		"near huge":         {[]float64{1, -5, 1e6, 3, 4}, 1e300, 1},
 		"near tiny":         {[]float64{1, 1, 2, 2}, 5e-324, 2},
 		"exactly near":      {[]float64{0, 1, 2}, 1, 3},
-		"chain":             {[]float64{0, 0.9, 1.8, 2.7, 3.6, 4.5}, 1, 3},
-		"chain backwards":   {[]float64{4.5, 3.6, 2.7, 1.8, 0.9, 0}, 1, 3},
-		"between two":       {[]float64{0, 1.5, 0.8, 0.7}, 1, 2},
-		"a leader demotes":  {[]float64{0, 0.9, 1.5, 2.3, 1.6}, 1, 2},
+		"chain":             {[]float64{0, 0.9, 1.8, 2.7, 3.6, 4.5}, 1, 1},
+		"chain backwards":   {[]float64{4.5, 3.6, 2.7, 1.8, 0.9, 0}, 1, 1},
+		"a link between":    {[]float64{0, 1.5, 5, 0.8}, 1, 2},
+		"two chains":        {[]float64{0, 5, 0.9, 5.9, 1.8}, 1, 2},
 		"no bursts at all":  {[]float64{1, 1, 2, 2}, 0, 4},
 		"one picture alone": {[]float64{1}, 1, 1},
 	} {
@@ -287,4 +301,81 @@ func TestNoSuchBurst(t *testing.T) {
 	if burst, size := c.BurstOf("nobody", 0); burst != -1 || size != 0 {
 		t.Errorf("a class that is not there has burst %d of %d", burst, size)
 	}
+}
+
+// A burst whose pictures all correlate alike counts what correlated rows count: 1ᵀC⁻¹1, by
+// the generalised least squares of gonum.
+func TestABurstCountsWhatItsCorrelationLeaves(t *testing.T) {
+	const d, near = 8, 1.0
+	for _, k := range []int{1, 2, 3, 6} {
+		for _, d2 := range []float64{0, 1e-6, 0.1, 0.5, 0.99} {
+			class := newClass("", d, near)
+			c, ones := mat.NewSymDense(k, nil), mat.NewVecDense(k, nil)
+			for i := range k {
+				w := make([]float64, d)
+				w[i] = math.Sqrt(d2 / 2) // corners of a simplex
+				class.add(w)
+				ones.SetVec(i, 1)
+				for j := range i + 1 {
+					c.SetSym(i, j, math.Exp(-d2/near))
+				}
+				c.SetSym(i, i, 1+1e-12)
+			}
+			var factor mat.Cholesky
+			var solved mat.VecDense
+			test.StopIf(t, !factor.Factorize(c), "%d pictures at %v: C is singular", k, d2)
+			_ = factor.SolveVecTo(&solved, ones) // a bad condition is expected of copies
+			want := mat.Dot(&solved, ones)
+			if got := class.weight(); class.count() != 1 || math.Abs(got-want) > 1e-3*want {
+				t.Errorf("%d pictures at %v make %d bursts that count %v, want 1 that counts %v", k, d2, class.count(), got, want)
+			}
+			if got, want := class.row(0)[0], math.Sqrt(d2/2)/float64(k); math.Abs(got-want) > 1e-12 {
+				t.Errorf("%d pictures at %v: mean %v, want %v", k, d2, got, want)
+			}
+		}
+	}
+}
+
+// Copies of one example, however many, do not starve its class, and hardly change an answer.
+func TestCopiesChangeHardlyAnything(t *testing.T) {
+	rng := rand.New(rand.NewPCG(49, 1))
+	const d = 30
+	for name, o := range variants {
+		o.Near = 4
+		p := niwtest.Prior(rng, d)
+		s := randomScene(rng, d, 1, 1, 1, 1, 1)
+		want := s.teach(t, p, o)
+		copies := slices.Clone(s)
+		for range 9 {
+			x := slices.Clone(s[0][0])
+			for i := range x {
+				x[i] += 1e-3 * rng.NormFloat64()
+			}
+			copies[0] = append(copies[0], x)
+		}
+		got := copies.teach(t, p, o)
+		for range 5 {
+			x := niwtest.Vector(rng, d, 2)
+			same(t, name, ask(t, got, x), ask(t, want, x), 0.01)
+		}
+	}
+}
+
+// Beyond mostLinked pictures of a class none is compared, whatever comes and goes before.
+func TestOnlySoManyPicturesAreCompared(t *testing.T) {
+	k := newClass("", 1, 1)
+	for i := range mostLinked + 2 {
+		k.add([]float64{float64(5 * (i % mostLinked))}) // two copies come last
+	}
+	counts := func() (n int) {
+		for i := range k.list {
+			n = max(n, len(k.list[i].pictures))
+		}
+		return n
+	}
+	test.FailIf(t, counts() != 1, "a picture beyond the last that is compared is in a burst of %d", counts())
+	k.takeOut(500)
+	test.FailIf(t, counts() != 2 || len(k.list[0].pictures) != 2, "the picture that came among them is in no burst: %d", counts())
+	k.putIn(500, []float64{2500})
+	test.FailIf(t, counts() != 1, "the picture that left them is in a burst of %d", counts())
 }

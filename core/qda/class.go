@@ -16,6 +16,7 @@ type class struct {
 	label  string
 	bursts                // which picture is in which example
 	w      blas64.General // K×d whitened examples in the order they were begun
+	n      []float64      // what each example counts, see [bursts]
 	ids    []uint64       // of the examples, what a [covariance] knows them by
 	serial uint64         // the last id that was given
 	seen   uint64         // the covariance has those up to this one
@@ -26,14 +27,18 @@ type class struct {
 type gone struct {
 	id uint64
 	z  []float64
+	n  float64
 }
 
 func newClass(label string, d int, near float64) *class {
 	return &class{label: label, bursts: bursts{near: near}, w: blas64.General{Cols: d, Stride: d}}
 }
 
-// count returns K.
+// count returns the number of examples.
 func (c *class) count() int { return c.w.Rows }
+
+// weight returns K, what the examples count together.
+func (c *class) weight() float64 { return floats.Sum(c.n) }
 
 // freshCount returns the number of examples that no covariance has seen.
 func (c *class) freshCount() (n int) {
@@ -54,32 +59,25 @@ func (c *class) identify(i int) {
 // forget notes that the example at place i is about to go.
 func (c *class) forget(i int) {
 	if c.ids[i] <= c.seen {
-		c.gone = append(c.gone, gone{c.ids[i], slices.Clone(c.row(i))})
+		c.gone = append(c.gone, gone{c.ids[i], slices.Clone(c.row(i)), c.n[i]})
 	}
 }
 
-// insert makes the whitened v, of length d, the i-th example. Cost O(K d).
-func (c *class) insert(i int, v []float64) {
-	n := c.w.Cols
-	c.w.Data = slices.Grow(c.w.Data, n)[:len(c.w.Data)+n]
-	copy(c.w.Data[(i+1)*n:], c.w.Data[i*n:])
-	copy(c.w.Data[i*n:], v)
+// insert makes the whitened v, of length d, which counts n, the i-th example. Cost O(K d).
+func (c *class) insert(i int, v []float64, n float64) {
+	d := c.w.Cols
+	c.w.Data = slices.Grow(c.w.Data, d)[:len(c.w.Data)+d]
+	copy(c.w.Data[(i+1)*d:], c.w.Data[i*d:])
+	copy(c.w.Data[i*d:], v)
 	c.w.Rows++
-	c.ids = slices.Insert(c.ids, i, 0)
-	c.identify(i)
-}
-
-// replace changes the i-th example to v.
-func (c *class) replace(i int, v []float64) {
-	c.forget(i)
-	copy(c.row(i), v)
+	c.n, c.ids = slices.Insert(c.n, i, n), slices.Insert(c.ids, i, 0)
 	c.identify(i)
 }
 
 // remove deletes the i-th example. Cost O(K d).
 func (c *class) remove(i int) {
 	c.forget(i)
-	c.ids = slices.Delete(c.ids, i, i+1)
+	c.n, c.ids = slices.Delete(c.n, i, i+1), slices.Delete(c.ids, i, i+1)
 	n := c.w.Cols
 	c.w.Data = append(c.w.Data[:i*n], c.w.Data[(i+1)*n:]...)
 	c.w.Rows--
@@ -87,13 +85,13 @@ func (c *class) remove(i int) {
 
 func (c *class) row(i int) []float64 { return rowOf(c.w, i) }
 
-// meanTo stores the mean of the examples in dst.
+// meanTo stores the weighted mean of the examples in dst.
 func (c *class) meanTo(dst []float64) {
 	clear(dst)
-	for i := range c.w.Rows {
-		floats.Add(dst, c.row(i))
+	for i, n := range c.n {
+		floats.AddScaled(dst, n, c.row(i))
 	}
-	floats.Scale(1/float64(c.w.Rows), dst)
+	floats.Scale(1/c.weight(), dst)
 }
 
 func rowOf(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }

@@ -10,18 +10,20 @@ import (
 )
 
 // covariance is the scale matrix that all classes of a session share, in whitened
-// coordinates, with the scatter of each class about its own mean x̄_j:
+// coordinates, with the scatter of each class about its own mean x̄_j, its examples counting
+// n_i (see [bursts]):
 //
-//	A = I + w Σ_j Σ_{i in j} (x_i - x̄_j)(x_i - x̄_j)ᵀ
+//	A = I + w Σ_j Σ_{i in j} n_i (x_i - x̄_j)(x_i - x̄_j)ᵀ,   x̄_j = Σ n_i x_i / K_j,   K_j = Σ n_i
 //
 // It is kept as the Cholesky factor U of the smaller of two matrices. With D the ρ rows
 // x_i - x_b, b any one example of the class of i and i all others,
 //
-//	ρ < d    A⁻¹ = I - Dᵀ M⁻¹ D,   M = (I + E)/w + D Dᵀ = Uᵀ U
+//	ρ < d    A⁻¹ = I - Dᵀ M⁻¹ D,   M = (N⁻¹ + E)/w + D Dᵀ = Uᵀ U
 //	else     A = Uᵀ U
 //
-// where E is one if both rows are of one class, else zero: the scatter of K examples is
-// D_jᵀ (I + 11ᵀ)⁻¹ D_j whichever of them the differences are taken from. Beside U stand
+// where N has n_i on its diagonal and E is 1/n_b if both rows are of one class, else zero: the
+// scatter of a class is D_jᵀ (N⁻¹ + 11ᵀ/n_b)⁻¹ D_j whichever b the differences are taken
+// from. Beside U stand
 // the images of the class means, the rows of W̄,
 //
 //	ρ < d    V = U⁻ᵀ D W̄ᵀ,   x̄_jᵀ A⁻¹ x̄_k = x̄_jᵀ x̄_k - (VᵀV)_jk
@@ -48,10 +50,11 @@ type covariance struct {
 	x, work []float64
 }
 
-// rowOfClass tells which example a row of D is of.
+// rowOfClass tells which example a row of D is of, and what it counts.
 type rowOfClass struct {
 	member *member
 	id     uint64
+	n      float64
 }
 
 // member is a class as the covariance knows it.
@@ -59,9 +62,11 @@ type member struct {
 	class  *class
 	column int
 	count  int       // examples
+	weight float64   // K_j, what they count together
 	mean   []float64 // of these; in primal form alone kept from change to change
 	base   uint64    // the example that differences are taken from, 0 for none
 	origin []float64 // that example
+	share  float64   // 1/n of that example
 }
 
 // newCovariance returns A = I.
@@ -194,14 +199,14 @@ func (c *covariance) update(taught []*class, more func() bool) bool {
 	return true
 }
 
-// primalFor tells which form serves: the smaller one; once in primal form it stays there
-// until the other is much smaller.
+// primalFor tells which form serves: the smaller one; once in primal form a large one stays
+// there until the other is much smaller.
 func (c *covariance) primalFor(taught []*class) bool {
 	rho := 0
 	for _, k := range taught {
 		rho += k.count() - 1
 	}
-	return rho >= c.dim || c.primal && rho >= 3*c.dim/4
+	return rho >= c.dim || c.primal && c.n+len(c.members)/2 > c.anew && rho >= 3*c.dim/4
 }
 
 // baseGone tells whether the example that differences are taken from was removed.
@@ -226,11 +231,11 @@ func (c *covariance) leave(m *member) {
 	if c.primal {
 		for i, id := range k.ids {
 			if id <= k.seen {
-				k.gone = append(k.gone, gone{id, slices.Clone(k.row(i))})
+				k.gone = append(k.gone, gone{id, slices.Clone(k.row(i)), k.n[i]})
 			}
 		}
 		for _, g := range k.gone {
-			c.rotateOut(m, g.z)
+			c.rotateOut(m, g.z, g.n)
 		}
 	} else {
 		c.deleteRowsOf(m)
@@ -253,11 +258,11 @@ func (c *covariance) follow(m *member) {
 	k := m.class
 	if c.primal {
 		for _, g := range k.gone {
-			c.rotateOut(m, g.z)
+			c.rotateOut(m, g.z, g.n)
 		}
 		for i, id := range k.ids {
 			if id > k.seen {
-				c.rotateIn(m, k.row(i))
+				c.rotateIn(m, k.row(i), k.n[i])
 			}
 		}
 	} else {
@@ -277,7 +282,7 @@ func (c *covariance) note(m *member) {
 	mean := c.mean(m.column)
 	k.meanTo(mean)
 	copy(m.mean, mean)
-	m.count, k.seen, k.gone = k.count(), k.serial, nil
+	m.count, m.weight, k.seen, k.gone = k.count(), k.weight(), k.serial, nil
 }
 
 // followRows makes the rows of D those of the class.
@@ -287,7 +292,7 @@ func (c *covariance) followRows(m *member) {
 		c.deleteRowsOf(m)
 	}
 	for _, g := range k.gone {
-		if r := slices.Index(c.of, rowOfClass{m, g.id}); r >= 0 {
+		if r := slices.Index(c.of, rowOfClass{m, g.id, g.n}); r >= 0 {
 			c.deleteRow(r)
 		}
 	}
@@ -296,13 +301,18 @@ func (c *covariance) followRows(m *member) {
 	}
 	all := m.base == 0
 	if all {
-		m.base, m.origin = k.ids[0], slices.Clone(k.row(0))
+		m.begin()
 	}
 	for i, id := range k.ids {
 		if id != m.base && (all || id > k.seen) {
-			c.appendRow(m, id, k.row(i))
+			c.appendRow(rowOfClass{m, id, k.n[i]}, k.row(i))
 		}
 	}
+}
+
+// begin takes differences from the first example from now on.
+func (m *member) begin() {
+	m.base, m.origin, m.share = m.class.ids[0], slices.Clone(m.class.row(0)), 1/m.class.n[0]
 }
 
 func (c *covariance) deleteRowsOf(m *member) {
@@ -314,10 +324,10 @@ func (c *covariance) deleteRowsOf(m *member) {
 	m.base, m.origin = 0, nil
 }
 
-// appendRow adds the difference of an example. M stays above (I+E)/w, hence the bound
+// appendRow adds the difference of an example. M stays above (N⁻¹+E)/w, hence the bound
 // of what is left of its diagonal, which only rounding goes below.
-func (c *covariance) appendRow(m *member, id uint64, x []float64) {
-	n := c.n
+func (c *covariance) appendRow(new rowOfClass, x []float64) {
+	n, m := c.n, new.member
 	c.reserve(n+1, len(c.members))
 	c.diff = append(c.diff, x...)
 	d := c.diff[n*c.dim:]
@@ -326,7 +336,7 @@ func (c *covariance) appendRow(m *member, id uint64, x []float64) {
 	gemv(c.differences(), d, l)
 	for r, of := range c.of {
 		if of.member == m {
-			l[r] += 1 / c.weight
+			l[r] += m.share / c.weight
 		}
 	}
 	if n > 0 {
@@ -335,11 +345,12 @@ func (c *covariance) appendRow(m *member, id uint64, x []float64) {
 	c.x = grow(c.x, len(c.members))
 	v := c.x
 	c.innerDifference(v, d, l)
-	diagonal := math.Sqrt(math.Max(2/c.weight+squaredNorm(d)-squaredNorm(l), 1/c.weight))
+	own := 1 / (new.n * c.weight)
+	diagonal := math.Sqrt(math.Max(own+m.share/c.weight+squaredNorm(d)-squaredNorm(l), own))
 	for r, s := range l {
 		c.row(r)[n] = s
 	}
-	c.n, c.of = n+1, append(c.of, rowOfClass{m, id})
+	c.n, c.of = n+1, append(c.of, new)
 	last := c.row(n)
 	clear(last)
 	last[n] = diagonal

@@ -29,10 +29,13 @@ func newTaught(d int, seed uint64) *taughtClasses {
 
 func (t *taughtClasses) vector() []float64 { return niwtest.Vector(t.rng, t.prior.Dim(), 0) }
 
+// count returns what an example may count.
+func (t *taughtClasses) count() float64 { return 1 + 2*t.rng.Float64() }
+
 func (t *taughtClasses) class(k int) *class {
 	c := newClass(fmt.Sprint(len(t.list)), t.prior.Dim(), 0)
 	for range k {
-		c.insert(c.count(), t.vector())
+		c.insert(c.count(), t.vector(), t.count())
 	}
 	t.list = append(t.list, c)
 	return c
@@ -51,7 +54,7 @@ func (t *taughtClasses) scale(weight float64) *mat.SymDense {
 		for i := range k.count() {
 			r := mat.NewVecDense(d, nil)
 			r.SubVec(mat.NewVecDense(d, k.row(i)), mat.NewVecDense(d, mean))
-			a.SymRankOne(a, weight, r)
+			a.SymRankOne(a, weight*k.n[i], r)
 		}
 	}
 	return a
@@ -66,7 +69,7 @@ func (t *taughtClasses) score(tb testing.TB, o *Options, but *class, mean []floa
 	d := t.prior.Dim()
 	session, total := make([]float64, d), o.Centre
 	for _, k := range t.list {
-		if n := float64(k.count()); k != but && n > 0 {
+		if n := k.weight(); k != but && n > 0 {
 			own := make([]float64, d)
 			k.meanTo(own)
 			floats.AddScaled(session, o.Kappa*n/(o.Kappa+n), own)
@@ -132,9 +135,11 @@ func TestCovarianceFollowsItsExamples(t *testing.T) {
 				i := s.rng.IntN(len(s.list))
 				s.list = append(s.list[:i:i], s.list[i+1:]...)
 			case n < 4:
-				k.replace(s.rng.IntN(k.count()), s.vector())
+				i := s.rng.IntN(k.count())
+				k.remove(i)
+				k.insert(i, s.vector(), s.count())
 			case grow || k.count() == 1:
-				k.insert(s.rng.IntN(k.count()+1), s.vector())
+				k.insert(s.rng.IntN(k.count()+1), s.vector(), s.count())
 			default:
 				k.remove(s.rng.IntN(k.count()))
 			}
@@ -162,7 +167,7 @@ func byDefinition(t *testing.T, p *niw.Prior, o *Options, x [][][]float64, but i
 		k := taught.class(0)
 		for i, v := range rows {
 			p.WhitenTo(z, v)
-			k.insert(i, z)
+			k.insert(i, z, 1)
 		}
 	}
 	p.WhitenTo(z, query)
@@ -172,7 +177,7 @@ func byDefinition(t *testing.T, p *niw.Prior, o *Options, x [][][]float64, but i
 			if k.meanTo(mean); but >= 0 {
 				without = taught.list[but]
 			}
-			e[j] = taught.score(t, o, without, mean, float64(k.count()), z)
+			e[j] = taught.score(t, o, without, mean, k.weight(), z)
 		}
 	}
 	return e
@@ -246,7 +251,7 @@ func TestCovarianceInPieces(t *testing.T) {
 		for range 3 {
 			test.StopIf(t, c.update(s.list, once), "made in fewer pieces than it has")
 		}
-		s.list[1].insert(0, s.vector()) // begins again
+		s.list[1].insert(0, s.vector(), 1) // begins again
 		pieces := 0
 		for !c.update(s.list, once) {
 			if pieces++; pieces > 100 {

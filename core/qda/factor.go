@@ -10,27 +10,29 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// rotateIn adds an example of a class, and rotateOut removes one.
-func (c *covariance) rotateIn(m *member, z []float64) {
-	k := float64(m.count)
-	m.count++
+// rotateIn adds an example of a class that counts n, and rotateOut removes one.
+func (c *covariance) rotateIn(m *member, z []float64, n float64) {
+	k := m.weight
+	m.count, m.weight = m.count+1, k+n
 	floats.SubTo(c.centred(), z, m.mean)
 	if k > 0 {
-		c.rotate(0, c.x, c.weight*k/(k+1))
+		c.rotate(0, c.x, c.weight*k*n/(k+n))
 	}
 	floats.SubTo(c.centred(), z, m.mean)
-	floats.AddScaled(m.mean, 1/(k+1), c.x[:c.dim])
+	floats.AddScaled(m.mean, n/(k+n), c.x[:c.dim])
 }
 
-func (c *covariance) rotateOut(m *member, z []float64) {
-	k := float64(m.count)
+func (c *covariance) rotateOut(m *member, z []float64, n float64) {
+	k := m.weight
 	if m.count--; m.count == 0 {
+		m.weight = 0
 		clear(m.mean)
 		return
 	}
+	m.weight = k - n
 	floats.SubTo(c.centred(), z, m.mean)
-	floats.AddScaled(m.mean, -1/(k-1), c.x[:c.dim])
-	c.rotate(0, c.x, -c.weight*k/(k-1))
+	floats.AddScaled(m.mean, -n/(k-n), c.x[:c.dim])
+	c.rotate(0, c.x, -c.weight*k*n/(k-n))
 }
 
 // centred returns room for a row of U and of V in which the latter is zero.
@@ -124,9 +126,9 @@ func (c *covariance) begin(taught []*class, primal bool) {
 		m := c.join(k)
 		c.note(m)
 		if !primal && k.count() > 1 {
-			m.base, m.origin = k.ids[0], slices.Clone(k.row(0))
+			m.begin()
 			for i, id := range k.ids[1:] {
-				c.of = append(c.of, rowOfClass{m, id})
+				c.of = append(c.of, rowOfClass{m, id, k.n[i+1]})
 				c.diff = append(c.diff, k.row(i+1)...)
 				floats.Sub(c.diff[len(c.diff)-c.dim:], m.origin)
 			}
@@ -187,9 +189,9 @@ func (c *covariance) planGram() {
 			for r := i; r < i+rows; r++ {
 				row := c.row(r)
 				for s := r; s < n && c.of[s].member == c.of[r].member; s++ {
-					row[s] += 1 / c.weight
+					row[s] += c.of[r].member.share / c.weight
 				}
-				row[r] += 1 / c.weight
+				row[r] += 1 / (c.of[r].n * c.weight)
 			}
 		})
 	}
@@ -211,6 +213,7 @@ func (c *covariance) planScatter() {
 				for r := range rows {
 					centred.Data = append(centred.Data, m.class.row(i+r)...)
 					floats.Sub(centred.Data[r*c.dim:], m.mean)
+					floats.Scale(math.Sqrt(m.class.n[i+r]), centred.Data[r*c.dim:])
 				}
 				blas64.Syrk(blas.Trans, c.weight, centred, 1, a)
 			})

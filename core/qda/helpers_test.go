@@ -76,7 +76,7 @@ func ask(t testing.TB, c *Classifier, x []float64) []float64 {
 func same(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	for i := range want {
-		test.FailIf(t, !(math.Abs(got[i]-want[i]) <= tol), "%s: [%d] is %.15g, want %.15g", what, i, got[i], want[i])
+		test.FailIf(t, got[i] != want[i] && !(math.Abs(got[i]-want[i]) <= tol), "%s: [%d] is %.15g, want %.15g", what, i, got[i], want[i])
 	}
 }
 

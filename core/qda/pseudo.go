@@ -128,7 +128,7 @@ func (b *batch) label() error {
 	for j, q := range b.pseudo {
 		q.choose(j)
 		total += q.share
-		most += mostWeight * certain / float64(q.class.count())
+		most += mostWeight * certain / q.class.weight()
 	}
 	lambda := 0.0
 	if total > 0 {

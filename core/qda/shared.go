@@ -10,8 +10,8 @@ import (
 )
 
 // shared is the density with one scale matrix for the session (MODEL.md, section 1). In
-// whitened coordinates, with A of [covariance], x̄_j the mean of the K_j examples of
-// class j, m_s that of the session and <x,y> = xᵀ A⁻¹ y,
+// whitened coordinates, with A of [covariance], x̄_j the mean of class j, whose examples count K_j,
+// m_s that of the session and <x,y> = xᵀ A⁻¹ y,
 //
 //	m_s = Σ_j α_j x̄_j,   α_j = a_j/(kappa_d + Σ_k a_k),   a_j = kappa K_j/(kappa+K_j)
 //	m_j = (kappa m_s + K_j x̄_j)/(kappa+K_j)
@@ -39,7 +39,7 @@ func newShared(o *Options, d int) *shared {
 	return &shared{options: o, cov: newCovariance(o.Shared, d)}
 }
 
-// pull returns a_j for a class of k examples.
+// pull returns a_j for a class that counts k.
 func (s *shared) pull(k float64) float64 {
 	kappa := s.options.Kappa
 	return kappa * k / (kappa + k)
@@ -57,7 +57,7 @@ func (s *shared) settle(taught []*class) {
 	}
 	s.total = s.options.Centre
 	for j, m := range s.cov.members {
-		k := float64(m.count)
+		k := m.weight
 		s.alpha[j] = s.pull(k)
 		s.h[j] = k / (s.options.Kappa + k)
 		s.total += s.alpha[j]
@@ -141,13 +141,14 @@ func (s *shared) innersOf(dst, x blas64.General) (images blas64.General) {
 	return images
 }
 
-// supportTo stores what the examples asked say, times unit: row i of scores has e_j of
-// example i, with that example taken out of its class, of the session's mean and of A alike, and row i of
-// apart has it with all of its class taken out of the session's mean, and the example out
-// of A. Nothing stands there under its own class, nor in scores where it is the only one
-// of it. Both are exact. With K examples of class y, a = x - x̄_y and γ = w K/(K-1)
+// supportTo stores what the examples asked say, times unit. Row i of scores has e_j of
+// example i, which is taken out of its class, of the session's mean and of A. Row i of apart
+// has e_j with all of its class taken out of the session's mean, and the example out of A.
+// Its own class has no number in apart, and minus infinity in scores where the example is its
+// only one. Both are exact. With K what class y counts, n what the example counts,
+// a = x - x̄_y and γ = w n K/(K-n)
 //
-//	<p,q>' = <p,q> + β <p,a><q,a>,   β = γ/(1 - γ <a,a>),   x̄_y' = x̄_y - a/(K-1)
+//	<p,q>' = <p,q> + β <p,a><q,a>,   β = γ/(1 - γ <a,a>),   x̄_y' = x̄_y - n a/(K-n)
 //
 // Cost that of the images of the examples, C (d+n) for each, and C n for each class of
 // theirs.
@@ -171,11 +172,14 @@ func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []ask
 		if m := s.cov.index[a.of]; l.of != m {
 			l.of, l.between = m, s.cov.between(m)
 		}
-		l.inners, l.norm2 = rowOf(inners, i), s.cov.inner(rowOf(x, i), rowOf(images, i), rowOf(x, i), rowOf(images, i))
+		l.n, l.inners, l.norm2 = a.of.n[a.at], rowOf(inners, i), s.cov.inner(rowOf(x, i), rowOf(images, i), rowOf(x, i), rowOf(images, i))
 		for whole, dst := range [][]float64{scores, apart} {
 			l.take(row, whole == 1 || a.of.count() == 1)
 			for j, at := range columns {
 				dst[i*c+j] = s.unit * row[at]
+				if taught[j] == a.of && whole == 0 && a.of.count() == 1 {
+					dst[i*c+j] = math.Inf(-1) // nothing is left of it
+				}
 			}
 		}
 	}
@@ -185,6 +189,7 @@ func (s *shared) supportTo(scores, apart []float64, taught []*class, asked []ask
 type leftOut struct {
 	*shared
 	of      *member
+	n       float64   // what x counts
 	between []float64 // <x̄_j, x̄_y>
 	inners  []float64 // <x,x̄_j>
 	norm2   float64   // <x,x>
@@ -193,20 +198,20 @@ type leftOut struct {
 // take stores e_j in row, with the example taken out of the session's mean or all of its
 // class.
 func (l *leftOut) take(row []float64, whole bool) {
-	y, k := l.of.column, float64(l.of.count)
+	y, k, left := l.of.column, l.of.weight, l.of.weight-l.n
 	inners := l.inners
 	aa := l.norm2 - 2*inners[y] + l.norm[y] // <a,a>
 	xa := l.norm2 - inners[y]               // <x,a>
 	ya := inners[y] - l.norm[y]             // <x̄_y, a>
 	// m_s' = (total m_s - less x̄_y - onA z a)/z
 	less, onA, beta, step := l.pull(k), 0.0, 0.0, 0.0
-	if k > 1 {
-		gamma := l.options.Shared * k / (k - 1)
+	if l.of.count > 1 {
+		gamma := l.options.Shared * l.n * k / left
 		beta = gamma / math.Max(1-gamma*aa, leastPivot)
 	}
 	if !whole {
-		less -= l.pull(k - 1)
-		step = 1 / (k - 1)
+		less -= l.pull(left)
+		step = l.n / left
 	}
 	z := l.total - less
 	if z <= 0 {
@@ -214,7 +219,7 @@ func (l *leftOut) take(row []float64, whole bool) {
 		return
 	}
 	if !whole {
-		onA = -l.pull(k-1) * step / z
+		onA = -l.pull(left) * step / z
 	}
 	onY, scale := -less/z, l.total/z
 	var sa float64 // <m_s, a>
@@ -236,7 +241,7 @@ func (l *leftOut) take(row []float64, whole bool) {
 				row[j] = 0
 				continue
 			}
-			h = (k - 1) / (l.options.Kappa + k - 1)
+			h = left / (l.options.Kappa + left)
 			in -= step * xa
 			nn += step*step*aa - 2*step*ya
 			js -= step * msA
@@ -297,11 +302,11 @@ func (s *shared) keep(k *class) (restore func()) {
 	for _, v := range []*[]float64{&was.alpha, &was.h, &was.c, &was.atMean, &was.norm, &was.inners, &was.image, &was.x, &cov.x, &cov.work} {
 		*v = slices.Clone(*v)
 	}
-	w, ids, seen, serial := slices.Clone(k.w.Data), slices.Clone(k.ids), k.seen, k.serial
+	w, n, ids, seen, serial := slices.Clone(k.w.Data), slices.Clone(k.n), slices.Clone(k.ids), k.seen, k.serial
 	was.cov = &cov
 	return func() {
 		*s = was
 		k.w.Rows, k.w.Data = len(ids), w
-		k.ids, k.seen, k.serial, k.gone = ids, seen, serial, nil
+		k.n, k.ids, k.seen, k.serial, k.gone = n, ids, seen, serial, nil
 	}
 }

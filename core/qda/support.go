@@ -85,7 +85,7 @@ func (c *Classifier) beginSupport() {
 	at := make(map[*class]int, len(c.taught))
 	for j, k := range c.taught {
 		at[k] = j
-		s.Shots = append(s.Shots, float64(k.count()))
+		s.Shots = append(s.Shots, k.weight())
 	}
 	for _, a := range s.asked {
 		s.Class = append(s.Class, at[a.of])
@@ -357,7 +357,7 @@ func (c *Classifier) copyTo(more func() bool) bool {
 			floats.Add(x, c.prior.M)
 			for _, o := range c.others {
 				o.whitenTo(o.z, x)
-				o.classes[j].insert(i, o.z)
+				o.classes[j].insert(i, o.z, k.n[i])
 				o.classes[j].ids[i] = id
 			}
 		}

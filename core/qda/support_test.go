@@ -85,12 +85,12 @@ func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 			for j, label := range c.Labels() {
 				for b := range c.classes[j].count() {
 					pictures := test.Must(c.Pictures(label, b))(t)
-					mean, others := make([]float64, d), slices.Clone(s)
+					mean, others := slices.Clone(c.classes[j].row(b)), slices.Clone(s)
+					p.UnwhitenTo(mean)
+					floats.Add(mean, p.M)
 					others[j] = nil
 					for i, x := range s[j] {
-						if slices.Contains(pictures, i) {
-							floats.AddScaled(mean, 1/float64(len(pictures)), x)
-						} else {
+						if !slices.Contains(pictures, i) {
 							others[j] = append(others[j], x)
 						}
 					}

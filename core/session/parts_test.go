@@ -20,7 +20,7 @@ func TestRatiosAndScoresByHand(t *testing.T) {
 	p := &Population{LogT: math.Ln2, LeftOut: 0.9}
 	s := &Support{Shots: []float64{3, 1, 2}, Class: []int{0, 1, 2}, Scores: []float64{
 		8, 5, 2,
-		6, math.NaN(), 4,
+		6, math.Inf(-1), 4,
 		9, 7, 1,
 	}, Unknown: []float64{
 		math.NaN(), 3, 4,

@@ -33,7 +33,11 @@ func scene(rng *rand.Rand, shots ...float64) *Support {
 				if j == y {
 					e += 4
 				}
-				s.Scores, s.Unknown = append(s.Scores, e), append(s.Unknown, e-0.5*rng.Float64())
+				own := e
+				if j == y && k == 1 {
+					own = math.Inf(-1)
+				}
+				s.Scores, s.Unknown = append(s.Scores, own), append(s.Unknown, e-0.5*rng.Float64())
 			}
 		}
 	}
@@ -246,7 +250,7 @@ func TestLogTemperatureFollowsTheSession(t *testing.T) {
 	}
 	easy, hard := p.Infer(session(3)).LogTemperature(), p.Infer(session(-3)).LogTemperature()
 	test.FailIf(t, !(easy < -0.05 && hard > 0.05), "hardness %.3f of an easy session, %.3f of a hard one", easy, hard)
-	h := p.Infer(&Support{Shots: []float64{1, 1}, Class: []int{0, 1}, Scores: []float64{9, 0, 0, 9}, Unknown: make([]float64, 4)}).LogTemperature()
+	h := p.Infer(&Support{Shots: []float64{1, 1}, Class: []int{0, 1}, Scores: []float64{math.Inf(-1), 0, 0, math.Inf(-1)}, Unknown: make([]float64, 4)}).LogTemperature()
 	test.FailIf(t, math.Abs(h) > 1e-12, "hardness %v of a session that says nothing", h)
 }
 
@@ -254,7 +258,7 @@ func TestLogTemperatureFollowsTheSession(t *testing.T) {
 // population's, between what two sure sessions would say.
 func TestOnePictureSaysLittle(t *testing.T) {
 	p := population()
-	alone := p.Infer(&Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{0}})
+	alone := p.Infer(&Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{math.Inf(-1)}})
 	sure := p.Infer(scene(rand.New(rand.NewPCG(5, 1)), 6, 6, 6))
 	spread := func(q *Posterior) float64 { return q.ask([]float64{9}, 0.5)[0] - q.ask([]float64{-9}, 0.5)[0] }
 	test.FailIf(t, !(spread(alone) < spread(sure)), "one picture moves the probability by %.3f, eighteen by %.3f", spread(alone), spread(sure))
@@ -306,7 +310,7 @@ func TestCoefficientsAreAllListed(t *testing.T) {
 func TestFitWantsSessions(t *testing.T) {
 	_, err := Fit(nil, nil, 1)
 	test.FailIf(t, err != ErrTooFew && err == nil, "no sessions: %v", err)
-	one := Sample{Support: Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{0}}, Query: []float64{1}, Answer: []int{0}}
+	one := Sample{Support: Support{Shots: []float64{1}, Class: []int{0}, Scores: []float64{math.Inf(-1)}}, Query: []float64{1}, Answer: []int{0}}
 	_, err = Fit([]Sample{one}, nil, 1)
 	test.FailIf(t, err == nil, "one class and no unknown were fitted")
 }

@@ -10,9 +10,9 @@ import (
 // density of an example under each class less that under the prior predictive. The
 // examples may be a part of the session's; a burst counts as one.
 type Support struct {
-	Shots   []float64 // K_j of the C classes, at least one each
+	Shots   []float64 // K_j of the C classes, what their examples count, at least one each
 	Class   []int     // of each of the N examples
-	Scores  []float64 // N×C, the example left out; without meaning for an only one under its own class
+	Scores  []float64 // N×C, the example left out; minus infinity for an only one under its own class
 	Unknown []float64 // N×C, its class left out of the session's mean; without meaning under that
 }
 
@@ -20,20 +20,14 @@ type Support struct {
 func (s *Support) Way() int { return len(s.Shots) }
 
 // left reports whether anything is left of the class of example i without it.
-func (s *Support) left(i int) bool { return s.Shots[s.Class[i]] > 1 }
+func (s *Support) left(i int) bool { return !math.IsInf(s.Scores[i*s.Way()+s.Class[i]], -1) }
 
 // ratios returns the calibrated log density ratios u of all examples, N×C (section
 // 1): minus infinity where nothing is left of a class.
 func (s *Support) ratios(p *Population) []float64 {
-	c := s.Way()
 	u, slope := make([]float64, len(s.Scores)), 1/p.Temperature()
 	for i, e := range s.Scores {
 		u[i] = slope * e
-	}
-	for i, y := range s.Class {
-		if !s.left(i) {
-			u[i*c+y] = math.Inf(-1)
-		}
 	}
 	return u
 }
