@@ -271,7 +271,7 @@ func (b *batch) own(i, j int) (l left) {
 	const rounding = 1e-13
 	q := b.pseudo[j]
 	for r, f := range q.pictures {
-		near := max(q.class.near, rounding*(b.r2[i]+b.r2[f]))
+		near := max(q.class.reach(), rounding*(b.r2[i]+b.r2[f]))
 		if f != i && !within(rowOf(b.w, i), rowOf(b.w, f), near) {
 			continue
 		}

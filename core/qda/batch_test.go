@@ -110,13 +110,13 @@ func densePseudo(t *testing.T, c *Classifier, b *batch, q *pseudoLabels, picture
 	z := rowOf(b.w, picture)
 	mean, count := make([]float64, c.Dim()), q.class.weight()
 	sum := count
-	for i := range q.class.count() {
-		floats.Add(mean, q.class.row(i))
+	for i, n := range q.class.n {
+		floats.AddScaled(mean, n, q.class.row(i))
 	}
 	for r, v := range q.pictures {
 		diff := slices.Clone(z)
 		floats.Sub(diff, rowOf(b.w, v))
-		if v != picture && squaredNorm(diff) >= q.class.near {
+		if v != picture && squaredNorm(diff) >= q.class.reach() {
 			floats.AddScaled(mean, q.weights[r], rowOf(b.w, v))
 			sum += q.weights[r]
 		}

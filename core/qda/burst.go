@@ -13,8 +13,8 @@ import (
 //
 //	ρ(d²) = exp(-d²/near)
 //
-// A burst is a set of pictures that are linked: from each a chain of pairs with d² < near
-// leads to every other one, whatever their order. It is one example of its class: with the
+// Two are linked if ρ is above linked. A burst is a set of pictures with a chain of links from
+// each to every other one, whatever their order. It is one example of its class: with the
 // weights w_i = 1/Σ_k ρ_ik, i and k in the burst, it counts as
 //
 //	n = Σ_i w_i,   1 ≤ n ≤ K,
@@ -22,9 +22,9 @@ import (
 // examples at the weighted mean of its pictures. Of K pictures that all correlate alike, n
 // is 1ᵀC⁻¹1 = K/(1+(K-1)ρ), what they count as correlated rows of a matrix-normal
 // distribution (C the matrix of all ρ), and C⁻¹1 are the weights. For others C may be
-// singular and the weights negative; these never are.
+// singular, and the weights of C⁻¹ negative; w_i is always positive.
 type bursts struct {
-	near float64 // correlation length in squared whitened distance; 0: no picture correlates
+	near float64 // squared whitened distance at which ρ is 1/e; 0: no picture correlates
 	list []burst // in the order of their first pictures
 	of   []int   // burst of each picture
 }
@@ -33,6 +33,13 @@ type burst struct {
 	pictures []int       // ascending
 	frames   [][]float64 // whitened, in that order; nil for one picture, which is the class's row
 }
+
+// linked is the correlation above which two pictures are of one burst. Below it one is taught
+// for almost what two count, and leaving one out says something of the other.
+const linked = 0.25
+
+// reach returns the squared whitened distance below which two pictures are linked.
+func (b *bursts) reach() float64 { return -math.Log(linked) * b.near }
 
 // mostLinked bounds the work of finding links, K²/2 distances: pictures after so many others
 // of their class correlate with none. What a class of a thousand counts hardly changes.
@@ -51,10 +58,10 @@ func (c *class) picture(i int) []float64 {
 	return s.frames[at]
 }
 
-// linked returns the bursts, ascending, that have a picture within near of w. Cost at most
-// K d.
-func (c *class) linked(w []float64) (found []int) {
-	if c.near == 0 {
+// linkedTo returns the bursts, ascending, that have a picture linked to w. Cost at most K d.
+func (c *class) linkedTo(w []float64) (found []int) {
+	reach := c.reach()
+	if reach == 0 {
 		return nil
 	}
 	for b := range c.list {
@@ -65,7 +72,7 @@ func (c *class) linked(w []float64) (found []int) {
 		if frames == nil {
 			frames = [][]float64{c.row(b)}
 		}
-		if slices.ContainsFunc(frames, func(f []float64) bool { return within(f, w, c.near) }) {
+		if slices.ContainsFunc(frames, func(f []float64) bool { return within(f, w, reach) }) {
 			found = append(found, b)
 		}
 	}
@@ -81,7 +88,7 @@ func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
 func (c *class) putIn(i int, w []float64) {
 	var joined []int
 	if i < mostLinked {
-		joined = c.linked(w)
+		joined = c.linkedTo(w)
 	}
 	if len(joined) == 0 && i == c.pictures() {
 		c.of, c.list = append(c.of, len(c.list)), append(c.list, burst{pictures: []int{i}})
@@ -152,7 +159,7 @@ func (c *class) parts(of burst) (parts []burst) {
 			part.frames = slices.Insert(part.frames, place, of.frames[at])
 			for _, y := range free {
 				other, _ := slices.BinarySearch(of.pictures, y)
-				if within(of.frames[at], of.frames[other], c.near) {
+				if within(of.frames[at], of.frames[other], c.reach()) {
 					next = append(next, y)
 				}
 			}

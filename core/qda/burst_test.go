@@ -26,7 +26,7 @@ func groupedNaively(w [][]float64, near float64) (list [][]int) {
 		changed = false
 		for i, x := range w {
 			for k, y := range w {
-				if floats.Distance(x, y, 2)*floats.Distance(x, y, 2) < near && of[i] != of[k] {
+				if floats.Distance(x, y, 2)*floats.Distance(x, y, 2) < near*math.Log(4) && of[i] != of[k] {
 					of[i], of[k], changed = min(of[i], of[k]), min(of[i], of[k]), true
 				}
 			}
@@ -175,14 +175,14 @@ func TestBurstsOfDegenerateClasses(t *testing.T) {
 	at := func(x float64) []float64 { v := make([]float64, d); v[0] = x; return v }
 	for name, of := range map[string]struct {
 		pictures []float64
-		near     float64
+		reach    float64
 		want     int
 	}{
 		"all identical":     {[]float64{1, 1, 1, 1, 1, 1, 1, 1}, 0.1, 1},
 		"alternating":       {[]float64{1, 5, 1, 5, 1, 5, 1, 5}, 0.1, 2},
-		"near huge":         {[]float64{1, -5, 1e6, 3, 4}, 1e300, 1},
-		"near tiny":         {[]float64{1, 1, 2, 2}, 5e-324, 2},
-		"exactly near":      {[]float64{0, 1, 2}, 1, 3},
+		"reach huge":        {[]float64{1, -5, 1e6, 3, 4}, 1e300, 1},
+		"reach tiny":        {[]float64{1, 1, 2, 2}, 1e-300, 2},
+		"a little beyond":   {[]float64{0, 1.001, 2.002}, 1, 3},
 		"chain":             {[]float64{0, 0.9, 1.8, 2.7, 3.6, 4.5}, 1, 1},
 		"chain backwards":   {[]float64{4.5, 3.6, 2.7, 1.8, 0.9, 0}, 1, 1},
 		"a link between":    {[]float64{0, 1.5, 5, 0.8}, 1, 2},
@@ -193,7 +193,7 @@ func TestBurstsOfDegenerateClasses(t *testing.T) {
 		p := niw.HandCrafted(d, 1)
 		scale := make([]float64, d)
 		p.WhitenTo(scale, at(1))
-		o := with(Options{NonePrior: 0.2, Near: of.near})
+		o := with(Options{NonePrior: 0.2, Near: of.reach / math.Log(4)})
 		var pictures [][]float64
 		for _, x := range of.pictures {
 			pictures = append(pictures, at(x/scale[0]))
