@@ -11,7 +11,7 @@ import (
 // bursts tells which pictures of a class are nearly the same, and what they count. Two
 // pictures at a squared whitened distance d² correlate by
 //
-//	ρ(d²) = exp(-d²/near)
+//	ρ = exp(-(d²/near)²)
 //
 // Two are linked if ρ is above linked. A burst is a set of pictures with a chain of links from
 // each to every other one, whatever their order. It is one example of its class: with the
@@ -19,10 +19,10 @@ import (
 //
 //	n = Σ_i w_i,   1 ≤ n ≤ K,
 //
-// examples at the weighted mean of its pictures. Of K pictures that all correlate alike, n
-// is 1ᵀC⁻¹1 = K/(1+(K-1)ρ), what they count as correlated rows of a matrix-normal
-// distribution (C the matrix of all ρ), and C⁻¹1 are the weights. For others C may be
-// singular, and the weights of C⁻¹ negative; w_i is always positive.
+// examples at the weighted mean of its pictures. With C the matrix of all ρ, pictures that are
+// correlated rows of a matrix-normal distribution count 1ᵀC⁻¹1 with weights C⁻¹1. Where all ρ
+// are equal that is n = K/(1+(K-1)ρ). Else C may be singular and its weights negative, while
+// w_i is always positive and needs no factor.
 type bursts struct {
 	near float64 // squared whitened distance at which ρ is 1/e; 0: no picture correlates
 	list []burst // in the order of their first pictures
@@ -39,7 +39,7 @@ type burst struct {
 const linked = 0.25
 
 // reach returns the squared whitened distance below which two pictures are linked.
-func (b *bursts) reach() float64 { return -math.Log(linked) * b.near }
+func (b *bursts) reach() float64 { return math.Sqrt(-math.Log(linked)) * b.near }
 
 // mostLinked bounds the work of finding links, K²/2 distances: pictures after so many others
 // of their class correlate with none. What a class of a thousand counts hardly changes.
@@ -201,7 +201,8 @@ func (c *class) mean(frames [][]float64) (mean []float64, n float64) {
 	for i, x := range frames {
 		total[i]++
 		for k, y := range frames[:i] {
-			rho := math.Exp(-squaredDistance(x, y) / c.near)
+			d2 := squaredDistance(x, y) / c.near
+			rho := math.Exp(-d2 * d2)
 			total[i] += rho
 			total[k] += rho
 		}

@@ -25,8 +25,8 @@ func groupedNaively(w [][]float64, near float64) (list [][]int) {
 	for changed := true; changed; {
 		changed = false
 		for i, x := range w {
-			for k, y := range w {
-				if floats.Distance(x, y, 2)*floats.Distance(x, y, 2) < near*math.Log(4) && of[i] != of[k] {
+			for k, y := range w[:i] {
+				if d := floats.Distance(x, y, 2); of[i] != of[k] && d*d < near*math.Sqrt(math.Log(4)) {
 					of[i], of[k], changed = min(of[i], of[k]), min(of[i], of[k]), true
 				}
 			}
@@ -193,7 +193,7 @@ func TestBurstsOfDegenerateClasses(t *testing.T) {
 		p := niw.HandCrafted(d, 1)
 		scale := make([]float64, d)
 		p.WhitenTo(scale, at(1))
-		o := with(Options{NonePrior: 0.2, Near: of.reach / math.Log(4)})
+		o := with(Options{NonePrior: 0.2, Near: of.reach / math.Sqrt(math.Log(4))})
 		var pictures [][]float64
 		for _, x := range of.pictures {
 			pictures = append(pictures, at(x/scale[0]))
@@ -317,7 +317,7 @@ func TestABurstCountsWhatItsCorrelationLeaves(t *testing.T) {
 				class.add(w)
 				ones.SetVec(i, 1)
 				for j := range i + 1 {
-					c.SetSym(i, j, math.Exp(-d2/near))
+					c.SetSym(i, j, math.Exp(-d2*d2/near/near))
 				}
 				c.SetSym(i, i, 1+1e-12)
 			}
