@@ -31,6 +31,7 @@ func (c *Classifier) Nearest(x []float64, n int) ([]Neighbour, error) {
 	if err := c.whiten(x); err != nil {
 		return nil, err
 	}
+	c.group(always)
 	n = max(n, 0)
 	var best, own []Neighbour // the closest so far with those not compared yet; one for each burst of a class
 	bound := math.Inf(1)      // the n-th of them

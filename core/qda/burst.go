@@ -34,6 +34,59 @@ type burst struct {
 	frames   [][]float64 // whitened, in that order; nil for one picture, which is the class's row
 }
 
+// nearOf returns Options.Near, or with Options.Spread that times the mean squared distance of two
+// pictures of different classes
+//
+//	D = 2/(C-1) Σ_j mean_{i in j} |x_i - g|²,   g = Σ_j x̄_j/C
+//
+// to half a power of two, so that it seldom changes. With one class D is twice the mean squared
+// length, as of pictures that are orthogonal. Cost C d.
+func (c *Classifier) nearOf() float64 {
+	n := float64(len(c.taught))
+	if c.options.Spread == 0 || c.options.Near == 0 || n == 0 {
+		return c.options.Near
+	}
+	g, d := make([]float64, c.Dim()), 0.0
+	if n > 1 {
+		for _, k := range c.taught {
+			floats.AddScaled(g, 1/(n*float64(k.pictures())), k.sum)
+		}
+	}
+	for _, k := range c.taught {
+		d += math.Max(0, (k.square-2*inner(g, k.sum))/float64(k.pictures())+squaredNorm(g))
+	}
+	if d *= 2 / math.Max(1, n-1); d == 0 {
+		return 0 // identical pictures
+	}
+	return c.options.Near * math.Exp2(math.Round(2*math.Log2(d))/2)
+}
+
+// group brings the bursts to the correlation length in force, as long as more says so, and
+// reports whether that is all. Cost, where it has changed, that of adding all pictures anew.
+func (c *Classifier) group(more func() bool) bool {
+	if c.grouped || c.reweighted != nil { // whose bursts are its leader's
+		return true
+	}
+	c.near = c.nearOf()
+	for _, k := range c.classes {
+		if k.near == c.near {
+			continue
+		}
+		if !more() {
+			return false
+		}
+		fresh := newClass(k.label, c.Dim(), c.near)
+		fresh.serial = k.serial
+		for i := range k.of {
+			fresh.add(k.picture(i))
+		}
+		*k = *fresh
+		c.shared, c.settled, c.followed, c.chosen = newShared(&c.options, c.Dim()), false, false, nil
+	}
+	c.grouped = true
+	return true
+}
+
 // linked is the correlation above which two pictures are of one burst. Below it one is taught
 // for almost what two count, and leaving one out says something of the other.
 const linked = 0.25
@@ -42,8 +95,8 @@ const linked = 0.25
 func (b *bursts) reach() float64 { return math.Sqrt(-math.Log(linked)) * b.near }
 
 // mostLinked bounds the work of finding links, K²/2 distances: pictures after so many others
-// of their class correlate with none. What a class of a thousand counts hardly changes.
-const mostLinked = 1000
+// of their class correlate with none. What a class of hundreds counts hardly changes.
+const mostLinked = 500
 
 func (b *bursts) pictures() int { return len(b.of) }
 
@@ -86,6 +139,8 @@ func (c *class) add(w []float64) { c.putIn(c.pictures(), w) }
 // putIn makes the whitened w, of length d, the i-th picture and leaves the bursts as if it
 // had always been there.
 func (c *class) putIn(i int, w []float64) {
+	floats.Add(c.sum, w)
+	c.square += squaredNorm(w)
 	var joined []int
 	if i < mostLinked {
 		joined = c.linkedTo(w)
@@ -130,6 +185,8 @@ func (c *class) relink(i int) {
 
 // without deletes the i-th picture, but for what that changes beyond mostLinked.
 func (c *class) without(i int) {
+	floats.Sub(c.sum, c.picture(i))
+	c.square -= squaredNorm(c.picture(i))
 	old := c.dissolve(c.of[i])
 	at, _ := slices.BinarySearch(old.pictures, i)
 	old.pictures, old.frames = slices.Delete(old.pictures, at, at+1), slices.Delete(old.frames, at, at+1)

@@ -62,6 +62,7 @@ func taughtOne(t testing.TB, p *niw.Prior, o Options, pictures [][]float64) *Cla
 // sameState compares the class "it" with what replaying its pictures makes of it.
 func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, query []float64, tol float64) {
 	t.Helper()
+	c.group(always)
 	k := c.classes[0]
 	w := make([][]float64, len(pictures))
 	for i, x := range pictures {
@@ -69,7 +70,7 @@ func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, q
 		c.prior.WhitenTo(w[i], x)
 		test.StopIf(t, !slices.Equal(k.picture(i), w[i]), "%s: picture %d is not what was added", what, i)
 	}
-	want := groupedNaively(w, c.options.Near)
+	want := groupedNaively(w, c.near)
 	if c.Count("it") != len(pictures) || k.count() != len(want) || len(k.list) != len(want) {
 		t.Fatalf("%s: %d pictures in %d bursts, want %d in %d", what, c.Count("it"), k.count(), len(pictures), len(want))
 	}
@@ -83,6 +84,7 @@ func sameState(t testing.TB, what string, c *Classifier, pictures [][]float64, q
 		}
 	}
 	fresh := taughtOne(t, c.prior, c.options, pictures)
+	fresh.group(always)
 	for b := range want {
 		test.StopIf(t, !slices.Equal(k.row(b), fresh.classes[0].row(b)), "%s: burst %d has another mean", what, b)
 	}
@@ -374,8 +376,48 @@ func TestOnlySoManyPicturesAreCompared(t *testing.T) {
 		return n
 	}
 	test.FailIf(t, counts() != 1, "a picture beyond the last that is compared is in a burst of %d", counts())
-	k.takeOut(500)
+	k.takeOut(250)
 	test.FailIf(t, counts() != 2 || len(k.list[0].pictures) != 2, "the picture that came among them is in no burst: %d", counts())
-	k.putIn(500, []float64{2500})
+	k.putIn(250, []float64{1250})
 	test.FailIf(t, counts() != 1, "the picture that left them is in a burst of %d", counts())
+}
+
+// With Options.Spread the correlation length goes by how far apart the classes are, by the
+// definition, and every class is grouped by it.
+func TestCorrelationLengthInUnitsOfTheSession(t *testing.T) {
+	rng := rand.New(rand.NewPCG(50, 1))
+	const d = 12
+	o := with(Options{NonePrior: 0.2, Near: 0.15, Spread: 1, Population: somePopulation()})
+	for _, shots := range [][]int{{4}, {3, 5}, {1, 2, 9}} {
+		s := randomScene(rng, d, shots...)
+		c := s.teach(t, niw.HandCrafted(d, 1), o)
+		g, want, n := make([]float64, d), 0.0, float64(len(s))
+		for _, x := range s {
+			for _, v := range x {
+				if n > 1 {
+					floats.AddScaled(g, 1/(n*float64(len(x))), v)
+				}
+			}
+		}
+		z, middle := make([]float64, d), make([]float64, d)
+		c.prior.WhitenTo(middle, g)
+		for _, x := range s {
+			for _, v := range x {
+				c.prior.WhitenTo(z, v)
+				if n == 1 {
+					middle = make([]float64, d)
+				}
+				want += 2 / max(1, n-1) * squaredDistance(z, middle) / float64(len(x))
+			}
+		}
+		c.group(always)
+		if got := c.near / 0.15; !(got/want < 1.2 && want/got < 1.2) {
+			t.Errorf("%v: length %v, want about %v", shots, got, want)
+		}
+		for _, k := range c.classes {
+			if k.near != c.near {
+				t.Errorf("%v: a class is grouped by %v, the session by %v", shots, k.near, c.near)
+			}
+		}
+	}
 }

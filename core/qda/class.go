@@ -21,6 +21,8 @@ type class struct {
 	serial uint64         // the last id that was given
 	seen   uint64         // the covariance has those up to this one
 	gone   []gone         // of these, those that are no longer there
+	sum    []float64      // of its pictures
+	square float64        // of their lengths, summed
 }
 
 // gone is an example that a class no longer has.
@@ -31,7 +33,7 @@ type gone struct {
 }
 
 func newClass(label string, d int, near float64) *class {
-	return &class{label: label, bursts: bursts{near: near}, w: blas64.General{Cols: d, Stride: d}}
+	return &class{label: label, bursts: bursts{near: near}, w: blas64.General{Cols: d, Stride: d}, sum: make([]float64, d)}
 }
 
 // count returns the number of examples.
@@ -166,9 +168,9 @@ func (c *Classifier) Detach(label string) (*Detached, error) {
 }
 
 // Attach brings a class back, once, as the i-th of those that there are then. What
-// answers is as if it had always been there, as exactly as the package says, unless
-// Options.Near is another than it was. It returns a *[LabelError] if the label has been
-// taken. Cost O(C), with another Near that of adding its pictures.
+// answers is as if it had always been there, as exactly as the package says. It returns a
+// *[LabelError] if the label has been taken. Cost O(C), with another Near that of adding its
+// pictures.
 func (c *Classifier) Attach(i int, d *Detached) error {
 	k := d.class
 	if d.from != c || k == nil {
@@ -178,9 +180,6 @@ func (c *Classifier) Attach(i int, d *Detached) error {
 		return err
 	}
 	d.class = nil
-	if k.near != c.options.Near {
-		c.replayClass(k)
-	}
 	c.classes = slices.Insert(c.classes, i, k)
 	c.reindex(i)
 	c.changed()

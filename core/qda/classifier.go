@@ -33,7 +33,7 @@ type Options struct {
 	Shared     float64             // w of [covariance]: weight of the examples' scatter in the one scale matrix of the session
 	Kappa      float64             // of the class means
 	NonePrior  float64             // prior probability of none of these, in [0, 1); 0 is the closed set
-	Near       float64             // squared whitened distance below which two pictures are frames of one burst; 0 for no bursts
+	Near       float64             // squared whitened distance at which the correlation of two pictures of a class is 1/e, in units of the spread with Spread; 0 for none; see [bursts]
 	Centre     float64             // kappa_d, the larger the closer the session's own mean keeps to m
 	Spread     float64             // n_2 of the session's spread, in whose units densities are then; 0 for those of the prior
 	Population *session.Population // how densities become probabilities; nil for Bayes' rule as it stands
@@ -44,7 +44,7 @@ type Options struct {
 func (o *Options) Validate() error {
 	return cmp.Or(
 		niw.CheckValue(o.NonePrior >= 0 && o.NonePrior < 1, "prior probability of none of these", o.NonePrior, "a number from 0 to below 1"),
-		niw.CheckValue(o.Near >= 0 && o.Near <= math.MaxFloat64, "squared distance of two frames of a burst", o.Near, "a finite number from 0"),
+		niw.CheckValue(o.Near >= 0 && o.Near <= math.MaxFloat64, "squared distance at which pictures correlate", o.Near, "a finite number from 0"),
 		niw.CheckValue(o.Centre >= 0 && o.Centre <= math.MaxFloat64, "kappa of the session's mean", o.Centre, "a finite number from 0"),
 		niw.CheckValue(o.Spread >= 0 && o.Spread <= 1e9, "count of the session's spread", o.Spread, "a number from 0 to 1e9"),
 		niw.CheckValue(o.Shared > 0 && o.Shared <= 1e9, "weight of the session's scatter", o.Shared, "a positive number, at most 1e9"),
@@ -59,6 +59,8 @@ func (o *Options) Validate() error {
 type Classifier struct {
 	prior     *niw.Prior
 	options   Options
+	near      float64 // what the classes have
+	grouped   bool    // near is up to date
 	classes   []*class
 	index     map[string]int
 	shared    *shared
@@ -93,32 +95,12 @@ func New(p *niw.Prior, o Options) (*Classifier, error) {
 // use takes options that are valid.
 func (c *Classifier) use(o Options) {
 	before := c.options
-	c.options, c.settled, c.followed, c.chosen = o, false, false, nil
+	c.options, c.grouped, c.settled, c.followed, c.chosen = o, false, false, false, nil
 	if c.shared == nil || c.shared.cov.weight != o.Shared {
 		c.shared = newShared(&c.options, c.Dim())
 	}
-	if o.Near != before.Near {
-		c.replay()
-	}
+	c.near = c.nearOf()
 	c.useParts(before)
-}
-
-// replay adds all pictures anew by the Near in force.
-func (c *Classifier) replay() {
-	for _, k := range c.classes {
-		c.replayClass(k)
-	}
-	c.changed()
-}
-
-// replayClass is replay for one class.
-func (c *Classifier) replayClass(k *class) {
-	fresh := newClass(k.label, c.Dim(), c.options.Near)
-	for i := range k.of {
-		fresh.add(k.picture(i))
-	}
-	*k = *fresh
-	c.shared = newShared(&c.options, c.Dim())
 }
 
 // Dim returns d.
@@ -159,6 +141,7 @@ func (c *Classifier) BurstOf(label string, i int) (burst, size int) {
 	if !ok || i < 0 || i >= c.classes[j].pictures() {
 		return -1, 0
 	}
+	c.group(always)
 	k := c.classes[j]
 	return k.of[i], len(k.list[k.of[i]].pictures)
 }
@@ -170,7 +153,7 @@ func (c *Classifier) AddClass(label string) error {
 		return err
 	}
 	c.index[label] = len(c.classes)
-	c.classes = append(c.classes, newClass(label, c.Dim(), c.options.Near))
+	c.classes = append(c.classes, newClass(label, c.Dim(), c.near))
 	return nil
 }
 
@@ -292,7 +275,7 @@ func (c *Classifier) checkNew(label string) error {
 
 // changed notes that examples came or went.
 func (c *Classifier) changed() {
-	c.settled, c.followed, c.chosen = false, false, nil
+	c.grouped, c.settled, c.followed, c.chosen = false, false, false, nil
 	c.taught = c.taught[:0]
 	for _, k := range c.classes {
 		if k.count() > 0 {

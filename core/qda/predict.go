@@ -106,6 +106,7 @@ type work struct {
 
 // settle computes what every query needs, once after each change of examples or options.
 func (c *Classifier) settle() {
+	c.group(always)
 	if c.settled {
 		return
 	}
@@ -130,6 +131,7 @@ func (c *Classifier) compares() bool {
 // most probable, the first of several. Cost, after a change, that of follow and of the first
 // answer of each.
 func (c *Classifier) answering() *Classifier {
+	c.group(always)
 	if c.chosen != nil {
 		return c.chosen
 	}

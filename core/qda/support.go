@@ -58,7 +58,7 @@ func (c *Classifier) Prepare(more func() bool) bool {
 // gatherSupport brings the support up to date, unless more says that it is enough for
 // now.
 func (c *Classifier) gatherSupport(more func() bool) bool {
-	if !c.shared.cov.update(c.taught, more) {
+	if !c.group(more) || !c.shared.cov.update(c.taught, more) {
 		return false
 	}
 	c.settle()
@@ -162,7 +162,7 @@ func (c *Classifier) Pictures(label string, b int) ([]int, error) {
 // been taught: dst, of length C, and none are the answer of [Classifier.ProbabilitiesTo]
 // of a classifier that differs in nothing else. The session's mean, its log temperature and
 // its level of unknowns are those without it too, which is leave-one-out
-// cross-validation by its definition. A burst is left out as a whole and asked about
+// cross-validation by its definition; only the bursts are those of the whole session. A burst is left out as a whole and asked about
 // by its mean. Where it is the only example of its class the class gets zero, where
 // it is the only one of all [ErrNoExamples] is returned.
 //
@@ -190,6 +190,7 @@ func (c *Classifier) LeaveOutTo(dst []float64, label string, b int) (none float6
 	}
 	k.remove(b)
 	c.changed()
+	c.grouped = true // the bursts stay as they are
 	if len(c.taught) == 0 {
 		return 0, ErrNoExamples
 	}
@@ -203,6 +204,7 @@ func (c *Classifier) example(label string, b int) (*class, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.group(always)
 	if b < 0 || b >= k.count() {
 		return nil, &ExampleError{Label: label, Index: b, Count: k.count()}
 	}
@@ -298,7 +300,7 @@ func (c *Classifier) whitenRowsTo(dst, x *mat.Dense) {
 func (c *Classifier) useParts(before Options) {
 	now := c.options
 	now.Parts = nil
-	if p := c.options.Parts; p != before.Parts || now.Near != before.Near || now.Shared != before.Shared {
+	if p := c.options.Parts; p != before.Parts || now.Shared != before.Shared {
 		c.others = nil
 		for _, s := range Shares {
 			if p != nil && p.First < c.Dim() {

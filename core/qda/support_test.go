@@ -76,7 +76,9 @@ func TestSupportOfALargeSession(t *testing.T) {
 func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 	for name, o := range variants {
 		rng := rand.New(rand.NewPCG(60, 1))
-		o.Near = 0.8
+		if o.Near = 0.8; o.Spread > 0 {
+			o.Near = 0 // which is in units of the whole session
+		}
 		for _, d := range []int{3, 24} { // 3: in and out of the form of size d
 			p := niwtest.Prior(rng, d)
 			s := scene{drift(rng, 7, d), drift(rng, 4, d), drift(rng, 1, d)}
