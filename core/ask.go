@@ -99,12 +99,8 @@ func (c *Classifier) all(vectors [][]float32, begin func(x []float32, d int) (*B
 type Near struct {
 	Example  *Example
 	Distance float64 // Euclidean, of whitened vectors
-	Held     bool    // so near that, of two taken one right after the other, both are frames of one thing held still
+	Near     bool    // close enough that both would be of one burst
 }
-
-// held is the bound of Near.Held in bounds of a burst, which also has to tell pictures taken
-// apart that are alike: see Bursts in core/session/EXPERIMENTS.md.
-const held = 2
 
 // Nearest returns the n examples nearest to a vector of length d, the closest first; of a
 // group its first frame, at the distance of the group's mean. See [qda.Classifier.Nearest].
@@ -122,7 +118,7 @@ func (c *Classifier) Nearest(vector []float32, n int) ([]Near, error) {
 	}
 	all := make([]Near, len(found))
 	for i, f := range found {
-		all[i] = Near{Example: c.ids[f.Label].units[f.Picture].frames[0], Distance: f.Distance, Held: f.Distance < held*c.prior.file.Session.Near}
+		all[i] = Near{Example: c.ids[f.Label].units[f.Picture].frames[0], Distance: f.Distance, Near: f.Linked}
 	}
 	return all, nil
 }

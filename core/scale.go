@@ -18,21 +18,25 @@ func checkScale(s Settings, p *Prior) error {
 	return nil
 }
 
-// standardise brings the means and deviations of the columns to the examples that there
-// are, after a change of these. Cost O(N d), and that of teaching all examples anew.
+// standardise brings the means and deviations of the columns to the examples that there are,
+// after a change of these. The frames of a group count as one together. Cost O(N d), and that of teaching all examples anew.
 func (c *Classifier) standardise() {
 	if c.settings.Scale == "" || !c.moved {
 		return
 	}
-	d, n := c.Dim(), 0.0
+	d, n, units := c.Dim(), 0.0, 0
 	mean, scale := make([]float64, d), make([]float64, d)
 	for _, k := range c.classes { // in their order, for the same bits
-		for _, x := range k.list() {
-			n++
-			for i, v := range x.Vector { // Welford, 1962
-				step := float64(v) - mean[i]
-				mean[i] += step / n
-				scale[i] += step * (float64(v) - mean[i])
+		for _, u := range k.units {
+			units++
+			w := 1 / float64(len(u.frames))
+			for _, x := range u.frames {
+				n += w
+				for i, v := range x.Vector { // West, 1979
+					step := w * (float64(v) - mean[i])
+					mean[i] += step / n
+					scale[i] += step * (float64(v) - mean[i])
+				}
 			}
 		}
 	}
@@ -42,7 +46,7 @@ func (c *Classifier) standardise() {
 		}
 	}
 	file := *c.prior.file
-	if file.Transform.Mean, file.Transform.Scale = mean, scale; n < 2 {
+	if file.Transform.Mean, file.Transform.Scale = mean, scale; units < 2 {
 		file.Transform.Mean, file.Transform.Scale = nil, nil // one example has no deviation
 	}
 	_ = c.ReplacePrior(&Prior{file: &file}) // numbers that are too large for it: as they were

@@ -111,3 +111,72 @@ func TestScalesThatCannotBe(t *testing.T) {
 		test.Must(one.Add("a", "", tableOf(1)[0]))(t)
 	}
 }
+
+// Copies of a row in one group change no answer: they count once in the deviations, too.
+func TestStandardisingCountsAGroupOnce(t *testing.T) {
+	rows := [][]float32{{1, 200, 3}, {4, 100, 2}, {0, 150, 9}}
+	answer := func(copies int) []float64 {
+		c := test.Must(New(Settings{Scale: "standardise"}, nil))(t)
+		for j, x := range rows {
+			group := ""
+			if j == 0 {
+				group = "burst"
+			}
+			test.Must(c.Add(string(rune('a'+j)), group, x))(t)
+		}
+		for range copies {
+			test.Must(c.Add("a", "burst", rows[0]))(t)
+		}
+		return test.Must(c.Predict([]float32{2, 170, 4}))(t).Probabilities
+	}
+	want := answer(0)
+	for i, p := range answer(10) {
+		if math.Abs(p-want[i]) > 1e-9 {
+			t.Errorf("class %d: %v with ten copies, %v without", i, p, want[i])
+		}
+	}
+}
+
+// Ten near-copies of an example, without a group and under no learned prior, do not starve
+// its class: it is answered as often as with one.
+func TestNearCopiesDoNotStarveTheirClass(t *testing.T) {
+	const d, way = 64, 5
+	r := rand.New(rand.NewPCG(41, 1))
+	around := func(centre []float32, sd float64) []float32 {
+		x := make([]float32, d)
+		for i := range x {
+			x[i] = float32(sd * r.NormFloat64())
+			if centre != nil {
+				x[i] += centre[i]
+			}
+		}
+		return x
+	}
+	answered := [2]int{}
+	for range 40 {
+		once, many := test.Must(New(Settings{}, nil))(t), test.Must(New(Settings{}, nil))(t)
+		var centres [][]float32
+		for j := range way {
+			centres = append(centres, around(nil, 1))
+			x := around(centres[j], 1)
+			label := string(rune('a' + j))
+			for _, c := range []*Classifier{once, many} {
+				test.Must(c.Add(label, "", x))(t)
+			}
+			for copies := 0; j == 0 && copies < 9; copies++ {
+				test.Must(many.Add(label, "", around(x, 0.1)))(t)
+			}
+		}
+		for _, centre := range centres {
+			x := around(centre, 1)
+			for i, c := range []*Classifier{once, many} {
+				if test.Must(c.Predict(x))(t).Label == "a" {
+					answered[i]++
+				}
+			}
+		}
+	}
+	if once, many := answered[0], answered[1]; many < once*9/10 || many > once*11/10 {
+		t.Errorf("its class is answered %d times of 200 with nine copies, %d times without", many, once)
+	}
+}

@@ -16,6 +16,7 @@ type Neighbour struct {
 	Label    string
 	Picture  int     // of the class, in the order added
 	Distance float64 // Euclidean, of whitened embeddings
+	Linked   bool    // both would be of one burst, see [bursts]
 }
 
 // Nearest returns the n taught pictures closest to x by whitened distance
@@ -52,6 +53,7 @@ func (c *Classifier) Nearest(x []float64, n int) ([]Neighbour, error) {
 			}
 		}
 		for _, one := range own {
+			one.Linked = one.Distance*one.Distance < k.reach()
 			if one.Distance <= bound {
 				best = append(best, one)
 			}

@@ -160,7 +160,7 @@ func (b *both) check(what string, query []float32) {
 	trial := test.Must(b.page.LeaveOut(len(near) - 1))(b.t)
 	out := test.Must(b.own.LeaveOut(len(near) - 1))(b.t)
 	for i := range near {
-		test.StopIf(b.t, math.Abs(near[i].Distance-nearest[i].Distance) > 1e-9 || near[i].Held != nearest[i].Held, "%s: nearest %v by the page, %v by the package", what, near, nearest)
+		test.StopIf(b.t, math.Abs(near[i].Distance-nearest[i].Distance) > 1e-9 || near[i].Near != nearest[i].Near, "%s: nearest %v by the page, %v by the package", what, near, nearest)
 	}
 	test.StopIf(b.t, trial.Of != out.Of || trial.Alone != out.Alone || !trial.Alone && math.Abs(trial.None-out.None) > 1e-9, "%s: left out %+v by the page, %+v by the package", what, trial, out)
 }

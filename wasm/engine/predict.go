@@ -223,7 +223,7 @@ type Near struct {
 	Class    string  `json:"class"`
 	Example  string  `json:"example"`
 	Distance float64 `json:"distance"`
-	Held     bool    `json:"held"`
+	Near     bool    `json:"near"` // close enough to be of one burst
 }
 
 // Nearest returns the taught pictures nearest to an embedding, the closest first,
@@ -240,7 +240,7 @@ func (e *Engine) Nearest(x []float32, n int) ([]Near, error) {
 	}
 	all := make([]Near, len(found))
 	for i, f := range found {
-		all[i] = Near{Class: f.Example.Class, Example: f.Example.ID, Distance: f.Distance, Held: f.Held}
+		all[i] = Near{Class: f.Example.Class, Example: f.Example.ID, Distance: f.Distance, Near: f.Near}
 	}
 	return all, nil
 }

@@ -79,7 +79,7 @@
  * @property {string} class id
  * @property {string} example id
  * @property {number} distance Euclidean, of whitened embeddings
- * @property {boolean} held so near that, of two taken one right after the other, both are frames of one thing held still
+ * @property {boolean} near close enough that both would be one burst
  *
  * @typedef {object} Trial
  * @property {number} of how many examples there are, a burst being one

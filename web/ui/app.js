@@ -211,7 +211,7 @@ async function build(engine, reader) {
       move: (example, target) => changes.move([example], target),
       forget: (example) => changes.remove([example]),
       classOf: (example) => classes.model.holding(example),
-      same: async (embedding, examples) => (await near(engine, kinds.now, embedding)).find((one) => (one.held || one.copy) && examples.includes(one.example))?.example,
+      same: async (embedding, examples) => (await near(engine, kinds.now, embedding)).find((one) => (one.near || one.copy) && examples.includes(one.example))?.example,
     },
   });
   const learning = new LearningPanel({ engine });

@@ -82,7 +82,7 @@ func Default() Recipe {
 		Split: "train", Transform: embed.Transform{Kind: embed.CL2N, Power: 1}, Start: Within, Shrink: 0.6, Config: c,
 		Tasks:       episode.Tasks{Way: episode.Range{Min: 5, Max: 20}, Shot: episode.Range{Min: 1, Max: 10}, Query: episode.Exactly(5), MaxRows: 150},
 		Validation:  Validation{Split: "val", Way: 5, Shots: []int{1, 5}, Query: 10, Tasks: 60},
-		Calibration: Calibration{Sessions: 5, On: OnValidation, Folds: 6, Near: 0.25, Centre: 1.67, Shared: 3, Kappa: 5},
+		Calibration: Calibration{Sessions: 5, On: OnValidation, Folds: 6, Near: 0.43, Centre: 1.67, Shared: 3, Kappa: 5},
 		Workers:     runtime.GOMAXPROCS(0), Precision: "F32",
 	}
 }

@@ -103,14 +103,13 @@ async function measure({ classes, held, compare }) {
     }
   }
 
-  /** Teaches classes, each by one press where `press` says so, asks, and forgets them. @param {Float32Array[][]} taught @param {(ids: string[]) => Promise<void>} ask */
-  const session = async (taught, ask, press = false) => {
+  /** Teaches classes, asks, and forgets them. @param {Float32Array[][]} taught @param {(ids: string[]) => Promise<void>} ask */
+  const session = async (taught, ask) => {
     const ids = [];
     for (const [k, rows] of taught.entries()) {
       const { id } = await engine.addClass(`class ${k}`);
       ids.push(id);
-      const hold = press ? { group: '', first: '' } : undefined;
-      for (const x of rows) await teach(engine, {}, id, { thumbnail: async () => null, close: () => {} }, { embedding: x, hold });
+      for (const x of rows) await teach(engine, {}, id, { thumbnail: async () => null, close: () => {} }, x);
     }
     await ask(ids);
     for (const id of ids) await engine.removeClass(id);
@@ -153,7 +152,7 @@ async function measure({ classes, held, compare }) {
       await session([frames[a], frames[b].slice(0, 10)], async () => {
         hold.bursts.push(...(await engine.state()).classes.map((/** @type {any} */ c) => c.bursts));
         await others(hold.many);
-      }, true);
+      });
       await session([frames[a].slice(0, 1), frames[b].slice(0, 1)], () => others(hold.once));
     }
   }

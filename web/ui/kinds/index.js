@@ -99,13 +99,12 @@ export const insecure = (source) => new MetaqdaError('insecure', `The ${source} 
 /** @param {Kind[]} all the first is that of sessions that name none @returns {Kinds} */
 export const kindsOf = (all) => ({ all: Object.fromEntries(all.map((kind) => [kind.id, kind])), now: all[0] });
 
-/** @typedef {{group: string, first: string}} Hold what one press takes: frames of one thing held still, the first of them by its id, are one example */
 /** @typedef {{id: string, twin: {class: string, example: string}|null}} Taught id of the example; the same picture as it is taught in another class */
 /** @typedef {Pick<import('../../library/types.js').Engine, 'addExample' | 'nearest'>} Engine */
 
 /**
  * The taught examples nearest to an embedding, none while there is nothing to compare with. Those of the same picture are
- * a `copy`, those that show the same thing held still are `held`.
+ * a `copy`.
  *
  * @param {Pick<Engine, 'nearest'>} engine @param {Kind} kind @param {Float32Array} embedding
  */
@@ -118,18 +117,16 @@ export const near = async (engine, kind, embedding) => (await engine.nearest(emb
  * @param {Kind} kind of the sample
  * @param {string} classId
  * @param {Sample} sample
- * @param {{embedding?: Float32Array, hold?: Hold}} [more] the embedding where it is known already
+ * @param {Float32Array} [embedding] where it is known already
  * @returns {Promise<Taught>}
  */
-export async function teach(engine, kind, classId, sample, { embedding, hold } = {}) {
+export async function teach(engine, kind, classId, sample, embedding) {
   try {
     const thumbnail = await sample.thumbnail();
     const vector = embedding ?? await sample.embed();
     const nearest = await near(engine, kind, vector);
     const twin = nearest.find((one) => one.class !== classId && one.copy) ?? null;
-    if (hold && !nearest.some((one) => one.held && one.example === hold.first)) Object.assign(hold, { group: crypto.randomUUID(), first: '' });
-    const { id } = await engine.addExample(classId, vector, thumbnail, hold?.group);
-    if (hold) hold.first ||= id;
+    const { id } = await engine.addExample(classId, vector, thumbnail);
     return { id, twin };
   } finally {
     sample.close();

@@ -53,7 +53,7 @@ function answerOf(prediction) {
 /** Teaches an item. @param {Engine} engine @param {Kind} kind @param {string} classId @param {Item} item @returns {Promise<string>} the id of the example */
 export async function teachItem(engine, kind, classId, { file, piece, embedding }) {
   const samples = await kind.open(file);
-  return teach(engine, kind, classId, samples[piece], { embedding }).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
+  return teach(engine, kind, classId, samples[piece], embedding).then(({ id }) => id).finally(() => { for (const one of samples) one.close(); });
 }
 
 /** Notes what items are taught as. @param {Item[]} items @param {readonly {id: string, examples: readonly string[]}[]} classes */

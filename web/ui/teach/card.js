@@ -321,20 +321,18 @@ export class ClassCard {
     if (!(shutter instanceof HTMLButtonElement)) return;
     const source = this.#source;
     let taken = 0;
-    let hold = { group: '', first: '' };
     const { engine } = this.list;
     // What one press takes is one step.
     const onHold = (/** @type {boolean} */ held) => {
       source?.element.classList.toggle('capturing', held);
       if (!held && taken) say(`Took ${taken === 1 ? `a ${this.list.kinds.now.one}` : counted(taken, this.list.kinds.now.one)} of “${this.taught.name}”.`);
       taken = 0;
-      hold = { group: '', first: '' };
       void (held ? engine.beginStep() : engine.endStep()).catch((error) => this.complain(sentence(error)));
     };
     holdRepeat(shutter, async () => {
       if (!source?.open) return;
       try {
-        const { id, twin } = await teach(engine, this.list.kinds.now, this.id, await source.sample(), { hold });
+        const { id, twin } = await teach(engine, this.list.kinds.now, this.id, await source.sample());
         if (twin) this.tellTwin(id, twin.example);
         taken++;
         this.#taken.push(id);
