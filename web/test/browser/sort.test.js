@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { unzipSync } from 'fflate';
 import { drawings, drop, KNOWN, longestTask, OUT_OF_SET, savedTable, sortState, stored, watchTasks } from './many.js';
-import { card, faults, hold, holdPictures, newSession, open, openSession, root, sample, status, teach, teachNew, visit } from './harness.js';
+import { card, downloaded, faults, hold, holdPictures, newSession, open, openSession, root, sample, status, teach, teachNew, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -318,7 +319,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   await page.waitForFunction((before) => document.querySelector('.ask-picture')?.getAttribute('aria-label') !== before, asked);
 }));
 
-test('pictures are copied into a folder for each class', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+test('pictures are copied into a folder for each class, or into a zip where no folder can be chosen', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', TAUGHT);
   await page.evaluate(() => { Object.assign(globalThis, { showDirectoryPicker: () => navigator.storage.getDirectory() }); });
   await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles([sample('emojione', 'cat'), sample('fxemoji', 'cat'), sample('emojione', 'penguin')]);
@@ -341,6 +342,16 @@ test('pictures are copied into a folder for each class', { timeout: 120_000 }, (
     return `${seen[key] === 1 ? key : key.replace('.png', ` (${seen[key]}).png`)} true`;
   });
   assert.deepEqual(copied, expected.sort());
+  // A browser without the picker, such as those of phones, saves a zip of the same files.
+  await page.evaluate(() => { Object.assign(globalThis, { showDirectoryPicker: undefined }); delete /** @type {any} */ (globalThis).showDirectoryPicker; });
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Open again' }).click();
+  const saved = await downloaded(page, 'Save folders as a zip');
+  await status(page, /^3 pictures copied into “pictures in folders\.zip”/);
+  const zipped = Object.entries(unzipSync(new Uint8Array(await readFile(await saved.path()))));
+  assert.deepEqual(zipped.map(([name]) => `${name} true`).sort(), expected);
+  const originals = await Promise.all([['emojione', 'cat'], ['fxemoji', 'cat'], ['emojione', 'penguin']].map(([style, concept]) => readFile(sample(style, concept), 'base64')));
+  assert.deepEqual(zipped.map(([, bytes]) => Buffer.from(bytes).toString('base64')).sort(), originals.sort(), 'the files themselves');
 }));
 
 test('a folder of folders teaches a class for each, a folder on a card teaches that, and beside everything it is sorted', { timeout: 120_000 }, () => visit({}, async ({ page }) => {

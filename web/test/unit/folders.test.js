@@ -1,8 +1,10 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { unzipSync } from 'fflate';
 import { claimsPicture } from '../../ui/kinds/pictures/decode.js';
-import { classesOf, copyInto, filesIn, filesOf, pathOf, writable } from '../../ui/kit/folders.js';
+import { chosenFolder, classesOf, filesIn, filesOf, folderNames, pathOf, writable, zippedFolders } from '../../ui/kit/folders.js';
+import { Zip } from '../../ui/kit/zip.js';
 
 /** A folder of a drop, which answers its children two at a time. @param {string} name @param {any[]} children */
 const folder = (name, children) => ({
@@ -60,6 +62,7 @@ test('each folder with pictures is a class by its name', () => {
 
 test('names that a system would refuse are made so that it does not', () => {
   assert.deepEqual(['a/b', 'CON: x?', '..', 'end. ', '', 'Äpfel'].map(writable), ['a_b', 'CON_ x_', '_', 'end', '_', 'Äpfel']);
+  assert.deepEqual(folderNames(['a/b', 'A:b', 'a_b.c', 'A_B.c']), ['a_b', 'A_b (2)', 'a_b.c', 'A_B (2).c'], 'no two classes share a folder');
 });
 
 test('a copy overwrites nothing', async () => {
@@ -73,7 +76,18 @@ test('a copy overwrites nothing', async () => {
       return { createWritable: async () => ({ write: async (/** @type {File} */ file) => { there[name] = await file.text(); }, close: async () => {} }) };
     },
   };
-  const root = /** @type {any} */ ({ getDirectoryHandle: async () => handle });
-  for (const name of ['a.png', 'a.png', 'b.png', 'c']) await copyInto(root, 'cat', new File([`mine ${name}`], name));
+  Object.assign(globalThis, { showDirectoryPicker: async () => ({ name: 'top', getDirectoryHandle: async () => handle }) });
+  const folders = await chosenFolder();
+  for (const name of ['a.png', 'a.png', 'b.png', 'c']) await folders?.put('cat', new File([`mine ${name}`], name));
   assert.deepEqual(there, { 'a.png': 'theirs', 'a (2).png': 'mine a.png', 'a (3).png': 'mine a.png', 'b (2).png': 'mine b.png', c: 'mine c' });
+});
+
+test('a zip holds each file as it was, under its path, and more than 4 GB are refused', async () => {
+  const zip = new Zip();
+  const files = Array.from({ length: 300 }, (_, i) => new File([`file ${i} `.repeat(i)], `${i}.png`));
+  for (const [i, file] of files.entries()) await zip.add(`Äpfel ${i % 3}/${file.name}`, file);
+  const bytes = new Uint8Array(await zip.end().arrayBuffer());
+  const found = Object.entries(unzipSync(bytes)).map(([name, content]) => [name, new TextDecoder().decode(content)]);
+  assert.deepEqual(found, await Promise.all(files.map(async (file, i) => [`Äpfel ${i % 3}/${file.name}`, await file.text()])));
+  await assert.rejects(zippedFolders('photos.zip', 5 * 2 ** 30), /holds 4 GB and these files have 5\.0 GB: choose fewer at a time/);
 });

@@ -92,13 +92,13 @@ export function dialogHead(dialog, id, title) {
 /** So many bytes are handed to the browser in one go: it copies them. */
 const PIECE = 4 << 20;
 
-/** Offers bytes as a download. @param {Uint8Array} bytes @param {string} name */
-export async function save(bytes, name) {
+/** Offers a file as a download. @param {Uint8Array|Blob} content @param {string} name */
+export async function save(content, name) {
   /** @type {Blob[]} */
-  const pieces = [];
-  for (let at = 0; at < bytes.length; at += PIECE) {
+  const pieces = content instanceof Blob ? [content] : [];
+  for (let at = 0; content instanceof Uint8Array && at < content.length; at += PIECE) {
     if (at) await new Promise((resolve) => { setTimeout(resolve); });
-    pieces.push(new Blob([/** @type {BlobPart} */ (bytes.subarray(at, at + PIECE))]));
+    pieces.push(new Blob([/** @type {BlobPart} */ (content.subarray(at, at + PIECE))]));
   }
   const url = URL.createObjectURL(new Blob(pieces, { type: 'application/octet-stream' }));
   const link = el('a', { href: url, download: name, hidden: true });

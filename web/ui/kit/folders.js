@@ -1,6 +1,7 @@
 // @ts-check
-/** Files that come in folders: what is in a drop, where it lay, and copies sorted into folders. */
+/** Files that come in folders: what is in a drop, where it lay, and copies in folders or in a zip. */
 import { say } from './announce.js';
+import { save } from './dom.js';
 
 /** By name, as people count. */
 const { compare } = new Intl.Collator(undefined, { numeric: true });
@@ -134,31 +135,44 @@ export function classesOf(items, path) {
   return { classes, rest };
 }
 
-/** Whether this browser can write into a folder that a person chooses. */
-export function canWriteFolders() {
-  return 'showDirectoryPicker' in globalThis;
-}
+/**
+ * Where files are copied to, each into a folder. `put` overwrites nothing: a copy gets another name where its own is taken.
+ *
+ * @typedef {{name: string, put: (folder: string, file: File) => Promise<void>, end: () => Promise<void>}} Folders
+ */
 
-/** Lets the person choose a folder to write to; null where they chose none. @returns {Promise<FileSystemDirectoryHandle|null>} */
-export async function chooseFolder() {
+/** Whether this browser can write into a folder that a person chooses. */
+export const canWriteFolders = () => 'showDirectoryPicker' in globalThis;
+
+/** Lets the person choose a folder to copy into; null where they chose none. @returns {Promise<Folders|null>} */
+export async function chosenFolder() {
   try {
-    return await /** @type {any} */ (globalThis).showDirectoryPicker({ mode: 'readwrite' });
+    const root = await /** @type {any} */ (globalThis).showDirectoryPicker({ mode: 'readwrite' });
+    return { name: root.name, put: (folder, file) => copyInto(root, folder, file), end: async () => {} };
   } catch (error) {
     if (/** @type {Error} */ (error).name === 'AbortError') return null;
     throw error;
   }
 }
 
-/**
- * Copies a file into a folder of a folder. Nothing that is there is overwritten: the
- * copy gets another name.
- *
- * @param {FileSystemDirectoryHandle} root
- * @param {string} folder
- * @param {File} file
- */
-export async function copyInto(root, folder, file) {
-  const into = await root.getDirectoryHandle(writable(folder), { create: true });
+/** A zip file has 32 bits for its length; the headers of many files have room in the rest. */
+const LARGEST_ZIP = 2 ** 32 - 2 ** 24;
+
+/** A zip file to copy into, which `end` saves. @param {string} name of it @param {number} bytes of all files @returns {Promise<Folders>} */
+export async function zippedFolders(name, bytes) {
+  if (bytes > LARGEST_ZIP) throw new Error(`A zip file holds 4 GB and these files have ${(bytes / 2 ** 30).toFixed(1)} GB: choose fewer at a time.`);
+  const zip = new (await import('./zip.js')).Zip();
+  const free = unique();
+  return {
+    name,
+    put: (folder, file) => zip.add(free(`${folder}/${writable(file.name)}`), file),
+    end: () => save(zip.end(), name),
+  };
+}
+
+/** @param {FileSystemDirectoryHandle} root @param {string} folder @param {File} file */
+async function copyInto(root, folder, file) {
+  const into = await root.getDirectoryHandle(folder, { create: true });
   const handle = await into.getFileHandle(await freeName(into, writable(file.name)), { create: true });
   const stream = await handle.createWritable();
   await stream.write(file);
@@ -167,8 +181,7 @@ export async function copyInto(root, folder, file) {
 
 /** @param {FileSystemDirectoryHandle} folder @param {string} name */
 async function freeName(folder, name) {
-  for (let n = 1; ; n++) {
-    const one = n === 1 ? name : name.replace(/(\.[^.]*)?$/, ` (${n})$1`);
+  for (const one of numbered(name)) {
     try {
       await folder.getFileHandle(one);
     } catch (error) {
@@ -177,7 +190,29 @@ async function freeName(folder, name) {
       if (why !== 'TypeMismatchError') throw error; // a folder of that name
     }
   }
+  return name;
 }
+
+/** A name, then the same with 2, 3 and so on before its ending. @param {string} name */
+function* numbered(name) {
+  yield name;
+  for (let n = 2; ; n++) yield name.replace(/(\.[^./]*)?$/, ` (${n})$1`);
+}
+
+/** Makes names differ, in more than upper and lower case. @returns {(name: string) => string} */
+function unique() {
+  const given = new Set();
+  return (name) => {
+    for (const one of numbered(name)) {
+      const { size } = given;
+      if (given.add(one.normalize().toLowerCase()).size > size) return one;
+    }
+    return name;
+  };
+}
+
+/** The names of folders for these classes, each of its own. @param {string[]} classes names @returns {string[]} */
+export const folderNames = (classes) => classes.map(writable).map(unique());
 
 /** A name that every system takes for a file or a folder. @param {string} name */
 export function writable(name) {

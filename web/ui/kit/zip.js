@@ -1,3 +1,42 @@
 // @ts-check
-/** Zip files: what of fflate the page uses. web/build/kit.mjs bundles it for the site. */
-export { zipSync } from 'fflate';
+/** Zip files. web/build/kit.mjs bundles this module with fflate for the site. */
+import { zipSync } from 'fflate';
+
+/** The end of a zip file, in bytes. Where lengths and counts stand: in a file's header, in its line of the directory, in the end. */
+const END = 22;
+
+/**
+ * A zip file that is written file by file, without compression. It refers to the files and does not copy them: the
+ * browser reads them when it saves the zip, so hundreds of photographs take no memory.
+ */
+export class Zip {
+  /** @type {BlobPart[]} */
+  #parts = [];
+  /** One line for each file. @type {Uint8Array<ArrayBuffer>[]} */
+  #directory = [];
+  #length = 0;
+  #end = new Uint8Array(END);
+
+  /** @param {string} path with slashes, not in use yet @param {Blob} file */
+  async add(path, file) {
+    const alone = zipSync({ [path]: new Uint8Array(await file.arrayBuffer()) }, { level: 0 }); // header, file, line, end
+    const view = new DataView(alone.buffer);
+    const header = 30 + view.getUint16(26, true) + view.getUint16(28, true);
+    const line = alone.slice(header + file.size, -END);
+    new DataView(line.buffer).setUint32(42, this.#length, true); // where its header begins
+    this.#parts.push(alone.slice(0, header), file);
+    this.#directory.push(line);
+    this.#end = alone.slice(-END);
+    this.#length += header + file.size;
+  }
+
+  /** The zip of all files that were added, at least one. */
+  end() {
+    const { length } = this.#directory;
+    const view = new DataView(this.#end.buffer);
+    for (const at of [8, 10]) view.setUint16(at, length, true);
+    view.setUint32(12, this.#directory.reduce((sum, line) => sum + line.length, 0), true);
+    view.setUint32(16, this.#length, true);
+    return new Blob([...this.#parts, ...this.#directory, this.#end], { type: 'application/zip' });
+  }
+}

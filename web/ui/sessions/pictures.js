@@ -1,9 +1,7 @@
 // @ts-check
-/** Taking home what was taught as a folder of files, in a zip file. Fetched when it is asked for. */
-import { save } from '../kit/dom.js';
-import { writable } from '../kit/folders.js';
+/** What was taught as a zip file with a folder for each class. Fetched when it is asked for. */
+import { folderNames, writable, zippedFolders } from '../kit/folders.js';
 import { withThumbnails } from '../kit/thumbnails.js';
-import { zipSync } from '../kit/zip.js';
 
 /**
  * Saves a zip file with a folder for each class that holds its pictures, as large as they are kept, or its sounds.
@@ -16,23 +14,20 @@ import { zipSync } from '../kit/zip.js';
 export async function savePictures(engine, kind, only) {
   const { state, classes } = await engine.changes(0);
   const some = (classes ?? []).filter(({ id, examples }) => examples.length && (!only || id === only));
-  /** @type {Record<string, Uint8Array>} */
-  const files = {};
-  const folders = new Set();
-  for (const { name, examples } of await withThumbnails(engine, some)) {
-    let folder = writable(name);
-    for (let n = 2; folders.has(folder.toLowerCase()); n++) folder = `${writable(name)} (${n})`;
-    folders.add(folder.toLowerCase());
+  const file = `${writable(only ? some[0].name : state.sessionName)}.zip`;
+  const zip = await zippedFolders(file, 0);
+  const folders = folderNames(some.map(({ name }) => name));
+  let pictures = 0;
+  for (const [k, { examples }] of (await withThumbnails(engine, some)).entries()) {
     for (const [i, { thumbnail }] of examples.entries()) {
       if (!thumbnail?.length) continue;
       const bytes = new Uint8Array(await kind.kept(thumbnail, '').arrayBuffer());
-      files[`${folder}/${String(i + 1).padStart(4, '0')}.${endingOf(bytes)}`] = bytes;
+      await zip.put(folders[k], new File([bytes], `${String(i + 1).padStart(4, '0')}.${endingOf(bytes)}`));
+      pictures++;
     }
   }
-  const pictures = Object.keys(files).length;
   if (!pictures) throw new Error(`There are no ${kind.one}s to save: teach some first.`);
-  const file = `${writable(only ? some[0].name : state.sessionName)}.zip`;
-  await save(zipSync(files, { level: 0 }), file); // pictures are packed in themselves
+  await zip.end();
   return { file, pictures };
 }
 

@@ -71,7 +71,7 @@ export function tools({ pictures, groups, doubtful, classes, filter, arriving, i
     <div class="actions"><label class="vh" for="sort-order">Order within a group</label>
       <select class="field sort-order" id="sort-order" ?disabled=${arriving /* they stand as they come */} @change=${on.order}><option value="doubt">Most doubtful first</option><option value="sure">Surest first</option><option value="name">By file name</option></select>
       <button class="button" type="button" ?disabled=${!ready} @click=${on.save}>${icon('table')}Save as a table</button>
-      ${folders ? html`<button class="button" type="button" ?disabled=${!ready || !idle} @click=${on.copy}>${icon('folder')}Copy into folders</button>` : nothing}</div>`;
+      <button class="button" type="button" ?disabled=${!ready || !idle} @click=${on.copy}>${icon('folder')}${folders ? 'Copy into folders' : 'Save folders as a zip'}</button></div>`;
 }
 
 /** What came out, in a sentence. @param {number} pictures @param {Map<string, number>} groups @param {number} doubtful @param {readonly Named[]} classes */

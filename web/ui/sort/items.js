@@ -1,7 +1,7 @@
 // @ts-check
 /** The pictures that are sorted: made of files, taught, copied. */
 import { near, teach } from '../kinds/index.js';
-import { copyInto, pathOf } from '../kit/folders.js';
+import { folderNames, pathOf } from '../kit/folders.js';
 import { say } from '../kit/announce.js';
 import { counted, one, save } from '../kit/dom.js';
 import { NONE, tableOf, verdict, WAITING } from './sorting.js';
@@ -73,22 +73,26 @@ export function leaveOut(item, classes) {
 }
 
 /**
- * Copies the files into a folder for each answer.
+ * Copies the files into a folder for each answer; a file of several pieces is copied once into each folder.
  *
- * @param {FileSystemDirectoryHandle} root
+ * @param {import('../kit/folders.js').Folders} folders
  * @param {readonly Item[]} items
  * @param {readonly {id: string, name: string}[]} classes
  * @param {{signal: AbortSignal, onProgress: (done: number) => void}} options
- * @returns {Promise<number>} how many were copied
+ * @returns {Promise<number>} how many items were copied
  */
-export async function copyAll(root, items, classes, { signal, onProgress }) {
-  const names = new Map([...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }].map(({ id, name }) => [id, name]));
+export async function copyAll(folders, items, classes, { signal, onProgress }) {
+  const groups = [...classes, { id: NONE, name: 'none of these' }, { id: WAITING, name: 'not sorted' }];
+  const names = folderNames(groups.map(({ name }) => name));
+  const copied = new Map(names.map((name) => [name, /** @type {Set<File>} */ (new Set())]));
   let done = 0;
   for (const item of [...items]) {
     if (signal.aborted) break;
-    onProgress(done);
-    await copyInto(root, names.get(verdict(item).id) ?? 'not sorted', item.file);
-    done++;
+    onProgress(done++);
+    const { id } = verdict(item);
+    const folder = names[groups.findIndex((one) => one.id === id)] ?? names.at(-1);
+    if (!copied.get(folder)?.has(item.file)) await folders.put(folder, item.file);
+    copied.get(folder)?.add(item.file);
   }
   return done;
 }

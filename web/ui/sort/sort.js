@@ -7,7 +7,7 @@ import { say, toast } from '../kit/announce.js';
 import { Lookalikes, Question, Selection } from './ask.js';
 import { summary } from '../kit/batch.js';
 import { byId, counted, el, one, sentence } from '../kit/dom.js';
-import { canWriteFolders, chooseFolder } from '../kit/folders.js';
+import { canWriteFolders, chosenFolder, zippedFolders } from '../kit/folders.js';
 import { render } from '../kit/view.js';
 import { lookalikes } from './alike.js';
 import { head, outcome, timeLeft, tools } from './bars.js';
@@ -371,13 +371,18 @@ export class Sorting {
     this.#errors = [];
     const run = new AbortController();
     try {
-      const root = await chooseFolder();
-      if (!root || this.#stage !== 'idle') return;
+      const zip = !canWriteFolders();
+      const folders = zip ? await zippedFolders(`${one()}s in folders.zip`, this.#items.reduce((sum, { file }) => sum + file.size, 0)) : await chosenFolder();
+      if (!folders || this.#stage !== 'idle') return;
       this.#run = run;
       this.#stage = 'copying';
       this.#tell();
-      const done = await copyAll(root, this.#items, this.#classes, { signal: run.signal, onProgress: (n) => this.#progress(n, this.#items.length) });
-      say(`${run.signal.aborted ? 'Stopped. ' : ''}${counted(done, one())} copied into “${root.name}”.`);
+      const done = await copyAll(folders, this.#items, this.#classes, { signal: run.signal, onProgress: (n) => this.#progress(n, this.#items.length) });
+      if (zip && run.signal.aborted) say('Stopped: no zip file was saved.');
+      else {
+        await folders.end();
+        say(`${run.signal.aborted ? 'Stopped. ' : ''}${counted(done, one())} copied into “${folders.name}”.`);
+      }
     } catch (error) {
       this.#errors.push(sentence(error));
     }
