@@ -3,7 +3,7 @@
 import { complain, say, sayInDialogs, toast } from './kit/announce.js';
 import { CheckPanel } from './teach/check.js';
 import { ClassList } from './teach/classes.js';
-import { byId, dialogHead, save, sentence } from './kit/dom.js';
+import { byId, capital, dialogHead, save, sentence } from './kit/dom.js';
 import { catchMisses, catchPaste } from './kit/drop.js';
 import { loadEngine } from '../library/storage.js';
 import { loadExtractor } from '../library/extractors.js';
@@ -100,7 +100,7 @@ async function fetchKind(kind, folder, manifest, variant) {
   try {
     const extractor = await loadKind(folder, { variant, onProgress: ({ loaded, total }) => {
       Object.assign(bar, { max: total, value: loaded });
-      say(`Loading what reads ${kind}, ${Math.round(100 * bar.position)}\u00a0%`);
+      say(`Loading the network for ${kind}, ${Math.round(100 * bar.position)}\u00a0%`);
     } });
     if (worker) {
       again.push(Promise.all([manifest, worker]).then(([{ files }]) => Promise.all(files.filter(({ path }) => path.startsWith(`kinds/${kind}/`))
@@ -115,8 +115,8 @@ async function fetchKind(kind, folder, manifest, variant) {
 /** @param {import('../library/types.js').PriorState} prior in use */
 function meanwhile({ site, sha256 }) {
   if (!site) return 'This session has its own and does not need it.';
-  if (sha256) return 'That of the last visit is in use.';
-  return 'A plain one is in use: answers are less sure.';
+  if (sha256) return 'The one from your last visit is used instead.';
+  return 'A generic one is used instead: answers are less sure.';
 }
 
 /**
@@ -185,7 +185,15 @@ function judgedBy({ sessionId, nonePrior, prior }, classes) {
 async function build(engine, reader) {
   const { kinds } = reader;
   knowClassesBy(async (name) => (await engine.label(name)).class);
-  const choice = new KindChoice({ kinds, choose: (id) => reader.useKind(id), addClass: (name) => engine.addClass(name) });
+  const choice = new KindChoice({
+    kinds, choose: (id) => reader.useKind(id), addClass: (name) => engine.addClass(name),
+    newSession: async (id) => {
+      await reader.pages[id].load(); // or why it cannot be had, before there is a session
+      onReplaced();
+      await engine.newSession(`${capital(kinds.all[id].one)}s`);
+      await reader.useKind(id);
+    },
+  });
   reader.onKind = () => {
     choice.show();
     classes.redraw();
@@ -229,7 +237,7 @@ async function build(engine, reader) {
   });
   const tellVanished = standing('vanished');
   const tellPrior = standing('prior');
-  const tellExtractor = standing('extractor', { action: 'Read them anew', onAction: () => void reader.readAnew() });
+  const tellExtractor = standing('extractor', { action: 'Read them again', onAction: () => void reader.readAnew() });
   reader.onForeign = tellExtractor;
   let shown = 0;
   const refresh = coalesced(async () => {

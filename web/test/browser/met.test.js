@@ -29,7 +29,7 @@ test('sixty megapixels are recognised, and the answer before does not stand for 
   const small = await recognise(page, await drawn('cat', 2000));
   await recognise(page, sample('twemoji', 'rocket'));
   const large = await drawn('cat', 7750); // 60 million
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(large);
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(large);
   await page.locator('#prediction[aria-busy="true"]').waitFor();
   await status(page, `Recognised “${path.basename(large)}”.`);
   const got = await meters(page);
@@ -70,6 +70,8 @@ for (const [name, context] of Object.entries({
       assert.ok(wide <= 0, `${state}: ${wide} pixels too wide`);
     };
     await look('an empty page');
+    const touch = 'hasTouch' in context;
+    await page.getByText(touch ? /^Choose one or several\.$/ : /^Choose one or several, or drop or paste them here\.$/).waitFor();
     await addClass(page, 'Cat');
     await look('a class without pictures');
     await addPictures(page, 'Cat', [sample('noto', 'cat')]);
@@ -82,7 +84,7 @@ for (const [name, context] of Object.entries({
       .filter((one) => one.getClientRects().length && !one.classList.contains('thumb-remove') && !one.classList.contains('link'))
       .map((one) => ({ text: one.textContent || one.getAttribute('aria-label'), height: one.getBoundingClientRect().height }))
       .filter(({ height }) => height < 40));
-    if ('hasTouch' in context) assert.deepEqual(small, [], 'controls large enough for a thumb');
+    if (touch) assert.deepEqual(small, [], 'controls large enough for a thumb');
     const answer = await page.evaluate(() => {
       const { top, bottom } = /** @type {Element} */ (document.querySelector('#verdict')).getBoundingClientRect();
       const behind = /** @type {Element} */ (document.querySelector('.query')).getBoundingClientRect().bottom;
@@ -112,7 +114,7 @@ for (const [name, context] of Object.entries({
     await page.getByRole('button', { name: /^Hold to capture/ }).waitFor();
     await look('the camera of a class');
     await card(page, 'Cat').getByRole('button', { name: /^Camera/ }).click();
-    await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(['cat', 'rocket', 'penguin', 'umbrella'].map((one) => sample('fxemoji', one)));
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(['cat', 'rocket', 'penguin', 'umbrella'].map((one) => sample('fxemoji', one)));
     await sortState(page, /^Judged together/);
     await look('sorted');
     await page.locator('.shot').first().click();

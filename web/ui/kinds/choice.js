@@ -1,19 +1,21 @@
 // @ts-check
-/** "What will you show it?": the kind of a session that is new, with one press; and the words of the page for it. */
-import { say } from '../kit/announce.js';
-import { byId, callOne, capital, sentence } from '../kit/dom.js';
+/** The kind of a session: chosen while it is new, then a label; and the words of the page for it. */
+import { complain, say } from '../kit/announce.js';
+import { byId, callOne, capital, dialogHead, el, icon as drawing, sentence } from '../kit/dom.js';
+import { canDrop } from '../kit/drop.js';
 import { html, icon, render } from '../kit/view.js';
 import { onSource, sourceTaken } from './index.js';
 
 /** @import {Kinds} from './index.js' */
 
 /** Puts what recognises, in the page and in a shared file, into the words of a kind. @param {import('./index.js').Kind} kind */
-export function speakOf({ one, accept, icon: drawn, live }) {
+export function speakOf({ one, choose, accept, icon: drawn, live }) {
   callOne(one);
   const field = byId('query-file', HTMLInputElement);
   field.accept = accept;
-  byId('query-hint', HTMLElement).textContent = `Choose a ${one}, ${field.multiple ? 'or many, drop them' : 'drop one'} here or paste.`;
-  byId('query-word', HTMLElement).textContent = `${capital(one)} to recognise`;
+  const [several, them] = field.multiple ? ['one or several', 'them'] : ['one', 'it'];
+  byId('query-hint', HTMLElement).textContent = `Choose ${several}${canDrop() ? `, or drop or paste ${them} here` : ''}.`;
+  byId('query-word', HTMLElement).textContent = choose;
   byId('live-word', HTMLElement).textContent = ` ${live.name.toLowerCase()}`;
   byId('clear-button', HTMLElement).setAttribute('aria-label', `Clear the ${one}`);
   byId('live-button', HTMLElement).querySelector('use')?.setAttribute('href', `#icon-${live.icon}`);
@@ -28,12 +30,15 @@ export class KindChoice {
   /** @type {import('../teach/model.js').Classes|undefined} */
   #model;
 
-  /** @param {{kinds: Kinds, choose: (id: string) => Promise<void>, addClass: (name: string) => Promise<unknown>}} parts */
-  constructor({ kinds, choose, addClass }) {
+  /** @param {{kinds: Kinds, choose: (id: string) => Promise<void>, newSession: (id: string) => Promise<void>, addClass: (name: string) => Promise<unknown>}} parts */
+  constructor({ kinds, choose, newSession, addClass }) {
     this.kinds = kinds;
     this.choose = choose;
+    this.newSession = newSession;
     this.addClass = addClass;
     this.element = byId('kind-choice', HTMLElement);
+    this.label = byId('kind-button', HTMLElement);
+    this.label.addEventListener('click', () => this.#offer());
     onSource(() => this.#draw());
     this.show();
   }
@@ -63,6 +68,8 @@ export class KindChoice {
   #draw() {
     const { all, now } = this.kinds;
     this.element.hidden = this.#model?.examples !== 0 || sourceTaken();
+    this.label.hidden = !this.#model?.examples;
+    render(html`${icon(now.live.icon)}<span><span class="vh">This session is for </span>${capital(now.one)}s</span>${icon('sessions')}`, this.label);
     render(html`<p class="kind-question" id="kind-question">What will you show it?</p>
       <div class="actions" role="group" aria-labelledby="kind-question">${Object.values(all).map(({ id, one, live }) => html`<button class="button" type="button" data-kind=${id}
         aria-pressed=${String(id === now.id)} ?disabled=${this.#busy} @click=${() => this.#press(id)}>${icon(live.icon)}${capital(one)}s</button>`)}</div>
@@ -76,8 +83,24 @@ export class KindChoice {
     if (id === this.kinds.now.id) return;
     await this.#try(async () => {
       await this.choose(id);
-      say(`${capital(this.kinds.now.one)}s it is.`);
+      say(`This session is for ${this.kinds.now.one}s.`);
     });
+  }
+
+  /** Offers new sessions of the other kinds: a session with examples keeps its own. */
+  #offer() {
+    const { all, now } = this.kinds;
+    const dialog = byId('ask-what', HTMLDialogElement);
+    const error = el('p', { class: 'error', role: 'alert', hidden: true });
+    const start = (/** @type {string} */ id) => () => void this.newSession(id).then(() => {
+      dialog.close();
+      say(`A new session for ${this.kinds.now.one}s is open.`);
+    }, (reason) => complain(error, sentence(reason)));
+    dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', `This session is for ${now.one}s`), error,
+      el('p', {}, 'To teach something else, start a new session. This one is kept.'),
+      el('div', { class: 'actions' }, ...Object.values(all).filter((kind) => kind !== now).map(({ id, one, live }) =>
+        el('button', { class: 'button', type: 'button', onclick: start(id) }, drawing(live.icon), `New session for ${one}s`))));
+    dialog.showModal();
   }
 
   /** @param {() => Promise<unknown>} work */

@@ -32,6 +32,7 @@
  * @property {string} id kept with a session
  * @property {string} icon of one example
  * @property {string} one what one example is called, such as 'picture'; several have an s
+ * @property {string} choose what the button says that chooses one to recognise
  * @property {{name: string, icon: string, hold: string, lookAt: string}} live the words of the source: its name ('Camera'), icon,
  *   what the button says that is held to capture ('Hold to capture'), what is said while it recognises
  * @property {string} such a class that there might be, such as 'Mug'

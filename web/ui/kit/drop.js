@@ -5,6 +5,9 @@ import { filesOf } from './folders.js';
 
 /** @typedef {(file: File) => boolean} Wanted */
 
+/** Whether files can be dropped and pasted here: a touch screen has nothing to drop. */
+export const canDrop = () => !matchMedia('(pointer: coarse)').matches;
+
 /**
  * Lets files be dropped on an element; `drop-target` is on it while they hover.
  *
@@ -48,7 +51,7 @@ export function dropZone(element, onFiles, { wanted, other }) {
 async function take({ dataTransfer }, onFiles, wanted) {
   const files = await filesOf(dataTransfer, wanted);
   if (files.length) onFiles(files);
-  else say('There is nothing in what was dropped that could be used here.');
+  else say('None of the dropped files can be used here.');
 }
 
 /** @param {DragEvent} event */

@@ -54,13 +54,13 @@ export class Why {
   /** @param {import('../../library/types.js').Near[]} near @param {Prediction|null} answer */
   #show(near, answer) {
     const none = answer?.decision.class === '';
-    const title = none ? `None of the taught ${one()}s is close enough. The nearest ${near.length === 1 ? 'is' : 'are'}:`
-      : near.length === 1 ? `The taught ${one()} most like it:` : `The ${near.length} taught ${one()}s most like it, nearest first:`;
+    const taught = `taught ${one()}${near.length === 1 ? '' : 's'}`;
     this.box.hidden = near.length === 0;
-    render(html`<p class="small muted" id="nearest-title">${title}</p>
+    render(html`<h3 class="small" id="why-title">Why</h3>
+      <p class="small muted" id="nearest-title">${none ? `No ${taught} is close enough. Nearest:` : `Nearest ${taught}:`}</p>
       <ul class="nearest" aria-labelledby="nearest-title">${near.map(({ class: id, example }) => html`<li>
         <button class="near" type="button" aria-label="${this.classes.model.name(id)}: show this ${one()}" @click=${() => this.classes.enlarge(id, example)}>
-          <img alt="" width="56" height="56" ${ref(this.classes.thumbnails.painter(id, example))}>
+          <img alt="" width="48" height="48" ${ref(this.classes.thumbnails.painter(id, example))}>
           <span class="small ellipsis">${this.classes.model.name(id)}</span></button></li>`)}</ul>`, this.box);
   }
 }

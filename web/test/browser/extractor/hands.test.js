@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { handOf } from '../../extractors/hands.js';
-import { addClass, card, hold, meters, most, newSession, offlineReady, openSession, ready, sample, status, visit } from '../harness.js';
+import { addClass, card, faults, hold, meters, most, offlineReady, openSession, ready, sample, status, visit } from '../harness.js';
 import { assertNear, kept, opened, share } from '../share/shared.js';
 import { seeing } from './film.js';
 import { temporaryFolder } from '../../temporary.js';
@@ -21,7 +21,7 @@ const file = async (style, id, options) => ({ name: `${style}-${id}.png`, mimeTy
 /** @param {Page} page */
 async function teachHands(page) {
   await page.getByRole('button', { name: 'Hands', exact: true }).click();
-  await status(page, 'Hands it is.');
+  await status(page, 'This session is for hands.');
   for (const [name, id] of Object.entries(SIGNS)) {
     await addClass(page, name);
     await page.getByLabel(`Add hands to ${name}`, { exact: true }).setInputFiles([await file('noto', id), await file('twemoji', id)]);
@@ -31,7 +31,7 @@ async function teachHands(page) {
 
 /** @param {Page} page @param {string} style @param {string} id */
 async function ask(page, style, id, mirrored = true) {
-  await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles(await file(style, id, { width: 400, mirrored }));
+  await page.getByLabel('Choose a photo of a hand', { exact: true }).setInputFiles(await file(style, id, { width: 400, mirrored }));
   await status(page, `Recognised “${style}-${id}.png”.`);
   return most(await meters(page));
 }
@@ -52,14 +52,14 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
     await context.setOffline(true);
     await page.reload();
     await ready(page);
-    assert.equal(await page.getByLabel('Hand to recognise', { exact: true }).count(), 1, 'ready for what the session is about');
+    assert.equal(await page.getByLabel('Choose a photo of a hand', { exact: true }).count(), 1, 'ready for what the session is about');
     assert.equal(await ask(page, 'fluent-emoji-flat', 'raised-hand'), 'Stop');
     await context.setOffline(false);
 
     assert.equal(await ask(page, 'emojione', 'victory-hand'), 'Peace');
     before = await meters(page);
     shared = await share(page, { learn: true, pictures: true });
-    await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand'), await file('fluent-emoji-flat', 'raised-hand')]);
+    await page.getByLabel('Choose a photo of a hand', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand'), await file('fluent-emoji-flat', 'raised-hand')]);
     await status(page, /^3 hands: 2 Stop, 1 Peace\./);
     await page.locator('.sort-state').filter({ hasText: /^Judged together/ }).waitFor(); // others than those taught
     for (const shelf of [/^Stop\s*2/, /^Peace\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
@@ -70,7 +70,7 @@ test('hands from files are taught, recognised mirrored and small, undone, sorted
     await page.getByText('Show it a hand.').waitFor();
     await page.getByText('What it was taught').click();
     await page.getByAltText('Hand 2 of Peace').waitFor();
-    await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles(sample('noto', 'rocket'));
+    await page.getByLabel('Choose a photo of a hand', { exact: true }).setInputFiles(sample('noto', 'rocket'));
     await page.locator('#query-error').filter({ hasText: 'No hand is seen here' }).waitFor();
   });
 });
@@ -82,7 +82,7 @@ test('left and right hands are told apart where the settings say so, in files th
   let [session, shared] = ['', ''];
   await visit({}, async ({ page }) => {
     await page.getByRole('button', { name: 'Hands', exact: true }).click();
-    await status(page, 'Hands it is.');
+    await status(page, 'This session is for hands.');
     for (const [name, mirrored] of /** @type {const} */ ([['Turn right', false], ['Turn left', true]])) {
       await addClass(page, name);
       await page.getByLabel(`Add hands to ${name}`, { exact: true }).setInputFiles([await file('noto', 'raised-hand', { mirrored }), await file('twemoji', 'raised-hand', { mirrored })]);
@@ -93,14 +93,14 @@ test('left and right hands are told apart where the settings say so, in files th
       return page.getByLabel('Left and right hands are different');
     };
     await (await settings()).check();
-    await status(page, '4 hands read anew, in a session of their own.');
+    await status(page, '4 hands read again, in a session of their own.');
     await page.getByRole('button', { name: 'Session: My classes (left and right apart)' }).waitFor();
     await apart(page);
     shared = await share(page);
     await page.getByRole('button', { name: /^Session:/ }).click();
     session = await kept(page, 'Save this session');
     await page.keyboard.press('Escape');
-    await page.getByLabel('Hand to recognise', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand')]);
+    await page.getByLabel('Choose a photo of a hand', { exact: true }).setInputFiles([await file('emojione', 'raised-hand'), await file('emojione', 'victory-hand')]);
     await page.locator('#sort-title').filter({ hasText: '2 hands' }).waitFor();
     await openSession(page, 'My classes');
     await page.locator('#sort').waitFor({ state: 'hidden' }); // what the one has read is nothing to the other
@@ -182,17 +182,24 @@ test('until hands are in use what is shown is read as before, and who chooses ha
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(sample('noto', 'cat'));
   await status(page, /added to “Cat”/); // before what is said of hands
   prior();
-  await status(page, 'Hands it is.');
-  await page.getByLabel('Picture to recognise', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
-  await newSession(page, 'Other');
-  await choose('Sounds');
-  await status(page, 'Sounds it is.');
+  await status(page, 'This session is for hands.');
+  await page.getByLabel('Choose a picture', { exact: true }).waitFor({ state: 'attached' }); // the session is of pictures
+  // With an example the kind is a label, which leads to a new session of another kind.
+  await page.getByRole('button', { name: 'Sounds', exact: true }).waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'This session is for Pictures' }).click();
+  const dialog = page.getByRole('dialog', { name: 'This session is for pictures' });
+  assert.deepEqual(await faults(page), []);
+  await dialog.getByRole('button', { name: 'New session for sounds' }).click();
+  await status(page, 'A new session for sounds is open.');
+  await page.getByRole('button', { name: 'Session: Sounds' }).waitFor();
+  await page.getByLabel('Choose a sound', { exact: true }).waitFor({ state: 'attached' });
+  await card(page, 'Cat').waitFor({ state: 'detached' });
 
   const sounds = await hold(page, '**/kinds/sounds/**/weights.bin'); // which were in use last, and come again
   await page.reload();
   await choose('Hands');
-  await status(page, 'Hands it is.');
+  await status(page, 'This session is for hands.');
   sounds();
   await ready(page);
-  assert.equal(await page.getByLabel('Hand to recognise', { exact: true }).count(), 1);
+  assert.equal(await page.getByLabel('Choose a photo of a hand', { exact: true }).count(), 1);
 }));

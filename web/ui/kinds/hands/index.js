@@ -14,10 +14,11 @@ export function hands(extractor) {
   return {
     ...pictures(extractor),
     id: 'hands', icon: 'hand', one: 'hand', such: 'Thumbs up', vary: 'turn the hand, or show the other one', others: false, copy: 0.12, samples: false,
+    choose: 'Choose a photo of a hand',
     live: { name: 'Camera', icon: 'hand', hold: 'Hold to capture', lookAt: 'Recognising the hand that the camera sees.' },
-    advice: 'Show one hand, all of it and not too small: its outline is drawn where it is seen. Left and right hands count as the same, unless the settings say otherwise.',
+    advice: 'Show one whole hand, not too small: its outline is drawn once it is found. Left and right hands count as the same; the settings can change that.',
     variant: {
-      id: 'handedness', name: 'Left and right hands are different', hint: 'A sign by the other hand is then another one, to be taught as such.',
+      id: 'handedness', name: 'Left and right hands are different', hint: 'The same sign by the other hand is then another sign: teach it as a class of its own.',
       names: ['left and right alike', 'left and right apart'],
     },
     source: (options) => new HandSource(extractor, options),

@@ -15,6 +15,7 @@ const EDGE = 480;
 export function pictures(extractor) {
   return {
     id: 'pictures', icon: 'picture', one: 'picture', such: 'Mug', vary: 'turn it, or change the background', others: true, interval: 150, copy: 0.5, samples: true, accept: 'image/*', claims: claimsPicture,
+    choose: 'Choose a picture',
     live: { name: 'Camera', icon: 'camera', hold: 'Hold to capture', lookAt: 'Recognising what the camera sees.' },
     open: async (file) => [sampleOf(await decode(file), file.name, extractor)],
     kept: (thumbnail, name) => new File([new Uint8Array(thumbnail)], name),

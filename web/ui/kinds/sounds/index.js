@@ -23,6 +23,7 @@ const TOGETHER = 3;
 export function sounds(extractor) {
   return {
     id: 'sounds', icon: 'sound', one: 'sound', such: 'Doorbell', vary: 'make it anew, elsewhere or further away', others: false, interval: 250, copy: 0.12, samples: false, accept: 'audio/*', claims: claimsSound,
+    choose: 'Choose a sound',
     live: { name: 'Microphone', icon: 'microphone', hold: 'Hold to record', lookAt: 'Recognising what the microphone hears.' },
     advice: 'Record the background first, as a class of its own: what is always to be heard is then told apart from what is none of these.',
     background: 'Background',
