@@ -39,7 +39,7 @@ func (e *Engine) foreign() error {
 		return nil
 	}
 	return fail("extractor", "The pictures of this session were read by another feature extractor than this page uses now, so new ones cannot be compared with them: "+
-		"read them anew, or show others in a new session. Until then the session can still be exported or deleted.")
+		"read them again, or show others in a new session. Until then the session can still be exported or deleted.")
 }
 
 // record notes in a session without pictures which extractor will read them.

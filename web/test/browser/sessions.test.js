@@ -37,8 +37,8 @@ test('sessions are made, switched, renamed and deleted', () => visit({}, async (
 
   await page.locator('#undo-button[aria-disabled=false]').waitFor();
   const dialog = await sessionsOf(page);
-  await dialog.getByRole('button', { name: 'Forget what can be undone' }).click();
-  await status(page, 'What was removed is gone, and nothing can be undone.');
+  await dialog.getByRole('button', { name: 'Erase undo history' }).click();
+  await status(page, 'The undo history is erased.');
   await page.locator('#undo-button[aria-disabled=true]').waitFor();
   const name = dialog.getByRole('textbox', { name: 'Name of the session Garden' });
   await name.fill('Birds');
@@ -58,6 +58,32 @@ test('sessions are made, switched, renamed and deleted', () => visit({}, async (
   await dialog.getByRole('textbox', { name: 'Name of the session Birds' }).waitFor({ state: 'detached' });
   await card(page, 'Cat').waitFor();
   await page.locator('#query-picture').waitFor({ state: 'hidden' }); // which was asked about in the one that is gone
+}));
+
+test('with eight sessions what saves and shares the open one is in sight, on a laptop and on a phone', () => visit({}, async ({ page }) => {
+  for (let i = 2; i <= 8; i++) await newSession(page, `Session ${i}`);
+  const dialog = await sessionsOf(page);
+  await dialog.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+  await page.keyboard.press('Escape');
+  for (const [width, height] of [[1280, 800], [390, 844]]) {
+    await page.setViewportSize({ width, height });
+    await sessionsOf(page);
+    const whole = await dialog.boundingBox();
+    for (const name of ['Save this session', 'Share…']) {
+      const box = await dialog.getByRole('button', { name }).boundingBox();
+      assert.ok(whole && box && box.y >= whole.y && box.y + box.height <= whole.y + whole.height, `${name} at ${JSON.stringify(box)} of ${JSON.stringify(whole)}`);
+    }
+    await page.keyboard.press('Escape');
+  }
+  // A name that is refused is not wrong any more once it is typed anew.
+  await sessionsOf(page);
+  const name = dialog.getByRole('textbox', { name: 'Name of the session Session 8' });
+  await name.fill('');
+  await name.press('Enter');
+  await dialog.getByRole('alert').filter({ hasText: 'A session needs a name.' }).waitFor();
+  await name.fill('Session 8');
+  await dialog.getByRole('alert').waitFor({ state: 'detached' });
+  assert.equal(await name.inputValue(), 'Session 8');
 }));
 
 test('what one tab changes is seen in another, and who is too late is told', () => visit({}, async ({ page, context, site }) => {
@@ -117,9 +143,9 @@ for (const [name, extractor] of /** @type {[string, string|undefined][]} */ ([['
 
     await rewriteExtractor(page, extractor);
     await open(page, site);
-    await notice.filter({ hasText: 'read them anew, or show others in a new session' }).waitFor();
+    await notice.filter({ hasText: 'read them again, or show others in a new session' }).waitFor();
     await card(page, 'Cat').getByText('2 pictures').waitFor();
-    await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(sample('emojione', 'cat'));
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(sample('emojione', 'cat'));
     await page.locator('#query-error').filter({ hasText: 'read by another feature extractor' }).waitFor();
     await card(page, 'Cat').locator('input[type=file]').setInputFiles(sample('openmoji', 'cat'));
     await card(page, 'Cat').getByRole('alert').filter({ hasText: 'read by another feature extractor' }).waitFor();

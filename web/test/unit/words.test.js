@@ -51,7 +51,7 @@ test('the prior is described by name, size and hash', () => {
   assert.equal(describePrior({ prior, dimension: 7 }), 'Learned: 7 numbers per picture, sha256 abcdef012345…');
   const site = { ...prior, site: true };
   assert.equal(describePrior({ prior: site, dimension: 1280 }), 'Built in: 1,280 numbers per picture, sha256 abcdef012345…');
-  assert.equal(describePrior({ prior: { ...site, sha256: '' }, dimension: 0 }), 'Plain, not learned');
+  assert.equal(describePrior({ prior: { ...site, sha256: '' }, dimension: 0 }), 'Generic, not learned');
   const learned = { ...prior, facts: { 'learned-on': '6 classes' } };
   assert.match(describePrior({ prior: learned, dimension: 7 }), /^Learned in a browser tab from 6 classes: 7 numbers/);
 });
@@ -71,7 +71,7 @@ test('a session’s file has its name', () => {
 test('sessions tell how safe what was taught is', () => {
   const storage = (/** @type {''|'yes'|'no'} */ persistent) => ({ kept: true, message: '', vanished: '', persistent });
   assert.equal(describeKeeping({ storage: storage(''), saved: 0, damaged: 0 }), 'Never saved to a file.');
-  assert.match(describeKeeping({ storage: storage('yes'), saved: 0, damaged: 0 }), /^This browser has promised to keep/);
-  assert.match(describeKeeping({ storage: storage('no'), saved: 0, damaged: 1 }), /may clear.*save.*to a file\. Never saved.*One stored record .* was left out\.$/);
-  assert.match(describeKeeping({ storage: storage('no'), saved: Date.UTC(2026, 4, 3, 12), damaged: 2 }), /In a file as it was on .*2026.*2 stored records .* were left out/);
+  assert.match(describeKeeping({ storage: storage('yes'), saved: 0, damaged: 0 }), /^Never saved to a file\. This browser has promised to keep/);
+  assert.match(describeKeeping({ storage: storage('no'), saved: 0, damaged: 1 }), /^Never saved to a file\. This browser may delete it .*save it to a file\. One stored record .* was left out\.$/);
+  assert.match(describeKeeping({ storage: storage('no'), saved: Date.UTC(2026, 4, 3, 12), damaged: 2 }), /Last saved to a file: .*2026.*2 stored records .* were left out/);
 });

@@ -2,7 +2,7 @@
 /** The dialog "Use another extractor": bring a network, keep it, read a session's pictures anew with it. */
 import { complain, say } from '../kit/announce.js';
 import { counted, dialogHead, el, icon, one as noun, save, sentence } from '../kit/dom.js';
-import { dropZone } from '../kit/drop.js';
+import { canDrop, dropZone } from '../kit/drop.js';
 import { onChosen } from '../kit/folders.js';
 import { described, forget, identityOf, inspect, judged, keep, kept, loadKept, networkAmong, proposalOf, spread } from '../../library/kept.js';
 import { nextTask } from '../../library/storage.js';
@@ -34,17 +34,17 @@ export class ExtractorsDialog {
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.list = el('ul', { class: 'session-list', 'aria-label': 'Extractors on this device' });
     this.bring = el('div', { class: 'extractor-part' },
-      el('p', {}, 'Drop a network here, or choose it: an .onnx file, or the model.json of a TensorFlow.js graph with its weight files.'),
+      el('p', {}, `${canDrop() ? 'Drop a network here, or choose it' : 'Choose a network'}: an .onnx file, or the model.json of a TensorFlow.js graph with its weight files.`),
       el('div', { class: 'actions' }, this.#files('Files', { multiple: true }), this.#files('Folder', { webkitdirectory: true, multiple: true })),
-      el('p', { class: 'small muted' }, 'How it is to be fed is read from the file and tried on the pictures that you taught. A manifest beside it, a small JSON file that says so (web/extractor/README.md in the program’s source), counts instead. Nothing of it leaves this device.'),
-      el('p', { class: 'small muted' }, 'An extractor that is a function, for sounds say, is code, and this page runs no code that it is given: use it in a page of your own, by the npm package.'));
+      el('p', { class: 'small muted' }, 'The page finds out how to use it from the file and by trying it on your taught pictures. A manifest beside it can say this instead: a small JSON file, see web/extractor/README.md of metaqda. Nothing leaves this device.'),
+      el('p', { class: 'small muted' }, 'This page runs no code that it is given. To use a function as an extractor, take the npm package and a page of your own.'));
     this.found = el('div', { class: 'extractor-part', tabindex: -1, hidden: true });
     this.bar = el('progress', { 'aria-label': 'Done so far' });
     this.doing = el('p', { class: 'small' });
     this.cancel = el('button', { class: 'button', type: 'button', onclick: () => this.#running?.abort() }, 'Cancel');
     this.progress = el('div', { class: 'extractor-part', hidden: true }, this.doing, this.bar, el('div', { class: 'actions' }, this.cancel));
     this.dialog.append(dialogHead(this.dialog, 'extractors-title', 'Use another extractor'),
-      el('p', { class: 'muted' }, 'Pictures are compared by the numbers that an extractor makes of them, so each session keeps to one. A session with pictures is read anew into a copy; the former stays as it is.'),
+      el('p', { class: 'muted' }, 'An extractor is a network that turns pictures into numbers, to compare them. A session uses one network only. The pictures of this session are read again into a copy; the session itself stays as it is.'),
       this.error, this.list, this.bring, this.found, this.progress);
     this.dialog.addEventListener('cancel', (event) => {
       if (!this.#running) return;
@@ -110,7 +110,7 @@ export class ExtractorsDialog {
     await forget(one.sha256);
     this.found.hidden = true;
     await this.#fill();
-    say(`The extractor “${one.manifest.id}” was removed from this device. Sessions that it read are kept; to add to them, bring it again.`);
+    say(`The extractor “${one.manifest.id}” was removed from this device. Sessions that it read are kept; to add to them, choose it again.`);
   }
 
   /** @param {File[]} files */
@@ -187,8 +187,8 @@ export class ExtractorsDialog {
     const lists = [choose('Values', scales, i, (k) => [k, j]), choose('What counts', answers, j, (k) => [i, k])];
     const sha256 = await identityOf(manifest, [...contents.values()]);
     await this.#show({ sha256, manifest: { ...manifest, sha256 }, contents }, el('div', { class: 'proposal' },
-      el('p', {}, el('strong', {}, asked ? judged(proposal, [i, j]) : 'Teach two classes of two pictures each and bring it again: then it is tried on them.')),
-      el('p', { class: 'small' }, `${asked ? 'Each was left out in turn and compared with the others. ' : ''}${described(manifest, scales[i], answers[j])}`),
+      el('p', {}, el('strong', {}, asked ? judged(proposal, [i, j]) : 'To have it tried, teach two classes of two pictures each and choose it again.')),
+      el('p', { class: 'small' }, `${asked ? 'Each picture was left out in turn and compared with the others. ' : ''}${described(manifest, scales[i], answers[j])}`),
       lists.some((list) => list) ? el('details', { class: 'small' }, el('summary', {}, 'Other ways to use it'), ...lists) : null),
     asked > 0 && right[i][j] < proposal.own);
   }
@@ -209,19 +209,19 @@ export class ExtractorsDialog {
       await then();
     }) }, proposal ? `Keep it: ${text.replace(/^./, (letter) => letter.toLowerCase())}` : text);
     const first = worse ? '' : 'primary';
-    const start = pictures ? press(first, `Read the ${counted(pictures, 'picture')} of this session anew`, () => this.#readAnew(() => this.#load(one), readBy(one?.manifest.id))) : press(first, 'Use it in this session', () => this.#use(one));
+    const start = pictures ? press(first, `Read the ${counted(pictures, 'picture')} of this session again`, () => this.#readAnew(() => this.#load(one), readBy(one?.manifest.id))) : press(first, 'Use it in this session', () => this.#use(one));
     const fresh = pictures ? press('', 'New session with it', () => this.#fresh(one)) : null;
     const leave = el('button', { class: `button ${worse ? 'primary' : ''}`, type: 'button', onclick: () => { this.found.hidden = true; this.bring.hidden = !this.#brings; this.dialog.querySelector('button')?.focus(); } }, 'Not now');
     const actions = el('div', { class: 'actions' }, start, fresh, leave,
       one && proposal ? el('button', { class: 'button quiet', type: 'button', onclick: () => void save(new TextEncoder().encode(JSON.stringify(one.manifest, null, 1)), 'manifest.json') }, 'Save its manifest') : null);
     this.found.replaceChildren(el('h3', {}, one ? one.manifest.id : 'Built in'), proposal ?? '', ...one ? [
       el('p', { class: 'small' }, `${size(one)}, checked. ${numbers(one.manifest)} for each picture. Licence: ${one.manifest.licence.replace(/\.?$/, '.')}`),
-      el('p', {}, 'No background knowledge was learned for this extractor. A plain one serves in its place: answers are less sure while there are few pictures.'),
+      el('p', {}, 'No background knowledge was learned for this extractor. A generic one is used instead: with few pictures, answers are less sure.'),
       actions,
       el('p', { class: 'small' }, 'Two ways to better answers:'),
       el('ul', { class: 'plain small' },
         el('li', {}, '“Learn from my other sessions” on this page learns background knowledge from what you taught, in this tab.'),
-        el('li', {}, 'A computer with the program’s source learns it from many pictures; then Settings, “Open background knowledge”:', el('pre', {}, commands(one)))),
+        el('li', {}, 'On a computer with the source of metaqda, learn it from many pictures. Then open it in the settings with “Open background knowledge”:', el('pre', {}, commands(one)))),
     ] : [el('p', {}, 'The extractor that comes with the page, and with background knowledge.'), actions]);
     this.found.hidden = false;
     this.bring.hidden = proposal !== undefined;
@@ -260,9 +260,9 @@ export class ExtractorsDialog {
     const { id } = /** @type {{id: string}} */ (await this.engine.newSession(rename(state.sessionName).slice(0, LONGEST)));
     try {
       await this.reader.use(extractor, kind.id);
-      const { read, without, unseen } = await this.#work(`Reading the ${noun()}s anew`, (onProgress, signal) => this.#copy(classes, kind, onProgress, signal));
+      const { read, without, unseen } = await this.#work(`Reading the ${noun()}s again`, (onProgress, signal) => this.#copy(classes, kind, onProgress, signal));
       const left = (/** @type {number} */ count, /** @type {string} */ why) => (count ? ` ${counted(count, noun())} ${why} and ${count === 1 ? 'was' : 'were'} left out.` : '');
-      this.#leave(`${counted(read, noun())} read anew, in a session of their own.${left(without, 'had no copy here')}${left(unseen, 'could not be read from the small copy here')}`);
+      this.#leave(`${counted(read, noun())} read again, in a session of their own.${left(without, 'had no copy here')}${left(unseen, 'could not be read from the small copy here')}`);
     } catch (error) {
       await this.engine.openSession(state.sessionId);
       await this.engine.deleteSession(id);

@@ -31,9 +31,9 @@ export class LearningPanel {
     this.begin = el('button', { class: 'button primary', type: 'button', onclick: () => void this.#try(() => this.#learn()) }, 'Learn');
     this.revert = el('button', { class: 'button', type: 'button', hidden: true, onclick: () => void this.#try(() => this.#revert()) }, 'Back to before');
     byId('learning', HTMLDetailsElement).append(el('div', { class: 'learning-body' },
-      el('p', { class: 'small muted' }, 'Within a session, classes learn from each other how examples of one thing differ. This takes it over from your other sessions, '
-        + 'so that new classes of the same kind need fewer examples. It takes at least four classes with three examples each in one of them, '
-        + 'is measured on classes that are left out, and stays on this device.'),
+      el('p', { class: 'small muted' }, 'It learns from your other sessions how examples of one thing differ, so that new classes need fewer examples. '
+        + 'One of those sessions needs at least four classes with three examples each. '
+        + 'The result is tested on classes that were left out, and stays on this device.'),
       this.error, this.result, el('div', { class: 'actions' }, this.begin, this.revert)));
   }
 
@@ -66,7 +66,7 @@ export class LearningPanel {
   async #revert() {
     await this.engine.undo(this.#undo);
     this.reset();
-    say('All is as before learning.');
+    say('The background knowledge from before is used again.');
   }
 
   /** @param {() => Promise<void>} work */

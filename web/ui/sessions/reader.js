@@ -196,8 +196,8 @@ export class Reader {
     await this.own;
     const { variant } = this.kinds.now;
     const place = variant ? await this.placeOf(now.sha256) : '';
-    render(html`<legend>What reads the ${one()}s</legend>
-      <p class="small muted">The network that turns a ${one()} into numbers.${this.kinds.now.others ? ` One that was trained on your kind of ${one()}s may tell them apart better.` : ''}</p>
+    render(html`<legend>Feature extractor</legend>
+      <p class="small muted">The network that turns each ${one()} into numbers, to compare them.${this.kinds.now.others ? ` One that was trained on your kind of ${one()}s may tell them apart better.` : ''}</p>
       <p class="small">${this.#built.has(now) ? 'In use: the built-in one.' : `In use: “${now.id}”, which you brought.`}</p>
       ${variant ? html`<label class="choice"><input type="checkbox" .checked=${live(place.includes('/'))} @change=${(/** @type {any} */ { target }) => this.#vary(target.checked)}>
         <span>${variant.name}<span class="small muted block">${variant.hint}</span></span></label>` : ''}

@@ -57,39 +57,40 @@ export class SessionsDialog {
   #draw() {
     if (!this.#state) return;
     const damaged = Math.max(this.#damaged, this.#state.damaged);
-    render(html`<p class="muted">Each session has its own classes, ${one()}s and settings.</p>
-      <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
-      <ul class="session-list" aria-label="Sessions">${repeat(this.#all, ({ id }) => id, (session) => this.#row(session))}</ul>
-      <form class="add-class" @submit=${(/** @type {Event} */ event) => { event.preventDefault(); void this.#try(() => this.#create()); }}>
-        <label class="vh" for="new-session">Name of a new session</label>
-        <input class="field" type="text" id="new-session" maxlength="80" placeholder="Such as Garden" autocomplete="off">
-        <button class="button primary" type="submit">New session</button></form>
-      <fieldset><legend>As a file</legend>
-        <p class="small muted">Everything taught in the open session in one file, to keep or to use on another device.</p>
+    render(html`<p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
+      <fieldset><legend>In use: ${this.#state.sessionName}</legend>
         <p class="small">${describeKeeping({ ...this.#state, damaged })}</p>
         <div class="actions">${this.#button('Save this session', async () => {
     say('Writing the file …');
     await this.#saved(await this.engine.saveSession(), fileName(this.#state?.sessionName ?? ''));
-  })}
-          <label class="button file-button">Open a saved session<input type="file" accept=".safetensors" @change=${this.#import}></label>
-          ${this.#button(`Save its ${one()}s`, async () => {
-    const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine, this.reader.kinds.now);
-    say(`“${file}” was saved: ${counted(pictures, one())}.`);
   })}
           ${this.#button('Share…', async () => {
     const { share } = await import('./share.js');
     this.dialog.close(); // the next one takes its place
     share({ engine: this.engine, reader: this.reader });
   })}
-          ${damaged ? this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json')) : nothing}</div>
+          ${this.#button(`Save its ${one()}s`, async () => {
+    const { file, pictures } = await (await import('./pictures.js')).savePictures(this.engine, this.reader.kinds.now);
+    say(`“${file}” was saved: ${counted(pictures, one())}.`);
+  })}
+          ${damaged ? this.#button('Save the damaged records', async () => save(await this.engine.damaged(), 'damaged-records.json')) : nothing}</div></fieldset>
+      <fieldset><legend>All sessions</legend>
+        <p class="small muted">Each session has its own classes, ${one()}s and settings.</p>
+        <ul class="session-list" aria-label="Sessions">${repeat(this.#all, ({ id }) => id, (session) => this.#row(session))}</ul>
+        <form class="add-class" @submit=${(/** @type {Event} */ event) => { event.preventDefault(); void this.#try(() => this.#create()); }}>
+          <label class="vh" for="new-session">Name of a new session</label>
+          <input class="field" type="text" id="new-session" maxlength="80" placeholder="Such as Garden" autocomplete="off">
+          <button class="button primary" type="submit">New session</button></form>
+        <div class="actions"><label class="button file-button">Open a saved session<input type="file" accept=".safetensors" @change=${this.#import}></label></div></fieldset>
+      <fieldset><legend>More for this session</legend>
         <details><summary class="small">For other programs</summary>
-          <p class="small muted">A file of numbers (safetensors) that is complete in itself: with it, and the same numbers per ${one()}, thirty lines of Python or JavaScript give the
-            same probabilities as this page, that of none of these among them. It answers as this session does now; nothing more can be taught to it. Those lines stand in web/share/README.md of metaqda.</p>
+          <p class="small muted">A file of numbers (safetensors) that answers as this session does now, and cannot be taught more. Thirty lines of Python or JavaScript read it
+            and give the same probabilities: see web/share/README.md of metaqda.</p>
           <div class="actions">${this.#button('Save the numbers', async () => this.#saved(await this.engine.exportClassifier(), fileName(`${this.#state?.sessionName} numbers`)))}</div></details>
-        <p class="small muted">What was removed is kept for as long as that can be undone.</p>
-        <div class="actions">${this.#button('Forget what can be undone', async () => {
+        <p class="small muted">Removed ${one()}s are kept as long as you can undo the removal.</p>
+        <div class="actions">${this.#button('Erase undo history', async () => {
     await this.engine.forgetUndo();
-    say('What was removed is gone, and nothing can be undone.');
+    say('The undo history is erased.');
   })}</div>
         <p class="small muted">${this.#memory}</p></fieldset>`, this.#body);
   }
@@ -105,11 +106,22 @@ export class SessionsDialog {
     }
     return html`<li class=${open ? 'session open' : 'session'}>
       <div class="session-text"><input class="card-name" type="text" maxlength="80" .value=${live(name)} aria-label="Name of the session ${name}"
-        @change=${(/** @type {any} */ { target }) => this.#try(() => this.#rename(session, target))} @keydown=${(/** @type {any} */ { key, target }) => { if (key === 'Enter') target.blur(); }}>
+        @input=${this.#settle} @change=${(/** @type {any} */ { target }) => this.#try(() => this.#rename(session, target))} @keydown=${(/** @type {any} */ { key, target }) => { if (key === 'Enter') target.blur(); }}>
         <span class="small muted">${describe(session)}</span></div>
       ${open ? html`<span class="badge">In use</span>` : press('', () => this.#try(() => this.#switch(session)), 'Open', `Open ${name}`)}
       ${this.#all.length > 1 ? press('quiet square', () => this.#confirm(id), icon('trash'), `Delete ${name}`) : nothing}</li>`;
   }
+
+  /** A name that is typed anew is not the one that was refused. @param {Event} event */
+  #settle = ({ target }) => {
+    if (!this.#error) return;
+    const field = /** @type {HTMLInputElement} */ (target);
+    const { value, selectionStart } = field;
+    this.#error = '';
+    this.#draw(); // which puts the former name back
+    field.value = value;
+    field.setSelectionRange(selectionStart, selectionStart);
+  };
 
   /** Asks whether a session is to be deleted. @param {string} id empty for none */
   #confirm(id) {
@@ -150,11 +162,12 @@ export class SessionsDialog {
   async #open() {
     this.#leaving = '';
     await this.#try(async () => {
-      this.#memory = `All that is open uses ${Math.round(await this.engine.memory() / 1e6)} MB of memory.`;
+      this.#memory = `metaqda uses ${Math.round(await this.engine.memory() / 1e6)} MB of memory.`;
       await this.#list();
       this.#damaged = JSON.parse(new TextDecoder().decode(await this.engine.damaged())).records.length;
     });
     this.dialog.showModal();
+    this.dialog.scrollTop = 0;
   }
 
   async #create() {
@@ -238,16 +251,14 @@ export function describe({ classes, examples, noun, updated, saved }, now = Date
 }
 
 /**
- * How safe what was taught is: what the browser promised, when it was last saved, and
- * what of it is damaged.
+ * How safe the session is: when it was last saved, what the browser promised, and how much is damaged.
  *
  * @param {Pick<import('../../library/types.js').EngineState, 'storage'|'saved'|'damaged'>} state
  */
 export function describeKeeping({ storage, saved, damaged }) {
-  const parts = [];
-  if (storage.persistent === 'yes') parts.push('This browser has promised to keep what is taught here.');
-  if (storage.persistent === 'no') parts.push('This browser may clear what is taught here when the device runs short of room, or after some time without a visit: save what you want to keep to a file.');
-  parts.push(saved ? `In a file as it was on ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.');
+  const parts = [saved ? `Last saved to a file: ${new Date(saved).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.` : 'Never saved to a file.'];
+  if (storage.persistent === 'yes') parts.push('This browser has promised to keep all that you teach.');
+  if (storage.persistent === 'no') parts.push('This browser may delete it when the device runs short of space, or after a long time without a visit: save it to a file.');
   if (damaged) parts.push(`${damaged === 1 ? 'One stored record' : `${damaged} stored records`} cannot be read and ${damaged === 1 ? 'was' : 'were'} left out.`);
   return parts.join(' ');
 }

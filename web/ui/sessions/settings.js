@@ -60,14 +60,14 @@ export class SettingsDialog {
         <p class="small muted">At 0 % every ${one()} is taken to be one of the classes. A ${one()} that is at least ${this.engine.bounds.none}\u00a0% likely to be something unknown is called none of these.</p></fieldset>
       ${this.offered}
       <fieldset><legend>Background knowledge</legend>
-        <p class="small muted">What was learned beforehand from other things, so that a few ${one()}s are enough.</p>
+        <p class="small muted">Knowledge from other ${one()}s, learned beforehand, so that a few examples are enough.</p>
         <details><summary class="small">In use: ${priorName(prior)}</summary><p class="small muted">${describePrior(this.#state)}</p></details>
         <p class="small" ?hidden=${!prior.message}>${prior.message}</p>
         <div class="actions"><label class="button file-button">Open background knowledge<input type="file" accept=".safetensors" @change=${this.#import}></label>
           ${this.#button('Save background knowledge', async () => save(await this.engine.exportPrior(), prior.facts['learned-on'] ? 'learned-prior.safetensors' : 'prior.safetensors'))}
-          ${prior.site && !prior.message ? '' : this.#button('Back to what is built in', async () => {
+          ${prior.site && !prior.message ? '' : this.#button('Use the built-in one', async () => {
     await this.engine.resetPrior();
-    say('What is built in is in use.');
+    say('The built-in background knowledge is used.');
   })}</div></fieldset>`, this.#body);
   }
 
@@ -153,7 +153,7 @@ export function describePrior({ prior, dimension }) {
 
 /** @param {PriorLine} prior */
 function priorName({ site, sha256, name, facts }) {
-  if (site) return sha256 ? 'Built in' : 'Plain, not learned';
+  if (site) return sha256 ? 'Built in' : 'Generic, not learned';
   const on = facts['learned-on'];
   return on ? `Learned in a browser tab from ${on}` : name || 'From a file';
 }

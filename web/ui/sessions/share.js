@@ -66,7 +66,7 @@ class ShareDialog {
       @change=${(/** @type {any} */ { target }) => { this.#chosen[which] = target.checked; void this.make(); }}><span>${text}<span class="small muted block">${more}</span></span></label>`;
     render(html`<p>${this.#what}</p>
       ${choice('learn', 'People may teach it more', 'What they add stays in the open page until they save it, as a file of the same kind.')}
-      ${choice('pictures', `With the ${one()}s`, `Small copies of the ${one()}s it was taught. Without them the file has only numbers in their place.`)}
+      ${choice('pictures', `With the ${one()}s`, `Small copies of the ${one()}s it was taught. Without them the file holds only numbers.`)}
       <p class="muted" role="status">${made ? `The file has ${size}${made.large}.` : this.#error ? '' : 'Putting it together …'}</p>
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
       <div class="actions"><button class="button primary" type="button" ?disabled=${!made} @click=${() => this.#save()}>${made?.large ? `Save ${size} all the same` : 'Save the file'}</button></div>`, this.#body);
@@ -77,8 +77,8 @@ class ShareDialog {
     const { state, classes } = await engine.changes(0);
     const taught = (classes ?? []).filter(({ examples }) => examples.length);
     const pictures = taught.reduce((n, { examples }) => n + examples.length, 0);
-    this.#what = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, one())}. Whoever opens it in a `
-      + 'current browser, from disk, can recognise with it, with no network and nothing to install.';
+    this.#what = `“${state.sessionName}” as one file: ${counted(taught.length, 'class', 'classes')}, ${counted(pictures, one())}. It opens from disk `
+      + 'in any current browser and recognises there, without a network and with nothing to install.';
     this.#draw();
     if (!taught.length) throw new Error('There is nothing to share yet: teach a class first.');
     if (state.extractor.message) throw new Error(state.extractor.message);
@@ -122,6 +122,6 @@ async function keptParts(sha256) {
 /** @param {string} name */
 async function fetched(name) {
   const response = await fetch(name).catch(() => null);
-  if (!response?.ok) throw new Error(`What a shared file is made of could not be fetched (${response ? `status ${response.status}` : 'no answer'}): connect to the network this once, and try again.`);
+  if (!response?.ok) throw new Error(`The parts of a shared file could not be fetched (${response ? `status ${response.status}` : 'no answer'}): connect to the network once and try again.`);
   return new Uint8Array(await response.arrayBuffer());
 }

@@ -74,17 +74,18 @@ test('an ONNX network reads a session’s pictures anew, is kept, and works offl
       await dialog(page).getByRole('heading', { name: onnxName }).waitFor();
       const found = dialog(page);
       await found.getByText('200 numbers for each picture. Licence: Apache-2.0').waitFor();
-      await found.getByText('No background knowledge was learned for this extractor.').waitFor();
+      await found.getByText('No background knowledge was learned for this extractor. A generic one is used instead').waitFor();
+      await found.getByText('A session uses one network only.').waitFor();
       await found.getByText(/go run \.\/scripts\/metaqda train --data ppocr-direction-192-2\.0\.npz/).waitFor();
       assert.deepEqual(await faults(page), [], 'the dialog');
-      await found.getByRole('button', { name: 'Read the 5 pictures of this session anew' }).evaluate((/** @type {HTMLElement} */ button) => { button.click(); button.click(); });
-      await status(page, '5 pictures read anew, in a session of their own.');
+      await found.getByRole('button', { name: 'Read the 5 pictures of this session again' }).evaluate((/** @type {HTMLElement} */ button) => { button.click(); button.click(); });
+      await status(page, '5 pictures read again, in a session of their own.');
       await page.locator('#session-name').filter({ hasText: `read by ${onnxName}` }).waitFor();
       await card(page, 'Cat').getByText('3 pictures').waitFor();
       await card(page, 'Rocket').getByText('2 pictures').waitFor();
       assertProbabilities(await recognise(page, sample('emojione', 'cat')));
       await page.getByRole('button', { name: 'Settings' }).click();
-      await page.getByText(/^Plain, not learned: 200 numbers per picture/).waitFor({ state: 'attached' });
+      await page.getByText(/^Generic, not learned: 200 numbers per picture/).waitFor({ state: 'attached' });
       await page.keyboard.press('Escape');
       assert.ok((await cached(page)).filter((name) => name.startsWith('/networks/')).length >= 3, 'what ran it is kept from now on');
 
@@ -141,8 +142,8 @@ test('a network dropped without a manifest is tried on the taught pictures, and 
   await values.selectOption({ index: 3 });
   await dialog(page).getByText(`Right for ${option.split(':')[0]} of your pictures`).waitFor();
   await values.selectOption({ index: 0 });
-  await dialog(page).getByRole('button', { name: 'Keep it: read the 12 pictures of this session anew' }).click();
-  await status(page, '12 pictures read anew, in a session of their own.');
+  await dialog(page).getByRole('button', { name: 'Keep it: read the 12 pictures of this session again' }).click();
+  await status(page, '12 pictures read again, in a session of their own.');
   await card(page, 'Cat').getByText('4 pictures').waitFor();
   const answer = await recognise(page, sample('emojione', 'rocket'));
   assertProbabilities(answer);
@@ -150,7 +151,7 @@ test('a network dropped without a manifest is tried on the taught pictures, and 
   await status(page, `The extractor “${name}-224” is in use.`);
   assertSame(await recognise(page, sample('emojione', 'rocket')), answer);
   await page.getByRole('button', { name: 'Settings' }).click();
-  await page.getByText(/^Plain, not learned: 200 numbers per picture/).waitFor({ state: 'attached' });
+  await page.getByText(/^Generic, not learned: 200 numbers per picture/).waitFor({ state: 'attached' });
 }));
 
 test('a TensorFlow.js graph teaches and recognises in a session without pictures, and is removed again', { timeout: 240_000 }, () => visit({}, async ({ page }) => {
@@ -186,8 +187,8 @@ test('a TensorFlow.js graph teaches and recognises in a session without pictures
   await card(page, 'Cat').getByText('3 pictures').waitFor();
 
   // Its pictures are still there, to be read by the one that is.
-  await page.getByRole('button', { name: 'Read them anew' }).click();
-  await status(page, '9 pictures read anew, in a session of their own.');
+  await page.getByRole('button', { name: 'Read them again' }).click();
+  await status(page, '9 pictures read again, in a session of their own.');
   assert.equal(most(await recognise(page, sample('emojione', 'banana'))), 'Banana');
 }));
 
@@ -249,12 +250,12 @@ test('reading anew is cancelled without a trace', { timeout: 240_000, ...LONG },
   await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji', 'fxemoji']);
   const before = await recognise(page, sample('emojione', 'cat'));
   await bring(page, folders.graph);
-  const start = dialog(page).getByRole('button', { name: 'Read the 8 pictures of this session anew' });
+  const start = dialog(page).getByRole('button', { name: 'Read the 8 pictures of this session again' });
   await start.waitFor();
   // The press comes as soon as the second picture is being read.
   await page.evaluate(() => {
     new MutationObserver((_, observer) => {
-      if (!/Reading the pictures anew: [2-8]\d/.test(document.querySelector('#extractors')?.textContent ?? '')) return;
+      if (!/Reading the pictures again: [2-8]\d/.test(document.querySelector('#extractors')?.textContent ?? '')) return;
       observer.disconnect();
       [.../** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll('#extractors button'))].find(({ textContent }) => textContent === 'Cancel')?.click();
     }).observe(/** @type {Node} */ (document.querySelector('#extractors')), { subtree: true, childList: true, characterData: true });
@@ -311,6 +312,6 @@ test('background knowledge that was learned natively for it serves in the page',
     await page.getByRole('button', { name: 'Settings' }).click();
     await page.locator('summary', { hasText: 'In use: ' }).click();
     await page.getByText('200 numbers per picture').waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Back to what is built in' }).isVisible(), true, 'the learned one is in use');
+    assert.equal(await page.getByRole('button', { name: 'Use the built-in one' }).isVisible(), true, 'the learned one is in use');
   });
 });
