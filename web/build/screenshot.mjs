@@ -12,7 +12,7 @@ import { root, status, visit } from '../test/browser/harness.js';
 async function take(name, context, sample) {
   await visit({ offline: true, context: { ...context, reducedMotion: 'reduce' } }, async ({ page }) => {
     await page.getByRole('button', { name: 'Try it with samples' }).click();
-    await status(page, 'The samples are in.');
+    await status(page, 'The samples are taught.');
     await page.getByRole('button', { name: `Recognise the ${sample}` }).click();
     await status(page, `Recognised “${sample}.png”.`);
     await page.getByText('Works offline').waitFor();

@@ -97,7 +97,7 @@ function describe({ name, made, version, classes, learn, extractor }, one, bytes
   const day = Number.isNaN(time.getTime()) ? '' : ` on ${time.toLocaleDateString(undefined, { dateStyle: 'long' })}`;
   byId('made', HTMLElement).textContent = `Made${day} with metaqda.`;
   byId('facts', HTMLElement).textContent = `Made${day} by the page of metaqda, version ${version}. It has ${megabytes(bytes)}: the engine, the feature extractor “${extractor.id}”, `
-    + 'background knowledge and what was taught. It asks nothing of any other computer: its policy forbids it.';
+    + 'background knowledge and what was taught. It makes no network requests: its security policy forbids them.';
 }
 
 /** @param {string} notices */

@@ -35,7 +35,7 @@ test('everything is done by keyboard alone', LONG, () => visit({}, async ({ page
     await (await chooser).setFiles(['noto', 'twemoji'].map((style) => sample(style, name.toLowerCase())));
     await card(page, name).getByText('2 pictures').waitFor();
   }
-  await tabTo(page, 'Picture to recognise');
+  await tabTo(page, 'Choose a picture');
   const visible = await page.evaluate(() => {
     const label = document.activeElement?.closest('label');
     return label ? getComputedStyle(label).outlineStyle : 'none';

@@ -26,6 +26,19 @@ test('names that people take for the same, that of none of these, and empty ones
   await field.press('Enter');
   await card(page, 'Zitrone e').getByRole('alert').filter({ hasText: 'Zitrone é' }).waitFor();
   assert.equal(await field.inputValue(), 'Zitrone e');
+  await field.fill('Zitrone e'); // as it was: nothing is wrong any more
+  await card(page, 'Zitrone e').getByRole('alert').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'More for Zitrone e', exact: true }).click();
+  const menu = page.getByRole('dialog', { name: 'Zitrone e' });
+  await menu.getByText('“Zitrone e” will no longer be a separate class.').waitFor();
+  await menu.getByLabel('Name').fill('zitrone é');
+  await menu.getByRole('button', { name: 'Rename' }).click();
+  await menu.getByRole('alert').filter({ hasText: 'Zitrone é' }).waitFor();
+  await menu.getByLabel('Name').fill('Limette');
+  await menu.getByRole('alert').waitFor({ state: 'detached' });
+  await menu.getByRole('button', { name: 'Rename' }).click();
+  await menu.waitFor({ state: 'hidden' });
+  await card(page, 'Limette').waitFor();
   await page.getByRole('button', { name: 'Add class' }).click();
   await page.getByRole('alert').filter({ hasText: 'Give the new class a name first.' }).waitFor();
 
@@ -44,7 +57,7 @@ test('names that people take for the same, that of none of these, and empty ones
 test('the answer is said, and why, and goes with its picture where the next one cannot be read', () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', styles);
   await teach(page, 'Rocket', styles);
-  const field = page.getByLabel('Picture to recognise', { exact: true });
+  const field = page.getByLabel('Choose a picture', { exact: true });
   await field.setInputFiles(sample('twemoji', 'rocket'));
   await status(page, /^(Almost certainly|Probably) Rocket: .+\s%\. Recognised “rocket\.png”\.$/);
   await page.locator('#meters').getByRole('meter').first().waitFor();
@@ -52,7 +65,7 @@ test('the answer is said, and why, and goes with its picture where the next one 
   const others = await page.locator('body *:visible').evaluateAll((all) => all.filter((one) => one.id !== 'verdict').map((one) => parseFloat(getComputedStyle(one).fontSize)));
   assert.ok(verdict > Math.max(...others), 'the answer is the largest on the page');
   const why = page.getByRole('region', { name: 'Why' });
-  await why.getByText('4 taught pictures most like it, nearest first:').waitFor();
+  await why.getByText('Nearest taught pictures:').waitFor();
   assert.equal(await why.locator('.near').first().innerText(), 'Rocket');
   await page.waitForFunction(() => { // the picture itself is the nearest
     const source = (/** @type {string} */ selector) => document.querySelector(selector)?.getAttribute('src');
@@ -68,7 +81,7 @@ test('the answer is said, and why, and goes with its picture where the next one 
 test('samples keep out of a session that holds something, and their strip out of others', LONG, () => visit({}, async ({ page }) => {
   await addClass(page, 'Mine');
   await page.getByRole('button', { name: 'Try it with samples' }).click();
-  await status(page, 'The samples are in, in a session of their own, “Samples”.');
+  await status(page, 'The samples are taught in a new session, “Samples”.');
   await card(page, 'Bicycle').getByText('3 pictures').waitFor();
   await page.locator('#sample-queries').waitFor();
   await openSession(page, 'My classes');
@@ -109,7 +122,7 @@ test('how good it is: words, pictures, a move and its undo', () => visit({}, asy
   const rows = await panel.getByRole('meter').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? ''));
   assert.deepEqual(rows.map((row) => row.split(':')[0]), ['Cat', 'Rocket', 'Banana']);
   assert.equal(rows.reduce((sum, row) => sum + Number(/(\d+) of/.exec(row)?.[1]), 0), right);
-  await panel.getByText('Pictures that fit badly').waitFor(); // the cat among the rockets
+  await panel.getByText('Possibly in the wrong class.').waitFor(); // the cat among the rockets
   await panel.getByRole('button', { name: 'Show this picture of Rocket' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Picture' });
   await dialog.getByText('Rocket, picture 4 of 4').waitFor();
@@ -136,7 +149,7 @@ test('a second choice moves the picture, the same one twice is one, none of thes
   const bar = page.locator('#correct');
   const press = (/** @type {string} */ name) => bar.getByRole('button', { name, exact: true }).click();
   await press('None of these');
-  await status(page, /^Nothing is taught by “None of these”/);
+  await status(page, /^“None of these” teaches nothing/);
   await press('Banana');
   await card(page, 'Banana').getByText('1 picture', { exact: true }).waitFor();
   await press('Banana');
@@ -147,7 +160,7 @@ test('a second choice moves the picture, the same one twice is one, none of thes
   await card(page, 'Banana').getByText('No pictures yet').waitFor();
   await bar.getByRole('button', { name: 'Cat', pressed: true }).waitFor();
   await press('None of these');
-  await status(page, 'It is no longer taught as “Cat”. Nothing is taught by “None of these”.');
+  await status(page, 'It is no longer taught as “Cat”. “None of these” teaches nothing.');
   await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await card(page, 'Cat').getByText('2 pictures').waitFor();
@@ -192,7 +205,7 @@ test('all that changes what is taught is undone and done again in order, over a 
 test('a picture in two classes is told when it is added, as it was and encoded anew, and which of the two stays is chosen', () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', styles);
   await teach(page, 'Rocket', styles);
-  const twin = card(page, 'Rocket').getByText('is taught as “Cat” too');
+  const twin = card(page, 'Rocket').getByText('is also in “Cat”');
   await addPictures(page, 'Rocket', [sample('fxemoji', 'cat')]);
   assert.equal(await twin.count(), 0, 'another picture of a cat is none');
   const again = await page.evaluate(async (src) => {
@@ -254,6 +267,22 @@ test('the headline is not covered by its picture, which with eighteen classes st
   const box = await page.locator('#stage').boundingBox();
   assert.ok(box && box.y >= 0 && box.y + box.height <= 800, `the picture is at ${JSON.stringify(box)}`);
   await page.locator('#query-picture').click({ trial: true });
+}));
+
+test('the answer, its picture and why are in sight together after ten questions in a row, on a laptop and on a phone', { timeout: 120_000 }, () => visit({ context: { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' } }, async ({ page }) => {
+  const names = ['Cat', 'Rocket', 'Banana', 'Umbrella', 'Bicycle'];
+  for (const name of names) await teach(page, name, ['noto']);
+  for (const [width, height, ground] of [[1280, 800, 800], [390, 844, 748]]) { // a phone has a bar at its foot
+    await page.setViewportSize({ width, height });
+    for (let i = 0; i < 10; i++) await recognise(page, sample(i % 2 ? 'emojione' : 'fxemoji', names[i % 5].toLowerCase()));
+    await eventually(async () => {
+      const boxes = await page.evaluate(() => ['#query-picture', '#why', '#verdict', '.meter-best'].map((one) => {
+        const { top, bottom } = /** @type {Element} */ (document.querySelector(one)).getBoundingClientRect();
+        return { one, top, bottom };
+      }));
+      for (const { one, top, bottom } of boxes) assert.ok(top >= 57 && bottom > top && bottom <= ground, `${one} of ${width} by ${height}: ${top} to ${bottom}`);
+    });
+  }
 }));
 
 test('under an answer a press says what it is, a new class is made, and both are undone', { timeout: 120_000 }, () => visit({}, async ({ page }) => {

@@ -11,7 +11,7 @@ const STYLES = ['noto', 'twemoji', 'openmoji'];
 const OTHERS = ['emojione', 'fxemoji'].flatMap((style) => ['cat', 'rocket', 'penguin'].map((concept) => sample(style, concept)));
 
 /** @param {Page} page */
-const field = (page) => page.getByLabel('Picture to recognise', { exact: true });
+const field = (page) => page.getByLabel('Choose a picture', { exact: true });
 
 /** Waits until the engine has the step that undo would take back. @param {Page} page @param {RegExp} name */
 const undoIs = (page, name) => page.locator('#undo-button').and(page.getByTitle(name)).waitFor();

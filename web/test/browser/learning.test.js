@@ -29,7 +29,7 @@ test('what other sessions teach is learned by one press, measured, and taken bac
   await page.keyboard.press('Escape');
   if (pays) {
     await box.getByRole('button', { name: 'Back to before' }).click();
-    await status(page, 'All is as before learning.');
+    await status(page, 'The background knowledge from before is used again.');
   }
   await eventually(async () => assert.equal(await priorText(page), prior));
   await open(page, site);

@@ -74,8 +74,8 @@ test('a session taught under the former extractor is read anew with one press', 
     const notice = page.getByRole('region', { name: 'Notices' }).getByRole('status').filter({ hasText: 'read by another feature extractor' });
     await notice.waitFor();
     await card(page, 'Cat').getByText('3 pictures').waitFor();
-    await page.getByRole('button', { name: 'Read them anew' }).click();
-    await status(page, '5 pictures read anew, in a session of their own.');
+    await page.getByRole('button', { name: 'Read them again' }).click();
+    await status(page, '5 pictures read again, in a session of their own.');
     await notice.waitFor({ state: 'detached' });
     await card(page, 'Cat').getByText('3 pictures').waitFor();
     await card(page, 'Rocket').getByText('2 pictures').waitFor();
@@ -191,7 +191,7 @@ test('where the new prior cannot be fetched the page goes on with the former one
   await changeFile(site.folder, 'prior.safetensors', touchPrior);
   const away = await hide(site.folder, 'prior.safetensors');
   await open(page, site);
-  await notice(page, 'The page’s background knowledge could not be fetched. That of the last visit is in use.').waitFor();
+  await notice(page, 'The page’s background knowledge could not be fetched. The one from your last visit is used instead.').waitFor();
   assertSame(await recognise(page, sample('emojione', 'cat')), probabilities);
   assert.equal(await priorText(page), before);
   await page.keyboard.press('Escape');
@@ -204,7 +204,7 @@ test('where the new prior cannot be fetched the page goes on with the former one
 test('where no prior could ever be fetched the page works with one that was not learned', () => onCopy((site) => visit({ site, expect: [/404/], open: false }, async ({ page }) => {
   const back = await hide(site.folder, 'prior.safetensors');
   await open(page, site);
-  await notice(page, 'The page’s background knowledge could not be fetched. A plain one is in use').waitFor();
+  await notice(page, 'The page’s background knowledge could not be fetched. A generic one is used instead').waitFor();
   await teach(page, 'Cat', ['noto', 'twemoji']);
   await teach(page, 'Rocket', ['noto', 'twemoji']);
   // A style close to those taught: a prior that was not learned takes others for what they are not.

@@ -84,7 +84,7 @@ export async function teach(page, name, styles) {
 /** Recognises a file and answers the meters. @param {Page} page @param {string} file */
 export async function recognise(page, file) {
   await page.evaluate('waitedFor = said.length'); // the same may have been recognised before
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(file);
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(file);
   await status(page, `Recognised “${path.basename(file)}”.`);
   return meters(page);
 }

@@ -130,7 +130,7 @@ test('a classifier saved to a file gives the same probabilities where it is load
 test('a prior is exported, another imported, and the built-in one brought back', LONG, () => visit({}, async ({ page }) => {
   const dialog = page.getByRole('dialog', { name: 'Settings' });
   const before = await priorText(page);
-  const back = dialog.getByRole('button', { name: 'Back to what is built in' });
+  const back = dialog.getByRole('button', { name: 'Use the built-in one' });
   await back.waitFor({ state: 'hidden' });
   const file = await readFile(await (await downloaded(page, 'Save background knowledge')).path());
   await dialog.getByLabel('Open background knowledge').setInputFiles({ name: 'other.safetensors', mimeType: 'application/octet-stream', buffer: touchPrior(file) });
@@ -138,7 +138,7 @@ test('a prior is exported, another imported, and the built-in one brought back',
   await back.waitFor();
   assert.notEqual(await priorText(page), before);
   await back.click();
-  await status(page, 'What is built in is in use.');
+  await status(page, 'The built-in background knowledge is used.');
   await back.waitFor({ state: 'hidden' });
   assert.equal(await priorText(page), before);
   await dialog.getByLabel('Open background knowledge').setInputFiles({ name: 'torn.safetensors', mimeType: 'application/octet-stream', buffer: file.subarray(0, 1000) });

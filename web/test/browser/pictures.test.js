@@ -77,7 +77,7 @@ test('files that are no pictures are named in one sentence each, and the others 
   await alert.filter({ hasText: '“bomb.png” has 20000 × 20000 pixels, and at most 120 million are read here' }).waitFor();
   assert.match(await alert.textContent() ?? '', /“page\.svg” has parts of a web page in it \(foreignObject\).*save it as PNG/);
 
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
   await page.getByRole('alert').filter({ hasText: '“notes.txt” is not a picture' }).waitFor();
 }));
 
@@ -129,6 +129,6 @@ test('a tab behind another adds pictures, and sorts them, without a timer, a fra
   });
   await page.getByLabel('Add pictures to Cat', { exact: true }).setInputFiles(files.slice(1));
   await card(page, 'Cat').getByText(`${files.length} pictures`).waitFor();
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(['noto', 'twemoji', 'emojione', 'fxemoji'].flatMap((style) => ['penguin', 'bicycle'].map((concept) => sample(style, concept))));
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(['noto', 'twemoji', 'emojione', 'fxemoji'].flatMap((style) => ['penguin', 'bicycle'].map((concept) => sample(style, concept))));
   await sortState(page, /^Judged together/);
 }));

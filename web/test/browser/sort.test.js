@@ -42,7 +42,7 @@ async function sorted(page, files, truth) {
   const judge = await hold(page, '**/web/engine/worker.js'); // until the answers one by one have been read
   await watchTasks(page);
   const begun = performance.now();
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(files);
   await page.getByRole('progressbar', { name: 'Pictures looked at' }).waitFor();
   await sortState(page, /^Judging all pictures together/);
   const read = performance.now();
@@ -123,7 +123,7 @@ test('photographs of nothing taught: what is left out stays out, and a name give
     }
   }
   const truth = (/** @type {string} */ file) => file.slice(0, file.lastIndexOf('!'));
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(files);
   await sortState(page, /^Nothing is taught yet/);
   const alike = page.locator('.alike');
   const named = new Set();
@@ -177,7 +177,7 @@ test('looking at pictures can be cancelled, and those that were looked at stay; 
   await teach(page, 'Cat', ['noto']);
   const files = (await drawings(folder, 5)).slice(0, 60);
   const goOn = await holdPictures(page, 5);
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(files);
   await page.getByRole('region', { name: /^(Cat|None of these)$/ }).first().waitFor();
   await newSession(page, 'Other');
   await page.getByRole('region', { name: /^(Cat|None of these)$/ }).first().waitFor({ state: 'detached' });
@@ -197,7 +197,7 @@ test('looking at pictures can be cancelled, and those that were looked at stay; 
   assert.equal(await others.locator('.toast').count(), 0, 'it is under way in another tab');
   await page.close();
   await open(back, site);
-  await back.getByText('Those that had been are kept: add the others again.').waitFor();
+  await back.getByText('Those already added are kept: add the others again.').waitFor();
   await back.getByRole('button', { name: 'Undo' }).click();
   await status(back, /^Undone: add \d pictures to Cat/);
 }));
@@ -322,7 +322,7 @@ test('pictures are corrected from the larger view, by selection, by the question
 test('pictures are copied into a folder for each class, or into a zip where no folder can be chosen', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
   await teach(page, 'Cat', TAUGHT);
   await page.evaluate(() => { Object.assign(globalThis, { showDirectoryPicker: () => navigator.storage.getDirectory() }); });
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles([sample('emojione', 'cat'), sample('fxemoji', 'cat'), sample('emojione', 'penguin')]);
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles([sample('emojione', 'cat'), sample('fxemoji', 'cat'), sample('emojione', 'penguin')]);
   await sortState(page, TOGETHER);
   const { rows } = await savedTable(page);
   await page.getByRole('button', { name: 'Copy into folders' }).click();
@@ -360,14 +360,15 @@ test('a folder of folders teaches a class for each, a folder on a card teaches t
     await mkdir(path.join(place, concept), { recursive: true });
     for (const style of TAUGHT) await cp(sample(style, concept), path.join(place, concept, `${style}.png`));
   }
+  await page.getByText('Teach from folders, one per class').waitFor();
   await drop(page, '#teach-title', [place]);
   await status(page, '6 pictures of 2 folders taught.');
   await card(page, 'cat').getByText('3 pictures').waitFor();
   // What meets classes that are there asks once; a folder is one step.
-  const meeting = page.getByRole('dialog', { name: 'Add to classes that are there?' });
-  for (const [answer, count] of [['Cancel', 3], ['Add to them', 6]]) {
+  const meeting = page.getByRole('dialog', { name: 'Add to existing classes?' });
+  for (const [answer, count] of [['Cancel', 3], ['Add', 6]]) {
     await drop(page, '#teach-title', [place]);
-    await meeting.getByText('There are classes of the same name already: “cat”, “rocket”.').waitFor();
+    await meeting.getByText('“cat”, “rocket” are classes already. The pictures of the folders are added there.').waitFor();
     await meeting.getByRole('button', { name: `${answer}` }).click();
     await meeting.waitFor({ state: 'hidden' });
     for (const name of ['cat', 'rocket']) await card(page, name).getByText(`${count} pictures`).waitFor();

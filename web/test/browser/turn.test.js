@@ -91,7 +91,7 @@ for (const [name, viewport] of Object.entries({ 'a phone': { width: 390, height:
 test('a picture among many is shown whole, and what can be pressed is in sight, on a laptop and on a phone', { timeout: 120_000 }, () => visit({ context: { viewport: { width: 1280, height: 800 } } }, async ({ page }) => {
   await teach(page, 'Cat', ['noto', 'twemoji']);
   await teach(page, 'Rocket', ['noto', 'twemoji']);
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(['cat', 'rocket', 'penguin'].map((one) => sample('openmoji', one)));
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(['cat', 'rocket', 'penguin'].map((one) => sample('openmoji', one)));
   await sortState(page, /^Judged together/);
   await page.locator('.shot').first().click();
   const dialog = page.getByRole('dialog', { name: 'Picture' });
@@ -119,7 +119,7 @@ test('an answer from one class of one picture says what it rests on, and so does
   await addPictures(page, 'Cat', [sample('twemoji', 'cat'), sample('openmoji', 'cat')]);
   await answer.getByText(/^With one class it can only say “Cat” or not/).waitFor();
   await page.getByText('How good is it?').click();
-  await page.getByText(/“Cat” has nothing to be taken for but none of these: teach a second class/).waitFor();
+  await page.getByText(/“Cat” is the only class: add a second one/).waitFor();
   await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
   await answer.getByText(/or not/).waitFor({ state: 'detached' });
 }));

@@ -32,7 +32,7 @@ test('right answers, confusions and misfits are counted, a class of one picture 
   assert.deepEqual(got.misfits.map(({ own }) => own), [0.1, 0.1]);
   assert.deepEqual(got.classes.map(({ id, right, asked, repeats }) => [id, right, asked, repeats]), [['cat', 1, 3, 2], ['dog', 1, 2, 0], ['one', 0, 0, 0]]);
   assert.deepEqual(got.bands, [], 'five trials say nothing of percentages');
-  assert.match(advice(got, name), /“one” would tell most/);
+  assert.match(advice(got, name), /Add one more picture to “one”: it has only one that counts/);
   const without = goodnessOf(trials.slice(0, 5));
   assert.match(advice(without, name), /“cat” would probably help most: only 1 of 3 right, the smallest share\.$/, 'as the table says');
 });
@@ -42,7 +42,7 @@ test('advice agrees with the table: the class with the smallest share of right a
   const kaiser = [...many('cat', 8, [0.9, 0.05, 0]), ...many('cat', 1, [0.1, 0.8, 0])];
   const pineapple = [...many('dog', 5, [0.05, 0.9, 0]), ...many('dog', 5, [0.6, 0.3, 0])];
   assert.match(advice(goodnessOf([...kaiser, ...pineapple]), name), /“dog” would .* only 5 of 10 right/);
-  assert.match(advice(goodnessOf([...many('cat', 5, [0.7, 0.1, 0]), ...many('dog', 6, [0.1, 0.85, 0])]), name), /“cat” would .* the least sure of those with the fewest\.$/);
+  assert.match(advice(goodnessOf([...many('cat', 5, [0.7, 0.1, 0]), ...many('dog', 6, [0.1, 0.85, 0])]), name), /“cat” would .* the least sure of the classes with few pictures\.$/);
 });
 
 test('percentages are compared with what came true once there are enough', () => {
@@ -56,11 +56,11 @@ test('percentages are compared with what came true once there are enough', () =>
 });
 
 test('nothing taught twice, and everything right, are told too', () => {
-  assert.match(headline(goodnessOf([trial('one', [0, 0, 0], { alone: true })])), /Teach a second picture/);
-  assert.match(headline(goodnessOf([])), /Teach a second picture/);
+  assert.match(headline(goodnessOf([trial('one', [0, 0, 0], { alone: true })])), /Add a second picture/);
+  assert.match(headline(goodnessOf([])), /Add a second picture/);
   const fine = goodnessOf([trial('cat', [0.99, 0, 0]), trial('dog', [0, 0.99, 0])]);
   assert.equal(headline(fine), 'Both right');
-  assert.match(advice(fine, name), /as far as so few pictures can tell/);
+  assert.match(advice(fine, name), /told apart well so far/);
   const much = goodnessOf(['cat', 'dog'].flatMap((one, k) => Array.from({ length: 5 }, () => trial(one, k ? [0, 0.99, 0] : [0.99, 0, 0]))));
   assert.equal(headline(much), 'All 10 right');
   assert.match(advice(much, name), /more pictures would change little/);
@@ -68,6 +68,6 @@ test('nothing taught twice, and everything right, are told too', () => {
 
 test('a single class is not called told apart', () => {
   const alone = goodnessOf([trial('cat', [0.99, 0, 0]), trial('cat', [0.99, 0, 0])]);
-  assert.match(advice(alone, name), /“cat” has nothing to be taken for but none of these: teach a second class/);
+  assert.match(advice(alone, name), /“cat” is the only class: add a second one/);
   assert.equal(headline(goodnessOf([trial('cat', [0.99, 0, 0])])), '1 of 1 right');
 });

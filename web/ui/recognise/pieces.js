@@ -79,7 +79,7 @@ export class Pieces {
     return html`<li><button class="piece" type="button" aria-pressed=${String(i === this.#chosen)} aria-label="From ${at}: ${best || 'no answer yet'}" @click=${() => { this.choose(i); this.onChoose(i); }}>
           <img src=${url} alt=""><span class="muted">${at}</span><span class="ellipsis">${best}</span></button></li>`;
   })}</ol>
-      <p class="small muted">That is the mean of ${all.length} pieces. Below is the one from ${all[this.#chosen]?.at}; press another to see and correct it.</p>`, this.element);
+      <p class="small muted">This is the mean of ${all.length} pieces. The piece from ${all[this.#chosen]?.at} is shown below: press another to see and correct it.</p>`, this.element);
   }
 }
 

@@ -191,7 +191,7 @@ export class Recogniser {
       if (example) await this.classifier.forget(example);
       if (turn === this.#turn) this.#none = !source;
       this.#showBar();
-      say(now ? `It is no longer taught as “${now.name}”. Nothing is taught by “None of these”.` : 'Nothing is taught by “None of these”: what comes often is best taught as a class of its own.');
+      say(now ? `It is no longer taught as “${now.name}”. “None of these” teaches nothing.` : '“None of these” teaches nothing. If such things come often, teach them as a class.');
     } else if (!open) {
       throw new Error(`There is no ${this.kinds.now.one} to teach: choose one first.`);
     } else if (!example || !now) {

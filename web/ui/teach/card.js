@@ -85,9 +85,9 @@ export class ClassCard {
     return html`
       <div class="card-head">
         <input class="card-name" type="text" maxlength="80" spellcheck="false" autocomplete="off" enterkeyhint="done" aria-label="Name of the class ${name}"
-          .value=${live(typed)} @change=${this.#rename} @keydown=${this.#nameKey}>
+          .value=${live(typed)} @input=${() => { if (this.#misnamed) this.complain(''); }} @change=${this.#rename} @keydown=${this.#nameKey}>
         <span class="card-count">${examples.length ? counted(examples.length, one) : `No ${one}s yet`}</span>
-        <button class="button quiet square" type="button" aria-label="More for ${name}" title="Merge, save pictures" aria-haspopup="dialog" @click=${() => this.list.menu(id)}>${icon('more')}</button>
+        <button class="button quiet square" type="button" aria-label="More for ${name}" title="Rename, merge, save ${one}s" aria-haspopup="dialog" @click=${() => this.list.menu(id)}>${icon('more')}</button>
         <button class="button quiet square" type="button" aria-label="Delete ${name}" title="Delete ${name}" @click=${() => this.#guard(() => this.list.remove(id))}>${icon('trash')}</button>
       </div>
       ${this.#source ? this.#capture(words) : nothing /* above the pictures, which grow in number: the shutter keeps its place while it is held */}
@@ -149,7 +149,7 @@ export class ClassCard {
       await this.list.changes.remove([gone.id]);
       this.list.focus(kept.in.id, kept.id);
     })}>It is ${kept.in.name}</button>`;
-    return html`<p class="small twin" role="alert">A ${one} that was added here is taught as “${other.name}” too: in two classes it makes both less sure.
+    return html`<p class="small twin" role="alert">A ${one} that you added is also in “${other.name}”. In two classes it makes both less sure.
       <button class="link" type="button" @click=${() => this.list.enlarge(this.id, own)}>Show it</button>
       ${keep(here, there)} ${keep(there, here)}
       <button class="link" type="button" @click=${() => { this.#twin = null; this.show(); }}>It is both</button></p>`;
@@ -247,7 +247,6 @@ export class ClassCard {
     if (name === former) return;
     await this.#guard(async () => {
       try {
-        if (!name) throw new Error('A class needs a name.');
         await this.list.changes.rename(this.id, name);
         this.#error = '';
       } catch (error) {

@@ -84,6 +84,7 @@ export class Changes {
 
   /** @param {string} id @param {string} name */
   async rename(id, name) {
+    if (!name) throw new Error('A class needs a name.');
     await this.engine.renameClass(id, name);
     say(`Renamed to “${name}”.`);
   }

@@ -95,10 +95,10 @@ export class CheckPanel {
     const section = (/** @type {unknown} */ there, /** @type {string} */ title, /** @type {() => unknown} */ body) => (there ? html`<section><h3>${title}</h3>${body()}</section>` : nothing);
     render(html`<p>${advice(goodness, name)}</p>
       ${section(asked, 'Class by class', () => html`<ul class="by-class">${classes.map((one) => classRow(one, name(one.id)))}</ul>`)}
-      ${section(confusions.length, 'What was taken for what', () => confusions.map(({ truth, answer, trials }) =>
+      ${section(confusions.length, 'Mistakes', () => confusions.map(({ truth, answer, trials }) =>
     this.#pictures(`“${name(truth)}” taken for ${answer === null ? 'none of these' : `“${name(answer)}”`}: ${trials.length}`, trials)))}
       ${section(misfits.length, `${capital(one())}s that fit badly`, () => this.#pictures(
-    'Hardly taken for what they were taught as. Look whether they are in the right class, or show the thing at all.', misfits))}
+    'Possibly in the wrong class. Check that each one shows what its class says.', misfits))}
       ${section(repeats.length, 'Nearly the same', () => repeats.map(({ id, repeats: n, examples }) => html`<p class="small">“${name(id)}”: ${
     counted(n + examples, one())} show ${counted(examples, 'different view')} and count as that many.</p>`))}
       ${section(bands.length, 'Can its percentages be believed?', () => bands.map((band) => html`<p class="small">${bandInWords(band)}</p>`))}`, this.result);

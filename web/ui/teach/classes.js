@@ -155,20 +155,24 @@ export class ClassList {
     return card;
   }
 
-  /** What else can be done with a class: merge it, save its pictures. @param {string} id */
+  /** What else can be done with a class: rename it, merge it, save its pictures. @param {string} id */
   menu(id) {
     const dialog = byId('ask-what', HTMLDialogElement);
     const one = this.model.of(id);
     if (!one) return;
     const error = el('p', { class: 'error', role: 'alert', hidden: true });
     const work = (/** @type {() => Promise<unknown>} */ run) => () => void run().then(() => dialog.close(), (reason) => complain(error, sentence(reason)));
+    const name = el('input', { class: 'field', id: 'rename-class', type: 'text', maxlength: 80, autocomplete: 'off', value: one.name, oninput: () => complain(error, '') });
+    const rename = work(async () => { if (name.value.trim() !== one.name) await this.changes.rename(id, name.value.trim()); });
     const others = this.model.all.filter((other) => other.id !== id);
     const into = el('select', { class: 'field', id: 'merge-into', onchange: () => { merge.disabled = !into.value; } },
       ...others.length > 1 ? [el('option', { value: '' }, 'Choose a class')] : [], ...others.map((other) => el('option', { value: other.id }, other.name)));
     const merge = el('button', { class: 'button', type: 'button', disabled: others.length > 1, onclick: work(() => this.changes.merge(id, into.value)) }, 'Merge the two');
     dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', one.name), error,
+      el('form', { class: 'move', onsubmit: (event) => { event.preventDefault(); rename(); } }, el('label', { for: 'rename-class' }, 'Name'), name,
+        el('div', { class: 'actions' }, el('button', { class: 'button', type: 'submit' }, 'Rename'))),
       ...others.length ? [el('div', { class: 'move' }, el('label', { for: 'merge-into' }, `Put its ${this.kinds.now.one}s into`), into,
-        el('p', { class: 'small muted' }, `“${one.name}” is no class of its own then.`), el('div', { class: 'actions' }, merge))] : [],
+        el('p', { class: 'small muted' }, `“${one.name}” will no longer be a separate class.`), el('div', { class: 'actions' }, merge))] : [],
       el('div', { class: 'actions' }, el('button', { class: 'button', type: 'button', disabled: !one.examples.length, onclick: work(async () => {
         const { file, pictures } = await (await import('../sessions/pictures.js')).savePictures(this.engine, this.kinds.now, id);
         say(`“${file}” was saved: ${counted(pictures, this.kinds.now.one)}.`);
@@ -235,7 +239,7 @@ export class ClassList {
     }
     complain(byId('add-class-error', HTMLElement), summary(errors));
     const added = `${counted(pictures, one)} of ${counted(classes.size, 'folder')} taught.`;
-    say(cancelled ? `Cancelled: ${added}` : added + (rest ? ` ${counted(rest, one)} in no folder left out.` : ''));
+    say(cancelled ? `Cancelled: ${added}` : added + (rest ? ` ${counted(rest, one)} in no folder ${rest === 1 ? 'was' : 'were'} left out.` : ''));
   }
 
   /** Asks once whether folders go into the classes of their names that there are. @param {string[]} names @returns {Promise<boolean>} */
@@ -244,9 +248,9 @@ export class ClassList {
     return new Promise((resolve) => {
       const answer = (/** @type {string} */ value) => () => dialog.close(value);
       const some = names.slice(0, 5).map((name) => `“${name}”`).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
-      dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', 'Add to classes that are there?'),
-        el('p', {}, `There ${names.length === 1 ? 'is a class' : 'are classes'} of the same name already: ${some}. What is in the folders goes into them.`),
-        el('div', { class: 'actions' }, el('button', { class: 'button primary', type: 'button', onclick: answer('yes') }, 'Add to them'),
+      dialog.replaceChildren(dialogHead(dialog, 'ask-what-title', 'Add to existing classes?'),
+        el('p', {}, `${some} ${names.length === 1 ? 'is a class' : 'are classes'} already. The ${this.kinds.now.one}s of the folders are added there.`),
+        el('div', { class: 'actions' }, el('button', { class: 'button primary', type: 'button', onclick: answer('yes') }, 'Add'),
           el('button', { class: 'button', type: 'button', onclick: answer('') }, 'Cancel')));
       dialog.returnValue = '';
       dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true });

@@ -66,7 +66,7 @@ export class LargerView {
     const count = chosen?.size ?? 1;
     render(html`
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>
-      ${chosen ? html`<ul class="alike-list several" aria-label="Those of the class">${repeat(examples, (id) => id, (id, i) => html`<li>
+      ${chosen ? html`<ul class="alike-list several" aria-label="Examples of ${name}">${repeat(examples, (id) => id, (id, i) => html`<li>
           <button class="alike-picture" type="button" aria-pressed=${String(chosen.has(id))} aria-label="Picture ${i + 1} of ${name}" @click=${() => this.#choose(id)}>
             <img alt="" width="64" height="64" ${ref(this.thumbnails.painter(this.#classId, id))}></button></li>`)}</ul>`
     : repeat([this.#exampleId], (id) => id, (id) => html`<img class="larger" alt="Picture ${at + 1} of ${name}" ${ref(this.thumbnails.painter(this.#classId, id))}>`)}

@@ -50,7 +50,7 @@ export class Samples {
       await this.changes.step(async () => {
         await this.#teach(catalog);
         this.#offer(catalog);
-        say(`The samples are in${switched ? `, in a session of their own, “${SESSION}”` : ''}. Now press one of the pictures to recognise.`);
+        say(`The samples are taught${switched ? ` in a new session, “${SESSION}”` : ''}. Press one of the new drawings to recognise it.`);
       });
     } catch (error) {
       complain(byId('add-class-error', HTMLElement), sentence(error));

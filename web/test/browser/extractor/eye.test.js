@@ -28,7 +28,7 @@ const headline = async (page) => (await page.locator('#verdict').textContent()) 
 
 test('the sample button teaches five classes, credited, and every sample to try is recognised, the first one first, and the one that was not taught by none', () => visit({}, async ({ page }) => {
   await page.getByRole('button', { name: 'Try it with samples' }).click();
-  await status(page, 'The samples are in.');
+  await status(page, 'The samples are taught.');
   for (const name of ['Cat', 'Banana', 'Rocket', 'Umbrella', 'Bicycle']) await card(page, name).getByText('3 pictures').waitFor();
   await page.getByText(/Noto Emoji by Google \(Apache-2\.0\)/).waitFor();
   const samples = await page.locator('#sample-list').getByRole('button').all();

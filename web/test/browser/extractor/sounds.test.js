@@ -20,7 +20,7 @@ const recording = (kind, recording, name = `${kind}-${recording}.wav`) => ({ nam
 /** @param {Page} page */
 async function chooseSounds(page) {
   await page.getByRole('button', { name: 'Sounds', exact: true }).click();
-  await status(page, 'Sounds it is.');
+  await status(page, 'This session is for sounds.');
 }
 
 /** @param {Page} page @param {string} name @param {string} kind @param {number[]} which */
@@ -32,7 +32,7 @@ async function teachSounds(page, name, kind, which) {
 
 /** @param {Page} page @param {string} kind @param {number} which */
 async function ask(page, kind, which) {
-  await page.getByLabel('Sound to recognise', { exact: true }).setInputFiles(recording(kind, which));
+  await page.getByLabel('Choose a sound', { exact: true }).setInputFiles(recording(kind, which));
   await status(page, `Recognised “${kind}-${which}.wav”.`);
   return most(await meters(page));
 }
@@ -44,7 +44,7 @@ async function askLong(page) {
   const length = parts.reduce((sum, { length: one }) => sum + one, 0);
   header.writeUInt32LE(36 + length, 4);
   header.writeUInt32LE(length, 40);
-  await page.getByLabel('Sound to recognise', { exact: true }).setInputFiles({ name: 'long.wav', mimeType: 'audio/wav', buffer: Buffer.concat([header, ...parts]) });
+  await page.getByLabel('Choose a sound', { exact: true }).setInputFiles({ name: 'long.wav', mimeType: 'audio/wav', buffer: Buffer.concat([header, ...parts]) });
   await status(page, 'Recognised “long.wav”.');
   const pieces = page.getByRole('list', { name: 'Pieces of the recording' }).getByRole('button');
   assert.deepEqual(await pieces.evaluateAll((all) => all.map((one) => (one.getAttribute('aria-label') ?? '').replace(/ (> )?\d+ %$/, ''))).then((all) => all.slice(0, 3)),
@@ -112,11 +112,11 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
     await page.reload();
     await ready(page);
     await card(page, 'Organ').locator('.thumb').nth(1).waitFor();
-    assert.equal(await page.getByLabel('Sound to recognise', { exact: true }).count(), 1);
+    assert.equal(await page.getByLabel('Choose a sound', { exact: true }).count(), 1);
     assert.equal(await ask(page, 'organ', 2), 'Organ');
     await context.setOffline(false);
 
-    await page.getByLabel('Sound to recognise', { exact: true }).setInputFiles([recording('alarm', 3), recording('organ', 2), recording('alarm', 2)]);
+    await page.getByLabel('Choose a sound', { exact: true }).setInputFiles([recording('alarm', 3), recording('organ', 2), recording('alarm', 2)]);
     await status(page, /^3 sounds: 2 Alarm, 1 Organ\./);
     await page.locator('.sort-state').filter({ hasText: /^Judged together/ }).waitFor(); // others than those taught
     for (const shelf of [/^Alarm\s*2/, /^Organ\s*1/]) await page.locator('#sort').getByRole('button', { name: shelf }).first().waitFor();
@@ -129,7 +129,7 @@ test('sounds from files are taught, recognised, played, corrected, undone, sorte
 
     // Another session may be of pictures again.
     await open(page, site);
-    assert.equal(await page.getByLabel('Sound to recognise', { exact: true }).count(), 1);
+    assert.equal(await page.getByLabel('Choose a sound', { exact: true }).count(), 1);
     assert.equal(await ask(page, 'organ', 2), 'Organ');
     before = await meters(page);
     shared = await share(page, { learn: true, pictures: true });

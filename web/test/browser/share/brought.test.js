@@ -29,7 +29,7 @@ for (const [name, make, { id, large, licence, carries, not }] of brought) {
       for (const taught of ['Cat', 'Rocket', 'Banana']) await teach(page, taught, styles);
       for (const picture of asked) before.push(await answer(page, picture));
       file = await share(page, { learn: true, ...large ? {
-        size: new RegExp(`^The file has \\d\\.\\d MB, \\d\\.\\d MB of it the extractor “${id}” and what runs it. That is too large for many a mail\\.$`), save: /^Save \d\.\d MB all the same$/ } : {} });
+        size: new RegExp(`^The file has \\d\\.\\d MB, \\d\\.\\d MB of it the extractor “${id}” and what runs it. That is too large for most e-mail\\.$`), save: /^Save \d\.\d MB all the same$/ } : {} });
       await page.getByRole('button', { name: /^Session:/ }).click();
       session = await kept(page, 'Save this session');
       await page.keyboard.press('Escape');
@@ -44,7 +44,7 @@ for (const [name, make, { id, large, licence, carries, not }] of brought) {
     const other = path.join(folder, `${id}.html`);
     const written = spawnSync('node', [command, '--classifier', session, '--prior', prior, '--extractor', manifest, '--out', other], { encoding: 'utf8' });
     assert.equal(written.status, 0, written.stderr);
-    assert.equal(/has \d\.\d MB.* That is too large for many a mail\./.test(written.stderr), large);
+    assert.equal(/has \d\.\d MB.* That is too large for most e-mail\./.test(written.stderr), large);
 
     for (const which of large ? [file, other] : [file]) {
       await opened(which, async (page) => {
