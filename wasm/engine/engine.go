@@ -221,7 +221,7 @@ type Error = metaqda.Error
 func fail(code, message string) error { return &Error{Code: code, Message: message} }
 
 // anew is what to do in place of using a prior of a former version.
-const anew = "Go on with what is built in, or learn anew from your sessions."
+const anew = "Use the built-in one, or learn again from your sessions."
 
 // Explain turns any error into an *Error, which keeps its own sentence if it is one.
 func Explain(err error) *Error {

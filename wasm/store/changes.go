@@ -8,7 +8,7 @@ var ErrCleared error = errCleared
 // Words for changes that came too late.
 var (
 	errSession = &Error{Code: "session", Message: "This session does not exist any more: it was deleted, perhaps in another tab."}
-	errCleared = &Error{Code: "cleared", Message: "What this page kept has been cleared from the browser's storage, and this session is only in this tab: save it to a file before you close it."}
+	errCleared = &Error{Code: "cleared", Message: "The browser's storage was cleared, so this session is only in this tab: save it to a file before you close it."}
 	errClass   = &Error{Code: "class", Message: "This class does not exist any more: it was removed, perhaps in another tab."}
 	errLabel   = &Error{Code: "label", Message: "There is a class of this name already, added in another tab: choose another name."}
 	errChanged = &Error{Code: "changed", Message: "Pictures were added to this class in another tab meanwhile, so it was not removed: look at them, then remove it again."}

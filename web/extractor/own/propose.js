@@ -369,7 +369,7 @@ async function firstOf([value, ...others], call) {
 
 /** What the network is fed and what counts of it, in words. @param {Manifest} manifest @param {Scale} scale @param {Answer} answer */
 export function described({ inputSize, layout }, scale, answer) {
-  return `It is fed all of a picture, squeezed into ${inputSize} x ${inputSize} pixels, ${layout === 'NCHW' ? 'colour by colour' : 'pixel by pixel'}, values ${scale.words}. What counts is ${answer.words}.`;
+  return `It gets the whole picture, squeezed into ${inputSize} x ${inputSize} pixels, ${layout === 'NCHW' ? 'colour by colour' : 'pixel by pixel'}, values ${scale.words}. Its output is ${answer.words}.`;
 }
 
 /** How it did where each picture was left out in turn, in words. @param {Proposal} proposal @param {[number, number]} choice */

@@ -72,6 +72,6 @@ test('sessions tell how safe what was taught is', () => {
   const storage = (/** @type {''|'yes'|'no'} */ persistent) => ({ kept: true, message: '', vanished: '', persistent });
   assert.equal(describeKeeping({ storage: storage(''), saved: 0, damaged: 0 }), 'Never saved to a file.');
   assert.match(describeKeeping({ storage: storage('yes'), saved: 0, damaged: 0 }), /^Never saved to a file\. This browser has promised to keep/);
-  assert.match(describeKeeping({ storage: storage('no'), saved: 0, damaged: 1 }), /^Never saved to a file\. This browser may delete it .*save it to a file\. One stored record .* was left out\.$/);
+  assert.match(describeKeeping({ storage: storage('no'), saved: 0, damaged: 1 }), /^Never saved to a file\. This browser may delete the session .*save it to a file\. One stored record .* was left out\.$/);
   assert.match(describeKeeping({ storage: storage('no'), saved: Date.UTC(2026, 4, 3, 12), damaged: 2 }), /Last saved to a file: .*2026.*2 stored records .* were left out/);
 });

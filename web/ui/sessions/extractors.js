@@ -184,7 +184,7 @@ export class ExtractorsDialog {
       }, 'data-name': label }, ...all.map(({ words }, k) => el('option', { selected: k === now }, (asked ? `${right[to(k)[0]][to(k)[1]]} of ${asked}: ` : '') + words)));
       return all.length > 1 ? el('label', { class: 'small' }, label, list) : null;
     };
-    const lists = [choose('Values', scales, i, (k) => [k, j]), choose('What counts', answers, j, (k) => [i, k])];
+    const lists = [choose('Values', scales, i, (k) => [k, j]), choose('Output', answers, j, (k) => [i, k])];
     const sha256 = await identityOf(manifest, [...contents.values()]);
     await this.#show({ sha256, manifest: { ...manifest, sha256 }, contents }, el('div', { class: 'proposal' },
       el('p', {}, el('strong', {}, asked ? judged(proposal, [i, j]) : 'To have it tried, teach two classes of two pictures each and choose it again.')),

@@ -27,14 +27,14 @@ import { NONE, WAITING } from './sorting.js';
 /** @param {Progress} progress */
 function words({ stage, pictures, done, total, left, taught, bounds, open, doubtful, stale, classified }) {
   if (stage === 'reading') {
-    return `Looking at ${one()} ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' These answers are one by one; when all are in they are judged together, which is better.' : ''}`;
+    return `Looking at ${one()} ${Math.min(done + 1, total)} of ${total}${left}.${taught ? ' Each is judged by itself until all are in. Then all are judged together, which is better.' : ''}`;
   }
   if (stage === 'judging') return taught ? `Judging all ${one()}s together …` : `Looking for ${one()}s that are alike …`;
   if (stage === 'copying') return `Copying the ${one()}s …`;
   if (!pictures) return `There are no ${one()}s here.`;
   if (!taught) return 'Nothing is taught yet, so nothing is sorted. Say what a few of these are.';
   if (!open) return `All of these ${one()}s are taught.`;
-  if (stale) return 'These answers are from before what was taught last.';
+  if (stale) return 'You have taught something since these answers.';
   if (!classified) return 'Judged one by one.';
   return `Judged together${doubtful ? `. ${doubtful} ${doubtful === 1 ? 'is' : 'are'} doubtful, less than ${bounds.sure}\u00a0% sure${taught === 1 ? ' or without a second class to compare with' : ''}: say what one is, and those like it get surer` : `: ${one()}s that are alike helped each other`}.`;
 }

@@ -132,7 +132,7 @@ test('a network dropped without a manifest is tried on the taught pictures, and 
   await verdict.waitFor({ timeout: 60_000 });
   const [, right, own] = (told.exec(await verdict.textContent() ?? '') ?? []).map(Number);
   assert.ok(right >= 4 && own > right, `${right} and ${own} right: guessing gives 4, and telling which way up text is helps less than seeing things`);
-  await dialog(page).getByText(/squeezed into 224 x 224 pixels, colour by colour, .* What counts is the 200 numbers before its last layer\./).waitFor();
+  await dialog(page).getByText(/squeezed into 224 x 224 pixels, colour by colour, .* Its output is the 200 numbers before its last layer\./).waitFor();
   assert.deepEqual(await faults(page), [], 'the dialog');
   assert.deepEqual((await cached(page)).filter((one) => one.startsWith('/kept-extractors/')), [], 'nothing is kept before the press');
   // Another choice is answered by what was counted, without running anything again.

@@ -168,7 +168,7 @@ test('scripts/embed proposes a manifest, tries it on the pictures, writes it, an
   }
   const embed = () => promisify(execFile)(process.execPath, ['scripts/embed/embed.mjs', pictures, '--out', out, '--extractor', model], { cwd: root });
   const { stderr } = await embed();
-  assert.match(stderr, /^model\.onnx has no manifest\. Right for [0-6] of 6 of your pictures; the built-in one: [0-6] of 6\. It is fed all of a picture, squeezed into 224 x 224 pixels, .* Written to .*model\.onnx\.manifest\.json, which counts from now on\./);
+  assert.match(stderr, /^model\.onnx has no manifest\. Right for [0-6] of 6 of your pictures; the built-in one: [0-6] of 6\. It gets the whole picture, squeezed into 224 x 224 pixels, .* Written to .*model\.onnx\.manifest\.json, which counts from now on\./);
   const facts = async () => JSON.parse(await readFile(out.replace('.npz', '.json'), 'utf8'));
   const first = await facts();
   assert.deepEqual([first.extractor, first.dimension], ['model-224', 200]);

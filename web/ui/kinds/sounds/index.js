@@ -25,7 +25,7 @@ export function sounds(extractor) {
     id: 'sounds', icon: 'sound', one: 'sound', such: 'Doorbell', vary: 'make it anew, elsewhere or further away', others: false, interval: 250, copy: 0.12, samples: false, accept: 'audio/*', claims: claimsSound,
     choose: 'Choose a sound',
     live: { name: 'Microphone', icon: 'microphone', hold: 'Hold to record', lookAt: 'Recognising what the microphone hears.' },
-    advice: 'Record the background first, as a class of its own: what is always to be heard is then told apart from what is none of these.',
+    advice: 'First teach the background noise as a class: then it is not taken for something unknown.',
     background: 'Background',
     limits: async () => ((await extractor()).networks.includes('yamnet') ? '' : ' This site hears spoken words alone: whoever runs it adds all other sounds by “make ears”.'),
     open: async (file) => (await decodeSound(file)).map(({ name, at, sound }) => ({ ...sampleOf(sound, name, extractor), at })),
