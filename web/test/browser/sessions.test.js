@@ -41,6 +41,11 @@ test('sessions are made, switched, renamed and deleted', () => visit({}, async (
   await status(page, 'The undo history is erased.');
   await page.locator('#undo-button[aria-disabled=true]').waitFor();
   const name = dialog.getByRole('textbox', { name: 'Name of the session Garden' });
+  await name.fill('');
+  await name.press('Enter');
+  await dialog.getByRole('alert').filter({ hasText: 'A session needs a name.' }).waitFor();
+  await name.fill('Garden'); // as it was: nothing is wrong any more
+  await dialog.getByRole('alert').waitFor({ state: 'detached' });
   await name.fill('Birds');
   await name.press('Enter');
   await page.locator('#session-name').filter({ hasText: 'Birds' }).waitFor();
@@ -75,15 +80,6 @@ test('with eight sessions what saves and shares the open one is in sight, on a l
     }
     await page.keyboard.press('Escape');
   }
-  // A name that is refused is not wrong any more once it is typed anew.
-  await sessionsOf(page);
-  const name = dialog.getByRole('textbox', { name: 'Name of the session Session 8' });
-  await name.fill('');
-  await name.press('Enter');
-  await dialog.getByRole('alert').filter({ hasText: 'A session needs a name.' }).waitFor();
-  await name.fill('Session 8');
-  await dialog.getByRole('alert').waitFor({ state: 'detached' });
-  assert.equal(await name.inputValue(), 'Session 8');
 }));
 
 test('what one tab changes is seen in another, and who is too late is told', () => visit({}, async ({ page, context, site }) => {

@@ -22,7 +22,7 @@ const TOGETHER = 3;
 /** @param {() => Promise<Extractor>} extractor that reads sounds now @returns {Kind} */
 export function sounds(extractor) {
   return {
-    id: 'sounds', icon: 'sound', one: 'sound', such: 'Doorbell', vary: 'make it anew, elsewhere or further away', others: false, interval: 250, copy: 0.12, samples: false, accept: 'audio/*', claims: claimsSound,
+    id: 'sounds', icon: 'sound', one: 'sound', such: 'Doorbell', vary: 'record it again, elsewhere or further away', others: false, interval: 250, copy: 0.12, samples: false, accept: 'audio/*', claims: claimsSound,
     choose: 'Choose a sound',
     live: { name: 'Microphone', icon: 'microphone', hold: 'Hold to record', lookAt: 'Recognising what the microphone hears.' },
     advice: 'First teach the background noise as a class: then it is not taken for something unknown.',
