@@ -66,7 +66,7 @@ test('of mixed pictures, after several presses, tile, dialog, table, folder and 
     files.push(path.join(folder, `${concept}-${path.basename(file)}`));
     await cp(file, files[files.length - 1]);
   }
-  await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(files);
+  await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(files);
   await sortState(page, /^Judged together/);
 
   // Some of what is none of these becomes a class, and what else is of it follows; one is said to be none of the classes.
@@ -111,7 +111,7 @@ test('of mixed pictures, after several presses, tile, dialog, table, folder and 
   // Alone, a picture is none of these where it is among the others.
   await page.getByRole('button', { name: 'Close', exact: true }).click();
   for (const row of last.filter((one) => !one['taught as'] && one.file !== said).slice(0, 8)) {
-    await page.getByLabel('Picture to recognise', { exact: true }).setInputFiles(path.join(folder, row.file));
+    await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(path.join(folder, row.file));
     await status(page, `Recognised “${row.file}”`);
     const headline = await page.locator('#verdict').innerText();
     const [first] = /none of these|Cat|Rocket|Penguin|Umbrella/.exec(headline) ?? [''];
