@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+// @ts-check
+/**
+ * Frames of pictures as a camera held in the hand takes them, to measure near-copies with:
+ *   node scripts/embed/frames.mjs FOLDER OUT
+ *
+ * FOLDER holds one subfolder per class. OUT gets CLASS/PICTURE/N.jpg for at most CLASSES classes
+ * of PICTURES pictures each: FRAMES frames of the first half, the first frame of the others. The
+ * first frame is the picture; the next are shifted by up to 3 % of it, up to 6 % nearer, turned by
+ * up to 3 degrees and up to 10 % brighter or darker. The same folder gives the same frames.
+ */
+import { mkdir, readdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const sharp = createRequire(new URL('../../web/package.json', import.meta.url))('sharp');
+const CLASSES = 8;
+const PICTURES = 12;
+const FRAMES = 6;
+const MARGIN = 0.2; // of the longer side, mirrored, so that no frame has an empty corner
+
+const [folder, out] = process.argv.slice(2);
+if (!out) {
+  console.error('Usage: node scripts/embed/frames.mjs FOLDER OUT');
+  process.exit(2);
+}
+let state = 1;
+/** Mulberry32, in [-1, 1). */
+function random() {
+  state = (state + 0x6d2b79f5) | 0;
+  let t = Math.imul(state ^ (state >>> 15), 1 | state);
+  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 31 - 1;
+}
+
+/** @param {string} dir at most so many of its entries, at equal steps @param {number} most */
+async function some(dir, most) {
+  const all = (await readdir(dir)).sort();
+  return all.filter((_, i) => Math.floor((i * most) / all.length) !== Math.floor(((i - 1) * most) / all.length)).slice(0, most);
+}
+
+/** @param {string} file @param {string} to */
+async function frame(file, to) {
+  const { data, info: { width, height } } = await sharp(file).autoOrient().removeAlpha().toColourspace('srgb').toBuffer({ resolveWithObject: true });
+  const margin = Math.round(MARGIN * Math.max(width, height));
+  const wide = await sharp(data).extend({ top: margin, bottom: margin, left: margin, right: margin, extendWith: 'mirror' }).toBuffer();
+  const share = 1 / (1 + 0.03 * (1 + random()));
+  const turned = await sharp(wide).rotate(3 * random()).modulate({ brightness: 1 + 0.1 * random() }).toBuffer({ resolveWithObject: true });
+  const size = { width: Math.round(share * width), height: Math.round(share * height) };
+  const left = Math.round((turned.info.width - size.width) / 2 + 0.03 * width * random());
+  const top = Math.round((turned.info.height - size.height) / 2 + 0.03 * height * random());
+  await sharp(turned.data).extract({ left, top, ...size }).resize(width, height, { fit: 'fill' }).jpeg({ quality: 90 }).toFile(to);
+}
+
+for (const name of await some(folder, CLASSES)) {
+  for (const [k, picture] of (await some(path.join(folder, name), PICTURES)).entries()) {
+    const to = path.join(out, name, picture.replace(/\.\w+$/, ''));
+    await mkdir(to, { recursive: true });
+    const file = path.join(folder, name, picture);
+    await sharp(file).autoOrient().removeAlpha().jpeg({ quality: 90 }).toFile(path.join(to, '0.jpg'));
+    for (let n = 1; n < FRAMES && k < PICTURES / 2; n++) await frame(file, path.join(to, `${n}.jpg`));
+  }
+}
