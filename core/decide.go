@@ -49,6 +49,11 @@ func (c *Classifier) Decide(classes []float64, none float64) Decision {
 // are, so that judging together, which makes classes surer and leaves none as it is, lays
 // aside the same vectors. core/session/TRANSDUCTION.md has the figures.
 func DecideAmong(labels []string, bursts []int, classes []float64, none float64) Decision {
+	return decideAmong(0, labels, bursts, classes, none)
+}
+
+// decideAmong is [DecideAmong] with bounds of the words that lie slack percent lower.
+func decideAmong(slack int, labels []string, bursts []int, classes []float64, none float64) Decision {
 	p := append([]float64{none}, classes...) // none before the i-th class at i+1
 	at := 0
 	if percents(none) < NoneFrom && len(classes) > 0 {
@@ -67,14 +72,14 @@ func DecideAmong(labels []string, bursts []int, classes []float64, none float64)
 		d.Doubtful, d.Headline = true, "Only “"+labels[only]+"” has examples: teach a second class to compare with."
 	case only >= 0 && only == d.Class && bursts[only] < FewExamples:
 		d.Doubtful, d.Headline = true, "Looks like "+labels[only]+"; I know nothing else yet"
-	case percent < ProbablyFrom:
+	case percent < ProbablyFrom-slack:
 		most := p[at]
 		p[at] = -1
 		d.Headline = "Not sure; maybe " + name(at) + ", " + Percent(most)
-		if next := floats.MaxIdx(p); p[next] >= alsoNamed*most {
+		if next := floats.MaxIdx(p); p[next] >= alsoNamed*most-float64(slack)/100 {
 			d.Headline = "Not sure: " + name(at) + " " + Percent(most) + " or " + name(next) + " " + Percent(p[next])
 		}
-	case percent < AlmostFrom:
+	case percent < AlmostFrom-slack:
 		d.Headline = "Probably " + name(at) + ": " + Percent(p[at])
 	default:
 		d.Headline = "Almost certainly " + name(at) + ": " + Percent(p[at])

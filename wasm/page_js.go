@@ -74,6 +74,7 @@ func (p *page) methods() map[string]bridge.Method {
 
 		"predict":  ready(bind(p.Predict, "embedding")),
 		"show":     ready(bind(p.Show, "embedding?")),
+		"frame":    ready(bind(p.ShowFrame, "embedding?")),
 		"nearest":  ready(bind(p.Nearest, "embedding, number of pictures")),
 		"leaveOut": ready(bind(p.LeaveOut, "number of the example")),
 

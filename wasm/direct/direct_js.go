@@ -16,9 +16,9 @@ import "unsafe"
 // Answerer answers. It must not wait.
 type Answerer interface {
 	// Ask returns an answer about x, which it must not keep: good until the next
-	// question, empty if there is nothing to compare with. With show it shows it
-	// too. An error sends the caller the ordinary way, to be told it in words.
-	Ask(x []float32, show bool) ([]float64, error)
+	// question, empty if there is nothing to compare with. Where showing is not 0, it shows
+	// it in that way. An error sends the caller the ordinary way, to be told it in words.
+	Ask(x []float32, showing int) ([]float64, error)
 	// Decide says what the last answer is taken for: the index of a class, -1 for none.
 	Decide() (class int, doubtful bool, headline string)
 	// Revision returns a number that changes with what the answers are about.
@@ -53,14 +53,14 @@ func Place(n int32) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(state.x))
 }
 
-// Ask answers about the embedding there, and shows the answer if show is not 0. The answer
+// Ask answers about the embedding there, and shows the answer unless showing is 0. The answer
 // is that of the answerer and then what that is taken for: the index of a class, -1 for
 // none, 1 where it is doubtful, and where the headline is and how many bytes it has. Ask
 // returns the length of the answer, 0 where there is nothing to compare with, or -1 where
 // it has to be asked the ordinary way.
 //
 //go:wasmexport metaqda_ask
-func Ask(show int32) (n int32) {
+func Ask(showing int32) (n int32) {
 	defer func() {
 		if recover() != nil { // the ordinary way panics too, and says so
 			n = -1
@@ -69,7 +69,7 @@ func Ask(show int32) (n int32) {
 	if state.answerer == nil {
 		return -1
 	}
-	p, err := state.answerer.Ask(state.x, show != 0)
+	p, err := state.answerer.Ask(state.x, int(showing))
 	if err != nil {
 		return -1
 	}

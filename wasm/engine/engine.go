@@ -72,6 +72,7 @@ type Engine struct {
 	preparing  *metaqda.Classifier      // which comes to know all pictures in slices
 	awaited    atomic.Int32             // so many wait for the classifier to know all pictures
 	query      []float32                // nil without one
+	live       metaqda.Steady           // what is shown of a live view
 	due        bool                     // what is shown will follow the changes in a moment
 	rested     time.Time                // until then what is shown need not follow again
 	changes    changes                  // for the page

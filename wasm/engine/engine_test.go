@@ -192,6 +192,31 @@ func TestEveryChangeShowsTheQueryAnew(t *testing.T) {
 	test.StopIf(t, p != nil || err != nil || len(w.frame.Rows) != 0, "clearing the query: %v, %v, %d meters", p, err, len(w.frame.Rows))
 }
 
+func TestALiveViewShowsAnotherClassFromTheSecondFrameOn(t *testing.T) {
+	w := newWorld(t, store.NewMemory())
+	w.teachAll(t, "cat", "dog")
+	r := rand.New(rand.NewPCG(3, 4))
+	best := func(x []float32) string {
+		test.Must(w.ShowFrame(x))(t)
+		return w.frame.Verdict
+	}
+	cat, dog := picture(r, 1), picture(r, 2)
+	test.Must(w.Show(dog))(t)
+	is := w.frame.Verdict
+	was := best(cat)
+	test.StopIf(t, was == is, "the first frame after a single picture is called %q", was)
+	for i, x := range [][]float32{dog, cat, dog, dog, cat} {
+		want := was
+		if i > 2 {
+			want = is
+		}
+		got := best(x)
+		test.FailIf(t, got != want, "frame %d is called %q, want %q", i, got, want)
+	}
+	test.Must(w.RemoveExample(w.State().Classes[1].ID, w.State().Classes[1].Examples[0].ID))(t)
+	test.FailIf(t, !strings.Contains(w.frame.Verdict, "cat"), "what is taught changes what is shown at once: %q", w.frame.Verdict)
+}
+
 // here is the extractor of the page in tests.
 var here = model.Extractor{ID: "net@2", SHA256: strings.Repeat("ab", 32)}
 

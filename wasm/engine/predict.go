@@ -33,11 +33,11 @@ type Probability struct {
 
 // Ask returns the probabilities of an embedding as bare numbers: that of none of
 // these and then those of the classes in the order of the session, nil while there is
-// nothing to compare with. They are good until the next call. With show it makes x
+// nothing to compare with. They are good until the next call. Unless showing is Unseen, it makes x
 // the query, and shows what becomes of it at once and after every later change.
-// x may change afterwards. Without show nothing is allocated. It returns an error, too, while
+// x may change afterwards. Unseen, nothing is allocated. It returns an error, too, while
 // the classifier does not know all pictures, for which [Engine.Await] waits.
-func (e *Engine) Ask(x []float32, show bool) ([]float64, error) {
+func (e *Engine) Ask(x []float32, showing int) ([]float64, error) {
 	if err := CheckEmbedding(x); err != nil {
 		return nil, err
 	}
@@ -46,8 +46,15 @@ func (e *Engine) Ask(x []float32, show bool) ([]float64, error) {
 	if !e.taught.Ready() {
 		return nil, errNotReady
 	}
-	return e.ask(x, show)
+	return e.ask(x, showing)
 }
+
+// How the answer to a query is shown.
+const (
+	Unseen = iota
+	Single // by itself
+	Frame  // as the next of a live view, see [metaqda.Steady]
+)
 
 var errNotReady = errors.New("metaqda: not ready")
 
@@ -63,11 +70,11 @@ func (e *Engine) Decide() (class int, doubtful bool, headline string) {
 	return d.Class, d.Doubtful, d.Headline
 }
 
-func (e *Engine) ask(x []float32, show bool) ([]float64, error) {
+func (e *Engine) ask(x []float32, showing int) ([]float64, error) {
 	p, err := e.probabilities(x)
-	if err == nil && show {
+	if err == nil && showing != Unseen {
 		e.query = append(e.query[:0], x...)
-		e.display(p)
+		e.display(p, showing)
 	}
 	return p, err
 }
@@ -77,20 +84,25 @@ func (e *Engine) ask(x []float32, show bool) ([]float64, error) {
 func (e *Engine) Predict(x []float32) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.named(e.ask(x, false))
+	return e.named(e.ask(x, Unseen))
 }
 
 // Show predicts as [Engine.Predict] does, and shows the answer now and after every later
 // change. With nil it shows none.
-func (e *Engine) Show(x []float32) (*Prediction, error) {
+func (e *Engine) Show(x []float32) (*Prediction, error) { return e.show(x, Single) }
+
+// ShowFrame is [Engine.Show] for the next frame of a live view.
+func (e *Engine) ShowFrame(x []float32) (*Prediction, error) { return e.show(x, Frame) }
+
+func (e *Engine) show(x []float32, showing int) (*Prediction, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if x == nil {
 		e.query = nil
-		e.display(nil)
+		e.display(nil, Single)
 		return nil, nil
 	}
-	return e.named(e.ask(x, true))
+	return e.named(e.ask(x, showing))
 }
 
 func (e *Engine) named(p []float64, err error) (*Prediction, error) {
@@ -178,13 +190,24 @@ func (e *Engine) refresh() {
 			e.query = nil
 		}
 	}
-	e.display(p)
+	e.display(p, Single)
 }
 
-// display shows probabilities as [Engine.Ask] returns them.
-func (e *Engine) display(p []float64) {
-	if e.hooks.Show != nil {
-		e.hooks.Show(view.Compose(e.input(p)))
+// display shows probabilities as [Engine.Ask] returns them. A live view begins anew after
+// whatever is shown by itself.
+func (e *Engine) display(p []float64, showing int) {
+	if showing == Single {
+		e.live = metaqda.Steady{}
+	}
+	if e.hooks.Show == nil {
+		return
+	}
+	in, show := e.input(p), true
+	if showing == Frame && p != nil {
+		in.Decision, show = e.live.DecideAmong(e.taught.Labels(), e.taught.Bursts(), p[1:], p[0])
+	}
+	if show {
+		e.hooks.Show(view.Compose(in))
 	}
 }
 

@@ -41,8 +41,9 @@ export async function startEngine(runtime, role, thread) {
   const { methods, quick } = await startProgram(modules, runtime, role, thread.name, thread.worker);
   return /** @type {any} */ ({
     ...methods, modules, thread,
-    predict: directly(quick, methods.predict, false),
-    show: directly(quick, methods.show, true),
+    predict: directly(quick, methods.predict, 0),
+    show: directly(quick, methods.show, 1),
+    frame: directly(quick, methods.frame, 2),
   });
 }
 

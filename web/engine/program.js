@@ -115,7 +115,7 @@ export async function startProgram(modules, { Go, scope }, role, name, worker) {
   const { ask, revision } = direct(program.instance);
   return {
     methods: guarded({ ...methods, memory: () => program.memory.buffer.byteLength }, program.ended),
-    quick: { ask: (x, show) => (program.ended() ? null : ask(x, show)), revision: () => (program.ended() ? NaN : revision()) },
+    quick: { ask: (x, showing) => (program.ended() ? null : ask(x, showing)), revision: () => (program.ended() ? NaN : revision()) },
   };
 }
 
@@ -148,7 +148,7 @@ export function direct(instance) {
   let length = -1; // of what there is room for; -1 for none
   /** @type {Float32Array} */ let room = new Float32Array(0);
   return {
-    ask(x, show = false) {
+    ask(x, showing) {
       if (x.length !== length) {
         place = program.metaqda_place(x.length);
         length = place ? x.length : -1;
@@ -157,7 +157,7 @@ export function direct(instance) {
       }
       if (room.length !== length) room = new Float32Array(program.mem.buffer, place, length); // new, or detached by growth
       room.set(x);
-      const n = program.metaqda_ask(show ? 1 : 0);
+      const n = program.metaqda_ask(showing);
       if (n <= 0) return n < 0 ? null : { p: NONE, taken: -1, doubtful: true, headline: '' };
       const p = new Float64Array(program.mem.buffer, program.metaqda_answer(), n - 4);
       const [taken, doubtful, address, bytes] = new Float64Array(program.mem.buffer, p.byteOffset + p.byteLength, 4);
@@ -176,14 +176,14 @@ const NONE = new Float64Array(0);
  *
  * @param {Direct} quick
  * @param {(x: Float32Array) => Promise<Prediction|null>} ordinary
- * @param {boolean} show whether to show the answer too
+ * @param {0|1|2} showing 0 does not show the answer, 1 shows it by itself, 2 as the next of a live view
  * @returns {(x: Float32Array) => Promise<Prediction|null>}
  */
-export function directly(quick, ordinary, show) {
+export function directly(quick, ordinary, showing) {
   let revision = -1;
   /** @type {{id: string, name: string}[]} */ let classes = [];
   return async (x) => {
-    const quickly = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x, show) : null;
+    const quickly = x instanceof Float32Array && quick.revision() === revision ? quick.ask(x, showing) : null;
     if (quickly) {
       const { p, taken, doubtful, headline } = quickly;
       if (p.length === 0) return null;

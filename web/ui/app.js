@@ -210,6 +210,7 @@ async function build(engine, reader) {
     kinds, sort: (files) => void sorting.add(files), onAsked: (question) => why.ask(question),
     classifier: {
       show: (embedding) => engine.show(embedding),
+      frame: (embedding) => engine.frame(embedding),
       ask: (embedding) => engine.predict(embedding),
       teach: async (target, open) => (await changes.teach(target, [async (id) => {
         const { id: example, twin } = await teach(engine, kinds.now, id, await open());

@@ -42,6 +42,10 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
     showMeters(compose(classes.map(({ name, probability }) => ({ name, examples: counts[name], probability })), none, { sort: about.sort, taken: labels.indexOf(decision), headline }));
     return given;
   };
+  const show = async (/** @type {Float32Array|null} */ embedding) => {
+    asked = embedding;
+    return answer();
+  };
   const again = () => {
     showUndo();
     answer();
@@ -86,10 +90,8 @@ export function buildRecogniser({ classifier, kind, about, onTaught }) {
   const recogniser = new Recogniser({
     kinds: kindsOf([kind]), teachable: about.learn, refusal: (error) => refusal(error, kind),
     classifier: {
-      show: async (embedding) => {
-        asked = embedding;
-        return answer();
-      },
+      show,
+      frame: show,
       ask: async (embedding) => ask(embedding),
       teach: async (target, open) => {
         const sample = await open();

@@ -28,7 +28,7 @@ export async function start(simd) {
   kernels.attach(instance);
   go.run(instance);
   bench = /** @type {any} */ (globalThis).metaqdaBench;
-  probabilities = directly(direct(instance), async (x) => JSON.parse(bench.probabilities(bytesOf(x))), false);
+  probabilities = directly(direct(instance), async (x) => JSON.parse(bench.probabilities(bytesOf(x))), 0);
   memory = /** @type {WebAssembly.Memory} */ (instance.exports.mem);
   if (bench.simd !== simd) throw new Error(`kernels wanted ${simd}, installed ${bench.simd}`);
   return performance.now() - began;

@@ -14,6 +14,7 @@ import { CorrectBar, NONE } from '../teach/correct.js';
 /**
  * @typedef {object} Classifier
  * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} show shows the answer; nothing for null
+ * @property {(embedding: Float32Array|null) => Promise<Prediction|null>} frame shows the answer about the next frame of a live view
  * @property {(embedding: Float32Array) => Promise<Prediction|null>} ask for the answer without showing it
  * @property {(target: Target, open: () => Promise<Sample>) => Promise<string>} teach what is opened, as a class; answers the id of the example
  * @property {(example: string, target: Target) => Promise<unknown>} move an example to another class, where it keeps its id
@@ -319,7 +320,7 @@ export class Recogniser {
   async #look(source) {
     const look = await source.look();
     if (this.#source !== source) return;
-    const answer = await this.classifier.show(look.embedding);
+    const answer = await this.classifier.frame(look.embedding);
     if (this.#source !== source) return;
     this.#last = look;
     if (!answer) return;

@@ -1,0 +1,44 @@
+package metaqda
+
+import "strings"
+
+// slack is how many percent beyond its bound a word of a headline is kept in a live view:
+// successive frames of a thing held still differ by two or three.
+const slack = 3
+
+// Steady decides about successive frames of a live view, so that noise changes neither the
+// class nor the words. The zero value has seen no frame.
+type Steady struct {
+	class   int
+	words   string // the headline shown, without its numbers
+	waiting bool   // whether the last frame said something else
+}
+
+// DecideAmong decides about the next frame; see the function [DecideAmong]. The words shown
+// stay while they are within slack of their bounds. Others replace them, and another class the
+// one shown, once two frames in a row differ from it: the first of them is not to be
+// shown, which show tells.
+func (s *Steady) DecideAmong(labels []string, bursts []int, classes []float64, none float64) (d Decision, show bool) {
+	d = DecideAmong(labels, bursts, classes, none)
+	if kept := decideAmong(slack, labels, bursts, classes, none); s.shows(kept) {
+		d = kept
+	}
+	if s.words != "" && !s.shows(d) && !s.waiting {
+		s.waiting = true
+		return d, false
+	}
+	s.class, s.words, s.waiting = d.Class, words(d.Headline), false
+	return d, true
+}
+
+func (s *Steady) shows(d Decision) bool { return s.class == d.Class && s.words == words(d.Headline) }
+
+// words returns a headline without its numbers.
+func words(headline string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("0123456789<>%", r) {
+			return -1
+		}
+		return r
+	}, headline)
+}
