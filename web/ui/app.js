@@ -253,7 +253,7 @@ async function build(engine, reader) {
     shown = revision;
     const { all: taught } = classes.model;
     recogniser.follow(taught);
-    sorting.follow(taught, judgedBy(state, taught), state.extractor.sha256);
+    sorting.follow(taught, judgedBy(state, taught), state);
     samples.showIn(state.sessionId);
     choice.follow(classes.model);
     check.changed();

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addClass, addPictures, assertSame, card, downloaded, newSession, open, openSession, recognise, sample, serveSite, sessionsOf, status, teach, visit } from './harness.js';
+import { savedTable, sortState } from './many.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -175,4 +176,42 @@ test('where the site\'s data are cleared under an open page, what is added is re
   await card(page, 'Cat').getByText('1 picture', { exact: true }).waitFor();
   await sessionsOf(page);
   await downloaded(page, 'Save this session');
+}));
+
+test('what is sorted belongs to its session: another one has it put away, and its own brings it back or says that it is gone', { timeout: 120_000 }, () => visit({}, async ({ page }) => {
+  for (const name of ['Cat', 'Umbrella']) await teach(page, name, ['noto', 'twemoji', 'openmoji']);
+  await newSession(page, 'Other');
+  await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
+  await openSession(page, 'My classes');
+  const field = page.getByLabel('Picture to recognise', { exact: true });
+  const sort = page.locator('#sort');
+  const [files, others] = ['cat', 'rocket'].map((concept) => ['emojione', 'fxemoji'].map((style) => sample(style, concept)));
+  await field.setInputFiles(files);
+  await sortState(page, /^Judged together/);
+  const { head, rows } = await savedTable(page);
+  await openSession(page, 'Other'); // open, by its own session
+  await sort.waitFor({ state: 'hidden' });
+  assert.ok(await page.locator('#teach').isVisible());
+  await openSession(page, 'My classes');
+  await sort.waitFor();
+  await sortState(page, /^Judged together/);
+  assert.deepEqual(await savedTable(page), { head, rows });
+
+  await page.getByRole('button', { name: 'Close', exact: true }).click(); // closed, its notice
+  const again = page.getByRole('button', { name: 'Open again' });
+  await again.waitFor();
+  await openSession(page, 'Other');
+  await again.waitFor({ state: 'detached' });
+  await openSession(page, 'My classes');
+  await again.click();
+  await sortState(page, /^Judged together/);
+  assert.deepEqual(await savedTable(page), { head, rows });
+
+  await openSession(page, 'Other'); // others take its place
+  await field.setInputFiles(others);
+  await sortState(page, /^Judged together/);
+  assert.ok((await savedTable(page)).head.includes('Rocket'));
+  await openSession(page, 'My classes');
+  await sort.waitFor({ state: 'hidden' });
+  await page.getByText('What was being sorted here is gone: choose it again.').waitFor();
 }));

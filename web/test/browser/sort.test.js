@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { drawings, drop, KNOWN, longestTask, OUT_OF_SET, savedTable, sortState, stored, watchTasks } from './many.js';
-import { card, downloaded, faults, hold, holdPictures, newSession, open, openSession, root, sample, status, teach, teachNew, visit } from './harness.js';
+import { card, downloaded, faults, hold, holdPictures, open, root, sample, status, teach, teachNew, visit } from './harness.js';
 import { LONG } from '../long.js';
 import { temporaryFolder } from '../temporary.js';
 
@@ -179,9 +179,6 @@ test('looking at pictures can be cancelled, and those that were looked at stay; 
   const goOn = await holdPictures(page, 5);
   await page.getByLabel('Choose a picture', { exact: true }).setInputFiles(files);
   await page.getByRole('region', { name: /^(Cat|None of these)$/ }).first().waitFor();
-  await newSession(page, 'Other');
-  await page.getByRole('region', { name: /^(Cat|None of these)$/ }).first().waitFor({ state: 'detached' });
-  await openSession(page, 'My classes');
   await page.getByRole('button', { name: 'Cancel' }).click();
   await goOn();
   await status(page, /^Stopped: [1-5]?\d of 60 were looked at; choose the others again\. \d+ pictures?: /);

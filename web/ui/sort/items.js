@@ -62,7 +62,6 @@ export function noteTaught(items, classes) {
   for (const item of items) {
     item.example = item.examples.find((one) => at.has(one)) ?? '';
     item.taught = at.get(item.example) ?? '';
-    if (item.answer?.classes.length && !classes.some(({ id }) => item.answer?.classes.includes(id))) item.answer = null; // of another session
   }
 }
 

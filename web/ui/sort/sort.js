@@ -3,7 +3,7 @@
  * Many pictures at once: answered one by one, then judged together, shown by group, corrected, saved as a table. Nothing
  * of them is stored but what is taught. A view that was closed is opened again by its notice, and forgotten with it.
  */
-import { say, toast } from '../kit/announce.js';
+import { say } from '../kit/announce.js';
 import { Lookalikes, Question, Selection } from './ask.js';
 import { summary } from '../kit/batch.js';
 import { byId, counted, el, one, sentence } from '../kit/dom.js';
@@ -12,6 +12,7 @@ import { render } from '../kit/view.js';
 import { lookalikes } from './alike.js';
 import { head, outcome, timeLeft, tools } from './bars.js';
 import { Gallery } from './gallery.js';
+import { Home } from './home.js';
 import { copyAll, itemsOf, leaveOut, noteTaught, saveTable, teachItem } from './items.js';
 import { Batch, nextTask } from '../../library/storage.js';
 import { countsOf, groupsOf, NONE, WAITING } from './sorting.js';
@@ -39,27 +40,19 @@ const REST = 19;
 const QUESTIONS = 6;
 
 export class Sorting {
-  /** @type {Item[]} */
-  #items = [];
-  /** @type {File[]} */
-  #queue = [];
-  /** @type {string[]} */
-  #errors = [];
+  #items = /** @type {Item[]} */ ([]);
+  #queue = /** @type {File[]} */ ([]);
+  #errors = /** @type {string[]} */ ([]);
   #total = 0;
   #done = 0;
-  /** @type {Stage} */
-  #stage = 'idle';
+  #stage = /** @type {Stage} */ ('idle');
   /** @type {AbortController|null} */
   #run = null;
-  /** @type {readonly Taught[]} */
-  #classes = [];
+  #classes = /** @type {readonly Taught[]} */ ([]);
   #key = '';
-  #extractor = '';
   /** Whether the answers are those of all pictures together. */
   #classified = false;
   #again = false;
-  /** Takes the notice away that opens again what was closed. */
-  #unoffer = () => {};
   /** Whether something was taught since the answers. */
   #stale = false;
   /** When these began to be looked at, how many had been by then. */
@@ -71,12 +64,9 @@ export class Sorting {
   #pause = DRAW;
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   #waiting;
-  /** @type {Filter} */
-  #filter = { kind: 'all' };
-  /** @type {Item[]} */
-  #questions = [];
-  /** @type {import('./ask.js').Group[]} */
-  #alike = [];
+  #filter = /** @type {Filter} */ ({ kind: 'all' });
+  #questions = /** @type {Item[]} */ ([]);
+  #alike = /** @type {import('./ask.js').Group[]} */ ([]);
 
   /** @param {{engine: LoadedEngine, kinds: import('../kinds/index.js').Kinds, changes: import('../teach/changes.js').Changes}} parts */
   constructor({ engine, kinds, changes }) {
@@ -85,6 +75,7 @@ export class Sorting {
     this.changes = changes;
     this.batch = new Batch(engine, { onProgress: ({ done, total }) => this.#progress(done, total) });
     this.element = byId('sort', HTMLElement);
+    this.home = new Home({ any: () => this.open || this.#items.length > 0, putAway: () => this.#putAway(), open: () => this.#openAgain(), close: () => this.close() });
     this.gallery = new Gallery({ bounds: engine.bounds, onOpen: (items, item) => this.viewer.open(items, item), onSelect: () => this.selection.count(this.gallery.selected.size) });
     this.viewer = new Viewer({ kinds, onTeach: this.#teach, onClosed: (last) => this.gallery.focus(last) });
     this.question = new Question({ onTeach: this.#teach, onOpen: (item) => this.viewer.open([item], item) });
@@ -97,13 +88,11 @@ export class Sorting {
   }
 
   /** Whether the view is open. */
-  get open() {
-    return !this.element.hidden;
-  }
+  get open() { return !this.element.hidden; }
 
   /** Takes in more pictures and opens the view. @param {File[]} files */
   async add(files) {
-    if (!this.open) this.close(); // what a notice would have opened again
+    if (!this.open) this.home.forget(); // what a notice would have opened again
     const room = Math.max(0, MOST - this.#items.length - this.#queue.length);
     const some = files.slice(0, room);
     this.#show(true);
@@ -129,17 +118,16 @@ export class Sorting {
   }
 
   /**
-   * What is taught, and a word that is another one whenever answers may be others. Pictures that another extractor has
-   * read are forgotten.
+   * What is taught, and a key that changes whenever answers may.
    *
-   * @param {readonly Taught[]} classes @param {string} key @param {string} extractor that reads them from now on
+   * @param {readonly Taught[]} classes @param {string} key @param {import('./home.js').State} state
    */
-  follow(classes, key, extractor) {
-    if (this.#extractor && extractor !== this.#extractor && (this.open || this.#items.length)) this.close();
-    [this.#classes, this.#extractor] = [classes, extractor];
-    noteTaught(this.#items, classes);
-    const changed = key !== this.#key;
+  follow(classes, key, state) {
+    this.#classes = classes;
+    const [here, changed] = [this.home.follow(state), key !== this.#key]; // where this is shown again, its key is that of its answers
     this.#key = key;
+    if (!here) return;
+    noteTaught(this.#items, classes);
     this.#stale ||= changed && this.#items.some(({ taught }) => !taught);
     if (!this.open) return;
     if (this.#stale && this.asks.offsetHeight) this.asks.style.minHeight = `${this.asks.offsetHeight}px`; // what is below stays where it is until what is asked next is known
@@ -155,7 +143,7 @@ export class Sorting {
 
   /** Closes the view and forgets the pictures. */
   close() {
-    this.#unoffer();
+    this.home.clear();
     this.#rest();
     for (const item of this.#items) item.release();
     [this.#items, this.#questions, this.#alike] = [[], [], []];
@@ -184,10 +172,23 @@ export class Sorting {
     this.#rest();
     this.#show(false);
     byId('query-file', HTMLElement).focus({ preventScroll: true });
-    if (!this.#items.length) return this.close();
-    const text = `${counted(this.#items.length, one())} closed; what was taught is kept.`;
-    const close = toast({ text, key: 'closed', action: 'Open again', onAction: () => this.#openAgain(), onDismiss: () => this.close() });
-    this.#unoffer = () => { close(); this.#unoffer = () => {}; };
+    if (this.#items.length) this.#offer();
+    else this.close();
+  }
+
+  #offer() { this.home.offer(counted(this.#items.length, one())); }
+
+  /** Hides what belongs to another session. @returns {() => void} shows it again */
+  #putAway() {
+    const [open, key, unread] = [this.open, this.#key, this.#total - this.#done];
+    this.#rest();
+    if (open) this.#show(false);
+    if (unread) this.#errors = [`Another session was opened before ${counted(unread, one())} could be looked at: choose them again.`];
+    return () => {
+      this.#key = key;
+      if (open) this.#openAgain();
+      else this.#offer();
+    };
   }
 
   /** Opens what was closed last, and judges it anew where something was taught since. */
