@@ -19,6 +19,7 @@ type Context interface{ Err() error }
 // it was asked: later changes do not reach it.
 type Batch struct {
 	Suggestions []int   // of BeginSuggest, once it is done: places in the batch
+	Like        []int   // how many others look like each of them
 	Groups      [][]int // of BeginAlike, once it is done: places in the batch
 
 	answers     *qda.Answers // of BeginClassify, once it is done
@@ -101,8 +102,9 @@ func (c *Classifier) BeginClassify(vectors []float32, d int) (*Batch, error) {
 // they are labelled, the best one first: [Classifier.Suggest] step by step. Nothing need
 // be taught before. Errors are those of Suggest.
 func (c *Classifier) BeginSuggest(vectors []float32, d, n int) (*Batch, error) {
-	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) (err error) {
-		b.Suggestions, err = q.Suggest(ctx, x, n, progress)
+	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) error {
+		s, err := q.Suggest(ctx, x, n, progress)
+		b.Suggestions, b.Like = s.Rows, s.Like
 		return err
 	})
 }

@@ -89,7 +89,7 @@ func TestTogetherIsThatOfPackageQDA(t *testing.T) {
 	s := test.Must(c.BeginSuggest(joined(queries...), d, 4))(t)
 	done(t, s)
 	suggested := test.Must(want.Suggest(t.Context(), rows, 4, nil))(t)
-	test.FailIf(t, !slices.Equal(s.Suggestions, suggested) || len(suggested) != 4, "suggested %v, want %v", s.Suggestions, suggested)
+	test.FailIf(t, !slices.Equal(s.Suggestions, suggested.Rows) || !slices.Equal(s.Like, suggested.Like) || len(suggested.Rows) != 4, "suggested %v, want %v", s.Suggestions, suggested)
 }
 
 func TestSuggestionsNeedNothingTaught(t *testing.T) {

@@ -98,12 +98,12 @@ func (w *batchWorker) classify(out [][]int) (any, error) {
 	return map[string]any{"probabilities": js.Global().Get("Float64Array").New(bytes.Get("buffer")), "taken": taken, "doubtful": doubtful, "headlines": headlines}, nil
 }
 
-func (w *batchWorker) suggest(n int) ([]int, error) {
+func (w *batchWorker) suggest(n int) (any, error) {
 	b, err := w.answer(func(c *metaqda.Classifier) (*metaqda.Batch, error) { return c.BeginSuggest(w.x, w.d, n) })
 	if err != nil {
 		return nil, err
 	}
-	return append([]int{}, b.Suggestions...), nil // JSON has no list for nil
+	return map[string]any{"places": bridge.Encode(append([]int{}, b.Suggestions...)), "like": bridge.Encode(append([]int{}, b.Like...))}, nil // JSON has no list for nil
 }
 
 func (w *batchWorker) alike(places []int) ([][]int, error) {

@@ -200,6 +200,12 @@ func some(n int) []int {
 	return rows
 }
 
+// Suggestions are pictures to label, the best one first.
+type Suggestions struct {
+	Rows []int // of the batch
+	Like []int // how many others of the compared pictures have a cosine of alikeBound or more with each
+}
+
 // Suggest returns which n of the unlabelled pictures x, m×d, tell most once they are
 // taught, the best one first; fewer where there are fewer. They are those that leave
 // the least of the others unlike anything taught, one after the other:
@@ -215,15 +221,15 @@ func some(n int) []int {
 // ctx ends, Suggest returns its error. A row that is not a finite embedding of length d
 // is reported as a *[RowError]. Cost m'² d + m' d for each example taught, m' the lesser
 // of m and 1,024, and 8 m'² bytes.
-func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(done, total int)) ([]int, error) {
+func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(done, total int)) (chosen Suggestions, err error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
 	if x == nil || x.IsEmpty() {
-		return nil, ctx.Err()
+		return chosen, ctx.Err()
 	}
 	if err := c.checkRows(x); err != nil {
-		return nil, err
+		return chosen, err
 	}
 	c = c.answering()
 	rows := some(x.RawMatrix().Rows)
@@ -240,13 +246,12 @@ func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(don
 	}
 	w, err := c.whitenSome(x, rows, step)
 	if err != nil {
-		return nil, err
+		return chosen, err
 	}
 	s, covered, err := c.similarities(w, step)
 	if err != nil {
-		return nil, err
+		return chosen, err
 	}
-	var chosen []int
 	for range n {
 		best, most := -1, math.Inf(-1)
 		for i := range rows {
@@ -254,13 +259,17 @@ func (c *Classifier) Suggest(ctx Context, x *mat.Dense, n int, progress func(don
 				best, most = i, g
 			}
 		}
+		like := 0
 		for u, v := range rowOf(s, best) {
 			covered[u] = max(covered[u], v)
+			if u != best && v >= alikeBound {
+				like++
+			}
 		}
 		s.Data[best*s.Stride+best] = -1 // chosen
-		chosen = append(chosen, rows[best])
+		chosen.Rows, chosen.Like = append(chosen.Rows, rows[best]), append(chosen.Like, like)
 		if err := step(1); err != nil {
-			return nil, err
+			return Suggestions{}, err
 		}
 	}
 	return chosen, nil

@@ -43,11 +43,11 @@ func TestClumpsAreFound(t *testing.T) {
 		test.StopIf(t, err != nil || len(groups) != 2 || of[groups[0][0]] != 1 || of[groups[1][0]] != 2, "trial %d, the first clump known: %v, %v", trial, groups, err)
 
 		suggested := test.Must(c.Suggest(t.Context(), x, 4, nil))(t)
-		test.StopIf(t, !slices.Equal(clump(suggested), []int{0, 1, 2, 3}), "trial %d: clumps %v", trial, clump(suggested))
+		test.StopIf(t, !slices.Equal(clump(suggested.Rows), []int{0, 1, 2, 3}) || !slices.Equal(suggested.Like, []int{11, 5, 2, 0}), "trial %d: clumps %v, %v others like them", trial, clump(suggested.Rows), suggested.Like)
 		test.OK(t, c.AddClass("first"))
 		test.OK(t, c.Add("first", x.RawRowView(slices.Index(of, 0))))
 		suggested = test.Must(c.Suggest(t.Context(), x, 2, nil))(t)
-		test.StopIf(t, !slices.Equal(clump(suggested), []int{1, 2}), "trial %d, the first taught: clumps %v", trial, clump(suggested))
+		test.StopIf(t, !slices.Equal(clump(suggested.Rows), []int{1, 2}), "trial %d, the first taught: clumps %v", trial, clump(suggested.Rows))
 	}
 }
 
@@ -165,7 +165,7 @@ func TestSuggestIsGreedy(t *testing.T) {
 		return sum
 	}
 	got := test.Must(c.Suggest(t.Context(), x, 6, nil))(t)
-	for step, chosen := range got {
+	for step, chosen := range got.Rows {
 		with := append(slices.Clone(have), whiten(x.RawRowView(chosen)))
 		for i := range m {
 			other := coverage(append(slices.Clone(have), whiten(x.RawRowView(i))))
@@ -191,7 +191,8 @@ func TestDegeneratePictures(t *testing.T) {
 		"negative":      {mat.NewDense(2, 3, nil), -1, 0},
 		"many":          {mat.NewDense(3000, 3, slices.Repeat([]float64{1, -2, 3, 0, 5, 1}, 1500)), 2, 2},
 	} {
-		got, err := c.Suggest(t.Context(), of.x, of.n, nil)
+		found, err := c.Suggest(t.Context(), of.x, of.n, nil)
+		got := found.Rows
 		test.FailIf(t, err != nil || len(got) != of.want, "%s: %v, %v", name, got, err)
 		seen := slices.Clone(got)
 		slices.Sort(seen)

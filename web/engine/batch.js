@@ -90,7 +90,7 @@ export class Batch {
     return { classes: classes.map(({ id }) => id), probabilities, taken: Int32Array.from(taken), doubtful: Uint8Array.from(doubtful), headlines };
   }
 
-  /** Which of the pictures tell most once they are taught, the best one first. @param {number} count @returns {Promise<number[]>} */
+  /** Which of the pictures tell most once they are taught, the best one first, and how many others look like each. @param {number} count @returns {Promise<{places: number[], like: number[]}>} */
   suggest(count) {
     return this.#thread.ask('suggest', count);
   }

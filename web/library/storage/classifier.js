@@ -97,7 +97,7 @@ function methodsOf(engine, copied) {
         return headlines.map((headline, i) => prediction(ids.map((id) => names.get(id) ?? ''), [...probabilities.subarray(i * each, (i + 1) * each), taken[i], doubtful[i]], 0, headline));
       });
     },
-    suggest: (all, { count = all.length, ...options }) => (typeof Worker === 'undefined' ? copied((copy) => copy.suggest(all, { count, ...options })) : judged(engine, all, options, (asked) => asked.suggest(count))),
+    suggest: (all, { count = all.length, ...options }) => (typeof Worker === 'undefined' ? copied((copy) => copy.suggest(all, { count, ...options })) : judged(engine, all, options, async (asked) => (await asked.suggest(count)).places)),
     leaveOneOut: () => copied((copy) => copy.leaveOneOut()),
     merge: (other) => copied((copy) => copies.get(other)?.((too) => copy.merge(too)) ?? copy.merge(other)),
     undo: async () => (await engine.undo()).name !== '',

@@ -311,6 +311,7 @@ test('pictures are corrected from the larger view, by selection, by the question
   // What tells most.
   const question = page.getByRole('region', { name: 'Tell me what this is' });
   const asked = await question.getByRole('button', { name: /^Larger view of/ }).getAttribute('aria-label');
+  assert.match(await question.innerText(), /\d+ other pictures? looks? like it: its name|No other picture looks like it/);
   await question.getByRole('button', { name: 'Rocket', exact: true }).click();
   await status(page, 'Taught as “Rocket”.');
   await page.waitForFunction((before) => document.querySelector('.ask-picture')?.getAttribute('aria-label') !== before, asked);

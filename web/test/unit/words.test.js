@@ -7,11 +7,18 @@ import { counted, sentence } from '../../ui/kit/dom.js';
 import { credit } from '../../ui/teach/samples.js';
 import { describe, describeKeeping, fileName } from '../../ui/sessions/sessions.js';
 import { describePrior } from '../../ui/sessions/settings.js';
+import { whyAsked } from '../../ui/sort/ask.js';
 
 test('counts have their plural', () => {
   assert.equal(counted(1, 'picture'), '1 picture');
   assert.equal(counted(0, 'picture'), '0 pictures');
   assert.equal(counted(2, 'class', 'classes'), '2 classes');
+});
+
+test('a picture is asked about for the number of those that look like it', () => {
+  assert.equal(whyAsked(0), 'No other picture looks like it, so it is asked about by itself.');
+  assert.equal(whyAsked(1), '1 other picture looks like it: its name helps with that one too.');
+  assert.equal(whyAsked(12), '12 other pictures look like it: its name helps with them too.');
 });
 
 test('anything thrown becomes a sentence', () => {

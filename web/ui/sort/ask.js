@@ -8,6 +8,9 @@ import { html, render, repeat } from '../kit/view.js';
 /** @import {Named, Target} from '../teach/correct.js' */
 /** @typedef {{items: Item[], of: string}} Group pictures that look alike, and the id of the class that they are taken for now, empty for none */
 
+/** Why one is asked about. @param {number} like how many others look like it */
+export const whyAsked = (like) => (like ? `${counted(like, `other ${one()}`)} ${like === 1 ? 'looks' : 'look'} like it: its name helps with ${like === 1 ? 'that one' : 'them'} too.` : `No other ${one()} looks like it, so it is asked about by itself.`);
+
 /** "Tell me what this is": one picture after the other. */
 export class Question {
   /** @type {Item[]} */
@@ -52,7 +55,7 @@ export class Question {
     this.element.hidden = !item;
     if (!item) return;
     render(html`<button class="ask-picture" type="button" aria-label="Larger view of ${item.name}" @click=${() => this.onOpen(item)}><img src=${item.url} alt="" width="96" height="96"></button>
-      <div class="ask-body"><h3 id="ask-title">Tell me what this is</h3><p class="muted small">Many of the others look like it, so it helps most.</p>${this.bar.element}</div>
+      <div class="ask-body"><h3 id="ask-title">Tell me what this is</h3><p class="muted small">${whyAsked(item.like)}</p>${this.bar.element}</div>
       <button class="button quiet ask-skip" type="button" @click=${() => this.#skip(item)}>Skip</button>`, this.element);
   }
 }

@@ -12,8 +12,8 @@ import { NONE, tableOf, verdict, WAITING } from './sorting.js';
  * One of the pictures. `example` is its id where it is taught, `url` shows it small and
  * is made when it is asked for: the browser takes a millisecond for each.
  *
- * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], out: Set<string>}} Item
- *   piece: which of its file; examples: the ids that it was taught by, for undo brings former ones back; out: ids of the classes that it was left out of
+ * @typedef {import('./sorting.js').Sortable & {file: File, piece: number, embedding: Float32Array, readonly url: string, release: () => void, example: string, examples: string[], like: number, out: Set<string>}} Item
+ *   piece: which of its file; examples: the ids that it was taught by, for undo brings former ones back; like: how many others look like it, where it is asked about; out: ids of the classes that it was left out of
  */
 
 /** Edge of a picture among the others, in pixels. */
@@ -31,7 +31,7 @@ export async function itemsOf(engine, kind, file) {
       let url = '';
       items.push({
         name: sample.name, path: pathOf(file).replace(/[^/]*$/, () => sample.name), file, piece, embedding, answer,
-        taught: '', example: '', examples, out: /** @type {Set<string>} */ (new Set()),
+        taught: '', example: '', examples, like: 0, out: /** @type {Set<string>} */ (new Set()),
         get url() { return url ||= URL.createObjectURL(new Blob([new Uint8Array(picture)], { type: 'image/jpeg' })); },
         release() { URL.revokeObjectURL(url); },
       });

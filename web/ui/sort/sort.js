@@ -277,7 +277,7 @@ export class Sorting {
     this.#classified = probabilities !== null;
     this.#stale &&= this.#again || this.#waiting !== undefined || key !== this.#key; // what changed while these were judged is not in them
     this.#later();
-    this.#questions = (await this.batch.suggest(QUESTIONS)).map((i) => items[i]);
+    this.#questions = await this.batch.suggest(QUESTIONS).then(({ places, like }) => places.map((place, i) => Object.assign(items[place], { like: like[i] })));
     this.#alike = await lookalikes(this.batch, items, this.#items.filter(({ taught }) => taught));
   }
 
