@@ -115,14 +115,14 @@ func (w *batchWorker) alike(places []int) ([][]int, error) {
 }
 
 // learn returns what sessions teach: {prior, classes, sessions, before, after}, prior null
-// where it does not pay, the others {accuracy, loss, auroc}.
+// where it does not pay, the others {accuracy, unknown, loss}.
 func learn(sessions [][]byte, prior []byte) (any, error) {
 	l, err := engine.Learn(context.Background(), sessions, prior)
 	if err != nil {
 		return nil, err
 	}
 	measured := func(m adapt.Measured) map[string]any {
-		return map[string]any{"accuracy": m.Accuracy, "loss": m.Loss, "auroc": m.AUROC}
+		return map[string]any{"accuracy": m.Accuracy, "unknown": m.Unknown, "loss": m.Loss}
 	}
 	return map[string]any{"prior": bridge.Encode(l.File), "classes": l.Classes, "sessions": len(sessions), "before": measured(l.Before), "after": measured(l.After)}, nil
 }

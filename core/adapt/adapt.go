@@ -14,7 +14,7 @@
 // probable. All else of the prior stays.
 //
 // Whether it pays is measured on classes left out: half of a session's classes, asked
-// about under what all others teach, see [Learn]. The package is for some ten to a few
+// about, known and unknown, under what all others teach, see [Learn]. The package is for some ten to a few
 // hundred classes of a person's own; priors from data sets are core/metatrain's.
 package adapt
 
@@ -40,7 +40,7 @@ import (
 
 const (
 	// MinClasses classes of MinExamples examples is the least that can be learned from
-	// and measured: two classes to learn from, and two to ask about.
+	// and measured: one class to learn from, two to tell apart and one that is unknown.
 	MinClasses  = 4
 	MinExamples = 3
 
@@ -75,37 +75,55 @@ func (e *TooLittleError) Error() string {
 
 // Learn learns a prior from sessions that the prior p serves for; p must be one for a
 // covariance that a session's classes share. A burst counts as one example; classes of
-// one example say nothing. It measures both priors by five-way tasks, or as many as
-// there are classes, of the classes of a session that are left out. Cost that of
+// one example say nothing. It measures both priors by tasks of up to five of the classes of
+// a session that are left out, some queries of which are of other classes. It keeps the
+// learned one only if right answers, none of these among them, are more probable, and neither the
+// accuracy nor the probability of none of these for unknown classes is lower. Cost that of
 // whitening the pictures, 2 d³/3 and n d² for n of them, at most 2,000, and of some
 // hundred tasks in at most 400 dimensions. It returns a *[TooLittleError], a
 // *[niw.DimensionError], the error of the prior's transform or that of ctx.
 func Learn(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, error) {
+	l, prior, err := try(ctx, p, sessions)
+	if err == nil && pays(l.Before, l.After) {
+		l.Prior = prior()
+	}
+	return l, err
+}
+
+// try measures what sessions teach, and returns what makes the prior.
+func try(ctx context.Context, p *model.Prior, sessions []Session) (*Learned, func() *model.Prior, error) {
 	if p.Session.Shared == 0 || p.Session.Population == nil {
-		return nil, &niw.ValueError{Name: "weight of the session's scatter in the prior in use", Index: -1, Value: p.Session.Shared, Want: "a positive number: go back to what is built in"}
+		return nil, nil, &niw.ValueError{Name: "weight of the session's scatter in the prior in use", Index: -1, Value: p.Session.Shared, Want: "a positive number: go back to what is built in"}
 	}
 	rng := rand.New(rand.NewPCG(0x61646170, 0))
 	taught, most, err := examples(p, sessions, rng)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if most < MinClasses {
-		return nil, &TooLittleError{most}
+		return nil, nil, &TooLittleError{most}
 	}
 	x, s := newMeasurement(p, taught, rng), new(settled)
 	l := &Learned{}
 	if l.Before, l.After, *s, err = x.run(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, session := range taught {
 		l.Classes += len(session)
 	}
-	if l.After.Loss < l.Before.Loss-leastGain {
-		l.Prior = carried(p, slices.Concat(taught...), s)
-		l.Prior.Facts["learned-on"] = fmt.Sprintf("%d classes", l.Classes)
-		l.Prior.Facts["learned-validation"] = fmt.Sprintf("accuracy %.4f, loss %.4f; before, accuracy %.4f, loss %.4f", l.After.Accuracy, l.After.Loss, l.Before.Accuracy, l.Before.Loss)
-	}
-	return l, nil
+	return l, func() *model.Prior {
+		q := carried(p, slices.Concat(taught...), s)
+		q.Facts["learned-on"] = fmt.Sprintf("%d classes", l.Classes)
+		q.Facts["learned-validation"] = fmt.Sprintf("accuracy %.4f, loss %.4f, none of an unknown example %.4f; before, %.4f, %.4f, %.4f",
+			l.After.Accuracy, l.After.Loss, l.After.Unknown, l.Before.Accuracy, l.Before.Loss, l.Before.Unknown)
+		return q
+	}, nil
+}
+
+// pays reports whether a prior is worth offering: the right answers are more probable, and
+// neither the known classes nor unknown examples are told worse.
+func pays(before, after Measured) bool {
+	return after.Loss < before.Loss-leastGain && after.Accuracy >= before.Accuracy && after.Unknown >= before.Unknown
 }
 
 // settled is what the classes left out say of a prior.

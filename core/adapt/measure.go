@@ -18,11 +18,11 @@ import (
 )
 
 // Measured is how well a prior serves classes that it has not seen, with one and two
-// examples each.
+// examples each, when it is asked about examples of them and, as often, of unknown classes.
 type Measured struct {
-	Accuracy float64 // share of right answers
-	Loss     float64 // mean of -ln of the right class's probability
-	AUROC    float64 // of the probability of none of these; 1/2 where nobody was asked
+	Accuracy float64 // share of the known examples whose class is the most probable class
+	Unknown  float64 // geometric mean over unknown examples of the probability of none of these
+	Loss     float64 // mean of -ln of the right answer's probability, among all classes and none
 }
 
 const (
@@ -30,6 +30,7 @@ const (
 	tasks       = 12  // of each half and shot
 	mostMeasure = 400 // examples: what is measured lies in so many dimensions
 	mostWay     = 5
+	leastAsked  = 3 // classes that are asked about: two to tell apart and one that is unknown
 )
 
 // measurement is the examples in the coordinates of the space that they span, in which
@@ -100,13 +101,13 @@ func (m *measurement) divisions() (all []division) {
 			var d division
 			order := m.rng.Perm(len(classes))
 			for _, i := range order {
-				if k, _ := classes[i].Dims(); k >= MinExamples && len(d.ask) < len(order)/2 {
+				if k, _ := classes[i].Dims(); k >= MinExamples && len(d.ask) < max(leastAsked, len(order)/2) {
 					d.ask = append(d.ask, classes[i])
 				} else {
 					d.learn = append(d.learn, classes[i])
 				}
 			}
-			if len(d.ask) < 2 {
+			if len(d.ask) < leastAsked {
 				continue
 			}
 			for o, others := range m.sessions {
@@ -146,8 +147,9 @@ func (m *measurement) run(ctx context.Context) (before, after Measured, s settle
 			*c.to = append(*c.to, samples...)
 		}
 	}
-	s.logT = temperature(m.prior.Session.Population, fresh)
-	return judge(m.prior.Session.Population, old, temperature(m.prior.Session.Population, old)), judge(m.prior.Session.Population, fresh, s.logT), s, nil
+	_, before = temperature(m.prior.Session.Population, old)
+	s.logT, after = temperature(m.prior.Session.Population, fresh)
+	return before, after, s, nil
 }
 
 // distance returns the mean squared distance between two examples of a class.
@@ -181,7 +183,7 @@ func (m *measurement) ask(ctx context.Context, p *niw.Prior, classes []*mat.Dens
 		}
 		pool.Rows = append(pool.Rows, rows)
 	}
-	way := min(mostWay, max(2, len(classes)-1))
+	way := min(mostWay, len(classes)-1)
 	var samplers []episode.Sampler
 	for shot := 1; shot <= min(2, smallest-2); shot++ {
 		c := episode.Fixed(way, shot, min(5, smallest-shot))
@@ -195,48 +197,48 @@ func (m *measurement) ask(ctx context.Context, p *niw.Prior, classes []*mat.Dens
 	return metatrain.Sessions(ctx, p, m.prior.Session.Options(), dom, samplers, tasks, 1)
 }
 
-// temperature returns what, added to ln T, makes the answers most probable.
-func temperature(p *session.Population, samples []session.Sample) (best float64) {
+// temperature returns what, added to ln T, makes the answers most probable, and how good
+// they are then.
+func temperature(p *session.Population, samples []session.Sample) (best float64, at Measured) {
 	const most, step, ridge = 1.0, 0.1, 0.02
 	least := math.Inf(1)
 	for d := -most; d <= most+step/2; d += step {
-		if loss := judge(p, samples, d).Loss + ridge*d*d; loss < least {
-			best, least = d, loss
+		m := judge(p, samples, d)
+		if loss := m.Loss + ridge*d*d; loss < least {
+			best, least, at = d, loss, m
 		}
 	}
-	return best
+	return best, at
 }
 
 // judge measures the answers at another temperature.
 func judge(p *session.Population, samples []session.Sample, logT float64) (m Measured) {
 	q := *p
 	q.LogT += logT
-	n := 0.0
-	var known, unknown []float64
+	var known, unknown float64 // sums of logarithms
+	var asked, total float64   // known examples, and all
+	logOf := func(p float64) float64 { return math.Log(math.Max(p, 1e-9)) }
 	for i := range samples {
 		s := &samples[i]
 		c := s.Way()
 		posterior := q.Infer(&s.Support)
 		even := slices.Repeat([]float64{-math.Log(float64(c))}, c)
 		u, dst, scratch := make([]float64, c), make([]float64, c), make([]float64, c)
+		total += float64(len(s.Answer))
 		for k, y := range s.Answer {
 			floats.ScaleTo(u, 1/q.Temperature(), s.Query[k*c:(k+1)*c])
 			none := posterior.ProbabilitiesTo(dst, u, even, 0.5, scratch)
 			if y == session.Unknown {
-				unknown = append(unknown, none)
+				unknown += logOf(none)
 				continue
 			}
-			known = append(known, none)
-			n++
+			asked++
+			known += logOf(dst[y])
 			if metrics.Best(dst) == y {
 				m.Accuracy++
 			}
-			m.Loss -= math.Log(math.Max(dst[y]/floats.Sum(dst), 1e-9))
 		}
 	}
-	m.Accuracy, m.Loss, m.AUROC = m.Accuracy/n, m.Loss/n, 0.5
-	if len(unknown) > 0 {
-		m.AUROC = metrics.AUROC(unknown, known)
-	}
-	return m
+	known, unknown = known/asked, unknown/(total-asked)
+	return Measured{m.Accuracy / asked, math.Exp(unknown), -(known + unknown) / 2}
 }

@@ -152,7 +152,7 @@
  * @typedef {{id: string, sha256: string}} Identity of an extractor
  */
 
-/** @typedef {{accuracy: number, loss: number, auroc: number}} Measured on classes left out of learning, with one and two pictures each; the loss is a cross-entropy in nats, and `auroc` that of none of these */
+/** @typedef {{accuracy: number, unknown: number, loss: number}} Measured on classes left out of learning, with one and two pictures each: `unknown` is the geometric mean of the probability of none of these, over pictures of unknown classes; the loss, of all answers, is a cross-entropy in nats */
 /**
  * What came of learning.
  *

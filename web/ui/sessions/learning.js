@@ -8,12 +8,10 @@ import { learn } from '../../library/storage.js';
 
 /** What was measured, in words. @param {Omit<Learned, 'prior'> & {prior: unknown}} learned */
 export function describeLearned({ prior, classes, sessions, before, after }) {
-  const percent = (/** @type {number} */ share) => Math.round(100 * share);
-  const [from, to] = [before, after].map(({ accuracy }) => percent(accuracy));
-  const asked = `Asked about classes left out of learning, one and two ${one()}s each, ${from} % of the answers were right before`;
-  if (!prior) return `Learning does not pay: nothing has changed. ${asked}, ${to} % after it.`;
-  const gain = to > from ? `${to} % after it` : `${to} % after it, with percentages that are nearer to the truth`;
-  return `Learned from ${counted(classes, 'class', 'classes')} in ${counted(sessions, 'other session')}, and in use here. ${asked}, ${gain}.`;
+  const change = (/** @type {'accuracy'|'unknown'} */ of) => `${Math.round(100 * before[of])} % before, ${Math.round(100 * after[of])} % after`;
+  const tried = `Tried on classes left out of learning, with one and two ${one()}s each: right answers ${change('accuracy')}; “none of these” for something unknown ${change('unknown')}.`;
+  if (!prior) return `Learning does not help, so nothing has changed. ${tried}`;
+  return `Learned from ${counted(classes, 'class', 'classes')} in ${counted(sessions, 'other session')}, and in use here. ${tried} Its percentages are nearer to the truth.`;
 }
 
 /** Learns when asked, and takes what was learned back. */
@@ -28,13 +26,14 @@ export class LearningPanel {
     this.engine = engine;
     this.error = el('p', { class: 'error', role: 'alert', hidden: true });
     this.result = el('p', { class: 'small', role: 'status' });
+    this.busy = el('progress', { 'aria-label': 'Learning', hidden: true });
     this.begin = el('button', { class: 'button primary', type: 'button', onclick: () => void this.#try(() => this.#learn()) }, 'Learn');
     this.revert = el('button', { class: 'button', type: 'button', hidden: true, onclick: () => void this.#try(() => this.#revert()) }, 'Back to before');
     byId('learning', HTMLDetailsElement).append(el('div', { class: 'learning-body' },
       el('p', { class: 'small muted' }, 'It learns from your other sessions how examples of one thing differ, so that new classes need fewer examples. '
         + 'One of those sessions needs at least four classes with three examples each. '
         + 'The result is tested on classes that were left out, and stays on this device.'),
-      this.error, this.result, el('div', { class: 'actions' }, this.begin, this.revert)));
+      this.error, this.result, this.busy, el('div', { class: 'actions' }, this.begin, this.revert)));
   }
 
   /** Starts afresh after another session was opened. */
@@ -50,9 +49,17 @@ export class LearningPanel {
     if (this.#undo !== '' && sha256 !== this.#used) this.reset();
   }
 
+  /** @param {string} text @param {boolean} busy */
+  #show(text, busy) {
+    this.result.textContent = text;
+    this.begin.textContent = busy ? 'Learning …' : 'Learn';
+    this.busy.hidden = !busy;
+  }
+
   async #learn() {
     const session = (await this.engine.state()).sessionId;
-    const learned = await learn(this.engine);
+    this.#show('Learning from your other sessions, and trying it on classes left out …', true);
+    const learned = await learn(this.engine).finally(() => this.#show('', false));
     if ((await this.engine.state()).sessionId !== session) return;
     if (learned.prior) {
       const { undo } = await this.engine.importPrior(learned.prior);
