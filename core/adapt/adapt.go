@@ -135,7 +135,6 @@ func examples(p *model.Prior, sessions []Session, rng *rand.Rand) (taught [][]*m
 	rows := 0
 	for _, session := range sessions {
 		var classes []*mat.Dense
-		enough := 0
 		for _, c := range session {
 			x, err := classOf(p, c, rng)
 			if err != nil {
@@ -146,12 +145,9 @@ func examples(p *model.Prior, sessions []Session, rng *rand.Rand) (taught [][]*m
 			}
 			n, _ := x.Dims()
 			rows += n
-			if n >= MinExamples {
-				enough++
-			}
 			classes = append(classes, x)
 		}
-		most = max(most, enough)
+		most = max(most, enough(classes))
 		taught = append(taught, classes)
 	}
 	return taught, most, nil

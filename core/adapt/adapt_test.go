@@ -88,9 +88,15 @@ func TestItIsOfferedWhereItPaysAndOnlyThere(t *testing.T) {
 }
 
 func TestOfFourClassesOneIsUnknown(t *testing.T) {
-	l := learn(t, plain(), world(2, 4, 4, 3))
-	for _, m := range []Measured{l.Before, l.After} {
-		test.FailIf(t, !(m.Unknown > 0 && m.Unknown < 1 && m.Loss > 0 && m.Accuracy > 0), "%+v", m)
+	few := make([]Session, 21)
+	for i := range few {
+		few[i] = world(uint64(i), 2, 12, 3)
+	}
+	for _, s := range [][]Session{{world(2, 4, 4, 3)}, append(few, world(2, 4, 4, 3))} { // also after more examples than are measured
+		l := learn(t, plain(), s...)
+		for _, m := range []Measured{l.Before, l.After} {
+			test.FailIf(t, !(m.Unknown > 0 && m.Unknown < 1 && m.Loss > 0 && m.Accuracy > 0), "%d sessions: %+v", len(s), m)
+		}
 	}
 }
 

@@ -42,13 +42,28 @@ type measurement struct {
 	rng      *rand.Rand
 }
 
+// enough returns how many classes have MinExamples, which can be asked about.
+func enough(classes []*mat.Dense) (n int) {
+	for _, c := range classes {
+		if k, _ := c.Dims(); k >= MinExamples {
+			n++
+		}
+	}
+	return n
+}
+
+// newMeasurement takes what can be asked about first, of the sessions that have most of it.
 func newMeasurement(p *model.Prior, taught [][]*mat.Dense, rng *rand.Rand) *measurement {
 	m := &measurement{prior: p, rng: rng}
 	var chosen []*mat.Dense
 	n := 0
+	taught = slices.Clone(taught)
+	slices.SortStableFunc(taught, func(a, b []*mat.Dense) int { return enough(b) - enough(a) })
 	for _, session := range taught {
 		var classes []*mat.Dense
-		for _, i := range rng.Perm(len(session)) {
+		order := rng.Perm(len(session))
+		slices.SortStableFunc(order, func(i, j int) int { return enough(session[j:j+1]) - enough(session[i:i+1]) })
+		for _, i := range order {
 			if k, _ := session[i].Dims(); n+k <= mostMeasure {
 				n += k
 				classes, chosen = append(classes, session[i]), append(chosen, session[i])
