@@ -41,7 +41,9 @@ type class struct {
 	Class  // but for its examples, which are in units
 	folded string
 	units  []*unit
+	size   int     // examples
 	known  int     // so many units, the first ones, are known to the densities
+	late   bool    // it has changed in bulk
 	top    float64 // the largest order that an example has had
 }
 
@@ -115,7 +117,7 @@ func (c *Classifier) Bursts() []int {
 
 // At returns the i-th class without its examples, and how many those are.
 func (c *Classifier) At(i int) (k Class, examples int) {
-	return c.classes[i].Class, c.classes[i].count()
+	return c.classes[i].Class, c.classes[i].size
 }
 
 // Find returns the class of a label, or that people take for the same (see [SameLabel]).
@@ -212,10 +214,10 @@ func tooMany(most int, what string) error {
 // putClass puts a class at its place, with the examples that it has, and where taken is
 // what the densities knew of it before, with that.
 func (c *Classifier) putClass(k *class, taken *qda.Detached) error {
-	switch n := k.count(); {
+	switch {
 	case len(c.classes) >= model.MaxClasses:
 		return tooMany(model.MaxClasses, "classes")
-	case len(c.examples)+n > model.MaxExamples:
+	case len(c.examples)+k.size > model.MaxExamples:
 		return tooMany(model.MaxExamples, "examples")
 	}
 	at := slices.IndexFunc(c.classes, func(o *class) bool { return before(k.Order, o.Order, k.ID, o.ID) })
@@ -224,13 +226,14 @@ func (c *Classifier) putClass(k *class, taken *qda.Detached) error {
 	}
 	k.Label = Numbered(k.Label, func(name string) bool {
 		folded := model.FoldLabel(name)
-		return !slices.ContainsFunc(c.classes, func(o *class) bool { return o.Label == name || !c.bulk && o.folded == folded })
+		return !slices.ContainsFunc(c.classes, func(o *class) bool { return o.Label == name || !c.loading && o.folded == folded })
 	})
 	k.folded, k.top = model.FoldLabel(k.Label), k.highest()
 	if c.qda != nil {
 		if err := c.attach(k, at, taken); err != nil {
 			return err
 		}
+		c.behind = c.behind || k.known < len(k.units)
 	}
 	if c.ids == nil {
 		c.ids, c.examples = map[string]*class{}, map[string]*Example{}
@@ -243,7 +246,7 @@ func (c *Classifier) putClass(k *class, taken *qda.Detached) error {
 		c.examples[x.ID] = x
 		c.tell(Change{Do: PutExample, Class: k.Class, At: i, Example: x})
 	}
-	c.tellBursts(k)
+	c.follow(k)
 	return nil
 }
 
@@ -283,13 +286,6 @@ func (c *Classifier) takeClass(k *class) (taken *qda.Detached, err error) {
 	}
 	c.tell(Change{Do: DropClass, Class: gone})
 	return taken, nil
-}
-
-func (k *class) count() (n int) {
-	for _, u := range k.units {
-		n += len(u.frames)
-	}
-	return n
 }
 
 func (k *class) highest() (top float64) {

@@ -22,17 +22,30 @@ type Entry struct {
 	by    *qda.Classifier
 }
 
-// exchangeAll carries out entries in their order, all or none.
+// exchangeAll carries out entries in their order, all or none. Of several the densities take
+// in the outcome alone.
 func (c *Classifier) exchangeAll(entries []Entry) error {
-	for i := range entries {
-		if err := c.exchange(&entries[i]); err != nil {
-			for i--; i >= 0; i-- {
-				_ = c.exchange(&entries[i]) // back to what was there
-			}
-			return err
+	c.bulk = len(entries) > 1
+	done, err := 0, error(nil)
+	for done < len(entries) && err == nil {
+		if err = c.exchange(&entries[done]); err == nil {
+			done++
 		}
 	}
-	return nil
+	if !c.bulk {
+		return err
+	}
+	if err == nil {
+		err = c.followAll()
+	}
+	if err != nil {
+		c.bulk = true
+		for done--; done >= 0; done-- {
+			_ = c.exchange(&entries[done]) // back to what was there
+		}
+		_ = c.followAll()
+	}
+	return err
 }
 
 func (c *Classifier) exchange(e *Entry) error {
@@ -94,7 +107,7 @@ func (c *Classifier) exchangeClass(e *Entry) error {
 
 // whole returns a class as the classifier keeps it.
 func (k *Class) whole() *class {
-	all := &class{Class: *k}
+	all := &class{Class: *k, size: len(k.Examples)}
 	all.Examples, all.Bursts = nil, nil
 	sorted := slices.Clone(k.Examples)
 	slices.SortStableFunc(sorted, func(a, b *Example) int {

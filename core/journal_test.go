@@ -86,12 +86,12 @@ func TestManyThatAreRefusedCostNothing(t *testing.T) {
 	c.Begin()
 	huge := []float32{math.MaxFloat32, math.MaxFloat32, math.MaxFloat32, math.MaxFloat32}
 	few := []Example{{Vector: []float32{1, 2, 3, 5}}, {Vector: huge}}
-	_, err := c.AddAll("a", few)
+	_, err := c.AddAll([]string{"a", "a"}, few)
 	test.StopIf(t, err == nil, "the test wants an example with which nothing can be computed")
 	_, after := c.Next()
 	test.FailIf(t, c.Count() != 1 || after != redo || redo == "", "%d examples, %q to redo, want %q", c.Count(), after, redo)
 	test.Must(c.Add("b", "", []float32{4, 3, 2, 1}))(t)
-	_, err = c.AddAll("b", few)
+	_, err = c.AddAll([]string{"b", "b"}, few)
 	c.End()
 	test.FailIf(t, err == nil || c.Count() != 2, "%v, %d examples", err, c.Count())
 }

@@ -53,11 +53,13 @@ type Classifier struct {
 	classes  []*class        // in their order
 	ids      map[string]*class
 	examples map[string]*Example
-	behind   bool    // the densities do not know all examples, see enrol.go
-	bulk     bool    // examples are enrolled once all are there
-	last     uint64  // id given last
-	top      float64 // the largest order that a class has had
-	moved    bool    // examples have changed since columns were standardised
+	behind   bool     // the densities do not know all examples, see enrol.go
+	bulk     bool     // several changes are being made, see [Classifier.followAll]
+	late     []*class // that have changed in bulk
+	loading  bool     // labels are taken as they are
+	last     uint64   // id given last
+	top      float64  // the largest order that a class has had
+	moved    bool     // examples have changed since columns were standardised
 	journal  journal
 	x        []float64 // scratch of length d
 }

@@ -136,7 +136,7 @@ func change(t *testing.T, rng *rand.Rand, c *Classifier, all [][][]float32) bool
 	case n >= 11:
 		err = c.MergeClasses(labels[k], labels[rng.IntN(4)])
 	case n >= 10:
-		_, err = c.AddAll(labels[k], []Example{{Vector: all[k][0]}, {Group: "g", Vector: all[k][1]}, {Vector: all[k][2]}})
+		_, err = c.AddAll(slices.Repeat(labels[k:k+1], 3), []Example{{Vector: all[k][0]}, {Group: "g", Vector: all[k][1]}, {Vector: all[k][2]}})
 	case n < 5:
 		_, err = c.Add(labels[k], []string{"", "", "g", "h"}[rng.IntN(4)], all[k][rng.IntN(11)])
 	case n < 8:
@@ -300,7 +300,7 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 		test.FailIf(t, err == nil, "%q %v was taken", x.label, x.vector)
 		test.FailIf(t, c.Dim() != 0 || c.Len() != 1, "after %q %v: %d numbers, %d classes", x.label, x.vector, c.Dim(), c.Len())
 	}
-	ids, err := c.AddAll("c", nil)
+	ids, err := c.AddAll(nil, nil)
 	test.FailIf(t, ids != nil || err != nil || c.Len() != 1, "no examples give %v, %v and %d classes", ids, err, c.Len())
 	undone, err := c.Undo()
 	test.FailIf(t, undone == nil || err != nil || c.Len() != 0, "the class was not taken back: %v, %v", undone, err)

@@ -2,6 +2,7 @@ package metaqda
 
 import (
 	"slices"
+	"strconv"
 
 	"metaqda/core/model"
 	"metaqda/core/qda"
@@ -18,58 +19,79 @@ import (
 // [model.MaxExamples], and changes nothing then. Cost that of [qda.Classifier.Add], for a
 // frame of a burst that of replacing the burst's mean.
 func (c *Classifier) Add(label, group string, vector []float32) (id string, err error) {
-	ids, err := c.AddAll(label, []Example{{Group: group, Vector: vector}})
+	ids, err := c.AddAll([]string{label}, []Example{{Group: group, Vector: vector}})
 	if err != nil {
 		return "", err
 	}
 	return ids[0], nil
 }
 
-// AddAll adds many examples to a class, all or none, as one step, and returns their ids. No
-// examples are no step, and no class comes into being for them. Vectors are copied. ID, Class
-// and Order of those given are not looked at. Errors are those of Add.
-func (c *Classifier) AddAll(label string, examples []Example) (ids []string, err error) {
-	if len(examples) == 0 {
-		return nil, nil
+// AddAll adds many examples, each to the class of its label, all or none, as one step, and
+// returns their ids. Vectors are copied. ID, Class and Order of the examples are not looked at.
+// Labels and vectors are checked before anything changes. Errors are those of Add, of
+// several vectors as an [Error] that names the vector by its place, and an [Error] with the
+// code "argument" where there is not one label for each example. Cost linear in the number of
+// examples.
+func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, err error) {
+	if len(labels) != len(examples) {
+		return nil, &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(examples)) + " examples and " + strconv.Itoa(len(labels)) + " labels: give one label for each."}
 	}
-	entries := make([]Entry, 0, len(examples)+1)
-	k := c.find(label)
-	id, order := "", 0.0
-	if k == nil {
-		e, err := c.newClass(label)
-		if err != nil {
-			return nil, err
-		}
-		entries, id = append(entries, e), e.ID
-	} else {
-		id, order = k.ID, k.top
+	if len(c.examples)+len(examples) > model.MaxExamples {
+		return nil, tooMany(model.MaxExamples, "examples")
+	}
+	into, entries, err := c.receivers(labels)
+	if err != nil {
+		return nil, err
 	}
 	if err := c.fit(examples); err != nil {
 		return nil, err
 	}
 	for i, x := range examples {
-		x.ID, x.Class, x.Order, x.Vector = c.newID(), id, order+float64(i+1), slices.Clone(x.Vector)
-		ids = append(ids, x.ID)
-		entries = append(entries, Entry{Do: "example", ID: x.ID, Example: &x})
+		k := into[labels[i]]
+		k.top++
+		x.ID, x.Class, x.Order, x.Vector = c.newID(), k.id, k.top, slices.Clone(x.Vector)
+		if k.entry.ID != "" { // a class comes before its first example
+			entries, k.entry = append(entries, k.entry), Entry{}
+		}
+		ids, entries = append(ids, x.ID), append(entries, Entry{Do: "example", ID: x.ID, Example: &x})
 	}
-	if len(examples) == 1 {
-		return ids, c.do(entries...)
+	if len(entries) == 0 {
+		return nil, nil
 	}
-	c.Begin()
-	c.bulk = true
-	err = c.do(entries...)
-	c.bulk = false
-	if err == nil {
-		err = c.enrolSoon(c.ids[id])
+	return ids, c.do(entries...)
+}
+
+// receiver is a class that examples come into.
+type receiver struct {
+	id    string
+	top   float64 // the largest order of its examples
+	entry Entry   // makes a new one
+}
+
+// receivers returns the classes of labels, those that are new not yet made, and an empty list
+// with room for the entries of as many examples. It returns an error for what newClass refuses.
+func (c *Classifier) receivers(labels []string) (into map[string]*receiver, entries []Entry, err error) {
+	into = map[string]*receiver{}
+	made, n := map[string]*receiver{}, 0 // by what people take for the same
+	for _, label := range labels {
+		if into[label] != nil {
+			continue
+		}
+		if k := c.find(label); k != nil {
+			into[label] = &receiver{id: k.ID, top: k.top}
+			continue
+		}
+		e, err := c.newClass(label, n)
+		if err != nil {
+			return nil, nil, err
+		}
+		folded := model.FoldLabel(e.Class.Label)
+		if made[folded] == nil {
+			made[folded], n = &receiver{id: e.ID, entry: e}, n+1
+		}
+		into[label] = made[folded]
 	}
-	if err != nil {
-		_ = c.Cancel()
-		return nil, err
-	}
-	c.behind = slices.ContainsFunc(c.classes, func(k *class) bool { return k.known < len(k.units) })
-	c.tellBursts(c.ids[id])
-	c.End()
-	return ids, nil
+	return into, make([]Entry, 0, n+len(labels)), nil
 }
 
 // fit settles the dimension where it is open, and checks that vectors can be examples.
@@ -84,6 +106,9 @@ func (c *Classifier) fit(examples []Example) error {
 		if err := c.transform(x.Vector); err != nil {
 			if was != c.prior {
 				_ = c.ReplacePrior(was) // without examples anything can be
+			}
+			if len(examples) > 1 {
+				err = rowless(&qda.RowError{Row: i, Err: err})
 			}
 			return err
 		}
@@ -119,22 +144,23 @@ func (c *Classifier) begin(first []float32, d int) error {
 // one. It returns a *[qda.LabelError] for a label that cannot be one or is taken, and an
 // [Error] with the code "limit" beyond [model.MaxClasses].
 func (c *Classifier) AddClass(label string) (id string, err error) {
-	e, err := c.newClass(label)
+	e, err := c.newClass(label, 0)
 	if err != nil {
 		return "", err
 	}
 	return e.ID, c.do(e)
 }
 
-func (c *Classifier) newClass(label string) (Entry, error) {
+// newClass returns the entry that adds a class after so many others that are to be added.
+func (c *Classifier) newClass(label string, others int) (Entry, error) {
 	label, err := c.free(label, "")
-	if err == nil && len(c.classes) >= model.MaxClasses {
+	if err == nil && len(c.classes)+others >= model.MaxClasses {
 		err = tooMany(model.MaxClasses, "classes")
 	}
 	if err != nil {
 		return Entry{}, err
 	}
-	k := &Class{ID: c.newID(), Label: label, Order: c.top + 1}
+	k := &Class{ID: c.newID(), Label: label, Order: c.top + float64(others+1)}
 	return Entry{Do: "class", ID: k.ID, Class: k}, nil
 }
 
@@ -271,9 +297,9 @@ func (c *Classifier) Load(classes []Class) error {
 		}
 		entries = append(entries, Entry{Do: "class", ID: k.ID, Class: &k})
 	}
-	c.bulk = true
+	c.loading = true
 	err := c.exchangeAll(entries)
-	c.bulk = false
+	c.loading = false
 	if err == nil && !(c.Lazy && len(c.examples) > enrolledAtOnce) {
 		err = c.enrolAll()
 	}

@@ -21,31 +21,38 @@ func (c *Classifier) put(x *Example) error {
 	}
 	err := error(nil)
 	if i := k.unit(x.Group); i >= 0 {
-		frames := slices.Clone(k.units[i].frames)
-		at := slices.IndexFunc(frames, func(o *Example) bool { return before(x.Order, o.Order, x.ID, o.ID) })
-		if at < 0 {
-			at = len(frames)
+		frames := k.units[i].frames
+		at := len(frames)
+		for at > 0 && before(x.Order, frames[at-1].Order, x.ID, frames[at-1].ID) {
+			at--
 		}
-		err = c.regroup(k, i, slices.Insert(frames, at, x))
+		err = c.regroup(k, i, slices.Insert(c.own(frames), at, x))
 	} else {
 		err = c.putUnit(k, &unit{group: x.Group, frames: []*Example{x}})
 	}
 	if err != nil {
 		return err
 	}
+	k.size++
 	c.examples[x.ID], k.top = x, max(k.top, x.Order)
 	c.tell(Change{Do: PutExample, Class: k.Class, At: k.place(x), Example: x})
-	if !c.bulk {
-		c.tellBursts(k)
-	}
+	c.follow(k)
 	return nil
+}
+
+// own returns frames that may be changed: in bulk, when no change fails, those themselves.
+func (c *Classifier) own(frames []*Example) []*Example {
+	if c.bulk {
+		return frames
+	}
+	return slices.Clone(frames)
 }
 
 // take is the inverse of put.
 func (c *Classifier) take(x *Example) error {
 	k := c.ids[x.Class]
-	i := slices.IndexFunc(k.units, func(u *unit) bool { return slices.Contains(u.frames, x) })
-	frames := slices.DeleteFunc(slices.Clone(k.units[i].frames), func(o *Example) bool { return o == x })
+	i, at := k.find(x)
+	frames := slices.Delete(c.own(k.units[i].frames), at, at+1)
 	var err error
 	if len(frames) > 0 {
 		err = c.regroup(k, i, frames)
@@ -55,10 +62,39 @@ func (c *Classifier) take(x *Example) error {
 	if err != nil {
 		return err
 	}
+	k.size--
 	delete(c.examples, x.ID)
 	c.tell(Change{Do: DropExample, Class: k.Class, Example: x})
-	c.tellBursts(k)
+	c.follow(k)
 	return nil
+}
+
+// follow tells the bursts of a class that has changed, in bulk once all changes are made.
+func (c *Classifier) follow(k *class) {
+	switch {
+	case !c.bulk:
+		c.tellBursts(k)
+	case !k.late:
+		k.late, c.late = true, append(c.late, k)
+	}
+}
+
+// followAll ends bulk: the densities take in what has changed.
+func (c *Classifier) followAll() (err error) {
+	c.bulk = false
+	for _, k := range c.late {
+		k.late = false
+		if c.ids[k.ID] != k {
+			continue
+		}
+		if err == nil {
+			err = c.enrolSoon(k)
+		}
+		c.tellBursts(k)
+	}
+	c.late = nil
+	c.behind = slices.ContainsFunc(c.classes, func(k *class) bool { return k.known < len(k.units) })
+	return err
 }
 
 // regroup gives the i-th unit of a class other frames, and its place by the first of them.
@@ -80,7 +116,7 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 	for i > 0 && before(first.Order, k.units[i-1].frames[0].Order, first.ID, k.units[i-1].frames[0].ID) {
 		i--
 	}
-	if i < k.known || k.known == len(k.units) && !c.bulk {
+	if (i < k.known || k.known == len(k.units)) && !c.bulk {
 		if err := c.enrolOne(k, i, u); err != nil {
 			return err
 		}
@@ -91,8 +127,12 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 }
 
 func (c *Classifier) takeUnit(k *class, i int) error {
-	if i < k.known {
-		if err := c.qda.Remove(k.ID, i); err != nil {
+	for last := k.known - 1; i <= last; last-- {
+		at := last // in bulk all units after it go, too: followAll brings them back
+		if !c.bulk {
+			at, last = i, i
+		}
+		if err := c.qda.Remove(k.ID, at); err != nil {
 			return err
 		}
 		k.known--
@@ -109,17 +149,27 @@ func (k *class) unit(group string) int {
 	return slices.IndexFunc(k.units, func(u *unit) bool { return u.group == group })
 }
 
-// place returns where an example stands among those of its class, looked for from the
-// end: where it was added.
-func (k *class) place(x *Example) int {
-	n := k.count()
-	for _, u := range slices.Backward(k.units) {
-		n -= len(u.frames)
-		if i := slices.Index(u.frames, x); i >= 0 {
-			return n + i
+// find returns the unit of an example and its place there. It looks from the end, where
+// examples are added.
+func (k *class) find(x *Example) (unit, at int) {
+	for unit = len(k.units) - 1; ; unit-- {
+		frames := k.units[unit].frames
+		for at = len(frames) - 1; at >= 0; at-- {
+			if frames[at] == x {
+				return unit, at
+			}
 		}
 	}
-	return -1
+}
+
+// place returns where an example stands among those of its class.
+func (k *class) place(x *Example) int {
+	unit, at := k.find(x)
+	n := k.size + at
+	for _, u := range k.units[unit:] {
+		n -= len(u.frames)
+	}
+	return n
 }
 
 // transform stores in c.x what package qda knows a vector as.

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	metaqda "metaqda/core"
 	"metaqda/wasm/store"
@@ -64,7 +63,7 @@ func (e *Engine) AddExample(classID string, embedding []float32, thumbnail []byt
 		if err := e.addable(); err != nil {
 			return err
 		}
-		ids, err := e.taught.AddAll(k.Label, []metaqda.Example{{Group: group, Vector: embedding, Thumbnail: thumbnail}})
+		ids, err := e.taught.AddAll([]string{k.Label}, []metaqda.Example{{Group: group, Vector: embedding, Thumbnail: thumbnail}})
 		if err == nil {
 			id = ids[0]
 		}
@@ -80,24 +79,16 @@ func (e *Engine) addable() error { return cmp.Or(e.foreign(), e.record()) }
 // its first one: all or none, as one step, whatever else is asked meanwhile. They have one
 // thumbnail and one group.
 func (e *Engine) AddExamples(names []string, embeddings [][]float32, thumbnail []byte, group string) (ids []string, err error) {
-	if len(names) != len(embeddings) {
-		return nil, fail("argument", "There are "+strconv.Itoa(len(embeddings))+" embeddings and "+strconv.Itoa(len(names))+" names: give one name for each.")
+	examples := make([]metaqda.Example, len(embeddings))
+	for i, x := range embeddings {
+		examples[i] = metaqda.Example{Group: group, Vector: x, Thumbnail: thumbnail}
 	}
 	_, err = e.change(func() error {
-		if err := e.addable(); err != nil {
-			return err
+		err := e.addable()
+		if err == nil {
+			ids, err = e.taught.AddAll(names, examples)
 		}
-		e.taught.Begin()
-		for i, name := range names {
-			added, err := e.taught.AddAll(name, []metaqda.Example{{Group: group, Vector: embeddings[i], Thumbnail: thumbnail}})
-			if err != nil {
-				_ = e.taught.Cancel()
-				return err
-			}
-			ids = append(ids, added...)
-		}
-		e.taught.End()
-		return nil
+		return err
 	})
 	return ids, err
 }

@@ -59,7 +59,7 @@ func (b *both) act(r *rand.Rand, i int) string {
 			v = picture(rand.New(rand.NewPCG(r.Uint64N(3), 2)), 1)
 			v[0] += 1e-4 * r.Float32()
 		}
-		_, err := b.own.AddAll(taught[at].Label, []metaqda.Example{{Vector: v, Thumbnail: []byte{byte(i)}}})
+		_, err := b.own.AddAll([]string{taught[at].Label}, []metaqda.Example{{Vector: v, Thumbnail: []byte{byte(i)}}})
 		b.refused("add example", first(b.page.AddExample(classes[at].ID, v, []byte{byte(i)}, "")), err)
 		return "add example"
 	case k == 9:
@@ -174,7 +174,7 @@ func (b *both) exchange(r *rand.Rand) {
 	near := test.Must(model.EncodePrior(file))(b.t)
 	prior := test.Must(metaqda.DecodePrior(near))(b.t)
 	for i := range 6 {
-		test.Must(b.own.AddAll("walk", []metaqda.Example{{Group: []string{"g", "h"}[i%2], Vector: picture(r, 2)}}))(b.t)
+		test.Must(b.own.AddAll([]string{"walk"}, []metaqda.Example{{Group: []string{"g", "h"}[i%2], Vector: picture(r, 2)}}))(b.t)
 	}
 	test.OK(b.t, third(b.page.ImportSession(test.Must(b.own.Save())(b.t), model.Extractor{})))
 	shared := test.Must(b.page.SharedFile(true))(b.t)
