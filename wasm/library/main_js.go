@@ -18,6 +18,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"unsafe"
 
 	metaqda "metaqda/core"
@@ -225,6 +226,28 @@ func Add(h, d, n, m int32) int32 {
 	})
 }
 
+// AddAll adds n vectors of d numbers, all or none. Behind them the room has the length of each
+// label, n whole numbers of 32 bits, then the labels, and the name of a group in m bytes. It
+// replies the ids, a line each.
+//
+//go:wasmexport mq_add_all
+func AddAll(h, n, d, m int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) {
+		labels, examples := make([]string, n), make([]metaqda.Example, n)
+		at := 4 * n * (d + 1)
+		for i := range n {
+			size := int32(binary.LittleEndian.Uint32(bytes(4*(n*d+i), 4)))
+			labels[i], at = text(at, size), at+size
+		}
+		group, all := text(at, m), vector(n*d)
+		for i := range n {
+			examples[i] = metaqda.Example{Group: group, Vector: all[i*d : (i+1)*d]}
+		}
+		ids, err := c.AddAll(labels, examples)
+		return reply(strings.Join(ids, "\n"), err)
+	})
+}
+
 // reply replies text.
 func reply(s string, err error) (int32, error) {
 	state.reply = append(state.reply[:0], s...)
@@ -242,9 +265,9 @@ func labelIn(c *metaqda.Classifier, name string) (string, error) {
 
 // Change does to a classifier what the room's texts of n and m bytes say, by a number:
 // removes the example n, adds, removes or renames the class n, moves the example n to the
-// class m, merges the class n into m, begins, ends and takes back a step, undoes and
-// redoes; 11 changes nothing and replies the label n as it is kept. It replies the id of what was added, or the
-// name of what was undone or redone, empty for nothing.
+// class m, merges the class n into m, undoes and redoes; 8 changes nothing and replies the
+// label n as it is kept. It replies the id of what was added, or the name of what was undone or
+// redone, empty for nothing.
 //
 //go:wasmexport mq_change
 func Change(h, what, n, m int32) int32 {
@@ -263,16 +286,10 @@ func Change(h, what, n, m int32) int32 {
 		case 5:
 			return 0, c.MergeClasses(a, b)
 		case 6:
-			c.Begin()
-		case 7:
-			c.End()
-		case 8:
-			return 0, c.Cancel()
-		case 9:
 			return step(c.Undo())
-		case 10:
+		case 7:
 			return step(c.Redo())
-		case 11:
+		case 8:
 			return reply(labelIn(c, a))
 		}
 		return 0, nil

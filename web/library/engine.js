@@ -60,6 +60,21 @@ export class Engine {
     return parts.map((part) => part.length);
   }
 
+  /** Writes vectors of one length, the lengths of labels, these and a text, whose length it answers. @param {ArrayLike<number>[]} rows @param {string[]} labels @param {string} last */
+  writeRows(rows, labels, last) {
+    const parts = [...labels, last].map((text) => encoder.encode(text));
+    const d = rows[0].length;
+    let at = 4 * rows.length * (d + 1);
+    this.reserve(parts.reduce((n, part) => n + part.length, at));
+    rows.forEach((row, i) => this.floats.set(row, (this.room >> 2) + i * d));
+    new Uint32Array(this.floats.buffer, this.room + 4 * rows.length * d, rows.length).set(parts.slice(0, -1).map((part) => part.length));
+    for (const part of parts) {
+      this.bytes.set(part, this.room + at);
+      at += part.length;
+    }
+    return parts[rows.length].length;
+  }
+
   /** Writes bytes and then a text. @param {Uint8Array} bytes @param {string} text */
   writeBytes(bytes, text) {
     const part = encoder.encode(text);

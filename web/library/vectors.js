@@ -106,6 +106,14 @@ export function labelled(batch, labels) {
   return [all, names];
 }
 
+/** Refuses vectors of different lengths. @param {ArrayLike<number>[]} vectors */
+export function rowsOf(vectors) {
+  const d = vectors[0].length;
+  const i = vectors.findIndex((x) => x.length !== d);
+  if (i >= 0) throw new MetaqdaError('dimension', `Vector ${i} of the batch has ${vectors[i].length} numbers, the first one ${d}: use one extractor for all of them.`);
+  return vectors;
+}
+
 /** Refuses what probabilities of n classes cannot be written into. @param {unknown} dst @param {number} n */
 export function roomIn(dst, n) {
   if (Array.isArray(dst) || dst instanceof Float64Array || dst instanceof Float32Array) {

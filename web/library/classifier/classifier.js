@@ -5,7 +5,7 @@ import { rests } from '../../base/task.js';
 import { decoder, describe, prediction, record } from './answers.js';
 import { release, share } from '../engine.js';
 import { ADD, BATCH, CALL, known, SETTINGS, SUGGEST, text } from './options.js';
-import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from '../vectors.js';
+import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, rowsOf, vectorOf } from '../vectors.js';
 
 /** @import {Engine} from '../engine.js' */
 /** @import {BatchOptions, CallOptions, Extractor, LeftOut, Options, Prediction} from './options.js' */
@@ -99,16 +99,12 @@ export class Classifier {
 
   /** `addExamples` for vectors. @param {Iterable<Vector>} vectors @param {Iterable<string>} labels @param {{group?: string}} [options] @returns {string[]} */
   addExamplesSync(vectors, labels, options) {
+    known(options, { group: ADD.group });
     const [all, names] = labelled(vectors, labels);
-    this.#do(BEGIN);
-    try {
-      const ids = all.map((x, i) => this.addExampleSync(x, names[i], options));
-      this.#do(END);
-      return ids;
-    } catch (error) {
-      this.#do(CANCEL);
-      throw error;
-    }
+    if (all.length === 0) return [];
+    const rows = rowsOf(all.map(vectorOf));
+    const m = this.#engine.writeRows(rows, names, options?.group ?? '');
+    return this.#text(this.#change('mq_add_all', rows.length, rows[0].length, m)).split('\n');
   }
 
   /** Removes one example: what is left answers as if it had never been there. @param {string} id */
@@ -391,4 +387,4 @@ export class Classifier {
 }
 
 // What mq_change does.
-const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, BEGIN, END, CANCEL, UNDO, REDO, LABEL] = Array(12).keys();
+const [REMOVE, ADD_CLASS, REMOVE_CLASS, RENAME_CLASS, MOVE, MERGE_CLASSES, UNDO, REDO, LABEL] = Array(9).keys();

@@ -1,0 +1,101 @@
+package metaqda
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"metaqda/core/model"
+	"metaqda/core/test"
+)
+
+// many returns n examples of three classes, in turn, every fifth of them of a group.
+func many(n int) (labels []string, examples []Example) {
+	for i := range n {
+		x := Example{Vector: []float32{float32(i%3) + 0.01*float32(i), 1 - 0.02*float32(i%7), float32(i % 11)}}
+		if i%5 == 0 {
+			x.Group = fmt.Sprint("g", i%2)
+		}
+		labels, examples = append(labels, string(rune('a'+i%3))), append(examples, x)
+	}
+	return labels, examples
+}
+
+// Of many examples that come, go and come back at once each class tells its bursts once, and what
+// is taught is what it would be had they come one by one.
+func TestManyExamplesAreOneChangeOfBursts(t *testing.T) {
+	labels, examples := many(300)
+	c, one := new(Classifier), new(Classifier)
+	for i, x := range examples {
+		test.Must(one.Add(labels[i], x.Group, x.Vector))(t)
+	}
+	want := test.Must(one.Predict(examples[7].Vector))(t)
+	bursts := 0
+	c.Changed = func(what Change) {
+		if what.Do == PutBurst || what.Do == PutBursts {
+			bursts++
+		}
+	}
+	same := func(what string) {
+		t.Helper()
+		got := test.Must(c.Predict(examples[7].Vector))(t)
+		test.FailIf(t, !slices.Equal(got.Probabilities, want.Probabilities) || got.None != want.None, "%s: %v, want %v", what, got, want)
+		test.FailIf(t, bursts > 3, "%s tells bursts %d times", what, bursts)
+		bursts = 0
+	}
+	test.Must(c.Add("a", "g0", []float32{1, 2, 3}))(t) // of a group that others come to
+	test.Must(c.AddAll(labels, examples))(t)
+	bursts = 0
+	test.Must(c.Undo())(t)
+	test.FailIf(t, c.Count() != 1 || c.Len() != 1, "%d examples of %d classes are left", c.Count(), c.Len())
+	test.Must(c.Undo())(t)
+	bursts = 0
+	test.Must(c.AddAll(labels, examples))(t)
+	same("adding")
+	test.Must(c.Undo())(t)
+	test.Must(c.Redo())(t)
+	test.FailIf(t, bursts > 6, "undo and redo tell bursts %d times", bursts)
+	bursts = 0
+	same("redoing")
+}
+
+// Too many examples, or one that cannot be one, are refused before anything is done.
+func TestManyExamplesAreCheckedFirst(t *testing.T) {
+	labels, examples := many(model.MaxExamples + 1)
+	c, ids := new(Classifier), 0
+	test.Must(c.Add("a", "", []float32{1, 2, 3}))(t)
+	c.NewID = func() string { ids++; return fmt.Sprint("id", ids) }
+	c.Changed = func(what Change) { t.Fatalf("%s was done", what.Do) }
+	refused := func(code string, labels []string, examples []Example) {
+		t.Helper()
+		_, err := c.AddAll(labels, examples)
+		test.FailIf(t, Code(err) != code, "%v, want the code %s", err, code)
+		test.FailIf(t, ids > 2, "%d ids were given", ids) // to new classes
+	}
+	refused("limit", labels[1:], examples[1:])
+	labels, examples = labels[:7001], examples[:7001]
+	refused("argument", labels[1:], examples)
+	examples[7000].Vector = []float32{1, 2}
+	refused("dimension", labels, examples)
+	labels[7000] = "\t"
+	ids = 0
+	refused("label", labels, examples)
+	_, err := c.AddAll(labels[6999:7000], examples[7000:])
+	test.FailIf(t, Code(err) != "dimension", "%v", err)
+}
+
+// Names that people take for the same are one new class, as they would be one after the other.
+func TestManyExamplesOfOneNewClass(t *testing.T) {
+	c := new(Classifier)
+	x := Example{Vector: []float32{1, 2}}
+	test.Must(c.AddAll([]string{"cup", " CUP ", "mug"}, []Example{x, x, x}))(t)
+	test.FailIf(t, !slices.Equal(c.Labels(), []string{"cup", "mug"}), "%v", c.Labels())
+	for i := range model.MaxClasses {
+		labels := []string{"one", "two", fmt.Sprint(i)}
+		if _, err := c.AddAll(labels, []Example{x, x, x}); err != nil {
+			test.FailIf(t, Code(err) != "limit" || c.Len() != model.MaxClasses, "%v with %d classes", err, c.Len())
+			return
+		}
+	}
+	t.Fatal("there is no end of classes")
+}
