@@ -135,8 +135,8 @@ type LeftOut struct {
 }
 
 // LeaveOut leaves out the i-th of all examples, where a burst counts as one, and returns
-// the answer of what is left, exactly. It returns nil where there is no i-th. Cost that of
-// removing it and of the first answer after that.
+// the answer of what is left, see [qda.Classifier.LeaveOutTo]. It returns nil where there is
+// no i-th. Cost a few times that of Predict.
 func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 	if i < 0 || c.settle() != nil {
 		return nil, nil
@@ -168,14 +168,13 @@ func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
 }
 
 // LeaveOneOut leaves each example out in turn and returns the answers in the order of
-// [Classifier.Classes]. Cost that of [Classifier.LeaveOut] for each.
-func (c *Classifier) LeaveOneOut() ([]LeftOut, error) {
-	var all []LeftOut
-	for {
-		out, err := c.LeaveOut(len(all))
-		if out == nil || err != nil {
-			return all, err
-		}
-		all = append(all, *out)
+// [Classifier.Classes]. ctx and progress are as for Classify. Cost that of
+// [Classifier.LeaveOut] for each.
+func (c *Classifier) LeaveOneOut(ctx Context, progress func(done, total int)) ([]LeftOut, error) {
+	b, err := c.BeginLeaveOneOut()
+	if err != nil {
+		return nil, err
 	}
+	err = b.Finish(ctx, progress)
+	return b.LeftOut, err
 }

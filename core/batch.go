@@ -18,9 +18,10 @@ type Context interface{ Err() error }
 // program of one thread can do other things in between. It is about what was taught when
 // it was asked: later changes do not reach it.
 type Batch struct {
-	Suggestions []int   // of BeginSuggest, once it is done: places in the batch
-	Like        []int   // how many others look like each of them
-	Groups      [][]int // of BeginAlike, once it is done: places in the batch
+	Suggestions []int     // of BeginSuggest, once it is done: places in the batch
+	Like        []int     // how many others look like each of them
+	Groups      [][]int   // of BeginAlike, once it is done: places in the batch
+	LeftOut     []LeftOut // of BeginLeaveOneOut, once it is done
 
 	answers     *qda.Answers // of BeginClassify, once it is done
 	next        func() (struct{}, bool)
@@ -144,11 +145,18 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.
 	if err != nil {
 		return nil, err
 	}
+	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
+		return answer(b, own.qda, x, ctx, progress)
+	}), nil
+}
+
+// batch makes a batch of a question to a classifier that nobody else has.
+func (c *Classifier) batch(answer func(b *Batch, ctx Context, progress func(done, total int)) error) *Batch {
 	b := &Batch{total: 1}
 	b.next, b.stop = iter.Pull(func(yield func(struct{}) bool) {
 		ctx := new(pending)
 		pause := func() bool { ctx.over = ctx.over || !yield(struct{}{}); return !ctx.over }
-		for !own.Prepare(pause) {
+		for !c.Prepare(pause) {
 			if ctx.over {
 				return
 			}
@@ -156,12 +164,32 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.
 		if !pause() {
 			return
 		}
-		b.err = rowless(answer(b, own.qda, x, ctx, func(done, total int) {
+		b.err = rowless(answer(b, ctx, func(done, total int) {
 			b.done, b.total = done, total
 			pause()
 		}))
 	})
-	return b, nil
+	return b
+}
+
+// BeginLeaveOneOut leaves each example out in turn: [Classifier.LeaveOneOut] step by step.
+func (c *Classifier) BeginLeaveOneOut() (*Batch, error) {
+	own, err := c.Clone()
+	if err != nil {
+		return nil, err
+	}
+	return own.batch(func(b *Batch, ctx Context, progress func(done, total int)) error {
+		for {
+			out, err := own.LeaveOut(len(b.LeftOut))
+			if out == nil || err != nil {
+				return err
+			}
+			b.LeftOut = append(b.LeftOut, *out)
+			if progress(len(b.LeftOut), out.Of); ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}), nil
 }
 
 // rows returns vectors as package qda knows them.

@@ -61,7 +61,7 @@ func ExampleClassifier_Undo() {
 		log.Fatal(err)
 	}
 	fmt.Println("undone:", undone.Name)
-	all, err := c.LeaveOneOut()
+	all, err := c.LeaveOneOut(nil, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -68,6 +68,7 @@ type Classifier struct {
 	settled   bool     // what follows is up to date
 	support   support
 	posterior *session.Posterior // nil when not computed
+	left      *leftOuts          // nil when not computed
 	work      work
 	z         []float64
 

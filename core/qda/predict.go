@@ -118,7 +118,7 @@ func (c *Classifier) settle() {
 	}
 	c.shared.settle(c.taught)
 	c.work.slope = c.shared.unit / c.population().Temperature()
-	c.posterior, c.support.done, c.settled = nil, 0, true
+	c.posterior, c.left, c.support.done, c.settled = nil, nil, 0, true
 }
 
 // compares reports whether the session says anything of the share: an example left out

@@ -2,7 +2,6 @@ package qda
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -280,33 +279,4 @@ func (c *covariance) between(m *member) []float64 {
 	dst := make([]float64, len(c.members))
 	c.innerTo(dst, c.mean(m.column), image)
 	return dst
-}
-
-// keep returns what makes the density, and what it knows of one class, what they are now
-// to the bit.
-func (s *shared) keep(k *class) (restore func()) {
-	was, cov := *s, *s.cov
-	cov.rows, cov.diff, cov.means = slices.Clone(cov.rows), slices.Clone(cov.diff), slices.Clone(cov.means)
-	cov.of, cov.members = slices.Clone(cov.of), nil
-	cov.index = make(map[*class]*member, len(s.cov.members))
-	copies := make(map[*member]*member, len(s.cov.members))
-	for _, m := range s.cov.members {
-		one := *m
-		one.mean = slices.Clone(m.mean)
-		copies[m] = &one
-		cov.members, cov.index[m.class] = append(cov.members, &one), &one
-	}
-	for i, of := range cov.of {
-		cov.of[i].member = copies[of.member]
-	}
-	for _, v := range []*[]float64{&was.alpha, &was.h, &was.c, &was.atMean, &was.norm, &was.inners, &was.image, &was.x, &cov.x, &cov.work} {
-		*v = slices.Clone(*v)
-	}
-	w, n, ids, seen, serial := slices.Clone(k.w.Data), slices.Clone(k.n), slices.Clone(k.ids), k.seen, k.serial
-	was.cov = &cov
-	return func() {
-		*s = was
-		k.w.Rows, k.w.Data = len(ids), w
-		k.n, k.ids, k.seen, k.serial, k.gone = n, ids, seen, serial, nil
-	}
 }

@@ -66,7 +66,7 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 	if s.done == 0 {
 		c.beginSupport()
 	}
-	for size := piece(2*n*(c.Dim()+c.shared.cov.n) + c.shared.cov.n*c.Dim()); s.done < len(s.asked); {
+	for size := c.supportPiece(); s.done < len(s.asked); {
 		if !more() {
 			return false
 		}
@@ -75,6 +75,12 @@ func (c *Classifier) gatherSupport(more func() bool) bool {
 		s.done = end
 	}
 	return true
+}
+
+// supportPiece returns how many examples are asked at once.
+func (c *Classifier) supportPiece() int {
+	n := c.shared.cov.n
+	return piece(2*len(c.taught)*(c.Dim()+n) + n*c.Dim())
 }
 
 // beginSupport finds whom to ask.
@@ -156,46 +162,6 @@ func (c *Classifier) Pictures(label string, b int) ([]int, error) {
 		return nil, err
 	}
 	return slices.Clone(k.list[b].pictures), nil
-}
-
-// LeaveOutTo asks what the b-th example of a class would be taken for had it never
-// been taught: dst, of length C, and none are the answer of [Classifier.ProbabilitiesTo]
-// of a classifier that differs in nothing else. The session's mean, its log temperature and
-// its level of unknowns are those without it too, which is leave-one-out
-// cross-validation by its definition; only the bursts are those of the whole session. A burst is left out as a whole and asked about
-// by its mean. Where it is the only example of its class the class gets zero, where
-// it is the only one of all [ErrNoExamples] is returned.
-//
-// Nothing changes, to the bit. Cost that of removing an example and of the first
-// prediction after it, see [Classifier.Support]; twice, since the next prediction
-// finds the example back.
-func (c *Classifier) LeaveOutTo(dst []float64, label string, b int) (none float64, err error) {
-	if len(dst) != len(c.classes) {
-		panic("qda: destination of wrong length")
-	}
-	k, err := c.example(label, b)
-	if err != nil {
-		return 0, err
-	}
-	z, all := map[*Classifier][]float64{}, []*Classifier{c}
-	if c.answering(); c.compares() {
-		all = append(all, c.others...)
-	}
-	for _, v := range all {
-		v.settle()
-		same := v.classes[c.index[label]]
-		z[v] = slices.Clone(same.row(b))
-		defer v.changed()
-		defer v.shared.keep(same)()
-	}
-	k.remove(b)
-	c.changed()
-	c.grouped = true // the bursts stay as they are
-	if len(c.taught) == 0 {
-		return 0, ErrNoExamples
-	}
-	a := c.answering()
-	return a.probabilities(dst, a.own(), z[a]), nil
 }
 
 // example returns the class that has the b-th example.

@@ -35,20 +35,49 @@ type temperature struct {
 // each left out of its class:
 //
 //	ln p(h | session) = ln N(h; 0, SD²) + Weight Σ_i ln softmax_{y_i}(u_i e^-h) + const
-func (p *Population) inferTemperature(s *Support, u []float64) (q temperature) {
-	c := s.Way()
+func (p *Population) inferTemperature(s *Support, u []float64) temperature {
+	return p.temperatureOf(p.said(s, u), s.left)
+}
+
+// said is what one example says of h.
+type said struct {
+	likelihood Evidence // of its label; zero for the only one of its class
+	others     float64  // mean of its u under the other classes
+}
+
+// said returns what each example says of h. Cost C exponentials a node for each.
+func (p *Population) said(s *Support, u []float64) []said {
+	c, all := s.Way(), make([]said, len(s.Class))
+	if c < 2 {
+		return nil // labels of one class say nothing
+	}
+	for i, y := range s.Class {
+		row := u[i*c : (i+1)*c]
+		for j, v := range row {
+			if j != y {
+				all[i].others += v / float64(c-1)
+			}
+		}
+		if s.left(i) && p.LogTemperature.Weight > 0 {
+			p.addLikelihood(&all[i].likelihood, row, y)
+		}
+	}
+	return all
+}
+
+// temperatureOf is inferTemperature by what the examples say. left tells of which of them the
+// class has others.
+func (p *Population) temperatureOf(all []said, left func(i int) bool) (q temperature) {
 	for k, x := range hardX {
 		q.inverseT[k], q.log[k] = bounded(-p.LogTemperature.SD*x, 30), hardLogW[k]
 	}
-	if tilt := p.tilt(s, u); tilt != 0 {
+	if tilt := p.tilt(all, left); tilt != 0 {
 		floats.AddScaled(q.log[:], tilt, hardX)
 		floats.AddConst(-floats.LogSumExp(q.log[:]), q.log[:])
 	}
-	if c > 1 && p.LogTemperature.Weight > 0 {
-		for i, y := range s.Class {
-			if s.left(i) {
-				q.addLikelihood(&q.log, u[i*c:(i+1)*c], y, p.LogTemperature.Weight)
-			}
+	for i := range all {
+		if left(i) {
+			floats.Add(q.log[:], all[i].likelihood[:])
 		}
 	}
 	normalise(q.weight[:], q.log[:])
@@ -59,27 +88,19 @@ func (p *Population) inferTemperature(s *Support, u []float64) (q temperature) {
 // mean of h: Alone[0] + Alone[1] z, and as much less as there are others. z is the mean of
 // their u under the other classes, nearer to zero the more alike the classes are. A normal
 // density times exp(tilt x) is one whose mean is moved by tilt.
-func (p *Population) tilt(s *Support, u []float64) float64 {
-	c, n, z := s.Way(), 0.0, 0.0
-	if p.LogTemperature.Alone == [2]float64{} || c < 2 {
-		return 0
-	}
-	for i, y := range s.Class {
-		if s.left(i) {
-			continue
-		}
-		n++
-		for j, v := range u[i*c : (i+1)*c] {
-			if j != y {
-				z += v / float64(c-1)
-			}
+func (p *Population) tilt(all []said, left func(i int) bool) float64 {
+	n, z := 0.0, 0.0
+	for i := range all {
+		if !left(i) {
+			n++
+			z += all[i].others
 		}
 	}
-	if n == 0 {
+	if n == 0 || p.LogTemperature.Alone == [2]float64{} {
 		return 0
 	}
 	const most = 4 // beyond it the nodes end
-	tilt := (p.LogTemperature.Alone[0] + p.LogTemperature.Alone[1]*z/n) * n / float64(len(s.Class))
+	tilt := (p.LogTemperature.Alone[0] + p.LogTemperature.Alone[1]*z/n) * n / float64(len(all))
 	return math.Max(-most, math.Min(most, tilt))
 }
 
@@ -118,14 +139,15 @@ func (p *Population) Evidence(u, share []float64) (e Evidence) {
 // Add adds scale times o.
 func (e *Evidence) Add(scale float64, o *Evidence) { floats.AddScaled(e[:], scale, o[:]) }
 
-func (q *temperature) addLikelihood(l *[hardNodes]float64, u []float64, y int, weight float64) {
+func (p *Population) addLikelihood(e *Evidence, u []float64, y int) {
 	top := floats.Max(u)
-	for k, f := range q.inverseT {
+	for k, x := range hardX {
+		f := bounded(-p.LogTemperature.SD*x, 30)
 		var z float64
 		for _, v := range u {
 			z += math.Exp((v - top) * f)
 		}
-		l[k] += weight * ((u[y]-top)*f - math.Log(z))
+		e[k] += p.LogTemperature.Weight * ((u[y]-top)*f - math.Log(z))
 	}
 }
 

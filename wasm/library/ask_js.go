@@ -97,7 +97,7 @@ func many(h int32, ask func(*metaqda.Classifier) (*metaqda.Batch, error)) int32 
 // Step goes on with a batch for some milliseconds and returns 1 if there is more to do,
 // the answer then being how much is done of how much. After the last step it returns 0,
 // and the answer is the number of numbers that follow: those of [Predict] for each
-// vector, or the places of those suggested.
+// vector, those of [LeaveOneOut], or the places of those suggested.
 //
 //go:wasmexport mq_step
 func Step(b int32) int32 {
@@ -121,6 +121,7 @@ func Step(b int32) int32 {
 			d := metaqda.DecideAmong(of.labels, of.bursts, p, none)
 			row(d, p, none)
 		}
+		leftOut(of)
 		for _, i := range of.Suggestions {
 			state.answer = append(state.answer, float64(i))
 		}
@@ -139,34 +140,27 @@ func Stop(b int32) {
 	}
 }
 
-// LeaveOneOut returns how many numbers the answer has, of which the first is the length of
-// the reply. For each burst: the number of its examples, its class, 1 or, for the only one of
+// LeaveOneOut asks about each example as if it had never been there, as [Classify] does. For
+// each burst the answer has the number of its examples, its class, 1 or, for the only one of
 // all, 0, and then an answer as [Step] has it. The reply has the headlines and then the
 // examples' ids, a line each.
 //
 //go:wasmexport mq_leave_one_out
-func LeaveOneOut(h int32) int32 {
-	return with(h, func(c *metaqda.Classifier) (int32, error) {
-		all, err := c.LeaveOneOut()
-		if err != nil {
-			return 0, err
+func LeaveOneOut(h int32) int32 { return many(h, (*metaqda.Classifier).BeginLeaveOneOut) }
+
+// leftOut replies what [LeaveOneOut] asked.
+func leftOut(of batch) {
+	for _, x := range of.LeftOut {
+		asked, p := 1.0, x.Probabilities
+		if p == nil {
+			asked, p = 0, make([]float64, len(of.labels))
 		}
-		state.answer, state.reply = append(state.answer[:0], 0), state.reply[:0]
-		for _, x := range all {
-			asked := 1.0
-			p := x.Probabilities
-			if p == nil {
-				asked, p = 0, make([]float64, c.Len())
-			}
-			state.answer = append(state.answer, float64(len(x.Examples)), float64(x.Class), asked)
-			row(c.Decide(p, x.None), p, x.None)
+		state.answer = append(state.answer, float64(len(x.Examples)), float64(x.Class), asked)
+		row(metaqda.DecideAmong(of.labels, of.bursts, p, x.None), p, x.None)
+	}
+	for _, x := range of.LeftOut {
+		for _, e := range x.Examples {
+			state.reply = append(append(state.reply, e.ID...), '\n')
 		}
-		for _, x := range all {
-			for _, e := range x.Examples {
-				state.reply = append(append(state.reply, e.ID...), '\n')
-			}
-		}
-		state.answer[0] = float64(len(state.reply))
-		return int32(len(state.answer)), nil
-	})
+	}
 }

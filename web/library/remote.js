@@ -3,12 +3,12 @@
 import { ADD, BATCH, CALL, known, SUGGEST } from './classifier/options.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, vectorOf } from './vectors.js';
 
-/** @import {CallOptions, Options} from './classifier/options.js' */
+/** @import {BatchOptions, CallOptions, Options} from './classifier/options.js' */
 /** @import {Vector} from './vectors.js' */
 /** @typedef {(name: string, args: any[], options?: any) => Promise<any>} Ask asks for a property or a method of a Classifier, with vectors in place of inputs; the options of methods that have some, and of those alone */
 
 /** Methods that are asked for as they are. */
-const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'leaveOneOut', 'label', 'examples', 'configure', 'save', 'export', 'merge', 'dispose'];
+const METHODS = ['removeExample', 'moveExample', 'addClass', 'removeClass', 'renameClass', 'mergeClasses', 'undo', 'redo', 'label', 'examples', 'configure', 'save', 'export', 'merge', 'dispose'];
 const PROPERTIES = ['steps', 'labels', 'counts', 'dimension', 'settings'];
 /** Those that take an input, or many, and their options. */
 const OF_ONE = { addExample: ADD, predict: CALL };
@@ -38,6 +38,13 @@ export class Remote {
     roomIn(dst, labels.length);
     labels.forEach((/** @type {string} */ one, /** @type {number} */ i) => { dst[i] = probabilities[one]; }); // an object has labels such as '2' first
     return none;
+  }
+
+  /** @param {BatchOptions} [options] */
+  async leaveOneOut(options) {
+    known(options, BATCH);
+    options?.signal?.throwIfAborted();
+    return this.#ask('leaveOneOut', [], options ?? {});
   }
 
   static {

@@ -1,7 +1,7 @@
 // @ts-check
 /** Reads what the engine of engine.js replies. */
 
-/** @import {Prediction} from './options.js' */
+/** @import {LeftOut, Prediction} from './options.js' */
 
 export const decoder = new TextDecoder();
 
@@ -23,6 +23,23 @@ export function prediction(labels, numbers, at, headline) {
   for (let i = 1; i < labels.length; i++) if (numbers[at + 1 + i] > numbers[at + 1 + best]) best = i;
   const [taken, doubtful] = numbers.slice(at + 1 + labels.length, at + 3 + labels.length);
   return { label: labels[best], probabilities: record(labels, (i) => numbers[at + 1 + i]), none: numbers[at], decision: labels[taken] ?? null, doubtful: doubtful === 1, headline };
+}
+
+/**
+ * Reads what mq_leave_one_out answers.
+ *
+ * @param {Float64Array} numbers @param {string[]} labels @param {string[]} lines headlines and then ids
+ * @returns {LeftOut[]}
+ */
+export function leftOut(numbers, labels, lines) {
+  const each = 6 + labels.length;
+  const n = numbers.length / each;
+  let next = n;
+  return lines.slice(0, n).flatMap((headline, i) => {
+    const [size, own, asked] = numbers.subarray(i * each);
+    const answer = asked === 1 ? prediction(labels, numbers, i * each + 3, headline) : null;
+    return lines.slice(next, next += size).map((id) => ({ id, label: labels[own], prediction: answer }));
+  });
 }
 
 /** Reads the reply of mq_describe. @param {Uint8Array<ArrayBuffer>} reply */

@@ -2,7 +2,7 @@
 /** A classifier: what was taught, and what things are taken for. create.js makes them. */
 import { MetaqdaError } from '../../base/remote.js';
 import { rests } from '../../base/task.js';
-import { decoder, describe, prediction, record } from './answers.js';
+import { decoder, describe, leftOut, prediction, record } from './answers.js';
 import { release, share } from '../engine.js';
 import { ADD, BATCH, CALL, known, SETTINGS, SUGGEST, text } from './options.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, rowsOf, vectorOf } from '../vectors.js';
@@ -240,7 +240,7 @@ export class Classifier {
    * @param {Iterable<Input | Vector>} batch
    * @param {BatchOptions | undefined} options
    * @param {string} name @param {number[]} args after those for the vectors
-   * @param {(numbers: Float64Array, labels: string[], headlines: string[]) => T[]} read reads the answer, about the classes of these labels
+   * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read as of #answers
    */
   async #batch(batch, options, name, args, read) {
     known(options, BATCH);
@@ -269,7 +269,21 @@ export class Classifier {
     }
     engine.write(/** @type {Float32Array} */ (rows));
     rows = undefined;
-    const job = this.#call(name, d, all.length, ...args);
+    return this.#answers(this.#call(name, d, all.length, ...args), options, read, done, all.length);
+  }
+
+  /**
+   * @template T
+   * @param {number} job what the engine answers in steps @param {BatchOptions | undefined} options
+   * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read reads the answer, about the classes of these labels
+   * @param {number} done steps of the work that are done @param {number} count steps that the job is
+   * @returns {Promise<T[]>}
+   */
+  async #answers(job, options, read, done, count) {
+    const { onProgress, signal } = options ?? {};
+    const engine = this.#engine;
+    const rest = rests(signal);
+    const total = done + count;
     share(); // whatever becomes of the classifier meanwhile
     try {
       const { labels } = this.#described(); // at the time of the copy that is asked, not of the call
@@ -283,7 +297,7 @@ export class Classifier {
           onProgress?.({ done: total, total });
           return answers;
         }
-        onProgress?.({ done: done + Math.floor(all.length * (first / second)), total });
+        onProgress?.({ done: done + Math.floor(count * (first / second)), total });
         await rest();
       }
     } finally {
@@ -293,25 +307,18 @@ export class Classifier {
   }
 
   /**
-   * Leaves each example out in turn, exactly: how well the classifier knows its own classes. Frames of one burst are
-   * left out together.
+   * Leaves each example out in turn: how well the classifier knows its own classes. Frames of one burst are left out
+   * together. Progress is counted in examples, and the thread is left free in between.
    *
-   * @returns {LeftOut[]}
+   * @param {BatchOptions} [options]
+   * @returns {Promise<LeftOut[]>}
    */
-  leaveOneOut() {
-    const { labels } = this.#described();
+  async leaveOneOut(options) {
+    known(options, BATCH);
+    options?.signal?.throwIfAborted();
+    const examples = this.#described().examples.flat().length;
     this.#engine.reserve(0);
-    const n = this.#call('mq_leave_one_out');
-    const at = this.#engine.program.exports.mq_answer() >> 3;
-    const { doubles } = this.#engine;
-    const each = 6 + labels.length;
-    const lines = this.#text(doubles[at]).split('\n');
-    const headlines = lines.splice(0, (n - 1) / each);
-    return headlines.flatMap((headline, i) => {
-      const from = at + 1 + i * each;
-      const answer = doubles[from + 2] === 1 ? prediction(labels, doubles, from + 3, headline) : null;
-      return lines.splice(0, doubles[from]).map((id) => ({ id, label: labels[doubles[from + 1]], prediction: answer }));
-    });
+    return this.#answers(this.#call('mq_leave_one_out'), options, leftOut, 0, examples);
   }
 
   /** Names of the classes in the order they were added. @returns {string[]} */

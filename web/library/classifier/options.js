@@ -108,4 +108,4 @@ export function text(s, what) {
  * @typedef {{[K in Exclude<keyof Classifier, `${string}Sync` | Inputs | 'merge'>]: Classifier[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<Awaited<R>> : Promise<Classifier[K]>}
  *   & Pick<Classifier<Input>, Inputs>} RemoteMethods
  */
-/** @typedef {'embed' | 'addExample' | 'addExamples' | 'predict' | 'predictMany' | 'classify' | 'suggest'} Inputs methods that take what is to be embedded, and answer by promises as they are */
+/** @typedef {'embed' | 'addExample' | 'addExamples' | 'predict' | 'predictMany' | 'classify' | 'suggest' | 'leaveOneOut'} Inputs methods that answer by promises as they are, most of which take what is to be embedded */

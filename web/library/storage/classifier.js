@@ -98,7 +98,7 @@ function methodsOf(engine, copied) {
       });
     },
     suggest: (all, { count = all.length, ...options }) => (typeof Worker === 'undefined' ? copied((copy) => copy.suggest(all, { count, ...options })) : judged(engine, all, options, async (asked) => (await asked.suggest(count)).places)),
-    leaveOneOut: () => copied((copy) => copy.leaveOneOut()),
+    leaveOneOut: (options) => copied((copy) => copy.leaveOneOut(options)),
     merge: (other) => copied((copy) => copies.get(other)?.((too) => copy.merge(too)) ?? copy.merge(other)),
     undo: async () => (await engine.undo()).name !== '',
     redo: async () => (await engine.redo()).name !== '',

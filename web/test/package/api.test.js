@@ -88,7 +88,7 @@ test('frames of a group count as one example, in files too, and are left out tog
   assert.equal(many.counts.c, 5);
   const again = await openClassifier(many.save());
   for (const c of [many, again]) assert.ok(Math.abs(one.predictSync(vector(2, 6)).probabilities.c - c.predictSync(vector(2, 6)).probabilities.c) < 1e-9);
-  const all = again.leaveOneOut();
+  const all = await again.leaveOneOut();
   assert.deepEqual(all.map(({ id, label }) => [id, label]), ['a', 'b', 'c'].flatMap((label) => again.examples(label).map((id) => [id, label])));
   assert.equal(all.filter((x) => x.label === 'c').every((x) => x.prediction?.probabilities.c === 0), true);
   again.removeExample(all[1].id);

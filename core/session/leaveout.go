@@ -1,0 +1,51 @@
+package session
+
+// LeaveOut answers for a session without one of its examples, by what the others say of it
+// with that example still there. Infer without it would ask them all again.
+type LeaveOut struct {
+	population     *Population
+	support        *Support
+	said           []said
+	unknown, known []float64 // as of [Support.scores]
+}
+
+// LeaveOut reads what each example says. Cost that of Infer.
+func (p *Population) LeaveOut(s *Support) *LeaveOut {
+	u := s.ratios(p)
+	l := &LeaveOut{population: p, support: s, said: p.said(s, u)}
+	l.unknown, l.known = s.scores(p, u, p.LeftOut)
+	return l
+}
+
+// Posterior returns that of the session without an example of a class, the i-th of the support
+// or, for i < 0, none of these. The others say what they said before, except one that is then
+// the only one of its class.
+func (l *LeaveOut) Posterior(class, i int) *Posterior {
+	s, shots := l.support, l.support.Shots[class]-1
+	var all []said
+	var rest []int
+	var unknown, known []float64
+	for r, at := 0, 0; r < len(s.Class); r++ {
+		left := s.left(r)
+		if r != i {
+			if len(l.said) > 0 {
+				rest, all = append(rest, r), append(all, l.said[r])
+			}
+			if len(l.unknown) > 0 {
+				unknown = append(unknown, l.unknown[r])
+			}
+			if left && (s.Class[r] != class || shots > 1) {
+				known = append(known, l.known[at])
+			}
+		}
+		if left {
+			at++
+		}
+	}
+	left := func(k int) bool { r := rest[k]; return s.left(r) && (s.Class[r] != class || shots > 1) }
+	way := s.Way()
+	if shots == 0 {
+		way--
+	}
+	return &Posterior{l.population.temperatureOf(all, left), l.population.inferKnown(unknown, known, way)}
+}
