@@ -36,7 +36,7 @@ export class ClassifierWorker {
   /**
    * @param {object} [options]
    * @param {Worker} [options.worker] started by the caller, where a bundler must see its address
-   * @param {WebAssembly.Module | string} [options.wasm] address of metaqda.wasm, or the compiled engine
+   * @param {WebAssembly.Module | URL | string} [options.wasm] address of metaqda.wasm, or the compiled engine
    */
   constructor(options = {}) {
     known(options, { worker: ['a worker', (x) => typeof x?.postMessage === 'function'], wasm: PROGRAM });
@@ -47,7 +47,7 @@ export class ClassifierWorker {
       died: (why) => `The worker stopped: ${why}.`,
       onNews: (_, { number, done, total }) => this.#listeners.get(number)?.({ done, total }),
     });
-    if (wasm) this.#ready = this.#client.ask('init', { wasm });
+    if (wasm) this.#ready = this.#client.ask('init', { wasm: sendable(wasm) });
     this.#ready?.catch(() => {}); // what is asked next tells
   }
 
@@ -95,10 +95,13 @@ export class ClassifierWorker {
   terminate() { this.#client.close('The worker was terminated.'); }
 }
 
+/** A URL cannot be cloned: its address is sent. @template T @param {T} x @returns {T | string} */
+const sendable = (x) => (x instanceof URL ? x.href : x);
+
 /** What can be sent. @param {WorkerOptions<any>} options */
-function plain({ extractor, ...options }) {
+function plain({ extractor, prior, ...options }) {
   const { id, sha256 } = typeof extractor === 'object' ? extractor : {};
-  return { ...options, ...options.prior instanceof URL && { prior: options.prior.href }, ...id && { extractor: { id, sha256 } } };
+  return { ...options, ...prior !== undefined && { prior: sendable(prior) }, ...id && { extractor: { id, sha256 } } };
 }
 
 /** Where the classifiers are. @type {WeakMap<object, {worker: ClassifierWorker, handle: number}>} */
