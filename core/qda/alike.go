@@ -29,7 +29,7 @@ type Neighbour struct {
 //
 // Cost d² for whitening, at most d for each picture.
 func (c *Classifier) Nearest(x []float64, n int) ([]Neighbour, error) {
-	if err := c.whiten(x); err != nil {
+	if err := c.whiten(c.z, x); err != nil {
 		return nil, err
 	}
 	c.group(always)

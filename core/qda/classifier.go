@@ -21,6 +21,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -54,8 +55,9 @@ func (o *Options) Validate() error {
 	)
 }
 
-// Classifier holds C classes over embeddings of length d. It is not safe for
-// use by several goroutines at once: predictions share scratch space.
+// Classifier holds C classes over embeddings of length d. Several goroutines may ask
+// [Classifier.ProbabilitiesTo] at once while [Classifier.Settled] reports true; nothing else is
+// safe for several at once.
 type Classifier struct {
 	prior     *niw.Prior
 	options   Options
@@ -70,6 +72,7 @@ type Classifier struct {
 	posterior *session.Posterior // nil when not computed
 	left      *leftOuts          // nil when not computed
 	work      work
+	spare     *sync.Pool // of *work, for predictions at once
 	z         []float64
 
 	others     []*Classifier // one for each share of [Parts]
@@ -197,7 +200,7 @@ func (c *Classifier) Insert(label string, i int, x []float64) error {
 	if i < 0 || i > k.pictures() {
 		return &ExampleError{Label: label, Index: i, Count: k.pictures()}
 	}
-	if err := c.whiten(x); err != nil {
+	if err := c.whiten(c.z, x); err != nil {
 		return err
 	}
 	k.putIn(i, c.z)
@@ -285,13 +288,13 @@ func (c *Classifier) changed() {
 	}
 }
 
-// whiten stores L⁻¹(x-m) in c.z.
-func (c *Classifier) whiten(x []float64) error {
+// whiten stores L⁻¹(x-m) in dst.
+func (c *Classifier) whiten(dst, x []float64) error {
 	if err := niw.CheckVector("embedding", x, c.Dim()); err != nil {
 		return err
 	}
-	c.whitenTo(c.z, x)
-	_, err := checkedNorm2(squaredNorm(c.z))
+	c.whitenTo(dst, x)
+	_, err := checkedNorm2(squaredNorm(dst))
 	return err
 }
 

@@ -68,7 +68,7 @@ func (c *Classifier) leaveOutExactly(dst []float64, k *class, b int) (none float
 	c.changed()
 	c.grouped = true // the bursts stay as they are
 	a := c.answering()
-	return a.probabilities(dst, a.own(), z[a])
+	return a.probabilities(dst, a.own(), z[a], &a.work)
 }
 
 // leftOuts answers for examples left out one after the other.
@@ -153,7 +153,7 @@ func (s *shared) keep(k *class) (restore func()) {
 	for i, of := range cov.of {
 		cov.of[i].member = copies[of.member]
 	}
-	for _, v := range []*[]float64{&was.alpha, &was.h, &was.c, &was.atMean, &was.norm, &was.inners, &was.image, &was.x, &cov.x, &cov.work} {
+	for _, v := range []*[]float64{&was.alpha, &was.h, &was.c, &was.atMean, &was.norm, &was.image, &was.x, &cov.x, &cov.work} {
 		*v = slices.Clone(*v)
 	}
 	w, n, ids, seen, serial := slices.Clone(k.w.Data), slices.Clone(k.n), slices.Clone(k.ids), k.seen, k.serial

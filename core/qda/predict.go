@@ -3,6 +3,7 @@ package qda
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -23,10 +24,10 @@ func (c *Classifier) ScoresTo(dst, x []float64) error {
 	}
 	c = c.answering()
 	c.settle()
-	if err := c.whiten(x); err != nil {
+	if err := c.whiten(c.z, x); err != nil {
 		return err
 	}
-	c.shared.scoresTo(dst, c.taught, c.z)
+	c.shared.scoresTo(dst, c.taught, c.z, &c.work)
 	floats.Scale(c.shared.unit, dst)
 	return nil
 }
@@ -52,16 +53,22 @@ func (c *Classifier) ProbabilitiesTo(dst, x []float64) (none float64, err error)
 	}
 	c = c.answering()
 	posterior := c.own()
-	if err := c.whiten(x); err != nil {
+	w := c.spare.Get().(*work)
+	defer c.spare.Put(w)
+	if err := c.whiten(w.z, x); err != nil {
 		return 0, err
 	}
-	return c.probabilities(dst, posterior, c.z), nil
+	return c.probabilities(dst, posterior, w.z, w), nil
+}
+
+// Settled reports whether an answer changes nothing: all that it needs is computed.
+func (c *Classifier) Settled() bool {
+	return len(c.taught) == 0 || c.chosen != nil && c.chosen.settled && c.chosen.posterior != nil
 }
 
 // probabilities answers a whitened query of a classifier that has settled.
-func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, z []float64) (none float64) {
-	w := &c.work
-	c.shared.scoresTo(w.u, c.taught, z)
+func (c *Classifier) probabilities(dst []float64, posterior *session.Posterior, z []float64, w *work) (none float64) {
+	c.shared.scoresTo(w.u, c.taught, z, w)
 	floats.Scale(w.slope, w.u)
 	none = posterior.ProbabilitiesTo(w.p, w.u, w.logPrior, c.options.NonePrior, w.scratch)
 	for i, j := 0, 0; i < len(c.classes); i++ {
@@ -101,7 +108,22 @@ var bayes = session.Bayes()
 // work is the scratch space of a prediction, by classes with examples.
 type work struct {
 	u, p, logPrior, scratch []float64
-	slope                   float64 // u = slope e
+	slope                   float64   // u = slope e
+	image, inners           []float64 // by [covariance]
+	z                       []float64 // the query, whitened
+}
+
+// newWork returns scratch space for the examples that there are.
+func (c *Classifier) newWork() work {
+	n, order, d := len(c.taught), c.shared.cov.n, c.Dim()
+	all := make([]float64, 5*n+order+d)
+	next := func(n int) (part []float64) { part, all = all[:n:n], all[n:]; return part }
+	w := work{u: next(n), p: next(n), logPrior: next(n), scratch: next(n), inners: next(n), image: next(order), z: next(d)}
+	for j := range w.logPrior {
+		w.logPrior[j] = -math.Log(float64(n))
+	}
+	w.slope = c.shared.unit / c.population().Temperature()
+	return w
 }
 
 // settle computes what every query needs, once after each change of examples or options.
@@ -110,14 +132,9 @@ func (c *Classifier) settle() {
 	if c.settled {
 		return
 	}
-	n := len(c.taught)
-	buffer := make([]float64, 4*n)
-	c.work = work{buffer[:n], buffer[n : 2*n], buffer[2*n : 3*n], buffer[3*n:], 0}
-	for j := range c.work.logPrior {
-		c.work.logPrior[j] = -math.Log(float64(n))
-	}
 	c.shared.settle(c.taught)
-	c.work.slope = c.shared.unit / c.population().Temperature()
+	c.work = c.newWork()
+	c.spare = &sync.Pool{New: func() any { w := c.newWork(); return &w }}
 	c.posterior, c.left, c.support.done, c.settled = nil, nil, 0, true
 }
 
@@ -196,7 +213,7 @@ func (c *Classifier) Predictor() (*Predictor, error) {
 	s.cov.solveRows(rows)
 	origin := make([]float64, c.Dim())
 	c.prior.WhitenTo(origin, origin)
-	s.scoresTo(p.Intercept, c.taught, origin)
+	s.scoresTo(p.Intercept, c.taught, origin, &c.work)
 	for j, k := range c.taught {
 		p.Labels[j] = k.label
 		c.prior.AdjointTo(rowOf(rows, j))

@@ -31,7 +31,6 @@ type shared struct {
 	meanNorm    float64   // <m_s, m_s>
 	unit        float64   // factor of e_j outside, see perSpread
 	image, x    []float64 // scratch
-	inners      []float64
 }
 
 func newShared(o *Options, d int) *shared {
@@ -51,7 +50,7 @@ func always() bool { return true }
 func (s *shared) settle(taught []*class) {
 	s.cov.update(taught, always)
 	n := len(s.cov.members)
-	for _, v := range []*[]float64{&s.alpha, &s.h, &s.c, &s.atMean, &s.norm, &s.inners} {
+	for _, v := range []*[]float64{&s.alpha, &s.h, &s.c, &s.atMean, &s.norm} {
 		*v = grow(*v, n)
 	}
 	s.total = s.options.Centre
@@ -102,11 +101,10 @@ func (s *shared) constant(h, norm, atMean, meanNorm float64) float64 {
 
 // scoresTo stores e_j of the whitened x in dst, in the order of the classes taught.
 // Cost n d + n²/2 + C (d+n), or d²/2 + C d.
-func (s *shared) scoresTo(dst []float64, taught []*class, x []float64) {
-	s.image = grow(s.image, s.cov.n)
-	s.cov.imageTo(s.image, x)
-	s.cov.innerTo(s.inners, x, s.image)
-	s.fromInners(dst, taught, s.inners)
+func (s *shared) scoresTo(dst []float64, taught []*class, x []float64, w *work) {
+	s.cov.imageTo(w.image, x)
+	s.cov.innerTo(w.inners, x, w.image)
+	s.fromInners(dst, taught, w.inners)
 }
 
 // fromInners turns <x,x̄_j>, by column, into e_j.

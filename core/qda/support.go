@@ -45,7 +45,7 @@ func (c *Classifier) ownSupport() *session.Support {
 // Prepare does what the first answer after changes would do beforehand, as long as
 // more says so, and reports whether that is all.
 func (c *Classifier) Prepare(more func() bool) bool {
-	if len(c.taught) == 0 || c.posterior != nil && c.settled && c.chosen != nil {
+	if c.Settled() {
 		return true
 	}
 	if !c.gatherSupport(more) || c.chosen == nil && c.compares() && !c.follow(more) || !more() {
