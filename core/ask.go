@@ -1,6 +1,9 @@
 package metaqda
 
 import (
+	"slices"
+	"strconv"
+
 	"gonum.org/v1/gonum/floats"
 
 	"metaqda/core/niw"
@@ -16,15 +19,19 @@ type Answer struct {
 }
 
 func (c *Classifier) answer(p []float64, none float64) Answer {
-	return Answer{Label: c.classes[floats.MaxIdx(p)].Label, Probabilities: p, None: none, Decision: c.Decide(p, none)}
+	return Answer{Label: c.classes[floats.MaxIdx(p)].Label, Probabilities: p, None: none, Decision: c.decide(p, none)}
 }
 
 // Predict says what a vector of length d is. It returns [qda.ErrNoExamples] while no
 // class has an example, and a *[niw.DimensionError] or *[niw.ValueError] for a vector
 // that is not of length d or not finite. Cost that of [qda.Classifier.ProbabilitiesTo].
 func (c *Classifier) Predict(vector []float32) (Answer, error) {
+	if err := c.hold(); err != nil {
+		return Answer{}, err
+	}
+	defer c.mu.RUnlock()
 	p := make([]float64, len(c.classes))
-	none, err := c.ProbabilitiesTo(p, vector)
+	none, err := c.probabilitiesTo(p, vector)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -33,15 +40,28 @@ func (c *Classifier) Predict(vector []float32) (Answer, error) {
 
 // ProbabilitiesTo stores the probability of each class in dst, of length C, and returns
 // that of none of them: Predict without allocation once the classifier has settled,
-// with its errors and its cost.
+// with its errors and its cost, and an [Error] with the code "argument" for a dst of another
+// length.
 func (c *Classifier) ProbabilitiesTo(dst []float64, vector []float32) (none float64, err error) {
-	if err := c.settle(); err != nil {
+	if err := c.hold(); err != nil {
 		return 0, err
 	}
-	if err := c.transform(vector); err != nil {
+	defer c.mu.RUnlock()
+	return c.probabilitiesTo(dst, vector)
+}
+
+// probabilitiesTo changes nothing of a classifier that is held.
+func (c *Classifier) probabilitiesTo(dst []float64, vector []float32) (none float64, err error) {
+	if len(dst) != len(c.classes) {
+		return 0, &Error{Code: "argument", Message: "There is room for the probabilities of " + strconv.Itoa(len(dst)) + " classes, and there are " + strconv.Itoa(len(c.classes)) + ": make it as long."}
+	}
+	x := rooms.Get().(*[]float64)
+	defer rooms.Put(x)
+	*x = slices.Grow((*x)[:0], len(c.x))[:len(c.x)]
+	if err := c.transformTo(*x, vector); err != nil {
 		return 0, err
 	}
-	return c.qda.ProbabilitiesTo(dst, c.x)
+	return c.qda.ProbabilitiesTo(dst, *x)
 }
 
 // Classify says what each of many vectors is, judged together, which is right more often
@@ -60,7 +80,7 @@ func (c *Classifier) Classify(ctx Context, vectors [][]float32, progress func(do
 	all := make([]Answer, b.Len())
 	for i := range all {
 		p, none := b.Answer(i)
-		all[i] = c.answer(p, none)
+		all[i] = b.asked.answer(p, none)
 	}
 	return all, nil
 }
@@ -106,6 +126,7 @@ type Near struct {
 // group its first frame, at the distance of the group's mean. See [qda.Classifier.Nearest].
 // Errors are those of Predict.
 func (c *Classifier) Nearest(vector []float32, n int) ([]Near, error) {
+	defer c.writing()()
 	if err := c.settle(); err != nil {
 		return nil, err
 	}
@@ -138,6 +159,7 @@ type LeftOut struct {
 // the answer of what is left, see [qda.Classifier.LeaveOutTo]. It returns nil where there is
 // no i-th. Cost a few times that of Predict.
 func (c *Classifier) LeaveOut(i int) (*LeftOut, error) {
+	defer c.writing()()
 	if i < 0 || c.settle() != nil {
 		return nil, nil
 	}

@@ -23,6 +23,7 @@ type Batch struct {
 	Groups      [][]int   // of BeginAlike, once it is done: places in the batch
 	LeftOut     []LeftOut // of BeginLeaveOneOut, once it is done
 
+	asked       *Classifier
 	answers     *qda.Answers // of BeginClassify, once it is done
 	next        func() (struct{}, bool)
 	stop        func()
@@ -90,7 +91,7 @@ var errStopped = &Error{Code: "disposed", Message: "This question was given up."
 // BeginClassify judges vectors of length d, one after the other, together: [Classifier.Classify]
 // step by step. Errors are those of Classify.
 func (c *Classifier) BeginClassify(vectors []float32, d int) (*Batch, error) {
-	if len(c.examples) == 0 {
+	if c.Count() == 0 {
 		return nil, qda.ErrNoExamples
 	}
 	return c.ask(vectors, d, func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) (err error) {
@@ -152,7 +153,7 @@ func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.
 
 // batch makes a batch of a question to a classifier that nobody else has.
 func (c *Classifier) batch(answer func(b *Batch, ctx Context, progress func(done, total int)) error) *Batch {
-	b := &Batch{total: 1}
+	b := &Batch{asked: c, total: 1}
 	b.next, b.stop = iter.Pull(func(yield func(struct{}) bool) {
 		ctx := new(pending)
 		pause := func() bool { ctx.over = ctx.over || !yield(struct{}{}); return !ctx.over }

@@ -89,6 +89,11 @@ func SameLabel(a, b string) bool { return a == b || model.FoldLabel(a) == model.
 
 // Classes returns the classes in their order. Cost O(N).
 func (c *Classifier) Classes() []Class {
+	defer c.reading()()
+	return c.copies()
+}
+
+func (c *Classifier) copies() []Class {
 	all := make([]Class, len(c.classes))
 	for i, k := range c.classes {
 		all[i] = k.copied()
@@ -98,6 +103,11 @@ func (c *Classifier) Classes() []Class {
 
 // Labels returns those of the classes in their order.
 func (c *Classifier) Labels() []string {
+	defer c.reading()()
+	return c.labels()
+}
+
+func (c *Classifier) labels() []string {
 	all := make([]string, len(c.classes))
 	for i, k := range c.classes {
 		all[i] = k.Label
@@ -108,6 +118,11 @@ func (c *Classifier) Labels() []string {
 // Bursts returns the number of examples of each class, in the order of Classes, with a
 // burst counted once.
 func (c *Classifier) Bursts() []int {
+	defer c.reading()()
+	return c.counts()
+}
+
+func (c *Classifier) counts() []int {
 	all := make([]int, len(c.classes))
 	for i, k := range c.classes {
 		all[i] = len(k.Bursts)
@@ -117,11 +132,13 @@ func (c *Classifier) Bursts() []int {
 
 // At returns the i-th class without its examples, and how many those are.
 func (c *Classifier) At(i int) (k Class, examples int) {
+	defer c.reading()()
 	return c.classes[i].Class, c.classes[i].size
 }
 
 // Find returns the class of a label, or that people take for the same (see [SameLabel]).
 func (c *Classifier) Find(label string) (k Class, ok bool) {
+	defer c.reading()()
 	if k := c.find(label); k != nil {
 		return k.copied(), true
 	}
@@ -130,6 +147,7 @@ func (c *Classifier) Find(label string) (k Class, ok bool) {
 
 // Class returns the class of an id.
 func (c *Classifier) Class(id string) (k Class, ok bool) {
+	defer c.reading()()
 	if k := c.ids[id]; k != nil {
 		return k.copied(), true
 	}
@@ -137,7 +155,10 @@ func (c *Classifier) Class(id string) (k Class, ok bool) {
 }
 
 // Example returns the example of an id, nil if there is none.
-func (c *Classifier) Example(id string) *Example { return c.examples[id] }
+func (c *Classifier) Example(id string) *Example {
+	defer c.reading()()
+	return c.examples[id]
+}
 
 func (c *Classifier) find(label string) *class {
 	for _, k := range c.classes {

@@ -31,7 +31,12 @@ const alsoNamed = 0.5
 // Decide says what probabilities, C of the classes and none, are taken for; see
 // [DecideAmong]. classes must be of length C.
 func (c *Classifier) Decide(classes []float64, none float64) Decision {
-	return DecideAmong(c.Labels(), c.Bursts(), classes, none)
+	defer c.reading()()
+	return c.decide(classes, none)
+}
+
+func (c *Classifier) decide(classes []float64, none float64) Decision {
+	return DecideAmong(c.labels(), c.counts(), classes, none)
 }
 
 // DecideAmong decides by the probabilities of C classes, with their labels and numbers of

@@ -102,12 +102,20 @@ func (c *Classifier) enrolSome(k *class) error {
 }
 
 // Ready reports whether the densities know all examples, so that an answer waits for none.
-func (c *Classifier) Ready() bool { return !c.behind }
+func (c *Classifier) Ready() bool {
+	defer c.reading()()
+	return !c.behind
+}
 
 // Prepare does what the first answer after changes would do beforehand, as long as more
 // says so, which it asks after every few examples, and reports whether that is all. Examples
 // with which nothing can be computed are removed, and [Change.Err] says why.
 func (c *Classifier) Prepare(more func() bool) bool {
+	defer c.writing()()
+	return c.prepare(more)
+}
+
+func (c *Classifier) prepare(more func() bool) bool {
 	if c.qda == nil {
 		return true
 	}
@@ -154,8 +162,8 @@ func (c *Classifier) settle() error {
 	if c.qda == nil {
 		return qda.ErrNoExamples
 	}
-	if c.behind || c.moved && c.settings.Scale != "" {
-		c.Prepare(func() bool { return true })
+	if c.behind || c.unscaled() {
+		c.prepare(func() bool { return true })
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (c *Classifier) exchange(e *Entry) error {
 		return c.exchangeExample(e)
 	case "prior":
 		was := c.prior
-		if err := c.ReplacePrior(e.prior); err != nil {
+		if err := c.replacePrior(e.prior); err != nil {
 			return err
 		}
 		e.prior = was

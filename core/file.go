@@ -15,6 +15,7 @@ func (c *Classifier) Save() ([]byte, error) { return model.EncodeClassifier(c.Fi
 
 // File returns what Save writes. Vectors and thumbnails must not be changed.
 func (c *Classifier) File() *model.Classifier {
+	defer c.reading()()
 	f := &model.Classifier{
 		Name: c.Name, Extractor: c.Extractor,
 		Settings: model.Settings{NonePrior: c.settings.NonePrior, Scale: c.settings.Scale},
@@ -48,6 +49,7 @@ func ClassesOf(f *model.Classifier) []Class {
 // does now; see [model.EncodePlain]. Classes without examples are left out; it returns
 // [qda.ErrNoExamples] if that is all of them.
 func (c *Classifier) Export() ([]byte, error) {
+	defer c.writing()()
 	if err := c.settle(); err != nil {
 		return nil, err
 	}
@@ -110,6 +112,13 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 		return nil, &Error{Code: "argument", Message: "Two classifiers can be merged, and one of these is nil: open or make it first."}
 	}
 	if err := sameExtractor(a.Extractor, b.Extractor); err != nil {
+		return nil, err
+	}
+	a, err := a.Clone()
+	if err == nil {
+		b, err = b.Clone()
+	}
+	if err != nil {
 		return nil, err
 	}
 	c, err := New(a.settings, nil)

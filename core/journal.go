@@ -91,6 +91,7 @@ func (c *Classifier) note(s *Step) {
 // several times the outermost End closes the step. Undo in between takes back what was changed so far,
 // and what is changed after it is another step.
 func (c *Classifier) Begin() {
+	defer c.writing()()
 	n := 0
 	if s := c.journal.open; s != nil {
 		n = len(s.Entries)
@@ -99,10 +100,18 @@ func (c *Classifier) Begin() {
 }
 
 // Begun reports whether something was changed since Begin.
-func (c *Classifier) Begun() bool { return c.journal.open != nil }
+func (c *Classifier) Begun() bool {
+	defer c.reading()()
+	return c.journal.open != nil
+}
 
 // End ends what Begin began.
 func (c *Classifier) End() {
+	defer c.writing()()
+	c.end()
+}
+
+func (c *Classifier) end() {
 	j := &c.journal
 	if j.begun = j.begun[:max(len(j.begun)-1, 0)]; len(j.begun) == 0 {
 		c.close()
@@ -112,6 +121,7 @@ func (c *Classifier) End() {
 // Cancel is [Classifier.End] that takes back what was changed since the last Begin and is no
 // step yet, as if it had never been done: what could be redone before still can.
 func (c *Classifier) Cancel() error {
+	defer c.writing()()
 	var err error
 	j := &c.journal
 	if n := len(j.begun); n > 0 && j.open != nil {
@@ -123,7 +133,7 @@ func (c *Classifier) Cancel() error {
 		slices.Reverse(undone)
 		err = c.exchangeAll(undone)
 	}
-	c.End()
+	c.end()
 	return err
 }
 
@@ -140,9 +150,10 @@ func (c *Classifier) close() {
 // brought together, can not. A step that cannot be taken back any more, because of what
 // was taken over from elsewhere, is forgotten with an error.
 func (c *Classifier) Undo() (*Step, error) {
+	defer c.writing()()
 	c.close()
 	if n := len(c.journal.done); n > 0 {
-		return c.UndoStep(c.journal.done[n-1].ID)
+		return c.undoStep(c.journal.done[n-1].ID)
 	}
 	return nil, nil
 }
@@ -150,6 +161,11 @@ func (c *Classifier) Undo() (*Step, error) {
 // UndoStep takes back a step that need not be the last. It returns an [Error] with the code
 // "undo" if there is no such step.
 func (c *Classifier) UndoStep(id string) (*Step, error) {
+	defer c.writing()()
+	return c.undoStep(id)
+}
+
+func (c *Classifier) undoStep(id string) (*Step, error) {
 	c.close()
 	j := &c.journal
 	i := slices.IndexFunc(j.done, func(s *Step) bool { return s.ID == id })
@@ -182,6 +198,7 @@ func undoError(err error) error {
 // Redo does again what was undone last, until something else is changed, and returns it,
 // nil if there is nothing to do again.
 func (c *Classifier) Redo() (*Step, error) {
+	defer c.writing()()
 	c.close()
 	j := &c.journal
 	n := len(j.undone)
@@ -206,6 +223,7 @@ func (c *Classifier) Redo() (*Step, error) {
 // which it would be, without one that is begun, with which nothing can be redone any more. They
 // must not be changed.
 func (c *Classifier) Steps() (undo, redo []*Step) {
+	defer c.reading()()
 	undo = slices.Clone(c.journal.done)
 	if c.journal.open == nil {
 		redo = slices.Clone(c.journal.undone)
@@ -218,6 +236,7 @@ func (c *Classifier) Steps() (undo, redo []*Step) {
 // Next returns the names of the steps that Undo and Redo would be about, empty if there is
 // none.
 func (c *Classifier) Next() (undo, redo string) {
+	defer c.reading()()
 	j := &c.journal
 	if j.open != nil {
 		return c.nameOf(j.open.Entries), ""
@@ -234,6 +253,11 @@ func (c *Classifier) Next() (undo, redo string) {
 // ForgetUndo has nothing undone or redone of what was changed until now. A step that is begun
 // goes on.
 func (c *Classifier) ForgetUndo() {
+	defer c.writing()()
+	c.forgetUndo()
+}
+
+func (c *Classifier) forgetUndo() {
 	c.journal = journal{noted: c.journal.noted, begun: make([]int, len(c.journal.begun))}
 }
 
@@ -241,7 +265,8 @@ func (c *Classifier) ForgetUndo() {
 // the same. Examples that no step knows, of classes that these have added, become one step more: they came
 // by one that was broken off, and undoing their class would take them along unseen.
 func (c *Classifier) Remember(undo, redo []*Step) {
-	c.ForgetUndo()
+	defer c.writing()()
+	c.forgetUndo()
 	j := &c.journal
 	j.done, j.undone = slices.Clone(undo), slices.Clone(redo)
 	slices.Reverse(j.done)
@@ -254,7 +279,7 @@ func (c *Classifier) Remember(undo, redo []*Step) {
 		}
 	}
 	rest := &Step{}
-	for _, k := range c.Classes() {
+	for _, k := range c.copies() {
 		for _, x := range k.Examples {
 			if made[k.ID] && !known[x.ID] {
 				rest.Entries = append(rest.Entries, Entry{Do: "example", ID: x.ID})

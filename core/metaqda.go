@@ -15,6 +15,7 @@ package metaqda
 
 import (
 	"strconv"
+	"sync"
 
 	"metaqda/core/model"
 	"metaqda/core/qda"
@@ -38,8 +39,12 @@ type Extractor = model.Extractor
 
 // Classifier holds what was taught: C classes with N examples in all, vectors of one
 // length d. It is made by [New], [Open], [OpenUnder] or [Merge]; its zero value is that
-// of New with zero [Settings] and no prior. It is not safe for use by several goroutines
-// at once: [Classifier.Clone] makes one for each.
+// of New with zero [Settings] and no prior.
+//
+// Several goroutines may use one classifier at once. Predictions run beside each other and wait
+// for what teaches; the first one after a change computes what all need. Changed, NewID and the
+// function given to Prepare are called while others wait: they must not call the classifier. The
+// exported fields are to be set before others use it.
 type Classifier struct {
 	Name      string        // written into files
 	Extractor Extractor     // of the vectors, written into files; [Classifier.Identify] checks it
@@ -47,6 +52,7 @@ type Classifier struct {
 	Changed   func(Change)  // hears of every change of classes and examples; nil: nobody
 	Lazy      bool          // many examples that come at once are enrolled in [Classifier.Prepare], or with the first answer
 
+	mu       sync.RWMutex // of all that follows
 	settings Settings
 	prior    *Prior          // nil until the dimension is known
 	qda      *qda.Classifier // knows the classes by their ids
@@ -84,6 +90,7 @@ func New(s Settings, prior *Prior) (*Classifier, error) {
 // NonePrior out of its domain, an [Error] with the code "value" for another Scale than that
 // of [New]. It can not be undone. Cost O(1).
 func (c *Classifier) Configure(s Settings) error {
+	defer c.writing()()
 	o := qda.Options{Shared: 1, Kappa: 1, NonePrior: s.NonePrior}
 	err := o.Validate()
 	if s.Scale != c.settings.Scale {
@@ -99,10 +106,18 @@ func (c *Classifier) Configure(s Settings) error {
 }
 
 // Settings returns those in force.
-func (c *Classifier) Settings() Settings { return c.settings }
+func (c *Classifier) Settings() Settings {
+	defer c.reading()()
+	return c.settings
+}
 
 // Dim returns d, the length of vectors, 0 while the first one has not settled it.
 func (c *Classifier) Dim() int {
+	defer c.reading()()
+	return c.dim()
+}
+
+func (c *Classifier) dim() int {
 	if c.prior == nil {
 		return 0
 	}
@@ -110,15 +125,22 @@ func (c *Classifier) Dim() int {
 }
 
 // Len returns C, the number of classes.
-func (c *Classifier) Len() int { return len(c.classes) }
+func (c *Classifier) Len() int {
+	defer c.reading()()
+	return len(c.classes)
+}
 
 // Count returns N, the number of examples.
-func (c *Classifier) Count() int { return len(c.examples) }
+func (c *Classifier) Count() int {
+	defer c.reading()()
+	return len(c.examples)
+}
 
 // Identify tells which feature extractor gives the vectors. It returns an [Error] if
 // what is taught, or the prior, is of another one, or of other files of the same name. A
 // prior serves variants of its extractor, see [model.Extractor.Serves].
 func (c *Classifier) Identify(x Extractor) error {
+	defer c.writing()()
 	serves := len(c.examples) == 0 && c.Extractor.ID != x.ID && c.Extractor.Serves(x) // the prior does, and nothing is taught
 	if err := sameExtractor(c.Extractor, x); err != nil && !serves {
 		return err
@@ -150,10 +172,11 @@ func sameExtractor(a, b Extractor) error {
 // other, and no change of before can be undone in the clone. Cost O(N); its first answer
 // costs that of teaching all of it.
 func (c *Classifier) Clone() (*Classifier, error) {
+	defer c.reading()()
 	other := &Classifier{Name: c.Name, Lazy: true, Extractor: c.Extractor, settings: c.settings}
 	err := other.ReplacePrior(c.prior)
 	if err == nil {
-		err = other.Load(c.Classes())
+		err = other.Load(c.copies())
 	}
 	other.Lazy = c.Lazy
 	return other, err

@@ -65,18 +65,27 @@ func (p *Prior) options(s Settings) qda.Options {
 }
 
 // Prior returns the prior in use, nil while nothing has settled the length of vectors.
-func (c *Classifier) Prior() *Prior { return c.prior }
+func (c *Classifier) Prior() *Prior {
+	defer c.reading()()
+	return c.prior
+}
 
 // SetPrior makes the classifier answer under another prior, which changes nothing that is
 // taught, and can be undone. Without examples it may be nil, as for [New]. It returns a
 // *[niw.DimensionError] where the prior is for vectors of another length than the
 // examples. Cost that of teaching all examples anew.
 func (c *Classifier) SetPrior(p *Prior) error {
+	defer c.writing()()
 	return c.do(Entry{Do: "prior", prior: p})
 }
 
 // ReplacePrior is SetPrior that cannot be undone: as a whole or not at all.
 func (c *Classifier) ReplacePrior(p *Prior) error {
+	defer c.writing()()
+	return c.replacePrior(p)
+}
+
+func (c *Classifier) replacePrior(p *Prior) error {
 	before, q, x := c.prior, c.qda, c.x
 	if p == nil {
 		if len(c.examples) > 0 {
@@ -103,7 +112,7 @@ func (c *Classifier) ReplacePrior(p *Prior) error {
 	c.prior, c.qda, c.x = p, fresh, make([]float64, p.Dim())
 	if err := c.enrolAnew(); err != nil {
 		if c.prior, c.qda, c.x = before, q, x; before != nil {
-			_ = c.ReplacePrior(before) // which took them
+			_ = c.replacePrior(before) // which took them
 		}
 		return err
 	}

@@ -18,13 +18,17 @@ func checkScale(s Settings, p *Prior) error {
 	return nil
 }
 
+// unscaled reports whether columns are to be standardised anew.
+func (c *Classifier) unscaled() bool { return c.settings.Scale != "" && c.moved }
+
 // standardise brings the means and deviations of the columns to the examples that there are,
-// after a change of these. The frames of a group count as one together. Cost O(N d), and that of teaching all examples anew.
+// after a change of these. The frames of a group count as one together. Cost O(N d), and that
+// of teaching all examples anew.
 func (c *Classifier) standardise() {
-	if c.settings.Scale == "" || !c.moved {
+	if !c.unscaled() {
 		return
 	}
-	d, n, units := c.Dim(), 0.0, 0
+	d, n, units := c.dim(), 0.0, 0
 	mean, scale := make([]float64, d), make([]float64, d)
 	for _, k := range c.classes { // in their order, for the same bits
 		for _, u := range k.units {
@@ -49,6 +53,6 @@ func (c *Classifier) standardise() {
 	if file.Transform.Mean, file.Transform.Scale = mean, scale; units < 2 {
 		file.Transform.Mean, file.Transform.Scale = nil, nil // one example has no deviation
 	}
-	_ = c.ReplacePrior(&Prior{file: &file}) // numbers that are too large for it: as they were
+	_ = c.replacePrior(&Prior{file: &file}) // numbers that are too large for it: as they were
 	c.moved = false
 }

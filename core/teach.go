@@ -33,6 +33,7 @@ func (c *Classifier) Add(label, group string, vector []float32) (id string, err 
 // code "argument" where there is not one label for each example. Cost linear in the number of
 // examples.
 func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, err error) {
+	defer c.writing()()
 	if len(labels) != len(examples) {
 		return nil, &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(examples)) + " examples and " + strconv.Itoa(len(labels)) + " labels: give one label for each."}
 	}
@@ -105,7 +106,7 @@ func (c *Classifier) fit(examples []Example) error {
 		}
 		if err := c.transform(x.Vector); err != nil {
 			if was != c.prior {
-				_ = c.ReplacePrior(was) // without examples anything can be
+				_ = c.replacePrior(was) // without examples anything can be
 			}
 			if len(examples) > 1 {
 				err = rowless(&qda.RowError{Row: i, Err: err})
@@ -119,7 +120,7 @@ func (c *Classifier) fit(examples []Example) error {
 // open reports whether vectors of length d, as first ones, settle the dimension. That
 // of a learned prior is settled.
 func (c *Classifier) open(d int) bool {
-	return c.prior == nil || c.prior.sum == "" && len(c.examples) == 0 && d != c.Dim()
+	return c.prior == nil || c.prior.sum == "" && len(c.examples) == 0 && d != c.dim()
 }
 
 // begin settles the dimension, unless first, where it is not nil, cannot be an example.
@@ -135,15 +136,16 @@ func (c *Classifier) begin(first []float32, d int) error {
 		}
 	}
 	if c.prior != nil {
-		c.ForgetUndo()
+		c.forgetUndo()
 	}
-	return c.ReplacePrior(p)
+	return c.replacePrior(p)
 }
 
 // AddClass adds a class without examples at the end. Its probability is zero until it has
 // one. It returns a *[qda.LabelError] for a label that cannot be one or is taken, and an
 // [Error] with the code "limit" beyond [model.MaxClasses].
 func (c *Classifier) AddClass(label string) (id string, err error) {
+	defer c.writing()()
 	e, err := c.newClass(label, 0)
 	if err != nil {
 		return "", err
@@ -167,6 +169,7 @@ func (c *Classifier) newClass(label string, others int) (Entry, error) {
 // RenameClass changes a label and nothing else. It returns a *[qda.LabelError] if there
 // is no such class, or for what AddClass refuses.
 func (c *Classifier) RenameClass(label, to string) error {
+	defer c.writing()()
 	k, err := c.class(label)
 	if err != nil {
 		return err
@@ -180,6 +183,7 @@ func (c *Classifier) RenameClass(label, to string) error {
 // RemoveClass removes a class with its examples. It returns a *[qda.LabelError] if there
 // is no such class.
 func (c *Classifier) RemoveClass(label string) error {
+	defer c.writing()()
 	k, err := c.class(label)
 	if err != nil {
 		return err
@@ -191,6 +195,7 @@ func (c *Classifier) RemoveClass(label string) error {
 // there, to rounding in sessions of more than 64 residuals; see package qda. It returns an
 // [Error] if there is no such example.
 func (c *Classifier) Remove(id string) error {
+	defer c.writing()()
 	if c.examples[id] == nil {
 		return noExample()
 	}
@@ -205,6 +210,7 @@ func noExample() error {
 // same id. It returns an [Error] if there is no such example, or with the code "class" if
 // it is in that class already, and a *[qda.LabelError] if there is no such class.
 func (c *Classifier) Move(id, label string) error {
+	defer c.writing()()
 	x := c.examples[id]
 	if x == nil {
 		return noExample()
@@ -225,6 +231,7 @@ func (c *Classifier) Move(id, label string) error {
 // and removes it, as one step. It returns a *[qda.LabelError] if there is no such class, or
 // if it is only one.
 func (c *Classifier) MergeClasses(label, into string) error {
+	defer c.writing()()
 	k, err := c.class(label)
 	if err != nil {
 		return err
@@ -271,6 +278,7 @@ func groupsApart(a, b *class) map[string]string {
 // are given; labels must differ as [SameLabel] says, and are not cleaned. Errors are those
 // of Add, after which the classifier is of no use.
 func (c *Classifier) Load(classes []Class) error {
+	defer c.writing()()
 	if i := slices.IndexFunc(classes, func(k Class) bool { return len(k.Examples) > 0 }); i >= 0 {
 		if d := len(classes[i].Examples[0].Vector); c.open(d) {
 			if err := c.begin(nil, d); err != nil {
@@ -303,7 +311,7 @@ func (c *Classifier) Load(classes []Class) error {
 	if err == nil && !(c.Lazy && len(c.examples) > enrolledAtOnce) {
 		err = c.enrolAll()
 	}
-	c.ForgetUndo()
+	c.forgetUndo()
 	return err
 }
 
@@ -311,12 +319,14 @@ func (c *Classifier) Load(classes []Class) error {
 // added where it is not here, moved where it is in another class or place, and removed
 // where x is nil. It cannot be undone.
 func (c *Classifier) Replace(id string, x *Example) error {
+	defer c.writing()()
 	return c.exchangeExample(&Entry{ID: id, Example: x})
 }
 
 // ReplaceClass takes over a class without examples, or its label where it is there, or
 // removes the class of an id where k is nil. It cannot be undone.
 func (c *Classifier) ReplaceClass(id string, k *Class) error {
+	defer c.writing()()
 	there := c.ids[id]
 	switch {
 	case k == nil || there == nil:

@@ -173,11 +173,13 @@ func (k *class) place(x *Example) int {
 }
 
 // transform stores in c.x what package qda knows a vector as.
-func (c *Classifier) transform(vector []float32) error {
-	if len(vector) != len(c.x) {
-		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: len(c.x)}
+func (c *Classifier) transform(vector []float32) error { return c.transformTo(c.x, vector) }
+
+func (c *Classifier) transformTo(dst []float64, vector []float32) error {
+	if len(vector) != len(dst) {
+		return &niw.DimensionError{Name: "vector", Got: len(vector), Want: len(dst)}
 	}
-	return c.prior.transform(c.x, vector)
+	return c.prior.transform(dst, vector)
 }
 
 func (p *Prior) transform(dst []float64, vector []float32) error {
