@@ -78,19 +78,20 @@ const leastPivot = 1e-12
 
 // construction is a covariance that is being made anew, in pieces.
 type construction struct {
+	taught   []*class
 	versions []uint64 // of the classes, all but the examples of which it has seen
 	steps    []func()
 }
 
 // build makes the covariance anew, as long as more says so, and reports whether it is
-// done; a later call goes on unless the classes have changed. Cost ρ² d + ρ³/3 +
+// done. A piece is the examples of at most 64 classes, or 64 rows of a matrix; a later call goes on unless the classes have changed. Cost ρ² d + ρ³/3 +
 // C ρ (d+ρ/2), or N d² + d³/3 + C d²/2.
 func (c *covariance) build(taught []*class, primal bool, more func() bool) bool {
 	versions := make([]uint64, 0, 2*len(taught))
 	for _, k := range taught {
 		versions = append(versions, k.serial, uint64(k.count()))
 	}
-	if c.making == nil || !slices.Equal(versions, c.making.versions) || !c.isOf(taught) {
+	if c.making == nil || !slices.Equal(versions, c.making.versions) || !slices.Equal(taught, c.making.taught) {
 		c.begin(taught, primal)
 		c.making.versions = versions
 	}
@@ -106,43 +107,55 @@ func (c *covariance) build(taught []*class, primal bool, more func() bool) bool 
 	return true
 }
 
-// isOf tells whether the members are these classes.
-func (c *covariance) isOf(taught []*class) bool {
-	return slices.EqualFunc(c.members, taught, func(m *member, k *class) bool { return m.class == k })
-}
-
 // begin lists what is to be done.
 func (c *covariance) begin(taught []*class, primal bool) {
-	*c = covariance{weight: c.weight, dim: c.dim, anew: c.anew, primal: primal, index: map[*class]*member{}, making: &construction{}}
-	more := 0
+	*c = covariance{weight: c.weight, dim: c.dim, anew: c.anew, primal: primal, index: map[*class]*member{}, making: &construction{taught: slices.Clone(taught)}}
+	n := 0
 	for _, k := range taught {
-		more += k.count() - 1
+		n += k.count() - 1
 	}
 	c.means = make([]float64, 0, len(taught)*c.dim)
-	if !primal {
-		c.diff = make([]float64, 0, more*c.dim)
-	}
-	for _, k := range taught {
-		m := c.join(k)
-		c.note(m)
-		if !primal && k.count() > 1 {
-			m.begin()
-			for i, id := range k.ids[1:] {
-				c.of = append(c.of, rowOfClass{m, id, k.n[i+1]})
-				c.diff = append(c.diff, k.row(i+1)...)
-				floats.Sub(c.diff[len(c.diff)-c.dim:], m.origin)
-			}
-		}
-	}
-	n := len(c.of)
 	if primal {
 		n = c.dim
+	} else {
+		c.diff = make([]float64, 0, n*c.dim)
 	}
-	c.reserve(n, len(c.members))
-	if c.n = n; n == 0 {
+	for some := range slices.Chunk(c.making.taught, pieceRows) {
+		c.plan(func() {
+			for _, k := range some {
+				c.take(k)
+			}
+		})
+	}
+	c.plan(func() {
+		c.reserve(n, len(c.members))
+		c.n = n
+		c.planRest()
+	})
+}
+
+// take makes a class a member, with its examples.
+func (c *covariance) take(k *class) {
+	m := c.join(k)
+	c.note(m)
+	if c.primal || k.count() < 2 {
 		return
 	}
-	if primal {
+	m.begin()
+	for i, id := range k.ids[1:] {
+		c.of = append(c.of, rowOfClass{m, id, k.n[i+1]})
+		c.diff = append(c.diff, k.row(i+1)...)
+		floats.Sub(c.diff[len(c.diff)-c.dim:], m.origin)
+	}
+}
+
+// planRest lists what is to be done once all classes are members.
+func (c *covariance) planRest() {
+	n := c.n
+	if n == 0 {
+		return
+	}
+	if c.primal {
 		c.planScatter()
 	} else {
 		c.planGram()

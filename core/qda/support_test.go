@@ -199,3 +199,16 @@ func TestSessionFindsThePartThatCounts(t *testing.T) {
 		}
 	}
 }
+
+// A piece of what the first answer waits for takes in at most 64 classes.
+func TestPiecesOfManyClasses(t *testing.T) {
+	c, _ := teach(t, niwtest.Prior(rand.New(rand.NewPCG(49, 1)), 6), variants["session"], slices.Repeat([]int{2}, 300))
+	had := 0
+	c.Prepare(func() bool {
+		now := len(c.shared.cov.members)
+		test.FailIf(t, now > had+pieceRows, "%d classes, then %d", had, now)
+		had = now
+		return true
+	})
+	test.FailIf(t, had != 300, "%d classes", had)
+}

@@ -30,6 +30,20 @@ func Predict(h, d int32) (n int32) {
 	return int32(want)
 }
 
+// Prepare does a piece of what the first answer after changes waits for, and returns 1 if there
+// is more to do.
+//
+//go:wasmexport mq_prepare
+func Prepare(h int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (more int32, err error) {
+		pieces := 0
+		if !c.Prepare(func() bool { pieces++; return pieces == 1 }) {
+			more = 1
+		}
+		return more, nil
+	})
+}
+
 // Decide says what the last answer of [Predict] is taken for: it replies the headline and
 // returns its length; the two numbers of the answer after those of Predict are the class,
 // -1 for none, and 1 where that is doubtful.

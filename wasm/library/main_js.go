@@ -296,6 +296,18 @@ func Change(h, what, n, m int32) int32 {
 	})
 }
 
+// Unscaled returns 1 where a scale would help, see [metaqda.Classifier.Unscaled].
+//
+//go:wasmexport mq_unscaled
+func Unscaled(h int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (n int32, err error) {
+		if c.Unscaled() {
+			n = 1
+		}
+		return n, nil
+	})
+}
+
 func step(s *metaqda.Step, err error) (int32, error) {
 	if s == nil {
 		return 0, err

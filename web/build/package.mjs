@@ -79,7 +79,7 @@ function manifest() {
     name: 'metaqda', version,
     description: 'Few-shot classification on the device: two to five examples of each thing, and how probable each of them is, or none of them',
     keywords: ['few-shot', 'classifier', 'enrolment', 'open-set', 'knn-classifier', 'embeddings', 'wasm'],
-    license: 'Apache-2.0', type: 'module', sideEffects: false, engines: { node: '>=20' },
+    license: 'Apache-2.0', type: 'module', sideEffects: ['./*-thread.js', './*/worker.js', './kinds/*/worker.js'], engines: { node: '>=20' },
     exports: {
       '.': entry('index'), './knn-classifier': entry('knn-classifier'), './worker': entry('worker'), './worker-thread': './worker-thread.js',
       './storage': entry('storage'), './storage-thread': './storage-thread.js', './extractors': entry('extractors'), './extractors/efficientnet-lite0': entry('efficientnet-lite0'), './extractors/sounds': entry('sounds'), './extractors/hands': entry('hands'), './extractors/function': entry('function', 'extractor/own'),

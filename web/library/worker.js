@@ -17,7 +17,7 @@ import { Remote } from './remote.js';
 /** @import {BatchOptions, Options, RemoteMethods} from './classifier/options.js' */
 /**
  * @template [Input=unknown]
- * @typedef {Omit<Options<Input>, 'prior'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL}} WorkerOptions
+ * @typedef {Omit<Options<Input>, 'prior' | 'onNote'> & {prior?: ArrayBuffer | ArrayBufferView | string | URL}} WorkerOptions
  */
 /**
  * @template [Input=unknown]
@@ -75,7 +75,8 @@ export class ClassifierWorker {
 
   /** @template [Input=unknown] @param {WorkerOptions<Input>} [options] @returns {Promise<RemoteClassifier<Input>>} */
   async createClassifier(options = {}) {
-    known(options, OPTIONS);
+    const { onNote: _, ...kinds } = OPTIONS; // notes of a worker go to the console
+    known(options, kinds);
     await this.#ready;
     return remote(this, await this.#client.ask('create', plain(options)), options.extractor);
   }

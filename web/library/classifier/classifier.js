@@ -4,6 +4,7 @@ import { MetaqdaError } from '../../base/remote.js';
 import { rests } from '../../base/task.js';
 import { decoder, describe, leftOut, prediction, record } from './answers.js';
 import { release, share } from '../engine.js';
+import { answered } from './job.js';
 import { ADD, BATCH, CALL, known, SETTINGS, SUGGEST, text } from './options.js';
 import { embedded, embeddedAll, isVector, labelled, listOf, roomIn, rowsOf, vectorOf } from '../vectors.js';
 
@@ -23,10 +24,13 @@ export class Classifier {
   #extractor;
   /** What the engine says of itself, null after a change. @type {ReturnType<typeof describe> | null} */
   #state = null;
+  #onNote;
+  #noteFrom = 3; // examples, and twice as many each time that there is nothing to note
 
-  /** @internal @param {Engine} engine @param {number} handle @param {Options<Input>['extractor']} extractor */
-  constructor(engine, handle, extractor) {
+  /** @internal @param {Engine} engine @param {number} handle @param {Options<Input>['extractor']} extractor @param {Options<Input>['onNote']} [onNote] */
+  constructor(engine, handle, extractor, onNote) {
     this.#engine = engine;
+    this.#onNote = extractor ? undefined : onNote;
     this.#handle = handle;
     this.#extractor = typeof extractor === 'function' ? { embed: extractor } : extractor;
     const { id, sha256 = '' } = /** @type {Extractor<Input>} */ (this.#extractor ?? {});
@@ -54,7 +58,18 @@ export class Classifier {
   #described() {
     if (this.#state) return this.#state;
     this.#engine.reserve(0);
-    return this.#state = describe(this.#engine.reply(this.#call('mq_describe')));
+    this.#state = describe(this.#engine.reply(this.#call('mq_describe')));
+    this.#note(this.#state.examples.flat().length);
+    return this.#state;
+  }
+
+  /** Tells once where a scale would help. @param {number} examples */
+  #note(examples) {
+    if (!this.#onNote || examples < this.#noteFrom) return;
+    this.#noteFrom = 2 * examples;
+    if (!this.#call('mq_unscaled')) return;
+    this.#onNote("metaqda: The columns of these vectors differ in spread by more than a hundredfold. Create the classifier with the option scale: 'standardise' if they are a table.");
+    this.#onNote = undefined;
   }
 
   /** The vector of an input. @param {Input | Vector} x @param {CallOptions} [options] @returns {Promise<ArrayLike<number>>} */
@@ -152,9 +167,19 @@ export class Classifier {
    * @param {Input | Vector} x @param {CallOptions} [options]
    * @returns {Promise<Prediction>}
    */
-  async predict(x, options) { return this.predictSync(await this.embed(x, options)); }
+  async predict(x, options) {
+    const vector = await this.embed(x, options);
+    await this.#prepared(options?.signal);
+    return this.predictSync(vector);
+  }
 
-  /** `predict` for a vector. @param {Vector} vector @returns {Prediction} */
+  /** Does what the first answer after a change waits for, and leaves the thread free in between. @param {AbortSignal} [signal] */
+  async #prepared(signal) {
+    const rest = rests(signal);
+    for (this.#engine.reserve(0); this.#call('mq_prepare') === 1; this.#engine.reserve(0)) await rest();
+  }
+
+  /** `predict` for a vector. The first one after a change blocks longer. @param {Vector} vector @returns {Prediction} */
   predictSync(vector) {
     this.#ask(vector);
     const headline = this.#text(this.#call('mq_decide'));
@@ -240,7 +265,7 @@ export class Classifier {
    * @param {Iterable<Input | Vector>} batch
    * @param {BatchOptions | undefined} options
    * @param {string} name @param {number[]} args after those for the vectors
-   * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read as of #answers
+   * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read as of answered
    */
   async #batch(batch, options, name, args, read) {
     known(options, BATCH);
@@ -269,41 +294,8 @@ export class Classifier {
     }
     engine.write(/** @type {Float32Array} */ (rows));
     rows = undefined;
-    return this.#answers(this.#call(name, d, all.length, ...args), options, read, done, all.length);
-  }
-
-  /**
-   * @template T
-   * @param {number} job what the engine answers in steps @param {BatchOptions | undefined} options
-   * @param {(numbers: Float64Array, labels: string[], lines: string[]) => T[]} read reads the answer, about the classes of these labels
-   * @param {number} done steps of the work that are done @param {number} count steps that the job is
-   * @returns {Promise<T[]>}
-   */
-  async #answers(job, options, read, done, count) {
-    const { onProgress, signal } = options ?? {};
-    const engine = this.#engine;
-    const rest = rests(signal);
-    const total = done + count;
-    share(); // whatever becomes of the classifier meanwhile
-    try {
-      const { labels } = this.#described(); // at the time of the copy that is asked, not of the call
-      for (;;) {
-        engine.reserve(0);
-        const more = engine.checked(engine.program.exports.mq_step(job));
-        const at = engine.program.exports.mq_answer() >> 3;
-        const [first, second] = engine.doubles.subarray(at, at + 2);
-        if (!more) {
-          const answers = read(engine.doubles.subarray(at + 2, at + 2 + first), labels, this.#text(second).split('\n'));
-          onProgress?.({ done: total, total });
-          return answers;
-        }
-        onProgress?.({ done: done + Math.floor(count * (first / second)), total });
-        await rest();
-      }
-    } finally {
-      engine.program.exports.mq_stop(job);
-      release();
-    }
+    const { labels } = this.#described();
+    return answered(engine, this.#call(name, d, all.length, ...args), labels, options, read, done, all.length);
   }
 
   /**
@@ -316,9 +308,9 @@ export class Classifier {
   async leaveOneOut(options) {
     known(options, BATCH);
     options?.signal?.throwIfAborted();
-    const examples = this.#described().examples.flat().length;
+    const { labels, examples } = this.#described();
     this.#engine.reserve(0);
-    return this.#answers(this.#call('mq_leave_one_out'), options, leftOut, 0, examples);
+    return answered(this.#engine, this.#call('mq_leave_one_out'), labels, options, leftOut, 0, examples.flat().length);
   }
 
   /** Names of the classes in the order they were added. @returns {string[]} */

@@ -17,11 +17,11 @@ import { known, OPENING, OPTIONS } from './options.js';
  */
 export async function createClassifier(options = {}) {
   known(options, OPTIONS);
-  const { nonePrior = 0.2, name = '', scale } = options;
+  const { nonePrior = 0.2, name = '', scale, onNote = console.warn } = options;
   return made(options, (engine, sum) => {
     const [n, m] = engine.write(null, sum, name);
     return engine.program.exports.mq_create(nonePrior, scale ? 1 : 0, n, m);
-  });
+  }, onNote);
 }
 
 /**
@@ -48,8 +48,9 @@ export async function openClassifier(file, options = {}) {
  * @template Input
  * @param {Options<Input>} options
  * @param {(engine: Engine, sum: string) => number} make calls the engine and returns its handle
+ * @param {Options<Input>['onNote']} [onNote]
  */
-async function made(options, make) {
+async function made(options, make, onNote) {
   const prior = options.prior === undefined ? null : await bytesOf(options.prior);
   const engine = await acquire();
   /** @type {Classifier<Input> | undefined} */
@@ -60,7 +61,7 @@ async function made(options, make) {
       engine.writeBytes(prior, '');
       sum = new TextDecoder().decode(engine.reply(engine.checked(engine.program.exports.mq_prior(prior.length))));
     }
-    classifier = new Classifier(engine, engine.checked(make(engine, sum)), options.extractor);
+    classifier = new Classifier(engine, engine.checked(make(engine, sum)), options.extractor, onNote);
     return classifier;
   } catch (error) {
     if (!classifier) release();

@@ -26,6 +26,8 @@ import { isFile } from '../files.js';
  * @property {'standardise'} [scale] for tables of numbers that have units of their own: each number is taken less the mean
  *   of the examples' and over their standard deviation, as these are after every change; only without `prior`
  * @property {string} [name] written into files
+ * @property {(note: string) => void} [onNote] is told once where `scale` would help, of columns that differ in spread by more
+ *   than a hundredfold; `console.warn` if left out
  */
 
 /**
@@ -64,7 +66,7 @@ export const SETTINGS = { nonePrior: ['a finite number', Number.isFinite] };
 /** @satisfies {Record<string, Kind>} */
 export const OPENING = { extractor: EXTRACTOR, prior: FILE };
 /** @satisfies {Record<string, Kind>} */
-export const OPTIONS = { ...OPENING, scale: ["'standardise'", (x) => x === 'standardise'], name: TEXT, ...SETTINGS };
+export const OPTIONS = { ...OPENING, scale: ["'standardise'", (x) => x === 'standardise'], name: TEXT, onNote: FUNCTION, ...SETTINGS };
 /** @satisfies {Record<string, Kind>} */
 export const CALL = { signal: ['an AbortSignal', (x) => typeof x?.throwIfAborted === 'function'] };
 /** @satisfies {Record<string, Kind>} */

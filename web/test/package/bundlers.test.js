@@ -171,7 +171,7 @@ test('esbuild, which wants the engine and the worker named', LONG, async () => {
     import wasm from 'metaqda/metaqda.wasm';
     const at = new URL(wasm, import.meta.url);
     await init({ wasm: at });
-    globalThis.workerOptions = { wasm: at.href, worker: new Worker('./worker.js', { type: 'module' }) };`));
+    globalThis.workerOptions = { wasm: at, worker: new Worker('./worker.js', { type: 'module' }) };`));
   await build({ entryPoints: { main: 'named.js', worker: 'metaqda/worker-thread' }, absWorkingDir: folder, outdir: out, bundle: true, format: 'esm', loader: { '.wasm': 'file' }, logLevel: 'error' });
   writeFileSync(path.join(out, 'index.html'), HTML('./main.js'));
   assert.deepEqual(await resultIn(out), WANT);

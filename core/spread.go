@@ -1,0 +1,31 @@
+package metaqda
+
+import (
+	"math"
+	"slices"
+)
+
+// Unscaled reports whether vectors look like rows of a table whose columns have units of their
+// own, so that Settings.Scale would help: under [Default] and without a scale, the standard
+// deviations of columns differ by more than a hundredfold. Of more than ten columns the largest
+// and the smallest tenth do not count, nor does a column that does not vary. Cost O(N d).
+func (c *Classifier) Unscaled() bool {
+	defer c.reading()()
+	if c.prior == nil || c.prior.sum != "" || c.settings.Scale != "" {
+		return false
+	}
+	mean, square := make([]float64, c.dim()), make([]float64, c.dim())
+	n := 0.0
+	for _, x := range c.examples {
+		n++
+		for i, v := range x.Vector { // Welford, 1962
+			step := float64(v) - mean[i]
+			mean[i] += step / n
+			square[i] += step * (float64(v) - mean[i])
+		}
+	}
+	square = slices.DeleteFunc(square, func(s float64) bool { return s == 0 })
+	slices.Sort(square)
+	aside := (len(square) - 1) / 10
+	return len(square) > 1 && math.Sqrt(square[len(square)-1-aside]/square[aside]) > 100
+}
