@@ -129,6 +129,9 @@ func (c *Classifier) BeginAlike(vectors []float32, d int, places []int) (*Batch,
 // ask makes a batch of a question to a clone of the classifier. answer takes long: it
 // calls progress now and then, and returns the error of the context once that has ended.
 func (c *Classifier) ask(vectors []float32, d int, answer func(b *Batch, q *qda.Classifier, x *mat.Dense, ctx Context, progress func(done, total int)) error) (*Batch, error) {
+	if err := c.reserve(c.asking(len(vectors)/max(1, d), d)); err != nil {
+		return nil, err
+	}
 	own, err := c.Clone()
 	if err == nil && own.open(d) { // as the first of them will settle it
 		err = own.begin(nil, d)
@@ -175,6 +178,10 @@ func (c *Classifier) batch(answer func(b *Batch, ctx Context, progress func(done
 
 // BeginLeaveOneOut leaves each example out in turn: [Classifier.LeaveOneOut] step by step.
 func (c *Classifier) BeginLeaveOneOut() (*Batch, error) {
+	err := c.reserve(c.Count() * (8*c.Len() + 400))
+	if err != nil {
+		return nil, err
+	}
 	own, err := c.Clone()
 	if err != nil {
 		return nil, err

@@ -128,7 +128,7 @@ func Merge(a, b *Classifier) (*Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Name, c.Extractor = a.Name, a.Extractor
+	c.Name, c.Extractor, c.Reserve = a.Name, a.Extractor, a.Reserve
 	if c.Extractor.ID == "" {
 		c.Extractor = b.Extractor
 	}
@@ -172,6 +172,7 @@ func (e *Error) Error() string { return e.Message }
 //	undo        a step that cannot be undone
 //	argument    a place in a batch, or a classifier, that there is not
 //	limit       more classes or examples than a classifier holds
+//	memory      more memory than [Classifier.Reserve] grants
 //	empty       no class has an example
 //	extractor   vectors of another feature extractor
 //	prior       the prior that a file names is not given

@@ -42,15 +42,16 @@ type Extractor = model.Extractor
 // of New with zero [Settings] and no prior.
 //
 // Several goroutines may use one classifier at once. Predictions run beside each other and wait
-// for what teaches; the first one after a change computes what all need. Changed, NewID and the
+// for what teaches; the first one after a change computes what all need. Changed, NewID, Reserve and the
 // function given to Prepare are called while others wait: they must not call the classifier. The
 // exported fields are to be set before others use it.
 type Classifier struct {
-	Name      string        // written into files
-	Extractor Extractor     // of the vectors, written into files; [Classifier.Identify] checks it
-	NewID     func() string // gives ids that are new to this classifier; nil counts
-	Changed   func(Change)  // hears of every change of classes and examples; nil: nobody
-	Lazy      bool          // many examples that come at once are enrolled in [Classifier.Prepare], or with the first answer
+	Name      string                // written into files
+	Extractor Extractor             // of the vectors, written into files; [Classifier.Identify] checks it
+	NewID     func() string         // gives ids that are new to this classifier; nil counts
+	Changed   func(Change)          // hears of every change of classes and examples; nil: nobody
+	Reserve   func(bytes int) error // is asked before a call takes memory: an error refuses the call; nil grants all
+	Lazy      bool                  // many examples that come at once are enrolled in [Classifier.Prepare], or with the first answer
 
 	mu       sync.RWMutex // of all that follows
 	settings Settings
@@ -173,7 +174,7 @@ func sameExtractor(a, b Extractor) error {
 // costs that of teaching all of it.
 func (c *Classifier) Clone() (*Classifier, error) {
 	defer c.reading()()
-	other := &Classifier{Name: c.Name, Lazy: true, Extractor: c.Extractor, settings: c.settings}
+	other := &Classifier{Name: c.Name, Lazy: true, Reserve: c.Reserve, Extractor: c.Extractor, settings: c.settings}
 	err := other.ReplacePrior(c.prior)
 	if err == nil {
 		err = other.Load(c.copies())

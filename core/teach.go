@@ -37,8 +37,11 @@ func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, 
 	if len(labels) != len(examples) {
 		return nil, &Error{Code: "argument", Message: "There are " + strconv.Itoa(len(examples)) + " examples and " + strconv.Itoa(len(labels)) + " labels: give one label for each."}
 	}
-	if len(c.examples)+len(examples) > model.MaxExamples {
-		return nil, tooMany(model.MaxExamples, "examples")
+	if len(examples) == 0 {
+		return nil, nil
+	}
+	if err := c.fits(len(examples), len(examples[0].Vector)); err != nil {
+		return nil, err
 	}
 	into, entries, err := c.receivers(labels)
 	if err != nil {
@@ -55,9 +58,6 @@ func (c *Classifier) AddAll(labels []string, examples []Example) (ids []string, 
 			entries, k.entry = append(entries, k.entry), Entry{}
 		}
 		ids, entries = append(ids, x.ID), append(entries, Entry{Do: "example", ID: x.ID, Example: &x})
-	}
-	if len(entries) == 0 {
-		return nil, nil
 	}
 	return ids, c.do(entries...)
 }
@@ -285,6 +285,13 @@ func (c *Classifier) Load(classes []Class) error {
 				return err
 			}
 		}
+	}
+	n := 0
+	for _, k := range classes {
+		n += len(k.Examples)
+	}
+	if err := c.reserve(needs(n, len(classes), c.dim())); err != nil {
+		return err
 	}
 	entries := make([]Entry, 0, len(classes))
 	for _, k := range classes {

@@ -25,6 +25,7 @@ import (
 	"metaqda/core/adapt"
 	"metaqda/core/model"
 	"metaqda/core/niw"
+	"metaqda/wasm/memory"
 	"metaqda/wasm/store"
 	"metaqda/wasm/view"
 )
@@ -67,6 +68,7 @@ type Engine struct {
 	here       model.Extractor          // reads the pictures, empty while unknown
 	session    store.Session            // the open one
 	taught     *metaqda.Classifier      // what it is taught
+	memory     memory.Budget            // for what is taught
 	heard      []metaqda.Change         // what became of it in the operation under way
 	site       *metaqda.Prior           // the site's prior, nil until known
 	preparing  *metaqda.Classifier      // which comes to know all pictures in slices
@@ -89,7 +91,7 @@ func New(s store.Store, trouble string, hooks Hooks) *Engine {
 	if hooks.Now == nil {
 		hooks.Now = time.Now
 	}
-	return &Engine{hooks: hooks, store: s, trouble: trouble, refused: map[uint64]error{}, encode: map[string]*metaqda.Step{}, choices: map[string][2]string{}}
+	return &Engine{hooks: hooks, store: s, trouble: trouble, refused: map[uint64]error{}, encode: map[string]*metaqda.Step{}, choices: map[string][2]string{}, memory: memory.Budget{Most: memory.Most}}
 }
 
 // State is what the page shows beside the prediction, as web/engine/contract.js describes

@@ -184,7 +184,7 @@ func (e *Engine) swap(c *store.Contents, chosen *metaqda.Prior, unreadable strin
 	if err != nil {
 		return err
 	}
-	taught.NewID, taught.Lazy = newID, e.hooks.Yield != nil
+	taught.NewID, taught.Lazy, taught.Reserve = newID, e.hooks.Yield != nil, e.memory.Reserve
 	if err := taught.Load(classesOf(c)); err != nil {
 		return err
 	}

@@ -17,12 +17,14 @@ import (
 	"encoding/binary"
 	"maps"
 	"math"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"unsafe"
 
 	metaqda "metaqda/core"
 	"metaqda/core/model"
+	"metaqda/wasm/memory"
 	"metaqda/wasm/nfc"
 	"metaqda/wasm/simd"
 )
@@ -30,7 +32,8 @@ import (
 func main() {
 	simd.Install()
 	nfc.Install()
-	select {} // the exported functions work on
+	debug.SetMemoryLimit(3 * memory.Most / 2) // from there on garbage is collected before the heap grows
+	select {}                                 // the exported functions work on
 }
 
 var state = struct {
@@ -39,9 +42,10 @@ var state = struct {
 	answer  []float64 // a reply of numbers
 	handles map[int32]*metaqda.Classifier
 	batches map[int32]batch
-	last    int32                     // of both
+	last    int32 // of both
+	memory  memory.Budget
 	priors  map[string]*metaqda.Prior // by sha256 of their files
-}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]batch{}, priors: map[string]*metaqda.Prior{}}
+}{handles: map[int32]*metaqda.Classifier{}, batches: map[int32]batch{}, priors: map[string]*metaqda.Prior{}, memory: memory.Budget{Most: memory.Most}}
 
 // guard turns errors and panics into replies.
 func guard(f func() (int32, error)) (n int32) {
@@ -88,6 +92,7 @@ func handle(c *metaqda.Classifier, err error) (int32, error) {
 	}
 	state.last++
 	state.handles[state.last] = c
+	c.Reserve = state.memory.Reserve
 	return state.last, nil
 }
 
@@ -109,13 +114,18 @@ func with(h int32, f func(c *metaqda.Classifier) (int32, error)) int32 {
 	})
 }
 
-// Room returns the address of room for n bytes, and keeps it until more are wanted.
+// Reserve refuses so many bytes where memory is short.
+//
+//go:wasmexport mq_reserve
+func Reserve(bytes float64) int32 {
+	return guard(func() (int32, error) { return 0, state.memory.Reserve(int(bytes)) })
+}
+
+// Room returns the address of room for n bytes, and keeps it until it is called again.
 //
 //go:wasmexport mq_room
 func Room(n int32) unsafe.Pointer {
-	if words := (int(n) + 7) / 8; len(state.room) < words {
-		state.room = make([]float64, words)
-	}
+	state.room = make([]float64, (int(n)+7)/8)
 	return unsafe.Pointer(unsafe.SliceData(state.room))
 }
 
@@ -172,6 +182,9 @@ func Create(none float64, standardise, n, m int32) int32 {
 //go:wasmexport mq_open
 func Open(n, m int32) int32 {
 	return guard(func() (int32, error) {
+		if err := state.memory.Reserve(8 * int(n)); err != nil { // of numbers of 4 bytes two of 8, and as much again to grow
+			return 0, err
+		}
 		if other := state.priors[text(n, m)]; other != nil {
 			return handle(metaqda.OpenUnder(bytes(0, n), other))
 		}
@@ -224,6 +237,13 @@ func Add(h, d, n, m int32) int32 {
 	return with(h, func(c *metaqda.Classifier) (int32, error) {
 		return reply(c.Add(text(4*d, n), text(4*d+n, m), vector(d)))
 	})
+}
+
+// Fits refuses n vectors of d numbers that [AddAll] would refuse, before they are copied.
+//
+//go:wasmexport mq_fits
+func Fits(h, n, d int32) int32 {
+	return with(h, func(c *metaqda.Classifier) (int32, error) { return 0, c.Fits(int(n), int(d)) })
 }
 
 // AddAll adds n vectors of d numbers, all or none. Behind them the room has the length of each

@@ -15,6 +15,8 @@ import { kernels } from './written/kernels.js';
 /** @typedef {import('./files.js').Source} Source */
 /** @typedef {{exports: any} & Pick<Awaited<ReturnType<typeof start>>, 'memory' | 'ended' | 'release'>} Program a running engine, and its functions */
 
+const MOST_ROOM = 2 ** 24; // bytes that are kept for the next call
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -39,20 +41,39 @@ export class Engine {
 
   /** Makes room for n bytes. @param {number} n */
   reserve(n) {
-    if (this.program.ended()) throw new MetaqdaError('internal', 'The engine has stopped: create the classifier anew.');
-    if (n > this.size) {
-      this.room = this.program.exports.mq_room(n);
+    if (n > this.size || this.size > MOST_ROOM && n <= MOST_ROOM) {
+      this.call('mq_reserve', n); // more than it has is refused
+      this.room = this.#run('mq_room', n) >>> 0;
       this.size = n;
     }
     this.fresh();
   }
+
+  /** Calls a function, and throws what it replied if it failed. @param {string} name @param {...number} args @returns {number} */
+  call(name, ...args) { return this.checked(this.#run(name, ...args)); }
+
+  /** Frees something. @param {string} name @param {number} what */
+  free(name, what) { if (!this.program.ended()) this.program.exports[name](what); }
+
+  /** @param {string} name @param {...number} args */
+  #run(name, ...args) {
+    try {
+      if (!this.program.ended()) return this.program.exports[name](...args);
+    } catch (error) {
+      if (!this.program.ended()) throw error;
+    }
+    throw new MetaqdaError('internal', 'The engine has stopped, probably for want of memory: create the classifier anew, with fewer or shorter vectors.');
+  }
+
+  /** Where the numbers of the last answer begin, counted in numbers. */
+  answer() { return this.program.exports.mq_answer() >>> 3; }
 
   /** Writes a vector and then texts, and answers their lengths. @param {ArrayLike<number> | null} vector @param {...string} texts */
   write(vector, ...texts) {
     const parts = texts.map((text) => encoder.encode(text));
     let at = 4 * (vector?.length ?? 0);
     this.reserve(parts.reduce((n, part) => n + part.length, at));
-    if (vector) this.floats.set(vector, this.room >> 2);
+    if (vector) this.floats.set(vector, this.room / 4);
     for (const part of parts) {
       this.bytes.set(part, this.room + at);
       at += part.length;
@@ -66,7 +87,7 @@ export class Engine {
     const d = rows[0].length;
     let at = 4 * rows.length * (d + 1);
     this.reserve(parts.reduce((n, part) => n + part.length, at));
-    rows.forEach((row, i) => this.floats.set(row, (this.room >> 2) + i * d));
+    rows.forEach((row, i) => this.floats.set(row, this.room / 4 + i * d));
     new Uint32Array(this.floats.buffer, this.room + 4 * rows.length * d, rows.length).set(parts.slice(0, -1).map((part) => part.length));
     for (const part of parts) {
       this.bytes.set(part, this.room + at);
@@ -95,7 +116,7 @@ export class Engine {
 
   /** A copy of the reply of n bytes. @param {number} n */
   reply(n) {
-    const at = this.program.exports.mq_reply();
+    const at = this.program.exports.mq_reply() >>> 0;
     return this.bytes.slice(at, at + n);
   }
 }
@@ -145,9 +166,11 @@ function compiled(onProgress) {
 export async function acquire() {
   users++;
   try {
-    let found = await (engine ??= begin());
-    if (found.program.ended()) found = await (engine = begin());
-    return found;
+    const tried = engine ??= begin();
+    const found = await tried;
+    if (!found.program.ended()) return found;
+    if (engine === tried) engine = begin(); // what was taught before is lost, and nothing else
+    return await engine;
   } catch (error) {
     release();
     throw error;

@@ -39,14 +39,14 @@ export class Classifier {
       const [n, m] = engine.write(null, id, sha256);
       this.#call('mq_identify', n, m);
     } catch (error) {
-      engine.program.exports.mq_free(handle);
+      engine.free('mq_free', handle);
       throw error;
     }
   }
 
   /** @param {string} name @param {...number} args */
   #call(name, ...args) {
-    return this.#engine.checked(this.#engine.program.exports[name](this.#handle, ...args));
+    return this.#engine.call(name, this.#handle, ...args);
   }
 
   /** @param {string} name @param {...number} args */
@@ -118,6 +118,7 @@ export class Classifier {
     const [all, names] = labelled(vectors, labels);
     if (all.length === 0) return [];
     const rows = rowsOf(all.map(vectorOf));
+    this.#call('mq_fits', rows.length, rows[0].length);
     const m = this.#engine.writeRows(rows, names, options?.group ?? '');
     return this.#text(this.#change('mq_add_all', rows.length, rows[0].length, m)).split('\n');
   }
@@ -183,7 +184,7 @@ export class Classifier {
   predictSync(vector) {
     this.#ask(vector);
     const headline = this.#text(this.#call('mq_decide'));
-    return prediction(this.#described().labels, this.#engine.doubles, this.#engine.program.exports.mq_answer() >> 3, headline);
+    return prediction(this.#described().labels, this.#engine.doubles, this.#engine.answer(), headline);
   }
 
   /**
@@ -225,9 +226,9 @@ export class Classifier {
     const x = vectorOf(vector);
     const engine = this.#engine;
     engine.reserve(4 * x.length);
-    engine.floats.set(x, engine.room >> 2);
-    this.#asked = engine.checked(engine.program.exports.mq_predict(this.#handle, x.length));
-    return engine.program.exports.mq_answer() >> 3;
+    engine.floats.set(x, engine.room / 4);
+    this.#asked = engine.call('mq_predict', this.#handle, x.length);
+    return engine.answer();
   }
 
   /**
@@ -378,7 +379,7 @@ export class Classifier {
   /** Frees what the classifier holds. With the last one of a realm the engine's memory is free. Calls afterwards throw. */
   dispose() {
     if (this.#handle === 0) return;
-    this.#engine.program.exports.mq_free(this.#handle);
+    this.#engine.free('mq_free', this.#handle);
     this.#handle = 0;
     this.#state = null;
     release();

@@ -20,7 +20,7 @@ export async function createClassifier(options = {}) {
   const { nonePrior = 0.2, name = '', scale, onNote = console.warn } = options;
   return made(options, (engine, sum) => {
     const [n, m] = engine.write(null, sum, name);
-    return engine.program.exports.mq_create(nonePrior, scale ? 1 : 0, n, m);
+    return engine.call('mq_create', nonePrior, scale ? 1 : 0, n, m);
   }, onNote);
 }
 
@@ -40,7 +40,7 @@ export async function openClassifier(file, options = {}) {
   const bytes = await bytesOf(file);
   return made(options, (engine, sum) => {
     const [n, m] = engine.writeBytes(bytes, sum);
-    return engine.program.exports.mq_open(n, m);
+    return engine.call('mq_open', n, m);
   });
 }
 
@@ -59,9 +59,9 @@ async function made(options, make, onNote) {
     let sum = '';
     if (prior) {
       engine.writeBytes(prior, '');
-      sum = new TextDecoder().decode(engine.reply(engine.checked(engine.program.exports.mq_prior(prior.length))));
+      sum = new TextDecoder().decode(engine.reply(engine.call('mq_prior', prior.length)));
     }
-    classifier = new Classifier(engine, engine.checked(make(engine, sum)), options.extractor, onNote);
+    classifier = new Classifier(engine, make(engine, sum), options.extractor, onNote);
     return classifier;
   } catch (error) {
     if (!classifier) release();

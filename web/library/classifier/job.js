@@ -24,8 +24,8 @@ export async function answered(engine, job, labels, options, read, done, count) 
   try {
     for (;;) {
       engine.reserve(0);
-      const more = engine.checked(engine.program.exports.mq_step(job));
-      const at = engine.program.exports.mq_answer() >> 3;
+      const more = engine.call('mq_step', job);
+      const at = engine.answer();
       const [first, second] = engine.doubles.subarray(at, at + 2);
       if (!more) {
         const answers = read(engine.doubles.subarray(at + 2, at + 2 + first), labels, decoder.decode(engine.reply(second)).split('\n'));
@@ -36,7 +36,7 @@ export async function answered(engine, job, labels, options, read, done, count) 
       await rest();
     }
   } finally {
-    engine.program.exports.mq_stop(job);
+    engine.free('mq_stop', job);
     release();
   }
 }

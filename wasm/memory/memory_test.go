@@ -1,0 +1,41 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	metaqda "metaqda/core"
+	"metaqda/core/test"
+)
+
+// A call that would run out of memory is refused whole, and others go on.
+func TestWhatFindsNoMemoryFailsAlone(t *testing.T) {
+	measured := 0
+	b := &Budget{Most: 1_000_000, Used: func() int { measured++; return 0 }}
+	a, c := &metaqda.Classifier{Reserve: b.Reserve}, &metaqda.Classifier{Reserve: b.Reserve}
+	x := metaqda.Example{Vector: make([]float32, 100)}
+	x.Vector[0] = 1
+	test.Must(a.AddAll([]string{"a", "b"}, []metaqda.Example{x, x}))(t)
+	test.FailIf(t, measured != 1, "memory was measured %d times", measured)
+	many := slices.Repeat([]metaqda.Example{x}, 1000)
+	refused := func(what string, err error) {
+		t.Helper()
+		test.FailIf(t, metaqda.Code(err) != "memory" || !strings.Contains(err.Error(), " MB are free: "), "%s: %v", what, err)
+	}
+	_, err := c.AddAll(slices.Repeat([]string{"a"}, 1000), many)
+	refused("add", err)
+	test.FailIf(t, c.Len() != 0 || c.Dim() != 0, "%d classes and %d numbers are left", c.Len(), c.Dim())
+	batch := slices.Repeat([][]float32{x.Vector}, 1000)
+	_, err = a.Classify(nil, batch, nil)
+	refused("classify", err)
+	_, err = a.Suggest(nil, batch, 5, nil)
+	refused("suggest", err)
+	test.Must(a.LeaveOneOut(nil, nil))(t)
+	a.Reserve = (&Budget{Most: 1000, Used: func() int { return 495 }}).Reserve
+	_, err = a.LeaveOneOut(nil, nil)
+	refused("leave out", err)
+	_, err = a.Clone()
+	refused("clone", err)
+	test.Must(a.Predict(x.Vector))(t)
+}
