@@ -2,6 +2,7 @@ package metaqda
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -98,4 +99,37 @@ func TestManyExamplesOfOneNewClass(t *testing.T) {
 		}
 	}
 	t.Fatal("there is no end of classes")
+}
+
+func BenchmarkAddAll(b *testing.B) {
+	labels, examples := many(20_000)
+	for range b.N {
+		test.Must(new(Classifier).AddAll(labels, examples))(b)
+	}
+}
+
+// The cost of leaving one out in predictions: 100 classes of two.
+func BenchmarkLeaveOneOut(b *testing.B) {
+	c := new(Classifier)
+	var vectors [][]float32
+	for i := range 200 {
+		x := make([]float32, 64)
+		for j := range x {
+			x[j] = float32(math.Sin(float64((i%100+1)*(j+1))) + math.Sin(float64(i*i+j*j))/2)
+		}
+		vectors = append(vectors, x)
+		test.Must(c.Add(fmt.Sprint(i%100), "", x))(b)
+	}
+	b.Run("predict each", func(b *testing.B) {
+		for range b.N {
+			for _, x := range vectors {
+				test.Must(c.Predict(x))(b)
+			}
+		}
+	})
+	b.Run("leave out", func(b *testing.B) {
+		for range b.N {
+			test.Must(c.LeaveOneOut(nil, nil))(b)
+		}
+	})
 }

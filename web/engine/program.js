@@ -74,6 +74,7 @@ export async function start({ engine, kernels }, Go, argv = []) {
   const go = new Go();
   Object.assign(go.importObject, simd.imports);
   go.argv = ['metaqda', ...argv];
+  go.env = { GOMEMLIMIT: '3GiB' }; // from there on garbage is collected before memory grows; see wasm/memory
   const instance = await WebAssembly.instantiate(engine, go.importObject);
   simd.attach(instance);
   return {
