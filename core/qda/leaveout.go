@@ -116,11 +116,13 @@ func (l *leftOuts) scoresOf(k *class, b int) []float64 {
 
 func (l *leftOuts) answerTo(dst []float64, k *class, b int) (none float64) {
 	c, y := l.of, l.places[k]
-	i, ok := l.asked[asked{k, b}]
-	if !ok {
-		i = -1
-	}
-	posterior := l.session.Posterior(y, i)
+	posterior := c.posterior
+	if i, ok := l.asked[asked{k, b}]; ok || k.count() == 1 {
+		if !ok {
+			i = -1
+		}
+		posterior = l.session.Posterior(y, i)
+	} // else nothing that it rests on goes
 	w := work{slope: c.work.slope / c.shared.unit} // the scores are times unit
 	for j, e := range l.scoresOf(k, b) {
 		if j != y || k.count() > 1 {
