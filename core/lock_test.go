@@ -19,6 +19,7 @@ func TestOneClassifierServesManyAtOnce(t *testing.T) {
 	c := new(Classifier)
 	labels, examples := many(30)
 	test.Must(c.AddAll(labels, examples))(t)
+	c.ForgetUndo() // these stay
 	ask := func(i int) (a Answer, err error) {
 		x := examples[i%30].Vector
 		switch i % 20 {
