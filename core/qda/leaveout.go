@@ -121,7 +121,7 @@ func (l *leftOuts) answerTo(dst []float64, k *class, b int) (none float64) {
 		if !ok {
 			i = -1
 		}
-		posterior = l.session.Posterior(y, i)
+		posterior = l.session.Posterior(y, i, k.count()-1)
 	} // else nothing that it rests on goes
 	w := work{slope: c.work.slope / c.shared.unit} // the scores are times unit
 	for j, e := range l.scoresOf(k, b) {

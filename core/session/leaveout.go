@@ -18,10 +18,10 @@ func (p *Population) LeaveOut(s *Support) *LeaveOut {
 }
 
 // Posterior returns that of the session without an example of a class, the i-th of the support
-// or, for i < 0, none of these. The others say what they said before, except one that is then
-// the only one of its class.
-func (l *LeaveOut) Posterior(class, i int) *Posterior {
-	s, shots := l.support, l.support.Shots[class]-1
+// or, for i < 0, none of these. So many others of its class are left. They all say what they
+// said before, except one that is then the only one of its class.
+func (l *LeaveOut) Posterior(class, i, others int) *Posterior {
+	s := l.support
 	var all []said
 	var rest []int
 	var unknown, known []float64
@@ -34,7 +34,7 @@ func (l *LeaveOut) Posterior(class, i int) *Posterior {
 			if len(l.unknown) > 0 {
 				unknown = append(unknown, l.unknown[r])
 			}
-			if left && (s.Class[r] != class || shots > 1) {
+			if left && (s.Class[r] != class || others > 1) {
 				known = append(known, l.known[at])
 			}
 		}
@@ -42,9 +42,9 @@ func (l *LeaveOut) Posterior(class, i int) *Posterior {
 			at++
 		}
 	}
-	left := func(k int) bool { r := rest[k]; return s.left(r) && (s.Class[r] != class || shots > 1) }
+	left := func(k int) bool { r := rest[k]; return s.left(r) && (s.Class[r] != class || others > 1) }
 	way := s.Way()
-	if shots == 0 {
+	if others == 0 {
 		way--
 	}
 	return &Posterior{l.population.temperatureOf(all, left), l.population.inferKnown(unknown, known, way)}
