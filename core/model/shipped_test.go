@@ -1,8 +1,11 @@
 package model_test
 
 import (
+	"math"
 	"os"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"metaqda/core/dataset"
 	"metaqda/core/experiment"
@@ -41,4 +44,23 @@ func TestShippedPriorOnEmoji(t *testing.T) {
 			t.Errorf("want %+v", floor)
 		}
 	}
+}
+
+// A power below one takes weight from the speech embedding where speech is probable, which
+// cost two points on spoken words (core/experiment/SOUNDS.md).
+func TestSoundsPriorKeepsTheWeightOfSpeech(t *testing.T) {
+	const name, first = "../../web/prior/sounds.safetensors", 1024
+	prior := test.Must(experiment.DecodePrior(name, test.Must(os.ReadFile(name))(t)))(t)
+	test.StopIf(t, prior.Session.Parts == nil || prior.Session.Parts.First != first, "parts %+v", prior.Session.Parts)
+	x := make([]float64, prior.NIW.Dim())
+	for i := range x {
+		x[i] = math.Sqrt(0.2 / first)
+		if i >= first {
+			x[i] = math.Sqrt(0.8 / float64(len(x)-first))
+		}
+	}
+	prior.Transform.Centre = make([]float64, len(x))
+	test.OK(t, prior.Transform.ApplyTo(x, x))
+	speech := floats.Dot(x[first:], x[first:])
+	test.FailIf(t, math.Abs(speech-0.8) > 1e-9, "of the squared length %.3f is of speech, want .8", speech)
 }
