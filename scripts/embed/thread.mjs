@@ -16,7 +16,7 @@ port.on('message', async (/** @type {string} */ file) => {
     const embedding = await embed(await inputOf(file));
     port.postMessage({ embedding }, [/** @type {ArrayBuffer} */ (embedding.buffer)]);
   } catch (error) {
-    port.postMessage({ empty: /** @type {any} */ (error)?.code === 'no-hand', why: String(/** @type {any} */ (error)?.message ?? error).split('\n')[0].trim() || 'no reason given' });
+    port.postMessage({ empty: ['no-hand', 'no-speech'].includes(/** @type {any} */ (error)?.code), why: String(/** @type {any} */ (error)?.message ?? error).split('\n')[0].trim() || 'no reason given' });
   }
 });
 port.postMessage({ extractor: { id, sha256, dimension } });

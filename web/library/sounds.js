@@ -12,7 +12,7 @@ import { kinds } from './written/record.js';
 /**
  * @typedef {object} SoundExtractor what `createClassifier` takes as its extractor
  * @property {string} id @property {string} sha256 @property {number} dimension
- * @property {(sound: Sound | AudioBuffer | Blob) => Promise<Float32Array>} embed of a Blob what the browser decodes
+ * @property {(sound: Sound | AudioBuffer | Blob) => Promise<Float32Array>} embed of a Blob what the browser decodes; rejects with the code 'no-speech' where it is no speech
  * @property {() => void} close ends its worker
  */
 

@@ -305,7 +305,8 @@ async function start() {
   extractor.catch(() => {}); // awaited below, after the views
   const own = /** @type {Promise<Extractor>} */ (extractor);
   const now = /** @type {() => Promise<any>} */ (() => reader.now);
-  const others = [sounds(now), hands(now)];
+  const every = await manifest.then(({ files }) => files.some(({ path }) => path.startsWith('kinds/sounds/yamnet/')), () => false);
+  const others = [sounds(now, every), hands(now)];
   const kinds = kindsOf([pictures(now), ...others]);
   const reader = new Reader({ engine, own, kinds, pages: {
     pictures: { kind: 'pictures', identity: async () => (await own).sha256, load: () => own, prior: () => usePagePrior(engine, manifest) },

@@ -4,8 +4,12 @@ import { ExtractorError } from '../errors.js';
 import { loadNetworks } from '../networks.js';
 import { drawnSpectrum, embedSound, rate } from './recipe.js';
 import { resample } from './resample.js';
+import { isSpeech } from './speech.js';
 
 /** @typedef {{samples: Float32Array, rate: number}} Sound mono, in -1..1, and samples a second */
+/** What is said of a sound without speech where there is no YAMNet. */
+const NO_SPEECH = 'I can only compare spoken words here: record or choose a spoken word.';
+
 /** @typedef {{levels: Uint8Array, frames: number, bands: number}} Spectrum a row of bands for each 10 ms, low ones first, 0 to 255 */
 
 /**
@@ -16,10 +20,11 @@ export async function createEar(createNetwork, fetched) {
   const loaded = /** @type {any} */ (await loadNetworks(createNetwork, fetched));
   const embed = async (/** @type {Sound} */ { samples, rate: given }) => {
     const embedding = embedSound(loaded, resample(samples, given, rate));
-    if (embedding.every(Number.isFinite)) return embedding;
-    throw new ExtractorError('bad-embedding', 'This recording holds values that are no numbers; record it anew.');
+    if (!embedding.every(Number.isFinite)) throw new ExtractorError('bad-embedding', 'This recording holds values that are no numbers; record it anew.');
+    if (!loaded.yamnet && !isSpeech(embedding)) throw new ExtractorError('no-speech', NO_SPEECH);
+    return embedding;
   };
-  await embed({ samples: new Float32Array(rate), rate }); // the first run compiles
+  embedSound(loaded, new Float32Array(rate)); // the first run compiles
   const spectrum = async (/** @type {Sound} */ { samples, rate: given }) => drawnSpectrum(resample(samples, given, rate));
   return { embed, spectrum };
 }

@@ -12,7 +12,7 @@ import * as kind from './kinds/pictures.js';
 
 /**
  * @typedef {object} Room what differs between kinds, beside ui/kinds
- * @property {(extractor: () => Promise<any>) => import('../../ui/kinds/index.js').Kind} kind
+ * @property {(extractor: () => Promise<any>, every: boolean) => import('../../ui/kinds/index.js').Kind} kind every: whether its networks tell all sounds apart
  * @property {(files: any) => Promise<Record<string, (args?: any) => any>>} start loads it, in the worker or the window
  */
 /** @typedef {Awaited<ReturnType<typeof startExtractor>>} Extractor */

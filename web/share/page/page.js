@@ -68,7 +68,7 @@ async function start(blocks, write, program) {
   /** @type {[string, string[]][]} */
   const pictures = blocks.pictures ? JSON.parse(new TextDecoder().decode(await read('pictures'))) : [];
   document.body.dataset.place = (await extractor).place;
-  const kind = room.kind(() => extractor);
+  const kind = room.kind(() => extractor, 'yamnet' in (about.extractor.networks ?? {}));
   buildNotices(new TextDecoder().decode(await read('notices')));
   const known = () => showKnown(classifier, kind, new Map(pictures));
   known();

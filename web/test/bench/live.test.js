@@ -9,20 +9,20 @@ import path from 'node:path';
 import test from 'node:test';
 import { FAKE } from '../browser/extractor/film.js';
 import { addClass, card, visit } from '../browser/harness.js';
-import { soundOf } from '../extractors/sounds.js';
+import { wordOf } from '../extractors/words.js';
 import { temporaryFolder } from '../temporary.js';
 
 const SECONDS = Number(process.env.METAQDA_SECONDS ?? 60);
 const folder = temporaryFolder('live');
 
 test('live recognition of sounds', async () => {
-  const heard = path.join(folder, 'alarm.wav');
-  await writeFile(heard, soundOf('alarm', 2));
+  const heard = path.join(folder, 'pedu.wav');
+  await writeFile(heard, wordOf('pedu', 2));
   await visit({ flags: [...FAKE, `--use-file-for-fake-audio-capture=${heard}`] }, async ({ page, context }) => {
-    await page.getByRole('button', { name: 'Sounds', exact: true }).click();
-    for (const kind of ['alarm', 'organ', 'hiss']) {
+    await page.getByRole('button', { name: /^(Sounds|Spoken words)$/ }).click();
+    for (const kind of ['pedu', 'baki', 'satu']) {
       await addClass(page, kind);
-      await page.getByLabel(`Add sounds to ${kind}`, { exact: true }).setInputFiles([0, 1].map((i) => ({ name: `${kind}-${i}.wav`, mimeType: 'audio/wav', buffer: Buffer.from(soundOf(kind, i)) })));
+      await page.getByLabel(new RegExp(`^Add (sounds|spoken words) to ${kind}$`)).setInputFiles([0, 1].map((i) => ({ name: `${kind}-${i}.wav`, mimeType: 'audio/wav', buffer: Buffer.from(wordOf(kind, i)) })));
       await card(page, kind).locator('.thumb').nth(1).waitFor();
     }
     const browser = await /** @type {import('playwright-core').Browser} */ (context.browser()).newBrowserCDPSession();
@@ -45,7 +45,7 @@ test('live recognition of sounds', async () => {
     for (const what of ['microphone off', 'live']) {
       if (what === 'live') {
         await page.getByRole('button', { name: 'Live microphone' }).click();
-        await page.getByRole('meter', { name: 'alarm' }).waitFor();
+        await page.getByRole('meter', { name: 'pedu' }).waitFor();
       }
       const [before, looked, begun] = [await used(), await page.evaluate('looks'), performance.now()];
       await page.waitForTimeout(1000 * SECONDS);

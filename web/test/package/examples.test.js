@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { downloaded, serveSite, visit } from '../browser/harness.js';
 import { seeing } from '../browser/extractor/film.js';
 import { handOf } from '../extractors/hands.js';
-import { soundOf } from '../extractors/sounds.js';
+import { wordOf } from '../extractors/words.js';
 import { project, root } from './project.js';
 
 /** @import {Page} from 'playwright-core' */
@@ -93,14 +93,14 @@ test('a hand sign is taught and recognised', async () => {
 });
 
 test('words are taught from recordings and told apart', () => opened('sounds', async (page) => {
-  const recordings = (/** @type {string} */ kind, /** @type {number[]} */ which) => which.map((one) => ({ name: `${one}.wav`, mimeType: 'audio/wav', buffer: Buffer.from(soundOf(kind, one)) }));
-  for (const kind of ['alarm', 'organ']) {
+  const recordings = (/** @type {string} */ kind, /** @type {number[]} */ which) => which.map((one) => ({ name: `${one}.wav`, mimeType: 'audio/wav', buffer: Buffer.from(wordOf(kind, one)) }));
+  for (const kind of ['pedu', 'baki']) {
     await page.getByPlaceholder('which word?').fill(kind);
     await page.getByLabel('Recordings of it').setInputFiles(recordings(kind, [0, 1, 2]));
     await answers(page, new RegExp(`${kind}: 3`));
   }
-  await page.getByLabel('A recording to ask about').setInputFiles(recordings('organ', [3]));
-  await answers(page, /organ/);
+  await page.getByLabel('A recording to ask about').setInputFiles(recordings('pedu', [3]));
+  await answers(page, /pedu/);
 }));
 
 test('a sign unlocks, another one does not', () => opened('gesture', async (page) => {

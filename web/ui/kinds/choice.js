@@ -23,8 +23,6 @@ export function speakOf({ one, choose, accept, icon: drawn, live }) {
 }
 
 export class KindChoice {
-  /** What the page's own extractor cannot do, of the kind that is shown. */
-  #limits = '';
   #error = '';
   #busy = false;
   /** @type {import('../teach/model.js').Classes|undefined} */
@@ -55,13 +53,7 @@ export class KindChoice {
     speakOf(now);
     byId('samples', HTMLElement).hidden = !now.samples;
     byId('class-name', HTMLInputElement).placeholder = `Name, such as ${now.such}`;
-    this.#limits = '';
     this.#draw();
-    now.limits?.().then((text) => {
-      if (now !== this.kinds.now) return;
-      this.#limits = text;
-      this.#draw();
-    }, () => {});
   }
 
   /** Is there while nothing is taught and no camera is open: were it to go with the first picture, the button that captures would move under the finger. */
@@ -73,7 +65,7 @@ export class KindChoice {
     render(html`<p class="kind-question" id="kind-question">What will you show it?</p>
       <div class="actions" role="group" aria-labelledby="kind-question">${Object.values(all).map(({ id, one, live }) => html`<button class="button" type="button" data-kind=${id}
         aria-pressed=${String(id === now.id)} ?disabled=${this.#busy} @click=${() => this.#press(id)}>${icon(live.icon)}${capital(one)}s</button>`)}</div>
-      <p class="small muted">${now.advice}${this.#limits}</p>
+      <p class="small muted">${now.advice}</p>
       <button class="button quiet" type="button" ?hidden=${!now.background || this.#model?.all.length} @click=${() => this.#try(() => this.addClass(now.background ?? ''))}>Add the class “${now.background}”</button>
       <p class="error" role="alert" ?hidden=${!this.#error}>${this.#error}</p>`, this.element);
   }

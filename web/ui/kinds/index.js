@@ -48,7 +48,6 @@
  * @property {(thumbnail: Uint8Array) => Promise<void>} [play] lets an example be heard, of what is kept with it
  * @property {string} [advice] a sentence for who begins
  * @property {string} [background] the class that is best taught first, where there is one
- * @property {() => Promise<string>} [limits] what the extractor of this site cannot do, a sentence after the advice
  * @property {boolean} samples whether the samples to try are of this kind
  * @property {(thumbnail: Uint8Array, name: string) => File} kept what is kept with an example, as a file to `open`
  * @property {Variant} [variant] of the page's extractor, which the settings offer

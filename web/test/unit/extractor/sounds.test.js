@@ -9,13 +9,16 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { builtKinds, loadExtractor } from '../../../../scripts/embed/extractor.mjs';
 import { decodeSound } from '../../../../scripts/embed/hear.mjs';
 import { decodeNPZ } from '../../../../scripts/embed/npz.mjs';
+import { filesOf, listed, loadNetworks } from '../../../extractor/networks.js';
+import { embedSound } from '../../../extractor/sounds/recipe.js';
 import { resample } from '../../../extractor/sounds/resample.js';
 import { htkBank, melSpectra, slaneyBank } from '../../../extractor/sounds/spectra.js';
-import { soundOf } from '../../extractors/sounds.js';
+import { kinds, soundOf } from '../../extractors/sounds.js';
+import { wordOf } from '../../extractors/words.js';
 import { cosine } from '../../../ui/kinds/pictures/pace.js';
 import { temporaryFolder } from '../../temporary.js';
 
@@ -51,13 +54,13 @@ for (const rate of [48_000, 44_100, 22_050, 8000, 11_025]) {
 }
 
 test('the speech embedding is that of the network before it was turned into 8 bits; silence, clipping and one sample give numbers', async () => {
-  const { embed, dimension } = await loadExtractor(builtKinds.sounds);
-  const share = async (/** @type {Float32Array} */ samples) => (await embed(waveOf(samples))).slice(-96);
+  const { speech } = await networks();
+  const share = async (/** @type {Float32Array} */ samples) => embedSound({ speech }, samples);
   const similarity = cosine(await share(signal), oracle.speech);
   assert.ok(similarity > 0.998, String(similarity));
   for (const samples of [new Float32Array(16_000), new Float32Array(1), Float32Array.from({ length: 16_000 }, (_, i) => (i % 50 < 25 ? 1 : -1))]) {
-    const embedding = await embed(waveOf(samples));
-    assert.ok(embedding.length === dimension && embedding.every(Number.isFinite));
+    const embedding = await share(samples);
+    assert.ok(embedding.length === 96 && embedding.every(Number.isFinite));
   }
 });
 
@@ -92,12 +95,32 @@ test('recordings are embedded as where the recipe was found', { skip: missing },
   }
 });
 
-/** A WAV file of 16,000 floats a second. @param {Float32Array} samples */
-function waveOf(samples) {
-  const file = new DataView(new ArrayBuffer(44 + 4 * samples.length));
-  for (const [at, text] of /** @type {const} */ ([[0, 'RIFF'], [8, 'WAVE'], [12, 'fmt '], [36, 'data']])) [...text].forEach((c, i) => file.setUint8(at + i, c.charCodeAt(0)));
-  for (const [at, value] of /** @type {const} */ ([[4, 36 + 4 * samples.length], [16, 16], [24, 16_000], [28, 64_000], [40, 4 * samples.length]])) file.setUint32(at, value, true);
-  for (const [at, value] of /** @type {const} */ ([[20, 3], [22, 1], [32, 4], [34, 32]])) file.setUint16(at, value, true);
-  samples.forEach((value, i) => file.setFloat32(44 + 4 * i, value, true));
-  return new Uint8Array(file.buffer);
+test('without YAMNet words are embedded, and other sounds are refused', async () => {
+  const { wasm, networks: { speech } } = await filesOfSounds();
+  const { embed } = await (await import(pathToFileURL(path.join(builtKinds.sounds, 'start.js')).href)).start({ id: 'sounds-1-speech', wasm, networks: { speech } });
+  for (const word of ['satu', 'tomo', 'baki', 'pedu']) {
+    for (let i = 0; i < 4; i++) assert.equal((await embed(await decodeSound(wordOf(word, i)))).length, 96);
+  }
+  let refused = 0;
+  for (const kind of Object.keys(kinds)) {
+    await embed(await decodeSound(soundOf(kind, 0))).catch((/** @type {any} */ error) => {
+      assert.deepEqual([error.code, error.message], ['no-speech', 'I can only compare spoken words here: record or choose a spoken word.']);
+      refused++;
+    });
+  }
+  assert.ok(refused >= 20, `${refused} of ${Object.keys(kinds).length}`);
+});
+
+/** The built networks of sounds, as they are fetched. @returns {Promise<any>} */
+async function filesOfSounds() {
+  const place = builtKinds.sounds;
+  const record = JSON.parse(await readFile(path.join(place, 'extractor.json'), 'utf8'));
+  const contents = await Promise.all([record.runtimes.simd, ...listed(record)].map(async ({ name }) => new Uint8Array(await readFile(path.join(place, name))).buffer));
+  return filesOf(record, contents.slice(1), contents[0]);
+}
+
+/** @returns {Promise<any>} */
+async function networks() {
+  const { createNetwork } = await import(pathToFileURL(path.join(builtKinds.sounds, 'runtime.js')).href);
+  return loadNetworks(createNetwork, await filesOfSounds());
 }

@@ -19,21 +19,42 @@ const QUIET = 5e-4;
 /** Pieces whose mean is recognised, so that no answer hangs on one alone. */
 const TOGETHER = 3;
 
-/** @param {() => Promise<Extractor>} extractor that reads sounds now @returns {Kind} */
-export function sounds(extractor) {
+/** Words of the page where the site has YAMNet. */
+const EVERY = {
+  one: 'sound', choose: 'Choose a sound', such: 'Doorbell', vary: 'record it again, elsewhere or further away', background: 'Background',
+  advice: 'First teach the background noise as a class: then it is not taken for something unknown.',
+};
+/** The same where it has none. */
+const WORDS = { one: 'spoken word', choose: 'Choose a spoken word', such: 'Yes', vary: 'say it again, or let someone else say it', advice: 'This site recognises spoken words only.' };
+
+/** @param {() => Promise<Extractor>} extractor that reads sounds now @param {boolean} every whether the site has YAMNet, which tells sounds other than words apart @returns {Kind} */
+export function sounds(extractor, every) {
   return {
-    id: 'sounds', icon: 'sound', one: 'sound', such: 'Doorbell', vary: 'record it again, elsewhere or further away', others: false, interval: 250, copy: 0.12, samples: false, accept: 'audio/*', claims: claimsSound,
-    choose: 'Choose a sound',
+    id: 'sounds', icon: 'sound', ...every ? EVERY : WORDS, others: false, interval: 250, copy: 0.12, samples: false, accept: 'audio/*', claims: claimsSound,
     live: { name: 'Microphone', icon: 'microphone', hold: 'Hold to record', lookAt: 'Recognising what the microphone hears.' },
-    advice: 'First teach the background noise as a class: then it is not taken for something unknown.',
-    background: 'Background',
-    limits: async () => ((await extractor()).networks.includes('yamnet') ? '' : ' This site hears spoken words alone: whoever runs it adds all other sounds by “make ears”.'),
-    open: async (file) => (await decodeSound(file)).map(({ name, at, sound }) => ({ ...sampleOf(sound, name, extractor), at })),
+    open: async (file) => (await withSpeech(await decodeSound(file), extractor)).map(({ name, at, sound }) => ({ ...sampleOf(sound, name, extractor), at })),
     kept: (thumbnail, name) => new File([soundIn(thumbnail)], name, { type: 'audio/wav' }),
     source: (options) => new MicrophoneSource(extractor, options),
     show: (file) => el('audio', { src: URL.createObjectURL(file), controls: true, 'aria-label': file.name }),
     play,
   };
+}
+
+/** The pieces that the extractor takes, all where it takes none: then it says why. @template {{sound: Sound}} T @param {T[]} pieces @param {() => Promise<Extractor>} extractor */
+async function withSpeech(pieces, extractor) {
+  if (pieces.length < 2 || (await extractor()).networks.includes('yamnet')) return pieces;
+  const taken = [];
+  for (const piece of pieces) if (await embedded(piece.sound, extractor)) taken.push(piece);
+  return taken.length ? taken : pieces;
+}
+
+/** Null where it is no speech and only speech is compared. @param {Sound} sound @param {() => Promise<Extractor>} extractor @param {(why: string) => void} [refuse] */
+async function embedded(sound, extractor, refuse = () => {}) {
+  return (await extractor()).embed(sound).catch((error) => {
+    if (error.code !== 'no-speech') throw error;
+    refuse(error.message);
+    return null;
+  });
 }
 
 /** @param {Sound} sound @param {string} name @param {() => Promise<Extractor>} extractor @returns {Sample} */
@@ -94,13 +115,14 @@ class MicrophoneSource {
   async look() {
     const { microphone } = this;
     const sound = await this.#piece(Math.max(0, microphone.heard - Math.round(PIECE * microphone.rate)));
-    const extractor = await this.extractor();
     const sample = async () => sampleOf(sound, '', this.extractor);
-    if (level(sound.samples) < QUIET) {
+    microphone.refused = '';
+    const embedding = level(sound.samples) < QUIET ? null : await embedded(sound, this.extractor, (why) => { microphone.refused = why; });
+    if (!embedding) {
       this.#recent = [];
-      return { embedding: null, sample };
+      return { embedding, sample };
     }
-    this.#recent = [...this.#recent, await extractor.embed(sound)].slice(-TOGETHER);
+    this.#recent = [...this.#recent, embedding].slice(-TOGETHER);
     const [first, ...others] = this.#recent;
     return { embedding: first.map((value, i) => others.reduce((sum, other) => sum + other[i], value) / this.#recent.length), sample };
   }

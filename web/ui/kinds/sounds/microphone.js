@@ -31,6 +31,8 @@ export class Microphone {
   #drawn = 0;
   /** Samples heard since it was opened. */
   heard = 0;
+  /** Why what is heard is not recognised, to be shown. */
+  refused = '';
 
   /** @param {{onLost: (error: Error) => void}} options */
   constructor({ onLost }) {
@@ -114,7 +116,7 @@ export class Microphone {
     const level = Math.max(0, 1 + Math.log10(Math.max(1e-9, Math.sqrt(power / block.length))) / 3);
     this.#level = Math.max(level, this.#level - 0.03);
     if (this.#last - this.#drawn > DRAWN) [this.#drawn, this.level.value] = [this.#last, this.#level]; // each takes a paint
-    const note = this.#nothing > 2 * this.rate ? 'Nothing is heard: the microphone may be muted.' : peak >= 0.999 ? 'Too loud: go further from the microphone.' : '';
+    const note = this.#nothing > 2 * this.rate ? 'Nothing is heard: the microphone may be muted.' : peak >= 0.999 ? 'Too loud: go further from the microphone.' : this.refused;
     if (note !== this.note.textContent) this.note.textContent = note;
     for (const wake of this.#waiting.splice(0)) wake();
   }

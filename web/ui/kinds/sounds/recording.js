@@ -118,7 +118,7 @@ export function soundIn(jpeg) {
 }
 
 /** A WAV file of 16-bit samples. @param {Float32Array} samples */
-function waveOf(samples) {
+export function waveOf(samples) {
   const file = new DataView(new ArrayBuffer(44 + 2 * samples.length));
   for (const [at, text] of /** @type {const} */ ([[0, 'RIFF'], [8, 'WAVE'], [12, 'fmt '], [36, 'data']])) [...text].forEach((c, i) => file.setUint8(at + i, c.charCodeAt(0)));
   for (const [at, value] of /** @type {const} */ ([[4, 36 + 2 * samples.length], [16, 16], [24, RATE], [28, 2 * RATE], [40, 2 * samples.length]])) file.setUint32(at, value, true);
