@@ -9,8 +9,7 @@ import (
 	"metaqda/core/niw"
 )
 
-// Config is everything about a training run but the data. It is stored in the
-// trainer's state: a run resumes under the configuration it began with.
+// Config is everything about a training run but the data.
 type Config struct {
 	Objective Objective
 	Start     Start
@@ -37,7 +36,7 @@ type Config struct {
 	Patience      int // validations without a better one before training stops; 0 for never
 	Select        Selection
 
-	Data string // fingerprint of data and sampling, so that a state resumes on its own data only
+	Data string // fingerprint of data and sampling, for the facts of a prior file
 }
 
 // Start is what training starts from.

@@ -7,7 +7,7 @@
 // its reverse pass follows.
 //
 // A [Trainer] goes step by step: a [Source] gives tasks, an [Engine] their losses
-// and gradients, a [Validator] measures on episodes that stay the same. The bytes it
-// reaches depend neither on the number of goroutines nor on interruptions. A [Base]
-// is a closed-form start, and [Sessions] are what a session model is fitted on.
+// and gradients, a [Validator] measures on episodes that stay the same. The number of
+// goroutines does not change the result. A [Base] is a closed-form start, and
+// [Sessions] are what a session model is fitted on.
 package metatrain

@@ -25,9 +25,8 @@ const (
 // A step that would cross it stops there: L keeps its positive diagonal.
 const floorShare = 0.01
 
-// Trainer is Algorithm 1 of the paper, a step at a time. Between two calls its
-// whole state is [Trainer.State]; which bytes it reaches does not depend on the
-// number of workers nor on where a run was interrupted and resumed.
+// Trainer is Algorithm 1 of the paper, a step at a time. The number of workers does not
+// change the parameters.
 //
 // The parameters are m, the lower triangle of L and the scalars above; kappa
 // and nu-d+1 are positive by their logarithms, the diagonal of L by clipping.
@@ -110,9 +109,6 @@ func (t *Trainer) refresh() {
 	e.head = Head{t.scalars[atLogT], t.scalars[atNone]}
 	e.update()
 }
-
-// Config returns the configuration.
-func (t *Trainer) Config() Config { return t.config }
 
 // StepCount returns the number of gradient steps done.
 func (t *Trainer) StepCount() int { return t.step }
@@ -333,16 +329,6 @@ func (t *Trainer) pack(dst []float64) {
 		copy(dst[rowAt(d, i):], e.factor.lower[i*d:i*d+i+1])
 	}
 	copy(dst[rowAt(d, d):], t.scalars[:])
-}
-
-func (t *Trainer) unpack(src []float64) {
-	e, d := t.engine, t.engine.factor.d
-	copy(e.m, src)
-	for i := range d {
-		copy(e.factor.lower[i*d:i*d+i+1], src[rowAt(d, i):])
-	}
-	copy(t.scalars[:], src[rowAt(d, d):])
-	t.refresh()
 }
 
 // Result returns the parameters of the best validation, or the present ones

@@ -40,15 +40,10 @@ func main() {
 // run dispatches and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	name := "metaqda"
-	preset, args, err := withPreset(args)
-	if err != nil {
-		fmt.Fprintf(stderr, "metaqda train: %v\n", err)
-		return 2
-	}
 	app := &cli.Command{
 		Name: name, Usage: "Bayesian meta-learning of quadratic discriminant analysis",
 		Writer: stdout, ErrWriter: stderr, CustomRootCommandHelpTemplate: rootHelp,
-		Commands:       []*cli.Command{trainCommand(preset), evalCommand(), mergeCommand(), teachCommand(), classifyCommand(), predictCommand(), exportCommand(), priorCommand(), verifyCommand()},
+		Commands:       []*cli.Command{trainCommand(presetOf(args)), evalCommand(), mergeCommand(), teachCommand(), classifyCommand(), predictCommand(), exportCommand(), priorCommand(), verifyCommand()},
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		OnUsageError:   usageError,
 		Action: func(_ context.Context, c *cli.Command) error {
@@ -64,17 +59,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			name += " " + c.Name
 		}
 	}
-	err = app.Run(ctx, append([]string{"metaqda"}, args...))
+	err := app.Run(ctx, append([]string{"metaqda"}, args...))
 	var exit exitStatus
 	var field *dataset.FieldError
-	var stopped *interrupted
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &exit):
 		return int(exit)
-	case errors.As(err, &stopped):
-		fmt.Fprintf(stderr, "%s: %v\n", name, err)
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(stderr, "%s: interrupted\n", name)
 		return 130 // the shell's status for Ctrl-C
 	case errors.As(err, &field):
 		err = fmt.Errorf("--%w", err)

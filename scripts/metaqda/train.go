@@ -26,14 +26,11 @@ A data set is .npz (embeddings, labels), .npy (with NAME.labels.npy) or .csv (a
 label column), with NAME.json beside it for class names and splits. Several sets
 are drawn from in turn, so that each counts the same.
 
-Ctrl-C writes a checkpoint; the same command with --resume goes on from it and
-ends in the same bytes as if it had never stopped. The same seed gives the same
-bytes, whatever --workers.
+The same seed gives the same bytes, whatever --workers.
 
-presets (--preset takes one of these, or a file of settings that begins with one):
+presets:
   default    for embeddings of any network, under one covariance for the session
   conv4      for the features of small networks such as Conv-4
-  paper      Algorithm 1 as published
   plain      conv4 without temperature: m, kappa and S alone are learned
   plain-map  plain, for the plug-in predictive
   many-rows  for classes with hundreds of rows beside classes with five
@@ -45,14 +42,14 @@ presets (--preset takes one of these, or a file of settings that begins with one
 Examples:
   metaqda train --data cifarfs.npz --out prior.safetensors
   metaqda train --preset conv4 --data cifarfs-conv4.npz --out conv4.safetensors
-  metaqda train --preset paper --settings > mine.txt     all settings, to be edited
-  metaqda train --preset mine.txt --data a.npz,b.npz --out p.safetensors --n-shot 5
+  metaqda train --preset shipped --data a.npz,b.npz --out p.safetensors --n-shot 5`
 
-A setting is a flag too, as --n-shot here; a flag is stronger than the file.`
-
-// shownFlags is how many flags the help of train lists: the first ones. The others are
-// settings of the recipe, which --settings lists.
-const shownFlags = 10
+// trainHelp lists the flags that name files apart from those that change the preset.
+var trainHelp = strings.Replace(commandHelp, "{{range .VisibleFlags}}  {{.}}\n{{end}}", `{{range (slice .VisibleFlags 0 13)}}  {{.}}
+{{end}}
+flags that change a setting of the preset:
+{{range (slice .VisibleFlags 13)}}  {{.}}
+{{end}}`, 1)
 
 // trainOptions is what the flags of train say.
 type trainOptions struct {
@@ -61,7 +58,7 @@ type trainOptions struct {
 	data, valData                listValue
 	splits, preset, familiesFile string
 	loss, inference              string
-	quiet, listed                bool
+	quiet                        bool
 }
 
 // trainCommand has the defaults of the preset that the arguments name.
@@ -71,20 +68,14 @@ func trainCommand(preset string) *cli.Command {
 	if o.Recipe, unknown = recipe.Preset(o.preset); unknown != nil {
 		o.Recipe = recipe.Default()
 	}
-	flags := o.flags()
 	return &cli.Command{
-		Name: "train", Usage: "meta-learn a prior from labelled embeddings", Description: trainAbout, Flags: flags,
-		CustomHelpTemplate: strings.Replace(commandHelp, ".VisibleFlags", fmt.Sprintf("(slice .VisibleFlags 0 %d)", shownFlags), 1),
+		Name: "train", Usage: "meta-learn a prior from labelled embeddings", Description: trainAbout, Flags: o.flags(), CustomHelpTemplate: trainHelp,
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if unknown != nil {
 				return unknown
 			}
 			if err := noArguments(c); err != nil {
 				return err
-			}
-			if o.listed {
-				listSettings(c.Root().Writer, preset, flags[shownFlags:])
-				return nil
 			}
 			if err := o.check(); err != nil {
 				return err
@@ -110,61 +101,20 @@ func trainCommand(preset string) *cli.Command {
 	}
 }
 
-// listSettings writes a preset file: a line for each setting, and behind it its meaning.
-func listSettings(w io.Writer, preset string, settings []cli.Flag) {
-	fmt.Fprintf(w, "preset %s\n", preset)
-	for _, s := range settings {
-		f := s.(cli.DocGenerationFlag)
-		name, value := s.Names()[0], strings.Trim(f.GetValue(), `"`)
-		if value == "" {
-			name = "# " + name // what is not set has no line
-		}
-		fmt.Fprintf(w, "%-32s # %s\n", name+" "+value, f.GetUsage())
-	}
-}
-
-// withPreset finds --preset among the arguments of train, before they are parsed: its
-// values are the defaults of all flags. Where it names a file, the settings in that
-// become flags before those that were given, and its preset takes its place.
-func withPreset(args []string) (preset string, all []string, err error) {
-	preset = "default"
-	if len(args) == 0 || args[0] != "train" {
-		return preset, args, nil
-	}
-	at := slices.IndexFunc(args, func(a string) bool {
-		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		return strings.HasPrefix(a, "-") && name == "preset"
-	})
-	if at < 0 {
-		return preset, args, nil
-	}
-	_, file, joined := strings.Cut(args[at], "=")
-	next := at + 1
-	if !joined && next < len(args) {
-		file, next = args[next], next+1
-	}
-	if !strings.ContainsAny(file, "./") {
-		return file, args, nil
-	}
-	text, err := files.Read(file, "preset file")
-	if err != nil {
-		return preset, args, err
-	}
-	settings := (&trainOptions{Recipe: recipe.Default()}).flags()[shownFlags:]
-	all = slices.Clone(args[:1])
-	for line := range strings.Lines(string(text)) {
-		line, _, _ = strings.Cut(line, "#")
-		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+// presetOf finds --preset among the arguments before they are parsed: its values are the
+// defaults of all flags.
+func presetOf(args []string) string {
+	for i, a := range args {
+		name, value, joined := strings.Cut(strings.TrimLeft(a, "-"), "=")
 		switch {
-		case name == "preset":
-			preset = strings.TrimSpace(value)
-		case slices.ContainsFunc(settings, func(f cli.Flag) bool { return f.Names()[0] == name }):
-			all = append(all, "--"+name+"="+strings.TrimSpace(value))
-		case name != "":
-			return preset, args, fmt.Errorf("%s: there is no setting %q; `metaqda train --settings` lists them", file, name)
+		case !strings.HasPrefix(a, "-") || name != "preset":
+		case joined:
+			return value
+		case i+1 < len(args):
+			return args[i+1]
 		}
 	}
-	return preset, slices.Concat(all, args[1:at], args[next:]), nil
+	return "default"
 }
 
 func (o *trainOptions) flags() []cli.Flag {
@@ -173,24 +123,22 @@ func (o *trainOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		valueFlag(&o.data, "data", "data sets to learn from, separated by commas (required)"),
 		textFlag(&o.files.Out, "out", "prior file to write (required)"),
-		textFlag(&o.preset, "preset", "settings that flags override, see above"),
+		textFlag(&o.preset, "preset", "settings to begin with, see above"),
 		valueFlag(&o.valData, "val-data", "data sets to select and calibrate on (default those of --data)"),
 		textFlag(&o.splits, "splits", "file or folder with the splits, instead of those in the .json beside the data"),
 		seedFlag(&o.Seed, "seed of all that is drawn"),
 		intFlag(&o.Workers, "workers", "cores to use; does not change the result"),
-		boolFlag(&o.files.Resume, "resume", "go on from the checkpoint of an interrupted run"),
 		textFlag(&o.files.Log, "log", "file for one line of JSON for each step and validation"),
-		boolFlag(&o.listed, "settings", "list all settings of the preset, each with its meaning, as a preset file"),
+		textFlag(&o.files.Curve, "curve", "picture of the training curve, .svg"),
+		textFlag(&o.files.Folds, "folds-out", "folder for the priors learned without each part, as without-SET.safetensors"),
+		boolFlag(&o.quiet, "quiet", "no progress on the terminal"),
+		textFlag(&o.Extractor.ID, "extractor", "name of the feature extractor to store in the prior (default what the data's .json says)"),
+		textFlag(&o.Extractor.SHA256, "extractor-sha256", "its checksum (default what the data's .json says, where no --extractor is given)"),
 
 		textFlag(&o.Split, "split", "split to learn from; several separated by commas, or all"),
 		textFlag(&v.Split, "val-split", "split to select and calibrate on"),
-		textFlag(&o.files.Checkpoint, "checkpoint", "checkpoint file (default that of --out with .checkpoint added)"),
-		textFlag(&o.files.Curve, "curve", "picture of the training curve, .svg"),
-		boolFlag(&o.quiet, "quiet", "no progress on the terminal"),
 		textFlag(&o.Precision, "precision", "numbers of the prior file: F16, F32 or F64"),
 		intFlag(&o.Rank, "rank", "directions of a spiked S: diagonal but for so many, a smaller file and quicker predictions; 0 keeps S as learned"),
-		textFlag(&o.Extractor.ID, "extractor", "name of the feature extractor to store in the prior (default what the data's .json says)"),
-		textFlag(&o.Extractor.SHA256, "extractor-sha256", "its checksum (default what the data's .json says, where no --extractor is given)"),
 
 		textFlag((*string)(&o.Transform.Kind), "transform", "of the embeddings: none, l2 (length one) or cl2n (centred on the training classes, then length one)"),
 		numberFlag(&o.Transform.Power, "power", "signed power taken of each number before --transform"),
@@ -210,7 +158,6 @@ func (o *trainOptions) flags() []cli.Flag {
 		textFlag(&s.On, "calibrate-on", "val (validation classes) or left-out (cross-fitting: families of domains, each in turn, under priors learned without them; takes a training more for each fold)"),
 		textFlag(&o.familiesFile, "families", "file of lines \"SET FAMILY\": which data sets are left out together (default: of the preset)"),
 		intFlag(&s.Folds, "folds", "most parts that families are dealt out to for --calibrate-on left-out"),
-		textFlag(&o.files.Folds, "folds-out", "folder for the priors learned without each part, as without-SET.safetensors"),
 		numberFlag(&s.Near, "near", "two pictures of a class are frames of one burst when their squared whitened distance is below this share of the mean one within classes; 0 for no bursts"),
 		numberFlag(&s.Centre, "centre", "kappa_d of the session's own mean: the larger, the closer it keeps to that of the prior; 0 for none"),
 		numberFlag(&s.Shared, "shared", "weight of the session's residuals in the covariance that its classes share, in units of their mean squared length; 0 for a covariance of its own for each class"),
@@ -244,7 +191,7 @@ func (o *trainOptions) flags() []cli.Flag {
 		valueFlag(intsValue{&v.Shots, 1}, "val-shot", "support examples of a class in validation, several separated by commas"),
 		intFlag(&v.Query, "val-query", "queries of a class in validation"),
 		intFlag(&v.Tasks, "val-tasks", "validation episodes of each data set and shot; 0 keeps the last prior instead of the best"),
-		intFlag(&c.ValidateEvery, "validate-every", "steps between validations, each of which also writes the checkpoint"),
+		intFlag(&c.ValidateEvery, "validate-every", "steps between validations"),
 		intFlag(&c.Patience, "patience", "validations without improvement after which training stops; 0 for never"),
 		textFlag((*string)(&c.Select), "select", "what makes a validation the best: accuracy or loss"),
 	}
@@ -277,17 +224,13 @@ func (o *trainOptions) check() (err error) {
 			return err
 		}
 	}
-	f := &o.files
-	if f.Checkpoint == "" {
-		f.Checkpoint = f.Out + ".checkpoint"
-	}
-	if e := f.Curve; e != "" && !strings.HasSuffix(e, ".svg") {
+	if e := o.files.Curve; e != "" && !strings.HasSuffix(e, ".svg") {
 		return fmt.Errorf("--curve %s: name a file that ends in .svg", e)
 	}
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	outputs := []string{f.Out, f.Checkpoint, f.Log, f.Curve}
+	outputs := []string{o.files.Out, o.files.Log, o.files.Curve}
 	return errors.Join(files.CheckWritable(outputs...), files.CheckApart(outputs, slices.Concat(o.data, o.valData, []string{o.splits, o.familiesFile})...))
 }
 

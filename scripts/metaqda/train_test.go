@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,7 +16,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/dataset"
-	"metaqda/core/metatrain/recipe"
 	"metaqda/core/model"
 	"metaqda/core/test"
 )
@@ -47,7 +47,7 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	test.FailIf(t, !bytes.Contains(readFile(t, svg), []byte("</svg>")), "the curve is no SVG")
 	steps, points := 0, 0
 	for line := range bytes.Lines(readFile(t, log)) {
-		var entry recipe.LogLine
+		var entry logLine
 		test.OK(t, json.Unmarshal(line, &entry))
 		if entry.Point != nil {
 			points++
@@ -57,27 +57,6 @@ func TestTrainWritesAPriorThatEvalTakes(t *testing.T) {
 	}
 	test.FailIf(t, steps != 40 || points != 3, "log of %d steps and %d validations, want 40 and 3", steps, points)
 	mustRun(t, "eval", "--data", a, "--prior", out, "--methods", "fb,map", "--n-tasks", "5", "--n-query", "3", "--n-shot", "1")
-}
-
-// What --settings lists is a preset file that stands for the preset; a line changes a
-// setting, and a flag is stronger.
-func TestAPresetFileStandsForThePresetThatListedIt(t *testing.T) {
-	dir := t.TempDir()
-	data := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
-	status, listed, stderr := metaqda("train", "--preset", "plain", "--settings")
-	test.StopIf(t, status != 0 || stderr != "" || strings.Count(listed, "\n") < 50, "status %d, errors %q, settings\n%s", status, stderr, listed)
-	file := filepath.Join(dir, "mine.txt")
-	save(t, file, []byte(strings.Replace(listed, "steps 3000", "steps 7", 1)))
-	train := func(args ...string) []byte {
-		out := filepath.Join(dir, "prior")
-		mustRun(t, append([]string{"train", "--quiet", "--data", data, "--out", out, "--n-way", "3", "--val-way", "4", "--val-tasks", "5"}, args...)...)
-		return readFile(t, out)
-	}
-	if !bytes.Equal(train("--preset", file), train("--preset", "plain", "--steps", "7")) || !bytes.Equal(train("--preset="+file, "--steps", "9"), train("--preset=plain", "--steps", "9")) {
-		t.Error("the prior by the file is another one")
-	}
-	save(t, file, []byte("preset plain\nepochs 4 # no such thing\n"))
-	refused(t, []string{"train", "--preset", file}, `mine.txt: there is no setting "epochs"`)
 }
 
 // meanOfTraining returns the mean of the sets' means of their training rows.
@@ -122,46 +101,24 @@ func TestTrainWithASpikedScale(t *testing.T) {
 	}
 }
 
-// stopWriter cancels once the text has been written to it.
-type stopWriter struct {
-	bytes.Buffer
-	text   string
-	cancel context.CancelFunc
-}
-
-func (w *stopWriter) Write(p []byte) (int, error) {
-	n, err := w.Buffer.Write(p)
-	if strings.Contains(w.String(), w.text) {
-		w.cancel()
-	}
-	return n, err
-}
-
-// The bytes of the prior depend on neither the workers nor the run, but on the seed.
-func TestTrainResumesToTheSameBytes(t *testing.T) {
+// The bytes of the prior depend on the seed and not on the workers, and an interrupted
+// run writes none.
+func TestTheSeedAloneDecidesTheBytes(t *testing.T) {
 	dir := t.TempDir()
 	data := toy{classes: 48, rows: 20, dim: 6}.write(t, dir, "alpha")
-	whole, parts := filepath.Join(dir, "whole"), filepath.Join(dir, "parts")
-	mustRun(t, trainArgs(data, whole, "--log", whole+".log", "--optimizer", "adam", "--learning-rate", "0.001", "--workers", "1")...)
-	mustRun(t, trainArgs(data, whole+"2", "--optimizer", "adam", "--learning-rate", "0.001", "--random-seed", "1")...)
-	args := trainArgs(data, parts, "--log", parts+".log", "--optimizer", "adam", "--learning-rate", "0.001", "--workers", "3")
-	for _, stop := range []string{" 0/40", " 20/40", "calibrating"} {
-		ctx, cancel := context.WithCancel(context.Background())
-		w := &stopWriter{text: stop, cancel: cancel}
-		status := run(ctx, args, &bytes.Buffer{}, w)
-		test.StopIf(t, status != 130 || !strings.Contains(w.String(), "--resume"), "stopped at %q: status %d, %s", stop, status, w)
-		_, err := os.Stat(parts)
-		test.StopIf(t, err == nil, "an interrupted run left a prior")
-		if stop == " 0/40" {
-			args = append(args, "--resume")
-		}
+	train := func(workers, seed string) []byte {
+		out := filepath.Join(dir, "prior")
+		mustRun(t, trainArgs(data, out, "--optimizer", "adam", "--learning-rate", "0.001", "--workers", workers, "--random-seed", seed)...)
+		return readFile(t, out)
 	}
-	mustRun(t, args...)
-	test.FailIf(t, !bytes.Equal(readFile(t, whole), readFile(t, parts)), "the resumed prior differs")
-	test.FailIf(t, bytes.Equal(readFile(t, whole), readFile(t, whole+"2")), "another seed gives the same bytes")
-	test.FailIf(t, !bytes.Equal(readFile(t, whole+".log"), readFile(t, parts+".log")), "the resumed log differs")
-	_, err := os.Stat(parts + ".checkpoint")
-	test.FailIf(t, err == nil, "the checkpoint was left behind")
+	want := train("1", "0")
+	test.FailIf(t, !bytes.Equal(train("3", "0"), want), "another number of workers gives other bytes")
+	test.FailIf(t, bytes.Equal(train("3", "1"), want), "another seed gives the same bytes")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	before := names(t, dir)
+	status := run(ctx, trainArgs(data, filepath.Join(dir, "none")), io.Discard, io.Discard)
+	test.FailIf(t, status != 130 || names(t, dir) != before, "an interrupted run ended with %d and left %s", status, names(t, dir))
 }
 
 func TestTrainBadInput(t *testing.T) {
@@ -174,8 +131,6 @@ func TestTrainBadInput(t *testing.T) {
 	bare := toy{classes: 48, rows: 20, dim: 6, meta: "-"}.write(t, dir, "bare")
 	split := filepath.Join(dir, "split.json")
 	save(t, split, []byte(`{"train": ["zebra"]}`))
-	broken := filepath.Join(dir, "broken.checkpoint")
-	save(t, broken, []byte("MQTRAIN1 but no more than that, alas, and yet long enough to be looked into"))
 	for _, c := range []struct {
 		name string
 		args []string
@@ -196,17 +151,15 @@ func TestTrainBadInput(t *testing.T) {
 		{"nu", []string{"--data", good, "--nu", "4"}, []string{"nu", "positive"}},
 		{"left out", []string{"--data", good, "--calibrate-on", "both"}, []string{`"both"`, "val or left-out"}},
 		{"unknown class in split file", []string{"--data", good, "--splits", split}, []string{"split.json", "zebra", "correct the name"}},
-		{"preset", []string{"--data", good, "--preset", "best"}, []string{`"best"`, "paper"}},
+		{"preset", []string{"--data", good, "--preset", "best"}, []string{`"best"`, "shipped"}},
 		{"flag", []string{"--data", good, "--epochs", "4"}, []string{"epochs", "--help"}},
 		{"curve", []string{"--data", good, "--curve", "c.gif"}, []string{"c.gif", "ends in .svg"}},
-		{"nothing to resume", []string{"--data", good, "--resume"}, []string{"checkpoint", "leave out --resume"}},
-		{"broken checkpoint", []string{"--data", good, "--resume", "--checkpoint", broken}, []string{"broken.checkpoint", "begin anew"}},
 		{"diverges", []string{"--data", good, "--learning-rate", "1e308", "--warm-up", "0", "--clip", "0", "--loss", "nll", "--scalar-learning-rate", "1e308"}, []string{"diverged", "smaller learning rate"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := names(t, dir)
 			refused(t, append(append([]string{"train", "--quiet", "--out", filepath.Join(dir, "out")}, quick...), c.args...), c.want...)
-			if after := names(t, dir); after != before && c.name != "diverges" { // that one keeps its checkpoint
+			if after := names(t, dir); after != before {
 				t.Errorf("files were left: %s", after)
 			}
 		})

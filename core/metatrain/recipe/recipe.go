@@ -87,19 +87,6 @@ func Default() Recipe {
 	}
 }
 
-// Paper is Algorithm 1 with the settings of the paper's supplement for
-// Meta-Dataset.
-func Paper() Recipe {
-	r := Default()
-	c := &r.Config
-	r.Start, c.Start.Scale, c.Start.Temperature, c.Fixed = Identity, 1, 1, "temperature,none"
-	c.Optimiser, c.Rate, c.ScalarRate, c.WeightDecay = metatrain.Adam, 0.0003, 0.0003, 0.0001
-	c.Schedule, c.WarmUp, c.Clip, c.Steps, c.Objective.PerWay = metatrain.Cosine, 0, 0, 10000, false
-	r.Tasks = episode.Tasks{Way: episode.Exactly(5), Shot: episode.Exactly(1), Query: episode.Exactly(15)}
-	r.Calibration.Sessions, r.Calibration.Shared = 0, 0
-	return r
-}
-
 // Conv4 is for the features of small networks such as Conv-4: training as the paper
 // describes it but from S = 25 I. With features of length one the paper's S = I
 // learns half as much. Chosen on the validation classes of cifarfs-conv4.
@@ -188,10 +175,10 @@ func forMAP(of func() Recipe) func() Recipe {
 var presets = []struct {
 	name string
 	make func() Recipe
-}{{"default", Default}, {"conv4", Conv4}, {"paper", Paper}, {"plain", Plain}, {"plain-map", forMAP(Plain)}, {"many-rows", ManyRows},
+}{{"default", Default}, {"conv4", Conv4}, {"plain", Plain}, {"plain-map", forMAP(Plain)}, {"many-rows", ManyRows},
 	{"deep", Deep}, {"deep-map", forMAP(Deep)}, {"deep-head", DeepHead}, {"shipped", Shipped}}
 
-// Preset returns the recipe of that name: default, conv4, paper, plain, plain-map,
+// Preset returns the recipe of that name: default, conv4, plain, plain-map,
 // many-rows, deep, deep-map, deep-head or shipped.
 func Preset(name string) (Recipe, error) {
 	var names []string

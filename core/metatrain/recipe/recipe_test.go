@@ -100,7 +100,7 @@ func TestRecipesAreValid(t *testing.T) {
 		test.FailIf(t, err != nil, "%s: %v", p.name, err)
 	}
 	_, err := Preset("best")
-	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "paper"), "a preset that is not there: %v", err)
+	test.FailIf(t, err == nil || !strings.Contains(err.Error(), "shipped"), "a preset that is not there: %v", err)
 }
 
 // Whole families are dealt out, the largest first.

@@ -19,8 +19,7 @@ import (
 
 // Run is a recipe with its data, ready to be stepped.
 type Run struct {
-	// Trainer learns the prior. The caller steps it, or resumes it from a state,
-	// before asking for the result.
+	// Trainer learns the prior. The caller steps it before asking for the result.
 	Trainer *metatrain.Trainer
 
 	// Note, if not nil, is told in a sentence of what begins and takes long.

@@ -1,19 +1,13 @@
 package metatrain
 
 import (
-	"bytes"
-	"context"
-	"encoding/binary"
-	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/episode"
-	"metaqda/core/model"
 	"metaqda/core/niw"
 	"metaqda/core/test"
 )
@@ -121,100 +115,4 @@ func relative(b *Base, p *Params) *Params {
 		}
 	}
 	return &Params{Prior: &niw.Prior{M: m.RawVector().Data, Kappa: p.Prior.Kappa, L: l, Nu: p.Prior.Nu}, Head: p.Head}
-}
-
-// A run interrupted after any number of steps and resumed in a new trainer
-// ends in the same bytes.
-func TestResume(t *testing.T) {
-	for _, o := range []Optimiser{SGD, Adam} {
-		c := smallConfig()
-		c.Optimiser = o
-		want := run(t, newTrainer(t, c, 1)).State()
-		for _, stop := range []int{0, 1, 7, 20, 21, 63} {
-			tr := newTrainer(t, c, 1)
-			for range stop {
-				test.Must(tr.Step(context.Background()))(t)
-			}
-			resumed := newTrainer(t, c, 2)
-			test.OK(t, resumed.LoadState(tr.State()))
-			test.FailIf(t, !bytes.Equal(run(t, resumed).State(), want), "%s: resumed after %d calls differs", o, stop)
-		}
-	}
-}
-
-func TestCancelLeavesTheStateWhole(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	tr := newTrainer(t, smallConfig(), 2)
-	n := 0
-	err := tr.Run(ctx, func(Progress) {
-		if n++; n == 13 {
-			cancel()
-		}
-	})
-	test.StopIf(t, !errors.Is(err, context.Canceled) || n != 13, "after %d reports: %v", n, err)
-	want := run(t, newTrainer(t, smallConfig(), 1)).State()
-	test.FailIf(t, !bytes.Equal(run(t, tr).State(), want), "a cancelled and continued run differs")
-}
-
-func TestLoadStateRejects(t *testing.T) {
-	tr := newTrainer(t, smallConfig(), 1)
-	good := tr.State()
-	other := smallConfig()
-	other.Rate = 0.5
-	for name, state := range map[string][]byte{
-		"empty": nil, "truncated": good[:len(good)-9], "not a state": []byte("hello, this is no checkpoint at all, nor was it ever one"),
-		"flipped bit":           append(append([]byte(nil), good[:200]...), append([]byte{good[200] ^ 1}, good[201:]...)...),
-		"other flags":           newTrainer(t, other, 1).State(),
-		"a number like none":    resealed(good, `"step":0`, `"step":-1`),
-		"beyond the end":        resealed(good, `"step":0`, `"step":99`),
-		"best of nothing":       resealed(good, `"bestAt":-1`, `"bestAt":0`),
-		"a curve without sense": resealed(good, `"history":null`, `"history":[{"step":0,"loss":1}]`),
-		"NaN":                   sealed(append(good[:len(good)-sumSize-8:len(good)-sumSize-8], 0, 0, 0, 0, 0, 0, 0xf8, 0x7f)),
-	} {
-		var bad *StateError
-		err := tr.LoadState(state)
-		test.FailIf(t, !errors.As(err, &bad), "%s: got %v", name, err)
-		test.StopIf(t, !bytes.Equal(tr.State(), good), "%s: changed the trainer", name)
-	}
-}
-
-// resealed returns a state with another text in its header, as sound as before.
-func resealed(state []byte, from, to string) []byte {
-	n := binary.LittleEndian.Uint64(state[len(stateMagic):])
-	at := len(stateMagic) + 8
-	header := bytes.Replace(state[at:at+int(n)], []byte(from), []byte(to), 1)
-	out := binary.LittleEndian.AppendUint64([]byte(stateMagic), uint64(len(header)))
-	return sealed(slices.Concat(out, header, state[at+int(n):len(state)-sumSize]))
-}
-
-func sealed(body []byte) []byte { return append(slices.Clone(body), model.Sum(body)...) }
-
-// FuzzLoadState takes up states whose checksum is in order and whose content may be
-// anything.
-func FuzzLoadState(f *testing.F) {
-	c := smallConfig()
-	c.Steps, c.ValidateEvery = 4, 2
-	tr := newTrainer(f, c, 1)
-	f.Add(tr.State()[:len(tr.State())-sumSize])
-	for range 3 {
-		test.Must(tr.Step(context.Background()))(f)
-		f.Add(tr.State()[:len(tr.State())-sumSize])
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		before := tr.State()
-		var bad *StateError
-		switch err := tr.LoadState(sealed(body)); {
-		case err == nil:
-			best := tr.Best()
-			test.StopIf(t, best != nil && best.Validation == nil, "a best point without a validation")
-			tr.Result()
-			if err := tr.LoadState(tr.State()); err != nil {
-				t.Fatalf("what was taken up is refused again: %v", err)
-			}
-		case !errors.As(err, &bad):
-			t.Fatal(err)
-		case !bytes.Equal(tr.State(), before):
-			t.Fatal("a state that was refused changed the trainer")
-		}
-	})
 }
