@@ -35,9 +35,8 @@ import (
 type pool struct {
 	post  niw.Posterior // without a class's own kappa
 	kappa float64
-	w     blas64.General // N×d, nil in the dense form
-	chol  blas64.Triangular
-	dense niw.Scatter
+	w     blas64.General    // N×d, nil in the dense form
+	chol  blas64.Triangular // C: of M, or of A in the dense form
 	useD  bool
 	// By class:
 	first  []int          // first row of the class in w
@@ -63,32 +62,66 @@ func newPool(p *niw.Prior, given []*mat.Dense) *pool {
 	}
 	q.useD = n >= p.Dim()
 	if q.useD {
-		q.buildDense(p, classes)
+		q.buildDense(p, classes, n)
 	} else {
 		q.buildLowRank(p, classes, n)
 	}
 	return q
 }
 
-func (q *pool) buildDense(p *niw.Prior, classes []blas64.General) {
+// buildDense factorises A = I + Wᵀ B W = C Cᵀ, which is
+//
+//	A = I + Σ_j { Σ_i (w_i - w̄_j)(w_i - w̄_j)ᵀ + kappa K_j/(kappa+K_j) w̄_j w̄_jᵀ }
+//
+// Rows are centred before they are squared, so a common offset costs no digits.
+func (q *pool) buildDense(p *niw.Prior, classes []blas64.General, n int) {
 	d := p.Dim()
-	q.dense.Reset(p)
-	q.shift = blas64.General{Rows: len(classes), Cols: d, Stride: d, Data: make([]float64, len(classes)*d)}
+	upper := blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: make([]float64, d*d)}
+	a := blas64.Symmetric{Uplo: blas.Lower, N: d, Stride: d, Data: make([]float64, d*d)}
+	for i := range d {
+		upper.Data[i*d+i] = 1
+	}
 	for _, c := range classes {
-		q.dense.Add(c)
+		if c.Rows > 0 {
+			addScatter(upper, c, p.Kappa)
+		}
 	}
-	if !q.dense.Factorize() {
-		panic("discriminant: scatter of finite examples not positive definite")
+	for i := range d {
+		for j := i; j < d; j++ {
+			a.Data[j*d+i] = upper.Data[i*d+j]
+		}
 	}
+	q.post = niw.Posterior{Dim: d, Kappa: p.Kappa, Nu: p.Nu + float64(n), LogDetS: p.LogDetS() + q.factorize(a)}
+	q.shift = blas64.General{Rows: len(classes), Cols: d, Stride: d, Data: make([]float64, len(classes)*d)}
 	for j, c := range classes {
 		m := q.shift.Data[j*d : (j+1)*d]
 		if c.Rows > 0 {
-			copy(m, posteriorMean(c, p.Kappa))
+			scaledSum(m, c, p.Kappa+float64(c.Rows)) // L⁻¹(m_j-m)
 		}
-		q.dense.SolveTo(m)
+		niw.SolveTo(m, q.chol)
 	}
-	q.post = q.dense.Posterior(0)
 	q.solved = make([]float64, d)
+}
+
+// addScatter adds the summand of one class, the rows of w, to A.
+func addScatter(a blas64.Symmetric, w blas64.General, kappa float64) {
+	k, d := float64(w.Rows), w.Cols
+	mean := make([]float64, d)
+	scaledSum(mean, w, k)
+	c := blas64.General{Rows: w.Rows, Cols: d, Stride: d, Data: make([]float64, w.Rows*d)}
+	for i := range w.Rows {
+		floats.SubTo(c.Data[i*d:(i+1)*d], w.Data[i*w.Stride:i*w.Stride+d], mean)
+	}
+	blas64.Syrk(blas.Trans, 1, c, 1, a)
+	blas64.Syr(kappa*k/(kappa+k), vector(mean), a)
+}
+
+// scaledSum stores the sum of the rows of w divided by n in dst.
+func scaledSum(dst []float64, w blas64.General, n float64) {
+	for i := range w.Rows {
+		floats.Add(dst, w.Data[i*w.Stride:i*w.Stride+w.Cols])
+	}
+	floats.Scale(1/n, dst)
 }
 
 func (q *pool) buildLowRank(p *niw.Prior, classes []blas64.General, n int) {
@@ -105,7 +138,7 @@ func (q *pool) buildLowRank(p *niw.Prior, classes []blas64.General, n int) {
 	q.cross, q.solved = make([]float64, n), make([]float64, n)
 	q.shift = blas64.General{Rows: len(classes), Cols: n, Stride: n, Data: make([]float64, len(classes)*n)}
 	q.self = make([]float64, len(classes))
-	logDet := q.factorize(gram, p)
+	logDet := q.factorizeM(gram, p)
 	for j, k := range q.counts {
 		logDet += math.Log(p.Kappa / (p.Kappa + float64(k)))
 		q.shiftClass(j, gram)
@@ -113,8 +146,8 @@ func (q *pool) buildLowRank(p *niw.Prior, classes []blas64.General, n int) {
 	q.post = niw.Posterior{Dim: d, Kappa: p.Kappa, Nu: p.Nu + float64(n), LogDetS: p.LogDetS() + logDet}
 }
 
-// factorize stores the Cholesky factor of M and returns log det M.
-func (q *pool) factorize(gram blas64.Symmetric, p *niw.Prior) float64 {
+// factorizeM stores the Cholesky factor of M and returns log det M.
+func (q *pool) factorizeM(gram blas64.Symmetric, p *niw.Prior) float64 {
 	n := gram.N
 	m := blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n, Data: append([]float64(nil), gram.Data...)}
 	for j, k := range q.counts {
@@ -125,14 +158,19 @@ func (q *pool) factorize(gram blas64.Symmetric, p *niw.Prior) float64 {
 			m.Data[r*n+r]++
 		}
 	}
-	t, ok := lapack64.Potrf(m)
-	if !ok {
-		panic("discriminant: Gram matrix of finite examples not positive definite")
+	return q.factorize(m)
+}
+
+// factorize overwrites m, at least the identity, with its Cholesky factor, keeps that,
+// and returns log det m.
+func (q *pool) factorize(m blas64.Symmetric) (logDet float64) {
+	var ok bool
+	q.chol, ok = lapack64.Potrf(m)
+	for i := range m.N {
+		logDet += 2 * math.Log(m.Data[i*m.Stride+i])
 	}
-	q.chol = t
-	var logDet float64
-	for i := range n {
-		logDet += 2 * math.Log(t.Data[i*t.Stride+i])
+	if !ok || math.IsNaN(logDet) || math.IsInf(logDet, 0) {
+		panic("discriminant: matrix of finite examples not positive definite")
 	}
 	return logDet
 }
@@ -150,15 +188,12 @@ func (q *pool) shiftClass(j int, gram blas64.Symmetric) {
 
 // prepare takes the whitened query z. Cost O(N d + N²) or O(d²).
 func (q *pool) prepare(z []float64) {
-	if q.useD {
-		copy(q.solved, z)
-		q.dense.SolveTo(q.solved)
-		return
-	}
 	if q.w.Rows > 0 {
 		blas64.Gemv(blas.NoTrans, 1, q.w, vector(z), 0, vector(q.cross))
 	}
-	copy(q.solved, q.cross)
+	if copy(q.solved, q.cross); q.useD {
+		copy(q.solved, z)
+	}
 	niw.SolveTo(q.solved, q.chol)
 }
 
@@ -207,13 +242,3 @@ func mirror(a blas64.Symmetric) {
 }
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Data: x, Inc: 1} }
-
-// posteriorMean returns L⁻¹(m_j-m) = Σ w_i/(kappa+K).
-func posteriorMean(w blas64.General, kappa float64) []float64 {
-	mean := make([]float64, w.Cols)
-	for i := range w.Rows {
-		floats.Add(mean, w.Data[i*w.Stride:i*w.Stride+w.Cols])
-	}
-	floats.Scale(1/(kappa+float64(w.Rows)), mean)
-	return mean
-}

@@ -16,6 +16,6 @@
 //
 // Nothing of size d×d is factorised while K < d. An example x is whitened once,
 // w = L⁻¹(x-m); in that space the prior scale is the identity, and the posterior of a
-// class with K examples needs only their K×K Gram matrix (package discriminant). When
-// K >= d the posterior scale matrix itself is the smaller object (see [Scatter]).
+// class with K examples needs only their K×K Gram matrix. When K >= d the posterior
+// scale matrix itself is the smaller object (package discriminant).
 package niw

@@ -70,20 +70,3 @@ func TestValidateNamesTheValue(t *testing.T) {
 	}
 	test.OK(t, niw.HandCrafted(3, 0.5).Validate())
 }
-
-func TestUpdateInTwoStepsIsOneUpdate(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 1))
-	p, x := niwtest.Prior(rng, 5), randomRows(rng, 7, 5)
-	once, ok := p.Update(x)
-	first, ok1 := p.Update(x.Slice(0, 3, 0, 5))
-	twice, ok2 := first.Update(x.Slice(3, 7, 0, 5))
-	test.StopIf(t, !ok || !ok1 || !ok2, "not positive definite")
-	near(t, "kappa", twice.Kappa, once.Kappa, 1e-14)
-	near(t, "nu", twice.Nu, once.Nu, 1e-14)
-	for i := range 5 {
-		near(t, "m", twice.M[i], once.M[i], 1e-12)
-		for j := range i + 1 {
-			near(t, "L", twice.L.At(i, j), once.L.At(i, j), 1e-11)
-		}
-	}
-}

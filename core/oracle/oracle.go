@@ -1,5 +1,5 @@
 // Package oracle compares this build with vectors computed elsewhere by other
-// means: densities and posteriors from the dense formulas, gradients from
+// means: densities from the dense formulas, gradients from
 // automatic differentiation, calibration measures from their definitions. It is not
 // for making such vectors: those of testdata/ were computed outside of this
 // repository from the equations of the paper (Zhang et al., ICCV 2021) as core/niw

@@ -13,8 +13,8 @@ import (
 )
 
 const verifyAbout = `Compare this build with oracle vectors, JSON files of one of three kinds that is
-recognised from the content: posteriors and predictive densities, gradients,
-calibration measures. Files follow the flags. The largest absolute error per
+recognised from the content: predictive densities, gradients, calibration
+measures. Files follow the flags. The largest absolute error per
 file and quantity is printed. The status is 1 if any error exceeds 1e-8,
 relative, or absolute for values below one.`
 
