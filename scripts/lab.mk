@@ -52,7 +52,7 @@ prior: pictures-prior $(KINDS:%=%-prior) ## learn the shipped priors anew from P
 .PHONY: pictures-prior
 pictures-prior: $(PRIOR_DATA) $(MODULES)
 	$(GO) run ./scripts/metaqda train --data $(call commas,$(PRIOR_DATA)) $(PRIOR_RECIPE) --folds-out $(LODO) \
-		--out $(DEFAULT_PRIOR) --log $(LAB)/prior-log.jsonl \
+		--out $(DEFAULT_PRIOR) \
 		$$($(NODE) -p 'const e = JSON.parse(fs.readFileSync("$(SITE)/extractor/extractor.json")); `--extractor $${e.id} --extractor-sha256 $${e.sha256}`')
 
 # That for sounds is of both networks' numbers: a site without YAMNet goes on with a plain one.

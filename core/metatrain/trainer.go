@@ -25,7 +25,7 @@ const (
 // A step that would cross it stops there: L keeps its positive diagonal.
 const floorShare = 0.01
 
-// Trainer is Algorithm 1 of the paper, a step at a time. The number of workers does not
+// Trainer is Algorithm 1 of the paper. The number of workers does not
 // change the parameters.
 //
 // The parameters are m, the lower triangle of L and the scalars above; kappa
@@ -63,14 +63,13 @@ type Point struct {
 	Validation *Validation `json:"validation,omitempty"`
 }
 
-// Progress is what one call of [Trainer.Step] did.
+// Progress is a gradient step, or a validation if Point is not nil.
 type Progress struct {
 	Step     int
-	Loss     float64 // of the step's tasks; zero where the call only validated
+	Loss     float64 // of the step's tasks
 	GradNorm float64 // of m and L, before clipping
-	Point    *Point  // set where the call added a point to the curve
+	Point    *Point  // that the validation added to the curve
 	Best     bool    // the point is the best so far
-	Done     bool    // nothing is left to do
 }
 
 // NewTrainer returns a trainer at step 0 for embeddings of dimension d. A nil
@@ -124,54 +123,33 @@ func (t *Trainer) Best() *Point {
 	return &t.history[t.bestAt]
 }
 
-// Done reports whether training is over: all steps are done and validated, or
-// Patience validations in a row were no better than the best.
-func (t *Trainer) Done() bool {
-	if t.pointDue() {
-		return false
-	}
-	if t.step >= t.config.Steps {
-		return true
-	}
-	return t.config.Patience > 0 && t.bestAt >= 0 && len(t.history)-1-t.bestAt >= t.config.Patience
-}
-
-// pointDue reports whether the curve needs a point at this step.
-func (t *Trainer) pointDue() bool {
-	if t.step%t.config.ValidateEvery != 0 && t.step < t.config.Steps {
-		return false
-	}
-	return len(t.history) == 0 || t.history[len(t.history)-1].Step != t.step
-}
-
-// Step does the next piece of work, a validation or a gradient step. When ctx
-// ends during a validation, or the step would make a parameter infinite or NaN, it
-// returns an error and the trainer stays where it was.
-func (t *Trainer) Step(ctx context.Context) (Progress, error) {
-	if err := ctx.Err(); err != nil {
-		return Progress{}, err
-	}
-	if t.pointDue() {
-		return t.addPoint(ctx)
-	}
-	if t.Done() {
-		return Progress{Step: t.step, Done: true}, nil
-	}
-	return t.descend()
-}
-
-// Run steps until training is done or ctx ends, calling report after each.
+// Run validates at the start, every ValidateEvery steps and at the end, and steps until
+// all steps are done or Patience validations in a row were no better than the best. It
+// calls report after each, and returns the error of [Trainer.Step] or of ctx.
 func (t *Trainer) Run(ctx context.Context, report func(Progress)) error {
-	for !t.Done() {
-		p, err := t.Step(ctx)
+	if report == nil {
+		report = func(Progress) {}
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if t.step%t.config.ValidateEvery == 0 || t.step == t.config.Steps {
+			p, err := t.addPoint(ctx)
+			if err != nil {
+				return err
+			}
+			report(p)
+		}
+		if patience := t.config.Patience; t.step >= t.config.Steps || patience > 0 && len(t.history)-1-t.bestAt >= patience {
+			return nil
+		}
+		p, err := t.Step()
 		if err != nil {
 			return err
 		}
-		if report != nil {
-			report(p)
-		}
+		report(p)
 	}
-	return nil
 }
 
 // addPoint validates and adds a point to the curve.
@@ -192,11 +170,12 @@ func (t *Trainer) addPoint(ctx context.Context) (Progress, error) {
 		t.best = grown(t.best, packedSize(t.engine.factor.d))
 		t.pack(t.best)
 	}
-	return Progress{Step: t.step, Point: &t.history[len(t.history)-1], Best: better, Done: t.Done()}, nil
+	return Progress{Step: t.step, Point: &t.history[len(t.history)-1], Best: better}, nil
 }
 
-// descend does one gradient step.
-func (t *Trainer) descend() (Progress, error) {
+// Step does one gradient step. When the step would make a parameter infinite or NaN, it
+// returns a *[DivergedError] and the trainer stays where it was.
+func (t *Trainer) Step() (Progress, error) {
 	loss := t.gradient()
 	norm, scalarNorm := t.gradNorms()
 	if bad(loss) || bad(norm) || bad(scalarNorm) {
@@ -207,7 +186,7 @@ func (t *Trainer) descend() (Progress, error) {
 	t.lossSum += loss
 	t.lossN++
 	t.refresh()
-	return Progress{Step: t.step, Loss: loss, GradNorm: norm, Done: t.Done()}, nil
+	return Progress{Step: t.step, Loss: loss, GradNorm: norm}, nil
 }
 
 func bad(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }

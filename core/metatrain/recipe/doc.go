@@ -4,7 +4,7 @@
 //
 // A [Recipe] is everything that decides the bytes of a prior but the data;
 // [Shipped] is that of the prior the page begins with. [New] makes a [Run] of it,
-// whose trainer is stepped by the caller; [Run.Prior] and [Run.Folds] give the
+// whose trainer the caller runs; [Run.Prior] and [Run.Folds] give the
 // results. The package is not for training in a browser tab, which has its own data
 // and keeps the session model of the prior it began at, and reads and writes no
 // files.

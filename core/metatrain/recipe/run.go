@@ -17,9 +17,9 @@ import (
 	"metaqda/core/niw"
 )
 
-// Run is a recipe with its data, ready to be stepped.
+// Run is a recipe with its data, ready to be run.
 type Run struct {
-	// Trainer learns the prior. The caller steps it before asking for the result.
+	// Trainer learns the prior. The caller runs it before asking for the result.
 	Trainer *metatrain.Trainer
 
 	// Note, if not nil, is told in a sentence of what begins and takes long.

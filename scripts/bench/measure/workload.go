@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -226,7 +225,7 @@ func (w *Workload) Remove() {
 }
 
 // TrainEpisode does one step of meta-training.
-func (w *Workload) TrainEpisode() { must(w.trainer.Step(context.Background())) }
+func (w *Workload) TrainEpisode() { must(w.trainer.Step()) }
 
 // Operation returns what to time for a name, and what to do untimed before the
 // next repetition, or nil. The order of enrol and remove is up to the caller.
