@@ -247,6 +247,8 @@ func TestTeachingATable(t *testing.T) {
 		{teach("same.csv"), `class 1, "a", cannot be taught: class "A" exists already`},
 		{teach("none.csv"), "choose another name"},
 		{teach("wide.csv"), "from 1 to 8192 are possible"},
+		{predict(), "--classifier or by --examples"},
+		{[]string{"predict", "--classifier", at("plain"), "--data", at("table.csv")}, "no --out given; `metaqda predict --help`"},
 	} {
 		refused(t, c.args, c.say)
 	}

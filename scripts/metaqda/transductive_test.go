@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -61,16 +60,5 @@ func TestClassify(t *testing.T) {
 		}
 		test.FailIf(t, right < 19*6-3, "%s: %d of %d right", how, right, 19*6)
 		before = text
-	}
-	test.OK(t, os.Remove(out))
-	for _, c := range []struct {
-		args []string
-		say  string
-	}{
-		{args[:5], "no --out given; `metaqda classify --help`"}, {append([]string{"classify"}, args[3:]...), "--classifier or by --examples"}, {append(args, "--out", "gone/out.csv"), "the folder gone does not exist"}, {append(args, "more"), `"more" is no flag`}, {append(args, "--none-prior", "2"), "--none-prior"}, {append(args, "--data", "gone.npz"), "gone.npz does not exist"},
-	} {
-		refused(t, c.args, c.say)
-		_, err := os.Stat(out)
-		test.FailIf(t, err == nil, "%v: a file was written", c.args)
 	}
 }

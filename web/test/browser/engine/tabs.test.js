@@ -4,32 +4,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blank, run, site, start } from './blank.js';
 
-test('a second tab sees what the first one teaches, and neither loses anything', () => blank(async ({ page, context }) => {
-  await start(page);
-  const [cat] = await run(page, `return teach(['cat', 'dog'])`);
-  const other = await context.newPage();
-  await other.goto(`${site.origin}/LICENSE.txt`);
-  await start(other);
-  await run(page, `await engine.addExample('${cat}', picture(0, 9), null)`);
-  await run(other, 'await until(({ classes: [cat] }) => cat.examples.length === 4)');
-  assert.deepEqual(await run(other, 'return ask()'), await run(page, 'return ask()'));
-  // Both at once, without waiting for each other.
-  await Promise.all([
-    run(page, `for (let i = 10; i < 15; i++) await engine.addExample('${cat}', picture(0, i), null)`),
-    run(other, `const { id } = await engine.addClass('hen'); for (let i = 0; i < 5; i++) await engine.addExample(id, picture(2, i), null)`),
-  ]);
-  await page.reload();
-  await start(page);
-  const state = await run(page, 'return engine.state()');
-  assert.deepEqual(state.classes.map((/** @type {any} */ c) => [c.name, c.examples.length]), [['cat', 9], ['dog', 3], ['hen', 5]]);
-  // What is open in one tab is deleted in the other.
-  await run(other, `
-    await until(({ classes }) => classes.length === 3);
-    await engine.deleteSession('${state.sessionId}');`);
-  await run(page, `await until(({ sessionId }) => sessionId !== '${state.sessionId}')`);
-  assert.deepEqual((await run(page, 'return engine.sessions()')).map((/** @type {any} */ s) => s.examples), [0]);
-}));
-
 test('two tabs that change one session at random come to the same, and nothing acknowledged is missing', () => blank(async ({ page, context }) => {
   await start(page);
   await run(page, `return teach(['cat', 'dog'])`);
