@@ -28,7 +28,7 @@ func TestComposeUndoesTheBase(t *testing.T) {
 			test.FailIf(t, !(math.Abs(back.Prior.L.At(i, j)-p.Prior.L.At(i, j)) <= 1e-9), "L[%d,%d] came back as %v, was %v", i, j, back.Prior.L.At(i, j), p.Prior.L.At(i, j))
 		}
 	}
-	e := w.source(t, smallTasks).(*Episodes).Sampler.Episode(0)
+	e := w.source(t, smallTasks).Sampler.Episode(0)
 	var a, b Task
 	white.fillTo(&a, &e)
 	w.domain.fillTo(&b, &e)

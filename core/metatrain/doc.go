@@ -6,7 +6,7 @@
 // The gradients are worked out by hand; each file states the forward equations that
 // its reverse pass follows.
 //
-// A [Trainer] runs the steps: a [Source] gives tasks, an [Engine] their losses and
+// A [Trainer] runs the steps: [Episodes] give tasks, an [Engine] their losses and
 // gradients, a [Validator] measures on episodes that stay the same. The number of
 // goroutines does not change the result. A [Base] is a closed-form start, and
 // [Sessions] are what a session model is fitted on.

@@ -43,21 +43,14 @@ func (d *Domain) fillTo(t *Task, e *episode.Episode) {
 	}
 }
 
-// Source gives the tasks to learn from. Task makes t the i-th task; the same i
-// always gives the same task. It must be safe for concurrent use.
-type Source interface {
-	// Task makes t the i-th task, in t's memory where that is enough.
-	Task(i int, t *Task)
-}
-
-// Episodes is the Source of a sampler over domains: the Pool of an episode is
-// an index into Domains.
+// Episodes are the tasks to learn from: the Pool of an episode is an index into Domains.
 type Episodes struct {
 	Domains []*Domain
 	Sampler episode.Sampler
 }
 
-// Task makes t the i-th task.
+// Task makes t the i-th task, in t's memory where that is enough. Several goroutines may
+// call it at once.
 func (s *Episodes) Task(i int, t *Task) {
 	e := s.Sampler.Episode(i)
 	s.Domains[e.Pool].fillTo(t, &e)

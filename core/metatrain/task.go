@@ -11,7 +11,7 @@ import (
 const Unknown = episode.Unknown
 
 // Task is one episode: the support of C classes and the queries to recognise,
-// already transformed as at prediction. The zero Task is ready for a [Source]
+// already transformed as at prediction. The zero Task is ready for [Episodes]
 // to fill; its memory is used again for the next one.
 type Task struct {
 	Dim    int

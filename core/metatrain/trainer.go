@@ -32,7 +32,7 @@ const floorShare = 0.01
 // and nu-d+1 are positive by their logarithms, the diagonal of L by clipping.
 type Trainer struct {
 	config    Config
-	source    Source
+	source    *Episodes
 	validator *Validator
 	workers   int
 
@@ -75,7 +75,7 @@ type Progress struct {
 // NewTrainer returns a trainer at step 0 for embeddings of dimension d. A nil
 // validator leaves the last parameters as the result. workers bounds the
 // goroutines and does not change any result.
-func NewTrainer(d int, c Config, s Source, v *Validator, workers int) (*Trainer, error) {
+func NewTrainer(d int, c Config, s *Episodes, v *Validator, workers int) (*Trainer, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}

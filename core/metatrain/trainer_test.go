@@ -54,7 +54,7 @@ func spread(d int) []float64 {
 	return sd
 }
 
-func (w *world) source(t testing.TB, tasks episode.Tasks) Source {
+func (w *world) source(t testing.TB, tasks episode.Tasks) *Episodes {
 	t.Helper()
 	s := test.Must(episode.NewTraining([]episode.Pool{w.pool}, tasks, 5))(t)
 	return &Episodes{Domains: []*Domain{&w.domain}, Sampler: s}

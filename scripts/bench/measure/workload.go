@@ -6,9 +6,11 @@ import (
 	"math/rand/v2"
 	"runtime"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"metaqda/core/embed"
+	"metaqda/core/episode"
 	"metaqda/core/metatrain"
 	"metaqda/core/model"
 	"metaqda/core/niw"
@@ -118,50 +120,30 @@ func near(centre []float64, rnd *rand.Rand) []float32 {
 	return x
 }
 
-// one is a Source of a single task.
-type one struct{ task metatrain.Task }
-
-func (s *one) Task(_ int, t *metatrain.Task) {
-	t.Dim, t.X = s.task.Dim, append(t.X[:0], s.task.X...)
-	t.Shots, t.Labels = append(t.Shots[:0], s.task.Shots...), append(t.Labels[:0], s.task.Labels...)
-}
-
 // newTrainer prepares steps of one episode each: 5 classes, 5 shots, 15 queries a class.
 func newTrainer(d int, rnd *rand.Rand) *metatrain.Trainer {
 	const way, shot, queries = 5, 5, 15
-	t := metatrain.Task{Dim: d}
-	centres := make([][]float64, way)
-	for c := range centres {
-		t.Shots = append(t.Shots, shot)
-		centres[c] = make([]float64, d)
-		for i := range d {
-			centres[c][i] = rnd.NormFloat64()
+	dom, pool := &metatrain.Domain{Dim: d}, episode.Pool{}
+	centre, y := make([]float64, d), make([]float64, d)
+	for range way {
+		for i := range centre {
+			centre[i] = rnd.NormFloat64()
 		}
-	}
-	for i := range way * (shot + queries) {
-		c := i / shot
-		if i >= way*shot {
-			c = (i - way*shot) / queries
-			t.Labels = append(t.Labels, c)
+		var rows []int
+		for range shot + queries {
+			widen(y, near(centre, rnd))
+			floats.Scale(1/floats.Norm(y, 2), y)
+			rows = append(rows, len(dom.X)/d)
+			for _, v := range y {
+				dom.X = append(dom.X, float32(v))
+			}
 		}
-		t.X = append(t.X, unit(near(centres[c], rnd))...)
+		pool.Rows = append(pool.Rows, rows)
 	}
 	config := metatrain.DefaultConfig()
 	config.Steps, config.Batch, config.ValidateEvery = 1<<30, 1, 1<<30
-	trainer := must(metatrain.NewTrainer(d, config, &one{t}, nil, 1))
-	return trainer
-}
-
-func unit(x []float32) []float64 {
-	var n float64
-	for _, v := range x {
-		n += float64(v) * float64(v)
-	}
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v) / math.Sqrt(n)
-	}
-	return y
+	source := &metatrain.Episodes{Domains: []*metatrain.Domain{dom}, Sampler: must(episode.NewUniform(pool, episode.Fixed(way, shot, queries), 1))}
+	return must(metatrain.NewTrainer(d, config, source, nil, 1))
 }
 
 // Files returns the prior and the session that Load reads.
