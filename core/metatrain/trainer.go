@@ -3,6 +3,7 @@ package metatrain
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -46,8 +47,8 @@ type Trainer struct {
 	lossSum float64 // since the last point of the history
 	lossN   float64
 	history []Point
-	best    []float64 // packed parameters of the best validation
-	bestAt  int       // its index in the history, -1 for none
+	best    *Params // of the best validation, nil for none
+	bestAt  int     // its index in the history, -1 for none
 
 	grad  *Gradient
 	tasks []Task
@@ -81,7 +82,7 @@ func NewTrainer(d int, c Config, s *Episodes, v *Validator, workers int) (*Train
 	}
 	t := &Trainer{config: c, source: s, validator: v, workers: max(workers, 1), bestAt: -1,
 		engine: NewEngine(d, c.Objective), grad: NewGradient(d), floor: floorShare * c.Start.Scale,
-		moments: newMoments(c.Optimiser, packedSize(d)),
+		moments: newMoments(c.Optimiser, rowAt(d, d)+scalarCount),
 		tasks:   make([]Task, c.Batch), works: make([]Workspace, c.Batch), loss: make([]float64, c.Batch),
 		norms: make([]float64, blockRows(d))}
 	for i := range d {
@@ -166,9 +167,7 @@ func (t *Trainer) addPoint(ctx context.Context) (Progress, error) {
 	t.history = append(t.history, p)
 	better := t.bestAt < 0 || t.validator == nil || p.Validation.betterThan(t.history[t.bestAt].Validation, t.config.Select)
 	if better {
-		t.bestAt = len(t.history) - 1
-		t.best = grown(t.best, packedSize(t.engine.factor.d))
-		t.pack(t.best)
+		t.bestAt, t.best = len(t.history)-1, t.params()
 	}
 	return Progress{Step: t.step, Point: &t.history[len(t.history)-1], Best: better}, nil
 }
@@ -294,43 +293,23 @@ func (t *Trainer) move(factor, clip, scalarClip float64) {
 	}
 }
 
-// packedSize is the length of the packed parameters: m, the rows of the lower
-// triangle of L, the scalars.
-func packedSize(d int) int { return rowAt(d, d) + scalarCount }
-
-// rowAt is where row i of L begins in the packed parameters.
+// rowAt is where row i of L begins in the moments: after m, and before the scalars.
 func rowAt(d, i int) int { return d + i*(i+1)/2 }
 
-func (t *Trainer) pack(dst []float64) {
-	e, d := t.engine, t.engine.factor.d
-	copy(dst, e.m)
-	for i := range d {
-		copy(dst[rowAt(d, i):], e.factor.lower[i*d:i*d+i+1])
-	}
-	copy(dst[rowAt(d, d):], t.scalars[:])
-}
-
 // Result returns the parameters of the best validation, or the present ones
-// where none has been done. The copy is the caller's.
+// where none has been done.
 func (t *Trainer) Result() *Params {
-	v := t.best
-	if t.bestAt < 0 {
-		v = make([]float64, packedSize(t.engine.factor.d))
-		t.pack(v)
+	if t.best == nil {
+		return t.params()
 	}
-	return unpackParams(v, t.engine.factor.d)
+	return t.best
 }
 
-func unpackParams(v []float64, d int) *Params {
-	s := v[rowAt(d, d):]
-	l := mat.NewTriDense(d, mat.Lower, nil)
-	for i := range d {
-		copy(l.RawTriangular().Data[i*d:i*d+i+1], v[rowAt(d, i):])
-	}
-	p := &Params{Prior: &niw.Prior{M: append([]float64(nil), v[:d]...), L: l,
-		Kappa: math.Exp(s[atKappa]), Nu: float64(d) - 1 + math.Exp(s[atNu])}}
-	p.Head = Head{s[atLogT], s[atNone]}
-	return p
+// params returns a copy of the present parameters.
+func (t *Trainer) params() *Params {
+	e, d := t.engine, t.engine.factor.d
+	l := mat.NewTriDense(d, mat.Lower, slices.Clone(e.factor.lower))
+	return &Params{Prior: &niw.Prior{M: slices.Clone(e.m), L: l, Kappa: e.prior.Kappa, Nu: e.prior.Nu}, Head: e.head}
 }
 
 // parallel calls f(0), ..., f(n-1) on at most workers goroutines. With one it
