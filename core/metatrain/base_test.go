@@ -96,8 +96,7 @@ func TestDegenerateWorld(t *testing.T) {
 	tasks := episode.Tasks{Way: episode.Exactly(3), Shot: episode.Exactly(1), Query: episode.Exactly(1)}
 	tr := test.Must(NewTrainer(4, c, w.source(t, tasks), w.validator(t, 5, episode.Fixed(3, 1, 1)), 1))(t)
 	p := base.Compose(run(t, tr).Result())
-	err := p.Prior.Validate()
-	test.FailIf(t, err != nil, "%v", err)
+	test.OK(t, p.Prior.Validate())
 	v := tr.Best().Validation
 	test.FailIf(t, !(math.Abs(v.Loss-math.Log(3)) <= 1e-6), "loss %v, want ln 3", v.Loss)
 }

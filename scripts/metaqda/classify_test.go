@@ -158,9 +158,7 @@ func TestNoNameIsAFormulaInASpreadsheet(t *testing.T) {
 }
 
 func parse(t *testing.T, text string) float64 {
-	v, err := strconv.ParseFloat(text, 64)
-	test.FailIf(t, err != nil, "%v", err)
-	return v
+	return test.Must(strconv.ParseFloat(text, 64))(t)
 }
 
 // answers asks the classifier itself.

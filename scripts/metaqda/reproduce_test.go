@@ -27,8 +27,7 @@ func TestReproduce(t *testing.T) {
 	}
 	test.FailIf(t, strings.Contains(text, "NaN"), "output holds NaN")
 	for _, name := range []string{"tables.md", "miniimagenet-conv4.safetensors", "miniimagenet-conv4-standard.json", "miniimagenet-conv4.svg"} {
-		_, err := os.Stat(filepath.Join(out, name))
-		test.FailIf(t, err != nil, "%v", err)
+		test.OK(t, test.Err(os.Stat(filepath.Join(out, name))))
 	}
 	again, err := reproduce("--data", dir, "--steps", "0.01", "--n-tasks", "2")
 	test.FailIf(t, err != nil || !strings.Contains(again, "miniimagenet-conv4.safetensors is there already and is used again") || strings.Contains(again, "metaqda train"), "priors that are there are learned anew: %v", err)
