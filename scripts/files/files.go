@@ -158,6 +158,15 @@ func Read(path, what string) ([]byte, error) {
 	return data, nil
 }
 
+// Set reads a data set, with the splits of another file or folder unless that is empty.
+func Set(path, splits string) (*dataset.Set, error) {
+	s, err := dataset.Load(path)
+	if err == nil && splits != "" {
+		err = s.ReadSplits(splits)
+	}
+	return s, err
+}
+
 // Prior reads a prior file.
 func Prior(path string) (*experiment.Prior, error) {
 	data, err := Read(path, "prior")

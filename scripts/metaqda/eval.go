@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"metaqda/core/dataset"
 	"metaqda/core/experiment"
 	"metaqda/scripts/files"
 	"metaqda/scripts/tables"
@@ -188,14 +187,9 @@ func deliver(r *experiment.Report, json, markdown, pictures string, stdout io.Wr
 func (o *evalOptions) domains() ([]experiment.Domain, error) {
 	var domains []experiment.Domain
 	for i, path := range o.data {
-		set, err := dataset.Load(path)
+		set, err := files.Set(path, o.splits)
 		if err != nil {
 			return nil, err
-		}
-		if o.splits != "" {
-			if err := set.ReadSplits(o.splits); err != nil {
-				return nil, err
-			}
 		}
 		d := experiment.Domain{Set: set}
 		switch {

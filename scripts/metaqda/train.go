@@ -244,14 +244,9 @@ next:
 				continue next
 			}
 		}
-		s, err := dataset.Load(path)
+		s, err := files.Set(path, o.splits)
 		if err != nil {
 			return nil, err
-		}
-		if o.splits != "" {
-			if err := s.ReadSplits(o.splits); err != nil {
-				return nil, err
-			}
 		}
 		sets = append(sets, s)
 	}
