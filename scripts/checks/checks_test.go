@@ -1,5 +1,6 @@
 // Package checks holds what no compiler checks, as tests: the direction of imports, the
-// top level of the tree, names that belong to one machine, and the notices.
+// top level of the tree, names that belong to one machine, the notices, and the links of the
+// documents.
 package checks
 
 import (
