@@ -68,7 +68,7 @@ async function copy() {
   await cp(path.join(root, 'build/site/metaqda.wasm'), path.join(out, 'storage.wasm'));
   await cp(prior, path.join(out, 'priors/efficientnet-lite0.safetensors'));
   await cp(path.join(root, 'web/prior/hands.safetensors'), path.join(out, 'priors/hands.safetensors'));
-  await cp(path.join(library, 'README.md'), path.join(out, 'README.md'));
+  for (const name of ['README.md', 'CHANGELOG.md']) await cp(path.join(library, name), path.join(out, name));
   for (const name of ['LICENSE', 'THIRD_PARTY.md']) await cp(path.join(root, name), path.join(out, name));
   await cp(path.join(root, 'build/site/extractor'), path.join(out, 'efficientnet-lite0'), { recursive: true, filter: (name) => !/\.(br|gz)$/.test(name) });
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** The JavaScript of README.md, as it stands, with the packed package in Node.js. */
+/** The JavaScript of README.md as it stands, and that of web/library/README.md as far as Node.js runs it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -7,11 +7,37 @@ import path from 'node:path';
 import test from 'node:test';
 import { project, root } from './project.js';
 
+const installed = project().package;
+
+/** The blocks of JavaScript of a document. @param {string} document */
+const blocks = (document) => [...readFileSync(path.join(root, document), 'utf8').matchAll(/```js\n([^]*?)```/g)].map(([, code]) => code);
+
+/** Runs a program beside the package and returns the lines that it prints. @param {string} code */
+const printed = (code) => execFileSync(process.execPath, ['readme.js'], { cwd: project({ 'readme.js': code }).folder, encoding: 'utf8', timeout: 60_000 }).trim().split('\n');
+
 test('the ten lines of the README run and print what their comments say', () => {
-  const [, code] = /** @type {RegExpExecArray} */ (/```js\n([^]*?)```/.exec(readFileSync(path.join(root, 'README.md'), 'utf8')));
+  const [code] = blocks('README.md');
   const wanted = [...code.matchAll(/^console\.log\(.*\/\/ (.*)$/gm)].map(([, comment]) => comment);
   assert.equal(wanted.length, 3);
   assert.equal(code.trim().split('\n').length, 10);
-  const { folder } = project({ 'readme.js': code });
-  assert.deepEqual(execFileSync(process.execPath, ['readme.js'], { cwd: folder, encoding: 'utf8', timeout: 60_000 }).trim().split('\n'), wanted);
+  assert.deepEqual(printed(code), wanted);
+});
+
+/** What the package's README takes for granted. */
+const GIVEN = `
+  const vectorOf = (k) => Float32Array.from({ length: 8 }, (_, j) => 1 + Math.sin((k + 1) * (j + 1)));
+  const [vector, x, batch, thumbnail, revision] = [vectorOf(0), vectorOf(1), [2, 3, 4, 5, 6].map(vectorOf), new Uint8Array(9), 0];
+  const [onProgress, show, { signal }] = [() => {}, () => {}, new AbortController()];`;
+const C = "import { createClassifier as create } from 'metaqda'; const c = await create(); let asked = ''; const ask = (text) => { asked = text; };";
+
+test("the package's README runs in Node.js, but for what needs a browser or a bundler", () => {
+  const [all, skipped] = [blocks('web/library/README.md'), /metaqda\/(extractors|worker)|\.wasm'/];
+  const run = all.filter((code) => !skipped.test(code));
+  assert.deepEqual([all.length, run.length], [7, 4]);
+  for (const code of run) assert.deepEqual(printed(`${code.includes('const c ') ? '' : C}${GIVEN}\n${code}\nconsole.log('done');`), ['done'], code);
+});
+
+test('the changelog goes along, and begins with the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
+  assert.equal(/^## (.*)$/m.exec(readFileSync(path.join(installed, 'CHANGELOG.md'), 'utf8'))?.[1], version);
 });
