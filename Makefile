@@ -164,6 +164,17 @@ build/library.wasm: $(MODULES)
 package: build/library.wasm $(SITE)/metaqda.wasm $(SITE)/extractor/extractor.json $(PACKAGES) ## pack the npm package: build/metaqda-VERSION.tgz
 	@$(NODE) web/build/package.mjs
 
+# ---- the reference ------------------------------------------------------------
+
+DOCS := web/build/docs/node_modules/.package-lock.json
+$(DOCS): web/build/docs/package.json web/build/docs/package-lock.json | build/.needed
+	cd web/build/docs && $(NPM) ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: docs
+docs: package $(DOCS) ## build the reference into build/docs: documents, npm package, Go packages
+	@$(NODE) web/build/docs/docs.mjs
+
 # ---- the laboratory: data, priors, tables ----------------------------------------
 
 include scripts/lab.mk
@@ -219,6 +230,7 @@ test-targets: build build/emoji.npz numpy
 	METAQDA_SECONDS=3 $(MAKE) bench-live
 	$(MAKE) soak-fuzz FUZZ_SECONDS=1 KEEP=
 	$(MAKE) soak-kills KILLS=10
+	$(MAKE) docs
 	$(MAKE) reproducible
 	@if curl -fsSo /dev/null --max-time 20 https://vuln.go.dev/index/db.json; then $(MAKE) vulnerabilities; else echo "make: the list of known faults does not answer: they are not looked for" >&2; fi
 	@timeout -s INT 60 $(MAKE) run PORT=0 PYTHON=false; test $$? = 124 # it still ran
