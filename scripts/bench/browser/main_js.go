@@ -119,7 +119,7 @@ func (s *state) prepare(args []js.Value) any {
 		s.use(s.w.FullPrior())
 		fallthrough
 	case "predict":
-		s.op, s.reset = func() { _, err := s.e.Ask(s.w.Query, false); check(err) }, nil
+		s.op, s.reset = func() { _, err := s.e.Ask(s.w.Query, engine.Unseen); check(err) }, nil
 	default:
 		s.op, s.reset = s.w.Operation(s.name)
 	}
