@@ -84,6 +84,20 @@ ANY_CHECKED = $(call commas,$(foreach s,$(ANY_CHECK),$s@1280 $s@128 $s@32)) $(ca
 any-prior: $(ANY_FIT) $(ANY_CHECK) $(ANY_WORDS) $(MODULES) ## fit the prior for vectors of any length on pictures, texts and tables, and measure it
 	$(GO) run ./scripts/anyprior -fit '$(ANY_FITTED)' -check '$(ANY_CHECKED)' $(ANY)
 
+# Near-copies: frames of pictures as a camera takes them, taught without a group.
+BURST_SETS := canteen_food coil17 corel1k flowers17 icon_concepts leafsnap20 magnetic_tile playing_cards scenes15 textures_dtd10
+BURST_TASKS ?= 60
+
+$(LAB)/bursts/%.npz: $(PICTURES)/%.tar $(SITE)/extractor/extractor.json $(wildcard scripts/embed/*.mjs)
+	@mkdir -p $(LAB)/unpacked $(@D)
+	tar xf $< -C $(LAB)/unpacked
+	rm -rf $(LAB)/frames/$* && $(NODE) scripts/embed/frames.mjs $(LAB)/unpacked/$* $(LAB)/frames/$*
+	$(NODE) scripts/embed/embed.mjs $(LAB)/frames/$* --split train --out $@ --quiet
+
+.PHONY: bursts
+bursts: $(BURST_SETS:%=$(LAB)/bursts/%.npz) $(firstword $(LODO_PRIORS)) ## accuracy with one class taught in frames of each thing, against first frames alone: ten minutes
+	$(GO) run ./scripts/bursts -tasks $(BURST_TASKS) -prior $(call commas,$(BURST_SETS:%=$(LODO)/without-%.safetensors)) $(BURST_SETS:%=$(LAB)/bursts/%.npz)
+
 EMOJI_TASKS ?= 1000
 
 build/emoji.npz: $(SITE)/extractor/extractor.json $(wildcard web/build/samples.mjs web/samples/*.mjs web/extractor/*.js scripts/embed/*.mjs)

@@ -34,20 +34,37 @@ type burst struct {
 	frames   [][]float64 // whitened, in that order; nil for one picture, which is the class's row
 }
 
-// nearOf returns Options.Near, or with Options.Spread that times about the squared distance of two
-// pictures of a class, to half a power of two so that it seldom changes. Where two classes
-// have several pictures it is the largest mean of a class, and at most as many times that of
-// two pictures of different classes as pictures have in the mean of thirteen sets:
+// nearOf returns the correlation length of the session. With W the largest mean squared distance
+// of two pictures of a class, where two classes have several pictures,
 //
-//	min(max_j W_j, inClass D),   W_j = 2/(K_j-1) Σ_{i in j} |x_i - x̄_j|²
+//	near = min(Near, ofClass W),   W = max_j 2/(K_j-1) Σ_{i in j} |x_i - x̄_j|²
+//
+// so that the pictures of classes which are all alike do not pass for copies. With Options.Spread
+// Near is a share of min(W, inClass D), D being that of two pictures of different classes:
+//
 //	D = 2/(C-1) Σ_j mean_{i in j} |x_i - g|²,   g = Σ_j x̄_j/C
 //
-// With one class D is twice the mean squared length, as of pictures that are orthogonal. Cost
-// C d.
+// and for one class twice the mean squared length, as of orthogonal pictures. W and D are taken
+// to half a power of two, so that the length seldom changes. Cost C d.
 func (c *Classifier) nearOf() float64 {
-	n := float64(len(c.taught))
-	if c.options.Spread == 0 || c.options.Near == 0 || n == 0 {
-		return c.options.Near
+	o, n := &c.options, float64(len(c.taught))
+	if o.Near == 0 || n == 0 {
+		return o.Near
+	}
+	several, w := 0, 0.0
+	for _, k := range c.taught {
+		if m := float64(k.pictures()); m > 1 {
+			several++
+			if s := k.square - squaredNorm(k.sum)/m; s > rounding*k.square {
+				w = math.Max(w, 2/(m-1)*s)
+			}
+		}
+	}
+	if several < 2 || !(w > 0) {
+		w = math.Inf(1)
+	}
+	if o.Spread == 0 {
+		return math.Min(o.Near, ofClass*coarse(w))
 	}
 	g, d := make([]float64, c.Dim()), 0.0
 	if n > 1 {
@@ -58,26 +75,23 @@ func (c *Classifier) nearOf() float64 {
 	for _, k := range c.taught {
 		d += math.Max(0, (k.square-2*inner(g, k.sum))/float64(k.pictures())+squaredNorm(g))
 	}
-	d *= inClass / math.Max(1, n-1) * 2
-	several, most := 0, 0.0
-	for _, k := range c.taught {
-		if m := float64(k.pictures()); m > 1 {
-			several++
-			most = math.Max(most, 2/(m-1)*(k.square-squaredNorm(k.sum)/m))
-		}
-	}
-	if several > 1 {
-		d = math.Min(d, most)
-	}
-	if !(d > 0) {
-		return 0 // identical pictures
-	}
-	return c.options.Near * math.Exp2(math.Round(2*math.Log2(d))/2)
+	return o.Near * coarse(math.Min(w, inClass*2*d/math.Max(1, n-1)))
 }
 
-// inClass is the mean squared distance of two pictures of a class over that of two pictures of
-// different classes: .4 to .8 in thirteen sets of pictures at length one.
-const inClass = 0.6
+// coarse rounds to half a power of two.
+func coarse(x float64) float64 {
+	if x == 0 || math.IsInf(x, 1) {
+		return x
+	}
+	return math.Exp2(math.Round(2*math.Log2(x)) / 2)
+}
+
+// inClass is W over D: .4 to .8 in thirteen sets of pictures at length one. ofClass is the share
+// of W that the correlation length is at most, see Bursts in core/session/EXPERIMENTS.md.
+const (
+	inClass = 0.6
+	ofClass = 0.3
+)
 
 // group brings the bursts to the correlation length in force, as long as more says so, and
 // reports whether that is all. Cost, where it has changed, that of adding all pictures anew.

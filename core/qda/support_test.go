@@ -76,8 +76,8 @@ func TestSupportOfALargeSession(t *testing.T) {
 func TestLeaveOutIsTeachingAllOthers(t *testing.T) {
 	for name, o := range variants {
 		rng := rand.New(rand.NewPCG(60, 1))
-		if o.Near = 0.8; o.Spread > 0 {
-			o.Near = 0 // which is in units of the whole session
+		if o.Near = 1e-9; o.Spread > 0 { // so that the length is that of the whole session
+			o.Near = 0
 		}
 		for _, d := range []int{3, 24} { // 3: in and out of the form of size d
 			p := niwtest.Prior(rng, d)
