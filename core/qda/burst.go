@@ -73,7 +73,8 @@ func (c *Classifier) nearOf() float64 {
 		}
 	}
 	for _, k := range c.taught {
-		d += math.Max(0, (k.square-2*inner(g, k.sum))/float64(k.pictures())+squaredNorm(g))
+		m := float64(k.pictures())
+		d += math.Max(rounding*k.square/m, (k.square-2*inner(g, k.sum))/m+squaredNorm(g))
 	}
 	return o.Near * coarse(math.Min(w, inClass*2*d/math.Max(1, n-1)))
 }
