@@ -116,7 +116,11 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 	for i > 0 && before(first.Order, k.units[i-1].frames[0].Order, first.ID, k.units[i-1].frames[0].ID) {
 		i--
 	}
-	if (i < k.known || k.known == len(k.units)) && !c.bulk {
+	if c.bulk {
+		if err := c.forgetFrom(k, i); err != nil {
+			return err
+		}
+	} else if i < k.known || k.known == len(k.units) {
 		if err := c.enrolOne(k, i, u); err != nil {
 			return err
 		}
@@ -126,13 +130,24 @@ func (c *Classifier) putUnit(k *class, u *unit) error {
 	return nil
 }
 
-func (c *Classifier) takeUnit(k *class, i int) error {
-	for last := k.known - 1; i <= last; last-- {
-		at := last // in bulk all units after it go, too: followAll brings them back
-		if !c.bulk {
-			at, last = i, i
+// forgetFrom makes the units of a class from the i-th on unknown to the densities, in bulk:
+// followAll makes them known again.
+func (c *Classifier) forgetFrom(k *class, i int) error {
+	for ; k.known > i; k.known-- {
+		if err := c.qda.Remove(k.ID, k.known-1); err != nil {
+			return err
 		}
-		if err := c.qda.Remove(k.ID, at); err != nil {
+	}
+	return nil
+}
+
+func (c *Classifier) takeUnit(k *class, i int) error {
+	if c.bulk {
+		if err := c.forgetFrom(k, i); err != nil {
+			return err
+		}
+	} else if i < k.known {
+		if err := c.qda.Remove(k.ID, i); err != nil {
 			return err
 		}
 		k.known--

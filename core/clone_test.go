@@ -1,0 +1,69 @@
+package metaqda
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"metaqda/core/model"
+	"metaqda/core/model/modeltest"
+	"metaqda/core/test"
+)
+
+// Whatever is added, moved, removed and undone, a clone, which is taught all anew, answers the
+// same: near-copies are found again as they were.
+func TestAClassifierAnswersAsItsClone(t *testing.T) {
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(51, seed))
+		file := modeltest.Prior(8)
+		file.Session.Near = 0.5
+		prior := test.Must(DecodePrior(test.Must(model.EncodePrior(file))(t)))(t)
+		c := test.Must(New(Settings{NonePrior: 0.2}, prior))(t)
+		var last []float32
+		draw := func() []float32 {
+			x := make([]float32, 8)
+			for i := range x {
+				x[i] = float32(rng.NormFloat64())
+				if last != nil && rng.IntN(2) == 0 {
+					x[i] = last[i] + x[i]/10
+				}
+			}
+			last = x
+			return x
+		}
+		var ids []string
+		for step := range 60 {
+			label := strconv.Itoa(rng.IntN(3))
+			switch n := rng.IntN(10); {
+			case n < 5 || len(ids) == 0:
+				ids = append(ids, test.Must(c.Add(label, "", draw()))(t))
+			case n < 6:
+				_ = c.Remove(ids[rng.IntN(len(ids))]) // or it has gone
+			case n < 7: // several in one step, which are undone together
+				c.Begin()
+				for range 3 {
+					_ = c.Move(ids[rng.IntN(len(ids))], label)
+					_ = c.Remove(ids[rng.IntN(len(ids))])
+				}
+				c.End()
+			case n < 8:
+				_ = c.Move(ids[rng.IntN(len(ids))], label)
+			case n < 9:
+				test.Must(c.Undo())(t)
+			default:
+				test.Must(c.Redo())(t)
+			}
+			if c.Count() == 0 || rng.IntN(3) == 0 {
+				continue
+			}
+			x := draw()
+			got, want := test.Must(c.Predict(x))(t), test.Must(test.Must(c.Clone())(t).Predict(x))(t)
+			for i, p := range got.Probabilities {
+				if math.Abs(p-want.Probabilities[i]) > 1e-9 {
+					t.Fatalf("seed %d, step %d: %v, its clone %v; bursts %v", seed, step, got.Probabilities, want.Probabilities, c.Classes())
+				}
+			}
+		}
+	}
+}
