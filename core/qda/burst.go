@@ -34,18 +34,19 @@ type burst struct {
 	frames   [][]float64 // whitened, in that order; nil for one picture, which is the class's row
 }
 
-// nearOf returns the correlation length of the session. With W the largest mean squared distance
-// of two pictures of a class, where two classes have several pictures,
+// nearOf returns the correlation length of the session. W is the largest mean squared distance
+// of two pictures of a class, and D that of two pictures of different classes:
 //
-//	near = min(Near, ofClass W),   W = max_j 2/(K_j-1) Σ_{i in j} |x_i - x̄_j|²
-//
-// so that the pictures of classes which are all alike do not pass for copies. With Options.Spread
-// Near is a share of min(W, inClass D), D being that of two pictures of different classes:
-//
+//	W = max_j 2/(K_j-1) Σ_{i in j} |x_i - x̄_j|²
 //	D = 2/(C-1) Σ_j mean_{i in j} |x_i - g|²,   g = Σ_j x̄_j/C
 //
-// and for one class twice the mean squared length, as of orthogonal pictures. W and D are taken
-// to half a power of two, so that the length seldom changes. Cost C d.
+// With one class D is twice the mean squared length, as of orthogonal pictures. Both are taken to
+// half a power of two, so that the length seldom changes. Where two classes have several pictures,
+//
+//	near = min(Near, ofClass max(W, least D)),   and with Options.Spread Near min(W, inClass D)
+//
+// else Near and Near inClass D. So pictures of classes that are all alike do not pass for copies,
+// and frames do where all classes have nothing else. Cost C d.
 func (c *Classifier) nearOf() float64 {
 	o, n := &c.options, float64(len(c.taught))
 	if o.Near == 0 || n == 0 {
@@ -60,12 +61,6 @@ func (c *Classifier) nearOf() float64 {
 			}
 		}
 	}
-	if several < 2 || !(w > 0) {
-		w = math.Inf(1)
-	}
-	if o.Spread == 0 {
-		return math.Min(o.Near, ofClass*coarse(w))
-	}
 	g, d := make([]float64, c.Dim()), 0.0
 	if n > 1 {
 		for _, k := range c.taught {
@@ -76,7 +71,16 @@ func (c *Classifier) nearOf() float64 {
 		m := float64(k.pictures())
 		d += math.Max(rounding*k.square/m, (k.square-2*inner(g, k.sum))/m+squaredNorm(g))
 	}
-	return o.Near * coarse(math.Min(w, inClass*2*d/math.Max(1, n-1)))
+	d *= 2 / math.Max(1, n-1)
+	switch {
+	case o.Spread > 0 && (several < 2 || w == 0):
+		return o.Near * coarse(inClass*d)
+	case o.Spread > 0:
+		return o.Near * coarse(math.Min(w, inClass*d))
+	case several < 2:
+		return o.Near
+	}
+	return math.Min(o.Near, ofClass*coarse(math.Max(w, least*d)))
 }
 
 // coarse rounds to half a power of two.
@@ -87,11 +91,10 @@ func coarse(x float64) float64 {
 	return math.Exp2(math.Round(2*math.Log2(x)) / 2)
 }
 
-// inClass is W over D: .4 to .8 in thirteen sets of pictures at length one. ofClass is the share
-// of W that the correlation length is at most, see Bursts in core/session/EXPERIMENTS.md.
 const (
-	inClass = 0.6
-	ofClass = 0.3
+	inClass = 0.6 // W over D: .4 to .8 in thirteen sets of pictures at length one
+	ofClass = 0.3 // see Bursts in core/session/EXPERIMENTS.md
+	least   = 0.5 // a session of less than that has frames alone
 )
 
 // group brings the bursts to the correlation length in force, as long as more says so, and
