@@ -183,7 +183,7 @@ test('what is sorted belongs to its session: another one has it put away, and it
   await newSession(page, 'Other');
   await teach(page, 'Rocket', ['noto', 'twemoji', 'openmoji']);
   await openSession(page, 'My classes');
-  const field = page.getByLabel('Picture to recognise', { exact: true });
+  const field = page.getByLabel('Choose a picture', { exact: true });
   const sort = page.locator('#sort');
   const [files, others] = ['cat', 'rocket'].map((concept) => ['emojione', 'fxemoji'].map((style) => sample(style, concept)));
   await field.setInputFiles(files);

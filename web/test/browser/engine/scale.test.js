@@ -257,7 +257,7 @@ test('a session with many pictures is the same whether a thread of its own reads
 test('frames are drawn and keys are heard while every example is left out in turn', { timeout: 120_000 }, () =>
   visit({ site, open: false, expect: [/favicon/] }, async ({ page }) => {
     await page.goto(`${site.origin}/LICENSE.txt`);
-    await fill(page, { classes: 10, pictures: 4000 });
+    await fill(page, { classes: 10, pictures: 1200 });
     await page.goto(`${site.origin}/`);
     await ready(page);
     await servedMeanwhile(page, "(() => { const bar = document.querySelector('#goodness progress'); return bar.hidden ? null : bar.value; })()");
